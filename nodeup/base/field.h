@@ -1,0 +1,114 @@
+/* field.h - one table a spec: struct member, document key, flag and doc in one row
+ * The kind of a row comes from the C type of its member, so a row cannot disagree with its struct.
+ * Walkers read a tree into the struct, print it as flags, overlay one struct on another and list it
+ * as documentation; none of them knows any spec.
+ * Owner: values live in the arena given to field_parse. Errors: CONFIG with file:line:column.
+ * Source: kops upup/pkg/fi/utils (ghodss yaml: keys match without regard to case),
+ * pkg/flagbuilder/build_flags.go (flag rules). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeup/base/buf.h"
+#include "nodeup/base/tree.h"
+
+struct opt_bool {
+	bool set, v;
+};
+struct opt_int {
+	bool set;
+	int64_t v;
+};
+struct opt_dur {
+	bool set;
+	int64_t ns;
+};
+
+enum field_kind {
+	FIELD_STRING,   /* const char * */
+	FIELD_BOOL,     /* bool: Go's plain bool */
+	FIELD_INT,      /* int64_t: Go's plain int */
+	FIELD_OPT_BOOL, /* *bool */
+	FIELD_OPT_INT,  /* *int */
+	FIELD_OPT_DUR,  /* *metav1.Duration */
+	FIELD_STRV,     /* []string */
+	FIELD_STRMAP,   /* map[string]string */
+	FIELD_OBJECT,   /* struct by value with its own schema */
+	FIELD_LIST,     /* struct { T *v; size_t n; } of objects */
+	FIELD_TREE,     /* const struct tree *: kept as it stands */
+};
+
+struct schema;
+
+struct field {
+	const char *key;  /* as kops writes it; matched without regard to case */
+	const char *flag; /* NULL: no flag */
+	const char *doc;
+	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
+	const char *oneof;      /* "a|b|": allowed strings, or NULL */
+	bool repeat;            /* a list gives one flag an element */
+	bool include_empty;     /* a present but empty string still gives `--x=` */
+	bool pointer;           /* Go's *string: an empty one overlays what was there */
+	bool required;
+	enum field_kind kind;
+	size_t offset;
+	const struct schema *schema; /* OBJECT, LIST */
+	size_t present_offset;       /* OBJECT: a bool member set when the key is there; or SIZE_MAX */
+};
+
+struct schema {
+	const char *name; /* "KubeletConfigSpec" */
+	size_t size;
+	const struct field *fields;
+	size_t n;
+};
+
+#define FIELD_KIND_OF(m)                \
+	_Generic((m),                   \
+		char *: FIELD_STRING,   \
+		const char *: FIELD_STRING, \
+		bool: FIELD_BOOL,       \
+		int64_t: FIELD_INT,     \
+		struct opt_bool: FIELD_OPT_BOOL, \
+		struct opt_int: FIELD_OPT_INT,   \
+		struct opt_dur: FIELD_OPT_DUR,   \
+		struct strv: FIELD_STRV,         \
+		struct strmap: FIELD_STRMAP,     \
+		const struct tree *: FIELD_TREE)
+
+/* A row for a scalar, list-of-strings, map or raw tree member. */
+#define FIELD(S, m, ...)                                                                \
+	{ .kind = FIELD_KIND_OF(((S *)0)->m), .offset = offsetof(S, m),                 \
+	  .present_offset = SIZE_MAX, __VA_ARGS__ }
+/* A row for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
+#define FIELD_NESTED(S, m, sch, ...)                                                    \
+	{ .kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch),              \
+	  .present_offset = SIZE_MAX, __VA_ARGS__ }
+#define FIELD_NESTED_IF(S, m, has, sch, ...)                                            \
+	{ .kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch),              \
+	  .present_offset = offsetof(S, has), __VA_ARGS__ }
+#define FIELD_LIST_OF(S, m, sch, ...)                                                   \
+	{ .kind = FIELD_LIST, .offset = offsetof(S, m), .schema = (sch),                \
+	  .present_offset = SIZE_MAX, __VA_ARGS__ }
+#define SCHEMA(type, label, table)                                                      \
+	{ .name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) }
+
+/* Called for each unknown key, with its position and path ("spec.kubelet.foo"). */
+typedef void field_unknown_fn(void *arg, const struct tree_pos *pos, const char *path);
+
+struct field_opts {
+	field_unknown_fn *unknown; /* NULL: ignore */
+	void *arg;
+	const char *path; /* prefix for messages, "" at the top */
+};
+
+/* Read a map into obj (zeroed by the caller, or holding what to overlay: only keys that are there
+ * are written; null counts as absent). */
+int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,
+		const struct field_opts *opts, struct err *e) must_check;
+/* Append `--flag=value` strings by kops' rules (see the .c file), then sort all of out. */
+void field_flags(struct arena *a, const struct schema *s, const void *obj, struct strv *out);
+/* Write what is set in `over` on top of obj (both of schema s). */
+void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
+/* Append one line a field for `nodeup help config`: key, type, flag, doc; nested ones indented. */
+int field_docs(const struct schema *s, int depth, struct buf *b);
