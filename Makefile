@@ -1,0 +1,119 @@
+# make deps, then make.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
+#   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make install DESTDIR=...
+VERSION := 0.1.0
+DIRS    := nodeup nodeup/base nodeup/config nodeup/volumes nodeup/aws nodeup/tasks nodeup/plan nodeup/run \
+           assets units manifests userdata
+LIBS    := curl cares ssl crypto systemd cap archive yaml jansson blkid z lzma zstd lz4
+
+prefix  ?= /usr/local
+bindir  ?= $(prefix)/bin
+mandir  ?= $(prefix)/share/man
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
+VARIANT := $(notdir $(firstword $(CC)))-$(or $(SAN),release)
+B       := build/$(VARIANT)
+Q       := $(if $(V),,@)
+SUBMAKE  = +$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+
+CPPFLAGS += -I. -isystem build/deps/include -D_GNU_SOURCE -DCURL_STATICLIB -DNODEUP_VERSION='"$(VERSION)"'
+CFLAGS   += -std=gnu17 -O2 -g -fPIE -pthread -ffunction-sections -fdata-sections -Werror -Wall -Wextra \
+            -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition -Wformat=2 \
+            -Wno-format-nonliteral -Wno-missing-field-initializers -Wvla -Wundef -Wpointer-arith \
+            -Wwrite-strings -Wcast-align -Wimplicit-fallthrough
+LDFLAGS  += -pthread -Lbuild/deps/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
+LDLIBS   := -Wl,--start-group $(LIBS:%=-l%) -Wl,--end-group
+ifdef SAN
+CFLAGS   += -fsanitize=$(if $(filter asan,$(SAN)),address$(comma)undefined,thread) \
+            -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS  += -pie
+else
+CFLAGS   += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
+STATIC   := -static-pie -Wl,--wrap=dlopen
+STUBS    := $(B)/nodeup/base/nss_stubs.o
+endif
+comma    := ,
+
+# A unit test is one file; what the tests share (and the fakes of our own interfaces) is linked to each.
+# Every other file of tests/fake is a static program of its own, run by the system tests and the demo.
+EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
+SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
+OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(B)/%)))
+UNIT   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
+SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c tests/fake/*_fake.c)))
+FAKES  := $(patsubst tests/%.c,build/%,$(filter-out %_fake.c,$(wildcard tests/fake/*.c)))
+
+.PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
+        lint format install clean
+.SECONDARY:
+.DELETE_ON_ERROR:
+
+all: variant $(if $(filter gcc-release,$(VARIANT)),build/nodeup)
+variant: $(B)/nodeup
+unit: $(UNIT)
+fakes: $(FAKES)
+deps:
+	$(Q)tools/deps.sh
+build/deps/stamp:
+	@echo "run 'make deps' first" >&2; exit 1
+
+$(B)/%.o: %.c Makefile | build/deps/stamp
+	@mkdir -p $(@D)
+	$(if $(V),,@echo "  CC    $@")
+	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+# Text the program carries: .incbin below the root; the compiler does not see what it reads.
+$(B)/%.o: %.S Makefile $(wildcard $(DIRS:%=%/*.in) nodeup/*.8)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS) -Wa,-I. -c -o $@ $<
+
+$(B)/libnodeup.a: $(OBJS)
+	$(Q)rm -f $@ && ar rcs $@ $^
+
+$(B)/nodeup: $(B)/nodeup/main.o $(STUBS) $(B)/libnodeup.a
+	$(if $(V),,@echo "  LD    $@")
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
+
+build/nodeup: $(B)/nodeup
+	$(Q)strip -o $@.new $< && mv $@.new $@
+
+$(UNIT): $(B)/%: $(B)/%.o $(SHARED) $(B)/libnodeup.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) -lcmocka
+
+$(FAKES): build/%: $(B)/tests/%.o $(STUBS) $(B)/libnodeup.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
+
+# Everything a check needs, built by every compiler; tests/run runs the suites and sums them up.
+check: deps
+	$(SUBMAKE) all unit fakes
+	$(SUBMAKE) CC=clang variant unit
+	$(SUBMAKE) SAN=asan variant unit
+	$(Q)tests/run
+check-unit: unit
+	$(SUBMAKE) SAN=asan unit
+	$(Q)tests/run unit
+check-cases: all
+	$(SUBMAKE) SAN=asan variant
+	$(Q)tests/run cases
+check-system check-e2e: all fakes
+	$(Q)tests/run $(@:check-%=%)
+lint:
+	$(Q)tests/run lint
+
+demo demo-shell: deps
+	$(SUBMAKE) all fakes
+	$(Q)tests/e2e/demo $(if $(filter demo-shell,$@),--shell)
+
+format:
+	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/unit tests/fake))
+
+install: build/nodeup
+	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
+	install -D -m 644 nodeup/nodeup.8 $(DESTDIR)$(mandir)/man8/nodeup.8
+
+# What took long stays: the built dependencies, and build/cache for what tests keep between runs.
+clean:
+	rm -rf --one-file-system $(filter-out build/deps build/cache,$(wildcard build/*))
+
+-include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/*/*/*.d)

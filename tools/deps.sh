@@ -1,0 +1,107 @@
+#!/bin/bash
+# Have everything the build links and the tests run: Debian's packages where they will do, and minimal
+# static archives under build/deps of what Debian cannot link statically (libcurl drags ldap and
+# kerberos, libsystemd has no archive at all).  Cached by a stamp: the second run touches no network.
+#
+#   build/deps/lib/*.a  build/deps/include/...   build/deps/versions   build/deps/include/deps_versions.h
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+deps=$PWD/build/deps
+src=$deps/src
+jobs=$(nproc)
+
+# What is linked: static archives of the distribution, as component=package.
+linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev
+	archive=libarchive-dev blkid=libblkid-dev zlib=zlib1g-dev lzma=liblzma-dev zstd=libzstd-dev
+	lz4=liblz4-dev cap=libcap-dev glibc=libc6-dev)
+build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool gperf
+	python3-jinja2 libmount-dev)
+test_tools=(libcmocka-dev python3-pytest python3-yaml shellcheck clang-format universal-ctags
+	curl wget openssl zstd xz-utils debootstrap systemd-container iproute2)
+
+tools/apt.sh install "${linked[@]#*=}" "${build_tools[@]}" "${test_tools[@]}"
+
+mkdir -p "$deps/lib" "$deps/include"
+exec 9>"$deps/lock"
+flock 9
+
+version_of() { dpkg-query -W -f '${Version}\n' "$@"; }
+
+# The archives depend on this script and on the headers they were compiled against.
+stamp=$({ cat tools/deps.sh tools/apt.sh; version_of "${linked[@]#*=}"; } | sha256sum | cut -d ' ' -f 1)
+[ "$(cat "$deps/stamp" 2>/dev/null)" != "$stamp" ] || exit 0
+rm -f "$deps/stamp"
+
+log=
+trap '[ $? = 0 ] || [ -z "$log" ] || { tail -n 40 "$log"; echo "deps.sh: failed, see $log"; } >&2' EXIT
+
+# http and https only; CA files are found at run time, nodeup has its own table of their places.
+build_curl()
+{
+	local -a off=(alt-svc cookies crypto-auth dateparse dict doh file ftp get-easy-options gopher hsts
+		imap ldap ldaps libcurl-option manual mime mqtt netrc ntlm pop3 progress-meter rtsp smb smtp
+		sspi telnet tftp tls-srp websockets openssl-auto-load-config shared)
+	cd "$src/curl"
+	autoreconf -fi
+	CFLAGS='-O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2' \
+		./configure --with-openssl --with-zlib --enable-ares --enable-static --enable-unix-sockets \
+		--enable-ipv6 --without-ca-bundle --without-ca-path --without-libpsl --without-libidn2 \
+		--without-brotli --without-zstd --without-nghttp2 --without-libssh2 --without-librtmp \
+		--without-libgsasl "${off[@]/#/--disable-}"
+	# Debian's patches name the library after a TLS flavour; only the name differs.
+	make -C lib -j "$jobs"
+	cp lib/.libs/libcurl*.a "$deps/lib/libcurl.a"
+	mkdir -p "$deps/include/curl"
+	cp include/curl/*.h "$deps/include/curl/"
+}
+
+# Only the library; with zstd, lz4 and xz so that the journal of any distribution can be read.
+build_systemd()
+{
+	local opt
+	local -a options=()
+	for opt in seccomp selinux apparmor polkit acl audit blkid fdisk kmod pam pwquality microhttpd \
+		libcryptsetup libcurl libidn2 libidn libiptc qrencode gcrypt gnutls openssl p11kit libfido2 \
+		tpm2 elfutils zlib bzip2 xkbcommon pcre2 glib dbus gnu-efi bpf-framework man html translations \
+		tests; do
+		options+=("-D$opt=false")
+	done
+	cd "$src/systemd"
+	meson setup build --buildtype=release -Dmode=release -Dstatic-libsystemd=pic -Dzstd=true -Dlz4=true \
+		-Dxz=true "${options[@]}" -Dc_args='-ffunction-sections -fdata-sections'
+	ninja -C build -j "$jobs" version.h
+	ninja -C build -j "$jobs" libsystemd.a
+	cp build/libsystemd.a "$deps/lib/"
+	mkdir -p "$deps/include/systemd"
+	cp src/systemd/sd-*.h src/systemd/_sd-common.h "$deps/include/systemd/"
+}
+
+curl=$(tools/apt.sh source curl 7.88.1 "$src")
+systemd=$(tools/apt.sh source systemd 252 "$src")
+for name in curl systemd; do
+	log=$deps/$name.log
+	echo "deps: building lib$name ${!name}" >&2
+	(build_$name) >"$log" 2>&1
+done
+log=
+rm -rf "$src/curl" "$src/systemd"
+
+{
+	echo "curl $curl"
+	echo "systemd $systemd"
+	for c in "${linked[@]}"; do
+		echo "${c%%=*} $(version_of "${c#*=}")"
+	done
+} >"$deps/versions"
+
+{
+	echo '/* deps_versions.h - what this build was linked with; written by tools/deps.sh. */'
+	echo '#pragma once'
+	echo
+	while read -r name version; do
+		echo "#define DEPS_${name^^} \"$version\""
+	done <"$deps/versions"
+} >"$deps/include/deps_versions.h"
+
+echo "$stamp" >"$deps/stamp"
