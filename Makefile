@@ -35,13 +35,13 @@ endif
 comma    := ,
 
 # A unit test is one file; what the tests share (and the fakes of our own interfaces) is linked to each.
-# Every other file of tests/fake is a static program of its own, run by the system tests and the demo.
+# Every other x.c of tests/fake, with x_*.c, is a static program for the system tests and the demo.
 EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
 SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
 OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(B)/%)))
 UNIT   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c tests/fake/*_fake.c)))
-FAKES  := $(patsubst tests/%.c,build/%,$(filter-out %_fake.c,$(wildcard tests/fake/*.c)))
+FAKES  := $(patsubst tests/%.c,build/%,$(foreach f,$(wildcard tests/fake/*.c),$(if $(findstring _,$f),,$f)))
 
 .PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
         lint format install clean
@@ -80,7 +80,8 @@ build/nodeup: $(B)/nodeup
 $(UNIT): $(B)/%: $(B)/%.o $(SHARED) $(B)/libnodeup.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) -lcmocka
 
-$(FAKES): build/%: $(B)/tests/%.o $(STUBS) $(B)/libnodeup.a
+.SECONDEXPANSION:
+$(FAKES): build/%: $(B)/tests/%.o $$(patsubst %.c,$(B)/%.o,$$(wildcard tests/$$*_*.c)) $(STUBS) $(B)/libnodeup.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
 
@@ -89,7 +90,7 @@ check: deps
 	$(SUBMAKE) all unit fakes
 	$(SUBMAKE) CC=clang variant unit
 	$(SUBMAKE) SAN=asan variant unit
-	$(Q)tests/run
+	$(Q)VARIANTS="gcc-release clang-release gcc-asan" tests/run
 check-unit: unit
 	$(SUBMAKE) SAN=asan unit
 	$(Q)tests/run unit
