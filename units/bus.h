@@ -1,0 +1,63 @@
+/* bus.h - systemd's manager, in ten calls
+ * /run/systemd/private first (works without dbus), then the system bus. Jobs are followed by signal
+ * and by polling, so that a lost signal costs a second and not the run.
+ * Owner: bus_open/bus_close; strings in results are the arena's. Errors: SYSTEM with D-Bus name and
+ * message; -ENOTCONN when there is no manager. Threads: one, the scheduler's.
+ * Source: org.freedesktop.systemd1(5). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeup/base/mem.h"
+
+struct bus;
+
+enum bus_job_state { BUS_JOB_RUNNING, BUS_JOB_WAITING, BUS_JOB_DONE, BUS_JOB_FAILED };
+
+/* What the manager says of a unit; strings are never NULL. */
+struct bus_unit {
+	const char *load_state;   /* loaded, not-found, masked */
+	const char *active_state; /* active, inactive, failed, activating... */
+	const char *sub_state;
+	const char *file_state; /* enabled, disabled, static, "" */
+	const char *result;     /* services: success, exit-code, timeout... ; "" otherwise */
+	const char *type;       /* services: simple, notify, oneshot... ; "" otherwise */
+	const char *fragment_path;
+	bool need_reload;
+	int32_t exec_status; /* ExecMainStatus */
+	int32_t exec_code;   /* ExecMainCode: CLD_EXITED, CLD_KILLED... */
+	uint32_t main_pid, n_restarts;
+	uint64_t start_us;        /* ExecMainStartTimestampMonotonic, 0 never */
+	uint64_t active_enter_us; /* ActiveEnterTimestampMonotonic */
+	const char *const *after; /* After=, NULL-terminated */
+};
+
+/* Connect. */
+int bus_open(struct bus **ret, struct err *e) must_check;
+/* Disconnect; NULL is fine. */
+void bus_close(struct bus *b);
+/* For poll(2): the descriptor and the events wanted. */
+int bus_fd(struct bus *b);
+int bus_events(struct bus *b);
+/* Handle what has arrived; call when the fd is ready and about once a second. */
+int bus_process(struct bus *b, struct err *e) must_check;
+
+/* Read a unit's state; a unit that does not exist has load_state "not-found". */
+int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
+	    struct err *e) must_check;
+/* daemon-reload. */
+int bus_reload(struct bus *b, struct err *e) must_check;
+/* Enable (or disable) the unit file; ret_changed tells whether links changed. */
+int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed,
+	       struct err *e) must_check;
+/* Enqueue a start, restart or stop job ("start", "restart", "stop", "reload-or-restart", mode
+ * replace) and give its id. Never waits. */
+int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job,
+	    struct err *e) must_check;
+/* Where a job stands. For FAILED, *ret_result is systemd's word ("failed", "timeout", "canceled",
+ * "dependency"...), valid until the bus is closed. */
+enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result);
+/* Clear a unit's failed state and restart counter. */
+int bus_reset_failed(struct bus *b, const char *unit, struct err *e) must_check;
+/* The manager's version ("252"), the arena's. */
+int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e) must_check;

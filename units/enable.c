@@ -1,0 +1,152 @@
+#include "units/enable.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/str.h"
+
+enum { UNIT_FILE_MAX = 256 << 10 };
+
+static const char *const unit_dirs[] = {
+	"/etc/systemd/system",
+	"/usr/lib/systemd/system",
+	"/lib/systemd/system",
+};
+
+/* Keys of [Install] and the folder suffix their links go to; NULL: beside the unit. */
+static const struct {
+	const char *key, *suffix;
+} install_keys[] = {
+	{ "WantedBy", ".wants" },
+	{ "RequiredBy", ".requires" },
+	{ "Alias", NULL },
+};
+
+struct links {
+	struct arena *arena;
+	const char *target; /* what they point to */
+	struct strv paths;
+};
+
+static void add_links(struct links *l, const char *unit, const char *key, char *value)
+{
+	for (size_t i = 0; i < ARRAY_LEN(install_keys); i++) {
+		struct strv names;
+
+		if (strcmp(key, install_keys[i].key) != 0)
+			continue;
+		names = strv_split(l->arena, value, ' ');
+		for (size_t k = 0; k < names.n; k++) {
+			const char *dir = unit_dirs[0], *suffix = install_keys[i].suffix;
+
+			if (*names.v[k] == '\0')
+				continue;
+			strv_add(l->arena, &l->paths,
+				 suffix ? arena_printf(l->arena, "%s/%s%s/%s", dir, names.v[k],
+						       suffix, unit) :
+					  arena_printf(l->arena, "%s/%s", dir, names.v[k]));
+		}
+	}
+}
+
+static void parse_install(struct links *l, const char *unit, char *text)
+{
+	bool inside = false;
+	char *line, *rest = text;
+
+	while ((line = strsep(&rest, "\n"))) {
+		char *trimmed = str_trim(l->arena, line);
+		char *value = strchr(trimmed, '=');
+
+		if (*trimmed == '[')
+			inside = strcmp(trimmed, "[Install]") == 0;
+		if (!inside || !value)
+			continue;
+		*value++ = '\0';
+		add_links(l, unit, str_trim(l->arena, trimmed), value);
+	}
+}
+
+static int find_links(int root_fd, const char *unit, struct links *l, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(unit_dirs); i++) {
+		const char *path = arena_printf(l->arena, "%s/%s", unit_dirs[i], unit);
+		autobuf struct buf text = BUF_INIT(UNIT_FILE_MAX);
+		int r = io_read(root_fd, path, &text, e);
+
+		if (r == -ENOENT || r == -ENOTDIR)
+			continue;
+		if (r < 0)
+			return r;
+		l->target = path;
+		if (text.len)
+			parse_install(l, unit, text.data);
+		return 0;
+	}
+	return err_config(e, "unit '%s' is nowhere below this root", unit);
+}
+
+static bool is_link_to(int root_fd, const char *path, const char *target)
+{
+	char now[PATH_MAX];
+	const char *name;
+	autoclose int dir = -1;
+	struct err ignored;
+	ssize_t n;
+
+	if (io_open_parent(root_fd, path, &dir, &name, &ignored) < 0)
+		return false;
+	n = readlinkat(dir, name, now, sizeof(now) - 1);
+	if (n < 0)
+		return false;
+	now[n] = '\0';
+	return strcmp(str_basename(now), str_basename(target)) == 0;
+}
+
+int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct links l = { .arena = a };
+	int r = find_links(root_fd, unit, &l, e);
+
+	if (r < 0)
+		return r;
+	*ret_enabled = true;
+	for (size_t i = 0; i < l.paths.n; i++)
+		if (!is_link_to(root_fd, l.paths.v[i], l.target))
+			*ret_enabled = false;
+	return 0;
+}
+
+static int make_link(int root_fd, const char *path, const char *target, struct err *e)
+{
+	autofree char *dir_path = xstrdup(path);
+	autoclose int dir = -1;
+	const char *name;
+	int r;
+
+	*strrchr(dir_path, '/') = '\0';
+	r = io_mkdirs(root_fd, dir_path, 0755, e);
+	if (r < 0)
+		return r;
+	r = io_open_parent(root_fd, path, &dir, &name, e);
+	if (r < 0)
+		return r;
+	(void)unlinkat(dir, name, 0);
+	if (symlinkat(target, dir, name) < 0)
+		return err_sys(e, "link '%s'", path);
+	return fsync(dir) < 0 ? err_sys(e, "sync '%s'", dir_path) : 0;
+}
+
+int enable_apply(int root_fd, const char *unit, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct links l = { .arena = a };
+	int r = find_links(root_fd, unit, &l, e);
+
+	for (size_t i = 0; i < l.paths.n && r == 0; i++)
+		if (!is_link_to(root_fd, l.paths.v[i], l.target))
+			r = make_link(root_fd, l.paths.v[i], l.target, e);
+	return r;
+}

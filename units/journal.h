@@ -1,0 +1,16 @@
+/* journal.h - the journal: read a unit's last lines, write structured entries
+ * Owner: the arena. Errors: SYSTEM; reading where there is no journal gives no lines and no error.
+ * Threads: all functions. Source: sd-journal(3), sd_journal_sendv(3). */
+#pragma once
+
+#include "nodeup/base/log.h"
+#include "nodeup/base/str.h"
+
+/* The last `max` messages of a unit since its current (or last) invocation, oldest first. */
+int journal_tail(struct arena *a, const char *unit, size_t max, struct strv *ret,
+		 struct err *e) must_check;
+/* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup and NODEUP_* fields. */
+int journal_write(enum log_level level, const char *message, const struct log_field *fields,
+		  size_t n);
+/* Whether our stderr is connected to the journal (JOURNAL_STREAM names its device and inode). */
+bool journal_is_stderr(void);

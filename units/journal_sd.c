@@ -1,0 +1,199 @@
+#include "units/journal.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Who called is told by NODEUP_* fields; a line number of this file would say nothing. */
+#define SD_JOURNAL_SUPPRESS_LOCATION
+#include <systemd/sd-journal.h>
+
+#define autojournal __attribute__((cleanup(journal_closep)))
+
+enum {
+	/* What is read of a message; a stack trace in one entry is not worth more. */
+	MESSAGE_MAX = 2048,
+	SYNC_TIMEOUT_S = 1,
+	ID_TEXT = 33,
+	FIELD_TEXT = 64,
+};
+
+static void journal_closep(sd_journal **j)
+{
+	sd_journal_close(*j);
+}
+
+/* A field's value ("" if absent or unreadable), cut to size-1 bytes. */
+static void field_get(sd_journal *j, const char *name, char *ret, size_t size)
+{
+	size_t skip = strlen(name) + 1, n;
+	const void *data;
+
+	ret[0] = '\0';
+	if (sd_journal_get_data(j, name, &data, &n) < 0 || n < skip)
+		return;
+	n -= skip;
+	if (n >= size)
+		n = size - 1;
+	memcpy(ret, (const char *)data + skip, n);
+	ret[n] = '\0';
+}
+
+static int match(sd_journal *j, const char *key, const char *value)
+{
+	autofree char *text = xasprintf("%s=%s", key, value);
+
+	return sd_journal_add_match(j, text, 0);
+}
+
+/* What the unit's processes say and what PID 1 says of the unit, in this boot. */
+static int match_unit(sd_journal *j, const char *unit)
+{
+	char boot[ID_TEXT];
+	sd_id128_t id;
+	int r = sd_id128_get_boot(&id);
+
+	if (r >= 0) {
+		(void)sd_id128_to_string(id, boot);
+		r = match(j, "_BOOT_ID", boot);
+	}
+	if (r >= 0)
+		r = match(j, "_SYSTEMD_UNIT", unit);
+	if (r >= 0)
+		r = sd_journal_add_disjunction(j);
+	if (r >= 0)
+		r = match(j, "_BOOT_ID", boot);
+	if (r >= 0)
+		r = match(j, "_PID", "1");
+	return r < 0 ? r : match(j, "UNIT", unit);
+}
+
+/* Whether the entry belongs to the invocation that the lines so far are of. The last one may have
+ * said nothing yet (a crash loop): then the one before it explains more. */
+static bool is_wanted(sd_journal *j, char invocation[static ID_TEXT], bool *spoke)
+{
+	char pid[ID_TEXT], id[ID_TEXT];
+	bool manager;
+
+	field_get(j, "_PID", pid, sizeof(pid));
+	manager = str_eq(pid, "1");
+	field_get(j, manager ? "INVOCATION_ID" : "_SYSTEMD_INVOCATION_ID", id, sizeof(id));
+	/* systemd before 233 knows no invocations: the last lines then, whoever's. */
+	if (!str_is_empty(id) && !str_eq(id, invocation)) {
+		if (*spoke)
+			return false;
+		memcpy(invocation, id, ID_TEXT);
+	}
+	*spoke |= !manager;
+	return true;
+}
+
+static int tail(sd_journal *j, struct arena *a, size_t max, struct strv *ret)
+{
+	char invocation[ID_TEXT] = "", message[MESSAGE_MAX];
+	struct strv newest_first = { 0 };
+	bool spoke = false;
+	int r = sd_journal_seek_tail(j);
+
+	while (r >= 0 && newest_first.n < max && (r = sd_journal_previous(j)) > 0) {
+		if (!is_wanted(j, invocation, &spoke))
+			break;
+		field_get(j, "MESSAGE", message, sizeof(message));
+		if (!str_is_empty(message))
+			strv_add(a, &newest_first, arena_str(a, message));
+	}
+	if (r < 0)
+		return r;
+	*ret = (struct strv){ 0 };
+	while (newest_first.n)
+		strv_add(a, ret, newest_first.v[--newest_first.n]);
+	return 0;
+}
+
+/* Have journald take in what is on its way: a unit's last words are often still in its socket when
+ * PID 1 already reports the failure. Old journalds are not asked, and none is waited for long. */
+static void journal_sync(void)
+{
+	static const char request[] =
+		"{\"method\":\"io.systemd.Journal.Synchronize\",\"parameters\":{}}";
+	static const struct sockaddr_un address = {
+		.sun_family = AF_UNIX,
+		.sun_path = "/run/systemd/journal/io.systemd.journal",
+	};
+	static const struct timeval timeout = { .tv_sec = SYNC_TIMEOUT_S };
+	autoclose int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char reply[FIELD_TEXT];
+
+	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof(timeout)) < 0 ||
+	    connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return;
+	/* The NUL ends a varlink message; the answer's content does not matter. */
+	if (send(fd, request, sizeof(request), MSG_NOSIGNAL) < 0)
+		return;
+	(void)!recv(fd, reply, sizeof(reply), 0);
+}
+
+int journal_tail(struct arena *a, const char *unit, size_t max, struct strv *ret, struct err *e)
+{
+	autojournal sd_journal *j = NULL;
+	int r;
+
+	journal_sync();
+	r = sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
+	if (r == -ENOENT || r == -EACCES) {
+		*ret = (struct strv){ 0 };
+		return 0;
+	}
+	if (r >= 0)
+		r = sd_journal_set_data_threshold(j, MESSAGE_MAX);
+	if (r >= 0)
+		r = match_unit(j, unit);
+	if (r >= 0)
+		r = tail(j, a, max, ret);
+	if (r < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "journal of %s: %s", unit, strerror(-r));
+	return 0;
+}
+
+int journal_write(enum log_level level, const char *message, const struct log_field *fields,
+		  size_t n)
+{
+	enum { FIXED = 3, PRIORITY_ERR = 3 };
+	autoarena struct arena *a = NULL;
+	struct iovec *iov;
+
+	/* libsystemd takes a missing journald for success. */
+	if (access("/run/systemd/journal/socket", W_OK) < 0)
+		return -errno;
+	a = arena_new_empty();
+	iov = arena_alloc(a, (FIXED + n) * sizeof(*iov));
+	iov[0].iov_base = arena_printf(a, "MESSAGE=%s", message);
+	iov[1].iov_base = arena_printf(a, "PRIORITY=%d", PRIORITY_ERR + (int)level);
+	iov[2].iov_base = arena_str(a, "SYSLOG_IDENTIFIER=nodeup");
+	for (size_t i = 0; i < n; i++)
+		iov[FIXED + i].iov_base =
+			arena_printf(a, "NODEUP_%s=%s", fields[i].key, fields[i].value);
+	for (size_t i = 0; i < FIXED + n; i++)
+		iov[i].iov_len = strlen(iov[i].iov_base);
+	return sd_journal_sendv(iov, (int)(FIXED + n));
+}
+
+bool journal_is_stderr(void)
+{
+	const char *text = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+	char *end;
+
+	if (!text || fstat(STDERR_FILENO, &st) < 0)
+		return false;
+	dev = strtoull(text, &end, 10);
+	if (*end != ':')
+		return false;
+	ino = strtoull(end + 1, &end, 10);
+	return *end == '\0' && dev == st.st_dev && ino == st.st_ino;
+}

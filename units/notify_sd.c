@@ -1,0 +1,39 @@
+#include "units/notify.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <systemd/sd-daemon.h>
+
+/* More than systemctl shows in one line; what is beyond is cut. */
+enum { STATUS_MAX = 512 };
+
+void notify_status(const char *fmt, ...)
+{
+	char text[STATUS_MAX];
+	va_list ap;
+	int n;
+
+	if (!notify_is_wanted())
+		return;
+	va_start(ap, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	if (n < 0)
+		return;
+	/* A line break would begin another assignment of the protocol. */
+	for (char *p = text; *p; p++)
+		if (*p == '\n')
+			*p = ' ';
+	(void)sd_notifyf(0, "STATUS=%s", text);
+}
+
+void notify_ready(void)
+{
+	(void)sd_notify(0, "READY=1");
+}
+
+int notify_is_wanted(void)
+{
+	return getenv("NOTIFY_SOCKET") != NULL;
+}

@@ -1,0 +1,152 @@
+#include "units/unit.h"
+
+#include <ctype.h>
+#include <string.h>
+
+static struct unit_section *section_get(struct arena *a, struct unit *u, const char *name)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (strcmp(u->sections[i].name, name) == 0)
+			return &u->sections[i];
+	arena_push(a, u->sections, u->n, (struct unit_section){ .name = name });
+	return &u->sections[u->n - 1];
+}
+
+void unit_set(struct arena *a, struct unit *u, const char *section, const char *key,
+	      const char *value)
+{
+	struct unit_section *s = section_get(a, u, section);
+
+	arena_push(a, s->v, s->n, (struct strmap_item){ .key = key, .value = value });
+}
+
+static size_t rendered_size(const struct unit *u)
+{
+	size_t n = 1;
+
+	for (size_t i = 0; i < u->n; i++) {
+		const struct unit_section *s = &u->sections[i];
+
+		n += strlen(s->name) + strlen("\n[]\n");
+		for (size_t j = 0; j < s->n; j++)
+			n += strlen(s->v[j].key) + strlen(s->v[j].value) + strlen("=\n");
+	}
+	return n;
+}
+
+char *unit_render(struct arena *a, const struct unit *u)
+{
+	char *text = arena_alloc(a, rendered_size(u));
+	char *p = text;
+
+	for (size_t i = 0; i < u->n; i++) {
+		const struct unit_section *s = &u->sections[i];
+
+		p = stpcpy(p, i ? "\n[" : "[");
+		p = stpcpy(p, s->name);
+		p = stpcpy(p, "]\n");
+		for (size_t j = 0; j < s->n; j++) {
+			p = stpcpy(p, s->v[j].key);
+			*p++ = '=';
+			p = stpcpy(p, s->v[j].value);
+			*p++ = '\n';
+		}
+	}
+	return text;
+}
+
+static char *put_hex(char *p, unsigned char c)
+{
+	static const char hex[] = "0123456789abcdef";
+
+	*p++ = '\\';
+	*p++ = 'x';
+	*p++ = hex[c >> 4];
+	*p++ = hex[c & 15];
+	return p;
+}
+
+/* One byte of an Exec= argument. systemd undoes three layers, and each is answered here: the quoting,
+ * then % specifiers, then $ variables. */
+static char *put_quoted(char *p, unsigned char c)
+{
+	if (c == '"' || c == '\'' || c == '\\')
+		*p++ = '\\';
+	else if (c == '$' || c == '%')
+		*p++ = (char)c;
+	else if (c != ' ' && (!isascii(c) || !isgraph(c)))
+		return put_hex(p, c);
+	*p++ = (char)c;
+	return p;
+}
+
+char *unit_quote(struct arena *a, const char *arg)
+{
+	/* A lone ; would separate two commands. */
+	bool quotes = *arg == '\0' || strchr(arg, ' ') || strcmp(arg, ";") == 0;
+	char *text = arena_alloc(a, 4 * strlen(arg) + sizeof("\"\""));
+	char *p = text;
+
+	if (quotes)
+		*p++ = '"';
+	for (; *arg; arg++)
+		p = put_quoted(p, (unsigned char)*arg);
+	if (quotes)
+		*p++ = '"';
+	return text;
+}
+
+/* Step over slashes and "." components; they do not count in a unit's name. */
+static const char *skip_slashes(const char *p)
+{
+	for (;;) {
+		if (*p == '/')
+			p++;
+		else if (p[0] == '.' && (p[1] == '/' || p[1] == '\0'))
+			p++;
+		else
+			return p;
+	}
+}
+
+char *unit_escape_path(struct arena *a, const char *path)
+{
+	char *text = arena_alloc(a, 4 * strlen(path) + sizeof("-"));
+	const char *in = skip_slashes(path);
+	char *p = text;
+
+	if (*in == '\0')
+		*p++ = '-';
+	while (*in) {
+		unsigned char c = (unsigned char)*in;
+
+		if (c == '/') {
+			in = skip_slashes(in);
+			if (*in)
+				*p++ = '-';
+			continue;
+		}
+		/* A name that begins with a dot would be a hidden file. */
+		if ((isascii(c) && isalnum(c)) || c == '_' || c == ':' || (c == '.' && p != text))
+			*p++ = (char)c;
+		else
+			p = put_hex(p, c);
+		in++;
+	}
+	return text;
+}
+
+char *unit_env_line(struct arena *a, const char *key, const char *value)
+{
+	char *text = arena_alloc(a, strlen(key) + 2 * strlen(value) + sizeof("=\"\"\n"));
+	char *p = stpcpy(stpcpy(text, key), "=\"");
+
+	/* Within double quotes a line break stands for itself, and these four need a backslash. */
+	for (; *value; value++) {
+		if (strchr("\"\\`$", *value))
+			*p++ = '\\';
+		*p++ = *value;
+	}
+	(void)stpcpy(p, "\"\n");
+	return text;
+}
