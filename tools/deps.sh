@@ -12,7 +12,7 @@ src=$deps/src
 jobs=$(nproc)
 
 # What is linked: static archives of the distribution, as component=package.
-linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev
+linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev expat=libexpat1-dev
 	archive=libarchive-dev blkid=libblkid-dev zlib=zlib1g-dev lzma=liblzma-dev zstd=libzstd-dev
 	lz4=liblz4-dev cap=libcap-dev glibc=libc6-dev)
 build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool gperf
