@@ -3,7 +3,7 @@
 VERSION := 0.1.0
 DIRS    := nodeup nodeup/base nodeup/config nodeup/volumes nodeup/aws nodeup/tasks nodeup/plan nodeup/run \
            assets units manifests userdata
-LIBS    := curl cares ssl crypto systemd cap archive yaml jansson blkid z lzma zstd lz4
+LIBS    := curl cares ssl crypto systemd cap archive yaml jansson expat blkid z lzma zstd lz4
 
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
@@ -57,7 +57,7 @@ deps:
 build/deps/stamp:
 	@echo "run 'make deps' first" >&2; exit 1
 
-$(B)/%.o: %.c Makefile | build/deps/stamp
+$(B)/%.o: %.c Makefile build/deps/stamp
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
@@ -67,8 +67,10 @@ $(B)/%.o: %.S Makefile $(wildcard $(DIRS:%=%/*.in) nodeup/*.8)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Wa,-I. -c -o $@ $<
 
-$(B)/libnodeup.a: $(OBJS)
-	$(Q)rm -f $@ && ar rcs $@ $^
+# A source that went away must leave the library too, so the list of objects is one of its inputs.
+$(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)' >$(B)/objects)
+$(B)/libnodeup.a: $(B)/objects $(OBJS)
+	$(Q)rm -f $@ && ar rcs $@ $(OBJS)
 
 $(B)/nodeup: $(B)/nodeup/main.o $(STUBS) $(B)/libnodeup.a
 	$(if $(V),,@echo "  LD    $@")
@@ -99,7 +101,7 @@ check-cases: all
 	$(Q)tests/run cases
 check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
-lint:
+lint: all
 	$(Q)tests/run lint
 
 demo demo-shell: deps
