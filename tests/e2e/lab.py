@@ -1,0 +1,306 @@
+"""The lab: throw-away Debian 12 nodes with systemd as PID 1, each in a network namespace of its own
+where the metadata service, S3 and the asset mirrors answer on their real addresses and names.
+
+Nothing outlives the process: mounts and namespaces are made in a private mount namespace, every
+child dies with its parent, and what is left in build/lab/run-* after a SIGKILL is removed by the
+next user.  Use it as
+
+    with Lab() as lab:
+        node = lab.boot("w1", "nodes", user_data)
+        node.wait_active("kubelet.service", 60)
+        node.exec("journalctl", "-n5")
+
+To enter a node from another terminal: nsenter -t <pid printed by node.leader()> -a bash
+"""
+import ctypes
+import fcntl
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import labassets
+from labhost import (CERTS, HERE, LAB, ROOT, LabError, NAMES, ensure_certs, ensure_tree,
+                     host_packages, run)
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+CLONE_NEWNS, MS_REC, MS_PRIVATE, PR_SET_PDEATHSIG = 0x20000, 0x4000, 0x40000, 1
+FAKE = os.path.join(ROOT, "tests/fake")
+STATE = os.path.join(ROOT, "tests/data/seed-cluster/state")
+REGION = "us-west-2"
+ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
+       "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb")}
+IPS = {"nodes": "172.20.32.10", "master-us-west-2a": "172.20.32.20"}
+
+
+def die_with_parent():
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def private_mounts():
+    """What we mount from here on is ours alone and goes with our last process."""
+    if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
+        raise LabError("unshare: %s (the lab needs root)" % os.strerror(ctypes.get_errno()))
+    os.makedirs("/run/netns", exist_ok=True)
+    run("mount", "-t", "tmpfs", "tmpfs", "/run/netns")
+    if not os.path.isdir("/run/systemd/system"):
+        os.makedirs("/run/systemd", exist_ok=True)
+        run("mount", "-t", "tmpfs", "tmpfs", "/run/systemd")
+        os.mkdir("/run/systemd/system")
+        return []
+    return ["systemd-run", "--scope", "--quiet", "-p", "Delegate=yes"]
+
+
+def remove_stale():
+    """Run directories whose owner is gone (it held a lock while it lived)."""
+    for name in os.listdir(LAB):
+        path = os.path.join(LAB, name)
+        if not name.startswith("run-"):
+            continue
+        try:
+            with open(os.path.join(path, "lock"), "a") as f:
+                fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(path, ignore_errors=True)
+        except OSError:
+            continue
+
+
+class Lab:
+    """Host packages, tree, certificates and assets made once; nodes booted from them."""
+
+    def __init__(self, packages=True):
+        if packages:
+            host_packages()
+        os.makedirs(LAB, exist_ok=True)
+        with open(os.path.join(LAB, "lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            ensure_certs()
+            self.tree, self.cached = ensure_tree()
+            self.assets = labassets.ensure_assets()
+            remove_stale()
+        self.nodes = []
+        self.dir = os.path.join(LAB, "run-%d" % os.getpid())
+        self.prefix = private_mounts()
+        shutil.rmtree(self.dir, ignore_errors=True)
+        os.makedirs(self.dir)
+        self.lock = open(os.path.join(self.dir, "lock"), "w")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        if "overlay" in run("stat", "-f", "-c", "%T", self.dir):
+            run("mount", "-t", "tmpfs", "tmpfs", self.dir)  # no overlay on an overlay
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        for node in self.nodes:
+            node.stop()
+        self.nodes = []
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    def boot(self, name, role, user_data):
+        """Boot a node that runs user_data as EC2 would; returns at once."""
+        node = Node(self, name, role)
+        self.nodes.append(node)
+        node.start(user_data)
+        return node
+
+    def describe(self):
+        os_release = open(os.path.join(self.tree, "etc/os-release")).read()
+        version = os_release.split('VERSION_ID="')[1].split('"')[0]
+        systemd = run("chroot", self.tree, "systemctl", "--version").split()[1]
+        return "Debian %s, systemd %s" % (version, systemd)
+
+
+class Node:
+    def __init__(self, lab, name, role):
+        self.lab, self.name, self.role = lab, name, role
+        self.dir = os.path.join(lab.dir, name)
+        self.root = os.path.join(self.dir, "root")
+        self.netns = "nodeup-%s" % name
+        self.machine, self.servers, self.pid = None, [], None
+        self.hostname = "ip-%s.%s.compute.internal" % (IPS[role].replace(".", "-"), REGION)
+
+    def path(self, name):
+        return os.path.join(self.dir, name)
+
+    # -- life ---------------------------------------------------------------------------------
+
+    def start(self, user_data):
+        for name in ("upper", "work", "root", "docker", "log"):
+            os.makedirs(self.path(name))
+        run("mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s" % (
+            self.lab.tree, self.path("upper"), self.path("work")), self.root)
+        seed = os.path.join(self.root, "var/lib/cloud/seed/nocloud")
+        os.makedirs(seed, exist_ok=True)
+        with open(os.path.join(seed, "meta-data"), "w") as f:
+            f.write("instance-id: i-0%s\nlocal-hostname: %s\n" % (self.digest(), self.hostname))
+        with open(os.path.join(seed, "user-data"), "w") as f:
+            f.write(user_data)
+        self.start_network()
+        self.start_servers(user_data)
+        self.start_machine()
+
+    def digest(self):
+        return hashlib.sha1(self.name.encode()).hexdigest()[:16]
+
+    def start_network(self):
+        run("ip", "netns", "add", self.netns)
+        run("ip", "-n", self.netns, "link", "set", "lo", "up")
+        for address in {"169.254.169.254", IPS[self.role], *NAMES.values()}:
+            run("ip", "-n", self.netns, "addr", "add", address + "/32", "dev", "lo")
+
+    def start_servers(self, user_data):
+        facts = self.path("facts.json")
+        with open(facts, "w") as f:
+            json.dump(self.facts(user_data), f)
+        self.serve("imds", FAKE + "/imds.py", "169.254.169.254", "80", facts, self.path("log/imds"))
+        self.serve("s3", FAKE + "/s3.py", NAMES["s3.amazonaws.com"], "443", STATE,
+                   CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"))
+        conf = self.path("nginx.conf")
+        with open(conf, "w") as f:
+            f.write(labassets.nginx_conf(self.dir, NAMES, CERTS))
+        self.serve("nginx", "nginx", "-e", self.path("log/nginx.err"), "-p", self.dir, "-c", conf)
+        self.wait(lambda: len(run("ip", "netns", "exec", self.netns, "ss", "-Hltn").splitlines()) >= 4,
+                  10, "servers to listen")
+
+    def serve(self, name, *command):
+        log = open(self.path("log/%s.out" % name), "w")
+        self.servers.append(subprocess.Popen(
+            ["ip", "netns", "exec", self.netns, "unshare", "--pid", "--fork", "--kill-child",
+             "--", *command], stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            preexec_fn=die_with_parent))
+
+    def facts(self, user_data):
+        return {
+            "user-data": user_data, "ami-id": "ami-0123456789abcdef0", "hostname": self.hostname,
+            "local-hostname": self.hostname, "local-ipv4": IPS[self.role],
+            "instance-id": "i-0" + self.digest(), "instance-type": "t2.medium",
+            "mac": "02:00:00:00:00:01", "placement/region": REGION,
+            "placement/availability-zone": REGION + "a", "services/domain": "amazonaws.com",
+            "iam/security-credentials/lab": json.dumps({
+                "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": "ASIALABLABLABLABLAB0",
+                "SecretAccessKey": "lab", "Token": "lab", "LastUpdated": "2018-02-11T00:00:00Z",
+                "Expiration": "2038-01-01T00:00:00Z"}),
+        }
+
+    def start_machine(self):
+        environ = dict(os.environ, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",
+                       SYSTEMD_NSPAWN_API_VFS_WRITABLE="network")
+        self.console = open(self.path("log/console"), "wb")
+        self.machine = subprocess.Popen(
+            self.lab.prefix + ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
+             "systemd-nspawn", "-D", self.root, "--machine=" + self.name, "-b", "--register=no",
+             "--keep-unit", "--network-namespace-path=/run/netns/" + self.netns, "--capability=all",
+             "--system-call-filter=@keyring bpf", "--bind=%s:/var/lib/docker" % self.path("docker"),
+             "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only"],
+            stdin=subprocess.DEVNULL, stdout=self.console, stderr=self.console, env=environ,
+            preexec_fn=die_with_parent)
+        self.wait(self.find_leader, 20, "the container's PID 1")
+        self.wait(lambda: os.path.exists("/proc/%d/root/run/systemd/private" % self.pid), 20,
+                  "systemd's socket")
+
+    def find_leader(self):
+        """The container's PID 1: the child of nspawn, the child of unshare."""
+        if self.machine.poll() is not None:
+            raise LabError("%s did not boot:\n%s" % (self.name, self.tail("log/console")))
+        pid = self.machine.pid
+        for _ in range(2):
+            with open("/proc/%d/task/%d/children" % (pid, pid)) as f:
+                children = f.read().split()
+            if not children:
+                return False
+            pid = int(children[0])
+        self.pid = pid
+        return True
+
+    def leader(self):
+        return self.pid
+
+    def tail(self, name, lines=20):
+        with open(self.path(name), errors="replace") as f:
+            return "".join(f.readlines()[-lines:])
+
+    def stop(self):
+        for child in [self.machine, *self.servers]:
+            if child and child.poll() is None:
+                child.kill()
+                child.wait()
+        self.machine, self.servers = None, []
+        subprocess.run(["umount", "-l", self.root], stderr=subprocess.DEVNULL)
+        subprocess.run(["ip", "netns", "del", self.netns], stderr=subprocess.DEVNULL)
+        shutil.rmtree(self.dir, ignore_errors=True)
+
+    # -- looking and doing ----------------------------------------------------------------------
+
+    def command(self, *argv):
+        return ["nsenter", "-t", str(self.pid), "-a", "--wd=/", "--", "env", "-i",
+                *("%s=%s" % item for item in ENV.items()), *argv]
+
+    def exec(self, *argv, timeout=120, check=False):
+        """Run a program in the node; its CompletedProcess with text output."""
+        done = subprocess.run(self.command(*argv), stdin=subprocess.DEVNULL, text=True,
+                              errors="replace", capture_output=True, timeout=timeout)
+        if check and done.returncode:
+            raise LabError("%s: %s: status %d\n%s%s" % (self.name, " ".join(argv), done.returncode,
+                                                        done.stdout[-2000:], done.stderr[-2000:]))
+        return done
+
+    def sh(self, script, timeout=120, check=True):
+        return self.exec("bash", "-c", script, timeout=timeout, check=check).stdout
+
+    def wait(self, ready, seconds, what):
+        end = time.monotonic() + seconds
+        while not ready():
+            if time.monotonic() > end:
+                raise LabError("%s: waited %d s for %s" % (self.name, seconds, what))
+            time.sleep(0.05)
+
+    def show(self, unit, *properties):
+        """systemctl show as a dict."""
+        text = self.exec("systemctl", "show", unit, *("-p" + p for p in properties)).stdout
+        return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
+
+    def wait_active(self, unit, seconds):
+        self.wait(lambda: self.show(unit, "ActiveState").get("ActiveState") == "active", seconds,
+                  "%s to be active" % unit)
+
+    def journal(self, unit=None, lines=None):
+        return self.exec("journalctl", "--no-pager", *(["-u", unit] if unit else []),
+                         *(["-n%d" % lines] if lines else [])).stdout
+
+    def healthz(self):
+        return self.exec("curl", "-sS", "--max-time", "2", "http://127.0.0.1:10248/healthz").stdout
+
+    def requests(self):
+        """What nginx served: dicts of msec, host, method, uri, status, bytes, seconds."""
+        names = ("msec", "host", "method", "uri", "status", "bytes", "seconds")
+        with open(self.path("log/access")) as f:
+            return [dict(zip(names, line.split())) for line in f]
+
+    def imds_log(self):
+        with open(self.path("log/imds")) as f:
+            return f.read()
+
+    def s3_log(self):
+        with open(self.path("log/s3")) as f:
+            return f.read()
+
+    def shell(self):
+        return subprocess.call(self.command("bash", "-l"))
+
+
+def interruptible():
+    """SIGTERM and SIGHUP end the process through its finally blocks."""
+    def leave(number, _frame):
+        raise SystemExit(128 + number)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, leave)
+
+
+__all__ = ["HERE", "LAB", "Lab", "LabError", "Node", "ROOT", "interruptible"]

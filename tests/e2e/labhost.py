@@ -1,0 +1,211 @@
+"""What the lab needs of its host: packages, a CA, and the throw-away Debian 12 tree, made once."""
+import hashlib
+import os
+import shutil
+import subprocess
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+LAB = os.path.join(ROOT, "build/lab")
+CERTS = os.path.join(LAB, "certs")
+SUITE = "bookworm"
+
+# Name -> address inside every node's network namespace.  Nothing listens on the dead mirror's.
+S3, FAST, SLOW, DEAD = "10.99.0.2", "10.99.0.3", "10.99.0.4", "10.99.0.5"
+NAMES = {
+    "s3.amazonaws.com": S3, "s3.us-west-2.amazonaws.com": S3, "s3.us-east-1.amazonaws.com": S3,
+    "jdurbin-kops.s3.amazonaws.com": S3, "jdurbin-kops.s3.us-west-2.amazonaws.com": S3,
+    "s3.dualstack.us-west-2.amazonaws.com": S3, "s3-us-west-2.amazonaws.com": S3,
+    "jdurbin-kops.s3.dualstack.us-west-2.amazonaws.com": S3,
+    "jdurbin-kops.s3-us-west-2.amazonaws.com": S3,
+    "storage.googleapis.com": FAST, "kubeupv2.s3.amazonaws.com": FAST,
+    "good.mirror.test": FAST, "slow.mirror.test": SLOW, "dead.mirror.test": DEAD,
+}
+
+HOST = {  # a file that shows it is there -> package
+    "/usr/sbin/debootstrap": "debootstrap", "/usr/bin/systemd-nspawn": "systemd-container",
+    "/usr/sbin/nginx": "nginx-light", "/usr/bin/openssl": "openssl", "/usr/bin/gcc": "gcc",
+    "/usr/include/yaml.h": "libyaml-dev", "/usr/include/stdio.h": "libc6-dev",
+    "/usr/lib/python3/dist-packages/pytest": "python3-pytest", "/usr/bin/nsenter": "util-linux",
+    "/usr/bin/curl": "curl",
+}
+
+# No service of the tree's own packages may distract: what is masked needs hardware or network.
+PACKAGES = ("docker.io cloud-init curl wget ca-certificates iptables iproute2 procps kmod openssl "
+            "dbus").split()
+MASKED = ("apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer e2scrub_reap.service "
+          "dpkg-db-backup.timer console-getty.service systemd-networkd-wait-online.service").split()
+CLOUD = """datasource_list: [NoCloud]
+network: {config: disabled}
+locale: false
+ssh_deletekeys: false
+users: []
+disable_root: false
+"""
+# The kernel is the host's: what is not of the network namespace is set in copies below /run.
+SYSCTL = """#!/bin/sh
+set -e
+lay() { mkdir -p "/run/lab/sys/$(dirname "$1")"; mount --bind "/run/lab/sys/$1" "/proc/sys/$1"; }
+for f in vm/max_map_count vm/overcommit_memory kernel/softlockup_panic kernel/panic \\
+	kernel/softlockup_all_cpu_backtrace kernel/panic_on_oops fs/file-max \\
+	fs/inotify/max_user_instances fs/inotify/max_user_watches; do
+	[ -e "/proc/sys/$f" ] || continue
+	mkdir -p "/run/lab/sys/${f%/*}"
+	cat "/proc/sys/$f" >"/run/lab/sys/$f"
+	lay "$f"
+done
+for d in net/core net/ipv4/neigh/default; do
+	mkdir -p "/run/lab/sys/$d"
+	for f in /proc/sys/$d/*; do
+		cat "$f" >"/run/lab/sys/$d/${f##*/}" 2>/dev/null || :
+	done
+done
+for f in rmem_max wmem_max rmem_default wmem_default netdev_max_backlog; do
+	[ -s "/run/lab/sys/net/core/$f" ] || echo 212992 >"/run/lab/sys/net/core/$f"
+done
+echo 128 >/run/lab/sys/net/ipv4/neigh/default/gc_thresh1
+lay net/core
+lay net/ipv4/neigh/default
+"""
+SYSCTL_UNIT = """[Unit]
+Description=Copies of the host kernel's settings, to be set freely
+DefaultDependencies=no
+After=local-fs.target
+Before=sysinit.target systemd-sysctl.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/usr/local/sbin/lab-sysctl
+
+[Install]
+WantedBy=sysinit.target
+"""
+
+
+class LabError(Exception):
+    pass
+
+
+def run(*argv, **kwargs):
+    """Run a program; its stdout, or LabError with the end of what it said."""
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          errors="replace", **kwargs)
+    if done.returncode:
+        raise LabError("%s: status %d\n%s%s" % (" ".join(argv), done.returncode,
+                                                done.stdout[-2000:], done.stderr[-2000:]))
+    return done.stdout
+
+
+def host_packages():
+    """Install what is missing; a service that comes along is not started."""
+    missing = sorted({package for path, package in HOST.items() if not os.path.exists(path)})
+    if not missing:
+        return
+    policy = "/usr/sbin/policy-rc.d"
+    ours = not os.path.exists(policy)
+    if ours:
+        write(policy, "#!/bin/sh\nexit 101\n", 0o755)
+    try:
+        environ = dict(os.environ, DEBIAN_FRONTEND="noninteractive")
+        run("apt-get", "update", env=environ)
+        run("apt-get", "install", "-y", "--no-install-recommends", *missing, env=environ)
+    finally:
+        if ours:
+            os.unlink(policy)
+
+
+def write(path, text, mode=0o644):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w") as f:
+        f.write(text)
+    os.chmod(path, mode)
+
+
+def apt_site():
+    """The address this machine's own apt uses for the suite, or for any."""
+    for extra in (["Codename: " + SUITE], []):
+        sites = run("apt-get", "indextargets", "--format", "$(SITE)", "Created-By: Packages",
+                    "Component: main", *extra).split()
+        if sites:
+            return sites[0]
+    raise LabError("apt on this machine has no sources")
+
+
+def ensure_certs():
+    """A CA of ours, and one certificate for every name the lab answers."""
+    key = hashlib.sha256(repr(sorted(NAMES)).encode()).hexdigest()[:12]
+    if os.path.exists(os.path.join(CERTS, key)):
+        return
+    shutil.rmtree(CERTS, ignore_errors=True)
+    os.makedirs(CERTS)
+    ec = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    write(CERTS + "/server.ext", "basicConstraints=CA:FALSE\nextendedKeyUsage=serverAuth\n"
+          "subjectAltName=%s\n" % ",".join("DNS:" + name for name in NAMES))
+    run("openssl", "req", "-x509", *ec, "-keyout", "ca.key", "-out", "ca.crt", "-days", "3650",
+        "-subj", "/CN=nodeup lab CA", "-addext", "keyUsage=critical,keyCertSign,cRLSign", cwd=CERTS)
+    run("openssl", "req", *ec, "-keyout", "server.key", "-out", "server.csr", "-subj",
+        "/CN=storage.googleapis.com", cwd=CERTS)
+    run("openssl", "x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key",
+        "-CAcreateserial", "-days", "3650", "-extfile", "server.ext", "-out", "server.crt", cwd=CERTS)
+    write(os.path.join(CERTS, key), "")
+
+
+def hosts():
+    return "127.0.0.1 localhost\n" + "".join("%s %s\n" % (a, n) for n, a in NAMES.items())
+
+
+def recipe():
+    with open(os.path.join(ROOT, "tests/fake/docker")) as f, open(CERTS + "/ca.crt") as ca:
+        parts = [SUITE, PACKAGES, MASKED, CLOUD, SYSCTL, SYSCTL_UNIT, hosts(), f.read(), ca.read()]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:12]
+
+
+def ensure_tree():
+    """The path of the tree for this recipe, and whether it was there already."""
+    tree = os.path.join(LAB, "tree-" + recipe())
+    if os.path.isdir(tree):
+        return tree, True
+    for name in os.listdir(LAB):
+        if name.startswith("tree-"):
+            shutil.rmtree(os.path.join(LAB, name))
+    making = tree + ".new"
+    run("debootstrap", "--variant=minbase", "--include=systemd,systemd-sysv", SUITE, making, apt_site())
+    install(making)
+    settle(making)
+    os.rename(making, tree)
+    return tree, False
+
+
+def install(tree):
+    """The rest by apt: debootstrap cannot follow every dependency."""
+    shutil.copyfile("/etc/resolv.conf", tree + "/etc/resolv.conf")
+    options = []
+    for scheme in ("http", "https"):
+        proxy = run("apt-config", "shell", "P", "Acquire::%s::Proxy" % scheme).strip()
+        if proxy:
+            options += ["-o", "Acquire::%s::Proxy=%s" % (scheme, proxy[3:-1])]
+    environ = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C.UTF-8")
+    run("chroot", tree, "apt-get", *options, "install", "-y", "--no-install-recommends", *PACKAGES,
+        env=environ)
+    run("chroot", tree, "apt-get", "clean")
+    shutil.rmtree(tree + "/usr/share/doc")
+
+
+def settle(tree):
+    """Our CA, names, docker wrapper and cloud-init settings."""
+    os.makedirs(tree + "/usr/local/share/ca-certificates", exist_ok=True)
+    shutil.copyfile(CERTS + "/ca.crt", tree + "/usr/local/share/ca-certificates/lab.crt")
+    run("chroot", tree, "update-ca-certificates")
+    run("chroot", tree, "dpkg-divert", "--rename", "--divert", "/usr/bin/docker.real", "--add",
+        "/usr/bin/docker")
+    shutil.copyfile(ROOT + "/tests/fake/docker", tree + "/usr/bin/docker")
+    os.chmod(tree + "/usr/bin/docker", 0o755)
+    write(tree + "/etc/hosts", hosts())
+    write(tree + "/etc/resolv.conf", "nameserver 169.254.169.253\n")
+    write(tree + "/etc/cloud/cloud.cfg.d/90_lab.cfg", CLOUD)
+    write(tree + "/usr/local/sbin/lab-sysctl", SYSCTL, 0o755)
+    write(tree + "/etc/systemd/system/lab-sysctl.service", SYSCTL_UNIT)
+    run("systemctl", "--root=" + tree, "enable", "lab-sysctl.service")
+    run("systemctl", "--root=" + tree, "mask", *MASKED)
+    write(tree + "/etc/machine-id", "")

@@ -1,0 +1,296 @@
+#!/usr/bin/env python3
+"""An HTTP(S) origin that fails on request.
+
+    origin.py [--port N] [--tls DIR] [--unix PATH] [--dir DIR] [--until-eof]
+
+Prints "PORT" or "PORT TLSPORT" on one line once it listens on 127.0.0.1. With --tls, DIR/cert.pem is
+made if missing (self-signed, for 127.0.0.1 and localhost) and is the CA to trust. With --until-eof it
+ends when its standard input does.
+
+The body of /any/name is the file `name` in --dir, else the pattern ((i % 251) * 7 + 3) % 251 of
+size=N bytes (65536). Faults are asked for in the query (?status=404) or in the path (/~status=404/x);
+several may be combined:
+
+    status=404        that status, with a body          fail=N      the first N requests fail ...
+    code=500          ... with this status              retry_after=S   ... and this header
+    retry_date=S      Retry-After as a date S seconds ahead
+    truncate=N        announce all, send N bytes, close reset=N     send N bytes, then a TCP reset
+    empty             a 200 without bytes               wrong       right length, one byte flipped
+    wrong=html        a login page, as portals do       nolength    no Content-Length, ends by closing
+    chunked           chunked, no Content-Length        rate=N      N bytes a second
+    stall=N           send N bytes, then nothing        hang        no answer at all
+    delay=S           wait before the answer            close       close without an answer
+    redirect=loop     for ever to itself                redirect=URL    to there
+    hops=N            N redirects, then the body        redirect_code=302
+    big_headers       200 headers
+
+    GET /__count?path=P   how often P (without its query) was asked for
+    GET /__headers?path=P the headers of the last request for P, "name: value" lines
+    GET /__reset          forget both
+    GET /__refused        a port of 127.0.0.1 on which connections are refused as long as this runs
+    ANY /__echo           method, a newline, the request's body
+A request in absolute form (as to a proxy) is answered here and counted under its whole URL.
+"""
+import argparse
+import collections
+import email.utils
+import http.server
+import os
+import pathlib
+import socket
+import socketserver
+import ssl
+import struct
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+
+counts = collections.Counter()
+headers = {}
+lock = threading.Lock()
+args = None
+closed_port = None
+
+
+def pattern(size):
+    block = bytes(((i * 7) + 3) % 251 for i in range(251))
+    return (block * (size // 251 + 1))[:size]
+
+
+def make_cert(folder):
+    cert, key = folder / "cert.pem", folder / "key.pem"
+    if not cert.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+             "-keyout", key, "-out", cert, "-days", "3650", "-subj", "/CN=localhost",
+             "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+            check=True, stderr=subprocess.DEVNULL)
+    return cert, key
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server_version = "origin"
+
+    def log_message(self, *_):
+        pass
+
+    def address_string(self):
+        return "peer"
+
+    # what is asked for
+
+    def parse_faults(self):
+        url = urllib.parse.urlsplit(self.path)
+        faults = dict(urllib.parse.parse_qsl(url.query, keep_blank_values=True))
+        for part in url.path.split("/"):
+            if part.startswith("~"):
+                key, _, value = urllib.parse.unquote(part[1:]).partition("=")
+                faults[key] = value
+        key = self.path.partition("?")[0]
+        return url, key, faults
+
+    def handle_any(self):
+        url, key, faults = self.parse_faults()
+        length = int(self.headers.get("Content-Length") or 0)
+        sent = self.rfile.read(length) if length else b""
+        if url.path.startswith("/__"):
+            return self.control(url, faults, sent)
+        with lock:
+            counts[key] += 1
+            nth = counts[key]
+            headers[key] = self.headers.items()
+        self.serve(url, faults, nth)
+
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
+
+    def control(self, url, faults, sent):
+        path = faults.get("path", "")
+        with lock:
+            if url.path == "/__count":
+                text = str(counts[path])
+            elif url.path == "/__headers":
+                text = "".join(f"{k.lower()}: {v}\n" for k, v in headers.get(path, []))
+            elif url.path == "/__reset":
+                counts.clear()
+                headers.clear()
+                text = ""
+            elif url.path == "/__refused":
+                text = str(closed_port.getsockname()[1])
+            elif url.path == "/__echo":
+                text = f"{self.command}\n{sent.decode()}"
+            else:
+                return self.answer(404, b"no such control\n")
+        self.answer(200, text.encode())
+
+    # the answer
+
+    def answer(self, status, body, extra=()):
+        self.send_response(status)
+        for key, value in extra:
+            self.send_header(key, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def body(self, url, faults):
+        name = os.path.basename(url.path)
+        if args.dir and (pathlib.Path(args.dir) / name).is_file():
+            return (pathlib.Path(args.dir) / name).read_bytes()
+        return pattern(int(faults.get("size", 65536)))
+
+    def serve(self, url, faults, nth):
+        if "delay" in faults:
+            time.sleep(float(faults["delay"]))
+        if "hang" in faults:
+            return self.hold()
+        if "close" in faults:
+            self.close_connection = True
+            return None
+        if "redirect" in faults or nth <= int(faults.get("hops", 0)):
+            to = faults.get("redirect", "loop")
+            code = int(faults.get("redirect_code", 302))
+            return self.answer(code, b"over there\n", [("Location", self.path if to == "loop" else to)])
+        if nth <= int(faults.get("fail", 0)):
+            return self.fail(faults)
+        if "status" in faults:
+            return self.answer(int(faults["status"]), b"<html>an error page</html>\n")
+        return self.content(self.body(url, faults), faults)
+
+    def fail(self, faults):
+        extra = []
+        if "retry_after" in faults:
+            extra.append(("Retry-After", faults["retry_after"]))
+        if "retry_date" in faults:
+            at = time.time() + float(faults["retry_date"])
+            extra.append(("Retry-After", email.utils.formatdate(at, usegmt=True)))
+        self.answer(int(faults.get("code", 500)), b"try later\n", extra)
+
+    def content(self, body, faults):
+        if "empty" in faults:
+            body = b""
+        if faults.get("wrong") == "html":
+            body = b"<!DOCTYPE html><title>Sign in to the network</title>\n"
+        elif "wrong" in faults:
+            body = bytes([body[0] ^ 1]) + body[1:]
+        self.send_response(200)
+        if "big_headers" in faults:
+            for i in range(200):
+                self.send_header(f"X-Filler-{i}", "x")
+        if "chunked" in faults:
+            self.send_header("Transfer-Encoding", "chunked")
+        elif "nolength" in faults:
+            self.close_connection = True
+            self.send_header("Connection", "close")
+        else:
+            self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.send(body, faults)
+
+    def send(self, body, faults):
+        cut = min([len(body)] + [int(faults[k]) for k in ("truncate", "reset", "stall") if k in faults])
+        step = 256 * 1024
+        pause = 0.0
+        if "rate" in faults:
+            rate = float(faults["rate"])
+            step = max(1, int(rate / 20))
+            pause = step / rate
+        for at in range(0, cut, step):
+            piece = body[at:min(at + step, cut)]
+            if "chunked" in faults:
+                piece = b"%x\r\n%s\r\n" % (len(piece), piece)
+            self.wfile.write(piece)
+            if pause:
+                time.sleep(pause)
+        if "stall" in faults:
+            return self.hold()
+        if "reset" in faults:
+            time.sleep(0.05)
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            os.close(self.connection.detach())
+        if "truncate" in faults or "reset" in faults:
+            self.close_connection = True
+            return None
+        if "chunked" in faults:
+            self.wfile.write(b"0\r\n\r\n")
+        return None
+
+    def hold(self):
+        """Until the peer has had enough."""
+        self.close_connection = True
+        try:
+            while self.connection.recv(4096):
+                pass
+        except OSError:
+            pass
+
+
+class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], (OSError, ssl.SSLError)):
+            super().handle_error(request, client_address)
+
+
+class TLSServer(Server):
+    """The handshake is the connection's thread's, not the acceptor's."""
+    context = None
+
+    def finish_request(self, request, client_address):
+        with self.context.wrap_socket(request, server_side=True) as conn:
+            super().finish_request(conn, client_address)
+
+
+class UnixServer(Server):
+    address_family = socket.AF_UNIX
+
+    def server_bind(self):
+        self.socket.bind(self.server_address)
+        self.server_name, self.server_port = "unix", 0
+
+    def get_request(self):
+        conn, _ = super().get_request()
+        return conn, ("unix", 0)
+
+
+def run(server):
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_address[1]
+
+
+def main():
+    global args, closed_port
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--tls", metavar="DIR", type=pathlib.Path)
+    parser.add_argument("--unix", metavar="PATH")
+    parser.add_argument("--dir")
+    parser.add_argument("--until-eof", action="store_true")
+    args = parser.parse_args()
+
+    closed_port = socket.socket()
+    closed_port.bind(("127.0.0.1", 0))
+    ports = [run(Server(("127.0.0.1", args.port), Handler))]
+    if args.tls:
+        server = TLSServer(("127.0.0.1", 0), Handler)
+        server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        server.context.load_cert_chain(*make_cert(args.tls))
+        ports.append(run(server))
+    if args.unix:
+        threading.Thread(target=UnixServer(args.unix, Handler).serve_forever, daemon=True).start()
+    print(*ports, flush=True)
+    if args.until_eof:
+        sys.stdin.buffer.read()
+        os._exit(0)
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
