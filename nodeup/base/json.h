@@ -1,0 +1,14 @@
+/* json.h - JSON text to and from a tree
+ * Duplicate keys are an error; size is the caller's, depth is the library's limit.
+ * Owner: the arena. Errors: CONFIG with file:line:column. Source: RFC 8259. */
+#pragma once
+
+#include "nodeup/base/buf.h"
+#include "nodeup/base/tree.h"
+
+/* Parse one value. */
+int json_parse(struct arena *a, const char *file, const char *text, size_t n,
+	       struct tree **ret_tree, struct err *e) must_check;
+/* Append the tree as JSON: indented when pretty, one line otherwise. A plain scalar that is no JSON
+ * number, true or false is written as a string. */
+int json_render(const struct tree *t, bool pretty, struct buf *b, struct err *e) must_check;

@@ -1,0 +1,186 @@
+#include "nodeup/base/tree.h"
+
+#include <string.h>
+#include <strings.h>
+
+static struct tree *node(struct arena *a, enum tree_kind kind)
+{
+	struct tree *t = arena_new(a, struct tree);
+
+	t->kind = kind;
+	return t;
+}
+
+struct tree *tree_null(struct arena *a)
+{
+	return node(a, TREE_NULL);
+}
+
+struct tree *tree_plain(struct arena *a, const char *s)
+{
+	struct tree *t = node(a, TREE_SCALAR);
+
+	t->scalar = arena_str(a, s);
+	return t;
+}
+
+struct tree *tree_string(struct arena *a, const char *s)
+{
+	struct tree *t = tree_plain(a, s);
+
+	t->quoted = true;
+	return t;
+}
+
+struct tree *tree_seq(struct arena *a)
+{
+	return node(a, TREE_SEQ);
+}
+
+struct tree *tree_map(struct arena *a)
+{
+	return node(a, TREE_MAP);
+}
+
+struct tree *tree_add(struct arena *a, struct tree *seq, struct tree *value)
+{
+	arena_push(a, seq->items, seq->n, (struct tree_item){ .value = value });
+	return seq;
+}
+
+struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct tree *value)
+{
+	for (size_t i = 0; i < map->n; i++)
+		if (strcmp(map->items[i].key, key) == 0) {
+			map->items[i].value = value;
+			return map;
+		}
+	arena_push(a, map->items, map->n,
+		   (struct tree_item){ .key = arena_str(a, key), .value = value });
+	return map;
+}
+
+struct tree *tree_get(const struct tree *map, const char *key)
+{
+	if (!map || map->kind != TREE_MAP)
+		return NULL;
+	for (size_t i = 0; i < map->n; i++)
+		if (strcmp(map->items[i].key, key) == 0)
+			return map->items[i].value;
+	return NULL;
+}
+
+static bool one_of(const char *s, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcmp(s, *words) == 0)
+			return true;
+	return false;
+}
+
+/* YAML 1.1 knows each word in lower case, capitalised and in upper case, and no other mixture. */
+static const char *const true_words[] = { "y",    "Y",    "yes", "Yes", "YES", "true",
+					  "True", "TRUE", "on",  "On",  "ON",  NULL };
+static const char *const false_words[] = { "n",     "N",     "no",  "No",  "NO",  "false",
+					   "False", "FALSE", "off", "Off", "OFF", NULL };
+static const char *const null_words[] = { "", "~", "null", "Null", "NULL", NULL };
+static const char *const float_words[] = { ".nan",  ".NaN",  ".NAN",  ".inf",  ".Inf",
+					   ".INF",  "+.inf", "+.Inf", "+.INF", "-.inf",
+					   "-.Inf", "-.INF", NULL };
+
+/* Digits of a number in base 2, 8, 10 or 16, with YAML's underscores between them. */
+static bool is_int(const char *s)
+{
+	const char *digits = "0123456789_";
+
+	if (*s == '-' || *s == '+')
+		s++;
+	if (strncasecmp(s, "0x", 2) == 0) {
+		s += 2;
+		digits = "0123456789abcdefABCDEF_";
+	} else if (strncmp(s, "0b", 2) == 0) {
+		s += 2;
+		digits = "01_";
+	} else if (*s == '0') {
+		digits = "01234567_";
+	}
+	return *s && *s != '_' && s[strspn(s, digits)] == '\0';
+}
+
+static bool is_float(const char *s)
+{
+	size_t whole, fraction = 0;
+
+	if (*s == '-' || *s == '+')
+		s++;
+	whole = strspn(s, "0123456789_");
+	if (*s == '_')
+		return false;
+	s += whole;
+	if (*s == '.') {
+		fraction = strspn(++s, "0123456789_");
+		s += fraction;
+	}
+	if (whole + fraction == 0)
+		return false;
+	if (*s == 'e' || *s == 'E') {
+		s++;
+		if (*s == '-' || *s == '+')
+			s++;
+		if (!*s)
+			return false;
+		s += strspn(s, "0123456789");
+	}
+	return *s == '\0';
+}
+
+enum tree_type tree_type_of(const char *plain)
+{
+	if (one_of(plain, null_words))
+		return TREE_IS_NULL;
+	if (one_of(plain, true_words) || one_of(plain, false_words))
+		return TREE_IS_BOOL;
+	if (is_int(plain))
+		return TREE_IS_INT;
+	if (one_of(plain, float_words) || is_float(plain))
+		return TREE_IS_FLOAT;
+	return TREE_IS_STRING;
+}
+
+bool tree_is_true(const char *plain)
+{
+	return one_of(plain, true_words);
+}
+
+static bool scalar_eq(const struct tree *a, const struct tree *b)
+{
+	if (strcmp(a->scalar, b->scalar) != 0)
+		return false;
+	/* 'x' and x are the same text; '1' and 1 are not the same value */
+	return a->quoted == b->quoted || tree_type_of(a->scalar) == TREE_IS_STRING;
+}
+
+bool tree_eq(const struct tree *a, const struct tree *b)
+{
+	if (a->kind != b->kind || a->n != b->n)
+		return false;
+	if (a->kind == TREE_SCALAR)
+		return scalar_eq(a, b);
+	for (size_t i = 0; i < a->n; i++) {
+		const struct tree *other = a->kind == TREE_MAP ? tree_get(b, a->items[i].key)
+							       : b->items[i].value;
+
+		if (!other || !tree_eq(a->items[i].value, other))
+			return false;
+	}
+	return true;
+}
+
+const char *tree_where(struct arena *a, const struct tree_pos *pos)
+{
+	if (!pos->file)
+		return "";
+	if (!pos->line)
+		return pos->file;
+	return arena_printf(a, "%s:%u:%u", pos->file, pos->line, pos->column);
+}

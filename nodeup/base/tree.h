@@ -1,0 +1,53 @@
+/* tree.h - a document as scalars, sequences and maps, whatever text it came from
+ * YAML and JSON are both read into it and written from it. Each node knows where it stood, so that
+ * a message can say file:line:column. Map order is document order.
+ * Owner: the arena. Errors: none. Units: lines and columns from 1. */
+#pragma once
+
+#include <stdbool.h>
+#include "nodeup/base/str.h"
+
+enum tree_kind { TREE_NULL, TREE_SCALAR, TREE_SEQ, TREE_MAP };
+
+struct tree_pos {
+	const char *file; /* as the user named it; NULL for a tree that was built, not read */
+	unsigned int line, column;
+};
+
+struct tree;
+
+struct tree_item {
+	const char *key; /* NULL in a sequence */
+	struct tree_pos key_pos;
+	struct tree *value;
+};
+
+struct tree {
+	enum tree_kind kind;
+	struct tree_pos pos;
+	bool quoted;        /* a scalar that was quoted, or must be written as a string */
+	const char *scalar; /* TREE_SCALAR */
+	struct tree_item *items;
+	size_t n;
+};
+
+/* Build a node. A string is `quoted`: it reads back as a string, whatever it looks like. */
+struct tree *tree_null(struct arena *a);
+struct tree *tree_string(struct arena *a, const char *s);
+struct tree *tree_plain(struct arena *a, const char *s); /* numbers and booleans */
+struct tree *tree_seq(struct arena *a);
+struct tree *tree_map(struct arena *a);
+/* Append to a sequence; set a key of a map (unique). Both return the container. */
+struct tree *tree_add(struct arena *a, struct tree *seq, struct tree *value);
+struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct tree *value);
+/* The value of an exact key, or NULL. */
+struct tree *tree_get(const struct tree *map, const char *key);
+/* Whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
+bool tree_eq(const struct tree *a, const struct tree *b);
+/* What a plain scalar is by YAML 1.1 as yaml.v2 reads it; a string is what is nothing else. */
+enum tree_type { TREE_IS_STRING, TREE_IS_NULL, TREE_IS_BOOL, TREE_IS_INT, TREE_IS_FLOAT };
+enum tree_type tree_type_of(const char *plain);
+/* Whether a plain scalar of type BOOL means true. */
+bool tree_is_true(const char *plain);
+/* "file:line:column" for a message; "file" alone without a line, "" when unknown. */
+const char *tree_where(struct arena *a, const struct tree_pos *pos);
