@@ -1,0 +1,84 @@
+#include "nodeup/base/field.h"
+
+#include <string.h>
+
+/* As kops merges specs: it writes `over` as JSON and reads that into obj. What Go leaves out of the
+ * JSON (empty strings, lists, maps, false, 0) changes nothing; lists replace, maps merge. */
+
+/* Neither map is touched: other structs may share their elements. */
+static struct strmap merged(struct arena *a, const struct strmap *base, const struct strmap *over)
+{
+	struct strmap out = { 0 };
+
+	for (size_t i = 0; i < base->n; i++)
+		strmap_set(a, &out, base->v[i].key, base->v[i].value);
+	for (size_t i = 0; i < over->n; i++)
+		strmap_set(a, &out, over->v[i].key, over->v[i].value);
+	return out;
+}
+
+static bool says_something(const struct field *f, const void *member)
+{
+	const char *s;
+	struct strv list;
+
+	switch (f->kind) {
+	case FIELD_STRING:
+		s = *(const char *const *)member;
+		return s && (*s || f->pointer);
+	case FIELD_BOOL:
+		return *(const bool *)member;
+	case FIELD_INT:
+		return *(const int64_t *)member != 0;
+	case FIELD_OPT_BOOL:
+		return ((const struct opt_bool *)member)->set;
+	case FIELD_OPT_INT:
+		return ((const struct opt_int *)member)->set;
+	case FIELD_OPT_DUR:
+		return ((const struct opt_dur *)member)->set;
+	case FIELD_STRV:
+	case FIELD_STRMAP:
+	case FIELD_LIST:
+		/* all three are a pointer and a count */
+		memcpy(&list, member, sizeof(list));
+		return list.n > 0;
+	case FIELD_TREE:
+		return *(const struct tree *const *)member != NULL;
+	case FIELD_OBJECT:
+		return true;
+	}
+	return false;
+}
+
+static const size_t sizes[] = {
+	[FIELD_STRING] = sizeof(const char *),
+	[FIELD_BOOL] = sizeof(bool),
+	[FIELD_INT] = sizeof(int64_t),
+	[FIELD_OPT_BOOL] = sizeof(struct opt_bool),
+	[FIELD_OPT_INT] = sizeof(struct opt_int),
+	[FIELD_OPT_DUR] = sizeof(struct opt_dur),
+	[FIELD_STRV] = sizeof(struct strv),
+	[FIELD_LIST] = sizeof(struct strv),
+	[FIELD_TREE] = sizeof(const struct tree *),
+};
+
+void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct field *f = &s->fields[i];
+		void *to = (char *)obj + f->offset;
+		const void *from = (const char *)over + f->offset;
+
+		if (!says_something(f, from))
+			continue;
+		if (f->kind == FIELD_OBJECT)
+			field_overlay(a, f->schema, to, from);
+		else if (f->kind == FIELD_STRMAP)
+			*(struct strmap *)to = merged(a, to, from);
+		else
+			memcpy(to, from, sizes[f->kind]);
+		if (f->present_offset != SIZE_MAX &&
+		    *(const bool *)((const char *)over + f->present_offset))
+			*(bool *)((char *)obj + f->present_offset) = true;
+	}
+}

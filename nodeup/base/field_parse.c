@@ -1,0 +1,330 @@
+#include "nodeup/base/field.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include "nodeup/base/dur.h"
+
+/* Where a value stands in the document and in the struct. */
+struct place {
+	const struct field *field;
+	const struct tree *value;
+	const char *path; /* "kubelet.maxPods" */
+	void *member;
+};
+
+struct reader {
+	struct arena *arena;
+	const struct field_opts *opts;
+	struct err *err;
+};
+
+/* What a value is, for the second half of "expected ..., found ...". */
+static const char *found(struct arena *a, const struct tree *t)
+{
+	if (t->kind == TREE_MAP)
+		return "a map";
+	if (t->kind == TREE_SEQ)
+		return "a list";
+	if (t->kind == TREE_NULL)
+		return "nothing";
+	return arena_printf(a, "'%.60s'%s", t->scalar,
+			    t->quoted && tree_type_of(t->scalar) != TREE_IS_STRING ? " in quotes"
+										   : "");
+}
+
+static int expected(struct reader *r, const struct place *p, const char *what)
+{
+	const char *where = tree_where(r->arena, &p->value->pos);
+
+	return err_config(r->err, "%s%s%s%sexpected %s, found %s", where, *where ? ": " : "",
+			  p->path, *p->path ? ": " : "", what, found(r->arena, p->value));
+}
+
+/* A string. Numbers stay as they are written (1.10 is no 1.1); a boolean word becomes Go's. */
+static const char *text_of(const struct tree *t)
+{
+	if (t->kind == TREE_NULL)
+		return "";
+	if (!t->quoted && tree_type_of(t->scalar) == TREE_IS_BOOL)
+		return tree_is_true(t->scalar) ? "true" : "false";
+	return t->scalar;
+}
+
+static bool is_allowed(const char *oneof, const char *s)
+{
+	size_t n = strlen(s);
+
+	for (;;) {
+		size_t len = strcspn(oneof, "|");
+
+		if (len == n && strncmp(oneof, s, n) == 0)
+			return true;
+		if (oneof[len] == '\0')
+			return false;
+		oneof += len + 1;
+	}
+}
+
+static int read_string(struct reader *r, const struct place *p)
+{
+	const char *s;
+
+	if (p->value->kind != TREE_SCALAR)
+		return expected(r, p, "a string");
+	s = text_of(p->value);
+	if (p->field->oneof && !is_allowed(p->field->oneof, s))
+		return expected(r, p, arena_printf(r->arena, "one of %s", p->field->oneof));
+	*(const char **)p->member = s;
+	return 0;
+}
+
+static int read_bool(struct reader *r, const struct place *p, bool *ret)
+{
+	const struct tree *t = p->value;
+
+	if (t->kind != TREE_SCALAR || t->quoted || tree_type_of(t->scalar) != TREE_IS_BOOL)
+		return expected(r, p, "true or false");
+	*ret = tree_is_true(t->scalar);
+	return 0;
+}
+
+/* Every integer of the documents is Go's int32. */
+static int read_int(struct reader *r, const struct place *p, int64_t *ret)
+{
+	const struct tree *t = p->value;
+	char digits[24];
+	const char *s = digits;
+	size_t n = 0;
+	int base = 0;
+	int64_t v;
+
+	if (t->kind != TREE_SCALAR || t->quoted || tree_type_of(t->scalar) != TREE_IS_INT)
+		return expected(r, p, "an integer");
+	for (const char *c = t->scalar; *c && n < sizeof(digits) - 1; c++)
+		if (*c != '_' && !(*c == '+' && n == 0))
+			digits[n++] = *c;
+	digits[n] = '\0';
+	/* base 2 is the one that strtoll does not find out by itself */
+	if (strncmp(digits + (*digits == '-'), "0b", 2) == 0) {
+		digits[*digits == '-'] = '0';
+		digits[1 + (*digits == '-')] = '0';
+		base = 2;
+	}
+	errno = 0;
+	v = strtoll(s, NULL, base);
+	if (errno || v < INT32_MIN || v > INT32_MAX)
+		return expected(r, p, "an integer of 32 bits");
+	*ret = v;
+	return 0;
+}
+
+static int read_duration(struct reader *r, const struct place *p, int64_t *ret)
+{
+	struct err problem = { 0 };
+
+	if (p->value->kind != TREE_SCALAR || dur_parse(p->value->scalar, ret, &problem) < 0)
+		return expected(r, p, "a duration such as 1m30s");
+	return 0;
+}
+
+static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
+{
+	struct strv v = { 0 };
+
+	if (p->value->kind != TREE_SEQ)
+		return expected(r, p, "a list of strings");
+	for (size_t i = 0; i < p->value->n; i++) {
+		struct place item = *p;
+
+		item.value = p->value->items[i].value;
+		item.path = arena_printf(r->arena, "%s[%zu]", p->path, i);
+		if (item.value->kind != TREE_SCALAR && item.value->kind != TREE_NULL)
+			return expected(r, &item, "a string");
+		strv_add(r->arena, &v, text_of(item.value));
+	}
+	*ret = v;
+	return 0;
+}
+
+static int read_strmap(struct reader *r, const struct place *p, struct strmap *ret)
+{
+	struct strmap m = { 0 };
+
+	if (p->value->kind != TREE_MAP)
+		return expected(r, p, "a map of strings");
+	for (size_t i = 0; i < p->value->n; i++) {
+		const struct tree_item *it = &p->value->items[i];
+		struct place item = *p;
+
+		item.value = it->value;
+		item.path = arena_printf(r->arena, "%s.%s", p->path, it->key);
+		if (it->value->kind != TREE_SCALAR && it->value->kind != TREE_NULL)
+			return expected(r, &item, "a string");
+		/* keys of a map that was read are unique already */
+		arena_push(r->arena, m.v, m.n, (struct strmap_item){ it->key, text_of(it->value) });
+	}
+	*ret = m;
+	return 0;
+}
+
+static struct field_opts below(const struct reader *r, const char *path)
+{
+	struct field_opts opts = *r->opts;
+
+	opts.path = path;
+	return opts;
+}
+
+static int read_list(struct reader *r, const struct place *p)
+{
+	const struct schema *s = p->field->schema;
+	struct {
+		void *v;
+		size_t n;
+	} list = { 0 };
+
+	if (p->value->kind != TREE_SEQ)
+		return expected(r, p, "a list");
+	list.n = p->value->n;
+	list.v = arena_alloc(r->arena, list.n * s->size);
+	for (size_t i = 0; i < list.n; i++) {
+		const struct field_opts opts =
+			below(r, arena_printf(r->arena, "%s[%zu]", p->path, i));
+		int e = field_parse(r->arena, s, p->value->items[i].value,
+				    (char *)list.v + i * s->size, &opts, r->err);
+
+		if (e < 0)
+			return e;
+	}
+	memcpy(p->member, &list, sizeof(list));
+	return 0;
+}
+
+static int read_optional(struct reader *r, const struct place *p)
+{
+	struct opt_bool b = { .set = true };
+	struct opt_int n = { .set = true };
+	struct opt_dur d = { .set = true };
+	int e;
+
+	if (p->field->kind == FIELD_OPT_BOOL) {
+		e = read_bool(r, p, &b.v);
+		if (e == 0)
+			*(struct opt_bool *)p->member = b;
+	} else if (p->field->kind == FIELD_OPT_INT) {
+		e = read_int(r, p, &n.v);
+		if (e == 0)
+			*(struct opt_int *)p->member = n;
+	} else {
+		e = read_duration(r, p, &d.ns);
+		if (e == 0)
+			*(struct opt_dur *)p->member = d;
+	}
+	return e;
+}
+
+static int read_value(struct reader *r, const struct place *p)
+{
+	const struct field_opts opts = below(r, p->path);
+
+	switch (p->field->kind) {
+	case FIELD_STRING:
+		return read_string(r, p);
+	case FIELD_BOOL:
+		return read_bool(r, p, p->member);
+	case FIELD_INT:
+		return read_int(r, p, p->member);
+	case FIELD_OPT_BOOL:
+	case FIELD_OPT_INT:
+	case FIELD_OPT_DUR:
+		return read_optional(r, p);
+	case FIELD_STRV:
+		return read_strv(r, p, p->member);
+	case FIELD_STRMAP:
+		return read_strmap(r, p, p->member);
+	case FIELD_OBJECT:
+		return field_parse(r->arena, p->field->schema, p->value, p->member, &opts, r->err);
+	case FIELD_LIST:
+		return read_list(r, p);
+	case FIELD_TREE:
+		*(const struct tree **)p->member = p->value;
+		return 0;
+	}
+	return 0;
+}
+
+/* The row of a key: spelled the same, else the same but for case; s->n if there is none. */
+static size_t find(const struct schema *s, const char *key)
+{
+	size_t other = s->n;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (strcmp(s->fields[i].key, key) == 0)
+			return i;
+		if (other == s->n && strcasecmp(s->fields[i].key, key) == 0)
+			other = i;
+	}
+	return other;
+}
+
+static const char *join(struct arena *a, const char *path, const char *key)
+{
+	return str_is_empty(path) ? key : arena_printf(a, "%s.%s", path, key);
+}
+
+static int duplicate(struct reader *r, const struct tree_item *it, const struct tree_item *first)
+{
+	return err_config(r->err, "%s: duplicate key '%s', on line %u as '%s'",
+			  tree_where(r->arena, &it->key_pos), it->key, first->key_pos.line,
+			  first->key);
+}
+
+static int check_required(struct reader *r, const struct schema *s, const struct tree *map,
+			  const struct tree_item *const *seen)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->fields[i].required && (!seen[i] || seen[i]->value->kind == TREE_NULL))
+			return err_config(r->err, "%s: '%s' is missing",
+					  tree_where(r->arena, &map->pos),
+					  join(r->arena, r->opts->path, s->fields[i].key));
+	return 0;
+}
+
+int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,
+		const struct field_opts *opts, struct err *e)
+{
+	static const struct field_opts none = { 0 };
+	struct reader r = { a, opts ? opts : &none, e };
+	const struct tree_item **seen;
+	int ret;
+
+	if (map->kind != TREE_MAP && map->kind != TREE_NULL)
+		return expected(&r, &(struct place){ .value = map, .path = r.opts->path ?: "" },
+				"a map");
+	seen = arena_alloc(a, s->n * sizeof(*seen));
+	for (size_t i = 0; i < map->n; i++) {
+		const struct tree_item *it = &map->items[i];
+		const size_t row = find(s, it->key);
+		struct place p = { .value = it->value, .path = join(a, r.opts->path, it->key) };
+
+		if (row == s->n) {
+			if (r.opts->unknown)
+				r.opts->unknown(r.opts->arg, &it->key_pos, p.path);
+			continue;
+		}
+		if (seen[row])
+			return duplicate(&r, it, seen[row]);
+		seen[row] = it;
+		if (it->value->kind == TREE_NULL)
+			continue;
+		p.field = &s->fields[row];
+		p.member = (char *)obj + p.field->offset;
+		ret = read_value(&r, &p);
+		if (ret < 0)
+			return ret;
+		if (p.field->present_offset != SIZE_MAX)
+			*(bool *)((char *)obj + p.field->present_offset) = true;
+	}
+	return check_required(&r, s, map, seen);
+}
