@@ -13,6 +13,7 @@ CC      := gcc
 endif
 VARIANT := $(notdir $(firstword $(CC)))-$(or $(SAN),release)
 B       := build/$(VARIANT)
+O       := $(B)/obj
 Q       := $(if $(V),,@)
 SUBMAKE  = +$(Q)$(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 
@@ -22,15 +23,17 @@ CFLAGS   += -std=gnu17 -O2 -g -fPIE -pthread -ffunction-sections -fdata-sections
             -Wno-format-nonliteral -Wno-missing-field-initializers -Wvla -Wundef -Wpointer-arith \
             -Wwrite-strings -Wcast-align -Wimplicit-fallthrough
 LDFLAGS  += -pthread -Lbuild/deps/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
-LDLIBS   := -Wl,--start-group $(LIBS:%=-l%) -Wl,--end-group
+LDLIBS   := -Wl,-Bstatic,--start-group $(LIBS:%=-l%) -Wl,--end-group
+DYNAMIC  := -Wl,-Bdynamic
 ifdef SAN
 CFLAGS   += -fsanitize=$(if $(filter asan,$(SAN)),address$(comma)undefined,thread) \
             -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -pie
+LDLIBS   += $(DYNAMIC)
 else
 CFLAGS   += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
 STATIC   := -static-pie -Wl,--wrap=dlopen
-STUBS    := $(B)/nodeup/base/nss_stubs.o
+STUBS    := $(O)/nodeup/base/nss_stubs.o
 endif
 comma    := ,
 
@@ -38,9 +41,9 @@ comma    := ,
 # Every other x.c of tests/fake, with x_*.c, is a static program for the system tests and the demo.
 EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
 SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
-OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(B)/%)))
+OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(O)/%)))
 UNIT   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
-SHARED := $(patsubst %.c,$(B)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c tests/fake/*_fake.c)))
+SHARED := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c tests/fake/*_fake.c)))
 FAKES  := $(patsubst tests/%.c,build/%,$(foreach f,$(wildcard tests/fake/*.c),$(if $(findstring _,$f),,$f)))
 
 .PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
@@ -57,13 +60,13 @@ deps:
 build/deps/stamp:
 	@echo "run 'make deps' first" >&2; exit 1
 
-$(B)/%.o: %.c Makefile build/deps/stamp
+$(O)/%.o: %.c Makefile build/deps/stamp
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CC    $@")
 	$(Q)$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 # Text the program carries: .incbin below the root; the compiler does not see what it reads.
-$(B)/%.o: %.S Makefile $(wildcard $(DIRS:%=%/*.in) nodeup/*.8)
+$(O)/%.o: %.S Makefile $(wildcard $(DIRS:%=%/*.in) nodeup/*.8)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CPPFLAGS) -Wa,-I. -c -o $@ $<
 
@@ -72,18 +75,19 @@ $(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)
 $(B)/libnodeup.a: $(B)/objects $(OBJS)
 	$(Q)rm -f $@ && ar rcs $@ $(OBJS)
 
-$(B)/nodeup: $(B)/nodeup/main.o $(STUBS) $(B)/libnodeup.a
+$(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a
 	$(if $(V),,@echo "  LD    $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
 
 build/nodeup: $(B)/nodeup
 	$(Q)strip -o $@.new $< && mv $@.new $@
 
-$(UNIT): $(B)/%: $(B)/%.o $(SHARED) $(B)/libnodeup.a
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) -lcmocka
+$(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
 
 .SECONDEXPANSION:
-$(FAKES): build/%: $(B)/tests/%.o $$(patsubst %.c,$(B)/%.o,$$(wildcard tests/$$*_*.c)) $(STUBS) $(B)/libnodeup.a
+$(FAKES): build/%: $(O)/tests/%.o $$(patsubst %.c,$(O)/%.o,$$(wildcard tests/$$*_*.c)) $(STUBS) $(B)/libnodeup.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
 
@@ -119,4 +123,4 @@ install: build/nodeup
 clean:
 	rm -rf --one-file-system $(filter-out build/deps build/cache,$(wildcard build/*))
 
--include $(wildcard $(B)/*.d $(B)/*/*.d $(B)/*/*/*.d)
+-include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
