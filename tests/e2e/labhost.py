@@ -54,18 +54,19 @@ for f in vm/max_map_count vm/overcommit_memory kernel/softlockup_panic kernel/pa
 	cat "/proc/sys/$f" >"/run/lab/sys/$f"
 	lay "$f"
 done
+# Of these a namespace that is not the first one lacks some, or all.
 for d in net/core net/ipv4/neigh/default; do
 	mkdir -p "/run/lab/sys/$d"
 	for f in /proc/sys/$d/*; do
-		cat "$f" >"/run/lab/sys/$d/${f##*/}" 2>/dev/null || :
+		cat "$f" >"/run/lab/sys/$d/${f##*/}" 2>/dev/null || rm -f "/run/lab/sys/$d/${f##*/}"
 	done
 done
-for f in rmem_max wmem_max rmem_default wmem_default netdev_max_backlog; do
-	[ -s "/run/lab/sys/net/core/$f" ] || echo 212992 >"/run/lab/sys/net/core/$f"
+for f in rmem_max wmem_max rmem_default wmem_default netdev_max_backlog somaxconn; do
+	[ -s "/run/lab/sys/net/core/$f" ] || echo 4096 >"/run/lab/sys/net/core/$f"
 done
 echo 128 >/run/lab/sys/net/ipv4/neigh/default/gc_thresh1
 lay net/core
-lay net/ipv4/neigh/default
+lay net/ipv4/neigh
 """
 SYSCTL_UNIT = """[Unit]
 Description=Copies of the host kernel's settings, to be set freely
