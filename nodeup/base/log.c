@@ -1,0 +1,103 @@
+#include "nodeup/base/log.h"
+
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_MAX_BYTES = 4096 };
+
+static const struct {
+	const char *name;
+	int syslog; /* priority of sd-daemon(3)'s "<N>" prefix */
+} levels[] = {
+	[LOG_ERROR] = { "error", 3 },   [LOG_WARNING] = { "warning", 4 },
+	[LOG_NOTICE] = { "notice", 5 }, [LOG_INFO] = { "info", 6 },
+	[LOG_DEBUG] = { "debug", 7 },
+};
+
+static struct {
+	atomic_int level;
+	_Atomic(log_writer_fn *) writer;
+} sink = { .level = LOG_INFO };
+
+void log_set_level(enum log_level level)
+{
+	atomic_store(&sink.level, (int)level);
+}
+
+void log_set_writer(log_writer_fn *writer)
+{
+	atomic_store(&sink.writer, writer);
+}
+
+/* systemd names in JOURNAL_STREAM the socket it gave us; stderr may be another one by now. */
+static bool is_journal(int fd)
+{
+	const char *stream = getenv("JOURNAL_STREAM");
+	unsigned long long dev, ino;
+	struct stat st;
+	char *end;
+
+	if (!stream || fstat(fd, &st) < 0)
+		return false;
+	dev = strtoull(stream, &end, 10);
+	if (*end != ':')
+		return false;
+	ino = strtoull(end + 1, &end, 10);
+	return *end == '\0' && dev == st.st_dev && ino == st.st_ino;
+}
+
+/* Text from elsewhere may be in a message: no escape sequence reaches the terminal. */
+static void make_harmless(char *s)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s < ' ' && *s != '\t' && *s != '\n') || *s == 0x7f)
+			*s = '?';
+}
+
+static size_t add_prefix(char *line, size_t size, enum log_level level)
+{
+	struct timespec now;
+	struct tm tm;
+	int n;
+
+	if (is_journal(STDERR_FILENO)) {
+		n = snprintf(line, size, "<%d>", levels[level].syslog);
+		return (size_t)n;
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	(void)gmtime_r(&now.tv_sec, &tm);
+	n = snprintf(line, size, "%02d:%02d:%02d.%03ld %-7s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+		     now.tv_nsec / 1000000, levels[level].name);
+	return (size_t)n;
+}
+
+void log_line(enum log_level level, const struct log_field *fields, size_t n, const char *fmt, ...)
+{
+	log_writer_fn *writer = atomic_load(&sink.writer);
+	char line[LINE_MAX_BYTES], *message;
+	size_t prefix, len;
+	va_list ap;
+
+	if ((int)level > atomic_load(&sink.level))
+		return;
+	prefix = add_prefix(line, sizeof(line), level);
+	message = line + prefix;
+	va_start(ap, fmt);
+	if (vsnprintf(message, sizeof(line) - prefix - 1, fmt, ap) < 0)
+		*message = '\0';
+	va_end(ap);
+	make_harmless(message);
+	if (writer && writer(level, message, fields, n) >= 0)
+		return;
+	len = strlen(line);
+	line[len++] = '\n';
+	/* nobody is left to be told about a failure */
+	if (write(STDERR_FILENO, line, len) < 0)
+		return;
+}

@@ -1,0 +1,33 @@
+/* log.h - the one sink for lines meant for a person
+ * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as
+ * "time level message" (plain on a journal) and, when a journal writer is set, there as fields.
+ * Owner: the sink is the only mutable global. Errors: none; a sink that fails is ignored.
+ * Threads: all functions (one write(2) a line). */
+#pragma once
+
+#include <stdbool.h>
+#include "nodeup/base/err.h"
+
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
+
+struct log_field {
+	const char *key, *value; /* "TASK", "kubelet"; journal field NODEUP_TASK */
+};
+
+/* Writes one structured entry; returns < 0 when it could not, and stderr is used. */
+typedef int log_writer_fn(enum log_level level, const char *message,
+			  const struct log_field *fields, size_t n);
+
+/* Print lines up to this level; 8 and more on glog's --v mean LOG_DEBUG. */
+void log_set_level(enum log_level level);
+/* Send lines to the journal instead of stderr. NULL goes back to stderr. */
+void log_set_writer(log_writer_fn *writer);
+/* One line; fields may be NULL. */
+void log_line(enum log_level level, const struct log_field *fields, size_t n, const char *fmt, ...)
+	printf_like(4, 5);
+
+#define log_error(...) log_line(LOG_ERROR, NULL, 0, __VA_ARGS__)
+#define log_warning(...) log_line(LOG_WARNING, NULL, 0, __VA_ARGS__)
+#define log_notice(...) log_line(LOG_NOTICE, NULL, 0, __VA_ARGS__)
+#define log_info(...) log_line(LOG_INFO, NULL, 0, __VA_ARGS__)
+#define log_debug(...) log_line(LOG_DEBUG, NULL, 0, __VA_ARGS__)

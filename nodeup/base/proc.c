@@ -1,0 +1,245 @@
+#include "nodeup/base/proc.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/str.h"
+
+/* How often to look whether the child ended where the kernel has no pidfd (before Linux 5.3). */
+enum { TICK_MS = 50 };
+
+/* Chunks taken in a row: more than a pipe holds, but not for ever from one that never stops. */
+enum { DRAIN_CHUNKS = 64 };
+
+struct child {
+	const char *name;
+	pid_t pid;
+	int pid_fd; /* -1: not to be had */
+	int out_fd;
+	struct buf *out;
+	char tail[256]; /* the end of what it said, for the error */
+	size_t tail_len;
+};
+
+/* Ours plus what was asked for; a name given twice means the new one. */
+static const char **environment(struct arena *a, const char *const *extra)
+{
+	const char **env = NULL;
+	size_t n = 0;
+
+	for (char **p = environ; p && *p; p++) {
+		bool replaced = false;
+
+		for (size_t i = 0; extra && extra[i] && !replaced; i++)
+			replaced = strncmp(*p, extra[i], strcspn(extra[i], "=") + 1) == 0;
+		if (!replaced)
+			arena_push(a, env, n, *p);
+	}
+	for (size_t i = 0; extra && extra[i]; i++)
+		arena_push(a, env, n, extra[i]);
+	arena_push(a, env, n, NULL);
+	return env;
+}
+
+static int prepare(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr, int in, int out)
+{
+	sigset_t none, all;
+	int r;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	r = posix_spawn_file_actions_adddup2(fa, in, STDIN_FILENO);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(fa, out, STDOUT_FILENO);
+	if (r == 0)
+		r = posix_spawn_file_actions_adddup2(fa, out, STDERR_FILENO);
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(fa, STDERR_FILENO + 1);
+	if (r == 0)
+		r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+							   POSIX_SPAWN_SETSIGDEF);
+	if (r == 0)
+		r = posix_spawnattr_setsigmask(attr, &none);
+	if (r == 0)
+		r = posix_spawnattr_setsigdefault(attr, &all);
+	return r;
+}
+
+/* 0 or a positive errno */
+static int spawn(const struct proc_req *req, int in, int out, pid_t *ret_pid)
+{
+	autoarena struct arena *a = arena_new_empty();
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
+	int r;
+
+	if (posix_spawn_file_actions_init(&fa) != 0 || posix_spawnattr_init(&attr) != 0)
+		return ENOMEM;
+	r = prepare(&fa, &attr, in, out);
+	if (r == 0)
+		r = posix_spawnp(ret_pid, req->argv[0], &fa, &attr, (char *const *)req->argv,
+				 (char *const *)environment(a, req->extra_env));
+	(void)posix_spawnattr_destroy(&attr);
+	(void)posix_spawn_file_actions_destroy(&fa);
+	return r;
+}
+
+static void keep_tail(struct child *c, const char *data, size_t n)
+{
+	if (n > sizeof(c->tail)) {
+		data += n - sizeof(c->tail);
+		n = sizeof(c->tail);
+	}
+	if (c->tail_len + n > sizeof(c->tail)) {
+		const size_t keep = sizeof(c->tail) - n;
+
+		memmove(c->tail, c->tail + c->tail_len - keep, keep);
+		c->tail_len = keep;
+	}
+	memcpy(c->tail + c->tail_len, data, n);
+	c->tail_len += n;
+}
+
+/* Take what is there; closes out_fd at its end. */
+static void drain(struct child *c)
+{
+	char chunk[4096];
+	ssize_t n = 1;
+
+	for (int i = 0; i < DRAIN_CHUNKS && n > 0; i++) {
+		n = read(c->out_fd, chunk, sizeof(chunk));
+		if (n <= 0)
+			break;
+		keep_tail(c, chunk, (size_t)n);
+		if (c->out)
+			(void)buf_add(c->out, chunk, (size_t)n);
+	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
+		(void)close(c->out_fd);
+		c->out_fd = -1;
+	}
+}
+
+static bool has_ended(const struct child *c)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == c->pid;
+}
+
+static int poll_timeout(const struct child *c, int64_t deadline)
+{
+	int64_t left = deadline ? deadline - dur_now() : INT64_MAX;
+
+	if (left <= 0)
+		return 0;
+	left = left / DUR_MS + 1;
+	if (c->pid_fd < 0 && left > TICK_MS)
+		return TICK_MS;
+	return left > INT32_MAX ? -1 : (int)left;
+}
+
+/* Until the child itself ends: a daemon it left behind may hold the pipe open for ever. */
+static int attend(struct child *c, int64_t deadline)
+{
+	while (!has_ended(c)) {
+		struct pollfd fds[] = {
+			{ .fd = c->out_fd, .events = POLLIN },
+			{ .fd = c->pid_fd, .events = POLLIN },
+		};
+
+		if (deadline && dur_now() >= deadline)
+			return -ETIMEDOUT;
+		if (poll(fds, ARRAY_LEN(fds), poll_timeout(c, deadline)) > 0 && fds[0].revents)
+			drain(c);
+	}
+	if (c->out_fd >= 0)
+		drain(c);
+	return 0;
+}
+
+/* The last line that says something. */
+static char *last_line(struct arena *a, const struct child *c)
+{
+	char *text = str_trim(a, arena_strn(a, c->tail, c->tail_len));
+	char *newline = strrchr(text, '\n');
+
+	return newline ? newline + 1 : text;
+}
+
+static int verdict(const struct child *c, int status, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *line = last_line(a, c);
+	const char *colon = *line ? ": " : "";
+
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	if (WIFEXITED(status))
+		return err_fail(e, ERR_SYSTEM, 0, "%s exited with status %d%s%s", c->name,
+				WEXITSTATUS(status), colon, line);
+	return err_fail(e, ERR_SYSTEM, 0, "%s was killed by signal %d (%s)%s%s", c->name,
+			WTERMSIG(status), strsignal(WTERMSIG(status)), colon, line);
+}
+
+static int reap(const struct child *c)
+{
+	int status = 0;
+
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return status;
+}
+
+static int finish(struct child *c, int64_t timeout_ns, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int r = attend(c, timeout_ns ? dur_now() + timeout_ns : 0);
+
+	if (r == 0)
+		return verdict(c, reap(c), e);
+	(void)kill(-c->pid, SIGKILL);
+	(void)reap(c);
+	r = err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s did not end within %s and was killed", c->name,
+		     dur_human(a, timeout_ns));
+	if (*last_line(a, c))
+		err_note(e, "said", "%s", last_line(a, c));
+	return r;
+}
+
+int proc_run(const struct proc_req *req, struct buf *out, struct err *e)
+{
+	struct child c = { .name = str_basename(req->argv[0]), .out = out };
+	autoclose int pipe_read = -1, pipe_write = -1, null = -1, pid_fd = -1;
+	int fds[2], r;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return err_sys(e, "run %s: make a pipe", c.name);
+	pipe_read = fds[0];
+	pipe_write = fds[1];
+	/* only our end: the child expects to block */
+	if (fcntl(pipe_read, F_SETFL, O_NONBLOCK) < 0)
+		return err_sys(e, "run %s: set up a pipe", c.name);
+	if (req->stdin_fd < 0) {
+		null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (null < 0)
+			return err_sys(e, "run %s: open /dev/null", c.name);
+	}
+	r = spawn(req, req->stdin_fd < 0 ? null : req->stdin_fd, pipe_write, &c.pid);
+	if (r)
+		return err_fail(e, ERR_SYSTEM, r, "run %s: %s", req->argv[0], strerror(r));
+	(void)close(TAKE_FD(pipe_write));
+	pid_fd = (int)syscall(SYS_pidfd_open, c.pid, 0);
+	c.pid_fd = pid_fd;
+	c.out_fd = TAKE_FD(pipe_read);
+	r = finish(&c, req->timeout_ns, e);
+	cleanup_closep(&c.out_fd);
+	return r;
+}

@@ -1,0 +1,19 @@
+/* proc.h - run a program, without a shell
+ * Only posix_spawn; the child gets its own session-less process group, closed descriptors and the
+ * environment given. On timeout the group is killed.
+ * Owner: the output buffer is the caller's. Errors: SYSTEM with the last output line; -ETIMEDOUT.
+ * Units: nanoseconds. Threads: all functions. Source: posix_spawn(3), waitid(2). */
+#pragma once
+
+#include <stdint.h>
+#include "nodeup/base/buf.h"
+
+struct proc_req {
+	const char *const *argv;       /* argv[0] is looked up in PATH unless it has a slash */
+	const char *const *extra_env;  /* "K=V" added to ours, NULL for none */
+	int stdin_fd;                  /* -1: /dev/null */
+	int64_t timeout_ns;            /* 0: none */
+};
+
+/* Run to the end; out (may be NULL) gets stdout and stderr. Exit status other than 0 is an error. */
+int proc_run(const struct proc_req *req, struct buf *out, struct err *e) must_check;
