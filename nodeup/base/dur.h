@@ -1,0 +1,19 @@
+/* dur.h - durations as Go writes them ("1m30s"), and the clocks
+ * Errors: CONFIG. Units: nanoseconds, int64_t. Source: Go time.ParseDuration, Duration.String. */
+#pragma once
+
+#include <stdint.h>
+#include "nodeup/base/mem.h"
+
+#define DUR_MS INT64_C(1000000)
+#define DUR_SEC INT64_C(1000000000)
+
+/* Parse "300ms", "-1.5h", "2h45m"; "0" is allowed. */
+int dur_parse(const char *text, int64_t *ret_ns, struct err *e) must_check;
+/* Go's Duration.String: "1m0s", "1.5s", "0s". */
+char *dur_render(struct arena *a, int64_t ns);
+/* For people: "21 ms", "2.9 s", "4 min 12 s". */
+char *dur_human(struct arena *a, int64_t ns);
+/* CLOCK_MONOTONIC and CLOCK_REALTIME. */
+int64_t dur_now(void);
+int64_t dur_wall(void);

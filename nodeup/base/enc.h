@@ -1,0 +1,16 @@
+/* enc.h - hex, base64 and URL encoding
+ * Owner: results are the arena's. Errors: CONFIG for text that is not of the encoding; the message
+ * never quotes the text, which may be a secret. Source: RFC 4648, RFC 3986. */
+#pragma once
+
+#include "nodeup/base/mem.h"
+
+/* Lower-case hex of n bytes. */
+char *enc_hex(struct arena *a, const void *data, size_t n);
+/* Standard base64 with padding. */
+char *enc_base64(struct arena *a, const void *data, size_t n);
+/* Decode standard base64 (white space ignored, padding required); the result has a NUL beyond. */
+int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret_n,
+		 struct err *e) must_check;
+/* Percent-encode all but unreserved characters; '/' is kept when keep_slash. */
+char *enc_url(struct arena *a, const char *text, int keep_slash);

@@ -1,0 +1,121 @@
+#include "nodeup/base/err.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* One row a kind: what main() exits with and whether the task is worth another try. */
+static const struct {
+	const char *name;
+	int exit_status;
+	int transient;
+} kinds[ERR_KIND_MAX] = {
+	[ERR_NONE] = { "NONE", 0, 0 },      [ERR_USAGE] = { "USAGE", 64, 0 },
+	[ERR_CONFIG] = { "CONFIG", 78, 0 }, [ERR_REFUSED] = { "REFUSED", 73, 0 },
+	[ERR_NET] = { "NET", 69, 1 },       [ERR_BUSY] = { "BUSY", 75, 1 },
+	[ERR_SYSTEM] = { "SYSTEM", 71, 1 }, [ERR_INTEGRITY] = { "INTEGRITY", 65, 0 },
+};
+
+static int fill(struct err *e, enum err_kind kind, int errnum, const char *fmt, va_list ap)
+{
+	int n;
+
+	e->kind = kind;
+	e->errnum = errnum;
+	e->nnotes = 0;
+	n = vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
+	if (n < 0)
+		e->msg[0] = '\0';
+	return errnum > 0 ? -errnum : -EINVAL;
+}
+
+int err_fail(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = fill(e, kind, errnum, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int err_config(struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = fill(e, ERR_CONFIG, 0, fmt, ap);
+	va_end(ap);
+	return r;
+}
+
+int err_sys(struct err *e, const char *fmt, ...)
+{
+	int saved = errno;
+	size_t len;
+	va_list ap;
+	int r;
+
+	va_start(ap, fmt);
+	r = fill(e, ERR_SYSTEM, saved, fmt, ap);
+	va_end(ap);
+	len = strlen(e->msg);
+	(void)snprintf(e->msg + len, sizeof(e->msg) - len, ": %s", strerror(saved));
+	return r;
+}
+
+int err_wrap(struct err *e, const char *fmt, ...)
+{
+	char context[ERR_MSG_MAX];
+	size_t cause = strlen(e->msg);
+	size_t room, len;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(context, sizeof(context), fmt, ap) < 0)
+		context[0] = '\0';
+	va_end(ap);
+
+	len = strlen(context);
+	/* what is left beside the cause, ": " and the final NUL */
+	room = cause + 3 < sizeof(e->msg) ? sizeof(e->msg) - cause - 3 : 0;
+	if (len > room)
+		len = room;
+	if (len > 0) {
+		memmove(e->msg + len + 2, e->msg, cause + 1);
+		memcpy(e->msg, context, len);
+		memcpy(e->msg + len, ": ", 2);
+	}
+	return e->errnum > 0 ? -e->errnum : -EINVAL;
+}
+
+void err_note(struct err *e, const char *label, const char *fmt, ...)
+{
+	struct err_note *note;
+	va_list ap;
+
+	if (e->nnotes >= ERR_NOTES)
+		return;
+	note = &e->notes[e->nnotes++];
+	(void)snprintf(note->label, sizeof(note->label), "%s", label);
+	va_start(ap, fmt);
+	if (vsnprintf(note->text, sizeof(note->text), fmt, ap) < 0)
+		note->text[0] = '\0';
+	va_end(ap);
+}
+
+int err_exit_status(const struct err *e)
+{
+	return kinds[e->kind].exit_status;
+}
+
+const char *err_kind_name(enum err_kind kind)
+{
+	return kinds[kind].name;
+}
+
+int err_is_transient(const struct err *e)
+{
+	return kinds[e->kind].transient;
+}

@@ -1,0 +1,66 @@
+/* err.h - what went wrong, as a value
+ * A struct err lives on the caller's stack, needs no release and is untouched on success. Its kind
+ * answers "what can the caller do": give up, retry, try another mirror. Libraries fill it and add
+ * context on the way up; only the report and main() print it.
+ * Owner: the caller's storage. Errors: none. Threads: one writer per value.
+ * Source: the contract's exit status table. */
+#pragma once
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#define must_check __attribute__((warn_unused_result))
+#define printf_like(f, a) __attribute__((format(printf, f, a)))
+
+enum err_kind {
+	ERR_NONE,
+	ERR_USAGE,     /* the command line */
+	ERR_CONFIG,    /* a document */
+	ERR_REFUSED,   /* would destroy data */
+	ERR_NET,       /* may pass, or another mirror may answer */
+	ERR_BUSY,      /* somebody else is at it */
+	ERR_SYSTEM,    /* a system call or a tool */
+	ERR_INTEGRITY, /* bytes that are not what the document names */
+	ERR_KIND_MAX
+};
+
+enum { ERR_MSG_MAX = 1024, ERR_NOTE_MAX = 256, ERR_NOTES = 8 };
+
+struct err_note {
+	char label[16]; /* "want", "got", "ruled out", "next" */
+	char text[ERR_NOTE_MAX];
+};
+
+struct err {
+	enum err_kind kind;
+	int errnum; /* positive errno, 0 when no system call failed */
+	size_t nnotes;
+	char msg[ERR_MSG_MAX];
+	struct err_note notes[ERR_NOTES];
+};
+
+/* Fill e and return -errnum, or -EINVAL when errnum is 0: `return err_fail(e, ERR_NET, 0, ...)`. */
+int err_fail(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...) printf_like(4, 5);
+
+/* As err_fail with kind SYSTEM and the current errno, whose text is appended to the message. */
+int err_sys(struct err *e, const char *fmt, ...) printf_like(2, 3);
+
+/* As err_fail with kind CONFIG. */
+int err_config(struct err *e, const char *fmt, ...) printf_like(2, 3);
+
+/* Prefix the message with context ("asset kubelet: ..."); the cause is never cut, the context may be.
+ * Returns the error's negative errno, so that `return err_wrap(e, ...)` passes it on. */
+int err_wrap(struct err *e, const char *fmt, ...) printf_like(2, 3);
+
+/* Add a labelled note; beyond ERR_NOTES it is dropped. */
+void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
+
+/* The kind's documented exit status. */
+int err_exit_status(const struct err *e);
+
+/* Upper-case name of a kind, for reports ("CONFIG"). */
+const char *err_kind_name(enum err_kind kind);
+
+/* Whether the same action may succeed later without anybody changing anything. */
+int err_is_transient(const struct err *e);

@@ -1,0 +1,300 @@
+#include "nodeup/base/io.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { DIR_MODE = 0755, STAGE_TRIES = 16 };
+
+int io_open_root(const char *path, int *ret_fd, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, "open root '%s'", path);
+	*ret_fd = fd;
+	return 0;
+}
+
+static bool is_host_root(int root_fd)
+{
+	struct stat a, b;
+
+	return fstat(root_fd, &a) == 0 && stat("/", &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
+/* openat2 keeps links below the root; before Linux 5.6 only the host's own root can be served. */
+static int open_below(int root_fd, const char *path, int flags, mode_t mode)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(flags | O_CLOEXEC),
+		.mode = mode,
+		.resolve = RESOLVE_IN_ROOT,
+	};
+	int fd = (int)syscall(SYS_openat2, root_fd, *path ? path : "/", &how, sizeof(how));
+
+	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
+		return fd;
+	if (!is_host_root(root_fd)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return open(*path ? path : "/", flags | O_CLOEXEC, mode);
+}
+
+int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e)
+{
+	int fd = open_below(root_fd, path, flags, 0);
+
+	if (fd < 0)
+		return err_sys(e, "open '%s'", path);
+	*ret_fd = fd;
+	return 0;
+}
+
+int io_read_fd(int fd, const char *name, struct buf *b, struct err *e)
+{
+	char chunk[16384];
+	ssize_t n;
+
+	while ((n = read(fd, chunk, sizeof(chunk))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, "read '%s'", name);
+		if (buf_add(b, chunk, (size_t)n) < 0)
+			return buf_check(b, name, e);
+	}
+	return 0;
+}
+
+int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
+{
+	autoclose int fd = -1;
+	int r = io_open(root_fd, path, O_RDONLY, &fd, e);
+
+	if (r < 0)
+		return r;
+	return io_read_fd(fd, path, b, e);
+}
+
+int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e)
+{
+	const char *p = data;
+
+	while (n > 0) {
+		ssize_t w = write(fd, p, n);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return err_sys(e, "write '%s'", name);
+		p += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_name, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	autofree char *dir = NULL;
+	int fd;
+
+	if (!slash || slash[1] == '\0')
+		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s' is no absolute file path", path);
+	dir = xasprintf("%.*s", (int)(slash - path), path);
+	fd = open_below(root_fd, dir, O_RDONLY | O_DIRECTORY, 0);
+	if (fd < 0)
+		return err_sys(e, "open directory '%s'", *dir ? dir : "/");
+	*ret_fd = fd;
+	*ret_name = slash + 1;
+	return 0;
+}
+
+static bool is_dir(int root_fd, const char *path)
+{
+	autoclose int fd = open_below(root_fd, path, O_PATH | O_DIRECTORY, 0);
+
+	return fd >= 0;
+}
+
+static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
+{
+	autoclose int parent = -1;
+	const char *name;
+	int r;
+
+	r = io_open_parent(root_fd, path, &parent, &name, e);
+	if (r < 0)
+		return r;
+	if (mkdirat(parent, name, DIR_MODE) < 0) {
+		/* a racing maker is welcome, a file in the way is not */
+		if (errno == EEXIST && is_dir(root_fd, path))
+			return 0;
+		return err_sys(e, "create directory '%s'", path);
+	}
+	if (mode != DIR_MODE && fchmodat(parent, name, mode, 0) < 0)
+		return err_sys(e, "set the mode of '%s'", path);
+	if (fsync(parent) < 0 && errno != EINVAL)
+		return err_sys(e, "sync the directory of '%s'", path);
+	return 0;
+}
+
+int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e)
+{
+	autofree char *part = xstrdup(path);
+	size_t len = strlen(part);
+	int r;
+
+	while (len > 1 && part[len - 1] == '/')
+		part[--len] = '\0';
+	if (is_dir(root_fd, part))
+		return 0;
+	for (char *p = strchr(part + 1, '/'); p; p = strchr(p + 1, '/')) {
+		*p = '\0';
+		r = is_dir(root_fd, part) ? 0 : make_dir(root_fd, part, DIR_MODE, e);
+		*p = '/';
+		if (r < 0)
+			return r;
+	}
+	return make_dir(root_fd, part, mode, e);
+}
+
+int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e)
+{
+	autoclose int fd = open_below(root_fd, path, O_PATH | O_NOFOLLOW, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return err_sys(e, "look at '%s'", path);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at '%s'", path);
+	*ret_st = st;
+	return 0;
+}
+
+static int64_t to_ns(struct timespec t)
+{
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+struct io_stamp io_stamp_of(const struct stat *st)
+{
+	return (struct io_stamp){
+		.dev = st->st_dev,
+		.ino = st->st_ino,
+		.size = (uint64_t)st->st_size,
+		.mtime_ns = to_ns(st->st_mtim),
+		.ctime_ns = to_ns(st->st_ctim),
+		.mode = st->st_mode,
+		.uid = st->st_uid,
+		.gid = st->st_gid,
+	};
+}
+
+bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b)
+{
+	return a->dev == b->dev && a->ino == b->ino && a->size == b->size &&
+	       a->mtime_ns == b->mtime_ns && a->ctime_ns == b->ctime_ns && a->mode == b->mode &&
+	       a->uid == b->uid && a->gid == b->gid;
+}
+
+int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err *e)
+{
+	struct io_stage stage = IO_STAGE_INIT;
+	const char *name;
+	int r;
+
+	r = io_open_parent(root_fd, path, &stage.dir_fd, &name, e);
+	if (r < 0)
+		return r;
+	for (int i = 0; i < STAGE_TRIES && stage.fd < 0; i++) {
+		uint64_t id;
+
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			break;
+		(void)snprintf(stage.name, sizeof(stage.name), ".nodeup-%016llx",
+			       (unsigned long long)id);
+		stage.fd = openat(stage.dir_fd, stage.name,
+				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (stage.fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (stage.fd < 0) {
+		r = err_sys(e, "stage a file beside '%s'", path);
+		cleanup_closep(&stage.dir_fd);
+		return r;
+	}
+	*s = stage;
+	return 0;
+}
+
+static int set_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
+		    struct err *e)
+{
+	if (fchown(s->fd, attr->uid, attr->gid) < 0)
+		return err_sys(e, "set the owner of '%s'", path);
+	if (fchmod(s->fd, attr->mode) < 0)
+		return err_sys(e, "set the mode of '%s'", path);
+	return 0;
+}
+
+static int name_it(struct io_stage *s, const char *path, struct err *e)
+{
+	if (renameat(s->dir_fd, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0)
+		return err_sys(e, "rename into '%s'", path);
+	s->name[0] = '\0';
+	return 0;
+}
+
+int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
+		     struct err *e)
+{
+	int r = set_attr(s, path, attr, e);
+
+	return r < 0 ? r : name_it(s, path, e);
+}
+
+int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr, struct err *e)
+{
+	int r = set_attr(s, path, attr, e);
+
+	if (r < 0)
+		return r;
+	if (fsync(s->fd) < 0)
+		return err_sys(e, "sync '%s'", path);
+	r = name_it(s, path, e);
+	if (r < 0)
+		return r;
+	return fsync(s->dir_fd) < 0 ? err_sys(e, "sync the directory of '%s'", path) : 0;
+}
+
+void io_stage_done(struct io_stage *s)
+{
+	if (s->dir_fd >= 0 && s->name[0])
+		(void)unlinkat(s->dir_fd, s->name, 0);
+	cleanup_closep(&s->fd);
+	cleanup_closep(&s->dir_fd);
+	*s = IO_STAGE_INIT;
+}
+
+int io_replace(int root_fd, const char *path, const void *data, size_t n,
+	       const struct io_attr *attr, struct err *e)
+{
+	autostage struct io_stage s = IO_STAGE_INIT;
+	int r;
+
+	r = io_stage_open(root_fd, path, &s, e);
+	if (r < 0)
+		return r;
+	r = io_write_fd(s.fd, path, data, n, e);
+	if (r < 0)
+		return r;
+	return io_stage_commit(&s, path, attr, e);
+}

@@ -1,0 +1,76 @@
+/* io.h - files below a root, never half-written
+ * Every path is absolute as the node sees it ("/etc/hosts") and resolved below root_fd, so that
+ * neither ".." nor an absolute symbolic link leaves the root. A replaced file is staged beside its
+ * target, fsync'ed, renamed and its directory fsync'ed.
+ * Owner: returned fds and buffers are the caller's. Errors: SYSTEM; CONFIG for a file that is too
+ * large. Units: bytes. Threads: all functions. Source: open(2), openat2(2), rename(2). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include "nodeup/base/buf.h"
+
+/* How a file is to look beside its content. */
+struct io_attr {
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+};
+
+/* What identifies one version of a file without reading it. */
+struct io_stamp {
+	uint64_t dev, ino, size;
+	int64_t mtime_ns, ctime_ns;
+	uint32_t mode, uid, gid;
+};
+
+/* Open the directory that all effects stay below. */
+int io_open_root(const char *path, int *ret_fd, struct err *e) must_check;
+
+/* Open below the root with open(2) flags; O_CLOEXEC is added. -ENOENT comes without text costs. */
+int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e) must_check;
+
+/* Read a whole file of at most b->max bytes, appended to b. */
+int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_check;
+/* As io_read for an open fd; `name` is for messages. */
+int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
+/* Write all of it. */
+int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
+
+/* Replace (or create) a file atomically and durably with data; parents must exist. */
+int io_replace(int root_fd, const char *path, const void *data, size_t n,
+	       const struct io_attr *attr, struct err *e) must_check;
+
+/* Create a directory and its missing parents (0755, root). The last one gets mode if it is new. */
+int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e) must_check;
+
+/* Open the directory of a path and give the last component, which points into path. */
+int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_name,
+		   struct err *e) must_check;
+
+/* lstat below the root; -ENOENT if it is not there. */
+int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e) must_check;
+/* The stamp of a stat result, and whether two are the same version of the same file. */
+struct io_stamp io_stamp_of(const struct stat *st);
+bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b);
+
+/* A private unlinked-on-scope-exit staging file. Name it with io_commit, or let autostage drop it. */
+struct io_stage {
+	int dir_fd, fd;
+	char name[48]; /* ".nodeup-XXXXXXXX", "" once committed */
+};
+#define IO_STAGE_INIT ((struct io_stage){ .dir_fd = -1, .fd = -1 })
+#define autostage __attribute__((cleanup(io_stage_done)))
+
+/* Open a 0600 staging file in the directory of path. */
+int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err *e) must_check;
+/* Apply attr, fsync, rename over the final name of path (same directory), fsync the directory. */
+int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr,
+		    struct err *e) must_check;
+/* As io_stage_commit without the fsyncs: for what can be fetched again and is made durable later. */
+int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
+		     struct err *e) must_check;
+/* Unlink and close what was not committed. */
+void io_stage_done(struct io_stage *s);

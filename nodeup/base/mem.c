@@ -1,0 +1,162 @@
+#include "nodeup/base/mem.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { ARENA_CHUNK = 16 * 1024 };
+
+struct chunk {
+	struct chunk *next;
+	size_t used, size;
+	max_align_t data[];
+};
+
+struct arena {
+	struct chunk *head;
+};
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+void *xrealloc(void *p, size_t n)
+{
+	p = realloc(p, n ? n : 1);
+	if (!p)
+		abort();
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	char *p = strdup(s);
+
+	if (!p)
+		abort();
+	return p;
+}
+
+char *xasprintf(const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	return s;
+}
+
+struct arena *arena_new_empty(void)
+{
+	return xcalloc(1, sizeof(struct arena));
+}
+
+void arena_free(struct arena *a)
+{
+	struct chunk *c, *next;
+
+	if (!a)
+		return;
+	for (c = a->head; c; c = next) {
+		next = c->next;
+		free(c);
+	}
+	free(a);
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+	const size_t align = sizeof(max_align_t);
+	struct chunk *c = a->head;
+	void *p;
+
+	if (size > SIZE_MAX / 2)
+		abort();
+	size = (size + align - 1) / align * align;
+	if (!c || c->size - c->used < size) {
+		size_t room = size > ARENA_CHUNK ? size : ARENA_CHUNK;
+
+		c = xcalloc(1, sizeof(*c) + room);
+		c->size = room;
+		c->next = a->head;
+		a->head = c;
+	}
+	p = (char *)c->data + c->used;
+	c->used += size;
+	return p;
+}
+
+char *arena_strn(struct arena *a, const char *s, size_t n)
+{
+	char *p = arena_alloc(a, n + 1);
+
+	memcpy(p, s, n);
+	return p;
+}
+
+char *arena_str(struct arena *a, const char *s)
+{
+	return s ? arena_strn(a, s, strlen(s)) : NULL;
+}
+
+char *arena_printf(struct arena *a, const char *fmt, ...)
+{
+	autofree char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&s, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	return arena_str(a, s);
+}
+
+void *arena_grow(struct arena *a, void *array, size_t n, size_t size)
+{
+	void *bigger;
+
+	/* full exactly when n is 0 or a power of two of at least four */
+	if (n != 0 && (n < 4 || (n & (n - 1)) != 0))
+		return array;
+	bigger = arena_alloc(a, (n ? 2 * n : 4) * size);
+	if (n)
+		memcpy(bigger, array, n * size);
+	return bigger;
+}
+
+void cleanup_freep(void *p)
+{
+	free(*(void **)p);
+}
+
+void cleanup_closep(const int *fd)
+{
+	if (*fd >= 0)
+		(void)close(*fd);
+}
+
+void cleanup_filep(FILE **f)
+{
+	if (*f)
+		(void)fclose(*f);
+}
+
+void cleanup_dirp(DIR **d)
+{
+	if (*d)
+		(void)closedir(*d);
+}
+
+void cleanup_arenap(struct arena **a)
+{
+	arena_free(*a);
+}

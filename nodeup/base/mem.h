@@ -1,0 +1,74 @@
+/* mem.h - three lifetimes: the run (arena), the scope (cleanup attributes), an engine (x_new/x_free)
+ * Out of memory aborts: every input has a limit, so it is a bug and not a condition.
+ * Owner: arena_* memory belongs to the arena; the rest to the caller. Errors: none.
+ * Units: bytes. Threads: an arena has one user at a time. */
+#pragma once
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <dirent.h>
+#include "nodeup/base/err.h"
+
+/* Zeroed memory; never NULL. */
+void *xcalloc(size_t n, size_t size) must_check;
+/* As realloc, never NULL. */
+void *xrealloc(void *p, size_t n) must_check;
+/* As strdup, never NULL. */
+char *xstrdup(const char *s) must_check;
+/* As asprintf, returning the string, never NULL. */
+char *xasprintf(const char *fmt, ...) printf_like(1, 2) must_check;
+
+struct arena;
+
+/* An empty arena. */
+struct arena *arena_new_empty(void) must_check;
+/* Release everything ever allocated from a; NULL is fine. */
+void arena_free(struct arena *a);
+/* Zeroed memory that lives as long as the arena. */
+void *arena_alloc(struct arena *a, size_t size) must_check;
+/* A copy of s (NULL gives NULL), of its first n bytes, or a formatted string. */
+char *arena_str(struct arena *a, const char *s);
+char *arena_strn(struct arena *a, const char *s, size_t n);
+char *arena_printf(struct arena *a, const char *fmt, ...) printf_like(2, 3);
+/* Grow an array of n elements so that one more fits (capacity doubles at powers of two). */
+void *arena_grow(struct arena *a, void *array, size_t n, size_t size) must_check;
+
+#define arena_new(a, type) ((type *)arena_alloc((a), sizeof(type)))
+/* Append value to (array, n), both in the arena. */
+#define arena_push(a, array, n, ...)                                       \
+	do {                                                               \
+		(array) = arena_grow((a), (array), (n), sizeof(*(array))); \
+		(array)[(n)++] = (__VA_ARGS__);                            \
+	} while (0)
+
+/* Cleanup functions for the attributes below. */
+void cleanup_freep(void *p);
+void cleanup_closep(const int *fd);
+void cleanup_filep(FILE **f);
+void cleanup_dirp(DIR **d);
+void cleanup_arenap(struct arena **a);
+
+#define autofree __attribute__((cleanup(cleanup_freep)))
+#define autoclose __attribute__((cleanup(cleanup_closep)))
+#define autofile __attribute__((cleanup(cleanup_filep)))
+#define autodir __attribute__((cleanup(cleanup_dirp)))
+#define autoarena __attribute__((cleanup(cleanup_arenap)))
+
+/* Hand a pointer or fd out of a scope that would release it. */
+#define TAKE(p)                               \
+	({                                    \
+		__typeof__(p) *taken_ = &(p); \
+		__typeof__(p) v_ = *taken_;   \
+		*taken_ = NULL;               \
+		v_;                           \
+	})
+#define TAKE_FD(fd)                  \
+	({                           \
+		int *taken_ = &(fd); \
+		int v_ = *taken_;    \
+		*taken_ = -1;        \
+		v_;                  \
+	})
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -1,0 +1,135 @@
+#include "nodeup/base/str.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+void strv_add(struct arena *a, struct strv *v, const char *s)
+{
+	arena_push(a, v->v, v->n, s);
+}
+
+bool strv_has(const struct strv *v, const char *s)
+{
+	for (size_t i = 0; i < v->n; i++)
+		if (strcmp(v->v[i], s) == 0)
+			return true;
+	return false;
+}
+
+struct strv strv_split(struct arena *a, const char *s, char sep)
+{
+	struct strv out = { 0 };
+
+	if (*s == '\0')
+		return out;
+	for (;;) {
+		const char *end = strchr(s, sep);
+
+		if (!end) {
+			strv_add(a, &out, arena_str(a, s));
+			return out;
+		}
+		strv_add(a, &out, arena_strn(a, s, (size_t)(end - s)));
+		s = end + 1;
+	}
+}
+
+char *strv_join(struct arena *a, const struct strv *v, const char *sep)
+{
+	size_t len = 0, seplen = strlen(sep);
+	char *out, *p;
+
+	for (size_t i = 0; i < v->n; i++)
+		len += strlen(v->v[i]) + seplen;
+	p = out = arena_alloc(a, len + 1);
+	for (size_t i = 0; i < v->n; i++) {
+		if (i)
+			p = mempcpy(p, sep, seplen);
+		p = mempcpy(p, v->v[i], strlen(v->v[i]));
+	}
+	return out;
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+void strv_sort(struct strv *v)
+{
+	if (v->n)
+		qsort(v->v, v->n, sizeof(*v->v), compare_strings);
+}
+
+void strmap_set(struct arena *a, struct strmap *m, const char *key, const char *value)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->v[i].key, key) == 0) {
+			m->v[i].value = value;
+			return;
+		}
+	arena_push(a, m->v, m->n, (struct strmap_item){ key, value });
+}
+
+const char *strmap_get(const struct strmap *m, const char *key)
+{
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->v[i].key, key) == 0)
+			return m->v[i].value;
+	return NULL;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	const struct strmap_item *x = a, *y = b;
+
+	return strcmp(x->key, y->key);
+}
+
+void strmap_sort(struct strmap *m)
+{
+	if (m->n)
+		qsort(m->v, m->n, sizeof(*m->v), compare_keys);
+}
+
+bool str_eq(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+bool str_has_prefix(const char *s, const char *prefix)
+{
+	return strncmp(s, prefix, strlen(prefix)) == 0;
+}
+
+bool str_has_suffix(const char *s, const char *suffix)
+{
+	size_t n = strlen(s), k = strlen(suffix);
+
+	return n >= k && strcmp(s + n - k, suffix) == 0;
+}
+
+bool str_is_empty(const char *s)
+{
+	return !s || *s == '\0';
+}
+
+const char *str_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+char *str_trim(struct arena *a, const char *s)
+{
+	size_t n;
+
+	while (isspace((unsigned char)*s))
+		s++;
+	n = strlen(s);
+	while (n && isspace((unsigned char)s[n - 1]))
+		n--;
+	return arena_strn(a, s, n);
+}

@@ -1,0 +1,52 @@
+/* str.h - string lists, string maps and the few text helpers everybody needs
+ * Lists and maps live in an arena and are values: copying the struct shares the elements.
+ * Owner: the arena. Errors: none. Threads: none of its own. */
+#pragma once
+
+#include <stdbool.h>
+#include "nodeup/base/mem.h"
+
+struct strv {
+	const char **v;
+	size_t n;
+};
+
+struct strmap_item {
+	const char *key, *value;
+};
+
+/* Keys are unique; order is insertion order until strmap_sort. */
+struct strmap {
+	struct strmap_item *v;
+	size_t n;
+};
+
+/* Append a string that already lives long enough. */
+void strv_add(struct arena *a, struct strv *v, const char *s);
+/* Whether s is an element. */
+bool strv_has(const struct strv *v, const char *s);
+/* Split at a separator character, copying; empty pieces are kept, "" gives no piece. */
+struct strv strv_split(struct arena *a, const char *s, char sep);
+/* Join with a separator string. */
+char *strv_join(struct arena *a, const struct strv *v, const char *sep);
+/* Sort by bytes, as Go's sort.Strings. */
+void strv_sort(struct strv *v);
+
+/* Set key to value, replacing an earlier value. */
+void strmap_set(struct arena *a, struct strmap *m, const char *key, const char *value);
+/* The value, or NULL. */
+const char *strmap_get(const struct strmap *m, const char *key);
+/* Sort by key bytes. */
+void strmap_sort(struct strmap *m);
+
+/* Whether two strings, either of which may be NULL, are equal. */
+bool str_eq(const char *a, const char *b);
+/* Whether s begins or ends with the given text. */
+bool str_has_prefix(const char *s, const char *prefix);
+bool str_has_suffix(const char *s, const char *suffix);
+/* NULL or "". */
+bool str_is_empty(const char *s);
+/* The part after the last '/', which is s itself if there is none. */
+const char *str_basename(const char *path);
+/* A copy without leading and trailing white space. */
+char *str_trim(struct arena *a, const char *s);
