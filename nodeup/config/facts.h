@@ -1,0 +1,25 @@
+/* facts.h - what this host is
+ * Supplied by --facts or found by probing; builders and dialects read nothing of the host but this.
+ * Owner: the arena. Errors: CONFIG for a bad facts file. Source: the contract's list of facts. */
+#pragma once
+
+#include "nodeup/base/field.h"
+
+struct facts {
+	const char *
+		distribution; /* debian, ubuntu, amazonlinux, rhel, centos, rocky, flatcar, coreos, containeros */
+	const char *version, *codename, *arch;
+	const char *region, *availability_zone, *instance_id, *instance_type;
+	const char *local_hostname, *local_ipv4;
+	struct strv filesystems;
+	int64_t systemd; /* version, 0 unknown */
+};
+
+extern const struct schema facts_schema;
+
+/* Read a facts file's tree over what is in f already. */
+int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct err *e) must_check;
+/* Fill distribution, version and codename from os-release text (an unknown one is a CONFIG error
+ * that names it), and arch from uname's machine. */
+int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e) must_check;
+int facts_arch(const char *machine, struct facts *f, struct err *e) must_check;

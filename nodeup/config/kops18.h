@@ -1,0 +1,63 @@
+/* kops18.h - the dialect of kops 1.8: kube_env.yaml, cluster spec, instance group
+ * Cluster spec and instance group come as v1alpha2 objects (metadata/spec) from the state store, or
+ * as the bare sections of the seed's cluster_spec.yaml and ig_spec.yaml. What they lack is defaulted
+ * as kops' CLI would have (see the table in the .c file).
+ * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, all with
+ * file:line:column where the document has one. Source: kops 1.8.1 pkg/apis/nodeup/config.go,
+ * pkg/apis/kops/{cluster,instancegroup,componentconfig}.go, nodeup/pkg/model/kubelet.go. */
+#pragma once
+
+#include "nodeup/config/facts.h"
+#include "nodeup/config/node.h"
+
+/* kube_env.yaml. */
+struct kube_env {
+	struct strv tags;
+	const struct tree *assets; /* sequence of strings, kept for their positions */
+	const struct tree *images, *protokube_image;
+	const char *config_base, *cluster_location, *instance_group_name, *cluster_name;
+	struct strv channels;
+};
+
+/* Warnings and strictness while reading. */
+struct kops18_opts {
+	bool strict;           /* unknown keys are errors */
+	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
+};
+
+/* Read kube_env.yaml and check it by itself (cluster name, assets a list of strings...). */
+int kops18_env(struct arena *a, const struct tree *t, const struct kops18_opts *o,
+	       struct kube_env *ret, struct err *e) must_check;
+/* Where cluster spec and instance group stand in the store: URLs or paths; config_base is
+ * normalised (no trailing slash). false when the documents beside --conf are to be used. */
+bool kops18_locations(struct arena *a, const struct kube_env *env, const char **ret_cluster,
+		      const char **ret_ig);
+/* Build the model. cluster and ig may be TREE_NULL (bare minimum). Keypairs and secrets stay empty. */
+int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
+		const struct tree *ig, const struct facts *f, const struct kops18_opts *o,
+		struct node *ret, struct err *e) must_check;
+
+/* A key pair or secret this node cannot do without (or can: optional). */
+struct node_want {
+	const char *name;
+	bool key;      /* the private key as well */
+	bool optional; /* absent is fine, the feature is left out */
+};
+
+struct node_wants {
+	struct node_want *keypairs;
+	size_t n_keypairs;
+	struct node_want *secrets;
+	size_t n_secrets;
+	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
+};
+
+/* What bootstrap has to load for this node, by role and version. */
+struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
+			       const struct tree *cluster);
+/* Check PEM of a loaded pair for shape (BEGIN lines) and put it into the model; `from` is for messages. */
+int node_add_keypair(struct arena *a, struct node *n, const char *name, const char *cert,
+		     const char *key, const char *from, struct err *e) must_check;
+/* Read a secret's JSON {"Data":"<base64>"} and put the token into the model. */
+int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
+		    const char *from, struct err *e) must_check;

@@ -1,0 +1,94 @@
+/* node.h - the node to be, whatever documents it came from
+ * Pure data: dialects (kops18.c) fill it, builders read it, nobody behind it knows a dialect. All
+ * defaults are applied and all merging is done; what a builder sees is what the node gets.
+ * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
+ * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
+#pragma once
+
+#include "nodeup/config/specs.h"
+
+/* A text of a document with the place it stands at, for messages of those who parse it further. */
+struct node_text {
+	const char *text;
+	struct tree_pos pos;
+};
+
+struct node_texts {
+	struct node_text *v;
+	size_t n;
+};
+
+/* An image archive that is loaded into the runtime. */
+struct node_image {
+	const char *name;   /* "protokube:1.8.1" */
+	const char *source; /* URL */
+	const char *hash;
+	struct tree_pos pos;
+};
+
+struct node_images {
+	struct node_image *v;
+	size_t n;
+};
+
+struct node_etcd_cluster {
+	const char *name;    /* "main", "events" */
+	const char *version; /* "2.2.1" */
+	struct strv members; /* "a", "b", "c" */
+};
+
+struct node_etcd_clusters {
+	struct node_etcd_cluster *v;
+	size_t n;
+};
+
+/* A key pair of the store. PEM text; key is NULL where only the certificate is wanted. */
+struct node_keypair {
+	const char *name; /* "kubelet" */
+	const char *cert, *key;
+};
+
+struct node_keypairs {
+	struct node_keypair *v;
+	size_t n;
+};
+
+struct version {
+	int major, minor, patch;
+};
+
+struct node {
+	const char *cluster_name, *instance_group;
+	const char *config_base; /* NULL: the documents beside --conf are all there is */
+	const char *master_internal_name, *master_public_name;
+	const char *dns_zone; /* NULL: not known */
+	const char *cloud_provider;
+	const char *networking; /* "kubenet", "classic", "cni"... */
+	const char *non_masquerade_cidr, *service_cluster_ip_range, *cluster_dns_domain;
+	bool is_master, auto_upgrades, api_dns, encryption_config;
+	struct version kubernetes;
+	struct strv channels;
+	struct strmap
+		cloud_config; /* cloudConfig's lines: "DisableSecurityGroupIngress" = "true" */
+	bool has_cloud_config;
+
+	struct node_texts assets;
+	struct node_image protokube; /* name NULL: none */
+	struct node_images images;
+	struct node_etcd_clusters etcd_clusters;
+
+	struct docker_spec docker;
+	struct kubelet_spec kubelet; /* of this role, instance group and labels merged in */
+	struct kube_proxy_spec kube_proxy;
+	struct kube_apiserver_spec kube_apiserver; /* the next three: masters only */
+	struct kube_controller_manager_spec kube_controller_manager;
+	struct kube_scheduler_spec kube_scheduler;
+
+	struct node_keypairs keypairs; /* what bootstrap loaded of node_wants() */
+	struct strmap secrets;         /* id to token */
+};
+
+/* Whether the node's Kubernetes is at least this version. */
+bool node_k8s_at_least(const struct node *n, int major, int minor);
+/* The key pair of that name, or NULL. */
+const struct node_keypair *node_keypair(const struct node *n, const char *name);
