@@ -1,0 +1,108 @@
+#include "nodeup/tasks/task.h"
+
+#include "nodeup/base/dur.h"
+
+/* how often a waiting asset's progress line is renewed */
+#define POLL_NS (500 * DUR_MS)
+
+static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		       struct err *e)
+{
+	(void)e;
+	if (cache_has(ctx->cache, &t->asset.asset->digest) || task_is_unneeded(t, ctx))
+		return TASK_EQUAL;
+	return task_differs(diff, "not in the cache");
+}
+
+struct pending {
+	struct task_ctx *ctx;
+	struct task_run *run;
+};
+
+static void fetched(void *arg, int r, const struct err *e)
+{
+	autofree struct pending *p = arg;
+
+	p->run->result = r;
+	if (r < 0)
+		p->run->error = *e;
+	__atomic_store_n(&p->run->stage, 2, __ATOMIC_RELEASE);
+	p->ctx->wake(p->ctx->wake_arg);
+}
+
+static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task_run *run)
+{
+	int64_t soon = dur_now() + POLL_NS;
+	struct fetch_status st;
+
+	if (!fetch_status(ctx->fetcher, t->asset.asset, &st))
+		return task_wait(run, soon, "queued");
+	if (st.last_error[0])
+		return task_wait(run, soon, "attempt %u, last error: %s", st.attempt,
+				 st.last_error);
+	return task_wait(run, soon, "%lld of %lld bytes from %s", (long long)st.bytes,
+			 (long long)st.total, st.url);
+}
+
+/* Stages: 0 not started, 1 under way, 2 finished (set on the net thread). */
+static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		       struct err *e)
+{
+	int stage = __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE);
+
+	if (stage == 2) {
+		/* the fetcher has tried every mirror as often as it makes sense */
+		run->final = true;
+		run->stage = 0;
+		if (run->result < 0)
+			*e = run->error;
+		return run->result < 0 ? run->result : TASK_DONE;
+	}
+	if (stage == 0) {
+		struct pending *p = xcalloc(1, sizeof(*p));
+
+		*p = (struct pending){ ctx, run };
+		run->stage = 1;
+		fetch_start(ctx->fetcher, t->asset.asset, fetched, p);
+	}
+	return describe_wait(t, ctx, run);
+}
+
+static void asset_cancel(const struct task *t, struct task_ctx *ctx)
+{
+	fetch_cancel(ctx->fetcher, t->asset.asset);
+}
+
+const struct task_ops task_asset_ops = {
+	.kind = "asset",
+	.on_main = true, /* it only starts transfers and reads their verdict */
+	.check = asset_check,
+	.apply = asset_apply,
+	.cancel = asset_cancel,
+};
+
+static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct stat st;
+
+	if (io_stat(ctx->cache_root_fd,
+		    cache_unpacked_path(ctx->cache, a, &t->unpack.asset->digest), &st, e) == 0 ||
+	    task_is_unneeded(t, ctx))
+		return TASK_EQUAL;
+	return task_differs(diff, "not unpacked in the cache");
+}
+
+static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			struct err *e)
+{
+	(void)run;
+	return cache_unpack(ctx->cache, t->unpack.asset, e);
+}
+
+const struct task_ops task_unpack_ops = {
+	.kind = "unpack",
+	.check = unpack_check,
+	.apply = unpack_apply,
+};

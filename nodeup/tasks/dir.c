@@ -1,0 +1,55 @@
+#include "nodeup/tasks/task.h"
+
+#include <fcntl.h>
+
+static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		     struct err *e)
+{
+	struct stat st;
+	int r = io_stat(ctx->root_fd, t->dir.path, &st, e);
+
+	if (r == -ENOENT)
+		return task_differs(diff, "absent");
+	if (r < 0)
+		return r;
+	if (S_ISLNK(st.st_mode)) {
+		autoclose int fd = -1;
+
+		/* a link to a directory serves as one: an admin moved it to a bigger disk */
+		r = io_open(ctx->root_fd, t->dir.path, O_PATH | O_DIRECTORY, &fd, e);
+		if (r < 0)
+			return r;
+		if (fstat(fd, &st) < 0)
+			return err_sys(e, "look at '%s'", t->dir.path);
+	}
+	if (!S_ISDIR(st.st_mode))
+		return err_fail(e, ERR_SYSTEM, ENOTDIR, "'%s' is in the way: not a directory",
+				t->dir.path);
+	if ((st.st_mode & 07777) != t->dir.mode)
+		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, t->dir.mode);
+	return TASK_EQUAL;
+}
+
+static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		     struct err *e)
+{
+	autoclose int fd = -1;
+	int r;
+
+	(void)run;
+	r = io_mkdirs(ctx->root_fd, t->dir.path, t->dir.mode, e);
+	if (r < 0)
+		return r;
+	r = io_open(ctx->root_fd, t->dir.path, O_RDONLY | O_DIRECTORY, &fd, e);
+	if (r < 0)
+		return r;
+	if (fchmod(fd, t->dir.mode) < 0)
+		return err_sys(e, "set the mode of '%s'", t->dir.path);
+	return TASK_DONE;
+}
+
+const struct task_ops task_dir_ops = {
+	.kind = "dir",
+	.check = dir_check,
+	.apply = dir_apply,
+};

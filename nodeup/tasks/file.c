@@ -1,0 +1,73 @@
+#include "nodeup/tasks/task.h"
+
+#include <string.h>
+#include "nodeup/tasks/state.h"
+
+static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	const struct task_file *f = &t->file;
+	autobuf struct buf now = BUF_INIT(f->len + 1);
+	struct digest want;
+	struct stat st;
+	int r = io_stat(ctx->root_fd, f->path, &st, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return task_differs(diff, "absent");
+	if (r < 0)
+		return r;
+	if (f->if_absent)
+		return TASK_EQUAL;
+	if (!S_ISREG(st.st_mode))
+		return task_differs(diff, "not a regular file");
+	if ((st.st_mode & 07777) != f->attr.mode)
+		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, f->attr.mode);
+	if (st.st_uid != f->attr.uid || st.st_gid != f->attr.gid)
+		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid,
+				    f->attr.uid, f->attr.gid);
+	if ((size_t)st.st_size != f->len)
+		return task_differs(diff, "content differs: %lld bytes, want %zu",
+				    (long long)st.st_size, f->len);
+	digest_of(DIGEST_SHA256, f->content, f->len, &want);
+	if (!ctx->verify && state_is(ctx->state, f->path, &want))
+		return TASK_EQUAL;
+	r = io_read(ctx->root_fd, f->path, &now, e);
+	if (r < 0)
+		return r;
+	if (now.len != f->len || memcmp(buf_str(&now), f->content, f->len) != 0)
+		return task_differs(diff, "content differs");
+	state_set(ctx->state, f->path, &want, t->origin, true);
+	return TASK_EQUAL;
+}
+
+static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	const struct task_file *f = &t->file;
+	struct digest content;
+	int r;
+
+	(void)run;
+	r = task_make_parent(ctx, f->path, e);
+	if (r < 0)
+		return r;
+	r = io_replace(ctx->root_fd, f->path, f->content, f->len, &f->attr, e);
+	if (r < 0)
+		return r;
+	digest_of(DIGEST_SHA256, f->content, f->len, &content);
+	state_set(ctx->state, f->path, &content, t->origin, true);
+	return TASK_DONE;
+}
+
+static void file_inputs(const struct task *t, struct digest_ctx *d)
+{
+	digest_update(d, t->file.path, strlen(t->file.path) + 1);
+	digest_update(d, t->file.content, t->file.len);
+}
+
+const struct task_ops task_file_ops = {
+	.kind = "file",
+	.check = file_check,
+	.apply = file_apply,
+	.inputs = file_inputs,
+};

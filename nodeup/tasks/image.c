@@ -1,0 +1,136 @@
+#include "nodeup/tasks/task.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/enc.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/proc.h"
+
+static const char docker_socket[] = "/run/docker.sock";
+static const char record_dir[] = "/var/lib/nodeup/images";
+
+enum { ANSWER_MAX = 1 << 20, RECORD_MAX = 512, OUTPUT_MAX = 64 << 10, ID_MAX = 128 };
+
+/* Ask dockerd itself: its command line tool takes 30 ms to say the same. -ENOENT: no such image. */
+static int image_id(struct task_ctx *ctx, const char *image, char id[static ID_MAX], struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf answer = BUF_INIT(ANSWER_MAX);
+	const struct tree *field;
+	struct tree *t;
+	int r;
+
+	const struct http_req req = {
+		.url = arena_printf(a, "http://docker/images/%s/json", enc_url(a, image, 0)),
+		.unix_socket = docker_socket,
+		.no_proxy = true,
+		.timeout_ns = 30 * DUR_SEC,
+	};
+	r = http_get(ctx->http, &req, &answer, NULL, e);
+	if (r < 0)
+		return r;
+	r = json_parse(a, "docker", buf_str(&answer), answer.len, &t, e);
+	if (r < 0)
+		return r;
+	field = tree_get(t, "Id");
+	if (!field || field->kind != TREE_SCALAR || strlen(field->scalar) >= ID_MAX)
+		return err_fail(e, ERR_SYSTEM, EPROTO, "docker does not say the id of %s", image);
+	(void)snprintf(id, ID_MAX, "%s", field->scalar);
+	return 0;
+}
+
+/* What we loaded under this name: "<asset digest> <image id>". */
+static char *record_text(struct arena *a, const struct task_image *im, const char *id)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	return arena_printf(a, "%s:%s %s\n", digest_algo_name(im->asset->digest.algo),
+			    digest_hex(&im->asset->digest, hex), id);
+}
+
+static char *record_path(struct arena *a, const char *image)
+{
+	return arena_printf(a, "%s/%s", record_dir, enc_url(a, image, 0));
+}
+
+static int image_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		       struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf record = BUF_INIT(RECORD_MAX);
+	char id[ID_MAX];
+	struct err why;
+	int r;
+
+	(void)e;
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	r = image_id(ctx, t->image.name, id, &why);
+	if (r == -ENOENT)
+		return task_differs(diff, "not in the runtime");
+	if (r < 0)
+		return task_differs(diff, "the runtime does not answer");
+	if (io_read(ctx->root_fd, record_path(a, t->image.name), &record, &why) < 0)
+		return task_differs(diff, "in the runtime, but not loaded by us");
+	if (!str_eq(buf_str(&record), record_text(a, &t->image, id)))
+		return task_differs(diff, "the runtime has another image of this name");
+	return TASK_EQUAL;
+}
+
+static int load(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	static const char *const argv[] = { "docker", "load", NULL };
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+	autoclose int fd = -1;
+	int r = cache_open(ctx->cache, &t->image.asset->digest, &fd, e);
+
+	if (r < 0)
+		return r;
+	const struct proc_req req = {
+		.argv = argv,
+		.stdin_fd = fd,
+		.timeout_ns = 600 * DUR_SEC,
+	};
+	return proc_run(&req, &out, e);
+}
+
+static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		       struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	autoarena struct arena *a = arena_new_empty();
+	const char *record;
+	char id[ID_MAX];
+	int r;
+
+	(void)run;
+	r = load(t, ctx, e);
+	if (r < 0)
+		return err_wrap(e, "load image %s", t->image.name);
+	r = image_id(ctx, t->image.name, id, e);
+	if (r == -ENOENT)
+		return err_fail(e, ERR_INTEGRITY, ENOENT,
+				"asset %s was loaded, but holds no image '%s'",
+				t->image.asset->name, t->image.name);
+	if (r < 0)
+		return r;
+	r = io_mkdirs(ctx->root_fd, record_dir, 0755, e);
+	if (r < 0)
+		return r;
+	record = record_text(a, &t->image, id);
+	return io_replace(ctx->root_fd, record_path(a, t->image.name), record, strlen(record),
+			  &attr, e);
+}
+
+static void image_inputs(const struct task *t, struct digest_ctx *c)
+{
+	digest_update(c, t->image.name, strlen(t->image.name) + 1);
+	digest_update(c, t->image.asset->digest.bytes, sizeof(t->image.asset->digest.bytes));
+}
+
+const struct task_ops task_image_ops = {
+	.kind = "image",
+	.check = image_check,
+	.apply = image_apply,
+	.inputs = image_inputs,
+};

@@ -1,0 +1,245 @@
+#include "nodeup/tasks/task.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/tasks/state.h"
+
+enum { FIND_DEPTH = 8 };
+
+/* What the state remembers for a path: an asset's own digest, or one made of archive and member,
+ * since nobody names a member's digest. */
+static void wanted_digest(const struct task_install *in, const struct asset *source,
+			  struct digest *ret)
+{
+	autodigest struct digest_ctx *c = NULL;
+
+	if (!in->member) {
+		*ret = source->digest;
+		return;
+	}
+	c = digest_new(DIGEST_SHA256);
+	digest_update(c, source->digest.bytes, digest_size(source->digest.algo));
+	digest_update(c, in->member, strlen(in->member));
+	digest_final(c, ret);
+}
+
+static bool is_known_right(const struct task *t, struct task_ctx *ctx)
+{
+	for (size_t i = 0; i < t->install.n_sources && !ctx->verify; i++) {
+		struct digest d;
+
+		wanted_digest(&t->install, t->install.sources[i], &d);
+		if (state_is(ctx->state, t->install.path, &d))
+			return true;
+	}
+	return false;
+}
+
+/* Path of the regular file called `member` in the tree at dir; the shallowest, then first by name. */
+static char *find_member(int root_fd, struct arena *a, const char *dir, const char *member,
+			 int depth)
+{
+	struct strv subdirs = { 0 };
+	struct err ignored;
+	autodir DIR *d = NULL;
+	const struct dirent *de;
+	char *found = NULL;
+	int fd;
+
+	if (depth == 0 || io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+		return NULL;
+	d = fdopendir(fd);
+	while (d && (de = readdir(d))) {
+		if (de->d_type == DT_REG && strcmp(de->d_name, member) == 0)
+			return arena_printf(a, "%s/%s", dir, member);
+		if (de->d_type == DT_DIR && de->d_name[0] != '.')
+			strv_add(a, &subdirs, arena_printf(a, "%s/%s", dir, de->d_name));
+	}
+	strv_sort(&subdirs);
+	for (size_t i = 0; i < subdirs.n && !found; i++)
+		found = find_member(root_fd, a, subdirs.v[i], member, depth - 1);
+	return found;
+}
+
+/* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), and
+ * -ENOENT when no source has it. Only after everything else is settled is "not yet" "never". */
+static int open_source(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
+		       const struct asset **ret_source, struct err *e)
+{
+	const struct task_install *in = &t->install;
+	autoarena struct arena *a = arena_new_empty();
+
+	for (size_t i = 0; i < in->n_sources; i++) {
+		const struct asset *as = in->sources[i];
+		const char *dir, *path;
+		struct stat st;
+		int r;
+
+		*ret_source = as;
+		if (!in->member)
+			return cache_open(ctx->cache, &as->digest, ret_fd, e);
+		dir = cache_unpacked_path(ctx->cache, a, &as->digest);
+		r = io_stat(ctx->cache_root_fd, dir, &st, e);
+		if (r < 0 && !last_call)
+			return 1;
+		path = r < 0 ? NULL
+			     : find_member(ctx->cache_root_fd, a, dir, in->member, FIND_DEPTH);
+		if (path)
+			return io_open(ctx->cache_root_fd, path, O_RDONLY, ret_fd, e);
+	}
+	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'",
+			in->member ? in->member : t->name);
+}
+
+static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct asset *source,
+		      int source_fd, bool *ret_same, struct err *e)
+{
+	enum digest_algo algo = source->digest.algo;
+	struct digest want = source->digest, got;
+	autoclose int fd = -1;
+	int r;
+
+	if (t->install.member) {
+		r = digest_of_fd(algo, source_fd, t->install.member, &want, e);
+		if (r < 0)
+			return r;
+	}
+	r = io_open(ctx->root_fd, t->install.path, O_RDONLY, &fd, e);
+	if (r < 0)
+		return r;
+	r = digest_of_fd(algo, fd, t->install.path, &got, e);
+	if (r == 0)
+		*ret_same = digest_eq(&want, &got);
+	return r;
+}
+
+static int compare_content(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			   struct err *e)
+{
+	const struct asset *source = t->install.sources[0];
+	autoclose int source_fd = -1;
+	struct digest d;
+	bool same = false;
+	struct err why;
+	int r = 0;
+
+	if (t->install.member)
+		r = open_source(t, ctx, true, &source_fd, &source, &why);
+	if (r < 0)
+		return task_differs(diff, "cannot be compared: its archive is not unpacked");
+	r = same_bytes(t, ctx, source, source_fd, &same, e);
+	if (r < 0)
+		return r;
+	if (!same)
+		return task_differs(diff, "content differs");
+	wanted_digest(&t->install, source, &d);
+	state_set(ctx->state, t->install.path, &d, t->origin, false);
+	return TASK_EQUAL;
+}
+
+static int install_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			 struct err *e)
+{
+	struct stat st;
+	int r = io_stat(ctx->root_fd, t->install.path, &st, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return task_differs(diff, "absent");
+	if (r < 0)
+		return r;
+	if (!S_ISREG(st.st_mode))
+		return task_differs(diff, "not a regular file");
+	if ((st.st_mode & 07777) != t->install.mode || st.st_uid != 0 || st.st_gid != 0)
+		return task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0",
+				    st.st_mode & 07777, st.st_uid, st.st_gid, t->install.mode);
+	if (is_known_right(t, ctx))
+		return TASK_EQUAL;
+	return compare_content(t, ctx, diff, e);
+}
+
+/* A reflink where the filesystem has them, else a copy in the kernel. */
+static int copy_bytes(int from, int to, const char *path, struct err *e)
+{
+	struct stat st;
+	off_t done = 0;
+
+	if (ioctl(to, FICLONE, from) == 0)
+		return 0;
+	if (fstat(from, &st) < 0)
+		return err_sys(e, "look at the source of '%s'", path);
+	while (done < st.st_size) {
+		char chunk[65536];
+		ssize_t n = copy_file_range(from, &done, to, NULL, (size_t)(st.st_size - done), 0);
+		int r;
+
+		if (n > 0)
+			continue;
+		/* across filesystems of old kernels: by hand */
+		n = pread(from, chunk, sizeof(chunk), done);
+		if (n <= 0)
+			return err_sys(e, "read the source of '%s'", path);
+		r = io_write_fd(to, path, chunk, (size_t)n, e);
+		if (r < 0)
+			return r;
+		done += n;
+	}
+	/* begin writing back now, so that making it durable later finds little to do */
+	(void)sync_file_range(to, 0, 0, SYNC_FILE_RANGE_WRITE);
+	return 0;
+}
+
+static int install_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			 struct err *e)
+{
+	const struct io_attr attr = { .mode = t->install.mode };
+	autostage struct io_stage stage = IO_STAGE_INIT;
+	autoclose int source_fd = -1;
+	const struct asset *source;
+	struct digest d;
+	int r;
+
+	r = open_source(t, ctx, run->last_call, &source_fd, &source, e);
+	if (r < 0) {
+		run->final = true;
+		return r;
+	}
+	if (r > 0) {
+		run->on_tasks = true;
+		return task_wait(run, 0, "archive %s", source->name);
+	}
+	r = task_make_parent(ctx, t->install.path, e);
+	if (r < 0)
+		return r;
+	r = io_stage_open(ctx->root_fd, t->install.path, &stage, e);
+	if (r < 0)
+		return r;
+	r = copy_bytes(source_fd, stage.fd, t->install.path, e);
+	if (r < 0)
+		return r;
+	r = io_stage_publish(&stage, t->install.path, &attr, e);
+	if (r < 0)
+		return r;
+	wanted_digest(&t->install, source, &d);
+	state_set(ctx->state, t->install.path, &d, t->origin, false);
+	return TASK_DONE;
+}
+
+static void install_inputs(const struct task *t, struct digest_ctx *c)
+{
+	struct digest d;
+
+	wanted_digest(&t->install, t->install.sources[0], &d);
+	digest_update(c, t->install.path, strlen(t->install.path) + 1);
+	digest_update(c, d.bytes, sizeof(d.bytes));
+}
+
+const struct task_ops task_install_ops = {
+	.kind = "install",
+	.check = install_check,
+	.apply = install_apply,
+	.inputs = install_inputs,
+};

@@ -1,0 +1,56 @@
+#include "nodeup/tasks/task.h"
+
+#include <string.h>
+
+static const char unit_dir[] = "/etc/systemd/system/";
+
+/* The unit a file below the unit directory belongs to: the file itself, or a drop-in's folder. */
+static char *unit_of(struct arena *a, const char *path)
+{
+	const char *name = path + strlen(unit_dir);
+	const char *dropin = strstr(name, ".d/");
+
+	return dropin ? arena_strn(a, name, (size_t)(dropin - name)) : arena_str(a, name);
+}
+
+static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	for (size_t i = 0; i < t->n_needs; i++) {
+		const struct task *need = t->needs[i];
+		const char *path = task_path(need);
+		struct bus_unit u;
+		int r;
+
+		if (need->kind != TASK_FILE || !str_has_prefix(path, unit_dir))
+			continue;
+		if (ctx->changed && ctx->changed[need->index])
+			return task_differs(diff, "%s changes", path);
+		if (!ctx->bus)
+			continue;
+		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
+		if (r < 0)
+			return r;
+		if (u.need_reload)
+			return task_differs(diff, "%s is newer than what systemd has read", path);
+	}
+	return TASK_EQUAL;
+}
+
+static int reload_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			struct err *e)
+{
+	(void)t;
+	(void)run;
+	/* an image has no manager that would have to read it again */
+	return ctx->bus ? bus_reload(ctx->bus, e) : 0;
+}
+
+const struct task_ops task_reload_ops = {
+	.kind = "reload",
+	.on_main = true,
+	.check = reload_check,
+	.apply = reload_apply,
+};

@@ -1,0 +1,206 @@
+#include "nodeup/tasks/state.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/str.h"
+
+static const char state_path[] = "/var/lib/nodeup/state";
+static const char state_dir[] = "/var/lib/nodeup";
+static const char header[] = "nodeup state 1\n";
+
+enum { STATE_MAX = 4 << 20, RECORD_TEXT_MAX = 512 };
+
+struct record {
+	const char *path, *origin;
+	struct digest digest;
+	struct io_stamp stamp;
+	bool durable;
+};
+
+struct state {
+	int root_fd;
+	bool dirty;
+	struct arena *arena;
+	struct record *records;
+	size_t n;
+	pthread_mutex_t lock;
+};
+
+static struct record *find(struct state *s, const char *path)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (strcmp(s->records[i].path, path) == 0)
+			return &s->records[i];
+	return NULL;
+}
+
+/* One line; a line that does not parse is no record. */
+static bool parse_record(struct arena *a, const char *line, struct record *r)
+{
+	char algo_hex[DIGEST_TEXT_MAX + 16], origin[64];
+	struct io_stamp *st = &r->stamp;
+	struct err ignored;
+	int used = 0;
+
+	if (sscanf(line,
+		   "%143s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64 " %o %" SCNu32
+		   " %" SCNu32 " %63s %n",
+		   algo_hex, &st->dev, &st->ino, &st->size, &st->mtime_ns, &st->ctime_ns, &st->mode,
+		   &st->uid, &st->gid, origin, &used) != 10 ||
+	    line[used] != '/')
+		return false;
+	if (digest_parse(algo_hex, strlen(algo_hex), &r->digest, &ignored) < 0)
+		return false;
+	r->path = arena_str(a, line + used);
+	r->origin = arena_str(a, origin);
+	r->durable = true;
+	return true;
+}
+
+static void parse_state(struct state *s, char *text)
+{
+	char *line = text, *end;
+
+	if (!str_has_prefix(text, header))
+		return;
+	for (line += strlen(header); (end = strchr(line, '\n')); line = end + 1) {
+		struct record r;
+
+		*end = '\0';
+		if (parse_record(s->arena, line, &r) && !find(s, r.path))
+			arena_push(s->arena, s->records, s->n, r);
+	}
+}
+
+int state_open(int root_fd, struct state **ret, struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(STATE_MAX);
+	struct state *s;
+	int r = io_read(root_fd, state_path, &text, e);
+
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EFBIG)
+		return r;
+	s = xcalloc(1, sizeof(*s));
+	s->root_fd = root_fd;
+	s->arena = arena_new_empty();
+	(void)pthread_mutex_init(&s->lock, NULL);
+	if (r == 0 && text.len)
+		parse_state(s, text.data);
+	*ret = s;
+	return 0;
+}
+
+void state_close(struct state *s)
+{
+	if (!s)
+		return;
+	(void)pthread_mutex_destroy(&s->lock);
+	arena_free(s->arena);
+	free(s);
+}
+
+static bool stamp_now(struct state *s, const char *path, struct io_stamp *ret)
+{
+	struct err ignored;
+	struct stat st;
+
+	if (io_stat(s->root_fd, path, &st, &ignored) < 0)
+		return false;
+	*ret = io_stamp_of(&st);
+	return true;
+}
+
+bool state_is(struct state *s, const char *path, const struct digest *d)
+{
+	struct io_stamp now;
+	const struct record *r;
+	bool same;
+
+	if (!stamp_now(s, path, &now))
+		return false;
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, path);
+	same = r && digest_eq(&r->digest, d) && io_stamp_eq(&r->stamp, &now);
+	(void)pthread_mutex_unlock(&s->lock);
+	return same;
+}
+
+void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
+	       bool durable)
+{
+	struct io_stamp now;
+	struct record *r;
+
+	if (!stamp_now(s, path, &now))
+		return;
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, path);
+	if (!r) {
+		arena_push(s->arena, s->records, s->n,
+			   (struct record){ .path = arena_str(s->arena, path) });
+		r = &s->records[s->n - 1];
+	}
+	r->digest = *d;
+	r->origin = arena_str(s->arena, origin);
+	r->stamp = now;
+	r->durable = durable;
+	s->dirty = true;
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+/* A record counts only when the bytes it vouches for are on the disk. */
+static int make_durable(struct state *s, const struct record *r, struct err *e)
+{
+	autoclose int fd = -1;
+	int rc = io_open(s->root_fd, r->path, O_RDONLY, &fd, e);
+
+	if (rc < 0)
+		return rc;
+	return fsync(fd) < 0 ? err_sys(e, "sync '%s'", r->path) : 0;
+}
+
+static void render_record(const struct record *r, struct buf *b)
+{
+	char hex[DIGEST_TEXT_MAX];
+	const struct io_stamp *st = &r->stamp;
+
+	(void)buf_addf(b,
+		       "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64
+		       " %o %" PRIu32 " %" PRIu32 " %s %s\n",
+		       digest_algo_name(r->digest.algo), digest_hex(&r->digest, hex), st->dev,
+		       st->ino, st->size, st->mtime_ns, st->ctime_ns, st->mode, st->uid, st->gid,
+		       r->origin, r->path);
+}
+
+int state_store(struct state *s, struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0600 };
+	autobuf struct buf text = BUF_INIT(STATE_MAX);
+	int r;
+
+	if (!s->dirty)
+		return 0;
+	(void)buf_adds(&text, header);
+	for (size_t i = 0; i < s->n; i++) {
+		struct record *rec = &s->records[i];
+
+		if (!rec->durable && make_durable(s, rec, e) < 0)
+			continue;
+		rec->durable = true;
+		render_record(rec, &text);
+	}
+	r = buf_check(&text, state_path, e);
+	if (r < 0)
+		return r;
+	r = io_mkdirs(s->root_fd, state_dir, 0755, e);
+	if (r < 0)
+		return r;
+	r = io_replace(s->root_fd, state_path, text.data, text.len, &attr, e);
+	if (r == 0)
+		s->dirty = false;
+	return r;
+}

@@ -1,0 +1,25 @@
+/* state.h - what was applied: one record a path in /var/lib/nodeup/state
+ * A record says: at this path we put these bytes, and then the file's stamp was this. A file whose
+ * stamp still matches need not be read again. Losing or damaging the state costs time, never
+ * correctness: a bad line is dropped, the file is read and compared.
+ * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path.
+ * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions. */
+#pragma once
+
+#include "assets/digest.h"
+#include "nodeup/base/io.h"
+
+struct state;
+
+/* Read the state below root; absent or damaged is empty. Nothing is written before state_store. */
+int state_open(int root_fd, struct state **ret, struct err *e) must_check;
+/* Release; NULL is fine. */
+void state_close(struct state *s);
+/* Whether the file at path is known to hold d, by its stamp alone. */
+bool state_is(struct state *s, const char *path, const struct digest *d);
+/* Record that path holds d now (reads its stamp); what cannot be looked at is forgotten. A file that
+ * is not `durable` yet is fsync'ed by state_store, before its record counts. */
+void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
+	       bool durable);
+/* Write the state if anything was recorded since it was read. */
+int state_store(struct state *s, struct err *e) must_check;

@@ -1,0 +1,112 @@
+#include "nodeup/tasks/task.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VALUE_MAX = 4096 };
+
+static char *proc_path(struct arena *a, const char *key)
+{
+	char *path = arena_printf(a, "/proc/sys/%s", key);
+
+	for (char *p = path; *p; p++)
+		if (*p == '.')
+			*p = '/';
+	return path;
+}
+
+/* A key this kernel lacks, or that a container may not set, is not ours to change. */
+static bool is_settable(struct task_ctx *ctx, const char *path)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	return io_open(ctx->root_fd, path, O_RDWR, &fd, &ignored) == 0;
+}
+
+/* The kernel separates several numbers by tabs, people by blanks. */
+static bool same_value(const char *a, const char *b)
+{
+	static const char blank[] = " \t\n";
+
+	for (;;) {
+		size_t n, m;
+
+		a += strspn(a, blank);
+		b += strspn(b, blank);
+		n = strcspn(a, blank);
+		m = strcspn(b, blank);
+		if (n != m || strncmp(a, b, n) != 0)
+			return false;
+		if (n == 0)
+			return true;
+		a += n;
+		b += m;
+	}
+}
+
+static int value_differs(struct task_ctx *ctx, const struct strmap_item *item, const char *path,
+			 struct err *e)
+{
+	autobuf struct buf now = BUF_INIT(VALUE_MAX);
+	int r;
+
+	if (!is_settable(ctx, path))
+		return 0;
+	r = io_read(ctx->root_fd, path, &now, e);
+	if (r < 0)
+		return r;
+	return !same_value(buf_str(&now), item->value);
+}
+
+static int sysctl_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	for (size_t i = 0; i < t->sysctl.values.n; i++) {
+		const struct strmap_item *item = &t->sysctl.values.v[i];
+		int r = value_differs(ctx, item, proc_path(a, item->key), e);
+
+		if (r < 0)
+			return r;
+		if (r > 0)
+			return task_differs(diff, "%s is not '%s' in the kernel", item->key,
+					    item->value);
+	}
+	return TASK_EQUAL;
+}
+
+static int sysctl_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)run;
+	for (size_t i = 0; i < t->sysctl.values.n; i++) {
+		const struct strmap_item *item = &t->sysctl.values.v[i];
+		const char *path = proc_path(a, item->key);
+		autoclose int fd = -1;
+		int r = value_differs(ctx, item, path, e);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		r = io_open(ctx->root_fd, path, O_WRONLY, &fd, e);
+		if (r < 0)
+			return r;
+		if (write(fd, item->value, strlen(item->value)) < 0)
+			return err_sys(e, "set %s to '%s'", item->key, item->value);
+	}
+	return TASK_DONE;
+}
+
+const struct task_ops task_sysctl_ops = {
+	.kind = "sysctl",
+	.check = sysctl_check,
+	.apply = sysctl_apply,
+};

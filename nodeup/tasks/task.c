@@ -1,0 +1,76 @@
+#include "nodeup/tasks/task.h"
+
+#include <string.h>
+
+const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
+	[TASK_DIR] = &task_dir_ops,         [TASK_FILE] = &task_file_ops,
+	[TASK_ASSET] = &task_asset_ops,     [TASK_UNPACK] = &task_unpack_ops,
+	[TASK_INSTALL] = &task_install_ops, [TASK_SYSCTL] = &task_sysctl_ops,
+	[TASK_RELOAD] = &task_reload_ops,   [TASK_IMAGE] = &task_image_ops,
+	[TASK_UNIT] = &task_unit_ops,
+};
+
+const char *task_path(const struct task *t)
+{
+	switch (t->kind) {
+	case TASK_DIR:
+		return t->dir.path;
+	case TASK_FILE:
+		return t->file.path;
+	case TASK_INSTALL:
+		return t->install.path;
+	default:
+		return NULL;
+	}
+}
+
+int task_differs(struct task_diff *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
+		d->why[0] = '\0';
+	va_end(ap);
+	return TASK_DIFFERS;
+}
+
+int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(run->waiting, sizeof(run->waiting), fmt, ap) < 0)
+		run->waiting[0] = '\0';
+	va_end(ap);
+	run->next_ns = next_ns;
+	return TASK_WAIT;
+}
+
+int task_make_parent(struct task_ctx *ctx, const char *path, struct err *e)
+{
+	autofree char *dir = xstrdup(path);
+
+	*strrchr(dir, '/') = '\0';
+	return *dir ? io_mkdirs(ctx->root_fd, dir, 0755, e) : 0;
+}
+
+bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
+{
+	if (t->n_serves == 0)
+		return false;
+	for (size_t i = 0; i < t->n_serves; i++) {
+		const struct task *user = t->serves[i];
+		struct task_diff diff;
+		struct err e;
+
+		if (task_kinds[user->kind]->check(user, ctx, &diff, &e) != TASK_EQUAL)
+			return false;
+	}
+	return true;
+}
+
+char *task_title(struct arena *a, const struct task *t)
+{
+	return arena_printf(a, "%s %s", task_kinds[t->kind]->kind, t->name);
+}

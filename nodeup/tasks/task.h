@@ -1,0 +1,174 @@
+/* task.h - one piece of desired state, and the table of what can be done with each kind
+ * A task is data: the plan builds it, printing, diffing and executing are walks over it. check
+ * compares the effect with the wish and changes nothing; apply makes it so and is called only after
+ * check said "differs". Both may be killed at any point: a re-run converges.
+ * Owner: tasks live in the plan's arena and are const after planning; what changes during a run is
+ * in struct task_run. Errors: by kind. Threads: kinds marked `on_main` run on the scheduler's thread
+ * (they use the bus), all others on workers, several at once.
+ * Source: kops upup/pkg/fi/nodeup/nodetasks. */
+#pragma once
+
+#include "assets/cache.h"
+#include "assets/fetch.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/str.h"
+#include "units/bus.h"
+
+enum task_kind {
+	TASK_DIR,
+	TASK_FILE,
+	TASK_ASSET,   /* verified bytes in the cache */
+	TASK_UNPACK,  /* an archive unpacked in the cache */
+	TASK_INSTALL, /* a copy of an asset, or of an archive's member, at its place */
+	TASK_SYSCTL,
+	TASK_RELOAD, /* systemd's daemon-reload, once, when a unit file changed */
+	TASK_IMAGE,  /* an image archive loaded into the runtime */
+	TASK_UNIT,
+	TASK_KIND_MAX
+};
+
+struct task_dir {
+	const char *path;
+	mode_t mode;
+};
+
+struct task_file {
+	const char *path, *content;
+	size_t len;
+	struct io_attr attr;
+	bool if_absent; /* a file that is there is right, whatever it says */
+	bool secret;    /* content never shown, not even in a diff */
+};
+
+struct task_asset {
+	const struct asset *asset;
+};
+
+struct task_install {
+	const char *path;
+	mode_t mode;
+	const char *member;           /* base name of the member; NULL: the asset itself */
+	const struct asset **sources; /* in document order; the first that has it is used */
+	size_t n_sources;
+};
+
+struct task_sysctl {
+	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
+};
+
+struct task_image {
+	const char *name; /* "protokube:1.8.1" */
+	const struct asset *asset;
+};
+
+struct task_unit {
+	const char *name;       /* "kubelet.service" */
+	bool enable;            /* links of [Install] are wanted */
+	bool no_wait;           /* enqueue the job and go on: our own unit */
+	bool last;              /* its failure fails the run only after all else is done */
+	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
+	const char *health_url; /* answers 200 when the service is well, or NULL */
+};
+
+struct task {
+	enum task_kind kind;
+	const char *
+		name; /* a path, a unit, an asset: what a person calls it; unique within its kind */
+	const char *origin; /* the builder that asked for it */
+	size_t index;       /* position in the plan */
+	bool optional;      /* failing is a warning */
+	union {
+		struct task_dir dir;
+		struct task_file file;
+		struct task_asset asset;
+		struct task_asset unpack;
+		struct task_install install;
+		struct task_sysctl sysctl;
+		struct task_image image;
+		struct task_unit unit;
+	};
+	/* edges, filled by the plan's dependency rules */
+	const struct task **needs; /* must be done before this one starts */
+	size_t n_needs;
+	const struct task **users; /* the other direction */
+	size_t n_users;
+	/* tasks that this one exists for; when all of them are right, it is not needed at all */
+	const struct task **serves;
+	size_t n_serves;
+};
+
+struct state;
+
+/* What tasks work with: the seams that tests replace. */
+struct task_ctx {
+	int root_fd;
+	bool image_mode; /* a root that is not running: no bus, no runtime, no sysctl */
+	bool verify;     /* trust no record: read and hash again */
+	struct cache *cache;
+	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
+	struct fetcher *fetcher;
+	struct http *http;
+	struct bus *bus; /* NULL in image mode and where there is no manager */
+	struct state *state;
+	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
+	/* by task index: applied in this run, or in a plan's walk: would be */
+	const bool *changed;
+	/* Ask the scheduler to call apply of a waiting task again; any thread. */
+	void (*wake)(void *arg);
+	void *wake_arg;
+};
+
+/* What check found; why is empty when equal. */
+struct task_diff {
+	char why[ERR_NOTE_MAX];
+};
+
+/* The run's view of one task, owned by the scheduler, passed to apply. */
+struct task_run {
+	int stage;    /* apply's own progress, 0 at the first call */
+	uint32_t job; /* a unit job */
+	int result;   /* set by completion callbacks before wake, with error when < 0 */
+	struct err error;
+	bool last_call;   /* nothing else can go on: what is not there now will not come */
+	bool final;       /* set by apply: this error has had its retries */
+	bool detached;    /* set by apply: enqueued, but it starts only when we end */
+	int64_t since_ns; /* waiting since, monotonic; 0 not waiting */
+	/* what a waiting apply waits for, shown to people */
+	char waiting[ERR_NOTE_MAX];
+	bool on_tasks;   /* wake when any task is done */
+	int64_t next_ns; /* wake at this monotonic time at the latest; 0: only by wake() */
+};
+
+enum { TASK_DONE = 0, TASK_WAIT = 1 };
+enum { TASK_EQUAL = 0, TASK_DIFFERS = 1 };
+
+struct task_ops {
+	const char *kind; /* "file" */
+	bool on_main;
+	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
+	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
+	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
+	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
+	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */
+	void (*inputs)(const struct task *, struct digest_ctx *);
+	/* Give up what a waiting apply has under way; may be NULL. */
+	void (*cancel)(const struct task *, struct task_ctx *);
+};
+
+extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
+
+extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
+	task_install_ops, task_sysctl_ops, task_reload_ops, task_image_ops, task_unit_ops;
+
+/* The path a task puts something at; NULL for kinds that have none. */
+const char *task_path(const struct task *t);
+/* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. */
+int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
+/* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
+int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
+/* Whether everything that t serves is right already, so that t need not be done. */
+bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
+/* Create the directory a path is in. */
+int task_make_parent(struct task_ctx *ctx, const char *path, struct err *e) must_check;
+/* "file /etc/hosts": kind and name. */
+char *task_title(struct arena *a, const struct task *t);

@@ -1,0 +1,263 @@
+#include "nodeup/tasks/task.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/tasks/started.h"
+#include "units/enable.h"
+#include "units/journal.h"
+
+/* systemd tells by signal; this is for the signal that is lost */
+#define JOB_POLL_NS DUR_SEC
+/* how long a job may wait in the queue before we ask whether it waits for ourselves */
+#define QUEUE_PATIENCE_NS (2 * DUR_SEC)
+
+enum { JOURNAL_LINES = 5, ORDER_DEPTH = 3 };
+
+static const struct task *input_task(const struct task *t, const char *path)
+{
+	for (size_t i = 0; i < t->n_needs; i++) {
+		const char *have = task_path(t->needs[i]);
+
+		if (have && strcmp(have, path) == 0)
+			return t->needs[i];
+	}
+	return NULL;
+}
+
+/* Everything the unit is started with, as one digest, computed from the plan alone. */
+static void inputs_digest(const struct task *t, struct digest *ret)
+{
+	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
+
+	for (size_t i = 0; i < t->unit.inputs.n; i++) {
+		const struct task *in = input_task(t, t->unit.inputs.v[i]);
+
+		if (in && task_kinds[in->kind]->inputs)
+			task_kinds[in->kind]->inputs(in, c);
+	}
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i]->kind == TASK_IMAGE)
+			task_image_ops.inputs(t->needs[i], c);
+	digest_final(c, ret);
+}
+
+static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u)
+{
+	int64_t boot_ns = dur_wall() - dur_now();
+	struct err ignored;
+	struct stat st;
+
+	if (u->start_us == 0 || io_stat(ctx->root_fd, path, &st, &ignored) < 0)
+		return false;
+	return io_stamp_of(&st).ctime_ns > boot_ns + (int64_t)u->start_us * 1000;
+}
+
+/* Whether an active unit runs with other inputs than the plan's. */
+static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+			 struct task_diff *diff)
+{
+	struct digest want, record;
+	enum started_state known = started_get(ctx->root_fd, t->unit.name, &record);
+
+	for (size_t i = 0; i < t->unit.inputs.n; i++) {
+		const char *path = t->unit.inputs.v[i];
+		const struct task *in = input_task(t, path);
+
+		if (in && ctx->changed && ctx->changed[in->index])
+			return task_differs(diff, "%s changes", path);
+		if (known == STARTED_UNKNOWN && is_newer_than_process(ctx, path, u))
+			return task_differs(diff, "%s is newer than the running process", path);
+	}
+	inputs_digest(t, &want);
+	if (known == STARTED_PENDING)
+		return task_differs(diff, "its last start was interrupted");
+	if (known == STARTED_DONE && !digest_eq(&want, &record))
+		return task_differs(diff, "it was started with other inputs");
+	return TASK_EQUAL;
+}
+
+static bool is_enabled(const struct bus_unit *u)
+{
+	/* static, generated and indirect units have nothing to enable */
+	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
+}
+
+static bool is_finished_oneshot(const struct task *t, struct task_ctx *ctx,
+				const struct bus_unit *u)
+{
+	struct digest record;
+
+	return str_eq(u->type, "oneshot") && str_eq(u->active_state, "inactive") &&
+	       str_eq(u->result, "success") &&
+	       started_get(ctx->root_fd, t->unit.name, &record) == STARTED_DONE;
+}
+
+static int check_running(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			 struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct bus_unit u;
+	int r;
+
+	if (!ctx->bus)
+		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
+	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+	if (r < 0)
+		return r;
+	if (str_eq(u.load_state, "masked"))
+		return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s",
+				t->unit.name);
+	if (str_eq(u.load_state, "not-found"))
+		return task_differs(diff, "unknown to systemd");
+	if (t->unit.enable && !is_enabled(&u))
+		return task_differs(diff, "not enabled");
+	if (t->unit.no_wait && str_eq(u.active_state, "activating"))
+		return TASK_EQUAL;
+	if (!str_eq(u.active_state, "active") && !str_eq(u.active_state, "reloading") &&
+	    !is_finished_oneshot(t, ctx, &u))
+		return task_differs(diff, "%s (%s)", u.active_state, u.sub_state);
+	return inputs_differ(t, ctx, &u, diff);
+}
+
+static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	bool enabled;
+	int r;
+
+	if (!ctx->image_mode)
+		return check_running(t, ctx, diff, e);
+	if (!t->unit.enable)
+		return TASK_EQUAL;
+	r = enable_check(ctx->root_fd, t->unit.name, &enabled, e);
+	/* the file may be part of this very plan and not be written yet */
+	if (r < 0 || !enabled)
+		return task_differs(diff, "not enabled");
+	return TASK_EQUAL;
+}
+
+/* Whether `unit` starts only after `other` has finished: then waiting for it is waiting for ourselves. */
+static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, const char *other,
+			     int depth)
+{
+	struct err ignored;
+	struct bus_unit u;
+
+	if (depth == 0 || bus_get(b, a, unit, &u, &ignored) < 0)
+		return false;
+	for (size_t i = 0; u.after && u.after[i]; i++)
+		if (strcmp(u.after[i], other) == 0)
+			return true;
+	for (size_t i = 0; u.after && u.after[i]; i++)
+		if (str_has_suffix(u.after[i], ".target") &&
+		    is_ordered_after(b, a, u.after[i], other, depth - 1))
+			return true;
+	return false;
+}
+
+static int job_failed(const struct task *t, struct task_ctx *ctx, const char *result, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv lines = { 0 };
+	struct bus_unit u;
+	struct err ignored;
+	int r;
+
+	r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
+		     str_eq(result, "failed") ? "failed" : result);
+	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
+		err_note(e, "got", "%s (%s), result %s, %s %d", u.active_state, u.sub_state,
+			 *u.result ? u.result : "none",
+			 u.exec_code == CLD_EXITED ? "exit status" : "signal", u.exec_status);
+	if (journal_tail(a, t->unit.name, JOURNAL_LINES, &lines, &ignored) == 0)
+		for (size_t i = 0; i < lines.n; i++)
+			err_note(e, "journal", "%s", lines.v[i]);
+	return r;
+}
+
+/* Enable it and enqueue the job, with a record that says so before it happens. */
+static int begin(const struct task *t, struct task_ctx *ctx, struct task_run *run, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct digest inputs;
+	struct bus_unit u;
+	const char *verb;
+	bool changed;
+	int r;
+
+	inputs_digest(t, &inputs);
+	r = started_set(ctx->root_fd, t->unit.name, STARTED_PENDING, &inputs, e);
+	if (r < 0)
+		return r;
+	if (t->unit.enable) {
+		r = bus_enable(ctx->bus, t->unit.name, true, &changed, e);
+		if (r < 0)
+			return r;
+	}
+	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+	if (r < 0)
+		return r;
+	if (str_eq(u.active_state, "failed")) {
+		r = bus_reset_failed(ctx->bus, t->unit.name, e);
+		if (r < 0)
+			return r;
+	}
+	/* our own unit is never restarted by itself: it would end this run */
+	verb = str_eq(u.active_state, "inactive") || str_eq(u.active_state, "failed") ||
+			       str_eq(t->unit.name, ctx->own_unit)
+		       ? "start"
+		       : "restart";
+	return bus_job(ctx->bus, verb, t->unit.name, &run->job, e);
+}
+
+static int follow_job(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *result = "";
+	struct digest inputs;
+
+	switch (bus_job_state(ctx->bus, run->job, &result)) {
+	case BUS_JOB_FAILED:
+		run->stage = 0;
+		return job_failed(t, ctx, result, e);
+	case BUS_JOB_DONE:
+		inputs_digest(t, &inputs);
+		return started_set(ctx->root_fd, t->unit.name, STARTED_DONE, &inputs, e);
+	case BUS_JOB_WAITING:
+		if (ctx->own_unit && dur_now() - run->since_ns > QUEUE_PATIENCE_NS &&
+		    is_ordered_after(ctx->bus, a, t->unit.name, ctx->own_unit, ORDER_DEPTH)) {
+			run->detached = true;
+			return TASK_DONE;
+		}
+		return task_wait(run, dur_now() + JOB_POLL_NS, "its start job is queued");
+	case BUS_JOB_RUNNING:
+		break;
+	}
+	return task_wait(run, dur_now() + JOB_POLL_NS, "its start job");
+}
+
+static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	int r;
+
+	if (ctx->image_mode)
+		return enable_apply(ctx->root_fd, t->unit.name, e);
+	if (run->stage == 0) {
+		r = begin(t, ctx, run, e);
+		if (r < 0 || t->unit.no_wait)
+			return r;
+		run->stage = 1;
+	}
+	return follow_job(t, ctx, run, e);
+}
+
+const struct task_ops task_unit_ops = {
+	.kind = "unit",
+	.on_main = true,
+	.check = unit_check,
+	.apply = unit_apply,
+};
