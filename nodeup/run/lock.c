@@ -1,0 +1,73 @@
+#include "nodeup/run/lock.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+
+static const char lock_dir[] = "/run/nodeup";
+static const char lock_path[] = "/run/nodeup/lock";
+
+enum { HOLDER_MAX = 256 };
+
+static int held_elsewhere(int fd, struct err *e)
+{
+	autobuf struct buf holder = BUF_INIT(HOLDER_MAX);
+	struct err ignored;
+
+	if (io_read_fd(fd, lock_path, &holder, &ignored) < 0 || holder.len == 0)
+		return err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work");
+	return err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work: %.*s",
+			(int)strcspn(holder.data, "\n"), holder.data);
+}
+
+static int open_lock(int root_fd, int *ret_fd, struct err *e)
+{
+	autoclose int dir = -1;
+	const char *name;
+	int fd, r;
+
+	r = io_mkdirs(root_fd, lock_dir, 0755, e);
+	if (r < 0)
+		return r;
+	r = io_open_parent(root_fd, lock_path, &dir, &name, e);
+	if (r < 0)
+		return r;
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return err_sys(e, "open '%s'", lock_path);
+	*ret_fd = fd;
+	return 0;
+}
+
+int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
+{
+	autofree char *holder = NULL;
+	autoclose int fd = -1;
+	char since[32] = "";
+	time_t now = time(NULL);
+	struct tm tm;
+	int r = open_lock(root_fd, &fd, e);
+
+	if (r < 0)
+		return r;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			return held_elsewhere(fd, e);
+		return err_sys(e, "lock '%s'", lock_path);
+	}
+	if (gmtime_r(&now, &tm))
+		(void)strftime(since, sizeof(since), "%FT%TZ", &tm);
+	holder = xasprintf("pid %d, unit %s, since %s\n", (int)getpid(), unit ? unit : "none",
+			   since);
+	if (ftruncate(fd, 0) < 0)
+		return err_sys(e, "write '%s'", lock_path);
+	r = io_write_fd(fd, lock_path, holder, strlen(holder), e);
+	if (r < 0)
+		return r;
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}

@@ -1,0 +1,216 @@
+#include "nodeup/run/report.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/log.h"
+
+#define PATIENCE_NS (10 * DUR_SEC)
+
+void report_error(const struct err *e)
+{
+	log_error("%s %s (%d)", e->kind == ERR_REFUSED ? "REFUSED" : "FAILED", e->msg,
+		  err_exit_status(e));
+	for (size_t i = 0; i < e->nnotes; i++)
+		log_error("  %-9s %s", e->notes[i].label, e->notes[i].text);
+}
+
+static void report_retry(struct arena *a, const struct run_outcome *o, const char *title)
+{
+	log_warning("WAITING %s: attempt %u failed, next in %s: %s", title, o->attempts,
+		    dur_human(a, o->run.next_ns - dur_now()), o->error.msg);
+	for (size_t i = 0; i < o->error.nnotes; i++)
+		log_warning("  %-9s %s", o->error.notes[i].label, o->error.notes[i].text);
+}
+
+void report_outcome(const struct run_outcome *o)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *title = task_title(a, o->task);
+	const struct log_field fields[] = {
+		{ "TASK", title },
+		{ "STATE", run_state_name(o->state) },
+		{ "ORIGIN", o->task->origin },
+	};
+
+	switch (o->state) {
+	case RUN_CHANGED:
+		log_line(LOG_INFO, fields, ARRAY_LEN(fields), "changed %s: %s (%s)%s", title,
+			 o->diff.why, dur_human(a, o->end_ns - o->start_ns),
+			 o->run.detached ? "; starts when we end" : "");
+		break;
+	case RUN_FAILED:
+		log_line(o->task->optional ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
+			 "failed %s%s: %s", title, o->task->optional ? " (not needed)" : "",
+			 o->error.msg);
+		break;
+	case RUN_SKIPPED:
+		log_line(LOG_WARNING, fields, ARRAY_LEN(fields),
+			 "skipped %s: something it needs failed", title);
+		break;
+	case RUN_RETRYING:
+		report_retry(a, o, title);
+		break;
+	default:
+		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "%s %s", run_state_name(o->state),
+			 title);
+	}
+}
+
+void report_waiting(const struct run_report *rep)
+{
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		autoarena struct arena *a = arena_new_empty();
+		int64_t since = o->run.since_ns ? o->run.since_ns : o->start_ns;
+
+		if (o->state != RUN_WAITING || dur_now() - since < PATIENCE_NS)
+			continue;
+		log_notice("WAITING %s: for %s: %s", task_title(a, o->task),
+			   dur_human(a, dur_now() - since), o->run.waiting);
+	}
+}
+
+static size_t count_settled(const struct run_report *rep)
+{
+	size_t n = 0;
+
+	for (int s = 0; s < RUN_STATE_MAX; s++)
+		if (run_is_settled((enum run_state)s))
+			n += rep->counts[s];
+	return n;
+}
+
+char *report_progress(struct arena *a, const struct run_report *rep)
+{
+	char *text = arena_printf(a, "%zu of %zu tasks", count_settled(rep), rep->n);
+
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		if (o->state == RUN_WAITING && o->run.waiting[0])
+			return arena_printf(a, "%s; waiting for %s: %s", text,
+					    task_title(a, o->task), o->run.waiting);
+		if (o->state == RUN_RETRYING)
+			return arena_printf(a, "%s; retrying %s: %s", text, task_title(a, o->task),
+					    o->error.msg);
+	}
+	return text;
+}
+
+char *report_summary(struct arena *a, const struct run_report *rep)
+{
+	static const enum run_state shown[] = { RUN_CHANGED, RUN_EQUAL, RUN_UNNEEDED, RUN_FAILED,
+						RUN_SKIPPED };
+	char *text = arena_printf(a, "%zu tasks", rep->n);
+	const char *sep = ":";
+
+	for (size_t i = 0; i < ARRAY_LEN(shown); i++) {
+		size_t n = rep->counts[shown[i]];
+
+		if (n == 0)
+			continue;
+		text = arena_printf(a, "%s%s %zu %s", text, sep, n, run_state_name(shown[i]));
+		sep = ",";
+	}
+	return arena_printf(a, "%s, in %s", text, dur_human(a, rep->end_ns - rep->start_ns));
+}
+
+static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)
+{
+	if (!str_is_empty(text))
+		(void)tree_set(a, map, key, tree_string(a, text));
+}
+
+static void set_number(struct arena *a, struct tree *map, const char *key, int64_t v)
+{
+	(void)tree_set(a, map, key, tree_plain(a, arena_printf(a, "%lld", (long long)v)));
+}
+
+static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
+				 const struct run_outcome *o)
+{
+	struct tree *t = tree_map(a);
+
+	set_text(a, t, "kind", task_kinds[o->task->kind]->kind);
+	set_text(a, t, "name", o->task->name);
+	set_text(a, t, "origin", o->task->origin);
+	set_text(a, t, "state", run_state_name(o->state));
+	if (o->state == RUN_WORKING)
+		return t; /* a worker is writing the rest */
+	set_text(a, t, "why", o->diff.why);
+	set_text(a, t, "waiting", o->run.waiting);
+	set_text(a, t, "error", o->error.msg);
+	if (o->attempts)
+		set_number(a, t, "attempts", o->attempts);
+	if (o->start_ns) {
+		set_number(a, t, "startMs", (o->start_ns - rep->start_ns) / DUR_MS);
+		if (o->end_ns)
+			set_number(a, t, "endMs", (o->end_ns - rep->start_ns) / DUR_MS);
+	}
+	return t;
+}
+
+struct tree *report_tree(struct arena *a, const struct run_report *rep)
+{
+	struct tree *tasks = tree_seq(a);
+
+	for (size_t i = 0; i < rep->n; i++)
+		(void)tree_add(a, tasks, outcome_tree(a, rep, &rep->outcomes[i]));
+	return tasks;
+}
+
+static struct tree *error_tree(struct arena *a, const struct err *e)
+{
+	struct tree *t = tree_map(a), *notes = tree_seq(a);
+
+	set_text(a, t, "kind", err_kind_name(e->kind));
+	set_number(a, t, "exitStatus", err_exit_status(e));
+	set_text(a, t, "message", e->msg);
+	for (size_t i = 0; i < e->nnotes; i++)
+		(void)tree_add(a, notes,
+			       tree_string(a, arena_printf(a, "%s: %s", e->notes[i].label,
+							   e->notes[i].text)));
+	return tree_set(a, t, "notes", notes);
+}
+
+static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
+{
+	struct tree *t = tree_map(a);
+
+	for (int s = 0; s < RUN_STATE_MAX; s++)
+		set_number(a, t, run_state_name((enum run_state)s), (int64_t)rep->counts[s]);
+	return t;
+}
+
+int status_write(int root_fd, const struct status *st, struct err *e)
+{
+	static const char path[] = "/run/nodeup/status.json";
+	static const struct io_attr attr = { .mode = 0644 };
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf text = BUF_INIT(1 << 20);
+	struct tree *t = tree_map(a);
+	int r;
+
+	set_number(a, t, "schema", 1);
+	set_text(a, t, "state", st->state);
+	set_text(a, t, "version", st->version);
+	set_text(a, t, "conf", st->conf);
+	set_text(a, t, "waiting", st->waiting);
+	set_number(a, t, "attempt", st->attempt);
+	set_number(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);
+	set_number(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
+	if (st->error)
+		(void)tree_set(a, t, "error", error_tree(a, st->error));
+	if (st->rep) {
+		(void)tree_set(a, t, "counts", counts_tree(a, st->rep));
+		(void)tree_set(a, t, "tasks", report_tree(a, st->rep));
+	}
+	r = json_render(t, true, &text, e);
+	if (r < 0)
+		return r;
+	r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
+	if (r < 0)
+		return r;
+	return io_replace(root_fd, path, buf_str(&text), text.len, &attr, e);
+}

@@ -1,0 +1,34 @@
+/* report.h - what a run did, does and waits for: lines for people, status.json for programs
+ * The only renderer of errors and outcomes. A secret never comes here: tasks keep content to
+ * themselves and errors quote names, never values.
+ * Owner: none. Errors: status_write only. Units: ns. Threads: the scheduler's. */
+#pragma once
+
+#include "nodeup/base/tree.h"
+#include "nodeup/run/run.h"
+
+/* "FAILED message (exit status)" and its notes, one log line each. */
+void report_error(const struct err *e);
+/* One line for a task that was settled, started to wait, or will be retried. */
+void report_outcome(const struct run_outcome *o);
+/* One line for everything that waits and has been for ten seconds; call it every ten seconds. */
+void report_waiting(const struct run_report *rep);
+/* "12 of 60 tasks; waiting for asset kubelet: 3 of 110 bytes from ..." */
+char *report_progress(struct arena *a, const struct run_report *rep);
+/* "60 tasks: 23 changed, 35 right, 2 not needed, in 2.9 s" */
+char *report_summary(struct arena *a, const struct run_report *rep);
+/* The tasks of a report, one map each: kind, name, state, why, error, times. */
+struct tree *report_tree(struct arena *a, const struct run_report *rep);
+
+struct status {
+	const char *state; /* "running", "ready", "failed", "degraded" */
+	const char *version, *conf;
+	const char *waiting;          /* NULL: for nothing */
+	const struct run_report *rep; /* NULL: no plan yet */
+	const struct err *error;      /* NULL: none */
+	int64_t started_wall_ns;
+	unsigned int attempt;
+};
+
+/* Replace /run/nodeup/status.json. */
+int status_write(int root_fd, const struct status *st, struct err *e) must_check;

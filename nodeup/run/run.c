@@ -1,0 +1,447 @@
+#include "nodeup/run/run.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/random.h>
+#include "nodeup/base/dur.h"
+
+#define TICK_NS (250 * DUR_MS)
+#define BACKOFF_MIN_NS (200 * DUR_MS)
+#define BACKOFF_MAX_NS (5 * DUR_SEC)
+
+enum { ATTEMPTS_MAX = 3 };
+
+static const struct {
+	const char *name;
+	bool settled, good;
+} states[RUN_STATE_MAX] = {
+	[RUN_BLOCKED_BY_NEEDS] = { "pending", false, false },
+	[RUN_READY] = { "ready", false, false },
+	[RUN_WORKING] = { "working", false, false },
+	[RUN_WAITING] = { "waiting", false, false },
+	[RUN_RETRYING] = { "retrying", false, false },
+	[RUN_EQUAL] = { "right", true, true },
+	[RUN_CHANGED] = { "changed", true, true },
+	[RUN_UNNEEDED] = { "not needed", true, true },
+	[RUN_FAILED] = { "failed", true, false },
+	[RUN_SKIPPED] = { "skipped", true, false },
+};
+
+struct item {
+	struct worker_job job; /* first: workers hand it back */
+	struct sched *sched;
+	struct run_outcome *o;
+	size_t nblock;  /* needs that are not settled well */
+	bool differs;   /* check has said so, apply is under way */
+	int r;          /* what the last step returned */
+	struct err err; /* with r < 0 */
+};
+
+struct sched {
+	const struct run_req *req;
+	struct run_report *rep;
+	struct item *items;
+	bool *changed;
+	size_t unsettled, working;
+	bool walking;     /* a plan's walk: what would be is not there yet */
+	struct err first; /* of rep->first_failed */
+};
+
+bool run_is_settled(enum run_state s)
+{
+	return states[s].settled;
+}
+
+const char *run_state_name(enum run_state s)
+{
+	return states[s].name;
+}
+
+static void set_state(struct sched *s, struct run_outcome *o, enum run_state state)
+{
+	s->rep->counts[o->state]--;
+	s->rep->counts[state]++;
+	o->state = state;
+}
+
+static void tell(struct sched *s, const struct run_outcome *o)
+{
+	if (s->req->watch)
+		s->req->watch(s->req->watch_arg, s->rep, o);
+}
+
+/* Check, then apply or go on applying. Runs on a worker or on the scheduler's thread. */
+static void step(struct item *it)
+{
+	const struct task *t = it->o->task;
+	const struct task_ops *ops = task_kinds[t->kind];
+	struct task_ctx *ctx = it->sched->req->ctx;
+
+	if (!it->differs) {
+		it->r = ops->check(t, ctx, &it->o->diff, &it->err);
+		if (it->r != TASK_DIFFERS)
+			return;
+		it->differs = true;
+	}
+	it->o->run.on_tasks = false;
+	it->o->run.next_ns = 0;
+	it->r = ops->apply(t, ctx, &it->o->run, &it->err);
+}
+
+static void step_job(struct worker_job *job)
+{
+	step((struct item *)job);
+}
+
+static void settle(struct sched *s, struct item *it, enum run_state state);
+
+static void unblock_users(struct sched *s, const struct task *t)
+{
+	for (size_t i = 0; i < t->n_users; i++) {
+		struct item *user = &s->items[t->users[i]->index];
+
+		if (--user->nblock == 0 && user->o->state == RUN_BLOCKED_BY_NEEDS)
+			set_state(s, user->o, RUN_READY);
+	}
+}
+
+static void skip_users(struct sched *s, const struct task *t)
+{
+	for (size_t i = 0; i < t->n_users; i++) {
+		struct item *user = &s->items[t->users[i]->index];
+
+		if (!states[user->o->state].settled)
+			settle(s, user, RUN_SKIPPED);
+	}
+}
+
+static bool serves_only_settled(const struct sched *s, const struct task *t)
+{
+	for (size_t i = 0; i < t->n_serves; i++)
+		if (!states[s->items[t->serves[i]->index].o->state].good)
+			return false;
+	return t->n_serves > 0;
+}
+
+/* An archive nobody waits for any more need not arrive. */
+static void drop_unneeded(struct sched *s)
+{
+	for (size_t i = 0; i < s->req->n && !s->walking; i++) {
+		struct item *it = &s->items[i];
+		const struct task *t = it->o->task;
+
+		if (states[it->o->state].settled || it->o->state == RUN_WORKING ||
+		    !serves_only_settled(s, t))
+			continue;
+		if (it->o->state == RUN_WAITING && task_kinds[t->kind]->cancel)
+			task_kinds[t->kind]->cancel(t, s->req->ctx);
+		settle(s, it, RUN_UNNEEDED);
+		return;
+	}
+}
+
+static void settle(struct sched *s, struct item *it, enum run_state state)
+{
+	const struct task *t = it->o->task;
+
+	set_state(s, it->o, state);
+	it->o->end_ns = dur_now();
+	it->o->run.waiting[0] = '\0';
+	s->unsettled--;
+	if (state == RUN_CHANGED)
+		s->changed[t->index] = true;
+	if (state == RUN_FAILED && !t->optional && s->rep->first_failed == s->rep->n) {
+		s->rep->first_failed = t->index;
+		s->first = it->o->error;
+	}
+	tell(s, it->o);
+	if (states[state].good)
+		unblock_users(s, t);
+	else
+		skip_users(s, t);
+	if (states[state].good)
+		drop_unneeded(s);
+}
+
+/* Full jitter: anything up to the doubling cap. */
+static int64_t backoff(unsigned int attempt)
+{
+	int64_t cap = BACKOFF_MIN_NS;
+	uint32_t random = 0;
+
+	while (--attempt > 0 && cap < BACKOFF_MAX_NS)
+		cap *= 2;
+	if (cap > BACKOFF_MAX_NS)
+		cap = BACKOFF_MAX_NS;
+	(void)!getrandom(&random, sizeof(random), 0);
+	return cap / UINT32_MAX * random;
+}
+
+static void step_failed(struct sched *s, struct item *it)
+{
+	struct run_outcome *o = it->o;
+	bool again = err_is_transient(&it->err) && !o->run.final;
+
+	o->error = it->err;
+	o->attempts++;
+	/* whoever is busy will be done some day; anything else gets three tries */
+	if (!again || (it->err.kind != ERR_BUSY && o->attempts >= ATTEMPTS_MAX)) {
+		settle(s, it, RUN_FAILED);
+		return;
+	}
+	it->differs = false;
+	o->run.stage = 0;
+	o->run.next_ns = dur_now() + backoff(o->attempts);
+	set_state(s, o, RUN_RETRYING);
+	tell(s, o);
+}
+
+static void stepped(struct sched *s, struct item *it)
+{
+	struct run_outcome *o = it->o;
+
+	if (it->r < 0) {
+		step_failed(s, it);
+	} else if (!it->differs) {
+		settle(s, it, RUN_EQUAL);
+	} else if (it->r == TASK_DONE) {
+		settle(s, it, RUN_CHANGED);
+	} else {
+		bool first = o->run.since_ns == 0;
+
+		set_state(s, o, RUN_WAITING);
+		if (first) {
+			o->run.since_ns = dur_now();
+			tell(s, o);
+		}
+	}
+}
+
+static void begin_step(struct sched *s, struct item *it)
+{
+	if (!it->o->start_ns)
+		it->o->start_ns = dur_now();
+	set_state(s, it->o, RUN_WORKING);
+	if (task_kinds[it->o->task->kind]->on_main) {
+		step(it);
+		stepped(s, it);
+		return;
+	}
+	s->working++;
+	it->job.run = step_job;
+	workers_push(s->req->workers, &it->job);
+}
+
+/* Whether an unsettled task can do something now. `events` says that something happened outside. */
+static bool is_due(const struct item *it, int64_t now, bool events, bool settled_some)
+{
+	const struct task_run *run = &it->o->run;
+
+	switch (it->o->state) {
+	case RUN_READY:
+		return true;
+	case RUN_RETRYING:
+		return now >= run->next_ns;
+	case RUN_WAITING:
+		if (run->on_tasks)
+			return settled_some || run->last_call;
+		return events || (run->next_ns && now >= run->next_ns);
+	default:
+		return false;
+	}
+}
+
+static void begin_due(struct sched *s, bool events)
+{
+	size_t before;
+	bool settled_some = true;
+
+	do {
+		int64_t now = dur_now();
+
+		before = s->unsettled;
+		for (size_t i = 0; i < s->req->n; i++)
+			if (is_due(&s->items[i], now, events, settled_some))
+				begin_step(s, &s->items[i]);
+		events = false;
+		settled_some = before != s->unsettled;
+	} while (settled_some);
+}
+
+/* When only tasks that wait for other tasks are left, nothing will come for them any more. */
+static void call_last(struct sched *s)
+{
+	for (size_t i = 0; i < s->req->n; i++) {
+		const struct run_outcome *o = s->items[i].o;
+
+		if (!states[o->state].settled && !(o->state == RUN_WAITING && o->run.on_tasks))
+			return;
+	}
+	for (size_t i = 0; i < s->req->n; i++)
+		if (!states[s->items[i].o->state].settled)
+			s->items[i].o->run.last_call = true;
+}
+
+static int64_t next_wakeup(const struct sched *s)
+{
+	int64_t next = dur_now() + TICK_NS;
+
+	for (size_t i = 0; i < s->req->n; i++) {
+		const struct run_outcome *o = s->items[i].o;
+
+		if ((o->state == RUN_WAITING || o->state == RUN_RETRYING) && o->run.next_ns &&
+		    o->run.next_ns < next)
+			next = o->run.next_ns;
+		if (o->state == RUN_WAITING && o->run.last_call)
+			next = 0;
+	}
+	return next;
+}
+
+/* Sleep until a worker, the bus, a wake() or the clock has something. Returns whether to look again
+ * at everything that waits. */
+static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
+{
+	struct bus *bus = s->req->ctx->bus;
+	struct pollfd fds[2] = { { .fd = workers_fd(s->req->workers), .events = POLLIN } };
+	int64_t timeout = next_wakeup(s) - dur_now();
+	struct worker_job *job;
+	int n;
+
+	if (bus)
+		fds[1] = (struct pollfd){ .fd = bus_fd(bus), .events = (short)bus_events(bus) };
+	n = poll(fds, bus ? 2 : 1, timeout <= 0 ? 0 : (int)(timeout / DUR_MS) + 1);
+	if (n < 0 && errno != EINTR)
+		return err_sys(e, "wait for events");
+	workers_drain(s->req->workers);
+	while ((job = workers_take(s->req->workers))) {
+		s->working--;
+		stepped(s, (struct item *)job);
+	}
+	*ret_events = n > 0;
+	return bus ? bus_process(bus, e) : 0;
+}
+
+static int deadline_passed(struct sched *s, struct err *e)
+{
+	for (size_t i = 0; i < s->req->n; i++) {
+		struct run_outcome *o = s->items[i].o;
+
+		if (o->state == RUN_RETRYING || (o->state == RUN_WAITING && o->error.kind)) {
+			*e = o->error;
+			return err_wrap(e, "deadline passed: %s %s",
+					task_kinds[o->task->kind]->kind, o->task->name);
+		}
+	}
+	for (size_t i = 0; i < s->req->n; i++) {
+		const struct run_outcome *o = s->items[i].o;
+
+		if (!states[o->state].settled)
+			return err_fail(e, ERR_BUSY, ETIMEDOUT, "deadline passed: %s %s: %s",
+					task_kinds[o->task->kind]->kind, o->task->name,
+					o->run.waiting[0] ? o->run.waiting : states[o->state].name);
+	}
+	return 0;
+}
+
+static void cancel_waiting(struct sched *s)
+{
+	for (size_t i = 0; i < s->req->n; i++) {
+		const struct task *t = s->items[i].o->task;
+
+		if (s->items[i].o->state == RUN_WAITING && task_kinds[t->kind]->cancel)
+			task_kinds[t->kind]->cancel(t, s->req->ctx);
+	}
+}
+
+static int loop(struct sched *s, struct err *e)
+{
+	int64_t next_tick = 0;
+	bool events = true;
+	int r;
+
+	while (s->unsettled > 0) {
+		begin_due(s, events);
+		if (s->unsettled == 0)
+			break;
+		if (s->working == 0)
+			call_last(s);
+		if (dur_now() >= next_tick) {
+			tell(s, NULL);
+			next_tick = dur_now() + TICK_NS;
+		}
+		r = wait_for_events(s, &events, e);
+		if (r < 0)
+			return r;
+		if (s->req->deadline_ns && dur_now() >= s->req->deadline_ns)
+			return deadline_passed(s, e);
+	}
+	if (s->rep->first_failed == s->rep->n)
+		return 0;
+	*e = s->first;
+	return err_wrap(e, "%s %s", task_kinds[s->req->tasks[s->rep->first_failed]->kind]->kind,
+			s->req->tasks[s->rep->first_failed]->name);
+}
+
+static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
+		    struct run_report *rep)
+{
+	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n };
+	s->items = arena_alloc(a, (req->n + 1) * sizeof(*s->items));
+	s->changed = arena_alloc(a, req->n + 1);
+	*rep = (struct run_report){ .n = req->n, .first_failed = req->n, .start_ns = dur_now() };
+	rep->outcomes = arena_alloc(a, (req->n + 1) * sizeof(*rep->outcomes));
+	for (size_t i = 0; i < req->n; i++) {
+		struct item *it = &s->items[i];
+
+		it->sched = s;
+		it->o = &rep->outcomes[i];
+		it->o->task = req->tasks[i];
+		it->nblock = req->tasks[i]->n_needs;
+		it->o->state = it->nblock ? RUN_BLOCKED_BY_NEEDS : RUN_READY;
+		rep->counts[it->o->state]++;
+	}
+	req->ctx->changed = s->changed;
+}
+
+static void wake(void *arg)
+{
+	workers_wake(arg);
+}
+
+int run_execute(struct arena *a, const struct run_req *req, struct run_report *ret, struct err *e)
+{
+	struct sched *s = arena_new(a, struct sched);
+	int r;
+
+	prepare(a, s, req, ret);
+	req->ctx->wake = wake;
+	req->ctx->wake_arg = s->req->workers;
+	r = loop(s, e);
+	cancel_waiting(s);
+	ret->end_ns = dur_now();
+	tell(s, NULL);
+	return r;
+}
+
+void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret)
+{
+	struct sched *s = arena_new(a, struct sched);
+
+	prepare(a, s, req, ret);
+	s->walking = true;
+	for (size_t i = 0; s->unsettled > 0; i = (i + 1) % req->n) {
+		struct run_outcome *o = s->items[i].o;
+		const struct task *t = o->task;
+		int r;
+
+		if (o->state != RUN_READY)
+			continue;
+		r = task_kinds[t->kind]->check(t, req->ctx, &o->diff, &o->error);
+		settle(s, &s->items[i],
+		       r < 0               ? RUN_FAILED
+		       : r == TASK_DIFFERS ? RUN_CHANGED
+					   : RUN_EQUAL);
+	}
+	ret->end_ns = dur_now();
+}

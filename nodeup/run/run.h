@@ -1,0 +1,65 @@
+/* run.h - execute a plan: when, in what order, and what came of it
+ * One scheduler thread owns the graph; workers only check and apply. Nothing that waits holds a
+ * worker. A failed task blocks what needs it while everything else goes on; the run fails with the
+ * first cause when nothing can go on.
+ * Owner: outcomes live in the caller's arena. Errors: the first failed task's. Units: ns, monotonic.
+ * Threads: one. Source: samurai's build.c (blocked-count scheduling). */
+#pragma once
+
+#include "nodeup/run/worker.h"
+#include "nodeup/tasks/task.h"
+
+enum run_state {
+	RUN_BLOCKED_BY_NEEDS, /* not all it needs is done */
+	RUN_READY,
+	RUN_WORKING,
+	RUN_WAITING,  /* on something outside, see outcome.run.waiting */
+	RUN_RETRYING, /* failed, will be tried again at run.next_ns */
+	RUN_EQUAL,
+	RUN_CHANGED, /* applied; in a plan's walk: would be */
+	RUN_UNNEEDED,
+	RUN_FAILED,
+	RUN_SKIPPED, /* something it needs failed */
+	RUN_STATE_MAX
+};
+
+struct run_outcome {
+	const struct task *task;
+	enum run_state state;
+	struct task_run run;
+	struct task_diff diff; /* why it was, or would be, applied */
+	struct err error;      /* the last one, when attempts failed */
+	unsigned int attempts;
+	int64_t start_ns, end_ns;
+};
+
+struct run_report {
+	struct run_outcome *outcomes; /* by task index */
+	size_t n;
+	size_t counts[RUN_STATE_MAX];
+	int64_t start_ns, end_ns;
+	size_t first_failed; /* index; n when none */
+};
+
+/* Called from the scheduler: when a task is settled or starts to wait or retry (o set), and about
+ * four times a second (o NULL). */
+typedef void run_watch_fn(void *arg, const struct run_report *rep, const struct run_outcome *o);
+
+struct run_req {
+	const struct task *const *tasks;
+	size_t n;
+	struct task_ctx *ctx;
+	struct workers *workers; /* outlives the fetcher, whose callbacks wake it; run_plan: NULL */
+	int64_t deadline_ns;     /* 0: none */
+	run_watch_fn *watch;
+	void *watch_arg;
+};
+
+/* Check and apply everything. */
+int run_execute(struct arena *a, const struct run_req *req, struct run_report *ret,
+		struct err *e) must_check;
+/* Check everything, apply nothing: what run_execute would do. A check that fails is an outcome. */
+void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret);
+/* Whether a state is final, and its name for reports. */
+bool run_is_settled(enum run_state s);
+const char *run_state_name(enum run_state s);

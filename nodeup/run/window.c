@@ -1,0 +1,162 @@
+#include "nodeup/run/window.h"
+
+#include <poll.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "nodeup/base/dur.h"
+#include "units/journal.h"
+
+#define WINDOW_NS (10 * DUR_SEC)
+/* a loaded node may take longer than the window until kubelet answers */
+#define HEALTH_NS (60 * DUR_SEC)
+#define ASK_NS (2 * DUR_SEC)
+
+enum { STEP_MS = 500, JOURNAL_LINES = 6, HEALTH_MAX = 64 << 10 };
+
+struct watched {
+	const struct task *task;
+	struct bus_unit first;
+	bool started, healthy;
+};
+
+struct window {
+	const struct run_req *req;
+	struct arena *arena;
+	struct watched *units;
+	size_t n;
+	int64_t end_ns;
+};
+
+static bool is_service(const struct bus_unit *u)
+{
+	return *u->type != '\0';
+}
+
+static int unit_failed(const struct window *w, const struct watched *u, const struct bus_unit *now,
+		       const char *what, struct err *e)
+{
+	struct strv lines = { 0 };
+	struct err ignored;
+	int r;
+
+	r = err_fail(e, ERR_SYSTEM, EIO, "unit %s %s", u->task->unit.name, what);
+	err_note(e, "got", "%s (%s), result %s, %s %d, restarts %u", now->active_state,
+		 now->sub_state, *now->result ? now->result : "none",
+		 now->exec_code == CLD_EXITED ? "exit status" : "signal", now->exec_status,
+		 now->n_restarts);
+	if (journal_tail(w->arena, u->task->unit.name, JOURNAL_LINES, &lines, &ignored) == 0)
+		for (size_t i = 0; i < lines.n; i++)
+			err_note(e, "journal", "%s", lines.v[i]);
+	return r;
+}
+
+static int look(const struct window *w, const struct watched *u, struct err *e)
+{
+	struct bus_unit now;
+	int r = bus_get(w->req->ctx->bus, w->arena, u->task->unit.name, &now, e);
+
+	if (r < 0)
+		return r;
+	if (str_eq(now.type, "oneshot"))
+		return str_eq(now.active_state, "failed") || !str_eq(now.result, "success")
+			       ? unit_failed(w, u, &now, "failed", e)
+			       : 0;
+	if (is_service(&now) && (now.n_restarts > u->first.n_restarts ||
+				 (u->first.main_pid && now.main_pid != u->first.main_pid)))
+		return unit_failed(w, u, &now, "does not stay up: its process was replaced", e);
+	if (!str_eq(now.active_state, "active") && !str_eq(now.active_state, "reloading"))
+		return unit_failed(w, u, &now, "does not stay up", e);
+	return 0;
+}
+
+static int ask_health(const struct window *w, struct watched *u, struct err *e)
+{
+	autobuf struct buf answer = BUF_INIT(HEALTH_MAX);
+	const struct http_req req = {
+		.url = u->task->unit.health_url,
+		.no_proxy = true,
+		.timeout_ns = ASK_NS,
+	};
+	int r = http_get(w->req->ctx->http, &req, &answer, NULL, e);
+
+	u->healthy = r == 0;
+	return r;
+}
+
+/* What kept units from being fine in this step: text for people, or NULL. Fails at once when a unit
+ * died; an unanswered health URL may still come. */
+static int step(struct window *w, const char **ret_missing, struct err *unanswered, struct err *e)
+{
+	const char *missing = NULL;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct watched *u = &w->units[i];
+		int r = u->started ? look(w, u, e) : 0;
+
+		if (r < 0)
+			return r;
+		if (u->task->unit.health_url && !u->healthy && ask_health(w, u, unanswered) < 0)
+			missing = u->task->unit.health_url;
+	}
+	*ret_missing = missing;
+	return 0;
+}
+
+static int collect(struct window *w, const struct run_report *rep, struct err *e)
+{
+	int64_t last = 0;
+
+	w->units = arena_alloc(w->arena, (rep->n + 1) * sizeof(*w->units));
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		struct watched *u = &w->units[w->n];
+		int r;
+
+		if (o->task->kind != TASK_UNIT || o->task->unit.no_wait || o->run.detached ||
+		    (o->state != RUN_CHANGED && o->state != RUN_EQUAL))
+			continue;
+		u->task = o->task;
+		u->started = o->state == RUN_CHANGED;
+		if (!u->started && !o->task->unit.health_url)
+			continue;
+		r = bus_get(w->req->ctx->bus, w->arena, o->task->unit.name, &u->first, e);
+		if (r < 0)
+			return r;
+		if (u->started && o->end_ns > last)
+			last = o->end_ns;
+		w->n++;
+	}
+	w->end_ns = last ? last + WINDOW_NS : 0;
+	return 0;
+}
+
+int window_watch(const struct run_req *req, const struct run_report *rep, window_wait_fn *wait,
+		 void *arg, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct window w = { .req = req, .arena = a };
+	int64_t give_up = dur_now() + HEALTH_NS;
+	struct err unanswered = { 0 };
+	int r;
+
+	if (req->ctx->image_mode)
+		return 0;
+	r = collect(&w, rep, e);
+	while (r == 0) {
+		const char *missing;
+
+		r = step(&w, &missing, &unanswered, e);
+		if (r < 0 || (!missing && dur_now() >= w.end_ns))
+			break;
+		if (missing && dur_now() >= give_up) {
+			*e = unanswered;
+			e->kind = ERR_SYSTEM;
+			return err_wrap(e, "not healthy for %lld s",
+					(long long)(HEALTH_NS / DUR_SEC));
+		}
+		wait(arg, missing ? missing : "services to stay up for 10 s");
+		(void)poll(NULL, 0, STEP_MS);
+		r = bus_process(req->ctx->bus, e);
+	}
+	return r;
+}

@@ -1,0 +1,16 @@
+/* window.h - success is not "active": watch what was started stay up
+ * One common window after the last start: services keep their main process and are not restarted,
+ * oneshots have succeeded, everything else is active. A unit with a health URL also has to answer it.
+ * Owner: none. Errors: SYSTEM naming the unit, with its result and last journal lines.
+ * Units: ns. Threads: the scheduler's. Source: the contract, "Success is not active". */
+#pragma once
+
+#include "nodeup/run/run.h"
+
+/* Called about once a second with what is being waited for. */
+typedef void window_wait_fn(void *arg, const char *what);
+
+/* Watch the units of a finished run. Without a unit started in it there is no window: health URLs
+ * are asked once more and that is all. */
+int window_watch(const struct run_req *req, const struct run_report *rep, window_wait_fn *wait,
+		 void *arg, struct err *e) must_check;

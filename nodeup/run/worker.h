@@ -1,0 +1,30 @@
+/* worker.h - the thread pool: as many threads as cores, one queue in, one queue out
+ * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable.
+ * Owner: worker_new/worker_free (which joins); jobs are the caller's. Errors: SYSTEM.
+ * Threads: push and take from the owner's thread only. */
+#pragma once
+
+#include <stdbool.h>
+#include "nodeup/base/err.h"
+
+struct workers;
+
+struct worker_job {
+	void (*run)(struct worker_job *);
+	struct worker_job *next; /* the pool's */
+};
+
+/* Start the threads. */
+int workers_new(struct workers **ret, struct err *e) must_check;
+/* Let running jobs end, drop queued ones, join. NULL is fine. */
+void workers_free(struct workers *w);
+/* Hand over a job. */
+void workers_push(struct workers *w, struct worker_job *job);
+/* A finished job, or NULL. */
+struct worker_job *workers_take(struct workers *w);
+/* Readable when there may be a finished job or after workers_wake. */
+int workers_fd(const struct workers *w);
+/* Make the owner's poll return; any thread. */
+void workers_wake(struct workers *w);
+/* Forget the wake-ups so far. */
+void workers_drain(struct workers *w);
