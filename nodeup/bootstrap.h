@@ -1,0 +1,46 @@
+/* bootstrap.h - from --conf to the node model: documents, facts, keys, secrets
+ * Reads kube_env.yaml, finds cluster spec, instance group, pki and secrets where the documents say
+ * (ConfigBase) or, without ConfigBase, beside --conf. Which of the two is decided by the documents
+ * alone, never by an error. Everything a node needs is read before anything is written.
+ * Owner: the arena. Errors: CONFIG, NET, SYSTEM with the location. Threads: one.
+ * Source: kops upup/pkg/fi/nodeup/command.go. */
+#pragma once
+
+#include "nodeup/config/kops18.h"
+#include "nodeup/probe.h"
+#include "nodeup/store.h"
+
+struct bootstrap_req {
+	const char *conf; /* path or URL; NULL: last applied, then the two usual paths */
+	const char *facts_file;
+	int root_fd;
+	bool image_mode, offline, strict;
+	bool no_secrets;     /* validate, userdata: documents only */
+	bool may_replay;     /* persisted documents may stand in when the store cannot be reached */
+	struct http *http;   /* NULL when offline */
+	int64_t patience_ns; /* for the store, see store_set_patience */
+	store_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+struct bootstrap {
+	const char *conf; /* the one used */
+	struct kube_env env;
+	struct node node;
+	struct facts facts;
+	struct plan_runtime runtime;
+	struct strv warnings;
+	bool replayed;
+	int64_t replay_age_ns;
+	struct store *store;
+	struct imds *imds;
+	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
+};
+
+/* Load it all. */
+int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
+		   struct err *e) must_check;
+/* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down. */
+int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e) must_check;
+/* Release what is not the arena's. */
+void bootstrap_done(struct bootstrap *b);

@@ -1,0 +1,75 @@
+/* plan.h - node + facts -> tasks; pure
+ * builders[] append tasks through the plan_* helpers below; the dependency rules then add the edges.
+ * Planning reads no file and asks nobody: same model, same facts, same plan. Tasks keep builder
+ * order; asking for the same path twice with the same content is one task, with another an error.
+ * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
+ * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
+#pragma once
+
+#include "nodeup/config/facts.h"
+#include "nodeup/config/node.h"
+#include "nodeup/tasks/task.h"
+#include "units/unit.h"
+
+/* What probing found out about the container runtime of this machine. */
+struct plan_runtime {
+	const char *unit;    /* "docker.service"; NULL: none found */
+	const char *version; /* "20.10.24"; NULL unknown */
+};
+
+struct plan_req {
+	const struct node *node;
+	const struct facts *facts;
+	struct plan_runtime runtime;
+	bool image_mode;
+	const char *only;        /* one builder by name; NULL: all of the node's role */
+	const char *const *exec; /* our own command line for the kops-configuration unit, or NULL */
+	struct strmap environment; /* AWS_REGION and friends for that unit and protokube */
+};
+
+struct plan {
+	struct arena *arena;
+	const struct plan_req *req;
+	struct task **tasks;
+	size_t n;
+	struct asset **assets; /* parsed Assets list, document order */
+	size_t n_assets;
+	const char *builder; /* the one that runs now: origin of new tasks */
+	struct strv warnings;
+};
+
+/* Build it all. */
+int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
+	       struct err *e) must_check;
+
+/* The tables, for `nodeup help` and tests. */
+struct plan_builder {
+	const char *name;
+	int (*build)(struct plan *p, struct err *e);
+	bool master_only;
+	bool explicit_only; /* runs only when plan_req.only names it */
+};
+extern const struct plan_builder plan_builders[];
+extern const size_t plan_n_builders;
+
+/* For builders. Each returns the task (an equal one that is there already included), or NULL with
+ * *e filled when the same path was asked for with other content. */
+struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e);
+struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
+		       struct err *e);
+/* As plan_file, content never shown. */
+struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
+			 struct err *e);
+/* A unit file of ours in /etc/systemd/system, its text from u. */
+struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e);
+/* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
+ * The caller adds others with strv_add to task->unit.inputs. */
+struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e);
+/* Install an asset found by name at path. */
+struct task *plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode,
+			  struct err *e);
+/* Install a member found by base name in any archive of the Assets list. */
+struct task *plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode,
+				 struct err *e);
+/* An image archive to be loaded into the runtime. */
+struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e);
