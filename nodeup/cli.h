@@ -1,0 +1,60 @@
+/* cli.h - the command line: commands[] and options[] drive parsing and --help
+ * A new flag is one row in options[] (cli.c); a new command is a file cmd_<name>.c and one row in
+ * commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
+ * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
+ * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeup/base/buf.h"
+#include "nodeup/base/str.h"
+
+/* Which commands take a flag. */
+enum cli_command_bit {
+	CMD_APPLY = 1 << 0,
+	CMD_PLAN = 1 << 1,
+	CMD_VALIDATE = 1 << 2,
+	CMD_USERDATA = 1 << 3,
+	CMD_HELP = 1 << 4,
+	CMD_VERSION = 1 << 5,
+};
+
+struct cli {
+	struct arena *arena;
+	const char *program;     /* argv[0] */
+	const char *const *argv; /* all of it, for our unit's ExecStart= */
+	struct strv args;        /* what follows the flags */
+
+	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs;
+	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help;
+	int64_t wait_ns, deadline_ns, retries, verbosity;
+	bool retries_set;
+	struct strv rewrites, mime;
+};
+
+struct cli_command {
+	const char *name;
+	enum cli_command_bit bit;
+	int (*run)(struct cli *cli, struct err *e); /* >= 0: exit status */
+	const char *args, *help;
+	size_t max_args;
+};
+
+extern const struct cli_command cli_commands[];
+extern const size_t cli_n_commands;
+
+/* Parse argv[1...] for a command, which gives the flags it takes. */
+int cli_parse(struct cli *cli, const struct cli_command *command, const char *const *argv,
+	      struct err *e) must_check;
+/* Append the flags a command takes, one line each. */
+void cli_help(const struct cli_command *command, struct buf *b);
+/* "nodeup version X". */
+const char *cli_version(void);
+
+int cmd_apply(struct cli *cli, struct err *e);
+int cmd_plan(struct cli *cli, struct err *e);
+int cmd_validate(struct cli *cli, struct err *e);
+int cmd_userdata(struct cli *cli, struct err *e);
+int cmd_help(struct cli *cli, struct err *e);
+int cmd_version(struct cli *cli, struct err *e);

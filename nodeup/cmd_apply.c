@@ -1,0 +1,303 @@
+/* cmd_apply.c - converge this machine: lock, load, plan, run, watch, report */
+#include "nodeup/cli.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+#include "nodeup/cmd_plan.h"
+#include "nodeup/run/lock.h"
+#include "nodeup/run/report.h"
+#include "nodeup/run/window.h"
+#include "nodeup/session.h"
+#include "nodeup/tasks/state.h"
+#include "units/journal.h"
+#include "units/notify.h"
+
+static const char our_unit[] = "kops-configuration.service";
+
+/* a run that failed is repeated after this */
+#define PAUSE_NS (30 * DUR_SEC)
+/* documents of the last run may stand in when the store is silent for so long */
+#define STORE_PATIENCE_NS (60 * DUR_SEC)
+#define REMIND_NS (10 * DUR_SEC)
+#define LOCK_POLL_MS 1000
+
+/* What the report callbacks need of the command under way. */
+struct apply {
+	struct cli *cli;
+	struct session session;
+	struct status status;
+	int64_t deadline_ns, next_reminder_ns, next_status_ns;
+	bool quiet; /* image mode of a root without /run: no live status */
+};
+
+static void publish(struct apply *ap)
+{
+	struct err ignored;
+
+	/* progress is not worth a failure */
+	if (ap->session.root_fd >= 0 && !ap->session.image_mode)
+		(void)!status_write(ap->session.root_fd, &ap->status, &ignored);
+}
+
+static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
+			  const struct err *last, int64_t next_ns)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+
+	log_warning("WAITING documents: for %s, attempt %u, next in %s: %s",
+		    dur_human(a, dur_now() - since_ns), attempt, dur_human(a, next_ns - dur_now()),
+		    last->msg);
+	notify_status("waiting for %s: %s", location, last->msg);
+	ap->status.waiting = last->msg;
+	ap->status.error = last;
+	publish(ap);
+	ap->status.waiting = NULL;
+	ap->status.error = NULL;
+}
+
+static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+	int64_t now = dur_now();
+
+	if (o)
+		report_outcome(o);
+	if (now >= ap->next_reminder_ns) {
+		if (ap->next_reminder_ns)
+			report_waiting(rep);
+		ap->next_reminder_ns = now + REMIND_NS;
+	}
+	if (o && now < ap->next_status_ns)
+		return;
+	ap->next_status_ns = now + 200 * DUR_MS;
+	ap->status.rep = rep;
+	ap->status.waiting = report_progress(a, rep);
+	notify_status("%s", ap->status.waiting);
+	publish(ap);
+	ap->status.waiting = NULL;
+}
+
+static void on_window_wait(void *arg, const char *what)
+{
+	struct apply *ap = arg;
+
+	if (!str_eq(ap->status.waiting, what)) {
+		ap->status.waiting = what;
+		notify_status("waiting for %s", what);
+		log_info("waiting for %s", what);
+		publish(ap);
+	}
+}
+
+/* One whole run. */
+static int converge(struct apply *ap, struct err *e)
+{
+	struct session *s = &ap->session;
+	const struct session_req req = {
+		.cli = ap->cli,
+		.for_apply = true,
+		.patience_ns = STORE_PATIENCE_NS,
+		.on_wait = on_store_wait,
+		.wait_arg = ap,
+	};
+	struct run_report *rep;
+	struct run_req run;
+	struct err late;
+	int r;
+
+	r = session_open(s, &req, e);
+	if (r < 0)
+		return r;
+	ap->status.conf = s->boot.conf;
+	if (s->boot.replayed)
+		log_warning("the state store cannot be reached: documents are the persisted ones, "
+			    "%s old",
+			    dur_human(s->arena, s->boot.replay_age_ns));
+	run = session_run(s);
+	run.deadline_ns = ap->deadline_ns;
+	run.watch = on_run_event;
+	run.watch_arg = ap;
+	rep = arena_new(s->arena, struct run_report);
+	r = run_execute(s->arena, &run, rep, e);
+	log_info("%s", report_summary(s->arena, rep));
+	if (r == 0)
+		r = window_watch(&run, rep, on_window_wait, ap, e);
+	/* what was done is remembered even when something else failed */
+	if (state_store(s->ctx.state, &late) < 0)
+		log_warning("applied state not kept: %s", late.msg);
+	if (r == 0 && !s->boot.replayed && bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
+		log_warning("documents not kept: %s", late.msg);
+	return r;
+}
+
+static int converge_once(struct apply *ap, struct err *e)
+{
+	int r;
+
+	ap->status.state = "running";
+	ap->status.error = NULL;
+	ap->status.attempt++;
+	r = converge(ap, e);
+	ap->status.state = r < 0 ? "failed" : ap->session.boot.replayed ? "degraded" : "ready";
+	ap->status.error = r < 0 ? e : NULL;
+	ap->status.waiting = NULL;
+	publish(ap);
+	session_close(&ap->session);
+	ap->status.rep = NULL;
+	return r;
+}
+
+static bool deadline_near(const struct apply *ap, int64_t pause_ns)
+{
+	return ap->deadline_ns && dur_now() + pause_ns >= ap->deadline_ns;
+}
+
+/* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
+static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
+{
+	for (int64_t left = retries;; left -= left > 0) {
+		int r = converge_once(ap, e);
+
+		if (r >= 0 || left == 0 || deadline_near(ap, PAUSE_NS) ||
+		    (!err_is_transient(e) && e->kind != ERR_INTEGRITY))
+			return r;
+		report_error(e);
+		log_notice("next run in %lld s", (long long)(PAUSE_NS / DUR_SEC));
+		notify_status("failed, next run in %lld s: %s", (long long)(PAUSE_NS / DUR_SEC),
+			      e->msg);
+		(void)poll(NULL, 0, (int)(PAUSE_NS / DUR_MS));
+	}
+}
+
+static int take_lock(const struct apply *ap, int *ret_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int root = -1;
+	bool said = false;
+	int r = io_open_root("/", &root, e);
+
+	while (r == 0) {
+		r = lock_take(root, session_own_unit(a), ret_fd, e);
+		if (r != -EWOULDBLOCK || !isatty(STDERR_FILENO) || deadline_near(ap, DUR_SEC))
+			return r;
+		if (!said)
+			log_notice("WAITING lock: %s", e->msg);
+		said = true;
+		r = 0;
+		(void)poll(NULL, 0, LOCK_POLL_MS);
+	}
+	return r;
+}
+
+static int apply(struct cli *cli, const char *own_unit, struct err *e)
+{
+	struct apply ap = {
+		.cli = cli,
+		.session = { .root_fd = -1 },
+		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
+	};
+	int64_t retries = cli->retries;
+	autoclose int lock = -1;
+	int r;
+
+	if (cli->deadline_ns)
+		ap.deadline_ns = dur_now() + cli->deadline_ns;
+	if (!cli->retries_set)
+		retries = str_eq(own_unit, our_unit) ? -1 : 0;
+	if (!cli->root || str_eq(cli->root, "/")) {
+		r = take_lock(&ap, &lock, e);
+		if (r < 0)
+			return r;
+	}
+	r = converge_with_retries(&ap, retries, e);
+	if (r < 0)
+		return r;
+	notify_ready();
+	(void)printf("success\n");
+	return 0;
+}
+
+/* Wait until our unit has run to its end. */
+static int wait_for_unit(struct session *s, int64_t limit_ns, struct err *e)
+{
+	int64_t give_up = limit_ns ? dur_now() + limit_ns : INT64_MAX;
+	struct bus_unit u;
+	int r;
+
+	do {
+		r = bus_get(s->ctx.bus, s->arena, our_unit, &u, e);
+		if (r < 0)
+			return r;
+		if (str_eq(u.active_state, "failed"))
+			return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d",
+					our_unit, u.result, u.exec_status);
+		if (str_eq(u.active_state, "inactive") || str_eq(u.active_state, "active"))
+			return 0;
+		(void)poll(NULL, 0, LOCK_POLL_MS);
+		r = bus_process(s->ctx.bus, e);
+	} while (r >= 0 && dur_now() < give_up);
+	if (r < 0)
+		return r;
+	return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work", our_unit);
+}
+
+static int install(struct cli *cli, struct session *s, struct err *e)
+{
+	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
+	struct run_report rep;
+	struct run_req run;
+	int r = session_open(s, &req, e);
+
+	if (r < 0)
+		return r;
+	run = session_run(s);
+	r = run_execute(s->arena, &run, &rep, e);
+	if (r < 0)
+		return r;
+	r = state_store(s->ctx.state, e);
+	if (r < 0)
+		return r;
+	(void)printf("service installed\n");
+	(void)fflush(stdout);
+	return cli->wait ? wait_for_unit(s, cli->wait_ns, e) : 0;
+}
+
+static int dry_run(struct cli *cli, struct err *e)
+{
+	size_t pending;
+	int r = plan_show(cli, &pending, e);
+
+	return r < 0 ? r : 0;
+}
+
+int cmd_apply(struct cli *cli, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct session s = { 0 };
+	int r;
+
+	if (cli->rootfs && !str_eq(cli->rootfs, "/"))
+		return err_fail(e, ERR_USAGE, 0, "--rootfs=%s: only / is accepted; see --root",
+				cli->rootfs);
+	if (cli->target && !str_eq(cli->target, "direct") && !str_eq(cli->target, "dryrun"))
+		return err_fail(e, ERR_USAGE, 0, "--target=%s: neither direct nor dryrun",
+				cli->target);
+	if (cli->facts && !cli->root)
+		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
+	(void)printf("nodeup version %s\n", cli_version());
+	(void)fflush(stdout);
+	if (cli->dryrun || str_eq(cli->target, "dryrun"))
+		return dry_run(cli, e);
+	if (journal_is_stderr())
+		log_set_writer(journal_write);
+	if (!cli->install_unit)
+		return apply(cli, session_own_unit(a), e);
+	r = install(cli, &s, e);
+	session_close(&s);
+	return r;
+}

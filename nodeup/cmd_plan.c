@@ -1,0 +1,140 @@
+/* cmd_plan.c - what apply would do and why, without doing any of it */
+#include "nodeup/cmd_plan.h"
+
+#include <unistd.h>
+#include <sys/mman.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/proc.h"
+#include "nodeup/run/report.h"
+
+/* documents that do not come within this time are replaced by the persisted ones */
+#define PATIENCE_NS (5 * DUR_SEC)
+
+enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2 };
+
+static const char *word(const struct run_outcome *o)
+{
+	return o->state == RUN_CHANGED ? "change" : run_state_name(o->state);
+}
+
+/* A file in memory that `diff` can read by its /proc name. */
+static int memory_file(const char *data, size_t n, char **ret_path, int *ret_fd, struct err *e)
+{
+	autoclose int fd = memfd_create("nodeup-diff", 0);
+	int r;
+
+	if (fd < 0)
+		return err_sys(e, "create a file in memory");
+	r = io_write_fd(fd, "memory", data, n, e);
+	if (r < 0)
+		return r;
+	*ret_path = xasprintf("/proc/%d/fd/%d", (int)getpid(), fd);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+static int show_diff(const struct session *s, const struct task_file *f, struct err *e)
+{
+	autobuf struct buf now = BUF_INIT(DIFF_MAX), out = BUF_INIT(DIFF_MAX);
+	autofree char *now_path = NULL, *want_path = NULL, *label = NULL;
+	autoclose int now_fd = -1, want_fd = -1;
+	struct err ignored;
+	int r;
+
+	/* what cannot be read is shown as empty: it is absent, or replaced as a whole */
+	if (io_read(s->root_fd, f->path, &now, &ignored) < 0)
+		buf_done(&now);
+	r = memory_file(buf_str(&now), now.len, &now_path, &now_fd, e);
+	if (r < 0)
+		return r;
+	r = memory_file(f->content, f->len, &want_path, &want_fd, e);
+	if (r < 0)
+		return r;
+	label = xasprintf("--label=%s", f->path);
+	const char *const argv[] = { "diff", "-u", label, label, now_path, want_path, NULL };
+	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = 10 * DUR_SEC };
+
+	/* diff's exit status 1 says that there are differences, which is why it was called */
+	if (proc_run(&req, &out, &ignored) < 0 && out.len == 0)
+		return err_fail(e, ERR_SYSTEM, 0, "diff: %s", ignored.msg);
+	(void)fputs(buf_str(&out), stdout);
+	return 0;
+}
+
+static int print_text(const struct cli *cli, const struct session *s, const struct run_report *rep,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		const char *why = o->state == RUN_FAILED ? o->error.msg : o->diff.why;
+		int r = 0;
+
+		(void)printf("%-8s %s%s%s\n", word(o), task_title(a, o->task), *why ? ": " : "",
+			     why);
+		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE &&
+		    !o->task->file.secret)
+			r = show_diff(s, &o->task->file, e);
+		if (r < 0)
+			return r;
+	}
+	(void)printf("%zu tasks, %zu to change\n", rep->n,
+		     rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED]);
+	return 0;
+}
+
+static int print_json(const struct session *s, const struct run_report *rep, struct err *e)
+{
+	autobuf struct buf out = BUF_INIT(DIFF_MAX);
+	struct tree *t = tree_map(s->arena);
+	int r;
+
+	(void)tree_set(s->arena, t, "tasks", report_tree(s->arena, rep));
+	r = json_render(t, true, &out, e);
+	if (r < 0)
+		return r;
+	(void)printf("%s\n", buf_str(&out));
+	return 0;
+}
+
+static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
+{
+	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
+	struct run_report rep;
+	struct run_req run;
+	int r = session_open(s, &req, e);
+
+	if (r < 0)
+		return r;
+	if (s->boot.replayed)
+		(void)fprintf(stderr, "documents are the persisted ones, %s old\n",
+			      dur_human(s->arena, s->boot.replay_age_ns));
+	run = session_run(s);
+	run_plan(s->arena, &run, &rep);
+	*ret_pending = rep.counts[RUN_CHANGED] + rep.counts[RUN_FAILED] + rep.counts[RUN_SKIPPED];
+	return str_eq(cli->output, "json") ? print_json(s, &rep, e) : print_text(cli, s, &rep, e);
+}
+
+int plan_show(struct cli *cli, size_t *ret_pending, struct err *e)
+{
+	struct session s = { 0 };
+	int r;
+
+	if (cli->output && !str_eq(cli->output, "text") && !str_eq(cli->output, "json"))
+		return err_fail(e, ERR_USAGE, 0, "-o: '%s' is neither text nor json", cli->output);
+	r = show(cli, &s, ret_pending, e);
+	session_close(&s);
+	return r;
+}
+
+int cmd_plan(struct cli *cli, struct err *e)
+{
+	size_t pending;
+	int r = plan_show(cli, &pending, e);
+
+	if (r < 0)
+		return r;
+	return pending ? EXIT_PENDING : 0;
+}

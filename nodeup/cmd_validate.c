@@ -1,0 +1,59 @@
+/* cmd_validate.c - check the documents alone: no key, no secret, nothing of this machine */
+#include "nodeup/cli.h"
+
+#include "nodeup/base/dur.h"
+#include "nodeup/bootstrap.h"
+#include "nodeup/plan/plan.h"
+
+#define PATIENCE_NS (5 * DUR_SEC)
+
+static int load(struct cli *cli, int root_fd, struct http *http, struct bootstrap *b, struct err *e)
+{
+	const struct bootstrap_req req = {
+		.conf = cli->conf,
+		.facts_file = cli->facts,
+		.root_fd = root_fd,
+		.image_mode = cli->root && !str_eq(cli->root, "/"),
+		.offline = cli->offline,
+		.strict = cli->strict,
+		.no_secrets = true,
+		.http = cli->offline ? NULL : http,
+		.patience_ns = PATIENCE_NS,
+	};
+	struct plan_req plan_req;
+	struct plan plan;
+	int r = bootstrap_load(cli->arena, &req, b, e);
+
+	if (r < 0)
+		return r;
+	/* hashes and URLs are read by the planner */
+	plan_req = (struct plan_req){ .node = &b->node, .facts = &b->facts, .only = "assets" };
+	return plan_build(cli->arena, &plan_req, &plan, e);
+}
+
+int cmd_validate(struct cli *cli, struct err *e)
+{
+	struct bootstrap b = { 0 };
+	struct http *http = NULL;
+	autoclose int root = -1;
+	int r = io_open_root(cli->root ? cli->root : "/", &root, e);
+
+	if (r < 0)
+		return r;
+	const struct http_opts opts = { .root_fd = root, .rewrites = cli->rewrites };
+
+	r = http_new(&opts, &http, e);
+	if (r < 0)
+		return r;
+	r = load(cli, root, http, &b, e);
+	for (size_t i = 0; i < b.warnings.n; i++)
+		(void)fprintf(stderr, "warning: %s\n", b.warnings.v[i]);
+	if (r == 0)
+		(void)printf("%s: valid, %s of cluster %s, Kubernetes %d.%d.%d\n", b.conf,
+			     b.node.is_master ? "master" : "worker", b.node.cluster_name,
+			     b.node.kubernetes.major, b.node.kubernetes.minor,
+			     b.node.kubernetes.patch);
+	bootstrap_done(&b);
+	http_free(http);
+	return r;
+}

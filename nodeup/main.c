@@ -1,0 +1,68 @@
+/* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors */
+#include "nodeup/cli.h"
+
+#include <signal.h>
+#include <string.h>
+#include "nodeup/base/log.h"
+#include "nodeup/run/report.h"
+
+/* clang-format off */
+const struct cli_command cli_commands[] = {
+	{ "apply",    CMD_APPLY,    cmd_apply,    "",        "converge this machine (the default command)", 0 },
+	{ "plan",     CMD_PLAN,     cmd_plan,     "",        "what apply would do and why; exit 2 when changes are pending", 0 },
+	{ "validate", CMD_VALIDATE, cmd_validate, "",        "check the documents alone", 0 },
+	{ "userdata", CMD_USERDATA, cmd_userdata, "",        "render the user-data script of a node", 0 },
+	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic", 1 },
+	{ "version",  CMD_VERSION,  cmd_version,  "",        "the version, and of what it is made", 0 },
+};
+/* clang-format on */
+const size_t cli_n_commands = ARRAY_LEN(cli_commands);
+
+static const struct cli_command *find_command(const char *name)
+{
+	for (size_t i = 0; i < cli_n_commands; i++)
+		if (strcmp(cli_commands[i].name, name) == 0)
+			return &cli_commands[i];
+	return NULL;
+}
+
+static int run(struct cli *cli, const char *const *argv, struct err *e)
+{
+	const struct cli_command *command = &cli_commands[0];
+	int r;
+
+	if (argv[0] && argv[0][0] != '-') {
+		command = find_command(argv[0]);
+		if (!command)
+			return err_fail(e, ERR_USAGE, 0, "unknown command '%s'; see nodeup help",
+					argv[0]);
+		argv++;
+	}
+	r = cli_parse(cli, command, argv, e);
+	if (r < 0)
+		return r;
+	if (cli->help) {
+		cli->args = (struct strv){ 0 };
+		strv_add(cli->arena, &cli->args, command->name);
+		command = find_command("help");
+	}
+	log_set_level(cli->verbosity >= 10 ? LOG_DEBUG : LOG_INFO);
+	return command->run(cli, e);
+}
+
+int main(int argc, char **argv)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct cli cli = { .arena = a, .program = argv[0], .argv = (const char *const *)argv };
+	struct err e = { 0 };
+	int r;
+
+	(void)argc;
+	/* a reader that went away is an error of that write, not the end of us */
+	(void)signal(SIGPIPE, SIG_IGN);
+	r = run(&cli, cli.argv + (argv[0] != NULL), &e);
+	if (r >= 0)
+		return r;
+	report_error(&e);
+	return err_exit_status(&e);
+}

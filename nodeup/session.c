@@ -1,0 +1,215 @@
+#include "nodeup/session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/log.h"
+#include "nodeup/tasks/state.h"
+
+static const char default_cache[] = "/var/cache/nodeup";
+
+enum { CGROUP_MAX = 64 << 10 };
+
+char *session_own_unit(struct arena *a)
+{
+	autobuf struct buf text = BUF_INIT(CGROUP_MAX);
+	autoclose int root = -1;
+	struct err ignored;
+	char *line, *rest;
+
+	if (io_open_root("/", &root, &ignored) < 0 ||
+	    io_read(root, "/proc/self/cgroup", &text, &ignored) < 0 || text.len == 0)
+		return NULL;
+	rest = text.data;
+	while ((line = strsep(&rest, "\n"))) {
+		/* the unified hierarchy, or systemd's own of version 1 */
+		if (!str_has_prefix(line, "0::") && !strstr(line, ":name=systemd:"))
+			continue;
+		if (str_has_suffix(line, ".service"))
+			return arena_str(a, str_basename(line));
+	}
+	return NULL;
+}
+
+static struct strmap unit_environment(struct arena *a)
+{
+	static const char *const names[] = {
+		"AWS_REGION",  "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3",
+		"S3_ENDPOINT", "S3_REGION",        "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+	};
+	struct strmap env = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		const char *value = getenv(names[i]);
+
+		if (!str_is_empty(value))
+			strmap_set(a, &env, names[i], value);
+	}
+	return env;
+}
+
+static int open_http(struct session *s, const struct cli *cli, struct err *e)
+{
+	const struct http_opts opts = { .root_fd = s->host_fd, .rewrites = cli->rewrites };
+
+	return http_new(&opts, &s->http, e);
+}
+
+static int load_documents(struct session *s, const struct session_req *req, struct err *e)
+{
+	const struct cli *cli = req->cli;
+	const struct bootstrap_req boot = {
+		.conf = cli->conf,
+		.facts_file = cli->facts,
+		.root_fd = s->root_fd,
+		.image_mode = s->image_mode,
+		.offline = cli->offline,
+		.strict = cli->strict,
+		.may_replay = true,
+		.http = cli->offline ? NULL : s->http,
+		.patience_ns = req->patience_ns,
+		.on_wait = req->on_wait,
+		.wait_arg = req->wait_arg,
+	};
+
+	return bootstrap_load(s->arena, &boot, &s->boot, e);
+}
+
+/* Our unit's command line: this very binary, and our own flags but the one that asked for the unit. */
+static const char *const *unit_command(struct session *s, const struct cli *cli)
+{
+	static const char *const dropped[] = { "install-systemd-unit", "wait" };
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	struct strv out = { 0 };
+
+	strv_add(s->arena, &out, n > 0 ? arena_strn(s->arena, exe, (size_t)n) : cli->program);
+	for (size_t i = 1; cli->argv[i]; i++) {
+		const char *name = cli->argv[i] + strspn(cli->argv[i], "-");
+		size_t len = strcspn(name, "=");
+		bool drop = false;
+
+		for (size_t k = 0; k < ARRAY_LEN(dropped); k++)
+			drop |= name != cli->argv[i] && strlen(dropped[k]) == len &&
+				strncmp(name, dropped[k], len) == 0;
+		if (!drop)
+			strv_add(s->arena, &out, cli->argv[i]);
+	}
+	strv_add(s->arena, &out, NULL);
+	return out.v;
+}
+
+static int make_plan(struct session *s, const struct session_req *req, struct err *e)
+{
+	struct plan_req *plan = arena_new(s->arena, struct plan_req);
+
+	*plan = (struct plan_req){
+		.node = &s->boot.node,
+		.facts = &s->boot.facts,
+		.runtime = s->boot.runtime,
+		.image_mode = s->image_mode,
+		.only = req->only,
+		.exec = req->only ? unit_command(s, req->cli) : NULL,
+		.environment = unit_environment(s->arena),
+	};
+	return plan_build(s->arena, plan, &s->plan, e);
+}
+
+static int open_effects(struct session *s, const struct session_req *req, struct err *e)
+{
+	const struct cli *cli = req->cli;
+	int r;
+
+	s->ctx = (struct task_ctx){
+		.root_fd = s->root_fd,
+		.cache_root_fd = cli->cache ? s->host_fd : s->root_fd,
+		.image_mode = s->image_mode,
+		.verify = cli->verify,
+		.http = s->http,
+		.own_unit = s->own_unit,
+	};
+	r = state_open(s->root_fd, &s->ctx.state, e);
+	if (r < 0)
+		return r;
+	r = cache_new(s->ctx.cache_root_fd, cli->cache ? cli->cache : default_cache, req->for_apply,
+		      &s->ctx.cache, e);
+	if (r < 0)
+		return r;
+	if (!s->image_mode) {
+		/* without a manager the unit tasks say so themselves */
+		struct err why;
+
+		if (bus_open(&s->ctx.bus, &why) < 0)
+			log_warning("systemd cannot be reached: %s", why.msg);
+	}
+	if (!req->for_apply)
+		return 0;
+	r = workers_new(&s->workers, e);
+	if (r < 0)
+		return r;
+	return fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
+}
+
+static void log_warnings(const struct strv *warnings)
+{
+	for (size_t i = 0; i < warnings->n; i++)
+		log_warning("%s", warnings->v[i]);
+}
+
+int session_open(struct session *s, const struct session_req *req, struct err *e)
+{
+	const char *root = req->cli->root ? req->cli->root : "/";
+	int r;
+
+	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
+	s->image_mode = strcmp(root, "/") != 0;
+	s->own_unit = session_own_unit(s->arena);
+	r = io_open_root("/", &s->host_fd, e);
+	if (r < 0)
+		return r;
+	r = io_open_root(root, &s->root_fd, e);
+	if (r < 0)
+		return r;
+	r = open_http(s, req->cli, e);
+	if (r < 0)
+		return r;
+	if (!req->only) {
+		r = load_documents(s, req, e);
+		if (r < 0)
+			return r;
+		log_warnings(&s->boot.warnings);
+	}
+	r = make_plan(s, req, e);
+	if (r < 0)
+		return r;
+	log_warnings(&s->plan.warnings);
+	return open_effects(s, req, e);
+}
+
+void session_close(struct session *s)
+{
+	if (!s->arena)
+		return;
+	/* the fetcher's last callbacks wake the workers' owner, so it goes first */
+	fetch_free(s->ctx.fetcher);
+	bootstrap_done(&s->boot);
+	http_free(s->http);
+	workers_free(s->workers);
+	bus_close(s->ctx.bus);
+	cache_free(s->ctx.cache);
+	state_close(s->ctx.state);
+	cleanup_closep(&s->root_fd);
+	cleanup_closep(&s->host_fd);
+	arena_free(s->arena);
+	*s = (struct session){ 0 };
+}
+
+struct run_req session_run(struct session *s)
+{
+	return (struct run_req){
+		.tasks = (const struct task *const *)s->plan.tasks,
+		.n = s->plan.n,
+		.ctx = &s->ctx,
+		.workers = s->workers,
+	};
+}

@@ -1,0 +1,41 @@
+/* session.h - one run's world: documents, plan, and everything tasks work with
+ * Opening for a plan creates nothing on the machine; opening for apply makes the cache and starts
+ * the engines. Closing in reverse order is what keeps late callbacks away from freed memory.
+ * Owner: session_open/session_close, also after a failed open. Errors: as bootstrap and plan.
+ * Threads: one. */
+#pragma once
+
+#include "nodeup/bootstrap.h"
+#include "nodeup/cli.h"
+#include "nodeup/plan/plan.h"
+#include "nodeup/run/run.h"
+
+struct session {
+	struct arena *arena;
+	int root_fd, host_fd;
+	bool image_mode;
+	const char *own_unit; /* the service we run in, or NULL */
+	struct http *http;
+	struct bootstrap boot;
+	struct plan plan;
+	struct task_ctx ctx;
+	struct workers *workers;
+};
+
+struct session_req {
+	const struct cli *cli;
+	bool for_apply;      /* may create and start things */
+	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
+	int64_t patience_ns; /* for documents that cannot be read */
+	store_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+/* Load documents, make the plan, open what it takes to check (and apply) it. */
+int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
+/* Release everything; a zeroed session is fine. */
+void session_close(struct session *s);
+/* What run_execute and run_plan want. */
+struct run_req session_run(struct session *s);
+/* The name of the service this process runs in, from its control group; NULL for none. */
+char *session_own_unit(struct arena *a);
