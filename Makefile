@@ -38,13 +38,14 @@ endif
 comma    := ,
 
 # A unit test is one file; what the tests share (and the fakes of our own interfaces) is linked to each.
-# Every other x.c of tests/fake, with x_*.c, is a static program for the system tests and the demo.
+# Every other x.c of tests/fake and tests/e2e, with x_*.c or by itself, is a static program of its own.
 EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
 SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
 OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(O)/%)))
 UNIT   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
 SHARED := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c tests/fake/*_fake.c)))
-FAKES  := $(patsubst tests/%.c,build/%,$(foreach f,$(wildcard tests/fake/*.c),$(if $(findstring _,$f),,$f)))
+FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
+          tests/e2e/*.c)))
 
 .PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
         lint format install clean
@@ -87,7 +88,7 @@ $(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
 
 .SECONDEXPANSION:
-$(FAKES): build/%: $(O)/tests/%.o $$(patsubst %.c,$(O)/%.o,$$(wildcard tests/$$*_*.c)) $(STUBS) $(B)/libnodeup.a
+$(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
 
@@ -119,8 +120,8 @@ install: build/nodeup
 	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
 	install -D -m 644 nodeup/nodeup.8 $(DESTDIR)$(mandir)/man8/nodeup.8
 
-# What took long stays: the built dependencies, and build/cache for what tests keep between runs.
+# What took long stays: the built dependencies, and the lab's Debian tree.
 clean:
-	rm -rf --one-file-system $(filter-out build/deps build/cache,$(wildcard build/*))
+	rm -rf --one-file-system $(filter-out build/deps build/lab,$(wildcard build/*))
 
 -include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)

@@ -36,6 +36,16 @@ rm -f "$deps/stamp"
 log=
 trap '[ $? = 0 ] || [ -z "$log" ] || { tail -n 40 "$log"; echo "deps.sh: failed, see $log"; } >&2' EXIT
 
+# Libraries' internal functions have everyday names (strv_free, log_open); a namesake of ours would
+# silently take their place.  Copy an archive with all but its API prefixed.
+hide_internals()
+{
+	local name=${1##*/}
+	nm -g --defined-only "$1" | awk -v api="$2" -v prefix="${name%.a}_" \
+		'NF == 3 && $3 !~ api { print $3, prefix $3 }' | sort -u >"$src/$name.internal"
+	objcopy --redefine-syms="$src/$name.internal" "$1" "$deps/lib/$name"
+}
+
 # http and https only; CA files are found at run time, nodeup has its own table of their places.
 build_curl()
 {
@@ -72,7 +82,7 @@ build_systemd()
 		-Dxz=true "${options[@]}" -Dc_args='-ffunction-sections -fdata-sections'
 	ninja -C build -j "$jobs" version.h
 	ninja -C build -j "$jobs" libsystemd.a
-	cp build/libsystemd.a "$deps/lib/"
+	hide_internals build/libsystemd.a '^sd_'
 	mkdir -p "$deps/include/systemd"
 	cp src/systemd/sd-*.h src/systemd/_sd-common.h "$deps/include/systemd/"
 }
@@ -85,7 +95,8 @@ for name in curl systemd; do
 	(build_$name) >"$log" 2>&1
 done
 log=
-rm -rf "$src/curl" "$src/systemd"
+hide_internals "$(gcc -print-file-name=libblkid.a)" '^blkid_'
+rm -rf "$src/curl" "$src/systemd" "$src"/*.internal
 
 {
 	echo "curl $curl"
