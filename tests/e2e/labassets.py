@@ -20,7 +20,7 @@ from labhost import DEAD, FAST, LAB, ROOT, SLOW, LabError, run, write
 
 ASSETS = os.path.join(LAB, "assets")
 SEED = os.path.join(ROOT, "tests/data/seed-cluster")
-NODEUP = os.path.join(ROOT, "build/nodeup")
+NODEUP = os.environ.get("NODEUP", os.path.join(ROOT, "build/nodeup"))
 KUBE = "https://storage.googleapis.com/kubernetes-release/"
 KOPS = "https://kubeupv2.s3.amazonaws.com/kops/1.8.1/"
 URLS = {

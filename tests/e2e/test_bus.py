@@ -1,6 +1,7 @@
 """units/ against a real systemd: what a fake bus cannot prove."""
 import os
 import shutil
+import signal
 import subprocess
 import threading
 
@@ -56,7 +57,8 @@ def test_version(node):
 
 
 def test_service_starts(node):
-    assert probe(node, "start", "ok.service")["result"] == "done"
+    job = probe(node, "start", "ok.service")
+    assert (job["result"], job["timeouts"]) == ("done", "0"), "told by the signal, not by polling"
     unit = probe(node, "get", "ok.service")
     assert (unit["load"], unit["active"], unit["sub"]) == ("loaded", "active", "running")
     assert (unit["type"], unit["result"], unit["n_restarts"]) == ("simple", "success", "0")
@@ -178,8 +180,10 @@ def test_signals_lost(node):
     node.wait(lambda: node.show("gate.service", "ActiveState")["ActiveState"] == "inactive", 10,
               "gate to end")
     node.sh("kill -CONT %s" % pid)
+    gate.process.send_signal(signal.SIGCONT)  # nsenter stops with its child
     gate.join(30)
     node.sh("rm -f /run/go")
+    assert not gate.is_alive()
     assert gate.lines[-1] == "result=done", gate.lines
 
 

@@ -1,0 +1,185 @@
+"""What a booted node must look like, for the demo and for the tests.  Each check raises LabError."""
+import json
+import random
+import re
+import time
+
+from labhost import LabError
+
+INSTALL = "/var/cache/kubernetes-install"
+NODEUP = INSTALL + "/nodeup"
+CONF = "--conf=%s/kube_env.yaml" % INSTALL
+OURS = "kops-configuration.service"
+WINDOW = 10
+MANAGED = ("/etc/kubernetes /etc/systemd/system /etc/sysconfig /etc/sysctl.d /etc/cni /usr/local/bin "
+           "/opt/cni /opt/kubernetes /srv/kubernetes /var/lib/kubelet/kubeconfig /var/lib/kube-proxy "
+           "/var/lib/kops /var/lib/kubectl /var/cache/nodeup")
+
+
+def is_master(node):
+    return node.role.startswith("master")
+
+
+def services(node):
+    return ["docker.service", "kubelet.service"] + ["protokube.service"] * is_master(node)
+
+
+def need(condition, node, what):
+    if not condition:
+        raise LabError("%s: %s" % (node.name, what))
+
+
+def seconds_between(node, start, end):
+    """Between two (unit, property) monotonic timestamps of systemd."""
+    first, last = (int(node.show(unit, prop).get(prop) or 0) for unit, prop in (start, end))
+    need(first and last, node, "no time for %s %s or %s %s" % (*start, *end))
+    return (last - first) / 1e6
+
+
+def wait_kubelet(node, seconds=90):
+    """Until kubelet answers; gives up at once when our own unit failed."""
+    def ready():
+        state = node.show(OURS, "ActiveState").get("ActiveState")
+        need(state != "failed", node, OURS + " failed")
+        active = node.show("kubelet.service", "ActiveState").get("ActiveState") == "active"
+        return active and node.healthz() == "ok"
+    node.wait(ready, seconds, "kubelet to be active and healthy")
+    # cloud-final starts the user data; the lab's clock is the node's.
+    return seconds_between(node, ("cloud-final.service", "ExecMainStartTimestampMonotonic"),
+                           ("kubelet.service", "ActiveEnterTimestampMonotonic"))
+
+
+def wait_finished(node, seconds=60):
+    """Until our own unit ended; its stdout must end well."""
+    node.wait(lambda: node.show(OURS, "ActiveState").get("ActiveState") in ("inactive", "failed"),
+              seconds, OURS + " to end")
+    unit = node.show(OURS, "Result", "ExecMainStatus", "UnitFileState", "ExecMainExitTimestampMonotonic")
+    need(unit["ExecMainExitTimestampMonotonic"] != "0", node, OURS + " never ran")
+    need(unit["Result"] == "success" and unit["ExecMainStatus"] == "0", node, "%s: %s" % (OURS, unit))
+    need(unit["UnitFileState"] == "enabled", node, OURS + " is not enabled")
+    lines = node.exec("journalctl", "-o", "cat", "--no-pager", "-u", OURS).stdout.splitlines()
+    need("success" in lines, node, "no line `success` in the journal of " + OURS)
+    need(any(line.startswith("nodeup version ") for line in lines), node, "no line `nodeup version`")
+
+
+def check_stable(node):
+    """The contract's window, seen from outside: same process, no restart, healthy."""
+    before = {unit: node.show(unit, "MainPID", "NRestarts") for unit in services(node)}
+    age = time.clock_gettime(time.CLOCK_MONOTONIC) - max(
+        int(node.show(unit, "ActiveEnterTimestampMonotonic")["ActiveEnterTimestampMonotonic"])
+        for unit in services(node)) / 1e6
+    time.sleep(max(0.0, WINDOW - age))
+    for unit, was in before.items():
+        now = node.show(unit, "ActiveState", "MainPID", "NRestarts")
+        need(now["ActiveState"] == "active", node, "%s is %s" % (unit, now["ActiveState"]))
+        need(now["MainPID"] == was["MainPID"] != "0", node, unit + " has another main process")
+        need(now["NRestarts"] == "0", node, "%s restarted %s times" % (unit, now["NRestarts"]))
+    need(node.healthz() == "ok", node, "kubelet is not healthy")
+
+
+def check_rest(node):
+    """cloud-init, failed units, the image, and how the metadata service was asked."""
+    node.wait(lambda: "status: running" not in node.exec("cloud-init", "status").stdout, 30, "cloud-init")
+    status = node.exec("cloud-init", "status", "--long").stdout
+    need("status: done" in status, node, status + node.sh("tail -20 /var/log/cloud-init-output.log"))
+    failed = node.sh("systemctl --failed --plain --no-legend --no-pager").strip()
+    need(not failed, node, "failed units:\n" + failed)
+    if is_master(node):
+        running = node.sh("docker ps --format '{{.Image}} {{.Status}}'")
+        need(re.search(r"^protokube:1\.8\.1 Up", running, re.M), node, "docker ps: " + running)
+    cmdline = node.sh("tr '\\0' '\\n' </proc/$(systemctl show -P MainPID kubelet)/cmdline")
+    need("--hostname-override=" + node.hostname in cmdline.splitlines(), node, cmdline)
+    need(" 401 " not in node.imds_log(), node, "IMDSv1 was asked:\n" + node.imds_log())
+    need('"GET /' in node.s3_log(), node, "S3 was never asked")
+
+
+def slowest(node, count=2):
+    """The assets that took longest, by nodeup's own record, else by the server's."""
+    times = {}
+    text = node.exec("cat", "/run/nodeup/status.json").stdout
+    for task in json.loads(text or "{}").get("tasks", []):
+        if task.get("kind") == "asset" and "endMs" in task:
+            times[task["name"]] = (task["endMs"] - task.get("startMs", 0)) / 1e3
+    for request in [] if times else node.requests():
+        name = re.sub(r"^(cni).*", r"\1", request["uri"].rsplit("/", 1)[1].split(".")[0])
+        times[name] = times.get(name, 0) + float(request["seconds"])
+    best = sorted(times.items(), key=lambda item: -item[1])[:count]
+    return ", ".join("%s %.1f s" % (name.rsplit("/", 1)[-1], seconds) for name, seconds in best)
+
+
+def snapshot(node):
+    """All that a second run must leave as it is."""
+    state = {unit: node.show(unit, "InvocationID", "MainPID", "ActiveEnterTimestampMonotonic",
+                             "NRestarts") for unit in services(node)}
+    state["files"] = node.sh("find %s -printf '%%p %%T@ %%C@ %%i %%m\\n' 2>/dev/null | sort" % MANAGED,
+                             check=False).splitlines()
+    state["requests"] = len(node.requests())
+    return state
+
+
+def timed_nodeup(node, *arguments, timeout=120):
+    """Run nodeup in the node; (status, milliseconds, output)."""
+    command = " ".join([NODEUP, *arguments])
+    done = node.exec("bash", "-c", "a=$EPOCHREALTIME; %s >/run/lab/out 2>&1; r=$?; b=$EPOCHREALTIME; "
+                     "echo $r $(( ${b/./} - ${a/./} )); cat /run/lab/out" % command, timeout=timeout)
+    first, _, output = done.stdout.partition("\n")
+    status, micros = first.split()
+    return int(status), int(micros) / 1e3, output
+
+
+def check_again(node):
+    """A second run has nothing to do; the milliseconds it took."""
+    before = snapshot(node)
+    need(len(before["files"]) > 10, node, "hardly any managed file is there")
+    status, _, output = timed_nodeup(node, "plan", CONF)
+    need(status == 0, node, "plan: status %d, want 0\n%s" % (status, output))
+    status, millis, output = timed_nodeup(node, CONF)
+    need(status == 0, node, "second run: status %d\n%s" % (status, output))
+    after = snapshot(node)
+    for key in before:
+        if key == "files":
+            changed = sorted(set(before[key]) ^ set(after[key]))
+            need(not changed, node, "the second run touched:\n" + "\n".join(changed[:20]))
+        need(before[key] == after[key], node, "%s: was %s, is %s" % (key, before[key], after[key]))
+    return millis
+
+
+def check_nothing_torn(node, assets):
+    """Whatever was killed, nothing half-written has its final name."""
+    digest = node.sh("sha1sum </usr/local/bin/kubelet", check=False).split(" ")[0]
+    empty = "da39a3ee5e6b4b0d3255bfef95601890afd80709"
+    need(digest in ("", empty, assets["kubelet"]) and (digest != empty or not node.sh(
+        "ls /usr/local/bin/kubelet 2>/dev/null", check=False)), node, "kubelet is torn: " + digest)
+    torn = node.sh("find /etc/kubernetes/manifests /etc/sysconfig /etc/systemd/system /srv/kubernetes "
+                   "-type f -not -name '.*' -size 0 2>/dev/null", check=False)
+    need(not torn, node, "empty files: " + torn)
+
+
+def check_killed(node, assets, longest, kills=8, seed=None):
+    """Kill nodeup at random moments of its first runs, then converge; the seconds that took."""
+    seed = random.randrange(1 << 32) if seed is None else seed
+    rng = random.Random(seed)
+    for delay in sorted(rng.uniform(0.01, longest) for _ in range(kills)):
+        node.exec("timeout", "-s", "KILL", "%.3f" % delay, NODEUP, CONF, timeout=60)
+        check_nothing_torn(node, assets)
+    start = time.clock_gettime(time.CLOCK_MONOTONIC)
+    status, millis, output = timed_nodeup(node, CONF)
+    need(status == 0, node, "re-run after %d kills (seed %d): status %d\n%s" % (kills, seed, status, output))
+    need(node.healthz() == "ok", node, "kubelet is not healthy after kills (seed %d)" % seed)
+    check_stable(node)
+    check_again(node)
+    active = int(node.show("kubelet.service", "ActiveEnterTimestampMonotonic")[
+        "ActiveEnterTimestampMonotonic"]) / 1e6
+    return active - start if active > start else millis / 1e3
+
+
+def explain(node):
+    """The last journal lines of what looks guilty."""
+    if not node.pid:
+        return ""
+    out = []
+    failed = node.sh("systemctl --failed --plain --no-legend --no-pager", check=False).split("\n")
+    for unit in dict.fromkeys([line.split()[0] for line in failed if line] + [OURS, "kubelet.service"]):
+        out.append("--- %s\n%s" % (unit, node.journal(unit, 15)))
+    out.append("--- user data\n" + node.sh("tail -n 15 /var/log/cloud-init-output.log", check=False))
+    return "\n".join(out)
