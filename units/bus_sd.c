@@ -137,7 +137,6 @@ static bool is_lost(const struct bus *b)
 	return !b->bus || sd_bus_is_open(b->bus) <= 0;
 }
 
-/* Handle what sd-bus has read already: poll(2) will not tell of it again. */
 static int dispatch(struct bus *b)
 {
 	int r;
@@ -145,6 +144,16 @@ static int dispatch(struct bus *b)
 	do
 		r = sd_bus_process(b->bus, NULL);
 	while (r > 0);
+	return r;
+}
+
+/* End a call with result r: handle the signals that were read while waiting for its answer. poll(2)
+ * will not tell of them again, and sd-bus wants no events while it has any. A connection that breaks
+ * here shows at the next call. */
+static int settle(struct bus *b, int r)
+{
+	if (!is_lost(b))
+		(void)dispatch(b);
 	return r;
 }
 
@@ -187,7 +196,6 @@ static int call(struct bus *b, const struct method *m, sd_bus_message **ret, str
 				error.name ? error.name : "no reply",
 				error.message ? error.message : strerror(-r));
 	*ret = TAKE(reply);
-	(void)dispatch(b); /* a connection that broke meanwhile shows at the next call */
 	return 0;
 }
 
@@ -397,7 +405,7 @@ static int get_unit(struct bus *b, struct arena *a, const char *unit, struct bus
 int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret, struct err *e)
 {
 	struct bus_unit u;
-	int r = get_unit(b, a, unit, &u, e);
+	int r = settle(b, get_unit(b, a, unit, &u, e));
 
 	if (r < 0)
 		return err_wrap(e, "state of %s", unit);
@@ -408,7 +416,7 @@ int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *r
 int bus_reload(struct bus *b, struct err *e)
 {
 	automessage sd_bus_message *reply = NULL;
-	int r = call(b, MANAGER("Reload"), &reply, e, NULL);
+	int r = settle(b, call(b, MANAGER("Reload"), &reply, e, NULL));
 
 	return r < 0 ? err_wrap(e, "daemon-reload") : 0;
 }
@@ -422,7 +430,7 @@ int bus_enable(struct bus *b, const char *unit, bool on, bool *ret_changed, stru
 		r = call(b, MANAGER("EnableUnitFiles"), &reply, e, "asbb", 1, unit, 0, 1);
 	else
 		r = call(b, MANAGER("DisableUnitFiles"), &reply, e, "asb", 1, unit, 0);
-	if (r < 0)
+	if (settle(b, r) < 0)
 		return err_wrap(e, "%s %s", on ? "enable" : "disable", unit);
 	if (on)
 		r = sd_bus_message_read(reply, "b", &installs);
@@ -473,7 +481,7 @@ int bus_job(struct bus *b, const char *verb, const char *unit, uint32_t *ret_job
 	id = (uint32_t)strtoul(str_basename(path), NULL, 10);
 	jobs_add(&b->jobs, id, unit, v->stops);
 	*ret_job = id;
-	return 0;
+	return settle(b, 0); /* not before the job is known: a quick one is over already */
 }
 
 enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_result)
@@ -545,7 +553,7 @@ int bus_process(struct bus *b, struct err *e)
 			return r;
 		b->polled_ns = 0; /* signals were missed */
 	}
-	return jobs_poll(b, e);
+	return settle(b, jobs_poll(b, e));
 }
 
 int bus_reset_failed(struct bus *b, const char *unit, struct err *e)
@@ -558,7 +566,7 @@ int bus_reset_failed(struct bus *b, const char *unit, struct err *e)
 	/* By its object and not by name: a unit that is not loaded has nothing to reset. */
 	if (r >= 0)
 		r = call(b, METHOD(path, SYSTEMD ".Unit", "ResetFailed"), &reply, e, NULL);
-	return r < 0 ? err_wrap(e, "reset-failed %s", unit) : 0;
+	return settle(b, r) < 0 ? err_wrap(e, "reset-failed %s", unit) : 0;
 }
 
 int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e)
@@ -572,7 +580,7 @@ int bus_version(struct bus *b, struct arena *a, const char **ret, struct err *e)
 		return -ENOTCONN;
 	r = sd_bus_get_property_string(b->bus, SYSTEMD, SYSTEMD_PATH, SYSTEMD ".Manager", "Version",
 				       &error, &text);
-	if (r < 0)
+	if (settle(b, r) < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "systemd's version: %s",
 				error.message ? error.message : strerror(-r));
 	/* "252.39-1~deb12u2", or "systemd 215" of old. */
