@@ -1,0 +1,102 @@
+#include "assets/asset.h"
+
+#include <string.h>
+#include "assets/url.h"
+
+static const struct {
+	const char *suffix;
+	enum asset_form form;
+} forms[] = {
+	{ ".tar.gz", ASSET_TAR_GZ }, { ".tgz", ASSET_TAR_GZ },      { ".tar.xz", ASSET_TAR_XZ },
+	{ ".txz", ASSET_TAR_XZ },    { ".tar.zst", ASSET_TAR_ZST }, { ".tzst", ASSET_TAR_ZST },
+};
+
+static const char *const schemes[] = { "http", "https", "file" };
+
+/* The '@' that ends the hash, or NULL: one behind "://" belongs to a URL. */
+static const char *find_hash_end(const char *text)
+{
+	const char *at = strchr(text, '@'), *url = strstr(text, "://");
+
+	return at && (!url || at < url) ? at : NULL;
+}
+
+static int check_url(struct arena *a, const char *url, struct err *e)
+{
+	struct url u = url_split(url);
+	bool known = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+		known = known || url_has_scheme(&u, schemes[i]);
+	if (!known)
+		return err_config(e, "asset '%s': wanted an http, https or file URL",
+				  asset_url_public(a, url));
+	if (!url_has_scheme(&u, "file") && u.host_n == 0)
+		return err_config(e, "asset '%s': the URL names no host", asset_url_public(a, url));
+	return 0;
+}
+
+static int take_name(struct arena *a, struct asset *as, struct err *e)
+{
+	struct url u = url_split(as->urls.v[0]);
+
+	as->name = str_basename(arena_strn(a, u.path, u.path_n));
+	if (str_is_empty(as->name) || str_eq(as->name, ".") || str_eq(as->name, ".."))
+		return err_config(e, "asset '%s': the URL ends in no file name",
+				  asset_url_public(a, as->urls.v[0]));
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		if (str_has_suffix(as->name, forms[i].suffix))
+			as->form = forms[i].form;
+	return 0;
+}
+
+/* The first URL of a list for people; the rest could hold secrets in turn. */
+static char *first_public(struct arena *a, const char *urls)
+{
+	return asset_url_public(a, arena_strn(a, urls, strcspn(urls, ",")));
+}
+
+int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err *e)
+{
+	struct asset as = { .form = ASSET_PLAIN };
+	const char *trimmed = str_trim(a, text);
+	const char *at = find_hash_end(trimmed);
+	struct strv urls;
+	int r;
+
+	if (!at)
+		return err_config(e, "asset '%s': no hash, wanted hash@url",
+				  first_public(a, trimmed));
+	r = digest_parse(trimmed, (size_t)(at - trimmed), &as.digest, e);
+	if (r < 0)
+		return err_wrap(e, "asset '%s'", first_public(a, at + 1));
+	urls = strv_split(a, at + 1, ',');
+	for (size_t i = 0; i < urls.n; i++) {
+		const char *url = str_trim(a, urls.v[i]);
+
+		r = check_url(a, url, e);
+		if (r < 0)
+			return r;
+		if (!strv_has(&as.urls, url))
+			strv_add(a, &as.urls, url);
+	}
+	if (as.urls.n == 0)
+		return err_config(e, "asset '%s': a hash without a URL", trimmed);
+	r = take_name(a, &as, e);
+	if (r < 0)
+		return r;
+	*ret = as;
+	return 0;
+}
+
+bool asset_is_archive(const struct asset *as)
+{
+	return as->form != ASSET_PLAIN;
+}
+
+char *asset_url_public(struct arena *a, const char *url)
+{
+	char out[URL_PUBLIC_MAX];
+
+	return arena_str(a, url_public(url, out));
+}

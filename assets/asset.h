@@ -1,0 +1,24 @@
+/* asset.h - what a document asks for: a digest and where the bytes may be had
+ * Text form: [hash@]url[,mirror...]. The name is the last path component of the first URL.
+ * Owner: the arena. Errors: CONFIG. Source: kops nodeup.Config Assets, upup/pkg/fi/assetstore.go. */
+#pragma once
+
+#include "assets/digest.h"
+#include "nodeup/base/str.h"
+
+enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST };
+
+struct asset {
+	const char *name; /* "kubelet", "cni.tar.gz" */
+	struct digest digest;
+	struct strv urls; /* first choice first; http, https, file */
+	enum asset_form form;
+};
+
+/* Parse the text form. A missing hash, an unknown scheme and an empty name are errors that quote
+ * the URL without user, password and query. */
+int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err *e) must_check;
+/* Whether the asset is an archive. */
+bool asset_is_archive(const struct asset *as);
+/* A URL for people: user, password and query removed (they may be secrets). */
+char *asset_url_public(struct arena *a, const char *url);

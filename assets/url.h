@@ -1,0 +1,28 @@
+/* url.h - the few questions asked about a URL, none of which allocates
+ * A URL may carry secrets (userinfo, a presigned query): url_public is what people get to see.
+ * Owner: the caller's buffers. Errors: none; a URL that cannot be read has an empty host and scheme.
+ * Threads: all functions. Source: RFC 3986, RFC 3927, RFC 4291. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { URL_PUBLIC_MAX = 256, URL_HOST_MAX = 256 };
+
+/* Borrowed pieces of a URL; all are NULL with length 0 when the text is no URL. */
+struct url {
+	const char *scheme, *authority, *host,
+		*path; /* host without brackets; path up to '?' or '#' */
+	size_t scheme_n, authority_n, host_n, path_n; /* authority without userinfo, with port */
+};
+
+/* Take a URL apart. */
+struct url url_split(const char *text);
+/* Whether the scheme is this one (lower case), whatever the case of the URL. */
+bool url_has_scheme(const struct url *u, const char *scheme);
+/* Whether the host is a literal link-local address: 169.254/16, fe80::/10, fd00:ec2::254. */
+bool url_is_link_local(const struct url *u);
+/* Same scheme and authority: what headers with secrets may follow to. */
+bool url_same_origin(const struct url *a, const struct url *b);
+/* The URL for people, without user, password, query and fragment; cut when it is long. */
+const char *url_public(const char *text, char out[static URL_PUBLIC_MAX]);
