@@ -1,0 +1,584 @@
+#include "assets/http.h"
+
+#include <curl/curl.h>
+#include <assert.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include "assets/proxy.h"
+#include "assets/transfer.h"
+#include "assets/url.h"
+#include "nodeup/base/dur.h"
+
+enum {
+	CONNECT_TIMEOUT_S = 20,
+	HEADER_TIMEOUT_S = 30,
+	STALL_TIMEOUT_S = 30,
+	BUFFER_SIZE = 256 * 1024,
+	IDLE_MS = 60 * 1000,
+};
+
+struct http {
+	struct arena *arena;
+	struct http_opts opts; /* strings are the arena's; timeouts filled in */
+	struct proxies proxies;
+	const char *ca; /* NULL: none found yet */
+	bool ca_is_dir;
+	CURLM *multi;
+	char *chunk; /* for file:// URLs */
+	pthread_t thread;
+
+	pthread_mutex_t lock;      /* the members below, and every transfer's `cancelled` */
+	struct transfer *incoming; /* last started first */
+	struct transfer *active; /* only the net thread changes it, and walks it without the lock */
+	uint64_t last_id;
+	bool stop;
+};
+
+static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
+
+static void init_curl(void)
+{
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+		abort();
+}
+
+/* Only memory can be missing: the options are known to the libcurl we link. */
+#define SET(easy, option, value)                                             \
+	do {                                                                 \
+		if (curl_easy_setopt((easy), (option), (value)) != CURLE_OK) \
+			abort();                                             \
+	} while (0)
+
+static size_t on_header(char *p, size_t size, size_t n, void *arg)
+{
+	return transfer_header(arg, p, size * n) < 0 ? 0 : size * n;
+}
+
+static size_t on_body(char *p, size_t size, size_t n, void *arg)
+{
+	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
+}
+
+static int on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
+{
+	struct transfer *t = arg;
+
+	(void)ip;
+	(void)local_ip;
+	(void)port;
+	(void)local_port;
+	t->connected = true;
+	t->watch_ns = dur_now();
+	return CURL_PREREQFUNC_OK;
+}
+
+static void release_easy(struct http *h, struct transfer *t)
+{
+	if (!t->easy)
+		return;
+	(void)curl_multi_remove_handle(h->multi, t->easy);
+	curl_easy_cleanup(t->easy);
+	curl_slist_free_all(t->header_list);
+	t->easy = t->header_list = NULL;
+}
+
+static void set_method(struct transfer *t)
+{
+	const struct http_req *req = &t->req;
+
+	if (str_eq(req->method, "HEAD")) {
+		SET(t->easy, CURLOPT_NOBODY, 1L);
+		return;
+	}
+	if (str_eq(req->method, "GET") && !req->body)
+		return;
+	SET(t->easy, CURLOPT_CUSTOMREQUEST, req->method);
+	if (req->body || str_eq(req->method, "PUT") || str_eq(req->method, "POST")) {
+		SET(t->easy, CURLOPT_POSTFIELDSIZE_LARGE,
+		    (curl_off_t)(req->body ? req->body_len : 0));
+		SET(t->easy, CURLOPT_POSTFIELDS, req->body ? (const char *)req->body : "");
+	}
+}
+
+static void add_header(struct transfer *t, const char *header)
+{
+	struct curl_slist *list = curl_slist_append(t->header_list, header);
+
+	if (!list)
+		abort();
+	t->header_list = list;
+}
+
+static void set_headers(struct transfer *t)
+{
+	bool has_type = false;
+
+	for (size_t i = 0; i < t->req.headers.n; i++) {
+		has_type = has_type || strncasecmp(t->req.headers.v[i], "content-type:", 13) == 0;
+		add_header(t, t->req.headers.v[i]);
+	}
+	/* curl's own ideas: a round trip before a body, and that every body is a form */
+	add_header(t, "Expect:");
+	if (!has_type)
+		add_header(t, "Content-Type:");
+	SET(t->easy, CURLOPT_HTTPHEADER, (struct curl_slist *)t->header_list);
+}
+
+static void set_tls(struct http *h, struct transfer *t)
+{
+	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	/* never the places that were known where this was built */
+	SET(t->easy, CURLOPT_CAINFO, h->ca && !h->ca_is_dir ? h->ca : NULL);
+	SET(t->easy, CURLOPT_CAPATH, h->ca && h->ca_is_dir ? h->ca : NULL);
+	SET(t->easy, CURLOPT_PROXY_CAINFO, h->ca && !h->ca_is_dir ? h->ca : NULL);
+	SET(t->easy, CURLOPT_PROXY_CAPATH, h->ca && h->ca_is_dir ? h->ca : NULL);
+}
+
+static void set_route(struct http *h, struct transfer *t)
+{
+	struct url u = url_split(t->url);
+	bool direct = t->req.no_proxy || t->req.unix_socket;
+
+	/* never NULL: that would make curl look into the environment itself */
+	SET(t->easy, CURLOPT_PROXY, direct ? "" : proxy_for(&h->proxies, &u));
+	SET(t->easy, CURLOPT_NOPROXY, h->proxies.none);
+	if (t->req.unix_socket)
+		SET(t->easy, CURLOPT_UNIX_SOCKET_PATH, t->req.unix_socket);
+	SET(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(h->opts.connect_timeout_ns / DUR_MS));
+	if (t->req.timeout_ns > 0)
+		SET(t->easy, CURLOPT_TIMEOUT_MS, (long)(t->req.timeout_ns / DUR_MS) + 1);
+}
+
+/* A new handle each time: its resolver reads resolv.conf again, which may be young at boot. */
+static int start_curl(struct http *h, struct transfer *t)
+{
+	if (strncasecmp(t->url, "https:", 6) == 0 && !h->ca) {
+		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
+		if (!h->ca)
+			return transfer_fail(t, ENOENT,
+					     "no CA certificates on this machine: "
+					     "install ca-certificates or set SSL_CERT_FILE");
+	}
+	t->easy = curl_easy_init();
+	if (!t->easy)
+		abort();
+	if (!t->detail)
+		t->detail = arena_alloc(t->arena, CURL_ERROR_SIZE);
+	t->detail[0] = '\0';
+	SET(t->easy, CURLOPT_ERRORBUFFER, t->detail);
+	SET(t->easy, CURLOPT_PRIVATE, t);
+	SET(t->easy, CURLOPT_NOSIGNAL, 1L);
+	SET(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	SET(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+	SET(t->easy, CURLOPT_USERAGENT, "nodeup");
+	SET(t->easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
+	SET(t->easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+	SET(t->easy, CURLOPT_HEADERFUNCTION, on_header);
+	SET(t->easy, CURLOPT_HEADERDATA, t);
+	SET(t->easy, CURLOPT_WRITEFUNCTION, on_body);
+	SET(t->easy, CURLOPT_WRITEDATA, t);
+	SET(t->easy, CURLOPT_PREREQFUNCTION, on_connected);
+	SET(t->easy, CURLOPT_PREREQDATA, t);
+	set_method(t);
+	set_headers(t);
+	set_tls(h, t);
+	set_route(h, t);
+	if (curl_easy_setopt(t->easy, CURLOPT_URL, t->url) != CURLE_OK ||
+	    curl_multi_add_handle(h->multi, t->easy) != CURLM_OK)
+		abort();
+	return 0;
+}
+
+static int start(struct http *h, struct transfer *t)
+{
+	struct url u = url_split(t->url);
+
+	if (t->fn)
+		return 0;
+	if (url_has_scheme(&u, "file"))
+		return transfer_open_file(t);
+	if (!url_has_scheme(&u, "http") && !url_has_scheme(&u, "https"))
+		return transfer_fail(t, EINVAL, "wanted an http, https or file URL");
+	return start_curl(h, t);
+}
+
+/* Take t off the list of what runs, and report. */
+static void finish(struct http *h, struct transfer *t, int r)
+{
+	struct transfer **p;
+
+	release_easy(h, t);
+	(void)pthread_mutex_lock(&h->lock);
+	for (p = &h->active; *p != t; p = &(*p)->next)
+		;
+	*p = t->next;
+	(void)pthread_mutex_unlock(&h->lock);
+	transfer_finish(t, r);
+}
+
+static int fail_of(const struct transfer *t)
+{
+	return t->err.errnum > 0 ? -t->err.errnum : -EINVAL;
+}
+
+/* Word a transport error: curl's text, and what the system said. */
+static int transport_error(struct transfer *t, CURLcode code)
+{
+	const char *text = t->detail[0] ? t->detail : curl_easy_strerror(code);
+	long number = 0;
+
+	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
+	if (code == CURLE_OPERATION_TIMEDOUT)
+		number = ETIMEDOUT;
+	if (t->content_length > t->bytes && t->bytes + t->discarded > 0 && t->status / 100 == 2)
+		return transfer_fail(t, EPIPE, "short body: %lld of %lld bytes came",
+				     (long long)t->bytes, (long long)t->content_length);
+	if (code == CURLE_PARTIAL_FILE && t->status / 100 == 2)
+		return transfer_fail(t, EPIPE, "short body: %lld bytes came, more were announced",
+				     (long long)t->bytes);
+	if (number == 0 || code == CURLE_OPERATION_TIMEDOUT)
+		return transfer_fail(t, number ? (int)number : EPROTO, "%s", text);
+	return transfer_fail(t, (int)number, "%s: %s", text, strerror((int)number));
+}
+
+/* 1 when the next request of a redirect runs, 0 when there is none, < 0 with t->err. */
+static int follow(struct http *h, struct transfer *t)
+{
+	char *to = NULL;
+	int r;
+
+	if (t->req.no_redirect || t->status / 100 != 3 ||
+	    (!str_eq(t->req.method, "GET") && !str_eq(t->req.method, "HEAD")))
+		return 0;
+	if (curl_easy_getinfo(t->easy, CURLINFO_REDIRECT_URL, &to) != CURLE_OK || !to)
+		return 0;
+	r = transfer_redirect(t, to);
+	if (r < 0)
+		return r;
+	release_easy(h, t);
+	r = start_curl(h, t);
+	return r < 0 ? r : 1;
+}
+
+static void complete(struct http *h, struct transfer *t, CURLcode code)
+{
+	/* the rest of an error page was refused by ourselves */
+	bool enough = code == CURLE_WRITE_ERROR && !t->failed && t->status >= 300;
+	int r;
+
+	if (t->failed)
+		r = fail_of(t);
+	else if (code != CURLE_OK && !enough)
+		r = transport_error(t, code);
+	else
+		r = follow(h, t);
+	if (r > 0)
+		return;
+	finish(h, t, r < 0 ? r : transfer_verdict(t));
+}
+
+static void reap(struct http *h)
+{
+	CURLMsg *msg;
+	int left;
+
+	while ((msg = curl_multi_info_read(h->multi, &left))) {
+		struct transfer *t = NULL;
+		CURLcode code = msg->data.result;
+
+		if (msg->msg != CURLMSG_DONE)
+			continue;
+		(void)curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
+		complete(h, t, code);
+	}
+}
+
+/* Move what was started to what runs. Returns whether the engine is to stop. */
+static bool take_incoming(struct http *h)
+{
+	struct transfer *fresh, *next, *reversed = NULL;
+	bool stop;
+
+	(void)pthread_mutex_lock(&h->lock);
+	fresh = h->incoming;
+	h->incoming = NULL;
+	stop = h->stop;
+	for (; fresh; fresh = next) {
+		next = fresh->next;
+		fresh->next = reversed;
+		reversed = fresh;
+	}
+	for (fresh = reversed; fresh; fresh = next) {
+		next = fresh->next;
+		fresh->next = h->active;
+		h->active = fresh;
+	}
+	(void)pthread_mutex_unlock(&h->lock);
+	return stop;
+}
+
+static int cancel_error(struct transfer *t)
+{
+	return t->fn ? -ECANCELED : transfer_fail(t, ECANCELED, "cancelled");
+}
+
+/* One look at something that runs. Returns when to look again. */
+static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t now)
+{
+	int64_t again = INT64_MAX;
+	int r = 0;
+
+	if (cancelled) {
+		finish(h, t, cancel_error(t));
+		return again;
+	}
+	if (!t->easy && t->fd < 0 && !t->fn)
+		r = start(h, t);
+	if (r < 0) {
+		finish(h, t, r);
+	} else if (t->fn) {
+		if (t->due_ns > now)
+			return t->due_ns;
+		finish(h, t, 0);
+	} else if (t->fd >= 0) {
+		r = transfer_step_file(t, h->chunk, BUFFER_SIZE);
+		if (r > 0)
+			return now;
+		finish(h, t, r);
+	} else if (t->connected) {
+		again = transfer_watch(t, now, &h->opts);
+		if (again == 0)
+			finish(h, t, fail_of(t));
+		return again;
+	}
+	return again;
+}
+
+static bool is_cancelled(struct http *h, const struct transfer *t, bool stop)
+{
+	bool cancelled;
+
+	(void)pthread_mutex_lock(&h->lock);
+	cancelled = t->cancelled;
+	(void)pthread_mutex_unlock(&h->lock);
+	return cancelled || stop;
+}
+
+/* Look at everything once. Returns how long nothing is due, in milliseconds. */
+static int step_all(struct http *h, bool stop)
+{
+	int64_t now = dur_now(), due = INT64_MAX;
+	struct transfer *next;
+
+	/* callbacks start new ones, which wait in `incoming`; only finish() unlinks, and only t */
+	for (struct transfer *t = h->active; t; t = next) {
+		int64_t again;
+
+		next = t->next;
+		again = step(h, t, is_cancelled(h, t, stop), now);
+		if (again < due)
+			due = again;
+	}
+	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)
+		return IDLE_MS;
+	return due <= now ? 0 : (int)((due - now) / DUR_MS) + 1;
+}
+
+static bool is_idle(struct http *h)
+{
+	bool idle;
+
+	(void)pthread_mutex_lock(&h->lock);
+	idle = !h->active && !h->incoming;
+	(void)pthread_mutex_unlock(&h->lock);
+	return idle;
+}
+
+static void *net_main(void *arg)
+{
+	struct http *h = arg;
+
+	for (;;) {
+		bool stop = take_incoming(h);
+		int running, wait_ms;
+
+		(void)curl_multi_perform(h->multi, &running);
+		reap(h);
+		/* after curl moved things: what it connected just now has a deadline */
+		wait_ms = step_all(h, stop);
+		if (stop && is_idle(h))
+			return NULL;
+		(void)curl_multi_poll(h->multi, NULL, 0, stop ? 0 : wait_ms, NULL);
+	}
+}
+
+static void copy_opts(struct http *h, const struct http_opts *opts)
+{
+	struct arena *a = h->arena;
+
+	h->opts = *opts;
+	h->opts.ca_file = arena_str(a, opts->ca_file);
+	h->opts.rewrites = (struct strv){ 0 };
+	for (size_t i = 0; i < opts->rewrites.n; i++)
+		strv_add(a, &h->opts.rewrites, arena_str(a, opts->rewrites.v[i]));
+	if (h->opts.connect_timeout_ns <= 0)
+		h->opts.connect_timeout_ns = CONNECT_TIMEOUT_S * DUR_SEC;
+	if (h->opts.header_timeout_ns <= 0)
+		h->opts.header_timeout_ns = HEADER_TIMEOUT_S * DUR_SEC;
+	if (h->opts.stall_timeout_ns <= 0)
+		h->opts.stall_timeout_ns = STALL_TIMEOUT_S * DUR_SEC;
+	h->proxies = proxy_load(a);
+	h->ca = h->opts.ca_file ? h->opts.ca_file : http_find_ca(a, opts->root_fd, &h->ca_is_dir);
+}
+
+static void release(struct http *h)
+{
+	(void)curl_multi_cleanup(h->multi);
+	(void)pthread_mutex_destroy(&h->lock);
+	arena_free(h->arena);
+	free(h->chunk);
+	free(h);
+}
+
+int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
+{
+	struct http *h = xcalloc(1, sizeof(*h));
+	sigset_t all, before;
+	int r;
+
+	(void)pthread_once(&curl_once, init_curl);
+	h->arena = arena_new_empty();
+	copy_opts(h, opts);
+	h->chunk = xrealloc(NULL, BUFFER_SIZE);
+	(void)pthread_mutex_init(&h->lock, NULL);
+	h->multi = curl_multi_init();
+	if (!h->multi)
+		abort();
+	/* signals are main's; SIGPIPE of a TLS socket must not be anybody's */
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&h->thread, NULL, net_main, h);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r != 0) {
+		release(h);
+		return err_fail(e, ERR_SYSTEM, r, "start the network thread: %s", strerror(r));
+	}
+	*ret = h;
+	return 0;
+}
+
+void http_free(struct http *h)
+{
+	if (!h)
+		return;
+	(void)pthread_mutex_lock(&h->lock);
+	h->stop = true;
+	(void)pthread_mutex_unlock(&h->lock);
+	(void)curl_multi_wakeup(h->multi);
+	(void)pthread_join(h->thread, NULL);
+	release(h);
+}
+
+static uint64_t enqueue(struct http *h, struct transfer *t)
+{
+	uint64_t id;
+
+	(void)pthread_mutex_lock(&h->lock);
+	id = t->id = ++h->last_id;
+	t->next = h->incoming;
+	h->incoming = t;
+	(void)pthread_mutex_unlock(&h->lock);
+	(void)curl_multi_wakeup(h->multi);
+	return id;
+}
+
+uint64_t http_start(struct http *h, const struct http_req *req)
+{
+	return enqueue(h, transfer_new(req, &h->opts.rewrites));
+}
+
+uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int r), void *arg)
+{
+	struct http_req none = { .url = "" };
+	struct transfer *t = transfer_new(&none, &(struct strv){ 0 });
+
+	t->fn = fn;
+	t->fn_arg = arg;
+	t->due_ns = dur_now() + delay_ns;
+	return enqueue(h, t);
+}
+
+void http_cancel(struct http *h, uint64_t id)
+{
+	struct transfer *lists[2];
+
+	(void)pthread_mutex_lock(&h->lock);
+	lists[0] = h->incoming;
+	lists[1] = h->active;
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		for (struct transfer *t = lists[i]; t; t = t->next)
+			if (t->id == id)
+				t->cancelled = true;
+	(void)pthread_mutex_unlock(&h->lock);
+	(void)curl_multi_wakeup(h->multi);
+}
+
+/* What http_get waits for. */
+struct waiter {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool done;
+	int r, status;
+	struct buf *body;
+	struct err *e;
+};
+
+static int on_get_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	struct waiter *w = arg;
+
+	if (buf_add(w->body, p, n) < 0)
+		return buf_check(w->body, "the body", e);
+	return 0;
+}
+
+static void on_get_done(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	struct waiter *w = arg;
+
+	(void)pthread_mutex_lock(&w->lock);
+	w->r = r;
+	w->status = res->status;
+	if (r < 0)
+		*w->e = *e;
+	w->done = true;
+	(void)pthread_cond_signal(&w->changed);
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
+int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
+	     struct err *e)
+{
+	struct waiter w = { .body = b, .e = e };
+	struct http_req mine = *req;
+
+	assert(!pthread_equal(pthread_self(), h->thread));
+	mine.data = on_get_data;
+	mine.done = on_get_done;
+	mine.arg = &w;
+	mine.max_bytes = b->max - b->len;
+	(void)pthread_mutex_init(&w.lock, NULL);
+	(void)pthread_cond_init(&w.changed, NULL);
+	(void)http_start(h, &mine);
+	(void)pthread_mutex_lock(&w.lock);
+	while (!w.done)
+		(void)pthread_cond_wait(&w.changed, &w.lock);
+	(void)pthread_mutex_unlock(&w.lock);
+	(void)pthread_cond_destroy(&w.changed);
+	(void)pthread_mutex_destroy(&w.lock);
+	if (ret_status)
+		*ret_status = w.status;
+	return w.r < 0 ? w.r : 0;
+}

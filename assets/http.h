@@ -1,0 +1,77 @@
+/* http.h - every byte from the network: one curl_multi on one thread
+ * Transfers are started from any thread and run side by side; callbacks run on the net thread and
+ * must be short. http_get is the blocking façade for small documents. file:// URLs are read there too.
+ * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below
+ * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http,
+ * never to link-local; other hosts get none of the headers but Accept and Range. Proxies from
+ * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
+ * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
+ * query), HTTP status, bytes; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeup/base/buf.h"
+#include "nodeup/base/str.h"
+
+struct http;
+
+struct http_opts {
+	const char *ca_file; /* NULL: searched, see http_find_ca */
+	int root_fd; /* where resolv.conf, hosts and CA bundles are looked for: the host's "/" */
+	struct strv rewrites; /* "FROM=TO" URL prefixes, first match wins */
+	/* 0: 20 s, 30 s, 30 s */
+	int64_t connect_timeout_ns, header_timeout_ns, stall_timeout_ns;
+};
+
+/* What a finished transfer says; valid only during `done`. */
+struct http_result {
+	int status;             /* HTTP status, 0 if none came */
+	int64_t bytes;          /* body bytes received */
+	int64_t content_length; /* -1 unknown */
+	int64_t retry_after_ns; /* -1 none */
+	const char *const
+		*headers; /* "name: value", lower-case names, NULL-terminated; last response */
+	const char *error_page; /* the first 4 KiB of the body of an answer that is no 2xx */
+	size_t error_page_n;
+};
+
+struct http_req {
+	const char *method; /* NULL: GET */
+	const char *url;
+	struct strv headers;     /* "Name: value"; secrets allowed, never printed */
+	const char *unix_socket; /* NULL: TCP */
+	const void *body;        /* NULL: none; copied */
+	size_t body_len;
+	uint64_t max_bytes; /* a longer body is an error; 0 means none allowed */
+	bool no_proxy, no_redirect;
+	int64_t timeout_ns; /* whole transfer, for small documents; 0: no total deadline */
+	/* Before the first body byte of a 2xx answer; may be NULL. */
+	void (*head)(void *arg, const struct http_result *res);
+	/* Body bytes of a 2xx answer, in order. < 0 aborts the transfer with *e filled. */
+	int (*data)(void *arg, const void *p, size_t n, struct err *e);
+	/* Called exactly once; r < 0 with *e filled on failure (also for status >= 300). */
+	void (*done)(void *arg, int r, const struct http_result *res, const struct err *e);
+	void *arg;
+};
+
+/* Start the engine and its thread. */
+int http_new(const struct http_opts *opts, struct http **ret, struct err *e) must_check;
+/* Abort all transfers (their done is called with -ECANCELED) and join the thread; NULL is fine. */
+void http_free(struct http *h);
+/* Begin a transfer; the id is for http_cancel. Never blocks. */
+uint64_t http_start(struct http *h, const struct http_req *req);
+/* Call fn once on the net thread: with r 0 after the delay (0: as soon as it can), or with r
+ * -ECANCELED when http_cancel or http_free came first. */
+uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int r), void *arg);
+/* Abort one transfer or timer; its callback gets -ECANCELED, on the net thread, unless it already
+ * was called. Never blocks. */
+void http_cancel(struct http *h, uint64_t id);
+/* Fetch a small body into b (at most b->max bytes), blocking; no retries. A status >= 300 is an error
+ * of kind NET and errnum ENOENT for 404, EACCES for 401 and 403. ret_status (may be NULL) is the
+ * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */
+int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
+	     struct err *e) must_check;
+/* The CA bundle file or directory of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of
+ * Debian, RHEL and Amazon Linux, Flatcar, SUSE, Alpine below root_fd. NULL if there is none. */
+const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir);

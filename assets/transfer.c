@@ -1,0 +1,380 @@
+#include "assets/transfer.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "assets/url.h"
+#include "nodeup/base/dur.h"
+
+enum {
+	ERROR_PAGE_MAX = 64 * 1024, /* read to keep the connection, dropped */
+	ERROR_PAGE_KEPT = 4 * 1024,
+	HEADER_LINE_MAX = 16 * 1024,
+	STALL_BYTES_PER_S = 1024,
+};
+
+static char *rewrite(struct arena *a, const char *url, const struct strv *rewrites)
+{
+	for (size_t i = 0; i < rewrites->n; i++) {
+		const char *from = rewrites->v[i], *to = strchr(from, '=');
+
+		if (to && to > from && strncmp(url, from, (size_t)(to - from)) == 0)
+			return arena_printf(a, "%s%s", to + 1, url + (to - from));
+	}
+	return arena_str(a, url);
+}
+
+struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites)
+{
+	struct transfer *t = xcalloc(1, sizeof(*t));
+	struct arena *a = t->arena = arena_new_empty();
+
+	t->fd = -1;
+	t->error_page = BUF_INIT(ERROR_PAGE_KEPT);
+	t->req = *req;
+	t->req.method = arena_str(a, req->method ? req->method : "GET");
+	t->req.url = t->url = rewrite(a, req->url, rewrites);
+	t->req.unix_socket = arena_str(a, req->unix_socket);
+	t->req.headers = (struct strv){ 0 };
+	for (size_t i = 0; i < req->headers.n; i++)
+		strv_add(a, &t->req.headers, arena_str(a, req->headers.v[i]));
+	if (req->body)
+		t->req.body = arena_strn(a, req->body, req->body_len);
+	transfer_reset(t);
+	return t;
+}
+
+void transfer_free(struct transfer *t)
+{
+	cleanup_closep(&t->fd);
+	buf_done(&t->error_page);
+	arena_free(t->arena);
+	free(t);
+}
+
+void transfer_reset(struct transfer *t)
+{
+	t->status = 0;
+	t->bytes = t->discarded = 0;
+	buf_done(&t->error_page);
+	t->content_length = -1;
+	t->nheaders = 0;
+	t->headers[0] = NULL;
+	t->connected = t->answered = false;
+}
+
+int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
+{
+	char public[URL_PUBLIC_MAX], text[ERR_MSG_MAX];
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
+		text[0] = '\0';
+	va_end(ap);
+	t->failed = true;
+	(void)err_fail(&t->err, ERR_NET, errnum, "%s", text);
+	return err_wrap(&t->err, "%s '%s'", t->req.method, url_public(t->url, public));
+}
+
+/* "Content-Length: 5\r\n" becomes "content-length: 5". */
+static char *tidy_header(struct arena *a, const char *line, size_t n)
+{
+	const char *colon = memchr(line, ':', n);
+	char *name, *value;
+
+	if (!colon)
+		return NULL;
+	name = str_trim(a, arena_strn(a, line, (size_t)(colon - line)));
+	for (char *p = name; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	value = str_trim(a, arena_strn(a, colon + 1, n - (size_t)(colon + 1 - line)));
+	return arena_printf(a, "%s: %s", name, value);
+}
+
+static const char *find_header(const struct transfer *t, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; i < t->nheaders; i++)
+		if (strncmp(t->headers[i], name, n) == 0 && t->headers[i][n] == ':')
+			return t->headers[i] + n + 2;
+	return NULL;
+}
+
+/* The whole text as a decimal number, or -1. */
+static int64_t parse_number(const char *text)
+{
+	char *end;
+	long long v;
+
+	if (!isdigit((unsigned char)*text))
+		return -1;
+	errno = 0;
+	v = strtoll(text, &end, 10);
+	return errno == 0 && *end == '\0' ? v : -1;
+}
+
+static void begin_response(struct transfer *t, const char *line, size_t n)
+{
+	const char *space = memchr(line, ' ', n);
+	bool connected = t->connected;
+
+	transfer_reset(t);
+	t->connected = connected;
+	for (size_t i = 1; space && i <= 3 && space + i < line + n; i++)
+		if (isdigit((unsigned char)space[i]))
+			t->status = t->status * 10 + (space[i] - '0');
+}
+
+static int end_of_headers(struct transfer *t)
+{
+	const char *length = find_header(t, "content-length");
+
+	if (length && !find_header(t, "transfer-encoding"))
+		t->content_length = parse_number(length);
+	if (t->status / 100 == 2 && t->content_length > 0 &&
+	    (uint64_t)t->content_length > t->req.max_bytes && !str_eq(t->req.method, "HEAD"))
+		return transfer_fail(t, EFBIG,
+				     "the body has %lld bytes, more than the %llu allowed",
+				     (long long)t->content_length,
+				     (unsigned long long)t->req.max_bytes);
+	return 0;
+}
+
+int transfer_header(struct transfer *t, const char *line, size_t n)
+{
+	char *header;
+
+	if (n >= 5 && memcmp(line, "HTTP/", 5) == 0)
+		begin_response(t, line, n);
+	if (!t->answered) {
+		t->answered = true;
+		t->watch_ns = dur_now();
+		t->watch_bytes = 0;
+	}
+	while (n && (line[n - 1] == '\n' || line[n - 1] == '\r'))
+		n--;
+	if (n == 0)
+		return end_of_headers(t);
+	if (n > HEADER_LINE_MAX || t->nheaders == TRANSFER_HEADERS)
+		return transfer_fail(t, EFBIG, "too many or too long headers in the answer");
+	header = tidy_header(t->arena, line, n);
+	if (header) {
+		t->headers[t->nheaders++] = header;
+		t->headers[t->nheaders] = NULL;
+	}
+	return 0;
+}
+
+/* Seconds, or the date of the other form of Retry-After. */
+static int64_t retry_after(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *end;
+	int64_t s = parse_number(text), left;
+
+	if (s >= 0)
+		return (s > INT32_MAX ? INT32_MAX : s) * DUR_SEC;
+	end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	if (!end || *end)
+		return -1;
+	left = timegm(&tm) - dur_wall() / DUR_SEC;
+	return left < 0 ? 0 : left * DUR_SEC;
+}
+
+static struct http_result result_of(const struct transfer *t)
+{
+	const char *after = find_header(t, "retry-after");
+
+	return (struct http_result){
+		.status = t->status,
+		.bytes = t->bytes,
+		.content_length = t->content_length,
+		.retry_after_ns = after ? retry_after(after) : -1,
+		.headers = t->headers,
+	};
+}
+
+int transfer_body(struct transfer *t, const char *p, size_t n)
+{
+	struct err e;
+	int r;
+
+	if (t->status / 100 != 2) {
+		size_t room = t->error_page.max - t->error_page.len;
+
+		t->discarded += (int64_t)n;
+		(void)buf_add(&t->error_page, p, n < room ? n : room);
+		return t->discarded > ERROR_PAGE_MAX ? -EFBIG : 0;
+	}
+	if (t->bytes == 0 && t->req.head) {
+		struct http_result res = result_of(t);
+
+		t->req.head(t->req.arg, &res);
+	}
+	t->bytes += (int64_t)n;
+	if ((uint64_t)t->bytes > t->req.max_bytes)
+		return transfer_fail(t, EFBIG, "the body has more than the %llu bytes allowed",
+				     (unsigned long long)t->req.max_bytes);
+	if (!t->req.data)
+		return 0;
+	r = t->req.data(t->req.arg, p, n, &e);
+	if (r < 0) {
+		t->failed = true;
+		t->err = e;
+	}
+	return r;
+}
+
+int transfer_redirect(struct transfer *t, const char *to)
+{
+	struct url from_url = url_split(t->url), to_url = url_split(to);
+	char public[URL_PUBLIC_MAX];
+
+	url_public(to, public);
+	if (t->redirects == TRANSFER_REDIRECTS)
+		return transfer_fail(t, ELOOP, "redirected more than %d times, last to '%s'",
+				     TRANSFER_REDIRECTS, public);
+	if (url_has_scheme(&from_url, "https") && !url_has_scheme(&to_url, "https"))
+		return transfer_fail(t, EPERM, "refused a redirect from https to '%s'", public);
+	if (!url_has_scheme(&to_url, "http") && !url_has_scheme(&to_url, "https"))
+		return transfer_fail(t, EPERM, "refused a redirect to '%s'", public);
+	/* a server must not make us talk to this instance's metadata, nor metadata to a server */
+	if (url_is_link_local(&to_url) || url_is_link_local(&from_url))
+		return transfer_fail(t, EPERM, "refused a redirect to '%s': link-local", public);
+	if (!url_same_origin(&from_url, &to_url)) {
+		struct strv kept = { 0 };
+
+		for (size_t i = 0; i < t->req.headers.n; i++)
+			if (strncasecmp(t->req.headers.v[i], "accept:", 7) == 0 ||
+			    strncasecmp(t->req.headers.v[i], "range:", 6) == 0)
+				strv_add(t->arena, &kept, t->req.headers.v[i]);
+		t->req.headers = kept;
+	}
+	t->url = arena_str(t->arena, to);
+	t->redirects++;
+	transfer_reset(t);
+	return 0;
+}
+
+int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opts *opts)
+{
+	int64_t limit = t->answered ? opts->stall_timeout_ns : opts->header_timeout_ns;
+	int64_t moved = t->bytes + t->discarded - t->watch_bytes;
+
+	if (now_ns < t->watch_ns + limit)
+		return t->watch_ns + limit;
+	if (!t->answered) {
+		(void)transfer_fail(t, ETIMEDOUT, "connected, but no answer within %.3g s",
+				    (double)limit / DUR_SEC);
+		return 0;
+	}
+	if ((double)moved < (double)limit / DUR_SEC * STALL_BYTES_PER_S) {
+		(void)transfer_fail(t, ETIMEDOUT,
+				    "stalled: %lld bytes in the last %.3g s, %lld of %lld in all",
+				    (long long)moved, (double)limit / DUR_SEC, (long long)t->bytes,
+				    (long long)t->content_length);
+		return 0;
+	}
+	t->watch_ns = now_ns;
+	t->watch_bytes = t->bytes + t->discarded;
+	return now_ns + limit;
+}
+
+static int errnum_of_status(int status)
+{
+	switch (status) {
+	case 401:
+	case 403:
+		return EACCES;
+	case 404:
+	case 410:
+		return ENOENT;
+	case 408:
+	case 425:
+	case 429:
+		return EAGAIN;
+	default:
+		return status >= 500 ? EAGAIN : EPROTO;
+	}
+}
+
+int transfer_verdict(struct transfer *t)
+{
+	if (t->status / 100 == 2)
+		return 0;
+	return transfer_fail(t, errnum_of_status(t->status),
+			     "HTTP status %d, its body of %lld bytes dropped", t->status,
+			     (long long)t->discarded);
+}
+
+void transfer_finish(struct transfer *t, int r)
+{
+	struct http_result res = result_of(t);
+
+	if (t->fn)
+		t->fn(t->fn_arg, r);
+	else if (t->req.done)
+		t->req.done(t->req.arg, r, &res, r < 0 ? &t->err : NULL);
+	transfer_free(t);
+}
+
+/* The path with %xx undone, or NULL when a byte cannot be in a path. */
+static char *decode_path(struct arena *a, const struct url *u)
+{
+	char *path = arena_alloc(a, u->path_n + 1), *w = path;
+
+	for (size_t i = 0; i < u->path_n; i++) {
+		char hex[3] = { 0 }, *end;
+
+		*w = u->path[i];
+		if (*w == '%' && i + 2 < u->path_n) {
+			memcpy(hex, u->path + i + 1, 2);
+			*w = (char)strtol(hex, &end, 16);
+			if (*end || *w == '\0')
+				return NULL;
+			i += 2;
+		}
+		w++;
+	}
+	return path;
+}
+
+int transfer_open_file(struct transfer *t)
+{
+	struct url u = url_split(t->url);
+	char *path = decode_path(t->arena, &u);
+	struct stat st;
+
+	if (!path || *path != '/' ||
+	    (u.host_n && !(u.host_n == 9 && memcmp(u.host, "localhost", 9) == 0)))
+		return transfer_fail(t, EINVAL, "wanted file:///path");
+	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (t->fd < 0 || fstat(t->fd, &st) < 0)
+		return transfer_fail(t, errno, "%s", strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return transfer_fail(t, EINVAL, "not a regular file");
+	t->status = 200;
+	t->content_length = st.st_size;
+	return 0;
+}
+
+int transfer_step_file(struct transfer *t, char *chunk, size_t size)
+{
+	ssize_t n = read(t->fd, chunk, size);
+
+	if (n < 0 && errno == EINTR)
+		return 1;
+	if (n < 0)
+		return transfer_fail(t, errno, "%s", strerror(errno));
+	if (n == 0)
+		return 0;
+	if (transfer_body(t, chunk, (size_t)n) < 0)
+		return t->err.errnum > 0 ? -t->err.errnum : -EINVAL;
+	return 1;
+}
