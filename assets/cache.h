@@ -1,0 +1,43 @@
+/* cache.h - content-addressed store of verified bytes: DIR/<algo>/<hex>
+ * An entry is visible under its name iff its bytes matched it: files are written to DIR/tmp/, hashed
+ * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
+ * written after the fsync; an entry without a matching record is hashed again before it is used.
+ * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree.
+ * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
+ * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
+#pragma once
+
+#include "assets/asset.h"
+#include "nodeup/base/io.h"
+
+struct cache;
+
+/* Open (when create: make) the store in directory `dir` below root_fd. A read-only cache that does
+ * not exist is an empty one. */
+int cache_new(int root_fd, const char *dir, bool create, struct cache **ret,
+	      struct err *e) must_check;
+/* Release; NULL is fine. */
+void cache_free(struct cache *c);
+
+/* Open a verified entry read-only. -ENOENT if absent. An entry without a valid record is hashed; a
+ * wrong one is removed (never by a cache opened read-only) and reported as absent. */
+int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
+/* Whether a verified entry is there, by record alone: nothing is read but its metadata. */
+bool cache_has(struct cache *c, const struct digest *d);
+
+/* A new entry being written. */
+struct cache_entry;
+/* Begin an entry; writing goes through cache_write, which hashes. */
+int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **ret,
+		struct err *e) must_check;
+int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e) must_check;
+/* Compare, fsync, publish, record. On a mismatch INTEGRITY with notes want/got/size; the bytes are
+ * gone. Frees en in every case. */
+int cache_commit(struct cache_entry *en, struct err *e) must_check;
+/* Drop it; NULL is fine. */
+void cache_abort(struct cache_entry *en);
+
+/* Path (below root) of the unpacked tree of an archive, published or not. */
+const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d);
+/* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. */
+int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

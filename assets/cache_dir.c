@@ -1,0 +1,203 @@
+#include "assets/cache_dir.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	RECORD_MAX = 128,
+	TRIES = 16,
+	DEPTH_MAX = 256, /* twice what extract_tar makes */
+	STALE_S = 24 * 3600,
+};
+
+const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX])
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)snprintf(out, CACHE_NAME_MAX, "%s/%s", digest_algo_name(d->algo), digest_hex(d, hex));
+	return out;
+}
+
+const char *cache_side_name(const char *folder, const struct digest *d,
+			    char out[static CACHE_NAME_MAX])
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)snprintf(out, CACHE_NAME_MAX, "%s/%s-%s", folder, digest_algo_name(d->algo),
+		       digest_hex(d, hex));
+	return out;
+}
+
+static int lock_fd(int fd, int operation)
+{
+	int r;
+
+	do
+		r = flock(fd, operation);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+int cache_lock(const struct cache *c, bool exclusive)
+{
+	/* an open file of its own: flock'ed descriptors that share one do not exclude each other */
+	int fd = openat(c->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 && lock_fd(fd, exclusive ? LOCK_EX : LOCK_SH) < 0) {
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int make_named(struct cache *c, bool is_dir, const char *name)
+{
+	const int flags = O_CLOEXEC | O_NOFOLLOW;
+
+	if (!is_dir)
+		return openat(c->dir_fd, name, flags | O_RDWR | O_CREAT | O_EXCL, 0600);
+	if (mkdirat(c->dir_fd, name, 0700) < 0)
+		return -1;
+	return openat(c->dir_fd, name, flags | O_RDONLY | O_DIRECTORY);
+}
+
+int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
+		   struct err *e)
+{
+	/* between making the name and locking it nobody may take it for a left-over */
+	autoclose int lock = cache_lock(c, false);
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t id;
+		int fd;
+
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			break;
+		(void)snprintf(ret_name, CACHE_NAME_MAX, "tmp/%s-%016" PRIx64,
+			       is_dir ? "unpack" : "get", id);
+		fd = make_named(c, is_dir, ret_name);
+		if (fd >= 0) {
+			(void)lock_fd(fd, LOCK_EX | LOCK_NB);
+			*ret_fd = fd;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return err_sys(e, "make a temporary file in '%s/tmp'", c->dir);
+}
+
+/* Whether the maker of this name is gone. */
+static bool is_stale(int fd)
+{
+	struct stat st;
+	int r = lock_fd(fd, LOCK_EX | LOCK_NB);
+
+	if (r == 0)
+		return true;
+	/* no locks on this filesystem: age has to do */
+	return r != -EWOULDBLOCK && fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - STALE_S;
+}
+
+static void clean_name(struct cache *c, int tmp, const char *name)
+{
+	autoclose int fd = openat(tmp, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int lock = -1;
+	bool stale;
+
+	if (fd < 0) {
+		/* a link: none of ours */
+		if (errno == ELOOP)
+			(void)unlinkat(tmp, name, 0);
+		return;
+	}
+	lock = cache_lock(c, true);
+	stale = is_stale(fd);
+	cleanup_closep(&lock);
+	lock = -1;
+	/* locked by us now, and names are never used twice */
+	if (stale)
+		(void)cache_remove(tmp, name);
+}
+
+void cache_clean_tmp(struct cache *c)
+{
+	int fd = openat(c->dir_fd, "tmp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *d;
+
+	while (dir && (d = readdir(dir)))
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			clean_name(c, dirfd(dir), d->d_name);
+}
+
+static int remove_tree(int dir_fd, const char *name, int depth)
+{
+	autodir DIR *dir = NULL;
+	struct dirent *d;
+	int fd, r;
+
+	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	if (depth == DEPTH_MAX)
+		return -ELOOP;
+	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return -errno;
+	while ((d = readdir(dir))) {
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		r = remove_tree(fd, d->d_name, depth + 1);
+		if (r < 0)
+			return r;
+	}
+	return unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+int cache_remove(int dir_fd, const char *name)
+{
+	return remove_tree(dir_fd, name, 0);
+}
+
+/* What tells this version of the file; not the device, whose number changes from boot to boot. */
+static size_t render_record(const struct stat *st, char out[static RECORD_MAX])
+{
+	struct io_stamp s = io_stamp_of(st);
+
+	return (size_t)snprintf(out, RECORD_MAX,
+				"v1 %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n", s.ino,
+				s.size, s.mtime_ns, s.ctime_ns);
+}
+
+void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
+{
+	char tmp[CACHE_NAME_MAX], name[CACHE_NAME_MAX], text[RECORD_MAX];
+	size_t n = render_record(st, text);
+	autoclose int fd = -1;
+	struct err e;
+
+	/* without a record the entry is hashed once more: no reason to fail */
+	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
+		return;
+	if (io_write_fd(fd, tmp, text, n, &e) < 0 ||
+	    renameat(c->dir_fd, tmp, c->dir_fd, cache_side_name("verified", d, name)) < 0)
+		(void)unlinkat(c->dir_fd, tmp, 0);
+}
+
+bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st)
+{
+	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
+	size_t n = render_record(st, text);
+	autoclose int fd = openat(c->dir_fd, cache_side_name("verified", d, name),
+				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
+}

@@ -1,0 +1,36 @@
+/* cache_dir.h - the directory under a cache: names, locks, temporary files
+ * Readers take no lock. Whoever makes or removes names in tmp/, or removes an entry, holds a flock on
+ * DIR for that moment. A temporary file or tree is flock'ed as long as its maker lives: what can be
+ * locked by another is left over from a crash and is removed.
+ * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
+#pragma once
+
+#include "assets/cache.h"
+
+enum { CACHE_NAME_MAX = 160 };
+
+struct cache {
+	int dir_fd; /* -1: read-only and absent, an empty cache */
+	bool writable;
+	char *dir; /* as the node sees it */
+};
+
+/* "sha256/<hex>", and "<folder>/sha256-<hex>". */
+const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
+const char *cache_side_name(const char *folder, const struct digest *d,
+			    char out[static CACHE_NAME_MAX]);
+
+/* Hold the cache's lock, shared or exclusive, until the fd is closed; -1 where locks are unsupported. */
+int cache_lock(const struct cache *c, bool exclusive);
+/* Make and lock a file or a directory in tmp/. */
+int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
+		   struct err *e) must_check;
+/* Remove what crashed makers left in tmp/. */
+void cache_clean_tmp(struct cache *c);
+/* Remove a file or a tree, links themselves and not what they point to. */
+int cache_remove(int dir_fd, const char *name);
+
+/* Note that the entry with this stat has been verified and is durable. */
+void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
+/* Whether the entry with this stat is the one that was noted. */
+bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);
