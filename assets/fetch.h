@@ -1,0 +1,39 @@
+/* fetch.h - bring assets into the cache: mirrors, retries, one verdict each
+ * All assets asked for move at once on the http engine. An attempt that fails goes on to the next
+ * mirror at once; when all have failed: full jitter, 0.2 s doubling to 5 s (and Retry-After, up to
+ * 60 s), then every mirror again. Three rounds that get no byte further than those before end it.
+ * A mirror that sends wrong bytes is named and dropped for the run; -INTEGRITY when none is left. An
+ * HTTP status, a short body, an empty body and a wrong hash are four different messages, each with
+ * URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
+ * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.
+ * Threads: all functions; `done` is called on the net thread. */
+#pragma once
+
+#include "assets/cache.h"
+#include "assets/http.h"
+
+struct fetcher;
+
+struct fetch_status {
+	int64_t bytes, total; /* total -1 unknown */
+	unsigned int attempt; /* from 1 */
+	char url[256];        /* current or last mirror, public form */
+	char last_error[256]; /* "" none */
+	int64_t next_try_ns;  /* monotonic; 0 while moving */
+};
+
+/* `done` gets 0, or < 0 with the error. */
+typedef void fetch_done_fn(void *arg, int r, const struct err *e);
+
+/* http may be NULL for an offline fetcher: what is not cached fails at once, saying so (its `done` is
+ * called on the fetcher's disk thread). Free the fetcher before the engine and the cache. */
+int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
+	      struct err *e) must_check;
+/* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
+void fetch_free(struct fetcher *f);
+/* Start one asset (kept by reference until done). A job for the same digest is shared. */
+void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg);
+/* Stop one asset; done is called with -ECANCELED unless it already was. */
+void fetch_cancel(struct fetcher *f, const struct asset *as);
+/* A snapshot for progress lines; false if there is no such job. */
+bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret);

@@ -1,0 +1,220 @@
+#include "assets/fetch_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+
+enum { FRUITLESS_MAX = 3, SHOWN_MIRRORS = 3 };
+
+#define BACKOFF_FIRST (DUR_SEC / 5)
+#define BACKOFF_LAST (5 * DUR_SEC)
+
+static bool has_mirror(const struct fetch_job *j, const char *url)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (strcmp(j->mirrors[i].url, url) == 0)
+			return true;
+	return false;
+}
+
+void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
+{
+	for (size_t i = 0; i < as->urls.n; i++) {
+		struct fetch_mirror *m;
+
+		if (has_mirror(j, as->urls.v[i]))
+			continue;
+		j->mirrors = xrealloc(j->mirrors, (j->nmirrors + 1) * sizeof(*j->mirrors));
+		m = &j->mirrors[j->nmirrors++];
+		*m = (struct fetch_mirror){ .url = xstrdup(as->urls.v[i]) };
+		url_public(m->url, m->public);
+	}
+}
+
+static void begin_round(struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		j->mirrors[i].tried = false;
+	j->best_before = j->best;
+}
+
+void fetch_job_restart(struct fetch_job *j)
+{
+	j->attempt = j->round = j->fruitless = 0;
+	j->best = 0;
+	j->bytes = 0;
+	j->total = -1;
+	j->next_try_ns = 0;
+	begin_round(j);
+}
+
+bool fetch_job_next_mirror(struct fetch_job *j, int64_t now_ns)
+{
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		struct fetch_mirror *m = &j->mirrors[i];
+
+		if (m->dropped || m->tried || m->not_before_ns > now_ns)
+			continue;
+		m->tried = true;
+		j->current = i;
+		j->attempt++;
+		j->bytes = 0;
+		j->total = -1;
+		j->next_try_ns = 0;
+		return true;
+	}
+	return false;
+}
+
+/* How long until a mirror that is not dropped may be asked again; -1 if all are dropped. */
+static int64_t earliest(const struct fetch_job *j, int64_t now_ns)
+{
+	int64_t wait = -1;
+
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		const struct fetch_mirror *m = &j->mirrors[i];
+		int64_t mine = m->not_before_ns > now_ns ? m->not_before_ns - now_ns : 0;
+
+		if (!m->dropped && (wait < 0 || mine < wait))
+			wait = mine;
+	}
+	return wait;
+}
+
+static bool has_skipped(const struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (!j->mirrors[i].dropped && !j->mirrors[i].tried)
+			return true;
+	return false;
+}
+
+int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random)
+{
+	int64_t wait = earliest(j, now_ns), limit = BACKOFF_FIRST, delay;
+
+	if (wait < 0)
+		return -1;
+	/* a mirror that asked for patience has not had its chance: the round proves nothing */
+	if (j->best > j->best_before)
+		j->fruitless = 0;
+	else if (!has_skipped(j))
+		j->fruitless++;
+	if (j->fruitless >= FRUITLESS_MAX)
+		return -1;
+	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
+		limit *= 2;
+	if (limit > BACKOFF_LAST)
+		limit = BACKOFF_LAST;
+	delay = (int64_t)((double)limit * random / UINT32_MAX);
+	if (delay < wait)
+		delay = wait;
+	j->round++;
+	j->next_try_ns = now_ns + delay;
+	begin_round(j);
+	return delay;
+}
+
+static const struct err_note *find_note(const struct err *e, const char *label)
+{
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (strcmp(e->notes[i].label, label) == 0)
+			return &e->notes[i];
+	return NULL;
+}
+
+void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at_ns)
+{
+	struct fetch_mirror *m = &j->mirrors[j->current];
+	const struct err_note *got = find_note(e, "got");
+
+	j->err = *e;
+	m->not_before_ns = retry_at_ns;
+	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
+	if (e->kind != ERR_INTEGRITY)
+		return;
+	m->dropped = true;
+	if (got)
+		m->got = *got;
+}
+
+static size_t count_liars(const struct fetch_job *j, const struct fetch_mirror **ret_first,
+			  bool *ret_same)
+{
+	const struct fetch_mirror *first = NULL;
+	bool same = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		const struct fetch_mirror *m = &j->mirrors[i];
+
+		if (!m->dropped)
+			continue;
+		n++;
+		if (!first)
+			first = m;
+		else if (strcmp(first->got.text, m->got.text) != 0)
+			same = false;
+	}
+	*ret_first = first;
+	*ret_same = same;
+	return n;
+}
+
+static void note_liars(const struct fetch_job *j, struct err *e)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < j->nmirrors && shown < SHOWN_MIRRORS; i++)
+		if (j->mirrors[i].dropped) {
+			err_note(e, "url", "%s", j->mirrors[i].public);
+			shown++;
+		}
+}
+
+static int wrong_content(const struct fetch_job *j, size_t liars, const struct fetch_mirror *first,
+			 bool same, struct err *e)
+{
+	const struct err_note *size = find_note(&j->err, "size");
+	char hex[DIGEST_TEXT_MAX];
+	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
+			 "asset '%s': wrong content, %zu of %zu mirror%s, attempt %u", j->name,
+			 liars, j->nmirrors, j->nmirrors == 1 ? "" : "s", j->attempt);
+
+	err_note(e, "want", "%s %s", digest_algo_name(j->digest.algo), digest_hex(&j->digest, hex));
+	err_note(e, "got", "%s", first->got.text);
+	if (size)
+		err_note(e, "size", "%s", size->text);
+	note_liars(j, e);
+	if (liars > 1 && same)
+		err_note(e, "why",
+			 "%s mirrors send the same bytes: the document's hash is probably stale",
+			 liars == 2 ? "both" : "all");
+	return r;
+}
+
+int fetch_job_verdict(const struct fetch_job *j, struct err *e)
+{
+	const struct fetch_mirror *first;
+	bool same;
+	size_t liars = count_liars(j, &first, &same);
+	int r;
+
+	if (liars == j->nmirrors && first)
+		return wrong_content(j, liars, first, same, e);
+	r = err_fail(e, ERR_NET, j->err.errnum,
+		     "asset '%s': attempt %u, round %u, %zu mirror%s: %s", j->name, j->attempt,
+		     j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s", j->err.msg);
+	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES; i++)
+		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
+	return r;
+}
+
+void fetch_job_free(struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		free(j->mirrors[i].url);
+	free(j->mirrors);
+	free(j->name);
+	free(j);
+}
