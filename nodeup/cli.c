@@ -145,7 +145,7 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 	case VALUE_MAYBE_DURATION:
 		if (!value)
 			return 0;
-		/* fallthrough */
+		__attribute__((fallthrough));
 	default:
 		return parse_duration(o, value, member(cli, o->offset), e);
 	}

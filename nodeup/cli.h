@@ -52,9 +52,15 @@ void cli_help(const struct cli_command *command, struct buf *b);
 /* "nodeup version X". */
 const char *cli_version(void);
 
+/* The commands, a file each; >= 0 is the exit status. */
 int cmd_apply(struct cli *cli, struct err *e);
+/* What apply would do and why. */
 int cmd_plan(struct cli *cli, struct err *e);
+/* The documents alone. */
 int cmd_validate(struct cli *cli, struct err *e);
+/* Render the user-data script. */
 int cmd_userdata(struct cli *cli, struct err *e);
+/* Usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
+/* The version, and of what it is made. */
 int cmd_version(struct cli *cli, struct err *e);

@@ -49,11 +49,12 @@ void cleanup_filep(FILE **f);
 void cleanup_dirp(DIR **d);
 void cleanup_arenap(struct arena **a);
 
-#define autofree __attribute__((cleanup(cleanup_freep)))
-#define autoclose __attribute__((cleanup(cleanup_closep)))
-#define autofile __attribute__((cleanup(cleanup_filep)))
-#define autodir __attribute__((cleanup(cleanup_dirp)))
-#define autoarena __attribute__((cleanup(cleanup_arenap)))
+/* `unused`: a variable may be there for its cleanup alone. */
+#define autofree __attribute__((cleanup(cleanup_freep), unused))
+#define autoclose __attribute__((cleanup(cleanup_closep), unused))
+#define autofile __attribute__((cleanup(cleanup_filep), unused))
+#define autodir __attribute__((cleanup(cleanup_dirp), unused))
+#define autoarena __attribute__((cleanup(cleanup_arenap), unused))
 
 /* Hand a pointer or fd out of a scope that would release it. */
 #define TAKE(p)                               \

@@ -74,7 +74,7 @@ static void tell(struct sched *s, const struct run_outcome *o)
 static void step(struct item *it)
 {
 	const struct task *t = it->o->task;
-	const struct task_ops *ops = task_kinds[t->kind];
+	const struct task_ops *ops = task_ops(t);
 	struct task_ctx *ctx = it->sched->req->ctx;
 
 	if (!it->differs) {
@@ -133,8 +133,8 @@ static void drop_unneeded(struct sched *s)
 		if (states[it->o->state].settled || it->o->state == RUN_WORKING ||
 		    !serves_only_settled(s, t))
 			continue;
-		if (it->o->state == RUN_WAITING && task_kinds[t->kind]->cancel)
-			task_kinds[t->kind]->cancel(t, s->req->ctx);
+		if (it->o->state == RUN_WAITING && task_ops(t)->cancel)
+			task_ops(t)->cancel(t, s->req->ctx);
 		settle(s, it, RUN_UNNEEDED);
 		return;
 	}
@@ -222,7 +222,7 @@ static void begin_step(struct sched *s, struct item *it)
 	if (!it->o->start_ns)
 		it->o->start_ns = dur_now();
 	set_state(s, it->o, RUN_WORKING);
-	if (task_kinds[it->o->task->kind]->on_main) {
+	if (task_ops(it->o->task)->on_main) {
 		step(it);
 		stepped(s, it);
 		return;
@@ -329,8 +329,8 @@ static int deadline_passed(struct sched *s, struct err *e)
 
 		if (o->state == RUN_RETRYING || (o->state == RUN_WAITING && o->error.kind)) {
 			*e = o->error;
-			return err_wrap(e, "deadline passed: %s %s",
-					task_kinds[o->task->kind]->kind, o->task->name);
+			return err_wrap(e, "deadline passed: %s %s", task_ops(o->task)->kind,
+					o->task->name);
 		}
 	}
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -338,7 +338,7 @@ static int deadline_passed(struct sched *s, struct err *e)
 
 		if (!states[o->state].settled)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT, "deadline passed: %s %s: %s",
-					task_kinds[o->task->kind]->kind, o->task->name,
+					task_ops(o->task)->kind, o->task->name,
 					o->run.waiting[0] ? o->run.waiting : states[o->state].name);
 	}
 	return 0;
@@ -349,8 +349,8 @@ static void cancel_waiting(struct sched *s)
 	for (size_t i = 0; i < s->req->n; i++) {
 		const struct task *t = s->items[i].o->task;
 
-		if (s->items[i].o->state == RUN_WAITING && task_kinds[t->kind]->cancel)
-			task_kinds[t->kind]->cancel(t, s->req->ctx);
+		if (s->items[i].o->state == RUN_WAITING && task_ops(t)->cancel)
+			task_ops(t)->cancel(t, s->req->ctx);
 	}
 }
 
@@ -379,7 +379,7 @@ static int loop(struct sched *s, struct err *e)
 	if (s->rep->first_failed == s->rep->n)
 		return 0;
 	*e = s->first;
-	return err_wrap(e, "%s %s", task_kinds[s->req->tasks[s->rep->first_failed]->kind]->kind,
+	return err_wrap(e, "%s %s", task_ops(s->req->tasks[s->rep->first_failed])->kind,
 			s->req->tasks[s->rep->first_failed]->name);
 }
 
@@ -437,7 +437,7 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 
 		if (o->state != RUN_READY)
 			continue;
-		r = task_kinds[t->kind]->check(t, req->ctx, &o->diff, &o->error);
+		r = task_ops(t)->check(t, req->ctx, &o->diff, &o->error);
 		settle(s, &s->items[i],
 		       r < 0               ? RUN_FAILED
 		       : r == TASK_DIFFERS ? RUN_CHANGED

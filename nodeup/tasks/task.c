@@ -10,6 +10,11 @@ const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
 	[TASK_UNIT] = &task_unit_ops,
 };
 
+const struct task_ops *task_ops(const struct task *t)
+{
+	return t->ops ? t->ops : task_kinds[t->kind];
+}
+
 const char *task_path(const struct task *t)
 {
 	switch (t->kind) {
@@ -64,7 +69,7 @@ bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
 		struct task_diff diff;
 		struct err e;
 
-		if (task_kinds[user->kind]->check(user, ctx, &diff, &e) != TASK_EQUAL)
+		if (task_ops(user)->check(user, ctx, &diff, &e) != TASK_EQUAL)
 			return false;
 	}
 	return true;
@@ -72,5 +77,5 @@ bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
 
 char *task_title(struct arena *a, const struct task *t)
 {
-	return arena_printf(a, "%s %s", task_kinds[t->kind]->kind, t->name);
+	return arena_printf(a, "%s %s", task_ops(t)->kind, t->name);
 }

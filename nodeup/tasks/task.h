@@ -70,8 +70,11 @@ struct task_unit {
 	const char *health_url; /* answers 200 when the service is well, or NULL */
 };
 
+struct task_ops;
+
 struct task {
 	enum task_kind kind;
+	const struct task_ops *ops; /* NULL: those of its kind */
 	const char *
 		name; /* a path, a unit, an asset: what a person calls it; unique within its kind */
 	const char *origin; /* the builder that asked for it */
@@ -160,6 +163,8 @@ extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
 extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
 	task_install_ops, task_sysctl_ops, task_reload_ops, task_image_ops, task_unit_ops;
 
+/* What can be done with a task. */
+const struct task_ops *task_ops(const struct task *t);
 /* The path a task puts something at; NULL for kinds that have none. */
 const char *task_path(const struct task *t);
 /* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. */

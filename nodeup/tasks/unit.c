@@ -34,8 +34,8 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	for (size_t i = 0; i < t->unit.inputs.n; i++) {
 		const struct task *in = input_task(t, t->unit.inputs.v[i]);
 
-		if (in && task_kinds[in->kind]->inputs)
-			task_kinds[in->kind]->inputs(in, c);
+		if (in && task_ops(in)->inputs)
+			task_ops(in)->inputs(in, c);
 	}
 	for (size_t i = 0; i < t->n_needs; i++)
 		if (t->needs[i]->kind == TASK_IMAGE)

@@ -1,0 +1,24 @@
+/* scratch.h - a throw-away root directory for tests that write files
+ * Owner: scratch_new/scratch_done. Errors: the test fails. Threads: one. */
+#pragma once
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct scratch {
+	char path[64];
+	int fd;
+};
+
+/* Make an empty directory below /tmp and open it. */
+void scratch_new(struct scratch *s);
+/* Remove it and all that is in it. */
+void scratch_done(struct scratch *s);
+/* Write a file below it, parents included. */
+void scratch_write(const struct scratch *s, const char *path, const char *text);
+/* The content of a file below it, malloc'ed; NULL if it is not there. */
+char *scratch_read(const struct scratch *s, const char *path);
+/* lstat below it; false if it is not there. */
+bool scratch_stat(const struct scratch *s, const char *path, struct stat *st);
+/* How many entries a directory below it has; 0 if it is not there. */
+int scratch_count(const struct scratch *s, const char *path);

@@ -1,0 +1,303 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/run/run.h"
+
+enum { TASKS = 6 };
+
+/* What a scripted task does, by its index. */
+struct script {
+	int equal;    /* check says so */
+	int failures; /* applies that fail before one succeeds; -1: all */
+	enum err_kind kind;
+	int waits; /* applies that wait, woken by the clock */
+	bool wait_for_tasks;
+	int applied, canceled;
+};
+
+struct graph {
+	struct arena *arena;
+	struct script scripts[TASKS];
+	struct task tasks[TASKS];
+	const struct task *list[TASKS];
+	struct task_ctx ctx;
+	struct run_report rep;
+	struct err e;
+	size_t n;
+};
+
+/* scripts are found through the task's name, which points at one */
+static struct script *script_of(const struct task *t)
+{
+	return (struct script *)(uintptr_t)t->origin;
+}
+
+static int scripted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *d,
+			  struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	return script_of(t)->equal ? TASK_EQUAL : task_differs(d, "scripted");
+}
+
+static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			  struct err *e)
+{
+	struct script *s = script_of(t);
+
+	(void)ctx;
+	if (s->wait_for_tasks && !run->last_call) {
+		run->on_tasks = true;
+		return task_wait(run, 0, "the others");
+	}
+	if (s->waits != 0) {
+		s->waits -= s->waits > 0;
+		return task_wait(run, dur_now() + DUR_MS, "the clock");
+	}
+	if (s->failures != 0) {
+		s->failures -= s->failures > 0;
+		return err_fail(e, s->kind, EIO, "scripted failure of %s", t->name);
+	}
+	s->applied++;
+	return TASK_DONE;
+}
+
+static void scripted_cancel(const struct task *t, struct task_ctx *ctx)
+{
+	(void)ctx;
+	script_of(t)->canceled++;
+}
+
+static const struct task_ops on_worker = { .kind = "scripted",
+					   .check = scripted_check,
+					   .apply = scripted_apply,
+					   .cancel = scripted_cancel };
+static const struct task_ops on_main = { .kind = "scripted",
+					 .on_main = true,
+					 .check = scripted_check,
+					 .apply = scripted_apply,
+					 .cancel = scripted_cancel };
+
+static void graph_new(struct graph *g, size_t n)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+
+	*g = (struct graph){ .arena = arena_new_empty(), .n = n };
+	for (size_t i = 0; i < n; i++) {
+		g->tasks[i] = (struct task){
+			.name = names[i],
+			.origin = (const char *)&g->scripts[i],
+			.index = i,
+			.ops = i % 2 ? &on_main : &on_worker,
+		};
+		g->list[i] = &g->tasks[i];
+	}
+}
+
+static void edge(struct graph *g, size_t user, size_t need)
+{
+	struct task *u = &g->tasks[user], *n = &g->tasks[need];
+
+	arena_push(g->arena, u->needs, u->n_needs, n);
+	arena_push(g->arena, n->users, n->n_users, u);
+}
+
+static void serve(struct graph *g, size_t server, size_t client)
+{
+	struct task *t = &g->tasks[server];
+
+	arena_push(g->arena, t->serves, t->n_serves, &g->tasks[client]);
+}
+
+static int execute(struct graph *g, int64_t deadline_ns)
+{
+	struct workers *workers;
+	int r;
+
+	assert_int_equal(workers_new(&workers, &g->e), 0);
+	const struct run_req req = {
+		.tasks = g->list,
+		.n = g->n,
+		.ctx = &g->ctx,
+		.workers = workers,
+		.deadline_ns = deadline_ns,
+	};
+	r = run_execute(g->arena, &req, &g->rep, &g->e);
+	workers_free(workers);
+	return r;
+}
+
+static enum run_state state_of(const struct graph *g, size_t i)
+{
+	return g->rep.outcomes[i].state;
+}
+
+static void everything_is_applied_in_order(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	edge(&g, 0, 1);
+	edge(&g, 1, 2);
+	edge(&g, 0, 3);
+	g.scripts[2].waits = 3;
+	assert_int_equal(execute(&g, 0), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(state_of(&g, i), RUN_CHANGED);
+		assert_int_equal(g.scripts[i].applied, 1);
+	}
+	assert_true(g.rep.outcomes[1].start_ns >= g.rep.outcomes[2].end_ns);
+	assert_true(g.rep.outcomes[0].start_ns >= g.rep.outcomes[1].end_ns);
+	assert_true(g.rep.outcomes[0].start_ns >= g.rep.outcomes[3].end_ns);
+	assert_int_equal(g.rep.counts[RUN_CHANGED], 4);
+	arena_free(g.arena);
+}
+
+static void equal_tasks_are_left_alone(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	edge(&g, 1, 0);
+	g.scripts[0].equal = g.scripts[1].equal = 1;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.scripts[0].applied + g.scripts[1].applied, 0);
+	assert_int_equal(g.rep.counts[RUN_EQUAL], 2);
+	arena_free(g.arena);
+}
+
+static void transient_errors_are_retried_three_times(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.scripts[0] = (struct script){ .failures = 2, .kind = ERR_SYSTEM };
+	g.scripts[1] = (struct script){ .failures = -1, .kind = ERR_NET };
+	assert_int_equal(execute(&g, 0), -EIO);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(g.rep.outcomes[0].attempts, 2);
+	assert_int_equal(state_of(&g, 1), RUN_FAILED);
+	assert_int_equal(g.rep.outcomes[1].attempts, 3);
+	assert_int_equal(g.e.kind, ERR_NET);
+	assert_string_equal(g.e.msg, "scripted b: scripted failure of b");
+	arena_free(g.arena);
+}
+
+static void a_permanent_error_is_not_retried_and_blocks_its_users_only(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	edge(&g, 1, 0);
+	edge(&g, 2, 1);
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(g.e.kind, ERR_CONFIG);
+	assert_int_equal(g.rep.outcomes[0].attempts, 1);
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 2), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 3), RUN_CHANGED);
+	assert_int_equal(g.scripts[1].applied + g.scripts[2].applied, 0);
+	arena_free(g.arena);
+}
+
+static void an_optional_failure_does_not_fail_the_run(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.tasks[0].optional = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_INTEGRITY };
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(state_of(&g, 0), RUN_FAILED);
+	arena_free(g.arena);
+}
+
+static void what_nobody_waits_for_is_dropped(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	serve(&g, 0, 1);
+	g.scripts[0].waits = -1;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(state_of(&g, 0), RUN_UNNEEDED);
+	assert_int_equal(g.scripts[0].canceled, 1);
+	arena_free(g.arena);
+}
+
+static void who_waits_for_tasks_is_called_a_last_time(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.scripts[0].wait_for_tasks = true;
+	g.scripts[1].waits = 2;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.scripts[0].applied, 1);
+	assert_true(g.rep.outcomes[0].end_ns >= g.rep.outcomes[1].end_ns);
+	arena_free(g.arena);
+}
+
+static void the_deadline_says_what_it_waited_for(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 1);
+	g.scripts[0].waits = -1;
+	assert_int_equal(execute(&g, dur_now() + 20 * DUR_MS), -ETIMEDOUT);
+	assert_int_equal(g.e.kind, ERR_BUSY);
+	assert_non_null(strstr(g.e.msg, "the clock"));
+	assert_int_equal(g.scripts[0].canceled, 1);
+	arena_free(g.arena);
+}
+
+static void a_plan_applies_nothing(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	edge(&g, 0, 1);
+	serve(&g, 2, 0);
+	g.scripts[1].equal = 1;
+	const struct run_req req = { .tasks = g.list, .n = g.n, .ctx = &g.ctx };
+
+	run_plan(g.arena, &req, &g.rep);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(state_of(&g, 1), RUN_EQUAL);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(g.scripts[i].applied, 0);
+	arena_free(g.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_is_applied_in_order),
+		cmocka_unit_test(equal_tasks_are_left_alone),
+		cmocka_unit_test(transient_errors_are_retried_three_times),
+		cmocka_unit_test(a_permanent_error_is_not_retried_and_blocks_its_users_only),
+		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
+		cmocka_unit_test(what_nobody_waits_for_is_dropped),
+		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
+		cmocka_unit_test(the_deadline_says_what_it_waited_for),
+		cmocka_unit_test(a_plan_applies_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
