@@ -75,21 +75,21 @@ class Lab:
         if packages:
             host_packages()
         os.makedirs(LAB, exist_ok=True)
+        self.dir = os.path.join(LAB, "run-%d" % os.getpid())
         with open(os.path.join(LAB, "lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            remove_stale()
             ensure_certs()
             self.tree, self.cached = ensure_tree()
             self.assets = labassets.ensure_assets()
-            remove_stale()
+            os.makedirs(self.dir)
+            self.lock = open(os.path.join(self.dir, "lock"), "w")
+            fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.nodes = []
-        self.dir = os.path.join(LAB, "run-%d" % os.getpid())
         self.prefix = private_mounts()
-        shutil.rmtree(self.dir, ignore_errors=True)
-        os.makedirs(self.dir)
-        self.lock = open(os.path.join(self.dir, "lock"), "w")
-        fcntl.flock(self.lock, fcntl.LOCK_EX)
         if "overlay" in run("stat", "-f", "-c", "%T", self.dir):
             run("mount", "-t", "tmpfs", "tmpfs", self.dir)  # no overlay on an overlay
+        self.assets["nodeup"] = labassets.copy_nodeup(self.dir)
 
     def __enter__(self):
         return self
@@ -164,7 +164,7 @@ class Node:
                    CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"))
         conf = self.path("nginx.conf")
         with open(conf, "w") as f:
-            f.write(labassets.nginx_conf(self.dir, NAMES, CERTS))
+            f.write(labassets.nginx_conf(self.lab.dir, NAMES, CERTS))
         self.serve("nginx", "nginx", "-e", self.path("log/nginx.err"), "-p", self.dir, "-c", conf)
         self.wait(lambda: len(run("ip", "netns", "exec", self.netns, "ss", "-Hltn").splitlines()) >= 4,
                   10, "servers to listen")

@@ -66,7 +66,7 @@ def sources():
 
 
 def ensure_assets():
-    """name -> sha1 of everything served; made again when a source changed, nodeup always."""
+    """name -> sha1 of everything served but nodeup; made again when a source changed."""
     stamp = os.path.join(ASSETS, "stamp")
     key = sources()
     if not os.path.exists(stamp) or open(stamp).read() != key:
@@ -80,14 +80,17 @@ def ensure_assets():
             os.makedirs(ASSETS + "/mirror", exist_ok=True)
             os.symlink(glob.glob(ASSETS + "/*/" + top)[0], ASSETS + "/mirror/" + top)
         write(stamp, key)
-    if os.path.exists(NODEUP):
-        publish_nodeup(NODEUP)
-    return {name: sha1(file_of(url)) for name, url in URLS.items() if os.path.exists(file_of(url))}
+    return {name: sha1(file_of(url)) for name, url in URLS.items() if name != "nodeup"}
 
 
-def publish_nodeup(path):
-    shutil.copyfile(path, file_of(URLS["nodeup"]))
-    write(file_of(URLS["nodeup"]) + ".sha1", sha1(path))
+def copy_nodeup(directory):
+    """The program as this lab serves it, whatever a build does meanwhile; its sha1."""
+    path = os.path.join(directory, "nodeup")
+    if not os.path.exists(NODEUP):
+        return None
+    shutil.copyfile(NODEUP, path)
+    write(path + ".sha1", sha1(path))
+    return sha1(path)
 
 
 def make_kubelet():
@@ -161,6 +164,8 @@ def make_protokube():
 def with_hashes(text, assets):
     """The document with the hashes of what the lab serves, nothing else changed."""
     for name, digest in assets.items():
+        if name == "nodeup":
+            continue  # the seed fetches nodeup.sha1
         text = re.sub(r"\b[0-9a-f]{40}@" + re.escape(URLS[name]) + r"(?=\s)",
                       digest + "@" + URLS[name], text)
     return re.sub(r"(protokubeImage:\n  hash: )[0-9a-f]{40}", r"\g<1>" + assets["protokube"], text)
@@ -223,6 +228,7 @@ def nginx_temp_paths():
 
 
 def nginx_conf(directory, names, certs):
+    """nginx below its prefix; nodeup comes from the lab's own directory."""
     lines = ["daemon off; master_process off; pid nginx.pid; error_log log/nginx.err;", "events {}",
              "http {", "log_format lab '$msec $host $request_method $uri $status $body_bytes_sent "
              "$request_time';", "access_log log/access lab; sendfile on; keepalive_timeout 65;",
@@ -233,7 +239,9 @@ def nginx_conf(directory, names, certs):
             continue
         root = ASSETS + ("/mirror" if name.endswith(".mirror.test") else "/" + name)
         rate = "limit_rate %s;" % SLOW_RATE if address == SLOW else ""
-        lines.append("server { listen %s:443 ssl; server_name %s; root %s; %s }" % (
-            address, name, root, rate))
+        nodeup = "".join("location = /kops/1.8.1/linux/amd64/%s { alias %s/%s; } " % (
+            file, directory, file) for file in ("nodeup", "nodeup.sha1"))
+        lines.append("server { listen %s:443 ssl; server_name %s; root %s; %s%s }" % (
+            address, name, root, nodeup, rate))
     assert DEAD not in "".join(lines)
     return "\n".join(lines + ["}", ""])

@@ -1,4 +1,5 @@
 """What the lab needs of its host: packages, a CA, and the throw-away Debian 12 tree, made once."""
+import glob
 import hashlib
 import os
 import shutil
@@ -37,8 +38,9 @@ MASKED = ("apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer e2scrub_rea
           "dpkg-db-backup.timer console-getty.service systemd-networkd-wait-online.service").split()
 CLOUD = """datasource_list: [NoCloud]
 network: {config: disabled}
-locale: false
+locale: C.UTF-8
 ssh_deletekeys: false
+ssh_genkeytypes: []
 users: []
 disable_root: false
 """
@@ -167,10 +169,11 @@ def ensure_tree():
     tree = os.path.join(LAB, "tree-" + recipe())
     if os.path.isdir(tree):
         return tree, True
-    for name in os.listdir(LAB):
-        if name.startswith("tree-"):
-            shutil.rmtree(os.path.join(LAB, name))
+    if not glob.glob(LAB + "/run-*"):  # nobody boots from an older one
+        for old in glob.glob(LAB + "/tree-*"):
+            shutil.rmtree(old)
     making = tree + ".new"
+    shutil.rmtree(making, ignore_errors=True)
     run("debootstrap", "--variant=minbase", "--include=systemd,systemd-sysv", SUITE, making, apt_site())
     install(making)
     settle(making)
