@@ -37,5 +37,4 @@ static const struct field docker_fields[] = {
 };
 /* clang-format on */
 
-const struct schema docker_schema =
-	SCHEMA(struct docker_spec, "DockerConfig", docker_fields);
+const struct schema docker_schema = SCHEMA(struct docker_spec, "DockerConfig", docker_fields);

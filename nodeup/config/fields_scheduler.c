@@ -29,5 +29,5 @@ static const struct field leader_election_fields[] = {
 
 const struct schema kube_scheduler_schema =
 	SCHEMA(struct kube_scheduler_spec, "KubeSchedulerConfig", scheduler_fields);
-const struct schema leader_election_schema = SCHEMA(
-	struct leader_election_spec, "LeaderElectionConfiguration", leader_election_fields);
+const struct schema leader_election_schema =
+	SCHEMA(struct leader_election_spec, "LeaderElectionConfiguration", leader_election_fields);

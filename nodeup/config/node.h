@@ -66,6 +66,8 @@ struct node {
 	const char *networking; /* "kubenet", "classic", "cni"... */
 	const char *non_masquerade_cidr, *service_cluster_ip_range, *cluster_dns_domain;
 	bool is_master, auto_upgrades, api_dns, encryption_config;
+	bool secure_kubelet; /* kubelet refuses anonymous requests: the API server needs kubelet-api */
+	bool etcd_tls;
 	struct version kubernetes;
 	struct strv channels;
 	struct strmap

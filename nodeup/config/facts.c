@@ -1,0 +1,142 @@
+#include "nodeup/config/facts.h"
+
+#include <string.h>
+
+/* The distributions a node may run, by the ID of their os-release. */
+static const struct {
+	const char *id, *distribution;
+} distributions[] = {
+	{ "debian", "debian" }, { "ubuntu", "ubuntu" },   { "amzn", "amazonlinux" },
+	{ "rhel", "rhel" },     { "centos", "centos" },   { "rocky", "rocky" },
+	{ "coreos", "coreos" }, { "flatcar", "flatcar" }, { "cos", "containeros" },
+};
+
+static const struct {
+	const char *machine, *arch;
+} machines[] = {
+	{ "x86_64", "amd64" },
+	{ "aarch64", "arm64" },
+};
+
+/* clang-format off */
+static const struct field facts_fields[] = {
+#define F(m, ...) FIELD(struct facts, m, __VA_ARGS__)
+	F(distribution, .key = "distribution",
+	  .oneof = "debian|ubuntu|amazonlinux|rhel|centos|rocky|flatcar|coreos|containeros",
+	  .doc = "family of the operating system"),
+	F(version, .key = "version", .doc = "its version, as os-release has it"),
+	F(codename, .key = "codename", .doc = "its code name"),
+	F(arch, .key = "arch", .oneof = "amd64|arm64", .doc = "architecture"),
+	F(region, .key = "region", .doc = "AWS region"),
+	F(availability_zone, .key = "availabilityZone", .doc = "zone within the region"),
+	F(instance_id, .key = "instanceID", .doc = "EC2 instance id"),
+	F(instance_type, .key = "instanceType", .doc = "EC2 instance type"),
+	F(local_hostname, .key = "localHostname", .doc = "host name in the VPC; what @aws means"),
+	F(local_ipv4, .key = "localIPv4", .doc = "address in the VPC"),
+	F(filesystems, .key = "filesystems", .doc = "file systems of the kernel"),
+	F(systemd, .key = "systemd", .doc = "version of systemd"),
+#undef F
+};
+/* clang-format on */
+
+const struct schema facts_schema = SCHEMA(struct facts, "Facts", facts_fields);
+
+struct unknown {
+	struct arena *arena;
+	const char *first; /* "facts.yaml:3:1: unknown fact 'x'" */
+};
+
+static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+{
+	struct unknown *u = arg;
+
+	if (!u->first)
+		u->first = arena_printf(u->arena, "%s: unknown fact '%s'",
+					tree_where(u->arena, pos), path);
+}
+
+int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct err *e)
+{
+	struct unknown unknown = { .arena = a };
+	const struct field_opts opts = { .unknown = note_unknown, .arg = &unknown };
+	struct facts read = *f;
+	int r = field_parse(a, &facts_schema, t, &read, &opts, e);
+
+	if (r < 0)
+		return r;
+	if (unknown.first)
+		return err_config(e, "%s", unknown.first);
+	*f = read;
+	return 0;
+}
+
+/* The value of KEY in shell assignments, without its quotes; NULL if there is none. */
+static char *assignment(struct arena *a, const char *text, const char *key)
+{
+	const size_t n = strlen(key);
+	char *out = NULL;
+
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *v = line + n + 1;
+		char *p;
+
+		if (strncmp(line, key, n) != 0 || line[n] != '=')
+			continue;
+		out = p = arena_strn(a, v, strcspn(v, "\r\n"));
+		for (const char *c = out; *c; c++)
+			if (*c != '"' && *c != '\'' && *c != '\\')
+				*p++ = *c;
+		*p = '\0';
+	}
+	return out && *out ? out : NULL;
+}
+
+/* "8 (jessie)" of the releases that have no VERSION_CODENAME. */
+static const char *codename_in(struct arena *a, const char *version)
+{
+	const char *open = version ? strchr(version, '(') : NULL;
+
+	return open ? arena_strn(a, open + 1, strcspn(open + 1, ")")) : NULL;
+}
+
+static const char *known_ids(struct arena *a)
+{
+	struct strv ids = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(distributions); i++)
+		strv_add(a, &ids, distributions[i].id);
+	return strv_join(a, &ids, ", ");
+}
+
+int facts_os_release(struct arena *a, const char *text, struct facts *f, struct err *e)
+{
+	const char *id = assignment(a, text, "ID");
+	const char *distribution = f->distribution;
+
+	if (!distribution && !id)
+		return err_config(e, "os-release has no ID; the distribution is not known");
+	for (size_t i = 0; i < ARRAY_LEN(distributions) && !distribution; i++)
+		if (strcmp(distributions[i].id, id) == 0)
+			distribution = distributions[i].distribution;
+	if (!distribution)
+		return err_config(e, "unknown distribution: os-release has ID '%s', known are %s",
+				  id, known_ids(a));
+	f->distribution = distribution;
+	if (!f->version)
+		f->version = assignment(a, text, "VERSION_ID");
+	if (!f->codename)
+		f->codename = assignment(a, text, "VERSION_CODENAME");
+	if (!f->codename)
+		f->codename = codename_in(a, assignment(a, text, "VERSION"));
+	return 0;
+}
+
+int facts_arch(const char *machine, struct facts *f, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(machines); i++)
+		if (strcmp(machines[i].machine, machine) == 0) {
+			f->arch = machines[i].arch;
+			return 0;
+		}
+	return err_config(e, "unknown machine '%s': nodes are x86_64 or aarch64", machine);
+}

@@ -1,0 +1,454 @@
+#include "nodeup/config/kops18_spec.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* What the documents may leave out, as kops' CLI would have filled it in:
+ *   masterInternalName  api.internal.<ClusterName>      networking        from networkPluginName
+ *   masterPublicName    api.<ClusterName>                api               dns
+ *   kubernetesVersion   image tags, kubelet's URL        etcdClusters      main, events at 2.2.1
+ *   keyStore            <ConfigBase>/pki                 secretStore       <ConfigBase>/secrets
+ *   cloudProvider       kubelet.cloudProvider, else aws  clusterDNSDomain  cluster.local
+ *   nonMasqueradeCIDR   100.64.0.0/10                    serviceClusterIPRange  100.64.0.0/13
+ *   role                the tag _kubernetes_master       dnsZone           none: not derivable
+ * and whole sections: see kops18_defaults.c. */
+
+static const char master_tag[] = "_kubernetes_master";
+static const char update_tag[] = "_automatic_upgrades";
+
+struct unknown_keys {
+	struct arena *arena;
+	const struct kops18_opts *opts;
+	struct strv messages;
+};
+
+static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+{
+	struct unknown_keys *u = arg;
+
+	strv_add(u->arena, &u->messages,
+		 arena_printf(u->arena, "%s: unknown key '%s'", tree_where(u->arena, pos), path));
+}
+
+int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
+		const struct kops18_opts *o, void *obj, struct err *e)
+{
+	struct unknown_keys unknown = { .arena = a, .opts = o };
+	const struct field_opts opts = { .unknown = note_unknown, .arg = &unknown, .path = path };
+	int r = field_parse(a, s, t, obj, &opts, e);
+
+	if (r < 0)
+		return r;
+	if (o->strict && unknown.messages.n) {
+		r = err_config(e, "%s", unknown.messages.v[0]);
+		for (size_t i = 1; i < unknown.messages.n; i++)
+			err_note(e, "also", "%s", unknown.messages.v[i]);
+		return r;
+	}
+	for (size_t i = 0; o->warnings && i < unknown.messages.n; i++)
+		strv_add(a, o->warnings, unknown.messages.v[i]);
+	return 0;
+}
+
+/* Names become parts of paths and URLs. */
+static bool is_name(const char *s, const char *extra)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+
+	if (str_is_empty(s) || *s == '.')
+		return false;
+	for (; *s; s++)
+		if (!strchr(safe, *s) && !strchr(extra, *s))
+			return false;
+	return true;
+}
+
+static int check_name(struct arena *a, const struct tree *t, const char *key, const char *value,
+		      const char *extra, struct err *e)
+{
+	if (is_name(value, extra))
+		return 0;
+	return err_config(e, "%s: %s: '%s' is no name", tree_where(a, &t->pos), key, value);
+}
+
+static int check_assets(struct arena *a, const struct tree *assets, struct err *e)
+{
+	if (assets && assets->kind != TREE_SEQ)
+		return err_config(e, "%s: Assets: expected a list", tree_where(a, &assets->pos));
+	for (size_t i = 0; assets && i < assets->n; i++) {
+		const struct tree *item = assets->items[i].value;
+
+		if (item->kind != TREE_SCALAR || str_is_empty(item->scalar))
+			return err_config(e, "%s: Assets[%zu]: expected [hash@]url",
+					  tree_where(a, &item->pos), i);
+	}
+	return 0;
+}
+
+static char *without_slashes(struct arena *a, const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n > 1 && s[n - 1] == '/')
+		n--;
+	return arena_strn(a, s, n);
+}
+
+/* ConfigBase, else the folder of ClusterLocation, else NULL. */
+static const char *config_base(struct arena *a, const struct kube_env *env)
+{
+	const char *slash;
+
+	if (!str_is_empty(env->config_base))
+		return without_slashes(a, env->config_base);
+	if (str_is_empty(env->cluster_location))
+		return NULL;
+	slash = strrchr(env->cluster_location, '/');
+	if (!slash)
+		return ".";
+	return arena_strn(a, env->cluster_location, (size_t)(slash - env->cluster_location));
+}
+
+int kops18_env(struct arena *a, const struct tree *t, const struct kops18_opts *o,
+	       struct kube_env *ret, struct err *e)
+{
+	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	struct kube_env env = { 0 };
+	int r = kops18_read(a, &kops18_env_schema, t, "", o, &env, e);
+
+	if (r < 0)
+		return r;
+	r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
+	if (r == 0 && !str_is_empty(env.instance_group_name))
+		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);
+	if (r == 0)
+		r = check_assets(a, env.assets, e);
+	if (r < 0)
+		return r;
+	if (str_is_empty(env.instance_group_name))
+		env.instance_group_name = NULL;
+	if (config_base(a, &env) && !env.instance_group_name)
+		return err_config(e,
+				  "%s: InstanceGroupName is missing: it names the document in "
+				  "ConfigBase that says what this node is",
+				  tree_where(a, &t->pos));
+	*ret = env;
+	return 0;
+}
+
+bool kops18_locations(struct arena *a, const struct kube_env *env, const char **ret_cluster,
+		      const char **ret_ig)
+{
+	const char *base = config_base(a, env);
+
+	if (!base)
+		return false;
+	*ret_cluster = str_is_empty(env->cluster_location)
+			       ? arena_printf(a, "%s/cluster.spec", base)
+			       : env->cluster_location;
+	*ret_ig = arena_printf(a, "%s/instancegroup/%s", base, env->instance_group_name);
+	return true;
+}
+
+const struct tree *kops18_lookup(const struct tree *t, const char *key)
+{
+	const struct tree *exact = tree_get(t, key);
+
+	for (size_t i = 0; !exact && t->kind == TREE_MAP && i < t->n; i++)
+		if (strcasecmp(t->items[i].key, key) == 0)
+			return t->items[i].value;
+	return exact;
+}
+
+const char *kops18_where(struct arena *a, const struct tree *t, const char *key)
+{
+	const struct tree *value = kops18_lookup(t, key);
+	const char *where = tree_where(a, value ? &value->pos : &t->pos);
+
+	return *where ? arena_printf(a, "%s: ", where) : "";
+}
+
+/* Only an object has a spec, a kind or metadata; bare sections have none of them. */
+static bool is_object(const struct tree *t)
+{
+	return kops18_lookup(t, "spec") || kops18_lookup(t, "kind") || kops18_lookup(t, "metadata");
+}
+
+/* A document of another cluster or group would make a working but wrong node. */
+static int check_identity(struct kops18_build *b, const struct kops18_object *o, const char *kind,
+			  const char *name)
+{
+	const struct tree *own = o->metadata ? kops18_lookup(o->metadata, "name") : NULL;
+
+	if (!name || !own || own->kind != TREE_SCALAR || strcmp(own->scalar, name) == 0)
+		return 0;
+	return err_config(b->err, "%s: this is %s '%s', but kube_env.yaml names '%s'",
+			  tree_where(b->arena, &own->pos), kind, own->scalar, name);
+}
+
+static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind, const char *name,
+		  const struct tree **ret_spec)
+{
+	struct kops18_object o = { 0 };
+	int r;
+
+	if (!is_object(t)) {
+		*ret_spec = t;
+		return 0;
+	}
+	r = kops18_read(b->arena, &kops18_object_schema, t, "", b->opts, &o, b->err);
+	if (r < 0)
+		return r;
+	if (o.kind && strcmp(o.kind, kind) != 0)
+		return err_config(b->err, "%sexpected an object of kind %s, found %s",
+				  kops18_where(b->arena, t, "kind"), kind, o.kind);
+	*ret_spec = o.spec ? o.spec : tree_null(b->arena);
+	return check_identity(b, &o, kind, name);
+}
+
+/* Sections that change a node but have no effect yet are told of, never dropped silently. */
+static void warn_ignored(struct kops18_build *b, const struct tree *section, const char *key)
+{
+	const bool empty =
+		!section || section->kind == TREE_NULL ||
+		(section->kind != TREE_SCALAR && section->n == 0) ||
+		(section->kind == TREE_SCALAR && tree_type_of(section->scalar) == TREE_IS_BOOL &&
+		 !tree_is_true(section->scalar));
+
+	if (!empty && b->opts->warnings)
+		strv_add(b->arena, b->opts->warnings,
+			 arena_printf(b->arena, "%s: '%s' has no effect yet",
+				      tree_where(b->arena, &section->pos), key));
+}
+
+static int read_documents(struct kops18_build *b, const struct tree *cluster, const struct tree *ig)
+{
+	int r;
+
+	r = unwrap(b, cluster, "Cluster", b->env->cluster_name, &b->cluster_spec);
+	if (r == 0)
+		r = unwrap(b, ig, "InstanceGroup", b->env->instance_group_name, &b->ig_spec);
+	if (r < 0)
+		return r;
+	r = kops18_read(b->arena, &kops18_cluster_schema, b->cluster_spec, "", b->opts, &b->cluster,
+			b->err);
+	if (r == 0)
+		r = kops18_read(b->arena, &kops18_ig_schema, b->ig_spec, "", b->opts, &b->ig,
+				b->err);
+	if (r < 0)
+		return r;
+	warn_ignored(b, b->cluster.hooks, "hooks");
+	warn_ignored(b, b->cluster.file_assets, "fileAssets");
+	warn_ignored(b, b->cluster.egress_proxy, "egressProxy");
+	warn_ignored(b, b->cluster.authentication, "authentication");
+	warn_ignored(b, b->cluster.isolate_masters, "isolateMasters");
+	warn_ignored(b, b->cluster.cloud_controller_manager, "cloudControllerManager");
+	warn_ignored(b, b->cluster.assets, "assets");
+	warn_ignored(b, b->ig.hooks, "hooks");
+	warn_ignored(b, b->ig.file_assets, "fileAssets");
+	return 0;
+}
+
+static int set_role(struct kops18_build *b)
+{
+	const bool tagged = strv_has(&b->env->tags, master_tag);
+	const char *where = kops18_where(b->arena, b->ig_spec, "role");
+	const char *role = b->ig.role;
+
+	b->node->is_master = tagged;
+	if (str_is_empty(role))
+		return 0;
+	if (strcmp(role, "Bastion") == 0)
+		return err_config(b->err, "%srole is Bastion: a bastion is no Kubernetes node",
+				  where);
+	if (tagged != (strcmp(role, "Master") == 0))
+		return err_config(b->err, "%srole is %s, but kube_env.yaml %s the tag %s", where,
+				  role, tagged ? "has" : "lacks", master_tag);
+	return 0;
+}
+
+static int set_networking(struct kops18_build *b)
+{
+	const struct schema *s = &kops18_networking_schema;
+	const bool master = b->node->is_master && b->cluster.has_master_kubelet;
+	const struct kubelet_spec *k = master ? &b->cluster.master_kubelet : &b->cluster.kubelet;
+	const char *name = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const void *member = (const char *)&b->cluster.networking + s->fields[i].offset;
+
+		if (!*(const struct tree *const *)member)
+			continue;
+		if (name)
+			return err_config(b->err, "%snetworking: both %s and %s",
+					  kops18_where(b->arena, b->cluster_spec, "networking"),
+					  name, s->fields[i].key);
+		name = s->fields[i].key;
+	}
+	/* without either kops means the network of old, and without a kubelet section nothing */
+	if (!name && !str_is_empty(k->network_plugin_name))
+		name = k->network_plugin_name;
+	if (!name)
+		name = master || b->cluster.has_kubelet ? "classic" : "kubenet";
+	b->node->networking = name;
+	return 0;
+}
+
+static const char *either(const char *first, const char *second, const char *fallback)
+{
+	if (!str_is_empty(first))
+		return first;
+	return str_is_empty(second) ? fallback : second;
+}
+
+static void set_names(struct kops18_build *b)
+{
+	const struct kops18_cluster *c = &b->cluster;
+	const struct kubelet_spec *kubelet = &b->cluster.kubelet;
+	const char *cluster_name = b->env->cluster_name;
+	struct node *n = b->node;
+
+	n->cluster_name = cluster_name;
+	n->instance_group = b->env->instance_group_name;
+	n->config_base = config_base(b->arena, b->env);
+	n->channels = b->env->channels;
+	n->auto_upgrades = strv_has(&b->env->tags, update_tag);
+	n->master_internal_name = either(c->master_internal_name, NULL,
+					 arena_printf(b->arena, "api.internal.%s", cluster_name));
+	n->master_public_name =
+		either(c->master_public_name, NULL, arena_printf(b->arena, "api.%s", cluster_name));
+	n->dns_zone = either(c->dns_zone, NULL, NULL);
+	n->cloud_provider = either(c->cloud_provider, kubelet->cloud_provider, "aws");
+	n->non_masquerade_cidr =
+		either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr, "100.64.0.0/10");
+	n->service_cluster_ip_range = either(c->service_cluster_ip_range,
+					     c->kube_apiserver.service_cluster_ip_range,
+					     "100.64.0.0/13");
+	n->cluster_dns_domain =
+		either(c->cluster_dns_domain, kubelet->cluster_domain, "cluster.local");
+	n->api_dns = c->has_api ? c->api.dns != NULL : true;
+	n->encryption_config = c->encryption_config.set && c->encryption_config.v;
+}
+
+static void set_cloud_config(struct kops18_build *b)
+{
+	const struct kops18_cloud_config *c = &b->cluster.cloud_config;
+	struct strmap *lines = &b->node->cloud_config;
+
+	b->node->has_cloud_config = b->cluster.has_cloud_config;
+	if (c->disable_security_group_ingress.set)
+		strmap_set(b->arena, lines, "DisableSecurityGroupIngress",
+			   c->disable_security_group_ingress.v ? "true" : "false");
+	if (c->elb_security_group)
+		strmap_set(b->arena, lines, "ElbSecurityGroup", c->elb_security_group);
+}
+
+static void add_etcd_cluster(struct kops18_build *b, const char *name, const char *version,
+			     struct strv members)
+{
+	const struct node_etcd_cluster c = { name, either(version, NULL, "2.2.1"), members };
+
+	arena_push(b->arena, b->node->etcd_clusters.v, b->node->etcd_clusters.n, c);
+}
+
+static void set_etcd_clusters(struct kops18_build *b)
+{
+	struct strv one = { 0 };
+
+	for (size_t i = 0; i < b->cluster.etcd_clusters.n; i++) {
+		const struct kops18_etcd_cluster *c = &b->cluster.etcd_clusters.v[i];
+		struct strv members = { 0 };
+
+		for (size_t k = 0; k < c->members.n; k++)
+			strv_add(b->arena, &members, either(c->members.v[k].name, NULL, "a"));
+		add_etcd_cluster(b, either(c->name, NULL, "main"), c->version, members);
+		if (c->enable_etcd_tls.set && c->enable_etcd_tls.v)
+			b->node->etcd_tls = true;
+	}
+	if (b->cluster.etcd_clusters.n)
+		return;
+	strv_add(b->arena, &one, "a");
+	add_etcd_cluster(b, "main", NULL, one);
+	add_etcd_cluster(b, "events", NULL, one);
+}
+
+static int read_image(struct kops18_build *b, const struct tree *t, const char *path,
+		      struct node_image *ret)
+{
+	int r = kops18_read(b->arena, &kops18_image_schema, t, path, b->opts, ret, b->err);
+
+	if (r < 0)
+		return r;
+	ret->pos = t->pos;
+	if (str_is_empty(ret->name))
+		return err_config(b->err, "%s: %s: an image without a name",
+				  tree_where(b->arena, &t->pos), path);
+	return 0;
+}
+
+static int set_assets(struct kops18_build *b)
+{
+	const struct tree *assets = b->env->assets, *images = b->env->images;
+	struct node *n = b->node;
+	int r;
+
+	for (size_t i = 0; assets && i < assets->n; i++)
+		arena_push(b->arena, n->assets.v, n->assets.n,
+			   (struct node_text){ assets->items[i].value->scalar,
+					       assets->items[i].value->pos });
+	if (b->env->protokube_image) {
+		r = read_image(b, b->env->protokube_image, "protokubeImage", &n->protokube);
+		if (r < 0)
+			return r;
+	}
+	if (images && images->kind != TREE_SEQ)
+		return err_config(b->err, "%s: images: expected a list",
+				  tree_where(b->arena, &images->pos));
+	for (size_t i = 0; images && i < images->n; i++) {
+		struct node_image image = { 0 };
+
+		r = read_image(b, images->items[i].value, arena_printf(b->arena, "images[%zu]", i),
+			       &image);
+		if (r < 0)
+			return r;
+		arena_push(b->arena, n->images.v, n->images.n, image);
+	}
+	return 0;
+}
+
+int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
+		const struct tree *ig, const struct facts *f, const struct kops18_opts *o,
+		struct node *ret, struct err *e)
+{
+	struct node node = { 0 };
+	struct kops18_build b = {
+		.arena = a,
+		.env = env,
+		.facts = f,
+		.opts = o,
+		.node = &node,
+		.err = e,
+	};
+	int r;
+
+	r = read_documents(&b, cluster, ig);
+	if (r == 0)
+		r = set_role(&b);
+	if (r == 0)
+		r = set_networking(&b);
+	if (r == 0)
+		r = set_assets(&b);
+	if (r == 0)
+		r = kops18_version(&b);
+	if (r < 0)
+		return r;
+	set_names(&b);
+	set_cloud_config(&b);
+	set_etcd_clusters(&b);
+	kops18_default_sections(&b);
+	r = kops18_merge(&b);
+	if (r < 0)
+		return r;
+	*ret = node;
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* kops18_spec.h - the documents of kops 1.8 as they stand, and the steps that make a node of them
+ * Internal to the dialect: kops18*.c alone include it. A key the node does not need is kept as a
+ * tree, so that each key kops 1.8 knows has a row and a typo is told from a section of no use here.
+ * Owner: the arena. Errors: CONFIG with file:line:column.
+ * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go. */
+#pragma once
+
+#include "nodeup/config/kops18.h"
+
+struct kops18_api {
+	const struct tree *dns, *load_balancer;
+};
+
+struct kops18_networking {
+	const struct tree *classic, *kubenet, *external, *cni, *kopeio, *weave, *flannel, *calico;
+	const struct tree *canal, *kuberouter, *romana;
+};
+
+struct kops18_etcd_member {
+	const char *name;
+	const struct tree *instance_group, *volume_type, *volume_size, *kms_key_id,
+		*encrypted_volume;
+};
+
+struct kops18_etcd_cluster {
+	const char *name, *version;
+	struct {
+		struct kops18_etcd_member *v;
+		size_t n;
+	} members;
+	struct opt_bool enable_etcd_tls;
+	struct opt_dur leader_election_timeout, heartbeat_interval;
+};
+
+struct kops18_cloud_config {
+	struct opt_bool disable_security_group_ingress;
+	const char *elb_security_group;
+	const struct tree *multizone, *node_tags, *node_instance_prefix, *vsphere[7];
+};
+
+struct kops18_cluster {
+	const char *cloud_provider, *kubernetes_version, *master_public_name, *master_internal_name;
+	const char *secret_store, *key_store, *dns_zone, *cluster_dns_domain;
+	const char *service_cluster_ip_range, *non_masquerade_cidr;
+	struct opt_bool encryption_config;
+	struct kops18_api api;
+	struct kops18_networking networking;
+	struct kops18_cloud_config cloud_config;
+	struct {
+		struct kops18_etcd_cluster *v;
+		size_t n;
+	} etcd_clusters;
+	struct docker_spec docker;
+	struct kubelet_spec kubelet, master_kubelet;
+	struct kube_proxy_spec kube_proxy;
+	struct kube_apiserver_spec kube_apiserver;
+	struct kube_controller_manager_spec kube_controller_manager;
+	struct kube_scheduler_spec kube_scheduler;
+	bool has_api, has_networking, has_cloud_config, has_docker, has_kubelet, has_master_kubelet;
+	bool has_kube_proxy, has_kube_apiserver, has_kube_controller_manager, has_kube_scheduler;
+	/* what changes a node and is not done yet: told by a warning */
+	const struct tree *hooks, *file_assets, *egress_proxy, *authentication, *isolate_masters;
+	const struct tree *cloud_controller_manager, *assets;
+	/* of no use to a node */
+	const struct tree *unused;
+};
+
+struct kops18_ig {
+	const char *role;
+	struct strmap node_labels;
+	struct strv taints;
+	struct kubelet_spec kubelet;
+	bool has_kubelet;
+	const struct tree *hooks, *file_assets;
+	const struct tree *unused;
+};
+
+/* v1alpha2 wraps a spec in an object. */
+struct kops18_object {
+	const char *api_version, *kind;
+	const struct tree *metadata, *spec, *status;
+};
+
+extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluster_schema,
+	kops18_ig_schema, kops18_object_schema, kops18_networking_schema;
+
+/* Everything that was read, and where it goes. */
+struct kops18_build {
+	struct arena *arena;
+	const struct kube_env *env;
+	const struct facts *facts;
+	const struct kops18_opts *opts;
+	const struct tree *cluster_spec, *ig_spec; /* unwrapped, for positions */
+	struct kops18_cluster cluster;
+	struct kops18_ig ig;
+	struct node *node;
+	struct err *err;
+};
+
+/* Read a map by its schema; unknown keys become warnings, or with strict one error. */
+int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
+		const struct kops18_opts *o, void *obj, struct err *e) must_check;
+/* The value of a key, whatever its case; NULL if t is no map or has none. */
+const struct tree *kops18_lookup(const struct tree *t, const char *key);
+/* "file:line:column: " of a key's value, else of the map; "" where there is no document. */
+const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
+/* kubernetesVersion, else an image tag, else kubelet's URL; checked against what is supported. */
+int kops18_version(struct kops18_build *b) must_check;
+/* Give sections that no document has the values kops would have written. */
+void kops18_default_sections(struct kops18_build *b);
+/* Merge kubelet's sections for this role, and settle host names and docker's storage driver. */
+int kops18_merge(struct kops18_build *b) must_check;

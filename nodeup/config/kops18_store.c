@@ -1,0 +1,154 @@
+#include "nodeup/config/kops18_spec.h"
+
+#include <string.h>
+#include "nodeup/base/enc.h"
+
+enum { PLAIN = 0, MASTER = 1, AGGREGATION = 2, SECURE_KUBELET = 4, ETCD_TLS = 8, ENCRYPTION = 16 };
+
+/* Which key pairs and tokens a node takes from the store: every condition of a row must hold.
+ * source: kops 1.8.1 nodeup/pkg/model/{secrets,kubelet,kubectl,protokube,kube_*}.go */
+static const struct {
+	const char *name;
+	bool key, optional;
+	int conditions;
+} keypairs[] = {
+	{ "ca", false, false, PLAIN },
+	{ "kubelet", true, false, PLAIN },
+	{ "kube-proxy", true, false, PLAIN },
+	{ "kops", true, false, MASTER },
+	{ "kubecfg", true, false, MASTER },
+	{ "master", true, false, MASTER },
+	{ "kube-controller-manager", true, false, MASTER },
+	{ "kube-scheduler", true, false, MASTER },
+	{ "apiserver-proxy-client", true, false, MASTER | AGGREGATION },
+	{ "apiserver-aggregator", true, true, MASTER | AGGREGATION },
+	{ "apiserver-aggregator-ca", false, true, MASTER | AGGREGATION },
+	{ "kubelet-api", true, false, MASTER | SECURE_KUBELET },
+	{ "etcd", true, false, MASTER | ETCD_TLS },
+	{ "etcd-client", true, false, MASTER | ETCD_TLS },
+};
+
+static const struct {
+	const char *id;
+	bool optional;
+	int conditions;
+} secrets[] = {
+	{ "dockerconfig", true, PLAIN },
+	{ "kube", false, MASTER }, /* the admin's password */
+	{ "admin", true, MASTER },
+	{ "kubelet", true, MASTER },
+	{ "kube-proxy", true, MASTER },
+	{ "system:scheduler", true, MASTER },
+	{ "system:controller_manager", true, MASTER },
+	{ "system:logging", true, MASTER },
+	{ "system:monitoring", true, MASTER },
+	{ "system:dns", true, MASTER },
+	{ "encryptionconfig", false, MASTER | AGGREGATION | ENCRYPTION },
+};
+
+static int conditions_of(const struct node *n)
+{
+	return (n->is_master ? MASTER : 0) | (node_k8s_at_least(n, 1, 7) ? AGGREGATION : 0) |
+	       (n->secure_kubelet ? SECURE_KUBELET : 0) | (n->etcd_tls ? ETCD_TLS : 0) |
+	       (n->encryption_config ? ENCRYPTION : 0);
+}
+
+static const char *store_of(struct arena *a, const struct node *n, const struct tree *cluster,
+			    const char *key, const char *folder)
+{
+	const struct tree *spec = kops18_lookup(cluster, "spec");
+	const struct tree *value = kops18_lookup(spec ? spec : cluster, key);
+	const char *s = value ? value->scalar : NULL;
+	size_t len;
+
+	if (str_is_empty(s))
+		return n->config_base ? arena_printf(a, "%s/%s", n->config_base, folder) : NULL;
+	len = strlen(s);
+	while (len > 1 && s[len - 1] == '/')
+		len--;
+	return arena_strn(a, s, len);
+}
+
+struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
+			       const struct tree *cluster)
+{
+	const int have = conditions_of(n);
+	struct node_wants w = {
+		.key_store = store_of(a, n, cluster, "keyStore", "pki"),
+		.secret_store = store_of(a, n, cluster, "secretStore", "secrets"),
+	};
+
+	(void)env;
+	for (size_t i = 0; i < ARRAY_LEN(keypairs); i++) {
+		struct node_want want = { keypairs[i].name, keypairs[i].key, keypairs[i].optional };
+
+		if ((keypairs[i].conditions & ~have) != 0)
+			continue;
+		/* masters sign certificate requests */
+		if (strcmp(want.name, "ca") == 0)
+			want.key = n->is_master;
+		arena_push(a, w.keypairs, w.n_keypairs, want);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
+		if ((secrets[i].conditions & ~have) == 0)
+			arena_push(a, w.secrets, w.n_secrets,
+				   (struct node_want){ .name = secrets[i].id,
+						       .optional = secrets[i].optional });
+	return w;
+}
+
+/* A BEGIN and an END line of that kind ("CERTIFICATE", "PRIVATE KEY" of any sort). */
+static bool is_pem(const char *text, const char *kind)
+{
+	const char *begin = strstr(text, "-----BEGIN "), *end;
+	size_t n;
+
+	if (!begin)
+		return false;
+	begin += strlen("-----BEGIN ");
+	n = strcspn(begin, "\r\n");
+	if (n < strlen(kind) + 5 || strncmp(begin + n - 5, "-----", 5) != 0 ||
+	    strncmp(begin + n - 5 - strlen(kind), kind, strlen(kind)) != 0)
+		return false;
+	end = strstr(begin, "-----END ");
+	return end && strncmp(end + strlen("-----END "), begin, n) == 0;
+}
+
+int node_add_keypair(struct arena *a, struct node *n, const char *name, const char *cert,
+		     const char *key, const char *from, struct err *e)
+{
+	struct node_keypair pair;
+
+	if (!cert || !is_pem(cert, "CERTIFICATE"))
+		return err_config(e, "%s: keypair %s: no PEM certificate", from, name);
+	if (key && !is_pem(key, "PRIVATE KEY"))
+		return err_config(e, "%s: keypair %s: no PEM private key", from, name);
+	pair = (struct node_keypair){ arena_str(a, name), arena_str(a, cert), arena_str(a, key) };
+	arena_push(a, n->keypairs.v, n->keypairs.n, pair);
+	return 0;
+}
+
+int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
+		    const char *from, struct err *e)
+{
+	struct secret {
+		const char *data;
+	} secret = { 0 };
+	static const struct field fields[] = {
+		FIELD(struct secret, data, .key = "Data", .required = true),
+	};
+	static const struct schema schema = SCHEMA(struct secret, "Secret", fields);
+	struct err problem = { 0 };
+	char *token;
+	size_t len;
+
+	/* neither message may quote the text: it is secret */
+	if (field_parse(a, &schema, json, &secret, NULL, &problem) < 0)
+		return err_config(e, "%s: secret %s: expected {\"Data\": \"<base64>\"}", from, id);
+	if (enc_unbase64(a, secret.data, &token, &len, &problem) < 0 || strlen(token) != len)
+		return err_config(e, "%s: secret %s: its data is not base64 of a text", from, id);
+	if (len == 0)
+		return err_config(e, "%s: secret %s is empty", from, id);
+	strmap_set(a, &n->secrets, arena_str(a, id), token);
+	return 0;
+}

@@ -1,0 +1,17 @@
+#include "nodeup/config/node.h"
+
+#include <string.h>
+
+bool node_k8s_at_least(const struct node *n, int major, int minor)
+{
+	return n->kubernetes.major != major ? n->kubernetes.major > major
+					    : n->kubernetes.minor >= minor;
+}
+
+const struct node_keypair *node_keypair(const struct node *n, const char *name)
+{
+	for (size_t i = 0; i < n->keypairs.n; i++)
+		if (strcmp(n->keypairs.v[i].name, name) == 0)
+			return &n->keypairs.v[i];
+	return NULL;
+}
