@@ -115,31 +115,6 @@ static void skip_users(struct sched *s, const struct task *t)
 	}
 }
 
-static bool serves_only_settled(const struct sched *s, const struct task *t)
-{
-	for (size_t i = 0; i < t->n_serves; i++)
-		if (!states[s->items[t->serves[i]->index].o->state].good)
-			return false;
-	return t->n_serves > 0;
-}
-
-/* An archive nobody waits for any more need not arrive. */
-static void drop_unneeded(struct sched *s)
-{
-	for (size_t i = 0; i < s->req->n && !s->walking; i++) {
-		struct item *it = &s->items[i];
-		const struct task *t = it->o->task;
-
-		if (states[it->o->state].settled || it->o->state == RUN_WORKING ||
-		    !serves_only_settled(s, t))
-			continue;
-		if (it->o->state == RUN_WAITING && task_ops(t)->cancel)
-			task_ops(t)->cancel(t, s->req->ctx);
-		settle(s, it, RUN_UNNEEDED);
-		return;
-	}
-}
-
 static void settle(struct sched *s, struct item *it, enum run_state state)
 {
 	const struct task *t = it->o->task;
@@ -159,8 +134,30 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 		unblock_users(s, t);
 	else
 		skip_users(s, t);
-	if (states[state].good)
-		drop_unneeded(s);
+}
+
+static bool serves_only_settled(const struct sched *s, const struct task *t)
+{
+	for (size_t i = 0; i < t->n_serves; i++)
+		if (!states[s->items[t->serves[i]->index].o->state].good)
+			return false;
+	return t->n_serves > 0;
+}
+
+/* An archive nobody waits for any more need not arrive. */
+static void drop_unneeded(struct sched *s)
+{
+	for (size_t i = 0; i < s->req->n; i++) {
+		struct item *it = &s->items[i];
+		const struct task *t = it->o->task;
+
+		if (states[it->o->state].settled || it->o->state == RUN_WORKING ||
+		    !serves_only_settled(s, t))
+			continue;
+		if (it->o->state == RUN_WAITING && task_ops(t)->cancel)
+			task_ops(t)->cancel(t, s->req->ctx);
+		settle(s, it, RUN_UNNEEDED);
+	}
 }
 
 /* Full jitter: anything up to the doubling cap. */
@@ -361,6 +358,8 @@ static int loop(struct sched *s, struct err *e)
 	int r;
 
 	while (s->unsettled > 0) {
+		/* first, while those that wait are not back at work */
+		drop_unneeded(s);
 		begin_due(s, events);
 		if (s->unsettled == 0)
 			break;
@@ -429,7 +428,6 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 	struct sched *s = arena_new(a, struct sched);
 
 	prepare(a, s, req, ret);
-	s->walking = true;
 	for (size_t i = 0; s->unsettled > 0; i = (i + 1) % req->n) {
 		struct run_outcome *o = s->items[i].o;
 		const struct task *t = o->task;
