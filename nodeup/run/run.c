@@ -32,6 +32,7 @@ struct item {
 	struct sched *sched;
 	struct run_outcome *o;
 	size_t nblock;  /* needs that are not settled well */
+	size_t seen;    /* how many tasks were unsettled at its last step */
 	bool differs;   /* check has said so, apply is under way */
 	int r;          /* what the last step returned */
 	struct err err; /* with r < 0 */
@@ -218,6 +219,7 @@ static void begin_step(struct sched *s, struct item *it)
 {
 	if (!it->o->start_ns)
 		it->o->start_ns = dur_now();
+	it->seen = s->unsettled;
 	set_state(s, it->o, RUN_WORKING);
 	if (task_ops(it->o->task)->on_main) {
 		step(it);
@@ -230,7 +232,7 @@ static void begin_step(struct sched *s, struct item *it)
 }
 
 /* Whether an unsettled task can do something now. `events` says that something happened outside. */
-static bool is_due(const struct item *it, int64_t now, bool events, bool settled_some)
+static bool is_due(const struct item *it, int64_t now, bool events)
 {
 	const struct task_run *run = &it->o->run;
 
@@ -241,7 +243,7 @@ static bool is_due(const struct item *it, int64_t now, bool events, bool settled
 		return now >= run->next_ns;
 	case RUN_WAITING:
 		if (run->on_tasks)
-			return settled_some || run->last_call;
+			return it->seen != it->sched->unsettled || run->last_call;
 		return events || (run->next_ns && now >= run->next_ns);
 	default:
 		return false;
@@ -251,18 +253,16 @@ static bool is_due(const struct item *it, int64_t now, bool events, bool settled
 static void begin_due(struct sched *s, bool events)
 {
 	size_t before;
-	bool settled_some = true;
 
 	do {
 		int64_t now = dur_now();
 
 		before = s->unsettled;
 		for (size_t i = 0; i < s->req->n; i++)
-			if (is_due(&s->items[i], now, events, settled_some))
+			if (is_due(&s->items[i], now, events))
 				begin_step(s, &s->items[i]);
 		events = false;
-		settled_some = before != s->unsettled;
-	} while (settled_some);
+	} while (before != s->unsettled);
 }
 
 /* When only tasks that wait for other tasks are left, nothing will come for them any more. */
