@@ -1,0 +1,149 @@
+#include "nodeup/aws/imds.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+
+enum {
+	ANSWER_MAX = 64 * 1024,
+	TOKEN_MAX = 1024,
+	TOKEN_TTL_S = 6 * 60 * 60,
+	TOKEN_MARGIN_S = 5 * 60,
+	TIMEOUT_S = 2, /* too low a hop limit drops the answer: nothing else ends the wait */
+};
+
+struct imds {
+	struct http *http;
+	char *base;  /* without a slash at its end */
+	char *token; /* NULL: none yet */
+	int64_t token_until_ns;
+	bool version1; /* the token endpoint is not there */
+};
+
+static char *find_base(void)
+{
+	const char *base = getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+	const char *mode = getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE");
+	size_t n;
+
+	if (str_is_empty(base))
+		base = mode && strcasecmp(mode, "IPv6") == 0 ? "http://[fd00:ec2::254]"
+							     : "http://169.254.169.254";
+	n = strlen(base);
+	while (n && base[n - 1] == '/')
+		n--;
+	return xasprintf("%.*s", (int)n, base);
+}
+
+struct imds *imds_new(struct http *http)
+{
+	struct imds *m = xcalloc(1, sizeof(*m));
+
+	m->http = http;
+	m->base = find_base();
+	return m;
+}
+
+static void drop_token(struct imds *m)
+{
+	free(m->token);
+	m->token = NULL;
+}
+
+void imds_free(struct imds *m)
+{
+	if (!m)
+		return;
+	drop_token(m);
+	free(m->base);
+	free(m);
+}
+
+static int request(struct imds *m, struct http_req *req, struct buf *b, int *ret_status,
+		   struct err *e)
+{
+	req->no_proxy = true;
+	req->no_redirect = true;
+	req->timeout_ns = TIMEOUT_S * DUR_SEC;
+	return http_get(m->http, req, b, ret_status, e);
+}
+
+/* The answer becomes a header: nothing but what a token is made of. */
+static bool is_token(const char *text)
+{
+	for (const char *p = text; *p; p++)
+		if (!isgraph((unsigned char)*p))
+			return false;
+	return *text != '\0';
+}
+
+static int fetch_token(struct imds *m, struct arena *a, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(TOKEN_MAX);
+	struct http_req req = { .method = "PUT",
+				.url = arena_printf(a, "%s/latest/api/token", m->base) };
+	const char *token;
+	int status, r;
+
+	strv_add(a, &req.headers,
+		 arena_printf(a, "X-aws-ec2-metadata-token-ttl-seconds: %d", TOKEN_TTL_S));
+	r = request(m, &req, &b, &status, e);
+	if (status == 403 || status == 404 || status == 405) {
+		m->version1 = true;
+		return 0;
+	}
+	if (r < 0) {
+		if (e->errnum == ETIMEDOUT)
+			err_note(e, "check", "metadata is enabled; hop limit 2 in a container");
+		/* a status that means "not there" elsewhere means "no token" here */
+		e->errnum = e->errnum == ENOENT ? EPROTO : e->errnum;
+		return err_wrap(e, "ask for a token");
+	}
+	token = str_trim(a, buf_str(&b));
+	if (!is_token(token))
+		return err_fail(e, ERR_NET, EPROTO, "ask for a token: what came is none");
+	drop_token(m);
+	m->token = xstrdup(token);
+	m->token_until_ns = dur_now() + (TOKEN_TTL_S - TOKEN_MARGIN_S) * DUR_SEC;
+	return 0;
+}
+
+static int ask(struct imds *m, struct arena *a, const char *path, struct buf *b, int *ret_status,
+	       struct err *e)
+{
+	struct http_req req = { .url = arena_printf(a, "%s/latest/%s", m->base, path) };
+	int r;
+
+	*ret_status = 0;
+	if (!m->version1 && (!m->token || dur_now() >= m->token_until_ns)) {
+		r = fetch_token(m, a, e);
+		if (r < 0)
+			return r;
+	}
+	if (m->token)
+		strv_add(a, &req.headers,
+			 arena_printf(a, "X-aws-ec2-metadata-token: %s", m->token));
+	return request(m, &req, b, ret_status, e);
+}
+
+int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
+	     struct err *e)
+{
+	/* requests hold the token: not in the arena of the run */
+	autoarena struct arena *scratch = arena_new_empty();
+	autobuf struct buf b = BUF_INIT(ANSWER_MAX);
+	int status, r;
+
+	r = ask(m, scratch, path, &b, &status, e);
+	if (r < 0 && status == 401) {
+		/* expired, or the clock jumped, or version 1 was just switched off */
+		drop_token(m);
+		m->version1 = false;
+		r = ask(m, scratch, path, &b, &status, e);
+	}
+	if (r < 0)
+		return err_wrap(e, "instance metadata");
+	*ret_text = str_trim(a, buf_str(&b));
+	return 0;
+}

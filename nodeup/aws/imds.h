@@ -1,0 +1,19 @@
+/* imds.h - the instance metadata service, version 2
+ * A token first (TTL 6 h), a 401 renews it once; version 1 only when the token endpoint says 403,
+ * 404 or 405. Never through a proxy, redirects refused. AWS_EC2_METADATA_SERVICE_ENDPOINT overrides
+ * the address.
+ * Owner: imds_new/imds_free; answers are the arena's. Errors: NET; ENOENT for a path that is not
+ * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata". */
+#pragma once
+
+#include "assets/http.h"
+
+struct imds;
+
+/* A client; asks nothing yet. */
+struct imds *imds_new(struct http *http) must_check;
+/* Release; NULL is fine. */
+void imds_free(struct imds *m);
+/* GET /latest/<path>, trimmed of white space at both ends. No retries. */
+int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
+	     struct err *e) must_check;
