@@ -1,0 +1,184 @@
+/* cmd_userdata.c - render the user-data script of a node from its documents */
+#include "nodeup/cli.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/config/kops18.h"
+#include "userdata/mime.h"
+#include "userdata/pack.h"
+#include "userdata/script.h"
+
+enum { DOCUMENT_MAX = 4 << 20 };
+
+/* The documents beside --conf that travel in user data, in the order the script writes them. */
+static const char *const documents[] = { "cluster_spec.yaml", "ig_spec.yaml", "kube_env.yaml" };
+
+struct rendering {
+	struct cli *cli;
+	int host_fd;
+	struct kube_env env;
+	struct userdata_document documents[ARRAY_LEN(documents)];
+	size_t n_documents;
+	struct userdata_part *parts;
+	size_t n_parts;
+	struct userdata_share *shares;
+	size_t n_shares;
+};
+
+static int read_file(const struct rendering *u, const char *path, char **ret_text, size_t *ret_n,
+		     struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
+	autofree char *cwd = getcwd(NULL, 0);
+	int r;
+
+	if (*path != '/')
+		path = arena_printf(u->cli->arena, "%s/%s", cwd ? cwd : "", path);
+	r = io_read(u->host_fd, path, &text, e);
+	if (r < 0)
+		return r;
+	*ret_n = text.len;
+	*ret_text = arena_strn(u->cli->arena, buf_str(&text), text.len);
+	return 0;
+}
+
+/* Documents are checked here, where somebody can still mend them, and not on a thousand nodes. */
+static int check_document(struct rendering *u, const char *path, const char *text, size_t n,
+			  struct err *e)
+{
+	struct strv warnings = { 0 };
+	const struct kops18_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	struct tree *t;
+	int r = yaml_parse(u->cli->arena, path, text, n, &t, e);
+
+	if (r == 0 && strcmp(str_basename(path), str_basename(u->cli->conf)) == 0)
+		r = kops18_env(u->cli->arena, t, &opts, &u->env, e);
+	for (size_t i = 0; i < warnings.n; i++)
+		(void)fprintf(stderr, "warning: %s\n", warnings.v[i]);
+	return r;
+}
+
+static int add_document(struct rendering *u, const char *path, const char *name, struct err *e)
+{
+	char *text;
+	size_t n;
+	int r = read_file(u, path, &text, &n, e);
+
+	if (r < 0)
+		return r;
+	if (strlen(text) != n)
+		return err_config(e, "%s: holds a NUL byte", path);
+	r = check_document(u, path, text, n, e);
+	if (r < 0)
+		return r;
+	u->documents[u->n_documents++] = (struct userdata_document){ name, text };
+	arena_push(u->cli->arena, u->shares, u->n_shares, (struct userdata_share){ name, n });
+	return 0;
+}
+
+static int add_documents(struct rendering *u, struct err *e)
+{
+	const char *conf = u->cli->conf;
+	const char *cluster, *ig;
+
+	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
+		bool is_env = i == ARRAY_LEN(documents) - 1;
+		const char *path = is_env ? conf
+					  : arena_printf(u->cli->arena, "%.*s%s",
+							 (int)(str_basename(conf) - conf), conf,
+							 documents[i]);
+		int r = add_document(u, path, documents[i], e);
+
+		if (r == -ENOENT && !is_env)
+			continue;
+		if (r < 0)
+			return r;
+	}
+	/* a node without a state store has nothing but these */
+	if (!kops18_locations(u->cli->arena, &u->env, &cluster, &ig) &&
+	    u->n_documents < ARRAY_LEN(documents))
+		return err_config(e,
+				  "%s: no ConfigBase, and not both cluster_spec.yaml and "
+				  "ig_spec.yaml beside it",
+				  conf);
+	return 0;
+}
+
+/* TYPE:FILE of --mime. */
+static int add_part(struct rendering *u, const char *text, struct err *e)
+{
+	const char *colon = strchr(text, ':');
+	struct userdata_part part;
+	char *data;
+	int r;
+
+	if (!colon || colon == text || !colon[1])
+		return err_fail(e, ERR_USAGE, 0, "--mime: '%s' is not TYPE:FILE", text);
+	r = read_file(u, colon + 1, &data, &part.n, e);
+	if (r < 0)
+		return r;
+	part.type = arena_strn(u->cli->arena, text, (size_t)(colon - text));
+	part.name = str_basename(colon + 1);
+	part.data = data;
+	arena_push(u->cli->arena, u->parts, u->n_parts, part);
+	arena_push(u->cli->arena, u->shares, u->n_shares,
+		   (struct userdata_share){ part.name, part.n });
+	return 0;
+}
+
+static int render(struct rendering *u, const char **ret, size_t *ret_n, struct err *e)
+{
+	const struct userdata_req req = {
+		.nodeup = u->cli->nodeup_url,
+		.documents = u->documents,
+		.n_documents = u->n_documents,
+	};
+	struct userdata_pack_req pack = { .gzip = u->cli->gzip };
+	struct arena *a = u->cli->arena;
+	char *script;
+	int r = userdata_render(a, &req, &script, e);
+
+	if (r < 0)
+		return r;
+	arena_push(a, u->parts, u->n_parts,
+		   (struct userdata_part){ "text/x-shellscript", "nodeup.sh", script,
+					   strlen(script) });
+	for (size_t i = 0; i < u->cli->mime.n && r == 0; i++)
+		r = add_part(u, u->cli->mime.v[i], e);
+	if (r == 0 && u->cli->mime.n)
+		r = userdata_mime(a, u->parts, u->n_parts, &script, e);
+	if (r < 0)
+		return r;
+	pack.data = script;
+	pack.n = strlen(script);
+	pack.shares = u->shares;
+	pack.n_shares = u->n_shares;
+	return userdata_pack(a, &pack, ret, ret_n, e);
+}
+
+int cmd_userdata(struct cli *cli, struct err *e)
+{
+	struct rendering u = { .cli = cli };
+	autoclose int host = -1;
+	const char *data;
+	size_t n;
+	int r;
+
+	if (!cli->conf)
+		return err_fail(e, ERR_USAGE, 0, "userdata needs --conf=PATH");
+	if (!cli->nodeup_url)
+		return err_fail(e, ERR_USAGE, 0, "userdata needs --nodeup-url=HASH@URL,...");
+	r = io_open_root("/", &host, e);
+	if (r < 0)
+		return r;
+	u.host_fd = host;
+	r = add_documents(&u, e);
+	if (r < 0)
+		return r;
+	r = render(&u, &data, &n, e);
+	if (r < 0)
+		return r;
+	return io_write_fd(STDOUT_FILENO, "stdout", data, n, e);
+}
