@@ -192,7 +192,7 @@ class Node:
     def start_machine(self):
         environ = dict(os.environ, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",
                        SYSTEMD_NSPAWN_API_VFS_WRITABLE="network")
-        self.console = open(self.path("log/console"), "wb")
+        self.console = open(self.path("log/console"), "ab")
         self.machine = subprocess.Popen(
             self.lab.prefix + ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
              "systemd-nspawn", "-D", self.root, "--machine=" + self.name, "-b", "--register=no",
@@ -204,6 +204,12 @@ class Node:
         self.wait(self.find_leader, 20, "the container's PID 1")
         self.wait(lambda: os.path.exists("/proc/%d/root/run/systemd/private" % self.pid), 20,
                   "systemd's socket")
+
+    def reboot(self):
+        """As `reboot` on an instance: same disk, same addresses, nothing of /run."""
+        self.exec("systemctl", "reboot", "--no-block")
+        self.machine.wait(60)  # nspawn leaves a reboot to its caller
+        self.start_machine()
 
     def find_leader(self):
         """The container's PID 1: the child of nspawn, the child of unshare."""

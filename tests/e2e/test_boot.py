@@ -1,0 +1,102 @@
+"""The seed's user data and ours, on booted nodes: each ends with an active kubelet, a second run and
+a reboot find nothing to do, and a run killed anywhere is healed by the next."""
+import difflib
+import os
+
+import pytest
+
+import labassets
+import nodechecks
+from lab import Lab, LabError
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+WORKER, MASTER = "nodes", "master-us-west-2a"
+
+
+@pytest.fixture(scope="module")
+def lab():
+    with Lab() as lab:
+        yield lab
+
+
+class Boots:
+    """Nodes by (role, source), booted at the first question, all of them at once."""
+
+    def __init__(self, lab):
+        self.nodes, self.after = {}, {}
+        for role in (WORKER, MASTER):
+            name = labassets.ROLES[role]
+            self.add(lab, name + "-seed", role, "seed", labassets.seed_user_data(role, lab.assets))
+            self.add(lab, name + "-ours", role, "ours", labassets.our_user_data(
+                os.path.join(lab.dir, "conf-" + name), role, lab.assets))
+        self.add(lab, "killed", WORKER, "killed", labassets.documents_only(
+            labassets.seed_user_data(WORKER, lab.assets)))
+
+    def add(self, lab, name, role, source, data):
+        self.nodes[role, source] = lab.boot(name, role, data)
+
+    def converged(self, role, source):
+        node = self.nodes[role, source]
+        if node.name not in self.after:
+            self.after[node.name] = explained(node, nodechecks.wait_kubelet, node)
+        return node
+
+
+def explained(node, check, *arguments, **kwargs):
+    """A check whose failure shows the journal."""
+    try:
+        return check(*arguments, **kwargs)
+    except LabError as error:
+        pytest.fail("%s\n%s" % (error, nodechecks.explain(node)), pytrace=False)
+
+
+@pytest.fixture(scope="module")
+def boots(lab):
+    return Boots(lab)
+
+
+@pytest.fixture(params=[(WORKER, "seed"), (WORKER, "ours"), (MASTER, "seed"), (MASTER, "ours")],
+                ids=lambda p: "-".join(p))
+def node(request, boots):
+    return boots.converged(*request.param)
+
+
+def test_seed_script_changed_only_in_hashes(lab):
+    for role, name in labassets.ROLES.items():
+        with open(os.path.join(labassets.SEED, name, "user_data.sh")) as f:
+            old = f.read()
+        new = labassets.seed_user_data(role, lab.assets)
+        edits = [(old[a:b], new[c:d]) for tag, a, b, c, d in difflib.SequenceMatcher(
+            None, old, new, autojunk=False).get_opcodes() if tag != "equal"]
+        assert edits and len(old) == len(new)
+        assert all(set(a + b) <= set("0123456789abcdef") for a, b in edits)
+        for digest in (lab.assets[n] for n in labassets.URLS if n != "nodeup"):
+            assert digest in new
+
+
+def test_converges_and_stays(node):
+    explained(node, nodechecks.check_stable, node)
+    explained(node, nodechecks.wait_finished, node)
+    explained(node, nodechecks.check_rest, node)
+
+
+def test_second_run_changes_nothing(node):
+    explained(node, nodechecks.wait_finished, node)
+    explained(node, nodechecks.check_again, node)
+
+
+def test_killed_runs_are_healed(lab, boots):
+    node = boots.nodes[WORKER, "killed"]
+    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
+    explained(node, nodechecks.check_killed, node, lab.assets, longest=3.0)
+
+
+def test_reboot_converges_from_what_is_there(boots):
+    node = boots.converged(MASTER, "seed")
+    explained(node, nodechecks.wait_finished, node)
+    requests = len(node.requests())
+    node.reboot()
+    explained(node, nodechecks.wait_kubelet, node, "kops-configuration.service")
+    explained(node, nodechecks.wait_finished, node)
+    explained(node, nodechecks.check_stable, node)
+    assert len(node.requests()) == requests, "an asset was fetched again"
