@@ -1,0 +1,18 @@
+/* mime.h - several user-data parts as one multipart document, as cloud-init reads it
+ * The boundary is a line that no part contains. ASCII text stays readable; anything else is carried
+ * in base64, so that every part arrives byte by byte.
+ * Owner: the arena. Errors: CONFIG. Source: RFC 2046; kops' multipart user data. */
+#pragma once
+
+#include "nodeup/base/mem.h"
+
+struct userdata_part {
+	const char *type; /* "text/x-shellscript", "text/cloud-config" */
+	const char *name; /* its file name */
+	const char *data;
+	size_t n;
+};
+
+/* The document, in the order of the parts. */
+int userdata_mime(struct arena *a, const struct userdata_part *parts, size_t n, char **ret_text,
+		  struct err *e) must_check;

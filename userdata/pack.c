@@ -1,0 +1,86 @@
+#include "userdata/pack.h"
+
+#include <stdlib.h>
+#define ZLIB_CONST
+#include <zlib.h>
+
+enum {
+	GZIP_WINDOW = MAX_WBITS + 16, /* zlib's way to ask for a gzip header */
+	GZIP_MEMORY = 9,
+	/* The error has few notes, and the last one is for advice. */
+	SHARES_TOLD = ERR_NOTES - 2,
+};
+
+static char *gzip(struct arena *a, const char *data, size_t n, size_t *ret_n)
+{
+	z_stream z = { .next_in = (const Bytef *)data, .avail_in = (uInt)n };
+	char *out;
+	size_t max;
+
+	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		abort();
+	max = deflateBound(&z, n);
+	out = arena_alloc(a, max);
+	z.next_out = (Bytef *)out;
+	z.avail_out = (uInt)max;
+	/* Into a buffer of that bound it is done in one go. */
+	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+		abort();
+	*ret_n = z.total_out;
+	(void)deflateEnd(&z);
+	return out;
+}
+
+static const struct userdata_share *largest_below(const struct userdata_pack_req *req,
+						  const struct userdata_share *last)
+{
+	const struct userdata_share *best = NULL;
+
+	for (const struct userdata_share *s = req->shares; s < req->shares + req->n_shares; s++) {
+		/* Equal ones keep their order. */
+		bool told = last &&
+			    (s->bytes > last->bytes || (s->bytes == last->bytes && s <= last));
+
+		if (!told && (!best || s->bytes > best->bytes))
+			best = s;
+	}
+	return best;
+}
+
+static int too_large(struct arena *a, const struct userdata_pack_req *req, size_t size,
+		     struct err *e)
+{
+	const struct userdata_share *s = NULL;
+	size_t zipped = size;
+	int r = err_config(e, "user data is %zu bytes%s, EC2 takes %d", size,
+			   req->gzip ? " after gzip" : "", USERDATA_MAX);
+
+	for (int i = 0; i < SHARES_TOLD && (s = largest_below(req, s)); i++)
+		err_note(e, "part", "%zu bytes %s", s->bytes, s->name);
+	if (!req->gzip)
+		(void)gzip(a, req->data, req->n, &zipped);
+	if (zipped <= USERDATA_MAX)
+		err_note(e, "next", "--gzip makes it %zu bytes", zipped);
+	else
+		err_note(e, "next",
+			 "gzip gives %zu bytes; what ConfigBase serves need not be here:"
+			 " cluster_spec.yaml, ig_spec.yaml",
+			 zipped);
+	return r;
+}
+
+int userdata_pack(struct arena *a, const struct userdata_pack_req *req, const char **ret_data,
+		  size_t *ret_n, struct err *e)
+{
+	const char *data = req->data;
+	size_t n = req->n;
+
+	if (req->gzip)
+		data = gzip(a, req->data, req->n, &n);
+	if (n > USERDATA_MAX)
+		return too_large(a, req, n, e);
+	*ret_data = data;
+	*ret_n = n;
+	return 0;
+}

@@ -1,0 +1,26 @@
+/* script.h - the user-data script that turns a bare instance over to nodeup
+ * Every value of the request appears shell-quoted or in a quoted here-document whose end occurs
+ * nowhere in it, so that no value is ever read as shell.
+ * Owner: the arena. Errors: CONFIG; a message never quotes a document or a value.
+ * Source: kops pkg/model/resources/nodeup.go, and the defects of it that the README lists. */
+#pragma once
+
+#include "nodeup/base/str.h"
+
+/* A file the script writes beside nodeup: kube_env.yaml and friends. */
+struct userdata_document {
+	const char *name, *text;
+};
+
+struct userdata_req {
+	const char *nodeup; /* "[algo:]HASH@URL,MIRROR..."; sha1, sha256, sha512 by length */
+	const struct userdata_document *documents;
+	size_t n_documents;
+	struct strmap env; /* exported to nodeup: AWS_REGION and such */
+};
+
+/* The script. A document that does not end in a line break gets one. */
+int userdata_render(struct arena *a, const struct userdata_req *req, char **ret_text,
+		    struct err *e) must_check;
+/* A word that a POSIX shell reads as s, whatever is in it. */
+char *userdata_quote(struct arena *a, const char *s);
