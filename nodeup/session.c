@@ -115,19 +115,32 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 
+/* Without a manager the unit tasks say so themselves. Its version decides which directives units may
+ * have. */
+static void open_bus(struct session *s)
+{
+	const char *version;
+	struct err why;
+
+	if (s->image_mode)
+		return;
+	if (bus_open(&s->ctx.bus, &why) < 0)
+		log_warning("systemd cannot be reached: %s", why.msg);
+	else if (!s->boot.facts.systemd && bus_version(s->ctx.bus, s->arena, &version, &why) == 0)
+		s->boot.facts.systemd = strtoll(version, NULL, 10);
+}
+
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
 	int r;
 
-	s->ctx = (struct task_ctx){
-		.root_fd = s->root_fd,
-		.cache_root_fd = cli->cache ? s->host_fd : s->root_fd,
-		.image_mode = s->image_mode,
-		.verify = cli->verify,
-		.http = s->http,
-		.own_unit = s->own_unit,
-	};
+	s->ctx.root_fd = s->root_fd;
+	s->ctx.cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
+	s->ctx.image_mode = s->image_mode;
+	s->ctx.verify = cli->verify;
+	s->ctx.http = s->http;
+	s->ctx.own_unit = s->own_unit;
 	r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
@@ -135,13 +148,6 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		      &s->ctx.cache, e);
 	if (r < 0)
 		return r;
-	if (!s->image_mode) {
-		/* without a manager the unit tasks say so themselves */
-		struct err why;
-
-		if (bus_open(&s->ctx.bus, &why) < 0)
-			log_warning("systemd cannot be reached: %s", why.msg);
-	}
 	if (!req->for_apply)
 		return 0;
 	r = workers_new(&s->workers, e);
@@ -179,6 +185,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 			return r;
 		log_warnings(&s->boot.warnings);
 	}
+	open_bus(s);
 	r = make_plan(s, req, e);
 	if (r < 0)
 		return r;
