@@ -53,7 +53,7 @@ struct field {
 	enum field_kind kind;
 	size_t offset;
 	const struct schema *schema; /* OBJECT, LIST */
-	size_t present_offset;       /* OBJECT: a bool member set when the key is there; or SIZE_MAX */
+	size_t present_offset; /* OBJECT: a bool member set when the key is there; or SIZE_MAX */
 };
 
 struct schema {
@@ -63,7 +63,7 @@ struct schema {
 	size_t n;
 };
 
-#define FIELD_KIND_OF(m)                \
+#define FIELD_KIND_OF(m) \
 	_Generic((m),                   \
 		char *: FIELD_STRING,   \
 		const char *: FIELD_STRING, \
@@ -77,21 +77,31 @@ struct schema {
 		const struct tree *: FIELD_TREE)
 
 /* A row for a scalar, list-of-strings, map or raw tree member. */
-#define FIELD(S, m, ...)                                                                \
-	{ .kind = FIELD_KIND_OF(((S *)0)->m), .offset = offsetof(S, m),                 \
-	  .present_offset = SIZE_MAX, __VA_ARGS__ }
+#define FIELD(S, m, ...)                                                      \
+	{                                                                     \
+		.kind = FIELD_KIND_OF(((S *)0)->m), .offset = offsetof(S, m), \
+		.present_offset = SIZE_MAX, __VA_ARGS__                       \
+	}
 /* A row for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
-#define FIELD_NESTED(S, m, sch, ...)                                                    \
-	{ .kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch),              \
-	  .present_offset = SIZE_MAX, __VA_ARGS__ }
-#define FIELD_NESTED_IF(S, m, has, sch, ...)                                            \
-	{ .kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch),              \
-	  .present_offset = offsetof(S, has), __VA_ARGS__ }
-#define FIELD_LIST_OF(S, m, sch, ...)                                                   \
-	{ .kind = FIELD_LIST, .offset = offsetof(S, m), .schema = (sch),                \
-	  .present_offset = SIZE_MAX, __VA_ARGS__ }
-#define SCHEMA(type, label, table)                                                      \
-	{ .name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) }
+#define FIELD_NESTED(S, m, sch, ...)                                             \
+	{                                                                        \
+		.kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch), \
+		.present_offset = SIZE_MAX, __VA_ARGS__                          \
+	}
+#define FIELD_NESTED_IF(S, m, has, sch, ...)                                     \
+	{                                                                        \
+		.kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch), \
+		.present_offset = offsetof(S, has), __VA_ARGS__                  \
+	}
+#define FIELD_LIST_OF(S, m, sch, ...)                                          \
+	{                                                                      \
+		.kind = FIELD_LIST, .offset = offsetof(S, m), .schema = (sch), \
+		.present_offset = SIZE_MAX, __VA_ARGS__                        \
+	}
+#define SCHEMA(type, label, table)                                                              \
+	{                                                                                       \
+		.name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) \
+	}
 
 /* Called for each unknown key, with its position and path ("spec.kubelet.foo"). */
 typedef void field_unknown_fn(void *arg, const struct tree_pos *pos, const char *path);

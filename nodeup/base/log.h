@@ -15,8 +15,8 @@ struct log_field {
 };
 
 /* Writes one structured entry; returns < 0 when it could not, and stderr is used. */
-typedef int log_writer_fn(enum log_level level, const char *message,
-			  const struct log_field *fields, size_t n);
+typedef int log_writer_fn(enum log_level level, const char *message, const struct log_field *fields,
+			  size_t n);
 
 /* Print lines up to this level; 8 and more on glog's --v mean LOG_DEBUG. */
 void log_set_level(enum log_level level);

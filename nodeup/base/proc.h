@@ -9,10 +9,10 @@
 #include "nodeup/base/buf.h"
 
 struct proc_req {
-	const char *const *argv;       /* argv[0] is looked up in PATH unless it has a slash */
-	const char *const *extra_env;  /* "K=V" added to ours, NULL for none */
-	int stdin_fd;                  /* -1: /dev/null */
-	int64_t timeout_ns;            /* 0: none */
+	const char *const *argv;      /* argv[0] is looked up in PATH unless it has a slash */
+	const char *const *extra_env; /* "K=V" added to ours, NULL for none */
+	int stdin_fd;                 /* -1: /dev/null */
+	int64_t timeout_ns;           /* 0: none */
 };
 
 /* Run to the end; out (may be NULL) gets stdout and stderr. Exit status other than 0 is an error. */

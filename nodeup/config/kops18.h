@@ -23,7 +23,7 @@ struct kube_env {
 struct kops18_opts {
 	bool strict;           /* unknown keys are errors */
 	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
-	bool no_host; /* documents only (validate, userdata): '@aws' stays as it stands */
+	bool no_host;          /* documents only (validate, userdata): '@aws' stays as it stands */
 };
 
 /* Read kube_env.yaml and check it by itself (cluster name, assets a list of strings...). */

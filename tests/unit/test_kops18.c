@@ -4,103 +4,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <fcntl.h>
 #include <string.h>
-#include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/config/kops18.h"
-
-#define SEED "tests/data/seed-cluster/"
-#define STORE SEED "state/jdurbin-kops/abc.joshdurbin.net/"
-
-/* The documents of one node and what became of them. */
-struct world {
-	struct arena *a;
-	struct kops18_opts opts;
-	struct strv warnings;
-	struct facts facts;
-	struct kube_env env;
-	struct tree *env_doc, *cluster, *ig;
-	struct node node;
-	struct err e;
-};
-
-static struct world new_world(struct arena *a)
-{
-	struct world w = { .a = a, .facts.local_hostname = "ip-10-0-0-1.ec2.internal other" };
-
-	strv_add(a, &w.facts.filesystems, "ext4");
-	strv_add(a, &w.facts.filesystems, "overlay");
-	w.cluster = w.ig = tree_null(a);
-	return w;
-}
-
-static char *load(struct arena *a, const char *path, size_t *n)
-{
-	autobuf struct buf b = BUF_INIT(1 << 20);
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct err e = { 0 };
-
-	if (fd < 0)
-		fail_msg("%s is not there", path);
-	assert_int_equal(io_read_fd(fd, path, &b, &e), 0);
-	*n = b.len;
-	return arena_strn(a, buf_str(&b), b.len);
-}
-
-static struct tree *from_text(struct world *w, const char *file, const char *text)
-{
-	struct tree *t = NULL;
-
-	if (yaml_parse(w->a, file, text, strlen(text), &t, &w->e) < 0)
-		fail_msg("%s", w->e.msg);
-	return t;
-}
-
-static struct tree *from_file(struct world *w, const char *path)
-{
-	size_t n;
-
-	return from_text(w, str_basename(path), load(w->a, path, &n));
-}
-
-static int build(struct world *w)
-{
-	int r;
-
-	w->opts.warnings = &w->warnings;
-	r = kops18_env(w->a, w->env_doc, &w->opts, &w->env, &w->e);
-	if (r == 0)
-		r = kops18_node(w->a, &w->env, w->cluster, w->ig, &w->facts, &w->opts, &w->node,
-				&w->e);
-	return r;
-}
-
-static void must_build(struct world *w)
-{
-	if (build(w) < 0)
-		fail_msg("%s", w->e.msg);
-}
-
-static struct world master(struct arena *a)
-{
-	struct world w = new_world(a);
-
-	w.env_doc = from_file(&w, SEED "master/kube_env.yaml");
-	w.cluster = from_file(&w, STORE "cluster.spec");
-	w.ig = from_file(&w, STORE "instancegroup/master-us-west-2a");
-	return w;
-}
-
-static struct world worker(struct arena *a)
-{
-	struct world w = new_world(a);
-
-	w.env_doc = from_file(&w, SEED "nodes/kube_env.yaml");
-	w.cluster = from_file(&w, STORE "cluster.spec");
-	w.ig = from_file(&w, STORE "instancegroup/nodes");
-	return w;
-}
+#include "tests/unit/kops18_world.h"
 
 static char *flags_of(struct arena *a, const struct schema *s, const void *obj)
 {
@@ -123,11 +29,11 @@ static char *flags_of(struct arena *a, const struct schema *s, const void *obj)
 	"--pod-infra-container-image=gcr.io/google_containers/pause-amd64:3.0 " \
 	"--pod-manifest-path=/etc/kubernetes/manifests --register-schedulable=true "
 #define KUBELET_TAIL "--require-kubeconfig=true --v=2"
-#define MASTER_KUBELET                                                                     \
-	KUBELET_HEAD                                                                       \
-		"--node-labels=kops.k8s.io/instancegroup=master-us-west-2a,"               \
-		"kubernetes.io/role=master,node-role.kubernetes.io/master=" KUBELET_MIDDLE \
-		"--register-with-taints=node-role.kubernetes.io/master=:NoSchedule " KUBELET_TAIL
+#define MASTER_KUBELET                                                             \
+	KUBELET_HEAD                                                               \
+	"--node-labels=kops.k8s.io/instancegroup=master-us-west-2a,"               \
+	"kubernetes.io/role=master,node-role.kubernetes.io/master=" KUBELET_MIDDLE \
+	"--register-with-taints=node-role.kubernetes.io/master=:NoSchedule " KUBELET_TAIL
 #define WORKER_KUBELET                                                                        \
 	KUBELET_HEAD "--node-labels=kops.k8s.io/instancegroup=nodes,kubernetes.io/role=node," \
 		     "node-role.kubernetes.io/node=" KUBELET_MIDDLE KUBELET_TAIL
@@ -206,10 +112,10 @@ static void check_every_role(struct world *w, const char *kubelet)
 static void the_seeds_master(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = master(a);
+	struct world w = world_master(a);
 
 	(void)state;
-	must_build(&w);
+	world_must_build(&w);
 	assert_int_equal(w.warnings.n, 0);
 	assert_true(w.node.is_master);
 	assert_string_equal(w.node.dns_zone, "Z1AFAKE1ZON3YO");
@@ -221,10 +127,10 @@ static void the_seeds_master(void **state)
 static void the_seeds_worker(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = worker(a);
+	struct world w = world_worker(a);
 
 	(void)state;
-	must_build(&w);
+	world_must_build(&w);
 	assert_int_equal(w.warnings.n, 0);
 	assert_false(w.node.is_master);
 	check_every_role(&w, WORKER_KUBELET);
@@ -237,7 +143,7 @@ static struct tree *here_document(struct world *w, const char *script, const cha
 				  const char *word)
 {
 	size_t n;
-	char *text = load(w->a, script, &n);
+	char *text = world_load(w->a, script, &n);
 	char *start = strstr(text, arena_printf(w->a, "cat > %s <<", file));
 	char *end;
 
@@ -246,7 +152,7 @@ static struct tree *here_document(struct world *w, const char *script, const cha
 	end = strstr(start, word);
 	assert_non_null(end);
 	*end = '\0';
-	return from_text(w, file, start);
+	return world_text(w, file, start);
 }
 
 /* Bare sections beside --conf, nothing else: the same node but for what cannot be derived. */
@@ -258,13 +164,13 @@ static void bare_sections_give_the_same_node(void **state)
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w = new_world(a);
+		struct world w = world_new(a);
 
 		w.env_doc = here_document(&w, scripts[i], "kube_env.yaml", "__EOF_KUBE_ENV");
 		w.cluster =
 			here_document(&w, scripts[i], "cluster_spec.yaml", "__EOF_CLUSTER_SPEC");
 		w.ig = here_document(&w, scripts[i], "ig_spec.yaml", "__EOF_IG_SPEC");
-		must_build(&w);
+		world_must_build(&w);
 		assert_int_equal(w.warnings.n, 0);
 		assert_null(w.node.dns_zone);
 		check_every_role(&w, i == 0 ? MASTER_KUBELET : WORKER_KUBELET);
@@ -277,47 +183,32 @@ static void bare_sections_give_the_same_node(void **state)
 static void kube_env_alone_gives_the_same_node(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world m = master(a), n = worker(a);
+	struct world m = world_master(a), n = world_worker(a);
 
 	(void)state;
 	m.cluster = n.cluster = m.ig = n.ig = tree_null(a);
-	must_build(&m);
+	world_must_build(&m);
 	check_every_role(&m, MASTER_KUBELET);
 	check_control_plane(&m);
-	must_build(&n);
+	world_must_build(&n);
 	check_every_role(&n, WORKER_KUBELET);
-}
-
-static const char small_env[] =
-	"ClusterName: c.example\nInstanceGroupName: g\nAssets:\n"
-	"- x@https://h/release/v1.9.3/bin/linux/amd64/kubelet,https://m/k\n";
-
-static struct world small(struct arena *a, const char *env_tail, const char *cluster,
-			  const char *ig)
-{
-	struct world w = new_world(a);
-
-	w.env_doc = from_text(&w, "env", arena_printf(a, "%s%s", small_env, env_tail));
-	w.cluster = from_text(&w, "cluster", cluster);
-	w.ig = from_text(&w, "ig", ig);
-	return w;
 }
 
 static void instance_group_lies_over_the_cluster(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct world w =
-		small(a, "",
-		      "kubelet: {maxPods: 10, hostnameOverride: h, anonymousAuth: false,"
-		      " nodeLabels: {a: 1, b: 1}, taints: [x=y:NoSchedule]}\n"
-		      "kubeProxy: {hostnameOverride: ' @AWS '}",
-		      "kubelet: {maxPods: 20, nodeLabels: {b: 2}, featureGates: {F: true}}\n"
-		      "nodeLabels: {b: 3, kubernetes.io/role: special}\n"
-		      "taints: [z=:NoExecute]");
+		world_small(a, "",
+			    "kubelet: {maxPods: 10, hostnameOverride: h, anonymousAuth: false,"
+			    " nodeLabels: {a: 1, b: 1}, taints: [x=y:NoSchedule]}\n"
+			    "kubeProxy: {hostnameOverride: ' @AWS '}",
+			    "kubelet: {maxPods: 20, nodeLabels: {b: 2}, featureGates: {F: true}}\n"
+			    "nodeLabels: {b: 3, kubernetes.io/role: special}\n"
+			    "taints: [z=:NoExecute]");
 	const struct kubelet_spec *k = &w.node.kubelet;
 
 	(void)state;
-	must_build(&w);
+	world_must_build(&w);
 	assert_int_equal(k->max_pods.v, 20);
 	assert_string_equal(strv_join(a, &k->taints, " "), "x=y:NoSchedule z=:NoExecute");
 	assert_string_equal(strmap_get(&k->node_labels, "a"), "1");
@@ -360,15 +251,15 @@ static void versions(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w = small(a, "", rows[i].cluster, "");
+		struct world w = world_small(a, "", rows[i].cluster, "");
 
 		if (rows[i].error) {
-			assert_true(build(&w) < 0);
+			assert_true(world_build(&w) < 0);
 			assert_int_equal(w.e.kind, ERR_CONFIG);
 			assert_string_equal(w.e.msg, rows[i].error);
 			continue;
 		}
-		must_build(&w);
+		world_must_build(&w);
 		assert_int_equal(w.node.kubernetes.minor, rows[i].minor);
 		assert_int_equal(w.node.kubernetes.patch, rows[i].patch);
 		assert_true(node_k8s_at_least(&w.node, 1, rows[i].minor));
@@ -381,11 +272,11 @@ static void versions(void **state)
 static void an_unknown_version_is_an_error(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = new_world(a);
+	struct world w = world_new(a);
 
 	(void)state;
-	w.env_doc = from_text(&w, "env", "ClusterName: c\nAssets: [x@https://h/latest/kubelet]");
-	assert_true(build(&w) < 0);
+	w.env_doc = world_text(&w, "env", "ClusterName: c\nAssets: [x@https://h/latest/kubelet]");
+	assert_true(world_build(&w) < 0);
 	assert_string_equal(w.e.msg,
 			    "the Kubernetes version is not known: no kubernetesVersion, no "
 			    "image tag, none in the URL of kubelet");
@@ -428,9 +319,9 @@ static void refusals(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w = small(a, rows[i].env, rows[i].cluster, rows[i].ig);
+		struct world w = world_small(a, rows[i].env, rows[i].cluster, rows[i].ig);
 
-		assert_true(build(&w) < 0);
+		assert_true(world_build(&w) < 0);
 		assert_int_equal(w.e.kind, ERR_CONFIG);
 		assert_string_equal(w.e.msg, rows[i].error);
 		assert_null(w.node.cluster_name);
@@ -460,9 +351,9 @@ static void env_refusals(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w = new_world(a);
+		struct world w = world_new(a);
 
-		w.env_doc = from_text(&w, "env", rows[i].text);
+		w.env_doc = world_text(&w, "env", rows[i].text);
 		assert_true(kops18_env(a, w.env_doc, &w.opts, &w.env, &w.e) < 0);
 		assert_int_equal(w.e.kind, ERR_CONFIG);
 		assert_string_equal(w.e.msg, rows[i].error);
@@ -473,8 +364,8 @@ static void env_refusals(void **state)
 static void unknown_keys(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = small(a, "Oops: 1\n", "spec: {kubelet: {maxPodz: 1}}\nstatuz: {}\n",
-			       "nodeLabelz: {}\n");
+	struct world w = world_small(a, "Oops: 1\n", "spec: {kubelet: {maxPodz: 1}}\nstatuz: {}\n",
+				     "nodeLabelz: {}\n");
 	struct world strict = w;
 	const char *const want[] = { "env:5:1: unknown key 'Oops'",
 				     "cluster:2:1: unknown key 'statuz'",
@@ -482,18 +373,18 @@ static void unknown_keys(void **state)
 				     "ig:1:1: unknown key 'nodeLabelz'" };
 
 	(void)state;
-	must_build(&w);
+	world_must_build(&w);
 	assert_int_equal(w.warnings.n, 4);
 	for (size_t i = 0; i < 4; i++)
 		assert_string_equal(w.warnings.v[i], want[i]);
 	strict.opts.strict = true;
-	assert_true(build(&strict) < 0);
+	assert_true(world_build(&strict) < 0);
 	assert_string_equal(strict.e.msg, want[0]);
 	assert_int_equal(strict.e.kind, ERR_CONFIG);
 	/* the rest of one document is in the notes */
-	strict = small(a, "", "a: 1\nb: 2\n", "");
+	strict = world_small(a, "", "a: 1\nb: 2\n", "");
 	strict.opts.strict = true;
-	assert_true(build(&strict) < 0);
+	assert_true(world_build(&strict) < 0);
 	assert_string_equal(strict.e.msg, "cluster:1:1: unknown key 'a'");
 	assert_int_equal(strict.e.nnotes, 1);
 	assert_string_equal(strict.e.notes[0].text, "cluster:2:1: unknown key 'b'");
@@ -502,41 +393,43 @@ static void unknown_keys(void **state)
 static void what_has_no_effect_is_told(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = small(a, "", "hooks: [{name: x}]\nisolateMasters: true\nassets: {}\n",
-			       "fileAssets: [{name: y}]\nhooks: []\n");
-	struct world quiet = small(a, "", "hooks: []\nisolateMasters: no\negressProxy: null\n", "");
+	struct world w = world_small(a, "",
+				     "hooks: [{name: x}]\nisolateMasters: true\nassets: {}\n",
+				     "fileAssets: [{name: y}]\nhooks: []\n");
+	struct world quiet =
+		world_small(a, "", "hooks: []\nisolateMasters: no\negressProxy: null\n", "");
 
 	(void)state;
-	must_build(&w);
+	world_must_build(&w);
 	assert_int_equal(w.warnings.n, 3);
 	assert_string_equal(w.warnings.v[0], "cluster:1:8: 'hooks' has no effect yet");
 	assert_string_equal(w.warnings.v[1], "cluster:2:17: 'isolateMasters' has no effect yet");
 	assert_string_equal(w.warnings.v[2], "ig:1:13: 'fileAssets' has no effect yet");
-	must_build(&quiet);
+	world_must_build(&quiet);
 	assert_int_equal(quiet.warnings.n, 0);
 }
 
 static void host_names(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = small(a, "", "kubelet: {hostnameOverride: '@aws'}", "");
+	struct world w = world_small(a, "", "kubelet: {hostnameOverride: '@aws'}", "");
 	struct world validate = w;
 
 	(void)state;
 	w.facts.local_hostname = NULL;
-	assert_true(build(&w) < 0);
+	assert_true(world_build(&w) < 0);
 	assert_int_equal(w.e.kind, ERR_CONFIG);
 	assert_string_equal(w.e.msg,
 			    "cluster:1:10: kubelet.hostnameOverride is '@aws', but the fact "
 			    "localHostname is not known");
 	w.facts.local_hostname = "  \n";
-	assert_true(build(&w) < 0);
+	assert_true(world_build(&w) < 0);
 	w.facts.local_hostname = " host\tx";
-	must_build(&w);
+	world_must_build(&w);
 	assert_string_equal(w.node.kubelet.hostname_override, "host");
 	validate.facts.local_hostname = NULL;
 	validate.opts.no_host = true;
-	must_build(&validate);
+	world_must_build(&validate);
 	assert_string_equal(validate.node.kubelet.hostname_override, "@aws");
 }
 
@@ -555,11 +448,11 @@ static void storage_drivers(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w =
-			small(a, "", arena_printf(a, "docker: {storage: '%s'}", rows[i].list), "");
+		struct world w = world_small(
+			a, "", arena_printf(a, "docker: {storage: '%s'}", rows[i].list), "");
 
 		w.facts.filesystems = strv_split(a, rows[i].have, ',');
-		must_build(&w);
+		world_must_build(&w);
 		assert_string_equal(w.node.docker.storage, rows[i].want);
 	}
 }
@@ -567,17 +460,19 @@ static void storage_drivers(void **state)
 static void cloud_config_and_networks(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = small(a, "",
-			       "cloudConfig: {disableSecurityGroupIngress: true, elbSecurityGroup: "
-			       "sg-1}\nnetworking: {Weave: {mtu: 8912}}\napi: {loadBalancer: {}}\n"
-			       "etcdClusters: [{name: main, version: 3.0.17, enableEtcdTLS: true,"
-			       " etcdMembers: [{name: a}, {name: b}, {name: c}]}]\n",
-			       "");
-	struct world cni = small(a, "", "cloudConfig: {}\nkubelet: {networkPluginName: cni}", "");
-	struct world old = small(a, "", "kubelet: {maxPods: 3}", "");
+	struct world w =
+		world_small(a, "",
+			    "cloudConfig: {disableSecurityGroupIngress: true, elbSecurityGroup: "
+			    "sg-1}\nnetworking: {Weave: {mtu: 8912}}\napi: {loadBalancer: {}}\n"
+			    "etcdClusters: [{name: main, version: 3.0.17, enableEtcdTLS: true,"
+			    " etcdMembers: [{name: a}, {name: b}, {name: c}]}]\n",
+			    "");
+	struct world cni =
+		world_small(a, "", "cloudConfig: {}\nkubelet: {networkPluginName: cni}", "");
+	struct world old = world_small(a, "", "kubelet: {maxPods: 3}", "");
 
 	(void)state;
-	must_build(&w);
+	world_must_build(&w);
 	assert_true(w.node.has_cloud_config && w.node.etcd_tls);
 	assert_false(w.node.api_dns);
 	assert_string_equal(strmap_get(&w.node.cloud_config, "DisableSecurityGroupIngress"),
@@ -586,11 +481,11 @@ static void cloud_config_and_networks(void **state)
 	assert_string_equal(w.node.networking, "weave");
 	assert_int_equal(w.node.etcd_clusters.n, 1);
 	assert_int_equal(w.node.etcd_clusters.v[0].members.n, 3);
-	must_build(&cni);
+	world_must_build(&cni);
 	assert_true(cni.node.has_cloud_config);
 	assert_int_equal(cni.node.cloud_config.n, 0);
 	assert_string_equal(cni.node.networking, "cni");
-	must_build(&old);
+	world_must_build(&old);
 	assert_string_equal(old.node.networking, "classic");
 }
 
@@ -611,10 +506,10 @@ static void locations(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w = small(a, rows[i].env, "", "");
+		struct world w = world_small(a, rows[i].env, "", "");
 		const char *cluster = NULL, *ig = NULL;
 
-		must_build(&w);
+		world_must_build(&w);
 		assert_int_equal(kops18_locations(a, &w.env, &cluster, &ig),
 				 rows[i].cluster != NULL);
 		assert_true(str_eq(cluster, rows[i].cluster));
@@ -622,131 +517,21 @@ static void locations(void **state)
 	}
 }
 
-static char *wanted(struct arena *a, const struct node_want *v, size_t n)
-{
-	struct strv names = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		strv_add(a, &names,
-			 arena_printf(a, "%s%s%s", v[i].name, v[i].key ? "+key" : "",
-				      v[i].optional ? "?" : ""));
-	return strv_join(a, &names, " ");
-}
-
-static void wants(void **state)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct world m = master(a), n = worker(a);
-	struct world tls = small(a, "Tags: [_kubernetes_master]",
-				 "kubernetesVersion: 1.6.2\nencryptionConfig: true\n"
-				 "keyStore: /pki/\netcdClusters: [{enableEtcdTLS: true}]\n"
-				 "masterKubelet: {anonymousAuth: false}",
-				 "");
-	struct node_wants w;
-
-	(void)state;
-	must_build(&m);
-	w = kops18_wants(a, &m.node, &m.env, m.cluster);
-	assert_string_equal(wanted(a, w.keypairs, w.n_keypairs),
-			    "ca+key kubelet+key kube-proxy+key kops+key kubecfg+key master+key "
-			    "kube-controller-manager+key kube-scheduler+key "
-			    "apiserver-proxy-client+key apiserver-aggregator+key? "
-			    "apiserver-aggregator-ca?");
-	assert_string_equal(wanted(a, w.secrets, w.n_secrets),
-			    "dockerconfig? kube admin? kubelet? kube-proxy? system:scheduler? "
-			    "system:controller_manager? system:logging? system:monitoring? "
-			    "system:dns?");
-	assert_string_equal(w.key_store, "s3://jdurbin-kops/abc.joshdurbin.net/pki");
-	assert_string_equal(w.secret_store, "s3://jdurbin-kops/abc.joshdurbin.net/secrets");
-	must_build(&n);
-	w = kops18_wants(a, &n.node, &n.env, tree_null(a));
-	assert_string_equal(wanted(a, w.keypairs, w.n_keypairs), "ca kubelet+key kube-proxy+key");
-	assert_string_equal(wanted(a, w.secrets, w.n_secrets), "dockerconfig?");
-	assert_string_equal(w.key_store, "s3://jdurbin-kops/abc.joshdurbin.net/pki");
-	must_build(&tls);
-	w = kops18_wants(a, &tls.node, &tls.env, tls.cluster);
-	assert_string_equal(
-		wanted(a, w.keypairs, w.n_keypairs),
-		"ca+key kubelet+key kube-proxy+key kops+key kubecfg+key master+key "
-		"kube-controller-manager+key kube-scheduler+key kubelet-api+key etcd+key "
-		"etcd-client+key");
-	assert_string_equal(w.key_store, "/pki");
-	assert_null(w.secret_store);
-}
-
-#define BEGIN(what) "-----BEGIN " what "-----\nAAAA\n"
-#define END(what) "-----END " what "-----\n"
-
-static void keypairs(void **state)
-{
-	static const char cert[] = BEGIN("CERTIFICATE") END("CERTIFICATE");
-	static const char key[] = BEGIN("RSA PRIVATE KEY") END("RSA PRIVATE KEY");
-	static const char *const bad[] = { "", "SECRET", BEGIN("CERTIFICATE"),
-					   BEGIN("RSA PRIVATE KEY") END("PRIVATE KEY"),
-					   "-----BEGIN PRIVATE KEY\n-----END PRIVATE KEY\n" };
-	autoarena struct arena *a = arena_new_empty();
-	struct node n = { 0 };
-	struct err e = { 0 };
-
-	(void)state;
-	assert_int_equal(node_add_keypair(a, &n, "ca", cert, NULL, "f", &e), 0);
-	assert_int_equal(node_add_keypair(a, &n, "kubelet", cert, key, "f", &e), 0);
-	assert_null(node_keypair(&n, "ca")->key);
-	assert_string_equal(node_keypair(&n, "kubelet")->key, key);
-	assert_null(node_keypair(&n, "other"));
-	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		assert_true(node_add_keypair(a, &n, "x", cert, bad[i], "f", &e) < 0);
-		assert_string_equal(e.msg, "f: keypair x: no PEM private key");
-		assert_true(node_add_keypair(a, &n, "x", bad[i], NULL, "f", &e) < 0);
-		assert_string_equal(e.msg, "f: keypair x: no PEM certificate");
-	}
-	assert_true(node_add_keypair(a, &n, "x", key, NULL, "f", &e) < 0);
-	assert_true(node_add_keypair(a, &n, "x", NULL, NULL, "f", &e) < 0);
-	assert_int_equal(n.keypairs.n, 2);
-}
-
-static void secrets(void **state)
-{
-	static const char *const bad[] = { "[SECRET]",
-					   "{}",
-					   "{Data: [SECRET]}",
-					   "{Data: SECRET!}",
-					   "{Data: 'U0VDUkVUAA=='}",
-					   "{Data: ''}",
-					   "SECRET" };
-	autoarena struct arena *a = arena_new_empty();
-	struct world w = new_world(a);
-
-	(void)state;
-	assert_int_equal(node_add_secret(a, &w.node, "kube",
-					 from_text(&w, "f", "{\"Data\": \"dG9rZW4=\"}"), "f", &w.e),
-			 0);
-	assert_string_equal(strmap_get(&w.node.secrets, "kube"), "token");
-	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		assert_true(node_add_secret(a, &w.node, "id", from_text(&w, "f", bad[i]), "f",
-					    &w.e) < 0);
-		assert_int_equal(w.e.kind, ERR_CONFIG);
-		assert_null(strstr(w.e.msg, "SECRET"));
-		assert_non_null(strstr(w.e.msg, "secret id"));
-	}
-	assert_null(strmap_get(&w.node.secrets, "id"));
-}
-
 /* Every prefix of the real documents gives a node or a message that says where. */
 static void truncated_documents(void **state)
 {
 	autoarena struct arena *keep = arena_new_empty();
 	size_t n, built = 0;
-	char *text = load(keep, STORE "cluster.spec", &n);
+	char *text = world_load(keep, STORE "cluster.spec", &n);
 
 	(void)state;
 	for (size_t len = 0; len < n; len += 7) {
 		autoarena struct arena *a = arena_new_empty();
-		struct world w = master(a);
+		struct world w = world_master(a);
 
 		if (yaml_parse(a, "cluster", text, len, &w.cluster, &w.e) < 0)
 			continue;
-		if (build(&w) == 0)
+		if (world_build(&w) == 0)
 			built++;
 		else
 			assert_int_equal(w.e.kind, ERR_CONFIG);
@@ -772,9 +557,6 @@ int main(void)
 		cmocka_unit_test(storage_drivers),
 		cmocka_unit_test(cloud_config_and_networks),
 		cmocka_unit_test(locations),
-		cmocka_unit_test(wants),
-		cmocka_unit_test(keypairs),
-		cmocka_unit_test(secrets),
 		cmocka_unit_test(truncated_documents),
 	};
 
