@@ -245,7 +245,7 @@ class Node:
     # -- looking and doing ----------------------------------------------------------------------
 
     def command(self, *argv):
-        return ["nsenter", "-t", str(self.pid), "-a", "--wd=/", "--", "env", "-i",
+        return ["nsenter", "-t", str(self.pid), "-a", "--", "env", "-i",
                 *("%s=%s" % item for item in ENV.items()), *argv]
 
     def exec(self, *argv, timeout=120, check=False):

@@ -14,6 +14,10 @@ WINDOW = 10
 MANAGED = ("/etc/kubernetes /etc/systemd/system /etc/sysconfig /etc/sysctl.d /etc/cni /usr/local/bin "
            "/opt/cni /opt/kubernetes /srv/kubernetes /var/lib/kubelet/kubeconfig /var/lib/kube-proxy "
            "/var/lib/kops /var/lib/kubectl /var/cache/nodeup")
+# Written in this order, more or less; each is followed by a reload, a start or a restart.
+MOMENTS = ["/etc/sysconfig/docker", "/usr/local/bin/kubelet", "/opt/cni/bin/bridge",
+           "/var/lib/kubelet/kubeconfig", "/etc/sysconfig/kubelet",
+           "/etc/kubernetes/manifests/kube-proxy.manifest", "/etc/systemd/system/kubelet.service"]
 
 
 def is_master(node):
@@ -156,8 +160,17 @@ def check_nothing_torn(node, assets):
     need(not torn, node, "empty files: " + torn)
 
 
-def check_killed(node, assets, longest, kills=8, seed=None):
-    """Kill nodeup at random moments of its first runs, then converge; the seconds that took."""
+def kill_when(node, path):
+    """Run nodeup and kill it the moment it gives path its name: written, and nothing started yet."""
+    node.sh("[ -e {0} ] && exit; {1} {2} >/dev/null 2>&1 & p=$!; while [ ! -e {0} ] && kill -0 $p; do :; "
+            "done 2>/dev/null; kill -KILL $p 2>/dev/null; wait $p; true".format(path, NODEUP, CONF))
+
+
+def check_killed(node, assets, longest, kills=6, seed=None):
+    """Kill nodeup after its writes and at random moments, then converge; the seconds that took."""
+    for path in MOMENTS:
+        kill_when(node, path)
+        check_nothing_torn(node, assets)
     seed = random.randrange(1 << 32) if seed is None else seed
     rng = random.Random(seed)
     for delay in sorted(rng.uniform(0.01, longest) for _ in range(kills)):
