@@ -34,6 +34,13 @@ int store_list(struct store *s, const char *location, struct strv *ret, struct e
 /* `location`/`name`. */
 char *store_join(struct arena *a, const char *location, const char *name);
 
+/* Read documents and list folders (either may be NULL) side by side, so that the calls above are
+ * answered from memory. A missing one is no error here. */
+int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
+		   struct err *e) must_check;
+/* The region that s3:// was asked in, or NULL while nobody had to know. */
+const char *store_region(const struct store *s);
+
 /* Called while store_get waits between attempts: since when, attempt, last error, next try. */
 typedef void store_wait_fn(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
 			   const struct err *last, int64_t next_ns);

@@ -1,0 +1,12 @@
+/* location.h - where a document is: s3://, https://, http://, file:// or a path
+ * Owner: borrowed from the text, or the arena. Errors: none. Threads: all functions. */
+#pragma once
+
+#include "nodeup/base/str.h"
+
+/* The path of a file of this machine, or NULL when it is somebody else's. */
+const char *location_path(const char *location);
+/* Whether a network is needed to read it. */
+bool location_is_remote(const char *location);
+/* For messages: what a URL may carry beside scheme, host and path is a secret. */
+const char *location_shown(struct arena *a, const char *location);

@@ -1,0 +1,90 @@
+/* store_op.h - how the store reads: one operation a location, many side by side
+ * An operation is the reading of one document or the listing of one folder. A wave runs many of them
+ * at once on the http engine and retries what may pass; the main thread alone settles answers.
+ * Invariant: between its start and `answered`, an operation's answer belongs to the net thread.
+ * Owner: the caller of store_run; texts end up in the store's arena. Errors: as store.h.
+ * Threads: one, and the net thread's callbacks. */
+#pragma once
+
+#include <pthread.h>
+#include "nodeup/aws/s3.h"
+#include "nodeup/store.h"
+
+enum { STORE_DOCUMENT_MAX = 4 << 20, STORE_REGION_MAX = 64 };
+
+/* What is known about a location. */
+struct store_entry {
+	const char *location;
+	bool listing, missing;
+	const char *why; /* missing: what the server said, NULL unknown */
+	const char *text;
+	size_t n;
+	struct strv names; /* sorted */
+};
+
+struct store {
+	struct arena *arena;
+	struct http *http;
+	struct imds *imds;
+	const char *region;    /* NULL: not asked for yet */
+	struct strmap regions; /* of buckets that said where they are */
+	struct store_entry *entries;
+	size_t n;
+	bool replaying;
+	const char *kept; /* replaying: the file's date, for messages */
+	int64_t patience_ns;
+	store_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+enum store_state { OP_DUE, OP_RUNNING, OP_FINISHED };
+
+struct store_wave;
+
+/* What the net thread leaves behind. */
+struct store_answer {
+	int r, status;
+	int64_t retry_after_ns;
+	struct buf body, page; /* of a 2xx answer, and the beginning of another */
+	char region[STORE_REGION_MAX], request_id[80], date[40];
+	struct err err;
+};
+
+struct store_op {
+	struct store_entry entry; /* the result; names and text are filled when finished */
+	const char *shown;        /* the location for people */
+	struct s3_location s3;    /* bucket NULL: not of S3 */
+	const char *token;        /* of the next page */
+	const char *region;       /* that was asked */
+	bool redirected;
+	enum store_state state;
+	unsigned int attempt;
+	int64_t since_ns, next_ns;
+	uint64_t id;
+	struct store_wave *wave;
+	bool answered; /* under the wave's lock */
+	struct store_answer answer;
+};
+
+/* Run remote operations to their end, at most a dozen at once. The first failure ends all. */
+int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e) must_check;
+
+/* Keep a result, to be answered from memory from now on. */
+void store_remember(struct store *s, const struct store_entry *entry);
+/* Full jitter before the next try: anything up to 0.2 s doubling to 5 s. */
+int64_t store_delay(unsigned int attempt);
+
+/* Whether the text can be a region's name: it becomes part of a host name. */
+bool store_is_region(const char *text);
+/* Know the region that s3:// is asked in: given, environment, IMDS. */
+int store_find_region(struct store *s, struct err *e) must_check;
+/* The request for an operation's next page or document; all of it but the callbacks. Where requests
+ * will be signed. */
+void store_request(struct store *s, struct store_op *op, struct http_req *ret);
+/* Whether the answer says that the bucket is elsewhere; then the next request goes there. */
+bool store_redirect(struct store *s, struct store_op *op);
+/* The error of an operation whose request failed, worded for its scheme. */
+void store_word_error(struct store *s, const struct store_op *op, struct err *e);
+
+/* Names that an index page links to directly below its URL. */
+void store_index_names(struct arena *a, const char *url, const char *html, struct strv *names);
