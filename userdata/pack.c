@@ -1,36 +1,11 @@
 #include "userdata/pack.h"
 
-#include <stdlib.h>
-#define ZLIB_CONST
-#include <zlib.h>
+#include "nodeup/base/enc.h"
 
 enum {
-	GZIP_WINDOW = MAX_WBITS + 16, /* zlib's way to ask for a gzip header */
-	GZIP_MEMORY = 9,
 	/* The error has few notes, and the last one is for advice. */
 	SHARES_TOLD = ERR_NOTES - 2,
 };
-
-static char *gzip(struct arena *a, const char *data, size_t n, size_t *ret_n)
-{
-	z_stream z = { .next_in = (const Bytef *)data, .avail_in = (uInt)n };
-	char *out;
-	size_t max;
-
-	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, GZIP_MEMORY,
-			 Z_DEFAULT_STRATEGY) != Z_OK)
-		abort();
-	max = deflateBound(&z, n);
-	out = arena_alloc(a, max);
-	z.next_out = (Bytef *)out;
-	z.avail_out = (uInt)max;
-	/* Into a buffer of that bound it is done in one go. */
-	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
-		abort();
-	*ret_n = z.total_out;
-	(void)deflateEnd(&z);
-	return out;
-}
 
 static const struct userdata_share *largest_below(const struct userdata_pack_req *req,
 						  const struct userdata_share *last)
@@ -59,7 +34,7 @@ static int too_large(struct arena *a, const struct userdata_pack_req *req, size_
 	for (int i = 0; i < SHARES_TOLD && (s = largest_below(req, s)); i++)
 		err_note(e, "part", "%zu bytes %s", s->bytes, s->name);
 	if (!req->gzip)
-		(void)gzip(a, req->data, req->n, &zipped);
+		(void)enc_gzip(a, req->data, req->n, &zipped);
 	if (zipped <= USERDATA_MAX)
 		err_note(e, "next", "--gzip makes it %zu bytes", zipped);
 	else
@@ -77,7 +52,7 @@ int userdata_pack(struct arena *a, const struct userdata_pack_req *req, const ch
 	size_t n = req->n;
 
 	if (req->gzip)
-		data = gzip(a, req->data, req->n, &n);
+		data = enc_gzip(a, req->data, req->n, &n);
 	if (n > USERDATA_MAX)
 		return too_large(a, req, n, e);
 	*ret_data = data;

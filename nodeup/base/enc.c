@@ -2,7 +2,10 @@
 
 #include <ctype.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
+#define ZLIB_CONST
+#include <zlib.h>
 
 static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -89,5 +92,27 @@ char *enc_url(struct arena *a, const char *text, int keep_slash)
 		*p++ = digits[c >> 4];
 		*p++ = digits[c & 15];
 	}
+	return out;
+}
+
+char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n)
+{
+	enum { GZIP_WINDOW = MAX_WBITS + 16 /* zlib's way to ask for a gzip header */, MEMORY = 9 };
+	z_stream z = { .next_in = data, .avail_in = (uInt)n };
+	char *out;
+	size_t max;
+
+	if (deflateInit2(&z, Z_BEST_COMPRESSION, Z_DEFLATED, GZIP_WINDOW, MEMORY,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		abort();
+	max = deflateBound(&z, n);
+	out = arena_alloc(a, max);
+	z.next_out = (Bytef *)out;
+	z.avail_out = (uInt)max;
+	/* Into a buffer of that bound it is done in one go. */
+	if (deflate(&z, Z_FINISH) != Z_STREAM_END)
+		abort();
+	*ret_n = z.total_out;
+	(void)deflateEnd(&z);
 	return out;
 }

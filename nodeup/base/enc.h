@@ -1,6 +1,7 @@
-/* enc.h - hex, base64 and URL encoding
+/* enc.h - hex, base64, URL encoding and gzip
  * Owner: results are the arena's. Errors: CONFIG for text that is not of the encoding; the message
- * never quotes the text, which may be a secret. Source: RFC 4648, RFC 3986. */
+ * never quotes the text, which may be a secret. Source: RFC 4648, RFC 3986,
+ * RFC 1952. */
 #pragma once
 
 #include "nodeup/base/mem.h"
@@ -14,3 +15,5 @@ int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret
 		 struct err *e) must_check;
 /* Percent-encode all but unreserved characters; '/' is kept when keep_slash. */
 char *enc_url(struct arena *a, const char *text, int keep_slash);
+/* As gzip -9n: the same bytes for the same data, there is no time in the header. */
+char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n);
