@@ -197,6 +197,8 @@ static struct http_result result_of(const struct transfer *t)
 		.content_length = t->content_length,
 		.retry_after_ns = after ? retry_after(after) : -1,
 		.headers = t->headers,
+		.error_page = buf_str(&t->error_page),
+		.error_page_n = t->error_page.len,
 	};
 }
 
