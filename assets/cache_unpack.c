@@ -1,9 +1,12 @@
 #include "assets/cache.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
 #include "assets/extract.h"
+
+enum { DEPTH_MAX = 256 };
 
 /* The largest real archive, a set of container images, has 10 GB and few files. */
 static const struct extract_limits limits = {
@@ -29,6 +32,44 @@ static bool is_unpacked(const struct cache *c, const struct digest *d)
 	       S_ISDIR(st.st_mode);
 }
 
+/* fsync fd and all below it, which extract_tar made at most DEPTH_MAX deep. Not syncfs: that would
+ * wait for what others write, too. The extractor has set all of it going, so that the first of the
+ * many waits for the journal and the others find their work done. */
+static int sync_tree(int fd, int depth)
+{
+	autoclose int own = -1;
+	autodir DIR *dir = NULL;
+	struct dirent *d;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && fsync(fd) < 0))
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	if (depth == DEPTH_MAX)
+		return -ELOOP;
+	own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = own < 0 ? NULL : fdopendir(own);
+	if (!dir)
+		return -errno;
+	own = -1; /* dir's */
+	while ((d = readdir(dir))) {
+		autoclose int child = -1;
+		int r = 0;
+
+		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
+			continue;
+		child = openat(fd, d->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (child >= 0)
+			r = sync_tree(child, depth + 1);
+		else if (errno != ELOOP) /* a link is part of its directory */
+			r = -errno;
+		if (r < 0)
+			return r;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
 /* Give the complete tree its name: durable first, a name is a promise. */
 static int publish(struct cache *c, const struct digest *d, const char *tmp, int tree_fd,
 		   struct err *e)
@@ -36,8 +77,13 @@ static int publish(struct cache *c, const struct digest *d, const char *tmp, int
 	char name[CACHE_NAME_MAX];
 	autoclose int folder = openat(c->dir_fd, "unpacked", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fchmod(tree_fd, 0755) < 0 || syncfs(tree_fd) < 0)
-		return err_sys(e, "sync '%s/%s'", c->dir, tmp);
+	int r;
+
+	if (fchmod(tree_fd, 0755) < 0)
+		return err_sys(e, "set the mode of '%s/%s'", c->dir, tmp);
+	r = sync_tree(tree_fd, 0);
+	if (r < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, tmp, strerror(-r));
 	cache_side_name("unpacked", d, name);
 	/* another process may have been faster: its tree is as good */
 	if (renameat(c->dir_fd, tmp, c->dir_fd, name) < 0 && errno != ENOTEMPTY && errno != EEXIST)

@@ -264,6 +264,8 @@ static int put_file(struct job *j, int parent, const char *name)
 	/* holes at the end of a sparse file have no block */
 	if (ftruncate(fd, size) < 0)
 		return sys_error(j, "set the size of");
+	/* for who will fsync it; a filesystem that cannot is none the worse */
+	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	if (geteuid() == 0 && fchown(fd, 0, 0) < 0)
 		return sys_error(j, "set the owner of");
 	if (fchmod(fd, archive_entry_perm(j->entry) & 0777) < 0)
@@ -438,7 +440,7 @@ static int unpack(struct job *j)
 	    archive_read_support_filter_zstd(j->archive) != ARCHIVE_OK)
 		return broken(j, "this build cannot unpack it");
 	if (archive_read_open(j->archive, j, NULL, on_read, NULL) != ARCHIVE_OK)
-		return broken(j, "no tar archive with gzip, xz, zstd or nothing");
+		return broken(j, "broken, truncated or no tar archive");
 	while ((r = next_entry(j)) > 0)
 		any = true;
 	if (r < 0)

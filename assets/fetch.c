@@ -161,7 +161,7 @@ static void end_round(struct fetch_job *j)
 	int64_t delay;
 	int r;
 
-	(void)getrandom(&random, sizeof(random), GRND_NONBLOCK);
+	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
 	lock(f);
 	delay = fetch_job_end_round(j, dur_now(), random);
 	if (delay >= 0) {
