@@ -1,0 +1,711 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "assets/http.h"
+#include "nodeup/base/dur.h"
+#include "tests/unit/origin.h"
+
+enum { BODY = 65536 };
+
+struct fixture {
+	struct origin *o;
+	struct arena *a;
+	int root_fd;
+	char *ca;
+};
+
+static int setup(void **state)
+{
+	static const char *const names[] = {
+		"SSL_CERT_FILE", "AWS_CA_BUNDLE", "http_proxy", "https_proxy", "HTTP_PROXY",
+		"HTTPS_PROXY",   "all_proxy",     "ALL_PROXY",  "no_proxy",    "NO_PROXY",
+	};
+	struct fixture *fx = xcalloc(1, sizeof(*fx));
+
+	/* whatever the host of the tests has set */
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		assert_int_equal(unsetenv(names[i]), 0);
+	fx->o = origin_start();
+	fx->a = arena_new_empty();
+	fx->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_true(fx->root_fd >= 0);
+	fx->ca = xasprintf("%s/cert.pem", fx->o->dir);
+	*state = fx;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fx = *state;
+
+	origin_stop(fx->o);
+	arena_free(fx->a);
+	(void)close(fx->root_fd);
+	free(fx->ca);
+	free(fx);
+	return 0;
+}
+
+static struct http_opts options(const struct fixture *fx)
+{
+	return (struct http_opts){ .root_fd = fx->root_fd, .ca_file = fx->ca };
+}
+
+/* What one blocking GET on an engine of its own gave. */
+struct got {
+	int r, status;
+	struct buf b;
+	struct err e;
+};
+
+static struct got get_with(const struct http_opts *opts, const struct http_req *req, size_t max)
+{
+	struct got g = { .b = BUF_INIT(max) };
+	struct http *h;
+
+	assert_int_equal(http_new(opts, &h, &g.e), 0);
+	g.r = http_get(h, req, &g.b, &g.status, &g.e);
+	http_free(h);
+	return g;
+}
+
+static struct got get(const struct fixture *fx, const char *url)
+{
+	struct http_opts opts = options(fx);
+
+	return get_with(&opts, &(struct http_req){ .url = url }, BODY);
+}
+
+/* The URL must fail with this error number, and the message must say so much. */
+static void must_fail(struct got g, int errnum, const char *says)
+{
+	if (g.r >= 0 || g.e.kind != ERR_NET || g.e.errnum != errnum || !strstr(g.e.msg, says))
+		fail_msg("r %d kind %d errnum %d '%s', wanted errnum %d and '%s'", g.r, g.e.kind,
+			 g.e.errnum, g.e.msg, errnum, says);
+	if (strstr(g.e.msg, "hunter2"))
+		fail_msg("leaks: %s", g.e.msg);
+	buf_done(&g.b);
+}
+
+static void must_be_body(struct got g, size_t n)
+{
+	autofree unsigned char *body = origin_body(n);
+
+	if (g.r < 0)
+		fail_msg("%s", g.e.msg);
+	assert_int_equal(g.status, 200);
+	assert_int_equal(g.b.len, n);
+	assert_memory_equal(g.b.data, body, n);
+	buf_done(&g.b);
+}
+
+static char *ask(const struct fixture *fx, const char *what)
+{
+	autofree char *url = origin_url(fx->o, "/__%s", what);
+	struct got g = get(fx, url);
+
+	assert_int_equal(g.r, 0);
+	return buf_take(&g.b);
+}
+
+#define URL(...) arena_take(fx->a, origin_url(fx->o, __VA_ARGS__))
+#define TLS_URL(...) arena_take(fx->a, origin_tls_url(fx->o, __VA_ARGS__))
+
+static const char *arena_take(struct arena *a, char *s)
+{
+	const char *copy = arena_str(a, s);
+
+	free(s);
+	return copy;
+}
+
+static void test_get(void **state)
+{
+	struct fixture *fx = *state;
+
+	must_be_body(get(fx, URL("/kubelet")), BODY);
+	must_be_body(get(fx, URL("/~nolength/kubelet")), BODY);
+	must_be_body(get(fx, URL("/~chunked/kubelet")), BODY);
+	must_be_body(get(fx, URL("/~empty/kubelet")), 0);
+	must_be_body(get(fx, TLS_URL("/kubelet?size=10")), 10);
+}
+
+static void test_status_is_an_error(void **state)
+{
+	struct fixture *fx = *state;
+	struct got g = get(fx, URL("/x?status=404&sig=hunter2"));
+
+	assert_int_equal(g.status, 404);
+	assert_int_equal(g.b.len, 0); /* an error page is no document */
+	must_fail(g, ENOENT, "/x': HTTP status 404");
+	must_fail(get(fx, URL("/x?status=403")), EACCES, "HTTP status 403");
+	must_fail(get(fx, URL("/x?status=401")), EACCES, "HTTP status 401");
+	must_fail(get(fx, URL("/x?status=503")), EAGAIN, "HTTP status 503");
+	must_fail(get(fx, URL("/x?status=304")), EPROTO, "HTTP status 304");
+}
+
+static void test_broken_bodies(void **state)
+{
+	struct fixture *fx = *state;
+	autofree char *port = ask(fx, "refused");
+
+	must_fail(get(fx, URL("/x?truncate=1000")), EPIPE, "short body: 1000 of 65536 bytes");
+	must_fail(get(fx, URL("/x?truncate=0")), EPIPE, "short body: 0 bytes came");
+	must_fail(get(fx, URL("/x?reset=1000")), EPIPE, "short body: 1000 of 65536 bytes");
+	must_fail(get(fx, URL("/x?chunked&truncate=1000")), EPIPE, "short body: 1000 bytes came");
+	must_fail(get(fx, URL("/x?close")), EPROTO, "mpty reply");
+	must_fail(get(fx, arena_printf(fx->a, "http://u:hunter2@127.0.0.1:%s/x?s=hunter2", port)),
+		  ECONNREFUSED, "Connection refused");
+	must_fail(get(fx, "http://no-such-host.invalid/x"), EPROTO, "no-such-host.invalid");
+}
+
+static void test_limits(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct http_req announced = { .url = URL("/x?size=101") };
+	struct http_req silent = { .url = URL("/x?size=101&chunked") };
+	struct http_req nothing = { .url = URL("/x?empty") };
+
+	must_fail(get_with(&opts, &announced, 100), EFBIG, "101 bytes, more than the 100");
+	must_fail(get_with(&opts, &silent, 100), EFBIG, "more than the 100 bytes");
+	must_be_body(get_with(&opts, &announced, 101), 101);
+	must_be_body(get_with(&opts, &nothing, 0), 0);
+	must_fail(get(fx, URL("/x?big_headers")), EFBIG, "headers");
+}
+
+static void test_timeouts(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct http_req slow = { .url = URL("/x?delay=5"), .timeout_ns = DUR_SEC / 4 };
+
+	opts.header_timeout_ns = opts.stall_timeout_ns = DUR_SEC / 4;
+	must_fail(get_with(&opts, &(struct http_req){ .url = URL("/x?hang") }, BODY), ETIMEDOUT,
+		  "connected, but no answer within 0.25 s");
+	must_fail(get_with(&opts, &(struct http_req){ .url = URL("/x?stall=1000") }, BODY),
+		  ETIMEDOUT, "1000 of 65536 in all");
+	must_fail(get_with(&opts, &(struct http_req){ .url = URL("/x?rate=200") }, BODY), ETIMEDOUT,
+		  "stalled: ");
+	/* slow, but above 1 KiB/s: takes four windows and may */
+	must_be_body(get_with(&opts, &(struct http_req){ .url = URL("/x?rate=20000&size=20000") },
+			      BODY),
+		     20000);
+	opts = options(fx);
+	must_fail(get_with(&opts, &slow, BODY), ETIMEDOUT, "timed out");
+}
+
+static void test_redirects(void **state)
+{
+	struct fixture *fx = *state;
+	const char *plain = URL("/plain"), *tls = TLS_URL("/secure");
+
+	must_be_body(get(fx, URL("/x?hops=1&redirect_code=301&redirect=/y")), BODY);
+	must_be_body(get(fx, URL("/~hops=5/five")), BODY);
+	must_fail(get(fx, URL("/x?redirect=loop&sig=hunter2")), ELOOP, "more than 5 times");
+	must_be_body(get(fx, arena_printf(fx->a, "%s?redirect=%s", URL("/up"), tls)), BODY);
+	must_fail(get(fx, arena_printf(fx->a, "%s?redirect=%s", TLS_URL("/down"), plain)), EPERM,
+		  "refused a redirect from https");
+	must_fail(get(fx, URL("/x?redirect=file:///etc/passwd")), EPERM,
+		  "refused a redirect to 'file:");
+	must_fail(get(fx, URL("/x?redirect=http://169.254.169.254/latest")), EPERM, "link-local");
+}
+
+static void test_secrets_stay_with_their_origin(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	const char *headers[] = { "Authorization: hunter2", "X-Token: hunter2", "Accept: text/x" };
+	struct http_req req = { .headers = { headers, 3 } };
+	autofree char *near = NULL, *far = NULL;
+
+	req.url = URL("/a?redirect=/near");
+	must_be_body(get_with(&opts, &req, BODY), BODY);
+	near = ask(fx, "headers?path=/near");
+	assert_non_null(strstr(near, "x-token: hunter2"));
+
+	req.url = arena_printf(fx->a, "%s?redirect=%s", URL("/b"), TLS_URL("/far"));
+	must_be_body(get_with(&opts, &req, BODY), BODY);
+	far = ask(fx, "headers?path=/far");
+	assert_null(strstr(far, "hunter2"));
+	assert_non_null(strstr(far, "accept: text/x"));
+}
+
+static void test_tls_is_verified(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct http_req req = { .url = TLS_URL("/x") };
+	char dir[64];
+
+	opts.ca_file = NULL;
+	must_fail(get_with(&opts, &req, BODY), EPROTO, "certificate");
+
+	/* a machine without any roots says so, and not that the server is bad */
+	tmp_make(dir);
+	opts.root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	must_fail(get_with(&opts, &req, BODY), ENOENT, "no CA certificates");
+	assert_int_equal(setenv("SSL_CERT_FILE", fx->ca, 1), 0);
+	must_be_body(get_with(&opts, &req, BODY), BODY);
+	assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
+	(void)close(opts.root_fd);
+	tmp_remove(dir);
+}
+
+static void test_find_ca(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_dir;
+	} cases[] = {
+		{ "/etc/ssl/certs/ca-certificates.crt", false },
+		{ "/etc/pki/tls/certs/ca-bundle.crt", false },
+		{ "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", false },
+		{ "/etc/ssl/ca-bundle.pem", false },
+		{ "/var/lib/ca-certificates/ca-bundle.pem", false },
+		{ "/etc/ssl/cert.pem", false },
+		{ "/etc/ssl/certs", true },
+	};
+	struct fixture *fx = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *file = cases[i].is_dir ? "/0.pem" : "";
+		autofree char *path = xasprintf("%s%s", cases[i].path + 1, file);
+		bool is_dir = !cases[i].is_dir;
+		const char *found;
+		char dir[64];
+		int fd;
+
+		tmp_make(dir);
+		tmp_write(dir, path, "pem", 3);
+		if (!cases[i].is_dir) /* broken and empty ones do not count */
+			tmp_write(dir, "etc/pki/tls/cacert.pem", "", 0);
+		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		found = http_find_ca(fx->a, fd, &is_dir);
+		assert_non_null(found);
+		assert_string_equal(found, cases[i].path);
+		assert_int_equal(is_dir, cases[i].is_dir);
+		(void)close(fd);
+		tmp_remove(dir);
+	}
+}
+
+static void test_find_ca_by_environment(void **state)
+{
+	struct fixture *fx = *state;
+	bool is_dir = true;
+
+	assert_int_equal(setenv("AWS_CA_BUNDLE", "/aws.pem", 1), 0);
+	assert_string_equal(http_find_ca(fx->a, fx->root_fd, &is_dir), "/aws.pem");
+	assert_int_equal(setenv("SSL_CERT_FILE", "/ssl.pem", 1), 0);
+	assert_string_equal(http_find_ca(fx->a, fx->root_fd, &is_dir), "/ssl.pem");
+	assert_false(is_dir);
+	assert_int_equal(unsetenv("AWS_CA_BUNDLE"), 0);
+	assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
+}
+
+/* The origin as the proxy: it answers any absolute URL and counts it whole. */
+static void test_proxy(void **state)
+{
+	static const char *const names[] = { "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY" };
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	const char *proxy = URL("%s", ""), *direct = URL("/direct");
+	autofree char *count = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		assert_int_equal(setenv(names[i], proxy, 1), 0);
+		must_be_body(get(fx, "http://elsewhere.invalid/x"), BODY);
+		assert_int_equal(unsetenv(names[i]), 0);
+	}
+	count = ask(fx, "count?path=http://elsewhere.invalid/x");
+	assert_string_equal(count, "4");
+
+	/* a dead proxy shows who does not use it */
+	assert_int_equal(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
+	must_fail(get(fx, direct), ECONNREFUSED, "refused");
+	must_be_body(get_with(&opts, &(struct http_req){ .url = direct, .no_proxy = true }, BODY),
+		     BODY);
+	assert_int_equal(setenv("no_proxy", "10.0.0.0/8,127.0.0.0/8", 1), 0);
+	must_be_body(get(fx, direct), BODY);
+	assert_int_equal(setenv("no_proxy", "10.0.0.0/8, 127.0.0.1", 1), 0);
+	must_be_body(get(fx, direct), BODY);
+	assert_int_equal(setenv("no_proxy", "10.0.0.0/8", 1), 0);
+	must_fail(get(fx, direct), ECONNREFUSED, "refused");
+	assert_int_equal(unsetenv("no_proxy"), 0);
+	assert_int_equal(setenv("NO_PROXY", "127.0.0.0/8", 1), 0);
+	must_be_body(get(fx, direct), BODY);
+	assert_int_equal(unsetenv("NO_PROXY"), 0);
+	assert_int_equal(unsetenv("http_proxy"), 0);
+}
+
+static void test_methods(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	static const struct {
+		const char *method, *body, *answer;
+	} cases[] = {
+		{ "PUT", NULL, "PUT\n" },
+		{ "POST", "hello", "POST\nhello" },
+		{ "DELETE", NULL, "DELETE\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct http_req req = { .method = cases[i].method,
+					.url = URL("/__echo"),
+					.body = cases[i].body };
+		struct got g;
+
+		req.body_len = cases[i].body ? strlen(cases[i].body) : 0;
+		g = get_with(&opts, &req, BODY);
+		assert_int_equal(g.r, 0);
+		assert_string_equal(buf_str(&g.b), cases[i].answer);
+		buf_done(&g.b);
+	}
+	must_be_body(get_with(&opts, &(struct http_req){ .method = "HEAD", .url = URL("/x") }, 0),
+		     0);
+	/* a redirected PUT would be a PUT somewhere else */
+	must_fail(get_with(&opts,
+			   &(struct http_req){ .method = "PUT", .url = URL("/x?redirect=/y") }, 0),
+		  EPROTO, "HTTP status 302");
+}
+
+static void test_unix_socket(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	autofree char *sock = xasprintf("%s/sock", fx->o->dir);
+	struct http_req req = { .url = "http://docker/v1.41/images/json", .unix_socket = sock };
+	struct http_req post = { .method = "POST",
+				 .url = "http://docker/__echo",
+				 .unix_socket = sock,
+				 .body = "{}",
+				 .body_len = 2 };
+	struct got g;
+
+	assert_int_equal(setenv("http_proxy", "http://127.0.0.1:1", 1), 0);
+	must_be_body(get_with(&opts, &req, BODY), BODY);
+	assert_int_equal(unsetenv("http_proxy"), 0);
+	g = get_with(&opts, &post, BODY);
+	assert_string_equal(buf_str(&g.b), "POST\n{}");
+	buf_done(&g.b);
+	req.unix_socket = "/nonexistent/docker.sock";
+	must_fail(get_with(&opts, &req, BODY), ENOENT, "No such file");
+}
+
+static void test_file_urls(void **state)
+{
+	struct fixture *fx = *state;
+	autofree unsigned char *body = origin_body(BODY);
+	struct http_opts opts = options(fx);
+	const char *rewrite;
+	char dir[64];
+
+	tmp_make(dir);
+	tmp_write(dir, "a b", body, BODY);
+	must_be_body(get(fx, arena_printf(fx->a, "file://%s/a%%20b", dir)), BODY);
+	must_be_body(get(fx, arena_printf(fx->a, "file://localhost%s/a%%20b", dir)), BODY);
+	must_fail(get(fx, arena_printf(fx->a, "file://%s/absent", dir)), ENOENT, "No such file");
+	must_fail(get(fx, arena_printf(fx->a, "file://%s", dir)), EINVAL, "not a regular file");
+	must_fail(get(fx, "file://elsewhere/x"), EINVAL, "wanted file:///path");
+	must_fail(get(fx, "file:///dev/null%00x"), EINVAL, "wanted file:///path");
+	must_fail(get(fx, "ftp://a/x"), EINVAL, "wanted an http, https or file URL");
+
+	rewrite = arena_printf(fx->a, "https://k8s.invalid/=file://%s/", dir);
+	opts.rewrites = (struct strv){ &rewrite, 1 };
+	must_be_body(get_with(&opts, &(struct http_req){ .url = "https://k8s.invalid/a%20b" },
+			      BODY),
+		     BODY);
+	tmp_remove(dir);
+}
+
+/* Counts what callbacks say. */
+struct tally {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	int done, cancelled, order[4];
+	int64_t bytes, head, retry_after_ns;
+	bool saw_header;
+	struct http *h;
+	uint64_t id;
+};
+
+#define TALLY_INIT                                                                     \
+	{                                                                              \
+		.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
+	}
+
+static void count(struct tally *t, int r)
+{
+	(void)pthread_mutex_lock(&t->lock);
+	t->done++;
+	t->cancelled += r == -ECANCELED;
+	(void)pthread_cond_signal(&t->changed);
+	(void)pthread_mutex_unlock(&t->lock);
+}
+
+static void wait_done(struct tally *t, int n)
+{
+	(void)pthread_mutex_lock(&t->lock);
+	while (t->done < n)
+		(void)pthread_cond_wait(&t->changed, &t->lock);
+	(void)pthread_mutex_unlock(&t->lock);
+}
+
+static int on_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	struct tally *t = arg;
+
+	(void)p;
+	(void)e;
+	t->bytes += (int64_t)n;
+	return 0;
+}
+
+static void on_head(void *arg, const struct http_result *res)
+{
+	((struct tally *)arg)->head = res->content_length;
+}
+
+static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	struct tally *t = arg;
+
+	assert_true(r >= 0 || e->kind == ERR_NET);
+	t->retry_after_ns = res->retry_after_ns;
+	for (size_t i = 0; res->headers[i]; i++)
+		t->saw_header = t->saw_header || str_has_prefix(res->headers[i], "server: origin");
+	count(t, r);
+}
+
+static void on_timer(void *arg, int r)
+{
+	count(arg, r);
+}
+
+static void test_side_by_side(void **state)
+{
+	enum { N = 16 };
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct tally t = TALLY_INIT;
+	int64_t began = dur_now();
+	struct http *h;
+	struct err e;
+
+	assert_int_equal(http_new(&opts, &h, &e), 0);
+	for (int i = 0; i < N; i++) {
+		struct http_req req = { .url = URL("/x%d?delay=0.5", i),
+					.max_bytes = BODY,
+					.head = on_head,
+					.data = on_data,
+					.done = on_done,
+					.arg = &t };
+
+		assert_true(http_start(h, &req) > 0);
+	}
+	wait_done(&t, N);
+	http_free(h);
+	assert_int_equal(t.bytes, N * BODY);
+	assert_int_equal(t.head, BODY);
+	assert_true(t.saw_header);
+	/* one after another they would take 8 s */
+	assert_true(dur_now() - began < 4 * DUR_SEC);
+}
+
+static int refuse_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	(void)arg;
+	(void)p;
+	(void)n;
+	return err_fail(e, ERR_NET, ENOSPC, "no room");
+}
+
+static void on_refused(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	(void)res;
+	if (r == -ENOSPC && strcmp(e->msg, "no room") == 0)
+		count(arg, r);
+}
+
+static void test_data_may_abort(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct tally t = TALLY_INIT;
+	struct http_req req = { .url = URL("/x"),
+				.max_bytes = BODY,
+				.data = refuse_data,
+				.done = on_refused,
+				.arg = &t };
+	struct http *h;
+	struct err e;
+
+	assert_int_equal(http_new(&opts, &h, &e), 0);
+	(void)http_start(h, &req);
+	wait_done(&t, 1);
+	http_free(h);
+	assert_int_equal(t.done, 1);
+}
+
+static void test_retry_after(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct tally t = TALLY_INIT;
+	struct http_req req = { .max_bytes = BODY, .done = on_done, .arg = &t };
+	struct http *h;
+	struct err e;
+
+	assert_int_equal(http_new(&opts, &h, &e), 0);
+	req.url = URL("/busy?fail=9&code=429&retry_after=7");
+	(void)http_start(h, &req);
+	wait_done(&t, 1);
+	assert_int_equal(t.retry_after_ns, 7 * DUR_SEC);
+	req.url = URL("/busy?fail=9&code=503&retry_date=100");
+	(void)http_start(h, &req);
+	wait_done(&t, 2);
+	assert_in_range(t.retry_after_ns, 90 * DUR_SEC, 100 * DUR_SEC);
+	req.url = URL("/busy?fail=9&retry_after=soon");
+	(void)http_start(h, &req);
+	wait_done(&t, 3);
+	assert_int_equal(t.retry_after_ns, -1);
+	http_free(h);
+}
+
+static void cancel_from_data(void *arg, const struct http_result *res)
+{
+	struct tally *t = arg;
+
+	(void)res;
+	(void)pthread_mutex_lock(&t->lock);
+	http_cancel(t->h, t->id);
+	(void)pthread_mutex_unlock(&t->lock);
+}
+
+static void test_cancel(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct tally t = TALLY_INIT;
+	struct http_req req = { .url = URL("/x?hang"),
+				.max_bytes = BODY,
+				.data = on_data,
+				.done = on_done,
+				.arg = &t };
+	struct err e;
+
+	assert_int_equal(http_new(&opts, &t.h, &e), 0);
+	http_cancel(t.h, http_start(t.h, &req));
+	http_cancel(t.h, http_after(t.h, 1000 * DUR_SEC, on_timer, &t));
+	wait_done(&t, 2);
+	assert_int_equal(t.cancelled, 2);
+
+	/* from a callback, in the middle of a body */
+	req.url = URL("/x?stall=1000");
+	req.head = cancel_from_data;
+	(void)pthread_mutex_lock(&t.lock);
+	t.id = http_start(t.h, &req);
+	(void)pthread_mutex_unlock(&t.lock);
+	wait_done(&t, 3);
+	assert_int_equal(t.cancelled, 3);
+	http_cancel(t.h, t.id); /* over: nothing happens */
+	http_cancel(t.h, 12345);
+	http_free(t.h);
+	assert_int_equal(t.done, 3);
+}
+
+static void test_free_cancels(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct tally t = TALLY_INIT;
+	struct http_req req = {
+		.url = URL("/x?hang"), .max_bytes = BODY, .done = on_done, .arg = &t
+	};
+	struct http *h;
+	struct err e;
+
+	assert_int_equal(http_new(&opts, &h, &e), 0);
+	(void)http_start(h, &req);
+	(void)http_start(h, &req);
+	(void)http_after(h, 1000 * DUR_SEC, on_timer, &t);
+	http_free(h);
+	assert_int_equal(t.done, 3);
+	assert_int_equal(t.cancelled, 3);
+	http_free(NULL);
+}
+
+struct step {
+	struct tally *t;
+	int number;
+};
+
+static void on_step(void *arg, int r)
+{
+	struct step *s = arg;
+
+	(void)pthread_mutex_lock(&s->t->lock);
+	s->t->order[s->t->done] = s->number;
+	(void)pthread_mutex_unlock(&s->t->lock);
+	count(s->t, r);
+}
+
+static void test_timers_in_order(void **state)
+{
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	struct tally t = TALLY_INIT;
+	struct step steps[3] = { { &t, 1 }, { &t, 2 }, { &t, 3 } };
+	int64_t began = dur_now();
+	struct http *h;
+	struct err e;
+
+	assert_int_equal(http_new(&opts, &h, &e), 0);
+	(void)http_after(h, 300 * DUR_MS, on_step, &steps[2]);
+	(void)http_after(h, 150 * DUR_MS, on_step, &steps[1]);
+	(void)http_after(h, 0, on_step, &steps[0]);
+	wait_done(&t, 3);
+	http_free(h);
+	assert_true(dur_now() - began >= 300 * DUR_MS);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(t.order[i], i + 1);
+	assert_int_equal(t.cancelled, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_get),
+		cmocka_unit_test(test_status_is_an_error),
+		cmocka_unit_test(test_broken_bodies),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_timeouts),
+		cmocka_unit_test(test_redirects),
+		cmocka_unit_test(test_secrets_stay_with_their_origin),
+		cmocka_unit_test(test_tls_is_verified),
+		cmocka_unit_test(test_find_ca),
+		cmocka_unit_test(test_find_ca_by_environment),
+		cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_methods),
+		cmocka_unit_test(test_unix_socket),
+		cmocka_unit_test(test_file_urls),
+		cmocka_unit_test(test_side_by_side),
+		cmocka_unit_test(test_data_may_abort),
+		cmocka_unit_test(test_retry_after),
+		cmocka_unit_test(test_cancel),
+		cmocka_unit_test(test_free_cancels),
+		cmocka_unit_test(test_timers_in_order),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
