@@ -23,7 +23,9 @@ NASTY = "it's \"so\" $HOME ${X} %n 100% \\ ; `tick` \xe9\tend"
 
 @pytest.fixture(scope="module")
 def node():
-    subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, check=True)
+    # Not as a part of the make that may have started us.
+    environ = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, env=environ, check=True)
     with Lab() as lab:
         node = lab.boot("bus", "nodes", "#!/bin/sh\n")
         shutil.copy(os.path.join(ROOT, PROBE), node.root + "/root/bus_probe")

@@ -33,7 +33,9 @@ NASTY = ("`touch /var/cache/pwned` $(touch /var/cache/pwned) ${HOME} $HOME 'sing
 
 @pytest.fixture(scope="session")
 def probe():
-    subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, check=True)
+    # Not as a part of the make that may have started us.
+    environ = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
+    subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, env=environ, check=True)
 
     def run(*args, status=0):
         done = subprocess.run([os.path.join(ROOT, PROBE), *args], capture_output=True)
