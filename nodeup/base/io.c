@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { DIR_MODE = 0755, STAGE_TRIES = 16 };
+enum { DIR_MODE = 0755, STAGE_TRIES = 16, OPEN_TRIES = 128 };
 
 int io_open_root(const char *path, int *ret_fd, struct err *e)
 {
@@ -36,8 +36,11 @@ static int open_below(int root_fd, const char *path, int flags, mode_t mode)
 		.mode = mode,
 		.resolve = RESOLVE_IN_ROOT,
 	};
-	int fd = (int)syscall(SYS_openat2, root_fd, *path ? path : "/", &how, sizeof(how));
+	int fd = -1;
 
+	/* EAGAIN: somewhere a rename happened while a link's ".." was followed */
+	for (int i = 0; i < OPEN_TRIES && (i == 0 || (fd < 0 && errno == EAGAIN)); i++)
+		fd = (int)syscall(SYS_openat2, root_fd, *path ? path : "/", &how, sizeof(how));
 	if (fd >= 0 || (errno != ENOSYS && errno != EPERM))
 		return fd;
 	if (!is_host_root(root_fd)) {
@@ -139,7 +142,8 @@ static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
 			return 0;
 		return err_sys(e, "create directory '%s'", path);
 	}
-	if (mode != DIR_MODE && fchmodat(parent, name, mode, 0) < 0)
+	/* whatever the umask is */
+	if (fchmodat(parent, name, mode, 0) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
 	if (fsync(parent) < 0 && errno != EINVAL)
 		return err_sys(e, "sync the directory of '%s'", path);
