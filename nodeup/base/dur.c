@@ -5,12 +5,13 @@
 #include <string.h>
 #include <time.h>
 
+/* Microseconds are "us", or with the micro sign (Go prints it) or the Greek letter. */
 static const struct {
 	const char *name;
 	int64_t ns;
 } units[] = {
-	{ "ns", 1 },      { "us", 1000 },        { "ms", DUR_MS },
-	{ "s", DUR_SEC }, { "m", 60 * DUR_SEC }, { "h", 3600 * DUR_SEC },
+	{ "ns", 1 },      { "us", 1000 },   { "\302\265s", 1000 }, { "\316\274s", 1000 },
+	{ "ms", DUR_MS }, { "s", DUR_SEC }, { "m", 60 * DUR_SEC }, { "h", 3600 * DUR_SEC },
 };
 
 /* Nanoseconds of the unit that starts at *p, which is moved past it; 0 if there is none. */
