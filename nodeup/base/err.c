@@ -52,7 +52,9 @@ int err_config(struct err *e, const char *fmt, ...)
 
 int err_sys(struct err *e, const char *fmt, ...)
 {
-	int saved = errno;
+	const int saved = errno;
+	const char *cause = strerror(saved);
+	const size_t room = sizeof(e->msg) - strlen(cause) - 3;
 	size_t len;
 	va_list ap;
 	int r;
@@ -60,8 +62,9 @@ int err_sys(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	r = fill(e, ERR_SYSTEM, saved, fmt, ap);
 	va_end(ap);
-	len = strlen(e->msg);
-	(void)snprintf(e->msg + len, sizeof(e->msg) - len, ": %s", strerror(saved));
+	/* a long message gives way to the cause */
+	len = strnlen(e->msg, room);
+	(void)snprintf(e->msg + len, sizeof(e->msg) - len, ": %s", cause);
 	return r;
 }
 
