@@ -1,0 +1,177 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/buf.h"
+#include "nodeup/base/str.h"
+
+static void splitting_and_joining(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t n;
+		const char *joined;
+	} rows[] = {
+		{ "", 0, "" },   { "a", 1, "a" },   { "a,b", 2, "a|b" },
+		{ ",", 2, "|" }, { "a,", 2, "a|" }, { ",,a", 3, "||a" },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct strv v = strv_split(a, rows[i].text, ',');
+
+		assert_int_equal(v.n, rows[i].n);
+		assert_string_equal(strv_join(a, &v, "|"), rows[i].joined);
+	}
+}
+
+static void sorting_is_by_bytes(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv v = strv_split(a, "b,a=,a-x=,\xc3\xa9,B,a", ','), none = { 0 };
+
+	(void)state;
+	strv_sort(&none);
+	strv_sort(&v);
+	assert_string_equal(strv_join(a, &v, " "), "B a a-x= a= b \xc3\xa9");
+	assert_true(strv_has(&v, "a="));
+	assert_false(strv_has(&v, "A"));
+}
+
+static void lists_grow(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv v = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		strv_add(a, &v, arena_printf(a, "%d", i));
+	assert_int_equal(v.n, 1000);
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(strtol(v.v[i], NULL, 10), i);
+}
+
+static void maps(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strmap m = { 0 };
+
+	(void)state;
+	assert_null(strmap_get(&m, "a"));
+	strmap_sort(&m);
+	strmap_set(a, &m, "b", "1");
+	strmap_set(a, &m, "a", "2");
+	strmap_set(a, &m, "b", "3");
+	assert_int_equal(m.n, 2);
+	assert_string_equal(strmap_get(&m, "b"), "3");
+	assert_string_equal(m.v[0].key, "b");
+	strmap_sort(&m);
+	assert_string_equal(m.v[0].key, "a");
+}
+
+static void small_helpers(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	assert_true(str_eq(NULL, NULL) && str_eq("a", "a"));
+	assert_false(str_eq(NULL, "") || str_eq("a", NULL) || str_eq("a", "b"));
+	assert_true(str_has_prefix("abc", "ab") && str_has_prefix("a", ""));
+	assert_false(str_has_prefix("a", "ab"));
+	assert_true(str_has_suffix("a.yaml", ".yaml") && str_has_suffix("", ""));
+	assert_false(str_has_suffix("l", "ml"));
+	assert_true(str_is_empty(NULL) && str_is_empty(""));
+	assert_false(str_is_empty(" "));
+	assert_string_equal(str_basename("/a/b"), "b");
+	assert_string_equal(str_basename("b"), "b");
+	assert_string_equal(str_basename("a/"), "");
+	assert_string_equal(str_trim(a, " \t a b\r\n"), "a b");
+	assert_string_equal(str_trim(a, " \n"), "");
+}
+
+static void arenas_give_zeroed_aligned_memory(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	char *big;
+
+	(void)state;
+	for (size_t n = 0; n < 200; n++) {
+		char *p = arena_alloc(a, n);
+
+		assert_int_equal((uintptr_t)p % _Alignof(max_align_t), 0);
+		for (size_t i = 0; i < n; i++)
+			assert_int_equal(p[i], 0);
+		memset(p, 0xff, n);
+	}
+	big = arena_alloc(a, 100000);
+	assert_int_equal(big[99999], 0);
+	assert_null(arena_str(a, NULL));
+	assert_string_equal(arena_strn(a, "abc", 2), "ab");
+	arena_free(NULL);
+}
+
+static void buffers_keep_their_limit(void **state)
+{
+	autobuf struct buf b = BUF_INIT(5);
+	struct err e = { 0 };
+	autofree char *taken = NULL, *empty = NULL;
+
+	(void)state;
+	assert_string_equal(buf_str(&b), "");
+	assert_int_equal(buf_addf(&b, "%d", 123), 0);
+	assert_int_equal(buf_addc(&b, '4'), 0);
+	assert_int_equal(buf_check(&b, "x", &e), 0);
+	assert_int_equal(buf_adds(&b, "56"), -EFBIG);
+	/* sticky: what would fit now is dropped too */
+	assert_int_equal(buf_adds(&b, "5"), -EFBIG);
+	assert_string_equal(buf_str(&b), "1234");
+	assert_int_equal(buf_check(&b, "x", &e), -EFBIG);
+	assert_string_equal(e.msg, "x: larger than 5 bytes");
+	assert_int_equal(e.kind, ERR_CONFIG);
+	taken = buf_take(&b);
+	assert_string_equal(taken, "1234");
+	assert_int_equal(b.len, 0);
+	assert_false(b.overflow);
+	assert_int_equal(buf_adds(&b, "12345"), 0);
+	buf_done(&b);
+	empty = buf_take(&b);
+	assert_string_equal(empty, "");
+}
+
+static void buffers_hold_any_byte(void **state)
+{
+	autobuf struct buf b = BUF_INIT(1 << 20);
+	char all[256];
+
+	(void)state;
+	for (int i = 0; i < 256; i++)
+		all[i] = (char)i;
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(buf_add(&b, all, sizeof(all)), 0);
+	assert_int_equal(b.len, 256000);
+	assert_memory_equal(b.data + 999 * 256, all, 256);
+	assert_int_equal(b.data[b.len], 0);
+	assert_int_equal(buf_add(&b, NULL, 0), 0);
+	assert_int_equal(buf_add(&b, all, SIZE_MAX), -EFBIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(splitting_and_joining),
+		cmocka_unit_test(sorting_is_by_bytes),
+		cmocka_unit_test(lists_grow),
+		cmocka_unit_test(maps),
+		cmocka_unit_test(small_helpers),
+		cmocka_unit_test(arenas_give_zeroed_aligned_memory),
+		cmocka_unit_test(buffers_keep_their_limit),
+		cmocka_unit_test(buffers_hold_any_byte),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
