@@ -204,7 +204,7 @@ static int settle(struct store_wave *w, struct store_op *op, struct err *e)
 
 	w->running--;
 	if (r >= 0 && op->entry.listing)
-		r = settle_listing(w, op);
+		r = answer->r = settle_listing(w, op);
 	if (r < 0)
 		return settle_failure(w, op, e);
 	if (op->entry.listing)

@@ -132,8 +132,13 @@ class Imds(Faults, imds.Handler):
             imds.Handler.do_PUT(self)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """A client may go away."""
+
+
 def serve(handler, **attributes):
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    server = Server(("127.0.0.1", 0), handler)
     vars(server).update(attributes, faults={}, counts=collections.Counter(), lock=threading.Lock(), log=None)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_address[1]
