@@ -260,12 +260,12 @@ class Node:
     def sh(self, script, timeout=120, check=True):
         return self.exec("bash", "-c", script, timeout=timeout, check=check).stdout
 
-    def wait(self, ready, seconds, what):
+    def wait(self, ready, seconds, what, pause=0.05):
         end = time.monotonic() + seconds
         while not ready():
             if time.monotonic() > end:
                 raise LabError("%s: waited %d s for %s" % (self.name, seconds, what))
-            time.sleep(0.05)
+            time.sleep(pause)
 
     def show(self, unit, *properties):
         """systemctl show as a dict."""
