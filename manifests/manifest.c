@@ -1,0 +1,291 @@
+#include "manifests/manifest.h"
+
+#include <string.h>
+#include "nodeup/base/yaml.h"
+
+enum { MANIFEST_MAX = 256 << 10, NAME_MAX_LEN = 63 };
+
+void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
+		   const char *at, bool read_only)
+{
+	struct pod_container *c = &p->container;
+	const struct pod_mount mount = { name, at ? at : host_path, read_only };
+
+	arena_push(a, p->volumes, p->n_volumes, (struct pod_volume){ name, host_path });
+	arena_push(a, c->mounts, c->n_mounts, mount);
+}
+
+/* One word of a shell's line. What kops writes bare stays bare, an empty value shows as "". */
+static const char *shell_word(struct arena *a, const char *word)
+{
+	static const char bare[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   "-_=.,/:@%+#";
+	char *quoted, *out;
+
+	if (*word != '#' && word[strspn(word, bare)] == '\0')
+		return str_has_suffix(word, "=") ? arena_printf(a, "%s\"\"", word) : word;
+	quoted = out = arena_alloc(a, 4 * strlen(word) + sizeof("''"));
+	*out++ = '\'';
+	for (; *word; word++) {
+		if (*word == '\'')
+			out = stpcpy(out, "'\\'");
+		*out++ = *word;
+	}
+	*out = '\'';
+	return quoted;
+}
+
+void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const struct strv *flags,
+		       const char *tee, const char *log)
+{
+	struct strv words = { 0 }, *command = &p->container.command;
+
+	strv_add(a, &words, bin);
+	for (size_t i = 0; i < flags->n; i++)
+		strv_add(a, &words, shell_word(a, flags->v[i]));
+	strv_add(a, command, "/bin/sh");
+	strv_add(a, command, "-c");
+	strv_add(a, command,
+		 arena_printf(a, "%s 2>&1 | %s -a %s", strv_join(a, &words, " "), tee, log));
+}
+
+/* RFC 1123: what Kubernetes takes as the name of a container or volume. */
+static bool is_label(const char *s)
+{
+	size_t n = s ? strlen(s) : 0;
+
+	return n && n <= NAME_MAX_LEN && *s != '-' && s[n - 1] != '-' &&
+	       strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
+}
+
+static const struct pod_volume *find_volume(const struct pod *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_volumes; i++)
+		if (strcmp(p->volumes[i].name, name) == 0)
+			return &p->volumes[i];
+	return NULL;
+}
+
+static int check_volumes(const struct pod *p, struct err *e)
+{
+	const struct pod_container *c = &p->container;
+
+	for (size_t i = 0; i < p->n_volumes; i++) {
+		const struct pod_volume *v = &p->volumes[i];
+
+		if (!is_label(v->name))
+			return err_config(e, "pod %s: '%s' is no name of a volume", p->name,
+					  v->name);
+		if (find_volume(p, v->name) != v)
+			return err_config(e, "pod %s: two volumes are named '%s'", p->name,
+					  v->name);
+		if (str_is_empty(v->host_path) || *v->host_path != '/')
+			return err_config(e, "pod %s: volume %s: '%s' is no absolute path", p->name,
+					  v->name, v->host_path ? v->host_path : "");
+	}
+	for (size_t i = 0; i < c->n_mounts; i++)
+		if (!find_volume(p, c->mounts[i].name))
+			return err_config(e, "pod %s: mounts volume '%s', which it does not have",
+					  p->name, c->mounts[i].name);
+	return 0;
+}
+
+static int check(const struct pod *p, struct err *e)
+{
+	const char *name = p->name ? p->name : "";
+
+	if (!is_label(name) || !is_label(p->container.name))
+		return err_config(e, "pod '%s': it or its container has no valid name", name);
+	if (str_is_empty(p->container.image))
+		return err_config(e, "pod %s: no image", name);
+	return check_volumes(p, e);
+}
+
+static struct tree *number(struct arena *a, int64_t n)
+{
+	return tree_plain(a, arena_printf(a, "%lld", (long long)n));
+}
+
+static void set_string(struct arena *a, struct tree *map, const char *key, const char *value)
+{
+	if (value)
+		(void)tree_set(a, map, key, tree_string(a, value));
+}
+
+static void set_true(struct arena *a, struct tree *map, const char *key, bool value)
+{
+	if (value)
+		(void)tree_set(a, map, key, tree_plain(a, "true"));
+}
+
+static void set_list(struct arena *a, struct tree *map, const char *key, struct tree *list)
+{
+	if (list->n)
+		(void)tree_set(a, map, key, list);
+}
+
+static struct tree *string_map(struct arena *a, const struct strmap *m)
+{
+	struct tree *t = tree_map(a);
+	struct strmap sorted = { 0 };
+
+	for (size_t i = 0; i < m->n; i++)
+		strmap_set(a, &sorted, m->v[i].key, m->v[i].value);
+	strmap_sort(&sorted);
+	for (size_t i = 0; i < sorted.n; i++)
+		set_string(a, t, sorted.v[i].key, sorted.v[i].value);
+	return t;
+}
+
+static struct tree *metadata_tree(struct arena *a, const struct pod *p)
+{
+	struct tree *t = tree_map(a);
+
+	set_list(a, t, "annotations", string_map(a, &p->annotations));
+	(void)tree_set(a, t, "creationTimestamp", tree_null(a));
+	set_list(a, t, "labels", string_map(a, &p->labels));
+	set_string(a, t, "name", p->name);
+	set_string(a, t, "namespace", p->namespace_);
+	return t;
+}
+
+static struct tree *probe_tree(struct arena *a, const struct pod_probe *probe)
+{
+	struct tree *get = tree_map(a), *t = tree_map(a);
+
+	set_string(a, get, "host", probe->host);
+	set_string(a, get, "path", probe->path);
+	(void)tree_set(a, get, "port", number(a, probe->port));
+	set_string(a, get, "scheme", probe->scheme);
+	(void)tree_set(a, t, "httpGet", get);
+	(void)tree_set(a, t, "initialDelaySeconds", number(a, probe->initial_delay));
+	(void)tree_set(a, t, "timeoutSeconds", number(a, probe->timeout));
+	return t;
+}
+
+static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
+{
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; i < c->n_ports; i++) {
+		struct tree *t = tree_map(a);
+
+		(void)tree_set(a, t, "containerPort", number(a, c->ports[i].container_port));
+		(void)tree_set(a, t, "hostPort", number(a, c->ports[i].host_port));
+		set_string(a, t, "name", c->ports[i].name);
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
+static struct tree *env_tree(struct arena *a, const struct pod_container *c)
+{
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; i < c->n_env; i++) {
+		struct tree *t = tree_map(a);
+
+		set_string(a, t, "name", c->env[i].name);
+		set_string(a, t, "value", c->env[i].value);
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
+static struct tree *mounts_tree(struct arena *a, const struct pod_container *c)
+{
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; i < c->n_mounts; i++) {
+		struct tree *t = tree_map(a);
+
+		set_string(a, t, "mountPath", c->mounts[i].path);
+		set_string(a, t, "name", c->mounts[i].name);
+		set_true(a, t, "readOnly", c->mounts[i].read_only);
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
+static struct tree *resources_tree(struct arena *a, const struct pod_container *c)
+{
+	struct tree *requests = tree_map(a), *t = tree_map(a);
+
+	set_string(a, requests, "cpu", c->cpu_request);
+	set_list(a, t, "requests", requests);
+	return t;
+}
+
+static struct tree *container_tree(struct arena *a, const struct pod_container *c)
+{
+	struct tree *t = tree_map(a), *command = tree_seq(a), *security = tree_map(a);
+
+	for (size_t i = 0; i < c->command.n; i++)
+		(void)tree_add(a, command, tree_string(a, c->command.v[i]));
+	set_list(a, t, "command", command);
+	set_list(a, t, "env", env_tree(a, c));
+	set_string(a, t, "image", c->image);
+	if (c->liveness.port)
+		(void)tree_set(a, t, "livenessProbe", probe_tree(a, &c->liveness));
+	set_string(a, t, "name", c->name);
+	set_list(a, t, "ports", ports_tree(a, c));
+	(void)tree_set(a, t, "resources", resources_tree(a, c));
+	set_true(a, security, "privileged", c->privileged);
+	set_list(a, t, "securityContext", security);
+	set_list(a, t, "volumeMounts", mounts_tree(a, c));
+	return t;
+}
+
+static struct tree *volumes_tree(struct arena *a, const struct pod *p)
+{
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; i < p->n_volumes; i++) {
+		struct tree *path = tree_map(a), *t = tree_map(a);
+
+		set_string(a, path, "path", p->volumes[i].host_path);
+		(void)tree_set(a, t, "hostPath", path);
+		set_string(a, t, "name", p->volumes[i].name);
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
+static struct tree *spec_tree(struct arena *a, const struct pod *p)
+{
+	struct tree *t = tree_map(a), *tolerations = tree_seq(a);
+
+	for (size_t i = 0; i < p->n_tolerations; i++) {
+		struct tree *one = tree_map(a);
+
+		set_string(a, one, "key", p->tolerations[i].key);
+		set_string(a, one, "operator", p->tolerations[i].op);
+		(void)tree_add(a, tolerations, one);
+	}
+	(void)tree_set(a, t, "containers",
+		       tree_add(a, tree_seq(a), container_tree(a, &p->container)));
+	set_true(a, t, "hostNetwork", p->host_network);
+	set_list(a, t, "tolerations", tolerations);
+	set_list(a, t, "volumes", volumes_tree(a, p));
+	return t;
+}
+
+int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(MANIFEST_MAX);
+	struct tree *t = tree_map(a);
+	int r = check(p, e);
+
+	if (r < 0)
+		return r;
+	set_string(a, t, "apiVersion", "v1");
+	set_string(a, t, "kind", "Pod");
+	(void)tree_set(a, t, "metadata", metadata_tree(a, p));
+	(void)tree_set(a, t, "spec", spec_tree(a, p));
+	(void)tree_set(a, t, "status", tree_map(a));
+	r = yaml_render(t, &b, e);
+	if (r < 0)
+		return err_wrap(e, "pod %s", p->name);
+	*ret_text = arena_strn(a, buf_str(&b), b.len);
+	return 0;
+}

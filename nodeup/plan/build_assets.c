@@ -1,0 +1,212 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/pieces.h"
+
+static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
+{
+	static const char text[] = "sha1 is broken; name this and other assets by sha256";
+
+	for (size_t i = 0; i < p->warnings.n; i++)
+		if (str_has_suffix(p->warnings.v[i], text))
+			return;
+	if (as->digest.algo == DIGEST_SHA1)
+		strv_add(p->arena, &p->warnings,
+			 arena_printf(p->arena, "%s: asset %s: %s", where, as->name, text));
+}
+
+int plan_parse_assets(struct plan *p, struct err *e)
+{
+	const struct node_texts *texts = &p->req->node->assets;
+
+	for (size_t i = 0; i < texts->n; i++) {
+		const char *where = tree_where(p->arena, &texts->v[i].pos);
+		struct asset *as = arena_new(p->arena, struct asset);
+		int r = asset_parse(p->arena, texts->v[i].text, as, e);
+
+		if (r < 0)
+			return err_wrap(e, "%s", where);
+		warn_sha1(p, as, where);
+		arena_push(p->arena, p->assets, p->n_assets, as);
+	}
+	return 0;
+}
+
+/* The task of that kind for the same bytes, made if need be. Two archives may share a file name. */
+static struct task *asset_task(struct plan *p, enum task_kind kind, const struct asset *as)
+{
+	const char *name = as->name;
+	struct task *t;
+
+	for (size_t i = 0; i < p->n; i++) {
+		t = p->tasks[i];
+		if (t->kind != kind)
+			continue;
+		if (digest_eq(&t->asset.asset->digest, &as->digest))
+			return t;
+		if (strcmp(t->name, name) == 0)
+			name = asset_url_public(p->arena, as->urls.v[0]);
+	}
+	t = plan_new_task(p, kind, name);
+	t->asset.asset = as;
+	return t;
+}
+
+static size_t count_archives(const struct plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_assets; i++)
+		n += asset_is_archive(p->assets[i]);
+	return n;
+}
+
+int build_assets(struct plan *p, struct err *e)
+{
+	/* of several archives the one that nothing comes from may be broken */
+	const bool optional = count_archives(p) > 1;
+
+	(void)e;
+	for (size_t i = 0; i < p->n_assets; i++) {
+		struct task *t = asset_task(p, TASK_ASSET, p->assets[i]);
+
+		if (!asset_is_archive(p->assets[i]))
+			continue;
+		t->optional = optional;
+		asset_task(p, TASK_UNPACK, p->assets[i])->optional = optional;
+	}
+	return 0;
+}
+
+/* "kube_env.yaml:2:3 lists kubelet, cni.tar.gz": what a person has to look at. */
+static int fail_missing(const struct plan *p, const char *what, struct err *e)
+{
+	const struct node_texts *texts = &p->req->node->assets;
+	struct strv names = { 0 };
+	int r;
+
+	for (size_t i = 0; i < p->n_assets; i++)
+		strv_add(p->arena, &names, p->assets[i]->name);
+	if (names.n == 0)
+		return err_config(e, "%s: needed for %s, but the documents list no assets", what,
+				  p->builder);
+	r = err_config(e, "%s: Assets: no %s, which %s needs",
+		       tree_where(p->arena, &texts->v[0].pos), what, p->builder);
+	err_note(e, "got", "%s", strv_join(p->arena, &names, ", "));
+	return r;
+}
+
+static int find_plain(const struct plan *p, const char *name, const struct asset **ret,
+		      struct err *e)
+{
+	const struct asset *found = NULL;
+
+	for (size_t i = 0; i < p->n_assets; i++) {
+		const struct asset *as = p->assets[i];
+
+		if (strcmp(as->name, name) != 0)
+			continue;
+		if (found && !digest_eq(&found->digest, &as->digest))
+			return err_config(e, "%s: Assets: a second, different %s",
+					  tree_where(p->arena, &p->req->node->assets.v[i].pos),
+					  name);
+		found = as;
+	}
+	if (!found)
+		return fail_missing(p, arena_printf(p->arena, "asset %s", name), e);
+	*ret = found;
+	return 0;
+}
+
+static bool is_equal_install(const struct task *t, const struct task_install *install)
+{
+	const struct task_install *have = &t->install;
+
+	return t->kind == TASK_INSTALL && have->mode == install->mode &&
+	       str_eq(have->member, install->member) &&
+	       digest_eq(&have->sources[0]->digest, &install->sources[0]->digest);
+}
+
+static struct task *add_install(struct plan *p, const struct task_install *install, struct err *e)
+{
+	struct task *t;
+
+	for (size_t i = 0; i < p->n; i++) {
+		t = p->tasks[i];
+		if (!str_eq(task_path(t), install->path))
+			continue;
+		if (is_equal_install(t, install))
+			return t;
+		(void)err_config(e, "%s: asked for differently by %s and by %s", install->path,
+				 t->origin, p->builder);
+		return NULL;
+	}
+	t = plan_new_task(p, TASK_INSTALL, install->path);
+	t->install = *install;
+	return t;
+}
+
+struct task *plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode,
+			  struct err *e)
+{
+	struct task_install install = { .path = path, .mode = mode };
+	const struct asset *as = NULL;
+
+	if (find_plain(p, asset_name, &as, e) < 0)
+		return NULL;
+	(void)asset_task(p, TASK_ASSET, as);
+	arena_push(p->arena, install.sources, install.n_sources, as);
+	return add_install(p, &install, e);
+}
+
+struct task *plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode,
+				 struct err *e)
+{
+	struct task_install install = { .path = path, .mode = mode, .member = member };
+
+	for (size_t i = 0; i < p->n_assets; i++) {
+		if (!asset_is_archive(p->assets[i]))
+			continue;
+		(void)asset_task(p, TASK_ASSET, p->assets[i]);
+		(void)asset_task(p, TASK_UNPACK, p->assets[i]);
+		arena_push(p->arena, install.sources, install.n_sources, p->assets[i]);
+	}
+	if (install.n_sources == 0) {
+		(void)fail_missing(p, arena_printf(p->arena, "archive that could hold %s", member),
+				   e);
+		return NULL;
+	}
+	return add_install(p, &install, e);
+}
+
+struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e)
+{
+	const char *where = tree_where(p->arena, &image->pos);
+	struct asset *as = arena_new(p->arena, struct asset);
+	struct task *t;
+
+	if (str_is_empty(image->hash) || str_is_empty(image->source)) {
+		(void)err_config(e, "%s: image %s: no %s", where, image->name,
+				 str_is_empty(image->hash) ? "hash" : "source");
+		return NULL;
+	}
+	if (asset_parse(p->arena, arena_printf(p->arena, "%s@%s", image->hash, image->source), as,
+			e) < 0) {
+		(void)err_wrap(e, "%s: image %s", where, image->name);
+		return NULL;
+	}
+	for (size_t i = 0; i < p->n; i++) {
+		t = p->tasks[i];
+		if (t->kind != TASK_IMAGE || strcmp(t->name, image->name) != 0)
+			continue;
+		if (digest_eq(&t->image.asset->digest, &as->digest))
+			return t;
+		(void)err_config(e, "%s: a second, different image %s", where, image->name);
+		return NULL;
+	}
+	warn_sha1(p, as, where);
+	asset_task(p, TASK_ASSET, as)->optional = false;
+	t = plan_new_task(p, TASK_IMAGE, image->name);
+	t->image = (struct task_image){ .name = image->name, .asset = as };
+	return t;
+}

@@ -1,0 +1,20 @@
+#include "nodeup/plan/builders.h"
+
+int build_cloud_config(struct plan *p, struct err *e)
+{
+	const struct node *n = p->req->node;
+	struct strv lines = { 0 };
+
+	if (str_is_empty(n->cloud_provider))
+		return 0;
+	for (size_t i = 0; i < n->cloud_config.n; i++)
+		strv_add(p->arena, &lines,
+			 arena_printf(p->arena, "%s = %s", n->cloud_config.v[i].key,
+				      n->cloud_config.v[i].value));
+	/* without lines one blank line is left, as kops leaves it */
+	if (!plan_file(p, "/etc/kubernetes/cloud.config", 0644,
+		       arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")),
+		       e))
+		return -EINVAL;
+	return 0;
+}

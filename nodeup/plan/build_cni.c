@@ -1,0 +1,42 @@
+#include "nodeup/plan/builders.h"
+
+#include "nodeup/plan/pieces.h"
+
+/* The plugins of a network; source: kops 1.8.1 nodeup/pkg/model/network.go. Any network that is not
+ * named here brings its own on top of the last row's. */
+static const struct {
+	const char *networking;
+	const char *plugins;
+} networks[] = {
+	{ "classic", "" },
+	{ "kubenet", "bridge host-local loopback" },
+	{ "external", "bridge host-local loopback" },
+	{ "kopeio", "bridge host-local loopback" },
+	{ NULL, "bridge host-local loopback ptp flannel" },
+};
+
+static const char *plugins_of(const char *networking)
+{
+	size_t i = 0;
+
+	while (networks[i].networking && !str_eq(networks[i].networking, networking))
+		i++;
+	return networks[i].plugins;
+}
+
+int build_cni(struct plan *p, struct err *e)
+{
+	const char *dir = plan_layout(p)->cni_dir;
+	struct strv names = strv_split(p->arena, plugins_of(p->req->node->networking), ' ');
+
+	/* the network of old has none */
+	if (names.n == 0)
+		return 0;
+	if (!plan_dir(p, "/etc/cni/net.d", 0755, e) || !plan_dir(p, dir, 0755, e))
+		return -EINVAL;
+	for (size_t i = 0; i < names.n; i++)
+		if (!plan_install_member(p, names.v[i],
+					 arena_printf(p->arena, "%s/%s", dir, names.v[i]), 0755, e))
+			return -EINVAL;
+	return 0;
+}

@@ -1,0 +1,333 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/pieces.h"
+
+static const char srv[] = "/srv/kubernetes";
+static const char cloud_config[] = "/etc/kubernetes/cloud.config";
+
+/* Where distributions keep CA certificates. */
+static const char *const ssl_paths[] = {
+	"/etc/ssl",     "/etc/pki/tls",       "/etc/pki/ca-trust", "/usr/share/ssl", "/usr/ssl",
+	"/usr/lib/ssl", "/usr/local/openssl", "/var/ssl",          "/etc/openssl",
+};
+static const char *const ssl_paths_readonly_usr[] = {
+	"/etc/ssl",
+	"/etc/pki/tls",
+	"/etc/pki/ca-trust",
+	"/usr/share/ca-certificates",
+};
+
+/* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
+static const struct {
+	const char *name, *cert, *key;
+	bool optional;
+} files[] = {
+	{ "master", "server.cert", "server.key", false },
+	{ "apiserver-proxy-client", "proxy-client.cert", "proxy-client.key", true },
+	{ "apiserver-aggregator", "apiserver-aggregator.cert", "apiserver-aggregator.key", true },
+	{ "apiserver-aggregator-ca", "apiserver-aggregator-ca.cert", NULL, true },
+	{ "kubelet-api", "kubelet-api.pem", "kubelet-api-key.pem", true },
+	{ "etcd", "etcd.pem", "etcd-key.pem", true },
+	{ "etcd-client", "etcd-client.pem", "etcd-client-key.pem", true },
+	{ "ca", NULL, "ca.key", false },
+};
+
+static const char *in_srv(const struct plan *p, const char *name)
+{
+	return arena_printf(p->arena, "%s/%s", srv, name);
+}
+
+static int add_keypairs(struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		const struct node_keypair *k;
+
+		if (files[i].optional && !node_keypair(p->req->node, files[i].name))
+			continue;
+		k = plan_keypair(p, files[i].name, files[i].key != NULL, e);
+		if (!k)
+			return -EINVAL;
+		if (files[i].cert && !plan_file(p, in_srv(p, files[i].cert), 0644, k->cert, e))
+			return -EINVAL;
+		/* kops leaves private keys to be read by everybody */
+		if (files[i].key && !plan_secret(p, in_srv(p, files[i].key), 0600, k->key, e))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static const char *known_tokens(const struct plan *p)
+{
+	const struct strmap *secrets = &p->req->node->secrets;
+	struct strv lines = { 0 };
+	struct strmap sorted = { 0 };
+
+	for (size_t i = 0; i < secrets->n; i++)
+		if (!str_eq(secrets->v[i].key, "dockerconfig") &&
+		    !str_eq(secrets->v[i].key, "encryptionconfig"))
+			strmap_set(p->arena, &sorted, secrets->v[i].key, secrets->v[i].value);
+	strmap_sort(&sorted);
+	for (size_t i = 0; i < sorted.n; i++)
+		strv_add(p->arena, &lines,
+			 arena_printf(p->arena, "%s,%s,%s", sorted.v[i].value, sorted.v[i].key,
+				      sorted.v[i].key));
+	return strv_join(p->arena, &lines, "\n");
+}
+
+/* Encryption at rest, where the cluster asks for it and the store says how. */
+static const char *encryption_config(const struct plan *p)
+{
+	const struct node *n = p->req->node;
+
+	return n->encryption_config && node_k8s_at_least(n, 1, 7)
+		       ? strmap_get(&n->secrets, "encryptionconfig")
+		       : NULL;
+}
+
+static int add_logins(struct plan *p, struct err *e)
+{
+	const char *password = strmap_get(&p->req->node->secrets, "kube");
+	const char *encryption = encryption_config(p);
+
+	if (!password)
+		return err_config(e, "secret kube: the admin's password is missing");
+	if (!plan_secret(p, in_srv(p, "basic_auth.csv"), 0600,
+			 arena_printf(p->arena, "%s,admin,admin,system:masters", password), e) ||
+	    !plan_secret(p, in_srv(p, "known_tokens.csv"), 0600, known_tokens(p), e))
+		return -EINVAL;
+	if (encryption && !plan_secret(p, in_srv(p, "encryptionconfig.yaml"), 0600, encryption, e))
+		return -EINVAL;
+	return 0;
+}
+
+/* What the API server is told beside the documents: where this node keeps its files. */
+static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
+{
+	const struct node *n = p->req->node;
+
+	if (!node_k8s_at_least(n, 1, 7))
+		return;
+	if (node_keypair(n, "apiserver-proxy-client")) {
+		s->proxy_client_cert_file = in_srv(p, "proxy-client.cert");
+		s->proxy_client_key_file = in_srv(p, "proxy-client.key");
+	}
+	/* signed by a CA of its own, so it goes before */
+	if (node_keypair(n, "apiserver-aggregator")) {
+		s->proxy_client_cert_file = in_srv(p, "apiserver-aggregator.cert");
+		s->proxy_client_key_file = in_srv(p, "apiserver-aggregator.key");
+	}
+	if (node_keypair(n, "apiserver-aggregator-ca"))
+		s->requestheader_client_ca_file = in_srv(p, "apiserver-aggregator-ca.cert");
+}
+
+static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
+{
+	if (!p->req->node->etcd_tls)
+		return;
+	s->etcd_ca_file = in_srv(p, "ca.crt");
+	s->etcd_cert_file = in_srv(p, "etcd-client.pem");
+	s->etcd_key_file = in_srv(p, "etcd-client-key.pem");
+	s->etcd_servers = strv_split(p->arena, "https://127.0.0.1:4001", ',');
+	s->etcd_servers_overrides = strv_split(p->arena, "/events#https://127.0.0.1:4002", ',');
+}
+
+static struct strv apiserver_flags(const struct plan *p)
+{
+	const struct node *n = p->req->node;
+	struct kube_apiserver_spec s = n->kube_apiserver;
+	struct strv out = { 0 };
+
+	s.basic_auth_file = in_srv(p, "basic_auth.csv");
+	s.client_ca_file = in_srv(p, "ca.crt");
+	s.tls_cert_file = in_srv(p, "server.cert");
+	s.tls_private_key_file = in_srv(p, "server.key");
+	s.token_auth_file = in_srv(p, "known_tokens.csv");
+	set_aggregation(p, &s);
+	set_etcd_tls(p, &s);
+	if (n->secure_kubelet) {
+		s.kubelet_client_certificate = in_srv(p, "kubelet-api.pem");
+		s.kubelet_client_key = in_srv(p, "kubelet-api-key.pem");
+	}
+	if (encryption_config(p))
+		s.experimental_encryption_provider_config = in_srv(p, "encryptionconfig.yaml");
+	if (n->has_cloud_config)
+		strv_add(p->arena, &out, arena_printf(p->arena, "--cloud-config=%s", cloud_config));
+	field_flags(p->arena, &kube_apiserver_schema, &s, &out);
+	return out;
+}
+
+static struct pod_probe probe(int64_t port)
+{
+	return (struct pod_probe){
+		.host = "127.0.0.1",
+		.path = "/healthz",
+		.port = port,
+		.initial_delay = 15,
+		.timeout = 15,
+	};
+}
+
+/* "/usr/share/ssl" is mounted as volume "usrsharessl". */
+static const char *volume_name(struct arena *a, const char *path)
+{
+	char *name = arena_str(a, path), *out = name;
+
+	for (const char *in = path; *in; in++)
+		if (*in != '/')
+			*out++ = *in;
+	*out = '\0';
+	return name;
+}
+
+static void mount_ssl(const struct plan *p, struct pod *pod)
+{
+	const bool readonly_usr = plan_layout(p)->distribution != NULL;
+	const char *const *paths = readonly_usr ? ssl_paths_readonly_usr : ssl_paths;
+	size_t n = readonly_usr ? ARRAY_LEN(ssl_paths_readonly_usr) : ARRAY_LEN(ssl_paths);
+
+	for (size_t i = 0; i < n; i++)
+		pod_host_path(p->arena, pod, volume_name(p->arena, paths[i]), paths[i], NULL, true);
+}
+
+static void mount_cloud_config(const struct plan *p, struct pod *pod)
+{
+	if (p->req->node->has_cloud_config)
+		pod_host_path(p->arena, pod, "cloudconfig", cloud_config, NULL, true);
+}
+
+static void mount_audit_log(const struct plan *p, struct pod *pod)
+{
+	const char *log = p->req->node->kube_apiserver.audit_log_path;
+	const char *slash = log ? strrchr(log, '/') : NULL;
+
+	if (!slash || slash == log)
+		return;
+	pod_host_path(p->arena, pod, "auditlogpathdir",
+		      arena_strn(p->arena, log, (size_t)(slash - log)), NULL, false);
+}
+
+static void name_in_dns(const struct plan *p, struct pod *pod)
+{
+	const struct node *n = p->req->node;
+
+	strmap_set(p->arena, &pod->annotations, "dns.alpha.kubernetes.io/internal",
+		   n->master_internal_name);
+	if (n->api_dns)
+		strmap_set(p->arena, &pod->annotations, "dns.alpha.kubernetes.io/external",
+			   n->master_public_name);
+}
+
+static int add_apiserver(struct plan *p, struct err *e)
+{
+	static const char log[] = "/var/log/kube-apiserver.log";
+	const struct kube_apiserver_spec *s = &p->req->node->kube_apiserver;
+	struct pod *pod = plan_pod(p, "kube-apiserver", s->image);
+	struct pod_container *c = &pod->container;
+	struct strv args = apiserver_flags(p);
+
+	name_in_dns(p, pod);
+	c->cpu_request = "150m";
+	c->liveness = probe(s->insecure_port ? s->insecure_port : s->secure_port);
+	if (!s->insecure_port)
+		c->liveness.scheme = "HTTPS";
+	arena_push(p->arena, c->ports, c->n_ports,
+		   (struct pod_port){ "https", s->secure_port, s->secure_port });
+	if (s->insecure_port)
+		arena_push(p->arena, c->ports, c->n_ports,
+			   (struct pod_port){ "local", s->insecure_port, s->insecure_port });
+	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-apiserver", &args, "/bin/tee", log);
+	mount_ssl(p, pod);
+	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
+	mount_cloud_config(p, pod);
+	pod_host_path(p->arena, pod, "srvkube", srv, NULL, true);
+	pod_host_path(p->arena, pod, "srvsshproxy", "/srv/sshproxy", NULL, true);
+	mount_audit_log(p, pod);
+	return plan_static_pod(p, pod, e);
+}
+
+static struct strv controller_manager_flags(const struct plan *p)
+{
+	const struct node *n = p->req->node;
+	struct kube_controller_manager_spec s = n->kube_controller_manager;
+	struct strv out = { 0 };
+
+	s.root_ca_file = in_srv(p, "ca.crt");
+	s.service_account_private_key_file = in_srv(p, "server.key");
+	if (n->has_cloud_config)
+		strv_add(p->arena, &out, arena_printf(p->arena, "--cloud-config=%s", cloud_config));
+	strv_add(p->arena, &out, "--kubeconfig=/var/lib/kube-controller-manager/kubeconfig");
+	if (node_k8s_at_least(n, 1, 6)) {
+		strv_add(p->arena, &out, "--cluster-signing-cert-file=/srv/kubernetes/ca.crt");
+		strv_add(p->arena, &out, "--cluster-signing-key-file=/srv/kubernetes/ca.key");
+	}
+	field_flags(p->arena, &kube_controller_manager_schema, &s, &out);
+	return out;
+}
+
+static int add_controller_manager(struct plan *p, struct err *e)
+{
+	static const char name[] = "kube-controller-manager";
+	static const char log[] = "/var/log/kube-controller-manager.log";
+	static const char lib[] = "/var/lib/kube-controller-manager";
+	struct pod *pod = plan_pod(p, name, p->req->node->kube_controller_manager.image);
+	struct strv args = controller_manager_flags(p);
+	int r;
+
+	pod->container.liveness = probe(10252);
+	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,
+			  "/bin/tee", log);
+	mount_ssl(p, pod);
+	mount_cloud_config(p, pod);
+	pod_host_path(p->arena, pod, "srvkube", srv, NULL, true);
+	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
+	pod_host_path(p->arena, pod, "varlibkcm", lib, NULL, true);
+	r = plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name, e);
+	return r < 0 ? r : plan_static_pod(p, pod, e);
+}
+
+static int add_scheduler(struct plan *p, struct err *e)
+{
+	static const char log[] = "/var/log/kube-scheduler.log";
+	static const char lib[] = "/var/lib/kube-scheduler";
+	const struct kube_scheduler_spec *s = &p->req->node->kube_scheduler;
+	struct pod *pod = plan_pod(p, "kube-scheduler", s->image);
+	struct strv args = { 0 };
+	int r;
+
+	strv_add(p->arena, &args, "--kubeconfig=/var/lib/kube-scheduler/kubeconfig");
+	if (s->use_policy_config_map.set && s->use_policy_config_map.v)
+		strv_add(p->arena, &args, "--policy-configmap=scheduler-policy");
+	field_flags(p->arena, &kube_scheduler_schema, s, &args);
+	pod->container.liveness = probe(10251);
+	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-scheduler", &args, "/bin/tee", log);
+	pod_host_path(p->arena, pod, "varlibkubescheduler", lib, NULL, true);
+	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
+	r = plan_kubeconfig(p, "/var/lib/kube-scheduler/kubeconfig", "kube-scheduler", e);
+	return r < 0 ? r : plan_static_pod(p, pod, e);
+}
+
+static int add_kubectl(struct plan *p, struct err *e)
+{
+	const char *path = arena_printf(p->arena, "%s/kubectl", plan_layout(p)->kubectl_dir);
+
+	if (!plan_install(p, "kubectl", path, 0755, e))
+		return -EINVAL;
+	return plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg", e);
+}
+
+int build_control_plane(struct plan *p, struct err *e)
+{
+	static int (*const parts[])(struct plan *, struct err *) = {
+		add_keypairs,           add_logins,    add_apiserver,
+		add_controller_manager, add_scheduler, add_kubectl,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+		int r = parts[i](p, e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

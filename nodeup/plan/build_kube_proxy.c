@@ -1,0 +1,49 @@
+#include "nodeup/plan/builders.h"
+
+#include "nodeup/plan/pieces.h"
+
+static const char kubeconfig[] = "/var/lib/kube-proxy/kubeconfig";
+static const char log_file[] = "/var/log/kube-proxy.log";
+
+static struct strv flags(struct plan *p)
+{
+	struct kube_proxy_spec spec = p->req->node->kube_proxy;
+	struct strv out = { 0 };
+
+	if (str_is_empty(spec.master))
+		spec.master = plan_api_server(p);
+	strv_add(p->arena, &out, "--conntrack-max-per-core=131072");
+	strv_add(p->arena, &out, arena_printf(p->arena, "--kubeconfig=%s", kubeconfig));
+	strv_add(p->arena, &out, "--oom-score-adj=-998");
+	strv_add(p->arena, &out, "--resource-container=");
+	field_flags(p->arena, &kube_proxy_schema, &spec, &out);
+	return out;
+}
+
+int build_kube_proxy(struct plan *p, struct err *e)
+{
+	const struct kube_proxy_spec *spec = &p->req->node->kube_proxy;
+	struct arena *a = p->arena;
+	struct strv args;
+	struct pod *pod;
+	int r;
+
+	if (spec->enabled.set && !spec->enabled.v)
+		return 0;
+	args = flags(p);
+	pod = plan_pod(p, "kube-proxy", spec->image);
+	if (!str_is_empty(spec->cpu_request))
+		pod->container.cpu_request = spec->cpu_request;
+	strmap_set(a, &pod->labels, "tier", "node");
+	pod->container.privileged = true;
+	pod_shell_command(a, pod, "/usr/local/bin/kube-proxy", &args, "/usr/bin/tee", log_file);
+	pod_host_path(a, pod, "kubeconfig", kubeconfig, NULL, true);
+	pod_host_path(a, pod, "logfile", log_file, NULL, false);
+	pod_host_path(a, pod, "ssl-certs-hosts", "/usr/share/ca-certificates", "/etc/ssl/certs",
+		      true);
+	/* protokube writes the names it hears there */
+	if (plan_uses_gossip(p))
+		pod_host_path(a, pod, "etchosts", "/etc/hosts", NULL, true);
+	r = plan_kubeconfig(p, kubeconfig, "kube-proxy", e);
+	return r < 0 ? r : plan_static_pod(p, pod, e);
+}

@@ -1,0 +1,86 @@
+#include "nodeup/plan/builders.h"
+
+#include "nodeup/plan/pieces.h"
+
+static const char sysconfig[] = "/etc/sysconfig/kubelet";
+static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
+
+/* What kops appends behind the sorted flags, in its order. */
+static void add_late_flags(struct plan *p, struct strv *flags)
+{
+	const struct node *n = p->req->node;
+	const char *cni_dir = plan_layout(p)->cni_dir;
+	const char *bin = arena_printf(p->arena, "--cni-bin-dir=%s/", cni_dir);
+
+	if (n->has_cloud_config)
+		strv_add(p->arena, flags, "--cloud-config=/etc/kubernetes/cloud.config");
+	if (!str_eq(n->networking, "classic")) {
+		strv_add(p->arena, flags, bin);
+		strv_add(p->arena, flags, "--cni-conf-dir=/etc/cni/net.d/");
+	}
+	if (!str_eq(n->networking, "kubenet"))
+		return;
+	if (node_k8s_at_least(n, 1, 9))
+		strv_add(p->arena, flags, bin);
+	else
+		strv_add(p->arena, flags,
+			 arena_printf(p->arena, "--network-plugin-dir=%s/", cni_dir));
+}
+
+static const char *environment(struct plan *p)
+{
+	struct strv flags = { 0 };
+
+	field_flags(p->arena, &kubelet_schema, &p->req->node->kubelet, &flags);
+	add_late_flags(p, &flags);
+	/* HOME makes kubelet read /root/.docker/config.json */
+	return arena_printf(p->arena, "%s%s",
+			    unit_env_line(p->arena, "DAEMON_ARGS",
+					  strv_join(p->arena, &flags, " ")),
+			    unit_env_line(p->arena, "HOME", "/root"));
+}
+
+/* Without [Install]: at boot our own unit starts kubelet, after all it needs is right. */
+static struct task *add_unit_file(struct plan *p, const char *binary, struct err *e)
+{
+	const char *path_env = plan_layout(p)->path_env;
+	struct arena *a = p->arena;
+	struct unit u = { 0 };
+
+	unit_set(a, &u, "Unit", "Description", "Kubernetes Kubelet Server");
+	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kubernetes");
+	unit_set(a, &u, "Unit", "After", "docker.service");
+	if (path_env)
+		unit_set(a, &u, "Service", "Environment", path_env);
+	unit_set(a, &u, "Service", "EnvironmentFile", sysconfig);
+	unit_set(a, &u, "Service", "ExecStart", arena_printf(a, "%s \"$DAEMON_ARGS\"", binary));
+	unit_set(a, &u, "Service", "Restart", "always");
+	unit_set(a, &u, "Service", "RestartSec", "2s");
+	unit_set(a, &u, "Service", "StartLimitInterval", "0");
+	unit_set(a, &u, "Service", "KillMode", "process");
+	unit_set(a, &u, "Service", "User", "root");
+	return plan_unit_file(p, "kubelet.service", &u, e);
+}
+
+int build_kubelet(struct plan *p, struct err *e)
+{
+	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_layout(p)->kubelet_dir);
+	struct task *t;
+	int r;
+
+	if (!plan_install(p, "kubelet", binary, 0755, e))
+		return -EINVAL;
+	r = plan_kubeconfig(p, kubeconfig, "kubelet", e);
+	if (r < 0)
+		return r;
+	if (!plan_file(p, sysconfig, 0644, environment(p), e) || !add_unit_file(p, binary, e))
+		return -EINVAL;
+	t = plan_unit(p, "kubelet.service", false, e);
+	if (!t)
+		return -EINVAL;
+	t->unit.health_url = "http://127.0.0.1:10248/healthz";
+	strv_add(p->arena, &t->unit.inputs, binary);
+	strv_add(p->arena, &t->unit.inputs, sysconfig);
+	strv_add(p->arena, &t->unit.inputs, kubeconfig);
+	return 0;
+}

@@ -1,0 +1,203 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/pieces.h"
+
+static const char kubeconfig[] = "/var/lib/kops/kubeconfig";
+static const char env_file[] = "/etc/sysconfig/protokube";
+
+static void add(struct plan *p, struct strv *v, const char *key, const char *value)
+{
+	strv_add(p->arena, v, arena_printf(p->arena, "--%s=%s", key, value));
+}
+
+static void add_dns_flags(struct plan *p, struct strv *flags)
+{
+	const struct node *n = p->req->node;
+	const char *internal = n->master_internal_name;
+
+	if (plan_uses_gossip(p)) {
+		if (str_has_prefix(internal, "api."))
+			internal += strlen("api.");
+		add(p, flags, "dns", "gossip");
+		add(p, flags, "dns-internal-suffix", internal);
+		return;
+	}
+	if (str_eq(n->cloud_provider, "aws"))
+		add(p, flags, "dns", "aws-route53");
+	add(p, flags, "dns-internal-suffix",
+	    arena_printf(p->arena, ".internal.%s", n->cluster_name));
+}
+
+static void add_zone(struct plan *p, struct strv *flags)
+{
+	const char *zone = p->req->node->dns_zone;
+
+	if (!str_is_empty(zone)) {
+		/* a name, or the id of any zone */
+		add(p, flags, "zone",
+		    strchr(zone, '.') ? zone : arena_printf(p->arena, "*/%s", zone));
+		return;
+	}
+	if (!plan_uses_gossip(p))
+		strv_add(p->arena, &p->warnings,
+			 "dnsZone is in no document: protokube cannot write DNS names");
+}
+
+static void add_tls_flags(struct plan *p, struct strv *flags)
+{
+	static const char *const args[] = {
+		"--peer-ca=/srv/kubernetes/ca.crt",        "--peer-cert=/srv/kubernetes/etcd.pem",
+		"--peer-key=/srv/kubernetes/etcd-key.pem", "--tls-ca=/srv/kubernetes/ca.crt",
+		"--tls-cert=/srv/kubernetes/etcd.pem",     "--tls-key=/srv/kubernetes/etcd-key.pem",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(args) && p->req->node->etcd_tls; i++)
+		strv_add(p->arena, flags, args[i]);
+}
+
+static struct strv protokube_flags(struct plan *p)
+{
+	const struct node *n = p->req->node;
+	struct strv flags = { 0 };
+
+	if (!str_is_empty(n->cloud_provider))
+		add(p, &flags, "cloud", n->cloud_provider);
+	add(p, &flags, "containerized", "true");
+	add(p, &flags, "master", n->is_master ? "true" : "false");
+	add(p, &flags, "v", "4");
+	if (n->is_master && n->channels.n)
+		add(p, &flags, "channels", strv_join(p->arena, &n->channels, ","));
+	if (n->is_master && node_k8s_at_least(n, 1, 6))
+		add(p, &flags, "initialize-rbac", "true");
+	if (n->etcd_clusters.n)
+		add(p, &flags, "etcd-image",
+		    arena_printf(p->arena, "gcr.io/google_containers/etcd:%s",
+				 n->etcd_clusters.v[0].version));
+	add_dns_flags(p, &flags);
+	add_zone(p, &flags);
+	add_tls_flags(p, &flags);
+	strv_sort(&flags);
+	return flags;
+}
+
+/* " -e 'K=V' " for each variable, as kops writes it; unusual ones by our own quoting. */
+static const char *docker_env(struct plan *p, const struct strmap *open, bool has_file)
+{
+	struct strv out = { 0 };
+
+	for (size_t i = 0; i < open->n; i++) {
+		const char *pair =
+			arena_printf(p->arena, "%s=%s", open->v[i].key, open->v[i].value);
+		const char *quoted = unit_quote(p->arena, pair);
+
+		strv_add(p->arena, &out,
+			 strcmp(pair, quoted) == 0 ? arena_printf(p->arena, " -e '%s'", pair)
+						   : arena_printf(p->arena, " -e %s", quoted));
+	}
+	if (has_file)
+		strv_add(p->arena, &out, arena_printf(p->arena, " --env-file %s", env_file));
+	return arena_printf(p->arena, "%s%s", strv_join(p->arena, &out, ""), out.n ? " " : "");
+}
+
+static const char *command(struct plan *p, const char *env)
+{
+	static const char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:"
+				   "/bin:/opt/kops/bin";
+	struct strv flags = protokube_flags(p), quoted = { 0 };
+
+	for (size_t i = 0; i < flags.n; i++)
+		strv_add(p->arena, &quoted, unit_quote(p->arena, flags.v[i]));
+	return arena_printf(p->arena,
+			    "/usr/bin/docker run -v /:/rootfs/ -v /var/run/dbus:/var/run/dbus "
+			    "-v /run/systemd:/run/systemd -v %s:/opt/kops/bin:ro --env %s "
+			    "--net=host --pid=host --privileged --env KUBECONFIG=/rootfs%s %s %s "
+			    "/usr/bin/protokube %s",
+			    plan_layout(p)->kubectl_dir, path, kubeconfig, env,
+			    unit_quote(p->arena, p->req->node->protokube.name),
+			    strv_join(p->arena, &quoted, " "));
+}
+
+/* An archive to be loaded; anything else is a name that docker pulls. */
+static bool is_archive(const char *source)
+{
+	return !str_is_empty(source) && strstr(source, "://") != NULL;
+}
+
+static struct task *add_unit_file(struct plan *p, const char *env, struct err *e)
+{
+	const char *source = p->req->node->protokube.source;
+	const char *pull = "/bin/true";
+	struct arena *a = p->arena;
+	struct unit u = { 0 };
+
+	if (!is_archive(source) && !str_is_empty(source))
+		pull = arena_printf(a, "/usr/bin/docker pull %s", unit_quote(a, source));
+	unit_set(a, &u, "Unit", "Description", "Kubernetes Protokube Service");
+	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kops");
+	unit_set(a, &u, "Service", "ExecStartPre", pull);
+	unit_set(a, &u, "Service", "ExecStart", command(p, env));
+	unit_set(a, &u, "Service", "Restart", "always");
+	unit_set(a, &u, "Service", "RestartSec", "2s");
+	unit_set(a, &u, "Service", "StartLimitInterval", "0");
+	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
+	return plan_unit_file(p, "protokube.service", &u, e);
+}
+
+/* docker reads KEY=value up to the end of the line, without quoting. */
+static int add_env_file(struct plan *p, const struct strmap *secret, struct err *e)
+{
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < secret->n; i++)
+		strv_add(p->arena, &lines,
+			 arena_printf(p->arena, "%s=%s\n", secret->v[i].key, secret->v[i].value));
+	if (secret->n && !plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e))
+		return -EINVAL;
+	return 0;
+}
+
+static int add_service(struct plan *p, struct err *e)
+{
+	const struct node *n = p->req->node;
+	struct strmap open = { 0 }, secret = { 0 };
+	struct task *t;
+	int r;
+
+	plan_environment(p, &open, &secret);
+	if (is_archive(n->protokube.source) && !plan_image(p, &n->protokube, e))
+		return -EINVAL;
+	r = add_env_file(p, &secret, e);
+	if (r < 0)
+		return r;
+	if (!add_unit_file(p, docker_env(p, &open, secret.n > 0), e))
+		return -EINVAL;
+	t = plan_unit(p, "protokube.service", true, e);
+	if (!t)
+		return -EINVAL;
+	t->unit.last = true;
+	if (n->is_master)
+		strv_add(p->arena, &t->unit.inputs, kubeconfig);
+	if (secret.n)
+		strv_add(p->arena, &t->unit.inputs, env_file);
+	return 0;
+}
+
+int build_protokube(struct plan *p, struct err *e)
+{
+	const struct node *n = p->req->node;
+
+	if (!n->is_master && !plan_uses_gossip(p))
+		return 0;
+	if (n->is_master) {
+		int r = plan_kubeconfig(p, kubeconfig, "kops", e);
+
+		if (r < 0)
+			return r;
+	}
+	if (!str_is_empty(n->protokube.name))
+		return add_service(p, e);
+	strv_add(p->arena, &p->warnings,
+		 "the documents name no protokubeImage: nobody starts etcd or writes DNS names");
+	return 0;
+}

@@ -1,0 +1,55 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/pieces.h"
+
+static const char path[] = "/etc/sysctl.d/99-k8s-general.conf";
+
+/* source: kops 1.8.1 nodeup/pkg/model/sysctls.go; the blanks are its own */
+static const char text[] = "vm.max_map_count = 262144\n"
+			   "kernel.softlockup_panic = 1\n"
+			   "kernel.softlockup_all_cpu_backtrace = 1\n"
+			   "net.core.somaxconn = 32768\n"
+			   "net.core.rmem_max = 16777216\n"
+			   "net.core.wmem_max = 16777216\n"
+			   "net.ipv4.tcp_wmem = 4096 12582912 16777216\n"
+			   "net.ipv4.tcp_rmem = 4096 12582912 16777216\n"
+			   "net.ipv4.tcp_max_syn_backlog = 8096\n"
+			   "net.ipv4.tcp_slow_start_after_idle = 0\n"
+			   "net.ipv4.tcp_tw_reuse = 1\n"
+			   "net.core.netdev_max_backlog = 16384\n"
+			   "fs.file-max = 2097152\n"
+			   "fs.inotify.max_user_instances = 8192\n"
+			   "fs.inotify.max_user_watches = 524288\n";
+
+/* AWS answers no ARP, so the neighbour table may forget at once */
+static const char text_aws[] = "net.ipv4.neigh.default.gc_thresh1=0\n";
+static const char text_forward[] = "net.ipv4.ip_forward=1\n";
+
+static struct strmap parse(struct arena *a, const char *lines)
+{
+	struct strv v = strv_split(a, lines, '\n');
+	struct strmap values = { 0 };
+
+	for (size_t i = 0; i < v.n; i++) {
+		const char *eq = strchr(v.v[i], '=');
+
+		if (eq)
+			strmap_set(a, &values,
+				   str_trim(a, arena_strn(a, v.v[i], (size_t)(eq - v.v[i]))),
+				   str_trim(a, eq + 1));
+	}
+	return values;
+}
+
+int build_sysctl(struct plan *p, struct err *e)
+{
+	const bool aws = str_eq(p->req->node->cloud_provider, "aws");
+	const char *content =
+		arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward);
+
+	if (!plan_file(p, path, 0644, content, e))
+		return -EINVAL;
+	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse(p->arena, content);
+	return 0;
+}

@@ -1,0 +1,32 @@
+/* builders.h - the rows of plan_builders[]: each appends the tasks of one part of a node
+ * A builder reads plan->req and calls the plan_* helpers; it never looks at the machine.
+ * Owner: tasks live in the plan's arena. Errors: CONFIG. Threads: one.
+ * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
+#pragma once
+
+#include "nodeup/plan/plan.h"
+
+/* Directories that others drop files into. */
+int build_directories(struct plan *p, struct err *e) must_check;
+/* Every asset of the documents, and the unpacking of archives. */
+int build_assets(struct plan *p, struct err *e) must_check;
+/* What every role needs of the store: the CA, the registry login. */
+int build_pki(struct plan *p, struct err *e) must_check;
+/* Kernel settings, as a file and in the running kernel. */
+int build_sysctl(struct plan *p, struct err *e) must_check;
+/* cloud.config of kubelet and the control plane. */
+int build_cloud_config(struct plan *p, struct err *e) must_check;
+/* The settings of the container runtime that is there, and images to be loaded into it. */
+int build_docker(struct plan *p, struct err *e) must_check;
+/* CNI plugins of the network in use. */
+int build_cni(struct plan *p, struct err *e) must_check;
+/* kube-proxy's static pod. */
+int build_kube_proxy(struct plan *p, struct err *e) must_check;
+/* API server, controller manager, scheduler and kubectl. */
+int build_control_plane(struct plan *p, struct err *e) must_check;
+/* kubelet as a service. */
+int build_kubelet(struct plan *p, struct err *e) must_check;
+/* protokube as a service. */
+int build_protokube(struct plan *p, struct err *e) must_check;
+/* Our own unit, that runs us at each boot. */
+int build_bootstrap(struct plan *p, struct err *e) must_check;

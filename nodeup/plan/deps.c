@@ -1,0 +1,224 @@
+#include "nodeup/plan/deps.h"
+
+#include <string.h>
+
+static const char unit_dir[] = "/etc/systemd/system/";
+static const char manifest_dir[] = "/etc/kubernetes/manifests/";
+
+/* What has to be in place before a unit starts beside its own inputs: another unit, and what the
+ * builder of that name installs or loads. */
+static const struct {
+	const char *unit, *after, *origin;
+} starts[] = {
+	{ "kubelet.service", "docker.service", "cni" },
+	{ "protokube.service", "docker.service", "protokube" },
+};
+
+static bool is_any(const struct task *t, const struct task *need)
+{
+	(void)t;
+	(void)need;
+	return true;
+}
+
+static bool is_inside(const struct task *t, const struct task *dir)
+{
+	const char *path = task_path(t);
+	const size_t n = strlen(dir->dir.path);
+
+	return strncmp(path, dir->dir.path, n) == 0 && path[n] == '/';
+}
+
+static bool is_manifest(const struct task *t)
+{
+	return str_has_prefix(t->file.path, manifest_dir);
+}
+
+/* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. */
+static bool is_manifest_of_others(const struct task *t, const struct task *need)
+{
+	return is_manifest(t) && !is_manifest(need);
+}
+
+static bool is_same_asset(const struct asset *a, const struct asset *b)
+{
+	return digest_eq(&a->digest, &b->digest);
+}
+
+static bool is_unpacked_from(const struct task *t, const struct task *asset)
+{
+	return is_same_asset(t->unpack.asset, asset->asset.asset);
+}
+
+static bool is_loaded_from(const struct task *t, const struct task *asset)
+{
+	return is_same_asset(t->image.asset, asset->asset.asset);
+}
+
+static bool is_copy_of(const struct task *t, const struct task *asset)
+{
+	return !t->install.member && is_same_asset(t->install.sources[0], asset->asset.asset);
+}
+
+static bool may_be_member_of(const struct task *t, const struct task *unpack)
+{
+	if (!t->install.member)
+		return false;
+	for (size_t i = 0; i < t->install.n_sources; i++)
+		if (is_same_asset(t->install.sources[i], unpack->unpack.asset))
+			return true;
+	return false;
+}
+
+static bool is_unit_file(const struct task *t, const struct task *file)
+{
+	(void)t;
+	return str_has_prefix(file->file.path, unit_dir);
+}
+
+static bool is_runtime(const struct task *t, const struct task *unit)
+{
+	(void)t;
+	return strcmp(unit->unit.name, "docker.service") == 0;
+}
+
+static bool starts_after(const struct task *t, const struct task *unit)
+{
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (strcmp(starts[i].unit, t->unit.name) == 0 &&
+		    strcmp(starts[i].after, unit->unit.name) == 0)
+			return true;
+	return false;
+}
+
+static bool starts_with_what(const struct task *t, const struct task *need)
+{
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (strcmp(starts[i].unit, t->unit.name) == 0 &&
+		    str_eq(starts[i].origin, need->origin))
+			return true;
+	return false;
+}
+
+static bool starts_with_install(const struct task *t, const struct task *install)
+{
+	return strv_has(&t->unit.inputs, install->install.path) || starts_with_what(t, install);
+}
+
+struct dep_rule {
+	enum task_kind kind, other;
+	bool (*which)(const struct task *t, const struct task *other);
+};
+
+/* Each pair of kinds stands here once, so that no edge comes twice. A member has no edge to the
+ * archives: which of them has it is known only when the first is unpacked. */
+static const struct dep_rule needs[] = {
+	{ TASK_DIR, TASK_DIR, is_inside },
+	{ TASK_FILE, TASK_DIR, is_inside },
+	{ TASK_FILE, TASK_FILE, is_manifest_of_others },
+	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
+	{ TASK_INSTALL, TASK_DIR, is_inside },
+	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
+	{ TASK_RELOAD, TASK_FILE, is_unit_file },
+	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
+	{ TASK_IMAGE, TASK_UNIT, is_runtime },
+	{ TASK_UNIT, TASK_RELOAD, is_any },
+	{ TASK_UNIT, TASK_DIR, is_any },
+	{ TASK_UNIT, TASK_FILE, is_any },
+	{ TASK_UNIT, TASK_SYSCTL, is_any },
+	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
+	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
+	{ TASK_UNIT, TASK_UNIT, starts_after },
+};
+
+/* For whose sake the first kind is there at all. */
+static const struct dep_rule users[] = {
+	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
+	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
+	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
+	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of },
+};
+
+static bool matches(const struct dep_rule *rules, size_t n, const struct task *t,
+		    const struct task *other)
+{
+	for (size_t i = 0; i < n; i++)
+		if (rules[i].kind == t->kind && rules[i].other == other->kind &&
+		    rules[i].which(t, other))
+			return true;
+	return false;
+}
+
+bool deps_serves(const struct task *t, const struct task *user)
+{
+	return t != user && matches(users, ARRAY_LEN(users), user, t);
+}
+
+static void link_pair(struct plan *p, struct task *t, struct task *other)
+{
+	if (matches(needs, ARRAY_LEN(needs), t, other)) {
+		arena_push(p->arena, t->needs, t->n_needs, other);
+		arena_push(p->arena, other->users, other->n_users, t);
+	}
+	if (deps_serves(other, t))
+		arena_push(p->arena, other->serves, other->n_serves, t);
+}
+
+/* Depth-first walk that keeps the way it came. */
+struct walk {
+	struct plan *plan;
+	bool *done, *open;
+	struct strv way;
+};
+
+static int report_cycle(struct walk *w, const struct task *t, struct err *e)
+{
+	const char *title = task_title(w->plan->arena, t);
+	struct strv cycle = { 0 };
+	size_t first = 0;
+
+	while (strcmp(w->way.v[first], title) != 0)
+		first++;
+	for (; first < w->way.n; first++)
+		strv_add(w->plan->arena, &cycle, w->way.v[first]);
+	strv_add(w->plan->arena, &cycle, title);
+	return err_config(e, "these tasks wait for each other: %s",
+			  strv_join(w->plan->arena, &cycle, ", "));
+}
+
+static int visit(struct walk *w, const struct task *t, struct err *e)
+{
+	if (w->done[t->index])
+		return 0;
+	if (w->open[t->index])
+		return report_cycle(w, t, e);
+	w->open[t->index] = true;
+	strv_add(w->plan->arena, &w->way, task_title(w->plan->arena, t));
+	for (size_t i = 0; i < t->n_needs; i++) {
+		int r = visit(w, t->needs[i], e);
+
+		if (r < 0)
+			return r;
+	}
+	w->way.n--;
+	w->done[t->index] = true;
+	return 0;
+}
+
+int deps_link(struct plan *p, struct err *e)
+{
+	struct walk w = {
+		.plan = p,
+		.done = arena_alloc(p->arena, p->n + 1),
+		.open = arena_alloc(p->arena, p->n + 1),
+	};
+	int r = 0;
+
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; k < p->n; k++)
+			if (i != k)
+				link_pair(p, p->tasks[i], p->tasks[k]);
+	for (size_t i = 0; i < p->n && r == 0; i++)
+		r = visit(&w, p->tasks[i], e);
+	return r;
+}

@@ -1,0 +1,169 @@
+#include "nodeup/plan/pieces.h"
+
+#include <string.h>
+#include "nodeup/base/enc.h"
+#include "nodeup/base/yaml.h"
+
+enum { KUBECONFIG_MAX = 256 << 10 };
+
+static const char coreos_path[] =
+	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/kubernetes/bin";
+
+/* The last row is for everybody else. CoreOS has no writable /usr, Container-Optimized OS mounts
+ * all but /home/kubernetes/bin without exec. */
+static const struct layout layouts[] = {
+	{ "coreos", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", coreos_path },
+	{ "flatcar", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", coreos_path },
+	{ "containeros", "/home/kubernetes/bin", "/home/kubernetes/bin", "/home/kubernetes/bin",
+	  NULL },
+	{ NULL, "/usr/local/bin", "/usr/local/bin", "/opt/cni/bin", NULL },
+};
+
+const struct layout *plan_layout(const struct plan *p)
+{
+	const struct layout *l = layouts;
+
+	while (l->distribution && !str_eq(l->distribution, p->req->facts->distribution))
+		l++;
+	return l;
+}
+
+const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,
+					struct err *e)
+{
+	const struct node_keypair *k = node_keypair(p->req->node, name);
+
+	if (k && !str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))
+		return k;
+	(void)err_config(e, "keypair %s: no %s, which %s needs", name,
+			 k && !str_is_empty(k->cert) ? "private key" : "certificate", p->builder);
+	return NULL;
+}
+
+const char *plan_api_server(const struct plan *p)
+{
+	const struct node *n = p->req->node;
+
+	if (!n->is_master)
+		return arena_printf(p->arena, "https://%s", n->master_internal_name);
+	return node_k8s_at_least(n, 1, 6) ? "https://127.0.0.1" : "http://127.0.0.1:8080";
+}
+
+static struct tree *data(struct arena *a, const char *pem)
+{
+	return tree_string(a, enc_base64(a, pem, strlen(pem)));
+}
+
+/* A one-item list {detail_key: detail, name: name}, as a kubeconfig has three of. */
+static struct tree *named(struct arena *a, const char *detail_key, struct tree *detail,
+			  const char *name)
+{
+	struct tree *t = tree_map(a);
+
+	(void)tree_set(a, t, detail_key, detail);
+	(void)tree_set(a, t, "name", tree_string(a, name));
+	return tree_add(a, tree_seq(a), t);
+}
+
+static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
+				    const struct node_keypair *user)
+{
+	static const char context_name[] = "service-account-context";
+	struct arena *a = p->arena;
+	struct tree *cluster = tree_map(a), *context = tree_map(a), *login = tree_map(a);
+	struct tree *t = tree_map(a);
+
+	(void)tree_set(a, cluster, "certificate-authority-data", data(a, ca));
+	(void)tree_set(a, cluster, "server", tree_string(a, plan_api_server(p)));
+	(void)tree_set(a, context, "cluster", tree_string(a, "local"));
+	(void)tree_set(a, context, "user", tree_string(a, user->name));
+	(void)tree_set(a, login, "client-certificate-data", data(a, user->cert));
+	(void)tree_set(a, login, "client-key-data", data(a, user->key));
+	(void)tree_set(a, t, "apiVersion", tree_string(a, "v1"));
+	(void)tree_set(a, t, "clusters", named(a, "cluster", cluster, "local"));
+	(void)tree_set(a, t, "contexts", named(a, "context", context, context_name));
+	(void)tree_set(a, t, "current-context", tree_string(a, context_name));
+	(void)tree_set(a, t, "kind", tree_string(a, "Config"));
+	(void)tree_set(a, t, "users", named(a, "user", login, user->name));
+	return t;
+}
+
+int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(KUBECONFIG_MAX);
+	const struct node_keypair *k = plan_keypair(p, user, true, e);
+	const struct node_keypair *ca = k ? plan_keypair(p, "ca", false, e) : NULL;
+	int r;
+
+	if (!ca)
+		return -EINVAL;
+	r = yaml_render(kubeconfig_tree(p, ca->cert, k), &b, e);
+	if (r < 0)
+		return err_wrap(e, "%s", path);
+	return plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len), e) ? 0
+										       : -EINVAL;
+}
+
+static const char *log_path(struct plan *p, const char *name)
+{
+	return arena_printf(p->arena, "/var/log/%s.log", name);
+}
+
+struct pod *plan_pod(struct plan *p, const char *name, const char *image)
+{
+	static const struct pod_toleration critical = { "CriticalAddonsOnly", "Exists" };
+	struct pod *pod = arena_new(p->arena, struct pod);
+
+	*pod = (struct pod){
+		.name = name,
+		.namespace_ = "kube-system",
+		.host_network = true,
+		.container = { .name = name, .image = image, .cpu_request = "100m" },
+	};
+	strmap_set(p->arena, &pod->labels, "k8s-app", name);
+	strmap_set(p->arena, &pod->annotations, "scheduler.alpha.kubernetes.io/critical-pod", "");
+	arena_push(p->arena, pod->tolerations, pod->n_tolerations, critical);
+	return pod;
+}
+
+int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e)
+{
+	const char *manifest =
+		arena_printf(p->arena, "/etc/kubernetes/manifests/%s.manifest", pod->name);
+	struct task *log = plan_file(p, log_path(p, pod->name), 0400, "", e);
+	char *text;
+	int r;
+
+	if (!log)
+		return -EINVAL;
+	/* the runtime would make a directory of a file that is mounted and not there */
+	log->file.if_absent = true;
+	r = manifest_render(p->arena, pod, &text, e);
+	if (r < 0)
+		return r;
+	return plan_file(p, manifest, 0644, text, e) ? 0 : -EINVAL;
+}
+
+void plan_environment(const struct plan *p, struct strmap *ret_open, struct strmap *ret_secret)
+{
+	static const char *const credentials[] = {
+		"S3_ACCESS_KEY_ID",      "S3_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+	};
+	const struct strmap *env = &p->req->environment;
+
+	for (size_t i = 0; i < env->n; i++) {
+		/* a URL may carry a password */
+		bool secret = strchr(env->v[i].value, '@') != NULL;
+
+		for (size_t k = 0; k < ARRAY_LEN(credentials); k++)
+			secret |= strcmp(env->v[i].key, credentials[k]) == 0;
+		strmap_set(p->arena, secret ? ret_secret : ret_open, env->v[i].key,
+			   env->v[i].value);
+	}
+}
+
+bool plan_uses_gossip(const struct plan *p)
+{
+	return str_has_suffix(p->req->node->master_internal_name, ".k8s.local");
+}

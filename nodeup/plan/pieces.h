@@ -1,0 +1,36 @@
+/* pieces.h - what several builders make the same way: kubeconfigs, static pods, keys, assets
+ * Owner: the arena of the plan. Errors: CONFIG. Threads: one.
+ * Source: kops 1.8.1 nodeup/pkg/model/{context,kubectl,kube_*}.go, nodeup/pkg/distros. */
+#pragma once
+
+#include "manifests/manifest.h"
+#include "nodeup/plan/plan.h"
+
+/* Where a distribution lets us put programs; no trailing slashes. */
+struct layout {
+	const char *distribution;
+	const char *kubelet_dir, *kubectl_dir, *cni_dir;
+	const char *path_env; /* PATH of kubelet's unit; NULL: systemd's own */
+};
+
+/* The layout of this host; unknown facts give the common one. */
+const struct layout *plan_layout(const struct plan *p);
+/* Append a task without looking for an equal one. */
+struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name);
+/* Read the Assets list into plan->assets; errors name file:line:column. */
+int plan_parse_assets(struct plan *p, struct err *e) must_check;
+/* The key pair of that name with certificate (and key), or NULL with *e filled. */
+const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,
+					struct err *e);
+/* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
+int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e) must_check;
+/* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
+struct pod *plan_pod(struct plan *p, const char *name, const char *image);
+/* Write the pod's manifest, and its log file first. */
+int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e) must_check;
+/* The API server as seen from this node. */
+const char *plan_api_server(const struct plan *p);
+/* Split the request's environment: what may be shown in a unit, and what may not (credentials). */
+void plan_environment(const struct plan *p, struct strmap *ret_open, struct strmap *ret_secret);
+/* Whether names are spread by gossip (".k8s.local") instead of DNS. */
+bool plan_uses_gossip(const struct plan *p);

@@ -1,0 +1,237 @@
+#include "nodeup/plan/plan.h"
+
+#include <string.h>
+#include "nodeup/plan/builders.h"
+#include "nodeup/plan/deps.h"
+#include "nodeup/plan/pieces.h"
+
+static const char unit_dir[] = "/etc/systemd/system/";
+
+/* What a node is made of, in the order a person would tell it. */
+const struct plan_builder plan_builders[] = {
+	{ .name = "directories", .build = build_directories },
+	{ .name = "assets", .build = build_assets },
+	{ .name = "pki", .build = build_pki },
+	{ .name = "sysctl", .build = build_sysctl },
+	{ .name = "cloud-config", .build = build_cloud_config },
+	{ .name = "docker", .build = build_docker },
+	{ .name = "cni", .build = build_cni },
+	{ .name = "kube-proxy", .build = build_kube_proxy },
+	{ .name = "control-plane", .build = build_control_plane, .master_only = true },
+	{ .name = "kubelet", .build = build_kubelet },
+	{ .name = "protokube", .build = build_protokube },
+	{ .name = "bootstrap", .build = build_bootstrap, .explicit_only = true },
+};
+const size_t plan_n_builders = ARRAY_LEN(plan_builders);
+
+static struct task *find(const struct plan *p, enum task_kind kind, const char *name)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->tasks[i]->kind == kind && strcmp(p->tasks[i]->name, name) == 0)
+			return p->tasks[i];
+	return NULL;
+}
+
+struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name)
+{
+	struct task *t = arena_new(p->arena, struct task);
+
+	t->kind = kind;
+	t->name = name;
+	t->origin = p->builder;
+	t->index = p->n;
+	arena_push(p->arena, p->tasks, p->n, t);
+	return t;
+}
+
+/* Two builders that want different things at one place: a mistake that must not become a race. */
+static struct task *conflict(const struct plan *p, const struct task *t, struct err *e)
+{
+	(void)err_config(e, "%s: asked for differently by %s and by %s", t->name, t->origin,
+			 p->builder);
+	return NULL;
+}
+
+static struct task *at_path(const struct plan *p, const char *path)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (str_eq(task_path(p->tasks[i]), path))
+			return p->tasks[i];
+	return NULL;
+}
+
+struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e)
+{
+	struct task *t = at_path(p, path);
+
+	if (t && (t->kind != TASK_DIR || t->dir.mode != mode))
+		return conflict(p, t, e);
+	if (t)
+		return t;
+	t = plan_new_task(p, TASK_DIR, path);
+	t->dir = (struct task_dir){ .path = path, .mode = mode };
+	return t;
+}
+
+static struct task *add_file(struct plan *p, const struct task_file *file, struct err *e)
+{
+	struct task *t = at_path(p, file->path);
+
+	if (t && (t->kind != TASK_FILE || t->file.attr.mode != file->attr.mode ||
+		  t->file.secret != file->secret || strcmp(t->file.content, file->content) != 0))
+		return conflict(p, t, e);
+	if (t)
+		return t;
+	t = plan_new_task(p, TASK_FILE, file->path);
+	t->file = *file;
+	return t;
+}
+
+struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
+		       struct err *e)
+{
+	const struct task_file file = {
+		.path = path,
+		.content = content,
+		.len = strlen(content),
+		.attr = { .mode = mode },
+	};
+
+	return add_file(p, &file, e);
+}
+
+struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
+			 struct err *e)
+{
+	const struct task_file file = {
+		.path = path,
+		.content = content,
+		.len = strlen(content),
+		.attr = { .mode = mode },
+		.secret = true,
+	};
+
+	return add_file(p, &file, e);
+}
+
+struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e)
+{
+	return plan_file(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644,
+			 unit_render(p->arena, u), e);
+}
+
+/* The unit's own file and its drop-ins. */
+static bool is_text_of(const struct task *t, const char *unit)
+{
+	const size_t n = strlen(unit);
+	const char *name;
+
+	if (t->kind != TASK_FILE || !str_has_prefix(t->file.path, unit_dir))
+		return false;
+	name = t->file.path + strlen(unit_dir);
+	return strncmp(name, unit, n) == 0 && (name[n] == '\0' || str_has_prefix(name + n, ".d/"));
+}
+
+struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e)
+{
+	struct task *t = find(p, TASK_UNIT, name);
+
+	if (t && t->unit.enable != enable)
+		return conflict(p, t, e);
+	if (t)
+		return t;
+	t = plan_new_task(p, TASK_UNIT, name);
+	t->unit = (struct task_unit){ .name = name, .enable = enable };
+	for (size_t i = 0; i < p->n; i++)
+		if (is_text_of(p->tasks[i], name))
+			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->file.path);
+	return t;
+}
+
+static bool is_used(const struct plan *p, const struct task *t)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (deps_serves(t, p->tasks[i]))
+			return true;
+	return false;
+}
+
+/* kops lists the same assets for every role; what this one has no use for is not fetched. An archive
+ * whose unpacking goes is used by nobody either, hence until nothing more goes. */
+static void drop_unused(struct plan *p)
+{
+	size_t before;
+
+	do {
+		size_t kept = 0;
+
+		before = p->n;
+		for (size_t i = 0; i < p->n; i++) {
+			struct task *t = p->tasks[i];
+
+			if ((t->kind != TASK_ASSET && t->kind != TASK_UNPACK) || is_used(p, t))
+				p->tasks[kept++] = t;
+		}
+		p->n = kept;
+	} while (p->n != before);
+	for (size_t i = 0; i < p->n; i++)
+		p->tasks[i]->index = i;
+}
+
+static void add_reload(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->tasks[i]->kind == TASK_FILE &&
+		    str_has_prefix(p->tasks[i]->file.path, unit_dir)) {
+			p->builder = p->tasks[i]->origin;
+			(void)plan_new_task(p, TASK_RELOAD, "systemd");
+			return;
+		}
+}
+
+static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)
+{
+	if (req->only)
+		return strcmp(b->name, req->only) == 0;
+	return !b->explicit_only && (!b->master_only || req->node->is_master);
+}
+
+static int run_builders(struct plan *p, struct err *e)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < plan_n_builders; i++) {
+		const struct plan_builder *b = &plan_builders[i];
+		int r;
+
+		if (!is_wanted(b, p->req))
+			continue;
+		found = true;
+		p->builder = b->name;
+		r = b->build(p, e);
+		if (r < 0)
+			return r;
+	}
+	if (!found)
+		return err_config(e, "there is no builder '%s'", p->req->only);
+	return 0;
+}
+
+int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
+{
+	struct plan p = { .arena = a, .req = req };
+	int r;
+
+	r = plan_parse_assets(&p, e);
+	if (r == 0)
+		r = run_builders(&p, e);
+	if (r < 0)
+		return r;
+	drop_unused(&p);
+	add_reload(&p);
+	r = deps_link(&p, e);
+	if (r < 0)
+		return r;
+	*ret = p;
+	return 0;
+}
