@@ -276,13 +276,16 @@ static void overlay_follows_gos_json(void **state)
 static void overlay_of_nothing_changes_nothing(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct sample none = { 0 }, base = good(a, "clusterName: c\npart: {weight: 4}\n");
+	const struct sample none = { 0 };
+	const struct sample base = good(a, "clusterName: c\npart: {weight: 4}\njoined: [a]\n"
+					   "parts: [{}]\nlabels: {a: b}\n");
 	struct sample s = base;
 
 	(void)state;
 	field_overlay(a, &sample_schema, &s, &none);
 	assert_string_equal(flags_of(a, &s), flags_of(a, &base));
 	assert_true(s.has_part);
+	assert_int_equal(s.parts.n, 1);
 }
 
 static void docs_list_each_row(void **state)

@@ -224,6 +224,21 @@ static void instance_group_lies_over_the_cluster(void **state)
 	assert_string_equal(w.node.kube_proxy.hostname_override, "ip-10-0-0-1.ec2.internal");
 }
 
+static void a_masters_own_taints_replace_the_usual_one(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = world_small(a, "Tags: [_kubernetes_master]", "masterKubelet: {maxPods: 1}",
+				     "taints: ['a=b:NoSchedule']\nkubelet: {anonymousAuth: false}");
+	const struct kubelet_spec *k = &w.node.kubelet;
+
+	(void)state;
+	world_must_build(&w);
+	assert_string_equal(strv_join(a, &k->taints, " "), "a=b:NoSchedule");
+	assert_int_equal(k->max_pods.v, 1);
+	/* one group alone may refuse anonymous requests */
+	assert_true(w.node.secure_kubelet);
+}
+
 static void versions(void **state)
 {
 	static const struct {
@@ -438,7 +453,7 @@ static void storage_drivers(void **state)
 	static const struct {
 		const char *list, *have, *want;
 	} rows[] = {
-		{ "overlay2,aufs", "overlay", "overlay2" },
+		{ "aufs,overlay2", "overlay", "overlay2" },
 		{ "aufs,overlay", "overlay", "overlay" },
 		{ "aufs,btrfs", "overlay", "aufs" },
 		{ "devicemapper", "overlay", "devicemapper" },
@@ -547,6 +562,7 @@ int main(void)
 		cmocka_unit_test(bare_sections_give_the_same_node),
 		cmocka_unit_test(kube_env_alone_gives_the_same_node),
 		cmocka_unit_test(instance_group_lies_over_the_cluster),
+		cmocka_unit_test(a_masters_own_taints_replace_the_usual_one),
 		cmocka_unit_test(versions),
 		cmocka_unit_test(an_unknown_version_is_an_error),
 		cmocka_unit_test(refusals),

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
@@ -98,19 +100,26 @@ static void nothing_leaks(void **state)
 	assert_string_equal(buf_str(&out), "4\nSigBlk:\t0000000000000000\n");
 }
 
-/* The whole group goes, and the caller is not kept by a grandchild that holds the pipe. */
+/* The whole group goes: what the child had started is killed with it. */
 static void timeout_kills_the_group(void **state)
 {
+	autobuf struct buf out = BUF_INIT(4096);
 	struct err e = { 0 };
+	int status = 0;
+	pid_t grandchild;
 
 	(void)state;
-	assert_int_equal(sh("echo waiting; sleep 1000 & wait",
-			    (struct proc_req){ .stdin_fd = -1, .timeout_ns = 200 * DUR_MS }, NULL,
+	assert_int_equal(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	assert_int_equal(sh("sleep 5 & echo $!; echo waiting; wait",
+			    (struct proc_req){ .stdin_fd = -1, .timeout_ns = 200 * DUR_MS }, &out,
 			    &e),
 			 -ETIMEDOUT);
 	assert_string_equal(e.msg, "sh did not end within 200 ms and was killed");
 	assert_int_equal(e.nnotes, 1);
 	assert_string_equal(e.notes[0].text, "waiting");
+	grandchild = (pid_t)strtol(buf_str(&out), NULL, 10);
+	assert_int_equal(waitpid(grandchild, &status, 0), grandchild);
+	assert_true(WIFSIGNALED(status));
 }
 
 static void endless_output_does_not_hold_the_clock(void **state)
