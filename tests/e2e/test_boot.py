@@ -47,7 +47,8 @@ def explained(node, check, *arguments, **kwargs):
     try:
         return check(*arguments, **kwargs)
     except LabError as error:
-        pytest.fail("%s\n%s" % (error, nodechecks.explain(node)), pytrace=False)
+        text = "%s\n%s" % (error, nodechecks.explain(node))
+    pytest.fail(text, pytrace=False)
 
 
 @pytest.fixture(scope="module")
