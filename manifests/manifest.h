@@ -1,0 +1,17 @@
+/* manifest.h - a pod as the YAML file that kubelet reads, and helpers to fill one
+ * Owner: the arena. Errors: CONFIG (a pod that kubelet would refuse). Source: kops 1.8.1
+ * nodeup/pkg/model kube_*.go; compared as parsed YAML, since kops' writer folds lines. */
+#pragma once
+
+#include "manifests/pod.h"
+#include "nodeup/base/err.h"
+
+/* Mount a host path: adds the volume and the container's mount at the same path unless `at` is set. */
+void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
+		   const char *at, bool read_only);
+/* The shell line that runs bin with flags and appends its output to log through tee. */
+void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const struct strv *flags,
+		       const char *tee, const char *log);
+/* The manifest's text. */
+int manifest_render(struct arena *a, const struct pod *p, char **ret_text,
+		    struct err *e) must_check;
