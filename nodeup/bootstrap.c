@@ -1,0 +1,273 @@
+#include "nodeup/bootstrap.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/location.h"
+#include "nodeup/loader.h"
+
+enum { CONF_RECORD_MAX = 4096 };
+
+static const char state_dir[] = "/var/lib/nodeup";
+static const char documents_path[] = "/var/lib/nodeup/documents.json";
+static const char conf_path[] = "/var/lib/nodeup/conf"; /* what was last applied */
+
+static const char *const usual_confs[] = {
+	"/opt/kops/conf/kube_env.yaml",
+	"/var/cache/kubernetes-install/kube_env.yaml",
+};
+
+static bool may_be_there(const char *conf)
+{
+	return location_is_remote(conf) || str_has_prefix(conf, "file://") ||
+	       access(conf, F_OK) == 0;
+}
+
+static const char *last_applied(struct arena *a, int root_fd)
+{
+	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX);
+	struct err ignored;
+	const char *conf;
+
+	if (io_read(root_fd, conf_path, &b, &ignored) < 0)
+		return NULL;
+	conf = str_trim(a, buf_str(&b));
+	return *conf && may_be_there(conf) ? conf : NULL;
+}
+
+static int find_conf(struct loader *l, const char **ret, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+
+	*ret = req->conf ? req->conf : last_applied(l->arena, req->root_fd);
+	if (*ret)
+		return 0;
+	if (req->image_mode)
+		return err_fail(e, ERR_USAGE, 0,
+				"no --conf, and nothing was applied to this root yet");
+	for (size_t i = 0; i < ARRAY_LEN(usual_confs); i++)
+		if (access(usual_confs[i], F_OK) == 0) {
+			*ret = usual_confs[i];
+			return 0;
+		}
+	return err_fail(e, ERR_USAGE, 0,
+			"no --conf, nothing was applied yet, and neither %s nor %s "
+			"is there",
+			usual_confs[0], usual_confs[1]);
+}
+
+char *loader_beside(struct loader *l, const char *name)
+{
+	const char *conf = l->b->conf, *slash = strrchr(conf, '/');
+
+	if (!slash)
+		return arena_str(l->arena, name);
+	return store_join(l->arena, arena_strn(l->arena, conf, (size_t)(slash - conf) + 1), name);
+}
+
+/* Read and parse a document. One that is not there is a configuration error, or with `warn` a
+ * warning and nothing. */
+static int read_document(struct loader *l, const char *what, const char *location, bool warn,
+			 struct tree **ret, struct err *e)
+{
+	const char *text, *shown = location_shown(l->arena, location);
+	size_t n;
+	int r;
+
+	r = store_get(l->b->store, location, &text, &n, e);
+	if (r == -ENOENT && warn) {
+		strv_add(l->arena, &l->b->warnings,
+			 arena_printf(l->arena, "%s: there is no %s, defaults are used", shown,
+				      what));
+		*ret = tree_null(l->arena);
+		return 0;
+	}
+	if (r == -ENOENT)
+		e->kind = ERR_CONFIG;
+	if (r < 0)
+		return err_wrap(e, "%s", what);
+	return yaml_parse(l->arena, shown, text, n, ret, e);
+}
+
+static int load_env(struct loader *l, const struct kops18_opts *opts, struct err *e)
+{
+	struct tree *t;
+	int r = read_document(l, "configuration", l->b->conf, false, &t, e);
+
+	return r < 0 ? r : kops18_env(l->arena, t, opts, &l->b->env, e);
+}
+
+/* Where they are is decided by the documents: what ConfigBase lacks is never looked for elsewhere. */
+static int load_specs(struct loader *l, struct err *e)
+{
+	const char *cluster = NULL, *ig = NULL;
+	bool in_store = kops18_locations(l->arena, &l->b->env, &cluster, &ig);
+	struct strv both = { 0 };
+	int r;
+
+	if (!in_store) {
+		cluster = loader_beside(l, "cluster_spec.yaml");
+		ig = loader_beside(l, "ig_spec.yaml");
+	}
+	strv_add(l->arena, &both, cluster);
+	if (ig)
+		strv_add(l->arena, &both, ig);
+	r = store_prefetch(l->b->store, &both, NULL, e);
+	if (r < 0)
+		return err_wrap(e, "cluster spec and instance group");
+	r = read_document(l, "cluster spec", cluster, !in_store, &l->cluster, e);
+	if (r < 0)
+		return r;
+	l->ig = tree_null(l->arena);
+	return ig ? read_document(l, "instance group", ig, !in_store, &l->ig, e) : 0;
+}
+
+/* From documents to the model; may run again, from kept documents. */
+static int load(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const struct kops18_opts opts = { .strict = l->req->strict,
+					  .warnings = &b->warnings,
+					  .no_host = l->req->no_secrets };
+	int r;
+
+	b->warnings = (struct strv){ 0 };
+	b->env = (struct kube_env){ 0 };
+	b->node = (struct node){ 0 };
+	r = load_env(l, &opts, e);
+	if (r >= 0)
+		r = load_specs(l, e);
+	if (r >= 0)
+		r = loader_facts(l, e);
+	if (r >= 0)
+		r = kops18_node(l->arena, &b->env, l->cluster, l->ig, &b->facts, &opts, &b->node,
+				e);
+	if (r >= 0 && !l->req->no_secrets)
+		r = loader_keys(l, e);
+	return r;
+}
+
+/* Go on with the documents of the last run on this instance, if the store cannot be reached. */
+static int replay(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	struct err why = *e, ignored;
+	int r;
+
+	/* a server that says that something is not there was reached */
+	if (e->kind != ERR_NET || e->errnum == ENOENT || !l->req->may_replay)
+		return -EINVAL;
+	b->key = loader_key(l);
+	if (!b->key) {
+		err_note(e, "ruled out", "kept documents: which instance this is cannot be said");
+		return -EINVAL;
+	}
+	if (store_replay(b->store, l->req->root_fd, documents_path, b->key, &b->replay_age_ns,
+			 &ignored) < 0) {
+		err_note(e, "ruled out", "kept documents: none of this instance and ConfigBase");
+		return -EINVAL;
+	}
+	b->replayed = true;
+	r = load(l, e);
+	if (r < 0)
+		return err_wrap(e, "from the documents kept %s ago",
+				dur_human(l->arena, b->replay_age_ns));
+	strv_add(l->arena, &b->warnings,
+		 arena_printf(l->arena, "documents kept %s ago are used: %s",
+			      dur_human(l->arena, b->replay_age_ns), why.msg));
+	return 0;
+}
+
+static int prepare(struct loader *l, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+	struct http *http = req->offline ? NULL : req->http;
+	struct bootstrap *b = l->b;
+	int r;
+
+	/* an image is built anywhere, and documents are looked at anywhere */
+	if (http && !req->image_mode && !req->no_secrets)
+		b->imds = imds_new(http);
+	r = loader_given_facts(l, e);
+	if (r < 0)
+		return r;
+	r = store_new(
+		l->arena,
+		&(struct store_req){ .http = http, .imds = b->imds, .region = b->facts.region },
+		&b->store, e);
+	if (r < 0)
+		return r;
+	store_set_patience(b->store, req->patience_ns);
+	store_on_wait(b->store, req->on_wait, req->wait_arg);
+	return find_conf(l, &b->conf, e);
+}
+
+int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
+		   struct err *e)
+{
+	struct bootstrap b = { 0 };
+	struct loader l = { .arena = a, .req = req, .b = &b };
+	struct err why = { 0 };
+	int r;
+
+	r = prepare(&l, &why);
+	if (r >= 0) {
+		r = load(&l, &why);
+		if (r < 0 && replay(&l, &why) >= 0)
+			r = 0;
+	}
+	if (r < 0) {
+		bootstrap_done(&b);
+		*e = why;
+		return why.errnum > 0 ? -why.errnum : -EINVAL;
+	}
+	if (!b.key)
+		b.key = loader_key(&l);
+	if (!req->no_secrets)
+		b.runtime = req->image_mode ? (struct plan_runtime){ .unit = "docker.service" }
+					    : probe_runtime(a, req->root_fd);
+	*ret = b;
+	return 0;
+}
+
+/* Remember which configuration it was, for a run without --conf. */
+static int record_conf(const char *conf, int root_fd, struct err *e)
+{
+	static const struct io_attr private = { .mode = 0600 };
+	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX), old = BUF_INIT(CONF_RECORD_MAX);
+	autofree char *absolute = location_is_remote(conf) ? NULL : realpath(conf, NULL);
+	struct err ignored;
+	int r;
+
+	(void)buf_addf(&b, "%s\n", absolute ? absolute : conf);
+	r = buf_check(&b, conf_path, e);
+	if (r < 0)
+		return r;
+	if (io_read(root_fd, conf_path, &old, &ignored) >= 0 && str_eq(buf_str(&old), buf_str(&b)))
+		return 0;
+	return io_replace(root_fd, conf_path, b.data, b.len, &private, e);
+}
+
+int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
+{
+	int r = io_mkdirs(root_fd, state_dir, 0755, e);
+
+	if (r >= 0)
+		r = record_conf(b->conf, root_fd, e);
+	/* replayed ones keep their age */
+	if (r >= 0 && b->key && !b->replayed)
+		r = store_save(b->store, root_fd, documents_path, b->key, e);
+	return r;
+}
+
+void bootstrap_done(struct bootstrap *b)
+{
+	store_free(b->store);
+	imds_free(b->imds);
+	b->store = NULL;
+	b->imds = NULL;
+}

@@ -1,0 +1,25 @@
+/* loader.h - the steps of bootstrap_load that have files of their own
+ * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
+ * step can be run again after the store was told to replay what is kept.
+ * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
+#pragma once
+
+#include "nodeup/bootstrap.h"
+
+struct loader {
+	struct arena *arena;
+	const struct bootstrap_req *req;
+	struct bootstrap *b;
+	struct tree *cluster, *ig; /* as read */
+};
+
+/* A location beside --conf. */
+char *loader_beside(struct loader *l, const char *name);
+/* The facts that --facts gives. */
+int loader_given_facts(struct loader *l, struct err *e) must_check;
+/* The rest: what this host says, and what the documents need of IMDS. */
+int loader_facts(struct loader *l, struct err *e) must_check;
+/* What ties persisted documents to this node, or NULL when that cannot be said. */
+const char *loader_key(struct loader *l);
+/* Key pairs and secrets of the node, all of them present. */
+int loader_keys(struct loader *l, struct err *e) must_check;
