@@ -2,7 +2,7 @@
  * Every value of the request appears shell-quoted or in a quoted here-document whose end occurs
  * nowhere in it, so that no value is ever read as shell.
  * Owner: the arena. Errors: CONFIG; a message never quotes a document or a value.
- * Source: kops pkg/model/resources/nodeup.go, and the defects of it that the README lists. */
+ * Source: kops 1.8 pkg/model/resources/nodeup.go. */
 #pragma once
 
 #include "nodeup/base/str.h"
