@@ -18,7 +18,8 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	for (size_t i = 0; i < t->n_needs; i++) {
+	/* an image has no manager that would have to read anything again */
+	for (size_t i = 0; i < t->n_needs && !ctx->image_mode; i++) {
 		const struct task *need = t->needs[i];
 		const char *path = task_path(need);
 		struct bus_unit u;
@@ -44,8 +45,9 @@ static int reload_apply(const struct task *t, struct task_ctx *ctx, struct task_
 {
 	(void)t;
 	(void)run;
-	/* an image has no manager that would have to read it again */
-	return ctx->bus ? bus_reload(ctx->bus, e) : 0;
+	if (!ctx->bus)
+		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
+	return bus_reload(ctx->bus, e);
 }
 
 const struct task_ops task_reload_ops = {
