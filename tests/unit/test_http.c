@@ -210,6 +210,7 @@ static void test_redirects(void **state)
 
 	must_be_body(get(fx, URL("/x?hops=1&redirect_code=301&redirect=/y")), BODY);
 	must_be_body(get(fx, URL("/~hops=5/five")), BODY);
+	must_fail(get(fx, URL("/~hops=6/six")), ELOOP, "more than 5 times");
 	must_fail(get(fx, URL("/x?redirect=loop&sig=hunter2")), ELOOP, "more than 5 times");
 	must_be_body(get(fx, arena_printf(fx->a, "%s?redirect=%s", URL("/up"), tls)), BODY);
 	must_fail(get(fx, arena_printf(fx->a, "%s?redirect=%s", TLS_URL("/down"), plain)), EPERM,
