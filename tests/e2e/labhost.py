@@ -44,31 +44,42 @@ ssh_genkeytypes: []
 users: []
 disable_root: false
 """
-# The kernel is the host's: what is not of the network namespace is set in copies below /run.
+# The kernel is the host's: what is not of the network namespace (or lacks there) is set in copies
+# below /run.  Their values are a small machine's defaults, none longer than what replaces it: a
+# plain file, unlike the kernel's, keeps the tail of a longer text that is overwritten.
 SYSCTL = """#!/bin/sh
 set -e
-lay() { mkdir -p "/run/lab/sys/$(dirname "$1")"; mount --bind "/run/lab/sys/$1" "/proc/sys/$1"; }
-for f in vm/max_map_count vm/overcommit_memory kernel/softlockup_panic kernel/panic \\
-	kernel/softlockup_all_cpu_backtrace kernel/panic_on_oops fs/file-max \\
-	fs/inotify/max_user_instances fs/inotify/max_user_watches; do
-	[ -e "/proc/sys/$f" ] || continue
-	mkdir -p "/run/lab/sys/${f%/*}"
-	cat "/proc/sys/$f" >"/run/lab/sys/$f"
-	lay "$f"
+while read -r name value; do
+	mkdir -p "/run/lab/sys/${name%/*}"
+	echo "$value" >"/run/lab/sys/$name"
+	case $name in
+	net/*) continue ;; # the directory is laid as a whole below
+	esac
+	[ ! -e "/proc/sys/$name" ] || mount --bind "/run/lab/sys/$name" "/proc/sys/$name"
+done <<END
+vm/max_map_count 65530
+vm/overcommit_memory 0
+kernel/panic 0
+kernel/panic_on_oops 0
+kernel/softlockup_panic 0
+kernel/softlockup_all_cpu_backtrace 0
+fs/file-max 800000
+fs/inotify/max_user_instances 128
+fs/inotify/max_user_watches 8192
+net/core/somaxconn 4096
+net/core/rmem_max 212992
+net/core/wmem_max 212992
+net/core/rmem_default 212992
+net/core/wmem_default 212992
+net/core/netdev_max_backlog 1000
+net/core/optmem_max 20480
+net/ipv4/neigh/default/gc_thresh1 1
+net/ipv4/neigh/default/gc_thresh2 512
+net/ipv4/neigh/default/gc_thresh3 1024
+END
+for d in net/core net/ipv4/neigh; do
+	mount --bind "/run/lab/sys/$d" "/proc/sys/$d"
 done
-# Of these a namespace that is not the first one lacks some, or all.
-for d in net/core net/ipv4/neigh/default; do
-	mkdir -p "/run/lab/sys/$d"
-	for f in /proc/sys/$d/*; do
-		cat "$f" >"/run/lab/sys/$d/${f##*/}" 2>/dev/null || rm -f "/run/lab/sys/$d/${f##*/}"
-	done
-done
-for f in rmem_max wmem_max rmem_default wmem_default netdev_max_backlog somaxconn; do
-	[ -s "/run/lab/sys/net/core/$f" ] || echo 4096 >"/run/lab/sys/net/core/$f"
-done
-echo 128 >/run/lab/sys/net/ipv4/neigh/default/gc_thresh1
-lay net/core
-lay net/ipv4/neigh
 """
 SYSCTL_UNIT = """[Unit]
 Description=Copies of the host kernel's settings, to be set freely
