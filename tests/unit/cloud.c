@@ -43,7 +43,8 @@ static void clean_environment(void)
 
 static void spawn(struct cloud *c, const char *objects)
 {
-	const char *argv[] = { "python3", "-B", "tests/fake/cloud.py", objects, "us-west-2", NULL };
+	const char *argv[] = { "/usr/bin/python3", "-B", "tests/fake/cloud.py", objects,
+			       "us-west-2",        NULL };
 	posix_spawn_file_actions_t actions;
 	int in[2], out[2];
 	FILE *ports;

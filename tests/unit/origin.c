@@ -62,10 +62,14 @@ struct origin *origin_start(void)
 
 	tmp_make(o->dir);
 	sock = xasprintf("%s/sock", o->dir);
-	const char *argv[] = { "python3",     "tests/fake/origin.py",
-			       "--until-eof", "--tls",
-			       o->dir,        "--unix",
-			       sock,          NULL };
+	const char *argv[] = { "/usr/bin/python3",
+			       "tests/fake/origin.py",
+			       "--until-eof",
+			       "--tls",
+			       o->dir,
+			       "--unix",
+			       sock,
+			       NULL };
 
 	assert_int_equal(pipe2(in, O_CLOEXEC), 0);
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
