@@ -44,8 +44,8 @@ static void add_links(struct links *l, const char *unit, const char *key, char *
 				continue;
 			strv_add(l->arena, &l->paths,
 				 suffix ? arena_printf(l->arena, "%s/%s%s/%s", dir, names.v[k],
-						       suffix, unit) :
-					  arena_printf(l->arena, "%s/%s", dir, names.v[k]));
+						       suffix, unit)
+					: arena_printf(l->arena, "%s/%s", dir, names.v[k]));
 		}
 	}
 }

@@ -8,8 +8,8 @@
 #include "units/enable.h"
 #include "units/journal.h"
 
-/* systemd tells by signal; this is for the signal that is lost */
-#define JOB_POLL_NS DUR_SEC
+/* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
+#define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may wait in the queue before we ask whether it waits for ourselves */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
 
