@@ -46,6 +46,8 @@ class Refused(Exception):
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    wbufsize = 65536  # one segment a reply: the second of two would wait 40 ms for an ACK
+    disable_nagle_algorithm = True
     server_version = "AmazonS3"
     sys_version = ""
 
