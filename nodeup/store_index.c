@@ -70,13 +70,14 @@ static char *name_of(struct arena *a, const char *link, const char *folder)
 	} else if (str_has_prefix(link, "./")) {
 		link += 2;
 		n -= 2;
+	} else if (link[strcspn(link, ":/?#")] == ':') {
+		return NULL; /* a scheme */
 	}
 	if (n && link[n - 1] == '/')
 		n--;
 	name = arena_strn(a, link, n);
-	/* a scheme, another folder, or the links that sort the page */
-	if (!*name || strpbrk(name, "/:") || !decode(name) || str_eq(name, ".") ||
-	    str_eq(name, ".."))
+	/* another folder, or the links that sort the page */
+	if (!*name || !decode(name) || str_eq(name, ".") || str_eq(name, ".."))
 		return NULL;
 	return name;
 }

@@ -484,6 +484,8 @@ static void test_index_pages(void **state)
 		  "<a href=\"%2e%2e\"><a href=\"a%2fb\"><a href=\"x%00y\"><a href=\"%zz\"><a href=\"\">",
 		  "" },
 		{ "<a href=\"system%3Adns\"><a href=\"a&amp;b\"><a href=\"open", "a&b system:dns" },
+		{ "<a href=\"./system:dns\"><a href=\"mailto:root\"><a href=\"?x:y\">",
+		  "system:dns" },
 		{ "", "" },
 	};
 	struct fixture *fx = *state;
