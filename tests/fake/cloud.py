@@ -133,6 +133,9 @@ class Imds(Faults, imds.Handler):
 
 
 class Server(http.server.ThreadingHTTPServer):
+    # python's default of 5 costs the seventh client at once a second: its SYN is dropped
+    request_queue_size = 128
+
     def handle_error(self, request, client_address):
         """A client may go away."""
 

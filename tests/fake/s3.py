@@ -206,6 +206,8 @@ class Handler(BaseHTTPRequestHandler):
 
 def main():
     address, port, root, cert, key, region = sys.argv[1:7]
+    # python's default of 5 costs the seventh client at once a second: its SYN is dropped
+    ThreadingHTTPServer.request_queue_size = 128
     server = ThreadingHTTPServer((address, int(port)), Handler)
     server.root, server.region = root, region
     server.log = open(sys.argv[7], "a") if len(sys.argv) > 7 else None
