@@ -22,7 +22,7 @@ several may be combined:
     delay=S           wait before the answer            close       close without an answer
     redirect=loop     for ever to itself                redirect=URL    to there
     hops=N            N redirects, then the body        redirect_code=302
-    big_headers       200 headers
+    big_headers       200 headers                       gather=N    answers once N such requests wait, else 500
 
     GET /__count?path=P   how often P (without its query) was asked for
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
@@ -47,7 +47,10 @@ import threading
 import time
 import urllib.parse
 
+GATHER_TIMEOUT = 20
+
 counts = collections.Counter()
+barriers = {}
 headers = {}
 lock = threading.Lock()
 args = None
@@ -146,6 +149,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve(self, url, faults, nth):
         if "delay" in faults:
             time.sleep(float(faults["delay"]))
+        if "gather" in faults:
+            n = int(faults["gather"])
+            with lock:
+                barrier = barriers.setdefault(n, threading.Barrier(n))
+            try:
+                barrier.wait(GATHER_TIMEOUT)
+            except threading.BrokenBarrierError:
+                return self.answer(500, b"nobody else came\n")
         if "hang" in faults:
             return self.hold()
         if "close" in faults:
