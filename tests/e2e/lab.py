@@ -14,12 +14,14 @@ To enter a node from another terminal: nsenter -t <pid printed by node.leader()>
 """
 import ctypes
 import fcntl
+import functools
 import hashlib
 import json
 import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import labassets
@@ -40,8 +42,10 @@ def die_with_parent():
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
+@functools.lru_cache(None)
 def private_mounts():
-    """What we mount from here on is ours alone and goes with our last process."""
+    """What this process mounts from here on is its own and goes with its last child.  Returns what
+    must start a container where the host's systemd minds about its cgroups."""
     if LIBC.unshare(CLONE_NEWNS) or LIBC.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None):
         raise LabError("unshare: %s (the lab needs root)" % os.strerror(ctypes.get_errno()))
     os.makedirs("/run/netns", exist_ok=True)
@@ -75,14 +79,13 @@ class Lab:
         if packages:
             host_packages()
         os.makedirs(LAB, exist_ok=True)
-        self.dir = os.path.join(LAB, "run-%d" % os.getpid())
         with open(os.path.join(LAB, "lock"), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             remove_stale()
             ensure_certs()
             self.tree, self.cached = ensure_tree()
             self.assets = labassets.ensure_assets()
-            os.makedirs(self.dir)
+            self.dir = tempfile.mkdtemp(prefix="run-", dir=LAB)
             self.lock = open(os.path.join(self.dir, "lock"), "w")
             fcntl.flock(self.lock, fcntl.LOCK_EX)
         self.nodes = []

@@ -167,25 +167,39 @@ def kill_when(node, path):
             "done 2>/dev/null; kill -KILL $p 2>/dev/null; wait $p; true".format(path, NODEUP, CONF))
 
 
-def check_killed(node, assets, longest, kills=6, seed=None):
-    """Kill nodeup after its writes and at random moments, then converge; the seconds that took."""
-    for path in MOMENTS:
-        kill_when(node, path)
-        check_nothing_torn(node, assets)
-    seed = random.randrange(1 << 32) if seed is None else seed
-    rng = random.Random(seed)
-    for delay in sorted(rng.uniform(0.01, longest) for _ in range(kills)):
-        node.exec("timeout", "-s", "KILL", "%.3f" % delay, NODEUP, CONF, timeout=60)
-        check_nothing_torn(node, assets)
+def kill_after(node, seconds):
+    node.exec("timeout", "-s", "KILL", "%.3f" % seconds, NODEUP, CONF, timeout=60)
+
+
+def converge(node, hint):
+    """Run nodeup to its end; the seconds until kubelet was active, or until it found it so."""
     start = time.clock_gettime(time.CLOCK_MONOTONIC)
     status, millis, output = timed_nodeup(node, CONF)
-    need(status == 0, node, "re-run after %d kills (seed %d): status %d\n%s" % (kills, seed, status, output))
-    need(node.healthz() == "ok", node, "kubelet is not healthy after kills (seed %d)" % seed)
-    check_stable(node)
-    check_again(node)
+    need(status == 0, node, "re-run after kills (%s): status %d\n%s" % (hint, status, output))
+    need(node.healthz() == "ok", node, "kubelet is not healthy after kills (%s)" % hint)
     active = int(node.show("kubelet.service", "ActiveEnterTimestampMonotonic")[
         "ActiveEnterTimestampMonotonic"]) / 1e6
     return active - start if active > start else millis / 1e3
+
+
+def check_killed(node, assets, longest, extra=0, seed=None):
+    """Kill nodeup while it downloads and after its writes, then converge; the seconds that took.
+    Then kill it extra times more, anywhere, and converge again."""
+    seed = random.randrange(1 << 32) if seed is None else seed
+    rng = random.Random(seed)
+    kill_after(node, rng.uniform(0.01, longest / 3))
+    check_nothing_torn(node, assets)
+    for path in MOMENTS:
+        kill_when(node, path)
+        check_nothing_torn(node, assets)
+    seconds = converge(node, "seed %d" % seed)
+    for _ in range(extra):
+        kill_after(node, rng.uniform(0.001, 0.2))
+        check_nothing_torn(node, assets)
+    converge(node, "seed %d" % seed)
+    check_stable(node)
+    check_again(node)
+    return seconds
 
 
 def explain(node):

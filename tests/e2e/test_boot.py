@@ -89,7 +89,7 @@ def test_second_run_changes_nothing(node):
 def test_killed_runs_are_healed(lab, boots):
     node = boots.nodes[WORKER, "killed"]
     node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
-    explained(node, nodechecks.check_killed, node, lab.assets, longest=3.0)
+    explained(node, nodechecks.check_killed, node, lab.assets, longest=1.0, extra=6)
 
 
 def test_reboot_converges_from_what_is_there(boots):
