@@ -526,6 +526,81 @@ static void gossip_needs_protokube_everywhere(void **state)
 	assert_non_null(strstr(mounts(a, manifest(a, &p, "kube-proxy")), "etchosts=/etc/hosts"));
 }
 
+static void add_keypair(struct world *w, const char *name)
+{
+	static const char cert[] = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
+	static const char key[] = "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n";
+
+	if (node_add_keypair(w->a, &w->node, name, cert, key, "test", &w->e) < 0)
+		fail_msg("%s", w->e.msg);
+}
+
+static void a_hardened_cluster_has_more_keys_and_flags(void **state)
+{
+	static const char *const want[] = {
+		" --etcd-cafile=/srv/kubernetes/ca.crt --etcd-certfile=/srv/kubernetes/etcd-client.pem "
+		"--etcd-keyfile=/srv/kubernetes/etcd-client-key.pem "
+		"--etcd-servers-overrides=/events#https://127.0.0.1:4002 "
+		"--etcd-servers=https://127.0.0.1:4001 "
+		"--experimental-encryption-provider-config=/srv/kubernetes/encryptionconfig.yaml ",
+		" --kubelet-client-certificate=/srv/kubernetes/kubelet-api.pem "
+		"--kubelet-client-key=/srv/kubernetes/kubelet-api-key.pem ",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, true);
+	struct plan_req req = seed_request(&w);
+	const struct tree *pod;
+	struct plan p;
+
+	(void)state;
+	add_keypair(&w, "kubelet-api");
+	add_keypair(&w, "etcd");
+	add_keypair(&w, "etcd-client");
+	w.node.secure_kubelet = w.node.etcd_tls = w.node.encryption_config = true;
+	strmap_set(a, &w.node.secrets, "encryptionconfig", "kind: EncryptionConfig\n");
+	w.node.kube_apiserver.insecure_port = 0;
+	w.node.kube_apiserver.audit_log_path = "/var/log/audit/api.log";
+	p = seed_plan(a, &req);
+	pod = manifest(a, &p, "kube-apiserver");
+	for (size_t i = 0; i < ARRAY_LEN(want); i++)
+		assert_non_null(strstr(text_at(a, pod, "spec.containers.0.command.2"), want[i]));
+	assert_string_equal(text_at(a, pod, "spec.containers.0.livenessProbe.httpGet.port"), "443");
+	assert_string_equal(text_at(a, pod, "spec.containers.0.livenessProbe.httpGet.scheme"),
+			    "HTTPS");
+	assert_int_equal(at(a, pod, "spec.containers.0.ports")->n, 1);
+	assert_non_null(strstr(mounts(a, pod), " auditlogpathdir=/var/log/audit!"));
+	assert_int_equal(file(&p, "/srv/kubernetes/kubelet-api-key.pem")->attr.mode, 0600);
+	assert_int_equal(file(&p, "/srv/kubernetes/etcd-client-key.pem")->attr.mode, 0600);
+	assert_file(&p, "/srv/kubernetes/encryptionconfig.yaml", 0600, "kind: EncryptionConfig\n");
+	assert_non_null(strstr(file(&p, "/etc/systemd/system/protokube.service")->content,
+			       " --tls-key=/srv/kubernetes/etcd-key.pem "));
+}
+
+static void images_of_the_documents_are_loaded_on_every_role(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, false);
+	struct plan_req req = seed_request(&w);
+	struct node_image image = {
+		.name = "extra:1",
+		.source = "https://h/extra.tar.gz",
+		.hash = "0b1f26208f8f6cc02468368706d0236670fec8a2",
+	};
+	struct plan p;
+	struct err e;
+
+	(void)state;
+	arena_push(a, w.node.images.v, w.node.images.n, image);
+	p = seed_plan(a, &req);
+	assert_string_equal(plan_get(&p, TASK_IMAGE, "extra:1")->image.asset->name, "extra.tar.gz");
+	assert_false(plan_get(&p, TASK_ASSET, "extra.tar.gz")->optional);
+	/* an image is loaded as it comes */
+	assert_null(plan_look(&p, TASK_UNPACK, "extra.tar.gz"));
+	w.node.images.v[0].hash = NULL;
+	assert_true(plan_build(a, &req, &p, &e) < 0);
+	assert_non_null(strstr(e.msg, "image extra:1: no hash"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -542,6 +617,8 @@ int main(void)
 		cmocka_unit_test(networks_choose_plugins),
 		cmocka_unit_test(coreos_has_other_places),
 		cmocka_unit_test(gossip_needs_protokube_everywhere),
+		cmocka_unit_test(a_hardened_cluster_has_more_keys_and_flags),
+		cmocka_unit_test(images_of_the_documents_are_loaded_on_every_role),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
