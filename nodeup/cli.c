@@ -62,7 +62,7 @@ static const struct option options[] = {
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),
 	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),
-	ROW("v", "N", VALUE_INT, verbosity, ALL, "verbosity; 4 and more print every task"),
+	ROW("v", "N", VALUE_INT, verbosity, ALL, "verbosity; 10 and more print every task"),
 	ROW("help", NULL, VALUE_NONE, help, ALL, "this text"),
 	ROW("rootfs", "DIR", VALUE_STRING, rootfs, CMD_APPLY, "only / is accepted; for an image use --root"),
 	IGNORED("vmodule", VALUE_STRING),

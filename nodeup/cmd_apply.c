@@ -222,28 +222,53 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	return 0;
 }
 
-/* Wait until our unit has run to its end. */
-static int wait_for_unit(struct session *s, int64_t limit_ns, struct err *e)
+/* The start job of this run, or 0: our unit was at work already. */
+static uint32_t start_job(const struct run_report *rep)
 {
-	int64_t give_up = limit_ns ? dur_now() + limit_ns : INT64_MAX;
+	for (size_t i = 0; i < rep->n; i++)
+		if (rep->outcomes[i].run.job)
+			return rep->outcomes[i].run.job;
+	return 0;
+}
+
+/* Whether our unit has come to its end: 1 yes, 0 not yet. A oneshot's start job ends with it. */
+static int has_finished(struct session *s, uint32_t job, struct err *e)
+{
+	const char *result = "";
+	enum bus_job_state state = job ? bus_job_state(s->ctx.bus, job, &result) : BUS_JOB_DONE;
 	struct bus_unit u;
 	int r;
 
-	do {
-		r = bus_get(s->ctx.bus, s->arena, our_unit, &u, e);
-		if (r < 0)
-			return r;
-		if (str_eq(u.active_state, "failed"))
-			return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d",
-					our_unit, u.result, u.exec_status);
-		if (str_eq(u.active_state, "inactive") || str_eq(u.active_state, "active"))
-			return 0;
-		(void)poll(NULL, 0, LOCK_POLL_MS);
-		r = bus_process(s->ctx.bus, e);
-	} while (r >= 0 && dur_now() < give_up);
+	if (state == BUS_JOB_RUNNING || state == BUS_JOB_WAITING)
+		return 0;
+	r = bus_get(s->ctx.bus, s->arena, our_unit, &u, e);
 	if (r < 0)
 		return r;
-	return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work", our_unit);
+	if (state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"))
+		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", our_unit,
+				u.result, u.exec_status);
+	return !str_eq(u.active_state, "activating");
+}
+
+static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct err *e)
+{
+	int64_t start = dur_now(), reminder = start + REMIND_NS;
+	int r;
+
+	while ((r = has_finished(s, job, e)) == 0) {
+		if (limit_ns && dur_now() - start >= limit_ns)
+			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work", our_unit);
+		if (dur_now() >= reminder) {
+			log_notice("WAITING %s: for %s; /run/nodeup/status.json says what it does",
+				   our_unit, dur_human(s->arena, dur_now() - start));
+			reminder += REMIND_NS;
+		}
+		(void)poll(NULL, 0, LOCK_POLL_MS);
+		r = bus_process(s->ctx.bus, e);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : 0;
 }
 
 static int install(struct cli *cli, struct session *s, struct err *e)
@@ -264,7 +289,7 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 		return r;
 	(void)printf("service installed\n");
 	(void)fflush(stdout);
-	return cli->wait ? wait_for_unit(s, cli->wait_ns, e) : 0;
+	return cli->wait ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;
 }
 
 static int dry_run(struct cli *cli, struct err *e)
