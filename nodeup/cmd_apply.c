@@ -10,12 +10,11 @@
 #include "nodeup/run/lock.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/window.h"
+#include "nodeup/service.h"
 #include "nodeup/session.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"
 #include "units/notify.h"
-
-static const char our_unit[] = "kops-configuration.service";
 
 /* a run that failed is repeated after this */
 #define PAUSE_NS (30 * DUR_SEC)
@@ -208,7 +207,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	if (cli->deadline_ns)
 		ap.deadline_ns = dur_now() + cli->deadline_ns;
 	if (!cli->retries_set)
-		retries = str_eq(own_unit, our_unit) ? -1 : 0;
+		retries = str_eq(own_unit, service_unit) ? -1 : 0;
 	if (!cli->root || str_eq(cli->root, "/")) {
 		r = take_lock(&ap, &lock, e);
 		if (r < 0)
@@ -222,76 +221,6 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	return 0;
 }
 
-/* The start job of this run, or 0: our unit was at work already. */
-static uint32_t start_job(const struct run_report *rep)
-{
-	for (size_t i = 0; i < rep->n; i++)
-		if (rep->outcomes[i].run.job)
-			return rep->outcomes[i].run.job;
-	return 0;
-}
-
-/* Whether our unit has come to its end: 1 yes, 0 not yet. A oneshot's start job ends with it. */
-static int has_finished(struct session *s, uint32_t job, struct err *e)
-{
-	const char *result = "";
-	enum bus_job_state state = job ? bus_job_state(s->ctx.bus, job, &result) : BUS_JOB_DONE;
-	struct bus_unit u;
-	int r;
-
-	if (state == BUS_JOB_RUNNING || state == BUS_JOB_WAITING)
-		return 0;
-	r = bus_get(s->ctx.bus, s->arena, our_unit, &u, e);
-	if (r < 0)
-		return r;
-	if (state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"))
-		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", our_unit,
-				u.result, u.exec_status);
-	return !str_eq(u.active_state, "activating");
-}
-
-static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct err *e)
-{
-	int64_t start = dur_now(), reminder = start + REMIND_NS;
-	int r;
-
-	while ((r = has_finished(s, job, e)) == 0) {
-		if (limit_ns && dur_now() - start >= limit_ns)
-			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work", our_unit);
-		if (dur_now() >= reminder) {
-			log_notice("WAITING %s: for %s; /run/nodeup/status.json says what it does",
-				   our_unit, dur_human(s->arena, dur_now() - start));
-			reminder += REMIND_NS;
-		}
-		(void)poll(NULL, 0, LOCK_POLL_MS);
-		r = bus_process(s->ctx.bus, e);
-		if (r < 0)
-			return r;
-	}
-	return r < 0 ? r : 0;
-}
-
-static int install(struct cli *cli, struct session *s, struct err *e)
-{
-	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
-	struct run_report rep;
-	struct run_req run;
-	int r = session_open(s, &req, e);
-
-	if (r < 0)
-		return r;
-	run = session_run(s);
-	r = run_execute(s->arena, &run, &rep, e);
-	if (r < 0)
-		return r;
-	r = state_store(s->ctx.state, e);
-	if (r < 0)
-		return r;
-	(void)printf("service installed\n");
-	(void)fflush(stdout);
-	return cli->wait ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;
-}
-
 static int dry_run(struct cli *cli, struct err *e)
 {
 	size_t pending;
@@ -303,8 +232,6 @@ static int dry_run(struct cli *cli, struct err *e)
 int cmd_apply(struct cli *cli, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct session s = { 0 };
-	int r;
 
 	if (cli->rootfs && !str_eq(cli->rootfs, "/"))
 		return err_fail(e, ERR_USAGE, 0, "--rootfs=%s: only / is accepted; see --root",
@@ -320,9 +247,5 @@ int cmd_apply(struct cli *cli, struct err *e)
 		return dry_run(cli, e);
 	if (journal_is_stderr())
 		log_set_writer(journal_write);
-	if (!cli->install_unit)
-		return apply(cli, session_own_unit(a), e);
-	r = install(cli, &s, e);
-	session_close(&s);
-	return r;
+	return cli->install_unit ? service_install(cli, e) : apply(cli, session_own_unit(a), e);
 }
