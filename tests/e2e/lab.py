@@ -12,9 +12,11 @@ next user.  Use it as
 
 To enter a node from another terminal: nsenter -t <pid printed by node.leader()> -a bash
 """
+import contextlib
 import ctypes
 import fcntl
 import functools
+import glob
 import hashlib
 import json
 import os
@@ -58,8 +60,36 @@ def private_mounts():
     return ["systemd-run", "--scope", "--quiet", "-p", "Delegate=yes"]
 
 
+@functools.lru_cache(None)
+def cgroup_roots():
+    """Where a systemd would look for its own cgroup: the unified hierarchy, and the named one."""
+    with open("/proc/self/cgroup") as f:
+        ours = dict(line.strip().split(":", 2)[1:] for line in f)
+    roots = []
+    with open("/proc/self/mounts") as f:
+        for _, path, kind, options, *_ in map(str.split, f):
+            if kind == "cgroup2":
+                roots.append(path + ours[""].rstrip("/"))
+            elif kind == "cgroup" and "name=systemd" in options:
+                roots.append(path + ours["name=systemd"].rstrip("/"))
+    return roots
+
+
+def remove_cgroups(pattern):
+    """Empty the trees of our own that match, leaves first; a dying process may hold one a moment."""
+    for root in cgroup_roots():
+        for top in glob.glob(os.path.join(root, pattern)):
+            for _ in range(50):
+                for path, _, _ in os.walk(top, topdown=False):
+                    with contextlib.suppress(OSError):
+                        os.rmdir(path)
+                if not os.path.exists(top):
+                    break
+                time.sleep(0.02)
+
+
 def remove_stale():
-    """Run directories whose owner is gone (it held a lock while it lived)."""
+    """What a lab left whose owner is gone (it held a lock while it lived)."""
     for name in os.listdir(LAB):
         path = os.path.join(LAB, name)
         if not name.startswith("run-"):
@@ -68,6 +98,7 @@ def remove_stale():
             with open(os.path.join(path, "lock"), "a") as f:
                 fcntl.flock(f, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 shutil.rmtree(path, ignore_errors=True)
+                remove_cgroups("nodeup-%s-*" % name)
         except OSError:
             continue
 
@@ -126,6 +157,7 @@ class Node:
         self.dir = os.path.join(lab.dir, name)
         self.root = os.path.join(self.dir, "root")
         self.netns = "nodeup-%s" % name
+        self.cgroup = "nodeup-%s-%s" % (os.path.basename(lab.dir), name)
         self.machine, self.servers, self.pid = None, [], None
         self.hostname = "ip-%s.%s.compute.internal" % (IPS[role].replace(".", "-"), REGION)
 
@@ -203,10 +235,19 @@ class Node:
              "--system-call-filter=@keyring bpf", "--bind=%s:/var/lib/docker" % self.path("docker"),
              "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only"],
             stdin=subprocess.DEVNULL, stdout=self.console, stderr=self.console, env=environ,
-            preexec_fn=die_with_parent)
-        self.wait(self.find_leader, 20, "the container's PID 1")
-        self.wait(lambda: os.path.exists("/proc/%d/root/run/systemd/private" % self.pid), 20,
-                  "systemd's socket")
+            preexec_fn=self.enter_cgroup)
+        # nspawn's first child only prepares: look again until systemd is what was found.
+        self.wait(lambda: self.find_leader() and os.path.exists(
+            "/proc/%d/root/run/systemd/private" % self.pid), 30, "systemd's socket")
+
+    def enter_cgroup(self):
+        """A cgroup for each node: two systemds in one would kill each other's services."""
+        die_with_parent()
+        for root in [] if self.lab.prefix else cgroup_roots():
+            path = os.path.join(root, self.cgroup)
+            os.makedirs(path, exist_ok=True)
+            with open(path + "/cgroup.procs", "w") as f:
+                f.write("0")
 
     def reboot(self):
         """As `reboot` on an instance: same disk, same addresses, nothing of /run."""
@@ -241,6 +282,7 @@ class Node:
                 child.kill()
                 child.wait()
         self.machine, self.servers = None, []
+        remove_cgroups(self.cgroup)
         subprocess.run(["umount", "-l", self.root], stderr=subprocess.DEVNULL)
         subprocess.run(["ip", "netns", "del", self.netns], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.dir, ignore_errors=True)

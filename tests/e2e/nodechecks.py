@@ -134,20 +134,23 @@ def timed_nodeup(node, *arguments, timeout=120):
 
 
 def check_again(node):
-    """A second run has nothing to do; the milliseconds it took."""
+    """A further run has nothing to do; the milliseconds it took, the middle of three."""
     before = snapshot(node)
     need(len(before["files"]) > 10, node, "hardly any managed file is there")
     status, _, output = timed_nodeup(node, "plan", CONF)
     need(status == 0, node, "plan: status %d, want 0\n%s" % (status, output))
-    status, millis, output = timed_nodeup(node, CONF)
-    need(status == 0, node, "second run: status %d\n%s" % (status, output))
+    times = []
+    for _ in range(3):
+        status, millis, output = timed_nodeup(node, CONF)
+        need(status == 0, node, "second run: status %d\n%s" % (status, output))
+        times.append(millis)
     after = snapshot(node)
     for key in before:
         if key == "files":
             changed = sorted(set(before[key]) ^ set(after[key]))
             need(not changed, node, "the second run touched:\n" + "\n".join(changed[:20]))
         need(before[key] == after[key], node, "%s: was %s, is %s" % (key, before[key], after[key]))
-    return millis
+    return sorted(times)[1]
 
 
 def check_nothing_torn(node, assets):
