@@ -265,17 +265,19 @@ static void begin_due(struct sched *s, bool events)
 	} while (before != s->unsettled);
 }
 
-/* When only tasks that wait for other tasks are left, nothing will come for them any more. */
+/* When only tasks that wait for other tasks are left, and those that need them, nothing will come
+ * for them any more. */
 static void call_last(struct sched *s)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
 		const struct run_outcome *o = s->items[i].o;
 
-		if (!states[o->state].settled && !(o->state == RUN_WAITING && o->run.on_tasks))
+		if (!states[o->state].settled && o->state != RUN_BLOCKED_BY_NEEDS &&
+		    !(o->state == RUN_WAITING && o->run.on_tasks))
 			return;
 	}
 	for (size_t i = 0; i < s->req->n; i++)
-		if (!states[s->items[i].o->state].settled)
+		if (s->items[i].o->state == RUN_WAITING)
 			s->items[i].o->run.last_call = true;
 }
 

@@ -251,6 +251,23 @@ static void who_waits_for_tasks_is_called_a_last_time(void **state)
 	arena_free(g.arena);
 }
 
+/* Who needs the waiting one waits as well, for what only the last call can bring. */
+static void a_last_call_comes_although_others_are_blocked(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	edge(&g, 2, 0);
+	g.scripts[0].wait_for_tasks = true;
+	g.scripts[1] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.tasks[1].optional = true;
+	assert_int_equal(execute(&g, dur_now() + 5 * DUR_SEC), 0);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
 static void the_deadline_says_what_it_waited_for(void **state)
 {
 	struct graph g;
@@ -295,6 +312,7 @@ int main(void)
 		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
+		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),
 		cmocka_unit_test(a_plan_applies_nothing),
 	};
