@@ -172,7 +172,7 @@ static int64_t backoff(unsigned int attempt)
 	if (cap > BACKOFF_MAX_NS)
 		cap = BACKOFF_MAX_NS;
 	(void)!getrandom(&random, sizeof(random), 0);
-	return cap / UINT32_MAX * random;
+	return (int64_t)((uint64_t)cap * (random >> 1) >> 31);
 }
 
 static void step_failed(struct sched *s, struct item *it)

@@ -29,6 +29,7 @@ struct graph {
 	struct run_report rep;
 	struct err e;
 	size_t n;
+	int64_t longest_pause_ns;
 };
 
 /* scripts are found through the task's name, which points at one */
@@ -114,6 +115,16 @@ static void serve(struct graph *g, size_t server, size_t client)
 	arena_push(g->arena, t->serves, t->n_serves, &g->tasks[client]);
 }
 
+/* The longest time until a first retry. */
+static void note_pause(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	struct graph *g = arg;
+
+	(void)rep;
+	if (o && o->state == RUN_RETRYING && o->run.next_ns - dur_now() > g->longest_pause_ns)
+		g->longest_pause_ns = o->run.next_ns - dur_now();
+}
+
 static int execute(struct graph *g, int64_t deadline_ns)
 {
 	struct workers *workers;
@@ -126,6 +137,8 @@ static int execute(struct graph *g, int64_t deadline_ns)
 		.ctx = &g->ctx,
 		.workers = workers,
 		.deadline_ns = deadline_ns,
+		.watch = note_pause,
+		.watch_arg = g,
 	};
 	r = run_execute(g->arena, &req, &g->rep, &g->e);
 	workers_free(workers);
@@ -188,6 +201,21 @@ static void transient_errors_are_retried_three_times(void **state)
 	assert_int_equal(g.rep.outcomes[1].attempts, 3);
 	assert_int_equal(g.e.kind, ERR_NET);
 	assert_string_equal(g.e.msg, "scripted b: scripted failure of b");
+	arena_free(g.arena);
+}
+
+static void a_retry_comes_after_a_pause(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, TASKS);
+	for (size_t i = 0; i < TASKS; i++)
+		g.scripts[i] = (struct script){ .failures = 1, .kind = ERR_SYSTEM };
+	assert_int_equal(execute(&g, 0), 0);
+	/* full jitter: that six of them are this short is no accident any more */
+	assert_true(g.longest_pause_ns > DUR_MS);
+	assert_true(g.longest_pause_ns <= 200 * DUR_MS);
 	arena_free(g.arena);
 }
 
@@ -308,6 +336,7 @@ int main(void)
 		cmocka_unit_test(everything_is_applied_in_order),
 		cmocka_unit_test(equal_tasks_are_left_alone),
 		cmocka_unit_test(transient_errors_are_retried_three_times),
+		cmocka_unit_test(a_retry_comes_after_a_pause),
 		cmocka_unit_test(a_permanent_error_is_not_retried_and_blocks_its_users_only),
 		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
