@@ -34,6 +34,7 @@ struct item {
 	size_t nblock;  /* needs that are not settled well */
 	size_t seen;    /* how many tasks were unsettled at its last step */
 	bool differs;   /* check has said so, apply is under way */
+	bool dropped;   /* the run ended before a worker came to it */
 	int r;          /* what the last step returned */
 	struct err err; /* with r < 0 */
 };
@@ -44,7 +45,7 @@ struct sched {
 	struct item *items;
 	bool *changed;
 	size_t unsettled, working;
-	bool walking;     /* a plan's walk: what would be is not there yet */
+	bool ended;       /* workers read it: begin nothing any more */
 	struct err first; /* of rep->first_failed */
 };
 
@@ -86,12 +87,17 @@ static void step(struct item *it)
 	}
 	it->o->run.on_tasks = false;
 	it->o->run.next_ns = 0;
+	it->o->run.trouble = ERR_NONE;
 	it->r = ops->apply(t, ctx, &it->o->run, &it->err);
 }
 
 static void step_job(struct worker_job *job)
 {
-	step((struct item *)job);
+	struct item *it = (struct item *)job;
+
+	it->dropped = __atomic_load_n(&it->sched->ended, __ATOMIC_RELAXED);
+	if (!it->dropped)
+		step(it);
 }
 
 static void settle(struct sched *s, struct item *it, enum run_state state);
@@ -321,8 +327,34 @@ static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
 	return bus ? bus_process(bus, e) : 0;
 }
 
-static int deadline_passed(struct sched *s, struct err *e)
+/* Nothing of ours may be touched by a worker when the caller goes on: let them end what they do. */
+static void await_workers(struct sched *s)
 {
+	struct pollfd fd = { .fd = workers_fd(s->req->workers), .events = POLLIN };
+	struct worker_job *job;
+
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
+	while (s->working > 0) {
+		(void)poll(&fd, 1, -1);
+		workers_drain(s->req->workers);
+		while ((job = workers_take(s->req->workers))) {
+			struct item *it = (struct item *)job;
+
+			s->working--;
+			if (it->dropped)
+				set_state(s, it->o, RUN_READY);
+			else
+				stepped(s, it);
+		}
+	}
+}
+
+/* At the deadline: the error of whoever is still trying, then of who gave up. Only if nothing failed
+ * at all it is a matter of time. */
+static int verdict(struct sched *s, struct err *e)
+{
+	const struct run_outcome *late = NULL;
+
 	for (size_t i = 0; i < s->req->n; i++) {
 		struct run_outcome *o = s->items[i].o;
 
@@ -331,16 +363,20 @@ static int deadline_passed(struct sched *s, struct err *e)
 			return err_wrap(e, "deadline passed: %s %s", task_ops(o->task)->kind,
 					o->task->name);
 		}
+		if (!states[o->state].settled && (!late || (o->run.trouble && !late->run.trouble)))
+			late = o;
 	}
-	for (size_t i = 0; i < s->req->n; i++) {
-		const struct run_outcome *o = s->items[i].o;
+	if (s->rep->first_failed != s->rep->n) {
+		const struct task *t = s->req->tasks[s->rep->first_failed];
 
-		if (!states[o->state].settled)
-			return err_fail(e, ERR_BUSY, ETIMEDOUT, "deadline passed: %s %s: %s",
-					task_ops(o->task)->kind, o->task->name,
-					o->run.waiting[0] ? o->run.waiting : states[o->state].name);
+		*e = s->first;
+		return err_wrap(e, "%s %s", task_ops(t)->kind, t->name);
 	}
-	return 0;
+	if (!late)
+		return 0;
+	return err_fail(e, late->run.trouble ? late->run.trouble : ERR_BUSY, ETIMEDOUT,
+			"deadline passed: %s %s: %s", task_ops(late->task)->kind, late->task->name,
+			late->run.waiting[0] ? late->run.waiting : states[late->state].name);
 }
 
 static void cancel_waiting(struct sched *s)
@@ -353,6 +389,7 @@ static void cancel_waiting(struct sched *s)
 	}
 }
 
+/* Until all is settled or the deadline has passed. */
 static int loop(struct sched *s, struct err *e)
 {
 	int64_t next_tick = 0;
@@ -375,13 +412,9 @@ static int loop(struct sched *s, struct err *e)
 		if (r < 0)
 			return r;
 		if (s->req->deadline_ns && dur_now() >= s->req->deadline_ns)
-			return deadline_passed(s, e);
+			break;
 	}
-	if (s->rep->first_failed == s->rep->n)
-		return 0;
-	*e = s->first;
-	return err_wrap(e, "%s %s", task_ops(s->req->tasks[s->rep->first_failed])->kind,
-			s->req->tasks[s->rep->first_failed]->name);
+	return 0;
 }
 
 static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
@@ -419,6 +452,9 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 	req->ctx->wake = wake;
 	req->ctx->wake_arg = s->req->workers;
 	r = loop(s, e);
+	await_workers(s);
+	if (r == 0)
+		r = verdict(s, e);
 	cancel_waiting(s);
 	ret->end_ns = dur_now();
 	tell(s, NULL);

@@ -37,7 +37,8 @@ static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task
 
 	if (!fetch_status(ctx->fetcher, t->asset.asset, &st))
 		return task_wait(run, soon, "queued");
-	if (st.last_error[0])
+	run->trouble = st.last_error[0] ? ERR_NET : ERR_NONE;
+	if (run->trouble)
 		return task_wait(run, soon, "attempt %u, last error: %s", st.attempt,
 				 st.last_error);
 	return task_wait(run, soon, "%lld of %lld bytes from %s", (long long)st.bytes,
@@ -51,8 +52,8 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	int stage = __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE);
 
 	if (stage == 2) {
-		/* the fetcher has tried every mirror as often as it makes sense */
-		run->final = true;
+		/* the fetcher has tried every mirror as often as it makes sense; a disk it has not */
+		run->final = run->error.kind != ERR_SYSTEM;
 		run->stage = 0;
 		if (run->result < 0)
 			*e = run->error;

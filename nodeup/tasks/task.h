@@ -138,8 +138,9 @@ struct task_run {
 	int64_t since_ns; /* waiting since, monotonic; 0 not waiting */
 	/* what a waiting apply waits for, shown to people */
 	char waiting[ERR_NOTE_MAX];
-	bool on_tasks;   /* wake when any task is done */
-	int64_t next_ns; /* wake at this monotonic time at the latest; 0: only by wake() */
+	enum err_kind trouble; /* of its last error, if what it waits for goes wrong so far */
+	bool on_tasks;         /* wake when any task is done */
+	int64_t next_ns;       /* wake at this monotonic time at the latest; 0: only by wake() */
 };
 
 enum { TASK_DONE = 0, TASK_WAIT = 1 };

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <poll.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/run/run.h"
@@ -17,6 +18,8 @@ struct script {
 	enum err_kind kind;
 	int waits; /* applies that wait, woken by the clock */
 	bool wait_for_tasks;
+	int64_t busy_until_ns; /* apply comes back no earlier */
+	enum err_kind trouble; /* of what it waits for */
 	int applied, canceled;
 };
 
@@ -58,8 +61,11 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 	}
 	if (s->waits != 0) {
 		s->waits -= s->waits > 0;
+		run->trouble = s->trouble;
 		return task_wait(run, dur_now() + DUR_MS, "the clock");
 	}
+	while (dur_now() < s->busy_until_ns)
+		(void)poll(NULL, 0, 1);
 	if (s->failures != 0) {
 		s->failures -= s->failures > 0;
 		return err_fail(e, s->kind, EIO, "scripted failure of %s", t->name);
@@ -310,6 +316,62 @@ static void the_deadline_says_what_it_waited_for(void **state)
 	arena_free(g.arena);
 }
 
+/* 75 says that time was short; what failed says more. */
+static void the_deadline_exits_with_what_failed(void **state)
+{
+	static const struct {
+		struct script other;
+		enum err_kind kind;
+	} rows[] = {
+		{ { .failures = -1, .kind = ERR_CONFIG }, ERR_CONFIG },
+		{ { .waits = -1, .trouble = ERR_NET }, ERR_NET },
+		{ { .waits = -1 }, ERR_BUSY },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct graph g;
+
+		graph_new(&g, 2);
+		g.scripts[0].waits = -1;
+		g.scripts[1] = rows[i].other;
+		assert_true(execute(&g, dur_now() + 20 * DUR_MS) < 0);
+		assert_int_equal(g.e.kind, rows[i].kind);
+		arena_free(g.arena);
+	}
+}
+
+static void a_failure_at_the_deadline_is_a_failure(void **state)
+{
+	struct graph g;
+	int64_t deadline = dur_now() + 10 * DUR_MS;
+
+	(void)state;
+	graph_new(&g, 1);
+	g.scripts[0] = (struct script){ .failures = -1,
+					.kind = ERR_CONFIG,
+					.busy_until_ns = deadline + 5 * DUR_MS };
+	assert_true(execute(&g, deadline) < 0);
+	assert_int_equal(g.e.kind, ERR_CONFIG);
+	arena_free(g.arena);
+}
+
+/* A worker that is late is waited for: it writes to what the caller is about to read and free. */
+static void no_worker_is_left_behind(void **state)
+{
+	struct graph g;
+	int64_t deadline = dur_now() + 10 * DUR_MS;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.scripts[0].busy_until_ns = deadline + 300 * DUR_MS;
+	g.scripts[1].waits = -1;
+	assert_int_equal(execute(&g, deadline), -ETIMEDOUT);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(g.scripts[0].applied, 1);
+	arena_free(g.arena);
+}
+
 static void a_plan_applies_nothing(void **state)
 {
 	struct graph g;
@@ -343,6 +405,9 @@ int main(void)
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),
+		cmocka_unit_test(the_deadline_exits_with_what_failed),
+		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),
+		cmocka_unit_test(no_worker_is_left_behind),
 		cmocka_unit_test(a_plan_applies_nothing),
 	};
 
