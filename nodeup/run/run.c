@@ -181,12 +181,37 @@ static int64_t backoff(unsigned int attempt)
 	return (int64_t)((uint64_t)cap * (random >> 1) >> 31);
 }
 
+/* The failed one among what t is made from, itself or by way of what needs it; NULL if none is. */
+static const struct run_outcome *broken_source(const struct sched *s, const struct task *t)
+{
+	for (size_t i = 0; i < s->req->n; i++) {
+		const struct task *source = s->req->tasks[i];
+		bool serves = false;
+
+		for (size_t k = 0; k < source->n_serves; k++)
+			serves |= source->serves[k] == t;
+		if (!serves)
+			continue;
+		if (s->items[i].o->state == RUN_FAILED)
+			return s->items[i].o;
+		if (s->items[i].o->state == RUN_SKIPPED)
+			return broken_source(s, source);
+	}
+	return NULL;
+}
+
 static void step_failed(struct sched *s, struct item *it)
 {
 	struct run_outcome *o = it->o;
 	bool again = err_is_transient(&it->err) && !o->run.final;
+	const struct run_outcome *source = o->run.last_call ? broken_source(s, o->task) : NULL;
 
 	o->error = it->err;
+	if (source && !again) {
+		o->error = source->error;
+		(void)err_wrap(&o->error, "%s %s", task_ops(source->task)->kind,
+			       source->task->name);
+	}
 	o->attempts++;
 	/* whoever is busy will be done some day; anything else gets three tries */
 	if (!again || (it->err.kind != ERR_BUSY && o->attempts >= ATTEMPTS_MAX)) {

@@ -302,6 +302,29 @@ static void a_last_call_comes_although_others_are_blocked(void **state)
 	arena_free(g.arena);
 }
 
+/* An archive may be missing as long as nobody misses it; then its error is the cause. */
+static void what_misses_a_broken_source_fails_with_its_error(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	/* c waits for one of: b, unpacked from a */
+	edge(&g, 1, 0);
+	serve(&g, 0, 1);
+	serve(&g, 1, 2);
+	edge(&g, 3, 2);
+	g.tasks[0].optional = g.tasks[1].optional = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_INTEGRITY };
+	g.scripts[2] =
+		(struct script){ .wait_for_tasks = true, .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, dur_now() + 5 * DUR_SEC) < 0);
+	assert_int_equal(g.e.kind, ERR_INTEGRITY);
+	assert_string_equal(g.e.msg, "scripted c: scripted a: scripted failure of a");
+	assert_int_equal(state_of(&g, 3), RUN_SKIPPED);
+	arena_free(g.arena);
+}
+
 static void the_deadline_says_what_it_waited_for(void **state)
 {
 	struct graph g;
@@ -404,6 +427,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
+		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),
 		cmocka_unit_test(the_deadline_exits_with_what_failed),
 		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),
