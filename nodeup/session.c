@@ -201,11 +201,11 @@ void session_close(struct session *s)
 {
 	if (!s->arena)
 		return;
-	/* the fetcher's last callbacks wake the workers' owner, so it goes first */
+	/* the fetcher's last callbacks wake the workers' owner, so it goes first; workers use http */
 	fetch_free(s->ctx.fetcher);
+	workers_free(s->workers);
 	bootstrap_done(&s->boot);
 	http_free(s->http);
-	workers_free(s->workers);
 	bus_close(s->ctx.bus);
 	cache_free(s->ctx.cache);
 	state_close(s->ctx.state);
