@@ -80,7 +80,8 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 		return r;
 	(void)printf("service installed\n");
 	(void)fflush(stdout);
-	return cli->wait ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;
+	/* in an image it is not started */
+	return cli->wait && s->ctx.bus ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;
 }
 
 int service_install(struct cli *cli, struct err *e)
