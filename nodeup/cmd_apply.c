@@ -7,6 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/cmd_plan.h"
+#include "nodeup/location.h"
 #include "nodeup/run/lock.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/window.h"
@@ -29,7 +30,6 @@ struct apply {
 	struct session session;
 	struct status status;
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
-	bool quiet; /* image mode of a root without /run: no live status */
 };
 
 static void publish(struct apply *ap)
@@ -93,6 +93,16 @@ static void on_window_wait(void *arg, const char *what)
 	}
 }
 
+/* How long documents are waited for: their patience, or what is left of the deadline. */
+static int64_t store_patience(const struct apply *ap)
+{
+	int64_t left = ap->deadline_ns - dur_now();
+
+	if (!ap->deadline_ns || left > STORE_PATIENCE_NS)
+		return STORE_PATIENCE_NS;
+	return left > 0 ? left : 0;
+}
+
 /* One whole run. */
 static int converge(struct apply *ap, struct err *e)
 {
@@ -100,7 +110,7 @@ static int converge(struct apply *ap, struct err *e)
 	const struct session_req req = {
 		.cli = ap->cli,
 		.for_apply = true,
-		.patience_ns = STORE_PATIENCE_NS,
+		.patience_ns = store_patience(ap),
 		.on_wait = on_store_wait,
 		.wait_arg = ap,
 	};
@@ -112,7 +122,7 @@ static int converge(struct apply *ap, struct err *e)
 	r = session_open(s, &req, e);
 	if (r < 0)
 		return r;
-	ap->status.conf = s->boot.conf;
+	ap->status.conf = location_shown(s->arena, s->boot.conf);
 	if (s->boot.replayed)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
 			    "%s old",
@@ -148,6 +158,7 @@ static int converge_once(struct apply *ap, struct err *e)
 	publish(ap);
 	session_close(&ap->session);
 	ap->status.rep = NULL;
+	ap->status.conf = NULL;
 	return r;
 }
 
@@ -239,7 +250,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 	if (cli->target && !str_eq(cli->target, "direct") && !str_eq(cli->target, "dryrun"))
 		return err_fail(e, ERR_USAGE, 0, "--target=%s: neither direct nor dryrun",
 				cli->target);
-	if (cli->facts && !cli->root)
+	if (cli->facts && (!cli->root || str_eq(cli->root, "/")))
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
 	(void)printf("nodeup version %s\n", cli_version());
 	(void)fflush(stdout);
