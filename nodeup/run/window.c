@@ -135,7 +135,8 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct window w = { .req = req, .arena = a };
-	int64_t give_up = dur_now() + HEALTH_NS;
+	int64_t start = dur_now(), give_up = start + HEALTH_NS;
+	int64_t deadline = req->deadline_ns ? req->deadline_ns : INT64_MAX;
 	struct err unanswered = { 0 };
 	int r;
 
@@ -148,11 +149,14 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 		r = step(&w, &missing, &unanswered, e);
 		if (r < 0 || (!missing && dur_now() >= w.end_ns))
 			break;
-		if (missing && dur_now() >= give_up) {
+		if (!missing && dur_now() >= deadline)
+			return err_fail(e, ERR_BUSY, ETIMEDOUT,
+					"deadline passed: services have not been up for 10 s yet");
+		if (missing && (dur_now() >= give_up || dur_now() >= deadline)) {
 			*e = unanswered;
 			e->kind = ERR_SYSTEM;
 			return err_wrap(e, "not healthy for %lld s",
-					(long long)(HEALTH_NS / DUR_SEC));
+					(long long)((dur_now() - start) / DUR_SEC));
 		}
 		wait(arg, missing ? missing : "services to stay up for 10 s");
 		(void)poll(NULL, 0, STEP_MS);
