@@ -103,6 +103,36 @@ static int64_t store_patience(const struct apply *ap)
 	return left > 0 ? left : 0;
 }
 
+/* Whether all is done but for units that nothing else depends on. */
+static bool only_last_failed(const struct run_report *rep)
+{
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		bool last = o->task->kind == TASK_UNIT && o->task->unit.last;
+
+		if (!run_is_settled(o->state))
+			return false;
+		if (!o->task->optional &&
+		    (o->state == RUN_SKIPPED || (o->state == RUN_FAILED && !last)))
+			return false;
+	}
+	return true;
+}
+
+/* The window of what was started. A unit that failed before is the first cause, and stays it. */
+static int watch_window(struct apply *ap, const struct run_req *run, const struct run_report *rep,
+			int r, struct err *e)
+{
+	struct err late;
+
+	if (r >= 0)
+		return window_watch(run, rep, on_window_wait, ap, e);
+	if (only_last_failed(rep) && window_watch(run, rep, on_window_wait, ap, &late) < 0)
+		report_error(&late);
+	return r;
+}
+
 /* One whole run. */
 static int converge(struct apply *ap, struct err *e)
 {
@@ -134,8 +164,7 @@ static int converge(struct apply *ap, struct err *e)
 	rep = arena_new(s->arena, struct run_report);
 	r = run_execute(s->arena, &run, rep, e);
 	log_info("%s", report_summary(s->arena, rep));
-	if (r == 0)
-		r = window_watch(&run, rep, on_window_wait, ap, e);
+	r = watch_window(ap, &run, rep, r, e);
 	/* what was done is remembered even when something else failed */
 	if (state_store(s->ctx.state, &late) < 0)
 		log_warning("applied state not kept: %s", late.msg);
