@@ -1,0 +1,494 @@
+"""Assets from servers that fail in every way: what is verified is used, what is not never is, and
+each way to fail has a message of its own."""
+
+import re
+import shutil
+import subprocess
+import tarfile
+import threading
+
+import pytest
+
+from world import (BUSY, CNI, CNI_MEMBERS, CONFIG, INTEGRITY, KUBECTL, KUBELET, NET, OK, PROTOKUBE, UTILS, Asset,
+                   differences, files_of, listing, noise, same, tar, tree)
+
+
+def installed_is_right(world, name=KUBELET):
+    return world.installed(name).read_bytes() == world.contents[name]
+
+
+def nothing_unverified(world, *names):
+    for name in names or (KUBELET,):
+        assert not world.installed(name).exists(), f"{name} was installed"
+        assert not world.entry(name).exists(), f"{name} is in the cache"
+    assert world.unused() == [], "temporary files were left in the cache"
+
+
+def public(url):
+    """As a message may show it."""
+    return url.split("?")[0]
+
+
+# One mirror, one fault
+
+FAULTS = {
+    "404": ("status=404", NET, [r"\b404\b"]),
+    "403": ("status=403", NET, [r"\b403\b"]),
+    "500": ("status=500", NET, [r"\b500\b"]),
+    "truncated": ("truncate=70000", NET, [r"\b70000\b", r"\b2000000\b"]),
+    "empty": ("empty", NET, ["(?i)empty"]),
+    "wrong": ("wrong", INTEGRITY, [r"\b2000000\b"]),
+    "login page": ("wrong=html", INTEGRITY, []),
+    "reset": ("reset=70000", NET, ["(?i)reset|closed|70000"]),
+    "closed": ("close", NET, ["(?i)closed|empty|reply|no answer"]),
+    "loop": ("redirect=loop", NET, ["(?i)redirect"]),
+    "too many redirects": ("hops=50", NET, ["(?i)redirect"]),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_only_mirror_fails(world, name):
+    fault, code, patterns = FAULTS[name]
+    url = world.url(KUBELET, fault)
+    world.assets[KUBELET].urls = [url]
+    result = world.apply()
+    assert result.code == code, result
+    told = f"{result.failure}\n{result.notes}"
+    for pattern in [re.escape(url), "kubelet", r"attempts? \d+|\d+ attempts?", *patterns]:
+        assert re.search(pattern, told), f"want /{pattern}/ in\n{told}"
+    nothing_unverified(world)
+    assert "success" not in result.out
+
+
+def test_the_four_messages_differ(world):
+    """A status, a short body, an empty body and a wrong hash tell people to do different things."""
+    seen = {}
+    for name in ("404", "truncated", "empty", "wrong"):
+        world.assets[KUBELET].urls = [world.url(KUBELET, FAULTS[name][0])]
+        seen[name] = re.sub(r"https?://[^ ':,]*|\d+", "#", world.apply().failure)
+    assert len(set(seen.values())) == 4, seen
+
+
+def test_a_wrong_hash_says_wanted_and_found(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "wrong")]
+    found = bytes([world.contents[KUBELET][0] ^ 1]) + world.contents[KUBELET][1:]
+    got = world.serve(KUBELET, found).digest
+    result = world.apply()
+    told = f"{result.failure}\n{result.notes}"
+    assert re.search(rf"want\s.*{world.digest(KUBELET)}", told), told
+    assert re.search(rf"got\s.*{got}", told), told
+    assert "2000000" in told
+
+
+def test_refused(world):
+    world.assets[KUBELET].urls = [f"{world.origin.refused()}/kubelet"]
+    result = world.apply()
+    assert result.code == NET and re.search("(?i)refused|connect", result.failure), result
+    assert world.assets[KUBELET].urls[0] in f"{result.failure}\n{result.notes}"
+    nothing_unverified(world)
+
+
+def test_a_name_that_does_not_resolve(world):
+    world.assets[KUBELET].urls = ["http://mirror.invalid/kubelet"]
+    result = world.apply()
+    assert result.code == NET and "mirror.invalid" in f"{result.failure}\n{result.notes}", result
+
+
+def test_a_wrong_archive_is_not_unpacked(world):
+    world.assets[CNI].urls = [world.url(CNI, "wrong")]
+    result = world.apply()
+    assert result.code == INTEGRITY, result
+    assert not world.entry(CNI).exists() and not (world.root / "opt/cni/bin/bridge").exists()
+    assert not list((world.cache / "unpacked").glob(f"*{world.digest(CNI)}*"))
+
+
+# Faults that pass
+
+def test_errors_that_pass(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=2")]
+    world.converge()
+    assert world.origin.count(world.assets[KUBELET].urls[0]) == 3 and installed_is_right(world)
+
+
+def test_retry_after_is_honoured(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=1", "code=503", "retry_after=2")]
+    result = world.converge()
+    assert result.seconds >= 2 and world.origin.count(world.assets[KUBELET].urls[0]) == 2
+
+
+@pytest.mark.parametrize("fault", ["nolength", "chunked", "hops=3", "rate=4000000", "redirect_code=307/~hops=1"])
+def test_odd_but_right(world, fault):
+    world.assets[KUBELET].urls = [world.url(KUBELET, fault)]
+    world.converge()
+    assert installed_is_right(world)
+
+
+def test_the_body_of_an_error_is_never_an_asset(world):
+    """404 pages were once installed as kubelet; here the page even has the wanted hash."""
+    page = b"<html>an error page</html>\n"
+    world.assets[KUBELET] = Asset(world.serve("page", page).digest, [world.url(KUBELET, "status=404")])
+    result = world.apply()
+    assert result.code == NET and "404" in result.failure, result
+    assert not world.installed(KUBELET).exists()
+
+
+# Mirrors
+
+@pytest.mark.parametrize("fault", ["status=404", "status=500", "truncate=1000", "empty", "wrong", "close", "reset=9",
+                                   "redirect=loop", "wrong=html"])
+def test_the_next_mirror_is_asked_at_once(world, fault):
+    bad, good = world.url(KUBELET, fault), world.url(KUBELET)
+    world.assets[KUBELET].urls = [bad, good]
+    world.converge()
+    if "redirect" not in fault:
+        assert world.origin.count(bad) == 1
+    assert world.origin.count(good) == 1 and installed_is_right(world)
+
+
+def test_every_mirror_in_turn(world):
+    urls = [f"{world.origin.refused()}/kubelet", world.url(KUBELET, "status=404"), world.url(KUBELET, "empty"),
+            world.url(KUBELET, "truncate=5"), world.url(KUBELET, "wrong"), world.url(KUBELET)]
+    world.assets[KUBELET].urls = urls
+    world.converge()
+    assert [world.origin.count(u) for u in urls[1:]] == [1, 1, 1, 1, 1] and installed_is_right(world)
+
+
+def test_a_liar_is_named_and_dropped(world):
+    """A mirror that sent wrong bytes is not asked again in this run, one that was busy is."""
+    liar, busy = world.url(KUBELET, "wrong"), world.url(KUBELET, "fail=2")
+    world.assets[KUBELET].urls = [liar, busy]
+    world.converge()
+    assert world.origin.count(liar) == 1 and world.origin.count(busy) == 3
+
+
+def test_all_mirrors_lie(world):
+    urls = [world.url(KUBELET, "wrong"), world.url(KUBELET, "wrong", "chunked")]
+    world.assets[KUBELET].urls = urls
+    result = world.apply()
+    assert result.code == INTEGRITY, result
+    assert [world.origin.count(u) for u in urls] == [1, 1]
+    told = f"{result.failure}\n{result.notes}"
+    assert all(u in told for u in urls) and world.digest(KUBELET) in told, told
+    nothing_unverified(world)
+
+
+def test_what_is_installed_survives_a_stale_hash(world):
+    world.converge()
+    before = tree(world.root)
+    world.assets[KUBELET].digest = "0" * 64
+    result = world.apply()
+    assert result.code == INTEGRITY, result
+    same({k: v for k, v in before.items() if k == "usr/local/bin/kubelet"},
+         {k: v for k, v in tree(world.root).items() if k == "usr/local/bin/kubelet"})
+
+
+def test_all_assets_move_at_once(world):
+    """Each takes two seconds: one after another would take six."""
+    for name in (KUBELET, CNI, PROTOKUBE):
+        asset = world.protokube if name == PROTOKUBE else world.assets[name]
+        asset.urls = [world.url(name, "delay=2")]
+    assert world.converge().seconds < 5.5
+
+
+# Silence
+
+def test_a_mirror_that_hangs_and_a_deadline(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "hang")]
+    result = world.apply("--deadline=2s", timeout=20)
+    assert result.code == BUSY and "kubelet" in result.failure, result
+    assert result.seconds < 10
+    nothing_unverified(world)
+
+
+def test_a_deadline_after_failures_has_their_status(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=1000", "code=503", "retry_after=30")]
+    result = world.apply("--deadline=2s", timeout=20)
+    assert result.code == NET and "503" in result.failure, result
+    assert result.seconds < 10
+
+
+# Redirects and TLS (test_ca.py has where roots are found)
+
+def test_https_is_never_left(world):
+    target = world.url(KUBELET).replace("/", "%2F")
+    world.assets[KUBELET].urls = [world.url("kubelet", f"redirect={target}", base=world.origin.tls_base)]
+    result = world.apply(env={"SSL_CERT_FILE": str(world.origin.ca)})
+    assert result.code == NET and re.search("(?i)redirect", result.failure), result
+    assert world.origin.count(world.url(KUBELET)) == 0
+    nothing_unverified(world)
+
+
+def test_from_http_to_https(world):
+    target = world.url(KUBELET, base=world.origin.tls_base).replace("/", "%2F")
+    world.assets[KUBELET].urls = [world.url("kubelet", f"redirect={target}")]
+    world.converge(env={"SSL_CERT_FILE": str(world.origin.ca)})
+    assert installed_is_right(world)
+
+
+def test_never_to_the_metadata_service(world):
+    target = "http://169.254.169.254/latest/user-data/kubelet".replace("/", "%2F")
+    world.assets[KUBELET].urls = [world.url("kubelet", f"redirect={target}")]
+    result = world.apply(timeout=20)
+    assert result.code == NET and re.search("(?i)redirect", result.failure), result
+
+
+# Presigned URLs are secrets
+
+@pytest.mark.parametrize("fault", ["status=404", "truncate=70", "empty", "wrong", "redirect=loop", "close", None])
+def test_no_secret_of_a_url_gets_out(world, fault):
+    clean = world.url(KUBELET, *([fault] if fault else []))
+    world.assets[KUBELET].urls = [clean.replace("://", "://user:pa55word@") + "?X-Amz-Signature=f00dfeed&a=b#frag"]
+    for command, flags in (("plan", ["--diff"]), ("plan", ["-o", "json"]), ("validate", []), ("apply", ["--v=10"])):
+        result = world.run(command, *flags)
+        for secret in ("pa55word", "f00dfeed", "X-Amz"):
+            assert secret not in result.out + result.err, result
+    assert result.code == (INTEGRITY if fault == "wrong" else NET if fault else OK), result
+    for top in (world.root, world.cache):
+        assert not [n for n in listing(top) if "pa55word" in n or "f00dfeed" in n]
+        for path in files_of(top):
+            data = path.read_bytes()
+            assert b"pa55word" not in data and b"f00dfeed" not in data, path
+
+
+def test_credentials_of_a_url_are_sent(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET).replace("://", "://user:pa55word@")]
+    world.converge()
+    path = "/" + world.url(KUBELET).split("/", 3)[3]
+    assert "authorization: Basic dXNlcjpwYTU1d29yZA==" in world.origin.control(f"/__headers?path={path}")
+
+
+# What nobody needs
+
+@pytest.mark.parametrize("fault", ["status=404", "wrong", "empty", "hang"])
+def test_a_dead_archive_that_nobody_needs(world, fault):
+    world.assets[UTILS].urls = [world.url(UTILS, fault)]
+    assert world.converge().seconds < 20
+    assert installed_is_right(world)
+
+
+def test_a_dead_server_of_an_archive_that_nobody_needs(world):
+    world.assets[UTILS].urls = [f"{world.origin.refused()}/utils.tar.gz"]
+    world.converge()
+
+
+def test_an_asset_nobody_uses_is_not_fatal(world):
+    world.assets["unheard-of"] = Asset("ab" * 32, [world.url("unheard-of", "status=404")])
+    world.converge()
+
+
+def test_a_worker_does_not_fetch_kubectl(world):
+    world.converge()
+    assert world.origin.count(world.url(KUBECTL)) == 0
+    assert not world.installed(KUBECTL).exists()
+
+
+def test_a_master_does(master):
+    master.converge()
+    assert master.origin.count(master.url(KUBECTL)) == 1 and installed_is_right(master, KUBECTL)
+
+
+def test_a_dead_archive_that_is_needed(world):
+    world.assets[CNI].urls = [world.url(CNI, "status=404")]
+    result = world.apply()
+    assert result.code == NET and CNI in result.failure and "404" in result.failure, result
+    assert installed_is_right(world), "the other assets are brought home all the same"
+
+
+# The cache
+
+def test_a_verified_entry_is_never_fetched_again(world):
+    world.converge()
+    asked, first = world.requests(), tree(world.root)
+    shutil.rmtree(world.root)
+    world.make_root(world.root)
+    world.converge()
+    assert world.requests() == asked
+    same(first, tree(world.root))
+
+
+def test_what_came_before_a_failure_is_kept(world):
+    world.assets[CNI].urls = [world.url(CNI, "status=404")]
+    assert world.apply().code == NET
+    world.assets[CNI].urls = [world.url(CNI)]
+    world.converge()
+    assert world.origin.count(world.url(KUBELET)) == 1
+
+
+def test_offline_with_a_full_cache(world):
+    world.converge()
+    asked = world.requests()
+    shutil.rmtree(world.root)
+    world.make_root(world.root)
+    world.converge("--offline")
+    assert world.requests() == asked
+
+
+def test_offline_with_an_empty_cache(world):
+    result = world.apply("--offline", timeout=10)
+    assert result.code == NET and "offline" in result.failure and world.requests() == 0, result
+
+
+def test_from_a_file(world):
+    world.assets[KUBELET] = world.local(KUBELET, b"#!/bin/sh\n")
+    world.converge()
+    assert world.installed(KUBELET).read_bytes() == b"#!/bin/sh\n"
+
+
+def test_a_new_kubelet_replaces_the_old(world):
+    world.converge()
+    world.assets[KUBELET] = world.local(KUBELET, b"#!/bin/sh\n")
+    world.converge()
+    assert world.installed(KUBELET).read_bytes() == b"#!/bin/sh\n"
+    world.assets[KUBELET] = Asset(world.digest(KUBELET), ["http://gone.invalid/kubelet"])
+    world.converge()
+    assert installed_is_right(world), "and back again, from the cache"
+
+
+def test_entries_are_copies(world):
+    """Never a link: who writes to the installed file must not write to the cache."""
+    world.converge()
+    assert world.installed(KUBELET).stat().st_nlink == 1
+    assert world.entry(KUBELET).read_bytes() == world.contents[KUBELET]
+
+
+def test_one_mirror_for_all(world):
+    """--rewrite: the documents' hosts are gone, a mirror of ours has everything."""
+    for asset in (*world.assets.values(), world.protokube):
+        asset.urls = [u.replace(world.origin.base, "https://gone.invalid") for u in asset.urls]
+    world.converge(f"--rewrite=https://gone.invalid={world.origin.base}")
+    assert installed_is_right(world)
+
+
+@pytest.mark.parametrize("algo", ["sha1", "sha256", "sha512"])
+@pytest.mark.parametrize("prefix", [False, True], ids=["length", "prefix"])
+def test_algorithms(world, algo, prefix):
+    digest = world.digest(KUBELET, algo)
+    world.assets[KUBELET].digest = f"{algo}:{digest}" if prefix else digest
+    world.converge()
+    assert installed_is_right(world) and (world.cache / algo / digest).is_file()
+
+
+def test_a_hash_in_capitals(world):
+    world.assets[KUBELET].digest = world.digest(KUBELET).upper()
+    world.converge()
+
+
+# Archives
+
+def zstd(data):
+    return subprocess.run(["zstd", "-q"], input=data, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize("suffix, pack", [("tar.gz", lambda m: tar(m)), ("tgz", lambda m: tar(m)),
+                                          ("tar.xz", lambda m: tar(m, "w:xz")),
+                                          ("tar.zst", lambda m: zstd(tar(m, "w")))], ids=["gz", "tgz", "xz", "zst"])
+def test_kinds_of_archives(world, suffix, pack):
+    members = {f"./bin/{name}": noise(name, 10_000) for name in CNI_MEMBERS}
+    world.assets[CNI] = world.serve(f"plugins.{suffix}", pack(members))
+    world.converge()
+    for name in CNI_MEMBERS:
+        path = world.installed(name)
+        assert path.read_bytes() == members[f"./bin/{name}"] and path.stat().st_mode & 0o7777 == 0o755
+
+
+def link(name, target, kind=tarfile.SYMTYPE):
+    info = tarfile.TarInfo(name)
+    info.type, info.linkname = kind, target
+    return info
+
+
+EVIL = {
+    "parent": lambda d: {"../../../../../../../../" + d + "/evil": b"x"},
+    "absolute": lambda d: {"/" + d + "/evil": b"x"},
+    "through a link": lambda d: {"out": link("out", "/" + d), "out/evil": b"x"},
+    "through a relative link": lambda d: {"out": link("out", "../../../../../../../../" + d), "out/evil": b"x"},
+    "hard link": lambda d: {"evil": link("evil", "/" + d + "/victim", tarfile.LNKTYPE), "./evil": b"x"},
+}
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_archives_do_not_leave_their_tree(world, name):
+    """Whatever the verdict, nothing outside is touched."""
+    outside = world.folder / "outside"
+    outside.mkdir()
+    (outside / "victim").write_text("as it was\n")
+    members = {f"./{n}": noise(n, 1000) for n in CNI_MEMBERS}
+    world.assets[CNI] = world.serve("evil.tar.gz", tar({**EVIL[name](str(outside).lstrip("/")), **members}))
+    before = listing(outside)
+    world.apply()
+    same(before, listing(outside))
+
+
+def test_an_archive_that_is_none(world):
+    world.assets[CNI] = world.serve("broken.tar.gz", noise("broken", 5000))
+    result = world.apply()
+    assert result.code not in (OK, BUSY) and "broken.tar.gz" in f"{result.failure}\n{result.notes}", result
+    assert not list((world.cache / "unpacked").iterdir()) and world.unused() == []
+
+
+def test_an_archive_cut_short(world):
+    """Its hash is right, so nobody is to blame but who made it: nothing half unpacked is used."""
+    world.assets[CNI] = world.serve("cut.tar.gz", world.contents[CNI][:700_000])
+    result = world.apply()
+    assert result.code not in (OK, BUSY) and "cut.tar.gz" in f"{result.failure}\n{result.notes}", result
+    assert not list((world.cache / "unpacked").iterdir()) and world.unused() == []
+    assert not any(world.installed(n).exists() for n in CNI_MEMBERS)
+
+
+def test_an_archive_without_what_is_needed(world):
+    world.assets[CNI] = world.serve("plugins.tar.gz", tar({"bridge": b"b", "loopback": b"l"}))
+    result = world.apply()
+    assert result.code == CONFIG and "host-local" in result.failure, result
+
+
+def test_members_that_are_links_are_not_installed(world):
+    members = {"bridge": link("bridge", "/etc/passwd"), "host-local": b"h", "loopback": b"l"}
+    world.assets[CNI] = world.serve("plugins.tar.gz", tar(members))
+    result = world.apply()
+    assert result.code != OK and not world.installed("bridge").exists(), result
+
+
+# Many at once
+
+def test_two_roots_share_a_cache(make_world):
+    worlds = [make_world("a"), make_world("b")]
+    for world in worlds:
+        world.cache = worlds[0].cache
+        world.assets[KUBELET].urls = [world.url(KUBELET, "rate=2000000")]
+    results = [None, None]
+
+    def run(i):
+        results[i] = worlds[i].apply()
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [r.code for r in results] == [OK, OK], results
+    assert all(map(installed_is_right, worlds)) and worlds[0].unused() == []
+    # the store's own path is part of what they are told; nothing else may differ
+    names = [set(tree(w.root)) for w in worlds]
+    assert names[0] == names[1], differences(*map(lambda w: tree(w.root), worlds))
+
+
+def test_two_applies_on_one_root(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "rate=2000000")]
+    results = [None, None]
+    world.write_documents()
+
+    def run(i):
+        results[i] = world.apply(write=False)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    codes = sorted(r.code for r in results)
+    assert codes in ([OK, OK], [OK, BUSY]), results
+    world.check_files()
+    before = tree(world.root)
+    world.converge()
+    same(before, tree(world.root))
+    assert world.unused() == [] and installed_is_right(world)

@@ -1,0 +1,130 @@
+"""TLS roots: a static binary brings its builder's path, so each distribution's place is tried in a mount
+namespace where /etc, /usr/share and /var/lib hold nothing else."""
+
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from world import KUBELET, NET
+
+BUNDLE = {
+    "debian": {"etc/ssl/certs/ca-certificates.crt": None},
+    "rhel": {"etc/pki/tls/certs/ca-bundle.crt": "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+             "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem": None},
+    "amazonlinux": {"etc/pki/tls/certs/ca-bundle.crt": "../../ca-trust/extracted/pem/tls-ca-bundle.pem",
+                    "etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem": None},
+    "rhel-10": {"etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem": None},
+    "flatcar": {"etc/ssl/certs/ca-certificates.crt": "../../../usr/share/ca-certificates/ca-certificates.crt",
+                "usr/share/ca-certificates/ca-certificates.crt": None},
+    "flatcar-early": {"usr/share/ca-certificates/ca-certificates.crt": None},
+    "suse": {"etc/ssl/ca-bundle.pem": "/var/lib/ca-certificates/ca-bundle.pem",
+             "var/lib/ca-certificates/ca-bundle.pem": None},
+    "suse-microos": {"var/lib/ca-certificates/ca-bundle.pem": None},
+    "alpine": {"etc/ssl/cert.pem": "certs/ca-certificates.crt", "etc/ssl/certs/ca-certificates.crt": None},
+    "alpine-cert-pem": {"etc/ssl/cert.pem": None},
+    # a link that leads nowhere must not end the search
+    "dangling": {"etc/ssl/certs/ca-certificates.crt": "nowhere.pem", "etc/pki/tls/certs/ca-bundle.crt": None},
+}
+
+
+@pytest.fixture
+def machine(mounts, world):
+    """A machine without any roots; add(layout) puts the test's CA in its places."""
+    for place in ("/etc", "/usr/share", "/var/lib"):
+        mounts.run("mount", "-t", "tmpfs", "tmpfs", place)
+    etc = mounts.path(pathlib.Path("/etc"))
+    (etc / "hosts").write_text("127.0.0.1 localhost wrong.test\n")
+    (etc / "resolv.conf").write_text("nameserver 127.0.0.1\n")
+
+    def add(files, text=None):
+        for name, target in files.items():
+            path = mounts.path(pathlib.Path("/" + name))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if target:
+                path.symlink_to(target)
+            else:
+                path.write_text(world.origin.ca.read_text() if text is None else text)
+    world.assets[KUBELET].urls = [world.url(KUBELET, base=world.origin.tls_base)]
+    return add
+
+
+@pytest.mark.parametrize("layout", BUNDLE)
+def test_layout(world, mounts, machine, layout):
+    machine(BUNDLE[layout])
+    world.converge(prefix=mounts.enter)
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+
+
+def hashed_name(path):
+    return subprocess.run(["openssl", "x509", "-hash", "-noout", "-in", path], capture_output=True, check=True,
+                          text=True).stdout.strip() + ".0"
+
+
+def test_directory_of_hashed_names(world, mounts, machine):
+    machine({f"etc/ssl/certs/{hashed_name(world.origin.ca)}": None})
+    world.converge(prefix=mounts.enter)
+
+
+def fails(world, *patterns, **kw):
+    result = world.apply(timeout=30, **kw)
+    assert result.code == NET, result
+    told = f"{result.failure}\n{result.notes}"
+    for pattern in patterns:
+        assert re.search(pattern, told), f"want /{pattern}/ in\n{told}"
+    assert not world.installed(KUBELET).exists()
+    return result
+
+
+def test_no_roots_anywhere(world, mounts, machine):
+    """The message says that they are missing and what would help, not just that TLS failed."""
+    fails(world, r"(?i)\bCA\b|root|certificate", "(?i)none|no CA|not found|SSL_CERT_FILE|no .*(bundle|roots|certificates)",
+          prefix=mounts.enter)
+
+
+def test_an_empty_bundle(world, mounts, machine):
+    machine({"etc/ssl/certs/ca-certificates.crt": None}, text="")
+    fails(world, "(?i)CA|certificate", prefix=mounts.enter)
+
+
+def test_roots_of_somebody_else(world, mounts, machine, tmp_path):
+    other = tmp_path / "other.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", tmp_path / "other.key", "-out", other, "-days", "10", "-subj", "/CN=other"],
+                   check=True, stderr=subprocess.DEVNULL)
+    machine({"etc/ssl/certs/ca-certificates.crt": None}, text=other.read_text())
+    fails(world, "(?i)certificate", prefix=mounts.enter)
+
+
+def test_the_name_is_checked(world, mounts, machine):
+    machine(BUNDLE["debian"])
+    world.assets[KUBELET].urls = [world.assets[KUBELET].urls[0].replace("127.0.0.1", "wrong.test")]
+    fails(world, r"wrong\.test", "(?i)certificate|name|subject", prefix=mounts.enter)
+
+
+@pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "AWS_CA_BUNDLE"])
+def test_a_named_file(world, mounts, machine, variable):
+    ca = world.folder / "our-ca.pem"
+    shutil.copy(world.origin.ca, ca)
+    world.converge(prefix=mounts.enter, env={variable: str(ca)})
+
+
+def test_a_named_file_that_is_not_there(world, mounts, machine):
+    """Named by somebody: an error to see, though the machine has roots that would do."""
+    machine(BUNDLE["debian"])
+    fails(world, r"none\.pem", prefix=mounts.enter, env={"SSL_CERT_FILE": str(world.folder / "none.pem")})
+
+
+def test_roots_are_the_hosts_not_the_images(world, mounts, machine):
+    """The image that is built says nothing about whom its builder trusts."""
+    path = world.root / "etc/ssl/certs/ca-certificates.crt"
+    path.parent.mkdir(parents=True)
+    shutil.copy(world.origin.ca, path)
+    fails(world, prefix=mounts.enter)
+
+
+def test_http_needs_no_roots(world, mounts, machine):
+    world.assets[KUBELET].urls = [world.url(KUBELET)]
+    world.converge(prefix=mounts.enter)

@@ -1,0 +1,287 @@
+"""The program and its command line."""
+
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+
+import pytest
+
+from world import BUSY, ENV, KUBELET, OK, PENDING, PROGRAM, SEED_BASE, listing, same, tree
+
+COMMANDS = ("apply", "plan", "validate", "userdata", "help", "version")
+LATER = ("repair", "bake", "status", "timeline", "why")
+
+
+def nodeup(*argv, **kw):
+    return subprocess.run([PROGRAM, *argv], env=ENV, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                          timeout=10, **kw)
+
+
+# The program as shipped
+
+def test_static():
+    def readelf(option):
+        return subprocess.run(["readelf", "-W", option, PROGRAM], check=True, capture_output=True, text=True).stdout
+    assert "INTERP" not in readelf("-l") and "(NEEDED)" not in readelf("-d")
+    assert "Advanced Micro Devices X86-64" in readelf("-h")
+
+
+def test_size():
+    assert PROGRAM.stat().st_size <= 8 << 20
+
+
+def test_empty_root(tmp_path):
+    shutil.copy(PROGRAM, tmp_path / "nodeup")
+    for argv in (["version"], ["version", "-o", "json"], ["help"], ["help", "config"]):
+        done = subprocess.run(["chroot", tmp_path, "/nodeup", *argv], env=ENV, capture_output=True, text=True)
+        assert done.returncode == 0 and done.stdout and not done.stderr, done
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["nodeup"]
+
+
+def test_version():
+    done = nodeup("version")
+    assert done.returncode == 0 and re.fullmatch(r"nodeup version \d+\.\d+\.\d+.*\n", done.stdout), done
+
+
+def test_version_json():
+    found = json.loads(nodeup("version", "-o", "json").stdout)
+    assert f"nodeup version {found['version']}\n" == nodeup("version").stdout
+    for library in ("curl", "c-ares", "openssl", "libsystemd", "libarchive"):
+        assert re.match(r"\d", found["libraries"][library]), library
+
+
+# Help
+
+def test_help_names_every_command():
+    done = nodeup("help")
+    assert done.returncode == 0
+    for command in COMMANDS:
+        assert re.search(rf"^\s*(nodeup )?{command}\b", done.stdout, re.M), command
+    for command in LATER:
+        assert not re.search(rf"^\s*(nodeup )?{command}\b", done.stdout, re.M), f"{command} is not there yet"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command(command):
+    done = nodeup("help", command)
+    assert done.returncode == 0 and command in done.stdout and not done.stderr, done
+    for form in ("--help", "-help"):
+        assert nodeup(command, form).stdout == done.stdout
+
+
+def test_help_names_the_flags():
+    text = nodeup("help", "apply").stdout
+    for flag in ("--conf", "--root", "--cache", "--facts", "--offline", "--rewrite", "--retries", "--deadline",
+                 "--strict", "--install-systemd-unit", "--wait", "--target", "--dryrun"):
+        assert re.search(rf"{flag}\b", text), flag
+    for flag in ("--diff", "--verify", "-o"):
+        assert re.search(rf"{flag}\b", nodeup("help", "plan").stdout), flag
+    for flag in ("--gzip", "--mime", "--nodeup-url"):
+        assert re.search(rf"{flag}\b", nodeup("help", "userdata").stdout), flag
+
+
+@pytest.mark.parametrize("topic", ["config", "exit-status", "asset-hash"])
+def test_help_topics(topic):
+    done = nodeup("help", topic)
+    assert done.returncode == 0 and len(done.stdout.splitlines()) > 3, done
+
+
+def test_help_config_has_every_key_of_the_seed(world):
+    """What the seed's documents say is what the help explains."""
+    text = nodeup("help", "config").stdout.lower()
+    for key in ("podManifestPath", "networkPluginMTU", "evictionHard", "registerSchedulable", "clusterCIDR",
+                "admissionControl", "logOpt", "useServiceAccountCredentials", "leaderElect"):
+        assert key.lower() in text, key
+
+
+@pytest.mark.parametrize("command", LATER)
+def test_what_comes_later_is_not_stubbed(command):
+    done = nodeup(command)
+    assert done.returncode == 64 and command in done.stderr
+
+
+# Forms of flags
+
+def forms(world):
+    """As Go's flag package takes them."""
+    conf, root, facts, cache = map(str, (world.conf, world.root, world.facts_file, world.cache))
+    yield ["plan", f"--conf={conf}", f"--root={root}", f"--facts={facts}", f"--cache={cache}"]
+    yield ["plan", "--conf", conf, "--root", root, "--facts", facts, "--cache", cache]
+    yield ["plan", f"-conf={conf}", f"-root={root}", f"-facts={facts}", f"-cache={cache}"]
+    yield ["plan", "-conf", conf, "-root", root, "-facts", facts, "-cache", cache]
+    yield ["plan", "--v=8", "--logtostderr", "--alsologtostderr=true", "--vmodule=x=1", "--stderrthreshold=INFO",
+           "--log_dir=/tmp", "--log_backtrace_at=:0", f"--conf={conf}", f"--root={root}", f"--facts={facts}",
+           f"--cache={cache}"]
+
+
+def test_forms_of_flags(world):
+    world.write_documents()
+    results = [world.run_argv([str(PROGRAM), *argv]) for argv in forms(world)]
+    assert [r.code for r in results] == [PENDING] * len(results), results
+    assert len({r.out for r in results}) == 1
+
+
+def test_apply_is_the_default(world):
+    """The seed's line has no command."""
+    world.write_documents()
+    argv = world.argv("apply", "--v=8", "--rootfs=/")
+    argv.remove("apply")
+    result = world.run_argv(argv)
+    assert result.code == OK and result.out.endswith("success\n"), result
+
+
+def test_install_the_unit_in_an_image(world):
+    """The seed's own command line: writes and enables the unit, and nothing else."""
+    result = world.apply("--install-systemd-unit", "--v=8")
+    assert result.code == OK, result
+    lines = result.out.splitlines()
+    assert lines[0].startswith("nodeup version ") and lines[-1] == "service installed", result
+    unit = world.root / "etc/systemd/system/kops-configuration.service"
+    text = unit.read_text()
+    exec_start = re.search(r"^ExecStart=(.*)$", text, re.M).group(1)
+    assert exec_start.startswith(f"{PROGRAM} ") and "--v=8" in exec_start, text
+    assert f"--conf={world.conf}" in exec_start and "install-systemd-unit" not in exec_start
+    assert re.search(r"^Type=oneshot$", text, re.M) and re.search(r"^WantedBy=multi-user\.target$", text, re.M)
+    link = world.root / "etc/systemd/system/multi-user.target.wants/kops-configuration.service"
+    assert link.is_symlink()
+    assert not world.installed(KUBELET).exists() and world.requests() == 0
+    before = listing(world.root)
+    assert world.apply("--install-systemd-unit", "--v=8").code == OK
+    same(before, listing(world.root))
+
+
+@pytest.mark.parametrize("role", ["nodes", "master"])
+def test_validate(make_world, role):
+    node = make_world("w", role)
+    node.write_documents()
+    before = listing(node.folder)
+    result = node.run("validate")
+    assert result.code == OK and "abc.joshdurbin.net" in result.out and not result.err, result
+    same(before, listing(node.folder))
+
+
+def test_validate_needs_no_keys(world):
+    """An engineer at a desk has the documents, not the cluster's keys."""
+    shutil.rmtree(world.store / "pki")
+    shutil.rmtree(world.store / "secrets")
+    assert world.run("validate").code == OK
+
+
+# Sources of documents
+
+class Store(http.server.SimpleHTTPRequestHandler):
+    """A state store behind plain HTTP, with index pages as web servers make them."""
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def http_store(world):
+    server = http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), lambda *a: Store(*a, directory=str(world.store)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+def without_places(world, config_base):
+    """The store's own places, so that another ConfigBase decides."""
+    world.edit_store("cluster.spec", lambda t: re.sub(r"^  (key|secret|config)(Store|Base): .*\n", "", t, flags=re.M))
+    world.config_base = config_base
+
+
+def keys(world):
+    """What was made of the store's keys."""
+    return {n: v for n, v in tree(world.root).items() if re.search(r"kubeconfig|srv/kubernetes", n)}
+
+
+def test_every_kind_of_config_base(world, http_store):
+    found = []
+    for base in (str(world.store), f"file://{world.store}", http_store, str(world.store) + "/"):
+        without_places(world, base)
+        shutil.rmtree(world.root)
+        world.make_root(world.root)
+        world.converge()
+        found.append(keys(world))
+    assert len(found[0]) > 3 and found == [found[0]] * 4
+
+
+def test_without_a_config_base(world):
+    """cluster_spec.yaml, ig_spec.yaml, pki/ and secrets/ beside --conf: the seed's own script writes such."""
+    without_places(world, str(world.store))
+    world.converge()
+    want = keys(world)
+    shutil.rmtree(world.root)
+    world.make_root(world.root)
+    world.config_base = None
+    shutil.copy(world.store / "cluster.spec", world.conf.parent / "cluster_spec.yaml")
+    shutil.copy(world.store / "instancegroup/nodes", world.conf.parent / "ig_spec.yaml")
+    for folder in ("pki", "secrets"):
+        shutil.copytree(world.store / folder, world.conf.parent / folder)
+    shutil.rmtree(world.store)
+    world.converge()
+    assert keys(world) == want
+
+
+def test_conf_by_url(world, http_store):
+    shutil.rmtree(world.root)
+    world.make_root(world.root)
+    world.write_documents()
+    shutil.copy(world.conf, world.store / "kube_env.yaml")
+    for conf in (f"file://{world.conf}", f"{http_store}/kube_env.yaml"):
+        assert world.plan(conf=conf).code == PENDING
+
+
+def test_an_image_asks_no_metadata_service(world):
+    """None of the machine that builds it may get into an image."""
+    with socket.create_server(("127.0.0.1", 0)) as imds:
+        imds.settimeout(0.1)
+        world.facts.pop("localHostname")
+        endpoint = f"http://127.0.0.1:{imds.getsockname()[1]}"
+        world.apply(env={"AWS_EC2_METADATA_SERVICE_ENDPOINT": endpoint})
+        with pytest.raises(TimeoutError):
+            imds.accept()
+
+
+def test_the_store_is_named_only_where_it_belongs(world):
+    """The seed's own bucket is in no file but what the documents say of channels and addons."""
+    world.converge()
+    for path in (world.root / "etc").rglob("*"):
+        if path.is_file() and "protokube" not in path.name:
+            assert SEED_BASE not in path.read_text(errors="replace"), path
+
+
+def test_deadline_while_the_store_is_silent(world):
+    """75 only if nothing failed and something still waited."""
+    world.config_base = f"{world.origin.base}/{world.token}/~hang"
+    before = listing(world.root)
+    result = world.apply("--deadline=2s", timeout=20)
+    assert result.code in (69, BUSY), result
+    same(before, listing(world.root))
+
+
+def test_environment_is_no_input(world):
+    """A stray variable of the caller does not change the node."""
+    world.converge()
+    want = tree(world.root)
+    shutil.rmtree(world.root)
+    world.make_root(world.root)
+    world.converge(env={"LANG": "tr_TR.UTF-8", "TZ": "Asia/Kathmandu", "HOME": "/nowhere", "IFS": "x",
+                        "OPENSSL_CONF": "/nowhere", "CURL_HOME": "/nowhere", "TMPDIR": "/nowhere"})
+    same(want, tree(world.root))
+
+
+def test_closed_descriptors(world):
+    """Init systems have started programs with less than three."""
+    world.write_documents()
+    argv = " ".join(f"'{a}'" for a in world.argv("apply"))
+    assert os.waitstatus_to_exitcode(os.system(f"exec {argv} <&- >&- 2>&-")) == OK
+    world.check_files()
+    assert world.plan().code == OK

@@ -1,0 +1,214 @@
+"""nodeup plan: every task, whether it would change and why, and no side effect at all."""
+
+import json
+import re
+import subprocess
+
+import pytest
+
+from world import CNI_MEMBERS, KUBELET, OK, PENDING, listing, same, tree
+
+SUMMARY = r"^(\d+) tasks, (\d+) to change$"
+
+
+def tasks(result):
+    """(state, title, why) of each line."""
+    found = [re.match(r"(\S.*?)\s+(\w+ \S+?)(?:: (.*))?$", l) for l in result.out.splitlines()[:-1]]
+    assert all(found), result
+    return [m.groups() for m in found]
+
+
+def summary(result):
+    match = re.match(SUMMARY, result.out.splitlines()[-1])
+    assert match, result
+    return tuple(map(int, match.groups()))
+
+
+def pending(result):
+    return {title for state, title, _ in tasks(result) if state == "change"}
+
+
+@pytest.fixture(params=["nodes", "master"])
+def node(request, make_world):
+    return make_world(request.param, request.param)
+
+
+def test_from_pending_to_nothing_to_do(node):
+    result = node.plan()
+    assert result.code == PENDING, result
+    total, to_change = summary(result)
+    assert total == len(tasks(result)) and to_change > 20
+    node.converge()
+    result = node.plan()
+    assert result.code == OK and summary(result) == (total, 0), result
+    assert not pending(result)
+
+
+def test_every_change_says_why(node):
+    found = tasks(node.plan())
+    for state, title, why in found:
+        assert state != "change" or why, title
+    titles = [title for _, title, _ in found]
+    assert len(titles) == len(set(titles)), "a task is listed twice"
+
+
+def test_what_a_worker_gets(world):
+    titles = " ".join(title for _, title, _ in tasks(world.plan()))
+    for part in ("/usr/local/bin/kubelet", *(f"/opt/cni/bin/{m}" for m in CNI_MEMBERS), "/etc/sysconfig/kubelet",
+                 "/var/lib/kubelet/kubeconfig", "/etc/kubernetes/manifests/kube-proxy.manifest",
+                 "/srv/kubernetes/ca.crt", "/etc/systemd/system/kubelet.service", "kubelet.service",
+                 "/etc/sysctl.d/99-k8s-general.conf", "asset kubelet"):
+        assert part in titles, part
+    for part in ("kube-apiserver", "ca.key", "/usr/local/bin/kubectl", "known_tokens"):
+        assert part not in titles, part
+
+
+def test_what_a_master_gets(master):
+    titles = " ".join(title for _, title, _ in tasks(master.plan()))
+    for part in ("kube-apiserver.manifest", "kube-controller-manager.manifest", "kube-scheduler.manifest",
+                 "kube-proxy.manifest", "/srv/kubernetes/ca.key", "/srv/kubernetes/server.key",
+                 "/srv/kubernetes/known_tokens.csv", "/srv/kubernetes/basic_auth.csv", "/usr/local/bin/kubectl",
+                 "protokube.service", "/var/lib/kops/kubeconfig"):
+        assert part in titles, part
+
+
+def test_it_says_what_apply_does(node):
+    planned = pending(node.plan())
+    result = node.converge()
+    changed = {m[1] for m in (re.match(r"changed (\w+ \S+?): ", l) for l in result.lines) if m}
+    assert changed <= planned, changed - planned
+    # an archive that turned out to be superfluous is the one thing planned but not done
+    assert {t for t in planned - changed if not re.match("(asset|unpack) ", t)} == set()
+
+
+def test_it_is_the_same_every_time(node):
+    assert node.plan().out == node.plan().out
+
+
+def test_no_trace(node):
+    node.write_documents()
+    for _ in range(2):
+        before = listing(node.folder)
+        for flags in ([], ["--diff"], ["--verify"], ["-o", "json"]):
+            node.plan(*flags)
+        node.apply("--dryrun")
+        same(before, listing(node.folder))
+        assert node.requests() == 0 or _ == 1
+        node.converge()
+
+
+@pytest.mark.parametrize("converged", [False, True], ids=["fresh", "converged"])
+def test_read_only_and_without_network(node, mounts, converged):
+    """A machine where nothing can be written and nothing can be reached."""
+    if converged:
+        node.converge()
+    want = node.plan("--diff")
+    mounts.run("sh", "-c", "for m in $(findmnt -rno TARGET); do mount -o remount,bind,ro $m || :; done 2>/dev/null")
+    assert subprocess.run([*mounts.enter, "touch", node.root / "x", "/run/x", "/dev/shm/x"],
+                          stderr=subprocess.DEVNULL).returncode
+    got = node.plan("--diff", prefix=[*mounts.enter, "unshare", "-n"], write=False)
+    assert (got.code, got.out) == (want.code, want.out), got
+
+
+def test_json(node):
+    text = node.plan()
+    result = node.plan("-o", "json")
+    assert result.code == PENDING and result.err == text.err
+    found = json.loads(result.out)["tasks"]
+    assert [f"{t['kind']} {t['name']}" for t in found] == [title for _, title, _ in tasks(text)]
+    for task in found:
+        assert task["state"] and task["origin"], task
+        assert task["state"] != "changed" or task["why"], task
+
+
+@pytest.mark.parametrize("flag", ["--dryrun", "--target=dryrun", "-dryrun", "--dryrun=true"])
+def test_dry_run(world, flag):
+    """As plan, but 0 as kops', and with the lines that people grep for."""
+    world.write_documents()
+    before = listing(world.folder)
+    result = world.apply(flag)
+    assert result.code == OK, result
+    first, *rest = result.out.splitlines()
+    assert first.startswith("nodeup version ") and "\n".join(rest) + "\n" == world.plan().out
+    same(before, listing(world.folder))
+
+
+# Differences
+
+def test_diff_of_a_file(world):
+    world.converge()
+    path = world.root / "etc/sysconfig/kubelet"
+    wanted = path.read_text()
+    path.write_text("DAEMON_ARGS=\"--old\"\n")
+    result = world.plan("--diff")
+    assert result.code == PENDING, result
+    assert '-DAEMON_ARGS="--old"\n' in result.out and f"+{wanted.splitlines()[0]}" in result.out, result
+    assert "--old" not in world.plan().out
+
+
+def test_diff_never_shows_a_secret(master):
+    """Neither the one that is to come (World.run looks for those) nor the one that is there."""
+    master.plan("--diff")
+    master.converge()
+    hidden = []
+    for path in ("srv/kubernetes/ca.key", "srv/kubernetes/server.key", "srv/kubernetes/known_tokens.csv",
+                 "srv/kubernetes/basic_auth.csv", "var/lib/kubelet/kubeconfig", "var/lib/kops/kubeconfig"):
+        (master.root / path).write_text("an-older-s3cr3t\n")
+        hidden.append(path)
+    result = master.plan("--diff")
+    assert "s3cr3t" not in result.out + result.err
+    for path in hidden:
+        assert f"/{path}" in " ".join(pending(result)), path
+    master.converge("--v=10")
+    assert master.plan("--diff").code == OK
+
+
+def test_only_what_changed(world):
+    world.converge()
+    world.edit_store("cluster.spec", lambda t: t.replace("networkPluginMTU: 9001", "networkPluginMTU: 1500"))
+    result = world.plan()
+    assert pending(result) >= {"file /etc/sysconfig/kubelet"}, result
+    # kubelet is restarted for it; image mode has no running units to speak of
+    assert all("kubelet" in t for t in pending(result)), result
+    assert world.requests() and world.plan("--diff").out.count("-mtu=1500") + 1
+
+
+@pytest.mark.parametrize("name, change, why", [
+    ("etc/sysconfig/kubelet", lambda p: p.chmod(0o600), "mode"),
+    ("var/lib/kubelet/kubeconfig", lambda p: p.chmod(0o644), "mode"),
+    ("usr/local/bin/kubelet", lambda p: p.write_bytes(b"not kubelet"), "content"),
+    ("usr/local/bin/kubelet", lambda p: p.unlink(), "absent"),
+    ("etc/systemd/system/kubelet.service", lambda p: p.write_text("[Unit]\n"), "content|differ"),
+    ("opt/cni/bin/bridge", lambda p: p.chmod(0o644), "mode"),
+])
+def test_why(world, name, change, why):
+    world.converge()
+    change(world.root / name)
+    result = world.plan()
+    assert result.code == PENDING, result
+    reasons = [w for s, t, w in tasks(result) if s == "change" and t.endswith("/" + name)]
+    assert len(reasons) == 1 and re.search(why, reasons[0]), result
+
+
+def test_verify_reads_again(world):
+    """A disk that lies: other bytes under the same stamp.  Only --verify can see that."""
+    world.converge()
+    assert world.plan("--verify").code == OK
+    path = world.installed(KUBELET)
+    state = world.root / "var/lib/nodeup/state"
+    data = bytearray(path.read_bytes())
+    data[1000] ^= 1
+    old = path.stat()
+    path.write_bytes(data)
+    new = path.stat()
+    text = state.read_text()
+    for then, now in ((old.st_mtime_ns, new.st_mtime_ns), (old.st_ctime_ns, new.st_ctime_ns)):
+        text = text.replace(str(then), str(now))
+    state.write_text(text)
+    result = world.plan("--verify")
+    assert result.code == PENDING and "install /usr/local/bin/kubelet" in pending(result), result
+
+
+def test_a_plan_of_an_unwritten_tree_needs_no_cache(world):
+    assert world.plan("--offline").code == PENDING
+    assert not world.cache.exists() and tree(world.root) == tree(world.root)

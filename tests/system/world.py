@@ -1,0 +1,348 @@
+"""One node in the making: documents, a copy of the seed's state store, a root, a cache, and assets
+on a loopback server.  Every run goes through World.run, which sees to it that no output holds a
+secret and that the exit status is a documented one."""
+
+import base64
+import collections
+import dataclasses
+import hashlib
+import http.client
+import io
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tarfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SEED = ROOT / "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
+SEED_BASE = "s3://jdurbin-kops/abc.joshdurbin.net"
+PROGRAM = pathlib.Path(os.environ.get("NODEUP", ROOT / "build/nodeup")).resolve()
+
+OK, PENDING, USAGE, INTEGRITY, NET, SYSTEM, REFUSED, BUSY, CONFIG = 0, 2, 64, 65, 69, 71, 73, 75, 78
+DOCUMENTED = {OK, PENDING, USAGE, INTEGRITY, NET, SYSTEM, REFUSED, BUSY, CONFIG}
+
+# No run may take longer; what should end sooner says so itself.
+PATIENCE = 25
+ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
+
+KUBELET, KUBECTL, CNI, UTILS, PROTOKUBE = "kubelet", "kubectl", "cni-1.tar.gz", "utils.tar.gz", "protokube.tar.gz"
+CNI_MEMBERS = ("bridge", "host-local", "loopback")
+GROUPS = {"nodes": "nodes", "master": "master-us-west-2a"}
+FACTS = {
+    "distribution": "debian", "version": '"12"', "codename": "bookworm", "arch": "amd64", "region": "us-west-2",
+    "availabilityZone": "us-west-2a", "instanceID": "i-0123456789abcdef0", "instanceType": "t2.medium",
+    "localHostname": "ip-172-20-32-10.us-west-2.compute.internal", "localIPv4": "172.20.32.10",
+    "filesystems": "[ext4, overlay]",
+}
+
+
+def noise(seed, size):
+    return random.Random(seed).randbytes(size)
+
+
+def tar(members, mode="w:gz"):
+    """An archive of {name: bytes}; a value that is a TarInfo goes in as it is."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode=mode) as t:
+        for name, data in members.items():
+            info = data
+            if isinstance(data, bytes):
+                info = tarfile.TarInfo(name)
+                info.size, info.mode = len(data), 0o755
+            t.addfile(info, io.BytesIO(data) if isinstance(data, bytes) else None)
+    return out.getvalue()
+
+
+def make_assets():
+    """Name to bytes."""
+    plugins = {f"./{name}": noise(name, 300_000) for name in (*CNI_MEMBERS, "ptp", "tuning")}
+    return {
+        KUBELET: noise("kubelet", 2_000_000),
+        KUBECTL: noise("kubectl", 500_000),
+        CNI: tar(plugins),
+        UTILS: tar({"socat": noise("socat", 100_000)}),
+        PROTOKUBE: tar({"repositories": noise("image", 200_000)}),
+    }
+
+
+class Origin:
+    """tests/fake/origin.py at work."""
+
+    def __init__(self, folder, tls):
+        self.folder, self.ca = folder, tls / "cert.pem"
+        self.process = subprocess.Popen(
+            [sys.executable, ROOT / "tests/fake/origin.py", "--dir", folder, "--tls", tls, "--until-eof"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.port, self.tls_port = map(int, self.process.stdout.readline().split())
+        self.base, self.tls_base = f"http://127.0.0.1:{self.port}", f"https://127.0.0.1:{self.tls_port}"
+
+    def control(self, path):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection.request("GET", path)
+        text = connection.getresponse().read().decode()
+        connection.close()
+        return text
+
+    def count(self, url):
+        path = "/" + url.split("://", 1)[1].split("/", 1)[1].split("?")[0]
+        return int(self.control(f"/__count?path={path}"))
+
+    def refused(self):
+        return f"http://127.0.0.1:{self.control('/__refused')}"
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(10)
+
+
+@dataclasses.dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def lines(self):
+        """stderr without time and level."""
+        return [re.sub(r"^\d\d:\d\d:\d\d\.\d{3} .{7} ", "", l) for l in self.err.splitlines()]
+
+    @property
+    def failure(self):
+        """The one line that says what went wrong."""
+        found = [l for l in self.lines if re.match(r"(FAILED|REFUSED) ", l)]
+        assert len(found) == 1, f"want one FAILED line, got {len(found)}:\n{self}"
+        assert found[0].endswith(f"({self.code})"), f"does not name exit status {self.code}: {found[0]}"
+        return found[0]
+
+    @property
+    def notes(self):
+        """The indented lines below it."""
+        at = self.lines.index(self.failure)
+        return "\n".join(l for l in self.lines[at + 1:] if l.startswith("  "))
+
+    def __str__(self):
+        return f"exit {self.code} after {self.seconds:.1f} s\nstdout:\n{self.out}stderr:\n{self.err}"
+
+
+@dataclasses.dataclass
+class Asset:
+    digest: str
+    urls: list
+
+    def __str__(self):
+        return f"{self.digest}@{','.join(self.urls)}" if self.digest else ",".join(self.urls)
+
+
+class World:
+    def __init__(self, folder, origin, contents, role="nodes"):
+        self.folder, self.origin, self.contents, self.role = folder, origin, contents, role
+        self.token = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+        self.root, self.cache, self.store = folder / "root", folder / "cache", folder / "store"
+        self.conf, self.facts_file = folder / "conf/kube_env.yaml", folder / "conf/facts.yaml"
+        shutil.copytree(SEED, self.store)
+        # All that a store holds of places is where the rest of it is.
+        self.edit_store("cluster.spec", lambda t: t.replace(SEED_BASE, str(self.store)))
+        self.config_base = str(self.store)
+        self.more = ""
+        self.make_root(self.root)
+        self.conf.parent.mkdir()
+        self.facts = dict(FACTS)
+        self.assets = {name: Asset(self.digest(name), [self.url(name)]) for name in (KUBELET, KUBECTL, CNI, UTILS)}
+        self.protokube = Asset(self.digest(PROTOKUBE), [self.url(PROTOKUBE)])
+        self.secrets = set(self.find_secrets())
+
+    # what the world is made of
+
+    @staticmethod
+    def make_root(root):
+        """An image of Debian with docker.io, as far as it matters here."""
+        for name in ("etc", "usr/lib/systemd/system", "var/lib", "run"):
+            (root / name).mkdir(parents=True)
+        (root / "usr/lib/systemd/system/docker.service").write_text(
+            "[Service]\nExecStart=/usr/sbin/dockerd\n[Install]\nWantedBy=multi-user.target\n")
+        (root / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n')
+        (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/bash\nadmin:x:1000:1000::/home/admin:/bin/bash\n")
+        (root / "etc/group").write_text("root:x:0:\nadmin:x:1000:\n")
+        (root / "etc/keep").write_text("none of nodeup's\n")
+        (root / "etc/keep").chmod(0o640)
+
+    def url(self, name, *faults, base=None):
+        """Where the origin serves an asset, with faults: "status=404"."""
+        return "/".join([base or self.origin.base, self.token, *(f"~{f}" for f in faults), name])
+
+    def digest(self, name, algo="sha256"):
+        return hashlib.new(algo, self.contents[name]).hexdigest()
+
+    def serve(self, name, data):
+        """A new asset of this world alone, under a name of its own."""
+        unique = f"{self.token}-{name}"
+        (self.origin.folder / unique).write_bytes(data)
+        return Asset(hashlib.sha256(data).hexdigest(), [self.url(unique)])
+
+    def local(self, name, data):
+        """An asset on the host's own disk."""
+        path = self.folder / "local" / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(data)
+        return Asset(hashlib.sha256(data).hexdigest(), [f"file://{path}"])
+
+    def edit_store(self, name, change):
+        path = self.store / name
+        path.write_text(change(path.read_text()))
+
+    def find_secrets(self):
+        for path in self.store.glob("pki/private/*/*.key"):
+            yield from (l for l in path.read_text().splitlines() if len(l) > 40 and not l.startswith("-"))
+        for path in self.store.glob("secrets/*"):
+            data = json.loads(path.read_text())["Data"]
+            yield from (data, base64.b64decode(data).decode())
+
+    def env_text(self):
+        tags = ["_automatic_upgrades", "_aws"] + ["_kubernetes_master"] * (self.role == "master")
+        return "".join(f"{line}\n" for line in [
+            "Assets:", *(f"- {a}" for a in self.assets.values()), "ClusterName: abc.joshdurbin.net",
+            *([f"ConfigBase: {self.config_base}"] if self.config_base else []),
+            f"InstanceGroupName: {GROUPS[self.role]}", "Tags:", *(f"- {t}" for t in tags), "channels:",
+            f"- {SEED_BASE}/addons/bootstrap-channel.yaml", "protokubeImage:", f"  hash: {self.protokube.digest}",
+            "  name: protokube:1.8.1", f"  source: {','.join(self.protokube.urls)}"]) + self.more
+
+    def write_documents(self):
+        facts = "".join(f"{k}: {v}\n" for k, v in self.facts.items())
+        for path, text in ((self.conf, self.env_text()), (self.facts_file, facts)):
+            if not path.exists() or path.read_text() != text:
+                path.write_text(text)
+
+    def requests(self):
+        """How often any asset was asked for."""
+        urls = {u for a in (*self.assets.values(), self.protokube) for u in a.urls if u.startswith(self.origin.base)}
+        return sum(map(self.origin.count, urls))
+
+    # what is run
+
+    def argv(self, command, *flags, root=None, cache=None, conf=None):
+        return [str(PROGRAM), command, f"--root={root or self.root}", f"--facts={self.facts_file}",
+                f"--conf={conf or self.conf}",
+                *([] if command == "validate" else [f"--cache={cache or self.cache}"]), *flags]
+
+    def start(self, argv, env=None):
+        return subprocess.Popen(argv, env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, text=True, errors="replace", cwd=self.folder,
+                                start_new_session=True)
+
+    def finish(self, process, started, timeout=PATIENCE, may_die=False):
+        try:
+            out, err = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            # with what it runs under and what it has started
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+            raise AssertionError(f"still at work after {timeout} s\nstdout:\n{out}stderr:\n{err}") from None
+        result = Result(process.returncode, out, err, time.monotonic() - started)
+        self.check_secrets(out + err, "output")
+        assert may_die or result.code in DOCUMENTED, f"undocumented exit status\n{result}"
+        return result
+
+    def run_argv(self, argv, env=None, timeout=PATIENCE, may_die=False):
+        started = time.monotonic()
+        return self.finish(self.start(argv, env), started, timeout, may_die)
+
+    def run(self, command, *flags, prefix=(), env=None, timeout=PATIENCE, may_die=False, write=True, **where):
+        if write:
+            self.write_documents()
+        return self.run_argv([*prefix, *self.argv(command, *flags, **where)], env, timeout, may_die)
+
+    def apply(self, *flags, **kw):
+        return self.run("apply", *flags, **kw)
+
+    def plan(self, *flags, **kw):
+        return self.run("plan", *flags, **kw)
+
+    def converge(self, *flags, **kw):
+        """An apply that must succeed."""
+        result = self.apply(*flags, **kw)
+        assert result.code == OK, result
+        assert result.out.splitlines()[0].startswith("nodeup version "), result.out
+        assert result.out.splitlines()[-1] == "success", result.out
+        return result
+
+    # what is looked at
+
+    def check_secrets(self, text, what):
+        for secret in self.secrets:
+            assert secret not in text, f"{what} holds the secret {secret[:6]}..."
+
+    def check_files(self, *, root=None):
+        """No secret is readable by others or lies in what we keep for ourselves; nothing is half done."""
+        root = root or self.root
+        for path in files_of(root):
+            data = path.read_bytes().decode(errors="replace")
+            assert not path.name.startswith(".nodeup-"), f"{path} was left behind"
+            if not any(s in data for s in self.secrets) and "PRIVATE KEY-----" not in data:
+                continue
+            mode = stat.S_IMODE(path.stat().st_mode)
+            assert mode & 0o077 == 0, f"{path} holds a secret and has mode {mode:04o}"
+            assert "nodeup" not in path.relative_to(root).parts or path.name == "documents.json", path
+
+    def installed(self, name, root=None):
+        return (root or self.root) / {KUBELET: "usr/local/bin/kubelet", KUBECTL: "usr/local/bin/kubectl"}.get(
+            name, f"opt/cni/bin/{name}")
+
+    def entry(self, name):
+        """An asset's place in the cache."""
+        return self.cache / "sha256" / self.digest(name)
+
+    def unused(self):
+        """Temporary files in the cache."""
+        return sorted(p.name for p in (self.cache / "tmp").glob("*"))
+
+
+def files_of(top):
+    return [p for p in sorted(pathlib.Path(top).rglob("*")) if p.is_file() and not p.is_symlink()]
+
+
+def listing(top, stamps=True, skip=()):
+    """Everything below a folder: type, mode, owner, content, and (stamps) inode and times."""
+    found = collections.OrderedDict()
+    for path in [pathlib.Path(top), *sorted(pathlib.Path(top).rglob("*"))]:
+        name = str(path.relative_to(top))
+        if any(name == s or name.startswith(s + "/") for s in skip):
+            continue
+        st = path.lstat()
+        content = ""
+        if stat.S_ISREG(st.st_mode):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+        elif stat.S_ISLNK(st.st_mode):
+            content = os.readlink(path)
+        entry = [oct(st.st_mode), st.st_uid, st.st_gid, content]
+        if stamps:
+            entry += [st.st_ino, st.st_mtime_ns, st.st_ctime_ns, st.st_nlink]
+        found[name] = tuple(entry)
+    return found
+
+
+def differences(before, after):
+    return [f"{name}: {before.get(name)} -> {after.get(name)}"
+            for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+
+
+def same(before, after):
+    changed = differences(before, after)
+    assert not changed, "\n".join(changed)
+
+
+# What nodeup keeps about itself holds inodes and times, so trees are compared without it.
+OWN = ("var/lib/nodeup", "run/nodeup")
+
+
+def tree(root):
+    """What a root holds, comparable between roots."""
+    return listing(root, stamps=False, skip=OWN)
