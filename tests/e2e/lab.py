@@ -10,7 +10,7 @@ next user.  Use it as
         node.wait_active("kubelet.service", 60)
         node.exec("journalctl", "-n5")
 
-To enter a node from another terminal: nsenter -t <pid printed by node.leader()> -a bash
+To enter a node from another terminal: nsenter -t <pid printed by node.leader()> -a -r bash
 """
 import contextlib
 import ctypes
@@ -290,7 +290,7 @@ class Node:
     # -- looking and doing ----------------------------------------------------------------------
 
     def command(self, *argv):
-        return ["nsenter", "-t", str(self.pid), "-a", "--", "env", "-i",
+        return ["nsenter", "-t", str(self.pid), "-a", "-r", "--", "env", "-i",
                 *("%s=%s" % item for item in ENV.items()), *argv]
 
     def exec(self, *argv, timeout=120, check=False):
