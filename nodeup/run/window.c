@@ -102,6 +102,17 @@ static int step(struct window *w, const char **ret_missing, struct err *unanswer
 	return 0;
 }
 
+/* When the unit was last started, on our clock, if that is so short ago that it has to prove itself:
+ * by this run, or by one that was killed before it could look. 0: long ago. */
+static int64_t fresh_start(const struct run_outcome *o, const struct bus_unit *u)
+{
+	int64_t entered = (int64_t)u->active_enter_us * 1000;
+
+	if (o->state == RUN_CHANGED)
+		return o->end_ns;
+	return entered && dur_now() - entered < WINDOW_NS ? entered : 0;
+}
+
 static int collect(struct window *w, const struct run_report *rep, struct err *e)
 {
 	int64_t last = 0;
@@ -110,20 +121,22 @@ static int collect(struct window *w, const struct run_report *rep, struct err *e
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
 		struct watched *u = &w->units[w->n];
+		int64_t start;
 		int r;
 
 		if (o->task->kind != TASK_UNIT || o->task->unit.no_wait || o->run.detached ||
 		    (o->state != RUN_CHANGED && o->state != RUN_EQUAL))
 			continue;
-		u->task = o->task;
-		u->started = o->state == RUN_CHANGED;
-		if (!u->started && !o->task->unit.health_url)
-			continue;
 		r = bus_get(w->req->ctx->bus, w->arena, o->task->unit.name, &u->first, e);
 		if (r < 0)
 			return r;
-		if (u->started && o->end_ns > last)
-			last = o->end_ns;
+		start = fresh_start(o, &u->first);
+		if (!start && !o->task->unit.health_url)
+			continue;
+		u->task = o->task;
+		u->started = start != 0;
+		if (start > last)
+			last = start;
 		w->n++;
 	}
 	w->end_ns = last ? last + WINDOW_NS : 0;

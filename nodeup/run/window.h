@@ -10,7 +10,7 @@
 /* Called about once a second with what is being waited for. */
 typedef void window_wait_fn(void *arg, const char *what);
 
-/* Watch the units of a finished run. Without a unit started in it there is no window: health URLs
- * are asked once more and that is all. */
+/* Watch the units of a finished run. Without a unit that was started just now there is no window:
+ * health URLs are asked once more and that is all. */
 int window_watch(const struct run_req *req, const struct run_report *rep, window_wait_fn *wait,
 		 void *arg, struct err *e) must_check;
