@@ -34,6 +34,9 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
 		if (r < 0)
 			return r;
+		/* a manager of old does not look again for what it did not find once */
+		if (str_eq(u.load_state, "not-found") && !strstr(path, ".d/"))
+			return task_differs(diff, "%s is not known to systemd", path);
 		if (u.need_reload)
 			return task_differs(diff, "%s is newer than what systemd has read", path);
 	}

@@ -1,5 +1,7 @@
 #include "nodeup/tasks/started.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include "nodeup/base/io.h"
 
@@ -13,26 +15,27 @@ static const char *const words[] = {
 	[STARTED_DONE] = "done",
 };
 
-enum started_state started_get(int root_fd, const char *unit, struct digest *ret_inputs)
+struct started started_get(int root_fd, const char *unit)
 {
+	const struct started unknown = { .state = STARTED_UNKNOWN };
 	autofree char *path = xasprintf("%s/%s", started_dir, unit);
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	char word[16], hex[DIGEST_TEXT_MAX + 16];
+	struct started s = unknown;
 	struct err ignored;
-	const char *blank;
 
 	if (io_read(root_fd, path, &text, &ignored) < 0)
-		return STARTED_UNKNOWN;
-	blank = strchr(buf_str(&text), ' ');
-	if (!blank || digest_parse(blank + 1, strcspn(blank + 1, "\n"), ret_inputs, &ignored) < 0)
-		return STARTED_UNKNOWN;
+		return unknown;
+	if (sscanf(buf_str(&text), "%15s %143s %" SCNu64, word, hex, &s.us) != 3 ||
+	    digest_parse(hex, strlen(hex), &s.inputs, &ignored) < 0)
+		return unknown;
 	for (size_t i = STARTED_PENDING; i < ARRAY_LEN(words); i++)
-		if (strncmp(text.data, words[i], (size_t)(blank - text.data)) == 0)
-			return (enum started_state)i;
-	return STARTED_UNKNOWN;
+		if (strcmp(word, words[i]) == 0)
+			s.state = (enum started_state)i;
+	return s;
 }
 
-int started_set(int root_fd, const char *unit, enum started_state state,
-		const struct digest *inputs, struct err *e)
+int started_set(int root_fd, const char *unit, const struct started *s, struct err *e)
 {
 	static const struct io_attr attr = { .mode = 0644 };
 	autofree char *path = xasprintf("%s/%s", started_dir, unit);
@@ -40,7 +43,8 @@ int started_set(int root_fd, const char *unit, enum started_state state,
 	char hex[DIGEST_TEXT_MAX];
 	int r;
 
-	text = xasprintf("%s %s\n", words[state], digest_hex(inputs, hex));
+	text = xasprintf("%s %s %" PRIu64 "\n", words[s->state], digest_hex(&s->inputs, hex),
+			 s->us);
 	r = io_mkdirs(root_fd, started_dir, 0755, e);
 	if (r < 0)
 		return r;

@@ -54,27 +54,38 @@ static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const 
 	return io_stamp_of(&st).ctime_ns > boot_ns + (int64_t)u->start_us * 1000;
 }
 
-/* Whether an active unit runs with other inputs than the plan's. */
+/* When what runs now began; what has no process began when it became active. */
+static uint64_t start_of(const struct bus_unit *u)
+{
+	return u->start_us ? u->start_us : u->active_enter_us;
+}
+
+/* Whether an active unit runs with other inputs than the plan's. The record speaks of the process
+ * that we started; for one that somebody else started since, the age of the files does. */
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
-	struct digest want, record;
-	enum started_state known = started_get(ctx->root_fd, t->unit.name, &record);
+	const struct started record = started_get(ctx->root_fd, t->unit.name);
+	const struct strv *paths = &t->unit.inputs;
+	struct digest want;
 
-	for (size_t i = 0; i < t->unit.inputs.n; i++) {
-		const char *path = t->unit.inputs.v[i];
-		const struct task *in = input_task(t, path);
+	for (size_t i = 0; i < paths->n; i++) {
+		const struct task *in = input_task(t, paths->v[i]);
 
 		if (in && ctx->changed && ctx->changed[in->index])
-			return task_differs(diff, "%s changes", path);
-		if (known == STARTED_UNKNOWN && is_newer_than_process(ctx, path, u))
-			return task_differs(diff, "%s is newer than the running process", path);
+			return task_differs(diff, "%s changes", paths->v[i]);
 	}
 	inputs_digest(t, &want);
-	if (known == STARTED_PENDING)
+	if (record.state == STARTED_PENDING && start_of(u) < record.us)
 		return task_differs(diff, "its last start was interrupted");
-	if (known == STARTED_DONE && !digest_eq(&want, &record))
+	if (record.state != STARTED_UNKNOWN && !digest_eq(&want, &record.inputs))
 		return task_differs(diff, "it was started with other inputs");
+	if (record.state == STARTED_DONE && start_of(u) == record.us)
+		return TASK_EQUAL;
+	for (size_t i = 0; i < paths->n; i++)
+		if (is_newer_than_process(ctx, paths->v[i], u))
+			return task_differs(diff, "%s is newer than the running process",
+					    paths->v[i]);
 	return TASK_EQUAL;
 }
 
@@ -84,14 +95,20 @@ static bool is_enabled(const struct bus_unit *u)
 	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
 }
 
-static bool is_finished_oneshot(const struct task *t, struct task_ctx *ctx,
-				const struct bus_unit *u)
+/* Whether it is what a start would make it, with whatever inputs. */
+static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
-	struct digest record;
-
+	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))
+		return true;
+	/* a oneshot that has come to its end */
 	return str_eq(u->type, "oneshot") && str_eq(u->active_state, "inactive") &&
 	       str_eq(u->result, "success") &&
-	       started_get(ctx->root_fd, t->unit.name, &record) == STARTED_DONE;
+	       started_get(ctx->root_fd, t->unit.name).state == STARTED_DONE;
+}
+
+static bool is_at_work(const struct task *t, const struct bus_unit *u)
+{
+	return t->unit.no_wait && str_eq(u->active_state, "activating");
 }
 
 static int check_running(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -113,10 +130,9 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 		return task_differs(diff, "unknown to systemd");
 	if (t->unit.enable && !is_enabled(&u))
 		return task_differs(diff, "not enabled");
-	if (t->unit.no_wait && str_eq(u.active_state, "activating"))
+	if (is_at_work(t, &u))
 		return TASK_EQUAL;
-	if (!str_eq(u.active_state, "active") && !str_eq(u.active_state, "reloading") &&
-	    !is_finished_oneshot(t, ctx, &u))
+	if (!is_up(t, ctx, &u))
 		return task_differs(diff, "%s (%s)", u.active_state, u.sub_state);
 	return inputs_differ(t, ctx, &u, diff);
 }
@@ -177,58 +193,98 @@ static int job_failed(const struct task *t, struct task_ctx *ctx, const char *re
 	return r;
 }
 
-/* Enable it and enqueue the job, with a record that says so before it happens. */
-static int begin(const struct task *t, struct task_ctx *ctx, struct task_run *run, struct err *e)
+static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+		   uint32_t *ret_job, struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	struct digest inputs;
-	struct bus_unit u;
+	struct started record = { .state = STARTED_PENDING, .us = (uint64_t)dur_now() / 1000 };
 	const char *verb;
-	bool changed;
 	int r;
 
-	inputs_digest(t, &inputs);
-	r = started_set(ctx->root_fd, t->unit.name, STARTED_PENDING, &inputs, e);
+	/* what is about to happen is on record before it happens */
+	inputs_digest(t, &record.inputs);
+	r = started_set(ctx->root_fd, t->unit.name, &record, e);
 	if (r < 0)
 		return r;
-	if (t->unit.enable) {
-		r = bus_enable(ctx->bus, t->unit.name, true, &changed, e);
-		if (r < 0)
-			return r;
-	}
-	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
-	if (r < 0)
-		return r;
-	if (str_eq(u.active_state, "failed")) {
+	if (str_eq(u->active_state, "failed")) {
 		r = bus_reset_failed(ctx->bus, t->unit.name, e);
 		if (r < 0)
 			return r;
 	}
 	/* our own unit is never restarted by itself: it would end this run */
-	verb = str_eq(u.active_state, "inactive") || str_eq(u.active_state, "failed") ||
+	verb = str_eq(u->active_state, "inactive") || str_eq(u->active_state, "failed") ||
 			       str_eq(t->unit.name, ctx->own_unit)
 		       ? "start"
 		       : "restart";
-	return bus_job(ctx->bus, verb, t->unit.name, &run->job, e);
+	return bus_job(ctx->bus, verb, t->unit.name, ret_job, e);
+}
+
+/* Enable it, and enqueue the job unless it runs as it should. */
+static int begin(const struct task *t, struct task_ctx *ctx, struct task_run *run, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct task_diff ignored;
+	struct bus_unit u;
+	bool changed;
+	int r;
+
+	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+	if (r < 0)
+		return r;
+	if (t->unit.enable && !is_enabled(&u)) {
+		r = bus_enable(ctx->bus, t->unit.name, true, &changed, e);
+		if (r < 0)
+			return r;
+	}
+	if (is_at_work(t, &u) ||
+	    (is_up(t, ctx, &u) && inputs_differ(t, ctx, &u, &ignored) == TASK_EQUAL))
+		return TASK_DONE;
+	r = enqueue(t, ctx, &u, &run->job, e);
+	if (r < 0 || t->unit.no_wait)
+		return r;
+	run->stage = 1;
+	return TASK_WAIT;
+}
+
+static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct started record = { .state = STARTED_DONE };
+	struct bus_unit u;
+	int r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+
+	if (r < 0)
+		return r;
+	record.us = start_of(&u);
+	inputs_digest(t, &record.inputs);
+	return started_set(ctx->root_fd, t->unit.name, &record, e);
+}
+
+/* Whether its job waits for the end of the very service that we are. */
+static bool waits_for_us(const struct task *t, struct task_ctx *ctx, const struct task_run *run)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err ignored;
+	struct bus_unit us;
+
+	return ctx->own_unit && run->since_ns && dur_now() - run->since_ns > QUEUE_PATIENCE_NS &&
+	       bus_get(ctx->bus, a, ctx->own_unit, &us, &ignored) == 0 &&
+	       str_eq(us.active_state, "activating") &&
+	       is_ordered_after(ctx->bus, a, t->unit.name, ctx->own_unit, ORDER_DEPTH);
 }
 
 static int follow_job(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
 	const char *result = "";
-	struct digest inputs;
 
 	switch (bus_job_state(ctx->bus, run->job, &result)) {
 	case BUS_JOB_FAILED:
 		run->stage = 0;
 		return job_failed(t, ctx, result, e);
 	case BUS_JOB_DONE:
-		inputs_digest(t, &inputs);
-		return started_set(ctx->root_fd, t->unit.name, STARTED_DONE, &inputs, e);
+		return job_done(t, ctx, e);
 	case BUS_JOB_WAITING:
-		if (ctx->own_unit && dur_now() - run->since_ns > QUEUE_PATIENCE_NS &&
-		    is_ordered_after(ctx->bus, a, t->unit.name, ctx->own_unit, ORDER_DEPTH)) {
+		if (waits_for_us(t, ctx, run)) {
 			run->detached = true;
 			return TASK_DONE;
 		}
@@ -248,9 +304,8 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 		return enable_apply(ctx->root_fd, t->unit.name, e);
 	if (run->stage == 0) {
 		r = begin(t, ctx, run, e);
-		if (r < 0 || t->unit.no_wait)
+		if (r != TASK_WAIT)
 			return r;
-		run->stage = 1;
 	}
 	return follow_job(t, ctx, run, e);
 }

@@ -348,18 +348,24 @@ static void sysctl_four_ways(void **state)
 
 static void started_records(void **state)
 {
+	static const char *const damaged[] = { "done zz 1\n", "", "done\n", "d " };
 	struct world *w = *state;
-	struct digest inputs, got;
+	struct started s = { .state = STARTED_PENDING, .us = 42 }, got;
 
-	digest_of(DIGEST_SHA256, "x", 1, &inputs);
-	assert_int_equal(started_get(w->root.fd, "a.service", &got), STARTED_UNKNOWN);
-	assert_int_equal(started_set(w->root.fd, "a.service", STARTED_PENDING, &inputs, &w->e), 0);
-	assert_int_equal(started_get(w->root.fd, "a.service", &got), STARTED_PENDING);
-	assert_true(digest_eq(&inputs, &got));
-	assert_int_equal(started_set(w->root.fd, "a.service", STARTED_DONE, &inputs, &w->e), 0);
-	assert_int_equal(started_get(w->root.fd, "a.service", &got), STARTED_DONE);
-	scratch_write(&w->root, "/run/nodeup/started/a.service", "done zz\n");
-	assert_int_equal(started_get(w->root.fd, "a.service", &got), STARTED_UNKNOWN);
+	digest_of(DIGEST_SHA256, "x", 1, &s.inputs);
+	assert_int_equal(started_get(w->root.fd, "a.service").state, STARTED_UNKNOWN);
+	assert_int_equal(started_set(w->root.fd, "a.service", &s, &w->e), 0);
+	got = started_get(w->root.fd, "a.service");
+	assert_int_equal(got.state, STARTED_PENDING);
+	assert_int_equal(got.us, 42);
+	assert_true(digest_eq(&s.inputs, &got.inputs));
+	s.state = STARTED_DONE;
+	assert_int_equal(started_set(w->root.fd, "a.service", &s, &w->e), 0);
+	assert_int_equal(started_get(w->root.fd, "a.service").state, STARTED_DONE);
+	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
+		scratch_write(&w->root, "/run/nodeup/started/a.service", damaged[i]);
+		assert_int_equal(started_get(w->root.fd, "a.service").state, STARTED_UNKNOWN);
+	}
 }
 
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
