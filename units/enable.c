@@ -40,7 +40,8 @@ static void add_links(struct links *l, const char *unit, const char *key, char *
 		for (size_t k = 0; k < names.n; k++) {
 			const char *dir = unit_dirs[0], *suffix = install_keys[i].suffix;
 
-			if (*names.v[k] == '\0')
+			/* an alias that is its own name is there already */
+			if (*names.v[k] == '\0' || (!suffix && strcmp(names.v[k], unit) == 0))
 				continue;
 			strv_add(l->arena, &l->paths,
 				 suffix ? arena_printf(l->arena, "%s/%s%s/%s", dir, names.v[k],
@@ -68,13 +69,34 @@ static void parse_install(struct links *l, const char *unit, char *text)
 	}
 }
 
+/* Masked: linked to /dev/null, which need not be there in an image. */
+static bool is_masked(int root_fd, const char *path)
+{
+	char target[PATH_MAX];
+	autoclose int dir = -1;
+	struct err ignored;
+	const char *name;
+	ssize_t n;
+
+	if (io_open_parent(root_fd, path, &dir, &name, &ignored) < 0)
+		return false;
+	n = readlinkat(dir, name, target, sizeof(target) - 1);
+	if (n < 0)
+		return false;
+	target[n] = '\0';
+	return strcmp(target, "/dev/null") == 0;
+}
+
 static int find_links(int root_fd, const char *unit, struct links *l, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(unit_dirs); i++) {
 		const char *path = arena_printf(l->arena, "%s/%s", unit_dirs[i], unit);
 		autobuf struct buf text = BUF_INIT(UNIT_FILE_MAX);
-		int r = io_read(root_fd, path, &text, e);
+		int r;
 
+		if (is_masked(root_fd, path))
+			return err_fail(e, ERR_SYSTEM, EPERM, "unit '%s' is masked", unit);
+		r = io_read(root_fd, path, &text, e);
 		if (r == -ENOENT || r == -ENOTDIR)
 			continue;
 		if (r < 0)
@@ -123,6 +145,7 @@ static int make_link(int root_fd, const char *path, const char *target, struct e
 {
 	autofree char *dir_path = xstrdup(path);
 	autoclose int dir = -1;
+	struct stat st;
 	const char *name;
 	int r;
 
@@ -133,7 +156,13 @@ static int make_link(int root_fd, const char *path, const char *target, struct e
 	r = io_open_parent(root_fd, path, &dir, &name, e);
 	if (r < 0)
 		return r;
-	(void)unlinkat(dir, name, 0);
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+		if (!S_ISLNK(st.st_mode))
+			return err_fail(e, ERR_SYSTEM, EEXIST, "'%s' is in the way: not a link",
+					path);
+		if (unlinkat(dir, name, 0) < 0)
+			return err_sys(e, "remove '%s'", path);
+	}
 	if (symlinkat(target, dir, name) < 0)
 		return err_sys(e, "link '%s'", path);
 	return fsync(dir) < 0 ? err_sys(e, "sync '%s'", dir_path) : 0;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/mem.h"
 #include "tests/unit/scratch.h"
 #include "units/enable.h"
 
@@ -44,9 +45,54 @@ static void links_four_ways(void **state)
 	scratch_done(&root);
 }
 
+/* As systemd does: what is no link is somebody's file. */
+static void a_file_in_the_way_stays(void **state)
+{
+	struct scratch root;
+	struct stat st;
+	struct err e;
+	autofree char *text = NULL;
+
+	(void)state;
+	scratch_new(&root);
+	scratch_write(&root, "/usr/lib/systemd/system/x.service", unit_text);
+	scratch_write(&root, "/etc/systemd/system/a.service", "an admin's");
+	assert_int_equal(enable_apply(root.fd, "x.service", &e), -EEXIST);
+	assert_int_equal(e.kind, ERR_SYSTEM);
+	text = scratch_read(&root, "/etc/systemd/system/a.service");
+	assert_string_equal(text, "an admin's");
+
+	/* its own name is no alias */
+	scratch_write(&root, "/etc/systemd/system/y.service", "[Install]\nAlias=y.service\n");
+	assert_int_equal(enable_apply(root.fd, "y.service", &e), 0);
+	assert_true(scratch_stat(&root, "/etc/systemd/system/y.service", &st));
+	assert_true(S_ISREG(st.st_mode));
+	scratch_done(&root);
+}
+
+static void a_masked_unit_is_not_enabled(void **state)
+{
+	struct scratch root;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	scratch_write(&root, "/usr/lib/systemd/system/x.service", unit_text);
+	scratch_write(&root, "/etc/systemd/system/y.service", "");
+	assert_int_equal(symlinkat("/dev/null", root.fd, "etc/systemd/system/x.service"), 0);
+	assert_int_equal(enable_apply(root.fd, "x.service", &e), -EPERM);
+	assert_non_null(strstr(e.msg, "masked"));
+	assert_int_equal(scratch_count(&root, "/etc/systemd/system"), 2);
+	scratch_done(&root);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(links_four_ways) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(links_four_ways),
+		cmocka_unit_test(a_file_in_the_way_stays),
+		cmocka_unit_test(a_masked_unit_is_not_enabled),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
