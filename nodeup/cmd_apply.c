@@ -93,6 +93,28 @@ static void on_window_wait(void *arg, const char *what)
 	}
 }
 
+/* What a killed run left beside the files it was writing. */
+static void sweep(const struct session *s)
+{
+	static const char *const ours[] = { "/run/nodeup", "/run/nodeup/started", "/var/lib/nodeup",
+					    "/var/lib/nodeup/images" };
+	struct strv dirs = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		strv_add(s->arena, &dirs, ours[i]);
+	for (size_t i = 0; i < s->plan.n; i++) {
+		const char *path = task_path(s->plan.tasks[i]);
+		const char *dir =
+			path ? arena_strn(s->arena, path, (size_t)(strrchr(path, '/') - path))
+			     : NULL;
+
+		if (!str_is_empty(dir) && !strv_has(&dirs, dir))
+			strv_add(s->arena, &dirs, dir);
+	}
+	for (size_t i = 0; i < dirs.n; i++)
+		io_stage_sweep(s->root_fd, dirs.v[i]);
+}
+
 /* How long documents are waited for: their patience, or what is left of the deadline. */
 static int64_t store_patience(const struct apply *ap)
 {
@@ -157,6 +179,7 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
 			    "%s old",
 			    dur_human(s->arena, s->boot.replay_age_ns));
+	sweep(s);
 	run = session_run(s);
 	run.deadline_ns = ap->deadline_ns;
 	run.watch = on_run_event;

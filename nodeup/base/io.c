@@ -4,9 +4,13 @@
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "nodeup/base/str.h"
+
+static const char stage_prefix[] = ".nodeup-";
 
 enum { DIR_MODE = 0755, STAGE_TRIES = 16, OPEN_TRIES = 128 };
 
@@ -219,16 +223,25 @@ int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err 
 	if (r < 0)
 		return r;
 	for (int i = 0; i < STAGE_TRIES && stage.fd < 0; i++) {
+		struct stat st;
 		uint64_t id;
 
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			break;
-		(void)snprintf(stage.name, sizeof(stage.name), ".nodeup-%016llx",
+		(void)snprintf(stage.name, sizeof(stage.name), "%s%016llx", stage_prefix,
 			       (unsigned long long)id);
 		stage.fd = openat(stage.dir_fd, stage.name,
 				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (stage.fd < 0 && errno != EEXIST)
 			break;
+		if (stage.fd < 0)
+			continue;
+		/* the lock tells a sweeper that this one is alive; one may have been quicker */
+		(void)flock(stage.fd, LOCK_SH);
+		if (fstat(stage.fd, &st) == 0 && st.st_nlink == 0) {
+			cleanup_closep(&stage.fd);
+			stage.fd = -1;
+		}
 	}
 	if (stage.fd < 0) {
 		r = err_sys(e, "stage a file beside '%s'", path);
@@ -237,6 +250,27 @@ int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err 
 	}
 	*s = stage;
 	return 0;
+}
+
+void io_stage_sweep(int root_fd, const char *dir)
+{
+	autodir DIR *d = NULL;
+	struct err ignored;
+	const struct dirent *de;
+	int dir_fd = -1;
+
+	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &dir_fd, &ignored) < 0)
+		return;
+	d = fdopendir(dir_fd);
+	while (d && (de = readdir(d))) {
+		autoclose int fd = -1;
+
+		if (!str_has_prefix(de->d_name, stage_prefix))
+			continue;
+		fd = openat(dir_fd, de->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+			(void)unlinkat(dir_fd, de->d_name, 0);
+	}
 }
 
 static int set_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,

@@ -74,3 +74,5 @@ int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr 
 		     struct err *e) must_check;
 /* Unlink and close what was not committed. */
 void io_stage_done(struct io_stage *s);
+/* Remove staging files in a directory whose process is no more. */
+void io_stage_sweep(int root_fd, const char *dir);

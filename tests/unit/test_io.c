@@ -232,11 +232,30 @@ static void stamps_tell_versions_apart(void **state)
 	assert_int_equal(io_stat(root.fd, "/none", &st, &e), -ENOENT);
 }
 
+static void sweeping_spares_what_is_being_written(void **state)
+{
+	struct io_stage stage;
+	struct err e;
+
+	(void)state;
+	scratch_write(&root, "/d/.nodeup-0123456789abcdef", "of a killed run");
+	scratch_write(&root, "/d/other", "");
+	assert_int_equal(io_stage_open(root.fd, "/d/f", &stage, &e), 0);
+	assert_int_equal(scratch_count(&root, "/d"), 3);
+	io_stage_sweep(root.fd, "/d");
+	io_stage_sweep(root.fd, "/no/such");
+	assert_int_equal(scratch_count(&root, "/d"), 2);
+	assert_int_equal(io_stage_commit(&stage, "/d/f", &(struct io_attr){ .mode = 0600 }, &e), 0);
+	io_stage_done(&stage);
+	assert_int_equal(scratch_count(&root, "/d"), 2);
+}
+
 #define in_scratch(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		in_scratch(sweeping_spares_what_is_being_written),
 		in_scratch(replaced_files_have_content_and_mode),
 		in_scratch(replacing_is_by_rename),
 		in_scratch(a_failure_leaves_the_old_file),
