@@ -117,8 +117,9 @@ static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct a
 	return r;
 }
 
-static int compare_content(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
-			   struct err *e)
+/* `st` was taken before. */
+static int compare_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
+			   struct task_diff *diff, struct err *e)
 {
 	const struct asset *source = t->install.sources[0];
 	autoclose int source_fd = -1;
@@ -137,7 +138,7 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, struct ta
 	if (!same)
 		return task_differs(diff, "content differs");
 	wanted_digest(&t->install, source, &d);
-	state_set(ctx->state, t->install.path, &d, t->origin, false);
+	state_saw(ctx->state, t->install.path, &d, t->origin, st);
 	return TASK_EQUAL;
 }
 
@@ -158,7 +159,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 				    st.st_mode & 07777, st.st_uid, st.st_gid, t->install.mode);
 	if (is_known_right(t, ctx))
 		return TASK_EQUAL;
-	return compare_content(t, ctx, diff, e);
+	return compare_content(t, ctx, &st, diff, e);
 }
 
 /* A reflink where the filesystem has them, else a copy in the kernel. */

@@ -12,7 +12,7 @@ static const char state_path[] = "/var/lib/nodeup/state";
 static const char state_dir[] = "/var/lib/nodeup";
 static const char header[] = "nodeup state 1\n";
 
-enum { STATE_MAX = 4 << 20, RECORD_TEXT_MAX = 512 };
+enum { STATE_MAX = 4 << 20 };
 
 struct record {
 	const char *path, *origin;
@@ -129,27 +129,40 @@ bool state_is(struct state *s, const char *path, const struct digest *d)
 	return same;
 }
 
+static void keep(struct state *s, const struct record *new)
+{
+	struct record *r;
+
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, new->path);
+	if (!r) {
+		arena_push(s->arena, s->records, s->n, (struct record){ 0 });
+		r = &s->records[s->n - 1];
+	}
+	*r = *new;
+	r->path = arena_str(s->arena, new->path);
+	r->origin = arena_str(s->arena, new->origin);
+	s->dirty = true;
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       bool durable)
 {
-	struct io_stamp now;
-	struct record *r;
+	struct record r = { .path = path, .origin = origin, .digest = *d, .durable = durable };
 
-	if (!stamp_now(s, path, &now))
-		return;
-	(void)pthread_mutex_lock(&s->lock);
-	r = find(s, path);
-	if (!r) {
-		arena_push(s->arena, s->records, s->n,
-			   (struct record){ .path = arena_str(s->arena, path) });
-		r = &s->records[s->n - 1];
-	}
-	r->digest = *d;
-	r->origin = arena_str(s->arena, origin);
-	r->stamp = now;
-	r->durable = durable;
-	s->dirty = true;
-	(void)pthread_mutex_unlock(&s->lock);
+	if (stamp_now(s, path, &r.stamp))
+		keep(s, &r);
+}
+
+void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
+	       const struct stat *st)
+{
+	const struct record r = {
+		.path = path, .origin = origin, .digest = *d, .stamp = io_stamp_of(st)
+	};
+
+	keep(s, &r);
 }
 
 /* A record counts only when the bytes it vouches for are on the disk. */

@@ -21,5 +21,9 @@ bool state_is(struct state *s, const char *path, const struct digest *d);
  * is not `durable` yet is fsync'ed by state_store, before its record counts. */
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       bool durable);
+/* Record that path held d when it was read, which was after `st` was taken: a change since then makes
+ * the record void. */
+void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
+	       const struct stat *st);
 /* Write the state if anything was recorded since it was read. */
 int state_store(struct state *s, struct err *e) must_check;

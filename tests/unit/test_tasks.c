@@ -211,6 +211,23 @@ static void state_survives_and_a_damaged_one_is_empty(void **state)
 	state_close(again);
 }
 
+/* What changes while it is compared is not recorded as right. */
+static void what_was_seen_is_of_its_time(void **state)
+{
+	struct world *w = *state;
+	struct digest d;
+	struct stat st;
+
+	scratch_write(&w->root, "/etc/f", "one");
+	assert_true(scratch_stat(&w->root, "/etc/f", &st));
+	digest_of(DIGEST_SHA256, "one", 3, &d);
+	state_saw(w->ctx.state, "/etc/f", &d, "test", &st);
+	assert_true(state_is(w->ctx.state, "/etc/f", &d));
+	scratch_write(&w->root, "/etc/f", "and more");
+	state_saw(w->ctx.state, "/etc/f", &d, "test", &st);
+	assert_false(state_is(w->ctx.state, "/etc/f", &d));
+}
+
 static struct asset *cached_asset(struct world *w, struct arena *a, const char *name,
 				  const char *bytes)
 {
@@ -380,6 +397,7 @@ int main(void)
 		WORLD_TEST(file_if_absent_is_never_touched),
 		WORLD_TEST(record_trusts_only_an_untouched_file),
 		WORLD_TEST(state_survives_and_a_damaged_one_is_empty),
+		WORLD_TEST(what_was_seen_is_of_its_time),
 		WORLD_TEST(install_four_ways),
 		WORLD_TEST(install_takes_the_first_source_that_has_it),
 		WORLD_TEST(install_says_when_no_source_has_it),
