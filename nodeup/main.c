@@ -1,8 +1,10 @@
 /* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors */
 #include "nodeup/cli.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
 #include "nodeup/base/log.h"
 #include "nodeup/run/report.h"
 
@@ -50,6 +52,15 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 	return command->run(cli, e);
 }
 
+/* What was closed for us would be the number of a file we open, and get our messages written to it. */
+static void keep_standard_fds(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0 &&
+		    open("/", O_RDONLY | O_DIRECTORY) < 0)
+			return;
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -58,6 +69,7 @@ int main(int argc, char **argv)
 	int r;
 
 	(void)argc;
+	keep_standard_fds();
 	/* a reader that went away is an error of that write, not the end of us */
 	(void)signal(SIGPIPE, SIG_IGN);
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);
