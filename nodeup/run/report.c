@@ -62,12 +62,15 @@ void report_waiting(const struct run_report *rep)
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
 		autoarena struct arena *a = arena_new_empty();
-		int64_t since = o->run.since_ns ? o->run.since_ns : o->start_ns;
+		bool works = o->state == RUN_WORKING;
+		/* of a worker's outcome nothing else may be read */
+		int64_t since = works || !o->run.since_ns ? o->start_ns : o->run.since_ns;
 
-		if (o->state != RUN_WAITING || dur_now() - since < PATIENCE_NS)
+		if ((!works && o->state != RUN_WAITING) || dur_now() - since < PATIENCE_NS)
 			continue;
-		log_notice("WAITING %s: for %s: %s", task_title(a, o->task),
-			   dur_human(a, dur_now() - since), o->run.waiting);
+		log_notice("%s %s: for %s%s%s", works ? "WORKING" : "WAITING",
+			   task_title(a, o->task), dur_human(a, dur_now() - since),
+			   works ? "" : ": ", works ? "" : o->run.waiting);
 	}
 }
 
