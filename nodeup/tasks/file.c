@@ -16,7 +16,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return task_differs(diff, "absent");
 	if (r < 0)
 		return r;
-	if (f->if_absent)
+	if (f->if_absent && !S_ISDIR(st.st_mode))
 		return TASK_EQUAL;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
@@ -48,7 +48,7 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	int r;
 
 	(void)run;
-	r = task_make_parent(ctx, f->path, e);
+	r = task_make_room(ctx, f->path, e);
 	if (r < 0)
 		return r;
 	r = io_replace(ctx->root_fd, f->path, f->content, f->len, &f->attr, e);

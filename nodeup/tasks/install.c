@@ -212,7 +212,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 		run->on_tasks = true;
 		return task_wait(run, 0, "archive %s", source->name);
 	}
-	r = task_make_parent(ctx, t->install.path, e);
+	r = task_make_room(ctx, t->install.path, e);
 	if (r < 0)
 		return r;
 	r = io_stage_open(ctx->root_fd, t->install.path, &stage, e);

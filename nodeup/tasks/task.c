@@ -1,6 +1,8 @@
 #include "nodeup/tasks/task.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
 	[TASK_DIR] = &task_dir_ops,         [TASK_FILE] = &task_file_ops,
@@ -52,12 +54,31 @@ int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)
 	return TASK_WAIT;
 }
 
-int task_make_parent(struct task_ctx *ctx, const char *path, struct err *e)
+/* A runtime that was to mount a file that was not there made an empty directory of it. */
+static int remove_empty_dir(struct task_ctx *ctx, const char *path, struct err *e)
+{
+	autoclose int dir = -1;
+	const char *name;
+	struct stat st;
+	int r = io_open_parent(ctx->root_fd, path, &dir, &name, e);
+
+	if (r < 0)
+		return r;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode))
+		return 0;
+	if (unlinkat(dir, name, AT_REMOVEDIR) < 0)
+		return err_sys(e, "'%s' is in the way: a directory", path);
+	return 0;
+}
+
+int task_make_room(struct task_ctx *ctx, const char *path, struct err *e)
 {
 	autofree char *dir = xstrdup(path);
+	int r;
 
 	*strrchr(dir, '/') = '\0';
-	return *dir ? io_mkdirs(ctx->root_fd, dir, 0755, e) : 0;
+	r = *dir ? io_mkdirs(ctx->root_fd, dir, 0755, e) : 0;
+	return r < 0 ? r : remove_empty_dir(ctx, path, e);
 }
 
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)

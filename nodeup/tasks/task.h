@@ -174,7 +174,7 @@ int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
 /* Whether everything that t serves is right already, so that t need not be done. */
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
-/* Create the directory a path is in. */
-int task_make_parent(struct task_ctx *ctx, const char *path, struct err *e) must_check;
+/* Create the directory a file is to be in, and remove an empty directory from its place. */
+int task_make_room(struct task_ctx *ctx, const char *path, struct err *e) must_check;
 /* "file /etc/hosts": kind and name. */
 char *task_title(struct arena *a, const struct task *t);

@@ -171,6 +171,24 @@ static void file_if_absent_is_never_touched(void **state)
 	assert_int_equal(check(w, &t), TASK_EQUAL);
 }
 
+/* Docker makes an empty directory of what it is to mount and does not find. */
+static void only_an_empty_directory_gives_way_to_a_file(void **state)
+{
+	struct world *w = *state;
+	struct task t = file_task("/var/log/kube-proxy.log", "", 0400);
+	struct task_run run = { 0 };
+
+	t.file.if_absent = true;
+	scratch_write(&w->root, "/var/log/kube-proxy.log/x", "data");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), -ENOTEMPTY);
+	assert_int_equal(scratch_count(&w->root, "/var/log/kube-proxy.log"), 1);
+	assert_int_equal(unlinkat(w->root.fd, "var/log/kube-proxy.log/x", 0), 0);
+	apply(w, &t);
+	assert_int_equal(mode_of(w, "/var/log/kube-proxy.log"), 0400);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+}
+
 /* The record saves reading; a file that changed behind its back is still noticed. */
 static void record_trusts_only_an_untouched_file(void **state)
 {
@@ -395,6 +413,7 @@ int main(void)
 		WORLD_TEST(file_four_ways),
 		WORLD_TEST(file_replaces_a_link),
 		WORLD_TEST(file_if_absent_is_never_touched),
+		WORLD_TEST(only_an_empty_directory_gives_way_to_a_file),
 		WORLD_TEST(record_trusts_only_an_untouched_file),
 		WORLD_TEST(state_survives_and_a_damaged_one_is_empty),
 		WORLD_TEST(what_was_seen_is_of_its_time),
