@@ -3,10 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/tasks/state.h"
 
 static const char default_cache[] = "/var/cache/nodeup";
+
+/* when the http engine gives up on its own */
+#define SILENCE_NS (20 * DUR_SEC)
 
 enum { CGROUP_MAX = 64 << 10 };
 
@@ -52,9 +56,16 @@ static struct strmap unit_environment(struct arena *a)
 	return env;
 }
 
-static int open_http(struct session *s, const struct cli *cli, struct err *e)
+/* A server that says nothing at all is not listened to for longer than documents are waited for. */
+static int open_http(struct session *s, const struct session_req *req, struct err *e)
 {
-	const struct http_opts opts = { .root_fd = s->host_fd, .rewrites = cli->rewrites };
+	const int64_t silence = req->patience_ns < SILENCE_NS ? req->patience_ns + DUR_MS : 0;
+	const struct http_opts opts = {
+		.root_fd = s->host_fd,
+		.rewrites = req->cli->rewrites,
+		.connect_timeout_ns = silence,
+		.header_timeout_ns = silence,
+	};
 
 	return http_new(&opts, &s->http, e);
 }
@@ -180,7 +191,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = io_open_root(root, &s->root_fd, e);
 	if (r < 0)
 		return r;
-	r = open_http(s, req->cli, e);
+	r = open_http(s, req, e);
 	if (r < 0)
 		return r;
 	if (!req->only) {
