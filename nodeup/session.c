@@ -90,10 +90,22 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
 }
 
+/* The argument with its value as seen from anywhere, if `value` is a relative path in it. */
+static const char *from_anywhere(struct arena *a, const char *arg, const char *value)
+{
+	autofree char *here = NULL;
+
+	if (!value || value < arg || value > arg + strlen(arg) || *value == '/' ||
+	    strstr(value, "://") || !(here = getcwd(NULL, 0)))
+		return arg;
+	return arena_printf(a, "%.*s%s/%s", (int)(value - arg), arg, here, value);
+}
+
 /* Our unit's command line: this very binary, and our own flags but the one that asked for the unit. */
 static const char *const *unit_command(struct session *s, const struct cli *cli)
 {
-	static const char *const dropped[] = { "install-systemd-unit", "wait" };
+	/* an image is the root of the machine that it boots */
+	static const char *const dropped[] = { "install-systemd-unit", "wait", "root" };
 	char exe[4096];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	struct strv out = { 0 };
@@ -107,8 +119,11 @@ static const char *const *unit_command(struct session *s, const struct cli *cli)
 		for (size_t k = 0; k < ARRAY_LEN(dropped); k++)
 			drop |= name != cli->argv[i] && strlen(dropped[k]) == len &&
 				strncmp(name, dropped[k], len) == 0;
-		if (!drop)
-			strv_add(s->arena, &out, cli->argv[i]);
+		if (!drop && cli->argv[i] != cli->root)
+			strv_add(s->arena, &out,
+				 from_anywhere(s->arena,
+					       from_anywhere(s->arena, cli->argv[i], cli->conf),
+					       cli->cache));
 	}
 	strv_add(s->arena, &out, NULL);
 	return out.v;
