@@ -24,9 +24,9 @@ def nothing_unverified(world, *names):
     assert world.unused() == [], "temporary files were left in the cache"
 
 
-def public(url):
-    """As a message may show it."""
-    return url.split("?")[0]
+def unpacked(world, name):
+    """What is there of an archive's tree."""
+    return list((world.cache / "unpacked").glob(f"*{world.assets[name].digest}*"))
 
 
 # One mirror, one fault
@@ -99,7 +99,7 @@ def test_a_wrong_archive_is_not_unpacked(world):
     result = world.apply()
     assert result.code == INTEGRITY, result
     assert not world.entry(CNI).exists() and not (world.root / "opt/cni/bin/bridge").exists()
-    assert not list((world.cache / "unpacked").glob(f"*{world.digest(CNI)}*"))
+    assert not unpacked(world, CNI)
 
 
 # Faults that pass
@@ -423,7 +423,7 @@ def test_an_archive_that_is_none(world):
     world.assets[CNI] = world.serve("broken.tar.gz", noise("broken", 5000))
     result = world.apply()
     assert result.code not in (OK, BUSY) and "broken.tar.gz" in f"{result.failure}\n{result.notes}", result
-    assert not list((world.cache / "unpacked").iterdir()) and world.unused() == []
+    assert not unpacked(world, CNI) and world.unused() == []
 
 
 def test_an_archive_cut_short(world):
@@ -431,7 +431,7 @@ def test_an_archive_cut_short(world):
     world.assets[CNI] = world.serve("cut.tar.gz", world.contents[CNI][:700_000])
     result = world.apply()
     assert result.code not in (OK, BUSY) and "cut.tar.gz" in f"{result.failure}\n{result.notes}", result
-    assert not list((world.cache / "unpacked").iterdir()) and world.unused() == []
+    assert not unpacked(world, CNI) and world.unused() == []
     assert not any(world.installed(n).exists() for n in CNI_MEMBERS)
 
 
@@ -439,6 +439,18 @@ def test_an_archive_without_what_is_needed(world):
     world.assets[CNI] = world.serve("plugins.tar.gz", tar({"bridge": b"b", "loopback": b"l"}))
     result = world.apply()
     assert result.code == CONFIG and "host-local" in result.failure, result
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_two_archives_with_one_member(world, first):
+    """The document's order decides, however late the first arrives."""
+    archives = [world.serve(f"{n}.tar.gz", tar({m: b"%d" % n for m in CNI_MEMBERS})) for n in range(2)]
+    late = archives[first]
+    late.urls = [late.urls[0].replace(f"/{world.token}/", f"/{world.token}/~delay=1/")]
+    del world.assets[CNI]
+    world.assets.update({"0": archives[0], "1": archives[1]})
+    world.converge()
+    assert {world.installed(m).read_bytes() for m in CNI_MEMBERS} == {b"0"}
 
 
 def test_members_that_are_links_are_not_installed(world):

@@ -11,7 +11,7 @@ import threading
 
 import pytest
 
-from world import BUSY, ENV, KUBELET, OK, PENDING, PROGRAM, SEED_BASE, listing, same, tree
+from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, listing, same, tree)
 
 COMMANDS = ("apply", "plan", "validate", "userdata", "help", "version")
 LATER = ("repair", "bake", "status", "timeline", "why")
@@ -126,6 +126,19 @@ def test_forms_of_flags(world):
     assert len({r.out for r in results}) == 1
 
 
+def test_relative_paths(world, mounts):
+    """Of the caller's folder; where everything else is read-only, for the case that they are not."""
+    world.write_documents()
+    for folder in ("root", "cache"):
+        (world.folder / folder).mkdir(exist_ok=True)
+        mounts.run("mount", "--bind", world.folder / folder, world.folder / folder)
+    mounts.run("mount", "-o", "remount,bind,ro", "/")
+    result = world.run_argv([*mounts.enter, "sh", "-c", f"cd {world.folder}; exec {PROGRAM} apply --root=root "
+                             "--conf=conf/kube_env.yaml --facts=conf/facts.yaml --cache=cache"])
+    assert result.code == OK, result
+    assert world.installed(KUBELET).is_file() and world.entry(KUBELET).is_file()
+
+
 def test_apply_is_the_default(world):
     """The seed's line has no command."""
     world.write_documents()
@@ -228,6 +241,36 @@ def test_without_a_config_base(world):
     shutil.rmtree(world.store)
     world.converge()
     assert keys(world) == want
+
+
+@pytest.mark.parametrize("role", ["nodes", "master"])
+def test_the_bare_sections_of_the_seed(make_world, role):
+    """What the seed's script writes beside --conf: sections without metadata, null for what is empty."""
+    world = make_world("w", role)
+    script = (ROOT / "tests/data/seed-cluster" / role / "user_data.sh").read_text()
+    for name in ("cluster_spec", "ig_spec"):
+        text = re.search(rf"cat > {name}.yaml << '(\w+)'\n(.*?)^\1$", script, re.S | re.M).group(2)
+        (world.conf.parent / f"{name}.yaml").write_text(text)
+    for folder in ("pki", "secrets"):
+        shutil.move(world.store / folder, world.conf.parent / folder)
+    shutil.rmtree(world.store)
+    world.config_base = None
+    world.converge("--strict")
+    args = (world.root / "etc/sysconfig/kubelet").read_text()
+    for flag in ("--network-plugin-mtu=9001", "--cloud-provider=aws", "--cluster-dns=100.64.0.10",
+                 "--pod-manifest-path=/etc/kubernetes/manifests", f"instancegroup={GROUPS[role]}",
+                 "ExperimentalCriticalPodAnnotation=true", f"--hostname-override={FACTS['localHostname']}"):
+        assert flag in args, f"{flag} is not in {args}"
+    assert (world.root / "etc/kubernetes/manifests/kube-apiserver.manifest").exists() == (role == "master")
+
+
+def test_keys_in_any_case(world):
+    """As kops' reader matches them."""
+    want = world.plan().out
+    world.conf.write_text(re.sub(r"^([A-Za-z]+):", lambda m: m[1].upper() + ":", world.conf.read_text(), flags=re.M))
+    world.edit_store("cluster.spec", lambda t: t.replace("networkPluginMTU", "networkpluginmtu").replace(
+        "kubeProxy:", "KubeProxy:"))
+    assert world.plan("--strict", write=False).out == want
 
 
 def test_conf_by_url(world, http_store):
