@@ -163,6 +163,7 @@ static void open_bus(struct session *s)
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
+	const char *cache;
 	int r;
 
 	s->ctx.root_fd = s->root_fd;
@@ -174,8 +175,8 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
-	r = cache_new(s->ctx.cache_root_fd, cli->cache ? cli->cache : default_cache, req->for_apply,
-		      &s->ctx.cache, e);
+	cache = cli->cache ? from_anywhere(s->arena, cli->cache, cli->cache) : default_cache;
+	r = cache_new(s->ctx.cache_root_fd, cache, req->for_apply, &s->ctx.cache, e);
 	if (r < 0)
 		return r;
 	if (!req->for_apply)
