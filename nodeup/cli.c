@@ -102,12 +102,16 @@ static int parse_int(const struct option *o, const char *value, int64_t *ret, st
 
 static int parse_duration(const struct option *o, const char *value, int64_t *ret, struct err *e)
 {
-	int r = dur_parse(value, ret, e);
+	int64_t ns;
+	int r = dur_parse(value, &ns, e);
 
 	if (r < 0) {
 		e->kind = ERR_USAGE;
 		return err_wrap(e, "--%s", o->name);
 	}
+	if (ns <= 0)
+		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is no time to wait", o->name, value);
+	*ret = ns;
 	return 0;
 }
 

@@ -134,7 +134,11 @@ static int add_pair(struct loader *l, const struct item *item, struct missing *m
 				  cert ? location_shown(a, item->key) : from));
 		return 0;
 	}
-	return node_add_keypair(a, &l->b->node, item->want->name, cert, key, from, e);
+	return node_add_keypair(
+		a, &l->b->node, &(struct node_keypair){ item->want->name, cert, key },
+		&(struct node_keypair){ item->want->name, from,
+					item->key ? location_shown(a, item->key) : NULL },
+		e);
 }
 
 static int add_secret(struct loader *l, const struct item *item, struct missing *m, struct err *e)

@@ -56,9 +56,10 @@ struct node_wants {
 /* What bootstrap has to load for this node, by role and version. */
 struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
 			       const struct tree *cluster);
-/* Check PEM of a loaded pair for shape (BEGIN lines) and put it into the model; `from` is for messages. */
-int node_add_keypair(struct arena *a, struct node *n, const char *name, const char *cert,
-		     const char *key, const char *from, struct err *e) must_check;
+/* Check PEM of a loaded pair for shape (BEGIN lines) and put it into the model; `from` has the places
+ * of certificate and key, for messages. */
+int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
+		     const struct node_keypair *from, struct err *e) must_check;
 /* Read a secret's JSON {"Data":"<base64>"} and put the token into the model. */
 int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
 		    const char *from, struct err *e) must_check;

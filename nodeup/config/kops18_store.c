@@ -114,17 +114,18 @@ static bool is_pem(const char *text, const char *kind)
 	return end && strncmp(end + strlen("-----END "), begin, n) == 0;
 }
 
-int node_add_keypair(struct arena *a, struct node *n, const char *name, const char *cert,
-		     const char *key, const char *from, struct err *e)
+int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
+		     const struct node_keypair *from, struct err *e)
 {
-	struct node_keypair pair;
+	struct node_keypair copy;
 
-	if (!cert || !is_pem(cert, "CERTIFICATE"))
-		return err_config(e, "%s: keypair %s: no PEM certificate", from, name);
-	if (key && !is_pem(key, "PRIVATE KEY"))
-		return err_config(e, "%s: keypair %s: no PEM private key", from, name);
-	pair = (struct node_keypair){ arena_str(a, name), arena_str(a, cert), arena_str(a, key) };
-	arena_push(a, n->keypairs.v, n->keypairs.n, pair);
+	if (!pair->cert || !is_pem(pair->cert, "CERTIFICATE"))
+		return err_config(e, "%s: keypair %s: no PEM certificate", from->cert, pair->name);
+	if (pair->key && !is_pem(pair->key, "PRIVATE KEY"))
+		return err_config(e, "%s: keypair %s: no PEM private key", from->key, pair->name);
+	copy = (struct node_keypair){ arena_str(a, pair->name), arena_str(a, pair->cert),
+				      arena_str(a, pair->key) };
+	arena_push(a, n->keypairs.v, n->keypairs.n, copy);
 	return 0;
 }
 

@@ -29,9 +29,14 @@ static void load_keypairs(struct world *w, const struct node_wants *wants)
 		const char *cert = arena_printf(w->a, STORE "pki/issued/%s", name);
 		const char *key = arena_printf(w->a, STORE "pki/private/%s", name);
 
-		if (node_add_keypair(w->a, &w->node, name, only_file(w->a, cert),
-				     wants->keypairs[i].key ? only_file(w->a, key) : NULL, cert,
-				     &w->e) < 0)
+		const struct node_keypair from = { name, cert, key };
+		const struct node_keypair pair = {
+			name,
+			only_file(w->a, cert),
+			wants->keypairs[i].key ? only_file(w->a, key) : NULL,
+		};
+
+		if (node_add_keypair(w->a, &w->node, &pair, &from, &w->e) < 0)
 			fail_msg("%s", w->e.msg);
 	}
 }

@@ -531,7 +531,9 @@ static void add_keypair(struct world *w, const char *name)
 	static const char cert[] = "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n";
 	static const char key[] = "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n";
 
-	if (node_add_keypair(w->a, &w->node, name, cert, key, "test", &w->e) < 0)
+	const struct node_keypair pair = { name, cert, key }, from = { name, "test", "test" };
+
+	if (node_add_keypair(w->a, &w->node, &pair, &from, &w->e) < 0)
 		fail_msg("%s", w->e.msg);
 }
 

@@ -62,6 +62,14 @@ static void wants(void **state)
 #define BEGIN(what) "-----BEGIN " what "-----\nAAAA\n"
 #define END(what) "-----END " what "-----\n"
 
+static int add(struct arena *a, struct node *n, const char *name, const char *cert, const char *key,
+	       struct err *e)
+{
+	const struct node_keypair pair = { name, cert, key }, from = { name, "f.crt", "f.key" };
+
+	return node_add_keypair(a, n, &pair, &from, e);
+}
+
 static void keypairs(void **state)
 {
 	static const char cert[] = BEGIN("CERTIFICATE") END("CERTIFICATE");
@@ -74,19 +82,19 @@ static void keypairs(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(node_add_keypair(a, &n, "ca", cert, NULL, "f", &e), 0);
-	assert_int_equal(node_add_keypair(a, &n, "kubelet", cert, key, "f", &e), 0);
+	assert_int_equal(add(a, &n, "ca", cert, NULL, &e), 0);
+	assert_int_equal(add(a, &n, "kubelet", cert, key, &e), 0);
 	assert_null(node_keypair(&n, "ca")->key);
 	assert_string_equal(node_keypair(&n, "kubelet")->key, key);
 	assert_null(node_keypair(&n, "other"));
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		assert_true(node_add_keypair(a, &n, "x", cert, bad[i], "f", &e) < 0);
-		assert_string_equal(e.msg, "f: keypair x: no PEM private key");
-		assert_true(node_add_keypair(a, &n, "x", bad[i], NULL, "f", &e) < 0);
-		assert_string_equal(e.msg, "f: keypair x: no PEM certificate");
+		assert_true(add(a, &n, "x", cert, bad[i], &e) < 0);
+		assert_string_equal(e.msg, "f.key: keypair x: no PEM private key");
+		assert_true(add(a, &n, "x", bad[i], NULL, &e) < 0);
+		assert_string_equal(e.msg, "f.crt: keypair x: no PEM certificate");
 	}
-	assert_true(node_add_keypair(a, &n, "x", key, NULL, "f", &e) < 0);
-	assert_true(node_add_keypair(a, &n, "x", NULL, NULL, "f", &e) < 0);
+	assert_true(add(a, &n, "x", key, NULL, &e) < 0);
+	assert_true(add(a, &n, "x", NULL, NULL, &e) < 0);
 	assert_int_equal(n.keypairs.n, 2);
 }
 
