@@ -181,7 +181,7 @@ static int converge(struct apply *ap, struct err *e)
 			    dur_human(s->arena, s->boot.replay_age_ns));
 	sweep(s);
 	run = session_run(s);
-	run.deadline_ns = ap->deadline_ns;
+	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
 	run.watch = on_run_event;
 	run.watch_arg = ap;
 	rep = arena_new(s->arena, struct run_report);
@@ -196,7 +196,19 @@ static int converge(struct apply *ap, struct err *e)
 	return r;
 }
 
-static int converge_once(struct apply *ap, struct err *e)
+static bool deadline_near(const struct apply *ap, int64_t pause_ns)
+{
+	return ap->deadline_ns && dur_now() + pause_ns >= ap->deadline_ns;
+}
+
+/* Whether a run that failed like this is followed by another. */
+static bool runs_again(const struct apply *ap, int64_t left, const struct err *e)
+{
+	return left != 0 && !deadline_near(ap, PAUSE_NS) &&
+	       (err_is_transient(e) || e->kind == ERR_INTEGRITY);
+}
+
+static int converge_once(struct apply *ap, int64_t left, struct err *e)
 {
 	int r;
 
@@ -204,7 +216,10 @@ static int converge_once(struct apply *ap, struct err *e)
 	ap->status.error = NULL;
 	ap->status.attempt++;
 	r = converge(ap, e);
-	ap->status.state = r < 0 ? "failed" : ap->session.boot.replayed ? "degraded" : "ready";
+	if (r < 0)
+		ap->status.state = runs_again(ap, left, e) ? "retrying" : "failed";
+	else
+		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
 	publish(ap);
@@ -214,19 +229,13 @@ static int converge_once(struct apply *ap, struct err *e)
 	return r;
 }
 
-static bool deadline_near(const struct apply *ap, int64_t pause_ns)
-{
-	return ap->deadline_ns && dur_now() + pause_ns >= ap->deadline_ns;
-}
-
 /* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
 static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
 {
 	for (int64_t left = retries;; left -= left > 0) {
-		int r = converge_once(ap, e);
+		int r = converge_once(ap, left, e);
 
-		if (r >= 0 || left == 0 || deadline_near(ap, PAUSE_NS) ||
-		    (!err_is_transient(e) && e->kind != ERR_INTEGRITY))
+		if (r >= 0 || !runs_again(ap, left, e))
 			return r;
 		report_error(e);
 		log_notice("next run in %lld s", (long long)(PAUSE_NS / DUR_SEC));
@@ -271,7 +280,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		ap.deadline_ns = dur_now() + cli->deadline_ns;
 	if (!cli->retries_set)
 		retries = str_eq(own_unit, service_unit) ? -1 : 0;
-	if (!cli->root || str_eq(cli->root, "/")) {
+	if (!cli->root) {
 		r = take_lock(&ap, &lock, e);
 		if (r < 0)
 			return r;
@@ -302,7 +311,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 	if (cli->target && !str_eq(cli->target, "direct") && !str_eq(cli->target, "dryrun"))
 		return err_fail(e, ERR_USAGE, 0, "--target=%s: neither direct nor dryrun",
 				cli->target);
-	if (cli->facts && (!cli->root || str_eq(cli->root, "/")))
+	if (cli->facts && !cli->root)
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
 	(void)printf("nodeup version %s\n", cli_version());
 	(void)fflush(stdout);

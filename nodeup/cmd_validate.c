@@ -13,7 +13,7 @@ static int load(struct cli *cli, int root_fd, struct http *http, struct bootstra
 		.conf = cli->conf,
 		.facts_file = cli->facts,
 		.root_fd = root_fd,
-		.image_mode = cli->root && !str_eq(cli->root, "/"),
+		.image_mode = cli->root != NULL,
 		.offline = cli->offline,
 		.strict = cli->strict,
 		.no_secrets = true,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/log.h"
 #include "nodeup/run/report.h"
@@ -28,6 +29,16 @@ static const struct cli_command *find_command(const char *name)
 	return NULL;
 }
 
+/* Every spelling of the host's own root ("//", "/.") means the running host, not an image. */
+static void forget_host_root(struct cli *cli)
+{
+	struct stat root, host;
+
+	if (cli->root && stat(cli->root, &root) == 0 && stat("/", &host) == 0 &&
+	    root.st_dev == host.st_dev && root.st_ino == host.st_ino)
+		cli->root = NULL;
+}
+
 static int run(struct cli *cli, const char *const *argv, struct err *e)
 {
 	const struct cli_command *command = &cli_commands[0];
@@ -48,6 +59,7 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 		strv_add(cli->arena, &cli->args, command->name);
 		command = find_command("help");
 	}
+	forget_host_root(cli);
 	log_set_level(cli->verbosity >= 10 ? LOG_DEBUG : LOG_INFO);
 	return command->run(cli, e);
 }

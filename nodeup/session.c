@@ -101,16 +101,29 @@ static const char *from_anywhere(struct arena *a, const char *arg, const char *v
 	return arena_printf(a, "%.*s%s/%s", (int)(value - arg), arg, here, value);
 }
 
+/* Where this binary is; one that was replaced while it ran has its successor there. */
+static const char *own_path(struct arena *a, const struct cli *cli)
+{
+	static const char deleted[] = " (deleted)";
+	char exe[4096];
+	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+	if (n <= 0)
+		return cli->program;
+	exe[n] = '\0';
+	if (str_has_suffix(exe, deleted))
+		exe[(size_t)n - strlen(deleted)] = '\0';
+	return arena_str(a, exe);
+}
+
 /* Our unit's command line: this very binary, and our own flags but the one that asked for the unit. */
 static const char *const *unit_command(struct session *s, const struct cli *cli)
 {
 	/* an image is the root of the machine that it boots */
 	static const char *const dropped[] = { "install-systemd-unit", "wait", "root" };
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 	struct strv out = { 0 };
 
-	strv_add(s->arena, &out, n > 0 ? arena_strn(s->arena, exe, (size_t)n) : cli->program);
+	strv_add(s->arena, &out, own_path(s->arena, cli));
 	for (size_t i = 1; cli->argv[i]; i++) {
 		const char *name = cli->argv[i] + strspn(cli->argv[i], "-");
 		size_t len = strcspn(name, "=");
@@ -195,16 +208,15 @@ static void log_warnings(const struct strv *warnings)
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
-	const char *root = req->cli->root ? req->cli->root : "/";
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
-	s->image_mode = strcmp(root, "/") != 0;
+	s->image_mode = req->cli->root != NULL;
 	s->own_unit = session_own_unit(s->arena);
 	r = io_open_root("/", &s->host_fd, e);
 	if (r < 0)
 		return r;
-	r = io_open_root(root, &s->root_fd, e);
+	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
 	r = open_http(s, req, e);

@@ -1,6 +1,7 @@
 #include "nodeup/run/report.h"
 
 #include <string.h>
+#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
@@ -200,6 +201,8 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	set_text(a, t, "version", st->version);
 	set_text(a, t, "conf", st->conf);
 	set_text(a, t, "waiting", st->waiting);
+	/* a status of a process that is gone is the last it said, whatever the state */
+	set_number(a, t, "pid", getpid());
 	set_number(a, t, "attempt", st->attempt);
 	set_number(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);
 	set_number(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);

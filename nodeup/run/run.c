@@ -328,6 +328,20 @@ static int64_t next_wakeup(const struct sched *s)
 	return next;
 }
 
+/* Who waits for the manager gets the error, and its own tries; everybody else goes on. */
+static void bus_failed(struct sched *s, const struct err *e)
+{
+	for (size_t i = 0; i < s->req->n; i++) {
+		struct item *it = &s->items[i];
+
+		if (it->o->state != RUN_WAITING || !task_ops(it->o->task)->on_main)
+			continue;
+		it->r = -EIO;
+		it->err = *e;
+		stepped(s, it);
+	}
+}
+
 /* Sleep until a worker, the bus, a wake() or the clock has something. Returns whether to look again
  * at everything that waits. */
 static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
@@ -349,7 +363,9 @@ static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
 		stepped(s, (struct item *)job);
 	}
 	*ret_events = n > 0;
-	return bus ? bus_process(bus, e) : 0;
+	if (bus && bus_process(bus, e) < 0)
+		bus_failed(s, e);
+	return 0;
 }
 
 /* Nothing of ours may be touched by a worker when the caller goes on: let them end what they do. */

@@ -76,7 +76,6 @@ static void asset_cancel(const struct task *t, struct task_ctx *ctx)
 
 const struct task_ops task_asset_ops = {
 	.kind = "asset",
-	.on_main = true, /* it only starts transfers and reads their verdict */
 	.check = asset_check,
 	.apply = asset_apply,
 	.cancel = asset_cancel,

@@ -9,6 +9,9 @@
 static const char docker_socket[] = "/run/docker.sock";
 static const char record_dir[] = "/var/lib/nodeup/images";
 
+#define ASK_NS (30 * DUR_SEC)
+#define LOAD_NS (600 * DUR_SEC)
+
 enum { ANSWER_MAX = 1 << 20, RECORD_MAX = 512, OUTPUT_MAX = 64 << 10, ID_MAX = 128 };
 
 /* Ask dockerd itself: its command line tool takes 30 ms to say the same. -ENOENT: no such image. */
@@ -24,7 +27,7 @@ static int image_id(struct task_ctx *ctx, const char *image, char id[static ID_M
 		.url = arena_printf(a, "http://docker/images/%s/json", enc_url(a, image, 0)),
 		.unix_socket = docker_socket,
 		.no_proxy = true,
-		.timeout_ns = 30 * DUR_SEC,
+		.timeout_ns = task_time_left(ctx, ASK_NS),
 	};
 	r = http_get(ctx->http, &req, &answer, NULL, e);
 	if (r < 0)
@@ -89,7 +92,7 @@ static int load(const struct task *t, struct task_ctx *ctx, struct err *e)
 	const struct proc_req req = {
 		.argv = argv,
 		.stdin_fd = fd,
-		.timeout_ns = 600 * DUR_SEC,
+		.timeout_ns = task_time_left(ctx, LOAD_NS),
 	};
 	return proc_run(&req, &out, e);
 }

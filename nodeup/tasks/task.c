@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include "nodeup/base/dur.h"
 #include <unistd.h>
 
 const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
@@ -40,6 +41,16 @@ int task_differs(struct task_diff *d, const char *fmt, ...)
 		d->why[0] = '\0';
 	va_end(ap);
 	return TASK_DIFFERS;
+}
+
+int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns)
+{
+	int64_t left = ctx->deadline_ns - dur_now();
+
+	if (!ctx->deadline_ns || left > most_ns)
+		return most_ns;
+	/* 0 would mean "no limit" to those who ask */
+	return left > DUR_MS ? left : DUR_MS;
 }
 
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)

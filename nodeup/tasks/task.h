@@ -113,6 +113,7 @@ struct task_ctx {
 	struct http *http;
 	struct bus *bus; /* NULL in image mode and where there is no manager */
 	struct state *state;
+	int64_t deadline_ns;  /* monotonic; 0: none */
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
@@ -170,6 +171,8 @@ const struct task_ops *task_ops(const struct task *t);
 const char *task_path(const struct task *t);
 /* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. */
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
+/* How long something may take: `most`, or what is left until the deadline. */
+int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 /* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
 /* Whether everything that t serves is right already, so that t need not be done. */
