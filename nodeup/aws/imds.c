@@ -19,17 +19,20 @@ struct imds {
 	char *token; /* NULL: none yet */
 	int64_t token_until_ns;
 	bool version1; /* the token endpoint is not there */
+	bool chosen;   /* the environment says which address */
 };
 
-static char *find_base(void)
+static const char ipv4_base[] = "http://169.254.169.254", ipv6_base[] = "http://[fd00:ec2::254]";
+
+static char *find_base(bool *chosen)
 {
 	const char *base = getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT");
 	const char *mode = getenv("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE");
 	size_t n;
 
+	*chosen = !str_is_empty(base) || !str_is_empty(mode);
 	if (str_is_empty(base))
-		base = mode && strcasecmp(mode, "IPv6") == 0 ? "http://[fd00:ec2::254]"
-							     : "http://169.254.169.254";
+		base = mode && strcasecmp(mode, "IPv6") == 0 ? ipv6_base : ipv4_base;
 	n = strlen(base);
 	while (n && base[n - 1] == '/')
 		n--;
@@ -41,7 +44,7 @@ struct imds *imds_new(struct http *http)
 	struct imds *m = xcalloc(1, sizeof(*m));
 
 	m->http = http;
-	m->base = find_base();
+	m->base = find_base(&m->chosen);
 	return m;
 }
 
@@ -78,7 +81,7 @@ static bool is_token(const char *text)
 	return *text != '\0';
 }
 
-static int fetch_token(struct imds *m, struct arena *a, struct err *e)
+static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(TOKEN_MAX);
 	struct http_req req = { .method = "PUT",
@@ -109,10 +112,31 @@ static int fetch_token(struct imds *m, struct arena *a, struct err *e)
 	return 0;
 }
 
+static void use_base(struct imds *m, const char *base)
+{
+	free(m->base);
+	m->base = xstrdup(base);
+}
+
+/* An IPv6-only subnet has no way to the IPv4 address, which curl is told at once. */
+static int fetch_token(struct imds *m, struct arena *a, struct err *e)
+{
+	struct err other = { 0 };
+	int r = fetch_token_here(m, a, e);
+
+	if (r >= 0 || m->chosen || (e->errnum != ENETUNREACH && e->errnum != EHOSTUNREACH))
+		return r;
+	use_base(m, ipv6_base);
+	if (fetch_token_here(m, a, &other) >= 0)
+		return 0;
+	use_base(m, ipv4_base);
+	return r;
+}
+
 static int ask(struct imds *m, struct arena *a, const char *path, struct buf *b, int *ret_status,
 	       struct err *e)
 {
-	struct http_req req = { .url = arena_printf(a, "%s/latest/%s", m->base, path) };
+	struct http_req req = { 0 };
 	int r;
 
 	*ret_status = 0;
@@ -121,6 +145,8 @@ static int ask(struct imds *m, struct arena *a, const char *path, struct buf *b,
 		if (r < 0)
 			return r;
 	}
+	/* only now is it known where */
+	req.url = arena_printf(a, "%s/latest/%s", m->base, path);
 	if (m->token)
 		strv_add(a, &req.headers,
 			 arena_printf(a, "X-aws-ec2-metadata-token: %s", m->token));

@@ -1,7 +1,7 @@
 /* imds.h - the instance metadata service, version 2
  * A token first (TTL 6 h), a 401 renews it once; version 1 only when the token endpoint says 403,
  * 404 or 405. Never through a proxy, redirects refused. AWS_EC2_METADATA_SERVICE_ENDPOINT overrides
- * the address.
+ * the address, ..._ENDPOINT_MODE=IPv6 takes the other one; so does a machine with no way to IPv4's.
  * Owner: imds_new/imds_free; answers are the arena's. Errors: NET; ENOENT for a path that is not
  * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata". */
 #pragma once

@@ -208,6 +208,61 @@ static void test_nobody_there(void **state)
 	imds_free(m);
 }
 
+/* The real addresses, as a subnet without IPv4 has them: TCP to the broadcast address is refused
+ * by the kernel as a network that cannot be reached. */
+static struct got get_by_default(struct cloud *c, const char *ipv4, const char *ipv6)
+{
+	struct http_opts opts = { .root_fd = c->root_fd };
+	struct http *http;
+	struct imds *m;
+	struct got g;
+	struct err e;
+
+	strv_add(c->arena, &opts.rewrites,
+		 arena_printf(c->arena, "http://169.254.169.254/=%s", ipv4));
+	strv_add(c->arena, &opts.rewrites,
+		 arena_printf(c->arena, "http://[fd00:ec2::254]/=%s", ipv6));
+	assert_int_equal(unsetenv("AWS_EC2_METADATA_SERVICE_ENDPOINT"), 0);
+	assert_int_equal(http_new(&opts, &http, &e), 0);
+	m = imds_new(http);
+	g = get(c, m, "meta-data/instance-id");
+	if (g.r == 0)
+		assert_int_equal(get(c, m, "meta-data/instance-id").r, 0);
+	imds_free(m);
+	http_free(http);
+	return g;
+}
+
+static const char no_network[] = "http://255.255.255.255/", nobody[] = "http://127.0.0.1:9/";
+
+static void test_ipv6_where_there_is_no_ipv4(void **state)
+{
+	struct cloud *c = *state;
+	const char *here = cloud_url(c, CLOUD_IMDS, "/");
+	struct got g = get_by_default(c, no_network, here);
+
+	assert_int_equal(g.r, 0);
+	assert_string_equal(g.text, "i-0123456789abcdef0");
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, token_path), 1);
+	assert_int_equal(get_by_default(c, here, nobody).r, 0);
+	/* neither: the error is of the first */
+	assert_int_equal(get_by_default(c, no_network, nobody).r, -ENETUNREACH);
+	/* IPv4 works, and IMDS is switched off: not looked for elsewhere */
+	assert_int_equal(get_by_default(c, nobody, here).r, -ECONNREFUSED);
+}
+
+static void test_ipv6_by_the_environment(void **state)
+{
+	struct cloud *c = *state;
+	const char *here = cloud_url(c, CLOUD_IMDS, "/");
+
+	assert_int_equal(setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "ipv6", 1), 0);
+	assert_int_equal(get_by_default(c, nobody, here).r, 0);
+	assert_int_equal(setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE", "IPv4", 1), 0);
+	assert_int_equal(get_by_default(c, here, nobody).r, 0);
+	assert_int_equal(get_by_default(c, no_network, here).r, -ENETUNREACH);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -223,6 +278,8 @@ int main(void)
 		T(test_token_that_is_none),
 		T(test_no_proxy_whatever_the_environment),
 		T(test_nobody_there),
+		T(test_ipv6_where_there_is_no_ipv4),
+		T(test_ipv6_by_the_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
