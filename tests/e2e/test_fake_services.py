@@ -129,7 +129,8 @@ def test_s3_object(s3, path, host):
     (400, "InvalidArgument", {"path": "/?list-type=3"}),
     (400, "AuthorizationHeaderMalformed", {"path": "/x", "Authorization": "Basic eDp5"}),
     (403, "InvalidAccessKeyId", {"path": "/x", "Authorization":
-                                 "AWS4-HMAC-SHA256 Credential=AKIA0/20180101/us-west-2/s3/aws4_request"}),
+                                 "AWS4-HMAC-SHA256 Credential=AKIA0/20180101/us-west-2/s3/aws4_request, "
+                                 "SignedHeaders=host, Signature=" + 64 * "0"}),
     (416, "InvalidRange", {"path": "/abc.joshdurbin.net/config", "Range": "bytes=99999-"}),
 ])
 def test_s3_refuses(s3, status, code, arguments):

@@ -13,7 +13,10 @@ On both ports:
     /__count?path=P     how often P was asked for; without path: all requests
     /__reset            forget faults and counts
     /__expire           IMDS: no token is valid any more
-    /__set?path=P&value=V   IMDS: another value below meta-data
+    /__set?path=P&value=V   IMDS: another value below meta-data; without value: none
+    /__key?id=I&secret=S[&token=T]  S3: this key alone is known, and asked for
+    /__clock?off=S      S3: the clock is so much ahead
+    /__signed           S3: how many requests had a signature
 """
 import collections
 import functools
@@ -51,7 +54,14 @@ class Faults:
         elif url.path == "/__expire":
             server.tokens.clear()
         elif url.path == "/__set":
-            server.facts[path] = query["value"]
+            server.facts.pop(path, None)
+            server.facts.update({path: query["value"]} if "value" in query else {})
+        elif url.path == "/__key":
+            server.keys = {query["id"]: [query["secret"], query.get("token")]}
+        elif url.path == "/__clock":
+            server.off = int(query["off"])
+        elif url.path == "/__signed":
+            answer = str(server.signed)
         self.send(200, answer.encode())
 
     def send(self, status, body=b"", headers=()):
@@ -93,6 +103,7 @@ class Faults:
 
 class S3(Faults, s3.Handler):
     def do_GET(self):
+        self.server.signed += bool(self.headers.get("Authorization"))
         if self.fault():
             return
         if self.path.startswith("/~index/"):
@@ -106,6 +117,12 @@ class S3(Faults, s3.Handler):
             region, _, path = path[1:].partition("/")
         bucket, _, key = path.partition("/")
         return bucket, key, region
+
+    def clock(self):
+        return time.time() + self.server.off
+
+    def date_time_string(self, timestamp=None):
+        return s3.Handler.date_time_string(self, self.clock() if timestamp is None else timestamp)
 
     def list_objects(self, root, bucket, query):
         s3.Handler.list_objects(self, root, bucket, {"max-keys": PAGE, **query})
@@ -154,7 +171,7 @@ def main():
         "instance-id": "i-0123456789abcdef0", "instance-type": "m5.large",
         "local-hostname": "ip-10-0-0-7.us-west-2.compute.internal other.example", "local-ipv4": "10.0.0.7",
     }
-    print(serve(S3, root=root, region=region),
+    print(serve(S3, root=root, region=region, keys={}, off=0, signed=0),
           serve(Imds, facts=facts, tokens={}, user_data=None, document={}), flush=True)
     sys.stdin.read()
 

@@ -1,33 +1,50 @@
 #!/usr/bin/python3
-"""S3 as an anonymous client sees it: GET and HEAD of objects, both listings, over TLS.
+"""S3 as a client without or with a key sees it: GET and HEAD of objects, both listings, over TLS.
 
-usage: s3.py ADDRESS PORT ROOT CERT KEY REGION [LOG]
+usage: s3.py ADDRESS PORT ROOT CERT KEY REGION [LOG [KEYS.json]]
+
+KEYS.json maps the id of an access key to its [secret, session token or null].  With it only signed
+requests are answered, and the signature is computed again.
 
 ROOT/<bucket>/<key> are the objects of buckets that live in REGION.  Both ways to name a bucket work
 (bucket.s3[.region].amazonaws.com/key and s3[.region].amazonaws.com/bucket/key).  What the real one
 refuses is refused with its error document: a key that is not there, a bucket of another region, a
 signature of nobody, a method for writing, a bad parameter.
 """
+import calendar
 import email.utils
 import hashlib
+import hmac
+import json
 import os
 import re
 import secrets
 import ssl
 import sys
+import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
 HOST = re.compile(r"^(?:(?P<bucket>[a-z0-9][a-z0-9.-]{1,61}[a-z0-9])\.)?"
                   r"s3(?:[.-](?:dualstack\.)?(?P<region>[a-z]{2}(?:-[a-z]+)+-\d))?\.amazonaws\.com$")
+AUTHORIZATION = re.compile(r"AWS4-HMAC-SHA256 Credential=([A-Z0-9]+)/(\d{8})/([a-z0-9-]+)/s3/aws4_request, "
+                           r"SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$")
 XMLNS = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
 MESSAGES = {
     "AccessDenied": (403, "Access Denied"),
     "AuthorizationHeaderMalformed": (400, "The authorization header is malformed."),
+    "ExpiredToken": (400, "The provided token has expired."),
     "InvalidAccessKeyId": (403, "The AWS Access Key Id you provided does not exist in our records."),
     "InvalidArgument": (400, "Invalid Argument"),
     "InvalidRange": (416, "The requested range is not satisfiable"),
+    "InvalidToken": (400, "The provided token is malformed or otherwise invalid."),
+    "RequestTimeTooSkewed": (403, "The difference between the request time and the current time is "
+                                  "too large."),
+    "SignatureDoesNotMatch": (403, "The request signature we calculated does not match the signature "
+                                   "you provided. Check your key and signing method."),
+    "XAmzContentSHA256Mismatch": (400, "The provided 'x-amz-content-sha256' header does not match what "
+                                       "was computed."),
     "InvalidRequest": (400, "Missing required header for this request: Host"),
     "MethodNotAllowed": (405, "The specified method is not allowed against this resource."),
     "NoSuchBucket": (404, "The specified bucket does not exist"),
@@ -96,6 +113,8 @@ class Handler(BaseHTTPRequestHandler):
         bucket, key, region = self.address(url.path)
         if self.headers.get("Authorization") or "X-Amz-Signature" in query:
             self.check_signature(query)
+        elif self.server.keys:
+            raise Refused("AccessDenied")
         if not bucket:
             raise Refused("AccessDenied")
         root = os.path.join(self.server.root, bucket)
@@ -122,11 +141,49 @@ class Handler(BaseHTTPRequestHandler):
         return bucket, key, match["region"]
 
     def check_signature(self, query):
+        """By the rules of Signature Version 4, from what arrived."""
         header = self.headers.get("Authorization") or query.get("X-Amz-Credential", "")
-        key_id = re.search(r"(?:Credential=|^)([A-Z0-9]+)/", header)
-        if not key_id:
+        match = AUTHORIZATION.match(header)
+        if not match:
             raise Refused("AuthorizationHeaderMalformed")
-        raise Refused("InvalidAccessKeyId", AWSAccessKeyId=key_id[1])
+        key_id, day, region, names, signature = match.groups()
+        if key_id not in self.server.keys:
+            raise Refused("InvalidAccessKeyId", AWSAccessKeyId=key_id)
+        secret, token = self.server.keys[key_id]
+        if self.headers.get("X-Amz-Security-Token") != token:
+            raise Refused("InvalidToken")
+        if region != self.server.region:
+            raise Refused("AuthorizationHeaderMalformed", Region=self.server.region)
+        stamp = self.headers.get("X-Amz-Date", "")
+        if not stamp.startswith(day + "T"):
+            raise Refused("AuthorizationHeaderMalformed")
+        sent = calendar.timegm(time.strptime(stamp, "%Y%m%dT%H%M%SZ"))
+        if abs(sent - self.clock()) > 900:
+            raise Refused("RequestTimeTooSkewed", RequestTime=stamp)
+        if self.headers.get("X-Amz-Content-Sha256") != hashlib.sha256(b"").hexdigest():
+            raise Refused("XAmzContentSHA256Mismatch")
+        wanted = {"host", *(n.lower() for n in self.headers if n.lower().startswith("x-amz-"))}
+        if not wanted <= set(names.split(";")):
+            raise Refused("AccessDenied")
+        if not hmac.compare_digest(signature, self.signature(secret, stamp, region, names)):
+            raise Refused("SignatureDoesNotMatch")
+
+    def signature(self, secret, stamp, region, names):
+        path, _, query = self.path.partition("?")
+        parameters = sorted(tuple((p + "=").split("=")[:2]) for p in query.split("&") if p)
+        lines = [self.command, path, "&".join("=".join(p) for p in parameters)]
+        lines += ["%s:%s" % (n, " ".join(self.headers[n].split())) for n in names.split(";")]
+        lines += ["", names, self.headers["X-Amz-Content-Sha256"]]
+        scope = "%s/%s/s3/aws4_request" % (stamp[:8], region)
+        text = "AWS4-HMAC-SHA256\n%s\n%s\n%s" % (
+            stamp, scope, hashlib.sha256("\n".join(lines).encode()).hexdigest())
+        key = b"AWS4" + secret.encode()
+        for part in (*scope.split("/"), text):
+            key = hmac.new(key, part.encode(), hashlib.sha256).digest()
+        return key.hex()
+
+    def clock(self):
+        return time.time()
 
     def get_object(self, root, key):
         path = os.path.join(root, key)
@@ -211,6 +268,10 @@ def main():
     server = ThreadingHTTPServer((address, int(port)), Handler)
     server.root, server.region = root, region
     server.log = open(sys.argv[7], "a") if len(sys.argv) > 7 else None
+    server.keys = {}
+    if len(sys.argv) > 8:
+        with open(sys.argv[8]) as f:
+            server.keys = json.load(f)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(cert, key)
     server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
