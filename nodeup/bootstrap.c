@@ -206,6 +206,19 @@ static int prepare(struct loader *l, struct err *e)
 	return find_conf(l, &b->conf, e);
 }
 
+/* Signing took the server's time; certificates and tokens of others will not. */
+static void warn_of_clock(struct loader *l)
+{
+	int64_t off = store_clock_off(l->b->store);
+
+	if (off)
+		strv_add(l->arena, &l->b->warnings,
+			 arena_printf(l->arena,
+				      "the clock is %lld s %s S3's; requests were signed with S3's "
+				      "time",
+				      (long long)llabs(off), off > 0 ? "behind" : "ahead of"));
+}
+
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e)
 {
@@ -225,6 +238,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 		*e = why;
 		return why.errnum > 0 ? -why.errnum : -EINVAL;
 	}
+	warn_of_clock(&l);
 	if (!b.key)
 		b.key = loader_key(&l);
 	if (!req->no_secrets)

@@ -23,12 +23,15 @@ int store_new(struct arena *a, const struct store_req *req, struct store **ret, 
 			return err_config(e, "region: '%s' is none", req->region);
 		}
 	}
+	s->creds = creds_new(s->imds);
 	*ret = s;
 	return 0;
 }
 
 void store_free(struct store *s)
 {
+	if (s)
+		creds_free(s->creds);
 	free(s);
 }
 
@@ -46,6 +49,11 @@ void store_set_patience(struct store *s, int64_t ns)
 const char *store_region(const struct store *s)
 {
 	return s->region;
+}
+
+int64_t store_clock_off(const struct store *s)
+{
+	return creds_clock_off(s->creds);
 }
 
 static char *without_slash(struct arena *a, const char *location)

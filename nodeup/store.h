@@ -1,6 +1,7 @@
 /* store.h - read documents by location: s3://, https://, http://, file:// or a path
  * What was read is remembered, so that the run's documents can be persisted as one file (0600) and
  * replayed when the store is down after a reboot.
+ * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked as anybody may.
  * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
  * SYSTEM, CONFIG for a scheme nobody knows. Units: bytes. Threads: one.
  * Source: kops util/pkg/vfs (layout and listing). */
@@ -40,6 +41,8 @@ int store_prefetch(struct store *s, const struct strv *documents, const struct s
 		   struct err *e) must_check;
 /* The region that s3:// was asked in, or NULL while nobody had to know. */
 const char *store_region(const struct store *s);
+/* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
+int64_t store_clock_off(const struct store *s);
 
 /* Called while store_get waits between attempts: since when, attempt, last error, next try. */
 typedef void store_wait_fn(void *arg, const char *location, int64_t since_ns, unsigned int attempt,

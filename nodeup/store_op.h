@@ -7,6 +7,7 @@
 #pragma once
 
 #include <pthread.h>
+#include "nodeup/aws/creds.h"
 #include "nodeup/aws/s3.h"
 #include "nodeup/store.h"
 
@@ -26,6 +27,8 @@ struct store {
 	struct arena *arena;
 	struct http *http;
 	struct imds *imds;
+	struct creds *creds;
+	struct creds_now now;  /* of the request that is being made */
 	const char *region;    /* NULL: not asked for yet */
 	struct strmap regions; /* of buckets that said where they are */
 	struct store_entry *entries;
@@ -56,7 +59,11 @@ struct store_op {
 	struct s3_location s3;    /* bucket NULL: not of S3 */
 	const char *token;        /* of the next page */
 	const char *region;       /* that was asked */
-	bool redirected;
+	bool is_signed;           /* with these credentials, at this time */
+	unsigned int serial;
+	int64_t signed_at;
+	const char *code;                    /* of S3's last refusal, or NULL */
+	bool redirected, renewed, reclocked; /* each only once */
 	enum store_state state;
 	unsigned int attempt;
 	int64_t since_ns, next_ns;
@@ -76,13 +83,14 @@ int64_t store_delay(unsigned int attempt);
 
 /* Whether the text can be a region's name: it becomes part of a host name. */
 bool store_is_region(const char *text);
-/* Know the region that s3:// is asked in: given, environment, IMDS. */
-int store_find_region(struct store *s, struct err *e) must_check;
-/* The request for an operation's next page or document; all of it but the callbacks. Where requests
- * will be signed. */
-void store_request(struct store *s, struct store_op *op, struct http_req *ret);
-/* Whether the answer says that the bucket is elsewhere; then the next request goes there. */
-bool store_redirect(struct store *s, struct store_op *op);
+/* Know what a request to S3 takes: the region (given, environment, IMDS) and the credentials. */
+int store_prepare(struct store *s, struct err *e) must_check;
+/* The request for an operation's next page or document; all of it but the callbacks. Signed if there
+ * are credentials: its headers are secrets, in an arena of the caller's. */
+void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret);
+/* Whether the answer says what to do otherwise (another region, newer credentials, the right time):
+ * then the same at once, and so. */
+bool store_learn(struct store *s, struct store_op *op);
 /* The error of an operation whose request failed, worded for its scheme. */
 void store_word_error(struct store *s, const struct store_op *op, struct err *e);
 

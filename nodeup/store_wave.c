@@ -13,8 +13,8 @@ struct store_wave {
 	struct store *store;
 	struct store_op *ops;
 	size_t n, running;
-	bool region_failed; /* in this pass: the next operation need not ask again */
-	struct err region_err;
+	bool unprepared; /* in this pass: the next operation need not ask again */
+	struct err unprepared_err;
 	pthread_mutex_t lock; /* of every operation's `answered` */
 	pthread_cond_t changed;
 };
@@ -72,15 +72,15 @@ static void clear_answer(struct store_op *op)
 	op->answered = false;
 }
 
-/* Where S3 is to be asked; a failure is the operation's answer. */
-static bool has_region(struct store_wave *w, struct store_op *op)
+/* Where and as whom S3 is to be asked; a failure is the operation's answer. */
+static bool is_prepared(struct store_wave *w, struct store_op *op)
 {
 	if (!op->s3.bucket)
 		return true;
-	if (!w->region_failed && store_find_region(w->store, &w->region_err) >= 0)
+	if (!w->unprepared && store_prepare(w->store, &w->unprepared_err) >= 0)
 		return true;
-	w->region_failed = true;
-	op->answer.err = w->region_err;
+	w->unprepared = true;
+	op->answer.err = w->unprepared_err;
 	op->answer.r = -1;
 	op->answered = true;
 	return false;
@@ -88,6 +88,8 @@ static bool has_region(struct store_wave *w, struct store_op *op)
 
 static void begin(struct store_wave *w, struct store_op *op, int64_t now)
 {
+	/* the engine copies it, and what signs it is gone with this */
+	autoarena struct arena *scratch = arena_new_empty();
 	struct http_req req;
 
 	clear_answer(op);
@@ -95,9 +97,9 @@ static void begin(struct store_wave *w, struct store_op *op, int64_t now)
 		op->since_ns = now;
 	op->state = OP_RUNNING;
 	w->running++;
-	if (!has_region(w, op))
+	if (!is_prepared(w, op))
 		return;
-	store_request(w->store, op, &req);
+	store_request(w->store, scratch, op, &req);
 	req.data = on_data;
 	req.done = on_done;
 	req.arg = op;
@@ -105,9 +107,13 @@ static void begin(struct store_wave *w, struct store_op *op, int64_t now)
 }
 
 /* What may pass by waiting. 401 and 403 too: a role's rights arrive seconds after the instance. */
-static bool may_pass(const struct store_answer *answer)
+static bool may_pass(struct store *s, const struct store_op *op)
 {
+	const struct store_answer *answer = &op->answer;
 	int status = answer->status;
+
+	if (str_eq(op->code, "ExpiredToken"))
+		return creds_refused(s->creds, op->serial);
 
 	if (answer->err.kind != ERR_NET || answer->err.errnum == EFBIG)
 		return false;
@@ -146,16 +152,16 @@ static int give_up(const struct store_op *op, int64_t now, struct err *e)
 /* An answer that is no success: a missing document, another try, or the end (< 0). */
 static int settle_failure(struct store_wave *w, struct store_op *op, struct err *e)
 {
-	const struct store *s = w->store;
+	struct store *s = w->store;
 	int status = op->answer.status;
 	int64_t now = dur_now(), left = s->patience_ns - (now - op->since_ns), delay;
 
-	if (store_redirect(w->store, op)) {
+	if (store_learn(s, op)) {
 		op->state = OP_DUE;
 		op->next_ns = now;
 		return 0;
 	}
-	store_word_error(w->store, op, e);
+	store_word_error(s, op, e);
 	/* S3 has no folders: its 404 for a listing is about the bucket */
 	if ((status == 404 || status == 410) && !(op->entry.listing && op->s3.bucket)) {
 		op->entry.missing = true;
@@ -163,7 +169,7 @@ static int settle_failure(struct store_wave *w, struct store_op *op, struct err 
 		op->state = OP_FINISHED;
 		return 0;
 	}
-	if (!may_pass(&op->answer) || (s->patience_ns >= 0 && left <= 0))
+	if (!may_pass(s, op) || (s->patience_ns >= 0 && left <= 0))
 		return give_up(op, now, e);
 	delay = delay_of(op);
 	if (s->patience_ns >= 0 && delay > left)
@@ -261,7 +267,7 @@ static int64_t begin_due(struct store_wave *w)
 	int64_t now = dur_now(), next = INT64_MAX;
 	bool finished = true;
 
-	w->region_failed = false;
+	w->unprepared = false;
 	for (size_t i = 0; i < w->n; i++) {
 		struct store_op *op = &w->ops[i];
 

@@ -245,14 +245,27 @@ static void on_error_leaf(struct reader *r, const char *parent, const char *name
 		r->request_id = one_line(r->arena, text);
 }
 
+/* What came is cut when it is long: what was read until then counts. */
+static bool read_error(struct reader *r, const char *xml, size_t n)
+{
+	r->leaf = on_error_leaf;
+	(void)read_xml(r, "Error", xml, n);
+	return str_eq(r->path[0], "Error") && r->code;
+}
+
+const char *s3_error_code(struct arena *a, const char *xml, size_t n)
+{
+	struct reader r = { .arena = a };
+
+	return read_error(&r, xml, n) ? r.code : NULL;
+}
+
 void s3_explain(struct arena *a, const char *xml, size_t n, struct err *e)
 {
-	struct reader r = { .arena = a, .leaf = on_error_leaf };
+	struct reader r = { .arena = a };
 	size_t len = strlen(e->msg);
 
-	/* what came is cut when it is long: what was read until then counts */
-	(void)read_xml(&r, "Error", xml, n);
-	if (!str_eq(r.path[0], "Error") || !r.code)
+	if (!read_error(&r, xml, n))
 		return;
 	(void)snprintf(e->msg + len, sizeof(e->msg) - len, " %s%s%s%s%s", r.code,
 		       r.message ? ": " : "", r.message ? r.message : "",

@@ -24,6 +24,8 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 		  const char **ret_token, struct err *e) must_check;
 /* The endpoint that the environment names instead of AWS's own, or NULL. */
 const char *s3_endpoint(void);
+/* The code of S3's XML error body ("AccessDenied"), or NULL. */
+const char *s3_error_code(struct arena *a, const char *xml, size_t n);
 /* Append what S3's XML error body says to the message of e ("GET s3://bucket/key: S3 403"): code,
  * text and request id. A body that is not S3's adds nothing. */
 void s3_explain(struct arena *a, const char *xml, size_t n, struct err *e);

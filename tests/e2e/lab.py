@@ -34,6 +34,11 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, MS_REC, MS_PRIVATE, PR_SET_PDEATHSIG = 0x20000, 0x4000, 0x40000, 1
 FAKE = os.path.join(ROOT, "tests/fake")
 STATE = os.path.join(ROOT, "tests/data/seed-cluster/state")
+ROLE = {  # what IMDS hands out, and S3 knows
+    "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": "ASIALABLABLABLABLAB0",
+    "SecretAccessKey": "lab/secret", "Token": "lab//token==", "LastUpdated": "2018-02-11T00:00:00Z",
+    "Expiration": "2038-01-01T00:00:00Z",
+}
 REGION = "us-west-2"
 ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root",
        "LANG": "C.UTF-8", "TERM": os.environ.get("TERM", "dumb")}
@@ -195,8 +200,11 @@ class Node:
         with open(facts, "w") as f:
             json.dump(self.facts(user_data), f)
         self.serve("imds", FAKE + "/imds.py", "169.254.169.254", "80", facts, self.path("log/imds"))
+        keys = self.path("keys.json")
+        with open(keys, "w") as f:
+            json.dump({ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, f)
         self.serve("s3", FAKE + "/s3.py", NAMES["s3.amazonaws.com"], "443", STATE,
-                   CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"))
+                   CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"), keys)
         conf = self.path("nginx.conf")
         with open(conf, "w") as f:
             f.write(labassets.nginx_conf(self.lab.dir, NAMES, CERTS))
@@ -218,10 +226,7 @@ class Node:
             "instance-id": "i-0" + self.digest(), "instance-type": "t2.medium",
             "mac": "02:00:00:00:00:01", "placement/region": REGION,
             "placement/availability-zone": REGION + "a", "services/domain": "amazonaws.com",
-            "iam/security-credentials/lab": json.dumps({
-                "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": "ASIALABLABLABLABLAB0",
-                "SecretAccessKey": "lab", "Token": "lab", "LastUpdated": "2018-02-11T00:00:00Z",
-                "Expiration": "2038-01-01T00:00:00Z"}),
+            "iam/security-credentials/lab": json.dumps(ROLE),
         }
 
     def start_machine(self):

@@ -20,6 +20,7 @@
 static const char worker_conf[] = "tests/data/seed-cluster/nodes/kube_env.yaml";
 static const char master_conf[] = "tests/data/seed-cluster/master/kube_env.yaml";
 static const char hostname_path[] = "/latest/meta-data/local-hostname";
+static const char role_path[] = "/latest/meta-data/iam/security-credentials/";
 static const char id_path[] = "/latest/meta-data/instance-id";
 
 /* The seed's state store behind S3, and an empty Debian as the node. */
@@ -184,8 +185,9 @@ static void test_worker(void **state)
 	assert_string_equal(fx->b.facts.distribution, "debian");
 	assert_string_equal(fx->b.runtime.unit, "docker.service");
 	assert_false(fx->b.replayed);
-	/* a token and the one fact that the documents want */
-	assert_int_equal(asked(fx, NULL), 2);
+	/* a token, the role, and the one fact that the documents want */
+	assert_int_equal(asked(fx, NULL), 3);
+	assert_int_equal(asked(fx, role_path), 1);
 	assert_int_equal(asked(fx, hostname_path), 1);
 	assert_int_equal(fx->waits, 0);
 }
@@ -216,7 +218,9 @@ static void test_facts_file_leaves_nothing_to_ask(void **state)
 	assert_string_equal(fx->b.node.kubelet.hostname_override, "ip-1");
 	assert_string_equal(fx->b.facts.version, "11");
 	assert_string_equal(fx->b.facts.distribution, "debian");
-	assert_int_equal(asked(fx, NULL), 0);
+	/* but who signs: a token, and the role */
+	assert_int_equal(asked(fx, NULL), 2);
+	assert_int_equal(asked(fx, role_path), 1);
 	assert_string_equal(fx->b.key, "s3://" BASE " i-1");
 }
 

@@ -11,120 +11,8 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
-#include "nodeup/store.h"
-#include "tests/unit/cloud.h"
 #include "tests/unit/origin.h"
-
-struct fixture {
-	struct cloud *c;
-	struct imds *imds;
-	struct store *s;
-	int waits;
-	struct err last;
-	char last_location[256];
-	unsigned int last_attempt;
-};
-
-static void on_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-		    const struct err *last, int64_t next_ns)
-{
-	struct fixture *fx = arg;
-
-	assert_true(since_ns > 0 && next_ns >= since_ns);
-	fx->waits++;
-	fx->last = *last;
-	fx->last_attempt = attempt;
-	(void)snprintf(fx->last_location, sizeof(fx->last_location), "%s", location);
-}
-
-/* The store again, as the next run has it. */
-static void reopen(struct fixture *fx, struct http *http, const char *region)
-{
-	struct store_req req = { .http = http, .imds = fx->imds, .region = region };
-	struct err e;
-
-	store_free(fx->s);
-	assert_int_equal(store_new(fx->c->arena, &req, &fx->s, &e), 0);
-	store_on_wait(fx->s, on_wait, fx);
-}
-
-static int setup(void **state)
-{
-	struct fixture *fx = xcalloc(1, sizeof(*fx));
-
-	fx->c = cloud_start(NULL);
-	fx->imds = imds_new(fx->c->http);
-	reopen(fx, fx->c->http, NULL);
-	*state = fx;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct fixture *fx = *state;
-
-	store_free(fx->s);
-	imds_free(fx->imds);
-	cloud_stop(fx->c);
-	free(fx);
-	return 0;
-}
-
-static void object(struct fixture *fx, const char *path, const char *text)
-{
-	tmp_write(fx->c->dir, path, text, strlen(text));
-}
-
-static int get(struct fixture *fx, const char *location, const char **text, struct err *e)
-{
-	size_t n = 0;
-	int r;
-
-	*e = (struct err){ 0 };
-	*text = NULL;
-	r = store_get(fx->s, location, text, &n, e);
-	if (r >= 0)
-		assert_int_equal(n, strlen(*text));
-	return r;
-}
-
-static void expect(struct fixture *fx, const char *location, const char *wanted)
-{
-	const char *text;
-	struct err e;
-
-	if (get(fx, location, &text, &e) < 0)
-		fail_msg("%s", e.msg);
-	assert_string_equal(text, wanted);
-}
-
-static struct err expect_failure(struct fixture *fx, const char *location, int errnum)
-{
-	const char *text;
-	struct err e;
-
-	assert_int_equal(get(fx, location, &text, &e), -errnum);
-	assert_null(text);
-	return e;
-}
-
-static void expect_list(struct fixture *fx, const char *location, const char *wanted)
-{
-	struct strv names = { 0 };
-	struct err e;
-
-	if (store_list(fx->s, location, &names, &e) < 0)
-		fail_msg("%s", e.msg);
-	assert_string_equal(strv_join(fx->c->arena, &names, " "), wanted);
-}
-
-static const char *note(const struct err *e, const char *label, const char *part)
-{
-	for (size_t i = 0; i < e->nnotes; i++)
-		if (str_eq(e->notes[i].label, label) && strstr(e->notes[i].text, part))
-			return e->notes[i].text;
-	return NULL;
-}
+#include "tests/unit/store_fixture.h"
 
 static void test_path(void **state)
 {
@@ -132,24 +20,24 @@ static void test_path(void **state)
 	const char *dir = fx->c->dir;
 	struct err e;
 
-	object(fx, "d/b", "text");
-	object(fx, "d/a", "");
-	expect(fx, arena_printf(fx->c->arena, "%s/d/b", dir), "text");
-	expect(fx, arena_printf(fx->c->arena, "%s/d/a", dir), "");
-	expect(fx, arena_printf(fx->c->arena, "file://%s/d/b", dir), "text");
-	expect_list(fx, arena_printf(fx->c->arena, "%s/d", dir), "a b");
-	expect_list(fx, arena_printf(fx->c->arena, "file://%s/d/", dir), "a b");
-	expect_list(fx, arena_printf(fx->c->arena, "%s/nowhere", dir), "");
-	e = expect_failure(fx, arena_printf(fx->c->arena, "%s/nothing", dir), ENOENT);
+	fx_object(fx, "d/b", "text");
+	fx_object(fx, "d/a", "");
+	fx_expect(fx, arena_printf(fx->c->arena, "%s/d/b", dir), "text");
+	fx_expect(fx, arena_printf(fx->c->arena, "%s/d/a", dir), "");
+	fx_expect(fx, arena_printf(fx->c->arena, "file://%s/d/b", dir), "text");
+	fx_expect_list(fx, arena_printf(fx->c->arena, "%s/d", dir), "a b");
+	fx_expect_list(fx, arena_printf(fx->c->arena, "file://%s/d/", dir), "a b");
+	fx_expect_list(fx, arena_printf(fx->c->arena, "%s/nowhere", dir), "");
+	e = fx_expect_failure(fx, arena_printf(fx->c->arena, "%s/nothing", dir), ENOENT);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	assert_non_null(strstr(e.msg, "/nothing': No such file or directory"));
-	expect_failure(fx, dir, EISDIR);
+	fx_expect_failure(fx, dir, EISDIR);
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 0);
 }
 
 static void test_unknown_scheme(void **state)
 {
-	struct err e = expect_failure(*state, "gs://bucket/x", EINVAL);
+	struct err e = fx_expect_failure(*state, "gs://bucket/x", EINVAL);
 
 	assert_int_equal(e.kind, ERR_CONFIG);
 	assert_non_null(strstr(e.msg, "gs://bucket/x"));
@@ -164,8 +52,8 @@ static void test_too_large(void **state)
 	memset(big, 'x', n);
 	tmp_write(fx->c->dir, "bucket/big", big, n);
 	store_set_patience(fx->s, -1);
-	expect_failure(fx, arena_printf(fx->c->arena, "%s/bucket/big", fx->c->dir), EFBIG);
-	expect_failure(fx, "s3://bucket/big", EFBIG);
+	fx_expect_failure(fx, arena_printf(fx->c->arena, "%s/bucket/big", fx->c->dir), EFBIG);
+	fx_expect_failure(fx, "s3://bucket/big", EFBIG);
 	assert_int_equal(fx->waits, 0);
 }
 
@@ -173,12 +61,12 @@ static void test_s3_object(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/a/system:dns", "token");
-	expect(fx, "s3://bucket/a/system:dns", "token");
-	expect(fx, "s3://bucket/a/system:dns", "token");
+	fx_object(fx, "bucket/a/system:dns", "token");
+	fx_expect(fx, "s3://bucket/a/system:dns", "token");
+	fx_expect(fx, "s3://bucket/a/system:dns", "token");
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 1);
-	/* an endpoint of one's own has no region */
-	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, NULL), 0);
+	/* an endpoint of one's own has no region: a token, and whether there is a role */
+	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, NULL), 2);
 }
 
 static void test_s3_missing(void **state)
@@ -186,14 +74,14 @@ static void test_s3_missing(void **state)
 	struct fixture *fx = *state;
 	struct err e;
 
-	object(fx, "bucket/x", "");
+	fx_object(fx, "bucket/x", "");
 	store_set_patience(fx->s, -1);
-	e = expect_failure(fx, "s3://bucket/no", ENOENT);
+	e = fx_expect_failure(fx, "s3://bucket/no", ENOENT);
 	assert_int_equal(e.kind, ERR_NET);
 	assert_true(str_has_prefix(e.msg, "GET s3://bucket/no: S3 404 NoSuchKey: "));
 	assert_non_null(strstr(e.msg, ", region us-east-1"));
 	/* it is remembered, and so is the reason */
-	e = expect_failure(fx, "s3://bucket/no", ENOENT);
+	e = fx_expect_failure(fx, "s3://bucket/no", ENOENT);
 	assert_non_null(strstr(e.msg, "NoSuchKey"));
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 1);
 	assert_int_equal(fx->waits, 0);
@@ -205,13 +93,13 @@ static void test_s3_denied(void **state)
 	struct err e;
 
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/k", "status=403&code=AccessDenied&region=us-east-1");
-	e = expect_failure(fx, "s3://bucket/k", EACCES);
+	e = fx_expect_failure(fx, "s3://bucket/k", EACCES);
 	assert_int_equal(e.kind, ERR_NET);
 	assert_string_equal(e.msg,
 			    "GET s3://bucket/k: S3 403 AccessDenied: As asked, request REQ1, "
 			    "region us-east-1");
-	assert_non_null(note(&e, "ruled out", "region (the bucket confirms us-east-1)"));
-	assert_non_null(note(&e, "left", "not signed"));
+	assert_non_null(fx_note(&e, "ruled out", "region (the bucket confirms us-east-1)"));
+	assert_non_null(fx_note(&e, "left", "not signed"));
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 1);
 }
 
@@ -221,7 +109,7 @@ static void test_s3_error_of_somebody_else(void **state)
 	struct err e;
 
 	cloud_fault(((struct fixture *)*state)->c, CLOUD_S3, "/bucket/k", "status=502&body=<html>");
-	e = expect_failure(*state, "s3://bucket/k", EAGAIN);
+	e = fx_expect_failure(*state, "s3://bucket/k", EAGAIN);
 	assert_string_equal(e.msg, "GET s3://bucket/k: S3 502, region us-east-1");
 }
 
@@ -229,10 +117,10 @@ static void test_retries(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/k", "v");
+	fx_object(fx, "bucket/k", "v");
 	store_set_patience(fx->s, 60 * DUR_SEC);
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/k", "status=503&code=SlowDown&times=2");
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/k"), 3);
 	assert_int_equal(fx->waits, 2);
 	assert_int_equal(fx->last_attempt, 2);
@@ -245,10 +133,10 @@ static void test_retries_denied(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/k", "v");
+	fx_object(fx, "bucket/k", "v");
 	store_set_patience(fx->s, -1);
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/k", "status=403&code=AccessDenied");
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_int_equal(fx->waits, 1);
 }
 
@@ -259,9 +147,9 @@ static void test_gives_up(void **state)
 
 	store_set_patience(fx->s, DUR_SEC / 4);
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/k", "status=500&times=99");
-	e = expect_failure(fx, "s3://bucket/k", EAGAIN);
+	e = fx_expect_failure(fx, "s3://bucket/k", EAGAIN);
 	assert_int_equal(e.kind, ERR_NET);
-	assert_non_null(note(&e, "tried", " times in "));
+	assert_non_null(fx_note(&e, "tried", " times in "));
 	assert_true(cloud_count(fx->c, CLOUD_S3, "/bucket/k") >= 2);
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/k"), fx->waits + 1);
 }
@@ -276,7 +164,7 @@ static void test_never_retried(void **state)
 		const char *key = arena_printf(fx->c->arena, "/bucket/%zu", i);
 
 		cloud_fault(fx->c, CLOUD_S3, key, faults[i]);
-		expect_failure(fx, arena_printf(fx->c->arena, "s3:/%s", key), EPROTO);
+		fx_expect_failure(fx, arena_printf(fx->c->arena, "s3:/%s", key), EPROTO);
 		assert_int_equal(cloud_count(fx->c, CLOUD_S3, key), 1);
 	}
 }
@@ -285,18 +173,18 @@ static void test_s3_list(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/pki/2", "");
-	object(fx, "bucket/pki/10", "");
-	object(fx, "bucket/pki/x&y", "");
-	object(fx, "bucket/pki/sub/deep", "");
-	object(fx, "bucket/pki/1", "");
-	object(fx, "bucket/pkix", "");
-	expect_list(fx, "s3://bucket/pki", "1 10 2 sub x&y");
+	fx_object(fx, "bucket/pki/2", "");
+	fx_object(fx, "bucket/pki/10", "");
+	fx_object(fx, "bucket/pki/x&y", "");
+	fx_object(fx, "bucket/pki/sub/deep", "");
+	fx_object(fx, "bucket/pki/1", "");
+	fx_object(fx, "bucket/pkix", "");
+	fx_expect_list(fx, "s3://bucket/pki", "1 10 2 sub x&y");
 	/* two names a page */
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/"), 3);
-	expect_list(fx, "s3://bucket/pki/", "1 10 2 sub x&y");
+	fx_expect_list(fx, "s3://bucket/pki/", "1 10 2 sub x&y");
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/"), 3);
-	expect_list(fx, "s3://bucket/none", "");
+	fx_expect_list(fx, "s3://bucket/none", "");
 }
 
 /* A page that is cut short is asked for again, and nothing is listed twice. */
@@ -304,11 +192,11 @@ static void test_s3_list_retries(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/pki/1", "");
+	fx_object(fx, "bucket/pki/1", "");
 	store_set_patience(fx->s, -1);
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/",
 		    "status=200&body=<ListBucketResult><Contents><Key>pki/1</Key></Contents>");
-	expect_list(fx, "s3://bucket/pki", "1");
+	fx_expect_list(fx, "s3://bucket/pki", "1");
 	assert_int_equal(fx->waits, 1);
 }
 
@@ -325,30 +213,30 @@ static void test_s3_no_bucket_is_no_empty_folder(void **state)
 static void use_aws_hosts(struct fixture *fx, const char *region)
 {
 	assert_int_equal(unsetenv("AWS_ENDPOINT_URL_S3"), 0);
-	reopen(fx, fx->c->http, region);
+	fx_reopen(fx, fx->c->http, region);
 }
 
 static void test_region_order(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/k", "v");
+	fx_object(fx, "bucket/k", "v");
 	use_aws_hosts(fx, NULL);
 	assert_null(store_region(fx->s));
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_string_equal(store_region(fx->s), "us-west-2");
 	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, "/latest/meta-data/placement/region"), 1);
 
 	assert_int_equal(setenv("S3_REGION", "us-east-1", 1), 0);
 	assert_int_equal(setenv("AWS_DEFAULT_REGION", "us-west-2", 1), 0);
 	use_aws_hosts(fx, NULL);
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_string_equal(store_region(fx->s), "us-west-2");
 	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, "/latest/meta-data/placement/region"), 1);
 
 	assert_int_equal(setenv("AWS_REGION", "eu-west-1", 1), 0);
 	use_aws_hosts(fx, "us-west-2");
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_string_equal(store_region(fx->s), "us-west-2");
 }
 
@@ -356,14 +244,14 @@ static void test_region_of_the_bucket(void **state)
 {
 	struct fixture *fx = *state;
 
-	object(fx, "bucket/k", "v");
-	object(fx, "bucket/l", "w");
+	fx_object(fx, "bucket/k", "v");
+	fx_object(fx, "bucket/l", "w");
 	use_aws_hosts(fx, "us-east-1");
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/@us-east-1/bucket/k"), 1);
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/@us-west-2/bucket/k"), 1);
 	/* learnt */
-	expect(fx, "s3://bucket/l", "w");
+	fx_expect(fx, "s3://bucket/l", "w");
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/@us-east-1/bucket/l"), 0);
 	/* no failure that anybody has to be told */
 	assert_int_equal(fx->waits, 0);
@@ -379,7 +267,7 @@ static void test_region_redirect_only_once(void **state)
 	cloud_fault(fx->c, CLOUD_S3, "/@us-east-1/bucket/k", "status=400&region=us-west-2&times=9");
 	cloud_fault(fx->c, CLOUD_S3, "/@us-west-2/bucket/k",
 		    "status=301&code=PermanentRedirect&region=us-east-1&times=9");
-	e = expect_failure(fx, "s3://bucket/k", EPROTO);
+	e = fx_expect_failure(fx, "s3://bucket/k", EPROTO);
 	assert_non_null(strstr(e.msg, "S3 301 PermanentRedirect"));
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 2);
 }
@@ -398,13 +286,13 @@ static void test_bad_region(void **state)
 	assert_int_equal(setenv("AWS_REGION", "evil/", 1), 0);
 	use_aws_hosts(fx, NULL);
 	store_set_patience(fx->s, -1);
-	e = expect_failure(fx, "s3://bucket/k", EINVAL);
+	e = fx_expect_failure(fx, "s3://bucket/k", EINVAL);
 	assert_int_equal(e.kind, ERR_CONFIG);
 	assert_non_null(strstr(e.msg, "AWS_REGION"));
 	assert_int_equal(setenv("AWS_REGION", "us-east-1", 1), 0);
 	use_aws_hosts(fx, NULL);
 	cloud_fault(fx->c, CLOUD_S3, "/@us-east-1/bucket/k", "status=301&region=evil/");
-	expect_failure(fx, "s3://bucket/k", EPROTO);
+	fx_expect_failure(fx, "s3://bucket/k", EPROTO);
 }
 
 /* Never a default in place of what could not be asked: it may be back in a second. */
@@ -413,15 +301,15 @@ static void test_region_unknown_is_waited_for(void **state)
 	struct fixture *fx = *state;
 	struct err e;
 
-	object(fx, "bucket/k", "v");
+	fx_object(fx, "bucket/k", "v");
 	use_aws_hosts(fx, NULL);
 	cloud_fault(fx->c, CLOUD_IMDS, "/latest/meta-data/placement/region", "status=500&times=2");
-	e = expect_failure(fx, "s3://bucket/k", EAGAIN);
+	e = fx_expect_failure(fx, "s3://bucket/k", EAGAIN);
 	assert_true(str_has_prefix(
 		e.msg, "s3://bucket/k: no region given for s3://: instance metadata: "));
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 0);
 	store_set_patience(fx->s, -1);
-	expect(fx, "s3://bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	assert_int_equal(fx->waits, 1);
 }
 
@@ -435,15 +323,15 @@ static void test_http(void **state)
 	struct fixture *fx = *state;
 	struct err e;
 
-	object(fx, "bucket/pki/issued/1.crt", "cert");
-	object(fx, "bucket/pki/issued/a b&c", "odd");
-	object(fx, "bucket/pki/private/x", "");
-	expect(fx, web(fx, "/pki/issued/1.crt"), "cert");
-	expect(fx, web(fx, "/pki/issued/a b&c"), "odd");
-	expect_list(fx, web(fx, "/pki/issued"), "1.crt a b&c");
-	expect_list(fx, web(fx, "/pki/"), "issued private");
-	expect_list(fx, web(fx, "/nowhere"), "");
-	e = expect_failure(fx, web(fx, "/no"), ENOENT);
+	fx_object(fx, "bucket/pki/issued/1.crt", "cert");
+	fx_object(fx, "bucket/pki/issued/a b&c", "odd");
+	fx_object(fx, "bucket/pki/private/x", "");
+	fx_expect(fx, web(fx, "/pki/issued/1.crt"), "cert");
+	fx_expect(fx, web(fx, "/pki/issued/a b&c"), "odd");
+	fx_expect_list(fx, web(fx, "/pki/issued"), "1.crt a b&c");
+	fx_expect_list(fx, web(fx, "/pki/"), "issued private");
+	fx_expect_list(fx, web(fx, "/nowhere"), "");
+	e = fx_expect_failure(fx, web(fx, "/no"), ENOENT);
 	assert_non_null(strstr(e.msg, "HTTP status 404"));
 }
 
@@ -458,12 +346,12 @@ static void test_http_keeps_secrets(void **state)
 
 	store_set_patience(fx->s, DUR_SEC / 10);
 	cloud_fault(fx->c, CLOUD_S3, "/x", "status=500&times=99");
-	e = expect_failure(fx, location, EAGAIN);
+	e = fx_expect_failure(fx, location, EAGAIN);
 	assert_null(strstr(e.msg, "hunter"));
 	assert_true(fx->waits > 0);
 	assert_null(strstr(fx->last_location, "hunter"));
-	reopen(fx, NULL, NULL);
-	e = expect_failure(fx, location, ENETDOWN);
+	fx_reopen(fx, NULL, NULL);
+	e = fx_expect_failure(fx, location, ENETDOWN);
 	assert_null(strstr(e.msg, "hunter"));
 }
 
@@ -497,8 +385,8 @@ static void test_index_pages(void **state)
 			(void)snprintf(encoded + strlen(encoded), 4, "%%%02x", (unsigned char)*p);
 		cloud_fault(fx->c, CLOUD_S3, "/~index/bucket/f/",
 			    arena_printf(fx->c->arena, "status=200&body=%s", encoded));
-		reopen(fx, fx->c->http, NULL);
-		expect_list(fx, web(fx, "/f"), cases[i].names);
+		fx_reopen(fx, fx->c->http, NULL);
+		fx_expect_list(fx, web(fx, "/f"), cases[i].names);
 	}
 }
 
@@ -510,7 +398,7 @@ static void test_prefetch(void **state)
 	struct err e;
 
 	for (int i = 0; i < 40; i++) {
-		object(fx, arena_printf(a, "bucket/d/%02d", i), arena_printf(a, "text %d", i));
+		fx_object(fx, arena_printf(a, "bucket/d/%02d", i), arena_printf(a, "text %d", i));
 		strv_add(a, &documents, arena_printf(a, "s3://bucket/d/%02d", i));
 	}
 	strv_add(a, &documents, "s3://bucket/d/none");
@@ -526,9 +414,9 @@ static void test_prefetch(void **state)
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 40 + 3 + 1 + 1);
 	assert_true(fx->waits >= 2 && fx->waits <= 3);
 	for (int i = 0; i < 40; i++)
-		expect(fx, documents.v[i], arena_printf(a, "text %d", i));
-	expect_failure(fx, "s3://bucket/d/none", ENOENT);
-	expect_list(fx, "s3://bucket", "d");
+		fx_expect(fx, documents.v[i], arena_printf(a, "text %d", i));
+	fx_expect_failure(fx, "s3://bucket/d/none", ENOENT);
+	fx_expect_list(fx, "s3://bucket", "d");
 	assert_int_equal(store_prefetch(fx->s, &documents, &folders, &e), 0);
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, NULL), 40 + 3 + 1 + 1);
 }
@@ -565,7 +453,7 @@ static int replay(struct fixture *fx, const char *key, int64_t *age)
 {
 	struct err e;
 
-	reopen(fx, NULL, NULL);
+	fx_reopen(fx, NULL, NULL);
 	return store_replay(fx->s, fx->c->root_fd,
 			    arena_printf(fx->c->arena, "%s/kept", fx->c->dir), key, age, &e);
 }
@@ -580,13 +468,13 @@ static void test_save_and_replay(void **state)
 	struct err e;
 	struct stat st;
 
-	object(fx, "bucket/k", "line\n\"quoted\"\x01\xff");
-	object(fx, "secret-file", "canary");
-	expect(fx, "s3://bucket/k", "line\n\"quoted\"\x01\xff");
-	expect(fx, file, "canary");
-	expect_failure(fx, "s3://bucket/no", ENOENT);
-	expect_list(fx, "s3://bucket/", "k");
-	expect_list(fx, "s3://bucket/none", "");
+	fx_object(fx, "bucket/k", "line\n\"quoted\"\x01\xff");
+	fx_object(fx, "secret-file", "canary");
+	fx_expect(fx, "s3://bucket/k", "line\n\"quoted\"\x01\xff");
+	fx_expect(fx, file, "canary");
+	fx_expect_failure(fx, "s3://bucket/no", ENOENT);
+	fx_expect_list(fx, "s3://bucket/", "k");
+	fx_expect_list(fx, "s3://bucket/none", "");
 	save(fx, "base i-1");
 	assert_int_equal(stat(kept, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
@@ -596,12 +484,12 @@ static void test_save_and_replay(void **state)
 
 	assert_int_equal(replay(fx, "base i-1", &age), 0);
 	assert_true(age >= 0 && age < 600 * DUR_SEC);
-	expect(fx, "s3://bucket/k", "line\n\"quoted\"\x01\xff");
-	expect_failure(fx, "s3://bucket/no", ENOENT);
-	expect_list(fx, "s3://bucket", "k");
-	expect_list(fx, "s3://bucket/none", "");
-	expect(fx, file, "canary");
-	e = expect_failure(fx, "s3://bucket/other", ENODATA);
+	fx_expect(fx, "s3://bucket/k", "line\n\"quoted\"\x01\xff");
+	fx_expect_failure(fx, "s3://bucket/no", ENOENT);
+	fx_expect_list(fx, "s3://bucket", "k");
+	fx_expect_list(fx, "s3://bucket/none", "");
+	fx_expect(fx, file, "canary");
+	e = fx_expect_failure(fx, "s3://bucket/other", ENODATA);
 	assert_int_equal(e.kind, ERR_NET);
 	assert_non_null(strstr(e.msg, "not among the documents kept on 20"));
 }
@@ -613,17 +501,17 @@ static void test_replay_only_our_own(void **state)
 	int64_t age = -1;
 
 	assert_int_equal(replay(fx, "base i-1", &age), -ENOENT);
-	reopen(fx, fx->c->http, NULL);
-	object(fx, "bucket/k", "v");
-	expect(fx, "s3://bucket/k", "v");
+	fx_reopen(fx, fx->c->http, NULL);
+	fx_object(fx, "bucket/k", "v");
+	fx_expect(fx, "s3://bucket/k", "v");
 	save(fx, "base i-1");
 	assert_int_equal(replay(fx, "base i-2", &age), -ENOENT);
 	assert_int_equal(replay(fx, "base", &age), -ENOENT);
-	expect_failure(fx, "s3://bucket/k", ENETDOWN);
+	fx_expect_failure(fx, "s3://bucket/k", ENETDOWN);
 	assert_int_equal(replay(fx, "base i-1", &age), 0);
 	assert_int_equal(truncate(kept, 100), 0);
 	assert_int_equal(replay(fx, "base i-1", &age), -ENOENT);
-	expect_failure(fx, "s3://bucket/k", ENETDOWN);
+	fx_expect_failure(fx, "s3://bucket/k", ENETDOWN);
 }
 
 /* Nothing new: nothing written, but it is fresh again. */
@@ -634,9 +522,9 @@ static void test_save_again(void **state)
 	struct timespec old[2] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
 	struct stat before, after;
 
-	object(fx, "bucket/k", "v");
-	object(fx, "bucket/l", "w");
-	expect(fx, "s3://bucket/k", "v");
+	fx_object(fx, "bucket/k", "v");
+	fx_object(fx, "bucket/l", "w");
+	fx_expect(fx, "s3://bucket/k", "v");
 	save(fx, "key");
 	assert_int_equal(stat(kept, &before), 0);
 	assert_int_equal(utimensat(AT_FDCWD, kept, old, 0), 0);
@@ -644,7 +532,7 @@ static void test_save_again(void **state)
 	assert_int_equal(stat(kept, &after), 0);
 	assert_int_equal(before.st_ino, after.st_ino);
 	assert_true(after.st_mtim.tv_sec > 1);
-	expect(fx, "s3://bucket/l", "w");
+	fx_expect(fx, "s3://bucket/l", "w");
 	save(fx, "key");
 	assert_int_equal(stat(kept, &after), 0);
 	assert_int_not_equal(before.st_ino, after.st_ino);
@@ -660,7 +548,7 @@ static void test_join(void **state)
 
 int main(void)
 {
-#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define T(f) cmocka_unit_test_setup_teardown(f, fx_setup, fx_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_path),
 		T(test_unknown_scheme),
