@@ -355,8 +355,8 @@ def test_damaged_key(world, data):
 
 
 @pytest.mark.parametrize("text", [
-    '{"Data": "!!!no-base64-s3cr3t!!!"}', '{"Data": ["s3cr3t"]}', '{"Date": "czNjcjN0"}', "s3cr3t", '{"Data": "czNjcjN0',
-    '{"Data": ""}', "",
+    '{"Data": "!!!no-base64-s3cr3t!!!"}', '{"Data": ["s3cr3t"]}', '{"Date": "czNjcjN0"}', "s3cr3t",
+    '{"Data": "czNjcjN0', '{"Data": ""}', "",
 ], ids=["base64", "type", "key", "text", "cut", "blank", "empty"])
 def test_damaged_secret(master, text):
     (master.store / "secrets/kube").write_text(text)
@@ -377,7 +377,8 @@ def test_secret_that_is_no_text(master):
     (["apply", "--retries=some"], "retries"), (["apply", "--strict=perhaps"], "strict"),
     (["apply", "--target=cloudinit"], "cloudinit"), (["apply", "--rootfs=/mnt"], "rootfs"),
     (["plan", "-o", "xml"], "xml"), (["version", "--conf=x"], "conf"), (["plan", "--deadline=1s"], "deadline"),
-    (["apply", "--facts=/x"], "--facts"), (["apply", "--retries=1.5"], "retries"), (["apply", "--deadline=-1s"], "deadline"), (["help", "wobble"], "wobble"),
+    (["apply", "--facts=/x"], "--facts"), (["apply", "--retries=1.5"], "retries"),
+    (["apply", "--deadline=-1s"], "deadline"), (["help", "wobble"], "wobble"),
     (["apply", "--v=much"], "v"), ([""], ""), (["apply", "--", "extra"], "extra"),
 ], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_usage(world, argv, why):

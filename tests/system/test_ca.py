@@ -80,8 +80,8 @@ def fails(world, *patterns, **kw):
 
 def test_no_roots_anywhere(world, mounts, machine):
     """The message says that they are missing and what would help, not just that TLS failed."""
-    fails(world, r"(?i)\bCA\b|root|certificate", "(?i)none|no CA|not found|SSL_CERT_FILE|no .*(bundle|roots|certificates)",
-          prefix=mounts.enter)
+    fails(world, r"(?i)\bCA\b|root|certificate",
+          "(?i)none|no CA|not found|SSL_CERT_FILE|no .*(bundle|roots|certificates)", prefix=mounts.enter)
 
 
 def test_an_empty_bundle(world, mounts, machine):

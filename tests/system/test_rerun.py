@@ -222,7 +222,8 @@ def spoil(how):
         "of tomorrow": lambda p: p.write_text(p.read_text().replace("nodeup state 1", "nodeup state 999")),
         "long lines": lambda p: p.write_text(p.read_text() + "x" * 1_000_000 + "\n"),
         "huge": lambda p: p.write_text(p.read_text() * 2000),
-        "of the wrong digests": lambda p: p.write_text(re.sub(r"(sha\d+:)[0-9a-f]{8}", r"\g<1>00000000", p.read_text())),
+        "of the wrong digests": lambda p: p.write_text(
+            re.sub(r"(sha\d+:)[0-9a-f]{8}", r"\g<1>00000000", p.read_text())),
     }[how]
 
 
@@ -238,7 +239,8 @@ def test_damaged_state(world, how):
     assert world.requests() == asked
     flip(world.installed(KUBELET))
     world.converge()
-    same({k: v[:4] for k, v in before.items()}, {k: v[:4] for k, v in listing(world.root, skip=["var/lib/nodeup"]).items()})
+    after = listing(world.root, skip=["var/lib/nodeup"])
+    same({k: v[:4] for k, v in before.items()}, {k: v[:4] for k, v in after.items()})
 
 
 def test_all_memory_is_gone(world):
