@@ -54,7 +54,8 @@ class Mounts:
         self.holder = subprocess.Popen(["unshare", "-m", "--propagation", "private", "sh", "-c", "echo; exec cat"],
                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.holder.stdout.readline()
-        self.enter = ["nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt", "--"]
+        # with its root: in a chroot, the root of a mount namespace is not ours
+        self.enter = ["nsenter", f"--mount=/proc/{self.holder.pid}/ns/mnt", f"--root=/proc/{self.holder.pid}/root", "--"]
 
     def run(self, *argv):
         subprocess.run([*self.enter, *map(str, argv)], check=True)
