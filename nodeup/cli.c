@@ -27,6 +27,7 @@ struct option {
 
 #define DOCS (CMD_APPLY | CMD_PLAN | CMD_VALIDATE | CMD_USERDATA)
 #define RUNS (CMD_APPLY | CMD_PLAN)
+#define FETCHES (RUNS | CMD_BAKE)
 #define ALL (~0)
 #define ROW(n, meta, val, member, cmds, text)                                                   \
 	{                                                                                       \
@@ -42,15 +43,16 @@ struct option {
 /* clang-format off */
 static const struct option options[] = {
 	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, https:// or file:// URL"),
-	ROW("root", "DIR", VALUE_STRING, root, RUNS | CMD_VALIDATE, "all effects below DIR: image mode"),
-	ROW("cache", "DIR", VALUE_STRING, cache, RUNS, "asset cache (default /var/cache/nodeup)"),
-	ROW("facts", "FILE", VALUE_STRING, facts, DOCS, "host facts from YAML instead of probing"),
+	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE, "kube_env.yaml, as for apply; repeatable"),
+	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE, "all effects below DIR: image mode"),
+	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default /var/cache/nodeup)"),
+	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_VALIDATE, "use the cache and persisted documents only"),
-	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, RUNS, "replace a URL prefix; repeatable"),
+	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES, "replace a URL prefix; repeatable"),
 	{ .name = "retries", .metavar = "N", .help = "whole runs after a failed one, 30 s apart; -1: for ever (default 0, in our own unit -1)",
 	  .commands = CMD_APPLY, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
 	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY, "give up after this time"),
-	ROW("strict", NULL, VALUE_NONE, strict, DOCS, "unknown keys are errors"),
+	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE, "unknown keys are errors"),
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
 	{ .name = "wait", .metavar = "DUR", .help = "with --install-systemd-unit: block until it has finished",
 	  .commands = CMD_APPLY, .value = VALUE_MAYBE_DURATION, .offset = offsetof(struct cli, wait_ns), .flag_offset = offsetof(struct cli, wait) },
@@ -74,12 +76,19 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
-static const struct option *find_option(const char *name, size_t n)
+/* A command's own row of a flag goes before that of others. */
+static const struct option *find_option(const char *name, size_t n, int command)
 {
-	for (size_t i = 0; i < ARRAY_LEN(options); i++)
-		if (strlen(options[i].name) == n && strncmp(options[i].name, name, n) == 0)
-			return &options[i];
-	return NULL;
+	const struct option *found = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		const struct option *o = &options[i];
+
+		if (strlen(o->name) == n && strncmp(o->name, name, n) == 0 &&
+		    (!found || (o->commands & command)))
+			found = o;
+	}
+	return found;
 }
 
 static void *member(struct cli *cli, size_t offset)
@@ -164,7 +173,7 @@ static int parse_flag(struct cli *cli, const struct cli_command *command, const 
 	const char *value = equals ? equals + 1 : NULL;
 	const struct option *o;
 
-	o = find_option(name, equals ? (size_t)(equals - name) : strlen(name));
+	o = find_option(name, equals ? (size_t)(equals - name) : strlen(name), command->bit);
 	if (!o)
 		return err_fail(e, ERR_USAGE, 0, "unknown flag '%s'; see nodeup help", argv[*i]);
 	if (!(o->commands & command->bit))

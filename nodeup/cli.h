@@ -18,6 +18,7 @@ enum cli_command_bit {
 	CMD_USERDATA = 1 << 3,
 	CMD_HELP = 1 << 4,
 	CMD_VERSION = 1 << 5,
+	CMD_BAKE = 1 << 6,
 };
 
 struct cli {
@@ -30,7 +31,7 @@ struct cli {
 	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help;
 	int64_t wait_ns, deadline_ns, retries, verbosity;
 	bool retries_set;
-	struct strv rewrites, mime;
+	struct strv rewrites, mime, confs; /* confs: of a command that takes several */
 };
 
 struct cli_command {
@@ -58,6 +59,8 @@ int cmd_apply(struct cli *cli, struct err *e);
 int cmd_plan(struct cli *cli, struct err *e);
 /* The documents alone. */
 int cmd_validate(struct cli *cli, struct err *e);
+/* Fill the cache. */
+int cmd_bake(struct cli *cli, struct err *e);
 /* Render the user-data script. */
 int cmd_userdata(struct cli *cli, struct err *e);
 /* Usage from the tables. */

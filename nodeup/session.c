@@ -80,7 +80,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.image_mode = s->image_mode,
 		.offline = cli->offline,
 		.strict = cli->strict,
-		.may_replay = true,
+		.no_secrets = req->bake,
+		.may_replay = !req->bake,
 		.http = cli->offline ? NULL : s->http,
 		.patience_ns = req->patience_ns,
 		.on_wait = req->on_wait,
@@ -151,7 +152,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.facts = &s->boot.facts,
 		.runtime = s->boot.runtime,
 		.image_mode = s->image_mode,
-		.only = req->only,
+		.only = req->bake ? "bake" : req->only,
 		.exec = req->only ? unit_command(s, req->cli) : NULL,
 		.environment = unit_environment(s->arena),
 	};
@@ -228,7 +229,8 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 			return r;
 		log_warnings(&s->boot.warnings);
 	}
-	open_bus(s);
+	if (!req->bake)
+		open_bus(s);
 	r = make_plan(s, req, e);
 	if (r < 0)
 		return r;

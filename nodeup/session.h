@@ -25,6 +25,7 @@ struct session {
 struct session_req {
 	const struct cli *cli;
 	bool for_apply;      /* may create and start things */
+	bool bake;           /* the documents' assets alone: no identity, no bus */
 	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
 	int64_t patience_ns; /* for documents that cannot be read */
 	store_wait_fn *on_wait;

@@ -179,11 +179,10 @@ struct task *plan_install_member(struct plan *p, const char *member, const char 
 	return add_install(p, &install, e);
 }
 
-struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e)
+static struct asset *parse_image(struct plan *p, const struct node_image *image, struct err *e)
 {
 	const char *where = tree_where(p->arena, &image->pos);
 	struct asset *as = arena_new(p->arena, struct asset);
-	struct task *t;
 
 	if (str_is_empty(image->hash) || str_is_empty(image->source)) {
 		(void)err_config(e, "%s: image %s: no %s", where, image->name,
@@ -195,6 +194,17 @@ struct task *plan_image(struct plan *p, const struct node_image *image, struct e
 		(void)err_wrap(e, "%s: image %s", where, image->name);
 		return NULL;
 	}
+	return as;
+}
+
+struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e)
+{
+	struct asset *as = parse_image(p, image, e);
+	const char *where = tree_where(p->arena, &image->pos);
+	struct task *t;
+
+	if (!as)
+		return NULL;
 	for (size_t i = 0; i < p->n; i++) {
 		t = p->tasks[i];
 		if (t->kind != TASK_IMAGE || strcmp(t->name, image->name) != 0)
@@ -209,4 +219,33 @@ struct task *plan_image(struct plan *p, const struct node_image *image, struct e
 	t = plan_new_task(p, TASK_IMAGE, image->name);
 	t->image = (struct task_image){ .name = image->name, .asset = as };
 	return t;
+}
+
+static int bake_image(struct plan *p, const struct node_image *image, struct err *e)
+{
+	const struct asset *as;
+
+	as = parse_image(p, image, e);
+	if (!as)
+		return -EINVAL;
+	warn_sha1(p, as, tree_where(p->arena, &image->pos));
+	(void)asset_task(p, TASK_ASSET, as);
+	return 0;
+}
+
+int build_bake(struct plan *p, struct err *e)
+{
+	const struct node *n = p->req->node;
+	int r = build_assets(p, e);
+
+	for (size_t i = 0; r == 0 && i < n->images.n; i++)
+		r = bake_image(p, &n->images.v[i], e);
+	/* without a URL of an archive it is the runtime that pulls it */
+	if (r == 0 && n->protokube.source && strstr(n->protokube.source, "://"))
+		r = bake_image(p, &n->protokube, e);
+	/* what is missing in an image of the machine is missing on every machine */
+	for (size_t i = 0; i < p->n; i++)
+		p->tasks[i]->optional = false;
+	p->keep_unused = true;
+	return r;
 }

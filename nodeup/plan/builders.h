@@ -28,5 +28,7 @@ int build_control_plane(struct plan *p, struct err *e) must_check;
 int build_kubelet(struct plan *p, struct err *e) must_check;
 /* protokube as a service. */
 int build_protokube(struct plan *p, struct err *e) must_check;
+/* Nothing but the assets, all of them, images too. */
+int build_bake(struct plan *p, struct err *e) must_check;
 /* Our own unit, that runs us at each boot. */
 int build_bootstrap(struct plan *p, struct err *e) must_check;

@@ -21,6 +21,7 @@ const struct plan_builder plan_builders[] = {
 	{ .name = "kubelet", .build = build_kubelet },
 	{ .name = "protokube", .build = build_protokube },
 	{ .name = "bootstrap", .build = build_bootstrap, .explicit_only = true },
+	{ .name = "bake", .build = build_bake, .explicit_only = true },
 };
 const size_t plan_n_builders = ARRAY_LEN(plan_builders);
 
@@ -227,7 +228,8 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 		r = run_builders(&p, e);
 	if (r < 0)
 		return r;
-	drop_unused(&p);
+	if (!p.keep_unused)
+		drop_unused(&p);
 	add_reload(&p);
 	r = deps_link(&p, e);
 	if (r < 0)

@@ -36,6 +36,7 @@ struct plan {
 	size_t n_assets;
 	const char *builder; /* the one that runs now: origin of new tasks */
 	struct strv warnings;
+	bool keep_unused; /* assets are wanted for their own sake */
 };
 
 /* Build it all. */

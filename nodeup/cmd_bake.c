@@ -1,0 +1,79 @@
+/* cmd_bake.c - what is the same on every instance: the documents' assets, in the cache */
+#include "nodeup/cli.h"
+
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+#include "nodeup/location.h"
+#include "nodeup/run/report.h"
+#include "nodeup/session.h"
+
+/* whoever builds an image is there to see a store that does not answer */
+#define PATIENCE_NS (30 * DUR_SEC)
+#define REMIND_NS (10 * DUR_SEC)
+
+static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
+			  const struct err *last, int64_t next_ns)
+{
+	(void)arg;
+	(void)since_ns;
+	(void)next_ns;
+	log_warning("WAITING documents: %s, attempt %u: %s", location, attempt, last->msg);
+}
+
+static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	int64_t *next_reminder_ns = arg, now = dur_now();
+
+	if (o)
+		report_outcome(o);
+	if (now < *next_reminder_ns)
+		return;
+	report_waiting(rep);
+	*next_reminder_ns = now + REMIND_NS;
+}
+
+/* One document's assets. */
+static int bake(struct cli *cli, struct session *s, struct err *e)
+{
+	const struct session_req req = {
+		.cli = cli,
+		.for_apply = true,
+		.bake = true,
+		.patience_ns = PATIENCE_NS,
+		.on_wait = on_store_wait,
+	};
+	int64_t next_reminder_ns = dur_now() + REMIND_NS;
+	struct run_report *rep;
+	struct run_req run;
+	int r = session_open(s, &req, e);
+
+	if (r < 0)
+		return r;
+	run = session_run(s);
+	run.watch = on_run_event;
+	run.watch_arg = &next_reminder_ns;
+	rep = arena_new(s->arena, struct run_report);
+	r = run_execute(s->arena, &run, rep, e);
+	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
+	return r;
+}
+
+int cmd_bake(struct cli *cli, struct err *e)
+{
+	if (cli->confs.n == 0)
+		return err_fail(e, ERR_USAGE, 0, "nodeup bake needs --conf");
+	(void)printf("nodeup version %s\n", cli_version());
+	(void)fflush(stdout);
+	for (size_t i = 0; i < cli->confs.n; i++) {
+		struct session s = { 0 };
+		int r;
+
+		cli->conf = cli->confs.v[i];
+		r = bake(cli, &s, e);
+		session_close(&s);
+		if (r < 0)
+			return r;
+	}
+	(void)printf("success\n");
+	return 0;
+}
