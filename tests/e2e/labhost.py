@@ -192,7 +192,7 @@ def ensure_tree():
     return tree, False
 
 
-def install(tree):
+def install(tree, packages=PACKAGES):
     """The rest by apt: debootstrap cannot follow every dependency."""
     shutil.copyfile("/etc/resolv.conf", tree + "/etc/resolv.conf")
     options = []
@@ -201,10 +201,10 @@ def install(tree):
         if proxy:
             options += ["-o", "Acquire::%s::Proxy=%s" % (scheme, proxy[3:-1])]
     environ = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C.UTF-8")
-    run("chroot", tree, "apt-get", *options, "install", "-y", "--no-install-recommends", *PACKAGES,
+    run("chroot", tree, "apt-get", *options, "install", "-y", "--no-install-recommends", *packages,
         env=environ)
     run("chroot", tree, "apt-get", "clean")
-    shutil.rmtree(tree + "/usr/share/doc")
+    shutil.rmtree(tree + "/usr/share/doc", ignore_errors=True)
 
 
 def settle(tree):
