@@ -1,5 +1,5 @@
 # make deps, then make.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
-#   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make install DESTDIR=...
+#   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make install DESTDIR=...
 VERSION := 0.1.0
 DIRS    := nodeup nodeup/base nodeup/config nodeup/volumes nodeup/aws nodeup/tasks nodeup/plan nodeup/run \
            assets units manifests userdata
@@ -48,7 +48,7 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
           tests/e2e/*.c)))
 
 .PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
-        lint format install clean
+        lint format bench install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -112,6 +112,10 @@ lint: all
 demo demo-shell: deps
 	$(SUBMAKE) all fakes
 	$(Q)tests/e2e/demo $(if $(filter demo-shell,$@),--shell)
+
+bench: deps
+	$(SUBMAKE) all
+	$(Q)tests/bench/run
 
 format:
 	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/unit tests/fake))
