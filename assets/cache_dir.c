@@ -13,6 +13,7 @@ enum {
 	TRIES = 16,
 	DEPTH_MAX = 256, /* twice what extract_tar makes */
 	STALE_S = 24 * 3600,
+	PARTIAL_S = 7 * 24 * 3600,
 };
 
 const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX])
@@ -92,6 +93,11 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 	return err_sys(e, "make a temporary file in '%s/tmp'", c->dir);
 }
 
+int cache_try_lock(int fd)
+{
+	return lock_fd(fd, LOCK_EX | LOCK_NB);
+}
+
 /* Whether the maker of this name is gone. */
 static bool is_stale(int fd)
 {
@@ -104,7 +110,14 @@ static bool is_stale(int fd)
 	return r != -EWOULDBLOCK && fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - STALE_S;
 }
 
-static void clean_name(struct cache *c, int tmp, const char *name)
+static bool is_old(int fd, time_t age)
+{
+	struct stat st;
+
+	return age == 0 || (fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - age);
+}
+
+static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 {
 	autoclose int fd = openat(tmp, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	autoclose int lock = -1;
@@ -117,23 +130,30 @@ static void clean_name(struct cache *c, int tmp, const char *name)
 		return;
 	}
 	lock = cache_lock(c, true);
-	stale = is_stale(fd);
+	stale = is_old(fd, age) && is_stale(fd);
 	cleanup_closep(&lock);
 	lock = -1;
-	/* locked by us now, and names are never used twice */
+	/* locked by us now; names in tmp/ are never used twice, and who opens a partial file looks
+	 * whether it still has its name once it is locked */
 	if (stale)
 		(void)cache_remove(tmp, name);
 }
 
-void cache_clean_tmp(struct cache *c)
+static void clean_folder(struct cache *c, const char *folder, time_t age)
 {
-	int fd = openat(c->dir_fd, "tmp", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(c->dir_fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir)))
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			clean_name(c, dirfd(dir), d->d_name);
+			clean_name(c, dirfd(dir), d->d_name, age);
+}
+
+void cache_clean_tmp(struct cache *c)
+{
+	clean_folder(c, "tmp", 0);
+	clean_folder(c, "partial", PARTIAL_S);
 }
 
 static int remove_tree(int dir_fd, const char *name, int depth)
@@ -177,19 +197,28 @@ static size_t render_record(const struct stat *st, char out[static RECORD_MAX])
 				s.size, s.mtime_ns, s.ctime_ns);
 }
 
-void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
+int cache_put(struct cache *c, const char *name, const char *text, size_t n)
 {
-	char tmp[CACHE_NAME_MAX], name[CACHE_NAME_MAX], text[RECORD_MAX];
-	size_t n = render_record(st, text);
+	char tmp[CACHE_NAME_MAX];
 	autoclose int fd = -1;
 	struct err e;
 
-	/* without a record the entry is hashed once more: no reason to fail */
 	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
-		return;
-	if (io_write_fd(fd, tmp, text, n, &e) < 0 ||
-	    renameat(c->dir_fd, tmp, c->dir_fd, cache_side_name("verified", d, name)) < 0)
-		(void)unlinkat(c->dir_fd, tmp, 0);
+		return -e.errnum;
+	if (io_write_fd(fd, tmp, text, n, &e) >= 0 &&
+	    renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)
+		return 0;
+	(void)unlinkat(c->dir_fd, tmp, 0);
+	return -EIO;
+}
+
+void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
+{
+	char name[CACHE_NAME_MAX], text[RECORD_MAX];
+	size_t n = render_record(st, text);
+
+	/* without a record the entry is hashed once more: no reason to fail */
+	(void)cache_put(c, cache_side_name("verified", d, name), text, n);
 }
 
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st)

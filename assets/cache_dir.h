@@ -25,7 +25,11 @@ int cache_lock(const struct cache *c, bool exclusive);
 /* Make and lock a file or a directory in tmp/. */
 int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e) must_check;
-/* Remove what crashed makers left in tmp/. */
+/* Lock a file, exclusively, without waiting. 0 or < 0. */
+int cache_try_lock(int fd);
+/* Write a small file aside and give it its name; a reader sees all of it or what was there before. */
+int cache_put(struct cache *c, const char *name, const char *text, size_t n);
+/* Remove what crashed makers left in tmp/, and what nobody went on with for a week in partial/. */
 void cache_clean_tmp(struct cache *c);
 /* Remove a file or a tree, links themselves and not what they point to. */
 int cache_remove(int dir_fd, const char *name);

@@ -124,6 +124,9 @@ static void finish(struct fetch_job *j, int r, const struct err *e)
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters;
 
+	/* what came is for the next time */
+	cache_suspend(j->entry);
+	j->entry = NULL;
 	lock(f);
 	waiters = take_waiters(j, true);
 	j->state = FETCH_IDLE;
@@ -177,12 +180,39 @@ static void end_round(struct fetch_job *j)
 	finish(j, r, &e);
 }
 
+/* What of an answer belongs to what is here already; < 0 when nothing does. */
+static int take_answer(struct fetch_job *j, const struct http_result *res, struct err *e)
+{
+	const struct fetch_mirror *m = &j->mirrors[j->current];
+	uint64_t have = cache_size(j->entry);
+	struct cache_origin now;
+	int r = 0;
+
+	j->headed = true;
+	j->answer = range_judge(cache_origin_of(j->entry), m->url, have, res, &now);
+	if (j->answer == RANGE_CHANGED)
+		return err_fail(e, ERR_NET, ESTALE, "GET '%s': the object changed", m->public);
+	if (j->answer == RANGE_WHOLE && have > 0)
+		r = cache_restart(j->entry, e);
+	if (r < 0)
+		return r;
+	j->mixed = j->answer != RANGE_WHOLE;
+	cache_set_origin(j->entry, &now);
+	lock(j->fetcher);
+	j->bytes = (int64_t)cache_size(j->entry);
+	j->total = now.total;
+	unlock(j->fetcher);
+	return 0;
+}
+
 static void on_head(void *arg, const struct http_result *res)
 {
 	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
 
+	(void)take_answer(j, res, &e);
 	lock(j->fetcher);
-	j->total = res->content_length;
+	j->err = e;
 	unlock(j->fetcher);
 }
 
@@ -190,6 +220,10 @@ static int on_data(void *arg, const void *p, size_t n, struct err *e)
 {
 	struct fetch_job *j = arg;
 
+	if (j->err.kind != ERR_NONE) {
+		*e = j->err;
+		return -e->errnum;
+	}
 	lock(j->fetcher);
 	j->bytes += (int64_t)n;
 	unlock(j->fetcher);
@@ -212,6 +246,23 @@ static void mirror_failed(struct fetch_job *j, const struct err *e, int64_t retr
 	try_next(j);
 }
 
+/* Of bytes of several answers nobody can say whose were wrong. */
+static void wrong_bytes(struct fetch_job *j, const struct err *e)
+{
+	bool known;
+
+	lock(j->fetcher);
+	known = !j->mixed;
+	j->whole = true;
+	if (!known)
+		fetch_job_be_whole(j);
+	unlock(j->fetcher);
+	if (known)
+		mirror_failed(j, e, -1);
+	else
+		try_next(j);
+}
+
 static void on_committed(void *arg, int r)
 {
 	struct fetch_job *j = arg;
@@ -220,31 +271,10 @@ static void on_committed(void *arg, int r)
 	(void)r; /* of the timer; the commit's verdict is in j->err */
 	if (e.kind == ERR_NONE)
 		finish(j, 0, NULL);
-	else if (e.kind == ERR_INTEGRITY || e.kind == ERR_NET)
-		mirror_failed(j, &e, -1);
+	else if (e.kind == ERR_INTEGRITY)
+		wrong_bytes(j, &e);
 	else
 		finish(j, err_wrap(&e, "asset '%s'", j->name), &e);
-}
-
-/* What the cache said about the bytes, completed by what the transfer knows. */
-static void explain(const struct fetch_job *j, struct err *e)
-{
-	const char *url = j->mirrors[j->current].public;
-
-	if (e->kind != ERR_INTEGRITY)
-		return;
-	if (j->bytes == 0) {
-		(void)err_fail(e, ERR_NET, ENODATA, "GET '%s': empty body", url);
-		return;
-	}
-	(void)err_wrap(e, "GET '%s'", url);
-	for (size_t i = 0; i < e->nnotes; i++)
-		if (strcmp(e->notes[i].label, "size") == 0)
-			(void)snprintf(e->notes[i].text, sizeof(e->notes[i].text), "%lld bytes%s",
-				       (long long)j->bytes,
-				       j->total == j->bytes
-					       ? " = Content-Length, not truncated"
-					       : ", no Content-Length, maybe truncated");
 }
 
 /* On the disk thread. */
@@ -257,47 +287,118 @@ static void commit(struct fetch_job *j)
 	lock(f);
 	j->entry = NULL;
 	if (r < 0)
-		explain(j, &e);
+		fetch_job_explain(j, &e);
 	j->err = e;
 	unlock(f);
 	(void)http_after(f->http, 0, on_committed, j);
 }
 
+static void commit_now(struct fetch_job *j)
+{
+	lock(j->fetcher);
+	j->state = FETCH_COMMIT;
+	send_errand(j->fetcher, commit, j);
+	unlock(j->fetcher);
+}
+
+/* Ask the same mirror once more: that it was asked does not count. */
+static void ask_again(struct fetch_job *j)
+{
+	lock(j->fetcher);
+	j->mirrors[j->current].tried = false;
+	unlock(j->fetcher);
+	try_next(j);
+}
+
+static void fail(struct fetch_job *j, const struct err *e)
+{
+	struct err failure = *e;
+
+	finish(j, err_wrap(&failure, "asset '%s'", j->name), &failure);
+}
+
+static bool wants_nothing(const struct fetch_job *j)
+{
+	struct digest nothing;
+
+	digest_of(j->digest.algo, "", 0, &nothing);
+	return digest_eq(&nothing, &j->digest);
+}
+
+static void body_came(struct fetch_job *j)
+{
+	struct err e;
+
+	if (!j->headed && !wants_nothing(j)) {
+		(void)err_fail(&e, ERR_NET, ENODATA, "GET '%s': empty body",
+			       j->mirrors[j->current].public);
+		mirror_failed(j, &e, -1);
+	} else if (j->headed && j->bytes < j->total && j->answer == RANGE_REST) {
+		ask_again(j); /* a server may send less than the rest */
+	} else {
+		commit_now(j);
+	}
+}
+
+/* Whether a failed answer tells that what is here is complete, or part of what is no more. */
+static bool is_about_range(struct fetch_job *j, const struct http_result *res)
+{
+	struct err e;
+
+	if (res->status == 416 && cache_size(j->entry) > 0)
+		(void)take_answer(j, res, &e);
+	return j->headed && (j->answer == RANGE_COMPLETE || j->answer == RANGE_CHANGED);
+}
+
 static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
 {
 	struct fetch_job *j = arg;
-	struct fetcher *f = j->fetcher;
 	struct err failure;
 
 	if (r >= 0) {
-		lock(f);
-		j->state = FETCH_COMMIT;
-		j->total = res->content_length;
-		send_errand(f, commit, j);
-		unlock(f);
-		return;
-	}
-	cache_abort(j->entry);
-	j->entry = NULL;
-	if (r == -ECANCELED) {
-		/* nobody wants it, or somebody does again */
-		lock(f);
-		j->mirrors[j->current].tried = false;
-		unlock(f);
-		try_next(j);
+		body_came(j);
+	} else if (r == -ECANCELED) {
+		ask_again(j); /* nobody wants it, or somebody does again */
+	} else if (is_about_range(j, res)) {
+		if (j->answer == RANGE_COMPLETE)
+			commit_now(j);
+		else if (cache_restart(j->entry, &failure) < 0)
+			fail(j, &failure);
+		else
+			ask_again(j);
 	} else if (e->kind == ERR_NET) {
 		mirror_failed(j, e, res->retry_after_ns);
 	} else {
-		failure = *e;
-		finish(j, err_wrap(&failure, "asset '%s'", j->name), &failure);
+		cache_abort(j->entry); /* a disk that fails or is full has no place for parts */
+		j->entry = NULL;
+		fail(j, e);
 	}
+}
+
+/* An entry for the next attempt to go on with. */
+static int prepare(struct fetch_job *j, struct err *e)
+{
+	const char *url = j->mirrors[j->current].url;
+
+	if (j->whole) {
+		cache_abort(j->entry);
+		j->entry = NULL;
+	}
+	if (!j->entry)
+		return cache_begin(j->fetcher->cache, &j->digest, &j->entry, e);
+	if (cache_size(j->entry) > 0 && !range_can_resume(cache_origin_of(j->entry), url))
+		return cache_restart(j->entry, e);
+	return 0;
 }
 
 /* The lock is held. */
 static void start_transfer(struct fetch_job *j)
 {
+	autoarena struct arena *a = arena_new_empty();
+	const char *url = j->mirrors[j->current].url;
+	uint64_t have = cache_size(j->entry);
 	struct http_req req = {
-		.url = j->mirrors[j->current].url,
+		.url = url,
 		.max_bytes = asset_bytes_max,
 		.head = on_head,
 		.data = on_data,
@@ -305,6 +406,10 @@ static void start_transfer(struct fetch_job *j)
 		.arg = j,
 	};
 
+	if (have > 0)
+		range_ask(cache_origin_of(j->entry), url, have, a, &req.headers);
+	j->bytes = (int64_t)have;
+	j->headed = false;
 	j->state = FETCH_MOVING;
 	j->http_id = http_start(j->fetcher->http, &req);
 	if (!is_wanted(j))
@@ -316,7 +421,6 @@ static void try_next(struct fetch_job *j)
 	struct fetcher *f = j->fetcher;
 	struct err e;
 	bool wanted, more;
-	int r;
 
 	lock(f);
 	wanted = is_wanted(j);
@@ -330,14 +434,30 @@ static void try_next(struct fetch_job *j)
 		end_round(j);
 		return;
 	}
-	r = cache_begin(f->cache, &j->digest, &j->entry, &e);
-	if (r < 0) {
-		finish(j, err_wrap(&e, "asset '%s'", j->name), &e);
+	if (prepare(j, &e) < 0) {
+		fail(j, &e);
 		return;
 	}
 	lock(f);
 	start_transfer(j);
 	unlock(f);
+}
+
+/* Go on with what is here, which may be all that there is. */
+static void begin(struct fetch_job *j)
+{
+	uint64_t have = j->entry ? cache_size(j->entry) : 0;
+
+	lock(j->fetcher);
+	j->best = j->best_before = (int64_t)have;
+	unlock(j->fetcher);
+	if (have > 0 && cache_origin_of(j->entry)->total == (int64_t)have) {
+		j->bytes = j->total = (int64_t)have;
+		j->mixed = true;
+		commit_now(j);
+	} else {
+		try_next(j);
+	}
 }
 
 /* On the net thread; offline on the disk thread. */
@@ -352,7 +472,7 @@ static void on_looked_up(void *arg, int r)
 	else if (e.errnum != ENOENT)
 		finish(j, err_wrap(&e, "asset '%s'", j->name), &e);
 	else if (j->fetcher->http)
-		try_next(j);
+		begin(j);
 	else
 		finish(j,
 		       err_fail(&e, ERR_NET, ENOENT, "asset '%s': offline, and not in the cache",
@@ -360,7 +480,23 @@ static void on_looked_up(void *arg, int r)
 		       &e);
 }
 
-/* On the disk thread: an entry without a record is read as a whole. */
+/* *e, that there is no entry, stays or says otherwise. */
+static void look_for_part(struct fetch_job *j, struct err *e)
+{
+	struct cache *c = j->fetcher->cache;
+	struct err failure;
+
+	if (cache_resume(c, &j->digest, &j->entry, &failure) < 0) {
+		*e = failure;
+	} else if (cache_has(c, &j->digest)) {
+		/* who had the part before us has completed it meanwhile */
+		cache_abort(j->entry);
+		j->entry = NULL;
+		e->kind = ERR_NONE;
+	}
+}
+
+/* On the disk thread: an entry without a record is read as a whole, and so is a part. */
 static void look_up(struct fetch_job *j)
 {
 	struct fetcher *f = j->fetcher;
@@ -369,6 +505,8 @@ static void look_up(struct fetch_job *j)
 
 	if (cache_open(f->cache, &j->digest, &fd, &e) >= 0)
 		e.kind = ERR_NONE;
+	else if (e.errnum == ENOENT && f->http && !j->whole)
+		look_for_part(j, &e);
 	lock(f);
 	j->err = e;
 	unlock(f);

@@ -138,6 +138,30 @@ void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at
 		m->got = *got;
 }
 
+void fetch_job_explain(const struct fetch_job *j, struct err *e)
+{
+	const char *url = j->mirrors[j->current].public;
+
+	if (e->kind != ERR_INTEGRITY)
+		return;
+	(void)err_wrap(e, "GET '%s'", url);
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (strcmp(e->notes[i].label, "size") == 0)
+			(void)snprintf(e->notes[i].text, sizeof(e->notes[i].text), "%lld bytes%s",
+				       (long long)j->bytes,
+				       j->total == j->bytes
+					       ? " = Content-Length, not truncated"
+					       : ", no Content-Length, maybe truncated");
+}
+
+void fetch_job_be_whole(struct fetch_job *j)
+{
+	j->whole = true;
+	j->mixed = false;
+	for (size_t i = 0; i < j->nmirrors; i++)
+		j->mirrors[i].tried = false;
+}
+
 static size_t count_liars(const struct fetch_job *j, const struct fetch_mirror **ret_first,
 			  bool *ret_same)
 {

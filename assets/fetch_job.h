@@ -1,10 +1,11 @@
 /* fetch_job.h - one asset on its way into the cache: its mirrors, its rounds, its last errors
  * The fetcher moves a job from state to state; here is what it remembers and how that is worded.
  * Owner: the fetcher. Errors: NET, INTEGRITY. Units: bytes, monotonic ns.
- * Threads: everything under the fetcher's lock but `entry`, which belongs to who moves the job. */
+ * Threads: everything under the fetcher's lock but `entry` to `answer`: they are who moves the job's. */
 #pragma once
 
 #include "assets/fetch.h"
+#include "assets/fetch_range.h"
 #include "assets/url.h"
 
 enum fetch_state {
@@ -43,7 +44,11 @@ struct fetch_job {
 	struct fetch_waiter *waiters;
 	enum fetch_state state;
 
-	struct cache_entry *entry;
+	struct cache_entry *entry; /* kept from attempt to attempt, until `whole` */
+	bool whole;  /* wrong bytes came: nothing is put together any more in this run */
+	bool mixed;  /* the entry's bytes are of several answers */
+	bool headed; /* the current answer has begun, and this is what it is: */
+	enum range_answer answer;
 	uint64_t http_id;          /* transfer or timer */
 	unsigned int attempt;      /* from 1, all mirrors and rounds */
 	unsigned int round;        /* from 0 */
@@ -64,6 +69,10 @@ bool fetch_job_next_mirror(struct fetch_job *j, int64_t now_ns);
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);
 /* Note that the current mirror failed; a liar (INTEGRITY) is dropped. */
 void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at_ns);
+/* Complete what the cache said about wrong bytes by what the transfer knows. */
+void fetch_job_explain(const struct fetch_job *j, struct err *e);
+/* The bytes were wrong, and of several answers: from now on whole objects, and every mirror may. */
+void fetch_job_be_whole(struct fetch_job *j);
 /* Word the end of all attempts. Returns the negative errno. */
 int fetch_job_verdict(const struct fetch_job *j, struct err *e);
 /* Release. */

@@ -3,7 +3,7 @@
  * must be short. http_get is the blocking façade for small documents. file:// URLs are read there too.
  * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below
  * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http,
- * never to link-local; other hosts get none of the headers but Accept and Range. Proxies from
+ * never to link-local; other hosts get no headers but Accept, Range, If-Range. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
  * query), HTTP status, bytes; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */

@@ -254,7 +254,8 @@ int transfer_redirect(struct transfer *t, const char *to)
 
 		for (size_t i = 0; i < t->req.headers.n; i++)
 			if (strncasecmp(t->req.headers.v[i], "accept:", 7) == 0 ||
-			    strncasecmp(t->req.headers.v[i], "range:", 6) == 0)
+			    strncasecmp(t->req.headers.v[i], "range:", 6) == 0 ||
+			    strncasecmp(t->req.headers.v[i], "if-range:", 9) == 0)
 				strv_add(t->arena, &kept, t->req.headers.v[i]);
 		t->req.headers = kept;
 	}

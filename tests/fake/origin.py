@@ -23,8 +23,13 @@ several may be combined:
     redirect=loop     for ever to itself                redirect=URL    to there
     hops=N            N redirects, then the body        redirect_code=302
     big_headers       200 headers                       gather=N    answers once N such requests wait, else 500
+    ranges            Range and If-Range are honoured   etag=X      what the object is called, instead of its hash
+    ranges=blind      Range is, If-Range is not         noetag      it has no name
+    ranges=N          at most N bytes of a range        times=N     truncate, reset, stall and rate: N requests long
+    star              no total in Content-Range         other=N     from request N+1 on another object, 1 byte longer
 
     GET /__count?path=P   how often P (without its query) was asked for
+    GET /__sent?path=P    how many bytes of bodies of P were sent
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
     GET /__reset          forget both
     GET /__refused        a port of 127.0.0.1 on which connections are refused as long as this runs
@@ -34,6 +39,7 @@ A request in absolute form (as to a proxy) is answered here and counted under it
 import argparse
 import collections
 import email.utils
+import hashlib
 import http.server
 import os
 import pathlib
@@ -50,6 +56,7 @@ import urllib.parse
 GATHER_TIMEOUT = 20
 
 counts = collections.Counter()
+sent_bytes = collections.Counter()
 barriers = {}
 headers = {}
 lock = threading.Lock()
@@ -115,10 +122,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             if url.path == "/__count":
                 text = str(counts[path])
+            elif url.path == "/__sent":
+                text = str(sent_bytes[path])
             elif url.path == "/__headers":
                 text = "".join(f"{k.lower()}: {v}\n" for k, v in headers.get(path, []))
             elif url.path == "/__reset":
                 counts.clear()
+                sent_bytes.clear()
                 headers.clear()
                 text = ""
             elif url.path == "/__refused":
@@ -170,7 +180,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.fail(faults)
         if "status" in faults:
             return self.answer(int(faults["status"]), b"<html>an error page</html>\n")
-        return self.content(self.body(url, faults), faults)
+        if nth > int(faults.get("times", nth)):
+            for name in ("truncate", "reset", "stall", "rate"):
+                faults.pop(name, None)
+        body = self.body(url, faults)
+        if nth > int(faults.get("other", nth)):
+            body = bytes(b ^ 1 for b in body) + b"!"
+        return self.content(body, faults)
+
+    def part(self, body, faults, tag):
+        """(status, body, headers) of what is asked for of this object."""
+        named = [] if "noetag" in faults else [("ETag", tag)]
+        asked = self.headers.get("Range", "")
+        if "ranges" not in faults or not asked.startswith("bytes="):
+            return 200, body, named if "ranges" in faults else []
+        if self.headers.get("If-Range", tag) != tag and faults["ranges"] != "blind":
+            return 200, body, named
+        first, _, last = asked[len("bytes="):].partition("-")
+        first, last = int(first), min(int(last or len(body)), len(body) - 1)
+        if first >= len(body):
+            return 416, b"", [*named, ("Content-Range", f"bytes */{len(body)}")]
+        if faults["ranges"].isdigit():
+            last = min(last, first + int(faults["ranges"]) - 1)
+        total = "*" if "star" in faults else len(body)
+        return 206, body[first:last + 1], [*named, ("Content-Range", f"bytes {first}-{last}/{total}")]
 
     def fail(self, faults):
         extra = []
@@ -188,7 +221,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body = b"<!DOCTYPE html><title>Sign in to the network</title>\n"
         elif "wrong" in faults:
             body = bytes([body[0] ^ 1]) + body[1:]
-        self.send_response(200)
+        tag = f'"{faults.get("etag") or hashlib.sha1(body).hexdigest()}"'
+        status, body, extra = self.part(body, faults, tag)
+        self.send_response(status)
+        for name, value in extra:
+            self.send_header(name, value)
         if "big_headers" in faults:
             for i in range(200):
                 self.send_header(f"X-Filler-{i}", "x")
@@ -213,6 +250,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             pause = step / rate
         for at in range(0, cut, step):
             piece = body[at:min(at + step, cut)]
+            with lock:
+                sent_bytes[self.path.partition("?")[0]] += len(piece)
             if "chunked" in faults:
                 piece = b"%x\r\n%s\r\n" % (len(piece), piece)
             self.wfile.write(piece)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
+#include "assets/cache_entry.h"
 #include "tests/unit/origin.h"
 #include "tests/unit/tar.h"
 
@@ -537,6 +538,69 @@ static void test_killed_anywhere(void **state)
 	}
 }
 
+/* One writes the part, who comes second has a file of its own; both end with the right entry. */
+static void test_parts(void **state)
+{
+	const struct cache_origin origin = { .url = "http://a/b", .etag = "\"1\"", .total = 5 };
+	struct box *x = *state;
+	struct cache_entry *first, *second;
+	struct err e;
+
+	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
+	cache_suspend(first);
+	assert_int_equal(count_names(x, "partial"), 0); /* of nothing there is nothing to keep */
+	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, &second, &e), 0);
+	assert_int_equal(count_names(x, "partial"), 1);
+	assert_int_equal(count_names(x, "tmp"), 1);
+	cache_set_origin(first, &origin);
+	assert_int_equal(cache_write(first, "hel", 3, &e), 0);
+	assert_int_equal(cache_write(second, "hello", 5, &e), 0);
+	cache_suspend(first);
+	must_be_absent(x);
+	assert_int_equal(cache_commit(second, &e), 0);
+	assert_int_equal(count_names(x, "tmp"), 0);
+
+	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
+	assert_int_equal(cache_size(first), 3);
+	assert_string_equal(cache_origin_of(first)->etag, "\"1\"");
+	assert_int_equal(cache_origin_of(first)->total, 5);
+	assert_int_equal(cache_write(first, "lo", 2, &e), 0);
+	assert_int_equal(cache_commit(first, &e), 0);
+	must_have_hello(x);
+	assert_int_equal(count_names(x, "partial"), 0);
+	cache_suspend(NULL);
+}
+
+/* A wrong part leaves nothing, a link is not followed, an old one is swept unless it is in use. */
+static void test_parts_that_are_none(void **state)
+{
+	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
+	const struct cache_origin origin = { .url = "http://a/b", .total = 5 };
+	struct box *x = *state;
+	struct cache_entry *en;
+	char name[CACHE_NAME_MAX];
+	struct err e;
+
+	cache_side_name("partial", &x->d, name);
+	assert_int_equal(symlink("/etc/passwd", path_of(x, name)), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, &en, &e), 0);
+	assert_int_equal(cache_size(en), 0);
+	cache_set_origin(en, &origin);
+	assert_int_equal(cache_write(en, "HELLO", 5, &e), 0);
+	assert_true(cache_commit(en, &e) < 0);
+	assert_int_equal(count_names(x, "partial"), 0);
+
+	assert_int_equal(cache_resume(x->c, &x->d, &en, &e), 0);
+	assert_int_equal(cache_write(en, "hel", 3, &e), 0);
+	assert_int_equal(utimensat(AT_FDCWD, path_of(x, name), old, 0), 0);
+	cache_clean_tmp(x->c);
+	assert_int_equal(count_names(x, "partial"), 1);
+	cache_suspend(en);
+	cache_clean_tmp(x->c);
+	assert_int_equal(count_names(x, "partial"), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -546,6 +610,8 @@ int main(void)
 		TEST(test_wrong_bytes_leave_nothing),
 		TEST(test_wrong_bytes_keep_the_right_ones),
 		TEST(test_abort),
+		TEST(test_parts),
+		TEST(test_parts_that_are_none),
 		TEST(test_entry_changed_on_disk),
 		TEST(test_no_record_means_hash_again),
 		TEST(test_entry_from_elsewhere),

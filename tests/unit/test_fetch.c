@@ -5,217 +5,36 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include "assets/cache_dir.h"
-#include "assets/fetch.h"
 #include "assets/fetch_job.h"
 #include "nodeup/base/dur.h"
-#include "tests/unit/origin.h"
-
-enum { SIZE = 65536 };
-
-struct box {
-	struct origin *o;
-	char dir[64];
-	int root_fd;
-	struct arena *a;
-	struct http *http;
-	struct cache *cache;
-	struct fetcher *f;
-	struct digest right; /* of the origin's default body */
-};
-
-static void open_fetcher(struct box *x, struct http *http)
-{
-	struct err e;
-
-	fetch_free(x->f);
-	assert_int_equal(fetch_new(http, x->cache, &x->f, &e), 0);
-}
-
-static int start_origin(void **state)
-{
-	static const char *const names[] = { "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY" };
-
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		assert_int_equal(unsetenv(names[i]), 0);
-	*state = origin_start();
-	return 0;
-}
-
-static int stop_origin(void **state)
-{
-	origin_stop(*state);
-	return 0;
-}
-
-static int setup(void **state)
-{
-	struct box *x = xcalloc(1, sizeof(*x));
-	autofree unsigned char *body = origin_body(SIZE);
-	struct http_opts opts = { .header_timeout_ns = DUR_SEC / 2,
-				  .stall_timeout_ns = DUR_SEC / 2 };
-	struct err e;
-
-	x->o = *state;
-	tmp_make(x->dir);
-	opts.root_fd = x->root_fd = open(x->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	assert_true(x->root_fd >= 0);
-	x->a = arena_new_empty();
-	digest_of(DIGEST_SHA256, body, SIZE, &x->right);
-	assert_int_equal(http_new(&opts, &x->http, &e), 0);
-	assert_int_equal(cache_new(x->root_fd, "/cache", true, &x->cache, &e), 0);
-	open_fetcher(x, x->http);
-	*state = x;
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	struct box *x = *state;
-	struct origin *o = x->o;
-
-	fetch_free(x->f);
-	http_free(x->http);
-	cache_free(x->cache);
-	(void)close(x->root_fd);
-	arena_free(x->a);
-	assert_int_equal(cache_remove(AT_FDCWD, x->dir), 0);
-	free(x);
-	*state = o;
-	return 0;
-}
-
-/* What done said. */
-struct verdict {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	int calls, r, cancelled;
-	struct err e;
-};
-
-#define VERDICT_INIT                                                                   \
-	{                                                                              \
-		.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER \
-	}
-
-static void on_done(void *arg, int r, const struct err *e)
-{
-	struct verdict *v = arg;
-
-	(void)pthread_mutex_lock(&v->lock);
-	v->calls++;
-	v->r = r;
-	v->cancelled += r == -ECANCELED;
-	if (r < 0)
-		v->e = *e;
-	(void)pthread_cond_signal(&v->changed);
-	(void)pthread_mutex_unlock(&v->lock);
-}
-
-static void wait_calls(struct verdict *v, int n)
-{
-	(void)pthread_mutex_lock(&v->lock);
-	while (v->calls < n)
-		(void)pthread_cond_wait(&v->changed, &v->lock);
-	(void)pthread_mutex_unlock(&v->lock);
-}
-
-/* An asset "kubelet" from these paths of the origin (or whole URLs), NULL-terminated. */
-static struct asset asset_at(struct box *x, ...)
-{
-	struct asset as = { .name = "kubelet", .digest = x->right };
-	const char *path;
-	va_list ap;
-
-	va_start(ap, x);
-	while ((path = va_arg(ap, const char *))) {
-		autofree char *url = origin_url(x->o, "%s", path);
-
-		strv_add(x->a, &as.urls, arena_str(x->a, *path == '/' ? url : path));
-	}
-	va_end(ap);
-	return as;
-}
-
-static struct verdict fetch(struct box *x, const struct asset *as)
-{
-	struct verdict v = VERDICT_INIT;
-
-	fetch_start(x->f, as, on_done, &v);
-	wait_calls(&v, 1);
-	return v;
-}
-
-static void must_succeed(struct box *x, const struct asset *as)
-{
-	struct verdict v = fetch(x, as);
-
-	if (v.r < 0)
-		fail_msg("%s", v.e.msg);
-	assert_true(cache_has(x->cache, &as->digest));
-}
-
-static struct err must_fail(struct box *x, const struct asset *as, enum err_kind kind,
-			    const char *says)
-{
-	struct verdict v = fetch(x, as);
-
-	if (v.r >= 0 || v.e.kind != kind || !strstr(v.e.msg, says))
-		fail_msg("r %d kind %d '%s', wanted '%s'", v.r, v.e.kind, v.e.msg, says);
-	if (!str_has_prefix(v.e.msg, "asset 'kubelet': "))
-		fail_msg("does not name the asset: %s", v.e.msg);
-	assert_null(strstr(v.e.msg, "hunter2"));
-	for (size_t i = 0; i < v.e.nnotes; i++)
-		assert_null(strstr(v.e.notes[i].text, "hunter2"));
-	assert_false(cache_has(x->cache, &as->digest));
-	return v.e;
-}
-
-static const char *note(const struct err *e, const char *label)
-{
-	for (size_t i = 0; i < e->nnotes; i++)
-		if (strcmp(e->notes[i].label, label) == 0)
-			return e->notes[i].text;
-	return "";
-}
-
-static int count_of(struct box *x, const char *path)
-{
-	autofree char *url = origin_url(x->o, "/__count?path=%s", path);
-	autobuf struct buf b = BUF_INIT(100);
-	struct err e;
-
-	assert_int_equal(http_get(x->http, &(struct http_req){ .url = url }, &b, NULL, &e), 0);
-	return (int)strtol(buf_str(&b), NULL, 10);
-}
+#include "tests/unit/fetch_box.h"
 
 static void test_fetched_once(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/once/kubelet", NULL);
+	struct asset as = box_asset_at(x, "/once/kubelet", NULL);
 
-	must_succeed(x, &as);
-	must_succeed(x, &as);
-	open_fetcher(x, x->http);
-	must_succeed(x, &as);
-	assert_int_equal(count_of(x, "/once/kubelet"), 1);
+	box_must_succeed(x, &as);
+	box_must_succeed(x, &as);
+	box_open_fetcher(x, x->http);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/once/kubelet"), 1);
 }
 
 /* All in one round: a second one would ask the first mirrors again. */
 static void test_dead_mirrors(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "http://127.0.0.1:1/kubelet", "/m1/kubelet?status=404",
-				   "/m1/kubelet?truncate=100", "/m1/kubelet?empty",
-				   "/m1/kubelet?wrong", "/m1/good/kubelet", NULL);
+	struct asset as = box_asset_at(x, "http://127.0.0.1:1/kubelet", "/m1/kubelet?status=404",
+				       "/m1/kubelet?truncate=100", "/m1/kubelet?empty",
+				       "/m1/kubelet?wrong", "/m1/good/kubelet", NULL);
 	struct fetch_status st;
 
-	must_succeed(x, &as);
+	box_must_succeed(x, &as);
 	assert_true(fetch_status(x->f, &as, &st));
 	assert_int_equal(st.attempt, 6);
 	assert_int_equal(st.bytes, SIZE);
@@ -226,124 +45,128 @@ static void test_dead_mirrors(void **state)
 static void test_retried_until_it_works(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/retry/kubelet?fail=2", NULL);
+	struct asset as = box_asset_at(x, "/retry/kubelet?fail=2", NULL);
 
-	must_succeed(x, &as);
-	assert_int_equal(count_of(x, "/retry/kubelet"), 3);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/retry/kubelet"), 3);
 }
 
 static void test_three_rounds(void **state)
 {
 	struct box *x = *state;
-	struct asset as =
-		asset_at(x, "/r3/a/kubelet?status=500&s=hunter2", "/r3/b/kubelet?status=404", NULL);
-	struct err e = must_fail(x, &as, ERR_NET, "attempt 6, round 3, 2 mirrors: GET 'http://");
+	struct asset as = box_asset_at(x, "/r3/a/kubelet?status=500&s=hunter2",
+				       "/r3/b/kubelet?status=404", NULL);
+	struct err e =
+		box_must_fail(x, &as, ERR_NET, "attempt 6, round 3, 2 mirrors: GET 'http://");
 
 	assert_non_null(strstr(e.msg, "HTTP status 404"));
-	assert_non_null(strstr(note(&e, "mirror"), "HTTP status 500"));
+	assert_non_null(strstr(box_note(&e, "mirror"), "HTTP status 500"));
 	assert_int_equal(e.nnotes, 2);
 	assert_int_equal(e.errnum, ENOENT);
-	assert_int_equal(count_of(x, "/r3/a/kubelet"), 3);
-	assert_int_equal(count_of(x, "/r3/b/kubelet"), 3);
+	assert_int_equal(box_count_of(x, "/r3/a/kubelet"), 3);
+	assert_int_equal(box_count_of(x, "/r3/b/kubelet"), 3);
 }
 
 /* The same half every time is progress once. */
 static void test_short_body(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/short/kubelet?truncate=30000", NULL);
+	struct asset as = box_asset_at(x, "/short/kubelet?truncate=30000", NULL);
 
-	(void)must_fail(x, &as, ERR_NET, "short body: 30000 of 65536 bytes came");
-	assert_int_equal(count_of(x, "/short/kubelet"), 4);
+	(void)box_must_fail(x, &as, ERR_NET, "short body: 30000 of 65536 bytes came");
+	assert_int_equal(box_count_of(x, "/short/kubelet"), 4);
 }
 
 static void test_empty_body(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/none/kubelet?empty", NULL);
+	struct asset as = box_asset_at(x, "/none/kubelet?empty", NULL);
 
-	(void)must_fail(x, &as, ERR_NET, "empty body");
-	assert_int_equal(count_of(x, "/none/kubelet"), 3);
+	(void)box_must_fail(x, &as, ERR_NET, "empty body");
+	assert_int_equal(box_count_of(x, "/none/kubelet"), 3);
 	/* unless nothing is what was asked for */
 	digest_of(DIGEST_SHA256, "", 0, &as.digest);
-	must_succeed(x, &as);
+	box_must_succeed(x, &as);
 }
 
 static void test_wrong_content(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/wrong/kubelet?wrong&s=hunter2", NULL);
+	struct asset as = box_asset_at(x, "/wrong/kubelet?wrong&s=hunter2", NULL);
 	autofree unsigned char *body = origin_body(SIZE);
 	char want[DIGEST_TEXT_MAX], got[DIGEST_TEXT_MAX];
 	struct digest d;
-	struct err e = must_fail(x, &as, ERR_INTEGRITY, "wrong content, 1 of 1 mirror, attempt 1");
+	struct err e =
+		box_must_fail(x, &as, ERR_INTEGRITY, "wrong content, 1 of 1 mirror, attempt 1");
 
 	body[0] ^= 1;
 	digest_of(DIGEST_SHA256, body, SIZE, &d);
-	assert_string_equal(note(&e, "want"),
+	assert_string_equal(box_note(&e, "want"),
 			    arena_printf(x->a, "sha256 %s", digest_hex(&as.digest, want)));
-	assert_string_equal(note(&e, "got"), arena_printf(x->a, "sha256 %s", digest_hex(&d, got)));
-	assert_string_equal(note(&e, "size"), "65536 bytes = Content-Length, not truncated");
-	assert_non_null(strstr(note(&e, "url"), "/wrong/kubelet"));
-	assert_string_equal(note(&e, "why"), "");
+	assert_string_equal(box_note(&e, "got"),
+			    arena_printf(x->a, "sha256 %s", digest_hex(&d, got)));
+	assert_string_equal(box_note(&e, "size"), "65536 bytes = Content-Length, not truncated");
+	assert_non_null(strstr(box_note(&e, "url"), "/wrong/kubelet"));
+	assert_string_equal(box_note(&e, "why"), "");
 
 	/* dropped for the run: not asked again */
-	(void)must_fail(x, &as, ERR_INTEGRITY, "wrong content");
-	assert_int_equal(count_of(x, "/wrong/kubelet"), 1);
+	(void)box_must_fail(x, &as, ERR_INTEGRITY, "wrong content");
+	assert_int_equal(box_count_of(x, "/wrong/kubelet"), 1);
 	/* the next run may */
-	open_fetcher(x, x->http);
-	(void)must_fail(x, &as, ERR_INTEGRITY, "wrong content");
-	assert_int_equal(count_of(x, "/wrong/kubelet"), 2);
+	box_open_fetcher(x, x->http);
+	(void)box_must_fail(x, &as, ERR_INTEGRITY, "wrong content");
+	assert_int_equal(box_count_of(x, "/wrong/kubelet"), 2);
 }
 
 static void test_stale_hash(void **state)
 {
 	struct box *x = *state;
-	struct asset same = asset_at(x, "/same/a?wrong", "/same/b?wrong", NULL);
-	struct asset other = asset_at(x, "/other/a?wrong", "/other/b?wrong=html&nolength", NULL);
+	struct asset same = box_asset_at(x, "/same/a?wrong", "/same/b?wrong", NULL);
+	struct asset other =
+		box_asset_at(x, "/other/a?wrong", "/other/b?wrong=html&nolength", NULL);
 	struct err e;
 
-	e = must_fail(x, &same, ERR_INTEGRITY, "wrong content, 2 of 2 mirrors, attempt 2");
+	e = box_must_fail(x, &same, ERR_INTEGRITY, "wrong content, 2 of 2 mirrors, attempt 2");
 	assert_string_equal(
-		note(&e, "why"),
+		box_note(&e, "why"),
 		"both mirrors send the same bytes: the document's hash is probably stale");
-	open_fetcher(x, x->http);
-	e = must_fail(x, &other, ERR_INTEGRITY, "wrong content, 2 of 2 mirrors");
-	assert_string_equal(note(&e, "why"), "");
-	assert_string_equal(note(&e, "size"), "53 bytes, no Content-Length, maybe truncated");
+	box_open_fetcher(x, x->http);
+	e = box_must_fail(x, &other, ERR_INTEGRITY, "wrong content, 2 of 2 mirrors");
+	assert_string_equal(box_note(&e, "why"), "");
+	assert_string_equal(box_note(&e, "size"), "53 bytes, no Content-Length, maybe truncated");
 }
 
 /* A liar and a dead mirror: the liar is out, the dead one has its rounds, and both are named. */
 static void test_liar_and_dead(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/ld/liar?wrong", "/ld/dead?status=503", NULL);
-	struct err e = must_fail(x, &as, ERR_NET, "HTTP status 503");
+	struct asset as = box_asset_at(x, "/ld/liar?wrong", "/ld/dead?status=503", NULL);
+	struct err e = box_must_fail(x, &as, ERR_NET, "HTTP status 503");
 
-	assert_non_null(strstr(note(&e, "mirror"), "/ld/liar': wrong content"));
-	assert_int_equal(count_of(x, "/ld/liar"), 1);
-	assert_int_equal(count_of(x, "/ld/dead"), 4); /* the liar's bytes were progress, once */
+	assert_non_null(strstr(box_note(&e, "mirror"), "/ld/liar': wrong content"));
+	assert_int_equal(box_count_of(x, "/ld/liar"), 1);
+	assert_int_equal(box_count_of(x, "/ld/dead"), 4); /* the liar's bytes were progress, once */
 }
 
 static void test_stall_goes_on(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/slow/a?stall=1000", "/slow/b?hang", "/slow/c", NULL);
+	struct asset as = box_asset_at(x, "/slow/a?stall=1000", "/slow/b?hang", "/slow/c", NULL);
 
-	must_succeed(x, &as);
-	assert_int_equal(count_of(x, "/slow/a"), 1);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/slow/a"), 1);
 }
 
 static void test_retry_after_is_kept(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/busy/kubelet?fail=1&code=503&retry_after=1", NULL);
+	struct asset as = box_asset_at(x, "/busy/kubelet?fail=1&code=503&retry_after=1", NULL);
 	int64_t began = dur_now();
 
-	must_succeed(x, &as);
+	box_must_succeed(x, &as);
 	/* the jitter of a first round ends after 0.2 s */
 	assert_true(dur_now() - began >= DUR_SEC);
-	assert_int_equal(count_of(x, "/busy/kubelet"), 2);
+	assert_int_equal(box_count_of(x, "/busy/kubelet"), 2);
 }
 
 /* The origin answers none before it was asked for all. */
@@ -363,82 +186,66 @@ static void test_all_at_once_and_a_file(void **state)
 			tmp_write(x->dir, "local", body, 1000);
 			path = arena_printf(x->a, "file://%s/local", x->dir);
 		}
-		as[i] = asset_at(x, path, NULL);
+		as[i] = box_asset_at(x, path, NULL);
 		digest_of(DIGEST_SHA1, body, 1000 + i, &as[i].digest);
-		fetch_start(x->f, &as[i], on_done, &v);
+		fetch_start(x->f, &as[i], box_on_done, &v);
 	}
-	wait_calls(&v, N);
+	box_wait_calls(&v, N);
 	for (size_t i = 0; i < N; i++)
 		assert_true(cache_has(x->cache, &as[i].digest));
 	for (size_t i = 1; i < N; i++)
-		assert_int_equal(count_of(x, arena_printf(x->a, "/many/%zu", i)), 1);
+		assert_int_equal(box_count_of(x, arena_printf(x->a, "/many/%zu", i)), 1);
 }
 
 static void test_one_transfer_for_one_digest(void **state)
 {
 	struct box *x = *state;
-	struct asset first = asset_at(x, "/shared/a?delay=0.3", NULL);
-	struct asset second = asset_at(x, "/shared/b", NULL);
+	struct asset first = box_asset_at(x, "/shared/a?delay=0.3", NULL);
+	struct asset second = box_asset_at(x, "/shared/b", NULL);
 	struct verdict v = VERDICT_INIT;
 
-	fetch_start(x->f, &first, on_done, &v);
-	fetch_start(x->f, &first, on_done, &v);
-	fetch_start(x->f, &second, on_done, &v);
-	wait_calls(&v, 3);
+	fetch_start(x->f, &first, box_on_done, &v);
+	fetch_start(x->f, &first, box_on_done, &v);
+	fetch_start(x->f, &second, box_on_done, &v);
+	box_wait_calls(&v, 3);
 	assert_int_equal(v.r, 0);
-	assert_int_equal(count_of(x, "/shared/a"), 1);
-	assert_int_equal(count_of(x, "/shared/b"), 0);
+	assert_int_equal(box_count_of(x, "/shared/a"), 1);
+	assert_int_equal(box_count_of(x, "/shared/b"), 0);
 }
 
 static void test_offline(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/off/kubelet", NULL);
+	struct asset as = box_asset_at(x, "/off/kubelet", NULL);
 
-	open_fetcher(x, NULL);
-	(void)must_fail(x, &as, ERR_NET, "offline, and not in the cache");
-	open_fetcher(x, x->http);
-	must_succeed(x, &as);
-	open_fetcher(x, NULL);
-	must_succeed(x, &as);
-	assert_int_equal(count_of(x, "/off/kubelet"), 1);
-}
-
-static void wait_moving(struct box *x, const struct asset *as)
-{
-	struct fetch_status st = { 0 };
-	const struct timespec nap = { .tv_nsec = 5 * 1000 * 1000 };
-
-	while (st.bytes == 0) {
-		assert_true(fetch_status(x->f, as, &st));
-		(void)nanosleep(&nap, NULL);
-	}
-	assert_int_equal(st.bytes, 1000);
-	assert_int_equal(st.total, SIZE);
-	assert_int_equal(st.attempt, 1);
-	assert_string_equal(st.last_error, "");
-	assert_null(strchr(st.url, '?'));
+	box_open_fetcher(x, NULL);
+	(void)box_must_fail(x, &as, ERR_NET, "offline, and not in the cache");
+	box_open_fetcher(x, x->http);
+	box_must_succeed(x, &as);
+	box_open_fetcher(x, NULL);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/off/kubelet"), 1);
 }
 
 static void test_cancel(void **state)
 {
 	struct box *x = *state;
-	struct asset first = asset_at(x, "/cancel/a?stall=1000", NULL), second = first;
+	struct asset first = box_asset_at(x, "/cancel/a?stall=1000", NULL), second = first;
 	struct verdict v1 = VERDICT_INIT, v2 = VERDICT_INIT;
 
-	fetch_start(x->f, &first, on_done, &v1);
-	fetch_start(x->f, &second, on_done, &v2);
-	wait_moving(x, &first);
+	fetch_start(x->f, &first, box_on_done, &v1);
+	fetch_start(x->f, &second, box_on_done, &v2);
+	box_wait_moving(x, &first);
 	/* the other one still wants it */
 	fetch_cancel(x->f, &first);
-	wait_calls(&v1, 1);
+	box_wait_calls(&v1, 1);
 	assert_int_equal(v1.r, -ECANCELED);
 	assert_int_equal(v2.calls, 0);
 	fetch_cancel(x->f, &second);
-	wait_calls(&v2, 1);
+	box_wait_calls(&v2, 1);
 	assert_int_equal(v2.r, -ECANCELED);
 	fetch_cancel(x->f, &second);
-	open_fetcher(x, x->http);
+	box_open_fetcher(x, x->http);
 	assert_int_equal(v1.calls, 1);
 	assert_int_equal(v2.calls, 1);
 	assert_false(fetch_status(x->f, &first, &(struct fetch_status){ 0 }));
@@ -458,12 +265,12 @@ static void test_cancel(void **state)
 static void test_free_while_waiting(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/patience/a?fail=9&retry_after=60", NULL);
+	struct asset as = box_asset_at(x, "/patience/a?fail=9&retry_after=60", NULL);
 	struct verdict v = VERDICT_INIT;
 	struct fetch_status st = { 0 };
 	int64_t began = dur_now();
 
-	fetch_start(x->f, &as, on_done, &v);
+	fetch_start(x->f, &as, box_on_done, &v);
 	while (st.next_try_ns == 0)
 		assert_true(fetch_status(x->f, &as, &st));
 	assert_true(st.next_try_ns > began + 50 * DUR_SEC);
@@ -480,17 +287,17 @@ static void test_free_while_waiting(void **state)
 static void test_free_at_any_time(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/race/a?status=500", "/race/b?truncate=100", NULL);
+	struct asset as = box_asset_at(x, "/race/a?status=500", "/race/b?truncate=100", NULL);
 
 	for (int i = 0; i < 60; i++) {
 		const struct timespec nap = { .tv_nsec = i * 300 * 1000 };
 		struct verdict v = VERDICT_INIT;
 
-		fetch_start(x->f, &as, on_done, &v);
+		fetch_start(x->f, &as, box_on_done, &v);
 		(void)nanosleep(&nap, NULL);
 		if (i % 2)
 			fetch_cancel(x->f, &as);
-		open_fetcher(x, x->http);
+		box_open_fetcher(x, x->http);
 		assert_int_equal(v.calls, 1);
 	}
 }
@@ -498,17 +305,17 @@ static void test_free_at_any_time(void **state)
 static void test_again_after_cancel(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/again/a", NULL);
+	struct asset as = box_asset_at(x, "/again/a", NULL);
 
 	for (int i = 0; i < 30; i++) {
 		struct verdict v = VERDICT_INIT, w = VERDICT_INIT;
 
-		fetch_start(x->f, &as, on_done, &v);
+		fetch_start(x->f, &as, box_on_done, &v);
 		fetch_cancel(x->f, &as);
-		fetch_start(x->f, &as, on_done, &w);
-		wait_calls(&w, 1);
+		fetch_start(x->f, &as, box_on_done, &w);
+		box_wait_calls(&w, 1);
 		assert_int_equal(w.r, 0);
-		wait_calls(&v, 1);
+		box_wait_calls(&v, 1);
 		assert_int_equal(v.calls, 1);
 		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
 		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
@@ -518,7 +325,7 @@ static void test_again_after_cancel(void **state)
 static void test_full_disk_is_no_mirrors_fault(void **state)
 {
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/full/a", "/full/b", NULL);
+	struct asset as = box_asset_at(x, "/full/a", "/full/b", NULL);
 	struct rlimit before, small;
 
 	/* the limit on file sizes is the disk that is full; its signal is blocked on all our threads */
@@ -526,11 +333,11 @@ static void test_full_disk_is_no_mirrors_fault(void **state)
 	small = before;
 	small.rlim_cur = 1000;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	(void)must_fail(x, &as, ERR_SYSTEM, "File too large");
+	(void)box_must_fail(x, &as, ERR_SYSTEM, "File too large");
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-	assert_int_equal(count_of(x, "/full/a"), 1);
-	assert_int_equal(count_of(x, "/full/b"), 0);
-	must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/full/a"), 1);
+	assert_int_equal(box_count_of(x, "/full/b"), 0);
+	box_must_succeed(x, &as);
 }
 
 /* The delays, by the book: full jitter, 0.2 s doubling to 5 s. */
@@ -538,7 +345,7 @@ static void test_backoff(void **state)
 {
 	static const double limits[] = { 0.2, 0.4, 0.8, 1.6, 3.2, 5, 5 };
 	struct box *x = *state;
-	struct asset as = asset_at(x, "/x", NULL);
+	struct asset as = box_asset_at(x, "/x", NULL);
 	struct fetch_job *j = xcalloc(1, sizeof(*j));
 
 	fetch_job_add_mirrors(j, &as);
@@ -557,7 +364,7 @@ static void test_backoff(void **state)
 	fetch_job_free(j);
 }
 
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+#define TEST(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
 
 int main(void)
 {
@@ -584,5 +391,5 @@ int main(void)
 		TEST(test_backoff),
 	};
 
-	return cmocka_run_group_tests(tests, start_origin, stop_origin);
+	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);
 }

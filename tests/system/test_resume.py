@@ -1,0 +1,120 @@
+"""What arrived is not asked for again: after a dropped connection, and after a kill of nodeup."""
+
+import re
+import shutil
+import time
+
+from world import CNI, KUBELET, same, tree
+
+SIZE = 2_000_000
+
+
+def parts(world):
+    """Name to size of what is kept of unfinished downloads."""
+    return {p.name: p.stat().st_size for p in (world.cache / "partial").glob("*") if not p.name.endswith(".from")}
+
+
+def path_of(url):
+    return "/" + url.split("://", 1)[1].split("/", 1)[1]
+
+
+def sent(world, url):
+    return int(world.origin.control(f"/__sent?path={path_of(url)}"))
+
+
+def asked_from(world, url):
+    """Where the range of the last request began."""
+    found = re.search(r"^range: bytes=(\d+)-$", world.origin.control(f"/__headers?path={path_of(url)}"), re.M)
+    return int(found.group(1)) if found else None
+
+
+def finished(world):
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+    assert world.unused() == [] and not list((world.cache / "partial").glob("*"))
+
+
+def killed_in(world, url, at_least):
+    """Run, and kill when so much of the file is on the disk; gives how much it was in the end."""
+    name = f"sha256-{world.digest(KUBELET)}"
+    process = world.start(world.argv("apply"))
+    deadline = time.monotonic() + 10
+    while parts(world).get(name, 0) < at_least:
+        assert process.poll() is None and time.monotonic() < deadline, "the download never got there"
+        time.sleep(0.005)
+    process.kill()
+    world.finish(process, 0, may_die=True)
+    assert not world.entry(KUBELET).exists()
+    return parts(world)[name]
+
+
+def test_dropped_connections(world):
+    url = world.url(KUBELET, "ranges", "truncate=600000")
+    world.assets[KUBELET].urls = [url]
+    world.converge()
+    finished(world)
+    assert world.origin.count(url) == 4 and sent(world, url) == SIZE
+
+
+def test_the_next_mirror_goes_on(world):
+    first, second = world.url(KUBELET, "ranges", "truncate=600000"), world.url(KUBELET, "ranges", "etag=b")
+    world.assets[KUBELET].urls = [first, second]
+    world.converge()
+    finished(world)
+    assert (sent(world, first), sent(world, second)) == (600000, SIZE - 600000)
+
+
+def test_killed_again_and_again(world):
+    world.converge()
+    want = tree(world.root)
+    for folder in (world.root, world.cache):
+        shutil.rmtree(folder)
+    world.make_root(world.root)
+    url = world.url(KUBELET, "ranges", "rate=1500000")
+    world.assets[KUBELET].urls = [url]
+    world.write_documents()
+    have = 0
+    for i in range(4):
+        before, have = have, killed_in(world, url, have + 200_000)
+        assert asked_from(world, url) == (before or None), "not what was missing was asked for"
+    world.converge()
+    assert asked_from(world, url) == have and world.origin.count(url) == 5
+    finished(world)
+    same(want, tree(world.root))
+
+
+def test_killed_and_the_object_has_changed(world):
+    """The part is of another object: by its mark the server sees that, and sends all of the new one."""
+    url = world.url(KUBELET, "ranges", "rate=1500000", "times=1", "other=1")
+    world.contents = {**world.contents, KUBELET: bytes(b ^ 1 for b in world.contents[KUBELET]) + b"!"}
+    world.assets[KUBELET].digest, world.assets[KUBELET].urls = world.digest(KUBELET), [url]
+    world.write_documents()
+    have = killed_in(world, url, 200_000)
+    world.converge()
+    assert asked_from(world, url) == have and world.origin.count(url) == 2
+    finished(world)
+
+
+def test_a_damaged_part(world):
+    """Its bytes are not those that were sent: only the hash can tell, and then the whole is fetched."""
+    url = world.url(KUBELET, "ranges", "rate=1500000")
+    world.assets[KUBELET].urls = [url]
+    world.write_documents()
+    killed_in(world, url, 200_000)
+    part = world.cache / "partial" / f"sha256-{world.digest(KUBELET)}"
+    with part.open("r+b") as f:
+        f.write(b"damaged")
+    world.converge()
+    finished(world)
+    assert world.origin.count(url) == 3 and asked_from(world, url) is None
+
+
+def test_parts_of_two_assets(world):
+    for name in (KUBELET, CNI):
+        world.assets[name].urls = [world.url(name, "ranges", "rate=1500000")]
+    world.write_documents()
+    killed_in(world, world.assets[KUBELET].urls[0], 200_000)
+    have = parts(world)
+    world.converge()
+    for name in (KUBELET, CNI):
+        assert asked_from(world, world.assets[name].urls[0]) == have[f"sha256-{world.digest(name)}"]
+    finished(world)

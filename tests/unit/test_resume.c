@@ -1,0 +1,174 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "nodeup/base/dur.h"
+#include "tests/unit/fetch_box.h"
+
+/* Every byte is sent once, however often the connection drops. */
+static void test_dropped_connections(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/drop/kubelet?ranges&truncate=20000", NULL);
+	struct asset little =
+		box_asset_at(x, "/drop/little?ranges=10000&truncate=20000&times=1", NULL);
+
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/drop/kubelet"), 4);
+	assert_int_equal(box_sent_of(x, "/drop/kubelet"), SIZE);
+	/* a server may send less than it was asked for */
+	box_open_fetcher(x, x->http);
+	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+	box_must_succeed(x, &little);
+	assert_int_equal(box_count_of(x, "/drop/little"), 6);
+	assert_int_equal(box_sent_of(x, "/drop/little"), SIZE);
+}
+
+/* Marks differ between mirrors, the size must not. */
+static void test_next_mirror_goes_on(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/rest/a?ranges&truncate=30000&etag=one",
+				       "/rest/b?ranges&etag=two&truncate=10000",
+				       "/rest/c?ranges&star", NULL);
+
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/rest/a"), 1);
+	assert_int_equal(box_count_of(x, "/rest/b"), 1);
+	assert_int_equal(box_sent_of(x, "/rest/a"), 30000);
+	assert_int_equal(box_sent_of(x, "/rest/b"), 10000);
+	assert_int_equal(box_sent_of(x, "/rest/c"), SIZE - 40000);
+}
+
+static void test_next_run_goes_on(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/later/kubelet?ranges&stall=1000&times=1", NULL);
+	struct verdict v = VERDICT_INIT;
+
+	fetch_start(x->f, &as, box_on_done, &v);
+	box_wait_moving(x, &as);
+	box_open_fetcher(x, x->http);
+	assert_int_equal(v.cancelled, 1);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/later/kubelet"), 2);
+	assert_int_equal(box_sent_of(x, "/later/kubelet"), SIZE);
+}
+
+/* Another object under the same URL: by If-Range the server says so, else its mark and size do. */
+static void test_changed_object(void **state)
+{
+	static const char *const urls[] = {
+		"/changed/0?ranges&truncate=30000&times=1&other=1",
+		"/changed/1?ranges=blind&truncate=30000&times=1&other=1",
+		"/changed/2?ranges=blind&noetag&truncate=30000&times=1&other=1",
+		"/changed/3?ranges=blind&star&truncate=30000&times=1&other=1",
+	};
+	struct box *x = *state;
+	autofree unsigned char *body = origin_body(SIZE + 1);
+
+	for (size_t i = 0; i < SIZE; i++)
+		body[i] ^= 1;
+	body[SIZE] = '!';
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++) {
+		struct asset as = box_asset_at(x, urls[i], NULL);
+
+		digest_of(DIGEST_SHA256, body, SIZE + 1, &as.digest);
+		box_must_succeed(x, &as);
+		assert_int_equal(box_count_of(x, arena_printf(x->a, "/changed/%zu", i)), i ? 3 : 2);
+		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+		box_open_fetcher(x, x->http);
+	}
+}
+
+/* The first part is a lie, the rest is not: who lied is not known before each has sent it whole. */
+static void test_parts_of_a_liar(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/half/liar?ranges&wrong&truncate=30000&times=1",
+				       "/half/good?ranges", NULL);
+	struct fetch_status st;
+
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/half/liar"), 2);
+	assert_int_equal(box_sent_of(x, "/half/liar"), 30000 + SIZE);
+	assert_int_equal(box_count_of(x, "/half/good"), 2);
+	assert_int_equal(box_sent_of(x, "/half/good"), SIZE - 30000 + SIZE);
+	assert_true(fetch_status(x->f, &as, &st));
+	assert_int_equal(st.attempt, 4);
+}
+
+/* As a run leaves it that was killed with n bytes. */
+static void leave_part(struct box *x, size_t n, const char *record)
+{
+	autofree unsigned char *body = origin_body(n);
+	char hex[DIGEST_TEXT_MAX];
+	const char *name =
+		arena_printf(x->a, "cache/partial/sha256-%s", digest_hex(&x->right, hex));
+
+	tmp_write(x->dir, name, body, n);
+	tmp_write(x->dir, arena_printf(x->a, "%s.from", name), record, strlen(record));
+}
+
+static void test_complete_part(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/part/kubelet?ranges&etag=x", NULL);
+	const char *url = strchr(as.urls.v[0], '?'), *from;
+
+	from = arena_strn(x->a, as.urls.v[0], (size_t)(url - as.urls.v[0]));
+	leave_part(x, SIZE, arena_printf(x->a, "v1\n%d\n%s\n\n\nend\n", SIZE, from));
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/part/kubelet"), 0);
+	/* of unknown size: the server says that there is no more */
+	box_open_fetcher(x, x->http);
+	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+	leave_part(x, SIZE, arena_printf(x->a, "v1\n-1\n%s\n\"x\"\n\nend\n", from));
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/part/kubelet"), 1);
+	assert_int_equal(box_sent_of(x, "/part/kubelet"), 0);
+}
+
+/* What a record does not vouch for, or only half of one: none of it is used. */
+static void test_damaged_part(void **state)
+{
+	static const char *const records[] = { "", "v1\n65536\n", "v2\n65536\n\n\n\nend\n",
+					       "v1\n10\n\n\n\nend\n",
+					       "v1\n-1\nhttp://else\n\"a\"\n\nend\n" };
+	struct box *x = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+		const char *path = arena_printf(x->a, "/damaged/%zu", i);
+		struct asset as = box_asset_at(x, arena_printf(x->a, "%s?ranges", path), NULL);
+
+		box_open_fetcher(x, x->http);
+		leave_part(x, 1000, records[i]);
+		box_must_succeed(x, &as);
+		assert_int_equal(box_count_of(x, path), 1);
+		assert_int_equal(box_sent_of(x, path), SIZE);
+		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+	}
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_dropped_connections), TEST(test_next_mirror_goes_on),
+		TEST(test_next_run_goes_on),    TEST(test_changed_object),
+		TEST(test_parts_of_a_liar),     TEST(test_complete_part),
+		TEST(test_damaged_part),
+	};
+
+	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);
+}
