@@ -25,8 +25,8 @@ struct option {
 	size_t flag_offset; /* a bool that is set as well; SIZE_MAX: none */
 };
 
-#define DOCS (CMD_APPLY | CMD_PLAN | CMD_VALIDATE | CMD_USERDATA)
-#define RUNS (CMD_APPLY | CMD_PLAN)
+#define DOCS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_VALIDATE | CMD_USERDATA)
+#define RUNS (CMD_APPLY | CMD_REPAIR | CMD_PLAN)
 #define FETCHES (RUNS | CMD_BAKE)
 #define ALL (~0)
 #define ROW(n, meta, val, member, cmds, text)                                                   \
@@ -50,8 +50,8 @@ static const struct option options[] = {
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_VALIDATE, "use the cache and persisted documents only"),
 	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES, "replace a URL prefix; repeatable"),
 	{ .name = "retries", .metavar = "N", .help = "whole runs after a failed one, 30 s apart; -1: for ever (default 0, in our own unit -1)",
-	  .commands = CMD_APPLY, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
-	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY, "give up after this time"),
+	  .commands = CMD_APPLY | CMD_REPAIR, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
+	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),
 	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE, "unknown keys are errors"),
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
 	{ .name = "wait", .metavar = "DUR", .help = "with --install-systemd-unit: block until it has finished",

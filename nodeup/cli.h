@@ -19,6 +19,7 @@ enum cli_command_bit {
 	CMD_HELP = 1 << 4,
 	CMD_VERSION = 1 << 5,
 	CMD_BAKE = 1 << 6,
+	CMD_REPAIR = 1 << 7,
 };
 
 struct cli {
@@ -59,6 +60,8 @@ int cmd_apply(struct cli *cli, struct err *e);
 int cmd_plan(struct cli *cli, struct err *e);
 /* The documents alone. */
 int cmd_validate(struct cli *cli, struct err *e);
+/* As apply, and no record is believed. */
+int cmd_repair(struct cli *cli, struct err *e);
 /* Fill the cache. */
 int cmd_bake(struct cli *cli, struct err *e);
 /* Render the user-data script. */

@@ -301,6 +301,12 @@ static int dry_run(struct cli *cli, struct err *e)
 	return r < 0 ? r : 0;
 }
 
+int cmd_repair(struct cli *cli, struct err *e)
+{
+	cli->verify = true;
+	return cmd_apply(cli, e);
+}
+
 int cmd_apply(struct cli *cli, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/tasks/state.h"
@@ -174,6 +175,21 @@ static void open_bus(struct session *s)
 		s->boot.facts.systemd = strtoll(version, NULL, 10);
 }
 
+/* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
+static void trust_nothing(struct session *s)
+{
+	for (size_t i = 0; i < s->plan.n; i++) {
+		struct task *t = s->plan.tasks[i];
+
+		if (t->kind == TASK_ASSET)
+			t->ops = &task_asset_recheck_ops;
+		if (t->kind == TASK_UNPACK && cache_recheck_tree(s->ctx.cache, t->unpack.asset))
+			log_warning("asset %s: what was unpacked of it is damaged, or its archive; "
+				    "it is unpacked again",
+				    t->unpack.asset->name);
+	}
+}
+
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
@@ -193,6 +209,8 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = cache_new(s->ctx.cache_root_fd, cache, req->for_apply, &s->ctx.cache, e);
 	if (r < 0)
 		return r;
+	if (s->ctx.verify)
+		trust_nothing(s);
 	if (!req->for_apply)
 		return 0;
 	r = workers_new(&s->workers, e);

@@ -162,6 +162,9 @@ struct task_ops {
 
 extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
 
+/* For an asset of which no record is believed. */
+extern const struct task_ops task_asset_recheck_ops;
+
 extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
 	task_install_ops, task_sysctl_ops, task_reload_ops, task_image_ops, task_unit_ops;
 

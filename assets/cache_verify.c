@@ -1,0 +1,146 @@
+#include "assets/cache_verify.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "assets/cache_dir.h"
+#include "assets/extract.h"
+
+enum { DEPTH_MAX = 256, TARGET_MAX = 4096, CHUNK = 64 << 10 };
+
+/* as for the first time: what did not fit then has no tree */
+static const struct extract_limits limits = { .entries = UINT64_MAX, .bytes = UINT64_MAX };
+
+static int open_entry(const struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+
+	if (c->dir_fd < 0) {
+		errno = ENOENT;
+		return -1;
+	}
+	return openat(c->dir_fd, cache_entry_name(d, name),
+		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
+{
+	char name[CACHE_NAME_MAX], record[CACHE_NAME_MAX];
+	autoclose int fd = open_entry(c, d), again = -1;
+	struct digest got;
+	struct stat st;
+	int r;
+
+	if (fd < 0 && errno == ENOENT)
+		return -ENOENT;
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
+		r = digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e);
+		if (r < 0)
+			return r;
+		if (digest_eq(&got, d))
+			return 0;
+	}
+	/* opening an entry that has no record hashes it and removes what is wrong */
+	if (c->writable) {
+		(void)unlinkat(c->dir_fd, cache_side_name("verified", d, record), 0);
+		if (cache_open(c, d, &again, e) == 0)
+			return 0;
+	}
+	return err_fail(e, ERR_INTEGRITY, EBADMSG, "'%s/%s' is damaged", c->dir,
+			cache_entry_name(d, name));
+}
+
+static bool same_bytes(int a, int b)
+{
+	autofree char *x = xcalloc(2, CHUNK);
+	char *y = x + CHUNK;
+
+	for (off_t at = 0;;) {
+		ssize_t n = pread(a, x, CHUNK, at);
+
+		if (n < 0 || pread(b, y, CHUNK, at) != n || memcmp(x, y, (size_t)n) != 0)
+			return false;
+		if (n == 0)
+			return true;
+		at += n;
+	}
+}
+
+static bool same_tree(int a, int b, int depth);
+
+static bool same_entry(int a, int b, const char *name, int depth)
+{
+	autoclose int x = -1, y = -1;
+	char to[TARGET_MAX], there[TARGET_MAX];
+	struct stat s, t;
+	ssize_t n;
+
+	if (fstatat(a, name, &s, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    fstatat(b, name, &t, AT_SYMLINK_NOFOLLOW) < 0 || s.st_mode != t.st_mode ||
+	    s.st_uid != t.st_uid || s.st_gid != t.st_gid)
+		return false;
+	if (S_ISLNK(s.st_mode)) {
+		n = readlinkat(a, name, to, sizeof(to));
+		return n >= 0 && readlinkat(b, name, there, sizeof(there)) == n &&
+		       memcmp(to, there, (size_t)n) == 0;
+	}
+	x = openat(a, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	y = openat(b, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (x < 0 || y < 0)
+		return false;
+	return S_ISDIR(s.st_mode) ? same_tree(x, y, depth + 1) : same_bytes(x, y);
+}
+
+/* All that is in a is in b; the number of names says that nothing else is. */
+static bool same_tree(int a, int b, int depth)
+{
+	int own = openat(a, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
+	int other_fd = openat(b, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autodir DIR *other = other_fd < 0 ? NULL : fdopendir(other_fd);
+	const struct dirent *d;
+	ssize_t more = 0;
+
+	if (!dir || !other || depth == DEPTH_MAX)
+		return false;
+	while ((d = readdir(dir))) {
+		more++;
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
+		    !same_entry(a, b, d->d_name, depth))
+			return false;
+	}
+	while (readdir(other))
+		more--;
+	return more == 0;
+}
+
+/* Whether the published tree is what its archive holds. */
+static bool is_right(struct cache *c, const struct asset *as, int tree)
+{
+	autoclose int archive = -1, fresh = -1;
+	char tmp[CACHE_NAME_MAX];
+	struct err e;
+	bool same;
+
+	if (cache_recheck(c, &as->digest, &e) < 0 || cache_open(c, &as->digest, &archive, &e) < 0 ||
+	    cache_make_tmp(c, true, tmp, &fresh, &e) < 0)
+		return false;
+	same = extract_tar(archive, as->name, fresh, &limits, &e) == 0 && same_tree(fresh, tree, 0);
+	(void)cache_remove(c->dir_fd, tmp);
+	return same;
+}
+
+bool cache_recheck_tree(struct cache *c, const struct asset *as)
+{
+	char name[CACHE_NAME_MAX];
+	autoclose int tree = -1, lock = -1;
+
+	cache_side_name("unpacked", &as->digest, name);
+	if (!c->writable)
+		return false;
+	tree = openat(c->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if ((tree < 0 && errno == ENOENT) || (tree >= 0 && is_right(c, as, tree)))
+		return false;
+	lock = cache_lock(c, true);
+	return cache_remove(c->dir_fd, name) == 0;
+}

@@ -1,0 +1,13 @@
+/* cache_verify.h - look at a cache without believing its records
+ * For repair: what was right when it was written may have been damaged on the disk since. A cache
+ * that is open for reading only is looked at and not changed.
+ * Owner: none. Errors: SYSTEM, INTEGRITY. Threads: all functions. */
+#pragma once
+
+#include "assets/cache.h"
+
+/* Hash an entry: 0 right, -ENOENT absent, -EBADMSG (INTEGRITY) damaged, and then removed. */
+int cache_recheck(struct cache *c, const struct digest *d, struct err *e) must_check;
+/* Unpack the archive of a published tree once more and compare. A tree that differs, or that can be
+ * compared with nothing, is removed: true. */
+bool cache_recheck_tree(struct cache *c, const struct asset *as);

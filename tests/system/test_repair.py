@@ -1,0 +1,100 @@
+"""nodeup repair: disks lie, and records are no proof.  Damage is done under the records' own stamps, so
+that nothing but reading every byte can find it."""
+
+import pytest
+
+from world import CNI, KUBELET, OK, OWN, PENDING, SYSTEM, differences, listing, same
+
+
+def records(world):
+    return [world.root / "var/lib/nodeup/state", *world.cache.glob("verified/*")]
+
+
+def damage(world, *paths):
+    """Flip a bit and let the records say that this is how it was."""
+    for path in paths:
+        old = path.stat()
+        data = bytearray(path.read_bytes())
+        data[1000] ^= 1
+        path.chmod(0o644)
+        path.write_bytes(data)
+        path.chmod(old.st_mode & 0o7777)
+        new = path.stat()
+        for record in records(world):
+            text = record.read_text()
+            for then, now in ((old.st_mtime_ns, new.st_mtime_ns), (old.st_ctime_ns, new.st_ctime_ns)):
+                text = text.replace(str(then), str(now))
+            record.write_text(text)
+
+
+def repair(world, *flags):
+    done = world.run("repair", *flags)
+    assert done.code == OK and done.out.splitlines()[-1] == "success", done
+    return done
+
+
+def unpacked(world, member):
+    tree = world.cache / "unpacked" / f"sha256-{world.digest(CNI)}"
+    return next(tree.rglob(member))
+
+
+def test_nothing_to_repair(world):
+    world.converge()
+    asked, before = world.requests(), listing(world.root, skip=OWN)
+    cached = listing(world.cache, skip=("tmp",))
+    repair(world)
+    assert world.requests() == asked
+    same(before, listing(world.root, skip=OWN))
+    changed = [d for d in differences(cached, listing(world.cache, skip=("tmp",))) if not d.startswith(".: ")]
+    assert not changed and not world.unused(), changed
+
+
+def test_a_cached_asset(world):
+    world.converge()
+    asked, entry = world.requests(), world.entry(KUBELET)
+    damage(world, entry)
+    world.converge()
+    assert world.requests() == asked and entry.read_bytes() != world.contents[KUBELET], "the damage must not show"
+    done = repair(world)
+    assert world.requests() == asked + 1 and entry.read_bytes() == world.contents[KUBELET]
+    assert any("asset kubelet" in l and f"'{entry}' is damaged" in l for l in done.lines), done
+
+
+def test_an_installed_file(world):
+    world.converge()
+    asked, path = world.requests(), world.installed(KUBELET)
+    damage(world, path)
+    world.converge()
+    assert path.read_bytes() != world.contents[KUBELET], "the damage must not show"
+    done = repair(world)
+    assert world.requests() == asked and path.read_bytes() == world.contents[KUBELET]
+    assert any("/usr/local/bin/kubelet" in l for l in done.lines), done
+
+
+@pytest.mark.parametrize("also_installed", (False, True))
+def test_an_unpacked_archive(world, also_installed):
+    world.converge()
+    asked, tree, path = world.requests(), unpacked(world, "bridge"), world.installed("bridge")
+    good = path.read_bytes()
+    damage(world, *[tree, path][:1 + also_installed])
+    done = repair(world)
+    assert path.read_bytes() == good and unpacked(world, "bridge").read_bytes() == good and world.requests() == asked
+    assert any(CNI in l and "damaged" in l for l in done.lines), done
+
+
+def test_offline(world):
+    world.converge()
+    damage(world, world.entry(KUBELET))
+    done = world.run("repair", "--offline")
+    assert done.code not in (OK, SYSTEM) and KUBELET in done.failure, done
+
+
+def test_plan_shows_it_and_changes_nothing(world):
+    world.converge()
+    assert world.plan("--verify").code == OK
+    damage(world, world.entry(KUBELET))
+    before = listing(world.cache)
+    done = world.plan("--verify")
+    assert done.code == PENDING and "asset kubelet" in done.out and "damaged" in done.out, done
+    same(before, listing(world.cache))
+    assert world.plan().code == OK
