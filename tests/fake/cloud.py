@@ -15,7 +15,7 @@ On both ports:
     /__expire           IMDS: no token is valid any more
     /__set?path=P&value=V   IMDS: another value below meta-data; without value: none
     /__key?id=I&secret=S[&token=T]  S3: this key alone is known, and asked for
-    /__clock?off=S      S3: the clock is so much ahead
+    /__clock?off=S[&step=S] S3: the clock is so much ahead, and more so by step with each request
     /__signed           S3: how many requests had a signature
 """
 import collections
@@ -59,7 +59,7 @@ class Faults:
         elif url.path == "/__key":
             server.keys = {query["id"]: [query["secret"], query.get("token")]}
         elif url.path == "/__clock":
-            server.off = int(query["off"])
+            server.off, server.step = int(query["off"]), int(query.get("step", "0"))
         elif url.path == "/__signed":
             answer = str(server.signed)
         self.send(200, answer.encode())
@@ -104,6 +104,7 @@ class Faults:
 class S3(Faults, s3.Handler):
     def do_GET(self):
         self.server.signed += bool(self.headers.get("Authorization"))
+        self.server.off += self.server.step
         if self.fault():
             return
         if self.path.startswith("/~index/"):
@@ -171,7 +172,7 @@ def main():
         "instance-id": "i-0123456789abcdef0", "instance-type": "m5.large",
         "local-hostname": "ip-10-0-0-7.us-west-2.compute.internal other.example", "local-ipv4": "10.0.0.7",
     }
-    print(serve(S3, root=root, region=region, keys={}, off=0, signed=0),
+    print(serve(S3, root=root, region=region, keys={}, off=0, step=0, signed=0),
           serve(Imds, facts=facts, tokens={}, user_data=None, document={}), flush=True)
     sys.stdin.read()
 

@@ -194,6 +194,18 @@ static void test_clock_only_once(void **state)
 	assert_non_null(fx_note(&e, "clock", " s off S3's; signed with S3's time"));
 }
 
+/* A server that has another time for each question must not be asked for ever. */
+static void test_clock_that_runs_away(void **state)
+{
+	struct fixture *fx = *state;
+
+	cloud_tell(fx->c, CLOUD_S3, "/__clock?off=7200&step=7200");
+	go_private(fx);
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/k", "status=403&code=RequestTimeTooSkewed&times=99");
+	fx_expect_failure(fx, "s3://bucket/k", EACCES);
+	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/k"), 2);
+}
+
 static void test_expired_token_is_renewed(void **state)
 {
 	struct fixture *fx = *state;
@@ -214,6 +226,28 @@ static void test_expired_token_is_renewed(void **state)
 	e = fx_expect_failure(fx, "s3://bucket/m", EPROTO);
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/m"), 2);
 	assert_non_null(strstr(e.msg, "400 ExpiredToken"));
+
+	/* IMDS may be late with them, and the refusal is no bad request for ever */
+	fx_object(fx, "bucket/n", "x");
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/n", "status=400&code=ExpiredToken&times=3");
+	store_set_patience(fx->s, -1);
+	fx_expect(fx, "s3://bucket/n", "x");
+	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/n"), 4);
+	assert_int_equal(fx->waits, 2);
+}
+
+/* A key of the environment is what it is: nobody has to wait. */
+static void test_expired_token_of_the_environment(void **state)
+{
+	struct fixture *fx = *state;
+
+	assert_int_equal(setenv("AWS_ACCESS_KEY_ID", "ASIA9", 1), 0);
+	assert_int_equal(setenv("AWS_SECRET_ACCESS_KEY", "canary-s", 1), 0);
+	go_private(fx);
+	store_set_patience(fx->s, -1);
+	cloud_fault(fx->c, CLOUD_S3, "/bucket/k", "status=400&code=ExpiredToken&times=99");
+	fx_expect_failure(fx, "s3://bucket/k", EPROTO);
+	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/k"), 1);
 }
 
 /* A redirect leads elsewhere, and what was signed is for here. */
@@ -239,7 +273,9 @@ int main(void)
 		T(test_clock_is_corrected),
 		T(test_clock_is_corrected_for_many),
 		T(test_clock_only_once),
+		T(test_clock_that_runs_away),
 		T(test_expired_token_is_renewed),
+		T(test_expired_token_of_the_environment),
 		T(test_signed_is_not_redirected),
 	};
 
