@@ -101,3 +101,15 @@ def test_reboot_converges_from_what_is_there(boots):
     explained(node, nodechecks.wait_finished, node)
     explained(node, nodechecks.check_stable, node)
     assert len(node.requests()) == requests, "an asset was fetched again"
+
+
+def test_run_by_cloud_init_in_the_foreground(lab):
+    """The other way to deadlock: units are started while cloud-init's own job is not done (docker#23793)."""
+    script = labassets.seed_user_data(WORKER, lab.assets)
+    assert "--install-systemd-unit" in script
+    node = lab.boot("foreground", WORKER, script.replace("--install-systemd-unit", "apply"))
+    explained(node, nodechecks.wait_kubelet, node)
+    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
+    assert node.show("kops-configuration.service", "LoadState")["LoadState"] == "not-found"
+    assert "success" in node.exec("cat", "/var/log/cloud-init-output.log").stdout.splitlines()
+    explained(node, nodechecks.check_stable, node)
