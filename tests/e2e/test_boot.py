@@ -103,13 +103,37 @@ def test_reboot_converges_from_what_is_there(boots):
     assert len(node.requests()) == requests, "an asset was fetched again"
 
 
-def test_run_by_cloud_init_in_the_foreground(lab):
-    """The other way to deadlock: units are started while cloud-init's own job is not done (docker#23793)."""
+@pytest.fixture(scope="module")
+def foreground(lab):
     script = labassets.seed_user_data(WORKER, lab.assets)
     assert "--install-systemd-unit" in script
-    node = lab.boot("foreground", WORKER, script.replace("--install-systemd-unit", "apply"))
+    return lab.boot("foreground", WORKER, script.replace("--install-systemd-unit", "apply"))
+
+
+def test_run_by_cloud_init_in_the_foreground(foreground):
+    """The other way to deadlock: units are started while cloud-init's own job is not done (docker#23793)."""
+    node = foreground
     explained(node, nodechecks.wait_kubelet, node)
     node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
     assert node.show("kops-configuration.service", "LoadState")["LoadState"] == "not-found"
     assert "success" in node.exec("cat", "/var/log/cloud-init-output.log").stdout.splitlines()
     explained(node, nodechecks.check_stable, node)
+
+
+def test_a_crash_loop_is_told_with_its_own_words(foreground):
+    """Active is not success: kubelet starts, meets a manifest it refuses, and is restarted for ever."""
+    node = foreground
+    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")
+    node.sh("systemctl stop kubelet; echo nonsense >/etc/kubernetes/manifests/bad.manifest")
+    result = node.exec("/var/cache/kubernetes-install/nodeup", "apply",
+                       "--conf=/var/cache/kubernetes-install/kube_env.yaml", timeout=120)
+    assert result.returncode == 71, result
+    failed = [line for line in result.stderr.splitlines() if "FAILED" in line]
+    assert len(failed) == 1 and "kubelet.service" in failed[0] and "stay up" in failed[0], result.stderr
+    assert "bad.manifest" in result.stderr.split("FAILED", 1)[1], "the journal's last lines are missing"
+    assert "success" not in result.stdout
+    assert '"state": "failed"' in node.exec("cat", "/run/nodeup/status.json").stdout
+    node.sh("rm /etc/kubernetes/manifests/bad.manifest")
+    result = node.exec("/var/cache/kubernetes-install/nodeup", "apply",
+                       "--conf=/var/cache/kubernetes-install/kube_env.yaml", timeout=120)
+    assert result.returncode == 0, result
