@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "assets/cache_kops.h"
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
@@ -190,6 +191,14 @@ static void trust_nothing(struct session *s)
 	}
 }
 
+static void adopt_kops(const struct session *s)
+{
+	size_t n = cache_adopt_kops(s->ctx.cache);
+
+	if (n)
+		log_notice("%zu files of kops' cache taken over", n);
+}
+
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
@@ -209,6 +218,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = cache_new(s->ctx.cache_root_fd, cache, req->for_apply, &s->ctx.cache, e);
 	if (r < 0)
 		return r;
+	adopt_kops(s);
 	if (s->ctx.verify)
 		trust_nothing(s);
 	if (!req->for_apply)
