@@ -130,10 +130,25 @@ static bool is_right(struct cache *c, const struct asset *as, int tree)
 	return same;
 }
 
+/* Aside first: half a tree must not have a tree's name, wherever we are killed. */
+static bool drop_tree(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+
+	cache_side_name("unpacked", d, name);
+	cache_side_name("tmp", d, aside);
+	(void)cache_remove(c->dir_fd, aside);
+	if (renameat(c->dir_fd, name, c->dir_fd, aside) < 0)
+		return false;
+	(void)cache_remove(c->dir_fd, aside);
+	return true;
+}
+
 bool cache_recheck_tree(struct cache *c, const struct asset *as)
 {
 	char name[CACHE_NAME_MAX];
-	autoclose int tree = -1, lock = -1;
+	autoclose int tree = -1;
 
 	cache_side_name("unpacked", &as->digest, name);
 	if (!c->writable)
@@ -141,6 +156,5 @@ bool cache_recheck_tree(struct cache *c, const struct asset *as)
 	tree = openat(c->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if ((tree < 0 && errno == ENOENT) || (tree >= 0 && is_right(c, as, tree)))
 		return false;
-	lock = cache_lock(c, true);
-	return cache_remove(c->dir_fd, name) == 0;
+	return drop_tree(c, &as->digest);
 }
