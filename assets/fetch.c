@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
-#include "assets/fetch_job.h"
+#include "assets/fetch_answer.h"
 #include "nodeup/base/dur.h"
 
 enum { RETRY_AFTER_MAX_S = 60 };
@@ -18,19 +18,6 @@ struct errand {
 	struct errand *next;
 	void (*fn)(struct fetch_job *j);
 	struct fetch_job *job;
-};
-
-struct fetcher {
-	struct http *http; /* NULL: offline */
-	struct cache *cache;
-	pthread_t disk; /* hashes and syncs, so that the net thread never waits for a disk */
-
-	pthread_mutex_t lock; /* what follows, and the jobs */
-	pthread_cond_t changed;
-	struct fetch_job *jobs;
-	struct errand *first, **last;
-	size_t pending; /* jobs that are not idle, and callbacks under way */
-	bool stop;
 };
 
 static void lock(struct fetcher *f)
@@ -180,56 +167,6 @@ static void end_round(struct fetch_job *j)
 	finish(j, r, &e);
 }
 
-/* What of an answer belongs to what is here already; < 0 when nothing does. */
-static int take_answer(struct fetch_job *j, const struct http_result *res, struct err *e)
-{
-	const struct fetch_mirror *m = &j->mirrors[j->current];
-	uint64_t have = cache_size(j->entry);
-	struct cache_origin now;
-	int r = 0;
-
-	j->headed = true;
-	j->answer = range_judge(cache_origin_of(j->entry), m->url, have, res, &now);
-	if (j->answer == RANGE_CHANGED)
-		return err_fail(e, ERR_NET, ESTALE, "GET '%s': the object changed", m->public);
-	if (j->answer == RANGE_WHOLE && have > 0)
-		r = cache_restart(j->entry, e);
-	if (r < 0)
-		return r;
-	j->mixed = j->answer != RANGE_WHOLE;
-	cache_set_origin(j->entry, &now);
-	lock(j->fetcher);
-	j->bytes = (int64_t)cache_size(j->entry);
-	j->total = now.total;
-	unlock(j->fetcher);
-	return 0;
-}
-
-static void on_head(void *arg, const struct http_result *res)
-{
-	struct fetch_job *j = arg;
-	struct err e = { .kind = ERR_NONE };
-
-	(void)take_answer(j, res, &e);
-	lock(j->fetcher);
-	j->err = e;
-	unlock(j->fetcher);
-}
-
-static int on_data(void *arg, const void *p, size_t n, struct err *e)
-{
-	struct fetch_job *j = arg;
-
-	if (j->err.kind != ERR_NONE) {
-		*e = j->err;
-		return -e->errnum;
-	}
-	lock(j->fetcher);
-	j->bytes += (int64_t)n;
-	unlock(j->fetcher);
-	return cache_write(j->entry, p, n, e);
-}
-
 /* A mirror failed: remember it, and go on with the next one at once. */
 static void mirror_failed(struct fetch_job *j, const struct err *e, int64_t retry_after_ns)
 {
@@ -263,6 +200,15 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 		try_next(j);
 }
 
+static void committed(struct fetch_job *j)
+{
+	lock(j->fetcher);
+	if (j->headed)
+		fetch_hosts_note(&j->fetcher->hosts, j->mirrors[j->current].url, FETCH_HOST_GOOD);
+	unlock(j->fetcher);
+	finish(j, 0, NULL);
+}
+
 static void on_committed(void *arg, int r)
 {
 	struct fetch_job *j = arg;
@@ -270,7 +216,7 @@ static void on_committed(void *arg, int r)
 
 	(void)r; /* of the timer; the commit's verdict is in j->err */
 	if (e.kind == ERR_NONE)
-		finish(j, 0, NULL);
+		committed(j);
 	else if (e.kind == ERR_INTEGRITY)
 		wrong_bytes(j, &e);
 	else
@@ -336,18 +282,11 @@ static void body_came(struct fetch_job *j)
 	} else if (j->headed && j->bytes < j->total && j->answer == RANGE_REST) {
 		ask_again(j); /* a server may send less than the rest */
 	} else {
+		lock(j->fetcher);
+		fetch_pace_end(&j->pace, dur_now(), j->bytes, &j->fetcher->hosts);
+		unlock(j->fetcher);
 		commit_now(j);
 	}
-}
-
-/* Whether a failed answer tells that what is here is complete, or part of what is no more. */
-static bool is_about_range(struct fetch_job *j, const struct http_result *res)
-{
-	struct err e;
-
-	if (res->status == 416 && cache_size(j->entry) > 0)
-		(void)take_answer(j, res, &e);
-	return j->headed && (j->answer == RANGE_COMPLETE || j->answer == RANGE_CHANGED);
 }
 
 static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
@@ -359,7 +298,7 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 		body_came(j);
 	} else if (r == -ECANCELED) {
 		ask_again(j); /* nobody wants it, or somebody does again */
-	} else if (is_about_range(j, res)) {
+	} else if (fetch_answer_is_about_range(j, res)) {
 		if (j->answer == RANGE_COMPLETE)
 			commit_now(j);
 		else if (cache_restart(j->entry, &failure) < 0)
@@ -367,6 +306,7 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 		else
 			ask_again(j);
 	} else if (e->kind == ERR_NET) {
+		fetch_answer_failed(j, res);
 		mirror_failed(j, e, res->retry_after_ns);
 	} else {
 		cache_abort(j->entry); /* a disk that fails or is full has no place for parts */
@@ -400,8 +340,8 @@ static void start_transfer(struct fetch_job *j)
 	struct http_req req = {
 		.url = url,
 		.max_bytes = asset_bytes_max,
-		.head = on_head,
-		.data = on_data,
+		.head = fetch_answer_head,
+		.data = fetch_answer_data,
 		.done = on_done,
 		.arg = j,
 	};
@@ -424,6 +364,8 @@ static void try_next(struct fetch_job *j)
 
 	lock(f);
 	wanted = is_wanted(j);
+	for (size_t i = 0; i < j->nmirrors; i++)
+		j->mirrors[i].rank = fetch_hosts_rank(&f->hosts, j->mirrors[i].url);
 	more = wanted && fetch_job_next_mirror(j, dur_now());
 	unlock(f);
 	if (!wanted) {
@@ -454,6 +396,7 @@ static void begin(struct fetch_job *j)
 	if (have > 0 && cache_origin_of(j->entry)->total == (int64_t)have) {
 		j->bytes = j->total = (int64_t)have;
 		j->mixed = true;
+		j->headed = false;
 		commit_now(j);
 	} else {
 		try_next(j);
@@ -677,6 +620,7 @@ void fetch_free(struct fetcher *f)
 		next = j->next;
 		fetch_job_free(j);
 	}
+	fetch_hosts_free(&f->hosts);
 	(void)pthread_cond_destroy(&f->changed);
 	(void)pthread_mutex_destroy(&f->lock);
 	free(f);

@@ -2,7 +2,10 @@
  * All assets asked for move at once on the http engine. An attempt that fails goes on to the next
  * mirror at once; when all have failed: full jitter, 0.2 s doubling to 5 s (and Retry-After, up to
  * 60 s), then every mirror again. Three rounds that get no byte further than those before end it.
- * A mirror that sends wrong bytes is named and dropped for the run; -INTEGRITY when none is left. An
+ * What arrived stays: the next attempt, mirror or run goes on from there. A mirror that gives less than
+ * a tenth of the best of this run for 5 s is left while there is another; hosts that gave are asked
+ * first, those that failed last. A mirror that sends wrong bytes is named and dropped for the run, and
+ * from then on nothing is put together from parts; -INTEGRITY when none is left. An
  * HTTP status, a short body, an empty body and a wrong hash are four different messages, each with
  * URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
  * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.

@@ -48,22 +48,38 @@ void fetch_job_restart(struct fetch_job *j)
 	begin_round(j);
 }
 
+static bool is_left(const struct fetch_mirror *m, int64_t now_ns)
+{
+	return !m->dropped && !m->tried && m->not_before_ns <= now_ns;
+}
+
+bool fetch_job_has_other(const struct fetch_job *j, int64_t now_ns)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (is_left(&j->mirrors[i], now_ns) && j->mirrors[i].rank != FETCH_HOST_BAD)
+			return true;
+	return false;
+}
+
 bool fetch_job_next_mirror(struct fetch_job *j, int64_t now_ns)
 {
+	struct fetch_mirror *best = NULL;
+
 	for (size_t i = 0; i < j->nmirrors; i++) {
 		struct fetch_mirror *m = &j->mirrors[i];
 
-		if (m->dropped || m->tried || m->not_before_ns > now_ns)
-			continue;
-		m->tried = true;
-		j->current = i;
-		j->attempt++;
-		j->bytes = 0;
-		j->total = -1;
-		j->next_try_ns = 0;
-		return true;
+		if (is_left(m, now_ns) && (!best || m->rank < best->rank))
+			best = m;
 	}
-	return false;
+	if (!best)
+		return false;
+	best->tried = true;
+	j->current = (size_t)(best - j->mirrors);
+	j->attempt++;
+	j->bytes = 0;
+	j->total = -1;
+	j->next_try_ns = 0;
+	return true;
 }
 
 /* How long until a mirror that is not dropped may be asked again; -1 if all are dropped. */

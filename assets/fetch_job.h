@@ -5,6 +5,7 @@
 #pragma once
 
 #include "assets/fetch.h"
+#include "assets/fetch_hosts.h"
 #include "assets/fetch_range.h"
 #include "assets/url.h"
 
@@ -24,6 +25,7 @@ struct fetch_mirror {
 	bool dropped;                  /* sent wrong bytes in this run */
 	bool tried;                    /* in this round */
 	int64_t not_before_ns;         /* Retry-After */
+	enum fetch_rank rank;          /* of its host, when the next mirror was last looked for */
 };
 
 struct fetch_waiter {
@@ -56,6 +58,7 @@ struct fetch_job {
 	int64_t bytes, total;      /* of the attempt; total -1 unknown */
 	int64_t best, best_before; /* most bytes of any attempt, and before this round */
 	int64_t next_try_ns;
+	struct fetch_pace pace;
 	struct err err; /* what the last step failed with */
 };
 
@@ -63,7 +66,9 @@ struct fetch_job {
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
 /* Begin a run of attempts: counters back to zero, what mirrors were dropped stays. */
 void fetch_job_restart(struct fetch_job *j);
-/* Pick the next mirror of this round into j->current; false when the round is over. */
+/* Whether a mirror of this round is left whose host has not failed. */
+bool fetch_job_has_other(const struct fetch_job *j, int64_t now_ns);
+/* Pick the next mirror of this round, by rank, into j->current; false when the round is over. */
 bool fetch_job_next_mirror(struct fetch_job *j, int64_t now_ns);
 /* End the round: the delay before the next, or < 0 when there shall be none. */
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);

@@ -12,11 +12,12 @@ def finished(slow_runs, name):
     return world, result
 
 
-@pytest.mark.parametrize("name, seconds", [("stalls", 29), ("hangs", 29), ("trickles", 29), ("does not connect", 19)])
+@pytest.mark.parametrize("name, seconds", [("stalls", 29), ("hangs", 29), ("trickles", 4), ("does not connect", 19)])
 def test_a_silent_mirror_is_left(slow_runs, name, seconds):
     world, result = finished(slow_runs, name)
     bad, good = world.assets[KUBELET].urls
-    # had it lost patience sooner, a loaded mirror would be given up
+    # had it lost patience sooner, a loaded mirror would be given up; one that trickles where others of
+    # the run were quick is left sooner than one that is silent
     assert result.seconds >= seconds and world.origin.count(good) == 1
 
 

@@ -340,6 +340,88 @@ static void test_full_disk_is_no_mirrors_fault(void **state)
 	box_must_succeed(x, &as);
 }
 
+/* A host that gave is asked first, one that failed last; what has no such asset has not failed. */
+static void test_good_mirror_first(void **state)
+{
+	struct box *x = *state;
+	const char *good = arena_printf(x->a, "http://localhost:%d/good", x->o->port);
+	struct asset first = box_asset_at(x, "/hosts/a?status=500", good, NULL);
+	struct asset later = box_asset_at(x, "/hosts/b?size=100", "http://127.0.0.1:1/b",
+					  arena_printf(x->a, "%s/b?size=100", good), NULL);
+	struct asset only = box_asset_at(x, "/hosts/c?size=200", NULL);
+	autofree unsigned char *body = origin_body(200);
+
+	digest_of(DIGEST_SHA256, body, 100, &later.digest);
+	digest_of(DIGEST_SHA256, body, 200, &only.digest);
+	box_must_succeed(x, &first);
+	assert_int_equal(box_count_of(x, "/hosts/a"), 1);
+	box_must_succeed(x, &later);
+	assert_int_equal(box_count_of(x, "/hosts/b"), 0);
+	assert_int_equal(box_count_of(x, "/good/b"), 1);
+	/* last is not never, and whoever gives is good again */
+	box_must_succeed(x, &only);
+	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+	box_must_succeed(x, &later);
+	assert_int_equal(box_count_of(x, "/hosts/b"), 1);
+	/* a new run knows nothing */
+	box_open_fetcher(x, x->http);
+	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+	box_must_succeed(x, &first);
+	assert_int_equal(box_count_of(x, "/hosts/a"), 2);
+}
+
+/* Left for another, with what it gave; where there is no other it is put up with. */
+static void test_slow_mirror_is_left(void **state)
+{
+	struct box *x = *state;
+	struct asset quick = box_asset_at(x, "/pace/quick?size=30000", NULL);
+	struct asset as = box_asset_at(x, "/pace/slow?ranges&rate=4000", "/pace/fast?ranges", NULL);
+	struct asset only = box_asset_at(x, "/pace/only?rate=4000&size=30000", NULL);
+	autofree unsigned char *body = origin_body(30000);
+	struct verdict v = VERDICT_INIT;
+
+	digest_of(DIGEST_SHA256, body, 30000, &quick.digest);
+	digest_of(DIGEST_SHA1, body, 30000, &only.digest);
+	box_must_succeed(x, &quick);
+	fetch_start(x->f, &only, box_on_done, &v);
+	fetch_start(x->f, &as, box_on_done, &v);
+	box_wait_calls(&v, 2);
+	assert_int_equal(v.r, 0);
+	assert_int_equal(box_count_of(x, "/pace/slow"), 1);
+	assert_int_equal(box_count_of(x, "/pace/fast"), 1);
+	assert_in_range(box_sent_of(x, "/pace/slow"), 10000, SIZE - 1);
+	assert_in_range(box_sent_of(x, "/pace/fast"), 1, SIZE - 10000);
+	assert_int_equal(box_count_of(x, "/pace/only"), 1);
+	assert_int_equal(box_sent_of(x, "/pace/only"), 30000);
+}
+
+/* By the book: a tenth of the best, of a line that others share, unless it is done soon. */
+static void test_pace(void **state)
+{
+	struct fetch_hosts h = { 0 };
+	struct fetch_pace p;
+	double rate;
+
+	(void)state;
+	fetch_pace_begin(&p, 0, 0);
+	fetch_pace_end(&p, 1, 250000, &h);
+	assert_true(h.best == 1000000);
+	fetch_pace_begin(&p, 0, 7);
+	assert_false(fetch_pace_is_due(&p, 5 * DUR_SEC - 1));
+	assert_true(fetch_pace_is_due(&p, 5 * DUR_SEC));
+	assert_true(fetch_pace_is_slow(&p, 5 * DUR_SEC, 450007, -1, 1, &h, &rate));
+	assert_true(rate == 90000);
+	assert_false(fetch_pace_is_due(&p, 6 * DUR_SEC));
+	assert_false(fetch_pace_is_slow(&p, 10 * DUR_SEC, 1000007, -1, 1, &h, &rate));
+	assert_false(fetch_pace_is_slow(&p, 15 * DUR_SEC, 1450007, -1, 2, &h, &rate));
+	assert_false(fetch_pace_is_slow(&p, 20 * DUR_SEC, 1900007, 2800000, 1, &h, &rate));
+	assert_true(fetch_pace_is_slow(&p, 25 * DUR_SEC, 2350007, 3300000, 1, &h, &rate));
+	assert_false(fetch_pace_is_slow(&p, 30 * DUR_SEC, 22350007, -1, 1, &h, &rate));
+	assert_true(h.best == 4000000);
+}
+
 /* The delays, by the book: full jitter, 0.2 s doubling to 5 s. */
 static void test_backoff(void **state)
 {
@@ -388,6 +470,9 @@ int main(void)
 		TEST(test_free_at_any_time),
 		TEST(test_again_after_cancel),
 		TEST(test_full_disk_is_no_mirrors_fault),
+		TEST(test_good_mirror_first),
+		TEST(test_slow_mirror_is_left),
+		TEST(test_pace),
 		TEST(test_backoff),
 	};
 
