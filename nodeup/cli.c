@@ -46,6 +46,7 @@ static const struct option options[] = {
 	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE, "kube_env.yaml, as for apply; repeatable"),
 	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE, "all effects below DIR: image mode"),
 	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default /var/cache/nodeup)"),
+	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
 	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_VALIDATE, "use the cache and persisted documents only"),
 	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES, "replace a URL prefix; repeatable"),

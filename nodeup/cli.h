@@ -30,7 +30,7 @@ struct cli {
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs;
 	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help;
-	int64_t wait_ns, deadline_ns, retries, verbosity;
+	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, confs; /* confs: of a command that takes several */
 };

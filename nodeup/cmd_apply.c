@@ -193,6 +193,8 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("applied state not kept: %s", late.msg);
 	if (r == 0 && !s->boot.replayed && bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
+	if (r == 0)
+		session_trim_cache(s, ap->cli->cache_max);
 	return r;
 }
 

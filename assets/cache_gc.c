@@ -1,0 +1,148 @@
+#include "assets/cache_gc.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "assets/cache_dir.h"
+
+enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = 24 * 3600 };
+
+struct used {
+	struct digest digest;
+	uint64_t bytes; /* entry and tree */
+	time_t last;
+};
+
+struct usage {
+	struct used *v;
+	size_t n;
+	uint64_t bytes;
+};
+
+static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
+{
+	struct stat st;
+	const struct dirent *d;
+	autodir DIR *dir = NULL;
+	uint64_t sum;
+	int fd;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	sum = (uint64_t)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX)
+		return sum;
+	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	while (dir && (d = readdir(dir)))
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			sum += tree_bytes(fd, d->d_name, depth + 1);
+	return sum;
+}
+
+static void look_at(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	*ret = (struct used){ .digest = *d };
+	ret->bytes = tree_bytes(c->dir_fd, cache_entry_name(d, name), 0);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		ret->last = st.st_ctime;
+	ret->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name), 0);
+	/* without a record: since it came */
+	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
+		ret->last = st.st_mtime;
+}
+
+static struct usage measure(struct arena *a, const struct cache *c)
+{
+	static const char *const folders[] = { "sha1", "sha256", "sha512" };
+	struct usage u = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		int fd = openat(c->dir_fd, folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+		const struct dirent *e;
+
+		while (dir && (e = readdir(dir))) {
+			struct err ignored;
+			struct digest d;
+			struct used one;
+
+			if (digest_parse(e->d_name, strlen(e->d_name), &d, &ignored) < 0 ||
+			    strcmp(digest_algo_name(d.algo), folders[i]) != 0)
+				continue;
+			look_at(c, &d, &one);
+			u.bytes += one.bytes;
+			arena_push(a, u.v, u.n, one);
+		}
+	}
+	return u;
+}
+
+static int by_last(const void *a, const void *b)
+{
+	const struct used *x = a, *y = b;
+
+	return (x->last > y->last) - (x->last < y->last);
+}
+
+static bool is_kept(const struct digest *d, const struct digest *keep, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (digest_eq(d, &keep[i]))
+			return true;
+	return false;
+}
+
+static void renew(const struct cache *c, const struct digest *d, time_t now)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	cache_side_name("verified", d, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_mtime < now - RENEW_S)
+		(void)utimensat(c->dir_fd, name, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
+/* The tree goes aside first: half a tree must not have a tree's name. */
+static void evict(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+
+	(void)cache_remove(c->dir_fd, cache_side_name("tmp", d, aside));
+	if (renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0)
+		(void)cache_remove(c->dir_fd, aside);
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
+	(void)cache_remove(c->dir_fd, cache_entry_name(d, name));
+}
+
+size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const time_t now = time(NULL);
+	struct usage u;
+	size_t gone = 0;
+
+	if (!c->writable)
+		return 0;
+	for (size_t i = 0; i < n_keep; i++)
+		renew(c, &keep[i], now);
+	u = measure(a, c);
+	if (u.n)
+		qsort(u.v, u.n, sizeof(*u.v), by_last);
+	for (size_t i = 0; i < u.n && u.bytes > max && u.v[i].last < now - RECENT_S; i++) {
+		if (is_kept(&u.v[i].digest, keep, n_keep))
+			continue;
+		evict(c, &u.v[i].digest);
+		u.bytes -= u.v[i].bytes;
+		gone++;
+	}
+	return gone;
+}

@@ -1,0 +1,87 @@
+"""The cache has a size; what documents name does not count against what they do not."""
+
+import os
+import time
+
+from world import CNI, CNI_MEMBERS, KUBELET, tar
+
+DAY = 24 * 3600
+OTHER = tar({f"./{name}": name.encode() * 100 for name in CNI_MEMBERS})
+
+
+def record(world, digest):
+    return world.cache / f"verified/sha256-{digest}"
+
+
+def used(world, digest, days):
+    then = time.time() - days * DAY
+    os.utime(record(world, digest), (then, then))
+
+
+def replace(world, name, days):
+    """The documents name other bytes from now on; returns the old ones' digest."""
+    old = world.assets[name].digest
+    used(world, old, days)
+    world.assets[name] = world.local(name, b"the next " + name.encode())
+    return old
+
+
+def there(world, digest):
+    return (world.cache / "sha256" / digest).exists()
+
+
+def test_the_unnamed_go(world):
+    world.converge()
+    old = replace(world, KUBELET, days=3)
+    world.converge()
+    assert there(world, old), "8 GiB are not reached"
+    world.converge("--cache-max=-1")
+    assert there(world, old)
+    done = world.converge("--cache-max=1")
+    assert not there(world, old) and not record(world, old).exists()
+    assert any("1 assets that the documents do not name" in l for l in done.lines), done
+    assert all(there(world, a.digest) for n, a in world.assets.items() if n in (KUBELET, CNI)), "named ones stay"
+    assert world.plan("--offline", "--verify").code == 0 and not world.unused()
+
+
+def test_a_tree_goes_with_its_archive(world):
+    world.converge()
+    old = world.assets[CNI].digest
+    tree = world.cache / "unpacked" / f"sha256-{old}"
+    assert tree.is_dir()
+    used(world, old, days=2)
+    world.assets[CNI] = world.serve("cni-2.tar.gz", OTHER)
+    world.converge("--cache-max=1")
+    assert not there(world, old) and not tree.exists() and not world.unused()
+
+
+def test_least_recently_used_first(world):
+    world.converge()
+    first = replace(world, KUBELET, days=9)
+    world.converge()
+    second = world.assets[KUBELET].digest
+    used(world, second, days=5)
+    world.assets[KUBELET] = world.local(KUBELET, b"the last kubelet")
+    world.converge()
+    size = sum(p.lstat().st_blocks * 512 for top in ("sha256", "unpacked") for p in (world.cache / top).rglob("*"))
+    world.converge(f"--cache-max={size - 100_000}")
+    assert not there(world, first) and there(world, second)
+
+
+def test_what_was_just_used_stays(world):
+    world.converge()
+    old = replace(world, KUBELET, days=0)
+    world.converge("--cache-max=1")
+    assert there(world, old)
+
+
+def test_use_is_noted(world):
+    """Once a day at most: a second run changes nothing."""
+    world.converge()
+    digest = world.assets[KUBELET].digest
+    used(world, digest, days=3)
+    world.converge()
+    now = record(world, digest).stat().st_mtime_ns
+    assert now > (time.time() - DAY) * 10**9
+    world.converge()
+    assert record(world, digest).stat().st_mtime_ns == now
