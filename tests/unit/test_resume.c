@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "nodeup/base/dur.h"
+#include "assets/fetch_range.h"
 #include "tests/unit/fetch_box.h"
 
 /* Every byte is sent once, however often the connection drops. */
@@ -159,6 +159,59 @@ static void test_damaged_part(void **state)
 	}
 }
 
+/* What an answer to "bytes=30-" means, when 30 bytes of 100 are here. */
+static void test_answers(void **state)
+{
+	static const struct {
+		const char *url, *etag, *modified, *range;
+		int status;
+		enum range_answer answer;
+	} cases[] = {
+		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 30-99/100", 206,
+		  RANGE_REST },
+		{ "http://a/x?k", "etag: \"1\"", "x: y", "content-range: bytes 30-49/*", 206,
+		  RANGE_REST },
+		{ "http://a/x", "x: y", "x: y", "content-range: bytes 30-99/100", 206, RANGE_REST },
+		{ "http://b/x", "etag: \"2\"", "x: y", "content-range: bytes 30-99/100", 206,
+		  RANGE_REST },
+		{ "http://a/x", "etag: \"2\"", "x: y", "content-range: bytes 30-99/100", 206,
+		  RANGE_CHANGED },
+		{ "http://a/x", "x: y", "last-modified: Tue", "content-range: bytes 30-99/100", 206,
+		  RANGE_CHANGED },
+		{ "http://b/x", "x: y", "x: y", "content-range: bytes 30-100/101", 206,
+		  RANGE_CHANGED },
+		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 29-99/100", 206,
+		  RANGE_CHANGED },
+		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 30-29/100", 206,
+		  RANGE_CHANGED },
+		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: lines 30-99/100", 206,
+		  RANGE_CHANGED },
+		{ "http://a/x", "etag: \"1\"", "x: y", "x: y", 206, RANGE_CHANGED },
+		{ "http://a/x", "x: y", "x: y", "content-range: bytes */30", 416, RANGE_COMPLETE },
+		{ "http://a/x", "x: y", "x: y", "content-range: bytes */31", 416, RANGE_CHANGED },
+		{ "http://a/x", "x: y", "x: y", "x: y", 416, RANGE_CHANGED },
+		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 30-99/100", 200,
+		  RANGE_WHOLE },
+	};
+	const struct cache_origin before = {
+		.url = "http://a/x", .etag = "\"1\"", .modified = "Mon", .total = 100
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *headers[] = { cases[i].etag, cases[i].modified, cases[i].range, NULL };
+		struct http_result res = { .status = cases[i].status,
+					   .headers = headers,
+					   .content_length = -1 };
+		struct cache_origin now;
+
+		if (range_judge(&before, cases[i].url, 30, &res, &now) != cases[i].answer)
+			fail_msg("case %zu", i);
+		/* of nothing there is no rest */
+		assert_int_equal(range_judge(&before, cases[i].url, 0, &res, &now), RANGE_WHOLE);
+	}
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
 
 int main(void)
@@ -167,7 +220,7 @@ int main(void)
 		TEST(test_dropped_connections), TEST(test_next_mirror_goes_on),
 		TEST(test_next_run_goes_on),    TEST(test_changed_object),
 		TEST(test_parts_of_a_liar),     TEST(test_complete_part),
-		TEST(test_damaged_part),
+		TEST(test_damaged_part),        cmocka_unit_test(test_answers),
 	};
 
 	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);
