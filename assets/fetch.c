@@ -82,12 +82,12 @@ static struct fetch_waiter *take_waiters(struct fetch_job *j, bool all)
 	return taken;
 }
 
-static void tell(struct fetch_job *j, struct fetch_waiter *w, int r, const struct err *e)
+static void tell(struct fetch_waiter *w, int r, const struct err *e)
 {
 	struct fetch_waiter *next;
 	struct err cancelled;
 
-	(void)err_fail(&cancelled, ERR_NET, ECANCELED, "asset '%s': cancelled", j->name);
+	(void)err_fail(&cancelled, ERR_NET, ECANCELED, "cancelled");
 	for (; w; w = next) {
 		next = w->next;
 		if (w->cancelled)
@@ -119,7 +119,7 @@ static void finish(struct fetch_job *j, int r, const struct err *e)
 	j->state = FETCH_IDLE;
 	j->next_try_ns = 0;
 	unlock(f);
-	tell(j, waiters, r, e);
+	tell(waiters, r, e);
 	no_longer_pending(f);
 }
 
@@ -220,7 +220,7 @@ static void on_committed(void *arg, int r)
 	else if (e.kind == ERR_INTEGRITY)
 		wrong_bytes(j, &e);
 	else
-		finish(j, err_wrap(&e, "asset '%s'", j->name), &e);
+		finish(j, err_code(&e), &e);
 }
 
 /* On the disk thread. */
@@ -258,9 +258,7 @@ static void ask_again(struct fetch_job *j)
 
 static void fail(struct fetch_job *j, const struct err *e)
 {
-	struct err failure = *e;
-
-	finish(j, err_wrap(&failure, "asset '%s'", j->name), &failure);
+	finish(j, err_code(e), e);
 }
 
 static bool wants_nothing(const struct fetch_job *j)
@@ -369,7 +367,7 @@ static void try_next(struct fetch_job *j)
 	more = wanted && fetch_job_next_mirror(j, dur_now());
 	unlock(f);
 	if (!wanted) {
-		finish(j, err_fail(&e, ERR_NET, ECANCELED, "asset '%s': cancelled", j->name), &e);
+		finish(j, err_fail(&e, ERR_NET, ECANCELED, "cancelled"), &e);
 		return;
 	}
 	if (!more) {
@@ -413,14 +411,11 @@ static void on_looked_up(void *arg, int r)
 	if (e.kind == ERR_NONE)
 		finish(j, 0, NULL);
 	else if (e.errnum != ENOENT)
-		finish(j, err_wrap(&e, "asset '%s'", j->name), &e);
+		finish(j, err_code(&e), &e);
 	else if (j->fetcher->http)
 		begin(j);
 	else
-		finish(j,
-		       err_fail(&e, ERR_NET, ENOENT, "asset '%s': offline, and not in the cache",
-				j->name),
-		       &e);
+		finish(j, err_fail(&e, ERR_NET, ENOENT, "offline, and not in the cache"), &e);
 }
 
 /* *e, that there is no entry, stays or says otherwise. */
@@ -497,7 +492,6 @@ static struct fetch_job *add_job(struct fetcher *f, const struct asset *as)
 
 	j->fetcher = f;
 	j->digest = as->digest;
-	j->name = xstrdup(as->name);
 	j->next = f->jobs;
 	f->jobs = j;
 	return j;
@@ -536,7 +530,7 @@ static void on_cancelled(void *arg, int r)
 	lock(j->fetcher);
 	waiters = take_waiters(j, false);
 	unlock(j->fetcher);
-	tell(j, waiters, -ECANCELED, NULL);
+	tell(waiters, -ECANCELED, NULL);
 	no_longer_pending(j->fetcher);
 }
 

@@ -218,8 +218,8 @@ static int wrong_content(const struct fetch_job *j, size_t liars, const struct f
 	const struct err_note *size = find_note(&j->err, "size");
 	char hex[DIGEST_TEXT_MAX];
 	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
-			 "asset '%s': wrong content, %zu of %zu mirror%s, attempt %u", j->name,
-			 liars, j->nmirrors, j->nmirrors == 1 ? "" : "s", j->attempt);
+			 "wrong content, %zu of %zu mirror%s, attempt %u", liars, j->nmirrors,
+			 j->nmirrors == 1 ? "" : "s", j->attempt);
 
 	err_note(e, "want", "%s %s", digest_algo_name(j->digest.algo), digest_hex(&j->digest, hex));
 	err_note(e, "got", "%s", first->got.text);
@@ -242,9 +242,9 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);
-	r = err_fail(e, ERR_NET, j->err.errnum,
-		     "asset '%s': attempt %u, round %u, %zu mirror%s: %s", j->name, j->attempt,
-		     j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s", j->err.msg);
+	r = err_fail(e, ERR_NET, j->err.errnum, "attempt %u, round %u, %zu mirror%s: %s",
+		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
+		     j->err.msg);
 	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES; i++)
 		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
 	return r;
@@ -255,6 +255,5 @@ void fetch_job_free(struct fetch_job *j)
 	for (size_t i = 0; i < j->nmirrors; i++)
 		free(j->mirrors[i].url);
 	free(j->mirrors);
-	free(j->name);
 	free(j);
 }

@@ -40,7 +40,6 @@ struct fetch_job {
 	struct fetch_job *next;
 	struct fetcher *fetcher;
 	struct digest digest;
-	char *name;
 	struct fetch_mirror *mirrors;
 	size_t nmirrors, current;
 	struct fetch_waiter *waiters;

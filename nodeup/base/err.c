@@ -90,7 +90,7 @@ int err_wrap(struct err *e, const char *fmt, ...)
 		memcpy(e->msg, context, len);
 		memcpy(e->msg + len, ": ", 2);
 	}
-	return e->errnum > 0 ? -e->errnum : -EINVAL;
+	return err_code(e);
 }
 
 void err_note(struct err *e, const char *label, const char *fmt, ...)
@@ -106,6 +106,11 @@ void err_note(struct err *e, const char *label, const char *fmt, ...)
 	if (vsnprintf(note->text, sizeof(note->text), fmt, ap) < 0)
 		note->text[0] = '\0';
 	va_end(ap);
+}
+
+int err_code(const struct err *e)
+{
+	return e->errnum > 0 ? -e->errnum : -EINVAL;
 }
 
 int err_exit_status(const struct err *e)

@@ -56,6 +56,9 @@ int err_wrap(struct err *e, const char *fmt, ...) printf_like(2, 3);
 /* Add a labelled note; beyond ERR_NOTES it is dropped. */
 void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
 
+/* The error's negative errno, -EINVAL when no system call failed. */
+int err_code(const struct err *e);
+
 /* The kind's documented exit status. */
 int err_exit_status(const struct err *e);
 
