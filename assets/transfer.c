@@ -28,10 +28,26 @@ static char *rewrite(struct arena *a, const char *url, const struct strv *rewrit
 	return arena_str(a, url);
 }
 
+/* Credentials, signatures and tokens are for the origin they were made for and no other. */
+static void leave_secrets(struct transfer *t, const struct url *from, const struct url *to)
+{
+	static const char *const portable[] = { "accept:", "range:", "if-range:" };
+	struct strv kept = { 0 };
+
+	if (url_same_origin(from, to))
+		return;
+	for (size_t i = 0; i < t->req.headers.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(portable); k++)
+			if (strncasecmp(t->req.headers.v[i], portable[k], strlen(portable[k])) == 0)
+				strv_add(t->arena, &kept, t->req.headers.v[i]);
+	t->req.headers = kept;
+}
+
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites)
 {
 	struct transfer *t = xcalloc(1, sizeof(*t));
 	struct arena *a = t->arena = arena_new_empty();
+	struct url from, to;
 
 	t->fd = -1;
 	t->error_page = BUF_INIT(ERROR_PAGE_KEPT);
@@ -42,6 +58,9 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 	t->req.headers = (struct strv){ 0 };
 	for (size_t i = 0; i < req->headers.n; i++)
 		strv_add(a, &t->req.headers, arena_str(a, req->headers.v[i]));
+	from = url_split(req->url);
+	to = url_split(t->url);
+	leave_secrets(t, &from, &to);
 	if (req->body)
 		t->req.body = arena_strn(a, req->body, req->body_len);
 	transfer_reset(t);
@@ -249,16 +268,7 @@ int transfer_redirect(struct transfer *t, const char *to)
 	/* a server must not make us talk to this instance's metadata, nor metadata to a server */
 	if (url_is_link_local(&to_url) || url_is_link_local(&from_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': link-local", public);
-	if (!url_same_origin(&from_url, &to_url)) {
-		struct strv kept = { 0 };
-
-		for (size_t i = 0; i < t->req.headers.n; i++)
-			if (strncasecmp(t->req.headers.v[i], "accept:", 7) == 0 ||
-			    strncasecmp(t->req.headers.v[i], "range:", 6) == 0 ||
-			    strncasecmp(t->req.headers.v[i], "if-range:", 9) == 0)
-				strv_add(t->arena, &kept, t->req.headers.v[i]);
-		t->req.headers = kept;
-	}
+	leave_secrets(t, &from_url, &to_url);
 	t->url = arena_str(t->arena, to);
 	t->redirects++;
 	transfer_reset(t);

@@ -225,7 +225,8 @@ static void test_secrets_stay_with_their_origin(void **state)
 	struct http_opts opts = options(fx);
 	const char *headers[] = { "Authorization: hunter2", "X-Token: hunter2", "Accept: text/x" };
 	struct http_req req = { .headers = { headers, 3 } };
-	autofree char *near = NULL, *far = NULL;
+	autofree char *near = NULL, *far = NULL, *mirror = NULL;
+	const char *rewrite;
 
 	req.url = URL("/a?redirect=/near");
 	must_be_body(get_with(&opts, &req, BODY), BODY);
@@ -237,6 +238,15 @@ static void test_secrets_stay_with_their_origin(void **state)
 	far = ask(fx, "headers?path=/far");
 	assert_null(strstr(far, "hunter2"));
 	assert_non_null(strstr(far, "accept: text/x"));
+
+	/* a mirror that stands in for a dead host is not that host */
+	rewrite = arena_printf(fx->a, "https://bucket.invalid/=%s", URL("/mirror/"));
+	opts.rewrites = (struct strv){ &rewrite, 1 };
+	req.url = "https://bucket.invalid/key";
+	must_be_body(get_with(&opts, &req, BODY), BODY);
+	mirror = ask(fx, "headers?path=/mirror/key");
+	assert_null(strstr(mirror, "hunter2"));
+	assert_non_null(strstr(mirror, "accept: text/x"));
 }
 
 static void test_tls_is_verified(void **state)
