@@ -28,26 +28,39 @@ static char *rewrite(struct arena *a, const char *url, const struct strv *rewrit
 	return arena_str(a, url);
 }
 
-/* Credentials, signatures and tokens are for the origin they were made for and no other. */
-static void leave_secrets(struct transfer *t, const struct url *from, const struct url *to)
+static bool starts_like(const char *header, const char *const *names, size_t n)
 {
-	static const char *const portable[] = { "accept:", "range:", "if-range:" };
+	for (size_t i = 0; i < n; i++)
+		if (strncasecmp(header, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+/* Keep the headers that are listed, or those that are not. */
+static void keep_headers(struct transfer *t, const char *const *names, size_t n, bool listed)
+{
 	struct strv kept = { 0 };
 
-	if (url_same_origin(from, to))
-		return;
 	for (size_t i = 0; i < t->req.headers.n; i++)
-		for (size_t k = 0; k < ARRAY_LEN(portable); k++)
-			if (strncasecmp(t->req.headers.v[i], portable[k], strlen(portable[k])) == 0)
-				strv_add(t->arena, &kept, t->req.headers.v[i]);
+		if (starts_like(t->req.headers.v[i], names, n) == listed)
+			strv_add(t->arena, &kept, t->req.headers.v[i]);
 	t->req.headers = kept;
+}
+
+/* A signature is for the host it was made for, and not for the mirror that stands in for it. */
+static void leave_signature(struct transfer *t, const char *from)
+{
+	static const char *const signature[] = { "authorization:", "x-amz-" };
+	struct url from_url = url_split(from), to_url = url_split(t->url);
+
+	if (!url_same_origin(&from_url, &to_url))
+		keep_headers(t, signature, ARRAY_LEN(signature), false);
 }
 
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites)
 {
 	struct transfer *t = xcalloc(1, sizeof(*t));
 	struct arena *a = t->arena = arena_new_empty();
-	struct url from, to;
 
 	t->fd = -1;
 	t->error_page = BUF_INIT(ERROR_PAGE_KEPT);
@@ -58,9 +71,7 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 	t->req.headers = (struct strv){ 0 };
 	for (size_t i = 0; i < req->headers.n; i++)
 		strv_add(a, &t->req.headers, arena_str(a, req->headers.v[i]));
-	from = url_split(req->url);
-	to = url_split(t->url);
-	leave_secrets(t, &from, &to);
+	leave_signature(t, req->url);
 	if (req->body)
 		t->req.body = arena_strn(a, req->body, req->body_len);
 	transfer_reset(t);
@@ -254,6 +265,7 @@ int transfer_body(struct transfer *t, const char *p, size_t n)
 
 int transfer_redirect(struct transfer *t, const char *to)
 {
+	static const char *const portable[] = { "accept:", "range:", "if-range:" };
 	struct url from_url = url_split(t->url), to_url = url_split(to);
 	char public[URL_PUBLIC_MAX];
 
@@ -268,7 +280,9 @@ int transfer_redirect(struct transfer *t, const char *to)
 	/* a server must not make us talk to this instance's metadata, nor metadata to a server */
 	if (url_is_link_local(&to_url) || url_is_link_local(&from_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': link-local", public);
-	leave_secrets(t, &from_url, &to_url);
+	/* where a server sends us, nothing that might be a secret goes along */
+	if (!url_same_origin(&from_url, &to_url))
+		keep_headers(t, portable, ARRAY_LEN(portable), true);
 	t->url = arena_str(t->arena, to);
 	t->redirects++;
 	transfer_reset(t);
