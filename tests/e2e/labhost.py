@@ -33,7 +33,7 @@ HOST = {  # a file that shows it is there -> package
 
 # No service of the tree's own packages may distract: what is masked needs hardware or network.
 PACKAGES = ("docker.io cloud-init curl wget ca-certificates iptables iproute2 procps kmod openssl "
-            "dbus").split()
+            "dbus e2fsprogs xfsprogs btrfs-progs strace").split()
 MASKED = ("apt-daily.timer apt-daily-upgrade.timer e2scrub_all.timer e2scrub_reap.service "
           "dpkg-db-backup.timer console-getty.service systemd-networkd-wait-online.service").split()
 CLOUD = """datasource_list: [NoCloud]
