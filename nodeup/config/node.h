@@ -6,6 +6,7 @@
 #pragma once
 
 #include "nodeup/config/specs.h"
+#include "nodeup/config/volume.h"
 
 /* A text of a document with the place it stands at, for messages of those who parse it further. */
 struct node_text {
@@ -85,6 +86,8 @@ struct node {
 	struct kube_apiserver_spec kube_apiserver; /* the next three: masters only */
 	struct kube_controller_manager_spec kube_controller_manager;
 	struct kube_scheduler_spec kube_scheduler;
+
+	struct node_volumes volumes;
 
 	struct node_keypairs keypairs; /* what bootstrap loaded of node_wants() */
 	struct strmap secrets;         /* id to token */

@@ -10,65 +10,9 @@
 
 #include "assets/cache.h"
 #include "assets/fetch.h"
-#include "nodeup/base/io.h"
-#include "nodeup/base/str.h"
+#include "nodeup/tasks/payload.h"
+#include "nodeup/volumes/disk.h"
 #include "units/bus.h"
-
-enum task_kind {
-	TASK_DIR,
-	TASK_FILE,
-	TASK_ASSET,   /* verified bytes in the cache */
-	TASK_UNPACK,  /* an archive unpacked in the cache */
-	TASK_INSTALL, /* a copy of an asset, or of an archive's member, at its place */
-	TASK_SYSCTL,
-	TASK_RELOAD, /* systemd's daemon-reload, once, when a unit file changed */
-	TASK_IMAGE,  /* an image archive loaded into the runtime */
-	TASK_UNIT,
-	TASK_KIND_MAX
-};
-
-struct task_dir {
-	const char *path;
-	mode_t mode;
-};
-
-struct task_file {
-	const char *path, *content;
-	size_t len;
-	struct io_attr attr;
-	bool if_absent; /* a file that is there is right, whatever it says */
-	bool secret;    /* content never shown, not even in a diff */
-};
-
-struct task_asset {
-	const struct asset *asset;
-};
-
-struct task_install {
-	const char *path;
-	mode_t mode;
-	const char *member;           /* base name of the member; NULL: the asset itself */
-	const struct asset **sources; /* in document order; the first that has it is used */
-	size_t n_sources;
-};
-
-struct task_sysctl {
-	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
-};
-
-struct task_image {
-	const char *name; /* "protokube:1.8.1" */
-	const struct asset *asset;
-};
-
-struct task_unit {
-	const char *name;       /* "kubelet.service" */
-	bool enable;            /* links of [Install] are wanted */
-	bool no_wait;           /* enqueue the job and go on: our own unit */
-	bool last;              /* its failure fails the run only after all else is done */
-	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
-	const char *health_url; /* answers 200 when the service is well, or NULL */
-};
 
 struct task_ops;
 
@@ -80,6 +24,7 @@ struct task {
 	const char *origin; /* the builder that asked for it */
 	size_t index;       /* position in the plan */
 	bool optional;      /* failing is a warning */
+	bool always;        /* done also when what it needs failed */
 	union {
 		struct task_dir dir;
 		struct task_file file;
@@ -89,6 +34,8 @@ struct task {
 		struct task_sysctl sysctl;
 		struct task_image image;
 		struct task_unit unit;
+		struct task_volume volume;
+		struct task_move move;
 	};
 	/* edges, filled by the plan's dependency rules */
 	const struct task **needs; /* must be done before this one starts */
@@ -113,7 +60,12 @@ struct task_ctx {
 	struct http *http;
 	struct bus *bus; /* NULL in image mode and where there is no manager */
 	struct state *state;
-	int64_t deadline_ns;  /* monotonic; 0: none */
+	int64_t deadline_ns;           /* monotonic; 0: none */
+	const struct disk_host *disks; /* NULL: no disk is looked at (image mode) */
+	/* The id of the volume with a tag that is attached here; NULL: nobody can tell. -EAGAIN: not yet. */
+	int (*volume_of_tag)(void *arg, struct arena *a, const char *key, const char *value,
+			     const char **ret_id, struct err *e);
+	void *volume_of_tag_arg;
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;

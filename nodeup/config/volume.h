@@ -1,0 +1,57 @@
+/* volume.h - a file system, or swap, on one disk or several, as the documents want it
+ * Dialects fill it; the plan makes of each a volume task, mount units and bind mounts. Exactly one
+ * selector says which disks are meant, and none of them is an order of names: nvme1n1 is whatever
+ * came first at this boot.
+ * Owner: the arena of the run. Errors: none. Units: ns. Threads: const after the dialect is done.
+ * Source: kops VolumeMountSpec; kube-up's format-disks.sh. */
+#pragma once
+
+#include "nodeup/base/str.h"
+#include "nodeup/base/tree.h"
+
+#include <stdint.h>
+
+/* A directory of the volume that is seen at another path too, in place of kube-up's symlinks. */
+struct node_bind {
+	const char *source; /* below the volume's path, relative: "docker" */
+	const char *target; /* "/var/lib/docker" */
+	struct strv units; /* use target: stopped while its content is moved, started again after */
+	struct tree_pos pos;
+};
+
+struct node_binds {
+	struct node_bind *v;
+	size_t n;
+};
+
+enum node_disks {
+	NODE_DISKS_PATHS,          /* device paths; /dev/sdf and /dev/xvdf are one disk */
+	NODE_DISKS_INSTANCE_STORE, /* all of the instance store, or the nth of it */
+	NODE_DISKS_VOLUME_ID,      /* an EBS volume */
+	NODE_DISKS_TAG,            /* the EBS volume with a tag, attached to us */
+};
+
+struct node_volume {
+	const char *name;       /* unique and stable: the mount point, or "swap", "swap-2"... */
+	const char *path;       /* mount point; NULL for swap */
+	const char *filesystem; /* "ext4", "xfs", "btrfs", "swap" */
+
+	enum node_disks disks;
+	struct strv devices;             /* PATHS */
+	int64_t nth;                     /* INSTANCE_STORE: from 0; -1 all of it */
+	const char *volume_id;           /* VOLUME_ID: "vol-0abc" */
+	const char *tag_key, *tag_value; /* TAG */
+
+	const char *raid;  /* "raid0", "raid1", "raid10"; NULL: one disk, or raid0 over several */
+	const char *label; /* NULL: none */
+	struct strv format_options, mount_options;
+	bool persist;              /* outlives the instance: blank means zeros at head and tail */
+	int64_t device_timeout_ns; /* how long a disk may take to appear */
+	struct node_binds binds;
+	struct tree_pos pos;
+};
+
+struct node_volumes {
+	struct node_volume *v;
+	size_t n;
+};

@@ -1,0 +1,86 @@
+/* payload.h - what a task of each kind is about
+ * The kinds, and one struct for each: the member of struct task that goes with its kind.
+ * Owner: the plan's arena. Errors: none. Threads: const after planning.
+ * Source: kops upup/pkg/fi/nodeup/nodetasks. */
+#pragma once
+
+#include "assets/asset.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/str.h"
+#include "nodeup/config/volume.h"
+
+enum task_kind {
+	TASK_DIR,
+	TASK_FILE,
+	TASK_ASSET,   /* verified bytes in the cache */
+	TASK_UNPACK,  /* an archive unpacked in the cache */
+	TASK_INSTALL, /* a copy of an asset, or of an archive's member, at its place */
+	TASK_SYSCTL,
+	TASK_RELOAD, /* systemd's daemon-reload, once, when a unit file changed */
+	TASK_IMAGE,  /* an image archive loaded into the runtime */
+	TASK_UNIT,
+	TASK_VOLUME, /* a file system or swap space on the disks that are meant */
+	TASK_STOP,   /* services stopped because what they use is about to be moved */
+	TASK_MOVE,   /* the content of a directory copied to where it will be mounted from */
+	TASK_RESUME, /* what TASK_STOP stopped started again, also when the move failed */
+	TASK_KIND_MAX
+};
+
+struct task_dir {
+	const char *path;
+	mode_t mode;
+};
+
+struct task_file {
+	const char *path, *content;
+	size_t len;
+	struct io_attr attr;
+	bool if_absent; /* a file that is there is right, whatever it says */
+	bool secret;    /* content never shown, not even in a diff */
+};
+
+struct task_asset {
+	const struct asset *asset;
+};
+
+struct task_install {
+	const char *path;
+	mode_t mode;
+	const char *member;           /* base name of the member; NULL: the asset itself */
+	const struct asset **sources; /* in document order; the first that has it is used */
+	size_t n_sources;
+};
+
+struct task_sysctl {
+	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
+};
+
+struct task_image {
+	const char *name; /* "protokube:1.8.1" */
+	const struct asset *asset;
+};
+
+struct task_unit {
+	const char *name;       /* "kubelet.service" */
+	bool enable;            /* links of [Install] are wanted */
+	bool no_wait;           /* enqueue the job and go on: our own unit */
+	bool last;              /* its failure fails the run only after all else is done */
+	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
+	const char *health_url; /* answers 200 when the service is well, or NULL */
+};
+
+struct task_volume {
+	const struct node_volume *want;
+	const char
+		*uuid; /* mkfs gets it, and the mount unit has it: volume_uuid(), or the record's */
+	const char
+		*machine; /* the instance id: a record of another machine speaks of other disks */
+};
+
+/* Of TASK_STOP, TASK_MOVE and TASK_RESUME; the three of one move have the same name, its source. */
+struct task_move {
+	const char *source;      /* where content is now: "/var/lib/docker" */
+	const char *target;      /* where it is to be mounted from: "/mnt/disks/docker" */
+	const char *mount_point; /* "/mnt/disks": nothing is moved unless it is mounted */
+	struct strv units;       /* use source */
+};
