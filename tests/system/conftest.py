@@ -83,8 +83,6 @@ def slow_runs(tmp_path_factory, origin, contents):
     runs.close()
 
 
-@pytest.fixture(scope="session", autouse=True)
-def begin_slow_runs(request):
-    """They take their time while the other tests run."""
-    if any("slow_runs" in item.fixturenames for item in request.session.items):
-        request.getfixturevalue("slow_runs")
+def pytest_collection_modifyitems(items):
+    """What takes long but does little begins first, on one of the processes, while the others go on."""
+    items.sort(key=lambda item: "slow_runs" not in item.fixturenames)
