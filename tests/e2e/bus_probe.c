@@ -86,7 +86,7 @@ static int do_job(struct probe *p, struct err *e)
 	enum bus_job_state state, last = BUS_JOB_FAILED;
 	const char *result = "";
 	uint32_t job;
-	int timeouts = 0;
+	int polled = 0;
 	int r = bus_job(p->bus, p->args[0], p->args[1], &job, e);
 
 	while (r >= 0) {
@@ -100,11 +100,11 @@ static int do_job(struct probe *p, struct err *e)
 		if (state == BUS_JOB_DONE || state == BUS_JOB_FAILED)
 			break;
 		fd = (struct pollfd){ .fd = bus_fd(p->bus), .events = (short)bus_events(p->bus) };
-		timeouts += poll(&fd, 1, 1000) == 0;
+		polled = poll(&fd, 1, 5000) == 0;
 		r = bus_process(p->bus, e);
 	}
 	if (r >= 0)
-		printf("timeouts=%d\nresult=%s\n", timeouts, result);
+		printf("polled=%d\nresult=%s\n", polled, result);
 	return r;
 }
 
