@@ -1,26 +1,13 @@
 #include "nodeup/aws/s3.h"
 
 #include <ctype.h>
-#include <expat.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/aws/endpoint.h"
+#include "nodeup/aws/xml.h"
 #include "nodeup/base/enc.h"
 
-enum { DEPTH_MAX = 8, TEXT_MAX = 8 * 1024, NAMES_MAX = 100 * 1000 };
-
-/* source: botocore's endpoints.json, dnsSuffix of each partition */
-/* clang-format off */
-static const struct {
-	const char *region_prefix, *domain;
-} partitions[] = {
-	{ "cn-",      "amazonaws.com.cn" },
-	{ "us-iso-",  "c2s.ic.gov" },
-	{ "us-isob-", "sc2s.sgov.gov" },
-	{ "us-isof-", "csp.hci.ic.gov" },
-	{ "eusc-",    "amazonaws.eu" },
-	{ "",         "amazonaws.com" },
-};
-/* clang-format on */
+enum { NAMES_MAX = 100 * 1000 };
 
 int s3_parse(struct arena *a, const char *location, struct s3_location *ret, struct err *e)
 {
@@ -61,13 +48,6 @@ static bool fits_host(const char *bucket)
 	       strlen(bucket) <= 63;
 }
 
-static const char *domain_of(const char *region)
-{
-	for (size_t i = 0;; i++)
-		if (str_has_prefix(region, partitions[i].region_prefix))
-			return partitions[i].domain;
-}
-
 /* Scheme, host and all of the path that is not the key; ends in a slash. */
 static char *bucket_url(struct arena *a, const char *bucket, const char *region)
 {
@@ -80,8 +60,9 @@ static char *bucket_url(struct arena *a, const char *bucket, const char *region)
 		return arena_printf(a, "%s%.*s/%s/", strstr(endpoint, "://") ? "" : "https://",
 				    (int)n, endpoint, bucket);
 	if (!fits_host(bucket))
-		return arena_printf(a, "https://s3.%s.%s/%s/", region, domain_of(region), bucket);
-	return arena_printf(a, "https://%s.s3.%s.%s/", bucket, region, domain_of(region));
+		return arena_printf(a, "https://s3.%s.%s/%s/", region, endpoint_domain(region),
+				    bucket);
+	return arena_printf(a, "https://%s.s3.%s.%s/", bucket, region, endpoint_domain(region));
 }
 
 char *s3_object_url(struct arena *a, const struct s3_location *loc, const char *region)
@@ -102,172 +83,78 @@ char *s3_list_url(struct arena *a, const struct s3_location *loc, const char *re
 			    enc_url(a, loc->key, false), slash);
 }
 
-/* The elements on the way down and the text of the innermost. */
-struct reader {
-	XML_Parser parser;
-	const char *path[DEPTH_MAX];
-	size_t depth;
-	struct arena *arena;
-	struct buf text;
-	void (*leaf)(struct reader *r, const char *parent, const char *name, const char *text);
-	/* of a listing */
-	struct strv *names;
-	const char *token;
-	bool truncated;
-	/* of an error */
-	const char *code, *message, *request_id;
-};
-
-static void on_start(void *arg, const char *name, const char **attributes)
-{
-	struct reader *r = arg;
-
-	(void)attributes;
-	if (r->depth == DEPTH_MAX) {
-		(void)XML_StopParser(r->parser, XML_FALSE);
-		return;
-	}
-	r->path[r->depth++] = arena_str(r->arena, name);
-	buf_done(&r->text);
-}
-
-static void on_text(void *arg, const char *p, int n)
-{
-	struct reader *r = arg;
-
-	if (buf_add(&r->text, p, (size_t)n) < 0)
-		(void)XML_StopParser(r->parser, XML_FALSE);
-}
-
-static void on_end(void *arg, const char *name)
-{
-	struct reader *r = arg;
-
-	if (r->depth >= 2)
-		r->leaf(r, r->path[r->depth - 2], name, buf_str(&r->text));
-	r->depth--;
-	buf_done(&r->text);
-}
-
-/* S3 sends no document type; entities of one are how XML is abused. */
-static void on_doctype(void *arg, const char *name, const char *system_id, const char *public_id,
-		       int has_internal)
-{
-	struct reader *r = arg;
-
-	(void)name;
-	(void)system_id;
-	(void)public_id;
-	(void)has_internal;
-	(void)XML_StopParser(r->parser, XML_FALSE);
-}
-
-/* Read all of it below a root of this name; false if it is something else. */
-static bool read_xml(struct reader *r, const char *root, const char *xml, size_t n)
-{
-	bool ok;
-
-	r->parser = XML_ParserCreate(NULL);
-	if (!r->parser)
-		abort();
-	r->text = BUF_INIT(TEXT_MAX);
-	XML_SetUserData(r->parser, r);
-	XML_SetElementHandler(r->parser, on_start, on_end);
-	XML_SetCharacterDataHandler(r->parser, on_text);
-	XML_SetStartDoctypeDeclHandler(r->parser, on_doctype);
-	ok = n <= INT32_MAX && XML_Parse(r->parser, xml, (int)n, 1) == XML_STATUS_OK &&
-	     str_eq(r->path[0], root);
-	XML_ParserFree(r->parser);
-	buf_done(&r->text);
-	return ok;
-}
-
 /* The last part of a key; nothing for the folder itself. */
-static void add_name(struct reader *r, const char *key, bool is_folder)
+static void add_name(struct arena *a, struct strv *names, const char *key, bool is_folder)
 {
 	size_t n = strlen(key);
 	const char *name;
 
 	if (is_folder && n && key[n - 1] == '/')
 		n--;
-	name = str_basename(arena_strn(r->arena, key, n));
-	if (*name && r->names->n < NAMES_MAX)
-		strv_add(r->arena, r->names, name);
-}
-
-static void on_list_leaf(struct reader *r, const char *parent, const char *name, const char *text)
-{
-	if (str_eq(parent, "Contents") && str_eq(name, "Key"))
-		add_name(r, text, false);
-	else if (str_eq(parent, "CommonPrefixes") && str_eq(name, "Prefix"))
-		add_name(r, text, true);
-	else if (str_eq(name, "IsTruncated"))
-		r->truncated = str_eq(text, "true");
-	else if (str_eq(name, "NextContinuationToken"))
-		r->token = arena_str(r->arena, text);
+	name = str_basename(arena_strn(a, key, n));
+	if (*name && names->n < NAMES_MAX)
+		strv_add(a, names, name);
 }
 
 int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names,
 		  const char **ret_token, struct err *e)
 {
-	struct reader r = { .arena = a, .leaf = on_list_leaf, .names = names };
+	bool whole;
+	const struct xml *list = xml_parse(a, xml, n, &whole);
+	const struct xml *token = xml_get(list, "NextContinuationToken");
+	bool truncated = str_eq(xml_text(list, "IsTruncated"), "true");
 
-	if (!read_xml(&r, "ListBucketResult", xml, n))
+	if (!whole || !str_eq(list->name, "ListBucketResult"))
 		return err_fail(e, ERR_NET, EPROTO, "the answer is no ListBucketResult of S3");
+	for (const struct xml *x = list->first; x; x = x->next) {
+		if (str_eq(x->name, "Contents"))
+			add_name(a, names, xml_text(x, "Key"), false);
+		else if (str_eq(x->name, "CommonPrefixes"))
+			add_name(a, names, xml_text(x, "Prefix"), true);
+	}
 	/* half a list would be taken for the whole one */
-	if (r.truncated && !r.token)
+	if (truncated && !token)
 		return err_fail(e, ERR_NET, EPROTO,
 				"the list is truncated and says not how to go on");
-	*ret_token = r.truncated ? r.token : NULL;
+	*ret_token = truncated ? token->text : NULL;
 	return 0;
 }
 
-/* Somebody else's text on a line of ours. */
-static const char *one_line(struct arena *a, const char *text)
+/* Somebody else's text on a line of ours; NULL if there is none. */
+static const char *one_line(struct arena *a, const struct xml *x)
 {
-	char *s = str_trim(a, text);
+	char *s = x ? str_trim(a, x->text) : NULL;
 
-	for (char *p = s; *p; p++)
+	for (char *p = s; p && *p; p++)
 		if (iscntrl((unsigned char)*p))
 			*p = ' ';
 	return s;
 }
 
-static void on_error_leaf(struct reader *r, const char *parent, const char *name, const char *text)
-{
-	if (!str_eq(parent, "Error"))
-		return;
-	if (str_eq(name, "Code"))
-		r->code = one_line(r->arena, text);
-	else if (str_eq(name, "Message"))
-		r->message = one_line(r->arena, text);
-	else if (str_eq(name, "RequestId"))
-		r->request_id = one_line(r->arena, text);
-}
-
 /* What came is cut when it is long: what was read until then counts. */
-static bool read_error(struct reader *r, const char *xml, size_t n)
+static const struct xml *read_error(struct arena *a, const char *xml, size_t n)
 {
-	r->leaf = on_error_leaf;
-	(void)read_xml(r, "Error", xml, n);
-	return str_eq(r->path[0], "Error") && r->code;
+	const struct xml *error = xml_parse(a, xml, n, NULL);
+
+	return error && str_eq(error->name, "Error") && xml_get(error, "Code") ? error : NULL;
 }
 
 const char *s3_error_code(struct arena *a, const char *xml, size_t n)
 {
-	struct reader r = { .arena = a };
-
-	return read_error(&r, xml, n) ? r.code : NULL;
+	return one_line(a, xml_get(read_error(a, xml, n), "Code"));
 }
 
 void s3_explain(struct arena *a, const char *xml, size_t n, struct err *e)
 {
-	struct reader r = { .arena = a };
+	const struct xml *error = read_error(a, xml, n);
+	const char *message = one_line(a, xml_get(error, "Message"));
+	const char *request_id = one_line(a, xml_get(error, "RequestId"));
 	size_t len = strlen(e->msg);
 
-	if (!read_error(&r, xml, n))
+	if (!error)
 		return;
-	(void)snprintf(e->msg + len, sizeof(e->msg) - len, " %s%s%s%s%s", r.code,
-		       r.message ? ": " : "", r.message ? r.message : "",
-		       r.request_id ? ", request " : "", r.request_id ? r.request_id : "");
+	(void)snprintf(e->msg + len, sizeof(e->msg) - len, " %s%s%s%s%s",
+		       one_line(a, xml_get(error, "Code")), message ? ": " : "",
+		       message ? message : "", request_id ? ", request " : "",
+		       request_id ? request_id : "");
 }

@@ -169,7 +169,9 @@ static void test_list_parse_refuses(void **state)
 		LIST "<IsTruncated>true</IsTruncated></ListBucketResult>",
 		"<!DOCTYPE x [<!ENTITY a \"b\">]>" LIST "<Contents><Key>&a;</Key></Contents>"
 		"</ListBucketResult>",
-		LIST "<a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></ListBucketResult>",
+		LIST
+		"<a><a><a><a><a><a><a><a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a>"
+		"</a></a></a></a></a></a></a></a></ListBucketResult>",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -1,0 +1,39 @@
+#include "nodeup/aws/endpoint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* source: botocore's endpoints.json, dnsSuffix of each partition */
+/* clang-format off */
+static const struct {
+	const char *region_prefix, *domain;
+} partitions[] = {
+	{ "cn-",      "amazonaws.com.cn" },
+	{ "us-iso-",  "c2s.ic.gov" },
+	{ "us-isob-", "sc2s.sgov.gov" },
+	{ "us-isof-", "csp.hci.ic.gov" },
+	{ "eusc-",    "amazonaws.eu" },
+	{ "",         "amazonaws.com" },
+};
+/* clang-format on */
+
+const char *endpoint_domain(const char *region)
+{
+	for (size_t i = 0;; i++)
+		if (str_has_prefix(region, partitions[i].region_prefix))
+			return partitions[i].domain;
+}
+
+char *endpoint_ec2(struct arena *a, const char *region)
+{
+	const char *given = getenv("AWS_ENDPOINT_URL_EC2");
+	size_t n;
+
+	if (str_is_empty(given))
+		given = getenv("AWS_ENDPOINT_URL");
+	if (str_is_empty(given))
+		return arena_printf(a, "https://ec2.%s.%s", region, endpoint_domain(region));
+	for (n = strlen(given); n && given[n - 1] == '/';)
+		n--;
+	return arena_printf(a, "%s%.*s", strstr(given, "://") ? "" : "https://", (int)n, given);
+}
