@@ -15,6 +15,7 @@ static const char roles_path[] = "meta-data/iam/security-credentials/";
 
 struct creds {
 	struct imds *imds;
+	bool aws_only;
 	bool asked, refused;       /* of IMDS; and the answer did not do */
 	char *id, *secret, *token; /* NULL: none */
 	char *role;                /* NULL: the key is of the environment */
@@ -31,6 +32,14 @@ struct creds *creds_new(struct imds *imds)
 	struct creds *c = xcalloc(1, sizeof(*c));
 
 	c->imds = imds;
+	return c;
+}
+
+struct creds *creds_new_aws(struct imds *imds)
+{
+	struct creds *c = creds_new(imds);
+
+	c->aws_only = true;
 	return c;
 }
 
@@ -114,16 +123,16 @@ static int from_variables(struct creds *c, const char *id_name, const char *secr
 }
 
 /* Whether requests go where kops' own variable says: no role of AWS means anything there. */
-static bool is_foreign(void)
+static bool is_foreign(const struct creds *c)
 {
-	return str_eq(s3_endpoint(), getenv("S3_ENDPOINT")) && s3_endpoint();
+	return !c->aws_only && str_eq(s3_endpoint(), getenv("S3_ENDPOINT")) && s3_endpoint();
 }
 
 static int from_environment(struct creds *c, struct err *e)
 {
 	int r = 0;
 
-	if (is_foreign())
+	if (is_foreign(c))
 		r = from_variables(c, "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", NULL, e);
 	if (r == 0)
 		r = from_variables(c, "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
@@ -238,7 +247,7 @@ static int renew(struct creds *c, struct err *e)
 	if (!is_due(c))
 		return 0;
 	r = from_environment(c, &why);
-	if (r == 0 && c->imds && !is_foreign())
+	if (r == 0 && c->imds && !is_foreign(c))
 		r = from_role(c, &why);
 	else if (r == 0)
 		(void)snprintf(c->who, sizeof(c->who), "no key in the environment");
@@ -269,7 +278,7 @@ int creds_get(struct creds *c, struct creds_now *ret, struct err *e)
 bool creds_refused(struct creds *c, unsigned int serial)
 {
 	/* a key of the environment stays what it is */
-	if ((c->id && !c->role) || !c->imds || is_foreign())
+	if ((c->id && !c->role) || !c->imds || is_foreign(c))
 		return false;
 	if (serial == c->serial)
 		c->refused = true;

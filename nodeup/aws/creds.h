@@ -1,4 +1,4 @@
-/* creds.h - as whom S3 is asked, and at what time
+/* creds.h - as whom S3 and EC2 are asked, and at what time
  * The environment first (AWS_ACCESS_KEY_ID...; S3_ACCESS_KEY_ID... for S3_ENDPOINT), then the role of
  * the instance by IMDS, which never signs for S3_ENDPOINT. A role's credentials are renewed five
  * minutes before they expire. No role, or no IMDS: requests go unsigned, until one is refused.
@@ -20,6 +20,8 @@ struct creds_now {
 
 /* Asks nothing yet; imds NULL: the environment alone. */
 struct creds *creds_new(struct imds *imds) must_check;
+/* As creds_new for a service of AWS itself: S3_ENDPOINT and its keys mean nothing there. */
+struct creds *creds_new_aws(struct imds *imds) must_check;
 /* Release; NULL is fine. */
 void creds_free(struct creds *c);
 /* What to sign with now; may ask IMDS. */

@@ -1,0 +1,72 @@
+/* ec2.h - the few questions of an instance to EC2: itself, volumes, attach, detach
+ * The Query API, signed as the role of the instance (creds.h), each question at most 10 s and never
+ * beyond the deadline. Nothing is repeated but once with new credentials, or with the server's time:
+ * who asks knows what is worth another try. Without credentials nobody is asked.
+ * Owner: ec2_new/ec2_free; answers are the arena's. Errors: ec2_errors.h; NET with ETIMEDOUT and the
+ * like for a server that does not answer, EKEYEXPIRED without credentials.
+ * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */
+#pragma once
+
+#include "assets/http.h"
+#include "nodeup/aws/imds.h"
+
+struct ec2;
+
+struct ec2_req {
+	struct http *http;
+	struct imds *imds;  /* NULL: credentials of the environment alone */
+	const char *region; /* NULL: AWS_REGION, then IMDS */
+};
+
+struct ec2_instance {
+	const char *id, *zone, *private_ip;
+	struct strmap tags;
+	struct strv devices; /* names its mapping has: "/dev/xvda" */
+};
+
+struct ec2_volume {
+	const char *id, *zone;
+	const char *state; /* creating, available, in-use, deleting, deleted, error */
+	struct strmap tags;
+	/* of its attachment; "" for none */
+	const char *instance, *device;
+	const char *attachment; /* attaching, attached, detaching, detached, busy */
+};
+
+struct ec2_volumes {
+	struct ec2_volume *v;
+	size_t n;
+};
+
+struct ec2_filter {
+	const char *name; /* "tag-key" */
+	struct strv values;
+};
+
+struct ec2_filters {
+	struct ec2_filter *v;
+	size_t n;
+};
+
+/* Asks nothing yet. */
+struct ec2 *ec2_new(const struct ec2_req *req) must_check;
+/* Release; NULL is fine. */
+void ec2_free(struct ec2 *c);
+/* No question goes on beyond this monotonic time; 0: none. */
+void ec2_set_deadline(struct ec2 *c, int64_t deadline_ns);
+/* An instance by its id. */
+int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct ec2_instance *ret,
+			  struct err *e) must_check;
+/* All volumes that pass all filters, page by page. */
+int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filters *filters,
+			 struct ec2_volumes *ret, struct err *e) must_check;
+/* Addresses of instances that have a volume attached: id to private IP, for those EC2 knows. */
+int ec2_describe_addresses(struct ec2 *c, struct arena *a, const struct strv *ids,
+			   struct strmap *ret, struct err *e) must_check;
+/* Begin to attach a volume under a device name. */
+int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const char *device,
+	       struct err *e) must_check;
+/* Begin to detach it. */
+int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e) must_check;
+/* As whom EC2 is asked, for people. */
+const char *ec2_who(struct ec2 *c, struct arena *a);

@@ -1,0 +1,110 @@
+#include "nodeup/aws/ec2_errors.h"
+
+#include <ctype.h>
+#include <string.h>
+#include "nodeup/aws/xml.h"
+
+/* clang-format off */
+static const struct meaning {
+	const char *code, *text; /* the code; NULL, or what EC2's message has to hold */
+	enum err_kind kind;
+	int errnum;
+	const char *means;
+} meanings[] = {
+	{ "VolumeInUse",                NULL,             ERR_BUSY,   EBUSY,       "it is attached already" },
+	{ "IncorrectState",             NULL,             ERR_BUSY,   EBUSY,       "it is not in a state for that" },
+	{ "IncorrectInstanceState",     NULL,             ERR_BUSY,   EBUSY,       "the instance is not in a state for that" },
+	{ "InvalidAttachment.NotFound", NULL,             ERR_BUSY,   EBUSY,       "it is not attached" },
+	{ "InvalidParameterValue",      "already in use", ERR_BUSY,   EADDRINUSE,  "the device name is in use" },
+	{ "InvalidDevice.InUse",        NULL,             ERR_BUSY,   EADDRINUSE,  "the device name is in use" },
+	{ "InvalidVolume.NotFound",     NULL,             ERR_NET,    ENOENT,      "EC2 does not know it, or not yet" },
+	{ "InvalidVolumeID.NotFound",   NULL,             ERR_NET,    ENOENT,      "EC2 does not know it, or not yet" },
+	{ "InvalidInstanceID.NotFound", NULL,             ERR_NET,    ENOENT,      "EC2 does not know this instance, or not yet" },
+	{ "RequestLimitExceeded",       NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
+	{ "Throttling",                 NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
+	{ "ThrottlingException",        NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
+	{ "InternalError",              NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
+	{ "InternalFailure",            NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
+	{ "Unavailable",                NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
+	{ "ServiceUnavailable",         NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
+	{ "InsufficientCapacity",       NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
+	{ "UnauthorizedOperation",      NULL,             ERR_NET,    EACCES,      "the role may not do this" },
+	{ "AccessDenied",               NULL,             ERR_NET,    EACCES,      "the role may not do this" },
+	{ "AuthFailure",                NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not accept the credentials" },
+	{ "ExpiredToken",               NULL,             ERR_NET,    EKEYEXPIRED, "the credentials have expired" },
+	{ "RequestExpired",             NULL,             ERR_NET,    EKEYEXPIRED, "the credentials or the clock: what was signed has expired" },
+	{ "InvalidClientTokenId",       NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not know the credentials" },
+	{ "UnrecognizedClientException",NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not know the credentials" },
+	{ "SignatureDoesNotMatch",      NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not accept the signature" },
+	{ "MissingAuthenticationToken", NULL,             ERR_NET,    EKEYEXPIRED, "nobody signed: no credentials" },
+	{ "AttachmentLimitExceeded",    NULL,             ERR_SYSTEM, EMLINK,      "the instance has as many volumes as its type allows" },
+	{ "VolumeTypeNotAvailableInZone", NULL,           ERR_CONFIG, EINVAL,      "this zone has no such type of volume" },
+	{ "InvalidVolume.ZoneMismatch", NULL,             ERR_CONFIG, EINVAL,      "it is in another zone" },
+	{ "InvalidParameterValue",      NULL,             ERR_CONFIG, EINVAL,      "EC2 does not take it" },
+	{ "OptInRequired",              NULL,             ERR_CONFIG, EINVAL,      "the account has not subscribed to EC2" },
+	{ "Blocked",                    NULL,             ERR_CONFIG, EINVAL,      "the account is blocked" },
+};
+/* clang-format on */
+
+/* Somebody else's text on a line of ours. */
+static char *one_line(struct arena *a, const char *text)
+{
+	char *s = str_trim(a, text);
+
+	for (char *p = s; *p; p++)
+		if (iscntrl((unsigned char)*p))
+			*p = ' ';
+	return s;
+}
+
+/* It says who may do what in this account, in a form that only its owner can read. */
+static const char *without_encoded(struct arena *a, const char *message)
+{
+	const char *encoded = strcasestr(message, "encoded authorization failure message");
+
+	if (!encoded)
+		return message;
+	return str_trim(a, arena_strn(a, message, (size_t)(encoded - message)));
+}
+
+static const struct meaning *find(const char *code, const char *message)
+{
+	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
+		if (str_eq(meanings[i].code, code) &&
+		    (!meanings[i].text || strstr(message, meanings[i].text)))
+			return &meanings[i];
+	return NULL;
+}
+
+/* An answer without a code of the table: the status has to do. */
+static int by_status(const char *action, int status, const char *said, struct err *e)
+{
+	bool passes = status >= 500 || status == 408 || status == 429 || status < 300;
+
+	return err_fail(e, ERR_NET,
+			passes                           ? EAGAIN
+			: status == 401 || status == 403 ? EACCES
+							 : EPROTO,
+			"%s: EC2 %d%s%s", action, status, *said ? " " : "", said);
+}
+
+int ec2_error(struct arena *a, const char *action, int status, const char *body, size_t n,
+	      struct err *e)
+{
+	const struct xml *answer = xml_parse(a, body, n, NULL);
+	const struct xml *error = xml_get(xml_get(answer, "Errors"), "Error");
+	const char *code = one_line(a, xml_text(error, "Code")), *message, *request;
+	const struct meaning *m;
+	int r;
+
+	message = without_encoded(a, one_line(a, xml_text(error, "Message")));
+	request = one_line(a, xml_text(answer, "RequestID"));
+	m = find(code, message);
+	r = m ? err_fail(e, m->kind, m->errnum, "%s: EC2 %d %s: %s", action, status, code, m->means)
+	      : by_status(action, status, code, e);
+	if (*message)
+		err_note(e, "EC2 says", "%s", message);
+	if (*request)
+		err_note(e, "request", "%s", request);
+	return r;
+}

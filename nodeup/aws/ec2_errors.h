@@ -1,0 +1,19 @@
+/* ec2_errors.h - what EC2's error codes mean for who asked
+ * One table: a code's kind, the errno by which callers tell what to do, and what a person reads.
+ *   EBUSY       somebody else was faster, or the volume is still busy: look again
+ *   EADDRINUSE  the device name is taken: another one
+ *   ENOENT      what was just made is not known everywhere yet: again
+ *   EAGAIN      too many requests: later
+ *   EKEYEXPIRED these credentials: new ones, once
+ *   EACCES      the role may not: rights arrive late at boot, else somebody has to act
+ *   EMLINK      the instance has no room for another volume
+ * Owner: the arena. Errors: it fills them. Threads: all functions.
+ * Source: EC2 API reference, "Error codes"; Kubernetes' and kops' callers. */
+#pragma once
+
+#include "nodeup/base/str.h"
+
+/* Fill e from the answer to an action that was no success: EC2's XML, or anything else. Returns the
+ * error's negative errno. The encoded message of UnauthorizedOperation is left out. */
+int ec2_error(struct arena *a, const char *action, int status, const char *body, size_t n,
+	      struct err *e) must_check;

@@ -1,0 +1,116 @@
+#include "nodeup/aws/ec2_xml.h"
+
+#include <string.h>
+#include "nodeup/aws/xml.h"
+
+/* The root of an answer, which has this name. */
+static int read_answer(struct arena *a, const char *text, size_t n, const char *name,
+		       const struct xml **ret, struct err *e)
+{
+	bool whole;
+
+	*ret = xml_parse(a, text, n, &whole);
+	if (!whole || !*ret || !str_eq((*ret)->name, name))
+		return err_fail(e, ERR_NET, EPROTO, "the answer is no %s of EC2", name);
+	return 0;
+}
+
+static void read_tags(struct arena *a, const struct xml *x, struct strmap *tags)
+{
+	const struct xml *set = xml_get(x, "tagSet");
+
+	for (const struct xml *tag = set ? set->first : NULL; tag; tag = tag->next)
+		strmap_set(a, tags, xml_text(tag, "key"), xml_text(tag, "value"));
+}
+
+static void read_devices(struct arena *a, const struct xml *x, struct strv *devices)
+{
+	const struct xml *map = xml_get(x, "blockDeviceMapping");
+
+	for (const struct xml *d = map ? map->first : NULL; d; d = d->next)
+		if (*xml_text(d, "deviceName"))
+			strv_add(a, devices, xml_text(d, "deviceName"));
+}
+
+static const struct xml *first_instance(const struct xml *reservation)
+{
+	const struct xml *set = xml_get(reservation, "instancesSet");
+
+	return set ? set->first : NULL;
+}
+
+int ec2_xml_instance(struct arena *a, const char *xml, size_t n, struct ec2_instance *ret,
+		     struct err *e)
+{
+	const struct xml *answer, *x;
+	struct ec2_instance i = { 0 };
+	int r = read_answer(a, xml, n, "DescribeInstancesResponse", &answer, e);
+
+	if (r < 0)
+		return r;
+	x = xml_get(answer, "reservationSet");
+	x = x ? first_instance(x->first) : NULL;
+	if (!x)
+		return err_fail(e, ERR_NET, ENOENT, "EC2 does not know this instance, or not yet");
+	i.id = xml_text(x, "instanceId");
+	i.zone = xml_text(xml_get(x, "placement"), "availabilityZone");
+	i.private_ip = xml_text(x, "privateIpAddress");
+	read_tags(a, x, &i.tags);
+	read_devices(a, x, &i.devices);
+	*ret = i;
+	return 0;
+}
+
+int ec2_xml_addresses(struct arena *a, const char *xml, size_t n, struct strmap *ret, struct err *e)
+{
+	const struct xml *answer, *set;
+	int r = read_answer(a, xml, n, "DescribeInstancesResponse", &answer, e);
+
+	if (r < 0)
+		return r;
+	set = xml_get(answer, "reservationSet");
+	for (const struct xml *res = set ? set->first : NULL; res; res = res->next)
+		for (const struct xml *i = first_instance(res); i; i = i->next)
+			if (*xml_text(i, "privateIpAddress"))
+				strmap_set(a, ret, xml_text(i, "instanceId"),
+					   xml_text(i, "privateIpAddress"));
+	return 0;
+}
+
+static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
+{
+	const struct xml *set = xml_get(x, "attachmentSet"), *at = set ? set->first : NULL;
+	struct ec2_volume v = {
+		.id = xml_text(x, "volumeId"),
+		.zone = xml_text(x, "availabilityZone"),
+		.state = xml_text(x, "status"),
+	};
+
+	/* one that was released stays listed for a while, before the one that is */
+	while (at && at->next && str_eq(xml_text(at, "status"), "detached"))
+		at = at->next;
+	if (at && str_eq(xml_text(at, "status"), "detached"))
+		at = NULL;
+	v.instance = xml_text(at, "instanceId");
+	v.device = xml_text(at, "device");
+	v.attachment = xml_text(at, "status");
+	read_tags(a, x, &v.tags);
+	return v;
+}
+
+int ec2_xml_volumes(struct arena *a, const char *xml, size_t n, struct ec2_volumes *ret,
+		    const char **ret_token, struct err *e)
+{
+	const struct xml *answer, *set;
+	int r = read_answer(a, xml, n, "DescribeVolumesResponse", &answer, e);
+
+	if (r < 0)
+		return r;
+	set = xml_get(answer, "volumeSet");
+	for (const struct xml *x = set ? set->first : NULL; x; x = x->next)
+		arena_push(a, ret->v, ret->n, read_volume(a, x));
+	*ret_token = xml_text(answer, "nextToken");
+	if (!**ret_token)
+		*ret_token = NULL;
+	return 0;
+}

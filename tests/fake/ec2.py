@@ -1,0 +1,271 @@
+#!/usr/bin/python3
+"""EC2's Query API as far as an instance needs it, strict: what the real one refuses is refused with its
+error document, and attaching is atomic.
+
+usage: ec2.py ADDRESS PORT STATE.json [LOG]
+
+STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
+             "instances": {id: {"zone", "ip", "tags": {}, "devices": [names]}},
+             "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment"}}}
+A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
+
+    /__put              body: another state, or parts of it
+    /__get              the state
+    /__log              actions so far, as JSON
+    /__fault?action=A&times=N&code=C[&status=S][&message=M]
+                        the next N requests for A get that; hang=1: no answer
+"""
+import collections
+import hashlib
+import hmac
+import json
+import re
+import sys
+import threading
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.sax.saxutils import escape
+
+PAGE = 2
+AUTHORIZATION = re.compile(r"AWS4-HMAC-SHA256 Credential=([A-Za-z0-9]+)/(\d{8})/([a-z0-9-]+)/ec2/aws4_request, "
+                           r"SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$")
+DEVICE = re.compile(r"/dev/(xvd|sd)[a-z]{1,2}$")
+
+
+class Refused(Exception):
+    def __init__(self, code, message="As asked", status=400):
+        super().__init__(code)
+        self.code, self.message, self.status = code, message, status
+
+
+def xml(name, value):
+    if isinstance(value, dict):
+        value = "".join(xml(k, v) for k, v in value.items())
+    elif isinstance(value, list):
+        value = "".join(xml("item", v) for v in value)
+    else:
+        value = escape(str(value))
+    return f"<{name}>{value}</{name}>"
+
+
+def numbered(form, prefix):
+    """The values of Prefix.1, Prefix.2..."""
+    found = []
+    while f"{prefix}.{len(found) + 1}" in form:
+        found.append(form[f"{prefix}.{len(found) + 1}"])
+    return found
+
+
+def tag_set(tags):
+    return [{"key": k, "value": v} for k, v in sorted(tags.items())]
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = 65536
+    disable_nagle_algorithm = True
+
+    def log_message(self, fmt, *args):
+        pass
+
+    def send(self, status, body, kind="text/xml"):
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def body(self):
+        return self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+
+    def control(self):
+        url, server = urllib.parse.urlsplit(self.path), self.server
+        query = dict(urllib.parse.parse_qsl(url.query))
+        answer = {}
+        with server.lock:
+            if url.path == "/__put":
+                server.state.update(json.loads(self.body()))
+            elif url.path == "/__get":
+                answer = server.state
+            elif url.path == "/__log":
+                answer = server.actions
+            elif url.path == "/__fault":
+                server.faults[query["action"]] = [int(query.get("times", "1")), query]
+        self.send(200, json.dumps(answer), "application/json")
+
+    def do_GET(self):
+        self.control()
+
+    def do_POST(self):
+        if self.path.startswith("/__"):
+            self.control()
+            return
+        text = self.body()
+        form = dict(urllib.parse.parse_qsl(text, keep_blank_values=True))
+        action = form.get("Action", "")
+        try:
+            with self.server.lock:
+                self.server.actions.append(form)
+                if self.server.log:
+                    print(json.dumps(form), file=self.server.log, flush=True)
+            self.fault(action)
+            self.check_signature(text)
+            if form.get("Version") != "2016-11-15":
+                raise Refused("InvalidParameterValue", "version")
+            method = getattr(self, action, None)
+            if not method or not action[:1].isupper():
+                raise Refused("InvalidAction", "The action %s is not valid" % action)
+            with self.server.lock:
+                answer = method(form, self.server.state)
+            self.send(200, '<?xml version="1.0"?>\n' + xml(action + "Response", {"requestId": "REQ1", **answer}))
+        except Refused as e:
+            self.send(e.status, '<?xml version="1.0"?>\n<Response><Errors><Error><Code>%s</Code><Message>%s</Message>'
+                      "</Error></Errors><RequestID>REQ1</RequestID></Response>" % (e.code, escape(e.message)))
+
+    def fault(self, action):
+        with self.server.lock:
+            left = self.server.faults.get(action, [0])
+            left[0] -= 1
+        if left[0] < 0:
+            return
+        if "hang" in left[1]:
+            threading.Event().wait(60)
+        raise Refused(left[1]["code"], left[1].get("message", "As asked"), int(left[1].get("status", "400")))
+
+    def check_signature(self, text):
+        match = AUTHORIZATION.match(self.headers.get("Authorization") or "")
+        if not match:
+            raise Refused("MissingAuthenticationToken", "unsigned", 403)
+        key, day, region, names, signature = match.groups()
+        if key not in self.server.state["keys"]:
+            raise Refused("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
+        secret, token = self.server.state["keys"][key]
+        if (self.headers.get("X-Amz-Security-Token") or None) != token:
+            raise Refused("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
+        if region != self.server.state["region"] or not {"host", "x-amz-date", "content-type"} <= set(names.split(";")):
+            raise Refused("SignatureDoesNotMatch", "scope", 403)
+        headers = "".join(f"{n}:{' '.join(self.headers[n].split())}\n" for n in names.split(";"))
+        canonical = "\n".join(["POST", self.path, "", headers, names, hashlib.sha256(text.encode()).hexdigest()])
+        scope = f"{day}/{region}/ec2/aws4_request"
+        to_sign = "\n".join(["AWS4-HMAC-SHA256", self.headers["X-Amz-Date"], scope,
+                             hashlib.sha256(canonical.encode()).hexdigest()])
+        mac = ("AWS4" + secret).encode()
+        for part in (day, region, "ec2", "aws4_request", to_sign):
+            mac = hmac.new(mac, part.encode(), hashlib.sha256).digest()
+        if mac.hex() != signature:
+            raise Refused("SignatureDoesNotMatch", "The request signature we calculated does not match", 403)
+
+    def DescribeInstances(self, form, state):
+        ids = numbered(form, "InstanceId")
+        unknown = [i for i in ids if i not in state["instances"]]
+        if unknown:
+            raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{unknown[0]}' does not exist")
+        return {"reservationSet": [{"instancesSet": [self.instance(i, state)]} for i in ids]}
+
+    def instance(self, name, state):
+        i = state["instances"][name]
+        devices = i.get("devices", ["/dev/xvda"]) + [
+            v["device"] for v in state["volumes"].values() if v.get("instance") == name]
+        return {"instanceId": name, "privateIpAddress": i["ip"], "placement": {"availabilityZone": i["zone"]},
+                "blockDeviceMapping": [{"deviceName": d, "ebs": {"volumeId": "vol-x"}} for d in devices],
+                "networkInterfaceSet": [{"privateIpAddressesSet": [{"association": {"publicIp": "203.0.113.1"}}]}],
+                "tagSet": tag_set(i.get("tags", {}))}
+
+    def DescribeVolumes(self, form, state):
+        ids = numbered(form, "VolumeId") or sorted(state["volumes"])
+        for v in ids:
+            if v not in state["volumes"]:
+                raise Refused("InvalidVolume.NotFound", f"The volume '{v}' does not exist.")
+        filters = []
+        while f"Filter.{len(filters) + 1}.Name" in form:
+            at = f"Filter.{len(filters) + 1}"
+            filters.append((form[at + ".Name"], numbered(form, at + ".Value")))
+        found = [v for v in ids if all(self.passes(v, state["volumes"][v], *f) for f in filters)]
+        first = int(form.get("NextToken", "0"))
+        answer = {"volumeSet": [self.volume(v, state["volumes"][v]) for v in found[first:first + PAGE]]}
+        if first + PAGE < len(found):
+            answer["nextToken"] = first + PAGE
+        return answer
+
+    def passes(self, name, volume, key, values):
+        tags = volume.get("tags", {})
+        if key == "tag-key":
+            return any(v in tags for v in values)
+        if key.startswith("tag:"):
+            return tags.get(key[4:]) in values
+        if key == "availability-zone":
+            return volume["zone"] in values
+        if key == "volume-id":
+            return name in values
+        raise Refused("InvalidParameterValue", f"The filter '{key}' is invalid")
+
+    def volume(self, name, v):
+        answer = {"volumeId": name, "status": v.get("state", "in-use" if v.get("instance") else "available"),
+                  "availabilityZone": v["zone"], "tagSet": tag_set(v.get("tags", {})), "attachmentSet": []}
+        if v.get("instance"):
+            answer["attachmentSet"] = [{"volumeId": name, "instanceId": v["instance"], "device": v["device"],
+                                        "status": v.get("attachment", "attached")}]
+        return answer
+
+    def find(self, form, state):
+        volume = state["volumes"].get(form.get("VolumeId"))
+        if not volume:
+            raise Refused("InvalidVolume.NotFound", f"The volume '{form.get('VolumeId')}' does not exist.")
+        if form.get("InstanceId") not in state["instances"]:
+            raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{form.get('InstanceId')}' does not exist")
+        return volume, form["InstanceId"], state["instances"][form["InstanceId"]]
+
+    def AttachVolume(self, form, state):
+        volume, name, instance = self.find(form, state)
+        device = form.get("Device", "")
+        if volume["zone"] != instance["zone"]:
+            raise Refused("InvalidVolume.ZoneMismatch", "The volume is not in the same availability zone as instance")
+        if volume.get("instance"):
+            raise Refused("VolumeInUse", f"{form['VolumeId']} is already attached to an instance")
+        if volume.get("state", "available") != "available":
+            raise Refused("IncorrectState", f"Volume is not 'available'.")
+        taken = instance.get("devices", ["/dev/xvda"]) + [
+            v["device"] for v in state["volumes"].values() if v.get("instance") == name]
+        if not DEVICE.match(device):
+            raise Refused("InvalidParameterValue", f"Value ({device}) for parameter device is invalid.")
+        if device.replace("/sd", "/xvd") in [d.replace("/sd", "/xvd") for d in taken]:
+            raise Refused("InvalidParameterValue", f"Invalid value '{device}' for unixDevice. "
+                          f"Attachment point {device} is already in use")
+        volume.update(instance=name, device=device)
+        return {"volumeId": form["VolumeId"], "instanceId": name, "device": device, "status": "attaching"}
+
+    def DetachVolume(self, form, state):
+        volume, name, _ = self.find(form, state)
+        if volume.get("instance") != name:
+            raise Refused("IncorrectState", f"Volume '{form['VolumeId']}' is in the 'available' state.")
+        volume.update(instance="", device="")
+        return {"volumeId": form["VolumeId"], "instanceId": name, "status": "detaching"}
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A client may go away."""
+
+
+def main():
+    address, port, path = sys.argv[1:4]
+    server = Server((address, int(port)), Handler)
+    server.state = {"region": "us-west-2", "keys": {}, "instances": {}, "volumes": {}}
+    with open(path) as f:
+        server.state.update(json.load(f))
+    server.lock, server.faults, server.actions = threading.RLock(), collections.OrderedDict(), []
+    server.log = open(sys.argv[4], "a") if len(sys.argv) > 4 else None
+    print(server.server_address[1], flush=True)
+    if sys.stdin and not sys.stdin.isatty():
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        sys.stdin.read()
+    else:
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
