@@ -2,16 +2,15 @@
 
 #include <poll.h>
 #include <string.h>
-#include <sys/wait.h>
 #include "nodeup/base/dur.h"
-#include "units/journal.h"
+#include "nodeup/tasks/unit_notes.h"
 
 #define WINDOW_NS (10 * DUR_SEC)
 /* a loaded node may take longer than the window until kubelet answers */
 #define HEALTH_NS (60 * DUR_SEC)
 #define ASK_NS (2 * DUR_SEC)
 
-enum { STEP_MS = 500, JOURNAL_LINES = 6, HEALTH_MAX = 64 << 10 };
+enum { STEP_MS = 500, HEALTH_MAX = 64 << 10 };
 
 struct watched {
 	const struct task *task;
@@ -32,21 +31,12 @@ static bool is_service(const struct bus_unit *u)
 	return *u->type != '\0';
 }
 
-static int unit_failed(const struct window *w, const struct watched *u, const struct bus_unit *now,
-		       const char *what, struct err *e)
+static int unit_failed(const struct watched *u, const struct bus_unit *now, const char *what,
+		       struct err *e)
 {
-	struct strv lines = { 0 };
-	struct err ignored;
-	int r;
+	int r = err_fail(e, ERR_SYSTEM, EIO, "unit %s %s", u->task->unit.name, what);
 
-	r = err_fail(e, ERR_SYSTEM, EIO, "unit %s %s", u->task->unit.name, what);
-	err_note(e, "got", "%s (%s), result %s, %s %d, restarts %u", now->active_state,
-		 now->sub_state, *now->result ? now->result : "none",
-		 now->exec_code == CLD_EXITED ? "exit status" : "signal", now->exec_status,
-		 now->n_restarts);
-	if (journal_tail(w->arena, u->task->unit.name, JOURNAL_LINES, &lines, &ignored) == 0)
-		for (size_t i = 0; i < lines.n; i++)
-			err_note(e, "journal", "%s", lines.v[i]);
+	unit_notes(u->task->unit.name, now, e);
 	return r;
 }
 
@@ -59,13 +49,13 @@ static int look(const struct window *w, const struct watched *u, struct err *e)
 		return r;
 	if (str_eq(now.type, "oneshot"))
 		return str_eq(now.active_state, "failed") || !str_eq(now.result, "success")
-			       ? unit_failed(w, u, &now, "failed", e)
+			       ? unit_failed(u, &now, "failed", e)
 			       : 0;
 	if (is_service(&now) && (now.n_restarts > u->first.n_restarts ||
 				 (u->first.main_pid && now.main_pid != u->first.main_pid)))
-		return unit_failed(w, u, &now, "does not stay up: its process was replaced", e);
+		return unit_failed(u, &now, "does not stay up: its process was replaced", e);
 	if (!str_eq(now.active_state, "active") && !str_eq(now.active_state, "reloading"))
-		return unit_failed(w, u, &now, "does not stay up", e);
+		return unit_failed(u, &now, "does not stay up", e);
 	return 0;
 }
 

@@ -1,19 +1,18 @@
 #include "nodeup/tasks/task.h"
 
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/started.h"
+#include "nodeup/tasks/unit_notes.h"
 #include "units/enable.h"
-#include "units/journal.h"
 
 /* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
 #define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may wait in the queue before we ask whether it waits for ourselves */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
 
-enum { JOURNAL_LINES = 5, ORDER_DEPTH = 3 };
+enum { ORDER_DEPTH = 3 };
 
 static const struct task *input_task(const struct task *t, const char *path)
 {
@@ -176,20 +175,13 @@ static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, c
 static int job_failed(const struct task *t, struct task_ctx *ctx, const char *result, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct strv lines = { 0 };
 	struct bus_unit u;
 	struct err ignored;
-	int r;
+	int r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
+			 str_eq(result, "failed") ? "failed" : result);
 
-	r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
-		     str_eq(result, "failed") ? "failed" : result);
 	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
-		err_note(e, "got", "%s (%s), result %s, %s %d", u.active_state, u.sub_state,
-			 *u.result ? u.result : "none",
-			 u.exec_code == CLD_EXITED ? "exit status" : "signal", u.exec_status);
-	if (journal_tail(a, t->unit.name, JOURNAL_LINES, &lines, &ignored) == 0)
-		for (size_t i = 0; i < lines.n; i++)
-			err_note(e, "journal", "%s", lines.v[i]);
+		unit_notes(t->unit.name, &u, e);
 	return r;
 }
 

@@ -278,7 +278,7 @@ static void a_failed_job_tells_what_the_unit_said(void **state)
 	assert_int_equal(apply(w), -EIO);
 	assert_int_equal(w->e.kind, ERR_SYSTEM);
 	assert_string_equal(w->e.notes[0].text,
-			    "failed (failed), result exit-code, exit status 203");
+			    "failed (failed), result exit-code, exit status 203, restarts 0");
 	assert_string_equal(w->e.notes[1].text, "last words of x.service");
 	assert_int_equal(started_get(w->root.fd, "x.service").state, STARTED_PENDING);
 }
