@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/buf.h"
+#include "nodeup/base/format.h"
 #include "nodeup/base/tree.h"
 
 struct opt_bool {
@@ -46,9 +47,13 @@ struct field {
 	const char *doc;
 	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
-	bool repeat;            /* a list gives one flag an element */
-	bool include_empty;     /* a present but empty string still gives `--x=` */
-	bool pointer;           /* Go's *string: an empty one overlays what was there */
+	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
+	const struct field_format *format;
+	int64_t min, max;     /* of an integer; both 0: whatever has 32 bits */
+	enum tree_kind shape; /* TREE: a map or a list; TREE_NULL: anything */
+	bool repeat;          /* a list gives one flag an element */
+	bool include_empty;   /* a present but empty string still gives `--x=` */
+	bool pointer;         /* Go's *string: an empty one overlays what was there */
 	bool required;
 	enum field_kind kind;
 	size_t offset;

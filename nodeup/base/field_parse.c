@@ -66,16 +66,20 @@ static bool is_allowed(const char *oneof, const char *s)
 	}
 }
 
-static int read_string(struct reader *r, const struct place *p)
+/* One string of a string, a list or a map. */
+static int read_text(struct reader *r, const struct place *p, const char **ret)
 {
+	const struct field_format *format = p->field->format;
 	const char *s;
 
-	if (p->value->kind != TREE_SCALAR)
+	if (p->value->kind != TREE_SCALAR && p->value->kind != TREE_NULL)
 		return expected(r, p, "a string");
 	s = text_of(p->value);
 	if (p->field->oneof && !is_allowed(p->field->oneof, s))
 		return expected(r, p, arena_printf(r->arena, "one of %s", p->field->oneof));
-	*(const char **)p->member = s;
+	if (format && *s && !format->is_valid(s))
+		return expected(r, p, format->wanted);
+	*ret = s;
 	return 0;
 }
 
@@ -115,6 +119,10 @@ static int read_int(struct reader *r, const struct place *p, int64_t *ret)
 	v = strtoll(s, NULL, base);
 	if (errno || v < INT32_MIN || v > INT32_MAX)
 		return expected(r, p, "an integer of 32 bits");
+	if ((p->field->min || p->field->max) && (v < p->field->min || v > p->field->max))
+		return expected(r, p,
+				arena_printf(r->arena, "an integer from %lld to %lld",
+					     (long long)p->field->min, (long long)p->field->max));
 	*ret = v;
 	return 0;
 }
@@ -136,12 +144,15 @@ static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
 		return expected(r, p, "a list of strings");
 	for (size_t i = 0; i < p->value->n; i++) {
 		struct place item = *p;
+		const char *s;
+		int e;
 
 		item.value = p->value->items[i].value;
 		item.path = arena_printf(r->arena, "%s[%zu]", p->path, i);
-		if (item.value->kind != TREE_SCALAR && item.value->kind != TREE_NULL)
-			return expected(r, &item, "a string");
-		strv_add(r->arena, &v, text_of(item.value));
+		e = read_text(r, &item, &s);
+		if (e < 0)
+			return e;
+		strv_add(r->arena, &v, s);
 	}
 	*ret = v;
 	return 0;
@@ -156,15 +167,29 @@ static int read_strmap(struct reader *r, const struct place *p, struct strmap *r
 	for (size_t i = 0; i < p->value->n; i++) {
 		const struct tree_item *it = &p->value->items[i];
 		struct place item = *p;
+		const char *s;
+		int e;
 
 		item.value = it->value;
 		item.path = arena_printf(r->arena, "%s.%s", p->path, it->key);
-		if (it->value->kind != TREE_SCALAR && it->value->kind != TREE_NULL)
-			return expected(r, &item, "a string");
+		e = read_text(r, &item, &s);
+		if (e < 0)
+			return e;
 		/* keys of a map that was read are unique already */
-		arena_push(r->arena, m.v, m.n, (struct strmap_item){ it->key, text_of(it->value) });
+		arena_push(r->arena, m.v, m.n, (struct strmap_item){ it->key, s });
 	}
 	*ret = m;
+	return 0;
+}
+
+static int read_tree(struct reader *r, const struct place *p)
+{
+	if (p->field->shape != TREE_NULL && p->value->kind != p->field->shape)
+		return expected(r, p,
+				p->field->shape == TREE_MAP   ? "a map"
+				: p->field->shape == TREE_SEQ ? "a list"
+							      : "a single value");
+	*(const struct tree **)p->member = p->value;
 	return 0;
 }
 
@@ -230,7 +255,7 @@ static int read_value(struct reader *r, const struct place *p)
 
 	switch (p->field->kind) {
 	case FIELD_STRING:
-		return read_string(r, p);
+		return read_text(r, p, p->member);
 	case FIELD_BOOL:
 		return read_bool(r, p, p->member);
 	case FIELD_INT:
@@ -248,8 +273,7 @@ static int read_value(struct reader *r, const struct place *p)
 	case FIELD_LIST:
 		return read_list(r, p);
 	case FIELD_TREE:
-		*(const struct tree **)p->member = p->value;
-		return 0;
+		return read_tree(r, p);
 	}
 	return 0;
 }

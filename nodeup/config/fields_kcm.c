@@ -17,7 +17,7 @@ static const struct field kcm_fields[] = {
 	F(cluster_name, .key = "clusterName", .flag = "cluster-name",
 	  .doc = "prefix of the cluster's cloud resources"),
 	F(cluster_cidr, .key = "clusterCIDR", .flag = "cluster-cidr",
-	  .doc = "pod addresses of the cluster"),
+	  .format = &format_cidr, .doc = "pod addresses of the cluster"),
 	F(allocate_node_cidrs, .key = "allocateNodeCIDRs", .flag = "allocate-node-cidrs",
 	  .doc = "give each node a pod range"),
 	F(configure_cloud_routes, .key = "configureCloudRoutes",

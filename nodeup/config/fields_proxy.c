@@ -7,10 +7,11 @@
 static const struct field proxy_fields[] = {
 #define F(m, ...) FIELD(struct kube_proxy_spec, m, __VA_ARGS__)
 	F(image, .key = "image", .doc = "container image"),
-	F(cpu_request, .key = "cpuRequest", .doc = "CPU request of the pod"),
+	F(cpu_request, .key = "cpuRequest", .format = &format_quantity,
+	  .doc = "CPU request of the pod"),
 	F(log_level, .key = "logLevel", .flag = "v", .doc = "log verbosity"),
 	F(cluster_cidr, .key = "clusterCIDR", .flag = "cluster-cidr",
-	  .doc = "pod addresses of the cluster"),
+	  .format = &format_cidr, .doc = "pod addresses of the cluster"),
 	F(hostname_override, .key = "hostnameOverride", .flag = "hostname-override",
 	  .doc = "node name; @aws takes it from the instance's metadata"),
 	F(master, .key = "master", .flag = "master", .doc = "address of the API server"),

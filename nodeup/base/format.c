@@ -1,0 +1,203 @@
+#include "nodeup/base/format.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/mem.h"
+#include "nodeup/base/str.h"
+
+enum { PIECE_MAX = 256 };
+
+/* A piece of a text as a string of its own; false when it is longer than any sensible one. */
+static bool take(const char *s, size_t n, char piece[static PIECE_MAX])
+{
+	if (n >= PIECE_MAX)
+		return false;
+	memcpy(piece, s, n);
+	piece[n] = '\0';
+	return true;
+}
+
+static int bits_of(const char *ip)
+{
+	struct in6_addr addr;
+
+	if (inet_pton(AF_INET, ip, &addr) == 1)
+		return 32;
+	return inet_pton(AF_INET6, ip, &addr) == 1 ? 128 : 0;
+}
+
+static bool is_ip(const char *s)
+{
+	return bits_of(s) != 0;
+}
+
+/* A decimal number of at most max; *end is what follows. */
+static bool take_number(const char *s, long max, const char **end)
+{
+	char *after;
+	long v;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	v = strtol(s, &after, 10);
+	*end = after;
+	return v <= max;
+}
+
+static bool is_cidr(const char *s)
+{
+	const char *slash = strchr(s, '/'), *end;
+	char ip[PIECE_MAX];
+
+	return slash && take(s, (size_t)(slash - s), ip) && is_ip(ip) &&
+	       take_number(slash + 1, bits_of(ip), &end) && *end == '\0';
+}
+
+/* Every comma separated item. */
+static bool each(const char *s, bool (*is_valid)(const char *))
+{
+	for (;;) {
+		const size_t n = strcspn(s, ",");
+		char piece[PIECE_MAX];
+
+		if (!take(s, n, piece) || !is_valid(piece))
+			return false;
+		if (s[n] == '\0')
+			return true;
+		s += n + 1;
+	}
+}
+
+static bool are_ips(const char *s)
+{
+	return each(s, is_ip);
+}
+
+static bool is_suffix(const char *s)
+{
+	static const char *const suffixes[] = { "",  "n", "u",  "m",  "k",  "M",  "G",  "T",
+						"P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	const char *end;
+
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
+		if (strcmp(s, suffixes[i]) == 0)
+			return true;
+	if (*s != 'e' && *s != 'E')
+		return false;
+	s++;
+	if (*s == '+' || *s == '-')
+		s++;
+	return take_number(s, 999, &end) && *end == '\0';
+}
+
+static bool is_quantity(const char *s)
+{
+	size_t whole, part = 0;
+
+	if (*s == '+' || *s == '-')
+		s++;
+	whole = strspn(s, "0123456789");
+	s += whole;
+	if (*s == '.')
+		part = strspn(++s, "0123456789");
+	return whole + part > 0 && is_suffix(s + part);
+}
+
+/* What is reserved, requested or compared with is never below zero. */
+static bool is_amount(const char *s)
+{
+	return *s != '-' && is_quantity(s);
+}
+
+static bool is_port_range(const char *s)
+{
+	const char *end;
+
+	return take_number(s, 65535, &end) && *end == '-' && take_number(end + 1, 65535, &end) &&
+	       *end == '\0' && strtol(s, NULL, 10) <= strtol(strchr(s, '-') + 1, NULL, 10);
+}
+
+static bool is_share(const char *s)
+{
+	const size_t n = strlen(s);
+	char number[PIECE_MAX];
+
+	if (n == 0 || s[n - 1] != '%')
+		return is_amount(s);
+	return take(s, n - 1, number) && strspn(number, "0123456789.") == n - 1 &&
+	       is_amount(number) && strtod(number, NULL) <= 100;
+}
+
+static bool is_duration(const char *s)
+{
+	struct err e = { 0 };
+	int64_t ns;
+
+	return dur_parse(s, &ns, &e) == 0 && ns >= 0;
+}
+
+/* "signal<value": something before the operator, and a good value after it. */
+static bool is_signal(const char *s, char op, bool (*is_value)(const char *))
+{
+	const char *at = strchr(s, op);
+
+	return at && at != s && is_value(at + 1);
+}
+
+static bool is_threshold(const char *s)
+{
+	return is_signal(s, '<', is_share);
+}
+
+static bool is_reclaim(const char *s)
+{
+	return is_signal(s, '=', is_share);
+}
+
+static bool is_period(const char *s)
+{
+	return is_signal(s, '=', is_duration);
+}
+
+static bool are_thresholds(const char *s)
+{
+	return each(s, is_threshold);
+}
+
+static bool are_reclaims(const char *s)
+{
+	return each(s, is_reclaim);
+}
+
+static bool are_periods(const char *s)
+{
+	return each(s, is_period);
+}
+
+static bool is_taint(const char *s)
+{
+	static const char *const effects[] = { "NoSchedule", "PreferNoSchedule", "NoExecute" };
+	const char *equals = strchr(s, '='), *colon = equals ? strchr(equals, ':') : NULL;
+
+	for (size_t i = 0; colon && equals != s && i < ARRAY_LEN(effects); i++)
+		if (strcmp(colon + 1, effects[i]) == 0)
+			return true;
+	return false;
+}
+
+const struct field_format format_cidr = { "an address range such as 10.0.0.0/8", is_cidr };
+const struct field_format format_ip = { "an IP address", is_ip };
+const struct field_format format_ips = { "IP addresses with commas between them", are_ips };
+const struct field_format format_quantity = { "an amount such as 100m or 64Mi", is_amount };
+const struct field_format format_port_range = { "ports from-to such as 30000-32767",
+						is_port_range };
+const struct field_format format_thresholds = { "thresholds such as memory.available<100Mi",
+						are_thresholds };
+const struct field_format format_reclaims = { "amounts such as memory.available=100Mi",
+					      are_reclaims };
+const struct field_format format_periods = { "periods such as memory.available=1m30s",
+					     are_periods };
+const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };

@@ -1,0 +1,24 @@
+/* format.h - what the text of a value has to look like, by name
+ * A row of a field table names one of these; reading a document then refuses what no component
+ * would take, with the place it stands at, instead of a component that dies of it on the node.
+ * Owner: constants. Errors: none; a format is a question. Threads: all.
+ * Source: k8s.io/apimachinery pkg/api/resource/quantity.go, pkg/util/net/port_range.go,
+ * kubernetes pkg/kubelet/eviction/helpers.go, pkg/util/taints, net.ParseCIDR. */
+#pragma once
+
+#include <stdbool.h>
+
+struct field_format {
+	const char *wanted; /* "an address range such as 10.0.0.0/8" */
+	bool (*is_valid)(const char *s);
+};
+
+extern const struct field_format format_cidr;       /* 100.64.0.0/10, fd00::/64 */
+extern const struct field_format format_ip;         /* 127.0.0.1, ::1 */
+extern const struct field_format format_ips;        /* a comma between each */
+extern const struct field_format format_quantity;   /* 100m, 0.5, 64Mi, 1e3 */
+extern const struct field_format format_port_range; /* 30000-32767 */
+extern const struct field_format format_thresholds; /* memory.available<100Mi,nodefs.free<10% */
+extern const struct field_format format_reclaims;   /* memory.available=100Mi,nodefs.free=10% */
+extern const struct field_format format_periods;    /* memory.available=1m30s */
+extern const struct field_format format_taint;      /* key=value:NoSchedule */
