@@ -230,6 +230,9 @@ static int read_documents(struct kops18_build *b, const struct tree *cluster, co
 		r = unwrap(b, ig, "InstanceGroup", b->env->instance_group_name, &b->ig_spec);
 	if (r < 0)
 		return r;
+	r = kops18_known_networks(b);
+	if (r < 0)
+		return r;
 	r = kops18_read(b->arena, &kops18_cluster_schema, b->cluster_spec, "", b->opts, &b->cluster,
 			b->err);
 	if (r == 0)
@@ -239,11 +242,6 @@ static int read_documents(struct kops18_build *b, const struct tree *cluster, co
 		return r;
 	warn_ignored(b, b->cluster.hooks, "hooks");
 	warn_ignored(b, b->cluster.file_assets, "fileAssets");
-	warn_ignored(b, b->cluster.egress_proxy, "egressProxy");
-	warn_ignored(b, b->cluster.authentication, "authentication");
-	warn_ignored(b, b->cluster.isolate_masters, "isolateMasters");
-	warn_ignored(b, b->cluster.cloud_controller_manager, "cloudControllerManager");
-	warn_ignored(b, b->cluster.assets, "assets");
 	warn_ignored(b, b->ig.hooks, "hooks");
 	warn_ignored(b, b->ig.file_assets, "fileAssets");
 	return 0;
@@ -267,38 +265,31 @@ static int set_role(struct kops18_build *b)
 	return 0;
 }
 
-static int set_networking(struct kops18_build *b)
-{
-	const struct schema *s = &kops18_networking_schema;
-	const bool master = b->node->is_master && b->cluster.has_master_kubelet;
-	const struct kubelet_spec *k = master ? &b->cluster.master_kubelet : &b->cluster.kubelet;
-	const char *name = NULL;
-
-	for (size_t i = 0; i < s->n; i++) {
-		const void *member = (const char *)&b->cluster.networking + s->fields[i].offset;
-
-		if (!*(const struct tree *const *)member)
-			continue;
-		if (name)
-			return err_config(b->err, "%snetworking: both %s and %s",
-					  kops18_where(b->arena, b->cluster_spec, "networking"),
-					  name, s->fields[i].key);
-		name = s->fields[i].key;
-	}
-	/* without either kops means the network of old, and without a kubelet section nothing */
-	if (!name && !str_is_empty(k->network_plugin_name))
-		name = k->network_plugin_name;
-	if (!name)
-		name = master || b->cluster.has_kubelet ? "classic" : "kubenet";
-	b->node->networking = name;
-	return 0;
-}
-
 static const char *either(const char *first, const char *second, const char *fallback)
 {
 	if (!str_is_empty(first))
 		return first;
 	return str_is_empty(second) ? fallback : second;
+}
+
+/* kops knows more clouds; what it writes for them is not here. */
+static int set_cloud(struct kops18_build *b)
+{
+	const char *cluster = b->cluster.cloud_provider,
+		   *kubelet = b->cluster.kubelet.cloud_provider;
+	const char *where = kops18_where(b->arena, b->cluster_spec, "cloudProvider");
+	const char *name = cluster;
+
+	if (str_is_empty(name)) {
+		where = kops18_where(b->arena, b->cluster_spec, "kubelet");
+		/* with a cloud controller manager kubelet does not know its cloud */
+		name = str_eq(kubelet, "external") ? NULL : kubelet;
+	}
+	b->node->cloud_provider = either(name, NULL, "aws");
+	if (strcmp(b->node->cloud_provider, "aws") != 0)
+		return err_config(b->err, "%scloudProvider '%s' is not supported; aws is", where,
+				  b->node->cloud_provider);
+	return 0;
 }
 
 static void set_names(struct kops18_build *b)
@@ -318,7 +309,6 @@ static void set_names(struct kops18_build *b)
 	n->master_public_name =
 		either(c->master_public_name, NULL, arena_printf(b->arena, "api.%s", cluster_name));
 	n->dns_zone = either(c->dns_zone, NULL, NULL);
-	n->cloud_provider = either(c->cloud_provider, kubelet->cloud_provider, "aws");
 	n->non_masquerade_cidr =
 		either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr, "100.64.0.0/10");
 	n->service_cluster_ip_range = either(c->service_cluster_ip_range,
@@ -328,6 +318,9 @@ static void set_names(struct kops18_build *b)
 		either(c->cluster_dns_domain, kubelet->cluster_domain, "cluster.local");
 	n->api_dns = c->has_api ? c->api.dns != NULL : true;
 	n->encryption_config = c->encryption_config.set && c->encryption_config.v;
+	n->isolate_masters = c->isolate_masters.set && c->isolate_masters.v;
+	n->kopeio_authentication = c->authentication.kopeio != NULL;
+	n->container_registry = either(c->assets.container_registry, NULL, NULL);
 }
 
 static void set_cloud_config(struct kops18_build *b)
@@ -416,6 +409,20 @@ static int set_assets(struct kops18_build *b)
 	return 0;
 }
 
+/* What kops' own validation refuses, so that no document of kops has it. */
+static int check_sections(struct kops18_build *b)
+{
+	const struct opt_bool *policy = &b->cluster.kube_scheduler.use_policy_config_map;
+
+	if (policy->set && policy->v && !node_k8s_at_least(b->node, 1, 7))
+		return err_config(
+			b->err,
+			"%skubeScheduler.usePolicyConfigMap needs Kubernetes 1.7, this is %d.%d",
+			kops18_where(b->arena, b->cluster_spec, "kubeScheduler"),
+			b->node->kubernetes.major, b->node->kubernetes.minor);
+	return 0;
+}
+
 int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
 		const struct tree *ig, const struct facts *f, const struct kops18_opts *o,
 		struct node *ret, struct err *e)
@@ -435,18 +442,25 @@ int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *
 	if (r == 0)
 		r = set_role(&b);
 	if (r == 0)
-		r = set_networking(&b);
+		r = kops18_networking(&b);
+	if (r == 0)
+		r = kops18_egress_proxy(&b);
 	if (r == 0)
 		r = set_assets(&b);
 	if (r == 0)
 		r = kops18_version(&b);
 	if (r < 0)
 		return r;
+	r = set_cloud(&b);
+	if (r < 0)
+		return r;
 	set_names(&b);
 	set_cloud_config(&b);
 	set_etcd_clusters(&b);
 	kops18_default_sections(&b);
-	r = kops18_merge(&b);
+	r = check_sections(&b);
+	if (r == 0)
+		r = kops18_merge(&b);
 	if (r < 0)
 		return r;
 	*ret = node;

@@ -15,12 +15,29 @@ static bool is_at_least(const struct kops18_build *b, int minor)
 	return node_k8s_at_least(b->node, 1, minor);
 }
 
+/* With a registry of one's own, kops flattens what it copies there. */
+const char *kops18_image(struct kops18_build *b, const char *name, const char *tag)
+{
+	const char *registry = b->cluster.assets.container_registry;
+
+	return arena_printf(b->arena, "%s/%s:%s",
+			    str_is_empty(registry) ? "gcr.io/google_containers" : registry, name,
+			    tag);
+}
+
 static const char *image(struct kops18_build *b, const char *component)
 {
 	const struct version *v = &b->node->kubernetes;
 
-	return arena_printf(b->arena, "gcr.io/google_containers/%s:v%d.%d.%d", component, v->major,
-			    v->minor, v->patch);
+	return kops18_image(b, component,
+			    arena_printf(b->arena, "v%d.%d.%d%s", v->major, v->minor, v->patch,
+					 v->suffix ? v->suffix : ""));
+}
+
+/* What a component is told of the cloud; with a daemon set for it, to leave it alone. */
+static const char *cloud_of(const struct kops18_build *b)
+{
+	return b->cluster.cloud_controller_manager ? "external" : b->node->cloud_provider;
 }
 
 static struct strv list(struct arena *a, const char *items)
@@ -96,13 +113,13 @@ static void default_kubelet(struct kops18_build *b)
 		.log_level = { true, 2 },
 		.pod_manifest_path = "/etc/kubernetes/manifests",
 		.hostname_override = aws ? "@aws" : NULL,
-		.pod_infra_container_image = "gcr.io/google_containers/pause-amd64:3.0",
+		.pod_infra_container_image = kops18_image(b, "pause-amd64", "3.0"),
 		.allow_privileged = yes,
 		.enable_debugging_handlers = yes,
 		.cluster_domain = n->cluster_dns_domain,
 		.cluster_dns = cluster_dns(b),
 		.network_plugin_name = plugin,
-		.cloud_provider = n->cloud_provider,
+		.cloud_provider = cloud_of(b),
 		.cgroup_root = "/",
 		.non_masquerade_cidr = n->non_masquerade_cidr,
 		.eviction_hard = "memory.available<100Mi,nodefs.available<10%,nodefs.inodesFree<5%,"
@@ -115,6 +132,17 @@ static void default_kubelet(struct kops18_build *b)
 		k->babysit_daemons = yes;
 	if (!is_at_least(b, 9))
 		k->require_kubeconfig = yes;
+}
+
+static void default_master_kubelet(struct kops18_build *b)
+{
+	struct kubelet_spec *k = &b->cluster.master_kubelet;
+
+	*k = b->cluster.kubelet;
+	if (!b->node->isolate_masters)
+		return;
+	k->enable_debugging_handlers = no;
+	k->hairpin_mode = "none";
 }
 
 static void default_proxy(struct kops18_build *b)
@@ -146,15 +174,26 @@ static struct strv admission_plugins(struct kops18_build *b)
 	return list(b->arena, plugins);
 }
 
+/* Each master has a member of each etcd cluster. */
+static int64_t count_masters(const struct kops18_build *b)
+{
+	const struct node_etcd_clusters *c = &b->node->etcd_clusters;
+
+	for (size_t i = 0; i < c->n; i++)
+		if (strcmp(c->v[i].name, "main") == 0)
+			return (int64_t)c->v[i].members.n;
+	return (int64_t)c->v[0].members.n;
+}
+
 static void default_apiserver(struct kops18_build *b)
 {
-	const struct node_etcd_cluster *etcd = &b->node->etcd_clusters.v[0];
+	const char *etcd = b->node->etcd_clusters.v[0].version;
 	struct kube_apiserver_spec *s = &b->cluster.kube_apiserver;
 
 	*s = (struct kube_apiserver_spec){
 		.image = image(b, "kube-apiserver"),
 		.log_level = 2,
-		.cloud_provider = b->node->cloud_provider,
+		.cloud_provider = cloud_of(b),
 		.secure_port = 443,
 		.insecure_port = 8080,
 		.address = "127.0.0.1",
@@ -163,15 +202,17 @@ static void default_apiserver(struct kops18_build *b)
 		.etcd_servers = list(b->arena, "http://127.0.0.1:4001"),
 		.etcd_servers_overrides = list(b->arena, "/events#http://127.0.0.1:4002"),
 		.allow_privileged = yes,
-		.api_server_count = { true, (int64_t)etcd->members.n },
+		.api_server_count = { true, count_masters(b) },
 		.anonymous_auth = no,
 		.kubelet_preferred_address_types =
 			list(b->arena, is_at_least(b, 7)
 					       ? "InternalIP,Hostname,ExternalIP"
 					       : "InternalIP,Hostname,ExternalIP,LegacyHostIP"),
-		.storage_backend = *etcd->version == '3' ? "etcd3" : "etcd2",
-		.authorization_mode = "AlwaysAllow",
+		.storage_backend = *etcd == '3' ? "etcd3" : "etcd2",
+		.authorization_mode = b->cluster.authorization.rbac ? "RBAC" : "AlwaysAllow",
 	};
+	if (b->node->kopeio_authentication)
+		s->authentication_token_webhook_config_file = "/etc/kubernetes/authn.config";
 	if (!is_at_least(b, 7))
 		return;
 	s->requestheader_allowed_names = list(b->arena, "aggregator");
@@ -180,16 +221,22 @@ static void default_apiserver(struct kops18_build *b)
 	s->requestheader_username_headers = list(b->arena, "X-Remote-User");
 }
 
+/* These two know no way from node to node but the cloud's. */
+static bool has_cloud_routes(const struct node *n)
+{
+	return strcmp(n->networking, "kubenet") == 0 || strcmp(n->networking, "classic") == 0;
+}
+
 static void default_controller_manager(struct kops18_build *b)
 {
 	b->cluster.kube_controller_manager = (struct kube_controller_manager_spec){
 		.log_level = 2,
 		.image = image(b, "kube-controller-manager"),
-		.cloud_provider = b->node->cloud_provider,
+		.cloud_provider = cloud_of(b),
 		.cluster_name = b->node->cluster_name,
 		.cluster_cidr = cluster_cidr(b),
 		.allocate_node_cidrs = yes,
-		.configure_cloud_routes = strcmp(b->node->networking, "kubenet") == 0 ? yes : no,
+		.configure_cloud_routes = has_cloud_routes(b->node) ? yes : no,
 		.leader_election.leader_elect = yes,
 		.attach_detach_reconcile_sync_period = { true, INT64_C(60000000000) },
 		.use_service_account_credentials = yes,
@@ -235,7 +282,7 @@ void kops18_default_sections(struct kops18_build *b)
 	if (!c->has_kubelet)
 		default_kubelet(b);
 	if (!c->has_master_kubelet)
-		c->master_kubelet = c->kubelet;
+		default_master_kubelet(b);
 	if (!c->has_kube_controller_manager)
 		default_controller_manager(b);
 	if (!c->has_kube_proxy)

@@ -54,7 +54,9 @@ static void merge_kubelet(struct kops18_build *b)
 				  refuses_anonymous(&c->kubelet) ||
 				  (master && refuses_anonymous(&c->master_kubelet));
 	if (b->node->secure_kubelet)
-		k->client_ca_file = "/srv/kubernetes/ca.crt";
+		k->client_ca_file = str_eq(b->facts->distribution, "containeros")
+					    ? "/etc/srv/kubernetes/ca.crt"
+					    : "/srv/kubernetes/ca.crt";
 	field_overlay(b->arena, &kubelet_schema, k, &b->ig.kubelet);
 	add_labels(b);
 	add_taints(b);

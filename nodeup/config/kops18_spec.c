@@ -35,36 +35,106 @@ static const struct field object_fields[] = {
 #undef F
 };
 
-static const struct field api_fields[] = {
-#define F(m, ...) FIELD(struct kops18_api, m, __VA_ARGS__)
-	F(dns, .key = "dns", .doc = "the API has a public DNS name"),
-	F(load_balancer, .key = "loadBalancer", .doc = "the API has a load balancer"),
+static const struct field load_balancer_fields[] = {
+#define F(m, ...) FIELD(struct kops18_load_balancer, m, __VA_ARGS__)
+	F(type, .key = "type", .oneof = "Public|Internal|", .doc = "who can reach it"),
+	F(idle_timeout_seconds, .key = "idleTimeoutSeconds", .max = INT32_MAX,
+	  .doc = "seconds until an idle connection is closed"),
 #undef F
+};
+static const struct schema load_balancer_schema =
+	SCHEMA(struct kops18_load_balancer, "LoadBalancerAccessSpec", load_balancer_fields);
+
+static const struct field api_fields[] = {
+	FIELD(struct kops18_api, dns, .key = "dns", .shape = TREE_MAP,
+	      .doc = "the API has a public DNS name"),
+	FIELD_NESTED(struct kops18_api, load_balancer, &load_balancer_schema,
+		     .key = "loadBalancer", .doc = "the API has a load balancer"),
 };
 static const struct schema api_schema = SCHEMA(struct kops18_api, "AccessSpec", api_fields);
 
+/* source: kops 1.8.1 pkg/apis/kops/v1alpha2/networking.go */
+#define F(m, ...) FIELD(struct kops18_network_options, m, __VA_ARGS__)
+static const struct field weave_fields[] = {
+	F(mtu, .key = "mtu", .max = 65535, .doc = "MTU of its interfaces"),
+	F(conn_limit, .key = "connLimit", .max = INT32_MAX, .doc = "peers it connects to"),
+};
+static const struct field flannel_fields[] = {
+	F(backend, .key = "backend", .oneof = "udp|vxlan|", .doc = "how packets travel"),
+};
+static const struct field calico_fields[] = {
+	F(cross_subnet, .key = "crossSubnet", .doc = "wrap packets between subnets only"),
+};
+static const struct field canal_fields[] = {
+	F(default_endpoint_to_host_action, .key = "defaultEndpointToHostAction",
+	  .doc = "what becomes of packets from a pod to its host"),
+	F(chain_insert_mode, .key = "chainInsertMode", .doc = "where its rules go"),
+	F(prometheus_metrics_enabled, .key = "prometheusMetricsEnabled", .doc = "serve metrics"),
+	F(prometheus_metrics_port, .key = "prometheusMetricsPort", .max = 65535,
+	  .doc = "where they are served"),
+	F(prometheus_go_metrics_enabled, .key = "prometheusGoMetricsEnabled",
+	  .doc = "metrics of its runtime too"),
+	F(prometheus_process_metrics_enabled, .key = "prometheusProcessMetricsEnabled",
+	  .doc = "metrics of its process too"),
+};
+static const struct field romana_fields[] = {
+	F(daemon_service_ip, .key = "daemonServiceIP", .format = &format_ip,
+	  .doc = "address of its daemon"),
+	F(etcd_service_ip, .key = "etcdServiceIP", .format = &format_ip,
+	  .doc = "address of its etcd"),
+};
+#undef F
+#define S struct kops18_network_options
+static const struct schema no_options_schema = { .name = "Networking", .size = sizeof(S) };
+static const struct schema weave_schema = SCHEMA(S, "WeaveNetworkingSpec", weave_fields);
+static const struct schema flannel_schema = SCHEMA(S, "FlannelNetworkingSpec", flannel_fields);
+static const struct schema calico_schema = SCHEMA(S, "CalicoNetworkingSpec", calico_fields);
+static const struct schema canal_schema = SCHEMA(S, "CanalNetworkingSpec", canal_fields);
+static const struct schema romana_schema = SCHEMA(S, "RomanaNetworkingSpec", romana_fields);
+#undef S
+
 static const struct field networking_fields[] = {
-#define F(m, ...) FIELD(struct kops18_networking, m, __VA_ARGS__)
-	F(classic, .key = "classic", .doc = "network of Kubernetes 1.4"),
-	F(kubenet, .key = "kubenet", .doc = "kubelet's own bridge"),
-	F(external, .key = "external", .doc = "a daemon set beside kubenet"),
-	F(cni, .key = "cni", .doc = "any CNI plugin"),
-	F(kopeio, .key = "kopeio", .doc = "kopeio"),
-	F(weave, .key = "weave", .doc = "Weave"),
-	F(flannel, .key = "flannel", .doc = "flannel"),
-	F(calico, .key = "calico", .doc = "Calico"),
-	F(canal, .key = "canal", .doc = "Canal"),
-	F(kuberouter, .key = "kuberouter", .doc = "kube-router, also instead of kube-proxy"),
-	F(romana, .key = "romana", .doc = "Romana"),
+#define F(m, sch, d) \
+	FIELD_NESTED_IF(struct kops18_networking, options, m, &sch, .key = #m, .doc = d)
+	F(classic, no_options_schema, "network of Kubernetes 1.4"),
+	F(kubenet, no_options_schema, "kubelet's own bridge"),
+	F(external, no_options_schema, "a daemon set beside kubenet"),
+	F(cni, no_options_schema, "any CNI plugin"),
+	F(kopeio, no_options_schema, "kopeio"),
+	F(weave, weave_schema, "Weave"),
+	F(flannel, flannel_schema, "flannel"),
+	F(calico, calico_schema, "Calico"),
+	F(canal, canal_schema, "Canal"),
+	F(kuberouter, no_options_schema, "kube-router, also instead of kube-proxy"),
+	F(romana, romana_schema, "Romana"),
 #undef F
 };
+
+static const struct field http_proxy_fields[] = {
+	FIELD(struct kops18_egress_proxy, http.host, .key = "host",
+	      .doc = "name or address, [user:password@] before it"),
+	FIELD(struct kops18_egress_proxy, http.port, .key = "port", .max = 65535,
+	      .doc = "port; none or 0: that of http"),
+};
+static const struct schema http_proxy_schema =
+	SCHEMA(struct kops18_egress_proxy, "HTTPProxy", http_proxy_fields);
+
+static const struct field egress_proxy_fields[] = {
+	/* the section's members lie in the struct of its parent */
+	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &http_proxy_schema,
+	  .present_offset = SIZE_MAX, .key = "httpProxy", .doc = "the proxy" },
+	FIELD(struct kops18_egress_proxy, excludes, .key = "excludes",
+	      .doc = "hosts, domains and ranges that are reached without it"),
+};
+static const struct schema egress_proxy_schema =
+	SCHEMA(struct kops18_egress_proxy, "EgressProxySpec", egress_proxy_fields);
 
 static const struct field etcd_member_fields[] = {
 #define F(m, ...) FIELD(struct kops18_etcd_member, m, __VA_ARGS__)
 	F(name, .key = "name", .doc = "name of the member"),
 	F(instance_group, .key = "instanceGroup", .doc = "instance group it runs in"),
 	F(volume_type, .key = "volumeType", .doc = "EBS volume type"),
-	F(volume_size, .key = "volumeSize", .doc = "EBS volume size"),
+	F(volume_size, .key = "volumeSize", .max = INT32_MAX, .doc = "EBS volume size"),
 	F(kms_key_id, .key = "kmsKeyId", .doc = "key of the EBS volume"),
 	F(encrypted_volume, .key = "encryptedVolume", .doc = "encrypt the EBS volume"),
 #undef F
@@ -106,10 +176,39 @@ static const struct field cloud_config_fields[] = {
 static const struct schema cloud_config_schema =
 	SCHEMA(struct kops18_cloud_config, "CloudConfiguration", cloud_config_fields);
 
+static const struct field authentication_fields[] = {
+	FIELD(struct kops18_cluster, authentication.kopeio, .key = "kopeio", .shape = TREE_MAP,
+	      .doc = "kopeio's webhook on the master"),
+};
+static const struct schema authentication_schema =
+	SCHEMA(struct kops18_cluster, "AuthenticationSpec", authentication_fields);
+
+static const struct field authorization_fields[] = {
+	FIELD(struct kops18_cluster, authorization.always_allow, .key = "alwaysAllow",
+	      .shape = TREE_MAP, .doc = "whoever logs in may do everything"),
+	FIELD(struct kops18_cluster, authorization.rbac, .key = "rbac", .shape = TREE_MAP,
+	      .doc = "roles"),
+};
+static const struct schema authorization_schema =
+	SCHEMA(struct kops18_cluster, "AuthorizationSpec", authorization_fields);
+
+static const struct field assets_fields[] = {
+	FIELD(struct kops18_cluster, assets.container_registry, .key = "containerRegistry",
+	      .doc = "registry that has all images"),
+	FIELD(struct kops18_cluster, assets.file_repository, .key = "fileRepository",
+	      .doc = "where kops finds the files it lists in Assets"),
+};
+static const struct schema assets_schema =
+	SCHEMA(struct kops18_cluster, "Assets", assets_fields);
+
 /* source: kops 1.8.1 pkg/apis/kops/v1alpha2/cluster.go ClusterSpec */
 static const struct field cluster_fields[] = {
 #define F(m, ...) FIELD(struct kops18_cluster, m, __VA_ARGS__)
-#define UNUSED(k) F(unused, .key = k, .doc = "not used by a node")
+#define UNUSED(k, s) F(unused, .key = k, .shape = TREE_##s, .doc = "not used by a node")
+/* a section without a struct of its own: its rows know the cluster's */
+#define PART(sch, k, d) \
+	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &sch, .present_offset = SIZE_MAX, \
+	  .key = k, .doc = d }
 #define SECTION(m, sch, k, d) \
 	FIELD_NESTED_IF(struct kops18_cluster, m, has_##m, &sch, .key = k, .doc = d)
 	F(cloud_provider, .key = "cloudProvider", .doc = "aws"),
@@ -120,8 +219,10 @@ static const struct field cluster_fields[] = {
 	F(key_store, .key = "keyStore", .doc = "where certificates and keys are"),
 	F(dns_zone, .key = "dnsZone", .doc = "DNS zone, name or id"),
 	F(cluster_dns_domain, .key = "clusterDNSDomain", .doc = "DNS domain inside the cluster"),
-	F(service_cluster_ip_range, .key = "serviceClusterIPRange", .doc = "service addresses"),
-	F(non_masquerade_cidr, .key = "nonMasqueradeCIDR", .doc = "the cluster's own addresses"),
+	F(service_cluster_ip_range, .key = "serviceClusterIPRange",
+	  .format = &format_cidr, .doc = "service addresses"),
+	F(non_masquerade_cidr, .key = "nonMasqueradeCIDR",
+	  .format = &format_cidr, .doc = "the cluster's own addresses"),
 	F(encryption_config, .key = "encryptionConfig", .doc = "encrypt secrets at rest"),
 	SECTION(api, api_schema, "api", "how the API is reached"),
 	SECTION(networking, kops18_networking_schema, "networking", "pod network, one of"),
@@ -138,32 +239,33 @@ static const struct field cluster_fields[] = {
 	SECTION(kube_scheduler, kube_scheduler_schema, "kubeScheduler", "kube-scheduler"),
 	F(hooks, .key = "hooks", .doc = "units of the user's own; not yet"),
 	F(file_assets, .key = "fileAssets", .doc = "files of the user's own; not yet"),
-	F(egress_proxy, .key = "egressProxy", .doc = "HTTP proxy; not yet"),
-	F(authentication, .key = "authentication", .doc = "token webhook; not yet"),
-	F(isolate_masters, .key = "isolateMasters", .doc = "masters outside the pod network; not yet"),
-	F(cloud_controller_manager, .key = "cloudControllerManager",
-	  .doc = "cloud integration outside the controller manager; not yet"),
-	F(assets, .key = "assets", .doc = "own registry and repository; not yet"),
-	UNUSED("channel"),
-	UNUSED("configBase"),
-	UNUSED("subnets"),
-	UNUSED("project"),
-	UNUSED("networkCIDR"),
-	UNUSED("networkID"),
-	UNUSED("topology"),
-	UNUSED("configStore"),
-	UNUSED("additionalSans"),
-	UNUSED("sshAccess"),
-	UNUSED("nodePortAccess"),
-	UNUSED("sshKeyName"),
-	UNUSED("kubernetesApiAccess"),
-	UNUSED("updatePolicy"),
-	UNUSED("additionalPolicies"),
-	UNUSED("kubeDNS"),
-	UNUSED("externalDns"),
-	UNUSED("authorization"),
-	UNUSED("cloudLabels"),
-	UNUSED("iam"),
+	SECTION(egress_proxy, egress_proxy_schema, "egressProxy", "proxy to the outside"),
+	PART(authentication_schema, "authentication", "who asks the API server, besides certificates"),
+	PART(authorization_schema, "authorization", "who may do what"),
+	F(isolate_masters, .key = "isolateMasters", .doc = "masters outside the pod network"),
+	F(cloud_controller_manager, .key = "cloudControllerManager", .shape = TREE_MAP,
+	  .doc = "the cloud is the business of a daemon set"),
+	PART(assets_schema, "assets", "own registry and repository"),
+	UNUSED("channel", SCALAR),
+	UNUSED("configBase", SCALAR),
+	UNUSED("subnets", SEQ),
+	UNUSED("project", SCALAR),
+	UNUSED("networkCIDR", SCALAR),
+	UNUSED("networkID", SCALAR),
+	UNUSED("topology", MAP),
+	UNUSED("configStore", SCALAR),
+	UNUSED("additionalSans", SEQ),
+	UNUSED("sshAccess", SEQ),
+	UNUSED("nodePortAccess", SEQ),
+	UNUSED("sshKeyName", SCALAR),
+	UNUSED("kubernetesApiAccess", SEQ),
+	UNUSED("updatePolicy", SCALAR),
+	UNUSED("additionalPolicies", MAP),
+	UNUSED("kubeDNS", MAP),
+	UNUSED("externalDns", MAP),
+	UNUSED("cloudLabels", MAP),
+	UNUSED("iam", MAP),
+#undef PART
 #undef SECTION
 #undef UNUSED
 #undef F
@@ -172,30 +274,30 @@ static const struct field cluster_fields[] = {
 /* source: kops 1.8.1 pkg/apis/kops/v1alpha2/instancegroup.go InstanceGroupSpec */
 static const struct field ig_fields[] = {
 #define F(m, ...) FIELD(struct kops18_ig, m, __VA_ARGS__)
-#define UNUSED(k) F(unused, .key = k, .doc = "not used by a node")
+#define UNUSED(k, s) F(unused, .key = k, .shape = TREE_##s, .doc = "not used by a node")
 	F(role, .key = "role", .oneof = "Master|Node|Bastion", .doc = "role of the group"),
 	F(node_labels, .key = "nodeLabels", .doc = "labels of its nodes"),
-	F(taints, .key = "taints", .doc = "taints of its nodes"),
+	F(taints, .key = "taints", .format = &format_taint, .doc = "taints of its nodes"),
 	FIELD_NESTED_IF(struct kops18_ig, kubelet, has_kubelet, &kubelet_schema, .key = "kubelet",
 			.doc = "laid over the cluster's kubelet section"),
 	F(hooks, .key = "hooks", .doc = "units of the user's own; not yet"),
 	F(file_assets, .key = "fileAssets", .doc = "files of the user's own; not yet"),
-	UNUSED("image"),
-	UNUSED("minSize"),
-	UNUSED("maxSize"),
-	UNUSED("machineType"),
-	UNUSED("rootVolumeSize"),
-	UNUSED("rootVolumeType"),
-	UNUSED("rootVolumeIops"),
-	UNUSED("rootVolumeOptimization"),
-	UNUSED("subnets"),
-	UNUSED("zones"),
-	UNUSED("maxPrice"),
-	UNUSED("associatePublicIp"),
-	UNUSED("additionalSecurityGroups"),
-	UNUSED("cloudLabels"),
-	UNUSED("tenancy"),
-	UNUSED("additionalUserData"),
+	UNUSED("image", SCALAR),
+	UNUSED("minSize", SCALAR),
+	UNUSED("maxSize", SCALAR),
+	UNUSED("machineType", SCALAR),
+	UNUSED("rootVolumeSize", SCALAR),
+	UNUSED("rootVolumeType", SCALAR),
+	UNUSED("rootVolumeIops", SCALAR),
+	UNUSED("rootVolumeOptimization", SCALAR),
+	UNUSED("subnets", SEQ),
+	UNUSED("zones", SEQ),
+	UNUSED("maxPrice", SCALAR),
+	UNUSED("associatePublicIp", SCALAR),
+	UNUSED("additionalSecurityGroups", SEQ),
+	UNUSED("cloudLabels", MAP),
+	UNUSED("tenancy", SCALAR),
+	UNUSED("additionalUserData", SEQ),
 #undef UNUSED
 #undef F
 };

@@ -7,19 +7,43 @@
 
 #include "nodeup/config/kops18.h"
 
+struct kops18_load_balancer {
+	const char *type;
+	struct opt_int idle_timeout_seconds;
+};
+
 struct kops18_api {
-	const struct tree *dns, *load_balancer;
+	const struct tree *dns;
+	struct kops18_load_balancer load_balancer;
+};
+
+/* Their addons read these from the cluster spec; a node does not. */
+struct kops18_network_options {
+	struct opt_int mtu, conn_limit, prometheus_metrics_port;
+	const char *backend, *default_endpoint_to_host_action, *chain_insert_mode;
+	const char *daemon_service_ip, *etcd_service_ip;
+	struct opt_bool cross_subnet, prometheus_metrics_enabled;
+	struct opt_bool prometheus_go_metrics_enabled, prometheus_process_metrics_enabled;
 };
 
 struct kops18_networking {
-	const struct tree *classic, *kubenet, *external, *cni, *kopeio, *weave, *flannel, *calico;
-	const struct tree *canal, *kuberouter, *romana;
+	struct kops18_network_options options;
+	bool classic, kubenet, external, cni, kopeio, weave, flannel, calico, canal, kuberouter;
+	bool romana;
 };
 
 struct kops18_etcd_member {
-	const char *name;
-	const struct tree *instance_group, *volume_type, *volume_size, *kms_key_id,
-		*encrypted_volume;
+	const char *name, *instance_group, *volume_type, *kms_key_id;
+	struct opt_int volume_size;
+	struct opt_bool encrypted_volume;
+};
+
+struct kops18_egress_proxy {
+	struct {
+		const char *host;
+		struct opt_int port;
+	} http;
+	const char *excludes;
 };
 
 struct kops18_etcd_cluster {
@@ -35,15 +59,26 @@ struct kops18_etcd_cluster {
 struct kops18_cloud_config {
 	struct opt_bool disable_security_group_ingress;
 	const char *elb_security_group;
-	const struct tree *multizone, *node_tags, *node_instance_prefix, *vsphere[7];
+	struct opt_bool multizone;
+	const char *node_tags, *node_instance_prefix, *vsphere[7];
 };
 
 struct kops18_cluster {
 	const char *cloud_provider, *kubernetes_version, *master_public_name, *master_internal_name;
 	const char *secret_store, *key_store, *dns_zone, *cluster_dns_domain;
 	const char *service_cluster_ip_range, *non_masquerade_cidr;
-	struct opt_bool encryption_config;
+	struct opt_bool encryption_config, isolate_masters;
 	struct kops18_api api;
+	struct {
+		const struct tree *kopeio;
+	} authentication;
+	struct {
+		const struct tree *always_allow, *rbac;
+	} authorization;
+	struct {
+		const char *container_registry, *file_repository;
+	} assets;
+	struct kops18_egress_proxy egress_proxy;
 	struct kops18_networking networking;
 	struct kops18_cloud_config cloud_config;
 	struct {
@@ -58,9 +93,10 @@ struct kops18_cluster {
 	struct kube_scheduler_spec kube_scheduler;
 	bool has_api, has_networking, has_cloud_config, has_docker, has_kubelet, has_master_kubelet;
 	bool has_kube_proxy, has_kube_apiserver, has_kube_controller_manager, has_kube_scheduler;
+	bool has_egress_proxy;
+	const struct tree *cloud_controller_manager; /* NULL: the cloud is the controllers' own */
 	/* what changes a node and is not done yet: told by a warning */
-	const struct tree *hooks, *file_assets, *egress_proxy, *authentication, *isolate_masters;
-	const struct tree *cloud_controller_manager, *assets;
+	const struct tree *hooks, *file_assets;
 	/* of no use to a node */
 	const struct tree *unused;
 };
@@ -104,8 +140,16 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 const struct tree *kops18_lookup(const struct tree *t, const char *key);
 /* "file:line:column: " of a key's value, else of the map; "" where there is no document. */
 const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
+/* A network that no kops 1.8 has is an error, before anything else of the spec is looked at. */
+int kops18_known_networks(struct kops18_build *b) must_check;
+/* Which network: its own section, else what kubelet's plugin tells. */
+int kops18_networking(struct kops18_build *b) must_check;
+/* The proxy as a URL. */
+int kops18_egress_proxy(struct kops18_build *b) must_check;
 /* kubernetesVersion, else an image tag, else kubelet's URL; checked against what is supported. */
 int kops18_version(struct kops18_build *b) must_check;
+/* "gcr.io/google_containers/<name>:<tag>", or where the cluster keeps its images. */
+const char *kops18_image(struct kops18_build *b, const char *name, const char *tag);
 /* Give sections that no document has the values kops would have written. */
 void kops18_default_sections(struct kops18_build *b);
 /* Merge kubelet's sections for this role, and settle host names and docker's storage driver. */

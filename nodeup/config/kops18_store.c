@@ -3,7 +3,16 @@
 #include <string.h>
 #include "nodeup/base/enc.h"
 
-enum { PLAIN = 0, MASTER = 1, AGGREGATION = 2, SECURE_KUBELET = 4, ETCD_TLS = 8, ENCRYPTION = 16 };
+enum {
+	PLAIN = 0,
+	MASTER = 1,
+	AGGREGATION = 2,
+	SECURE_KUBELET = 4,
+	ETCD_TLS = 8,
+	ENCRYPTION = 16,
+	KUBE_PROXY = 32,
+	KUBE_ROUTER = 64,
+};
 
 /* Which key pairs and tokens a node takes from the store: every condition of a row must hold.
  * source: kops 1.8.1 nodeup/pkg/model/{secrets,kubelet,kubectl,protokube,kube_*}.go */
@@ -14,7 +23,8 @@ static const struct {
 } keypairs[] = {
 	{ "ca", false, false, PLAIN },
 	{ "kubelet", true, false, PLAIN },
-	{ "kube-proxy", true, false, PLAIN },
+	{ "kube-proxy", true, false, KUBE_PROXY },
+	{ "kube-router", true, false, KUBE_ROUTER },
 	{ "kops", true, false, MASTER },
 	{ "kubecfg", true, false, MASTER },
 	{ "master", true, false, MASTER },
@@ -50,7 +60,9 @@ static int conditions_of(const struct node *n)
 {
 	return (n->is_master ? MASTER : 0) | (node_k8s_at_least(n, 1, 7) ? AGGREGATION : 0) |
 	       (n->secure_kubelet ? SECURE_KUBELET : 0) | (n->etcd_tls ? ETCD_TLS : 0) |
-	       (n->encryption_config ? ENCRYPTION : 0);
+	       (n->encryption_config ? ENCRYPTION : 0) |
+	       (node_runs_kube_proxy(n) ? KUBE_PROXY : 0) |
+	       (str_eq(n->networking, "kuberouter") ? KUBE_ROUTER : 0);
 }
 
 static const char *store_of(struct arena *a, const struct node *n, const struct tree *cluster,

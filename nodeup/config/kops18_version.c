@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Flags, kubeconfigs and certificates differ below and above. */
-static const struct version oldest = { 1, 6, 0 }, newest = { 1, 10, 0 };
+static const struct version oldest = { 1, 6, 0, NULL }, newest = { 1, 10, 0, NULL };
 
 static bool take_number(const char **p, int *ret)
 {
@@ -22,8 +22,21 @@ static bool take_number(const char **p, int *ret)
 	return true;
 }
 
+/* "-beta.1", "+build"; what follows a '/' is the next part of a URL. */
+static bool take_suffix(struct arena *a, const char *text, const char **ret)
+{
+	static const char semver[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789-+.";
+	const size_t n = strcspn(text, "/");
+
+	if (n && ((*text != '-' && *text != '+') || n == 1 || strspn(text, semver) < n))
+		return false;
+	*ret = arena_strn(a, text, n);
+	return true;
+}
+
 /* "1.8.7", "v1.8.7", "v1.9.0-beta.1", "1.8" */
-static bool parse(const char *text, struct version *ret)
+static bool parse(struct arena *a, const char *text, struct version *ret)
 {
 	struct version v = { 0 };
 
@@ -36,27 +49,26 @@ static bool parse(const char *text, struct version *ret)
 		if (!take_number(&text, &v.patch))
 			return false;
 	}
-	/* what follows is a pre-release, a build, or the next part of a URL */
-	if (*text && !strchr("-+/", *text))
+	if (!take_suffix(a, text, &v.suffix))
 		return false;
 	*ret = v;
 	return true;
 }
 
 /* ".../release/v1.8.7/bin/..." */
-static bool parse_url(const char *url, struct version *ret)
+static bool parse_url(struct arena *a, const char *url, struct version *ret)
 {
 	for (const char *p = strstr(url, "/v"); p; p = strstr(p + 1, "/v"))
-		if (parse(p + 1, ret))
+		if (parse(a, p + 1, ret))
 			return true;
 	return false;
 }
 
-static bool parse_tag(const char *image, struct version *ret)
+static bool parse_tag(struct arena *a, const char *image, struct version *ret)
 {
 	const char *colon = image ? strrchr(image, ':') : NULL;
 
-	return colon && parse(colon + 1, ret);
+	return colon && parse(a, colon + 1, ret);
 }
 
 /* The asset named kubelet; its list may have mirrors behind commas. */
@@ -80,11 +92,11 @@ static bool find_version(const struct kops18_build *b, const char **ret_where)
 	const struct node_text *kubelet = kubelet_asset(b->node);
 
 	for (size_t i = 0; i < ARRAY_LEN(images); i++)
-		if (parse_tag(images[i], &b->node->kubernetes)) {
+		if (parse_tag(b->arena, images[i], &b->node->kubernetes)) {
 			*ret_where = arena_printf(b->arena, "image '%s': ", images[i]);
 			return true;
 		}
-	if (kubelet && parse_url(kubelet->text, &b->node->kubernetes)) {
+	if (kubelet && parse_url(b->arena, kubelet->text, &b->node->kubernetes)) {
 		*ret_where = arena_printf(b->arena, "%s: ", tree_where(b->arena, &kubelet->pos));
 		return true;
 	}
@@ -103,7 +115,7 @@ int kops18_version(struct kops18_build *b)
 
 	if (!str_is_empty(text)) {
 		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
-		if (!parse(text, v) && !parse_url(text, v))
+		if (!parse(b->arena, text, v) && !parse_url(b->arena, text, v))
 			return err_config(b->err, "%skubernetesVersion '%s' is no version", where,
 					  text);
 	} else if (!find_version(b, &where)) {

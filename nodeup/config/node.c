@@ -8,6 +8,14 @@ bool node_k8s_at_least(const struct node *n, int major, int minor)
 					    : n->kubernetes.minor >= minor;
 }
 
+bool node_runs_kube_proxy(const struct node *n)
+{
+	const struct opt_bool *enabled = &n->kube_proxy.enabled;
+
+	return !str_eq(n->networking, "kuberouter") && !(n->is_master && n->isolate_masters) &&
+	       (!enabled->set || enabled->v);
+}
+
 const struct node_keypair *node_keypair(const struct node *n, const char *name)
 {
 	for (size_t i = 0; i < n->keypairs.n; i++)

@@ -56,6 +56,14 @@ struct node_keypairs {
 
 struct version {
 	int major, minor, patch;
+	const char *suffix; /* "-beta.1" of a pre-release; NULL or "" */
+};
+
+/* The way to the outside, for everything on this node. */
+struct node_proxy {
+	const char *url;      /* "http://proxy.example:3128"; NULL: no proxy */
+	const char *excludes; /* "169.254.169.254,.example"; never NULL with a url */
+	bool is_secret;       /* there is a login in the url */
 };
 
 struct node {
@@ -69,6 +77,10 @@ struct node {
 	bool is_master, auto_upgrades, api_dns, encryption_config;
 	bool secure_kubelet; /* kubelet refuses anonymous requests: the API server needs kubelet-api */
 	bool etcd_tls;
+	bool isolate_masters;           /* masters have no part in the pod network */
+	bool kopeio_authentication;     /* the API server asks a webhook on this master */
+	const char *container_registry; /* has all images instead of their own; NULL: none */
+	struct node_proxy proxy;
 	struct version kubernetes;
 	struct strv channels;
 	struct strmap
@@ -95,5 +107,7 @@ struct node {
 
 /* Whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
+/* Whether kube-proxy runs here: not on isolated masters, not where kube-router does. */
+bool node_runs_kube_proxy(const struct node *n);
 /* The key pair of that name, or NULL. */
 const struct node_keypair *node_keypair(const struct node *n, const char *name);

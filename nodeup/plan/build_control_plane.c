@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/pieces.h"
 
-static const char srv[] = "/srv/kubernetes";
+static const char authn_config[] = "/etc/kubernetes/authn.config";
 static const char cloud_config[] = "/etc/kubernetes/cloud.config";
 
 /* Where distributions keep CA certificates. */
@@ -18,89 +18,6 @@ static const char *const ssl_paths_readonly_usr[] = {
 	"/usr/share/ca-certificates",
 };
 
-/* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
-static const struct {
-	const char *name, *cert, *key;
-	bool optional;
-} files[] = {
-	{ "master", "server.cert", "server.key", false },
-	{ "apiserver-proxy-client", "proxy-client.cert", "proxy-client.key", true },
-	{ "apiserver-aggregator", "apiserver-aggregator.cert", "apiserver-aggregator.key", true },
-	{ "apiserver-aggregator-ca", "apiserver-aggregator-ca.cert", NULL, true },
-	{ "kubelet-api", "kubelet-api.pem", "kubelet-api-key.pem", true },
-	{ "etcd", "etcd.pem", "etcd-key.pem", true },
-	{ "etcd-client", "etcd-client.pem", "etcd-client-key.pem", true },
-	{ "ca", NULL, "ca.key", false },
-};
-
-static const char *in_srv(const struct plan *p, const char *name)
-{
-	return arena_printf(p->arena, "%s/%s", srv, name);
-}
-
-static int add_keypairs(struct plan *p, struct err *e)
-{
-	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-		const struct node_keypair *k;
-
-		if (files[i].optional && !node_keypair(p->req->node, files[i].name))
-			continue;
-		k = plan_keypair(p, files[i].name, files[i].key != NULL, e);
-		if (!k)
-			return -EINVAL;
-		if (files[i].cert && !plan_file(p, in_srv(p, files[i].cert), 0644, k->cert, e))
-			return -EINVAL;
-		/* kops leaves private keys to be read by everybody */
-		if (files[i].key && !plan_secret(p, in_srv(p, files[i].key), 0600, k->key, e))
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static const char *known_tokens(const struct plan *p)
-{
-	const struct strmap *secrets = &p->req->node->secrets;
-	struct strv lines = { 0 };
-	struct strmap sorted = { 0 };
-
-	for (size_t i = 0; i < secrets->n; i++)
-		if (!str_eq(secrets->v[i].key, "dockerconfig") &&
-		    !str_eq(secrets->v[i].key, "encryptionconfig"))
-			strmap_set(p->arena, &sorted, secrets->v[i].key, secrets->v[i].value);
-	strmap_sort(&sorted);
-	for (size_t i = 0; i < sorted.n; i++)
-		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s,%s,%s", sorted.v[i].value, sorted.v[i].key,
-				      sorted.v[i].key));
-	return strv_join(p->arena, &lines, "\n");
-}
-
-/* Encryption at rest, where the cluster asks for it and the store says how. */
-static const char *encryption_config(const struct plan *p)
-{
-	const struct node *n = p->req->node;
-
-	return n->encryption_config && node_k8s_at_least(n, 1, 7)
-		       ? strmap_get(&n->secrets, "encryptionconfig")
-		       : NULL;
-}
-
-static int add_logins(struct plan *p, struct err *e)
-{
-	const char *password = strmap_get(&p->req->node->secrets, "kube");
-	const char *encryption = encryption_config(p);
-
-	if (!password)
-		return err_config(e, "secret kube: the admin's password is missing");
-	if (!plan_secret(p, in_srv(p, "basic_auth.csv"), 0600,
-			 arena_printf(p->arena, "%s,admin,admin,system:masters", password), e) ||
-	    !plan_secret(p, in_srv(p, "known_tokens.csv"), 0600, known_tokens(p), e))
-		return -EINVAL;
-	if (encryption && !plan_secret(p, in_srv(p, "encryptionconfig.yaml"), 0600, encryption, e))
-		return -EINVAL;
-	return 0;
-}
-
 /* What the API server is told beside the documents: where this node keeps its files. */
 static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 {
@@ -109,25 +26,25 @@ static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 	if (!node_k8s_at_least(n, 1, 7))
 		return;
 	if (node_keypair(n, "apiserver-proxy-client")) {
-		s->proxy_client_cert_file = in_srv(p, "proxy-client.cert");
-		s->proxy_client_key_file = in_srv(p, "proxy-client.key");
+		s->proxy_client_cert_file = plan_in_srv(p, "proxy-client.cert");
+		s->proxy_client_key_file = plan_in_srv(p, "proxy-client.key");
 	}
 	/* signed by a CA of its own, so it goes before */
 	if (node_keypair(n, "apiserver-aggregator")) {
-		s->proxy_client_cert_file = in_srv(p, "apiserver-aggregator.cert");
-		s->proxy_client_key_file = in_srv(p, "apiserver-aggregator.key");
+		s->proxy_client_cert_file = plan_in_srv(p, "apiserver-aggregator.cert");
+		s->proxy_client_key_file = plan_in_srv(p, "apiserver-aggregator.key");
 	}
 	if (node_keypair(n, "apiserver-aggregator-ca"))
-		s->requestheader_client_ca_file = in_srv(p, "apiserver-aggregator-ca.cert");
+		s->requestheader_client_ca_file = plan_in_srv(p, "apiserver-aggregator-ca.cert");
 }
 
 static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
 {
 	if (!p->req->node->etcd_tls)
 		return;
-	s->etcd_ca_file = in_srv(p, "ca.crt");
-	s->etcd_cert_file = in_srv(p, "etcd-client.pem");
-	s->etcd_key_file = in_srv(p, "etcd-client-key.pem");
+	s->etcd_ca_file = plan_in_srv(p, "ca.crt");
+	s->etcd_cert_file = plan_in_srv(p, "etcd-client.pem");
+	s->etcd_key_file = plan_in_srv(p, "etcd-client-key.pem");
 	s->etcd_servers = strv_split(p->arena, "https://127.0.0.1:4001", ',');
 	s->etcd_servers_overrides = strv_split(p->arena, "/events#https://127.0.0.1:4002", ',');
 }
@@ -138,19 +55,19 @@ static struct strv apiserver_flags(const struct plan *p)
 	struct kube_apiserver_spec s = n->kube_apiserver;
 	struct strv out = { 0 };
 
-	s.basic_auth_file = in_srv(p, "basic_auth.csv");
-	s.client_ca_file = in_srv(p, "ca.crt");
-	s.tls_cert_file = in_srv(p, "server.cert");
-	s.tls_private_key_file = in_srv(p, "server.key");
-	s.token_auth_file = in_srv(p, "known_tokens.csv");
+	s.basic_auth_file = plan_in_srv(p, "basic_auth.csv");
+	s.client_ca_file = plan_in_srv(p, "ca.crt");
+	s.tls_cert_file = plan_in_srv(p, "server.cert");
+	s.tls_private_key_file = plan_in_srv(p, "server.key");
+	s.token_auth_file = plan_in_srv(p, "known_tokens.csv");
 	set_aggregation(p, &s);
 	set_etcd_tls(p, &s);
 	if (n->secure_kubelet) {
-		s.kubelet_client_certificate = in_srv(p, "kubelet-api.pem");
-		s.kubelet_client_key = in_srv(p, "kubelet-api-key.pem");
+		s.kubelet_client_certificate = plan_in_srv(p, "kubelet-api.pem");
+		s.kubelet_client_key = plan_in_srv(p, "kubelet-api-key.pem");
 	}
-	if (encryption_config(p))
-		s.experimental_encryption_provider_config = in_srv(p, "encryptionconfig.yaml");
+	if (plan_encryption_config(p))
+		s.experimental_encryption_provider_config = plan_in_srv(p, "encryptionconfig.yaml");
 	if (n->has_cloud_config)
 		strv_add(p->arena, &out, arena_printf(p->arena, "--cloud-config=%s", cloud_config));
 	field_flags(p->arena, &kube_apiserver_schema, &s, &out);
@@ -196,6 +113,20 @@ static void mount_cloud_config(const struct plan *p, struct pod *pod)
 		pod_host_path(p->arena, pod, "cloudconfig", cloud_config, NULL, true);
 }
 
+/* As kops has them: the plain port is declared whatever its number. */
+static void add_ports(const struct plan *p, const struct kube_apiserver_spec *s,
+		      struct pod_container *c)
+{
+	c->liveness = probe(s->insecure_port ? s->insecure_port : s->secure_port);
+	if (!s->insecure_port && s->secure_port)
+		c->liveness.scheme = "HTTPS";
+	if (!c->liveness.port)
+		c->liveness.port = 8080;
+	arena_push(p->arena, c->ports, c->n_ports,
+		   (struct pod_port){ "https", s->secure_port, s->secure_port });
+	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "local", 8080, 8080 });
+}
+
 static void mount_audit_log(const struct plan *p, struct pod *pod)
 {
 	const char *log = p->req->node->kube_apiserver.audit_log_path;
@@ -218,6 +149,28 @@ static void name_in_dns(const struct plan *p, struct pod *pod)
 			   n->master_public_name);
 }
 
+/* The kubeconfig by which the API server reaches the webhook on this host: no secret is in it. */
+static int add_authentication(struct plan *p, struct err *e)
+{
+	static const char text[] = "apiVersion: v1\n"
+				   "clusters:\n"
+				   "- cluster:\n"
+				   "    server: http://127.0.0.1:9001/hooks/authn\n"
+				   "  name: webhook\n"
+				   "contexts:\n"
+				   "- context:\n"
+				   "    cluster: webhook\n"
+				   "    user: kube-apiserver\n"
+				   "  name: webhook\n"
+				   "current-context: webhook\n"
+				   "kind: Config\n"
+				   "users:\n"
+				   "- name: kube-apiserver\n"
+				   "  user: {}\n";
+
+	return plan_file(p, authn_config, 0644, text, e) ? 0 : -EINVAL;
+}
+
 static int add_apiserver(struct plan *p, struct err *e)
 {
 	static const char log[] = "/var/log/kube-apiserver.log";
@@ -227,22 +180,21 @@ static int add_apiserver(struct plan *p, struct err *e)
 	struct strv args = apiserver_flags(p);
 
 	name_in_dns(p, pod);
+	plan_proxy_env(p, pod);
 	c->cpu_request = "150m";
-	c->liveness = probe(s->insecure_port ? s->insecure_port : s->secure_port);
-	if (!s->insecure_port)
-		c->liveness.scheme = "HTTPS";
-	arena_push(p->arena, c->ports, c->n_ports,
-		   (struct pod_port){ "https", s->secure_port, s->secure_port });
-	if (s->insecure_port)
-		arena_push(p->arena, c->ports, c->n_ports,
-			   (struct pod_port){ "local", s->insecure_port, s->insecure_port });
+	add_ports(p, s, c);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-apiserver", &args, "/bin/tee", log);
 	mount_ssl(p, pod);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	mount_cloud_config(p, pod);
-	pod_host_path(p->arena, pod, "srvkube", srv, NULL, true);
-	pod_host_path(p->arena, pod, "srvsshproxy", "/srv/sshproxy", NULL, true);
+	pod_host_path(p->arena, pod, "srvkube", plan_layout(p)->srv, NULL, true);
+	pod_host_path(p->arena, pod, "srvsshproxy", plan_layout(p)->sshproxy, NULL, true);
 	mount_audit_log(p, pod);
+	if (p->req->node->kopeio_authentication) {
+		pod_host_path(p->arena, pod, "authn-config", authn_config, NULL, true);
+		if (add_authentication(p, e) < 0)
+			return -EINVAL;
+	}
 	return plan_static_pod(p, pod, e);
 }
 
@@ -252,14 +204,18 @@ static struct strv controller_manager_flags(const struct plan *p)
 	struct kube_controller_manager_spec s = n->kube_controller_manager;
 	struct strv out = { 0 };
 
-	s.root_ca_file = in_srv(p, "ca.crt");
-	s.service_account_private_key_file = in_srv(p, "server.key");
+	s.root_ca_file = plan_in_srv(p, "ca.crt");
+	s.service_account_private_key_file = plan_in_srv(p, "server.key");
 	if (n->has_cloud_config)
 		strv_add(p->arena, &out, arena_printf(p->arena, "--cloud-config=%s", cloud_config));
 	strv_add(p->arena, &out, "--kubeconfig=/var/lib/kube-controller-manager/kubeconfig");
 	if (node_k8s_at_least(n, 1, 6)) {
-		strv_add(p->arena, &out, "--cluster-signing-cert-file=/srv/kubernetes/ca.crt");
-		strv_add(p->arena, &out, "--cluster-signing-key-file=/srv/kubernetes/ca.key");
+		strv_add(p->arena, &out,
+			 arena_printf(p->arena, "--cluster-signing-cert-file=%s",
+				      plan_in_srv(p, "ca.crt")));
+		strv_add(p->arena, &out,
+			 arena_printf(p->arena, "--cluster-signing-key-file=%s",
+				      plan_in_srv(p, "ca.key")));
 	}
 	field_flags(p->arena, &kube_controller_manager_schema, &s, &out);
 	return out;
@@ -274,12 +230,13 @@ static int add_controller_manager(struct plan *p, struct err *e)
 	struct strv args = controller_manager_flags(p);
 	int r;
 
+	plan_proxy_env(p, pod);
 	pod->container.liveness = probe(10252);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,
 			  "/bin/tee", log);
 	mount_ssl(p, pod);
 	mount_cloud_config(p, pod);
-	pod_host_path(p->arena, pod, "srvkube", srv, NULL, true);
+	pod_host_path(p->arena, pod, "srvkube", plan_layout(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	pod_host_path(p->arena, pod, "varlibkcm", lib, NULL, true);
 	r = plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name, e);
@@ -299,6 +256,7 @@ static int add_scheduler(struct plan *p, struct err *e)
 	if (s->use_policy_config_map.set && s->use_policy_config_map.v)
 		strv_add(p->arena, &args, "--policy-configmap=scheduler-policy");
 	field_flags(p->arena, &kube_scheduler_schema, s, &args);
+	plan_proxy_env(p, pod);
 	pod->container.liveness = probe(10251);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-scheduler", &args, "/bin/tee", log);
 	pod_host_path(p->arena, pod, "varlibkubescheduler", lib, NULL, true);
@@ -319,8 +277,10 @@ static int add_kubectl(struct plan *p, struct err *e)
 int build_control_plane(struct plan *p, struct err *e)
 {
 	static int (*const parts[])(struct plan *, struct err *) = {
-		add_keypairs,           add_logins,    add_apiserver,
-		add_controller_manager, add_scheduler, add_kubectl,
+		add_apiserver,
+		add_controller_manager,
+		add_scheduler,
+		add_kubectl,
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {

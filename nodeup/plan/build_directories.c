@@ -1,12 +1,14 @@
 #include "nodeup/plan/builders.h"
 
+#include "nodeup/plan/pieces.h"
+
 int build_directories(struct plan *p, struct err *e)
 {
-	static const char *const paths[] = {
+	const char *const paths[] = {
 		"/etc/kubernetes",
 		"/etc/kubernetes/manifests",
-		"/srv/kubernetes",
-		"/srv/kubernetes/assets",
+		plan_layout(p)->srv,
+		plan_in_srv(p, "assets"),
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)

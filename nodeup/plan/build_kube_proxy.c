@@ -28,7 +28,10 @@ int build_kube_proxy(struct plan *p, struct err *e)
 	struct pod *pod;
 	int r;
 
-	if (spec->enabled.set && !spec->enabled.v)
+	/* it does the work of kube-proxy as well, from a daemon set that brings all but this */
+	if (str_eq(p->req->node->networking, "kuberouter"))
+		return plan_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router", e);
+	if (!node_runs_kube_proxy(p->req->node))
 		return 0;
 	args = flags(p);
 	pod = plan_pod(p, "kube-proxy", spec->image);

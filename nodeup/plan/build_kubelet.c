@@ -62,6 +62,19 @@ static struct task *add_unit_file(struct plan *p, const char *binary, struct err
 	return plan_unit_file(p, "kubelet.service", &u, e);
 }
 
+/* kubectl port-forward needs it on the node, and these have no package that brings it. */
+static int add_socat(struct plan *p, struct err *e)
+{
+	const struct layout *l = plan_layout(p);
+
+	if (!l->path_env)
+		return 0;
+	return plan_install_member(p, "socat", arena_printf(p->arena, "%s/socat", l->kubelet_dir),
+				   0755, e)
+		       ? 0
+		       : -EINVAL;
+}
+
 int build_kubelet(struct plan *p, struct err *e)
 {
 	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_layout(p)->kubelet_dir);
@@ -71,6 +84,8 @@ int build_kubelet(struct plan *p, struct err *e)
 	if (!plan_install(p, "kubelet", binary, 0755, e))
 		return -EINVAL;
 	r = plan_kubeconfig(p, kubeconfig, "kubelet", e);
+	if (r == 0)
+		r = add_socat(p, e);
 	if (r < 0)
 		return r;
 	if (!plan_file(p, sysconfig, 0644, environment(p), e) || !add_unit_file(p, binary, e))

@@ -2,18 +2,101 @@
 
 #include "nodeup/plan/pieces.h"
 
+/* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
+static const struct {
+	const char *name, *cert, *key;
+	mode_t cert_mode, key_mode;
+	bool optional;
+} files[] = {
+	{ "master", "server.cert", "server.key", 0644, 0600, false },
+	{ "apiserver-proxy-client", "proxy-client.cert", "proxy-client.key", 0644, 0600, true },
+	{ "apiserver-aggregator", "apiserver-aggregator.cert", "apiserver-aggregator.key", 0644,
+	  0600, true },
+	{ "apiserver-aggregator-ca", "apiserver-aggregator-ca.cert", NULL, 0644, 0, true },
+	{ "kubelet-api", "kubelet-api.pem", "kubelet-api-key.pem", 0644, 0600, true },
+	{ "etcd", "etcd.pem", "etcd-key.pem", 0400, 0400, true },
+	{ "etcd-client", "etcd-client.pem", "etcd-client-key.pem", 0400, 0400, true },
+	{ "ca", NULL, "ca.key", 0, 0600, false },
+};
+
+static int add_keypairs(struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+		const struct node_keypair *k;
+
+		if (files[i].optional && !node_keypair(p->req->node, files[i].name))
+			continue;
+		k = plan_keypair(p, files[i].name, files[i].key != NULL, e);
+		if (!k)
+			return -EINVAL;
+		if (files[i].cert &&
+		    !plan_file(p, plan_in_srv(p, files[i].cert), files[i].cert_mode, k->cert, e))
+			return -EINVAL;
+		/* kops leaves private keys to be read by everybody */
+		if (files[i].key &&
+		    !plan_secret(p, plan_in_srv(p, files[i].key), files[i].key_mode, k->key, e))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static const char *known_tokens(const struct plan *p)
+{
+	const struct strmap *secrets = &p->req->node->secrets;
+	struct strv lines = { 0 };
+	struct strmap sorted = { 0 };
+
+	for (size_t i = 0; i < secrets->n; i++)
+		if (!str_eq(secrets->v[i].key, "dockerconfig") &&
+		    !str_eq(secrets->v[i].key, "encryptionconfig"))
+			strmap_set(p->arena, &sorted, secrets->v[i].key, secrets->v[i].value);
+	strmap_sort(&sorted);
+	for (size_t i = 0; i < sorted.n; i++)
+		strv_add(p->arena, &lines,
+			 arena_printf(p->arena, "%s,%s,%s", sorted.v[i].value, sorted.v[i].key,
+				      sorted.v[i].key));
+	return strv_join(p->arena, &lines, "\n");
+}
+
+/* Encryption at rest, where the cluster asks for it and the store says how. */
+const char *plan_encryption_config(const struct plan *p)
+{
+	const struct node *n = p->req->node;
+
+	return n->encryption_config && node_k8s_at_least(n, 1, 7)
+		       ? strmap_get(&n->secrets, "encryptionconfig")
+		       : NULL;
+}
+
+static int add_logins(struct plan *p, struct err *e)
+{
+	const char *password = strmap_get(&p->req->node->secrets, "kube");
+	const char *encryption = plan_encryption_config(p);
+
+	if (!password)
+		return err_config(e, "secret kube: the admin's password is missing");
+	if (!plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
+			 arena_printf(p->arena, "%s,admin,admin,system:masters", password), e) ||
+	    !plan_secret(p, plan_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p), e))
+		return -EINVAL;
+	if (encryption &&
+	    !plan_secret(p, plan_in_srv(p, "encryptionconfig.yaml"), 0600, encryption, e))
+		return -EINVAL;
+	return 0;
+}
+
 int build_pki(struct plan *p, struct err *e)
 {
 	const struct node_keypair *ca = plan_keypair(p, "ca", false, e);
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
 
-	if (!ca || !plan_file(p, "/srv/kubernetes/ca.crt", 0644, ca->cert, e))
+	if (!ca || !plan_file(p, plan_in_srv(p, "ca.crt"), 0644, ca->cert, e))
 		return -EINVAL;
-	if (!login)
-		return 0;
 	/* kubelet's HOME is /root */
-	if (!plan_dir(p, "/root/.docker", 0700, e) ||
-	    !plan_secret(p, "/root/.docker/config.json", 0600, login, e))
+	if (login && (!plan_dir(p, "/root/.docker", 0700, e) ||
+		      !plan_secret(p, "/root/.docker/config.json", 0600, login, e)))
 		return -EINVAL;
-	return 0;
+	if (!p->req->node->is_master)
+		return 0;
+	return add_keypairs(p, e) < 0 ? -EINVAL : add_logins(p, e);
 }

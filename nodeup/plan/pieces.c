@@ -10,13 +10,16 @@ static const char coreos_path[] =
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/kubernetes/bin";
 
 /* The last row is for everybody else. CoreOS has no writable /usr, Container-Optimized OS mounts
- * all but /home/kubernetes/bin without exec. */
+ * all but /home/kubernetes/bin without exec and has nothing writable beside /etc and /var. */
 static const struct layout layouts[] = {
-	{ "coreos", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", coreos_path },
-	{ "flatcar", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", coreos_path },
+	{ "coreos", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", "/srv/kubernetes",
+	  "/srv/sshproxy", coreos_path },
+	{ "flatcar", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", "/srv/kubernetes",
+	  "/srv/sshproxy", coreos_path },
 	{ "containeros", "/home/kubernetes/bin", "/home/kubernetes/bin", "/home/kubernetes/bin",
-	  NULL },
-	{ NULL, "/usr/local/bin", "/usr/local/bin", "/opt/cni/bin", NULL },
+	  "/etc/srv/kubernetes", "/etc/srv/sshproxy", NULL },
+	{ NULL, "/usr/local/bin", "/usr/local/bin", "/opt/cni/bin", "/srv/kubernetes",
+	  "/srv/sshproxy", NULL },
 };
 
 const struct layout *plan_layout(const struct plan *p)
@@ -26,6 +29,11 @@ const struct layout *plan_layout(const struct plan *p)
 	while (l->distribution && !str_eq(l->distribution, p->req->facts->distribution))
 		l++;
 	return l;
+}
+
+const char *plan_in_srv(const struct plan *p, const char *name)
+{
+	return arena_printf(p->arena, "%s/%s", plan_layout(p)->srv, name);
 }
 
 const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,
@@ -126,6 +134,21 @@ struct pod *plan_pod(struct plan *p, const char *name, const char *image)
 	return pod;
 }
 
+void plan_proxy_env(const struct plan *p, struct pod *pod)
+{
+	const struct node_proxy *proxy = &p->req->node->proxy;
+	const struct pod_env env[] = {
+		{ "http_proxy", proxy->url },
+		{ "https_proxy", proxy->url },
+		{ "NO_PROXY", proxy->excludes },
+		{ "no_proxy", proxy->excludes },
+	};
+	struct pod_container *c = &pod->container;
+
+	for (size_t i = 0; proxy->url && i < ARRAY_LEN(env); i++)
+		arena_push(p->arena, c->env, c->n_env, env[i]);
+}
+
 int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e)
 {
 	const char *manifest =
@@ -141,6 +164,9 @@ int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e)
 	r = manifest_render(p->arena, pod, &text, e);
 	if (r < 0)
 		return r;
+	/* a login at the proxy is not for everybody on this machine */
+	if (pod->container.n_env && p->req->node->proxy.is_secret)
+		return plan_secret(p, manifest, 0600, text, e) ? 0 : -EINVAL;
 	return plan_file(p, manifest, 0644, text, e) ? 0 : -EINVAL;
 }
 

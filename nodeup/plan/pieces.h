@@ -10,7 +10,8 @@
 struct layout {
 	const char *distribution;
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
-	const char *path_env; /* PATH of kubelet's unit; NULL: systemd's own */
+	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
+	const char *path_env;       /* PATH of kubelet's unit; NULL: systemd's own */
 };
 
 /* The layout of this host; unknown facts give the common one. */
@@ -22,10 +23,16 @@ int plan_parse_assets(struct plan *p, struct err *e) must_check;
 /* The key pair of that name with certificate (and key), or NULL with *e filled. */
 const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,
 					struct err *e);
+/* A file below the layout's srv. */
+const char *plan_in_srv(const struct plan *p, const char *name);
+/* Encryption at rest: the store's text where the cluster asks for it and Kubernetes can, or NULL. */
+const char *plan_encryption_config(const struct plan *p);
 /* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
 int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e) must_check;
 /* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
+/* Tell the pod of the cluster's proxy, if there is one. */
+void plan_proxy_env(const struct plan *p, struct pod *pod);
 /* Write the pod's manifest, and its log file first. */
 int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e) must_check;
 /* The API server as seen from this node. */

@@ -248,6 +248,8 @@ static void versions(void **state)
 	} rows[] = {
 		{ "kubernetesVersion: v1.7.12", 7, 12, NULL },
 		{ "kubernetesVersion: 1.10.0-beta.2", 10, 0, NULL },
+		{ "kubernetesVersion: v1.9.0-beta.1+5ab", 9, 0, NULL },
+		{ "kubernetesVersion: https://h/release/v1.9.0-rc.1/x", 9, 0, NULL },
 		{ "kubernetesVersion: https://h/release/v1.8.1/bin", 8, 1, NULL },
 		{ "kubeProxy: {image: 'r.io:5000/kube-proxy:v1.6.13'}", 6, 13, NULL },
 		{ "{}", 9, 3, NULL },
@@ -295,52 +297,6 @@ static void an_unknown_version_is_an_error(void **state)
 	assert_string_equal(w.e.msg,
 			    "the Kubernetes version is not known: no kubernetesVersion, no "
 			    "image tag, none in the URL of kubelet");
-}
-
-static void refusals(void **state)
-{
-	static const struct {
-		const char *env, *cluster, *ig, *error;
-	} rows[] = {
-		{ "Tags: [_kubernetes_master]", "", "role: Node",
-		  "ig:1:7: role is Node, but kube_env.yaml has the tag _kubernetes_master" },
-		{ "", "", "role: Master",
-		  "ig:1:7: role is Master, but kube_env.yaml lacks the tag _kubernetes_master" },
-		{ "", "", "role: Bastion",
-		  "ig:1:7: role is Bastion: a bastion is no Kubernetes node" },
-		{ "", "", "role: King",
-		  "ig:1:7: role: expected one of Master|Node|Bastion, found 'King'" },
-		{ "", "kind: InstanceGroup\nspec: {}", "",
-		  "cluster:1:7: expected an object of kind Cluster, found InstanceGroup" },
-		{ "", "metadata: {name: other}\nspec: {}", "",
-		  "cluster:1:18: this is Cluster 'other', but kube_env.yaml names 'c.example'" },
-		{ "", "", "Metadata: {Name: h}\nSpec: {}",
-		  "ig:1:18: this is InstanceGroup 'h', but kube_env.yaml names 'g'" },
-		{ "", "apiVersion: kops.k8s.io/v1beta1\nspec: {}", "",
-		  "cluster:1:13: apiVersion: expected one of kops/v1alpha2, found "
-		  "'kops.k8s.io/v1beta1'" },
-		{ "", "networking: {weave: {}, calico: {}}", "",
-		  "cluster:1:13: networking: both weave and calico" },
-		{ "", "kubelet: {maxPods: many}", "",
-		  "cluster:1:20: kubelet.maxPods: expected an integer, found 'many'" },
-		{ "", "kubelet: {maxPods: 1, MaxPods: 2}", "",
-		  "cluster:1:23: duplicate key 'MaxPods', on line 1 as 'maxPods'" },
-		{ "images: [{source: x}]", "", "", "env:5:10: images[0]: an image without a name" },
-		{ "images: {}", "", "", "env:5:9: images: expected a list" },
-		{ "protokubeImage: [x]", "", "",
-		  "env:5:17: protokubeImage: expected a map, found a list" },
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		autoarena struct arena *a = arena_new_empty();
-		struct world w = world_small(a, rows[i].env, rows[i].cluster, rows[i].ig);
-
-		assert_true(world_build(&w) < 0);
-		assert_int_equal(w.e.kind, ERR_CONFIG);
-		assert_string_equal(w.e.msg, rows[i].error);
-		assert_null(w.node.cluster_name);
-	}
 }
 
 static void env_refusals(void **state)
@@ -408,18 +364,17 @@ static void unknown_keys(void **state)
 static void what_has_no_effect_is_told(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = world_small(a, "",
-				     "hooks: [{name: x}]\nisolateMasters: true\nassets: {}\n",
+	struct world w = world_small(a, "", "hooks: [{name: x}]\negressProxy: {excludes: a}\n",
 				     "fileAssets: [{name: y}]\nhooks: []\n");
-	struct world quiet =
-		world_small(a, "", "hooks: []\nisolateMasters: no\negressProxy: null\n", "");
+	struct world quiet = world_small(a, "", "hooks: []\negressProxy: null\n", "");
 
 	(void)state;
 	world_must_build(&w);
 	assert_int_equal(w.warnings.n, 3);
 	assert_string_equal(w.warnings.v[0], "cluster:1:8: 'hooks' has no effect yet");
-	assert_string_equal(w.warnings.v[1], "cluster:2:17: 'isolateMasters' has no effect yet");
-	assert_string_equal(w.warnings.v[2], "ig:1:13: 'fileAssets' has no effect yet");
+	assert_string_equal(w.warnings.v[1], "ig:1:13: 'fileAssets' has no effect yet");
+	assert_string_equal(w.warnings.v[2],
+			    "cluster:2:14: egressProxy names no host: nothing is proxied");
 	world_must_build(&quiet);
 	assert_int_equal(quiet.warnings.n, 0);
 }
@@ -565,7 +520,6 @@ int main(void)
 		cmocka_unit_test(a_masters_own_taints_replace_the_usual_one),
 		cmocka_unit_test(versions),
 		cmocka_unit_test(an_unknown_version_is_an_error),
-		cmocka_unit_test(refusals),
 		cmocka_unit_test(env_refusals),
 		cmocka_unit_test(unknown_keys),
 		cmocka_unit_test(what_has_no_effect_is_told),
