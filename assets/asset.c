@@ -1,5 +1,6 @@
 #include "assets/asset.h"
 
+#include <ctype.h>
 #include <string.h>
 #include "assets/url.h"
 
@@ -11,7 +12,7 @@ static const struct {
 	{ ".txz", ASSET_TAR_XZ },    { ".tar.zst", ASSET_TAR_ZST }, { ".tzst", ASSET_TAR_ZST },
 };
 
-static const char *const schemes[] = { "http", "https", "file" };
+static const char *const schemes[] = { "http", "https", "s3", "file" };
 
 /* The '@' that ends the hash, or NULL: one behind "://" belongs to a URL. */
 static const char *find_hash_end(const char *text)
@@ -19,6 +20,15 @@ static const char *find_hash_end(const char *text)
 	const char *at = strchr(text, '@'), *url = strstr(text, "://");
 
 	return at && (!url || at < url) ? at : NULL;
+}
+
+/* It becomes part of a host name; old ones have capitals and underscores. */
+static bool is_bucket(const struct url *u)
+{
+	for (size_t i = 0; i < u->authority_n; i++)
+		if (!isalnum((unsigned char)u->authority[i]) && !strchr("-._", u->authority[i]))
+			return false;
+	return u->authority_n >= 3 && u->authority == u->scheme + strlen("s3://");
 }
 
 static int check_url(struct arena *a, const char *url, struct err *e)
@@ -29,10 +39,16 @@ static int check_url(struct arena *a, const char *url, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
 		known = known || url_has_scheme(&u, schemes[i]);
 	if (!known)
-		return err_config(e, "asset '%s': wanted an http, https or file URL",
+		return err_config(e, "asset '%s': wanted an http, https, s3 or file URL",
 				  asset_url_public(a, url));
 	if (!url_has_scheme(&u, "file") && u.host_n == 0)
 		return err_config(e, "asset '%s': the URL names no host", asset_url_public(a, url));
+	if (url_has_scheme(&u, "s3") && !is_bucket(&u))
+		return err_config(e, "asset '%s': wanted s3://bucket/key",
+				  asset_url_public(a, url));
+	/* instance metadata, for one: no mirror is there, and what is there is nobody else's */
+	if (url_is_link_local(&u))
+		return err_config(e, "asset '%s': a link-local address", asset_url_public(a, url));
 	return 0;
 }
 

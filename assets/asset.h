@@ -11,7 +11,7 @@ enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST };
 struct asset {
 	const char *name; /* "kubelet", "cni.tar.gz" */
 	struct digest digest;
-	struct strv urls; /* first choice first; http, https, file */
+	struct strv urls; /* first choice first; http, https, s3, file */
 	enum asset_form form;
 };
 

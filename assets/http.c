@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "assets/aside.h"
 #include "assets/proxy.h"
 #include "assets/transfer.h"
 #include "assets/url.h"
@@ -18,6 +19,9 @@ enum {
 	BUFFER_SIZE = 256 * 1024,
 	IDLE_MS = 60 * 1000,
 };
+
+/* when a scheme cannot make a request yet: credentials that are not there, say */
+#define AGAIN_NS (5 * DUR_SEC)
 
 struct http {
 	struct arena *arena;
@@ -32,6 +36,8 @@ struct http {
 	pthread_mutex_t lock;      /* the members below, and every transfer's `cancelled` */
 	struct transfer *incoming; /* last started first */
 	struct transfer *active; /* only the net thread changes it, and walks it without the lock */
+	struct http_scheme scheme; /* name NULL: none */
+	struct aside *aside;       /* with a scheme */
 	uint64_t last_id;
 	bool stop;
 };
@@ -191,12 +197,27 @@ static int start_curl(struct http *h, struct transfer *t)
 	return 0;
 }
 
+static bool is_of_scheme(struct http *h, const struct url *u)
+{
+	bool is;
+
+	(void)pthread_mutex_lock(&h->lock);
+	is = h->scheme.name && url_has_scheme(u, h->scheme.name);
+	(void)pthread_mutex_unlock(&h->lock);
+	return is;
+}
+
 static int start(struct http *h, struct transfer *t)
 {
 	struct url u = url_split(t->url);
 
 	if (t->fn)
 		return 0;
+	if (is_of_scheme(h, &u)) {
+		t->scheme = &h->scheme;
+		aside_push(h->aside, t);
+		return 0;
+	}
 	if (url_has_scheme(&u, "file"))
 		return transfer_open_file(t);
 	if (!url_has_scheme(&u, "http") && !url_has_scheme(&u, "https"))
@@ -243,6 +264,11 @@ static int transport_error(struct transfer *t, CURLcode code)
 	return transfer_fail(t, (int)number, "%s: %s", text, strerror((int)number));
 }
 
+static int cancel_error(struct transfer *t)
+{
+	return t->fn ? -ECANCELED : transfer_fail(t, ECANCELED, "cancelled");
+}
+
 /* 1 when the next request of a redirect runs, 0 when there is none, < 0 with t->err. */
 static int follow(struct http *h, struct transfer *t)
 {
@@ -276,7 +302,45 @@ static void complete(struct http *h, struct transfer *t, CURLcode code)
 		r = follow(h, t);
 	if (r > 0)
 		return;
-	finish(h, t, r < 0 ? r : transfer_verdict(t));
+	if (r < 0) {
+		finish(h, t, r);
+		return;
+	}
+	r = transfer_verdict(t);
+	if (r < 0 && t->scheme) {
+		/* what the refusal means is for its scheme to say */
+		release_easy(h, t);
+		aside_push(h->aside, t);
+		return;
+	}
+	finish(h, t, r);
+}
+
+/* The scheme has made a request, or judged an answer; or not yet. */
+static void back_from_aside(struct http *h, struct transfer *t, bool cancelled)
+{
+	bool judged;
+	int r;
+
+	if (!aside_take(h->aside, t, &r))
+		return;
+	judged = t->status >= 300;
+	if (cancelled) {
+		finish(h, t, cancel_error(t));
+		return;
+	}
+	t->failed = false;
+	if (r > 0) {
+		transfer_reset(t);
+		aside_push(h->aside, t);
+		return;
+	}
+	if (r == 0)
+		r = start_curl(h, t);
+	else if (!judged && t->err.errnum == EAGAIN)
+		t->again_ns = AGAIN_NS;
+	if (r < 0)
+		finish(h, t, r);
 }
 
 static void reap(struct http *h)
@@ -319,17 +383,16 @@ static bool take_incoming(struct http *h)
 	return stop;
 }
 
-static int cancel_error(struct transfer *t)
-{
-	return t->fn ? -ECANCELED : transfer_fail(t, ECANCELED, "cancelled");
-}
-
 /* One look at something that runs. Returns when to look again. */
 static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
 	int r = 0;
 
+	if (t->aside) {
+		back_from_aside(h, t, cancelled);
+		return again;
+	}
 	if (cancelled) {
 		finish(h, t, cancel_error(t));
 		return again;
@@ -435,6 +498,7 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 
 static void release(struct http *h)
 {
+	aside_free(h->aside);
 	(void)curl_multi_cleanup(h->multi);
 	(void)pthread_mutex_destroy(&h->lock);
 	arena_free(h->arena);
@@ -479,6 +543,28 @@ void http_free(struct http *h)
 	(void)curl_multi_wakeup(h->multi);
 	(void)pthread_join(h->thread, NULL);
 	release(h);
+}
+
+static void wake(void *arg)
+{
+	struct http *h = arg;
+
+	(void)curl_multi_wakeup(h->multi);
+}
+
+int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e)
+{
+	struct aside *aside;
+	int r = aside_new(wake, h, &aside, e);
+
+	if (r < 0)
+		return r;
+	assert(!h->scheme.name);
+	(void)pthread_mutex_lock(&h->lock);
+	h->aside = aside;
+	h->scheme = *scheme;
+	(void)pthread_mutex_unlock(&h->lock);
+	return 0;
 }
 
 static uint64_t enqueue(struct http *h, struct transfer *t)

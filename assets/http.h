@@ -55,10 +55,34 @@ struct http_req {
 	void *arg;
 };
 
+/* What a URL of another scheme is over HTTP. Strings are the arena's. */
+struct http_made {
+	const char *url;
+	struct strv headers; /* added to the request's own; secrets allowed */
+};
+
+/* Somebody who knows what the URLs of a scheme are over HTTP, and what a refusal of such a request
+ * means. Both functions run on a thread that may block, one call at a time; the arena and *state (NULL
+ * at first) are one transfer's. Redirects of such requests are never followed. */
+struct http_scheme {
+	const char *name; /* "s3" */
+	void *arg;
+	/* The next request. < 0 ends the transfer; errnum EAGAIN: it is worth asking again soon. */
+	int (*prepare)(void *arg, struct arena *a, const char *url, void **state,
+		       struct http_made *ret, struct err *e);
+	/* An answer with a status >= 300, in *e as the engine words it: 1 when another request is to be
+	 * made at once, or < 0 with *e as it is to be said. */
+	int (*judge)(void *arg, struct arena *a, const char *url, void *state,
+		     const struct http_result *res, struct err *e);
+};
+
 /* Start the engine and its thread. */
 int http_new(const struct http_opts *opts, struct http **ret, struct err *e) must_check;
 /* Abort all transfers (their done is called with -ECANCELED) and join the thread; NULL is fine. */
 void http_free(struct http *h);
+/* Let URLs of one more scheme in: once, and before any of it is asked for. What it points to outlives
+ * every transfer. */
+int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e) must_check;
 /* Begin a transfer; the id is for http_cancel. Never blocks. */
 uint64_t http_start(struct http *h, const struct http_req *req);
 /* Call fn once on the net thread: with r 0 after the delay (0: as soon as it can), or with r

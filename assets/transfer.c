@@ -57,12 +57,28 @@ static void leave_signature(struct transfer *t, const char *from)
 		keep_headers(t, signature, ARRAY_LEN(signature), false);
 }
 
+void transfer_made(struct transfer *t, const struct http_made *made)
+{
+	struct strv own = t->own_headers;
+
+	t->req.headers = (struct strv){ 0 };
+	for (size_t i = 0; i < own.n; i++)
+		strv_add(t->arena, &t->req.headers, own.v[i]);
+	for (size_t i = 0; i < made->headers.n; i++)
+		strv_add(t->arena, &t->req.headers, made->headers.v[i]);
+	t->url = rewrite(t->arena, made->url, t->rewrites);
+	leave_signature(t, made->url);
+	t->req.no_redirect = true;
+	transfer_reset(t);
+}
+
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites)
 {
 	struct transfer *t = xcalloc(1, sizeof(*t));
 	struct arena *a = t->arena = arena_new_empty();
 
 	t->fd = -1;
+	t->again_ns = -1;
 	t->error_page = BUF_INIT(ERROR_PAGE_KEPT);
 	t->req = *req;
 	t->req.method = arena_str(a, req->method ? req->method : "GET");
@@ -72,6 +88,8 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 	for (size_t i = 0; i < req->headers.n; i++)
 		strv_add(a, &t->req.headers, arena_str(a, req->headers.v[i]));
 	leave_signature(t, req->url);
+	t->own_headers = t->req.headers;
+	t->rewrites = rewrites;
 	if (req->body)
 		t->req.body = arena_strn(a, req->body, req->body_len);
 	transfer_reset(t);
@@ -108,7 +126,8 @@ int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
 	va_end(ap);
 	t->failed = true;
 	(void)err_fail(&t->err, ERR_NET, errnum, "%s", text);
-	return err_wrap(&t->err, "%s '%s'", t->req.method, url_public(t->url, public));
+	return err_wrap(&t->err, "%s '%s'", t->req.method,
+			url_public(t->scheme ? t->req.url : t->url, public));
 }
 
 /* "Content-Length: 5\r\n" becomes "content-length: 5". */
@@ -217,7 +236,7 @@ static int64_t retry_after(const char *text)
 	return left < 0 ? 0 : left * DUR_SEC;
 }
 
-static struct http_result result_of(const struct transfer *t)
+struct http_result transfer_result(const struct transfer *t)
 {
 	const char *after = find_header(t, "retry-after");
 
@@ -225,7 +244,7 @@ static struct http_result result_of(const struct transfer *t)
 		.status = t->status,
 		.bytes = t->bytes,
 		.content_length = t->content_length,
-		.retry_after_ns = after ? retry_after(after) : -1,
+		.retry_after_ns = after ? retry_after(after) : t->again_ns,
 		.headers = t->headers,
 		.error_page = buf_str(&t->error_page),
 		.error_page_n = t->error_page.len,
@@ -245,7 +264,7 @@ int transfer_body(struct transfer *t, const char *p, size_t n)
 		return t->discarded > ERROR_PAGE_MAX ? -EFBIG : 0;
 	}
 	if (t->bytes == 0 && t->req.head) {
-		struct http_result res = result_of(t);
+		struct http_result res = transfer_result(t);
 
 		t->req.head(t->req.arg, &res);
 	}
@@ -342,7 +361,7 @@ int transfer_verdict(struct transfer *t)
 
 void transfer_finish(struct transfer *t, int r)
 {
-	struct http_result res = result_of(t);
+	struct http_result res = transfer_result(t);
 
 	if (t->fn)
 		t->fn(t->fn_arg, r);

@@ -34,6 +34,16 @@ struct transfer {
 	bool connected, answered;
 	int64_t watch_ns, watch_bytes; /* when and where the current window began */
 
+	const struct http_scheme *scheme; /* of req.url, when it is not ours; else NULL */
+	void *scheme_state;
+	const struct strv *rewrites; /* the engine's */
+	struct strv own_headers;     /* of the request, without what the scheme adds */
+	bool aside;                  /* aside.c has it, and what follows */
+	bool aside_done;
+	int aside_r;
+	struct transfer *aside_next;
+	int64_t again_ns; /* worth asking again after this; -1 unknown */
+
 	bool failed; /* err is why */
 	struct err err;
 
@@ -63,6 +73,10 @@ int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opt
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...) printf_like(3, 4);
 /* The verdict on a complete answer: 0, or < 0 with t->err for a status >= 300. */
 int transfer_verdict(struct transfer *t);
+/* What is known of the answer. Valid as long as t is not touched. */
+struct http_result transfer_result(const struct transfer *t);
+/* Take on the request that a scheme's URL is. */
+void transfer_made(struct transfer *t, const struct http_made *made);
 /* Call done and release t. */
 void transfer_finish(struct transfer *t, int r);
 

@@ -203,6 +203,21 @@ static void adopt_kops(const struct session *s)
 		log_notice("%zu files of kops' cache taken over", n);
 }
 
+/* Assets of s3:// are asked for as the documents were: by the instance's role, if there is one. */
+static int open_s3(struct session *s, struct err *e)
+{
+	struct http_scheme scheme;
+	int r;
+
+	if (s->boot.imds)
+		s->imds = imds_new(s->http);
+	r = s3_session_new(s->boot.facts.region, s->imds, &s->s3, e);
+	if (r < 0)
+		return r;
+	scheme = s3_session_scheme(s->s3);
+	return http_set_scheme(s->http, &scheme, e);
+}
+
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
@@ -228,6 +243,8 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (!req->for_apply)
 		return 0;
 	r = workers_new(&s->workers, e);
+	if (r >= 0 && !cli->offline)
+		r = open_s3(s, e);
 	if (r < 0)
 		return r;
 	return fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
@@ -305,6 +322,8 @@ void session_close(struct session *s)
 	workers_free(s->workers);
 	bootstrap_done(&s->boot);
 	http_free(s->http);
+	s3_session_free(s->s3);
+	imds_free(s->imds);
 	bus_close(s->ctx.bus);
 	cache_free(s->ctx.cache);
 	state_close(s->ctx.state);

@@ -5,6 +5,7 @@
  * Threads: one. */
 #pragma once
 
+#include "nodeup/aws/s3_session.h"
 #include "nodeup/bootstrap.h"
 #include "nodeup/cli.h"
 #include "nodeup/plan/plan.h"
@@ -16,6 +17,8 @@ struct session {
 	bool image_mode;
 	const char *own_unit; /* the service we run in, or NULL */
 	struct http *http;
+	struct imds *imds; /* of s3, whose thread is another than the documents' */
+	struct s3_session *s3;
 	struct bootstrap boot;
 	struct plan plan;
 	struct task_ctx ctx;

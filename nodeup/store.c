@@ -11,19 +11,16 @@
 
 int store_new(struct arena *a, const struct store_req *req, struct store **ret, struct err *e)
 {
-	struct store *s = xcalloc(1, sizeof(*s));
+	struct s3_session *s3;
+	struct store *s;
+	int r = s3_session_new(req->region, req->imds, &s3, e);
 
+	if (r < 0)
+		return r;
+	s = xcalloc(1, sizeof(*s));
 	s->arena = a;
 	s->http = req->http;
-	s->imds = req->imds;
-	if (!str_is_empty(req->region)) {
-		s->region = arena_str(a, req->region);
-		if (!store_is_region(s->region)) {
-			free(s);
-			return err_config(e, "region: '%s' is none", req->region);
-		}
-	}
-	s->creds = creds_new(s->imds);
+	s->s3 = s3;
 	*ret = s;
 	return 0;
 }
@@ -31,7 +28,7 @@ int store_new(struct arena *a, const struct store_req *req, struct store **ret, 
 void store_free(struct store *s)
 {
 	if (s)
-		creds_free(s->creds);
+		s3_session_free(s->s3);
 	free(s);
 }
 
@@ -48,12 +45,12 @@ void store_set_patience(struct store *s, int64_t ns)
 
 const char *store_region(const struct store *s)
 {
-	return s->region;
+	return s3_session_region(s->s3);
 }
 
 int64_t store_clock_off(const struct store *s)
 {
-	return creds_clock_off(s->creds);
+	return creds_clock_off(s3_session_creds(s->s3));
 }
 
 static char *without_slash(struct arena *a, const char *location)
@@ -137,7 +134,9 @@ static int prepare(struct store *s, const char *location, bool listing, struct s
 	int r;
 
 	if (str_has_prefix(location, "s3://")) {
-		r = s3_parse(s->arena, location, &op.s3, e);
+		op.s3.location = op.entry.location;
+		op.s3.listing = listing;
+		r = s3_parse(s->arena, location, &op.s3.loc, e);
 		if (r < 0)
 			return r;
 	} else if (!str_has_prefix(location, "https://") && !str_has_prefix(location, "http://")) {

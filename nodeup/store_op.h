@@ -7,11 +7,10 @@
 #pragma once
 
 #include <pthread.h>
-#include "nodeup/aws/creds.h"
-#include "nodeup/aws/s3.h"
+#include "nodeup/aws/s3_session.h"
 #include "nodeup/store.h"
 
-enum { STORE_DOCUMENT_MAX = 4 << 20, STORE_REGION_MAX = 64 };
+enum { STORE_DOCUMENT_MAX = 4 << 20 };
 
 /* What is known about a location. */
 struct store_entry {
@@ -26,11 +25,7 @@ struct store_entry {
 struct store {
 	struct arena *arena;
 	struct http *http;
-	struct imds *imds;
-	struct creds *creds;
-	struct creds_now now;  /* of the request that is being made */
-	const char *region;    /* NULL: not asked for yet */
-	struct strmap regions; /* of buckets that said where they are */
+	struct s3_session *s3;
 	struct store_entry *entries;
 	size_t n;
 	bool replaying;
@@ -49,21 +44,14 @@ struct store_answer {
 	int r, status;
 	int64_t retry_after_ns;
 	struct buf body, page; /* of a 2xx answer, and the beginning of another */
-	char region[STORE_REGION_MAX], request_id[80], date[40];
+	char region[S3_REGION_MAX], request_id[80], date[40];
 	struct err err;
 };
 
 struct store_op {
 	struct store_entry entry; /* the result; names and text are filled when finished */
 	const char *shown;        /* the location for people */
-	struct s3_location s3;    /* bucket NULL: not of S3 */
-	const char *token;        /* of the next page */
-	const char *region;       /* that was asked */
-	bool is_signed;           /* with these credentials, at this time */
-	unsigned int serial;
-	int64_t signed_at;
-	const char *code;                    /* of S3's last refusal, or NULL */
-	bool redirected, renewed, reclocked; /* each only once */
+	struct s3_try s3;         /* loc.bucket NULL: not of S3 */
 	enum store_state state;
 	unsigned int attempt;
 	int64_t since_ns, next_ns;
@@ -81,8 +69,6 @@ void store_remember(struct store *s, const struct store_entry *entry);
 /* Full jitter before the next try: anything up to 0.2 s doubling to 5 s. */
 int64_t store_delay(unsigned int attempt);
 
-/* Whether the text can be a region's name: it becomes part of a host name. */
-bool store_is_region(const char *text);
 /* Know what a request to S3 takes: the region (given, environment, IMDS) and the credentials. */
 int store_prepare(struct store *s, struct err *e) must_check;
 /* The request for an operation's next page or document; all of it but the callbacks. Signed if there

@@ -75,7 +75,7 @@ static void clear_answer(struct store_op *op)
 /* Where and as whom S3 is to be asked; a failure is the operation's answer. */
 static bool is_prepared(struct store_wave *w, struct store_op *op)
 {
-	if (!op->s3.bucket)
+	if (!op->s3.loc.bucket)
 		return true;
 	if (!w->unprepared && store_prepare(w->store, &w->unprepared_err) >= 0)
 		return true;
@@ -112,8 +112,8 @@ static bool may_pass(struct store *s, const struct store_op *op)
 	const struct store_answer *answer = &op->answer;
 	int status = answer->status;
 
-	if (str_eq(op->code, "ExpiredToken"))
-		return creds_refused(s->creds, op->serial);
+	if (str_eq(op->s3.code, "ExpiredToken"))
+		return creds_refused(s3_session_creds(s->s3), op->s3.serial);
 
 	if (answer->err.kind != ERR_NET || answer->err.errnum == EFBIG)
 		return false;
@@ -163,7 +163,7 @@ static int settle_failure(struct store_wave *w, struct store_op *op, struct err 
 	}
 	store_word_error(s, op, e);
 	/* S3 has no folders: its 404 for a listing is about the bucket */
-	if ((status == 404 || status == 410) && !(op->entry.listing && op->s3.bucket)) {
+	if ((status == 404 || status == 410) && !(op->entry.listing && op->s3.loc.bucket)) {
 		op->entry.missing = true;
 		op->entry.why = arena_str(s->arena, e->msg);
 		op->state = OP_FINISHED;
@@ -186,9 +186,9 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 	struct strv names = { 0 };
 	int r;
 
-	if (op->s3.bucket) {
-		r = s3_list_parse(a, buf_str(&answer->body), answer->body.len, &names, &op->token,
-				  &answer->err);
+	if (op->s3.loc.bucket) {
+		r = s3_list_parse(a, buf_str(&answer->body), answer->body.len, &names,
+				  &op->s3.token, &answer->err);
 		if (r < 0)
 			return r;
 	} else {
@@ -198,7 +198,7 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 		strv_add(a, &op->entry.names, names.v[i]);
 	/* the next page has tries of its own */
 	op->attempt = 0;
-	op->state = op->token ? OP_DUE : OP_FINISHED;
+	op->state = op->s3.token ? OP_DUE : OP_FINISHED;
 	strv_sort(&op->entry.names);
 	return 0;
 }

@@ -179,41 +179,50 @@ static int take(struct creds *c, struct arena *a, const char *role, const char *
 	return 0;
 }
 
+bool creds_are_over(const struct creds *c)
+{
+	return c->role && now(c) >= c->expires;
+}
+
 static bool is_ending(const struct creds *c)
 {
 	return now(c) >= c->expires - EXPIRY_MARGIN_S;
 }
 
-/* A list that is empty or not there: no role. One that cannot be had: none for now. */
-static const char *find_role(struct creds *c, struct arena *a)
+/* A list that is empty or not there: no role. One that cannot be had: none for now, < 0. */
+static int find_role(struct creds *c, struct arena *a, const char **ret, struct err *e)
 {
-	struct err why = { 0 };
 	const char *text = "";
 	char *role;
-	int r = imds_get(c->imds, a, roles_path, &text, &why);
+	int r = imds_get(c->imds, a, roles_path, &text, e);
 
+	*ret = NULL;
 	if (r < 0 && r != -ENOENT) {
 		(void)snprintf(c->who, sizeof(c->who), "which role there is cannot be asked: %s",
-			       why.msg);
-		return NULL;
+			       e->msg);
+		return r;
 	}
 	role = r < 0 ? NULL : arena_strn(a, text, strcspn(text, "\r\n"));
 	if (is_word(role))
-		return role;
-	(void)snprintf(c->who, sizeof(c->who), "the instance has no role");
-	return NULL;
+		*ret = role;
+	else
+		(void)snprintf(c->who, sizeof(c->who), "the instance has no role");
+	return 0;
 }
 
 static int from_role(struct creds *c, struct err *e)
 {
 	/* the answer holds the secret: not in the arena of the run */
 	autoarena struct arena *a = arena_new_empty();
-	const char *role = find_role(c, a), *text;
-	int r;
+	bool usable = c->id && !c->refused && !creds_are_over(c);
+	const char *role, *text;
+	int r = find_role(c, a, &role, e);
 
 	c->pause_ns = dur_now() + REFRESH_PAUSE_S * DUR_SEC;
 	c->asked = true;
 	c->refused = false;
+	if (r < 0 && usable)
+		return r; /* what there is still holds */
 	if (!role) {
 		drop_keys(c);
 		c->serial++;

@@ -29,6 +29,8 @@ int creds_get(struct creds *c, struct creds_now *ret, struct err *e) must_check;
 /* Those of this serial were refused, or it was refused that there are none: creds_get asks again.
  * Whether that can bring others. */
 bool creds_refused(struct creds *c, unsigned int serial);
+/* Whether what there is has expired by now. */
+bool creds_are_over(const struct creds *c);
 /* What the server's clock says; ours is corrected by the difference from now on. */
 void creds_set_clock(struct creds *c, int64_t server);
 /* The correction. */

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from emulator import REGION, Emulator, Imds
-from world import ENV, NET, PENDING, PROGRAM, SEED, SEED_BASE, files_of
+from world import CNI, ENV, KUBELET, NET, PENDING, PROGRAM, PROTOKUBE, SEED, SEED_BASE, files_of
 
 BUCKET = "jdurbin-kops"
 
@@ -20,8 +20,9 @@ def seed_objects():
 
 
 @pytest.fixture(scope="module")
-def emulator(tmp_path_factory):
-    objects = {**seed_objects(), "other/k": b"of somebody else"}
+def emulator(tmp_path_factory, contents):
+    objects = {**seed_objects(), "other/k": b"of somebody else",
+               **{f"{BUCKET}/assets/{name}": data for name, data in contents.items()}}
     e = Emulator(tmp_path_factory.mktemp("moto"), [BUCKET, "other"], objects,
                  {"nodes.abc.joshdurbin.net": BUCKET, "stranger": "other"})
     yield e
@@ -148,3 +149,38 @@ def test_no_role(node, instance):
     result = node.plan(instance())
     assert result.code == NET, result
     assert "the instance has no role" in result.notes, result
+
+
+def assets_of_s3(world, more=()):
+    """Every asset, and the image, from the bucket alone; after what else is given."""
+    for name, asset in world.assets.items():
+        asset.urls = [*more, f"s3://{BUCKET}/assets/{name}"]
+    world.protokube.urls = [f"s3://{BUCKET}/assets/{PROTOKUBE}"]
+
+
+def test_assets(world, emulator):
+    """Of a bucket that only the role may read. First, again: what is wrong is refused."""
+    assets_of_s3(world)
+    right = {"AWS_ENDPOINT_URL_S3": emulator.url, "AWS_REGION": REGION,
+             **key_of(emulator.roles["nodes.abc.joshdurbin.net"])}
+    for wrong, status in (({"AWS_SECRET_ACCESS_KEY": "x" * 40}, "403 SignatureDoesNotMatch"),
+                          ({"AWS_SESSION_TOKEN": "y" * 300}, "400 InvalidToken")):
+        result = world.apply("--retries=0", env={**right, **wrong}, timeout=90)
+        assert result.code == NET, result
+        assert f"GET s3://{BUCKET}/assets/" in result.failure and status in result.failure, result
+        assert not list(world.cache.glob("sha256/*"))
+    result = world.converge(env=right, timeout=90)
+    assert {p.name for p in world.cache.glob("sha256/*")} >= {world.digest(n) for n in (KUBELET, CNI)}
+    assert right["AWS_SECRET_ACCESS_KEY"] not in result.err and right["AWS_SESSION_TOKEN"] not in result.err
+
+
+def test_assets_of_a_stranger(world, emulator):
+    """Who may not read them is told what is left; a mirror that may be read does."""
+    assets_of_s3(world)
+    env = {"AWS_ENDPOINT_URL_S3": emulator.url, "AWS_REGION": REGION, **key_of(emulator.roles["stranger"])}
+    result = world.apply("--retries=0", env=env, timeout=90)
+    assert result.code == NET and "S3 403 AccessDenied" in result.failure, result
+    for name, asset in world.assets.items():
+        asset.urls.append(world.url(name))
+    world.protokube.urls.append(world.url(PROTOKUBE))
+    world.converge(env=env, timeout=90)

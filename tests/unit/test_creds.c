@@ -220,6 +220,25 @@ static void test_imds_down(void **state)
 	assert_non_null(fx->now.key);
 }
 
+/* One answer that does not come is no reason to drop what still holds. */
+static void test_role_cannot_be_listed(void **state)
+{
+	struct fixture *fx = *state;
+
+	have_role(fx, "ASIA1", 3600);
+	must_get(fx);
+	creds_set_clock(fx->creds, dur_wall() / DUR_SEC + 3600 - 100);
+	have_role(fx, "ASIA2", 7200);
+	cloud_fault(fx->c, CLOUD_IMDS, ROLES, "status=500");
+	must_get(fx);
+	assert_non_null(fx->now.key);
+	assert_string_equal(fx->now.key->id, "ASIA1");
+	assert_int_equal(asked(fx, ROLES), 2);
+	/* what is over holds no more */
+	creds_set_clock(fx->creds, dur_wall() / DUR_SEC + 3600 + 100);
+	assert_true(creds_are_over(fx->creds));
+}
+
 /* The name of a role is there before what belongs to it. */
 static void test_credentials_come_late(void **state)
 {
@@ -359,6 +378,7 @@ int main(void)
 		T(test_half_a_key),
 		T(test_no_role),
 		T(test_imds_down),
+		T(test_role_cannot_be_listed),
 		T(test_credentials_come_late),
 		T(test_bad_answers),
 		T(test_renewed_before_expiry),

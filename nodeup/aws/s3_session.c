@@ -1,0 +1,322 @@
+#include "nodeup/aws/s3_session.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "assets/url.h"
+#include "nodeup/base/dur.h"
+
+enum { CLOCK_TOLERANCE_S = 300 };
+
+struct s3_session {
+	struct arena *arena; /* lives as long: no secrets */
+	struct imds *imds;
+	struct creds *creds;
+	struct creds_now now;  /* of the request that is being made */
+	const char *region;    /* NULL: not asked for yet */
+	struct strmap regions; /* of buckets that said where they are */
+};
+
+bool s3_is_region(const char *text)
+{
+	size_t n = strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789-");
+
+	return n > 0 && n < S3_REGION_MAX && text[n] == '\0';
+}
+
+int s3_session_new(const char *region, struct imds *imds, struct s3_session **ret, struct err *e)
+{
+	struct s3_session *s;
+
+	if (!str_is_empty(region) && !s3_is_region(region))
+		return err_config(e, "region: '%s' is none", region);
+	s = xcalloc(1, sizeof(*s));
+	s->arena = arena_new_empty();
+	s->region = str_is_empty(region) ? NULL : arena_str(s->arena, region);
+	s->imds = imds;
+	s->creds = creds_new(imds);
+	*ret = s;
+	return 0;
+}
+
+void s3_session_free(struct s3_session *s)
+{
+	if (!s)
+		return;
+	creds_free(s->creds);
+	arena_free(s->arena);
+	free(s);
+}
+
+const char *s3_session_region(const struct s3_session *s)
+{
+	return s->region;
+}
+
+struct creds *s3_session_creds(struct s3_session *s)
+{
+	return s->creds;
+}
+
+/* Given, environment, IMDS. */
+static int find_region(struct s3_session *s, struct err *e)
+{
+	static const char *const names[] = { "AWS_REGION", "AWS_DEFAULT_REGION", "S3_REGION" };
+	const char *from = NULL, *region = NULL;
+	int r;
+
+	if (s->region)
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(names) && str_is_empty(region); i++)
+		region = getenv(from = names[i]);
+	/* an endpoint of one's own has no region; without IMDS the bucket itself will say */
+	if (str_is_empty(region) && (s3_endpoint() || !s->imds))
+		region = "us-east-1";
+	if (str_is_empty(region)) {
+		from = "IMDS";
+		r = imds_get(s->imds, s->arena, "meta-data/placement/region", &region, e);
+		if (r < 0)
+			return err_wrap(e, "no region given for s3://");
+	}
+	if (!s3_is_region(region))
+		return err_config(e, "region of %s: '%s' is none", from, region);
+	s->region = arena_str(s->arena, region);
+	return 0;
+}
+
+int s3_session_ready(struct s3_session *s, struct err *e)
+{
+	int r = find_region(s, e);
+
+	return r < 0 ? r : creds_get(s->creds, &s->now, e);
+}
+
+/* As curl sends it: the scheme's own port is not named. */
+static char *host_of(struct arena *a, const struct url *u)
+{
+	const char *port = url_has_scheme(u, "https") ? ":443" : ":80";
+	char *host = arena_strn(a, u->authority, u->authority_n);
+
+	if (str_has_suffix(host, port))
+		host[strlen(host) - strlen(port)] = '\0';
+	return host;
+}
+
+static struct strv sign(struct s3_session *s, struct arena *a, struct s3_try *t, const char *url)
+{
+	struct url u = url_split(url);
+	const char *query = strchr(url, '?');
+	const struct sigv4_req what = {
+		.method = "GET",
+		.host = host_of(a, &u),
+		.path = arena_strn(a, u.path, u.path_n),
+		.query = query ? query + 1 : NULL,
+		.payload = sigv4_empty,
+		.region = t->region,
+		.service = "s3",
+		.time = s->now.time,
+	};
+
+	t->is_signed = s->now.key;
+	t->serial = s->now.serial;
+	t->signed_at = s->now.time;
+	return t->is_signed ? sigv4_sign(a, &what, s->now.key) : (struct strv){ 0 };
+}
+
+void s3_session_request(struct s3_session *s, struct arena *a, struct s3_try *t,
+			const char **ret_url, struct strv *ret_headers)
+{
+	const char *region = strmap_get(&s->regions, t->loc.bucket);
+
+	t->region = region ? region : s->region;
+	*ret_url = t->listing ? s3_list_url(a, &t->loc, t->region, t->token)
+			      : s3_object_url(a, &t->loc, t->region);
+	*ret_headers = sign(s, a, t, *ret_url);
+}
+
+static bool is_elsewhere(struct s3_session *s, struct s3_try *t, const struct s3_refusal *f)
+{
+	bool elsewhere = f->status == 301 || f->status == 307 || f->status == 400;
+
+	if (!elsewhere || t->redirected || !s3_is_region(f->region) || str_eq(f->region, t->region))
+		return false;
+	t->redirected = true;
+	strmap_set(s->arena, &s->regions, t->loc.bucket, arena_str(s->arena, f->region));
+	return true;
+}
+
+/* When the server answered, in seconds; -1 unknown. */
+static int64_t date_of(const struct s3_refusal *f)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(f->date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+
+	return end && !*end ? timegm(&tm) : -1;
+}
+
+/* Signed at a time that is not the server's. The clock of a machine may be set long after boot. */
+static bool is_late(struct s3_session *s, struct s3_try *t, const struct s3_refusal *f)
+{
+	int64_t date = date_of(f), off = date - t->signed_at;
+
+	if (f->status != 403 || !t->is_signed || t->reclocked || date < 0 ||
+	    llabs(off) <= CLOCK_TOLERANCE_S)
+		return false;
+	t->reclocked = true;
+	creds_set_clock(s->creds, date);
+	return true;
+}
+
+static bool is_expired(struct s3_session *s, struct s3_try *t, const struct s3_refusal *f)
+{
+	int status = f->status;
+
+	/* a role may be attached, or IMDS be there, later than we are */
+	if (!t->is_signed && (status == 401 || status == 403))
+		(void)creds_refused(s->creds, t->serial);
+	if (!t->is_signed || t->renewed ||
+	    !(str_eq(t->code, "ExpiredToken") || (status == 403 && creds_are_over(s->creds))))
+		return false;
+	t->renewed = true;
+	return creds_refused(s->creds, t->serial);
+}
+
+bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_refusal *f)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *code = s3_error_code(a, f->page, f->page_n);
+
+	(void)snprintf(t->code, sizeof(t->code), "%s", code ? code : "");
+	return is_elsewhere(s, t, f) || is_late(s, t, f) || is_expired(s, t, f);
+}
+
+static void note_clock(const struct s3_session *s, const struct s3_refusal *f, struct err *e)
+{
+	int64_t date = date_of(f), off = llabs(date - dur_wall() / DUR_SEC);
+
+	if (date < 0)
+		return;
+	if (off <= CLOCK_TOLERANCE_S)
+		err_note(e, "ruled out", "clock (%lld s off)", (long long)off);
+	else
+		err_note(e, "clock", "%lld s off S3's%s", (long long)off,
+			 creds_clock_off(s->creds) ? "; signed with S3's time" : "");
+}
+
+static void note_left(struct s3_session *s, const struct s3_try *t, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	bool listing = t->listing;
+
+	if (!t->is_signed) {
+		err_note(e, "unsigned", "%s", creds_who(s->creds, a));
+		err_note(e, "left", "the request is not signed, the bucket must let anybody %s",
+			 listing ? "list" : "read; or there is no such object and nobody may list");
+	} else if (str_eq(t->code, "SignatureDoesNotMatch")) {
+		err_note(e, "left", "the secret key; a proxy that changes requests");
+	} else if (str_eq(t->code, "InvalidAccessKeyId") || str_eq(t->code, "InvalidToken")) {
+		err_note(e, "left", "credentials that nobody has here, or have no more");
+	} else {
+		err_note(e, "left", "%s, kms:Decrypt, endpoint policy%s",
+			 listing ? "s3:ListBucket" : "s3:GetObject",
+			 listing ? "" : "; or no such object and no s3:ListBucket");
+	}
+}
+
+static void note_denied(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *f,
+			struct err *e)
+{
+	if (str_eq(f->region, t->region))
+		err_note(e, "ruled out", "region (the bucket confirms %s)", t->region);
+	note_clock(s, f, e);
+	if (t->is_signed && *t->code && !str_eq(t->code, "InvalidToken"))
+		err_note(e, "ruled out", "expired token");
+	note_left(s, t, e);
+}
+
+static void append(struct err *e, const char *before, const char *text)
+{
+	size_t n = strlen(e->msg);
+
+	(void)snprintf(e->msg + n, sizeof(e->msg) - n, "%s%s", before, text);
+}
+
+/* An error page that is not S3's must not make a message without the request's id. */
+void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *f,
+		     struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)err_fail(e, ERR_NET, f->err->errnum, "%s %s: S3 %d", t->listing ? "LIST" : "GET",
+		       t->location, f->status);
+	s3_explain(a, f->page, f->page_n, e);
+	if (!strstr(e->msg, ", request ") && *f->request_id)
+		append(e, ", request ", f->request_id);
+	append(e, ", region ", t->region);
+	if (t->is_signed && (f->status == 403 || str_eq(t->code, "ExpiredToken")))
+		append(e, ", as ", creds_who(s->creds, a));
+	if (f->status == 403)
+		note_denied(s, t, f, e);
+	if (f->status == 301 && !*f->region)
+		err_note(e, "next", "set AWS_REGION: the bucket is elsewhere and says not where");
+}
+
+/* The value of a lower-case header; "" if there is none. */
+static const char *header(const struct http_result *res, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (const char *const *h = res->headers; h && *h; h++)
+		if (strncmp(*h, name, n) == 0 && (*h)[n] == ':')
+			return *h + n + 1 + strspn(*h + n + 1, " ");
+	return "";
+}
+
+static int scheme_prepare(void *arg, struct arena *a, const char *url, void **state,
+			  struct http_made *ret, struct err *e)
+{
+	struct s3_session *s = arg;
+	struct s3_try *t = *state;
+	int r;
+
+	if (!t) {
+		t = *state = arena_new(a, struct s3_try);
+		t->location = arena_str(a, url);
+		r = s3_parse(a, url, &t->loc, e);
+		if (r < 0)
+			return r;
+	}
+	r = s3_session_ready(s, e);
+	if (r < 0)
+		return err_wrap(e, "GET %s", url);
+	s3_session_request(s, a, t, &ret->url, &ret->headers);
+	return 0;
+}
+
+static int scheme_judge(void *arg, struct arena *a, const char *url, void *state,
+			const struct http_result *res, struct err *e)
+{
+	const struct s3_refusal refusal = { .status = res->status,
+					    .region = header(res, "x-amz-bucket-region"),
+					    .request_id = header(res, "x-amz-request-id"),
+					    .date = header(res, "date"),
+					    .page = res->error_page,
+					    .page_n = res->error_page_n,
+					    .err = e };
+	struct err worded;
+
+	(void)a;
+	(void)url;
+	if (s3_session_learn(arg, state, &refusal))
+		return 1;
+	s3_session_word(arg, state, &refusal, &worded);
+	*e = worded;
+	return err_code(e);
+}
+
+struct http_scheme s3_session_scheme(struct s3_session *s)
+{
+	return (struct http_scheme){
+		.name = "s3", .arg = s, .prepare = scheme_prepare, .judge = scheme_judge
+	};
+}
