@@ -67,6 +67,20 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
+/* Names are looked up by curl: what they lead to is seen here, for each address that is tried. */
+static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl_sockaddr *peer)
+{
+	struct transfer *t = arg;
+	char shown[URL_HOST_MAX];
+
+	(void)purpose;
+	if (url_peer_is_link_local(&peer->addr, shown) && (!t->req.link_local || t->redirects)) {
+		(void)snprintf(t->forbidden, sizeof(t->forbidden), "%s", shown);
+		return CURL_SOCKET_BAD;
+	}
+	return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+}
+
 static int on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
 	struct transfer *t = arg;
@@ -185,6 +199,8 @@ static int start_curl(struct http *h, struct transfer *t)
 	SET(t->easy, CURLOPT_HEADERDATA, t);
 	SET(t->easy, CURLOPT_WRITEFUNCTION, on_body);
 	SET(t->easy, CURLOPT_WRITEDATA, t);
+	SET(t->easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+	SET(t->easy, CURLOPT_OPENSOCKETDATA, t);
 	SET(t->easy, CURLOPT_PREREQFUNCTION, on_connected);
 	SET(t->easy, CURLOPT_PREREQDATA, t);
 	set_method(t);
@@ -250,6 +266,9 @@ static int transport_error(struct transfer *t, CURLcode code)
 	const char *text = t->detail[0] ? t->detail : curl_easy_strerror(code);
 	long number = 0;
 
+	if (*t->forbidden && !t->connected)
+		return transfer_fail(t, EPERM, "refused: it leads to %s, a link-local address",
+				     t->forbidden);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		number = ETIMEDOUT;

@@ -2,8 +2,9 @@
  * Transfers are started from any thread and run side by side; callbacks run on the net thread and
  * must be short. http_get is the blocking façade for small documents. file:// URLs are read there too.
  * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below
- * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http,
- * never to link-local; other hosts get no headers but Accept, Range, If-Range. Proxies from
+ * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http;
+ * other hosts get no headers but Accept, Range, If-Range. No connection goes to a link-local address,
+ * whatever name or redirect leads there, but for who asks for that. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
  * query), HTTP status, bytes; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
@@ -45,6 +46,7 @@ struct http_req {
 	size_t body_len;
 	uint64_t max_bytes; /* a longer body is an error; 0 means none allowed */
 	bool no_proxy, no_redirect;
+	bool link_local;    /* may go to a link-local address, as only instance metadata is asked */
 	int64_t timeout_ns; /* whole transfer, for small documents; 0: no total deadline */
 	/* Before the first body byte of a 2xx answer; may be NULL. */
 	void (*head)(void *arg, const struct http_result *res);

@@ -113,6 +113,7 @@ void transfer_reset(struct transfer *t)
 	t->nheaders = 0;
 	t->headers[0] = NULL;
 	t->connected = t->answered = false;
+	t->forbidden[0] = '\0';
 }
 
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)

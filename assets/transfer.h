@@ -6,6 +6,7 @@
 #pragma once
 
 #include "assets/http.h"
+#include "assets/url.h"
 
 enum { TRANSFER_REDIRECTS = 5, TRANSFER_HEADERS = 128 };
 
@@ -32,6 +33,8 @@ struct transfer {
 	struct buf error_page; /* how it began */
 
 	bool connected, answered;
+	char forbidden
+		[URL_HOST_MAX]; /* the link-local address that it would have gone to; "" none */
 	int64_t watch_ns, watch_bytes; /* when and where the current window began */
 
 	const struct http_scheme *scheme; /* of req.url, when it is not ours; else NULL */

@@ -63,10 +63,28 @@ bool url_has_scheme(const struct url *u, const char *scheme)
 	       strncasecmp(u->scheme, scheme, u->scheme_n) == 0;
 }
 
+static bool is_link_local_4(uint32_t address)
+{
+	return ntohl(address) >> 16 == 0xa9fe;
+}
+
+static bool is_link_local_6(const struct in6_addr *six)
+{
+	struct in6_addr ec2;
+	uint32_t four;
+
+	if (IN6_IS_ADDR_V4MAPPED(six)) {
+		memcpy(&four, &six->s6_addr[12], sizeof(four));
+		return is_link_local_4(four);
+	}
+	return IN6_IS_ADDR_LINKLOCAL(six) || (inet_pton(AF_INET6, "fd00:ec2::254", &ec2) == 1 &&
+					      memcmp(six, &ec2, sizeof(ec2)) == 0);
+}
+
 bool url_is_link_local(const struct url *u)
 {
 	char host[URL_HOST_MAX];
-	struct in6_addr six, ec2;
+	struct in6_addr six;
 	struct in_addr four;
 
 	if (!u->host || u->host_n >= sizeof(host))
@@ -74,12 +92,26 @@ bool url_is_link_local(const struct url *u)
 	memcpy(host, u->host, u->host_n);
 	host[span_until(u->host, u->host_n, "%")] = '\0'; /* a zone: fe80::1%eth0 */
 	if (inet_pton(AF_INET, host, &four) == 1)
-		return ntohl(four.s_addr) >> 16 == 0xa9fe;
-	if (inet_pton(AF_INET6, host, &six) != 1 || inet_pton(AF_INET6, "fd00:ec2::254", &ec2) != 1)
+		return is_link_local_4(four.s_addr);
+	return inet_pton(AF_INET6, host, &six) == 1 && is_link_local_6(&six);
+}
+
+bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX])
+{
+	struct sockaddr_in6 six;
+	struct sockaddr_in four;
+
+	shown[0] = '\0';
+	if (peer->sa_family == AF_INET) {
+		memcpy(&four, peer, sizeof(four));
+		(void)inet_ntop(AF_INET, &four.sin_addr, shown, URL_HOST_MAX);
+		return is_link_local_4(four.sin_addr.s_addr);
+	}
+	if (peer->sa_family != AF_INET6)
 		return false;
-	if (IN6_IS_ADDR_V4MAPPED(&six))
-		return six.s6_addr[12] == 169 && six.s6_addr[13] == 254;
-	return IN6_IS_ADDR_LINKLOCAL(&six) || memcmp(&six, &ec2, sizeof(six)) == 0;
+	memcpy(&six, peer, sizeof(six));
+	(void)inet_ntop(AF_INET6, &six.sin6_addr, shown, URL_HOST_MAX);
+	return is_link_local_6(&six.sin6_addr);
 }
 
 bool url_same_origin(const struct url *a, const struct url *b)

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/socket.h>
 
 enum { URL_PUBLIC_MAX = 256, URL_HOST_MAX = 256 };
 
@@ -22,6 +23,8 @@ struct url url_split(const char *text);
 bool url_has_scheme(const struct url *u, const char *scheme);
 /* Whether the host is a literal link-local address: 169.254/16, fe80::/10, fd00:ec2::254. */
 bool url_is_link_local(const struct url *u);
+/* The same of the address that a connection would go to; shown is that address for people. */
+bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX]);
 /* Same scheme and authority: what headers with secrets may follow to. */
 bool url_same_origin(const struct url *a, const struct url *b);
 /* The URL for people, without user, password, query and fragment; cut when it is long. */

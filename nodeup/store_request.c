@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "assets/url.h"
 
 /* What is no character of a URL, encoded; what is encoded stays. */
 static char *clean_url(struct arena *a, const char *location)
@@ -27,10 +28,14 @@ int store_prepare(struct store *s, struct err *e)
 void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret)
 {
 	struct http_req req = { .max_bytes = STORE_DOCUMENT_MAX };
+	struct url u;
 
 	if (!op->s3.loc.bucket) {
 		req.url = clean_url(a, op->entry.listing ? store_join(a, op->entry.location, "")
 							 : op->entry.location);
+		/* asked for by name, as user data may be; never where a name or a redirect leads */
+		u = url_split(req.url);
+		req.link_local = url_is_link_local(&u);
 		*ret = req;
 		return;
 	}

@@ -68,6 +68,7 @@ static int request(struct imds *m, struct http_req *req, struct buf *b, int *ret
 {
 	req->no_proxy = true;
 	req->no_redirect = true;
+	req->link_local = true;
 	req->timeout_ns = TIMEOUT_S * DUR_SEC;
 	return http_get(m->http, req, b, ret_status, e);
 }

@@ -141,7 +141,8 @@ static bool is_elsewhere(struct s3_session *s, struct s3_try *t, const struct s3
 	if (!elsewhere || t->redirected || !s3_is_region(f->region) || str_eq(f->region, t->region))
 		return false;
 	t->redirected = true;
-	strmap_set(s->arena, &s->regions, t->loc.bucket, arena_str(s->arena, f->region));
+	strmap_set(s->arena, &s->regions, arena_str(s->arena, t->loc.bucket),
+		   arena_str(s->arena, f->region));
 	return true;
 }
 

@@ -219,6 +219,27 @@ static void test_redirects(void **state)
 	must_fail(get(fx, URL("/x?redirect=http://169.254.169.254/latest")), EPERM, "link-local");
 }
 
+/* However it is spelt, whatever leads there: looked at when the connection would be made. */
+static void test_link_local_is_no_server(void **state)
+{
+	static const char *const urls[] = {
+		"http://169.254.169.254/x",     "http://2852039166/x",
+		"http://0xa9fea9fe/x",          "http://[::ffff:169.254.169.254]/x",
+		"http://[fd00:ec2::254]/x",     "http://[fe80::1]/x",
+		"http://0251.0376.0251.0376/x",
+	};
+	struct fixture *fx = *state;
+	struct http_opts opts = options(fx);
+	const char *hop = arena_printf(fx->a, "%s", URL("/x?redirect=http://2852039166/latest"));
+
+	for (size_t i = 0; i < ARRAY_LEN(urls); i++)
+		must_fail(get(fx, urls[i]), EPERM, "a link-local address");
+	must_fail(get(fx, hop), EPERM, "link-local");
+	/* who may go there may not be led there */
+	must_fail(get_with(&opts, &(struct http_req){ .url = hop, .link_local = true }, BODY),
+		  EPERM, "link-local");
+}
+
 static void test_secrets_stay_with_their_origin(void **state)
 {
 	struct fixture *fx = *state;
@@ -448,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_limits),
 		cmocka_unit_test(test_timeouts),
 		cmocka_unit_test(test_redirects),
+		cmocka_unit_test(test_link_local_is_no_server),
 		cmocka_unit_test(test_secrets_stay_with_their_origin),
 		cmocka_unit_test(test_tls_is_verified),
 		cmocka_unit_test(test_find_ca),

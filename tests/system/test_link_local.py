@@ -1,0 +1,48 @@
+"""Instance metadata is nobody's mirror: no name and no redirect leads an asset there."""
+
+import pytest
+
+from world import KUBELET, NET
+
+HOSTS = "127.0.0.1 localhost mirror.example\n169.254.169.254 metadata.example\nfd00:ec2::254 metadata6.example\n"
+
+
+@pytest.fixture
+def names(world, mounts):
+    """What these names lead to, for those in the namespace."""
+    hosts = world.folder / "hosts"
+    hosts.write_text(HOSTS)
+    mounts.run("mount", "--bind", hosts, "/etc/hosts")
+    return mounts.enter
+
+
+@pytest.mark.parametrize("name, address", [("metadata.example", "169.254.169.254"),
+                                           ("metadata6.example", "fd00:ec2::254")])
+def test_by_name(world, names, name, address):
+    kubelet = world.assets[KUBELET]
+    kubelet.urls = [f"http://{name}/latest/kubelet"]
+    result = world.apply("--retries=0", prefix=names, timeout=90)
+    assert result.code == NET, result
+    assert f"refused: it leads to {address}, a link-local address" in result.failure, result
+    # one that may be asked is
+    kubelet.urls.append(world.url(KUBELET))
+    world.converge(prefix=names, timeout=90)
+
+
+def test_by_redirect(world, names):
+    """From a server that may be asked, to a name that leads there."""
+    kubelet = world.assets[KUBELET]
+    mirror = world.origin.base.replace("127.0.0.1", "mirror.example")
+    kubelet.urls = [world.url(KUBELET, base=mirror) + "?redirect=http://metadata.example/latest"]
+    result = world.apply("--retries=0", prefix=names, timeout=90)
+    assert result.code == NET, result
+    assert "GET 'http://metadata.example/latest': refused: it leads to 169.254.169.254" in result.failure, result
+
+
+@pytest.mark.parametrize("url", ["http://169.254.169.254/latest/kubelet", "https://[fe80::1]/kubelet",
+                                 "http://[::ffff:169.254.169.254]/kubelet"])
+def test_by_address(world, url):
+    """A document that says so is wrong, and that is known before anything is asked."""
+    world.assets[KUBELET].urls = [url, world.url(KUBELET)]
+    result = world.run("validate")
+    assert result.code == 78 and "a link-local address" in result.failure, result
