@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/socket.h>
 
 /* Length up to the first of these characters, at most n. */
 static size_t span_until(const char *s, size_t n, const char *stop)

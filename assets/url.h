@@ -6,7 +6,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/socket.h>
+
+struct sockaddr;
 
 enum { URL_PUBLIC_MAX = 256, URL_HOST_MAX = 256 };
 
