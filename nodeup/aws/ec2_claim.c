@@ -1,0 +1,382 @@
+#include "nodeup/aws/ec2_claim.h"
+
+#include <string.h>
+#include <sys/random.h>
+#include "nodeup/base/dur.h"
+
+#define DELAY_MIN_NS (200 * DUR_MS)
+#define DELAY_MAX_NS (5 * DUR_SEC)
+
+enum { BELIEVED = 12 };
+
+struct claim {
+	struct arena *arena; /* of the caller: what outlives a look */
+	struct arena *step;  /* of the last look: waiting may take days */
+	const struct claim_req *req;
+	const struct claim_host *host;
+	struct volume_choice *choices;
+	struct volume_view view;
+	struct strv refused; /* device names that EC2 has taken otherwise */
+	struct strv own;     /* attached by this call */
+	unsigned int waits;  /* in a row */
+	struct err last;     /* the last error, kind NONE: none since something went well */
+};
+
+static void add_volumes(struct arena *a, struct ec2_volumes *all, const struct ec2_volumes *more)
+{
+	for (size_t i = 0; i < more->n; i++) {
+		bool known = false;
+
+		for (size_t k = 0; k < all->n; k++)
+			known |= str_eq(all->v[k].id, more->v[i].id);
+		if (!known)
+			arena_push(a, all->v, all->n, more->v[i]);
+	}
+}
+
+static int ask_volumes(struct claim *c, const struct volume_wish *wish, const char *zone,
+		       struct ec2_volumes *all, struct err *e)
+{
+	struct ec2_filters *filters;
+	size_t n;
+
+	volume_filters(c->step, wish, &c->view.self, c->req->cluster, zone, &filters, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct ec2_volumes some = { 0 };
+		int r = c->host->volumes(c->host->arg, c->step, &filters[i], &some, e);
+
+		if (r < 0)
+			return r;
+		add_volumes(c->step, all, &some);
+	}
+	return 0;
+}
+
+/* The etcd wishes have one question in common. */
+static bool is_asked_for(const struct claim *c, size_t wish)
+{
+	for (size_t i = 0; i < wish; i++)
+		if (c->req->wishes[i].by == VOLUME_BY_ETCD &&
+		    c->req->wishes[wish].by == VOLUME_BY_ETCD)
+			return true;
+	return false;
+}
+
+static int look(struct claim *c, struct err *e)
+{
+	struct ec2_volumes all = { 0 };
+	int r;
+
+	arena_free(c->step);
+	c->step = arena_new_empty();
+	c->view.here = c->view.elsewhere = all;
+	c->view.self = (struct ec2_instance){ 0 };
+	r = c->host->instance(c->host->arg, c->step, &c->view.self, e);
+	for (size_t i = 0; i < c->req->n && r >= 0; i++) {
+		if (c->req->wishes[i].by == VOLUME_BY_ETCD)
+			r = volume_check_cluster(&c->view.self, c->req->cluster, e);
+		if (r >= 0 && !is_asked_for(c, i))
+			r = ask_volumes(c, &c->req->wishes[i], c->view.self.zone, &all, e);
+	}
+	if (r >= 0)
+		c->view.here = all;
+	return r;
+}
+
+/* A volume in the wrong zone explains why there is none. */
+static int look_elsewhere(struct claim *c, struct err *e)
+{
+	struct ec2_volumes all = { 0 };
+
+	for (size_t i = 0; i < c->req->n; i++) {
+		int r = is_asked_for(c, i) ? 0 : ask_volumes(c, &c->req->wishes[i], NULL, &all, e);
+
+		if (r < 0)
+			return r;
+	}
+	c->view.elsewhere = all;
+	return 0;
+}
+
+/* Choose for every wish. Returns whether for one of them there is none at all. */
+static int choose(struct claim *c, struct err *e)
+{
+	const char *like = NULL;
+	int none = 0;
+
+	for (size_t i = 0; i < c->req->n; i++) {
+		struct volume_choice *choice = &c->choices[i];
+		int r = volume_choose(c->step, &c->view, &c->req->wishes[i], like, choice, e);
+
+		if (r < 0)
+			return r;
+		if (!like)
+			like = choice->member.me;
+		none |= choice->state == VOLUME_PENDING;
+	}
+	return none;
+}
+
+static int look_and_choose(struct claim *c, struct err *e)
+{
+	int r = look(c, e);
+
+	if (r >= 0)
+		r = choose(c, e);
+	if (r != 1)
+		return r;
+	r = look_elsewhere(c, e);
+	return r < 0 ? r : choose(c, e);
+}
+
+static int64_t jitter(unsigned int attempt)
+{
+	int64_t most = attempt < 6 ? DELAY_MIN_NS << attempt : DELAY_MAX_NS;
+	uint32_t dice;
+
+	if (most > DELAY_MAX_NS)
+		most = DELAY_MAX_NS;
+	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
+		dice = UINT32_MAX;
+	return (int64_t)((double)most * dice / UINT32_MAX);
+}
+
+/* 0: go on; < 0: there is no time left, and e says what it was waiting for. */
+static int wait_more(struct claim *c, const char *why, struct err *e)
+{
+	const struct err *last = c->last.kind ? &c->last : NULL;
+	int64_t now = c->host->now(c->host->arg), until = now + jitter(c->waits++);
+
+	if (!c->req->deadline_ns || now < c->req->deadline_ns) {
+		if (c->req->deadline_ns && until > c->req->deadline_ns)
+			until = c->req->deadline_ns;
+		c->host->wait(c->host->arg, until, why, last);
+		return 0;
+	}
+	if (last) {
+		*e = *last;
+		return err_code(e);
+	}
+	return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s", why);
+}
+
+/* What only people can change ends it; all else is worth another look. */
+static int settle_error(struct claim *c, const struct err *why, struct err *e)
+{
+	if (why->kind == ERR_CONFIG || why->kind == ERR_REFUSED) {
+		*e = *why;
+		return err_code(e);
+	}
+	c->last = *why;
+	return wait_more(c, c->last.msg, e);
+}
+
+static void note(struct claim *c, struct strv *v, const char *id)
+{
+	if (!strv_has(v, id))
+		strv_add(c->arena, v, arena_str(c->arena, id));
+}
+
+static int attach(struct claim *c, const struct volume_choice *choice, struct err *e)
+{
+	const char *id = choice->volume->id, *device;
+	struct err why = { 0 };
+	int r;
+
+	device = volume_device_name(&c->view.self, &c->refused, c->host->is_used, c->host->arg);
+	if (!device) {
+		/* a name may be free again later */
+		c->refused.n = 0;
+		(void)err_fail(&why, ERR_BUSY, EADDRINUSE, "volume %s: every device name is taken",
+			       id);
+		return settle_error(c, &why, e);
+	}
+	r = c->host->attach(c->host->arg, id, device, &why);
+	if (r >= 0) {
+		note(c, &c->view.begun, id);
+		note(c, &c->own, id);
+		c->last.kind = ERR_NONE;
+		c->waits = 0;
+		return 0;
+	}
+	if (r == -EADDRINUSE) {
+		strv_add(c->arena, &c->refused, device);
+		return 0;
+	}
+	(void)err_wrap(&why, "volume %s for %s", id, choice->wish->what);
+	/* in use by us, if that is what we did before */
+	if (r == -EBUSY)
+		note(c, strv_has(&c->own, id) ? &c->view.begun : &c->view.lost, id);
+	return settle_error(c, &why, e);
+}
+
+static void forget(struct strv *v, const char *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (!str_eq(v->v[i], s))
+			v->v[kept++] = v->v[i];
+	v->n = kept;
+}
+
+/* EC2 has said that another has it: what we believed counts no more. That it is ours again is not
+ * said for good: the next answer may be older. */
+static void believe(struct claim *c)
+{
+	for (size_t i = 0; i < c->view.here.n; i++) {
+		const struct ec2_volume *v = &c->view.here.v[i];
+
+		if (!*v->instance || str_eq(v->instance, c->view.self.id))
+			continue;
+		forget(&c->view.begun, v->id);
+		forget(&c->own, v->id);
+	}
+}
+
+/* The first wish that is not fulfilled, or NULL. */
+static struct volume_choice *first_open(const struct claim *c)
+{
+	for (size_t i = 0; i < c->req->n; i++)
+		if (c->choices[i].state != VOLUME_HERE)
+			return &c->choices[i];
+	return NULL;
+}
+
+/* Begin all over: a disk that another master lost may be free now. */
+static int pending(struct claim *c, const struct volume_choice *open, struct err *e)
+{
+	const char *why = arena_printf(c->step, "%s: %s", open->wish->what, open->why);
+
+	c->view.lost.n = 0;
+	return wait_more(c, why, e);
+}
+
+/* 1: all are attached; 0: look again. */
+static int attach_step(struct claim *c, struct err *e)
+{
+	struct err why = { 0 };
+	const struct volume_choice *open;
+	int r = look_and_choose(c, &why);
+
+	if (r < 0)
+		return settle_error(c, &why, e);
+	believe(c);
+	/* again, now that it is known who has what */
+	r = choose(c, &why);
+	if (r < 0)
+		return settle_error(c, &why, e);
+	open = first_open(c);
+	if (!open)
+		return 1;
+	return open->state == VOLUME_FREE ? attach(c, open, e) : pending(c, open, e);
+}
+
+/* Nothing was written to them yet. */
+static void give_back(struct claim *c, struct err *e)
+{
+	for (size_t i = 0; i < c->own.n; i++) {
+		struct err ignored = { 0 };
+
+		if (c->host->detach(c->host->arg, c->own.v[i], &ignored) >= 0)
+			err_note(e, "detached", "%s, which this run had attached", c->own.v[i]);
+		else
+			err_note(e, "attached", "%s stays: %s", c->own.v[i], ignored.msg);
+	}
+	err_note(e, "untouched", "nothing was written to any volume");
+}
+
+/* 1: every disk is there and fit; 0: look again. */
+static int fit_step(struct claim *c, struct err *e)
+{
+	const char *missing = NULL;
+	int r;
+
+	for (size_t i = 0; i < c->req->n; i++) {
+		const struct volume_choice *choice = &c->choices[i];
+		struct err why = { 0 };
+
+		r = c->host->fit(c->host->arg, choice, &why);
+		if (r == -EAGAIN) {
+			if (!missing)
+				missing = arena_printf(c->step, "%s: %s: %s", choice->wish->what,
+						       choice->volume->id, why.msg);
+			continue;
+		}
+		if (r < 0) {
+			*e = why;
+			give_back(c, e);
+			return err_code(e);
+		}
+	}
+	/* what EC2 does not know of after so long was not done */
+	if (missing && c->waits > BELIEVED)
+		c->view.begun.n = 0;
+	return missing ? wait_more(c, missing, e) : 1;
+}
+
+static void keep_volume(struct arena *a, struct volume_choice *choice)
+{
+	struct ec2_volume *v = arena_new(a, struct ec2_volume);
+	struct strv members = { 0 };
+
+	*v = (struct ec2_volume){
+		.id = arena_str(a, choice->volume->id),
+		.zone = arena_str(a, choice->volume->zone),
+		.state = arena_str(a, choice->volume->state),
+		.instance = arena_str(a, choice->volume->instance),
+		.device = arena_str(a, choice->volume->device),
+		.attachment = arena_str(a, choice->volume->attachment),
+	};
+	choice->volume = v;
+	choice->member.me = arena_str(a, choice->member.me);
+	for (size_t i = 0; i < choice->member.members.n; i++)
+		strv_add(a, &members, arena_str(a, choice->member.members.v[i]));
+	choice->member.members = members;
+}
+
+/* Out of the last look into the caller's arena. */
+static void keep(struct claim *c)
+{
+	for (size_t i = 0; i < c->req->n; i++)
+		if (c->choices[i].volume)
+			keep_volume(c->arena, &c->choices[i]);
+	arena_free(c->step);
+}
+
+int claim_take(struct arena *a, const struct claim_req *req, const struct claim_host *host,
+	       struct volume_choice *choices, struct err *e)
+{
+	struct claim c = { .arena = a, .req = req, .host = host, .choices = choices };
+	int r = 0;
+
+	c.view.cluster = req->cluster;
+	while (r == 0) {
+		r = attach_step(&c, e);
+		if (r == 1)
+			r = fit_step(&c, e);
+	}
+	if (r > 0)
+		keep(&c);
+	else
+		arena_free(c.step);
+	return r < 0 ? r : 0;
+}
+
+int claim_look(struct arena *a, const struct claim_req *req, const struct claim_host *host,
+	       struct volume_choice *choices, struct strv *ret_devices, struct err *e)
+{
+	struct claim c = { .arena = a, .req = req, .host = host, .choices = choices };
+	int r;
+
+	c.view.cluster = req->cluster;
+	r = look_and_choose(&c, e);
+	if (r >= 0) {
+		for (size_t i = 0; i < c.view.self.devices.n; i++)
+			strv_add(a, ret_devices, arena_str(a, c.view.self.devices.v[i]));
+		keep(&c);
+		return 0;
+	}
+	arena_free(c.step);
+	return r;
+}
