@@ -12,7 +12,8 @@ struct facts {
 	const char *region, *availability_zone, *instance_id, *instance_type;
 	const char *local_hostname, *local_ipv4;
 	struct strv filesystems;
-	int64_t systemd; /* version, 0 unknown */
+	int64_t systemd;               /* version, 0 unknown */
+	struct opt_int instance_store; /* how many disks of it there are */
 };
 
 extern const struct schema facts_schema;

@@ -118,6 +118,7 @@ int kops18_env(struct arena *a, const struct tree *t, const struct kops18_opts *
 
 	if (r < 0)
 		return r;
+	env.tree = t;
 	r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
 	if (r == 0 && !str_is_empty(env.instance_group_name))
 		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);

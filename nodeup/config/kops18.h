@@ -17,6 +17,9 @@ struct kube_env {
 	const struct tree *images, *protokube_image;
 	const char *config_base, *cluster_location, *instance_group_name, *cluster_name;
 	struct strv channels;
+	const char *docker_storage, *kube_aws_storage; /* kube-up's */
+	const struct tree *volume_mounts;
+	const struct tree *tree; /* the document, for positions */
 };
 
 /* Warnings and strictness while reading. */

@@ -1,4 +1,4 @@
-#include "nodeup/config/kops18_spec.h"
+#include "nodeup/config/kops18_storage.h"
 
 #include <string.h>
 #include <strings.h>
@@ -82,26 +82,6 @@ static int settle_hostname(struct kops18_build *b, const char *section, const ch
 	return 0;
 }
 
-/* Of a list of drivers the first whose file system this kernel has; overlay2 uses overlay. */
-static void settle_storage(struct kops18_build *b)
-{
-	struct docker_spec *d = &b->node->docker;
-	struct strv drivers;
-
-	if (!d->storage || !strchr(d->storage, ','))
-		return;
-	drivers = strv_split(b->arena, d->storage, ',');
-	d->storage = drivers.v[0];
-	for (size_t i = 0; i < drivers.n; i++) {
-		const char *fs = strcmp(drivers.v[i], "overlay2") == 0 ? "overlay" : drivers.v[i];
-
-		if (strv_has(&b->facts->filesystems, fs)) {
-			d->storage = drivers.v[i];
-			return;
-		}
-	}
-}
-
 int kops18_merge(struct kops18_build *b)
 {
 	const struct kops18_cluster *c = &b->cluster;
@@ -116,9 +96,10 @@ int kops18_merge(struct kops18_build *b)
 		n->kube_controller_manager = c->kube_controller_manager;
 		n->kube_scheduler = c->kube_scheduler;
 	}
-	settle_storage(b);
-	r = settle_hostname(b, n->is_master ? "masterKubelet" : "kubelet",
-			    &n->kubelet.hostname_override);
+	r = kops18_storage(b);
+	if (r == 0)
+		r = settle_hostname(b, n->is_master ? "masterKubelet" : "kubelet",
+				    &n->kubelet.hostname_override);
 	if (r == 0)
 		r = settle_hostname(b, "kubeProxy", &n->kube_proxy.hostname_override);
 	return r;

@@ -14,6 +14,10 @@ static const struct field env_fields[] = {
 	F(cluster_name, .key = "ClusterName", .required = true, .doc = "name of the cluster"),
 	F(protokube_image, .key = "protokubeImage", .doc = "protokube: name, source, hash"),
 	F(channels, .key = "channels", .doc = "addon channels for protokube"),
+	F(docker_storage, .key = "DOCKER_STORAGE", .doc = "kube-up's: the instance store for docker and kubelet"),
+	F(kube_aws_storage, .key = "KUBE_AWS_STORAGE", .oneof = "ephemeral|ebs|",
+	  .doc = "kube-up's: ebs leaves the instance store alone"),
+	F(volume_mounts, .key = "volumeMounts", .doc = "disks, as in the instance group"),
 #undef F
 };
 
@@ -282,6 +286,7 @@ static const struct field ig_fields[] = {
 			.doc = "laid over the cluster's kubelet section"),
 	F(hooks, .key = "hooks", .doc = "units of the user's own; not yet"),
 	F(file_assets, .key = "fileAssets", .doc = "files of the user's own; not yet"),
+	F(volume_mounts, .key = "volumeMounts", .doc = "disks to be formatted and mounted"),
 	UNUSED("image", SCALAR),
 	UNUSED("minSize", SCALAR),
 	UNUSED("maxSize", SCALAR),

@@ -107,7 +107,7 @@ struct kops18_ig {
 	struct strv taints;
 	struct kubelet_spec kubelet;
 	bool has_kubelet;
-	const struct tree *hooks, *file_assets;
+	const struct tree *hooks, *file_assets, *volume_mounts;
 	const struct tree *unused;
 };
 

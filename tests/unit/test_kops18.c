@@ -410,8 +410,8 @@ static void storage_drivers(void **state)
 	} rows[] = {
 		{ "aufs,overlay2", "overlay", "overlay2" },
 		{ "aufs,overlay", "overlay", "overlay" },
-		{ "aufs,btrfs", "overlay", "aufs" },
-		{ "devicemapper", "overlay", "devicemapper" },
+		{ "aufs,btrfs", "overlay", "overlay2" },
+		{ "devicemapper,btrfs", "overlay", "btrfs" },
 		{ "zfs,overlay", "", "zfs" },
 	};
 

@@ -62,7 +62,7 @@ static void members_have_one_row(void **state)
 				fail_msg("%s: %s", schemas[n]->name, schemas[n]->fields[i].key);
 }
 
-/* Counted in kops 1.8.1's own structs. */
+/* Counted in kops 1.8.1's own structs; the instance group has volumeMounts of later ones too. */
 static void nothing_is_left_out(void **state)
 {
 	(void)state;
@@ -73,7 +73,7 @@ static void nothing_is_left_out(void **state)
 	assert_int_equal(kube_controller_manager_schema.n, 19);
 	assert_int_equal(kube_scheduler_schema.n, 6);
 	assert_int_equal(kops18_cluster_schema.n, 49);
-	assert_int_equal(kops18_ig_schema.n, 22);
+	assert_int_equal(kops18_ig_schema.n, 23);
 }
 
 static char *flags_of(struct arena *a, const struct schema *s, const void *obj)

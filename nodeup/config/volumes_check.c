@@ -1,0 +1,219 @@
+#include "nodeup/config/volumes_check.h"
+
+#include <string.h>
+
+/* Who has files open below: a mount there is of no use to a service that runs. */
+static const struct {
+	const char *path, *units;
+} users[] = {
+	{ "/var/lib/docker", "docker.socket docker.service" },
+	{ "/var/lib/containerd", "docker.socket docker.service containerd.service" },
+	{ "/var/lib/kubelet", "kubelet.service" },
+	{ "/var/log/pods", "kubelet.service" },
+};
+
+/* The system's own, and ours: below those with a slash at the end nothing may be mounted either. */
+static const char *const taken[] = {
+	"/",
+	"/bin/",
+	"/boot/",
+	"/dev/",
+	"/etc/",
+	"/lib/",
+	"/lib64/",
+	"/proc/",
+	"/root",
+	"/run/",
+	"/sbin/",
+	"/sys/",
+	"/usr",
+	"/usr/bin/",
+	"/usr/lib/",
+	"/usr/sbin/",
+	"/var",
+	"/var/lib",
+	"/var/log",
+	"/var/cache",
+	"/var/lib/dpkg/",
+	"/var/lib/rpm/",
+	"/var/lib/nodeup/",
+	"/var/cache/nodeup/",
+	"/opt",
+	"/home",
+	"/tmp",
+};
+
+static const char plain[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+:@=-";
+
+struct strv volumes_users(struct arena *a, const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(users); i++)
+		if (str_eq(users[i].path, path))
+			return strv_split(a, users[i].units, ' ');
+	return (struct strv){ 0 };
+}
+
+const char *volumes_device(struct arena *a, const char *device)
+{
+	if (str_has_prefix(device, "/dev/sd"))
+		return arena_printf(a, "/dev/xvd%s", device + strlen("/dev/sd"));
+	return device;
+}
+
+static bool is_inside(const char *path, const char *outer)
+{
+	const size_t n = strlen(outer);
+
+	return strncmp(path, outer, n) == 0 && path[n] == '/';
+}
+
+static bool is_taken(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
+		const size_t n = strlen(taken[i]);
+
+		if (strcmp(path, taken[i]) == 0)
+			return true;
+		if (n > 1 && taken[i][n - 1] == '/' &&
+		    (strncmp(path, taken[i], n) == 0 ||
+		     (strlen(path) == n - 1 && strncmp(path, taken[i], n - 1) == 0)))
+			return true;
+	}
+	return false;
+}
+
+/* No empty, "." or ".." component, and none at the end. */
+static bool is_normal(const char *path)
+{
+	for (const char *p = path; *p == '/';) {
+		size_t n = strcspn(p + 1, "/");
+
+		if (n == 0 || (n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.'))
+			return false;
+		p += n + 1;
+	}
+	return true;
+}
+
+static const char *place(struct arena *a, const struct tree_pos *pos)
+{
+	const char *where = tree_where(a, pos);
+
+	return *where ? arena_printf(a, "%s: ", where) : "";
+}
+
+int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *what,
+		       const char *path, struct err *e)
+{
+	const char *where = place(a, pos);
+
+	if (*path != '/')
+		return err_config(e, "%s%s: '%s' is not absolute", where, what, path);
+	if (strspn(path, plain) != strlen(path))
+		return err_config(e, "%s%s: '%s' has a character that no mount point may have",
+				  where, what, path);
+	if (strcmp(path, "/") != 0 && !is_normal(path))
+		return err_config(e, "%s%s: '%s' has an empty, '.' or '..' component", where, what,
+				  path);
+	if (is_taken(path))
+		return err_config(e, "%s%s: '%s' is in use by the system", where, what, path);
+	return 0;
+}
+
+/* A place where something is mounted, in the order of the document. */
+struct point {
+	const char *path;
+	const struct tree_pos *pos;
+};
+
+static int check_points(struct arena *a, const struct point *p, size_t n, struct err *e)
+{
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = i + 1; k < n; k++) {
+			const char *where = place(a, p[k].pos);
+
+			if (strcmp(p[i].path, p[k].path) == 0)
+				return err_config(e, "%s'%s' is mounted twice, first by %s", where,
+						  p[k].path, tree_where(a, p[i].pos));
+			if (is_inside(p[i].path, p[k].path))
+				return err_config(e,
+						  "%s'%s' would hide '%s', which stands before it: "
+						  "put the outer one first",
+						  where, p[k].path, p[i].path);
+		}
+	return 0;
+}
+
+/* What names a disk, so that two volumes that mean the same one are found: "/dev/xvdf". */
+static void add_names(struct arena *a, const struct node_volume *v, struct strv *names)
+{
+	switch (v->disks) {
+	case NODE_DISKS_PATHS:
+		for (size_t i = 0; i < v->devices.n; i++)
+			strv_add(a, names, volumes_device(a, v->devices.v[i]));
+		break;
+	case NODE_DISKS_INSTANCE_STORE:
+		strv_add(a, names,
+			 v->nth < 0 ? "instance store"
+				    : arena_printf(a, "instance store %d", (int)v->nth));
+		break;
+	case NODE_DISKS_VOLUME_ID:
+		strv_add(a, names, v->volume_id);
+		break;
+	case NODE_DISKS_TAG:
+		strv_add(a, names, arena_printf(a, "tag %s=%s", v->tag_key, v->tag_value));
+		break;
+	}
+}
+
+/* All of the instance store is also each disk of it. */
+static bool is_same_disk(const char *a, const char *b)
+{
+	static const char all[] = "instance store";
+
+	return strcmp(a, b) == 0 || (strcmp(a, all) == 0 && str_has_prefix(b, all)) ||
+	       (strcmp(b, all) == 0 && str_has_prefix(a, all));
+}
+
+static int check_disks(struct arena *a, const struct node_volumes *v, struct err *e)
+{
+	struct strv names = { 0 };
+	size_t *owner = NULL, n = 0;
+
+	for (size_t i = 0; i < v->n; i++) {
+		const size_t before = names.n;
+
+		add_names(a, &v->v[i], &names);
+		for (size_t k = before; k < names.n; k++) {
+			for (size_t old = 0; old < k; old++)
+				if (is_same_disk(names.v[old], names.v[k]))
+					return err_config(e,
+							  "%s%s is asked for twice, first for %s",
+							  place(a, &v->v[i].pos), names.v[k],
+							  old < before ? v->v[owner[old]].name
+								       : v->v[i].name);
+			arena_push(a, owner, n, i);
+		}
+	}
+	return 0;
+}
+
+int volumes_check(struct arena *a, const struct node_volumes *v, struct err *e)
+{
+	struct point *points = NULL;
+	size_t n = 0;
+	int r;
+
+	for (size_t i = 0; i < v->n; i++) {
+		const struct node_volume *one = &v->v[i];
+
+		if (one->path)
+			arena_push(a, points, n, (struct point){ one->path, &one->pos });
+		for (size_t k = 0; k < one->binds.n; k++)
+			arena_push(a, points, n,
+				   (struct point){ one->binds.v[k].target, &one->binds.v[k].pos });
+	}
+	r = check_points(a, points, n, e);
+	return r < 0 ? r : check_disks(a, v, e);
+}
