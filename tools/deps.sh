@@ -18,7 +18,8 @@ linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjanss
 build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool gperf
 	python3-jinja2 libmount-dev)
 test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml shellcheck clang-format universal-ctags
-	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2)
+	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
+	xfsprogs btrfs-progs)
 
 tools/apt.sh install "${linked[@]#*=}" "${build_tools[@]}" "${test_tools[@]}"
 

@@ -1,11 +1,12 @@
 /* disk.h - the block devices of this machine, told apart by what they are and not by their names
  * All is read through a disk_host, so that each generation of instances is a directory of fixtures:
- * /sys, /dev, /proc and /run below one root, ioctl and pread as functions. Nothing here opens a
- * device for writing.
+ * /sys, /dev and /proc below one root, ioctl and pread as functions. Nothing here opens a device
+ * for writing.
  * Owner: the arena. Errors: SYSTEM. Units: bytes. Threads: all functions.
- * Source: sysfs(5), the kernel's Documentation/ABI/stable/sysfs-block; EC2's guide on device names. */
+ * Source: the kernel's Documentation/ABI/stable/sysfs-block; EC2's guide on device names. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include "nodeup/base/str.h"
@@ -19,3 +20,42 @@ struct disk_host {
 	/* IMDS block-device-mapping: "ephemeral0" = "sdb"; empty where there is none */
 	struct strmap mapping;
 };
+
+enum disk_kind { DISK_OTHER, DISK_EBS, DISK_INSTANCE_STORE };
+
+struct disk {
+	const char *name; /* the kernel's, of this boot: "nvme1n1" */
+	const char *node; /* where it is opened: "/dev/nvme1n1", or the path of a document */
+	const char *dev;  /* "259:3" */
+	enum disk_kind kind;
+	const char *model, *serial; /* trimmed; "" where it has none */
+	const char *volume_id;      /* EBS over NVMe: "vol-0abc"; else NULL */
+	const char *ec2_name;       /* EC2's name for it, without "/dev/": "sdf"; NULL unknown */
+	uint64_t size;
+	uint64_t seq; /* diskseq: no two disks of a boot have the same; 0 unknown */
+	bool read_only;
+	struct strv partitions; /* "nvme1n1p1" */
+	struct strv holders;    /* "md127", "dm-0": of the disk and of its partitions */
+};
+
+struct disks {
+	struct disk *v;
+	size_t n;
+};
+
+/* Every whole disk that has a medium, in the order of their names. */
+int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret,
+	      struct err *e) must_check;
+/* "EBS vol-0abc, 500 GiB" for a message. */
+char *disk_describe(struct arena *a, const struct disk *d);
+/* One line that says which disk this is, whatever it is called: a later one with the same line is the
+ * same disk in the same boot, and with a serial number in any boot. */
+char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d);
+/* "5.5 GiB" */
+char *disk_size(struct arena *a, uint64_t bytes);
+/* Whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */
+bool disk_name_eq(const char *a, const char *b);
+/* One line of a file of /sys or /proc, trimmed; NULL if there is none. */
+char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
+/* The host's ioctl: 0, or -errno. */
+int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value);

@@ -1,0 +1,12 @@
+/* claim.h - who uses a disk already
+ * Owner: the arena. Errors: none. Threads: all functions.
+ * Source: proc(5) mountinfo, swaps; open(2) on O_EXCL of block devices. */
+#pragma once
+
+#include "nodeup/volumes/disk.h"
+
+/* "mounted on /data", "swap space in use", "member of md127", "in use by the kernel"; NULL: nobody. */
+char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d);
+/* Open it for reading as its one user: mount, mkfs, md and the like fail meanwhile. 0, or -EBUSY. */
+int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd,
+	       struct err *e) must_check;

@@ -1,0 +1,235 @@
+#include "nodeup/volumes/discover.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include "nodeup/base/io.h"
+
+static const char by_id[] = "/dev/disk/by-id/nvme-Amazon_Elastic_Block_Store_vol";
+
+static const struct disk *by_dev(const struct disks *all, const char *dev)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (strcmp(all->v[i].dev, dev) == 0)
+			return &all->v[i];
+	return NULL;
+}
+
+/* Where disks tell their ids, a name proves nothing. */
+static const struct disk *by_volume_id(const struct disks *all, const char *id,
+				       const char *attached_as)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (str_eq(all->v[i].volume_id, id))
+			return &all->v[i];
+	for (size_t i = 0; i < all->n && attached_as; i++)
+		if (str_has_prefix(all->v[i].name, "xvd") &&
+		    disk_name_eq(all->v[i].name, attached_as))
+			return &all->v[i];
+	return NULL;
+}
+
+/* By EC2's name, or the kernel's own. */
+static const struct disk *by_name(const struct disks *all, const char *path)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].ec2_name && disk_name_eq(all->v[i].ec2_name, path))
+			return &all->v[i];
+	for (size_t i = 0; i < all->n; i++)
+		if (disk_name_eq(all->v[i].name, path))
+			return &all->v[i];
+	return NULL;
+}
+
+/* The number of the device at path, links followed; NULL if it is no block device. */
+static char *dev_at(const struct disk_host *h, struct arena *a, const char *path)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+	struct stat st;
+
+	if (io_open(h->root_fd, path, O_PATH, &fd, &ignored) < 0 || fstat(fd, &st) < 0 ||
+	    !S_ISBLK(st.st_mode))
+		return NULL;
+	return arena_printf(a, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
+}
+
+static int no_partition(const struct disk_host *h, struct arena *a, const char *path,
+			const char *dev, struct err *e)
+{
+	const char *at = dev ? arena_printf(a, "/sys/dev/block/%s/partition", dev)
+			     : arena_printf(a, "/sys/class/block/%s/partition", str_basename(path));
+	const char *number = disk_attr(h, a, at);
+
+	if (!number)
+		return 0;
+	return err_config(e, "%s is partition %s of a disk: name the disk, which must be blank",
+			  path, number);
+}
+
+/* A link of ec2-utils, or a node of an older boot, can say another disk than the controller does. */
+static int same_by_name(const struct disks *all, const char *path, const struct disk *d,
+			struct err *e)
+{
+	for (size_t i = 0; i < all->n; i++) {
+		const struct disk *other = &all->v[i];
+
+		if (other != d && other->volume_id && other->ec2_name &&
+		    disk_name_eq(other->ec2_name, path))
+			return err_fail(e, ERR_REFUSED, 0,
+					"%s is two disks: %s by its node, %s (%s) by what EC2 says",
+					path, d->name, other->name, other->volume_id);
+	}
+	return 0;
+}
+
+static int absent(struct err *e, const char *path)
+{
+	return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not here", path);
+}
+
+static int find_path(const struct disk_host *h, struct arena *a, const struct disks *all,
+		     const char *path, struct disk *ret, struct err *e)
+{
+	const char *dev = dev_at(h, a, path);
+	const struct disk *d = NULL;
+	int r = no_partition(h, a, path, dev, e);
+
+	if (r < 0)
+		return r;
+	if (dev)
+		d = by_dev(all, dev);
+	else if (str_has_prefix(path, by_id))
+		d = by_volume_id(all, arena_printf(a, "vol-%s", path + strlen(by_id)), NULL);
+	else
+		d = by_name(all, path);
+	if (!d)
+		return absent(e, path);
+	r = same_by_name(all, path, d, e);
+	if (r < 0)
+		return r;
+	*ret = *d;
+	if (dev)
+		ret->node = path;
+	return 0;
+}
+
+static int find_paths(const struct disk_host *h, struct arena *a, const struct disks *all,
+		      const struct strv *paths, struct disks *ret, struct err *e)
+{
+	for (size_t i = 0; i < paths->n; i++) {
+		struct disk d;
+		int r = find_path(h, a, all, paths->v[i], &d, e);
+
+		if (r < 0)
+			return r;
+		if (by_dev(ret, d.dev))
+			return err_config(e, "%s is a disk that another path means too: %s",
+					  paths->v[i], d.name);
+		arena_push(a, ret->v, ret->n, d);
+	}
+	return 0;
+}
+
+static int by_serial(const void *x, const void *y)
+{
+	const struct disk *a = x, *b = y;
+	int r = strcmp(a->serial, b->serial);
+
+	return r ? r : strcmp(a->name, b->name);
+}
+
+static bool is_promised(const struct strmap_item *item)
+{
+	return str_has_prefix(item->key, "ephemeral");
+}
+
+/* In the order of IMDS those it names, then NVMe's by serial: the order of a run is that of the last. */
+static struct disks store_disks(const struct disk_host *h, struct arena *a, const struct disks *all,
+				const char **ret_missing)
+{
+	struct disks found = { 0 }, nvme = { 0 };
+	struct strv missing = { 0 };
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].kind == DISK_INSTANCE_STORE && str_has_prefix(all->v[i].name, "nvme"))
+			arena_push(a, nvme.v, nvme.n, all->v[i]);
+	if (nvme.n)
+		qsort(nvme.v, nvme.n, sizeof(*nvme.v), by_serial);
+	for (size_t i = 0; i < h->mapping.n; i++) {
+		const struct disk *d = NULL;
+
+		if (!is_promised(&h->mapping.v[i]))
+			continue;
+		for (size_t k = 0; k < all->n && !d; k++)
+			if (!str_has_prefix(all->v[k].name, "nvme") &&
+			    disk_name_eq(all->v[k].name, h->mapping.v[i].value))
+				d = &all->v[k];
+		if (d)
+			arena_push(a, found.v, found.n, *d);
+		else
+			strv_add(a, &missing, h->mapping.v[i].value);
+	}
+	for (size_t i = 0; i < nvme.n; i++)
+		arena_push(a, found.v, found.n, nvme.v[i]);
+	/* a mapping has no effect where the instance store is NVMe */
+	*ret_missing = missing.n && !nvme.n ? strv_join(a, &missing, ", ") : NULL;
+	return found;
+}
+
+static int find_store(const struct disk_host *h, struct arena *a, const struct disks *all,
+		      int64_t nth, struct disks *ret, const char **ret_missing, struct err *e)
+{
+	const struct disks found = store_disks(h, a, all, ret_missing);
+
+	if (found.n == 0 && *ret_missing)
+		return err_fail(e, ERR_SYSTEM, ENODEV,
+				"instance store %s of the block device mapping is not here",
+				*ret_missing);
+	if (found.n == 0)
+		return err_fail(
+			e, ERR_SYSTEM, ENODEV,
+			"no instance store: none in the block device mapping, no NVMe disk of "
+			"that model");
+	if (nth >= (int64_t)found.n)
+		return err_fail(e, ERR_SYSTEM, ENODEV,
+				"disk %lld of the instance store is not here: it has %zu, from 0",
+				(long long)nth, found.n);
+	*ret = found;
+	if (nth >= 0)
+		*ret = (struct disks){ .v = found.v + nth, .n = 1 };
+	return 0;
+}
+
+int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want *want,
+	      struct disks *ret, const char **ret_missing, struct err *e)
+{
+	struct disks all, found = { 0 };
+	const char *missing = NULL;
+	const struct disk *d;
+	int r = disk_list(h, a, &all, e);
+
+	if (r < 0)
+		return r;
+	switch (want->by) {
+	case DISK_BY_PATHS:
+		r = find_paths(h, a, &all, &want->paths, &found, e);
+		break;
+	case DISK_BY_STORE:
+		r = find_store(h, a, &all, want->nth, &found, &missing, e);
+		break;
+	case DISK_BY_VOLUME_ID:
+		d = by_volume_id(&all, want->volume_id, want->attached_as);
+		if (!d)
+			return absent(e, want->volume_id);
+		arena_push(a, found.v, found.n, *d);
+		break;
+	}
+	if (r < 0)
+		return r;
+	*ret = found;
+	*ret_missing = missing;
+	return 0;
+}

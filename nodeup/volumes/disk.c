@@ -1,0 +1,233 @@
+#include "nodeup/volumes/disk.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include "nodeup/base/io.h"
+#include "nodeup/volumes/nvme.h"
+
+enum { ATTR_MAX = 4096, SECTOR = 512 };
+
+static const char model_store[] = "Amazon EC2 NVMe Instance Storage";
+static const char model_ebs[] = "Amazon Elastic Block Store";
+
+int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value)
+{
+	int r = h->ioctl ? h->ioctl(h->arg, fd, request, value) : ioctl(fd, request, value);
+
+	return r < 0 ? -errno : 0;
+}
+
+char *disk_attr(const struct disk_host *h, struct arena *a, const char *path)
+{
+	autobuf struct buf text = BUF_INIT(ATTR_MAX);
+	struct err ignored;
+
+	if (io_read(h->root_fd, path, &text, &ignored) < 0)
+		return NULL;
+	return str_trim(a, buf_str(&text));
+}
+
+static char *attr(const struct disk_host *h, struct arena *a, const char *disk, const char *name)
+{
+	char *text = disk_attr(h, a, arena_printf(a, "/sys/block/%s/%s", disk, name));
+
+	return text ? text : arena_str(a, "");
+}
+
+static uint64_t attr_number(const struct disk_host *h, struct arena *a, const char *disk,
+			    const char *name)
+{
+	return strtoull(attr(h, a, disk, name), NULL, 10);
+}
+
+/* Names in a directory, sorted; none if there is no such directory. */
+static struct strv names_in(const struct disk_host *h, struct arena *a, const char *path)
+{
+	struct strv names = { 0 };
+	struct err ignored;
+	autoclose int fd = -1;
+	autodir DIR *dir = NULL;
+	struct dirent *entry;
+
+	if (io_open(h->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+		return names;
+	dir = fdopendir(fd);
+	if (!dir)
+		return names;
+	(void)TAKE_FD(fd);
+	while ((entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			strv_add(a, &names, arena_str(a, entry->d_name));
+	strv_sort(&names);
+	return names;
+}
+
+static void add_holders(const struct disk_host *h, struct arena *a, struct disk *d,
+			const char *path)
+{
+	const struct strv found = names_in(h, a, path);
+
+	for (size_t i = 0; i < found.n; i++)
+		strv_add(a, &d->holders, found.v[i]);
+}
+
+/* Partitions are directories of the disk's that have a number. */
+static void read_parts(const struct disk_host *h, struct arena *a, struct disk *d)
+{
+	const struct strv all = names_in(h, a, arena_printf(a, "/sys/block/%s", d->name));
+
+	add_holders(h, a, d, arena_printf(a, "/sys/block/%s/holders", d->name));
+	for (size_t i = 0; i < all.n; i++) {
+		if (!str_has_prefix(all.v[i], d->name) ||
+		    !*attr(h, a, d->name, arena_printf(a, "%s/partition", all.v[i])))
+			continue;
+		strv_add(a, &d->partitions, all.v[i]);
+		add_holders(h, a, d,
+			    arena_printf(a, "/sys/block/%s/%s/holders", d->name, all.v[i]));
+	}
+}
+
+/* An NVMe serial of EBS is the volume's id without its hyphen. */
+static const char *volume_id_of(struct arena *a, const char *serial)
+{
+	if (!str_has_prefix(serial, "vol"))
+		return NULL;
+	return serial[3] == '-' ? serial : arena_printf(a, "vol-%s", serial + 3);
+}
+
+static void read_nvme(const struct disk_host *h, struct arena *a, struct disk *d)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+	char name[NVME_NAME_MAX];
+
+	d->kind = strcmp(d->model, model_store) == 0 ? DISK_INSTANCE_STORE
+		  : strcmp(d->model, model_ebs) == 0 ? DISK_EBS
+						     : DISK_OTHER;
+	if (d->kind != DISK_EBS)
+		return;
+	d->volume_id = volume_id_of(a, d->serial);
+	if (io_open(h->root_fd, d->node, O_RDONLY | O_NONBLOCK, &fd, &ignored) == 0 &&
+	    nvme_ec2_name(h, fd, name) == 0)
+		d->ec2_name = arena_str(a, name);
+}
+
+/* Disks that are not NVMe have the name that EC2 knows them by. */
+static void read_named(const struct disk_host *h, struct disk *d)
+{
+	if (!str_has_prefix(d->name, "xvd") && !str_has_prefix(d->name, "sd"))
+		return;
+	d->ec2_name = d->name;
+	for (size_t i = 0; i < h->mapping.n; i++)
+		if (str_has_prefix(h->mapping.v[i].key, "ephemeral") &&
+		    disk_name_eq(h->mapping.v[i].value, d->name))
+			d->kind = DISK_INSTANCE_STORE;
+}
+
+static bool read_disk(const struct disk_host *h, struct arena *a, const char *name, struct disk *d)
+{
+	*d = (struct disk){
+		.name = name,
+		.dev = attr(h, a, name, "dev"),
+		.model = attr(h, a, name, "device/model"),
+		.serial = attr(h, a, name, "device/serial"),
+		.size = attr_number(h, a, name, "size") * SECTOR,
+		.seq = attr_number(h, a, name, "diskseq"),
+		.read_only = attr_number(h, a, name, "ro") != 0,
+	};
+	/* a loop device without a file, a path of a multipath disk */
+	if (d->size == 0 || !*d->dev || attr_number(h, a, name, "hidden"))
+		return false;
+	d->node = arena_printf(a, "/dev/%s", name);
+	read_parts(h, a, d);
+	if (str_has_prefix(name, "nvme"))
+		read_nvme(h, a, d);
+	else
+		read_named(h, d);
+	return true;
+}
+
+int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret, struct err *e)
+{
+	const struct strv names = names_in(h, a, "/sys/block");
+	struct disks found = { 0 };
+
+	if (names.n == 0)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "no disks: /sys/block is empty or absent");
+	for (size_t i = 0; i < names.n; i++) {
+		struct disk d;
+
+		if (read_disk(h, a, names.v[i], &d))
+			arena_push(a, found.v, found.n, d);
+	}
+	*ret = found;
+	return 0;
+}
+
+/* "sdf" of "/dev/xvdf" */
+static const char *bare_name(const char *name, const char **ret_kind)
+{
+	static const char *const kinds[] = { "xvd", "sd" };
+
+	if (str_has_prefix(name, "/dev/"))
+		name += strlen("/dev/");
+	*ret_kind = name;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (str_has_prefix(name, kinds[i]))
+			return name + strlen(kinds[i]);
+	return NULL;
+}
+
+bool disk_name_eq(const char *a, const char *b)
+{
+	const char *whole_a, *whole_b;
+	const char *rest_a = bare_name(a, &whole_a), *rest_b = bare_name(b, &whole_b);
+
+	if (rest_a && rest_b)
+		return strcmp(rest_a, rest_b) == 0;
+	return strcmp(whole_a, whole_b) == 0;
+}
+
+char *disk_size(struct arena *a, uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	size_t unit = 0;
+	uint64_t tenths = bytes * 10;
+
+	while (tenths >= 10240 && unit + 1 < ARRAY_LEN(units)) {
+		tenths = (tenths + 512) / 1024;
+		unit++;
+	}
+	if (tenths % 10 == 0)
+		return arena_printf(a, "%" PRIu64 " %s", tenths / 10, units[unit]);
+	return arena_printf(a, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[unit]);
+}
+
+char *disk_describe(struct arena *a, const struct disk *d)
+{
+	const char *size = disk_size(a, d->size);
+
+	if (d->volume_id)
+		return arena_printf(a, "EBS %s, %s", d->volume_id, size);
+	if (d->kind == DISK_INSTANCE_STORE)
+		return arena_printf(a, "instance store%s%s, %s", *d->serial ? " " : "", d->serial,
+				    size);
+	if (*d->model)
+		return arena_printf(a, "%s%s%s, %s", d->model, *d->serial ? " " : "", d->serial,
+				    size);
+	return arena_printf(a, "disk, %s", size);
+}
+
+char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d)
+{
+	const char *boot = disk_attr(h, a, "/proc/sys/kernel/random/boot_id");
+
+	/* what can leave the machine may have been written elsewhere since: only this attachment of it */
+	if (*d->serial && d->kind == DISK_INSTANCE_STORE)
+		return arena_printf(a, "serial=%s size=%" PRIu64, d->serial, d->size);
+	return arena_printf(a, "serial=%s size=%" PRIu64 " name=%s seq=%" PRIu64 " boot=%s",
+			    d->serial, d->size, d->name, d->seq, boot ? boot : "");
+}

@@ -1,0 +1,25 @@
+/* record.h - what nodeup did to the disks of a volume: /var/lib/nodeup/volumes/NAME
+ * Written durably before mkfs ("formatting", with the identity of each blank disk) and after it
+ * ("done"), so that a run that was killed in between may go on where it began, and only there. Losing
+ * it costs nothing while the disks say their UUID; a damaged one is none.
+ * Owner: the arena. Errors: SYSTEM. Threads: all functions. */
+#pragma once
+
+#include <stdbool.h>
+#include "nodeup/base/str.h"
+
+struct record {
+	bool done; /* else formatting was begun */
+	const char
+		*machine; /* instance id: a record that was baked into an image speaks of others */
+	const char *fs, *uuid;
+	const char *label; /* "" without */
+	struct strv disks; /* disk_identity() of each */
+};
+
+/* The record of a volume; false if there is none that can be read. */
+bool record_get(int root_fd, struct arena *a, const char *volume, struct record *ret);
+/* Write it. */
+int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e) must_check;
+/* Where it is. */
+char *record_path(struct arena *a, const char *volume);
