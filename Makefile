@@ -85,7 +85,7 @@ build/nodeup: $(B)/nodeup
 
 $(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
 
 .SECONDEXPANSION:
 $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a

@@ -1,6 +1,7 @@
-#include "assets/cache.h"
+#include "assets/unpack.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
@@ -12,6 +13,15 @@ enum { DEPTH_MAX = 256 };
 static const struct extract_limits limits = {
 	.entries = 200 * 1000,
 	.bytes = UINT64_C(32) << 30,
+};
+
+struct unpack {
+	struct cache *cache;
+	struct digest digest;
+	char *name;
+	char tmp[CACHE_NAME_MAX]; /* the tree's, until it is published */
+	int tree_fd;
+	struct extract *extract; /* NULL when the child is done */
 };
 
 const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d)
@@ -71,51 +81,110 @@ static int sync_tree(int fd, int depth)
 }
 
 /* Give the complete tree its name: durable first, a name is a promise. */
-static int publish(struct cache *c, const struct digest *d, const char *tmp, int tree_fd,
-		   struct err *e)
+static int publish(struct unpack *u, struct err *e)
 {
+	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
 	autoclose int folder = openat(c->dir_fd, "unpacked", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
 	int r;
 
-	if (fchmod(tree_fd, 0755) < 0)
-		return err_sys(e, "set the mode of '%s/%s'", c->dir, tmp);
-	r = sync_tree(tree_fd, 0);
+	if (fchmod(u->tree_fd, 0755) < 0)
+		return err_sys(e, "set the mode of '%s/%s'", c->dir, u->tmp);
+	r = sync_tree(u->tree_fd, 0);
 	if (r < 0)
-		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, tmp, strerror(-r));
-	cache_side_name("unpacked", d, name);
+		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
+				strerror(-r));
+	cache_side_name("unpacked", &u->digest, name);
 	/* another process may have been faster: its tree is as good */
-	if (renameat(c->dir_fd, tmp, c->dir_fd, name) < 0 && errno != ENOTEMPTY && errno != EEXIST)
+	if (renameat(c->dir_fd, u->tmp, c->dir_fd, name) < 0 && errno != ENOTEMPTY &&
+	    errno != EEXIST)
 		return err_sys(e, "rename into '%s/%s'", c->dir, name);
 	if (folder < 0 || fsync(folder) < 0)
 		return err_sys(e, "sync '%s/unpacked'", c->dir);
 	return 0;
 }
 
-int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
+/* 0, or -EALREADY when there is nothing to do. */
+static int check(const struct cache *c, const struct asset *as, struct err *e)
 {
-	autoclose int archive = -1, tree = -1;
-	char tmp[CACHE_NAME_MAX];
-	int r;
-
 	if (is_unpacked(c, &as->digest))
-		return 0;
+		return -EALREADY;
 	if (!asset_is_archive(as))
 		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is no archive", as->name);
 	if (!c->writable)
 		return err_fail(e, ERR_SYSTEM, EROFS, "the cache '%s' is open for reading only",
 				c->dir);
+	return 0;
+}
+
+static int start(struct cache *c, const struct asset *as, int in_fd, struct unpack **ret,
+		 struct err *e)
+{
+	struct unpack *u = xcalloc(1, sizeof(*u));
+	int r;
+
+	*u = (struct unpack){ .cache = c, .digest = as->digest, .tree_fd = -1 };
+	u->name = xstrdup(as->name);
+	r = cache_make_tmp(c, true, u->tmp, &u->tree_fd, e);
+	if (r < 0)
+		u->tmp[0] = '\0';
+	else
+		r = extract_start(u->name, in_fd, u->tree_fd, &limits, &u->extract, e);
+	if (r < 0)
+		unpack_abort(u);
+	else
+		*ret = u;
+	return r;
+}
+
+int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret, struct err *e)
+{
+	int r = check(c, as, e);
+
+	*ret = NULL;
+	return r < 0 ? r : start(c, as, -1, ret, e);
+}
+
+int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e)
+{
+	return extract_feed(u->extract, p, n, e);
+}
+
+int unpack_finish(struct unpack *u, struct err *e)
+{
+	int r = extract_finish(u->extract, e);
+
+	u->extract = NULL;
+	if (r >= 0)
+		r = publish(u, e);
+	unpack_abort(u);
+	return r;
+}
+
+void unpack_abort(struct unpack *u)
+{
+	if (!u)
+		return;
+	extract_abort(u->extract);
+	/* ours, or nothing if it has its name now */
+	if (u->tmp[0])
+		(void)cache_remove(u->cache->dir_fd, u->tmp);
+	cleanup_closep(&u->tree_fd);
+	free(u->name);
+	free(u);
+}
+
+int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
+{
+	autoclose int archive = -1;
+	struct unpack *u;
+	int r = check(c, as, e);
+
+	if (r < 0)
+		return r == -EALREADY ? 0 : r;
 	r = cache_open(c, &as->digest, &archive, e);
 	if (r < 0)
 		return err_wrap(e, "unpack '%s'", as->name);
-	r = cache_make_tmp(c, true, tmp, &tree, e);
-	if (r < 0)
-		return r;
-	r = extract_tar(archive, as->name, tree, &limits, e);
-	if (r >= 0)
-		r = publish(c, &as->digest, tmp, tree, e);
-	/* ours, or nothing if it has its name now */
-	(void)cache_remove(c->dir_fd, tmp);
-	return r;
+	r = start(c, as, archive, &u, e);
+	return r < 0 ? r : unpack_finish(u, e);
 }

@@ -1,20 +1,38 @@
-/* extract.h - a tar archive into a directory, confined
+/* extract.h - a tar archive into a directory, by a child that can do nothing else
+ * The child (/proc/self/exe, see extract_child.h) has no capabilities and sees one directory; it writes
+ * files and directories and reports what else the archive says. When the caller knows that the bytes
+ * were right, extract_finish sets links, modes, times and owners (root) by that report, each checked again.
  * Refused with the entry's name and the reason: absolute names, "..", links that leave the tree,
  * device nodes, fifos, sockets, setuid and setgid, names over 4096 bytes, entries that replace a
- * directory, a ".." in a link target behind a name, and anything beyond the limits. Owners become
- * root, modes and mtimes are kept.
- * Nothing is left behind on failure but what is inside dir_fd, which the caller removes.
- * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM.
- * Threads: all functions. Source: libarchive; only tar with gzip, xz, zstd or nothing. */
+ * directory, a ".." in a link target behind a name, bombs and anything beyond the limits.
+ * What is inside dir_fd after a failure is the caller's to remove.
+ * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
+ * died. Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
 #pragma once
 
 #include <stdint.h>
+#include <sys/types.h>
 #include "nodeup/base/err.h"
 
 struct extract_limits {
 	uint64_t entries, bytes; /* unpacked totals */
 };
 
-/* Unpack fd (from its start) below dir_fd, an empty directory. `name` is for messages. */
+struct extract;
+
+/* Start a child that unpacks below dir_fd, an empty directory. It reads in_fd from its start, or
+ * when in_fd is -1 what extract_feed gives it. `name` is for messages and kept by reference. */
+int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
+		  struct extract **ret, struct err *e) must_check;
+/* Give it the next bytes; waits while it is busy. An error is the child's own where it had one. */
+int extract_feed(struct extract *x, const void *p, size_t n, struct err *e) must_check;
+/* No more bytes: wait for it and complete the tree. Frees x in every case. */
+int extract_finish(struct extract *x, struct err *e) must_check;
+/* Kill and reap it; NULL is fine. */
+void extract_abort(struct extract *x);
+/* The child's process id. */
+pid_t extract_pid(const struct extract *x);
+
+/* All of it at once, for an archive known to be right. */
 int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
 		struct err *e) must_check;

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "assets/extract_child.h"
 #include "nodeup/base/log.h"
 #include "nodeup/run/report.h"
 
@@ -83,6 +84,9 @@ int main(int argc, char **argv)
 	int r;
 
 	(void)argc;
+	r = extract_child(argv);
+	if (r >= 0)
+		return r;
 	keep_standard_fds();
 	/* a reader that went away is an error of that write, not the end of us */
 	(void)signal(SIGPIPE, SIG_IGN);

@@ -1,0 +1,22 @@
+/* confine.h - give up, for good, all that unpacking an archive does not need
+ * In this order, each by itself enough against most of what broken archive code could be made to do:
+ * a root directory that is dir_fd, another user than root, no capability in any set, no new ones by
+ * exec, no new process; then Landlock (where the kernel has it: nothing but making and writing files
+ * below dir_fd) and a list of the only system calls that work; all others fail with EPERM.
+ * Owner: the caller's fd. Errors: SYSTEM; whoever gets one must not go on. Threads: the process must
+ * have one. Source: capabilities(7), landlock(7), seccomp(2). */
+#pragma once
+
+#include <stdint.h>
+#include "nodeup/base/err.h"
+
+/* Who a confined process of root is: nobody; who starts one gives it the directory. */
+enum { CONFINE_UID = 65534 };
+
+/* All of it. No file may become larger than file_max. */
+int confine(int dir_fd, uint64_t file_max, struct err *e) must_check;
+
+/* Its three steps. */
+int confine_privileges(int dir_fd, uint64_t file_max, struct err *e) must_check;
+int confine_files(int dir_fd, struct err *e) must_check;
+int confine_calls(struct err *e) must_check;

@@ -1,0 +1,200 @@
+#include "assets/extract_apply.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "nodeup/base/mem.h"
+#include "nodeup/base/str.h"
+
+/* Modes and times of directories are set last: what is put into them changes both. */
+struct dir_meta {
+	const char *path;
+	mode_t mode;
+	struct timespec mtime;
+};
+
+struct apply {
+	const char *name;
+	int dir_fd;
+	char path[EXTRACT_NAME_MAX + 1];
+	char parent[EXTRACT_NAME_MAX + 1]; /* whose descriptor parent_fd is */
+	int parent_fd;
+	struct arena *arena;
+	struct dir_meta *dirs;
+	size_t ndirs;
+	struct err *e;
+};
+
+static int refuse(struct apply *a, const char *path, const char *what)
+{
+	char shown[128];
+
+	(void)snprintf(shown, sizeof(shown), "%s", path);
+	for (char *p = shown; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '?';
+	return err_fail(a->e, ERR_INTEGRITY, EBADMSG, "archive '%s': entry '%s' refused: %s",
+			a->name, shown, what);
+}
+
+static int sys_error(struct apply *a, const char *what)
+{
+	return err_sys(a->e, "archive '%s': %s '%s'", a->name, what, a->path);
+}
+
+/* The directory of a->path, which is the same for many entries in a row. */
+static int parent_of(struct apply *a, const char **ret_name)
+{
+	const char *slash = strrchr(a->path, '/');
+	size_t n = slash ? (size_t)(slash - a->path) : 0;
+	int fd;
+
+	if (a->parent_fd >= 0 && strlen(a->parent) == n && memcmp(a->parent, a->path, n) == 0) {
+		*ret_name = slash ? slash + 1 : a->path;
+		return a->parent_fd;
+	}
+	fd = extract_open_parent(a->dir_fd, a->path, NULL, NULL, ret_name);
+	if (fd < 0)
+		return err_fail(a->e, ERR_SYSTEM, -fd,
+				"archive '%s': open the directory of '%s': %s", a->name, a->path,
+				strerror(-fd));
+	cleanup_closep(&a->parent_fd);
+	a->parent_fd = fd;
+	memcpy(a->parent, a->path, n);
+	a->parent[n] = '\0';
+	return fd;
+}
+
+static int set_meta(struct apply *a, int parent, const char *name, mode_t mode,
+		    const struct timespec *mtime)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, *mtime };
+
+	if (fchmodat(parent, name, mode, 0) < 0)
+		return sys_error(a, "set the mode of");
+	if (utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "set the time of");
+	return 0;
+}
+
+static int take_over(struct apply *a, int parent, const char *name)
+{
+	if (geteuid() == 0 && fchownat(parent, name, 0, 0, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "set the owner of");
+	return 0;
+}
+
+static bool is_placeholder(const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && (st->st_mode & 07777) == 0 && st->st_size == 0;
+}
+
+static int apply_file(struct apply *a, int parent, const char *name, const struct stat *st,
+		      const struct extract_record *rec)
+{
+	int r;
+
+	if (!S_ISREG(st->st_mode))
+		return refuse(a, a->path, "it is no longer a file");
+	/* a later entry of this name is a link */
+	if (is_placeholder(st))
+		return 0;
+	/* another name of a file whose own entry has set them */
+	if (rec->kind == EXTRACT_HARDLINK && (st->st_mode & 07777) != EXTRACT_NEW_MODE)
+		return 0;
+	r = take_over(a, parent, name);
+	return r < 0 ? r : set_meta(a, parent, name, rec->mode & 0777, &rec->mtime);
+}
+
+static int apply_link(struct apply *a, int parent, const char *name, const struct stat *st,
+		      const struct extract_record *rec)
+{
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, rec->mtime };
+	const char *why = extract_check_target(a->path, rec->target);
+
+	if (why)
+		return refuse(a, a->path, why);
+	/* a later entry of this name is a file */
+	if (!is_placeholder(st) && !S_ISLNK(st->st_mode))
+		return 0;
+	if (unlinkat(parent, name, 0) < 0 || symlinkat(rec->target, parent, name) < 0)
+		return sys_error(a, "create link");
+	if (utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "set the time of");
+	return take_over(a, parent, name);
+}
+
+static int apply_dir(struct apply *a, int parent, const char *name, const struct stat *st,
+		     const struct extract_record *rec)
+{
+	if (!S_ISDIR(st->st_mode))
+		return refuse(a, a->path, "it is no longer a directory");
+	if (rec->kind == EXTRACT_DIR)
+		arena_push(a->arena, a->dirs, a->ndirs,
+			   (struct dir_meta){ .path = arena_str(a->arena, a->path),
+					      .mode = rec->mode & 01777,
+					      .mtime = rec->mtime });
+	return take_over(a, parent, name);
+}
+
+static int apply_record(struct apply *a, const struct extract_record *rec)
+{
+	const char *why = extract_clean(rec->path, a->path), *name;
+	struct stat st;
+	int parent;
+
+	if (why || a->path[0] == '\0')
+		return refuse(a, rec->path, why ? why : "no name");
+	parent = parent_of(a, &name);
+	if (parent < 0)
+		return parent;
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "find");
+	if (rec->kind == EXTRACT_LINK)
+		return apply_link(a, parent, name, &st, rec);
+	if (rec->kind == EXTRACT_FILE || rec->kind == EXTRACT_HARDLINK)
+		return apply_file(a, parent, name, &st, rec);
+	return apply_dir(a, parent, name, &st, rec);
+}
+
+static int finish_dirs(struct apply *a)
+{
+	/* a directory comes before what is in it: children first */
+	for (size_t i = a->ndirs; i > 0; i--) {
+		const struct dir_meta *m = &a->dirs[i - 1];
+		const char *name;
+		int parent, r;
+
+		(void)snprintf(a->path, sizeof(a->path), "%s", m->path);
+		parent = parent_of(a, &name);
+		r = parent < 0 ? parent : set_meta(a, parent, name, m->mode, &m->mtime);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int extract_apply(struct extract_report *report, int dir_fd, const char *name, uint64_t entries,
+		  struct err *e)
+{
+	autoarena struct arena *arena = arena_new_empty();
+	struct apply *a = arena_new(arena, struct apply);
+	struct extract_record rec;
+	int r;
+
+	*a = (struct apply){
+		.name = name, .dir_fd = dir_fd, .parent_fd = -1, .arena = arena, .e = e
+	};
+	do {
+		if (extract_report_next(report, &rec) <= 0)
+			r = err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': half a report", name);
+		else if (rec.kind > EXTRACT_ERROR && entries-- == 0)
+			r = refuse(a, rec.path, "the archive has more entries than allowed");
+		else
+			r = rec.kind > EXTRACT_ERROR ? apply_record(a, &rec) : 0;
+	} while (r >= 0 && rec.kind > EXTRACT_ERROR);
+	r = r < 0 ? r : finish_dirs(a);
+	cleanup_closep(&a->parent_fd);
+	return r;
+}
