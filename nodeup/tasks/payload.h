@@ -16,8 +16,10 @@ enum task_kind {
 	TASK_UNPACK,  /* an archive unpacked in the cache */
 	TASK_INSTALL, /* a copy of an asset, or of an archive's member, at its place */
 	TASK_SYSCTL,
-	TASK_RELOAD, /* systemd's daemon-reload, once, when a unit file changed */
-	TASK_IMAGE,  /* an image archive loaded into the runtime */
+	TASK_USER,    /* a user with a group of its own */
+	TASK_PACKAGE, /* packages of the distribution */
+	TASK_RELOAD,  /* systemd's daemon-reload, once, when a unit file changed */
+	TASK_IMAGE,   /* an image archive loaded into the runtime */
 	TASK_UNIT,
 	TASK_VOLUME, /* a file system or swap space on the disks that are meant */
 	TASK_STOP,   /* services stopped because what they use is about to be moved */
@@ -55,6 +57,18 @@ struct task_sysctl {
 	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
 };
 
+struct task_user {
+	const char *name, *home, *shell;
+};
+
+enum package_family { PACKAGE_NONE, PACKAGE_DEB, PACKAGE_RPM };
+
+struct task_package {
+	enum package_family family;
+	struct strv names;
+	const struct asset *source; /* the one package as a file; NULL: from the repositories */
+};
+
 struct task_image {
 	const char *name; /* "protokube:1.8.1" */
 	const struct asset *asset;
@@ -64,6 +78,7 @@ struct task_unit {
 	const char *name;       /* "kubelet.service" */
 	bool enable;            /* links of [Install] are wanted */
 	bool no_wait;           /* enqueue the job and go on: our own unit */
+	bool once;              /* a oneshot that others start again: no_wait, and once a boot */
 	bool last;              /* its failure fails the run only after all else is done */
 	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
 	const char *health_url; /* answers 200 when the service is well, or NULL */

@@ -9,6 +9,7 @@ const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
 	[TASK_DIR] = &task_dir_ops,         [TASK_FILE] = &task_file_ops,
 	[TASK_ASSET] = &task_asset_ops,     [TASK_UNPACK] = &task_unpack_ops,
 	[TASK_INSTALL] = &task_install_ops, [TASK_SYSCTL] = &task_sysctl_ops,
+	[TASK_USER] = &task_user_ops,       [TASK_PACKAGE] = &task_package_ops,
 	[TASK_RELOAD] = &task_reload_ops,   [TASK_IMAGE] = &task_image_ops,
 	[TASK_UNIT] = &task_unit_ops,
 };

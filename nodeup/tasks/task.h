@@ -32,6 +32,8 @@ struct task {
 		struct task_asset unpack;
 		struct task_install install;
 		struct task_sysctl sysctl;
+		struct task_user user;
+		struct task_package package;
 		struct task_image image;
 		struct task_unit unit;
 		struct task_volume volume;
@@ -118,7 +120,8 @@ extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
 extern const struct task_ops task_asset_recheck_ops;
 
 extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
-	task_install_ops, task_sysctl_ops, task_reload_ops, task_image_ops, task_unit_ops;
+	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
+	task_image_ops, task_unit_ops;
 
 /* What can be done with a task. */
 const struct task_ops *task_ops(const struct task *t);

@@ -94,6 +94,15 @@ static bool is_enabled(const struct bus_unit *u)
 	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
 }
 
+/* Whether a start of ours came to its end: it was seen, or nobody waited for it and it began. */
+static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
+{
+	const struct started record = started_get(ctx->root_fd, t->unit.name);
+
+	return record.state == STARTED_DONE ||
+	       (t->unit.once && record.state == STARTED_PENDING && start_of(u) >= record.us);
+}
+
 /* Whether it is what a start would make it, with whatever inputs. */
 static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
@@ -101,8 +110,7 @@ static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_u
 		return true;
 	/* a oneshot that has come to its end */
 	return str_eq(u->type, "oneshot") && str_eq(u->active_state, "inactive") &&
-	       str_eq(u->result, "success") &&
-	       started_get(ctx->root_fd, t->unit.name).state == STARTED_DONE;
+	       str_eq(u->result, "success") && was_run(t, ctx, u);
 }
 
 static bool is_at_work(const struct task *t, const struct bus_unit *u)

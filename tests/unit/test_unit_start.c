@@ -302,6 +302,27 @@ static void a_oneshot_that_ended_well_is_right(void **state)
 	expect(w, "inactive (dead)");
 }
 
+/* A timer runs it again and again: what counts is that it began once since we asked. */
+static void a_oneshot_for_once_a_boot_is_not_asked_for_again(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	assert_int_equal(unlinkat(w->root.fd, record_path + 1, 0), 0);
+	w->unit.unit.no_wait = w->unit.unit.once = true;
+	u->is.type = "oneshot";
+	u->is.active_state = "inactive";
+	u->is.sub_state = "dead";
+	expect(w, "inactive (dead)");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "start x.service, ");
+	w->bus.calls[0] = '\0';
+	u->is.start_us = (uint64_t)dur_now() / 1000 + 1000000;
+	expect(w, "");
+	w->unit.unit.once = false;
+	expect(w, "inactive (dead)");
+}
+
 static void a_job_behind_our_own_unit_is_not_awaited(void **state)
 {
 	static const char *const after[] = { "a.target", NULL };
@@ -474,6 +495,7 @@ int main(void)
 		WORLD_TEST(a_masked_unit_is_its_admins),
 		WORLD_TEST(a_failed_job_tells_what_the_unit_said),
 		WORLD_TEST(a_oneshot_that_ended_well_is_right),
+		WORLD_TEST(a_oneshot_for_once_a_boot_is_not_asked_for_again),
 		WORLD_TEST(a_job_behind_our_own_unit_is_not_awaited),
 		WORLD_TEST(our_own_unit_is_neither_awaited_nor_restarted),
 		WORLD_TEST(without_a_manager_it_says_so),

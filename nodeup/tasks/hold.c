@@ -1,0 +1,93 @@
+#include "nodeup/tasks/hold.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/str.h"
+
+/* What /proc calls the process; a lock of another pid namespace has no pid here. */
+static void describe(pid_t pid, char holder[static HOLD_NAME_MAX])
+{
+	char path[32], name[32] = "";
+	ssize_t n = -1;
+	int fd;
+
+	if (pid <= 0) {
+		(void)snprintf(holder, HOLD_NAME_MAX, "another process");
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		n = read(fd, name, sizeof(name) - 1);
+		(void)close(fd);
+	}
+	name[n > 0 ? strcspn(name, "\n") : 0] = '\0';
+	(void)snprintf(holder, HOLD_NAME_MAX, "%s (pid %d)", *name ? name : "a process", pid);
+}
+
+static bool is_locked(int fd, char holder[static HOLD_NAME_MAX])
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fcntl(fd, F_OFD_GETLK, &lock) < 0 || lock.l_type == F_UNLCK)
+		return false;
+	describe(lock.l_pid, holder);
+	return true;
+}
+
+/* yum and dnf lock by a file with their pid in it. */
+static bool names_living(int root_fd, const char *path, char holder[static HOLD_NAME_MAX])
+{
+	autobuf struct buf text = BUF_INIT(HOLD_NAME_MAX);
+	struct err ignored;
+	long pid;
+
+	if (io_read(root_fd, path, &text, &ignored) < 0)
+		return false;
+	pid = strtol(buf_str(&text), NULL, 10);
+	if (pid <= 0 || pid > INT_MAX || kill((pid_t)pid, 0) < 0)
+		return false;
+	describe((pid_t)pid, holder);
+	return true;
+}
+
+bool hold_is_taken(int root_fd, const char *path, char holder[static HOLD_NAME_MAX])
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	if (str_has_suffix(path, ".pid"))
+		return names_living(root_fd, path, holder);
+	return io_open(root_fd, path, O_RDWR, &fd, &ignored) == 0 && is_locked(fd, holder);
+}
+
+int hold_take(int root_fd, const char *path, int *ret_fd, char holder[static HOLD_NAME_MAX],
+	      struct err *e)
+{
+	/* of the open file, not of the process: our own workers must keep each other out as well */
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	autoclose int fd = -1, dir = -1;
+	const char *name;
+	int r = io_open_parent(root_fd, path, &dir, &name, e);
+
+	if (r < 0)
+		return r;
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(e, "open lock '%s'", path);
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
+		*ret_fd = TAKE_FD(fd);
+		return 0;
+	}
+	if (errno != EAGAIN && errno != EACCES)
+		return err_sys(e, "lock '%s'", path);
+	if (!is_locked(fd, holder))
+		describe(0, holder);
+	return err_fail(e, ERR_BUSY, EBUSY, "'%s' is locked by %s", path, holder);
+}

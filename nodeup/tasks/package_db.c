@@ -1,0 +1,149 @@
+#include "nodeup/tasks/package_db.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/proc.h"
+
+static const char dpkg_status[] = "/var/lib/dpkg/status";
+static const char dpkg_updates[] = "/var/lib/dpkg/updates";
+
+#define ASK_NS (60 * DUR_SEC)
+
+enum { STATUS_MAX = 64 << 20, ANSWER_MAX = 256 << 10 };
+
+/* The value of a field when the line is one, else NULL. */
+static const char *field_value(const char *line, const char *name)
+{
+	const size_t n = strlen(name);
+
+	if (strncmp(line, name, n) != 0 || line[n] != ':')
+		return NULL;
+	return line + n + 1 + strspn(line + n + 1, " \t");
+}
+
+static bool is_word(const char *text, const char *word)
+{
+	const size_t n = strcspn(text, " \t\n");
+
+	return strlen(word) == n && strncmp(text, word, n) == 0;
+}
+
+/* "install ok installed": what is wanted, whether something is wrong, and how far it came. */
+static const char *third_word(const char *status)
+{
+	for (int i = 0; i < 2; i++) {
+		status += strcspn(status, " \t\n");
+		status += strspn(status, " \t");
+	}
+	return status;
+}
+
+static void strike(struct strv *missing, const char *package)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < missing->n; i++)
+		if (!is_word(package, missing->v[i]))
+			missing->v[kept++] = missing->v[i];
+	missing->n = kept;
+}
+
+/* Remove from `missing` what the database calls installed. */
+static void strike_installed(const char *text, struct strv *missing, bool *ret_broken)
+{
+	static const char *const half[] = { "unpacked", "half-configured", "half-installed" };
+	const char *package = "";
+
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		const char *value = field_value(line, "Package"), *state;
+
+		if (value)
+			package = value;
+		value = field_value(line, "Status");
+		if (!value)
+			continue;
+		state = third_word(value);
+		for (size_t i = 0; i < ARRAY_LEN(half); i++)
+			*ret_broken |= is_word(state, half[i]);
+		if (is_word(state, "installed"))
+			strike(missing, package);
+	}
+}
+
+static bool has_entries(int root_fd, const char *path)
+{
+	autodir DIR *d = NULL;
+	const struct dirent *de;
+	struct err ignored;
+	int fd;
+
+	if (io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+		return false;
+	d = fdopendir(fd);
+	while (d && (de = readdir(d)))
+		if (de->d_name[0] != '.' && strcmp(de->d_name, "tmp.i") != 0)
+			return true;
+	return false;
+}
+
+static int look_dpkg(struct task_ctx *ctx, struct package_state *s, struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(STATUS_MAX);
+	int r = io_read(ctx->root_fd, dpkg_status, &text, e);
+
+	if (r < 0)
+		return err_wrap(e, "dpkg's database");
+	strike_installed(buf_str(&text), &s->missing, &s->interrupted);
+	s->interrupted |= has_entries(ctx->root_fd, dpkg_updates);
+	return 0;
+}
+
+/* rpm says a line for each name, and ends with the number of those it does not have. */
+static int look_rpm(struct task_ctx *ctx, struct arena *a, struct package_state *s, struct err *e)
+{
+	static const char *const english[] = { "LC_ALL=C", NULL };
+	static const char mark[] = "package %s is not installed";
+	autobuf struct buf out = BUF_INIT(ANSWER_MAX);
+	struct strv argv = { 0 }, lines, missing = { 0 };
+	int r;
+
+	strv_add(a, &argv, "rpm");
+	strv_add(a, &argv, "--root");
+	strv_add(a, &argv, arena_printf(a, "/proc/%d/fd/%d", getpid(), ctx->root_fd));
+	strv_add(a, &argv, "-q");
+	for (size_t i = 0; i < s->missing.n; i++)
+		strv_add(a, &argv, s->missing.v[i]);
+	strv_add(a, &argv, NULL);
+	const struct proc_req req = {
+		.argv = argv.v,
+		.extra_env = english,
+		.stdin_fd = -1,
+		.timeout_ns = task_time_left(ctx, ASK_NS),
+	};
+	r = proc_run(&req, &out, e);
+	lines = strv_split(a, buf_str(&out), '\n');
+	for (size_t i = 0; i < s->missing.n; i++)
+		if (strv_has(&lines, arena_printf(a, mark, s->missing.v[i])))
+			strv_add(a, &missing, s->missing.v[i]);
+	/* it failed for another reason than that something is missing */
+	if (r < 0 && missing.n == 0)
+		return err_wrap(e, "rpm's database");
+	s->missing = missing;
+	return 0;
+}
+
+int package_db_look(const struct task_package *p, struct task_ctx *ctx, struct arena *a,
+		    struct package_state *ret, struct err *e)
+{
+	struct package_state s = { 0 };
+	int r;
+
+	for (size_t i = 0; i < p->names.n; i++)
+		strv_add(a, &s.missing, p->names.v[i]);
+	r = p->family == PACKAGE_DEB ? look_dpkg(ctx, &s, e) : look_rpm(ctx, a, &s, e);
+	if (r == 0)
+		*ret = s;
+	return r;
+}

@@ -1,0 +1,227 @@
+#include "nodeup/tasks/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/tasks/hold.h"
+
+static const char lock_path[] = "/etc/.pwd.lock";
+static const char passwd_path[] = "/etc/passwd";
+static const char group_path[] = "/etc/group";
+static const char shadow_path[] = "/etc/shadow";
+
+#define LOCK_POLL_NS (200 * DUR_MS)
+
+/* Ids as useradd gives them to a person; source: login.defs(5), UID_MIN and UID_MAX. */
+enum { ID_MIN = 1000, ID_MAX = 60000, DB_MAX = 16 << 20, ID_FIELD = 2 };
+
+/* One of the files, by lines of fields. */
+struct db {
+	const char *path;
+	struct strv lines;
+	struct stat st;
+	bool there;
+};
+
+static int db_read(struct task_ctx *ctx, struct arena *a, const char *path, struct db *db,
+		   struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(DB_MAX);
+	int r = io_stat(ctx->root_fd, path, &db->st, e);
+
+	db->path = path;
+	if (r == -ENOENT)
+		return 0;
+	if (r >= 0)
+		r = io_read(ctx->root_fd, path, &text, e);
+	if (r < 0)
+		return r;
+	db->there = true;
+	db->lines = strv_split(a, buf_str(&text), '\n');
+	return 0;
+}
+
+static const char *db_line(const struct db *db, const char *name)
+{
+	const size_t n = strlen(name);
+
+	for (size_t i = 0; i < db->lines.n; i++)
+		if (strncmp(db->lines.v[i], name, n) == 0 && db->lines.v[i][n] == ':')
+			return db->lines.v[i];
+	return NULL;
+}
+
+static long id_of(struct arena *a, const char *line)
+{
+	const struct strv fields = strv_split(a, line, ':');
+
+	return fields.n > ID_FIELD ? strtol(fields.v[ID_FIELD], NULL, 10) : -1;
+}
+
+static bool has_id(struct arena *a, const struct db *db, long id)
+{
+	for (size_t i = 0; i < db->lines.n; i++)
+		if (id_of(a, db->lines.v[i]) == id)
+			return true;
+	return false;
+}
+
+/* The lowest id that neither file has. */
+static long free_id(struct arena *a, const struct db *passwd, const struct db *group)
+{
+	long id = ID_MIN;
+
+	while (id < ID_MAX && (has_id(a, passwd, id) || has_id(a, group, id)))
+		id++;
+	return id < ID_MAX ? id : -1;
+}
+
+/* The same file with one more line, in one step. A file that is new gets `mode`. */
+static int db_append(struct task_ctx *ctx, const struct db *db, const char *line, mode_t mode,
+		     struct err *e)
+{
+	const struct io_attr attr = {
+		.mode = db->there ? db->st.st_mode & 07777 : mode,
+		.uid = db->there ? db->st.st_uid : 0,
+		.gid = db->there ? db->st.st_gid : 0,
+	};
+	autobuf struct buf text = BUF_INIT(DB_MAX);
+	const size_t n = db->lines.n;
+
+	for (size_t i = 0; i < n; i++)
+		if (i + 1 < n || *db->lines.v[i])
+			(void)buf_addf(&text, "%s\n", db->lines.v[i]);
+	(void)buf_addf(&text, "%s\n", line);
+	if (buf_check(&text, db->path, e) < 0)
+		return -EFBIG;
+	return io_replace(ctx->root_fd, db->path, buf_str(&text), text.len, &attr, e);
+}
+
+struct user_files {
+	struct db passwd, group, shadow;
+};
+
+static int read_all(struct task_ctx *ctx, struct arena *a, struct user_files *f, struct err *e)
+{
+	int r = db_read(ctx, a, passwd_path, &f->passwd, e);
+
+	if (r >= 0)
+		r = db_read(ctx, a, group_path, &f->group, e);
+	if (r >= 0)
+		r = db_read(ctx, a, shadow_path, &f->shadow, e);
+	return r;
+}
+
+/* name:password:uid:gid:gecos:home:shell */
+static const char *field_differs(struct arena *a, const struct task_user *u, const char *line)
+{
+	const struct strv fields = strv_split(a, line, ':');
+
+	if (fields.n != 7)
+		return arena_printf(a, "its line has %zu fields", fields.n);
+	if (!str_eq(fields.v[5], u->home))
+		return arena_printf(a, "home is %s, want %s", fields.v[5], u->home);
+	if (!str_eq(fields.v[6], u->shell))
+		return arena_printf(a, "shell is %s, want %s", fields.v[6], u->shell);
+	return NULL;
+}
+
+static int user_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct user_files f = { 0 };
+	const char *line, *why;
+	int r = read_all(ctx, a, &f, e);
+
+	if (r < 0)
+		return r;
+	line = db_line(&f.passwd, t->user.name);
+	if (!line)
+		return task_differs(diff, "absent");
+	why = field_differs(a, &t->user, line);
+	return why ? task_differs(diff, "%s", why) : TASK_EQUAL;
+}
+
+/* A run that was killed in here left the group: the user gets its id, as it would have then. */
+static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
+	       const struct user_files *f, struct err *e)
+{
+	const char *group = db_line(&f->group, u->name);
+	long gid = group ? id_of(a, group) : free_id(a, &f->passwd, &f->group);
+	long uid = gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid
+								: free_id(a, &f->passwd, &f->group);
+	int r = 0;
+
+	if (uid < 0 || gid < 0)
+		return err_fail(e, ERR_SYSTEM, ENOSPC, "no id is free between %d and %d", ID_MIN,
+				ID_MAX);
+	if (!group)
+		r = db_append(ctx, &f->group, arena_printf(a, "%s:x:%ld:", u->name, gid), 0644, e);
+	/* the date of the password stays empty: two images of one document are the same bytes */
+	if (r >= 0 && !db_line(&f->shadow, u->name))
+		r = db_append(ctx, &f->shadow, arena_printf(a, "%s:!::0:99999:7:::", u->name), 0640,
+			      e);
+	if (r < 0)
+		return r;
+	return db_append(ctx, &f->passwd,
+			 arena_printf(a, "%s:x:%ld:%ld::%s:%s", u->name, uid, gid, u->home,
+				      u->shell),
+			 0644, e);
+}
+
+/* Ids, password and groups of a user that is there stay; home and shell are what is asked for. */
+static int change(const struct task_user *u, struct task_ctx *ctx, struct arena *a, struct db *db,
+		  const char *line, struct err *e)
+{
+	struct strv fields = strv_split(a, line, ':');
+	struct db others = *db;
+
+	if (fields.n != 7)
+		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s': the line of '%s' has %zu fields",
+				passwd_path, u->name, fields.n);
+	fields.v[5] = u->home;
+	fields.v[6] = u->shell;
+	others.lines = (struct strv){ 0 };
+	for (size_t i = 0; i < db->lines.n; i++)
+		if (db->lines.v[i] != line)
+			strv_add(a, &others.lines, db->lines.v[i]);
+	return db_append(ctx, &others, strv_join(a, &fields, ":"), 0644, e);
+}
+
+static int user_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct user_files f = { 0 };
+	char holder[HOLD_NAME_MAX];
+	autoclose int lock = -1;
+	const char *line;
+	int r = io_mkdirs(ctx->root_fd, "/etc", 0755, e);
+
+	if (r >= 0)
+		r = hold_take(ctx->root_fd, lock_path, &lock, holder, e);
+	if (r == -EBUSY)
+		return task_wait(run, dur_now() + LOCK_POLL_NS, "%s, which %s holds", lock_path,
+				 holder);
+	if (r >= 0)
+		r = read_all(ctx, a, &f, e);
+	if (r < 0)
+		return r;
+	line = db_line(&f.passwd, t->user.name);
+	r = line ? change(&t->user, ctx, a, &f.passwd, line, e) : add(&t->user, ctx, a, &f, e);
+	return r < 0 ? r : TASK_DONE;
+}
+
+static void user_inputs(const struct task *t, struct digest_ctx *c)
+{
+	digest_update(c, t->user.name, strlen(t->user.name) + 1);
+}
+
+const struct task_ops task_user_ops = {
+	.kind = "user",
+	.check = user_check,
+	.apply = user_apply,
+	.inputs = user_inputs,
+};
