@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/probe_docker.h"
 
 enum { FILE_MAX = 4 << 20 };
 
@@ -249,9 +250,12 @@ static bool has_unit(struct arena *a, int root_fd, const char *unit)
 struct plan_runtime probe_runtime(struct arena *a, int root_fd)
 {
 	static const char *const units[] = { "docker.service", "containerd.service" };
+	struct plan_runtime found = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+	for (size_t i = 0; i < ARRAY_LEN(units) && !found.unit; i++)
 		if (has_unit(a, root_fd, units[i]))
-			return (struct plan_runtime){ .unit = units[i] };
-	return (struct plan_runtime){ 0 };
+			found.unit = units[i];
+	if (str_eq(found.unit, units[0]))
+		probe_docker(a, root_fd, &found);
+	return found;
 }

@@ -8,6 +8,7 @@
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
 static const char default_cache[] = "/var/cache/nodeup";
@@ -256,6 +257,19 @@ static void log_warnings(const struct strv *warnings)
 		log_warning("%s", warnings->v[i]);
 }
 
+/* Below a root no package manager is run: who builds the image has to know. */
+static void log_lacking(struct session *s)
+{
+	for (size_t i = 0; s->image_mode && i < s->plan.n; i++) {
+		const struct task *t = s->plan.tasks[i];
+		const char *text = t->kind == TASK_PACKAGE ? package_lacks(t, &s->ctx, s->arena)
+							   : NULL;
+
+		if (text)
+			log_warning("%s", text);
+	}
+}
+
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
 	int r;
@@ -284,7 +298,10 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	if (r < 0)
 		return r;
 	log_warnings(&s->plan.warnings);
-	return open_effects(s, req, e);
+	r = open_effects(s, req, e);
+	if (r >= 0)
+		log_lacking(s);
+	return r;
 }
 
 static void keep_image(struct arena *a, const struct node_image *image, struct digest **keep,

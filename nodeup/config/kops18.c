@@ -85,6 +85,22 @@ static int check_assets(struct arena *a, const struct tree *assets, struct err *
 	return 0;
 }
 
+/* They become arguments of a package manager. */
+static int check_packages(struct arena *a, const struct tree *t, const struct strv *names,
+			  struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < names->n && r == 0; i++)
+		if (*names->v[i] == '-')
+			r = err_config(e, "%s: packages: '%s' is no name", tree_where(a, &t->pos),
+				       names->v[i]);
+		else
+			r = check_name(a, t, "packages", names->v[i],
+				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+", e);
+	return r;
+}
+
 static char *without_slashes(struct arena *a, const char *s)
 {
 	size_t n = strlen(s);
@@ -124,6 +140,8 @@ int kops18_env(struct arena *a, const struct tree *t, const struct kops18_opts *
 		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);
 	if (r == 0)
 		r = check_assets(a, env.assets, e);
+	if (r == 0)
+		r = check_packages(a, t, &env.packages, e);
 	if (r < 0)
 		return r;
 	if (str_is_empty(env.instance_group_name))
@@ -304,6 +322,7 @@ static void set_names(struct kops18_build *b)
 	n->instance_group = b->env->instance_group_name;
 	n->config_base = config_base(b->arena, b->env);
 	n->channels = b->env->channels;
+	n->packages = b->env->packages;
 	n->auto_upgrades = strv_has(&b->env->tags, update_tag);
 	n->master_internal_name = either(c->master_internal_name, NULL,
 					 arena_printf(b->arena, "api.internal.%s", cluster_name));

@@ -20,6 +20,7 @@ struct kube_env {
 	const char *docker_storage, *kube_aws_storage; /* kube-up's */
 	const struct tree *volume_mounts;
 	const struct tree *tree; /* the document, for positions */
+	struct strv packages;    /* ours */
 };
 
 /* Warnings and strictness while reading. */

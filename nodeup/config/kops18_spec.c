@@ -18,6 +18,7 @@ static const struct field env_fields[] = {
 	F(kube_aws_storage, .key = "KUBE_AWS_STORAGE", .oneof = "ephemeral|ebs|",
 	  .doc = "kube-up's: ebs leaves the instance store alone"),
 	F(volume_mounts, .key = "volumeMounts", .doc = "disks, as in the instance group"),
+	F(packages, .key = "packages", .doc = "packages of the distribution to install; not of kops"),
 #undef F
 };
 

@@ -83,6 +83,7 @@ struct node {
 	struct node_proxy proxy;
 	struct version kubernetes;
 	struct strv channels;
+	struct strv packages; /* of the distribution, beside those a node always has */
 	struct strmap
 		cloud_config; /* cloudConfig's lines: "DisableSecurityGroupIngress" = "true" */
 	bool has_cloud_config;

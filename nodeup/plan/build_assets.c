@@ -221,6 +221,23 @@ struct task *plan_image(struct plan *p, const struct node_image *image, struct e
 	return t;
 }
 
+struct task *plan_package_file(struct plan *p, const char *name, const char *text, struct err *e)
+{
+	struct asset *as = arena_new(p->arena, struct asset);
+	struct task *t;
+
+	if (asset_parse(p->arena, text, as, e) < 0)
+		return NULL;
+	t = plan_new_task(p, TASK_PACKAGE, name);
+	strv_add(p->arena, &t->package.names, name);
+	/* an image gets no package: it is told which it lacks */
+	if (p->req->image_mode)
+		return t;
+	t->package.source = as;
+	asset_task(p, TASK_ASSET, as)->optional = false;
+	return t;
+}
+
 static int bake_image(struct plan *p, const struct node_image *image, struct err *e)
 {
 	const struct asset *as;

@@ -1,11 +1,87 @@
 #include "nodeup/plan/builders.h"
 
+#include <string.h>
+#include "nodeup/plan/distro.h"
+#include "nodeup/plan/pieces.h"
+
 static const char docker_unit[] = "docker.service";
+static const char sysconfig[] = "/etc/sysconfig/docker";
+static const char licence[] = "/usr/share/doc/docker/apache.txt";
+static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
+static const char healthcheck[] = "/opt/kubernetes/helpers/docker-healthcheck";
+
+/* LICENSE of this tree, which docker 1.13 is under too */
+extern const char plan_apache_start[];
+
+/* docker#18283: what it remembers of networks keeps it from starting */
+static const char prestart_text[] = "#!/bin/bash\n"
+				    "# Written by nodeup\n"
+				    "rm -rf /var/lib/docker/network\n";
+
+static const char healthcheck_text[] =
+	"#!/bin/bash\n"
+	"# Written by nodeup: restart a docker that does not answer\n"
+	"answers() { timeout 10 docker ps >/dev/null; }\n"
+	"answers && exit 0\n"
+	"echo 'docker does not answer; asking again in 30 s'\n"
+	"sleep 30\n"
+	"answers && exit 0\n"
+	"echo 'docker does not answer; restarting it'\n"
+	"systemctl restart docker\n"
+	"sleep 60\n"
+	"answers || echo 'docker still does not answer'\n"
+	"exit 0\n";
+
+/* systemd 227 was the first to know TasksMax= */
+enum { SYSTEMD_TASKS_MAX = 227 };
+
+static bool has_words(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (; (list = strstr(list, word)); list += n)
+		if (list[n] == '\0' || list[n] == ' ')
+			return true;
+	return false;
+}
+
+static bool is_package_for(const struct plan *p, const struct docker_package *pkg)
+{
+	const char *name = distro_name(plan_distro(p));
+
+	return name && has_words(pkg->distributions, name) &&
+	       str_eq(pkg->version, p->req->node->docker.version);
+}
+
+/* Whether docker is ours to install: a release kops 1.8 knew, and no other docker on it. */
+static bool is_to_install(const struct plan *p)
+{
+	const struct plan_runtime *r = &p->req->runtime;
+	const bool amd64 = !p->req->facts->arch || str_eq(p->req->facts->arch, "amd64");
+
+	if ((r->unit && !(str_eq(r->unit, docker_unit) && r->is_ours)) || !amd64)
+		return false;
+	for (size_t i = 0; i < n_docker_packages; i++)
+		if (is_package_for(p, &docker_packages[i]))
+			return true;
+	return false;
+}
+
+const char *plan_docker_needs(struct plan *p)
+{
+	struct strv needs = { 0 };
+
+	for (size_t i = 0; i < n_docker_packages && is_to_install(p); i++)
+		if (is_package_for(p, &docker_packages[i]))
+			strv_add(p->arena, &needs, docker_packages[i].needs);
+	return needs.n ? strv_join(p->arena, &needs, " ") : NULL;
+}
 
 static int fail_runtime(const struct plan *p, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;
 	const char *found = p->req->runtime.unit;
+	const char *name = distro_name(plan_distro(p));
 	int r;
 
 	r = err_config(e,
@@ -14,23 +90,13 @@ static int fail_runtime(const struct plan *p, struct err *e)
 		       found ? "this host has another one" : "this host has none");
 	err_note(e, "want", "%s", docker_unit);
 	err_note(e, "got", "%s", found ? found : "neither docker.service nor containerd.service");
+	if (name && !found)
+		err_note(e, "ruled out", "installing docker %s: there is no package of it for %s",
+			 p->req->node->docker.version, name);
 	err_note(e, "do",
 		 "install docker, or start from an image that has it: nothing in the "
 		 "documents installs it here");
 	return r;
-}
-
-/* Whether docker is there to be enabled. An image may get it later: the documents ask for it. */
-static int find_runtime(struct plan *p, bool *ret_present, struct err *e)
-{
-	*ret_present = str_eq(p->req->runtime.unit, docker_unit);
-	if (*ret_present)
-		return 0;
-	if (!p->req->image_mode)
-		return fail_runtime(p, e);
-	strv_add(p->arena, &p->warnings,
-		 "docker is not below this root: its settings are written, it is not enabled");
-	return 0;
 }
 
 static const char *options(struct plan *p)
@@ -42,26 +108,166 @@ static const char *options(struct plan *p)
 			    strv_join(p->arena, &flags, " "));
 }
 
-int build_docker(struct plan *p, struct err *e)
+static void set_tasks_max(struct plan *p, struct unit *u)
 {
-	static const char sysconfig[] = "/etc/sysconfig/docker";
-	const struct node_images *images = &p->req->node->images;
-	struct unit dropin = { 0 };
-	struct task *t;
-	bool present;
-	int r = find_runtime(p, &present, e);
+	const int64_t systemd = p->req->facts->systemd;
+
+	if (node_k8s_at_least(p->req->node, 1, 10) && (!systemd || systemd >= SYSTEMD_TASKS_MAX))
+		unit_set(p->arena, u, "Service", "TasksMax", "infinity");
+}
+
+/* A docker that is there keeps its unit. One whose unit does not read $DOCKER_OPTS gets a command that
+ * does; and where another drop-in comes behind ours by name, ours goes to the end. */
+static int add_dropin(struct plan *p, struct err *e)
+{
+	const struct plan_runtime *r = &p->req->runtime;
+	struct unit u = { 0 };
+
+	unit_set(p->arena, &u, "Service", "EnvironmentFile", sysconfig);
+	unit_set(p->arena, &u, "Service", "EnvironmentFile", "-/etc/environment");
+	set_tasks_max(p, &u);
+	if (r->exec_start) {
+		unit_set(p->arena, &u, "Service", "ExecStart", "");
+		unit_set(p->arena, &u, "Service", "ExecStart", r->exec_start);
+	}
+	return plan_unit_file(p,
+			      r->is_late ? "docker.service.d/zz-kops.conf"
+					 : "docker.service.d/10-kops.conf",
+			      &u, e)
+		       ? 0
+		       : -EINVAL;
+}
+
+/* source: kops 1.8.1 nodeup/pkg/model/docker.go buildSystemdService */
+static int add_unit_file(struct plan *p, bool debian, struct err *e)
+{
+	struct arena *a = p->arena;
+	struct unit u = { 0 };
+
+	unit_set(a, &u, "Unit", "Description", "Docker Application Container Engine");
+	unit_set(a, &u, "Unit", "Documentation", "https://docs.docker.com");
+	unit_set(a, &u, "Unit", "After",
+		 debian ? "network.target docker.socket" : "network.target");
+	if (debian)
+		unit_set(a, &u, "Unit", "Requires", "docker.socket");
+	unit_set(a, &u, "Service", "Type", "notify");
+	unit_set(a, &u, "Service", "EnvironmentFile", sysconfig);
+	unit_set(a, &u, "Service", "EnvironmentFile", "-/etc/environment");
+	unit_set(a, &u, "Service", "ExecStart",
+		 debian ? "/usr/bin/dockerd -H fd:// \"$DOCKER_OPTS\""
+			: "/usr/bin/dockerd \"$DOCKER_OPTS\"");
+	unit_set(a, &u, "Service", "ExecReload", "/bin/kill -s HUP $MAINPID");
+	unit_set(a, &u, "Service", "KillMode", "process");
+	unit_set(a, &u, "Service", "TimeoutStartSec", "0");
+	unit_set(a, &u, "Service", "LimitNOFILE", "1048576");
+	unit_set(a, &u, "Service", "LimitNPROC", "1048576");
+	unit_set(a, &u, "Service", "LimitCORE", "infinity");
+	set_tasks_max(p, &u);
+	unit_set(a, &u, "Service", "Restart", "always");
+	unit_set(a, &u, "Service", "RestartSec", "2s");
+	unit_set(a, &u, "Service", "StartLimitInterval", "0");
+	unit_set(a, &u, "Service", "Delegate", "yes");
+	if (debian)
+		unit_set(a, &u, "Service", "ExecStartPre", prestart);
+	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
+	return plan_unit_file(p, docker_unit, &u, e) ? 0 : -EINVAL;
+}
+
+static int add_packages(struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < n_docker_packages; i++) {
+		const struct docker_package *pkg = &docker_packages[i];
+		struct task *t;
+
+		if (!is_package_for(p, pkg))
+			continue;
+		t = plan_package_file(p, pkg->name,
+				      arena_printf(p->arena, "%s@%s", pkg->sha1, pkg->url), e);
+		if (!t)
+			return err_wrap(e, "docker %s", pkg->version);
+		t->package.family = plan_distro(p)->family;
+	}
+	return 0;
+}
+
+static int install(struct plan *p, struct err *e)
+{
+	const bool debian = plan_distro(p)->family == PACKAGE_DEB;
+	int r = add_packages(p, e);
 
 	if (r < 0)
 		return r;
-	unit_set(p->arena, &dropin, "Service", "EnvironmentFile", sysconfig);
-	unit_set(p->arena, &dropin, "Service", "EnvironmentFile", "-/etc/environment");
-	if (!plan_file(p, sysconfig, 0644, options(p), e) ||
-	    !plan_unit_file(p, "docker.service.d/10-kops.conf", &dropin, e))
+	if (!plan_file(p, licence, 0644, plan_apache_start, e) ||
+	    (debian && !plan_file(p, prestart, 0755, prestart_text, e)))
 		return -EINVAL;
-	t = plan_unit(p, docker_unit, present, e);
+	return add_unit_file(p, debian, e);
+}
+
+/* The service once a boot, and the timer for each time after it: a timer alone that counts from the
+ * end of its service never begins. Nobody waits for either. */
+static int add_healthcheck(struct plan *p, struct err *e)
+{
+	struct unit service = { 0 }, timer = { 0 };
+	struct arena *a = p->arena;
+	struct task *t;
+
+	unit_set(a, &service, "Unit", "Description", "Run docker-healthcheck once");
+	unit_set(a, &service, "Service", "Type", "oneshot");
+	unit_set(a, &service, "Service", "ExecStart", healthcheck);
+	unit_set(a, &service, "Install", "WantedBy", "multi-user.target");
+	unit_set(a, &timer, "Unit", "Description", "Trigger docker-healthcheck periodically");
+	unit_set(a, &timer, "Timer", "OnUnitInactiveSec", "10s");
+	unit_set(a, &timer, "Timer", "Unit", "docker-healthcheck.service");
+	unit_set(a, &timer, "Install", "WantedBy", "multi-user.target");
+	if (!plan_file(p, healthcheck, 0755, healthcheck_text, e) ||
+	    !plan_unit_file(p, "docker-healthcheck.service", &service, e) ||
+	    !plan_unit_file(p, "docker-healthcheck.timer", &timer, e) ||
+	    !plan_unit(p, "docker-healthcheck.timer", true, e))
+		return -EINVAL;
+	t = plan_unit(p, "docker-healthcheck.service", true, e);
+	if (!t)
+		return -EINVAL;
+	strv_add(a, &t->unit.inputs, healthcheck);
+	t->unit.no_wait = true;
+	t->unit.once = true;
+	return 0;
+}
+
+/* How docker comes to be there: 1 it is or will be, 0 an image that may get it later. */
+static int provide(struct plan *p, struct err *e)
+{
+	int r;
+
+	if (is_to_install(p)) {
+		r = install(p, e);
+		return r < 0 ? r : 1;
+	}
+	if (!str_eq(p->req->runtime.unit, docker_unit) && !p->req->image_mode)
+		return fail_runtime(p, e);
+	r = add_dropin(p, e);
+	if (r < 0 || str_eq(p->req->runtime.unit, docker_unit))
+		return r < 0 ? r : 1;
+	strv_add(p->arena, &p->warnings,
+		 "docker is not below this root: its settings are written, it is not enabled");
+	return 0;
+}
+
+int build_docker(struct plan *p, struct err *e)
+{
+	const struct node_images *images = &p->req->node->images;
+	const struct distro *d = plan_distro(p);
+	struct task *t;
+	int r = provide(p, e);
+
+	if (r < 0 || !plan_file(p, sysconfig, 0644, options(p), e))
+		return r < 0 ? r : -EINVAL;
+	t = plan_unit(p, docker_unit, r > 0, e);
 	if (!t)
 		return -EINVAL;
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
+	/* docker of today has no need of being restarted by others */
+	if (d->packages && d->family == PACKAGE_DEB && add_healthcheck(p, e) < 0)
+		return -EINVAL;
 	for (size_t i = 0; i < images->n; i++)
 		if (!plan_image(p, &images->v[i], e))
 			return -EINVAL;

@@ -10,6 +10,18 @@
 int build_directories(struct plan *p, struct err *e) must_check;
 /* Every asset of the documents, and the unpacking of archives. */
 int build_assets(struct plan *p, struct err *e) must_check;
+/* The user that kops 1.8 makes on a master. */
+int build_users(struct plan *p, struct err *e) must_check;
+/* Packages of the distribution. */
+int build_packages(struct plan *p, struct err *e) must_check;
+/* Updates that install themselves. */
+int build_upgrades(struct plan *p, struct err *e) must_check;
+/* The service that keeps the time. */
+int build_ntp(struct plan *p, struct err *e) must_check;
+/* Rotation of the logs of static pods. */
+int build_logrotate(struct plan *p, struct err *e) must_check;
+/* A firewall that lets pods and their traffic through. */
+int build_firewall(struct plan *p, struct err *e) must_check;
 /* What every role needs of the store: the CA, the registry login. */
 int build_pki(struct plan *p, struct err *e) must_check;
 /* Kernel settings, as a file and in the running kernel. */

@@ -105,6 +105,17 @@ static bool starts_with_install(const struct task *t, const struct task *install
 	return strv_has(&t->unit.inputs, install->install.path) || starts_with_what(t, install);
 }
 
+/* One after the other, those of the repositories first: they are what a bare file needs. */
+static bool is_earlier(const struct task *t, const struct task *other)
+{
+	return other->index < t->index;
+}
+
+static bool is_installed_from(const struct task *t, const struct task *asset)
+{
+	return t->package.source && is_same_asset(t->package.source, asset->asset.asset);
+}
+
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
@@ -119,6 +130,10 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
 	{ TASK_INSTALL, TASK_DIR, is_inside },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
+	/* a package may start its service when it is installed: with our settings */
+	{ TASK_PACKAGE, TASK_FILE, is_any },
+	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
+	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
@@ -126,6 +141,8 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_DIR, is_any },
 	{ TASK_UNIT, TASK_FILE, is_any },
 	{ TASK_UNIT, TASK_SYSCTL, is_any },
+	{ TASK_UNIT, TASK_USER, is_any },
+	{ TASK_UNIT, TASK_PACKAGE, is_any },
 	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },
@@ -136,6 +153,7 @@ static const struct dep_rule users[] = {
 	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
+	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of },
 };
 

@@ -29,6 +29,10 @@ const char *plan_in_srv(const struct plan *p, const char *name);
 const char *plan_encryption_config(const struct plan *p);
 /* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
 int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e) must_check;
+/* Packages that installing docker takes, blank-separated; NULL: docker is not installed. */
+const char *plan_docker_needs(struct plan *p);
+/* A package as a file: "sha1@url". */
+struct task *plan_package_file(struct plan *p, const char *name, const char *text, struct err *e);
 /* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
 /* Tell the pod of the cluster's proxy, if there is one. */

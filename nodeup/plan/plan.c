@@ -11,6 +11,12 @@ static const char unit_dir[] = "/etc/systemd/system/";
 const struct plan_builder plan_builders[] = {
 	{ .name = "directories", .build = build_directories },
 	{ .name = "assets", .build = build_assets },
+	{ .name = "users", .build = build_users, .master_only = true },
+	{ .name = "packages", .build = build_packages },
+	{ .name = "upgrades", .build = build_upgrades },
+	{ .name = "ntp", .build = build_ntp },
+	{ .name = "logrotate", .build = build_logrotate },
+	{ .name = "firewall", .build = build_firewall },
 	{ .name = "pki", .build = build_pki },
 	{ .name = "sysctl", .build = build_sysctl },
 	{ .name = "cloud-config", .build = build_cloud_config },

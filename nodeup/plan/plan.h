@@ -15,6 +15,10 @@
 struct plan_runtime {
 	const char *unit;    /* "docker.service"; NULL: none found */
 	const char *version; /* "20.10.24"; NULL unknown */
+	bool is_ours;        /* its unit is the one that kops and we write, not a vendor's */
+	/* what docker's unit has to run so that $DOCKER_OPTS reach it; NULL: it reads them as it is */
+	const char *exec_start;
+	bool is_late; /* a drop-in behind 10-kops.conf has a say in that */
 };
 
 struct plan_req {

@@ -59,7 +59,7 @@ def test_what_a_worker_gets(world):
                  "/srv/kubernetes/ca.crt", "/etc/systemd/system/kubelet.service", "kubelet.service",
                  "/etc/sysctl.d/99-k8s-general.conf", "asset kubelet"):
         assert part in titles, part
-    for part in ("kube-apiserver", "ca.key", "/usr/local/bin/kubectl", "known_tokens"):
+    for part in ("kube-apiserver.manifest", "ca.key", "/usr/local/bin/kubectl", "known_tokens"):
         assert part not in titles, part
 
 

@@ -99,11 +99,15 @@ def test_no_secret_where_nodeup_keeps_its_own(node):
 
 
 def test_what_is_not_ours_is_untouched(node):
-    before = listing(node.root)
+    accounts = ("etc/passwd", "etc/group")
+    before, lines = listing(node.root), {name: (node.root / name).read_text() for name in accounts}
     node.converge()
     after = listing(node.root)
-    for name in ("etc/keep", "etc/os-release", "etc/passwd", "etc/group"):
+    for name in ("etc/keep", "etc/os-release"):
         assert after[name] == before[name], name
+    for name in accounts:  # a master gets a user, behind those that are there
+        added = (node.root / name).read_text().removeprefix(lines[name])
+        assert added.count("\n") <= 1 and not added.replace("user:x:", "", 1).count("root"), name
 
 
 # Drift

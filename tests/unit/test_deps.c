@@ -196,7 +196,7 @@ static void reload_follows_unit_files_alone(void **state)
 	const struct task *reload = plan_get(p, TASK_RELOAD, "systemd");
 
 	(void)state;
-	assert_int_equal(reload->n_needs, 3);
+	assert_int_equal(reload->n_needs, 6);
 	for (size_t i = 0; i < reload->n_needs; i++)
 		assert_true(str_has_prefix(reload->needs[i]->name, "/etc/systemd/system/"));
 }

@@ -307,6 +307,8 @@ static void env_refusals(void **state)
 		{ "Tags: []", "env:1:1: 'ClusterName' is missing" },
 		{ "ClusterName: ../x", "env:1:1: ClusterName: '../x' is no name" },
 		{ "ClusterName: ''", "env:1:1: ClusterName: '' is no name" },
+		{ "ClusterName: c\nInstanceGroupName: g\npackages: [socat, --reinstall]",
+		  "env:1:1: packages: '--reinstall' is no name" },
 		{ "ClusterName: c\nInstanceGroupName: a/b",
 		  "env:1:1: InstanceGroupName: 'a/b' is no name" },
 		{ "ClusterName: c\nConfigBase: s3://b/c",

@@ -1,0 +1,42 @@
+#include "nodeup/plan/builders.h"
+
+#include "nodeup/plan/pieces.h"
+
+static const char script_path[] = "/home/kubernetes/bin/iptables-setup";
+static const char service[] = "kubernetes-iptables-setup.service";
+
+/* Container-Optimized OS drops what comes in and what is forwarded; a node needs both. A rule that is
+ * there is not added again. */
+static const char script[] =
+	"#!/bin/bash\n"
+	"# Written by nodeup\n"
+	"for chain in INPUT FORWARD; do\n"
+	"\tif iptables -w -S \"$chain\" 2>/dev/null | grep -q -- \"^-P $chain DROP\"; then\n"
+	"\t\tfor protocol in TCP UDP ICMP; do\n"
+	"\t\t\tiptables -w -C \"$chain\" -p \"$protocol\" -j ACCEPT 2>/dev/null ||\n"
+	"\t\t\t\tiptables -w -A \"$chain\" -p \"$protocol\" -j ACCEPT || exit 1\n"
+	"\t\tdone\n"
+	"\tfi\n"
+	"done\n";
+
+int build_firewall(struct plan *p, struct err *e)
+{
+	struct arena *a = p->arena;
+	struct unit u = { 0 };
+	struct task *t;
+
+	unit_set(a, &u, "Unit", "Description", "Configure iptables for kubernetes");
+	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kops");
+	unit_set(a, &u, "Unit", "Before", "network.target");
+	unit_set(a, &u, "Service", "Type", "oneshot");
+	unit_set(a, &u, "Service", "RemainAfterExit", "yes");
+	unit_set(a, &u, "Service", "ExecStart", script_path);
+	unit_set(a, &u, "Install", "WantedBy", "basic.target");
+	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, &u, e))
+		return -EINVAL;
+	t = plan_unit(p, service, true, e);
+	if (!t)
+		return -EINVAL;
+	strv_add(p->arena, &t->unit.inputs, script_path);
+	return 0;
+}

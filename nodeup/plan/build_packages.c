@@ -1,0 +1,138 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/distro.h"
+#include "nodeup/plan/pieces.h"
+
+static const char auto_upgrades[] = "/etc/apt/apt.conf.d/20auto-upgrades";
+static const char auto_upgrades_text[] = "APT::Periodic::Update-Package-Lists \"1\";\n"
+					 "APT::Periodic::Unattended-Upgrade \"1\";\n"
+					 "\n"
+					 "APT::Periodic::AutocleanInterval \"7\";\n";
+
+static const char logrotate_service[] = "logrotate.service";
+static const char logrotate_timer[] = "logrotate.timer";
+
+/* kops writes all of them on every role */
+static const char *const logs[] = {
+	"docker",     "kube-addons",    "kube-apiserver", "kube-controller-manager",
+	"kube-proxy", "kube-scheduler", "kubelet",
+};
+
+static bool is_aws(const struct plan *p)
+{
+	return str_eq(p->req->node->cloud_provider, "aws");
+}
+
+static void add_words(struct plan *p, struct strv *names, const char *words)
+{
+	const struct strv v = strv_split(p->arena, words ? words : "", ' ');
+
+	for (size_t i = 0; i < v.n; i++)
+		if (*v.v[i] && !strv_has(names, v.v[i]))
+			strv_add(p->arena, names, v.v[i]);
+}
+
+int build_packages(struct plan *p, struct err *e)
+{
+	const struct distro *d = plan_distro(p);
+	struct strv names = { 0 };
+
+	(void)e;
+	add_words(p, &names, d->packages);
+	if (p->req->node->auto_upgrades)
+		add_words(p, &names, d->upgrades);
+	if (is_aws(p))
+		add_words(p, &names, d->ntp);
+	add_words(p, &names, plan_docker_needs(p));
+	for (size_t i = 0; i < p->req->node->packages.n; i++)
+		add_words(p, &names, p->req->node->packages.v[i]);
+	if (names.n == 0)
+		return 0;
+	if (d->family == PACKAGE_NONE)
+		return err_config(e, "packages: %s: this distribution installs none",
+				  strv_join(p->arena, &names, " "));
+	struct task *t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
+
+	t->package = (struct task_package){ .family = d->family, .names = names };
+	return 0;
+}
+
+int build_upgrades(struct plan *p, struct err *e)
+{
+	if (!p->req->node->auto_upgrades || plan_distro(p)->family != PACKAGE_DEB)
+		return 0;
+	return plan_file(p, auto_upgrades, 0644, auto_upgrades_text, e) ? 0 : -EINVAL;
+}
+
+/* A vendor's unit, which an image that lacks the package lacks as well. */
+int build_ntp(struct plan *p, struct err *e)
+{
+	const struct distro *d = plan_distro(p);
+
+	if (!is_aws(p) || !d->ntp_unit)
+		return 0;
+	return plan_unit(p, d->ntp_unit, !p->req->image_mode, e) ? 0 : -EINVAL;
+}
+
+static int add_log(struct plan *p, const char *name, struct err *e)
+{
+	const char *text = arena_printf(p->arena,
+					"/var/log/%s.log{\n"
+					"  rotate 5\n"
+					"  copytruncate\n"
+					"  missingok\n"
+					"  notifempty\n"
+					"  delaycompress\n"
+					"  maxsize 100M\n"
+					"  daily\n"
+					"  create 0644 root root\n"
+					"}",
+					name);
+
+	return plan_file(p, arena_printf(p->arena, "/etc/logrotate.d/%s", name), 0644, text, e)
+		       ? 0
+		       : -EINVAL;
+}
+
+/* Hourly, and not as the vendor's daily timer: the size limit has to bite before a disk is full. */
+static int add_timer(struct plan *p, struct err *e)
+{
+	struct unit service = { 0 }, timer = { 0 };
+
+	unit_set(p->arena, &service, "Unit", "Description", "Rotate and Compress System Logs");
+	/* an image without it has no unit that fails each hour */
+	unit_set(p->arena, &service, "Unit", "ConditionPathExists", "/usr/sbin/logrotate");
+	unit_set(p->arena, &service, "Service", "ExecStart",
+		 "/usr/sbin/logrotate /etc/logrotate.conf");
+	unit_set(p->arena, &timer, "Unit", "Description", "Hourly Log Rotation");
+	unit_set(p->arena, &timer, "Timer", "OnCalendar", "hourly");
+	/* an image without a package manager has its own, elsewhere */
+	if (plan_distro(p)->family != PACKAGE_NONE &&
+	    !plan_unit_file(p, logrotate_service, &service, e))
+		return -EINVAL;
+	if (!plan_unit_file(p, logrotate_timer, &timer, e) ||
+	    !plan_unit(p, logrotate_timer, false, e))
+		return -EINVAL;
+	return 0;
+}
+
+int build_logrotate(struct plan *p, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(logs) && r == 0; i++)
+		r = add_log(p, logs[i], e);
+	return r < 0 ? r : add_timer(p, e);
+}
+
+int build_users(struct plan *p, struct err *e)
+{
+	/* kops 1.8 calls the owner of etcd's data so, and nothing runs as it */
+	static const struct task_user user = { "user", "/var/etcd", "/sbin/nologin" };
+
+	(void)e;
+	if (plan_distro(p)->family != PACKAGE_NONE)
+		plan_new_task(p, TASK_USER, user.name)->user = user;
+	return 0;
+}

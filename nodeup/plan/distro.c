@@ -1,0 +1,103 @@
+#include "nodeup/plan/distro.h"
+
+#include <string.h>
+
+#define DEBIAN "logrotate ebtables ethtool socat nfs-common python-apt apt-transport-https curl"
+#define RHEL "logrotate ebtables ethtool socat"
+
+/* clang-format off */
+static const struct distro distros[] = {
+	{ "debian", "8",     "jessie",  PACKAGE_DEB, DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
+	{ "debian", "9",     "stretch", PACKAGE_DEB, DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
+	{ "ubuntu", "16.04", "xenial",  PACKAGE_DEB, DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
+	{ "centos", "7",     NULL,      PACKAGE_RPM, RHEL,   NULL, "ntp", "ntpd.service" },
+	{ "rhel",   "7",     NULL,      PACKAGE_RPM, RHEL,   NULL, "ntp", "ntpd.service" },
+	{ "debian",      NULL, NULL, PACKAGE_DEB, NULL, NULL, NULL, NULL },
+	{ "ubuntu",      NULL, NULL, PACKAGE_DEB, NULL, NULL, NULL, NULL },
+	{ "amazonlinux", NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
+	{ "rhel",        NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
+	{ "centos",      NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
+	{ "rocky",       NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
+	/* coreos, flatcar, containeros: no package manager */
+	{ NULL,          NULL, NULL, PACKAGE_NONE, NULL, NULL, NULL, NULL },
+};
+
+#define DEB_DEPS "bridge-utils libapparmor1 libltdl7 perl"
+#define XENIAL_DEPS "bridge-utils iptables libapparmor1 libltdl7 perl"
+#define RPM_DEPS "libtool-ltdl libseccomp libcgroup"
+#define APT "http://apt.dockerproject.org/repo/pool/main/d/docker-engine/docker-engine_"
+#define YUM "https://yum.dockerproject.org/repo/main/centos/7/Packages/docker-engine-"
+#define CE "http://download.docker.com/linux/"
+#define CE_YUM "https://download.docker.com/linux/centos/7/x86_64/stable/Packages/docker-ce-"
+
+const struct docker_package docker_packages[] = {
+	{ "jessie", "1.12.6", "docker-engine", APT "1.12.6-0~debian-jessie_amd64.deb",
+	  "1a8b0c4e3386e12964676a126d284cebf599cc8e", DEB_DEPS },
+	{ "stretch", "1.12.6", "docker-engine", APT "1.12.6-0~debian-stretch_amd64.deb",
+	  "18bb7d024658f27a1221eae4de78d792bf00611b", DEB_DEPS " libseccomp2" },
+	{ "xenial", "1.12.6", "docker-engine", APT "1.12.6-0~ubuntu-xenial_amd64.deb",
+	  "fffc22da4ad5b20715bbb6c485b2d2bb7e84fd33", XENIAL_DEPS },
+	{ "centos7 rhel7", "1.12.6", "docker-engine-selinux", YUM "selinux-1.12.6-1.el7.centos.noarch.rpm",
+	  "9a6ee0d631ca911b6927450a3c396e9a5be75047", "policycoreutils-python" },
+	{ "centos7 rhel7", "1.12.6", "docker-engine", YUM "1.12.6-1.el7.centos.x86_64.rpm",
+	  "776dbefa9dc7733000e46049293555a9a422c50e", RPM_DEPS },
+	{ "jessie", "1.13.1", "docker-engine", APT "1.13.1-0~debian-jessie_amd64.deb",
+	  "1d3370549e32ea13b2755b2db8dbc82b2b787ece", DEB_DEPS },
+	{ "stretch", "1.13.1", "docker-engine", APT "1.13.1-0~debian-stretch_amd64.deb",
+	  "19296514610aa2e5efddade5222cafae7894a689", DEB_DEPS },
+	{ "xenial", "1.13.1", "docker-engine", APT "1.13.1-0~ubuntu-xenial_amd64.deb",
+	  "d12cbd686f44536c679a03cf0137df163f0bba5f", XENIAL_DEPS },
+	{ "centos7 rhel7", "1.13.1", "docker-engine-selinux", YUM "selinux-1.13.1-1.el7.centos.noarch.rpm",
+	  "948c518a610af631fa98aa32d9bcd43e9ddd5ebc", "policycoreutils-python" },
+	{ "centos7 rhel7", "1.13.1", "docker-engine", YUM "1.13.1-1.el7.centos.x86_64.rpm",
+	  "b18f7fd8057665e7d2871d29640e214173f70fe1", RPM_DEPS },
+	{ "jessie", "17.03.2", "docker-ce", CE "debian/dists/jessie/pool/stable/amd64/docker-ce_17.03.2~ce-0~debian-jessie_amd64.deb",
+	  "a7ac54aaa7d33122ca5f7a2df817cbefb5cdbfc7", DEB_DEPS },
+	{ "stretch", "17.03.2", "docker-ce", CE "debian/dists/stretch/pool/stable/amd64/docker-ce_17.03.2~ce-0~debian-stretch_amd64.deb",
+	  "36773361cf44817371770cb4e6e6823590d10297", DEB_DEPS },
+	{ "xenial", "17.03.2", "docker-ce", CE "ubuntu/dists/xenial/pool/stable/amd64/docker-ce_17.03.2~ce-0~ubuntu-xenial_amd64.deb",
+	  "4dcee1a05ec592e8a76e53e5b464ea43085a2849", XENIAL_DEPS },
+	{ "centos7 rhel7", "17.03.2", "docker-ce-selinux", CE_YUM "selinux-17.03.2.ce-1.el7.centos.noarch.rpm",
+	  "4659c937b66519c88ef2a82a906bb156db29d191", "policycoreutils-python" },
+	{ "centos7 rhel7", "17.03.2", "docker-ce", CE_YUM "17.03.2.ce-1.el7.centos.x86_64.rpm",
+	  "494ca888f5b1553f93b9d9a5dad4a67f76cf9eb5", RPM_DEPS },
+};
+/* clang-format on */
+const size_t n_docker_packages = ARRAY_LEN(docker_packages);
+
+static bool is_release(const char *version, const char *row)
+{
+	const size_t n = strlen(row);
+
+	return strncmp(version, row, n) == 0 && (version[n] == '\0' || version[n] == '.');
+}
+
+static bool is_row(const struct distro *d, const struct facts *f)
+{
+	if (!d->distribution)
+		return true;
+	if (!str_eq(d->distribution, f->distribution))
+		return false;
+	if (!d->version)
+		return true;
+	return f->version ? is_release(f->version, d->version)
+			  : d->codename && str_eq(d->codename, f->codename);
+}
+
+const struct distro *plan_distro(const struct plan *p)
+{
+	const struct distro *d = distros;
+
+	while (!is_row(d, p->req->facts))
+		d++;
+	return d;
+}
+
+const char *distro_name(const struct distro *d)
+{
+	if (!d->packages)
+		return NULL;
+	if (d->codename)
+		return d->codename;
+	return strcmp(d->distribution, "rhel") == 0 ? "rhel7" : "centos7";
+}

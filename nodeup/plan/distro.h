@@ -1,0 +1,37 @@
+/* distro.h - what is particular about a distribution beside its paths: packages and who installs them
+ * The releases that kops 1.8 knew get what it installed there. Images of today bring their programs
+ * themselves: nothing is installed on them but what the documents name.
+ * Owner: static tables. Errors: none. Threads: all functions.
+ * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model/{docker,logrotate,packages}.go,
+ * upup/models/nodeup. */
+#pragma once
+
+#include "nodeup/plan/plan.h"
+
+struct distro {
+	const char *distribution;
+	const char *version;  /* "8" is also 8.11; NULL: any */
+	const char *codename; /* of that version, where a host tells no number */
+	enum package_family family;
+	const char *packages; /* blank-separated; NULL: kops 1.8 did not know this release */
+	const char *upgrades; /* package that installs updates by itself; NULL: none */
+	const char *ntp;      /* package that keeps the time; NULL: the image does */
+	const char *ntp_unit;
+};
+
+/* A package of docker that kops 1.8 installs. */
+struct docker_package {
+	const char *
+		distributions; /* code names and major versions, blank-separated: "jessie", "rhel7" */
+	const char *version;   /* of docker: "1.13.1" */
+	const char *name, *url, *sha1;
+	const char *needs; /* packages of the distribution */
+};
+
+extern const struct docker_package docker_packages[];
+extern const size_t n_docker_packages;
+
+/* The row of this host; one without anything for unknown facts. */
+const struct distro *plan_distro(const struct plan *p);
+/* "jessie", "centos7": how docker_packages[] calls it; NULL for a release kops 1.8 did not know. */
+const char *distro_name(const struct distro *d);

@@ -1,0 +1,250 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "tests/unit/seed.h"
+
+#define SYSTEM "/etc/systemd/system/"
+
+struct host {
+	struct world w;
+	struct plan_req req;
+};
+
+/* The seed's worker on a release of a distribution, with or without a docker. */
+static struct host *host(struct arena *a, const char *distribution, const char *version,
+			 const char *runtime)
+{
+	struct host *h = arena_new(a, struct host);
+
+	h->w = seed_world(a, false);
+	h->w.facts.distribution = distribution;
+	h->w.facts.version = version;
+	h->w.facts.arch = "amd64";
+	h->w.node.docker.version = "1.13.1";
+	h->req = seed_request(&h->w);
+	h->req.runtime = (struct plan_runtime){ .unit = runtime };
+	return h;
+}
+
+static const char *text(const struct plan *p, const char *path)
+{
+	return plan_get(p, TASK_FILE, path)->file.content;
+}
+
+static bool has_text(const struct plan *p, const char *path, const char *part)
+{
+	return strstr(text(p, path), part) != NULL;
+}
+
+static bool waits_for(const struct task *t, const struct task *need)
+{
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i] == need || waits_for(t->needs[i], need))
+			return true;
+	return false;
+}
+
+static void jessie_gets_the_docker_of_kops(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = seed_plan(a, &host(a, "debian", "8.10", NULL)->req);
+	const struct task *pkg = plan_get(&p, TASK_PACKAGE, "docker-engine");
+	const struct task *unit = plan_get(&p, TASK_UNIT, "docker.service"), *repo;
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)state;
+	assert_string_equal(digest_hex(&pkg->package.source->digest, hex),
+			    "1d3370549e32ea13b2755b2db8dbc82b2b787ece");
+	assert_string_equal(pkg->package.source->urls.v[0],
+			    "http://apt.dockerproject.org/repo/pool/main/d/docker-engine/"
+			    "docker-engine_1.13.1-0~debian-jessie_amd64.deb");
+	repo = plan_get(&p, TASK_PACKAGE,
+			"logrotate ebtables ethtool socat nfs-common python-apt "
+			"apt-transport-https curl unattended-upgrades ntp bridge-utils "
+			"libapparmor1 libltdl7 perl");
+	assert_int_equal(repo->package.family, PACKAGE_DEB);
+	assert_true(waits_for(pkg, repo));
+	assert_true(waits_for(pkg, plan_get(&p, TASK_ASSET, pkg->package.source->name)));
+	/* its postinst starts it: with our unit and our options */
+	assert_true(waits_for(pkg, plan_get(&p, TASK_FILE, SYSTEM "docker.service")));
+	assert_true(waits_for(unit, pkg));
+	assert_true(unit->unit.enable);
+	assert_true(has_text(&p, "/usr/share/doc/docker/apache.txt", "Apache License"));
+	assert_int_equal(
+		plan_get(&p, TASK_FILE, "/opt/kubernetes/helpers/docker-prestart")->file.attr.mode,
+		0755);
+	assert_null(plan_look(&p, TASK_FILE, SYSTEM "docker.service.d/10-kops.conf"));
+	assert_string_equal(
+		text(&p, SYSTEM "docker.service"),
+		"[Unit]\nDescription=Docker Application Container Engine\n"
+		"Documentation=https://docs.docker.com\nAfter=network.target docker.socket\n"
+		"Requires=docker.socket\n\n[Service]\nType=notify\n"
+		"EnvironmentFile=/etc/sysconfig/docker\nEnvironmentFile=-/etc/environment\n"
+		"ExecStart=/usr/bin/dockerd -H fd:// \"$DOCKER_OPTS\"\n"
+		"ExecReload=/bin/kill -s HUP $MAINPID\nKillMode=process\nTimeoutStartSec=0\n"
+		"LimitNOFILE=1048576\nLimitNPROC=1048576\nLimitCORE=infinity\nRestart=always\n"
+		"RestartSec=2s\nStartLimitInterval=0\nDelegate=yes\n"
+		"ExecStartPre=/opt/kubernetes/helpers/docker-prestart\n\n[Install]\n"
+		"WantedBy=multi-user.target\n");
+}
+
+static void centos_gets_both_of_its_packages_selinux_first(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = seed_plan(a, &host(a, "centos", "7", NULL)->req);
+	const struct task *first = plan_get(&p, TASK_PACKAGE, "docker-engine-selinux");
+	const struct task *second = plan_get(&p, TASK_PACKAGE, "docker-engine");
+
+	(void)state;
+	assert_true(waits_for(second, first));
+	assert_int_equal(first->package.family, PACKAGE_RPM);
+	assert_true(has_text(&p, SYSTEM "docker.service",
+			     "ExecStart=/usr/bin/dockerd \"$DOCKER_OPTS\"\n"));
+	assert_false(has_text(&p, SYSTEM "docker.service", "docker.socket"));
+	assert_false(has_text(&p, SYSTEM "docker.service", "ExecStartPre"));
+	assert_null(plan_look(&p, TASK_UNIT, "docker-healthcheck.timer"));
+	assert_non_null(plan_look(&p, TASK_UNIT, "ntpd.service"));
+}
+
+static void a_second_run_plans_what_the_first_did(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "ubuntu", "16.04", NULL);
+	struct plan before = seed_plan(a, &h->req), after;
+
+	(void)state;
+	h->req.runtime = (struct plan_runtime){ .unit = "docker.service", .is_ours = true };
+	after = seed_plan(a, &h->req);
+	assert_int_equal(before.n, after.n);
+	for (size_t i = 0; i < before.n; i++)
+		assert_string_equal(before.tasks[i]->name, after.tasks[i]->name);
+	assert_non_null(plan_look(&after, TASK_PACKAGE, "docker-engine"));
+}
+
+static void a_docker_that_is_there_is_used(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = seed_plan(a, &host(a, "debian", "8", "docker.service")->req);
+
+	(void)state;
+	assert_null(plan_look(&p, TASK_PACKAGE, "docker-engine"));
+	assert_null(plan_look(&p, TASK_FILE, SYSTEM "docker.service"));
+	assert_non_null(plan_look(&p, TASK_FILE, SYSTEM "docker.service.d/10-kops.conf"));
+}
+
+static void the_dropin_carries_the_options_to_any_unit(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "rocky", "9", "docker.service");
+	struct plan p;
+
+	(void)state;
+	h->req.runtime.exec_start = "/usr/bin/dockerd -H fd:// $DOCKER_OPTS";
+	h->w.node.kubernetes = (struct version){ 1, 10, 3 };
+	p = seed_plan(a, &h->req);
+	assert_string_equal(text(&p, SYSTEM "docker.service.d/10-kops.conf"),
+			    "[Service]\nEnvironmentFile=/etc/sysconfig/docker\n"
+			    "EnvironmentFile=-/etc/environment\nTasksMax=infinity\nExecStart=\n"
+			    "ExecStart=/usr/bin/dockerd -H fd:// $DOCKER_OPTS\n");
+	h->req.runtime.is_late = true;
+	p = seed_plan(a, &h->req);
+	assert_non_null(plan_look(&p, TASK_FILE, SYSTEM "docker.service.d/zz-kops.conf"));
+}
+
+static void what_cannot_be_installed_is_told(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "debian", "8", NULL);
+	struct plan p;
+	struct err e;
+
+	(void)state;
+	h->w.node.docker.version = "1.9.9";
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_string_equal(e.notes[2].text,
+			    "installing docker 1.9.9: there is no package of it for jessie");
+	h = host(a, "debian", "12", NULL);
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	h = host(a, "debian", "8", NULL);
+	h->w.facts.arch = "arm64";
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	/* another runtime is not pushed aside */
+	h = host(a, "debian", "8", "containerd.service");
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_string_equal(e.notes[1].text, "containerd.service");
+}
+
+static void an_image_is_not_given_packages_to_fetch(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "debian", "9", NULL);
+	struct plan p;
+
+	(void)state;
+	h->req.image_mode = true;
+	p = seed_plan(a, &h->req);
+	assert_null(plan_get(&p, TASK_PACKAGE, "docker-engine")->package.source);
+	assert_true(plan_get(&p, TASK_UNIT, "docker.service")->unit.enable);
+	assert_false(plan_get(&p, TASK_UNIT, "ntp.service")->unit.enable);
+}
+
+static void the_healthcheck_keeps_nobody_waiting(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = seed_plan(a, &host(a, "debian", "9", "docker.service")->req);
+	const struct task *t = plan_get(&p, TASK_UNIT, "docker-healthcheck.service");
+
+	(void)state;
+	assert_true(t->unit.no_wait);
+	assert_true(t->unit.once);
+	assert_true(t->unit.enable);
+	assert_string_equal(text(&p, SYSTEM "docker-healthcheck.timer"),
+			    "[Unit]\nDescription=Trigger docker-healthcheck periodically\n\n"
+			    "[Timer]\nOnUnitInactiveSec=10s\nUnit=docker-healthcheck.service\n\n"
+			    "[Install]\nWantedBy=multi-user.target\n");
+	p = seed_plan(a, &host(a, "debian", "12", "docker.service")->req);
+	assert_null(plan_look(&p, TASK_UNIT, "docker-healthcheck.service"));
+}
+
+static void images_of_today_bring_their_programs(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "debian", "12", "docker.service");
+	struct plan p = seed_plan(a, &h->req);
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < p.n; i++)
+		assert_int_not_equal(p.tasks[i]->kind, TASK_PACKAGE);
+	assert_true(has_text(&p, "/etc/apt/apt.conf.d/20auto-upgrades",
+			     "APT::Periodic::Unattended-Upgrade \"1\";\n"));
+	strv_add(a, &h->w.node.packages, "socat");
+	p = seed_plan(a, &h->req);
+	assert_int_equal(plan_get(&p, TASK_PACKAGE, "socat")->package.family, PACKAGE_DEB);
+	h->w.facts.distribution = "flatcar";
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_string_equal(e.msg, "packages: socat: this distribution installs none");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jessie_gets_the_docker_of_kops),
+		cmocka_unit_test(centos_gets_both_of_its_packages_selinux_first),
+		cmocka_unit_test(a_second_run_plans_what_the_first_did),
+		cmocka_unit_test(a_docker_that_is_there_is_used),
+		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),
+		cmocka_unit_test(what_cannot_be_installed_is_told),
+		cmocka_unit_test(an_image_is_not_given_packages_to_fetch),
+		cmocka_unit_test(the_healthcheck_keeps_nobody_waiting),
+		cmocka_unit_test(images_of_today_bring_their_programs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
