@@ -588,8 +588,7 @@ bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status
 			.next_try_ns = j->next_try_ns,
 		};
 		(void)snprintf(ret->url, sizeof(ret->url), "%s", m ? m->public : "");
-		(void)snprintf(ret->last_error, sizeof(ret->last_error), "%s",
-			       m ? m->last_error : "");
+		(void)snprintf(ret->last_error, sizeof(ret->last_error), "%s", j->last_error);
 	}
 	unlock(f);
 	return j;

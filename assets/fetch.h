@@ -21,7 +21,7 @@ struct fetch_status {
 	int64_t bytes, total; /* total -1 unknown */
 	unsigned int attempt; /* from 1 */
 	char url[256];        /* current or last mirror, public form */
-	char last_error[256]; /* "" none */
+	char last_error[256]; /* of any mirror; "" none */
 	int64_t next_try_ns;  /* monotonic; 0 while moving */
 };
 

@@ -41,6 +41,7 @@ static void begin_round(struct fetch_job *j)
 void fetch_job_restart(struct fetch_job *j)
 {
 	j->attempt = j->round = j->fruitless = 0;
+	j->last_error[0] = '\0';
 	j->best = 0;
 	j->bytes = 0;
 	j->total = -1;
@@ -147,6 +148,7 @@ void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at
 	j->err = *e;
 	m->not_before_ns = retry_at_ns;
 	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
+	(void)snprintf(j->last_error, sizeof(j->last_error), "%s", m->last_error);
 	if (e->kind != ERR_INTEGRITY)
 		return;
 	m->dropped = true;

@@ -58,7 +58,8 @@ struct fetch_job {
 	int64_t best, best_before; /* most bytes of any attempt, and before this round */
 	int64_t next_try_ns;
 	struct fetch_pace pace;
-	struct err err; /* what the last step failed with */
+	struct err err;                /* what the last step failed with */
+	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 };
 
 /* Add the asset's mirrors that are not there yet. */

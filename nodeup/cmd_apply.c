@@ -9,6 +9,7 @@
 #include "nodeup/cmd_plan.h"
 #include "nodeup/location.h"
 #include "nodeup/run/lock.h"
+#include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/window.h"
 #include "nodeup/service.h"
@@ -29,6 +30,7 @@ struct apply {
 	struct cli *cli;
 	struct session session;
 	struct status status;
+	struct progress *progress; /* of the run under way, or NULL */
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
 };
 
@@ -66,6 +68,8 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 
 	if (o)
 		report_outcome(o);
+	else
+		progress_show(ap->progress, rep);
 	if (now >= ap->next_reminder_ns) {
 		if (ap->next_reminder_ns)
 			report_waiting(rep);
@@ -185,7 +189,11 @@ static int converge(struct apply *ap, struct err *e)
 	run.watch = on_run_event;
 	run.watch_arg = ap;
 	rep = arena_new(s->arena, struct run_report);
+	ap->progress = progress_new(s->ctx.fetcher);
+	ap->status.fetcher = s->ctx.fetcher;
 	r = run_execute(s->arena, &run, rep, e);
+	progress_free(ap->progress);
+	ap->progress = NULL;
 	log_info("%s", report_summary(s->arena, rep));
 	r = watch_window(ap, &run, rep, r, e);
 	/* what was done is remembered even when something else failed */
@@ -227,6 +235,7 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	publish(ap);
 	session_close(&ap->session);
 	ap->status.rep = NULL;
+	ap->status.fetcher = NULL;
 	ap->status.conf = NULL;
 	return r;
 }

@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/location.h"
+#include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/session.h"
 
@@ -20,16 +21,24 @@ static void on_store_wait(void *arg, const char *location, int64_t since_ns, uns
 	log_warning("WAITING documents: %s, attempt %u: %s", location, attempt, last->msg);
 }
 
+struct watch {
+	struct progress *progress;
+	int64_t next_reminder_ns;
+};
+
 static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
 {
-	int64_t *next_reminder_ns = arg, now = dur_now();
+	struct watch *w = arg;
+	int64_t now = dur_now();
 
 	if (o)
 		report_outcome(o);
-	if (now < *next_reminder_ns)
+	else
+		progress_show(w->progress, rep);
+	if (now < w->next_reminder_ns)
 		return;
 	report_waiting(rep);
-	*next_reminder_ns = now + REMIND_NS;
+	w->next_reminder_ns = now + REMIND_NS;
 }
 
 /* One document's assets. */
@@ -42,7 +51,7 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 		.patience_ns = PATIENCE_NS,
 		.on_wait = on_store_wait,
 	};
-	int64_t next_reminder_ns = dur_now() + REMIND_NS;
+	struct watch watch = { .next_reminder_ns = dur_now() + REMIND_NS };
 	struct run_report *rep;
 	struct run_req run;
 	int r = session_open(s, &req, e);
@@ -51,9 +60,11 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 		return r;
 	run = session_run(s);
 	run.watch = on_run_event;
-	run.watch_arg = &next_reminder_ns;
+	run.watch_arg = &watch;
 	rep = arena_new(s->arena, struct run_report);
+	watch.progress = progress_new(s->ctx.fetcher);
 	r = run_execute(s->arena, &run, rep, e);
+	progress_free(watch.progress);
 	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
 	return r;
 }

@@ -1,5 +1,6 @@
 #include "nodeup/base/log.h"
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -8,8 +9,9 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "nodeup/base/buf.h"
 
-enum { LINE_MAX_BYTES = 4096 };
+enum { LINE_MAX_BYTES = 4096, OUTPUT_MAX = 256 << 10 };
 
 static const struct {
 	const char *name;
@@ -23,7 +25,9 @@ static const struct {
 static struct {
 	atomic_int level;
 	_Atomic(log_writer_fn *) writer;
-} sink = { .level = LOG_INFO };
+	pthread_mutex_t lock; /* of the footer, and of who writes */
+	char *footer;         /* NULL: none */
+} sink = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void log_set_level(enum log_level level)
 {
@@ -77,6 +81,65 @@ static size_t add_prefix(char *line, size_t size, enum log_level level)
 	return (size_t)n;
 }
 
+/* The lock is held. Where the footer was, and all below it, comes what follows. A terminal that became
+ * narrower may have made two rows of a line: rather leave some of it than erase what was logged. */
+static void add_erasure(struct buf *out)
+{
+	size_t rows = 0;
+
+	for (const char *p = sink.footer; p && *p; p++)
+		rows += *p == '\n';
+	if (rows)
+		(void)buf_addf(out, "\r\033[%zuA\033[J", rows);
+}
+
+/* The lock is held. Nobody is left to be told about a failure. */
+static void put(const struct buf *out)
+{
+	size_t done = 0;
+
+	while (done < out->len) {
+		ssize_t n = write(STDERR_FILENO, out->data + done, out->len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return;
+		done += (size_t)n;
+	}
+}
+
+void log_set_footer(const char *text)
+{
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+
+	if (text && !*text)
+		text = NULL;
+	(void)pthread_mutex_lock(&sink.lock);
+	if (!text && !sink.footer) {
+		(void)pthread_mutex_unlock(&sink.lock);
+		return;
+	}
+	add_erasure(&out);
+	free(sink.footer);
+	sink.footer = text ? xstrdup(text) : NULL;
+	(void)buf_adds(&out, text ? text : "");
+	put(&out);
+	(void)pthread_mutex_unlock(&sink.lock);
+}
+
+static void write_line(const char *line)
+{
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+
+	(void)pthread_mutex_lock(&sink.lock);
+	add_erasure(&out);
+	(void)buf_adds(&out, line);
+	(void)buf_adds(&out, sink.footer ? sink.footer : "");
+	put(&out);
+	(void)pthread_mutex_unlock(&sink.lock);
+}
+
 void log_line(enum log_level level, const struct log_field *fields, size_t n, const char *fmt, ...)
 {
 	log_writer_fn *writer = atomic_load(&sink.writer);
@@ -89,7 +152,7 @@ void log_line(enum log_level level, const struct log_field *fields, size_t n, co
 	prefix = add_prefix(line, sizeof(line), level);
 	message = line + prefix;
 	va_start(ap, fmt);
-	if (vsnprintf(message, sizeof(line) - prefix - 1, fmt, ap) < 0)
+	if (vsnprintf(message, sizeof(line) - prefix - 2, fmt, ap) < 0)
 		*message = '\0';
 	va_end(ap);
 	make_harmless(message);
@@ -97,7 +160,6 @@ void log_line(enum log_level level, const struct log_field *fields, size_t n, co
 		return;
 	len = strlen(line);
 	line[len++] = '\n';
-	/* nobody is left to be told about a failure */
-	if (write(STDERR_FILENO, line, len) < 0)
-		return;
+	line[len] = '\0';
+	write_line(line);
 }

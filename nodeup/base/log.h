@@ -2,7 +2,7 @@
  * Commands, the run and the report log; libraries return errors instead. Lines go to stderr as
  * "time level message" (plain on a journal) and, when a journal writer is set, there as fields.
  * Owner: the sink is the only mutable global. Errors: none; a sink that fails is ignored.
- * Threads: all functions (one write(2) a line). */
+ * Threads: all functions (one write(2) a line). Source: ECMA-48 for the footer. */
 #pragma once
 
 #include <stdbool.h>
@@ -22,6 +22,9 @@ typedef int log_writer_fn(enum log_level level, const char *message, const struc
 void log_set_level(enum log_level level);
 /* Send lines to the journal instead of stderr. NULL goes back to stderr. */
 void log_set_writer(log_writer_fn *writer);
+/* Keep this text ("" or NULL: none) below the last line of the terminal that stderr is, until it is
+ * replaced. Lines end in a newline and may have colours; the caller cuts them to the terminal's width. */
+void log_set_footer(const char *text);
 /* One line; fields may be NULL. */
 void log_line(enum log_level level, const struct log_field *fields, size_t n, const char *fmt, ...)
 	printf_like(4, 5);

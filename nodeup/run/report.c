@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/progress.h"
 
 #define PATIENCE_NS (10 * DUR_SEC)
 
@@ -67,7 +68,8 @@ void report_waiting(const struct run_report *rep)
 		/* of a worker's outcome nothing else may be read */
 		int64_t since = works || !o->run.since_ns ? o->start_ns : o->run.since_ns;
 
-		if ((!works && o->state != RUN_WAITING) || dur_now() - since < PATIENCE_NS)
+		if ((!works && o->state != RUN_WAITING) || progress_tells(o->task) ||
+		    dur_now() - since < PATIENCE_NS)
 			continue;
 		log_notice("%s %s: for %s%s%s", works ? "WORKING" : "WAITING",
 			   task_title(a, o->task), dur_human(a, dur_now() - since),
@@ -192,7 +194,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	static const char path[] = "/run/nodeup/status.json";
 	static const struct io_attr attr = { .mode = 0644 };
 	autoarena struct arena *a = arena_new_empty();
-	autobuf struct buf text = BUF_INIT(1 << 20);
+	autobuf struct buf text = BUF_INIT(8 << 20);
 	struct tree *t = tree_map(a);
 	int r;
 
@@ -210,6 +212,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 		(void)tree_set(a, t, "error", error_tree(a, st->error));
 	if (st->rep) {
 		(void)tree_set(a, t, "counts", counts_tree(a, st->rep));
+		(void)tree_set(a, t, "assets", progress_tree(a, st->rep, st->fetcher));
 		(void)tree_set(a, t, "tasks", report_tree(a, st->rep));
 	}
 	r = json_render(t, true, &text, e);

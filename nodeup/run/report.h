@@ -11,7 +11,8 @@
 void report_error(const struct err *e);
 /* One line for a task that was settled, started to wait, or will be retried. */
 void report_outcome(const struct run_outcome *o);
-/* One line for everything that waits or works and has for ten seconds; call it every ten seconds. */
+/* One line for everything that waits or works and has for ten seconds, but for what progress.h tells;
+ * call it every ten seconds. */
 void report_waiting(const struct run_report *rep);
 /* "12 of 60 tasks; waiting for asset kubelet: 3 of 110 bytes from ..." */
 char *report_progress(struct arena *a, const struct run_report *rep);
@@ -25,6 +26,7 @@ struct status {
 	const char *version, *conf;
 	const char *waiting;          /* NULL: for nothing */
 	const struct run_report *rep; /* NULL: no plan yet */
+	struct fetcher *fetcher;      /* of that run, or NULL */
 	const struct err *error;      /* NULL: none */
 	int64_t started_wall_ns;
 	unsigned int attempt;

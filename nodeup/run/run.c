@@ -186,11 +186,8 @@ static const struct run_outcome *broken_source(const struct sched *s, const stru
 {
 	for (size_t i = 0; i < s->req->n; i++) {
 		const struct task *source = s->req->tasks[i];
-		bool serves = false;
 
-		for (size_t k = 0; k < source->n_serves; k++)
-			serves |= source->serves[k] == t;
-		if (!serves)
+		if (!task_serves(source, t))
 			continue;
 		if (s->items[i].o->state == RUN_FAILED)
 			return s->items[i].o;
@@ -225,6 +222,21 @@ static void step_failed(struct sched *s, struct item *it)
 	tell(s, o);
 }
 
+/* What is still under way of what t is made from: not what has failed for good. */
+static void word_sources(const struct sched *s, struct run_outcome *o)
+{
+	size_t n = 0, max = sizeof(o->run.waiting);
+
+	for (size_t i = 0; i < s->req->n && n < max; i++) {
+		const struct task *source = s->req->tasks[i];
+
+		if (states[s->items[i].o->state].settled || !task_serves(source, o->task))
+			continue;
+		n += (size_t)snprintf(o->run.waiting + n, max - n, "%s%s %s", n ? ", " : "",
+				      task_ops(source)->kind, source->name);
+	}
+}
+
 static void stepped(struct sched *s, struct item *it)
 {
 	struct run_outcome *o = it->o;
@@ -238,6 +250,8 @@ static void stepped(struct sched *s, struct item *it)
 	} else {
 		bool first = o->run.since_ns == 0;
 
+		if (o->run.on_tasks)
+			word_sources(s, o);
 		set_state(s, o, RUN_WAITING);
 		if (first) {
 			o->run.since_ns = dur_now();

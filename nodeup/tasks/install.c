@@ -210,7 +210,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	}
 	if (r > 0) {
 		run->on_tasks = true;
-		return task_wait(run, 0, "archive %s", source->name);
+		/* which of them is for the scheduler to say: one that failed will not come */
+		return task_wait(run, 0, "its archives");
 	}
 	r = task_make_room(ctx, t->install.path, e);
 	if (r < 0)

@@ -93,6 +93,14 @@ int task_make_room(struct task_ctx *ctx, const char *path, struct err *e)
 	return r < 0 ? r : remove_empty_dir(ctx, path, e);
 }
 
+bool task_serves(const struct task *t, const struct task *other)
+{
+	for (size_t i = 0; i < t->n_serves; i++)
+		if (t->serves[i] == other)
+			return true;
+	return false;
+}
+
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
 {
 	if (t->n_serves == 0)

@@ -135,6 +135,8 @@ int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
 /* Whether everything that t serves is right already, so that t need not be done. */
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
+/* Whether t exists for that other one. */
+bool task_serves(const struct task *t, const struct task *other);
 /* Create the directory a file is to be in, and remove an empty directory from its place. */
 int task_make_room(struct task_ctx *ctx, const char *path, struct err *e) must_check;
 /* "file /etc/hosts": kind and name. */

@@ -33,6 +33,8 @@ struct graph {
 	struct err e;
 	size_t n;
 	int64_t longest_pause_ns;
+	run_watch_fn *watch; /* instead of the one that measures pauses */
+	char said[ERR_NOTE_MAX];
 };
 
 /* scripts are found through the task's name, which points at one */
@@ -143,7 +145,7 @@ static int execute(struct graph *g, int64_t deadline_ns)
 		.ctx = &g->ctx,
 		.workers = workers,
 		.deadline_ns = deadline_ns,
-		.watch = note_pause,
+		.watch = g->watch ? g->watch : note_pause,
 		.watch_arg = g,
 	};
 	r = run_execute(g->arena, &req, &g->rep, &g->e);
@@ -325,6 +327,37 @@ static void what_misses_a_broken_source_fails_with_its_error(void **state)
 	arena_free(g.arena);
 }
 
+/* The last thing that was said of who waits for tasks. */
+static void keep_waiting(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	struct graph *g = arg;
+
+	(void)o;
+	if (rep->outcomes[3].run.waiting[0])
+		(void)snprintf(g->said, sizeof(g->said), "%s", rep->outcomes[3].run.waiting);
+}
+
+/* What failed will not come: nobody is told to wait for it. */
+static void what_waits_names_what_is_under_way(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	serve(&g, 0, 3);
+	serve(&g, 1, 3);
+	serve(&g, 2, 3);
+	g.tasks[0].optional = g.tasks[2].optional = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.scripts[1].waits = 300;
+	g.scripts[2] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.scripts[3].wait_for_tasks = true;
+	g.watch = keep_waiting;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_string_equal(g.said, "scripted b");
+	arena_free(g.arena);
+}
+
 static void the_deadline_says_what_it_waited_for(void **state)
 {
 	struct graph g;
@@ -428,6 +461,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
+		cmocka_unit_test(what_waits_names_what_is_under_way),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),
 		cmocka_unit_test(the_deadline_exits_with_what_failed),
 		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),

@@ -1,0 +1,301 @@
+#include "nodeup/run/progress.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+
+enum { COLUMNS = 80, ROWS = 24, NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
+
+#define QUIET_NS (10 * DUR_SEC)
+/* how much of the rate is of the last look */
+#define NEWEST 0.3
+
+/* What was shown of one task. */
+struct shown {
+	int64_t at_ns, bytes; /* at the last look */
+	double rate;
+	int64_t said_ns; /* plain: the last line */
+	unsigned int attempt;
+	bool waiting;
+};
+
+struct progress {
+	struct fetcher *fetcher;
+	bool redraws, colours;
+	struct shown *shown; /* by task index */
+	size_t n;
+};
+
+struct progress *progress_new(struct fetcher *f)
+{
+	struct progress *p = xcalloc(1, sizeof(*p));
+	const char *term = getenv("TERM");
+
+	p->fetcher = f;
+	p->redraws = isatty(STDERR_FILENO) && !str_is_empty(term) && !str_eq(term, "dumb");
+	p->colours = p->redraws && str_is_empty(getenv("NO_COLOR"));
+	return p;
+}
+
+void progress_free(struct progress *p)
+{
+	if (!p)
+		return;
+	log_set_footer(NULL);
+	free(p->shown);
+	free(p);
+}
+
+bool progress_tells(const struct task *t)
+{
+	return t->kind == TASK_ASSET;
+}
+
+static char *amount(struct arena *a, const struct fetch_status *st)
+{
+	double unit = st->total >= 1000000 || st->bytes >= 1000000 ? 1e6 : 1e3;
+	const char *name = unit > 1e3 ? "MB" : "kB";
+
+	if (st->total < 0)
+		return arena_printf(a, "%.1f %s", (double)st->bytes / unit, name);
+	return arena_printf(a, "%3d%%  %.1f of %.1f %s",
+			    st->total ? (int)(100.0 * (double)st->bytes / (double)st->total) : 100,
+			    (double)st->bytes / unit, (double)st->total / unit, name);
+}
+
+static char *time_left(struct arena *a, const struct fetch_status *st, double rate)
+{
+	double left = (double)(st->total - st->bytes) / rate;
+	long long s = left < 1e6 ? (long long)(left + 0.5) : 0;
+
+	if (s >= 3600)
+		return arena_printf(a, "%lld:%02lld:%02lld left", s / 3600, s / 60 % 60, s % 60);
+	return arena_printf(a, "%lld:%02lld left", s / 60, s % 60);
+}
+
+static bool is_waiting(const struct fetch_status *st, int64_t now_ns)
+{
+	return st->next_try_ns > now_ns;
+}
+
+char *progress_text(struct arena *a, const struct fetch_status *st, double rate, int64_t now_ns)
+{
+	char *text;
+
+	if (st->attempt == 0)
+		return arena_str(a, "being looked for in the cache");
+	if (is_waiting(st, now_ns))
+		return arena_printf(a, "attempt %u, next in %s: %s", st->attempt,
+				    dur_human(a, st->next_try_ns - now_ns), st->last_error);
+	text = amount(a, st);
+	if (st->total >= 0 && st->bytes >= st->total)
+		return arena_printf(a, "%s  being verified", text);
+	if (rate > 0)
+		text = arena_printf(a, "%s  %.1f MB/s", text, rate / 1e6);
+	if (rate > 0 && st->total >= 0)
+		text = arena_printf(a, "%s  %s", text, time_left(a, st, rate));
+	return arena_printf(a, "%s  attempt %u  %s", text, st->attempt, st->url);
+}
+
+/* What came since the last look, smoothed. A new attempt may have less than the one before. */
+static void look(struct shown *s, const struct fetch_status *st, int64_t now)
+{
+	int64_t took = now - s->at_ns;
+
+	if (s->at_ns && took <= 0)
+		return;
+	if (s->at_ns && st->bytes >= s->bytes) {
+		double rate = (double)(st->bytes - s->bytes) * 1e9 / (double)took;
+
+		s->rate = s->rate > 0 ? s->rate * (1 - NEWEST) + rate * NEWEST : rate;
+	} else {
+		s->rate = 0;
+	}
+	s->at_ns = now;
+	s->bytes = st->bytes;
+}
+
+/* Cut to the columns there are; what is no ASCII has a width that nobody here knows. */
+static void add_line(struct buf *b, const struct progress *p, const char *name, const char *text,
+		     bool waiting, size_t columns, size_t names)
+{
+	autoarena struct arena *a = arena_new_empty();
+	char *line = arena_printf(a, "%-*.*s  %s", (int)names, (int)names, name, text);
+	size_t n = strlen(line), bold;
+
+	for (size_t i = 0; i < n; i++)
+		if (line[i] < ' ' || line[i] > '~')
+			line[i] = '?';
+	if (n > columns)
+		line[n = columns] = '\0';
+	bold = names < n ? names : n;
+	if (p->colours)
+		(void)buf_addf(b, "\033[1m%.*s\033[0m%s%s%s\n", (int)bold, line,
+			       waiting ? "\033[33m" : "", line + bold, waiting ? "\033[0m" : "");
+	else
+		(void)buf_addf(b, "%s\n", line);
+}
+
+/* Each time something happens it is looked at by a worker for a moment. */
+static bool is_under_way(const struct run_outcome *o)
+{
+	return progress_tells(o->task) && (o->state == RUN_WAITING || o->state == RUN_WORKING);
+}
+
+/* How wide the names' column is. */
+static size_t widest(const struct run_report *rep)
+{
+	size_t names = 0;
+
+	for (size_t i = 0; i < rep->n; i++) {
+		size_t n = strlen(rep->outcomes[i].task->name);
+
+		if (is_under_way(&rep->outcomes[i]) && n > names)
+			names = n;
+	}
+	return names < NAME_MAX_COLUMNS ? names : NAME_MAX_COLUMNS;
+}
+
+static void redraw(struct progress *p, const struct run_report *rep, int64_t now)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf b = BUF_INIT(FOOTER_MAX);
+	size_t names = widest(rep), lines = 0, more = 0;
+	struct winsize size = { 0 };
+
+	/* asked each time: a terminal may have changed */
+	(void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	if (size.ws_col < 2)
+		size.ws_col = COLUMNS;
+	if (size.ws_row < 4)
+		size.ws_row = ROWS;
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		struct fetch_status st;
+
+		if (!is_under_way(o) || !fetch_status(p->fetcher, o->task->asset.asset, &st))
+			continue;
+		look(&p->shown[i], &st, now);
+		if (lines + 3 > size.ws_row) {
+			more++;
+			continue;
+		}
+		add_line(&b, p, o->task->name, progress_text(a, &st, p->shown[i].rate, now),
+			 is_waiting(&st, now), (size_t)size.ws_col - 1, names);
+		lines++;
+	}
+	if (more)
+		(void)buf_addf(&b, "and %zu more\n", more);
+	log_set_footer(buf_str(&b));
+}
+
+/* A line when it is another attempt, or waits now and did not before; else the quiet is broken seldom. */
+static void say(struct progress *p, const struct run_outcome *o, int64_t now)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct shown *s = &p->shown[o->task->index];
+	struct fetch_status st;
+	bool waiting, first, changed;
+
+	if (!fetch_status(p->fetcher, o->task->asset.asset, &st))
+		return;
+	waiting = is_waiting(&st, now);
+	first = s->at_ns == 0;
+	changed = s->attempt != st.attempt || s->waiting != waiting;
+	look(s, &st, now);
+	s->attempt = st.attempt;
+	s->waiting = waiting;
+	if (first)
+		s->said_ns = now; /* what is soon done needs no line */
+	/* of the first attempt there is nothing to say yet */
+	if (now - s->said_ns < QUIET_NS && (!changed || !st.last_error[0]))
+		return;
+	s->said_ns = now;
+	if (waiting)
+		log_warning("WAITING asset %s: %s", o->task->name, progress_text(a, &st, 0, now));
+	else
+		log_info("asset %s: %s%s%s", o->task->name, progress_text(a, &st, s->rate, now),
+			 st.last_error[0] ? "; before: " : "", st.last_error);
+}
+
+void progress_show(struct progress *p, const struct run_report *rep)
+{
+	int64_t now = dur_now();
+
+	if (!p->fetcher)
+		return;
+	if (p->n != rep->n) {
+		free(p->shown);
+		p->shown = xcalloc(rep->n + 1, sizeof(*p->shown));
+		p->n = rep->n;
+	}
+	if (p->redraws) {
+		redraw(p, rep, now);
+		return;
+	}
+	for (size_t i = 0; i < rep->n; i++)
+		if (is_under_way(&rep->outcomes[i]))
+			say(p, &rep->outcomes[i], now);
+}
+
+static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)
+{
+	if (!str_is_empty(text))
+		(void)tree_set(a, map, key, tree_string(a, text));
+}
+
+static void set_number(struct arena *a, struct tree *map, const char *key, int64_t v)
+{
+	(void)tree_set(a, map, key, tree_plain(a, arena_printf(a, "%lld", (long long)v)));
+}
+
+/* A moment of the monotonic clock, in milliseconds since 1970. */
+static int64_t wall_ms(int64_t then_ns)
+{
+	return (dur_wall() + then_ns - dur_now()) / DUR_MS;
+}
+
+static void add_status(struct arena *a, struct tree *t, const struct run_outcome *o,
+		       const struct fetch_status *st)
+{
+	int64_t now = dur_now();
+
+	set_number(a, t, "bytes", st->bytes);
+	if (st->total >= 0)
+		set_number(a, t, "total", st->total);
+	if (st->attempt)
+		set_number(a, t, "attempt", st->attempt);
+	set_text(a, t, "mirror", st->url);
+	set_text(a, t, "lastError", st->last_error);
+	if (!is_under_way(o))
+		return;
+	set_text(a, t, "waiting", progress_text(a, st, 0, now));
+	if (o->run.since_ns)
+		set_number(a, t, "sinceUnixMs", wall_ms(o->run.since_ns));
+	if (is_waiting(st, now))
+		set_number(a, t, "nextTryUnixMs", wall_ms(st->next_try_ns));
+}
+
+struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f)
+{
+	struct tree *assets = tree_seq(a);
+
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		struct fetch_status st;
+		struct tree *t;
+
+		if (!progress_tells(o->task))
+			continue;
+		t = tree_map(a);
+		set_text(a, t, "name", o->task->name);
+		set_text(a, t, "state", run_state_name(o->state));
+		if (f && fetch_status(f, o->task->asset.asset, &st))
+			add_status(a, t, o, &st);
+		(void)tree_add(a, assets, t);
+	}
+	return assets;
+}

@@ -1,0 +1,27 @@
+/* progress.h - what a person sees of assets under way
+ * On a terminal one line an asset, redrawn in place below the log; elsewhere (a console, a journal,
+ * TERM=dumb) a plain line when something changes, and at most one in ten seconds when nothing does.
+ * Owner: progress_new/progress_free; freeing clears the terminal. Errors: none. Units: bytes, monotonic
+ * ns, columns. Threads: the scheduler's. Source: terminals as ECMA-48; no-color.org. */
+#pragma once
+
+#include "nodeup/base/tree.h"
+#include "nodeup/run/run.h"
+
+struct progress;
+
+/* Looks at stderr, TERM and NO_COLOR. NULL fetcher: nothing is ever under way. */
+struct progress *progress_new(struct fetcher *f) must_check;
+/* Release, and leave nothing on the terminal; NULL is fine. */
+void progress_free(struct progress *p);
+/* Show how it is now; a few times a second. */
+void progress_show(struct progress *p, const struct run_report *rep);
+/* Whether waiting assets are shown here, so that nobody else need say so. */
+bool progress_tells(const struct task *t);
+
+/* "45%  50.1 of 110.7 MB  12.3 MB/s  0:05 left  attempt 1  https://mirror/kubelet", or what it waits
+ * for. rate: bytes a second, 0 unknown. */
+char *progress_text(struct arena *a, const struct fetch_status *st, double rate, int64_t now_ns);
+/* One map for each asset: name, state, bytes, total, mirror, attempt, what it waits for, since when, the
+ * last error, the next try. */
+struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f);
