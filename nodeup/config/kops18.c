@@ -356,16 +356,23 @@ static void set_cloud_config(struct kops18_build *b)
 		strmap_set(b->arena, lines, "ElbSecurityGroup", c->elb_security_group);
 }
 
-static void add_etcd_cluster(struct kops18_build *b, const char *name, const char *version,
-			     struct strv members)
+static void add_etcd_cluster(struct kops18_build *b, const char *name,
+			     const struct kops18_etcd_cluster *c, struct strv members)
 {
-	const struct node_etcd_cluster c = { name, either(version, NULL, "2.2.1"), members };
+	const struct node_etcd_cluster cluster = {
+		.name = name,
+		.version = either(c->version, NULL, "2.2.1"),
+		.members = members,
+		.leader_election_timeout = c->leader_election_timeout,
+		.heartbeat_interval = c->heartbeat_interval,
+	};
 
-	arena_push(b->arena, b->node->etcd_clusters.v, b->node->etcd_clusters.n, c);
+	arena_push(b->arena, b->node->etcd_clusters.v, b->node->etcd_clusters.n, cluster);
 }
 
 static void set_etcd_clusters(struct kops18_build *b)
 {
+	const struct kops18_etcd_cluster none = { 0 };
 	struct strv one = { 0 };
 
 	for (size_t i = 0; i < b->cluster.etcd_clusters.n; i++) {
@@ -374,15 +381,15 @@ static void set_etcd_clusters(struct kops18_build *b)
 
 		for (size_t k = 0; k < c->members.n; k++)
 			strv_add(b->arena, &members, either(c->members.v[k].name, NULL, "a"));
-		add_etcd_cluster(b, either(c->name, NULL, "main"), c->version, members);
+		add_etcd_cluster(b, either(c->name, NULL, "main"), c, members);
 		if (c->enable_etcd_tls.set && c->enable_etcd_tls.v)
 			b->node->etcd_tls = true;
 	}
 	if (b->cluster.etcd_clusters.n)
 		return;
 	strv_add(b->arena, &one, "a");
-	add_etcd_cluster(b, "main", NULL, one);
-	add_etcd_cluster(b, "events", NULL, one);
+	add_etcd_cluster(b, "main", &none, one);
+	add_etcd_cluster(b, "events", &none, one);
 }
 
 static int read_image(struct kops18_build *b, const struct tree *t, const char *path,

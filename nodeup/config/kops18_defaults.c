@@ -79,7 +79,8 @@ static const char *cluster_cidr(struct kops18_build *b)
 static void default_docker(struct kops18_build *b)
 {
 	b->cluster.docker = (struct docker_spec){
-		.bridge = "",
+		/* the network of old needs the bridge that kubelet configures */
+		.bridge = strcmp(b->node->networking, "classic") == 0 ? "cbr0" : "",
 		.ip_masq = no,
 		.ip_tables = no,
 		.log_driver = "json-file",

@@ -36,6 +36,7 @@ struct node_etcd_cluster {
 	const char *name;    /* "main", "events" */
 	const char *version; /* "2.2.1" */
 	struct strv members; /* "a", "b", "c" */
+	struct opt_dur leader_election_timeout, heartbeat_interval;
 };
 
 struct node_etcd_clusters {

@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/plan/pieces.h"
 
 static const char kubeconfig[] = "/var/lib/kops/kubeconfig";
@@ -56,6 +57,28 @@ static void add_tls_flags(struct plan *p, struct strv *flags)
 		strv_add(p->arena, flags, args[i]);
 }
 
+static void add_milliseconds(struct plan *p, struct strv *flags, const char *key,
+			     const struct opt_dur *d)
+{
+	if (d->set)
+		add(p, flags, key, arena_printf(p->arena, "%lld", (long long)(d->ns / DUR_MS)));
+}
+
+static void add_etcd_flags(struct plan *p, struct strv *flags)
+{
+	const struct node *n = p->req->node;
+	const struct node_etcd_cluster *c = n->etcd_clusters.v;
+	const char *registry = n->container_registry;
+
+	if (n->etcd_clusters.n == 0)
+		return;
+	add(p, flags, "etcd-image",
+	    arena_printf(p->arena, "%s/etcd:%s", registry ? registry : "gcr.io/google_containers",
+			 c->version));
+	add_milliseconds(p, flags, "etcd-election-timeout", &c->leader_election_timeout);
+	add_milliseconds(p, flags, "etcd-heartbeat-interval", &c->heartbeat_interval);
+}
+
 static struct strv protokube_flags(struct plan *p)
 {
 	const struct node *n = p->req->node;
@@ -66,14 +89,11 @@ static struct strv protokube_flags(struct plan *p)
 	add(p, &flags, "containerized", "true");
 	add(p, &flags, "master", n->is_master ? "true" : "false");
 	add(p, &flags, "v", "4");
-	if (n->is_master && n->channels.n)
+	if (n->channels.n)
 		add(p, &flags, "channels", strv_join(p->arena, &n->channels, ","));
-	if (n->is_master && node_k8s_at_least(n, 1, 6))
+	if (node_k8s_at_least(n, 1, 6))
 		add(p, &flags, "initialize-rbac", "true");
-	if (n->etcd_clusters.n)
-		add(p, &flags, "etcd-image",
-		    arena_printf(p->arena, "gcr.io/google_containers/etcd:%s",
-				 n->etcd_clusters.v[0].version));
+	add_etcd_flags(p, &flags);
 	add_dns_flags(p, &flags);
 	add_zone(p, &flags);
 	add_tls_flags(p, &flags);
@@ -105,17 +125,20 @@ static const char *command(struct plan *p, const char *env)
 	static const char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:"
 				   "/bin:/opt/kops/bin";
 	struct strv flags = protokube_flags(p), quoted = { 0 };
+	const char *kubectl = "";
 
+	if (p->req->node->is_master)
+		kubectl = arena_printf(p->arena, "-v %s:/opt/kops/bin:ro --env %s ",
+				       plan_layout(p)->kubectl_dir, path);
 	for (size_t i = 0; i < flags.n; i++)
 		strv_add(p->arena, &quoted, unit_quote(p->arena, flags.v[i]));
-	return arena_printf(p->arena,
-			    "/usr/bin/docker run -v /:/rootfs/ -v /var/run/dbus:/var/run/dbus "
-			    "-v /run/systemd:/run/systemd -v %s:/opt/kops/bin:ro --env %s "
-			    "--net=host --pid=host --privileged --env KUBECONFIG=/rootfs%s %s %s "
-			    "/usr/bin/protokube %s",
-			    plan_layout(p)->kubectl_dir, path, kubeconfig, env,
-			    unit_quote(p->arena, p->req->node->protokube.name),
-			    strv_join(p->arena, &quoted, " "));
+	return arena_printf(
+		p->arena,
+		"/usr/bin/docker run -v /:/rootfs/ -v /var/run/dbus:/var/run/dbus "
+		"-v /run/systemd:/run/systemd %s--net=host --pid=host --privileged --env KUBECONFIG=/rootfs%s %s %s "
+		"/usr/bin/protokube %s",
+		kubectl, kubeconfig, env, unit_quote(p->arena, p->req->node->protokube.name),
+		strv_join(p->arena, &quoted, " "));
 }
 
 /* An archive to be loaded; anything else is a name that docker pulls. */

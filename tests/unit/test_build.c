@@ -521,7 +521,9 @@ static void gossip_needs_protokube_everywhere(void **state)
 	unit = file(&p, "/etc/systemd/system/protokube.service")->content;
 	assert_non_null(strstr(unit, " --dns-internal-suffix=internal.x.k8s.local --dns=gossip "));
 	assert_non_null(strstr(unit, " --master=false "));
-	assert_null(strstr(unit, "--channels="));
+	/* it has the channels of all, but no kubectl to apply them with */
+	assert_non_null(strstr(unit, " --channels="));
+	assert_null(strstr(unit, "/opt/kops/bin"));
 	assert_null(plan_look(&p, TASK_FILE, "/var/lib/kops/kubeconfig"));
 	assert_non_null(strstr(mounts(a, manifest(a, &p, "kube-proxy")), "etchosts=/etc/hosts"));
 }
