@@ -116,6 +116,18 @@ static bool is_installed_from(const struct task *t, const struct task *asset)
 	return t->package.source && is_same_asset(t->package.source, asset->asset.asset);
 }
 
+/* A mount or swap unit of the volume. */
+static bool is_unit_of_volume(const struct task *t, const struct task *volume)
+{
+	const struct node_volume *want = volume->volume.want;
+	autoarena struct arena *a = arena_new_empty();
+	const char *device = arena_printf(a, "/dev/disk/by-uuid/%s", volume->volume.uuid);
+	const char *name = want->path ? arena_printf(a, "%s.mount", unit_escape_path(a, want->path))
+				      : arena_printf(a, "%s.swap", unit_escape_path(a, device));
+
+	return strcmp(t->unit.name, name) == 0;
+}
+
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
@@ -146,6 +158,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },
+	{ TASK_UNIT, TASK_VOLUME, is_unit_of_volume },
 };
 
 /* For whose sake the first kind is there at all. */

@@ -11,7 +11,7 @@ const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
 	[TASK_INSTALL] = &task_install_ops, [TASK_SYSCTL] = &task_sysctl_ops,
 	[TASK_USER] = &task_user_ops,       [TASK_PACKAGE] = &task_package_ops,
 	[TASK_RELOAD] = &task_reload_ops,   [TASK_IMAGE] = &task_image_ops,
-	[TASK_UNIT] = &task_unit_ops,
+	[TASK_UNIT] = &task_unit_ops,       [TASK_VOLUME] = &task_volume_ops,
 };
 
 const struct task_ops *task_ops(const struct task *t)

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/volumes/nvme.h"
 
-enum { ATTR_MAX = 4096, SECTOR = 512 };
+enum { ATTR_MAX = 4096, LINK_MAX = 4096, SECTOR = 512 };
 
 static const char model_store[] = "Amazon EC2 NVMe Instance Storage";
 static const char model_ebs[] = "Amazon Elastic Block Store";
@@ -230,4 +231,19 @@ char *disk_identity(struct arena *a, const struct disk_host *h, const struct dis
 		return arena_printf(a, "serial=%s size=%" PRIu64, d->serial, d->size);
 	return arena_printf(a, "serial=%s size=%" PRIu64 " name=%s seq=%" PRIu64 " boot=%s",
 			    d->serial, d->size, d->name, d->seq, boot ? boot : "");
+}
+
+char *disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d)
+{
+	char *path = arena_alloc(a, LINK_MAX);
+	autoclose int fd = -1;
+	struct err ignored;
+	ssize_t n = -1;
+
+	if (io_open(h->root_fd, d->node, O_PATH, &fd, &ignored) == 0)
+		n = readlink(arena_printf(a, "/proc/self/fd/%d", fd), path, LINK_MAX - 1);
+	if (n <= 0)
+		return arena_str(a, d->node);
+	path[n] = '\0';
+	return path;
 }

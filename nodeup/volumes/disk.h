@@ -51,6 +51,8 @@ char *disk_describe(struct arena *a, const struct disk *d);
 /* One line that says which disk this is, whatever it is called: a later one with the same line is the
  * same disk in the same boot, and with a serial number in any boot. */
 char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d);
+/* The path by which a program of this machine opens it, links followed. */
+char *disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d);
 /* "5.5 GiB" */
 char *disk_size(struct arena *a, uint64_t bytes);
 /* Whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */

@@ -87,6 +87,7 @@ static void no_signature(const struct disk_host *h, struct arena *a, int fd, uin
 		give(ret, PROBE_DATA, arena_printf(a, "unknown data at byte %" PRIu64, at));
 	else
 		give(ret, PROBE_BLANK, "nothing");
+	ret->unknown = r > 0;
 }
 
 static bool set_up(blkid_probe pr, int fd)

@@ -17,6 +17,7 @@ struct probe {
 		has; /* for people: "ext4 file system", "unknown data at byte 1024", "read error..." */
 	const char *fs;           /* TYPE of libblkid, NULL: no signature that it knows */
 	const char *uuid, *label; /* "" without */
+	bool unknown;             /* DATA without any signature */
 	bool incomplete;          /* a file system whose making did not come to its end */
 };
 

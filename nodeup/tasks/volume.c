@@ -1,0 +1,270 @@
+#include "nodeup/tasks/volume.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/volumes/discover.h"
+#include "nodeup/volumes/format.h"
+#include "nodeup/volumes/probe.h"
+
+/* where the documents say nothing; attaching a volume can take minutes */
+#define PATIENCE_NS (300 * DUR_SEC)
+#define LOOK_AGAIN_NS (500 * DUR_MS)
+
+struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
+				const char *machine)
+{
+	return (struct volume_req){
+		.name = want->name,
+		.asked = tree_where(a, &want->pos),
+		.machine = machine ? machine : "",
+		.mkfs = {
+			.fs = want->filesystem,
+			.uuid = uuid ? uuid : "",
+			.label = want->label,
+			.raid = want->raid,
+			.options = want->format_options,
+		},
+		.persist = want->persist,
+	};
+}
+
+static int id_of_tag(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
+		     const char **ret, struct err *e)
+{
+	int r;
+
+	if (!ctx->volume_of_tag)
+		return err_config(e, "no volume can be found by its tag %s here", want->tag_key);
+	r = ctx->volume_of_tag(ctx->volume_of_tag_arg, a, want->tag_key, want->tag_value, ret, e);
+	if (r == -EAGAIN)
+		return err_fail(e, ERR_SYSTEM, ENODEV, "no volume tagged %s=%s is attached",
+				want->tag_key, want->tag_value);
+	return r;
+}
+
+int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
+		 struct disks *ret, const char **ret_missing, struct err *e)
+{
+	struct disk_want disks = { .nth = want->nth, .volume_id = want->volume_id };
+	int r = 0;
+
+	switch (want->disks) {
+	case NODE_DISKS_PATHS:
+		disks.by = DISK_BY_PATHS;
+		disks.paths = want->devices;
+		break;
+	case NODE_DISKS_INSTANCE_STORE:
+		disks.by = DISK_BY_STORE;
+		break;
+	case NODE_DISKS_TAG:
+		r = id_of_tag(want, ctx, a, &disks.volume_id, e);
+		disks.by = DISK_BY_VOLUME_ID;
+		break;
+	case NODE_DISKS_VOLUME_ID:
+		disks.by = DISK_BY_VOLUME_ID;
+		break;
+	}
+	return r < 0 ? r : disk_find(ctx->disks, a, &disks, ret, ret_missing, e);
+}
+
+const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx, struct arena *a)
+{
+	const struct mkfs_kind *kind = mkfs_kind(want->filesystem);
+	const char *missing;
+	struct record record;
+	struct err ignored;
+	struct disks disks;
+	struct probe p;
+
+	if (!want->persist || !kind || !ctx->disks)
+		return NULL;
+	if (volume_disks(want, ctx, a, &disks, &missing, &ignored) == 0) {
+		probe_disk(ctx->disks, a, &disks.v[0], want->persist, &p);
+		if (str_eq(p.fs, kind->type) && *p.uuid && !p.incomplete)
+			return p.uuid;
+	}
+	if (record_get(ctx->root_fd, a, want->name, &record) && record.done &&
+	    str_eq(record.fs, want->filesystem))
+		return record.uuid;
+	return NULL;
+}
+
+static struct strv names_of(struct arena *a, const struct disks *disks)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < disks->n; i++)
+		strv_add(a, &names, disks->v[i].name);
+	return names;
+}
+
+void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a, struct strv *ret)
+{
+	const struct node_volume *want = t->volume.want;
+	const char *missing = NULL;
+	struct disks disks;
+	struct err e;
+
+	if (!ctx->disks)
+		return;
+	if (volume_disks(want, ctx, a, &disks, &missing, &e) < 0) {
+		strv_add(a, ret, arena_str(a, e.msg));
+		return;
+	}
+	for (size_t i = 0; i < disks.n; i++) {
+		struct probe p;
+
+		probe_disk(ctx->disks, a, &disks.v[i], want->persist, &p);
+		strv_add(a, ret,
+			 arena_printf(a, "%s: %s, has %s", disks.v[i].name,
+				      disk_describe(a, &disks.v[i]),
+				      p.state == PROBE_BLANK ? "nothing: it is blank" : p.has));
+	}
+	if (missing)
+		strv_add(a, ret, arena_printf(a, "%s: not here yet", missing));
+}
+
+static int say_difference(const struct task *t, struct arena *a, const struct disks *disks,
+			  const struct judged *j, struct task_diff *diff)
+{
+	const struct strv names = names_of(a, disks);
+	const char *text = strv_join(a, &names, ", ");
+
+	switch (j->verdict) {
+	case VERDICT_OURS:
+		if (j->recorded)
+			return TASK_EQUAL;
+		return task_differs(diff, "%s of %s has no record", t->volume.want->filesystem,
+				    text);
+	case VERDICT_ADOPT:
+		return task_differs(diff, "%s has %s with UUID %s already", text,
+				    t->volume.want->filesystem, j->uuid);
+	case VERDICT_FORMAT:
+		break;
+	}
+	return task_differs(diff, "%s (%s) %s: %s", text, disk_describe(a, &disks->v[0]),
+			    j->again        ? "was being formatted by us"
+			    : disks->n == 1 ? "is blank"
+					    : "are blank",
+			    mkfs_kind(t->volume.want->filesystem)->tool);
+}
+
+static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct task_volume *v = &t->volume;
+	const struct volume_req req = volume_req_of(a, v->want, v->uuid, v->machine);
+	const char *missing = NULL;
+	struct disks disks;
+	struct judged j;
+	int r;
+
+	/* the disks of an image are those of the machine that it is made on */
+	if (ctx->image_mode || !ctx->disks)
+		return TASK_EQUAL;
+	r = mkfs_check(&req.mkfs, 0, e);
+	if (r < 0)
+		return r;
+	r = volume_disks(v->want, ctx, a, &disks, &missing, e);
+	if (r == -ENODEV)
+		return task_differs(diff, "%s", e->msg);
+	if (r < 0)
+		return r;
+	r = judge_disks(ctx->disks, a, &req, &disks, &j, e);
+	if (r < 0)
+		return r;
+	if (missing && j.verdict != VERDICT_OURS)
+		return task_differs(diff, "%s is not here yet", missing);
+	return say_difference(t, a, &disks, &j, diff);
+}
+
+/* A volume that persists has a file system of its own: the mount unit must have that one's UUID. */
+static int adopt(const struct task *t, struct task_ctx *ctx, struct arena *a,
+		 const struct volume_req *req, const struct disks *disks, const char *uuid,
+		 struct task_run *run, struct err *e)
+{
+	int r = format_record(ctx->disks, a, req, disks, uuid, true, e);
+
+	if (r < 0)
+		return r;
+	run->final = true;
+	return err_fail(e, ERR_BUSY, EAGAIN,
+			"%s on %s has UUID %s, planned was %s: recorded, the next run mounts it",
+			req->mkfs.fs, disks->v[0].name, uuid, t->volume.uuid);
+}
+
+static int64_t patience_of(const struct task *t)
+{
+	return t->volume.want->device_timeout_ns ? t->volume.want->device_timeout_ns : PATIENCE_NS;
+}
+
+static bool is_out_of_patience(const struct task *t, const struct task_run *run)
+{
+	return run->since_ns && dur_now() - run->since_ns >= patience_of(t);
+}
+
+static int wait_for(const struct task *t, struct task_run *run, const char *what)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return task_wait(run, dur_now() + LOOK_AGAIN_NS, "%s, waiting up to %s", what,
+			 dur_human(a, patience_of(t)));
+}
+
+static int find_or_wait(const struct task *t, struct task_ctx *ctx, struct arena *a,
+			struct task_run *run, struct disks *ret, const char **ret_missing,
+			struct err *e)
+{
+	autoarena struct arena *text = arena_new_empty();
+	struct err absent;
+	int r = volume_disks(t->volume.want, ctx, a, ret, ret_missing, &absent);
+
+	if (r >= 0)
+		return 0;
+	if (r == -ENODEV && !is_out_of_patience(t, run))
+		return wait_for(t, run, absent.msg);
+	*e = absent;
+	if (r == -ENODEV) {
+		run->final = true;
+		err_note(e, "got", "no such disk for %s", dur_human(text, patience_of(t)));
+	}
+	return r;
+}
+
+static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct task_volume *v = &t->volume;
+	const struct volume_req req = volume_req_of(a, v->want, v->uuid, v->machine);
+	const char *missing = NULL;
+	struct disks disks;
+	struct judged j;
+	int r;
+
+	r = find_or_wait(t, ctx, a, run, &disks, &missing, e);
+	if (r != 0)
+		return r;
+	r = judge_disks(ctx->disks, a, &req, &disks, &j, e);
+	if (r < 0)
+		return r;
+	/* some mappings promise disks that this type of instance has not: those that are here will do */
+	if (missing && j.verdict == VERDICT_FORMAT && !is_out_of_patience(t, run))
+		return wait_for(t, run, arena_printf(a, "%s is not here", missing));
+	if (j.verdict == VERDICT_ADOPT)
+		return adopt(t, ctx, a, &req, &disks, j.uuid, run, e);
+	return format_disks(ctx->disks, a, &req, &disks, e);
+}
+
+static void volume_inputs(const struct task *t, struct digest_ctx *d)
+{
+	digest_update(d, t->volume.uuid, strlen(t->volume.uuid) + 1);
+}
+
+const struct task_ops task_volume_ops = {
+	.kind = "volume",
+	.check = volume_check,
+	.apply = volume_apply,
+	.inputs = volume_inputs,
+};

@@ -1,0 +1,19 @@
+/* volume.h - what the edge and other tasks ask about a volume
+ * Owner: the arena. Errors: as disk_find and judge_disks. Threads: all functions. */
+#pragma once
+
+#include "nodeup/tasks/task.h"
+#include "nodeup/volumes/judge.h"
+
+/* What is asked of its disks; `uuid` is the one of a task, or NULL. */
+struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
+				const char *machine);
+/* The disks meant, as disk_find gives them. A volume with a tag is asked for by ctx->volume_of_tag. */
+int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
+		 struct disks *ret, const char **ret_missing, struct err *e) must_check;
+/* The UUID that a volume which persists has already: that of a file system of the wanted kind on its
+ * disks, else what the record says; NULL: none is known, it will be volume_uuid(). Reads only. */
+const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx,
+			      struct arena *a);
+/* What a volume is now and what would be done, a line for each disk, for plan. Reads only. */
+void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a, struct strv *ret);

@@ -1,0 +1,122 @@
+#include "nodeup/volumes/format.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+
+enum { DISKS_MAX = 64 };
+
+struct locks {
+	int fds[DISKS_MAX];
+	size_t n;
+};
+
+static void locks_done(struct locks *l)
+{
+	for (size_t i = 0; i < l->n; i++)
+		(void)close(l->fds[i]);
+}
+
+static int lock_disks(const struct disk_host *h, const struct disks *disks, struct locks *l,
+		      struct err *e)
+{
+	if (disks->n > DISKS_MAX)
+		return err_config(e, "%zu disks are too many for one volume", disks->n);
+	for (size_t i = 0; i < disks->n; i++) {
+		int r = io_open(h->root_fd, disks->v[i].node, O_RDONLY | O_NONBLOCK, &l->fds[i], e);
+
+		if (r < 0)
+			return r;
+		l->n++;
+		if (flock(l->fds[i], LOCK_EX | LOCK_NB) == 0)
+			continue;
+		if (errno == EWOULDBLOCK)
+			return err_fail(e, ERR_BUSY, EBUSY,
+					"disk %s for %s: another program has locked it",
+					disks->v[i].name, disks->v[i].node);
+		return err_sys(e, "lock disk %s", disks->v[i].name);
+	}
+	return 0;
+}
+
+int format_record(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		  const struct disks *disks, const char *uuid, bool done, struct err *e)
+{
+	struct record rec = {
+		.done = done,
+		.machine = req->machine,
+		.fs = req->mkfs.fs,
+		.uuid = uuid,
+		.label = req->mkfs.label,
+	};
+
+	for (size_t i = 0; i < disks->n; i++)
+		strv_add(a, &rec.disks, disk_identity(a, h, &disks->v[i]));
+	return record_set(h->root_fd, req->name, &rec, e);
+}
+
+/* udev looks at a disk when it is closed by a writer, but not while we hold the lock. */
+static void tell_udev(const struct disk_host *h, struct arena *a, const struct disks *disks)
+{
+	for (size_t i = 0; i < disks->n; i++) {
+		const char *path = arena_printf(a, "/sys/block/%s/uevent", disks->v[i].name);
+		autoclose int fd = -1;
+		struct err ignored;
+
+		if (io_open(h->root_fd, path, O_WRONLY, &fd, &ignored) == 0)
+			(void)!write(fd, "change", strlen("change"));
+	}
+}
+
+/* Make it, and believe only what the disks say afterwards. */
+static int make(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		const struct disks *disks, bool again, struct err *e)
+{
+	struct mkfs_req mkfs = req->mkfs;
+	struct judged now;
+	int r;
+
+	mkfs.again = again;
+	mkfs.nodes = (struct strv){ 0 };
+	for (size_t i = 0; i < disks->n; i++)
+		strv_add(a, &mkfs.nodes, disk_host_path(h, a, &disks->v[i]));
+	r = format_record(h, a, req, disks, mkfs.uuid, false, e);
+	if (r == 0)
+		r = mkfs_run(&mkfs, e);
+	if (r == 0)
+		r = judge_disks(h, a, req, disks, &now, e);
+	if (r < 0)
+		return r;
+	if (now.verdict != VERDICT_OURS)
+		return err_fail(e, ERR_SYSTEM, EIO, "%s said it was done, but %s is not there",
+				mkfs_kind(mkfs.fs)->tool, mkfs.fs);
+	return format_record(h, a, req, disks, mkfs.uuid, true, e);
+}
+
+static int format_locked(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+			 const struct disks *disks, struct err *e)
+{
+	__attribute__((cleanup(locks_done))) struct locks locks = { 0 };
+	struct judged now;
+	int r = lock_disks(h, disks, &locks, e);
+
+	if (r == 0)
+		r = judge_disks(h, a, req, disks, &now, e);
+	if (r < 0 || now.verdict == VERDICT_ADOPT)
+		return r;
+	if (now.verdict == VERDICT_OURS)
+		return format_record(h, a, req, disks, now.uuid, true, e);
+	return make(h, a, req, disks, now.again, e);
+}
+
+int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		 const struct disks *disks, struct err *e)
+{
+	int r = format_locked(h, a, req, disks, e);
+
+	if (r == 0)
+		tell_udev(h, a, disks);
+	return r;
+}

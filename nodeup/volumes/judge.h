@@ -1,0 +1,32 @@
+/* judge.h - what may be done with the disks of a volume
+ * OURS when all carry the file system that was to be made; ADOPT when a volume that persists carries
+ * one of the wanted kind already; FORMAT only when each disk is blank and used by nobody, or is one
+ * that our own mkfs was interrupted on. Everything else is an error that says what is there.
+ * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG
+ * for too small, read-only and too few ones. Threads: all functions. */
+#pragma once
+
+#include "nodeup/volumes/disk.h"
+#include "nodeup/volumes/mkfs.h"
+#include "nodeup/volumes/record.h"
+
+struct volume_req {
+	const char *name;     /* "/data", "swap" */
+	const char *asked;    /* "ig_spec.yaml:18:5" */
+	const char *machine;  /* instance id */
+	struct mkfs_req mkfs; /* nodes and again are filled here */
+	bool persist;
+};
+
+enum verdict { VERDICT_OURS, VERDICT_ADOPT, VERDICT_FORMAT };
+
+struct judged {
+	enum verdict verdict;
+	bool again;       /* FORMAT: over what our interrupted mkfs left */
+	bool recorded;    /* OURS: and its record says so */
+	const char *uuid; /* what the disks carry, or will */
+};
+
+/* Look at the disks, for reading only. */
+int judge_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		const struct disks *disks, struct judged *ret, struct err *e) must_check;
