@@ -27,7 +27,7 @@ bool cache_has(struct cache *c, const struct digest *d);
 
 /* A new entry being written. */
 struct cache_entry;
-/* Begin an entry; writing goes through cache_write, which hashes. */
+/* Begin an entry; cache_write adds to its end and hashes. */
 int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **ret,
 		struct err *e) must_check;
 int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e) must_check;

@@ -4,25 +4,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
+#include "assets/cache_map.h"
 
-enum {
-	WRITE_BEHIND = 8 * 1024 * 1024,
-	CHUNK = 256 * 1024,
-	ORIGIN_MAX = 1024,
-	TRIES = 4,
-};
+enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4 };
 
 struct cache_entry {
 	struct cache *cache;
 	struct digest want;
 	struct digest_ctx *sum;
-	char tmp[CACHE_NAME_MAX];  /* its name until it is published, "" then */
-	char note[CACHE_NAME_MAX]; /* where its origin is written down; "" it is not kept */
+	char tmp[CACHE_NAME_MAX]; /* its name until it is published, "" then */
 	int fd;
-	uint64_t bytes, behind; /* written, and handed to the disk */
 	struct cache_origin origin;
+	struct cache_map map;
+	struct spans have;
+	uint64_t followed, behind; /* hashed, and of that handed to the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
@@ -37,6 +35,7 @@ static struct cache_entry *new_entry(struct cache *c, const struct digest *d, co
 	en->sum = digest_new(d->algo);
 	en->fd = fd;
 	en->origin = no_origin;
+	en->map.fd = -1;
 	(void)snprintf(en->tmp, sizeof(en->tmp), "%s", name);
 	return en;
 }
@@ -85,77 +84,9 @@ static int open_partial(struct cache *c, const char *name)
 	return -EBUSY;
 }
 
-static size_t render_origin(const struct cache_origin *o, char out[static ORIGIN_MAX])
-{
-	return (size_t)snprintf(out, ORIGIN_MAX, "v1\n%" PRId64 "\n%s\n%s\n%s\nend\n", o->total,
-				o->url, o->etag, o->modified);
-}
-
-/* The next line of *p into out, if it fits. */
-static bool take_line(const char **p, char *out, size_t size)
-{
-	size_t n = strcspn(*p, "\n");
-
-	if ((*p)[n] != '\n' || n >= size)
-		return false;
-	memcpy(out, *p, n);
-	out[n] = '\0';
-	*p += n + 1;
-	return true;
-}
-
-static bool parse_origin(const char *p, struct cache_origin *ret)
-{
-	char version[8], total[32], end[8], *stop;
-
-	if (!take_line(&p, version, sizeof(version)) || strcmp(version, "v1") != 0 ||
-	    !take_line(&p, total, sizeof(total)) || !take_line(&p, ret->url, sizeof(ret->url)) ||
-	    !take_line(&p, ret->etag, sizeof(ret->etag)) ||
-	    !take_line(&p, ret->modified, sizeof(ret->modified)) ||
-	    !take_line(&p, end, sizeof(end)) || strcmp(end, "end") != 0)
-		return false;
-	ret->total = strtoll(total, &stop, 10);
-	return *total && !*stop;
-}
-
-static bool read_origin(struct cache_entry *en)
-{
-	char text[ORIGIN_MAX];
-	struct cache_origin origin;
-	autoclose int fd =
-		openat(en->cache->dir_fd, en->note, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-
-	if (n < 0)
-		return false;
-	text[n] = '\0';
-	if (!parse_origin(text, &origin))
-		return false;
-	en->origin = origin;
-	return true;
-}
-
-/* Hash what is there, so that the next byte can be added. */
-static bool take_in(struct cache_entry *en)
-{
-	autofree char *chunk = xrealloc(NULL, CHUNK);
-	ssize_t n;
-
-	while ((n = read(en->fd, chunk, CHUNK)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return false;
-		digest_update(en->sum, chunk, (size_t)n);
-		en->bytes += (uint64_t)n;
-	}
-	en->behind = en->bytes;
-	return en->origin.total < 0 || en->bytes <= (uint64_t)en->origin.total;
-}
-
 int cache_resume(struct cache *c, const struct digest *d, struct cache_entry **ret, struct err *e)
 {
-	char name[CACHE_NAME_MAX], note[CACHE_NAME_MAX];
+	char name[CACHE_NAME_MAX];
 	struct cache_entry *en;
 	int fd, r = 0;
 
@@ -163,9 +94,10 @@ int cache_resume(struct cache *c, const struct digest *d, struct cache_entry **r
 	if (fd < 0)
 		return cache_begin(c, d, ret, e);
 	en = new_entry(c, d, name, fd);
-	cache_side_name("partial", d, note);
-	(void)snprintf(en->note, sizeof(en->note), "%.*s.from", CACHE_NAME_MAX - 6, note);
-	if (!read_origin(en) || !take_in(en))
+	(void)snprintf(en->map.name, sizeof(en->map.name), "%.*s.from", CACHE_NAME_MAX - 6, name);
+	if (cache_map_load(c, &en->map, fd, &en->origin, &en->have))
+		cache_map_save(c, &en->map, &en->origin);
+	else
 		r = cache_restart(en, e);
 	if (r < 0) {
 		cache_abort(en);
@@ -175,9 +107,9 @@ int cache_resume(struct cache *c, const struct digest *d, struct cache_entry **r
 	return 0;
 }
 
-uint64_t cache_size(const struct cache_entry *en)
+const struct spans *cache_spans(const struct cache_entry *en)
 {
-	return en->bytes;
+	return &en->have;
 }
 
 const struct cache_origin *cache_origin_of(const struct cache_entry *en)
@@ -187,44 +119,146 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en)
 
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin)
 {
-	char before[ORIGIN_MAX], text[ORIGIN_MAX];
-	size_t n;
-
-	(void)render_origin(&en->origin, before);
+	if (en->map.fd >= 0 && memcmp(&en->origin, origin, sizeof(*origin)) == 0)
+		return;
 	en->origin = *origin;
-	n = render_origin(origin, text);
-	if (en->note[0] && strcmp(before, text) != 0)
-		(void)cache_put(en->cache, en->note, text, n);
+	cache_map_save(en->cache, &en->map, origin);
 }
 
 int cache_restart(struct cache_entry *en, struct err *e)
 {
-	if (en->note[0])
-		(void)unlinkat(en->cache->dir_fd, en->note, 0);
-	if (ftruncate(en->fd, 0) < 0 || lseek(en->fd, 0, SEEK_SET) < 0)
+	cache_map_clear(en->cache, &en->map);
+	if (ftruncate(en->fd, 0) < 0)
 		return err_sys(e, "empty '%s/%s'", en->cache->dir, en->tmp);
+	spans_done(&en->have);
 	digest_free(en->sum);
 	en->sum = digest_new(en->want.algo);
-	en->bytes = en->behind = 0;
+	en->followed = en->behind = 0;
 	en->origin = no_origin;
 	return 0;
 }
 
-int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e)
+static bool is_full(int errnum)
 {
-	int r = io_write_fd(en->fd, en->tmp, p, n, e);
+	return errnum == ENOSPC || errnum == EDQUOT;
+}
 
-	if (r < 0)
-		return err_wrap(e, "asset cache '%s'", en->cache->dir);
-	digest_update(en->sum, p, n);
-	en->bytes += n;
-	/* so that little is left to wait for in the fsync of the end */
-	if (en->bytes - en->behind >= WRITE_BEHIND) {
-		(void)sync_file_range(en->fd, (off_t)en->behind, (off_t)(en->bytes - en->behind),
-				      SYNC_FILE_RANGE_WRITE);
-		en->behind = en->bytes;
+/* `wanted` more bytes find no room. */
+static int no_room(const struct cache_entry *en, uint64_t wanted, int errnum, struct err *e)
+{
+	struct statvfs fs;
+	uint64_t free_bytes = 0;
+
+	if (fstatvfs(en->fd, &fs) == 0)
+		free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return err_fail(e, ERR_SYSTEM, errnum,
+			"asset cache '%s': %s: %" PRIu64 " more bytes are wanted, %" PRIu64
+			" are free",
+			en->cache->dir, strerror(errnum), wanted, free_bytes);
+}
+
+int cache_check_room(const struct cache_entry *en, struct err *e)
+{
+	uint64_t wanted = (uint64_t)en->origin.total - en->have.sum;
+	struct statvfs fs;
+
+	if (en->origin.total < 0 || fstatvfs(en->fd, &fs) < 0 ||
+	    (uint64_t)fs.f_bavail * fs.f_frsize >= wanted)
+		return 0;
+	return no_room(en, wanted, ENOSPC, e);
+}
+
+static int write_failed(const struct cache_entry *en, uint64_t n, struct err *e)
+{
+	uint64_t total = en->origin.total < 0 ? 0 : (uint64_t)en->origin.total;
+
+	if (is_full(errno))
+		return no_room(en, total > en->have.sum ? total - en->have.sum : n, errno, e);
+	(void)err_sys(e, "write '%s'", en->tmp);
+	return err_wrap(e, "asset cache '%s'", en->cache->dir);
+}
+
+static int write_at(struct cache_entry *en, uint64_t at, const char *p, size_t n, struct err *e)
+{
+	while (n > 0) {
+		ssize_t done = pwrite(en->fd, p, n, (off_t)at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return write_failed(en, n, e);
+		p += done;
+		n -= (size_t)done;
+		at += (uint64_t)done;
 	}
 	return 0;
+}
+
+int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n, struct err *e)
+{
+	const uint64_t begin = at, end = at + n;
+
+	/* what was read back and hashed must never change any more */
+	for (at = spans_missing(&en->have, at); at < end; at = spans_missing(&en->have, at)) {
+		uint64_t stop = spans_present(&en->have, at);
+		size_t run = cache_map_run(&en->map, at);
+		int r;
+
+		if (stop > end)
+			stop = end;
+		r = write_at(en, at, (const char *)p + (at - begin), (size_t)(stop - at), e);
+		if (r < 0)
+			return r;
+		cache_map_grow(&en->map, run, stop);
+		spans_add(&en->have, at, stop);
+	}
+	return 0;
+}
+
+/* So that little is left to wait for in the fsync of the end. */
+static void write_behind(struct cache_entry *en)
+{
+	if (en->followed - en->behind < WRITE_BEHIND)
+		return;
+	(void)sync_file_range(en->fd, (off_t)en->behind, (off_t)(en->followed - en->behind),
+			      SYNC_FILE_RANGE_WRITE);
+	en->behind = en->followed;
+}
+
+static void take_in(struct cache_entry *en, const void *p, size_t n)
+{
+	digest_update(en->sum, p, n);
+	en->followed += n;
+	write_behind(en);
+}
+
+int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e)
+{
+	int r = cache_store(en, en->followed, p, n, e);
+
+	if (r >= 0)
+		take_in(en, p, n);
+	return r;
+}
+
+uint64_t cache_followed(const struct cache_entry *en)
+{
+	return en->followed;
+}
+
+int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e)
+{
+	ssize_t got;
+
+	do
+		got = pread(en->fd, p, n, (off_t)en->followed);
+	while (got < 0 && errno == EINTR);
+	if (got == 0)
+		errno = EIO; /* it was here */
+	if (got <= 0)
+		return err_sys(e, "read '%s/%s'", en->cache->dir, en->tmp);
+	take_in(en, p, (size_t)got);
+	return (int)got;
 }
 
 static int mismatch(const struct cache_entry *en, const struct digest *got, struct err *e)
@@ -236,7 +270,7 @@ static int mismatch(const struct cache_entry *en, const struct digest *got, stru
 
 	err_note(e, "want", "%s %s", algo, digest_hex(&en->want, want_hex));
 	err_note(e, "got", "%s %s", algo, digest_hex(got, got_hex));
-	err_note(e, "size", "%llu bytes", (unsigned long long)en->bytes);
+	err_note(e, "size", "%llu bytes", (unsigned long long)en->followed);
 	return r;
 }
 
@@ -271,7 +305,9 @@ static int publish(struct cache_entry *en, struct err *e)
 	struct stat st;
 	int r;
 
-	if (fchmod(en->fd, 0444) < 0 || fsync(en->fd) < 0)
+	/* what was not hashed does not belong to it */
+	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0 ||
+	    fsync(en->fd) < 0)
 		return err_sys(e, "sync '%s/%s'", c->dir, en->tmp);
 	r = take_name(en, e);
 	if (r < 0)
@@ -290,9 +326,11 @@ static void release(struct cache_entry *en, bool keep)
 	/* the lock is held until the descriptor is closed */
 	if (en->tmp[0] && !keep)
 		(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
-	if (en->note[0] && !keep)
-		(void)unlinkat(en->cache->dir_fd, en->note, 0);
+	if (!keep)
+		cache_map_clear(en->cache, &en->map);
+	cache_map_done(&en->map);
 	(void)close(en->fd);
+	spans_done(&en->have);
 	digest_free(en->sum);
 	free(en);
 }
@@ -317,5 +355,5 @@ void cache_abort(struct cache_entry *en)
 void cache_suspend(struct cache_entry *en)
 {
 	if (en)
-		release(en, en->note[0] && en->bytes > 0);
+		release(en, en->map.name[0] && en->have.sum > 0);
 }

@@ -1,13 +1,14 @@
 /* fetch.h - bring assets into the cache: mirrors, retries, one verdict each
- * All assets asked for move at once on the http engine. An attempt that fails goes on to the next
- * mirror at once; when all have failed: full jitter, 0.2 s doubling to 5 s (and Retry-After, up to
- * 60 s), then every mirror again. Three rounds that get no byte further than those before end it.
- * What arrived stays: the next attempt, mirror or run goes on from there. A mirror that gives less than
- * a tenth of the best of this run for 5 s is left while there is another; hosts that gave are asked
- * first, those that failed last. A mirror that sends wrong bytes is named and dropped for the run, and
- * from then on nothing is put together from parts; -INTEGRITY when none is left. An
- * HTTP status, a short body, an empty body and a wrong hash are four different messages, each with
- * URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
+ * All assets asked for move at once on the http engine, large ones in ranges over several connections
+ * and mirrors. An attempt that fails goes on to the next mirror at once; when all have failed: full
+ * jitter, 0.2 s doubling to 5 s (and Retry-After, up to 60 s), then every mirror again. Three rounds
+ * that get no byte further than those before end it. What arrived stays and is not asked for again, by
+ * the next attempt, mirror or run. A mirror that gives less than a tenth of the best of this run for
+ * 5 s is left while there is another, and half of what a slow one has before it another is asked for;
+ * hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
+ * dropped for the run, and from then on nothing is put together from parts; -INTEGRITY when none is
+ * left. An HTTP status, a short body, an empty body and a wrong hash are four different messages, each
+ * with URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
  * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.
  * Threads: all functions; `done` is called on the net thread. */
 #pragma once
@@ -16,6 +17,16 @@
 #include "assets/http.h"
 
 struct fetcher;
+
+/* 0: the default. */
+struct fetch_opts {
+	uint64_t
+		range_bytes; /* of one request at first, 8 MiB; an eighth to four times that by rate */
+	size_t connections;        /* in all, 16 */
+	size_t job_connections;    /* of one asset, 8 */
+	size_t mirror_connections; /* of one asset with one mirror, 6 */
+	int64_t patience_ns;       /* with a slow mirror before another helps, 3 s */
+};
 
 struct fetch_status {
 	int64_t bytes, total; /* total -1 unknown */
@@ -29,9 +40,11 @@ struct fetch_status {
 typedef void fetch_done_fn(void *arg, int r, const struct err *e);
 
 /* http may be NULL for an offline fetcher: what is not cached fails at once, saying so (its `done` is
- * called on the fetcher's disk thread). Free the fetcher before the engine and the cache. */
+ * called on one of the fetcher's own threads). Free the fetcher before the engine and the cache. */
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 	      struct err *e) must_check;
+/* Other limits than the usual; before anything is started. */
+void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
 /* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);
 /* Start one asset (kept by reference until done). A job for the same digest is shared. */

@@ -26,15 +26,20 @@ void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
 			continue;
 		j->mirrors = xrealloc(j->mirrors, (j->nmirrors + 1) * sizeof(*j->mirrors));
 		m = &j->mirrors[j->nmirrors++];
-		*m = (struct fetch_mirror){ .url = xstrdup(as->urls.v[i]) };
+		*m = (struct fetch_mirror){ .url = xstrdup(as->urls.v[i]), .limit = SIZE_MAX };
 		url_public(m->url, m->public);
 	}
 }
 
-static void begin_round(struct fetch_job *j)
+void fetch_job_all_again(struct fetch_job *j)
 {
 	for (size_t i = 0; i < j->nmirrors; i++)
-		j->mirrors[i].tried = false;
+		j->mirrors[i].tried = j->mirrors[i].failed = false;
+}
+
+static void begin_round(struct fetch_job *j)
+{
+	fetch_job_all_again(j);
 	j->best_before = j->best;
 }
 
@@ -46,41 +51,32 @@ void fetch_job_restart(struct fetch_job *j)
 	j->bytes = 0;
 	j->total = -1;
 	j->next_try_ns = 0;
+	j->restarts = 0;
 	begin_round(j);
 }
 
-static bool is_left(const struct fetch_mirror *m, int64_t now_ns)
+bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns)
 {
-	return !m->dropped && !m->tried && m->not_before_ns <= now_ns;
+	const struct fetch_mirror *m = &j->mirrors[mirror];
+
+	return !m->dropped && !m->failed && m->not_before_ns <= now_ns;
 }
 
-bool fetch_job_has_other(const struct fetch_job *j, int64_t now_ns)
+bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns)
 {
 	for (size_t i = 0; i < j->nmirrors; i++)
-		if (is_left(&j->mirrors[i], now_ns) && j->mirrors[i].rank != FETCH_HOST_BAD)
+		if (i != mirror && fetch_job_may_ask(j, i, now_ns) &&
+		    j->mirrors[i].rank != FETCH_HOST_BAD)
 			return true;
 	return false;
 }
 
-bool fetch_job_next_mirror(struct fetch_job *j, int64_t now_ns)
+void fetch_job_asked(struct fetch_job *j, size_t mirror)
 {
-	struct fetch_mirror *best = NULL;
-
-	for (size_t i = 0; i < j->nmirrors; i++) {
-		struct fetch_mirror *m = &j->mirrors[i];
-
-		if (is_left(m, now_ns) && (!best || m->rank < best->rank))
-			best = m;
-	}
-	if (!best)
-		return false;
-	best->tried = true;
-	j->current = (size_t)(best - j->mirrors);
-	j->attempt++;
-	j->bytes = 0;
-	j->total = -1;
+	j->attempt += !j->mirrors[mirror].tried;
+	j->mirrors[mirror].tried = true;
+	j->current = mirror;
 	j->next_try_ns = 0;
-	return true;
 }
 
 /* How long until a mirror that is not dropped may be asked again; -1 if all are dropped. */
@@ -140,12 +136,13 @@ static const struct err_note *find_note(const struct err *e, const char *label)
 	return NULL;
 }
 
-void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at_ns)
+void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns)
 {
-	struct fetch_mirror *m = &j->mirrors[j->current];
+	struct fetch_mirror *m = &j->mirrors[mirror];
 	const struct err_note *got = find_note(e, "got");
 
-	j->err = *e;
+	j->last_err = *e;
+	m->failed = true;
 	m->not_before_ns = retry_at_ns;
 	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
 	(void)snprintf(j->last_error, sizeof(j->last_error), "%s", m->last_error);
@@ -158,7 +155,7 @@ void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at
 
 void fetch_job_explain(const struct fetch_job *j, struct err *e)
 {
-	const char *url = j->mirrors[j->current].public;
+	const char *url = j->mirrors[j->source].public;
 
 	if (e->kind != ERR_INTEGRITY)
 		return;
@@ -170,14 +167,6 @@ void fetch_job_explain(const struct fetch_job *j, struct err *e)
 				       j->total == j->bytes
 					       ? " = Content-Length, not truncated"
 					       : ", no Content-Length, maybe truncated");
-}
-
-void fetch_job_be_whole(struct fetch_job *j)
-{
-	j->whole = true;
-	j->mixed = false;
-	for (size_t i = 0; i < j->nmirrors; i++)
-		j->mirrors[i].tried = false;
 }
 
 static size_t count_liars(const struct fetch_job *j, const struct fetch_mirror **ret_first,
@@ -217,7 +206,7 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 static int wrong_content(const struct fetch_job *j, size_t liars, const struct fetch_mirror *first,
 			 bool same, struct err *e)
 {
-	const struct err_note *size = find_note(&j->err, "size");
+	const struct err_note *size = find_note(&j->last_err, "size");
 	char hex[DIGEST_TEXT_MAX];
 	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
 			 "wrong content, %zu of %zu mirror%s, attempt %u", liars, j->nmirrors,
@@ -244,9 +233,9 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);
-	r = err_fail(e, ERR_NET, j->err.errnum, "attempt %u, round %u, %zu mirror%s: %s",
+	r = err_fail(e, ERR_NET, j->last_err.errnum, "attempt %u, round %u, %zu mirror%s: %s",
 		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
-		     j->err.msg);
+		     j->last_err.msg);
 	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES; i++)
 		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
 	return r;

@@ -1,20 +1,47 @@
-/* fetch_job.h - one asset on its way into the cache: its mirrors, its rounds, its last errors
- * The fetcher moves a job from state to state; here is what it remembers and how that is worded.
+/* fetch_job.h - one asset on its way into the cache: its mirrors, its parts, its rounds, its last errors
+ * The fetcher moves a job from state to state (fetch_run.h); here is what it remembers and how that is
+ * worded. A part is one transfer: some bytes of the object from one mirror.
  * Owner: the fetcher. Errors: NET, INTEGRITY. Units: bytes, monotonic ns.
- * Threads: everything under the fetcher's lock but `entry` to `answer`: they are who moves the job's. */
+ * Threads: everything under the fetcher's lock, but what is said to be the net thread's. */
 #pragma once
 
+#include <pthread.h>
 #include "assets/fetch.h"
 #include "assets/fetch_hosts.h"
 #include "assets/fetch_range.h"
+#include "assets/fetch_work.h"
 #include "assets/url.h"
+
+struct fetcher {
+	struct http *http; /* NULL: offline */
+	struct cache *cache;
+	struct fetch_opts opts;
+	struct fetch_work *work;
+
+	pthread_mutex_t lock; /* what follows, and the jobs */
+	pthread_cond_t changed;
+	struct fetch_job *jobs;
+	struct fetch_hosts hosts;
+	size_t pending; /* jobs that are not idle, and callbacks under way */
+	uint64_t tick_id;
+	bool closing;
+
+	/* the net thread's */
+	size_t connections;
+	bool ticking;
+};
 
 enum fetch_state {
 	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
-	FETCH_LOOKUP, /* the disk thread asks the cache */
-	FETCH_MOVING, /* the net thread has a transfer */
-	FETCH_COMMIT, /* the disk thread verifies and publishes */
-	FETCH_WAITING /* the net thread has a timer */
+	FETCH_LOOKUP, /* a worker asks the cache */
+	FETCH_MOVING  /* the net thread's: parts, timer, follower */
+};
+
+/* What becomes of the entry once nothing moves any more. */
+enum fetch_settle {
+	FETCH_KEEP, /* for the next time */
+	FETCH_DROP,
+	FETCH_EMPTY /* go on with it, without its bytes */
 };
 
 struct fetch_mirror {
@@ -23,9 +50,32 @@ struct fetch_mirror {
 	char last_error[ERR_NOTE_MAX]; /* "" none */
 	struct err_note got;           /* what a liar sent: the commit's note */
 	bool dropped;                  /* sent wrong bytes in this run */
-	bool tried;                    /* in this round */
+	bool tried, failed;            /* in this round */
+	bool whole_only;               /* what it says of ranges is of no use */
+	bool gave;                     /* bytes, of the entry at hand */
 	int64_t not_before_ns;         /* Retry-After */
 	enum fetch_rank rank;          /* of its host, when the next mirror was last looked for */
+	size_t active, limit;          /* its parts: now, and at most */
+	double rate;                   /* bytes a second of its last part; 0 not measured */
+};
+
+/* The net thread's. */
+struct fetch_part {
+	struct fetch_part *next;
+	struct fetch_job *job;
+	size_t mirror;
+	uint64_t http_id;
+	uint64_t pos,
+		end; /* the byte that comes next; the first that is not wanted, or UINT64_MAX */
+	bool ranged; /* `pos` was asked for, else the whole */
+	bool hedge;  /* of what another part is too slow with */
+	bool headed; /* the answer has begun, and is this: */
+	enum range_answer answer;
+	bool enough; /* all that is wanted has come, or nothing is wanted any more */
+	int64_t began_ns;
+	uint64_t came;
+	struct fetch_pace pace;
+	struct err err; /* why the answer is not taken */
 };
 
 struct fetch_waiter {
@@ -41,43 +91,58 @@ struct fetch_job {
 	struct fetcher *fetcher;
 	struct digest digest;
 	struct fetch_mirror *mirrors;
-	size_t nmirrors, current;
+	size_t nmirrors, current; /* current: asked last */
 	struct fetch_waiter *waiters;
 	enum fetch_state state;
-
-	struct cache_entry *entry; /* kept from attempt to attempt, until `whole` */
-	bool whole;  /* wrong bytes came: nothing is put together any more in this run */
-	bool mixed;  /* the entry's bytes are of several answers */
-	bool headed; /* the current answer has begun, and this is what it is: */
-	enum range_answer answer;
-	uint64_t http_id;          /* transfer or timer */
 	unsigned int attempt;      /* from 1, all mirrors and rounds */
 	unsigned int round;        /* from 0 */
 	unsigned int fruitless;    /* rounds in a row that got no further than those before */
-	int64_t bytes, total;      /* of the attempt; total -1 unknown */
-	int64_t best, best_before; /* most bytes of any attempt, and before this round */
+	int64_t bytes, total;      /* that are here; total -1 unknown */
+	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
-	struct fetch_pace pace;
-	struct err err;                /* what the last step failed with */
+	bool news;           /* a waiter has come whose mirrors are not looked at yet */
+	bool whole;          /* wrong bytes came: nothing is put together any more in this run */
+	struct err last_err; /* of a mirror */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
+
+	/* the net thread's, but while `following`: then the entry is a worker's to read */
+	struct cache_entry *entry;
+	struct fetch_part *parts;
+	bool following;      /* a worker's errand is under way ... */
+	bool exclusive;      /* ... and the entry is its alone */
+	uint64_t timer_id;   /* the next round's; 0 none */
+	uint64_t follow_end; /* what the follower may read */
+	void (*followed)(void *arg, int r);
+	struct err follow_err; /* what a worker's errand ended with */
+	int64_t eof;           /* where a stream of unknown length ended, or -1 */
+	bool starved;          /* waits for a connection */
+	bool mixed;            /* the entry's bytes are of several answers */
+	size_t source;         /* the mirror of the last answer */
+	bool stale;            /* a mirror has another object than those before */
+	unsigned int restarts;
+	enum fetch_settle settle;
+	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */
+	struct err end_err;                /* and what to say then */
 };
 
 /* Add the asset's mirrors that are not there yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
 /* Begin a run of attempts: counters back to zero, what mirrors were dropped stays. */
 void fetch_job_restart(struct fetch_job *j);
-/* Whether a mirror of this round is left whose host has not failed. */
-bool fetch_job_has_other(const struct fetch_job *j, int64_t now_ns);
-/* Pick the next mirror of this round, by rank, into j->current; false when the round is over. */
-bool fetch_job_next_mirror(struct fetch_job *j, int64_t now_ns);
+/* Whether a mirror but this one is left in this round whose host has not failed. */
+bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns);
+/* Whether this mirror may be asked for more in this round. */
+bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns);
+/* It is asked: an attempt, if it is its first of the round. */
+void fetch_job_asked(struct fetch_job *j, size_t mirror);
 /* End the round: the delay before the next, or < 0 when there shall be none. */
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);
-/* Note that the current mirror failed; a liar (INTEGRITY) is dropped. */
-void fetch_job_failed(struct fetch_job *j, const struct err *e, int64_t retry_at_ns);
-/* Complete what the cache said about wrong bytes by what the transfer knows. */
+/* Note that a mirror failed; a liar (INTEGRITY) is dropped. */
+void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns);
+/* Complete what the cache said about wrong bytes by what the job knows. */
 void fetch_job_explain(const struct fetch_job *j, struct err *e);
-/* The bytes were wrong, and of several answers: from now on whole objects, and every mirror may. */
-void fetch_job_be_whole(struct fetch_job *j);
+/* All mirrors may be asked again in this round. */
+void fetch_job_all_again(struct fetch_job *j);
 /* Word the end of all attempts. Returns the negative errno. */
 int fetch_job_verdict(const struct fetch_job *j, struct err *e);
 /* Release. */

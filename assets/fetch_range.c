@@ -26,32 +26,45 @@ static void keep(char *out, size_t size, const char *text)
 		(void)snprintf(out, size, "%s", text);
 }
 
-static bool is_same_mirror(const struct cache_origin *o, const char *url)
+const struct cache_mark *range_mark_of(const struct cache_origin *o, const char *url)
 {
 	char public[URL_PUBLIC_MAX];
 
-	return strcmp(o->url, url_public(url, public)) == 0;
+	(void)url_public(url, public);
+	for (size_t i = 0; i < CACHE_MARKS; i++)
+		if (o->marks[i].url[0] && strcmp(o->marks[i].url, public) == 0)
+			return &o->marks[i];
+	return NULL;
 }
 
 /* What may be compared byte for byte: a weak tag says less. */
-static const char *validator(const struct cache_origin *o)
+static const char *validator(const struct cache_mark *m)
 {
-	if (o->etag[0] == '"')
-		return o->etag;
-	return o->modified[0] ? o->modified : NULL;
+	if (m && m->etag[0] == '"')
+		return m->etag;
+	return m && m->modified[0] ? m->modified : NULL;
 }
 
 bool range_can_resume(const struct cache_origin *o, const char *url)
 {
-	return o->total >= 0 || (validator(o) && is_same_mirror(o, url));
+	return o->total >= 0 || validator(range_mark_of(o, url));
 }
 
-void range_ask(const struct cache_origin *o, const char *url, uint64_t have, struct arena *a,
+void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,
 	       struct strv *headers)
 {
-	strv_add(a, headers, arena_printf(a, "Range: bytes=%" PRIu64 "-", have));
-	if (validator(o) && is_same_mirror(o, url))
-		strv_add(a, headers, arena_printf(a, "If-Range: %s", validator(o)));
+	const char *mark = validator(range_mark_of(o, asked->url));
+
+	if (!asked->ranged)
+		return;
+	if (asked->end == UINT64_MAX)
+		strv_add(a, headers, arena_printf(a, "Range: bytes=%" PRIu64 "-", asked->first));
+	else
+		strv_add(a, headers,
+			 arena_printf(a, "Range: bytes=%" PRIu64 "-%" PRIu64, asked->first,
+				      asked->end - 1));
+	if (mark)
+		strv_add(a, headers, arena_printf(a, "If-Range: %s", mark));
 }
 
 /* A decimal number at *p, which moves behind it and the character `end`; -1 if there is none. */
@@ -94,25 +107,56 @@ static bool differs(const char *before, const char *now)
 	return *before && *now && strcmp(before, now) != 0;
 }
 
-enum range_answer range_judge(const struct cache_origin *o, const char *url, uint64_t have,
+/* Remember what a mirror calls the object: in its own place, a free one, or that of the eldest. */
+static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
+{
+	size_t i = 0;
+
+	while (i < CACHE_MARKS && o->marks[i].url[0] && strcmp(o->marks[i].url, mark->url) != 0)
+		i++;
+	if (i == CACHE_MARKS) {
+		memmove(&o->marks[0], &o->marks[1], (CACHE_MARKS - 1) * sizeof(o->marks[0]));
+		i--;
+	}
+	o->marks[i] = *mark;
+}
+
+/* The same mirror calls it otherwise, or anybody says that it is longer or shorter. */
+static bool is_other(const struct cache_origin *o, const struct cache_mark *now, int64_t total)
+{
+	const struct cache_mark *before = NULL;
+
+	for (size_t i = 0; i < CACHE_MARKS; i++)
+		if (strcmp(o->marks[i].url, now->url) == 0)
+			before = &o->marks[i];
+	return (o->total >= 0 && total >= 0 && o->total != total) ||
+	       (before &&
+		(differs(before->etag, now->etag) || differs(before->modified, now->modified)));
+}
+
+enum range_answer range_judge(const struct cache_origin *o, const struct range_asked *asked,
 			      const struct http_result *res, struct cache_origin *ret_o)
 {
-	int64_t first, total;
+	struct cache_mark mark = { 0 };
+	int64_t first = -1, total = res->content_length;
 
-	*ret_o = (struct cache_origin){ .total = res->content_length };
-	(void)url_public(url, ret_o->url);
-	keep(ret_o->etag, sizeof(ret_o->etag), header(res, "etag"));
-	keep(ret_o->modified, sizeof(ret_o->modified), header(res, "last-modified"));
-	if (have == 0 || (res->status != 206 && res->status != 416))
-		return RANGE_WHOLE;
-	parse_content_range(header(res, "content-range"), &first, &total);
-	ret_o->total = total >= 0 ? total : o->total;
+	(void)url_public(asked->url, mark.url);
+	keep(mark.etag, sizeof(mark.etag), header(res, "etag"));
+	keep(mark.modified, sizeof(mark.modified), header(res, "last-modified"));
+	if (res->status == 206 || res->status == 416)
+		parse_content_range(header(res, "content-range"), &first, &total);
+	if (is_other(o, &mark, total))
+		return RANGE_CHANGED;
+	*ret_o = *o;
+	set_mark(ret_o, &mark);
+	if (total >= 0)
+		ret_o->total = total;
 	if (res->status == 416)
-		return total >= 0 && (uint64_t)total == have ? RANGE_COMPLETE : RANGE_CHANGED;
-	if (first < 0 || (uint64_t)first != have || (o->total >= 0 && ret_o->total != o->total))
-		return RANGE_CHANGED;
-	if (is_same_mirror(o, url) &&
-	    (differs(o->etag, ret_o->etag) || differs(o->modified, ret_o->modified)))
-		return RANGE_CHANGED;
-	return RANGE_REST;
+		return asked->ranged && total >= 0 && (uint64_t)total == asked->first
+			       ? RANGE_COMPLETE
+			       : RANGE_REFUSED;
+	if (res->status != 206)
+		return RANGE_WHOLE;
+	return asked->ranged && first >= 0 && (uint64_t)first == asked->first ? RANGE_REST
+									      : RANGE_REFUSED;
 }

@@ -27,9 +27,14 @@ several may be combined:
     ranges=blind      Range is, If-Range is not         noetag      it has no name
     ranges=N          at most N bytes of a range        times=N     truncate, reset, stall and rate: N requests long
     star              no total in Content-Range         other=N     from request N+1 on another object, 1 byte longer
+    ranges=refused    any Range gets a 416              ranges=odd  a range that is not the one asked for
+    longer            1 byte more than elsewhere        flip=N      byte N of the object is wrong
+
+    busy=N            a 503 to who comes while N requests for it are answered
 
     GET /__count?path=P   how often P (without its query) was asked for
     GET /__sent?path=P    how many bytes of bodies of P were sent
+    GET /__peak           the most requests that were answered at a time
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
     GET /__reset          forget both
     GET /__refused        a port of 127.0.0.1 on which connections are refused as long as this runs
@@ -57,6 +62,7 @@ GATHER_TIMEOUT = 20
 
 counts = collections.Counter()
 sent_bytes = collections.Counter()
+busy = collections.Counter()
 barriers = {}
 headers = {}
 lock = threading.Lock()
@@ -113,7 +119,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             counts[key] += 1
             nth = counts[key]
             headers[key] = self.headers.items()
-        self.serve(url, faults, nth)
+            busy["now"] += 1
+            busy[key] += 1
+            busy["peak"] = max(busy["peak"], busy["now"])
+        try:
+            self.serve(url, faults, nth)
+        finally:
+            with lock:
+                busy["now"] -= 1
+                busy[key] -= 1
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = handle_any
 
@@ -124,12 +138,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 text = str(counts[path])
             elif url.path == "/__sent":
                 text = str(sent_bytes[path])
+            elif url.path == "/__peak":
+                text = str(busy["peak"])
             elif url.path == "/__headers":
                 text = "".join(f"{k.lower()}: {v}\n" for k, v in headers.get(path, []))
             elif url.path == "/__reset":
                 counts.clear()
                 sent_bytes.clear()
                 headers.clear()
+                busy["peak"] = busy["now"]
                 text = ""
             elif url.path == "/__refused":
                 text = str(closed_port.getsockname()[1])
@@ -167,6 +184,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 barrier.wait(GATHER_TIMEOUT)
             except threading.BrokenBarrierError:
                 return self.answer(500, b"nobody else came\n")
+        if busy[url.path] > int(faults.get("busy", busy[url.path])):
+            return self.answer(503, b"SlowDown\n")
         if "hang" in faults:
             return self.hold()
         if "close" in faults:
@@ -186,6 +205,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         body = self.body(url, faults)
         if nth > int(faults.get("other", nth)):
             body = bytes(b ^ 1 for b in body) + b"!"
+        if "longer" in faults:
+            body += b"!"
+        if "flip" in faults:
+            at = int(faults["flip"])
+            body = body[:at] + bytes([body[at] ^ 1]) + body[at + 1:]
         return self.content(body, faults)
 
     def part(self, body, faults, tag):
@@ -196,10 +220,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return 200, body, named if "ranges" in faults else []
         if self.headers.get("If-Range", tag) != tag and faults["ranges"] != "blind":
             return 200, body, named
+        if faults["ranges"] == "refused":
+            return 416, b"", named
         first, _, last = asked[len("bytes="):].partition("-")
         first, last = int(first), min(int(last or len(body)), len(body) - 1)
         if first >= len(body):
             return 416, b"", [*named, ("Content-Range", f"bytes */{len(body)}")]
+        if faults["ranges"] == "odd":
+            first += 1
         if faults["ranges"].isdigit():
             last = min(last, first + int(faults["ranges"]) - 1)
         total = "*" if "star" in faults else len(body)

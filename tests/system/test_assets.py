@@ -63,7 +63,7 @@ def test_the_only_mirror_fails(world, name):
 def test_the_four_messages_differ(world):
     """A status, a short body, an empty body and a wrong hash tell people to do different things."""
     seen = {}
-    for name in ("404", "truncated", "empty", "wrong"):
+    for name in ("404", "wrong", "empty", "truncated"):  # what a short body leaves would mend the wrong one
         world.assets[KUBELET].urls = [world.url(KUBELET, FAULTS[name][0])]
         seen[name] = re.sub(r"https?://[^ ':,]*|\d+", "#", world.apply().failure)
     assert len(set(seen.values())) == 4, seen
@@ -147,7 +147,7 @@ def test_the_next_mirror_is_asked_at_once(world, fault):
 
 def test_every_mirror_in_turn(world):
     urls = [f"{world.origin.refused()}/kubelet", world.url(KUBELET, "status=404"), world.url(KUBELET, "empty"),
-            world.url(KUBELET, "truncate=5"), world.url(KUBELET, "wrong"), world.url(KUBELET)]
+            world.url(KUBELET, "truncate=5"), world.url(KUBELET, "wrong=html"), world.url(KUBELET)]
     world.assets[KUBELET].urls = urls
     world.converge()
     assert [world.origin.count(u) for u in urls[1:]] == [1, 1, 1, 1, 1] and installed_is_right(world)

@@ -12,13 +12,14 @@ def finished(slow_runs, name):
     return world, result
 
 
-@pytest.mark.parametrize("name, seconds", [("stalls", 29), ("hangs", 29), ("trickles", 4), ("does not connect", 19)])
-def test_a_silent_mirror_is_left(slow_runs, name, seconds):
+@pytest.mark.parametrize("name", ["stalls", "hangs", "trickles", "does not connect"])
+def test_a_silent_mirror_is_helped(slow_runs, name):
+    """Long before it would be given up another is asked for what it does not give, and is good enough."""
     world, result = finished(slow_runs, name)
     bad, good = world.assets[KUBELET].urls
-    # had it lost patience sooner, a loaded mirror would be given up; one that trickles where others of
-    # the run were quick is left sooner than one that is silent
-    assert result.seconds >= seconds and world.origin.count(good) == 1
+    assert world.origin.count(good) == 1
+    # a loaded mirror needs a moment
+    assert result.seconds >= 3
 
 
 def test_slow_is_not_silent(slow_runs):

@@ -174,6 +174,22 @@ int box_sent_of(struct box *x, const char *path)
 	return box_ask_origin(x, "sent", path);
 }
 
+int box_peak(struct box *x)
+{
+	return box_ask_origin(x, "peak", "");
+}
+
+void box_forget(struct box *x)
+{
+	(void)box_ask_origin(x, "reset", "");
+}
+
+void box_empty_cache(struct box *x)
+{
+	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
+}
+
 void box_wait_moving(struct box *x, const struct asset *as)
 {
 	struct fetch_status st = { 0 };

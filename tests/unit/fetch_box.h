@@ -58,3 +58,8 @@ const char *box_note(const struct err *e, const char *label);
 /* How often the origin was asked for a path, and how many bytes of bodies it sent. */
 int box_count_of(struct box *x, const char *path);
 int box_sent_of(struct box *x, const char *path);
+/* The most requests it answered at a time, since box_forget. */
+int box_peak(struct box *x);
+void box_forget(struct box *x);
+/* Empty the cache of what is published. */
+void box_empty_cache(struct box *x);

@@ -554,9 +554,10 @@ static void test_killed_anywhere(void **state)
 /* One writes the part, who comes second has a file of its own; both end with the right entry. */
 static void test_parts(void **state)
 {
-	const struct cache_origin origin = { .url = "http://a/b", .etag = "\"1\"", .total = 5 };
+	const struct cache_origin origin = { .total = 5, .marks = { { "http://a/b", "\"1\"" } } };
 	struct box *x = *state;
 	struct cache_entry *first, *second;
+	char back[8];
 	struct err e;
 
 	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
@@ -575,10 +576,13 @@ static void test_parts(void **state)
 	assert_int_equal(count_names(x, "tmp"), 0);
 
 	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
-	assert_int_equal(cache_size(first), 3);
-	assert_string_equal(cache_origin_of(first)->etag, "\"1\"");
+	assert_int_equal(cache_spans(first)->sum, 3);
+	assert_string_equal(cache_origin_of(first)->marks[0].etag, "\"1\"");
 	assert_int_equal(cache_origin_of(first)->total, 5);
-	assert_int_equal(cache_write(first, "lo", 2, &e), 0);
+	assert_int_equal(cache_store(first, 3, "lo", 2, &e), 0);
+	assert_int_equal(cache_follow(first, back, 4, &e), 4);
+	assert_memory_equal(back, "hell", 4);
+	assert_int_equal(cache_follow(first, back, 1, &e), 1);
 	assert_int_equal(cache_commit(first, &e), 0);
 	must_have_hello(x);
 	assert_int_equal(count_names(x, "partial"), 0);
@@ -589,7 +593,7 @@ static void test_parts(void **state)
 static void test_parts_that_are_none(void **state)
 {
 	const struct timespec old[2] = { { .tv_sec = 1000 }, { .tv_sec = 1000 } };
-	const struct cache_origin origin = { .url = "http://a/b", .total = 5 };
+	const struct cache_origin origin = { .total = 5, .marks = { { "http://a/b" } } };
 	struct box *x = *state;
 	struct cache_entry *en;
 	char name[CACHE_NAME_MAX];
@@ -598,7 +602,7 @@ static void test_parts_that_are_none(void **state)
 	cache_side_name("partial", &x->d, name);
 	assert_int_equal(symlink("/etc/passwd", path_of(x, name)), 0);
 	assert_int_equal(cache_resume(x->c, &x->d, &en, &e), 0);
-	assert_int_equal(cache_size(en), 0);
+	assert_int_equal(cache_spans(en)->sum, 0);
 	cache_set_origin(en, &origin);
 	assert_int_equal(cache_write(en, "HELLO", 5, &e), 0);
 	assert_true(cache_commit(en, &e) < 0);

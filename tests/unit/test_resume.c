@@ -26,7 +26,7 @@ static void test_dropped_connections(void **state)
 	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	box_must_succeed(x, &little);
-	assert_int_equal(box_count_of(x, "/drop/little"), 6);
+	assert_int_equal(box_count_of(x, "/drop/little"), 7);
 	assert_int_equal(box_sent_of(x, "/drop/little"), SIZE);
 }
 
@@ -61,7 +61,8 @@ static void test_next_run_goes_on(void **state)
 	assert_int_equal(box_sent_of(x, "/later/kubelet"), SIZE);
 }
 
-/* Another object under the same URL: by If-Range the server says so, else its mark and size do. */
+/* Another object under the same URL: by If-Range the server sends all of it, else its mark and size
+ * tell. Either way the bytes are gone before any of the new one are taken. */
 static void test_changed_object(void **state)
 {
 	static const char *const urls[] = {
@@ -81,7 +82,8 @@ static void test_changed_object(void **state)
 
 		digest_of(DIGEST_SHA256, body, SIZE + 1, &as.digest);
 		box_must_succeed(x, &as);
-		assert_int_equal(box_count_of(x, arena_printf(x->a, "/changed/%zu", i)), i ? 3 : 2);
+		assert_int_equal(box_count_of(x, arena_printf(x->a, "/changed/%zu", i)),
+				 i == 3 ? 4 : 3); /* of unknown size: the end is asked for, too */
 		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
 		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 		box_open_fetcher(x, x->http);
@@ -105,6 +107,9 @@ static void test_parts_of_a_liar(void **state)
 	assert_int_equal(st.attempt, 4);
 }
 
+/* Three of the four mirrors that a record has room for. */
+#define NO_MARKS "\n\n\n\n\n\n\n\n\n"
+
 /* As a run leaves it that was killed with n bytes. */
 static void leave_part(struct box *x, size_t n, const char *record)
 {
@@ -124,14 +129,18 @@ static void test_complete_part(void **state)
 	const char *url = strchr(as.urls.v[0], '?'), *from;
 
 	from = arena_strn(x->a, as.urls.v[0], (size_t)(url - as.urls.v[0]));
-	leave_part(x, SIZE, arena_printf(x->a, "v1\n%d\n%s\n\n\nend\n", SIZE, from));
+	leave_part(x, SIZE,
+		   arena_printf(x->a, "v2\n%d\n%s\n\n\n" NO_MARKS "end\n%016x %016x\n", SIZE, from,
+				0, SIZE));
 	box_must_succeed(x, &as);
 	assert_int_equal(box_count_of(x, "/part/kubelet"), 0);
 	/* of unknown size: the server says that there is no more */
 	box_open_fetcher(x, x->http);
 	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
-	leave_part(x, SIZE, arena_printf(x->a, "v1\n-1\n%s\n\"x\"\n\nend\n", from));
+	leave_part(x, SIZE,
+		   arena_printf(x->a, "v2\n-1\n%s\n\"x\"\n\n" NO_MARKS "end\n%016x %016x\n", from,
+				0, SIZE));
 	box_must_succeed(x, &as);
 	assert_int_equal(box_count_of(x, "/part/kubelet"), 1);
 	assert_int_equal(box_sent_of(x, "/part/kubelet"), 0);
@@ -140,9 +149,15 @@ static void test_complete_part(void **state)
 /* What a record does not vouch for, or only half of one: none of it is used. */
 static void test_damaged_part(void **state)
 {
-	static const char *const records[] = { "", "v1\n65536\n", "v2\n65536\n\n\n\nend\n",
-					       "v1\n10\n\n\n\nend\n",
-					       "v1\n-1\nhttp://else\n\"a\"\n\nend\n" };
+#define RUN "0000000000000000 00000000000003e8\n"
+	static const char *const records[] = {
+		"",
+		"v2\n65536\n",
+		"v3\n65536\n\n\n\n" NO_MARKS "end\n" RUN,
+		"v2\n10\n\n\n\n" NO_MARKS "end\n" RUN,
+		"v2\n65536\n\n\n\n" NO_MARKS "end\n0000000000000000 00000000000003e9\n",
+		"v2\n-1\nhttp://else\n\"a\"\n\n" NO_MARKS "end\n" RUN,
+	};
 	struct box *x = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
@@ -181,21 +196,26 @@ static void test_answers(void **state)
 		{ "http://b/x", "x: y", "x: y", "content-range: bytes 30-100/101", 206,
 		  RANGE_CHANGED },
 		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 29-99/100", 206,
-		  RANGE_CHANGED },
+		  RANGE_REFUSED },
 		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 30-29/100", 206,
-		  RANGE_CHANGED },
+		  RANGE_REFUSED },
 		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: lines 30-99/100", 206,
-		  RANGE_CHANGED },
-		{ "http://a/x", "etag: \"1\"", "x: y", "x: y", 206, RANGE_CHANGED },
-		{ "http://a/x", "x: y", "x: y", "content-range: bytes */30", 416, RANGE_COMPLETE },
+		  RANGE_REFUSED },
+		{ "http://a/x", "etag: \"1\"", "x: y", "x: y", 206, RANGE_REFUSED },
+		{ "http://a/x", "x: y", "x: y", "content-range: bytes */30", 416, RANGE_CHANGED },
+		{ "http://a/x", "x: y", "x: y", "content-range: bytes */100", 416, RANGE_REFUSED },
 		{ "http://a/x", "x: y", "x: y", "content-range: bytes */31", 416, RANGE_CHANGED },
-		{ "http://a/x", "x: y", "x: y", "x: y", 416, RANGE_CHANGED },
+		{ "http://a/x", "x: y", "x: y", "x: y", 416, RANGE_REFUSED },
 		{ "http://a/x", "etag: \"1\"", "x: y", "content-range: bytes 30-99/100", 200,
 		  RANGE_WHOLE },
 	};
-	const struct cache_origin before = {
-		.url = "http://a/x", .etag = "\"1\"", .modified = "Mon", .total = 100
-	};
+	const struct cache_origin before = { .total = 100,
+					     .marks = { { "http://a/x", "\"1\"", "Mon" } } };
+	const struct cache_origin unknown = { .total = -1, .marks = { before.marks[0] } };
+	const char *end[] = { "content-range: bytes */30", NULL };
+	const struct range_asked rest = { "http://b/x", true, 30, 40 };
+	struct http_result no_more = { .status = 416, .headers = end, .content_length = -1 };
+	struct cache_origin found;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
@@ -205,11 +225,21 @@ static void test_answers(void **state)
 					   .content_length = -1 };
 		struct cache_origin now;
 
-		if (range_judge(&before, cases[i].url, 30, &res, &now) != cases[i].answer)
+		struct range_asked asked = { cases[i].url, true, 30, 100 };
+
+		if (range_judge(&before, &asked, &res, &now) != cases[i].answer)
 			fail_msg("case %zu", i);
-		/* of nothing there is no rest */
-		assert_int_equal(range_judge(&before, cases[i].url, 0, &res, &now), RANGE_WHOLE);
+		/* who asked for the whole has no use for a range */
+		asked.ranged = false;
+		if (cases[i].answer == RANGE_REST)
+			assert_int_equal(range_judge(&before, &asked, &res, &now), RANGE_REFUSED);
 	}
+	assert_int_equal(range_judge(&unknown, &rest, &no_more, &found), RANGE_COMPLETE);
+	assert_int_equal(found.total, 30);
+	/* each mirror's mark is its own, and all are kept */
+	assert_string_equal(range_mark_of(&found, "http://a/x?k")->etag, "\"1\"");
+	assert_string_equal(range_mark_of(&found, "http://b/x")->url, "http://b/x");
+	assert_null(range_mark_of(&found, "http://c/x"));
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)

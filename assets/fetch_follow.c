@@ -1,0 +1,124 @@
+#include "assets/fetch_follow.h"
+
+#include <stdlib.h>
+
+enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
+
+static void send(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
+		 fetch_follow_fn *done)
+{
+	j->following = true;
+	j->exclusive = exclusive;
+	j->followed = done;
+	j->follow_err.kind = ERR_NONE;
+	fetch_work_send(j->fetcher->work, errand, j);
+}
+
+/* On the worker: the errand is over. */
+static void report(struct fetch_job *j)
+{
+	if (j->fetcher->http)
+		(void)http_after(j->fetcher->http, 0, j->followed, j);
+	else
+		j->followed(j, 0);
+}
+
+static void read_on(void *arg)
+{
+	struct fetch_job *j = arg;
+	autofree char *chunk = xrealloc(NULL, CHUNK);
+	uint64_t at = cache_followed(j->entry), end = j->follow_end;
+	int r = 0;
+
+	if (end - at > SLICE)
+		end = at + SLICE;
+	while (at < end && r >= 0) {
+		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+
+		r = cache_follow(j->entry, chunk, n, &j->follow_err);
+		at = cache_followed(j->entry);
+	}
+	report(j);
+}
+
+void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
+{
+	j->follow_end = end;
+	send(j, read_on, false, done);
+}
+
+static void commit(void *arg)
+{
+	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
+
+	if (cache_commit(j->entry, &e) < 0)
+		fetch_job_explain(j, &e);
+	j->entry = NULL;
+	j->follow_err = e;
+	report(j);
+}
+
+void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done)
+{
+	send(j, commit, true, done);
+}
+
+static void settle(void *arg)
+{
+	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
+
+	if (j->settle == FETCH_EMPTY && j->entry && cache_restart(j->entry, &e) >= 0) {
+		report(j);
+		return;
+	}
+	if (j->settle == FETCH_KEEP)
+		cache_suspend(j->entry);
+	else
+		cache_abort(j->entry);
+	j->entry = NULL;
+	j->follow_err = e;
+	report(j);
+}
+
+void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
+{
+	send(j, settle, true, done);
+}
+
+/* *e, that there is no entry, stays or says otherwise. */
+static void look_for_part(struct fetch_job *j, struct err *e)
+{
+	struct cache *c = j->fetcher->cache;
+	struct err failure;
+
+	if (cache_resume(c, &j->digest, &j->entry, &failure) < 0) {
+		*e = failure;
+	} else if (cache_has(c, &j->digest)) {
+		/* who had the part before us has completed it meanwhile */
+		cache_abort(j->entry);
+		j->entry = NULL;
+		e->kind = ERR_NONE;
+	}
+}
+
+/* An entry without a record is read as a whole. */
+static void look_up(void *arg)
+{
+	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
+	autoclose int fd = -1;
+
+	if (cache_open(j->fetcher->cache, &j->digest, &fd, &e) >= 0)
+		e.kind = ERR_NONE;
+	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
+		look_for_part(j, &e);
+	j->follow_err = e;
+	report(j);
+}
+
+void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done)
+{
+	send(j, look_up, true, done);
+}

@@ -1,0 +1,14 @@
+/* fetch_run.h - what moves a job: parts, rounds, the follower, the end
+ * One function looks at a job and does what is to be done; every callback ends in it. What has to wait
+ * until nothing moves any more (a restart, the end) is put down as what to do `then`.
+ * Owner: the fetcher. Errors: to the waiters. Threads: as said. */
+#pragma once
+
+#include "assets/fetch_job.h"
+
+/* Begin a job that is idle; the fetcher's lock is held, on any thread. */
+void fetch_run_begin(struct fetch_job *j);
+/* Look at it. On the net thread. */
+void fetch_run_step(struct fetch_job *j);
+/* A callback that the fetcher waits for, or a job, is over. Any thread. */
+void fetch_run_over(struct fetcher *f);
