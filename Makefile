@@ -3,7 +3,7 @@
 VERSION := 0.1.0
 DIRS    := nodeup nodeup/base nodeup/config nodeup/volumes nodeup/aws nodeup/tasks nodeup/plan nodeup/run \
            assets units manifests userdata
-LIBS    := curl cares ssl crypto systemd cap archive yaml jansson expat blkid z lzma zstd lz4 m
+LIBS    := curl cares ssl crypto systemd cap archive isal yaml jansson expat blkid z lzma zstd lz4 m
 
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin

@@ -9,18 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "assets/extract_source.h"
 #include "nodeup/base/mem.h"
-
-enum { CHUNK = 256 * 1024, START = 8 };
 
 struct job {
 	const char *name; /* of the archive, for messages */
-	int in_fd, dir_fd;
-	int read_errnum; /* of our own read, 0 none */
-	char *chunk;
-	size_t have; /* in it */
-	pid_t parent;
-	bool started; /* the first chunk has been given on */
+	int dir_fd;
+	struct extract_source source;
 	struct extract_limits left;
 	struct archive *archive;
 	struct archive_entry *entry;
@@ -59,61 +54,33 @@ static int sys_error(struct job *j, const char *what)
 static int broken(struct job *j, const char *what)
 {
 	const char *why = archive_error_string(j->archive);
+	char shown[128];
 
-	if (j->read_errnum)
-		return err_fail(j->e, ERR_SYSTEM, j->read_errnum, "archive '%s': read: %s", j->name,
-				strerror(j->read_errnum));
+	if (j->source.errnum)
+		return err_fail(j->e, ERR_SYSTEM, j->source.errnum, "archive '%s': read: %s",
+				j->name, strerror(j->source.errnum));
+	if (j->source.bomb)
+		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
+				"archive '%s': entry '%s' refused: %s", j->name,
+				printable(j->path, shown), j->source.why);
+	if (j->source.why)
+		why = j->source.why;
+	if (j->path[0])
+		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
+				"archive '%s': %s, at or after entry '%s': %s", j->name, what,
+				printable(j->path, shown), why ? why : "unexpected end");
 	return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s': %s: %s", j->name, what,
 			why ? why : "unexpected end");
-}
-
-/* Read what is there: enough to tell what it is, or the archive's end. */
-static int fill(struct job *j)
-{
-	j->have = 0;
-	/* nobody is left to use what we do */
-	if (getppid() != j->parent) {
-		j->read_errnum = ECANCELED;
-		return -ECANCELED;
-	}
-	while (j->have < START) {
-		ssize_t n = read(j->in_fd, j->chunk + j->have, CHUNK - j->have);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			j->read_errnum = errno;
-			return -errno;
-		}
-		if (n == 0)
-			break;
-		j->have += (size_t)n;
-	}
-	return 0;
 }
 
 static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
 {
 	struct job *j = arg;
+	ssize_t n = extract_source_read(&j->source, ret);
 
-	/* the first chunk has been looked at */
-	if (j->started && fill(j) < 0) {
-		archive_set_error(ar, j->read_errnum, "read");
-		return -1;
-	}
-	j->started = true;
-	*ret = j->chunk;
-	return (la_ssize_t)j->have;
-}
-
-/* Who feeds us wants to be rid of all of it. */
-static int drain(struct job *j)
-{
-	do
-		if (fill(j) < 0)
-			return broken(j, "broken");
-	while (j->have > 0);
-	return 0;
+	if (n < 0)
+		archive_set_error(ar, (int)-n, "read");
+	return n < 0 ? -1 : n;
 }
 
 /* Tell what the entry at this path is to become. */
@@ -347,32 +314,13 @@ static int next_entry(struct job *j)
 	return r < 0 ? r : 1;
 }
 
-/* Say what it is instead of only what it is not. */
-static int check_start(struct job *j)
-{
-	if (j->have == 0)
-		return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s' is empty", j->name);
-	if (j->have >= 4 && memcmp(j->chunk, "PK\3\4", 4) == 0)
-		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
-				"archive '%s' is a zip file, wanted tar with gzip, xz or zstd",
-				j->name);
-	return 0;
-}
-
 static int unpack(struct job *j)
 {
 	bool any = false;
 	int r;
 
-	r = fill(j) < 0 ? broken(j, "broken") : check_start(j);
-	if (r < 0)
-		return r;
 	if (archive_read_support_format_tar(j->archive) != ARCHIVE_OK ||
-	    archive_read_support_filter_gzip(j->archive) != ARCHIVE_OK ||
-	    archive_read_support_filter_xz(j->archive) != ARCHIVE_OK ||
-	    archive_read_support_filter_zstd(j->archive) != ARCHIVE_OK)
-		return broken(j, "this build cannot unpack it");
-	if (archive_read_open(j->archive, j, NULL, on_read, NULL) != ARCHIVE_OK)
+	    archive_read_open(j->archive, j, NULL, on_read, NULL) != ARCHIVE_OK)
 		return broken(j, "broken, truncated or no tar archive");
 	while ((r = next_entry(j)) > 0)
 		any = true;
@@ -381,7 +329,9 @@ static int unpack(struct job *j)
 	if (!any)
 		return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s' holds no entry",
 				j->name);
-	return drain(j);
+	if (extract_source_end(&j->source, (uint64_t)archive_filter_bytes(j->archive, 0)) < 0)
+		return broken(j, "broken");
+	return 0;
 }
 
 int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract_limits *limits,
@@ -390,19 +340,18 @@ int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract
 	struct job *j = xcalloc(1, sizeof(*j));
 	int r;
 
-	/* a file's offset is wherever who wrote it left it */
-	(void)lseek(in_fd, 0, SEEK_SET);
-	*j = (struct job){ .name = name, .in_fd = in_fd, .dir_fd = dir_fd, .left = *limits };
-	j->parent = getppid();
+	*j = (struct job){ .name = name, .dir_fd = dir_fd, .left = *limits };
 	j->report = report;
 	j->e = e;
-	j->chunk = xrealloc(NULL, CHUNK);
-	j->archive = archive_read_new();
-	if (!j->archive)
-		abort();
-	r = unpack(j);
-	(void)archive_read_free(j->archive);
-	free(j->chunk);
+	r = extract_source_open(&j->source, in_fd, name, e);
+	if (r >= 0) {
+		j->archive = archive_read_new();
+		if (!j->archive)
+			abort();
+		r = unpack(j);
+		(void)archive_read_free(j->archive);
+		extract_source_done(&j->source);
+	}
 	free(j);
 	return r;
 }

@@ -7,19 +7,13 @@
 static const struct {
 	const char *name, *version;
 } parts[] = {
-	{ "curl", DEPS_CURL },
-	{ "c-ares", DEPS_CARES },
-	{ "openssl", DEPS_OPENSSL },
-	{ "libsystemd", DEPS_SYSTEMD },
-	{ "libarchive", DEPS_ARCHIVE },
-	{ "libyaml", DEPS_YAML },
-	{ "jansson", DEPS_JANSSON },
-	{ "expat", DEPS_EXPAT },
-	{ "libblkid", DEPS_BLKID },
-	{ "zlib", DEPS_ZLIB },
-	{ "xz", DEPS_LZMA },
-	{ "zstd", DEPS_ZSTD },
-	{ "lz4", DEPS_LZ4 },
+	{ "curl", DEPS_CURL },          { "c-ares", DEPS_CARES },
+	{ "openssl", DEPS_OPENSSL },    { "libsystemd", DEPS_SYSTEMD },
+	{ "libarchive", DEPS_ARCHIVE }, { "isa-l", DEPS_ISAL },
+	{ "libyaml", DEPS_YAML },       { "jansson", DEPS_JANSSON },
+	{ "expat", DEPS_EXPAT },        { "libblkid", DEPS_BLKID },
+	{ "zlib", DEPS_ZLIB },          { "xz", DEPS_LZMA },
+	{ "zstd", DEPS_ZSTD },          { "lz4", DEPS_LZ4 },
 	{ "glibc", DEPS_GLIBC },
 };
 

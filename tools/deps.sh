@@ -15,7 +15,7 @@ jobs=$(nproc)
 linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev expat=libexpat1-dev
 	archive=libarchive-dev blkid=libblkid-dev zlib=zlib1g-dev lzma=liblzma-dev zstd=libzstd-dev
 	lz4=liblz4-dev cap=libcap-dev glibc=libc6-dev)
-build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool gperf
+build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool nasm gperf
 	python3-jinja2 libmount-dev)
 test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml shellcheck clang-format universal-ctags
 	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
@@ -88,20 +88,35 @@ build_systemd()
 	cp src/systemd/sd-*.h src/systemd/_sd-common.h "$deps/include/systemd/"
 }
 
+# ISA-L's inflate, in assembler for each kind of processor; the rest of it is not linked.
+build_isal()
+{
+	cd "$src/libisal"
+	autoreconf -fi
+	CFLAGS='-O2 -fPIE -ffunction-sections -fdata-sections -fstack-protector-strong -D_FORTIFY_SOURCE=2' \
+		./configure --disable-shared --enable-static
+	make -j "$jobs" libisal.la
+	hide_internals .libs/libisal.a '^isal_'
+	mkdir -p "$deps/include/isa-l"
+	cp include/igzip_lib.h include/types.h "$deps/include/isa-l/"
+}
+
 curl=$(tools/apt.sh source curl 7.88.1 "$src")
 systemd=$(tools/apt.sh source systemd 252 "$src")
-for name in curl systemd; do
+isal=$(tools/apt.sh source libisal 2.30 "$src")
+for name in curl systemd isal; do
 	log=$deps/$name.log
 	echo "deps: building lib$name ${!name}" >&2
 	(build_$name) >"$log" 2>&1
 done
 log=
 hide_internals "$(gcc -print-file-name=libblkid.a)" '^blkid_'
-rm -rf "$src/curl" "$src/systemd" "$src"/*.internal
+rm -rf "$src/curl" "$src/systemd" "$src/libisal" "$src"/*.internal
 
 {
 	echo "curl $curl"
 	echo "systemd $systemd"
+	echo "isal $isal"
 	for c in "${linked[@]}"; do
 		echo "${c%%=*} $(version_of "${c#*=}")"
 	done
