@@ -128,6 +128,39 @@ static bool is_unit_of_volume(const struct task *t, const struct task *volume)
 	return strcmp(t->unit.name, name) == 0;
 }
 
+static bool is_mount_of(const struct task *unit, const char *path)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return strcmp(unit->unit.name, arena_printf(a, "%s.mount", unit_escape_path(a, path))) == 0;
+}
+
+static bool is_moved_onto(const struct task *t, const struct task *unit)
+{
+	return is_mount_of(unit, t->move.mount_point);
+}
+
+static bool is_shown_by(const struct task *t, const struct task *unit)
+{
+	return is_mount_of(unit, t->move.source);
+}
+
+static bool is_same_move(const struct task *t, const struct task *other)
+{
+	return strcmp(t->move.source, other->move.source) == 0;
+}
+
+/* The bind mount shows what was moved, and who uses it starts after that. */
+static bool waits_for_move(const struct task *t, const struct task *move)
+{
+	return is_mount_of(t, move->move.source) || strv_has(&move->move.units, t->unit.name);
+}
+
+static bool is_resumed(const struct task *t, const struct task *resume)
+{
+	return strv_has(&resume->move.units, t->unit.name);
+}
+
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
@@ -159,6 +192,15 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },
 	{ TASK_UNIT, TASK_VOLUME, is_unit_of_volume },
+	{ TASK_STOP, TASK_UNIT, is_moved_onto },
+	{ TASK_MOVE, TASK_UNIT, is_moved_onto },
+	{ TASK_MOVE, TASK_STOP, is_same_move },
+	{ TASK_UNIT, TASK_MOVE, waits_for_move },
+	/* a service may use several directories: it starts when all of them are where they belong */
+	{ TASK_RESUME, TASK_STOP, is_any },
+	{ TASK_RESUME, TASK_MOVE, is_any },
+	{ TASK_RESUME, TASK_UNIT, is_shown_by },
+	{ TASK_UNIT, TASK_RESUME, is_resumed },
 };
 
 /* For whose sake the first kind is there at all. */

@@ -102,14 +102,16 @@ static void step_job(struct worker_job *job)
 
 static void settle(struct sched *s, struct item *it, enum run_state state);
 
+static void unblock(struct sched *s, struct item *user)
+{
+	if (--user->nblock == 0 && user->o->state == RUN_BLOCKED_BY_NEEDS)
+		set_state(s, user->o, RUN_READY);
+}
+
 static void unblock_users(struct sched *s, const struct task *t)
 {
-	for (size_t i = 0; i < t->n_users; i++) {
-		struct item *user = &s->items[t->users[i]->index];
-
-		if (--user->nblock == 0 && user->o->state == RUN_BLOCKED_BY_NEEDS)
-			set_state(s, user->o, RUN_READY);
-	}
+	for (size_t i = 0; i < t->n_users; i++)
+		unblock(s, &s->items[t->users[i]->index]);
 }
 
 static void skip_users(struct sched *s, const struct task *t)
@@ -117,7 +119,9 @@ static void skip_users(struct sched *s, const struct task *t)
 	for (size_t i = 0; i < t->n_users; i++) {
 		struct item *user = &s->items[t->users[i]->index];
 
-		if (!states[user->o->state].settled)
+		if (user->o->task->always)
+			unblock(s, user);
+		else if (!states[user->o->state].settled)
 			settle(s, user, RUN_SKIPPED);
 	}
 }

@@ -12,6 +12,8 @@ const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
 	[TASK_USER] = &task_user_ops,       [TASK_PACKAGE] = &task_package_ops,
 	[TASK_RELOAD] = &task_reload_ops,   [TASK_IMAGE] = &task_image_ops,
 	[TASK_UNIT] = &task_unit_ops,       [TASK_VOLUME] = &task_volume_ops,
+	[TASK_STOP] = &task_stop_ops,       [TASK_MOVE] = &task_move_ops,
+	[TASK_RESUME] = &task_resume_ops,
 };
 
 const struct task_ops *task_ops(const struct task *t)

@@ -122,7 +122,7 @@ extern const struct task_ops task_asset_recheck_ops;
 extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
 	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
 	task_image_ops, task_unit_ops;
-extern const struct task_ops task_volume_ops;
+extern const struct task_ops task_volume_ops, task_stop_ops, task_move_ops, task_resume_ops;
 
 /* What can be done with a task. */
 const struct task_ops *task_ops(const struct task *t);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "nodeup/plan/deps.h"
+#include "nodeup/plan/pieces.h"
 #include "tests/unit/seed.h"
 
 struct fixture {
@@ -238,6 +239,65 @@ static void a_cycle_is_named(void **state)
 	assert_string_equal(e.msg, "these tasks wait for each other: dir /a, dir /a/b, dir /a");
 }
 
+static struct task *unit_task(struct plan *p, const char *name)
+{
+	struct task *t = plan_new_task(p, TASK_UNIT, name);
+
+	t->unit.name = name;
+	return t;
+}
+
+static struct task *move_task(struct plan *p, enum task_kind kind, const char *source)
+{
+	struct task *t = plan_new_task(p, kind, source);
+
+	t->move = (struct task_move){
+		.source = source,
+		.target = "/mnt/disks/x",
+		.mount_point = "/mnt/disks",
+	};
+	strv_add(p->arena, &t->move.units, "docker.service");
+	return t;
+}
+
+static void disks_come_before_who_uses_them(void **state)
+{
+	static const struct node_volume data = { .name = "/mnt/disks", .path = "/mnt/disks" };
+	static const struct node_volume swap = { .name = "swap" };
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = { .arena = a, .builder = "test" };
+	struct task *volume = plan_new_task(&p, TASK_VOLUME, "/mnt/disks");
+	struct task *space = plan_new_task(&p, TASK_VOLUME, "swap");
+	struct task *mount = unit_task(&p, "mnt-disks.mount");
+	struct task *on = unit_task(&p, "dev-disk-by\\x2duuid-0b.swap");
+	struct task *stop = move_task(&p, TASK_STOP, "/var/lib/docker");
+	struct task *move = move_task(&p, TASK_MOVE, "/var/lib/docker");
+	struct task *resume = move_task(&p, TASK_RESUME, "/var/lib/docker");
+	struct task *other = move_task(&p, TASK_MOVE, "/var/lib/containerd");
+	struct task *bind = unit_task(&p, "var-lib-docker.mount");
+	struct task *docker = unit_task(&p, "docker.service");
+	struct task *ntp = unit_task(&p, "chrony.service");
+	struct err e;
+
+	(void)state;
+	volume->volume = (struct task_volume){ .want = &data, .uuid = "0a" };
+	space->volume = (struct task_volume){ .want = &swap, .uuid = "0b" };
+	assert_int_equal(deps_link(&p, &e), 0);
+	assert_true(needs(mount, volume));
+	assert_false(needs(mount, space));
+	assert_true(needs(on, space));
+	assert_true(needs(stop, mount));
+	assert_true(needs(move, stop));
+	assert_false(needs(other, stop));
+	assert_true(needs(bind, move));
+	assert_false(needs(bind, other));
+	assert_true(needs(resume, bind));
+	assert_true(needs(resume, other));
+	assert_true(needs(docker, resume));
+	assert_true(needs(docker, move));
+	assert_false(waits_for(ntp, volume));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +310,7 @@ int main(void)
 		cmocka_unit_test(a_manifest_comes_after_what_it_mounts),
 		cmocka_unit_test(reload_follows_unit_files_alone),
 		cmocka_unit_test(neighbours_are_not_parents),
+		cmocka_unit_test(disks_come_before_who_uses_them),
 		cmocka_unit_test(a_cycle_is_named),
 	};
 

@@ -246,6 +246,28 @@ static void a_permanent_error_is_not_retried_and_blocks_its_users_only(void **st
 	arena_free(g.arena);
 }
 
+/* What was stopped for another's sake is started again, whatever became of it, and not before. */
+static void what_is_always_done_is_done_after_failures_too(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 5);
+	edge(&g, 1, 0);
+	edge(&g, 2, 1);
+	edge(&g, 2, 3);
+	edge(&g, 4, 2);
+	g.tasks[2].always = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.scripts[3] = (struct script){ .waits = 3 };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	assert_true(g.rep.outcomes[2].start_ns >= g.rep.outcomes[3].end_ns);
+	assert_int_equal(state_of(&g, 4), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
 static void an_optional_failure_does_not_fail_the_run(void **state)
 {
 	struct graph g;
@@ -456,6 +478,7 @@ int main(void)
 		cmocka_unit_test(transient_errors_are_retried_three_times),
 		cmocka_unit_test(a_retry_comes_after_a_pause),
 		cmocka_unit_test(a_permanent_error_is_not_retried_and_blocks_its_users_only),
+		cmocka_unit_test(what_is_always_done_is_done_after_failures_too),
 		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),

@@ -1,0 +1,181 @@
+#include "nodeup/tasks/move.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "units/unit.h"
+
+static const char stopped_dir[] = "/run/nodeup/stopped";
+
+enum { RECORD_MAX = 16 * 1024 };
+
+#define JOB_POLL_NS (50 * DUR_MS)
+
+static char *record_path(struct arena *a, const struct task_move *m)
+{
+	return arena_printf(a, "%s/%s", stopped_dir, unit_escape_path(a, m->source));
+}
+
+/* The units that we stopped and did not start again. */
+static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
+{
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	struct strv units = { 0 }, lines;
+	struct err ignored;
+
+	if (io_read(ctx->root_fd, record_path(a, m), &text, &ignored) < 0)
+		return units;
+	lines = strv_split(a, buf_str(&text), '\n');
+	for (size_t i = 0; i < lines.n; i++)
+		if (strv_has(&m->units, lines.v[i]))
+			strv_add(a, &units, lines.v[i]);
+	return units;
+}
+
+static bool is_running(const struct task_ctx *ctx, struct arena *a, const char *unit)
+{
+	struct err ignored;
+	struct bus_unit u;
+
+	return ctx->bus && bus_get(ctx->bus, a, unit, &u, &ignored) == 0 &&
+	       !str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed");
+}
+
+static struct strv running(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
+{
+	struct strv units = { 0 };
+
+	for (size_t i = 0; i < m->units.n; i++)
+		if (is_running(ctx, a, m->units.v[i]))
+			strv_add(a, &units, m->units.v[i]);
+	return units;
+}
+
+static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv units;
+
+	(void)e;
+	if (ctx->image_mode || move_is_done(ctx, a, &t->move) ||
+	    !move_has_content(ctx, t->move.source))
+		return TASK_EQUAL;
+	units = running(ctx, a, &t->move);
+	if (units.n == 0)
+		return TASK_EQUAL;
+	return task_differs(diff, "%s is stopped while its content is moved",
+			    strv_join(a, &units, ", "));
+}
+
+/* On record before it happens: a run that is killed leaves to the next what to start again. */
+static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		       struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	const struct strv now = running(ctx, a, m);
+	struct strv all = stopped(ctx, a, m);
+	const char *text;
+	int r = io_mkdirs(ctx->root_fd, stopped_dir, 0755, e);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < now.n; i++)
+		if (!strv_has(&all, now.v[i]))
+			strv_add(a, &all, now.v[i]);
+	text = arena_printf(a, "%s\n", strv_join(a, &all, "\n"));
+	return io_replace(ctx->root_fd, record_path(a, m), text, strlen(text), &attr, e);
+}
+
+/* Have a job for one unit after the other; stage 2k+1 asks for that of the k-th, 2k+2 follows it. */
+static int walk_jobs(struct task_ctx *ctx, const struct strv *units, const char *verb,
+		     struct task_run *run, struct err *e)
+{
+	for (;;) {
+		const size_t k = (size_t)(run->stage - 1) / 2;
+		const char *result = "";
+		int r;
+
+		if (k >= units->n)
+			return TASK_DONE;
+		if (run->stage % 2) {
+			r = bus_job(ctx->bus, verb, units->v[k], &run->job, e);
+			if (r < 0)
+				return r;
+			run->stage++;
+		}
+		switch (bus_job_state(ctx->bus, run->job, &result)) {
+		case BUS_JOB_DONE:
+			run->stage++;
+			continue;
+		case BUS_JOB_FAILED:
+			return err_fail(e, ERR_SYSTEM, EIO, "the %s job of %s: %s", verb,
+					units->v[k], result);
+		default:
+			return task_wait(run, dur_now() + JOB_POLL_NS, "the %s job of %s", verb,
+					 units->v[k]);
+		}
+	}
+}
+
+static int stop_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv units;
+	int r;
+
+	if (run->stage == 0) {
+		r = record_stop(ctx, a, &t->move, e);
+		if (r < 0)
+			return r;
+		run->stage = 1;
+	}
+	/* what runs no more needs no job, but the others must keep their numbers */
+	units = stopped(ctx, a, &t->move);
+	return walk_jobs(ctx, &units, "stop", run, e);
+}
+
+static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv units;
+
+	(void)e;
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	units = stopped(ctx, a, &t->move);
+	if (units.n == 0)
+		return TASK_EQUAL;
+	return task_differs(diff, "%s was stopped for the move", strv_join(a, &units, ", "));
+}
+
+static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv units = stopped(ctx, a, &t->move);
+	int r;
+
+	if (run->stage == 0)
+		run->stage = 1;
+	r = walk_jobs(ctx, &units, "start", run, e);
+	if (r != TASK_DONE)
+		return r;
+	return move_remove(ctx, record_path(a, &t->move), e);
+}
+
+const struct task_ops task_stop_ops = {
+	.kind = "stop",
+	.on_main = true,
+	.check = stop_check,
+	.apply = stop_apply,
+};
+
+const struct task_ops task_resume_ops = {
+	.kind = "resume",
+	.on_main = true,
+	.check = resume_check,
+	.apply = resume_apply,
+};
