@@ -225,21 +225,6 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 	return check_identity(b, &o, kind, name);
 }
 
-/* Sections that change a node but have no effect yet are told of, never dropped silently. */
-static void warn_ignored(struct kops18_build *b, const struct tree *section, const char *key)
-{
-	const bool empty =
-		!section || section->kind == TREE_NULL ||
-		(section->kind != TREE_SCALAR && section->n == 0) ||
-		(section->kind == TREE_SCALAR && tree_type_of(section->scalar) == TREE_IS_BOOL &&
-		 !tree_is_true(section->scalar));
-
-	if (!empty && b->opts->warnings)
-		strv_add(b->arena, b->opts->warnings,
-			 arena_printf(b->arena, "%s: '%s' has no effect yet",
-				      tree_where(b->arena, &section->pos), key));
-}
-
 static int read_documents(struct kops18_build *b, const struct tree *cluster, const struct tree *ig)
 {
 	int r;
@@ -259,10 +244,6 @@ static int read_documents(struct kops18_build *b, const struct tree *cluster, co
 				b->err);
 	if (r < 0)
 		return r;
-	warn_ignored(b, b->cluster.hooks, "hooks");
-	warn_ignored(b, b->cluster.file_assets, "fileAssets");
-	warn_ignored(b, b->ig.hooks, "hooks");
-	warn_ignored(b, b->ig.file_assets, "fileAssets");
 	return 0;
 }
 
@@ -470,6 +451,8 @@ int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *
 		r = set_role(&b);
 	if (r == 0)
 		r = kops18_networking(&b);
+	if (r == 0)
+		r = kops18_extras(&b);
 	if (r == 0)
 		r = kops18_egress_proxy(&b);
 	if (r == 0)

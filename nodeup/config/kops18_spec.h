@@ -152,5 +152,7 @@ int kops18_version(struct kops18_build *b) must_check;
 const char *kops18_image(struct kops18_build *b, const char *name, const char *tag);
 /* Give sections that no document has the values kops would have written. */
 void kops18_default_sections(struct kops18_build *b);
+/* Hooks and fileAssets that are meant for this role; the instance group's hide the cluster's. */
+int kops18_extras(struct kops18_build *b) must_check;
 /* Merge kubelet's sections for this role, and settle host names and docker's storage driver. */
 int kops18_merge(struct kops18_build *b) must_check;

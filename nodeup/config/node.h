@@ -55,6 +55,36 @@ struct node_keypairs {
 	size_t n;
 };
 
+/* A unit of the user's own. */
+struct node_hook {
+	const char
+		*name; /* as the document has it, or kops-hook-<index>: ".service" may be missing */
+	struct strv requires, before;
+	bool disabled;
+	const char *manifest; /* its [Service] section; NULL: a container of this image */
+	const char *image;
+	struct strv command;
+	struct strmap environment;
+	struct tree_pos pos;
+};
+
+struct node_hooks {
+	struct node_hook *v;
+	size_t n;
+};
+
+/* A file of the user's own. */
+struct node_file {
+	const char *path, *content;
+	size_t len;
+	struct tree_pos pos;
+};
+
+struct node_files {
+	struct node_file *v;
+	size_t n;
+};
+
 struct version {
 	int major, minor, patch;
 	const char *suffix; /* "-beta.1" of a pre-release; NULL or "" */
@@ -102,6 +132,8 @@ struct node {
 	struct kube_scheduler_spec kube_scheduler;
 
 	struct node_volumes volumes;
+	struct node_hooks hooks; /* of this role, in order */
+	struct node_files files;
 
 	struct node_keypairs keypairs; /* what bootstrap loaded of node_wants() */
 	struct strmap secrets;         /* id to token */

@@ -40,6 +40,10 @@ int build_control_plane(struct plan *p, struct err *e) must_check;
 int build_kubelet(struct plan *p, struct err *e) must_check;
 /* protokube as a service. */
 int build_protokube(struct plan *p, struct err *e) must_check;
+/* The units of the user's own. */
+int build_hooks(struct plan *p, struct err *e) must_check;
+/* The files of the user's own. */
+int build_file_assets(struct plan *p, struct err *e) must_check;
 /* Nothing but the assets, all of them, images too. */
 int build_bake(struct plan *p, struct err *e) must_check;
 /* Our own unit, that runs us at each boot. */

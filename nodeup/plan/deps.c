@@ -84,6 +84,9 @@ static bool is_runtime(const struct task *t, const struct task *unit)
 
 static bool starts_after(const struct task *t, const struct task *unit)
 {
+	if (strv_has(&t->unit.requires, unit->unit.name) ||
+	    strv_has(&unit->unit.before, t->unit.name))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (strcmp(starts[i].unit, t->unit.name) == 0 &&
 		    strcmp(starts[i].after, unit->unit.name) == 0)

@@ -26,6 +26,9 @@ const struct plan_builder plan_builders[] = {
 	{ .name = "control-plane", .build = build_control_plane, .master_only = true },
 	{ .name = "kubelet", .build = build_kubelet },
 	{ .name = "protokube", .build = build_protokube },
+	/* what users add comes last: it must not take the place of what a node is made of */
+	{ .name = "hooks", .build = build_hooks },
+	{ .name = "file-assets", .build = build_file_assets },
 	{ .name = "bootstrap", .build = build_bootstrap, .explicit_only = true },
 	{ .name = "bake", .build = build_bake, .explicit_only = true },
 };
@@ -85,7 +88,8 @@ static struct task *add_file(struct plan *p, const struct task_file *file, struc
 	struct task *t = at_path(p, file->path);
 
 	if (t && (t->kind != TASK_FILE || t->file.attr.mode != file->attr.mode ||
-		  t->file.secret != file->secret || strcmp(t->file.content, file->content) != 0))
+		  t->file.secret != file->secret || t->file.len != file->len ||
+		  memcmp(t->file.content, file->content, file->len) != 0))
 		return conflict(p, t, e);
 	if (t)
 		return t;
@@ -110,10 +114,16 @@ struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
 			 struct err *e)
 {
+	return plan_secret_bytes(p, path, mode, content, strlen(content), e);
+}
+
+struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
+			       size_t len, struct err *e)
+{
 	const struct task_file file = {
 		.path = path,
 		.content = content,
-		.len = strlen(content),
+		.len = len,
 		.attr = { .mode = mode },
 		.secret = true,
 	};
@@ -123,8 +133,12 @@ struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const ch
 
 struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e)
 {
-	return plan_file(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644,
-			 unit_render(p->arena, u), e);
+	return plan_unit_text(p, name, unit_render(p->arena, u), e);
+}
+
+struct task *plan_unit_text(struct plan *p, const char *name, const char *text, struct err *e)
+{
+	return plan_file(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644, text, e);
 }
 
 /* The unit's own file and its drop-ins. */

@@ -141,7 +141,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 		s->first = it->o->error;
 	}
 	tell(s, it->o);
-	if (states[state].good)
+	if (states[state].good || (t->advisory && state == RUN_FAILED))
 		unblock_users(s, t);
 	else
 		skip_users(s, t);

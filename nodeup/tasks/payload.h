@@ -80,6 +80,8 @@ struct task_unit {
 	bool no_wait;           /* enqueue the job and go on: our own unit */
 	bool once;              /* a oneshot that others start again: no_wait, and once a boot */
 	bool last;              /* its failure fails the run only after all else is done */
+	struct strv before;     /* units that start after it */
+	struct strv requires;   /* units it starts after */
 	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
 	const char *health_url; /* answers 200 when the service is well, or NULL */
 };

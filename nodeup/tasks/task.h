@@ -24,6 +24,7 @@ struct task {
 	const char *origin; /* the builder that asked for it */
 	size_t index;       /* position in the plan */
 	bool optional;      /* failing is a warning */
+	bool advisory;      /* what needs it goes on when it fails; the run fails in the end */
 	bool always;        /* done also when what it needs failed */
 	union {
 		struct task_dir dir;
@@ -115,6 +116,9 @@ struct task_ops {
 };
 
 extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
+
+/* For a unit that is not to run: stopped, and disabled. */
+extern const struct task_ops task_unit_off_ops;
 
 /* For an asset of which no record is believed. */
 extern const struct task_ops task_asset_recheck_ops;

@@ -94,11 +94,14 @@ static bool is_enabled(const struct bus_unit *u)
 	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
 }
 
-/* Whether a start of ours came to its end: it was seen, or nobody waited for it and it began. */
+/* Whether it came to its end in this boot: we saw it, nobody waited for it and it began, or systemd
+ * had started it before us because it is enabled. */
 static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	const struct started record = started_get(ctx->root_fd, t->unit.name);
 
+	if (record.state == STARTED_UNKNOWN)
+		return t->unit.enable && u->start_us;
 	return record.state == STARTED_DONE ||
 	       (t->unit.once && record.state == STARTED_PENDING && start_of(u) >= record.us);
 }
@@ -193,11 +196,29 @@ static int job_failed(const struct task *t, struct task_ctx *ctx, const char *re
 	return r;
 }
 
+/* A oneshot that systemd runs just now, with what it is to run with: its job is ours as well. */
+static bool is_on_its_way(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
+{
+	struct task_diff ignored;
+
+	return str_eq(u->type, "oneshot") && str_eq(u->active_state, "activating") &&
+	       inputs_differ(t, ctx, u, &ignored) == TASK_EQUAL;
+}
+
+static const char *verb_for(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
+{
+	if (str_eq(u->active_state, "inactive") || str_eq(u->active_state, "failed"))
+		return "start";
+	/* our own unit is never restarted by itself: it would end this run */
+	return str_eq(t->unit.name, ctx->own_unit) || is_on_its_way(t, ctx, u) ? "start"
+									       : "restart";
+}
+
 static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		   uint32_t *ret_job, struct err *e)
 {
 	struct started record = { .state = STARTED_PENDING, .us = (uint64_t)dur_now() / 1000 };
-	const char *verb;
+	const char *verb = verb_for(t, ctx, u);
 	int r;
 
 	/* what is about to happen is on record before it happens */
@@ -210,11 +231,6 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 		if (r < 0)
 			return r;
 	}
-	/* our own unit is never restarted by itself: it would end this run */
-	verb = str_eq(u->active_state, "inactive") || str_eq(u->active_state, "failed") ||
-			       str_eq(t->unit.name, ctx->own_unit)
-		       ? "start"
-		       : "restart";
 	return bus_job(ctx->bus, verb, t->unit.name, ret_job, e);
 }
 

@@ -9,6 +9,7 @@
     kube_env.yaml: [[a, b]]  or every text a replaced by b; @DIR@ is the documents' folder
   copy: {to: from}           documents that are copies of others of the base
   drop: [path]               documents that are not there
+  root: {path: text}         below the root before; null: the base's file is not there
   expect:
     replace: {a: b}          in every file
     add:                     by path: a file more, as a text or as a copy of another file of the tree
@@ -107,6 +108,15 @@ def change_flags(text, changes):
     late = [w for w in words if kubelet and w.startswith(LATE)]
     sorted_words = sorted((w for w in words if w not in late), key=str.encode)
     return before + " ".join(sorted_words + sorted(late, key=lambda w: [w.startswith(p) for p in LATE].index(True))) + after
+
+
+def change_root(spec, root):
+    for name, text in spec.get("root", {}).items():
+        if text is None:
+            (root / name).unlink()
+            continue
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
 
 
 def with_keys(text):

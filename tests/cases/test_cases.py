@@ -99,6 +99,7 @@ def prepare(case, tmp):
         shutil.copytree(case / "root", root, dirs_exist_ok=True)
     for path in overlays:
         overlay.change_documents(overlay.read(path), documents)
+        overlay.change_root(overlay.read(path), root)
     fill_cache(tmp / "cache")
     return documents, root
 

@@ -366,17 +366,14 @@ static void unknown_keys(void **state)
 static void what_has_no_effect_is_told(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct world w = world_small(a, "", "hooks: [{name: x}]\negressProxy: {excludes: a}\n",
-				     "fileAssets: [{name: y}]\nhooks: []\n");
+	struct world w = world_small(a, "", "egressProxy: {excludes: a}\n", "");
 	struct world quiet = world_small(a, "", "hooks: []\negressProxy: null\n", "");
 
 	(void)state;
 	world_must_build(&w);
-	assert_int_equal(w.warnings.n, 3);
-	assert_string_equal(w.warnings.v[0], "cluster:1:8: 'hooks' has no effect yet");
-	assert_string_equal(w.warnings.v[1], "ig:1:13: 'fileAssets' has no effect yet");
-	assert_string_equal(w.warnings.v[2],
-			    "cluster:2:14: egressProxy names no host: nothing is proxied");
+	assert_int_equal(w.warnings.n, 1);
+	assert_string_equal(w.warnings.v[0],
+			    "cluster:1:14: egressProxy names no host: nothing is proxied");
 	world_must_build(&quiet);
 	assert_int_equal(quiet.warnings.n, 0);
 }

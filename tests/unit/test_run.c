@@ -326,6 +326,23 @@ static void a_last_call_comes_although_others_are_blocked(void **state)
 	arena_free(g.arena);
 }
 
+/* An order and no condition: what comes after goes on, and the run has failed all the same. */
+static void an_advisory_task_that_fails_blocks_nobody(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	edge(&g, 1, 0);
+	g.tasks[0].advisory = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(g.e.kind, ERR_CONFIG);
+	assert_int_equal(state_of(&g, 0), RUN_FAILED);
+	assert_int_equal(state_of(&g, 1), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
 /* An archive may be missing as long as nobody misses it; then its error is the cause. */
 static void what_misses_a_broken_source_fails_with_its_error(void **state)
 {
@@ -483,6 +500,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
+		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(what_waits_names_what_is_under_way),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),

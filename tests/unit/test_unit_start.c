@@ -302,6 +302,53 @@ static void a_oneshot_that_ended_well_is_right(void **state)
 	expect(w, "inactive (dead)");
 }
 
+static void an_enabled_oneshot_runs_once_a_boot(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	assert_int_equal(unlinkat(w->root.fd, record_path + 1, 0), 0);
+	w->unit.unit.enable = true;
+	u->is.type = "oneshot";
+	u->is.active_state = "activating";
+	u->is.sub_state = "start";
+	u->is.start_us = (uint64_t)dur_now() / 1000 + 1000000;
+	/* systemd began with it before we came: its job is joined, not restarted */
+	expect(w, "activating (start)");
+	u->job = BUS_JOB_DONE;
+	(void)apply(w);
+	assert_string_equal(w->bus.calls, "start x.service, ");
+	w->bus.calls[0] = '\0';
+	assert_int_equal(unlinkat(w->root.fd, record_path + 1, 0), 0);
+	u->is.active_state = "inactive";
+	u->is.sub_state = "dead";
+	expect(w, "");
+	w->unit.unit.enable = false;
+	expect(w, "inactive (dead)");
+}
+
+static void a_unit_that_is_not_to_run_is_stopped_and_disabled(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	w->unit.ops = &task_unit_off_ops;
+	u->is.file_state = "enabled";
+	expect(w, "active, but the documents disable it");
+	u->job = BUS_JOB_DONE;
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "disable x.service, stop x.service, ");
+	w->bus.calls[0] = '\0';
+	u->is.active_state = "inactive";
+	u->is.file_state = "enabled";
+	expect(w, "enabled, but the documents disable it");
+	u->is.file_state = "disabled";
+	expect(w, "");
+	/* nobody knows it: as good as stopped */
+	u->is.file_state = "";
+	expect(w, "");
+}
+
 /* A timer runs it again and again: what counts is that it began once since we asked. */
 static void a_oneshot_for_once_a_boot_is_not_asked_for_again(void **state)
 {
@@ -311,6 +358,7 @@ static void a_oneshot_for_once_a_boot_is_not_asked_for_again(void **state)
 	assert_int_equal(unlinkat(w->root.fd, record_path + 1, 0), 0);
 	w->unit.unit.no_wait = w->unit.unit.once = true;
 	u->is.type = "oneshot";
+	u->is.start_us = u->is.active_enter_us = 0;
 	u->is.active_state = "inactive";
 	u->is.sub_state = "dead";
 	expect(w, "inactive (dead)");
@@ -496,6 +544,8 @@ int main(void)
 		WORLD_TEST(a_failed_job_tells_what_the_unit_said),
 		WORLD_TEST(a_oneshot_that_ended_well_is_right),
 		WORLD_TEST(a_oneshot_for_once_a_boot_is_not_asked_for_again),
+		WORLD_TEST(an_enabled_oneshot_runs_once_a_boot),
+		WORLD_TEST(a_unit_that_is_not_to_run_is_stopped_and_disabled),
 		WORLD_TEST(a_job_behind_our_own_unit_is_not_awaited),
 		WORLD_TEST(our_own_unit_is_neither_awaited_nor_restarted),
 		WORLD_TEST(without_a_manager_it_says_so),

@@ -1,0 +1,52 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+
+enum { MODE = 0440 };
+
+static bool is_below(const char *path, const char *dir)
+{
+	const size_t n = strlen(dir);
+
+	return strncmp(path, dir, n) == 0 && path[n] == '/';
+}
+
+/* Whether a file at path would be in the way of what the plan puts at `have`, or the other way round. */
+static bool is_in_the_way(const struct task *t, const char *path)
+{
+	const char *have = task_path(t);
+
+	if (!have)
+		return false;
+	return strcmp(have, path) == 0 || is_below(have, path) ||
+	       (t->kind != TASK_DIR && is_below(path, have));
+}
+
+static int check_place(const struct plan *p, const struct node_file *f, struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const struct task *t = p->tasks[i];
+
+		if (strcmp(t->origin, p->builder) != 0 && is_in_the_way(t, f->path))
+			return err_config(e, "%s: fileAssets: '%s': %s is %s's",
+					  tree_where(p->arena, &f->pos), f->path, task_path(t),
+					  t->origin);
+	}
+	return 0;
+}
+
+int build_file_assets(struct plan *p, struct err *e)
+{
+	const struct node_files *files = &p->req->node->files;
+
+	for (size_t i = 0; i < files->n; i++) {
+		const struct node_file *f = &files->v[i];
+		int r = check_place(p, f, e);
+
+		if (r < 0)
+			return r;
+		if (!plan_secret_bytes(p, f->path, MODE, f->content, f->len, e))
+			return -EINVAL;
+	}
+	return 0;
+}

@@ -1,0 +1,123 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/pieces.h"
+
+static const char docker_unit[] = "docker.service";
+
+static const char *unit_name(struct plan *p, const struct node_hook *h)
+{
+	if (str_has_suffix(h->name, ".service") || str_has_suffix(h->name, ".timer"))
+		return h->name;
+	return arena_printf(p->arena, "%s.service", h->name);
+}
+
+static void add_words(struct plan *p, struct strv *out, const struct strv *words)
+{
+	for (size_t i = 0; i < words->n; i++)
+		strv_add(p->arena, out, unit_quote(p->arena, words->v[i]));
+}
+
+static const char *run_command(struct plan *p, const struct node_hook *h)
+{
+	static const char head[] = "/usr/bin/docker run -v /:/rootfs/ "
+				   "-v /var/run/dbus:/var/run/dbus "
+				   "-v /run/systemd:/run/systemd --net=host --privileged";
+	struct strv out = { 0 };
+
+	strv_add(p->arena, &out, head);
+	for (size_t i = 0; i < h->environment.n; i++) {
+		const struct strmap_item *item = &h->environment.v[i];
+
+		strv_add(p->arena, &out, "-e");
+		strv_add(p->arena, &out,
+			 unit_quote(p->arena,
+				    arena_printf(p->arena, "%s=%s", item->key, item->value)));
+	}
+	strv_add(p->arena, &out, unit_quote(p->arena, h->image));
+	add_words(p, &out, &h->command);
+	return strv_join(p->arena, &out, " ");
+}
+
+static const char *hook_text(struct plan *p, const struct node_hook *h)
+{
+	struct arena *a = p->arena;
+	struct unit u = { 0 };
+
+	unit_set(a, &u, "Unit", "Description", arena_printf(a, "Kops Hook %s", h->name));
+	for (size_t i = 0; i < h->requires.n; i++)
+		unit_set(a, &u, "Unit", "Requires", h->requires.v[i]);
+	for (size_t i = 0; i < h->before.n; i++)
+		unit_set(a, &u, "Unit", "Before", h->before.v[i]);
+	if (h->manifest)
+		return arena_printf(a, "%s\n[Service]\n%s%s", unit_render(a, &u), h->manifest,
+				    str_has_suffix(h->manifest, "\n") ? "" : "\n");
+	unit_set(a, &u, "Unit", "Requires", docker_unit);
+	/* at boot systemd starts it by itself, and docker has to be up by then */
+	unit_set(a, &u, "Unit", "After", docker_unit);
+	unit_set(a, &u, "Service", "ExecStartPre",
+		 arena_printf(a, "/usr/bin/docker pull %s", unit_quote(a, h->image)));
+	unit_set(a, &u, "Service", "ExecStart", run_command(p, h));
+	unit_set(a, &u, "Service", "Type", "oneshot");
+	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
+	return unit_render(a, &u);
+}
+
+/* A hook may start before kubelet, but it must not be kubelet. */
+static int check_name(const struct plan *p, const struct node_hook *h, const char *name,
+		      struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->tasks[i]->kind == TASK_UNIT && strcmp(p->tasks[i]->name, name) == 0)
+			return err_config(e, "%s: hook %s: the unit is %s's",
+					  tree_where(p->arena, &h->pos), h->name,
+					  p->tasks[i]->origin);
+	return 0;
+}
+
+static int turn_off(struct plan *p, const char *name)
+{
+	struct task *t = plan_new_task(p, TASK_UNIT, name);
+
+	t->unit = (struct task_unit){ .name = name, .last = true, .no_wait = true };
+	t->ops = &task_unit_off_ops;
+	t->advisory = true;
+	return 0;
+}
+
+static int turn_on(struct plan *p, const struct node_hook *h, const char *name, struct err *e)
+{
+	const bool installs = !h->manifest || strstr(h->manifest, "[Install]");
+	struct task *t;
+
+	if (!plan_unit_text(p, name, hook_text(p, h), e))
+		return -EINVAL;
+	t = plan_unit(p, name, installs, e);
+	if (!t)
+		return -EINVAL;
+	t->unit.last = true;
+	t->unit.before = h->before;
+	for (size_t i = 0; i < h->requires.n; i++)
+		strv_add(p->arena, &t->unit.requires, h->requires.v[i]);
+	if (h->image)
+		strv_add(p->arena, &t->unit.requires, docker_unit);
+	/* Before= is an order and no condition */
+	t->advisory = true;
+	return 0;
+}
+
+int build_hooks(struct plan *p, struct err *e)
+{
+	const struct node_hooks *hooks = &p->req->node->hooks;
+	int r = 0;
+
+	for (size_t i = 0; i < hooks->n && r == 0; i++) {
+		const struct node_hook *h = &hooks->v[i];
+		const char *name = unit_name(p, h);
+
+		r = check_name(p, h, name, e);
+		if (r == 0)
+			r = h->disabled ? turn_off(p, name) : turn_on(p, h, name, e);
+	}
+	return r;
+}

@@ -1,0 +1,78 @@
+#include "nodeup/tasks/task.h"
+
+#include "nodeup/base/dur.h"
+
+#define JOB_POLL_NS (50 * DUR_MS)
+
+static bool is_running(const struct bus_unit *u)
+{
+	return !str_eq(u->active_state, "inactive") && !str_eq(u->active_state, "failed");
+}
+
+static bool is_enabled(const struct bus_unit *u)
+{
+	return str_eq(u->file_state, "enabled") || str_eq(u->file_state, "enabled-runtime");
+}
+
+static int get(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
+	       struct err *e)
+{
+	if (!ctx->bus)
+		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
+	return bus_get(ctx->bus, a, t->unit.name, u, e);
+}
+
+/* In an image nothing runs; what is enabled there is stopped when it boots. */
+static int off_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		     struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct bus_unit u;
+	int r;
+
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	r = get(t, ctx, a, &u, e);
+	if (r < 0)
+		return r;
+	if (is_running(&u))
+		return task_differs(diff, "%s, but the documents disable it", u.active_state);
+	if (is_enabled(&u))
+		return task_differs(diff, "enabled, but the documents disable it");
+	return TASK_EQUAL;
+}
+
+static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		     struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *result = "";
+	struct bus_unit u;
+	bool changed;
+	int r = get(t, ctx, a, &u, e);
+
+	if (r >= 0 && run->stage == 0 && is_enabled(&u))
+		r = bus_enable(ctx->bus, t->unit.name, false, &changed, e);
+	if (r >= 0 && run->stage == 0 && is_running(&u)) {
+		r = bus_job(ctx->bus, "stop", t->unit.name, &run->job, e);
+		run->stage = 1;
+	}
+	if (r < 0 || run->stage == 0)
+		return r < 0 ? r : TASK_DONE;
+	switch (bus_job_state(ctx->bus, run->job, &result)) {
+	case BUS_JOB_DONE:
+		return TASK_DONE;
+	case BUS_JOB_FAILED:
+		run->stage = 0;
+		return err_fail(e, ERR_SYSTEM, EIO, "its stop job: %s", result);
+	default:
+		return task_wait(run, dur_now() + JOB_POLL_NS, "its stop job");
+	}
+}
+
+const struct task_ops task_unit_off_ops = {
+	.kind = "unit",
+	.on_main = true,
+	.check = off_check,
+	.apply = off_apply,
+};
