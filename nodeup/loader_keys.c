@@ -1,4 +1,4 @@
-#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/json.h"
 #include "nodeup/location.h"
@@ -9,13 +9,20 @@ static const char cert_suffix[] = ".crt";
 /* A key pair or secret on its way; cert NULL: not there. */
 struct item {
 	const struct node_want *want;
-	const char *folder;     /* of the certificates */
+	const char *folder;     /* of the certificates; NULL: a secret */
 	const char *cert, *key; /* locations; cert is the secret's own */
+	struct strv others;     /* of a pool: its older certificates */
+};
+
+struct items {
+	struct item *v;
+	size_t n;
 };
 
 /* What a node cannot do without and does not have: the first makes the error, the rest a note. */
 struct missing {
 	struct arena *arena;
+	struct strv *warnings;
 	const char *first;
 	struct strv more;
 };
@@ -23,6 +30,10 @@ struct missing {
 static void miss(struct missing *m, const struct node_want *want, const char *what,
 		 const char *where)
 {
+	if (want->told)
+		strv_add(m->arena, m->warnings,
+			 arena_printf(m->arena, "%s %s is left out, as kops does: %s", what,
+				      want->name, where));
 	if (want->optional)
 		return;
 	if (!m->first)
@@ -65,17 +76,36 @@ static bool is_larger(const char *x, const char *y)
 	return xn != yn ? xn > yn : strcmp(x, y) > 0;
 }
 
-static const char *newest_serial(struct arena *a, const struct strv *names)
+static int compare_serials(const void *x, const void *y)
 {
-	const char *best = NULL;
+	const char *a = *(const char *const *)x, *b = *(const char *const *)y;
+
+	return is_larger(a, b) ? -1 : is_larger(b, a);
+}
+
+/* Largest first. What is no serial is told of: whoever put it there expects it to be used. */
+static struct strv serials_of(struct loader *l, const char *folder, const struct strv *names)
+{
+	struct strv serials = { 0 };
 
 	for (size_t i = 0; i < names->n; i++) {
-		const char *serial = serial_of(a, names->v[i]);
+		const char *serial = serial_of(l->arena, names->v[i]);
 
-		if (serial && (!best || is_larger(serial, best)))
-			best = serial;
+		if (serial)
+			strv_add(l->arena, &serials, serial);
+		else if (!str_has_suffix(names->v[i], ".yaml"))
+			strv_add(l->arena, &l->b->warnings,
+				 arena_printf(l->arena, "%s/%s: ignored, its name is no serial",
+					      location_shown(l->arena, folder), names->v[i]));
 	}
-	return best;
+	if (serials.n)
+		qsort(serials.v, serials.n, sizeof(*serials.v), compare_serials);
+	return serials;
+}
+
+static const char *certificate(struct arena *a, const struct item *item, const char *serial)
+{
+	return store_join(a, item->folder, arena_printf(a, "%s%s", serial, cert_suffix));
 }
 
 /* The certificate of the largest serial and the key of the same one. */
@@ -83,23 +113,25 @@ static int find_pair(struct loader *l, const char *store, struct item *item, str
 		     struct err *e)
 {
 	struct arena *a = l->arena;
-	const char *name = item->want->name, *serial;
-	struct strv names;
+	const char *name = item->want->name;
+	struct strv names, serials;
 	int r;
 
 	r = store_list(l->b->store, item->folder, &names, e);
 	if (r < 0)
 		return err_wrap(e, "key pair %s", name);
-	serial = newest_serial(a, &names);
-	if (!serial) {
+	serials = serials_of(l, item->folder, &names);
+	if (serials.n == 0) {
 		miss(m, item->want, "key pair",
 		     arena_printf(a, "no certificate in %s", location_shown(a, item->folder)));
 		return 0;
 	}
-	item->cert = store_join(a, item->folder, arena_printf(a, "%s%s", serial, cert_suffix));
+	item->cert = certificate(a, item, serials.v[0]);
 	if (item->want->key)
-		item->key =
-			store_join(a, store, arena_printf(a, "private/%s/%s.key", name, serial));
+		item->key = store_join(a, store,
+				       arena_printf(a, "private/%s/%s.key", name, serials.v[0]));
+	for (size_t i = 1; item->want->pool && i < serials.n; i++)
+		strv_add(a, &item->others, certificate(a, item, serials.v[i]));
 	return 0;
 }
 
@@ -116,10 +148,33 @@ static int read_optional(struct loader *l, const char *location, const char **re
 	return r;
 }
 
+/* Whatever a certificate of the pool has signed is trusted until it is gone from the store. */
+static int read_pool(struct loader *l, const struct item *item, const char *cert, const char **ret,
+		     struct err *e)
+{
+	struct strv texts = { 0 };
+
+	strv_add(l->arena, &texts, cert);
+	for (size_t i = 0; i < item->others.n; i++) {
+		const char *text, *from = location_shown(l->arena, item->others.v[i]);
+		size_t n;
+		int r = read_optional(l, item->others.v[i], &text, &n, e);
+
+		if (r >= 0 && text)
+			r = node_check_certificate(item->want->name, text, from, e);
+		if (r < 0)
+			return err_wrap(e, "key pair %s", item->want->name);
+		if (text)
+			strv_add(l->arena, &texts, text);
+	}
+	*ret = texts.n > 1 ? strv_join(l->arena, &texts, "") : NULL;
+	return 0;
+}
+
 static int add_pair(struct loader *l, const struct item *item, struct missing *m, struct err *e)
 {
 	struct arena *a = l->arena;
-	const char *cert, *key = NULL, *from = location_shown(a, item->cert);
+	const char *cert, *key = NULL, *pool = NULL, *from = location_shown(a, item->cert);
 	size_t n;
 	int r;
 
@@ -134,10 +189,17 @@ static int add_pair(struct loader *l, const struct item *item, struct missing *m
 				  cert ? location_shown(a, item->key) : from));
 		return 0;
 	}
+	if (item->others.n) {
+		r = read_pool(l, item, cert, &pool, e);
+		if (r < 0)
+			return r;
+	}
 	return node_add_keypair(
-		a, &l->b->node, &(struct node_keypair){ item->want->name, cert, key },
-		&(struct node_keypair){ item->want->name, from,
-					item->key ? location_shown(a, item->key) : NULL },
+		a, &l->b->node,
+		&(struct node_keypair){
+			.name = item->want->name, .cert = cert, .key = key, .pool = pool },
+		&(struct node_keypair){ .cert = from,
+					.key = item->key ? location_shown(a, item->key) : NULL },
 		e);
 }
 
@@ -162,40 +224,97 @@ static int add_secret(struct loader *l, const struct item *item, struct missing 
 	return node_add_secret(a, &l->b->node, item->want->name, json, from, e);
 }
 
-/* Items of the wants; with the first things to read in documents and folders. */
-static struct item *make_items(struct loader *l, const struct node_wants *w, const char *key_store,
-			       struct strv *documents, struct strv *folders)
+static void add_secret_item(struct loader *l, const struct node_want *want, const char *store,
+			    struct items *items)
 {
-	struct arena *a = l->arena;
-	const char *secret_store = w->secret_store ? w->secret_store : loader_beside(l, "secrets");
-	struct item *items = arena_alloc(a, (w->n_keypairs + w->n_secrets) * sizeof(*items));
-	struct item *item = items;
-	const char *issued = store_join(a, key_store, "issued");
+	const struct item item = { .want = want, .cert = store_join(l->arena, store, want->name) };
 
-	for (size_t i = 0; i < w->n_keypairs; i++, item++) {
-		item->want = &w->keypairs[i];
-		item->folder = store_join(a, issued, item->want->name);
-		strv_add(a, folders, item->folder);
-	}
-	for (size_t i = 0; i < w->n_secrets; i++, item++) {
-		item->want = &w->secrets[i];
-		item->cert = store_join(a, secret_store, item->want->name);
-		strv_add(a, documents, item->cert);
-	}
-	return items;
+	arena_push(l->arena, items->v, items->n, item);
 }
 
-static int add_items(struct loader *l, const struct item *items, const struct node_wants *w,
-		     struct missing *m, struct err *e)
+static void make_items(struct loader *l, const struct node_wants *w, const char *key_store,
+		       const char *secret_store, struct items *items)
 {
-	size_t n = w->n_keypairs + w->n_secrets;
+	const char *issued = store_join(l->arena, key_store, "issued");
+
+	for (size_t i = 0; i < w->n_keypairs; i++) {
+		const struct node_want *want = &w->keypairs[i];
+		const struct item item = { .want = want,
+					   .folder = store_join(l->arena, issued, want->name) };
+
+		arena_push(l->arena, items->v, items->n, item);
+	}
+	for (size_t i = 0; i < w->n_secrets; i++)
+		add_secret_item(l, &w->secrets[i], secret_store, items);
+}
+
+static bool is_wanted(const struct node_wants *w, const char *id)
+{
+	for (size_t i = 0; i < w->n_secrets; i++)
+		if (str_eq(w->secrets[i].name, id))
+			return true;
+	return false;
+}
+
+/* A master hands out every token of the store, not only those that kops makes. */
+static int add_every_secret(struct loader *l, const struct node_wants *w, const char *folder,
+			    struct items *items, struct err *e)
+{
+	struct strv names = { 0 };
+	int r = w->every_secret ? store_list(l->b->store, folder, &names, e) : 0;
+
+	if (r < 0)
+		return err_wrap(e, "secrets");
+	for (size_t i = 0; i < names.n; i++) {
+		struct node_want *want;
+
+		if (is_wanted(w, names.v[i]))
+			continue;
+		/* known_tokens.csv has no way to write it */
+		if (strpbrk(names.v[i], ",\"\r\n")) {
+			strv_add(l->arena, &l->b->warnings,
+				 arena_printf(l->arena, "%s: ignored, no such name can be a user's",
+					      location_shown(l->arena, store_join(l->arena, folder,
+										  names.v[i]))));
+			continue;
+		}
+		want = arena_new(l->arena, struct node_want);
+		*want = (struct node_want){ .name = names.v[i], .optional = true };
+		add_secret_item(l, want, folder, items);
+	}
+	return 0;
+}
+
+static int add_items(struct loader *l, const struct items *items, struct missing *m, struct err *e)
+{
 	int r = 0;
 
-	for (size_t i = 0; i < n && r >= 0; i++) {
-		if (!items[i].cert)
+	for (size_t i = 0; i < items->n && r >= 0; i++) {
+		if (!items->v[i].cert)
 			continue;
-		r = i < w->n_keypairs ? add_pair(l, &items[i], m, e)
-				      : add_secret(l, &items[i], m, e);
+		r = items->v[i].folder ? add_pair(l, &items->v[i], m, e)
+				       : add_secret(l, &items->v[i], m, e);
+	}
+	return r;
+}
+
+/* What the listings named: certificates, keys and the secrets nobody asked for by name. */
+static int find_all(struct loader *l, const char *key_store, struct items *items, struct missing *m,
+		    struct strv *documents, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < items->n && r >= 0; i++) {
+		struct item *it = &items->v[i];
+
+		if (it->folder)
+			r = find_pair(l, key_store, it, m, e);
+		if (r >= 0 && it->cert)
+			strv_add(l->arena, documents, it->cert);
+		if (r >= 0 && it->key)
+			strv_add(l->arena, documents, it->key);
+		for (size_t k = 0; r >= 0 && k < it->others.n; k++)
+			strv_add(l->arena, documents, it->others.v[k]);
 	}
 	return r;
 }
@@ -205,23 +324,27 @@ int loader_keys(struct loader *l, struct err *e)
 	struct bootstrap *b = l->b;
 	struct node_wants w = kops18_wants(l->arena, &b->node, &b->env, l->cluster);
 	const char *key_store = w.key_store ? w.key_store : loader_beside(l, "pki");
+	const char *secret_store = w.secret_store ? w.secret_store : loader_beside(l, "secrets");
 	struct strv documents = { 0 }, folders = { 0 };
-	struct missing m = { .arena = l->arena };
-	struct item *items = make_items(l, &w, key_store, &documents, &folders);
+	struct missing m = { .arena = l->arena, .warnings = &b->warnings };
+	struct items items = { 0 };
 	int r;
 
+	make_items(l, &w, key_store, secret_store, &items);
+	for (size_t i = 0; i < items.n; i++)
+		strv_add(l->arena, items.v[i].folder ? &folders : &documents,
+			 items.v[i].folder ? items.v[i].folder : items.v[i].cert);
+	if (w.every_secret)
+		strv_add(l->arena, &folders, secret_store);
 	r = store_prefetch(b->store, &documents, &folders, e);
 	documents = (struct strv){ 0 };
-	for (size_t i = 0; i < w.n_keypairs && r >= 0; i++) {
-		r = find_pair(l, key_store, &items[i], &m, e);
-		if (r >= 0 && items[i].cert)
-			strv_add(l->arena, &documents, items[i].cert);
-		if (r >= 0 && items[i].key)
-			strv_add(l->arena, &documents, items[i].key);
-	}
+	if (r >= 0)
+		r = add_every_secret(l, &w, secret_store, &items, e);
+	if (r >= 0)
+		r = find_all(l, key_store, &items, &m, &documents, e);
 	if (r >= 0)
 		r = store_prefetch(b->store, &documents, NULL, e);
 	if (r >= 0)
-		r = add_items(l, items, &w, &m, e);
+		r = add_items(l, &items, &m, e);
 	return r < 0 ? r : fail_missing(&m, e);
 }

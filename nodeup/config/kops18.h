@@ -47,6 +47,8 @@ struct node_want {
 	const char *name;
 	bool key;      /* the private key as well */
 	bool optional; /* absent is fine, the feature is left out */
+	bool told;     /* optional, but kops' clusters have it: its absence is a warning */
+	bool pool;     /* a CA: every certificate of it */
 };
 
 struct node_wants {
@@ -55,13 +57,17 @@ struct node_wants {
 	struct node_want *secrets;
 	size_t n_secrets;
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
+	bool every_secret;                    /* what else is in secret_store is a token too */
 };
 
 /* What bootstrap has to load for this node, by role and version. */
 struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
 			       const struct tree *cluster);
-/* Check PEM of a loaded pair for shape (BEGIN lines) and put it into the model; `from` has the places
- * of certificate and key, for messages. */
+/* Check a certificate; the message begins with from, its place. */
+int node_check_certificate(const char *name, const char *text, const char *from,
+			   struct err *e) must_check;
+/* Check certificate and key of a loaded pair, and that they belong together, and put them into the
+ * model; `from` has the places of certificate and key, for messages. */
 int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
 		     const struct node_keypair *from, struct err *e) must_check;
 /* Read a secret's JSON {"Data":"<base64>"} and put the token into the model. */

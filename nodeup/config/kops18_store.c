@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/enc.h"
+#include "nodeup/config/pem.h"
 
 enum {
 	PLAIN = 0,
@@ -88,17 +89,25 @@ struct node_wants kops18_wants(struct arena *a, const struct node *n, const stru
 	struct node_wants w = {
 		.key_store = store_of(a, n, cluster, "keyStore", "pki"),
 		.secret_store = store_of(a, n, cluster, "secretStore", "secrets"),
+		.every_secret = n->is_master,
 	};
 
 	(void)env;
 	for (size_t i = 0; i < ARRAY_LEN(keypairs); i++) {
-		struct node_want want = { keypairs[i].name, keypairs[i].key, keypairs[i].optional };
+		struct node_want want = {
+			.name = keypairs[i].name,
+			.key = keypairs[i].key,
+			.optional = keypairs[i].optional,
+			.told = keypairs[i].optional,
+		};
 
 		if ((keypairs[i].conditions & ~have) != 0)
 			continue;
 		/* masters sign certificate requests */
-		if (strcmp(want.name, "ca") == 0)
+		if (strcmp(want.name, "ca") == 0) {
 			want.key = n->is_master;
+			want.pool = true;
+		}
 		arena_push(a, w.keypairs, w.n_keypairs, want);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
@@ -109,34 +118,29 @@ struct node_wants kops18_wants(struct arena *a, const struct node *n, const stru
 	return w;
 }
 
-/* A BEGIN and an END line of that kind ("CERTIFICATE", "PRIVATE KEY" of any sort). */
-static bool is_pem(const char *text, const char *kind)
+int node_check_certificate(const char *name, const char *text, const char *from, struct err *e)
 {
-	const char *begin = strstr(text, "-----BEGIN "), *end;
-	size_t n;
-
-	if (!begin)
-		return false;
-	begin += strlen("-----BEGIN ");
-	n = strcspn(begin, "\r\n");
-	if (n < strlen(kind) + 5 || strncmp(begin + n - 5, "-----", 5) != 0 ||
-	    strncmp(begin + n - 5 - strlen(kind), kind, strlen(kind)) != 0)
-		return false;
-	end = strstr(begin, "-----END ");
-	return end && strncmp(end + strlen("-----END "), begin, n) == 0;
+	return pem_check_certificate(text ? text : "", e) < 0
+		       ? err_wrap(e, "%s: keypair %s", from, name)
+		       : 0;
 }
 
 int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
 		     const struct node_keypair *from, struct err *e)
 {
 	struct node_keypair copy;
+	int r = node_check_certificate(pair->name, pair->cert, from->cert, e);
 
-	if (!pair->cert || !is_pem(pair->cert, "CERTIFICATE"))
-		return err_config(e, "%s: keypair %s: no PEM certificate", from->cert, pair->name);
-	if (pair->key && !is_pem(pair->key, "PRIVATE KEY"))
-		return err_config(e, "%s: keypair %s: no PEM private key", from->key, pair->name);
-	copy = (struct node_keypair){ arena_str(a, pair->name), arena_str(a, pair->cert),
-				      arena_str(a, pair->key) };
+	if (r < 0)
+		return r;
+	if (pair->key && pem_check_key(pair->key, pair->cert, e) < 0)
+		return err_wrap(e, "%s: keypair %s", from->key, pair->name);
+	copy = (struct node_keypair){
+		.name = arena_str(a, pair->name),
+		.cert = arena_str(a, pair->cert),
+		.key = arena_str(a, pair->key),
+		.pool = arena_str(a, pair->pool),
+	};
 	arena_push(a, n->keypairs.v, n->keypairs.n, copy);
 	return 0;
 }

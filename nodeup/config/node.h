@@ -48,6 +48,8 @@ struct node_etcd_clusters {
 struct node_keypair {
 	const char *name; /* "kubelet" */
 	const char *cert, *key;
+	const char
+		*pool; /* of a CA: every certificate in use, the newest first; NULL: cert alone */
 };
 
 struct node_keypairs {

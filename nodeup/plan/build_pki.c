@@ -90,7 +90,7 @@ int build_pki(struct plan *p, struct err *e)
 	const struct node_keypair *ca = plan_keypair(p, "ca", false, e);
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
 
-	if (!ca || !plan_file(p, plan_in_srv(p, "ca.crt"), 0644, ca->cert, e))
+	if (!ca || !plan_file(p, plan_in_srv(p, "ca.crt"), 0644, ca->pool ? ca->pool : ca->cert, e))
 		return -EINVAL;
 	/* kubelet's HOME is /root */
 	if (login && (!plan_dir(p, "/root/.docker", 0700, e) ||

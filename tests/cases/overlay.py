@@ -141,6 +141,9 @@ class Tree:
     def change(self, want):
         for old, new in want.get("replace", {}).items():
             self.files = {p: data.replace(old.encode(), new.encode()) for p, data in self.files.items()}
+        for path in want.get("drop", []):
+            del self.modes[path]
+            self.files.pop(path, None)
         for path, what in want.get("add", {}).items():
             assert path not in self.files, path
             self.files[path] = self.files[what["same"]] if "same" in what else with_keys(what["text"])
@@ -156,9 +159,6 @@ class Tree:
             self.set_mode(path, mode)
         for path, target in want.get("links", {}).items():
             self.modes[path] = "link %s -> %s" % (path, target)
-        for path in want.get("drop", []):
-            del self.modes[path]
-            self.files.pop(path, None)
 
 
 def expected(case):

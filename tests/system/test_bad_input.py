@@ -354,6 +354,26 @@ def test_damaged_key(world, data):
     refuse(world, CONFIG, "kubelet", re.escape(str(path)))
 
 
+@pytest.mark.parametrize("change, why", [
+    (lambda store: (store / "pki/private/kops"), "not the certificate's"),
+    (lambda store: "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIE\n-----END ENCRYPTED PRIVATE KEY-----\n", "encrypted"),
+    (lambda store: "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----\n", "damaged"),
+], ids=["other", "encrypted", "damaged"])
+@pytest.mark.parametrize("command", ["apply", "plan"])
+def test_key_that_is_none_of_its_certificate(world, change, why, command):
+    path = next((world.store / "pki/private/kubelet").iterdir())
+    new = change(world.store)
+    path.write_text(new if isinstance(new, str) else next(new.iterdir()).read_text())
+    result = refuse(world, CONFIG, "kubelet", re.escape(str(path)), why, command=command)
+    assert not set(path.read_text().splitlines()) & set(result.err.split()), "the key is in the message"
+
+
+def test_certificate_that_is_damaged(world):
+    path = next((world.store / "pki/issued/kubelet").iterdir())
+    path.write_text("-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----\n")
+    refuse(world, CONFIG, "kubelet", re.escape(str(path)), "damaged")
+
+
 @pytest.mark.parametrize("text", [
     '{"Data": "!!!no-base64-s3cr3t!!!"}', '{"Data": ["s3cr3t"]}', '{"Date": "czNjcjN0"}', "s3cr3t",
     '{"Data": "czNjcjN0', '{"Data": ""}', "",

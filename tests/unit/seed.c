@@ -29,7 +29,7 @@ static void load_keypairs(struct world *w, const struct node_wants *wants)
 		const char *cert = arena_printf(w->a, STORE "pki/issued/%s", name);
 		const char *key = arena_printf(w->a, STORE "pki/private/%s", name);
 
-		const struct node_keypair from = { name, cert, key };
+		const struct node_keypair from = { .name = name, .cert = cert, .key = key };
 		const struct node_keypair pair = {
 			name,
 			only_file(w->a, cert),

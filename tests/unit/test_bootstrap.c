@@ -12,6 +12,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/bootstrap.h"
 #include "tests/unit/cloud.h"
+#include "tests/unit/kops18_world.h"
 #include "tests/unit/origin.h"
 #include "tests/unit/scratch.h"
 
@@ -286,9 +287,18 @@ static void copy(struct fixture *fx, const char *from, const char *to)
 	run((const char *const[]){ "cp", below(fx, from), below(fx, to), NULL });
 }
 
+static char *content(struct fixture *fx, const char *path)
+{
+	size_t n;
+
+	return world_load(fx->a, below(fx, path), &n);
+}
+
 #define ISSUED BASE "/pki/issued/kubelet/"
 #define PRIVATE BASE "/pki/private/kubelet/"
 #define SERIAL "7710425790609754113396402942"
+#define KOPS "7710425791189541713288795883"
+#define CA BASE "/pki/issued/ca/"
 
 static void test_newest_serial(void **state)
 {
@@ -298,15 +308,66 @@ static void test_newest_serial(void **state)
 	/* larger as text, smaller as a number than the other */
 	copy(fx, ISSUED SERIAL ".crt", arena_printf(fx->a, ISSUED "%s.crt", old));
 	copy(fx, PRIVATE SERIAL ".key", arena_printf(fx->a, PRIVATE "%s.key", old));
-	write_file(fx, arena_printf(fx->a, ISSUED "%s.crt", new),
-		   "-----BEGIN CERTIFICATE-----\nnew\n-----END CERTIFICATE-----\n");
-	write_file(fx, arena_printf(fx->a, PRIVATE "%s.key", new),
-		   "-----BEGIN RSA PRIVATE KEY-----\nnew\n-----END RSA PRIVATE KEY-----\n");
+	copy(fx, BASE "/pki/issued/kops/" KOPS ".crt", arena_printf(fx->a, ISSUED "%s.crt", new));
+	copy(fx, BASE "/pki/private/kops/" KOPS ".key", arena_printf(fx->a, PRIVATE "%s.key", new));
 	write_file(fx, ISSUED "keyset.yaml", "kind: Keyset\n");
 	write_file(fx, ISSUED "99999999999999999999999999999999x.crt", "no serial");
 	must_load(fx);
-	assert_non_null(strstr(node_keypair(&fx->b.node, "kubelet")->cert, "\nnew\n"));
-	assert_non_null(strstr(node_keypair(&fx->b.node, "kubelet")->key, "\nnew\n"));
+	assert_string_equal(node_keypair(&fx->b.node, "kubelet")->cert,
+			    content(fx, BASE "/pki/issued/kops/" KOPS ".crt"));
+	assert_string_equal(node_keypair(&fx->b.node, "kubelet")->key,
+			    content(fx, BASE "/pki/private/kops/" KOPS ".key"));
+	assert_null(node_keypair(&fx->b.node, "kubelet")->pool);
+	assert_true(strv_has(&fx->b.warnings,
+			     "s3://" ISSUED "99999999999999999999999999999999x.crt: ignored, its "
+			     "name is no serial"));
+}
+
+static void test_pool_of_the_ca(void **state)
+{
+	struct fixture *fx = *state;
+	const char *ca = content(fx, CA "7710425789003051302500238632.crt");
+
+	copy(fx, BASE "/pki/issued/kops/" KOPS ".crt", CA "9.crt");
+	copy(fx, ISSUED SERIAL ".crt", CA "10.crt");
+	must_load(fx);
+	assert_string_equal(node_keypair(&fx->b.node, "ca")->cert, ca);
+	assert_string_equal(node_keypair(&fx->b.node, "ca")->pool,
+			    arena_printf(fx->a, "%s%s%s", ca, content(fx, CA "10.crt"),
+					 content(fx, CA "9.crt")));
+	write_file(fx, CA "9.crt", "SECRET");
+	assert_true(load(fx) < 0);
+	assert_string_equal(fx->e.msg,
+			    "key pair ca: s3://" CA "9.crt: keypair ca: no PEM certificate");
+}
+
+/* A token of the user's own logs in like those that kops made. */
+static void test_every_secret_of_the_store(void **state)
+{
+	struct fixture *fx = *state;
+
+	fx->req.conf = master_conf;
+	write_file(fx, BASE "/secrets/robot", "{\"Data\":\"dG9rZW4=\"}");
+	write_file(fx, BASE "/secrets/a,b", "{\"Data\":\"dG9rZW4=\"}");
+	must_load(fx);
+	assert_string_equal(strmap_get(&fx->b.node.secrets, "robot"), "token");
+	assert_true(strv_has(&fx->b.warnings,
+			     "s3://" BASE "/secrets/a,b: ignored, no such name can "
+			     "be a user's"));
+}
+
+/* kops goes on without the aggregator; we too, but not in silence. */
+static void test_what_is_left_out_is_told(void **state)
+{
+	struct fixture *fx = *state;
+
+	fx->req.conf = master_conf;
+	tmp_remove(below(fx, BASE "/pki/issued/apiserver-aggregator"));
+	must_load(fx);
+	assert_null(node_keypair(&fx->b.node, "apiserver-aggregator"));
+	assert_true(strv_has(&fx->b.warnings,
+			     "key pair apiserver-aggregator is left out, as kops does: no "
+			     "certificate in s3://" BASE "/pki/issued/apiserver-aggregator"));
 }
 
 static void test_key_of_another_serial_is_none(void **state)
@@ -614,6 +675,9 @@ int main(void)
 		T(test_config_base_is_a_path),
 		T(test_beside),
 		T(test_newest_serial),
+		T(test_pool_of_the_ca),
+		T(test_every_secret_of_the_store),
+		T(test_what_is_left_out_is_told),
 		T(test_key_of_another_serial_is_none),
 		T(test_missing_key_pairs),
 		T(test_missing_secret),

@@ -59,43 +59,136 @@ static void wants(void **state)
 	assert_null(w.secret_store);
 }
 
-#define BEGIN(what) "-----BEGIN " what "-----\nAAAA\n"
-#define END(what) "-----END " what "-----\n"
-
 static int add(struct arena *a, struct node *n, const char *name, const char *cert, const char *key,
 	       struct err *e)
 {
-	const struct node_keypair pair = { name, cert, key }, from = { name, "f.crt", "f.key" };
+	const struct node_keypair pair = { .name = name, .cert = cert, .key = key },
+				  from = { .cert = "f.crt", .key = "f.key" };
 
 	return node_add_keypair(a, n, &pair, &from, e);
 }
 
+#define PKI STORE "pki/"
+
+struct pems {
+	char *cert, *key, *other;
+};
+
+static struct pems seeds_keys(struct arena *a)
+{
+	size_t n;
+
+	return (struct pems){
+		world_load(a, PKI "issued/kubelet/7710425790609754113396402942.crt", &n),
+		world_load(a, PKI "private/kubelet/7710425790609754113396402942.key", &n),
+		world_load(a, PKI "private/kops/7710425791189541713288795883.key", &n),
+	};
+}
+
 static void keypairs(void **state)
 {
-	static const char cert[] = BEGIN("CERTIFICATE") END("CERTIFICATE");
-	static const char key[] = BEGIN("RSA PRIVATE KEY") END("RSA PRIVATE KEY");
-	static const char *const bad[] = { "", "SECRET", BEGIN("CERTIFICATE"),
-					   BEGIN("RSA PRIVATE KEY") END("PRIVATE KEY"),
-					   "-----BEGIN PRIVATE KEY\n-----END PRIVATE KEY\n" };
 	autoarena struct arena *a = arena_new_empty();
+	struct pems seed = seeds_keys(a);
 	struct node n = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(add(a, &n, "ca", cert, NULL, &e), 0);
-	assert_int_equal(add(a, &n, "kubelet", cert, key, &e), 0);
+	assert_int_equal(add(a, &n, "ca", seed.cert, NULL, &e), 0);
+	assert_int_equal(add(a, &n, "kubelet", seed.cert, seed.key, &e), 0);
 	assert_null(node_keypair(&n, "ca")->key);
-	assert_string_equal(node_keypair(&n, "kubelet")->key, key);
+	assert_string_equal(node_keypair(&n, "kubelet")->key, seed.key);
 	assert_null(node_keypair(&n, "other"));
-	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
-		assert_true(add(a, &n, "x", cert, bad[i], &e) < 0);
-		assert_string_equal(e.msg, "f.key: keypair x: no PEM private key");
-		assert_true(add(a, &n, "x", bad[i], NULL, &e) < 0);
-		assert_string_equal(e.msg, "f.crt: keypair x: no PEM certificate");
+	/* the order of the two texts in a file does not matter */
+	assert_int_equal(add(a, &n, "both", arena_printf(a, "# text\n%s", seed.cert), seed.key, &e),
+			 0);
+	assert_int_equal(n.keypairs.n, 3);
+}
+
+/* The middle line of a PEM text, changed. */
+static char *damage(struct arena *a, const char *pem)
+{
+	char *copy = arena_str(a, pem);
+	char *middle = strchr(copy + strlen(copy) / 2, '\n') + 1;
+
+	memset(middle, 'A', 16);
+	return copy;
+}
+
+static char *cut(struct arena *a, const char *pem, const char *end)
+{
+	return arena_printf(a, "%.*s%s", (int)strlen(pem) / 2, pem, end);
+}
+
+#define KIND(text) "-----BEGIN " text "-----\nAAAA\n-----END " text "-----\n"
+
+static void bad_certificates(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct pems seed = seeds_keys(a);
+	const struct {
+		const char *cert, *error;
+	} rows[] = {
+		{ "", "no PEM certificate" },
+		{ NULL, "no PEM certificate" },
+		{ "SECRET", "no PEM certificate" },
+		{ seed.key, "no PEM certificate" },
+		{ cut(a, seed.cert, ""), "no PEM certificate" },
+		{ KIND("CERTIFICATE"), "the certificate is damaged" },
+		{ cut(a, seed.cert, "\n-----END CERTIFICATE-----\n"),
+		  "the certificate is damaged" },
+	};
+	struct node n = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err e = { 0 };
+
+		assert_true(add(a, &n, "x", rows[i].cert, NULL, &e) < 0);
+		assert_int_equal(e.kind, ERR_CONFIG);
+		assert_string_equal(e.msg, arena_printf(a, "f.crt: keypair x: %s", rows[i].error));
 	}
-	assert_true(add(a, &n, "x", key, NULL, &e) < 0);
-	assert_true(add(a, &n, "x", NULL, NULL, &e) < 0);
-	assert_int_equal(n.keypairs.n, 2);
+	assert_int_equal(n.keypairs.n, 0);
+}
+
+static void bad_keys(void **state)
+{
+	static const char encrypted[] =
+		"the private key is encrypted, and nobody is there to type a "
+		"password";
+	autoarena struct arena *a = arena_new_empty();
+	const struct pems seed = seeds_keys(a);
+	const struct {
+		const char *key, *error;
+	} rows[] = {
+		{ "", "no PEM private key" },
+		{ "SECRET", "no PEM private key" },
+		{ seed.cert, "no PEM private key" },
+		{ cut(a, seed.key, ""), "no PEM private key" },
+		{ "-----BEGIN PRIVATE KEY\n-----END PRIVATE KEY\n", "no PEM private key" },
+		{ KIND("RSA PRIVATE KEY"), "the private key is damaged" },
+		{ cut(a, seed.key, "\n-----END RSA PRIVATE KEY-----\n"),
+		  "the private key is damaged" },
+		/* its numbers do not belong together any more */
+		{ damage(a, seed.key), "the private key is damaged" },
+		{ KIND("ENCRYPTED PRIVATE KEY"), encrypted },
+		{ "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: "
+		  "AES-128-CBC,00000000000000000000000000000000\n\nAAAA\n-----END RSA PRIVATE "
+		  "KEY-----\n",
+		  encrypted },
+		{ seed.other, "the private key is not the certificate's" },
+	};
+	struct node n = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err e = { 0 };
+
+		assert_true(add(a, &n, "x", seed.cert, rows[i].key, &e) < 0);
+		assert_int_equal(e.kind, ERR_CONFIG);
+		assert_string_equal(e.msg, arena_printf(a, "f.key: keypair x: %s", rows[i].error));
+		assert_int_equal(e.nnotes, 0);
+	}
+	assert_int_equal(n.keypairs.n, 0);
 }
 
 static void secrets(void **state)
@@ -131,6 +224,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wants),
 		cmocka_unit_test(keypairs),
+		cmocka_unit_test(bad_certificates),
+		cmocka_unit_test(bad_keys),
 		cmocka_unit_test(secrets),
 	};
 
