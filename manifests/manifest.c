@@ -157,7 +157,7 @@ static struct tree *probe_tree(struct arena *a, const struct pod_probe *probe)
 	set_string(a, get, "path", probe->path);
 	(void)tree_set(a, get, "port", number(a, probe->port));
 	set_string(a, get, "scheme", probe->scheme);
-	(void)tree_set(a, t, "httpGet", get);
+	(void)tree_set(a, t, probe->path ? "httpGet" : "tcpSocket", get);
 	(void)tree_set(a, t, "initialDelaySeconds", number(a, probe->initial_delay));
 	(void)tree_set(a, t, "timeoutSeconds", number(a, probe->timeout));
 	return t;

@@ -21,7 +21,7 @@ struct pod_env {
 };
 
 struct pod_probe {
-	const char *host, *path, *scheme; /* httpGet; scheme NULL: HTTP */
+	const char *host, *path, *scheme; /* httpGet; path NULL: tcpSocket */
 	int64_t port;                     /* 0: no probe */
 	int64_t initial_delay, timeout;
 };

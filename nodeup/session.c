@@ -8,6 +8,7 @@
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/master.h"
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
@@ -163,6 +164,12 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.exec = req->only ? unit_command(s, req->cli) : NULL,
 		.environment = unit_environment(s->arena),
 	};
+	if (master_has_volumes(&s->boot.node)) {
+		int r = master_given_volumes(s->arena, &s->boot.facts, plan, e);
+
+		if (r < 0)
+			return r;
+	}
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 

@@ -35,6 +35,7 @@ static const struct field facts_fields[] = {
 	F(local_ipv4, .key = "localIPv4", .doc = "address in the VPC"),
 	F(filesystems, .key = "filesystems", .doc = "file systems of the kernel"),
 	F(systemd, .key = "systemd", .doc = "version of systemd"),
+	F(etcd_volumes, .key = "etcdVolumes", .doc = "of a master: etcd cluster: VOLUME ME/MEMBERS"),
 	F(instance_store, .key = "instanceStore", .doc = "disks of the instance store"),
 #undef F
 };

@@ -14,6 +14,8 @@ struct facts {
 	struct strv filesystems;
 	int64_t systemd;               /* version, 0 unknown */
 	struct opt_int instance_store; /* how many disks of it there are */
+	/* of a master to be: "main" = "vol-0abc a/a,b,c", the volume and its etcd tag */
+	struct strmap etcd_volumes;
 };
 
 extern const struct schema facts_schema;

@@ -340,9 +340,11 @@ static void set_cloud_config(struct kops18_build *b)
 static void add_etcd_cluster(struct kops18_build *b, const char *name,
 			     const struct kops18_etcd_cluster *c, struct strv members)
 {
+	const char *version = either(c->version, NULL, "2.2.1");
 	const struct node_etcd_cluster cluster = {
 		.name = name,
-		.version = either(c->version, NULL, "2.2.1"),
+		.version = version,
+		.image = either(c->image, NULL, kops18_image(b, "etcd", version)),
 		.members = members,
 		.leader_election_timeout = c->leader_election_timeout,
 		.heartbeat_interval = c->heartbeat_interval,

@@ -151,6 +151,7 @@ static const struct field etcd_cluster_fields[] = {
 #define F(m, ...) FIELD(struct kops18_etcd_cluster, m, __VA_ARGS__)
 	F(name, .key = "name", .doc = "main or events"),
 	F(version, .key = "version", .doc = "etcd version"),
+	F(image, .key = "image", .doc = "etcd image instead of the one of that version"),
 	FIELD_LIST_OF(struct kops18_etcd_cluster, members, &etcd_member_schema,
 		      .key = "etcdMembers", .doc = "members"),
 	F(enable_etcd_tls, .key = "enableEtcdTLS", .doc = "TLS between members and clients"),

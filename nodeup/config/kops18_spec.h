@@ -47,7 +47,7 @@ struct kops18_egress_proxy {
 };
 
 struct kops18_etcd_cluster {
-	const char *name, *version;
+	const char *name, *version, *image;
 	struct {
 		struct kops18_etcd_member *v;
 		size_t n;

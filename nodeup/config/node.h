@@ -35,6 +35,7 @@ struct node_images {
 struct node_etcd_cluster {
 	const char *name;    /* "main", "events" */
 	const char *version; /* "2.2.1" */
+	const char *image;   /* "gcr.io/google_containers/etcd:2.2.1" */
 	struct strv members; /* "a", "b", "c" */
 	struct opt_dur leader_election_timeout, heartbeat_interval;
 };

@@ -68,13 +68,10 @@ static void add_etcd_flags(struct plan *p, struct strv *flags)
 {
 	const struct node *n = p->req->node;
 	const struct node_etcd_cluster *c = n->etcd_clusters.v;
-	const char *registry = n->container_registry;
 
 	if (n->etcd_clusters.n == 0)
 		return;
-	add(p, flags, "etcd-image",
-	    arena_printf(p->arena, "%s/etcd:%s", registry ? registry : "gcr.io/google_containers",
-			 c->version));
+	add(p, flags, "etcd-image", c->image);
 	add_milliseconds(p, flags, "etcd-election-timeout", &c->leader_election_timeout);
 	add_milliseconds(p, flags, "etcd-heartbeat-interval", &c->heartbeat_interval);
 }
@@ -220,7 +217,8 @@ int build_protokube(struct plan *p, struct err *e)
 	}
 	if (!str_is_empty(n->protokube.name))
 		return add_service(p, e);
-	strv_add(p->arena, &p->warnings,
-		 "the documents name no protokubeImage: nobody starts etcd or writes DNS names");
+	strv_add(
+		p->arena, &p->warnings,
+		"the documents name no protokubeImage: nobody writes DNS names or installs addons");
 	return 0;
 }

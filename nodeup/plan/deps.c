@@ -82,6 +82,17 @@ static bool is_runtime(const struct task *t, const struct task *unit)
 	return strcmp(unit->unit.name, "docker.service") == 0;
 }
 
+static bool is_kubelet(const struct task *t, const struct task *need)
+{
+	(void)need;
+	return strcmp(t->unit.name, "kubelet.service") == 0;
+}
+
+static bool is_mount_of_etcd(const struct task *t, const struct task *unit)
+{
+	return strcmp(unit->unit.name, t->etcd.mount_unit) == 0;
+}
+
 static bool starts_after(const struct task *t, const struct task *unit)
 {
 	if (strv_has(&t->unit.requires, unit->unit.name) ||
@@ -172,6 +183,12 @@ struct dep_rule {
 /* Each pair of kinds stands here once, so that no edge comes twice. A member has no edge to the
  * archives: which of them has it is known only when the first is unpacked. */
 static const struct dep_rule needs[] = {
+	{ TASK_UNIT, TASK_ETCD, is_kubelet },
+	{ TASK_UNIT, TASK_HOSTS, is_kubelet },
+	{ TASK_ETCD, TASK_UNIT, is_mount_of_etcd },
+	{ TASK_ETCD, TASK_DIR, is_any },
+	{ TASK_ETCD, TASK_FILE, is_any },
+	{ TASK_ETCD, TASK_HOSTS, is_any },
 	{ TASK_DIR, TASK_DIR, is_inside },
 	{ TASK_FILE, TASK_DIR, is_inside },
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others },

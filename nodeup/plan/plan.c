@@ -24,6 +24,7 @@ const struct plan_builder plan_builders[] = {
 	{ .name = "cni", .build = build_cni },
 	{ .name = "kube-proxy", .build = build_kube_proxy },
 	{ .name = "control-plane", .build = build_control_plane, .master_only = true },
+	{ .name = "etcd", .build = build_etcd, .master_only = true },
 	{ .name = "kubelet", .build = build_kubelet },
 	{ .name = "protokube", .build = build_protokube },
 	/* what users add comes last: it must not take the place of what a node is made of */

@@ -6,6 +6,7 @@
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
 #pragma once
 
+#include "nodeup/aws/ec2_volumes.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
 #include "nodeup/tasks/task.h"
@@ -21,6 +22,13 @@ struct plan_runtime {
 	bool is_late; /* a drop-in behind 10-kops.conf has a say in that */
 };
 
+/* The member of an etcd cluster that this master has a volume of. */
+struct plan_etcd {
+	const char *cluster;   /* "main" */
+	const char *volume_id; /* "vol-0abc" */
+	struct volume_member member;
+};
+
 struct plan_req {
 	const struct node *node;
 	const struct facts *facts;
@@ -28,6 +36,10 @@ struct plan_req {
 	bool image_mode;
 	const char *only;        /* one builder by name; NULL: all of the node's role */
 	const char *const *exec; /* our own command line for the kops-configuration unit, or NULL */
+	/* of a master that has no protokube: its etcd volumes, and where the members are */
+	const struct plan_etcd *etcd;
+	size_t n_etcd;
+	struct strmap etcd_hosts;  /* "etcd-a.internal.example" = "10.0.0.7" */
 	struct strmap environment; /* AWS_REGION and friends for that unit and protokube */
 };
 
@@ -81,5 +93,10 @@ struct task *plan_install(struct plan *p, const char *asset_name, const char *pa
 /* Install a member found by base name in any archive of the Assets list. */
 struct task *plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode,
 				 struct err *e);
+/* Where a master's etcd volume is mounted. */
+const char *plan_etcd_path(struct arena *a, const struct facts *f, const char *volume_id);
+/* The DNS name of a member of an etcd cluster. */
+const char *plan_etcd_name(struct arena *a, const struct node *n, const char *cluster,
+			   const char *member);
 /* An image archive to be loaded into the runtime. */
 struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e);

@@ -25,6 +25,8 @@ enum task_kind {
 	TASK_STOP,   /* services stopped because what they use is about to be moved */
 	TASK_MOVE,   /* the content of a directory copied to where it will be mounted from */
 	TASK_RESUME, /* what TASK_STOP stopped started again, also when the move failed */
+	TASK_ETCD,   /* what a volume holds of etcd beside its data, and the link to it */
+	TASK_HOSTS,  /* our lines of /etc/hosts */
 	TASK_KIND_MAX
 };
 
@@ -84,6 +86,20 @@ struct task_unit {
 	struct strv requires;   /* units it starts after */
 	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
 	const char *health_url; /* answers 200 when the service is well, or NULL */
+};
+
+struct task_etcd {
+	const char
+		*mount_point; /* "/mnt/master-vol-0abc": nothing is written unless it is mounted */
+	const char *mount_unit; /* that mounts it */
+	const char *data;       /* "/mnt/master-vol-0abc/var/etcd/data" */
+	const char *manifest;   /* ".../k8s.io/manifests/etcd.manifest" */
+	const char *link;       /* what kubelet finds: leads nowhere while nothing is mounted */
+	const char *content;
+};
+
+struct task_hosts {
+	struct strmap names; /* name = address */
 };
 
 struct task_volume {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
+	[TASK_ETCD] = &task_etcd_ops,       [TASK_HOSTS] = &task_hosts_ops,
 	[TASK_DIR] = &task_dir_ops,         [TASK_FILE] = &task_file_ops,
 	[TASK_ASSET] = &task_asset_ops,     [TASK_UNPACK] = &task_unpack_ops,
 	[TASK_INSTALL] = &task_install_ops, [TASK_SYSCTL] = &task_sysctl_ops,
@@ -30,6 +31,8 @@ const char *task_path(const struct task *t)
 		return t->file.path;
 	case TASK_INSTALL:
 		return t->install.path;
+	case TASK_ETCD:
+		return t->etcd.link;
 	default:
 		return NULL;
 	}

@@ -1,0 +1,269 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/plan/pieces.h"
+
+/* source: kops 1.8.1 protokube/pkg/protokube/etcd_cluster.go newEtcdController */
+/* clang-format off */
+static const struct role {
+	const char *cluster, *pod, *node, *data, *log, *cpu, *token, *manifest;
+	int64_t client_port, peer_port;
+} roles[] = {
+	{ "main",   "etcd-server",        "etcd",        "data",        "/var/log/etcd.log",
+	  "200m", "etcd-cluster-token-etcd",        "etcd",        4001, 2380 },
+	{ "events", "etcd-server-events", "etcd-events", "data-events", "/var/log/etcd-events.log",
+	  "100m", "etcd-cluster-token-etcd-events", "etcd-events", 4002, 2381 },
+};
+/* clang-format on */
+
+static const char manifest_dir[] = "/etc/kubernetes/manifests";
+static const char log_inside[] = "/var/log/etcd.log";
+
+static const struct role *find_role(const char *cluster)
+{
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+		if (str_eq(roles[i].cluster, cluster))
+			return &roles[i];
+	return NULL;
+}
+
+static const struct node_etcd_cluster *find_cluster(const struct node *n, const char *name)
+{
+	for (size_t i = 0; i < n->etcd_clusters.n; i++)
+		if (str_eq(n->etcd_clusters.v[i].name, name))
+			return &n->etcd_clusters.v[i];
+	return NULL;
+}
+
+const char *plan_etcd_path(struct arena *a, const struct facts *f, const char *volume_id)
+{
+	/* Container-Optimized OS has no other place that can be written to */
+	const char *top = str_eq(f->distribution, "containeros") ? "/mnt/disks" : "/mnt";
+
+	return arena_printf(a, "%s/master-%s", top, volume_id);
+}
+
+const char *plan_etcd_name(struct arena *a, const struct node *n, const char *cluster,
+			   const char *member)
+{
+	const struct role *role = find_role(cluster);
+
+	return arena_printf(a, "%s-%s.internal.%s", role ? role->node : cluster, member,
+			    n->cluster_name);
+}
+
+/* One pod in the making. */
+struct making {
+	struct plan *p;
+	const struct role *role;
+	const struct plan_etcd *mine;
+	const struct node_etcd_cluster *cluster;
+	struct pod *pod;
+};
+
+static void set_env(const struct making *m, const char *name, const char *value)
+{
+	struct pod_container *c = &m->pod->container;
+
+	arena_push(m->p->arena, c->env, c->n_env, (struct pod_env){ name, value });
+}
+
+static char *url(const struct making *m, const char *host, int64_t port)
+{
+	return arena_printf(m->p->arena, "%s://%s:%lld",
+			    m->p->req->node->etcd_tls ? "https" : "http", host, (long long)port);
+}
+
+static const char *host_of(const struct making *m, const char *member)
+{
+	return plan_etcd_name(m->p->arena, m->p->req->node, m->role->cluster, member);
+}
+
+static char *initial_cluster(const struct making *m)
+{
+	const struct strv *members = &m->mine->member.members;
+	struct arena *a = m->p->arena;
+	struct strv all = { 0 };
+
+	for (size_t i = 0; i < members->n; i++)
+		strv_add(a, &all,
+			 arena_printf(a, "%s-%s=%s", m->role->node, members->v[i],
+				      url(m, host_of(m, members->v[i]), m->role->peer_port)));
+	return strv_join(a, &all, ",");
+}
+
+static void set_times(const struct making *m)
+{
+	const struct {
+		const char *name;
+		int64_t ms;
+	} times[] = {
+		{ "ETCD_ELECTION_TIMEOUT", m->cluster->leader_election_timeout.ns / DUR_MS },
+		{ "ETCD_HEARTBEAT_INTERVAL", m->cluster->heartbeat_interval.ns / DUR_MS },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(times); i++)
+		if (times[i].ms)
+			set_env(m, times[i].name,
+				arena_printf(m->p->arena, "%lld", (long long)times[i].ms));
+}
+
+static void set_tls(const struct making *m)
+{
+	static const struct {
+		const char *name, *file;
+	} files[] = {
+		{ "ETCD_PEER_TRUSTED_CA_FILE", "ca.crt" }, { "ETCD_PEER_CERT_FILE", "etcd.pem" },
+		{ "ETCD_PEER_KEY_FILE", "etcd-key.pem" },  { "ETCD_TRUSTED_CA_FILE", "ca.crt" },
+		{ "ETCD_CERT_FILE", "etcd.pem" },          { "ETCD_KEY_FILE", "etcd-key.pem" },
+	};
+	struct plan *p = m->p;
+
+	if (!p->req->node->etcd_tls)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(files); i++)
+		set_env(m, files[i].name, plan_in_srv(p, files[i].file));
+}
+
+static void set_environment(const struct making *m)
+{
+	const char *me = host_of(m, m->mine->member.me);
+	const struct role *role = m->role;
+	struct arena *a = m->p->arena;
+
+	set_env(m, "ETCD_NAME", arena_printf(a, "%s-%s", role->node, m->mine->member.me));
+	set_env(m, "ETCD_DATA_DIR", arena_printf(a, "/var/etcd/%s", role->data));
+	set_env(m, "ETCD_LISTEN_PEER_URLS", url(m, "0.0.0.0", role->peer_port));
+	set_env(m, "ETCD_LISTEN_CLIENT_URLS", url(m, "0.0.0.0", role->client_port));
+	set_env(m, "ETCD_ADVERTISE_CLIENT_URLS", url(m, me, role->client_port));
+	set_env(m, "ETCD_INITIAL_ADVERTISE_PEER_URLS", url(m, me, role->peer_port));
+	set_env(m, "ETCD_INITIAL_CLUSTER_STATE", "new");
+	set_env(m, "ETCD_INITIAL_CLUSTER_TOKEN", role->token);
+	set_times(m);
+	set_tls(m);
+	set_env(m, "ETCD_INITIAL_CLUSTER", initial_cluster(m));
+}
+
+/* With TLS kubelet has no certificate that etcd would take. */
+static struct pod_probe probe(const struct making *m)
+{
+	struct pod_probe out = {
+		.host = "127.0.0.1",
+		.port = m->role->client_port,
+		.initial_delay = 15,
+		.timeout = 15,
+	};
+
+	if (!m->p->req->node->etcd_tls) {
+		out.path = "/health";
+		out.scheme = "HTTP";
+	}
+	return out;
+}
+
+/* "/srv/kubernetes" is mounted as volume "srvkubernetes". */
+static const char *volume_name(struct arena *a, const char *path)
+{
+	struct strv parts = strv_split(a, path, '/');
+
+	return strv_join(a, &parts, "");
+}
+
+static struct pod *make_pod(struct making *m, const char *mount_point)
+{
+	const struct role *role = m->role;
+	struct arena *a = m->p->arena;
+	const char *data = arena_printf(a, "/var/etcd/%s", role->data);
+	const char *srv = plan_layout(m->p)->srv;
+	const struct strv no_flags = { 0 };
+	struct pod *pod = plan_pod(m->p, role->pod, m->cluster->image);
+	struct pod_container *c = &pod->container;
+
+	m->pod = pod;
+	c->name = "etcd-container";
+	c->cpu_request = role->cpu;
+	c->liveness = probe(m);
+	set_environment(m);
+	arena_push(a, c->ports, c->n_ports,
+		   (struct pod_port){ "serverport", role->peer_port, role->peer_port });
+	arena_push(a, c->ports, c->n_ports,
+		   (struct pod_port){ "clientport", role->client_port, role->client_port });
+	pod_shell_command(a, pod, "/usr/local/bin/etcd", &no_flags, "/bin/tee", log_inside);
+	pod_host_path(a, pod, "varetcdata", arena_printf(a, "%s%s", mount_point, data), data,
+		      false);
+	pod_host_path(a, pod, "varlogetcd", role->log, log_inside, false);
+	pod_host_path(a, pod, "hosts", "/etc/hosts", NULL, true);
+	if (m->p->req->node->etcd_tls)
+		pod_host_path(a, pod, volume_name(a, srv), srv, NULL, true);
+	return pod;
+}
+
+static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *e)
+{
+	const char *mount_point = plan_etcd_path(p->arena, p->req->facts, mine->volume_id);
+	struct making m = { .p = p, .role = find_role(mine->cluster), .mine = mine };
+	struct arena *a = p->arena;
+	const char *name;
+	struct task *t;
+	char *text;
+	int r;
+
+	m.cluster = find_cluster(p->req->node, mine->cluster);
+	if (!m.role || !m.cluster)
+		return err_config(e, "etcd cluster '%s': only main and events can be run here",
+				  mine->cluster);
+	r = manifest_render(a, make_pod(&m, mount_point), &text, e);
+	if (r < 0)
+		return r;
+	t = plan_file(p, m.role->log, 0400, "", e);
+	if (!t)
+		return -EINVAL;
+	/* the runtime would make a directory of a file that is mounted and not there */
+	t->file.if_absent = true;
+	name = arena_printf(a, "%s/%s.manifest", manifest_dir, m.role->manifest);
+	t = plan_new_task(p, TASK_ETCD, name);
+	t->etcd = (struct task_etcd){
+		.mount_point = mount_point,
+		.mount_unit = arena_printf(a, "%s.mount", unit_escape_path(a, mount_point)),
+		.data = arena_printf(a, "%s/var/etcd/%s", mount_point, m.role->data),
+		.manifest = arena_printf(a, "%s/k8s.io/manifests/%s.manifest", mount_point,
+					 m.role->manifest),
+		.link = name,
+		.content = text,
+	};
+	return 0;
+}
+
+/* kubelet finds its pods on the volumes: it waits for them at boot, and never sees the directories
+ * below. */
+static int add_drop_in(struct plan *p, struct err *e)
+{
+	struct unit u = { 0 };
+
+	for (size_t i = 0; i < p->req->n_etcd; i++)
+		unit_set(p->arena, &u, "Unit", "RequiresMountsFor",
+			 plan_etcd_path(p->arena, p->req->facts, p->req->etcd[i].volume_id));
+	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf", &u, e) ? 0 : -EINVAL;
+}
+
+int build_etcd(struct plan *p, struct err *e)
+{
+	const struct plan_req *req = p->req;
+	int r = 0;
+
+	if (!str_is_empty(req->node->protokube.name))
+		return 0;
+	if (!req->n_etcd) {
+		strv_add(p->arena, &p->warnings,
+			 "no etcd volume is known here: no etcd will run on this master");
+		return 0;
+	}
+	for (size_t i = 0; i < req->n_etcd && r == 0; i++)
+		r = add_member(p, &req->etcd[i], e);
+	if (r < 0)
+		return r;
+	if (req->etcd_hosts.n)
+		plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts.names = req->etcd_hosts;
+	return add_drop_in(p, e);
+}
