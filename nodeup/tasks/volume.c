@@ -139,14 +139,16 @@ static int say_difference(const struct task *t, struct arena *a, const struct di
 	case VERDICT_ADOPT:
 		return task_differs(diff, "%s has %s with UUID %s already", text,
 				    t->volume.want->filesystem, j->uuid);
+	case VERDICT_ASSEMBLE:
+		return task_differs(diff, "%s are members of an array that is not started", text);
 	case VERDICT_FORMAT:
 		break;
 	}
-	return task_differs(diff, "%s (%s) %s: %s", text, disk_describe(a, &disks->v[0]),
+	return task_differs(diff, "%s (%s) %s: %s%s", text, disk_describe(a, &disks->v[0]),
 			    j->again        ? "was being formatted by us"
 			    : disks->n == 1 ? "is blank"
 					    : "are blank",
-			    mkfs_kind(t->volume.want->filesystem)->tool);
+			    j->raid ? "mdadm, " : "", mkfs_kind(t->volume.want->filesystem)->tool);
 }
 
 static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -250,7 +252,7 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	if (r < 0)
 		return r;
 	/* some mappings promise disks that this type of instance has not: those that are here will do */
-	if (missing && j.verdict == VERDICT_FORMAT && !is_out_of_patience(t, run))
+	if (missing && j.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
 		return wait_for(t, run, arena_printf(a, "%s is not here", missing));
 	if (j.verdict == VERDICT_ADOPT)
 		return adopt(t, ctx, a, &req, &disks, j.uuid, run, e);

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/volumes/raid.h"
 
 enum { DISKS_MAX = 64 };
 
@@ -70,53 +71,106 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 	}
 }
 
-/* Make it, and believe only what the disks say afterwards. */
-static int make(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		const struct disks *disks, bool again, struct err *e)
+static int run_mkfs(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		    const struct judged *now, struct err *e)
 {
 	struct mkfs_req mkfs = req->mkfs;
-	struct judged now;
-	int r;
 
-	mkfs.again = again;
+	mkfs.again = now->again;
 	mkfs.nodes = (struct strv){ 0 };
-	for (size_t i = 0; i < disks->n; i++)
-		strv_add(a, &mkfs.nodes, disk_host_path(h, a, &disks->v[i]));
-	r = format_record(h, a, req, disks, mkfs.uuid, false, e);
-	if (r == 0)
-		r = mkfs_run(&mkfs, e);
-	if (r == 0)
-		r = judge_disks(h, a, req, disks, &now, e);
+	for (size_t i = 0; i < now->on.n; i++)
+		strv_add(a, &mkfs.nodes, disk_host_path(h, a, &now->on.v[i]));
+	return mkfs_run(&mkfs, e);
+}
+
+/* The disks are those of sysfs again: who holds them has changed. */
+static int look_again(const struct disk_host *h, struct arena *a, const struct disks *disks,
+		      struct disks *ret, struct err *e)
+{
+	struct disks all, found = { 0 };
+	int r = disk_list(h, a, &all, e);
+
 	if (r < 0)
 		return r;
-	if (now.verdict != VERDICT_OURS)
+	for (size_t i = 0; i < disks->n; i++)
+		for (size_t k = 0; k < all.n; k++)
+			if (strcmp(all.v[k].dev, disks->v[i].dev) == 0) {
+				all.v[k].node = disks->v[i].node;
+				arena_push(a, found.v, found.n, all.v[k]);
+			}
+	if (found.n != disks->n)
+		return err_fail(e, ERR_SYSTEM, ENODEV, "a disk of %s went away", disks->v[0].name);
+	*ret = found;
+	return 0;
+}
+
+/* An array first, where one is needed; what it carries is judged as any disk is. */
+static int make_array(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		      struct disks *disks, struct judged *now, struct err *e)
+{
+	int r = now->raid ? raid_create(h, disks, req->mkfs.uuid, e)
+			  : raid_assemble(h, disks, req->mkfs.uuid, e);
+
+	if (r == 0)
+		r = look_again(h, a, disks, disks, e);
+	if (r == 0)
+		r = judge_disks(h, a, req, disks, now, e);
+	if (r < 0)
+		return r;
+	if (now->raid || now->verdict == VERDICT_ASSEMBLE)
+		return err_fail(e, ERR_SYSTEM, EIO,
+				"mdadm said it was done, but there is no array");
+	return 0;
+}
+
+/* Make it, and believe only what the disks say afterwards. */
+static int make(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		struct disks *disks, struct judged *now, struct err *e)
+{
+	int r = 0;
+
+	if (now->verdict == VERDICT_FORMAT)
+		r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
+	if (r == 0 && (now->raid || now->verdict == VERDICT_ASSEMBLE))
+		r = make_array(h, a, req, disks, now, e);
+	if (r == 0 && now->verdict == VERDICT_FORMAT) {
+		r = run_mkfs(h, a, req, now, e);
+		if (r == 0)
+			r = judge_disks(h, a, req, disks, now, e);
+	}
+	if (r < 0)
+		return r;
+	if (now->verdict != VERDICT_OURS)
 		return err_fail(e, ERR_SYSTEM, EIO, "%s said it was done, but %s is not there",
-				mkfs_kind(mkfs.fs)->tool, mkfs.fs);
-	return format_record(h, a, req, disks, mkfs.uuid, true, e);
+				mkfs_kind(req->mkfs.fs)->tool, req->mkfs.fs);
+	return format_record(h, a, req, disks, req->mkfs.uuid, true, e);
 }
 
 static int format_locked(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-			 const struct disks *disks, struct err *e)
+			 struct disks *disks, struct err *e)
 {
 	__attribute__((cleanup(locks_done))) struct locks locks = { 0 };
 	struct judged now;
 	int r = lock_disks(h, disks, &locks, e);
 
 	if (r == 0)
+		r = look_again(h, a, disks, disks, e);
+	if (r == 0)
 		r = judge_disks(h, a, req, disks, &now, e);
 	if (r < 0 || now.verdict == VERDICT_ADOPT)
 		return r;
 	if (now.verdict == VERDICT_OURS)
 		return format_record(h, a, req, disks, now.uuid, true, e);
-	return make(h, a, req, disks, now.again, e);
+	return make(h, a, req, disks, &now, e);
 }
 
 int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		 const struct disks *disks, struct err *e)
 {
-	int r = format_locked(h, a, req, disks, e);
+	struct disks now = *disks;
+	int r = format_locked(h, a, req, &now, e);
 
 	if (r == 0)
-		tell_udev(h, a, disks);
+		tell_udev(h, a, &now);
 	return r;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/raid.h"
 
 static bool is_wanted_fs(const struct volume_req *req, const struct probe *p)
 {
@@ -19,21 +20,40 @@ static bool all_carry(const struct volume_req *req, const struct probe *probes, 
 	return *uuid != '\0';
 }
 
-/* What our mkfs leaves when it is killed: no signature yet, or its own. */
+/* What one judgement is about: the disks of a volume, or the array that they are. */
+struct look {
+	const struct disk_host *h;
+	struct arena *a;
+	const struct volume_req *req;
+	const struct disks *disks;
+	const struct disks *members; /* the same, but for an array: what it is made of */
+	const struct record *rec;    /* NULL: none */
+};
+
+/* What mkfs or mdadm of ours leaves when it is killed: no signature yet, or its own. */
 static bool may_be_unfinished(const struct volume_req *req, const struct probe *p)
 {
-	return p->unknown || (p->fs && strcmp(p->fs, mkfs_kind(req->mkfs.fs)->type) == 0 &&
+	return p->unknown || (p->fs &&
+			      (strcmp(p->fs, mkfs_kind(req->mkfs.fs)->type) == 0 ||
+			       strcmp(p->fs, RAID_MEMBER) == 0) &&
 			      (!*p->uuid || strcmp(p->uuid, req->mkfs.uuid) == 0));
 }
 
-/* Whether we began on this very disk when it was blank, and were interrupted. */
-static bool is_unfinished(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-			  const struct record *rec, const struct disk *d, const struct probe *p)
+/* Whether we began on these very disks when they were blank, and were interrupted. */
+static bool is_begun(const struct look *l, size_t i)
 {
-	return rec && !rec->done && strcmp(rec->machine, req->machine) == 0 &&
-	       strcmp(rec->fs, req->mkfs.fs) == 0 && strcmp(rec->uuid, req->mkfs.uuid) == 0 &&
-	       strv_has(&rec->disks, disk_identity(a, h, d)) && p->state == PROBE_DATA &&
-	       may_be_unfinished(req, p);
+	const struct volume_req *req = l->req;
+	const struct record *rec = l->rec;
+
+	if (!rec || rec->done || strcmp(rec->machine, req->machine) != 0 ||
+	    strcmp(rec->fs, req->mkfs.fs) != 0 || strcmp(rec->uuid, req->mkfs.uuid) != 0)
+		return false;
+	if (l->members == l->disks)
+		return strv_has(&rec->disks, disk_identity(l->a, l->h, &l->disks->v[i]));
+	for (size_t k = 0; k < l->members->n; k++)
+		if (!strv_has(&rec->disks, disk_identity(l->a, l->h, &l->members->v[k])))
+			return false;
+	return true;
 }
 
 /* The message of a disk that is left alone, in the one form that all of them have. */
@@ -96,55 +116,105 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
-static int judge_format(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-			const struct disks *disks, const struct probe *probes,
-			const struct record *rec, bool *ret_again, struct err *e)
+static int judge_format(const struct look *l, const struct probe *probes, bool *ret_again,
+			struct err *e)
 {
 	*ret_again = false;
-	for (size_t i = 0; i < disks->n; i++) {
-		const struct disk *d = &disks->v[i];
+	for (size_t i = 0; i < l->disks->n; i++) {
+		const struct disk *d = &l->disks->v[i];
 		const struct probe *p = &probes[i];
-		const bool unfinished = is_unfinished(h, a, req, rec, d, p);
+		const bool unfinished = p->state == PROBE_DATA && may_be_unfinished(l->req, p) &&
+					is_begun(l, i);
 		int r;
 
 		if (p->state == PROBE_UNREADABLE)
-			return refuse_unreadable(e, a, req, d, p);
+			return refuse_unreadable(e, l->a, l->req, d, p);
 		if (p->state != PROBE_BLANK && !unfinished)
-			return refuse_data(e, a, req, d, p);
-		r = may_format(h, a, req, d, e);
+			return refuse_data(e, l->a, l->req, d, p);
+		r = may_format(l->h, l->a, l->req, d, e);
 		if (r < 0)
 			return r;
 		*ret_again |= unfinished;
 	}
-	return mkfs_check(&req->mkfs, disks->n, e);
+	return mkfs_check(&l->req->mkfs, l->members->n, e);
 }
 
-int judge_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		const struct disks *disks, struct judged *ret, struct err *e)
+static struct probe *probe_all(const struct look *l)
 {
-	struct probe *probes = arena_alloc(a, disks->n * sizeof(*probes));
-	struct judged j = { .uuid = req->mkfs.uuid };
-	struct record record;
-	const bool has_record = record_get(h->root_fd, a, req->name, &record);
+	struct probe *probes = arena_alloc(l->a, l->disks->n * sizeof(*probes));
+
+	for (size_t i = 0; i < l->disks->n; i++)
+		probe_disk(l->h, l->a, &l->disks->v[i], l->req->persist, &probes[i]);
+	return probes;
+}
+
+static int judge_plain(const struct look *l, const struct probe *probes, struct judged *ret,
+		       struct err *e)
+{
+	const struct volume_req *req = l->req;
+	struct judged j = { .uuid = req->mkfs.uuid, .on = *l->disks };
 	int r = 0;
 
-	if (!mkfs_kind(req->mkfs.fs))
-		return mkfs_check(&req->mkfs, disks->n, e);
-	for (size_t i = 0; i < disks->n; i++)
-		probe_disk(h, a, &disks->v[i], req->persist, &probes[i]);
-	if (all_carry(req, probes, disks->n, req->mkfs.uuid)) {
+	if (all_carry(req, probes, l->disks->n, req->mkfs.uuid)) {
 		j.verdict = VERDICT_OURS;
-		j.recorded = has_record && record.done && strcmp(record.uuid, j.uuid) == 0;
-	} else if (req->persist && all_carry(req, probes, disks->n, probes[0].uuid)) {
+		j.recorded = l->rec && l->rec->done && strcmp(l->rec->uuid, j.uuid) == 0;
+	} else if (req->persist && all_carry(req, probes, l->disks->n, probes[0].uuid)) {
 		j.verdict = VERDICT_ADOPT;
 		j.uuid = probes[0].uuid;
 	} else {
 		j.verdict = VERDICT_FORMAT;
-		r = judge_format(h, a, req, disks, probes, has_record ? &record : NULL, &j.again,
-				 e);
+		r = judge_format(l, probes, &j.again, e);
 	}
 	if (r < 0)
 		return r;
 	*ret = j;
 	return 0;
+}
+
+static bool are_members(const struct look *l, const struct probe *probes)
+{
+	for (size_t i = 0; i < l->disks->n; i++)
+		if (!str_eq(probes[i].fs, RAID_MEMBER) ||
+		    strcmp(probes[i].uuid, l->req->mkfs.uuid) != 0)
+			return false;
+	return true;
+}
+
+/* Disks that become an array, or are one: then what counts is what the array carries. */
+static int judge_raid(struct look *l, struct judged *ret, struct err *e)
+{
+	const struct probe *probes = probe_all(l);
+	struct disks array = { .v = arena_new(l->a, struct disk), .n = 1 };
+	int r;
+
+	if (!are_members(l, probes)) {
+		r = judge_plain(l, probes, ret, e);
+		if (r == 0)
+			ret->raid = true;
+		return r;
+	}
+	if (!raid_array(l->h, l->a, l->disks, &array.v[0])) {
+		*ret = (struct judged){ .verdict = VERDICT_ASSEMBLE,
+					.uuid = l->req->mkfs.uuid,
+					.on = *l->disks };
+		return 0;
+	}
+	l->disks = &array;
+	return judge_plain(l, probe_all(l), ret, e);
+}
+
+int judge_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		const struct disks *disks, struct judged *ret, struct err *e)
+{
+	const struct mkfs_kind *kind = mkfs_kind(req->mkfs.fs);
+	struct look l = { .h = h, .a = a, .req = req, .disks = disks, .members = disks };
+	struct record record;
+
+	if (!kind)
+		return mkfs_check(&req->mkfs, disks->n, e);
+	if (record_get(h->root_fd, a, req->name, &record))
+		l.rec = &record;
+	if (disks->n > 1 && kind->on_raid)
+		return judge_raid(&l, ret, e);
+	return judge_plain(&l, probe_all(&l), ret, e);
 }

@@ -18,10 +18,17 @@ struct volume_req {
 	bool persist;
 };
 
-enum verdict { VERDICT_OURS, VERDICT_ADOPT, VERDICT_FORMAT };
+enum verdict {
+	VERDICT_OURS,
+	VERDICT_ADOPT,
+	VERDICT_FORMAT,
+	VERDICT_ASSEMBLE, /* members of our array, which nobody started */
+};
 
 struct judged {
 	enum verdict verdict;
+	bool raid;        /* FORMAT: make an array of the disks first */
+	struct disks on;  /* what carries the file system, or is to: the disks, or their array */
 	bool again;       /* FORMAT: over what our interrupted mkfs left */
 	bool recorded;    /* OURS: and its record says so */
 	const char *uuid; /* what the disks carry, or will */

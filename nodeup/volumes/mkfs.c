@@ -11,12 +11,13 @@
 /* clang-format off */
 static const struct mkfs_kind kinds[] = {
 	{ .fs = "ext4", .type = "ext4", .tool = "mkfs.ext4", .package = "e2fsprogs",
-	  .size_min = 16 * MIB, .label_max = 16, .uuid_arg = "-U",
+	  .size_min = 16 * MIB, .label_max = 16, .uuid_arg = "-U", .on_raid = true,
 	  /* -F: a whole disk is meant; one that is in use needs it twice */
 	  .args = (const char *const[]){ "-q", "-F", NULL },
 	  .extended = "nodiscard,lazy_itable_init=1,lazy_journal_init=1" },
 	{ .fs = "xfs", .type = "xfs", .tool = "mkfs.xfs", .package = "xfsprogs",
 	  .size_min = 300 * MIB, .label_max = 12, .uuid_arg = "-m uuid=", .force_arg = "-f",
+	  .on_raid = true,
 	  .args = (const char *const[]){ "-q", "-K", NULL } },
 	{ .fs = "btrfs", .type = "btrfs", .tool = "mkfs.btrfs", .package = "btrfs-progs",
 	  .size_min = 109 * MIB, .label_max = 255, .uuid_arg = "-U", .force_arg = "-f", .several = true,
@@ -58,9 +59,8 @@ static int check_raid(const struct mkfs_kind *kind, const char *raid, size_t n, 
 
 	if (raid && !level)
 		return err_config(e, "raid '%s' is none of raid0, raid1, raid10", raid);
-	if (!kind->several && n > 1)
-		return err_config(e, "%s cannot span %zu disks: of the file systems here btrfs can",
-				  kind->fs, n);
+	if (!kind->several && !kind->on_raid && n > 1)
+		return err_config(e, "%s cannot span %zu disks", kind->fs, n);
 	if (level && !kind->several && strcmp(raid, "raid0") != 0)
 		return err_config(e, "%s has no %s: of the file systems here btrfs has", kind->fs,
 				  raid);

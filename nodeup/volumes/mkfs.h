@@ -19,6 +19,7 @@ struct mkfs_kind {
 	uint64_t size_min;       /* of each disk */
 	size_t label_max;        /* bytes */
 	bool several;            /* can span disks by itself */
+	bool on_raid;            /* spans disks by md */
 	const char *const *args; /* always given */
 	const char *extended;    /* what "-E" is given; a second one would replace it. NULL: none */
 	const char *uuid_arg;    /* "-U", or "-m uuid=" with the UUID joined to it */

@@ -166,9 +166,11 @@ static void what_cannot_be_asked_for(void **state)
 	assert_int_equal(mkfs_check(&req, 1, &e), -EINVAL);
 	req.label = "";
 	assert_int_equal(mkfs_check(&req, 1, &e), -EINVAL);
-	req = (struct mkfs_req){ .fs = "ext4" };
+	req = (struct mkfs_req){ .fs = "swap" };
 	assert_int_equal(mkfs_check(&req, 2, &e), -EINVAL);
 	assert_int_equal(e.kind, ERR_CONFIG);
+	req = (struct mkfs_req){ .fs = "ext4" };
+	assert_int_equal(mkfs_check(&req, 2, &e), 0);
 	req.raid = "raid1";
 	assert_int_equal(mkfs_check(&req, 0, &e), -EINVAL);
 	req = (struct mkfs_req){ .fs = "btrfs", .raid = "raid1" };

@@ -1,0 +1,106 @@
+#include "nodeup/volumes/raid.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/proc.h"
+
+#define MDADM_MAX_NS (5 * 60 * DUR_SEC)
+
+bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
+		struct disk *ret)
+{
+	const char *name = NULL;
+	struct disks all;
+	struct err ignored;
+
+	for (size_t i = 0; i < members->n; i++) {
+		const struct strv *holders = &members->v[i].holders;
+
+		if (holders->n != 1 || !str_has_prefix(holders->v[0], "md") ||
+		    (name && strcmp(name, holders->v[0]) != 0))
+			return false;
+		name = holders->v[0];
+	}
+	if (!name || disk_list(h, a, &all, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < all.n; i++) {
+		if (strcmp(all.v[i].name, name) != 0)
+			continue;
+		*ret = all.v[i];
+		return true;
+	}
+	return false;
+}
+
+/* "0b1e5c53:1f835c6e:9d350d5b:4f1e7a11" */
+static char *md_uuid(struct arena *a, const char *uuid)
+{
+	autobuf struct buf text = BUF_INIT(64);
+	size_t digits = 0;
+
+	for (; *uuid; uuid++) {
+		if (*uuid == '-')
+			continue;
+		if (digits > 0 && digits % 8 == 0)
+			(void)buf_addc(&text, ':');
+		(void)buf_addc(&text, *uuid);
+		digits++;
+	}
+	return arena_str(a, buf_str(&text));
+}
+
+static char *name_of(struct arena *a, const char *uuid)
+{
+	return arena_printf(a, "nodeup-%.8s", uuid);
+}
+
+static int run_mdadm(struct arena *a, const struct disk_host *h, struct strv *argv,
+		     const struct disks *members, struct err *e)
+{
+	struct proc_req req = { .stdin_fd = -1, .timeout_ns = MDADM_MAX_NS };
+	int r;
+
+	for (size_t i = 0; i < members->n; i++)
+		strv_add(a, argv, disk_host_path(h, a, &members->v[i]));
+	strv_add(a, argv, NULL);
+	req.argv = argv->v;
+	r = proc_run(&req, NULL, e);
+	if (r == -ENOENT)
+		return err_config(e, "mdadm is not installed: package mdadm has it; btrfs spans "
+				     "disks without");
+	return r;
+}
+
+int raid_create(const struct disk_host *h, const struct disks *members, const char *uuid,
+		struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *name = name_of(a, uuid);
+	struct strv argv = { 0 };
+
+	strv_add(a, &argv, "mdadm");
+	strv_add(a, &argv, "--create");
+	strv_add(a, &argv, arena_printf(a, "/dev/md/%s", name));
+	/* no questions: that the disks are blank is proven */
+	strv_add(a, &argv, "--run");
+	strv_add(a, &argv, "--level=0");
+	strv_add(a, &argv, "--metadata=1.2");
+	strv_add(a, &argv, "--homehost=any");
+	strv_add(a, &argv, arena_printf(a, "--name=%s", name));
+	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
+	strv_add(a, &argv, arena_printf(a, "--raid-devices=%zu", members->n));
+	return run_mdadm(a, h, &argv, members, e);
+}
+
+int raid_assemble(const struct disk_host *h, const struct disks *members, const char *uuid,
+		  struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv argv = { 0 };
+
+	strv_add(a, &argv, "mdadm");
+	strv_add(a, &argv, "--assemble");
+	strv_add(a, &argv, arena_printf(a, "/dev/md/%s", name_of(a, uuid)));
+	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
+	return run_mdadm(a, h, &argv, members, e);
+}

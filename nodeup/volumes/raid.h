@@ -1,0 +1,21 @@
+/* raid.h - several disks as one, by md, for file systems that cannot span disks themselves
+ * Striped only (raid0): mirrors are made by btrfs, which need not copy whole disks first. The array
+ * has the UUID of the volume, so that its members are known for ours whatever the array is called.
+ * Owner: the arena. Errors: CONFIG where mdadm is not installed; SYSTEM with its last line.
+ * Threads: all functions. Source: mdadm(8), md(4). */
+#pragma once
+
+#include "nodeup/volumes/disk.h"
+
+/* What libblkid calls a member of an array. */
+#define RAID_MEMBER "linux_raid_member"
+
+/* The array that all of these and nothing else use; false if there is none. */
+bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
+		struct disk *ret);
+/* Make an array of disks, whose content is lost. */
+int raid_create(const struct disk_host *h, const struct disks *members, const char *uuid,
+		struct err *e) must_check;
+/* Start an array of which nobody started the members. */
+int raid_assemble(const struct disk_host *h, const struct disks *members, const char *uuid,
+		  struct err *e) must_check;
