@@ -31,20 +31,20 @@ static int last_word(struct extract_report *report, int r, const struct err *e)
 	return extract_report_put(report, &word) < 0 || fflush(report->file) != 0;
 }
 
-int extract_child(char *const *argv)
+void extract_child(char *const *argv)
 {
 	struct extract_limits limits;
 	struct extract_report *report;
 	struct err e;
 
 	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3])
-		return -1;
+		return;
 	limits =
 		(struct extract_limits){ strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10) };
 	report = xcalloc(1, sizeof(*report));
 	report->file = fdopen(STDOUT_FILENO, "w");
 	if (!report->file)
-		return 1;
+		_exit(1);
 	(void)umask(0);
-	return last_word(report, unpack(argv[1], &limits, report, &e), &e);
+	_exit(last_word(report, unpack(argv[1], &limits, report, &e), &e));
 }

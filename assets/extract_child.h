@@ -7,5 +7,5 @@
 /* As its argv[0]; then the archive's name and the two limits. */
 #define EXTRACT_CHILD "nodeup-unpack"
 
-/* If argv is a child's: its exit status, after it has done its work. -1 if it is not. */
-int extract_child(char *const *argv);
+/* If argv is a child's: do its work and end the process, with nothing run at its exit. */
+void extract_child(char *const *argv);

@@ -12,6 +12,8 @@
 #include "assets/extract_source.h"
 #include "nodeup/base/mem.h"
 
+enum { WRITE_BEHIND = 4 * 1024 * 1024 };
+
 struct job {
 	const char *name; /* of the archive, for messages */
 	int dir_fd;
@@ -168,7 +170,7 @@ static int copy_data(struct job *j, int fd, int64_t size)
 {
 	const void *p;
 	size_t n;
-	int64_t at;
+	int64_t at, behind = 0;
 	int r;
 
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
@@ -176,6 +178,12 @@ static int copy_data(struct job *j, int fd, int64_t size)
 			return refuse(j, "more data than its header says");
 		if (write_all(fd, p, n, at) < 0)
 			return sys_error(j, "write");
+		/* for who will fsync it; a filesystem that cannot is none the worse */
+		if (at + (int64_t)n - behind >= WRITE_BEHIND) {
+			(void)sync_file_range(fd, behind, at + (int64_t)n - behind,
+					      SYNC_FILE_RANGE_WRITE);
+			behind = at + (int64_t)n;
+		}
 	}
 	if (r != ARCHIVE_EOF)
 		return broken(j, "broken or truncated");
@@ -210,7 +218,6 @@ static int put_file(struct job *j, int parent, const char *name)
 	/* holes at the end of a sparse file have no block */
 	if (ftruncate(fd, size) < 0)
 		return sys_error(j, "set the size of");
-	/* for who will fsync it; a filesystem that cannot is none the worse */
 	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	return report(j, EXTRACT_FILE, j->path);
 }

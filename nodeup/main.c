@@ -84,9 +84,7 @@ int main(int argc, char **argv)
 	int r;
 
 	(void)argc;
-	r = extract_child(argv);
-	if (r >= 0)
-		return r;
+	extract_child(argv);
 	keep_standard_fds();
 	/* a reader that went away is an error of that write, not the end of us */
 	(void)signal(SIGPIPE, SIG_IGN);

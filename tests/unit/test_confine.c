@@ -111,6 +111,31 @@ static void test_privileges(void **state)
 	assert_int_equal(in_child(*state, check_privileges), 0);
 }
 
+/* Where there is nobody to become, we stay root without any of its rights. */
+static int check_root(const struct place *p)
+{
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	struct err e;
+
+	if (geteuid() != 0)
+		return 77;
+	if (fd < 0 || fchown(p->fd, 0, 0) < 0 || confine_privileges(p->fd, 1 << 20, &e) < 0)
+		return 1;
+	if (geteuid() != 0 || status_of(fd, "CapEff:\t", 16) != 0 ||
+	    status_of(fd, "CapPrm:\t", 16) != 0 || status_of(fd, "CapBnd:\t", 16) != 0)
+		return 2;
+	return mknodat(p->fd, "null", S_IFCHR | 0600, 0x103) < 0 && errno == EPERM ? 0 : 3;
+}
+
+static void test_root(void **state)
+{
+	int r = in_child(*state, check_root);
+
+	if (r == 77)
+		skip();
+	assert_int_equal(r, 0);
+}
+
 static int check_files(const struct place *p)
 {
 	int passwd, made;
@@ -220,10 +245,8 @@ static void test_real_child(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_privileges),
-		TEST(test_files),
-		TEST(test_calls),
-		TEST(test_real_child),
+		TEST(test_privileges), TEST(test_root),       TEST(test_files),
+		TEST(test_calls),      TEST(test_real_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
