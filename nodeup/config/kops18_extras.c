@@ -7,7 +7,9 @@
  * source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup}.go HookSpec, FileAssetSpec;
  * nodeup/pkg/model/{hooks,file_assets}.go. */
 
+/* Container-Optimized OS has no /srv that can be written to. */
 static const char assets_dir[] = "/srv/kubernetes/assets";
+static const char assets_dir_cos[] = "/etc/srv/kubernetes/assets";
 
 /* kops' CLI puts this behind the hash that it writes into user data instead of the content */
 static const char fingerprint[] = " (fingerprint)";
@@ -215,8 +217,12 @@ static int place(struct kops18_build *b, const struct item *it, const struct fil
 {
 	if (str_is_empty(fa->path) && str_is_empty(fa->name))
 		return err_config(b->err, "%s: %s: neither path nor name", where(b, it), it->path);
-	f->path = str_is_empty(fa->path) ? arena_printf(b->arena, "%s/%s", assets_dir, fa->name)
-					 : fa->path;
+	f->path = fa->path;
+	if (str_is_empty(f->path))
+		f->path = arena_printf(
+			b->arena, "%s/%s",
+			str_eq(b->facts->distribution, "containeros") ? assets_dir_cos : assets_dir,
+			fa->name);
 	if (is_clean_path(f->path))
 		return 0;
 	return err_config(b->err, "%s: %s: '%s' is no absolute path of a file", where(b, it),

@@ -15,7 +15,8 @@
     add:                     by path: a file more, as a text or as a copy of another file of the tree
       etc/x: {mode: "0644", text: "..."}
       var/y: {mode: "0400", same: etc/x}
-      srv/z: {mode: "0644", text: "@issued/ca@"}   the seed's certificate, and @private/ca@ its key
+      srv/z: {mode: "0644", text: "@issued/ca@"}   the seed's certificate, and @private/ca@ its key;
+                             @LICENSE@ that of this tree
     flags:                   by path: the command line in it, word by word; the rest is sorted by bytes,
       etc/sysconfig/kubelet: ["- --old=1", "+ --new=1"]    as kops does
     edit:                    by path: old text, which stands there once, and new
@@ -122,6 +123,7 @@ def change_root(spec, root):
 def with_keys(text):
     def pem(match):
         return next((PKI / match[1]).iterdir()).read_text()
+    text = text.replace("@LICENSE@", (PKI.parents[6] / "LICENSE").read_text())
     return re.sub(r"@((?:issued|private)/[a-z-]+)@", pem, text).encode()
 
 

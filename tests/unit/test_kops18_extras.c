@@ -33,6 +33,10 @@ static void groups_hide_the_clusters(void **state)
 	assert_string_equal(w.node.files.v[0].content, "ig");
 	assert_string_equal(w.node.files.v[1].path, "/opt/g");
 	assert_int_equal(w.node.files.v[1].len, 0);
+	w.facts.distribution = "containeros";
+	w.node = (struct node){ 0 };
+	world_must_build(&w);
+	assert_string_equal(w.node.files.v[1].path, "/etc/srv/kubernetes/assets/f");
 }
 
 static void a_container_has_all_its_fields(void **state)
