@@ -217,7 +217,9 @@ struct task *plan_image(struct plan *p, const struct node_image *image, struct e
 	warn_sha1(p, as, where);
 	asset_task(p, TASK_ASSET, as)->optional = false;
 	t = plan_new_task(p, TASK_IMAGE, image->name);
-	t->image = (struct task_image){ .name = image->name, .asset = as };
+	t->image = (struct task_image){ .name = image->name,
+					.asset = as,
+					.in_containerd = plan_uses_containerd(p) };
 	return t;
 }
 

@@ -5,6 +5,7 @@
 #include "nodeup/plan/pieces.h"
 
 static const char docker_unit[] = "docker.service";
+static const char containerd_unit[] = "containerd.service";
 static const char sysconfig[] = "/etc/sysconfig/docker";
 static const char licence[] = "/usr/share/doc/docker/apache.txt";
 static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
@@ -90,6 +91,9 @@ static int fail_runtime(const struct plan *p, struct err *e)
 		       found ? "this host has another one" : "this host has none");
 	err_note(e, "want", "%s", docker_unit);
 	err_note(e, "got", "%s", found ? found : "neither docker.service nor containerd.service");
+	if (found)
+		err_note(e, "ruled out",
+			 "containerd alone: that takes Kubernetes 1.10 and a CNI network");
 	if (name && !found)
 		err_note(e, "ruled out", "installing docker %s: there is no package of it for %s",
 			 p->req->node->docker.version, name);
@@ -97,6 +101,40 @@ static int fail_runtime(const struct plan *p, struct err *e)
 		 "install docker, or start from an image that has it: nothing in the "
 		 "documents installs it here");
 	return r;
+}
+
+bool plan_uses_containerd(const struct plan *p)
+{
+	return str_eq(p->req->runtime.unit, containerd_unit) &&
+	       node_k8s_at_least(p->req->node, 1, 10) &&
+	       str_eq(p->req->node->kubelet.network_plugin_name, "cni");
+}
+
+static int add_images(struct plan *p, struct err *e)
+{
+	const struct node_images *images = &p->req->node->images;
+
+	for (size_t i = 0; i < images->n; i++)
+		if (!plan_image(p, &images->v[i], e))
+			return -EINVAL;
+	return 0;
+}
+
+/* protokube and the containers of hooks are run by docker's own command. */
+static int use_containerd(struct plan *p, struct err *e)
+{
+	const struct node *n = p->req->node;
+	const char *needs = NULL;
+
+	if (!str_is_empty(n->protokube.name) && (n->is_master || plan_uses_gossip(p)))
+		needs = "protokube";
+	for (size_t i = 0; i < n->hooks.n; i++)
+		if (n->hooks.v[i].image && !n->hooks.v[i].disabled)
+			needs = arena_printf(p->arena, "hook %s", n->hooks.v[i].name);
+	if (needs)
+		return err_config(e, "%s runs by docker, but this host has containerd alone",
+				  needs);
+	return plan_unit(p, containerd_unit, true, e) ? add_images(p, e) : -EINVAL;
 }
 
 static const char *options(struct plan *p)
@@ -254,11 +292,13 @@ static int provide(struct plan *p, struct err *e)
 
 int build_docker(struct plan *p, struct err *e)
 {
-	const struct node_images *images = &p->req->node->images;
 	const struct distro *d = plan_distro(p);
 	struct task *t;
-	int r = provide(p, e);
+	int r;
 
+	if (plan_uses_containerd(p))
+		return use_containerd(p, e);
+	r = provide(p, e);
 	if (r < 0 || !plan_file(p, sysconfig, 0644, options(p), e))
 		return r < 0 ? r : -EINVAL;
 	t = plan_unit(p, docker_unit, r > 0, e);
@@ -268,8 +308,5 @@ int build_docker(struct plan *p, struct err *e)
 	/* docker of today has no need of being restarted by others */
 	if (d->packages && d->family == PACKAGE_DEB && add_healthcheck(p, e) < 0)
 		return -EINVAL;
-	for (size_t i = 0; i < images->n; i++)
-		if (!plan_image(p, &images->v[i], e))
-			return -EINVAL;
-	return 0;
+	return add_images(p, e);
 }

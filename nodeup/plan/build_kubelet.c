@@ -5,6 +5,9 @@
 static const char sysconfig[] = "/etc/sysconfig/kubelet";
 static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
 
+static const char containerd_flag[] =
+	"--container-runtime-endpoint=unix:///run/containerd/containerd.sock";
+
 /* What kops appends behind the sorted flags, in its order. */
 static void add_late_flags(struct plan *p, struct strv *flags)
 {
@@ -12,6 +15,10 @@ static void add_late_flags(struct plan *p, struct strv *flags)
 	const char *cni_dir = plan_layout(p)->cni_dir;
 	const char *bin = arena_printf(p->arena, "--cni-bin-dir=%s/", cni_dir);
 
+	if (plan_uses_containerd(p)) {
+		strv_add(p->arena, flags, "--container-runtime=remote");
+		strv_add(p->arena, flags, containerd_flag);
+	}
 	if (n->has_cloud_config)
 		strv_add(p->arena, flags, "--cloud-config=/etc/kubernetes/cloud.config");
 	if (!str_eq(n->networking, "classic")) {
@@ -49,7 +56,8 @@ static struct task *add_unit_file(struct plan *p, const char *binary, struct err
 
 	unit_set(a, &u, "Unit", "Description", "Kubernetes Kubelet Server");
 	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kubernetes");
-	unit_set(a, &u, "Unit", "After", "docker.service");
+	unit_set(a, &u, "Unit", "After",
+		 plan_uses_containerd(p) ? "containerd.service" : "docker.service");
 	if (path_env)
 		unit_set(a, &u, "Service", "Environment", path_env);
 	unit_set(a, &u, "Service", "EnvironmentFile", sysconfig);

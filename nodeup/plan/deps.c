@@ -11,6 +11,7 @@ static const struct {
 	const char *unit, *after, *origin;
 } starts[] = {
 	{ "kubelet.service", "docker.service", "cni" },
+	{ "kubelet.service", "containerd.service", "cni" },
 	{ "protokube.service", "docker.service", "protokube" },
 };
 
@@ -79,7 +80,8 @@ static bool is_unit_file(const struct task *t, const struct task *file)
 static bool is_runtime(const struct task *t, const struct task *unit)
 {
 	(void)t;
-	return strcmp(unit->unit.name, "docker.service") == 0;
+	return strcmp(unit->unit.name, "docker.service") == 0 ||
+	       strcmp(unit->unit.name, "containerd.service") == 0;
 }
 
 static bool is_kubelet(const struct task *t, const struct task *need)

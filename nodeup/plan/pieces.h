@@ -29,6 +29,9 @@ const char *plan_in_srv(const struct plan *p, const char *name);
 const char *plan_encryption_config(const struct plan *p);
 /* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
 int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e) must_check;
+/* Whether containerd runs the pods, by itself: Kubernetes 1.10 was the first that can, and only a CNI
+ * plugin can set up its networks. */
+bool plan_uses_containerd(const struct plan *p);
 /* Packages that installing docker takes, blank-separated; NULL: docker is not installed. */
 const char *plan_docker_needs(struct plan *p);
 /* A package as a file: "sha1@url". */

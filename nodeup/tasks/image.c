@@ -5,6 +5,7 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/tasks/image_ctr.h"
 
 static const char docker_socket[] = "/run/docker.sock";
 static const char record_dir[] = "/var/lib/nodeup/images";
@@ -12,10 +13,10 @@ static const char record_dir[] = "/var/lib/nodeup/images";
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
 
-enum { ANSWER_MAX = 1 << 20, RECORD_MAX = 512, OUTPUT_MAX = 64 << 10, ID_MAX = 128 };
+enum { ANSWER_MAX = 1 << 20, RECORD_MAX = 512, OUTPUT_MAX = 64 << 10, ID_MAX = IMAGE_ID_MAX };
 
 /* Ask dockerd itself: its command line tool takes 30 ms to say the same. -ENOENT: no such image. */
-static int image_id(struct task_ctx *ctx, const char *image, char id[static ID_MAX], struct err *e)
+static int docker_id(struct task_ctx *ctx, const char *image, char id[static ID_MAX], struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf answer = BUF_INIT(ANSWER_MAX);
@@ -40,6 +41,13 @@ static int image_id(struct task_ctx *ctx, const char *image, char id[static ID_M
 		return err_fail(e, ERR_SYSTEM, EPROTO, "docker does not say the id of %s", image);
 	(void)snprintf(id, ID_MAX, "%s", field->scalar);
 	return 0;
+}
+
+static int image_id(struct task_ctx *ctx, const struct task_image *im, char id[static ID_MAX],
+		    struct err *e)
+{
+	return im->in_containerd ? image_ctr_id(ctx, im->name, id, e)
+				 : docker_id(ctx, im->name, id, e);
 }
 
 /* What we loaded under this name: "<asset digest> <image id>". */
@@ -68,7 +76,7 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = image_id(ctx, t->image.name, id, &why);
+	r = image_id(ctx, &t->image, id, &why);
 	if (r == -ENOENT)
 		return task_differs(diff, "not in the runtime");
 	if (r < 0)
@@ -89,6 +97,8 @@ static int load(const struct task *t, struct task_ctx *ctx, struct err *e)
 
 	if (r < 0)
 		return r;
+	if (t->image.in_containerd)
+		return image_ctr_load(ctx, fd, e);
 	const struct proc_req req = {
 		.argv = argv,
 		.stdin_fd = fd,
@@ -110,7 +120,7 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	r = load(t, ctx, e);
 	if (r < 0)
 		return err_wrap(e, "load image %s", t->image.name);
-	r = image_id(ctx, t->image.name, id, e);
+	r = image_id(ctx, &t->image, id, e);
 	if (r == -ENOENT)
 		return err_fail(e, ERR_INTEGRITY, ENOENT,
 				"asset %s was loaded, but holds no image '%s'",

@@ -74,6 +74,7 @@ struct task_package {
 struct task_image {
 	const char *name; /* "protokube:1.8.1" */
 	const struct asset *asset;
+	bool in_containerd; /* not in docker */
 };
 
 struct task_unit {

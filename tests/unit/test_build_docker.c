@@ -180,6 +180,72 @@ static void what_cannot_be_installed_is_told(void **state)
 	assert_string_equal(e.notes[1].text, "containerd.service");
 }
 
+static struct host *with_containerd(struct arena *a)
+{
+	struct host *h = host(a, "debian", "12", "containerd.service");
+
+	h->w.node.kubernetes = (struct version){ 1, 10, 3 };
+	h->w.node.networking = "calico";
+	h->w.node.kubelet.network_plugin_name = "cni";
+	return h;
+}
+
+static void containerd_alone_runs_a_cni_node(void **state)
+{
+	static const struct node_image image = {
+		.name = "a:1",
+		.source = "https://x.test/a.tar",
+		.hash = "0f3a59e4c0aae8c2b2a0924d8ace010ebf39f48e",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = with_containerd(a);
+	const struct task *t;
+	struct plan p;
+
+	(void)state;
+	arena_push(a, h->w.node.images.v, h->w.node.images.n, image);
+	p = seed_plan(a, &h->req);
+	assert_null(plan_look(&p, TASK_UNIT, "docker.service"));
+	assert_null(plan_look(&p, TASK_FILE, "/etc/sysconfig/docker"));
+	t = plan_get(&p, TASK_IMAGE, "a:1");
+	assert_true(t->image.in_containerd);
+	assert_true(waits_for(t, plan_get(&p, TASK_UNIT, "containerd.service")));
+	t = plan_get(&p, TASK_UNIT, "kubelet.service");
+	assert_true(waits_for(t, plan_get(&p, TASK_UNIT, "containerd.service")));
+	assert_true(has_text(&p, SYSTEM "kubelet.service", "After=containerd.service\n"));
+	assert_true(
+		has_text(&p, "/etc/sysconfig/kubelet",
+			 " --container-runtime=remote "
+			 "--container-runtime-endpoint=unix:///run/containerd/containerd.sock "));
+}
+
+static void containerd_alone_is_not_enough_for_others(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = with_containerd(a);
+	struct plan p;
+	struct err e;
+
+	(void)state;
+	h->w.node.kubernetes.minor = 9;
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_string_equal(e.notes[2].text,
+			    "containerd alone: that takes Kubernetes 1.10 and a CNI network");
+	h = with_containerd(a);
+	h->w.node.kubelet.network_plugin_name = "kubenet";
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	h = with_containerd(a);
+	h->w.node.master_internal_name = "api.internal.x.k8s.local";
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_string_equal(e.msg, "protokube runs by docker, but this host has containerd alone");
+	h = with_containerd(a);
+	arena_push(a, h->w.node.hooks.v, h->w.node.hooks.n,
+		   (struct node_hook){ .name = "x", .image = "busybox" });
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_string_equal(e.msg, "hook x runs by docker, but this host has containerd alone");
+}
+
 static void an_image_is_not_given_packages_to_fetch(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -241,6 +307,8 @@ int main(void)
 		cmocka_unit_test(a_docker_that_is_there_is_used),
 		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),
 		cmocka_unit_test(what_cannot_be_installed_is_told),
+		cmocka_unit_test(containerd_alone_runs_a_cni_node),
+		cmocka_unit_test(containerd_alone_is_not_enough_for_others),
 		cmocka_unit_test(an_image_is_not_given_packages_to_fetch),
 		cmocka_unit_test(the_healthcheck_keeps_nobody_waiting),
 		cmocka_unit_test(images_of_today_bring_their_programs),

@@ -1,0 +1,120 @@
+#include "nodeup/tasks/image_ctr.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/proc.h"
+
+#define ASK_NS (30 * DUR_SEC)
+#define LOAD_NS (600 * DUR_SEC)
+
+enum { OUTPUT_MAX = 256 << 10, DIGEST_COLUMN = 2 };
+
+/* A first part that has a dot or a port is a registry. */
+static bool has_registry(const char *image)
+{
+	const size_t n = strcspn(image, "/");
+
+	return image[n] == '/' &&
+	       (memchr(image, '.', n) || memchr(image, ':', n) ||
+		(n == strlen("localhost") && str_has_prefix(image, "localhost")));
+}
+
+static bool has_tag(const char *image)
+{
+	return strpbrk(str_basename(image), ":@") != NULL;
+}
+
+char *image_ctr_name(struct arena *a, const char *image)
+{
+	const char *prefix = "";
+
+	if (!has_registry(image))
+		prefix = strchr(image, '/') ? "docker.io/" : "docker.io/library/";
+	return arena_printf(a, "%s%s%s", prefix, image, has_tag(image) ? "" : ":latest");
+}
+
+/* The columns of a line, which are apart by blanks. */
+static struct strv columns(struct arena *a, const char *line)
+{
+	struct strv all = strv_split(a, line, ' '), out = { 0 };
+
+	for (size_t i = 0; i < all.n; i++)
+		if (*all.v[i])
+			strv_add(a, &out, all.v[i]);
+	return out;
+}
+
+int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_ID_MAX],
+		 struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *name = image_ctr_name(a, image);
+	const char *const argv[] = {
+		"ctr", "-n", "k8s.io", "images", "ls", arena_printf(a, "name==%s", name), NULL,
+	};
+	const struct proc_req req = {
+		.argv = argv,
+		.stdin_fd = -1,
+		.timeout_ns = task_time_left(ctx, ASK_NS),
+	};
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+	struct strv lines;
+	int r = proc_run(&req, &out, e);
+
+	if (r < 0)
+		return r;
+	lines = strv_split(a, buf_str(&out), '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct strv v = columns(a, lines.v[i]);
+
+		if (v.n > DIGEST_COLUMN && strcmp(v.v[0], name) == 0) {
+			(void)snprintf(id, IMAGE_ID_MAX, "%s", v.v[DIGEST_COLUMN]);
+			return 0;
+		}
+	}
+	return err_fail(e, ERR_SYSTEM, ENOENT, "containerd has no image '%s'", name);
+}
+
+/* What an archive is packed with, by its first bytes: ctr takes it plain only. */
+static const struct {
+	const char *magic, *program;
+} packings[] = {
+	{ "\x1f\x8b", "gzip" },
+	{ "\xfd"
+	  "7zXZ",
+	  "xz" },
+	{ "\x28\xb5\x2f\xfd", "zstd" },
+	{ "BZh", "bzip2" },
+};
+
+static const char *packed_with(int fd)
+{
+	char head[8] = "";
+	const ssize_t n = pread(fd, head, sizeof(head) - 1, 0);
+
+	for (size_t i = 0; i < ARRAY_LEN(packings) && n > 0; i++)
+		if (strncmp(head, packings[i].magic, strlen(packings[i].magic)) == 0)
+			return packings[i].program;
+	return NULL;
+}
+
+int image_ctr_load(struct task_ctx *ctx, int fd, struct err *e)
+{
+	static const char *const plain[] = { "ctr", "-n", "k8s.io", "images", "import", "-", NULL };
+	const char *const packed[] = {
+		"bash",
+		"-c",
+		"set -o pipefail; \"$0\" -dc | ctr -n k8s.io images import -",
+		packed_with(fd),
+		NULL,
+	};
+	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
+	const struct proc_req req = {
+		.argv = packed[3] ? packed : plain,
+		.stdin_fd = fd,
+		.timeout_ns = task_time_left(ctx, LOAD_NS),
+	};
+
+	return proc_run(&req, &out, e);
+}

@@ -1,0 +1,17 @@
+/* image_ctr.h - images of containerd, in the namespace that kubelet looks at
+ * Through ctr, which comes with containerd: its own interface is gRPC.
+ * Owner: the caller's storage. Errors: SYSTEM; -ENOENT where an image is not there.
+ * Threads: all functions. Source: ctr(8), containerd pkg/cri. */
+#pragma once
+
+#include "nodeup/tasks/task.h"
+
+enum { IMAGE_ID_MAX = 128 };
+
+/* The digest of the image that has this name. */
+int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_ID_MAX],
+		 struct err *e) must_check;
+/* Import an archive from an open file: plain, or packed with what this host can unpack. */
+int image_ctr_load(struct task_ctx *ctx, int fd, struct err *e) must_check;
+/* The name containerd knows an image by: "busybox" is docker.io/library/busybox:latest. */
+char *image_ctr_name(struct arena *a, const char *image);
