@@ -13,6 +13,7 @@ struct asset {
 	struct digest digest;
 	struct strv urls; /* first choice first; http, https, s3, file */
 	enum asset_form form;
+	bool unpack; /* its tree is wanted, too: it is unpacked while it is fetched */
 };
 
 /* Parse the text form. A missing hash, an unknown scheme and an empty name are errors that quote

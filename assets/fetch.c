@@ -1,6 +1,7 @@
 #include "assets/fetch.h"
 
 #include <stdlib.h>
+#include "assets/fetch_move.h"
 #include "assets/fetch_run.h"
 #include "assets/fetch_wait.h"
 #include "nodeup/base/dur.h"
@@ -47,6 +48,7 @@ int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret, stru
 	f->cache = cache;
 	(void)pthread_mutex_init(&f->lock, NULL);
 	(void)pthread_cond_init(&f->changed, NULL);
+	fetch_run_init(f);
 	fetch_tune(f, &(struct fetch_opts){ 0 });
 	*ret = f;
 	return 0;
@@ -86,6 +88,7 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 		j = add_job(f, as);
 	w->next = j->waiters;
 	j->waiters = w;
+	fetch_job_want_tree(j, as);
 	if (j->state == FETCH_IDLE) {
 		fetch_job_add_mirrors(j, as);
 		fetch_run_begin(j);
@@ -108,7 +111,7 @@ static void on_cancelled(void *arg, int r)
 	fetch_wait_tell(waiters, -ECANCELED, NULL);
 	if (f->http)
 		fetch_run_step(j);
-	fetch_run_over(f);
+	fetch_move_over(f);
 }
 
 static void tell_cancelled(void *arg)

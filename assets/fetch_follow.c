@@ -1,6 +1,7 @@
 #include "assets/fetch_follow.h"
 
 #include <stdlib.h>
+#include "assets/unpack.h"
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
 
@@ -23,19 +24,44 @@ static void report(struct fetch_job *j)
 		j->followed(j, 0);
 }
 
+/* Unpacking is a favour, done while the bytes pass: what goes wrong with it is for who unpacks the
+ * verified archive to say. */
+static void begin_tree(struct fetch_job *j)
+{
+	struct asset *tree;
+	struct err e;
+
+	(void)pthread_mutex_lock(&j->fetcher->lock);
+	tree = j->tree;
+	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	if (tree && unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0)
+		j->unpack = NULL;
+}
+
+static void drop_tree(struct fetch_job *j)
+{
+	unpack_abort(j->unpack);
+	j->unpack = NULL;
+}
+
 static void read_on(void *arg)
 {
 	struct fetch_job *j = arg;
 	autofree char *chunk = xrealloc(NULL, CHUNK);
 	uint64_t at = cache_followed(j->entry), end = j->follow_end;
+	struct err e;
 	int r = 0;
 
+	if (at == 0)
+		begin_tree(j);
 	if (end - at > SLICE)
 		end = at + SLICE;
 	while (at < end && r >= 0) {
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
 		r = cache_follow(j->entry, chunk, n, &j->follow_err);
+		if (r > 0 && j->unpack && unpack_feed(j->unpack, chunk, (size_t)r, &e) < 0)
+			drop_tree(j);
 		at = cache_followed(j->entry);
 	}
 	report(j);
@@ -50,10 +76,13 @@ void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 static void commit(void *arg)
 {
 	struct fetch_job *j = arg;
-	struct err e = { .kind = ERR_NONE };
+	struct err e = { .kind = ERR_NONE }, ignored;
 
 	if (cache_commit(j->entry, &e) < 0)
 		fetch_job_explain(j, &e);
+	else if (j->unpack && unpack_finish(TAKE(j->unpack), &ignored) < 0)
+		ignored.kind = ERR_NONE; /* as in begin_tree */
+	drop_tree(j);
 	j->entry = NULL;
 	j->follow_err = e;
 	report(j);
@@ -69,6 +98,7 @@ static void settle(void *arg)
 	struct fetch_job *j = arg;
 	struct err e = { .kind = ERR_NONE };
 
+	drop_tree(j);
 	if (j->settle == FETCH_EMPTY && j->entry && cache_restart(j->entry, &e) >= 0) {
 		report(j);
 		return;

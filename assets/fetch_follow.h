@@ -1,4 +1,4 @@
-/* fetch_follow.h - the reader behind the bytes of a job: hashes them in order, and has the last word
+/* fetch_follow.h - the reader behind the bytes of a job: hashes and unpacks them, and has the last word
  * It reads back what was stored, in pieces, on the fetcher's workers: so the order in which parts come,
  * and how far it is behind, cost no memory. While an errand is under way `following` is set, the entry is
  * the errand's, and `done` is called on the net thread when it ends, with its error in follow_err.
@@ -11,7 +11,7 @@ typedef void fetch_follow_fn(void *arg, int r);
 
 /* Read on, at most up to `end` and some megabytes far. */
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);
-/* Compare and publish; the entry is gone in any case. */
+/* Compare, and publish entry and tree or none; the entry is gone in any case. */
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
 /* Do with the entry, if there is one, what j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);

@@ -31,6 +31,16 @@ void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
 	}
 }
 
+void fetch_job_want_tree(struct fetch_job *j, const struct asset *as)
+{
+	if (!as->unpack || j->tree)
+		return;
+	j->tree = xcalloc(1, sizeof(*j->tree));
+	*j->tree = (struct asset){
+		.name = xstrdup(as->name), .digest = as->digest, .form = as->form, .unpack = true
+	};
+}
+
 void fetch_job_all_again(struct fetch_job *j)
 {
 	for (size_t i = 0; i < j->nmirrors; i++)
@@ -246,5 +256,8 @@ void fetch_job_free(struct fetch_job *j)
 	for (size_t i = 0; i < j->nmirrors; i++)
 		free(j->mirrors[i].url);
 	free(j->mirrors);
+	if (j->tree)
+		free((char *)j->tree->name);
+	free(j->tree);
 	free(j);
 }

@@ -17,6 +17,7 @@ struct fetcher {
 	struct cache *cache;
 	struct fetch_opts opts;
 	struct fetch_work *work;
+	const struct fetch_ops *ops; /* fetch_move.h */
 
 	pthread_mutex_t lock; /* what follows, and the jobs */
 	pthread_cond_t changed;
@@ -100,6 +101,7 @@ struct fetch_job {
 	int64_t bytes, total;      /* that are here; total -1 unknown */
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
+	struct asset *tree;  /* ours: what is to be unpacked on the way; NULL nothing */
 	bool news;           /* a waiter has come whose mirrors are not looked at yet */
 	bool whole;          /* wrong bytes came: nothing is put together any more in this run */
 	struct err last_err; /* of a mirror */
@@ -108,10 +110,11 @@ struct fetch_job {
 	/* the net thread's, but while `following`: then the entry is a worker's to read */
 	struct cache_entry *entry;
 	struct fetch_part *parts;
-	bool following;      /* a worker's errand is under way ... */
-	bool exclusive;      /* ... and the entry is its alone */
-	uint64_t timer_id;   /* the next round's; 0 none */
-	uint64_t follow_end; /* what the follower may read */
+	struct unpack *unpack; /* a worker's */
+	bool following;        /* a worker's errand is under way ... */
+	bool exclusive;        /* ... and the entry is its alone */
+	uint64_t timer_id;     /* the next round's; 0 none */
+	uint64_t follow_end;   /* what the follower may read */
 	void (*followed)(void *arg, int r);
 	struct err follow_err; /* what a worker's errand ended with */
 	int64_t eof;           /* where a stream of unknown length ended, or -1 */
@@ -127,6 +130,8 @@ struct fetch_job {
 
 /* Add the asset's mirrors that are not there yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
+/* Note that its tree is wanted, if it is. */
+void fetch_job_want_tree(struct fetch_job *j, const struct asset *as);
 /* Begin a run of attempts: counters back to zero, what mirrors were dropped stays. */
 void fetch_job_restart(struct fetch_job *j);
 /* Whether a mirror but this one is left in this round whose host has not failed. */

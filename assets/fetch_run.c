@@ -2,15 +2,13 @@
 
 #include <stdlib.h>
 #include <sys/random.h>
-#include "assets/fetch_answer.h"
+#include "assets/fetch_blame.h"
 #include "assets/fetch_follow.h"
-#include "assets/fetch_parts.h"
+#include "assets/fetch_move.h"
 #include "assets/fetch_wait.h"
 #include "nodeup/base/dur.h"
 
-enum { RETRY_AFTER_MAX_S = 60, RESTARTS_MAX = 2, FOLLOW_LEAST = 1024 * 1024 };
-
-static const uint64_t asset_bytes_max = UINT64_C(32) << 30;
+enum { RESTARTS_MAX = 2, FOLLOW_LEAST = 1024 * 1024 };
 
 static void lock(struct fetcher *f)
 {
@@ -20,14 +18,6 @@ static void lock(struct fetcher *f)
 static void unlock(struct fetcher *f)
 {
 	(void)pthread_mutex_unlock(&f->lock);
-}
-
-void fetch_run_over(struct fetcher *f)
-{
-	lock(f);
-	f->pending--;
-	(void)pthread_cond_broadcast(&f->changed);
-	unlock(f);
 }
 
 /* The end: nothing moves, and there is no entry any more. */
@@ -43,7 +33,7 @@ static void finish(struct fetch_job *j, int r, const struct err *e)
 	j->next_try_ns = 0;
 	unlock(f);
 	fetch_wait_tell(waiters, r, e);
-	fetch_run_over(f);
+	fetch_move_over(f);
 }
 
 static void on_settled(void *arg, int r)
@@ -75,10 +65,7 @@ static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(st
 		return;
 	j->settle = settle;
 	j->then = then;
-	for (struct fetch_part *p = j->parts; p; p = p->next) {
-		p->enough = true;
-		http_cancel(j->fetcher->http, p->http_id);
-	}
+	fetch_move_stop(j);
 	if (j->timer_id)
 		http_cancel(j->fetcher->http, j->timer_id);
 }
@@ -180,68 +167,7 @@ static void end_round(struct fetch_job *j)
 		j->timer_id = http_after(f->http, delay, on_timer, j);
 }
 
-static void mirror_failed(struct fetch_job *j, size_t mirror, const struct err *e,
-			  const struct http_result *res)
-{
-	const int64_t longest = RETRY_AFTER_MAX_S * DUR_SEC;
-	struct fetch_mirror *m = &j->mirrors[mirror];
-	int64_t after = res ? res->retry_after_ns : -1, retry_at = 0;
-	bool too_many = res && (res->status == 429 || res->status == 503) && m->active > 0;
-
-	if (after > 0)
-		retry_at = dur_now() + (after < longest ? after : longest);
-	lock(j->fetcher);
-	if (j->bytes > j->best)
-		j->best = j->bytes;
-	fetch_job_failed(j, mirror, e, too_many ? 0 : retry_at);
-	if (too_many) {
-		/* not of all connections: fewer */
-		m->limit = m->active;
-		m->failed = false;
-	}
-	unlock(j->fetcher);
-}
-
-/* Hold a failure against the host, unless it only says no (403, 404): of other assets it may have
- * more. */
-static void note_bad_host(struct fetch_job *j, size_t mirror, int status)
-{
-	const char *url = j->mirrors[mirror].url;
-	struct url u = url_split(url);
-
-	if (url_has_scheme(&u, "file") || (status / 100 == 4 && status != 408 && status != 429))
-		return;
-	lock(j->fetcher);
-	fetch_hosts_note(&j->fetcher->hosts, url, FETCH_HOST_BAD);
-	unlock(j->fetcher);
-}
-
 /* Parts */
-
-static void remove_part(struct fetch_part *part)
-{
-	struct fetch_job *j = part->job;
-	struct fetch_part **p = &j->parts;
-
-	while (*p != part)
-		p = &(*p)->next;
-	*p = part->next;
-	j->mirrors[part->mirror].active--;
-	j->fetcher->connections--;
-}
-
-/* Who waits for a connection may have this one. */
-static void wake_starved(struct fetcher *f)
-{
-	struct fetch_job *j;
-
-	lock(f);
-	j = f->jobs;
-	unlock(f);
-	for (; j; j = j->next)
-		if (j->starved)
-			fetch_run_step(j);
-}
 
 static void changed(struct fetch_job *j, size_t mirror, const struct err *e)
 {
@@ -252,127 +178,29 @@ static void changed(struct fetch_job *j, size_t mirror, const struct err *e)
 		return;
 	}
 	j->stale = true;
-	mirror_failed(j, mirror, e, NULL);
+	fetch_blame_mirror(j, mirror, e, NULL);
 }
 
-static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
+static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
+		     const struct http_result *res, const struct err *e)
 {
-	struct fetch_part *p = arg;
-	struct fetch_job *j = p->job;
-	struct err why;
-
-	remove_part(p);
-	switch (fetch_answer_done(p, r, res, e, &why)) {
+	switch (outcome) {
 	case FETCH_CAME:
 		break;
 	case FETCH_FAILED:
-		note_bad_host(j, p->mirror, res->status);
-		mirror_failed(j, p->mirror, &why, res);
+		fetch_blame_host(j, mirror, res->status);
+		fetch_blame_mirror(j, mirror, e, res);
 		break;
 	case FETCH_FATAL:
-		fail(j, FETCH_DROP, &why); /* a disk that fails or is full has no place for parts */
+		fail(j, FETCH_DROP, e); /* a disk that fails or is full has no place for parts */
 		break;
 	case FETCH_CHANGED:
-		changed(j, p->mirror, &why);
+		changed(j, mirror, e);
 		break;
 	case FETCH_NO_RANGES:
-		j->mirrors[p->mirror].whole_only = true;
+		j->mirrors[mirror].whole_only = true;
 		break;
 	}
-	free(p);
-	fetch_run_step(j);
-	wake_starved(j->fetcher);
-}
-
-static void on_head(void *arg, const struct http_result *res)
-{
-	struct fetch_part *p = arg;
-
-	fetch_answer_head(p, res);
-	/* now that its size is known, others may help */
-	if (p->err.kind == ERR_NONE)
-		fetch_run_step(p->job);
-}
-
-static void follow_on(struct fetch_job *j);
-
-static int on_data(void *arg, const void *bytes, size_t n, struct err *e)
-{
-	struct fetch_part *p = arg;
-	int r = fetch_answer_data(p, bytes, n, e);
-
-	follow_on(p->job);
-	return r;
-}
-
-static void on_tick(void *arg, int r);
-
-/* A mirror that goes silent calls nobody: look at what moves from time to time. */
-static void keep_ticking(struct fetcher *f)
-{
-	if (f->ticking)
-		return;
-	lock(f);
-	if (!f->closing) {
-		f->ticking = true;
-		f->pending++;
-		f->tick_id = http_after(f->http, f->opts.patience_ns / 3, on_tick, f);
-	}
-	unlock(f);
-}
-
-static void on_tick(void *arg, int r)
-{
-	struct fetcher *f = arg;
-	struct fetch_job *j;
-
-	f->ticking = false;
-	lock(f);
-	j = f->jobs;
-	unlock(f);
-	for (; j && r >= 0; j = j->next)
-		if (j->parts) {
-			keep_ticking(f);
-			fetch_run_step(j);
-		}
-	fetch_run_over(f);
-}
-
-static void start_part(struct fetch_job *j, const struct fetch_want *want)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct fetch_mirror *m = &j->mirrors[want->mirror];
-	struct fetch_part *p = xcalloc(1, sizeof(*p));
-	struct range_asked asked = { m->url, want->ranged, want->first, want->end };
-	struct http_req req = {
-		.url = m->url,
-		.max_bytes = asset_bytes_max,
-		.head = on_head,
-		.data = on_data,
-		.done = on_done,
-		.arg = p,
-	};
-
-	p->job = j;
-	p->mirror = want->mirror;
-	p->ranged = want->ranged;
-	p->pos = want->ranged ? want->first : 0;
-	p->end = want->end;
-	p->hedge = want->slow;
-	p->began_ns = dur_now();
-	/* a stream that cannot be cut does on its way what the other does, if it is there first */
-	if (want->slow && want->slow->answer == RANGE_REST && want->slow->headed)
-		want->slow->end = want->first;
-	range_ask(cache_origin_of(j->entry), &asked, a, &req.headers);
-	p->next = j->parts;
-	j->parts = p;
-	m->active++;
-	j->fetcher->connections++;
-	lock(j->fetcher);
-	fetch_job_asked(j, want->mirror);
-	unlock(j->fetcher);
-	p->http_id = http_start(j->fetcher->http, &req);
-	keep_ticking(j->fetcher);
 }
 
 /* An entry for what is wanted to go into; false when that takes a moment, or is the end. */
@@ -397,17 +225,6 @@ static bool can_go_on(const struct fetch_job *j, const struct fetch_want *want)
 	       range_can_resume(cache_origin_of(j->entry), j->mirrors[want->mirror].url);
 }
 
-static bool others_starve(const struct fetch_job *j)
-{
-	bool any = false;
-
-	lock(j->fetcher);
-	for (const struct fetch_job *o = j->fetcher->jobs; o; o = o->next)
-		any = any || (o != j && o->starved);
-	unlock(j->fetcher);
-	return any;
-}
-
 /* Ask for one more part. */
 static bool start_one(struct fetch_job *j)
 {
@@ -422,15 +239,13 @@ static bool start_one(struct fetch_job *j)
 	unlock(f);
 	if (!any)
 		return false;
-	if (f->connections >= f->opts.connections || (j->parts && others_starve(j))) {
-		j->starved = !j->parts;
+	if (!fetch_move_may_start(j))
 		return false;
-	}
 	if (!can_go_on(j, &want)) {
 		drain(j, FETCH_EMPTY, go_on);
 		return false;
 	}
-	start_part(j, &want);
+	fetch_move_start(j, &want);
 	return true;
 }
 
@@ -466,7 +281,7 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 		be_whole(j);
 	} else {
 		j->whole = true;
-		mirror_failed(j, j->source, e, NULL);
+		fetch_blame_mirror(j, j->source, e, NULL);
 	}
 	drain(j, FETCH_DROP, go_on);
 	fetch_run_step(j);
@@ -514,10 +329,7 @@ static void follow_on(struct fetch_job *j)
 /* All is here: what still moves is of no use. */
 static void complete(struct fetch_job *j, uint64_t size)
 {
-	for (struct fetch_part *p = j->parts; p; p = p->next) {
-		p->enough = true;
-		http_cancel(j->fetcher->http, p->http_id);
-	}
+	fetch_move_stop(j);
 	if (j->parts || j->following)
 		return;
 	if (cache_followed(j->entry) < size)
@@ -595,6 +407,13 @@ static void on_looked_up(void *arg, int r)
 		go_on_from_here(j);
 	else
 		finish(j, err_fail(&e, ERR_NET, ENOENT, "offline, and not in the cache"), &e);
+}
+
+void fetch_run_init(struct fetcher *f)
+{
+	static const struct fetch_ops ops = { fetch_run_step, follow_on, on_ended };
+
+	f->ops = &ops;
 }
 
 void fetch_run_begin(struct fetch_job *j)

@@ -6,9 +6,9 @@
 
 #include "assets/fetch_job.h"
 
+/* Be who is called back by what moves. */
+void fetch_run_init(struct fetcher *f);
 /* Begin a job that is idle; the fetcher's lock is held, on any thread. */
 void fetch_run_begin(struct fetch_job *j);
 /* Look at it. On the net thread. */
 void fetch_run_step(struct fetch_job *j);
-/* A callback that the fetcher waits for, or a job, is over. Any thread. */
-void fetch_run_over(struct fetcher *f);

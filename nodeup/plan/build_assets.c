@@ -73,6 +73,7 @@ int build_assets(struct plan *p, struct err *e)
 		if (!asset_is_archive(p->assets[i]))
 			continue;
 		t->optional = optional;
+		p->assets[i]->unpack = true;
 		asset_task(p, TASK_UNPACK, p->assets[i])->optional = optional;
 	}
 	return 0;
@@ -169,6 +170,7 @@ struct task *plan_install_member(struct plan *p, const char *member, const char 
 			continue;
 		(void)asset_task(p, TASK_ASSET, p->assets[i]);
 		(void)asset_task(p, TASK_UNPACK, p->assets[i]);
+		p->assets[i]->unpack = true;
 		arena_push(p->arena, install.sources, install.n_sources, p->assets[i]);
 	}
 	if (install.n_sources == 0) {

@@ -1,0 +1,13 @@
+/* fetch_blame.h - what a mirror, and its host, have failed with
+ * Owner: the fetcher. Errors: none. Units: ns. Threads: the net thread, without the fetcher's lock. */
+#pragma once
+
+#include "assets/fetch_job.h"
+
+/* A mirror failed, for this round; `res` (may be NULL) says whether it wants to be left alone for a
+ * while, or has only too many connections of ours. */
+void fetch_blame_mirror(struct fetch_job *j, size_t mirror, const struct err *e,
+			const struct http_result *res);
+/* Hold a failure against the host, unless it only says no (403, 404): of other assets it may have
+ * more. */
+void fetch_blame_host(struct fetch_job *j, size_t mirror, int status);
