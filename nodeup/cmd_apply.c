@@ -32,6 +32,7 @@ struct apply {
 	struct status status;
 	struct progress *progress; /* of the run under way, or NULL */
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
+	char volume_wait[ERR_MSG_MAX]; /* what was said of volumes last */
 };
 
 static void publish(struct apply *ap)
@@ -53,6 +54,31 @@ static void on_store_wait(void *arg, const char *location, int64_t since_ns, uns
 		    dur_human(a, dur_now() - since_ns), attempt, dur_human(a, next_ns - dur_now()),
 		    last->msg);
 	notify_status("waiting for %s: %s", location, last->msg);
+	ap->status.waiting = last->msg;
+	ap->status.error = last;
+	publish(ap);
+	ap->status.waiting = NULL;
+	ap->status.error = NULL;
+}
+
+/* Volumes may take hours: the same words again once in a while. */
+static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
+			   const struct err *last, int64_t next_ns)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+	int64_t now = dur_now();
+
+	(void)next_ns;
+	if (!str_eq(ap->volume_wait, last->msg) || now >= ap->next_reminder_ns) {
+		log_warning("WAITING %s: for %s, attempt %u: %s", what,
+			    dur_human(a, now - since_ns), attempt, last->msg);
+		for (size_t i = 0; i < last->nnotes; i++)
+			log_warning("  %-9s %s", last->notes[i].label, last->notes[i].text);
+		ap->next_reminder_ns = now + REMIND_NS;
+		(void)snprintf(ap->volume_wait, sizeof(ap->volume_wait), "%s", last->msg);
+	}
+	notify_status("waiting for %s: %s", what, last->msg);
 	ap->status.waiting = last->msg;
 	ap->status.error = last;
 	publish(ap);
@@ -168,6 +194,8 @@ static int converge(struct apply *ap, struct err *e)
 		.for_apply = true,
 		.patience_ns = store_patience(ap),
 		.on_wait = on_store_wait,
+		.on_volume_wait = on_volume_wait,
+		.deadline_ns = ap->deadline_ns,
 		.wait_arg = ap,
 	};
 	struct run_report *rep;

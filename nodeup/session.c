@@ -1,4 +1,4 @@
-#include "nodeup/session.h"
+#include "nodeup/claims.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,6 @@
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
-#include "nodeup/master.h"
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
@@ -154,6 +153,7 @@ static const char *const *unit_command(struct session *s, const struct cli *cli)
 static int make_plan(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
+	int r;
 
 	*plan = (struct plan_req){
 		.node = &s->boot.node,
@@ -164,12 +164,9 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.exec = req->only ? unit_command(s, req->cli) : NULL,
 		.environment = unit_environment(s->arena),
 	};
-	if (master_has_volumes(&s->boot.node)) {
-		int r = master_given_volumes(s->arena, &s->boot.facts, plan, e);
-
-		if (r < 0)
-			return r;
-	}
+	r = claims_settle(s, req, plan, e);
+	if (r < 0)
+		return r;
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 

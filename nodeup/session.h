@@ -32,6 +32,8 @@ struct session_req {
 	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
 	int64_t patience_ns; /* for documents that cannot be read */
 	store_wait_fn *on_wait;
+	store_wait_fn *on_volume_wait; /* for volumes of EBS */
+	int64_t deadline_ns;           /* of the run; 0: none */
 	void *wait_arg;
 };
 

@@ -20,6 +20,7 @@ struct claim {
 	struct strv own;     /* attached by this call */
 	unsigned int waits;  /* in a row */
 	struct err last;     /* the last error, kind NONE: none since something went well */
+	struct err waited;   /* what was waited for last */
 };
 
 static void add_volumes(struct arena *a, struct ec2_volumes *all, const struct ec2_volumes *more)
@@ -150,8 +151,17 @@ static int wait_more(struct claim *c, const char *why, struct err *e)
 	if (!c->req->deadline_ns || now < c->req->deadline_ns) {
 		if (c->req->deadline_ns && until > c->req->deadline_ns)
 			until = c->req->deadline_ns;
+		if (last)
+			c->waited = *last;
+		else
+			(void)err_fail(&c->waited, ERR_BUSY, ETIMEDOUT, "%s", why);
 		c->host->wait(c->host->arg, until, why, last);
 		return 0;
+	}
+	/* a question that the deadline has cut off says less than what it was asked for */
+	if (c->waited.kind && (!last || last->errnum == ETIMEDOUT)) {
+		*e = c->waited;
+		return err_code(e);
 	}
 	if (last) {
 		*e = *last;

@@ -247,6 +247,18 @@ static int add_drop_in(struct plan *p, struct err *e)
 	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf", &u, e) ? 0 : -EINVAL;
 }
 
+int build_claims(struct plan *p, struct err *e)
+{
+	(void)e;
+	for (size_t i = 0; i < p->req->n_claims; i++) {
+		const struct plan_claim *c = &p->req->claims[i];
+
+		plan_new_task(p, TASK_ATTACH, c->what)->attach =
+			(struct task_attach){ .is_here = c->is_here, .why = c->why };
+	}
+	return 0;
+}
+
 int build_etcd(struct plan *p, struct err *e)
 {
 	const struct plan_req *req = p->req;
@@ -255,8 +267,9 @@ int build_etcd(struct plan *p, struct err *e)
 	if (!str_is_empty(req->node->protokube.name))
 		return 0;
 	if (!req->n_etcd) {
-		strv_add(p->arena, &p->warnings,
-			 "no etcd volume is known here: no etcd will run on this master");
+		if (!req->n_claims)
+			strv_add(p->arena, &p->warnings,
+				 "no etcd volume is known here: no etcd will run on this master");
 		return 0;
 	}
 	for (size_t i = 0; i < req->n_etcd && r == 0; i++)

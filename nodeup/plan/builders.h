@@ -36,6 +36,8 @@ int build_cni(struct plan *p, struct err *e) must_check;
 int build_kube_proxy(struct plan *p, struct err *e) must_check;
 /* API server, controller manager, scheduler and kubectl. */
 int build_control_plane(struct plan *p, struct err *e) must_check;
+/* EBS volumes to be attached: what became of each. */
+int build_claims(struct plan *p, struct err *e) must_check;
 /* etcd's static pods on this master's volumes, where no protokube does it. */
 int build_etcd(struct plan *p, struct err *e) must_check;
 /* kubelet as a service. */

@@ -9,6 +9,7 @@ static const char unit_dir[] = "/etc/systemd/system/";
 
 /* What a node is made of, in the order a person would tell it. */
 const struct plan_builder plan_builders[] = {
+	{ .name = "claims", .build = build_claims },
 	{ .name = "directories", .build = build_directories },
 	{ .name = "assets", .build = build_assets },
 	{ .name = "users", .build = build_users, .master_only = true },

@@ -29,6 +29,12 @@ struct plan_etcd {
 	struct volume_member member;
 };
 
+/* An EBS volume that is wanted here. */
+struct plan_claim {
+	const char *what, *why; /* "etcd main", "vol-0abc, attached as /dev/xvdu" */
+	bool is_here;
+};
+
 struct plan_req {
 	const struct node *node;
 	const struct facts *facts;
@@ -37,8 +43,10 @@ struct plan_req {
 	const char *only;        /* one builder by name; NULL: all of the node's role */
 	const char *const *exec; /* our own command line for the kops-configuration unit, or NULL */
 	/* of a master that has no protokube: its etcd volumes, and where the members are */
-	const struct plan_etcd *etcd;
+	struct plan_etcd *etcd;
 	size_t n_etcd;
+	struct plan_claim *claims; /* EBS volumes that were to be attached */
+	size_t n_claims;
 	struct strmap etcd_hosts;  /* "etcd-a.internal.example" = "10.0.0.7" */
 	struct strmap environment; /* AWS_REGION and friends for that unit and protokube */
 };

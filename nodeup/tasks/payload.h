@@ -25,6 +25,7 @@ enum task_kind {
 	TASK_STOP,   /* services stopped because what they use is about to be moved */
 	TASK_MOVE,   /* the content of a directory copied to where it will be mounted from */
 	TASK_RESUME, /* what TASK_STOP stopped started again, also when the move failed */
+	TASK_ATTACH, /* an EBS volume attached to this instance */
 	TASK_ETCD,   /* what a volume holds of etcd beside its data, and the link to it */
 	TASK_HOSTS,  /* our lines of /etc/hosts */
 	TASK_KIND_MAX
@@ -87,6 +88,11 @@ struct task_unit {
 	struct strv requires;   /* units it starts after */
 	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
 	const char *health_url; /* answers 200 when the service is well, or NULL */
+};
+
+struct task_attach {
+	bool is_here;
+	const char *why; /* which volume, what it is doing, what is to be done */
 };
 
 struct task_etcd {

@@ -39,6 +39,7 @@ struct task {
 		struct task_unit unit;
 		struct task_volume volume;
 		struct task_move move;
+		struct task_attach attach;
 		struct task_etcd etcd;
 		struct task_hosts hosts;
 	};
@@ -125,7 +126,7 @@ extern const struct task_ops task_unit_off_ops;
 /* For an asset of which no record is believed. */
 extern const struct task_ops task_asset_recheck_ops;
 
-extern const struct task_ops task_etcd_ops, task_hosts_ops;
+extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops;
 extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
 	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
 	task_image_ops, task_unit_ops;

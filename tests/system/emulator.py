@@ -89,11 +89,11 @@ def free_port():
         return s.getsockname()[1]
 
 
-def listen(argv, port, log, env=None):
-    """A server that dies with us, once it listens."""
+def listen(argv, port, log, env=None, keep_stdin=False):
+    """A server that dies with us, once it listens; one that ends with its input gets one that does not."""
     with open(log, "w") as out:
         child = subprocess.Popen(["setpriv", "--pdeathsig", "KILL", "--", *map(str, argv)], env=env,
-                                 stdin=subprocess.DEVNULL, stdout=out, stderr=out)
+                                 stdin=subprocess.PIPE if keep_stdin else subprocess.DEVNULL, stdout=out, stderr=out)
     for _ in range(300):
         with socket.socket() as s:
             if s.connect_ex(("127.0.0.1", port)) == 0:

@@ -35,7 +35,8 @@ struct master {
 	struct arena *arena;
 	int64_t now, deadline;
 	unsigned int dice;
-	bool stale; /* EC2 tells it of a while ago, at times */
+	bool cut_off; /* from the deadline on nothing is answered */
+	bool stale;   /* EC2 tells it of a while ago, at times */
 	/* faults: these errors, once each, before the real answer */
 	const int *attach_faults;
 	const char *unfit; /* this volume's disk is not fit */
@@ -57,7 +58,8 @@ static int on_instance(void *arg, struct arena *a, struct ec2_instance *ret, str
 {
 	struct master *m = arg;
 
-	(void)e;
+	if (m->cut_off && m->now >= m->deadline)
+		return err_fail(e, ERR_NET, ETIMEDOUT, "timed out");
 	*ret = (struct ec2_instance){ .id = m->id, .zone = "z" };
 	strmap_set(a, &ret->tags, "KubernetesCluster", "c");
 	(void)pthread_mutex_lock(&m->cloud->lock);
@@ -346,6 +348,12 @@ static void test_deadline(void **state)
 	(void)snprintf(fx->cloud.v[0].instance, 16, "i-9");
 	(void)take(&fx->m);
 	assert_true(fx->m.r < 0);
+	assert_int_equal(fx->m.e.kind, ERR_BUSY);
+	assert_string_equal(fx->m.e.msg, "etcd main: vol-m is attached to i-9");
+	/* the last question is cut off by the deadline itself */
+	fx->m.now = 1;
+	fx->m.cut_off = true;
+	(void)take(&fx->m);
 	assert_int_equal(fx->m.e.kind, ERR_BUSY);
 	assert_string_equal(fx->m.e.msg, "etcd main: vol-m is attached to i-9");
 	/* who has no main holds no events */

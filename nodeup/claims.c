@@ -1,0 +1,285 @@
+#include "nodeup/claims.h"
+
+#include <ctype.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+
+#define DEVICE_TIMEOUT_NS (90 * DUR_SEC)
+/* what a plan waits for an answer */
+#define LOOK_NS (5 * DUR_SEC)
+
+static bool has_etcd(const struct node *n)
+{
+	return n->is_master && str_is_empty(n->protokube.name);
+}
+
+static bool is_volume_id(const char *s)
+{
+	size_t n = strlen("vol-");
+
+	if (!str_has_prefix(s, "vol-") || !s[n])
+		return false;
+	while (isxdigit((unsigned char)s[n]))
+		n++;
+	return s[n] == '\0';
+}
+
+/* The member, and the file system that its data is on. */
+static void add_member(struct session *s, struct plan_req *plan, const struct plan_etcd *member)
+{
+	const char *path = plan_etcd_path(s->arena, &s->boot.facts, member->volume_id);
+	struct node_volumes *all = &s->boot.node.volumes;
+	const struct node_volume v = {
+		.name = path,
+		.path = path,
+		.filesystem = "ext4",
+		.disks = NODE_DISKS_VOLUME_ID,
+		.volume_id = member->volume_id,
+		.nth = -1,
+		.persist = true,
+		.device_timeout_ns = DEVICE_TIMEOUT_NS,
+	};
+
+	arena_push(s->arena, plan->etcd, plan->n_etcd, *member);
+	arena_push(s->arena, all->v, all->n, v);
+}
+
+/* Of an image: what --facts says. */
+static int take_given(struct session *s, struct plan_req *plan, struct err *e)
+{
+	const struct strmap *given = &s->boot.facts.etcd_volumes;
+
+	for (size_t i = 0; i < given->n; i++) {
+		const char *value = given->v[i].value, *space = strchrnul(value, ' ');
+		struct plan_etcd m = { .cluster = given->v[i].key };
+		int r;
+
+		m.volume_id = arena_strn(s->arena, value, (size_t)(space - value));
+		if (!is_volume_id(m.volume_id))
+			return err_config(e, "fact etcdVolumes.%s: '%s' is no id of a volume",
+					  m.cluster, m.volume_id);
+		r = volume_member_parse(s->arena, *space ? space + 1 : space, &m.member, e);
+		if (r < 0)
+			return err_wrap(e, "fact etcdVolumes.%s", m.cluster);
+		add_member(s, plan, &m);
+	}
+	return 0;
+}
+
+static void add_wish(struct claims *c, struct volume_wish wish, const struct node_volume *v)
+{
+	size_t n = c->n;
+
+	arena_push(c->s->arena, c->wanted, n, v);
+	arena_push(c->s->arena, c->wishes, c->n, wish);
+}
+
+/* main before all others: who has no main volume takes no other. */
+static void wish_for_etcd(struct claims *c)
+{
+	const struct node_etcd_clusters *all = &c->s->boot.node.etcd_clusters;
+
+	for (int others = 0; others < 2; others++)
+		for (size_t i = 0; i < all->n; i++) {
+			const char *name = all->v[i].name;
+			const struct volume_wish wish = {
+				.by = VOLUME_BY_ETCD,
+				.what = arena_printf(c->s->arena, "etcd %s", name),
+				.key = name,
+			};
+
+			if (str_eq(name, "main") != others)
+				add_wish(c, wish, NULL);
+		}
+}
+
+/* What is here by its serial number needs nobody to be asked. */
+static void wish_for_documents(struct claims *c)
+{
+	const struct node_volumes *all = &c->s->boot.node.volumes;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct node_volume *v = &all->v[i];
+		struct volume_wish wish = { .what = v->name };
+		struct err ignored;
+		struct disks disks;
+
+		if (v->disks == NODE_DISKS_TAG) {
+			wish.by = VOLUME_BY_TAG;
+			wish.key = v->tag_key;
+			wish.value = v->tag_value;
+			add_wish(c, wish, v);
+		} else if (v->disks == NODE_DISKS_VOLUME_ID &&
+			   claims_find_disk(c, v->volume_id, NULL, &disks, &ignored) < 0) {
+			wish.by = VOLUME_BY_ID;
+			wish.value = v->volume_id;
+			add_wish(c, wish, v);
+		}
+	}
+}
+
+/* From now on what a tag meant is the volume of that id. */
+static void settle_tags(struct claims *c)
+{
+	const struct node_volumes *all = &c->s->boot.node.volumes;
+
+	for (size_t i = 0; i < c->n; i++)
+		for (size_t k = 0; k < all->n; k++)
+			if (&all->v[k] == c->wanted[i] && c->choices[i].volume) {
+				all->v[k].disks = NODE_DISKS_VOLUME_ID;
+				all->v[k].volume_id = c->choices[i].volume->id;
+			}
+}
+
+/* What is attached, or would be, is what the plan is made of. */
+static void add_members(struct claims *c, struct plan_req *plan)
+{
+	for (size_t i = 0; i < c->n; i++) {
+		const struct volume_choice *ch = &c->choices[i];
+		struct plan_etcd m = { .cluster = ch->wish->key, .member = ch->member };
+
+		if (ch->wish->by != VOLUME_BY_ETCD || ch->state == VOLUME_PENDING)
+			continue;
+		m.volume_id = ch->volume->id;
+		add_member(c->s, plan, &m);
+	}
+}
+
+static bool never_used(void *arg, const char *name)
+{
+	(void)arg;
+	(void)name;
+	return false;
+}
+
+/* "vol-0abc (a/a,b,c), available in us-west-2a: attach it as /dev/xvdu" */
+static const char *describe(struct arena *a, const struct volume_choice *ch, const char *device)
+{
+	const char *tag = "";
+
+	if (!ch->volume)
+		return arena_printf(a, "waiting: %s", ch->why);
+	if (ch->member.me)
+		tag = arena_printf(a, " (%s/%s)", ch->member.me,
+				   strv_join(a, &ch->member.members, ","));
+	return arena_printf(a, "%s%s, %s%s%s", ch->volume->id, tag, ch->why,
+			    device ? ": attach it as " : "", device ? device : "");
+}
+
+/* A line of the plan for each claim. */
+static void add_lines(struct claims *c, struct plan_req *plan, const struct strv *devices)
+{
+	const struct ec2_instance self = { .devices = *devices };
+	struct strv proposed = { 0 };
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct volume_choice *ch = &c->choices[i];
+		const char *device = NULL;
+
+		if (ch->state == VOLUME_FREE)
+			device = volume_device_name(&self, &proposed, never_used, NULL);
+		if (device)
+			strv_add(c->s->arena, &proposed, device);
+		arena_push(c->s->arena, plan->claims, plan->n_claims,
+			   (struct plan_claim){ ch->wish->what, describe(c->s->arena, ch, device),
+						ch->state == VOLUME_HERE });
+	}
+}
+
+/* EC2 cannot be asked: the plan says so, and what else it knows. */
+static void add_unknown(struct claims *c, struct plan_req *plan, const char *why)
+{
+	for (size_t i = 0; i < c->n; i++)
+		arena_push(c->s->arena, plan->claims, plan->n_claims,
+			   (struct plan_claim){ c->wishes[i].what, why, false });
+}
+
+static int take(struct claims *c, struct plan_req *plan, struct err *e)
+{
+	const struct claim_host host = claims_host(c);
+	const struct claim_req req = {
+		.cluster = c->s->boot.node.cluster_name,
+		.wishes = c->wishes,
+		.n = c->n,
+		.deadline_ns = c->req->deadline_ns,
+	};
+	int r = claim_take(c->s->arena, &req, &host, c->choices, e);
+
+	if (r < 0)
+		return r;
+	add_lines(c, plan, &(struct strv){ 0 });
+	return claims_peers(c, plan, e);
+}
+
+static int look(struct claims *c, struct plan_req *plan, struct err *e)
+{
+	const struct claim_host host = claims_host(c);
+	const struct claim_req req = {
+		.cluster = c->s->boot.node.cluster_name,
+		.wishes = c->wishes,
+		.n = c->n,
+	};
+	struct strv devices = { 0 };
+	struct err why = { 0 };
+	int r = claim_look(c->s->arena, &req, &host, c->choices, &devices, &why);
+
+	if (r >= 0) {
+		add_lines(c, plan, &devices);
+		return claims_peers(c, plan, e);
+	}
+	if (why.kind != ERR_NET) {
+		*e = why;
+		return r;
+	}
+	log_warning("volumes: %s", why.msg);
+	add_unknown(c, plan, arena_printf(c->s->arena, "not known: %s", why.msg));
+	c->n = 0;
+	return 0;
+}
+
+static int settle(struct claims *c, struct plan_req *plan, struct err *e)
+{
+	int r;
+
+	if (c->req->cli->offline && c->req->for_apply)
+		return err_fail(e, ERR_NET, ENETDOWN,
+				"%s: which volume it is EC2 would know, and we are offline",
+				c->wishes[0].what);
+	if (c->req->cli->offline) {
+		add_unknown(c, plan, "not known offline: which volume, and whether it is attached");
+		return 0;
+	}
+	c->ec2 = ec2_new(&(struct ec2_req){
+		.http = c->s->http, .imds = c->s->boot.imds, .region = c->s->boot.facts.region });
+	ec2_set_deadline(c->ec2, c->req->for_apply ? c->req->deadline_ns : c->since_ns + LOOK_NS);
+	r = c->req->for_apply ? take(c, plan, e) : look(c, plan, e);
+	ec2_free(c->ec2);
+	if (r < 0)
+		return r;
+	settle_tags(c);
+	add_members(c, plan);
+	return 0;
+}
+
+int claims_settle(struct session *s, const struct session_req *req, struct plan_req *plan,
+		  struct err *e)
+{
+	const struct node *n = &s->boot.node;
+	struct claims c = { .s = s, .req = req, .since_ns = dur_now() };
+
+	if (req->only || req->bake)
+		return 0;
+	if (s->image_mode)
+		return has_etcd(n) ? take_given(s, plan, e) : 0;
+	c.disks.root_fd = s->root_fd;
+	if (has_etcd(n))
+		wish_for_etcd(&c);
+	/* protokube attaches volumes by itself */
+	if (!n->is_master || has_etcd(n))
+		wish_for_documents(&c);
+	if (c.n == 0)
+		return 0;
+	c.choices = arena_alloc(s->arena, c.n * sizeof(*c.choices));
+	return settle(&c, plan, e);
+}

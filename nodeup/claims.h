@@ -1,0 +1,39 @@
+/* claims.h - EBS volumes that have to be attached before there is a plan
+ * Those of etcd, on a master whose documents name no protokube, and those that the documents name by
+ * id or tag. An apply has them attached and their disks seen to be fit; a plan only asks what is
+ * there. What comes out is data: volumes of the node, members for the plan, a line for each claim.
+ * Owner: the session's arena. Errors: as claim_take. Threads: one. */
+#pragma once
+
+#include "nodeup/aws/ec2_claim.h"
+#include "nodeup/session.h"
+
+/* A claim under way, as its host sees it. */
+struct claims {
+	struct session *s;
+	const struct session_req *req;
+	struct ec2 *ec2;
+	struct disk_host disks;
+	const struct node_volume **wanted; /* by wish: the documents'; NULL: etcd's */
+	struct volume_wish *wishes;
+	struct volume_choice *choices;
+	size_t n;
+	const char *own_address;
+	struct strv fresh; /* volumes whose disk is blank */
+	int64_t since_ns;
+	unsigned int attempt;
+};
+
+/* Have them, or look for them; fills what plan says of volumes, and node->volumes. */
+int claims_settle(struct session *s, const struct session_req *req, struct plan_req *plan,
+		  struct err *e) must_check;
+/* What ec2_claim asks and does, here. */
+struct claim_host claims_host(struct claims *c);
+/* Whether the disk of a volume is here, by its id or (Xen) the name it was attached by. */
+int claims_find_disk(struct claims *c, const char *id, const char *attached_as, struct disks *ret,
+		     struct err *e) must_check;
+/* Say what is waited for, and wait until then. */
+void claims_wait(struct claims *c, int64_t until_ns, const char *why, const struct err *last);
+/* Where the members of etcd are, into plan->etcd_hosts; waits until those are known that a new etcd
+ * cannot begin without. */
+int claims_peers(struct claims *c, struct plan_req *plan, struct err *e) must_check;

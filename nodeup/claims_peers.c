@@ -1,0 +1,184 @@
+#include "nodeup/claims.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+
+/* between two questions */
+#define PAUSE_NS (3 * DUR_SEC)
+/* for those that a new etcd can begin without, and for all when there is data of before */
+#define PATIENCE_NEW_NS (30 * DUR_SEC)
+#define PATIENCE_OLD_NS (10 * DUR_SEC)
+
+/* The volumes of all members, wherever they are. */
+static int ask_volumes(struct claims *c, struct arena *a, struct ec2_volumes *ret, struct err *e)
+{
+	const struct node *n = &c->s->boot.node;
+	struct ec2_instance self = { 0 };
+	struct ec2_filters *filters;
+	size_t n_filters;
+	int r;
+
+	r = ec2_describe_instance(c->ec2, a, c->s->boot.facts.instance_id, &self, e);
+	if (r < 0)
+		return r;
+	volume_filters(a, &c->wishes[0], &self, n->cluster_name, NULL, &filters, &n_filters);
+	for (size_t i = 0; i < n_filters; i++) {
+		struct ec2_volumes some = { 0 };
+
+		r = ec2_describe_volumes(c->ec2, a, &filters[i], &some, e);
+		if (r < 0)
+			return r;
+		for (size_t k = 0; k < some.n; k++)
+			arena_push(a, ret->v, ret->n, some.v[k]);
+	}
+	return 0;
+}
+
+/* The instance that has the volume of a member, or NULL. */
+static const char *holder_of(struct arena *a, const struct ec2_volumes *all, const char *cluster,
+			     const char *member)
+{
+	const char *key = arena_printf(a, "k8s.io/etcd/%s", cluster);
+
+	for (size_t i = 0; i < all->n; i++) {
+		const char *tag = strmap_get(&all->v[i].tags, key);
+		struct volume_member m;
+		struct err ignored;
+
+		if (tag && *all->v[i].instance && volume_member_parse(a, tag, &m, &ignored) == 0 &&
+		    str_eq(m.me, member))
+			return all->v[i].instance;
+	}
+	return NULL;
+}
+
+/* Of each member of each of our clusters: name, and who has it. */
+struct peer {
+	const char *name, *instance;
+	bool is_me;
+};
+
+struct peers {
+	struct peer *v;
+	size_t n;
+};
+
+static struct peers list_peers(struct claims *c, struct arena *a, const struct ec2_volumes *all)
+{
+	struct peers peers = { 0 };
+
+	for (size_t i = 0; i < c->n; i++) {
+		const struct volume_choice *ch = &c->choices[i];
+		const struct strv *members = &ch->member.members;
+
+		if (ch->wish->by != VOLUME_BY_ETCD || ch->state == VOLUME_PENDING)
+			continue;
+		for (size_t k = 0; k < members->n; k++)
+			arena_push(a, peers.v, peers.n,
+				   (struct peer){ plan_etcd_name(a, &c->s->boot.node, ch->wish->key,
+								 members->v[k]),
+						  holder_of(a, all, ch->wish->key, members->v[k]),
+						  str_eq(members->v[k], ch->member.me) });
+	}
+	return peers;
+}
+
+static int ask_addresses(struct claims *c, struct arena *a, const struct peers *peers,
+			 struct strmap *ret, struct err *e)
+{
+	struct strv ids = { 0 };
+
+	for (size_t i = 0; i < peers->n; i++)
+		if (!peers->v[i].is_me && peers->v[i].instance &&
+		    !strv_has(&ids, peers->v[i].instance))
+			strv_add(a, &ids, peers->v[i].instance);
+	return ids.n ? ec2_describe_addresses(c->ec2, a, &ids, ret, e) : 0;
+}
+
+/* Fill hosts with what is known. Names of those that are not go to missing. */
+static int ask_once(struct claims *c, struct strmap *hosts, struct strv *missing, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct arena *keep = c->s->arena;
+	struct strmap addresses = { 0 };
+	struct ec2_volumes all = { 0 };
+	struct peers peers;
+	int r = ask_volumes(c, a, &all, e);
+
+	if (r < 0)
+		return r;
+	peers = list_peers(c, a, &all);
+	r = ask_addresses(c, a, &peers, &addresses, e);
+	for (size_t i = 0; i < peers.n && r >= 0; i++) {
+		const struct peer *p = &peers.v[i];
+		const char *address =
+			p->is_me ? c->own_address
+				 : (p->instance ? strmap_get(&addresses, p->instance) : NULL);
+
+		if (address)
+			strmap_set(keep, hosts, arena_str(keep, p->name), arena_str(keep, address));
+		else
+			strv_add(keep, missing, arena_str(keep, p->name));
+	}
+	return r;
+}
+
+static bool any_is_fresh(const struct claims *c)
+{
+	return c->fresh.n > 0;
+}
+
+/* etcd that has data knows its members by itself; a new one needs most of them, and would like all. */
+static bool may_begin(const struct claims *c, const struct strmap *hosts,
+		      const struct strv *missing, int64_t waited_ns)
+{
+	if (missing->n == 0)
+		return true;
+	if (!any_is_fresh(c))
+		return waited_ns >= PATIENCE_OLD_NS;
+	return hosts->n > missing->n && waited_ns >= PATIENCE_NEW_NS;
+}
+
+static bool has_members(const struct claims *c)
+{
+	return c->n && c->wishes[0].by == VOLUME_BY_ETCD;
+}
+
+int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
+{
+	const int64_t since = dur_now(), deadline = c->req->deadline_ns;
+
+	while (has_members(c)) {
+		struct strmap hosts = { 0 };
+		struct strv missing = { 0 };
+		struct err why = { 0 };
+		int r = ask_once(c, &hosts, &missing, &why);
+		int64_t now = dur_now();
+		const char *text;
+
+		if (r < 0 && why.kind == ERR_CONFIG) {
+			*e = why;
+			return r;
+		}
+		if (r >= 0 && (!c->req->for_apply || may_begin(c, &hosts, &missing, now - since))) {
+			if (missing.n && c->req->for_apply)
+				log_warning("nobody has the volume of %s yet: /etc/hosts gets it "
+					    "at the next run",
+					    strv_join(c->s->arena, &missing, ", "));
+			plan->etcd_hosts = hosts;
+			return 0;
+		}
+		if (!c->req->for_apply)
+			return 0;
+		text = arena_printf(c->s->arena, "members of etcd that have no volume yet: %s",
+				    strv_join(c->s->arena, &missing, ", "));
+		if (deadline && now >= deadline) {
+			if (r < 0)
+				*e = why;
+			return r < 0 ? r : err_fail(e, ERR_BUSY, ETIMEDOUT, "%s", text);
+		}
+		claims_wait(c, now + PAUSE_NS, text, r < 0 ? &why : NULL);
+	}
+	return 0;
+}

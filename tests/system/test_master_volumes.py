@@ -1,0 +1,311 @@
+"""The volumes of a master whose documents name no protokube: what a plan says of them, and what an
+apply refuses.  EC2 is tests/fake/ec2.py, which checks signatures and attaches atomically; a disk is a
+loop device with the sysfs of an NVMe disk of EBS, in a root of its own."""
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+import urllib.request
+
+import pytest
+
+from emulator import REGION, free_port, listen
+from world import BUSY, CONFIG, ENV, NET, PENDING, PROGRAM, REFUSED, ROOT, differences, listing
+
+ME, ZONE, CLUSTER = "i-0123456789abcdef0", "us-west-2a", "abc.joshdurbin.net"
+KEY = {"AccessKeyId": "ASIAMASTER", "SecretAccessKey": "canary-secret-of-the-role", "Token": "canary-token-of-the-role"}
+LEGACY = {"KubernetesCluster": CLUSTER, "k8s.io/role/master": "1"}
+TODAY = {f"kubernetes.io/cluster/{CLUSTER}": "owned", "k8s.io/role/control-plane": "1"}
+MAIN, EVENTS = "vol-0a1", "vol-0e1"
+MIB = 1 << 20
+
+
+def volume(etcd, tag, tags=None, **more):
+    return {"zone": ZONE, "tags": {**(LEGACY if tags is None else tags), f"k8s.io/etcd/{etcd}": tag}, **more}
+
+
+class Cloud:
+    """EC2 and the metadata service of one master."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.volumes = {MAIN: volume("main", "a/a"), EVENTS: volume("events", "a/a")}
+        self.tags = {"KubernetesCluster": CLUSTER}
+        state = {"region": REGION, "keys": {KEY["AccessKeyId"]: [KEY["SecretAccessKey"], KEY["Token"]]}}
+        (folder / "ec2.json").write_text(json.dumps(state))
+        (folder / "imds.json").write_text(json.dumps({
+            "instance-id": ME, "placement/region": REGION, "local-ipv4": "10.0.0.7",
+            "local-hostname": "ip-10-0-0-7.us-west-2.compute.internal", "instance-type": "m5.large",
+            "placement/availability-zone": ZONE, "iam/security-credentials/masters": json.dumps({
+                "Code": "Success", "Type": "AWS-HMAC", **KEY, "Expiration": "2038-01-01T00:00:00Z"})}))
+        ports = free_port(), free_port()
+        self.url, self.imds = (f"http://127.0.0.1:{p}" for p in ports)
+        self.children = [
+            listen([sys.executable, ROOT / "tests/fake/ec2.py", "127.0.0.1", ports[0], folder / "ec2.json"], ports[0],
+                   folder / "ec2.log", keep_stdin=True),
+            listen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", ports[1], folder / "imds.json"], ports[1],
+                   folder / "imds.log")]
+
+    def ask(self, path, data=None):
+        with urllib.request.urlopen(self.url + path, data=data and json.dumps(data).encode(), timeout=60) as answer:
+            return json.load(answer)
+
+    def settle(self):
+        self.ask("/__put", {"volumes": self.volumes, "instances": {
+            ME: {"zone": ZONE, "ip": "10.0.0.7", "tags": self.tags},
+            "i-0other": {"zone": ZONE, "ip": "10.0.0.8", "tags": {}}}})
+
+    def fault(self, action, **how):
+        self.ask("/__fault?" + urllib.parse.urlencode({"action": action, **how}))
+
+    def actions(self):
+        return [form["Action"] for form in self.ask("/__log")]
+
+    def attached(self):
+        return {v for v, data in self.ask("/__get")["volumes"].items() if data.get("instance") == ME}
+
+    def close(self):
+        for child in self.children:
+            child.kill()
+            child.wait(10)
+
+
+class Master:
+    """A root with the program, the documents and disks in it; not image mode."""
+
+    def __init__(self, world, cloud):
+        self.world, self.cloud, self.root = world, cloud, world.root
+        world.config_base = "file:///store"
+        world.write_documents()
+        conf = self.root / "kube_env.yaml"
+        conf.write_text(world.conf.read_text().split("protokubeImage:")[0])
+        shutil.copytree(world.store, self.root / "store")
+        spec = self.root / "store/cluster.spec"
+        spec.write_text(spec.read_text().replace(str(world.store), "file:///store"))
+        shutil.copy(world.facts_file, self.root / "facts.yaml")
+        shutil.copy(PROGRAM, self.root / "nodeup")
+        for name in ("dev", "proc", "sys/block", "tmp"):
+            (self.root / name).mkdir(parents=True)
+        os.mknod(self.root / "dev/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        (self.root / "sys/block/nvme0n1").mkdir()
+        self.disk_facts("nvme0n1", {"size": "1", "dev": "259:0"})
+
+    def disk_facts(self, name, facts):
+        for path, text in facts.items():
+            target = self.root / "sys/block" / name / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text + "\n")
+
+    def add_disk(self, volume_id, device):
+        """The disk as Linux shows it on Nitro."""
+        name = f"nvme{len(list((self.root / 'sys/block').iterdir()))}n1"
+        number = os.stat(device).st_rdev
+        with open(f"/sys/block/{os.path.basename(device)}/ro") as f:
+            read_only = f.read().strip()
+        self.disk_facts(name, {
+            "dev": f"{os.major(number)}:{os.minor(number)}", "size": "131072", "ro": read_only,
+            "device/model": "Amazon Elastic Block Store", "device/serial": volume_id.replace("-", "")})
+        os.mknod(self.root / "dev" / name, stat.S_IFBLK | 0o600, number)
+
+    def run(self, command, *flags, timeout=120, **env):
+        self.cloud.settle()
+        enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        env = {**ENV, "AWS_ENDPOINT_URL_EC2": self.cloud.url, "AWS_EC2_METADATA_SERVICE_ENDPOINT": self.cloud.imds, **env}
+        result = self.world.run_argv(["unshare", "-m", "sh", "-c", enter, str(self.root), "/nodeup", command,
+                                      "--conf=/kube_env.yaml", *flags], env=env, timeout=timeout)
+        for secret in ("canary", "Signature="):
+            assert secret not in result.out + result.err, result
+        return result
+
+    def plan(self, *flags, **env):
+        return self.run("plan", "--facts=/facts.yaml", *flags, **env)
+
+    def refused(self, code, *flags, **env):
+        """An apply that fails before it touches anything."""
+        skip = ("run", "var/lib/nodeup", "var/cache/nodeup")
+        before = listing(self.root, skip=skip)
+        result = self.run("apply", *flags, **env)
+        assert result.code == code, result
+        left = [d for d in differences(before, listing(self.root, skip=skip)) if not re.match(r"(\.|var(/lib|/cache)?|etc): ", d)]
+        assert not left, left
+        return result
+
+
+@pytest.fixture
+def cloud(tmp_path):
+    folder = tmp_path / "cloud"
+    folder.mkdir()
+    c = Cloud(folder)
+    yield c
+    c.close()
+
+
+@pytest.fixture
+def node(master, cloud):
+    return Master(master, cloud)
+
+
+@pytest.fixture
+def loops():
+    """Make loop devices over sparse files on the real disk."""
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(dir="/var/tmp", prefix="nodeup-ec2-"))
+        made = []
+
+        def make(data=b"", at=0, *flags):
+            path = os.path.join(folder, str(len(made)))
+            with open(path, "wb") as f:
+                f.truncate(64 * MIB)
+                f.seek(at)
+                f.write(data)
+            device = subprocess.run(["losetup", "--find", "--show", *flags, path], check=True, capture_output=True,
+                                    text=True).stdout.strip()
+            stack.callback(subprocess.run, ["losetup", "-d", device])
+            made.append(device)
+            return device
+        yield make
+
+
+def rows(result, kind):
+    return [line for line in result.out.splitlines() if re.match(rf"\S+ +{kind} ", line)]
+
+
+def test_plan_of_free_volumes(node, cloud):
+    cloud.volumes[EVENTS] = volume("events", "a/a", TODAY)
+    cloud.tags[f"kubernetes.io/cluster/{CLUSTER}"] = "owned"
+    result = node.plan()
+    assert result.code == PENDING, result
+    assert rows(result, "attach") == [
+        f"change   attach etcd main: {MAIN} (a/a), available in {ZONE}: attach it as /dev/xvdu",
+        f"change   attach etcd events: {EVENTS} (a/a), available in {ZONE}: attach it as /dev/xvdv"]
+    assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
+    assert [r.split(":")[0] for r in rows(result, "etcd")] == [
+        "change   etcd /etc/kubernetes/manifests/etcd.manifest",
+        "change   etcd /etc/kubernetes/manifests/etcd-events.manifest"]
+    assert "hosts /etc/hosts" in result.out
+
+
+def test_plan_of_what_is_here_and_of_what_is_not(node, cloud):
+    cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
+    cloud.volumes[EVENTS].update(instance="i-0other", device="/dev/xvdu", attachment="detaching")
+    result = node.plan()
+    assert rows(result, "attach") == ["right    attach etcd main",
+                                      f"change   attach etcd events: waiting: {EVENTS} is being detached from i-0other"]
+    assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
+
+
+def test_plan_offline(node, cloud):
+    result = node.plan("--offline")
+    assert result.code == PENDING, result
+    assert rows(result, "attach") == [f"change   attach etcd {name}: not known offline: which volume, and whether it is attached"
+                                      for name in ("main", "events")]
+    assert cloud.actions() == []
+
+
+def test_plan_with_a_wrong_key(node, cloud):
+    """First of all: the stand-in checks."""
+    for wrong in ({"AWS_SECRET_ACCESS_KEY": "x"}, {"AWS_SESSION_TOKEN": "y"}):
+        right = {"AWS_ACCESS_KEY_ID": KEY["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": KEY["SecretAccessKey"],
+                 "AWS_SESSION_TOKEN": KEY["Token"]}
+        assert "available in" in node.plan(**right).out
+        result = node.plan(**{**right, **wrong})
+        assert "not known: instance" in result.out and "EC2 does not accept" in result.out, result
+
+
+def twin(cloud):
+    cloud.volumes["vol-0a2"] = volume("main", "a/a")
+
+
+def malformed(cloud):
+    cloud.volumes[EVENTS] = volume("events", "a/b,c")
+
+
+def untagged(cloud):
+    cloud.tags = {"Name": "x"}
+
+
+def of_others(cloud):
+    cloud.tags = {"KubernetesCluster": "other.example"}
+
+
+@pytest.mark.parametrize("change,lines", [
+    (twin, [f"FAILED etcd main: two volumes for member a: {MAIN} and vol-0a2 (78)",
+            "  do        take the tags off the one that is not to be used"]),
+    (malformed, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)"]),
+    (untagged, [f"FAILED instance {ME} has no tag that says which cluster it is of (78)",
+                f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
+    (of_others, [f"FAILED instance {ME} is tagged for cluster 'other.example', the documents are of '{CLUSTER}' (78)",
+                 f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
+])
+def test_bad_tags(change, lines, node, cloud):
+    change(cloud)
+    result = node.refused(CONFIG)
+    said = [line.split(" error   ", 1)[1] for line in result.err.splitlines() if " error   " in line]
+    assert said[:len(lines) + 1] == lines + ["  untouched no volume was attached, nothing was written"], result
+    assert "AttachVolume" not in cloud.actions()
+
+
+def test_no_volume_here(node, cloud):
+    """One may be in the making: it is waited for, and the other is not taken meanwhile."""
+    cloud.volumes[MAIN]["zone"] = "us-west-2b"
+    result = node.refused(BUSY, "--deadline=8s")
+    why = (f"etcd main: no volume of cluster {CLUSTER} with tags k8s.io/role/master (or control-plane) and "
+           f"k8s.io/etcd/main in {ZONE}; {MAIN} is in us-west-2b, out of reach")
+    assert "WAITING volumes: for " in result.err, result
+    assert f"FAILED {why} (75)" in result.err, result
+    assert "AttachVolume" not in cloud.actions()
+
+
+def test_foreign_data(node, cloud, loops):
+    """Both are attached to be looked at, one is not fit: both are detached again."""
+    node.add_disk(MAIN, loops())
+    node.add_disk(EVENTS, loops(b"somebody's", 4096))
+    result = node.refused(REFUSED)
+    assert f"REFUSED disk nvme2n1 for /mnt/master-{EVENTS}: not blank; nothing was written (73)" in result.err, result
+    for line in (f"  is        EBS {EVENTS}, ", "  has       ", "  for       etcd events",
+                 f"  detached  {MAIN}, which this run had attached", f"  detached  {EVENTS}, which this run had attached",
+                 "  untouched nothing was written to any volume"):
+        assert line in result.err, result
+    actions = cloud.actions()
+    assert actions.count("AttachVolume") == 2 and actions.count("DetachVolume") == 2
+    assert cloud.attached() == set()
+
+
+def test_what_was_here_before_stays(node, cloud, loops):
+    cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
+    node.add_disk(MAIN, loops())
+    node.add_disk(EVENTS, loops(b"", 0, "--read-only"))
+    result = node.refused(CONFIG)
+    assert "read-only" in result.err and "  for       etcd events" in result.err, result
+    assert cloud.attached() == {MAIN}
+
+
+def test_a_role_that_may_not(node, cloud):
+    cloud.fault("AttachVolume", times=1000, code="UnauthorizedOperation", status=403,
+                message="You are not authorized to perform this operation. Encoded authorization failure message: CANARY77")
+    result = node.refused(NET, "--deadline=8s")
+    assert (f"FAILED volume {MAIN} for etcd main: AttachVolume: EC2 403 UnauthorizedOperation: the role may not do this (69)"
+            in result.err), result
+    assert f"  as        assumed-role/masters/{ME} (valid until " in result.err, result
+    assert "CANARY77" not in result.err + result.out
+
+
+def test_a_silent_ec2(node, cloud):
+    cloud.fault("DescribeInstances", times=1000, hang=1)
+    result = node.refused(NET, "--deadline=6s")
+    assert f"instance {ME}: DescribeInstances: " in result.err, result
+
+
+def test_an_expired_key_is_renewed_once(node, cloud):
+    cloud.fault("DescribeVolumes", times=1, code="ExpiredToken")
+    result = node.plan()
+    assert "available in" in result.out, result
+    # the question for all volumes and that for the members' ones, and once more
+    assert cloud.actions().count("DescribeVolumes") == 3
