@@ -48,7 +48,7 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
           tests/e2e/*.c)))
 
 .PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
-        lint format bench install clean
+        lint format bench bench-assets install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -113,9 +113,10 @@ demo demo-shell: deps
 	$(SUBMAKE) all fakes
 	$(Q)tests/e2e/demo $(if $(filter demo-shell,$@),--shell)
 
-bench: deps
-	$(SUBMAKE) all
-	$(Q)tests/bench/run
+# QUICK=1: fewer rounds, smaller steps.
+bench bench-assets: deps
+	$(SUBMAKE) all fakes
+	$(Q)QUICK=$(QUICK) tests/bench/run $(if $(filter bench-assets,$@),--only assets)
 
 format:
 	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/unit tests/fake))

@@ -1,0 +1,136 @@
+"""What is fetched, and who serves it: assets cut from this machine's own binaries, so that they compress
+as binaries do, and nginx on loopback with a warm page cache."""
+
+import hashlib
+import pathlib
+import shutil
+import subprocess
+import tarfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+WORK = ROOT / "build/bench"
+DATA = WORK / "data"
+PORT, SLOW_PORT = 18881, 18882
+MB = 1000 * 1000
+# those of the seed by size, in MB
+SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
+UNPACKED = ("cni.tar.gz", "utils.tar.gz")
+TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2",
+         "/usr/bin/time": "time", "cc": "gcc"}
+SPEC = ROOT / "tests/cases/bare-documents"
+STORE = ROOT / "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
+
+
+def install():
+    lacking = [package for tool, package in TOOLS.items() if not shutil.which(tool)]
+    if lacking:
+        subprocess.run(["apt-get", "install", "-qy", "--no-install-recommends", *lacking], check=True,
+                       stdout=subprocess.DEVNULL)
+
+
+def helper(name):
+    """A C program of this folder, built."""
+    program, source = WORK / name, ROOT / f"tests/bench/{name}.c"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+        subprocess.run(["cc", "-O2", "-D_GNU_SOURCE", "-pthread", "-o", program, source], check=True)
+    return str(program)
+
+
+def binaries():
+    """The bytes of this machine's programs and libraries, over and over."""
+    found = [p for top in ("/usr/bin", "/usr/sbin", "/usr/lib") for p in sorted(pathlib.Path(top).rglob("*"))
+             if not p.is_symlink() and p.is_file() and p.stat().st_size > 200_000]
+    found = [p for p in found if p.open("rb").read(4) == b"\x7fELF"]
+    while True:
+        for path in found:
+            with path.open("rb") as file:
+                while block := file.read(MB):
+                    yield block
+
+
+def make_archive(path, size, names, blocks):
+    """A tar.gz of that size: members of 8 MB until gzip has made enough."""
+    with path.open("wb") as out:
+        gzip = subprocess.Popen(["gzip", "-6"], stdin=subprocess.PIPE, stdout=out)
+        with tarfile.open(fileobj=gzip.stdin, mode="w|") as tar:
+            number = 0
+            while path.stat().st_size < size:
+                info = tarfile.TarInfo(names[number] if number < len(names) else f"more-{number}")
+                data = b"".join(next(blocks) for _ in range(8))
+                info.size, info.mode, number = len(data), 0o755, number + 1
+                member = WORK / "member"
+                member.write_bytes(data)
+                with member.open("rb") as file:
+                    tar.addfile(info, file)
+        gzip.stdin.close()
+        gzip.wait()
+
+
+def make_assets():
+    DATA.mkdir(parents=True, exist_ok=True)
+    blocks = binaries()
+    for name, size in SIZES.items():
+        path, new = DATA / name, WORK / f"new-{name}"
+        if path.exists():
+            continue
+        if name.endswith(".tar.gz"):
+            make_archive(new, size * MB, ("bridge", "host-local", "loopback"), blocks)
+        else:
+            make_plain(new, size * MB, blocks)
+        new.rename(path)
+
+
+def make_plain(path, size, blocks):
+    with path.open("wb") as out:
+        while out.tell() < size:
+            out.write(next(blocks))
+        out.truncate(size)
+
+
+def digest(algo, name):
+    with (DATA / name).open("rb") as file:
+        return hashlib.file_digest(file, algo).hexdigest()
+
+
+def write_documents(assets, image=None):
+    """Documents that name these assets, (hash, URL) each, and one image."""
+    conf = WORK / "conf"
+    shutil.rmtree(conf, ignore_errors=True)
+    conf.mkdir(parents=True)
+    for name in ("cluster_spec.yaml", "ig_spec.yaml", "facts.yaml"):
+        shutil.copy(SPEC / name, conf)
+    for name in ("pki", "secrets"):
+        shutil.copytree(STORE / name, conf / name)
+    text = "Assets:\n" + "".join(f"- {s}@{url}\n" for s, url in assets)
+    text += "ClusterName: abc.joshdurbin.net\nInstanceGroupName: master-us-west-2a\nTags:\n- _aws\n- _kubernetes_master\n"
+    if image:
+        text += f"protokubeImage:\n  hash: {image[0]}\n  name: protokube:1.8.1\n  source: {image[1]}\n"
+    (conf / "kube_env.yaml").write_text(text)
+
+
+def base(port):
+    return f"http://127.0.0.1:{port}"
+
+
+class Servers:
+    """nginx, and before it a network of 60 MB/s and 20 ms a connection."""
+
+    def __init__(self):
+        (WORK / "nginx").mkdir(parents=True, exist_ok=True)
+        conf = WORK / "nginx/conf"
+        conf.write_text(
+            f"daemon off; pid {WORK}/nginx/pid; error_log stderr crit; user root; worker_processes 2;\n"
+            "events { worker_connections 256; }\n"
+            f"http {{ access_log off; sendfile on; server {{ listen 127.0.0.1:{PORT}; root {DATA}; }} }}\n")
+        self.processes = [subprocess.Popen(["nginx", "-p", WORK / "nginx", "-c", conf]),
+                          subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"])]
+        for port in (PORT, SLOW_PORT):
+            subprocess.run(["curl", "-sf", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-r", "0-9",
+                            "-o", "/dev/null", f"{base(port)}/kubelet"], check=True)
+        for name in SIZES:
+            (DATA / name).read_bytes()
+
+    def close(self):
+        for process in self.processes:
+            process.terminate()
+            process.wait(10)
