@@ -28,6 +28,7 @@ void fetch_blame_mirror(struct fetch_job *j, size_t mirror, const struct err *e,
 	if (j->bytes > j->best)
 		j->best = j->bytes;
 	fetch_job_failed(j, mirror, e, too_many ? 0 : retry_at);
+	j->throttled = j->throttled || (res && (res->status == 429 || res->status == 503));
 	if (too_many) {
 		/* not of all connections: fewer */
 		m->limit = m->active;

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 
-enum { FRUITLESS_MAX = 3, SHOWN_MIRRORS = 3 };
+enum { FRUITLESS_MAX = 3, THROTTLED_MAX = 8, SHOWN_MIRRORS = 3 };
 
 #define BACKOFF_FIRST (DUR_SEC / 5)
 #define BACKOFF_LAST (5 * DUR_SEC)
@@ -51,6 +51,7 @@ static void begin_round(struct fetch_job *j)
 {
 	fetch_job_all_again(j);
 	j->best_before = j->best;
+	j->throttled = false;
 }
 
 void fetch_job_restart(struct fetch_job *j)
@@ -123,7 +124,8 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 		j->fruitless = 0;
 	else if (!has_skipped(j))
 		j->fruitless++;
-	if (j->fruitless >= FRUITLESS_MAX)
+	/* "later" is not "no" */
+	if (j->fruitless >= (j->throttled ? THROTTLED_MAX : FRUITLESS_MAX))
 		return -1;
 	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
 		limit *= 2;

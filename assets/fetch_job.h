@@ -102,6 +102,7 @@ struct fetch_job {
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
 	struct asset *tree;  /* ours: what is to be unpacked on the way; NULL nothing */
+	bool throttled;      /* a mirror of this round said that it has too much to do */
 	bool news;           /* a waiter has come whose mirrors are not looked at yet */
 	bool whole;          /* wrong bytes came: nothing is put together any more in this run */
 	struct err last_err; /* of a mirror */

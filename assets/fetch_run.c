@@ -123,6 +123,7 @@ static void start_again(struct fetch_job *j)
 {
 	lock(j->fetcher);
 	fetch_job_all_again(j);
+	j->best = j->best_before = 0;
 	unlock(j->fetcher);
 	j->stale = false;
 	if (++j->restarts > RESTARTS_MAX)

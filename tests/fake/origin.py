@@ -28,13 +28,16 @@ several may be combined:
     ranges=N          at most N bytes of a range        times=N     truncate, reset, stall and rate: N requests long
     star              no total in Content-Range         other=N     from request N+1 on another object, 1 byte longer
     ranges=refused    any Range gets a 416              ranges=odd  a range that is not the one asked for
+    as=NAME           the file NAME in --dir
     longer            1 byte more than elsewhere        flip=N      byte N of the object is wrong
 
+    bucket=N          N answers a second, to others a 503: for all who ask with this N
     busy=N            a 503 to who comes while N requests for it are answered
 
     GET /__count?path=P   how often P (without its query) was asked for
     GET /__sent?path=P    how many bytes of bodies of P were sent
     GET /__peak           the most requests that were answered at a time
+    GET /__now            how many requests are being answered
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
     GET /__reset          forget both
     GET /__refused        a port of 127.0.0.1 on which connections are refused as long as this runs
@@ -64,6 +67,7 @@ counts = collections.Counter()
 sent_bytes = collections.Counter()
 busy = collections.Counter()
 barriers = {}
+buckets = {}
 headers = {}
 lock = threading.Lock()
 args = None
@@ -73,6 +77,16 @@ closed_port = None
 def pattern(size):
     block = bytes(((i * 7) + 3) % 251 for i in range(251))
     return (block * (size // 251 + 1))[:size]
+
+
+def take_token(rate):
+    """From a bucket that holds what a second brings."""
+    with lock:
+        left, filled = buckets.get(rate, (rate, time.monotonic()))
+        now = time.monotonic()
+        left = min(rate, left + (now - filled) * rate)
+        buckets[rate] = (left - 1 if left >= 1 else left, now)
+        return left >= 1
 
 
 def make_cert(folder):
@@ -138,8 +152,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 text = str(counts[path])
             elif url.path == "/__sent":
                 text = str(sent_bytes[path])
-            elif url.path == "/__peak":
-                text = str(busy["peak"])
+            elif url.path in ("/__peak", "/__now"):
+                text = str(busy[url.path[3:]])
             elif url.path == "/__headers":
                 text = "".join(f"{k.lower()}: {v}\n" for k, v in headers.get(path, []))
             elif url.path == "/__reset":
@@ -168,7 +182,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def body(self, url, faults):
-        name = os.path.basename(url.path)
+        name = faults.get("as") or os.path.basename(url.path)
         if args.dir and (pathlib.Path(args.dir) / name).is_file():
             return (pathlib.Path(args.dir) / name).read_bytes()
         return pattern(int(faults.get("size", 65536)))
@@ -186,6 +200,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.answer(500, b"nobody else came\n")
         if busy[url.path] > int(faults.get("busy", busy[url.path])):
             return self.answer(503, b"SlowDown\n")
+        if "bucket" in faults and not take_token(float(faults["bucket"])):
+            return self.answer(503, b"<Error><Code>SlowDown</Code></Error>\n")
         if "hang" in faults:
             return self.hold()
         if "close" in faults:

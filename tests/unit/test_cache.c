@@ -557,7 +557,7 @@ static void test_parts(void **state)
 	const struct cache_origin origin = { .total = 5, .marks = { { "http://a/b", "\"1\"" } } };
 	struct box *x = *state;
 	struct cache_entry *first, *second;
-	char back[8];
+	char back[8], name[CACHE_NAME_MAX], entry[CACHE_NAME_MAX];
 	struct err e;
 
 	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
@@ -587,6 +587,14 @@ static void test_parts(void **state)
 	must_have_hello(x);
 	assert_int_equal(count_names(x, "partial"), 0);
 	cache_suspend(NULL);
+
+	/* a part that is a published entry, too, is none: it is never cut or written to */
+	cache_side_name("partial", &x->d, name);
+	assert_int_equal(link(path_of(x, cache_entry_name(&x->d, entry)), path_of(x, name)), 0);
+	assert_int_equal(cache_resume(x->c, &x->d, &first, &e), 0);
+	assert_int_equal(cache_write(first, "HELLO", 5, &e), 0);
+	cache_abort(first);
+	must_have_hello(x);
 }
 
 /* A wrong part leaves nothing, a link is not followed, an old one is swept unless it is in use. */

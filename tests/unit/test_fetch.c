@@ -140,8 +140,8 @@ static void test_stale_hash(void **state)
 static void test_liar_and_dead(void **state)
 {
 	struct box *x = *state;
-	struct asset as = box_asset_at(x, "/ld/liar?wrong", "/ld/dead?status=503", NULL);
-	struct err e = box_must_fail(x, &as, ERR_NET, "HTTP status 503");
+	struct asset as = box_asset_at(x, "/ld/liar?wrong", "/ld/dead?status=500", NULL);
+	struct err e = box_must_fail(x, &as, ERR_NET, "HTTP status 500");
 
 	assert_non_null(strstr(box_note(&e, "mirror"), "/ld/liar': wrong content"));
 	assert_int_equal(box_count_of(x, "/ld/liar"), 1);
@@ -322,6 +322,43 @@ static void test_again_after_cancel(void **state)
 	}
 }
 
+/* Wanted again just when the last one who did has left: whoever did not leave is never told that they
+ * did, and gets it. */
+static void test_wanted_while_given_up(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/left/a?ranges&rate=4000000", NULL);
+
+	for (int i = 0; i < 40; i++) {
+		const struct timespec nap = { .tv_nsec = i * 250 * 1000 },
+				      blink = { .tv_nsec = i * 5000 };
+		struct verdict v = VERDICT_INIT, w = VERDICT_INIT;
+
+		fetch_start(x->f, &as, box_on_done, &v);
+		(void)nanosleep(&nap, NULL);
+		fetch_cancel(x->f, &as);
+		(void)nanosleep(&blink, NULL);
+		fetch_start(x->f, &as, box_on_done, &w);
+		box_wait_calls(&w, 1);
+		box_wait_calls(&v, 1);
+		assert_int_equal(w.r, 0);
+		assert_true(v.r == 0 || v.r == -ECANCELED);
+		box_empty_cache(x);
+	}
+}
+
+static void test_retry_date_is_kept(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/dated/kubelet?fail=1&code=429&retry_date=3", NULL);
+	int64_t began = dur_now();
+
+	box_must_succeed(x, &as);
+	/* a date has no parts of a second */
+	assert_true(dur_now() - began >= 2 * DUR_SEC - DUR_SEC / 10);
+	assert_int_equal(box_count_of(x, "/dated/kubelet"), 2);
+}
+
 static void test_full_disk_is_no_mirrors_fault(void **state)
 {
 	struct box *x = *state;
@@ -472,6 +509,8 @@ int main(void)
 		TEST(test_free_while_waiting),
 		TEST(test_free_at_any_time),
 		TEST(test_again_after_cancel),
+		TEST(test_wanted_while_given_up),
+		TEST(test_retry_date_is_kept),
 		TEST(test_full_disk_is_no_mirrors_fault),
 		TEST(test_good_mirror_first),
 		TEST(test_slow_mirror_is_left),
