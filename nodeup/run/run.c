@@ -293,6 +293,8 @@ static bool is_due(const struct item *it, int64_t now, bool events)
 	case RUN_WAITING:
 		if (run->on_tasks)
 			return it->seen != it->sched->unsettled || run->last_call;
+		if (run->on_time)
+			return now >= run->next_ns;
 		return events || (run->next_ns && now >= run->next_ns);
 	default:
 		return false;

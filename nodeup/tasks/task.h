@@ -99,6 +99,7 @@ struct task_run {
 	char waiting[ERR_NOTE_MAX];
 	enum err_kind trouble; /* of its last error, if what it waits for goes wrong so far */
 	bool on_tasks;         /* wake when any task is done */
+	bool on_time;          /* wake at next_ns and not before, whatever happens meanwhile */
 	int64_t next_ns;       /* wake at this monotonic time at the latest; 0: only by wake() */
 };
 

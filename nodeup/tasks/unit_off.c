@@ -51,8 +51,12 @@ static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	bool changed;
 	int r = get(t, ctx, a, &u, e);
 
-	if (r >= 0 && run->stage == 0 && is_enabled(&u))
+	if (r >= 0 && run->stage == 0 && is_enabled(&u)) {
 		r = bus_enable(ctx->bus, t->unit.name, false, &changed, e);
+		/* it would tell what it knew before */
+		if (r >= 0)
+			r = bus_reload(ctx->bus, e);
+	}
 	if (r >= 0 && run->stage == 0 && is_running(&u)) {
 		r = bus_job(ctx->bus, "stop", t->unit.name, &run->job, e);
 		run->stage = 1;

@@ -16,11 +16,12 @@ struct script {
 	int equal;    /* check says so */
 	int failures; /* applies that fail before one succeeds; -1: all */
 	enum err_kind kind;
-	int waits; /* applies that wait, woken by the clock */
+	int waits;        /* applies that wait, woken by the clock */
+	int64_t pause_ns; /* until then, whatever happens */
 	bool wait_for_tasks;
 	int64_t busy_until_ns; /* apply comes back no earlier */
 	enum err_kind trouble; /* of what it waits for */
-	int applied, canceled;
+	int applied, canceled, calls;
 };
 
 struct graph {
@@ -57,6 +58,7 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 	struct script *s = script_of(t);
 
 	(void)ctx;
+	s->calls++;
 	if (s->wait_for_tasks && !run->last_call) {
 		run->on_tasks = true;
 		return task_wait(run, 0, "the others");
@@ -64,7 +66,9 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 	if (s->waits != 0) {
 		s->waits -= s->waits > 0;
 		run->trouble = s->trouble;
-		return task_wait(run, dur_now() + DUR_MS, "the clock");
+		run->on_time = s->pause_ns != 0;
+		return task_wait(run, dur_now() + (s->pause_ns ? s->pause_ns : DUR_MS),
+				 "the clock");
 	}
 	while (dur_now() < s->busy_until_ns)
 		(void)poll(NULL, 0, 1);
@@ -309,6 +313,22 @@ static void who_waits_for_tasks_is_called_a_last_time(void **state)
 	arena_free(g.arena);
 }
 
+/* A worker that comes back is an event by itself: who asks what costs something must not ask again at
+ * each of them. */
+static void who_waits_for_a_time_is_asked_no_sooner(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.scripts[0] = (struct script){ .waits = 2, .pause_ns = 100 * DUR_MS };
+	g.scripts[1].waits = 20;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.scripts[0].calls, 3);
+	assert_true(g.rep.outcomes[0].end_ns - g.rep.outcomes[0].start_ns >= 200 * DUR_MS);
+	arena_free(g.arena);
+}
+
 /* Who needs the waiting one waits as well, for what only the last call can bring. */
 static void a_last_call_comes_although_others_are_blocked(void **state)
 {
@@ -500,6 +520,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
+		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
 		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(what_waits_names_what_is_under_way),

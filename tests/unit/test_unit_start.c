@@ -337,7 +337,7 @@ static void a_unit_that_is_not_to_run_is_stopped_and_disabled(void **state)
 	expect(w, "active, but the documents disable it");
 	u->job = BUS_JOB_DONE;
 	assert_int_equal(apply(w), TASK_DONE);
-	assert_string_equal(w->bus.calls, "disable x.service, stop x.service, ");
+	assert_string_equal(w->bus.calls, "disable x.service, reload all, stop x.service, ");
 	w->bus.calls[0] = '\0';
 	u->is.active_state = "inactive";
 	u->is.file_state = "enabled";
