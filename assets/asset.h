@@ -4,6 +4,7 @@
 #pragma once
 
 #include "assets/digest.h"
+#include "assets/signature.h"
 #include "nodeup/base/str.h"
 
 enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST };
@@ -14,6 +15,10 @@ struct asset {
 	struct strv urls; /* first choice first; http, https, s3, file */
 	enum asset_form form;
 	bool unpack; /* its tree is wanted, too: it is unpacked while it is fetched */
+	const struct signature
+		*signature; /* over its bytes, checked before they are used; or NULL */
+	const struct signature_keys *keys; /* by which */
+	const char *where;                 /* it stands, for messages */
 };
 
 /* Parse the text form. A missing hash, an unknown scheme and an empty name are errors that quote

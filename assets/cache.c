@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include "assets/cache_dir.h"
 
-static const char *const folders[] = { "sha1",    "sha256",   "sha512",  "tmp",
-				       "partial", "verified", "unpacked" };
+static const char *const folders[] = { "sha1",    "sha256",   "sha512",   "tmp",
+				       "partial", "verified", "unpacked", "signed" };
 
 static int make_folders(int root_fd, const char *dir, struct err *e)
 {

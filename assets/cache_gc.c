@@ -120,6 +120,7 @@ static void evict(struct cache *c, const struct digest *d)
 	if (renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0)
 		(void)cache_remove(c->dir_fd, aside);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
+	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
 	(void)cache_remove(c->dir_fd, cache_entry_name(d, name));
 }
 

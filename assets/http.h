@@ -85,6 +85,8 @@ void http_free(struct http *h);
 /* Let URLs of one more scheme in: once, and before any of it is asked for. What it points to outlives
  * every transfer. */
 int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e) must_check;
+/* More rewrites, after those there are, and a CA file (NULL: as before). When nothing is under way. */
+void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file);
 /* Begin a transfer; the id is for http_cancel. Never blocks. */
 uint64_t http_start(struct http *h, const struct http_req *req);
 /* Call fn once on the net thread: with r 0 after the delay (0: as soon as it can), or with r
@@ -93,6 +95,8 @@ uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int 
 /* Abort one transfer or timer; its callback gets -ECANCELED, on the net thread, unless it already
  * was called. Never blocks. */
 void http_cancel(struct http *h, uint64_t id);
+/* Whether this is the thread of the callbacks, which must not wait for itself. */
+bool http_is_net_thread(const struct http *h);
 /* Fetch a small body into b (at most b->max bytes), blocking; no retries. A status >= 300 is an error
  * of kind NET and errnum ENOENT for 404, EACCES for 401 and 403. ret_status (may be NULL) is the
  * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */

@@ -66,7 +66,11 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 	r = run_execute(s->arena, &run, rep, e);
 	progress_free(watch.progress);
 	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
-	return r;
+	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
+		return r;
+	/* who boots this image is not asked for keys any more */
+	return settings_bake_keys(s->arena, s->root_fd, s->boot.env.cluster_name,
+				  &s->boot.env.settings, e);
 }
 
 int cmd_bake(struct cli *cli, struct err *e)

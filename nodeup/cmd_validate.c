@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/bootstrap.h"
 #include "nodeup/plan/plan.h"
+#include "nodeup/settings_dir.h"
 
 #define PATIENCE_NS (5 * DUR_SEC)
 
@@ -20,14 +21,25 @@ static int load(struct cli *cli, int root_fd, struct http *http, struct bootstra
 		.http = cli->offline ? NULL : http,
 		.patience_ns = PATIENCE_NS,
 	};
+	struct settings settings = { 0 };
 	struct plan_req plan_req;
+	struct strv warnings = { 0 };
 	struct plan plan;
-	int r = bootstrap_load(cli->arena, &req, b, e);
+	int r = settings_load(cli->arena, root_fd, cli->strict, &warnings, &settings, e);
 
+	if (r >= 0)
+		r = bootstrap_load(cli->arena, &req, b, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < warnings.n; i++)
+		strv_add(cli->arena, &b->warnings, warnings.v[i]);
+	r = settings_of_document(cli->arena, &b->env.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
 	/* hashes and URLs are read by the planner */
-	plan_req = (struct plan_req){ .node = &b->node, .facts = &b->facts, .only = "assets" };
+	plan_req = (struct plan_req){
+		.node = &b->node, .facts = &b->facts, .settings = &settings, .only = "assets"
+	};
 	return plan_build(cli->arena, &plan_req, &plan, e);
 }
 

@@ -63,18 +63,49 @@ static struct strmap unit_environment(struct arena *a)
 	return env;
 }
 
+/* Whether the environment names a CA bundle. */
+static bool named_ca(void)
+{
+	return !str_is_empty(getenv("SSL_CERT_FILE")) || !str_is_empty(getenv("AWS_CA_BUNDLE"));
+}
+
 /* A server that says nothing at all is not listened to for longer than documents are waited for. */
 static int open_http(struct session *s, const struct session_req *req, struct err *e)
 {
 	const int64_t silence = req->patience_ns < SILENCE_NS ? req->patience_ns + DUR_MS : 0;
 	const struct http_opts opts = {
 		.root_fd = s->host_fd,
-		.rewrites = req->cli->rewrites,
+		.ca_file = named_ca() ? NULL : s->settings.ca_bundle,
 		.connect_timeout_ns = silence,
 		.header_timeout_ns = silence,
 	};
 
-	return http_new(&opts, &s->http, e);
+	const struct strv *asked = &req->cli->rewrites;
+	int r = http_new(&opts, &s->http, e);
+
+	if (r < 0)
+		return r;
+	/* who runs us knows best */
+	http_add_settings(s->http, asked, NULL);
+	http_add_settings(s->http, &s->settings.url_rewrites, NULL);
+	return 0;
+}
+
+/* What the documents set besides is for what is fetched from now on. */
+static int take_settings(struct session *s, struct err *e)
+{
+	const char *ca = s->settings.ca_bundle;
+	struct strv more = { 0 };
+	size_t n = s->settings.url_rewrites.n;
+	int r = settings_of_document(s->arena, &s->boot.env.settings, &s->boot.warnings,
+				     &s->settings, e);
+
+	if (r < 0)
+		return r;
+	for (; n < s->settings.url_rewrites.n; n++)
+		strv_add(s->arena, &more, s->settings.url_rewrites.v[n]);
+	http_add_settings(s->http, &more, ca || named_ca() ? NULL : s->settings.ca_bundle);
+	return 0;
 }
 
 static int load_documents(struct session *s, const struct session_req *req, struct err *e)
@@ -158,6 +189,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	*plan = (struct plan_req){
 		.node = &s->boot.node,
 		.facts = &s->boot.facts,
+		.settings = &s->settings,
 		.runtime = s->boot.runtime,
 		.image_mode = s->image_mode,
 		.only = req->bake ? "bake" : req->only,
@@ -276,6 +308,7 @@ static void log_lacking(struct session *s)
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
+	struct strv warnings = { 0 };
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
@@ -287,11 +320,17 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
+	r = settings_load(s->arena, s->root_fd, req->cli->strict, &warnings, &s->settings, e);
+	if (r < 0)
+		return r;
+	log_warnings(&warnings);
 	r = open_http(s, req, e);
 	if (r < 0)
 		return r;
 	if (!req->only) {
 		r = load_documents(s, req, e);
+		if (r >= 0)
+			r = take_settings(s, e);
 		if (r < 0)
 			return r;
 		log_warnings(&s->boot.warnings);

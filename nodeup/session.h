@@ -10,6 +10,7 @@
 #include "nodeup/cli.h"
 #include "nodeup/plan/plan.h"
 #include "nodeup/run/run.h"
+#include "nodeup/settings_dir.h"
 
 struct session {
 	struct arena *arena;
@@ -19,6 +20,7 @@ struct session {
 	struct http *http;
 	struct imds *imds; /* of s3, whose thread is another than the documents' */
 	struct s3_session *s3;
+	struct settings settings; /* of the machine and of the documents */
 	struct bootstrap boot;
 	struct plan plan;
 	struct task_ctx ctx;

@@ -71,20 +71,6 @@ static int check_name(struct arena *a, const struct tree *t, const char *key, co
 	return err_config(e, "%s: %s: '%s' is no name", tree_where(a, &t->pos), key, value);
 }
 
-static int check_assets(struct arena *a, const struct tree *assets, struct err *e)
-{
-	if (assets && assets->kind != TREE_SEQ)
-		return err_config(e, "%s: Assets: expected a list", tree_where(a, &assets->pos));
-	for (size_t i = 0; assets && i < assets->n; i++) {
-		const struct tree *item = assets->items[i].value;
-
-		if (item->kind != TREE_SCALAR || str_is_empty(item->scalar))
-			return err_config(e, "%s: Assets[%zu]: expected [hash@]url",
-					  tree_where(a, &item->pos), i);
-	}
-	return 0;
-}
-
 /* They become arguments of a package manager. */
 static int check_packages(struct arena *a, const struct tree *t, const struct strv *names,
 			  struct err *e)
@@ -139,7 +125,7 @@ int kops18_env(struct arena *a, const struct tree *t, const struct kops18_opts *
 	if (r == 0 && !str_is_empty(env.instance_group_name))
 		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);
 	if (r == 0)
-		r = check_assets(a, env.assets, e);
+		r = kops18_assets(a, &env, o, &(struct node_texts){ 0 }, e);
 	if (r == 0)
 		r = check_packages(a, t, &env.packages, e);
 	if (r < 0)
@@ -391,14 +377,20 @@ static int read_image(struct kops18_build *b, const struct tree *t, const char *
 
 static int set_assets(struct kops18_build *b)
 {
-	const struct tree *assets = b->env->assets, *images = b->env->images;
+	/* what it has to say about unknown keys was said when it was read */
+	const struct kops18_opts quiet = { 0 };
+	const struct tree *images = b->env->images;
 	struct node *n = b->node;
 	int r;
 
-	for (size_t i = 0; assets && i < assets->n; i++)
-		arena_push(b->arena, n->assets.v, n->assets.n,
-			   (struct node_text){ assets->items[i].value->scalar,
-					       assets->items[i].value->pos });
+	r = kops18_assets(b->arena, b->env, &quiet, &n->assets, b->err);
+	if (r < 0)
+		return r;
+	if (!str_is_empty(b->env->assets_signature))
+		n->assets_signature = (struct node_text){
+			.text = b->env->assets_signature,
+			.pos = kops18_lookup(b->env->tree, "assetsSignature")->pos
+		};
 	if (b->env->protokube_image) {
 		r = read_image(b, b->env->protokube_image, "protokubeImage", &n->protokube);
 		if (r < 0)

@@ -13,7 +13,7 @@
 /* kube_env.yaml. */
 struct kube_env {
 	struct strv tags;
-	const struct tree *assets; /* sequence of strings, kept for their positions */
+	const struct tree *assets; /* a sequence, kept for its positions */
 	const struct tree *images, *protokube_image;
 	const char *config_base, *cluster_location, *instance_group_name, *cluster_name;
 	struct strv channels;
@@ -21,6 +21,8 @@ struct kube_env {
 	const struct tree *volume_mounts;
 	const struct tree *tree; /* the document, for positions */
 	struct strv packages;    /* ours */
+	const char *assets_signature;
+	struct settings_doc settings;
 };
 
 /* Warnings and strictness while reading. */

@@ -18,6 +18,16 @@ static const struct field env_fields[] = {
 	F(kube_aws_storage, .key = "KUBE_AWS_STORAGE", .oneof = "ephemeral|ebs|",
 	  .doc = "kube-up's: ebs leaves the instance store alone"),
 	F(volume_mounts, .key = "volumeMounts", .doc = "disks, as in the instance group"),
+	F(assets_signature, .key = "assetsSignature",
+	  .doc = "of minisign, over the lines of Assets; not of kops"),
+	F(settings.url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ,
+	  .doc = "FROM=TO: where URLs that begin so are fetched instead; not of kops"),
+	F(settings.ca_bundle, .key = "caBundle",
+	  .doc = "file of the CA certificates that servers are checked by; not of kops"),
+	F(settings.public_keys, .key = "publicKeys", .shape = TREE_SEQ,
+	  .doc = "public keys of minisign, if the machine has none of its own; not of kops"),
+	F(settings.require_signatures, .key = "requireSignatures",
+	  .doc = "refuse assets that nobody signed; not of kops"),
 	F(packages, .key = "packages", .doc = "packages of the distribution to install; not of kops"),
 #undef F
 };
@@ -27,6 +37,7 @@ static const struct field image_fields[] = {
 	F(name, .key = "name", .doc = "image name for the runtime"),
 	F(source, .key = "source", .doc = "URL of the archive"),
 	F(hash, .key = "hash", .doc = "hash of the archive"),
+	F(signature, .key = "signature", .doc = "of minisign, over the archive; not of kops"),
 #undef F
 };
 

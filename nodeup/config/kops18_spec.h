@@ -140,6 +140,9 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 const struct tree *kops18_lookup(const struct tree *t, const char *key);
 /* "file:line:column: " of a key's value, else of the map; "" where there is no document. */
 const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
+/* The entries of Assets: a text, or a map of asset (or hash and url) and signature. */
+int kops18_assets(struct arena *a, const struct kube_env *env, const struct kops18_opts *o,
+		  struct node_texts *ret, struct err *e) must_check;
 /* A network that no kops 1.8 has is an error, before anything else of the spec is looked at. */
 int kops18_known_networks(struct kops18_build *b) must_check;
 /* Which network: its own section, else what kubelet's plugin tells. */

@@ -5,6 +5,7 @@
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
 #pragma once
 
+#include "nodeup/config/settings.h"
 #include "nodeup/config/specs.h"
 #include "nodeup/config/volume.h"
 
@@ -12,6 +13,7 @@
 struct node_text {
 	const char *text;
 	struct tree_pos pos;
+	const char *signature; /* of an asset; NULL: none */
 };
 
 struct node_texts {
@@ -24,6 +26,7 @@ struct node_image {
 	const char *name;   /* "protokube:1.8.1" */
 	const char *source; /* URL */
 	const char *hash;
+	const char *signature; /* NULL: none */
 	struct tree_pos pos;
 };
 
@@ -123,7 +126,8 @@ struct node {
 	bool has_cloud_config;
 
 	struct node_texts assets;
-	struct node_image protokube; /* name NULL: none */
+	struct node_text assets_signature; /* over all of them; text NULL: none */
+	struct node_image protokube;       /* name NULL: none */
 	struct node_images images;
 	struct node_etcd_clusters etcd_clusters;
 

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/plan/pieces.h"
+#include "nodeup/plan/trust.h"
 
 static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 {
@@ -18,14 +19,20 @@ static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 int plan_parse_assets(struct plan *p, struct err *e)
 {
 	const struct node_texts *texts = &p->req->node->assets;
+	int r = trust_begin(p, e);
 
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < texts->n; i++) {
 		const char *where = tree_where(p->arena, &texts->v[i].pos);
 		struct asset *as = arena_new(p->arena, struct asset);
-		int r = asset_parse(p->arena, texts->v[i].text, as, e);
 
+		r = asset_parse(p->arena, texts->v[i].text, as, e);
 		if (r < 0)
 			return err_wrap(e, "%s", where);
+		r = trust_asset(p, as, texts->v[i].signature, true, where, e);
+		if (r < 0)
+			return r;
 		warn_sha1(p, as, where);
 		arena_push(p->arena, p->assets, p->n_assets, as);
 	}
@@ -42,8 +49,11 @@ static struct task *asset_task(struct plan *p, enum task_kind kind, const struct
 		t = p->tasks[i];
 		if (t->kind != kind)
 			continue;
-		if (digest_eq(&t->asset.asset->digest, &as->digest))
+		if (digest_eq(&t->asset.asset->digest, &as->digest)) {
+			if (as->signature && !t->asset.asset->signature)
+				t->asset.asset = as;
 			return t;
+		}
 		if (strcmp(t->name, name) == 0)
 			name = asset_url_public(p->arena, as->urls.v[0]);
 	}
@@ -196,6 +206,8 @@ static struct asset *parse_image(struct plan *p, const struct node_image *image,
 		(void)err_wrap(e, "%s: image %s", where, image->name);
 		return NULL;
 	}
+	if (trust_asset(p, as, image->signature, false, where, e) < 0)
+		return NULL;
 	return as;
 }
 

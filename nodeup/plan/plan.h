@@ -38,6 +38,7 @@ struct plan_claim {
 struct plan_req {
 	const struct node *node;
 	const struct facts *facts;
+	const struct settings *settings; /* NULL: none */
 	struct plan_runtime runtime;
 	bool image_mode;
 	const char *only;        /* one builder by name; NULL: all of the node's role */
@@ -58,7 +59,9 @@ struct plan {
 	size_t n;
 	struct asset **assets; /* parsed Assets list, document order */
 	size_t n_assets;
-	const char *builder; /* the one that runs now: origin of new tasks */
+	struct signature_keys *keys; /* by which signatures are checked */
+	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
+	const char *builder;         /* the one that runs now: origin of new tasks */
 	struct strv warnings;
 	bool keep_unused; /* assets are wanted for their own sake */
 };

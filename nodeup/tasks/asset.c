@@ -1,5 +1,6 @@
 #include "nodeup/tasks/task.h"
 
+#include "assets/cache_signed.h"
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 
@@ -10,9 +11,13 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 		       struct err *e)
 {
 	(void)e;
-	if (cache_has(ctx->cache, &t->asset.asset->digest) || task_is_unneeded(t, ctx))
+	if (task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	return task_differs(diff, "not in the cache");
+	if (!cache_has(ctx->cache, &t->asset.asset->digest))
+		return task_differs(diff, "not in the cache");
+	if (!cache_is_signed(ctx->cache, t->asset.asset))
+		return task_differs(diff, "its signature is not checked yet");
+	return TASK_EQUAL;
 }
 
 /* As asset_check, but every byte is read. A damaged entry is fetched again even if nobody needs it
@@ -23,8 +28,12 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	struct err why;
 	int r = cache_recheck(ctx->cache, &t->asset.asset->digest, &why);
 
-	if (r == 0 || (r == -ENOENT && task_is_unneeded(t, ctx)))
+	if (r == 0)
+		r = cache_check_signature(ctx->cache, t->asset.asset, e);
+	else if (r == -ENOENT && task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
+	if (r == 0 || e->kind == ERR_INTEGRITY)
+		return r == 0 ? TASK_EQUAL : r;
 	if (r == -ENOENT)
 		return task_differs(diff, "not in the cache");
 	if (why.kind == ERR_INTEGRITY)
@@ -72,8 +81,11 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 
 	if (stage == 2) {
 		/* the fetcher has tried every mirror as often as it makes sense; a disk it has not */
-		run->final = run->error.kind != ERR_SYSTEM;
 		run->stage = 0;
+		if (run->result >= 0)
+			run->result =
+				cache_check_signature(ctx->cache, t->asset.asset, &run->error);
+		run->final = run->error.kind != ERR_SYSTEM;
 		if (run->result < 0)
 			*e = run->error;
 		return run->result < 0 ? run->result : TASK_DONE;
@@ -114,11 +126,14 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 	autoarena struct arena *a = arena_new_empty();
 	struct stat st;
 
-	if (io_stat(ctx->cache_root_fd,
-		    cache_unpacked_path(ctx->cache, a, &t->unpack.asset->digest), &st, e) == 0 ||
-	    task_is_unneeded(t, ctx))
+	if (task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	return task_differs(diff, "not unpacked in the cache");
+	if (io_stat(ctx->cache_root_fd,
+		    cache_unpacked_path(ctx->cache, a, &t->unpack.asset->digest), &st, e) < 0)
+		return task_differs(diff, "not unpacked in the cache");
+	if (!cache_is_signed(ctx->cache, t->unpack.asset))
+		return task_differs(diff, "its signature is not checked yet");
+	return TASK_EQUAL;
 }
 
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,

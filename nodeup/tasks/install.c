@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "assets/cache_signed.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/state.h"
 
@@ -84,6 +85,9 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 			return cache_open(ctx->cache, &as->digest, ret_fd, e);
 		dir = cache_unpacked_path(ctx->cache, a, &as->digest);
 		r = io_stat(ctx->cache_root_fd, dir, &st, e);
+		/* a tree may be there before anybody asked who signed it */
+		if (r >= 0 && !cache_is_signed(ctx->cache, as))
+			r = -ENOENT;
 		if (r < 0 && !last_call)
 			return 1;
 		path = r < 0 ? NULL

@@ -1,0 +1,73 @@
+#include "nodeup/config/settings.h"
+
+#include <string.h>
+#include "nodeup/base/str.h"
+
+/* clang-format off */
+static const struct field settings_fields[] = {
+#define F(m, ...) FIELD(struct settings_doc, m, __VA_ARGS__)
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ,
+	  .doc = "FROM=TO: where URLs that begin so are fetched instead"),
+	F(ca_bundle, .key = "caBundle", .doc = "file of the CA certificates that servers are checked by"),
+	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,
+	  .doc = "public keys of minisign, by which signatures of assets are checked"),
+	F(require_signatures, .key = "requireSignatures", .doc = "refuse assets that nobody signed"),
+#undef F
+};
+/* clang-format on */
+
+const struct schema settings_schema = SCHEMA(struct settings_doc, "Settings", settings_fields);
+
+/* The texts of a list. */
+static int texts_of(struct arena *a, const struct tree *list, const char *key,
+		    struct settings_texts *ret, struct err *e)
+{
+	for (size_t i = 0; list && i < list->n; i++) {
+		const struct tree *item = list->items[i].value;
+
+		if (item->kind != TREE_SCALAR || str_is_empty(item->scalar))
+			return err_config(e, "%s: %s[%zu]: expected a text",
+					  tree_where(a, &item->pos), key, i);
+		arena_push(a, ret->v, ret->n, (struct settings_text){ item->scalar, item->pos });
+	}
+	return 0;
+}
+
+static int add_rewrites(struct arena *a, const struct settings_doc *doc, struct settings *s,
+			struct err *e)
+{
+	struct settings_texts texts = { 0 };
+	int r = texts_of(a, doc->url_rewrites, "urlRewrites", &texts, e);
+
+	for (size_t i = 0; r == 0 && i < texts.n; i++) {
+		const char *text = texts.v[i].text, *to = strchr(text, '=');
+
+		if (!to || to == text || !to[1])
+			return err_config(e, "%s: urlRewrites[%zu]: wanted FROM=TO",
+					  tree_where(a, &texts.v[i].pos), i);
+		strv_add(a, &s->url_rewrites, text);
+	}
+	return r;
+}
+
+int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
+		 struct err *e)
+{
+	struct settings_texts keys = { 0 };
+	int r = add_rewrites(a, doc, s, e);
+
+	if (r == 0)
+		r = texts_of(a, doc->public_keys, "publicKeys", &keys, e);
+	if (r < 0)
+		return r;
+	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
+		return err_config(e, "caBundle: '%s' is no absolute path", doc->ca_bundle);
+	if (str_is_empty(s->ca_bundle) && !str_is_empty(doc->ca_bundle))
+		s->ca_bundle = doc->ca_bundle;
+	s->require_signatures |= doc->require_signatures.v;
+	/* who could add a key of his own to the machine's could sign anything */
+	for (size_t i = 0; i < keys.n && (own || !s->keys_are_own); i++)
+		arena_push(a, s->public_keys.v, s->public_keys.n, keys.v[i]);
+	s->keys_are_own |= own && keys.n > 0;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/* settings.h - what the owner of a machine sets for nodeup, whatever cluster it joins
+ * Files of /etc/nodeup/nodeup.d, baked into an image or written by user data; kube_env.yaml takes the
+ * same keys. Lists add up in order; of a single value the first that is given stays.
+ * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own. */
+#pragma once
+
+#include "nodeup/base/field.h"
+
+/* A text of a document with the place it stands at, for messages of those who parse it further. */
+struct settings_text {
+	const char *text;
+	struct tree_pos pos;
+};
+
+struct settings_texts {
+	struct settings_text *v;
+	size_t n;
+};
+
+/* As it stands in a document. */
+struct settings_doc {
+	const struct tree *url_rewrites, *public_keys;
+	const char *ca_bundle;
+	struct opt_bool require_signatures;
+};
+
+struct settings {
+	struct strv url_rewrites;          /* "FROM=TO" */
+	const char *ca_bundle;             /* NULL: searched */
+	struct settings_texts public_keys; /* of minisign */
+	bool keys_are_own;                 /* of the machine: a document's do not count */
+	bool require_signatures;           /* no asset without one */
+};
+
+/* The rows of a document that is nothing but settings. */
+extern const struct schema settings_schema;
+
+/* Check a document's settings and add them. `own`: of the machine, not of a cluster's document. */
+int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
+		 struct err *e) must_check;

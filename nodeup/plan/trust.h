@@ -1,0 +1,13 @@
+/* trust.h - signatures of a plan's assets: by which keys, over what, and whether they are asked for
+ * The list's signature is checked here, before anything is made of it; an asset's when its bytes are
+ * there (tasks/asset.c).
+ * Owner: the plan's arena. Errors: CONFIG, INTEGRITY, with file:line:column. Threads: one. */
+#pragma once
+
+#include "nodeup/plan/plan.h"
+
+/* Read the keys and check the signature of the list, if there is one. */
+int trust_begin(struct plan *p, struct err *e) must_check;
+/* Take an asset's own signature (NULL: none); `listed`: it is of the list, which may be signed. */
+int trust_asset(struct plan *p, struct asset *as, const char *signature, bool listed,
+		const char *where, struct err *e) must_check;

@@ -1,0 +1,19 @@
+/* settings_dir.h - the machine's own settings: /etc/nodeup/nodeup.d
+ * Owner: the arena. Errors: CONFIG, SYSTEM. Threads: one. */
+#pragma once
+
+#include "nodeup/config/settings.h"
+#include "nodeup/base/str.h"
+
+extern const char settings_dir[];
+
+/* Read every *.yaml of the folder below root_fd, by name. None is fine. Unknown keys are warnings, or
+ * errors if strict. */
+int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnings,
+		  struct settings *ret, struct err *e) must_check;
+/* Keep the public keys of a document for the machines that an image will be. */
+int settings_bake_keys(struct arena *a, int root_fd, const char *cluster,
+		       const struct settings_doc *doc, struct err *e) must_check;
+/* What a document of a cluster sets besides. Says so in a warning where it has no say. */
+int settings_of_document(struct arena *a, const struct settings_doc *doc, struct strv *warnings,
+			 struct settings *s, struct err *e) must_check;
