@@ -291,6 +291,35 @@ static void a_copy_is_complete(void **state)
 	assert_int_equal(chdir("/"), 0);
 }
 
+/* A tool that lost something did not move it, and what uses the old content can go on. */
+static void a_copy_that_is_not_proven_is_no_move(void **state)
+{
+	struct world *w = *state;
+	autofree char *path = xstrdup(getenv("PATH"));
+	const char *tool = here(w, "/tools/cp");
+	int r;
+
+	fill(w);
+	scratch_write(
+		&w->root, "/tools/cp",
+		"#!/bin/bash\nPATH=${PATH#*:}\ncp \"$@\"\nrm ${!#}/image/repositories.json\n");
+	assert_int_equal(chmod(tool, 0755), 0);
+	assert_int_equal(
+		setenv("PATH", arena_printf(w->arena, "%s:%s", here(w, "/tools"), path), 1), 0);
+	r = apply(w, &task_move_ops);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_true(r < 0);
+	assert_int_equal(w->e.kind, ERR_SYSTEM);
+	assert_string_equal(w->e.msg, "the copy of '/image/repositories.json' differs: "
+				      "one has it, one has not");
+	assert_false(is_there(w, MARK));
+	assert_text(w, "/var/lib/docker/image/repositories.json", "{}");
+	/* with a better one */
+	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	apply_well(w, &task_move_ops);
+	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
+}
+
 static int compare(struct world *w, const char *a, const char *b)
 {
 	autoclose int x = open(here(w, a), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -452,6 +481,7 @@ int main(void)
 		T(a_target_is_a_directory_of_the_volume),
 		T(an_interrupted_copy_is_begun_again),
 		T(a_copy_is_complete),
+		T(a_copy_that_is_not_proven_is_no_move),
 		T(a_copy_that_differs_is_none),
 		T(units_are_stopped_and_started_again),
 		T(what_does_not_run_is_not_started),
