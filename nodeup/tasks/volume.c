@@ -15,6 +15,7 @@ struct volume_req volume_req_of(struct arena *a, const struct node_volume *want,
 {
 	return (struct volume_req){
 		.name = want->name,
+		.path = want->path,
 		.asked = tree_where(a, &want->pos),
 		.machine = machine ? machine : "",
 		.mkfs = {

@@ -6,12 +6,6 @@
 
 enum { TABLE_MAX = 4 << 20 };
 
-/* The n-th word of a line, from 0; NULL beyond the end. */
-static const char *word(const struct strv *words, size_t n)
-{
-	return n < words->n ? words->v[n] : NULL;
-}
-
 static struct strv lines_of(const struct disk_host *h, struct arena *a, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(TABLE_MAX);
@@ -31,17 +25,29 @@ static bool is_source(const struct disk *d, const struct strv *words)
 	return false;
 }
 
-static char *mount_of(const struct disk_host *h, struct arena *a, const struct disk *d)
+/* Where it is mounted, all places. */
+static struct strv mounts_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	const struct strv lines = lines_of(h, a, "/proc/self/mountinfo");
+	struct strv points = { 0 };
 
 	for (size_t i = 0; i < lines.n; i++) {
 		const struct strv words = strv_split(a, lines.v[i], ' ');
 
-		if (str_eq(word(&words, 2), d->dev) || is_source(d, &words))
-			return arena_printf(a, "mounted on %s", word(&words, 4));
+		if (words.n > 4 && (strcmp(words.v[2], d->dev) == 0 || is_source(d, &words)))
+			strv_add(a, &points, words.v[4]);
 	}
-	return NULL;
+	return points;
+}
+
+char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct disk *d,
+		      const char *path)
+{
+	const struct strv points = mounts_of(h, a, d);
+
+	if (points.n == 0 || (path && strv_has(&points, path)))
+		return NULL;
+	return arena_printf(a, "mounted on %s", points.v[0]);
 }
 
 static char *swap_of(const struct disk_host *h, struct arena *a, const struct disk *d)
@@ -65,7 +71,7 @@ int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd, str
 
 char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
-	char *who = mount_of(h, a, d);
+	char *who = claim_elsewhere(h, a, d, NULL);
 	autoclose int fd = -1;
 	struct err ignored;
 

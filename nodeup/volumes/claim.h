@@ -7,6 +7,9 @@
 
 /* "mounted on /data", "swap space in use", "member of md127", "in use by the kernel"; NULL: nobody. */
 char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d);
+/* "mounted on /data" if it is mounted, but not on `path`; else NULL. */
+char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct disk *d,
+		      const char *path);
 /* Open it for reading as its one user: mount, mkfs, md and the like fail meanwhile. 0, or -EBUSY. */
 int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd,
 	       struct err *e) must_check;

@@ -139,6 +139,19 @@ static int judge_format(const struct look *l, const struct probe *probes, bool *
 	return mkfs_check(&l->req->mkfs, l->members->n, e);
 }
 
+/* What carries the right file system but serves another purpose already. */
+static int not_elsewhere(const struct look *l, struct err *e)
+{
+	for (size_t i = 0; i < l->disks->n; i++) {
+		const struct disk *d = &l->disks->v[i];
+		const char *who = claim_elsewhere(l->h, l->a, d, l->req->path);
+
+		if (who)
+			return refuse_used(e, l->a, l->req, d, who);
+	}
+	return 0;
+}
+
 static struct probe *probe_all(const struct look *l)
 {
 	struct probe *probes = arena_alloc(l->a, l->disks->n * sizeof(*probes));
@@ -165,6 +178,8 @@ static int judge_plain(const struct look *l, const struct probe *probes, struct 
 		j.verdict = VERDICT_FORMAT;
 		r = judge_format(l, probes, &j.again, e);
 	}
+	if (r == 0 && j.verdict != VERDICT_FORMAT)
+		r = not_elsewhere(l, e);
 	if (r < 0)
 		return r;
 	*ret = j;

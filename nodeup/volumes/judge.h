@@ -12,6 +12,7 @@
 
 struct volume_req {
 	const char *name;     /* "/data", "swap" */
+	const char *path;     /* where it is mounted; NULL: nowhere */
 	const char *asked;    /* "ig_spec.yaml:18:5" */
 	const char *machine;  /* instance id */
 	struct mkfs_req mkfs; /* nodes and again are filled here */

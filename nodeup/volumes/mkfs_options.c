@@ -3,6 +3,7 @@
 #include <string.h>
 
 enum form {
+	FLAG,     /* no value */
 	NUMBER,   /* "8192", "4k" */
 	WORD,     /* "largefile" */
 	FEATURES, /* "metadata_csum,^has_journal": all but those in keys */
@@ -28,6 +29,7 @@ static const struct option {
 	{ "ext4", "-N", NUMBER },
 	{ "ext4", "-O", FEATURES, "journal_dev" },
 	{ "ext4", "-T", WORD },
+	{ "xfs", "-K", FLAG },
 	{ "xfs", "-b", KEYS, "size" },
 	{ "xfs", "-d", KEYS, "agcount agsize su sw sunit swidth" },
 	{ "xfs", "-i", KEYS, "size perblock maxpct align sparse attr projid32bit nrext64" },
@@ -39,6 +41,7 @@ static const struct option {
 	{ "btrfs", "--checksum", WORD },
 	{ "btrfs", "--nodesize", NUMBER },
 	{ "btrfs", "--sectorsize", NUMBER },
+	{ "btrfs", "-K", FLAG },
 	{ "btrfs", "-n", NUMBER },
 	{ "btrfs", "-O", FEATURES, "zoned" },
 	{ "btrfs", "-R", FEATURES, "" },
@@ -106,6 +109,8 @@ static bool is_value(const struct option *o, const char *v)
 	if (!*v)
 		return false;
 	switch (o->form) {
+	case FLAG:
+		return false;
 	case NUMBER:
 		return is_number(v);
 	case WORD:
@@ -170,6 +175,8 @@ int mkfs_options(struct arena *a, const char *fs, const struct strv *given, stru
 
 		if (!o)
 			return not_allowed(e, fs, arg);
+		if (o->form == FLAG && !value)
+			continue;
 		if (!value)
 			value = i + 1 < words.n ? words.v[++i] : "";
 		if (!is_value(o, value))

@@ -1,8 +1,9 @@
 /* disk_probe - one volume task from a command line, on disks of this machine
  *
- *   disk_probe check|apply ROOT MACHINE FS store|persist DEVICE...
+ *   disk_probe check|apply ROOT MACHINE PATH FS store|persist DEVICE...
  *
- * ROOT has /dev, /sys and /proc of the machine, and the records. The volume is called "/data". Says "equal", "differs: WHY", "done" or "waits: WHAT"; or KIND, message and notes. */
+ * ROOT has /dev, /sys and /proc of the machine, and the records. The volume is called "/data" and to be
+ * mounted at PATH. Says "equal", "differs: WHY", "done" or "waits: WHAT"; or KIND, message and notes. */
 #include <stdio.h>
 #include <string.h>
 #include "nodeup/tasks/task.h"
@@ -36,7 +37,7 @@ static int run_task(struct task_ctx *ctx, const struct task *t, bool apply)
 int main(int argc, char **argv)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct node_volume want = { .name = "/data", .path = "/data" };
+	struct node_volume want = { .name = "/data", .path = argc > 4 ? argv[4] : "" };
 	const struct task t = {
 		.kind = TASK_VOLUME,
 		.name = "/data",
@@ -48,17 +49,17 @@ int main(int argc, char **argv)
 	struct task_ctx ctx = { .disks = &host };
 	struct err e = { 0 };
 
-	if (argc < 7) {
-		fputs("usage: disk_probe check|apply ROOT MACHINE FS store|persist DEVICE...\n",
+	if (argc < 8) {
+		fputs("usage: disk_probe check|apply ROOT MACHINE PATH FS store|persist DEVICE...\n",
 		      stderr);
 		return 64;
 	}
 	if (io_open_root(argv[2], &host.root_fd, &e) < 0)
 		return tell_error(&e);
 	ctx.root_fd = host.root_fd;
-	want.filesystem = argv[4];
-	want.persist = strcmp(argv[5], "persist") == 0;
-	for (int i = 6; i < argc; i++)
+	want.filesystem = argv[5];
+	want.persist = strcmp(argv[6], "persist") == 0;
+	for (int i = 7; i < argc; i++)
 		strv_add(a, &want.devices, argv[i]);
 	return run_task(&ctx, &t, strcmp(argv[1], "apply") == 0);
 }

@@ -83,7 +83,7 @@ class Node:
         paths = [d if isinstance(d, str) else d.path for d in disks]
         script = 'for d in dev sys proc; do mount --rbind /$d "$0/$d"; done; exec "$@"'
         return ["unshare", "-m", "--propagation", "private", "sh", "-ec", script, str(self.root), str(self.program), verb,
-                str(self.root), self.folder.name, fs, kind, *paths]
+                str(self.root), self.folder.name, str(self.folder / "mnt0"), fs, kind, *paths]
 
     def start(self, verb, fs, *disks, kind="store", path=None):
         env = {**os.environ, "PATH": f"{path}:{os.environ['PATH']}"} if path else None
@@ -117,7 +117,7 @@ class Node:
         return folder
 
     def close(self):
-        for at in reversed(self.mounts):
+        for at in filter(None, reversed(self.mounts)):
             subprocess.run(["umount", "--lazy", at], check=False)
         for disk in self.disks:
             if disk.path:
@@ -155,6 +155,12 @@ def test_formats_once_and_never_writes_again(node, fs):
     assert node.run("apply", fs, disk) == "done\n"
     assert (at / "data").read_bytes() == data
     node.umount(at)
+    # where nobody expects it
+    node.mounts.append(None)
+    at = node.mount(disk)
+    assert f"mounted on {at}" in node.run("check", fs, disk, status=73)
+    node.umount(at)
+    node.mounts.remove(None)
     # the same disk after a reboot, under another name maybe
     disk.detach()
     disk.attach()

@@ -263,6 +263,27 @@ static void ours_in_use_is_right(void **state)
 	assert_int_equal(check(w), TASK_EQUAL);
 }
 
+/* A mount point that was mistyped must not show another file system at two places. */
+static void ours_or_not_it_is_not_mounted_twice(void **state)
+{
+	struct world *w = *state;
+
+	plug_ebs(w);
+	w->task.volume.uuid = volume_uuid(w->box.arena, "somebody", "else");
+	apply_well(w);
+	scratch_write(&w->box.root, "/proc/self/mountinfo",
+		      "30 22 259:0 / /other rw - ext4 /dev/nvme1n1 rw\n");
+	assert_left_alone(w, "nvme1n1", ERR_REFUSED, "mounted on /other");
+	w->task.volume.uuid = volume_uuid(w->box.arena, MACHINE, "/data");
+	assert_left_alone(w, "nvme1n1", ERR_REFUSED, "mounted on /other");
+	/* in its place, and a folder of it elsewhere */
+	w->task.volume.uuid = volume_uuid(w->box.arena, "somebody", "else");
+	scratch_write(&w->box.root, "/proc/self/mountinfo",
+		      "31 22 259:0 /docker /var/lib/docker rw - ext4 /dev/nvme1n1 rw\n"
+		      "30 22 259:0 / /data rw - ext4 /dev/nvme1n1 rw\n");
+	assert_int_equal(check(w), TASK_EQUAL);
+}
+
 static void a_lost_record_is_written_again(void **state)
 {
 	struct world *w = *state;
@@ -669,6 +690,7 @@ int main(void)
 		T(bad_disks_are_one_clear_line),
 		T(a_disk_in_use_is_refused),
 		T(ours_in_use_is_right),
+		T(ours_or_not_it_is_not_mounted_twice),
 		T(a_lost_record_is_written_again),
 		T(a_fresh_disk_gets_the_same_uuid),
 		T(every_kind_is_made),
