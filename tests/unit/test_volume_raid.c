@@ -7,12 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/tasks/volume.h"
-#include "nodeup/tasks/volume_uuid.h"
-#include "tests/unit/disk_box.h"
-
-#define MIB ((uint64_t)1 << 20)
-#define MACHINE "i-0a1b"
+#include "tests/unit/volume_world.h"
 
 /* Stands in for mdadm, since no kernel of a test machine need have md: knows the two command lines
  * of ours, refuses others, writes a superblock 1.2 on each member and shows the array in $ROOT/sys.
@@ -46,117 +41,38 @@ static const char fake_mdadm[] =
 	"[ -e $ROOT/dev/md127 ] || truncate -s 64M $ROOT/dev/md127\n"
 	"for node in \"${nodes[@]}\"; do mkdir -p $ROOT/sys/block/${node##*/}/holders/md127; done\n";
 
-struct world {
-	struct disk_box box;
-	struct task_ctx ctx;
-	struct node_volume want;
-	struct task task;
-	struct task_diff diff;
-	struct task_run run;
-	struct err e;
-	char *path;
-};
+/* Where PATH was before the stand-in was put in front. */
+static char *path_before;
 
-static void plug(struct world *w, const char *name)
+static int raid_new(void **state)
 {
-	disk_box_add(&w->box, &(struct box_disk){
-				      .name = name,
-				      .model = "Amazon EC2 NVMe Instance Storage",
-				      .serial = arena_printf(w->box.arena, "AWS-%s", name),
-				      .size = 32 * MIB,
-			      });
-}
+	const char *root;
+	struct world *w;
 
-static int world_new(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	disk_box_new(&w->box);
-	w->ctx = (struct task_ctx){ .root_fd = w->box.root.fd, .disks = &w->box.host };
-	w->want = (struct node_volume){
-		.name = "/data",
-		.path = "/data",
-		.filesystem = "ext4",
-		.disks = NODE_DISKS_INSTANCE_STORE,
-		.nth = -1,
-	};
-	w->task = (struct task){
-		.kind = TASK_VOLUME,
-		.name = "/data",
-		.volume = { .want = &w->want,
-			    .uuid = volume_uuid(w->box.arena, MACHINE, "/data"),
-			    .machine = MACHINE },
-	};
+	assert_int_equal(volume_world_new(state), 0);
+	w = *state;
+	root = w->box.root.path;
 	plug(w, "nvme1n1");
 	plug(w, "nvme2n1");
-	w->path = xstrdup(getenv("PATH"));
+	path_before = xstrdup(getenv("PATH"));
 	scratch_write(&w->box.root, "/tools/mdadm", fake_mdadm);
+	assert_int_equal(chmod(arena_printf(w->box.arena, "%s/tools/mdadm", root), 0755), 0);
+	assert_int_equal(setenv("ROOT", root, 1), 0);
 	assert_int_equal(
-		chmod(arena_printf(w->box.arena, "%s/tools/mdadm", w->box.root.path), 0755), 0);
-	assert_int_equal(setenv("ROOT", w->box.root.path, 1), 0);
-	assert_int_equal(
-		setenv("PATH", arena_printf(w->box.arena, "%s/tools:%s", w->box.root.path, w->path),
-		       1),
-		0);
-	*state = w;
+		setenv("PATH", arena_printf(w->box.arena, "%s/tools:%s", root, path_before), 1), 0);
 	return 0;
 }
 
-static int world_done(void **state)
+static int raid_done(void **state)
 {
-	struct world *w = *state;
-
-	assert_int_equal(setenv("PATH", w->path, 1), 0);
-	free(w->path);
-	disk_box_done(&w->box);
-	free(w);
-	return 0;
-}
-
-static int check(struct world *w)
-{
-	w->diff.why[0] = '\0';
-	w->e = (struct err){ 0 };
-	return task_volume_ops.check(&w->task, &w->ctx, &w->diff, &w->e);
-}
-
-static int apply(struct world *w)
-{
-	w->e = (struct err){ 0 };
-	return task_volume_ops.apply(&w->task, &w->ctx, &w->run, &w->e);
-}
-
-static void apply_well(struct world *w)
-{
-	if (apply(w) != TASK_DONE)
-		fail_msg("%s%s", w->e.msg, w->run.waiting);
-}
-
-static struct timespec touched(struct world *w, const char *name)
-{
-	struct stat st;
-
-	assert_int_equal(stat(disk_box_file(&w->box, name), &st), 0);
-	return st.st_mtim;
-}
-
-static void assert_untouched(struct world *w, const char *name, struct timespec since)
-{
-	const struct timespec now = touched(w, name);
-
-	assert_memory_equal(&now, &since, sizeof(now));
+	assert_int_equal(setenv("PATH", path_before, 1), 0);
+	free(path_before);
+	return volume_world_done(state);
 }
 
 static void assert_refused(struct world *w, const char *disk)
 {
-	const struct timespec before = touched(w, disk);
-
-	assert_true(check(w) < 0);
-	assert_int_equal(w->e.kind, ERR_REFUSED);
-	assert_true(apply(w) < 0);
-	assert_int_equal(w->e.kind, ERR_REFUSED);
-	assert_non_null(strstr(w->e.msg, disk));
-	assert_untouched(w, disk, before);
+	assert_left_alone(w, disk, ERR_REFUSED, disk);
 }
 
 /* As after a reboot without mdadm's udev rules. */
@@ -309,7 +225,7 @@ static void mirrors_are_for_btrfs(void **state)
 	assert_int_equal(w->e.kind, ERR_CONFIG);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
+#define T(f) cmocka_unit_test_setup_teardown(f, raid_new, raid_done)
 
 int main(void)
 {
