@@ -138,25 +138,6 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-static bool is_full(int errnum)
-{
-	return errnum == ENOSPC || errnum == EDQUOT;
-}
-
-/* `wanted` more bytes find no room. */
-static int no_room(const struct cache_entry *en, uint64_t wanted, int errnum, struct err *e)
-{
-	struct statvfs fs;
-	uint64_t free_bytes = 0;
-
-	if (fstatvfs(en->fd, &fs) == 0)
-		free_bytes = (uint64_t)fs.f_bavail * fs.f_frsize;
-	return err_fail(e, ERR_SYSTEM, errnum,
-			"asset cache '%s': %s: %" PRIu64 " more bytes are wanted, %" PRIu64
-			" are free",
-			en->cache->dir, strerror(errnum), wanted, free_bytes);
-}
-
 int cache_check_room(const struct cache_entry *en, struct err *e)
 {
 	uint64_t wanted = (uint64_t)en->origin.total - en->have.sum;
@@ -165,16 +146,16 @@ int cache_check_room(const struct cache_entry *en, struct err *e)
 	if (en->origin.total < 0 || fstatvfs(en->fd, &fs) < 0 ||
 	    (uint64_t)fs.f_bavail * fs.f_frsize >= wanted)
 		return 0;
-	return no_room(en, wanted, ENOSPC, e);
+	errno = ENOSPC;
+	(void)io_write_failed(en->fd, en->tmp, wanted, e);
+	return err_wrap(e, "asset cache '%s'", en->cache->dir);
 }
 
 static int write_failed(const struct cache_entry *en, uint64_t n, struct err *e)
 {
 	uint64_t total = en->origin.total < 0 ? 0 : (uint64_t)en->origin.total;
 
-	if (is_full(errno))
-		return no_room(en, total > en->have.sum ? total - en->have.sum : n, errno, e);
-	(void)err_sys(e, "write '%s'", en->tmp);
+	(void)io_write_failed(en->fd, en->tmp, total > en->have.sum ? total - en->have.sum : n, e);
 	return err_wrap(e, "asset cache '%s'", en->cache->dir);
 }
 

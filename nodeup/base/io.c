@@ -1,11 +1,13 @@
 #include "nodeup/base/io.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "nodeup/base/str.h"
@@ -90,6 +92,20 @@ int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
 	return io_read_fd(fd, path, b, e);
 }
 
+int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e)
+{
+	const int errnum = errno;
+	struct statvfs fs;
+
+	if ((errnum != ENOSPC && errnum != EDQUOT) || fstatvfs(fd, &fs) < 0) {
+		errno = errnum;
+		return err_sys(e, "write '%s'", name);
+	}
+	return err_fail(e, ERR_SYSTEM, errnum,
+			"write '%s': %s: %" PRIu64 " more bytes are wanted, %" PRIu64 " are free",
+			name, strerror(errnum), wanted, (uint64_t)fs.f_bavail * fs.f_frsize);
+}
+
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e)
 {
 	const char *p = data;
@@ -100,7 +116,7 @@ int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err
 		if (w < 0 && errno == EINTR)
 			continue;
 		if (w < 0)
-			return err_sys(e, "write '%s'", name);
+			return io_write_failed(fd, name, n, e);
 		p += w;
 		n -= (size_t)w;
 	}

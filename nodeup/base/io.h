@@ -34,6 +34,8 @@ int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e
 
 /* Read a whole file of at most b->max bytes, appended to b. */
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_check;
+/* Word a failed write, from errno: of a full disk or quota, how many bytes were wanted and are free. */
+int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 /* As io_read for an open fd; `name` is for messages. */
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
 /* Write all of it. */

@@ -183,6 +183,8 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 
 		if (n > 0)
 			continue;
+		if (n < 0 && (errno == ENOSPC || errno == EDQUOT))
+			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
 		/* across filesystems of old kernels: by hand */
 		n = pread(from, chunk, sizeof(chunk), done);
 		if (n <= 0)

@@ -82,8 +82,9 @@ def test_from_two_mirrors_in_little_memory(big):
     memory = watch_memory(process)
     assert big.finish(process, 0, timeout=LIMIT).code == OK
     finished(big)
+    # a busy machine is a slow mirror, and slow ones are helped
     both = [sent(big, url) for url in urls]
-    assert sum(both) == SIZE and min(both) > 0
+    assert SIZE <= sum(both) < 2 * SIZE and min(both) > 0
     assert 0 < memory <= MEMORY_MAX, "memory grows with the asset"
 
 

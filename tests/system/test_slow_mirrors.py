@@ -16,8 +16,8 @@ def sent(world, url):
     return int(world.origin.control(f"/__sent?path={path_of(url)}"))
 
 
-@pytest.mark.parametrize("slow, fast", [(["ranges", "rate=80000"], ["ranges"]), (["rate=80000"], []),
-                                        (["ranges", "rate=80000"], []), (["rate=80000"], ["ranges"])])
+@pytest.mark.parametrize("slow, fast", [(["ranges", "rate=40000"], ["ranges"]), (["rate=40000"], []),
+                                        (["ranges", "rate=40000"], []), (["rate=40000"], ["ranges"])])
 def test_the_first_one_is_slow(world, slow, fast):
     first, second = world.url(KUBELET, *slow, "etag=a"), world.url(KUBELET, *fast, "etag=b")
     world.assets[KUBELET].urls = [first, second]
@@ -25,7 +25,6 @@ def test_the_first_one_is_slow(world, slow, fast):
     world.converge(timeout=LIMIT)
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET] and world.unused() == []
     assert 0 < sent(world, first) < SIZE / 2 < sent(world, second)
-    assert world.origin.count(first) == 1
 
 
 def test_the_only_one_is_slow(world):

