@@ -1,5 +1,29 @@
 """Assets from servers that fail in every way: what is verified is used, what is not never is, and
-each way to fail has a message of its own."""
+each way to fail has a message of its own.
+
+What fails in the field, by its number there, and the test that has it fail here:
+
+     2  no metadata service yet            tests/unit/test_imds.c test_nobody_there, test_creds.c test_imds_down
+     4  version 1 switched off             tests/unit/test_imds.c test_version_1_switched_off
+     5  a token expires                    tests/unit/test_imds.c test_expired_token_is_renewed_once
+     6  credentials come late              tests/unit/test_creds.c test_credentials_come_late
+     8  a proxy in the way                 tests/unit/test_imds.c test_no_proxy_whatever_the_environment
+     9  slow, or cut at any byte           test_resume.py, test_ranges.py, test_stall.py test_slow_is_not_silent
+    10  empty and short bodies             test_the_only_mirror_fails, test_the_four_messages_differ
+    11  verified, and fetched again        test_a_verified_entry_is_never_fetched_again, tests/unit/test_fetch.c
+    12  404, a dead mirror, a black hole   test_every_mirror_in_turn, test_stall.py, test_slow_mirrors.py
+    13  one after another                  test_all_assets_move_at_once
+    14  429 with Retry-After               test_retry_after_is_honoured, test_fetch.c test_retry_date_is_kept
+    15  503 SlowDown                       test_slow_down_is_no_end
+    16  a hundred nodes at once            tests/unit/test_agents.c
+    17  a clock that is wrong              tests/unit/test_creds.c test_clock
+    34  umask                              test_rerun.py test_a_tight_umask_hides_nothing
+    35  no room                            test_enospc.py, test_rerun.py test_the_root_is_full
+    36  evil archives                      tests/unit/test_extract.c, test_archives_do_not_leave_their_tree
+    37  signatures                         tests/unit/test_sigv4.c, test_s3.py
+    38  which URL, attempt, next try       test_the_only_mirror_fails, test_progress.py
+    41  nothing but the program            test_cli.py test_static, test_empty_root
+"""
 
 import re
 import shutil
@@ -114,6 +138,13 @@ def test_retry_after_is_honoured(world):
     world.assets[KUBELET].urls = [world.url(KUBELET, "fail=1", "code=503", "retry_after=2")]
     result = world.converge()
     assert result.seconds >= 2 and world.origin.count(world.assets[KUBELET].urls[0]) == 2
+
+
+def test_slow_down_is_no_end(world):
+    """S3 says so to everybody at times: later, and more patiently than a mirror that fails is asked."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=5", "code=503")]
+    world.converge(timeout=120)
+    assert world.origin.count(world.assets[KUBELET].urls[0]) == 6 and installed_is_right(world)
 
 
 @pytest.mark.parametrize("fault", ["nolength", "chunked", "hops=3", "rate=4000000", "redirect_code=307/~hops=1"])
