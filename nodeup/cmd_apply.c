@@ -8,6 +8,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/cmd_plan.h"
 #include "nodeup/location.h"
+#include "nodeup/offline.h"
 #include "nodeup/run/lock.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
@@ -211,6 +212,9 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
 			    "%s old",
 			    dur_human(s->arena, s->boot.replay_age_ns));
+	r = ap->cli->offline ? offline_check(s, e) : 0;
+	if (r < 0)
+		return r;
 	sweep(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;

@@ -355,8 +355,17 @@ def test_offline_with_a_full_cache(world):
 
 
 def test_offline_with_an_empty_cache(world):
-    result = world.apply("--offline", timeout=10)
-    assert result.code == NET and "offline" in result.failure and world.requests() == 0, result
+    before = listing(world.root)
+    result = world.apply("--offline", timeout=60)
+    assert result.code == NET and "offline, and 1 asset is not in the cache" in result.failure, result
+    assert world.requests() == 0
+    # all that is missing, each on a line of its own, before anything is written
+    missing = [line for line in result.lines if line.startswith("missing ")]
+    assert len(missing) == 3, result
+    for name in (KUBELET, CNI, UTILS):
+        told = f"missing {name}: sha256 {world.digest(name)}, of {world.url(name)}"
+        assert told + " (perhaps not needed)" * (name != KUBELET) in missing, result
+    same(before, listing(world.root))
 
 
 def test_from_a_file(world):
