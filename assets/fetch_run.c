@@ -22,18 +22,23 @@ static void unlock(struct fetcher *f)
 
 /* The end: nothing moves, and there is no entry any more. */
 
-static void finish(struct fetch_job *j, int r, const struct err *e)
+/* The lock is held, and released. */
+static void finish_locked(struct fetch_job *j, int r, const struct err *e)
 {
 	struct fetcher *f = j->fetcher;
-	struct fetch_waiter *waiters;
+	struct fetch_waiter *waiters = fetch_wait_take(j, true);
 
-	lock(f);
-	waiters = fetch_wait_take(j, true);
 	j->state = FETCH_IDLE;
 	j->next_try_ns = 0;
 	unlock(f);
 	fetch_wait_tell(waiters, r, e);
 	fetch_move_over(f);
+}
+
+static void finish(struct fetch_job *j, int r, const struct err *e)
+{
+	lock(j->fetcher);
+	finish_locked(j, r, e);
 }
 
 static void on_settled(void *arg, int r)
@@ -72,23 +77,22 @@ static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(st
 
 static void on_looked_up(void *arg, int r);
 
-/* Nobody wanted it a moment ago. */
+/* Nobody wanted it a moment ago. Whoever comes now is in time, until the same lock is released in
+ * which the job becomes idle. */
 static void give_up(struct fetch_job *j)
 {
-	struct fetcher *f = j->fetcher;
 	struct err e;
 
-	lock(f);
-	if (fetch_wait_is_wanted(j)) {
-		fetch_job_restart(j);
-		j->state = FETCH_LOOKUP;
-		fetch_follow_look_up(j, on_looked_up);
-		unlock(f);
+	(void)err_fail(&e, ERR_NET, ECANCELED, "cancelled");
+	lock(j->fetcher);
+	if (!fetch_wait_is_wanted(j)) {
+		finish_locked(j, -ECANCELED, &e);
 		return;
 	}
-	unlock(f);
-	(void)err_fail(&e, ERR_NET, ECANCELED, "cancelled");
-	finish(j, -ECANCELED, &e);
+	fetch_job_restart(j);
+	j->state = FETCH_LOOKUP;
+	fetch_follow_look_up(j, on_looked_up);
+	unlock(j->fetcher);
 }
 
 static void say_end(struct fetch_job *j)
@@ -99,7 +103,8 @@ static void say_end(struct fetch_job *j)
 /* The end, with an error. */
 static void fail(struct fetch_job *j, enum fetch_settle settle, const struct err *e)
 {
-	j->end_err = *e;
+	if (!j->then)
+		j->end_err = *e;
 	drain(j, settle, say_end);
 }
 
