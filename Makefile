@@ -47,7 +47,7 @@ SHARED := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard test
 FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
 
-.PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e \
+.PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e check-vm \
         lint format bench bench-assets install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -106,6 +106,9 @@ check-cases: all
 	$(Q)tests/run cases
 check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
+check-vm: all
+	$(Q)tools/apt.sh install qemu-system-x86 cpio kmod
+	$(Q)tests/run vm
 lint: all
 	$(Q)tests/run lint
 

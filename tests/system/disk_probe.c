@@ -1,6 +1,7 @@
 /* disk_probe - one volume task from a command line, on disks of this machine
  *
  *   disk_probe check|apply ROOT MACHINE PATH FS store|persist DEVICE...
+ *   ... vol-ID | instance-store
  *
  * ROOT has /dev, /sys and /proc of the machine, and the records. The volume is called "/data" and to be
  * mounted at PATH. Says "equal", "differs: WHY", "done" or "waits: WHAT"; or KIND, message and notes. */
@@ -34,6 +35,19 @@ static int run_task(struct task_ctx *ctx, const struct task *t, bool apply)
 	return 0;
 }
 
+/* The kind says which disks where it names no devices. */
+static void select_disks(struct node_volume *want, const char *kind)
+{
+	want->nth = -1;
+	if (strcmp(kind, "instance-store") == 0) {
+		want->disks = NODE_DISKS_INSTANCE_STORE;
+	} else if (str_has_prefix(kind, "vol-")) {
+		want->disks = NODE_DISKS_VOLUME_ID;
+		want->volume_id = kind;
+		want->persist = true;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -49,7 +63,7 @@ int main(int argc, char **argv)
 	struct task_ctx ctx = { .disks = &host };
 	struct err e = { 0 };
 
-	if (argc < 8) {
+	if (argc < 7) {
 		fputs("usage: disk_probe check|apply ROOT MACHINE PATH FS store|persist DEVICE...\n",
 		      stderr);
 		return 64;
@@ -61,5 +75,6 @@ int main(int argc, char **argv)
 	want.persist = strcmp(argv[6], "persist") == 0;
 	for (int i = 7; i < argc; i++)
 		strv_add(a, &want.devices, argv[i]);
+	select_disks(&want, argv[6]);
 	return run_task(&ctx, &t, strcmp(argv[1], "apply") == 0);
 }
