@@ -193,6 +193,12 @@ const char *package_lacks(const struct task *t, struct task_ctx *ctx, struct are
 	struct package_state s;
 	struct err e;
 
+	if (t->package.family == PACKAGE_RPM)
+		return arena_printf(
+			a,
+			"packages %s: whether they are there was not asked, rpm is not run "
+			"below a root",
+			strv_join(a, &t->package.names, " "));
 	if (package_db_look(&t->package, ctx, a, &s, &e) < 0)
 		return arena_printf(a, "packages %s: %s", strv_join(a, &t->package.names, " "),
 				    e.msg);

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 
@@ -100,7 +99,8 @@ static int look_dpkg(struct task_ctx *ctx, struct package_state *s, struct err *
 	return 0;
 }
 
-/* rpm says a line for each name, and ends with the number of those it does not have. */
+/* rpm is not asked about an image: it would change its root, and make a database where there is none. It
+ * says a line for each name, and ends with the number of those it does not have. */
 static int look_rpm(struct task_ctx *ctx, struct arena *a, struct package_state *s, struct err *e)
 {
 	static const char *const english[] = { "LC_ALL=C", NULL };
@@ -110,8 +110,6 @@ static int look_rpm(struct task_ctx *ctx, struct arena *a, struct package_state 
 	int r;
 
 	strv_add(a, &argv, "rpm");
-	strv_add(a, &argv, "--root");
-	strv_add(a, &argv, arena_printf(a, "/proc/%d/fd/%d", getpid(), ctx->root_fd));
 	strv_add(a, &argv, "-q");
 	for (size_t i = 0; i < s->missing.n; i++)
 		strv_add(a, &argv, s->missing.v[i]);

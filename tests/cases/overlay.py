@@ -143,12 +143,14 @@ class Tree:
     def change(self, want):
         for old, new in want.get("replace", {}).items():
             self.files = {p: data.replace(old.encode(), new.encode()) for p, data in self.files.items()}
+        before = dict(self.files)
         for path in want.get("drop", []):
             del self.modes[path]
             self.files.pop(path, None)
         for path, what in want.get("add", {}).items():
             assert path not in self.files, path
-            self.files[path] = self.files[what["same"]] if "same" in what else with_keys(what["text"])
+            same = {**before, **self.files}.get(what.get("same"))
+            self.files[path] = with_keys(what["text"]) if same is None else same
             self.set_mode(path, what["mode"])
         for path, changes in want.get("flags", {}).items():
             self.files[path] = change_flags(self.files[path].decode(), changes).encode()

@@ -29,7 +29,7 @@ static const char fake_dpkg[] =
 /* its database is the names in a file */
 static const char fake_rpm[] =
 	"#!/bin/sh\n"
-	"n=0; shift 3\n"
+	"n=0; [ \"$1\" = -q ] || exit 9; shift\n"
 	"for p; do grep -qx $p $SCRATCH/rpms && echo $p-1.0-1.x86_64 || { n=$((n+1));"
 	" echo \"package $p is not installed\"; }; done\n"
 	"exit $n\n";
@@ -294,6 +294,7 @@ static void an_image_is_told_of_and_left_alone(void **state)
 	struct world *w = *state;
 	const struct task t = packages(w, PACKAGE_DEB, "curl socat");
 	const struct task has = packages(w, PACKAGE_DEB, "curl");
+	const struct task rpm = packages(w, PACKAGE_RPM, "curl socat");
 
 	w->ctx.image_mode = true;
 	assert_int_equal(check(w, &t), TASK_EQUAL);
@@ -301,6 +302,11 @@ static void an_image_is_told_of_and_left_alone(void **state)
 		package_lacks(&t, &w->ctx, w->a),
 		"packages socat are not installed: no package manager is run below a root");
 	assert_null(package_lacks(&has, &w->ctx, w->a));
+	assert_string_equal(called(w), "");
+	assert_string_equal(package_lacks(&rpm, &w->ctx, w->a),
+			    "packages curl socat: whether they are there was not asked, rpm is not "
+			    "run below a root");
+	assert_string_equal(called(w), "");
 }
 
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
