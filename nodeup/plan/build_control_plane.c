@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/plan/distro.h"
 #include "nodeup/plan/pieces.h"
 
 static const char authn_config[] = "/etc/kubernetes/authn.config";
@@ -265,13 +266,35 @@ static int add_scheduler(struct plan *p, struct err *e)
 	return r < 0 ? r : plan_static_pod(p, pod, e);
 }
 
+/* Debian's images have a person called admin, who gets to use kubectl. */
+static int add_admin_kubeconfig(struct plan *p, struct err *e)
+{
+	static const char folder[] = "/home/admin/.kube", file[] = "/home/admin/.kube/config";
+	const struct distro *d = plan_distro(p);
+	struct task *dir;
+	int r;
+
+	if (!distro_name(d) || strcmp(d->distribution, "debian") != 0)
+		return 0;
+	dir = plan_dir(p, folder, 0700, e);
+	if (!dir)
+		return -EINVAL;
+	dir->dir.owner = "admin";
+	r = plan_kubeconfig(p, file, "kubecfg", e);
+	if (r == 0)
+		plan_at(p, file)->file.owner = "admin";
+	return r;
+}
+
 static int add_kubectl(struct plan *p, struct err *e)
 {
 	const char *path = arena_printf(p->arena, "%s/kubectl", plan_layout(p)->kubectl_dir);
+	int r;
 
 	if (!plan_install(p, "kubectl", path, 0755, e))
 		return -EINVAL;
-	return plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg", e);
+	r = plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg", e);
+	return r < 0 ? r : add_admin_kubeconfig(p, e);
 }
 
 int build_control_plane(struct plan *p, struct err *e)

@@ -64,7 +64,7 @@ static struct task *conflict(const struct plan *p, const struct task *t, struct 
 	return NULL;
 }
 
-static struct task *at_path(const struct plan *p, const char *path)
+struct task *plan_at(const struct plan *p, const char *path)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (str_eq(task_path(p->tasks[i]), path))
@@ -74,7 +74,7 @@ static struct task *at_path(const struct plan *p, const char *path)
 
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e)
 {
-	struct task *t = at_path(p, path);
+	struct task *t = plan_at(p, path);
 
 	if (t && (t->kind != TASK_DIR || t->dir.mode != mode))
 		return conflict(p, t, e);
@@ -87,7 +87,7 @@ struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err 
 
 static struct task *add_file(struct plan *p, const struct task_file *file, struct err *e)
 {
-	struct task *t = at_path(p, file->path);
+	struct task *t = plan_at(p, file->path);
 
 	if (t && (t->kind != TASK_FILE || t->file.attr.mode != file->attr.mode ||
 		  t->file.secret != file->secret || t->file.len != file->len ||

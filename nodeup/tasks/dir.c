@@ -1,13 +1,21 @@
 #include "nodeup/tasks/task.h"
 
 #include <fcntl.h>
+#include <unistd.h>
+#include "nodeup/tasks/owner.h"
 
 static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		     struct err *e)
 {
 	struct stat st;
-	int r = io_stat(ctx->root_fd, t->dir.path, &st, e);
+	uid_t uid;
+	gid_t gid;
+	int r = owner_find(ctx, t->dir.owner, &uid, &gid, e);
 
+	if (r == -ENOENT)
+		return TASK_EQUAL;
+	if (r >= 0)
+		r = io_stat(ctx->root_fd, t->dir.path, &st, e);
 	if (r == -ENOENT)
 		return task_differs(diff, "absent");
 	if (r < 0)
@@ -27,6 +35,9 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 				t->dir.path);
 	if ((st.st_mode & 07777) != t->dir.mode)
 		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, t->dir.mode);
+	if (t->dir.owner && (st.st_uid != uid || st.st_gid != gid))
+		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid, uid,
+				    gid);
 	return TASK_EQUAL;
 }
 
@@ -34,9 +45,13 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 		     struct err *e)
 {
 	autoclose int fd = -1;
-	int r;
+	uid_t uid;
+	gid_t gid;
+	int r = owner_find(ctx, t->dir.owner, &uid, &gid, e);
 
 	(void)run;
+	if (r < 0)
+		return r;
 	r = io_mkdirs(ctx->root_fd, t->dir.path, t->dir.mode, e);
 	if (r < 0)
 		return r;
@@ -45,6 +60,8 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 		return r;
 	if (fchmod(fd, t->dir.mode) < 0)
 		return err_sys(e, "set the mode of '%s'", t->dir.path);
+	if (t->dir.owner && fchown(fd, uid, gid) < 0)
+		return err_sys(e, "set the owner of '%s'", t->dir.path);
 	return TASK_DONE;
 }
 

@@ -1,6 +1,7 @@
 #include "nodeup/tasks/task.h"
 
 #include <string.h>
+#include "nodeup/tasks/owner.h"
 #include "nodeup/tasks/state.h"
 
 static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -9,9 +10,15 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	const struct task_file *f = &t->file;
 	autobuf struct buf now = BUF_INIT(f->len + 1);
 	struct digest want;
+	struct io_attr attr = f->attr;
 	struct stat st;
-	int r = io_stat(ctx->root_fd, f->path, &st, e);
+	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
 
+	/* nobody to have it */
+	if (r == -ENOENT)
+		return TASK_EQUAL;
+	if (r >= 0)
+		r = io_stat(ctx->root_fd, f->path, &st, e);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_differs(diff, "absent");
 	if (r < 0)
@@ -22,9 +29,9 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return task_differs(diff, "not a regular file");
 	if ((st.st_mode & 07777) != f->attr.mode)
 		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, f->attr.mode);
-	if (st.st_uid != f->attr.uid || st.st_gid != f->attr.gid)
-		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid,
-				    f->attr.uid, f->attr.gid);
+	if (st.st_uid != attr.uid || st.st_gid != attr.gid)
+		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid, attr.uid,
+				    attr.gid);
 	if ((size_t)st.st_size != f->len)
 		return task_differs(diff, "content differs: %lld bytes, want %zu",
 				    (long long)st.st_size, f->len);
@@ -44,14 +51,17 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 		      struct err *e)
 {
 	const struct task_file *f = &t->file;
+	struct io_attr attr = f->attr;
 	struct digest content;
-	int r;
+	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
 
 	(void)run;
+	if (r < 0)
+		return r;
 	r = task_make_room(ctx, f->path, e);
 	if (r < 0)
 		return r;
-	r = io_replace(ctx->root_fd, f->path, f->content, f->len, &f->attr, e);
+	r = io_replace(ctx->root_fd, f->path, f->content, f->len, &attr, e);
 	if (r < 0)
 		return r;
 	digest_of(DIGEST_SHA256, f->content, f->len, &content);

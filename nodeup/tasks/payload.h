@@ -34,14 +34,17 @@ enum task_kind {
 struct task_dir {
 	const char *path;
 	mode_t mode;
+	const char
+		*owner; /* NULL: whoever has it; a user that is not there: no directory for him */
 };
 
 struct task_file {
 	const char *path, *content;
 	size_t len;
 	struct io_attr attr;
-	bool if_absent; /* a file that is there is right, whatever it says */
-	bool secret;    /* content never shown, not even in a diff */
+	bool if_absent;    /* a file that is there is right, whatever it says */
+	bool secret;       /* content never shown, not even in a diff */
+	const char *owner; /* instead of attr's ids; a user that is not there: no file for him */
 };
 
 struct task_asset {

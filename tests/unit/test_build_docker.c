@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/plan/distro.h"
 #include "tests/unit/seed.h"
 
 #define SYSTEM "/etc/systemd/system/"
@@ -180,6 +181,69 @@ static void what_cannot_be_installed_is_told(void **state)
 	assert_string_equal(e.notes[1].text, "containerd.service");
 }
 
+/* From what their os-release says, and no more. */
+static void releases_are_told_apart(void **state)
+{
+	static const struct {
+		const char *os_release, *name;
+		enum package_family family;
+	} rows[] = {
+		{ "ID=debian\nVERSION_ID=\"8\"\nVERSION=\"8 (jessie)\"\n", "jessie", PACKAGE_DEB },
+		{ "ID=debian\nVERSION_ID=\"9\"\nVERSION=\"9 (stretch)\"\n", "stretch",
+		  PACKAGE_DEB },
+		{ "ID=ubuntu\nVERSION_ID=\"16.04\"\nVERSION_CODENAME=xenial\n", "xenial",
+		  PACKAGE_DEB },
+		{ "ID=\"centos\"\nVERSION_ID=\"7\"\nVERSION=\"7 (Core)\"\n", "centos7",
+		  PACKAGE_RPM },
+		{ "ID=\"rhel\"\nVERSION_ID=\"7.4\"\nVERSION=\"7.4 (Maipo)\"\n", "rhel7",
+		  PACKAGE_RPM },
+		{ "ID=coreos\nVERSION_ID=1688.5.3\n", NULL, PACKAGE_NONE },
+		{ "ID=cos\nVERSION_ID=65\n", NULL, PACKAGE_NONE },
+		{ "ID=flatcar\nVERSION_ID=3975.2.0\n", NULL, PACKAGE_NONE },
+		{ "ID=debian\nVERSION_ID=\"12\"\nVERSION_CODENAME=bookworm\n", NULL, PACKAGE_DEB },
+		{ "ID=ubuntu\nVERSION_ID=\"24.04\"\nVERSION_CODENAME=noble\n", NULL, PACKAGE_DEB },
+		{ "ID=\"amzn\"\nVERSION_ID=\"2023\"\n", NULL, PACKAGE_RPM },
+		{ "ID=\"rocky\"\nVERSION_ID=\"9.4\"\n", NULL, PACKAGE_RPM },
+		{ "ID=\"rhel\"\nVERSION_ID=\"9.4\"\n", NULL, PACKAGE_RPM },
+		{ "ID=debian\nVERSION_ID=\"80\"\n", NULL, PACKAGE_DEB },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct err e;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct facts f = { 0 };
+		const struct plan_req req = { .facts = &f };
+		const struct plan p = { .arena = a, .req = &req };
+
+		assert_int_equal(facts_os_release(a, rows[i].os_release, &f, &e), 0);
+		if (rows[i].name)
+			assert_string_equal(distro_name(plan_distro(&p)), rows[i].name);
+		else
+			assert_null(distro_name(plan_distro(&p)));
+		assert_int_equal(plan_distro(&p)->family, rows[i].family);
+	}
+}
+
+static void the_admin_of_debian_may_use_kubectl(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host h = { .w = seed_world(a, true) };
+	struct plan p;
+
+	(void)state;
+	h.w.facts.version = "9";
+	h.req = seed_request(&h.w);
+	p = seed_plan(a, &h.req);
+	assert_string_equal(plan_get(&p, TASK_FILE, "/home/admin/.kube/config")->file.owner,
+			    "admin");
+	assert_int_equal(plan_get(&p, TASK_FILE, "/home/admin/.kube/config")->file.attr.mode, 0400);
+	assert_string_equal(plan_get(&p, TASK_DIR, "/home/admin/.kube")->dir.owner, "admin");
+	h.w.facts.version = "12";
+	p = seed_plan(a, &h.req);
+	assert_null(plan_look(&p, TASK_DIR, "/home/admin/.kube"));
+}
+
 static struct host *with_containerd(struct arena *a)
 {
 	struct host *h = host(a, "debian", "12", "containerd.service");
@@ -307,6 +371,8 @@ int main(void)
 		cmocka_unit_test(a_docker_that_is_there_is_used),
 		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),
 		cmocka_unit_test(what_cannot_be_installed_is_told),
+		cmocka_unit_test(releases_are_told_apart),
+		cmocka_unit_test(the_admin_of_debian_may_use_kubectl),
 		cmocka_unit_test(containerd_alone_runs_a_cni_node),
 		cmocka_unit_test(containerd_alone_is_not_enough_for_others),
 		cmocka_unit_test(an_image_is_not_given_packages_to_fetch),

@@ -145,6 +145,44 @@ static void file_four_ways(void **state)
 	assert_int_equal(scratch_count(&w->root, "/etc/sysconfig"), 1);
 }
 
+static void what_is_a_persons_has_his_ids(void **state)
+{
+	struct world *w = *state;
+	const struct task d = {
+		.kind = TASK_DIR,
+		.name = "/home/admin/.kube",
+		.dir = { "/home/admin/.kube", 0700, "admin" },
+	};
+	struct task f = file_task("/home/admin/.kube/config", "text", 0400);
+	struct stat st;
+
+	f.file.owner = "admin";
+	/* nobody of that name: nothing to do */
+	scratch_write(&w->root, "/etc/passwd", "root:x:0:0::/root:/bin/sh\n");
+	assert_int_equal(check(w, &d), TASK_EQUAL);
+	assert_int_equal(check(w, &f), TASK_EQUAL);
+	scratch_write(&w->root, "/etc/passwd", "admin:x:1000:1001::/home/admin:/bin/sh\n");
+	assert_int_equal(check(w, &d), TASK_DIFFERS);
+	apply(w, &d);
+	assert_int_equal(check(w, &d), TASK_EQUAL);
+	assert_int_equal(check(w, &f), TASK_DIFFERS);
+	apply(w, &f);
+	apply(w, &f);
+	assert_int_equal(check(w, &f), TASK_EQUAL);
+	assert_true(scratch_stat(&w->root, "/home/admin/.kube/config", &st));
+	assert_int_equal(st.st_uid, 1000);
+	assert_int_equal(st.st_gid, 1001);
+	assert_int_equal(fchownat(w->root.fd, "home/admin/.kube", 0, 0, 0), 0);
+	assert_int_equal(fchownat(w->root.fd, "home/admin/.kube/config", 0, 0, 0), 0);
+	assert_int_equal(check(w, &d), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "owner 0:0, want 1000:1001");
+	assert_int_equal(check(w, &f), TASK_DIFFERS);
+	apply(w, &d);
+	apply(w, &f);
+	assert_int_equal(check(w, &d), TASK_EQUAL);
+	assert_int_equal(check(w, &f), TASK_EQUAL);
+}
+
 static void file_replaces_a_link(void **state)
 {
 	struct world *w = *state;
@@ -411,6 +449,7 @@ int main(void)
 		WORLD_TEST(dir_four_ways),
 		WORLD_TEST(dir_is_no_file),
 		WORLD_TEST(file_four_ways),
+		WORLD_TEST(what_is_a_persons_has_his_ids),
 		WORLD_TEST(file_replaces_a_link),
 		WORLD_TEST(file_if_absent_is_never_touched),
 		WORLD_TEST(only_an_empty_directory_gives_way_to_a_file),

@@ -1,0 +1,10 @@
+/* owner.h - whose a file is to be, by the name that this root's passwd knows
+ * Owner: none. Errors: SYSTEM; -ENOENT where there is no such user. Threads: all functions.
+ * Source: passwd(5). */
+#pragma once
+
+#include "nodeup/tasks/task.h"
+
+/* Ids of a user; NULL is root. */
+int owner_find(struct task_ctx *ctx, const char *name, uid_t *ret_uid, gid_t *ret_gid,
+	       struct err *e) must_check;
