@@ -1,0 +1,12 @@
+/* imds_disks.h - which disks EC2 mapped to this instance, as the metadata service tells
+ * Only those of Xen and of launch time: an NVMe instance store is not in it, nor is a volume that was
+ * attached later.
+ * Owner: the arena. Errors: NET. Threads: one. Source: EC2 user guide, "block-device-mapping". */
+#pragma once
+
+#include "nodeup/aws/imds.h"
+#include "nodeup/base/str.h"
+
+/* "ephemeral0" = "sdb", "root" = "/dev/xvda"; empty where nothing is mapped. */
+int imds_block_devices(struct imds *m, struct arena *a, struct strmap *ret,
+		       struct err *e) must_check;
