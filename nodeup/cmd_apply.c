@@ -14,7 +14,7 @@
 #include "nodeup/run/report.h"
 #include "nodeup/run/window.h"
 #include "nodeup/service.h"
-#include "nodeup/session.h"
+#include "nodeup/session_disks.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"
 #include "units/notify.h"
@@ -213,6 +213,8 @@ static int converge(struct apply *ap, struct err *e)
 			    "%s old",
 			    dur_human(s->arena, s->boot.replay_age_ns));
 	r = ap->cli->offline ? offline_check(s, e) : 0;
+	if (r == 0)
+		r = session_preflight(s, e);
 	if (r < 0)
 		return r;
 	sweep(s);

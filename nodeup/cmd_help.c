@@ -3,6 +3,7 @@
 
 #include "nodeup/base/field.h"
 #include "nodeup/config/facts.h"
+#include "nodeup/config/kops18_storage.h"
 #include "nodeup/config/specs.h"
 
 enum { HELP_MAX = 256 << 10 };
@@ -55,12 +56,28 @@ static void help_hash(struct buf *b)
 		   "is installed stays as it\nis until the right bytes have come.\n");
 }
 
+static void help_disks(struct buf *b)
+{
+	(void)buf_adds(b,
+		       "volumeMounts, of the instance group or of kube_env.yaml, is a list of:\n");
+	(void)field_docs(&storage_mount_schema, 1, b);
+	(void)buf_adds(
+		b,
+		"\nOnly a blank disk is formatted: any signature, any byte other than zero where\n"
+		"signatures live and any read error is refused, and nodeup has no --force. Wipe\n"
+		"a disk yourself (wipefs -a, then zeros at both ends), or attach the right one.\n"
+		"plan shows each disk, what is on it and what would be done, reading only.\n\n"
+		"kube-up's DOCKER_STORAGE puts docker, containerd, kubelet and pod logs on the\n"
+		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");
+}
+
 /* Topics beside the commands. */
 static const struct {
 	const char *name, *help;
 	void (*print)(struct buf *b);
 } topics[] = {
 	{ "config", "every key of the component specs and of a facts file", help_config },
+	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks },
 	{ "exit-status", "what an exit status means", help_exit },
 	{ "asset-hash", "when an asset has the wrong hash", help_hash },
 };

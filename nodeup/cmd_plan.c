@@ -7,6 +7,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/run/report.h"
+#include "nodeup/tasks/volume.h"
 
 /* documents that do not come within this time are replaced by the persisted ones */
 #define PATIENCE_NS (5 * DUR_SEC)
@@ -62,7 +63,25 @@ static int show_diff(const struct session *s, const struct task_file *f, struct 
 	return 0;
 }
 
-static int print_text(const struct cli *cli, const struct session *s, const struct run_report *rep,
+/* The disks of a volume, and what is on each. */
+static struct strv disk_lines(struct arena *a, struct session *s, const struct task *t)
+{
+	struct strv lines = { 0 };
+
+	if (t->kind == TASK_VOLUME)
+		volume_describe(t, &s->ctx, a, &lines);
+	return lines;
+}
+
+static void print_disks(struct arena *a, struct session *s, const struct task *t)
+{
+	const struct strv lines = disk_lines(a, s, t);
+
+	for (size_t i = 0; i < lines.n; i++)
+		(void)printf("           %s\n", lines.v[i]);
+}
+
+static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,
 		      struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -74,6 +93,7 @@ static int print_text(const struct cli *cli, const struct session *s, const stru
 
 		(void)printf("%-8s %s%s%s\n", word(o), task_title(a, o->task), *why ? ": " : "",
 			     why);
+		print_disks(a, s, o->task);
 		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE &&
 		    !o->task->file.secret)
 			r = show_diff(s, &o->task->file, e);
@@ -85,13 +105,26 @@ static int print_text(const struct cli *cli, const struct session *s, const stru
 	return 0;
 }
 
-static int print_json(const struct session *s, const struct run_report *rep, struct err *e)
+static void add_disks(struct session *s, const struct task *t, struct tree *task)
+{
+	const struct strv lines = disk_lines(s->arena, s, t);
+	struct tree *list = tree_seq(s->arena);
+
+	for (size_t i = 0; i < lines.n; i++)
+		(void)tree_add(s->arena, list, tree_string(s->arena, lines.v[i]));
+	if (lines.n)
+		(void)tree_set(s->arena, task, "disks", list);
+}
+
+static int print_json(struct session *s, const struct run_report *rep, struct err *e)
 {
 	autobuf struct buf out = BUF_INIT(DIFF_MAX);
-	struct tree *t = tree_map(s->arena);
+	struct tree *t = tree_map(s->arena), *tasks = report_tree(s->arena, rep);
 	int r;
 
-	(void)tree_set(s->arena, t, "tasks", report_tree(s->arena, rep));
+	for (size_t i = 0; i < rep->n; i++)
+		add_disks(s, rep->outcomes[i].task, tasks->items[i].value);
+	(void)tree_set(s->arena, t, "tasks", tasks);
 	r = json_render(t, true, &out, e);
 	if (r < 0)
 		return r;

@@ -6,6 +6,7 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
+#include "nodeup/probe_disks.h"
 #include "nodeup/store_op.h"
 
 enum { FACTS_MAX = 1 << 20 };
@@ -61,42 +62,75 @@ static int ask(struct loader *l, const char *fact, struct err *e)
 	}
 }
 
-/* Whether this node's documents call it by the name that its VPC gives it. */
-static int wants_own_name(struct loader *l, bool *ret, struct err *e)
+/* What the documents make us ask of IMDS: @aws means the name that the VPC gives us, and the file
+ * systems of disks that are not EBS are called after this instance. */
+struct wanted {
+	bool name, id;
+};
+
+static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 {
 	const struct kops18_opts opts = { .strict = l->req->strict, .no_host = true };
 	struct node n = { 0 };
 	const char *names[2];
 	int r;
 
-	*ret = false;
 	r = kops18_node(l->arena, &l->b->env, l->cluster, l->ig, &l->b->facts, &opts, &n, e);
 	if (r < 0)
 		return r;
 	names[0] = n.kubelet.hostname_override;
 	names[1] = n.kube_proxy.hostname_override;
+	*ret = (struct wanted){ .id = n.volumes.n > 0 };
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		*ret = *ret || (names[i] && strcasecmp(str_trim(l->arena, names[i]), "@aws") == 0);
+		ret->name |= names[i] && strcasecmp(str_trim(l->arena, names[i]), "@aws") == 0;
 	return 0;
 }
 
-static int find_own_name(struct loader *l, struct err *e)
+static int ask_if_online(struct loader *l, const char *fact, const char *why, struct err *e)
 {
-	bool wanted;
+	int r;
+
+	if (l->b->imds)
+		r = ask(l, fact, e);
+	else
+		r = err_fail(e, ERR_NET, ENETDOWN, "fact %s: not asked for, we are offline", fact);
+	return r < 0 ? err_wrap(e, "%s", why) : 0;
+}
+
+/* Asked again as patiently as for a fact: without an answer nobody knows that there is none. */
+static int ask_for_store(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	int r;
+
+	if (b->imds && !b->facts.instance_id) {
+		r = ask(l, "instanceID", e);
+		if (r < 0)
+			return err_wrap(e, "DOCKER_STORAGE");
+	}
+	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, &b->facts, e);
+	return r < 0 ? err_wrap(e, "DOCKER_STORAGE") : 0;
+}
+
+static int find_own_facts(struct loader *l, struct err *e)
+{
+	const struct facts *f = &l->b->facts;
+	struct wanted wanted;
 	int r;
 
 	/* an image has no instance, and who only reads documents may not be on one */
-	if (l->b->facts.local_hostname || l->req->image_mode || l->req->no_secrets)
+	if (l->req->image_mode || l->req->no_secrets)
 		return 0;
-	r = wants_own_name(l, &wanted, e);
-	if (r < 0 || !wanted)
-		return r;
-	if (l->b->imds)
-		r = ask(l, "localHostname", e);
-	else
-		r = err_fail(e, ERR_NET, ENETDOWN,
-			     "fact localHostname: not asked for, we are offline");
-	return r < 0 ? err_wrap(e, "hostnameOverride '@aws'") : 0;
+	r = l->b->env.docker_storage || l->b->env.kube_aws_storage ? ask_for_store(l, e) : 0;
+	if (r == 0 && f->local_hostname && f->instance_id)
+		return 0;
+	if (r == 0)
+		r = find_wanted(l, &wanted, e);
+	if (r == 0 && wanted.name && !f->local_hostname)
+		r = ask_if_online(l, "localHostname", "hostnameOverride '@aws'", e);
+	if (r == 0 && wanted.id && !f->instance_id)
+		r = ask_if_online(l, "instanceID", "volumes", e);
+	return r;
 }
 
 int loader_facts(struct loader *l, struct err *e)
@@ -110,7 +144,7 @@ int loader_facts(struct loader *l, struct err *e)
 		return r;
 	if (!f->region)
 		f->region = store_region(l->b->store);
-	return find_own_name(l, e);
+	return find_own_facts(l, e);
 }
 
 const char *loader_key(struct loader *l)

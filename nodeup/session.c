@@ -1,4 +1,5 @@
 #include "nodeup/claims.h"
+#include "nodeup/session_disks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,8 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.environment = unit_environment(s->arena),
 	};
 	r = claims_settle(s, req, plan, e);
+	if (r == 0)
+		r = session_disks(s, &plan->volume_uuids, e);
 	if (r < 0)
 		return r;
 	return plan_build(s->arena, plan, &s->plan, e);

@@ -291,8 +291,5 @@ int kops18_storage(struct kops18_build *b)
 		r = storage_mounts(b, b->env->volume_mounts);
 	if (r == 0)
 		r = volumes_check(b->arena, &b->node->volumes, b->err);
-	if (r == 0 && b->node->volumes.n && b->opts->warnings)
-		strv_add(b->arena, b->opts->warnings,
-			 "volumeMounts and DOCKER_STORAGE: checked, no disk is made from them yet");
 	return r;
 }

@@ -6,6 +6,8 @@
 
 #include "nodeup/plan/plan.h"
 
+/* Disks: file systems, mounts, and the services that wait for them. */
+int build_volumes(struct plan *p, struct err *e) must_check;
 /* Directories that others drop files into. */
 int build_directories(struct plan *p, struct err *e) must_check;
 /* Every asset of the documents, and the unpacking of archives. */

@@ -1,6 +1,7 @@
 #include "nodeup/plan/deps.h"
 
 #include <string.h>
+#include "nodeup/plan/volumes.h"
 
 static const char unit_dir[] = "/etc/systemd/system/";
 static const char manifest_dir[] = "/etc/kubernetes/manifests/";
@@ -20,6 +21,13 @@ static bool is_any(const struct task *t, const struct task *need)
 	(void)t;
 	(void)need;
 	return true;
+}
+
+/* A mount is in place before there are files below it. */
+static bool is_no_mount(const struct task *t, const struct task *need)
+{
+	(void)need;
+	return !volumes_is_mount(t);
 }
 
 static bool is_inside(const struct task *t, const struct task *dir)
@@ -104,7 +112,7 @@ static bool starts_after(const struct task *t, const struct task *unit)
 		if (strcmp(starts[i].unit, t->unit.name) == 0 &&
 		    strcmp(starts[i].after, unit->unit.name) == 0)
 			return true;
-	return false;
+	return volumes_needs_mount(t, unit);
 }
 
 static bool starts_with_what(const struct task *t, const struct task *need)
@@ -205,11 +213,20 @@ static const struct dep_rule needs[] = {
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
 	{ TASK_UNIT, TASK_RELOAD, is_any },
-	{ TASK_UNIT, TASK_DIR, is_any },
-	{ TASK_UNIT, TASK_FILE, is_any },
-	{ TASK_UNIT, TASK_SYSCTL, is_any },
-	{ TASK_UNIT, TASK_USER, is_any },
-	{ TASK_UNIT, TASK_PACKAGE, is_any },
+	{ TASK_UNIT, TASK_DIR, is_no_mount },
+	{ TASK_UNIT, TASK_FILE, is_no_mount },
+	{ TASK_UNIT, TASK_SYSCTL, is_no_mount },
+	{ TASK_UNIT, TASK_USER, is_no_mount },
+	{ TASK_UNIT, TASK_PACKAGE, is_no_mount },
+	{ TASK_UNIT, TASK_MOVE, volumes_is_moved_for },
+	{ TASK_UNIT, TASK_RESUME, volumes_is_stopped_by },
+	{ TASK_DIR, TASK_UNIT, volumes_is_below },
+	{ TASK_FILE, TASK_UNIT, volumes_is_below },
+	{ TASK_INSTALL, TASK_UNIT, volumes_is_below },
+	{ TASK_STOP, TASK_UNIT, volumes_is_its_disk },
+	{ TASK_MOVE, TASK_UNIT, volumes_is_its_disk },
+	{ TASK_MOVE, TASK_STOP, volumes_is_same_move },
+	{ TASK_RESUME, TASK_UNIT, volumes_is_bind },
 	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },

@@ -3,13 +3,14 @@
 #include <string.h>
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/deps.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/volumes.h"
 
 static const char unit_dir[] = "/etc/systemd/system/";
 
 /* What a node is made of, in the order a person would tell it. */
 const struct plan_builder plan_builders[] = {
 	{ .name = "claims", .build = build_claims },
+	{ .name = "volumes", .build = build_volumes },
 	{ .name = "directories", .build = build_directories },
 	{ .name = "assets", .build = build_assets },
 	{ .name = "users", .build = build_users, .master_only = true },
@@ -164,7 +165,11 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err
 	if (t)
 		return t;
 	t = plan_new_task(p, TASK_UNIT, name);
-	t->unit = (struct task_unit){ .name = name, .enable = enable };
+	t->unit = (struct task_unit){
+		.name = name,
+		.enable = enable,
+		.needs_mounts = volumes_of_service(p, name),
+	};
 	for (size_t i = 0; i < p->n; i++)
 		if (is_text_of(p->tasks[i], name))
 			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->file.path);

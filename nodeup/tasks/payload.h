@@ -91,6 +91,10 @@ struct task_unit {
 	struct strv requires;   /* units it starts after */
 	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
 	const char *health_url; /* answers 200 when the service is well, or NULL */
+	/* a mount or swap unit: where it mounts, and whose it is if it is the volume's own */
+	const char *where, *volume;
+	/* mount points that have to be mounted before it starts */
+	struct strv needs_mounts;
 };
 
 struct task_attach {

@@ -142,9 +142,9 @@ class Lab:
         self.nodes = []
         shutil.rmtree(self.dir, ignore_errors=True)
 
-    def boot(self, name, role, user_data):
-        """Boot a node that runs user_data as EC2 would; returns at once."""
-        node = Node(self, name, role)
+    def boot(self, name, role, user_data, **options):
+        """Boot a node that runs user_data as EC2 would; returns at once. options: see Node."""
+        node = Node(self, name, role, **options)
         self.nodes.append(node)
         node.start(user_data)
         return node
@@ -157,8 +157,12 @@ class Lab:
 
 
 class Node:
-    def __init__(self, lab, name, role):
+    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=()):
+        """nspawn: further arguments; docker_dir: /var/lib/docker is a folder of the host, as docker
+        has no overlay on an overlay; more_facts: what IMDS hands out besides."""
         self.lab, self.name, self.role = lab, name, role
+        self.nspawn, self.more_facts = list(nspawn), dict(more_facts)
+        self.docker_dir = docker_dir
         self.dir = os.path.join(lab.dir, name)
         self.root = os.path.join(self.dir, "root")
         self.netns = "nodeup-%s" % name
@@ -226,10 +230,11 @@ class Node:
             "instance-id": "i-0" + self.digest(), "instance-type": "t2.medium",
             "mac": "02:00:00:00:00:01", "placement/region": REGION,
             "placement/availability-zone": REGION + "a", "services/domain": "amazonaws.com",
-            "iam/security-credentials/lab": json.dumps(ROLE),
+            "iam/security-credentials/lab": json.dumps(ROLE), **self.more_facts,
         }
 
     def start_machine(self):
+        binds = ["--bind=%s:/var/lib/docker" % self.path("docker")] * self.docker_dir
         environ = dict(os.environ, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY="1",
                        SYSTEMD_NSPAWN_API_VFS_WRITABLE="network")
         self.console = open(self.path("log/console"), "ab")
@@ -237,7 +242,7 @@ class Node:
             self.lab.prefix + ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "--",
              "systemd-nspawn", "-D", self.root, "--machine=" + self.name, "-b", "--register=no",
              "--keep-unit", "--network-namespace-path=/run/netns/" + self.netns, "--capability=all",
-             "--system-call-filter=@keyring bpf", "--bind=%s:/var/lib/docker" % self.path("docker"),
+             "--system-call-filter=@keyring bpf", *binds, *self.nspawn,
              "--resolv-conf=off", "--timezone=off", "--link-journal=no", "--console=read-only"],
             stdin=subprocess.DEVNULL, stdout=self.console, stderr=self.console, env=environ,
             preexec_fn=self.enter_cgroup)

@@ -192,14 +192,20 @@ def ensure_tree():
     return tree, False
 
 
-def install(tree, packages=PACKAGES):
-    """The rest by apt: debootstrap cannot follow every dependency."""
-    shutil.copyfile("/etc/resolv.conf", tree + "/etc/resolv.conf")
+def apt_options():
+    """Through the proxy that this machine's own apt uses."""
     options = []
     for scheme in ("http", "https"):
         proxy = run("apt-config", "shell", "P", "Acquire::%s::Proxy" % scheme).strip()
         if proxy:
             options += ["-o", "Acquire::%s::Proxy=%s" % (scheme, proxy[3:-1])]
+    return options
+
+
+def install(tree, packages=PACKAGES):
+    """The rest by apt: debootstrap cannot follow every dependency."""
+    shutil.copyfile("/etc/resolv.conf", tree + "/etc/resolv.conf")
+    options = apt_options()
     environ = dict(os.environ, DEBIAN_FRONTEND="noninteractive", LC_ALL="C.UTF-8")
     run("chroot", tree, "apt-get", *options, "install", "-y", "--no-install-recommends", *packages,
         env=environ)

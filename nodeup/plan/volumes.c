@@ -1,0 +1,138 @@
+#include "nodeup/plan/volumes.h"
+
+#include <string.h>
+#include "nodeup/tasks/volume_uuid.h"
+
+static const char kubelet[] = "kubelet.service";
+
+/* Whom the disks belong to: a volume of EBS to itself, all else to this machine. */
+static const char *owner(const struct plan *p, const struct node_volume *v)
+{
+	if (v->disks == NODE_DISKS_VOLUME_ID)
+		return v->volume_id;
+	if (v->disks == NODE_DISKS_TAG)
+		return arena_printf(p->arena, "%s=%s", v->tag_key, v->tag_value);
+	return p->req->facts->instance_id;
+}
+
+const char *volumes_uuid(const struct plan *p, const struct node_volume *v)
+{
+	const char *known = strmap_get(&p->req->volume_uuids, v->name);
+	const char *of = owner(p, v);
+
+	if (known)
+		return known;
+	return of ? volume_uuid(p->arena, of, v->name) : NULL;
+}
+
+static void add_once(struct arena *a, struct strv *v, const char *s)
+{
+	if (!strv_has(v, s))
+		strv_add(a, v, s);
+}
+
+struct strv volumes_services(const struct plan *p)
+{
+	const struct node_volumes *all = &p->req->node->volumes;
+	struct strv out = { 0 };
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct node_volume *v = &all->v[i];
+
+		if (!v->path || !volumes_uuid(p, v))
+			continue;
+		add_once(p->arena, &out, kubelet);
+		for (size_t k = 0; k < v->binds.n; k++)
+			for (size_t u = 0; u < v->binds.v[k].units.n; u++)
+				if (str_has_suffix(v->binds.v[k].units.v[u], ".service"))
+					add_once(p->arena, &out, v->binds.v[k].units.v[u]);
+	}
+	return out;
+}
+
+struct strv volumes_of_service(const struct plan *p, const char *service)
+{
+	const struct node_volumes *all = &p->req->node->volumes;
+	struct strv out = { 0 };
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct node_volume *v = &all->v[i];
+
+		if (!v->path || !volumes_uuid(p, v))
+			continue;
+		if (strcmp(service, kubelet) == 0)
+			add_once(p->arena, &out, v->path);
+		for (size_t k = 0; k < v->binds.n; k++)
+			if (strcmp(service, kubelet) == 0 ||
+			    strv_has(&v->binds.v[k].units, service))
+				add_once(p->arena, &out, v->binds.v[k].target);
+	}
+	return out;
+}
+
+const char *volumes_specifier_free(struct arena *a, const char *target)
+{
+	const char *name = unit_escape_path(a, target);
+	char *text = arena_alloc(a, 2 * strlen(name) + 1), *out = text;
+
+	for (; *name; name++) {
+		if (*name == '%')
+			*out++ = '%';
+		*out++ = *name;
+	}
+	return text;
+}
+
+bool volumes_is_mount(const struct task *unit)
+{
+	return unit->unit.where || unit->unit.volume;
+}
+
+static bool is_at_or_below(const char *path, const char *where)
+{
+	const size_t n = strlen(where);
+
+	return strncmp(path, where, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
+bool volumes_needs_mount(const struct task *t, const struct task *unit)
+{
+	if (!unit->unit.where)
+		return false;
+	if (strv_has(&t->unit.needs_mounts, unit->unit.where))
+		return true;
+	return t->unit.where && strcmp(t->unit.where, unit->unit.where) != 0 &&
+	       is_at_or_below(t->unit.where, unit->unit.where);
+}
+
+bool volumes_is_below(const struct task *t, const struct task *unit)
+{
+	return unit->unit.where && is_at_or_below(task_path(t), unit->unit.where);
+}
+
+bool volumes_is_moved_for(const struct task *t, const struct task *move)
+{
+	return str_eq(t->unit.where, move->move.source);
+}
+
+bool volumes_is_its_disk(const struct task *move, const struct task *unit)
+{
+	return str_eq(unit->unit.where, move->move.mount_point);
+}
+
+bool volumes_is_same_move(const struct task *t, const struct task *move)
+{
+	return strcmp(t->name, move->name) == 0;
+}
+
+/* One service may use several directories: none of it starts before all are in place. */
+bool volumes_is_bind(const struct task *resume, const struct task *unit)
+{
+	(void)resume;
+	return unit->unit.where && !unit->unit.volume;
+}
+
+bool volumes_is_stopped_by(const struct task *unit, const struct task *resume)
+{
+	return strv_has(&resume->move.units, unit->unit.name);
+}

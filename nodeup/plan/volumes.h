@@ -1,0 +1,24 @@
+/* volumes.h - what other builders and the dependency rules ask about a plan's volumes
+ * Owner: the arena of the plan. Errors: none. Threads: one. */
+#pragma once
+
+#include "nodeup/plan/pieces.h"
+
+/* The UUID its file system has or will have; NULL: nobody knows which machine this is. */
+const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
+/* Services that may start only when something is mounted. */
+struct strv volumes_services(const struct plan *p);
+/* What has to be mounted before that service starts. kubelet's pods may use any volume. */
+struct strv volumes_of_service(const struct plan *p, const char *service);
+/* The name of the marker for a bind's target, as it stands in a unit's text. */
+const char *volumes_specifier_free(struct arena *a, const char *target);
+
+/* Dependency rules: see deps.c. */
+bool volumes_is_mount(const struct task *unit);
+bool volumes_needs_mount(const struct task *t, const struct task *unit);
+bool volumes_is_below(const struct task *t, const struct task *unit);
+bool volumes_is_moved_for(const struct task *t, const struct task *move);
+bool volumes_is_its_disk(const struct task *move, const struct task *unit);
+bool volumes_is_same_move(const struct task *t, const struct task *move);
+bool volumes_is_bind(const struct task *resume, const struct task *unit);
+bool volumes_is_stopped_by(const struct task *unit, const struct task *resume);
