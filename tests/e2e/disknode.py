@@ -38,11 +38,11 @@ class Loops:
             subprocess.run(["losetup", "-d", device], stderr=subprocess.DEVNULL)
         shutil.rmtree(self.dir, ignore_errors=True)
 
-    def add(self, mib=320):
+    def add(self, mib=320, *options):
         path = os.path.join(self.dir, str(len(self.devices)))
         with open(path, "wb") as f:
             f.truncate(mib * MIB)
-        device = run("losetup", "--find", "--show", path).strip()
+        device = run("losetup", "--find", "--show", *options, path).strip()
         self.devices.append(device)
         return device
 

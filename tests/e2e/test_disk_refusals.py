@@ -1,0 +1,86 @@
+"""What must not be done to a disk, or with a path: one clear line, the exit status, nothing changed."""
+import os
+import re
+import struct
+
+import pytest
+
+import disknode
+from disknode import CONF, nodeup, writes
+from lab import Lab
+from labhost import run
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+DATA, USED, SMALL, READ_ONLY, TABLE, BLANK = range(6)
+# one Linux partition
+MBR = bytes(446) + struct.pack("<BBBBBBBBII", 0, 0, 2, 0, 0x83, 0, 2, 0, 2048, 100000) + bytes(48) + b"\x55\xaa"
+REFUSED, CONFIG, SYSTEM = 73, 78, 71
+
+
+@pytest.fixture(scope="module")
+def loops():
+    with disknode.Loops() as made:
+        for index, mib in enumerate((64, 64, 1, 64, 64, 64)):
+            made.add(mib, "--read-only" if index == READ_ONLY else "--nooverlap")
+        run("mkfs.ext4", "-q", made.devices[DATA])
+        run("mkfs.ext4", "-q", made.devices[USED])
+        with open(made.devices[TABLE], "r+b") as f:
+            f.write(MBR)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def node(loops):
+    with Lab() as lab:
+        node = disknode.boot(lab, "refusals", loops.devices, {}, "")
+        node.sh("cp %s %s.plain; mkdir /other /taken /full; mount -o ro,noload /dev/xvdc /other; "
+                "mount -t tmpfs none /taken; touch /full/file" % (CONF, CONF))
+        yield node
+        node.sh("umount /other /taken", check=False)
+
+
+def state(node, loops):
+    """All that a refusal must leave as it is."""
+    return ([writes(device) for device in loops.devices],
+            node.sh("find /etc /var/lib/nodeup /var/lib/kubelet /srv /data /full 2>/dev/null | sort", check=False))
+
+
+# name: (what kube_env.yaml asks for, exit status, what the one line says)
+CASES = {
+    "data": ("device: /dev/xvdb, path: /data", REFUSED, r"xvdb|loop\d+.* not blank; nothing was written"),
+    "other file system": ("device: /dev/xvdb, path: /data, filesystem: xfs, persist: true", REFUSED, "not blank"),
+    "mounted elsewhere": ("device: /dev/xvdc, path: /data, persist: false", REFUSED, "not blank|mounted on /other"),
+    "too small": ("device: /dev/xvdd, path: /data, filesystem: xfs", CONFIG, "too small"),
+    "read-only": ("device: /dev/xvde, path: /data", CONFIG, "read-only"),
+    "partition table": ("device: /dev/xvdf, path: /data", REFUSED, "not blank"),
+    "path in use": ("device: /dev/xvdg, path: /taken", REFUSED, "/taken is in use; nothing was written"),
+    "path with files": ("device: /dev/xvdg, path: /full", REFUSED, "/full is in use; nothing was written"),
+    "relative path": ("device: /dev/xvdg, path: data", CONFIG, "'data' is not absolute"),
+    "path of the system": ("device: /dev/xvdg, path: /etc", CONFIG, "'/etc' is in use by the system"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_refused(node, loops, name):
+    asked, status, message = CASES[name]
+    if name == "data":  # of a volume that persists it would be taken as it is
+        asked += ", persist: false"
+    node.sh("{ cat %s.plain; echo 'volumeMounts: [{%s}]'; } >%s" % (CONF, asked, CONF))
+    before = state(node, loops)
+    done = nodeup(node, "apply")
+    assert state(node, loops) == before
+    assert done.returncode == status, done
+    lines = [l for l in done.stderr.splitlines() if re.search(r"FAILED|REFUSED", l)]
+    assert len(lines) == 1 and re.search(message, lines[0]), done.stderr
+    assert "success" not in done.stdout
+
+
+def test_an_absent_disk_is_waited_for_and_then_named(node, loops):
+    node.sh("{ cat %s.plain; echo 'volumeMounts: [{device: /dev/xvdz, path: /data, deviceTimeout: 2s}]'; } >%s" % (
+        CONF, CONF))
+    before = [writes(device) for device in loops.devices]
+    done = nodeup(node, "apply")
+    assert done.returncode == SYSTEM, done
+    assert "/dev/xvdz is not here" in done.stderr
+    assert [writes(device) for device in loops.devices] == before
+    assert node.exec("mountpoint", "-q", "/data").returncode
