@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include "nodeup/aws/imds_disks.h"
 #include "nodeup/tasks/volume.h"
 
@@ -72,13 +74,28 @@ static bool find_mount(const struct session *s, const char *path, struct mounted
 	return found;
 }
 
-/* By number, or for a file system that has one of its own by the disk it was mounted from. */
-static bool is_on(const struct mounted *m, const struct disks *disks)
+/* The number of a block device, links followed; "" if it is none. */
+static const char *number_of(const struct session *s, const char *path)
 {
+	autoclose int fd = -1;
+	struct err ignored;
+	struct stat st;
+
+	if (*path != '/' || io_open(s->root_fd, path, O_PATH, &fd, &ignored) < 0 ||
+	    fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
+		return "";
+	return arena_printf(s->arena, "%u:%u", major(st.st_rdev), minor(st.st_rdev));
+}
+
+/* By number, or for a file system that has one of its own by the disk it was mounted from; an array
+ * is told by its holders. */
+static bool is_on(const struct session *s, const struct mounted *m, const struct disks *disks)
+{
+	const char *source = number_of(s, m->source);
+
 	for (size_t i = 0; i < disks->n; i++)
-		if (strcmp(m->dev, disks->v[i].dev) == 0 ||
-		    strcmp(m->source, disks->v[i].node) == 0 ||
-		    strcmp(str_basename(m->source), disks->v[i].name) == 0)
+		if (strcmp(m->dev, disks->v[i].dev) == 0 || strcmp(source, disks->v[i].dev) == 0 ||
+		    strv_has(&disks->v[i].holders, str_basename(m->source)))
 			return true;
 	return false;
 }
@@ -130,7 +147,7 @@ static int check_path(struct session *s, const struct task *t, bool is_made, str
 		return refuse_path(s, v, "files that a mount would hide: move them away", e);
 	}
 	if (volume_disks(v, &s->ctx, s->arena, &disks, &missing, &ignored) == 0 &&
-	    is_on(&m, &disks))
+	    is_on(s, &m, &disks))
 		return 0;
 	return refuse_path(s, v, arena_printf(s->arena, "%s mounted there", m.source), e);
 }

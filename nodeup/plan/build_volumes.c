@@ -198,8 +198,6 @@ static int add_volume(struct plan *p, const struct node_volume *v, struct err *e
 	r = add_device_limit(p, v, &n, e);
 	if (r == 0)
 		r = v->path ? add_file_system(p, v, &n, e) : add_swap(p, v, &n, e);
-	if (r == 0 && v->binds.n && !task_kinds[TASK_MOVE])
-		r = err_config(e, "volume %s: binds are not done yet", v->name);
 	for (size_t i = 0; i < v->binds.n && r == 0; i++)
 		r = add_bind(p, v, &v->binds.v[i], e);
 	return r;

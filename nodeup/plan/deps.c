@@ -164,9 +164,10 @@ static bool is_moved_onto(const struct task *t, const struct task *unit)
 	return is_mount_of(unit, t->move.mount_point);
 }
 
+/* Its own directory, and every other that is shown from a volume: a service may use several. */
 static bool is_shown_by(const struct task *t, const struct task *unit)
 {
-	return is_mount_of(unit, t->move.source);
+	return is_mount_of(unit, t->move.source) || volumes_is_bind(unit);
 }
 
 static bool is_same_move(const struct task *t, const struct task *other)
@@ -218,15 +219,9 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_SYSCTL, is_no_mount },
 	{ TASK_UNIT, TASK_USER, is_no_mount },
 	{ TASK_UNIT, TASK_PACKAGE, is_no_mount },
-	{ TASK_UNIT, TASK_MOVE, volumes_is_moved_for },
-	{ TASK_UNIT, TASK_RESUME, volumes_is_stopped_by },
 	{ TASK_DIR, TASK_UNIT, volumes_is_below },
 	{ TASK_FILE, TASK_UNIT, volumes_is_below },
 	{ TASK_INSTALL, TASK_UNIT, volumes_is_below },
-	{ TASK_STOP, TASK_UNIT, volumes_is_its_disk },
-	{ TASK_MOVE, TASK_UNIT, volumes_is_its_disk },
-	{ TASK_MOVE, TASK_STOP, volumes_is_same_move },
-	{ TASK_RESUME, TASK_UNIT, volumes_is_bind },
 	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },

@@ -48,7 +48,7 @@ struct plan_req {
 	size_t n_etcd;
 	struct plan_claim *claims; /* EBS volumes that were to be attached */
 	size_t n_claims;
-	struct strmap etcd_hosts;  /* "etcd-a.internal.example" = "10.0.0.7" */
+	struct strmap etcd_hosts; /* "etcd-a.internal.example" = "10.0.0.7" */
 	struct strmap
 		volume_uuids; /* of volumes whose file system has another than the derived one */
 	struct strmap environment; /* AWS_REGION and friends for that unit and protokube */

@@ -110,29 +110,7 @@ bool volumes_is_below(const struct task *t, const struct task *unit)
 	return unit->unit.where && is_at_or_below(task_path(t), unit->unit.where);
 }
 
-bool volumes_is_moved_for(const struct task *t, const struct task *move)
+bool volumes_is_bind(const struct task *unit)
 {
-	return str_eq(t->unit.where, move->move.source);
-}
-
-bool volumes_is_its_disk(const struct task *move, const struct task *unit)
-{
-	return str_eq(unit->unit.where, move->move.mount_point);
-}
-
-bool volumes_is_same_move(const struct task *t, const struct task *move)
-{
-	return strcmp(t->name, move->name) == 0;
-}
-
-/* One service may use several directories: none of it starts before all are in place. */
-bool volumes_is_bind(const struct task *resume, const struct task *unit)
-{
-	(void)resume;
 	return unit->unit.where && !unit->unit.volume;
-}
-
-bool volumes_is_stopped_by(const struct task *unit, const struct task *resume)
-{
-	return strv_has(&resume->move.units, unit->unit.name);
 }

@@ -37,6 +37,23 @@ static void add(struct arena *a, struct box *b, const struct node_volume *v)
 	arena_push(a, b->w.node.volumes.v, b->w.node.volumes.n, *v);
 }
 
+static struct node_volume with_docker(struct arena *a)
+{
+	struct node_volume v = volume(a, "/mnt/disks");
+	struct strv units = strv_split(a, "docker.socket docker.service", ' ');
+
+	arena_push(a, v.binds.v, v.binds.n,
+		   (struct node_bind){ "docker", "/var/lib/docker", units, { 0 } });
+	return v;
+}
+
+static struct node_bind kubelet_bind(struct arena *a)
+{
+	return (struct node_bind){
+		"kubelet", "/var/lib/kubelet", strv_split(a, kubelet_unit, ' '), { 0 }
+	};
+}
+
 static struct box *box(struct arena *a)
 {
 	struct box *b = arena_new(a, struct box);
@@ -132,6 +149,78 @@ static void the_limit_is_the_device_s(void **state)
 	}
 }
 
+static void a_bind_asserts_that_its_content_was_moved(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct box *b = box(a);
+	const struct node_volume v = with_docker(a);
+
+	(void)state;
+	add(a, b, &v);
+	build(a, b);
+	assert_string_equal(text(b, "var-lib-docker.mount"),
+			    "[Unit]\nDescription=docker of volume /mnt/disks\n"
+			    "Documentation=man:nodeup(8)\nDefaultDependencies=no\n"
+			    "Conflicts=umount.target\nBefore=umount.target\n"
+			    "RequiresMountsFor=/mnt/disks\n"
+			    "AssertPathExists=/mnt/disks/.nodeup/var-lib-docker\n\n[Mount]\n"
+			    "What=/mnt/disks/docker\nWhere=/var/lib/docker\nType=none\n"
+			    "Options=bind,nofail\n\n[Install]\nWantedBy=local-fs.target\n");
+	assert_string_equal(text(b, "docker.service.d/20-nodeup-volumes.conf"),
+			    "[Unit]\nRequiresMountsFor=/var/lib/docker\n");
+	assert_string_equal(text(b, "kubelet.service.d/20-nodeup-volumes.conf"),
+			    "[Unit]\nRequiresMountsFor=/mnt/disks /var/lib/docker\n");
+	assert_null(plan_look(&b->plan, TASK_FILE,
+			      "/etc/systemd/system/docker.socket.d/20-nodeup-volumes.conf"));
+}
+
+static void the_order_of_a_move(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct box *b = box(a);
+	struct node_volume v = with_docker(a);
+	const struct task *chain[8];
+	size_t n = 0;
+
+	(void)state;
+	arena_push(a, v.binds.v, v.binds.n, kubelet_bind(a));
+	add(a, b, &v);
+	build(a, b);
+	chain[n++] = plan_get(&b->plan, TASK_VOLUME, "/mnt/disks");
+	chain[n++] = plan_get(&b->plan, TASK_UNIT, "mnt-disks.mount");
+	chain[n++] = plan_get(&b->plan, TASK_STOP, "/var/lib/docker");
+	chain[n++] = plan_get(&b->plan, TASK_MOVE, "/var/lib/docker");
+	chain[n++] = plan_get(&b->plan, TASK_UNIT, "var-lib-docker.mount");
+	chain[n++] = plan_get(&b->plan, TASK_RESUME, "/var/lib/docker");
+	chain[n++] = plan_get(&b->plan, TASK_UNIT, docker_unit);
+	for (size_t i = 0; i + 1 < n; i++)
+		assert_true(is_after(chain[i + 1], chain[i]));
+	assert_true(chain[5]->always);
+	assert_string_equal(chain[3]->move.source, "/var/lib/docker");
+	assert_string_equal(chain[3]->move.target, "/mnt/disks/docker");
+	assert_string_equal(chain[3]->move.mount_point, "/mnt/disks");
+	assert_int_equal(chain[3]->move.units.n, 2);
+	/* docker may use more than one directory that is moved */
+	assert_true(is_after(chain[5], plan_get(&b->plan, TASK_UNIT, "var-lib-kubelet.mount")));
+}
+
+static void what_is_below_a_mount_is_written_after_it(void **state)
+{
+	static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
+	autoarena struct arena *a = arena_new_empty();
+	struct box *b = box(a);
+	struct node_volume v = volume(a, "/mnt/disks");
+	const struct task *mount;
+
+	(void)state;
+	arena_push(a, v.binds.v, v.binds.n, kubelet_bind(a));
+	add(a, b, &v);
+	build(a, b);
+	mount = plan_get(&b->plan, TASK_UNIT, "var-lib-kubelet.mount");
+	assert_true(is_after(plan_get(&b->plan, TASK_FILE, kubeconfig), mount));
+	assert_false(is_after(plan_get(&b->plan, TASK_FILE, "/etc/sysconfig/kubelet"), mount));
+}
+
 static void an_inner_mount_waits_for_the_outer(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -208,7 +297,7 @@ static void without_an_instance_id(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct box *b = box(a);
-	const struct node_volume v = volume(a, "/mnt/disks");
+	const struct node_volume v = with_docker(a);
 	struct err e;
 
 	(void)state;
@@ -233,6 +322,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_volume_is_a_task_and_a_mount_unit),
 		cmocka_unit_test(the_limit_is_the_device_s),
+		cmocka_unit_test(a_bind_asserts_that_its_content_was_moved),
+		cmocka_unit_test(the_order_of_a_move),
+		cmocka_unit_test(what_is_below_a_mount_is_written_after_it),
 		cmocka_unit_test(an_inner_mount_waits_for_the_outer),
 		cmocka_unit_test(swap_is_a_swap_unit),
 		cmocka_unit_test(whose_the_uuid_is),

@@ -1,0 +1,98 @@
+"""What docker and kubelet have on the root volume is moved to the disk they get, and from then on they
+never start without it: not after a reboot, and not when the disk is empty after stop and start."""
+import os
+
+import pytest
+
+import disknode
+from disknode import findmnt, nodeup
+from lab import Lab
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+DOCUMENTS = """volumeMounts:
+- device: /dev/xvdb
+  path: /mnt/disks
+  persist: false
+  binds:
+  - {source: docker, target: /var/lib/docker}
+  - {source: kubelet, target: /var/lib/kubelet}
+"""
+KEPT = "/var/lib/docker/volumes/kept/_data/file"
+
+
+@pytest.fixture(scope="module")
+def loops():
+    with disknode.Loops() as made:
+        made.add(1024)
+        yield made
+
+
+@pytest.fixture(scope="module")
+def node(loops):
+    with Lab() as lab:
+        node = disknode.boot(lab, "moves", loops.devices, {"/mnt/disks": 0}, DOCUMENTS, docker_dir=False)
+        node.wait_active("docker.service", 300)
+        node.sh("docker volume create kept && echo precious >%s && ln -s file %s.link && "
+                "mkdir -p /var/lib/kubelet/old && echo kubelet >/var/lib/kubelet/old/file" % (KEPT, KEPT))
+        yield node
+
+
+def in_place(node):
+    for target in ("/var/lib/docker", "/var/lib/kubelet"):
+        found = findmnt(node, target)
+        assert found and found["fstype"] == "ext4", (target, found)
+        source = node.sh("findmnt -n -o FSROOT --mountpoint " + target).strip()
+        assert source == "/" + os.path.basename(target)
+    assert node.show("docker.service", "ActiveState")["ActiveState"] == "active"
+    assert node.show("kubelet.service", "ActiveState")["ActiveState"] == "active"
+
+
+def entered(node, unit):
+    return int(node.show(unit, "ActiveEnterTimestampMonotonic")["ActiveEnterTimestampMonotonic"])
+
+
+def test_content_is_moved_and_docker_goes_on_with_it(node):
+    pid = node.show("docker.service", "MainPID")["MainPID"]
+    done = nodeup(node)
+    assert done.returncode == 0, done
+    in_place(node)
+    assert node.show("docker.service", "MainPID")["MainPID"] != pid
+    assert node.sh("cat %s %s.link /var/lib/kubelet/old/file" % (KEPT, KEPT)) == "precious\nprecious\nkubelet\n"
+    assert "kept" in node.sh("docker volume ls -q").split()
+    assert node.sh("test -e /var/lib/kubelet/kubeconfig && echo yes") == "yes\n"
+    assert entered(node, "var-lib-docker.mount") < entered(node, "docker.service")
+
+
+def test_a_second_run_stops_nothing(node):
+    pids = {unit: node.show(unit, "MainPID", "NRestarts") for unit in ("docker.service", "kubelet.service")}
+    planned, again = nodeup(node, "plan"), nodeup(node)
+    assert planned.returncode == 0, planned
+    assert again.returncode == 0, again
+    assert {unit: node.show(unit, "MainPID", "NRestarts") for unit in pids} == pids
+
+
+def test_a_reboot_mounts_before_docker(node):
+    node.reboot()
+    node.wait_active("docker.service", 300)
+    assert entered(node, "var-lib-docker.mount") < entered(node, "docker.service")
+    assert node.sh("cat " + KEPT) == "precious\n"
+    done = nodeup(node)
+    assert done.returncode == 0, done
+    in_place(node)
+
+
+def test_docker_does_not_start_on_the_bare_directory(node, loops):
+    """Stop and start: the same machine, an empty disk, and at first nobody who makes it anew."""
+    node.exec("systemctl", "poweroff", "--no-block")
+    node.machine.wait(120)
+    loops.fresh(loops.devices[0])
+    node.start_machine()
+    node.wait(lambda: node.show("multi-user.target", "ActiveState")["ActiveState"] == "active", 300, "the boot")
+    node.exec("systemctl", "start", "docker.service")
+    # not even tried: docker would fail on this directory by itself, having no overlay on an overlay
+    assert node.show("docker.service", "ExecMainStartTimestampMonotonic") == {"ExecMainStartTimestampMonotonic": "0"}
+    assert not findmnt(node, "/var/lib/docker")
+    done = nodeup(node)
+    assert done.returncode == 0, done
+    in_place(node)
+    assert entered(node, "var-lib-docker.mount") < entered(node, "docker.service")

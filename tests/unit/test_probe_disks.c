@@ -1,0 +1,72 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nodeup/probe_disks.h"
+#include "tests/unit/cloud.h"
+#include "tests/unit/disk_box.h"
+
+static const struct box_disk ebs = { .name = "nvme0n1",
+				     .model = "Amazon Elastic Block Store",
+				     .serial = "vol0abc" };
+
+/* How many disks of the instance store a machine has, by what it shows and by what IMDS promises. */
+static int64_t count(struct disk_box *b, struct imds *m, struct facts *f)
+{
+	struct err e = { 0 };
+
+	if (probe_instance_store(b->arena, b->host.root_fd, m, f, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_true(f->instance_store.set);
+	return f->instance_store.v;
+}
+
+static void what_the_machine_shows(void **state)
+{
+	struct disk_box b;
+	struct facts none = { 0 }, some = { 0 }, given = { .instance_store = { true, 7 } };
+
+	(void)state;
+	disk_box_new(&b);
+	disk_box_add(&b, &ebs);
+	assert_int_equal(count(&b, NULL, &none), 0);
+	for (int i = 1; i <= 2; i++)
+		disk_box_add(&b, &(struct box_disk){
+					 .name = i == 1 ? "nvme1n1" : "nvme2n1",
+					 .model = "Amazon EC2 NVMe Instance Storage",
+					 .serial = i == 1 ? "AWS1" : "AWS2",
+				 });
+	assert_int_equal(count(&b, NULL, &some), 2);
+	assert_int_equal(count(&b, NULL, &given), 7);
+	disk_box_done(&b);
+}
+
+static void what_imds_promises(void **state)
+{
+	struct cloud *c = cloud_start(NULL);
+	struct imds *m = imds_new(c->http);
+	struct facts f = { 0 };
+	struct disk_box b;
+
+	(void)state;
+	disk_box_new(&b);
+	disk_box_add(&b, &ebs);
+	cloud_tell(c, CLOUD_IMDS, "/__set?path=block-device-mapping/ephemeral0&value=sdb");
+	cloud_tell(c, CLOUD_IMDS, "/__set?path=block-device-mapping/root&value=sda1");
+	assert_int_equal(count(&b, m, &f), 1);
+	disk_box_done(&b);
+	imds_free(m);
+	cloud_stop(c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_machine_shows),
+		cmocka_unit_test(what_imds_promises),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
