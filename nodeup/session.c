@@ -45,14 +45,11 @@ char *session_own_unit(struct arena *a)
 
 static struct strmap unit_environment(struct arena *a)
 {
-	static const char *const names[] = { "AWS_REGION",
-					     "AWS_ENDPOINT_URL",
-					     "AWS_ENDPOINT_URL_S3",
-					     "S3_ENDPOINT",
-					     "S3_REGION",
-					     "S3_ACCESS_KEY_ID",
-					     "S3_SECRET_ACCESS_KEY",
-					     "AWS_EC2_METADATA_SERVICE_ENDPOINT" };
+	static const char *const names[] = {
+		"AWS_REGION",           "AWS_ENDPOINT_URL",     "AWS_ENDPOINT_URL_S3",
+		"AWS_ENDPOINT_URL_EC2", "S3_ENDPOINT",          "S3_REGION",
+		"S3_ACCESS_KEY_ID",     "S3_SECRET_ACCESS_KEY", "AWS_EC2_METADATA_SERVICE_ENDPOINT"
+	};
 	struct strmap env = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {

@@ -5,6 +5,7 @@
 
 static const char legacy_cluster[] = "KubernetesCluster";
 static const char cluster_prefix[] = "kubernetes.io/cluster/";
+static const char any_role[] = "k8s.io/role/*"; /* of which these two are looked for */
 static const char *const roles[] = { "k8s.io/role/master", "k8s.io/role/control-plane" };
 
 /* It becomes part of a host name. */
@@ -113,12 +114,9 @@ static struct strv one(struct arena *a, const char *value)
 static struct ec2_filters by_cluster(struct arena *a, const char *key, struct strv values)
 {
 	struct ec2_filters f = { 0 };
-	struct strv either = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
-		strv_add(a, &either, roles[i]);
 	add_filter(a, &f, arena_printf(a, "tag:%s", key), values);
-	add_filter(a, &f, "tag-key", either);
+	add_filter(a, &f, "tag-key", one(a, any_role));
 	return f;
 }
 

@@ -16,6 +16,7 @@ A list of volumes has two a page.  LOG gets a line for each action: its name and
                         the next N requests for A get that; hang=1: no answer
 """
 import collections
+import fnmatch
 import hashlib
 import hmac
 import json
@@ -191,7 +192,7 @@ class Handler(BaseHTTPRequestHandler):
     def passes(self, name, volume, key, values):
         tags = volume.get("tags", {})
         if key == "tag-key":
-            return any(v in tags for v in values)
+            return any(fnmatch.fnmatchcase(t, v) for t in tags for v in values)
         if key.startswith("tag:"):
             return tags.get(key[4:]) in values
         if key == "availability-zone":

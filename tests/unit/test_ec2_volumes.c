@@ -317,8 +317,7 @@ static void test_filters(void **state)
 	for (size_t i = 0; i < n; i++) {
 		assert_int_equal(all[i].n, 3);
 		assert_string_equal(all[i].v[1].name, "tag-key");
-		assert_string_equal(all[i].v[1].values.v[0], "k8s.io/role/master");
-		assert_string_equal(all[i].v[1].values.v[1], "k8s.io/role/control-plane");
+		assert_string_equal(all[i].v[1].values.v[0], "k8s.io/role/*");
 		assert_string_equal(all[i].v[2].name, "availability-zone");
 		assert_string_equal(all[i].v[2].values.v[0], "us-west-2a");
 	}
