@@ -30,7 +30,7 @@ OK, PENDING, USAGE, INTEGRITY, NET, SYSTEM, REFUSED, BUSY, CONFIG = 0, 2, 64, 65
 DOCUMENTED = {OK, PENDING, USAGE, INTEGRITY, NET, SYSTEM, REFUSED, BUSY, CONFIG}
 
 # No run may take longer; what should end sooner says so itself.
-PATIENCE = 15
+PATIENCE = 60
 ENV = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"}
 
 KUBELET, KUBECTL, CNI, UTILS, PROTOKUBE = "kubelet", "kubectl", "cni-1.tar.gz", "utils.tar.gz", "protokube.tar.gz"
