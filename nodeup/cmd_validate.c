@@ -27,8 +27,10 @@ static int load(struct cli *cli, int root_fd, struct http *http, struct bootstra
 	struct plan plan;
 	int r = settings_load(cli->arena, root_fd, cli->strict, &warnings, &settings, e);
 
-	if (r >= 0)
-		r = bootstrap_load(cli->arena, &req, b, e);
+	if (r < 0)
+		return r;
+	http_add_settings(http, &settings.url_rewrites, settings_ca(&settings));
+	r = bootstrap_load(cli->arena, &req, b, e);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < warnings.n; i++)

@@ -61,19 +61,13 @@ static struct strmap unit_environment(struct arena *a)
 	return env;
 }
 
-/* Whether the environment names a CA bundle. */
-static bool named_ca(void)
-{
-	return !str_is_empty(getenv("SSL_CERT_FILE")) || !str_is_empty(getenv("AWS_CA_BUNDLE"));
-}
-
 /* A server that says nothing at all is not listened to for longer than documents are waited for. */
 static int open_http(struct session *s, const struct session_req *req, struct err *e)
 {
 	const int64_t silence = req->patience_ns < SILENCE_NS ? req->patience_ns + DUR_MS : 0;
 	const struct http_opts opts = {
 		.root_fd = s->host_fd,
-		.ca_file = named_ca() ? NULL : s->settings.ca_bundle,
+		.ca_file = settings_ca(&s->settings),
 		.connect_timeout_ns = silence,
 		.header_timeout_ns = silence,
 	};
@@ -102,7 +96,7 @@ static int take_settings(struct session *s, struct err *e)
 		return r;
 	for (; n < s->settings.url_rewrites.n; n++)
 		strv_add(s->arena, &more, s->settings.url_rewrites.v[n]);
-	http_add_settings(s->http, &more, ca || named_ca() ? NULL : s->settings.ca_bundle);
+	http_add_settings(s->http, &more, ca ? NULL : settings_ca(&s->settings));
 	return 0;
 }
 

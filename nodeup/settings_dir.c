@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
@@ -87,6 +88,14 @@ int settings_of_document(struct arena *a, const struct settings_doc *doc, struct
 				      "%s: publicKeys: not used, %s has the keys of this machine",
 				      tree_where(a, &doc->public_keys->pos), settings_dir));
 	return settings_add(a, doc, false, s, e);
+}
+
+const char *settings_ca(const struct settings *s)
+{
+	const bool named = !str_is_empty(getenv("SSL_CERT_FILE")) ||
+			   !str_is_empty(getenv("AWS_CA_BUNDLE"));
+
+	return named ? NULL : s->ca_bundle;
 }
 
 int settings_bake_keys(struct arena *a, int root_fd, const char *cluster,

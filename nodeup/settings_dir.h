@@ -11,6 +11,8 @@ extern const char settings_dir[];
  * errors if strict. */
 int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnings,
 		  struct settings *ret, struct err *e) must_check;
+/* The CA bundle, unless the environment names another; NULL: none is set. */
+const char *settings_ca(const struct settings *s);
 /* Keep the public keys of a document for the machines that an image will be. */
 int settings_bake_keys(struct arena *a, int root_fd, const char *cluster,
 		       const struct settings_doc *doc, struct err *e) must_check;

@@ -223,6 +223,16 @@ def test_rewrites(world, signed, place):
     world.converge()
 
 
+@pytest.mark.parametrize("command", ["validate", "plan"])
+def test_rewrites_and_documents(world, signed, command):
+    """The machine's are for documents, too, whoever reads them."""
+    url = world.serve("kube_env.yaml", world.env_text().encode()).urls[0]
+    world.config_base, conf = None, url.replace(world.origin.base, "https://gone.invalid")
+    assert world.run(command, conf=conf, timeout=60).code not in (OK, PENDING)
+    signed.of_machine(urlRewrites=[f"https://gone.invalid={world.origin.base}"])
+    assert world.run(command, conf=conf, timeout=60).code in (OK, PENDING)
+
+
 @pytest.mark.parametrize("place", ["machine", "document"])
 def test_ca_bundle(world, signed, place):
     for name, asset in world.assets.items():
