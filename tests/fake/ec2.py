@@ -2,12 +2,12 @@
 """EC2's Query API as far as an instance needs it, strict: what the real one refuses is refused with its
 error document, and attaching is atomic.
 
-usage: ec2.py ADDRESS PORT STATE.json [LOG]
+usage: ec2.py ADDRESS PORT STATE.json [LOG [--stay]]
 
 STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
              "instances": {id: {"zone", "ip", "tags": {}, "devices": [names]}},
              "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment"}}}
-A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
+It ends with its standard input, unless it is to stay.  A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
 
     /__put              body: another state, or parts of it
     /__get              the state
@@ -261,11 +261,10 @@ def main():
     server.lock, server.faults, server.actions = threading.RLock(), collections.OrderedDict(), []
     server.log = open(sys.argv[4], "a") if len(sys.argv) > 4 else None
     print(server.server_address[1], flush=True)
-    if sys.stdin and not sys.stdin.isatty():
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        sys.stdin.read()
-    else:
+    if sys.argv[5:] == ["--stay"]:
         server.serve_forever()
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    sys.stdin.read()
 
 
 if __name__ == "__main__":
