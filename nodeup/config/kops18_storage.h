@@ -38,5 +38,7 @@ int storage_driver(struct kops18_build *b) must_check;
 /* Check and take over what mkfs and mount are told; tree and path are the item's, for messages. */
 int storage_options(struct kops18_build *b, const struct tree *tree, const char *path,
 		    const struct storage_mount *m, struct node_volume *v) must_check;
+/* kubelet of 1.8 and later does not start where there is swap, unless it is told to. */
+int storage_swap(struct kops18_build *b) must_check;
 /* Append what one list of volumeMounts wants; tree NULL: nothing. */
 int storage_mounts(struct kops18_build *b, const struct tree *list) must_check;

@@ -81,6 +81,7 @@ struct kubelet_spec {
 	const char *enforce_node_allocatable;
 	struct opt_dur runtime_request_timeout;
 	struct opt_dur volume_stats_agg_period;
+	struct opt_bool fail_swap_on;
 };
 
 struct kube_proxy_spec {

@@ -73,7 +73,8 @@ static void selectors_beyond_a_path(void **state)
 		   "- {tag: k8s.io/etcd/main=a/a=b, path: /c}\n"
 		   "- {devices: [/dev/sdf, /dev/xvdg], path: /d, raid: raid1}\n"
 		   "- {device: /dev/sdh, filesystem: swap}\n"
-		   "- {device: /dev/sdi, filesystem: swap}\n");
+		   "- {device: /dev/sdi, filesystem: swap}\n"
+		   "kubelet:\n  failSwapOn: false\n");
 	const struct node_volume *v;
 
 	(void)state;
@@ -327,6 +328,24 @@ static void bad_items(void **state)
 	}
 }
 
+/* kubelet of 1.8 would be down, and nothing would say why but its journal. */
+static void swap_and_a_kubelet_that_refuses_it(void **state)
+{
+	static const char swap[] = "volumeMounts:\n- {device: /dev/sdh, filesystem: swap}\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct world w;
+
+	(void)state;
+	refused(group(a, swap), "ig:2:3: swap: kubelet would not start with it; set "
+				"kubelet.failSwapOn to false, or leave it out");
+	refused(group(a, arena_printf(a, "%skubelet:\n  failSwapOn: true\n", swap)),
+		"ig:2:3: swap: kubelet would not start with it; set kubelet.failSwapOn to false, or "
+		"leave it out");
+	w = group(a, arena_printf(a, "%skubelet:\n  failSwapOn: false\n", swap));
+	world_must_build(&w);
+	assert_int_equal(w.node.volumes.n, 1);
+}
+
 /* Each is a list of volumeMounts, and what is wrong with it as a whole. */
 static void bad_lists(void **state)
 {
@@ -394,6 +413,7 @@ static void a_name_that_changes_is_warned_of(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(swap_and_a_kubelet_that_refuses_it),
 		cmocka_unit_test(kops_volume_mounts),
 		cmocka_unit_test(selectors_beyond_a_path),
 		cmocka_unit_test(binds_and_their_users),
