@@ -23,6 +23,7 @@ CFLAGS   += -std=gnu17 -O2 -g -fPIE -pthread -ffunction-sections -fdata-sections
             -Wno-format-nonliteral -Wno-missing-field-initializers -Wvla -Wundef -Wpointer-arith \
             -Wwrite-strings -Wcast-align -Wimplicit-fallthrough
 LDFLAGS  += -pthread -Lbuild/deps/lib -Wl,--gc-sections,-z,relro,-z,now,-z,noexecstack,--fatal-warnings
+comma    := ,
 LDLIBS   := -Wl,-Bstatic,--start-group $(LIBS:%=-l%) -Wl,--end-group
 DYNAMIC  := -Wl,-Bdynamic
 ifdef SAN
@@ -32,10 +33,10 @@ LDFLAGS  += -pie
 LDLIBS   += $(DYNAMIC)
 else
 CFLAGS   += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
-STATIC   := -static-pie -Wl,--wrap=dlopen
+# Half a megabyte of relocations in some kilobytes, where the linker knows how.
+STATIC   := -static-pie -Wl,--wrap=dlopen$(if $(filter x86_64,$(shell uname -m)),$(comma)-z$(comma)pack-relative-relocs)
 STUBS    := $(O)/nodeup/base/nss_stubs.o
 endif
-comma    := ,
 
 # A unit test is one file; what the tests share (and the fakes of our own interfaces) is linked to each.
 # Every other x.c of tests/fake and tests/e2e, with x_*.c or by itself, is a static program of its own.
