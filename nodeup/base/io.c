@@ -140,6 +140,21 @@ int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_
 	return 0;
 }
 
+int io_remove(int root_fd, const char *path, struct err *e)
+{
+	autoclose int dir_fd = -1;
+	const char *name;
+	int r = io_open_parent(root_fd, path, &dir_fd, &name, e);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return r;
+	if (unlinkat(dir_fd, name, 0) < 0 && errno != ENOENT)
+		return err_sys(e, "remove %s", path);
+	return fsync(dir_fd) < 0 ? err_sys(e, "sync the folder of %s", path) : 0;
+}
+
 static bool is_dir(int root_fd, const char *path)
 {
 	autoclose int fd = open_below(root_fd, path, O_PATH | O_DIRECTORY, 0);

@@ -45,6 +45,9 @@ int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
 	       const struct io_attr *attr, struct err *e) must_check;
 
+/* Remove a file, durably; one that is not there is fine. */
+int io_remove(int root_fd, const char *path, struct err *e) must_check;
+
 /* Create a directory and its missing parents (0755, root). The last one gets mode if it is new. */
 int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e) must_check;
 

@@ -9,23 +9,6 @@ static const char env_file[] = "/etc/sysconfig/kops-configuration";
 /* systemd 229 was the first to take "infinity" here; a oneshot of an older one has no timeout */
 enum { SYSTEMD_INFINITY = 229 };
 
-/* One assignment of an Environment= line: '%' is a specifier there, '$' is nothing special. */
-static const char *assignment(struct arena *a, const char *key, const char *value)
-{
-	char *text = arena_alloc(a, strlen(key) + 2 * strlen(value) + sizeof("\"=\""));
-	char *out = stpcpy(stpcpy(stpcpy(text, "\""), key), "=");
-
-	for (; *value; value++) {
-		if (strchr("\"\\", *value))
-			*out++ = '\\';
-		if (*value == '%')
-			*out++ = '%';
-		*out++ = *value;
-	}
-	*out = '"';
-	return text;
-}
-
 static int add_environment(struct plan *p, struct unit *u, bool *ret_has_file, struct err *e)
 {
 	struct strmap open = { 0 }, secret = { 0 };
@@ -33,7 +16,8 @@ static int add_environment(struct plan *p, struct unit *u, bool *ret_has_file, s
 
 	plan_environment(p, &open, &secret);
 	for (size_t i = 0; i < open.n; i++)
-		strv_add(p->arena, &shown, assignment(p->arena, open.v[i].key, open.v[i].value));
+		strv_add(p->arena, &shown,
+			 plan_assignment(p->arena, open.v[i].key, open.v[i].value));
 	if (shown.n)
 		unit_set(p->arena, u, "Service", "Environment", strv_join(p->arena, &shown, " "));
 	unit_set(p->arena, u, "Service", "EnvironmentFile", "-/etc/environment");

@@ -167,14 +167,17 @@ static struct task *add_unit_file(struct plan *p, const char *env, struct err *e
 /* docker reads KEY=value up to the end of the line, without quoting. */
 static int add_env_file(struct plan *p, const struct strmap *secret, struct err *e)
 {
+	static const char marker[] = "# Written by nodeup for protokube\n";
 	struct strv lines = { 0 };
+	const struct task *t;
 
+	strv_add(p->arena, &lines, marker);
 	for (size_t i = 0; i < secret->n; i++)
 		strv_add(p->arena, &lines,
 			 arena_printf(p->arena, "%s=%s\n", secret->v[i].key, secret->v[i].value));
-	if (secret->n && !plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e))
-		return -EINVAL;
-	return 0;
+	t = secret->n ? plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e)
+		      : plan_no_file(p, env_file, marker, e);
+	return t ? 0 : -EINVAL;
 }
 
 static int add_service(struct plan *p, struct err *e)
@@ -185,6 +188,7 @@ static int add_service(struct plan *p, struct err *e)
 	int r;
 
 	plan_environment(p, &open, &secret);
+	plan_proxy_variables(p, n->proxy.is_secret ? &secret : &open);
 	if (is_archive(n->protokube.source) && !plan_image(p, &n->protokube, e))
 		return -EINVAL;
 	r = add_env_file(p, &secret, e);

@@ -4,6 +4,7 @@
 #include "nodeup/plan/volumes.h"
 
 static const char unit_dir[] = "/etc/systemd/system/";
+static const char manager_dir[] = "/etc/systemd/system.conf.d/";
 static const char manifest_dir[] = "/etc/kubernetes/manifests/";
 
 /* What has to be in place before a unit starts beside its own inputs: another unit, and what the
@@ -82,7 +83,8 @@ static bool may_be_member_of(const struct task *t, const struct task *unpack)
 static bool is_unit_file(const struct task *t, const struct task *file)
 {
 	(void)t;
-	return str_has_prefix(file->file.path, unit_dir);
+	return str_has_prefix(file->file.path, unit_dir) ||
+	       str_has_prefix(file->file.path, manager_dir);
 }
 
 static bool is_runtime(const struct task *t, const struct task *unit)

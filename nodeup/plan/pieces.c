@@ -193,3 +193,19 @@ bool plan_uses_gossip(const struct plan *p)
 {
 	return str_has_suffix(p->req->node->master_internal_name, ".k8s.local");
 }
+
+const char *plan_assignment(struct arena *a, const char *key, const char *value)
+{
+	char *text = arena_alloc(a, strlen(key) + 2 * strlen(value) + sizeof("\"=\""));
+	char *out = stpcpy(stpcpy(stpcpy(text, "\""), key), "=");
+
+	for (; *value; value++) {
+		if (strchr("\"\\", *value))
+			*out++ = '\\';
+		if (*value == '%')
+			*out++ = '%';
+		*out++ = *value;
+	}
+	*out = '"';
+	return text;
+}

@@ -48,5 +48,12 @@ int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e) must_c
 const char *plan_api_server(const struct plan *p);
 /* Split the request's environment: what may be shown in a unit, and what may not (credentials). */
 void plan_environment(const struct plan *p, struct strmap *ret_open, struct strmap *ret_secret);
+/* One assignment of an Environment= line: '%' is a specifier there, '$' is nothing special. */
+const char *plan_assignment(struct arena *a, const char *key, const char *value);
+/* What the cluster's proxy is called in an environment; nothing is added without one. */
+void plan_proxy_variables(const struct plan *p, struct strmap *ret);
+/* Whether the unit is told of the cluster's proxy, and the file that tells it when there is a login. */
+bool plan_is_proxied(const struct plan *p, const char *unit);
+extern const char plan_proxy_env_file[];
 /* Whether names are spread by gossip (".k8s.local") instead of DNS. */
 bool plan_uses_gossip(const struct plan *p);

@@ -14,6 +14,7 @@ const struct plan_builder plan_builders[] = {
 	{ .name = "directories", .build = build_directories },
 	{ .name = "assets", .build = build_assets },
 	{ .name = "users", .build = build_users, .master_only = true },
+	{ .name = "egress-proxy", .build = build_egress_proxy },
 	{ .name = "packages", .build = build_packages },
 	{ .name = "upgrades", .build = build_upgrades },
 	{ .name = "ntp", .build = build_ntp },
@@ -90,9 +91,10 @@ static struct task *add_file(struct plan *p, const struct task_file *file, struc
 {
 	struct task *t = plan_at(p, file->path);
 
-	if (t && (t->kind != TASK_FILE || t->file.attr.mode != file->attr.mode ||
-		  t->file.secret != file->secret || t->file.len != file->len ||
-		  memcmp(t->file.content, file->content, file->len) != 0))
+	if (t &&
+	    (t->kind != TASK_FILE || !str_eq(t->file.unwanted, file->unwanted) ||
+	     t->file.attr.mode != file->attr.mode || t->file.secret != file->secret ||
+	     t->file.len != file->len || memcmp(t->file.content, file->content, file->len) != 0))
 		return conflict(p, t, e);
 	if (t)
 		return t;
@@ -109,6 +111,18 @@ struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char
 		.content = content,
 		.len = strlen(content),
 		.attr = { .mode = mode },
+	};
+
+	return add_file(p, &file, e);
+}
+
+struct task *plan_no_file(struct plan *p, const char *path, const char *marker, struct err *e)
+{
+	const struct task_file file = {
+		.path = path,
+		.content = "",
+		.secret = true,
+		.unwanted = marker,
 	};
 
 	return add_file(p, &file, e);
@@ -173,6 +187,8 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err
 	for (size_t i = 0; i < p->n; i++)
 		if (is_text_of(p->tasks[i], name))
 			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->file.path);
+	if (p->req->node->proxy.is_secret && plan_is_proxied(p, name))
+		strv_add(p->arena, &t->unit.inputs, plan_proxy_env_file);
 	return t;
 }
 

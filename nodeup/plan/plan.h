@@ -87,6 +87,8 @@ extern const size_t plan_n_builders;
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e);
 struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
 		       struct err *e);
+/* A file that is not wanted: one that begins with marker is removed, any other is left. */
+struct task *plan_no_file(struct plan *p, const char *path, const char *marker, struct err *e);
 /* As plan_file, content never shown. */
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
 			 struct err *e);

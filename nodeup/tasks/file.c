@@ -4,6 +4,30 @@
 #include "nodeup/tasks/owner.h"
 #include "nodeup/tasks/state.h"
 
+enum { OURS_MAX = 64 << 10 };
+
+/* What somebody else wrote there stays. */
+static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			  struct err *e)
+{
+	autobuf struct buf now = BUF_INIT(OURS_MAX);
+	struct stat st;
+	int r = io_stat(ctx->root_fd, t->file.path, &st, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return TASK_EQUAL;
+	if (r < 0)
+		return r;
+	if (!S_ISREG(st.st_mode) || st.st_size > OURS_MAX)
+		return TASK_EQUAL;
+	r = io_read(ctx->root_fd, t->file.path, &now, e);
+	if (r < 0)
+		return r;
+	return str_has_prefix(buf_str(&now), t->file.unwanted)
+		       ? task_differs(diff, "not wanted any more")
+		       : TASK_EQUAL;
+}
+
 static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {
@@ -12,8 +36,11 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	struct digest want;
 	struct io_attr attr = f->attr;
 	struct stat st;
-	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
+	int r;
 
+	if (f->unwanted)
+		return unwanted_check(t, ctx, diff, e);
+	r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
 	/* nobody to have it */
 	if (r == -ENOENT)
 		return TASK_EQUAL;
@@ -58,6 +85,8 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	(void)run;
 	if (r < 0)
 		return r;
+	if (f->unwanted)
+		return io_remove(ctx->root_fd, f->path, e) < 0 ? err_code(e) : TASK_DONE;
 	r = task_make_room(ctx, f->path, e);
 	if (r < 0)
 		return r;
@@ -71,6 +100,9 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 
 static void file_inputs(const struct task *t, struct digest_ctx *d)
 {
+	/* as if there were no such task: what never was is no change either */
+	if (t->file.unwanted)
+		return;
 	digest_update(d, t->file.path, strlen(t->file.path) + 1);
 	digest_update(d, t->file.content, t->file.len);
 }

@@ -45,6 +45,8 @@ struct task_file {
 	bool if_absent;    /* a file that is there is right, whatever it says */
 	bool secret;       /* content never shown, not even in a diff */
 	const char *owner; /* instead of attr's ids; a user that is not there: no file for him */
+	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */
+	const char *unwanted;
 };
 
 struct task_asset {

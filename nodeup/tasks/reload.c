@@ -25,11 +25,12 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		struct bus_unit u;
 		int r;
 
-		if (need->kind != TASK_FILE || !str_has_prefix(path, unit_dir))
+		if (need->kind != TASK_FILE)
 			continue;
 		if (ctx->changed && ctx->changed[need->index])
 			return task_differs(diff, "%s changes", path);
-		if (!ctx->bus)
+		/* of the manager's own settings it does not say whether it has read them */
+		if (!ctx->bus || !str_has_prefix(path, unit_dir) || need->file.unwanted)
 			continue;
 		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
 		if (r < 0)

@@ -226,6 +226,7 @@ static void the_worker_has_the_kubelet_of_kops(void **state)
 	assert_false(unit->unit.last);
 	assert_string_equal(unit->unit.health_url, "http://127.0.0.1:10248/healthz");
 	assert_string_equal(strv_join(a, &unit->unit.inputs, " "),
+			    "/etc/systemd/system/kubelet.service.d/20-kops-proxy.conf "
 			    "/etc/systemd/system/kubelet.service /usr/local/bin/kubelet "
 			    "/etc/sysconfig/kubelet /var/lib/kubelet/kubeconfig");
 	assert_int_equal(plan_get(&p, TASK_INSTALL, "/usr/local/bin/kubelet")->install.mode, 0755);
@@ -250,6 +251,7 @@ static void docker_gets_options_and_a_dropin(void **state)
 		    "EnvironmentFile=-/etc/environment\n");
 	assert_true(unit->unit.enable);
 	assert_string_equal(strv_join(a, &unit->unit.inputs, " "),
+			    "/etc/systemd/system/docker.service.d/20-kops-proxy.conf "
 			    "/etc/systemd/system/docker.service.d/10-kops.conf "
 			    "/etc/sysconfig/docker");
 }

@@ -183,6 +183,27 @@ static void what_is_a_persons_has_his_ids(void **state)
 	assert_int_equal(check(w, &f), TASK_EQUAL);
 }
 
+/* Absent, ours, somebody else's, applied twice. */
+static void unwanted_file_four_ways(void **state)
+{
+	struct world *w = *state;
+	struct task t = file_task("/etc/apt/x", "", 0);
+	struct stat st;
+
+	t.file.unwanted = "// ours";
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	apply(w, &t);
+	scratch_write(&w->root, "/etc/apt/x", "// ours\nline\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "not wanted any more");
+	apply(w, &t);
+	assert_false(scratch_stat(&w->root, "/etc/apt/x", &st));
+	apply(w, &t);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	scratch_write(&w->root, "/etc/apt/x", "# // ours\n");
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+}
+
 static void file_replaces_a_link(void **state)
 {
 	struct world *w = *state;
@@ -450,6 +471,7 @@ int main(void)
 		WORLD_TEST(dir_is_no_file),
 		WORLD_TEST(file_four_ways),
 		WORLD_TEST(what_is_a_persons_has_his_ids),
+		WORLD_TEST(unwanted_file_four_ways),
 		WORLD_TEST(file_replaces_a_link),
 		WORLD_TEST(file_if_absent_is_never_touched),
 		WORLD_TEST(only_an_empty_directory_gives_way_to_a_file),

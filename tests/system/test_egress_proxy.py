@@ -1,0 +1,76 @@
+"""A cluster's proxy in files of our own: there while the cluster has one, gone when it has none, and with a login for
+root alone."""
+
+import stat
+
+import pytest
+import yaml
+
+UNITS = ("docker.service", "kubelet.service", "kops-configuration.service")
+DROPINS = ["etc/systemd/system/%s.d/20-kops-proxy.conf" % unit for unit in UNITS]
+OPEN = [*DROPINS, "etc/systemd/system.conf.d/20-kops-proxy.conf", "etc/apt/apt.conf.d/31kops-proxy"]
+LOGIN = [*DROPINS, "etc/sysconfig/kops-proxy", "etc/apt/apt.conf.d/31kops-proxy"]
+EVERY = {*OPEN, *LOGIN}
+
+
+def set_proxy(world, proxy):
+    def change(text):
+        document = yaml.safe_load(text)
+        document["spec"]["egressProxy"] = proxy
+        return yaml.safe_dump(document)
+    world.edit_store("cluster.spec", change)
+
+
+def ours(world):
+    return {name for name in EVERY if (world.root / name).exists()}
+
+
+@pytest.fixture
+def debian(master):
+    assert master.facts["distribution"] in ("debian", "ubuntu")
+    return master
+
+
+def test_it_comes_and_goes(debian):
+    set_proxy(debian, {"httpProxy": {"host": "proxy.example", "port": 3128}, "excludes": "10.0.0.0/8"})
+    debian.converge()
+    assert ours(debian) == set(OPEN)
+    for name in DROPINS:
+        text = (debian.root / name).read_text()
+        assert '[Service]\nEnvironment="http_proxy=http://proxy.example:3128" "https_proxy=' in text
+        assert '"no_proxy=10.0.0.0/8"' in text
+    second = debian.converge()
+    assert not [l for l in second.lines if l.startswith("changed ")], second
+    set_proxy(debian, None)
+    third = debian.converge()
+    assert ours(debian) == set()
+    assert "proxy" not in (debian.root / "etc/kubernetes/manifests/kube-apiserver.manifest").read_text().replace(
+        "proxy-client", "").replace("sshproxy", "")
+    assert [l for l in third.lines if l.startswith("changed ") and "20-kops-proxy" in l], third
+    fourth = debian.converge()
+    assert not [l for l in fourth.lines if l.startswith("changed ")], fourth
+
+
+def test_what_others_wrote_stays(debian):
+    path = debian.root / "etc/apt/apt.conf.d/31kops-proxy"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("// mine\n")
+    debian.converge()
+    assert path.read_text() == "// mine\n"
+
+
+def test_a_login_is_for_root_alone(debian):
+    set_proxy(debian, {"httpProxy": {"host": "user:Pa55word@proxy.example"}})
+    result = debian.converge()
+    assert ours(debian) == set(LOGIN)
+    assert "Pa55word" not in result.out + result.err
+    holders = [p for p in debian.root.rglob("*") if p.is_file() and b"Pa55word" in p.read_bytes()]
+    assert len(holders) >= 5, holders
+    for path in holders:
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+    # and out of it again
+    set_proxy(debian, {"httpProxy": {"host": "proxy.example"}})
+    debian.converge()
+    assert ours(debian) == set(OPEN)
+    left = [p for p in debian.root.rglob("*") if p.is_file() and b"Pa55word" in p.read_bytes()]
+    assert not left, left
