@@ -242,7 +242,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	if (!b.key)
 		b.key = loader_key(&l);
 	if (!req->no_secrets)
-		b.runtime = probe_runtime(a, req->root_fd);
+		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode);
 	*ret = b;
 	return 0;
 }

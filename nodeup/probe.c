@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/probe_cgroup.h"
 #include "nodeup/probe_docker.h"
 
 enum { FILE_MAX = 4 << 20 };
@@ -247,15 +248,18 @@ static bool has_unit(struct arena *a, int root_fd, const char *unit)
 	return false;
 }
 
-struct plan_runtime probe_runtime(struct arena *a, int root_fd)
+struct plan_runtime probe_runtime(struct arena *a, int root_fd, bool running)
 {
 	static const char *const units[] = { "docker.service", "containerd.service" };
 	struct plan_runtime found = { 0 };
+	const char *command = NULL;
 
 	for (size_t i = 0; i < ARRAY_LEN(units) && !found.unit; i++)
 		if (has_unit(a, root_fd, units[i]))
 			found.unit = units[i];
 	if (str_eq(found.unit, units[0]))
-		probe_docker(a, root_fd, &found);
+		command = probe_docker(a, root_fd, &found);
+	if (running)
+		probe_cgroup(a, root_fd, command, &found);
 	return found;
 }

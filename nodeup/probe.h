@@ -17,5 +17,5 @@ int probe_instance(struct arena *a, struct imds *m, struct facts *f, struct err 
 /* Fill one of them, by its name in a facts file ("localHostname"), if f lacks it. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
 	       struct err *e) must_check;
-/* The runtime whose unit file is installed below root_fd. */
-struct plan_runtime probe_runtime(struct arena *a, int root_fd);
+/* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups. */
+struct plan_runtime probe_runtime(struct arena *a, int root_fd, bool running);

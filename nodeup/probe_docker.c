@@ -158,7 +158,7 @@ static bool has_options(const char *command)
 	return false;
 }
 
-void probe_docker(struct arena *a, int root_fd, struct plan_runtime *r)
+const char *probe_docker(struct arena *a, int root_fd, struct plan_runtime *r)
 {
 	struct scan s = { .arena = a, .root_fd = root_fd };
 
@@ -168,4 +168,5 @@ void probe_docker(struct arena *a, int root_fd, struct plan_runtime *r)
 	r->is_late = s.is_late;
 	if (s.command && !has_options(s.command))
 		r->exec_start = with_options(a, s.command);
+	return s.command;
 }

@@ -7,5 +7,6 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Fill is_ours, exec_start and is_late of a host that has docker.service. */
-void probe_docker(struct arena *a, int root_fd, struct plan_runtime *r);
+/* Fill is_ours, exec_start and is_late of a host that has docker.service. Returns what its unit runs
+ * now, or NULL. */
+const char *probe_docker(struct arena *a, int root_fd, struct plan_runtime *r);

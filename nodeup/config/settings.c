@@ -12,6 +12,8 @@ static const struct field settings_fields[] = {
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,
 	  .doc = "public keys of minisign, by which signatures of assets are checked"),
 	F(require_signatures, .key = "requireSignatures", .doc = "refuse assets that nobody signed"),
+	F(ignore_host_checks, .key = "ignoreHostChecks",
+	  .doc = "try a Kubernetes that cannot run with this host's cgroups or runtime"),
 #undef F
 };
 /* clang-format on */
@@ -65,6 +67,7 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 	if (str_is_empty(s->ca_bundle) && !str_is_empty(doc->ca_bundle))
 		s->ca_bundle = doc->ca_bundle;
 	s->require_signatures |= doc->require_signatures.v;
+	s->ignore_host_checks |= doc->ignore_host_checks.v;
 	/* who could add a key of his own to the machine's could sign anything */
 	for (size_t i = 0; i < keys.n && (own || !s->keys_are_own); i++)
 		arena_push(a, s->public_keys.v, s->public_keys.n, keys.v[i]);

@@ -21,7 +21,7 @@ struct settings_texts {
 struct settings_doc {
 	const struct tree *url_rewrites, *public_keys;
 	const char *ca_bundle;
-	struct opt_bool require_signatures;
+	struct opt_bool require_signatures, ignore_host_checks;
 };
 
 struct settings {
@@ -30,6 +30,7 @@ struct settings {
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */
 	bool require_signatures;           /* no asset without one */
+	bool ignore_host_checks;           /* try also what cannot run here */
 };
 
 /* The rows of a document that is nothing but settings. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/deps.h"
+#include "nodeup/plan/host_checks.h"
 #include "nodeup/plan/volumes.h"
 
 static const char unit_dir[] = "/etc/systemd/system/";
@@ -261,12 +262,24 @@ static int run_builders(struct plan *p, struct err *e)
 	return 0;
 }
 
+/* An image has no host yet, and who asks for one builder asks for no node. */
+static int may_run(const struct plan *p, struct err *e)
+{
+	const struct settings *s = p->req->settings;
+
+	if (p->req->image_mode || p->req->only || (s && s->ignore_host_checks))
+		return 0;
+	return plan_check_host(p, e);
+}
+
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
 {
 	struct plan p = { .arena = a, .req = req };
 	int r;
 
-	r = plan_parse_assets(&p, e);
+	r = may_run(&p, e);
+	if (r == 0)
+		r = plan_parse_assets(&p, e);
 	if (r == 0)
 		r = run_builders(&p, e);
 	if (r < 0)

@@ -19,7 +19,9 @@ struct plan_runtime {
 	bool is_ours;        /* its unit is the one that kops and we write, not a vendor's */
 	/* what docker's unit has to run so that $DOCKER_OPTS reach it; NULL: it reads them as it is */
 	const char *exec_start;
-	bool is_late; /* a drop-in behind 10-kops.conf has a say in that */
+	bool is_late;              /* a drop-in behind 10-kops.conf has a say in that */
+	int cgroup;                /* version of the host's cgroups; 0 unknown */
+	const char *cgroup_driver; /* that docker is told to use; NULL: its default */
 };
 
 /* The member of an etcd cluster that this master has a volume of. */

@@ -143,6 +143,17 @@ def apply(node):
     return node.exec(NODEUP, "apply", "--conf=" + CONF, timeout=600)
 
 
+def test_a_host_that_cannot_run_it_is_told_so_and_left_alone(node):
+    node.sh("mv /etc/nodeup/nodeup.d/lab.yaml /root")
+    try:
+        done = apply(node)
+    finally:
+        node.sh("mv /root/lab.yaml /etc/nodeup/nodeup.d")
+    assert done.returncode == 78, done
+    assert "Kubernetes 1.8.7 cannot run here: this host has cgroup v2" in done.stderr, done.stderr
+    assert node.exec("test", "-e", "/etc/kubernetes").returncode != 0
+
+
 def test_a_lock_is_waited_for_and_its_holder_named(node):
     hold = ("import fcntl, os, time; f = open('/var/lib/dpkg/lock-frontend', 'w'); fcntl.lockf(f, fcntl.LOCK_EX)\n"
             "open('/run/held', 'w').close()\nwhile os.path.exists('/run/held'): time.sleep(0.05)\n")

@@ -310,6 +310,25 @@ static void containerd_alone_is_not_enough_for_others(void **state)
 	assert_string_equal(e.msg, "hook x runs by docker, but this host has containerd alone");
 }
 
+static void a_host_that_cannot_run_it_is_asked_first(void **state)
+{
+	static const struct settings all_the_same = { .ignore_host_checks = true };
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "debian", "12", "docker.service");
+	struct plan p;
+	struct err e;
+
+	(void)state;
+	h->req.runtime.cgroup = 2;
+	assert_true(plan_build(a, &h->req, &p, &e) < 0);
+	assert_string_equal(e.msg, "Kubernetes 1.8.7 cannot run here: this host has cgroup v2");
+	h->req.settings = &all_the_same;
+	(void)seed_plan(a, &h->req);
+	h->req.settings = NULL;
+	h->req.image_mode = true;
+	(void)seed_plan(a, &h->req);
+}
+
 static void an_image_is_not_given_packages_to_fetch(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -375,6 +394,7 @@ int main(void)
 		cmocka_unit_test(the_admin_of_debian_may_use_kubectl),
 		cmocka_unit_test(containerd_alone_runs_a_cni_node),
 		cmocka_unit_test(containerd_alone_is_not_enough_for_others),
+		cmocka_unit_test(a_host_that_cannot_run_it_is_asked_first),
 		cmocka_unit_test(an_image_is_not_given_packages_to_fetch),
 		cmocka_unit_test(the_healthcheck_keeps_nobody_waiting),
 		cmocka_unit_test(images_of_today_bring_their_programs),

@@ -1,0 +1,105 @@
+#include "nodeup/plan/host_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char docker_unit[] = "docker.service";
+static const char containerd_unit[] = "containerd.service";
+
+/* "20.10.24" is 20 * 1000 + 10. */
+enum { MAJOR = 1000 };
+
+static bool is_before(const struct plan *p, int minor)
+{
+	return !node_k8s_at_least(p->req->node, 1, minor);
+}
+
+/* 0: another runtime, or its version is not known */
+static int runtime_version(const struct plan *p, const char *unit)
+{
+	const struct plan_runtime *r = &p->req->runtime;
+	char *rest;
+	long major;
+
+	if (!str_eq(r->unit, unit) || !r->version)
+		return 0;
+	major = strtol(r->version, &rest, 10);
+	if (major < 0 || major > MAJOR)
+		return 0;
+	return (int)major * MAJOR + (int)(*rest == '.' ? strtol(rest + 1, NULL, 10) % MAJOR : 0);
+}
+
+static bool needs_cgroup_v1(const struct plan *p)
+{
+	return p->req->runtime.cgroup == 2 && is_before(p, 19);
+}
+
+/* kubelet of these versions takes cgroupfs unless it is told, and kops 1.8 has no key to tell it */
+static bool has_other_driver(const struct plan *p)
+{
+	return str_eq(p->req->runtime.unit, docker_unit) &&
+	       str_eq(p->req->runtime.cgroup_driver, "systemd");
+}
+
+static bool has_docker_too_old(const struct plan *p)
+{
+	const int v = runtime_version(p, docker_unit);
+
+	return v && v < 1 * MAJOR + 11;
+}
+
+static bool has_docker_too_new(const struct plan *p)
+{
+	return runtime_version(p, docker_unit) >= 29 * MAJOR && is_before(p, 24);
+}
+
+static bool has_containerd_too_old(const struct plan *p)
+{
+	const int v = runtime_version(p, containerd_unit);
+
+	return v && v < 1 * MAJOR + 1;
+}
+
+static bool has_containerd_too_new(const struct plan *p)
+{
+	return runtime_version(p, containerd_unit) >= 2 * MAJOR && is_before(p, 20);
+}
+
+/* clang-format off */
+static const struct {
+	bool (*is_so)(const struct plan *p);
+	const char *what, *want;
+} checks[] = {
+	{ needs_cgroup_v1, "this host has cgroup v2",
+	  "cgroup v1, or Kubernetes 1.19: boot with systemd.unified_cgroup_hierarchy=0" },
+	{ has_other_driver, "docker puts containers into systemd's cgroups, kubelet does not",
+	  "native.cgroupdriver=cgroupfs in docker's options" },
+	{ has_docker_too_old, "this docker's API is older than kubelet's", "docker 1.11 or later" },
+	{ has_docker_too_new, "this docker refuses an API as old as kubelet's", "docker 28 or earlier" },
+	{ has_containerd_too_old, "this containerd has no CRI", "containerd 1.1 or later" },
+	{ has_containerd_too_new, "this containerd refuses a CRI as old as kubelet's",
+	  "containerd 1.7 or earlier" },
+};
+/* clang-format on */
+
+int plan_check_host(const struct plan *p, struct err *e)
+{
+	const struct version *v = &p->req->node->kubernetes;
+	const struct plan_runtime *runtime = &p->req->runtime;
+	int r;
+
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		if (!checks[i].is_so(p))
+			continue;
+		r = err_config(e, "Kubernetes %d.%d.%d cannot run here: %s", v->major, v->minor,
+			       v->patch, checks[i].what);
+		err_note(e, "want", "%s", checks[i].want);
+		if (runtime->unit)
+			err_note(e, "got", "%s %s", runtime->unit,
+				 runtime->version ? runtime->version : "of unknown version");
+		err_note(e, "do",
+			 "ignoreHostChecks: true in /etc/nodeup/nodeup.d tries all the same");
+		return r;
+	}
+	return 0;
+}

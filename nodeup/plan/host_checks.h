@@ -1,0 +1,12 @@
+/* host_checks.h - whether this host and this Kubernetes can go together at all
+ * Asked before anything is planned: a pair that cannot run ends here, in one line, with nothing changed.
+ * What probing could not find out is no reason to refuse.
+ * Owner: none. Errors: CONFIG. Threads: one.
+ * Source: Kubernetes' changelogs (cgroup v2: 1.19; CRI v1: 1.20, alone in containerd 2.0), docker's
+ * (API 1.44 at least since 29, API 1.23 since 1.11). */
+#pragma once
+
+#include "nodeup/plan/plan.h"
+
+/* Go through the table. */
+int plan_check_host(const struct plan *p, struct err *e) must_check;

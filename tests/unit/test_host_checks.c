@@ -1,0 +1,141 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/plan/host_checks.h"
+#include "nodeup/probe_cgroup.h"
+#include "tests/unit/scratch.h"
+
+static const char docker[] = "docker.service", containerd[] = "containerd.service";
+
+/* What the check says of a host, "" when it has nothing to say. */
+static const char *verdict(int minor, const struct plan_runtime *runtime, struct err *e)
+{
+	const struct node n = { .kubernetes = { 1, minor, 0, NULL } };
+	const struct plan_req req = { .node = &n, .runtime = *runtime };
+	const struct plan p = { .req = &req };
+
+	e->msg[0] = '\0';
+	if (plan_check_host(&p, e) < 0)
+		assert_int_equal(e->kind, ERR_CONFIG);
+	return e->msg;
+}
+
+static void pairs(void **state)
+{
+	static const struct {
+		int minor;
+		struct plan_runtime runtime;
+		const char *says;
+	} rows[] = {
+		{ 8, { .unit = docker, .cgroup = 1, .version = "20.10.24+dfsg1" }, NULL },
+		{ 8, { .unit = docker, .cgroup = 2 }, "this host has cgroup v2" },
+		{ 19, { .unit = docker, .cgroup = 2 }, NULL },
+		{ 8, { .unit = docker }, NULL },
+		{ 8,
+		  { .unit = docker, .cgroup_driver = "systemd" },
+		  "docker puts containers into systemd's cgroups, kubelet does not" },
+		{ 8, { .unit = docker, .cgroup_driver = "cgroupfs" }, NULL },
+		{ 8,
+		  { .unit = docker, .version = "1.10.3" },
+		  "this docker's API is older than kubelet's" },
+		{ 8, { .unit = docker, .version = "1.11.2" }, NULL },
+		{ 8, { .unit = docker, .version = "28.5.1" }, NULL },
+		{ 8,
+		  { .unit = docker, .version = "29.0.0" },
+		  "this docker refuses an API as old as kubelet's" },
+		{ 10, { .unit = containerd, .version = "1.0.3" }, "this containerd has no CRI" },
+		{ 10, { .unit = containerd, .version = "1.7.27" }, NULL },
+		{ 10,
+		  { .unit = containerd, .version = "2.0.1" },
+		  "this containerd refuses a CRI as old as kubelet's" },
+		{ 10, { .unit = containerd, .version = "nonsense" }, NULL },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *want =
+			rows[i].says ? arena_printf(a, "Kubernetes 1.%d.0 cannot run here: %s",
+						    rows[i].minor, rows[i].says)
+				     : "";
+
+		assert_string_equal(verdict(rows[i].minor, &rows[i].runtime, &e), want);
+	}
+}
+
+static struct plan_runtime probe(struct arena *a, const struct scratch *s, const char *unit,
+				 const char *command)
+{
+	struct plan_runtime r = { .unit = unit };
+
+	probe_cgroup(a, s->fd, command, &r);
+	return r;
+}
+
+static void versions_and_drivers_are_found(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan_runtime r;
+	struct scratch s;
+
+	(void)state;
+	scratch_new(&s);
+	scratch_write(&s, "/var/lib/dpkg/status",
+		      "Package: a\nVersion: 9\n\nPackage: docker-ce\nStatus: install ok installed\n"
+		      "Version: 5:24.0.7-1~debian.12~bookworm\n\nPackage: docker.io\n"
+		      "Status: deinstall ok config-files\nVersion: 1.0\n\n"
+		      "Package: b\nVersion: 7\n\nPackage: containerd.io\n"
+		      "Status: install ok installed\nVersion: 1.6.33-1\n");
+	r = probe(a, &s, docker, NULL);
+	assert_string_equal(r.version, "24.0.7-1~debian.12~bookworm");
+	assert_null(r.cgroup_driver);
+	assert_int_equal(r.cgroup, 0);
+	assert_string_equal(probe(a, &s, containerd, NULL).version, "1.6.33-1");
+	r = probe(a, &s, docker, "/usr/bin/dockerd --exec-opt native.cgroupdriver=systemd -D");
+	assert_string_equal(r.cgroup_driver, "systemd");
+	scratch_write(&s, "/etc/docker/daemon.json",
+		      "{\"exec-opts\": [\"native.cgroupdriver=cgroupfs\"]}");
+	assert_string_equal(probe(a, &s, docker, NULL).cgroup_driver, "cgroupfs");
+	scratch_write(&s, "/etc/docker/daemon.json", "{\"exec-opts\": 1");
+	assert_null(probe(a, &s, docker, NULL).cgroup_driver);
+	scratch_done(&s);
+}
+
+/* Where there is no dpkg the program says it. */
+static void a_program_is_asked_for_its_version(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autofree char *before = strdup(getenv("PATH"));
+	struct scratch s;
+
+	(void)state;
+	scratch_new(&s);
+	scratch_write(&s, "/bin/dockerd", "#!/bin/sh\necho Docker version 1.13.1, build 092cba3\n");
+	scratch_write(&s, "/bin/containerd",
+		      "#!/bin/sh\necho containerd github.com/x/containerd v2.0.1 abc\n");
+	assert_int_equal(fchmodat(s.fd, "bin/dockerd", 0755, 0), 0);
+	assert_int_equal(fchmodat(s.fd, "bin/containerd", 0755, 0), 0);
+	setenv("PATH", arena_printf(a, "%s/bin:%s", s.path, before), 1);
+	assert_string_equal(probe(a, &s, docker, NULL).version, "1.13.1");
+	assert_string_equal(probe(a, &s, containerd, NULL).version, "2.0.1");
+	setenv("PATH", before, 1);
+	scratch_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pairs),
+		cmocka_unit_test(versions_and_drivers_are_found),
+		cmocka_unit_test(a_program_is_asked_for_its_version),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
