@@ -82,7 +82,7 @@ static struct node_volume want_of(struct claims *c, const struct volume_choice *
 
 	if (v)
 		return *v;
-	etcd.name = plan_etcd_path(c->s->arena, &c->s->boot.facts, choice->volume->id);
+	etcd.name = etcd.path = plan_etcd_path(c->s->arena, &c->s->boot.facts, choice->volume->id);
 	return etcd;
 }
 

@@ -45,6 +45,13 @@ def check_mounts(node):
 
 def test_from_nothing_to_data_that_survives_a_reboot(master):
     node = master.node
+    planned = master.nodeup("plan")
+    assert planned.returncode == 2, planned.stdout + planned.stderr
+    for volume, name in ((MAIN, "etcd"), (EVENTS, "etcd-events")):
+        assert "%s (a/a), available in us-west-2a: attach it as /dev/xvd" % volume in planned.stdout, planned.stdout
+        assert "change   etcd /etc/kubernetes/manifests/%s.manifest: '/mnt/master-%s' is not mounted" % (
+            name, volume) in planned.stdout, planned.stdout
+    assert {f["Action"] for f in master.actions()} == {"DescribeInstances", "DescribeVolumes"}
     done = master.nodeup("apply", "--deadline=150s")
     assert done.returncode == 0, done.stdout + done.stderr + node.journal(lines=60)
     actions = [f["Action"] for f in master.actions()]
