@@ -203,7 +203,7 @@ static void a_host_without_docker_is_told(void **state)
 	(void)state;
 	req.runtime.unit = NULL;
 	assert_fails(a, &req, "no container runtime: Kubernetes 1.8.7");
-	req.runtime.unit = "containerd.service";
+	req.runtime = (struct plan_runtime){ .unit = "containerd.service" };
 	assert_fails(a, &req, "this host has another one");
 	req.image_mode = true;
 	p = seed_plan(a, &req);
