@@ -81,6 +81,27 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 		(void)printf("           %s\n", lines.v[i]);
 }
 
+/* What is there may hold a secret though what is wanted holds none: a login that goes. */
+static bool is_public(const struct session *s, const char *path)
+{
+	struct err ignored;
+	struct stat st;
+
+	return io_stat(s->root_fd, path, &st, &ignored) < 0 ||
+	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
+}
+
+static int print_file(const struct session *s, const struct task_file *f, struct err *e)
+{
+	if (f->unwanted)
+		(void)printf("           would be removed; what it holds is not shown\n");
+	else if (!f->secret && is_public(s, f->path))
+		return show_diff(s, f, e);
+	else if (!f->secret)
+		(void)printf("           not shown: what is there is not for everybody to read\n");
+	return 0;
+}
+
 static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,
 		      struct err *e)
 {
@@ -94,9 +115,8 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 		(void)printf("%-8s %s%s%s\n", word(o), task_title(a, o->task), *why ? ": " : "",
 			     why);
 		print_disks(a, s, o->task);
-		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE &&
-		    !o->task->file.secret)
-			r = show_diff(s, &o->task->file, e);
+		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE)
+			r = print_file(s, &o->task->file, e);
 		if (r < 0)
 			return r;
 	}

@@ -6,6 +6,8 @@ import stat
 import pytest
 import yaml
 
+from world import PENDING
+
 UNITS = ("docker.service", "kubelet.service", "kops-configuration.service")
 DROPINS = ["etc/systemd/system/%s.d/20-kops-proxy.conf" % unit for unit in UNITS]
 OPEN = [*DROPINS, "etc/systemd/system.conf.d/20-kops-proxy.conf", "etc/apt/apt.conf.d/31kops-proxy"]
@@ -74,3 +76,18 @@ def test_a_login_is_for_root_alone(debian):
     assert ours(debian) == set(OPEN)
     left = [p for p in debian.root.rglob("*") if p.is_file() and b"Pa55word" in p.read_bytes()]
     assert not left, left
+
+
+@pytest.mark.parametrize("then", [None, {"httpProxy": {"host": "proxy.example"}}], ids=["no proxy", "no login"])
+def test_plan_shows_no_login_that_goes(debian, then):
+    set_proxy(debian, {"httpProxy": {"host": "user:Pa55word@proxy.example"}})
+    debian.converge()
+    assert "Pa55word" in (debian.root / "etc/apt/apt.conf.d/31kops-proxy").read_text()
+    set_proxy(debian, then)
+    for flags in (["--diff"], ["--diff", "-o", "json"]):
+        result = debian.plan(*flags)
+        assert result.code == PENDING and "31kops-proxy" in result.out, result
+        assert "Pa55word" not in result.out + result.err, result
+    lines = debian.plan("--diff").out.splitlines()
+    at = [n for n, line in enumerate(lines) if "apt.conf.d/31kops-proxy" in line]
+    assert len(at) == 1 and ("would be removed" if then is None else "not shown") in lines[at[0] + 1], lines
