@@ -102,7 +102,7 @@ int fetch_answer_data(struct fetch_part *p, const void *bytes, size_t n, struct 
 	struct fetch_job *j = p->job;
 	uint64_t size, room = p->end > p->pos ? p->end - p->pos : 0;
 	double rate = 0;
-	bool slow, more;
+	bool slow, more, last = n >= room;
 	int r;
 
 	if (p->err.kind != ERR_NONE) {
@@ -110,12 +110,12 @@ int fetch_answer_data(struct fetch_part *p, const void *bytes, size_t n, struct 
 		return err_code(e);
 	}
 	more = n > room;
-	p->enough = p->enough || n >= room;
 	if (more)
 		n = (size_t)room;
 	r = cache_store(j->entry, p->pos, bytes, n, e);
 	if (r < 0)
 		return r;
+	p->enough = p->enough || last;
 	(void)pthread_mutex_lock(&j->fetcher->lock);
 	p->pos += n;
 	p->came += n;

@@ -363,6 +363,8 @@ static void test_full_disk_is_no_mirrors_fault(void **state)
 {
 	struct box *x = *state;
 	struct asset as = box_asset_at(x, "/full/a", "/full/b", NULL);
+	struct asset at_once = box_asset_at(x, "/full/c?size=5000", NULL);
+	autofree unsigned char *body = origin_body(5000);
 	struct rlimit before, small;
 
 	/* the limit on file sizes is the disk that is full; its signal is blocked on all our threads */
@@ -371,7 +373,11 @@ static void test_full_disk_is_no_mirrors_fault(void **state)
 	small.rlim_cur = 1000;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	(void)box_must_fail(x, &as, ERR_SYSTEM, "File too large");
+	/* its last bytes come with its first */
+	digest_of(DIGEST_SHA256, body, 5000, &at_once.digest);
+	(void)box_must_fail(x, &at_once, ERR_SYSTEM, "File too large");
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(box_count_of(x, "/full/c"), 1);
 	assert_int_equal(box_count_of(x, "/full/a"), 1);
 	assert_int_equal(box_count_of(x, "/full/b"), 0);
 	box_must_succeed(x, &as);
