@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include "assets/aside.h"
 #include "assets/proxy.h"
 #include "assets/transfer.h"
@@ -18,6 +19,9 @@ enum {
 	STALL_TIMEOUT_S = 30,
 	BUFFER_SIZE = 256 * 1024,
 	IDLE_MS = 60 * 1000,
+	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
+	CERT_NOT_YET_VALID = 9,
+	CERT_HAS_EXPIRED = 10,
 };
 
 /* when a scheme cannot make a request yet: credentials that are not there, say */
@@ -260,6 +264,27 @@ static int fail_of(const struct transfer *t)
 	return t->err.errnum > 0 ? -t->err.errnum : -EINVAL;
 }
 
+/* A certificate does not hold now: it is the clock as often as the certificate, so both are said. */
+static int wrong_time(struct transfer *t, const char *text)
+{
+	time_t now = (time_t)(dur_wall() / DUR_SEC);
+	char date[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm))
+		(void)strftime(date, sizeof(date), "%F %T UTC", &tm);
+	return transfer_fail(t, EPROTO, "%s; this machine's clock: %s", text, date);
+}
+
+static bool is_wrong_time(struct transfer *t, CURLcode code)
+{
+	long verdict = 0;
+
+	return code == CURLE_PEER_FAILED_VERIFICATION &&
+	       curl_easy_getinfo(t->easy, CURLINFO_SSL_VERIFYRESULT, &verdict) == CURLE_OK &&
+	       (verdict == CERT_NOT_YET_VALID || verdict == CERT_HAS_EXPIRED);
+}
+
 /* Word a transport error: curl's text, and what the system said. */
 static int transport_error(struct transfer *t, CURLcode code)
 {
@@ -269,6 +294,8 @@ static int transport_error(struct transfer *t, CURLcode code)
 	if (*t->forbidden && !t->connected)
 		return transfer_fail(t, EPERM, "refused: it leads to %s, a link-local address",
 				     t->forbidden);
+	if (is_wrong_time(t, code))
+		return wrong_time(t, text);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		number = ETIMEDOUT;

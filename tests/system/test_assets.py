@@ -4,9 +4,11 @@ each way to fail has a message of its own.
 What fails in the field, by its number there, and the test that has it fail here:
 
      2  no metadata service yet            tests/unit/test_imds.c test_nobody_there, test_creds.c test_imds_down
+     3  the region does not come           tests/unit/test_s3_session.c test_region_comes_late
      4  version 1 switched off             tests/unit/test_imds.c test_version_1_switched_off
      5  a token expires                    tests/unit/test_imds.c test_expired_token_is_renewed_once
      6  credentials come late              tests/unit/test_creds.c test_credentials_come_late
+     7  a hop limit that is too low        tests/unit/test_imds.c test_token_never_comes
      8  a proxy in the way                 tests/unit/test_imds.c test_no_proxy_whatever_the_environment
      9  slow, or cut at any byte           test_resume.py, test_ranges.py, test_stall.py test_slow_is_not_silent
     10  empty and short bodies             test_the_only_mirror_fails, test_the_four_messages_differ
@@ -16,7 +18,10 @@ What fails in the field, by its number there, and the test that has it fail here
     14  429 with Retry-After               test_retry_after_is_honoured, test_fetch.c test_retry_date_is_kept
     15  503 SlowDown                       test_slow_down_is_no_end
     16  a hundred nodes at once            tests/unit/test_agents.c
-    17  a clock that is wrong              tests/unit/test_creds.c test_clock
+    17  a clock that is wrong              tests/unit/test_creds.c, test_s3_session.c test_clock,
+                                           test_early_boot.py test_a_clock_that_the_certificate_does_not_hold_at
+    18  no entropy                         test_early_boot.py test_nobody_waits_for_entropy
+    19  names that do not resolve yet      test_early_boot.py test_resolv_conf_is_filled_late, test_the_resolver_starts_late
     34  umask                              test_rerun.py test_a_tight_umask_hides_nothing
     35  no room                            test_enospc.py, test_rerun.py test_the_root_is_full
     36  evil archives                      tests/unit/test_extract.c, test_archives_do_not_leave_their_tree

@@ -208,6 +208,29 @@ static void test_nobody_there(void **state)
 	imds_free(m);
 }
 
+/* A hop limit that is too low drops the answer to the PUT: it ends, and says what to look at. Version 1,
+ * which would be answered, is not asked. */
+static void test_token_never_comes(void **state)
+{
+	struct cloud *c = *state;
+	struct imds *m = imds_new(c->http);
+	struct got g;
+
+	cloud_fault(c, CLOUD_IMDS, token_path, "hang=1");
+	g = get(c, m, "meta-data/instance-id");
+	assert_int_equal(g.r, -ETIMEDOUT);
+	assert_int_equal(g.e.kind, ERR_NET);
+	assert_true(err_is_transient(&g.e));
+	assert_true(str_has_prefix(g.e.msg, "instance metadata: ask for a token: PUT "));
+	assert_int_equal(g.e.nnotes, 1);
+	assert_string_equal(g.e.notes[0].label, "check");
+	assert_non_null(strstr(g.e.notes[0].text, "hop limit"));
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, id_path), 0);
+	/* and it may come the next time */
+	assert_int_equal(get(c, m, "meta-data/instance-id").r, 0);
+	imds_free(m);
+}
+
 /* The real addresses, as a subnet without IPv4 has them: TCP to the broadcast address is refused
  * by the kernel as a network that cannot be reached. */
 static struct got get_by_default(struct cloud *c, const char *ipv4, const char *ipv6)
@@ -278,6 +301,7 @@ int main(void)
 		T(test_token_that_is_none),
 		T(test_no_proxy_whatever_the_environment),
 		T(test_nobody_there),
+		T(test_token_never_comes),
 		T(test_ipv6_where_there_is_no_ipv4),
 		T(test_ipv6_by_the_environment),
 	};

@@ -180,6 +180,24 @@ static void test_region_of_the_answer(void **state)
 	assert_int_equal(asked(fx, "/@us-west-2/bucket/k"), 3);
 }
 
+/* One answer that does not come is no region: nobody guesses one, and the next request asks again. */
+static void test_region_comes_late(void **state)
+{
+	static const char path[] = "/latest/meta-data/placement/region";
+	struct fixture *fx = *state;
+
+	assert_int_equal(unsetenv("AWS_ENDPOINT_URL_S3"), 0);
+	cloud_fault(fx->c, CLOUD_IMDS, path, "status=500");
+	expect_failure(fx, "s3://bucket/k", EAGAIN,
+		       "no region given for s3://: instance metadata: ");
+	assert_true(err_is_transient(&fx->e));
+	assert_int_equal(asked(fx, NULL), 0);
+	expect(fx, "s3://bucket/k", NULL, "0123456789");
+	assert_int_equal(asked(fx, "/@us-west-2/bucket/k"), 1);
+	assert_int_equal(asked(fx, NULL), 1);
+	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, path), 2);
+}
+
 static void test_expired(void **state)
 {
 	struct fixture *fx = *state;
@@ -360,6 +378,7 @@ int main(void)
 		T(test_wrong_token),
 		T(test_clock),
 		cmocka_unit_test_setup_teardown(test_region_of_the_answer, setup_public, teardown),
+		cmocka_unit_test_setup_teardown(test_region_comes_late, setup_public, teardown),
 		T(test_expired),
 		T(test_expired_by_the_clock),
 		T(test_redirect_is_refused),

@@ -1,0 +1,202 @@
+"""What a machine lacks in its first minute: names that resolve, a clock that is right, entropy."""
+
+import os
+import pathlib
+import re
+import socket
+import struct
+import subprocess
+import threading
+import time
+
+import pytest
+
+from world import ENV, KUBELET, NET, OK, Origin
+
+NAME = "mirror.test"
+# nobody was at home yet; for a limit, not for a measure
+PATIENCE = 120
+
+
+def answer(query):
+    """The reply of a DNS server for which every name is this machine, without IPv6."""
+    end = query.index(b"\0", 12) + 5
+    kind = struct.unpack("!H", query[end - 4:end - 2])[0]
+    found = b"\xc0\x0c" + struct.pack("!HHIH4s", 1, 1, 1, 4, socket.inet_aton("127.0.0.1")) if kind == 1 else b""
+    return query[:2] + struct.pack("!HHHHH", 0x8180, 1, bool(found), 0, 0) + query[12:end] + found
+
+
+class Resolver:
+    """A DNS server at an address of its own, for as long as it is started."""
+
+    def __init__(self):
+        pid = os.getpid()
+        # a process runs one test at a time, and no two have this address
+        self.address = f"127.{1 + pid // 62500 % 250}.{pid // 250 % 250}.{1 + pid % 250}"
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.settimeout(0.2)
+        self.ends = threading.Event()
+        self.thread = threading.Thread(target=self.serve)
+
+    def start(self):
+        self.socket.bind((self.address, 53))
+        self.thread.start()
+
+    def serve(self):
+        while not self.ends.is_set():
+            try:
+                query, peer = self.socket.recvfrom(4096)
+            except TimeoutError:
+                continue
+            self.socket.sendto(answer(query), peer)
+
+    def close(self):
+        self.ends.set()
+        if self.thread.is_alive():
+            self.thread.join()
+        self.socket.close()
+
+
+@pytest.fixture
+def resolver():
+    r = Resolver()
+    yield r
+    r.close()
+
+
+@pytest.fixture
+def resolv_conf(mounts):
+    """An /etc with nothing but an empty resolv.conf."""
+    mounts.run("mount", "-t", "tmpfs", "tmpfs", "/etc")
+    path = mounts.path(pathlib.Path("/etc/resolv.conf"))
+    path.write_text("")
+    return path
+
+
+class Run:
+    """An apply under way and the lines that it has written so far."""
+
+    def __init__(self, world, prefix):
+        world.write_documents()
+        self.process = subprocess.Popen([*prefix, *world.argv("apply")], env=ENV, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.lines, self.changed = [], threading.Condition()
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.lines.append(line)
+                self.changed.notify_all()
+
+    def until(self, *words):
+        with self.changed:
+            found = self.changed.wait_for(lambda: any(all(w in line for w in words) for line in self.lines), PATIENCE)
+        assert found, "".join(self.lines)
+
+    def finish(self):
+        code = self.process.wait(PATIENCE)
+        self.thread.join()
+        return code
+
+    def kill(self):
+        self.process.kill()
+        self.finish()
+
+
+@pytest.fixture
+def late_name(world, mounts, resolv_conf):
+    """An apply whose kubelet is at a name that nobody knows yet, and at a mirror that says "later": that one
+    keeps the run alive for as long as the name takes."""
+    mirror = world.url(KUBELET, base=world.origin.base.replace("127.0.0.1", NAME))
+    world.assets[KUBELET].urls = [mirror, world.url(KUBELET, "fail=1000000", "code=503", "retry_after=86400")]
+    runs = []
+
+    def start():
+        runs.append(Run(world, mounts.enter))
+        return runs[-1]
+    yield start
+    for run in runs:
+        run.kill()
+
+
+def test_resolv_conf_is_filled_late(world, late_name, resolv_conf, resolver):
+    """It is read again: what was known of it at the start is not kept."""
+    resolver.start()
+    run = late_name()
+    run.until("asset kubelet", NAME, "resolve")
+    resolv_conf.write_text(f"nameserver {resolver.address}\n")
+    assert run.finish() == OK, "".join(run.lines)
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+
+
+def test_the_resolver_starts_late(world, late_name, resolv_conf, resolver):
+    resolv_conf.write_text(f"nameserver {resolver.address}\n")
+    run = late_name()
+    run.until("asset kubelet", NAME, "resolve")
+    resolver.start()
+    assert run.finish() == OK, "".join(run.lines)
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+
+
+def make_cert(folder, start, end):
+    """A certificate of 127.0.0.1 that is its own CA."""
+    folder.mkdir()
+    (folder / "index").write_text("")
+    (folder / "ca.cnf").write_text(
+        f"[ca]\ndefault_ca = d\n[d]\ndatabase = {folder}/index\nnew_certs_dir = {folder}\ndefault_md = sha256\n"
+        "policy = p\nrand_serial = yes\nx509_extensions = x\n[p]\ncommonName = supplied\n"
+        "[x]\nsubjectAltName = IP:127.0.0.1\nbasicConstraints = CA:TRUE\n"
+        "[req]\ndistinguished_name = n\n[n]\n")
+    for argv in (["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=late",
+                  "-config", "ca.cnf", "-keyout", "key.pem", "-out", "csr.pem"],
+                 ["ca", "-batch", "-selfsign", "-config", "ca.cnf", "-notext", "-in", "csr.pem", "-keyfile", "key.pem",
+                  "-out", "cert.pem", "-startdate", start, "-enddate", end]):
+        subprocess.run(["openssl", *argv], check=True, capture_output=True, cwd=folder)
+
+
+def zulu(seconds_from_now):
+    return time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + seconds_from_now))
+
+
+@pytest.fixture
+def served(world, tmp_path):
+    """kubelet from a server whose certificate holds from then to then."""
+    servers = []
+
+    def serve(start, end):
+        make_cert(tmp_path / "late-tls", zulu(start), zulu(end))
+        servers.append(Origin(world.origin.folder, tmp_path / "late-tls"))
+        world.assets[KUBELET].urls = [world.url(KUBELET, base=servers[0].tls_base)]
+        return {"SSL_CERT_FILE": str(servers[0].ca)}
+    yield serve
+    for server in servers:
+        server.close()
+
+
+YEAR = 365 * 86400
+
+
+@pytest.mark.parametrize("start, end, says", [(YEAR, 2 * YEAR, "not yet valid"), (-2 * YEAR, -YEAR, "expired")])
+def test_a_clock_that_the_certificate_does_not_hold_at(world, served, start, end, says):
+    """A clock that was not set yet looks just so: it is said what it shows."""
+    result = world.apply(env=served(start, end))
+    assert result.code == NET and KUBELET in result.failure and says in result.failure, result
+    assert re.search(r"; this machine's clock: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", result.failure), result
+    assert not world.installed(KUBELET).exists() and not world.entry(KUBELET).exists()
+
+
+def test_a_certificate_that_holds(world, served):
+    """The check of those above: it is the time alone that they fail by."""
+    world.converge(env=served(-YEAR, YEAR))
+
+
+def test_nobody_waits_for_entropy(world, mounts):
+    """/dev/random may block for minutes on a machine without a disk's or a user's noise; here it does for ever."""
+    fifo = world.folder / "random"
+    os.mkfifo(fifo)
+    mounts.run("mount", "--bind", fifo, "/dev/random")
+    assert mounts.path(pathlib.Path("/dev/random")).is_fifo()
+    world.assets[KUBELET].urls = [world.url(KUBELET, base=world.origin.tls_base)]
+    world.converge(prefix=mounts.enter, env={"SSL_CERT_FILE": str(world.origin.ca)})
