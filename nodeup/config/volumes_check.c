@@ -145,6 +145,57 @@ static int check_points(struct arena *a, const struct point *p, size_t n, struct
 	return 0;
 }
 
+/* A directory of a volume that is mounted elsewhere too. */
+struct source {
+	const char *path;
+	const struct node_volume *of;
+	const struct tree_pos *pos;
+};
+
+/* What is moved into one directory must not be in another's: each is emptied before its content comes.
+ * Nor may another volume be mounted at, below or above it, within the volume it is of. */
+static int check_source(struct arena *a, const struct node_volumes *v, const struct source *all,
+			const struct source *s, struct err *e)
+{
+	const char *where = place(a, s->pos);
+
+	for (const struct source *o = all; o < s; o++)
+		if (strcmp(o->path, s->path) == 0 || is_inside(o->path, s->path) ||
+		    is_inside(s->path, o->path))
+			return err_config(e, "%sthe source '%s' and the source '%s' are not apart",
+					  where, s->path, o->path);
+	for (size_t i = 0; i < v->n; i++) {
+		const char *path = v->v[i].path;
+
+		if (path && &v->v[i] != s->of && is_inside(path, s->of->path) &&
+		    (strcmp(path, s->path) == 0 || is_inside(path, s->path) ||
+		     is_inside(s->path, path)))
+			return err_config(e, "%sthe source '%s' is where '%s' is mounted", where,
+					  s->path, path);
+	}
+	return 0;
+}
+
+static int check_sources(struct arena *a, const struct node_volumes *v, struct err *e)
+{
+	struct source *all = NULL;
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		for (size_t k = 0; v->v[i].path && k < v->v[i].binds.n; k++) {
+			const struct node_bind *b = &v->v[i].binds.v[k];
+
+			arena_push(
+				a, all, n,
+				(struct source){ arena_printf(a, "%s/%s", v->v[i].path, b->source),
+						 &v->v[i], &b->pos });
+		}
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = check_source(a, v, all, &all[i], e);
+	return r;
+}
+
 /* What names a disk, so that two volumes that mean the same one are found: "/dev/xvdf". */
 static void add_names(struct arena *a, const struct node_volume *v, struct strv *names)
 {
@@ -215,5 +266,7 @@ int volumes_check(struct arena *a, const struct node_volumes *v, struct err *e)
 				   (struct point){ one->binds.v[k].target, &one->binds.v[k].pos });
 	}
 	r = check_points(a, points, n, e);
+	if (r == 0)
+		r = check_sources(a, v, e);
 	return r < 0 ? r : check_disks(a, v, e);
 }

@@ -192,6 +192,7 @@ static int may_move(const struct task_ctx *ctx, struct arena *a, const struct ta
 		    struct err *e)
 {
 	const char *below = arena_printf(a, "%s/", m->source);
+	const char *below_target = arena_printf(a, "%s/", m->target);
 	const struct strv points = mount_points(ctx, a);
 	const size_t n = strlen(m->mount_point);
 	const char *rest = m->target + n;
@@ -203,11 +204,18 @@ static int may_move(const struct task_ctx *ctx, struct arena *a, const struct ta
 	if (!strv_has(&points, m->mount_point))
 		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted: %s was not moved",
 				m->mount_point, m->source);
-	for (size_t i = 0; i < points.n; i++)
+	for (size_t i = 0; i < points.n; i++) {
 		if (str_has_prefix(points.v[i], below))
 			return err_fail(e, ERR_SYSTEM, EBUSY,
 					"%s is mounted inside it: %s is in use and was not moved",
 					points.v[i], m->source);
+		/* what is mounted there is another's: it is not emptied for a copy */
+		if (strcmp(points.v[i], m->target) == 0 ||
+		    str_has_prefix(points.v[i], below_target))
+			return err_fail(e, ERR_SYSTEM, EBUSY,
+					"%s is mounted where %s would go: it was not moved",
+					points.v[i], m->source);
+	}
 	if (!is_there(ctx, begun_mark(a, m)) && move_has_content(ctx, m->target) &&
 	    move_has_content(ctx, m->source))
 		return err_fail(e, ERR_REFUSED, EEXIST,

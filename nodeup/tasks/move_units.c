@@ -32,13 +32,15 @@ static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const st
 	return units;
 }
 
+/* Of which nothing can be learnt is taken to run: its files are not moved away under it. */
 static bool is_running(const struct task_ctx *ctx, struct arena *a, const char *unit)
 {
 	struct err ignored;
 	struct bus_unit u;
 
-	return ctx->bus && bus_get(ctx->bus, a, unit, &u, &ignored) == 0 &&
-	       !str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed");
+	return ctx->bus &&
+	       (bus_get(ctx->bus, a, unit, &u, &ignored) < 0 ||
+		(!str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed")));
 }
 
 static struct strv running(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)

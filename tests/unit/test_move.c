@@ -182,6 +182,23 @@ static void what_is_in_use_is_not_moved(void **state)
 	assert_false(is_there(w, MARK));
 }
 
+/* What a killed run left of its copy is removed; another volume that came there since is not. */
+static void what_is_mounted_at_the_target_is_not_emptied(void **state)
+{
+	struct world *w = *state;
+
+	fill(w);
+	scratch_write(&w->root, MARK ".begun", "");
+	scratch_write(&w->root, "/mnt/disks/docker/precious", "data");
+	scratch_write(&w->root, "/proc/self/mountinfo",
+		      arena_printf(w->arena,
+				   "%s40 22 0:50 / /mnt/disks/docker rw - ext4 /dev/xvdg rw\n",
+				   mounted));
+	assert_int_equal(apply(w, &task_move_ops), -EBUSY);
+	assert_text(w, "/mnt/disks/docker/precious", "data");
+	assert_false(is_there(w, MARK));
+}
+
 static void two_contents_are_both_kept(void **state)
 {
 	struct world *w = *state;
@@ -476,6 +493,7 @@ int main(void)
 		T(four_ways),
 		T(nothing_is_moved_to_the_bare_directory),
 		T(what_is_in_use_is_not_moved),
+		T(what_is_mounted_at_the_target_is_not_emptied),
 		T(two_contents_are_both_kept),
 		T(content_of_the_volume_is_taken),
 		T(a_target_is_a_directory_of_the_volume),

@@ -364,6 +364,18 @@ static void bad_lists(void **state)
 		  "3:3: '/a' would hide '/a/b', which stands before it: put the outer one first" },
 		{ "- {device: /dev/sdf, path: /a, binds: [{source: x, target: /a}]}\n",
 		  "2:3: '/a' is mounted twice, first by ig:2:3" },
+		{ "- {device: /dev/sdf, path: /a, binds: [{source: x, target: /b},"
+		  " {source: x, target: /c}]}\n",
+		  "2:3: the source '/a/x' and the source '/a/x' are not apart" },
+		{ "- {device: /dev/sdf, path: /a, binds: [{source: x/y, target: /b},"
+		  " {source: x, target: /c}]}\n",
+		  "2:3: the source '/a/x' and the source '/a/x/y' are not apart" },
+		{ "- {device: /dev/sdf, path: /a, binds: [{source: x, target: /b}]}\n"
+		  "- {device: /dev/sdg, path: /a/x}\n",
+		  "2:3: the source '/a/x' is where '/a/x' is mounted" },
+		{ "- {device: /dev/sdf, path: /a, binds: [{source: x, target: /b}]}\n"
+		  "- {device: /dev/sdg, path: /a/x/y}\n",
+		  "2:3: the source '/a/x' is where '/a/x/y' is mounted" },
 	};
 
 	(void)state;
