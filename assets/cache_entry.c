@@ -78,6 +78,8 @@ static int open_partial(struct cache *c, const char *name)
 		if (fd >= 0 && is_ours(c, name, fd))
 			return TAKE_FD(fd);
 		/* published or swept between opening and locking; or a link, which is none of ours */
+		if (fd < 0 && errno != ELOOP && errno != EISDIR && errno != ENXIO)
+			return -errno;
 		if (fd < 0 && cache_remove(c->dir_fd, name) < 0)
 			return -EIO;
 	}

@@ -167,11 +167,10 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 
 void fetch_job_explain(const struct fetch_job *j, struct err *e)
 {
-	const char *url = j->mirrors[j->source].public;
-
-	if (e->kind != ERR_INTEGRITY)
+	/* what a former run left is of no mirror of this one */
+	if (e->kind != ERR_INTEGRITY || j->source >= j->nmirrors)
 		return;
-	(void)err_wrap(e, "GET '%s'", url);
+	(void)err_wrap(e, "GET '%s'", j->mirrors[j->source].public);
 	for (size_t i = 0; i < e->nnotes; i++)
 		if (strcmp(e->notes[i].label, "size") == 0)
 			(void)snprintf(e->notes[i].text, sizeof(e->notes[i].text), "%lld bytes%s",

@@ -146,6 +146,27 @@ static void test_complete_part(void **state)
 	assert_int_equal(box_sent_of(x, "/part/kubelet"), 0);
 }
 
+/* All of it is here, and wrong: nobody of this run sent it, and nobody is blamed. */
+static void test_complete_and_wrong(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/wrong/kubelet?ranges&etag=x", NULL);
+	const char *url = strchr(as.urls.v[0], '?');
+	autofree unsigned char *body = origin_body(SIZE);
+	char hex[DIGEST_TEXT_MAX];
+
+	leave_part(x, SIZE,
+		   arena_printf(x->a, "v2\n%d\n%s\n\n\n" NO_MARKS "end\n%016x %016x\n", SIZE,
+				arena_strn(x->a, as.urls.v[0], (size_t)(url - as.urls.v[0])), 0,
+				SIZE));
+	body[SIZE / 2] ^= 1;
+	tmp_write(x->dir, arena_printf(x->a, "cache/partial/sha256-%s", digest_hex(&x->right, hex)),
+		  body, SIZE);
+	box_must_succeed(x, &as);
+	assert_int_equal(box_count_of(x, "/wrong/kubelet"), 1);
+	assert_int_equal(box_sent_of(x, "/wrong/kubelet"), SIZE);
+}
+
 /* What a record does not vouch for, or only half of one: none of it is used. */
 static void test_damaged_part(void **state)
 {
@@ -250,7 +271,8 @@ int main(void)
 		TEST(test_dropped_connections), TEST(test_next_mirror_goes_on),
 		TEST(test_next_run_goes_on),    TEST(test_changed_object),
 		TEST(test_parts_of_a_liar),     TEST(test_complete_part),
-		TEST(test_damaged_part),        cmocka_unit_test(test_answers),
+		TEST(test_damaged_part),        TEST(test_complete_and_wrong),
+		cmocka_unit_test(test_answers),
 	};
 
 	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);
