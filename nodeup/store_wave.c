@@ -131,12 +131,12 @@ int64_t store_delay(unsigned int attempt)
 	return (int64_t)((double)most * dice / UINT32_MAX);
 }
 
-/* The server may ask for a longer one. */
+/* The server may ask for a longer one, not for none at all: a date may be past by our clock. */
 static int64_t delay_of(const struct store_op *op)
 {
 	int64_t asked = op->answer.retry_after_ns, most = RETRY_AFTER_MAX_S * DUR_SEC;
 
-	if (asked < 0)
+	if (asked <= 0)
 		return store_delay(op->attempt);
 	return asked > most ? most : asked;
 }
