@@ -29,11 +29,9 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	int r = cache_recheck(ctx->cache, &t->asset.asset->digest, &why);
 
 	if (r == 0)
-		r = cache_check_signature(ctx->cache, t->asset.asset, e);
-	else if (r == -ENOENT && task_is_unneeded(t, ctx))
+		return cache_check_signature(ctx->cache, t->asset.asset, e);
+	if (r == -ENOENT && task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	if (r == 0 || e->kind == ERR_INTEGRITY)
-		return r == 0 ? TASK_EQUAL : r;
 	if (r == -ENOENT)
 		return task_differs(diff, "not in the cache");
 	if (why.kind == ERR_INTEGRITY)
