@@ -1,9 +1,12 @@
 """Instance metadata is nobody's mirror: no name and no redirect leads an asset there."""
 
+import pathlib
+
 import pytest
 
 from world import KUBELET, NET
 
+HOSTS_FILE = pathlib.Path("/etc/hosts")
 HOSTS = "127.0.0.1 localhost mirror.example\n169.254.169.254 metadata.example\nfd00:ec2::254 metadata6.example\n"
 
 
@@ -12,7 +15,9 @@ def names(world, mounts):
     """What these names lead to, for those in the namespace."""
     hosts = world.folder / "hosts"
     hosts.write_text(HOSTS)
-    mounts.run("mount", "--bind", hosts, "/etc/hosts")
+    if not HOSTS_FILE.exists():  # as on a minimal Debian
+        HOSTS_FILE.touch()
+    mounts.run("mount", "--bind", hosts, HOSTS_FILE)
     return mounts.enter
 
 
