@@ -55,6 +55,7 @@ struct field {
 	bool include_empty;   /* a present but empty string still gives `--x=` */
 	bool pointer;         /* Go's *string: an empty one overlays what was there */
 	bool required;
+	bool secret; /* may hold a password: no message shows it, nor what is below it */
 	enum field_kind kind;
 	size_t offset;
 	const struct schema *schema; /* OBJECT, LIST */
@@ -115,6 +116,7 @@ struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignore */
 	void *arg;
 	const char *path; /* prefix for messages, "" at the top */
+	bool secret;      /* all of it is below a row that is */
 };
 
 /* Read a map into obj (zeroed by the caller, or holding what to overlay: only keys that are there

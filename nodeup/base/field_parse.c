@@ -19,8 +19,17 @@ struct reader {
 	struct err *err;
 };
 
+/* A message is one line. */
+static bool is_printable(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
 /* What a value is, for the second half of "expected ..., found ...". */
-static const char *found(struct arena *a, const struct tree *t)
+static const char *found(struct arena *a, const struct tree *t, bool quotable)
 {
 	if (t->kind == TREE_MAP)
 		return "a map";
@@ -28,17 +37,26 @@ static const char *found(struct arena *a, const struct tree *t)
 		return "a list";
 	if (t->kind == TREE_NULL)
 		return "nothing";
+	if (!quotable || !is_printable(t->scalar))
+		return "a text";
 	return arena_printf(a, "'%.60s'%s", t->scalar,
 			    t->quoted && tree_type_of(t->scalar) != TREE_IS_STRING ? " in quotes"
 										   : "");
 }
 
+static bool is_secret(const struct reader *r, const struct place *p)
+{
+	return r->opts->secret || (p->field && p->field->secret);
+}
+
+/* What stands in place of a whole document is not shown either: anything may be in there. */
 static int expected(struct reader *r, const struct place *p, const char *what)
 {
 	const char *where = tree_where(r->arena, &p->value->pos);
 
 	return err_config(r->err, "%s%s%s%sexpected %s, found %s", where, *where ? ": " : "",
-			  p->path, *p->path ? ": " : "", what, found(r->arena, p->value));
+			  p->path, *p->path ? ": " : "", what,
+			  found(r->arena, p->value, *p->path && !is_secret(r, p)));
 }
 
 /* A string. Numbers stay as they are written (1.10 is no 1.1); a boolean word becomes Go's. */
@@ -193,11 +211,12 @@ static int read_tree(struct reader *r, const struct place *p)
 	return 0;
 }
 
-static struct field_opts below(const struct reader *r, const char *path)
+static struct field_opts below(const struct reader *r, const struct place *p, const char *path)
 {
 	struct field_opts opts = *r->opts;
 
 	opts.path = path;
+	opts.secret = is_secret(r, p);
 	return opts;
 }
 
@@ -215,7 +234,7 @@ static int read_list(struct reader *r, const struct place *p)
 	list.v = arena_alloc(r->arena, list.n * s->size);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct field_opts opts =
-			below(r, arena_printf(r->arena, "%s[%zu]", p->path, i));
+			below(r, p, arena_printf(r->arena, "%s[%zu]", p->path, i));
 		int e = field_parse(r->arena, s, p->value->items[i].value,
 				    (char *)list.v + i * s->size, &opts, r->err);
 
@@ -251,7 +270,7 @@ static int read_optional(struct reader *r, const struct place *p)
 
 static int read_value(struct reader *r, const struct place *p)
 {
-	const struct field_opts opts = below(r, p->path);
+	const struct field_opts opts = below(r, p, p->path);
 
 	switch (p->field->kind) {
 	case FIELD_STRING:
@@ -297,6 +316,16 @@ static const char *join(struct arena *a, const char *path, const char *key)
 	return str_is_empty(path) ? key : arena_printf(a, "%s.%s", path, key);
 }
 
+/* `{user:password@proxy}` has a key and no value: a key is shown only if it looks like one. */
+static const char *shown_key(const struct reader *r, const struct tree_item *it)
+{
+	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				   "0123456789-_";
+	const bool is_key = it->value->kind != TREE_NULL && it->key[strspn(it->key, word)] == '\0';
+
+	return is_key || !r->opts->secret ? it->key : "(not shown)";
+}
+
 static int duplicate(struct reader *r, const struct tree_item *it, const struct tree_item *first)
 {
 	return err_config(r->err, "%s: duplicate key '%s', on line %u as '%s'",
@@ -334,7 +363,8 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 
 		if (row == s->n) {
 			if (r.opts->unknown)
-				r.opts->unknown(r.opts->arg, &it->key_pos, p.path);
+				r.opts->unknown(r.opts->arg, &it->key_pos,
+						join(a, r.opts->path, shown_key(&r, it)));
 			continue;
 		}
 		if (seen[row])

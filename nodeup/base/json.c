@@ -82,6 +82,13 @@ static struct tree *convert(const struct reader *r, json_t *j)
 	return t;
 }
 
+static size_t before(const char *text, const char *part)
+{
+	const char *found = strstr(text, part);
+
+	return found ? (size_t)(found - text) : strlen(text);
+}
+
 int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e)
 {
@@ -90,9 +97,11 @@ int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	autojson json_t *j =
 		json_loadb(text, n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &problem);
 
+	/* the text near it may be a secret */
 	if (!j)
-		return err_config(e, "%s:%d:%d: %s", file, problem.line > 0 ? problem.line : 1,
-				  problem.column > 0 ? problem.column : 1, problem.text);
+		return err_config(e, "%s:%d:%d: %.*s", file, problem.line > 0 ? problem.line : 1,
+				  problem.column > 0 ? problem.column : 1,
+				  (int)before(problem.text, " near '"), problem.text);
 	*ret_tree = convert(&r, j);
 	return 0;
 }

@@ -119,8 +119,9 @@ static int check_tag(struct reader *r, const yaml_event_t *ev, const char *tag,
 		for (; *known; known++)
 			if (strcmp(tag + sizeof(tag_prefix) - 1, *known) == 0)
 				return 0;
-	return err_config(r->err, "%s:%zu:%zu: unknown tag '%s'", r->file, ev->start_mark.line + 1,
-			  ev->start_mark.column + 1, tag);
+	/* not quoted, nor is an alias: a password may begin with ! or * */
+	return err_config(r->err, "%s:%zu:%zu: unknown tag: text that begins with ! needs quotes",
+			  r->file, ev->start_mark.line + 1, ev->start_mark.column + 1);
 }
 
 static int read_scalar(struct reader *r, const yaml_event_t *ev, struct tree **ret)
@@ -169,8 +170,8 @@ static int read_alias(struct reader *r, const yaml_event_t *ev, unsigned int dep
 		*ret = anchor->node;
 		return 0;
 	}
-	return err_config(r->err, "%s:%zu:%zu: unknown alias '%s'", r->file,
-			  ev->start_mark.line + 1, ev->start_mark.column + 1, name);
+	return err_config(r->err, "%s:%zu:%zu: unknown alias: text that begins with * needs quotes",
+			  r->file, ev->start_mark.line + 1, ev->start_mark.column + 1);
 }
 
 static int compare_items(const void *a, const void *b)

@@ -38,8 +38,8 @@ struct file_asset {
 static const struct field action_fields[] = {
 #define F(m, ...) FIELD(struct action, m, __VA_ARGS__)
 	F(image, .key = "image", .doc = "image to run"),
-	F(command, .key = "command", .doc = "what to run in it"),
-	F(environment, .key = "environment", .doc = "environment of the container"),
+	F(command, .key = "command", .secret = true, .doc = "what to run in it"),
+	F(environment, .key = "environment", .secret = true, .doc = "environment of the container"),
 #undef F
 };
 static const struct schema action_schema =
@@ -53,22 +53,22 @@ static const struct field hook_fields[] = {
 	F(requires, .key = "requires", .doc = "units it cannot do without"),
 	F(before, .key = "before", .doc = "units that start after it"),
 	FIELD_NESTED_IF(struct hook, action, has_action, &action_schema, .key = "execContainer",
-			.doc = "a container to run once a boot"),
-	F(manifest, .key = "manifest", .doc = "the [Service] section as it stands"),
+			.secret = true, .doc = "a container to run once a boot"),
+	F(manifest, .key = "manifest", .secret = true, .doc = "the [Service] section as it stands"),
 #undef F
 };
-static const struct schema hook_schema = SCHEMA(struct hook, "HookSpec", hook_fields);
+const struct schema kops18_hook_schema = SCHEMA(struct hook, "HookSpec", hook_fields);
 
 static const struct field file_asset_fields[] = {
 #define F(m, ...) FIELD(struct file_asset, m, __VA_ARGS__)
 	F(name, .key = "name", .doc = "file name, where there is no path"),
 	F(path, .key = "path", .doc = "where to put it; /srv/kubernetes/assets/<name>"),
 	F(roles, .key = "roles", .doc = "Master, Node; none: all"),
-	F(content, .key = "content", .doc = "what is in it"),
+	F(content, .key = "content", .secret = true, .doc = "what is in it"),
 	F(is_base64, .key = "isBase64", .doc = "the content is base64"),
 #undef F
 };
-static const struct schema file_asset_schema =
+const struct schema kops18_file_asset_schema =
 	SCHEMA(struct file_asset, "FileAssetSpec", file_asset_fields);
 /* clang-format on */
 
@@ -158,7 +158,7 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 {
 	struct hook h = { 0 };
 	struct node_hook hook;
-	int r = kops18_read(b->arena, &hook_schema, it->tree, it->path, b->opts, &h, b->err);
+	int r = kops18_read(b->arena, &kops18_hook_schema, it->tree, it->path, b->opts, &h, b->err);
 
 	if (r == 0)
 		r = check_hook(b, it, &h);
@@ -241,7 +241,8 @@ static int add_file(struct kops18_build *b, const struct item *it)
 {
 	struct file_asset fa = { 0 };
 	struct node_file f = { .pos = it->tree->pos };
-	int r = kops18_read(b->arena, &file_asset_schema, it->tree, it->path, b->opts, &fa, b->err);
+	int r = kops18_read(b->arena, &kops18_file_asset_schema, it->tree, it->path, b->opts, &fa,
+			    b->err);
 
 	if (r == 0)
 		r = place(b, it, &fa, &f);

@@ -6,21 +6,21 @@
 static const struct field env_fields[] = {
 #define F(m, ...) FIELD(struct kube_env, m, __VA_ARGS__)
 	F(tags, .key = "Tags", .doc = "what this node is: _aws, _kubernetes_master..."),
-	F(assets, .key = "Assets", .doc = "[hash@]url[,mirror] of each file to fetch"),
-	F(images, .key = "images", .doc = "image archives to load: name, source, hash"),
+	F(assets, .key = "Assets", .secret = true, .doc = "[hash@]url[,mirror] of each file to fetch"),
+	F(images, .key = "images", .secret = true, .doc = "image archives to load: name, source, hash"),
 	F(config_base, .key = "ConfigBase", .doc = "where the cluster's documents are"),
 	F(cluster_location, .key = "ClusterLocation", .doc = "the cluster spec itself (deprecated)"),
 	F(instance_group_name, .key = "InstanceGroupName", .doc = "instance group of this node"),
 	F(cluster_name, .key = "ClusterName", .required = true, .doc = "name of the cluster"),
-	F(protokube_image, .key = "protokubeImage", .doc = "protokube: name, source, hash"),
-	F(channels, .key = "channels", .doc = "addon channels for protokube"),
+	F(protokube_image, .key = "protokubeImage", .secret = true, .doc = "protokube: name, source, hash"),
+	F(channels, .key = "channels", .secret = true, .doc = "addon channels for protokube"),
 	F(docker_storage, .key = "DOCKER_STORAGE", .doc = "kube-up's: the instance store for docker and kubelet"),
 	F(kube_aws_storage, .key = "KUBE_AWS_STORAGE", .oneof = "ephemeral|ebs|",
 	  .doc = "kube-up's: ebs leaves the instance store alone"),
 	F(volume_mounts, .key = "volumeMounts", .doc = "disks, as in the instance group"),
 	F(assets_signature, .key = "assetsSignature",
 	  .doc = "of minisign, over the lines of Assets; not of kops"),
-	F(settings.url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ,
+	F(settings.url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead; not of kops"),
 	F(settings.ca_bundle, .key = "caBundle",
 	  .doc = "file of the CA certificates that servers are checked by; not of kops"),
@@ -183,8 +183,8 @@ static const struct field cloud_config_fields[] = {
 	F(multizone, .key = "multizone", .doc = "not AWS"),
 	F(node_tags, .key = "nodeTags", .doc = "not AWS"),
 	F(node_instance_prefix, .key = "nodeInstancePrefix", .doc = "not AWS"),
-	F(vsphere[0], .key = "vSphereUsername", .doc = "not AWS"),
-	F(vsphere[1], .key = "vSpherePassword", .doc = "not AWS"),
+	F(vsphere[0], .key = "vSphereUsername", .secret = true, .doc = "not AWS"),
+	F(vsphere[1], .key = "vSpherePassword", .secret = true, .doc = "not AWS"),
 	F(vsphere[2], .key = "vSphereServer", .doc = "not AWS"),
 	F(vsphere[3], .key = "vSphereDatacenter", .doc = "not AWS"),
 	F(vsphere[4], .key = "vSphereResourcePool", .doc = "not AWS"),
@@ -225,11 +225,11 @@ static const struct field cluster_fields[] = {
 #define F(m, ...) FIELD(struct kops18_cluster, m, __VA_ARGS__)
 #define UNUSED(k, s) F(unused, .key = k, .shape = TREE_##s, .doc = "not used by a node")
 /* a section without a struct of its own: its rows know the cluster's */
-#define PART(sch, k, d) \
+#define PART(sch, k, d, ...) \
 	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &sch, .present_offset = SIZE_MAX, \
-	  .key = k, .doc = d }
-#define SECTION(m, sch, k, d) \
-	FIELD_NESTED_IF(struct kops18_cluster, m, has_##m, &sch, .key = k, .doc = d)
+	  .key = k, .doc = d, __VA_ARGS__ }
+#define SECTION(m, sch, k, d, ...) \
+	FIELD_NESTED_IF(struct kops18_cluster, m, has_##m, &sch, .key = k, .doc = d, __VA_ARGS__)
 	F(cloud_provider, .key = "cloudProvider", .doc = "aws"),
 	F(kubernetes_version, .key = "kubernetesVersion", .doc = "Kubernetes version"),
 	F(master_public_name, .key = "masterPublicName", .doc = "DNS name of the API, outside"),
@@ -245,7 +245,8 @@ static const struct field cluster_fields[] = {
 	F(encryption_config, .key = "encryptionConfig", .doc = "encrypt secrets at rest"),
 	SECTION(api, api_schema, "api", "how the API is reached"),
 	SECTION(networking, kops18_networking_schema, "networking", "pod network, one of"),
-	SECTION(cloud_config, cloud_config_schema, "cloudConfig", "settings of the cloud provider"),
+	SECTION(cloud_config, cloud_config_schema, "cloudConfig", "settings of the cloud provider",
+		.secret = true),
 	FIELD_LIST_OF(struct kops18_cluster, etcd_clusters, &etcd_cluster_schema,
 		      .key = "etcdClusters", .doc = "etcd clusters"),
 	SECTION(docker, docker_schema, "docker", "docker"),
@@ -256,15 +257,16 @@ static const struct field cluster_fields[] = {
 	SECTION(kube_controller_manager, kube_controller_manager_schema, "kubeControllerManager",
 		"kube-controller-manager"),
 	SECTION(kube_scheduler, kube_scheduler_schema, "kubeScheduler", "kube-scheduler"),
-	F(hooks, .key = "hooks", .doc = "units of the user's own"),
-	F(file_assets, .key = "fileAssets", .doc = "files of the user's own"),
-	SECTION(egress_proxy, egress_proxy_schema, "egressProxy", "proxy to the outside"),
+	F(hooks, .key = "hooks", .secret = true, .doc = "units of the user's own"),
+	F(file_assets, .key = "fileAssets", .secret = true, .doc = "files of the user's own"),
+	SECTION(egress_proxy, egress_proxy_schema, "egressProxy", "proxy to the outside",
+		.secret = true),
 	PART(authentication_schema, "authentication", "who asks the API server, besides certificates"),
 	PART(authorization_schema, "authorization", "who may do what"),
 	F(isolate_masters, .key = "isolateMasters", .doc = "masters outside the pod network"),
 	F(cloud_controller_manager, .key = "cloudControllerManager", .shape = TREE_MAP,
 	  .doc = "the cloud is the business of a daemon set"),
-	PART(assets_schema, "assets", "own registry and repository"),
+	PART(assets_schema, "assets", "own registry and repository", .secret = true),
 	UNUSED("channel", SCALAR),
 	UNUSED("configBase", SCALAR),
 	UNUSED("subnets", SEQ),
@@ -299,8 +301,8 @@ static const struct field ig_fields[] = {
 	F(taints, .key = "taints", .format = &format_taint, .doc = "taints of its nodes"),
 	FIELD_NESTED_IF(struct kops18_ig, kubelet, has_kubelet, &kubelet_schema, .key = "kubelet",
 			.doc = "laid over the cluster's kubelet section"),
-	F(hooks, .key = "hooks", .doc = "units of the user's own"),
-	F(file_assets, .key = "fileAssets", .doc = "files of the user's own"),
+	F(hooks, .key = "hooks", .secret = true, .doc = "units of the user's own"),
+	F(file_assets, .key = "fileAssets", .secret = true, .doc = "files of the user's own"),
 	F(volume_mounts, .key = "volumeMounts", .doc = "disks to be formatted and mounted"),
 	UNUSED("image", SCALAR),
 	UNUSED("minSize", SCALAR),
@@ -317,7 +319,8 @@ static const struct field ig_fields[] = {
 	UNUSED("additionalSecurityGroups", SEQ),
 	UNUSED("cloudLabels", MAP),
 	UNUSED("tenancy", SCALAR),
-	UNUSED("additionalUserData", SEQ),
+	F(unused, .key = "additionalUserData", .shape = TREE_SEQ, .secret = true,
+	  .doc = "not used by a node"),
 #undef UNUSED
 #undef F
 };

@@ -95,8 +95,7 @@ struct kops18_cluster {
 	bool has_kube_proxy, has_kube_apiserver, has_kube_controller_manager, has_kube_scheduler;
 	bool has_egress_proxy;
 	const struct tree *cloud_controller_manager; /* NULL: the cloud is the controllers' own */
-	/* what changes a node and is not done yet: told by a warning */
-	const struct tree *hooks, *file_assets;
+	const struct tree *hooks, *file_assets;      /* read by kops18_extras() */
 	/* of no use to a node */
 	const struct tree *unused;
 };
@@ -118,7 +117,8 @@ struct kops18_object {
 };
 
 extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluster_schema,
-	kops18_ig_schema, kops18_object_schema, kops18_networking_schema;
+	kops18_ig_schema, kops18_object_schema, kops18_networking_schema, kops18_hook_schema,
+	kops18_file_asset_schema;
 
 /* Everything that was read, and where it goes. */
 struct kops18_build {

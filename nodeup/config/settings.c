@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct field settings_fields[] = {
 #define F(m, ...) FIELD(struct settings_doc, m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ,
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead"),
 	F(ca_bundle, .key = "caBundle", .doc = "file of the CA certificates that servers are checked by"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,

@@ -96,6 +96,9 @@ static void bad_ones_are_named_with_their_place(void **state)
 		  "cluster:1:9: hooks[0].roles: no role is 'Worker': Master, Node, Bastion" },
 		{ "hooks: [{manifest: 'x= (fingerprint)'}]",
 		  "cluster:1:9: hooks[0].manifest: only a fingerprint of the content" },
+		{ "hooks: [{execContainer: {image: i, command: s3cret}}]",
+		  "cluster:1:45: hooks[0].execContainer.command: expected a list of strings, found a "
+		  "text" },
 		{ "fileAssets: [{content: a}]",
 		  "cluster:1:14: fileAssets[0]: neither path nor name" },
 		{ "fileAssets: [{path: etc/x}]",
