@@ -94,6 +94,8 @@ static void bad_ones_are_named_with_their_place(void **state)
 		  "cluster:1:9: hooks[0].before: 'a b' is no name of a unit" },
 		{ "hooks: [{roles: [Worker], manifest: a}]",
 		  "cluster:1:9: hooks[0].roles: no role is 'Worker': Master, Node, Bastion" },
+		{ "hooks: [{execContainer: {image: i, command: ['x= (fingerprint)']}}]",
+		  "cluster:1:9: hooks[0].execContainer.command: only a fingerprint of the content" },
 		{ "hooks: [{manifest: 'x= (fingerprint)'}]",
 		  "cluster:1:9: hooks[0].manifest: only a fingerprint of the content" },
 		{ "hooks: [{execContainer: {image: i, command: s3cret}}]",
