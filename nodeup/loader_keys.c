@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/json.h"
+#include "nodeup/config/pem.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
 
@@ -154,7 +155,7 @@ static int read_pool(struct loader *l, const struct item *item, const char *cert
 {
 	struct strv texts = { 0 };
 
-	strv_add(l->arena, &texts, cert);
+	strv_add(l->arena, &texts, pem_lines(l->arena, cert));
 	for (size_t i = 0; i < item->others.n; i++) {
 		const char *text, *from = location_shown(l->arena, item->others.v[i]);
 		size_t n;
@@ -165,7 +166,7 @@ static int read_pool(struct loader *l, const struct item *item, const char *cert
 		if (r < 0)
 			return err_wrap(e, "key pair %s", item->want->name);
 		if (text)
-			strv_add(l->arena, &texts, text);
+			strv_add(l->arena, &texts, pem_lines(l->arena, text));
 	}
 	*ret = texts.n > 1 ? strv_join(l->arena, &texts, "") : NULL;
 	return 0;

@@ -137,12 +137,26 @@ int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair 
 		return err_wrap(e, "%s: keypair %s", from->key, pair->name);
 	copy = (struct node_keypair){
 		.name = arena_str(a, pair->name),
-		.cert = arena_str(a, pair->cert),
-		.key = arena_str(a, pair->key),
-		.pool = arena_str(a, pair->pool),
+		.cert = pem_lines(a, pair->cert),
+		.key = pem_lines(a, pair->key),
+		.pool = pem_lines(a, pair->pool),
 	};
 	arena_push(a, n->keypairs.v, n->keypairs.n, copy);
 	return 0;
+}
+
+/* The others are whole documents. */
+static bool is_token(const char *id)
+{
+	return strcmp(id, "dockerconfig") != 0 && strcmp(id, "encryptionconfig") != 0;
+}
+
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return true;
+	return false;
 }
 
 int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
@@ -152,7 +166,7 @@ int node_add_secret(struct arena *a, struct node *n, const char *id, const struc
 		const char *data;
 	} secret = { 0 };
 	static const struct field fields[] = {
-		FIELD(struct secret, data, .key = "Data", .required = true),
+		FIELD(struct secret, data, .key = "Data", .required = true, .secret = true),
 	};
 	static const struct schema schema = SCHEMA(struct secret, "Secret", fields);
 	struct err problem = { 0 };
@@ -166,6 +180,11 @@ int node_add_secret(struct arena *a, struct node *n, const char *id, const struc
 		return err_config(e, "%s: secret %s: its data is not base64 of a text", from, id);
 	if (len == 0)
 		return err_config(e, "%s: secret %s is empty", from, id);
+	if (is_token(id) && has_control(token))
+		return err_config(e,
+				  "%s: secret %s: there is a line break or another control "
+				  "character in it, which no token or password has",
+				  from, id);
 	strmap_set(a, &n->secrets, arena_str(a, id), token);
 	return 0;
 }

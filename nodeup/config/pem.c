@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/str.h"
 
 static void free_bio(BIO **bio)
 {
@@ -161,4 +162,10 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	if (!is_whole)
 		return err_config(e, "the private key is damaged");
 	return is_pair ? 0 : err_config(e, "the private key is not the certificate's");
+}
+
+const char *pem_lines(struct arena *a, const char *text)
+{
+	return !text || str_has_suffix(text, "\n") ? arena_str(a, text)
+						   : arena_printf(a, "%s\n", text);
 }

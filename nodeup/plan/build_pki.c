@@ -1,5 +1,6 @@
 #include "nodeup/plan/builders.h"
 
+#include <string.h>
 #include "nodeup/plan/pieces.h"
 
 /* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
@@ -40,6 +41,24 @@ static int add_keypairs(struct plan *p, struct err *e)
 	return 0;
 }
 
+/* A field of a CSV file, as the API server reads them. */
+static const char *field(struct arena *a, const char *text)
+{
+	char *quoted, *out;
+
+	if (!strpbrk(text, ",\""))
+		return text;
+	out = quoted = arena_alloc(a, 2 * strlen(text) + sizeof("\"\""));
+	*out++ = '"';
+	for (; *text; text++) {
+		if (*text == '"')
+			*out++ = '"';
+		*out++ = *text;
+	}
+	*out = '"';
+	return quoted;
+}
+
 static const char *known_tokens(const struct plan *p)
 {
 	const struct strmap *secrets = &p->req->node->secrets;
@@ -53,8 +72,8 @@ static const char *known_tokens(const struct plan *p)
 	strmap_sort(&sorted);
 	for (size_t i = 0; i < sorted.n; i++)
 		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s,%s,%s", sorted.v[i].value, sorted.v[i].key,
-				      sorted.v[i].key));
+			 arena_printf(p->arena, "%s,%s,%s", field(p->arena, sorted.v[i].value),
+				      sorted.v[i].key, sorted.v[i].key));
 	return strv_join(p->arena, &lines, "\n");
 }
 
@@ -76,7 +95,9 @@ static int add_logins(struct plan *p, struct err *e)
 	if (!password)
 		return err_config(e, "secret kube: the admin's password is missing");
 	if (!plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
-			 arena_printf(p->arena, "%s,admin,admin,system:masters", password), e) ||
+			 arena_printf(p->arena, "%s,admin,admin,system:masters",
+				      field(p->arena, password)),
+			 e) ||
 	    !plan_secret(p, plan_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p), e))
 		return -EINVAL;
 	if (encryption &&

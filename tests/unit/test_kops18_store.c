@@ -102,6 +102,12 @@ static void keypairs(void **state)
 	assert_int_equal(add(a, &n, "both", arena_printf(a, "# text\n%s", seed.cert), seed.key, &e),
 			 0);
 	assert_int_equal(n.keypairs.n, 3);
+	/* a last line without an end gets one */
+	assert_int_equal(add(a, &n, "cut", arena_strn(a, seed.cert, strlen(seed.cert) - 1),
+			     arena_strn(a, seed.key, strlen(seed.key) - 1), &e),
+			 0);
+	assert_string_equal(node_keypair(&n, "cut")->cert, seed.cert);
+	assert_string_equal(node_keypair(&n, "cut")->key, seed.key);
 }
 
 /* The middle line of a PEM text, changed. */
@@ -219,6 +225,31 @@ static void secrets(void **state)
 	assert_null(strmap_get(&w.node.secrets, "id"));
 }
 
+/* One line of known_tokens.csv each; the other two are whole documents. */
+static void tokens_have_one_line(void **state)
+{
+	static const char *const lines[] = { "U0VDUkVUCg==", "U0VDUkVUDQ==", "U0UJQ1JFVA==",
+					     "U0UKQ1JFVA==" };
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = world_new(a);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+		const char *text = arena_printf(a, "{Data: %s}", lines[i]);
+
+		assert_true(node_add_secret(a, &w.node, "kube", world_text(&w, "f", text), "f",
+					    &w.e) < 0);
+		assert_int_equal(w.e.kind, ERR_CONFIG);
+		assert_string_equal(w.e.msg, "f: secret kube: there is a line break or another "
+					     "control character in it, which no token or password "
+					     "has");
+		assert_int_equal(node_add_secret(a, &w.node, "dockerconfig",
+						 world_text(&w, "f", text), "f", &w.e),
+				 0);
+	}
+	assert_null(strmap_get(&w.node.secrets, "kube"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -227,6 +258,7 @@ int main(void)
 		cmocka_unit_test(bad_certificates),
 		cmocka_unit_test(bad_keys),
 		cmocka_unit_test(secrets),
+		cmocka_unit_test(tokens_have_one_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
