@@ -15,6 +15,8 @@
 
 static const char master_tag[] = "_kubernetes_master";
 static const char update_tag[] = "_automatic_upgrades";
+/* kops 1.8 has nothing more by this one than the time */
+static const char aws_tag[] = "_aws";
 
 struct unknown_keys {
 	struct arena *arena;
@@ -291,6 +293,7 @@ static void set_names(struct kops18_build *b)
 	n->channels = b->env->channels;
 	n->packages = b->env->packages;
 	n->auto_upgrades = strv_has(&b->env->tags, update_tag);
+	n->keeps_time = strv_has(&b->env->tags, aws_tag);
 	n->master_internal_name = either(c->master_internal_name, NULL,
 					 arena_printf(b->arena, "api.internal.%s", cluster_name));
 	n->master_public_name =

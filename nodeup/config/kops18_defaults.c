@@ -79,8 +79,7 @@ static const char *cluster_cidr(struct kops18_build *b)
 static void default_docker(struct kops18_build *b)
 {
 	b->cluster.docker = (struct docker_spec){
-		/* the network of old needs the bridge that kubelet configures */
-		.bridge = strcmp(b->node->networking, "classic") == 0 ? "cbr0" : "",
+		.bridge = "",
 		.ip_masq = no,
 		.ip_tables = no,
 		.log_driver = "json-file",
@@ -280,6 +279,9 @@ void kops18_default_sections(struct kops18_build *b)
 
 	if (!c->has_docker)
 		default_docker(b);
+	/* kops' CLI writes one into each spec; what a spec without one means is nodeup's to say */
+	if (str_is_empty(c->docker.version))
+		c->docker.version = "1.12.3";
 	if (!c->has_kubelet)
 		default_kubelet(b);
 	if (!c->has_master_kubelet)

@@ -111,7 +111,7 @@ struct node {
 	const char *cloud_provider;
 	const char *networking; /* "kubenet", "classic", "cni"... */
 	const char *non_masquerade_cidr, *service_cluster_ip_range, *cluster_dns_domain;
-	bool is_master, auto_upgrades, api_dns, encryption_config;
+	bool is_master, auto_upgrades, keeps_time, api_dns, encryption_config;
 	bool secure_kubelet; /* kubelet refuses anonymous requests: the API server needs kubelet-api */
 	bool etcd_tls;
 	bool isolate_masters;           /* masters have no part in the pod network */

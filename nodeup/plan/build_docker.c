@@ -1,5 +1,6 @@
 #include "nodeup/plan/builders.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/plan/distro.h"
 #include "nodeup/plan/pieces.h"
@@ -176,27 +177,41 @@ static int add_dropin(struct plan *p, struct err *e)
 		       : -EINVAL;
 }
 
+/* dockerd came with 1.12 */
+static bool is_old(const char *version)
+{
+	char *rest;
+	const long major = strtol(version, &rest, 10);
+
+	return major < 1 || (major == 1 && *rest == '.' && strtol(rest + 1, NULL, 10) <= 11);
+}
+
 /* source: kops 1.8.1 nodeup/pkg/model/docker.go buildSystemdService */
 static int add_unit_file(struct plan *p, bool debian, struct err *e)
 {
+	const bool old = is_old(p->req->node->docker.version), socket = debian || old;
 	struct arena *a = p->arena;
 	struct unit u = { 0 };
 
 	unit_set(a, &u, "Unit", "Description", "Docker Application Container Engine");
 	unit_set(a, &u, "Unit", "Documentation", "https://docs.docker.com");
 	unit_set(a, &u, "Unit", "After",
-		 debian ? "network.target docker.socket" : "network.target");
-	if (debian)
+		 socket ? "network.target docker.socket" : "network.target");
+	if (socket)
 		unit_set(a, &u, "Unit", "Requires", "docker.socket");
 	unit_set(a, &u, "Service", "Type", "notify");
 	unit_set(a, &u, "Service", "EnvironmentFile", sysconfig);
 	unit_set(a, &u, "Service", "EnvironmentFile", "-/etc/environment");
 	unit_set(a, &u, "Service", "ExecStart",
-		 debian ? "/usr/bin/dockerd -H fd:// \"$DOCKER_OPTS\""
-			: "/usr/bin/dockerd \"$DOCKER_OPTS\"");
-	unit_set(a, &u, "Service", "ExecReload", "/bin/kill -s HUP $MAINPID");
-	unit_set(a, &u, "Service", "KillMode", "process");
-	unit_set(a, &u, "Service", "TimeoutStartSec", "0");
+		 arena_printf(a, "/usr/bin/%s%s \"$DOCKER_OPTS\"",
+			      old ? "docker daemon" : "dockerd", socket ? " -H fd://" : ""));
+	if (old) {
+		unit_set(a, &u, "Service", "MountFlags", "slave");
+	} else {
+		unit_set(a, &u, "Service", "ExecReload", "/bin/kill -s HUP $MAINPID");
+		unit_set(a, &u, "Service", "KillMode", "process");
+		unit_set(a, &u, "Service", "TimeoutStartSec", "0");
+	}
 	unit_set(a, &u, "Service", "LimitNOFILE", "1048576");
 	unit_set(a, &u, "Service", "LimitNPROC", "1048576");
 	unit_set(a, &u, "Service", "LimitCORE", "infinity");

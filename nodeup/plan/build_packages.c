@@ -19,11 +19,6 @@ static const char *const logs[] = {
 	"kube-proxy", "kube-scheduler", "kubelet",
 };
 
-static bool is_aws(const struct plan *p)
-{
-	return str_eq(p->req->node->cloud_provider, "aws");
-}
-
 static void add_words(struct plan *p, struct strv *names, const char *words)
 {
 	const struct strv v = strv_split(p->arena, words ? words : "", ' ');
@@ -42,7 +37,7 @@ int build_packages(struct plan *p, struct err *e)
 	add_words(p, &names, d->packages);
 	if (p->req->node->auto_upgrades)
 		add_words(p, &names, d->upgrades);
-	if (is_aws(p))
+	if (p->req->node->keeps_time)
 		add_words(p, &names, d->ntp);
 	add_words(p, &names, plan_docker_needs(p));
 	for (size_t i = 0; i < p->req->node->packages.n; i++)
@@ -70,7 +65,7 @@ int build_ntp(struct plan *p, struct err *e)
 {
 	const struct distro *d = plan_distro(p);
 
-	if (!is_aws(p) || !d->ntp_unit)
+	if (!p->req->node->keeps_time || !d->ntp_unit)
 		return 0;
 	return plan_unit(p, d->ntp_unit, !p->req->image_mode, e) ? 0 : -EINVAL;
 }
@@ -107,7 +102,7 @@ static int add_timer(struct plan *p, struct err *e)
 		 "/usr/sbin/logrotate /etc/logrotate.conf");
 	unit_set(p->arena, &timer, "Unit", "Description", "Hourly Log Rotation");
 	unit_set(p->arena, &timer, "Timer", "OnCalendar", "hourly");
-	/* an image without a package manager has its own, elsewhere */
+	/* CoreOS has its own, elsewhere */
 	if (plan_distro(p)->family != PACKAGE_NONE &&
 	    !plan_unit_file(p, logrotate_service, &service, e))
 		return -EINVAL;
@@ -121,6 +116,9 @@ int build_logrotate(struct plan *p, struct err *e)
 {
 	int r = 0;
 
+	/* it rotates them by itself */
+	if (str_eq(p->req->facts->distribution, "containeros"))
+		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(logs) && r == 0; i++)
 		r = add_log(p, logs[i], e);
 	return r < 0 ? r : add_timer(p, e);

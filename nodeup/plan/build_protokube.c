@@ -47,14 +47,16 @@ static void add_zone(struct plan *p, struct strv *flags)
 
 static void add_tls_flags(struct plan *p, struct strv *flags)
 {
-	static const char *const args[] = {
-		"--peer-ca=/srv/kubernetes/ca.crt",        "--peer-cert=/srv/kubernetes/etcd.pem",
-		"--peer-key=/srv/kubernetes/etcd-key.pem", "--tls-ca=/srv/kubernetes/ca.crt",
-		"--tls-cert=/srv/kubernetes/etcd.pem",     "--tls-key=/srv/kubernetes/etcd-key.pem",
+	static const struct {
+		const char *key, *file;
+	} args[] = {
+		{ "peer-ca", "ca.crt" },        { "peer-cert", "etcd.pem" },
+		{ "peer-key", "etcd-key.pem" }, { "tls-ca", "ca.crt" },
+		{ "tls-cert", "etcd.pem" },     { "tls-key", "etcd-key.pem" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(args) && p->req->node->etcd_tls; i++)
-		strv_add(p->arena, flags, args[i]);
+		add(p, flags, args[i].key, plan_in_srv(p, args[i].file));
 }
 
 static void add_milliseconds(struct plan *p, struct strv *flags, const char *key,

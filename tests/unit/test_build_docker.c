@@ -111,6 +111,71 @@ static void centos_gets_both_of_its_packages_selinux_first(void **state)
 	assert_non_null(plan_look(&p, TASK_UNIT, "ntpd.service"));
 }
 
+/* Every version of kops 1.8.1, on every release it has it for; source: nodeup/pkg/model/docker.go */
+static void every_docker_of_kops_is_known(void **state)
+{
+	static const struct {
+		const char *distribution, *version;
+	} hosts[] = { { "debian", "8" },
+		      { "debian", "9" },
+		      { "ubuntu", "16.04" },
+		      { "centos", "7" },
+		      { "rhel", "7" } };
+	static const struct {
+		const char *version, *name;
+		int packages[ARRAY_LEN(hosts)]; /* 0: kops has none */
+	} rows[] = {
+		{ "1.11.2", "docker-engine", { 1, 0, 1, 2, 2 } },
+		{ "1.12.1", "docker-engine", { 1, 0, 1, 2, 2 } },
+		{ "1.12.3", "docker-engine", { 1, 0, 1, 2, 2 } },
+		{ "1.12.6", "docker-engine", { 1, 1, 1, 2, 2 } },
+		{ "1.13.1", "docker-engine", { 1, 1, 1, 2, 2 } },
+		{ "17.03.2", "docker-ce", { 1, 1, 1, 2, 2 } },
+		{ "17.09.0", "docker-ce", { 1, 0, 1, 1, 1 } },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows) * ARRAY_LEN(hosts); i++) {
+		const size_t v = i / ARRAY_LEN(hosts), d = i % ARRAY_LEN(hosts);
+		struct host *h = host(a, hosts[d].distribution, hosts[d].version, NULL);
+		const char *selinux = arena_printf(a, "%s-selinux", rows[v].name);
+		struct plan p;
+		struct err e;
+
+		h->w.node.docker.version = rows[v].version;
+		if (rows[v].packages[d] == 0) {
+			assert_true(plan_build(a, &h->req, &p, &e) < 0);
+			assert_int_equal(e.kind, ERR_CONFIG);
+			continue;
+		}
+		p = seed_plan(a, &h->req);
+		assert_non_null(
+			strstr(plan_get(&p, TASK_PACKAGE, rows[v].name)->package.source->urls.v[0],
+			       rows[v].version));
+		assert_int_equal(plan_look(&p, TASK_PACKAGE, selinux) != NULL,
+				 rows[v].packages[d] == 2);
+		assert_int_equal(has_text(&p, SYSTEM "docker.service", "/usr/bin/docker daemon "),
+				 v == 0);
+	}
+}
+
+static void the_time_is_kept_by_a_tag(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct host *h = host(a, "debian", "9", "docker.service");
+	struct plan p = seed_plan(a, &h->req);
+
+	(void)state;
+	assert_non_null(plan_look(&p, TASK_UNIT, "ntp.service"));
+	h->w.node.keeps_time = false;
+	p = seed_plan(a, &h->req);
+	assert_null(plan_look(&p, TASK_UNIT, "ntp.service"));
+	for (size_t i = 0; i < p.n; i++)
+		assert_true(p.tasks[i]->kind != TASK_PACKAGE ||
+			    !strv_has(&p.tasks[i]->package.names, "ntp"));
+}
+
 static void a_second_run_plans_what_the_first_did(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -386,6 +451,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jessie_gets_the_docker_of_kops),
 		cmocka_unit_test(centos_gets_both_of_its_packages_selinux_first),
+		cmocka_unit_test(every_docker_of_kops_is_known),
+		cmocka_unit_test(the_time_is_kept_by_a_tag),
 		cmocka_unit_test(a_second_run_plans_what_the_first_did),
 		cmocka_unit_test(a_docker_that_is_there_is_used),
 		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),

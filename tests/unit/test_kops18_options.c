@@ -179,12 +179,51 @@ static void options_change_the_defaults(void **state)
 	assert_true(w.node.kube_controller_manager.configure_cloud_routes.v);
 }
 
+/* What kops' nodeup takes for itself, and not its CLI. */
+static void what_a_section_leaves_out(void **state)
+{
+	static const struct {
+		const char *env, *cluster, *docker;
+		bool keeps_time;
+	} rows[] = {
+		{ "Tags: [_aws]", "docker: {storage: overlay}", "1.12.3", true },
+		{ "Tags: [_automatic_upgrades]", "docker: {version: ''}", "1.12.3", false },
+		{ "", "docker: {version: 17.09.0}", "17.09.0", false },
+		{ "", "", "1.13.1", false },
+		{ "", "kubernetesVersion: 1.7.2", "1.12.6", false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w = world_small(a, rows[i].env, rows[i].cluster, "");
+
+		world_must_build(&w);
+		assert_string_equal(w.node.docker.version, rows[i].docker);
+		assert_int_equal(w.node.keeps_time, rows[i].keeps_time);
+		assert_string_equal(w.node.cloud_provider, "aws");
+	}
+}
+
+/* kops' CLI refuses it since 1.4; nothing makes the bridge that it had. */
+static void classic_networking_has_no_bridge_of_its_own(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = world_small(a, "", "networking: {classic: {}}", "");
+
+	(void)state;
+	world_must_build(&w);
+	assert_string_equal(w.node.docker.bridge, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(refusals),
 		cmocka_unit_test(egress_proxies),
 		cmocka_unit_test(options_change_the_defaults),
+		cmocka_unit_test(what_a_section_leaves_out),
+		cmocka_unit_test(classic_networking_has_no_bridge_of_its_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
