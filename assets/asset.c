@@ -105,6 +105,34 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 	return 0;
 }
 
+static bool is_in_ring(const struct asset *first, const struct asset *as)
+{
+	for (const struct asset *t = first; t; t = asset_next(first, t))
+		if (t == as)
+			return true;
+	return false;
+}
+
+void asset_join(struct asset *as, struct asset *other)
+{
+	struct asset *last = as;
+
+	if (is_in_ring(as, other))
+		return;
+	while (last->twin && last->twin != as)
+		last = last->twin;
+	/* theirs behind ours, so that the order of the documents is kept */
+	last->twin = other;
+	for (last = other; last->twin && last->twin != other;)
+		last = last->twin;
+	last->twin = as;
+}
+
+const struct asset *asset_next(const struct asset *first, const struct asset *at)
+{
+	return at->twin == first ? NULL : at->twin;
+}
+
 bool asset_is_archive(const struct asset *as)
 {
 	return as->form != ASSET_PLAIN;

@@ -19,11 +19,18 @@ struct asset {
 		*signature; /* over its bytes, checked before they are used; or NULL */
 	const struct signature_keys *keys; /* by which */
 	const char *where;                 /* it stands, for messages */
+	struct asset *twin; /* of the same digest: a ring of all that are, or NULL for one alone */
 };
 
 /* Parse the text form. A missing hash, an unknown scheme and an empty name are errors that quote
  * the URL without user, password and query. */
 int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err *e) must_check;
+/* Join two of the same digest, which may be rings already: the mirrors and the signatures of one are
+ * those of the other as well. */
+void asset_join(struct asset *as, struct asset *other);
+/* Of those of the same digest, itself among them, the one behind `at`; NULL when it was the last that
+ * `first` leads to. */
+const struct asset *asset_next(const struct asset *first, const struct asset *at);
 /* Whether the asset is an archive. */
 bool asset_is_archive(const struct asset *as);
 /* A URL for people: user, password and query removed (they may be secrets). */

@@ -5,6 +5,8 @@
 #include <unistd.h>
 #include "assets/cache_dir.h"
 
+enum { RECORDS_MAX = 64 * 1024 };
+
 /* What the record says: of all that the verdict depends on but the bytes. */
 static const char *record_of(const struct asset *as, char hex[static DIGEST_TEXT_MAX])
 {
@@ -23,39 +25,65 @@ static const char *record_of(const struct asset *as, char hex[static DIGEST_TEXT
 	return digest_hex(&d, hex);
 }
 
+static bool wants_signature(const struct asset *as)
+{
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin))
+		if (twin->signature)
+			return true;
+	return false;
+}
+
+/* Whether the records have those of all signatures. */
+static bool has_records(const struct asset *as, const char *records)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin))
+		if (twin->signature && !strstr(records, record_of(twin, hex)))
+			return false;
+	return true;
+}
+
 bool cache_is_signed(struct cache *c, const struct asset *as)
 {
-	char name[CACHE_NAME_MAX], want[DIGEST_TEXT_MAX], got[DIGEST_TEXT_MAX] = { 0 };
+	char name[CACHE_NAME_MAX];
+	autobuf struct buf records = BUF_INIT(RECORDS_MAX);
 	autoclose int fd = -1;
+	struct err ignored;
 
-	if (!as->signature)
+	if (!wants_signature(as))
 		return true;
 	if (c->dir_fd < 0)
 		return false;
 	fd = openat(c->dir_fd, cache_side_name("signed", &as->digest, name),
 		    O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	return fd >= 0 && read(fd, got, sizeof(got) - 1) > 0 &&
-	       strcmp(record_of(as, want), got) == 0;
+	return fd >= 0 && io_read_fd(fd, name, &records, &ignored) >= 0 &&
+	       has_records(as, buf_str(&records));
 }
 
 int cache_check_signature(struct cache *c, const struct asset *as, struct err *e)
 {
-	char name[CACHE_NAME_MAX], record[DIGEST_TEXT_MAX];
+	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
+	autobuf struct buf records = BUF_INIT(RECORDS_MAX);
 	autoclose int fd = -1;
 	int r;
 
-	if (!as->signature)
+	if (!wants_signature(as))
 		return 0;
 	r = cache_open(c, &as->digest, &fd, e);
 	if (r < 0)
 		return r;
-	r = signature_check_fd(as->signature, as->keys, fd, as->name, e);
-	if (r < 0)
-		return err_wrap(e, "%s", as->where);
-	record_of(as, record);
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin)) {
+		if (!twin->signature)
+			continue;
+		r = signature_check_fd(twin->signature, twin->keys, fd, twin->name, e);
+		if (r < 0)
+			return err_wrap(e, "%s", twin->where);
+		(void)buf_addf(&records, "%s\n", record_of(twin, hex));
+	}
 	/* without a record it is checked again */
 	if (c->writable)
-		(void)cache_put(c, cache_side_name("signed", &as->digest, name), record,
-				strlen(record));
+		(void)cache_put(c, cache_side_name("signed", &as->digest, name), buf_str(&records),
+				records.len);
 	return 0;
 }

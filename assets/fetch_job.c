@@ -17,7 +17,7 @@ static bool has_mirror(const struct fetch_job *j, const char *url)
 	return false;
 }
 
-void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
+static void add_mirrors_of(struct fetch_job *j, const struct asset *as)
 {
 	for (size_t i = 0; i < as->urls.n; i++) {
 		struct fetch_mirror *m;
@@ -31,14 +31,23 @@ void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
 	}
 }
 
+void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
+{
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin))
+		add_mirrors_of(j, twin);
+}
+
 void fetch_job_want_tree(struct fetch_job *j, const struct asset *as)
 {
-	if (!as->unpack || j->tree)
-		return;
-	j->tree = xcalloc(1, sizeof(*j->tree));
-	*j->tree = (struct asset){
-		.name = xstrdup(as->name), .digest = as->digest, .form = as->form, .unpack = true
-	};
+	for (const struct asset *twin = as; twin && !j->tree; twin = asset_next(as, twin)) {
+		if (!twin->unpack)
+			continue;
+		j->tree = xcalloc(1, sizeof(*j->tree));
+		*j->tree = (struct asset){ .name = xstrdup(twin->name),
+					   .digest = twin->digest,
+					   .form = twin->form,
+					   .unpack = true };
+	}
 }
 
 void fetch_job_all_again(struct fetch_job *j)

@@ -361,7 +361,8 @@ void fetch_run_step(struct fetch_job *j)
 	lock(j->fetcher);
 	moving = j->state == FETCH_MOVING;
 	wanted = fetch_wait_is_wanted(j);
-	if (moving)
+	/* who publishes reads what mirrors are called */
+	if (moving && !j->exclusive)
 		take_news(j);
 	unlock(j->fetcher);
 	if (!moving || j->exclusive)

@@ -16,6 +16,17 @@ static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 			 arena_printf(p->arena, "%s: asset %s: %s", where, as->name, text));
 }
 
+/* The documents may name the same bytes more than once: then all that is said of them counts. */
+static void know_asset(struct plan *p, struct asset *as)
+{
+	for (size_t i = 0; i < p->n_known; i++)
+		if (digest_eq(&p->known[i]->digest, &as->digest)) {
+			asset_join(p->known[i], as);
+			return;
+		}
+	arena_push(p->arena, p->known, p->n_known, as);
+}
+
 int plan_parse_assets(struct plan *p, struct err *e)
 {
 	const struct node_texts *texts = &p->req->node->assets;
@@ -34,6 +45,7 @@ int plan_parse_assets(struct plan *p, struct err *e)
 		if (r < 0)
 			return r;
 		warn_sha1(p, as, where);
+		know_asset(p, as);
 		arena_push(p->arena, p->assets, p->n_assets, as);
 	}
 	return 0;
@@ -49,11 +61,8 @@ static struct task *asset_task(struct plan *p, enum task_kind kind, const struct
 		t = p->tasks[i];
 		if (t->kind != kind)
 			continue;
-		if (digest_eq(&t->asset.asset->digest, &as->digest)) {
-			if (as->signature && !t->asset.asset->signature)
-				t->asset.asset = as;
+		if (digest_eq(&t->asset.asset->digest, &as->digest))
 			return t;
-		}
 		if (strcmp(t->name, name) == 0)
 			name = asset_url_public(p->arena, as->urls.v[0]);
 	}
@@ -208,6 +217,7 @@ static struct asset *parse_image(struct plan *p, const struct node_image *image,
 	}
 	if (trust_asset(p, as, image->signature, false, where, e) < 0)
 		return NULL;
+	know_asset(p, as);
 	return as;
 }
 
@@ -244,6 +254,7 @@ struct task *plan_package_file(struct plan *p, const char *name, const char *tex
 
 	if (asset_parse(p->arena, text, as, e) < 0)
 		return NULL;
+	know_asset(p, as);
 	t = plan_new_task(p, TASK_PACKAGE, name);
 	strv_add(p->arena, &t->package.names, name);
 	/* an image gets no package: it is told which it lacks */

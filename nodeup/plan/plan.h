@@ -63,6 +63,8 @@ struct plan {
 	size_t n;
 	struct asset **assets; /* parsed Assets list, document order */
 	size_t n_assets;
+	struct asset **known; /* every asset that was parsed, one of each digest */
+	size_t n_known;
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */

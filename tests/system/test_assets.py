@@ -189,6 +189,17 @@ def test_every_mirror_in_turn(world):
     assert [world.origin.count(u) for u in urls[1:]] == [1, 1, 1, 1, 1] and installed_is_right(world)
 
 
+def test_the_mirrors_of_all_entries_count(world):
+    """The documents may name the same bytes twice, and as an image, too."""
+    gone, good = world.url(KUBELET, "status=404"), world.url(KUBELET)
+    world.assets[KUBELET].urls = [gone]
+    world.assets["again"] = Asset(world.digest(KUBELET), [good])
+    world.protokube.urls, image = [world.url(PROTOKUBE, "status=403")], world.url(PROTOKUBE)
+    world.assets["image"] = Asset(world.protokube.digest, [image])
+    world.converge()
+    assert [world.origin.count(u) for u in (gone, good, image)] == [1, 1, 1] and installed_is_right(world)
+
+
 def test_a_liar_is_named_and_dropped(world):
     """A mirror that sent wrong bytes is not asked again in this run, one that was busy is."""
     liar, busy = world.url(KUBELET, "wrong"), world.url(KUBELET, "fail=2")

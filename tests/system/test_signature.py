@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from world import CNI, CONFIG, INTEGRITY, KUBELET, OK, PENDING, PROTOKUBE, listing, same
+from world import Asset, CNI, CONFIG, INTEGRITY, KUBELET, OK, PENDING, PROTOKUBE, listing, same
 
 
 class Signer:
@@ -93,6 +93,29 @@ def test_one_asset(world, signed, signer, flags):
     world.converge()
     assert world.requests() == asked
     same(before, listing(world.cache))
+
+
+def test_named_twice_signed_twice(world, signed, signer, stranger):
+    """Both entries of the same bytes count: neither makes up for the other's wrong signature."""
+    again = world.assets["again"] = Asset(world.digest(KUBELET), [world.url(KUBELET, "hops=0")])
+    signed.signatures[KUBELET] = signer.sign(world.contents[KUBELET])
+    signed.signatures["again"] = stranger.sign(b"something else")
+    signed.of_machine(publicKeys=[signer.key, stranger.key])
+    result = world.apply()
+    assert result.code == INTEGRITY and "the signature is wrong" in result.failure, result
+    line = 1 + next(i for i, l in enumerate(world.conf.read_text().splitlines()) if again.urls[0] in l)
+    assert f"{world.conf}:{line}:" in result.failure, result
+    assert not world.installed(KUBELET).exists()
+    signed.signatures["again"] = stranger.sign(world.contents[KUBELET])
+    world.converge()
+    before = listing(world.cache)
+    assert world.plan().code == OK
+    same(before, listing(world.cache))
+    # one of them is another one now: what is in the cache is looked at again
+    signed.signatures["again"] = signer.sign(b"something else")
+    world.installed(KUBELET).unlink()
+    assert world.apply().code == INTEGRITY
+    assert not world.installed(KUBELET).exists()
 
 
 @pytest.mark.parametrize("name", [KUBELET, CNI])

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "assets/cache_entry.h"
+#include "assets/fetch_job.h"
 #include "tests/unit/fetch_box.h"
 
 /* Another who writes the part of the same object, and who publishes it just when the fetcher, which
@@ -115,12 +116,79 @@ static void test_published_after_the_lock_was_refused(void **state)
 	nothing_is_fetched(*state, "after", "/after/kubelet");
 }
 
+/* Somebody comes with mirrors of its own while a commit, which has found wrong bytes, is about to read
+ * what the mirrors are called. */
+static struct {
+	struct box *x;
+	struct asset late, gone;
+	struct verdict v_late, v_gone;
+	_Atomic bool armed;
+	bool exclusive;
+	size_t before, after; /* mirrors */
+} late = { .v_late = VERDICT_INIT, .v_gone = VERDICT_INIT };
+
+/* On a worker's thread, where nothing can be asserted. */
+static void come_late(void)
+{
+	struct box *x = late.x;
+	struct fetch_job *j = x->f->jobs;
+
+	late.exclusive = j->exclusive;
+	late.before = j->nmirrors;
+	fetch_start(x->f, &late.late, box_on_done, &late.v_late);
+	fetch_start(x->f, &late.gone, box_on_done, &late.v_gone);
+	/* has the net thread look at the job */
+	fetch_cancel(x->f, &late.gone);
+	box_wait_calls(&late.v_gone, 1);
+	(void)pthread_mutex_lock(&x->f->lock);
+	while (x->f->pending > 1)
+		(void)pthread_cond_wait(&x->f->changed, &x->f->lock);
+	late.after = j->nmirrors;
+	(void)pthread_mutex_unlock(&x->f->lock);
+}
+
+/* In front of the C library's: the wrong bytes are removed. */
+int unlinkat(int dir, const char *name, int flags)
+{
+	if (late.armed && strncmp(name, "partial/", 8) == 0 && !strstr(name, ".from")) {
+		late.armed = false;
+		come_late();
+	}
+	return (int)syscall(SYS_unlinkat, dir, name, flags);
+}
+
+static void test_mirrors_that_come_with_a_verdict(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/liar/kubelet?wrong", NULL);
+	struct verdict v = VERDICT_INIT;
+
+	late.x = x;
+	late.late = box_asset_at(x, "/late/kubelet", NULL);
+	late.gone = box_asset_at(x, "/gone/kubelet", NULL);
+	late.armed = true;
+	fetch_start(x->f, &as, box_on_done, &v);
+	box_wait_calls(&v, 1);
+	box_wait_calls(&late.v_late, 1);
+	assert_false(late.armed);
+	assert_true(late.exclusive);
+	assert_int_equal(late.before, 1);
+	assert_int_equal(late.after, 1);
+	assert_int_equal(late.v_gone.r, -ECANCELED);
+	/* what came late is not lost */
+	assert_int_equal(v.r, 0);
+	assert_int_equal(late.v_late.r, 0);
+	assert_int_equal(box_count_of(x, "/liar/kubelet"), 1);
+	assert_int_equal(box_count_of(x, "/late/kubelet"), 1);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_published_between_open_and_lock),
 		T(test_published_after_the_lock_was_refused),
+		T(test_mirrors_that_come_with_a_verdict),
 	};
 
 	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);
