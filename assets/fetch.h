@@ -1,9 +1,10 @@
 /* fetch.h - bring assets into the cache: mirrors, retries, one verdict each
  * All assets asked for move at once on the http engine, large ones in ranges over several connections
  * and mirrors. An attempt that fails goes on to the next mirror at once; when all have failed: full
- * jitter, 0.2 s doubling to 5 s (and Retry-After, up to 60 s), then every mirror again. Three rounds
- * that get no byte further than those before end it, eight where a mirror says 429 or 503. What arrived stays and is not asked for again, by
- * the next attempt, mirror or run. A mirror that gives less than a tenth of the best of this run for
+ * jitter, 0.2 s doubling to 5 s (5 s at once where a mirror says 429 or 503), then every mirror again. One
+ * that says Retry-After is left alone for so long, an hour at most, by new connections also while others
+ * to it still move. Three rounds that get no byte further than those before end it. What arrived stays
+ * and is not asked for again, by the next attempt, mirror or run. A mirror that gives less than a tenth of the best of this run for
  * 5 s is left while there is another, and half of what a slow one has before it another is asked for;
  * hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
  * dropped for the run, and from then on nothing is put together from parts; -INTEGRITY when none is

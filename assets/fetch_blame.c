@@ -2,8 +2,6 @@
 
 #include "nodeup/base/dur.h"
 
-enum { RETRY_AFTER_MAX_S = 60 };
-
 static void lock(struct fetcher *f)
 {
 	(void)pthread_mutex_lock(&f->lock);
@@ -17,20 +15,17 @@ static void unlock(struct fetcher *f)
 void fetch_blame_mirror(struct fetch_job *j, size_t mirror, const struct err *e,
 			const struct http_result *res)
 {
-	const int64_t longest = RETRY_AFTER_MAX_S * DUR_SEC;
 	struct fetch_mirror *m = &j->mirrors[mirror];
-	int64_t after = res ? res->retry_after_ns : -1, retry_at = 0;
-	bool too_many = res && (res->status == 429 || res->status == 503) && m->active > 0;
+	int64_t after = res ? res->retry_after_ns : -1;
+	bool throttles = res && (res->status == 429 || res->status == 503);
 
-	if (after > 0)
-		retry_at = dur_now() + (after < longest ? after : longest);
 	lock(j->fetcher);
 	if (j->bytes > j->best)
 		j->best = j->bytes;
-	fetch_job_failed(j, mirror, e, too_many ? 0 : retry_at);
-	j->throttled = j->throttled || (res && (res->status == 429 || res->status == 503));
-	if (too_many) {
-		/* not of all connections: fewer */
+	fetch_job_failed(j, mirror, e, after > 0 ? dur_now() + after : 0);
+	j->throttled = j->throttled || throttles;
+	if (throttles && m->active > 0) {
+		/* not of all connections: fewer, and no new one before it wants one */
 		m->limit = m->active;
 		m->failed = false;
 	}

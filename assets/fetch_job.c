@@ -4,10 +4,11 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 
-enum { FRUITLESS_MAX = 3, THROTTLED_MAX = 8, SHOWN_MIRRORS = 3 };
+enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
 
 #define BACKOFF_FIRST (DUR_SEC / 5)
 #define BACKOFF_LAST (5 * DUR_SEC)
+#define BACKOFF_LONELY (30 * DUR_SEC)
 
 static bool has_mirror(const struct fetch_job *j, const char *url)
 {
@@ -122,25 +123,37 @@ static bool has_skipped(const struct fetch_job *j)
 	return false;
 }
 
+/* The longest that is waited, of which the jitter takes any part. */
+static int64_t backoff(const struct fetch_job *j, bool skipped)
+{
+	int64_t limit = BACKOFF_FIRST;
+
+	/* while one wants to be left alone for long, the others need not be asked all the time */
+	if (skipped && j->round >= LONELY_ROUNDS)
+		return BACKOFF_LONELY;
+	/* too many come at once: the more they are, the less it helps to come again soon */
+	if (j->throttled)
+		return BACKOFF_LAST;
+	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
+		limit *= 2;
+	return limit < BACKOFF_LAST ? limit : BACKOFF_LAST;
+}
+
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random)
 {
-	int64_t wait = earliest(j, now_ns), limit = BACKOFF_FIRST, delay;
+	int64_t wait = earliest(j, now_ns), delay;
+	bool skipped = has_skipped(j);
 
 	if (wait < 0)
 		return -1;
 	/* a mirror that asked for patience has not had its chance: the round proves nothing */
 	if (j->best > j->best_before)
 		j->fruitless = 0;
-	else if (!has_skipped(j))
+	else if (!skipped)
 		j->fruitless++;
-	/* "later" is not "no" */
-	if (j->fruitless >= (j->throttled ? THROTTLED_MAX : FRUITLESS_MAX))
+	if (j->fruitless >= FRUITLESS_MAX)
 		return -1;
-	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
-		limit *= 2;
-	if (limit > BACKOFF_LAST)
-		limit = BACKOFF_LAST;
-	delay = (int64_t)((double)limit * random / UINT32_MAX);
+	delay = (int64_t)((double)backoff(j, skipped) * random / UINT32_MAX);
 	if (delay < wait)
 		delay = wait;
 	j->round++;
@@ -164,7 +177,9 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 
 	j->last_err = *e;
 	m->failed = true;
-	m->not_before_ns = retry_at_ns;
+	/* of several connections one may say how long, and another nothing */
+	if (retry_at_ns > m->not_before_ns)
+		m->not_before_ns = retry_at_ns;
 	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
 	(void)snprintf(j->last_error, sizeof(j->last_error), "%s", m->last_error);
 	if (e->kind != ERR_INTEGRITY)

@@ -17,6 +17,9 @@
 
 struct http;
 
+/* A server that wants to be left alone for longer is asked again all the same. */
+enum { HTTP_RETRY_AFTER_MAX_S = 60 * 60 };
+
 struct http_opts {
 	const char *ca_file; /* NULL: searched, see http_find_ca */
 	int root_fd; /* where resolv.conf, hosts and CA bundles are looked for: the host's "/" */
@@ -30,7 +33,7 @@ struct http_result {
 	int status;             /* HTTP status, 0 if none came */
 	int64_t bytes;          /* body bytes received */
 	int64_t content_length; /* -1 unknown */
-	int64_t retry_after_ns; /* -1 none */
+	int64_t retry_after_ns; /* Retry-After: at most an hour; -1 none */
 	const char *const
 		*headers; /* "name: value", lower-case names, NULL-terminated; last response */
 	const char *error_page; /* the first 4 KiB of the body of an answer that is no 2xx */

@@ -221,31 +221,49 @@ int transfer_header(struct transfer *t, const char *line, size_t n)
 	return 0;
 }
 
-/* Seconds, or the date of the other form of Retry-After. */
-static int64_t retry_after(const char *text)
+/* In seconds since 1970, or -1. */
+static int64_t parse_date(const char *text)
 {
 	struct tm tm = { 0 };
-	const char *end;
-	int64_t s = parse_number(text), left;
+	const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
 
-	if (s >= 0)
-		return (s > INT32_MAX ? INT32_MAX : s) * DUR_SEC;
-	end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-	if (!end || *end)
+	return end && !*end ? timegm(&tm) : -1;
+}
+
+/* How long the server wants to be left alone, in seconds; -1 when it says nothing of that. A date is
+ * one of its own clock. */
+static int64_t retry_after(const struct transfer *t)
+{
+	const char *text = find_header(t, "retry-after");
+	int64_t s = text ? parse_number(text) : -1, date, now;
+
+	if (!text || s >= 0)
+		return s;
+	date = parse_date(text);
+	now = parse_date(find_header(t, "date"));
+	if (date < 0)
 		return -1;
-	left = timegm(&tm) - dur_wall() / DUR_SEC;
-	return left < 0 ? 0 : left * DUR_SEC;
+	if (now < 0)
+		now = dur_wall() / DUR_SEC;
+	return date > now ? date - now : 0;
+}
+
+static int64_t retry_after_ns(const struct transfer *t)
+{
+	int64_t s = retry_after(t);
+
+	if (s < 0)
+		return t->again_ns;
+	return (s > HTTP_RETRY_AFTER_MAX_S ? HTTP_RETRY_AFTER_MAX_S : s) * DUR_SEC;
 }
 
 struct http_result transfer_result(const struct transfer *t)
 {
-	const char *after = find_header(t, "retry-after");
-
 	return (struct http_result){
 		.status = t->status,
 		.bytes = t->bytes,
 		.content_length = t->content_length,
-		.retry_after_ns = after ? retry_after(after) : t->again_ns,
+		.retry_after_ns = retry_after_ns(t),
 		.headers = t->headers,
 		.error_page = buf_str(&t->error_page),
 		.error_page_n = t->error_page.len,
@@ -353,8 +371,15 @@ static int errnum_of_status(int status)
 
 int transfer_verdict(struct transfer *t)
 {
+	int64_t after = retry_after(t);
+
 	if (t->status / 100 == 2)
 		return 0;
+	if (after > HTTP_RETRY_AFTER_MAX_S)
+		return transfer_fail(
+			t, errnum_of_status(t->status),
+			"HTTP status %d, and to be left alone for %lld s, of which %d s are granted",
+			t->status, (long long)after, HTTP_RETRY_AFTER_MAX_S);
 	return transfer_fail(t, errnum_of_status(t->status),
 			     "HTTP status %d, its body of %lld bytes dropped", t->status,
 			     (long long)t->discarded);

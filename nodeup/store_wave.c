@@ -5,7 +5,7 @@
 #include <sys/random.h>
 #include "nodeup/base/dur.h"
 
-enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024, RETRY_AFTER_MAX_S = 60 };
+enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024 };
 
 static const int64_t first_delay_ns = DUR_SEC / 5, last_delay_ns = 5 * DUR_SEC;
 
@@ -134,11 +134,9 @@ int64_t store_delay(unsigned int attempt)
 /* The server may ask for a longer one, not for none at all: a date may be past by our clock. */
 static int64_t delay_of(const struct store_op *op)
 {
-	int64_t asked = op->answer.retry_after_ns, most = RETRY_AFTER_MAX_S * DUR_SEC;
+	int64_t asked = op->answer.retry_after_ns;
 
-	if (asked <= 0)
-		return store_delay(op->attempt);
-	return asked > most ? most : asked;
+	return asked > 0 ? asked : store_delay(op->attempt);
 }
 
 static int give_up(const struct store_op *op, int64_t now, struct err *e)

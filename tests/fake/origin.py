@@ -14,6 +14,7 @@ several may be combined:
     status=404        that status, with a body          fail=N      the first N requests fail ...
     code=500          ... with this status              retry_after=S   ... and this header
     retry_date=S      Retry-After as a date S seconds ahead
+    clock=S           its clock is S seconds ahead
     truncate=N        announce all, send N bytes, close reset=N     send N bytes, then a TCP reset
     empty             a 200 without bytes               wrong       right length, one byte flipped
     wrong=html        a login page, as portals do       nolength    no Content-Length, ends by closing
@@ -104,9 +105,13 @@ def make_cert(folder):
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server_version = "origin"
+    clock = 0
 
     def log_message(self, *_):
         pass
+
+    def date_time_string(self, timestamp=None):
+        return email.utils.formatdate(time.time() + self.clock, usegmt=True)
 
     def address_string(self):
         return "peer"
@@ -121,6 +126,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 key, _, value = urllib.parse.unquote(part[1:]).partition("=")
                 faults[key] = value
         key = self.path.partition("?")[0]
+        self.clock = float(faults.get("clock", 0))
         return url, key, faults
 
     def handle_any(self):
@@ -254,7 +260,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "retry_after" in faults:
             extra.append(("Retry-After", faults["retry_after"]))
         if "retry_date" in faults:
-            at = time.time() + float(faults["retry_date"])
+            at = time.time() + float(faults["retry_date"]) + self.clock
             extra.append(("Retry-After", email.utils.formatdate(at, usegmt=True)))
         self.answer(int(faults.get("code", 500)), b"try later\n", extra)
 

@@ -16,7 +16,7 @@ What fails in the field, by its number there, and the test that has it fail here
     12  404, a dead mirror, a black hole   test_every_mirror_in_turn, test_stall.py, test_slow_mirrors.py
     13  one after another                  test_all_assets_move_at_once
     14  429 with Retry-After               test_retry_after_is_honoured, test_fetch.c test_retry_date_is_kept
-    15  503 SlowDown                       test_slow_down_is_no_end
+    15  503 SlowDown                       test_slow_down_passes, test_slow_down_does_not_pass
     16  a hundred nodes at once            tests/unit/test_agents.c
     17  a clock that is wrong              tests/unit/test_creds.c, test_s3_session.c test_clock,
                                            test_early_boot.py test_a_clock_that_the_certificate_does_not_hold_at
@@ -145,11 +145,22 @@ def test_retry_after_is_honoured(world):
     assert result.seconds >= 2 and world.origin.count(world.assets[KUBELET].urls[0]) == 2
 
 
-def test_slow_down_is_no_end(world):
-    """S3 says so to everybody at times: later, and more patiently than a mirror that fails is asked."""
-    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=5", "code=503")]
-    world.converge(timeout=120)
-    assert world.origin.count(world.assets[KUBELET].urls[0]) == 6 and installed_is_right(world)
+def test_slow_down_passes(world):
+    """S3 says so to everybody at times."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=2", "code=503")]
+    world.converge()
+    assert world.origin.count(world.assets[KUBELET].urls[0]) == 3 and installed_is_right(world)
+
+
+def test_slow_down_does_not_pass(world):
+    """It is the first cause of all that cannot be done then, and the only one that is named."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=1000", "code=503")]
+    result = world.apply()
+    assert result.code == NET, result
+    assert re.search(r"asset kubelet: attempt 3, round 3, .* HTTP status 503", result.failure), result
+    assert world.origin.count(world.assets[KUBELET].urls[0]) == 3
+    assert re.search(r"skipped install \S*kubelet: something it needs failed", result.err), result
+    nothing_unverified(world)
 
 
 @pytest.mark.parametrize("fault", ["nolength", "chunked", "hops=3", "rate=4000000", "redirect_code=307/~hops=1"])

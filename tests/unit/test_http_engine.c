@@ -71,6 +71,7 @@ struct tally {
 	int done, cancelled, order[4];
 	int64_t bytes, head, retry_after_ns;
 	bool saw_header;
+	char msg[ERR_MSG_MAX]; /* of the last error */
 	struct http *h;
 	uint64_t id;
 };
@@ -118,6 +119,7 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 
 	assert_true(r >= 0 || e->kind == ERR_NET);
 	t->retry_after_ns = res->retry_after_ns;
+	(void)snprintf(t->msg, sizeof(t->msg), "%s", r < 0 ? e->msg : "");
 	for (size_t i = 0; res->headers[i]; i++)
 		t->saw_header = t->saw_header || str_has_prefix(res->headers[i], "server: origin");
 	count(t, r);
@@ -213,6 +215,22 @@ static void test_retry_after(void **state)
 	(void)http_start(h, &req);
 	wait_done(&t, 3);
 	assert_int_equal(t.retry_after_ns, -1);
+	/* a date is one of the server's clock, whatever ours says */
+	req.url = URL("/busy?fail=9&code=503&retry_date=100&clock=-7200");
+	(void)http_start(h, &req);
+	wait_done(&t, 4);
+	assert_in_range(t.retry_after_ns, 90 * DUR_SEC, 100 * DUR_SEC);
+	req.url = URL("/busy?fail=9&code=503&retry_after=3600");
+	(void)http_start(h, &req);
+	wait_done(&t, 5);
+	assert_int_equal(t.retry_after_ns, 3600 * DUR_SEC);
+	assert_null(strstr(t.msg, "granted"));
+	/* not for ever, and not without a word */
+	req.url = URL("/busy?fail=9&code=503&retry_after=7200");
+	(void)http_start(h, &req);
+	wait_done(&t, 6);
+	assert_int_equal(t.retry_after_ns, 3600 * DUR_SEC);
+	assert_non_null(strstr(t.msg, "left alone for 7200 s, of which 3600 s are granted"));
 	http_free(h);
 }
 

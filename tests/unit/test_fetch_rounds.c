@@ -1,0 +1,189 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include "assets/fetch_blame.h"
+#include "nodeup/base/dur.h"
+
+/* A job with two mirrors, of which nothing moves but time: every mirror is asked, and fails. */
+struct rounds {
+	struct fetcher f;
+	struct fetch_mirror mirrors[2];
+	struct fetch_job j;
+};
+
+static int setup(void **state)
+{
+	struct rounds *x = xcalloc(1, sizeof(*x));
+
+	(void)pthread_mutex_init(&x->f.lock, NULL);
+	x->j = (struct fetch_job){ .fetcher = &x->f, .mirrors = x->mirrors, .nmirrors = 2 };
+	for (size_t i = 0; i < 2; i++)
+		x->mirrors[i] = (struct fetch_mirror){ .limit = SIZE_MAX };
+	fetch_job_restart(&x->j);
+	*state = x;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct rounds *x = *state;
+
+	(void)pthread_mutex_destroy(&x->f.lock);
+	free(x);
+	return 0;
+}
+
+static void fails(struct rounds *x, size_t mirror, int status, int64_t retry_after_ns)
+{
+	const struct http_result res = { .status = status, .retry_after_ns = retry_after_ns };
+	struct err e;
+
+	(void)err_fail(&e, ERR_NET, EAGAIN, "HTTP status %d", status);
+	fetch_job_asked(&x->j, mirror);
+	fetch_blame_mirror(&x->j, mirror, &e, &res);
+}
+
+static int64_t end_round(struct rounds *x, uint32_t random)
+{
+	return fetch_job_end_round(&x->j, dur_now(), random);
+}
+
+/* Those that fail at once are asked three times, the second and the third time at any moment up to a
+ * limit that doubles. */
+static void test_three_rounds(void **state)
+{
+	struct rounds *x = *state;
+
+	for (int round = 0; round < 2; round++) {
+		fails(x, 0, 500, -1);
+		fails(x, 1, 404, -1);
+		assert_int_equal(end_round(x, UINT32_MAX), (DUR_SEC / 5) << round);
+		assert_true(fetch_job_may_ask(&x->j, 0, dur_now()));
+	}
+	fails(x, 0, 500, -1);
+	fails(x, 1, 404, -1);
+	assert_int_equal(end_round(x, UINT32_MAX), -1);
+	assert_int_equal(x->j.attempt, 6);
+}
+
+static void test_jitter_is_full(void **state)
+{
+	struct rounds *x = *state;
+
+	fails(x, 0, 500, -1);
+	fails(x, 1, 500, -1);
+	assert_int_equal(end_round(x, 0), 0);
+	fails(x, 0, 500, -1);
+	fails(x, 1, 500, -1);
+	assert_in_range(end_round(x, UINT32_MAX / 2), DUR_SEC / 5 - 1, DUR_SEC / 5);
+}
+
+/* Where too many come it is no help to come again soon; but three rounds are three rounds. */
+static void test_too_many(void **state)
+{
+	struct rounds *x = *state;
+
+	for (int round = 0; round < 2; round++) {
+		fails(x, 0, round ? 429 : 503, -1);
+		fails(x, 1, 404, -1);
+		assert_int_equal(end_round(x, UINT32_MAX), 5 * DUR_SEC);
+	}
+	fails(x, 0, 503, -1);
+	fails(x, 1, 404, -1);
+	assert_int_equal(end_round(x, UINT32_MAX), -1);
+}
+
+static void test_progress_begins_anew(void **state)
+{
+	struct rounds *x = *state;
+
+	for (int round = 0; round < 10; round++) {
+		fails(x, 0, 500, -1);
+		fails(x, 1, 500, -1);
+		x->j.best += round % 3 == 0;
+		assert_true(end_round(x, 0) >= 0);
+	}
+}
+
+/* All want to be left alone: so they are, till the first of them may be asked, and not once in between. */
+static void test_retry_after_of_all(void **state)
+{
+	struct rounds *x = *state;
+	int64_t now = dur_now(), delay;
+
+	fails(x, 0, 503, 600 * DUR_SEC);
+	fails(x, 1, 429, 3600 * DUR_SEC);
+	delay = end_round(x, 0);
+	assert_in_range(delay, 599 * DUR_SEC, 600 * DUR_SEC);
+	assert_false(fetch_job_may_ask(&x->j, 0, now + 599 * DUR_SEC));
+	assert_true(fetch_job_may_ask(&x->j, 0, now + 601 * DUR_SEC));
+	assert_false(fetch_job_may_ask(&x->j, 1, now + 601 * DUR_SEC));
+}
+
+/* What one connection was told is not undone by another that was told nothing. */
+static void test_retry_after_is_not_forgotten(void **state)
+{
+	struct rounds *x = *state;
+
+	fails(x, 0, 503, 100 * DUR_SEC);
+	fails(x, 0, 503, -1);
+	fails(x, 0, 503, 10 * DUR_SEC);
+	assert_false(fetch_job_may_ask(&x->j, 0, dur_now() + 99 * DUR_SEC));
+}
+
+/* While other connections to it move, too: they go on, there will be no more of them than there are, and
+ * no new one before its time. */
+static void test_retry_after_while_others_move(void **state)
+{
+	struct rounds *x = *state;
+	int64_t now = dur_now();
+
+	fetch_job_asked(&x->j, 0);
+	x->mirrors[0].active = 3;
+	fails(x, 0, 503, 30 * DUR_SEC);
+	assert_int_equal(x->mirrors[0].limit, 3);
+	assert_false(fetch_job_may_ask(&x->j, 0, now + 29 * DUR_SEC));
+	assert_true(fetch_job_may_ask(&x->j, 0, now + 31 * DUR_SEC));
+	/* and without it there is only to be none more */
+	x->mirrors[1].active = 2;
+	fails(x, 1, 503, -1);
+	assert_true(fetch_job_may_ask(&x->j, 1, now));
+	assert_int_equal(x->mirrors[1].limit, 2);
+}
+
+/* One that was not asked may have it: the end is not now. But the other need not be asked all the time
+ * for an hour. */
+static void test_one_is_left_alone(void **state)
+{
+	struct rounds *x = *state;
+	int64_t delay = 0;
+
+	fails(x, 1, 503, 3600 * DUR_SEC);
+	for (int round = 0; round < 100; round++) {
+		fails(x, 0, 404, -1);
+		delay = end_round(x, UINT32_MAX);
+		assert_true(delay >= 0 && (round < 10 ? delay <= 5 * DUR_SEC : true));
+	}
+	assert_int_equal(delay, 30 * DUR_SEC);
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_three_rounds),
+		T(test_jitter_is_full),
+		T(test_too_many),
+		T(test_progress_begins_anew),
+		T(test_retry_after_of_all),
+		T(test_retry_after_is_not_forgotten),
+		T(test_retry_after_while_others_move),
+		T(test_one_is_left_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
