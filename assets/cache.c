@@ -6,15 +6,45 @@
 #include <unistd.h>
 #include "assets/cache_dir.h"
 
-static const char *const folders[] = { "sha1",    "sha256",   "sha512",   "tmp",
-				       "partial", "verified", "unpacked", "signed" };
+static const struct folder {
+	const char *name;
+	mode_t mode;
+} folders[] = {
+	{ "sha1", 0755 },
+	{ "sha256", 0755 },
+	{ "sha512", 0755 },
+	{ "partial", 0700 },
+	{ "verified", 0755 },
+	{ "unpacked", 0755 },
+	{ "signed", 0755 },
+	/* what is below it belongs for a while to a user that others may be, too */
+	{ "tmp", 0700 },
+};
+
+/* What an earlier version, or somebody else, has made with other rights. */
+static int make_private(int root_fd, const char *path, struct err *e)
+{
+	autoclose int fd = -1;
+	struct stat st;
+	int r = io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, e);
+
+	if (r < 0)
+		return r;
+	if (fstat(fd, &st) < 0 ||
+	    (st.st_uid != geteuid() && fchown(fd, geteuid(), (gid_t)-1) < 0) ||
+	    ((st.st_mode & 0777) != 0700 && fchmod(fd, 0700) < 0))
+		return err_sys(e, "make '%s' private", path);
+	return 0;
+}
 
 static int make_folders(int root_fd, const char *dir, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		autofree char *path = xasprintf("%s/%s", dir, folders[i]);
-		int r = io_mkdirs(root_fd, path, 0755, e);
+		autofree char *path = xasprintf("%s/%s", dir, folders[i].name);
+		int r = io_mkdirs(root_fd, path, folders[i].mode, e);
 
+		if (r >= 0 && folders[i].mode == 0700)
+			r = make_private(root_fd, path, e);
 		if (r < 0)
 			return r;
 	}
@@ -59,18 +89,16 @@ static int absent(const struct cache *c, const struct digest *d, struct err *e)
 			cache_entry_name(d, name));
 }
 
-/* Remove an entry that is wrong, unless somebody has put another in its place since. */
-static void remove_wrong(struct cache *c, const struct digest *d, const struct stat *wrong)
+static int damaged(struct cache *c, const struct digest *d, const struct stat *st, int errnum,
+		   struct err *e)
 {
-	char name[CACHE_NAME_MAX], record[CACHE_NAME_MAX];
-	autoclose int lock = cache_lock(c, true);
-	struct stat st;
+	char name[CACHE_NAME_MAX];
 
-	cache_entry_name(d, name);
-	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
-		return;
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, record), 0);
-	(void)cache_remove(c->dir_fd, name);
+	if (c->writable)
+		cache_throw_away(c, d, st);
+	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is damaged%s%s%s", c->dir,
+			cache_entry_name(d, name), errnum ? ": " : "",
+			errnum ? strerror(errnum) : "", c->writable ? "; it was thrown away" : "");
 }
 
 /* Hash an entry that has no record: 0 and a record, or -ENOENT. */
@@ -86,12 +114,9 @@ static int verify(struct cache *c, const struct digest *d, int fd, struct err *e
 	r = S_ISREG(before.st_mode) ? digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e)
 				    : 0;
 	if (r < 0)
-		return r;
-	if (!S_ISREG(before.st_mode) || !digest_eq(&got, d)) {
-		if (c->writable)
-			remove_wrong(c, d, &before);
-		return absent(c, d, e);
-	}
+		return cache_is_damage(e->errnum) ? damaged(c, d, &before, e->errnum, e) : r;
+	if (!S_ISREG(before.st_mode) || !digest_eq(&got, d))
+		return damaged(c, d, &before, 0, e);
 	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
 	if (c->writable && fsync(fd) == 0 && fstat(fd, &after) == 0 &&
 	    after.st_ctim.tv_sec == before.st_ctim.tv_sec &&
@@ -119,6 +144,10 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
 	}
 	if (fd < 0 && errno == ENOENT)
 		return absent(c, d, e);
+	/* its directory can still be read: the file's own place cannot */
+	if (fd < 0 && cache_is_damage(errno) &&
+	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return damaged(c, d, &st, EIO, e);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open '%s/%s'", c->dir, name);
 	if (!S_ISREG(st.st_mode) || !cache_is_recorded(c, d, &st)) {

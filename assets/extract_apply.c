@@ -7,21 +7,17 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/str.h"
 
-/* Modes and times of directories are set last: what is put into them changes both. */
-struct dir_meta {
-	const char *path;
-	mode_t mode;
-	struct timespec mtime;
-};
-
 struct apply {
 	const char *name;
 	int dir_fd;
 	char path[EXTRACT_NAME_MAX + 1];
 	char parent[EXTRACT_NAME_MAX + 1]; /* whose descriptor parent_fd is */
 	int parent_fd;
+	struct extract_report *report;
+	/* modes and times of directories are set last, as what is put into them changes both; where
+	 * their records are, since there may be 200 000 of them */
 	struct arena *arena;
-	struct dir_meta *dirs;
+	uint32_t *dirs;
 	size_t ndirs;
 	struct err *e;
 };
@@ -66,21 +62,34 @@ static int parent_of(struct apply *a, const char **ret_name)
 	return fd;
 }
 
-static int set_meta(struct apply *a, int parent, const char *name, mode_t mode,
-		    const struct timespec *mtime)
+/* Open what was looked at, and nothing that has its name since. */
+static int open_same(struct apply *a, int parent, const char *name, const struct stat *st)
+{
+	const int how = S_ISDIR(st->st_mode) ? O_RDONLY | O_DIRECTORY : O_WRONLY | O_NONBLOCK;
+	autoclose int fd = openat(parent, name, how | O_NOFOLLOW | O_CLOEXEC);
+	struct stat now;
+
+	if (fd < 0 || fstat(fd, &now) < 0)
+		return sys_error(a, "open");
+	if (now.st_ino != st->st_ino || now.st_dev != st->st_dev)
+		return refuse(a, a->path, "it is no longer what it was");
+	return TAKE_FD(fd);
+}
+
+static int set_meta(struct apply *a, int fd, mode_t mode, const struct timespec *mtime)
 {
 	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, *mtime };
 
-	if (fchmodat(parent, name, mode, 0) < 0)
+	if (fchmod(fd, mode) < 0)
 		return sys_error(a, "set the mode of");
-	if (utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW) < 0)
+	if (futimens(fd, times) < 0)
 		return sys_error(a, "set the time of");
 	return 0;
 }
 
-static int take_over(struct apply *a, int parent, const char *name)
+static int take_over(struct apply *a, int fd)
 {
-	if (geteuid() == 0 && fchownat(parent, name, 0, 0, AT_SYMLINK_NOFOLLOW) < 0)
+	if (geteuid() == 0 && fchown(fd, 0, 0) < 0)
 		return sys_error(a, "set the owner of");
 	return 0;
 }
@@ -93,6 +102,7 @@ static bool is_placeholder(const struct stat *st)
 static int apply_file(struct apply *a, int parent, const char *name, const struct stat *st,
 		      const struct extract_record *rec)
 {
+	autoclose int fd = -1;
 	int r;
 
 	if (!S_ISREG(st->st_mode))
@@ -103,8 +113,9 @@ static int apply_file(struct apply *a, int parent, const char *name, const struc
 	/* another name of a file whose own entry has set them */
 	if (rec->kind == EXTRACT_HARDLINK && (st->st_mode & 07777) != EXTRACT_NEW_MODE)
 		return 0;
-	r = take_over(a, parent, name);
-	return r < 0 ? r : set_meta(a, parent, name, rec->mode & 0777, &rec->mtime);
+	fd = open_same(a, parent, name, st);
+	r = fd < 0 ? fd : take_over(a, fd);
+	return r < 0 ? r : set_meta(a, fd, rec->mode & 0777, &rec->mtime);
 }
 
 static int apply_link(struct apply *a, int parent, const char *name, const struct stat *st,
@@ -122,20 +133,22 @@ static int apply_link(struct apply *a, int parent, const char *name, const struc
 		return sys_error(a, "create link");
 	if (utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return sys_error(a, "set the time of");
-	return take_over(a, parent, name);
+	if (geteuid() == 0 && fchownat(parent, name, 0, 0, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "set the owner of");
+	return 0;
 }
 
 static int apply_dir(struct apply *a, int parent, const char *name, const struct stat *st,
 		     const struct extract_record *rec)
 {
+	autoclose int fd = -1;
+
 	if (!S_ISDIR(st->st_mode))
 		return refuse(a, a->path, "it is no longer a directory");
 	if (rec->kind == EXTRACT_DIR)
-		arena_push(a->arena, a->dirs, a->ndirs,
-			   (struct dir_meta){ .path = arena_str(a->arena, a->path),
-					      .mode = rec->mode & 01777,
-					      .mtime = rec->mtime });
-	return take_over(a, parent, name);
+		arena_push(a->arena, a->dirs, a->ndirs, (uint32_t)a->report->at);
+	fd = open_same(a, parent, name, st);
+	return fd < 0 ? fd : take_over(a, fd);
 }
 
 static int apply_record(struct apply *a, const struct extract_record *rec)
@@ -158,21 +171,40 @@ static int apply_record(struct apply *a, const struct extract_record *rec)
 	return apply_dir(a, parent, name, &st, rec);
 }
 
+static int finish_dir(struct apply *a, const struct extract_record *rec)
+{
+	const char *why = extract_clean(rec->path, a->path), *name;
+	autoclose int fd = -1;
+	struct stat st;
+	int parent;
+
+	if (why || rec->kind != EXTRACT_DIR)
+		return refuse(a, rec->path, why ? why : "it is no longer a directory");
+	parent = parent_of(a, &name);
+	if (parent < 0)
+		return parent;
+	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "find");
+	if (!S_ISDIR(st.st_mode))
+		return refuse(a, a->path, "it is no longer a directory");
+	fd = open_same(a, parent, name, &st);
+	return fd < 0 ? fd : set_meta(a, fd, rec->mode & 01777, &rec->mtime);
+}
+
 static int finish_dirs(struct apply *a)
 {
-	/* a directory comes before what is in it: children first */
-	for (size_t i = a->ndirs; i > 0; i--) {
-		const struct dir_meta *m = &a->dirs[i - 1];
-		const char *name;
-		int parent, r;
+	struct extract_record rec;
+	int r = 0;
 
-		(void)snprintf(a->path, sizeof(a->path), "%s", m->path);
-		parent = parent_of(a, &name);
-		r = parent < 0 ? parent : set_meta(a, parent, name, m->mode, &m->mtime);
-		if (r < 0)
-			return r;
+	/* a directory comes before what is in it: children first */
+	for (size_t i = a->ndirs; i > 0 && r >= 0; i--) {
+		if (extract_report_seek(a->report, a->dirs[i - 1]) < 0 ||
+		    extract_report_next(a->report, &rec) <= 0)
+			return err_fail(a->e, ERR_SYSTEM, EBADMSG, "archive '%s': half a report",
+					a->name);
+		r = finish_dir(a, &rec);
 	}
-	return 0;
+	return r;
 }
 
 int extract_apply(struct extract_report *report, int dir_fd, const char *name, uint64_t entries,
@@ -186,6 +218,7 @@ int extract_apply(struct extract_report *report, int dir_fd, const char *name, u
 	*a = (struct apply){
 		.name = name, .dir_fd = dir_fd, .parent_fd = -1, .arena = arena, .e = e
 	};
+	a->report = report;
 	do {
 		if (extract_report_next(report, &rec) <= 0)
 			r = err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': half a report", name);

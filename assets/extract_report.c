@@ -43,8 +43,12 @@ int extract_report_put(struct extract_report *r, const struct extract_record *re
 
 int extract_report_next(struct extract_report *r, struct extract_record *ret)
 {
+	const off_t at = ftello(r->file);
 	struct wire w;
 
+	if (at < 0 || at > EXTRACT_REPORT_MAX)
+		return -EBADMSG;
+	r->at = (uint64_t)at;
 	if (fread(&w, sizeof(w), 1, r->file) != 1)
 		return feof(r->file) ? 0 : -EBADMSG;
 	if (w.kind < EXTRACT_END || w.kind > EXTRACT_HARDLINK || w.path_len > EXTRACT_NAME_MAX ||
@@ -60,4 +64,9 @@ int extract_report_next(struct extract_report *r, struct extract_record *ret)
 					.path = r->path,
 					.target = r->target };
 	return 1;
+}
+
+int extract_report_seek(struct extract_report *r, uint64_t at)
+{
+	return fseeko(r->file, (off_t)at, SEEK_SET) < 0 ? -errno : 0;
 }

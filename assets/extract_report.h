@@ -35,7 +35,8 @@ struct extract_record {
 
 struct extract_report {
 	FILE *file;
-	uint64_t bytes;
+	uint64_t bytes; /* written */
+	uint64_t at;    /* where the record is that was read last; < EXTRACT_REPORT_MAX */
 	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
 };
 
@@ -45,3 +46,5 @@ int extract_report_make(void);
 int extract_report_put(struct extract_report *r, const struct extract_record *rec);
 /* The next record: 1, 0 at the end, or -EBADMSG. */
 int extract_report_next(struct extract_report *r, struct extract_record *ret);
+/* Go back to the record that is there. */
+int extract_report_seek(struct extract_report *r, uint64_t at);

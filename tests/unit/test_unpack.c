@@ -5,9 +5,11 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
@@ -202,6 +204,177 @@ static void test_nothing_before_the_verdict(void **state)
 	unpack_abort(NULL);
 }
 
+/* Another program of the user that the child is, and what it could do by the tree's name. */
+static int as_nobody(const char *tree)
+{
+	autofree char *file = xasprintf("%s/bin/bridge", tree);
+	int fd;
+
+	if (setgroups(0, NULL) < 0 || setresgid(65534, 65534, 65534) < 0 ||
+	    setresuid(65534, 65534, 65534) < 0)
+		return 1;
+	fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 || errno != EACCES)
+		return 2;
+	fd = open(file, O_WRONLY | O_CLOEXEC);
+	if (fd >= 0 || errno != EACCES)
+		return 3;
+	if (rename(file, tree) == 0 || errno != EACCES || chmod(tree, 0777) == 0 || errno != EACCES)
+		return 4;
+	return 0;
+}
+
+/* Its owner is one that others may be: the way to it is closed. */
+static void test_nobody_else_gets_there(void **state)
+{
+	struct box *x = *state;
+	struct unpack *u;
+	struct stat st;
+	struct err e;
+	int status;
+	pid_t pid;
+	char *tmp;
+
+	if (geteuid() != 0)
+		skip();
+	assert_int_equal(chmod(x->dir, 0755), 0);
+	/* as an earlier version made it */
+	assert_int_equal(chmod(path_of(x, "tmp"), 0755), 0);
+	cache_free(x->c);
+	assert_int_equal(cache_new(x->root_fd, "/cache", true, &x->c, &e), 0);
+	good_archive(x);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	assert_int_equal(feed(u, &x->archive, 0, x->archive.len, &e), 0);
+	assert_int_equal(names_in(x, "tmp", &tmp), 1);
+	wait_for(arena_printf(x->a, "%s/bin/bridge", path_of(x, tmp)), &st);
+	assert_int_equal(st.st_uid, 65534);
+	pid = fork();
+	if (pid == 0)
+		_exit(as_nobody(path_of(x, tmp)));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	if (unpack_finish(u, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+/* Each of these is refused by name and reason, and of none of them anything is left. */
+static const struct evil {
+	struct tar_entry entries[3];
+	const char *says;
+} evils[] = {
+	{ { { "/etc/evil", '0' } }, "'/etc/evil' refused: absolute name" },
+	{ { { "//etc/evil", '5' } }, "'//etc/evil' refused: absolute name" },
+	{ { { "../evil", '0' } }, "'../evil' refused: '..' in the name" },
+	{ { { "a/../../evil", '0' } }, "'a/../../evil' refused: '..' in the name" },
+	{ { { "a/b/..", '5' } }, "'a/b/..' refused: '..' in the name" },
+	{ { { ".", '0' } }, "'.' refused: no name" },
+	{ { { "l", '2', "/etc/passwd" } }, "'l' refused: a link to an absolute path" },
+	{ { { "l", '2', ".." } }, "'l' refused: a link that leaves the tree" },
+	{ { { "a/l", '2', "../../x" } }, "'a/l' refused: a link that leaves the tree" },
+	{ { { "a/up", '2', ".." }, { "l", '2', "a/up/../x" } },
+	  "'l' refused: a link that leaves the tree" },
+	{ { { "l", '2' } }, "'l' refused: a link without a target" },
+	{ { { "l", '2', "x" }, { "l/f", '0' } },
+	  "'l/f' refused: its directory is a link or a file" },
+	{ { { "h", '1', "/etc/passwd" } }, "'h' refused: absolute name" },
+	{ { { "h", '1', "../victim" } }, "'h' refused: '..' in the name" },
+	{ { { "h", '1', "missing" } }, "'h' refused: a hard link to no earlier file" },
+	{ { { "l", '2', "x" }, { "h", '1', "l" } }, "'h' refused: a hard link to no earlier file" },
+	{ { { "f", '0' }, { "f", '1', "f" } }, "'f' refused: a link to itself" },
+	{ { { "null", '3' } }, "'null' refused: neither file, directory nor link" },
+	{ { { "sda", '4' } }, "'sda' refused: neither file, directory nor link" },
+	{ { { "fifo", '6' } }, "'fifo' refused: neither file, directory nor link" },
+	{ { { "su", '0', .mode = 04755 } }, "'su' refused: setuid or setgid" },
+	{ { { "sg", '0', .mode = 02755 } }, "'sg' refused: setuid or setgid" },
+	{ { { "sd/", '5', .mode = 02755 } }, "'sd/' refused: setuid or setgid" },
+	{ { { "d/", '5' }, { "d", '2', "x" } }, "'d' refused: it would replace a directory" },
+	{ { { "d/f", '0' }, { "d", '0' } }, "'d' refused: it would replace a directory" },
+	{ { { "f", '0' }, { "d/", '5' }, { "d", '1', "f" } },
+	  "'d' refused: it would replace a directory" },
+	{ { { "f", '0' }, { "f/g", '0' } }, "'f/g' refused: its directory is a link or a file" },
+	{ { { "f", '0' }, { "f/", '5' } }, "'f/' refused: a directory in place of something else" },
+	{ { { "huge", '0', .size = UINT64_C(6) << 30 } }, "truncated, at or after entry 'huge'" },
+};
+
+static void test_evil(void **state)
+{
+	for (size_t i = 0; i < ARRAY_LEN(evils); i++) {
+		struct box *x = *state;
+		struct unpack *u;
+		struct err e = { 0 };
+		int r;
+
+		tar_add(&x->archive,
+			&(struct tar_entry){ .name = "good", .type = '0', .data = "x" });
+		for (size_t k = 0; k < ARRAY_LEN(evils[i].entries) && evils[i].entries[k].name; k++)
+			tar_add(&x->archive, &evils[i].entries[k]);
+		end_archive(x);
+		assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+		r = feed(u, &x->archive, 0, x->archive.len, &e);
+		if (r < 0)
+			unpack_abort(u);
+		else
+			r = unpack_finish(u, &e);
+		if (r >= 0 || e.kind != ERR_INTEGRITY || !strstr(e.msg, "'cni.tar.gz'") ||
+		    !strstr(e.msg, evils[i].says))
+			fail_msg("case %zu: %d '%s', wanted '%s'", i, r, e.msg, evils[i].says);
+		must_be_empty(x);
+		assert_int_equal(access(arena_printf(x->a, "%s/evil", x->dir), F_OK), -1);
+		assert_int_equal(teardown(state), 0);
+		assert_int_equal(setup(state), 0);
+	}
+}
+
+static void test_name_of_4096_bytes(void **state)
+{
+	struct box *x = *state;
+	char name[4097];
+	struct unpack *u;
+	struct err e = { 0 };
+	int r;
+
+	for (size_t n = 0; n < 4096; n++)
+		name[n] = n % 255 == 254 ? '/' : 'n';
+	name[4096] = '\0';
+	tar_add(&x->archive, &(struct tar_entry){ .name = name, .type = '0' });
+	end_archive(x);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	r = feed(u, &x->archive, 0, x->archive.len, &e);
+	assert_int_equal(r, 0);
+	assert_true(unpack_finish(u, &e) < 0);
+	assert_int_equal(e.kind, ERR_INTEGRITY);
+	assert_non_null(strstr(e.msg, "refused: the name has more than 4095 bytes"));
+	must_be_empty(x);
+}
+
+/* 201 000 entries in half a megabyte. */
+static void test_too_many(void **state)
+{
+	struct box *x = *state;
+	autobuf struct buf part = TAR_BUF;
+	struct unpack *u;
+	struct err e = { 0 };
+	int r;
+
+	for (int i = 0; i < 1000; i++)
+		tar_add(&part, &(struct tar_entry){ .name = "d/", .type = '5' });
+	tar_gzip(&part);
+	for (int i = 0; i < 201; i++)
+		assert_int_equal(buf_add(&x->archive, part.data, part.len), 0);
+	x->as = (struct asset){ .name = "many.tar.gz", .form = ASSET_TAR_GZ };
+	digest_of(DIGEST_SHA1, x->archive.data, x->archive.len, &x->as.digest);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	r = feed(u, &x->archive, 0, x->archive.len, &e);
+	if (r < 0)
+		unpack_abort(u);
+	else
+		r = unpack_finish(u, &e);
+	assert_true(r < 0 && e.kind == ERR_INTEGRITY);
+	if (!strstr(e.msg, "entry 'd/' refused: the archive has more entries than allowed"))
+		fail_msg("%s", e.msg);
+	must_be_empty(x);
+}
+
 /* The child's reason, whenever who feeds hears of it. */
 static void test_refused_while_fed(void **state)
 {
@@ -272,9 +445,15 @@ static void test_killed_child(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_streamed),          TEST(test_nothing_before_the_verdict),
-		TEST(test_refused_while_fed), TEST(test_truncated),
+		TEST(test_streamed),
+		TEST(test_nothing_before_the_verdict),
+		TEST(test_refused_while_fed),
+		TEST(test_truncated),
 		TEST(test_killed_child),
+		TEST(test_nobody_else_gets_there),
+		TEST(test_evil),
+		TEST(test_name_of_4096_bytes),
+		TEST(test_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
