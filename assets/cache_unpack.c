@@ -7,7 +7,7 @@
 #include "assets/cache_dir.h"
 #include "assets/extract.h"
 
-enum { DEPTH_MAX = 256 };
+enum { DEPTH_MAX = 256, SYNCS_MAX = 1000 };
 
 /* The largest real archive, a set of container images, has 10 GB and few files. */
 static const struct extract_limits limits = {
@@ -44,14 +44,16 @@ static bool is_unpacked(const struct cache *c, const struct digest *d)
 
 /* fsync fd and all below it, which extract_tar made at most DEPTH_MAX deep. Not syncfs: that would
  * wait for what others write, too. The extractor has set all of it going, so that the first of the
- * many waits for the journal and the others find their work done. */
-static int sync_tree(int fd, int depth)
+ * many waits for the journal and the others find their work done. -E2BIG: more than *left of them. */
+static int sync_below(int fd, int depth, size_t *left)
 {
 	autoclose int own = -1;
 	autodir DIR *dir = NULL;
 	struct dirent *d;
 	struct stat st;
 
+	if ((*left)-- == 0)
+		return -E2BIG;
 	if (fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && fsync(fd) < 0))
 		return -errno;
 	if (!S_ISDIR(st.st_mode))
@@ -71,13 +73,24 @@ static int sync_tree(int fd, int depth)
 			continue;
 		child = openat(fd, d->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (child >= 0)
-			r = sync_tree(child, depth + 1);
+			r = sync_below(child, depth + 1, left);
 		else if (errno != ELOOP) /* a link is part of its directory */
 			r = -errno;
 		if (r < 0)
 			return r;
 	}
 	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* Each may wait for the journal, so that many of them take longer than all that others write. */
+static int sync_tree(int fd)
+{
+	size_t left = SYNCS_MAX;
+	int r = sync_below(fd, 0, &left);
+
+	if (r == -E2BIG)
+		r = syncfs(fd) < 0 ? -errno : 0;
+	return r;
 }
 
 /* Give the complete tree its name: durable first, a name is a promise. */
@@ -90,7 +103,7 @@ static int publish(struct unpack *u, struct err *e)
 
 	if (fchmod(u->tree_fd, 0755) < 0)
 		return err_sys(e, "set the mode of '%s/%s'", c->dir, u->tmp);
-	r = sync_tree(u->tree_fd, 0);
+	r = sync_tree(u->tree_fd);
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
 				strerror(-r));

@@ -17,7 +17,7 @@
 #include <unistd.h>
 #include "nodeup/base/mem.h"
 
-#define MEMORY_MAX (UINT64_C(512) << 20) /* a window of 128 MiB is the largest in use */
+#define MEMORY_MAX (UINT64_C(160) << 20) /* a window of 128 MiB, little of which is touched */
 #define FDS_MAX 64
 
 static int set_limit(__rlimit_resource_t what, uint64_t value)

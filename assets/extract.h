@@ -3,8 +3,9 @@
  * files and directories and reports what else the archive says. When the caller knows that the bytes
  * were right, extract_finish sets links, modes, times and owners (root) by that report, each checked again.
  * Refused with the entry's name and the reason: absolute names, "..", links that leave the tree,
- * device nodes, fifos, sockets, setuid and setgid, names over 4096 bytes, entries that replace a
- * directory, a ".." in a link target behind a name, bombs and anything beyond the limits.
+ * device nodes, fifos, sockets, setuid and setgid, names over 4095 bytes, entries that replace a
+ * directory, a ".." in a link target behind a name, bombs (sparse ones, too), what takes more than 32 MiB
+ * of memory to unpack, and anything beyond the limits.
  * What is inside dir_fd after a failure is the caller's to remove.
  * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
  * died. Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */

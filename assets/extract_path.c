@@ -13,7 +13,7 @@ const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1]
 	size_t len = 0, depth = 0, n;
 
 	if (strlen(raw) > EXTRACT_NAME_MAX)
-		return "the name has more than 4096 bytes";
+		return "the name has more than 4095 bytes";
 	if (*raw == '/')
 		return "absolute name";
 	out[0] = '\0';
@@ -43,7 +43,7 @@ const char *extract_check_target(const char *path, const char *target)
 	size_t depth = 0, n;
 	bool down = false;
 
-	if (*target == '\0' || strlen(target) >= EXTRACT_NAME_MAX)
+	if (*target == '\0' || strlen(target) > EXTRACT_NAME_MAX)
 		return "empty or endless link target";
 	if (*target == '/')
 		return "a link to an absolute path";

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 enum {
-	EXTRACT_NAME_MAX = 4096,
+	EXTRACT_NAME_MAX = 4095, /* with its end it is what the kernel takes */
 	EXTRACT_DEPTH_MAX = 128, /* who removes the tree holds one descriptor a level */
 };
 

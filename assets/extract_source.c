@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,7 +10,16 @@
 #include "nodeup/base/mem.h"
 
 /* START: enough to tell what it is. */
-enum { CHUNK = 256 * 1024, START = 6, RATIO_MAX = 256, RATIO_FREE = 16 * 1024 * 1024 };
+enum {
+	CHUNK = 256 * 1024,
+	START = 6,
+	RATIO_MAX = 256,
+	RATIO_FREE = 16 * 1024 * 1024,
+	MEMORY_MAX = 24 * 1024 * 1024, /* the program itself and its buffers come to it */
+};
+
+static const char too_much_memory[] =
+	"it takes more than 32 MiB of memory to unpack; xz -7 and zstd -19 make what does not";
 
 struct extract_reader {
 	struct extract_source *source;
@@ -78,6 +88,10 @@ static ssize_t filter_failed(struct extract_reader *rd)
 
 	if (rd->source->errnum)
 		return -rd->source->errnum;
+	/* zstd has no number for it */
+	rd->source->bomb = archive_errno(rd->filter) == ENOMEM || (why && strstr(why, "memory"));
+	if (rd->source->bomb)
+		why = too_much_memory;
 	rd->source->why = why ? why : "it cannot be decompressed";
 	return -EBADMSG;
 }
@@ -147,6 +161,9 @@ static int begin(struct extract_reader *rd, const char *name, struct err *e)
 			     5) ||
 		 starts_with(rd, "\x28\xb5\x2f\xfd", 4))
 		r = open_filter(rd);
+	if (r < 0 && rd->source->bomb)
+		return err_fail(e, ERR_INTEGRITY, EBADMSG, "archive '%s' refused: %s", name,
+				rd->source->why);
 	if (r < 0)
 		return err_fail(e, rd->source->errnum ? ERR_SYSTEM : ERR_INTEGRITY, -r,
 				"archive '%s': broken or truncated: %s", name,
@@ -177,6 +194,26 @@ void extract_source_done(struct extract_source *s)
 	s->reader = NULL;
 }
 
+bool extract_source_is_bomb(struct extract_source *s, uint64_t bytes)
+{
+	s->bomb = bytes > RATIO_FREE && (bytes - RATIO_FREE) / RATIO_MAX > s->in;
+	if (s->bomb)
+		s->why = "the archive unpacks to more than 256 times its size";
+	return s->bomb;
+}
+
+/* A window is allocated as a whole, and in use as far as something came out. */
+static bool takes_too_much(struct extract_source *s)
+{
+	const struct mallinfo2 m = mallinfo2();
+	const uint64_t window = m.hblkhd < s->out ? m.hblkhd : s->out;
+
+	s->bomb = m.uordblks + window > MEMORY_MAX;
+	if (s->bomb)
+		s->why = too_much_memory;
+	return s->bomb;
+}
+
 ssize_t extract_source_read(struct extract_source *s, const void **ret)
 {
 	struct extract_reader *rd = s->reader;
@@ -193,12 +230,7 @@ ssize_t extract_source_read(struct extract_source *s, const void **ret)
 	s->out += (uint64_t)n;
 	rd->last = *ret;
 	rd->last_n = (size_t)n;
-	if (s->out > RATIO_FREE && (s->out - RATIO_FREE) / RATIO_MAX > s->in) {
-		s->why = "the archive unpacks to more than 256 times its size";
-		s->bomb = true;
-		return -EBADMSG;
-	}
-	return n;
+	return extract_source_is_bomb(s, s->out) || takes_too_much(s) ? -EBADMSG : n;
 }
 
 static bool is_zero(const char *p, size_t n)

@@ -19,6 +19,7 @@ struct job {
 	int dir_fd;
 	struct extract_source source;
 	struct extract_limits left;
+	uint64_t made; /* bytes of files, holes counted */
 	struct archive *archive;
 	struct archive_entry *entry;
 	char path[EXTRACT_NAME_MAX + 1]; /* of the entry: no ".", no "//", no trailing '/' */
@@ -64,7 +65,7 @@ static int broken(struct job *j, const char *what)
 	if (j->source.bomb)
 		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
 				"archive '%s': entry '%s' refused: %s", j->name,
-				printable(j->path, shown), j->source.why);
+				printable(j->path[0] ? j->path : "?", shown), j->source.why);
 	if (j->source.why)
 		why = j->source.why;
 	if (j->path[0])
@@ -215,6 +216,10 @@ static int put_file(struct job *j, int parent, const char *name)
 	r = copy_data(j, fd, size);
 	if (r < 0)
 		return r;
+	/* a hole costs the archive nothing, and each who reads the file as much as bytes do */
+	j->made += (uint64_t)size;
+	if (extract_source_is_bomb(&j->source, j->made))
+		return refuse(j, j->source.why);
 	/* holes at the end of a sparse file have no block */
 	if (ftruncate(fd, size) < 0)
 		return sys_error(j, "set the size of");

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include "assets/extract.h"
 #include "tests/unit/origin.h"
 #include "tests/unit/tar.h"
@@ -133,29 +134,67 @@ static void test_headers(void **state)
 	}
 }
 
-/* 2^60 bytes, none of which is in the archive. */
-static void test_sparse(void **state)
+/* A file of so many bytes, none of which is in the archive. */
+static void add_sparse(struct buf *b, const char *name, const char *size)
 {
-	static const char *const records[] = {
-		"38 GNU.sparse.size=1152921504606846976\n",
-		"25 GNU.sparse.numblocks=1\n",
-		"22 GNU.sparse.offset=0\n",
-		"24 GNU.sparse.numbytes=0\n",
+	const char *const records[][2] = {
+		{ "GNU.sparse.size", size },
+		{ "GNU.sparse.numblocks", "1" },
+		{ "GNU.sparse.offset", "0" },
+		{ "GNU.sparse.numbytes", "0" },
 	};
-	autobuf struct buf b = TAR_BUF;
 	char pax[256] = "";
 
 	for (size_t i = 0; i < ARRAY_LEN(records); i++) {
+		const size_t n = strlen(records[i][0]) + strlen(records[i][1]) + strlen("nn =\n");
 		char text[64];
 
-		/* the length counts itself */
-		(void)snprintf(text, sizeof(text), "%zu%s", strlen(records[i]), records[i] + 2);
+		/* the length counts itself, which has two digits */
+		(void)snprintf(text, sizeof(text), "%zu %s=%s\n", n, records[i][0], records[i][1]);
 		strncat(pax, text, sizeof(pax) - strlen(pax) - 1);
 	}
-	tar_add(&b, &(struct tar_entry){ .name = "pax", .type = 'x', .data = pax });
-	tar_add(&b, &(struct tar_entry){ .name = "holes", .type = '0' });
+	tar_add(b, &(struct tar_entry){ .name = "pax", .type = 'x', .data = pax });
+	tar_add(b, &(struct tar_entry){ .name = name, .type = '0' });
+}
+
+/* 2^60 bytes */
+static void test_sparse(void **state)
+{
+	autobuf struct buf b = TAR_BUF;
+
+	add_sparse(&b, "holes", "1152921504606846976");
 	tar_end(&b);
 	must_refuse(*state, &b, &roomy, "entry 'holes' refused: the archive unpacks to more bytes");
+}
+
+/* As much of nothing as the limit on bytes lets through: each who reads it would have to. */
+static void test_sparse_within_the_limit(void **state)
+{
+	autobuf struct buf b = TAR_BUF;
+	struct stat st;
+
+	add_sparse(&b, "hole", "1073741824");
+	tar_end(&b);
+	must_refuse(*state, &b, &roomy,
+		    "entry 'hole' refused: the archive unpacks to more than 256");
+	assert_int_equal(fstatat(((struct place *)*state)->fd, "hole", &st, 0), 0);
+	assert_int_equal(st.st_size, 0);
+}
+
+/* Many small ones come to the same, and one alone is none. */
+static void test_sparse_in_sum(void **state)
+{
+	autobuf struct buf b = TAR_BUF, one = TAR_BUF;
+	struct err e;
+
+	add_sparse(&one, "hole", "10485760");
+	tar_end(&one);
+	assert_int_equal(extract(*state, &one, &roomy, &e), 0);
+	for (int i = 0; i < 8; i++)
+		add_sparse(&b, "hole", "10485760");
+	tar_end(&b);
+	must_refuse(*state, &b, &roomy,
+		    "entry 'hole' refused: the archive unpacks to more than 256");
 }
 
 /* Ever the same entry: one file in the end, and more work than allowed. */
@@ -245,7 +284,42 @@ static void test_window(void **state)
 	autobuf struct buf b = TAR_BUF;
 
 	assert_int_equal(buf_add(&b, frame, sizeof(frame)), 0);
-	must_refuse(*state, &b, &roomy, "broken or truncated");
+	must_refuse(*state, &b, &roomy, "refused: it takes more than 32 MiB of memory");
+}
+
+/* An xz that names a larger window than it needs: its one filter's property, and the checksum over it. */
+static void set_window(struct buf *b, uint8_t property)
+{
+	enum { HEADER = 12 }; /* of the stream; then the block's */
+	uint8_t *block = (uint8_t *)b->data + HEADER;
+	const size_t size = ((size_t)block[0] + 1) * 4;
+	size_t at = 2;
+	uint32_t crc;
+
+	while (block[at] != 0x21)
+		at++;
+	block[at + 2] = property;
+	crc = (uint32_t)crc32(0, block, (unsigned int)size - 4);
+	for (int i = 0; i < 4; i++)
+		block[size - 4 + (size_t)i] = (uint8_t)(crc >> 8 * i);
+}
+
+static void test_window_of_xz(void **state)
+{
+	autobuf struct buf b = TAR_BUF, large = TAR_BUF;
+	struct err e;
+
+	/* 64 MiB, as xz -9 says of all it makes: what is small does not fill it */
+	tar_add(&b, &(struct tar_entry){ .name = "f", .type = '0', .data = "x" });
+	tar_end(&b);
+	tar_xz(&b);
+	assert_int_equal(buf_add(&large, b.data, b.len), 0);
+	set_window(&b, 28);
+	if (extract(*state, &b, &roomy, &e) < 0)
+		fail_msg("%s", e.msg);
+	/* 512 MiB */
+	set_window(&large, 34);
+	must_refuse(*state, &large, &roomy, "refused: it takes more than 32 MiB of memory");
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -253,9 +327,18 @@ static void test_window(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_ratio),  TEST(test_endless_end),  TEST(test_headers),
-		TEST(test_sparse), TEST(test_many_entries), TEST(test_implied_directories),
-		TEST(test_nested), TEST(test_trailing),     TEST(test_window),
+		TEST(test_ratio),
+		TEST(test_endless_end),
+		TEST(test_headers),
+		TEST(test_sparse),
+		TEST(test_many_entries),
+		TEST(test_implied_directories),
+		TEST(test_nested),
+		TEST(test_trailing),
+		TEST(test_window),
+		TEST(test_window_of_xz),
+		TEST(test_sparse_within_the_limit),
+		TEST(test_sparse_in_sum),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
