@@ -19,8 +19,9 @@ int cache_new(int root_fd, const char *dir, bool create, struct cache **ret,
 /* Release; NULL is fine. */
 void cache_free(struct cache *c);
 
-/* Open a verified entry read-only. -ENOENT if absent. An entry without a valid record is hashed; a
- * wrong one is removed (never by a cache opened read-only) and reported as absent. */
+/* Open a verified entry read-only. -ENOENT if absent. An entry without a valid record is hashed; one
+ * that is wrong, or cannot be read any more, is removed (never by a cache opened read-only) and reported
+ * as absent, with a text that says so. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
 /* Whether a verified entry is there, by record alone: nothing is read but its metadata. */
 bool cache_has(struct cache *c, const struct digest *d);

@@ -187,6 +187,27 @@ int cache_remove(int dir_fd, const char *name)
 	return remove_tree(dir_fd, name, 0);
 }
 
+bool cache_is_damage(int errnum)
+{
+	/* filesystems with checksums have names of their own for it */
+	return errnum == EIO || errnum == EBADMSG || errnum == EUCLEAN;
+}
+
+void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+	struct stat st;
+
+	cache_entry_name(d, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
+		return;
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
+	/* what cannot be removed on a disk in trouble may still lose its name */
+	if (cache_remove(c->dir_fd, name) < 0)
+		(void)renameat(c->dir_fd, name, c->dir_fd, cache_side_name("tmp", d, aside));
+}
+
 /* What tells this version of the file; not the device, whose number changes from boot to boot. */
 static size_t render_record(const struct stat *st, char out[static RECORD_MAX])
 {

@@ -34,6 +34,11 @@ void cache_clean_tmp(struct cache *c);
 /* Remove a file or a tree, links themselves and not what they point to. */
 int cache_remove(int dir_fd, const char *name);
 
+/* Whether a read failed because what is on the disk is damaged. */
+bool cache_is_damage(int errnum);
+/* Remove the entry that was found wrong, and its record, unless somebody has put another there since. */
+void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong);
+
 /* Note that the entry with this stat has been verified and is durable. */
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
 /* Whether the entry with this stat is the one that was noted. */

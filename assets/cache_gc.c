@@ -12,6 +12,7 @@ enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = 24 * 3600 };
 
 struct used {
 	struct digest digest;
+	bool partial;
 	uint64_t bytes; /* entry and tree */
 	time_t last;
 };
@@ -58,29 +59,64 @@ static void look_at(const struct cache *c, const struct digest *d, struct used *
 		ret->last = st.st_mtime;
 }
 
+/* An unfinished download, without the little that is written down of it. */
+static void look_at_partial(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	*ret = (struct used){ .digest = *d, .partial = true };
+	if (fstatat(c->dir_fd, cache_side_name("partial", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return;
+	ret->bytes = (uint64_t)st.st_blocks * 512;
+	ret->last = st.st_mtime;
+}
+
+/* The digest of a name, if it is one of this folder's. */
+static bool parse_name(const char *folder, const char *name, bool partial, struct digest *ret)
+{
+	char text[CACHE_NAME_MAX];
+	char *dash;
+	struct err ignored;
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	dash = partial ? strchr(text, '-') : NULL;
+	if (dash)
+		*dash = ':'; /* as documents name an algorithm */
+	return (!partial || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
+	       (partial || strcmp(digest_algo_name(ret->algo), folder) == 0);
+}
+
+static void measure_folder(struct arena *a, const struct cache *c, const char *folder,
+			   struct usage *u)
+{
+	const bool partial = strcmp(folder, "partial") == 0;
+	int fd = openat(c->dir_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		struct digest d;
+		struct used one;
+
+		if (!parse_name(folder, e->d_name, partial, &d))
+			continue;
+		if (partial)
+			look_at_partial(c, &d, &one);
+		else
+			look_at(c, &d, &one);
+		u->bytes += one.bytes;
+		arena_push(a, u->v, u->n, one);
+	}
+}
+
 static struct usage measure(struct arena *a, const struct cache *c)
 {
-	static const char *const folders[] = { "sha1", "sha256", "sha512" };
-	struct usage u = { 0 };
+	static const char *const folders[] = { "sha1", "sha256", "sha512", "partial" };
+	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp", 0) };
 
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		int fd = openat(c->dir_fd, folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-		const struct dirent *e;
-
-		while (dir && (e = readdir(dir))) {
-			struct err ignored;
-			struct digest d;
-			struct used one;
-
-			if (digest_parse(e->d_name, strlen(e->d_name), &d, &ignored) < 0 ||
-			    strcmp(digest_algo_name(d.algo), folders[i]) != 0)
-				continue;
-			look_at(c, &d, &one);
-			u.bytes += one.bytes;
-			arena_push(a, u.v, u.n, one);
-		}
-	}
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		measure_folder(a, c, folders[i], &u);
 	return u;
 }
 
@@ -110,8 +146,22 @@ static void renew(const struct cache *c, const struct digest *d, time_t now)
 		(void)utimensat(c->dir_fd, name, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
+/* Unless somebody is at it. */
+static bool evict_partial(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX], map[CACHE_NAME_MAX];
+	autoclose int fd = openat(c->dir_fd, cache_side_name("partial", d, name),
+				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd < 0 || cache_try_lock(fd) < 0)
+		return false;
+	(void)snprintf(map, sizeof(map), "%.*s.from", CACHE_NAME_MAX - 6, name);
+	(void)unlinkat(c->dir_fd, map, 0);
+	return unlinkat(c->dir_fd, name, 0) == 0;
+}
+
 /* The tree goes aside first: half a tree must not have a tree's name. */
-static void evict(struct cache *c, const struct digest *d)
+static bool evict(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
@@ -121,7 +171,7 @@ static void evict(struct cache *c, const struct digest *d)
 		(void)cache_remove(c->dir_fd, aside);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
 	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
-	(void)cache_remove(c->dir_fd, cache_entry_name(d, name));
+	return cache_remove(c->dir_fd, cache_entry_name(d, name)) == 0;
 }
 
 size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max)
@@ -139,9 +189,9 @@ size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uin
 	if (u.n)
 		qsort(u.v, u.n, sizeof(*u.v), by_last);
 	for (size_t i = 0; i < u.n && u.bytes > max && u.v[i].last < now - RECENT_S; i++) {
-		if (is_kept(&u.v[i].digest, keep, n_keep))
+		if (is_kept(&u.v[i].digest, keep, n_keep) ||
+		    !(u.v[i].partial ? evict_partial : evict)(c, &u.v[i].digest))
 			continue;
-		evict(c, &u.v[i].digest);
 		u.bytes -= u.v[i].bytes;
 		gone++;
 	}

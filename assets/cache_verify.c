@@ -23,6 +23,18 @@ static int open_entry(const struct cache *c, const struct digest *d)
 		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
+/* e has why. */
+static int unreadable(struct cache *c, const struct digest *d, const struct stat *st, struct err *e)
+{
+	const int errnum = e->errnum;
+	char name[CACHE_NAME_MAX];
+
+	if (c->writable)
+		cache_throw_away(c, d, st);
+	return err_fail(e, ERR_INTEGRITY, EBADMSG, "'%s/%s' is damaged: %s", c->dir,
+			cache_entry_name(d, name), strerror(errnum));
+}
+
 int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
 {
 	char name[CACHE_NAME_MAX], record[CACHE_NAME_MAX];
@@ -35,8 +47,10 @@ int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
 		return -ENOENT;
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
 		r = digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e);
-		if (r < 0)
+		if (r < 0 && !cache_is_damage(e->errnum))
 			return r;
+		if (r < 0)
+			return unreadable(c, d, &st, e);
 		if (digest_eq(&got, d))
 			return 0;
 	}
@@ -157,4 +171,17 @@ bool cache_recheck_tree(struct cache *c, const struct asset *as)
 	if ((tree < 0 && errno == ENOENT) || (tree >= 0 && is_right(c, as, tree)))
 		return false;
 	return drop_tree(c, &as->digest);
+}
+
+bool cache_doubt(struct cache *c, const struct asset *as, bool tree, struct err *e)
+{
+	struct err why;
+
+	if (!cache_is_damage(e->errnum) || !c->writable)
+		return false;
+	if (tree ? !cache_recheck_tree(c, as) : cache_recheck(c, &as->digest, &why) != -EBADMSG)
+		return false;
+	err_note(e, "next", "what the cache had of %s is damaged and was thrown away: %s again",
+		 as->name, tree ? "it is unpacked" : "it is fetched");
+	return true;
 }

@@ -11,3 +11,6 @@ int cache_recheck(struct cache *c, const struct digest *d, struct err *e) must_c
 /* Unpack the archive of a published tree once more and compare. A tree that differs, or that can be
  * compared with nothing, is removed: true. */
 bool cache_recheck_tree(struct cache *c, const struct asset *as);
+/* What uses the entry of an asset, or its tree, has failed with *e. When that may be because the disk
+ * cannot give it back any more, look; what is damaged is removed, and *e says so: true. */
+bool cache_doubt(struct cache *c, const struct asset *as, bool tree, struct err *e);

@@ -83,6 +83,8 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		if (run->result >= 0)
 			run->result =
 				cache_check_signature(ctx->cache, t->asset.asset, &run->error);
+		if (run->result < 0)
+			(void)cache_doubt(ctx->cache, t->asset.asset, false, &run->error);
 		run->final = run->error.kind != ERR_SYSTEM;
 		if (run->result < 0)
 			*e = run->error;
@@ -137,8 +139,12 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
-	(void)run;
-	return cache_unpack(ctx->cache, t->unpack.asset, e);
+	int r = cache_unpack(ctx->cache, t->unpack.asset, e);
+
+	/* the task that fetches it was right and is over: the next run's will not be */
+	if (r < 0)
+		run->final = cache_doubt(ctx->cache, t->unpack.asset, false, e);
+	return r;
 }
 
 const struct task_ops task_unpack_ops = {

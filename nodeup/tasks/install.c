@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "assets/cache_signed.h"
+#include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/state.h"
 
@@ -226,6 +227,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0)
 		return r;
 	r = copy_bytes(source_fd, stage.fd, t->install.path, e);
+	if (r < 0)
+		run->final = cache_doubt(ctx->cache, source, t->install.member, e);
 	if (r < 0)
 		return r;
 	r = io_stage_publish(&stage, t->install.path, &attr, e);

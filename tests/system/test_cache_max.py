@@ -1,5 +1,6 @@
 """The cache has a size; what documents name does not count against what they do not."""
 
+import fcntl
 import os
 import time
 
@@ -69,6 +70,48 @@ def test_least_recently_used_first(world):
     size = sum(p.lstat().st_blocks * 512 for top in ("sha256", "unpacked") for p in (world.cache / top).rglob("*"))
     world.converge(f"--cache-max={size - 100_000}")
     assert not there(world, first) and there(world, second)
+
+
+def unfinished(world, digest, size, days):
+    """What is left of a download."""
+    path = world.cache / f"partial/sha256-{digest}"
+    path.write_bytes(bytes(range(250)) * (size // 250))
+    path.with_name(path.name + ".from").write_text("v2\n")
+    then = time.time() - days * DAY
+    os.utime(path, (then, then))
+    return path
+
+
+def test_unfinished_downloads_count(world):
+    world.converge()
+    forgotten, busy = unfinished(world, "ab" * 32, 500_000, days=2), unfinished(world, "cd" * 32, 500_000, days=2)
+    named = unfinished(world, world.protokube.digest, 500_000, days=2)
+    world.converge()
+    assert forgotten.exists() and busy.exists() and named.exists()
+    with busy.open("rb") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        world.converge("--cache-max=1")
+    assert not forgotten.exists() and not forgotten.with_name(forgotten.name + ".from").exists()
+    assert busy.exists(), "somebody is at it"
+    world.converge("--cache-max=1")
+    assert not busy.exists()
+
+
+def test_what_is_being_written_counts(world):
+    """By another process: it takes room that others have to give."""
+    world.converge()
+    old = replace(world, KUBELET, days=3)
+    world.converge()
+    size = sum(p.lstat().st_blocks * 512 for p in world.cache.rglob("*")) + 1_000_000
+    world.converge(f"--cache-max={size}")
+    assert there(world, old)
+    being_written = world.cache / "tmp/get-0"
+    with being_written.open("wb") as f:
+        fcntl.flock(f, fcntl.LOCK_EX)
+        f.write(bytes(range(250)) * 8000)
+        f.flush()
+        world.converge(f"--cache-max={size}")
+        assert being_written.exists() and not there(world, old)
 
 
 def test_what_was_just_used_stays(world):

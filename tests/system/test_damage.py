@@ -1,0 +1,75 @@
+"""Disks that do not give back what was written to them: what the cache cannot read any more is thrown away."""
+
+import pytest
+
+from world import CNI, KUBELET, OK, SYSTEM
+
+READS = "?pread64,?read,?copy_file_range,?mmap"
+
+
+def unreadable(path):
+    """Run under this, nobody can read the file."""
+    return ["strace", "-f", "-qq", "-o", "/dev/null", "-P", str(path), "-e", f"trace={READS}", "-e",
+            f"inject={READS}:error=EIO"]
+
+
+def next_run_mends(world, name, requests=1):
+    asked = world.origin.count(world.assets[name].urls[0])
+    world.converge()
+    assert world.origin.count(world.assets[name].urls[0]) == asked + requests
+    assert world.entry(name).read_bytes() == world.contents[name] and world.unused() == []
+    world.check_files()
+
+
+def test_while_it_is_installed(world):
+    """Nothing has read it since it was recorded as right."""
+    world.converge()
+    world.installed(KUBELET).unlink()
+    done = world.apply(prefix=unreadable(world.entry(KUBELET)))
+    assert done.code == SYSTEM and "Input/output error" in done.failure, done
+    assert "kubelet is damaged and was thrown away: it is fetched again" in done.notes, done
+    assert not world.entry(KUBELET).exists() and not world.installed(KUBELET).exists()
+    next_run_mends(world, KUBELET)
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+
+
+def test_while_it_is_unpacked(world):
+    world.converge()
+    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
+    tree.rename(world.folder / "gone")
+    world.installed("bridge").unlink()
+    done = world.apply(prefix=unreadable(world.entry(CNI)))
+    assert done.code == SYSTEM and "Input/output error" in done.failure, done
+    assert f"{CNI} is damaged and was thrown away" in done.notes, done
+    next_run_mends(world, CNI)
+    assert world.installed("bridge").exists() and tree.is_dir()
+
+
+def test_a_tree(world):
+    """Its archive is in order: nothing is fetched."""
+    world.converge()
+    world.installed("bridge").unlink()
+    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
+    done = world.apply(prefix=unreadable(next(tree.rglob("bridge"))))
+    assert done.code == SYSTEM and "it is unpacked again" in done.notes, done
+    next_run_mends(world, CNI, requests=0)
+    assert world.installed("bridge").exists()
+
+
+@pytest.mark.parametrize("how", ["without a record", "repair"])
+def test_when_it_is_hashed(world, how):
+    """Whoever reads it before it is used mends it at once."""
+    world.converge()
+    asked = world.origin.count(world.assets[KUBELET].urls[0])
+    if how == "repair":
+        done = world.run("repair", prefix=unreadable(world.entry(KUBELET)))
+        assert any("is damaged: Input/output error" in l for l in done.lines), done
+    else:
+        world.installed(KUBELET).unlink()
+        (world.cache / f"verified/sha256-{world.digest(KUBELET)}").unlink()
+        done = world.apply(prefix=unreadable(world.entry(KUBELET)))
+    # under strace the new one has the same name, and cannot be read either
+    assert done.code in (OK, SYSTEM), done
+    assert world.origin.count(world.assets[KUBELET].urls[0]) == asked + 1
+    world.converge()
+    assert world.entry(KUBELET).read_bytes() == world.contents[KUBELET] == world.installed(KUBELET).read_bytes()
