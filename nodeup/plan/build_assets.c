@@ -179,6 +179,29 @@ struct task *plan_install(struct plan *p, const char *asset_name, const char *pa
 	return add_install(p, &install, e);
 }
 
+static bool is_listed(const struct plan *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_assets; i++)
+		if (strcmp(p->assets[i]->name, name) == 0)
+			return true;
+	return false;
+}
+
+struct task *plan_install_known(struct plan *p, const char *name, const char *text,
+				const char *path, mode_t mode, struct err *e)
+{
+	struct task_install install = { .path = path, .mode = mode };
+	struct asset *as = arena_new(p->arena, struct asset);
+
+	if (is_listed(p, name))
+		return plan_install(p, name, path, mode, e);
+	if (asset_parse(p->arena, text, as, e) < 0)
+		return NULL;
+	(void)asset_task(p, TASK_ASSET, as);
+	arena_push(p->arena, install.sources, install.n_sources, as);
+	return add_install(p, &install, e);
+}
+
 struct task *plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode,
 				 struct err *e)
 {

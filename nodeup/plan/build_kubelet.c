@@ -25,13 +25,13 @@ static void add_late_flags(struct plan *p, struct strv *flags)
 		strv_add(p->arena, flags, bin);
 		strv_add(p->arena, flags, "--cni-conf-dir=/etc/cni/net.d/");
 	}
-	if (!str_eq(n->networking, "kubenet"))
-		return;
-	if (node_k8s_at_least(n, 1, 9))
+	if (str_eq(n->networking, "kubenet") && node_k8s_at_least(n, 1, 9))
 		strv_add(p->arena, flags, bin);
-	else
+	else if (str_eq(n->networking, "kubenet"))
 		strv_add(p->arena, flags,
 			 arena_printf(p->arena, "--network-plugin-dir=%s/", cni_dir));
+	if (plan_mounter_flag(p))
+		strv_add(p->arena, flags, plan_mounter_flag(p));
 }
 
 static const char *environment(struct plan *p)

@@ -36,6 +36,11 @@ int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct e
 bool plan_uses_containerd(const struct plan *p);
 /* Packages that installing docker takes, blank-separated; NULL: docker is not installed. */
 const char *plan_docker_needs(struct plan *p);
+/* kubelet's flag for the program that mounts on Container-Optimized OS; NULL elsewhere. */
+const char *plan_mounter_flag(const struct plan *p);
+/* As plan_install; where the documents list no such asset, the one of text, "sha1@url". */
+struct task *plan_install_known(struct plan *p, const char *name, const char *text,
+				const char *path, mode_t mode, struct err *e);
 /* A package as a file: "sha1@url". */
 struct task *plan_package_file(struct plan *p, const char *name, const char *text, struct err *e);
 /* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */

@@ -14,6 +14,7 @@ const struct plan_builder plan_builders[] = {
 	{ .name = "volumes", .build = build_volumes },
 	{ .name = "directories", .build = build_directories },
 	{ .name = "assets", .build = build_assets },
+	{ .name = "containeros", .build = build_containeros },
 	{ .name = "users", .build = build_users, .master_only = true },
 	{ .name = "egress-proxy", .build = build_egress_proxy },
 	{ .name = "packages", .build = build_packages },

@@ -37,7 +37,7 @@ import yaml
 PKI = pathlib.Path(__file__).resolve().parents[1] / "data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net/pki"
 
 # What kops appends behind kubelet's sorted flags, in this order.
-LATE = ("--cloud-config=", "--cni-bin-dir=", "--cni-conf-dir=", "--network-plugin-dir=")
+LATE = ("--cloud-config=", "--cni-bin-dir=", "--cni-conf-dir=", "--network-plugin-dir=", "--experimental-mounter-path=")
 
 
 def read(case):

@@ -52,7 +52,8 @@ ASSETS = {
     "kubectl": b"stands for kubectl\n",
     "cni.tar.gz": archive(bridge=b"bridge\n", host_local=b"host-local\n", loopback=b"loopback\n", ptp=b"ptp\n",
                           flannel=b"flannel\n"),
-    "utils.tar.gz": archive(socat=b"socat\n"),
+    "utils.tar.gz": archive(socat=b"socat\n", gci_mounter=b"gci-mounter\n"),
+    "mounter.tar": b"stands for a container's root\n",
 }
 
 

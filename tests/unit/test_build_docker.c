@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "nodeup/plan/distro.h"
+#include "nodeup/plan/pieces.h"
 #include "tests/unit/seed.h"
 
 #define SYSTEM "/etc/systemd/system/"
@@ -290,6 +291,39 @@ static void releases_are_told_apart(void **state)
 	}
 }
 
+static void nothing_runs_before_it_may(void **state)
+{
+	static const char *const users[] = { "kubelet.service", "kubernetes-iptables-setup.service",
+					     "protokube.service" };
+	static const char home[] = "/home/kubernetes/containerized_mounter";
+	autoarena struct arena *a = arena_new_empty();
+	struct host h = { .w = seed_world(a, true) };
+	const struct task *mounts, *tar;
+	struct plan p;
+
+	(void)state;
+	h.w.facts.distribution = "containeros";
+	h.req = seed_request(&h.w);
+	p = seed_plan(a, &h.req);
+	mounts = plan_get(&p, TASK_UNIT, "kubernetes-mounts.service");
+	for (size_t i = 0; i < ARRAY_LEN(users); i++)
+		assert_true(waits_for(plan_get(&p, TASK_UNIT, users[i]), mounts));
+	tar = plan_get(&p, TASK_INSTALL, arena_printf(a, "%s/mounter.tar", home));
+	assert_true(waits_for(mounts, tar));
+	assert_string_equal(tar->install.sources[0]->urls.v[0],
+			    "https://storage.googleapis.com/kubernetes-release/gci-mounter/"
+			    "mounter.tar");
+	assert_non_null(plan_look(&p, TASK_ASSET, "mounter.tar"));
+	assert_string_equal(
+		plan_get(&p, TASK_INSTALL, arena_printf(a, "%s/mounter", home))->install.member,
+		"gci-mounter");
+	h.w.facts.distribution = "debian";
+	p = seed_plan(a, &h.req);
+	assert_null(plan_look(&p, TASK_UNIT, "kubernetes-mounts.service"));
+	assert_null(plan_look(&p, TASK_ASSET, "mounter.tar"));
+	assert_null(plan_mounter_flag(&p));
+}
+
 static void the_admin_of_debian_may_use_kubectl(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -458,6 +492,7 @@ int main(void)
 		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),
 		cmocka_unit_test(what_cannot_be_installed_is_told),
 		cmocka_unit_test(releases_are_told_apart),
+		cmocka_unit_test(nothing_runs_before_it_may),
 		cmocka_unit_test(the_admin_of_debian_may_use_kubectl),
 		cmocka_unit_test(containerd_alone_runs_a_cni_node),
 		cmocka_unit_test(containerd_alone_is_not_enough_for_others),

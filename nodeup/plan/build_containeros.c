@@ -1,0 +1,108 @@
+#include "nodeup/plan/builders.h"
+
+#include "nodeup/plan/pieces.h"
+
+static const char service[] = "kubernetes-mounts.service";
+static const char script_path[] = "/etc/kubernetes/containeros-mounts";
+
+#define HOME "/home/kubernetes/containerized_mounter"
+
+/* source: kops 1.8.1 nodeup/pkg/model/kubelet.go addContainerizedMounter */
+static const char mounter_tar[] = "8003b798cf33c7f91320cd6ee5cec4fa22244571@"
+				  "https://storage.googleapis.com/kubernetes-release/gci-mounter/"
+				  "mounter.tar";
+
+/* What is mounted stays mounted, also when it is run again. The tree gets its name when it is whole, and
+ * is never removed: kubelet's volumes are mounted in it. */
+static const char script[] =
+	"#!/bin/bash\n"
+	"# Written by nodeup: Container-Optimized OS lets nothing run from what can be written to,\n"
+	"# and has no mount.nfs and no mount.glusterfs but those in mounter.tar\n"
+	"set -o errexit -o nounset\n"
+	"\n"
+	"bin=/home/kubernetes/bin\n"
+	"home=" HOME "\n"
+	"root=$home/rootfs\n"
+	"\n"
+	"is_mounted() {\n"
+	"\tlocal at\n"
+	"\twhile read -r _ _ _ _ at _; do\n"
+	"\t\tif [ \"$at\" = \"$1\" ]; then return 0; fi\n"
+	"\tdone </proc/self/mountinfo\n"
+	"\treturn 1\n"
+	"}\n"
+	"\n"
+	"# bind FROM TO OPTIONS\n"
+	"bind() {\n"
+	"\tis_mounted \"$2\" || mount --bind \"$1\" \"$2\"\n"
+	"\tmount -o \"remount,bind,$3\" \"$2\"\n"
+	"}\n"
+	"\n"
+	"mkdir -p \"$bin\" \"$home\" /var/lib/kubelet\n"
+	"bind \"$bin\" \"$bin\" exec,nosuid,nodev\n"
+	"bind \"$home\" \"$home\" exec,nosuid,nodev\n"
+	"if [ ! -d \"$root\" ]; then\n"
+	"\trm -rf \"$root.new\"\n"
+	"\tmkdir \"$root.new\"\n"
+	"\ttar -xf \"$home/mounter.tar\" -C \"$root.new\"\n"
+	"\tsync\n"
+	"\tmv -T \"$root.new\" \"$root\"\n"
+	"fi\n"
+	"mkdir -p \"$root/proc\" \"$root/dev\" \"$root/etc\" \"$root/var/lib/kubelet\"\n"
+	"if ! is_mounted \"$root/etc/resolv.conf\"; then\n"
+	"\trm -f \"$root/etc/resolv.conf\"\n"
+	"\t: >\"$root/etc/resolv.conf\"\n"
+	"fi\n"
+	"is_mounted \"$root/var/lib/kubelet\" || mount --rbind /var/lib/kubelet \"$root/var/lib/kubelet\"\n"
+	"mount --make-rshared \"$root/var/lib/kubelet\"\n"
+	"bind /proc \"$root/proc\" ro,nosuid,nodev,noexec\n"
+	"bind /dev \"$root/dev\" ro,nosuid,noexec\n"
+	"bind /etc/resolv.conf \"$root/etc/resolv.conf\" ro,nosuid,nodev,noexec\n";
+
+static int add_unit(struct plan *p, struct err *e)
+{
+	/* all that run what is in there */
+	static const char *const users[] = { "kubelet.service", "kubernetes-iptables-setup.service",
+					     "protokube.service" };
+	struct arena *a = p->arena;
+	struct unit u = { 0 };
+	struct task *t;
+
+	unit_set(a, &u, "Unit", "Description",
+		 "Mount what Kubernetes runs on Container-Optimized OS");
+	unit_set(a, &u, "Unit", "Documentation", "man:nodeup(8)");
+	unit_set(a, &u, "Unit", "Before",
+		 "kubelet.service kubernetes-iptables-setup.service protokube.service");
+	unit_set(a, &u, "Service", "Type", "oneshot");
+	unit_set(a, &u, "Service", "RemainAfterExit", "yes");
+	unit_set(a, &u, "Service", "ExecStart", arena_printf(a, "/bin/bash %s", script_path));
+	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
+	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, &u, e))
+		return -EINVAL;
+	t = plan_unit(p, service, true, e);
+	if (!t)
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_LEN(users); i++)
+		strv_add(a, &t->unit.before, users[i]);
+	strv_add(a, &t->unit.inputs, script_path);
+	strv_add(a, &t->unit.inputs, HOME "/mounter.tar");
+	return 0;
+}
+
+int build_containeros(struct plan *p, struct err *e)
+{
+	if (!str_eq(p->req->facts->distribution, "containeros"))
+		return 0;
+	if (!plan_dir(p, plan_layout(p)->kubelet_dir, 0755, e) || !plan_dir(p, HOME, 0755, e) ||
+	    !plan_install_member(p, "gci-mounter", HOME "/mounter", 0755, e) ||
+	    !plan_install_known(p, "mounter.tar", mounter_tar, HOME "/mounter.tar", 0644, e))
+		return -EINVAL;
+	return add_unit(p, e);
+}
+
+const char *plan_mounter_flag(const struct plan *p)
+{
+	return str_eq(p->req->facts->distribution, "containeros")
+		       ? "--experimental-mounter-path=" HOME "/mounter"
+		       : NULL;
+}
