@@ -85,6 +85,8 @@ static void step(struct item *it)
 			return;
 		it->differs = true;
 	}
+	/* before it looks at what it waits for: what comes later wakes it again */
+	__atomic_store_n(&it->o->run.woken, false, __ATOMIC_RELEASE);
 	it->o->run.on_tasks = false;
 	it->o->run.next_ns = 0;
 	it->o->run.trouble = ERR_NONE;
@@ -280,6 +282,14 @@ static void begin_step(struct sched *s, struct item *it)
 	workers_push(s->req->workers, &it->job);
 }
 
+/* Whether somebody has something for a waiting task. The manager does not say for whom: all that run on this
+ * thread look. A step on a worker is an event itself, so those are called by their own only. */
+static bool is_woken(const struct run_outcome *o, bool events)
+{
+	return __atomic_load_n(&o->run.woken, __ATOMIC_ACQUIRE) ||
+	       (events && task_ops(o->task)->on_main);
+}
+
 /* Whether an unsettled task can do something now. `events` says that something happened outside. */
 static bool is_due(const struct item *it, int64_t now, bool events)
 {
@@ -293,9 +303,7 @@ static bool is_due(const struct item *it, int64_t now, bool events)
 	case RUN_WAITING:
 		if (run->on_tasks)
 			return it->seen != it->sched->unsettled || run->last_call;
-		if (run->on_time)
-			return now >= run->next_ns;
-		return events || (run->next_ns && now >= run->next_ns);
+		return is_woken(it->o, events) || (run->next_ns && now >= run->next_ns);
 	default:
 		return false;
 	}

@@ -53,7 +53,7 @@ static void fetched(void *arg, int r, const struct err *e)
 	if (r < 0)
 		p->run->error = *e;
 	__atomic_store_n(&p->run->stage, 2, __ATOMIC_RELEASE);
-	p->ctx->wake(p->ctx->wake_arg);
+	task_wake(p->ctx, p->run);
 }
 
 static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task_run *run)

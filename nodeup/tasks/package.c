@@ -175,7 +175,6 @@ static int package_apply(const struct task *t, struct task_ctx *ctx, struct task
 		if (r >= 0 || !is_held(m, ctx->root_fd, holder, &lock))
 			return r;
 	}
-	run_state->on_time = true;
 	return task_wait(run_state, dur_now() + LOCK_POLL_NS, "%s, which %s holds", lock, holder);
 }
 

@@ -59,6 +59,12 @@ int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns)
 	return left > DUR_MS ? left : DUR_MS;
 }
 
+void task_wake(const struct task_ctx *ctx, struct task_run *run)
+{
+	__atomic_store_n(&run->woken, true, __ATOMIC_RELEASE);
+	ctx->wake(ctx->wake_arg);
+}
+
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)
 {
 	va_list ap;

@@ -75,7 +75,7 @@ struct task_ctx {
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
-	/* Ask the scheduler to call apply of a waiting task again; any thread. */
+	/* Have the scheduler look at run->woken; see task_wake. */
 	void (*wake)(void *arg);
 	void *wake_arg;
 };
@@ -99,8 +99,8 @@ struct task_run {
 	char waiting[ERR_NOTE_MAX];
 	enum err_kind trouble; /* of its last error, if what it waits for goes wrong so far */
 	bool on_tasks;         /* wake when any task is done */
-	bool on_time;          /* wake at next_ns and not before, whatever happens meanwhile */
-	int64_t next_ns;       /* wake at this monotonic time at the latest; 0: only by wake() */
+	int64_t next_ns;       /* wake at this monotonic time at the latest; 0: only by task_wake */
+	bool woken;            /* by task_wake, since apply was called last */
 };
 
 enum { TASK_DONE = 0, TASK_WAIT = 1 };
@@ -141,6 +141,9 @@ const char *task_path(const struct task *t);
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* How long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
+/* Have apply of a waiting task called again; any thread. One that runs on the scheduler's thread is called
+ * after whatever happens, too. */
+void task_wake(const struct task_ctx *ctx, struct task_run *run);
 /* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
 /* Whether everything that t serves is right already, so that t need not be done. */

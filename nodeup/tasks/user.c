@@ -202,7 +202,6 @@ static int user_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 
 	if (r >= 0)
 		r = hold_take(ctx->root_fd, lock_path, &lock, holder, e);
-	run->on_time = r == -EBUSY;
 	if (r == -EBUSY)
 		return task_wait(run, dur_now() + LOCK_POLL_NS, "%s, which %s holds", lock_path,
 				 holder);

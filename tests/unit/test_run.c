@@ -16,8 +16,9 @@ struct script {
 	int equal;    /* check says so */
 	int failures; /* applies that fail before one succeeds; -1: all */
 	enum err_kind kind;
-	int waits;        /* applies that wait, woken by the clock */
-	int64_t pause_ns; /* until then, whatever happens */
+	int waits;         /* applies that wait, woken by the clock */
+	int64_t pause_ns;  /* until then, whatever others do */
+	bool wakes_itself; /* as somebody may while apply is still at it */
 	bool wait_for_tasks;
 	int64_t busy_until_ns; /* apply comes back no earlier */
 	enum err_kind trouble; /* of what it waits for */
@@ -57,8 +58,11 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 {
 	struct script *s = script_of(t);
 
-	(void)ctx;
 	s->calls++;
+	if (s->wakes_itself && s->calls == 1) {
+		task_wake(ctx, run);
+		return task_wait(run, 0, "a wake");
+	}
 	if (s->wait_for_tasks && !run->last_call) {
 		run->on_tasks = true;
 		return task_wait(run, 0, "the others");
@@ -66,7 +70,6 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 	if (s->waits != 0) {
 		s->waits -= s->waits > 0;
 		run->trouble = s->trouble;
-		run->on_time = s->pause_ns != 0;
 		return task_wait(run, dur_now() + (s->pause_ns ? s->pause_ns : DUR_MS),
 				 "the clock");
 	}
@@ -329,6 +332,18 @@ static void who_waits_for_a_time_is_asked_no_sooner(void **state)
 	arena_free(g.arena);
 }
 
+static void a_wake_during_apply_is_not_lost(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 1);
+	g.scripts[0].wakes_itself = true;
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	assert_int_equal(g.scripts[0].calls, 2);
+	arena_free(g.arena);
+}
+
 /* Who needs the waiting one waits as well, for what only the last call can bring. */
 static void a_last_call_comes_although_others_are_blocked(void **state)
 {
@@ -521,6 +536,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
 		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
+		cmocka_unit_test(a_wake_during_apply_is_not_lost),
 		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(what_waits_names_what_is_under_way),
