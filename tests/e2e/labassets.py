@@ -50,10 +50,10 @@ def sha1(path):
     return digest.hexdigest()
 
 
-def build_kubelet(output):
-    """The stand-in, unpadded."""
+def build_kubelet(output, minor=8):
+    """The stand-in for Kubernetes 1.minor's, unpadded."""
     os.makedirs(os.path.dirname(output), exist_ok=True)
-    run(*CC, "-o", output, *sorted(glob.glob(ROOT + "/tests/fake/kubelet*.c")), "-lyaml")
+    run(*CC, "-DKUBE_MINOR=%d" % minor, "-o", output, *sorted(glob.glob(ROOT + "/tests/fake/kubelet*.c")), "-lyaml")
 
 
 def sources():

@@ -37,15 +37,18 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* kubenet runs these three, from the directories the flags name. */
+/* kubenet runs these three, any other network the last one, from the directories the flags name. */
 static void check_plugins(void)
 {
 	static const char *const names[] = { "bridge", "host-local", "loopback" };
+	const char *plugin = flag_value("network-plugin");
 	const char *dirs[] = { flag_value("cni-bin-dir"), flag_value("network-plugin-dir") };
 
-	if (strcmp(flag_value("network-plugin"), "kubenet") != 0)
+	if (!*plugin)
 		return;
-	for (size_t i = 0; i < 3; i++) {
+	if (strcmp(plugin, "kubenet") != 0 && strcmp(plugin, "cni") != 0)
+		die("network plugin \"%s\" not found", plugin);
+	for (size_t i = strcmp(plugin, "cni") == 0 ? 2 : 0; i < 3; i++) {
 		bool found = false;
 
 		for (size_t d = 0; d < 2; d++) {
@@ -55,7 +58,7 @@ static void check_plugins(void)
 			found = found || (*dirs[d] && access(path, X_OK) == 0);
 		}
 		if (!found)
-			die("network plugin kubenet: no \"%s\" in \"%s\" or \"%s\"", names[i],
+			die("network plugin %s: no \"%s\" in \"%s\" or \"%s\"", plugin, names[i],
 			    dirs[0], dirs[1]);
 	}
 }
@@ -87,7 +90,8 @@ static void check_manifests(void)
 	(void)closedir(d);
 }
 
-static bool docker_answers(const char *path)
+/* docker is asked; of another runtime, which speaks gRPC, it is enough that it takes the call. */
+static bool answers(const char *path, bool docker)
 {
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	const char request[] = "GET /_ping HTTP/1.0\r\nHost: docker\r\n\r\n";
@@ -96,28 +100,32 @@ static bool docker_answers(const char *path)
 	bool ok;
 
 	if (fd < 0 || strlen(path) >= sizeof(addr.sun_path))
-		die("docker endpoint %s: %m", path);
+		die("runtime endpoint %s: %m", path);
 	(void)memcpy(addr.sun_path, path, strlen(path) + 1);
-	ok = connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0 &&
-	     write(fd, request, sizeof(request) - 1) > 0 &&
-	     read(fd, reply, sizeof(reply) - 1) > 0 && strstr(reply, " 200 ");
+	ok = connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0;
+	if (docker)
+		ok = ok && write(fd, request, sizeof(request) - 1) > 0 &&
+		     read(fd, reply, sizeof(reply) - 1) > 0 && strstr(reply, " 200 ");
 	(void)close(fd);
 	return ok;
 }
 
-/* The real one retries the ping for two minutes; fifteen seconds are enough to see a restart. */
-static void check_docker(void)
+/* The real one retries for two minutes; fifteen seconds are enough to see a restart. */
+static void check_runtime(void)
 {
-	const char *endpoint = flag_value("docker-endpoint");
+	const char *runtime = flag_value("container-runtime");
+	const bool docker = strcmp(runtime, "docker") == 0;
+	const char *endpoint =
+		flag_value(docker ? "docker-endpoint" : "container-runtime-endpoint");
 	double end = now() + 15;
 
-	if (strcmp(flag_value("container-runtime"), "docker") != 0)
-		return;
+	if (!docker && strcmp(runtime, "remote") != 0)
+		die("unsupported container runtime \"%s\"", runtime);
 	if (strncmp(endpoint, "unix://", 7) != 0)
-		die("docker endpoint %s: not a unix socket", endpoint);
-	while (!docker_answers(endpoint + 7)) {
+		die("%s endpoint %s: not a unix socket", runtime, endpoint);
+	while (!answers(endpoint + 7, docker)) {
 		if (now() > end)
-			die("cannot connect to the docker daemon at %s", endpoint);
+			die("cannot connect to the %s daemon at %s", runtime, endpoint);
 		(void)usleep(200000);
 	}
 }
@@ -173,7 +181,7 @@ int main(int argc, char **argv)
 		die("cloud-config %s: %m", flag_value("cloud-config"));
 	check_plugins();
 	check_manifests();
-	check_docker();
+	check_runtime();
 	fd = healthz_listen();
 	ready = now() + 1; /* as a node's first sync takes its time */
 	for (;;) {

@@ -1,5 +1,5 @@
 #pragma once
-/* kubelet.h - the stand-in for Kubernetes 1.8's kubelet
+/* kubelet.h - the stand-in for kubelet of Kubernetes 1.6 to 1.10, one version a build
  * No distribution packages a kubelet, so the tests start this one: it accepts exactly what the real
  * one accepts on its command line, in its kubeconfig and in its manifest directory, and runs no pod.
  * Every check either returns or ends the process with status 1 and one line on stderr.
@@ -8,6 +8,11 @@
 
 #include <stdbool.h>
 #include <yaml.h>
+
+/* 1.KUBE_MINOR is what it stands for. */
+#ifndef KUBE_MINOR
+#define KUBE_MINOR 8
+#endif
 
 /* Rows of the tables below leave out what they do not need. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -1,4 +1,5 @@
-/* The command line of kubelet 1.8, as pflag reads it.
+/* The command line of kubelet 1.KUBE_MINOR, as pflag reads it.  Which version has which flag is checked against
+ * tests/fake/flags/kubelet.
  * Sources, from the development of release-1.8 (the tagged 1.8.7 tree could not be had; these are the
  * nearest older texts: no --api-servers any more, --rotate-certificates and --init-config-dir there):
  *   cmd/kubelet/app/options/options.go            most flags and their types
@@ -41,28 +42,29 @@ struct flag {
 	enum kind kind;
 	const char *value; /* the default, then what the command line says */
 	bool deprecated;
+	int first, last; /* minor versions of Kubernetes; 0: from 1.6, to 1.10 */
 };
 
 /* clang-format off */
 static struct flag flags[] = {
 	/* container_runtime.go */
-	{ "experimental-dockershim", BOOL }, { "experimental-dockershim-root-directory", STR },
-	{ "docker-disable-shared-pid", BOOL }, { "pod-infra-container-image", STR },
+	{ "experimental-dockershim", BOOL, .first = 7, .last = 8 }, { "experimental-dockershim-root-directory", STR, .first = 7, .last = 8 },
+	{ "docker-disable-shared-pid", BOOL, .first = 7 }, { "pod-infra-container-image", STR },
 	{ "docker-endpoint", STR, "unix:///var/run/docker.sock" },
-	{ "docker-exec-handler", STR, NULL, true }, { "image-pull-progress-deadline", DUR },
-	{ "network-plugin", STR, "" }, { "network-plugin-dir", STR, "", true },
+	{ "docker-exec-handler", STR, NULL, true, .first = 7, .last = 8 }, { "image-pull-progress-deadline", DUR },
+	{ "network-plugin", STR, "" }, { "network-plugin-dir", STR, "", true, .last = 8 },
 	{ "cni-conf-dir", STR, "" }, { "cni-bin-dir", STR, "" }, { "network-plugin-mtu", INT32 },
 	{ "rkt-path", STR }, { "rkt-api-endpoint", STR }, { "rkt-stage1-image", STR, NULL, true },
 	/* options.go, KubeletFlags */
-	{ "kubeconfig", STR, "" }, { "require-kubeconfig", BOOL, "false", true },
-	{ "experimental-bootstrap-kubeconfig", STR, NULL, true }, { "bootstrap-kubeconfig", STR },
-	{ "rotate-certificates", BOOL }, { "really-crash-for-testing", BOOL },
+	{ "kubeconfig", STR, "" }, { "require-kubeconfig", BOOL, "false", true, .last = 9 },
+	{ "experimental-bootstrap-kubeconfig", STR, NULL, true }, { "bootstrap-kubeconfig", STR, .first = 7 },
+	{ "rotate-certificates", BOOL, .first = 8 }, { "really-crash-for-testing", BOOL },
 	{ "chaos-chance", FLOAT }, { "runonce", BOOL }, { "hostname-override", HOST },
-	{ "node-ip", STR }, { "provider-id", STR }, { "cert-dir", STR }, { "cloud-provider", CLOUD },
-	{ "cloud-config", STR, "" }, { "root-dir", STR }, { "dynamic-config-dir", STR },
-	{ "init-config-dir", STR },
+	{ "node-ip", STR }, { "provider-id", STR, .first = 7 }, { "cert-dir", STR }, { "cloud-provider", CLOUD },
+	{ "cloud-config", STR, "" }, { "root-dir", STR }, { "dynamic-config-dir", STR, .first = 8 },
+	{ "init-config-dir", STR, .first = 8 },
 	/* options.go, AddKubeletConfigFlags */
-	{ "fail-swap-on", BOOL }, { "experimental-fail-swap-on", BOOL, NULL, true },
+	{ "fail-swap-on", BOOL, .first = 8 }, { "experimental-fail-swap-on", BOOL, NULL, true, .last = 8 },
 	{ "pod-manifest-path", STR, "" }, { "sync-frequency", DUR }, { "file-check-frequency", DUR },
 	{ "http-check-frequency", DUR }, { "manifest-url", STR }, { "manifest-url-header", STR },
 	{ "enable-server", BOOL }, { "address", IP }, { "port", INT32 }, { "read-only-port", INT32 },
@@ -86,8 +88,8 @@ static struct flag flags[] = {
 	{ "image-gc-high-threshold", INT32 }, { "image-gc-low-threshold", INT32 },
 	{ "volume-stats-agg-period", DUR }, { "volume-plugin-dir", STR }, { "feature-gates", GATES },
 	{ "kubelet-cgroups", STR }, { "system-cgroups", STR }, { "cgroups-per-qos", BOOL },
-	{ "cgroup-driver", STR }, { "cgroup-root", STR }, { "cpu-manager-policy", STR },
-	{ "cpu-manager-reconcile-period", DUR }, { "container-runtime", STR, "docker" },
+	{ "cgroup-driver", STR }, { "cgroup-root", STR }, { "cpu-manager-policy", STR, .first = 8 },
+	{ "cpu-manager-reconcile-period", DUR, .first = 8 }, { "container-runtime", STR, "docker" },
 	{ "runtime-request-timeout", DUR }, { "lock-file", STR }, { "exit-on-lock-contention", BOOL },
 	{ "experimental-mounter-path", STR }, { "hairpin-mode", STR }, { "max-pods", INT32 },
 	{ "non-masquerade-cidr", CIDR, NULL, true }, { "pod-cidr", STR }, { "resolv-conf", STR },
@@ -103,11 +105,13 @@ static struct flag flags[] = {
 	{ "eviction-max-pod-grace-period", INT32 }, { "eviction-minimum-reclaim", STR },
 	{ "experimental-kernel-memcg-notification", BOOL }, { "pods-per-core", INT32 },
 	{ "protect-kernel-defaults", BOOL }, { "keep-terminated-pod-volumes", BOOL, NULL, true },
-	{ "container-runtime-endpoint", STR }, { "image-service-endpoint", STR },
+	{ "container-runtime-endpoint", STR, "unix:///var/run/dockershim.sock" }, { "image-service-endpoint", STR },
 	{ "experimental-check-node-capabilities-before-mount", BOOL }, { "system-reserved", QTYS },
 	{ "kube-reserved", QTYS }, { "enforce-node-allocatable", LIST },
 	{ "system-reserved-cgroup", STR }, { "kube-reserved-cgroup", STR },
 	{ "experimental-allocatable-ignore-eviction", BOOL }, { "experimental-qos-reserved", STR },
+	{ "api-servers", STR, NULL, true, .last = 7 }, { "babysit-daemons", BOOL, NULL, true, .last = 6 },
+	{ "bootstrap-checkpoint-path", STR, .first = 10 },
 	/* glog, logs, version */
 	{ "logtostderr", BOOL }, { "alsologtostderr", BOOL }, { "v", INT32 }, { "vmodule", STR },
 	{ "stderrthreshold", STR }, { "log-backtrace-at", STR }, { "log-dir", STR },
@@ -139,6 +143,11 @@ static const char clouds[] = ",auto-detect,external,aws,azure,cloudstack,gce,ope
 static const char signals[] = ",memory.available,nodefs.available,nodefs.inodesFree,"
 	"imagefs.available,imagefs.inodesFree,";
 /* clang-format on */
+
+static bool is_there(const struct flag *f)
+{
+	return (!f->first || f->first <= KUBE_MINOR) && (!f->last || f->last >= KUBE_MINOR);
+}
 
 static struct flag *find(const char *name)
 {
@@ -314,11 +323,13 @@ static bool value_ok(const struct flag *f, const char *s)
 static void help(void)
 {
 	(void)printf(
-		"kubelet stand-in for tests: checks what Kubernetes 1.8's would, runs nothing\n"
-		"\nUsage:\n  kubelet [flags]\n\nFlags:\n");
+		"kubelet stand-in for tests: checks what Kubernetes 1.%d's would, runs nothing\n"
+		"\nUsage:\n  kubelet [flags]\n\nFlags:\n      --help\n      --version\n",
+		KUBE_MINOR);
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
-		(void)printf("      --%s%s\n", flags[i].name,
-			     flags[i].deprecated ? " (deprecated)" : "");
+		if (is_there(&flags[i]))
+			(void)printf("      --%s%s\n", flags[i].name,
+				     flags[i].deprecated ? " (deprecated)" : "");
 	exit(0);
 }
 
@@ -341,11 +352,11 @@ static int parse_one(char **argv, int i, char *name)
 	if (strcmp(name, "help") == 0)
 		help();
 	if (strcmp(name, "version") == 0) {
-		(void)puts("Kubernetes v1.8.7");
+		(void)printf("Kubernetes v1.%d.7\n", KUBE_MINOR);
 		exit(0);
 	}
 	f = find(name);
-	if (!f)
+	if (!f || !is_there(f))
 		die("unknown flag: --%s", name);
 	if (!value && f->kind != BOOL) {
 		value = argv[i + 1];

@@ -1,0 +1,109 @@
+"""What each case writes, a component of that version would take: every flag is one of tests/fake/flags (upstream's own
+lists), and kubelet's values go through its stand-in."""
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+import overlay
+import test_cases as cases
+
+sys.path.insert(0, str(cases.ROOT / "tests/e2e"))
+import labassets  # noqa: E402
+
+MINORS = range(6, 11)
+FILES = {"kubelet": "etc/sysconfig/kubelet",
+         **{name: "etc/kubernetes/manifests/%s.manifest" % name for name in (
+             "kube-proxy", "kube-apiserver", "kube-controller-manager", "kube-scheduler")}}
+# Cases that give every field a value: what no version at all, or not theirs, has of it.
+NONSENSE = {
+    ("every-field-worker", "kubelet"): {"api-servers", "babysit-daemons", "configure-cbr0", "experimental-nvidia-gpus",
+                                        "reconcile-cidr"},
+}
+# and of values
+NO_GATE = {"every-field-worker"}
+
+
+def flags_of(component, minor):
+    """The names that 1.minor takes."""
+    rows = (line.split() for line in (cases.ROOT / "tests/fake/flags" / component).read_text().splitlines()
+            if not line.startswith("#"))
+    return {name for name, first, last in rows if int(first) <= minor <= int(last)}
+
+
+def words_of(tree, component):
+    """The command line of a component, without what starts it."""
+    _, words, _ = overlay.flag_line(tree.files[FILES[component]].decode())
+    return [word for word in words if word]
+
+
+def minor_of(tree):
+    text = b"".join(data for path, data in tree.files.items() if path.endswith(".manifest")).decode()
+    found = set(re.findall(r"/kube-[a-z-]+:v1\.(\d+)\.", text)) or {"8"}
+    assert len(found) == 1, found
+    return int(found.pop())
+
+
+def refused(component, minor, words):
+    known = flags_of(component, minor)
+    assert words and all(word.startswith("--") for word in words), words
+    return {word[2:].split("=")[0] for word in words} - known
+
+
+@pytest.fixture(scope="module")
+def kubelets(tmp_path_factory):
+    """minor -> a stand-in for that version, made when it is asked for."""
+    directory, built = tmp_path_factory.mktemp("kubelet"), {}
+
+    def kubelet(minor):
+        if minor not in built:
+            built[minor] = directory / str(minor)
+            labassets.build_kubelet(str(built[minor]), minor)
+        return built[minor]
+    return kubelet
+
+
+def run(kubelet, *words):
+    return subprocess.run([kubelet, *words, "--help"], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", cases.CASES)
+def test_its_version_takes_every_flag(name, kubelets):
+    tree = overlay.expected(pathlib.Path(cases.HERE / name))
+    minor, seen = minor_of(tree), 0
+    assert minor in MINORS
+    for component in FILES:
+        if FILES[component] not in tree.files:
+            continue
+        seen += 1
+        words = words_of(tree, component)
+        assert refused(component, minor, words) == NONSENSE.get((name, component), set()), component
+        if component == "kubelet" and name not in NO_GATE:
+            done = run(kubelets(minor), *words)
+            assert done.returncode == 0, done.stderr
+    assert seen or FILES["kubelet"] not in tree.files
+
+
+def test_every_version_is_among_them():
+    assert {minor_of(overlay.expected(cases.HERE / name)) for name in cases.CASES} == set(MINORS)
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_the_stand_in_has_the_flags_of_its_version(minor, kubelets):
+    shown = set(re.findall(r"^      --([\w-]+)", run(kubelets(minor)).stdout, re.M))
+    assert shown == flags_of("kubelet", minor)
+
+
+@pytest.mark.parametrize("minor, flag, fits", [
+    (6, "--babysit-daemons=true", True), (7, "--babysit-daemons=true", False),
+    (9, "--require-kubeconfig=true", True), (10, "--require-kubeconfig=true", False),
+    (8, "--network-plugin-dir=/x/", True), (9, "--network-plugin-dir=/x/", False),
+    (7, "--fail-swap-on=false", False), (8, "--fail-swap-on=false", True),
+])
+def test_a_flag_of_another_version_is_refused(minor, flag, fits, kubelets):
+    assert bool(refused("kubelet", minor, [flag])) is not fits
+    done = run(kubelets(minor), flag)
+    assert (done.returncode == 0) is fits, done.stderr
+    assert fits or "unknown flag: " + flag.split("=")[0] in done.stderr
