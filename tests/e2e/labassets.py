@@ -30,8 +30,11 @@ URLS = {
     "utils": KOPS + "linux/amd64/utils.tar.gz",
     "protokube": KOPS + "images/protokube.tar.gz",
     "nodeup": KOPS + "linux/amd64/nodeup",
+    "kubelet-1.8.8": KUBE + "release/v1.8.8/bin/linux/amd64/kubelet",
+    "kubelet-1.10": KUBE + "release/v1.10.3/bin/linux/amd64/kubelet",
 }
 DEBS = ["kubernetes-client", "containernetworking-plugins", "socat"]
+FLANNEL = b"#!/bin/sh\nexit 1\n"  # Debian's package lacks it, upstream's archive of the time had it
 KUBELET_BYTES = 40 << 20
 SLOW_RATE = "24m"
 CC = ["gcc", "-std=gnu17", "-D_GNU_SOURCE", "-O1", "-Wall", "-Wextra", "-Werror", "-static", "-s",
@@ -99,6 +102,8 @@ def make_kubelet():
     build_kubelet(path)
     with open(path, "ab") as f:
         f.write(random.Random(8).randbytes(KUBELET_BYTES - os.path.getsize(path)))
+    build_kubelet(file_of(URLS["kubelet-1.10"]), minor=10)
+    build_kubelet(file_of(URLS["kubelet-1.8.8"]))
 
 
 def make_from_debs():
@@ -112,7 +117,8 @@ def make_from_debs():
         os.rename(unpacked + ".new", unpacked)
     shutil.copyfile(unpacked + "/usr/bin/kubectl", file_of(URLS["kubectl"]))
     tar_gz(file_of(URLS["cni"]), [(None, "./bin")] + [
-        (path, "./bin/" + os.path.basename(path)) for path in sorted(glob.glob(unpacked + "/usr/lib/cni/*"))])
+        (path, "./bin/" + os.path.basename(path)) for path in sorted(glob.glob(unpacked + "/usr/lib/cni/*"))] + [
+        (FLANNEL, "./bin/flannel")])
     tar_gz(file_of(URLS["utils"]), [(unpacked + "/usr/bin/socat", "./socat")])
 
 
@@ -139,23 +145,28 @@ def tar_gz(path, entries):
 
 
 def make_protokube():
-    """An image as `docker save` writes it, of one layer with one static program."""
     program = os.path.join(LAB, "protokube")
     run(*CC, "-o", program, ROOT + "/tests/fake/protokube.c")
     with open(program, "rb") as f:
         data = f.read()
-    layer = tar_bytes([(None, "bin"), (data, "bin/true"), (None, "rootfs"), (None, "usr"),
-                       (None, "usr/bin"), (data, "usr/bin/protokube")])
+    save_image(file_of(URLS["protokube"]), "protokube:1.8.1", [
+        (None, "bin"), (data, "bin/true"), (None, "rootfs"), (None, "usr"), (None, "usr/bin"),
+        (data, "usr/bin/protokube")])
+
+
+def save_image(path, name, entries):
+    """An image of one layer as `docker save` writes it, packed."""
+    layer = tar_bytes(entries)
     config = json.dumps({
         "architecture": "amd64", "os": "linux", "created": "2018-02-11T00:00:00Z",
         "config": {"Cmd": ["/usr/bin/protokube"], "Env": ["PATH=/usr/bin:/bin"]},
         "history": [{"created": "2018-02-11T00:00:00Z"}],
         "rootfs": {"type": "layers", "diff_ids": ["sha256:" + hashlib.sha256(layer).hexdigest()]},
     }).encode()
-    name = hashlib.sha256(config).hexdigest()
-    manifest = [{"Config": name + ".json", "RepoTags": ["protokube:1.8.1"], "Layers": ["l/layer.tar"]}]
-    tar_gz(file_of(URLS["protokube"]), [
-        (config, name + ".json"), (None, "l"), (layer, "l/layer.tar"),
+    digest = hashlib.sha256(config).hexdigest()
+    manifest = [{"Config": digest + ".json", "RepoTags": [name], "Layers": ["l/layer.tar"]}]
+    tar_gz(path, [
+        (config, digest + ".json"), (None, "l"), (layer, "l/layer.tar"),
         (json.dumps(manifest).encode(), "manifest.json")])
 
 
