@@ -6,8 +6,7 @@
 #include <sys/sysmacros.h>
 #include "nodeup/aws/imds_disks.h"
 #include "nodeup/tasks/volume.h"
-
-enum { MOUNTS_MAX = 4 << 20 };
+#include "nodeup/volumes/mounts.h"
 
 /* Only an instance store may be promised by IMDS and known by nothing else. */
 static bool wants_store(const struct node_volumes *volumes)
@@ -44,36 +43,6 @@ int session_disks(struct session *s, struct strmap *ret_uuids, struct err *e)
 	return 0;
 }
 
-/* What is mounted at a place: the device's number and the source that mount was told. */
-struct mounted {
-	const char *dev, *source;
-};
-
-static bool find_mount(const struct session *s, const char *path, struct mounted *ret)
-{
-	autobuf struct buf text = BUF_INIT(MOUNTS_MAX);
-	struct err ignored;
-	struct strv lines;
-	bool found = false;
-
-	if (io_read(s->root_fd, "/proc/self/mountinfo", &text, &ignored) < 0)
-		return false;
-	lines = strv_split(s->arena, buf_str(&text), '\n');
-	for (size_t i = 0; i < lines.n; i++) {
-		const struct strv words = strv_split(s->arena, lines.v[i], ' ');
-		size_t dash = 6;
-
-		if (words.n < 10 || strcmp(words.v[4], path) != 0)
-			continue;
-		while (dash + 2 < words.n && strcmp(words.v[dash], "-") != 0)
-			dash++;
-		/* the last one is on top */
-		*ret = (struct mounted){ words.v[2], dash + 2 < words.n ? words.v[dash + 2] : "" };
-		found = true;
-	}
-	return found;
-}
-
 /* The number of a block device, links followed; "" if it is none. */
 static const char *number_of(const struct session *s, const char *path)
 {
@@ -89,7 +58,7 @@ static const char *number_of(const struct session *s, const char *path)
 
 /* By number, or for a file system that has one of its own by the disk it was mounted from; an array
  * is told by its holders. */
-static bool is_on(const struct session *s, const struct mounted *m, const struct disks *disks)
+static bool is_on(const struct session *s, const struct mount *m, const struct disks *disks)
 {
 	const char *source = number_of(s, m->source);
 
@@ -100,21 +69,32 @@ static bool is_on(const struct session *s, const struct mounted *m, const struct
 	return false;
 }
 
-static bool is_empty_dir(const struct session *s, const char *path)
+/* What a mount at a place would hide or fail on; NULL: nothing. */
+static const char *in_the_way(const struct session *s, const char *path)
 {
 	autodir DIR *d = NULL;
 	const struct dirent *de;
-	struct err ignored;
-	int fd;
+	autoclose int fd = -1;
+	struct err e;
+	struct stat st;
 
-	if (io_open(s->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
-		return true;
+	if (io_stat(s->root_fd, path, &st, &e) < 0)
+		return e.errnum == ENOENT ? NULL : arena_str(s->arena, e.msg);
+	if (S_ISLNK(st.st_mode))
+		return "a symbolic link: systemd mounts at directories only";
+	if (!S_ISDIR(st.st_mode))
+		return "a file, and no directory";
+	if (io_open(s->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &e) < 0)
+		return arena_str(s->arena, e.msg);
 	d = fdopendir(fd);
-	while (d && (de = readdir(d)))
+	if (!d)
+		return "a directory that cannot be read";
+	(void)TAKE_FD(fd);
+	while ((de = readdir(d)))
 		if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
 		    strcmp(de->d_name, "lost+found") != 0)
-			return false;
-	return true;
+			return "files that a mount would hide: move them away";
+	return NULL;
 }
 
 static int refuse_path(const struct session *s, const struct node_volume *v, const char *why,
@@ -131,48 +111,56 @@ static int refuse_path(const struct session *s, const struct node_volume *v, con
 }
 
 /* The place must be this volume's, or nobody's. */
-static int check_path(struct session *s, const struct task *t, bool is_made, struct err *e)
+static int check_path(struct session *s, const struct node_volume *v, struct err *e)
 {
-	const struct node_volume *v = t->volume.want;
-	const char *missing;
-	struct mounted m;
+	const struct mount *m;
+	const char *missing, *why;
+	struct mounts mounts;
 	struct disks disks;
 	struct err ignored;
+	int r;
 
 	if (!v->path)
 		return 0;
-	if (!find_mount(s, v->path, &m)) {
-		if (is_made || is_empty_dir(s, v->path))
-			return 0;
-		return refuse_path(s, v, "files that a mount would hide: move them away", e);
+	r = mounts_read(s->root_fd, s->arena, "self", &mounts, e);
+	if (r < 0)
+		return r;
+	m = mounts_at(&mounts, v->path);
+	if (!m) {
+		why = in_the_way(s, v->path);
+		return why ? refuse_path(s, v, why, e) : 0;
 	}
 	if (volume_disks(v, &s->ctx, s->arena, &disks, &missing, &ignored) == 0 &&
-	    is_on(s, &m, &disks))
+	    is_on(s, m, &disks))
 		return 0;
-	return refuse_path(s, v, arena_printf(s->arena, "%s mounted there", m.source), e);
+	return refuse_path(s, v, arena_printf(s->arena, "%s mounted there", m->source), e);
+}
+
+/* One volume, or one directory that is to be seen on one. */
+static int check_task(struct session *s, const struct task *t, struct err *e)
+{
+	struct task_diff diff;
+	struct err why;
+	int r;
+
+	if (t->kind != TASK_VOLUME && t->kind != TASK_MOVE)
+		return 0;
+	r = task_ops(t)->check(t, &s->ctx, &diff, &why);
+	if (r >= 0)
+		return t->kind == TASK_VOLUME ? check_path(s, t->volume.want, e) : 0;
+	if (why.kind == ERR_NET)
+		return 0;
+	*e = why;
+	return err_wrap(e, "volume %s", t->name);
 }
 
 int session_preflight(struct session *s, struct err *e)
 {
 	for (size_t i = 0; i < s->plan.n && s->ctx.disks; i++) {
-		const struct task *t = s->plan.tasks[i];
-		struct task_diff diff;
-		struct err why;
-		int r;
+		int r = check_task(s, s->plan.tasks[i], e);
 
-		if (t->kind != TASK_VOLUME)
-			continue;
-		r = task_ops(t)->check(t, &s->ctx, &diff, &why);
-		if (r < 0 && why.kind == ERR_NET)
-			continue;
-		if (r >= 0)
-			r = check_path(s, t, r == TASK_EQUAL, &why);
-		else
-			(void)err_wrap(&why, "volume %s", t->name);
-		if (r < 0) {
-			*e = why;
+		if (r < 0)
 			return r;
-		}
 	}
 	return 0;
 }

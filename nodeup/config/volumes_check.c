@@ -2,14 +2,15 @@
 
 #include <string.h>
 
-/* Who has files open below: a mount there is of no use to a service that runs. */
+/* Who has files open below: a mount there is of no use to a service that runs. Containers have pods'
+ * directories mounted and write their logs: they end with their runtime, or are waited for. */
 static const struct {
 	const char *path, *units;
 } users[] = {
 	{ "/var/lib/docker", "docker.socket docker.service" },
 	{ "/var/lib/containerd", "docker.socket docker.service containerd.service" },
-	{ "/var/lib/kubelet", "kubelet.service" },
-	{ "/var/log/pods", "kubelet.service" },
+	{ "/var/lib/kubelet", "kubelet.service docker.socket docker.service containerd.service" },
+	{ "/var/log/pods", "kubelet.service docker.socket docker.service containerd.service" },
 };
 
 /* The system's own, and ours: below those with a slash at the end nothing may be mounted either. */

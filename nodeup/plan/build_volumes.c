@@ -124,6 +124,7 @@ static int add_file_system(struct plan *p, const struct node_volume *v, const st
 static int add_bind_mount(struct plan *p, const struct node_volume *v, const struct node_bind *b,
 			  struct err *e)
 {
+	const char *machine = p->req->facts->instance_id;
 	struct arena *a = p->arena;
 	struct unit u = { 0 };
 	struct task *t;
@@ -131,7 +132,8 @@ static int add_bind_mount(struct plan *p, const struct node_volume *v, const str
 	add_head(p, &u, arena_printf(a, "%s of volume %s", b->source, v->name));
 	unit_set(a, &u, "Unit", "RequiresMountsFor", v->path);
 	unit_set(a, &u, "Unit", "AssertPathExists",
-		 arena_printf(a, "%s/.nodeup/%s", v->path, volumes_specifier_free(a, b->target)));
+		 arena_printf(a, "%s/.nodeup/%s@%s", v->path, volumes_specifier_free(a, b->target),
+			      machine ? machine : "unknown"));
 	unit_set(a, &u, "Mount", "What", arena_printf(a, "%s/%s", v->path, b->source));
 	unit_set(a, &u, "Mount", "Where", b->target);
 	unit_set(a, &u, "Mount", "Type", "none");
@@ -155,6 +157,7 @@ static int add_bind(struct plan *p, const struct node_volume *v, const struct no
 			.source = b->target,
 			.target = arena_printf(p->arena, "%s/%s", v->path, b->source),
 			.mount_point = v->path,
+			.machine = p->req->facts->instance_id,
 			.units = b->units,
 		};
 		t->always = kinds[i] == TASK_RESUME;

@@ -418,6 +418,14 @@ static void await_workers(struct sched *s)
 	}
 }
 
+/* Of two that are late, the one that can say what is wrong, or at least what it waits for. */
+static bool says_more(const struct run_outcome *a, const struct run_outcome *b)
+{
+	if (!b || (a->run.trouble && !b->run.trouble))
+		return true;
+	return !b->run.trouble && a->run.waiting[0] && !b->run.waiting[0];
+}
+
 /* At the deadline: the error of whoever is still trying, then of who gave up. Only if nothing failed
  * at all it is a matter of time. */
 static int verdict(struct sched *s, struct err *e)
@@ -432,7 +440,7 @@ static int verdict(struct sched *s, struct err *e)
 			return err_wrap(e, "deadline passed: %s %s", task_ops(o->task)->kind,
 					o->task->name);
 		}
-		if (!states[o->state].settled && (!late || (o->run.trouble && !late->run.trouble)))
+		if (!states[o->state].settled && says_more(o, late))
 			late = o;
 	}
 	if (s->rep->first_failed != s->rep->n) {

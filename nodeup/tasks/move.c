@@ -1,54 +1,35 @@
 #include "nodeup/tasks/move.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/proc.h"
+#include "nodeup/tasks/copy_tree.h"
 #include "nodeup/tasks/same_tree.h"
+#include "nodeup/tasks/tree_stamp.h"
+#include "nodeup/volumes/mounts.h"
+#include "nodeup/volumes/users.h"
 #include "units/unit.h"
 
 static const char mark_dir[] = ".nodeup";
 
-enum { TABLE_MAX = 4 << 20, LINK_MAX = 4096 };
+enum { MARK_MAX = 16 * 1024 };
 
-#define COPY_MAX_NS (3600 * DUR_SEC)
+/* how long a program that is being stopped may take to let go */
+#define PATIENCE_NS (60 * DUR_SEC)
+#define LOOK_AGAIN_NS (500 * DUR_MS)
 
 char *move_mark(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, "%s/%s/%s", m->mount_point, mark_dir,
-			    unit_escape_path(a, m->source));
+	return arena_printf(a, "%s/%s/%s@%s", m->mount_point, mark_dir,
+			    unit_escape_path(a, m->source), m->machine ? m->machine : "unknown");
 }
 
-/* That we began: what is at the target then is ours to remove. */
-static char *begun_mark(struct arena *a, const struct task_move *m)
+/* Where a copy is made: nobody but us has anything there. */
+static char *staging(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, "%s.begun", move_mark(a, m));
-}
-
-static struct strv mount_points(const struct task_ctx *ctx, struct arena *a)
-{
-	autobuf struct buf text = BUF_INIT(TABLE_MAX);
-	struct strv points = { 0 }, lines;
-	struct err ignored;
-
-	if (io_read(ctx->root_fd, "/proc/self/mountinfo", &text, &ignored) < 0)
-		return points;
-	lines = strv_split(a, buf_str(&text), '\n');
-	for (size_t i = 0; i < lines.n; i++) {
-		const struct strv words = strv_split(a, lines.v[i], ' ');
-
-		if (words.n > 4)
-			strv_add(a, &points, words.v[4]);
-	}
-	return points;
-}
-
-bool move_is_mounted(const struct task_ctx *ctx, struct arena *a, const char *path)
-{
-	const struct strv points = mount_points(ctx, a);
-
-	return strv_has(&points, path);
+	return arena_printf(a, "%s.copy", move_mark(a, m));
 }
 
 static bool is_there(const struct task_ctx *ctx, const char *path)
@@ -57,14 +38,6 @@ static bool is_there(const struct task_ctx *ctx, const char *path)
 	struct stat st;
 
 	return io_stat(ctx->root_fd, path, &st, &ignored) == 0;
-}
-
-bool move_is_done(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
-{
-	/* mounted over it already: what is seen there is the target */
-	if (move_is_mounted(ctx, a, m->source))
-		return true;
-	return move_is_mounted(ctx, a, m->mount_point) && is_there(ctx, move_mark(a, m));
 }
 
 bool move_has_content(const struct task_ctx *ctx, const char *path)
@@ -99,101 +72,127 @@ int move_remove(const struct task_ctx *ctx, const char *path, struct err *e)
 	return 0;
 }
 
-static int move_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
-		      struct err *e)
-{
-	autoarena struct arena *a = arena_new_empty();
-
-	(void)e;
-	if (ctx->image_mode || move_is_done(ctx, a, &t->move))
-		return TASK_EQUAL;
-	if (move_has_content(ctx, t->move.source))
-		return task_differs(diff, "its content is not on %s yet", t->move.mount_point);
-	return task_differs(diff, "there is no %s yet", t->move.target);
-}
-
 static int open_dir(const struct task_ctx *ctx, const char *path, int *ret_fd, struct err *e)
 {
 	return io_open(ctx->root_fd, path, O_RDONLY | O_DIRECTORY, ret_fd, e);
 }
 
-/* The path of an open directory as a program of this machine calls it. */
-static char *path_of(struct arena *a, int fd)
-{
-	char *path = arena_alloc(a, LINK_MAX);
-
-	return readlink(arena_printf(a, "/proc/self/fd/%d", fd), path, LINK_MAX - 1) > 0 ? path
-											 : NULL;
-}
-
-static int run_tool(const char *const *argv, struct err *e)
-{
-	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = COPY_MAX_NS };
-
-	return proc_run(&req, NULL, e);
-}
-
-/* What a run that was killed left of its copy; never anything but what it began. */
-static int remove_begun(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
-{
-	autoarena struct arena *a = arena_new_empty();
-	autoclose int fd = -1;
-	const char *path;
-	int r = open_dir(ctx, m->target, &fd, e);
-
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0)
-		return r;
-	path = path_of(a, fd);
-	if (!path)
-		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' has no path", m->target);
-	return run_tool((const char *const[]){ "rm", "-rf", "--one-file-system", "--", path, NULL },
-			e);
-}
-
-/* All of it: owners, modes, times, links of both kinds, holes, attributes. */
-static int copy(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
-{
-	autoarena struct arena *a = arena_new_empty();
-	autoclose int from = -1, to = -1;
-	const char *from_path, *to_path;
-	int r = open_dir(ctx, m->source, &from, e);
-
-	if (r == 0)
-		r = open_dir(ctx, m->target, &to, e);
-	if (r < 0)
-		return r;
-	from_path = path_of(a, from);
-	to_path = path_of(a, to);
-	if (!from_path || !to_path)
-		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' has no path", m->source);
-	r = run_tool((const char *const[]){ "cp", "-a", "-x", "--sparse=always", "-T", "--",
-					    from_path, to_path, NULL },
-		     e);
-	if (r == 0)
-		r = same_tree(from, to, e);
-	if (r == 0 && syncfs(to) < 0)
-		r = err_sys(e, "write '%s' to the disk", m->target);
-	return r;
-}
-
-static int put_mark(const struct task_ctx *ctx, const struct task_move *m, const char *path,
+static int stamp_of(const struct task_ctx *ctx, const char *path, struct tree_stamp *ret,
 		    struct err *e)
+{
+	autoclose int fd = -1;
+	int r = open_dir(ctx, path, &fd, e);
+
+	return r < 0 ? r : tree_stamp(fd, ret, e);
+}
+
+static char *stamp_text(struct arena *a, const struct tree_stamp *s)
+{
+	return arena_printf(a, "files %" PRIu64 " bytes %" PRIu64 " newest %" PRId64, s->files,
+			    s->bytes, s->newest_ns);
+}
+
+/* A mount needs a directory of its own: of a link nobody knows whose content it shows. */
+static int check_source(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
+{
+	struct err ignored;
+	struct stat st;
+
+	if (io_stat(ctx->root_fd, m->source, &st, &ignored) < 0 || S_ISDIR(st.st_mode))
+		return 0;
+	return err_fail(
+		e, ERR_REFUSED, ENOTDIR,
+		"%s is %s and no directory: nothing was moved, and nothing is mounted there",
+		m->source, S_ISLNK(st.st_mode) ? "a symbolic link" : "a file");
+}
+
+/* What is seen there must be the directory of the volume, not another disk's. */
+static int check_mounted(struct arena *a, const struct mounts *all, const struct task_move *m,
+			 const struct mount *there, struct err *e)
+{
+	const struct mount *volume = mounts_at(all, m->mount_point);
+	const char *want = volume ? mounts_inner(a, volume, m->target)
+				  : m->target + strlen(m->mount_point);
+
+	if (strcmp(there->root, want) == 0 && (!volume || strcmp(there->dev, volume->dev) == 0))
+		return MOVE_DONE;
+	(void)err_fail(e, ERR_REFUSED, EBUSY,
+		       "%s is in use: another disk is mounted there; nothing was moved", m->source);
+	err_note(e, "has", "'%s' of %s (%s)", there->root, there->source, there->dev);
+	err_note(e, "want", "%s", m->target);
+	return -EBUSY;
+}
+
+/* What was moved is left as it was; anything else came later, and the volume does not have it. */
+static int check_left(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		      struct err *e)
+{
+	autobuf struct buf mark = BUF_INIT(MARK_MAX);
+	struct tree_stamp now;
+	int r;
+
+	if (!move_has_content(ctx, m->source))
+		return MOVE_DONE;
+	r = stamp_of(ctx, m->source, &now, e);
+	if (r == 0)
+		r = io_read(ctx->root_fd, move_mark(a, m), &mark, e);
+	if (r < 0)
+		return r;
+	if (now.files == 0 ||
+	    strstr(buf_str(&mark), arena_printf(a, "\n%s\n", stamp_text(a, &now))))
+		return MOVE_DONE;
+	(void)err_fail(e, ERR_REFUSED, EEXIST,
+		       "%s was written to since it was moved to %s: neither was touched", m->source,
+		       m->target);
+	err_note(e, "do", "keep what you need of both, then empty %s", m->source);
+	return -EEXIST;
+}
+
+int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_move *m, struct err *e)
+{
+	const struct mount *there;
+	struct mounts all;
+	int r = check_source(ctx, m, e);
+
+	if (r == 0)
+		r = mounts_read(ctx->root_fd, a, "self", &all, e);
+	if (r < 0)
+		return r;
+	there = mounts_at(&all, m->source);
+	if (there)
+		return check_mounted(a, &all, m, there, e);
+	if (!mounts_at(&all, m->mount_point) || !is_there(ctx, move_mark(a, m)))
+		return MOVE_TO_DO;
+	return check_left(ctx, a, m, e);
+}
+
+static int move_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int r;
+
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	r = move_look(ctx, a, &t->move, e);
+	if (r != MOVE_TO_DO)
+		return r < 0 ? r : TASK_EQUAL;
+	if (move_has_content(ctx, t->move.source))
+		return task_differs(diff, "its content is not on %s yet", t->move.mount_point);
+	return task_differs(diff, "there is no %s yet", t->move.target);
+}
+
+static int put_mark(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		    const struct tree_stamp *stamp, struct err *e)
 {
 	static const struct io_attr attr = { .mode = 0600 };
-	autofree char *text = xasprintf("%s\n", m->source);
+	const char *text = arena_printf(a, "%s\n%s\n", m->source, stamp_text(a, stamp));
 
-	return io_replace(ctx->root_fd, path, text, strlen(text), &attr, e);
+	return io_replace(ctx->root_fd, move_mark(a, m), text, strlen(text), &attr, e);
 }
 
-/* What must hold before anything is written. */
-static int may_move(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
-		    struct err *e)
+static int check_target(const struct task_move *m, struct err *e)
 {
-	const char *below = arena_printf(a, "%s/", m->source);
-	const char *below_target = arena_printf(a, "%s/", m->target);
-	const struct strv points = mount_points(ctx, a);
 	const size_t n = strlen(m->mount_point);
 	const char *rest = m->target + n;
 
@@ -201,39 +200,88 @@ static int may_move(const struct task_ctx *ctx, struct arena *a, const struct ta
 	    rest[1] == '.' || strstr(rest, "/.."))
 		return err_config(e, "'%s' is no directory of the volume %s", m->target,
 				  m->mount_point);
-	if (!strv_has(&points, m->mount_point))
-		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted: %s was not moved",
-				m->mount_point, m->source);
-	for (size_t i = 0; i < points.n; i++) {
-		if (str_has_prefix(points.v[i], below))
-			return err_fail(e, ERR_SYSTEM, EBUSY,
-					"%s is mounted inside it: %s is in use and was not moved",
-					points.v[i], m->source);
-		/* what is mounted there is another's: it is not emptied for a copy */
-		if (strcmp(points.v[i], m->target) == 0 ||
-		    str_has_prefix(points.v[i], below_target))
-			return err_fail(e, ERR_SYSTEM, EBUSY,
-					"%s is mounted where %s would go: it was not moved",
-					points.v[i], m->source);
-	}
-	if (!is_there(ctx, begun_mark(a, m)) && move_has_content(ctx, m->target) &&
-	    move_has_content(ctx, m->source))
-		return err_fail(e, ERR_REFUSED, EEXIST,
-				"both %s and %s have content: neither was touched", m->source,
-				m->target);
 	return 0;
 }
 
-static int move_content(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
-			struct err *e)
+/* What must hold before anything is written. */
+static int may_move(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		    struct err *e)
 {
-	int r = put_mark(ctx, m, begun_mark(a, m), e);
+	struct mounts all;
+	int r = check_target(m, e);
 
 	if (r == 0)
-		r = remove_begun(ctx, m, e);
+		r = mounts_read(ctx->root_fd, a, "self", &all, e);
+	if (r < 0)
+		return r;
+	if (!mounts_at(&all, m->mount_point))
+		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted: %s was not moved",
+				m->mount_point, m->source);
+	for (size_t i = 0; i < all.n; i++)
+		/* what is mounted there is another's */
+		if (mounts_is_within(all.v[i].point, m->target))
+			return err_fail(e, ERR_SYSTEM, EBUSY,
+					"%s is mounted where %s would go: it was not moved",
+					all.v[i].point, m->source);
+	return 0;
+}
+
+/* A run that was killed before it put its mark left exactly the copy. */
+static int is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
+{
+	autoclose int from = -1, to = -1;
+	struct err differs;
+	int r = open_dir(ctx, m->source, &from, e);
+
 	if (r == 0)
-		r = io_mkdirs(ctx->root_fd, m->target, 0755, e);
-	return r < 0 ? r : copy(ctx, m, e);
+		r = open_dir(ctx, m->target, &to, e);
+	if (r < 0 || same_tree(from, to, &differs) == 0)
+		return r;
+	(void)err_fail(e, ERR_REFUSED, EEXIST, "both %s and %s have content: neither was touched",
+		       m->source, m->target);
+	err_note(e, "got", "%s", differs.msg);
+	err_note(e, "do", "keep what you need of both, then empty one of them");
+	return -EEXIST;
+}
+
+/* Nobody may write to what is copied: who was stopped gets some time to let go. */
+static int wait_for_users(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+			  struct task_run *run, struct err *e)
+{
+	const char *who;
+	int r = users_of(ctx->root_fd, a, m->source, &who, e);
+
+	if (r < 0 || !who)
+		return r;
+	if (!run->since_ns || dur_now() - run->since_ns < PATIENCE_NS)
+		return task_wait(run, dur_now() + LOOK_AGAIN_NS, "%s", who);
+	run->final = true;
+	return err_fail(e, ERR_BUSY, EBUSY, "%s: %s is in use and was not moved", who, m->source);
+}
+
+/* Copy while nobody uses it, and believe the copy only if nobody did. */
+static int move_content(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+			struct task_run *run, struct tree_stamp *ret, struct err *e)
+{
+	const bool was_killed = move_has_content(ctx, m->target);
+	struct tree_stamp after;
+	int r = wait_for_users(ctx, a, m, run, e);
+
+	if (r == 0)
+		r = stamp_of(ctx, m->source, ret, e);
+	if (r == 0)
+		r = was_killed ? is_copied(ctx, m, e)
+			       : copy_tree(ctx->root_fd, m->source, staging(a, m), e);
+	if (r == 0)
+		r = wait_for_users(ctx, a, m, run, e);
+	if (r == 0)
+		r = stamp_of(ctx, m->source, &after, e);
+	if (r != 0)
+		return r;
+	if (!tree_stamp_eq(ret, &after))
+		return err_fail(e, ERR_BUSY, EAGAIN, "%s was written to while it was copied",
+				m->source);
+	return was_killed ? 0 : copy_tree_place(ctx->root_fd, staging(a, m), m->target, e);
 }
 
 static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -241,25 +289,19 @@ static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct task_move *m = &t->move;
-	struct err ignored;
+	struct tree_stamp stamp = { 0 };
 	int r = may_move(ctx, a, m, e);
 
-	(void)run;
 	if (r == 0)
 		r = io_mkdirs(ctx->root_fd, arena_printf(a, "%s/%s", m->mount_point, mark_dir),
 			      0700, e);
 	if (r == 0)
 		r = io_mkdirs(ctx->root_fd, m->source, 0755, e);
 	if (r == 0 && move_has_content(ctx, m->source))
-		r = move_content(ctx, a, m, e);
+		r = move_content(ctx, a, m, run, &stamp, e);
 	else if (r == 0)
 		r = io_mkdirs(ctx->root_fd, m->target, 0755, e);
-	if (r == 0)
-		r = put_mark(ctx, m, move_mark(a, m), e);
-	if (r < 0)
-		return r;
-	(void)!move_remove(ctx, begun_mark(a, m), &ignored);
-	return TASK_DONE;
+	return r != 0 ? r : put_mark(ctx, a, m, &stamp, e);
 }
 
 const struct task_ops task_move_ops = {

@@ -1,19 +1,24 @@
 /* move.h - what the three tasks of a move know together
  * The content of a directory goes to a volume that will be mounted over it: services are stopped, a
- * copy is made, proven, made durable and marked; then the bind mount may show it. The old content
- * stays where it is, below the mount. Marks lie on the volume, so that a fresh disk has none.
- * Owner: the arena. Errors: SYSTEM. Threads: all functions. Source: kube-up's format-disks.sh, which
- * left symbolic links instead. */
+ * copy is made beside its place, proven, put there and marked; then the bind mount may show it. The
+ * old content stays where it is, below the mount; when it is not what was moved any more, somebody
+ * wrote to it meanwhile, and nothing is mounted over that. Marks lie on the volume, so that a fresh
+ * disk has none, and are called after the machine, so that another's say nothing of this one.
+ * Owner: the arena. Errors: SYSTEM; REFUSED where content or a mount would be hidden; BUSY while a
+ * program uses the directory. Threads: all functions. Source: kube-up's format-disks.sh, which left
+ * symbolic links instead. */
 #pragma once
 
 #include "nodeup/tasks/task.h"
 
-/* "/mnt/disks/.nodeup/var-lib-docker": its being there says that the copy is complete. */
+enum { MOVE_TO_DO = 0, MOVE_DONE = 1 };
+
+/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
 char *move_mark(struct arena *a, const struct task_move *m);
-/* Whether something is mounted at path. */
-bool move_is_mounted(const struct task_ctx *ctx, struct arena *a, const char *path);
-/* Whether nothing is left to be moved. */
-bool move_is_done(const struct task_ctx *ctx, struct arena *a, const struct task_move *m);
+/* Whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted
+ * over the directory as it is. */
+int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+	      struct err *e) must_check;
 /* Whether a directory is there and has entries. */
 bool move_has_content(const struct task_ctx *ctx, const char *path);
 /* Remove a file that a move has left, if it is there. */

@@ -58,11 +58,13 @@ static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_di
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv units;
+	int r;
 
-	(void)e;
-	if (ctx->image_mode || move_is_done(ctx, a, &t->move) ||
-	    !move_has_content(ctx, t->move.source))
+	if (ctx->image_mode || !move_has_content(ctx, t->move.source))
 		return TASK_EQUAL;
+	r = move_look(ctx, a, &t->move, e);
+	if (r != MOVE_TO_DO)
+		return r < 0 ? r : TASK_EQUAL;
 	units = running(ctx, a, &t->move);
 	if (units.n == 0)
 		return TASK_EQUAL;
@@ -87,6 +89,15 @@ static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_
 			strv_add(a, &all, now.v[i]);
 	text = arena_printf(a, "%s\n", strv_join(a, &all, "\n"));
 	return io_replace(ctx->root_fd, record_path(a, m), text, strlen(text), &attr, e);
+}
+
+static struct strv reversed(struct arena *a, const struct strv *units)
+{
+	struct strv out = { 0 };
+
+	for (size_t i = units->n; i > 0; i--)
+		strv_add(a, &out, units->v[i - 1]);
+	return out;
 }
 
 /* Have a job for one unit after the other; stage 2k+1 asks for that of the k-th, 2k+2 follows it. */
@@ -157,7 +168,9 @@ static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct strv units = stopped(ctx, a, &t->move);
+	const struct strv was = stopped(ctx, a, &t->move);
+	/* what was stopped last is what the others need */
+	const struct strv units = reversed(a, &was);
 	int r;
 
 	if (run->stage == 0)

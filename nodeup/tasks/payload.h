@@ -131,5 +131,6 @@ struct task_move {
 	const char *source;      /* where content is now: "/var/lib/docker" */
 	const char *target;      /* where it is to be mounted from: "/mnt/disks/docker" */
 	const char *mount_point; /* "/mnt/disks": nothing is moved unless it is mounted */
+	const char *machine;     /* instance id, of whose directory this is; NULL: not known */
 	struct strv units;       /* use source */
 };

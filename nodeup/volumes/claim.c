@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include "nodeup/base/io.h"
+#include "nodeup/volumes/mounts.h"
 
 enum { TABLE_MAX = 4 << 20 };
 
@@ -16,27 +17,19 @@ static struct strv lines_of(const struct disk_host *h, struct arena *a, const ch
 	return strv_split(a, buf_str(&text), '\n');
 }
 
-/* A multi-device file system has a number of its own: its source tells one of its disks. */
-static bool is_source(const struct disk *d, const struct strv *words)
-{
-	for (size_t i = 0; i + 2 < words->n; i++)
-		if (strcmp(words->v[i], "-") == 0)
-			return strcmp(words->v[i + 2], d->node) == 0;
-	return false;
-}
-
-/* Where it is mounted, all places. */
+/* Where it is mounted, all places. A multi-device file system has a number of its own: its source tells
+ * one of its disks. */
 static struct strv mounts_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
-	const struct strv lines = lines_of(h, a, "/proc/self/mountinfo");
 	struct strv points = { 0 };
+	struct mounts all = { 0 };
+	struct err ignored;
 
-	for (size_t i = 0; i < lines.n; i++) {
-		const struct strv words = strv_split(a, lines.v[i], ' ');
-
-		if (words.n > 4 && (strcmp(words.v[2], d->dev) == 0 || is_source(d, &words)))
-			strv_add(a, &points, words.v[4]);
-	}
+	/* without a table the kernel's own claim is left to be asked */
+	(void)!mounts_read(h->root_fd, a, "self", &all, &ignored);
+	for (size_t i = 0; i < all.n; i++)
+		if (strcmp(all.v[i].dev, d->dev) == 0 || strcmp(all.v[i].source, d->node) == 0)
+			strv_add(a, &points, all.v[i].point);
 	return points;
 }
 

@@ -21,20 +21,23 @@ REFUSED, CONFIG, SYSTEM = 73, 78, 71
 def loops():
     with disknode.Loops() as made:
         for index, mib in enumerate((64, 64, 1, 64, 64, 64)):
-            made.add(mib, "--read-only" if index == READ_ONLY else "--nooverlap")
+            made.add(mib, {READ_ONLY: "--read-only", TABLE: "--partscan"}.get(index, "--nooverlap"))
         run("mkfs.ext4", "-q", made.devices[DATA])
         run("mkfs.ext4", "-q", made.devices[USED])
         with open(made.devices[TABLE], "r+b") as f:
             f.write(MBR)
+        # this kernel reads no tables of loop devices
+        run("addpart", made.devices[TABLE], "1", "2048", "100000")
         yield made
 
 
 @pytest.fixture(scope="module")
 def node(loops):
     with Lab() as lab:
-        node = disknode.boot(lab, "refusals", loops.devices, {}, "")
+        disks = [*loops.devices, loops.devices[TABLE] + "p1"]
+        node = disknode.boot(lab, "refusals", disks, {}, "")
         node.sh("cp %s %s.plain; mkdir /other /taken /full; mount -o ro,noload /dev/xvdc /other; "
-                "mount -t tmpfs none /taken; touch /full/file" % (CONF, CONF))
+                "mount -t tmpfs none /taken; touch /full/file /file; ln -s /full /link" % (CONF, CONF))
         yield node
         node.sh("umount /other /taken", check=False)
 
@@ -55,6 +58,14 @@ CASES = {
     "partition table": ("device: /dev/xvdf, path: /data", REFUSED, "not blank"),
     "path in use": ("device: /dev/xvdg, path: /taken", REFUSED, "/taken is in use; nothing was written"),
     "path with files": ("device: /dev/xvdg, path: /full", REFUSED, "/full is in use; nothing was written"),
+    "path that is a file": ("device: /dev/xvdg, path: /file", REFUSED, "/file is in use; nothing was written"),
+    "path that is a link": ("device: /dev/xvdg, path: /link", REFUSED, "/link is in use; nothing was written"),
+    "bind over a mount": ("device: /dev/xvdg, path: /data, binds: [{source: a, target: /taken}]", REFUSED,
+                          "/taken is in use: another disk is mounted there"),
+    "bind over a link": ("device: /dev/xvdg, path: /data, binds: [{source: a, target: /link}]", REFUSED,
+                         "/link is a symbolic link"),
+    "partition": ("device: /dev/xvdh, path: /data", CONFIG, "/dev/xvdh is partition 1 of a disk: name the disk"),
+    "several disks without md": ("devices: [/dev/xvdg, /dev/xvdf], path: /data", REFUSED, "not blank"),
     "relative path": ("device: /dev/xvdg, path: data", CONFIG, "'data' is not absolute"),
     "path of the system": ("device: /dev/xvdg, path: /etc", CONFIG, "'/etc' is in use by the system"),
 }

@@ -51,12 +51,23 @@ def entered(node, unit):
     return int(node.show(unit, "ActiveEnterTimestampMonotonic")["ActiveEnterTimestampMonotonic"])
 
 
+def test_nothing_is_moved_under_a_writer(node):
+    """What outlives the services that are stopped keeps their files open: it is named, and waited for."""
+    node.sh("systemd-run --unit=writer sh -c 'exec sleep infinity 9>>/var/lib/kubelet/old/file'")
+    node.wait_active("writer.service", 60)
+    pid = node.show("writer.service", "MainPID")["MainPID"]
+    done = nodeup(node, "--deadline=20s")
+    assert done.returncode == 75, done
+    assert "sleep (pid %s) has '/var/lib/kubelet/old/file' open" % pid in done.stderr, done.stderr
+    assert not findmnt(node, "/var/lib/kubelet")
+    assert node.sh("ls -A /mnt/disks/kubelet 2>/dev/null; cat /var/lib/kubelet/old/file", check=False) == "kubelet\n"
+    node.sh("systemctl stop writer.service")
+
+
 def test_content_is_moved_and_docker_goes_on_with_it(node):
-    pid = node.show("docker.service", "MainPID")["MainPID"]
     done = nodeup(node)
     assert done.returncode == 0, done
     in_place(node)
-    assert node.show("docker.service", "MainPID")["MainPID"] != pid
     assert node.sh("cat %s %s.link /var/lib/kubelet/old/file" % (KEPT, KEPT)) == "precious\nprecious\nkubelet\n"
     assert "kept" in node.sh("docker volume ls -q").split()
     assert node.sh("test -e /var/lib/kubelet/kubeconfig && echo yes") == "yes\n"
@@ -96,3 +107,15 @@ def test_docker_does_not_start_on_the_bare_directory(node, loops):
     assert done.returncode == 0, done
     in_place(node)
     assert entered(node, "var-lib-docker.mount") < entered(node, "docker.service")
+
+
+def test_what_was_written_to_the_bare_directory_is_not_hidden(node):
+    node.sh("systemctl stop kubelet.service var-lib-kubelet.mount && echo late >/var/lib/kubelet/late")
+    done = nodeup(node)
+    assert done.returncode == 73, done
+    assert "/var/lib/kubelet was written to since it was moved to /mnt/disks/kubelet" in done.stderr
+    assert not findmnt(node, "/var/lib/kubelet")
+    node.sh("rm /var/lib/kubelet/late")
+    done = nodeup(node)
+    assert done.returncode == 0, done
+    in_place(node)

@@ -16,7 +16,8 @@
 #include "tests/unit/fake_bus.h"
 #include "tests/unit/scratch.h"
 
-#define MARK "/mnt/disks/.nodeup/var-lib-docker"
+#define MARK "/mnt/disks/.nodeup/var-lib-docker@i-0a1b"
+#define COPY MARK ".copy"
 #define STOPPED "/run/nodeup/stopped/var-lib-docker"
 
 static const char mounted[] = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
@@ -49,7 +50,8 @@ static int world_new(void **state)
 		.name = "/var/lib/docker",
 		.move = { .source = "/var/lib/docker",
 			  .target = "/mnt/disks/docker",
-			  .mount_point = "/mnt/disks" },
+			  .mount_point = "/mnt/disks",
+			  .machine = "i-0a1b" },
 	};
 	strv_add(w->arena, &w->task.move.units, "docker.socket");
 	strv_add(w->arena, &w->task.move.units, "docker.service");
@@ -142,7 +144,7 @@ static void four_ways(void **state)
 	assert_string_equal(w->diff.why, "its content is not on /mnt/disks yet");
 	apply_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/overlay2/abc/diff/etc/passwd", "root");
-	assert_text(w, MARK, "/var/lib/docker\n");
+	assert_true(is_there(w, MARK));
 	assert_int_equal(scratch_count(&w->root, "/mnt/disks/.nodeup"), 1);
 	/* the old content stays, below the mount to come */
 	assert_text(w, "/var/lib/docker/overlay2/abc/diff/etc/passwd", "root");
@@ -167,28 +169,12 @@ static void nothing_is_moved_to_the_bare_directory(void **state)
 	assert_false(is_there(w, "/mnt/disks/docker"));
 }
 
-static void what_is_in_use_is_not_moved(void **state)
-{
-	struct world *w = *state;
-
-	fill(w);
-	scratch_write(&w->root, "/proc/self/mountinfo",
-		      arena_printf(w->arena,
-				   "%s40 22 0:50 / /var/lib/docker/overlay2/abc/merged rw "
-				   "- overlay overlay rw\n",
-				   mounted));
-	assert_int_equal(apply(w, &task_move_ops), -EBUSY);
-	assert_false(is_there(w, "/mnt/disks/docker"));
-	assert_false(is_there(w, MARK));
-}
-
-/* What a killed run left of its copy is removed; another volume that came there since is not. */
+/* Another volume that came there since. */
 static void what_is_mounted_at_the_target_is_not_emptied(void **state)
 {
 	struct world *w = *state;
 
 	fill(w);
-	scratch_write(&w->root, MARK ".begun", "");
 	scratch_write(&w->root, "/mnt/disks/docker/precious", "data");
 	scratch_write(&w->root, "/proc/self/mountinfo",
 		      arena_printf(w->arena,
@@ -243,21 +229,203 @@ static void a_target_is_a_directory_of_the_volume(void **state)
 	assert_true(is_there(w, "/mnt/disks/lost+found/x"));
 }
 
-/* Killed while it copied: what we began is ours to begin again. */
+/* Killed while it copied: what we made aside is ours to begin again. */
 static void an_interrupted_copy_is_begun_again(void **state)
 {
 	struct world *w = *state;
 
 	fill(w);
-	scratch_write(&w->root, MARK ".begun", "/var/lib/docker\n");
-	scratch_write(&w->root, "/mnt/disks/docker/image/repositories.json", "{");
-	scratch_write(&w->root, "/mnt/disks/docker/gone-since", "x");
+	scratch_write(&w->root, COPY "/image/repositories.json", "{");
+	scratch_write(&w->root, COPY "/gone-since", "x");
 	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
 	apply_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 	assert_false(is_there(w, "/mnt/disks/docker/gone-since"));
-	assert_false(is_there(w, MARK ".begun"));
+	assert_false(is_there(w, COPY));
 	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+}
+
+/* Killed between the copy and its mark: the same content at both places is no conflict. */
+static void a_copy_without_its_mark_is_known_by_its_content(void **state)
+{
+	struct world *w = *state;
+
+	fill(w);
+	apply_well(w, &task_move_ops);
+	assert_int_equal(unlink(here(w, MARK)), 0);
+	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	apply_well(w, &task_move_ops);
+	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
+}
+
+/* The volume was away, and a service or a person wrote to the bare directory. */
+static void what_was_written_meanwhile_is_not_hidden(void **state)
+{
+	struct world *w = *state;
+
+	fill(w);
+	apply_well(w, &task_move_ops);
+	scratch_write(&w->root, "/var/lib/docker/volumes/new", "precious");
+	assert_true(check(w, &task_move_ops) < 0);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	assert_string_equal(w->e.msg, "/var/lib/docker was written to since it was moved to "
+				      "/mnt/disks/docker: neither was touched");
+	assert_true(check(w, &task_stop_ops) < 0);
+	/* a file of the same size is another one all the same */
+	assert_int_equal(unlink(here(w, "/var/lib/docker/volumes/new")), 0);
+	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	scratch_write(&w->root, "/var/lib/docker/image/repositories.json", "[]");
+	assert_true(check(w, &task_move_ops) < 0);
+	/* who frees the space of the old content hides nothing */
+	assert_int_equal(unlink(here(w, "/var/lib/docker/image/repositories.json")), 0);
+	assert_true(check(w, &task_move_ops) < 0);
+	assert_int_equal(unlink(here(w, "/var/lib/docker/overlay2/abc/diff/etc/passwd")), 0);
+	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+}
+
+/* A volume that was another machine's says nothing of what this one has. */
+static void a_mark_of_another_machine_is_none(void **state)
+{
+	struct world *w = *state;
+
+	w->task.move.machine = "i-0other";
+	apply_well(w, &task_move_ops);
+	w->task.move.machine = "i-0a1b";
+	fill(w);
+	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	apply_well(w, &task_move_ops);
+	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
+
+	/* and with content of its own on the volume neither gives way */
+	w->task.move.machine = "i-0third";
+	scratch_write(&w->root, "/var/lib/docker/image/repositories.json", "[]");
+	assert_int_equal(apply(w, &task_move_ops), -EEXIST);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
+}
+
+static void another_disk_at_the_source_is_not_ours(void **state)
+{
+	static const char *const others[] = {
+		"31 22 8:32 /docker /var/lib/docker rw - ext4 /dev/sdc rw\n",
+		"31 22 8:16 /else /var/lib/docker rw - ext4 /dev/sdb rw\n",
+		"31 22 8:16 / /var/lib/docker rw - ext4 /dev/sdb rw\n",
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
+		scratch_write(&w->root, "/proc/self/mountinfo",
+			      arena_printf(w->arena, "%s%s", mounted, others[i]));
+		assert_true(check(w, &task_move_ops) < 0);
+		assert_int_equal(w->e.kind, ERR_REFUSED);
+		assert_string_equal(w->e.msg, "/var/lib/docker is in use: another disk is mounted "
+					      "there; nothing was moved");
+	}
+	/* the one on top counts */
+	scratch_write(&w->root, "/proc/self/mountinfo",
+		      arena_printf(w->arena, "%s%s", bound, others[0]));
+	assert_true(check(w, &task_move_ops) < 0);
+}
+
+static void a_file_or_a_link_is_no_empty_directory(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->root, "/var/lib/docker", "content");
+	assert_true(check(w, &task_move_ops) < 0);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	assert_string_equal(w->e.msg, "/var/lib/docker is a file and no directory: nothing was "
+				      "moved, and nothing is mounted there");
+	assert_int_equal(unlink(here(w, "/var/lib/docker")), 0);
+	scratch_write(&w->root, "/mnt/ephemeral/docker/x", "");
+	assert_int_equal(symlink("/mnt/ephemeral/docker", here(w, "/var/lib/docker")), 0);
+	assert_true(check(w, &task_move_ops) < 0);
+	assert_non_null(strstr(w->e.msg, "is a symbolic link"));
+	assert_true(check(w, &task_stop_ops) < 0);
+}
+
+static void a_process(struct world *w, const char *pid, const char *link, const char *to)
+{
+	char *dir = arena_printf(w->arena, "/proc/%s/fd/.x", pid);
+
+	scratch_write(&w->root, dir, "");
+	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/comm", pid), "containerd-shim\n");
+	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/maps", pid), "");
+	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/mountinfo", pid), mounted);
+	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/ns/.x", pid), "");
+	assert_int_equal(
+		symlink("mnt:[1]", here(w, arena_printf(w->arena, "/proc/%s/ns/mnt", pid))), 0);
+	assert_int_equal(symlink(to, here(w, arena_printf(w->arena, "/proc/%s/%s", pid, link))), 0);
+}
+
+static void what_is_in_use_is_not_moved(void **state)
+{
+	struct world *w = *state;
+
+	fill(w);
+	a_process(w, "1", "cwd", "/");
+	scratch_write(&w->root, "/proc/1/mountinfo",
+		      arena_printf(w->arena,
+				   "%s40 22 0:50 / /var/lib/docker/overlay2/abc/merged "
+				   "rw - overlay overlay rw\n",
+				   mounted));
+	w->e = (struct err){ 0 };
+	w->run = (struct task_run){ .since_ns = 1 };
+	assert_true(task_move_ops.apply(&w->task, &w->ctx, &w->run, &w->e) < 0);
+	assert_non_null(strstr(w->e.msg, "'/var/lib/docker/overlay2/abc/merged' mounted"));
+	assert_false(is_there(w, "/mnt/disks/docker"));
+	assert_false(is_there(w, MARK));
+}
+
+/* A container that outlives its runtime's stop writes where nobody would look any more. */
+static void content_is_not_copied_under_a_writer(void **state)
+{
+	struct world *w = *state;
+
+	fill(w);
+	a_process(w, "812", "fd/7", "/var/lib/docker/containers/abc.log");
+	assert_int_equal(apply(w, &task_move_ops), TASK_WAIT);
+	assert_string_equal(w->run.waiting, "containerd-shim (pid 812) has "
+					    "'/var/lib/docker/containers/abc.log' open");
+	assert_false(is_there(w, COPY));
+	w->run.since_ns = 1;
+	w->e = (struct err){ 0 };
+	assert_true(task_move_ops.apply(&w->task, &w->ctx, &w->run, &w->e) < 0);
+	assert_int_equal(w->e.kind, ERR_BUSY);
+	assert_true(w->run.final);
+	assert_string_equal(w->e.msg, "containerd-shim (pid 812) has "
+				      "'/var/lib/docker/containers/abc.log' open: /var/lib/docker "
+				      "is in use and was not moved");
+	assert_false(is_there(w, MARK));
+	/* it ends */
+	assert_int_equal(unlink(here(w, "/proc/812/fd/7")), 0);
+	apply_well(w, &task_move_ops);
+	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+}
+
+/* Began and ended while it was copied: the copy proves nothing. */
+static void a_write_during_the_copy_is_seen(void **state)
+{
+	struct world *w = *state;
+	autofree char *path = xstrdup(getenv("PATH"));
+	int r;
+
+	fill(w);
+	scratch_write(&w->root, "/tools/cp",
+		      "#!/bin/bash\nPATH=${PATH#*:}\ncp \"$@\" && chmod 644 "
+		      "${@: -2:1}/image/repositories.json\n");
+	assert_int_equal(chmod(here(w, "/tools/cp"), 0755), 0);
+	assert_int_equal(
+		setenv("PATH", arena_printf(w->arena, "%s:%s", here(w, "/tools"), path), 1), 0);
+	r = apply(w, &task_move_ops);
+	assert_int_equal(setenv("PATH", path, 1), 0);
+	assert_int_equal(r, -EAGAIN);
+	assert_int_equal(w->e.kind, ERR_BUSY);
+	assert_string_equal(w->e.msg, "/var/lib/docker was written to while it was copied");
+	assert_false(is_there(w, MARK));
+	assert_false(is_there(w, "/mnt/disks/docker"));
+	apply_well(w, &task_move_ops);
 }
 
 static void a_copy_is_complete(void **state)
@@ -411,7 +579,7 @@ static void units_are_stopped_and_started_again(void **state)
 	assert_int_equal(check(w, &task_resume_ops), TASK_DIFFERS);
 	assert_string_equal(w->diff.why, "docker.socket, docker.service was stopped for the move");
 	apply_well(w, &task_resume_ops);
-	assert_string_equal(w->bus.calls, "start docker.socket, start docker.service, ");
+	assert_string_equal(w->bus.calls, "start docker.service, start docker.socket, ");
 	assert_int_equal(check(w, &task_resume_ops), TASK_EQUAL);
 
 	/* twice */
@@ -498,6 +666,13 @@ int main(void)
 		T(content_of_the_volume_is_taken),
 		T(a_target_is_a_directory_of_the_volume),
 		T(an_interrupted_copy_is_begun_again),
+		T(a_copy_without_its_mark_is_known_by_its_content),
+		T(what_was_written_meanwhile_is_not_hidden),
+		T(a_mark_of_another_machine_is_none),
+		T(another_disk_at_the_source_is_not_ours),
+		T(a_file_or_a_link_is_no_empty_directory),
+		T(content_is_not_copied_under_a_writer),
+		T(a_write_during_the_copy_is_seen),
 		T(a_copy_is_complete),
 		T(a_copy_that_is_not_proven_is_no_move),
 		T(a_copy_that_differs_is_none),

@@ -1,0 +1,79 @@
+#include "nodeup/tasks/tree_stamp.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/mem.h"
+
+enum { DEPTH_MAX = 256 };
+
+struct walk {
+	dev_t dev;
+	struct tree_stamp found;
+	int depth;
+};
+
+static void take(struct walk *w, const struct stat *st)
+{
+	const int64_t changed = st->st_ctim.tv_sec * DUR_SEC + st->st_ctim.tv_nsec;
+
+	w->found.files++;
+	w->found.bytes += (uint64_t)st->st_size;
+	if (changed > w->found.newest_ns)
+		w->found.newest_ns = changed;
+}
+
+static int walk(struct walk *w, int parent, const char *name, struct err *e);
+
+static int visit(struct walk *w, int dir, const char *name, struct err *e)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "look at '%s'", name);
+	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
+		take(w, &st);
+	/* a mount is another file system's */
+	return S_ISDIR(st.st_mode) && st.st_dev == w->dev ? walk(w, dir, name, e) : 0;
+}
+
+static int walk(struct walk *w, int parent, const char *name, struct err *e)
+{
+	autoclose int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int r = 0;
+
+	if (!dir)
+		return err_sys(e, "read the directory '%s'", name);
+	(void)TAKE_FD(fd);
+	if (++w->depth > DEPTH_MAX)
+		return err_fail(e, ERR_SYSTEM, ELOOP, "'%s' is too deep", name);
+	while (r == 0 && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			r = visit(w, dirfd(dir), entry->d_name, e);
+	w->depth--;
+	return r;
+}
+
+int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)
+{
+	struct walk w = { 0 };
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at a directory");
+	w.dev = st.st_dev;
+	r = walk(&w, fd, ".", e);
+	if (r == 0)
+		*ret = w.found;
+	return r;
+}
+
+bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b)
+{
+	return a->files == b->files && a->bytes == b->bytes && a->newest_ns == b->newest_ns;
+}

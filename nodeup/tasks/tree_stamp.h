@@ -1,0 +1,17 @@
+/* tree_stamp.h - what tells that nobody wrote to a directory since: how many files it has, how many
+ * bytes, and the newest change of any
+ * Owner: the caller's fd. Errors: SYSTEM. Units: bytes, ns. Threads: all functions. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeup/base/err.h"
+
+struct tree_stamp {
+	uint64_t files, bytes;
+	int64_t newest_ns; /* ctime: a copy may keep every other time */
+};
+
+/* Look at all regular files and links below an open directory, on its own file system. */
+int tree_stamp(int fd, struct tree_stamp *ret, struct err *e) must_check;
+bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);

@@ -1,0 +1,106 @@
+#include "nodeup/volumes/mounts.h"
+
+#include <string.h>
+#include "nodeup/base/io.h"
+
+enum { TABLE_MAX = 16 << 20 };
+
+/* Blanks, tabs, newlines and backslashes are three octal digits. */
+static char *unescape(struct arena *a, const char *s)
+{
+	char *text = arena_str(a, s), *to = text;
+
+	for (; *s; s++) {
+		if (s[0] == '\\' && s[1] >= '0' && s[1] <= '3' && s[2] >= '0' && s[2] <= '7' &&
+		    s[3] >= '0' && s[3] <= '7') {
+			*to++ = (char)((s[1] - '0') * 64 + (s[2] - '0') * 8 + s[3] - '0');
+			s += 3;
+		} else {
+			*to++ = *s;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+/* "36 35 98:0 /root /point rw,noatime shared:1 - ext4 /dev/sdb rw": optional fields end with "-" */
+static bool read_line(struct arena *a, const char *line, struct mount *ret)
+{
+	const struct strv words = strv_split(a, line, ' ');
+	size_t dash = 6;
+
+	while (dash < words.n && strcmp(words.v[dash], "-") != 0)
+		dash++;
+	if (dash + 2 >= words.n)
+		return false;
+	*ret = (struct mount){
+		.dev = words.v[2],
+		.root = unescape(a, words.v[3]),
+		.point = unescape(a, words.v[4]),
+		.source = unescape(a, words.v[dash + 2]),
+		.options = dash + 3 < words.n ? words.v[dash + 3] : "",
+	};
+	return true;
+}
+
+int mounts_read(int root_fd, struct arena *a, const char *process, struct mounts *ret,
+		struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(TABLE_MAX);
+	struct mounts found = { 0 };
+	struct strv lines;
+	int r = io_read(root_fd, arena_printf(a, "/proc/%s/mountinfo", process), &text, e);
+
+	if (r < 0)
+		return r;
+	lines = strv_split(a, buf_str(&text), '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		struct mount m;
+
+		if (read_line(a, lines.v[i], &m))
+			arena_push(a, found.v, found.n, m);
+	}
+	*ret = found;
+	return 0;
+}
+
+const struct mount *mounts_at(const struct mounts *m, const char *path)
+{
+	const struct mount *top = NULL;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (strcmp(m->v[i].point, path) == 0)
+			top = &m->v[i];
+	return top;
+}
+
+bool mounts_is_within(const char *path, const char *dir)
+{
+	const size_t n = strlen(dir);
+
+	return strcmp(dir, "/") == 0 ||
+	       (strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0'));
+}
+
+const struct mount *mounts_under(const struct mounts *m, const char *path)
+{
+	const struct mount *best = NULL;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (mounts_is_within(path, m->v[i].point) &&
+		    (!best || strlen(m->v[i].point) >= strlen(best->point)))
+			best = &m->v[i];
+	return best;
+}
+
+char *mounts_inner(struct arena *a, const struct mount *m, const char *path)
+{
+	const char *rest = path + (strcmp(m->point, "/") == 0 ? 0 : strlen(m->point));
+	const char *root = strcmp(m->root, "/") == 0 ? "" : m->root;
+
+	if (strcmp(rest, "/") == 0)
+		rest = "";
+	if (!*root && !*rest)
+		return arena_str(a, "/");
+	return arena_printf(a, "%s%s", root, rest);
+}

@@ -1,0 +1,293 @@
+#include "nodeup/volumes/users.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/volumes/mounts.h"
+
+enum { MAPS_MAX = 64 << 20, NAME_MAX_BYTES = 4096, LINK_MAX = 4096 };
+
+/* One mount namespace, looked at once however many processes are in it. */
+struct view {
+	const char *name; /* "mnt:[4026531841]" */
+	struct mounts mounts;
+};
+
+struct search {
+	int root_fd;
+	struct arena *a;
+	const char *path;       /* of the directory, for us */
+	const char *dev, *root; /* its file system, and where it is in it */
+	struct mounts own;
+	struct view *views;
+	size_t n_views;
+	const char **ret_who;
+};
+
+struct process {
+	const char *pid;
+	const struct mounts *mounts;
+	struct arena *a; /* gone with the process */
+};
+
+static int say(const struct search *s, const struct process *p, const char *what, const char *path)
+{
+	autobuf struct buf name = BUF_INIT(NAME_MAX_BYTES);
+	const char *comm = arena_printf(p->a, "/proc/%s/comm", p->pid);
+	struct err ignored;
+
+	if (io_read(s->root_fd, comm, &name, &ignored) < 0)
+		(void)buf_adds(&name, "a program");
+	*s->ret_who = arena_printf(s->a, "%s (pid %s) has '%s' %s", str_trim(p->a, buf_str(&name)),
+				   p->pid, path, what);
+	return 1;
+}
+
+/* What ends or hides while we look is no error; what must not be seen is. */
+static int gone_or(int r)
+{
+	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
+}
+
+/* A path of a process, if it is one: "socket:[1]" and memory are not. */
+static bool is_inside(const struct search *s, const struct process *p, const char *path)
+{
+	const struct mount *m = *path == '/' ? mounts_under(p->mounts, path) : NULL;
+
+	return m && strcmp(m->dev, s->dev) == 0 &&
+	       mounts_is_within(mounts_inner(p->a, m, path), s->root);
+}
+
+static int look_at_link(const struct search *s, const struct process *p, int dir, const char *name,
+			const char *what)
+{
+	char path[LINK_MAX];
+	const ssize_t n = readlinkat(dir, name, path, sizeof(path) - 1);
+
+	if (n < 0)
+		return gone_or(-errno);
+	path[n] = '\0';
+	return is_inside(s, p, path) ? say(s, p, what, path) : 0;
+}
+
+static int open_proc(const struct search *s, const struct process *p, const char *name, int *ret,
+		     struct err *e)
+{
+	return io_open(s->root_fd, arena_printf(p->a, "/proc/%s/%s", p->pid, name),
+		       O_RDONLY | O_DIRECTORY, ret, e);
+}
+
+static int look_at_links(const struct search *s, const struct process *p)
+{
+	static const struct {
+		const char *name, *what;
+	} links[] = {
+		{ "cwd", "as its working directory" },
+		{ "root", "as its root directory" },
+		{ "exe", "as its program" },
+	};
+	autoclose int dir = -1;
+	struct err ignored;
+	int r = open_proc(s, p, "", &dir, &ignored);
+
+	if (r < 0)
+		return gone_or(r);
+	for (size_t i = 0; i < ARRAY_LEN(links) && r == 0; i++)
+		r = look_at_link(s, p, dir, links[i].name, links[i].what);
+	return r;
+}
+
+static int look_at_files(const struct search *s, const struct process *p)
+{
+	autoclose int fd = -1;
+	autodir DIR *dir = NULL;
+	struct dirent *entry;
+	struct err ignored;
+	int r = open_proc(s, p, "fd", &fd, &ignored);
+
+	if (r < 0)
+		return gone_or(r);
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	(void)TAKE_FD(fd);
+	while (r == 0 && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			r = look_at_link(s, p, dirfd(dir), entry->d_name, "open");
+	return r;
+}
+
+/* "7f12-7f13 r--p 00000000 08:01 123    /usr/lib/libc.so" */
+static int look_at_maps(const struct search *s, const struct process *p)
+{
+	autobuf struct buf text = BUF_INIT(MAPS_MAX);
+	struct err ignored;
+	struct strv lines;
+	int r = io_read(s->root_fd, arena_printf(p->a, "/proc/%s/maps", p->pid), &text, &ignored);
+
+	if (r < 0)
+		return gone_or(r);
+	lines = strv_split(p->a, buf_str(&text), '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *path = strchr(lines.v[i], '/');
+
+		if (path && is_inside(s, p, path))
+			return say(s, p, "mapped", path);
+	}
+	return 0;
+}
+
+/* The directories that an overlay is made of, in its options. */
+static bool is_overlay_of(const struct search *s, const struct mount *m)
+{
+	for (const char *at = m->options; (at = strstr(at, s->path)); at++) {
+		const char before = at == m->options ? ',' : at[-1];
+		const char *rest = at + strlen(s->path);
+
+		if ((before == '=' || before == ':') && (*rest == '/' || *rest == '\0'))
+			return strcmp(m->point, s->path) != 0;
+	}
+	return false;
+}
+
+/* Whether a namespace has the root that we have: then its mount points mean the same. */
+static bool has_our_root(const struct search *s, const struct process *p)
+{
+	const struct mount *ours = mounts_at(&s->own, "/"), *theirs = mounts_at(p->mounts, "/");
+
+	return ours && theirs && strcmp(ours->dev, theirs->dev) == 0 &&
+	       strcmp(ours->root, theirs->root) == 0;
+}
+
+static int look_at_mounts(const struct search *s, const struct process *p)
+{
+	const bool same = has_our_root(s, p);
+
+	for (size_t i = 0; i < p->mounts->n; i++) {
+		const struct mount *m = &p->mounts->v[i];
+
+		/* it, or a part of it, at another place */
+		const bool is_part = strcmp(m->dev, s->dev) == 0 &&
+				     mounts_is_within(m->root, s->root);
+		const bool is_in_it = same && strcmp(m->point, s->path) != 0 &&
+				      mounts_is_within(m->point, s->path);
+
+		if (is_part || is_in_it || is_overlay_of(s, m))
+			return say(s, p, "mounted", m->point);
+	}
+	return 0;
+}
+
+/* The view of a process, made and looked at when it is the first of its namespace. */
+static int look_at_namespace(struct search *s, struct process *p)
+{
+	autoclose int dir = -1;
+	char name[LINK_MAX];
+	struct view v = { 0 };
+	struct err ignored;
+	ssize_t n = -1;
+	int r = open_proc(s, p, "ns", &dir, &ignored);
+
+	if (r < 0)
+		return gone_or(r);
+	n = readlinkat(dir, "mnt", name, sizeof(name) - 1);
+	if (n < 0)
+		return gone_or(-errno);
+	for (size_t i = 0; i < s->n_views; i++)
+		if (strncmp(s->views[i].name, name, (size_t)n) == 0 && !s->views[i].name[n]) {
+			p->mounts = &s->views[i].mounts;
+			return 0;
+		}
+	v.name = arena_strn(s->a, name, (size_t)n);
+	r = mounts_read(s->root_fd, s->a, p->pid, &v.mounts, &ignored);
+	/* of one that is about to be gone the table is gone first */
+	if (r < 0)
+		return r == -EINVAL ? 0 : gone_or(r);
+	arena_push(s->a, s->views, s->n_views, v);
+	p->mounts = &s->views[s->n_views - 1].mounts;
+	return look_at_mounts(s, p);
+}
+
+static int look_at_process(struct search *s, const char *pid)
+{
+	static int (*const looks[])(const struct search *, const struct process *) = {
+		look_at_links,
+		look_at_files,
+		look_at_maps,
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct process p = { .pid = pid, .a = a };
+	int r = look_at_namespace(s, &p);
+
+	for (size_t i = 0; i < ARRAY_LEN(looks) && r == 0 && p.mounts; i++)
+		r = looks[i](s, &p);
+	return r;
+}
+
+/* Files that the kernel itself has open. */
+static int look_at_kernel(struct search *s)
+{
+	autobuf struct buf text = BUF_INIT(MAPS_MAX);
+	struct strv lines;
+	struct err ignored;
+
+	if (io_read(s->root_fd, "/proc/swaps", &text, &ignored) < 0)
+		return 0;
+	lines = strv_split(s->a, buf_str(&text), '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *file = arena_strn(s->a, lines.v[i], strcspn(lines.v[i], " \t"));
+
+		if (mounts_is_within(file, s->path)) {
+			*s->ret_who = arena_printf(s->a, "'%s' is swap space in use", file);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int look_at_all(struct search *s, struct err *e)
+{
+	autoclose int fd = -1;
+	autodir DIR *dir = NULL;
+	struct dirent *entry;
+	char self[32] = "";
+	int r = io_open(s->root_fd, "/proc", O_RDONLY | O_DIRECTORY, &fd, e);
+
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir)
+		return err_sys(e, "read '/proc'");
+	(void)TAKE_FD(fd);
+	(void)!readlinkat(dirfd(dir), "self", self, sizeof(self) - 1);
+	r = look_at_kernel(s);
+	while (r == 0 && (entry = readdir(dir))) {
+		if (!isdigit((unsigned char)entry->d_name[0]) || strcmp(entry->d_name, self) == 0)
+			continue;
+		r = look_at_process(s, entry->d_name);
+		if (r < 0)
+			return err_fail(e, ERR_SYSTEM, -r,
+					"what process %s has open cannot be seen: %s",
+					entry->d_name, strerror(-r));
+	}
+	return 0;
+}
+
+int users_of(int root_fd, struct arena *a, const char *path, const char **ret_who, struct err *e)
+{
+	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret_who = ret_who };
+	const struct mount *m;
+	int r = mounts_read(root_fd, a, "self", &s.own, e);
+
+	*ret_who = NULL;
+	if (r < 0)
+		return r;
+	m = mounts_under(&s.own, path);
+	if (!m)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "nothing is known to be mounted at '/'");
+	s.dev = m->dev;
+	s.root = mounts_inner(a, m, path);
+	return look_at_all(&s, e);
+}

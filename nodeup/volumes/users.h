@@ -1,0 +1,16 @@
+/* users.h - who uses what is in a directory: processes of every mount namespace, and the kernel
+ * A file counts when a process has it open, mapped, as its program, working or root directory; so does
+ * the directory when it is mounted elsewhere, or has something mounted in it. Paths are compared as
+ * their file system knows them, so that a container that sees the directory under another name is
+ * found as well. Sockets are not looked for: what they are bound to holds no data.
+ * Owner: the arena. Errors: SYSTEM: a process cannot be looked at, so that nobody knows.
+ * Threads: all functions. Source: proc(5); the kernel's overlayfs.txt on lowerdir and upperdir. */
+#pragma once
+
+#include "nodeup/base/err.h"
+#include "nodeup/base/mem.h"
+
+/* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; *ret_who is NULL when nobody does. This
+ * process itself does not count. */
+int users_of(int root_fd, struct arena *a, const char *path, const char **ret_who,
+	     struct err *e) must_check;
