@@ -63,15 +63,29 @@ static int check_manifest(struct task_ctx *ctx, const struct task_etcd *m, struc
 	return TASK_EQUAL;
 }
 
+static int check_link(struct task_ctx *ctx, const struct task_etcd *m, struct task_diff *diff,
+		      struct err *e)
+{
+	int r = is_linked(ctx, m, e);
+
+	if (r < 0)
+		return r;
+	return r ? TASK_EQUAL : task_differs(diff, "no link to the volume");
+}
+
 static int etcd_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {
 	const struct task_etcd *m = &t->etcd;
 	struct stat st;
-	int r = ctx->image_mode ? 1 : is_mounted(ctx, m->mount_point, e);
+	int r = is_mounted(ctx, m->mount_point, e);
 
 	if (r < 0)
 		return r;
+	/* the volume is not here when an image is made: below its mount point nothing may be written,
+	 * which would be hidden and keep the first boot from mounting there */
+	if (r == 0 && ctx->image_mode)
+		return check_link(ctx, m, diff, e);
 	if (r == 0)
 		return task_differs(diff, "'%s' is not mounted", m->mount_point);
 	r = io_stat(ctx->root_fd, m->data, &st, e);
@@ -80,12 +94,7 @@ static int etcd_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (r < 0 || (st.st_mode & 07777) != data_mode)
 		return task_differs(diff, "no '%s' with mode 0700", m->data);
 	r = check_manifest(ctx, m, diff, e);
-	if (r != TASK_EQUAL)
-		return r;
-	r = is_linked(ctx, m, e);
-	if (r < 0)
-		return r;
-	return r ? TASK_EQUAL : task_differs(diff, "no link to the volume");
+	return r == TASK_EQUAL ? check_link(ctx, m, diff, e) : r;
 }
 
 /* The data may be another user's below; the directory itself is for nobody else. */
@@ -131,9 +140,11 @@ static int etcd_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	static const struct io_attr attr = { .mode = 0644 };
 	const struct task_etcd *m = &t->etcd;
-	int r = ctx->image_mode ? 1 : is_mounted(ctx, m->mount_point, e);
+	int r = is_mounted(ctx, m->mount_point, e);
 
 	(void)run;
+	if (r == 0 && ctx->image_mode)
+		return make_link(ctx, m, e);
 	if (r == 0)
 		return err_fail(e, ERR_SYSTEM, ENODEV,
 				"'%s' is not mounted: etcd would write to the root disk",

@@ -1,6 +1,8 @@
 #include "nodeup/tasks/task.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { HOSTS_MAX = 1 << 20 };
 
@@ -54,11 +56,34 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 					  : "members of etcd are not in it");
 }
 
+/* Containers have the file itself mounted, and one that is renamed over it they would never see. So it
+ * is written where it is, from the first byte that differs, in one call: lines before ours stay, and
+ * what a power cut may leave is a block without its end, which the next run mends. */
+static int write_in_place(struct task_ctx *ctx, const struct buf *now, const struct buf *then,
+			  struct err *e)
+{
+	autoclose int fd = -1;
+	size_t same = 0;
+	ssize_t n;
+	int r = io_open(ctx->root_fd, path, O_WRONLY, &fd, e);
+
+	if (r < 0)
+		return r;
+	while (same < now->len && same < then->len && now->data[same] == then->data[same])
+		same++;
+	n = pwrite(fd, then->data + same, then->len - same, (off_t)same);
+	if (n < 0 || (size_t)n != then->len - same)
+		return io_write_failed(fd, path, then->len - same, e);
+	if (ftruncate(fd, (off_t)then->len) < 0 || fsync(fd) < 0)
+		return err_sys(e, "write '%s'", path);
+	return 0;
+}
+
 static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {
 	autobuf struct buf now = BUF_INIT(HOSTS_MAX), then = BUF_INIT(2 * HOSTS_MAX);
-	struct io_attr attr = { .mode = 0644 };
+	static const struct io_attr attr = { .mode = 0644 };
 	struct stat st;
 	int r = read_now(ctx, &now, e);
 
@@ -71,7 +96,7 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		return r;
 	r = io_stat(ctx->root_fd, path, &st, e);
 	if (r == 0 && S_ISREG(st.st_mode))
-		attr = (struct io_attr){ st.st_mode & 07777, st.st_uid, st.st_gid };
+		return write_in_place(ctx, &now, &then, e);
 	return io_replace(ctx->root_fd, path, then.data, then.len, &attr, e);
 }
 

@@ -3,11 +3,13 @@ below the mount points and the links out.  etcd/CASE/*.manifest is compared as p
 
 The documents are those of the case bare-documents, changed as CHANGES says."""
 
+import contextlib
 import os
 import pathlib
 import re
 import shutil
 import stat
+import subprocess
 
 import pytest
 import yaml
@@ -56,9 +58,37 @@ def run(documents, root, tmp):
     return apply(BASE, documents, root, tmp)
 
 
+@pytest.fixture
+def mount():
+    """Put the volumes in their places below a root."""
+    with contextlib.ExitStack() as stack:
+        def do(root):
+            for volume in VOLUMES.values():
+                where = root / f"mnt/master-{volume}"
+                where.mkdir(parents=True)
+                subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", where], check=True)
+                stack.callback(subprocess.run, ["umount", where], check=True)
+        yield do
+
+
+def test_an_image_without_its_volumes(tmp_path):
+    """The links, and nothing in the places of the volumes: it would be below them when they are mounted."""
+    documents, root = documents_of("three", tmp_path)
+    for again in range(2):
+        done = run(documents, root, tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not again or re.search(r"\d+ tasks: \d+ right(, \d+ not needed)?, in", done.stderr), done.stderr
+    assert not (root / "mnt").exists()
+    for cluster, name in (("main", "etcd"), ("events", "etcd-events")):
+        assert os.readlink(root / f"etc/kubernetes/manifests/{name}.manifest") == (
+            f"/mnt/master-{VOLUMES[cluster]}/k8s.io/manifests/{name}.manifest")
+        assert (root / f"etc/systemd/system/mnt-master\\x2dvol\\x2d{VOLUMES[cluster][4:]}.mount").is_file()
+
+
 @pytest.mark.parametrize("case", CHANGES)
-def test_manifests(case, tmp_path):
+def test_manifests(case, tmp_path, mount):
     documents, root = documents_of(case, tmp_path)
+    mount(root)
     for again in range(2):
         done = run(documents, root, tmp_path)
         assert done.returncode == 0, done.stdout + done.stderr

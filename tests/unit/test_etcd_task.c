@@ -124,6 +124,32 @@ static void test_not_mounted(void **state)
 	assert_int_equal(scratch_count(&fx->root, "/etc"), 0);
 }
 
+/* An image has the link and nothing below the mount point: its first boot mounts there. */
+static void test_an_image(void **state)
+{
+	struct fixture *fx = *state;
+
+	fx->ctx.image_mode = true;
+	assert_int_equal(check(fx), TASK_DIFFERS);
+	assert_string_equal(fx->diff.why, "no link to the volume");
+	must_apply(fx);
+	must_apply(fx);
+	assert_int_equal(scratch_count(&fx->root, "/mnt/v"), 1);
+	assert_int_equal(scratch_count(&fx->root, "/etc/kubernetes/manifests"), 1);
+	/* with the volume mounted in it, all of it */
+	mount_it(fx);
+	assert_int_equal(check(fx), TASK_DIFFERS);
+	must_apply(fx);
+	assert_true(scratch_stat(&fx->root, manifest, &(struct stat){ 0 }));
+	/* and the machine that boots */
+	assert_int_equal(umount2(fx->mount_point, MNT_DETACH), 0);
+	fx->ctx.image_mode = false;
+	assert_int_equal(check(fx), TASK_DIFFERS);
+	assert_string_equal(fx->diff.why, "'/mnt/v' is not mounted");
+	mount_it(fx);
+	must_apply(fx);
+}
+
 static void test_different(void **state)
 {
 	struct fixture *fx = *state;
@@ -193,17 +219,39 @@ static void test_hosts(void **state)
 	}
 }
 
-static void test_hosts_keeps_its_mode(void **state)
+/* A container has the file itself mounted: it sees what is written, longer or shorter, and the mode
+ * and all else of the file stay. */
+static void test_hosts_is_the_same_file(void **state)
 {
 	struct fixture *fx = *state;
-	struct stat st;
+	autofree char *seen_by = xasprintf("%s/container", fx->root.path);
+	autofree char *hosts = xasprintf("%s/etc/hosts", fx->root.path);
+	struct stat before, after;
 
 	make_hosts(fx);
-	scratch_write(&fx->root, "/etc/hosts", "");
+	scratch_write(&fx->root, "/etc/hosts", "127.0.0.1 localhost\n");
+	scratch_write(&fx->root, "/container", "");
 	assert_int_equal(fchmodat(fx->root.fd, "etc/hosts", 0640, 0), 0);
-	must_apply(fx);
-	assert_true(scratch_stat(&fx->root, "/etc/hosts", &st));
-	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_true(scratch_stat(&fx->root, "/etc/hosts", &before));
+	assert_int_equal(mount(hosts, seen_by, NULL, MS_BIND, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		autofree char *text = NULL, *seen = NULL;
+
+		must_apply(fx);
+		text = scratch_read(&fx->root, "/etc/hosts");
+		seen = scratch_read(&fx->root, "/container");
+		assert_string_equal(text, seen);
+		assert_string_equal(text, i ? "127.0.0.1 localhost\n" OURS
+					      "10.0.0.1\tetcd-a.internal.x\n" END
+					    : "127.0.0.1 localhost\n" OURS
+					      "10.0.0.1\tetcd-a.internal.x\n"
+					      "10.0.0.2\tetcd-b.internal.x\n" END);
+		fx->t.hosts.names.n = 1;
+	}
+	assert_int_equal(umount2(seen_by, MNT_DETACH), 0);
+	assert_true(scratch_stat(&fx->root, "/etc/hosts", &after));
+	assert_int_equal(before.st_ino, after.st_ino);
+	assert_int_equal(after.st_mode & 07777, 0640);
 }
 
 int main(void)
@@ -212,9 +260,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_absent_then_equal_then_twice),
 		T(test_not_mounted),
+		T(test_an_image),
 		T(test_different),
 		T(test_hosts),
-		T(test_hosts_keeps_its_mode),
+		T(test_hosts_is_the_same_file),
 	};
 
 	/* what is mounted here is nobody else's */
