@@ -8,6 +8,10 @@
 #define DEVICE_TIMEOUT_NS (90 * DUR_SEC)
 /* what a plan waits for an answer */
 #define LOOK_NS (5 * DUR_SEC)
+/* until what does not need etcd's volumes is done without them */
+#define SOON_NS (5 * DUR_SEC)
+/* until the last run's volumes will do, if EC2 does not answer */
+#define SILENCE_NS (10 * DUR_SEC)
 
 static bool has_etcd(const struct node *n)
 {
@@ -26,7 +30,8 @@ static bool is_volume_id(const char *s)
 }
 
 /* The member, and the file system that its data is on. */
-static void add_member(struct session *s, struct plan_req *plan, const struct plan_etcd *member)
+static void add_member(struct session *s, struct plan_req *plan, const struct plan_etcd *member,
+		       const char *attached_as)
 {
 	const char *path = plan_etcd_path(s->arena, &s->boot.facts, member->volume_id);
 	struct node_volumes *all = &s->boot.node.volumes;
@@ -36,6 +41,7 @@ static void add_member(struct session *s, struct plan_req *plan, const struct pl
 		.filesystem = "ext4",
 		.disks = NODE_DISKS_VOLUME_ID,
 		.volume_id = member->volume_id,
+		.attached_as = attached_as,
 		.nth = -1,
 		.persist = true,
 		.device_timeout_ns = DEVICE_TIMEOUT_NS,
@@ -62,7 +68,7 @@ static int take_given(struct session *s, struct plan_req *plan, struct err *e)
 		r = volume_member_parse(s->arena, *space ? space + 1 : space, &m.member, e);
 		if (r < 0)
 			return err_wrap(e, "fact etcdVolumes.%s", m.cluster);
-		add_member(s, plan, &m);
+		add_member(s, plan, &m, NULL);
 	}
 	return 0;
 }
@@ -97,11 +103,14 @@ static void wish_for_etcd(struct claims *c)
 /* What is here by its serial number needs nobody to be asked. */
 static void wish_for_documents(struct claims *c)
 {
-	const struct node_volumes *all = &c->s->boot.node.volumes;
+	const struct node *n = &c->s->boot.node;
+	const struct node_volumes *all = &n->volumes;
+	const bool look_only = n->is_master && !has_etcd(n);
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct node_volume *v = &all->v[i];
-		struct volume_wish wish = { .what = v->name };
+		/* with a protokube, it is who attaches */
+		struct volume_wish wish = { .what = v->name, .look_only = look_only };
 		struct err ignored;
 		struct disks disks;
 
@@ -119,8 +128,14 @@ static void wish_for_documents(struct claims *c)
 	}
 }
 
+/* EC2's name, by which a disk is known that tells no serial number; NULL while EC2 does not say it. */
+static const char *attached_as(const struct volume_choice *ch)
+{
+	return ch->state == VOLUME_HERE && *ch->volume->device ? ch->volume->device : NULL;
+}
+
 /* From now on what a tag meant is the volume of that id. */
-static void settle_tags(struct claims *c)
+static void settle_documents(struct claims *c)
 {
 	const struct node_volumes *all = &c->s->boot.node.volumes;
 
@@ -129,6 +144,7 @@ static void settle_tags(struct claims *c)
 			if (&all->v[k] == c->wanted[i] && c->choices[i].volume) {
 				all->v[k].disks = NODE_DISKS_VOLUME_ID;
 				all->v[k].volume_id = c->choices[i].volume->id;
+				all->v[k].attached_as = attached_as(&c->choices[i]);
 			}
 }
 
@@ -139,10 +155,10 @@ static void add_members(struct claims *c, struct plan_req *plan)
 		const struct volume_choice *ch = &c->choices[i];
 		struct plan_etcd m = { .cluster = ch->wish->key, .member = ch->member };
 
-		if (ch->wish->by != VOLUME_BY_ETCD || ch->state == VOLUME_PENDING)
+		if (ch->wish->by != VOLUME_BY_ETCD || !ch->volume)
 			continue;
 		m.volume_id = ch->volume->id;
-		add_member(c->s, plan, &m);
+		add_member(c->s, plan, &m, attached_as(ch));
 	}
 }
 
@@ -195,21 +211,94 @@ static void add_unknown(struct claims *c, struct plan_req *plan, const char *why
 			   (struct plan_claim){ c->wishes[i].what, why, false });
 }
 
-static int take(struct claims *c, struct plan_req *plan, struct err *e)
+static int attempt(struct claims *c, int64_t deadline_ns, struct plan_req *plan, struct err *e)
 {
 	const struct claim_host host = claims_host(c);
 	const struct claim_req req = {
 		.cluster = c->s->boot.node.cluster_name,
 		.wishes = c->wishes,
 		.n = c->n,
-		.deadline_ns = c->req->deadline_ns,
+		.deadline_ns = deadline_ns,
+		.own = c->req->own,
 	};
-	int r = claim_take(c->s->arena, &req, &host, c->choices, e);
+	int r;
 
-	if (r < 0)
-		return r;
+	c->deadline_ns = deadline_ns;
+	ec2_set_deadline(c->ec2, deadline_ns);
+	r = claim_take(c->s->arena, &req, &host, c->choices, e);
+	return r < 0 ? r : claims_peers(c, plan, e);
+}
+
+static int64_t earlier(int64_t deadline_ns, int64_t other_ns)
+{
+	return !deadline_ns || other_ns < deadline_ns ? other_ns : deadline_ns;
+}
+
+/* What is to be done with volumes of the documents depends on them as a whole: their directories are
+ * used by anybody. Of etcd's it is known who waits: kubelet. */
+static bool may_come_later(const struct claims *c, const struct err *why)
+{
+	bool all_etcd = true;
+
+	for (size_t i = 0; i < c->n; i++)
+		all_etcd &= c->wishes[i].by == VOLUME_BY_ETCD;
+	return c->req->volumes_later && all_etcd && why->errnum != ENODEV;
+}
+
+static void leave(struct claims *c, struct plan_req *plan, const struct err *why)
+{
+	const char *text = arena_printf(c->s->arena, "waiting: %s", why->msg);
+
+	log_warning("WAITING volumes: what does not need them is done meanwhile: %s", why->msg);
+	add_unknown(c, plan, text);
+	c->s->volumes_left = true;
+	c->n = 0;
+}
+
+static void replay(struct claims *c, struct plan_req *plan, const struct strmap *hosts,
+		   const struct err *why)
+{
+	log_warning("volumes: EC2 does not answer; their disks are here by their serial numbers, "
+		    "and what the last run was told of them is used: %s",
+		    why->msg);
+	plan->etcd_hosts = *hosts;
 	add_lines(c, plan, &(struct strv){ 0 });
-	return claims_peers(c, plan, e);
+}
+
+static int take(struct claims *c, struct plan_req *plan, struct err *e)
+{
+	const int64_t last = c->req->deadline_ns;
+	struct volume_choice *known = c->choices;
+	struct strmap hosts = { 0 };
+	bool is_known = claims_recall(c, &hosts);
+	int64_t soon = is_known                ? earlier(last, c->since_ns + SILENCE_NS)
+		       : c->req->volumes_later ? earlier(last, c->since_ns + SOON_NS)
+					       : last;
+	struct err why = { 0 };
+	int r;
+
+	c->choices = arena_alloc(c->s->arena, c->n * sizeof(*c->choices));
+	r = attempt(c, soon, plan, &why);
+	if (r < 0 && is_known && why.kind == ERR_NET) {
+		c->choices = known;
+		replay(c, plan, &hosts, &why);
+		return 0;
+	}
+	if (r < 0 && (why.kind == ERR_NET || why.kind == ERR_BUSY)) {
+		if (may_come_later(c, &why)) {
+			leave(c, plan, &why);
+			return 0;
+		}
+		if (soon != last)
+			r = attempt(c, last, plan, &why);
+	}
+	if (r < 0) {
+		*e = why;
+		return r;
+	}
+	add_lines(c, plan, &(struct strv){ 0 });
+	claims_remember(c, &plan->etcd_hosts);
+	return 0;
 }
 
 static int look(struct claims *c, struct plan_req *plan, struct err *e)
@@ -252,12 +341,12 @@ static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 	}
 	c->ec2 = ec2_new(&(struct ec2_req){
 		.http = c->s->http, .imds = c->s->boot.imds, .region = c->s->boot.facts.region });
-	ec2_set_deadline(c->ec2, c->req->for_apply ? c->req->deadline_ns : c->since_ns + LOOK_NS);
+	ec2_set_deadline(c->ec2, c->since_ns + LOOK_NS);
 	r = c->req->for_apply ? take(c, plan, e) : look(c, plan, e);
 	ec2_free(c->ec2);
 	if (r < 0)
 		return r;
-	settle_tags(c);
+	settle_documents(c);
 	add_members(c, plan);
 	return 0;
 }
@@ -275,11 +364,22 @@ int claims_settle(struct session *s, const struct session_req *req, struct plan_
 	c.disks.root_fd = s->root_fd;
 	if (has_etcd(n))
 		wish_for_etcd(&c);
-	/* protokube attaches volumes by itself */
-	if (!n->is_master || has_etcd(n))
-		wish_for_documents(&c);
+	wish_for_documents(&c);
 	if (c.n == 0)
 		return 0;
 	c.choices = arena_alloc(s->arena, c.n * sizeof(*c.choices));
 	return settle(&c, plan, e);
+}
+
+void claims_give_back(struct session *s, const struct session_req *req, struct err *e)
+{
+	struct claims c = { .s = s, .req = req, .disks = { .root_fd = s->root_fd } };
+	struct claim_host host = claims_host(&c);
+
+	if (req->own->ids.n == 0)
+		return;
+	c.ec2 = ec2_new(&(struct ec2_req){
+		.http = s->http, .imds = s->boot.imds, .region = s->boot.facts.region });
+	claim_give_back(req->own, &host, e);
+	ec2_free(c.ec2);
 }

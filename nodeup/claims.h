@@ -2,6 +2,7 @@
  * Those of etcd, on a master whose documents name no protokube, and those that the documents name by
  * id or tag. An apply has them attached and their disks seen to be fit; a plan only asks what is
  * there. What comes out is data: volumes of the node, members for the plan, a line for each claim.
+ * With EC2 silent, an apply goes by what the last one kept, if all those disks are here.
  * Owner: the session's arena. Errors: as claim_take. Threads: one. */
 #pragma once
 
@@ -19,14 +20,21 @@ struct claims {
 	struct volume_choice *choices;
 	size_t n;
 	const char *own_address;
-	struct strv fresh; /* volumes whose disk is blank */
-	int64_t since_ns;
+	struct strv fresh;             /* etcd's volumes whose disk is blank */
+	int64_t since_ns, deadline_ns; /* the deadline of what is under way; 0: none */
 	unsigned int attempt;
 };
 
 /* Have them, or look for them; fills what plan says of volumes, and node->volumes. */
 int claims_settle(struct session *s, const struct session_req *req, struct plan_req *plan,
 		  struct err *e) must_check;
+/* After a failure before anything was done with a volume: what req->own holds is detached again. */
+void claims_give_back(struct session *s, const struct session_req *req, struct err *e);
+/* The volumes of the last apply of this instance, if the disks of all are here by their serial numbers:
+ * fills choices, and hosts with where the members of etcd were. Asks nobody. */
+bool claims_recall(struct claims *c, struct strmap *hosts) must_check;
+/* Keep what claims_recall tells. Losing it costs a start with EC2 down, no more. */
+void claims_remember(struct claims *c, const struct strmap *hosts);
 /* What ec2_claim asks and does, here. */
 struct claim_host claims_host(struct claims *c);
 /* Whether the disk of a volume is here, by its id or (Xen) the name it was attached by. */

@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/tasks/volume.h"
+#include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/discover.h"
 
 int claims_find_disk(struct claims *c, const char *id, const char *attached_as, struct disks *ret,
@@ -75,6 +76,18 @@ static bool on_is_used(void *arg, const char *device)
 	       io_stat(c->s->root_fd, other, &st, &ignored) >= 0;
 }
 
+/* It may be mounted by a unit of before as soon as it is there. */
+static const char *on_user(void *arg, const char *volume)
+{
+	struct claims *c = arg;
+	struct err ignored;
+	struct disks disks;
+
+	if (claims_find_disk(c, volume, NULL, &disks, &ignored) < 0)
+		return NULL;
+	return claim_of(&c->disks, c->s->arena, &disks.v[0]);
+}
+
 static struct node_volume want_of(struct claims *c, const struct volume_choice *choice)
 {
 	const struct node_volume *v = c->wanted[choice - c->choices];
@@ -107,7 +120,9 @@ static int on_fit(void *arg, const struct volume_choice *choice, struct err *e)
 		err_note(e, "for", "%s", choice->wish->what);
 		return r == -EAGAIN ? -EIO : r;
 	}
-	if (judged.verdict == VERDICT_FORMAT && !strv_has(&c->fresh, id))
+	/* a blank disk of the documents says nothing of etcd */
+	if (choice->wish->by == VOLUME_BY_ETCD && judged.verdict == VERDICT_FORMAT &&
+	    !strv_has(&c->fresh, id))
 		strv_add(c->s->arena, &c->fresh, arena_str(c->s->arena, id));
 	return 0;
 }
@@ -155,6 +170,7 @@ struct claim_host claims_host(struct claims *c)
 		.attach = on_attach,
 		.detach = on_detach,
 		.is_used = on_is_used,
+		.user = on_user,
 		.fit = on_fit,
 		.wait = on_wait,
 		.now = on_now,

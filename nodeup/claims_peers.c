@@ -72,7 +72,7 @@ static struct peers list_peers(struct claims *c, struct arena *a, const struct e
 		const struct volume_choice *ch = &c->choices[i];
 		const struct strv *members = &ch->member.members;
 
-		if (ch->wish->by != VOLUME_BY_ETCD || ch->state == VOLUME_PENDING)
+		if (ch->wish->by != VOLUME_BY_ETCD || !ch->volume)
 			continue;
 		for (size_t k = 0; k < members->n; k++)
 			arena_push(a, peers.v, peers.n,
@@ -147,7 +147,7 @@ static bool has_members(const struct claims *c)
 
 int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 {
-	const int64_t since = dur_now(), deadline = c->req->deadline_ns;
+	const int64_t since = dur_now(), deadline = c->deadline_ns;
 
 	while (has_members(c)) {
 		struct strmap hosts = { 0 };

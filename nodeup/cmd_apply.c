@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/claims.h"
 #include "nodeup/cmd_plan.h"
 #include "nodeup/location.h"
 #include "nodeup/offline.h"
@@ -25,6 +26,8 @@
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define REMIND_NS (10 * DUR_SEC)
 #define LOCK_POLL_MS 1000
+/* volumes are waited for by hand, without a deadline */
+#define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
 
 /* What the report callbacks need of the command under way. */
 struct apply {
@@ -33,6 +36,10 @@ struct apply {
 	struct status status;
 	struct progress *progress; /* of the run under way, or NULL */
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
+	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
+	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
+	bool volumes_left;    /* the last run did */
+	struct claim_own own; /* attached by us, and not used yet */
 	char volume_wait[ERR_MSG_MAX]; /* what was said of volumes last */
 };
 
@@ -186,6 +193,19 @@ static int watch_window(struct apply *ap, const struct run_req *run, const struc
 	return r;
 }
 
+static int64_t volumes_deadline(const struct apply *ap)
+{
+	return ap->deadline_ns || !ap->volumes_ns ? ap->deadline_ns : dur_now() + ap->volumes_ns;
+}
+
+/* What people have to act on before it can be used is not kept from other masters meanwhile. */
+static int give_back(struct session *s, const struct session_req *req, struct err *e)
+{
+	if (e->kind == ERR_CONFIG || e->kind == ERR_REFUSED)
+		claims_give_back(s, req, e);
+	return err_code(e);
+}
+
 /* One whole run. */
 static int converge(struct apply *ap, struct err *e)
 {
@@ -196,7 +216,9 @@ static int converge(struct apply *ap, struct err *e)
 		.patience_ns = store_patience(ap),
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_volume_wait,
-		.deadline_ns = ap->deadline_ns,
+		.deadline_ns = volumes_deadline(ap),
+		.volumes_later = ap->volumes_later,
+		.own = &ap->own,
 		.wait_arg = ap,
 	};
 	struct run_report *rep;
@@ -204,9 +226,13 @@ static int converge(struct apply *ap, struct err *e)
 	struct err late;
 	int r;
 
+	/* who has used them keeps them */
+	if (!ap->volumes_left)
+		ap->own.ids.n = 0;
 	r = session_open(s, &req, e);
+	ap->volumes_left = s->volumes_left;
 	if (r < 0)
-		return r;
+		return give_back(s, &req, e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
 	if (s->boot.replayed)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
@@ -216,7 +242,7 @@ static int converge(struct apply *ap, struct err *e)
 	if (r == 0)
 		r = session_preflight(s, e);
 	if (r < 0)
-		return r;
+		return give_back(s, &req, e);
 	sweep(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
@@ -261,7 +287,10 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	ap->status.attempt++;
 	r = converge(ap, e);
 	if (r < 0)
-		ap->status.state = runs_again(ap, left, e) ? "retrying" : "failed";
+		ap->status.state = (ap->volumes_later && ap->volumes_left) ||
+						   runs_again(ap, left, e)
+					   ? "retrying"
+					   : "failed";
 	else
 		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
 	ap->status.error = r < 0 ? e : NULL;
@@ -278,8 +307,14 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
 {
 	for (int64_t left = retries;; left -= left > 0) {
-		int r = converge_once(ap, left, e);
+		int r;
 
+		ap->volumes_later = true;
+		r = converge_once(ap, left, e);
+		ap->volumes_later = false;
+		/* all else is done: now for the volumes */
+		if (r < 0 && ap->volumes_left && err_is_transient(e))
+			r = converge_once(ap, left, e);
 		if (r >= 0 || !runs_again(ap, left, e))
 			return r;
 		report_error(e);
@@ -317,9 +352,15 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		.session = { .root_fd = -1 },
 		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
 	};
+	autoarena struct arena *a = arena_new_empty();
 	int64_t retries = cli->retries;
 	autoclose int lock = -1;
 	int r;
+
+	ap.own.arena = a;
+	/* by hand nobody wants to wait for a day; our unit has nothing better to do */
+	if (!str_eq(own_unit, service_unit))
+		ap.volumes_ns = VOLUMES_BY_HAND_NS;
 
 	if (cli->deadline_ns)
 		ap.deadline_ns = dur_now() + cli->deadline_ns;

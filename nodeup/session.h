@@ -5,6 +5,7 @@
  * Threads: one. */
 #pragma once
 
+#include "nodeup/aws/ec2_claim.h"
 #include "nodeup/aws/s3_session.h"
 #include "nodeup/bootstrap.h"
 #include "nodeup/cli.h"
@@ -16,6 +17,7 @@ struct session {
 	struct arena *arena;
 	int root_fd, host_fd;
 	bool image_mode;
+	bool volumes_left;    /* etcd's volumes are not here, and nothing that needs them is done */
 	const char *own_unit; /* the service we run in, or NULL */
 	struct http *http;
 	struct imds *imds; /* of s3, whose thread is another than the documents' */
@@ -35,7 +37,9 @@ struct session_req {
 	int64_t patience_ns; /* for documents that cannot be read */
 	store_wait_fn *on_wait;
 	store_wait_fn *on_volume_wait; /* for volumes of EBS */
-	int64_t deadline_ns;           /* of the run; 0: none */
+	int64_t deadline_ns;           /* of waiting for volumes; 0: none */
+	bool volumes_later; /* etcd's that do not come soon are left out: another run waits for them */
+	struct claim_own *own; /* volumes that this process attached and has not used */
 	void *wait_arg;
 };
 

@@ -31,6 +31,7 @@ struct ec2_volume {
 	/* of its attachment; "" for none */
 	const char *instance, *device;
 	const char *attachment; /* attaching, attached, detaching, detached, busy */
+	bool multi_attach;      /* several instances may have it at once */
 };
 
 struct ec2_volumes {

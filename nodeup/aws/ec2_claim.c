@@ -17,8 +17,9 @@ struct claim {
 	struct volume_choice *choices;
 	struct volume_view view;
 	struct strv refused; /* device names that EC2 has taken otherwise */
-	struct strv own;     /* attached by this call */
+	unsigned int busy;   /* answers in a row that somebody has what EC2 shows as free */
 	unsigned int waits;  /* in a row */
+	bool is_unfit;       /* a disk was looked at and will not do */
 	struct err last;     /* the last error, kind NONE: none since something went well */
 	struct err waited;   /* what was waited for last */
 };
@@ -99,7 +100,7 @@ static int look_elsewhere(struct claim *c, struct err *e)
 	return 0;
 }
 
-/* Choose for every wish. Returns whether for one of them there is none at all. */
+/* Choose for every wish. Returns whether for one of them there is none that could be had now. */
 static int choose(struct claim *c, struct err *e)
 {
 	const char *like = NULL;
@@ -113,7 +114,7 @@ static int choose(struct claim *c, struct err *e)
 			return r;
 		if (!like)
 			like = choice->member.me;
-		none |= choice->state == VOLUME_PENDING;
+		none |= choice->state == VOLUME_PENDING || choice->state == VOLUME_ABSENT;
 	}
 	return none;
 }
@@ -143,7 +144,7 @@ static int64_t jitter(unsigned int attempt)
 }
 
 /* 0: go on; < 0: there is no time left, and e says what it was waiting for. */
-static int wait_more(struct claim *c, const char *why, struct err *e)
+static int wait_more(struct claim *c, const char *why, int errnum, struct err *e)
 {
 	const struct err *last = c->last.kind ? &c->last : NULL;
 	int64_t now = c->host->now(c->host->arg), until = now + jitter(c->waits++);
@@ -154,7 +155,7 @@ static int wait_more(struct claim *c, const char *why, struct err *e)
 		if (last)
 			c->waited = *last;
 		else
-			(void)err_fail(&c->waited, ERR_BUSY, ETIMEDOUT, "%s", why);
+			(void)err_fail(&c->waited, ERR_BUSY, errnum, "%s", why);
 		c->host->wait(c->host->arg, until, why, last);
 		return 0;
 	}
@@ -167,7 +168,7 @@ static int wait_more(struct claim *c, const char *why, struct err *e)
 		*e = *last;
 		return err_code(e);
 	}
-	return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s", why);
+	return err_fail(e, ERR_BUSY, errnum, "%s", why);
 }
 
 /* What only people can change ends it; all else is worth another look. */
@@ -178,13 +179,48 @@ static int settle_error(struct claim *c, const struct err *why, struct err *e)
 		return err_code(e);
 	}
 	c->last = *why;
-	return wait_more(c, c->last.msg, e);
+	return wait_more(c, c->last.msg, ETIMEDOUT, e);
 }
 
-static void note(struct claim *c, struct strv *v, const char *id)
+static void note(struct arena *a, struct strv *v, const char *id)
 {
 	if (!strv_has(v, id))
-		strv_add(c->arena, v, arena_str(c->arena, id));
+		strv_add(a, v, arena_str(a, id));
+}
+
+static void forget(struct strv *v, const char *s)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		if (!str_eq(v->v[i], s))
+			v->v[kept++] = v->v[i];
+	v->n = kept;
+}
+
+/* Whether it may have been done all the same: no answer, half of one, or trouble at EC2's. */
+static bool is_unclear(const struct err *why)
+{
+	return why->kind == ERR_NET && why->errnum != EACCES && why->errnum != ENOENT;
+}
+
+static void may_be_ours(struct claim *c, const char *id)
+{
+	note(c->arena, &c->view.doubt, id);
+	note(c->req->own->arena, &c->req->own->ids, id);
+}
+
+/* We, if that is what we did before, or a run before this one; EC2 will say who. As long as it does not,
+ * no other volume is taken in its place. */
+static void somebody_has(struct claim *c, const char *id)
+{
+	if (++c->busy <= BELIEVED) {
+		note(c->arena, &c->view.doubt, id);
+		return;
+	}
+	c->busy = 0;
+	forget(&c->view.doubt, id);
+	note(c->arena, &c->view.lost, id);
 }
 
 static int attach(struct claim *c, const struct volume_choice *choice, struct err *e)
@@ -203,10 +239,11 @@ static int attach(struct claim *c, const struct volume_choice *choice, struct er
 	}
 	r = c->host->attach(c->host->arg, id, device, &why);
 	if (r >= 0) {
-		note(c, &c->view.begun, id);
-		note(c, &c->own, id);
+		note(c->arena, &c->view.begun, id);
+		note(c->req->own->arena, &c->req->own->ids, id);
+		forget(&c->view.doubt, id);
 		c->last.kind = ERR_NONE;
-		c->waits = 0;
+		c->waits = c->busy = 0;
 		return 0;
 	}
 	if (r == -EADDRINUSE) {
@@ -214,20 +251,11 @@ static int attach(struct claim *c, const struct volume_choice *choice, struct er
 		return 0;
 	}
 	(void)err_wrap(&why, "volume %s for %s", id, choice->wish->what);
-	/* in use by us, if that is what we did before */
 	if (r == -EBUSY)
-		note(c, strv_has(&c->own, id) ? &c->view.begun : &c->view.lost, id);
+		somebody_has(c, id);
+	else if (is_unclear(&why))
+		may_be_ours(c, id);
 	return settle_error(c, &why, e);
-}
-
-static void forget(struct strv *v, const char *s)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < v->n; i++)
-		if (!str_eq(v->v[i], s))
-			v->v[kept++] = v->v[i];
-	v->n = kept;
 }
 
 /* EC2 has said that another has it: what we believed counts no more. That it is ours again is not
@@ -237,16 +265,23 @@ static void believe(struct claim *c)
 	for (size_t i = 0; i < c->view.here.n; i++) {
 		const struct ec2_volume *v = &c->view.here.v[i];
 
-		if (!*v->instance || str_eq(v->instance, c->view.self.id))
+		if (!*v->instance)
+			continue;
+		forget(&c->view.doubt, v->id);
+		if (str_eq(v->instance, c->view.self.id))
 			continue;
 		forget(&c->view.begun, v->id);
-		forget(&c->own, v->id);
+		forget(&c->req->own->ids, v->id);
 	}
 }
 
-/* The first wish that is not fulfilled, or NULL. */
+/* The first wish that is not fulfilled, or NULL. One that nothing at all is there for comes before
+ * others: nothing is attached for a master that cannot have all. */
 static struct volume_choice *first_open(const struct claim *c)
 {
+	for (size_t i = 0; i < c->req->n; i++)
+		if (c->choices[i].state == VOLUME_ABSENT)
+			return &c->choices[i];
 	for (size_t i = 0; i < c->req->n; i++)
 		if (c->choices[i].state != VOLUME_HERE)
 			return &c->choices[i];
@@ -259,7 +294,7 @@ static int pending(struct claim *c, const struct volume_choice *open, struct err
 	const char *why = arena_printf(c->step, "%s: %s", open->wish->what, open->why);
 
 	c->view.lost.n = 0;
-	return wait_more(c, why, e);
+	return wait_more(c, why, open->state == VOLUME_ABSENT ? ENODEV : ETIMEDOUT, e);
 }
 
 /* 1: all are attached; 0: look again. */
@@ -282,17 +317,25 @@ static int attach_step(struct claim *c, struct err *e)
 	return open->state == VOLUME_FREE ? attach(c, open, e) : pending(c, open, e);
 }
 
-/* Nothing was written to them yet. */
-static void give_back(struct claim *c, struct err *e)
+/* Nothing was written to them by us; who has mounted one meanwhile keeps it. */
+void claim_give_back(struct claim_own *own, const struct claim_host *host, struct err *e)
 {
-	for (size_t i = 0; i < c->own.n; i++) {
-		struct err ignored = { 0 };
-
-		if (c->host->detach(c->host->arg, c->own.v[i], &ignored) >= 0)
-			err_note(e, "detached", "%s, which this run had attached", c->own.v[i]);
-		else
-			err_note(e, "attached", "%s stays: %s", c->own.v[i], ignored.msg);
+	if (own->ids.n == 0) {
+		err_note(e, "untouched", "no volume was attached, nothing was written");
+		return;
 	}
+	for (size_t i = 0; i < own->ids.n; i++) {
+		const char *id = own->ids.v[i], *user = host->user(host->arg, id);
+		struct err why = { 0 };
+
+		if (user)
+			err_note(e, "attached", "%s stays: %s", id, user);
+		else if (host->detach(host->arg, id, &why) >= 0)
+			err_note(e, "detached", "%s, which this run had attached", id);
+		else
+			err_note(e, "attached", "%s stays: %s", id, why.msg);
+	}
+	own->ids.n = 0;
 	err_note(e, "untouched", "nothing was written to any volume");
 }
 
@@ -315,14 +358,14 @@ static int fit_step(struct claim *c, struct err *e)
 		}
 		if (r < 0) {
 			*e = why;
-			give_back(c, e);
+			c->is_unfit = true;
 			return err_code(e);
 		}
 	}
 	/* what EC2 does not know of after so long was not done */
 	if (missing && c->waits > BELIEVED)
 		c->view.begun.n = 0;
-	return missing ? wait_more(c, missing, e) : 1;
+	return missing ? wait_more(c, missing, ETIMEDOUT, e) : 1;
 }
 
 static void keep_volume(struct arena *a, struct volume_choice *choice)
@@ -366,11 +409,14 @@ int claim_take(struct arena *a, const struct claim_req *req, const struct claim_
 		if (r == 1)
 			r = fit_step(&c, e);
 	}
-	if (r > 0)
+	if (r > 0) {
 		keep(&c);
-	else
-		arena_free(c.step);
-	return r < 0 ? r : 0;
+		return 0;
+	}
+	arena_free(c.step);
+	if (c.is_unfit || e->kind == ERR_CONFIG || e->kind == ERR_REFUSED)
+		claim_give_back(req->own, host, e);
+	return r;
 }
 
 int claim_look(struct arena *a, const struct claim_req *req, const struct claim_host *host,
@@ -388,5 +434,7 @@ int claim_look(struct arena *a, const struct claim_req *req, const struct claim_
 		return 0;
 	}
 	arena_free(c.step);
+	if (e->kind == ERR_CONFIG || e->kind == ERR_REFUSED)
+		err_note(e, "untouched", "no volume was attached, nothing was written");
 	return r;
 }

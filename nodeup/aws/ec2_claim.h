@@ -2,8 +2,10 @@
  * In the order of the wishes: nothing is asked of a later one before an earlier one is here, so that
  * masters that boot together cannot each hold what another waits for. When all are here, their disks
  * are looked at before anything is begun with one; if one is not fit, what this call attached is
- * detached again, and never what was here before.
- * Owner: the arena. Errors: CONFIG, what `fit` says, and at the deadline the last error, or BUSY.
+ * detached again, and never what was here before. While it is not clear whether a volume was attached,
+ * no other is taken in its place: two members of one etcd cluster would be here.
+ * Owner: the arena. Errors: CONFIG, what `fit` says, and at the deadline the last error, or BUSY
+ * (ENODEV: there is no such volume).
  * Units: nanoseconds. Threads: one. */
 #pragma once
 
@@ -19,6 +21,8 @@ struct claim_host {
 	int (*detach)(void *arg, const char *volume, struct err *e);
 	/* Whether something of that name is in /dev. */
 	bool (*is_used)(void *arg, const char *device);
+	/* Who uses its disk, for people: it stays attached; NULL: nobody. */
+	const char *(*user)(void *arg, const char *volume);
 	/* 0: the disk of this volume can be used; -EAGAIN: it is not there yet. */
 	int (*fit)(void *arg, const struct volume_choice *c, struct err *e);
 	/* Until then or a while less: why, and the last error or NULL. */
@@ -26,16 +30,26 @@ struct claim_host {
 	int64_t (*now)(void *arg);
 };
 
+/* Attached by us and not used yet. */
+struct claim_own {
+	struct arena *arena;
+	struct strv ids;
+};
+
 struct claim_req {
 	const char *cluster;
 	const struct volume_wish *wishes;
 	size_t n;
-	int64_t deadline_ns; /* 0: none */
+	int64_t deadline_ns;   /* 0: none */
+	struct claim_own *own; /* what is attached goes there */
 };
 
 /* Have them here. choices: req->n of them. */
 int claim_take(struct arena *a, const struct claim_req *req, const struct claim_host *host,
 	       struct volume_choice *choices, struct err *e) must_check;
+/* What is in own is detached again, unless somebody uses it; notes of e say what became of it. For who
+ * fails before anything was done with a volume. claim_take does so where people have to act. */
+void claim_give_back(struct claim_own *own, const struct claim_host *host, struct err *e);
 /* Only look, once: what claim_take would begin with, and the device names EC2 has for us. */
 int claim_look(struct arena *a, const struct claim_req *req, const struct claim_host *host,
 	       struct volume_choice *choices, struct strv *ret_devices, struct err *e) must_check;

@@ -92,7 +92,6 @@ int volume_check_cluster(const struct ec2_instance *self, const char *cluster, s
 				 self->id);
 	err_note(e, "want", "%s=%s or %s%s=owned", legacy_cluster, cluster, cluster_prefix,
 		 cluster);
-	err_note(e, "untouched", "no volume was attached, nothing was written");
 	return -EINVAL;
 }
 

@@ -54,9 +54,13 @@ static enum volume_state state_of(const struct volume_view *view, const struct e
 		       : VOLUME_PENDING;
 }
 
-static int untouched(struct err *e)
+/* Two instances that mount one file system destroy it, and nobody can say that the other has not. */
+static int refuse_shared(const struct volume_wish *wish, const struct ec2_volume *v, struct err *e)
 {
-	err_note(e, "untouched", "no volume was attached, nothing was written");
+	(void)err_config(e, "%s: volume %s can be attached to several instances at once",
+			 wish->what, v->id);
+	err_note(e, "has", "multi-attach is on; wanted a volume that one instance has alone");
+	err_note(e, "do", "turn it off, or take the tags off and make another volume");
 	return -EINVAL;
 }
 
@@ -70,26 +74,53 @@ static int collect(struct arena *a, const struct volume_view *view, const struct
 
 		if (is_gone(v) || !str_eq(v->zone, view->self.zone) || !is_meant(a, view, wish, v))
 			continue;
+		if (v->multi_attach)
+			return refuse_shared(wish, v, e);
 		if (wish->by == VOLUME_BY_ETCD &&
 		    volume_member_parse(a, strmap_get(&v->tags, key), &c.member, e) < 0) {
 			/* what another master makes of it is its own affair */
 			if (c.state == VOLUME_PENDING && *v->instance)
 				continue;
-			(void)err_wrap(e, "volume %s: tag %s", v->id, key);
-			return untouched(e);
+			return err_wrap(e, "volume %s: tag %s", v->id, key);
 		}
 		arena_push(a, ret->v, ret->n, c);
 	}
 	return 0;
 }
 
+/* Two that are here: one of them was mounted and written to, or will be. */
+static int check_here(const struct candidates *all, const struct volume_wish *wish, struct err *e)
+{
+	const struct candidate *first = NULL;
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct candidate *c = &all->v[i];
+
+		if (c->state != VOLUME_HERE)
+			continue;
+		if (!first) {
+			first = c;
+			continue;
+		}
+		(void)err_config(e,
+				 "%s: two volumes are attached to this instance: %s%s%s and %s%s%s",
+				 wish->what, first->volume->id, first->member.me ? ", member " : "",
+				 first->member.me ? first->member.me : "", c->volume->id,
+				 c->member.me ? ", member " : "", c->member.me ? c->member.me : "");
+		err_note(e, "do", "detach the one that is not to be used, or take its tags off");
+		return -EINVAL;
+	}
+	return first ? 1 : 0;
+}
+
 /* Two volumes for one member: only one can have its data, and which is not to be guessed. One that
  * is here already was chosen before. */
 static int check_twins(const struct candidates *all, const struct volume_wish *wish, struct err *e)
 {
-	for (size_t i = 0; i < all->n; i++)
-		if (all->v[i].state == VOLUME_HERE)
-			return 0;
+	int r = check_here(all, wish, e);
+
+	if (r != 0)
+		return r < 0 ? r : 0;
 	for (size_t i = 0; i < all->n; i++)
 		for (size_t k = i + 1; k < all->n; k++) {
 			const struct candidate *x = &all->v[i], *y = &all->v[k];
@@ -102,7 +133,7 @@ static int check_twins(const struct candidates *all, const struct volume_wish *w
 					 x->member.me ? x->member.me : "", x->volume->id,
 					 y->volume->id);
 			err_note(e, "do", "take the tags off the one that is not to be used");
-			return untouched(e);
+			return -EINVAL;
 		}
 	return 0;
 }
@@ -157,7 +188,12 @@ static void say_pending(const struct volume_view *view, const struct candidate *
 	const struct ec2_volume *v = c->volume;
 
 	ret->state = VOLUME_PENDING;
-	if (*v->instance)
+	if (c->state == VOLUME_FREE)
+		(void)snprintf(
+			ret->why, sizeof(ret->why),
+			"%s is available: whoever attaches volumes of this master has not yet",
+			v->id);
+	else if (*v->instance)
 		(void)snprintf(ret->why, sizeof(ret->why), "%s is %s %s%s", v->id,
 			       str_eq(v->attachment, "detaching") ? "being detached from"
 								  : "attached to",
@@ -185,7 +221,7 @@ static const char *wanted(struct arena *a, const struct volume_view *view,
 static void say_none(struct arena *a, const struct volume_view *view,
 		     const struct volume_wish *wish, struct volume_choice *ret)
 {
-	ret->state = VOLUME_PENDING;
+	ret->state = VOLUME_ABSENT;
 	(void)snprintf(ret->why, sizeof(ret->why), "no %s in %s", wanted(a, view, wish),
 		       view->self.zone);
 	for (size_t i = 0; i < view->elsewhere.n; i++) {
@@ -200,6 +236,19 @@ static void say_none(struct arena *a, const struct volume_view *view,
 	}
 }
 
+/* The one we have asked for may be ours already: asking again tells, and another would be one too many. */
+static bool take_doubtful(const struct volume_view *view, const struct candidates *all,
+			  struct volume_choice *ret)
+{
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].state == VOLUME_FREE &&
+		    strv_has(&view->doubt, all->v[i].volume->id)) {
+			take(ret, &all->v[i]);
+			return true;
+		}
+	return false;
+}
+
 int volume_choose(struct arena *a, const struct volume_view *view, const struct volume_wish *wish,
 		  const char *like, struct volume_choice *ret, struct err *e)
 {
@@ -211,8 +260,10 @@ int volume_choose(struct arena *a, const struct volume_view *view, const struct 
 	if (r < 0)
 		return r;
 	*ret = (struct volume_choice){ .wish = wish };
-	if (take_any(&all, VOLUME_HERE, like, view->self.id, ret) ||
-	    take_any(&all, VOLUME_FREE, like, view->self.id, ret))
+	if (take_any(&all, VOLUME_HERE, like, view->self.id, ret))
+		return 0;
+	if (!wish->look_only && (take_doubtful(view, &all, ret) ||
+				 take_any(&all, VOLUME_FREE, like, view->self.id, ret)))
 		return 0;
 	if (all.n)
 		say_pending(view, &all.v[0], ret);

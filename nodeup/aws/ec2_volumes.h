@@ -16,6 +16,7 @@ struct volume_wish {
 	const char *what;  /* for people: "etcd main", "/mnt/master-pd" */
 	const char *key;   /* ETCD: the cluster; TAG: its key */
 	const char *value; /* ID: the volume; TAG: its value */
+	bool look_only;    /* somebody else attaches it */
 };
 
 /* What a k8s.io/etcd/ tag says. */
@@ -32,12 +33,15 @@ struct volume_view {
 	struct ec2_volumes elsewhere; /* of others; only asked for when here has none of use */
 	struct strv begun; /* we have asked for them to be attached; EC2 may not say so yet */
 	struct strv lost;  /* somebody else was faster; EC2 may not say so yet */
+	struct strv
+		doubt; /* asked for, and not said whether it is ours: no other is chosen meanwhile */
 };
 
 enum volume_state {
 	VOLUME_HERE,    /* attached to us, or about to be */
 	VOLUME_FREE,    /* to be attached */
 	VOLUME_PENDING, /* none that could be attached now */
+	VOLUME_ABSENT,  /* none at all */
 };
 
 struct volume_choice {

@@ -84,6 +84,7 @@ static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 		.id = xml_text(x, "volumeId"),
 		.zone = xml_text(x, "availabilityZone"),
 		.state = xml_text(x, "status"),
+		.multi_attach = str_eq(xml_text(x, "multiAttachEnabled"), "true"),
 	};
 
 	/* one that was released stays listed for a while, before the one that is */

@@ -198,6 +198,7 @@ struct dep_rule {
 static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_ETCD, is_kubelet },
 	{ TASK_UNIT, TASK_HOSTS, is_kubelet },
+	{ TASK_UNIT, TASK_ATTACH, is_kubelet },
 	{ TASK_ETCD, TASK_UNIT, is_mount_of_etcd },
 	{ TASK_ETCD, TASK_DIR, is_any },
 	{ TASK_ETCD, TASK_FILE, is_any },

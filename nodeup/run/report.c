@@ -25,6 +25,11 @@ static void report_retry(struct arena *a, const struct run_outcome *o, const cha
 		log_warning("  %-9s %s", o->error.notes[i].label, o->error.notes[i].text);
 }
 
+const char *report_why(const struct run_outcome *o)
+{
+	return o->task->kind == TASK_ATTACH && !*o->diff.why ? o->task->attach.why : o->diff.why;
+}
+
 void report_outcome(const struct run_outcome *o)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -144,7 +149,7 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 	set_text(a, t, "state", run_state_name(o->state));
 	if (o->state == RUN_WORKING)
 		return t; /* a worker is writing the rest */
-	set_text(a, t, "why", o->diff.why);
+	set_text(a, t, "why", report_why(o));
 	set_text(a, t, "waiting", o->run.waiting);
 	set_text(a, t, "error", o->error.msg);
 	if (o->attempts)

@@ -9,6 +9,8 @@
 
 /* "FAILED message (exit status)" and its notes, one log line each. */
 void report_error(const struct err *e);
+/* Why it would change; of a volume that is attached which one it is, for plan. */
+const char *report_why(const struct run_outcome *o);
 /* One line for a task that was settled, started to wait, or will be retried. */
 void report_outcome(const struct run_outcome *o);
 /* One line for everything that waits or works and has for ten seconds, but for what progress.h tells;

@@ -13,7 +13,7 @@ static int attach_apply(const struct task *t, struct task_ctx *ctx, struct task_
 			struct err *e)
 {
 	(void)ctx;
-	(void)run;
+	run->final = true;
 	return err_fail(e, ERR_BUSY, EAGAIN, "%s", t->attach.why);
 }
 

@@ -68,10 +68,6 @@ struct task_ctx {
 	struct state *state;
 	int64_t deadline_ns;           /* monotonic; 0: none */
 	const struct disk_host *disks; /* NULL: no disk is looked at (image mode) */
-	/* The id of the volume with a tag that is attached here; NULL: nobody can tell. -EAGAIN: not yet. */
-	int (*volume_of_tag)(void *arg, struct arena *a, const char *key, const char *value,
-			     const char **ret_id, struct err *e);
-	void *volume_of_tag_arg;
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;

@@ -29,25 +29,14 @@ struct volume_req volume_req_of(struct arena *a, const struct node_volume *want,
 	};
 }
 
-static int id_of_tag(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
-		     const char **ret, struct err *e)
-{
-	int r;
-
-	if (!ctx->volume_of_tag)
-		return err_config(e, "no volume can be found by its tag %s here", want->tag_key);
-	r = ctx->volume_of_tag(ctx->volume_of_tag_arg, a, want->tag_key, want->tag_value, ret, e);
-	if (r == -EAGAIN)
-		return err_fail(e, ERR_SYSTEM, ENODEV, "no volume tagged %s=%s is attached",
-				want->tag_key, want->tag_value);
-	return r;
-}
-
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e)
 {
-	struct disk_want disks = { .nth = want->nth, .volume_id = want->volume_id };
-	int r = 0;
+	struct disk_want disks = {
+		.nth = want->nth,
+		.volume_id = want->volume_id,
+		.attached_as = want->attached_as,
+	};
 
 	switch (want->disks) {
 	case NODE_DISKS_PATHS:
@@ -58,14 +47,14 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 		disks.by = DISK_BY_STORE;
 		break;
 	case NODE_DISKS_TAG:
-		r = id_of_tag(want, ctx, a, &disks.volume_id, e);
-		disks.by = DISK_BY_VOLUME_ID;
-		break;
+		/* what is known of it by now is a volume of an id */
+		return err_fail(e, ERR_SYSTEM, ENODEV, "only EC2 knows which volume has tag %s=%s",
+				want->tag_key, want->tag_value);
 	case NODE_DISKS_VOLUME_ID:
 		disks.by = DISK_BY_VOLUME_ID;
 		break;
 	}
-	return r < 0 ? r : disk_find(ctx->disks, a, &disks, ret, ret_missing, e);
+	return disk_find(ctx->disks, a, &disks, ret, ret_missing, e);
 }
 
 const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx, struct arena *a)

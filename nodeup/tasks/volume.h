@@ -8,7 +8,7 @@
 /* What is asked of its disks; `uuid` is the one of a task, or NULL. */
 struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
 				const char *machine);
-/* The disks meant, as disk_find gives them. A volume with a tag is asked for by ctx->volume_of_tag. */
+/* The disks meant, as disk_find gives them; -ENODEV for a volume known by its tag alone. */
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e) must_check;
 /* The UUID that a volume which persists has already: that of a file system of the wanted kind on its

@@ -6,7 +6,8 @@ usage: ec2.py ADDRESS PORT STATE.json [LOG [--stay]]
 
 STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
              "instances": {id: {"zone", "ip", "tags": {}, "devices": [names]}},
-             "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment"}}}
+             "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment",
+                              "multiAttachEnabled"}}}
 It ends with its standard input, unless it is to stay.  A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
 
     /__put              body: another state, or parts of it
@@ -203,7 +204,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def volume(self, name, v):
         answer = {"volumeId": name, "status": v.get("state", "in-use" if v.get("instance") else "available"),
-                  "availabilityZone": v["zone"], "tagSet": tag_set(v.get("tags", {})), "attachmentSet": []}
+                  "availabilityZone": v["zone"], "multiAttachEnabled": json.dumps(v.get("multiAttachEnabled", False)),
+                  "tagSet": tag_set(v.get("tags", {})), "attachmentSet": []}
         if v.get("instance"):
             answer["attachmentSet"] = [{"volumeId": name, "instanceId": v["instance"], "device": v["device"],
                                         "status": v.get("attachment", "attached")}]

@@ -11,13 +11,14 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
 import urllib.parse
 import urllib.request
 
 import pytest
 
 from emulator import REGION, free_port, listen
-from world import BUSY, CONFIG, ENV, NET, PENDING, PROGRAM, REFUSED, ROOT, differences, listing
+from world import BUSY, CONFIG, ENV, NET, PENDING, PROGRAM, REFUSED, ROOT, SYSTEM, differences, listing
 
 ME, ZONE, CLUSTER = "i-0123456789abcdef0", "us-west-2a", "abc.joshdurbin.net"
 KEY = {"AccessKeyId": "ASIAMASTER", "SecretAccessKey": "canary-secret-of-the-role", "Token": "canary-token-of-the-role"}
@@ -71,6 +72,25 @@ class Cloud:
     def attached(self):
         return {v for v, data in self.ask("/__get")["volumes"].items() if data.get("instance") == ME}
 
+    @contextlib.contextmanager
+    def hand(self, plug):
+        """The hand that plugs in what is attached, as plug(volume, device)."""
+        done, plugged = threading.Event(), set()
+
+        def watch():
+            while not done.wait(0.05):
+                for volume_id, data in self.ask("/__get")["volumes"].items():
+                    if data.get("instance") == ME and volume_id not in plugged:
+                        plugged.add(volume_id)
+                        plug(volume_id, data["device"])
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join(60)
+
     def close(self):
         for child in self.children:
             child.kill()
@@ -114,6 +134,11 @@ class Master:
             "device/model": "Amazon Elastic Block Store", "device/serial": volume_id.replace("-", "")})
         os.mknod(self.root / "dev" / name, stat.S_IFBLK | 0o600, number)
 
+    def add_xen_disk(self, name, device):
+        number = os.stat(device).st_rdev
+        self.disk_facts(name, {"dev": f"{os.major(number)}:{os.minor(number)}", "ro": "0", "size": "131072"})
+        os.mknod(self.root / "dev" / name, stat.S_IFBLK | 0o600, number)
+
     def run(self, command, *flags, timeout=120, **env):
         self.cloud.settle()
         enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
@@ -135,6 +160,16 @@ class Master:
         assert result.code == code, result
         left = [d for d in differences(before, listing(self.root, skip=skip)) if not re.match(r"(\.|var(/lib|/cache)?|etc): ", d)]
         assert not left, left
+        return result
+
+
+    def left(self, code, *flags, **env):
+        """An apply that does not get its volumes: all that needs none is done, nothing of them is."""
+        result = self.run("apply", *flags, **env)
+        assert result.code == code, result
+        assert (self.root / "srv/kubernetes/ca.crt").exists() and not (self.root / "mnt").exists(), result
+        assert not list((self.root / "etc/kubernetes/manifests").glob("etcd*")), result
+        assert "skipped unit kubelet.service: something it needs failed" in result.err, result
         return result
 
 
@@ -196,7 +231,7 @@ def test_plan_of_what_is_here_and_of_what_is_not(node, cloud):
     cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
     cloud.volumes[EVENTS].update(instance="i-0other", device="/dev/xvdu", attachment="detaching")
     result = node.plan()
-    assert rows(result, "attach") == ["right    attach etcd main",
+    assert rows(result, "attach") == [f"right    attach etcd main: {MAIN} (a/a), attached as /dev/xvdu",
                                       f"change   attach etcd events: waiting: {EVENTS} is being detached from i-0other"]
     assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
 
@@ -223,6 +258,16 @@ def twin(cloud):
     cloud.volumes["vol-0a2"] = volume("main", "a/a")
 
 
+def both_here(cloud):
+    cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
+    cloud.volumes["vol-0a2"] = volume("main", "a/a", TODAY, instance=ME, device="/dev/xvdv")
+    cloud.tags[f"kubernetes.io/cluster/{CLUSTER}"] = "owned"
+
+
+def shared(cloud):
+    cloud.volumes[EVENTS]["multiAttachEnabled"] = True
+
+
 def malformed(cloud):
     cloud.volumes[EVENTS] = volume("events", "a/b,c")
 
@@ -238,6 +283,11 @@ def of_others(cloud):
 @pytest.mark.parametrize("change,lines", [
     (twin, [f"FAILED etcd main: two volumes for member a: {MAIN} and vol-0a2 (78)",
             "  do        take the tags off the one that is not to be used"]),
+    (both_here, [f"FAILED etcd main: two volumes are attached to this instance: {MAIN}, member a and vol-0a2, member a (78)",
+                 "  do        detach the one that is not to be used, or take its tags off"]),
+    (shared, [f"FAILED etcd events: volume {EVENTS} can be attached to several instances at once (78)",
+              "  has       multi-attach is on; wanted a volume that one instance has alone",
+              "  do        turn it off, or take the tags off and make another volume"]),
     (malformed, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)"]),
     (untagged, [f"FAILED instance {ME} has no tag that says which cluster it is of (78)",
                 f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
@@ -252,12 +302,18 @@ def test_bad_tags(change, lines, node, cloud):
     assert "AttachVolume" not in cloud.actions()
 
 
-def test_no_volume_here(node, cloud):
+@pytest.mark.parametrize("name,lacking", [("main", MAIN), ("events", EVENTS)])
+@pytest.mark.parametrize("elsewhere", [True, False])
+def test_no_volume_here(name, lacking, elsewhere, node, cloud):
     """One may be in the making: it is waited for, and the other is not taken meanwhile."""
-    cloud.volumes[MAIN]["zone"] = "us-west-2b"
-    result = node.refused(BUSY, "--deadline=8s")
-    why = (f"etcd main: no volume of cluster {CLUSTER} with tags k8s.io/role/master (or control-plane) and "
-           f"k8s.io/etcd/main in {ZONE}; {MAIN} is in us-west-2b, out of reach")
+    why = (f"etcd {name}: no volume of cluster {CLUSTER} with tags k8s.io/role/master (or control-plane) and "
+           f"k8s.io/etcd/{name} in {ZONE}")
+    if elsewhere:
+        cloud.volumes[lacking]["zone"] = "us-west-2b"
+        why += f"; {lacking} is in us-west-2b, out of reach"
+    else:
+        del cloud.volumes[lacking]
+    result = node.refused(BUSY, "--deadline=6s")
     assert "WAITING volumes: for " in result.err, result
     assert f"FAILED {why} (75)" in result.err, result
     assert "AttachVolume" not in cloud.actions()
@@ -278,6 +334,78 @@ def test_foreign_data(node, cloud, loops):
     assert cloud.attached() == set()
 
 
+def given_back(result, *volumes):
+    for volume_id in volumes:
+        assert f"  detached  {volume_id}, which this run had attached" in result.err, result
+    assert "  untouched nothing was written to any volume" in result.err, result
+
+
+def test_a_place_with_files_in_it(node, cloud, loops):
+    """What is found wrong only after both were attached and seen to be fit."""
+    node.add_disk(MAIN, loops())
+    node.add_disk(EVENTS, loops())
+    (node.root / f"mnt/master-{EVENTS}").mkdir(parents=True)
+    (node.root / f"mnt/master-{EVENTS}/somebody's").write_text("x")
+    result = node.refused(REFUSED)
+    assert (f"REFUSED volume /mnt/master-{EVENTS}: /mnt/master-{EVENTS} is in use; nothing was written (73)"
+            in result.err), result
+    given_back(result, MAIN, EVENTS)
+    assert cloud.attached() == set()
+
+
+def test_a_cluster_that_cannot_be_run(node, cloud, loops):
+    spec = node.root / "store/cluster.spec"
+    spec.write_text(spec.read_text().replace("name: events", "name: cilium"))
+    cloud.volumes[EVENTS] = volume("cilium", "a/a")
+    node.add_disk(MAIN, loops())
+    node.add_disk(EVENTS, loops())
+    result = node.refused(CONFIG)
+    assert "FAILED etcd cluster 'cilium': only main and events can be run here (78)" in result.err, result
+    given_back(result, MAIN, EVENTS)
+    assert cloud.attached() == set()
+
+
+def test_disks_without_serial_numbers(node, cloud, loops):
+    """Xen: a disk is known by the name that EC2 attached it by."""
+    device = {MAIN: loops(), EVENTS: loops(b"somebody's", 4096)}
+    with cloud.hand(lambda volume_id, name: node.add_xen_disk(os.path.basename(name), device[volume_id])):
+        result = node.run("apply", "--deadline=60s")
+    assert result.code == REFUSED and not (node.root / "etc/kubernetes").exists(), result
+    assert f"REFUSED disk xvdv for /mnt/master-{EVENTS}: not blank; nothing was written (73)" in result.err, result
+    given_back(result, MAIN, EVENTS)
+
+
+def test_ec2_is_silent_at_a_later_start(node, cloud, loops):
+    """The disks are here by their serial numbers, and the last run was told what they are."""
+    for name in (MAIN, EVENTS):
+        device = loops()
+        subprocess.run(["mkfs.ext4", "-q", device], check=True)
+        node.add_disk(name, device)
+    (node.root / "usr/sbin").mkdir(parents=True, exist_ok=True)
+    (node.root / "usr/sbin/mkfs.ext4").touch(0o755)
+    record = node.root / "var/lib/nodeup/claims.json"
+    first = node.run("apply", "--deadline=30s")
+    assert first.code == SYSTEM, first
+    kept = record.read_text()
+    assert json.loads(kept)["volumes"] == [
+        {"for": f"etcd {name}", "id": v, "device": device, "member": "a/a"}
+        for name, v, device in (("main", MAIN, "/dev/xvdu"), ("events", EVENTS, "/dev/xvdv"))]
+    cloud.fault("DescribeInstances", times=1000, hang=1)
+    told = "what the last run was told of them is used"
+    result = node.run("apply", "--deadline=60s")
+    assert told in result.err and "skipped unit kubelet" in result.err, result
+    assert "attach etcd" not in result.err, result
+    assert record.read_text() == kept
+    # of another instance, damaged, or without a disk of that number: EC2 has to be asked
+    for change in (lambda: record.write_text(kept.replace(ME, "i-0fffffffffffffff1")),
+                   lambda: record.write_text(kept[:-20]),
+                   lambda: record.write_text(kept.replace("vol-0e1", "vol-0e2")),
+                   lambda: record.write_text(kept.replace("a/a", "a/b"))):
+        change()
+        result = node.run("apply", "--deadline=3s")
+        assert result.code == NET and told not in result.err, result
+
+
 def test_what_was_here_before_stays(node, cloud, loops):
     cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
     node.add_disk(MAIN, loops())
@@ -290,7 +418,7 @@ def test_what_was_here_before_stays(node, cloud, loops):
 def test_a_role_that_may_not(node, cloud):
     cloud.fault("AttachVolume", times=1000, code="UnauthorizedOperation", status=403,
                 message="You are not authorized to perform this operation. Encoded authorization failure message: CANARY77")
-    result = node.refused(NET, "--deadline=8s")
+    result = node.left(NET, "--deadline=15s")
     assert (f"FAILED volume {MAIN} for etcd main: AttachVolume: EC2 403 UnauthorizedOperation: the role may not do this (69)"
             in result.err), result
     assert f"  as        assumed-role/masters/{ME} (valid until " in result.err, result
@@ -299,7 +427,7 @@ def test_a_role_that_may_not(node, cloud):
 
 def test_a_silent_ec2(node, cloud):
     cloud.fault("DescribeInstances", times=1000, hang=1)
-    result = node.refused(NET, "--deadline=6s")
+    result = node.left(NET, "--deadline=15s")
     assert f"instance {ME}: DescribeInstances: " in result.err, result
 
 

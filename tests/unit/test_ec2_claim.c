@@ -11,7 +11,7 @@
 #include "nodeup/aws/ec2_claim.h"
 #include "nodeup/base/dur.h"
 
-enum { VOLUMES_MAX = 8, LOG_MAX = 4096, RACES = 200 };
+enum { DONE = 1000, VOLUMES_MAX = 8, LOG_MAX = 4096, RACES = 200 };
 
 static const struct volume_wish both[] = {
 	{ VOLUME_BY_ETCD, "etcd main", "main", NULL },
@@ -35,13 +35,16 @@ struct master {
 	struct arena *arena;
 	int64_t now, deadline;
 	unsigned int dice;
-	bool cut_off; /* from the deadline on nothing is answered */
-	bool stale;   /* EC2 tells it of a while ago, at times */
-	/* faults: these errors, once each, before the real answer */
+	bool cut_off;  /* from the deadline on nothing is answered */
+	bool stale;    /* EC2 tells it of a while ago, at times */
+	int looks_old; /* so many lists are of before anything was attached */
+	/* faults: these errors, once each, before the real answer; + DONE: it was done all the same */
 	const int *attach_faults;
 	const char *unfit; /* this volume's disk is not fit */
 	int absent;        /* so many looks until a disk is there */
+	const char *user;  /* of every disk */
 	char log[LOG_MAX];
+	struct claim_own own;
 	struct volume_choice choices[2];
 	struct err e;
 	int r;
@@ -76,6 +79,8 @@ static int on_volumes(void *arg, struct arena *a, const struct ec2_filters *filt
 	struct master *m = arg;
 	bool late = m->stale && rand_r(&m->dice) % 3 == 0;
 
+	if (m->looks_old > 0 && m->looks_old--)
+		late = true;
 	(void)filters;
 	(void)e;
 	(void)pthread_mutex_lock(&m->cloud->lock);
@@ -115,11 +120,11 @@ static int fault(int errnum, struct err *e)
 static int on_attach(void *arg, const char *volume, const char *device, struct err *e)
 {
 	struct master *m = arg;
-	int r = 0;
+	int r = 0, bad = m->attach_faults && *m->attach_faults ? *m->attach_faults++ : 0;
 
 	note(m, "attach", arena_printf(m->arena, "%s %s", volume, device));
-	if (m->attach_faults && *m->attach_faults)
-		return fault(*m->attach_faults++, e);
+	if (bad && bad < DONE)
+		return fault(bad, e);
 	(void)pthread_mutex_lock(&m->cloud->lock);
 	for (size_t i = 0; i < m->cloud->n; i++) {
 		if (strcmp(m->cloud->v[i].id, volume) != 0)
@@ -133,7 +138,7 @@ static int on_attach(void *arg, const char *volume, const char *device, struct e
 		m->cloud->v[i].device = device;
 	}
 	(void)pthread_mutex_unlock(&m->cloud->lock);
-	return r;
+	return bad && r >= 0 ? fault(bad - DONE, e) : r;
 }
 
 static int on_detach(void *arg, const char *volume, struct err *e)
@@ -153,6 +158,14 @@ static bool on_is_used(void *arg, const char *device)
 	(void)arg;
 	(void)device;
 	return false;
+}
+
+static const char *on_user(void *arg, const char *volume)
+{
+	struct master *m = arg;
+
+	(void)volume;
+	return m->user;
 }
 
 static int on_fit(void *arg, const struct volume_choice *c, struct err *e)
@@ -195,12 +208,16 @@ static void *take(void *arg)
 		.attach = on_attach,
 		.detach = on_detach,
 		.is_used = on_is_used,
+		.user = on_user,
 		.fit = on_fit,
 		.wait = on_wait,
 		.now = on_now,
 	};
-	const struct claim_req req = { "c", both, 2, m->deadline };
+	struct claim_req req = {
+		.cluster = "c", .wishes = both, .n = 2, .deadline_ns = m->deadline, .own = &m->own
+	};
 
+	m->own = (struct claim_own){ .arena = m->arena };
 	m->r = claim_take(m->arena, &req, &host, m->choices, &m->e);
 	return NULL;
 }
@@ -304,7 +321,6 @@ static void test_faults_that_pass(void **state)
 		{ { EBUSY },
 		  "attach vol-m /dev/xvdu\n"
 		  "wait volume vol-m for etcd main: fault Device or resource busy\n"
-		  "wait etcd main: vol-m: another master was faster\n"
 		  "attach vol-m /dev/xvdu\nattach vol-e /dev/xvdv\nfit vol-m\nfit vol-e\n" },
 	};
 
@@ -319,6 +335,111 @@ static void test_faults_that_pass(void **state)
 	}
 }
 
+static void count(struct fixture *fx, const char *id, size_t want)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < fx->cloud.n; i++)
+		n += strcmp(fx->cloud.v[i].instance, id) == 0;
+	assert_int_equal(n, want);
+}
+
+/* It was attached though the answer got lost, and EC2 is late to say so: no second member is taken. */
+static void test_an_unclear_answer(void **state)
+{
+	static const int faults[][2] = {
+		{ ETIMEDOUT + DONE }, { EAGAIN + DONE },      { ECONNRESET + DONE },
+		{ EPROTO + DONE },    { EKEYEXPIRED + DONE },
+	};
+	struct fixture *fx = *state;
+
+	add(&fx->cloud, "vol-2", "main", "b/a,b");
+	add(&fx->cloud, "vol-3", "events", "b/a,b");
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
+		for (int old = 0; old < 8; old++) {
+			for (size_t k = 0; k < fx->cloud.n; k++)
+				fx->cloud.v[k].instance[0] = '\0';
+			fx->m.log[0] = '\0';
+			fx->m.attach_faults = faults[i];
+			fx->m.looks_old = old;
+			must_take(fx);
+			count(fx, "i-1", 2);
+			assert_null(strstr(fx->m.log, "detach"));
+		}
+}
+
+/* A run before this one attached both and was killed; EC2 is late to say so. */
+static void test_what_a_killed_run_attached(void **state)
+{
+	struct fixture *fx = *state;
+
+	add(&fx->cloud, "vol-2", "main", "b/a,b");
+	add(&fx->cloud, "vol-3", "events", "b/a,b");
+	for (int old = 0; old < 8; old++) {
+		must_take(fx);
+		fx->m.log[0] = '\0';
+		fx->m.looks_old = old;
+		must_take(fx);
+		count(fx, "i-1", 2);
+	}
+}
+
+/* Who holds what EC2 says is free does not keep us from all others for ever. */
+static void test_a_volume_that_stays_busy(void **state)
+{
+	static const int faults[] = { [0 ... 12] = EBUSY, 0 };
+	struct fixture *fx = *state;
+
+	fx->m.attach_faults = faults;
+	fx->m.deadline = 600 * DUR_SEC;
+	must_take(fx);
+	assert_non_null(strstr(fx->m.log, "wait etcd main: vol-m: another master was faster\n"));
+	count(fx, "i-1", 2);
+}
+
+/* Nothing is attached for a master that cannot have all of them. */
+static void test_none_there(void **state)
+{
+	struct fixture *fx = *state;
+
+	fx->cloud.n = 1;
+	fx->m.deadline = 3 * DUR_SEC;
+	(void)take(&fx->m);
+	assert_int_equal(fx->m.e.kind, ERR_BUSY);
+	assert_int_equal(fx->m.e.errnum, ENODEV);
+	assert_null(strstr(fx->m.log, "attach"));
+	count(fx, "i-1", 0);
+}
+
+/* What only people can mend, found when main is here already: main is given back. */
+static void test_a_fault_after_main(void **state)
+{
+	static const int faults[] = { EAGAIN + DONE, EINVAL, 0 };
+	struct fixture *fx = *state;
+
+	fx->m.attach_faults = faults;
+	(void)take(&fx->m);
+	assert_int_equal(fx->m.e.kind, ERR_CONFIG);
+	count(fx, "i-1", 0);
+	assert_string_equal(fx->m.e.notes[0].label, "detached");
+	assert_string_equal(fx->m.e.notes[0].text, "vol-m, which this run had attached");
+	assert_int_equal(fx->m.own.ids.n, 0);
+}
+
+/* A unit of before has mounted it as soon as it was there. */
+static void test_what_is_used_stays(void **state)
+{
+	struct fixture *fx = *state;
+
+	fx->m.unfit = "vol-e";
+	fx->m.user = "mounted on /x";
+	(void)take(&fx->m);
+	assert_int_equal(fx->m.e.kind, ERR_REFUSED);
+	count(fx, "i-1", 2);
+	assert_string_equal(fx->m.e.notes[0].text, "vol-m stays: mounted on /x");
+	assert_null(strstr(fx->m.log, "detach"));
+}
+
 static void test_a_fault_that_stays(void **state)
 {
 	static const int faults[] = { EINVAL, 0 };
@@ -329,6 +450,7 @@ static void test_a_fault_that_stays(void **state)
 	assert_true(fx->m.r < 0);
 	assert_int_equal(fx->m.e.kind, ERR_CONFIG);
 	assert_string_equal(fx->m.log, "attach vol-m /dev/xvdu\n");
+	assert_string_equal(fx->m.e.notes[0].text, "no volume was attached, nothing was written");
 }
 
 /* At the deadline the last error counts; without one it is a matter of time. */
@@ -482,6 +604,12 @@ int main(void)
 		T(test_main_before_events),
 		T(test_what_is_here_costs_nothing),
 		T(test_faults_that_pass),
+		T(test_an_unclear_answer),
+		T(test_what_a_killed_run_attached),
+		T(test_a_volume_that_stays_busy),
+		T(test_none_there),
+		T(test_a_fault_after_main),
+		T(test_what_is_used_stays),
 		T(test_a_fault_that_stays),
 		T(test_deadline),
 		T(test_a_disk_that_comes_late),

@@ -148,7 +148,7 @@ static void test_what_is_not_meant(void **state)
 	(void)add(fx, "vol-6", "kubernetes.io/cluster/c.example.org=owned k8s.io/role/master=1",
 		  "k8s.io/etcd/main=a/a");
 	assert_int_equal(choose(fx, NULL), 0);
-	assert_int_equal(fx->choice.state, VOLUME_PENDING);
+	assert_int_equal(fx->choice.state, VOLUME_ABSENT);
 	assert_null(fx->choice.volume);
 	assert_string_equal(fx->choice.why,
 			    "no volume of cluster c.example with tags k8s.io/role/master (or "
@@ -225,7 +225,6 @@ static void test_two_for_one_member(void **state)
 	assert_string_equal(fx->e.msg, "etcd main: two volumes for member a: vol-1 and vol-2");
 	assert_string_equal(fx->e.notes[0].text,
 			    "take the tags off the one that is not to be used");
-	assert_string_equal(fx->e.notes[1].text, "no volume was attached, nothing was written");
 	/* a second member a beside the one of another master */
 	attach(two, "i-9", "attached");
 	assert_true(choose(fx, NULL) < 0);
@@ -239,6 +238,91 @@ static void test_two_for_one_member(void **state)
 	assert_string_equal(fx->choice.volume->id, "vol-1");
 }
 
+/* Which of them has the data is not to be guessed, whoever attached them. */
+static void test_two_that_are_here(void **state)
+{
+	static const char *const tags[] = { "k8s.io/etcd/main=a/a,b", "k8s.io/etcd/main=b/a,b" };
+
+	for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+		struct fixture *fx = *state;
+		autofree char *text = xasprintf("etcd main: two volumes are attached to this "
+						"instance: vol-1, member a and vol-2, member %c",
+						"ab"[i]);
+
+		fx->view.here.n = fx->view.begun.n = 0;
+		attach(add(fx, "vol-1", legacy, "k8s.io/etcd/main=a/a,b"), "i-1", "attached");
+		attach(add(fx, "vol-2", legacy, tags[i]), "i-1", "attached");
+		assert_true(choose(fx, "b") < 0);
+		assert_int_equal(fx->e.kind, ERR_CONFIG);
+		assert_string_equal(fx->e.msg, text);
+		assert_string_equal(fx->e.notes[0].text,
+				    "detach the one that is not to be used, or take its tags off");
+		/* one of which EC2 does not say so yet */
+		fx->view.here.v[1].instance = fx->view.here.v[1].attachment = "";
+		strv_add(fx->arena, &fx->view.begun, "vol-2");
+		assert_true(choose(fx, NULL) < 0);
+		assert_string_equal(fx->e.msg, text);
+		/* one that goes */
+		attach(&fx->view.here.v[1], "i-1", "detaching");
+		assert_int_equal(choose(fx, NULL), 0);
+		assert_string_equal(fx->choice.volume->id, "vol-1");
+	}
+}
+
+static void test_multi_attach(void **state)
+{
+	struct fixture *fx = *state;
+	struct ec2_volume *v = add(fx, "vol-1", legacy, "k8s.io/etcd/main=a/a");
+
+	v->multi_attach = true;
+	assert_true(choose(fx, NULL) < 0);
+	assert_int_equal(fx->e.kind, ERR_CONFIG);
+	assert_string_equal(fx->e.msg, "etcd main: volume vol-1 can be attached to several "
+				       "instances at once");
+	attach(v, "i-1", "attached");
+	assert_true(choose(fx, NULL) < 0);
+	/* of another zone: nobody asks */
+	v->zone = "us-west-2b";
+	assert_int_equal(choose(fx, NULL), 0);
+}
+
+/* As long as it may be ours it is the only one, unless it is seen to be another's. */
+static void test_doubt(void **state)
+{
+	static const char *const ids[] = { "vol-1", "vol-2", "vol-3" };
+	struct fixture *fx = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+		(void)add(fx, ids[i], legacy,
+			  arena_printf(fx->arena, "k8s.io/etcd/main=%c/a,b,c", "abc"[i]));
+	for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+		fx->view.doubt.n = 0;
+		strv_add(fx->arena, &fx->view.doubt, ids[i]);
+		assert_int_equal(choose(fx, "a"), 0);
+		assert_int_equal(fx->choice.state, VOLUME_FREE);
+		assert_string_equal(fx->choice.volume->id, ids[i]);
+	}
+	attach(&fx->view.here.v[2], "i-9", "attached");
+	assert_int_equal(choose(fx, "a"), 0);
+	assert_string_equal(fx->choice.volume->id, "vol-1");
+}
+
+static void test_look_only(void **state)
+{
+	static const struct volume_wish wish = { VOLUME_BY_TAG, "/data", "name", "scratch",
+						 .look_only = true };
+	struct fixture *fx = *state;
+	struct ec2_volume *v = add(fx, "vol-1", legacy, "name=scratch");
+
+	assert_int_equal(volume_choose(fx->arena, &fx->view, &wish, NULL, &fx->choice, &fx->e), 0);
+	assert_int_equal(fx->choice.state, VOLUME_PENDING);
+	assert_string_equal(fx->choice.why, "vol-1 is available: whoever attaches volumes of this "
+					    "master has not yet");
+	attach(v, "i-1", "attached");
+	assert_int_equal(volume_choose(fx->arena, &fx->view, &wish, NULL, &fx->choice, &fx->e), 0);
+	assert_int_equal(fx->choice.state, VOLUME_HERE);
+}
+
 static void test_a_malformed_tag(void **state)
 {
 	struct fixture *fx = *state;
@@ -250,7 +334,7 @@ static void test_a_malformed_tag(void **state)
 				       "among its members");
 	attach(v, "i-9", "attached");
 	assert_int_equal(choose(fx, NULL), 0);
-	assert_int_equal(fx->choice.state, VOLUME_PENDING);
+	assert_int_equal(fx->choice.state, VOLUME_ABSENT);
 }
 
 static void test_by_id_and_by_tag(void **state)
@@ -363,6 +447,10 @@ int main(void)
 		T(test_the_same_member_is_preferred),
 		T(test_why_not),
 		T(test_two_for_one_member),
+		T(test_two_that_are_here),
+		T(test_multi_attach),
+		T(test_doubt),
+		T(test_look_only),
 		T(test_a_malformed_tag),
 		T(test_by_id_and_by_tag),
 		T(test_the_cluster_of_the_instance),

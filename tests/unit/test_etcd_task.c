@@ -241,11 +241,10 @@ static void test_hosts_is_the_same_file(void **state)
 		text = scratch_read(&fx->root, "/etc/hosts");
 		seen = scratch_read(&fx->root, "/container");
 		assert_string_equal(text, seen);
-		assert_string_equal(text, i ? "127.0.0.1 localhost\n" OURS
-					      "10.0.0.1\tetcd-a.internal.x\n" END
-					    : "127.0.0.1 localhost\n" OURS
-					      "10.0.0.1\tetcd-a.internal.x\n"
-					      "10.0.0.2\tetcd-b.internal.x\n" END);
+		assert_string_equal(
+			text, i ? "127.0.0.1 localhost\n" OURS "10.0.0.1\tetcd-a.internal.x\n" END
+				: "127.0.0.1 localhost\n" OURS "10.0.0.1\tetcd-a.internal.x\n"
+				  "10.0.0.2\tetcd-b.internal.x\n" END);
 		fx->t.hosts.names.n = 1;
 	}
 	assert_int_equal(umount2(seen_by, MNT_DETACH), 0);
