@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "assets/fetch_move.h"
+#include "assets/fetch_queue.h"
 #include "assets/fetch_run.h"
 #include "assets/fetch_wait.h"
 #include "nodeup/base/dur.h"
@@ -49,6 +50,7 @@ int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret, stru
 	(void)pthread_mutex_init(&f->lock, NULL);
 	(void)pthread_cond_init(&f->changed, NULL);
 	fetch_run_init(f);
+	fetch_queue_init(f);
 	fetch_tune(f, &(struct fetch_opts){ 0 });
 	*ret = f;
 	return 0;

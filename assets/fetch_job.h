@@ -23,7 +23,9 @@ struct fetcher {
 	pthread_cond_t changed;
 	struct fetch_job *jobs;
 	struct fetch_hosts hosts;
-	size_t pending; /* jobs that are not idle, and callbacks under way */
+	size_t pending;            /* jobs that are not idle, and callbacks under way */
+	size_t active, active_max; /* jobs that are neither idle nor queued: fetch_queue.h */
+	struct fetch_job *queue, **queue_last;
 	uint64_t tick_id;
 	bool closing;
 
@@ -34,6 +36,7 @@ struct fetcher {
 
 enum fetch_state {
 	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
+	FETCH_QUEUED, /* its turn has not come: it holds nothing */
 	FETCH_LOOKUP, /* a worker asks the cache */
 	FETCH_MOVING  /* the net thread's: parts, timer, follower */
 };
@@ -88,7 +91,7 @@ struct fetch_waiter {
 };
 
 struct fetch_job {
-	struct fetch_job *next;
+	struct fetch_job *next, *queue_next;
 	struct fetcher *fetcher;
 	struct digest digest;
 	struct fetch_mirror *mirrors;

@@ -5,6 +5,7 @@
 #include "assets/fetch_blame.h"
 #include "assets/fetch_follow.h"
 #include "assets/fetch_move.h"
+#include "assets/fetch_queue.h"
 #include "assets/fetch_wait.h"
 #include "nodeup/base/dur.h"
 
@@ -20,6 +21,15 @@ static void unlock(struct fetcher *f)
 	(void)pthread_mutex_unlock(&f->lock);
 }
 
+static void on_looked_up(void *arg, int r);
+
+/* The lock is held. */
+static void look_up(struct fetch_job *j)
+{
+	j->state = FETCH_LOOKUP;
+	fetch_follow_look_up(j, on_looked_up);
+}
+
 /* The end: nothing moves, and there is no entry any more. */
 
 /* The lock is held, and released. */
@@ -27,9 +37,12 @@ static void finish_locked(struct fetch_job *j, int r, const struct err *e)
 {
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters = fetch_wait_take(j, true);
+	struct fetch_job *next = fetch_queue_leave(f);
 
 	j->state = FETCH_IDLE;
 	j->next_try_ns = 0;
+	if (next)
+		look_up(next);
 	unlock(f);
 	fetch_wait_tell(waiters, r, e);
 	fetch_move_over(f);
@@ -75,8 +88,6 @@ static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(st
 		http_cancel(j->fetcher->http, j->timer_id);
 }
 
-static void on_looked_up(void *arg, int r);
-
 /* Nobody wanted it a moment ago. Whoever comes now is in time, until the same lock is released in
  * which the job becomes idle. */
 static void give_up(struct fetch_job *j)
@@ -90,8 +101,7 @@ static void give_up(struct fetch_job *j)
 		return;
 	}
 	fetch_job_restart(j);
-	j->state = FETCH_LOOKUP;
-	fetch_follow_look_up(j, on_looked_up);
+	look_up(j);
 	unlock(j->fetcher);
 }
 
@@ -426,7 +436,7 @@ void fetch_run_init(struct fetcher *f)
 void fetch_run_begin(struct fetch_job *j)
 {
 	fetch_job_restart(j);
-	j->state = FETCH_LOOKUP;
 	j->fetcher->pending++;
-	fetch_follow_look_up(j, on_looked_up);
+	if (fetch_queue_enter(j))
+		look_up(j);
 }
