@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
 #include "assets/extract.h"
@@ -158,6 +159,19 @@ int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret, s
 	return r < 0 ? r : start(c, as, -1, ret, e);
 }
 
+/* Where it is that there is no room, and how much there is: the child cannot tell. */
+static int explain(const struct unpack *u, struct err *e)
+{
+	char msg[ERR_MSG_MAX];
+	struct statvfs fs;
+
+	if ((e->errnum != ENOSPC && e->errnum != EDQUOT) || fstatvfs(u->tree_fd, &fs) < 0)
+		return err_code(e);
+	(void)snprintf(msg, sizeof(msg), "%s", e->msg);
+	return err_fail(e, e->kind, e->errnum, "asset cache '%s': %s, %llu bytes are free",
+			u->cache->dir, msg, (unsigned long long)fs.f_bavail * fs.f_frsize);
+}
+
 int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e)
 {
 	return extract_feed(u->extract, p, n, e);
@@ -170,6 +184,8 @@ int unpack_finish(struct unpack *u, struct err *e)
 	u->extract = NULL;
 	if (r >= 0)
 		r = publish(u, e);
+	if (r < 0)
+		r = explain(u, e);
 	unpack_abort(u);
 	return r;
 }

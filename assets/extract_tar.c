@@ -167,6 +167,18 @@ static int write_all(int fd, const char *p, size_t n, off_t at)
 	return 0;
 }
 
+static int write_failed(struct job *j, int errnum, uint64_t left)
+{
+	char shown[128];
+
+	errno = errnum;
+	if (errnum != ENOSPC && errnum != EDQUOT)
+		return sys_error(j, "write");
+	return err_fail(j->e, ERR_SYSTEM, errnum,
+			"archive '%s': write '%s': %s: %llu more bytes are wanted", j->name,
+			printable(j->path, shown), strerror(errnum), (unsigned long long)left);
+}
+
 static int copy_data(struct job *j, int fd, int64_t size)
 {
 	const void *p;
@@ -177,8 +189,9 @@ static int copy_data(struct job *j, int fd, int64_t size)
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
 		if (at < 0 || at > size || (int64_t)n > size - at)
 			return refuse(j, "more data than its header says");
-		if (write_all(fd, p, n, at) < 0)
-			return sys_error(j, "write");
+		r = write_all(fd, p, n, at);
+		if (r < 0)
+			return write_failed(j, -r, (uint64_t)(size - at));
 		/* for who will fsync it; a filesystem that cannot is none the worse */
 		if (at + (int64_t)n - behind >= WRITE_BEHIND) {
 			(void)sync_file_range(fd, behind, at + (int64_t)n - behind,

@@ -1,17 +1,63 @@
 """Disks that are full, or quotas: a message that names path, need and room, exit 71, and nothing half done."""
 
+import pathlib
 import re
+import subprocess
+import tempfile
 
 import pytest
 
-from world import KUBELET, OK, SYSTEM, files_of
+from world import CNI, CNI_MEMBERS, KUBELET, OK, SYSTEM, files_of, noise, tar
 
 LIMIT = 120
+MIB = 1 << 20
+TEXT = {"ENOSPC": "No space left on device", "EDQUOT": "Disk quota exceeded"}
 
 
 def mount(mounts, folder, size):
     folder.mkdir(parents=True, exist_ok=True)
     mounts.run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder)
+
+
+class Full:
+    """A filesystem of our own at a path, with so much room for us: all that it has, or a quota."""
+
+    def __init__(self, mounts, folder, error, size):
+        self.mounts, self.folder, self.error = mounts, folder, error
+        folder.mkdir(parents=True, exist_ok=True)
+        if error == "ENOSPC":
+            mounts.run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder)
+            return
+        # the one whose quotas every kernel has; root is no exception to them
+        with tempfile.NamedTemporaryFile(dir="/var/tmp") as image:
+            image.truncate(160 * MIB)
+            subprocess.run(["mkfs.btrfs", "-q", "-M", image.name], check=True, stdout=subprocess.DEVNULL)
+            mounts.run("mount", "-o", "loop", image.name, folder)
+        mounts.run("btrfs", "quota", "enable", folder)
+        # it counts what is there first, and holds nobody to a limit meanwhile
+        mounts.run("btrfs", "quota", "rescan", "-w", folder)
+        self.limit(size)
+
+    def limit(self, size):
+        self.mounts.run("btrfs", "qgroup", "limit", str(size), self.folder)
+
+    def make_room(self):
+        if self.error == "ENOSPC":
+            self.mounts.run("mount", "-o", "remount,size=200m", self.folder)
+        else:
+            self.limit("none")
+
+
+@pytest.fixture(params=["ENOSPC", "EDQUOT"])
+def full(request, mounts):
+    made = []
+
+    def make(folder, size):
+        made.append(Full(mounts, folder, request.param, size))
+        return made[-1]
+    yield make
+    for f in made:
+        mounts.run("umount", "-l", f.folder)
 
 
 def half_done(world, mounts):
@@ -57,6 +103,39 @@ def test_a_write_is_refused(world, error, text):
     assert world.unused() == [] and not world.entry(KUBELET).exists()
     world.converge(timeout=LIMIT)
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+
+
+def test_the_cache_is_full(world, mounts, full):
+    disk = full(world.cache, MIB)
+    world.assets[KUBELET].urls = [world.url(KUBELET, "chunked")]
+    result = world.apply(prefix=mounts.enter, timeout=LIMIT)
+    assert result.code == SYSTEM and TEXT[disk.error] in result.failure, result
+    assert re.search(r"asset cache '.*cache'.*\d+ more bytes are wanted, \d+ are free", result.failure), result
+    assert world.origin.count(world.assets[KUBELET].urls[0]) <= 3
+    assert not half_done(world, mounts) and not world.installed(KUBELET).exists()
+    disk.make_room()
+    assert world.apply(prefix=mounts.enter, timeout=LIMIT).code == OK
+
+
+def test_there_is_no_room_to_unpack(world, mounts, full):
+    """The archive itself, and all else, has room."""
+    members = {f"./{name}": noise(name, 20_000) * 150 for name in CNI_MEMBERS}
+    world.assets[CNI] = world.serve(CNI, tar(members))
+    disk = full(world.cache, 6 * MIB)
+    result = world.apply(prefix=mounts.enter, timeout=LIMIT)
+    assert result.code == SYSTEM, result
+    assert CNI in result.failure and f"asset cache '{world.cache}'" in result.failure, result
+    assert re.search(TEXT[disk.error] + r": \d+ more bytes are wanted, \d+ bytes are free", result.failure), result
+    cache = mounts.path(world.cache)
+    assert not half_done(world, mounts) and not (cache / "unpacked" / f"sha256-{world.assets[CNI].digest}").exists()
+    assert (cache / "sha256" / world.assets[CNI].digest).exists()
+    # its tree may have had the room when its own last bytes came
+    asked = world.origin.count(world.assets[CNI].urls[0])
+    assert asked <= 3
+    disk.make_room()
+    assert world.apply(prefix=mounts.enter, timeout=LIMIT).code == OK
+    assert world.origin.count(world.assets[CNI].urls[0]) == asked
+    assert all(world.installed(name).stat().st_size == 3_000_000 for name in CNI_MEMBERS)
 
 
 def test_no_room_where_it_is_installed(world, mounts):
