@@ -1,12 +1,15 @@
 """What arrived is not asked for again: after a dropped connection, and after a kill of nodeup."""
 
+import hashlib
 import re
 import shutil
 import time
 
-from world import CNI, KUBELET, same, tree
+from world import CNI, KUBELET, noise, same, tree
 
 SIZE = 2_000_000
+# less than a range: the file grows from its beginning to its end
+LARGE, KILLS = 8_000_000, 50
 
 
 def parts(world):
@@ -65,21 +68,36 @@ def test_the_next_mirror_goes_on(world):
     assert (sent(world, first), sent(world, second)) == (600000, SIZE - 600000)
 
 
+def half_done(world):
+    """Nothing has a name that it does not deserve."""
+    for path in world.cache.glob("sha256/*"):
+        assert hashlib.sha256(path.read_bytes()).hexdigest() == path.name
+    assert not world.installed(KUBELET).exists()
+
+
 def test_killed_again_and_again(world):
+    """At 50 points of one download, each further on than the one before."""
+    large = noise("large", LARGE)
+    world.assets[KUBELET] = world.serve(KUBELET, large)
+    world.assets[KUBELET].urls = [world.url(KUBELET, f"as={world.token}-{KUBELET}")]
+    world.contents = {**world.contents, KUBELET: large}
     world.converge()
     want = tree(world.root)
     for folder in (world.root, world.cache):
         shutil.rmtree(folder)
     world.make_root(world.root)
-    url = world.url(KUBELET, "ranges", "rate=500000")
+    url = world.url(KUBELET, f"as={world.token}-{KUBELET}", "ranges", "rate=200000", f"times={KILLS}")
     world.assets[KUBELET].urls = [url]
     world.write_documents()
-    have = 0
-    for i in range(4):
-        before, have = have, killed_in(world, url, have + 200_000)
+    have = killed = 0
+    for _ in range(KILLS):
+        before, have = have, killed_in(world, url, have + 20_000)
+        killed += have < LARGE
         assert asked_from(world, url) == before, "not what was missing was asked for"
+        half_done(world)
+    assert killed == KILLS == 50
     world.converge()
-    assert asked_from(world, url) == have and world.origin.count(url) == 5
+    assert asked_from(world, url) == have and world.origin.count(url) == KILLS + 1
     finished(world)
     same(want, tree(world.root))
 
