@@ -22,7 +22,7 @@ What fails in the field, by its number there, and the test that has it fail here
                                            test_early_boot.py test_a_clock_that_the_certificate_does_not_hold_at
     18  no entropy                         test_early_boot.py test_nobody_waits_for_entropy
     19  names that do not resolve yet      test_early_boot.py test_resolv_conf_is_filled_late, test_the_resolver_starts_late
-    34  umask                              test_rerun.py test_a_tight_umask_hides_nothing
+    34  umask, noexec, a TMPDIR read-only   test_rerun.py test_a_tight_umask_hides_nothing, test_odd_host.py
     35  no room                            test_enospc.py, test_rerun.py test_the_root_is_full
     36  evil archives                      tests/unit/test_extract.c, test_archives_do_not_leave_their_tree
     37  signatures                         tests/unit/test_sigv4.c, test_s3.py
