@@ -140,6 +140,26 @@ int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_
 	return 0;
 }
 
+int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
+{
+	autoclose int parent = -1, fd = -1;
+	const char *name;
+	struct stat st;
+	int r = io_open_parent(root_fd, path, &parent, &name, e);
+
+	if (r < 0)
+		return r;
+	/* without O_DIRECTORY, which would say ENOTDIR of a link as well */
+	fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, "open directory '%s'", path);
+	if (!S_ISDIR(st.st_mode))
+		return err_fail(e, ERR_SYSTEM, ENOTDIR, "'%s' is in the way: not a directory",
+				path);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
 int io_remove(int root_fd, const char *path, struct err *e)
 {
 	autoclose int dir_fd = -1;
@@ -164,7 +184,7 @@ static bool is_dir(int root_fd, const char *path)
 
 static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
 {
-	autoclose int parent = -1;
+	autoclose int parent = -1, fd = -1;
 	const char *name;
 	int r;
 
@@ -177,8 +197,9 @@ static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
 			return 0;
 		return err_sys(e, "create directory '%s'", path);
 	}
-	/* whatever the umask is */
-	if (fchmodat(parent, name, mode, 0) < 0)
+	/* whatever the umask is; where the parent is somebody's own it may be a link by now */
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
 	if (fsync(parent) < 0 && errno != EINVAL)
 		return err_sys(e, "sync the directory of '%s'", path);
@@ -244,15 +265,12 @@ bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b)
 	       a->uid == b->uid && a->gid == b->gid;
 }
 
-int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err *e)
+/* dir_fd is the stage's from here on. */
+static int stage_in(int dir_fd, const char *path, struct io_stage *s, struct err *e)
 {
-	struct io_stage stage = IO_STAGE_INIT;
-	const char *name;
+	struct io_stage stage = { .dir_fd = dir_fd, .fd = -1 };
 	int r;
 
-	r = io_open_parent(root_fd, path, &stage.dir_fd, &name, e);
-	if (r < 0)
-		return r;
 	for (int i = 0; i < STAGE_TRIES && stage.fd < 0; i++) {
 		struct stat st;
 		uint64_t id;
@@ -281,6 +299,15 @@ int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err 
 	}
 	*s = stage;
 	return 0;
+}
+
+int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err *e)
+{
+	const char *name;
+	int dir_fd = -1;
+	int r = io_open_parent(root_fd, path, &dir_fd, &name, e);
+
+	return r < 0 ? r : stage_in(dir_fd, path, s, e);
 }
 
 void io_stage_sweep(int root_fd, const char *dir)
@@ -353,17 +380,30 @@ void io_stage_done(struct io_stage *s)
 	*s = IO_STAGE_INIT;
 }
 
+static int fill_stage(struct io_stage *s, const char *path, const void *data, size_t n,
+		      const struct io_attr *attr, struct err *e)
+{
+	int r = io_write_fd(s->fd, path, data, n, e);
+
+	return r < 0 ? r : io_stage_commit(s, path, attr, e);
+}
+
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
 	       const struct io_attr *attr, struct err *e)
 {
 	autostage struct io_stage s = IO_STAGE_INIT;
-	int r;
+	int r = io_stage_open(root_fd, path, &s, e);
 
-	r = io_stage_open(root_fd, path, &s, e);
-	if (r < 0)
-		return r;
-	r = io_write_fd(s.fd, path, data, n, e);
-	if (r < 0)
-		return r;
-	return io_stage_commit(&s, path, attr, e);
+	return r < 0 ? r : fill_stage(&s, path, data, n, attr, e);
+}
+
+int io_replace_in(int dir_fd, const char *path, const void *data, size_t n,
+		  const struct io_attr *attr, struct err *e)
+{
+	autostage struct io_stage s = IO_STAGE_INIT;
+	const int own_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+	int r = own_fd < 0 ? err_sys(e, "open the directory of '%s' again", path)
+			   : stage_in(own_fd, path, &s, e);
+
+	return r < 0 ? r : fill_stage(&s, path, data, n, attr, e);
 }

@@ -45,6 +45,10 @@ int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
 	       const struct io_attr *attr, struct err *e) must_check;
 
+/* As io_replace in this open directory, whatever stands at its path by now. */
+int io_replace_in(int dir_fd, const char *path, const void *data, size_t n,
+		  const struct io_attr *attr, struct err *e) must_check;
+
 /* Remove a file, durably; one that is not there is fine. */
 int io_remove(int root_fd, const char *path, struct err *e) must_check;
 
@@ -54,6 +58,9 @@ int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e) must_ch
 /* Open the directory of a path and give the last component, which points into path. */
 int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_name,
 		   struct err *e) must_check;
+
+/* Open a directory that is no link; -ELOOP for one that is. */
+int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e) must_check;
 
 /* lstat below the root; -ENOENT if it is not there. */
 int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e) must_check;

@@ -20,6 +20,9 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 		return task_differs(diff, "absent");
 	if (r < 0)
 		return r;
+	/* a person's own link may lead anywhere: it is left to him */
+	if (S_ISLNK(st.st_mode) && t->dir.owner)
+		return TASK_EQUAL;
 	if (S_ISLNK(st.st_mode)) {
 		autoclose int fd = -1;
 
@@ -55,7 +58,8 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	r = io_mkdirs(ctx->root_fd, t->dir.path, t->dir.mode, e);
 	if (r < 0)
 		return r;
-	r = io_open(ctx->root_fd, t->dir.path, O_RDONLY | O_DIRECTORY, &fd, e);
+	r = t->dir.owner ? io_open_own_dir(ctx->root_fd, t->dir.path, &fd, e)
+			 : io_open(ctx->root_fd, t->dir.path, O_RDONLY | O_DIRECTORY, &fd, e);
 	if (r < 0)
 		return r;
 	if (fchmod(fd, t->dir.mode) < 0)

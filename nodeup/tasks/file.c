@@ -28,6 +28,33 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
 		       : TASK_EQUAL;
 }
 
+/* The directory of a person's file; -ELOOP where he has a link to another: that one is not ours to
+ * write to, not even in a race. */
+static int open_owners_dir(const struct task *t, struct task_ctx *ctx, int *ret_fd, struct err *e)
+{
+	autofree char *dir = xstrdup(t->file.path);
+
+	*strrchr(dir, '/') = '\0';
+	return io_open_own_dir(ctx->root_fd, dir, ret_fd, e);
+}
+
+static bool is_left_to_its_owner(const struct task *t, struct task_ctx *ctx)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	return t->file.owner && open_owners_dir(t, ctx, &fd, &ignored) == -ELOOP;
+}
+
+static int write_for_owner(const struct task *t, struct task_ctx *ctx, const struct io_attr *attr,
+			   struct err *e)
+{
+	autoclose int fd = -1;
+	int r = open_owners_dir(t, ctx, &fd, e);
+
+	return r < 0 ? r : io_replace_in(fd, t->file.path, t->file.content, t->file.len, attr, e);
+}
+
 static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {
@@ -41,8 +68,8 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (f->unwanted)
 		return unwanted_check(t, ctx, diff, e);
 	r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
-	/* nobody to have it */
-	if (r == -ENOENT)
+	/* nobody to have it, or not where we would put it */
+	if (r == -ENOENT || is_left_to_its_owner(t, ctx))
 		return TASK_EQUAL;
 	if (r >= 0)
 		r = io_stat(ctx->root_fd, f->path, &st, e);
@@ -87,10 +114,11 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 		return r;
 	if (f->unwanted)
 		return io_remove(ctx->root_fd, f->path, e) < 0 ? err_code(e) : TASK_DONE;
-	r = task_make_room(ctx, f->path, e);
+	r = f->owner ? 0 : task_make_room(ctx, f->path, e);
 	if (r < 0)
 		return r;
-	r = io_replace(ctx->root_fd, f->path, f->content, f->len, &attr, e);
+	r = f->owner ? write_for_owner(t, ctx, &attr, e)
+		     : io_replace(ctx->root_fd, f->path, f->content, f->len, &attr, e);
 	if (r < 0)
 		return r;
 	digest_of(DIGEST_SHA256, f->content, f->len, &content);

@@ -183,6 +183,45 @@ static void what_is_a_persons_has_his_ids(void **state)
 	assert_int_equal(check(w, &f), TASK_EQUAL);
 }
 
+/* Whoever may write to a directory must not decide what root changes elsewhere. */
+static void a_persons_link_is_not_followed(void **state)
+{
+	struct world *w = *state;
+	const struct task d = {
+		.kind = TASK_DIR,
+		.name = "/home/admin/.kube",
+		.dir = { "/home/admin/.kube", 0700, "admin" },
+	};
+	struct task f = file_task("/home/admin/.kube/config", "text", 0400);
+	struct task_run run = { 0 };
+	struct err e = { 0 };
+	struct stat st;
+
+	f.file.owner = "admin";
+	scratch_write(&w->root, "/etc/passwd", "admin:x:1000:1001::/home/admin:/bin/sh\n");
+	scratch_write(&w->root, "/home/admin/.profile", "");
+	assert_int_equal(symlinkat("/etc", w->root.fd, "home/admin/.kube"), 0);
+	assert_int_equal(fchmodat(w->root.fd, "etc", 0755, 0), 0);
+	assert_int_equal(check(w, &d), TASK_EQUAL);
+	assert_int_equal(check(w, &f), TASK_EQUAL);
+	/* put there after we looked */
+	assert_int_equal(task_ops(&d)->apply(&d, &w->ctx, &run, &e), -ELOOP);
+	assert_int_equal(task_ops(&f)->apply(&f, &w->ctx, &run, &e), -ELOOP);
+	assert_true(scratch_stat(&w->root, "/etc", &st));
+	assert_int_equal(st.st_uid, 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	assert_false(scratch_stat(&w->root, "/etc/config", &st));
+	/* a link instead of the file goes, and nothing is written through it */
+	assert_int_equal(unlinkat(w->root.fd, "home/admin/.kube", 0), 0);
+	apply(w, &d);
+	assert_int_equal(symlinkat("/etc/passwd", w->root.fd, "home/admin/.kube/config"), 0);
+	assert_int_equal(check(w, &f), TASK_DIFFERS);
+	apply(w, &f);
+	assert_int_equal(check(w, &f), TASK_EQUAL);
+	assert_true(scratch_stat(&w->root, "/etc/passwd", &st));
+	assert_int_equal(st.st_uid, 0);
+}
+
 /* Absent, ours, somebody else's, applied twice. */
 static void unwanted_file_four_ways(void **state)
 {
@@ -471,6 +510,7 @@ int main(void)
 		WORLD_TEST(dir_is_no_file),
 		WORLD_TEST(file_four_ways),
 		WORLD_TEST(what_is_a_persons_has_his_ids),
+		WORLD_TEST(a_persons_link_is_not_followed),
 		WORLD_TEST(unwanted_file_four_ways),
 		WORLD_TEST(file_replaces_a_link),
 		WORLD_TEST(file_if_absent_is_never_touched),
