@@ -1,6 +1,7 @@
 /* cmd_userdata.c - render the user-data script of a node from its documents */
 #include "nodeup/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
@@ -19,6 +20,7 @@ struct rendering {
 	struct cli *cli;
 	int host_fd;
 	struct kube_env env;
+	struct tree *cluster; /* NULL: no such document */
 	struct userdata_document documents[ARRAY_LEN(documents)];
 	size_t n_documents;
 	struct userdata_part *parts;
@@ -55,6 +57,8 @@ static int check_document(struct rendering *u, const char *path, const char *tex
 
 	if (r == 0 && strcmp(str_basename(path), str_basename(u->cli->conf)) == 0)
 		r = kops18_env(u->cli->arena, t, &opts, &u->env, e);
+	else if (r == 0 && strcmp(str_basename(path), documents[0]) == 0)
+		u->cluster = t;
 	for (size_t i = 0; i < warnings.n; i++)
 		(void)fprintf(stderr, "warning: %s\n", warnings.v[i]);
 	return r;
@@ -128,9 +132,39 @@ static int add_part(struct rendering *u, const char *text, struct err *e)
 	return 0;
 }
 
+static void take_variable(struct rendering *u, const char *name, struct strmap *env)
+{
+	const char *value = getenv(name);
+
+	if (!str_is_empty(value))
+		strmap_set(u->cli->arena, env, name, value);
+}
+
+/* What nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy.
+ * source: kops 1.8.1 pkg/model/bootstrapscript.go S3Env, AWS_REGION, ProxyEnv */
+static int environment(struct rendering *u, struct strmap *env, struct err *e)
+{
+	static const char *const store[] = { "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID",
+					     "S3_SECRET_ACCESS_KEY" };
+	struct strv warnings = { 0 };
+	const struct kops18_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	struct node_proxy proxy = { 0 };
+	int r = 0;
+
+	take_variable(u, "AWS_REGION", env);
+	for (size_t i = 0; i < ARRAY_LEN(store) && !str_is_empty(getenv(store[0])); i++)
+		take_variable(u, store[i], env);
+	if (u->cluster)
+		r = kops18_proxy(u->cli->arena, &u->env, u->cluster, &opts, &proxy, e);
+	node_proxy_variables(u->cli->arena, &proxy, env);
+	for (size_t i = 0; i < warnings.n; i++)
+		(void)fprintf(stderr, "warning: %s\n", warnings.v[i]);
+	return r;
+}
+
 static int render(struct rendering *u, const char **ret, size_t *ret_n, struct err *e)
 {
-	const struct userdata_req req = {
+	struct userdata_req req = {
 		.nodeup = u->cli->nodeup_url,
 		.documents = u->documents,
 		.n_documents = u->n_documents,
@@ -138,8 +172,10 @@ static int render(struct rendering *u, const char **ret, size_t *ret_n, struct e
 	struct userdata_pack_req pack = { .gzip = u->cli->gzip };
 	struct arena *a = u->cli->arena;
 	char *script;
-	int r = userdata_render(a, &req, &script, e);
+	int r = environment(u, &req.env, e);
 
+	if (r == 0)
+		r = userdata_render(a, &req, &script, e);
 	if (r < 0)
 		return r;
 	arena_push(a, u->parts, u->n_parts,

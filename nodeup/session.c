@@ -43,16 +43,29 @@ char *session_own_unit(struct arena *a)
 	return NULL;
 }
 
-static struct strmap unit_environment(struct arena *a)
+static const char *const unit_variables[] = {
+	"AWS_REGION",
+	"AWS_ENDPOINT_URL",
+	"AWS_ENDPOINT_URL_S3",
+	"AWS_ENDPOINT_URL_EC2",
+	"S3_ENDPOINT",
+	"S3_REGION",
+	"S3_ACCESS_KEY_ID",
+	"S3_SECRET_ACCESS_KEY",
+	"AWS_EC2_METADATA_SERVICE_ENDPOINT",
+	NULL,
+};
+
+static const char *const proxy_variables[] = {
+	"http_proxy",  "https_proxy", "no_proxy",  "all_proxy", "HTTP_PROXY",
+	"HTTPS_PROXY", "NO_PROXY",    "ALL_PROXY", NULL,
+};
+
+static struct strmap environment_of(struct arena *a, const char *const *names)
 {
-	static const char *const names[] = {
-		"AWS_REGION",           "AWS_ENDPOINT_URL",     "AWS_ENDPOINT_URL_S3",
-		"AWS_ENDPOINT_URL_EC2", "S3_ENDPOINT",          "S3_REGION",
-		"S3_ACCESS_KEY_ID",     "S3_SECRET_ACCESS_KEY", "AWS_EC2_METADATA_SERVICE_ENDPOINT"
-	};
 	struct strmap env = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+	for (size_t i = 0; names[i]; i++) {
 		const char *value = getenv(names[i]);
 
 		if (!str_is_empty(value))
@@ -186,7 +199,8 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.image_mode = s->image_mode,
 		.only = req->bake ? "bake" : req->only,
 		.exec = req->only ? unit_command(s, req->cli) : NULL,
-		.environment = unit_environment(s->arena),
+		.environment = environment_of(s->arena, unit_variables),
+		.proxy_environment = environment_of(s->arena, proxy_variables),
 	};
 	r = claims_settle(s, req, plan, e);
 	if (r == 0)

@@ -428,6 +428,21 @@ static int check_sections(struct kops18_build *b)
 	return 0;
 }
 
+int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree *cluster,
+		 const struct kops18_opts *o, struct node_proxy *ret, struct err *e)
+{
+	struct node node = { 0 };
+	struct kops18_build b = { .arena = a, .env = env, .opts = o, .node = &node, .err = e };
+	int r = unwrap(&b, cluster, "Cluster", env->cluster_name, &b.cluster_spec);
+
+	if (r == 0)
+		r = kops18_read(a, &kops18_cluster_schema, b.cluster_spec, "", o, &b.cluster, e);
+	if (r == 0)
+		r = kops18_egress_proxy(&b);
+	*ret = node.proxy;
+	return r;
+}
+
 int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
 		const struct tree *ig, const struct facts *f, const struct kops18_opts *o,
 		struct node *ret, struct err *e)

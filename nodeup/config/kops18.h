@@ -44,6 +44,10 @@ int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *
 		const struct tree *ig, const struct facts *f, const struct kops18_opts *o,
 		struct node *ret, struct err *e) must_check;
 
+/* The proxy of a cluster's document alone; its url is NULL without one. */
+int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree *cluster,
+		 const struct kops18_opts *o, struct node_proxy *ret, struct err *e) must_check;
+
 /* A key pair or secret this node cannot do without (or can: optional). */
 struct node_want {
 	const char *name;

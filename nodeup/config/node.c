@@ -16,6 +16,14 @@ bool node_runs_kube_proxy(const struct node *n)
 	       (!enabled->set || enabled->v);
 }
 
+void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struct strmap *ret)
+{
+	const char *const names[] = { "http_proxy", "https_proxy", "NO_PROXY", "no_proxy" };
+
+	for (size_t i = 0; proxy->url && i < ARRAY_LEN(names); i++)
+		strmap_set(a, ret, names[i], i < 2 ? proxy->url : proxy->excludes);
+}
+
 const struct node_keypair *node_keypair(const struct node *n, const char *name)
 {
 	for (size_t i = 0; i < n->keypairs.n; i++)

@@ -150,5 +150,7 @@ struct node {
 bool node_k8s_at_least(const struct node *n, int major, int minor);
 /* Whether kube-proxy runs here: not on isolated masters, not where kube-router does. */
 bool node_runs_kube_proxy(const struct node *n);
+/* The proxy as variables of an environment; none without one. */
+void node_proxy_variables(struct arena *a, const struct node_proxy *proxy, struct strmap *ret);
 /* The key pair of that name, or NULL. */
 const struct node_keypair *node_keypair(const struct node *n, const char *name);

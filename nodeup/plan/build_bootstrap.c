@@ -14,7 +14,9 @@ static int add_environment(struct plan *p, struct unit *u, bool *ret_has_file, s
 	struct strmap open = { 0 }, secret = { 0 };
 	struct strv lines = { 0 }, shown = { 0 };
 
-	plan_environment(p, &open, &secret);
+	plan_environment(p, &p->req->environment, &open, &secret);
+	/* without it the first run has no way to the documents that name it */
+	plan_environment(p, &p->req->proxy_environment, &open, &secret);
 	for (size_t i = 0; i < open.n; i++)
 		strv_add(p->arena, &shown,
 			 plan_assignment(p->arena, open.v[i].key, open.v[i].value));

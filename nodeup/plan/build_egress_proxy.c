@@ -25,11 +25,19 @@ bool plan_is_proxied(const struct plan *p, const char *unit)
 
 void plan_proxy_variables(const struct plan *p, struct strmap *ret)
 {
-	const struct node_proxy *proxy = &p->req->node->proxy;
-	const char *const names[] = { "http_proxy", "https_proxy", "NO_PROXY", "no_proxy" };
+	node_proxy_variables(p->arena, &p->req->node->proxy, ret);
+}
 
-	for (size_t i = 0; proxy->url && i < ARRAY_LEN(names); i++)
-		strmap_set(p->arena, ret, names[i], i < 2 ? proxy->url : proxy->excludes);
+struct strv plan_proxy_words(const struct plan *p)
+{
+	struct strmap variables = { 0 };
+	struct strv words = { 0 };
+
+	plan_proxy_variables(p, &variables);
+	for (size_t i = 0; i < variables.n; i++)
+		strv_add(p->arena, &words,
+			 arena_printf(p->arena, "%s=%s", variables.v[i].key, variables.v[i].value));
+	return words;
 }
 
 /* "http_proxy=..." "https_proxy=..." for one line of systemd's. */

@@ -49,7 +49,9 @@ int build_packages(struct plan *p, struct err *e)
 				  strv_join(p->arena, &names, " "));
 	struct task *t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
 
-	t->package = (struct task_package){ .family = d->family, .names = names };
+	t->package = (struct task_package){ .family = d->family,
+					    .names = names,
+					    .env = plan_proxy_words(p) };
 	return 0;
 }
 

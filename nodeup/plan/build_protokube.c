@@ -189,7 +189,7 @@ static int add_service(struct plan *p, struct err *e)
 	struct task *t;
 	int r;
 
-	plan_environment(p, &open, &secret);
+	plan_environment(p, &p->req->environment, &open, &secret);
 	plan_proxy_variables(p, n->proxy.is_secret ? &secret : &open);
 	if (is_archive(n->protokube.source) && !plan_image(p, &n->protokube, e))
 		return -EINVAL;

@@ -170,13 +170,13 @@ int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e)
 	return plan_file(p, manifest, 0644, text, e) ? 0 : -EINVAL;
 }
 
-void plan_environment(const struct plan *p, struct strmap *ret_open, struct strmap *ret_secret)
+void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
+		      struct strmap *ret_secret)
 {
 	static const char *const credentials[] = {
 		"S3_ACCESS_KEY_ID",      "S3_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
 		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
 	};
-	const struct strmap *env = &p->req->environment;
 
 	for (size_t i = 0; i < env->n; i++) {
 		/* a URL may carry a password */

@@ -51,12 +51,15 @@ void plan_proxy_env(const struct plan *p, struct pod *pod);
 int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e) must_check;
 /* The API server as seen from this node. */
 const char *plan_api_server(const struct plan *p);
-/* Split the request's environment: what may be shown in a unit, and what may not (credentials). */
-void plan_environment(const struct plan *p, struct strmap *ret_open, struct strmap *ret_secret);
+/* Split an environment of the request: what may be shown in a unit, and what may not (credentials). */
+void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
+		      struct strmap *ret_secret);
 /* One assignment of an Environment= line: '%' is a specifier there, '$' is nothing special. */
 const char *plan_assignment(struct arena *a, const char *key, const char *value);
 /* What the cluster's proxy is called in an environment; nothing is added without one. */
 void plan_proxy_variables(const struct plan *p, struct strmap *ret);
+/* The same as "NAME=value", for a program that is started. */
+struct strv plan_proxy_words(const struct plan *p);
 /* Whether the unit is told of the cluster's proxy, and the file that tells it when there is a login. */
 bool plan_is_proxied(const struct plan *p, const char *unit);
 extern const char plan_proxy_env_file[];

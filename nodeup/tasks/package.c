@@ -39,7 +39,7 @@ static const struct manager managers[] = {
 };
 /* clang-format on */
 
-static const char *const quiet_env[] = { "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C", NULL };
+static const char *const quiet_env[] = { "DEBIAN_FRONTEND=noninteractive", "LC_ALL=C" };
 
 static const struct manager *find_manager(enum package_family family, int root_fd)
 {
@@ -83,19 +83,26 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	return task_differs(diff, "not installed: %s", strv_join(a, &s.missing, " "));
 }
 
-static int run(struct task_ctx *ctx, const char *const *argv, struct err *e)
+static int run(const struct task *t, struct task_ctx *ctx, const char *const *argv, struct err *e)
 {
+	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
-	const struct proc_req req = {
+	struct proc_req req = {
 		.argv = argv,
-		.extra_env = quiet_env,
 		.stdin_fd = -1,
 		.timeout_ns = task_time_left(ctx, INSTALL_NS),
 	};
-	int r = proc_run(&req, &out, e);
-	autoarena struct arena *a = arena_new_empty();
-	struct strv lines = strv_split(a, buf_str(&out), '\n');
+	struct strv env = { 0 }, lines;
+	int r;
 
+	for (size_t i = 0; i < ARRAY_LEN(quiet_env); i++)
+		strv_add(a, &env, quiet_env[i]);
+	for (size_t i = 0; i < t->package.env.n; i++)
+		strv_add(a, &env, t->package.env.v[i]);
+	strv_add(a, &env, NULL);
+	req.extra_env = env.v;
+	r = proc_run(&req, &out, e);
+	lines = strv_split(a, buf_str(&out), '\n');
 	for (size_t i = 0; r < 0 && i < lines.n; i++)
 		if (str_has_prefix(lines.v[i], "E: ") || str_has_prefix(lines.v[i], "Error: ") ||
 		    str_has_prefix(lines.v[i], "dpkg: "))
@@ -103,9 +110,10 @@ static int run(struct task_ctx *ctx, const char *const *argv, struct err *e)
 	return r;
 }
 
-static int run_with(struct task_ctx *ctx, struct arena *a, const char *const *args,
+static int run_with(const struct task *t, struct task_ctx *ctx, const char *const *args,
 		    const struct strv *rest, struct err *e)
 {
+	autoarena struct arena *a = arena_new_empty();
 	struct strv argv = { 0 };
 
 	for (; *args; args++)
@@ -113,7 +121,7 @@ static int run_with(struct task_ctx *ctx, struct arena *a, const char *const *ar
 	for (size_t i = 0; i < rest->n; i++)
 		strv_add(a, &argv, rest->v[i]);
 	strv_add(a, &argv, NULL);
-	return run(ctx, argv.v, e);
+	return run(t, ctx, argv.v, e);
 }
 
 /* The manager is given what was verified, not what stands at its path by then. */
@@ -128,7 +136,7 @@ static int install_file(const struct task *t, struct task_ctx *ctx, const struct
 	if (r < 0)
 		return r;
 	strv_add(a, &path, arena_printf(a, "/proc/%d/fd/%d", getpid(), fd));
-	return run_with(ctx, a, m->install_file, &path, e);
+	return run_with(t, ctx, m->install_file, &path, e);
 }
 
 static int install(const struct task *t, struct task_ctx *ctx, const struct manager *m,
@@ -142,15 +150,15 @@ static int install(const struct task *t, struct task_ctx *ctx, const struct mana
 
 	r = package_db_look(&t->package, ctx, a, &s, e);
 	if (r >= 0 && s.interrupted)
-		r = run(ctx, finish, e);
+		r = run(t, ctx, finish, e);
 	if (r < 0)
 		return r;
 	if (t->package.source)
 		return install_file(t, ctx, m, e);
 	/* lists that cannot be had anew may still be good enough */
-	if (m->refresh[0] && run(ctx, m->refresh, &stale) < 0)
+	if (m->refresh[0] && run(t, ctx, m->refresh, &stale) < 0)
 		stale.kind = ERR_SYSTEM;
-	r = run_with(ctx, a, m->install, &s.missing, e);
+	r = run_with(t, ctx, m->install, &s.missing, e);
 	if (r < 0 && stale.kind)
 		err_note(e, "before", "%s", stale.msg);
 	return r;

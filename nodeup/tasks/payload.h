@@ -75,6 +75,7 @@ struct task_package {
 	enum package_family family;
 	struct strv names;
 	const struct asset *source; /* the one package as a file; NULL: from the repositories */
+	struct strv env;            /* "http_proxy=..." for the manager: may hold a password */
 };
 
 struct task_image {

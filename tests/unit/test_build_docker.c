@@ -475,6 +475,12 @@ static void images_of_today_bring_their_programs(void **state)
 	strv_add(a, &h->w.node.packages, "socat");
 	p = seed_plan(a, &h->req);
 	assert_int_equal(plan_get(&p, TASK_PACKAGE, "socat")->package.family, PACKAGE_DEB);
+	assert_int_equal(plan_get(&p, TASK_PACKAGE, "socat")->package.env.n, 0);
+	h->w.node.proxy = (struct node_proxy){ .url = "http://proxy:3128", .excludes = "x" };
+	p = seed_plan(a, &h->req);
+	assert_true(strv_has(&plan_get(&p, TASK_PACKAGE, "socat")->package.env,
+			     "https_proxy=http://proxy:3128"));
+	h->w.node.proxy = (struct node_proxy){ 0 };
 	h->w.facts.distribution = "flatcar";
 	assert_true(plan_build(a, &h->req, &p, &e) < 0);
 	assert_string_equal(e.msg, "packages: socat: this distribution installs none");

@@ -157,6 +157,33 @@ static void apt_four_ways(void **state)
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
 }
 
+/* In its environment, where no other user sees a login: the files of the manager are for everybody. */
+static void each_manager_is_told_of_the_proxy(void **state)
+{
+	static const char telling[] =
+		"#!/bin/sh\necho \"$http_proxy $no_proxy\" >>$SCRATCH/called\n";
+	static const struct {
+		enum package_family family;
+		const char *program;
+	} rows[] = { { PACKAGE_DEB, "apt-get" }, { PACKAGE_RPM, "yum" }, { PACKAGE_RPM, "dnf" } };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct task t = packages(w, rows[i].family, "socat");
+
+		strv_add(w->a, &t.package.env, "http_proxy=http://u:p@proxy:3128");
+		strv_add(w->a, &t.package.env, "no_proxy=10.0.0.0/8");
+		program(w, rows[i].program, telling);
+		scratch_write(&w->root, "/called", "");
+		must_apply(w, &t);
+		assert_true(str_has_suffix(called(w), "http://u:p@proxy:3128 10.0.0.0/8\n"));
+		t.package.env = (struct strv){ 0 };
+		scratch_write(&w->root, "/called", "");
+		must_apply(w, &t);
+		assert_null(strstr(called(w), "proxy"));
+	}
+}
+
 static void what_is_there_is_left_alone(void **state)
 {
 	struct world *w = *state;
@@ -315,6 +342,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(apt_four_ways),
+		WORLD_TEST(each_manager_is_told_of_the_proxy),
 		WORLD_TEST(what_is_there_is_left_alone),
 		WORLD_TEST(dpkg_killed_half_way_finishes_first),
 		WORLD_TEST(stale_lists_are_no_reason_to_give_up),
