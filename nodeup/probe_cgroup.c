@@ -10,6 +10,7 @@
 #include "nodeup/base/proc.h"
 
 static const char daemon_json[] = "/etc/docker/daemon.json";
+static const char containerd_toml[] = "/etc/containerd/config.toml";
 static const char option[] = "native.cgroupdriver=";
 
 #define ASK_NS (10 * DUR_SEC)
@@ -57,6 +58,29 @@ static const char *driver_of_file(struct arena *a, int root_fd)
 		if (options->items[i].value->kind == TREE_SCALAR &&
 		    driver_in(a, options->items[i].value->scalar))
 			return driver_in(a, options->items[i].value->scalar);
+	return NULL;
+}
+
+/* containerd: `SystemdCgroup = true` of runc's options, or `systemd_cgroup = true` of before 1.3. */
+static const char *driver_of_containerd(struct arena *a, int root_fd)
+{
+	static const char *const keys[] = { "SystemdCgroup", "systemd_cgroup" };
+	autobuf struct buf b = BUF_INIT(FILE_MAX);
+	struct strv lines;
+	struct err ignored;
+
+	if (io_read(root_fd, containerd_toml, &b, &ignored) < 0)
+		return NULL;
+	lines = strv_split(a, buf_str(&b), '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *line = str_trim(a, lines.v[i]), *eq = strchr(line, '=');
+
+		for (size_t k = 0; eq && k < ARRAY_LEN(keys); k++)
+			if (str_eq(keys[k],
+				   str_trim(a, arena_strn(a, line, (size_t)(eq - line)))) &&
+			    str_has_prefix(str_trim(a, eq + 1), "true"))
+				return "systemd";
+	}
 	return NULL;
 }
 
@@ -130,8 +154,10 @@ void probe_cgroup(struct arena *a, int root_fd, const char *command, struct plan
 	r->version = version_of_dpkg(a, root_fd, is_docker ? dockers : containerds);
 	if (!r->version)
 		r->version = version_said(a, is_docker ? "dockerd" : "containerd");
-	if (!is_docker)
+	if (!is_docker) {
+		r->cgroup_driver = driver_of_containerd(a, root_fd);
 		return;
+	}
 	r->cgroup_driver = driver_in(a, command);
 	if (!r->cgroup_driver)
 		r->cgroup_driver = driver_of_file(a, root_fd);

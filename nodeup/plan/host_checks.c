@@ -35,10 +35,20 @@ static bool needs_cgroup_v1(const struct plan *p)
 }
 
 /* kubelet of these versions takes cgroupfs unless it is told, and kops 1.8 has no key to tell it */
-static bool has_other_driver(const struct plan *p)
+static bool has_other_driver(const struct plan *p, const char *unit)
 {
-	return str_eq(p->req->runtime.unit, docker_unit) &&
+	return str_eq(p->req->runtime.unit, unit) &&
 	       str_eq(p->req->runtime.cgroup_driver, "systemd");
+}
+
+static bool has_docker_by_systemd(const struct plan *p)
+{
+	return has_other_driver(p, docker_unit);
+}
+
+static bool has_containerd_by_systemd(const struct plan *p)
+{
+	return has_other_driver(p, containerd_unit);
 }
 
 static bool has_docker_too_old(const struct plan *p)
@@ -72,8 +82,10 @@ static const struct {
 } checks[] = {
 	{ needs_cgroup_v1, "this host has cgroup v2",
 	  "cgroup v1, or Kubernetes 1.19: boot with systemd.unified_cgroup_hierarchy=0" },
-	{ has_other_driver, "docker puts containers into systemd's cgroups, kubelet does not",
+	{ has_docker_by_systemd, "docker puts containers into systemd's cgroups, kubelet does not",
 	  "native.cgroupdriver=cgroupfs in docker's options" },
+	{ has_containerd_by_systemd, "containerd puts containers into systemd's cgroups, kubelet does not",
+	  "SystemdCgroup = false in /etc/containerd/config.toml" },
 	{ has_docker_too_old, "this docker's API is older than kubelet's", "docker 1.11 or later" },
 	{ has_docker_too_new, "this docker refuses an API as old as kubelet's", "docker 28 or earlier" },
 	{ has_containerd_too_old, "this containerd has no CRI", "containerd 1.1 or later" },

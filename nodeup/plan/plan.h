@@ -21,7 +21,7 @@ struct plan_runtime {
 	const char *exec_start;
 	bool is_late;              /* a drop-in behind 10-kops.conf has a say in that */
 	int cgroup;                /* version of the host's cgroups; 0 unknown */
-	const char *cgroup_driver; /* that docker is told to use; NULL: its default */
+	const char *cgroup_driver; /* that it is told to use; NULL: its default */
 };
 
 /* The member of an etcd cluster that this master has a volume of. */

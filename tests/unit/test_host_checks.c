@@ -55,6 +55,9 @@ static void pairs(void **state)
 		  { .unit = containerd, .version = "2.0.1" },
 		  "this containerd refuses a CRI as old as kubelet's" },
 		{ 10, { .unit = containerd, .version = "nonsense" }, NULL },
+		{ 10,
+		  { .unit = containerd, .cgroup_driver = "systemd" },
+		  "containerd puts containers into systemd's cgroups, kubelet does not" },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	struct err e = { 0 };
@@ -105,6 +108,15 @@ static void versions_and_drivers_are_found(void **state)
 	assert_string_equal(probe(a, &s, docker, NULL).cgroup_driver, "cgroupfs");
 	scratch_write(&s, "/etc/docker/daemon.json", "{\"exec-opts\": 1");
 	assert_null(probe(a, &s, docker, NULL).cgroup_driver);
+	assert_null(probe(a, &s, containerd, NULL).cgroup_driver);
+	scratch_write(&s, "/etc/containerd/config.toml",
+		      "[x]\n  # SystemdCgroup = true\nSystemdCgroup = false\n");
+	assert_null(probe(a, &s, containerd, NULL).cgroup_driver);
+	scratch_write(&s, "/etc/containerd/config.toml",
+		      "[x]\n            SystemdCgroup=true # yes\n");
+	assert_string_equal(probe(a, &s, containerd, NULL).cgroup_driver, "systemd");
+	scratch_write(&s, "/etc/containerd/config.toml", "systemd_cgroup = true");
+	assert_string_equal(probe(a, &s, containerd, NULL).cgroup_driver, "systemd");
 	scratch_done(&s);
 }
 
