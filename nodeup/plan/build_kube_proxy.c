@@ -45,7 +45,7 @@ int build_kube_proxy(struct plan *p, struct err *e)
 	pod_host_path(a, pod, "ssl-certs-hosts", "/usr/share/ca-certificates", "/etc/ssl/certs",
 		      true);
 	/* protokube writes the names it hears there */
-	if (plan_uses_gossip(p))
+	if (plan_is_gossip_cluster(p))
 		pod_host_path(a, pod, "etchosts", "/etc/hosts", NULL, true);
 	r = plan_kubeconfig(p, kubeconfig, "kube-proxy", e);
 	return r < 0 ? r : plan_static_pod(p, pod, e);

@@ -189,9 +189,21 @@ void plan_environment(const struct plan *p, const struct strmap *env, struct str
 	}
 }
 
+/* source: kops 1.8.1 pkg/dns/gossip.go IsGossipHostname */
+static bool is_gossip_name(const char *name)
+{
+	return str_has_suffix(name, ".k8s.local") || str_has_suffix(name, ".k8s.local.") ||
+	       strcmp(name, "k8s.local") == 0;
+}
+
 bool plan_uses_gossip(const struct plan *p)
 {
-	return str_has_suffix(p->req->node->master_internal_name, ".k8s.local");
+	return is_gossip_name(p->req->node->master_internal_name);
+}
+
+bool plan_is_gossip_cluster(const struct plan *p)
+{
+	return is_gossip_name(p->req->node->cluster_name);
 }
 
 const char *plan_assignment(struct arena *a, const char *key, const char *value)

@@ -65,3 +65,5 @@ bool plan_is_proxied(const struct plan *p, const char *unit);
 extern const char plan_proxy_env_file[];
 /* Whether names are spread by gossip (".k8s.local") instead of DNS. */
 bool plan_uses_gossip(const struct plan *p);
+/* The same of the cluster's own name, by which kube-proxy is told. */
+bool plan_is_gossip_cluster(const struct plan *p);

@@ -308,6 +308,15 @@ static void nothing_runs_before_it_may(void **state)
 	mounts = plan_get(&p, TASK_UNIT, "kubernetes-mounts.service");
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		assert_true(waits_for(plan_get(&p, TASK_UNIT, users[i]), mounts));
+	/* what etcd is told of lies where this host can be written to */
+	h.w.node.etcd_tls = true;
+	p = seed_plan(a, &h.req);
+	assert_true(has_text(&p, SYSTEM "protokube.service",
+			     " --peer-ca=/etc/srv/kubernetes/ca.crt "
+			     "--peer-cert=/etc/srv/kubernetes/etcd.pem "
+			     "--peer-key=/etc/srv/kubernetes/etcd-key.pem "
+			     "--tls-ca=/etc/srv/kubernetes/ca.crt "));
+	mounts = plan_get(&p, TASK_UNIT, "kubernetes-mounts.service");
 	tar = plan_get(&p, TASK_INSTALL, arena_printf(a, "%s/mounter.tar", home));
 	assert_true(waits_for(mounts, tar));
 	assert_string_equal(tar->install.sources[0]->urls.v[0],

@@ -105,6 +105,56 @@ static void tokens_are_sorted(void **state)
 	assert_file(&p, "/root/.docker/config.json", 0600, "{}");
 }
 
+/* kops gives the flag for whatever is set. */
+static void a_policy_that_is_not_wanted_has_no_flag(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, true);
+	const struct plan_req req = seed_request(&w);
+	static const char path[] = "/etc/kubernetes/manifests/kube-scheduler.manifest";
+	struct plan p;
+
+	(void)state;
+	w.node.kube_scheduler.use_policy_config_map = (struct opt_bool){ true, true };
+	p = seed_plan(a, &req);
+	assert_non_null(strstr(file(&p, path)->content, "--policy-configmap=scheduler-policy"));
+	w.node.kube_scheduler.use_policy_config_map.v = false;
+	p = seed_plan(a, &req);
+	assert_null(strstr(file(&p, path)->content, "policy-configmap"));
+}
+
+/* By which name a kube-proxy, and by which a protokube, knows it. */
+static void gossip_is_told_by_names(void **state)
+{
+	static const char path[] = "/etc/kubernetes/manifests/kube-proxy.manifest";
+	static const struct {
+		const char *cluster, *internal;
+		bool hosts, protokube;
+	} rows[] = {
+		{ "a.example", "api.internal.a.example", false, false },
+		{ "a.k8s.local", "api.internal.a.k8s.local.", true, true },
+		{ "a.k8s.local", "elb.example", true, false },
+		{ "k8s.local", "api.internal.k8s.local", true, true },
+		{ "ak8s.local", "api.internal.ak8s.local", false, false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w = seed_world(a, false);
+		const struct plan_req req = seed_request(&w);
+		struct plan p;
+
+		w.node.cluster_name = rows[i].cluster;
+		w.node.master_internal_name = rows[i].internal;
+		p = seed_plan(a, &req);
+		assert_int_equal(strstr(file(&p, path)->content, "path: /etc/hosts") != NULL,
+				 rows[i].hosts);
+		assert_int_equal(plan_look(&p, TASK_UNIT, "protokube.service") != NULL,
+				 rows[i].protokube);
+	}
+}
+
 static void credentials_stay_out_of_units(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -337,6 +387,8 @@ int main(void)
 		cmocka_unit_test(a_worker_lacks_what_is_the_masters),
 		cmocka_unit_test(secrets_are_kept),
 		cmocka_unit_test(tokens_are_sorted),
+		cmocka_unit_test(a_policy_that_is_not_wanted_has_no_flag),
+		cmocka_unit_test(gossip_is_told_by_names),
 		cmocka_unit_test(credentials_stay_out_of_units),
 		cmocka_unit_test(our_unit_needs_no_documents),
 		cmocka_unit_test(our_unit_is_no_part_of_a_node),
