@@ -285,7 +285,7 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 		return 0;
 	}
 	if (r < 0 && (why.kind == ERR_NET || why.kind == ERR_BUSY)) {
-		if (may_come_later(c, &why)) {
+		if (soon != last && may_come_later(c, &why)) {
 			leave(c, plan, &why);
 			return 0;
 		}

@@ -313,7 +313,7 @@ static int converge_with_retries(struct apply *ap, int64_t retries, struct err *
 		r = converge_once(ap, left, e);
 		ap->volumes_later = false;
 		/* all else is done: now for the volumes */
-		if (r < 0 && ap->volumes_left && err_is_transient(e))
+		if (r < 0 && ap->volumes_left && err_is_transient(e) && !deadline_near(ap, 0))
 			r = converge_once(ap, left, e);
 		if (r >= 0 || !runs_again(ap, left, e))
 			return r;

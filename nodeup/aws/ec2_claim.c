@@ -160,7 +160,7 @@ static int wait_more(struct claim *c, const char *why, int errnum, struct err *e
 		return 0;
 	}
 	/* a question that the deadline has cut off says less than what it was asked for */
-	if (c->waited.kind && (!last || last->errnum == ETIMEDOUT)) {
+	if (c->waited.kind && (!last || last->kind == ERR_NET)) {
 		*e = c->waited;
 		return err_code(e);
 	}
@@ -210,16 +210,16 @@ static void may_be_ours(struct claim *c, const char *id)
 	note(c->req->own->arena, &c->req->own->ids, id);
 }
 
-/* We, if that is what we did before, or a run before this one; EC2 will say who. As long as it does not,
- * no other volume is taken in its place. */
+/* We, if that is what we did before, or a request that was sent twice; EC2 will say who. As long as it
+ * does not, no other volume is taken in its place. */
 static void somebody_has(struct claim *c, const char *id)
 {
-	if (++c->busy <= BELIEVED) {
-		note(c->arena, &c->view.doubt, id);
+	may_be_ours(c, id);
+	if (++c->busy <= BELIEVED)
 		return;
-	}
 	c->busy = 0;
 	forget(&c->view.doubt, id);
+	forget(&c->req->own->ids, id);
 	note(c->arena, &c->view.lost, id);
 }
 

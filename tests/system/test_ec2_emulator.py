@@ -74,7 +74,7 @@ class Emulator:
         self.process.wait(10)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def emulator(tmp_path_factory):
     e = Emulator(tmp_path_factory.mktemp("moto-ec2"))
     yield e

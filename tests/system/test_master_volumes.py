@@ -29,7 +29,7 @@ MIB = 1 << 20
 
 
 def volume(etcd, tag, tags=None, **more):
-    return {"zone": ZONE, "tags": {**(LEGACY if tags is None else tags), f"k8s.io/etcd/{etcd}": tag}, **more}
+    return {**{"zone": ZONE, "tags": {**(LEGACY if tags is None else tags), f"k8s.io/etcd/{etcd}": tag}}, **more}
 
 
 class Cloud:
@@ -61,7 +61,8 @@ class Cloud:
     def settle(self):
         self.ask("/__put", {"volumes": self.volumes, "instances": {
             ME: {"zone": ZONE, "ip": "10.0.0.7", "tags": self.tags},
-            "i-0other": {"zone": ZONE, "ip": "10.0.0.8", "tags": {}}}})
+            "i-0other": {"zone": ZONE, "ip": "10.0.0.8", "tags": {}},
+            "i-0third": {"zone": ZONE, "ip": "10.0.0.9", "tags": {}}}})
 
     def fault(self, action, **how):
         self.ask("/__fault?" + urllib.parse.urlencode({"action": action, **how}))
@@ -375,14 +376,43 @@ def test_disks_without_serial_numbers(node, cloud, loops):
     given_back(result, MAIN, EVENTS)
 
 
-def test_ec2_is_silent_at_a_later_start(node, cloud, loops):
-    """The disks are here by their serial numbers, and the last run was told what they are."""
+def add_formatted(node, loops):
+    """The disks of a master that ran before."""
     for name in (MAIN, EVENTS):
         device = loops()
         subprocess.run(["mkfs.ext4", "-q", device], check=True)
         node.add_disk(name, device)
     (node.root / "usr/sbin").mkdir(parents=True, exist_ok=True)
     (node.root / "usr/sbin/mkfs.ext4").touch(0o755)
+
+
+def test_addresses_of_the_members(node, cloud, loops):
+    """Names of all members, with the address of whoever has the volume; what was in the file stays."""
+    add_formatted(node, loops)
+    hosts = node.root / "etc/hosts"
+    hosts.parent.mkdir(exist_ok=True)
+    hosts.write_text("127.0.0.1 localhost\n")
+    number = hosts.stat().st_ino
+    for etcd in ("main", "events"):
+        mine = MAIN if etcd == "main" else EVENTS
+        cloud.volumes[mine] = volume(etcd, "a/a,b,c")
+        for member, instance in (("b", "i-0other"), ("c", "i-0third")):
+            cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", TODAY, zone="us-west-2" + member,
+                                                      instance=instance, device="/dev/xvdu")
+    cloud.tags[f"kubernetes.io/cluster/{CLUSTER}"] = "owned"
+    result = node.run("apply", "--deadline=60s")
+    assert result.code == SYSTEM, result
+    assert hosts.read_text() == (
+        "127.0.0.1 localhost\n# etcd members, written by nodeup: lines of yours go elsewhere\n" + "".join(
+            f"{address}\t{name}-{member}.internal.{CLUSTER}\n"
+            for name in ("etcd", "etcd-events")
+            for member, address in (("a", "10.0.0.7"), ("b", "10.0.0.8"), ("c", "10.0.0.9"))) + "# end of etcd members\n")
+    assert hosts.stat().st_ino == number
+
+
+def test_ec2_is_silent_at_a_later_start(node, cloud, loops):
+    """The disks are here by their serial numbers, and the last run was told what they are."""
+    add_formatted(node, loops)
     record = node.root / "var/lib/nodeup/claims.json"
     first = node.run("apply", "--deadline=30s")
     assert first.code == SYSTEM, first
