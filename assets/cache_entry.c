@@ -65,16 +65,20 @@ static bool is_ours(const struct cache *c, const char *name, int fd)
 	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }
 
-/* The partial file of this name, locked; < 0 when another has it or it cannot be had. */
-static int open_partial(struct cache *c, const char *name)
+/* The partial file of this name, locked; -EWOULDBLOCK when another has it, < 0 when it cannot be had. */
+static int open_partial(struct cache *c, const char *name, struct cache_writer *other)
 {
 	for (int i = 0; i < TRIES; i++) {
 		autoclose int fd = openat(c->dir_fd, name,
 					  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
 					  0600);
 
-		if (fd >= 0 && cache_try_lock(fd) < 0)
-			return -EBUSY;
+		int locked = fd >= 0 ? cache_try_lock(fd) : 0;
+
+		if (locked == -EWOULDBLOCK && other)
+			*other = cache_writer_of(fd);
+		if (locked < 0)
+			return locked;
 		if (fd >= 0 && is_ours(c, name, fd))
 			return TAKE_FD(fd);
 		/* published or swept between opening and locking; or a link, which is none of ours */
@@ -86,13 +90,16 @@ static int open_partial(struct cache *c, const char *name)
 	return -EBUSY;
 }
 
-int cache_resume(struct cache *c, const struct digest *d, struct cache_entry **ret, struct err *e)
+int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
+		 struct cache_entry **ret, struct err *e)
 {
 	char name[CACHE_NAME_MAX];
 	struct cache_entry *en;
 	int fd, r = 0;
 
-	fd = c->writable ? open_partial(c, cache_side_name("partial", d, name)) : -EROFS;
+	fd = c->writable ? open_partial(c, cache_side_name("partial", d, name), other) : -EROFS;
+	if (fd == -EWOULDBLOCK && other)
+		return err_fail(e, ERR_BUSY, EBUSY, "another process writes '%s/%s'", c->dir, name);
 	if (fd < 0)
 		return cache_begin(c, d, ret, e);
 	en = new_entry(c, d, name, fd);

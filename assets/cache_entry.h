@@ -2,14 +2,15 @@
  * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order, and what that is in
  * DIR/partial/<algo>-<hex>.from (cache_map.h). Neither is trusted: bytes are hashed by reading them
  * back in order, the hash at the end decides, and what was put together wrongly is dropped. A byte
- * that is there is never written again. The file is flock'ed by who writes it; who comes second gets
- * a file of its own in tmp/, which is not kept. An entry of cache_begin is never kept either.
+ * that is there is never written again. The file is flock'ed by who writes it; who comes second is told
+ * so, or gets a file of its own in tmp/, which is not kept. An entry of cache_begin is never kept either.
  * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
  * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
  * a time, but for cache_follow: one other thread, behind what was stored before it was told so. */
 #pragma once
 
 #include "assets/cache.h"
+#include "assets/cache_writer.h"
 #include "assets/spans.h"
 #include "assets/url.h"
 
@@ -26,9 +27,10 @@ struct cache_origin {
 	struct cache_mark marks[CACHE_MARKS]; /* url "" where there are fewer */
 };
 
-/* Begin an entry with what is left of it from before. */
-int cache_resume(struct cache *c, const struct digest *d, struct cache_entry **ret,
-		 struct err *e) must_check;
+/* Begin an entry with what is left of it from before. Where another writes it: -EBUSY, and who; with
+ * `other` NULL an entry beside it, which is not kept. */
+int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
+		 struct cache_entry **ret, struct err *e) must_check;
 /* Which bytes it has, and of what; valid until the next call that changes it. */
 const struct spans *cache_spans(const struct cache_entry *en);
 const struct cache_origin *cache_origin_of(const struct cache_entry *en);

@@ -1,13 +1,20 @@
 #include "assets/fetch.h"
 
 #include <stdlib.h>
+#include "assets/fetch_begin.h"
 #include "assets/fetch_move.h"
 #include "assets/fetch_queue.h"
 #include "assets/fetch_run.h"
 #include "assets/fetch_wait.h"
 #include "nodeup/base/dur.h"
 
-enum { CONNECTIONS = 16, JOB_CONNECTIONS = 8, MIRROR_CONNECTIONS = 6, PATIENCE_S = 3 };
+enum {
+	CONNECTIONS = 16,
+	JOB_CONNECTIONS = 8,
+	MIRROR_CONNECTIONS = 6,
+	PATIENCE_S = 3,
+	STUCK_S = 60
+};
 
 static const uint64_t range_bytes = UINT64_C(8) << 20;
 
@@ -34,6 +41,8 @@ void fetch_tune(struct fetcher *f, const struct fetch_opts *opts)
 		f->opts.mirror_connections = MIRROR_CONNECTIONS;
 	if (!f->opts.patience_ns)
 		f->opts.patience_ns = PATIENCE_S * DUR_SEC;
+	if (!f->opts.stuck_ns)
+		f->opts.stuck_ns = STUCK_S * DUR_SEC;
 }
 
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret, struct err *e)
@@ -93,7 +102,7 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 	fetch_job_want_tree(j, as);
 	if (j->state == FETCH_IDLE) {
 		fetch_job_add_mirrors(j, as);
-		fetch_run_begin(j);
+		fetch_begin(j);
 	} else {
 		j->news = true; /* the mirrors are who moves it's to touch */
 	}
@@ -150,6 +159,19 @@ void fetch_cancel(struct fetcher *f, const struct asset *as)
 	unlock(f);
 }
 
+static void note_other(const struct fetch_job *j, struct fetch_status *ret)
+{
+	const struct cache_writer *w = &j->held;
+
+	if (!j->held_since_ns)
+		return;
+	ret->since_ns = j->held_since_ns;
+	if (w->pid)
+		(void)snprintf(ret->other, sizeof(ret->other), "process %d (%s)", w->pid, w->name);
+	else
+		(void)snprintf(ret->other, sizeof(ret->other), "another process");
+}
+
 bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret)
 {
 	struct fetch_job *j;
@@ -167,6 +189,7 @@ bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status
 		};
 		(void)snprintf(ret->url, sizeof(ret->url), "%s", m ? m->public : "");
 		(void)snprintf(ret->last_error, sizeof(ret->last_error), "%s", j->last_error);
+		note_other(j, ret);
 	}
 	unlock(f);
 	return j;

@@ -27,6 +27,7 @@ struct fetch_opts {
 	size_t job_connections;    /* of one asset, 8 */
 	size_t mirror_connections; /* of one asset with one mirror, 6 */
 	int64_t patience_ns;       /* with a slow mirror before another helps, 3 s */
+	int64_t stuck_ns;          /* with another process that gets no byte, 60 s */
 };
 
 struct fetch_status {
@@ -35,6 +36,8 @@ struct fetch_status {
 	char url[256];        /* current or last mirror, public form */
 	char last_error[256]; /* of any mirror; "" none */
 	int64_t next_try_ns;  /* monotonic; 0 while moving */
+	char other[64];       /* another process that fetches it, and is waited for; "" none */
+	int64_t since_ns;     /* so long, monotonic */
 };
 
 /* `done` gets 0, or < 0 with the error. */

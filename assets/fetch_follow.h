@@ -15,5 +15,6 @@ void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
 /* Do with the entry, if there is one, what j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);
-/* Tell what the cache has of it: follow_err ENOENT nothing, then the entry is there to go on with. */
+/* Tell what the cache has of it: follow_err ENOENT nothing, then the entry is there to go on with; EBUSY
+ * that another process has it, then `found` is who. */
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done);

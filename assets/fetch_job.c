@@ -73,6 +73,8 @@ void fetch_job_restart(struct fetch_job *j)
 	j->total = -1;
 	j->next_try_ns = 0;
 	j->restarts = 0;
+	j->held_since_ns = j->held_moved_ns = 0;
+	j->beside = false;
 	begin_round(j);
 }
 

@@ -38,6 +38,7 @@ enum fetch_state {
 	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
 	FETCH_QUEUED, /* its turn has not come: it holds nothing */
 	FETCH_LOOKUP, /* a worker asks the cache */
+	FETCH_HELD,   /* another process fetches it: looked up again soon */
 	FETCH_MOVING  /* the net thread's: parts, timer, follower */
 };
 
@@ -110,6 +111,9 @@ struct fetch_job {
 	bool whole;          /* wrong bytes came: nothing is put together any more in this run */
 	struct err last_err; /* of a mirror */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
+	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */
+	int64_t held_since_ns, held_moved_ns; /* waiting, and when it was seen to get on */
+	bool beside;                          /* it does not get on: fetch it beside */
 
 	/* the net thread's, but while `following`: then the entry is a worker's to read */
 	struct cache_entry *entry;
@@ -120,12 +124,13 @@ struct fetch_job {
 	uint64_t timer_id;     /* the next round's; 0 none */
 	uint64_t follow_end;   /* what the follower may read */
 	void (*followed)(void *arg, int r);
-	struct err follow_err; /* what a worker's errand ended with */
-	int64_t eof;           /* where a stream of unknown length ended, or -1 */
-	bool starved;          /* waits for a connection */
-	bool mixed;            /* the entry's bytes are of several answers */
-	size_t source;         /* the mirror of the last answer */
-	bool stale;            /* a mirror has another object than those before */
+	struct err follow_err;     /* what a worker's errand ended with */
+	struct cache_writer found; /* by a look-up */
+	int64_t eof;               /* where a stream of unknown length ended, or -1 */
+	bool starved;              /* waits for a connection */
+	bool mixed;                /* the entry's bytes are of several answers */
+	size_t source;             /* the mirror of the last answer */
+	bool stale;                /* a mirror has another object than those before */
 	unsigned int restarts;
 	enum fetch_settle settle;
 	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */

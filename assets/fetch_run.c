@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 #include <sys/random.h>
+#include "assets/fetch_begin.h"
 #include "assets/fetch_blame.h"
+#include "assets/fetch_end.h"
 #include "assets/fetch_follow.h"
 #include "assets/fetch_move.h"
-#include "assets/fetch_queue.h"
 #include "assets/fetch_wait.h"
 #include "nodeup/base/dur.h"
 
@@ -19,103 +20,6 @@ static void lock(struct fetcher *f)
 static void unlock(struct fetcher *f)
 {
 	(void)pthread_mutex_unlock(&f->lock);
-}
-
-static void on_looked_up(void *arg, int r);
-
-/* The lock is held. */
-static void look_up(struct fetch_job *j)
-{
-	j->state = FETCH_LOOKUP;
-	fetch_follow_look_up(j, on_looked_up);
-}
-
-/* The end: nothing moves, and there is no entry any more. */
-
-/* The lock is held, and released. */
-static void finish_locked(struct fetch_job *j, int r, const struct err *e)
-{
-	struct fetcher *f = j->fetcher;
-	struct fetch_waiter *waiters = fetch_wait_take(j, true);
-	struct fetch_job *next = fetch_queue_leave(f);
-
-	j->state = FETCH_IDLE;
-	j->next_try_ns = 0;
-	if (next)
-		look_up(next);
-	unlock(f);
-	fetch_wait_tell(waiters, r, e);
-	fetch_move_over(f);
-}
-
-static void finish(struct fetch_job *j, int r, const struct err *e)
-{
-	lock(j->fetcher);
-	finish_locked(j, r, e);
-}
-
-static void on_settled(void *arg, int r)
-{
-	struct fetch_job *j = arg;
-	void (*then)(struct fetch_job * j) = j->then;
-
-	(void)r; /* of the timer; what became of the entry is in follow_err */
-	j->following = j->exclusive = false;
-	j->then = NULL;
-	lock(j->fetcher);
-	j->bytes = 0;
-	unlock(j->fetcher);
-	j->mixed = false;
-	j->source = SIZE_MAX;
-	j->eof = -1;
-	for (size_t i = 0; i < j->nmirrors; i++)
-		j->mirrors[i].gave = false;
-	if (j->follow_err.kind != ERR_NONE)
-		finish(j, err_code(&j->follow_err), &j->follow_err);
-	else
-		then(j);
-}
-
-/* Stop what moves; once nothing does, settle the entry and go on with `then`. The first one wins. */
-static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(struct fetch_job *j))
-{
-	if (j->then)
-		return;
-	j->settle = settle;
-	j->then = then;
-	fetch_move_stop(j);
-	if (j->timer_id)
-		http_cancel(j->fetcher->http, j->timer_id);
-}
-
-/* Nobody wanted it a moment ago. Whoever comes now is in time, until the same lock is released in
- * which the job becomes idle. */
-static void give_up(struct fetch_job *j)
-{
-	struct err e;
-
-	(void)err_fail(&e, ERR_NET, ECANCELED, "cancelled");
-	lock(j->fetcher);
-	if (!fetch_wait_is_wanted(j)) {
-		finish_locked(j, -ECANCELED, &e);
-		return;
-	}
-	fetch_job_restart(j);
-	look_up(j);
-	unlock(j->fetcher);
-}
-
-static void say_end(struct fetch_job *j)
-{
-	finish(j, err_code(&j->end_err), &j->end_err);
-}
-
-/* The end, with an error. */
-static void fail(struct fetch_job *j, enum fetch_settle settle, const struct err *e)
-{
-	if (!j->then)
-		j->end_err = *e;
-	drain(j, settle, say_end);
 }
 
 /* Bytes that are of no use any more are gone, or were never there: go on. */
@@ -143,7 +47,7 @@ static void start_again(struct fetch_job *j)
 	j->stale = false;
 	if (++j->restarts > RESTARTS_MAX)
 		be_whole(j);
-	drain(j, j->whole ? FETCH_DROP : FETCH_EMPTY, go_on);
+	fetch_end_drain(j, j->whole ? FETCH_DROP : FETCH_EMPTY, go_on);
 }
 
 /* Rounds */
@@ -178,7 +82,7 @@ static void end_round(struct fetch_job *j)
 		(void)fetch_job_verdict(j, &e);
 	unlock(f);
 	if (delay < 0)
-		fail(j, FETCH_KEEP, &e);
+		fetch_end_fail(j, FETCH_KEEP, &e);
 	else
 		j->timer_id = http_after(f->http, delay, on_timer, j);
 }
@@ -208,7 +112,8 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 		fetch_blame_mirror(j, mirror, e, res);
 		break;
 	case FETCH_FATAL:
-		fail(j, FETCH_DROP, e); /* a disk that fails or is full has no place for parts */
+		fetch_end_fail(j, FETCH_DROP,
+			       e); /* a disk that fails or is full has no place for parts */
 		break;
 	case FETCH_CHANGED:
 		changed(j, mirror, e);
@@ -225,12 +130,12 @@ static bool prepare(struct fetch_job *j)
 	struct err e;
 
 	if (j->entry && j->whole && !j->parts && cache_spans(j->entry)->sum > 0) {
-		drain(j, FETCH_DROP, go_on);
+		fetch_end_drain(j, FETCH_DROP, go_on);
 		return false;
 	}
 	if (j->entry || cache_begin(j->fetcher->cache, &j->digest, &j->entry, &e) >= 0)
 		return true;
-	fail(j, FETCH_DROP, &e);
+	fetch_end_fail(j, FETCH_DROP, &e);
 	return false;
 }
 
@@ -258,7 +163,7 @@ static bool start_one(struct fetch_job *j)
 	if (!fetch_move_may_start(j))
 		return false;
 	if (!can_go_on(j, &want)) {
-		drain(j, FETCH_EMPTY, go_on);
+		fetch_end_drain(j, FETCH_EMPTY, go_on);
 		return false;
 	}
 	fetch_move_start(j, &want);
@@ -287,7 +192,7 @@ static void committed(struct fetch_job *j)
 		if (j->mirrors[i].gave)
 			fetch_hosts_note(&f->hosts, j->mirrors[i].url, FETCH_HOST_GOOD);
 	unlock(f);
-	finish(j, 0, NULL);
+	fetch_end(j, 0, NULL);
 }
 
 /* Of bytes of several answers nobody can say whose were wrong. */
@@ -299,7 +204,7 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 		j->whole = true;
 		fetch_blame_mirror(j, j->source, e, NULL);
 	}
-	drain(j, FETCH_DROP, go_on);
+	fetch_end_drain(j, FETCH_DROP, go_on);
 	fetch_run_step(j);
 }
 
@@ -315,7 +220,7 @@ static void on_committed(void *arg, int r)
 	else if (e.kind == ERR_INTEGRITY)
 		wrong_bytes(j, &e);
 	else
-		finish(j, err_code(&e), &e);
+		fetch_end(j, err_code(&e), &e);
 }
 
 static void on_followed(void *arg, int r)
@@ -325,7 +230,7 @@ static void on_followed(void *arg, int r)
 	(void)r;
 	j->following = j->exclusive = false;
 	if (j->follow_err.kind != ERR_NONE)
-		fail(j, FETCH_DROP, &j->follow_err);
+		fetch_end_fail(j, FETCH_DROP, &j->follow_err);
 	fetch_run_step(j);
 }
 
@@ -378,52 +283,15 @@ void fetch_run_step(struct fetch_job *j)
 	if (!moving || j->exclusive)
 		return;
 	if (!wanted)
-		drain(j, FETCH_KEEP, give_up);
+		fetch_end_drain(j, FETCH_KEEP, fetch_begin_again);
 	if (!j->then && fetch_parts_complete(j, &size))
 		complete(j, size);
 	else if (!j->then)
 		start_parts(j);
 	if (j->then && !j->parts && !j->following && !j->timer_id)
-		fetch_follow_settle(j, on_settled);
+		fetch_end_settle(j);
 	else
 		follow_on(j);
-}
-
-/* The beginning */
-
-/* Go on with what is here, which may be all that there is. */
-static void go_on_from_here(struct fetch_job *j)
-{
-	lock(j->fetcher);
-	j->state = FETCH_MOVING;
-	if (j->entry) {
-		j->bytes = (int64_t)cache_spans(j->entry)->sum;
-		j->total = cache_origin_of(j->entry)->total;
-	}
-	j->best = j->best_before = j->bytes;
-	unlock(j->fetcher);
-	j->mixed = j->bytes > 0;
-	j->source = SIZE_MAX;
-	j->eof = -1;
-	fetch_run_step(j);
-}
-
-/* On the net thread; offline on a worker. */
-static void on_looked_up(void *arg, int r)
-{
-	struct fetch_job *j = arg;
-	struct err e = j->follow_err;
-
-	(void)r; /* of the timer; the cache's answer is in follow_err */
-	j->following = j->exclusive = false;
-	if (e.kind == ERR_NONE)
-		finish(j, 0, NULL);
-	else if (e.errnum != ENOENT)
-		finish(j, err_code(&e), &e);
-	else if (j->fetcher->http)
-		go_on_from_here(j);
-	else
-		finish(j, err_fail(&e, ERR_NET, ENOENT, "offline, and not in the cache"), &e);
 }
 
 void fetch_run_init(struct fetcher *f)
@@ -431,12 +299,4 @@ void fetch_run_init(struct fetcher *f)
 	static const struct fetch_ops ops = { fetch_run_step, follow_on, on_ended };
 
 	f->ops = &ops;
-}
-
-void fetch_run_begin(struct fetch_job *j)
-{
-	fetch_job_restart(j);
-	j->fetcher->pending++;
-	if (fetch_queue_enter(j))
-		look_up(j);
 }

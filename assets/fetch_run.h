@@ -1,4 +1,4 @@
-/* fetch_run.h - what moves a job: parts, rounds, the follower, the end
+/* fetch_run.h - what moves a job: parts, rounds, the follower
  * One function looks at a job and does what is to be done; every callback ends in it. What has to wait
  * until nothing moves any more (a restart, the end) is put down as what to do `then`.
  * Owner: the fetcher. Errors: to the waiters. Threads: as said. */
@@ -8,7 +8,5 @@
 
 /* Be who is called back by what moves. */
 void fetch_run_init(struct fetcher *f);
-/* Begin a job that is idle; the fetcher's lock is held, on any thread. */
-void fetch_run_begin(struct fetch_job *j);
 /* Look at it. On the net thread. */
 void fetch_run_step(struct fetch_job *j);

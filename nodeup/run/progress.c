@@ -78,13 +78,17 @@ static char *time_left(struct arena *a, const struct fetch_status *st, double ra
 
 static bool is_waiting(const struct fetch_status *st, int64_t now_ns)
 {
-	return st->next_try_ns > now_ns;
+	return st->next_try_ns > now_ns || st->other[0];
 }
 
 char *progress_text(struct arena *a, const struct fetch_status *st, double rate, int64_t now_ns)
 {
 	char *text;
 
+	if (st->other[0])
+		return arena_printf(a, "%s fetches it, %.1f MB so far; waiting for it for %s",
+				    st->other, (double)st->bytes / 1e6,
+				    dur_human(a, now_ns - st->since_ns));
 	if (st->attempt == 0)
 		return arena_str(a, "being looked for in the cache");
 	if (is_waiting(st, now_ns))
@@ -211,7 +215,7 @@ static void say(struct progress *p, const struct run_outcome *o, int64_t now)
 	if (first)
 		s->said_ns = now; /* what is soon done needs no line */
 	/* of the first attempt there is nothing to say yet */
-	if (now - s->said_ns < QUIET_NS && (!changed || !st.last_error[0]))
+	if (now - s->said_ns < QUIET_NS && (!changed || (!st.last_error[0] && !st.other[0])))
 		return;
 	s->said_ns = now;
 	if (waiting)
@@ -275,7 +279,7 @@ static void add_status(struct arena *a, struct tree *t, const struct run_outcome
 	set_text(a, t, "waiting", progress_text(a, st, 0, now));
 	if (o->run.since_ns)
 		set_number(a, t, "sinceUnixMs", wall_ms(o->run.since_ns));
-	if (is_waiting(st, now))
+	if (st->next_try_ns > now)
 		set_number(a, t, "nextTryUnixMs", wall_ms(st->next_try_ns));
 }
 

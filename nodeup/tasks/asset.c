@@ -61,7 +61,11 @@ static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task
 	int64_t soon = dur_now() + POLL_NS;
 	struct fetch_status st;
 
-	if (!fetch_status(ctx->fetcher, t->asset.asset, &st) || st.attempt == 0)
+	if (!fetch_status(ctx->fetcher, t->asset.asset, &st))
+		return task_wait(run, soon, "queued");
+	if (st.other[0])
+		return task_wait(run, soon, "%s fetches it", st.other);
+	if (st.attempt == 0)
 		return task_wait(run, soon, "queued");
 	run->trouble = st.last_error[0] ? ERR_NET : ERR_NONE;
 	if (run->trouble)

@@ -32,6 +32,7 @@ several may be combined:
     as=NAME           the file NAME in --dir
     longer            1 byte more than elsewhere        flip=N      byte N of the object is wrong
 
+    gate=N            no answer before /__open?path=N was asked for
     bucket=N          N answers a second, to others a 503: for all who ask with this N
     busy=N            a 503 to who comes while N requests for it are answered
 
@@ -40,6 +41,7 @@ several may be combined:
     GET /__peak           the most requests that were answered at a time
     GET /__now            how many requests are being answered
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
+    GET /__open?path=N    let those through who wait at gate N, and whoever comes
     GET /__reset          forget both
     GET /__refused        a port of 127.0.0.1 on which connections are refused as long as this runs
     ANY /__echo           method, a newline, the request's body
@@ -63,6 +65,7 @@ import time
 import urllib.parse
 
 GATHER_TIMEOUT = 20
+GATE_TIMEOUT = 300
 
 counts = collections.Counter()
 sent_bytes = collections.Counter()
@@ -70,6 +73,7 @@ busy = collections.Counter()
 barriers = {}
 buckets = {}
 headers = {}
+gates = collections.defaultdict(threading.Event)
 lock = threading.Lock()
 args = None
 closed_port = None
@@ -170,6 +174,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 text = ""
             elif url.path == "/__refused":
                 text = str(closed_port.getsockname()[1])
+            elif url.path == "/__open":
+                gates[path].set()
+                text = ""
             elif url.path == "/__echo":
                 text = f"{self.command}\n{sent.decode()}"
             else:
@@ -196,6 +203,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def serve(self, url, faults, nth):
         if "delay" in faults:
             time.sleep(float(faults["delay"]))
+        if "gate" in faults:
+            with lock:
+                gate = gates[faults["gate"]]
+            if not gate.wait(GATE_TIMEOUT):
+                return self.answer(500, b"nobody opened\n")
         if "gather" in faults:
             n = int(faults["gather"])
             with lock:

@@ -1,10 +1,14 @@
 """One cache and many processes: all get what they want, and nothing is left but what was wanted."""
 
 import os
+import re
 import signal
+import threading
 import time
 
-from world import CNI, KUBECTL, KUBELET, OK, PROTOKUBE, UTILS, listing, same
+import pytest
+
+from world import CNI, KUBECTL, KUBELET, OK, PATIENCE, PROTOKUBE, UTILS, listing, same
 
 EVERY = (KUBELET, KUBECTL, CNI, UTILS, PROTOKUBE)
 PROCESSES = 8
@@ -38,9 +42,94 @@ def test_at_once(world):
     for name, asset in world.assets.items():
         asset.urls = [world.url(name, "ranges")]
     finish(world, start(world))
-    # who comes late finds what others brought; nobody asks twice for the same
-    assert all(world.origin.count(a.urls[0]) <= PROCESSES for a in world.assets.values())
+    # one of them fetches, the others wait for it: no byte comes twice
+    for name, asset in world.assets.items():
+        assert world.origin.sent(asset.urls[0]) == len(world.contents[name]), name
     check(world)
+
+
+class Told:
+    """A process, and what it says as it says it."""
+
+    def __init__(self, world):
+        world.write_documents()
+        self.process = world.start(world.argv("bake"))
+        self.lines, self.changed = [], threading.Condition()
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.lines.append(line)
+                self.changed.notify_all()
+
+    def until(self, pattern):
+        with self.changed:
+            assert self.changed.wait_for(lambda: any(re.search(pattern, l) for l in self.lines), PATIENCE), self.lines
+
+    def end(self, sig=None):
+        if sig:
+            self.process.send_signal(sig)
+        code = self.process.wait(PATIENCE)
+        self.thread.join()
+        self.process.stdout.close()
+        return code
+
+
+@pytest.fixture
+def told(world):
+    made = []
+
+    def start():
+        made.append(Told(world))
+        return made[-1]
+    yield start
+    for t in made:
+        t.end(signal.SIGKILL)
+
+
+def until(true):
+    end = time.monotonic() + PATIENCE
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def asked_for(world, name):
+    until(lambda: world.origin.count(world.assets[name].urls[0]))
+
+
+def test_the_second_waits_for_the_first(world, told):
+    world.assets[KUBELET].urls = [world.url(KUBELET, f"gate={world.token}")]
+    first = told()
+    asked_for(world, KUBELET)
+    second = told()
+    second.until(rf"WAITING asset kubelet: process {first.process.pid} \(nodeup\) fetches it, .* waiting for it for")
+    world.origin.control(f"/__open?path={world.token}")
+    assert [first.end(), second.end()] == [OK, OK], (first.lines, second.lines)
+    assert world.origin.count(world.assets[KUBELET].urls[0]) == 1
+    check(world)
+
+
+def test_the_first_is_killed(world, told):
+    """The second goes on at once, with what is there."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, "ranges", "stall=1000000", "times=1")]
+    first = told()
+    asked_for(world, KUBELET)
+    second = told()
+    second.until(rf"WAITING asset kubelet: process {first.process.pid} ")
+    until(lambda: partial_bytes(world) == 1_000_000)
+    first.end(signal.SIGKILL)
+    assert second.end() == OK, second.lines
+    assert world.origin.sent(world.assets[KUBELET].urls[0]) == len(world.contents[KUBELET])
+    check(world)
+
+
+def partial_bytes(world):
+    """What has come of kubelet."""
+    part = world.cache / "partial" / f"sha256-{world.digest(KUBELET)}"
+    return part.stat().st_size if part.exists() else 0
 
 
 def test_half_of_them_are_killed(world):

@@ -91,9 +91,17 @@ class Origin:
         connection.close()
         return text
 
-    def count(self, url):
+    def ask(self, what, url):
         path = "/" + url.split("://", 1)[1].split("/", 1)[1].split("?")[0]
-        return int(self.control(f"/__count?path={path}"))
+        return int(self.control(f"/__{what}?path={path}"))
+
+    def count(self, url):
+        """How often it was asked for."""
+        return self.ask("count", url)
+
+    def sent(self, url):
+        """How many bytes of it were sent."""
+        return self.ask("sent", url)
 
     def refused(self):
         return f"http://127.0.0.1:{self.control('/__refused')}"

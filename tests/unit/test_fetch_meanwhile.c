@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "assets/cache_entry.h"
 #include "assets/fetch_job.h"
+#include "nodeup/base/dur.h"
 #include "tests/unit/fetch_box.h"
 
 /* Another who writes the part of the same object, and who publishes it just when the fetcher, which
@@ -63,7 +64,7 @@ static void begin_other(struct box *x)
 	autofree unsigned char *body = origin_body(SIZE);
 	struct err e;
 
-	assert_int_equal(cache_resume(x->cache, &x->right, &other.entry, &e), 0);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
 	assert_int_equal(cache_write(other.entry, body, SIZE, &e), 0);
 	assert_false(cache_has(x->cache, &x->right));
 }
@@ -114,6 +115,66 @@ static void test_published_between_open_and_lock(void **state)
 static void test_published_after_the_lock_was_refused(void **state)
 {
 	nothing_is_fetched(*state, "after", "/after/kubelet");
+}
+
+static struct fetch_status until_held(struct box *x, const struct asset *as)
+{
+	const struct timespec nap = { .tv_nsec = 1000 * 1000 };
+	const int64_t end = dur_now() + 60 * DUR_SEC;
+	struct fetch_status st = { .other = "" };
+
+	while (!st.other[0]) {
+		assert_true(fetch_status(x->f, as, &st));
+		assert_true(dur_now() < end);
+		(void)nanosleep(&nap, NULL);
+	}
+	return st;
+}
+
+/* Who has the part gets no byte any more: that is not waited for without an end. */
+static void test_the_other_stands_still(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/beside/kubelet", NULL);
+	struct fetch_opts opts = { .stuck_ns = 2 * DUR_SEC };
+	struct fetch_status st;
+	struct verdict v = VERDICT_INIT;
+	struct err e;
+
+	fetch_tune(x->f, &opts);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
+	assert_int_equal(cache_write(other.entry, "123", 3, &e), 0);
+	fetch_start(x->f, &as, box_on_done, &v);
+	st = until_held(x, &as);
+	assert_string_equal(st.other, arena_printf(x->a, "process %d (%.15s)", (int)getpid(),
+						   program_invocation_short_name));
+	assert_int_equal(st.bytes, 3);
+	assert_true(st.since_ns > 0);
+	assert_int_equal(box_count_of(x, "/beside/kubelet"), 0);
+	box_wait_calls(&v, 1);
+	assert_int_equal(v.r, 0);
+	assert_int_equal(box_sent_of(x, "/beside/kubelet"), SIZE);
+	cache_abort(TAKE(other.entry));
+	assert_true(cache_has(x->cache, &as.digest));
+}
+
+/* Nobody wants it any more while another has it. */
+static void test_cancelled_while_another_has_it(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/waits/kubelet", NULL);
+	struct verdict v = VERDICT_INIT;
+	struct err e;
+
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
+	fetch_start(x->f, &as, box_on_done, &v);
+	(void)until_held(x, &as);
+	fetch_cancel(x->f, &as);
+	box_wait_calls(&v, 1);
+	assert_int_equal(v.r, -ECANCELED);
+	fetch_free(TAKE(x->f));
+	assert_int_equal(box_count_of(x, "/waits/kubelet"), 0);
+	cache_abort(TAKE(other.entry));
 }
 
 /* Somebody comes with mirrors of its own while a commit, which has found wrong bytes, is about to read
@@ -188,6 +249,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_published_between_open_and_lock),
 		T(test_published_after_the_lock_was_refused),
+		T(test_the_other_stands_still),
+		T(test_cancelled_while_another_has_it),
 		T(test_mirrors_that_come_with_a_verdict),
 	};
 

@@ -39,6 +39,9 @@ static void texts(void **state)
 		{ { .total = -1, .attempt = 4, .next_try_ns = 4 * DUR_SEC, .last_error = "503" },
 		  0,
 		  "attempt 4, next in 3.0 s: 503" },
+		{ { .bytes = 2500000, .total = -1, .other = "process 7 (x)", .since_ns = 0 },
+		  0,
+		  "process 7 (x) fetches it, 2.5 MB so far; waiting for it for 1.0 s" },
 	};
 
 	(void)state;
