@@ -141,34 +141,51 @@ static int say_difference(const struct task *t, struct arena *a, const struct di
 			    j->raid ? "mdadm, " : "", mkfs_kind(t->volume.want->filesystem)->tool);
 }
 
+/* What a volume's disks are and what may be done with them. */
+struct look {
+	struct volume_req req;
+	struct disks disks;
+	const char *missing; /* of the instance store, to come; or NULL */
+	bool absent;         /* no disk: the error says which */
+	struct judged now;
+};
+
+static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, struct look *l,
+		struct err *e)
+{
+	const struct task_volume *v = &t->volume;
+	int r;
+
+	*l = (struct look){ .req = volume_req_of(a, v->want, v->uuid, v->machine) };
+	r = mkfs_check(&l->req.mkfs, 0, e);
+	if (r < 0)
+		return r;
+	r = volume_disks(v->want, ctx, a, &l->disks, &l->missing, e);
+	l->absent = r == -ENODEV;
+	return r < 0 ? r : judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
+}
+
 static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct task_volume *v = &t->volume;
-	const struct volume_req req = volume_req_of(a, v->want, v->uuid, v->machine);
-	const char *missing = NULL;
-	struct disks disks;
-	struct judged j;
+	struct err why;
+	struct look l;
 	int r;
 
 	/* the disks of an image are those of the machine that it is made on */
 	if (ctx->image_mode || !ctx->disks)
 		return TASK_EQUAL;
-	r = mkfs_check(&req.mkfs, 0, e);
-	if (r < 0)
+	r = look(t, ctx, a, &l, &why);
+	if (r < 0 && l.absent)
+		return task_differs(diff, "%s", why.msg);
+	if (r < 0) {
+		*e = why;
 		return r;
-	r = volume_disks(v->want, ctx, a, &disks, &missing, e);
-	if (r == -ENODEV)
-		return task_differs(diff, "%s", e->msg);
-	if (r < 0)
-		return r;
-	r = judge_disks(ctx->disks, a, &req, &disks, &j, e);
-	if (r < 0)
-		return r;
-	if (missing && j.verdict != VERDICT_OURS)
-		return task_differs(diff, "%s is not here yet", missing);
-	return say_difference(t, a, &disks, &j, diff);
+	}
+	if (l.missing && l.now.verdict != VERDICT_OURS)
+		return task_differs(diff, "%s is not here yet", l.missing);
+	return say_difference(t, a, &l.disks, &l.now, diff);
 }
 
 /* A volume that persists has a file system of its own: the mount unit must have that one's UUID. */
@@ -204,49 +221,39 @@ static int wait_for(const struct task *t, struct task_run *run, const char *what
 			 dur_human(a, patience_of(t)));
 }
 
-static int find_or_wait(const struct task *t, struct task_ctx *ctx, struct arena *a,
-			struct task_run *run, struct disks *ret, const char **ret_missing,
-			struct err *e)
+static int wait_or_give_up(const struct task *t, struct task_run *run, const struct err *absent,
+			   struct err *e)
 {
-	autoarena struct arena *text = arena_new_empty();
-	struct err absent;
-	int r = volume_disks(t->volume.want, ctx, a, ret, ret_missing, &absent);
+	autoarena struct arena *a = arena_new_empty();
 
-	if (r >= 0)
-		return 0;
-	if (r == -ENODEV && !is_out_of_patience(t, run))
-		return wait_for(t, run, absent.msg);
-	*e = absent;
-	if (r == -ENODEV) {
-		run->final = true;
-		err_note(e, "got", "no such disk for %s", dur_human(text, patience_of(t)));
-	}
-	return r;
+	if (!is_out_of_patience(t, run))
+		return wait_for(t, run, absent->msg);
+	*e = *absent;
+	run->final = true;
+	err_note(e, "got", "no such disk for %s", dur_human(a, patience_of(t)));
+	return err_code(e);
 }
 
 static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct task_volume *v = &t->volume;
-	const struct volume_req req = volume_req_of(a, v->want, v->uuid, v->machine);
-	const char *missing = NULL;
-	struct disks disks;
-	struct judged j;
-	int r;
+	struct err why;
+	struct look l;
+	int r = look(t, ctx, a, &l, &why);
 
-	r = find_or_wait(t, ctx, a, run, &disks, &missing, e);
-	if (r != 0)
+	if (r < 0 && l.absent)
+		return wait_or_give_up(t, run, &why, e);
+	if (r < 0) {
+		*e = why;
 		return r;
-	r = judge_disks(ctx->disks, a, &req, &disks, &j, e);
-	if (r < 0)
-		return r;
+	}
 	/* some mappings promise disks that this type of instance has not: those that are here will do */
-	if (missing && j.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
-		return wait_for(t, run, arena_printf(a, "%s is not here", missing));
-	if (j.verdict == VERDICT_ADOPT)
-		return adopt(t, ctx, a, &req, &disks, j.uuid, run, e);
-	return format_disks(ctx->disks, a, &req, &disks, e);
+	if (l.missing && l.now.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
+		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing));
+	if (l.now.verdict == VERDICT_ADOPT)
+		return adopt(t, ctx, a, &l.req, &l.disks, l.now.uuid, run, e);
+	return format_disks(ctx->disks, a, &l.req, &l.disks, e);
 }
 
 static void volume_inputs(const struct task *t, struct digest_ctx *d)

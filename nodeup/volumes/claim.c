@@ -59,7 +59,7 @@ static char *swap_of(const struct disk_host *h, struct arena *a, const struct di
 
 int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd, struct err *e)
 {
-	return io_open(h->root_fd, d->node, O_RDONLY | O_EXCL | O_NONBLOCK, ret_fd, e);
+	return disk_open(h, d, O_RDONLY | O_EXCL | O_NONBLOCK, ret_fd, e);
 }
 
 char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d)
@@ -72,7 +72,7 @@ char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 		who = swap_of(h, a, d);
 	if (!who && d->holders.n)
 		who = arena_printf(a, "in use by %s", strv_join(a, &d->holders, ", "));
-	if (!who && claim_open(h, d, &fd, &ignored) == -EBUSY)
+	if (!who && !d->held && claim_open(h, d, &fd, &ignored) == -EBUSY)
 		who = arena_str(a, "in use by the kernel: mounted elsewhere, or part of something");
 	return who;
 }

@@ -146,12 +146,59 @@ static bool is_promised(const struct strmap_item *item)
 	return str_has_prefix(item->key, "ephemeral");
 }
 
+/* Entries of a folder of controllers that are of the instance store and have made no disk yet. */
+static void add_late(const struct disk_host *h, struct arena *a, const char *folder,
+		     bool (*is_store)(const struct disk_host *h, struct arena *a, const char *at),
+		     const char *child, struct strv *missing)
+{
+	const struct strv all = disk_entries(h, a, folder);
+
+	for (size_t i = 0; i < all.n; i++) {
+		const char *at = arena_printf(a, "%s/%s", folder, all.v[i]);
+		const struct strv in = disk_entries(h, a, at);
+		bool has = false;
+
+		if (!is_store(h, a, at))
+			continue;
+		for (size_t k = 0; k < in.n; k++)
+			has |= str_has_prefix(in.v[k], child);
+		if (!has)
+			strv_add(a, missing, all.v[i]);
+	}
+}
+
+static bool is_store_controller(const struct disk_host *h, struct arena *a, const char *at)
+{
+	return str_eq(disk_attr(h, a, arena_printf(a, "%s/model", at)), DISK_MODEL_STORE);
+}
+
+/* One that no driver has taken yet. Amazon's NVMe controllers of the instance store; EBS has 0x8061. */
+static bool is_store_function(const struct disk_host *h, struct arena *a, const char *at)
+{
+	const char *vendor = disk_attr(h, a, arena_printf(a, "%s/vendor", at));
+	const char *device = disk_attr(h, a, arena_printf(a, "%s/device", at));
+	const char *class = disk_attr(h, a, arena_printf(a, "%s/class", at));
+
+	return str_eq(vendor, "0x1d0f") && device && str_has_prefix(device, "0xcd0") && class &&
+	       str_has_prefix(class, "0x0108");
+}
+
+/* Nobody says how many NVMe disks an instance has, but a controller without its disk is one to come. */
+static struct strv late_nvme(const struct disk_host *h, struct arena *a)
+{
+	struct strv missing = { 0 };
+
+	add_late(h, a, "/sys/class/nvme", is_store_controller, "nvme", &missing);
+	add_late(h, a, "/sys/bus/pci/devices", is_store_function, "nvme", &missing);
+	return missing;
+}
+
 /* In the order of IMDS those it names, then NVMe's by serial: the order of a run is that of the last. */
 static struct disks store_disks(const struct disk_host *h, struct arena *a, const struct disks *all,
 				const char **ret_missing)
 {
 	struct disks found = { 0 }, nvme = { 0 };
-	struct strv missing = { 0 };
+	struct strv missing = { 0 }, late = late_nvme(h, a);
 
 	for (size_t i = 0; i < all->n; i++)
 		if (all->v[i].kind == DISK_INSTANCE_STORE && str_has_prefix(all->v[i].name, "nvme"))
@@ -175,7 +222,9 @@ static struct disks store_disks(const struct disk_host *h, struct arena *a, cons
 	for (size_t i = 0; i < nvme.n; i++)
 		arena_push(a, found.v, found.n, nvme.v[i]);
 	/* a mapping has no effect where the instance store is NVMe */
-	*ret_missing = missing.n && !nvme.n ? strv_join(a, &missing, ", ") : NULL;
+	if (nvme.n || late.n)
+		missing = late;
+	*ret_missing = missing.n ? strv_join(a, &missing, ", ") : NULL;
 	return found;
 }
 
@@ -186,8 +235,7 @@ static int find_store(const struct disk_host *h, struct arena *a, const struct d
 
 	if (found.n == 0 && *ret_missing)
 		return err_fail(e, ERR_SYSTEM, ENODEV,
-				"instance store %s of the block device mapping is not here",
-				*ret_missing);
+				"instance store %s is there, but not its disk", *ret_missing);
 	if (found.n == 0)
 		return err_fail(
 			e, ERR_SYSTEM, ENODEV,

@@ -18,7 +18,7 @@ struct disk_want {
 	const char *attached_as;
 };
 
-/* The disks meant, at least one. With disks of the instance store that IMDS promises and that are not
- * here, *ret_missing names them ("sdc") and is NULL otherwise. */
+/* The disks meant, at least one. With disks of the instance store that are to come, as IMDS promises
+ * them or their controllers are here already, *ret_missing names them ("sdc") and is NULL otherwise. */
 int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want *want,
 	      struct disks *ret, const char **ret_missing, struct err *e) must_check;

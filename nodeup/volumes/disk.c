@@ -5,14 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/volumes/nvme.h"
 
 enum { ATTR_MAX = 4096, LINK_MAX = 4096, SECTOR = 512 };
 
-static const char model_store[] = "Amazon EC2 NVMe Instance Storage";
 static const char model_ebs[] = "Amazon Elastic Block Store";
+
+struct number {
+	char text[32];
+};
+
+/* "259:3", as /sys writes it */
+static struct number number_of(dev_t dev)
+{
+	struct number n;
+
+	(void)snprintf(n.text, sizeof(n.text), "%u:%u", major(dev), minor(dev));
+	return n;
+}
 
 int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value)
 {
@@ -44,8 +58,7 @@ static uint64_t attr_number(const struct disk_host *h, struct arena *a, const ch
 	return strtoull(attr(h, a, disk, name), NULL, 10);
 }
 
-/* Names in a directory, sorted; none if there is no such directory. */
-static struct strv names_in(const struct disk_host *h, struct arena *a, const char *path)
+struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path)
 {
 	struct strv names = { 0 };
 	struct err ignored;
@@ -69,7 +82,7 @@ static struct strv names_in(const struct disk_host *h, struct arena *a, const ch
 static void add_holders(const struct disk_host *h, struct arena *a, struct disk *d,
 			const char *path)
 {
-	const struct strv found = names_in(h, a, path);
+	const struct strv found = disk_entries(h, a, path);
 
 	for (size_t i = 0; i < found.n; i++)
 		strv_add(a, &d->holders, found.v[i]);
@@ -78,7 +91,7 @@ static void add_holders(const struct disk_host *h, struct arena *a, struct disk 
 /* Partitions are directories of the disk's that have a number. */
 static void read_parts(const struct disk_host *h, struct arena *a, struct disk *d)
 {
-	const struct strv all = names_in(h, a, arena_printf(a, "/sys/block/%s", d->name));
+	const struct strv all = disk_entries(h, a, arena_printf(a, "/sys/block/%s", d->name));
 
 	add_holders(h, a, d, arena_printf(a, "/sys/block/%s/holders", d->name));
 	for (size_t i = 0; i < all.n; i++) {
@@ -105,9 +118,9 @@ static void read_nvme(const struct disk_host *h, struct arena *a, struct disk *d
 	struct err ignored;
 	char name[NVME_NAME_MAX];
 
-	d->kind = strcmp(d->model, model_store) == 0 ? DISK_INSTANCE_STORE
-		  : strcmp(d->model, model_ebs) == 0 ? DISK_EBS
-						     : DISK_OTHER;
+	d->kind = strcmp(d->model, DISK_MODEL_STORE) == 0 ? DISK_INSTANCE_STORE
+		  : strcmp(d->model, model_ebs) == 0      ? DISK_EBS
+							  : DISK_OTHER;
 	if (d->kind != DISK_EBS)
 		return;
 	d->volume_id = volume_id_of(a, d->serial);
@@ -153,7 +166,7 @@ static bool read_disk(const struct disk_host *h, struct arena *a, const char *na
 
 int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret, struct err *e)
 {
-	const struct strv names = names_in(h, a, "/sys/block");
+	const struct strv names = disk_entries(h, a, "/sys/block");
 	struct disks found = { 0 };
 
 	if (names.n == 0)
@@ -222,10 +235,30 @@ char *disk_describe(struct arena *a, const struct disk *d)
 	return arena_printf(a, "disk, %s", size);
 }
 
+/* A link can be turned to another disk at any time; the number is what was looked at. */
+int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
+	      struct err *e)
+{
+	autoclose int fd = -1;
+	struct stat st;
+	int r = io_open(h->root_fd, d->node, flags, &fd, e);
+
+	if (r < 0)
+		return r;
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at disk %s", d->name);
+	if (S_ISBLK(st.st_mode) && strcmp(number_of(st.st_rdev).text, d->dev) != 0)
+		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is disk %s no more", d->node, d->name);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
 char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d)
 {
 	const char *boot = disk_attr(h, a, "/proc/sys/kernel/random/boot_id");
 
+	if (!*d->serial && !d->seq)
+		return NULL;
 	/* what can leave the machine may have been written elsewhere since: only this attachment of it */
 	if (*d->serial && d->kind == DISK_INSTANCE_STORE)
 		return arena_printf(a, "serial=%s size=%" PRIu64, d->serial, d->size);

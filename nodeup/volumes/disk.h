@@ -11,6 +11,9 @@
 #include <sys/types.h>
 #include "nodeup/base/str.h"
 
+/* What the NVMe disks of an instance store call themselves. */
+#define DISK_MODEL_STORE "Amazon EC2 NVMe Instance Storage"
+
 struct disk_host {
 	int root_fd;
 	/* ioctl(2) and pread(2); NULL: the system's own */
@@ -34,6 +37,7 @@ struct disk {
 	uint64_t size;
 	uint64_t seq; /* diskseq: no two disks of a boot have the same; 0 unknown */
 	bool read_only;
+	bool held;              /* by us: that the kernel says it is in use means nobody else */
 	struct strv partitions; /* "nvme1n1p1" */
 	struct strv holders;    /* "md127", "dm-0": of the disk and of its partitions */
 };
@@ -48,8 +52,13 @@ int disk_list(const struct disk_host *h, struct arena *a, struct disks *ret,
 	      struct err *e) must_check;
 /* "EBS vol-0abc, 500 GiB" for a message. */
 char *disk_describe(struct arena *a, const struct disk *d);
+/* Open it; -ENODEV when its node has become another device's. */
+int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
+	      struct err *e) must_check;
 /* One line that says which disk this is, whatever it is called: a later one with the same line is the
- * same disk in the same boot, and with a serial number in any boot. */
+ * same disk in the same boot, and with a serial number of the instance store in any boot. NULL when
+ * nothing tells it from another that is plugged in under its name: no serial number, and a kernel
+ * before 5.15, which counts no disks. */
 char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d);
 /* The path by which a program of this machine opens it, links followed. */
 char *disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d);
@@ -59,5 +68,7 @@ char *disk_size(struct arena *a, uint64_t bytes);
 bool disk_name_eq(const char *a, const char *b);
 /* One line of a file of /sys or /proc, trimmed; NULL if there is none. */
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
+/* Names in a directory, sorted; none if there is no such directory. */
+struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path);
 /* The host's ioctl: 0, or -errno. */
 int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value);

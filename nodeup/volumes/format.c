@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/raid.h"
 
 enum { DISKS_MAX = 64 };
@@ -26,7 +27,7 @@ static int lock_disks(const struct disk_host *h, const struct disks *disks, stru
 	if (disks->n > DISKS_MAX)
 		return err_config(e, "%zu disks are too many for one volume", disks->n);
 	for (size_t i = 0; i < disks->n; i++) {
-		int r = io_open(h->root_fd, disks->v[i].node, O_RDONLY | O_NONBLOCK, &l->fds[i], e);
+		int r = disk_open(h, &disks->v[i], O_RDONLY | O_NONBLOCK, &l->fds[i], e);
 
 		if (r < 0)
 			return r;
@@ -53,8 +54,12 @@ int format_record(const struct disk_host *h, struct arena *a, const struct volum
 		.label = req->mkfs.label,
 	};
 
-	for (size_t i = 0; i < disks->n; i++)
-		strv_add(a, &rec.disks, disk_identity(a, h, &disks->v[i]));
+	for (size_t i = 0; i < disks->n; i++) {
+		const char *identity = disk_identity(a, h, &disks->v[i]);
+
+		if (identity)
+			strv_add(a, &rec.disks, identity);
+	}
 	return record_set(h->root_fd, req->name, &rec, e);
 }
 
@@ -71,16 +76,90 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 	}
 }
 
-static int run_mkfs(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		    const struct judged *now, struct err *e)
+/* What mkfs is given is the device that is open here, whatever becomes of its name. */
+static int open_all(const struct disk_host *h, struct arena *a, const struct disks *on,
+		    struct locks *open, struct strv *ret_nodes, struct err *e)
 {
+	for (size_t i = 0; i < on->n; i++) {
+		int r = disk_open(h, &on->v[i], O_RDONLY | O_NONBLOCK, &open->fds[i], e);
+
+		if (r < 0)
+			return r;
+		open->n++;
+		strv_add(a, ret_nodes,
+			 arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]));
+	}
+	return 0;
+}
+
+/* Look once more while nobody else can take them: what was written since they were judged is seen. */
+static int judge_held(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		      const struct disks *disks, const struct judged *before, struct err *e)
+{
+	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
+	const struct disks *on = &before->on;
+	struct disks mine = { 0 };
+	struct judged now;
+	int r = 0;
+
+	for (size_t i = 0; i < on->n && r == 0; i++) {
+		r = claim_open(h, &on->v[i], &held.fds[i], e);
+		held.n += r == 0;
+	}
+	if (r == -EBUSY)
+		return err_fail(e, ERR_BUSY, EBUSY, "disk %s for %s: another program has taken it",
+				on->v[0].name, req->name);
+	for (size_t i = 0; i < disks->n && r == 0; i++) {
+		arena_push(a, mine.v, mine.n, disks->v[i]);
+		mine.v[i].held = true;
+	}
+	if (r == 0)
+		r = judge_disks(h, a, req, &mine, &now, e);
+	if (r < 0)
+		return r;
+	if (now.verdict == VERDICT_FORMAT && now.again == before->again)
+		return 0;
+	return err_fail(e, ERR_REFUSED, 0,
+			"disk %s for %s: somebody wrote to it just now; nothing was written",
+			before->on.v[0].name, req->name);
+}
+
+/* Messages name the disks as people do. */
+static void name_disks(struct err *e, struct arena *a, const struct strv *nodes,
+		       const struct disks *on)
+{
+	for (size_t i = 0; i < nodes->n; i++) {
+		char *at = strstr(e->msg, nodes->v[i]);
+		const char *rest = at ? arena_str(a, at + strlen(nodes->v[i])) : NULL;
+
+		if (at)
+			(void)snprintf(at, sizeof(e->msg) - (size_t)(at - e->msg), "/dev/%s%s",
+				       on->v[i].name, rest);
+	}
+}
+
+static int run_mkfs(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		    const struct disks *disks, const struct judged *now, struct err *e)
+{
+	__attribute__((cleanup(locks_done))) struct locks open = { 0 };
 	struct mkfs_req mkfs = req->mkfs;
+	struct err ignored;
+	int r;
 
 	mkfs.again = now->again;
 	mkfs.nodes = (struct strv){ 0 };
-	for (size_t i = 0; i < now->on.n; i++)
-		strv_add(a, &mkfs.nodes, disk_host_path(h, a, &now->on.v[i]));
-	return mkfs_run(&mkfs, e);
+	r = open_all(h, a, &now->on, &open, &mkfs.nodes, e);
+	if (r == 0)
+		r = judge_held(h, a, req, disks, now, e);
+	/* our record, which excuses what mkfs leaves, would be of no mkfs */
+	if (r < 0 && !now->again)
+		(void)!record_remove(h->root_fd, req->name, &ignored);
+	if (r < 0)
+		return r;
+	r = mkfs_run(&mkfs, e);
+	if (r < 0)
+		name_disks(e, a, &mkfs.nodes, &now->on);
+	return r;
 }
 
 /* The disks are those of sysfs again: who holds them has changed. */
@@ -134,7 +213,7 @@ static int make(const struct disk_host *h, struct arena *a, const struct volume_
 	if (r == 0 && (now->raid || now->verdict == VERDICT_ASSEMBLE))
 		r = make_array(h, a, req, disks, now, e);
 	if (r == 0 && now->verdict == VERDICT_FORMAT) {
-		r = run_mkfs(h, a, req, now, e);
+		r = run_mkfs(h, a, req, disks, now, e);
 		if (r == 0)
 			r = judge_disks(h, a, req, disks, now, e);
 	}

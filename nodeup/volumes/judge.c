@@ -39,6 +39,13 @@ static bool may_be_unfinished(const struct volume_req *req, const struct probe *
 			      (!*p->uuid || strcmp(p->uuid, req->mkfs.uuid) == 0));
 }
 
+static bool is_recorded(const struct look *l, const struct disk *d)
+{
+	const char *identity = disk_identity(l->a, l->h, d);
+
+	return identity && strv_has(&l->rec->disks, identity);
+}
+
 /* Whether we began on these very disks when they were blank, and were interrupted. */
 static bool is_begun(const struct look *l, size_t i)
 {
@@ -49,9 +56,9 @@ static bool is_begun(const struct look *l, size_t i)
 	    strcmp(rec->fs, req->mkfs.fs) != 0 || strcmp(rec->uuid, req->mkfs.uuid) != 0)
 		return false;
 	if (l->members == l->disks)
-		return strv_has(&rec->disks, disk_identity(l->a, l->h, &l->disks->v[i]));
+		return is_recorded(l, &l->disks->v[i]);
 	for (size_t k = 0; k < l->members->n; k++)
-		if (!strv_has(&rec->disks, disk_identity(l->a, l->h, &l->members->v[k])))
+		if (!is_recorded(l, &l->members->v[k]))
 			return false;
 	return true;
 }
@@ -152,6 +159,81 @@ static int not_elsewhere(const struct look *l, struct err *e)
 	return 0;
 }
 
+static bool is_among(const struct disks *disks, const struct disk *d)
+{
+	for (size_t i = 0; i < disks->n; i++)
+		if (strcmp(disks->v[i].dev, d->dev) == 0 || strv_has(&disks->v[i].holders, d->name))
+			return true;
+	return false;
+}
+
+/* Whether what is on another device would be found under that UUID as well. */
+static bool has_uuid(const struct look *l, const struct disk *d, const char *uuid)
+{
+	struct probe p;
+
+	return probe_signature(l->h, l->a, d, &p) && p.fs && strcmp(p.uuid, uuid) == 0 &&
+	       (strcmp(p.fs, mkfs_kind(l->req->mkfs.fs)->type) == 0 ||
+		strcmp(p.fs, RAID_MEMBER) == 0);
+}
+
+/* What no volume of EC2 is; whose owner may be surprised to find it open. */
+static bool is_virtual(const struct disk *d)
+{
+	static const char *const kinds[] = { "loop", "ram", "zram", "sr", "fd", "nbd" };
+
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (str_has_prefix(d->name, kinds[i]))
+			return true;
+	return false;
+}
+
+/* The device of a disk, it or one of its partitions, that has it; NULL: none. */
+static const char *copy_on(const struct look *l, const struct disk *d, const char *uuid)
+{
+	if (has_uuid(l, d, uuid))
+		return d->name;
+	for (size_t i = 0; i < d->partitions.n; i++) {
+		const char *name = d->partitions.v[i];
+		const char *at = arena_printf(l->a, "/sys/block/%s/%s/dev", d->name, name);
+		const char *dev = disk_attr(l->h, l->a, at);
+		const struct disk part = { .name = name,
+					   .node = arena_printf(l->a, "/dev/%s", name),
+					   .dev = dev ? dev : "" };
+
+		if (has_uuid(l, &part, uuid))
+			return name;
+	}
+	return NULL;
+}
+
+/* A mount by UUID takes either of two that have it: one made from a snapshot stands beside its
+ * original. While the right one is in use there is nothing to be guessed. */
+static int not_copied(const struct look *l, const char *uuid, struct err *e)
+{
+	struct disks all;
+	int r;
+
+	for (size_t i = 0; i < l->disks->n; i++)
+		if (!l->disks->v[i].held && claim_of(l->h, l->a, &l->disks->v[i]))
+			return 0;
+	r = disk_list(l->h, l->a, &all, e);
+	for (size_t i = 0; r == 0 && i < all.n; i++) {
+		const struct disk *d = &all.v[i];
+		const bool skip = is_virtual(d) || is_among(l->disks, d) || is_among(l->members, d);
+		const char *copy = skip ? NULL : copy_on(l, d, uuid);
+
+		if (!copy)
+			continue;
+		r = leave_alone(e, ERR_REFUSED, l->a, l->req, &l->disks->v[0],
+				arena_printf(l->a, "%s (%s) has the same UUID", copy,
+					     disk_describe(l->a, d)));
+		err_note(e, "has", "UUID %s", uuid);
+		err_note(e, "do", "detach the copy, or give it a UUID of its own");
+	}
+	return r;
+}
+
 static struct probe *probe_all(const struct look *l)
 {
 	struct probe *probes = arena_alloc(l->a, l->disks->n * sizeof(*probes));
@@ -180,6 +262,8 @@ static int judge_plain(const struct look *l, const struct probe *probes, struct 
 	}
 	if (r == 0 && j.verdict != VERDICT_FORMAT)
 		r = not_elsewhere(l, e);
+	if (r == 0)
+		r = not_copied(l, j.uuid, e);
 	if (r < 0)
 		return r;
 	*ret = j;
@@ -214,6 +298,7 @@ static int judge_raid(struct look *l, struct judged *ret, struct err *e)
 					.on = *l->disks };
 		return 0;
 	}
+	array.v[0].held = l->disks->v[0].held;
 	l->disks = &array;
 	return judge_plain(l, probe_all(l), ret, e);
 }

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/base/io.h"
 #include "nodeup/volumes/blank.h"
 
 /* what blkid_do_safeprobe says */
@@ -133,13 +132,27 @@ void probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size,
 		     arena_printf(a, "libblkid: %s", errno ? strerror(errno) : "read error"));
 }
 
+bool probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     struct probe *ret)
+{
+	autoprobe blkid_probe pr = blkid_new_probe();
+	autoclose int fd = -1;
+	struct err ignored;
+
+	if (!pr || disk_open(h, d, O_RDONLY | O_NONBLOCK, &fd, &ignored) < 0 || !set_up(pr, fd) ||
+	    blkid_do_safeprobe(pr) != FOUND)
+		return false;
+	found(h, a, pr, fd, ret);
+	return true;
+}
+
 void probe_disk(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
 		struct probe *ret)
 {
 	autoclose int fd = -1;
 	struct err e;
 
-	if (io_open(h->root_fd, d->node, O_RDONLY | O_NONBLOCK, &fd, &e) < 0)
+	if (disk_open(h, d, O_RDONLY | O_NONBLOCK, &fd, &e) < 0)
 		give(ret, PROBE_UNREADABLE, arena_str(a, e.msg));
 	else if (d->partitions.n > 0)
 		give(ret, PROBE_DATA,

@@ -24,6 +24,9 @@ struct probe {
 /* Look at an open device of that size; `persist`: more must be zeros. */
 void probe_fd(const struct disk_host *h, struct arena *a, int fd, uint64_t size, bool persist,
 	      struct probe *ret);
+/* Only whether it has a signature, and which: for disks that are not ours to judge. */
+bool probe_signature(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     struct probe *ret);
 /* Open a disk for reading and look at it; one that cannot be opened is UNREADABLE. */
 void probe_disk(const struct disk_host *h, struct arena *a, const struct disk *d, bool persist,
 		struct probe *ret);

@@ -90,3 +90,10 @@ int record_set(int root_fd, const char *volume, const struct record *rec, struct
 		return r;
 	return io_replace(root_fd, record_path(a, volume), buf_str(&text), text.len, &attr, e);
 }
+
+int record_remove(int root_fd, const char *volume, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return io_remove(root_fd, record_path(a, volume), e);
+}

@@ -21,5 +21,7 @@ struct record {
 bool record_get(int root_fd, struct arena *a, const char *volume, struct record *ret);
 /* Write it. */
 int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e) must_check;
+/* Remove it, if it is there. */
+int record_remove(int root_fd, const char *volume, struct err *e) must_check;
 /* Where it is. */
 char *record_path(struct arena *a, const char *volume);

@@ -49,6 +49,11 @@ static void plug(struct world *w, const char *name, const char *model, const cha
 			      });
 }
 
+static void put(struct world *w, const char *path, const char *text)
+{
+	scratch_write(&w->box.root, path, text);
+}
+
 /* c5d.xlarge as it may come up: the root is not the first, the data volume is not the last. */
 static void be_c5d(struct world *w)
 {
@@ -207,6 +212,45 @@ static void xen_store_that_is_late_is_named(void **state)
 	assert_non_null(strstr(w->e.msg, "sdc, sdb"));
 }
 
+/* Nobody says how many NVMe disks there will be, but their controllers are there before them. */
+static void nvme_store_that_is_late_is_named(void **state)
+{
+	static const struct disk_want all = { .by = DISK_BY_STORE, .nth = -1 };
+	struct world *w = *state;
+
+	put(w, "/sys/class/nvme/nvme1/model", STORE "\n");
+	put(w, "/sys/class/nvme/nvme1/nvme1n1/x", "");
+	put(w, "/sys/class/nvme/nvme0/model", EBS "\n");
+	plug(w, "nvme1n1", STORE, "AWS1", NULL);
+	assert_int_equal(find(w, &all), 0);
+	assert_null(w->missing);
+	/* taken by the driver, but not looked through yet */
+	put(w, "/sys/class/nvme/nvme2/model", STORE "\n");
+	assert_int_equal(find(w, &all), 0);
+	assert_string_equal(w->missing, "nvme2");
+	put(w, "/sys/class/nvme/nvme2/nvme2c2n1/x", "");
+	assert_int_equal(find(w, &all), 0);
+	assert_null(w->missing);
+	/* on the bus, and no driver yet; EBS has another number */
+	put(w, "/sys/bus/pci/devices/0000:00:1e.0/vendor", "0x1d0f\n");
+	put(w, "/sys/bus/pci/devices/0000:00:1e.0/device", "0x8061\n");
+	put(w, "/sys/bus/pci/devices/0000:00:1e.0/class", "0x010802\n");
+	assert_int_equal(find(w, &all), 0);
+	assert_null(w->missing);
+	put(w, "/sys/bus/pci/devices/0000:00:1f.0/vendor", "0x1d0f\n");
+	put(w, "/sys/bus/pci/devices/0000:00:1f.0/device", "0xcd01\n");
+	put(w, "/sys/bus/pci/devices/0000:00:1f.0/class", "0x010802\n");
+	assert_int_equal(find(w, &all), 0);
+	assert_string_equal(w->missing, "0000:00:1f.0");
+	disk_box_remove(&w->box, "nvme1n1");
+	plug(w, "xvda", NULL, NULL, NULL);
+	assert_int_equal(find(w, &all), -ENODEV);
+	assert_string_equal(w->e.msg, "instance store 0000:00:1f.0 is there, but not its disk");
+	put(w, "/sys/bus/pci/devices/0000:00:1f.0/nvme/nvme3/x", "");
+	assert_int_equal(find(w, &all), -ENODEV);
+	assert_null(w->missing);
+}
+
 static void xen_volume_by_name(void **state)
 {
 	struct world *w = *state;
@@ -358,6 +402,7 @@ int main(void)
 		T(many_disks_have_an_order_that_lasts),
 		T(xen_store_by_the_mapping),
 		T(xen_store_that_is_late_is_named),
+		T(nvme_store_that_is_late_is_named),
 		T(xen_volume_by_name),
 		T(a_name_does_not_stand_in_for_an_id),
 		T(a_partition_is_no_disk),

@@ -404,6 +404,120 @@ static void a_volume_we_began_on_is_not_trusted_after_a_boot(void **state)
 	assert_left_alone(w, "nvme1n1", ERR_REFUSED, "not blank");
 }
 
+static void forget_seq(struct world *w, const char *name)
+{
+	assert_int_equal(unlink(arena_printf(w->box.arena, "%s/sys/block/%s/diskseq",
+					     w->box.root.path, name)),
+			 0);
+}
+
+/* A kernel before 5.15 counts no disks: of two without a number the second has the first one's name. */
+static void what_nothing_tells_apart_is_not_excused(void **state)
+{
+	struct world *w = *state;
+	struct disks all;
+
+	disk_box_add(&w->box, &(struct box_disk){ .name = "xvdf", .size = 32 * MIB });
+	w->want.disks = NODE_DISKS_PATHS;
+	strv_add(w->box.arena, &w->want.devices, "/dev/xvdf");
+	begin_and_be_killed(w, "xvdf");
+	assert_int_equal(check(w), TASK_DIFFERS);
+	forget_seq(w, "xvdf");
+	assert_int_equal(disk_list(&w->box.host, w->box.arena, &all, &w->e), 0);
+	assert_null(disk_identity(w->box.arena, &w->box.host, &all.v[0]));
+	assert_left_alone(w, "xvdf", ERR_REFUSED, "not blank");
+	/* nor by a record that was made without */
+	begin_and_be_killed(w, "xvdf");
+	assert_left_alone(w, "xvdf", ERR_REFUSED, "not blank");
+}
+
+static void copy_disk(struct world *w, const char *from, const char *to)
+{
+	char *cmd = arena_printf(w->box.arena, "cp --sparse=always %s %s",
+				 disk_box_file(&w->box, from), disk_box_file(&w->box, to));
+
+	assert_int_equal(system(cmd), 0); /* NOLINT: a test */
+}
+
+/* A volume made from a snapshot stands beside its original: by UUID either would be mounted. */
+static void a_copy_beside_its_original_is_refused(void **state)
+{
+	struct world *w = *state;
+
+	plug_ebs(w);
+	apply_well(w);
+	disk_box_add(&w->box, &(struct box_disk){ .name = "nvme2n1",
+						  .model = EBS,
+						  .serial = "vol0def",
+						  .size = 64 * MIB });
+	assert_int_equal(check(w), TASK_EQUAL);
+	copy_disk(w, "nvme1n1", "nvme2n1");
+	assert_left_alone(
+		w, "nvme1n1", ERR_REFUSED,
+		"disk nvme1n1 for /data: nvme2n1 (EBS vol-0def, 64 MiB) has the same UUID");
+	/* adopted or not */
+	w->task.volume.uuid = volume_uuid(w->box.arena, "somebody", "else");
+	assert_left_alone(w, "nvme1n1", ERR_REFUSED, "has the same UUID");
+	/* while the right one is mounted nothing is guessed */
+	scratch_write(&w->box.root, "/proc/self/mountinfo",
+		      "30 22 259:0 / /data rw - ext4 /dev/nvme1n1 rw\n");
+	assert_int_equal(check(w), TASK_DIFFERS);
+	w->task.volume.uuid = volume_uuid(w->box.arena, MACHINE, "/data");
+	assert_int_equal(check(w), TASK_EQUAL);
+}
+
+static void what_would_have_a_copy_is_not_made(void **state)
+{
+	struct world *w = *state;
+
+	plug(w, "nvme1n1");
+	apply_well(w);
+	disk_box_add(&w->box, &(struct box_disk){ .name = "xvdz", .size = 32 * MIB });
+	copy_disk(w, "nvme1n1", "xvdz");
+	disk_box_remove(&w->box, "nvme1n1");
+	plug(w, "nvme2n1");
+	assert_left_alone(w, "nvme2n1", ERR_REFUSED, "xvdz (disk, 32 MiB) has the same UUID");
+}
+
+/* Written between our judgement and mkfs: by who knows no lock, while the record is made. */
+static ssize_t late_pread(void *arg, int fd, void *data, size_t n, off_t at)
+{
+	struct world *w = arg;
+	static const char mark[] = "late";
+
+	if (io_stat(w->box.root.fd, "/var/lib/nodeup/volumes/data", &(struct stat){ 0 },
+		    &(struct err){ 0 }) == 0 &&
+	    !w->run.stage) {
+		w->run.stage = 1;
+		disk_box_poke(&w->box, "nvme1n1", 2 * MIB, mark, sizeof(mark));
+	}
+	return pread(fd, data, n, at);
+}
+
+static void data_that_comes_between_judgement_and_mkfs(void **state)
+{
+	struct world *w = *state;
+	char byte = 0;
+	int fd;
+
+	plug(w, "nvme1n1");
+	w->box.host.pread = late_pread;
+	w->box.host.arg = w;
+	w->box.host.ioctl = NULL;
+	assert_true(apply(w) < 0);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	assert_int_equal(w->run.stage, 1);
+	fd = open(disk_box_file(&w->box, "nvme1n1"), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(fd, &byte, 1, 2 * MIB), 1);
+	assert_int_equal(byte, 'l');
+	assert_int_equal(pread(fd, &byte, 1, 1080), 1);
+	assert_int_equal(byte, 0);
+	assert_int_equal(close(fd), 0);
+	/* nor does the next run take it for what mkfs left */
+	w->box.host.pread = NULL;
+	assert_left_alone(w, "nvme1n1", ERR_REFUSED, "not blank");
+}
+
 static void data_that_comes_between_check_and_apply(void **state)
 {
 	struct world *w = *state;
@@ -556,6 +670,10 @@ int main(void)
 		T(an_interrupted_mkfs_is_begun_again),
 		T(an_interrupted_xfs_and_btrfs_too),
 		T(an_interrupted_mkfs_excuses_nothing_else),
+		T(what_nothing_tells_apart_is_not_excused),
+		T(a_copy_beside_its_original_is_refused),
+		T(what_would_have_a_copy_is_not_made),
+		T(data_that_comes_between_judgement_and_mkfs),
 		T(another_disk_is_not_the_one_we_began_on),
 		T(a_volume_we_began_on_is_not_trusted_after_a_boot),
 		T(data_that_comes_between_check_and_apply),
