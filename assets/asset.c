@@ -105,6 +105,45 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 	return 0;
 }
 
+/* What one mirror has. */
+static int add_mirror(struct arena *a, const char *mirror, const struct strv *urls,
+		      struct strv *ret, struct err *e)
+{
+	const size_t n = strcspn(mirror, "=");
+
+	for (size_t i = 0; i < urls->n; i++) {
+		const char *url;
+		int r;
+
+		if (strncmp(urls->v[i], mirror, n) != 0 || mirror[n] == '\0')
+			continue;
+		url = arena_printf(a, "%s%s", mirror + n + 1, urls->v[i] + n);
+		r = check_url(a, url, e);
+		if (r < 0)
+			return err_wrap(e, "mirrors");
+		if (!strv_has(ret, url))
+			strv_add(a, ret, url);
+	}
+	return 0;
+}
+
+int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirrors, struct err *e)
+{
+	struct strv urls = { 0 };
+
+	for (size_t i = 0; i < mirrors->n; i++) {
+		int r = add_mirror(a, mirrors->v[i], &as->urls, &urls, e);
+
+		if (r < 0)
+			return r;
+	}
+	for (size_t i = 0; i < as->urls.n; i++)
+		if (!strv_has(&urls, as->urls.v[i]))
+			strv_add(a, &urls, as->urls.v[i]);
+	as->urls = urls;
+	return 0;
+}
+
 static bool is_in_ring(const struct asset *first, const struct asset *as)
 {
 	for (const struct asset *t = first; t; t = asset_next(first, t))

@@ -31,6 +31,10 @@ void asset_join(struct asset *as, struct asset *other);
 /* Of those of the same digest, itself among them, the one behind `at`; NULL when it was the last that
  * `first` leads to. */
 const struct asset *asset_next(const struct asset *first, const struct asset *at);
+/* Put what mirrors, each FROM=TO, have of an asset's URLs before these: one URL for each that begins with
+ * FROM. CONFIG if that makes no URL. */
+int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirrors,
+		      struct err *e) must_check;
 /* Whether the asset is an archive. */
 bool asset_is_archive(const struct asset *as);
 /* A URL for people: user, password and query removed (they may be secrets). */

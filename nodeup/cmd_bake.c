@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/location.h"
+#include "nodeup/offline.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/session.h"
@@ -56,6 +57,10 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 	struct run_req run;
 	int r = session_open(s, &req, e);
 
+	if (r < 0)
+		return r;
+	/* to look whether an image has all that it needs is a use of it, too */
+	r = cli->offline ? offline_check(s, e) : 0;
 	if (r < 0)
 		return r;
 	run = session_run(s);

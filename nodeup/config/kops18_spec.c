@@ -22,6 +22,8 @@ static const struct field env_fields[] = {
 	  .doc = "of minisign, over the lines of Assets; not of kops"),
 	F(settings.url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead; not of kops"),
+	F(settings.mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
+	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first; not of kops"),
 	F(settings.ca_bundle, .key = "caBundle",
 	  .doc = "file of the CA certificates that servers are checked by; not of kops"),
 	F(settings.public_keys, .key = "publicKeys", .shape = TREE_SEQ,

@@ -8,6 +8,8 @@ static const struct field settings_fields[] = {
 #define F(m, ...) FIELD(struct settings_doc, m, __VA_ARGS__)
 	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead"),
+	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
+	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first"),
 	F(ca_bundle, .key = "caBundle", .doc = "file of the CA certificates that servers are checked by"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,
 	  .doc = "public keys of minisign, by which signatures of assets are checked"),
@@ -35,19 +37,20 @@ static int texts_of(struct arena *a, const struct tree *list, const char *key,
 	return 0;
 }
 
-static int add_rewrites(struct arena *a, const struct settings_doc *doc, struct settings *s,
+/* A list of FROM=TO. */
+static int add_prefixes(struct arena *a, const struct tree *list, const char *key, struct strv *ret,
 			struct err *e)
 {
 	struct settings_texts texts = { 0 };
-	int r = texts_of(a, doc->url_rewrites, "urlRewrites", &texts, e);
+	int r = texts_of(a, list, key, &texts, e);
 
 	for (size_t i = 0; r == 0 && i < texts.n; i++) {
 		const char *text = texts.v[i].text, *to = strchr(text, '=');
 
 		if (!to || to == text || !to[1])
-			return err_config(e, "%s: urlRewrites[%zu]: wanted FROM=TO",
-					  tree_where(a, &texts.v[i].pos), i);
-		strv_add(a, &s->url_rewrites, text);
+			return err_config(e, "%s: %s[%zu]: wanted FROM=TO",
+					  tree_where(a, &texts.v[i].pos), key, i);
+		strv_add(a, ret, text);
 	}
 	return r;
 }
@@ -56,8 +59,10 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		 struct err *e)
 {
 	struct settings_texts keys = { 0 };
-	int r = add_rewrites(a, doc, s, e);
+	int r = add_prefixes(a, doc->url_rewrites, "urlRewrites", &s->url_rewrites, e);
 
+	if (r == 0)
+		r = add_prefixes(a, doc->mirrors, "mirrors", &s->mirrors, e);
 	if (r == 0)
 		r = texts_of(a, doc->public_keys, "publicKeys", &keys, e);
 	if (r < 0)

@@ -19,13 +19,14 @@ struct settings_texts {
 
 /* As it stands in a document. */
 struct settings_doc {
-	const struct tree *url_rewrites, *public_keys;
+	const struct tree *url_rewrites, *mirrors, *public_keys;
 	const char *ca_bundle;
 	struct opt_bool require_signatures, ignore_host_checks;
 };
 
 struct settings {
 	struct strv url_rewrites;          /* "FROM=TO" */
+	struct strv mirrors;               /* "FROM=TO" */
 	const char *ca_bundle;             /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */

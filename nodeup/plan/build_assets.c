@@ -4,6 +4,16 @@
 #include "nodeup/plan/pieces.h"
 #include "nodeup/plan/trust.h"
 
+/* With what the owner of the machine has besides. */
+static int parse_asset(struct plan *p, const char *text, struct asset *ret, struct err *e)
+{
+	static const struct settings none;
+	const struct settings *s = p->req->settings ? p->req->settings : &none;
+	int r = asset_parse(p->arena, text, ret, e);
+
+	return r < 0 ? r : asset_add_mirrors(p->arena, ret, &s->mirrors, e);
+}
+
 static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 {
 	static const char text[] = "sha1 is broken; name this and other assets by sha256";
@@ -38,7 +48,7 @@ int plan_parse_assets(struct plan *p, struct err *e)
 		const char *where = tree_where(p->arena, &texts->v[i].pos);
 		struct asset *as = arena_new(p->arena, struct asset);
 
-		r = asset_parse(p->arena, texts->v[i].text, as, e);
+		r = parse_asset(p, texts->v[i].text, as, e);
 		if (r < 0)
 			return err_wrap(e, "%s", where);
 		r = trust_asset(p, as, texts->v[i].signature, true, where, e);
@@ -195,7 +205,7 @@ struct task *plan_install_known(struct plan *p, const char *name, const char *te
 
 	if (is_listed(p, name))
 		return plan_install(p, name, path, mode, e);
-	if (asset_parse(p->arena, text, as, e) < 0)
+	if (parse_asset(p, text, as, e) < 0)
 		return NULL;
 	(void)asset_task(p, TASK_ASSET, as);
 	arena_push(p->arena, install.sources, install.n_sources, as);
@@ -233,8 +243,8 @@ static struct asset *parse_image(struct plan *p, const struct node_image *image,
 				 str_is_empty(image->hash) ? "hash" : "source");
 		return NULL;
 	}
-	if (asset_parse(p->arena, arena_printf(p->arena, "%s@%s", image->hash, image->source), as,
-			e) < 0) {
+	if (parse_asset(p, arena_printf(p->arena, "%s@%s", image->hash, image->source), as, e) <
+	    0) {
 		(void)err_wrap(e, "%s: image %s", where, image->name);
 		return NULL;
 	}
@@ -275,7 +285,7 @@ struct task *plan_package_file(struct plan *p, const char *name, const char *tex
 	struct asset *as = arena_new(p->arena, struct asset);
 	struct task *t;
 
-	if (asset_parse(p->arena, text, as, e) < 0)
+	if (parse_asset(p, text, as, e) < 0)
 		return NULL;
 	know_asset(p, as);
 	t = plan_new_task(p, TASK_PACKAGE, name);

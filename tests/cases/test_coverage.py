@@ -24,7 +24,8 @@ ELSEWHERE = {"fields_storage.c", "facts.c"}
 # And keys that lead to them.
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}
 # Keys of ours that change what nodeup does and not what a node is made of.
-OURS = {"assetsSignature", "signature", "urlRewrites", "caBundle", "publicKeys", "requireSignatures", "ignoreHostChecks"}
+OURS = {"assetsSignature", "signature", "urlRewrites", "mirrors", "caBundle", "publicKeys", "requireSignatures",
+        "ignoreHostChecks"}
 
 
 def bare(text):

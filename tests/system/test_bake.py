@@ -50,6 +50,26 @@ def test_offline_afterwards(world, make_world):
     assert world.requests() == asked and master.installed(KUBECTL).exists()
 
 
+def test_offline_says_what_is_missing(world):
+    """All of it at once, and what is there is unpacked: a look at an image before it is one."""
+    assert bake(world).code == OK
+    asked = world.requests()
+    for name in (CNI, UTILS):
+        shutil.rmtree(world.cache / "unpacked" / f"sha256-{world.digest(name)}")
+    done = bake(world, "--offline")
+    assert done.code == OK and done.out.splitlines()[-1] == "success", done
+    assert {p.name for p in world.cache.glob("unpacked/*")} == {f"sha256-{d}" for d in digests(world, (CNI, UTILS))}
+    for name in (KUBELET, KUBECTL):
+        world.entry(name).unlink()
+    before = listing(world.cache, skip=("tmp",))
+    done = bake(world, "--offline")
+    assert done.code == NET and "2 assets are not in the cache; nothing was changed" in done.failure, done
+    for name in (KUBELET, KUBECTL):
+        assert any(f"missing {name}: sha256 {world.digest(name)}" in line for line in done.lines), done
+    same(before, listing(world.cache, skip=("tmp",)))
+    assert world.requests() == asked and "success" not in done.out
+
+
 def test_several_documents(world, make_world):
     other = make_world("other")
     other.assets[KUBELET] = other.serve(KUBELET, b"another kubelet\n")

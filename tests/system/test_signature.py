@@ -218,6 +218,8 @@ def test_repair_asks_again(world, signed, signer):
     ({"publicKeys": ["nonsense"]}, "publicKeys[0]: not a public key of minisign"),
     ({"publicKeys": "one"}, "publicKeys"),
     ({"urlRewrites": ["nothing"]}, "urlRewrites[0]: wanted FROM=TO"),
+    ({"mirrors": ["nothing"]}, "mirrors[0]: wanted FROM=TO"),
+    ({"mirrors": ["http=gopher"]}, "mirrors: asset 'gopher://"),
     ({"caBundle": "ca.pem"}, "caBundle"),
 ])
 def test_bad_settings(world, signed, change, says):
@@ -244,6 +246,27 @@ def test_rewrites(world, signed, place):
     else:
         signed.extra["urlRewrites"] = rewrites
     world.converge()
+
+
+@pytest.mark.parametrize("place", ["machine", "document"])
+def test_mirrors(world, signed, place):
+    """They are asked first; what they lack, or have wrong, comes from where the documents say."""
+    mirror = f"{world.origin.base}/mirror-of-{world.token}"
+    own = {n: a.urls[0] for n, a in world.assets.items()}
+    wrong, absent = own[KUBELET].replace(world.origin.base, mirror), own[CNI].replace(world.origin.base, mirror)
+    # of two mirrors of one prefix the second has nothing at all
+    mirrors = [f"{world.origin.base}={mirror}", f"{own[KUBELET]}={mirror}/~wrong/kubelet",
+               f"{own[CNI]}={mirror}/~status=404/x.tar.gz"]
+    if place == "machine":
+        signed.of_machine(mirrors=mirrors[1:] + mirrors[:1])
+    else:
+        signed.extra["mirrors"] = mirrors[1:] + mirrors[:1]
+    done = world.converge()
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
+    assert world.origin.count(f"{mirror}/~wrong/kubelet") >= 1
+    assert world.origin.count(f"{mirror}/~status=404/x.tar.gz") == 1
+    assert world.origin.count(wrong) == world.origin.count(absent) == 1, done
+    assert world.origin.count(own[KUBELET]) == world.origin.count(own[CNI]) == 0, "the mirrors have it"
 
 
 @pytest.mark.parametrize("command", ["validate", "plan"])
