@@ -1,6 +1,7 @@
 """A case that says only in what it differs from another: CASE/case.yaml.
 
   base: seed-worker          the case it lies over; that may be one of these itself
+  like: distro-x-worker      the changes of another case are made first, and those of what that one lies over
   args: [--flag]             more flags for `nodeup apply`
   documents:                 by path below the documents' folder
     state/cluster.spec:      laid over the base's, key by key; a null takes a key away
@@ -28,6 +29,7 @@
 
 The expectation is written by hand from what kops 1.8.1 does; nothing writes it anew."""
 
+import functools
 import pathlib
 import re
 import shutil
@@ -40,15 +42,23 @@ PKI = pathlib.Path(__file__).resolve().parents[1] / "data/seed-cluster/state/jdu
 LATE = ("--cloud-config=", "--cni-bin-dir=", "--cni-conf-dir=", "--network-plugin-dir=", "--experimental-mounter-path=")
 
 
+def load(text):
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+@functools.lru_cache(None)
 def read(case):
     path = case / "case.yaml"
-    return yaml.safe_load(path.read_text()) if path.exists() else None
+    return load(path.read_text()) if path.exists() else None
 
 
 def chain(case):
     """The case and those below it, the lowest (a plain one) first."""
     spec = read(case)
-    return [*chain(case.parent / spec["base"]), case] if spec else [case]
+    if not spec:
+        return [case]
+    like = chain(case.parent / spec["like"])[1:] if "like" in spec else []
+    return [*chain(case.parent / spec["base"]), *like, case]
 
 
 def laid_over(old, new):
@@ -73,7 +83,7 @@ def change_documents(spec, documents):
                 assert old in text, f"{name}: no {old!r}"
                 text = text.replace(old, other)
         elif isinstance(new, dict):
-            text = yaml.safe_dump(laid_over(yaml.safe_load(path.read_text()), new))
+            text = yaml.safe_dump(laid_over(load(path.read_text()), new))
         else:
             text = new or "{}\n"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -81,6 +91,14 @@ def change_documents(spec, documents):
     for name in spec.get("drop", []):
         path = documents / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def packages(case):
+    """What is to be installed, None where no case says."""
+    for path in reversed(chain(case)[1:]):
+        if "packages" in read(path):
+            return read(path)["packages"]
+    return None
 
 
 def flag_line(text):

@@ -129,13 +129,17 @@ def read(data, name):
     return yaml.safe_load(data) if is_yaml(name) else data
 
 
-def apply(case, documents, root, tmp):
+def run(command, case, documents, root, tmp):
     lowest, *overlays = overlay.chain(case)
     args = expand((lowest / "args").read_text(), documents).splitlines()
     args += [flag for path in overlays for flag in overlay.read(path).get("args", [])]
     return subprocess.run(
-        [NODEUP, "apply", "--root", root, "--facts", documents / "facts.yaml", "--cache", tmp / "cache",
+        [NODEUP, command, "--root", root, "--facts", documents / "facts.yaml", "--cache", tmp / "cache",
          "--offline", *args], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+
+
+def apply(*world):
+    return run("apply", *world)
 
 
 def update(case, root, files, modes):
@@ -165,6 +169,22 @@ def test_case(name, tmp_path):
     for path in files:
         assert read((root / path).read_bytes(), path) == read(expected.files[path], path), path
     assert sorted(modes) == sorted(expected.modes.values())
+
+
+def planned_packages(case, documents, root, tmp):
+    """Below a root nothing is installed, but planned."""
+    done = run("plan", case, documents, root, tmp)
+    assert done.returncode == 2, done.stdout + done.stderr
+    planned = [p for line in done.stdout.splitlines() if line.split()[1:2] == ["package"]
+               for p in line.split(": ")[0].split()[2:]]
+    assert len(planned) == len(set(planned))
+    return set(planned)
+
+
+@pytest.mark.parametrize("name", [n for n in CASES if overlay.packages(HERE / n) is not None])
+def test_packages(name, tmp_path):
+    documents, root = prepare(HERE / name, tmp_path)
+    assert planned_packages(HERE / name, documents, root, tmp_path) == set(overlay.packages(HERE / name))
 
 
 # An overlay changes what is written, not how.

@@ -3,7 +3,6 @@ case expects of that component's own file.  A table nobody named here is an erro
 import re
 
 import pytest
-import yaml
 
 import overlay
 import test_cases as cases
@@ -60,7 +59,7 @@ def look(name, tmp):
     """(documents, expected tree) of a case."""
     folder, _ = cases.prepare(cases.HERE / name, tmp)
     found = [*folder.glob("*.yaml"), *folder.glob("state/cluster.spec"), *folder.glob("state/instancegroup/*")]
-    documents = [yaml.safe_load(p.read_text()) for p in found if p.name != "facts.yaml"]
+    documents = [overlay.load(p.read_text()) for p in found if p.name != "facts.yaml"]
     return [d for d in documents if isinstance(d, dict)], overlay.expected(cases.HERE / name)
 
 
