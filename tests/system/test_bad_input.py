@@ -171,6 +171,32 @@ def test_wrong_type_in_the_cluster_spec(world, old, new):
     refuse(world, CONFIG, place("cluster.spec", line, column), old.splitlines()[-1].split(":")[0].strip())
 
 
+@pytest.mark.parametrize("text, key", [
+    ("egressProxy: u:hunter2@proxy", "egressProxy"), ("egressProxy: {httpProxy: {host: h, port: hunter2}}", "port"),
+    ("egressProxy: {httpProxy: [hunter2]}", "httpProxy"), ("egressProxy: {httpProxy: {host: 'u:hunter2@a b'}}", "host"),
+    ("hooks: [{execContainer: {image: i, command: echo hunter2}}]", "command"),
+    ("hooks: [{execContainer: {image: i, environment: PASSWORD=hunter2}}]", "environment"),
+    ("hooks: [{manifest: [hunter2]}]", "manifest"), ("fileAssets: [{path: /a, content: {hunter2: x}}]", "content"),
+    ("assets: {containerRegistry: [hunter2]}", "containerRegistry"), ("cloudConfig: hunter2", "cloudConfig"),
+    ("egressProxy: !hunter2", "unknown tag"), ("egressProxy: *hunter2", "unknown alias"),
+    ("egressProxy: {httpProxy: {'u:hunter2@proxy': }}", "httpProxy"),
+])
+@pytest.mark.parametrize("command", ["apply", "validate"])
+def test_no_message_shows_what_may_be_a_password(world, text, key, command):
+    world.edit_store("cluster.spec", lambda t: t + "  " + text + "\n")
+    flags = ("--strict",) if "': }" in text else ()
+    result = refuse(world, CONFIG, place("cluster.spec"), key, command=command, flags=flags)
+    assert "hunter2" not in result.out + result.err
+
+
+@pytest.mark.parametrize("secret", ["kube", "admin", "robot"])
+def test_a_token_of_two_lines(master, secret):
+    data = base64.b64encode(b"hunter2\nevil,system:masters,x").decode()
+    (master.store / "secrets" / secret).write_text(json.dumps({"Data": data}))
+    result = refuse(master, CONFIG, re.escape(f"{master.store}/secrets/{secret}: "), "line break")
+    assert "hunter2" not in result.err and data not in result.err
+
+
 def test_duplicate_key_in_the_cluster_spec(world):
     text = (world.store / "cluster.spec").read_text() + "  cloudProvider: gce\n"
     world.edit_store("cluster.spec", lambda _: text)
