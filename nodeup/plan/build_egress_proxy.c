@@ -11,15 +11,23 @@ static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.con
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 const char plan_proxy_env_file[] = "/etc/sysconfig/kops-proxy";
 
+static const char containerd_unit[] = "containerd.service";
+
 /* Those that talk to the outside: they pull images, ask the cloud, fetch. */
 static const char *const units[] = { "docker.service", "kubelet.service",
-				     "kops-configuration.service" };
+				     "kops-configuration.service", containerd_unit };
+
+/* docker has a containerd too, which asks nobody for anything. */
+static bool talks_to_the_outside(const struct plan *p, const char *unit)
+{
+	return strcmp(unit, containerd_unit) != 0 || plan_uses_containerd(p);
+}
 
 bool plan_is_proxied(const struct plan *p, const char *unit)
 {
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (p->req->node->proxy.url && strcmp(units[i], unit) == 0)
-			return true;
+			return talks_to_the_outside(p, unit);
 	return false;
 }
 
@@ -97,7 +105,7 @@ static int add_dropins(struct plan *p, struct err *e)
 		r = add(p,
 			arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf",
 				     units[i]),
-			marker, text, e);
+			marker, talks_to_the_outside(p, units[i]) ? text : NULL, e);
 	return r;
 }
 

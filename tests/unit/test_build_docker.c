@@ -385,6 +385,15 @@ static void containerd_alone_runs_a_cni_node(void **state)
 	t = plan_get(&p, TASK_UNIT, "kubelet.service");
 	assert_true(waits_for(t, plan_get(&p, TASK_UNIT, "containerd.service")));
 	assert_true(has_text(&p, SYSTEM "kubelet.service", "After=containerd.service\n"));
+	/* it is the one that pulls */
+	h->w.node.proxy = (struct node_proxy){ .url = "http://proxy:3128", .excludes = "x" };
+	p = seed_plan(a, &h->req);
+	assert_true(has_text(&p, SYSTEM "containerd.service.d/20-kops-proxy.conf",
+			     "http_proxy=http://proxy:3128"));
+	assert_true(strv_has(&plan_get(&p, TASK_UNIT, "containerd.service")->unit.inputs,
+			     SYSTEM "containerd.service.d/20-kops-proxy.conf"));
+	h->w.node.proxy = (struct node_proxy){ 0 };
+	p = seed_plan(a, &h->req);
 	assert_true(
 		has_text(&p, "/etc/sysconfig/kubelet",
 			 " --container-runtime=remote "
