@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include "nodeup/plan/pieces.h"
+#include "nodeup/plan/volumes.h"
 
 static const char service[] = "kubernetes-mounts.service";
 static const char script_path[] = "/etc/kubernetes/containeros-mounts";
@@ -73,6 +74,7 @@ static int add_unit(struct plan *p, struct err *e)
 	unit_set(a, &u, "Unit", "Documentation", "man:nodeup(8)");
 	unit_set(a, &u, "Unit", "Before",
 		 "kubelet.service kubernetes-iptables-setup.service protokube.service");
+	unit_set(a, &u, "Unit", "RequiresMountsFor", "/var/lib/kubelet");
 	unit_set(a, &u, "Service", "Type", "oneshot");
 	unit_set(a, &u, "Service", "RemainAfterExit", "yes");
 	unit_set(a, &u, "Service", "ExecStart", arena_printf(a, "/bin/bash %s", script_path));
@@ -84,6 +86,8 @@ static int add_unit(struct plan *p, struct err *e)
 		return -EINVAL;
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		strv_add(a, &t->unit.before, users[i]);
+	/* a volume that is mounted there later would not be seen through the mounter's root */
+	t->unit.needs_mounts = volumes_of_service(p, "kubelet.service");
 	strv_add(a, &t->unit.inputs, script_path);
 	strv_add(a, &t->unit.inputs, HOME "/mounter.tar");
 	return 0;
