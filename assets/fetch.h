@@ -3,7 +3,8 @@
  * and mirrors. An attempt that fails goes on to the next mirror at once; when all have failed: full
  * jitter, 0.2 s doubling to 5 s (5 s at once where a mirror says 429 or 503), then every mirror again. One
  * that says Retry-After is left alone for so long, an hour at most, by new connections also while others
- * to it still move. Three rounds that get no byte further than those before end it. What arrived stays
+ * to it still move. Three rounds that get no byte further than those before end it; not while a
+ * certificate is not valid yet by our clock, which is given ten minutes to be set. What arrived stays
  * and is not asked for again, by the next attempt, mirror or run. A mirror that gives less than a tenth of the best of this run for
  * 5 s is left while there is another, and half of what a slow one has before it another is asked for;
  * hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
@@ -36,6 +37,7 @@ struct fetch_status {
 	char url[256];        /* current or last mirror, public form */
 	char last_error[256]; /* of any mirror; "" none */
 	int64_t next_try_ns;  /* monotonic; 0 while moving */
+	int64_t waited_ns;    /* between attempts, in all */
 	char other[64];       /* another process that fetches it, and is waited for; "" none */
 	int64_t since_ns;     /* so long, monotonic */
 };

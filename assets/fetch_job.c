@@ -9,6 +9,8 @@ enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
 #define BACKOFF_FIRST (DUR_SEC / 5)
 #define BACKOFF_LAST (5 * DUR_SEC)
 #define BACKOFF_LONELY (30 * DUR_SEC)
+/* how long the clock is given to be set after boot */
+#define CLOCK_PATIENCE (10 * 60 * DUR_SEC)
 
 static bool has_mirror(const struct fetch_job *j, const char *url)
 {
@@ -61,7 +63,7 @@ static void begin_round(struct fetch_job *j)
 {
 	fetch_job_all_again(j);
 	j->best_before = j->best;
-	j->throttled = false;
+	j->throttled = j->early = false;
 }
 
 void fetch_job_restart(struct fetch_job *j)
@@ -71,7 +73,7 @@ void fetch_job_restart(struct fetch_job *j)
 	j->best = 0;
 	j->bytes = 0;
 	j->total = -1;
-	j->next_try_ns = 0;
+	j->next_try_ns = j->waited_ns = j->early_ns = 0;
 	j->restarts = 0;
 	j->held_since_ns = j->held_moved_ns = 0;
 	j->beside = false;
@@ -125,6 +127,15 @@ static bool has_skipped(const struct fetch_job *j)
 	return false;
 }
 
+static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
+{
+	if (!j->early)
+		j->early_ns = 0;
+	else if (j->early_ns == 0)
+		j->early_ns = now_ns;
+	return j->early && now_ns - j->early_ns < CLOCK_PATIENCE;
+}
+
 /* The longest that is waited, of which the jitter takes any part. */
 static int64_t backoff(const struct fetch_job *j, bool skipped)
 {
@@ -148,10 +159,11 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 
 	if (wait < 0)
 		return -1;
-	/* a mirror that asked for patience has not had its chance: the round proves nothing */
+	/* a mirror that asked for patience has not had its chance: the round proves nothing; nor does one
+	 * before the clock was set */
 	if (j->best > j->best_before)
 		j->fruitless = 0;
-	else if (!skipped)
+	else if (!skipped && !waits_for_clock(j, now_ns))
 		j->fruitless++;
 	if (j->fruitless >= FRUITLESS_MAX)
 		return -1;
@@ -159,6 +171,7 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 	if (delay < wait)
 		delay = wait;
 	j->round++;
+	j->waited_ns += delay;
 	j->next_try_ns = now_ns + delay;
 	begin_round(j);
 	return delay;
@@ -179,6 +192,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 
 	j->last_err = *e;
 	m->failed = true;
+	j->early = j->early || e->errnum == ETIME;
 	/* of several connections one may say how long, and another nothing */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;

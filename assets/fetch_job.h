@@ -105,7 +105,10 @@ struct fetch_job {
 	int64_t bytes, total;      /* that are here; total -1 unknown */
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
+	int64_t waited_ns;   /* between rounds, in all */
 	struct asset *tree;  /* ours: what is to be unpacked on the way; NULL nothing */
+	bool early;          /* to a mirror of this round our clock is of the past ... */
+	int64_t early_ns;    /* ... since when that is so; 0 it is not */
 	bool throttled;      /* a mirror of this round said that it has too much to do */
 	bool news;           /* a waiter has come whose mirrors are not looked at yet */
 	bool whole;          /* wrong bytes came: nothing is put together any more in this run */

@@ -264,8 +264,9 @@ static int fail_of(const struct transfer *t)
 	return t->err.errnum > 0 ? -t->err.errnum : -EINVAL;
 }
 
-/* A certificate does not hold now: it is the clock as often as the certificate, so both are said. */
-static int wrong_time(struct transfer *t, const char *text)
+/* A certificate does not hold now: it is the clock as often as the certificate, so both are said. One
+ * of the future it hardly ever is: ETIME. */
+static int wrong_time(struct transfer *t, long verdict, const char *text)
 {
 	time_t now = (time_t)(dur_wall() / DUR_SEC);
 	char date[32] = "";
@@ -273,16 +274,22 @@ static int wrong_time(struct transfer *t, const char *text)
 
 	if (gmtime_r(&now, &tm))
 		(void)strftime(date, sizeof(date), "%F %T UTC", &tm);
+	if (verdict == CERT_NOT_YET_VALID)
+		return transfer_fail(t, ETIME,
+				     "%s; this machine's clock: %s, which may not be set yet", text,
+				     date);
 	return transfer_fail(t, EPROTO, "%s; this machine's clock: %s", text, date);
 }
 
-static bool is_wrong_time(struct transfer *t, CURLcode code)
+/* What OpenSSL has against the certificate, if it is the time; else 0. */
+static long time_verdict(struct transfer *t, CURLcode code)
 {
 	long verdict = 0;
 
-	return code == CURLE_PEER_FAILED_VERIFICATION &&
-	       curl_easy_getinfo(t->easy, CURLINFO_SSL_VERIFYRESULT, &verdict) == CURLE_OK &&
-	       (verdict == CERT_NOT_YET_VALID || verdict == CERT_HAS_EXPIRED);
+	if (code != CURLE_PEER_FAILED_VERIFICATION ||
+	    curl_easy_getinfo(t->easy, CURLINFO_SSL_VERIFYRESULT, &verdict) != CURLE_OK)
+		return 0;
+	return verdict == CERT_NOT_YET_VALID || verdict == CERT_HAS_EXPIRED ? verdict : 0;
 }
 
 /* Word a transport error: curl's text, and what the system said. */
@@ -294,8 +301,8 @@ static int transport_error(struct transfer *t, CURLcode code)
 	if (*t->forbidden && !t->connected)
 		return transfer_fail(t, EPERM, "refused: it leads to %s, a link-local address",
 				     t->forbidden);
-	if (is_wrong_time(t, code))
-		return wrong_time(t, text);
+	if (time_verdict(t, code))
+		return wrong_time(t, time_verdict(t, code), text);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		number = ETIMEDOUT;

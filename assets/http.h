@@ -7,7 +7,7 @@
  * whatever name or redirect leads there, but for who asks for that. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
- * query), HTTP status, bytes; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
+ * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
 #pragma once
 
 #include <stdbool.h>

@@ -34,11 +34,13 @@ several may be combined:
 
     gate=N            no answer before /__open?path=N was asked for
     bucket=N          N answers a second, to others a 503: for all who ask with this N
+    held=M            of the first M requests for it the bucket answers N, however long they take to come
     busy=N            a 503 to who comes while N requests for it are answered
 
     GET /__count?path=P   how often P (without its query) was asked for
     GET /__sent?path=P    how many bytes of bodies of P were sent
     GET /__peak           the most requests that were answered at a time
+    GET /__tls?path=DIR   another certificate: DIR/cert.pem and DIR/key.pem
     GET /__now            how many requests are being answered
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
     GET /__open?path=N    let those through who wait at gate N, and whoever comes
@@ -77,6 +79,7 @@ gates = collections.defaultdict(threading.Event)
 lock = threading.Lock()
 args = None
 closed_port = None
+tls_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 
 
 def pattern(size):
@@ -84,12 +87,13 @@ def pattern(size):
     return (block * (size // 251 + 1))[:size]
 
 
-def take_token(rate):
+def take_token(rate, nth, held):
     """From a bucket that holds what a second brings."""
     with lock:
         left, filled = buckets.get(rate, (rate, time.monotonic()))
         now = time.monotonic()
-        left = min(rate, left + (now - filled) * rate)
+        if nth > held:
+            left = min(rate, left + (now - filled) * rate)
         buckets[rate] = (left - 1 if left >= 1 else left, now)
         return left >= 1
 
@@ -174,6 +178,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 text = ""
             elif url.path == "/__refused":
                 text = str(closed_port.getsockname()[1])
+            elif url.path == "/__tls":
+                tls_context.load_cert_chain(pathlib.Path(path) / "cert.pem", pathlib.Path(path) / "key.pem")
+                text = ""
             elif url.path == "/__open":
                 gates[path].set()
                 text = ""
@@ -218,7 +225,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return self.answer(500, b"nobody else came\n")
         if busy[url.path] > int(faults.get("busy", busy[url.path])):
             return self.answer(503, b"SlowDown\n")
-        if "bucket" in faults and not take_token(float(faults["bucket"])):
+        if "bucket" in faults and not take_token(
+                float(faults["bucket"]), nth, int(faults.get("held", 0))):
+            with lock:
+                counts["/turned-away"] += 1
             return self.answer(503, b"<Error><Code>SlowDown</Code></Error>\n")
         if "hang" in faults:
             return self.hold()
@@ -392,8 +402,8 @@ def main():
     ports = [run(Server(("127.0.0.1", args.port), Handler))]
     if args.tls:
         server = TLSServer(("127.0.0.1", 0), Handler)
-        server.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        server.context.load_cert_chain(*make_cert(args.tls))
+        tls_context.load_cert_chain(*make_cert(args.tls))
+        server.context = tls_context
         ports.append(run(server))
     if args.unix:
         threading.Thread(target=UnixServer(args.unix, Handler).serve_forever, daemon=True).start()

@@ -17,9 +17,10 @@ What fails in the field, by its number there, and the test that has it fail here
     13  one after another                  test_all_assets_move_at_once
     14  429 with Retry-After               test_retry_after_is_honoured, test_fetch.c test_retry_date_is_kept
     15  503 SlowDown                       test_slow_down_passes, test_slow_down_does_not_pass
-    16  a hundred nodes at once            tests/unit/test_agents.c
+    16  a hundred nodes at once            test_agents.py
     17  a clock that is wrong              tests/unit/test_creds.c, test_s3_session.c test_clock,
-                                           test_early_boot.py test_a_clock_that_the_certificate_does_not_hold_at
+                                           test_early_boot.py test_the_clock_is_set_late,
+                                           test_a_clock_that_the_certificate_does_not_hold_at
     18  no entropy                         test_early_boot.py test_nobody_waits_for_entropy
     19  names that do not resolve yet      test_early_boot.py test_resolv_conf_is_filled_late, test_the_resolver_starts_late
     34  umask, noexec, a TMPDIR read-only   test_rerun.py test_a_tight_umask_hides_nothing, test_odd_host.py

@@ -76,9 +76,9 @@ def resolv_conf(mounts):
 class Run:
     """An apply under way and the lines that it has written so far."""
 
-    def __init__(self, world, prefix):
+    def __init__(self, world, prefix=(), env=None):
         world.write_documents()
-        self.process = subprocess.Popen([*prefix, *world.argv("apply")], env=ENV, stdin=subprocess.DEVNULL,
+        self.process = subprocess.Popen([*prefix, *world.argv("apply")], env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.lines, self.changed = [], threading.Condition()
         self.thread = threading.Thread(target=self.read)
@@ -90,9 +90,10 @@ class Run:
                 self.lines.append(line)
                 self.changed.notify_all()
 
-    def until(self, *words):
+    def until(self, *patterns):
         with self.changed:
-            found = self.changed.wait_for(lambda: any(all(w in line for w in words) for line in self.lines), PATIENCE)
+            found = self.changed.wait_for(
+                lambda: any(all(re.search(p, line) for p in patterns) for line in self.lines), PATIENCE)
         assert found, "".join(self.lines)
 
     def finish(self):
@@ -170,6 +171,7 @@ def served(world, tmp_path):
         servers.append(Origin(world.origin.folder, tmp_path / "late-tls"))
         world.assets[KUBELET].urls = [world.url(KUBELET, base=servers[0].tls_base)]
         return {"SSL_CERT_FILE": str(servers[0].ca)}
+    serve.origins = servers
     yield serve
     for server in servers:
         server.close()
@@ -178,13 +180,31 @@ def served(world, tmp_path):
 YEAR = 365 * 86400
 
 
-@pytest.mark.parametrize("start, end, says", [(YEAR, 2 * YEAR, "not yet valid"), (-2 * YEAR, -YEAR, "expired")])
-def test_a_clock_that_the_certificate_does_not_hold_at(world, served, start, end, says):
+@pytest.mark.parametrize("start, end, says, flags", [(YEAR, 2 * YEAR, "not yet valid", ["--deadline=3s"]),
+                                                     (-2 * YEAR, -YEAR, "expired", [])])
+def test_a_clock_that_the_certificate_does_not_hold_at(world, served, start, end, says, flags):
     """A clock that was not set yet looks just so: it is said what it shows."""
-    result = world.apply(env=served(start, end))
+    result = world.apply(*flags, env=served(start, end))
     assert result.code == NET and KUBELET in result.failure and says in result.failure, result
     assert re.search(r"; this machine's clock: \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC", result.failure), result
     assert not world.installed(KUBELET).exists() and not world.entry(KUBELET).exists()
+
+
+def test_the_clock_is_set_late(world, served, tmp_path):
+    """Here it is the certificate that comes to hold. Three rounds do not end it before."""
+    served(YEAR, 2 * YEAR)
+    make_cert(tmp_path / "now", zulu(-YEAR), zulu(YEAR))
+    bundle = tmp_path / "bundle.pem"
+    bundle.write_text("".join((tmp_path / d / "cert.pem").read_text() for d in ("late-tls", "now")))
+    run = Run(world, env={"SSL_CERT_FILE": str(bundle)})
+    try:
+        run.until(r"WAITING asset kubelet: attempt ([4-9]|\d\d), next in .*not yet valid; this machine's clock: ",
+                  "which may not be set yet")
+        served.origins[0].control(f"/__tls?path={tmp_path / 'now'}")
+        assert run.finish() == OK, "".join(run.lines)
+    finally:
+        run.kill()
+    assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 
 def test_a_certificate_that_holds(world, served):

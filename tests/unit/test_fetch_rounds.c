@@ -171,6 +171,29 @@ static void test_one_is_left_alone(void **state)
 	assert_int_equal(delay, 30 * DUR_SEC);
 }
 
+/* A certificate of the future: the clock is given time to be set, but not for ever. */
+static void test_the_clock_is_waited_for(void **state)
+{
+	struct rounds *x = *state;
+	const int64_t begin = dur_now();
+	int64_t now = begin, delay;
+	struct err e;
+	int rounds = 0;
+
+	(void)err_fail(&e, ERR_NET, ETIME, "certificate is not yet valid");
+	do {
+		fails(x, 0, 404, -1);
+		fetch_job_asked(&x->j, 1);
+		fetch_blame_mirror(&x->j, 1, &e, NULL);
+		delay = fetch_job_end_round(&x->j, now, UINT32_MAX);
+		now += delay > 0 ? delay : 0;
+		rounds++;
+	} while (delay >= 0);
+	assert_in_range(now - begin, 600 * DUR_SEC, 620 * DUR_SEC);
+	assert_in_range(rounds, 100, 140);
+	assert_int_equal(x->j.waited_ns, now - begin);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -183,6 +206,7 @@ int main(void)
 		T(test_retry_after_is_not_forgotten),
 		T(test_retry_after_while_others_move),
 		T(test_one_is_left_alone),
+		T(test_the_clock_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -160,6 +160,12 @@ static void test_clock(void **state)
 	assert_int_equal(asked(fx, "/bucket/k"), 2);
 	expect(fx, "s3://bucket/k", NULL, "0123456789");
 	assert_int_equal(asked(fx, "/bucket/k"), 3);
+	/* our clock was ahead, and is behind now */
+	cloud_tell(fx->c, CLOUD_S3, "/__clock?off=7200");
+	expect(fx, "s3://bucket/k", NULL, "0123456789");
+	assert_int_equal(asked(fx, "/bucket/k"), 5);
+	expect(fx, "s3://bucket/k", NULL, "0123456789");
+	assert_int_equal(asked(fx, "/bucket/k"), 6);
 }
 
 /* Where the bucket is, is its own word: asked once, then known. */
