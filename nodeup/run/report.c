@@ -42,8 +42,9 @@ void report_outcome(const struct run_outcome *o)
 
 	switch (o->state) {
 	case RUN_CHANGED:
-		log_line(LOG_INFO, fields, ARRAY_LEN(fields), "changed %s: %s (%s)%s", title,
+		log_line(LOG_INFO, fields, ARRAY_LEN(fields), "changed %s: %s (%s%s%s)%s", title,
 			 o->diff.why, dur_human(a, o->end_ns - o->start_ns),
+			 o->run.remark[0] ? "; " : "", o->run.remark,
 			 o->run.detached ? "; starts when we end" : "");
 		break;
 	case RUN_FAILED:

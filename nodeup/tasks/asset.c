@@ -75,6 +75,16 @@ static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task
 			 (long long)st.total, st.url);
 }
 
+/* That it took more than one attempt, and how long it was waited between them. */
+static void remark(const struct task *t, struct task_ctx *ctx, struct task_run *run)
+{
+	struct fetch_status st;
+
+	if (fetch_status(ctx->fetcher, t->asset.asset, &st) && st.attempt > 1)
+		(void)snprintf(run->remark, sizeof(run->remark), "attempt %u, %.3f s between them",
+			       st.attempt, (double)st.waited_ns / DUR_SEC);
+}
+
 /* Stages: 0 not started, 1 under way, 2 finished (set on the net thread). */
 static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
@@ -90,6 +100,7 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		if (run->result < 0)
 			(void)cache_doubt(ctx->cache, t->asset.asset, false, &run->error);
 		run->final = run->error.kind != ERR_SYSTEM;
+		remark(t, ctx, run);
 		if (run->result < 0)
 			*e = run->error;
 		return run->result < 0 ? run->result : TASK_DONE;

@@ -90,6 +90,7 @@ struct task_run {
 	bool last_call;   /* nothing else can go on: what is not there now will not come */
 	bool final;       /* set by apply: this error has had its retries */
 	bool detached;    /* set by apply: enqueued, but it starts only when we end */
+	char remark[64];  /* set by apply: how it was done, for the line that says so */
 	int64_t since_ns; /* waiting since, monotonic; 0 not waiting */
 	/* what a waiting apply waits for, shown to people */
 	char waiting[ERR_NOTE_MAX];
