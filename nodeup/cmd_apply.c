@@ -35,6 +35,7 @@ struct apply {
 	struct session session;
 	struct status status;
 	struct progress *progress; /* of the run under way, or NULL */
+	struct arena *before;      /* what is kept of the run before; NULL: nothing */
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
 	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
@@ -278,12 +279,24 @@ static bool runs_again(const struct apply *ap, int64_t left, const struct err *e
 	       (err_is_transient(e) || e->kind == ERR_INTEGRITY);
 }
 
+/* What came of the assets is to be seen until the next run has a plan. */
+static void keep_assets(struct apply *ap)
+{
+	if (!ap->status.rep)
+		return;
+	arena_free(ap->before);
+	ap->before = arena_new_empty();
+	ap->status.assets = progress_tree(ap->before, ap->status.rep, ap->status.fetcher,
+					  ap->status.next_run_wall_ns);
+}
+
 static int converge_once(struct apply *ap, int64_t left, struct err *e)
 {
 	int r;
 
 	ap->status.state = "running";
 	ap->status.error = NULL;
+	ap->status.next_run_wall_ns = 0;
 	ap->status.attempt++;
 	r = converge(ap, e);
 	if (r < 0)
@@ -295,7 +308,10 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
+	if (r < 0 && runs_again(ap, left, e))
+		ap->status.next_run_wall_ns = dur_wall() + PAUSE_NS;
 	publish(ap);
+	keep_assets(ap);
 	session_close(&ap->session);
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
@@ -372,6 +388,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 			return r;
 	}
 	r = converge_with_retries(&ap, retries, e);
+	arena_free(ap.before);
 	if (r < 0)
 		return r;
 	notify_ready();

@@ -283,7 +283,30 @@ static void add_status(struct arena *a, struct tree *t, const struct run_outcome
 		set_number(a, t, "nextTryUnixMs", wall_ms(st->next_try_ns));
 }
 
-struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f)
+/* Between its tries, and between runs, nothing is under way. */
+static void add_pause(struct arena *a, struct tree *t, const struct run_outcome *o,
+		      int64_t next_run_wall_ns)
+{
+	int64_t next = next_run_wall_ns / DUR_MS;
+	const char *why = "the next run";
+
+	if (o->state == RUN_RETRYING) {
+		next = wall_ms(o->run.next_ns);
+		why = "its next try";
+	} else if (o->state != RUN_FAILED && o->state != RUN_SKIPPED) {
+		return;
+	}
+	/* of the task, whatever its mirrors said before */
+	set_text(a, t, "lastError", o->error.msg);
+	if (next <= 0)
+		return;
+	set_text(a, t, "waiting", why);
+	set_number(a, t, "sinceUnixMs", wall_ms(o->end_ns ? o->end_ns : dur_now()));
+	set_number(a, t, "nextTryUnixMs", next);
+}
+
+struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f,
+			   int64_t next_run_wall_ns)
 {
 	struct tree *assets = tree_seq(a);
 
@@ -299,6 +322,7 @@ struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct
 		set_text(a, t, "state", run_state_name(o->state));
 		if (f && fetch_status(f, o->task->asset.asset, &st))
 			add_status(a, t, o, &st);
+		add_pause(a, t, o, next_run_wall_ns);
 		(void)tree_add(a, assets, t);
 	}
 	return assets;

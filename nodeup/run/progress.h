@@ -23,5 +23,6 @@ bool progress_tells(const struct task *t);
  * for. rate: bytes a second, 0 unknown. */
 char *progress_text(struct arena *a, const struct fetch_status *st, double rate, int64_t now_ns);
 /* One map for each asset: name, state, bytes, total, mirror, attempt, what it waits for, since when, the
- * last error, the next try. */
-struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f);
+ * last error, the next try: also of one that has failed, when another run follows at that time (else 0). */
+struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f,
+			   int64_t next_run_wall_ns);

@@ -216,10 +216,15 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	set_number(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
 	if (st->error)
 		(void)tree_set(a, t, "error", error_tree(a, st->error));
+	if (st->next_run_wall_ns)
+		set_number(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);
 	if (st->rep) {
 		(void)tree_set(a, t, "counts", counts_tree(a, st->rep));
-		(void)tree_set(a, t, "assets", progress_tree(a, st->rep, st->fetcher));
+		(void)tree_set(a, t, "assets",
+			       progress_tree(a, st->rep, st->fetcher, st->next_run_wall_ns));
 		(void)tree_set(a, t, "tasks", report_tree(a, st->rep));
+	} else if (st->assets) {
+		(void)tree_set(a, t, "assets", st->assets);
 	}
 	r = json_render(t, true, &text, e);
 	if (r < 0)

@@ -29,7 +29,9 @@ struct status {
 	const char *waiting;          /* NULL: for nothing */
 	const struct run_report *rep; /* NULL: no plan yet */
 	struct fetcher *fetcher;      /* of that run, or NULL */
-	const struct err *error;      /* NULL: none */
+	struct tree *assets;      /* as they were when the run before ended, till there is a rep */
+	const struct err *error;  /* NULL: none */
+	int64_t next_run_wall_ns; /* 0: none follows this one */
 	int64_t started_wall_ns;
 	unsigned int attempt;
 };

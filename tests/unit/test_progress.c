@@ -78,6 +78,7 @@ struct sample {
 	struct task task;
 	struct run_outcome outcome;
 	struct run_report rep;
+	int64_t next_run_wall_ns;
 };
 
 /* A run that waits for one asset. */
@@ -100,7 +101,7 @@ static const char *text_of(const struct tree *t, const char *key)
 
 static const struct tree *status(struct box *x, const struct sample *s)
 {
-	const struct tree *t = progress_tree(x->a, &s->rep, x->f);
+	const struct tree *t = progress_tree(x->a, &s->rep, x->f, s->next_run_wall_ns);
 
 	assert_int_equal(t->kind, TREE_SEQ);
 	assert_int_equal(t->n, 1);
@@ -188,6 +189,47 @@ static void an_asset_that_waits(void **state)
 	progress_free(p);
 }
 
+/* Between its tries, between runs, and when there is none to come. */
+static void an_asset_in_between(void **state)
+{
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/~status=404/gone", NULL);
+	struct verdict v = VERDICT_INIT;
+	const struct tree *t;
+	struct sample s;
+
+	sample(&s, &as);
+	fetch_start(x->f, &as, box_on_done, &v);
+	box_wait_calls(&v, 1);
+	s.outcome.error = v.e;
+	s.outcome.state = RUN_FAILED;
+	s.outcome.end_ns = dur_now();
+	s.next_run_wall_ns = 5000 * DUR_SEC;
+	t = status(x, &s);
+	assert_string_equal(text_of(t, "state"), "failed");
+	assert_string_equal(text_of(t, "waiting"), "the next run");
+	assert_string_equal(text_of(t, "nextTryUnixMs"), "5000000");
+	assert_non_null(strstr(text_of(t, "lastError"), "HTTP status 404"));
+	assert_string_equal(text_of(t, "attempt"), "3");
+	assert_true(llabs(strtoll(text_of(t, "sinceUnixMs"), NULL, 10) - dur_wall() / DUR_MS) <
+		    60 * 1000);
+	s.next_run_wall_ns = 0;
+	t = status(x, &s);
+	assert_string_equal(text_of(t, "nextTryUnixMs"), "none");
+	assert_string_equal(text_of(t, "waiting"), "none");
+	assert_non_null(strstr(text_of(t, "lastError"), "HTTP status 404"));
+	s.outcome.state = RUN_RETRYING;
+	s.outcome.run.next_ns = dur_now() + 5 * DUR_SEC;
+	t = status(x, &s);
+	assert_string_equal(text_of(t, "waiting"), "its next try");
+	assert_true(llabs(strtoll(text_of(t, "nextTryUnixMs"), NULL, 10) - dur_wall() / DUR_MS) <
+		    60 * 1000);
+	s.outcome.state = RUN_EQUAL;
+	s.outcome.error.kind = ERR_NONE;
+	s.next_run_wall_ns = 5000 * DUR_SEC;
+	assert_string_equal(text_of(status(x, &s), "nextTryUnixMs"), "none");
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
@@ -195,6 +237,7 @@ int main(void)
 		cmocka_unit_test(texts),
 		T(an_asset_under_way),
 		T(an_asset_that_waits),
+		T(an_asset_in_between),
 	};
 
 	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);

@@ -233,6 +233,17 @@ static void the_status_file_says_it_all_but_no_secret(void **state)
 	assert_int_equal(tasks->kind, TREE_SEQ);
 	assert_non_null(strstr(text, "\"content differs\""));
 	assert_non_null(strstr(text, "\"the moon\""));
+	assert_string_equal(text_of(t, "nextRunUnixMs"), "none");
+	/* till the next run has a plan it is said what was of the one before */
+	status = (struct status){ .state = "running",
+				  .assets = tree_add(a, tree_seq(a), tree_string(a, "of before")),
+				  .next_run_wall_ns = 7 * DUR_SEC };
+	assert_int_equal(status_write(root.fd, &status, &e), 0);
+	free(text);
+	text = scratch_read(&root, "/run/nodeup/status.json");
+	assert_int_equal(json_parse(a, "status", text, strlen(text), &t, &e), 0);
+	assert_string_equal(text_of(t, "nextRunUnixMs"), "7000");
+	assert_string_equal(tree_get(t, "assets")->items[0].value->scalar, "of before");
 	scratch_done(&root);
 }
 
