@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "assets/cache_dir.h"
+#include "assets/cache_tree.h"
 
 enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = 24 * 3600 };
 
@@ -171,6 +171,7 @@ static bool evict(struct cache *c, const struct digest *d)
 		(void)cache_remove(c->dir_fd, aside);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
 	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
+	cache_tree_forget(c, d);
 	return cache_remove(c->dir_fd, cache_entry_name(d, name)) == 0;
 }
 

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/cache_dir.h"
+#include "assets/cache_tree.h"
 #include "assets/extract.h"
 
 enum { DEPTH_MAX = 256, TARGET_MAX = 4096, CHUNK = 64 << 10 };
@@ -150,6 +150,7 @@ static bool drop_tree(struct cache *c, const struct digest *d)
 	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
 
+	cache_tree_forget(c, d);
 	cache_side_name("unpacked", d, name);
 	cache_side_name("tmp", d, aside);
 	(void)cache_remove(c->dir_fd, aside);
@@ -163,14 +164,23 @@ bool cache_recheck_tree(struct cache *c, const struct asset *as)
 {
 	char name[CACHE_NAME_MAX];
 	autoclose int tree = -1;
+	struct digest have;
+	bool hashed;
 
 	cache_side_name("unpacked", &as->digest, name);
 	if (!c->writable)
 		return false;
 	tree = openat(c->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if ((tree < 0 && errno == ENOENT) || (tree >= 0 && is_right(c, as, tree)))
+	if (tree < 0 && errno == ENOENT)
 		return false;
-	return drop_tree(c, &as->digest);
+	hashed = tree >= 0 && cache_tree_digest(tree, &have) == 0;
+	if (hashed && cache_tree_is_recorded(c, &as->digest, &have))
+		return false;
+	if (tree < 0 || !is_right(c, as, tree))
+		return drop_tree(c, &as->digest);
+	if (hashed)
+		cache_tree_record(c, &as->digest, &have);
+	return false;
 }
 
 bool cache_doubt(struct cache *c, const struct asset *as, bool tree, struct err *e)

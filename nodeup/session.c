@@ -1,6 +1,7 @@
 #include "nodeup/claims.h"
 #include "nodeup/session_disks.h"
 
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -225,19 +226,67 @@ static void open_bus(struct session *s)
 		s->boot.facts.systemd = strtoll(version, NULL, 10);
 }
 
-/* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
-static void trust_nothing(struct session *s)
+struct tree_check {
+	struct worker_job job;
+	struct cache *cache;
+	const struct asset *asset;
+	bool damaged;
+};
+
+static void check_tree(struct worker_job *job)
 {
+	struct tree_check *t = (struct tree_check *)job;
+
+	t->damaged = cache_recheck_tree(t->cache, t->asset);
+}
+
+static void wait_for_trees(struct workers *workers, size_t n)
+{
+	struct pollfd fd = { .fd = workers_fd(workers), .events = POLLIN };
+
+	while (n > 0) {
+		const struct tree_check *t = (struct tree_check *)workers_take(workers);
+
+		if (!t) {
+			(void)poll(&fd, 1, -1);
+			workers_drain(workers);
+			continue;
+		}
+		n--;
+		if (t->damaged)
+			log_warning("asset %s: what was unpacked of it is damaged, or its archive; "
+				    "it is unpacked again",
+				    t->asset->name);
+	}
+}
+
+/* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
+static int trust_nothing(struct session *s, struct err *e)
+{
+	struct workers *workers;
+	size_t n = 0;
+	int r = workers_new(&workers, e);
+
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < s->plan.n; i++) {
 		struct task *t = s->plan.tasks[i];
+		struct tree_check *check;
 
 		if (t->kind == TASK_ASSET)
 			t->ops = &task_asset_recheck_ops;
-		if (t->kind == TASK_UNPACK && cache_recheck_tree(s->ctx.cache, t->unpack.asset))
-			log_warning("asset %s: what was unpacked of it is damaged, or its archive; "
-				    "it is unpacked again",
-				    t->unpack.asset->name);
+		if (t->kind != TASK_UNPACK)
+			continue;
+		check = arena_new(s->arena, struct tree_check);
+		*check = (struct tree_check){ .job.run = check_tree,
+					      .cache = s->ctx.cache,
+					      .asset = t->unpack.asset };
+		workers_push(workers, &check->job);
+		n++;
 	}
+	wait_for_trees(workers, n);
+	workers_free(workers);
+	return 0;
 }
 
 static void adopt_kops(const struct session *s)
@@ -283,10 +332,9 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (r < 0)
 		return r;
 	adopt_kops(s);
-	if (s->ctx.verify)
-		trust_nothing(s);
-	if (!req->for_apply)
-		return 0;
+	r = s->ctx.verify ? trust_nothing(s, e) : 0;
+	if (r < 0 || !req->for_apply)
+		return r;
 	r = workers_new(&s->workers, e);
 	if (r >= 0 && !cli->offline)
 		r = open_s3(s, e);

@@ -10,14 +10,15 @@
 static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
+	const bool here = cache_has(ctx->cache, &t->asset.asset->digest);
+
 	(void)e;
-	if (task_is_unneeded(t, ctx))
+	/* whether anybody needs it takes longer to say */
+	if ((here && cache_is_signed(ctx->cache, t->asset.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	if (!cache_has(ctx->cache, &t->asset.asset->digest))
+	if (!here)
 		return task_differs(diff, "not in the cache");
-	if (!cache_is_signed(ctx->cache, t->asset.asset))
-		return task_differs(diff, "its signature is not checked yet");
-	return TASK_EQUAL;
+	return task_differs(diff, "its signature is not checked yet");
 }
 
 /* As asset_check, but every byte is read. A damaged entry is fetched again even if nobody needs it
@@ -140,15 +141,14 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct stat st;
+	const bool here = io_stat(ctx->cache_root_fd,
+				  cache_unpacked_path(ctx->cache, a, &t->unpack.asset->digest), &st,
+				  e) >= 0;
 
-	if (task_is_unneeded(t, ctx))
+	if ((here && cache_is_signed(ctx->cache, t->unpack.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	if (io_stat(ctx->cache_root_fd,
-		    cache_unpacked_path(ctx->cache, a, &t->unpack.asset->digest), &st, e) < 0)
-		return task_differs(diff, "not unpacked in the cache");
-	if (!cache_is_signed(ctx->cache, t->unpack.asset))
-		return task_differs(diff, "its signature is not checked yet");
-	return TASK_EQUAL;
+	return task_differs(diff, here ? "its signature is not checked yet"
+				       : "not unpacked in the cache");
 }
 
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,

@@ -1,0 +1,135 @@
+#include "assets/cache_tree.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/str.h"
+
+enum { DEPTH_MAX = 256, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
+
+struct walk {
+	struct digest_ctx *sum;
+	char *chunk;
+};
+
+static int add_tree(struct walk *w, int fd, int depth);
+
+static int add_bytes(struct walk *w, int fd)
+{
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, w->chunk, CHUNK, at)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		digest_update(w->sum, w->chunk, (size_t)n);
+		at += n;
+	}
+	return 0;
+}
+
+/* What it is, its length and its name; with its end, so that nothing runs into what follows. */
+static void add_head(struct walk *w, const char *name, const struct stat *st)
+{
+	char head[64];
+	int n = snprintf(head, sizeof(head), "%o %u %u %lld ", st->st_mode, st->st_uid, st->st_gid,
+			 S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size);
+
+	digest_update(w->sum, head, (size_t)n);
+	digest_update(w->sum, name, strlen(name) + 1);
+}
+
+static int add_entry(struct walk *w, int dir, const char *name, int depth)
+{
+	char target[TARGET_MAX];
+	autoclose int fd = -1;
+	struct stat st;
+	ssize_t n;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	add_head(w, name, &st);
+	if (S_ISLNK(st.st_mode)) {
+		n = readlinkat(dir, name, target, sizeof(target));
+		if (n < 0)
+			return -errno;
+		digest_update(w->sum, target, (size_t)n);
+		return 0;
+	}
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return S_ISDIR(st.st_mode) ? add_tree(w, fd, depth + 1) : add_bytes(w, fd);
+}
+
+static int add_tree(struct walk *w, int fd, int depth)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
+	struct strv names = { 0 };
+	const struct dirent *d;
+	int r = 0;
+
+	if (!dir || depth == DEPTH_MAX)
+		return dir ? -ELOOP : -errno;
+	while ((d = readdir(dir)))
+		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
+			strv_add(a, &names, arena_str(a, d->d_name));
+	strv_sort(&names);
+	for (size_t i = 0; i < names.n && r == 0; i++)
+		r = add_entry(w, fd, names.v[i], depth);
+	/* no entry has an empty head */
+	digest_update(w->sum, "", 1);
+	return r;
+}
+
+int cache_tree_digest(int fd, struct digest *ret)
+{
+	autodigest struct digest_ctx *sum = digest_new(DIGEST_SHA256);
+	autofree char *chunk = xrealloc(NULL, CHUNK);
+	struct walk w = { .sum = sum, .chunk = chunk };
+	int r = add_tree(&w, fd, 0);
+
+	if (r == 0)
+		digest_final(sum, ret);
+	return r;
+}
+
+static const char *record_name(const struct digest *archive, char out[static CACHE_NAME_MAX])
+{
+	char name[CACHE_NAME_MAX];
+
+	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.tree", CACHE_NAME_MAX - 6,
+		       cache_side_name("verified", archive, name));
+	return out;
+}
+
+bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
+			    const struct digest *tree)
+{
+	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX], have[DIGEST_TEXT_MAX];
+	autoclose int fd = openat(c->dir_fd, record_name(archive, name),
+				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	const size_t n = strlen(digest_hex(tree, hex));
+
+	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(hex, have, n) == 0;
+}
+
+void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree)
+{
+	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
+	const size_t n = strlen(digest_hex(tree, hex));
+
+	/* without a record the archive is unpacked once more: no reason to fail */
+	(void)cache_put(c, record_name(archive, name), hex, n);
+}
+
+void cache_tree_forget(struct cache *c, const struct digest *archive)
+{
+	char name[CACHE_NAME_MAX];
+
+	(void)unlinkat(c->dir_fd, record_name(archive, name), 0);
+}
