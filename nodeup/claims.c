@@ -51,6 +51,38 @@ static void add_member(struct session *s, struct plan_req *plan, const struct pl
 	arena_push(s->arena, all->v, all->n, v);
 }
 
+/* kube-up's masters have one volume, and one member of each etcd cluster on it. Nobody else has to be
+ * asked where the members are. */
+static int put_on_master_pd(struct session *s, struct plan_req *plan, struct err *e)
+{
+	const struct node_etcd_clusters *all = &s->boot.node.etcd_clusters;
+	struct facts *f = &s->boot.facts;
+	int r = 0;
+
+	if (!f->local_ipv4 && s->boot.imds)
+		r = probe_fact(s->arena, s->boot.imds, "localIPv4", f, e);
+	for (size_t i = 0; i < all->n && r == 0; i++) {
+		const struct node_etcd_cluster *c = &all->v[i];
+		const struct plan_etcd m = {
+			.cluster = c->name,
+			.path = node_master_pd,
+			.member = { c->members.n ? c->members.v[0] : "", c->members },
+		};
+
+		if (c->members.n != 1)
+			return err_config(e,
+					  "etcd %s: %s is for one member, the documents name %zu",
+					  c->name, node_master_pd, c->members.n);
+		arena_push(s->arena, plan->etcd, plan->n_etcd, m);
+		if (f->local_ipv4)
+			strmap_set(s->arena, &plan->etcd_hosts,
+				   plan_etcd_name(s->arena, &s->boot.node, c->name,
+						  c->members.v[0]),
+				   f->local_ipv4);
+	}
+	return r;
+}
+
 /* Of an image: what --facts says. */
 static int take_given(struct session *s, struct plan_req *plan, struct err *e)
 {
@@ -359,11 +391,19 @@ int claims_settle(struct session *s, const struct session_req *req, struct plan_
 
 	if (req->only || req->bake)
 		return 0;
-	if (s->image_mode)
-		return has_etcd(n) ? take_given(s, plan, e) : 0;
-	c.disks.root_fd = s->root_fd;
-	if (has_etcd(n))
+	if (has_etcd(n) && node_has_master_pd(n)) {
+		int r = put_on_master_pd(s, plan, e);
+
+		if (r < 0)
+			return r;
+	} else if (has_etcd(n) && s->image_mode) {
+		return take_given(s, plan, e);
+	} else if (has_etcd(n)) {
 		wish_for_etcd(&c);
+	}
+	if (s->image_mode)
+		return 0;
+	c.disks.root_fd = s->root_fd;
 	wish_for_documents(&c);
 	if (c.n == 0)
 		return 0;

@@ -214,6 +214,21 @@ static int set_binds(struct item *it)
 	return 0;
 }
 
+/* What kube-up keeps there for a master that is made anew: etcd's data, keys and tokens, the key of
+ * its tunnels. Source: kube-up's mount-master-pd. */
+static void set_master_pd(struct item *it)
+{
+	static const char *const kept[] = { "/var/etcd", "/srv/kubernetes", "/srv/sshproxy" };
+	struct arena *a = it->b->arena;
+
+	if (!it->b->node->is_master || !str_eq(it->v.path, node_master_pd) || it->v.binds.n)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		arena_push(a, it->v.binds.v, it->v.binds.n,
+			   (struct node_bind){ kept[i] + 1, kept[i],
+					       strv_split(a, "kubelet.service", ' '), it->v.pos });
+}
+
 static int set_persist(struct item *it)
 {
 	const bool store = it->v.disks == NODE_DISKS_INSTANCE_STORE;
@@ -250,6 +265,8 @@ static int read_item(struct item *it)
 				       b->err);
 	if (r == 0)
 		r = set_binds(it);
+	if (r == 0)
+		set_master_pd(it);
 	if (r == 0)
 		r = set_persist(it);
 	if (r == 0)

@@ -148,6 +148,10 @@ struct node {
 
 /* Whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
+/* Where kube-up mounts the one volume that a master has for all its data. */
+extern const char node_master_pd[];
+/* Whether the documents of this master put a volume there. */
+bool node_has_master_pd(const struct node *n);
 /* Whether kube-proxy runs here: not on isolated masters, not where kube-router does. */
 bool node_runs_kube_proxy(const struct node *n);
 /* The proxy as variables of an environment; none without one. */

@@ -199,9 +199,14 @@ static struct pod *make_pod(struct making *m, const char *mount_point)
 	return pod;
 }
 
+static const char *path_of(struct plan *p, const struct plan_etcd *mine)
+{
+	return mine->path ? mine->path : plan_etcd_path(p->arena, p->req->facts, mine->volume_id);
+}
+
 static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *e)
 {
-	const char *mount_point = plan_etcd_path(p->arena, p->req->facts, mine->volume_id);
+	const char *mount_point = path_of(p, mine);
 	struct making m = { .p = p, .role = find_role(mine->cluster), .mine = mine };
 	struct arena *a = p->arena;
 	const char *name;
@@ -239,11 +244,14 @@ static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *
  * below. */
 static int add_drop_in(struct plan *p, struct err *e)
 {
+	struct strv paths = { 0 };
 	struct unit u = { 0 };
 
 	for (size_t i = 0; i < p->req->n_etcd; i++)
-		unit_set(p->arena, &u, "Unit", "RequiresMountsFor",
-			 plan_etcd_path(p->arena, p->req->facts, p->req->etcd[i].volume_id));
+		if (!strv_has(&paths, path_of(p, &p->req->etcd[i])))
+			strv_add(p->arena, &paths, path_of(p, &p->req->etcd[i]));
+	for (size_t i = 0; i < paths.n; i++)
+		unit_set(p->arena, &u, "Unit", "RequiresMountsFor", paths.v[i]);
 	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf", &u, e) ? 0 : -EINVAL;
 }
 

@@ -184,6 +184,16 @@ static int add_dropins(struct plan *p, struct err *e)
 	return 0;
 }
 
+/* etcd's data is for nobody else; through the bind it is the volume's directory that gets the mode. */
+static int add_private(struct plan *p, const struct node_volume *v, struct err *e)
+{
+	for (size_t i = 0; i < v->binds.n; i++)
+		if (str_eq(v->binds.v[i].target, "/var/etcd") &&
+		    !plan_dir(p, v->binds.v[i].target, 0700, e))
+			return -EINVAL;
+	return 0;
+}
+
 static int add_volume(struct plan *p, const struct node_volume *v, struct err *e)
 {
 	const struct naming n = {
@@ -203,7 +213,7 @@ static int add_volume(struct plan *p, const struct node_volume *v, struct err *e
 		r = v->path ? add_file_system(p, v, &n, e) : add_swap(p, v, &n, e);
 	for (size_t i = 0; i < v->binds.n && r == 0; i++)
 		r = add_bind(p, v, &v->binds.v[i], e);
-	return r;
+	return r < 0 ? r : add_private(p, v, e);
 }
 
 int build_volumes(struct plan *p, struct err *e)

@@ -28,6 +28,7 @@ struct plan_runtime {
 struct plan_etcd {
 	const char *cluster;   /* "main" */
 	const char *volume_id; /* "vol-0abc" */
+	const char *path;      /* where it is mounted; NULL: at plan_etcd_path() */
 	struct volume_member member;
 };
 

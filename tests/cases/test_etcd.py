@@ -62,9 +62,9 @@ def run(documents, root, tmp):
 def mount():
     """Put the volumes in their places below a root."""
     with contextlib.ExitStack() as stack:
-        def do(root):
-            for volume in VOLUMES.values():
-                where = root / f"mnt/master-{volume}"
+        def do(root, *names):
+            for name in names or [f"master-{volume}" for volume in VOLUMES.values()]:
+                where = root / "mnt" / name
                 where.mkdir(parents=True)
                 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", where], check=True)
                 stack.callback(subprocess.run, ["umount", where], check=True)
@@ -109,6 +109,48 @@ def test_manifests(case, tmp_path, mount):
     drop_in = root / "etc/systemd/system/kubelet.service.d/10-etcd-volumes.conf"
     assert drop_in.read_text() == ("[Unit]\nRequiresMountsFor=/mnt/master-vol-0a1b\n"
                                    "RequiresMountsFor=/mnt/master-vol-0c2d\n")
+
+
+MASTER_PD = "volumeMounts:\n- {device: /dev/xvdb, path: /mnt/master-pd}\n"
+
+
+def test_master_pd(tmp_path, mount):
+    """kube-up's one volume for all of a master's data: etcd on it, and its directories seen from it."""
+    documents, root = documents_of("usual", tmp_path, env=MASTER_PD)
+    facts = documents / "facts.yaml"
+    facts.write_text(facts.read_text().split("etcdVolumes:")[0])
+    spec = documents / "cluster_spec.yaml"
+    spec.write_text(re.sub(r"  - \{name: [bc], .*\n", "", spec.read_text()))
+    mount(root, "master-pd")
+    for again in range(2):
+        done = run(documents, root, tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert not again or re.search(r"\d+ tasks: \d+ right(, \d+ not needed)?, in", done.stderr), done.stderr
+    for name, data, port in (("etcd", "data", 4001), ("etcd-events", "data-events", 4002)):
+        on_volume = f"/mnt/master-pd/k8s.io/manifests/{name}.manifest"
+        assert os.readlink(root / f"etc/kubernetes/manifests/{name}.manifest") == on_volume
+        pod = yaml.safe_load((root / on_volume[1:]).read_text())["spec"]
+        assert {"name": "varetcdata", "hostPath": {"path": f"/mnt/master-pd/var/etcd/{data}"}} in pod["volumes"]
+        # all else is as it is elsewhere
+        other = yaml.safe_load((HERE / "etcd/usual" / f"{name}.manifest").read_text())["spec"]
+        for spec in (pod, other):
+            spec["volumes"] = [v for v in spec["volumes"] if v["name"] != "varetcdata"]
+        assert pod == other
+    assert stat.S_IMODE((root / "mnt/master-pd/var/etcd/data").stat().st_mode) == 0o700
+    assert stat.S_IMODE((root / "var/etcd").stat().st_mode) == 0o700
+    units = root / "etc/systemd/system"
+    for source in ("var/etcd", "srv/kubernetes", "srv/sshproxy"):
+        unit = (units / (source.replace("/", "-") + ".mount")).read_text()
+        assert f"What=/mnt/master-pd/{source}\nWhere=/{source}\n" in unit, unit
+    assert (units / "kubelet.service.d/10-etcd-volumes.conf").read_text() == "[Unit]\nRequiresMountsFor=/mnt/master-pd\n"
+
+
+def test_master_pd_is_for_one_member(tmp_path):
+    documents, root = documents_of("three", tmp_path, env=MASTER_PD)
+    done = run(documents, root, tmp_path)
+    assert done.returncode == 78, done.stdout + done.stderr
+    assert "etcd main: /mnt/master-pd is for one member, the documents name 3" in done.stderr
+    assert not (root / "etc/kubernetes").exists()
 
 
 def test_with_protokube_nothing_of_it(tmp_path):

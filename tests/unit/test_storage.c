@@ -27,6 +27,17 @@ static struct world flat(struct arena *a, const char *env)
 	return w;
 }
 
+/* The seed's master with these lines in kube_env.yaml. */
+static struct world seed_master(struct arena *a, const char *env)
+{
+	struct world w = world_master(a);
+	size_t n;
+	const char *text = world_load(a, SEED "master/kube_env.yaml", &n);
+
+	w.env_doc = world_text(&w, "env", arena_printf(a, "%s\n%s", text, env));
+	return w;
+}
+
 static void refused(struct world w, const char *message)
 {
 	assert_true(world_build(&w) < 0);
@@ -61,6 +72,36 @@ static void kops_volume_mounts(void **state)
 	assert_string_equal(strv_join(a, &v->mount_options, ","), "nodev,nosuid");
 	assert_string_equal(strv_join(a, &v->format_options, ","), "-K");
 	assert_int_equal(v->pos.line, 4);
+}
+
+/* kube-up's place for all data of a master, which on a worker is a place like others. */
+static void master_pd(void **state)
+{
+	static const char mounts[] = "volumeMounts:\n- {device: /dev/xvdb, path: /mnt/master-pd}\n";
+	static const char *const targets[] = { "/var/etcd", "/srv/kubernetes", "/srv/sshproxy" };
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = group(a, mounts);
+	const struct node_volume *v;
+
+	(void)state;
+	world_must_build(&w);
+	assert_int_equal(w.node.volumes.v[0].binds.n, 0);
+	assert_false(node_has_master_pd(&w.node));
+	w = seed_master(a, mounts);
+	world_must_build(&w);
+	v = w.node.volumes.v;
+	assert_true(node_has_master_pd(&w.node));
+	assert_int_equal(v->binds.n, ARRAY_LEN(targets));
+	for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
+		assert_string_equal(v->binds.v[i].target, targets[i]);
+		assert_string_equal(v->binds.v[i].source, targets[i] + 1);
+		assert_string_equal(v->binds.v[i].units.v[0], "kubelet.service");
+	}
+	/* who says what is to be seen where says all of it */
+	w = seed_master(a, "volumeMounts:\n- {device: /dev/xvdb, path: /mnt/master-pd, "
+			   "binds: [{source: x, target: /x}]}\n");
+	world_must_build(&w);
+	assert_int_equal(w.node.volumes.v[0].binds.n, 1);
 }
 
 static void selectors_beyond_a_path(void **state)
@@ -427,6 +468,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(swap_and_a_kubelet_that_refuses_it),
 		cmocka_unit_test(kops_volume_mounts),
+		cmocka_unit_test(master_pd),
 		cmocka_unit_test(selectors_beyond_a_path),
 		cmocka_unit_test(binds_and_their_users),
 		cmocka_unit_test(a_service_s_own_directory_is_a_bind),
