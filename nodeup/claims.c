@@ -288,11 +288,11 @@ static void leave(struct claims *c, struct plan_req *plan, const struct err *why
 }
 
 static void replay(struct claims *c, struct plan_req *plan, const struct strmap *hosts,
-		   const struct err *why)
+		   const char *why)
 {
 	log_warning("volumes: EC2 does not answer; their disks are here by their serial numbers, "
 		    "and what the last run was told of them is used: %s",
-		    why->msg);
+		    why);
 	plan->etcd_hosts = *hosts;
 	add_lines(c, plan, &(struct strv){ 0 });
 }
@@ -313,7 +313,7 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 	r = attempt(c, soon, plan, &why);
 	if (r < 0 && is_known && why.kind == ERR_NET) {
 		c->choices = known;
-		replay(c, plan, &hosts, &why);
+		replay(c, plan, &hosts, why.msg);
 		return 0;
 	}
 	if (r < 0 && (why.kind == ERR_NET || why.kind == ERR_BUSY)) {
@@ -331,6 +331,20 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 	add_lines(c, plan, &(struct strv){ 0 });
 	claims_remember(c, &plan->etcd_hosts);
 	return 0;
+}
+
+/* For a plan: what the last apply was told, or that nobody knows. */
+static void unknown(struct claims *c, struct plan_req *plan, const char *what, const char *why)
+{
+	struct strmap hosts = { 0 };
+
+	if (claims_recall(c, &hosts)) {
+		replay(c, plan, &hosts, why);
+		return;
+	}
+	log_warning("volumes: %s", why);
+	add_unknown(c, plan, arena_printf(c->s->arena, "%s: %s", what, why));
+	c->n = 0;
 }
 
 static int look(struct claims *c, struct plan_req *plan, struct err *e)
@@ -353,9 +367,7 @@ static int look(struct claims *c, struct plan_req *plan, struct err *e)
 		*e = why;
 		return r;
 	}
-	log_warning("volumes: %s", why.msg);
-	add_unknown(c, plan, arena_printf(c->s->arena, "not known: %s", why.msg));
-	c->n = 0;
+	unknown(c, plan, "not known", why.msg);
 	return 0;
 }
 
@@ -363,12 +375,15 @@ static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	int r;
 
+	/* nor can anybody be asked who we are, without which the last run's volumes are not ours */
 	if (c->req->cli->offline && c->req->for_apply)
 		return err_fail(e, ERR_NET, ENETDOWN,
 				"%s: which volume it is EC2 would know, and we are offline",
 				c->wishes[0].what);
 	if (c->req->cli->offline) {
-		add_unknown(c, plan, "not known offline: which volume, and whether it is attached");
+		unknown(c, plan, "not known offline", "which volume, and whether it is attached");
+		settle_documents(c);
+		add_members(c, plan);
 		return 0;
 	}
 	c->ec2 = ec2_new(&(struct ec2_req){

@@ -81,6 +81,8 @@ static int collect(struct arena *a, const struct volume_view *view, const struct
 			/* what another master makes of it is its own affair */
 			if (c.state == VOLUME_PENDING && *v->instance)
 				continue;
+			err_note(e, "want", "this member and all members: a/a,b,c");
+			err_note(e, "do", "mend the tag, or take it off");
 			return err_wrap(e, "volume %s: tag %s", v->id, key);
 		}
 		arena_push(a, ret->v, ret->n, c);

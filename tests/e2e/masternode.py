@@ -139,8 +139,8 @@ class Master:
                                       uuid_of(volume, "/mnt/master-" + volume))
         self.node.sh("echo '%s' >>/var/lib/lab-disks; lab-disks" % line)
 
-    def nodeup(self, *arguments, timeout=400):
-        return self.node.exec("env", "AWS_ENDPOINT_URL_EC2=http://%s:%s" % ENDPOINT, NODEUP, *arguments, "--conf=" + CONF,
+    def nodeup(self, *arguments, timeout=400, ec2=ENDPOINT):
+        return self.node.exec("env", "AWS_ENDPOINT_URL_EC2=http://%s:%s" % ec2, NODEUP, *arguments, "--conf=" + CONF,
                               timeout=timeout)
 
     def pod(self, name):

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.parse
 import urllib.request
 
@@ -255,6 +256,11 @@ def test_plan_with_a_wrong_key(node, cloud):
         assert "not known: instance" in result.out and "EC2 does not accept" in result.out, result
 
 
+def message(result):
+    """The error, whole."""
+    return [line.split(" error   ", 1)[1] for line in result.err.splitlines() if " error   " in line]
+
+
 def twin(cloud):
     cloud.volumes["vol-0a2"] = volume("main", "a/a")
 
@@ -289,7 +295,9 @@ def of_others(cloud):
     (shared, [f"FAILED etcd events: volume {EVENTS} can be attached to several instances at once (78)",
               "  has       multi-attach is on; wanted a volume that one instance has alone",
               "  do        turn it off, or take the tags off and make another volume"]),
-    (malformed, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)"]),
+    (malformed, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)",
+                 "  want      this member and all members: a/a,b,c",
+                 "  do        mend the tag, or take it off"]),
     (untagged, [f"FAILED instance {ME} has no tag that says which cluster it is of (78)",
                 f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
     (of_others, [f"FAILED instance {ME} is tagged for cluster 'other.example', the documents are of '{CLUSTER}' (78)",
@@ -298,8 +306,7 @@ def of_others(cloud):
 def test_bad_tags(change, lines, node, cloud):
     change(cloud)
     result = node.refused(CONFIG)
-    said = [line.split(" error   ", 1)[1] for line in result.err.splitlines() if " error   " in line]
-    assert said[:len(lines) + 1] == lines + ["  untouched no volume was attached, nothing was written"], result
+    assert message(result) == lines + ["  untouched no volume was attached, nothing was written"], result
     assert "AttachVolume" not in cloud.actions()
 
 
@@ -316,7 +323,7 @@ def test_no_volume_here(name, lacking, elsewhere, node, cloud):
         del cloud.volumes[lacking]
     result = node.refused(BUSY, "--deadline=6s")
     assert "WAITING volumes: for " in result.err, result
-    assert f"FAILED {why} (75)" in result.err, result
+    assert message(result) == [f"FAILED {why} (75)"], result
     assert "AttachVolume" not in cloud.actions()
 
 
@@ -325,11 +332,15 @@ def test_foreign_data(node, cloud, loops):
     node.add_disk(MAIN, loops())
     node.add_disk(EVENTS, loops(b"somebody's", 4096))
     result = node.refused(REFUSED)
-    assert f"REFUSED disk nvme2n1 for /mnt/master-{EVENTS}: not blank; nothing was written (73)" in result.err, result
-    for line in (f"  is        EBS {EVENTS}, ", "  has       ", "  for       etcd events",
-                 f"  detached  {MAIN}, which this run had attached", f"  detached  {EVENTS}, which this run had attached",
-                 "  untouched nothing was written to any volume"):
-        assert line in result.err, result
+    assert message(result) == [
+        f"REFUSED disk nvme2n1 for /mnt/master-{EVENTS}: not blank; nothing was written (73)",
+        f"  is        EBS {EVENTS}, 64 MiB",
+        "  has       unknown data at byte 4096; wanted blank or ext4",
+        "  do        name the right disk, or wipe it yourself: nodeup has no --force",
+        "  for       etcd events",
+        f"  detached  {MAIN}, which this run had attached",
+        f"  detached  {EVENTS}, which this run had attached",
+        "  untouched nothing was written to any volume"], result
     actions = cloud.actions()
     assert actions.count("AttachVolume") == 2 and actions.count("DetachVolume") == 2
     assert cloud.attached() == set()
@@ -426,6 +437,12 @@ def test_ec2_is_silent_at_a_later_start(node, cloud, loops):
     assert told in result.err and "skipped unit kubelet" in result.err, result
     assert "attach etcd" not in result.err, result
     assert record.read_text() == kept
+    asked = len(cloud.actions())
+    result = node.plan("--offline")
+    assert result.code == PENDING and told in result.err, result
+    assert rows(result, "attach") == [f"right    attach etcd {name}: {v} (a/a), here as nvme{i}n1, says its serial number"
+                                      for i, (name, v) in enumerate((("main", MAIN), ("events", EVENTS)), 1)], result
+    assert len(cloud.actions()) == asked
     # of another instance, damaged, or without a disk of that number: EC2 has to be asked
     for change in (lambda: record.write_text(kept.replace(ME, "i-0fffffffffffffff1")),
                    lambda: record.write_text(kept[:-20]),
@@ -441,8 +458,51 @@ def test_what_was_here_before_stays(node, cloud, loops):
     node.add_disk(MAIN, loops())
     node.add_disk(EVENTS, loops(b"", 0, "--read-only"))
     result = node.refused(CONFIG)
-    assert "read-only" in result.err and "  for       etcd events" in result.err, result
+    assert message(result) == [
+        f"FAILED disk nvme2n1 for /mnt/master-{EVENTS}: it is read-only; nothing was written (78)",
+        f"  is        EBS {EVENTS}, 64 MiB",
+        "  for       etcd events",
+        f"  detached  {EVENTS}, which this run had attached",
+        "  untouched nothing was written to any volume"], result
     assert cloud.attached() == {MAIN}
+
+
+def when(condition, action):
+    """Do it as soon as that holds, beside what runs."""
+    def watch():
+        for _ in range(1200):
+            if condition():
+                action()
+                return
+            time.sleep(0.1)
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_a_volume_that_another_master_still_has(node, cloud, loops):
+    """It is waited for, and what does not need it is done meanwhile; when it comes and holds somebody's data, the
+    one that was attached long before is given back, too."""
+    node.add_disk(MAIN, loops())
+    node.add_disk(EVENTS, loops(b"somebody's", 4096))
+    cloud.volumes[EVENTS].update(instance="i-0other", device="/dev/xvdu", attachment="detaching")
+    done = node.root / "srv/kubernetes/ca.crt"
+
+    def detached():
+        state = cloud.ask("/__get")["volumes"]
+        assert state[MAIN]["instance"] == ME
+        state[EVENTS] = volume("events", "a/a")
+        cloud.ask("/__put", {"volumes": state})
+    thread = when(done.exists, detached)
+    result = node.run("apply", "--deadline=100s")
+    thread.join(60)
+    assert result.code == REFUSED, result
+    said = f"etcd events: {EVENTS} is being detached from i-0other"
+    assert f"warning WAITING volumes: what does not need them is done meanwhile: {said}" in result.err, result
+    assert "skipped unit kubelet.service: something it needs failed" in result.err, result
+    assert not list((node.root / "etc/kubernetes/manifests").glob("etcd*")) and not (node.root / "mnt").exists()
+    given_back(result, MAIN, EVENTS)
+    assert cloud.attached() == set()
 
 
 def test_a_role_that_may_not(node, cloud):
