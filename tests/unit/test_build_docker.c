@@ -201,6 +201,20 @@ static void a_docker_that_is_there_is_used(void **state)
 	assert_null(plan_look(&p, TASK_PACKAGE, "docker-engine"));
 	assert_null(plan_look(&p, TASK_FILE, SYSTEM "docker.service"));
 	assert_non_null(plan_look(&p, TASK_FILE, SYSTEM "docker.service.d/10-kops.conf"));
+	assert_null(plan_look(&p, TASK_FILE, "/usr/share/doc/docker/apache.txt"));
+	assert_null(plan_look(&p, TASK_FILE, "/opt/kubernetes/helpers/docker-prestart"));
+}
+
+static void what_kops_misspells_can_be_had(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < n_docker_packages; i++) {
+		const struct docker_package *pkg = &docker_packages[i];
+
+		assert_null(strstr(pkg->needs, "libgcroup"));
+		if (strcmp(pkg->distributions, "stretch") == 0 && strstr(pkg->url, "/dists/"))
+			assert_non_null(strstr(pkg->url, "/debian/dists/stretch/"));
+	}
 }
 
 static void the_dropin_carries_the_options_to_any_unit(void **state)
@@ -513,6 +527,7 @@ int main(void)
 		cmocka_unit_test(the_time_is_kept_by_a_tag),
 		cmocka_unit_test(a_second_run_plans_what_the_first_did),
 		cmocka_unit_test(a_docker_that_is_there_is_used),
+		cmocka_unit_test(what_kops_misspells_can_be_had),
 		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),
 		cmocka_unit_test(what_cannot_be_installed_is_told),
 		cmocka_unit_test(releases_are_told_apart),
