@@ -133,11 +133,13 @@ static int check_hook(struct kops18_build *b, const struct item *it, const struc
 		r = check_unit(b, it, "requires", h->requires.v[i]);
 	for (size_t i = 0; i < h->before.n && r == 0; i++)
 		r = check_unit(b, it, "before", h->before.v[i]);
-	if (r == 0)
-		r = check_text(b, it, "manifest", h->manifest);
+	/* of a unit that is turned off nothing but its name counts */
+	if (r < 0 || (h->disabled.set && h->disabled.v))
+		return r;
+	r = check_text(b, it, "manifest", h->manifest);
 	for (size_t i = 0; i < h->action.command.n && r == 0; i++)
 		r = check_text(b, it, "execContainer.command", h->action.command.v[i]);
-	if (r < 0 || (h->disabled.set && h->disabled.v))
+	if (r < 0)
 		return r;
 	if (h->has_action &&
 	    str_is_empty(str_trim(b->arena, h->action.image ? h->action.image : "")))

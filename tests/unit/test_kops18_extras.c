@@ -15,7 +15,8 @@ static void groups_hide_the_clusters(void **state)
 			    "hooks: [{manifest: a}, {name: x, manifest: b},"
 			    " {roles: [Master], manifest: c}, {roles: [Node], manifest: d}]\n"
 			    "fileAssets: [{name: f, content: cluster}, {path: /opt/g}]\n",
-			    "hooks: [{manifest: e}, {name: x, disabled: true}]\n"
+			    "hooks: [{manifest: e}, {name: x, disabled: true,"
+			    " manifest: 'x= (fingerprint)'}]\n"
 			    "fileAssets: [{path: /srv/kubernetes/assets/f, content: ig}]\n");
 	const struct node_hooks *h;
 
