@@ -83,6 +83,17 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	return task_differs(diff, "not installed: %s", strv_join(a, &s.missing, " "));
 }
 
+/* apt-get's and dpkg's, dnf's and yum's, rpm's; dnf puts its own below a bare "Error: ". */
+static bool is_reason(const char *line)
+{
+	static const char *const starts[] = { "E: ", "dpkg: ", "Error: ", " Problem: ", "error: " };
+
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (str_has_prefix(line, starts[i]))
+			return line[strlen(starts[i])] != '\0';
+	return false;
+}
+
 static int run(const struct task *t, struct task_ctx *ctx, const char *const *argv, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -104,8 +115,7 @@ static int run(const struct task *t, struct task_ctx *ctx, const char *const *ar
 	r = proc_run(&req, &out, e);
 	lines = strv_split(a, buf_str(&out), '\n');
 	for (size_t i = 0; r < 0 && i < lines.n; i++)
-		if (str_has_prefix(lines.v[i], "E: ") || str_has_prefix(lines.v[i], "Error: ") ||
-		    str_has_prefix(lines.v[i], "dpkg: "))
+		if (is_reason(lines.v[i]))
 			err_note(e, "said", "%s", lines.v[i]);
 	return r;
 }

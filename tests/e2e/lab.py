@@ -27,8 +27,8 @@ import tempfile
 import time
 
 import labassets
-from labhost import (CERTS, HERE, LAB, ROOT, LabError, NAMES, ensure_certs, ensure_tree,
-                     host_packages, run)
+from labhost import (CERTS, HERE, LAB, ROOT, LabError, NAMES, apt_options, ensure_certs, ensure_tree,
+                     host_packages, install, run)
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNS, MS_REC, MS_PRIVATE, PR_SET_PDEATHSIG = 0x20000, 0x4000, 0x40000, 1
@@ -108,6 +108,24 @@ def remove_stale():
             continue
 
 
+def make_layer(tree, path, packages):
+    making = path + ".new"
+    shutil.rmtree(making, ignore_errors=True)
+    for name in ("upper", "work", "root"):
+        os.makedirs(os.path.join(making, name))
+    root = os.path.join(making, "root")
+    run("mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s/upper,workdir=%s/work" % (
+        tree, making, making), root)
+    try:
+        shutil.copyfile("/etc/resolv.conf", root + "/etc/resolv.conf")
+        run("chroot", root, "apt-get", *apt_options(), "update")
+        install(root, packages)
+    finally:
+        run("umount", root)
+    shutil.copyfile(os.path.join(tree, "etc/resolv.conf"), os.path.join(making, "upper/etc/resolv.conf"))
+    os.rename(making, path)
+
+
 class Lab:
     """Host packages, tree, certificates and assets made once; nodes booted from them."""
 
@@ -142,6 +160,18 @@ class Lab:
         self.nodes = []
         shutil.rmtree(self.dir, ignore_errors=True)
 
+    def layer(self, name, packages):
+        """A folder of what these packages add to the tree, made once; one of a node's layers."""
+        key = hashlib.sha256(repr([self.tree, packages]).encode()).hexdigest()[:12]
+        # there is no overlay on an overlay
+        store = self.dir if "overlay" in run("stat", "-f", "-c", "%T", LAB) else LAB
+        path = os.path.join(store, "layer-%s-%s" % (name, key))
+        with open(os.path.join(LAB, "lock"), "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not os.path.isdir(path):
+                make_layer(self.tree, path, packages)
+        return os.path.join(path, "upper")
+
     def boot(self, name, role, user_data, **options):
         """Boot a node that runs user_data as EC2 would; returns at once. options: see Node."""
         node = Node(self, name, role, **options)
@@ -157,11 +187,11 @@ class Lab:
 
 
 class Node:
-    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=()):
+    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=(), layers=()):
         """nspawn: further arguments; docker_dir: /var/lib/docker is a folder of the host, as docker
-        has no overlay on an overlay; more_facts: what IMDS hands out besides."""
+        has no overlay on an overlay; more_facts: what IMDS hands out besides; layers: folders over the tree."""
         self.lab, self.name, self.role = lab, name, role
-        self.nspawn, self.more_facts = list(nspawn), dict(more_facts)
+        self.nspawn, self.more_facts, self.layers = list(nspawn), dict(more_facts), list(layers)
         self.docker_dir = docker_dir
         self.dir = os.path.join(lab.dir, name)
         self.root = os.path.join(self.dir, "root")
@@ -179,7 +209,7 @@ class Node:
         for name in ("upper", "work", "root", "docker", "log"):
             os.makedirs(self.path(name))
         run("mount", "-t", "overlay", "overlay", "-o", "lowerdir=%s,upperdir=%s,workdir=%s" % (
-            self.lab.tree, self.path("upper"), self.path("work")), self.root)
+            ":".join([*self.layers, self.lab.tree]), self.path("upper"), self.path("work")), self.root)
         seed = os.path.join(self.root, "var/lib/cloud/seed/nocloud")
         os.makedirs(seed, exist_ok=True)
         with open(os.path.join(seed, "meta-data"), "w") as f:
