@@ -46,17 +46,18 @@ static const char *found(struct arena *a, const struct tree *t, bool quotable)
 
 static bool is_secret(const struct reader *r, const struct place *p)
 {
-	return r->opts->secret || (p->field && p->field->secret);
+	return r->opts->secret || p->field->secret;
 }
 
-/* What stands in place of a whole document is not shown either: anything may be in there. */
+/* What stands in place of a whole document, or of an item that its reader takes apart by itself, is not
+ * shown either: anything may be in there. */
 static int expected(struct reader *r, const struct place *p, const char *what)
 {
 	const char *where = tree_where(r->arena, &p->value->pos);
 
 	return err_config(r->err, "%s%s%s%sexpected %s, found %s", where, *where ? ": " : "",
 			  p->path, *p->path ? ": " : "", what,
-			  found(r->arena, p->value, *p->path && !is_secret(r, p)));
+			  found(r->arena, p->value, p->field && !is_secret(r, p)));
 }
 
 /* A string. Numbers stay as they are written (1.10 is no 1.1); a boolean word becomes Go's. */
@@ -220,6 +221,20 @@ static struct field_opts below(const struct reader *r, const struct place *p, co
 	return opts;
 }
 
+static bool is_section(const struct tree *t)
+{
+	return t->kind == TREE_MAP || t->kind == TREE_NULL;
+}
+
+static int read_section(struct reader *r, const struct place *p)
+{
+	const struct field_opts opts = below(r, p, p->path);
+
+	if (!is_section(p->value))
+		return expected(r, p, "a map");
+	return field_parse(r->arena, p->field->schema, p->value, p->member, &opts, r->err);
+}
+
 static int read_list(struct reader *r, const struct place *p)
 {
 	const struct schema *s = p->field->schema;
@@ -233,10 +248,13 @@ static int read_list(struct reader *r, const struct place *p)
 	list.n = p->value->n;
 	list.v = arena_alloc(r->arena, list.n * s->size);
 	for (size_t i = 0; i < list.n; i++) {
-		const struct field_opts opts =
-			below(r, p, arena_printf(r->arena, "%s[%zu]", p->path, i));
-		int e = field_parse(r->arena, s, p->value->items[i].value,
-				    (char *)list.v + i * s->size, &opts, r->err);
+		const struct place item = {
+			.field = p->field,
+			.value = p->value->items[i].value,
+			.path = arena_printf(r->arena, "%s[%zu]", p->path, i),
+			.member = (char *)list.v + i * s->size,
+		};
+		int e = read_section(r, &item);
 
 		if (e < 0)
 			return e;
@@ -270,8 +288,6 @@ static int read_optional(struct reader *r, const struct place *p)
 
 static int read_value(struct reader *r, const struct place *p)
 {
-	const struct field_opts opts = below(r, p, p->path);
-
 	switch (p->field->kind) {
 	case FIELD_STRING:
 		return read_text(r, p, p->member);
@@ -288,7 +304,7 @@ static int read_value(struct reader *r, const struct place *p)
 	case FIELD_STRMAP:
 		return read_strmap(r, p, p->member);
 	case FIELD_OBJECT:
-		return field_parse(r->arena, p->field->schema, p->value, p->member, &opts, r->err);
+		return read_section(r, p);
 	case FIELD_LIST:
 		return read_list(r, p);
 	case FIELD_TREE:
@@ -352,7 +368,7 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 	const struct tree_item **seen;
 	int ret;
 
-	if (map->kind != TREE_MAP && map->kind != TREE_NULL)
+	if (!is_section(map))
 		return expected(&r, &(struct place){ .value = map, .path = r.opts->path ?: "" },
 				"a map");
 	seen = arena_alloc(a, s->n * sizeof(*seen));

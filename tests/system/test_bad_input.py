@@ -176,6 +176,7 @@ def test_wrong_type_in_the_cluster_spec(world, old, new):
     ("egressProxy: {httpProxy: [hunter2]}", "httpProxy"), ("egressProxy: {httpProxy: {host: 'u:hunter2@a b'}}", "host"),
     ("hooks: [{execContainer: {image: i, command: echo hunter2}}]", "command"),
     ("hooks: [{execContainer: {image: i, environment: PASSWORD=hunter2}}]", "environment"),
+    ("hooks: [docker run hunter2]", "hooks"), ("fileAssets: [hunter2]", "fileAssets"),
     ("hooks: [{manifest: [hunter2]}]", "manifest"), ("fileAssets: [{path: /a, content: {hunter2: x}}]", "content"),
     ("assets: {containerRegistry: [hunter2]}", "containerRegistry"), ("cloudConfig: hunter2", "cloudConfig"),
     ("egressProxy: !hunter2", "unknown tag"), ("egressProxy: *hunter2", "unknown alias"),
@@ -186,6 +187,24 @@ def test_no_message_shows_what_may_be_a_password(world, text, key, command):
     world.edit_store("cluster.spec", lambda t: t + "  " + text + "\n")
     flags = ("--strict",) if "': }" in text else ()
     result = refuse(world, CONFIG, place("cluster.spec"), key, command=command, flags=flags)
+    assert "hunter2" not in result.out + result.err
+
+
+@pytest.mark.parametrize("text", [
+    "images: https://u:hunter2@h/x", "images: [https://u:hunter2@h/x]", "images: [{name: x, source: [https://u:hunter2@h/x]}]",
+    "protokubeImage: https://u:hunter2@h/x", "urlRewrites: https://u:hunter2@h=x", "urlRewrites: [https://u:hunter2@h]",
+    "channels: https://u:hunter2@h/x", "Assets: https://u:hunter2@h/x", "Assets: [[https://u:hunter2@h/x]]",
+    "Assets: [https://u:hunter2@h/x]", "Assets: [{asset: https://u:hunter2@h/x}]"])
+def test_no_message_shows_the_login_of_a_url(world, text):
+    key = text.split(":")[0]
+    world.write_documents()
+    lines = world.conf.read_text().splitlines()
+    kept, inside = [], False
+    for line in lines:
+        inside = line.startswith(key + ":") or (inside and line.startswith((" ", "-")))
+        kept += [] if inside else [line]
+    world.conf.write_text("\n".join([*kept, text, ""]))
+    result = refuse(world, CONFIG, place("kube_env.yaml", len(kept) + 1), write=False)
     assert "hunter2" not in result.out + result.err
 
 
