@@ -8,6 +8,8 @@
 #include <string.h>
 #include <time.h>
 #include "assets/aside.h"
+#include "assets/http_queue.h"
+#include "assets/lookup.h"
 #include "assets/proxy.h"
 #include "assets/transfer.h"
 #include "assets/url.h"
@@ -19,6 +21,7 @@ enum {
 	STALL_TIMEOUT_S = 30,
 	BUFFER_SIZE = 256 * 1024,
 	IDLE_MS = 60 * 1000,
+	LOOKUP_MS = 3 * 1000,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
 	CERT_HAS_EXPIRED = 10,
@@ -37,13 +40,10 @@ struct http {
 	char *chunk; /* for file:// URLs */
 	pthread_t thread;
 
-	pthread_mutex_t lock;      /* the members below, and every transfer's `cancelled` */
-	struct transfer *incoming; /* last started first */
-	struct transfer *active; /* only the net thread changes it, and walks it without the lock */
-	struct http_scheme scheme; /* name NULL: none */
+	struct http_queue queue;
+	struct lookup lookup;      /* the net thread's */
+	struct http_scheme scheme; /* under the queue's lock; name NULL: none */
 	struct aside *aside;       /* with a scheme */
-	uint64_t last_id;
-	bool stop;
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -83,6 +83,18 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 		return CURL_SOCKET_BAD;
 	}
 	return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+}
+
+/* The same of a name that is only looked up: nothing is connected to. */
+static curl_socket_t on_look(void *arg, curlsocktype purpose, struct curl_sockaddr *peer)
+{
+	struct transfer *t = arg;
+	char shown[URL_HOST_MAX];
+
+	(void)purpose;
+	if (url_peer_is_link_local(&peer->addr, shown))
+		(void)snprintf(t->forbidden, sizeof(t->forbidden), "%s", shown);
+	return CURL_SOCKET_BAD;
 }
 
 static int on_connected(void *arg, char *ip, char *local_ip, int port, int local_port)
@@ -175,9 +187,59 @@ static void set_route(struct http *h, struct transfer *t)
 		SET(t->easy, CURLOPT_TIMEOUT_MS, (long)(t->req.timeout_ns / DUR_MS) + 1);
 }
 
+static void add_easy(struct http *h, struct transfer *t)
+{
+	if (curl_easy_setopt(t->easy, CURLOPT_URL, t->url) != CURLE_OK ||
+	    curl_multi_add_handle(h->multi, t->easy) != CURLM_OK)
+		abort();
+}
+
+static void new_easy(struct transfer *t)
+{
+	t->easy = curl_easy_init();
+	if (!t->easy)
+		abort();
+	SET(t->easy, CURLOPT_PRIVATE, t);
+	SET(t->easy, CURLOPT_NOSIGNAL, 1L);
+	SET(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
+}
+
+/* A proxy will look up the name, maybe as we would: on this machine, say. So it is looked up here first;
+ * where that is not possible it is the proxy's alone to know. */
+static bool is_for_proxy(const struct http *h, const struct transfer *t)
+{
+	struct url u = url_split(t->url);
+
+	return !t->req.no_proxy && !t->req.unix_socket && *proxy_for(&h->proxies, &u);
+}
+
+static int look_up(struct http *h, struct transfer *t)
+{
+	new_easy(t);
+	t->looking = true;
+	SET(t->easy, CURLOPT_PROXY, "");
+	SET(t->easy, CURLOPT_CONNECT_ONLY, 1L);
+	SET(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)LOOKUP_MS);
+	SET(t->easy, CURLOPT_OPENSOCKETFUNCTION, on_look);
+	SET(t->easy, CURLOPT_OPENSOCKETDATA, t);
+	add_easy(h, t);
+	return 0;
+}
+
+static int refuse_link_local(struct transfer *t, const char *address)
+{
+	return transfer_fail(t, EPERM, "refused: it leads to %s, a link-local address", address);
+}
+
 /* A new handle each time: its resolver reads resolv.conf again, which may be young at boot. */
 static int start_curl(struct http *h, struct transfer *t)
 {
+	const char *address = is_for_proxy(h, t) ? lookup_find(&h->lookup, t->url, dur_now()) : "";
+
+	if (!address)
+		return look_up(h, t);
+	if (*address)
+		return refuse_link_local(t, address);
 	if (strncasecmp(t->url, "https:", 6) == 0 && !h->ca) {
 		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
 		if (!h->ca)
@@ -185,16 +247,11 @@ static int start_curl(struct http *h, struct transfer *t)
 					     "no CA certificates on this machine: "
 					     "install ca-certificates or set SSL_CERT_FILE");
 	}
-	t->easy = curl_easy_init();
-	if (!t->easy)
-		abort();
+	new_easy(t);
 	if (!t->detail)
 		t->detail = arena_alloc(t->arena, CURL_ERROR_SIZE);
 	t->detail[0] = '\0';
 	SET(t->easy, CURLOPT_ERRORBUFFER, t->detail);
-	SET(t->easy, CURLOPT_PRIVATE, t);
-	SET(t->easy, CURLOPT_NOSIGNAL, 1L);
-	SET(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	SET(t->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	SET(t->easy, CURLOPT_USERAGENT, "nodeup");
 	SET(t->easy, CURLOPT_BUFFERSIZE, (long)BUFFER_SIZE);
@@ -211,9 +268,7 @@ static int start_curl(struct http *h, struct transfer *t)
 	set_headers(t);
 	set_tls(h, t);
 	set_route(h, t);
-	if (curl_easy_setopt(t->easy, CURLOPT_URL, t->url) != CURLE_OK ||
-	    curl_multi_add_handle(h->multi, t->easy) != CURLM_OK)
-		abort();
+	add_easy(h, t);
 	return 0;
 }
 
@@ -221,9 +276,9 @@ static bool is_of_scheme(struct http *h, const struct url *u)
 {
 	bool is;
 
-	(void)pthread_mutex_lock(&h->lock);
+	(void)pthread_mutex_lock(&h->queue.lock);
 	is = h->scheme.name && url_has_scheme(u, h->scheme.name);
-	(void)pthread_mutex_unlock(&h->lock);
+	(void)pthread_mutex_unlock(&h->queue.lock);
 	return is;
 }
 
@@ -248,14 +303,8 @@ static int start(struct http *h, struct transfer *t)
 /* Take t off the list of what runs, and report. */
 static void finish(struct http *h, struct transfer *t, int r)
 {
-	struct transfer **p;
-
 	release_easy(h, t);
-	(void)pthread_mutex_lock(&h->lock);
-	for (p = &h->active; *p != t; p = &(*p)->next)
-		;
-	*p = t->next;
-	(void)pthread_mutex_unlock(&h->lock);
+	http_queue_remove(&h->queue, t);
 	transfer_finish(t, r);
 }
 
@@ -299,8 +348,7 @@ static int transport_error(struct transfer *t, CURLcode code)
 	long number = 0;
 
 	if (*t->forbidden && !t->connected)
-		return transfer_fail(t, EPERM, "refused: it leads to %s, a link-local address",
-				     t->forbidden);
+		return refuse_link_local(t, t->forbidden);
 	if (time_verdict(t, code))
 		return wrong_time(t, time_verdict(t, code), text);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
@@ -339,6 +387,19 @@ static int follow(struct http *h, struct transfer *t)
 	release_easy(h, t);
 	r = start_curl(h, t);
 	return r < 0 ? r : 1;
+}
+
+static void looked_up(struct http *h, struct transfer *t)
+{
+	int r;
+
+	release_easy(h, t);
+	t->looking = false;
+	lookup_note(&h->lookup, t->url, t->forbidden, dur_now());
+	t->forbidden[0] = '\0';
+	r = start_curl(h, t);
+	if (r < 0)
+		finish(h, t, r);
 }
 
 static void complete(struct http *h, struct transfer *t, CURLcode code)
@@ -408,32 +469,11 @@ static void reap(struct http *h)
 		if (msg->msg != CURLMSG_DONE)
 			continue;
 		(void)curl_easy_getinfo(msg->easy_handle, CURLINFO_PRIVATE, &t);
-		complete(h, t, code);
+		if (t->looking)
+			looked_up(h, t);
+		else
+			complete(h, t, code);
 	}
-}
-
-/* Move what was started to what runs. Returns whether the engine is to stop. */
-static bool take_incoming(struct http *h)
-{
-	struct transfer *fresh, *next, *reversed = NULL;
-	bool stop;
-
-	(void)pthread_mutex_lock(&h->lock);
-	fresh = h->incoming;
-	h->incoming = NULL;
-	stop = h->stop;
-	for (; fresh; fresh = next) {
-		next = fresh->next;
-		fresh->next = reversed;
-		reversed = fresh;
-	}
-	for (fresh = reversed; fresh; fresh = next) {
-		next = fresh->next;
-		fresh->next = h->active;
-		h->active = fresh;
-	}
-	(void)pthread_mutex_unlock(&h->lock);
-	return stop;
 }
 
 /* One look at something that runs. Returns when to look again. */
@@ -472,16 +512,6 @@ static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t 
 	return again;
 }
 
-static bool is_cancelled(struct http *h, const struct transfer *t, bool stop)
-{
-	bool cancelled;
-
-	(void)pthread_mutex_lock(&h->lock);
-	cancelled = t->cancelled;
-	(void)pthread_mutex_unlock(&h->lock);
-	return cancelled || stop;
-}
-
 /* Look at everything once. Returns how long nothing is due, in milliseconds. */
 static int step_all(struct http *h, bool stop)
 {
@@ -489,11 +519,11 @@ static int step_all(struct http *h, bool stop)
 	struct transfer *next;
 
 	/* callbacks start new ones, which wait in `incoming`; only finish() unlinks, and only t */
-	for (struct transfer *t = h->active; t; t = next) {
+	for (struct transfer *t = h->queue.active; t; t = next) {
 		int64_t again;
 
 		next = t->next;
-		again = step(h, t, is_cancelled(h, t, stop), now);
+		again = step(h, t, stop || http_queue_is_cancelled(&h->queue, t), now);
 		if (again < due)
 			due = again;
 	}
@@ -502,29 +532,19 @@ static int step_all(struct http *h, bool stop)
 	return due <= now ? 0 : (int)((due - now) / DUR_MS) + 1;
 }
 
-static bool is_idle(struct http *h)
-{
-	bool idle;
-
-	(void)pthread_mutex_lock(&h->lock);
-	idle = !h->active && !h->incoming;
-	(void)pthread_mutex_unlock(&h->lock);
-	return idle;
-}
-
 static void *net_main(void *arg)
 {
 	struct http *h = arg;
 
 	for (;;) {
-		bool stop = take_incoming(h);
+		bool stop = http_queue_take(&h->queue);
 		int running, wait_ms;
 
 		(void)curl_multi_perform(h->multi, &running);
 		reap(h);
 		/* after curl moved things: what it connected just now has a deadline */
 		wait_ms = step_all(h, stop);
-		if (stop && is_idle(h))
+		if (stop && http_queue_is_idle(&h->queue))
 			return NULL;
 		(void)curl_multi_poll(h->multi, NULL, 0, stop ? 0 : wait_ms, NULL);
 	}
@@ -553,7 +573,8 @@ static void release(struct http *h)
 {
 	aside_free(h->aside);
 	(void)curl_multi_cleanup(h->multi);
-	(void)pthread_mutex_destroy(&h->lock);
+	http_queue_done(&h->queue);
+	lookup_done(&h->lookup);
 	arena_free(h->arena);
 	free(h->chunk);
 	free(h);
@@ -569,7 +590,7 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	h->arena = arena_new_empty();
 	copy_opts(h, opts);
 	h->chunk = xrealloc(NULL, BUFFER_SIZE);
-	(void)pthread_mutex_init(&h->lock, NULL);
+	http_queue_init(&h->queue);
 	h->multi = curl_multi_init();
 	if (!h->multi)
 		abort();
@@ -590,12 +611,18 @@ void http_free(struct http *h)
 {
 	if (!h)
 		return;
-	(void)pthread_mutex_lock(&h->lock);
-	h->stop = true;
-	(void)pthread_mutex_unlock(&h->lock);
+	http_queue_stop(&h->queue);
 	(void)curl_multi_wakeup(h->multi);
 	(void)pthread_join(h->thread, NULL);
 	release(h);
+}
+
+static uint64_t enqueue(struct http *h, struct transfer *t)
+{
+	uint64_t id = http_queue_put(&h->queue, t);
+
+	(void)curl_multi_wakeup(h->multi);
+	return id;
 }
 
 static void wake(void *arg)
@@ -613,36 +640,23 @@ int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err
 	if (r < 0)
 		return r;
 	assert(!h->scheme.name);
-	(void)pthread_mutex_lock(&h->lock);
+	(void)pthread_mutex_lock(&h->queue.lock);
 	h->aside = aside;
 	h->scheme = *scheme;
-	(void)pthread_mutex_unlock(&h->lock);
+	(void)pthread_mutex_unlock(&h->queue.lock);
 	return 0;
 }
 
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file)
 {
-	(void)pthread_mutex_lock(&h->lock);
+	(void)pthread_mutex_lock(&h->queue.lock);
 	for (size_t i = 0; i < rewrites->n; i++)
 		strv_add(h->arena, &h->opts.rewrites, arena_str(h->arena, rewrites->v[i]));
 	if (ca_file) {
 		h->ca = arena_str(h->arena, ca_file);
 		h->ca_is_dir = false;
 	}
-	(void)pthread_mutex_unlock(&h->lock);
-}
-
-static uint64_t enqueue(struct http *h, struct transfer *t)
-{
-	uint64_t id;
-
-	(void)pthread_mutex_lock(&h->lock);
-	id = t->id = ++h->last_id;
-	t->next = h->incoming;
-	h->incoming = t;
-	(void)pthread_mutex_unlock(&h->lock);
-	(void)curl_multi_wakeup(h->multi);
-	return id;
+	(void)pthread_mutex_unlock(&h->queue.lock);
 }
 
 uint64_t http_start(struct http *h, const struct http_req *req)
@@ -663,16 +677,7 @@ uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int 
 
 void http_cancel(struct http *h, uint64_t id)
 {
-	struct transfer *lists[2];
-
-	(void)pthread_mutex_lock(&h->lock);
-	lists[0] = h->incoming;
-	lists[1] = h->active;
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		for (struct transfer *t = lists[i]; t; t = t->next)
-			if (t->id == id)
-				t->cancelled = true;
-	(void)pthread_mutex_unlock(&h->lock);
+	http_queue_cancel(&h->queue, id);
 	(void)curl_multi_wakeup(h->multi);
 }
 

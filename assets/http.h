@@ -4,7 +4,8 @@
  * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below
  * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http;
  * other hosts get no headers but Accept, Range, If-Range. No connection goes to a link-local address,
- * whatever name or redirect leads there, but for who asks for that. Proxies from
+ * whatever name or redirect leads there, but for who asks for that; nor is a proxy asked for a name that
+ * leads there, as far as it can be looked up here within 3 s. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
  * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */

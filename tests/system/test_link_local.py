@@ -51,3 +51,42 @@ def test_by_address(world, url):
     world.assets[KUBELET].urls = [url, world.url(KUBELET)]
     result = world.run("validate")
     assert result.code == 78 and "a link-local address" in result.failure, result
+
+
+# Behind a proxy, which would look the name up itself
+
+def asked_of_proxy(world, url):
+    return int(world.origin.control(f"/__count?path={url}"))
+
+
+@pytest.mark.parametrize("url, address", [("http://metadata.example/latest/kubelet", "169.254.169.254"),
+                                          ("http://metadata6.example/latest/kubelet", "fd00:ec2::254"),
+                                          ("http://2852039166/latest/kubelet", "169.254.169.254")])
+def test_by_name_behind_a_proxy(world, names, url, address):
+    kubelet, before = world.assets[KUBELET], asked_of_proxy(world, url)
+    kubelet.urls = [url]
+    result = world.apply("--retries=0", prefix=names, timeout=90, env={"http_proxy": world.origin.base})
+    assert result.code == NET, result
+    assert f"GET '{url}': refused: it leads to {address}, a link-local address" in result.failure, result
+    assert asked_of_proxy(world, url) == before
+    assert not world.installed(KUBELET).exists()
+
+
+def test_by_redirect_behind_a_proxy(world, names):
+    kubelet, target = world.assets[KUBELET], "http://metadata.example/latest"
+    before = asked_of_proxy(world, target)
+    mirror = world.origin.base.replace("127.0.0.1", "mirror.example")
+    kubelet.urls = [world.url(KUBELET, base=mirror) + f"?redirect={target}"]
+    result = world.apply("--retries=0", prefix=names, timeout=90, env={"http_proxy": world.origin.base})
+    assert result.code == NET, result
+    assert f"GET '{target}': refused: it leads to 169.254.169.254" in result.failure, result
+    assert asked_of_proxy(world, target) == before
+
+
+@pytest.mark.parametrize("host", ["mirror.example", "only-the-proxy-knows.invalid"])
+def test_a_proxy_is_asked_for_the_others(world, names, host):
+    """A name that leads somewhere else, or that cannot be looked up here."""
+    url = world.url(KUBELET, base=f"http://{host}")
+    world.assets[KUBELET].urls = [url]
+    world.converge(prefix=names, timeout=90, env={"http_proxy": world.origin.base})
+    assert asked_of_proxy(world, url) == 1

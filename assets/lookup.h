@@ -1,0 +1,20 @@
+/* lookup.h - where names lead that a proxy is asked for, as far as this machine can tell
+ * What was found holds for a minute, so that an asset in a hundred ranges is not looked up a hundred
+ * times; so does that nothing was found.
+ * Owner: the caller's storage. Errors: none. Units: monotonic ns. Threads: one. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct lookup {
+	struct lookup_host *v;
+	size_t n;
+};
+
+/* Of this URL's host: the link-local address that it leads to, "" none, NULL not known (any more). */
+const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
+/* Note it, or "". */
+void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);
+/* Release. */
+void lookup_done(struct lookup *l);
