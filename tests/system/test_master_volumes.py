@@ -102,12 +102,13 @@ class Cloud:
 class Master:
     """A root with the program, the documents and disks in it; not image mode."""
 
-    def __init__(self, world, cloud):
+    def __init__(self, world, cloud, protokube=False, more=""):
         self.world, self.cloud, self.root = world, cloud, world.root
         world.config_base = "file:///store"
         world.write_documents()
         conf = self.root / "kube_env.yaml"
-        conf.write_text(world.conf.read_text().split("protokubeImage:")[0])
+        text = world.conf.read_text()
+        conf.write_text((text if protokube else text.split("protokubeImage:")[0]) + more)
         shutil.copytree(world.store, self.root / "store")
         spec = self.root / "store/cluster.spec"
         spec.write_text(spec.read_text().replace(str(world.store), "file:///store"))
@@ -465,6 +466,58 @@ def test_what_was_here_before_stays(node, cloud, loops):
         f"  detached  {EVENTS}, which this run had attached",
         "  untouched nothing was written to any volume"], result
     assert cloud.attached() == {MAIN}
+
+
+TAGGED, DATA = "volumeMounts:\n- {tag: name=scratch, path: /data}\n", "vol-0d1"
+
+
+@pytest.mark.parametrize("role,protokube", [("nodes", False), ("nodes", True), ("master", False)])
+def test_a_volume_that_the_documents_name_by_its_tag(role, protokube, make_world, cloud, loops):
+    """Attached as etcd's are, and given back when it holds somebody's data."""
+    node = Master(make_world("x", role), cloud, protokube, TAGGED)
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
+    cloud.volumes["vol-0d2"] = {"zone": "us-west-2b", "tags": {"name": "scratch"}}
+    node.add_disk(DATA, loops(b"somebody's", 4096))
+    taken = [DATA]
+    if role == "master":
+        taken = [MAIN, EVENTS, DATA]
+        for volume_id in (MAIN, EVENTS):
+            node.add_disk(volume_id, loops())
+    assert f"{DATA}, available in {ZONE}: attach it as /dev/xvd" in node.plan().out
+    assert "AttachVolume" not in cloud.actions()
+    result = node.refused(REFUSED)
+    assert message(result)[0] == "REFUSED disk nvme1n1 for /data: not blank; nothing was written (73)", result
+    given_back(result, *taken)
+    assert cloud.actions().count("AttachVolume") == cloud.actions().count("DetachVolume") == len(taken)
+
+
+def test_a_tag_on_a_master_with_protokube(make_world, cloud, loops):
+    """protokube attaches there: what is attached is found, and nothing else is done."""
+    node = Master(make_world("x", "master"), cloud, True, TAGGED)
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
+    node.add_disk(DATA, loops(b"somebody's", 4096))
+    result = node.refused(BUSY, "--deadline=6s")
+    assert message(result) == [
+        f"FAILED /data: {DATA} is available: whoever attaches volumes of this master has not yet (75)"], result
+    cloud.volumes[DATA].update(instance=ME, device="/dev/xvdba")
+    assert f"right    attach /data: {DATA}, attached as /dev/xvdba\n" in node.plan().out
+    result = node.refused(REFUSED)
+    assert message(result)[0] == "REFUSED disk nvme1n1 for /data: not blank; nothing was written (73)", result
+    assert cloud.attached() == {DATA} and set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
+
+
+def test_a_blank_disk_of_the_documents_is_no_new_etcd(make_world, cloud, loops):
+    """etcd has data: it knows its members, and does not wait for most of them to have a volume."""
+    node = Master(make_world("x", "master"), cloud, False, TAGGED)
+    add_formatted(node, loops)
+    for etcd, mine in (("main", MAIN), ("events", EVENTS)):
+        cloud.volumes[mine] = volume(etcd, "a/a,b,c", instance=ME, device="/dev/xvdu" if etcd == "main" else "/dev/xvdv")
+        for member in "bc":
+            cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", zone="us-west-2" + member)
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}, "instance": ME, "device": "/dev/xvdw"}
+    node.add_disk(DATA, loops())
+    result = node.run("apply", "--deadline=60s")
+    assert "warning nobody has the volume of etcd-b.internal." in result.err and result.code != BUSY, result
 
 
 def when(condition, action):

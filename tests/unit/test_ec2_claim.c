@@ -43,12 +43,22 @@ struct master {
 	const char *unfit; /* this volume's disk is not fit */
 	int absent;        /* so many looks until a disk is there */
 	const char *user;  /* of every disk */
+	bool grows;        /* a third member has its volume made while it waits */
 	char log[LOG_MAX];
 	struct claim_own own;
 	struct volume_choice choices[2];
 	struct err e;
 	int r;
 };
+
+static void add(struct cloud *c, const char *id, const char *etcd, const char *tag)
+{
+	c->v[c->n].id = id;
+	c->v[c->n].etcd = etcd;
+	c->v[c->n].tag = tag;
+	c->v[c->n].instance[0] = '\0';
+	c->n++;
+}
 
 static void note(struct master *m, const char *what, const char *of)
 {
@@ -187,6 +197,9 @@ static void on_wait(void *arg, int64_t until_ns, const char *why, const struct e
 	(void)last;
 	if (!m->stale)
 		note(m, "wait", why);
+	if (m->grows)
+		add(m->cloud, "vol-9", "main", "c/a,b,c");
+	m->grows = false;
 	m->now = until_ns > m->now ? until_ns : m->now + 1;
 	(void)sched_yield();
 }
@@ -220,15 +233,6 @@ static void *take(void *arg)
 	m->own = (struct claim_own){ .arena = m->arena };
 	m->r = claim_take(m->arena, &req, &host, m->choices, &m->e);
 	return NULL;
-}
-
-static void add(struct cloud *c, const char *id, const char *etcd, const char *tag)
-{
-	c->v[c->n].id = id;
-	c->v[c->n].etcd = etcd;
-	c->v[c->n].tag = tag;
-	c->v[c->n].instance[0] = '\0';
-	c->n++;
 }
 
 static const char *owner(struct cloud *c, const char *id)
@@ -351,19 +355,24 @@ static void test_an_unclear_answer(void **state)
 		{ ETIMEDOUT + DONE }, { EAGAIN + DONE },      { ECONNRESET + DONE },
 		{ EPROTO + DONE },    { EKEYEXPIRED + DONE },
 	};
+	static const char *const ids[] = { "i-1", "i-2", "i-3", "i-4", "i-5", "i-6" };
 	struct fixture *fx = *state;
 
 	add(&fx->cloud, "vol-2", "main", "b/a,b");
 	add(&fx->cloud, "vol-3", "events", "b/a,b");
-	for (size_t i = 0; i < ARRAY_LEN(faults); i++)
+	for (size_t i = 0; i < ARRAY_LEN(faults) * ARRAY_LEN(ids); i++)
 		for (int old = 0; old < 8; old++) {
+			/* what would be begun with depends on how many there are */
+			fx->cloud.n = 4;
 			for (size_t k = 0; k < fx->cloud.n; k++)
 				fx->cloud.v[k].instance[0] = '\0';
 			fx->m.log[0] = '\0';
-			fx->m.attach_faults = faults[i];
+			fx->m.id = ids[i % ARRAY_LEN(ids)];
+			fx->m.attach_faults = faults[i / ARRAY_LEN(ids)];
 			fx->m.looks_old = old;
+			fx->m.grows = true;
 			must_take(fx);
-			count(fx, "i-1", 2);
+			count(fx, fx->m.id, 2);
 			assert_null(strstr(fx->m.log, "detach"));
 		}
 }
