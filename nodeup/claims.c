@@ -1,11 +1,9 @@
 #include "nodeup/claims.h"
 
-#include <ctype.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 
-#define DEVICE_TIMEOUT_NS (90 * DUR_SEC)
 /* what a plan waits for an answer */
 #define LOOK_NS (5 * DUR_SEC)
 /* until what does not need etcd's volumes is done without them */
@@ -16,93 +14,6 @@
 static bool has_etcd(const struct node *n)
 {
 	return n->is_master && str_is_empty(n->protokube.name);
-}
-
-static bool is_volume_id(const char *s)
-{
-	size_t n = strlen("vol-");
-
-	if (!str_has_prefix(s, "vol-") || !s[n])
-		return false;
-	while (isxdigit((unsigned char)s[n]))
-		n++;
-	return s[n] == '\0';
-}
-
-/* The member, and the file system that its data is on. */
-static void add_member(struct session *s, struct plan_req *plan, const struct plan_etcd *member,
-		       const char *attached_as)
-{
-	const char *path = plan_etcd_path(s->arena, &s->boot.facts, member->volume_id);
-	struct node_volumes *all = &s->boot.node.volumes;
-	const struct node_volume v = {
-		.name = path,
-		.path = path,
-		.filesystem = "ext4",
-		.disks = NODE_DISKS_VOLUME_ID,
-		.volume_id = member->volume_id,
-		.attached_as = attached_as,
-		.nth = -1,
-		.persist = true,
-		.device_timeout_ns = DEVICE_TIMEOUT_NS,
-	};
-
-	arena_push(s->arena, plan->etcd, plan->n_etcd, *member);
-	arena_push(s->arena, all->v, all->n, v);
-}
-
-/* kube-up's masters have one volume, and one member of each etcd cluster on it. Nobody else has to be
- * asked where the members are. */
-static int put_on_master_pd(struct session *s, struct plan_req *plan, struct err *e)
-{
-	const struct node_etcd_clusters *all = &s->boot.node.etcd_clusters;
-	struct facts *f = &s->boot.facts;
-	int r = 0;
-
-	if (!f->local_ipv4 && s->boot.imds)
-		r = probe_fact(s->arena, s->boot.imds, "localIPv4", f, e);
-	for (size_t i = 0; i < all->n && r == 0; i++) {
-		const struct node_etcd_cluster *c = &all->v[i];
-		const struct plan_etcd m = {
-			.cluster = c->name,
-			.path = node_master_pd,
-			.member = { c->members.n ? c->members.v[0] : "", c->members },
-		};
-
-		if (c->members.n != 1)
-			return err_config(e,
-					  "etcd %s: %s is for one member, the documents name %zu",
-					  c->name, node_master_pd, c->members.n);
-		arena_push(s->arena, plan->etcd, plan->n_etcd, m);
-		if (f->local_ipv4)
-			strmap_set(s->arena, &plan->etcd_hosts,
-				   plan_etcd_name(s->arena, &s->boot.node, c->name,
-						  c->members.v[0]),
-				   f->local_ipv4);
-	}
-	return r;
-}
-
-/* Of an image: what --facts says. */
-static int take_given(struct session *s, struct plan_req *plan, struct err *e)
-{
-	const struct strmap *given = &s->boot.facts.etcd_volumes;
-
-	for (size_t i = 0; i < given->n; i++) {
-		const char *value = given->v[i].value, *space = strchrnul(value, ' ');
-		struct plan_etcd m = { .cluster = given->v[i].key };
-		int r;
-
-		m.volume_id = arena_strn(s->arena, value, (size_t)(space - value));
-		if (!is_volume_id(m.volume_id))
-			return err_config(e, "fact etcdVolumes.%s: '%s' is no id of a volume",
-					  m.cluster, m.volume_id);
-		r = volume_member_parse(s->arena, *space ? space + 1 : space, &m.member, e);
-		if (r < 0)
-			return err_wrap(e, "fact etcdVolumes.%s", m.cluster);
-		add_member(s, plan, &m, NULL);
-	}
-	return 0;
 }
 
 static void add_wish(struct claims *c, struct volume_wish wish, const struct node_volume *v)
@@ -160,89 +71,6 @@ static void wish_for_documents(struct claims *c)
 	}
 }
 
-/* EC2's name, by which a disk is known that tells no serial number; NULL while EC2 does not say it. */
-static const char *attached_as(const struct volume_choice *ch)
-{
-	return ch->state == VOLUME_HERE && *ch->volume->device ? ch->volume->device : NULL;
-}
-
-/* From now on what a tag meant is the volume of that id. */
-static void settle_documents(struct claims *c)
-{
-	const struct node_volumes *all = &c->s->boot.node.volumes;
-
-	for (size_t i = 0; i < c->n; i++)
-		for (size_t k = 0; k < all->n; k++)
-			if (&all->v[k] == c->wanted[i] && c->choices[i].volume) {
-				all->v[k].disks = NODE_DISKS_VOLUME_ID;
-				all->v[k].volume_id = c->choices[i].volume->id;
-				all->v[k].attached_as = attached_as(&c->choices[i]);
-			}
-}
-
-/* What is attached, or would be, is what the plan is made of. */
-static void add_members(struct claims *c, struct plan_req *plan)
-{
-	for (size_t i = 0; i < c->n; i++) {
-		const struct volume_choice *ch = &c->choices[i];
-		struct plan_etcd m = { .cluster = ch->wish->key, .member = ch->member };
-
-		if (ch->wish->by != VOLUME_BY_ETCD || !ch->volume)
-			continue;
-		m.volume_id = ch->volume->id;
-		add_member(c->s, plan, &m, attached_as(ch));
-	}
-}
-
-static bool never_used(void *arg, const char *name)
-{
-	(void)arg;
-	(void)name;
-	return false;
-}
-
-/* "vol-0abc (a/a,b,c), available in us-west-2a: attach it as /dev/xvdu" */
-static const char *describe(struct arena *a, const struct volume_choice *ch, const char *device)
-{
-	const char *tag = "";
-
-	if (!ch->volume)
-		return arena_printf(a, "waiting: %s", ch->why);
-	if (ch->member.me)
-		tag = arena_printf(a, " (%s/%s)", ch->member.me,
-				   strv_join(a, &ch->member.members, ","));
-	return arena_printf(a, "%s%s, %s%s%s", ch->volume->id, tag, ch->why,
-			    device ? ": attach it as " : "", device ? device : "");
-}
-
-/* A line of the plan for each claim. */
-static void add_lines(struct claims *c, struct plan_req *plan, const struct strv *devices)
-{
-	const struct ec2_instance self = { .devices = *devices };
-	struct strv proposed = { 0 };
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct volume_choice *ch = &c->choices[i];
-		const char *device = NULL;
-
-		if (ch->state == VOLUME_FREE)
-			device = volume_device_name(&self, &proposed, never_used, NULL);
-		if (device)
-			strv_add(c->s->arena, &proposed, device);
-		arena_push(c->s->arena, plan->claims, plan->n_claims,
-			   (struct plan_claim){ ch->wish->what, describe(c->s->arena, ch, device),
-						ch->state == VOLUME_HERE });
-	}
-}
-
-/* EC2 cannot be asked: the plan says so, and what else it knows. */
-static void add_unknown(struct claims *c, struct plan_req *plan, const char *why)
-{
-	for (size_t i = 0; i < c->n; i++)
-		arena_push(c->s->arena, plan->claims, plan->n_claims,
-			   (struct plan_claim){ c->wishes[i].what, why, false });
-}
-
 static int attempt(struct claims *c, int64_t deadline_ns, struct plan_req *plan, struct err *e)
 {
 	const struct claim_host host = claims_host(c);
@@ -282,7 +110,7 @@ static void leave(struct claims *c, struct plan_req *plan, const struct err *why
 	const char *text = arena_printf(c->s->arena, "waiting: %s", why->msg);
 
 	log_warning("WAITING volumes: what does not need them is done meanwhile: %s", why->msg);
-	add_unknown(c, plan, text);
+	claims_tell_unknown(c, plan, text);
 	c->s->volumes_left = true;
 	c->n = 0;
 }
@@ -294,7 +122,7 @@ static void replay(struct claims *c, struct plan_req *plan, const struct strmap 
 		    "and what the last run was told of them is used: %s",
 		    why);
 	plan->etcd_hosts = *hosts;
-	add_lines(c, plan, &(struct strv){ 0 });
+	claims_tell(c, plan, &(struct strv){ 0 });
 }
 
 static int take(struct claims *c, struct plan_req *plan, struct err *e)
@@ -328,7 +156,7 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 		*e = why;
 		return r;
 	}
-	add_lines(c, plan, &(struct strv){ 0 });
+	claims_tell(c, plan, &(struct strv){ 0 });
 	claims_remember(c, &plan->etcd_hosts);
 	return 0;
 }
@@ -343,7 +171,7 @@ static void unknown(struct claims *c, struct plan_req *plan, const char *what, c
 		return;
 	}
 	log_warning("volumes: %s", why);
-	add_unknown(c, plan, arena_printf(c->s->arena, "%s: %s", what, why));
+	claims_tell_unknown(c, plan, arena_printf(c->s->arena, "%s: %s", what, why));
 	c->n = 0;
 }
 
@@ -360,7 +188,7 @@ static int look(struct claims *c, struct plan_req *plan, struct err *e)
 	int r = claim_look(c->s->arena, &req, &host, c->choices, &devices, &why);
 
 	if (r >= 0) {
-		add_lines(c, plan, &devices);
+		claims_tell(c, plan, &devices);
 		return claims_peers(c, plan, e);
 	}
 	if (why.kind != ERR_NET) {
@@ -382,8 +210,7 @@ static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 				c->wishes[0].what);
 	if (c->req->cli->offline) {
 		unknown(c, plan, "not known offline", "which volume, and whether it is attached");
-		settle_documents(c);
-		add_members(c, plan);
+		claims_use(c, plan);
 		return 0;
 	}
 	c->ec2 = ec2_new(&(struct ec2_req){
@@ -393,8 +220,7 @@ static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 	ec2_free(c->ec2);
 	if (r < 0)
 		return r;
-	settle_documents(c);
-	add_members(c, plan);
+	claims_use(c, plan);
 	return 0;
 }
 
@@ -407,12 +233,12 @@ int claims_settle(struct session *s, const struct session_req *req, struct plan_
 	if (req->only || req->bake)
 		return 0;
 	if (has_etcd(n) && node_has_master_pd(n)) {
-		int r = put_on_master_pd(s, plan, e);
+		int r = claims_on_master_pd(s, plan, e);
 
 		if (r < 0)
 			return r;
 	} else if (has_etcd(n) && s->image_mode) {
-		return take_given(s, plan, e);
+		return claims_given(s, plan, e);
 	} else if (has_etcd(n)) {
 		wish_for_etcd(&c);
 	}

@@ -28,6 +28,15 @@ struct claims {
 /* Have them, or look for them; fills what plan says of volumes, and node->volumes. */
 int claims_settle(struct session *s, const struct session_req *req, struct plan_req *plan,
 		  struct err *e) must_check;
+/* What came of it as data: volumes of the node, members for the plan. */
+void claims_use(struct claims *c, struct plan_req *plan);
+/* A line of the plan for each claim; devices: the names EC2 has for us. */
+void claims_tell(struct claims *c, struct plan_req *plan, const struct strv *devices);
+/* EC2 cannot be asked: the plan says so, and what else it knows. */
+void claims_tell_unknown(struct claims *c, struct plan_req *plan, const char *why);
+/* Members of etcd that nobody is asked for: on kube-up's one volume, or of an image by --facts. */
+int claims_on_master_pd(struct session *s, struct plan_req *plan, struct err *e) must_check;
+int claims_given(struct session *s, struct plan_req *plan, struct err *e) must_check;
 /* After a failure before anything was done with a volume: what req->own holds is detached again. */
 void claims_give_back(struct session *s, const struct session_req *req, struct err *e);
 /* The volumes of the last apply of this instance, if the disks of all are here by their serial numbers:
