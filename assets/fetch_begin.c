@@ -25,6 +25,8 @@ static void on_looked_up(void *arg, int r);
 void fetch_begin_look_up(struct fetch_job *j)
 {
 	j->state = FETCH_LOOKUP;
+	if (!j->errs)
+		j->errs = xcalloc(1, sizeof(*j->errs));
 	fetch_follow_look_up(j, on_looked_up);
 }
 
@@ -108,9 +110,9 @@ static void wait_for_other(struct fetch_job *j)
 static void on_looked_up(void *arg, int r)
 {
 	struct fetch_job *j = arg;
-	struct err e = j->follow_err;
+	struct err e = j->errs->follow;
 
-	(void)r; /* of the timer; the cache's answer is in follow_err */
+	(void)r; /* of the timer; the cache's answer is in errs */
 	j->following = j->exclusive = false;
 	if (e.kind != ERR_NONE && e.errnum == EBUSY) {
 		wait_for_other(j);

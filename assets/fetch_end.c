@@ -11,6 +11,8 @@ void fetch_end_locked(struct fetch_job *j, int r, const struct err *e)
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters = fetch_wait_take(j, true);
 	struct fetch_job *next = fetch_queue_leave(f);
+	/* what failed may be tried again, and is told what went wrong before; *e may be one of them */
+	autofree struct fetch_errs *errs = r >= 0 ? TAKE(j->errs) : NULL;
 
 	j->state = FETCH_IDLE;
 	j->next_try_ns = 0;
@@ -32,7 +34,7 @@ static void on_settled(void *arg, int r)
 	struct fetch_job *j = arg;
 	void (*then)(struct fetch_job * j) = j->then;
 
-	(void)r; /* of the timer; what became of the entry is in follow_err */
+	(void)r; /* of the timer; what became of the entry is in errs */
 	j->following = j->exclusive = false;
 	j->then = NULL;
 	(void)pthread_mutex_lock(&j->fetcher->lock);
@@ -43,8 +45,8 @@ static void on_settled(void *arg, int r)
 	j->eof = -1;
 	for (size_t i = 0; i < j->nmirrors; i++)
 		j->mirrors[i].gave = false;
-	if (j->follow_err.kind != ERR_NONE)
-		fetch_end(j, err_code(&j->follow_err), &j->follow_err);
+	if (j->errs->follow.kind != ERR_NONE)
+		fetch_end(j, err_code(&j->errs->follow), &j->errs->follow);
 	else
 		then(j);
 }
@@ -68,12 +70,12 @@ void fetch_end_drain(struct fetch_job *j, enum fetch_settle settle,
 
 static void say_end(struct fetch_job *j)
 {
-	fetch_end(j, err_code(&j->end_err), &j->end_err);
+	fetch_end(j, err_code(&j->errs->end), &j->errs->end);
 }
 
 void fetch_end_fail(struct fetch_job *j, enum fetch_settle settle, const struct err *e)
 {
 	if (!j->then)
-		j->end_err = *e;
+		j->errs->end = *e;
 	fetch_end_drain(j, settle, say_end);
 }

@@ -11,7 +11,7 @@ static void send(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
 	j->following = true;
 	j->exclusive = exclusive;
 	j->followed = done;
-	j->follow_err.kind = ERR_NONE;
+	j->errs->follow.kind = ERR_NONE;
 	fetch_work_send(j->fetcher->work, errand, j);
 }
 
@@ -59,7 +59,7 @@ static void read_on(void *arg)
 	while (at < end && r >= 0) {
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
-		r = cache_follow(j->entry, chunk, n, &j->follow_err);
+		r = cache_follow(j->entry, chunk, n, &j->errs->follow);
 		if (r > 0 && j->unpack && unpack_feed(j->unpack, chunk, (size_t)r, &e) < 0)
 			drop_tree(j);
 		at = cache_followed(j->entry);
@@ -84,7 +84,7 @@ static void commit(void *arg)
 		ignored.kind = ERR_NONE; /* as in begin_tree */
 	drop_tree(j);
 	j->entry = NULL;
-	j->follow_err = e;
+	j->errs->follow = e;
 	report(j);
 }
 
@@ -108,7 +108,7 @@ static void settle(void *arg)
 	else
 		cache_abort(j->entry);
 	j->entry = NULL;
-	j->follow_err = e;
+	j->errs->follow = e;
 	report(j);
 }
 
@@ -146,7 +146,7 @@ static void look_up(void *arg)
 		e.kind = ERR_NONE;
 	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
 		look_for_part(j, &e);
-	j->follow_err = e;
+	j->errs->follow = e;
 	report(j);
 }
 

@@ -1,7 +1,7 @@
 /* fetch_follow.h - the reader behind the bytes of a job: hashes and unpacks them, and has the last word
  * It reads back what was stored, in pieces, on the fetcher's workers: so the order in which parts come,
  * and how far it is behind, cost no memory. While an errand is under way `following` is set, the entry is
- * the errand's, and `done` is called on the net thread when it ends, with its error in follow_err.
+ * the errand's, and `done` is called on the net thread when it ends, with its error in errs->follow.
  * Owner: the fetcher. Errors: SYSTEM, INTEGRITY. Units: bytes. Threads: called on the net thread. */
 #pragma once
 
@@ -15,6 +15,6 @@ void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
 /* Do with the entry, if there is one, what j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);
-/* Tell what the cache has of it: follow_err ENOENT nothing, then the entry is there to go on with; EBUSY
+/* Tell what the cache has of it: errs->follow ENOENT nothing, then the entry is there to go on with; EBUSY
  * that another process has it, then `found` is who. */
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done);

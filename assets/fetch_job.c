@@ -190,7 +190,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	struct fetch_mirror *m = &j->mirrors[mirror];
 	const struct err_note *got = find_note(e, "got");
 
-	j->last_err = *e;
+	j->errs->last = *e;
 	m->failed = true;
 	j->early = j->early || e->errnum == ETIME;
 	/* of several connections one may say how long, and another nothing */
@@ -257,7 +257,7 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 static int wrong_content(const struct fetch_job *j, size_t liars, const struct fetch_mirror *first,
 			 bool same, struct err *e)
 {
-	const struct err_note *size = find_note(&j->last_err, "size");
+	const struct err_note *size = find_note(&j->errs->last, "size");
 	char hex[DIGEST_TEXT_MAX];
 	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
 			 "wrong content, %zu of %zu mirror%s, attempt %u", liars, j->nmirrors,
@@ -284,9 +284,9 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);
-	r = err_fail(e, ERR_NET, j->last_err.errnum, "attempt %u, round %u, %zu mirror%s: %s",
+	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s",
 		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
-		     j->last_err.msg);
+		     j->errs->last.msg);
 	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES; i++)
 		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
 	return r;
@@ -297,6 +297,7 @@ void fetch_job_free(struct fetch_job *j)
 	for (size_t i = 0; i < j->nmirrors; i++)
 		free(j->mirrors[i].url);
 	free(j->mirrors);
+	free(j->errs);
 	if (j->tree)
 		free((char *)j->tree->name);
 	free(j->tree);

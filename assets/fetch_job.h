@@ -91,6 +91,13 @@ struct fetch_waiter {
 	bool cancelled;
 };
 
+/* They are large, and there may be a thousand jobs that are done. */
+struct fetch_errs {
+	struct err last;   /* of a mirror */
+	struct err follow; /* what a worker's errand ended with */
+	struct err end;    /* what to say once nothing moves any more */
+};
+
 struct fetch_job {
 	struct fetch_job *next, *queue_next;
 	struct fetcher *fetcher;
@@ -105,15 +112,15 @@ struct fetch_job {
 	int64_t bytes, total;      /* that are here; total -1 unknown */
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
-	int64_t waited_ns;   /* between rounds, in all */
-	struct asset *tree;  /* ours: what is to be unpacked on the way; NULL nothing */
-	bool early;          /* to a mirror of this round our clock is of the past ... */
-	int64_t early_ns;    /* ... since when that is so; 0 it is not */
-	bool throttled;      /* a mirror of this round said that it has too much to do */
-	bool news;           /* a waiter has come whose mirrors are not looked at yet */
-	bool whole;          /* wrong bytes came: nothing is put together any more in this run */
-	struct err last_err; /* of a mirror */
+	int64_t waited_ns;  /* between rounds, in all */
+	struct asset *tree; /* ours: what is to be unpacked on the way; NULL nothing */
+	bool early;         /* to a mirror of this round our clock is of the past ... */
+	int64_t early_ns;   /* ... since when that is so; 0 it is not */
+	bool throttled;     /* a mirror of this round said that it has too much to do */
+	bool news;          /* a waiter has come whose mirrors are not looked at yet */
+	bool whole;         /* wrong bytes came: nothing is put together any more in this run */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
+	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
 	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */
 	int64_t held_since_ns, held_moved_ns; /* waiting, and when it was seen to get on */
 	bool beside;                          /* it does not get on: fetch it beside */
@@ -127,7 +134,6 @@ struct fetch_job {
 	uint64_t timer_id;     /* the next round's; 0 none */
 	uint64_t follow_end;   /* what the follower may read */
 	void (*followed)(void *arg, int r);
-	struct err follow_err;     /* what a worker's errand ended with */
 	struct cache_writer found; /* by a look-up */
 	int64_t eof;               /* where a stream of unknown length ended, or -1 */
 	bool starved;              /* waits for a connection */
@@ -137,7 +143,6 @@ struct fetch_job {
 	unsigned int restarts;
 	enum fetch_settle settle;
 	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */
-	struct err end_err;                /* and what to say then */
 };
 
 /* Add the asset's mirrors that are not there yet. */

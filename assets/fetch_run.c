@@ -211,7 +211,7 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 static void on_committed(void *arg, int r)
 {
 	struct fetch_job *j = arg;
-	struct err e = j->follow_err;
+	struct err e = j->errs->follow;
 
 	(void)r;
 	j->following = j->exclusive = false;
@@ -229,8 +229,8 @@ static void on_followed(void *arg, int r)
 
 	(void)r;
 	j->following = j->exclusive = false;
-	if (j->follow_err.kind != ERR_NONE)
-		fetch_end_fail(j, FETCH_DROP, &j->follow_err);
+	if (j->errs->follow.kind != ERR_NONE)
+		fetch_end_fail(j, FETCH_DROP, &j->errs->follow);
 	fetch_run_step(j);
 }
 

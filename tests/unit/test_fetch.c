@@ -474,6 +474,7 @@ static void test_backoff(void **state)
 	struct fetch_job *j = xcalloc(1, sizeof(*j));
 	const struct err failure = { .kind = ERR_NET };
 
+	j->errs = xcalloc(1, sizeof(*j->errs));
 	fetch_job_add_mirrors(j, &as);
 	fetch_job_restart(j);
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {

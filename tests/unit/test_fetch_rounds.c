@@ -13,6 +13,7 @@ struct rounds {
 	struct fetcher f;
 	struct fetch_mirror mirrors[2];
 	struct fetch_job j;
+	struct fetch_errs errs;
 };
 
 static int setup(void **state)
@@ -21,6 +22,7 @@ static int setup(void **state)
 
 	(void)pthread_mutex_init(&x->f.lock, NULL);
 	x->j = (struct fetch_job){ .fetcher = &x->f, .mirrors = x->mirrors, .nmirrors = 2 };
+	x->j.errs = &x->errs;
 	for (size_t i = 0; i < 2; i++)
 		x->mirrors[i] = (struct fetch_mirror){ .limit = SIZE_MAX };
 	fetch_job_restart(&x->j);
