@@ -8,9 +8,8 @@
 #include "assets/cache_signed.h"
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/member.h"
 #include "nodeup/tasks/state.h"
-
-enum { FIND_DEPTH = 8 };
 
 /* What the state remembers for a path: an asset's own digest, or one made of archive and member,
  * since nobody names a member's digest. */
@@ -41,34 +40,9 @@ static bool is_known_right(const struct task *t, struct task_ctx *ctx)
 	return false;
 }
 
-/* Path of the regular file called `member` in the tree at dir; the shallowest, then first by name. */
-static char *find_member(int root_fd, struct arena *a, const char *dir, const char *member,
-			 int depth)
-{
-	struct strv subdirs = { 0 };
-	struct err ignored;
-	autodir DIR *d = NULL;
-	const struct dirent *de;
-	char *found = NULL;
-	int fd;
-
-	if (depth == 0 || io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
-		return NULL;
-	d = fdopendir(fd);
-	while (d && (de = readdir(d))) {
-		if (de->d_type == DT_REG && strcmp(de->d_name, member) == 0)
-			return arena_printf(a, "%s/%s", dir, member);
-		if (de->d_type == DT_DIR && de->d_name[0] != '.')
-			strv_add(a, &subdirs, arena_printf(a, "%s/%s", dir, de->d_name));
-	}
-	strv_sort(&subdirs);
-	for (size_t i = 0; i < subdirs.n && !found; i++)
-		found = find_member(root_fd, a, subdirs.v[i], member, depth - 1);
-	return found;
-}
-
-/* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), and
- * -ENOENT when no source has it. Only after everything else is settled is "not yet" "never". */
+/* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), -ENOENT
+ * and CONFIG when no source has it; what cannot be read is no answer, but an error of its own. Only
+ * after everything else is settled is "not yet" "never". */
 static int open_source(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
 		       const struct asset **ret_source, struct err *e)
 {
@@ -77,7 +51,7 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 
 	for (size_t i = 0; i < in->n_sources; i++) {
 		const struct asset *as = in->sources[i];
-		const char *dir, *path;
+		const char *dir, *path = NULL;
 		struct stat st;
 		int r;
 
@@ -89,10 +63,15 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 		/* a tree may be there before anybody asked who signed it */
 		if (r >= 0 && !cache_is_signed(ctx->cache, as))
 			r = -ENOENT;
+		if (r < 0 && r != -ENOENT)
+			return r;
 		if (r < 0 && !last_call)
 			return 1;
-		path = r < 0 ? NULL
-			     : find_member(ctx->cache_root_fd, a, dir, in->member, FIND_DEPTH);
+		if (r < 0)
+			continue;
+		r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, e);
+		if (r < 0)
+			return r;
 		if (path)
 			return io_open(ctx->cache_root_fd, path, O_RDONLY, ret_fd, e);
 	}
@@ -212,7 +191,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 
 	r = open_source(t, ctx, run->last_call, &source_fd, &source, e);
 	if (r < 0) {
-		run->final = true;
+		/* a trouble of this moment passes; a document does not */
+		run->final = e->kind != ERR_SYSTEM;
 		return r;
 	}
 	if (r > 0) {
