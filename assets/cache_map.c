@@ -121,8 +121,13 @@ static bool take_runs(struct cache_map *m, int data, int64_t total, struct spans
 	for (size_t i = 0; i < m->n; i++) {
 		struct span s = m->runs[i];
 
-		if (s.end > (uint64_t)st.st_size || (total >= 0 && s.end > (uint64_t)total))
+		if (total >= 0 && s.end > (uint64_t)total)
 			return false;
+		/* the map may outlive a loss of power that the last of the data did not */
+		if (s.end > (uint64_t)st.st_size)
+			s.end = (uint64_t)st.st_size;
+		if (s.end <= s.first)
+			continue;
 		s.end = solid_end(data, &s);
 		if (s.end <= s.first)
 			continue;

@@ -1,6 +1,7 @@
 """What arrived is not asked for again: after a dropped connection, and after a kill of nodeup."""
 
 import hashlib
+import os
 import re
 import shutil
 import time
@@ -127,6 +128,19 @@ def test_a_damaged_part(world):
     world.converge()
     finished(world)
     assert world.origin.count(url) == 3 and asked_from(world, url) is None
+
+
+def test_less_of_the_part_than_is_written_down(world):
+    """As after a loss of power: what is there is not asked for again."""
+    url = world.url(KUBELET, "ranges", "rate=500000")
+    world.assets[KUBELET].urls = [url]
+    world.write_documents()
+    have = killed_in(world, url, 200_000)
+    part = world.cache / "partial" / f"sha256-{world.digest(KUBELET)}"
+    os.truncate(part, have - 100_000)
+    world.converge()
+    finished(world)
+    assert asked_from(world, url) == have - 100_000 and world.origin.count(url) == 2
 
 
 def test_parts_of_two_assets(world):
