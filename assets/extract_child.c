@@ -11,8 +11,11 @@
 static int unpack(const char *name, const struct extract_limits *limits,
 		  struct extract_report *report, struct err *e)
 {
-	/* the report is a file, too, with room for its last word */
-	int r = confine(STDERR_FILENO, limits->bytes + 2 * EXTRACT_REPORT_MAX, e);
+	/* the report is a file, too, with room for its last word; no limit has no more room */
+	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
+				      ? UINT64_MAX
+				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;
+	int r = confine(STDERR_FILENO, most, e);
 
 	if (r < 0)
 		return err_wrap(e, "archive '%s'", name);

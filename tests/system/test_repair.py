@@ -3,7 +3,7 @@ that nothing but reading every byte can find it."""
 
 import pytest
 
-from world import CNI, KUBELET, OK, OWN, PENDING, SYSTEM, UTILS, differences, listing, same
+from world import CNI, KUBELET, OK, OWN, PENDING, SYSTEM, UTILS, differences, listing, noise, same, tar
 
 
 def records(world):
@@ -51,6 +51,14 @@ def test_nothing_to_repair(world):
     changed = [d for d in differences(cached, now) if d.split(": ")[0] not in notes | {".", "verified"}]
     assert {n.removesuffix(".tree").split("/")[1] for n in notes} == {p.name for p in world.cache.glob("unpacked/*")}
     assert not changed and not world.unused(), changed
+
+
+def test_a_large_member(world):
+    """Larger than what the unpacker's report may take: the room of both together is no small number."""
+    world.assets[UTILS] = world.serve(UTILS, tar({"large": noise("large", 1 << 14) * (136 << 6)}))
+    world.converge()
+    done = repair(world)
+    assert not any("damaged" in l for l in done.lines), done
 
 
 def test_a_cached_asset(world):
