@@ -8,11 +8,14 @@
 #include <unistd.h>
 #include "assets/cache_tree.h"
 
-enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = 24 * 3600 };
+/* Whoever needs an entry says so at its start: what is younger than this somebody may be at. */
+enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
+
+struct folder;
 
 struct used {
 	struct digest digest;
-	bool partial;
+	const struct folder *in;
 	uint64_t bytes; /* entry and tree */
 	time_t last;
 };
@@ -44,12 +47,11 @@ static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
 	return sum;
 }
 
-static void look_at(const struct cache *c, const struct digest *d, struct used *ret)
+static bool look_at(const struct cache *c, const struct digest *d, struct used *ret)
 {
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
-	*ret = (struct used){ .digest = *d };
 	ret->bytes = tree_bytes(c->dir_fd, cache_entry_name(d, name), 0);
 	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		ret->last = st.st_ctime;
@@ -57,93 +59,34 @@ static void look_at(const struct cache *c, const struct digest *d, struct used *
 	/* without a record: since it came */
 	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		ret->last = st.st_mtime;
+	return true;
+}
+
+/* A tree whose archive is gone; others are seen with theirs. */
+static bool look_at_orphan(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    fstatat(c->dir_fd, cache_side_name("unpacked", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	ret->bytes = tree_bytes(c->dir_fd, name, 0);
+	ret->last = st.st_mtime;
+	return true;
 }
 
 /* An unfinished download, without the little that is written down of it. */
-static void look_at_partial(const struct cache *c, const struct digest *d, struct used *ret)
+static bool look_at_partial(const struct cache *c, const struct digest *d, struct used *ret)
 {
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
-	*ret = (struct used){ .digest = *d, .partial = true };
 	if (fstatat(c->dir_fd, cache_side_name("partial", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return;
+		return false;
 	ret->bytes = (uint64_t)st.st_blocks * 512;
 	ret->last = st.st_mtime;
-}
-
-/* The digest of a name, if it is one of this folder's. */
-static bool parse_name(const char *folder, const char *name, bool partial, struct digest *ret)
-{
-	char text[CACHE_NAME_MAX];
-	char *dash;
-	struct err ignored;
-
-	(void)snprintf(text, sizeof(text), "%s", name);
-	dash = partial ? strchr(text, '-') : NULL;
-	if (dash)
-		*dash = ':'; /* as documents name an algorithm */
-	return (!partial || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
-	       (partial || strcmp(digest_algo_name(ret->algo), folder) == 0);
-}
-
-static void measure_folder(struct arena *a, const struct cache *c, const char *folder,
-			   struct usage *u)
-{
-	const bool partial = strcmp(folder, "partial") == 0;
-	int fd = openat(c->dir_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
-
-	while (dir && (e = readdir(dir))) {
-		struct digest d;
-		struct used one;
-
-		if (!parse_name(folder, e->d_name, partial, &d))
-			continue;
-		if (partial)
-			look_at_partial(c, &d, &one);
-		else
-			look_at(c, &d, &one);
-		u->bytes += one.bytes;
-		arena_push(a, u->v, u->n, one);
-	}
-}
-
-static struct usage measure(struct arena *a, const struct cache *c)
-{
-	static const char *const folders[] = { "sha1", "sha256", "sha512", "partial" };
-	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp", 0) };
-
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-		measure_folder(a, c, folders[i], &u);
-	return u;
-}
-
-static int by_last(const void *a, const void *b)
-{
-	const struct used *x = a, *y = b;
-
-	return (x->last > y->last) - (x->last < y->last);
-}
-
-static bool is_kept(const struct digest *d, const struct digest *keep, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (digest_eq(d, &keep[i]))
-			return true;
-	return false;
-}
-
-static void renew(const struct cache *c, const struct digest *d, time_t now)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	cache_side_name("verified", d, name);
-	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
-	    st.st_mtime < now - RENEW_S)
-		(void)utimensat(c->dir_fd, name, NULL, AT_SYMLINK_NOFOLLOW);
+	return true;
 }
 
 /* Unless somebody is at it. */
@@ -165,14 +108,100 @@ static bool evict(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
+	bool gone;
 
 	(void)cache_remove(c->dir_fd, cache_side_name("tmp", d, aside));
-	if (renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0)
+	gone = renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0;
+	if (gone)
 		(void)cache_remove(c->dir_fd, aside);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
 	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
 	cache_tree_forget(c, d);
-	return cache_remove(c->dir_fd, cache_entry_name(d, name)) == 0;
+	return cache_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || gone;
+}
+
+static const struct folder {
+	const char *name;
+	bool dashed; /* "sha1-<hex>" is in it; otherwise it is the algorithm */
+	bool (*look)(const struct cache *c, const struct digest *d, struct used *ret);
+	bool (*evict)(struct cache *c, const struct digest *d);
+} folders[] = {
+	{ "sha1", false, look_at, evict },
+	{ "sha256", false, look_at, evict },
+	{ "sha512", false, look_at, evict },
+	{ "unpacked", true, look_at_orphan, evict },
+	{ "partial", true, look_at_partial, evict_partial },
+};
+
+/* The digest of a name, if it is one of this folder's. */
+static bool parse_name(const struct folder *f, const char *name, struct digest *ret)
+{
+	char text[CACHE_NAME_MAX];
+	char *dash;
+	struct err ignored;
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	dash = f->dashed ? strchr(text, '-') : NULL;
+	if (dash)
+		*dash = ':'; /* as documents name an algorithm */
+	return (!f->dashed || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
+	       (f->dashed || strcmp(digest_algo_name(ret->algo), f->name) == 0);
+}
+
+static void measure_folder(struct arena *a, const struct cache *c, const struct folder *f,
+			   struct usage *u)
+{
+	int fd = openat(c->dir_fd, f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		struct used one = { .in = f };
+
+		if (!parse_name(f, e->d_name, &one.digest) || !f->look(c, &one.digest, &one))
+			continue;
+		u->bytes += one.bytes;
+		arena_push(a, u->v, u->n, one);
+	}
+}
+
+static struct usage measure(struct arena *a, const struct cache *c)
+{
+	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp", 0) };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		measure_folder(a, c, &folders[i], &u);
+	return u;
+}
+
+static int by_last(const void *a, const void *b)
+{
+	const struct used *x = a, *y = b;
+
+	return (x->last > y->last) - (x->last < y->last);
+}
+
+static bool is_kept(const struct digest *d, const struct digest *keep, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (digest_eq(d, &keep[i]))
+			return true;
+	return false;
+}
+
+void cache_note_use(struct cache *c, const struct digest *used, size_t n)
+{
+	const time_t now = time(NULL);
+
+	for (size_t i = 0; i < n && c->writable; i++) {
+		char name[CACHE_NAME_MAX];
+		struct stat st;
+
+		cache_side_name("verified", &used[i], name);
+		if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_mtime < now - RENEW_S)
+			(void)utimensat(c->dir_fd, name, NULL, AT_SYMLINK_NOFOLLOW);
+	}
 }
 
 size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max)
@@ -184,14 +213,12 @@ size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uin
 
 	if (!c->writable)
 		return 0;
-	for (size_t i = 0; i < n_keep; i++)
-		renew(c, &keep[i], now);
+	cache_note_use(c, keep, n_keep);
 	u = measure(a, c);
 	if (u.n)
 		qsort(u.v, u.n, sizeof(*u.v), by_last);
 	for (size_t i = 0; i < u.n && u.bytes > max && u.v[i].last < now - RECENT_S; i++) {
-		if (is_kept(&u.v[i].digest, keep, n_keep) ||
-		    !(u.v[i].partial ? evict_partial : evict)(c, &u.v[i].digest))
+		if (is_kept(&u.v[i].digest, keep, n_keep) || !u.v[i].in->evict(c, &u.v[i].digest))
 			continue;
 		u.bytes -= u.v[i].bytes;
 		gone++;

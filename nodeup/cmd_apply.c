@@ -15,6 +15,7 @@
 #include "nodeup/run/report.h"
 #include "nodeup/run/window.h"
 #include "nodeup/service.h"
+#include "nodeup/session_cache.h"
 #include "nodeup/session_disks.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"

@@ -1,11 +1,11 @@
 #include "nodeup/claims.h"
+#include "nodeup/session_cache.h"
 #include "nodeup/session_disks.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/cache_gc.h"
 #include "assets/cache_kops.h"
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
@@ -17,9 +17,6 @@ static const char default_cache[] = "/var/cache/nodeup";
 
 /* when the http engine gives up on its own */
 #define SILENCE_NS (20 * DUR_SEC)
-
-/* what the cache may have unless --cache-max says so */
-#define CACHE_MAX (UINT64_C(8) << 30)
 
 enum { CGROUP_MAX = 64 << 10 };
 
@@ -400,33 +397,9 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = open_effects(s, req, e);
 	if (r >= 0)
 		log_lacking(s);
+	if (r >= 0 && req->for_apply)
+		session_note_use(s);
 	return r;
-}
-
-static void keep_image(struct arena *a, const struct node_image *image, struct digest **keep,
-		       size_t *n)
-{
-	struct err ignored;
-	struct digest d;
-
-	if (image->hash && digest_parse(image->hash, strlen(image->hash), &d, &ignored) == 0)
-		arena_push(a, *keep, *n, d);
-}
-
-void session_trim_cache(struct session *s, int64_t max)
-{
-	const struct node *node = &s->boot.node;
-	struct digest *keep = NULL;
-	size_t n = 0, gone;
-
-	for (size_t i = 0; i < s->plan.n_assets; i++)
-		arena_push(s->arena, keep, n, s->plan.assets[i]->digest);
-	for (size_t i = 0; i < node->images.n; i++)
-		keep_image(s->arena, &node->images.v[i], &keep, &n);
-	keep_image(s->arena, &node->protokube, &keep, &n);
-	gone = max < 0 ? 0 : cache_trim(s->ctx.cache, keep, n, max ? (uint64_t)max : CACHE_MAX);
-	if (gone)
-		log_notice("%zu assets that the documents do not name left the cache", gone);
 }
 
 void session_close(struct session *s)

@@ -47,9 +47,6 @@ struct session_req {
 int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
 /* Release everything; a zeroed session is fine. */
 void session_close(struct session *s);
-/* After a run that went well: at most max bytes in the cache (0: the default, < 0: no limit), but for
- * what the documents name. */
-void session_trim_cache(struct session *s, int64_t max);
 /* What run_execute and run_plan want. */
 struct run_req session_run(struct session *s);
 /* The name of the service this process runs in, from its control group; NULL for none. */

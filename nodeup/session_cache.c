@@ -1,0 +1,58 @@
+#include "nodeup/session_cache.h"
+
+#include <string.h>
+#include "assets/cache_gc.h"
+#include "nodeup/base/log.h"
+
+/* what the cache may have unless --cache-max says so */
+#define CACHE_MAX (UINT64_C(8) << 30)
+
+struct named {
+	struct digest *v;
+	size_t n;
+};
+
+static void name_image(struct arena *a, const struct node_image *image, struct named *named)
+{
+	struct err ignored;
+	struct digest d;
+
+	if (image->hash && digest_parse(image->hash, strlen(image->hash), &d, &ignored) == 0)
+		arena_push(a, named->v, named->n, d);
+}
+
+/* By the documents, and by what we know ourselves: packages, plugins. */
+static struct named all_named(struct session *s)
+{
+	const struct node *node = &s->boot.node;
+	struct named named = { 0 };
+
+	for (size_t i = 0; i < s->plan.n_assets; i++)
+		arena_push(s->arena, named.v, named.n, s->plan.assets[i]->digest);
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.tasks[i]->kind == TASK_ASSET)
+			arena_push(s->arena, named.v, named.n,
+				   s->plan.tasks[i]->asset.asset->digest);
+	for (size_t i = 0; i < node->images.n; i++)
+		name_image(s->arena, &node->images.v[i], &named);
+	name_image(s->arena, &node->protokube, &named);
+	return named;
+}
+
+void session_note_use(struct session *s)
+{
+	const struct named named = all_named(s);
+
+	cache_note_use(s->ctx.cache, named.v, named.n);
+}
+
+void session_trim_cache(struct session *s, int64_t max)
+{
+	const struct named named = all_named(s);
+	size_t gone = max < 0 ? 0
+			      : cache_trim(s->ctx.cache, named.v, named.n,
+					   max ? (uint64_t)max : CACHE_MAX);
+
+	if (gone)
+		log_notice("%zu assets that the documents do not name left the cache", gone);
+}
