@@ -11,6 +11,8 @@ from world import CNI, KUBELET, noise, same, tree
 SIZE = 2_000_000
 # less than a range: the file grows from its beginning to its end
 LARGE, KILLS = 8_000_000, 50
+# a run of bytes in what is noted of a part: begin and end
+RUN_LINE = len(f"{0:016x} {0:016x}\n")
 
 
 def parts(world):
@@ -50,7 +52,10 @@ def killed_in(world, url, at_least):
     process.kill()
     world.finish(process, 0, may_die=True)
     assert not world.entry(KUBELET).exists()
-    return parts(world)[name]
+    # a kill between a piece and the note of it costs that piece
+    noted = (world.cache / "partial" / f"{name}.from").read_bytes()[-RUN_LINE:].split()
+    assert parts(world)[name] >= int(noted[1], 16)
+    return int(noted[1], 16)
 
 
 def test_dropped_connections(world):
