@@ -6,8 +6,11 @@ import shutil
 import subprocess
 
 import pytest
+import yaml
 
-from lab import Lab, ROOT
+import labassets
+import nodechecks
+from lab import STATE, Lab, ROOT
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 PROBE = "build/e2e/package_probe"
@@ -73,8 +76,11 @@ def node():
     environ = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
     subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, env=environ, check=True)
     with Lab() as lab:
-        node = lab.boot("packages", "nodes", "#!/bin/sh\n", layers=[lab.layer("rpm", PACKAGES)])
+        node = lab.boot("packages", "nodes", labassets.documents_only(labassets.seed_user_data("nodes", lab.assets)),
+                        layers=[lab.layer("rpm", PACKAGES)])
+        node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
         root = pathlib.Path(node.root)
+        node.lab = lab
         shutil.copy(os.path.join(ROOT, PROBE), root / "root/package_probe")
         settle(node, root)
         for name, version, script in (("hello", 1, RAN % "hello"), ("hello", 2, RAN % "hello"),
@@ -90,11 +96,15 @@ def node():
         yield node
 
 
+def remove_ours(node):
+    node.sh("rm -f /run/busy /var/lib/*.runs; for p in hello world slow later; do dpkg --purge $p; rpm -e $p; done 2>/dev/null; true")
+
+
 @pytest.fixture(params=["deb", "rpm"])
 def family(request, node):
     """A machine without any of ours."""
     yield request.param
-    node.sh("rm -f /run/busy /var/lib/*.runs; for p in hello world slow later; do dpkg --purge $p; rpm -e $p; done 2>/dev/null; true")
+    remove_ours(node)
 
 
 def probe(node, *args, status=0):
@@ -188,3 +198,25 @@ def test_dnf_at_work_is_waited_for(node):
         slow.wait(120)
     assert run.wait(300) == 0 and runs(node, "world") == 1, node.tail("probe.log")
     assert ", which dnf (pid " in node.tail("probe.log")
+
+
+def test_a_node_of_the_red_hat_family(node):
+    """As a whole: what the documents name is there once kubelet runs, and a second run leaves it alone."""
+    root, conf = pathlib.Path(node.root), pathlib.Path(node.root) / "root/conf"
+    remove_ours(node)
+    conf.mkdir()
+    labassets.write_documents(str(conf), "nodes", node.lab.assets)
+    shutil.copytree(os.path.join(STATE, "jdurbin-kops/abc.joshdurbin.net"), conf / "state")
+    env = yaml.safe_load((conf / "kube_env.yaml").read_text())
+    env.update(ConfigBase="/root/conf/state", packages=["world", "later"])
+    (conf / "kube_env.yaml").write_text(yaml.safe_dump(env))
+    for path in (root / "etc/os-release", root / "usr/lib/os-release"):
+        path.unlink(missing_ok=True)
+        path.write_text('ID=rocky\nVERSION_ID="9.4"\n')
+    nodeup = ("/var/cache/kubernetes-install/nodeup", "apply", "--conf=/root/conf/kube_env.yaml")
+    for _ in range(2):
+        done = node.exec(*nodeup, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr + nodechecks.explain(node)
+        assert (runs(node, "world"), runs(node, "later")) == (1, 1)
+        assert version_of(node, "rpm", "world") == "1" and node.healthz() == "ok"
+    assert node.exec("test", "-e", "/etc/apt/apt.conf.d/20auto-upgrades").returncode != 0

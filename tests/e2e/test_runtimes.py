@@ -121,6 +121,7 @@ def bare(lab):
     documents.env["images"] = [dict(documents.env["protokubeImage"])]
     documents.write()
     other_image(lab, node)
+    node.documents = documents
     return node
 
 
@@ -175,6 +176,23 @@ def test_weave_on_containerd(bare):
             "--container-runtime-endpoint=unix:///run/containerd/containerd.sock"} <= set(flags), flags
     assert not [f for f in flags if f.startswith(("--require-kubeconfig", "--network-plugin-dir"))]
     assert bare.healthz() == "ok"
+
+
+@pytest.mark.parametrize("network", ["calico", "canal", "romana", "cni"])
+def test_networks_that_bring_themselves_make_the_same_node(bare, network):
+    """Their daemon sets differ, what nodeup does for them does not; kubelet goes on."""
+    documents = bare.documents
+    documents.network(**{network: {}})
+    documents.write()
+    assert planned(bare) == []
+
+
+def test_another_plugin_is_put_right_again(bare):
+    bare.sh("echo x >>/opt/cni/bin/bridge; rm /opt/cni/bin/loopback")
+    assert set(planned(bare)) >= {("install", "/opt/cni/bin/bridge"), ("install", "/opt/cni/bin/loopback")}
+    apply(bare)
+    check_plugins(bare)
+    assert planned(bare) == []
 
 
 # -- docker -------------------------------------------------------------------------------------------------------
