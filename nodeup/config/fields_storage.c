@@ -29,7 +29,9 @@ static const struct field mount_fields[] = {
 	F(persist, .key = "persist", .doc = "outlives the instance: formatted only if it reads as zeros"),
 	F(device_timeout, .key = "deviceTimeout", .doc = "how long the disk may take to appear"),
 	FIELD_LIST_OF(struct storage_mount, binds, &bind_schema, .key = "binds",
-		      .doc = "folders of it that are seen elsewhere; content there is moved first"),
+		      .doc = "folders of it that are seen elsewhere; content there is moved "
+			     "first; none at /mnt/master-pd on a master: /var/etcd, "
+			     "/srv/kubernetes and /srv/sshproxy"),
 #undef F
 };
 /* clang-format on */

@@ -520,6 +520,27 @@ def test_a_blank_disk_of_the_documents_is_no_new_etcd(make_world, cloud, loops):
     assert "warning nobody has the volume of etcd-b.internal." in result.err and result.code != BUSY, result
 
 
+def test_the_first_boot_of_an_image(make_world, cloud, loops):
+    """An image knows its volumes by a fact; the machine that boots it finds nothing in their places."""
+    world = make_world("x", "master")
+    world.write_documents()
+    text = world.conf.read_text().split("protokubeImage:")[0]
+    facts = world.facts_file.read_text() + f"etcdVolumes: {{main: {MAIN} a/a, events: {EVENTS} a/a}}\n"
+    world.conf.write_text(text)
+    world.facts_file.write_text(facts)
+    made = world.run_argv(world.argv("apply"))
+    assert made.code == 0, made
+    link = world.root / "etc/kubernetes/manifests/etcd.manifest"
+    assert os.readlink(link) == f"/mnt/master-{MAIN}/k8s.io/manifests/etcd.manifest" and not (world.root / "mnt").exists()
+    node = Master(world, cloud)
+    add_formatted(node, loops)
+    result = node.run("apply", "--deadline=60s")
+    # there is no systemd here that would mount them: this is as far as it gets
+    assert result.code == SYSTEM and "is in use" not in result.err, result
+    assert cloud.attached() == {MAIN, EVENTS} and "DetachVolume" not in cloud.actions()
+    assert not (node.root / "mnt").exists() or not list((node.root / "mnt").rglob("*.manifest"))
+
+
 def when(condition, action):
     """Do it as soon as that holds, beside what runs."""
     def watch():
