@@ -257,7 +257,8 @@ void claims_give_back(struct session *s, const struct session_req *req, struct e
 	struct claims c = { .s = s, .req = req, .disks = { .root_fd = s->root_fd } };
 	struct claim_host host = claims_host(&c);
 
-	if (req->own->ids.n == 0)
+	/* a session that failed before it had a client cannot ask for anything */
+	if (req->own->ids.n == 0 || !s->http)
 		return;
 	c.ec2 = ec2_new(&(struct ec2_req){
 		.http = s->http, .imds = s->boot.imds, .region = s->boot.facts.region });
