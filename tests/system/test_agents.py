@@ -1,5 +1,6 @@
 """A hundred nodes at once, each a process of its own, against a server that has room for few of them."""
 
+import os
 import re
 import threading
 import time
@@ -8,6 +9,18 @@ from world import KUBECTL, KUBELET, OK, PATIENCE, PROTOKUBE
 
 AGENTS, ROOM = 100, 20
 LONGEST = 5  # seconds between two attempts
+
+
+def start_together(world):
+    """All are there, and begin when the pipe that they read ends."""
+    ours, theirs = os.pipe()
+    begin = ["sh", "-c", 'read -r x; exec "$@"', "sh"]
+    processes = [world.start([*begin, *world.argv("bake", root=world.folder / f"root-{i}",
+                                                  cache=world.folder / f"cache-{i}")], stdin=ours)
+                 for i in range(AGENTS)]
+    os.close(ours)
+    os.close(theirs)
+    return processes
 
 
 def until_all_wait(world, url, processes):
@@ -43,8 +56,7 @@ def test_a_hundred_nodes(world):
     for i in range(AGENTS):
         (world.folder / f"root-{i}").mkdir()
     before = world.origin.ask("count", "http://x/turned-away")
-    processes = [world.start(world.argv("bake", root=world.folder / f"root-{i}", cache=world.folder / f"cache-{i}"))
-                 for i in range(AGENTS)]
+    processes = start_together(world)
     until_all_wait(world, url, processes)
     world.origin.control(f"/__open?path={world.token}")
     results = finish(world, processes)

@@ -241,8 +241,8 @@ class World:
                 f"--conf={conf or self.conf}",
                 *([] if command == "validate" else [f"--cache={cache or self.cache}"]), *flags]
 
-    def start(self, argv, env=None):
-        return subprocess.Popen(argv, env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    def start(self, argv, env=None, stdin=subprocess.DEVNULL):
+        return subprocess.Popen(argv, env={**ENV, **(env or {})}, stdin=stdin, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, errors="replace", cwd=self.folder,
                                 start_new_session=True)
 
