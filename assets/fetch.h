@@ -5,9 +5,9 @@
  * that says Retry-After is left alone for so long, an hour at most, by new connections also while others
  * to it still move. Three rounds that get no byte further than those before end it; not while a
  * certificate is not valid yet by our clock, which is given ten minutes to be set. What arrived stays
- * and is not asked for again, by the next attempt, mirror or run. A mirror that gives less than a tenth of the best of this run for
- * 5 s is left while there is another, and half of what a slow one has before it another is asked for;
- * hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
+ * and is not asked for again, by the next attempt, mirror or run. A mirror that gives less than a tenth of
+ * the best of this run for 5 s is left while there is another, and half of what a slow one has before it
+ * another is asked for; hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
  * dropped for the run, and from then on nothing is put together from parts; -INTEGRITY when none is
  * left. An HTTP status, a short body, an empty body and a wrong hash are four different messages, each
  * with URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
