@@ -1,6 +1,8 @@
 """nodeup repair: disks lie, and records are no proof.  Damage is done under the records' own stamps, so
 that nothing but reading every byte can find it."""
 
+import re
+
 import pytest
 
 from world import CNI, KUBELET, OK, OWN, PENDING, SYSTEM, UTILS, differences, listing, noise, same, tar
@@ -23,7 +25,7 @@ def damage(world, *paths):
         for record in records(world):
             text = record.read_text()
             for then, now in ((old.st_mtime_ns, new.st_mtime_ns), (old.st_ctime_ns, new.st_ctime_ns)):
-                text = text.replace(str(then), str(now))
+                text = re.sub(rf"\b{then}\b", str(now), text)
             record.write_text(text)
 
 
