@@ -9,8 +9,10 @@ static bool is_missing(struct session *s, const struct task *t)
 	autoclose int fd = -1;
 	struct err ignored;
 
-	return t->kind == TASK_ASSET && !task_is_unneeded(t, &s->ctx) &&
-	       cache_open(s->ctx.cache, &t->asset.asset->digest, &fd, &ignored) < 0;
+	/* whether anybody needs it takes longer to say: for repair, what is installed is hashed */
+	return t->kind == TASK_ASSET &&
+	       cache_open(s->ctx.cache, &t->asset.asset->digest, &fd, &ignored) < 0 &&
+	       !task_is_unneeded(t, &s->ctx);
 }
 
 static void say(const struct task *t)
