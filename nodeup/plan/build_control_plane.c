@@ -180,6 +180,7 @@ static int add_apiserver(struct plan *p, struct err *e)
 	struct pod_container *c = &pod->container;
 	struct strv args = apiserver_flags(p);
 
+	plan_warn_flags(p, "kube-apiserver", &args);
 	name_in_dns(p, pod);
 	plan_proxy_env(p, pod);
 	c->cpu_request = "150m";
@@ -231,6 +232,7 @@ static int add_controller_manager(struct plan *p, struct err *e)
 	struct strv args = controller_manager_flags(p);
 	int r;
 
+	plan_warn_flags(p, name, &args);
 	plan_proxy_env(p, pod);
 	pod->container.liveness = probe(10252);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,

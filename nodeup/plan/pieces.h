@@ -34,6 +34,9 @@ int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct e
 /* Whether containerd runs the pods, by itself: Kubernetes 1.10 was the first that can, and only a CNI
  * plugin can set up its networks. */
 bool plan_uses_containerd(const struct plan *p);
+/* Warn of flags that the component of this Kubernetes refuses: the documents have the last word, and kubelet
+ * would say so in a loop that nobody reads. */
+void plan_warn_flags(struct plan *p, const char *component, const struct strv *flags);
 /* Packages that installing docker takes, blank-separated; NULL: docker is not installed. */
 const char *plan_docker_needs(struct plan *p);
 /* kubelet's flag for the program that mounts on Container-Optimized OS; NULL elsewhere. */
