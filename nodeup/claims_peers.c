@@ -8,7 +8,7 @@
 #define PAUSE_NS (3 * DUR_SEC)
 /* for those that a new etcd can begin without, and for all when there is data of before */
 #define PATIENCE_NEW_NS (30 * DUR_SEC)
-#define PATIENCE_OLD_NS (10 * DUR_SEC)
+#define PATIENCE_OLD_NS (5 * DUR_SEC)
 
 /* The volumes of all members, wherever they are. */
 static int ask_volumes(struct claims *c, struct arena *a, struct ec2_volumes *ret, struct err *e)

@@ -520,6 +520,19 @@ def test_a_blank_disk_of_the_documents_is_no_new_etcd(make_world, cloud, loops):
     assert "warning nobody has the volume of etcd-b.internal." in result.err and result.code != BUSY, result
 
 
+def test_a_master_whose_others_are_away(node, cloud, loops):
+    """Its volumes are known from the last run: it begins at once without the addresses of others."""
+    add_formatted(node, loops)
+    for etcd, mine in (("main", MAIN), ("events", EVENTS)):
+        cloud.volumes[mine] = volume(etcd, "a/a,b,c", instance=ME, device="/dev/xvdu" if etcd == "main" else "/dev/xvdv")
+        for member in "bc":
+            cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", zone="us-west-2" + member)
+    for first in (True, False):
+        result = node.run("apply", "--deadline=100s")
+        assert "warning nobody has the volume of etcd-b.internal." in result.err and result.code == SYSTEM, result
+        assert first or "what does not need them is done meanwhile" not in result.err, result
+
+
 def test_the_first_boot_of_an_image(make_world, cloud, loops):
     """An image knows its volumes by a fact; the machine that boots it finds nothing in their places."""
     world = make_world("x", "master")
