@@ -9,6 +9,7 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
+#include "nodeup/tasks/volume.h"
 
 enum { CONF_RECORD_MAX = 4096 };
 
@@ -132,7 +133,8 @@ static int load(struct loader *l, struct err *e)
 	struct bootstrap *b = l->b;
 	const struct kops18_opts opts = { .strict = l->req->strict,
 					  .warnings = &b->warnings,
-					  .no_host = l->req->no_secrets };
+					  .no_host = l->req->no_secrets,
+					  .volume_fits = volume_fits };
 	int r;
 
 	b->warnings = (struct strv){ 0 };

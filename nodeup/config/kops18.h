@@ -30,6 +30,9 @@ struct kops18_opts {
 	bool strict;           /* unknown keys are errors */
 	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
 	bool no_host;          /* documents only (validate, userdata): '@aws' stays as it stands */
+	/* Whether mkfs can do what a volume wants, over so many disks (0: not known); NULL: not asked. Who
+	 * makes file systems knows that, and its tables are the only ones. */
+	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
 };
 
 /* Read kube_env.yaml and check it by itself (cluster name, assets a list of strings...). */

@@ -1,24 +1,7 @@
-/* storage_options.c - what mkfs and mount are told, and how many disks a file system may have */
+/* storage_options.c - what mkfs and mount are told */
 #include "nodeup/config/kops18_storage.h"
 
 #include <string.h>
-
-/* What each file system allows; the kernel's and mkfs' own limits. */
-static const struct limits {
-	const char *filesystem;
-	size_t label; /* bytes */
-	bool several; /* over several disks */
-} limits[] = {
-	{ "ext4", 16, true },
-	{ "xfs", 12, true },
-	{ "btrfs", 255, true },
-	{ "swap", 15, false },
-};
-
-static const struct {
-	const char *raid;
-	size_t least; /* disks */
-} raids[] = { { "raid0", 1 }, { "raid1", 2 }, { "raid10", 4 } };
 
 /* Options that a unit would not obey, or that contradict what it is for. */
 static const struct {
@@ -30,17 +13,6 @@ static const struct {
 	{ "rbind", "is no option of a file system; there is binds" },
 	{ "remount", "is no option of a first mount" },
 	{ "loop", "is for files; a disk is meant" },
-};
-
-/* Arguments of mkfs that are ours to give. */
-static const struct {
-	const char *option, *why;
-} bad_format[] = {
-	{ "-U", "the UUID is derived, so that the mount unit knows it" },
-	{ "--uuid", "the UUID is derived, so that the mount unit knows it" },
-	{ "uuid=", "the UUID is derived, so that the mount unit knows it" },
-	{ "-L", "there is label" },
-	{ "--label", "there is label" },
 };
 
 struct place {
@@ -94,50 +66,43 @@ static int set_mount_options(const struct place *p, const struct strv *given, st
 	return 0;
 }
 
-static int check_format_options(const struct place *p, const struct strv *given)
+/* How many disks are named; 0: as many as there are. */
+static size_t disks_of(const struct node_volume *v)
 {
-	for (size_t i = 0; i < given->n; i++) {
-		const char *option = given->v[i];
+	if (v->disks == NODE_DISKS_PATHS)
+		return v->devices.n;
+	return v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0 ? 0 : 1;
+}
 
-		if (str_has_prefix(option, "/") || strpbrk(option, "\n\r") || !*option)
-			return fail(p, "formatOptions", option, "is no option of mkfs");
-		for (size_t k = 0; k < ARRAY_LEN(bad_format); k++)
-			if (str_has_prefix(option, bad_format[k].option))
-				return fail(p, "formatOptions", option, bad_format[k].why);
+/* One aspect after the other, so that each complaint has the place of its key. */
+static int check_fit(const struct place *p, const struct storage_mount *m,
+		     const struct node_volume *v)
+{
+	struct node_volume bare = *v, raid, label, options;
+	const struct {
+		const char *key;
+		const struct node_volume *v;
+	} aspects[] = {
+		{ "filesystem", &bare },
+		{ "raid", &raid },
+		{ "label", &label },
+		{ "formatOptions", &options },
+	};
+
+	bare.raid = bare.label = NULL;
+	bare.format_options = (struct strv){ 0 };
+	raid = label = options = bare;
+	raid.raid = v->raid;
+	label.label = v->label;
+	options.format_options = m->format_options;
+	for (size_t i = 0; i < ARRAY_LEN(aspects) && p->b->opts->volume_fits; i++) {
+		struct err why;
+
+		if (p->b->opts->volume_fits(aspects[i].v, disks_of(v), &why) < 0)
+			return err_config(p->b->err, "%s%s: %s",
+					  kops18_where(p->b->arena, p->tree, aspects[i].key),
+					  p->path, why.msg);
 	}
-	return 0;
-}
-
-static int check_label(const struct place *p, const struct limits *l, const char *label)
-{
-	if (!label)
-		return 0;
-	if (strpbrk(label, " \t\r\n/\\'\"") || *label == '-')
-		return fail(p, "label", label, "is no label");
-	if (strlen(label) > l->label)
-		return fail(p, "label", label,
-			    arena_printf(p->b->arena, "is longer than %zu bytes, all that %s has",
-					 l->label, l->filesystem));
-	return 0;
-}
-
-static int check_raid(const struct place *p, const struct limits *l, const struct node_volume *v)
-{
-	const bool store = v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0;
-	const size_t disks = v->disks == NODE_DISKS_PATHS ? v->devices.n : store ? SIZE_MAX : 1;
-
-	if (!l->several && disks > 1)
-		return fail(p, "filesystem", l->filesystem,
-			    "is on one disk, and several are named");
-	if (!v->raid)
-		return 0;
-	if (!l->several)
-		return fail(p, "raid", v->raid, "is not for swap");
-	for (size_t i = 0; i < ARRAY_LEN(raids); i++)
-		if (strcmp(raids[i].raid, v->raid) == 0 && disks < raids[i].least)
-			return fail(p, "raid", v->raid,
-				    arena_printf(p->b->arena, "takes %zu disks at least, found %zu",
-						 raids[i].least, disks));
 	return 0;
 }
 
@@ -156,18 +121,10 @@ int storage_options(struct kops18_build *b, const struct tree *tree, const char 
 		    const struct storage_mount *m, struct node_volume *v)
 {
 	const struct place p = { b, tree, path };
-	const struct limits *l = limits;
-	int r;
+	int r = check_kernel(&p, v->filesystem);
 
-	while (strcmp(l->filesystem, v->filesystem) != 0)
-		l++;
-	r = check_kernel(&p, v->filesystem);
 	if (r == 0)
-		r = check_raid(&p, l, v);
-	if (r == 0)
-		r = check_label(&p, l, v->label);
-	if (r == 0)
-		r = check_format_options(&p, &m->format_options);
+		r = check_fit(&p, m, v);
 	if (r == 0 && v->path)
 		r = set_mount_options(&p, &m->mount_options, &v->mount_options);
 	if (r == 0 && !v->path && m->mount_options.n)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 #include "nodeup/tasks/volume_uuid.h"
 
@@ -100,6 +101,20 @@ static struct task *add_mount(struct plan *p, struct unit *u, const char *where,
 	return t;
 }
 
+/* As systemd does for a line of fstab with a pass number; the others repair themselves when they are
+ * mounted. What could not be repaired is not mounted. */
+static void add_fsck(struct plan *p, struct unit *u, const struct node_volume *v,
+		     const struct naming *n)
+{
+	const char *check = arena_printf(p->arena, "systemd-fsck@%s.service",
+					 unit_escape_path(p->arena, n->what));
+
+	if (strcmp(v->filesystem, "ext4") != 0)
+		return;
+	unit_set(p->arena, u, "Unit", "Requires", check);
+	unit_set(p->arena, u, "Unit", "After", check);
+}
+
 static int add_file_system(struct plan *p, const struct node_volume *v, const struct naming *n,
 			   struct err *e)
 {
@@ -108,6 +123,7 @@ static int add_file_system(struct plan *p, const struct node_volume *v, const st
 
 	add_head(p, &u, arena_printf(p->arena, "Volume %s", v->name));
 	unit_set(p->arena, &u, "Unit", "After", "local-fs-pre.target");
+	add_fsck(p, &u, v, n);
 	unit_set(p->arena, &u, "Mount", "What", n->what);
 	unit_set(p->arena, &u, "Mount", "Where", v->path);
 	unit_set(p->arena, &u, "Mount", "Type", v->filesystem);
@@ -200,13 +216,16 @@ static int add_volume(struct plan *p, const struct node_volume *v, struct err *e
 		.uuid = volumes_uuid(p, v),
 		.what = arena_printf(p->arena, "/dev/disk/by-uuid/%s", volumes_uuid(p, v)),
 	};
+	const struct strv programs = volume_tools(p, v);
 	struct task *t = plan_new_task(p, TASK_VOLUME, v->name);
+
 	int r;
 
 	t->volume = (struct task_volume){
 		.want = v,
 		.uuid = n.uuid,
 		.machine = p->req->facts->instance_id,
+		.programs = programs,
 	};
 	r = add_device_limit(p, v, &n, e);
 	if (r == 0)

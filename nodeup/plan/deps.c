@@ -1,6 +1,7 @@
 #include "nodeup/plan/deps.h"
 
 #include <string.h>
+#include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 
 static const char unit_dir[] = "/etc/systemd/system/";
@@ -210,7 +211,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_INSTALL, TASK_DIR, is_inside },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
 	/* a package may start its service when it is installed: with our settings */
-	{ TASK_PACKAGE, TASK_FILE, is_any },
+	{ TASK_PACKAGE, TASK_FILE, volume_tools_is_before },
 	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
@@ -228,6 +229,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },
+	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for },
 	{ TASK_UNIT, TASK_VOLUME, is_unit_of_volume },
 	{ TASK_STOP, TASK_UNIT, is_moved_onto },
 	{ TASK_MOVE, TASK_UNIT, is_moved_onto },
@@ -247,6 +249,7 @@ static const struct dep_rule users[] = {
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of },
+	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for },
 };
 
 static bool matches(const struct dep_rule *rules, size_t n, const struct task *t,

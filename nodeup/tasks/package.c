@@ -65,6 +65,23 @@ static bool is_held(const struct manager *m, int root_fd, char holder[static HOL
 	return false;
 }
 
+/* However it came to be there. */
+static bool has_program(const struct task_package *p, const struct task_ctx *ctx)
+{
+	static const char *const folders[] = { "/usr/sbin", "/usr/bin",        "/sbin",
+					       "/bin",      "/usr/local/sbin", "/usr/local/bin" };
+
+	for (size_t i = 0; p->program && i < ARRAY_LEN(folders); i++) {
+		autofree char *path = xasprintf("%s/%s", folders[i], p->program);
+		struct err ignored;
+		struct stat st;
+
+		if (io_stat(ctx->root_fd, path, &st, &ignored) == 0)
+			return true;
+	}
+	return false;
+}
+
 static int package_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -73,7 +90,7 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	int r;
 
 	/* told of by package_lacks() */
-	if (ctx->image_mode)
+	if (ctx->image_mode || has_program(&t->package, ctx))
 		return TASK_EQUAL;
 	r = package_db_look(&t->package, ctx, a, &s, e);
 	if (r < 0)
@@ -210,6 +227,8 @@ const char *package_lacks(const struct task *t, struct task_ctx *ctx, struct are
 	struct package_state s;
 	struct err e;
 
+	if (has_program(&t->package, ctx))
+		return NULL;
 	if (t->package.family == PACKAGE_RPM)
 		return arena_printf(
 			a,

@@ -76,6 +76,7 @@ struct task_package {
 	struct strv names;
 	const struct asset *source; /* the one package as a file; NULL: from the repositories */
 	struct strv env;            /* "http_proxy=..." for the manager: may hold a password */
+	const char *program; /* for whose sake: where that is, nothing is installed; or NULL */
 };
 
 struct task_image {
@@ -125,6 +126,7 @@ struct task_volume {
 		*uuid; /* mkfs gets it, and the mount unit has it: volume_uuid(), or the record's */
 	const char
 		*machine; /* the instance id: a record of another machine speaks of other disks */
+	struct strv programs; /* that may have to be installed for it */
 };
 
 /* Of TASK_STOP, TASK_MOVE and TASK_RESUME; the three of one move have the same name, its source. */

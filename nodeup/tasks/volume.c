@@ -29,6 +29,14 @@ struct volume_req volume_req_of(struct arena *a, const struct node_volume *want,
 	};
 }
 
+int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct volume_req req = volume_req_of(a, want, NULL, NULL);
+
+	return mkfs_check(&req.mkfs, n_disks, e);
+}
+
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e)
 {

@@ -8,6 +8,8 @@
 /* What is asked of its disks; `uuid` is the one of a task, or NULL. */
 struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
 				const char *machine);
+/* Whether its file system can be made so at all, over that many disks (0: not known yet). */
+int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e) must_check;
 /* The disks meant, as disk_find gives them; -ENODEV for a volume known by its tag alone. */
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e) must_check;

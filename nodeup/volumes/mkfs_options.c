@@ -138,11 +138,27 @@ static const struct option *option_of(const char *fs, const char *arg, const cha
 	return NULL;
 }
 
+/* What has a place of its own in the documents. */
+static const struct {
+	const char *flag, *why;
+} elsewhere[] = {
+	{ "-U", "the UUID is derived, so that the mount unit knows it" },
+	{ "--uuid", "the UUID is derived, so that the mount unit knows it" },
+	{ "uuid=", "the UUID is derived, so that the mount unit knows it" },
+	{ "-L", "there is label" },
+	{ "--label", "there is label" },
+	{ "-d", "there is raid" },
+	{ "--data", "there is raid" },
+};
+
 static int not_allowed(struct err *e, const char *fs, const char *arg)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv flags = { 0 };
 
+	for (size_t i = 0; i < ARRAY_LEN(elsewhere); i++)
+		if (str_has_prefix(arg, elsewhere[i].flag))
+			return err_config(e, "formatOptions: '%s': %s", arg, elsewhere[i].why);
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		if (strcmp(options[i].fs, fs) == 0)
 			strv_add(a, &flags, options[i].flag);

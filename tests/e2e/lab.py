@@ -221,9 +221,17 @@ class Node:
         os.makedirs(settings, exist_ok=True)
         with open(os.path.join(settings, "lab.yaml"), "w") as f:
             f.write("ignoreHostChecks: true\n")
+        self.check_without_udev()
         self.start_network()
         self.start_servers(user_data)
         self.start_machine()
+
+    def check_without_udev(self):
+        """systemd's own unit waits for a device that udev would announce."""
+        with open(os.path.join(self.root, "lib/systemd/system/systemd-fsck@.service")) as f:
+            lines = [l.replace(" %i.device", "").replace("=%i.device", "=") for l in f if "BindsTo=" not in l]
+        with open(os.path.join(self.root, "etc/systemd/system/systemd-fsck@.service"), "w") as f:
+            f.writelines(lines)
 
     def digest(self):
         return hashlib.sha1(self.name.encode()).hexdigest()[:16]
@@ -235,10 +243,7 @@ class Node:
             run("ip", "-n", self.netns, "addr", "add", address + "/32", "dev", "lo")
 
     def start_servers(self, user_data):
-        facts = self.path("facts.json")
-        with open(facts, "w") as f:
-            json.dump(self.facts(user_data), f)
-        self.serve("imds", FAKE + "/imds.py", "169.254.169.254", "80", facts, self.path("log/imds"))
+        self.serve_imds(self.facts(user_data))
         keys = self.path("keys.json")
         with open(keys, "w") as f:
             json.dump({ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, f)
@@ -250,6 +255,23 @@ class Node:
         self.serve("nginx", "nginx", "-e", self.path("log/nginx.err"), "-p", self.dir, "-c", conf)
         self.wait(lambda: len(run("ip", "netns", "exec", self.netns, "ss", "-Hltn").splitlines()) >= 4,
                   10, "servers to listen")
+
+    def serve_imds(self, facts):
+        path = self.path("facts.json")
+        with open(path, "w") as f:
+            json.dump(facts, f)
+        self.serve("imds", FAKE + "/imds.py", "169.254.169.254", "80", path, self.path("log/imds"))
+
+    def become(self, instance_id):
+        """Be another instance, whose root volume is a copy of this one's."""
+        with open(self.path("facts.json")) as f:
+            facts = json.load(f)
+        server = self.servers.pop(0)
+        server.kill()
+        server.wait()
+        self.serve_imds({**facts, "instance-id": instance_id})
+        self.servers.insert(0, self.servers.pop())
+        self.wait(lambda: "169.254.169.254:80" in run("ip", "netns", "exec", self.netns, "ss", "-Hltn"), 60, "IMDS")
 
     def serve(self, name, *command):
         log = open(self.path("log/%s.out" % name), "w")

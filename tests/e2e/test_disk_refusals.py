@@ -11,7 +11,7 @@ from lab import Lab
 from labhost import run
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
-DATA, USED, SMALL, READ_ONLY, TABLE, BLANK = range(6)
+DATA, USED, SMALL, READ_ONLY, TABLE, BLANK, SECOND = range(7)
 # one Linux partition
 MBR = bytes(446) + struct.pack("<BBBBBBBBII", 0, 0, 2, 0, 0x83, 0, 2, 0, 2048, 100000) + bytes(48) + b"\x55\xaa"
 REFUSED, CONFIG, SYSTEM = 73, 78, 71
@@ -20,7 +20,7 @@ REFUSED, CONFIG, SYSTEM = 73, 78, 71
 @pytest.fixture(scope="module")
 def loops():
     with disknode.Loops() as made:
-        for index, mib in enumerate((64, 64, 1, 64, 64, 64)):
+        for index, mib in enumerate((64, 64, 1, 64, 64, 64, 64)):
             made.add(mib, {READ_ONLY: "--read-only", TABLE: "--partscan"}.get(index, "--nooverlap"))
         run("mkfs.ext4", "-q", made.devices[DATA])
         run("mkfs.ext4", "-q", made.devices[USED])
@@ -53,6 +53,7 @@ CASES = {
     "data": ("device: /dev/xvdb, path: /data", REFUSED, r"xvdb|loop\d+.* not blank; nothing was written"),
     "other file system": ("device: /dev/xvdb, path: /data, filesystem: xfs, persist: true", REFUSED, "not blank"),
     "mounted elsewhere": ("device: /dev/xvdc, path: /data, persist: false", REFUSED, "not blank|mounted on /other"),
+    "ours elsewhere": ("device: /dev/xvdc, path: /data", REFUSED, "mounted on /other; nothing was written"),
     "too small": ("device: /dev/xvdd, path: /data, filesystem: xfs", CONFIG, "too small"),
     "read-only": ("device: /dev/xvde, path: /data", CONFIG, "read-only"),
     "partition table": ("device: /dev/xvdf, path: /data", REFUSED, "not blank"),
@@ -64,8 +65,8 @@ CASES = {
                           "/taken is in use: another disk is mounted there"),
     "bind over a link": ("device: /dev/xvdg, path: /data, binds: [{source: a, target: /link}]", REFUSED,
                          "/link is a symbolic link"),
-    "partition": ("device: /dev/xvdh, path: /data", CONFIG, "/dev/xvdh is partition 1 of a disk: name the disk"),
-    "several disks without md": ("devices: [/dev/xvdg, /dev/xvdf], path: /data", REFUSED, "not blank"),
+    "partition": ("device: /dev/xvdi, path: /data", CONFIG, "/dev/xvdi is partition 1 of a disk: name the disk"),
+    "one of several with data": ("devices: [/dev/xvdg, /dev/xvdf], path: /data", REFUSED, "not blank"),
     "relative path": ("device: /dev/xvdg, path: data", CONFIG, "'data' is not absolute"),
     "path of the system": ("device: /dev/xvdg, path: /etc", CONFIG, "'/etc' is in use by the system"),
 }
@@ -93,5 +94,23 @@ def test_an_absent_disk_is_waited_for_and_then_named(node, loops):
     done = nodeup(node, "apply")
     assert done.returncode == SYSTEM, done
     assert "/dev/xvdz is not here" in done.stderr
+    assert [writes(device) for device in loops.devices] == before
+    assert node.exec("mountpoint", "-q", "/data").returncode
+
+
+def test_several_disks_need_md_or_btrfs(node, loops):
+    """mdadm is in no image, this node reaches no repository, and its kernel has no md."""
+    node.sh("{ cat %s.plain; echo 'volumeMounts: [{devices: [/dev/xvdg, /dev/xvdh], path: /data}]'; } >%s" % (CONF, CONF))
+    before = [writes(device) for device in loops.devices]
+    done = nodeup(node, "apply")
+    assert done.returncode == SYSTEM, done
+    lines = [l for l in done.stderr.splitlines() if "FAILED" in l]
+    assert len(lines) == 1 and "FAILED package mdadm for mdadm: " in lines[0], done.stderr
+    assert [writes(device) for device in loops.devices] == before
+    node.sh("install -m 755 /dev/stdin /usr/sbin/mdadm <<<$'#!/bin/sh\\necho mdadm: no md in this kernel >&2; exit 1'")
+    done = nodeup(node, "apply")
+    assert done.returncode == SYSTEM, done
+    lines = [l for l in done.stderr.splitlines() if "FAILED" in l]
+    assert len(lines) == 1 and "mdadm: no md in this kernel" in lines[0], done.stderr
     assert [writes(device) for device in loops.devices] == before
     assert node.exec("mountpoint", "-q", "/data").returncode

@@ -103,6 +103,12 @@ def test_data_outlives_repair_and_reboot(node):
     for path in VOLUMES:
         node.wait(lambda where=path: findmnt(node, where), 180, path + " to be mounted at boot")
     assert digests(node) == before
+    # before it was mounted, by systemd's own unit
+    what = "/dev/disk/by-uuid/" + uuids["/data/ext4"]
+    check = "systemd-fsck@%s.service" % node.sh("systemd-escape --path " + what).strip()
+    assert node.show(check, "Result", "ActiveState") == {"Result": "success", "ActiveState": "active"}
+    when = "ActiveEnterTimestampMonotonic"
+    assert 0 < int(node.show(check, when)[when]) <= int(node.show("data-ext4.mount", when)[when])
     done = nodeup(node)
     assert done.returncode == 0, done
     assert {path: findmnt(node, path)["uuid"] for path in VOLUMES} == uuids

@@ -119,3 +119,26 @@ def test_what_was_written_to_the_bare_directory_is_not_hidden(node):
     done = nodeup(node)
     assert done.returncode == 0, done
     in_place(node)
+
+
+def test_an_image_of_it_boots_as_another_instance(node, loops):
+    """Baked with the units, marks and records of the first: the disk is fresh, and its UUID another."""
+    old = findmnt(node, "/mnt/disks")["uuid"]
+    new = disknode.volume_uuid("i-0baked", "/mnt/disks")
+    node.exec("systemctl", "poweroff", "--no-block")
+    node.machine.wait(120)
+    loops.fresh(loops.devices[0])
+    node.become("i-0baked")
+    node.nspawn = [a for a in node.nspawn if not a.endswith(old)]
+    node.nspawn.append("--bind=%s:/dev/disk/by-uuid/%s" % (loops.devices[0], new))
+    node.start_machine()
+    node.wait(lambda: node.show("multi-user.target", "ActiveState")["ActiveState"] == "active", 300, "the boot")
+    assert node.show("docker.service", "ExecMainStartTimestampMonotonic") == {"ExecMainStartTimestampMonotonic": "0"}
+    done = nodeup(node)
+    assert done.returncode == 0, done
+    in_place(node)
+    assert findmnt(node, "/mnt/disks")["uuid"] == new
+    # what the image has on its root volume, below the first one's disk
+    assert node.sh("cat " + KEPT) == "precious\n"
+    again = nodeup(node, "plan")
+    assert again.returncode == 0, again

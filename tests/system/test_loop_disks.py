@@ -308,6 +308,18 @@ def test_half_a_mkfs_excuses_no_other_disk(node):
     assert disk.writes() == before
 
 
+def test_mkfs_gets_the_device_that_was_judged(node):
+    """A link of a document that is turned to another disk meanwhile."""
+    disk, other = node.disk(SIZE["ext4"]), node.disk(SIZE["ext4"])
+    link = node.root / "link"
+    link.symlink_to(disk.path)
+    turn = node.tool("mkfs.ext4", 'ln -sfn %s %s; exec "$real" "$@"\n' % (other.path, link))
+    assert "/link is disk %s no more" % disk.name in node.run("apply", "ext4", "/link", path=turn, status=71)
+    assert other.writes() == 0 and other.is_zero()
+    assert node.run("apply", "ext4", disk) == "done\n"
+    assert other.writes() == 0
+
+
 def test_a_tool_that_lies_is_not_believed(node):
     disk = node.disk(SIZE["ext4"])
     assert "mkfs.ext4 said it was done" in node.run("apply", "ext4", disk, path=node.tool("mkfs.ext4", "exit 0\n"), status=71)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/tasks/volume.h"
 #include "tests/unit/kops18_world.h"
 
 struct world world_new(struct arena *a)
@@ -54,6 +55,7 @@ int world_build(struct world *w)
 	int r;
 
 	w->opts.warnings = &w->warnings;
+	w->opts.volume_fits = volume_fits;
 	r = kops18_env(w->a, w->env_doc, &w->opts, &w->env, &w->e);
 	if (r == 0)
 		r = kops18_node(w->a, &w->env, w->cluster, w->ig, &w->facts, &w->opts, &w->node,

@@ -293,6 +293,72 @@ static void whose_the_uuid_is(void **state)
 	assert_non_null(strstr(text(b, "known.mount"), "by-uuid/11111111-2222"));
 }
 
+/* What could not be repaired is not mounted; xfs and btrfs need nobody for that. */
+static void ext4_is_checked_before_it_is_mounted(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct box *b = box(a);
+	struct node_volume v = volume(a, "/data"), xfs = volume(a, "/x");
+	const char *what, *check;
+
+	(void)state;
+	v.filesystem = "ext4";
+	add(a, b, &v);
+	add(a, b, &xfs);
+	build(a, b);
+	what = arena_printf(a, "/dev/disk/by-uuid/%s", volume_uuid(a, "i-0abc", "/data"));
+	check = arena_printf(a, "systemd-fsck@%s.service", unit_escape_path(a, what));
+	assert_non_null(strstr(text(b, "data.mount"), arena_printf(a, "\nRequires=%s\n", check)));
+	assert_non_null(strstr(text(b, "data.mount"), arena_printf(a, "\nAfter=%s\n", check)));
+	assert_null(strstr(text(b, "x.mount"), "fsck"));
+}
+
+static const struct task *tool(const struct box *b, const char *name)
+{
+	return plan_look(&b->plan, TASK_PACKAGE, name);
+}
+
+/* Programs that a minimal image lacks come before the disks, and before all files: some of those lie
+ * on the disks. */
+static void what_makes_a_volume_is_installed_first(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct box *b = box(a);
+	struct node_volume xfs = volume(a, "/x"), md = volume(a, "/m"), plain = volume(a, "/p");
+	const struct task *t;
+
+	(void)state;
+	arena_push(a, xfs.binds.v, xfs.binds.n, kubelet_bind(a));
+	strv_add(a, &md.devices, "/dev/xvdb");
+	strv_add(a, &md.devices, "/dev/xvdc");
+	md.disks = plain.disks = NODE_DISKS_PATHS;
+	strv_add(a, &plain.devices, "/dev/xvdd");
+	md.filesystem = plain.filesystem = "ext4";
+	add(a, b, &xfs);
+	add(a, b, &md);
+	add(a, b, &plain);
+	build(a, b);
+	t = tool(b, "xfsprogs for mkfs.xfs");
+	assert_non_null(t);
+	assert_string_equal(t->package.program, "mkfs.xfs");
+	assert_string_equal(t->package.names.v[0], "xfsprogs");
+	assert_true(is_after(plan_get(&b->plan, TASK_VOLUME, "/x"), t));
+	assert_true(is_after(plan_get(&b->plan, TASK_FILE, "/var/lib/kubelet/kubeconfig"), t));
+	assert_false(is_after(plan_get(&b->plan, TASK_VOLUME, "/p"), t));
+	/* for the volume alone: nobody needs it when that is right */
+	assert_true(task_serves(t, plan_get(&b->plan, TASK_VOLUME, "/x")));
+	t = tool(b, "mdadm for mdadm");
+	assert_non_null(t);
+	assert_true(is_after(plan_get(&b->plan, TASK_VOLUME, "/m"), t));
+
+	/* a distribution without a package manager */
+	b = box(a);
+	b->w.facts.distribution = "flatcar";
+	add(a, b, &xfs);
+	build(a, b);
+	assert_null(tool(b, "xfsprogs for mkfs.xfs"));
+}
+
 static void without_an_instance_id(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -328,6 +394,8 @@ int main(void)
 		cmocka_unit_test(an_inner_mount_waits_for_the_outer),
 		cmocka_unit_test(swap_is_a_swap_unit),
 		cmocka_unit_test(whose_the_uuid_is),
+		cmocka_unit_test(ext4_is_checked_before_it_is_mounted),
+		cmocka_unit_test(what_makes_a_volume_is_installed_first),
 		cmocka_unit_test(without_an_instance_id),
 	};
 

@@ -336,6 +336,21 @@ static void an_image_is_told_of_and_left_alone(void **state)
 	assert_string_equal(called(w), "");
 }
 
+/* A program that is there needs no package, whoever put it there. */
+static void a_program_that_is_there_is_enough(void **state)
+{
+	struct world *w = *state;
+	struct task t = packages(w, PACKAGE_DEB, "xfsprogs");
+
+	t.package.program = "mkfs.xfs";
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	scratch_write(&w->root, "/usr/local/sbin/mkfs.xfs", "");
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	w->ctx.image_mode = true;
+	assert_null(package_lacks(&t, &w->ctx, w->a));
+	assert_string_equal(called(w), "");
+}
+
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -351,6 +366,7 @@ int main(void)
 		WORLD_TEST(rpm_four_ways),
 		WORLD_TEST(dnf_that_runs_is_waited_for),
 		WORLD_TEST(a_host_without_a_manager_says_so),
+		WORLD_TEST(a_program_that_is_there_is_enough),
 		WORLD_TEST(an_image_is_told_of_and_left_alone),
 	};
 

@@ -112,7 +112,7 @@ static void selectors_beyond_a_path(void **state)
 		   "- {instanceStore: all, path: /a, filesystem: btrfs, raid: raid10}\n"
 		   "- {volumeID: vol-0abc, path: /b, deviceTimeout: 2s, label: b, persist: false}\n"
 		   "- {tag: k8s.io/etcd/main=a/a=b, path: /c}\n"
-		   "- {devices: [/dev/sdf, /dev/xvdg], path: /d, raid: raid1}\n"
+		   "- {devices: [/dev/sdf, /dev/xvdg], path: /d, filesystem: btrfs, raid: raid1}\n"
 		   "- {device: /dev/sdh, filesystem: swap}\n"
 		   "- {device: /dev/sdi, filesystem: swap}\n"
 		   "kubelet:\n  failSwapOn: false\n");
@@ -328,9 +328,13 @@ static void bad_items(void **state)
 		{ "device: /dev/sdf, path: /a, filesystem: swap",
 		  "1:41: volumeMounts[0].path: swap is not mounted anywhere" },
 		{ "device: /dev/sdf, path: /a, raid: raid1",
-		  "1:51: volumeMounts[0].raid: 'raid1' takes 2 disks at least, found 1" },
+		  "1:51: volumeMounts[0]: ext4 has no raid1: of the file systems here btrfs has" },
+		{ "device: /dev/sdf, path: /a, filesystem: btrfs, raid: raid1",
+		  "1:70: volumeMounts[0]: raid1 needs 2 disks, here is 1" },
+		{ "devices: [/dev/sdf, /dev/sdg], path: /a, filesystem: btrfs, raid: raid10",
+		  "1:83: volumeMounts[0]: raid10 needs 4 disks, here are 2" },
 		{ "devices: [/dev/sdf, /dev/sdg], filesystem: swap",
-		  "1:60: volumeMounts[0].filesystem: 'swap' is on one disk, and several are named" },
+		  "1:60: volumeMounts[0]: swap cannot span 2 disks" },
 		{ "device: /dev/sdf, path: /a, mountOptions: [x-systemd.device-timeout=1s]",
 		  "1:59: volumeMounts[0].mountOptions: 'x-systemd.device-timeout=1s' has no effect "
 		  "in a unit file; there is deviceTimeout" },
@@ -340,13 +344,19 @@ static void bad_items(void **state)
 		  "1:59: volumeMounts[0].mountOptions: 'noauto' contradicts volumeMounts: it would "
 		  "never be mounted" },
 		{ "device: /dev/sdf, path: /a, formatOptions: [/dev/sda]",
-		  "1:60: volumeMounts[0].formatOptions: '/dev/sda' is no option of mkfs" },
+		  "1:60: volumeMounts[0]: formatOptions: '/dev/sda' is none that nodeup hands to the "
+		  "tool of ext4 (-b -E -g -G -I -i -J -m -N -O -T)" },
+		{ "device: /dev/sdf, path: /a, formatOptions: [-E, offset=1]",
+		  "1:60: volumeMounts[0]: formatOptions: '-E' of ext4 cannot be 'offset=1'" },
+		{ "device: /dev/sdf, path: /a, filesystem: xfs, formatOptions: [-T, small]",
+		  "1:77: volumeMounts[0]: formatOptions: '-T' is none that nodeup hands to the tool "
+		  "of xfs (-K -b -d -i -l -m -n -s)" },
 		{ "device: /dev/sdf, path: /a, formatOptions: [-U, x]",
-		  "1:60: volumeMounts[0].formatOptions: '-U' the UUID is derived, so that the mount "
+		  "1:60: volumeMounts[0]: formatOptions: '-U': the UUID is derived, so that the mount "
 		  "unit knows it" },
 		{ "device: /dev/sdf, path: /a, filesystem: xfs, label: 0123456789abc",
-		  "1:69: volumeMounts[0].label: '0123456789abc' is longer than 12 bytes, all that "
-		  "xfs has" },
+		  "1:69: volumeMounts[0]: label '0123456789abc': xfs takes 1 to 12 characters, no "
+		  "blank, quote or slash" },
 		{ "instanceStore: all, path: /a, persist: true",
 		  "1:56: volumeMounts[0].persist: the instance store is empty after each stop and "
 		  "start" },

@@ -1,0 +1,74 @@
+#include "nodeup/plan/volume_tools.h"
+
+#include <string.h>
+#include "nodeup/plan/distro.h"
+#include "nodeup/plan/pieces.h"
+#include "nodeup/volumes/mkfs.h"
+
+static const char mdadm[] = "mdadm";
+
+/* More than one disk, as far as anybody knows before they are looked at. */
+static bool is_over_several(const struct plan *p, const struct node_volume *v)
+{
+	const struct opt_int *store = &p->req->facts->instance_store;
+
+	if (v->disks == NODE_DISKS_PATHS)
+		return v->devices.n > 1;
+	return v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0 && store->set && store->v > 1;
+}
+
+/* What Debian 8 and Ubuntu 16.04 called it. */
+static const char *package_of(const struct distro *d, const struct mkfs_kind *kind)
+{
+	if (strcmp(kind->fs, "btrfs") == 0 &&
+	    (str_eq(d->codename, "jessie") || str_eq(d->codename, "xenial")))
+		return "btrfs-tools";
+	return kind->package;
+}
+
+static void add(struct plan *p, const char *package, const char *program, struct strv *programs)
+{
+	const char *name = arena_printf(p->arena, "%s for %s", package, program);
+	struct task *t;
+
+	strv_add(p->arena, programs, program);
+	for (size_t i = 0; i < p->n; i++)
+		if (p->tasks[i]->kind == TASK_PACKAGE && strcmp(p->tasks[i]->name, name) == 0)
+			return;
+	t = plan_new_task(p, TASK_PACKAGE, name);
+	t->package = (struct task_package){
+		.family = plan_distro(p)->family,
+		.env = plan_proxy_words(p),
+		.program = program,
+	};
+	strv_add(p->arena, &t->package.names, package);
+}
+
+struct strv volume_tools(struct plan *p, const struct node_volume *v)
+{
+	const struct mkfs_kind *kind = mkfs_kind(v->filesystem);
+	const struct distro *d = plan_distro(p);
+	struct strv programs = { 0 };
+
+	/* what has no package manager brings them, or mkfs says what is missing */
+	if (!kind || d->family == PACKAGE_NONE)
+		return programs;
+	/* there is no Linux without e2fsprogs and util-linux that boots */
+	if (strcmp(kind->fs, "xfs") == 0 || strcmp(kind->fs, "btrfs") == 0)
+		add(p, package_of(d, kind), kind->tool, &programs);
+	if (kind->on_raid && is_over_several(p, v))
+		add(p, mdadm, mdadm, &programs);
+	return programs;
+}
+
+bool volume_tools_is_for(const struct task *volume, const struct task *package)
+{
+	return package->package.program &&
+	       strv_has(&volume->volume.programs, package->package.program);
+}
+
+/* Files may be meant for a volume that waits for the package; how packages are had is not. */
+bool volume_tools_is_before(const struct task *package, const struct task *file)
+{
+	return !package->package.program || str_has_prefix(file->file.path, "/etc/apt/");
+}
