@@ -183,13 +183,47 @@ static bool is_ordered_after(struct bus *b, struct arena *a, const char *unit, c
 	return false;
 }
 
+/* Of what a unit starts after, the one that failed; NULL: none did. */
+static const char *failed_before(struct bus *b, struct arena *a, const struct bus_unit *u,
+				 struct bus_unit *ret)
+{
+	struct err ignored;
+
+	for (size_t i = 0; u->after && u->after[i]; i++)
+		if (bus_get(b, a, u->after[i], ret, &ignored) == 0 &&
+		    str_eq(ret->active_state, "failed"))
+			return u->after[i];
+	return NULL;
+}
+
+/* It was not even tried: what it needs is to blame. */
+static int needed_failed(const struct task *t, struct task_ctx *ctx, struct arena *a, struct err *e)
+{
+	const char *needed = NULL;
+	struct bus_unit u, other;
+	struct err ignored;
+	int r;
+
+	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
+		needed = failed_before(ctx->bus, a, &u, &other);
+	if (!needed)
+		return err_fail(e, ERR_SYSTEM, EIO, "it was not started: what it needs failed");
+	r = err_fail(e, ERR_SYSTEM, EIO, "it was not started: %s failed, which it needs", needed);
+	unit_notes(needed, &other, e);
+	return r;
+}
+
 static int job_failed(const struct task *t, struct task_ctx *ctx, const char *result, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct bus_unit u;
 	struct err ignored;
-	int r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
-			 str_eq(result, "failed") ? "failed" : result);
+	int r;
+
+	if (str_eq(result, "dependency"))
+		return needed_failed(t, ctx, a, e);
+	r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
+		     str_eq(result, "failed") ? "failed" : result);
 
 	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
 		unit_notes(t->unit.name, &u, e);

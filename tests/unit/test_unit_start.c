@@ -283,6 +283,29 @@ static void a_failed_job_tells_what_the_unit_said(void **state)
 	assert_int_equal(started_get(w->root.fd, "x.service").state, STARTED_PENDING);
 }
 
+/* "dependency" is all that systemd says of a mount whose check of the file system failed. */
+static void what_it_needed_is_named(void **state)
+{
+	static const char *const after[] = { "fine.target", "fsck.service", NULL };
+	struct world *w = *state;
+	struct fake_unit *u = converged(w), *check;
+
+	(void)fake_bus_add(&w->bus, "fine.target", 5);
+	check = fake_bus_add(&w->bus, "fsck.service", 5);
+	w->changed[0] = true;
+	u->job = BUS_JOB_FAILED;
+	u->result = "dependency";
+	u->is.active_state = "inactive";
+	u->is.after = after;
+	assert_int_equal(apply(w), -EIO);
+	assert_string_equal(w->e.msg, "it was not started: what it needs failed");
+	check->is.active_state = check->is.sub_state = "failed";
+	w->run = (struct task_run){ 0 };
+	assert_int_equal(apply(w), -EIO);
+	assert_string_equal(w->e.msg, "it was not started: fsck.service failed, which it needs");
+	assert_string_equal(w->e.notes[1].text, "last words of fsck.service");
+}
+
 static void a_oneshot_that_ended_well_is_right(void **state)
 {
 	struct world *w = *state;
@@ -542,6 +565,7 @@ int main(void)
 		WORLD_TEST(without_a_record_age_decides),
 		WORLD_TEST(a_masked_unit_is_its_admins),
 		WORLD_TEST(a_failed_job_tells_what_the_unit_said),
+		WORLD_TEST(what_it_needed_is_named),
 		WORLD_TEST(a_oneshot_that_ended_well_is_right),
 		WORLD_TEST(a_oneshot_for_once_a_boot_is_not_asked_for_again),
 		WORLD_TEST(an_enabled_oneshot_runs_once_a_boot),
