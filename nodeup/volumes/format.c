@@ -76,9 +76,10 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 	}
 }
 
-/* What mkfs is given is the device that is open here, whatever becomes of its name. */
+/* What mkfs is given is the device that is open here, whatever becomes of its name. Where it tells the
+ * kernel which devices belong together, the kernel opens them by that name later: it is their own. */
 static int open_all(const struct disk_host *h, struct arena *a, const struct disks *on,
-		    struct locks *open, struct strv *ret_nodes, struct err *e)
+		    bool by_name, struct locks *open, struct strv *ret_nodes, struct err *e)
 {
 	for (size_t i = 0; i < on->n; i++) {
 		int r = disk_open(h, &on->v[i], O_RDONLY | O_NONBLOCK, &open->fds[i], e);
@@ -87,7 +88,8 @@ static int open_all(const struct disk_host *h, struct arena *a, const struct dis
 			return r;
 		open->n++;
 		strv_add(a, ret_nodes,
-			 arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]));
+			 by_name ? disk_host_path(h, a, &on->v[i])
+				 : arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]));
 	}
 	return 0;
 }
@@ -148,7 +150,7 @@ static int run_mkfs(const struct disk_host *h, struct arena *a, const struct vol
 
 	mkfs.again = now->again;
 	mkfs.nodes = (struct strv){ 0 };
-	r = open_all(h, a, &now->on, &open, &mkfs.nodes, e);
+	r = open_all(h, a, &now->on, mkfs_kind(mkfs.fs)->several, &open, &mkfs.nodes, e);
 	if (r == 0)
 		r = judge_held(h, a, req, disks, now, e);
 	/* our record, which excuses what mkfs leaves, would be of no mkfs */

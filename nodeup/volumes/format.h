@@ -4,7 +4,8 @@
  * them (O_EXCL), runs mkfs on the very devices that are open here, looks at the result, records that.
  * Killed anywhere, the next call goes on or says why it does not.
  * What remains: between our letting go of O_EXCL and mkfs' own taking it, some milliseconds, a program
- * that knows no lock may write; mkfs.ext4 and mkfs.xfs do not look for that. mdadm is given names.
+ * that knows no lock may write; mkfs.ext4 and mkfs.xfs do not look for that. mdadm and mkfs.btrfs are
+ * given names.
  * Owner: the arena. Errors: those of judge_disks and mkfs_run; BUSY when somebody holds the lock.
  * Threads: all functions. Source: systemd's "Locking Block Device Access". */
 #pragma once
