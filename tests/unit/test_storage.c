@@ -292,6 +292,43 @@ static void devicemapper_is_refused(void **state)
 	refused(flat(a, "DOCKER_STORAGE: devicemapper\n"), arena_printf(a, "env:5:17: %s", why));
 }
 
+/* What mkfs would refuse, validate refuses: one table tells both. */
+static void bad_formats(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "device: /dev/sdf, path: /a, raid: raid1",
+		  "1:51: volumeMounts[0]: ext4 has no raid1: of the file systems here btrfs has" },
+		{ "device: /dev/sdf, path: /a, filesystem: btrfs, raid: raid1",
+		  "1:70: volumeMounts[0]: raid1 needs 2 disks, here is 1" },
+		{ "devices: [/dev/sdf, /dev/sdg], path: /a, filesystem: btrfs, raid: raid10",
+		  "1:83: volumeMounts[0]: raid10 needs 4 disks, here are 2" },
+		{ "devices: [/dev/sdf, /dev/sdg], filesystem: swap",
+		  "1:60: volumeMounts[0]: swap cannot span 2 disks" },
+		{ "device: /dev/sdf, path: /a, formatOptions: [/dev/sda]",
+		  "1:60: volumeMounts[0]: formatOptions: '/dev/sda' is none that nodeup hands to the "
+		  "tool of ext4 (-b -E -g -G -I -i -J -m -N -O -T)" },
+		{ "device: /dev/sdf, path: /a, formatOptions: [-E, offset=1]",
+		  "1:60: volumeMounts[0]: formatOptions: '-E' of ext4 cannot be 'offset=1'" },
+		{ "device: /dev/sdf, path: /a, filesystem: xfs, formatOptions: [-T, small]",
+		  "1:77: volumeMounts[0]: formatOptions: '-T' is none that nodeup hands to the tool "
+		  "of xfs (-K -b -d -i -l -m -n -s)" },
+		{ "device: /dev/sdf, path: /a, formatOptions: [-U, x]",
+		  "1:60: volumeMounts[0]: formatOptions: '-U': the UUID is derived, so that the mount "
+		  "unit knows it" },
+		{ "device: /dev/sdf, path: /a, filesystem: xfs, label: 0123456789abc",
+		  "1:69: volumeMounts[0]: label '0123456789abc': xfs takes 1 to 12 characters, no "
+		  "blank, quote or slash" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		autoarena struct arena *a = arena_new_empty();
+
+		refused(group(a, arena_printf(a, "volumeMounts: [{%s}]\n", cases[i][0])),
+			arena_printf(a, "ig:%s", cases[i][1]));
+	}
+}
+
 /* Each is one item of volumeMounts in flow style, and what is wrong with it. */
 static void bad_items(void **state)
 {
@@ -327,14 +364,6 @@ static void bad_items(void **state)
 		  "'zfs'" },
 		{ "device: /dev/sdf, path: /a, filesystem: swap",
 		  "1:41: volumeMounts[0].path: swap is not mounted anywhere" },
-		{ "device: /dev/sdf, path: /a, raid: raid1",
-		  "1:51: volumeMounts[0]: ext4 has no raid1: of the file systems here btrfs has" },
-		{ "device: /dev/sdf, path: /a, filesystem: btrfs, raid: raid1",
-		  "1:70: volumeMounts[0]: raid1 needs 2 disks, here is 1" },
-		{ "devices: [/dev/sdf, /dev/sdg], path: /a, filesystem: btrfs, raid: raid10",
-		  "1:83: volumeMounts[0]: raid10 needs 4 disks, here are 2" },
-		{ "devices: [/dev/sdf, /dev/sdg], filesystem: swap",
-		  "1:60: volumeMounts[0]: swap cannot span 2 disks" },
 		{ "device: /dev/sdf, path: /a, mountOptions: [x-systemd.device-timeout=1s]",
 		  "1:59: volumeMounts[0].mountOptions: 'x-systemd.device-timeout=1s' has no effect "
 		  "in a unit file; there is deviceTimeout" },
@@ -343,20 +372,6 @@ static void bad_items(void **state)
 		{ "device: /dev/sdf, path: /a, mountOptions: [noauto]",
 		  "1:59: volumeMounts[0].mountOptions: 'noauto' contradicts volumeMounts: it would "
 		  "never be mounted" },
-		{ "device: /dev/sdf, path: /a, formatOptions: [/dev/sda]",
-		  "1:60: volumeMounts[0]: formatOptions: '/dev/sda' is none that nodeup hands to the "
-		  "tool of ext4 (-b -E -g -G -I -i -J -m -N -O -T)" },
-		{ "device: /dev/sdf, path: /a, formatOptions: [-E, offset=1]",
-		  "1:60: volumeMounts[0]: formatOptions: '-E' of ext4 cannot be 'offset=1'" },
-		{ "device: /dev/sdf, path: /a, filesystem: xfs, formatOptions: [-T, small]",
-		  "1:77: volumeMounts[0]: formatOptions: '-T' is none that nodeup hands to the tool "
-		  "of xfs (-K -b -d -i -l -m -n -s)" },
-		{ "device: /dev/sdf, path: /a, formatOptions: [-U, x]",
-		  "1:60: volumeMounts[0]: formatOptions: '-U': the UUID is derived, so that the mount "
-		  "unit knows it" },
-		{ "device: /dev/sdf, path: /a, filesystem: xfs, label: 0123456789abc",
-		  "1:69: volumeMounts[0]: label '0123456789abc': xfs takes 1 to 12 characters, no "
-		  "blank, quote or slash" },
 		{ "instanceStore: all, path: /a, persist: true",
 		  "1:56: volumeMounts[0].persist: the instance store is empty after each stop and "
 		  "start" },
@@ -488,6 +503,7 @@ int main(void)
 		cmocka_unit_test(aufs_becomes_overlay2_with_one_line),
 		cmocka_unit_test(of_a_list_the_first_that_the_kernel_has),
 		cmocka_unit_test(devicemapper_is_refused),
+		cmocka_unit_test(bad_formats),
 		cmocka_unit_test(bad_items),
 		cmocka_unit_test(bad_lists),
 		cmocka_unit_test(an_outer_mount_first_is_fine),
