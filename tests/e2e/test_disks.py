@@ -115,6 +115,19 @@ def test_data_outlives_repair_and_reboot(node):
     assert digests(node) == before
 
 
+def test_a_damaged_file_system_is_named_and_not_mounted(node):
+    """Beyond what a check repairs by itself: ext4 without its root directory."""
+    what = "/dev/disk/by-uuid/" + findmnt(node, "/data/ext4")["uuid"]
+    check = "systemd-fsck@%s.service" % node.sh("systemd-escape --path " + what).strip()
+    node.exec("systemctl", "stop", "data-ext4.mount", check, check=True)
+    node.sh("debugfs -w -R 'clri <2>' /dev/xvdb; debugfs -w -R 'ssv state 2' /dev/xvdb")
+    done = nodeup(node)
+    assert done.returncode == 71, done
+    assert "FAILED unit data-ext4.mount: it was not started: %s failed, which it needs" % check in done.stderr
+    assert not findmnt(node, "/data/ext4")
+    assert node.show("emergency.target", "ActiveState") == {"ActiveState": "inactive"}
+
+
 def test_units_are_clean(node):
     names = node.sh("cd /etc/systemd/system; ls -d *.mount kubelet.service docker.service.d/.. 2>/dev/null; "
                     "true").split()
