@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/config/kops18_storage.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
 #include "nodeup/probe_disks.h"
@@ -108,7 +109,8 @@ static int ask_for_store(struct loader *l, struct err *e)
 		if (r < 0)
 			return err_wrap(e, "DOCKER_STORAGE");
 	}
-	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, &b->facts, e);
+	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, storage_kube_up_name,
+				 &b->facts, e);
 	return r < 0 ? err_wrap(e, "DOCKER_STORAGE") : 0;
 }
 

@@ -1,10 +1,44 @@
 #include "nodeup/probe_disks.h"
 
+#include <sys/stat.h>
 #include "nodeup/aws/imds_disks.h"
+#include "nodeup/base/io.h"
 #include "nodeup/volumes/discover.h"
+#include "nodeup/volumes/raid.h"
+#include "nodeup/volumes/record.h"
 
-int probe_instance_store(struct arena *a, int root_fd, struct imds *m, struct facts *f,
-			 struct err *e)
+/* There, or to be installed. */
+static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
+{
+	static const char *const installs_nothing[] = { "coreos", "flatcar", "containeros" };
+	static const char *const folders[] = { "/usr/sbin", "/usr/bin",        "/sbin",
+					       "/bin",      "/usr/local/sbin", "/usr/local/bin" };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		struct err ignored;
+		struct stat st;
+
+		if (io_stat(root_fd, arena_printf(a, "%s/mdadm", folders[i]), &st, &ignored) == 0)
+			return true;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(installs_nothing); i++)
+		if (str_eq(f->distribution, installs_nothing[i]))
+			return false;
+	return true;
+}
+
+static bool can_raid(struct arena *a, const struct disk_host *h, const char *volume,
+		     const struct facts *f)
+{
+	struct record before;
+
+	if (record_get(h->root_fd, a, volume, &before))
+		return !str_eq(before.fs, "btrfs");
+	return raid_in_kernel(h) && has_mdadm(a, h->root_fd, f);
+}
+
+int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const char *volume,
+			 struct facts *f, struct err *e)
 {
 	const struct disk_want want = { .by = DISK_BY_STORE, .nth = -1 };
 	struct disk_host host = { .root_fd = root_fd };
@@ -12,6 +46,8 @@ int probe_instance_store(struct arena *a, int root_fd, struct imds *m, struct fa
 	struct disks found = { 0 };
 	int r = 0;
 
+	if (!f->raid.set)
+		f->raid = (struct opt_bool){ true, can_raid(a, &host, volume, f) };
 	if (f->instance_store.set)
 		return 0;
 	if (m)

@@ -1,10 +1,11 @@
-/* probe_disks.h - how many disks of the instance store this machine has
+/* probe_disks.h - how many disks of the instance store this machine has, and how they become one
  * Owner: the arena. Errors: NET, SYSTEM. Threads: one. */
 #pragma once
 
 #include "nodeup/aws/imds.h"
 #include "nodeup/config/facts.h"
 
-/* Fill the fact instanceStore unless it is given; m NULL: nobody is asked what is mapped. */
-int probe_instance_store(struct arena *a, int root_fd, struct imds *m, struct facts *f,
-			 struct err *e) must_check;
+/* Fill the facts instanceStore and raid unless they are given; m NULL: nobody is asked what is mapped.
+ * What was made of the disks of volume before says how they are made one from then on. */
+int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const char *volume,
+			 struct facts *f, struct err *e) must_check;

@@ -37,6 +37,7 @@ static const struct field facts_fields[] = {
 	F(systemd, .key = "systemd", .doc = "version of systemd"),
 	F(etcd_volumes, .key = "etcdVolumes", .doc = "of a master: etcd cluster: VOLUME ME/MEMBERS"),
 	F(instance_store, .key = "instanceStore", .doc = "disks of the instance store"),
+	F(raid, .key = "raid", .doc = "whether several disks can be striped by md"),
 #undef F
 };
 /* clang-format on */

@@ -14,6 +14,7 @@ struct facts {
 	struct strv filesystems;
 	int64_t systemd;               /* version, 0 unknown */
 	struct opt_int instance_store; /* how many disks of it there are */
+	struct opt_bool raid;          /* md's raid0 is to be had for several of them */
 	/* of a master to be: "main" = "vol-0abc a/a,b,c", the volume and its etcd tag */
 	struct strmap etcd_volumes;
 };

@@ -29,6 +29,9 @@ struct storage_mount {
 
 extern const struct schema storage_mount_schema;
 
+/* The volume that kube-up's settings mean. */
+extern const char storage_kube_up_name[];
+
 /* Fill the node's volumes from all documents and settle docker's storage driver. */
 int kops18_storage(struct kops18_build *b) must_check;
 /* Append the volumes of kube-up's settings; called before the driver is settled. */

@@ -7,7 +7,7 @@
 
 #define TIMEOUT_NS (60 * DUR_SEC)
 
-static const char mount_point[] = "/mnt/ephemeral";
+const char storage_kube_up_name[] = "/mnt/ephemeral";
 
 /* What each value of DOCKER_STORAGE means today. kube-up put aufs on a concatenation by LVM; over
  * several disks that is striping now. Its aufs-nolvm used one disk whatever there was. */
@@ -44,8 +44,8 @@ static const char *where(struct kops18_build *b, const char *key)
 static void add_volume(struct kops18_build *b, const struct kube_up *k)
 {
 	struct node_volume v = {
-		.name = mount_point,
-		.path = mount_point,
+		.name = storage_kube_up_name,
+		.path = storage_kube_up_name,
 		.filesystem = k->filesystem,
 		.disks = NODE_DISKS_INSTANCE_STORE,
 		.nth = k->nth,
@@ -78,35 +78,72 @@ static bool has_instance_store(struct kops18_build *b)
 	return false;
 }
 
-int storage_kube_up(struct kops18_build *b)
+static const struct kube_up *kube_up_of(const char *name)
 {
-	const char *docker = b->env->docker_storage, *disks = b->env->kube_aws_storage;
-	const struct kube_up *k = NULL;
-
-	if (str_is_empty(docker) && str_is_empty(disks))
-		return 0;
-	/* kube-up's own default */
-	if (str_is_empty(docker))
-		docker = "aufs";
 	for (size_t i = 0; i < ARRAY_LEN(kube_up); i++)
-		if (strcmp(kube_up[i].name, docker) == 0)
-			k = &kube_up[i];
-	if (!k)
-		return err_config(b->err,
-				  "%sDOCKER_STORAGE: expected aufs, aufs-nolvm, btrfs, overlay, "
-				  "overlay2 or devicemapper, found '%s'",
-				  where(b, "DOCKER_STORAGE"), docker);
-	b->node->docker.storage = k->driver;
-	if (!str_eq(disks, "ebs") && strcmp(k->driver, "devicemapper") != 0 &&
-	    has_instance_store(b))
-		add_volume(b, k);
-	return 0;
+		if (strcmp(kube_up[i].name, name) == 0)
+			return &kube_up[i];
+	return NULL;
 }
 
 static bool kernel_has(struct kops18_build *b, const char *driver)
 {
 	return strv_has(&b->facts->filesystems,
 			strcmp(driver, "overlay2") == 0 ? "overlay" : driver);
+}
+
+/* Several disks are one by md, or by btrfs, which needs nothing else. docker of old has overlay on no
+ * btrfs, so that its driver is btrfs as well. */
+static int span_disks(struct kops18_build *b, const struct kube_up **k)
+{
+	const struct facts *f = b->facts;
+	const char *at = where(b, "DOCKER_STORAGE");
+
+	if ((*k)->nth >= 0 || f->instance_store.v < 2 || !f->raid.set || f->raid.v ||
+	    strcmp((*k)->filesystem, "btrfs") == 0)
+		return 0;
+	if (f->filesystems.n && !kernel_has(b, "btrfs")) {
+		int r = err_config(b->err,
+				   "%sDOCKER_STORAGE: %lld disks are one by md or by btrfs, and "
+				   "this host has neither",
+				   at, (long long)f->instance_store.v);
+
+		err_note(b->err, "do", "install mdadm, or take aufs-nolvm, which uses one disk");
+		return r;
+	}
+	warn(b, arena_printf(b->arena,
+			     "%sthis host cannot stripe %lld disks by md: they are one btrfs, and "
+			     "docker's storage driver is btrfs",
+			     at, (long long)f->instance_store.v));
+	*k = kube_up_of("btrfs");
+	return 0;
+}
+
+int storage_kube_up(struct kops18_build *b)
+{
+	const char *docker = b->env->docker_storage, *disks = b->env->kube_aws_storage;
+	const struct kube_up *k;
+	bool on_store;
+
+	if (str_is_empty(docker) && str_is_empty(disks))
+		return 0;
+	/* kube-up's own default */
+	if (str_is_empty(docker))
+		docker = "aufs";
+	k = kube_up_of(docker);
+	if (!k)
+		return err_config(b->err,
+				  "%sDOCKER_STORAGE: expected aufs, aufs-nolvm, btrfs, overlay, "
+				  "overlay2 or devicemapper, found '%s'",
+				  where(b, "DOCKER_STORAGE"), docker);
+	on_store = !str_eq(disks, "ebs") && strcmp(k->driver, "devicemapper") != 0 &&
+		   has_instance_store(b);
+	if (on_store && span_disks(b, &k) < 0)
+		return err_code(b->err);
+	b->node->docker.storage = k->driver;
+	if (on_store)
+		add_volume(b, k);
+	return 0;
 }
 
 static const char *driver_place(struct kops18_build *b)

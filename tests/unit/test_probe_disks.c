@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "nodeup/probe_disks.h"
+#include "nodeup/volumes/record.h"
 #include "tests/unit/cloud.h"
 #include "tests/unit/disk_box.h"
 
@@ -17,7 +18,7 @@ static int64_t count(struct disk_box *b, struct imds *m, struct facts *f)
 {
 	struct err e = { 0 };
 
-	if (probe_instance_store(b->arena, b->host.root_fd, m, f, &e) < 0)
+	if (probe_instance_store(b->arena, b->host.root_fd, m, "/mnt/ephemeral", f, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_true(f->instance_store.set);
 	return f->instance_store.v;
@@ -61,11 +62,49 @@ static void what_imds_promises(void **state)
 	cloud_stop(c);
 }
 
+/* Whether several disks are to be one by md. */
+static bool stripes(struct disk_box *b, const char *distribution)
+{
+	struct facts f = { .distribution = distribution };
+
+	(void)count(b, NULL, &f);
+	assert_true(f.raid.set);
+	return f.raid.v;
+}
+
+static void md_takes_a_kernel_and_a_tool(void **state)
+{
+	const struct record md = { .done = true, .machine = "i-1", .fs = "ext4", .uuid = "u" };
+	const struct record btrfs = { .machine = "i-1", .fs = "btrfs", .uuid = "u" };
+	struct disk_box b;
+	struct err e;
+
+	(void)state;
+	disk_box_new(&b);
+	disk_box_add(&b, &ebs);
+	assert_false(stripes(&b, "debian"));
+	scratch_write(&b.root, "/proc/mdstat", "Personalities : [raid1]\n");
+	assert_false(stripes(&b, "debian"));
+	scratch_write(&b.root, "/proc/mdstat", "Personalities : [raid1] [raid0]\n");
+	assert_true(stripes(&b, "debian"));
+	assert_false(stripes(&b, "flatcar"));
+	scratch_write(&b.root, "/usr/sbin/mdadm", "");
+	assert_true(stripes(&b, "flatcar"));
+	/* what is made already stays what it is */
+	assert_int_equal(record_set(b.root.fd, "/mnt/ephemeral", &btrfs, &e), 0);
+	assert_false(stripes(&b, "debian"));
+	scratch_write(&b.root, "/proc/mdstat", "");
+	assert_int_equal(record_set(b.root.fd, "/mnt/ephemeral", &md, &e), 0);
+	assert_true(stripes(&b, "debian"));
+	disk_box_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_machine_shows),
 		cmocka_unit_test(what_imds_promises),
+		cmocka_unit_test(md_takes_a_kernel_and_a_tool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,6 +241,46 @@ static void an_instance_without_a_store_goes_on(void **state)
 			    "stay on the root volume");
 }
 
+/* Disks, whether md can stripe them, and what becomes of DOCKER_STORAGE; no driver: it is refused. */
+static void spans(const char *env, int disks, bool raid, bool btrfs, const char *driver,
+		  const char *filesystem)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = btrfs ? flat(a, env) : world_small(a, env, "", "");
+
+	w.facts.instance_store = (struct opt_int){ true, disks };
+	w.facts.raid = (struct opt_bool){ true, raid };
+	if (!driver) {
+		refused(w, "env:5:17: DOCKER_STORAGE: 2 disks are one by md or by btrfs, and this "
+			   "host has neither");
+		return;
+	}
+	world_must_build(&w);
+	assert_string_equal(w.node.docker.storage, driver);
+	assert_string_equal(w.node.volumes.v[0].filesystem, filesystem);
+}
+
+static void several_disks_without_md_are_one_btrfs(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = flat(a, "DOCKER_STORAGE: overlay2\n");
+
+	(void)state;
+	spans("DOCKER_STORAGE: overlay2\n", 2, true, true, "overlay2", "ext4");
+	spans("DOCKER_STORAGE: overlay2\n", 2, false, true, "btrfs", "btrfs");
+	spans("DOCKER_STORAGE: aufs\n", 4, false, true, "btrfs", "btrfs");
+	spans("DOCKER_STORAGE: overlay\n", 1, false, true, "overlay", "ext4");
+	spans("DOCKER_STORAGE: aufs-nolvm\n", 2, false, false, "overlay2", "ext4");
+	spans("DOCKER_STORAGE: overlay2\n", 2, false, false, NULL, NULL);
+	w.facts.instance_store = (struct opt_int){ true, 2 };
+	w.facts.raid = (struct opt_bool){ true, false };
+	world_must_build(&w);
+	assert_int_equal(w.warnings.n, 1);
+	assert_string_equal(w.warnings.v[0],
+			    "env:5:17: this host cannot stripe 2 disks by md: they are one btrfs, "
+			    "and docker's storage driver is btrfs");
+}
+
 static void aufs_becomes_overlay2_with_one_line(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -500,6 +540,7 @@ int main(void)
 		cmocka_unit_test(kube_env_has_volume_mounts_too),
 		cmocka_unit_test(kube_up),
 		cmocka_unit_test(an_instance_without_a_store_goes_on),
+		cmocka_unit_test(several_disks_without_md_are_one_btrfs),
 		cmocka_unit_test(aufs_becomes_overlay2_with_one_line),
 		cmocka_unit_test(of_a_list_the_first_that_the_kernel_has),
 		cmocka_unit_test(devicemapper_is_refused),
