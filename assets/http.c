@@ -178,7 +178,7 @@ static void set_route(struct http *h, struct transfer *t)
 	bool direct = t->req.no_proxy || t->req.unix_socket;
 
 	/* never NULL: that would make curl look into the environment itself */
-	SET(t->easy, CURLOPT_PROXY, direct ? "" : proxy_for(&h->proxies, &u));
+	SET(t->easy, CURLOPT_PROXY, direct ? "" : proxy_for(&h->proxies, &u)->url);
 	SET(t->easy, CURLOPT_NOPROXY, h->proxies.none);
 	if (t->req.unix_socket)
 		SET(t->easy, CURLOPT_UNIX_SOCKET_PATH, t->req.unix_socket);
@@ -210,7 +210,7 @@ static bool is_for_proxy(const struct http *h, const struct transfer *t)
 {
 	struct url u = url_split(t->url);
 
-	return !t->req.no_proxy && !t->req.unix_socket && *proxy_for(&h->proxies, &u);
+	return !t->req.no_proxy && !t->req.unix_socket && *proxy_for(&h->proxies, &u)->url;
 }
 
 static int look_up(struct http *h, struct transfer *t)
@@ -313,23 +313,6 @@ static int fail_of(const struct transfer *t)
 	return t->err.errnum > 0 ? -t->err.errnum : -EINVAL;
 }
 
-/* A certificate does not hold now: it is the clock as often as the certificate, so both are said. One
- * of the future it hardly ever is: ETIME. */
-static int wrong_time(struct transfer *t, long verdict, const char *text)
-{
-	time_t now = (time_t)(dur_wall() / DUR_SEC);
-	char date[32] = "";
-	struct tm tm;
-
-	if (gmtime_r(&now, &tm))
-		(void)strftime(date, sizeof(date), "%F %T UTC", &tm);
-	if (verdict == CERT_NOT_YET_VALID)
-		return transfer_fail(t, ETIME,
-				     "%s; this machine's clock: %s, which may not be set yet", text,
-				     date);
-	return transfer_fail(t, EPROTO, "%s; this machine's clock: %s", text, date);
-}
-
 /* What OpenSSL has against the certificate, if it is the time; else 0. */
 static long time_verdict(struct transfer *t, CURLcode code)
 {
@@ -342,15 +325,19 @@ static long time_verdict(struct transfer *t, CURLcode code)
 }
 
 /* Word a transport error: curl's text, and what the system said. */
-static int transport_error(struct transfer *t, CURLcode code)
+static int transport_error(struct http *h, struct transfer *t, CURLcode code)
 {
 	const char *text = t->detail[0] ? t->detail : curl_easy_strerror(code);
+	struct url u = url_split(t->url);
 	long number = 0;
 
+	/* curl's own words quote the proxy, and its password */
+	if (code == CURLE_COULDNT_RESOLVE_PROXY)
+		return transfer_fail(t, EPROTO, "%s", proxy_for(&h->proxies, &u)->error);
 	if (*t->forbidden && !t->connected)
 		return refuse_link_local(t, t->forbidden);
 	if (time_verdict(t, code))
-		return wrong_time(t, time_verdict(t, code), text);
+		return transfer_wrong_time(t, time_verdict(t, code) == CERT_NOT_YET_VALID, text);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		number = ETIMEDOUT;
@@ -411,7 +398,7 @@ static void complete(struct http *h, struct transfer *t, CURLcode code)
 	if (t->failed)
 		r = fail_of(t);
 	else if (code != CURLE_OK && !enough)
-		r = transport_error(t, code);
+		r = transport_error(h, t, code);
 	else
 		r = follow(h, t);
 	if (r > 0)

@@ -1,5 +1,7 @@
 /* proxy.h - which proxy a URL goes through, by the environment
  * Read once, when the engine starts: the environment is not safe to read beside a setenv.
+ * A proxy's URL may hold a password, and curl's words on one that it cannot read quote it whole: so they
+ * are read here first, and what is said of them is said here.
  * Owner: the arena. Errors: none. Threads: read-only after proxy_load.
  * Source: curl's and Go's rules; upper and lower case, lower case first. */
 #pragma once
@@ -7,13 +9,21 @@
 #include "assets/url.h"
 #include "nodeup/base/mem.h"
 
-struct proxies {
-	const char *http, *https; /* "" none */
-	const char *none;         /* no_proxy: hosts, domains, CIDRs; "" none */
+struct proxy {
+	const char *url;   /* "" none; PROXY_OF_NO_USE when it cannot be read */
+	const char *error; /* for people: what is wrong, or that its name leads nowhere */
 };
+
+struct proxies {
+	struct proxy http, https;
+	const char *none; /* no_proxy: hosts, domains, CIDRs; "" none */
+};
+
+/* curl takes it for no URL. It is asked all the same: which hosts need no proxy is for it to say. */
+#define PROXY_OF_NO_USE "http://0:0:0"
 
 /* Read http_proxy, https_proxy, all_proxy and no_proxy. */
 struct proxies proxy_load(struct arena *a);
-/* The proxy's URL, "" for none. Link-local addresses (instance metadata) never have one; whether
+/* The proxy, its URL "" for none. Link-local addresses (instance metadata) never have one; whether
  * `none` exempts the host is left to the caller. */
-const char *proxy_for(const struct proxies *p, const struct url *u);
+const struct proxy *proxy_for(const struct proxies *p, const struct url *u);

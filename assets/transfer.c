@@ -131,6 +131,18 @@ int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
 			url_public(t->scheme ? t->req.url : t->url, public));
 }
 
+int transfer_wrong_time(struct transfer *t, bool early, const char *text)
+{
+	time_t now = (time_t)(dur_wall() / DUR_SEC);
+	char date[32] = "";
+	struct tm tm;
+
+	if (gmtime_r(&now, &tm))
+		(void)strftime(date, sizeof(date), "%F %T UTC", &tm);
+	return transfer_fail(t, early ? ETIME : EPROTO, "%s; this machine's clock: %s%s", text,
+			     date, early ? ", which may not be set yet" : "");
+}
+
 /* "Content-Length: 5\r\n" becomes "content-length: 5". */
 static char *tidy_header(struct arena *a, const char *line, size_t n)
 {

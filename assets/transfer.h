@@ -75,6 +75,9 @@ int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opt
 
 /* Fail: prefixed by method and URL. Returns the negative errno. */
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...) printf_like(3, 4);
+/* Fail as a certificate does not hold now: it is the clock as often as the certificate, so both are said.
+ * One of the future (`early`) it hardly ever is: ETIME. */
+int transfer_wrong_time(struct transfer *t, bool early, const char *text);
 /* The verdict on a complete answer: 0, or < 0 with t->err for a status >= 300. */
 int transfer_verdict(struct transfer *t);
 /* What is known of the answer. Valid as long as t is not touched. */

@@ -6,7 +6,7 @@ import stat
 import pytest
 import yaml
 
-from world import PENDING
+from world import KUBELET, NET, PENDING
 
 UNITS = ("docker.service", "kubelet.service", "kops-configuration.service")
 DROPINS = ["etc/systemd/system/%s.d/20-kops-proxy.conf" % unit for unit in UNITS]
@@ -91,3 +91,17 @@ def test_plan_shows_no_login_that_goes(debian, then):
     lines = debian.plan("--diff").out.splitlines()
     at = [n for n, line in enumerate(lines) if "apt.conf.d/31kops-proxy" in line]
     assert len(at) == 1 and ("would be removed" if then is None else "not shown") in lines[at[0] + 1], lines
+
+
+@pytest.mark.parametrize("proxy", ["http://u:s3cr/et@127.0.0.1:1", "http://u:s3cr#et@127.0.0.1:1",
+                                   "http://u:s3cr et@127.0.0.1:1", "gopher://u:s3cret@127.0.0.1:1"])
+def test_a_proxy_that_cannot_be_read(world, proxy):
+    """Its password is in nothing that is printed or written; who is wrong is."""
+    kubelet = world.assets[KUBELET]
+    kubelet.urls = [kubelet.urls[0].replace("127.0.0.1", "mirror.invalid")]
+    result = world.apply("--retries=0", env={"http_proxy": proxy}, timeout=90)
+    assert result.code == NET, result
+    assert "the proxy '...@127.0.0.1:1' of http_proxy is of no use" in result.failure, result
+    assert "s3cr" not in result.out + result.err, result
+    said = [f for f in world.root.rglob("*") if f.is_file() and b"s3cr" in f.read_bytes()]
+    assert not said, said

@@ -150,7 +150,7 @@ static void test_link_local(void **state)
 
 static void test_proxy_choice(void **state)
 {
-	static const struct proxies p = { .http = "http://p:1", .https = "http://p:2", .none = "" };
+	static const struct proxies p = { .http.url = "http://p:1", .https.url = "http://p:2" };
 	static const struct {
 		const char *url, *proxy;
 	} cases[] = {
@@ -164,7 +164,7 @@ static void test_proxy_choice(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct url u = url_split(cases[i].url);
 
-		assert_string_equal(proxy_for(&p, &u), cases[i].proxy);
+		assert_string_equal(proxy_for(&p, &u)->url, cases[i].proxy);
 	}
 }
 

@@ -379,6 +379,64 @@ static void test_proxy(void **state)
 	assert_int_equal(unsetenv("http_proxy"), 0);
 }
 
+/* A login in a proxy's URL is not ours to show, whatever is wrong with the URL. */
+static void test_proxy_that_cannot_be(void **state)
+{
+	static const struct {
+		const char *url, *says;
+	} bad[] = {
+		{ "http://u:hunter2/a@127.0.0.1:1", "%2F" },
+		{ "http://u:a#hunter2@127.0.0.1:1", "'...@127.0.0.1:1' of http_proxy" },
+		{ "http://u:a?hunter2@127.0.0.1:1", "%3F" },
+		{ "u:hunter2/a@127.0.0.1:1", "%2F" },
+		{ "http://u:hunter2@a@127.0.0.1:1", "%40" },
+		{ "http://u:a hunter2@127.0.0.1:1", "blank" },
+		{ "http://u:a\\hunter2@127.0.0.1:1", "%XX" },
+		{ "http://u:hunter2", "host[:port]" },
+		{ "http://u:hunter2@", "host[:port]" },
+		{ "http://u:hunter2@127.0.0.1:99999", "host[:port]" },
+		{ "ftp://u:hunter2@127.0.0.1:1", "scheme" },
+		{ "http://u:hunter2@no-such-host.invalid:1",
+		  "'http://no-such-host.invalid:1' of http_proxy leads to no address" },
+		{ "http://u:hunter2@%31:1", "host[:port]" },
+	};
+	struct fixture *fx = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+		assert_int_equal(setenv("http_proxy", bad[i].url, 1), 0);
+		must_fail(get(fx, "http://elsewhere.invalid/x"), EPROTO, bad[i].says);
+	}
+	/* who needs no proxy does not mind */
+	assert_int_equal(setenv("no_proxy", "127.0.0.1", 1), 0);
+	must_be_body(get(fx, URL("/beside")), BODY);
+	assert_int_equal(unsetenv("no_proxy"), 0);
+	assert_int_equal(unsetenv("http_proxy"), 0);
+}
+
+/* All that may be written: without a scheme, with a login, a path, in brackets. */
+static void test_proxy_that_can_be(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} forms[] = { { "", "" },
+		      { "u:hunter2@", "" },
+		      { "HTTP://u:p%2Fw@", "/" },
+		      { "http://", "/x" },
+		      { " http://u@", " " } };
+	struct fixture *fx = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		autofree char *url =
+			xasprintf("%s127.0.0.1:%d%s", forms[i].before, fx->o->port, forms[i].after);
+
+		assert_int_equal(setenv("http_proxy", url, 1), 0);
+		must_be_body(get(fx, "http://elsewhere.invalid/y"), BODY);
+	}
+	assert_int_equal(setenv("http_proxy", "http://u:hunter2@[::1]:1/", 1), 0);
+	must_fail(get(fx, "http://elsewhere.invalid/y"), ECONNREFUSED, "refused");
+	assert_int_equal(unsetenv("http_proxy"), 0);
+}
+
 static void test_methods(void **state)
 {
 	struct fixture *fx = *state;
@@ -475,6 +533,8 @@ int main(void)
 		cmocka_unit_test(test_find_ca),
 		cmocka_unit_test(test_find_ca_by_environment),
 		cmocka_unit_test(test_proxy),
+		cmocka_unit_test(test_proxy_that_cannot_be),
+		cmocka_unit_test(test_proxy_that_can_be),
 		cmocka_unit_test(test_methods),
 		cmocka_unit_test(test_unix_socket),
 		cmocka_unit_test(test_file_urls),
