@@ -114,7 +114,8 @@ static void on_looked_up(void *arg, int r)
 
 	(void)r; /* of the timer; the cache's answer is in errs */
 	j->following = j->exclusive = false;
-	if (e.kind != ERR_NONE && e.errnum == EBUSY) {
+	/* by its kind: EBUSY of the system's own says nothing of who has it */
+	if (e.kind == ERR_BUSY) {
 		wait_for_other(j);
 		return;
 	}

@@ -125,7 +125,7 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 
 	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found, &j->entry, &failure) < 0) {
 		*e = failure;
-		if (e->errnum == EBUSY && cache_has(c, &j->digest))
+		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;
 	} else if (cache_has(c, &j->digest)) {
 		/* who had the part before us has completed it meanwhile */
