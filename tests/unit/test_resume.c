@@ -176,7 +176,6 @@ static void test_damaged_part(void **state)
 		"v2\n65536\n",
 		"v3\n65536\n\n\n\n" NO_MARKS "end\n" RUN,
 		"v2\n10\n\n\n\n" NO_MARKS "end\n" RUN,
-		"v2\n65536\n\n\n\n" NO_MARKS "end\n0000000000000000 00000000000003e9\n",
 		"v2\n-1\nhttp://else\n\"a\"\n\n" NO_MARKS "end\n" RUN,
 	};
 	struct box *x = *state;
