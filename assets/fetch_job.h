@@ -61,6 +61,7 @@ struct fetch_mirror {
 	int64_t not_before_ns;         /* Retry-After */
 	enum fetch_rank rank;          /* of its host, when the next mirror was last looked for */
 	size_t active, limit;          /* its parts: now, and at most */
+	size_t came_well;              /* parts since the limit was set or raised */
 	double rate;                   /* bytes a second of its last part; 0 not measured */
 };
 

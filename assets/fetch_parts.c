@@ -47,16 +47,30 @@ static bool has_room(const struct fetch_job *j, const struct fetch_mirror *m)
 	return m->active < (m->limit < limit ? m->limit : limit);
 }
 
-/* The mirror for another part; further ones are not for hosts that failed or that have no ranges. */
+static bool is_good_for_parts(const struct fetch_mirror *m)
+{
+	return m->rank != FETCH_HOST_BAD && !m->whole_only;
+}
+
+static bool has_good_one(const struct fetch_job *j, int64_t now)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (fetch_job_may_ask(j, i, now) && is_good_for_parts(&j->mirrors[i]))
+			return true;
+	return false;
+}
+
+/* The mirror for another part. Further ones are not for those that have no ranges, nor for hosts that
+ * failed, unless all did: then they have failed with some request, and are all there is. */
 static bool pick(const struct fetch_job *j, int64_t now, size_t *ret)
 {
-	bool found = false;
+	bool found = false, good = has_good_one(j, now);
 
 	for (size_t i = 0; i < j->nmirrors; i++) {
 		const struct fetch_mirror *m = &j->mirrors[i];
 
 		if (!fetch_job_may_ask(j, i, now) || !has_room(j, m) ||
-		    (j->parts && (m->rank == FETCH_HOST_BAD || m->whole_only)))
+		    (j->parts && (m->whole_only || (good && m->rank == FETCH_HOST_BAD))))
 			continue;
 		if (!found || cost(j, i) < cost(j, *ret))
 			*ret = i;

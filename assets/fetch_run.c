@@ -106,6 +106,7 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 {
 	switch (outcome) {
 	case FETCH_CAME:
+		fetch_blame_less(j, mirror);
 		break;
 	case FETCH_FAILED:
 		fetch_blame_host(j, mirror, res->status);

@@ -111,6 +111,62 @@ static void test_progress_begins_anew(void **state)
 	}
 }
 
+/* Of several connections to the only mirror one fails: the others' end is not waited for, and there are
+ * fewer for a while, whether it says that it has too many or not. */
+static void test_one_connection_of_several(void **state)
+{
+	static const int statuses[] = { 206, 500, 503 };
+	struct rounds *x = *state;
+	struct fetch_mirror *m = &x->mirrors[0];
+
+	x->j.nmirrors = 1;
+	for (size_t i = 0; i < ARRAY_LEN(statuses); i++) {
+		m->active = 3;
+		m->limit = SIZE_MAX;
+		fails(x, 0, statuses[i], -1);
+		assert_true(fetch_job_may_ask(&x->j, 0, dur_now()));
+		assert_int_equal(m->limit, 3);
+		for (int n = 0; n < 3 + 4; n++)
+			fetch_blame_less(&x->j, 0);
+		assert_int_equal(m->limit, 5);
+	}
+	m->active = 0;
+	fails(x, 0, 206, -1);
+	assert_false(fetch_job_may_ask(&x->j, 0, dur_now()));
+}
+
+/* One that has not got it says so of all; and where there is another mirror that one is asked. */
+static void test_one_connection_is_enough(void **state)
+{
+	struct rounds *x = *state;
+
+	x->mirrors[0].active = 3;
+	fails(x, 0, 206, -1);
+	assert_false(fetch_job_may_ask(&x->j, 0, dur_now()));
+	x->j.nmirrors = 1;
+	fetch_job_all_again(&x->j);
+	fails(x, 0, 404, -1);
+	assert_false(fetch_job_may_ask(&x->j, 0, dur_now()));
+}
+
+/* After a round of dropped connections there may be as many as before; not so where fewer are wanted. */
+static void test_limit_of_the_next_round(void **state)
+{
+	struct rounds *x = *state;
+	struct fetch_mirror *m = &x->mirrors[0];
+
+	x->j.nmirrors = 1;
+	for (int throttled = 0; throttled < 2; throttled++) {
+		m->active = 1;
+		fails(x, 0, throttled ? 503 : 206, -1);
+		m->active = 0;
+		fails(x, 0, 206, -1);
+		assert_int_equal(m->limit, 1);
+		assert_true(end_round(x, 0) >= 0);
+		assert_true(m->limit == (throttled ? 1 : SIZE_MAX));
+	}
+}
+
 /* All want to be left alone: so they are, till the first of them may be asked, and not once in between. */
 static void test_retry_after_of_all(void **state)
 {
@@ -204,6 +260,9 @@ int main(void)
 		T(test_three_rounds),
 		T(test_jitter_is_full),
 		T(test_too_many),
+		T(test_one_connection_of_several),
+		T(test_one_connection_is_enough),
+		T(test_limit_of_the_next_round),
 		T(test_progress_begins_anew),
 		T(test_retry_after_of_all),
 		T(test_retry_after_is_not_forgotten),

@@ -232,6 +232,27 @@ static void test_few_connections_allowed(void **state)
 	assert_int_equal(box_sent_of(x, "/few/k"), SIZE);
 }
 
+/* A connection that drops, or one 503, is no reason to go on with one alone where there is no other mirror:
+ * nor with the next object. */
+static void test_a_lone_mirror_that_failed_once(void **state)
+{
+	static const char *const faults[] = { "truncate=1000&times=1", "reset=1000&times=1",
+					      "fail=1", "fail=1&code=503" };
+	struct box *x = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(faults); i++) {
+		struct asset as = box_asset_at(
+			x, arena_printf(x->a, "/lone/%zu?ranges&delay=0.2&%s", i, faults[i]), NULL);
+
+		next_run(x);
+		box_forget(x);
+		box_must_succeed(x, &as);
+		/* the first was alone, whatever became of it */
+		assert_in_range(box_peak(x), 2, CONNECTIONS);
+		box_empty_cache(x);
+	}
+}
+
 static void test_spans(void **state)
 {
 	struct spans s = { 0 };
@@ -278,6 +299,7 @@ int main(void)
 		TEST(test_next_run_asks_for_the_rest),
 		TEST(test_help_for_a_slow_mirror),
 		TEST(test_few_connections_allowed),
+		TEST(test_a_lone_mirror_that_failed_once),
 		cmocka_unit_test(test_spans),
 	};
 
