@@ -103,7 +103,7 @@ def run(folder, n_disks, size):
         with open(disk, "wb") as file:
             file.truncate(size)
         drives += ["-drive", f"file={disk},format=raw,if=virtio"]
-    said = output("qemu-system-x86_64", "-accel", "tcg,thread=multi", "-m", "768", "-nographic", "-no-reboot", "-kernel", kernel,
+    said = output("qemu-system-x86_64", "-accel", os.environ.get("VM_ACCEL", "tcg,thread=multi"), "-m", "768", "-nographic", "-no-reboot", "-kernel", kernel,
                   "-initrd", image, "-append", "console=ttyS0 quiet loglevel=3 panic=-1", *drives, timeout=LIMIT,
                   stdin=subprocess.DEVNULL, errors="replace").replace("\r", "")
     print(said)
