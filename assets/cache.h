@@ -40,5 +40,8 @@ void cache_abort(struct cache_entry *en);
 
 /* Path (below root) of the unpacked tree of an archive, published or not. */
 const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d);
-/* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. */
+/* Whether the tree is there and nobody has touched it since it was published or found right. */
+bool cache_has_tree(struct cache *c, const struct digest *d);
+/* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
+ * there without being known is compared with its archive first, and dropped when it is another. */
 int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

@@ -9,8 +9,10 @@ enum { DEPTH_MAX = 256, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
 
 struct walk {
 	struct digest_ctx *sum;
-	char *chunk;
+	char *chunk; /* NULL: contents are not read, but when they were written */
 };
+
+static const char by_content[] = "tree", by_stamp[] = "seen";
 
 static int add_tree(struct walk *w, int fd, int depth);
 
@@ -39,6 +41,13 @@ static void add_head(struct walk *w, const char *name, const struct stat *st)
 
 	digest_update(w->sum, head, (size_t)n);
 	digest_update(w->sum, name, strlen(name) + 1);
+	if (!w->chunk) {
+		const struct io_stamp s = io_stamp_of(st);
+
+		digest_update(w->sum, &s.ino, sizeof(s.ino));
+		digest_update(w->sum, &s.mtime_ns, sizeof(s.mtime_ns));
+		digest_update(w->sum, &s.ctime_ns, sizeof(s.ctime_ns));
+	}
 }
 
 static int add_entry(struct walk *w, int dir, const char *name, int depth)
@@ -58,6 +67,8 @@ static int add_entry(struct walk *w, int dir, const char *name, int depth)
 		digest_update(w->sum, target, (size_t)n);
 		return 0;
 	}
+	if (!w->chunk && !S_ISDIR(st.st_mode))
+		return 0;
 	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -86,10 +97,9 @@ static int add_tree(struct walk *w, int fd, int depth)
 	return r;
 }
 
-int cache_tree_digest(int fd, struct digest *ret)
+static int walk(int fd, char *chunk, struct digest *ret)
 {
 	autodigest struct digest_ctx *sum = digest_new(DIGEST_SHA256);
-	autofree char *chunk = xrealloc(NULL, CHUNK);
 	struct walk w = { .sum = sum, .chunk = chunk };
 	int r = add_tree(&w, fd, 0);
 
@@ -98,38 +108,86 @@ int cache_tree_digest(int fd, struct digest *ret)
 	return r;
 }
 
-static const char *record_name(const struct digest *archive, char out[static CACHE_NAME_MAX])
+int cache_tree_digest(int fd, struct digest *ret)
+{
+	autofree char *chunk = xrealloc(NULL, CHUNK);
+
+	return walk(fd, chunk, ret);
+}
+
+static const char *record_name(const struct digest *archive, const char *what,
+			       char out[static CACHE_NAME_MAX])
 {
 	char name[CACHE_NAME_MAX];
 
-	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.tree", CACHE_NAME_MAX - 6,
-		       cache_side_name("verified", archive, name));
+	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.%s", CACHE_NAME_MAX - 6,
+		       cache_side_name("verified", archive, name), what);
 	return out;
 }
 
-bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
-			    const struct digest *tree)
+static bool is_recorded(const struct cache *c, const struct digest *archive, const char *what,
+			const struct digest *tree)
 {
 	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX], have[DIGEST_TEXT_MAX];
-	autoclose int fd = openat(c->dir_fd, record_name(archive, name),
+	autoclose int fd = openat(c->dir_fd, record_name(archive, what, name),
 				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	const size_t n = strlen(digest_hex(tree, hex));
 
 	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(hex, have, n) == 0;
 }
 
-void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree)
+bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
+			    const struct digest *tree)
+{
+	return is_recorded(c, archive, by_content, tree);
+}
+
+static void record(struct cache *c, const struct digest *archive, const char *what,
+		   const struct digest *tree)
 {
 	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
 	const size_t n = strlen(digest_hex(tree, hex));
 
 	/* without a record the archive is unpacked once more: no reason to fail */
-	(void)cache_put(c, record_name(archive, name), hex, n);
+	(void)cache_put(c, record_name(archive, what, name), hex, n);
+}
+
+void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree)
+{
+	record(c, archive, by_content, tree);
+}
+
+/* The stamp of the tree that is there. */
+static int stamp(const struct cache *c, const struct digest *archive, struct digest *ret)
+{
+	char name[CACHE_NAME_MAX];
+	autoclose int fd = c->dir_fd < 0
+				   ? -1
+				   : openat(c->dir_fd, cache_side_name("unpacked", archive, name),
+					    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return fd < 0 ? -ENOENT : walk(fd, NULL, ret);
+}
+
+bool cache_has_tree(struct cache *c, const struct digest *d)
+{
+	struct digest now;
+
+	return stamp(c, d, &now) == 0 && is_recorded(c, d, by_stamp, &now);
+}
+
+void cache_tree_believe(struct cache *c, const struct digest *archive)
+{
+	struct digest now;
+
+	if (stamp(c, archive, &now) == 0 && !is_recorded(c, archive, by_stamp, &now))
+		record(c, archive, by_stamp, &now);
 }
 
 void cache_tree_forget(struct cache *c, const struct digest *archive)
 {
 	char name[CACHE_NAME_MAX];
 
-	(void)unlinkat(c->dir_fd, record_name(archive, name), 0);
+	(void)unlinkat(c->dir_fd, record_name(archive, by_content, name), 0);
+	(void)unlinkat(c->dir_fd, record_name(archive, by_stamp, name), 0);
 }

@@ -1,4 +1,6 @@
-/* cache_tree.h - what an unpacked tree holds, as one digest
+/* cache_tree.h - what an unpacked tree holds, as one digest, and whether it is the one that was looked at
+ * Only a tree whose files have the inodes, sizes and times they had when it was published, or found right,
+ * is believed; as with entries, what has no such record is looked at before it is used.
  * A tree that was once found to be what its archive holds is told by its digest from then on: hashing it
  * takes a quarter of the time that unpacking the archive again does. The digest is over names, types,
  * modes, owners, contents and link targets, not over times.
@@ -12,6 +14,8 @@ int cache_tree_digest(int fd, struct digest *ret);
 /* Whether the record of this archive's tree says this digest. */
 bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
 			    const struct digest *tree);
-/* Note it; forget what was noted. */
+/* Note it. */
 void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree);
+/* Note that the tree which is there now is right, without reading it; forget both. */
+void cache_tree_believe(struct cache *c, const struct digest *archive);
 void cache_tree_forget(struct cache *c, const struct digest *archive);

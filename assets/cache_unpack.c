@@ -5,7 +5,8 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-#include "assets/cache_dir.h"
+#include "assets/cache_tree.h"
+#include "assets/cache_verify.h"
 #include "assets/extract.h"
 
 enum { DEPTH_MAX = 256, SYNCS_MAX = 1000 };
@@ -30,17 +31,6 @@ const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct d
 	char name[CACHE_NAME_MAX];
 
 	return arena_printf(a, "%s/%s", c->dir, cache_side_name("unpacked", d, name));
-}
-
-static bool is_unpacked(const struct cache *c, const struct digest *d)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	return c->dir_fd >= 0 &&
-	       fstatat(c->dir_fd, cache_side_name("unpacked", d, name), &st, AT_SYMLINK_NOFOLLOW) ==
-		       0 &&
-	       S_ISDIR(st.st_mode);
 }
 
 /* fsync fd and all below it, which extract_tar made at most DEPTH_MAX deep. Not syncfs: that would
@@ -99,7 +89,9 @@ static int publish(struct unpack *u, struct err *e)
 {
 	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
+	const struct asset as = { .name = u->name, .digest = u->digest };
 	autoclose int folder = openat(c->dir_fd, "unpacked", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool ours;
 	int r;
 
 	if (fchmod(u->tree_fd, 0755) < 0)
@@ -109,19 +101,26 @@ static int publish(struct unpack *u, struct err *e)
 		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
 				strerror(-r));
 	cache_side_name("unpacked", &u->digest, name);
-	/* another process may have been faster: its tree is as good */
-	if (renameat(c->dir_fd, u->tmp, c->dir_fd, name) < 0 && errno != ENOTEMPTY &&
-	    errno != EEXIST)
+	/* another process may have been faster: its tree is as good, if it is what it should be */
+	ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
+	if (!ours && errno != ENOTEMPTY && errno != EEXIST)
 		return err_sys(e, "rename into '%s/%s'", c->dir, name);
 	if (folder < 0 || fsync(folder) < 0)
 		return err_sys(e, "sync '%s/unpacked'", c->dir);
+	if (ours)
+		cache_tree_believe(c, &u->digest);
+	else if (!cache_has_tree(c, &u->digest) && cache_recheck_tree(c, &as))
+		return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be", c->dir,
+				name);
 	return 0;
 }
 
 /* 0, or -EALREADY when there is nothing to do. */
-static int check(const struct cache *c, const struct asset *as, struct err *e)
+static int check(struct cache *c, const struct asset *as, struct err *e)
 {
-	if (is_unpacked(c, &as->digest))
+	/* what lies there may be of before there were records, a copy, or planted */
+	if (cache_has_tree(c, &as->digest) ||
+	    (!cache_recheck_tree(c, as) && cache_has_tree(c, &as->digest)))
 		return -EALREADY;
 	if (!asset_is_archive(as))
 		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is no archive", as->name);

@@ -174,12 +174,13 @@ bool cache_recheck_tree(struct cache *c, const struct asset *as)
 	if (tree < 0 && errno == ENOENT)
 		return false;
 	hashed = tree >= 0 && cache_tree_digest(tree, &have) == 0;
-	if (hashed && cache_tree_is_recorded(c, &as->digest, &have))
-		return false;
-	if (tree < 0 || !is_right(c, as, tree))
-		return drop_tree(c, &as->digest);
-	if (hashed)
-		cache_tree_record(c, &as->digest, &have);
+	if (!hashed || !cache_tree_is_recorded(c, &as->digest, &have)) {
+		if (tree < 0 || !is_right(c, as, tree))
+			return drop_tree(c, &as->digest);
+		if (hashed)
+			cache_tree_record(c, &as->digest, &have);
+	}
+	cache_tree_believe(c, &as->digest);
 	return false;
 }
 

@@ -139,12 +139,9 @@ const struct task_ops task_asset_recheck_ops = {
 static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	struct stat st;
-	const bool here = io_stat(ctx->cache_root_fd,
-				  cache_unpacked_path(ctx->cache, a, &t->unpack.asset->digest), &st,
-				  e) >= 0;
+	const bool here = cache_has_tree(ctx->cache, &t->unpack.asset->digest);
 
+	(void)e;
 	if ((here && cache_is_signed(ctx->cache, t->unpack.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	return task_differs(diff, here ? "its signature is not checked yet"

@@ -63,6 +63,11 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 		/* a tree may be there before anybody asked who signed it */
 		if (r >= 0 && !cache_is_signed(ctx->cache, as))
 			r = -ENOENT;
+		/* or be another's work: who unpacks looks at it first */
+		if (r >= 0 && !cache_has_tree(ctx->cache, &as->digest))
+			r = last_call ? err_fail(e, ERR_SYSTEM, EAGAIN,
+						 "'%s' has changed since it was unpacked", dir)
+				      : -ENOENT;
 		if (r < 0 && r != -ENOENT)
 			return r;
 		if (r < 0 && !last_call)

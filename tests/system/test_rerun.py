@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from world import CNI, KUBELET, OK, SYSTEM, listing, same, tree
+from world import CNI, CNI_MEMBERS, KUBELET, OK, SYSTEM, listing, noise, same, tree
 
 
 @pytest.fixture(params=["nodes", "master"])
@@ -313,6 +313,35 @@ def test_a_cache_that_was_copied(make_world):
     second.converge()
     assert second.requests() == 0
     assert second.installed(KUBELET).read_bytes() == first.contents[KUBELET]
+
+
+@pytest.mark.parametrize("how", ["planted", "changed", "copied and changed", "copied"])
+def test_a_tree_that_nobody_vouches_for(world, how):
+    """What is unpacked is believed as entries are: by a record of the very files, else it is looked at first."""
+    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
+    if how == "planted":
+        tree.mkdir(parents=True)
+        for name in CNI_MEMBERS:
+            (tree / name).write_bytes(b"#!/bin/sh\necho owned\n")
+            (tree / name).chmod(0o755)
+    else:
+        world.converge()
+        shutil.rmtree(world.root)
+        world.make_root(world.root)
+        if how.startswith("copied"):
+            world.cache.rename(world.folder / "baked")
+            shutil.copytree(world.folder / "baked", world.cache, symlinks=True)
+        if how.endswith("changed"):
+            bridge = next(tree.rglob("bridge"))
+            st = bridge.stat()
+            bridge.write_bytes(b"#" * st.st_size)
+            os.utime(bridge, ns=(st.st_atime_ns, st.st_mtime_ns))
+    asked = world.requests()
+    world.converge()
+    for name in CNI_MEMBERS:
+        assert world.installed(name).read_bytes() == noise(name, 300_000)
+    assert how == "planted" or world.requests() == asked, "the archive is here"
+    assert world.unused() == [] and world.plan().code == OK
 
 
 def test_the_default_cache_is_below_the_root(world):
