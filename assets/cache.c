@@ -159,6 +159,19 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
 	return 0;
 }
 
+bool cache_must_hash(struct cache *c, const struct digest *d, uint64_t *ret_bytes)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (c->dir_fd < 0 ||
+	    fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode) || cache_is_recorded(c, d, &st))
+		return false;
+	*ret_bytes = (uint64_t)st.st_size;
+	return true;
+}
+
 bool cache_has(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];

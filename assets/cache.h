@@ -25,6 +25,8 @@ void cache_free(struct cache *c);
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
 /* Whether a verified entry is there, by record alone: nothing is read but its metadata. */
 bool cache_has(struct cache *c, const struct digest *d);
+/* Whether there is an entry without a record, which cache_open takes its time for; *ret_bytes of it. */
+bool cache_must_hash(struct cache *c, const struct digest *d, uint64_t *ret_bytes);
 
 /* A new entry being written. */
 struct cache_entry;

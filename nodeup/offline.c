@@ -1,26 +1,38 @@
 #include "nodeup/offline.h"
 
+#include <string.h>
 #include <unistd.h>
 #include "nodeup/base/log.h"
 
-/* Without a record the bytes are hashed: what somebody put there by hand counts. */
-static bool is_missing(struct session *s, const struct task *t)
+/* 0, -ENOENT for what is missing and needed, or an error. Without a record the bytes are hashed: what
+ * somebody put there by hand counts. */
+static int look(struct session *s, const struct task *t, struct err *e)
 {
+	const struct digest *d = &t->asset.asset->digest;
 	autoclose int fd = -1;
-	struct err ignored;
+	uint64_t bytes;
+	int r;
 
-	/* whether anybody needs it takes longer to say: for repair, what is installed is hashed */
-	return t->kind == TASK_ASSET &&
-	       cache_open(s->ctx.cache, &t->asset.asset->digest, &fd, &ignored) < 0 &&
-	       !task_is_unneeded(t, &s->ctx);
+	if (t->kind != TASK_ASSET)
+		return 0;
+	if (cache_must_hash(s->ctx.cache, d, &bytes))
+		log_info("asset %s: %llu bytes in the cache are hashed, nothing is noted of them",
+			 t->name, (unsigned long long)bytes);
+	r = cache_open(s->ctx.cache, d, &fd, e);
+	if (r >= 0 || (e->errnum == ENOENT && task_is_unneeded(t, &s->ctx)))
+		return 0;
+	return r;
 }
 
-static void say(const struct task *t)
+static void say(const struct task *t, const struct err *why)
 {
 	const struct asset *as = t->asset.asset;
 	autoarena struct arena *a = arena_new_empty();
 	char hex[DIGEST_TEXT_MAX];
 
+	/* it was there, and is no more */
+	if (strstr(why->msg, "damaged"))
+		log_warning("%s", why->msg);
 	log_line(t->optional ? LOG_WARNING : LOG_ERROR, NULL, 0, "missing %s: %s %s, of %s%s",
 		 as->name, digest_algo_name(as->digest.algo), digest_hex(&as->digest, hex),
 		 asset_url_public(a, as->urls.v[0]), t->optional ? " (perhaps not needed)" : "");
@@ -33,9 +45,16 @@ int offline_check(struct session *s, struct err *e)
 	for (size_t i = 0; i < s->plan.n; i++) {
 		const struct task *t = s->plan.tasks[i];
 
-		if (!is_missing(s, t))
+		struct err why = { .kind = ERR_NONE };
+		int r = look(s, t, &why);
+
+		if (r == 0)
 			continue;
-		say(t);
+		if (why.errnum != ENOENT) {
+			*e = why;
+			return err_wrap(e, "asset %s", t->name);
+		}
+		say(t, &why);
 		n += !t->optional;
 	}
 	if (n == 0)

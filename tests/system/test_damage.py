@@ -2,7 +2,7 @@
 
 import pytest
 
-from world import CNI, KUBELET, OK, SYSTEM
+from world import CNI, KUBELET, NET, OK, SYSTEM
 
 READS = "?pread64,?read,?copy_file_range,?mmap"
 
@@ -54,6 +54,23 @@ def test_a_tree(world):
     assert done.code == SYSTEM and "it is unpacked again" in done.notes, done
     next_run_mends(world, CNI, requests=0)
     assert world.installed("bridge").exists()
+
+
+def test_offline(world):
+    """What cannot be asked is no proof that it is missing; what cannot be read was here."""
+    world.converge()
+    (world.cache / f"verified/sha256-{world.digest(KUBELET)}").unlink()
+    world.installed(KUBELET).unlink()
+    refused = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", str(world.entry(KUBELET)), "-e", "trace=pread64",
+               "-e", "inject=pread64:error=ENOMEM"]
+    done = world.apply("--offline", prefix=refused)
+    assert done.code == SYSTEM and "asset kubelet" in done.failure and "Cannot allocate memory" in done.failure, done
+    assert world.entry(KUBELET).exists()
+    assert [l for l in done.lines if "bytes in the cache are hashed" in l] == [
+        "asset kubelet: 2000000 bytes in the cache are hashed, nothing is noted of them"], done
+    done = world.apply("--offline", prefix=unreadable(world.entry(KUBELET)))
+    assert done.code == NET and any("is damaged: Input/output error; it was thrown away" in l for l in done.lines), done
+    next_run_mends(world, KUBELET)
 
 
 @pytest.mark.parametrize("how", ["without a record", "repair"])
