@@ -169,7 +169,10 @@ static int install_file(const struct task *t, struct task_ctx *ctx, const struct
 static int install(const struct task *t, struct task_ctx *ctx, const struct manager *m,
 		   struct err *e)
 {
-	static const char *const finish[] = { "dpkg", "--configure", "-a", NULL };
+	/* nobody is there to be asked which of two settings is to stay */
+	static const char *const finish[] = {
+		"dpkg", "--force-confdef", "--force-confold", "--configure", "-a", NULL
+	};
 	autoarena struct arena *a = arena_new_empty();
 	struct package_state s;
 	struct err stale = { 0 };
@@ -191,6 +194,23 @@ static int install(const struct task *t, struct task_ctx *ctx, const struct mana
 	return r;
 }
 
+/* A manager may come to a good end without what was asked for. */
+static int look_again(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct package_state s;
+	int r;
+
+	if (has_program(&t->package, ctx))
+		return 0;
+	r = package_db_look(&t->package, ctx, a, &s, e);
+	if (r < 0 || s.missing.n == 0)
+		return r;
+	return err_fail(e, ERR_SYSTEM, ENOENT,
+			"the package manager reports success, yet these are not installed: %s",
+			strv_join(a, &s.missing, " "));
+}
+
 static int package_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run_state,
 			 struct err *e)
 {
@@ -206,8 +226,10 @@ static int package_apply(const struct task *t, struct task_ctx *ctx, struct task
 	}
 	if (!is_held(m, ctx->root_fd, holder, &lock)) {
 		r = install(t, ctx, m, e);
+		if (r >= 0)
+			return look_again(t, ctx, e);
 		/* somebody else may have been quicker by a moment */
-		if (r >= 0 || !is_held(m, ctx->root_fd, holder, &lock))
+		if (!is_held(m, ctx->root_fd, holder, &lock))
 			return r;
 	}
 	return task_wait(run_state, dur_now() + LOCK_POLL_NS, "%s, which %s holds", lock, holder);

@@ -23,13 +23,16 @@ static const char fake_apt[] =
 	" >>$SCRATCH/var/lib/dpkg/status; done\n";
 static const char fake_dpkg[] =
 	"#!/bin/sh\n"
-	"echo \"dpkg $1\" >>$SCRATCH/called\n"
-	"if [ \"$1\" = --configure ]; then sed -i 's/half-configured/installed/' $SCRATCH/var/lib/dpkg/status\n"
+	"echo \"dpkg $*\" | sed 's| /proc/.*||' >>$SCRATCH/called\n"
+	"if [ \"$3\" = --configure ]; then sed -i 's/half-configured/installed/' $SCRATCH/var/lib/dpkg/status\n"
 	"else printf 'Package: %s\\nStatus: install ok installed\\n\\n' $(cat $3) >>$SCRATCH/var/lib/dpkg/status; fi\n";
 /* its database is the names in a file */
 static const char fake_rpm[] =
 	"#!/bin/sh\n"
 	"n=0; [ \"$1\" = -q ] || exit 9; shift\n"
+	"[ \"$1\" != --whatprovides ] || { shift\n"
+	"for p; do grep -qx provides:$p $SCRATCH/rpms || { n=$((n+1)); echo \"no package provides $p\"; }; done\n"
+	"exit $n; }\n"
 	"for p; do grep -qx $p $SCRATCH/rpms && echo $p-1.0-1.x86_64 || { n=$((n+1));"
 	" echo \"package $p is not installed\"; }; done\n"
 	"exit $n\n";
@@ -161,7 +164,10 @@ static void apt_four_ways(void **state)
 static void each_manager_is_told_of_the_proxy(void **state)
 {
 	static const char telling[] =
-		"#!/bin/sh\necho \"$http_proxy $no_proxy\" >>$SCRATCH/called\n";
+		"#!/bin/sh\necho \"$http_proxy $no_proxy\" >>$SCRATCH/called\n"
+		"[ \"$2\" = update ] || echo socat >>$SCRATCH/rpms\n"
+		"printf 'Package: socat\\nStatus: install ok installed\\n\\n' "
+		">>$SCRATCH/var/lib/dpkg/status\n";
 	static const struct {
 		enum package_family family;
 		const char *program;
@@ -193,6 +199,44 @@ static void what_is_there_is_left_alone(void **state)
 	assert_string_equal(called(w), "");
 }
 
+/* By a package of another name; one that has only its settings left provides nothing. */
+static void what_is_provided_is_there(void **state)
+{
+	struct world *w = *state;
+	struct task t = packages(w, PACKAGE_DEB, "libssl3 netcat mta foo");
+	struct asset file = { .name = "netcat.deb" };
+
+	scratch_write(&w->root, "/var/lib/dpkg/status",
+		      "Package: libssl3t64\nStatus: install ok installed\n"
+		      "Provides: libssl3 (= 3.0.13), netcat\n\n"
+		      "Package: exim\nStatus: deinstall ok config-files\nProvides: mta\n\n"
+		      "Package: foobar\nStatus: install ok installed\nProvides: foo-bar\n\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "not installed: mta foo");
+	t.package.source = &file;
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "not installed: libssl3 netcat mta foo");
+	t = packages(w, PACKAGE_RPM, "curl iptables socat");
+	scratch_write(&w->root, "/rpms", "curl\nprovides:iptables\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "not installed: socat");
+	t.package.source = &file;
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "not installed: iptables socat");
+}
+
+static void a_manager_that_installs_nothing_is_not_believed(void **state)
+{
+	struct world *w = *state;
+	const struct task t = packages(w, PACKAGE_DEB, "curl socat");
+	struct task_run run;
+
+	program(w, "apt-get", "#!/bin/sh\nexit 0\n");
+	assert_true(apply(w, &t, &run) < 0);
+	assert_int_equal(w->e.kind, ERR_SYSTEM);
+	assert_true(str_has_suffix(w->e.msg, "not installed: socat"));
+}
+
 static void dpkg_killed_half_way_finishes_first(void **state)
 {
 	struct world *w = *state;
@@ -202,7 +246,9 @@ static void dpkg_killed_half_way_finishes_first(void **state)
 	scratch_write(&w->root, "/var/lib/dpkg/status",
 		      "Package: other\nStatus: install ok half-configured\n\n");
 	must_apply(w, &t);
-	assert_true(str_has_prefix(called(w), "dpkg --configure\napt-get -q update\n"));
+	assert_true(str_has_prefix(called(w),
+				   "dpkg --force-confdef --force-confold --configure -a\n"
+				   "apt-get -q update\n"));
 }
 
 static void stale_lists_are_no_reason_to_give_up(void **state)
@@ -268,7 +314,7 @@ static void a_file_is_installed_from_its_verified_bytes(void **state)
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
 	must_apply(w, &t);
 	assert_int_equal(check(w, &t), TASK_EQUAL);
-	assert_string_equal(called(w), "dpkg --force-confold\n");
+	assert_string_equal(called(w), "dpkg --force-confold -i\n");
 }
 
 static void rpm_four_ways(void **state)
@@ -359,6 +405,8 @@ int main(void)
 		WORLD_TEST(apt_four_ways),
 		WORLD_TEST(each_manager_is_told_of_the_proxy),
 		WORLD_TEST(what_is_there_is_left_alone),
+		WORLD_TEST(what_is_provided_is_there),
+		WORLD_TEST(a_manager_that_installs_nothing_is_not_believed),
 		WORLD_TEST(dpkg_killed_half_way_finishes_first),
 		WORLD_TEST(stale_lists_are_no_reason_to_give_up),
 		WORLD_TEST(a_lock_is_waited_for_by_its_holders_name),
