@@ -1,11 +1,13 @@
 /* cmd_plan.c - what apply would do and why, without doing any of it */
 #include "nodeup/cmd_plan.h"
 
+#include <string.h>
 #include <unistd.h>
 #include <sys/mman.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/config/specs.h"
 #include "nodeup/run/report.h"
 #include "nodeup/tasks/volume.h"
 
@@ -35,6 +37,35 @@ static int memory_file(const char *data, size_t n, char **ret_path, int *ret_fd,
 	return 0;
 }
 
+/* How long a flag of docker is at text whose value may hold a password; 0: there is none. */
+static size_t secret_flag(const char *text)
+{
+	for (size_t i = 0; i < docker_schema.n; i++) {
+		const struct field *f = &docker_schema.fields[i];
+		autofree char *flag = f->secret && f->flag ? xasprintf("--%s=", f->flag) : NULL;
+
+		if (flag && str_has_prefix(text, flag))
+			return strlen(flag);
+	}
+	return 0;
+}
+
+/* A value goes to the next flag or the end of its line: it may have spaces in it. */
+static void print_masked(const char *text)
+{
+	while (*text) {
+		const size_t n = *text == '-' ? secret_flag(text) : 0;
+
+		if (n == 0) {
+			(void)putchar(*text++);
+			continue;
+		}
+		(void)printf("%.*s(not shown)", (int)n, text);
+		for (text += n; *text && *text != '\n' && !str_has_prefix(text, " --");)
+			text++;
+	}
+}
+
 static int show_diff(const struct session *s, const struct task_file *f, struct err *e)
 {
 	autobuf struct buf now = BUF_INIT(DIFF_MAX), out = BUF_INIT(DIFF_MAX);
@@ -59,7 +90,7 @@ static int show_diff(const struct session *s, const struct task_file *f, struct 
 	/* diff's exit status 1 says that there are differences, which is why it was called */
 	if (proc_run(&req, &out, &ignored) < 0 && out.len == 0)
 		return err_fail(e, ERR_SYSTEM, 0, "diff: %s", ignored.msg);
-	(void)fputs(buf_str(&out), stdout);
+	print_masked(buf_str(&out));
 	return 0;
 }
 
@@ -95,9 +126,11 @@ static int print_file(const struct session *s, const struct task_file *f, struct
 {
 	if (f->unwanted)
 		(void)printf("           would be removed; what it holds is not shown\n");
-	else if (!f->secret && is_public(s, f->path))
+	else if (f->secret)
+		(void)printf("           not shown: it may hold a password\n");
+	else if (is_public(s, f->path))
 		return show_diff(s, f, e);
-	else if (!f->secret)
+	else
 		(void)printf("           not shown: what is there is not for everybody to read\n");
 	return 0;
 }

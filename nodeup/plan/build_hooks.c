@@ -90,7 +90,7 @@ static int turn_on(struct plan *p, const struct node_hook *h, const char *name, 
 	const bool installs = !h->manifest || strstr(h->manifest, "[Install]");
 	struct task *t;
 
-	if (!plan_unit_text(p, name, hook_text(p, h), e))
+	if (!plan_secret_unit(p, name, hook_text(p, h), e))
 		return -EINVAL;
 	t = plan_unit(p, name, installs, e);
 	if (!t)

@@ -152,12 +152,13 @@ struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, co
 
 struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e)
 {
-	return plan_unit_text(p, name, unit_render(p->arena, u), e);
+	return plan_file(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644,
+			 unit_render(p->arena, u), e);
 }
 
-struct task *plan_unit_text(struct plan *p, const char *name, const char *text, struct err *e)
+struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e)
 {
-	return plan_file(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644, text, e);
+	return plan_secret(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644, text, e);
 }
 
 /* The unit's own file and its drop-ins. */

@@ -13,7 +13,8 @@ SUMMARY = r"^(\d+) tasks, (\d+) to change$"
 
 def tasks(result):
     """(state, title, why) of each line."""
-    found = [re.match(r"(\S.*?)\s+(\w+ \S+?)(?:: (.*))?$", l) for l in result.out.splitlines()[:-1]]
+    found = [re.match(r"(\S.*?)\s+(\w+ \S+?)(?:: (.*))?$", l) for l in result.out.splitlines()[:-1]
+             if not l.startswith(" ")]
     assert all(found), result
     return [m.groups() for m in found]
 
@@ -161,6 +162,33 @@ def test_diff_never_shows_a_secret(master):
         assert f"/{path}" in " ".join(pending(result)), path
     master.converge("--v=10")
     assert master.plan("--diff").code == OK
+
+
+def test_diff_shows_no_password_of_hooks_and_docker(world):
+    """Neither what is to come, nor what is there when it is to go."""
+    docker = "  docker:\n    registryMirrors: ['https://u:hunter2@mirror']\n"
+    hooks = ("  hooks:\n"
+             "  - {name: a, execContainer: {image: i, command: [sh, hunter2], environment: {PASSWORD: hunter2}}}\n"
+             "  - {name: b, manifest: 'ExecStart=/bin/true hunter2'}\n")
+    without = (world.store / "cluster.spec").read_text()
+    assert "\n  docker:\n" in without and "\n  hooks:\n" not in without
+    world.edit_store("cluster.spec", lambda t: t.replace("\n  docker:\n", "\n" + hooks + docker).replace(
+        "    logOpt:\n", "    logOpt:\n    - 'splunk-token=hunter2 hunter2'\n"))
+    paths = [world.root / p for p in ("etc/sysconfig/docker", *(f"etc/systemd/system/{n}.service" for n in "ab"))]
+
+    def look():
+        result = world.plan("--diff")
+        assert result.code == PENDING and "hunter2" not in result.out + result.err, result
+        return result.out
+
+    out = look()
+    assert "--log-opt=(not shown)" in out and "--registry-mirror=(not shown)" in out and "--ip-masq=" in out
+    world.converge()
+    assert all("hunter2" in path.read_text() for path in paths)
+    world.edit_store("cluster.spec", lambda t: t.replace("hunter2", "hunter3").replace(", hunter3]", "]"))
+    assert "hunter3" not in look() and pending(world.plan()) >= {f"file /{p.relative_to(world.root)}" for p in paths}
+    (world.store / "cluster.spec").write_text(without)
+    look()
 
 
 def test_only_what_changed(world):
