@@ -57,14 +57,28 @@ static char *one_line(struct arena *a, const char *text)
 	return s;
 }
 
-/* It says who may do what in this account, in a form that only its owner can read. */
-static const char *without_encoded(struct arena *a, const char *message)
-{
-	const char *encoded = strcasestr(message, "encoded authorization failure message");
+/* From here on it says who may do what in this account, in a form that only its owner can read; or what
+ * was signed, the session token in it. */
+static const char *const unfit_to_show[] = {
+	"encoded authorization failure message",
+	"the canonical string",
+	"the string-to-sign",
+	"canonical string",
+	"string-to-sign",
+	"x-amz-",
+};
 
-	if (!encoded)
-		return message;
-	return str_trim(a, arena_strn(a, message, (size_t)(encoded - message)));
+static const char *without_secrets(struct arena *a, const char *message)
+{
+	size_t n = strlen(message);
+
+	for (size_t i = 0; i < ARRAY_LEN(unfit_to_show); i++) {
+		const char *at = strcasestr(message, unfit_to_show[i]);
+
+		if (at && (size_t)(at - message) < n)
+			n = (size_t)(at - message);
+	}
+	return str_trim(a, arena_strn(a, message, n));
 }
 
 static const struct meaning *find(const char *code, const char *message)
@@ -97,7 +111,7 @@ int ec2_error(struct arena *a, const char *action, int status, const char *body,
 	const struct meaning *m;
 	int r;
 
-	message = without_encoded(a, one_line(a, xml_text(error, "Message")));
+	message = without_secrets(a, one_line(a, xml_text(error, "Message")));
 	request = one_line(a, xml_text(answer, "RequestID"));
 	m = find(code, message);
 	r = m ? err_fail(e, m->kind, m->errnum, "%s: EC2 %d %s: %s", action, status, code, m->means)

@@ -87,6 +87,28 @@ static void test_the_encoded_message_is_not_shown(void **state)
 			    "You are not authorized to perform this operation. User: arn:x");
 }
 
+/* What was signed has the session token in it. */
+static void test_what_was_signed_is_not_shown(void **state)
+{
+	static const char *const from[] = {
+		"The Canonical String for this request should have been 'POST / ",
+		"The String-to-Sign should have been 'AWS4-HMAC-SHA256 ",
+		"the canonical\nstring ",
+		"",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(from); i++) {
+		struct err e = { 0 };
+		const char *message = arena_printf(
+			*state, "Check your key. %sx-amz-security-token:CANARY", from[i]);
+
+		assert_int_equal(explain(*state, 403, "SignatureDoesNotMatch", message, &e),
+				 -EKEYEXPIRED);
+		assert_int_equal(e.nnotes, 2);
+		assert_string_equal(e.notes[0].text, "Check your key.");
+	}
+}
+
 static void test_what_the_table_does_not_have(void **state)
 {
 	static const struct {
@@ -126,6 +148,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_each_code),
 		T(test_the_encoded_message_is_not_shown),
+		T(test_what_was_signed_is_not_shown),
 		T(test_what_the_table_does_not_have),
 		T(test_a_message_is_one_line),
 	};
