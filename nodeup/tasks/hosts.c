@@ -10,19 +10,73 @@ static const char path[] = "/etc/hosts";
 static const char first_line[] = "# etcd members, written by nodeup: lines of yours go elsewhere\n";
 static const char last_line[] = "# end of etcd members\n";
 
+/* The part of a line of n bytes that names somebody. */
+static const char *name_in(const char *line, size_t n)
+{
+	const char *tab = memrchr(line, '\t', n);
+
+	return tab ? tab + 1 : line;
+}
+
+static bool starts_with(const char *whole, const char *part, size_t n)
+{
+	return n <= strlen(whole) && strncmp(whole, part, n) == 0;
+}
+
+static bool ends_with(const char *whole, const char *part, size_t n)
+{
+	return n <= strlen(whole) && strncmp(whole + strlen(whole) - n, part, n) == 0;
+}
+
+/* Whether a cut may have left this line of a block of ours: whole, without its beginning where a longer
+ * block was, or without its end where the file ends. */
+static bool is_torn(const struct strmap *names, const char *line, size_t n)
+{
+	bool has_end = line[n] == '\n';
+	const char *name = name_in(line, n);
+	size_t len = (size_t)(line + n - name);
+
+	if (n == 0)
+		return true;
+	if (has_end ? ends_with(last_line, line, n + 1) : starts_with(last_line, line, n))
+		return true;
+	for (size_t i = 0; i < names->n; i++) {
+		const char *ours = names->v[i].key;
+
+		if (name == line ? has_end && ends_with(ours, name, len)
+				 : starts_with(ours, name, len) && (!has_end || !ours[len]))
+			return true;
+	}
+	/* no more than a part of an address: nobody's line is one */
+	return !has_end && strspn(line, "0123456789abcdef.:") == n;
+}
+
+/* What comes after our block, whose end may be missing; what may be somebody's stays. */
+static const char *after_ours(const struct strmap *names, const char *begin)
+{
+	const char *rest = begin + strlen(first_line), *end = strstr(rest, last_line);
+
+	if (end)
+		rest = end + strlen(last_line);
+	while (*rest) {
+		size_t n = strcspn(rest, "\n");
+
+		if (!is_torn(names, rest, n))
+			break;
+		rest += n + (rest[n] == '\n');
+	}
+	return rest;
+}
+
 /* Everything that is not ours, then ours. */
 static int want(const struct task *t, const char *now, struct buf *out, struct err *e)
 {
 	const struct strmap *names = &t->hosts.names;
 	const char *begin = strstr(now, first_line);
-	const char *end = begin ? strstr(begin, last_line) : NULL;
 
-	/* our beginning without our end: the rest may be somebody's */
-	if (begin && !end)
-		end = begin + strlen(first_line) - strlen(last_line);
 	(void)buf_add(out, now, begin ? (size_t)(begin - now) : strlen(now));
 	if (begin)
-		(void)buf_adds(out, end + strlen(last_line));
+		(void)buf_adds(out, after_ours(names, begin));
 	if (out->len && out->data[out->len - 1] != '\n')
 		(void)buf_addc(out, '\n');
 	(void)buf_adds(out, first_line);
@@ -58,7 +112,8 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 
 /* Containers have the file itself mounted, and one that is renamed over it they would never see. So it
  * is written where it is, from the first byte that differs, in one call: lines before ours stay, and
- * what a power cut may leave is a block without its end, which the next run mends. */
+ * what a power cut may leave is a block without its end, or with the end of the one before it after it,
+ * which the next run mends. */
 static int write_in_place(struct task_ctx *ctx, const struct buf *now, const struct buf *then,
 			  struct err *e)
 {

@@ -219,6 +219,48 @@ static void test_hosts(void **state)
 	}
 }
 
+/* A cut while it was written: no old address stays above ours, none of somebody's lines is lost. */
+static void test_hosts_after_a_cut(void **state)
+{
+	static const char whole[] =
+		"a\n" OURS "10.0.0.1\tetcd-a.internal.x\n10.0.0.2\tetcd-b.internal.x\n" END;
+	static const char longer[] = "a\n" OURS "110.110.110.110\tetcd-a.internal.x\n"
+				     "110.110.110.111\tetcd-b.internal.x\n" END;
+	struct fixture *fx = *state;
+
+	make_hosts(fx);
+	for (size_t n = strlen("a\n" OURS); n < sizeof(longer) - 1; n++) {
+		autofree char *before = xasprintf("%.*s", (int)n, longer), *text = NULL;
+
+		scratch_write(&fx->root, "/etc/hosts", before);
+		must_apply(fx);
+		text = scratch_read(&fx->root, "/etc/hosts");
+		assert_string_equal(text, whole);
+	}
+	/* all was written, but what is too long was not cut off */
+	for (size_t n = sizeof(whole) - 1; n < sizeof(longer) - 1; n++) {
+		autofree char *before = xasprintf("%s%s", whole, longer + n), *text = NULL;
+
+		scratch_write(&fx->root, "/etc/hosts", before);
+		must_apply(fx);
+		text = scratch_read(&fx->root, "/etc/hosts");
+		assert_string_equal(text, whole);
+	}
+	for (size_t i = 0; i < 2; i++) {
+		autofree char *before = xasprintf("a\n" OURS "10.9.9.9\tetcd-a.internal.x\n%s"
+						  "10.7.7.7\tmine.internal.x\n10.9.9.9 x\n",
+						  i ? END : "");
+		autofree char *text = NULL;
+
+		scratch_write(&fx->root, "/etc/hosts", before);
+		must_apply(fx);
+		text = scratch_read(&fx->root, "/etc/hosts");
+		assert_string_equal(text, "a\n10.7.7.7\tmine.internal.x\n10.9.9.9 x\n" OURS
+					  "10.0.0.1\tetcd-a.internal.x\n"
+					  "10.0.0.2\tetcd-b.internal.x\n" END);
+	}
+}
+
 /* A container has the file itself mounted: it sees what is written, longer or shorter, and the mode
  * and all else of the file stay. */
 static void test_hosts_is_the_same_file(void **state)
@@ -262,6 +304,7 @@ int main(void)
 		T(test_an_image),
 		T(test_different),
 		T(test_hosts),
+		T(test_hosts_after_a_cut),
 		T(test_hosts_is_the_same_file),
 	};
 
