@@ -42,6 +42,8 @@ void claims_give_back(struct session *s, const struct session_req *req, struct e
 /* The volumes of the last apply of this instance, if the disks of all are here by their serial numbers:
  * fills choices, and hosts with where the members of etcd were. Asks nobody. */
 bool claims_recall(struct claims *c, struct strmap *hosts) must_check;
+/* Where the members were, whatever disks are here; empty where nobody kept it. */
+void claims_recall_hosts(struct claims *c, struct strmap *hosts);
 /* Keep what claims_recall tells. Losing it costs a start with EC2 down, no more. */
 void claims_remember(struct claims *c, const struct strmap *hosts);
 /* What ec2_claim asks and does, here. */
@@ -51,6 +53,19 @@ int claims_find_disk(struct claims *c, const char *id, const char *attached_as, 
 		     struct err *e) must_check;
 /* Say what is waited for, and wait until then. */
 void claims_wait(struct claims *c, int64_t until_ns, const char *why, const struct err *last);
+/* What is known of the members of etcd. */
+struct members_known {
+	struct strmap hosts; /* of one that has no volume now: its address of before */
+	struct strv missing; /* names of those that have no volume now */
+	int *balance; /* by choice: members of that cluster that have one, less those that have not */
+};
+
+/* A member of the cluster of choice number `cluster`: its address, that of before; NULL: not known. One
+ * that is being replaced keeps its line in /etc/hosts: a second run changes nothing. */
+void claims_note_peer(struct claims *c, struct members_known *known, size_t cluster,
+		      const char *name, const char *now, const char *before);
+/* Whether etcd need not wait for others any longer. */
+bool claims_may_begin(const struct claims *c, const struct members_known *known, int64_t waited_ns);
 /* Where the members of etcd are, into plan->etcd_hosts; waits until those are known that a new etcd
  * cannot begin without. */
 int claims_peers(struct claims *c, struct plan_req *plan, struct err *e) must_check;

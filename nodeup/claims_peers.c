@@ -56,6 +56,7 @@ static const char *holder_of(struct arena *a, const struct ec2_volumes *all, con
 /* Of each member of each of our clusters: name, and who has it. */
 struct peer {
 	const char *name, *instance;
+	size_t cluster; /* of the choices */
 	bool is_me;
 };
 
@@ -79,7 +80,7 @@ static struct peers list_peers(struct claims *c, struct arena *a, const struct e
 				   (struct peer){ plan_etcd_name(a, &c->s->boot.node, ch->wish->key,
 								 members->v[k]),
 						  holder_of(a, all, ch->wish->key, members->v[k]),
-						  str_eq(members->v[k], ch->member.me) });
+						  i, str_eq(members->v[k], ch->member.me) });
 	}
 	return peers;
 }
@@ -96,11 +97,46 @@ static int ask_addresses(struct claims *c, struct arena *a, const struct peers *
 	return ids.n ? ec2_describe_addresses(c->ec2, a, &ids, ret, e) : 0;
 }
 
-/* Fill hosts with what is known. Names of those that are not go to missing. */
-static int ask_once(struct claims *c, struct strmap *hosts, struct strv *missing, struct err *e)
+static const char *address_now(const struct claims *c, const struct peer *p,
+			       const struct strmap *addresses)
+{
+	if (p->is_me)
+		return c->own_address;
+	return p->instance ? strmap_get(addresses, p->instance) : NULL;
+}
+
+void claims_note_peer(struct claims *c, struct members_known *known, size_t cluster,
+		      const char *name, const char *now, const char *before)
+{
+	struct arena *keep = c->s->arena;
+
+	if (!known->balance)
+		known->balance = arena_alloc(keep, c->n * sizeof(*known->balance));
+	known->balance[cluster] += now ? 1 : -1;
+	if (!now)
+		strv_add(keep, &known->missing, arena_str(keep, name));
+	if (now || before)
+		strmap_set(keep, &known->hosts, arena_str(keep, name),
+			   arena_str(keep, now ? now : before));
+}
+
+static void note_peers(struct claims *c, const struct peers *peers, const struct strmap *addresses,
+		       struct members_known *ret)
+{
+	struct strmap before = { 0 };
+
+	claims_recall_hosts(c, &before);
+	for (size_t i = 0; i < peers->n; i++) {
+		const struct peer *p = &peers->v[i];
+
+		claims_note_peer(c, ret, p->cluster, p->name, address_now(c, p, addresses),
+				 strmap_get(&before, p->name));
+	}
+}
+
+static int ask_once(struct claims *c, struct members_known *ret, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct arena *keep = c->s->arena;
 	struct strmap addresses = { 0 };
 	struct ec2_volumes all = { 0 };
 	struct peers peers;
@@ -110,34 +146,23 @@ static int ask_once(struct claims *c, struct strmap *hosts, struct strv *missing
 		return r;
 	peers = list_peers(c, a, &all);
 	r = ask_addresses(c, a, &peers, &addresses, e);
-	for (size_t i = 0; i < peers.n && r >= 0; i++) {
-		const struct peer *p = &peers.v[i];
-		const char *address =
-			p->is_me ? c->own_address
-				 : (p->instance ? strmap_get(&addresses, p->instance) : NULL);
-
-		if (address)
-			strmap_set(keep, hosts, arena_str(keep, p->name), arena_str(keep, address));
-		else
-			strv_add(keep, missing, arena_str(keep, p->name));
-	}
+	if (r >= 0)
+		note_peers(c, &peers, &addresses, ret);
 	return r;
 }
 
-static bool any_is_fresh(const struct claims *c)
+/* etcd that has data knows its members by itself; a new one needs most of its own, and would like all. */
+bool claims_may_begin(const struct claims *c, const struct members_known *known, int64_t waited_ns)
 {
-	return c->fresh.n > 0;
-}
-
-/* etcd that has data knows its members by itself; a new one needs most of them, and would like all. */
-static bool may_begin(const struct claims *c, const struct strmap *hosts,
-		      const struct strv *missing, int64_t waited_ns)
-{
-	if (missing->n == 0)
+	if (known->missing.n == 0)
 		return true;
-	if (!any_is_fresh(c))
+	if (c->fresh.n == 0)
 		return waited_ns >= PATIENCE_OLD_NS;
-	return hosts->n > missing->n && waited_ns >= PATIENCE_NEW_NS;
+	for (size_t i = 0; i < c->n; i++)
+		if (c->choices[i].volume && strv_has(&c->fresh, c->choices[i].volume->id) &&
+		    known->balance[i] <= 0)
+			return false;
+	return waited_ns >= PATIENCE_NEW_NS;
 }
 
 static bool has_members(const struct claims *c)
@@ -150,10 +175,9 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 	const int64_t since = dur_now(), deadline = c->deadline_ns;
 
 	while (has_members(c)) {
-		struct strmap hosts = { 0 };
-		struct strv missing = { 0 };
+		struct members_known known = { 0 };
 		struct err why = { 0 };
-		int r = ask_once(c, &hosts, &missing, &why);
+		int r = ask_once(c, &known, &why);
 		int64_t now = dur_now();
 		const char *text;
 
@@ -161,18 +185,19 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 			*e = why;
 			return r;
 		}
-		if (r >= 0 && (!c->req->for_apply || may_begin(c, &hosts, &missing, now - since))) {
-			if (missing.n && c->req->for_apply)
-				log_warning("nobody has the volume of %s yet: /etc/hosts gets it "
-					    "at the next run",
-					    strv_join(c->s->arena, &missing, ", "));
-			plan->etcd_hosts = hosts;
+		if (r >= 0 && (!c->req->for_apply || claims_may_begin(c, &known, now - since))) {
+			if (known.missing.n && c->req->for_apply)
+				log_warning(
+					"nobody has the volume of %s now: /etc/hosts keeps what "
+					"it has, and gets the address at the next run",
+					strv_join(c->s->arena, &known.missing, ", "));
+			plan->etcd_hosts = known.hosts;
 			return 0;
 		}
 		if (!c->req->for_apply)
 			return 0;
 		text = arena_printf(c->s->arena, "members of etcd that have no volume yet: %s",
-				    strv_join(c->s->arena, &missing, ", "));
+				    strv_join(c->s->arena, &known.missing, ", "));
 		if (deadline && now >= deadline) {
 			if (r < 0)
 				*e = why;

@@ -85,22 +85,36 @@ static bool is_ours(struct claims *c, const struct tree *t)
 	       str_eq(text_of(t, "cluster"), b->node.cluster_name);
 }
 
+static void recall_hosts(struct claims *c, const struct tree *t, struct strmap *hosts)
+{
+	const struct tree *names = tree_get(t, "hosts");
+
+	for (size_t i = 0; names && names->kind == TREE_MAP && i < names->n; i++)
+		strmap_set(c->s->arena, hosts, names->items[i].key,
+			   text_of(names, names->items[i].key));
+}
+
+void claims_recall_hosts(struct claims *c, struct strmap *hosts)
+{
+	const struct tree *t = read_record(c);
+
+	if (t && is_ours(c, t))
+		recall_hosts(c, t, hosts);
+}
+
 bool claims_recall(struct claims *c, struct strmap *hosts)
 {
-	const struct tree *t = read_record(c), *volumes, *names;
+	const struct tree *t = read_record(c), *volumes;
 
 	if (!t || !is_ours(c, t))
 		return false;
 	volumes = tree_get(t, "volumes");
-	names = tree_get(t, "hosts");
 	for (size_t i = 0; i < c->n; i++) {
 		c->choices[i] = (struct volume_choice){ .wish = &c->wishes[i] };
 		if (!recall(c, find(c->s->arena, volumes, &c->wishes[i]), &c->choices[i]))
 			return false;
 	}
-	for (size_t i = 0; names && names->kind == TREE_MAP && i < names->n; i++)
-		strmap_set(c->s->arena, hosts, names->items[i].key,
-			   text_of(names, names->items[i].key));
+	recall_hosts(c, t, hosts);
 	return true;
 }
 

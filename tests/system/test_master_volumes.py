@@ -420,6 +420,14 @@ def test_addresses_of_the_members(node, cloud, loops):
             for name in ("etcd", "etcd-events")
             for member, address in (("a", "10.0.0.7"), ("b", "10.0.0.8"), ("c", "10.0.0.9"))) + "# end of etcd members\n")
     assert hosts.stat().st_ino == number
+    # a member that is being replaced keeps its line
+    record = node.root / "var/lib/nodeup/claims.json"
+    kept = hosts.read_text(), record.read_text()
+    for mine in (MAIN, EVENTS):
+        cloud.volumes[f"{mine}c"].update(instance="", attachment="")
+    result = node.run("apply", "--deadline=60s")
+    assert result.code == SYSTEM and "warning nobody has the volume of etcd-c.internal." in result.err, result
+    assert (hosts.read_text(), record.read_text()) == kept, result
 
 
 def test_ec2_is_silent_at_a_later_start(node, cloud, loops):

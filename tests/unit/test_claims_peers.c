@@ -1,0 +1,106 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/claims.h"
+
+struct fixture {
+	struct session s;
+	struct ec2_volume volumes[2];
+	struct volume_choice choices[2];
+	struct claims c;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fx = xcalloc(1, sizeof(*fx));
+
+	fx->s.arena = arena_new_empty();
+	fx->volumes[0].id = "vol-m";
+	fx->volumes[1].id = "vol-e";
+	for (size_t i = 0; i < 2; i++)
+		fx->choices[i].volume = &fx->volumes[i];
+	fx->c = (struct claims){ .s = &fx->s, .choices = fx->choices, .n = 2 };
+	*state = fx;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fx = *state;
+
+	arena_free(fx->s.arena);
+	free(fx);
+	return 0;
+}
+
+/* Members a, b, c of main and of events: for each, whether somebody has its volume. */
+static struct members_known known(struct fixture *fx, const char *have)
+{
+	static const char *const names[] = { "etcd-a",        "etcd-b",        "etcd-c",
+					     "etcd-events-a", "etcd-events-b", "etcd-events-c" };
+	struct members_known ret = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		claims_note_peer(&fx->c, &ret, i / 3, names[i], have[i] == '+' ? "10.0.0.1" : NULL,
+				 have[i] == '~' ? "10.9.9.9" : NULL);
+	return ret;
+}
+
+/* A new etcd needs most of its own members; those of the other cluster help it nothing. */
+static void test_most_of_each_cluster(void **state)
+{
+	static const struct {
+		const char *fresh[3], *have;
+		bool early, old, new;
+	} cases[] = {
+		{ { "vol-m", "vol-e" }, "++++++", true, true, true },
+		{ { "vol-m", "vol-e" }, "++-++-", false, false, true },
+		{ { "vol-m", "vol-e" }, "+--+++", false, false, false },
+		{ { "vol-m", "vol-e" }, "++++--", false, false, false },
+		{ { "vol-m", "vol-e" }, "+~~+++", false, false, false },
+		{ { "vol-m" }, "+--+++", false, false, false },
+		{ { "vol-m" }, "++++--", false, false, true },
+		{ { NULL }, "+--+--", false, true, true },
+	};
+	struct fixture *fx = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct members_known k = known(fx, cases[i].have);
+
+		fx->c.fresh.n = 0;
+		for (size_t n = 0; cases[i].fresh[n]; n++)
+			strv_add(fx->s.arena, &fx->c.fresh, cases[i].fresh[n]);
+		assert_int_equal(claims_may_begin(&fx->c, &k, 0), cases[i].early);
+		assert_int_equal(claims_may_begin(&fx->c, &k, 5 * DUR_SEC), cases[i].old);
+		assert_int_equal(claims_may_begin(&fx->c, &k, 30 * DUR_SEC), cases[i].new);
+	}
+}
+
+static void test_addresses_of_before(void **state)
+{
+	struct members_known k = known(*state, "+~-+++");
+
+	assert_int_equal(k.hosts.n, 5);
+	assert_string_equal(k.hosts.v[1].key, "etcd-b");
+	assert_string_equal(k.hosts.v[1].value, "10.9.9.9");
+	assert_null(strmap_get(&k.hosts, "etcd-c"));
+	assert_int_equal(k.missing.n, 2);
+	assert_string_equal(k.missing.v[0], "etcd-b");
+	assert_string_equal(k.missing.v[1], "etcd-c");
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_most_of_each_cluster),
+		T(test_addresses_of_before),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
