@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "nodeup/base/io.h"
 #include "nodeup/volumes/mounts.h"
 
@@ -17,10 +18,60 @@ static struct strv lines_of(const struct disk_host *h, struct arena *a, const ch
 	return strv_split(a, buf_str(&text), '\n');
 }
 
+/* The node at a path, links followed. */
+static bool look_at(const struct disk_host *h, const char *path, struct stat *ret)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	return *path == '/' && io_open(h->root_fd, path, O_PATH, &fd, &ignored) == 0 &&
+	       fstat(fd, ret) == 0;
+}
+
+/* Links are made and turned, and a node has several names: what counts is the device. */
+static bool is_same_node(const struct disk_host *h, const char *x, const char *y)
+{
+	struct stat a, b;
+
+	if (strcmp(x, y) == 0)
+		return true;
+	if (!look_at(h, x, &a) || !look_at(h, y, &b))
+		return false;
+	if (S_ISBLK(a.st_mode) && S_ISBLK(b.st_mode))
+		return a.st_rdev == b.st_rdev;
+	return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+/* The nodes of all disks of the btrfs that the kernel knows a disk to be of, itself included. */
+static struct strv nodes_of(const struct disk_host *h, struct arena *a, const struct disk *d)
+{
+	const struct strv all = disk_entries(h, a, "/sys/fs/btrfs");
+	struct strv nodes = { 0 };
+
+	strv_add(a, &nodes, d->node);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct strv names =
+			disk_entries(h, a, arena_printf(a, "/sys/fs/btrfs/%s/devices", all.v[i]));
+
+		for (size_t k = 0; strv_has(&names, d->name) && k < names.n; k++)
+			strv_add(a, &nodes, arena_printf(a, "/dev/%s", names.v[k]));
+	}
+	return nodes;
+}
+
+static bool is_from(const struct disk_host *h, const struct mount *m, const struct strv *nodes)
+{
+	for (size_t i = 0; i < nodes->n; i++)
+		if (is_same_node(h, m->source, nodes->v[i]))
+			return true;
+	return false;
+}
+
 /* Where it is mounted, all places. A multi-device file system has a number of its own: its source tells
  * one of its disks. */
 static struct strv mounts_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
+	const struct strv nodes = nodes_of(h, a, d);
 	struct strv points = { 0 };
 	struct mounts all = { 0 };
 	struct err ignored;
@@ -28,7 +79,7 @@ static struct strv mounts_of(const struct disk_host *h, struct arena *a, const s
 	/* without a table the kernel's own claim is left to be asked */
 	(void)!mounts_read(h->root_fd, a, "self", &all, &ignored);
 	for (size_t i = 0; i < all.n; i++)
-		if (strcmp(all.v[i].dev, d->dev) == 0 || strcmp(all.v[i].source, d->node) == 0)
+		if (strcmp(all.v[i].dev, d->dev) == 0 || is_from(h, &all.v[i], &nodes))
 			strv_add(a, &points, all.v[i].point);
 	return points;
 }
