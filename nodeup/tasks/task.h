@@ -66,8 +66,10 @@ struct task_ctx {
 	struct http *http;
 	struct bus *bus; /* NULL in image mode and where there is no manager */
 	struct state *state;
-	int64_t deadline_ns;           /* monotonic; 0: none */
-	const struct disk_host *disks; /* NULL: no disk is looked at (image mode) */
+	int64_t deadline_ns;                /* monotonic; 0: none */
+	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */
+	const struct node_volumes *volumes; /* all that are wanted of them; NULL: not known */
+	const char *machine;  /* whose file systems are ours: the instance id; NULL unknown */
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;

@@ -2,9 +2,12 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/volume_place.h"
+#include "nodeup/tasks/volume_store.h"
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/format.h"
 #include "nodeup/volumes/probe.h"
+#include "nodeup/volumes/raid.h"
 
 /* where the documents say nothing; attaching a volume can take minutes */
 #define PATIENCE_NS (300 * DUR_SEC)
@@ -41,10 +44,12 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 		 struct disks *ret, const char **ret_missing, struct err *e)
 {
 	struct disk_want disks = {
-		.nth = want->nth,
+		.nth = -1,
 		.volume_id = want->volume_id,
 		.attached_as = want->attached_as,
 	};
+	struct disks found;
+	int r;
 
 	switch (want->disks) {
 	case NODE_DISKS_PATHS:
@@ -62,7 +67,12 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 		disks.by = DISK_BY_VOLUME_ID;
 		break;
 	}
-	return disk_find(ctx->disks, a, &disks, ret, ret_missing, e);
+	r = disk_find(ctx->disks, a, &disks, &found, ret_missing, e);
+	if (r == 0 && disks.by == DISK_BY_STORE)
+		return volume_store_pick(want, ctx, a, &found, ret_missing, ret, e);
+	if (r == 0)
+		*ret = found;
+	return r;
 }
 
 const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx, struct arena *a)
@@ -155,8 +165,23 @@ struct look {
 	struct disks disks;
 	const char *missing; /* of the instance store, to come; or NULL */
 	bool absent;         /* no disk: the error says which */
+	bool too_early;      /* refused, and one is missing */
 	struct judged now;
 };
+
+/* Before anything is begun: mdadm would fail in the middle. */
+static int check_raid(struct task_ctx *ctx, const struct look *l, struct err *e)
+{
+	const bool md = l->now.verdict == VERDICT_ASSEMBLE ||
+			(l->now.verdict == VERDICT_FORMAT && l->now.raid);
+
+	if (!md || raid_in_kernel(ctx->disks))
+		return 0;
+	return err_config(e,
+			  "volume %s: this kernel has no md to make one of %zu disks for %s; "
+			  "btrfs spans disks without",
+			  l->req.name, l->disks.n, l->req.mkfs.fs);
+}
 
 static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, struct look *l,
 		struct err *e)
@@ -170,7 +195,22 @@ static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, str
 		return r;
 	r = volume_disks(v->want, ctx, a, &l->disks, &l->missing, e);
 	l->absent = r == -ENODEV;
-	return r < 0 ? r : judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
+	if (r == 0)
+		r = volume_place_disks(v->want, ctx, a, &l->disks, e);
+	if (r == 0)
+		r = judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
+	if (r == 0)
+		r = check_raid(ctx, l, e);
+	/* what is no whole without a disk that is to come, and what stands in that one's place */
+	l->too_early = r < 0 && l->missing && e->kind == ERR_REFUSED;
+	return r;
+}
+
+/* Which of the disks is the one of that number cannot be told while there are disks to come. */
+static bool is_guess(const struct task *t, const struct look *l)
+{
+	return l->missing && t->volume.want->nth >= 0 && l->now.verdict == VERDICT_FORMAT &&
+	       str_has_prefix(l->disks.v[0].name, "nvme");
 }
 
 static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -185,12 +225,16 @@ static int volume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	if (ctx->image_mode || !ctx->disks)
 		return TASK_EQUAL;
 	r = look(t, ctx, a, &l, &why);
-	if (r < 0 && l.absent)
-		return task_differs(diff, "%s", why.msg);
-	if (r < 0) {
+	if (r < 0 && l.too_early)
+		return task_differs(diff, "%s is not here yet", l.missing);
+	if (r < 0 && !l.absent) {
 		*e = why;
 		return r;
 	}
+	if (volume_place_path(t->volume.want, ctx, a, &l.disks, e) < 0)
+		return err_code(e);
+	if (r < 0)
+		return task_differs(diff, "%s", why.msg);
 	if (l.missing && l.now.verdict != VERDICT_OURS)
 		return task_differs(diff, "%s is not here yet", l.missing);
 	return say_difference(t, a, &l.disks, &l.now, diff);
@@ -252,6 +296,8 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 
 	if (r < 0 && l.absent)
 		return wait_or_give_up(t, run, &why, e);
+	if (r < 0 && l.too_early && !is_out_of_patience(t, run))
+		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing));
 	if (r < 0) {
 		*e = why;
 		return r;
@@ -259,6 +305,13 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	/* some mappings promise disks that this type of instance has not: those that are here will do */
 	if (l.missing && l.now.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
 		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing));
+	if (is_guess(t, &l)) {
+		run->final = true;
+		return err_fail(e, ERR_SYSTEM, ENODEV,
+				"which is disk %lld of the instance store cannot be told: %s has "
+				"no disk",
+				(long long)t->volume.want->nth, l.missing);
+	}
 	if (l.now.verdict == VERDICT_ADOPT)
 		return adopt(t, ctx, a, &l.req, &l.disks, l.now.uuid, run, e);
 	return format_disks(ctx->disks, a, &l.req, &l.disks, e);

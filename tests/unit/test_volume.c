@@ -17,21 +17,6 @@
 #define STORE "Amazon EC2 NVMe Instance Storage"
 #define EBS "Amazon Elastic Block Store"
 
-/* Want a volume that outlives the instance instead. */
-static void plug_ebs(struct world *w)
-{
-	disk_box_add(&w->box, &(struct box_disk){
-				      .name = "nvme1n1",
-				      .model = EBS,
-				      .serial = "vol0abc",
-				      .ec2_name = "sdf",
-				      .size = 64 * MIB,
-			      });
-	w->want.disks = NODE_DISKS_VOLUME_ID;
-	w->want.volume_id = "vol-0abc";
-	w->want.persist = true;
-}
-
 static void four_ways(void **state)
 {
 	struct world *w = *state;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/volumes/record.h"
 #include "tests/unit/volume_world.h"
 
 /* Stands in for mdadm, since no kernel of a test machine need have md: knows the two command lines
@@ -54,6 +55,7 @@ static int raid_new(void **state)
 	root = w->box.root.path;
 	plug(w, "nvme1n1");
 	plug(w, "nvme2n1");
+	scratch_write(&w->box.root, "/proc/mdstat", "Personalities : [raid0]\n");
 	path_before = xstrdup(getenv("PATH"));
 	scratch_write(&w->box.root, "/tools/mdadm", fake_mdadm);
 	assert_int_equal(chmod(arena_printf(w->box.arena, "%s/tools/mdadm", root), 0755), 0);
@@ -216,6 +218,20 @@ static void without_mdadm_it_says_so(void **state)
 	assert_untouched(w, "nvme1n1", before);
 }
 
+static void without_md_in_the_kernel_nothing_is_begun(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->box.root, "/proc/mdstat", "Personalities : [raid1]\n");
+	assert_left_alone(w, "nvme1n1", ERR_CONFIG,
+			  "volume /data: this kernel has no md to make one of 2 disks for ext4; "
+			  "btrfs spans disks without");
+	assert_int_not_equal(access(arena_printf(w->box.arena, "%s%s", w->box.root.path,
+						 record_path(w->box.arena, "/data")),
+				    F_OK),
+			     0);
+}
+
 static void mirrors_are_for_btrfs(void **state)
 {
 	struct world *w = *state;
@@ -240,6 +256,7 @@ int main(void)
 		T(data_on_our_array_is_data),
 		T(one_with_data_spares_the_other),
 		T(without_mdadm_it_says_so),
+		T(without_md_in_the_kernel_nothing_is_begun),
 		T(mirrors_are_for_btrfs),
 	};
 

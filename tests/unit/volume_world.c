@@ -11,13 +11,16 @@
 #include <unistd.h>
 
 #define STORE "Amazon EC2 NVMe Instance Storage"
+#define EBS "Amazon Elastic Block Store"
 
 int volume_world_new(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 
 	disk_box_new(&w->box);
-	w->ctx = (struct task_ctx){ .root_fd = w->box.root.fd, .disks = &w->box.host };
+	w->ctx = (struct task_ctx){ .root_fd = w->box.root.fd,
+				    .disks = &w->box.host,
+				    .machine = MACHINE };
 	w->want = (struct node_volume){
 		.name = "/data",
 		.path = "/data",
@@ -59,6 +62,20 @@ void plug_sized(struct world *w, const char *name, uint64_t size)
 void plug(struct world *w, const char *name)
 {
 	plug_sized(w, name, 32 * MIB);
+}
+
+void plug_ebs(struct world *w)
+{
+	disk_box_add(&w->box, &(struct box_disk){
+				      .name = "nvme1n1",
+				      .model = EBS,
+				      .serial = "vol0abc",
+				      .ec2_name = "sdf",
+				      .size = 64 * MIB,
+			      });
+	w->want.disks = NODE_DISKS_VOLUME_ID;
+	w->want.volume_id = "vol-0abc";
+	w->want.persist = true;
 }
 
 int check(struct world *w)

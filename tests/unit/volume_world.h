@@ -25,6 +25,8 @@ int volume_world_done(void **state);
 /* Plug in a disk of the instance store, of 32 MiB or another size. */
 void plug(struct world *w, const char *name);
 void plug_sized(struct world *w, const char *name, uint64_t size);
+/* Want a volume of EBS instead, which outlives the instance, and plug it in. */
+void plug_ebs(struct world *w);
 /* The task's check and apply; the second fails the test when it is not done. */
 int check(struct world *w);
 int apply(struct world *w);
