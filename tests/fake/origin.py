@@ -35,6 +35,7 @@ several may be combined:
     gate=N            no answer before /__open?path=N was asked for
     bucket=N          N answers a second, to others a 503: for all who ask with this N
     held=M            of the first M requests for it the bucket answers N, however long they take to come
+    early=N           N answers of status 103 before the one that counts
     busy=N            a 503 to who comes while N requests for it are answered
 
     GET /__count?path=P   how often P (without its query) was asked for
@@ -295,6 +296,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             body = bytes([body[0] ^ 1]) + body[1:]
         tag = f'"{faults.get("etag") or hashlib.sha1(body).hexdigest()}"'
         status, body, extra = self.part(body, faults, tag)
+        for _ in range(int(faults.get("early", 0))):
+            self.wfile.write(b"HTTP/1.1 103 Early Hints\r\nLink: <%s>\r\n\r\n" % (b"x" * 900))
         self.send_response(status)
         for name, value in extra:
             self.send_header(name, value)

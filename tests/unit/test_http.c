@@ -179,6 +179,9 @@ static void test_limits(void **state)
 	must_be_body(get_with(&opts, &announced, 101), 101);
 	must_be_body(get_with(&opts, &nothing, 0), 0);
 	must_fail(get(fx, URL("/x?big_headers")), EFBIG, "headers");
+	/* each answer's are few, but there is no end of answers: curl counts those of all */
+	must_be_body(get(fx, URL("/x?early=100")), BODY);
+	must_fail(get(fx, URL("/x?early=1000000")), EPROTO, "headers");
 }
 
 static void test_timeouts(void **state)
