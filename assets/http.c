@@ -32,9 +32,10 @@ enum {
 
 struct http {
 	struct arena *arena;
-	struct http_opts opts; /* strings are the arena's; timeouts filled in */
+	struct http_opts
+		opts; /* strings are the arena's; timeouts filled in; rewrites under the lock */
 	struct proxies proxies;
-	const char *ca; /* NULL: none found yet */
+	const char *ca; /* under the queue's lock, as what the arena gives; NULL: none found yet */
 	bool ca_is_dir;
 	CURLM *multi;
 	char *chunk; /* for file:// URLs */
@@ -162,14 +163,28 @@ static void set_headers(struct transfer *t)
 	SET(t->easy, CURLOPT_HTTPHEADER, (struct curl_slist *)t->header_list);
 }
 
-static void set_tls(struct http *h, struct transfer *t)
+/* Certificates may be installed, or another file be named, while this runs. */
+static const char *find_ca(struct http *h, bool *ret_is_dir)
+{
+	const char *ca;
+
+	(void)pthread_mutex_lock(&h->queue.lock);
+	if (!h->ca)
+		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
+	ca = h->ca;
+	*ret_is_dir = h->ca_is_dir;
+	(void)pthread_mutex_unlock(&h->queue.lock);
+	return ca;
+}
+
+static void set_tls(struct transfer *t, const char *ca, bool is_dir)
 {
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	/* never the places that were known where this was built */
-	SET(t->easy, CURLOPT_CAINFO, h->ca && !h->ca_is_dir ? h->ca : NULL);
-	SET(t->easy, CURLOPT_CAPATH, h->ca && h->ca_is_dir ? h->ca : NULL);
-	SET(t->easy, CURLOPT_PROXY_CAINFO, h->ca && !h->ca_is_dir ? h->ca : NULL);
-	SET(t->easy, CURLOPT_PROXY_CAPATH, h->ca && h->ca_is_dir ? h->ca : NULL);
+	SET(t->easy, CURLOPT_CAINFO, is_dir ? NULL : ca);
+	SET(t->easy, CURLOPT_CAPATH, is_dir ? ca : NULL);
+	SET(t->easy, CURLOPT_PROXY_CAINFO, is_dir ? NULL : ca);
+	SET(t->easy, CURLOPT_PROXY_CAPATH, is_dir ? ca : NULL);
 }
 
 static void set_route(struct http *h, struct transfer *t)
@@ -235,18 +250,18 @@ static int refuse_link_local(struct transfer *t, const char *address)
 static int start_curl(struct http *h, struct transfer *t)
 {
 	const char *address = is_for_proxy(h, t) ? lookup_find(&h->lookup, t->url, dur_now()) : "";
+	const char *ca;
+	bool ca_is_dir;
 
 	if (!address)
 		return look_up(h, t);
 	if (*address)
 		return refuse_link_local(t, address);
-	if (strncasecmp(t->url, "https:", 6) == 0 && !h->ca) {
-		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
-		if (!h->ca)
-			return transfer_fail(t, ENOENT,
-					     "no CA certificates on this machine: "
-					     "install ca-certificates or set SSL_CERT_FILE");
-	}
+	ca = find_ca(h, &ca_is_dir);
+	if (strncasecmp(t->url, "https:", 6) == 0 && !ca)
+		return transfer_fail(t, ENOENT,
+				     "no CA certificates on this machine: "
+				     "install ca-certificates or set SSL_CERT_FILE");
 	new_easy(t);
 	if (!t->detail)
 		t->detail = arena_alloc(t->arena, CURL_ERROR_SIZE);
@@ -266,7 +281,7 @@ static int start_curl(struct http *h, struct transfer *t)
 	SET(t->easy, CURLOPT_PREREQDATA, t);
 	set_method(t);
 	set_headers(t);
-	set_tls(h, t);
+	set_tls(t, ca, ca_is_dir);
 	set_route(h, t);
 	add_easy(h, t);
 	return 0;
@@ -648,7 +663,12 @@ void http_add_settings(struct http *h, const struct strv *rewrites, const char *
 
 uint64_t http_start(struct http *h, const struct http_req *req)
 {
-	return enqueue(h, transfer_new(req, &h->opts.rewrites));
+	struct strv rewrites;
+
+	(void)pthread_mutex_lock(&h->queue.lock);
+	rewrites = h->opts.rewrites;
+	(void)pthread_mutex_unlock(&h->queue.lock);
+	return enqueue(h, transfer_new(req, &rewrites));
 }
 
 uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int r), void *arg)

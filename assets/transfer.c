@@ -66,7 +66,7 @@ void transfer_made(struct transfer *t, const struct http_made *made)
 		strv_add(t->arena, &t->req.headers, own.v[i]);
 	for (size_t i = 0; i < made->headers.n; i++)
 		strv_add(t->arena, &t->req.headers, made->headers.v[i]);
-	t->url = rewrite(t->arena, made->url, t->rewrites);
+	t->url = rewrite(t->arena, made->url, &t->rewrites);
 	leave_signature(t, made->url);
 	t->req.no_redirect = true;
 	transfer_reset(t);
@@ -89,7 +89,7 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 		strv_add(a, &t->req.headers, arena_str(a, req->headers.v[i]));
 	leave_signature(t, req->url);
 	t->own_headers = t->req.headers;
-	t->rewrites = rewrites;
+	t->rewrites = *rewrites;
 	if (req->body)
 		t->req.body = arena_strn(a, req->body, req->body_len);
 	transfer_reset(t);

@@ -40,9 +40,9 @@ struct transfer {
 
 	const struct http_scheme *scheme; /* of req.url, when it is not ours; else NULL */
 	void *scheme_state;
-	const struct strv *rewrites; /* the engine's */
-	struct strv own_headers;     /* of the request, without what the scheme adds */
-	bool aside;                  /* aside.c has it, and what follows */
+	struct strv rewrites;    /* the engine's, as they were: only more are added */
+	struct strv own_headers; /* of the request, without what the scheme adds */
+	bool aside;              /* aside.c has it, and what follows */
 	bool aside_done;
 	int aside_r;
 	struct transfer *aside_next;
