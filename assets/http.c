@@ -20,6 +20,7 @@ enum {
 	HEADER_TIMEOUT_S = 30,
 	STALL_TIMEOUT_S = 30,
 	BUFFER_SIZE = 256 * 1024,
+	SOCKETS_MAX = 16, /* that are kept, with those in use */
 	IDLE_MS = 60 * 1000,
 	LOOKUP_MS = 3 * 1000,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
@@ -594,7 +595,8 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	h->chunk = xrealloc(NULL, BUFFER_SIZE);
 	http_queue_init(&h->queue);
 	h->multi = curl_multi_init();
-	if (!h->multi)
+	if (!h->multi ||
+	    curl_multi_setopt(h->multi, CURLMOPT_MAXCONNECTS, (long)SOCKETS_MAX) != CURLM_OK)
 		abort();
 	/* signals are main's; SIGPIPE of a TLS socket must not be anybody's */
 	(void)sigfillset(&all);
