@@ -280,6 +280,8 @@ static int start_curl(struct http *h, struct transfer *t)
 	SET(t->easy, CURLOPT_OPENSOCKETDATA, t);
 	SET(t->easy, CURLOPT_PREREQFUNCTION, on_connected);
 	SET(t->easy, CURLOPT_PREREQDATA, t);
+	/* a signature covers the path, and the name of an object may have "..": it stays as it is */
+	SET(t->easy, CURLOPT_PATH_AS_IS, (long)(t->scheme != NULL));
 	set_method(t);
 	set_headers(t);
 	set_tls(t, ca, ca_is_dir);

@@ -132,6 +132,18 @@ static void test_signed(void **state)
 	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, "/latest/meta-data/" ROLE), 1);
 }
 
+/* An object's name is no path: what looks like the way up is asked for, and signed, as it is. */
+static void test_name_with_dots(void **state)
+{
+	struct fixture *fx = *state;
+
+	expect_failure(fx, "s3://bucket/d/../k", ENOENT, "NoSuchKey");
+	expect(fx, "s3://bucket/./k", NULL, "0123456789");
+	assert_int_equal(asked(fx, "/bucket/d/../k"), 1);
+	assert_int_equal(asked(fx, "/bucket/./k"), 1);
+	assert_int_equal(asked(fx, "/bucket/k"), 0);
+}
+
 /* The check that a signature means something: what is wrong is refused. */
 static void test_wrong_secret(void **state)
 {
@@ -380,6 +392,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_signed),
+		T(test_name_with_dots),
 		T(test_wrong_secret),
 		T(test_wrong_token),
 		T(test_clock),
