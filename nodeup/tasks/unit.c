@@ -42,15 +42,20 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	digest_final(c, ret);
 }
 
-static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u)
+/* Whether it changed since the process began. Where the record says that it was started with this very
+ * content only another writing counts: a mode or a label that was set anew is no reason to restart. */
+static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u,
+				  bool recorded)
 {
 	int64_t boot_ns = dur_wall() - dur_now();
+	struct io_stamp stamp;
 	struct err ignored;
 	struct stat st;
 
 	if (u->start_us == 0 || io_stat(ctx->root_fd, path, &st, &ignored) < 0)
 		return false;
-	return io_stamp_of(&st).ctime_ns > boot_ns + (int64_t)u->start_us * 1000;
+	stamp = io_stamp_of(&st);
+	return (recorded ? stamp.mtime_ns : stamp.ctime_ns) > boot_ns + (int64_t)u->start_us * 1000;
 }
 
 /* When what runs now began; what has no process began when it became active. */
@@ -82,7 +87,7 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 	if (record.state == STARTED_DONE && start_of(u) == record.us)
 		return TASK_EQUAL;
 	for (size_t i = 0; i < paths->n; i++)
-		if (is_newer_than_process(ctx, paths->v[i], u))
+		if (is_newer_than_process(ctx, paths->v[i], u, record.state != STARTED_UNKNOWN))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths->v[i]);
 	return TASK_EQUAL;

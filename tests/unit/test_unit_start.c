@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sys/stat.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -239,6 +240,21 @@ static void the_record_is_of_the_process_we_started(void **state)
 	u->is.start_us += 5;
 	expect(w, "");
 	u->is.start_us = 1;
+	expect(w, "/etc/sysconfig/x is newer than the running process");
+}
+
+/* It crashed and came back, and somebody set the mode of a file or its label anew. */
+static void a_change_that_is_none_of_content_restarts_nothing(void **state)
+{
+	const struct timespec old[] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	/* which is what makes it old, with a ctime of now */
+	assert_int_equal(utimensat(w->root.fd, file_path + 1, old, 0), 0);
+	u->is.start_us = 1;
+	expect(w, "");
+	scratch_write(&w->root, record_path, "");
 	expect(w, "/etc/sysconfig/x is newer than the running process");
 }
 
@@ -562,6 +578,7 @@ int main(void)
 		WORLD_TEST(enabling_restarts_nothing),
 		WORLD_TEST(a_start_that_was_cut_short_is_made_again),
 		WORLD_TEST(the_record_is_of_the_process_we_started),
+		WORLD_TEST(a_change_that_is_none_of_content_restarts_nothing),
 		WORLD_TEST(without_a_record_age_decides),
 		WORLD_TEST(a_masked_unit_is_its_admins),
 		WORLD_TEST(a_failed_job_tells_what_the_unit_said),
