@@ -171,6 +171,27 @@ def test_wrong_type_in_the_cluster_spec(world, old, new):
     refuse(world, CONFIG, place("cluster.spec", line, column), old.splitlines()[-1].split(":")[0].strip())
 
 
+@pytest.mark.parametrize("section, text, key", [
+    ("kubelet", "hairpinMode: sometimes", "hairpinMode"), ("masterKubelet", "networkPluginName: weave", "networkPluginName"),
+    ("docker", "logLevel: loud", "logLevel"), ("kubeAPIServer", "storageBackend: paper", "storageBackend"),
+    ("kubeAPIServer", "apiServerCount: 0", "apiServerCount"),
+])
+def test_what_kops_writes_through_and_no_component_takes(master, section, text, key):
+    def change(spec):
+        spec = re.sub(r"  networking:\n(    .*\n)+", "", spec)
+        spec = re.sub(rf"    {key}:.*\n", "", spec)
+        assert spec.count(f"\n  {section}:\n") == 1
+        return spec.replace(f"\n  {section}:\n", f"\n  {section}:\n    {text}\n")
+
+    master.edit_store("cluster.spec", change)
+    refuse(master, CONFIG, place("cluster.spec"), key)
+
+
+def test_encryption_without_its_secret(master):
+    master.edit_store("cluster.spec", lambda t: t.rstrip("\n") + "\n  encryptionConfig: true\n")
+    refuse(master, CONFIG, "encryptionconfig")
+
+
 @pytest.mark.parametrize("text, key", [
     ("egressProxy: u:hunter2@proxy", "egressProxy"), ("egressProxy: {httpProxy: {host: h, port: hunter2}}", "port"),
     ("egressProxy: {httpProxy: [hunter2]}", "httpProxy"), ("egressProxy: {httpProxy: {host: 'u:hunter2@a b'}}", "host"),

@@ -580,6 +580,27 @@ static void a_hardened_cluster_has_more_keys_and_flags(void **state)
 			       " --tls-key=/srv/kubernetes/etcd-key.pem "));
 }
 
+static void an_audit_log_without_a_directory_gets_no_mount(void **state)
+{
+	static const char *const paths[] = { "-", "audit.log", "/audit.log" };
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct world w = seed_world(a, true);
+		struct plan_req req = seed_request(&w);
+		const struct tree *pod;
+		struct plan p;
+
+		w.node.kube_apiserver.audit_log_path = paths[i];
+		p = seed_plan(a, &req);
+		pod = manifest(a, &p, "kube-apiserver");
+		assert_null(strstr(mounts(a, pod), "auditlogpathdir"));
+		assert_non_null(strstr(text_at(a, pod, "spec.containers.0.command.2"),
+				       arena_printf(a, " --audit-log-path=%s ", paths[i])));
+	}
+}
+
 static void images_of_the_documents_are_loaded_on_every_role(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -622,6 +643,7 @@ int main(void)
 		cmocka_unit_test(coreos_has_other_places),
 		cmocka_unit_test(gossip_needs_protokube_everywhere),
 		cmocka_unit_test(a_hardened_cluster_has_more_keys_and_flags),
+		cmocka_unit_test(an_audit_log_without_a_directory_gets_no_mount),
 		cmocka_unit_test(images_of_the_documents_are_loaded_on_every_role),
 	};
 
