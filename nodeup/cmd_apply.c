@@ -228,9 +228,6 @@ static int converge(struct apply *ap, struct err *e)
 	struct err late;
 	int r;
 
-	/* who has used them keeps them */
-	if (!ap->volumes_left)
-		ap->own.ids.n = 0;
 	r = session_open(s, &req, e);
 	ap->volumes_left = s->volumes_left;
 	if (r < 0)
@@ -245,6 +242,9 @@ static int converge(struct apply *ap, struct err *e)
 		r = session_preflight(s, e);
 	if (r < 0)
 		return give_back(s, &req, e);
+	/* from here on they are used, and stay */
+	if (!s->volumes_left)
+		ap->own.ids.n = 0;
 	sweep(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
