@@ -76,15 +76,37 @@ static bool on_is_used(void *arg, const char *device)
 	       io_stat(c->s->root_fd, other, &st, &ignored) >= 0;
 }
 
+/* A disk that says nothing of itself may be any volume's. */
+static const char *user_of_nameless(struct claims *c)
+{
+	struct arena *a = c->s->arena;
+	struct disks all;
+	struct err e;
+
+	if (disk_list(&c->disks, a, &all, &e) < 0)
+		return arena_printf(a, "the disks cannot be looked at: %s", e.msg);
+	for (size_t i = 0; i < all.n; i++) {
+		const struct disk *d = &all.v[i];
+		const char *who;
+
+		if (d->volume_id || d->kind == DISK_INSTANCE_STORE)
+			continue;
+		who = claim_of(&c->disks, a, d);
+		if (who)
+			return arena_printf(a, "its disk may be %s: %s", d->name, who);
+	}
+	return NULL;
+}
+
 /* It may be mounted by a unit of before as soon as it is there. */
-static const char *on_user(void *arg, const char *volume)
+static const char *on_user(void *arg, const char *volume, const char *device)
 {
 	struct claims *c = arg;
 	struct err ignored;
 	struct disks disks;
 
-	if (claims_find_disk(c, volume, NULL, &disks, &ignored) < 0)
-		return NULL;
+	if (claims_find_disk(c, volume, device, &disks, &ignored) < 0)
+		return user_of_nameless(c);
 	return claim_of(&c->disks, c->s->arena, &disks.v[0]);
 }
 

@@ -218,9 +218,15 @@ static void somebody_has(struct claim *c, const char *id)
 	if (++c->busy <= BELIEVED)
 		return;
 	c->busy = 0;
+	/* if it was ours all the time, it is given back with the other */
 	forget(&c->view.doubt, id);
-	forget(&c->req->own->ids, id);
 	note(c->arena, &c->view.lost, id);
+}
+
+static void remember_device(struct claim_own *own, const char *id, const char *device)
+{
+	strmap_set(own->arena, &own->devices, arena_str(own->arena, id),
+		   arena_str(own->arena, device));
 }
 
 static int attach(struct claim *c, const struct volume_choice *choice, struct err *e)
@@ -237,8 +243,12 @@ static int attach(struct claim *c, const struct volume_choice *choice, struct er
 			       id);
 		return settle_error(c, &why, e);
 	}
+	/* what was asked for before may have been done under that name */
+	if (!strv_has(&c->req->own->ids, id))
+		remember_device(c->req->own, id, device);
 	r = c->host->attach(c->host->arg, id, device, &why);
 	if (r >= 0) {
+		remember_device(c->req->own, id, device);
 		note(c->arena, &c->view.begun, id);
 		note(c->req->own->arena, &c->req->own->ids, id);
 		forget(&c->view.doubt, id);
@@ -325,7 +335,8 @@ void claim_give_back(struct claim_own *own, const struct claim_host *host, struc
 		return;
 	}
 	for (size_t i = 0; i < own->ids.n; i++) {
-		const char *id = own->ids.v[i], *user = host->user(host->arg, id);
+		const char *id = own->ids.v[i], *device = strmap_get(&own->devices, id),
+			   *user = host->user(host->arg, id, device);
 		struct err why = { 0 };
 
 		if (user)

@@ -21,8 +21,9 @@ struct claim_host {
 	int (*detach)(void *arg, const char *volume, struct err *e);
 	/* Whether something of that name is in /dev. */
 	bool (*is_used)(void *arg, const char *device);
-	/* Who uses its disk, for people: it stays attached; NULL: nobody. */
-	const char *(*user)(void *arg, const char *volume);
+	/* Who uses its disk, or may, for people: it stays attached; NULL: nobody. device: the name that it
+	 * was to be attached by. */
+	const char *(*user)(void *arg, const char *volume, const char *device);
 	/* 0: the disk of this volume can be used; -EAGAIN: it is not there yet. */
 	int (*fit)(void *arg, const struct volume_choice *c, struct err *e);
 	/* Until then or a while less: why, and the last error or NULL. */
@@ -30,10 +31,11 @@ struct claim_host {
 	int64_t (*now)(void *arg);
 };
 
-/* Attached by us and not used yet. */
+/* Attached by us and not used yet, and what may be: a volume whose answer was lost stays in it. */
 struct claim_own {
 	struct arena *arena;
 	struct strv ids;
+	struct strmap devices; /* by id: the name asked for last */
 };
 
 struct claim_req {

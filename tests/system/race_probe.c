@@ -66,10 +66,11 @@ static bool on_is_used(void *arg, const char *device)
 	return false;
 }
 
-static const char *on_user(void *arg, const char *volume)
+static const char *on_user(void *arg, const char *volume, const char *device)
 {
 	(void)arg;
 	(void)volume;
+	(void)device;
 	return NULL;
 }
 

@@ -388,6 +388,24 @@ def test_disks_without_serial_numbers(node, cloud, loops):
     given_back(result, MAIN, EVENTS)
 
 
+def test_a_disk_without_a_serial_number_that_is_in_use(node, cloud, loops, tmp_path):
+    """A unit of before mounts it as soon as it is there: it is not taken away below that."""
+    device = {MAIN: loops(b"somebody's", 4096), EVENTS: loops()}
+    subprocess.run(["mkfs.ext4", "-q", device[EVENTS]], check=True)
+    place = tmp_path / "place"
+    place.mkdir()
+    subprocess.run(["mount", device[EVENTS], place], check=True)
+    try:
+        with cloud.hand(lambda volume_id, name: node.add_xen_disk(os.path.basename(name), device[volume_id])):
+            result = node.run("apply", "--deadline=60s")
+    finally:
+        subprocess.run(["umount", place], check=True)
+    assert result.code == REFUSED, result
+    given_back(result, MAIN)
+    assert f"  attached  {EVENTS} stays: in use by the kernel: mounted elsewhere, or part of something" in result.err, result
+    assert cloud.attached() == {EVENTS}
+
+
 def add_formatted(node, loops):
     """The disks of a master that ran before."""
     for name in (MAIN, EVENTS):
