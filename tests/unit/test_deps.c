@@ -198,7 +198,7 @@ static void reload_follows_unit_files_alone(void **state)
 
 	(void)state;
 	/* and the manager's own settings */
-	assert_int_equal(reload->n_needs, 10);
+	assert_int_equal(reload->n_needs, 11);
 	for (size_t i = 0; i < reload->n_needs; i++)
 		assert_true(str_has_prefix(reload->needs[i]->name, "/etc/systemd/system/") ||
 			    str_has_prefix(reload->needs[i]->name, "/etc/systemd/system.conf.d/"));
