@@ -152,6 +152,8 @@ static void stand_aside(struct item *it)
 		return;
 	arena_push(a, it->v.binds.v, it->v.binds.n,
 		   (struct node_bind){ str_basename(it->v.path), it->v.path, units, it->v.pos });
+	for (size_t i = 0; i < it->v.binds.n; i++)
+		it->v.binds.v[i].aside = true;
 	it->v.path = arena_strn(a, it->v.path, strlen(it->v.path));
 	for (char *p = (char *)it->v.path + 1; *p; p++)
 		if (*p == '/')

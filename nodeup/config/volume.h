@@ -17,6 +17,7 @@ struct node_bind {
 	const char *target; /* "/var/lib/docker" */
 	struct strv units; /* use target: stopped while its content is moved, started again after */
 	struct tree_pos pos;
+	bool aside; /* the documents mount the volume itself at one of its targets */
 };
 
 struct node_binds {

@@ -175,6 +175,7 @@ static int add_bind(struct plan *p, const struct node_volume *v, const struct no
 			.mount_point = v->path,
 			.machine = p->req->facts->instance_id,
 			.units = b->units,
+			.aside = b->aside,
 		};
 		t->always = kinds[i] == TASK_RESUME;
 	}

@@ -148,6 +148,40 @@ static int check_left(const struct task_ctx *ctx, struct arena *a, const struct 
 	return -EEXIST;
 }
 
+/* A volume of somebody's who mounted it there: a folder of it would show none of what it holds. */
+static int check_volume(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+			struct err *e)
+{
+	autodir DIR *dir = NULL;
+	autoclose int fd = -1;
+	const char *found = NULL;
+	struct dirent *entry;
+	int r = open_dir(ctx, m->mount_point, &fd, e);
+
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	if (!dir)
+		return err_sys(e, "read '%s'", m->mount_point);
+	(void)TAKE_FD(fd);
+	while (!found && (entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+		    strcmp(entry->d_name, "lost+found") != 0 &&
+		    strcmp(entry->d_name, mark_dir) != 0)
+			found = arena_str(a, entry->d_name);
+	/* the first thing that we make there, whichever of several moves it is */
+	if (!found || is_there(ctx, arena_printf(a, "%s/%s", m->mount_point, mark_dir)))
+		return MOVE_TO_DO;
+	(void)err_fail(e, ERR_REFUSED, EEXIST,
+		       "the volume for %s has content that would not be seen there: nothing was "
+		       "moved",
+		       m->source);
+	err_note(e, "has", "'%s' and maybe more, seen at %s", found, m->mount_point);
+	err_note(e, "do", "move it to %s, and make an empty directory %s/%s", m->target,
+		 m->mount_point, mark_dir);
+	return -EEXIST;
+}
+
 int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_move *m, struct err *e)
 {
 	const struct mount *there;
@@ -161,8 +195,10 @@ int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_mov
 	there = mounts_at(&all, m->source);
 	if (there)
 		return check_mounted(a, &all, m, there, e);
-	if (!mounts_at(&all, m->mount_point) || !is_there(ctx, move_mark(a, m)))
+	if (!mounts_at(&all, m->mount_point))
 		return MOVE_TO_DO;
+	if (!is_there(ctx, move_mark(a, m)))
+		return m->aside ? check_volume(ctx, a, m, e) : MOVE_TO_DO;
 	return check_left(ctx, a, m, e);
 }
 

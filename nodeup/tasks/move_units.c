@@ -60,11 +60,13 @@ static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	struct strv units;
 	int r;
 
-	if (ctx->image_mode || !move_has_content(ctx, t->move.source))
+	if (ctx->image_mode)
 		return TASK_EQUAL;
 	r = move_look(ctx, a, &t->move, e);
-	if (r != MOVE_TO_DO)
-		return r < 0 ? r : TASK_EQUAL;
+	if (r < 0)
+		return r;
+	if (r == MOVE_DONE || !move_has_content(ctx, t->move.source))
+		return TASK_EQUAL;
 	units = running(ctx, a, &t->move);
 	if (units.n == 0)
 		return TASK_EQUAL;

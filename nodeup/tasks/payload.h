@@ -136,4 +136,5 @@ struct task_move {
 	const char *mount_point; /* "/mnt/disks": nothing is moved unless it is mounted */
 	const char *machine;     /* instance id, of whose directory this is; NULL: not known */
 	struct strv units;       /* use source */
+	bool aside; /* the volume itself was meant to be seen there: what it holds must be */
 };

@@ -328,6 +328,17 @@ static void another_disk_at_the_source_is_not_ours(void **state)
 	assert_true(check(w, &task_move_ops) < 0);
 }
 
+static void what_an_older_volume_holds_is_not_hidden(void **state)
+{
+	struct world *w = *state;
+
+	w->task.move.aside = true;
+	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	scratch_write(&w->root, "/mnt/disks/image", "theirs");
+	assert_true(check(w, &task_stop_ops) < 0 && check(w, &task_move_ops) < 0);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+}
+
 static void a_file_or_a_link_is_no_empty_directory(void **state)
 {
 	struct world *w = *state;
@@ -670,6 +681,7 @@ int main(void)
 		T(what_was_written_meanwhile_is_not_hidden),
 		T(a_mark_of_another_machine_is_none),
 		T(another_disk_at_the_source_is_not_ours),
+		T(what_an_older_volume_holds_is_not_hidden),
 		T(a_file_or_a_link_is_no_empty_directory),
 		T(content_is_not_copied_under_a_writer),
 		T(a_write_during_the_copy_is_seen),
