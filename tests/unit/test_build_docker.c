@@ -217,6 +217,40 @@ static void what_kops_misspells_can_be_had(void **state)
 	}
 }
 
+static void docker_of_today_has_overlay2_only(void **state)
+{
+	static const struct {
+		const char *version, *asked, *given;
+	} cases[] = {
+		{ "23.0.6", "overlay", "overlay" },  { NULL, "overlay", "overlay" },
+		{ "24.0.7", "overlay", "overlay2" }, { "28.1.0", "aufs", "overlay2" },
+		{ "24.0.7", "btrfs", "btrfs" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct host *h = host(a, "debian", "12", "docker.service");
+		const bool kept = strcmp(cases[i].asked, cases[i].given) == 0;
+		struct plan p;
+
+		h->req.runtime.version = cases[i].version;
+		h->w.node.docker.storage = cases[i].asked;
+		p = seed_plan(a, &h->req);
+		assert_true(has_text(&p, "/etc/sysconfig/docker",
+				     arena_printf(a, "--storage-driver=%s ", cases[i].given)) ||
+			    has_text(&p, "/etc/sysconfig/docker",
+				     arena_printf(a, "--storage-driver=%s\n", cases[i].given)));
+		assert_int_equal(strv_has(&p.warnings,
+					  arena_printf(a,
+						       "docker %s has no %s: its storage driver is "
+						       "overlay2",
+						       cases[i].version ? cases[i].version : "",
+						       cases[i].asked)),
+				 !kept);
+	}
+}
+
 static void the_dropin_carries_the_options_to_any_unit(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -455,7 +489,6 @@ static void a_host_that_cannot_run_it_is_asked_first(void **state)
 	assert_string_equal(e.msg, "Kubernetes 1.8.7 cannot run here: this host has cgroup v2");
 	h->req.settings = &all_the_same;
 	(void)seed_plan(a, &h->req);
-	h->req.settings = NULL;
 	h->req.image_mode = true;
 	(void)seed_plan(a, &h->req);
 }
@@ -528,6 +561,7 @@ int main(void)
 		cmocka_unit_test(a_second_run_plans_what_the_first_did),
 		cmocka_unit_test(a_docker_that_is_there_is_used),
 		cmocka_unit_test(what_kops_misspells_can_be_had),
+		cmocka_unit_test(docker_of_today_has_overlay2_only),
 		cmocka_unit_test(the_dropin_carries_the_options_to_any_unit),
 		cmocka_unit_test(what_cannot_be_installed_is_told),
 		cmocka_unit_test(releases_are_told_apart),
