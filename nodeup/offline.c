@@ -8,13 +8,14 @@
  * somebody put there by hand counts. */
 static int look(struct session *s, const struct task *t, struct err *e)
 {
-	const struct digest *d = &t->asset.asset->digest;
 	autoclose int fd = -1;
+	const struct digest *d;
 	uint64_t bytes;
 	int r;
 
 	if (t->kind != TASK_ASSET)
 		return 0;
+	d = &t->asset.asset->digest;
 	if (cache_must_hash(s->ctx.cache, d, &bytes))
 		log_info("asset %s: %llu bytes in the cache are hashed, nothing is noted of them",
 			 t->name, (unsigned long long)bytes);
@@ -44,7 +45,6 @@ int offline_check(struct session *s, struct err *e)
 
 	for (size_t i = 0; i < s->plan.n; i++) {
 		const struct task *t = s->plan.tasks[i];
-
 		struct err why = { .kind = ERR_NONE };
 		int r = look(s, t, &why);
 
