@@ -71,8 +71,9 @@ def test_seed_script_changed_only_in_hashes(lab):
             None, old, new, autojunk=False).get_opcodes() if tag != "equal"]
         assert edits and len(old) == len(new)
         assert all(set(a + b) <= set("0123456789abcdef") for a, b in edits)
-        for digest in (lab.assets[n] for n in labassets.URLS if n != "nodeup"):
-            assert digest in new
+        named = [n for n, url in labassets.URLS.items() if url in old and n != "nodeup"]
+        assert set(named) == {"kubelet", "kubectl", "cni", "utils", "protokube"}
+        assert all(lab.assets[n] in new for n in named)
 
 
 def test_converges_and_stays(node):
