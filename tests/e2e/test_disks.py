@@ -134,7 +134,7 @@ def test_units_are_clean(node):
     mounts = [name for name in names if name.endswith(".mount")]
     assert len(mounts) == len(VOLUMES)
     # it asks for its folder, and ours is none of the node's
-    done = node.exec("sh", "-c", 'cd / && exec systemd-analyze verify --man=no "$@"', "sh",
+    done = node.exec("env", "-C", "/", "systemd-analyze", "verify", "--man=no",
                      *["/etc/systemd/system/" + m for m in mounts],
                      "/etc/systemd/system/kubelet.service", "docker.service", "local-fs.target")
     assert done.returncode == 0 and not done.stderr.strip(), done
