@@ -258,14 +258,10 @@ static void wait_for_trees(struct workers *workers, size_t n)
 }
 
 /* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
-static int trust_nothing(struct session *s, struct err *e)
+static void trust_nothing(struct session *s)
 {
-	struct workers *workers;
 	size_t n = 0;
-	int r = workers_new(&workers, e);
 
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < s->plan.n; i++) {
 		struct task *t = s->plan.tasks[i];
 		struct tree_check *check;
@@ -278,12 +274,10 @@ static int trust_nothing(struct session *s, struct err *e)
 		*check = (struct tree_check){ .job.run = check_tree,
 					      .cache = s->ctx.cache,
 					      .asset = t->unpack.asset };
-		workers_push(workers, &check->job);
+		workers_push(s->workers, &check->job);
 		n++;
 	}
-	wait_for_trees(workers, n);
-	workers_free(workers);
-	return 0;
+	wait_for_trees(s->workers, n);
 }
 
 static void adopt_kops(const struct session *s)
@@ -329,11 +323,13 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (r < 0)
 		return r;
 	adopt_kops(s);
-	r = s->ctx.verify ? trust_nothing(s, e) : 0;
+	if (req->for_apply || s->ctx.verify)
+		r = workers_new(&s->workers, e);
+	if (r >= 0 && s->ctx.verify)
+		trust_nothing(s);
 	if (r < 0 || !req->for_apply)
 		return r;
-	r = workers_new(&s->workers, e);
-	if (r >= 0 && !cli->offline)
+	if (!cli->offline)
 		r = open_s3(s, e);
 	if (r < 0)
 		return r;
