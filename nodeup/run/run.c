@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
 #define BACKOFF_MIN_NS (200 * DUR_MS)
@@ -43,7 +44,7 @@ struct sched {
 	const struct run_req *req;
 	struct run_report *rep;
 	struct item *items;
-	bool *changed;
+	bool *changed, *kept;
 	size_t unsettled, working;
 	bool ended;       /* workers read it: begin nothing any more */
 	struct err first; /* of rep->first_failed */
@@ -82,6 +83,9 @@ static void step(struct item *it)
 	if (!it->differs) {
 		it->r = ops->check(t, ctx, &it->o->diff, &it->err);
 		if (it->r != TASK_DIFFERS)
+			return;
+		it->r = it->o->diff.kept ? 0 : started_doubt(t, ctx, &it->err);
+		if (it->r < 0)
 			return;
 		it->differs = true;
 	}
@@ -138,6 +142,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 	s->unsettled--;
 	if (state == RUN_CHANGED)
 		s->changed[t->index] = true;
+	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
 	if (state == RUN_FAILED && !t->optional && s->rep->first_failed == s->rep->n) {
 		s->rep->first_failed = t->index;
 		s->first = it->o->error;
@@ -500,6 +505,7 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n };
 	s->items = arena_alloc(a, (req->n + 1) * sizeof(*s->items));
 	s->changed = arena_alloc(a, req->n + 1);
+	s->kept = arena_alloc(a, req->n + 1);
 	*rep = (struct run_report){ .n = req->n, .first_failed = req->n, .start_ns = dur_now() };
 	rep->outcomes = arena_alloc(a, (req->n + 1) * sizeof(*rep->outcomes));
 	for (size_t i = 0; i < req->n; i++) {
@@ -513,6 +519,7 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		rep->counts[it->o->state]++;
 	}
 	req->ctx->changed = s->changed;
+	req->ctx->kept = s->kept;
 }
 
 static void wake(void *arg)

@@ -55,12 +55,44 @@ static int write_for_owner(const struct task *t, struct task_ctx *ctx, const str
 	return r < 0 ? r : io_replace_in(fd, t->file.path, t->file.content, t->file.len, attr, e);
 }
 
-static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
-		      struct err *e)
+/* `st` was taken before. */
+static int content_differs(const struct task *t, struct task_ctx *ctx, const struct stat *st,
+			   struct task_diff *diff, struct err *e)
 {
 	const struct task_file *f = &t->file;
 	autobuf struct buf now = BUF_INIT(f->len + 1);
 	struct digest want;
+	int r;
+
+	if ((size_t)st->st_size != f->len)
+		return task_differs(diff, "content differs: %lld bytes, want %zu",
+				    (long long)st->st_size, f->len);
+	digest_of(DIGEST_SHA256, f->content, f->len, &want);
+	if (!ctx->verify && state_is(ctx->state, f->path, &want))
+		return TASK_EQUAL;
+	r = io_read(ctx->root_fd, f->path, &now, e);
+	if (r < 0 && r != -EFBIG) /* it grows while we look */
+		return r;
+	if (r < 0 || now.len != f->len || memcmp(buf_str(&now), f->content, f->len) != 0)
+		return task_differs(diff, "content differs");
+	state_saw(ctx->state, f->path, &want, t->origin, st);
+	return TASK_EQUAL;
+}
+
+static int attr_differs(const struct io_attr *want, const struct stat *st, struct task_diff *diff)
+{
+	if ((st->st_mode & 07777) != want->mode)
+		return task_differs(diff, "mode %04o, want %04o", st->st_mode & 07777, want->mode);
+	if (st->st_uid != want->uid || st->st_gid != want->gid)
+		return task_differs(diff, "owner %u:%u, want %u:%u", st->st_uid, st->st_gid,
+				    want->uid, want->gid);
+	return TASK_EQUAL;
+}
+
+static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	const struct task_file *f = &t->file;
 	struct io_attr attr = f->attr;
 	struct stat st;
 	int r;
@@ -81,24 +113,12 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return TASK_EQUAL;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
-	if ((st.st_mode & 07777) != f->attr.mode)
-		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, f->attr.mode);
-	if (st.st_uid != attr.uid || st.st_gid != attr.gid)
-		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid, attr.uid,
-				    attr.gid);
-	if ((size_t)st.st_size != f->len)
-		return task_differs(diff, "content differs: %lld bytes, want %zu",
-				    (long long)st.st_size, f->len);
-	digest_of(DIGEST_SHA256, f->content, f->len, &want);
-	if (!ctx->verify && state_is(ctx->state, f->path, &want))
-		return TASK_EQUAL;
-	r = io_read(ctx->root_fd, f->path, &now, e);
-	if (r < 0 && r != -EFBIG) /* it grows while we look */
+	r = content_differs(t, ctx, &st, diff, e);
+	if (r != TASK_EQUAL)
 		return r;
-	if (r < 0 || now.len != f->len || memcmp(buf_str(&now), f->content, f->len) != 0)
-		return task_differs(diff, "content differs");
-	state_saw(ctx->state, f->path, &want, t->origin, &st);
-	return TASK_EQUAL;
+	r = attr_differs(&attr, &st, diff);
+	diff->kept = r == TASK_DIFFERS;
+	return r;
 }
 
 static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,

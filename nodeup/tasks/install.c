@@ -143,12 +143,15 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
-	if ((st.st_mode & 07777) != t->install.mode || st.st_uid != 0 || st.st_gid != 0)
-		return task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0",
-				    st.st_mode & 07777, st.st_uid, st.st_gid, t->install.mode);
-	if (is_known_right(t, ctx))
+	r = is_known_right(t, ctx) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
+	if (r != TASK_EQUAL)
+		return r;
+	if ((st.st_mode & 07777) == t->install.mode && st.st_uid == 0 && st.st_gid == 0)
 		return TASK_EQUAL;
-	return compare_content(t, ctx, &st, diff, e);
+	(void)task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0", st.st_mode & 07777,
+			   st.st_uid, st.st_gid, t->install.mode);
+	diff->kept = true;
+	return TASK_DIFFERS;
 }
 
 /* A reflink where the filesystem has them, else a copy in the kernel. */

@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/tasks/task.h"
 
 static const char started_dir[] = "/run/nodeup/started";
 
@@ -13,6 +15,7 @@ static const char *const words[] = {
 	[STARTED_UNKNOWN] = "unknown",
 	[STARTED_PENDING] = "pending",
 	[STARTED_DONE] = "done",
+	[STARTED_DOUBT] = "doubt",
 };
 
 struct started started_get(int root_fd, const char *unit)
@@ -49,4 +52,27 @@ int started_set(int root_fd, const char *unit, const struct started *s, struct e
 	if (r < 0)
 		return r;
 	return io_replace(root_fd, path, text, strlen(text), &attr, e);
+}
+
+int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e)
+{
+	const char *path = task_path(input);
+
+	for (size_t i = 0; path && !ctx->image_mode && i < input->n_users; i++) {
+		const struct task *user = input->users[i];
+		struct started s;
+		int r;
+
+		if (user->kind != TASK_UNIT || !strv_has(&user->unit.inputs, path))
+			continue;
+		s = started_get(ctx->root_fd, user->unit.name);
+		if (s.state == STARTED_UNKNOWN)
+			continue;
+		s.state = STARTED_DOUBT;
+		s.us = (uint64_t)dur_now() / 1000;
+		r = started_set(ctx->root_fd, user->unit.name, &s, e);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }

@@ -1,14 +1,20 @@
 /* started.h - with which inputs a unit was started: /run/nodeup/started/UNIT
- * `pending DIGEST US` is written before the job, `done DIGEST US` after it, so that a kill between
- * writing a file and restarting its service heals at the next run. US tells whether the process that
- * runs now is the one meant: when the job was asked for, or when the process started. /run is empty
- * after a boot, as are the processes.
- * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: the scheduler's. */
+ * `doubt DIGEST US` is written before anything that it is started with gets other content, `pending`
+ * before the job, `done` after it, so that a kill between writing a file and restarting its service heals
+ * at the next run, whoever restarts the service meanwhile and whatever the files' times say. A process
+ * younger than a pending or done record was started by somebody else with the same: nothing has been
+ * written since. US is when that was, of `done` when the process started. /run is empty after a boot,
+ * as are the processes.
+ * Owner: values. Errors: SYSTEM. Units: us, monotonic, as systemd's. Threads: any; one writer a unit but
+ * for doubts, which say the same. */
 #pragma once
 
 #include "assets/digest.h"
 
-enum started_state { STARTED_UNKNOWN, STARTED_PENDING, STARTED_DONE };
+struct task;
+struct task_ctx;
+
+enum started_state { STARTED_UNKNOWN, STARTED_PENDING, STARTED_DONE, STARTED_DOUBT };
 
 struct started {
 	enum started_state state;
@@ -20,3 +26,6 @@ struct started {
 struct started started_get(int root_fd, const char *unit);
 /* Write it. */
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e) must_check;
+/* Before this task gives what it stands for other content: put the records of the units that are started
+ * with it in doubt. Where there is none, there is nothing to doubt. */
+int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e) must_check;

@@ -46,6 +46,7 @@ int task_differs(struct task_diff *d, const char *fmt, ...)
 	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
 		d->why[0] = '\0';
 	va_end(ap);
+	d->kept = false;
 	return TASK_DIFFERS;
 }
 

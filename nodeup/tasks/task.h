@@ -73,6 +73,8 @@ struct task_ctx {
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
+	/* of these: its content stays, mode or owner do not; NULL: of none */
+	const bool *kept;
 	/* Have the scheduler look at run->woken; see task_wake. */
 	void (*wake)(void *arg);
 	void *wake_arg;
@@ -81,6 +83,7 @@ struct task_ctx {
 /* What check found; why is empty when equal. */
 struct task_diff {
 	char why[ERR_NOTE_MAX];
+	bool kept; /* the content is right: mode or owner are not */
 };
 
 /* The run's view of one task, owned by the scheduler, passed to apply. */
@@ -136,7 +139,7 @@ extern const struct task_ops task_volume_ops, task_stop_ops, task_move_ops, task
 const struct task_ops *task_ops(const struct task *t);
 /* The path a task puts something at; NULL for kinds that have none. */
 const char *task_path(const struct task *t);
-/* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. */
+/* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. `kept` is for the caller to set. */
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* How long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);

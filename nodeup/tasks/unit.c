@@ -42,20 +42,23 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	digest_final(c, ret);
 }
 
-/* Whether it changed since the process began. Where the record says that it was started with this very
- * content only another writing counts: a mode or a label that was set anew is no reason to restart. */
-static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u,
-				  bool recorded)
+/* Whether it changed since the process began: all that can be known where there is no record. */
+static bool is_newer_than_process(struct task_ctx *ctx, const char *path, const struct bus_unit *u)
 {
 	int64_t boot_ns = dur_wall() - dur_now();
-	struct io_stamp stamp;
 	struct err ignored;
 	struct stat st;
 
 	if (u->start_us == 0 || io_stat(ctx->root_fd, path, &st, &ignored) < 0)
 		return false;
-	stamp = io_stamp_of(&st);
-	return (recorded ? stamp.mtime_ns : stamp.ctime_ns) > boot_ns + (int64_t)u->start_us * 1000;
+	return io_stamp_of(&st).ctime_ns > boot_ns + (int64_t)u->start_us * 1000;
+}
+
+/* Whether this run gave it other content, or would. */
+static bool is_other_now(const struct task *in, const struct task_ctx *ctx)
+{
+	return in && ctx->changed && ctx->changed[in->index] &&
+	       !(ctx->kept && ctx->kept[in->index]);
 }
 
 /* When what runs now began; what has no process began when it became active. */
@@ -64,8 +67,8 @@ static uint64_t start_of(const struct bus_unit *u)
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
-/* Whether an active unit runs with other inputs than the plan's. The record speaks of the process
- * that we started; for one that somebody else started since, the age of the files does. */
+/* Whether an active unit runs with other inputs than the plan's. The record holds for whoever restarted
+ * it since, too: see started.h. Without one the age of the files has to do. */
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
@@ -73,21 +76,20 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 	const struct strv *paths = &t->unit.inputs;
 	struct digest want;
 
-	for (size_t i = 0; i < paths->n; i++) {
-		const struct task *in = input_task(t, paths->v[i]);
-
-		if (in && ctx->changed && ctx->changed[in->index])
+	for (size_t i = 0; i < paths->n; i++)
+		if (is_other_now(input_task(t, paths->v[i]), ctx))
 			return task_differs(diff, "%s changes", paths->v[i]);
-	}
-	inputs_digest(t, &want);
+	if (record.state == STARTED_DOUBT)
+		return task_differs(diff, "what it is started with was written anew since");
 	if (record.state == STARTED_PENDING && start_of(u) < record.us)
 		return task_differs(diff, "its last start was interrupted");
-	if (record.state != STARTED_UNKNOWN && !digest_eq(&want, &record.inputs))
-		return task_differs(diff, "it was started with other inputs");
-	if (record.state == STARTED_DONE && start_of(u) == record.us)
-		return TASK_EQUAL;
+	inputs_digest(t, &want);
+	if (record.state != STARTED_UNKNOWN)
+		return digest_eq(&want, &record.inputs)
+			       ? TASK_EQUAL
+			       : task_differs(diff, "it was started with other inputs");
 	for (size_t i = 0; i < paths->n; i++)
-		if (is_newer_than_process(ctx, paths->v[i], u, record.state != STARTED_UNKNOWN))
+		if (is_newer_than_process(ctx, paths->v[i], u))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths->v[i]);
 	return TASK_EQUAL;
@@ -107,7 +109,7 @@ static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus
 
 	if (record.state == STARTED_UNKNOWN)
 		return t->unit.enable && u->start_us;
-	return record.state == STARTED_DONE ||
+	return record.state == STARTED_DONE || record.state == STARTED_DOUBT ||
 	       (t->unit.once && record.state == STARTED_PENDING && start_of(u) >= record.us);
 }
 

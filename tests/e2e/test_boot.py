@@ -87,6 +87,38 @@ def test_second_run_changes_nothing(node):
     explained(node, nodechecks.check_again, node)
 
 
+def main_pid(node):
+    return node.show("kubelet.service", "MainPID")["MainPID"]
+
+
+def test_content_alone_restarts_a_unit(boots):
+    """kubelet dies and systemd starts it again; then its files are written with the same bytes and get other
+    modes: it keeps its process. Other bytes, with which systemd starts it once more, do not last."""
+    node = boots.converged(WORKER, "ours")
+    explained(node, nodechecks.wait_finished, node)
+
+    def die():
+        first = main_pid(node)
+        node.sh("kill -KILL " + first)
+        node.wait(lambda: main_pid(node) not in (first, "0") and node.healthz() == "ok", 60, "kubelet to be back")
+        return main_pid(node)
+
+    files = "/etc/sysconfig/kubelet /etc/systemd/system/kubelet.service /usr/local/bin/kubelet"
+    pid = die()
+    node.sh("for f in %s; do cp $f /run/lab/f && cp /run/lab/f $f.new && mv $f.new $f && chmod 700 $f; done" % files)
+    status, _, output = nodechecks.timed_nodeup(node, "plan", nodechecks.CONF)
+    assert status == 2 and "mode 0700" in output and "right    unit kubelet.service" in output, output
+    status, _, output = nodechecks.timed_nodeup(node, nodechecks.CONF)
+    assert status == 0, output
+    assert main_pid(node) == pid, output
+    assert node.sh("stat -c %%a %s" % files).split() == ["644", "644", "755"]
+    node.sh("echo '# somebody was here' >>/etc/sysconfig/kubelet")
+    pid = die()
+    status, _, output = nodechecks.timed_nodeup(node, nodechecks.CONF)
+    assert status == 0, output
+    assert main_pid(node) != pid and "somebody" not in node.sh("cat /etc/sysconfig/kubelet"), output
+
+
 def test_killed_runs_are_healed(lab, boots):
     node = boots.nodes[WORKER, "killed"]
     node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 60, "cloud-init")

@@ -8,12 +8,15 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/run/run.h"
+#include "nodeup/tasks/started.h"
+#include "tests/unit/scratch.h"
 
 enum { TASKS = 6 };
 
 /* What a scripted task does, by its index. */
 struct script {
 	int equal;    /* check says so */
+	bool kept;    /* check says that the content is right */
 	int failures; /* applies that fail before one succeeds; -1: all */
 	enum err_kind kind;
 	int waits;         /* applies that wait, woken by the clock */
@@ -50,7 +53,11 @@ static int scripted_check(const struct task *t, struct task_ctx *ctx, struct tas
 {
 	(void)ctx;
 	(void)e;
-	return script_of(t)->equal ? TASK_EQUAL : task_differs(d, "scripted");
+	if (script_of(t)->equal)
+		return TASK_EQUAL;
+	(void)task_differs(d, "scripted");
+	d->kept = script_of(t)->kept;
+	return TASK_DIFFERS;
 }
 
 static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -502,6 +509,58 @@ static void no_worker_is_left_behind(void **state)
 	arena_free(g.arena);
 }
 
+/* Of two files of one unit the second only has another mode. Both fail to be written. */
+static void a_unit_is_in_doubt_before_its_file_is_written(void **state)
+{
+	static const char *const files[] = { "/a", "/b" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct started s = { .state = STARTED_DONE, .us = 1 };
+		struct scratch root;
+		struct graph g;
+
+		scratch_new(&root);
+		graph_new(&g, 3);
+		edge(&g, 2, 0);
+		edge(&g, 2, 1);
+		g.ctx.root_fd = root.fd;
+		g.tasks[0].dir.path = files[0];
+		g.tasks[1].dir.path = files[1];
+		g.tasks[2].kind = TASK_UNIT;
+		g.tasks[2].unit.name = "x.service";
+		g.tasks[2].unit.inputs = (struct strv){ (const char **)(uintptr_t)files, 2 };
+		g.scripts[i].failures = -1;
+		g.scripts[i].kind = ERR_CONFIG;
+		g.scripts[!i].equal = 1;
+		g.scripts[1].kept = true;
+		digest_of(DIGEST_SHA256, "x", 1, &s.inputs);
+		assert_int_equal(started_set(root.fd, "x.service", &s, &g.e), 0);
+		assert_int_equal(execute(&g, 0), -EIO);
+		assert_int_equal(started_get(root.fd, "x.service").state,
+				 i ? STARTED_DONE : STARTED_DOUBT);
+		arena_free(g.arena);
+		scratch_done(&root);
+	}
+}
+
+static void a_plan_says_of_what_the_content_stays(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.scripts[0].kept = true;
+	g.scripts[2].equal = 1;
+	const struct run_req req = { .tasks = g.list, .n = g.n, .ctx = &g.ctx };
+
+	run_plan(g.arena, &req, &g.rep);
+	assert_true(g.ctx.changed[0] && g.ctx.kept[0]);
+	assert_true(g.ctx.changed[1] && !g.ctx.kept[1]);
+	assert_false(g.ctx.changed[2] || g.ctx.kept[2]);
+	arena_free(g.arena);
+}
+
 static void a_plan_applies_nothing(void **state)
 {
 	struct graph g;
@@ -544,6 +603,8 @@ int main(void)
 		cmocka_unit_test(the_deadline_exits_with_what_failed),
 		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),
 		cmocka_unit_test(no_worker_is_left_behind),
+		cmocka_unit_test(a_unit_is_in_doubt_before_its_file_is_written),
+		cmocka_unit_test(a_plan_says_of_what_the_content_stays),
 		cmocka_unit_test(a_plan_applies_nothing),
 	};
 

@@ -146,6 +146,26 @@ static void file_four_ways(void **state)
 	assert_int_equal(scratch_count(&w->root, "/etc/sysconfig"), 1);
 }
 
+/* Who is started with it need not be started again for a mode; wrong content is said first. */
+static void only_another_mode_keeps_the_content(void **state)
+{
+	struct world *w = *state;
+	const struct task t = file_task("/etc/x", "A=1\n", 0640);
+
+	apply(w, &t);
+	assert_int_equal(fchmodat(w->root.fd, "etc/x", 0600, 0), 0);
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "mode 0600, want 0640");
+	assert_true(w->diff.kept);
+	scratch_write(&w->root, "/etc/x", "B=2\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "content differs");
+	assert_false(w->diff.kept);
+	apply(w, &t);
+	assert_int_equal(mode_of(w, "/etc/x"), 0640);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+}
+
 static void what_is_a_persons_has_his_ids(void **state)
 {
 	struct world *w = *state;
@@ -391,6 +411,17 @@ static void install_four_ways(void **state)
 	text = scratch_read(&w->root, "/usr/local/bin/kubelet");
 	assert_string_equal(text, "#!ELF");
 	assert_int_equal(scratch_count(&w->root, "/usr/local/bin"), 1);
+
+	assert_int_equal(fchmodat(w->root.fd, "usr/local/bin/kubelet", 0644, 0), 0);
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "mode 0644 owner 0:0, want 0755 0:0");
+	assert_true(w->diff.kept);
+	apply(w, &t);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	scratch_write(&w->root, "/usr/local/bin/kubelet", "rootkit");
+	assert_int_equal(fchmodat(w->root.fd, "usr/local/bin/kubelet", 0644, 0), 0);
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_false(w->diff.kept);
 }
 
 static const char *unpacked(struct world *w, struct arena *a, const struct asset *as,
@@ -500,6 +531,9 @@ static void started_records(void **state)
 	s.state = STARTED_DONE;
 	assert_int_equal(started_set(w->root.fd, "a.service", &s, &w->e), 0);
 	assert_int_equal(started_get(w->root.fd, "a.service").state, STARTED_DONE);
+	s.state = STARTED_DOUBT;
+	assert_int_equal(started_set(w->root.fd, "a.service", &s, &w->e), 0);
+	assert_int_equal(started_get(w->root.fd, "a.service").state, STARTED_DOUBT);
 	for (size_t i = 0; i < ARRAY_LEN(damaged); i++) {
 		scratch_write(&w->root, "/run/nodeup/started/a.service", damaged[i]);
 		assert_int_equal(started_get(w->root.fd, "a.service").state, STARTED_UNKNOWN);
@@ -514,6 +548,7 @@ int main(void)
 		WORLD_TEST(dir_four_ways),
 		WORLD_TEST(dir_is_no_file),
 		WORLD_TEST(file_four_ways),
+		WORLD_TEST(only_another_mode_keeps_the_content),
 		WORLD_TEST(what_is_a_persons_has_his_ids),
 		WORLD_TEST(a_persons_link_is_not_followed),
 		WORLD_TEST(unwanted_file_four_ways),

@@ -25,8 +25,8 @@ struct world {
 	struct scratch root;
 	struct bus bus;
 	struct task file, unit;
-	const struct task *needs[1];
-	bool changed[2];
+	const struct task *needs[1], *users[1];
+	bool changed[2], kept[2];
 	struct task_ctx ctx;
 	struct task_diff diff;
 	struct task_run run;
@@ -46,6 +46,9 @@ static int world_new(void **state)
 		.file = { .path = file_path, .content = "A=1\n", .len = 4 },
 	};
 	w->needs[0] = &w->file;
+	w->users[0] = &w->unit;
+	w->file.users = w->users;
+	w->file.n_users = 1;
 	w->unit = (struct task){
 		.kind = TASK_UNIT,
 		.name = "x.service",
@@ -60,6 +63,7 @@ static int world_new(void **state)
 		.root_fd = w->root.fd,
 		.bus = &w->bus,
 		.changed = w->changed,
+		.kept = w->kept,
 	};
 	*state = w;
 	return 0;
@@ -205,6 +209,9 @@ static void an_input_changed_in_this_run_restarts_it(void **state)
 	(void)converged(w);
 	w->changed[0] = true;
 	expect(w, "/etc/sysconfig/x changes");
+	/* another mode is no other content */
+	w->kept[0] = true;
+	expect(w, "");
 }
 
 static void enabling_restarts_nothing(void **state)
@@ -231,31 +238,69 @@ static void a_start_that_was_cut_short_is_made_again(void **state)
 	expect(w, "");
 }
 
-/* Somebody else started it since, with what was there then; only the files' age can tell. */
-static void the_record_is_of_the_process_we_started(void **state)
+/* It crashed and came back, and then somebody wrote the same bytes again, or set a mode: whatever the
+ * file's times say, and wherever the clock was set. */
+static void the_same_bytes_written_again_restart_nothing(void **state)
 {
+	const struct timespec late[] = { { .tv_sec = INT32_MAX }, { .tv_sec = INT32_MAX } };
 	struct world *w = *state;
 	struct fake_unit *u = converged(w);
 
 	u->is.start_us += 5;
+	scratch_write(&w->root, file_path, "A=1\n");
+	assert_int_equal(utimensat(w->root.fd, file_path + 1, late, 0), 0);
 	expect(w, "");
-	u->is.start_us = 1;
-	expect(w, "/etc/sysconfig/x is newer than the running process");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "");
 }
 
-/* It crashed and came back, and somebody set the mode of a file or its label anew. */
-static void a_change_that_is_none_of_content_restarts_nothing(void **state)
+/* A run was killed between writing and the restart, and systemd started it again before or after the
+ * writing: nobody knows with what. */
+static void what_was_written_and_not_started_with_is_made_good(void **state)
 {
-	const struct timespec old[] = { { .tv_sec = 1 }, { .tv_sec = 1 } };
 	struct world *w = *state;
 	struct fake_unit *u = converged(w);
 
-	/* which is what makes it old, with a ctime of now */
-	assert_int_equal(utimensat(w->root.fd, file_path + 1, old, 0), 0);
-	u->is.start_us = 1;
+	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
+	expect(w, "what it is started with was written anew since");
+	u->is.start_us = now_us() + 5;
+	expect(w, "what it is started with was written anew since");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "restart x.service, ");
+	w->bus.calls[0] = '\0';
 	expect(w, "");
-	scratch_write(&w->root, record_path, "");
-	expect(w, "/etc/sysconfig/x is newer than the running process");
+}
+
+/* The job of a oneshot is done, but not with this. */
+static void a_oneshot_is_run_again_with_what_was_written(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	u->is.type = "oneshot";
+	u->is.active_state = "inactive";
+	u->is.sub_state = "dead";
+	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
+	expect(w, "what it is started with was written anew since");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "start x.service, ");
+}
+
+static void only_records_of_what_is_started_with_it_are_doubted(void **state)
+{
+	struct world *w = *state;
+	struct stat st;
+
+	/* it never was started */
+	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
+	assert_false(scratch_stat(&w->root, record_path, &st));
+	(void)converged(w);
+	w->ctx.image_mode = true;
+	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
+	w->ctx.image_mode = false;
+	w->file.file.path = "/etc/other";
+	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
+	assert_int_equal(started_get(w->root.fd, "x.service").state, STARTED_DONE);
 }
 
 static void without_a_record_age_decides(void **state)
@@ -577,8 +622,10 @@ int main(void)
 		WORLD_TEST(an_input_changed_in_this_run_restarts_it),
 		WORLD_TEST(enabling_restarts_nothing),
 		WORLD_TEST(a_start_that_was_cut_short_is_made_again),
-		WORLD_TEST(the_record_is_of_the_process_we_started),
-		WORLD_TEST(a_change_that_is_none_of_content_restarts_nothing),
+		WORLD_TEST(the_same_bytes_written_again_restart_nothing),
+		WORLD_TEST(what_was_written_and_not_started_with_is_made_good),
+		WORLD_TEST(a_oneshot_is_run_again_with_what_was_written),
+		WORLD_TEST(only_records_of_what_is_started_with_it_are_doubted),
 		WORLD_TEST(without_a_record_age_decides),
 		WORLD_TEST(a_masked_unit_is_its_admins),
 		WORLD_TEST(a_failed_job_tells_what_the_unit_said),
