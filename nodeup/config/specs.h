@@ -82,6 +82,7 @@ struct kubelet_spec {
 	struct opt_dur runtime_request_timeout;
 	struct opt_dur volume_stats_agg_period;
 	struct opt_bool fail_swap_on;
+	struct opt_bool docker_disable_shared_pid;
 };
 
 struct kube_proxy_spec {

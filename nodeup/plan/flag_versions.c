@@ -12,6 +12,7 @@ static const struct {
 	{ "kubelet", "api-servers", 6, 7 },
 	{ "kubelet", "babysit-daemons", 6, 6 },
 	{ "kubelet", "configure-cbr0", 0, 0 },
+	{ "kubelet", "docker-disable-shared-pid", 7, 10 },
 	{ "kubelet", "experimental-nvidia-gpus", 0, 0 },
 	{ "kubelet", "fail-swap-on", 8, 10 },
 	{ "kubelet", "reconcile-cidr", 0, 0 },

@@ -108,6 +108,8 @@ def test_the_program_knows_which_version_lacks_a_flag():
 
 @pytest.mark.parametrize("name, version, warned", [
     ("every-field-worker", "1.8.7", NONSENSE["every-field-worker", "kubelet"]),
+    ("every-field-worker", "1.6.13", NONSENSE["every-field-worker", "kubelet"] - {"api-servers", "babysit-daemons"}
+     | {"docker-disable-shared-pid"}),
     ("v1.9-sections-of-1.8", "1.9.6", set()),
     ("v1.9-sections-of-1.8", "1.10.3", {"require-kubeconfig"}),
     ("every-field-master", "1.6.13", {
@@ -143,7 +145,8 @@ def test_the_stand_in_has_the_flags_of_its_version(minor, kubelets):
     (6, "--babysit-daemons=true", True), (7, "--babysit-daemons=true", False),
     (9, "--require-kubeconfig=true", True), (10, "--require-kubeconfig=true", False),
     (8, "--network-plugin-dir=/x/", True), (9, "--network-plugin-dir=/x/", False),
-    (7, "--fail-swap-on=false", False), (8, "--fail-swap-on=false", True),
+    (6, "--docker-disable-shared-pid=true", False), (7, "--docker-disable-shared-pid=true", True),
+    (10, "--docker-disable-shared-pid=true", True), (7, "--fail-swap-on=false", False), (8, "--fail-swap-on=false", True),
 ])
 def test_a_flag_of_another_version_is_refused(minor, flag, fits, kubelets):
     assert bool(refused("kubelet", minor, [flag])) is not fits
