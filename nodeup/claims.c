@@ -43,7 +43,17 @@ static void wish_for_etcd(struct claims *c)
 		}
 }
 
-/* What is here by its serial number needs nobody to be asked. */
+/* For a volume that this machine would format or begin to use EC2 is asked who else has it, or may: the
+ * disk does not say. */
+static bool is_in_use(struct claims *c, const struct node_volume *v)
+{
+	struct err ignored;
+	struct disks disks;
+
+	return claims_find_disk(c, v->volume_id, NULL, &disks, &ignored) >= 0 &&
+	       claims_was_used(c, v, &disks.v[0]);
+}
+
 static void wish_for_documents(struct claims *c)
 {
 	const struct node *n = &c->s->boot.node;
@@ -54,16 +64,13 @@ static void wish_for_documents(struct claims *c)
 		const struct node_volume *v = &all->v[i];
 		/* with a protokube, it is who attaches */
 		struct volume_wish wish = { .what = v->name, .look_only = look_only };
-		struct err ignored;
-		struct disks disks;
 
 		if (v->disks == NODE_DISKS_TAG) {
 			wish.by = VOLUME_BY_TAG;
 			wish.key = v->tag_key;
 			wish.value = v->tag_value;
 			add_wish(c, wish, v);
-		} else if (v->disks == NODE_DISKS_VOLUME_ID &&
-			   claims_find_disk(c, v->volume_id, NULL, &disks, &ignored) < 0) {
+		} else if (v->disks == NODE_DISKS_VOLUME_ID && !is_in_use(c, v)) {
 			wish.by = VOLUME_BY_ID;
 			wish.value = v->volume_id;
 			add_wish(c, wish, v);
@@ -199,17 +206,30 @@ static int look(struct claims *c, struct plan_req *plan, struct err *e)
 	return 0;
 }
 
+/* Nor can anybody be asked who we are, without which the last run's volumes are not ours. */
+static int refuse_offline(const struct volume_wish *wish, struct err *e)
+{
+	if (wish->by != VOLUME_BY_ID)
+		return err_fail(e, ERR_NET, ENETDOWN,
+				"%s: which volume it is EC2 would know, and we are offline",
+				wish->what);
+	(void)err_fail(e, ERR_NET, ENETDOWN,
+		       "%s: whether another instance has volume %s as well EC2 would know, and we "
+		       "are offline",
+		       wish->what, wish->value);
+	err_note(e, "do", "run it once without --offline: what is in use then needs nobody");
+	return err_code(e);
+}
+
 static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	int r;
 
-	/* nor can anybody be asked who we are, without which the last run's volumes are not ours */
 	if (c->req->cli->offline && c->req->for_apply)
-		return err_fail(e, ERR_NET, ENETDOWN,
-				"%s: which volume it is EC2 would know, and we are offline",
-				c->wishes[0].what);
+		return refuse_offline(&c->wishes[0], e);
 	if (c->req->cli->offline) {
-		unknown(c, plan, "not known offline", "which volume, and whether it is attached");
+		unknown(c, plan, "not known offline",
+			"which volume, whether it is attached, and to whom else");
 		claims_use(c, plan);
 		return 0;
 	}
@@ -229,11 +249,12 @@ int claims_settle(struct session *s, const struct session_req *req, struct plan_
 {
 	const struct node *n = &s->boot.node;
 	struct claims c = { .s = s, .req = req, .since_ns = dur_now() };
+	int r;
 
 	if (req->only || req->bake)
 		return 0;
 	if (has_etcd(n) && node_has_master_pd(n)) {
-		int r = claims_on_master_pd(s, plan, e);
+		r = claims_on_master_pd(s, plan, e);
 
 		if (r < 0)
 			return r;
@@ -245,6 +266,9 @@ int claims_settle(struct session *s, const struct session_req *req, struct plan_
 	if (s->image_mode)
 		return 0;
 	c.disks.root_fd = s->root_fd;
+	r = claims_ask_devices(&c, e);
+	if (r < 0)
+		return r;
 	wish_for_documents(&c);
 	if (c.n == 0)
 		return 0;

@@ -51,6 +51,12 @@ struct claim_host claims_host(struct claims *c);
 /* Whether the disk of a volume is here, by its id or (Xen) the name it was attached by. */
 int claims_find_disk(struct claims *c, const char *id, const char *attached_as, struct disks *ret,
 		     struct err *e) must_check;
+/* Whether this machine was done with the disk of a volume of the documents before. */
+bool claims_was_used(struct claims *c, const struct node_volume *v, const struct disk *d);
+/* Volumes that the documents name by a device, and that this machine has not used before: REFUSED if EC2
+ * says that another instance has one as well, or may. No role of kops' nodes may ask, so that no answer
+ * is a warning and nothing else. */
+int claims_ask_devices(struct claims *c, struct err *e) must_check;
 /* Say what is waited for, and wait until then. */
 void claims_wait(struct claims *c, int64_t until_ns, const char *why, const struct err *last);
 /* What is known of the members of etcd. */

@@ -32,6 +32,7 @@ struct ec2_volume {
 	const char *instance, *device;
 	const char *attachment; /* attaching, attached, detaching, detached, busy */
 	bool multi_attach;      /* several instances may have it at once */
+	const char *other;      /* another instance that has it as well; "" for none */
 };
 
 struct ec2_volumes {

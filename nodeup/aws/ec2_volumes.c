@@ -55,12 +55,20 @@ static enum volume_state state_of(const struct volume_view *view, const struct e
 }
 
 /* Two instances that mount one file system destroy it, and nobody can say that the other has not. */
-static int refuse_shared(const struct volume_wish *wish, const struct ec2_volume *v, struct err *e)
+int volume_check_shared(const struct volume_wish *wish, const struct ec2_volume *v, struct err *e)
 {
-	(void)err_config(e, "%s: volume %s can be attached to several instances at once",
-			 wish->what, v->id);
-	err_note(e, "has", "multi-attach is on; wanted a volume that one instance has alone");
-	err_note(e, "do", "turn it off, or take the tags off and make another volume");
+	const bool by_id = wish->by == VOLUME_BY_ID, two = !str_is_empty(v->other);
+
+	if (!v->multi_attach && !two)
+		return 0;
+	(void)err_fail(e, ERR_REFUSED, 0, "%s: volume %s %s", wish->what, v->id,
+		       two ? "is attached to two instances"
+			   : "can be attached to several instances at once");
+	err_note(e, "has", "%s%s%s%s%s; wanted a volume that one instance has alone",
+		 v->multi_attach ? "multi-attach is on" : "", v->multi_attach && two ? ", " : "",
+		 two ? v->instance : "", two ? " and " : "", two ? v->other : "");
+	err_note(e, "do", "turn it off, or %s another volume",
+		 by_id ? "name" : "take the tags off and make");
 	return -EINVAL;
 }
 
@@ -74,8 +82,8 @@ static int collect(struct arena *a, const struct volume_view *view, const struct
 
 		if (is_gone(v) || !str_eq(v->zone, view->self.zone) || !is_meant(a, view, wish, v))
 			continue;
-		if (v->multi_attach)
-			return refuse_shared(wish, v, e);
+		if (volume_check_shared(wish, v, e) < 0)
+			return err_code(e);
 		if (wish->by == VOLUME_BY_ETCD &&
 		    volume_member_parse(a, strmap_get(&v->tags, key), &c.member, e) < 0) {
 			/* what another master makes of it is its own affair */

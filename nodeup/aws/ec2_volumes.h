@@ -2,7 +2,8 @@
  * An etcd volume carries the cluster's tag of either generation, the masters' role, and
  * k8s.io/etcd/<cluster> = <me>/<member>,<member>...; it is in this zone. An instance takes one member
  * of each etcd cluster, and the one that it has already. Others are named by id or by a tag.
- * Owner: the arena. Errors: CONFIG for tags that cannot be followed. Threads: all functions.
+ * Owner: the arena. Errors: CONFIG for tags that cannot be followed, REFUSED for
+ * a volume that another instance has or may have as well. Threads: all functions.
  * Source: kops 1.8.1 protokube/pkg/protokube/{aws_volume,volume_mounter}.go; etcd-manager. */
 #pragma once
 
@@ -63,6 +64,9 @@ int volume_check_cluster(const struct ec2_instance *self, const char *cluster,
 void volume_filters(struct arena *a, const struct volume_wish *wish,
 		    const struct ec2_instance *self, const char *cluster, const char *zone,
 		    struct ec2_filters **ret, size_t *ret_n);
+/* REFUSED if another instance has it as well, or may. */
+int volume_check_shared(const struct volume_wish *wish, const struct ec2_volume *v,
+			struct err *e) must_check;
 /* Choose the volume of a wish. like: a member that is preferred ("a"), or NULL. */
 int volume_choose(struct arena *a, const struct volume_view *view, const struct volume_wish *wish,
 		  const char *like, struct volume_choice *ret, struct err *e) must_check;

@@ -77,6 +77,19 @@ int ec2_xml_addresses(struct arena *a, const char *xml, size_t n, struct strmap 
 	return 0;
 }
 
+/* One more instance that has it, and is not about to lose it; "" for none. */
+static const char *find_other(const struct xml *set, const char *instance)
+{
+	for (const struct xml *at = set ? set->first : NULL; at; at = at->next) {
+		const char *id = xml_text(at, "instanceId"), *status = xml_text(at, "status");
+
+		if (*id && !str_eq(id, instance) && !str_eq(status, "detached") &&
+		    !str_eq(status, "detaching"))
+			return id;
+	}
+	return "";
+}
+
 static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 {
 	const struct xml *set = xml_get(x, "attachmentSet"), *at = set ? set->first : NULL;
@@ -95,6 +108,7 @@ static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 	v.instance = xml_text(at, "instanceId");
 	v.device = xml_text(at, "device");
 	v.attachment = xml_text(at, "status");
+	v.other = *v.instance ? find_other(set, v.instance) : "";
 	read_tags(a, x, &v.tags);
 	return v;
 }

@@ -70,6 +70,19 @@ bool record_get(int root_fd, struct arena *a, const char *volume, struct record 
 	return true;
 }
 
+bool record_is_done(const struct record *rec, const char *machine, const char *serial)
+{
+	/* as disk_identity() begins */
+	autofree char *begin = xasprintf("serial=%s ", serial);
+
+	if (!rec->done || !*serial || strcmp(rec->machine, machine) != 0)
+		return false;
+	for (size_t i = 0; i < rec->disks.n; i++)
+		if (str_has_prefix(rec->disks.v[i], begin))
+			return true;
+	return false;
+}
+
 int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e)
 {
 	static const struct io_attr attr = { .mode = 0644 };

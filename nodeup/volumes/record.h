@@ -19,6 +19,8 @@ struct record {
 
 /* The record of a volume; false if there is none that can be read. */
 bool record_get(int root_fd, struct arena *a, const char *volume, struct record *ret);
+/* Whether this machine was done with the disk of that serial number, in this boot or before. */
+bool record_is_done(const struct record *rec, const char *machine, const char *serial);
 /* Write it. */
 int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e) must_check;
 /* Remove it, if it is there. */

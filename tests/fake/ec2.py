@@ -7,7 +7,7 @@ usage: ec2.py ADDRESS PORT STATE.json [LOG [--stay]]
 STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
              "instances": {id: {"zone", "ip", "tags": {}, "devices": [names]}},
              "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment",
-                              "multiAttachEnabled"}}}
+                              "multiAttachEnabled", "others": [instances that have it as well]}}}
 It ends with its standard input, unless it is to stay.  A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
 
     /__put              body: another state, or parts of it
@@ -207,8 +207,8 @@ class Handler(BaseHTTPRequestHandler):
                   "availabilityZone": v["zone"], "multiAttachEnabled": json.dumps(v.get("multiAttachEnabled", False)),
                   "tagSet": tag_set(v.get("tags", {})), "attachmentSet": []}
         if v.get("instance"):
-            answer["attachmentSet"] = [{"volumeId": name, "instanceId": v["instance"], "device": v["device"],
-                                        "status": v.get("attachment", "attached")}]
+            answer["attachmentSet"] = [{"volumeId": name, "instanceId": i, "device": v["device"],
+                                        "status": v.get("attachment", "attached")} for i in [*v.get("others", []), v["instance"]]]
         return answer
 
     def find(self, form, state):

@@ -242,7 +242,7 @@ def test_plan_of_what_is_here_and_of_what_is_not(node, cloud):
 def test_plan_offline(node, cloud):
     result = node.plan("--offline")
     assert result.code == PENDING, result
-    assert rows(result, "attach") == [f"change   attach etcd {name}: not known offline: which volume, and whether it is attached"
+    assert rows(result, "attach") == [f"change   attach etcd {name}: not known offline: which volume, whether it is attached, and to whom else"
                                       for name in ("main", "events")]
     assert cloud.actions() == []
 
@@ -255,6 +255,15 @@ def test_plan_with_a_wrong_key(node, cloud):
         assert "available in" in node.plan(**right).out
         result = node.plan(**{**right, **wrong})
         assert "not known: instance" in result.out and "EC2 does not accept" in result.out, result
+
+
+def until(run, happened):
+    """A run that only its deadline ends: on a slow machine what is to be seen may take longer than that."""
+    for seconds in (4, 16, 64):
+        result = run(f"--deadline={seconds}s")
+        if happened():
+            return result
+    raise AssertionError(result)
 
 
 def message(result):
@@ -288,25 +297,25 @@ def of_others(cloud):
     cloud.tags = {"KubernetesCluster": "other.example"}
 
 
-@pytest.mark.parametrize("change,lines", [
-    (twin, [f"FAILED etcd main: two volumes for member a: {MAIN} and vol-0a2 (78)",
+@pytest.mark.parametrize("change,code,lines", [
+    (twin, CONFIG, [f"FAILED etcd main: two volumes for member a: {MAIN} and vol-0a2 (78)",
             "  do        take the tags off the one that is not to be used"]),
-    (both_here, [f"FAILED etcd main: two volumes are attached to this instance: {MAIN}, member a and vol-0a2, member a (78)",
+    (both_here, CONFIG, [f"FAILED etcd main: two volumes are attached to this instance: {MAIN}, member a and vol-0a2, member a (78)",
                  "  do        detach the one that is not to be used, or take its tags off"]),
-    (shared, [f"FAILED etcd events: volume {EVENTS} can be attached to several instances at once (78)",
-              "  has       multi-attach is on; wanted a volume that one instance has alone",
-              "  do        turn it off, or take the tags off and make another volume"]),
-    (malformed, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)",
+    (shared, REFUSED, [f"REFUSED etcd events: volume {EVENTS} can be attached to several instances at once (73)",
+                       "  has       multi-attach is on; wanted a volume that one instance has alone",
+                       "  do        turn it off, or take the tags off and make another volume"]),
+    (malformed, CONFIG, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)",
                  "  want      this member and all members: a/a,b,c",
                  "  do        mend the tag, or take it off"]),
-    (untagged, [f"FAILED instance {ME} has no tag that says which cluster it is of (78)",
+    (untagged, CONFIG, [f"FAILED instance {ME} has no tag that says which cluster it is of (78)",
                 f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
-    (of_others, [f"FAILED instance {ME} is tagged for cluster 'other.example', the documents are of '{CLUSTER}' (78)",
+    (of_others, CONFIG, [f"FAILED instance {ME} is tagged for cluster 'other.example', the documents are of '{CLUSTER}' (78)",
                  f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
 ])
-def test_bad_tags(change, lines, node, cloud):
+def test_bad_tags(change, code, lines, node, cloud):
     change(cloud)
-    result = node.refused(CONFIG)
+    result = node.refused(code)
     assert message(result) == lines + ["  untouched no volume was attached, nothing was written"], result
     assert "AttachVolume" not in cloud.actions()
 
@@ -406,9 +415,9 @@ def test_a_disk_without_a_serial_number_that_is_in_use(node, cloud, loops, tmp_p
     assert cloud.attached() == {EVENTS}
 
 
-def add_formatted(node, loops):
+def add_formatted(node, loops, *names):
     """The disks of a master that ran before."""
-    for name in (MAIN, EVENTS):
+    for name in names or (MAIN, EVENTS):
         device = loops()
         subprocess.run(["mkfs.ext4", "-q", device], check=True)
         node.add_disk(name, device)
@@ -530,6 +539,86 @@ def test_a_tag_on_a_master_with_protokube(make_world, cloud, loops):
     result = node.refused(REFUSED)
     assert message(result)[0] == "REFUSED disk nvme1n1 for /data: not blank; nothing was written (73)", result
     assert cloud.attached() == {DATA} and set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
+
+
+@pytest.mark.parametrize("named,what", [("volumeID: vol-0d1", "name"), ("device: /dev/nvme1n1", "name"),
+                                        ("tag: name=scratch", "take the tags off and make")])
+@pytest.mark.parametrize("state,lines", [
+    ({"multiAttachEnabled": True}, [f"REFUSED /data: volume {DATA} can be attached to several instances at once (73)",
+                                    "  has       multi-attach is on; wanted a volume that one instance has alone"]),
+    ({"multiAttachEnabled": True, "others": ["i-0other"]}, [
+        f"REFUSED /data: volume {DATA} is attached to two instances (73)",
+        f"  has       multi-attach is on, i-0other and {ME}; wanted a volume that one instance has alone"]),
+    ({"others": ["i-0other"]}, [f"REFUSED /data: volume {DATA} is attached to two instances (73)",
+                                f"  has       i-0other and {ME}; wanted a volume that one instance has alone"])])
+def test_a_disk_that_is_here_and_elsewhere(state, lines, named, what, make_world, cloud, loops):
+    """Blank or not, to format or mount it may destroy what another instance has on it: EC2 is asked before."""
+    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, path: /data}\n" % named)
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}, "instance": ME, "device": "/dev/xvdf", **state}
+    device = loops()
+    node.add_disk(DATA, device)
+    result = node.refused(REFUSED)
+    assert message(result) == [*lines, f"  do        turn it off, or {what} another volume",
+                               "  untouched no volume was attached, nothing was written"], result
+    assert node.plan().code == REFUSED
+    assert {a for a in cloud.actions() if a != "DescribeInstances"} == {"DescribeVolumes"}
+    with open(device, "rb") as f:
+        assert not any(f.read(MIB))
+
+
+def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
+    """Nobody says that no other instance has it: it is not formatted."""
+    node = Master(make_world("x", "nodes"), cloud, more=f"volumeMounts:\n- {{volumeID: {DATA}, path: /data}}\n")
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {}, "instance": ME, "device": "/dev/xvdf"}
+    node.add_disk(DATA, loops())
+    cloud.fault("DescribeVolumes", times=1000, code="UnauthorizedOperation", status=403)
+    result = until(lambda deadline: node.refused(NET, deadline), lambda: cloud.actions().count("DescribeVolumes") > 1)
+    assert "DescribeVolumes: EC2 403 UnauthorizedOperation: the role may not do this (69)" in result.err, result
+    spec = node.root / "store/cluster.spec"
+    spec.write_text(spec.read_text().replace("'@aws'", "vm").replace("@aws", "vm"))
+    tag = node.root / "sys/class/dmi/id/board_asset_tag"
+    tag.parent.mkdir(parents=True)
+    tag.write_text(ME + "\n")
+    result = node.plan("--offline")
+    assert rows(result, "attach") == [
+        "change   attach /data: not known offline: which volume, whether it is attached, and to whom else"], result
+    result = node.refused(NET, "--offline")
+    assert message(result)[0] == (f"FAILED /data: whether another instance has volume {DATA} as well EC2 would know, and we "
+                                  "are offline (69)"), result
+
+
+@pytest.mark.parametrize("named", [f"volumeID: {DATA}", "device: /dev/nvme1n1"])
+def test_a_disk_in_use_costs_no_call(named, make_world, cloud, loops):
+    """Once it was formatted or taken over by this very machine, nobody is asked about it any more."""
+    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, path: /data}\n" % named)
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {}, "instance": ME, "device": "/dev/xvdf"}
+    add_formatted(node, loops, DATA)
+    first = node.run("apply", "--deadline=60s")
+    record = node.root / "var/lib/nodeup/volumes/data"
+    assert first.code == SYSTEM and "\nstate done\n" in "\n" + record.read_text(), first
+    asked = len(cloud.actions())
+    assert "DescribeVolumes" in cloud.actions()
+    cloud.fault("DescribeVolumes", times=1000, hang=1)
+    result = node.run("apply", "--deadline=60s")
+    assert result.code == SYSTEM and len(cloud.actions()) == asked, result
+    # what another machine, or of another disk, was done says nothing
+    kept = record.read_text()
+    for old, new in ((f"machine {ME}", "machine i-0fffffffffffffff1"), ("vol0d1", "vol0d2")):
+        record.write_text(kept.replace(old, new))
+        cloud.fault("DescribeVolumes", times=0)
+        cloud.volumes[DATA]["multiAttachEnabled"] = True
+        assert node.run("apply", "--deadline=60s").code == REFUSED
+
+
+def test_a_device_that_the_role_may_not_ask_about(make_world, cloud, loops):
+    """kops' own form, and its role for nodes: it is used as ever, with a line that says what is not known."""
+    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {device: /dev/nvme1n1, path: /data}\n")
+    add_formatted(node, loops, DATA)
+    cloud.fault("DescribeVolumes", times=1000, code="UnauthorizedOperation", status=403)
+    said = f"volume /data: whether another instance has {DATA} as well is not known: "
+    result = node.run("apply", "--deadline=60s")
+    assert result.code == SYSTEM and said + "DescribeVolumes: EC2 403 UnauthorizedOperation" in result.err, result
+    assert (node.root / "var/lib/nodeup/volumes/data").exists()
 
 
 def test_a_blank_disk_of_the_documents_is_no_new_etcd(make_world, cloud, loops):

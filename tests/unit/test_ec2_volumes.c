@@ -276,11 +276,18 @@ static void test_multi_attach(void **state)
 
 	v->multi_attach = true;
 	assert_true(choose(fx, NULL) < 0);
-	assert_int_equal(fx->e.kind, ERR_CONFIG);
+	assert_int_equal(fx->e.kind, ERR_REFUSED);
 	assert_string_equal(fx->e.msg, "etcd main: volume vol-1 can be attached to several "
 				       "instances at once");
 	attach(v, "i-1", "attached");
 	assert_true(choose(fx, NULL) < 0);
+	/* whatever else EC2 says */
+	v->multi_attach = false;
+	v->other = "i-2";
+	assert_true(choose(fx, NULL) < 0);
+	assert_string_equal(fx->e.msg, "etcd main: volume vol-1 is attached to two instances");
+	assert_string_equal(fx->e.notes[0].text,
+			    "i-1 and i-2; wanted a volume that one instance has alone");
 	/* of another zone: nobody asks */
 	v->zone = "us-west-2b";
 	assert_int_equal(choose(fx, NULL), 0);

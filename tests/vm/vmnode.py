@@ -4,7 +4,9 @@ import glob
 import gzip
 import hashlib
 import io
+import json
 import os
+import re
 import tarfile
 import tempfile
 
@@ -123,6 +125,13 @@ class Node:
 
     def documents(self, lines):
         self.vm.put(CONF, self.env + lines)
+        named = re.findall(r"volumeID: (vol-\w+)", lines)
+        if named:
+            # before such a volume is used for the first time EC2 is asked: it is attached here alone
+            self.vm.put("/etc/lab-ec2.json", json.dumps(ec2_state({
+                v: {"instance": INSTANCE, "device": "/dev/xvd" + letter} for v, letter in zip(named, "fghijk")})))
+            self.vm.sh("systemctl restart lab-ec2")
+            self.vm.wait("curl -sf %s/__get" % ENDPOINT, "EC2")
 
     def nodeup(self, *arguments):
         return self.vm.exec("env", "AWS_ENDPOINT_URL_EC2=" + ENDPOINT, "/opt/node/nodeup", *arguments, "--conf=" + CONF)
