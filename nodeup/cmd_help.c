@@ -65,7 +65,7 @@ static void help_disks(struct buf *b)
 		b,
 		"\nOnly a blank disk is formatted: any signature, any byte other than zero where\n"
 		"signatures live and any read error is refused, and nodeup has no --force. Wipe\n"
-		"a disk yourself (wipefs -a, then zeros at both ends), or attach the right one.\n"
+		"a disk yourself (wipefs -a, then zeros all over it), or attach the right one.\n"
 		"plan shows each disk, what is on it and what would be done, reading only.\n\n"
 		"kube-up's DOCKER_STORAGE puts docker, containerd, kubelet and pod logs on the\n"
 		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");

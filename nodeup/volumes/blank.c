@@ -7,7 +7,9 @@
 #define ENDS (4 * MIB)
 #define ENDS_PERSIST (16 * MIB)
 
-enum { CHUNK = 128 * 1024, SPOT = 64 * 1024 };
+#define STRIDE (64 * MIB)
+
+enum { CHUNK = 128 * 1024, SPOT = 64 * 1024, STRIDES_MAX = 1024 };
 
 /* Copies of superblocks that lie neither at the head nor at the tail. */
 static const uint64_t spots[] = {
@@ -74,6 +76,18 @@ static int check_range(const struct disk_host *h, int fd, uint64_t from, uint64_
 	return 0;
 }
 
+/* Data that has no signature, or whose signature was wiped, lies anywhere: a volume that is to be kept is
+ * looked at all over. Every 64 MiB up to 64 GiB, above that in 1024 places, so that it takes seconds. */
+static int check_strides(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
+{
+	const uint64_t step = STRIDE * ((size - 1) / (STRIDE * STRIDES_MAX) + 1);
+	int r = 0;
+
+	for (uint64_t at = step; at + SPOT <= size && r == 0; at += step)
+		r = check_range(h, fd, at, at + SPOT, ret_at);
+	return r;
+}
+
 int blank_check(const struct disk_host *h, int fd, uint64_t size, bool persist, uint64_t *ret_at)
 {
 	const uint64_t ends = persist ? ENDS_PERSIST : ENDS;
@@ -85,5 +99,7 @@ int blank_check(const struct disk_host *h, int fd, uint64_t size, bool persist, 
 	for (size_t i = 0; i < ARRAY_LEN(spots) && r == 0; i++)
 		if (spots[i] + SPOT <= size)
 			r = check_range(h, fd, spots[i], spots[i] + SPOT, ret_at);
+	if (r == 0 && persist && size > 0)
+		r = check_strides(h, fd, size, ret_at);
 	return r;
 }

@@ -1,4 +1,6 @@
-/* blank.h - are there only zeros where signatures live?
+/* blank.h - are there only zeros where signatures live, and in a volume that persists all over it?
+ * Read are the first and last 4 MiB (16 MiB of one that persists), 64 KiB at each place of a superblock's
+ * copy, and of one that persists 64 KiB every 64 MiB, or in 1024 places of one above 64 GiB.
  * Owner: the caller. Errors: -errno of a read; -ENODATA: the device ended before its size.
  * Units: bytes. Threads: all functions. Source: see probe.h. */
 #pragma once

@@ -264,6 +264,44 @@ static void small_disks_are_read_whole(void **state)
 	assert_int_equal(probe(w, "xvdb", false), PROBE_DATA);
 }
 
+/* Raw data, an encrypted volume whose header is elsewhere, what is left of one whose head was wiped. */
+static void volumes_that_persist_are_looked_at_all_over(void **state)
+{
+	static const struct {
+		uint64_t size, at;
+		bool seen;
+	} cases[] = {
+		{ 20 * 1024 * MIB, 64 * MIB, true },
+		{ 20 * 1024 * MIB, 64 * MIB + 65535, true },
+		{ 20 * 1024 * MIB, 64 * MIB + 65536, false },
+		{ 20 * 1024 * MIB, 192 * MIB, true },
+		{ 20 * 1024 * MIB, 19 * 1024 * MIB + 64 * MIB, true },
+		{ 64 * 1024 * MIB, 63 * 1024 * MIB + 64 * MIB, true },
+		{ 65 * 1024 * MIB, 192 * MIB, false },
+		{ 65 * 1024 * MIB, 256 * MIB, true },
+		{ 8 * 1024 * 1024 * MIB, 7 * 1024 * 1024 * MIB, true },
+	};
+	struct world *w = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		const char *name = arena_printf(w->box.arena, "xvd%zu", i);
+
+		plug(w, name, cases[i].size);
+		disk_box_poke(&w->box, name, (int64_t)cases[i].at, "x", 1);
+		if (probe(w, name, true) != (cases[i].seen ? PROBE_DATA : PROBE_BLANK))
+			fail_msg("case %zu: %s", i, w->p.has);
+		if (cases[i].seen)
+			assert_non_null(
+				strstr(w->p.has, arena_printf(w->box.arena, "at byte %llu",
+							      (unsigned long long)cases[i].at)));
+		/* of one that is made anew with each instance this may be anything */
+		if (cases[i].at != 64 * MIB && cases[i].at != 64 * MIB + 65535)
+			assert_int_equal(probe(w, name, false), PROBE_BLANK);
+		assert_int_equal(unlink(disk_box_file(&w->box, name)), 0);
+		disk_box_forget(&w->box, name);
+	}
+}
+
 /* xorshift: the same layouts each time */
 static uint64_t next(uint64_t *seed)
 {
@@ -283,7 +321,7 @@ static bool is_looked_at(uint64_t at, uint64_t size, bool persist)
 	for (size_t i = 0; i < ARRAY_LEN(spots); i++)
 		if (at >= spots[i] && at < spots[i] + 65536 && spots[i] + 65536 <= size)
 			return true;
-	return false;
+	return persist && at % (64 * MIB) < 65536 && at - at % (64 * MIB) + 65536 <= size;
 }
 
 /* Somewhere, mostly near the ends; a byte or a signature. Whether it must be seen. */
@@ -344,6 +382,7 @@ int main(void)
 		T(an_error_anywhere_is_unreadable),
 		T(a_device_shorter_than_it_says_is_unreadable),
 		T(persistent_means_more_zeros),
+		T(volumes_that_persist_are_looked_at_all_over),
 		T(small_disks_are_read_whole),
 		T(a_thousand_layouts),
 	};
