@@ -211,9 +211,9 @@ static int64_t on_now(void *arg)
 	return m->now;
 }
 
-static void *take(void *arg)
+/* As another try of the same process: what it owns it has kept. */
+static void take_again(struct master *m)
 {
-	struct master *m = arg;
 	const struct claim_host host = {
 		.arg = m,
 		.instance = on_instance,
@@ -230,8 +230,15 @@ static void *take(void *arg)
 		.cluster = "c", .wishes = both, .n = 2, .deadline_ns = m->deadline, .own = &m->own
 	};
 
-	m->own = (struct claim_own){ .arena = m->arena };
 	m->r = claim_take(m->arena, &req, &host, m->choices, &m->e);
+}
+
+static void *take(void *arg)
+{
+	struct master *m = arg;
+
+	m->own = (struct claim_own){ .arena = m->arena };
+	take_again(m);
 	return NULL;
 }
 
@@ -465,6 +472,34 @@ static void test_a_fault_after_main(void **state)
 	assert_int_equal(fx->m.own.ids.n, 0);
 }
 
+/* Tries that ended early or well, then one that finds a disk unfit: it gives back what any has attached. */
+static void test_given_back_after_retries(void **state)
+{
+	static const int no_answer[] = { ETIMEDOUT + DONE, 0 };
+	struct fixture *fx = *state;
+	struct master *m = &fx->m;
+
+	for (int i = 0; i < 8; i++) {
+		const bool kept = i & 2; /* what was here before any of them */
+		(void)strcpy(fx->cloud.v[0].instance, kept ? "i-1" : "");
+		fx->cloud.v[0].device = "/dev/xvdf";
+		m->log[0] = '\0';
+		m->attach_faults = i & 4 ? no_answer : NULL;
+		m->own = (struct claim_own){ .arena = m->arena };
+		for (int k = 0; k < 3; k++) {
+			m->absent = k < 2 && (i & 1) ? 1000 : 0;
+			m->unfit = k < 2 ? NULL : "vol-e";
+			m->deadline = m->now + 5 * DUR_SEC;
+			take_again(m);
+			assert_int_equal(m->r < 0, m->absent || m->unfit);
+			count(fx, "i-1", k < 2 ? 2 : kept);
+		}
+		assert_int_equal(m->e.kind, ERR_REFUSED);
+		assert_int_equal(!strstr(m->log, "detach vol-m\n"), kept);
+		assert_int_equal(m->own.ids.n, 0);
+	}
+}
+
 /* A unit of before has mounted it as soon as it was there. */
 static void test_what_is_used_stays(void **state)
 {
@@ -641,14 +676,23 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_main_before_events),         T(test_what_is_here_costs_nothing),
-		T(test_faults_that_pass),           T(test_an_unclear_answer),
-		T(test_what_a_killed_run_attached), T(test_a_volume_that_stays_busy),
-		T(test_a_volume_that_was_ours),     T(test_none_there),
-		T(test_a_fault_after_main),         T(test_what_is_used_stays),
-		T(test_a_fault_that_stays),         T(test_deadline),
-		T(test_a_disk_that_comes_late),     T(test_all_or_none),
-		T(test_only_own_ones_are_detached), T(test_races),
+		T(test_main_before_events),
+		T(test_what_is_here_costs_nothing),
+		T(test_faults_that_pass),
+		T(test_an_unclear_answer),
+		T(test_what_a_killed_run_attached),
+		T(test_a_volume_that_stays_busy),
+		T(test_a_volume_that_was_ours),
+		T(test_none_there),
+		T(test_a_fault_after_main),
+		T(test_given_back_after_retries),
+		T(test_what_is_used_stays),
+		T(test_a_fault_that_stays),
+		T(test_deadline),
+		T(test_a_disk_that_comes_late),
+		T(test_all_or_none),
+		T(test_only_own_ones_are_detached),
+		T(test_races),
 		T(test_races_for_too_few),
 	};
 
