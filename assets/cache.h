@@ -35,7 +35,7 @@ int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **re
 		struct err *e) must_check;
 int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e) must_check;
 /* Compare, fsync, publish, record. On a mismatch INTEGRITY with notes want/got/size; the bytes are
- * gone. Frees en in every case. */
+ * gone, as they are on any other failure but a full disk. Frees en in every case. */
 int cache_commit(struct cache_entry *en, struct err *e) must_check;
 /* Drop it; NULL is fine. */
 void cache_abort(struct cache_entry *en);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -67,6 +68,17 @@ static int make_named(struct cache *c, bool is_dir, const char *name)
 	return openat(c->dir_fd, name, flags | O_RDONLY | O_DIRECTORY);
 }
 
+/* Not even for a name, so nobody knows yet how much more is wanted. */
+static int no_room(const struct cache *c, int errnum, struct err *e)
+{
+	struct statvfs fs = { 0 };
+
+	(void)fstatvfs(c->dir_fd, &fs);
+	return err_fail(e, ERR_SYSTEM, errnum,
+			"asset cache '%s': make a temporary file: %s, %llu bytes are free", c->dir,
+			strerror(errnum), (unsigned long long)fs.f_bavail * fs.f_frsize);
+}
+
 int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e)
 {
@@ -90,6 +102,8 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 		if (errno != EEXIST)
 			break;
 	}
+	if (io_is_full(errno))
+		return no_room(c, errno, e);
 	return err_sys(e, "make a temporary file in '%s/tmp'", c->dir);
 }
 

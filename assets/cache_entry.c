@@ -9,7 +9,7 @@
 #include "assets/cache_dir.h"
 #include "assets/cache_map.h"
 
-enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4 };
+enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4, ROOM_KNOWN = 1024 * 1024, ROOM_UNKNOWN = 4096 };
 
 struct cache_entry {
 	struct cache *cache;
@@ -147,13 +147,26 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
+/* What of it has its place on the disk, with or without bytes. */
+static uint64_t placed(const struct cache_entry *en)
+{
+	struct stat st;
+	uint64_t bytes = fstat(en->fd, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
+
+	if (bytes > (uint64_t)en->origin.total)
+		bytes = (uint64_t)en->origin.total;
+	return bytes > en->have.sum ? bytes : en->have.sum;
+}
+
 int cache_check_room(const struct cache_entry *en, struct err *e)
 {
-	uint64_t wanted = (uint64_t)en->origin.total - en->have.sum;
 	struct statvfs fs;
+	uint64_t wanted;
 
-	if (en->origin.total < 0 || fstatvfs(en->fd, &fs) < 0 ||
-	    (uint64_t)fs.f_bavail * fs.f_frsize >= wanted)
+	if (en->origin.total < 0 || fstatvfs(en->fd, &fs) < 0)
+		return 0;
+	wanted = (uint64_t)en->origin.total - placed(en);
+	if ((uint64_t)fs.f_bavail * fs.f_frsize >= wanted)
 		return 0;
 	errno = ENOSPC;
 	(void)io_write_failed(en->fd, en->tmp, wanted, e);
@@ -168,18 +181,37 @@ static int write_failed(const struct cache_entry *en, uint64_t n, struct err *e)
 	return err_wrap(e, "asset cache '%s'", en->cache->dir);
 }
 
-static int write_at(struct cache_entry *en, uint64_t at, const char *p, size_t n, struct err *e)
+int cache_try_room(struct cache_entry *en, struct err *e)
 {
-	while (n > 0) {
-		ssize_t done = pwrite(en->fd, p, n, (off_t)at);
+	const uint64_t at = spans_missing(&en->have, 0), gap = spans_present(&en->have, at) - at;
+	uint64_t n = en->origin.total < 0 ? ROOM_UNKNOWN : ROOM_KNOWN;
+	int r = cache_check_room(en, e);
+
+	if (r < 0)
+		return r;
+	if (n > gap)
+		n = gap;
+	if (en->origin.total >= 0 && n > (uint64_t)en->origin.total - at)
+		n = (uint64_t)en->origin.total - at;
+	if (n == 0 || fallocate(en->fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n) == 0 ||
+	    !io_is_full(errno))
+		return 0;
+	return write_failed(en, n, e);
+}
+
+/* Up to `end`; *at is how far it came. */
+static int write_at(struct cache_entry *en, uint64_t *at, uint64_t end, const char *p,
+		    struct err *e)
+{
+	while (*at < end) {
+		ssize_t done = pwrite(en->fd, p, (size_t)(end - *at), (off_t)*at);
 
 		if (done < 0 && errno == EINTR)
 			continue;
 		if (done < 0)
-			return write_failed(en, n, e);
+			return write_failed(en, end - *at, e);
 		p += done;
-		n -= (size_t)done;
-		at += (uint64_t)done;
+		*at += (uint64_t)done;
 	}
 	return 0;
 }
@@ -190,17 +222,21 @@ int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n, st
 
 	/* what was read back and hashed must never change any more */
 	for (at = spans_missing(&en->have, at); at < end; at = spans_missing(&en->have, at)) {
-		uint64_t stop = spans_present(&en->have, at);
-		size_t run = cache_map_run(&en->map, at);
-		int r;
+		uint64_t stop = spans_present(&en->have, at), done = at;
+		size_t run;
+		int r = cache_map_run(&en->map, at, &run);
 
+		if (r < 0) {
+			errno = -r;
+			return write_failed(en, end - at, e);
+		}
 		if (stop > end)
 			stop = end;
-		r = write_at(en, at, (const char *)p + (at - begin), (size_t)(stop - at), e);
+		r = write_at(en, &done, stop, (const char *)p + (at - begin), e);
+		cache_map_grow(&en->map, run, done);
+		spans_add(&en->have, at, done);
 		if (r < 0)
 			return r;
-		cache_map_grow(&en->map, run, stop);
-		spans_add(&en->have, at, stop);
 	}
 	return 0;
 }
@@ -325,6 +361,11 @@ static void release(struct cache_entry *en, bool keep)
 	free(en);
 }
 
+static bool is_kept(const struct cache_entry *en)
+{
+	return en->tmp[0] && en->map.name[0] && en->have.sum > 0;
+}
+
 int cache_commit(struct cache_entry *en, struct err *e)
 {
 	struct digest got;
@@ -332,7 +373,7 @@ int cache_commit(struct cache_entry *en, struct err *e)
 
 	digest_final(en->sum, &got);
 	r = digest_eq(&got, &en->want) ? publish(en, e) : mismatch(en, &got, e);
-	release(en, false);
+	release(en, r < 0 && is_kept(en) && io_is_full(e->errnum));
 	return r;
 }
 
@@ -345,5 +386,5 @@ void cache_abort(struct cache_entry *en)
 void cache_suspend(struct cache_entry *en)
 {
 	if (en)
-		release(en, en->map.name[0] && en->have.sum > 0);
+		release(en, is_kept(en));
 }

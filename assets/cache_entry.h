@@ -38,7 +38,10 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en);
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin);
 /* Whether the disk has room for what is missing. */
 int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
-/* Store bytes from `at` on; those that are there already are left as they are. */
+/* The same, and whether it gives us any: of a quota nobody can say before how much it leaves. */
+int cache_try_room(struct cache_entry *en, struct err *e) must_check;
+/* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
+ * of them is there. */
 int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 		struct err *e) must_check;
 /* Read up to n of the bytes behind cache_followed into p and hash them, all of which must be there.

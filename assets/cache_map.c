@@ -164,13 +164,33 @@ bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache
 	return true;
 }
 
+/* *ret_fd stays when it cannot be. */
+static int put_file(struct cache *c, const char *name, struct buf *b, int *ret_fd, struct err *e)
+{
+	char tmp[CACHE_NAME_MAX];
+	int fd, r = cache_make_tmp(c, false, tmp, &fd, e);
+
+	if (r < 0)
+		return r;
+	r = io_write_fd(fd, tmp, buf_str(b), b->len, e);
+	if (r >= 0 && renameat(c->dir_fd, tmp, c->dir_fd, name) < 0)
+		r = err_sys(e, "rename '%s'", tmp);
+	if (r < 0) {
+		(void)unlinkat(c->dir_fd, tmp, 0);
+		(void)close(fd);
+		return r;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
 void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o)
 {
 	autobuf struct buf b = BUF_INIT(FILE_MAX);
-	char tmp[CACHE_NAME_MAX], line[RUN_LINE + 1];
+	char line[RUN_LINE + 1];
 	struct err e;
 	off_t begin;
-	int fd;
+	int r;
 
 	if (!m->name[0])
 		return;
@@ -181,44 +201,57 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 		(void)buf_add(&b, line, RUN_LINE);
 	}
 	close_file(m);
-	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
-		return;
-	if (io_write_fd(fd, tmp, buf_str(&b), b.len, &e) < 0 ||
-	    renameat(c->dir_fd, tmp, c->dir_fd, m->name) < 0) {
-		(void)unlinkat(c->dir_fd, tmp, 0);
-		(void)close(fd);
-		return;
-	}
-	m->fd = fd;
+	r = put_file(c, m->name, &b, &m->fd, &e);
+	m->full = r < 0 && io_is_full(-r) ? -r : 0;
 	m->begin = begin;
 }
 
-static void write_run(struct cache_map *m, size_t i)
+/* What cannot be written down but for lack of room is not any more. */
+static int write_run(struct cache_map *m, size_t i)
 {
 	char line[RUN_LINE + 1];
+	ssize_t n;
 
 	if (m->fd < 0)
-		return;
+		return 0;
 	render_run(&m->runs[i], line);
-	if (pwrite(m->fd, line, RUN_LINE, m->begin + (off_t)(i * RUN_LINE)) != RUN_LINE)
-		close_file(m);
+	n = pwrite(m->fd, line, RUN_LINE, m->begin + (off_t)(i * RUN_LINE));
+	if (n == RUN_LINE)
+		return 0;
+	if (n >= 0)
+		return -ENOSPC;
+	if (io_is_full(errno))
+		return -errno;
+	close_file(m);
+	return 0;
 }
 
-size_t cache_map_run(struct cache_map *m, uint64_t first)
+int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret)
 {
+	int r;
+
 	/* those that grow are mostly the youngest */
 	for (size_t i = m->n; i > 0; i--)
-		if (m->runs[i - 1].end == first)
-			return i - 1;
+		if (m->runs[i - 1].end == first) {
+			*ret = i - 1;
+			return 0;
+		}
+	if (m->full)
+		return -m->full;
 	add_run(m, first, first);
-	write_run(m, m->n - 1);
-	return m->n - 1;
+	r = write_run(m, m->n - 1);
+	if (r < 0)
+		m->n--;
+	else
+		*ret = m->n - 1;
+	return r;
 }
 
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end)
 {
 	m->runs[run].end = end;
-	write_run(m, run);
+	/* without room for this line the file itself says how far its last run goes */
+	(void)write_run(m, run);
 }
 
 void cache_map_clear(struct cache *c, struct cache_map *m)

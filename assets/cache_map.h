@@ -12,6 +12,7 @@
 struct cache_map {
 	char name[CACHE_NAME_MAX]; /* "" nothing is written down */
 	int fd;                    /* -1: nothing is yet */
+	int full;                  /* there was no room to write it down: why, an errno; else 0 */
 	off_t begin;               /* where its first run's line is */
 	struct span *runs;
 	size_t n, max;
@@ -22,8 +23,9 @@ bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache
 		    struct spans *ret_have);
 /* Write all of it anew, of this object. */
 void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o);
-/* The run that goes on at this byte, or a new one. */
-size_t cache_map_run(struct cache_map *m, uint64_t first);
+/* The run that goes on at this byte, or a new one. A negative errno when there is no room to write that
+ * down: then its bytes must not be stored, or others would be taken for them later. */
+int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret) must_check;
 /* It has grown up to `end`. */
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end);
 /* Remove it, and forget all runs. */

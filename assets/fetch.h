@@ -5,7 +5,8 @@
  * that says Retry-After is left alone for so long, an hour at most, by new connections also while others
  * to it still move. Three rounds that get no byte further than those before end it; not while a
  * certificate is not valid yet by our clock, which is given ten minutes to be set. What arrived stays
- * and is not asked for again, by the next attempt, mirror or run. A mirror that gives less than a tenth of
+ * and is not asked for again, by the next attempt, mirror or run; when the disk is full, too, and then nobody
+ * is asked for the rest before there is room. A mirror that gives less than a tenth of
  * the best of this run for 5 s is left while there is another, and half of what a slow one has before it
  * another is asked for; hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
  * dropped for the run, and from then on nothing is put together from parts; -INTEGRITY when none is

@@ -32,7 +32,7 @@ static void begin_tree(struct fetch_job *j)
 	struct err e;
 
 	(void)pthread_mutex_lock(&j->fetcher->lock);
-	tree = j->tree;
+	tree = j->full ? NULL : j->tree;
 	(void)pthread_mutex_unlock(&j->fetcher->lock);
 	if (tree && unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0)
 		j->unpack = NULL;

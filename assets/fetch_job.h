@@ -120,6 +120,7 @@ struct fetch_job {
 	bool throttled;     /* a mirror of this round said that it has too much to do */
 	bool news;          /* a waiter has come whose mirrors are not looked at yet */
 	bool whole;         /* wrong bytes came: nothing is put together any more in this run */
+	bool full;          /* the disk was: nothing is unpacked on the way any more */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
 	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */

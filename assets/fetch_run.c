@@ -101,6 +101,39 @@ static void changed(struct fetch_job *j, size_t mirror, const struct err *e)
 	fetch_blame_mirror(j, mirror, e, NULL);
 }
 
+static void look_again(struct fetch_job *j)
+{
+	lock(j->fetcher);
+	fetch_begin_look_up(j);
+	unlock(j->fetcher);
+}
+
+static bool can_any_go_on(const struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors && j->entry; i++)
+		if (range_can_resume(cache_origin_of(j->entry), j->mirrors[i].url))
+			return true;
+	return false;
+}
+
+/* A disk that fails has no place for parts, one that is full has them already: they wait there for room.
+ * The tree that is unpacked on the way may have taken it. */
+static void disk_failed(struct fetch_job *j, const struct err *e)
+{
+	const bool full = io_is_full(e->errnum);
+	const enum fetch_settle settle = full && can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP;
+	bool had_tree;
+
+	lock(j->fetcher);
+	had_tree = full && !j->full && j->tree;
+	j->full = j->full || full;
+	unlock(j->fetcher);
+	if (had_tree)
+		fetch_end_drain(j, settle, look_again);
+	else
+		fetch_end_fail(j, settle, e);
+}
+
 static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
 		     const struct http_result *res, const struct err *e)
 {
@@ -113,8 +146,7 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 		fetch_blame_mirror(j, mirror, e, res);
 		break;
 	case FETCH_FATAL:
-		fetch_end_fail(j, FETCH_DROP,
-			       e); /* a disk that fails or is full has no place for parts */
+		disk_failed(j, e);
 		break;
 	case FETCH_CHANGED:
 		changed(j, mirror, e);
@@ -134,10 +166,16 @@ static bool prepare(struct fetch_job *j)
 		fetch_end_drain(j, FETCH_DROP, go_on);
 		return false;
 	}
-	if (j->entry || cache_begin(j->fetcher->cache, &j->digest, &j->entry, &e) >= 0)
-		return true;
-	fetch_end_fail(j, FETCH_DROP, &e);
-	return false;
+	if (!j->entry && cache_begin(j->fetcher->cache, &j->digest, &j->entry, &e) < 0) {
+		fetch_end_fail(j, FETCH_DROP, &e);
+		return false;
+	}
+	/* nobody is asked for the rest as long as there is no room for it */
+	if (!j->parts && cache_spans(j->entry)->sum > 0 && cache_try_room(j->entry, &e) < 0) {
+		disk_failed(j, &e);
+		return false;
+	}
+	return true;
 }
 
 /* What is here may be of no use to the mirror that is to go on. */

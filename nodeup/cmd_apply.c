@@ -27,6 +27,8 @@
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define REMIND_NS (10 * DUR_SEC)
 #define LOCK_POLL_MS 1000
+/* of what nobody names, when a disk is full */
+#define NO_ROOM 1
 /* volumes are waited for by hand, without a deadline */
 #define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
 
@@ -265,6 +267,8 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("documents not kept: %s", late.msg);
 	if (r == 0)
 		session_trim_cache(s, ap->cli->cache_max);
+	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
+		session_trim_cache(s, NO_ROOM);
 	return r;
 }
 

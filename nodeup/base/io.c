@@ -92,12 +92,17 @@ int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
 	return io_read_fd(fd, path, b, e);
 }
 
+bool io_is_full(int errnum)
+{
+	return errnum == ENOSPC || errnum == EDQUOT;
+}
+
 int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e)
 {
 	const int errnum = errno;
 	struct statvfs fs;
 
-	if ((errnum != ENOSPC && errnum != EDQUOT) || fstatvfs(fd, &fs) < 0) {
+	if (!io_is_full(errnum) || fstatvfs(fd, &fs) < 0) {
 		errno = errnum;
 		return err_sys(e, "write '%s'", name);
 	}

@@ -40,6 +40,8 @@ int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
 /* Write all of it. */
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
+/* Whether this errno says that there is no room, or none for us. */
+bool io_is_full(int errnum);
 
 /* Replace (or create) a file atomically and durably with data; parents must exist. */
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
