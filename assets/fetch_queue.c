@@ -3,7 +3,7 @@
 #include <sys/resource.h>
 
 /* FDS_ELSE: connections, the bus, what tasks have open; FDS_EACH: with room for two workers' copies. */
-enum { FDS_ELSE = 64, FDS_EACH = 8, LEAST = 2, MOST = 256 };
+enum { FDS_ELSE = 64, FDS_EACH = 8, LEAST = 2, MOST = 128 };
 
 void fetch_queue_init(struct fetcher *f)
 {

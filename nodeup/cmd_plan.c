@@ -142,7 +142,7 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
-		const char *why = o->state == RUN_FAILED ? o->error.msg : report_why(o);
+		const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
 		int r = 0;
 
 		(void)printf("%-8s %s%s%s\n", word(o), task_title(a, o->task), *why ? ": " : "",

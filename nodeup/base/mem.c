@@ -5,7 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARENA_CHUNK = 16 * 1024 };
+/* The first chunk: many arenas hold no more than a name. Each is twice the one before, up to the second. */
+enum { ARENA_FIRST = 512, ARENA_CHUNK = 16 * 1024 };
 
 struct chunk {
 	struct chunk *next;
@@ -73,6 +74,13 @@ void arena_free(struct arena *a)
 	free(a);
 }
 
+static size_t next_room(const struct chunk *last)
+{
+	if (!last)
+		return ARENA_FIRST;
+	return last->size < ARENA_CHUNK / 2 ? 2 * last->size : ARENA_CHUNK;
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
 	const size_t align = sizeof(max_align_t);
@@ -83,8 +91,10 @@ void *arena_alloc(struct arena *a, size_t size)
 		abort();
 	size = (size + align - 1) / align * align;
 	if (!c || c->size - c->used < size) {
-		size_t room = size > ARENA_CHUNK ? size : ARENA_CHUNK;
+		size_t room = next_room(c);
 
+		if (room < size)
+			room = size;
 		c = xcalloc(1, sizeof(*c) + room);
 		c->size = room;
 		c->next = a->head;

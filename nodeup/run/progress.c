@@ -297,7 +297,7 @@ static void add_pause(struct arena *a, struct tree *t, const struct run_outcome 
 		return;
 	}
 	/* of the task, whatever its mirrors said before */
-	set_text(a, t, "lastError", o->error.msg);
+	set_text(a, t, "lastError", o->error->msg);
 	if (next <= 0)
 		return;
 	set_text(a, t, "waiting", why);

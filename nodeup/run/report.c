@@ -20,9 +20,9 @@ void report_error(const struct err *e)
 static void report_retry(struct arena *a, const struct run_outcome *o, const char *title)
 {
 	log_warning("WAITING %s: attempt %u failed, next in %s: %s", title, o->attempts,
-		    dur_human(a, o->run.next_ns - dur_now()), o->error.msg);
-	for (size_t i = 0; i < o->error.nnotes; i++)
-		log_warning("  %-9s %s", o->error.notes[i].label, o->error.notes[i].text);
+		    dur_human(a, o->run.next_ns - dur_now()), o->error->msg);
+	for (size_t i = 0; i < o->error->nnotes; i++)
+		log_warning("  %-9s %s", o->error->notes[i].label, o->error->notes[i].text);
 }
 
 const char *report_why(const struct run_outcome *o)
@@ -50,7 +50,7 @@ void report_outcome(const struct run_outcome *o)
 	case RUN_FAILED:
 		log_line(o->task->optional ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
 			 "failed %s%s: %s", title, o->task->optional ? " (not needed)" : "",
-			 o->error.msg);
+			 o->error->msg);
 		break;
 	case RUN_SKIPPED:
 		log_line(LOG_WARNING, fields, ARRAY_LEN(fields),
@@ -105,7 +105,7 @@ char *report_progress(struct arena *a, const struct run_report *rep)
 					    task_title(a, o->task), o->run.waiting);
 		if (o->state == RUN_RETRYING)
 			return arena_printf(a, "%s; retrying %s: %s", text, task_title(a, o->task),
-					    o->error.msg);
+					    o->error->msg);
 	}
 	return text;
 }
@@ -152,7 +152,7 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 		return t; /* a worker is writing the rest */
 	set_text(a, t, "why", report_why(o));
 	set_text(a, t, "waiting", o->run.waiting);
-	set_text(a, t, "error", o->error.msg);
+	set_text(a, t, "error", o->error->msg);
 	if (o->attempts)
 		set_number(a, t, "attempts", o->attempts);
 	if (o->start_ns) {

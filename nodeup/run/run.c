@@ -32,12 +32,12 @@ struct item {
 	struct worker_job job; /* first: workers hand it back */
 	struct sched *sched;
 	struct run_outcome *o;
-	size_t nblock;  /* needs that are not settled well */
-	size_t seen;    /* how many tasks were unsettled at its last step */
-	bool differs;   /* check has said so, apply is under way */
-	bool dropped;   /* the run ended before a worker came to it */
-	int r;          /* what the last step returned */
-	struct err err; /* with r < 0 */
+	size_t nblock;   /* needs that are not settled well */
+	size_t seen;     /* how many tasks were unsettled at its last step */
+	bool differs;    /* check has said so, apply is under way */
+	bool dropped;    /* the run ended before a worker came to it */
+	int r;           /* what the last step returned */
+	struct err *err; /* with r < 0 */
 };
 
 struct sched {
@@ -81,10 +81,10 @@ static void step(struct item *it)
 	struct task_ctx *ctx = it->sched->req->ctx;
 
 	if (!it->differs) {
-		it->r = ops->check(t, ctx, &it->o->diff, &it->err);
+		it->r = ops->check(t, ctx, &it->o->diff, it->err);
 		if (it->r != TASK_DIFFERS)
 			return;
-		it->r = it->o->diff.kept ? 0 : started_doubt(t, ctx, &it->err);
+		it->r = it->o->diff.kept ? 0 : started_doubt(t, ctx, it->err);
 		if (it->r < 0)
 			return;
 		it->differs = true;
@@ -94,7 +94,7 @@ static void step(struct item *it)
 	it->o->run.on_tasks = false;
 	it->o->run.next_ns = 0;
 	it->o->run.trouble = ERR_NONE;
-	it->r = ops->apply(t, ctx, &it->o->run, &it->err);
+	it->r = ops->apply(t, ctx, &it->o->run, it->err);
 }
 
 static void step_job(struct worker_job *job)
@@ -145,7 +145,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
 	if (state == RUN_FAILED && !t->optional && s->rep->first_failed == s->rep->n) {
 		s->rep->first_failed = t->index;
-		s->first = it->o->error;
+		s->first = *it->o->error;
 	}
 	tell(s, it->o);
 	if (states[state].good || (t->advisory && state == RUN_FAILED))
@@ -211,18 +211,17 @@ static const struct run_outcome *broken_source(const struct sched *s, const stru
 static void step_failed(struct sched *s, struct item *it)
 {
 	struct run_outcome *o = it->o;
-	bool again = err_is_transient(&it->err) && !o->run.final;
+	bool again = err_is_transient(it->err) && !o->run.final;
 	const struct run_outcome *source = o->run.last_call ? broken_source(s, o->task) : NULL;
 
-	o->error = it->err;
+	*o->error = *it->err;
 	if (source && !again) {
-		o->error = source->error;
-		(void)err_wrap(&o->error, "%s %s", task_ops(source->task)->kind,
-			       source->task->name);
+		*o->error = *source->error;
+		(void)err_wrap(o->error, "%s %s", task_ops(source->task)->kind, source->task->name);
 	}
 	o->attempts++;
 	/* whoever is busy will be done some day; anything else gets three tries */
-	if (!again || (it->err.kind != ERR_BUSY && o->attempts >= ATTEMPTS_MAX)) {
+	if (!again || (it->err->kind != ERR_BUSY && o->attempts >= ATTEMPTS_MAX)) {
 		settle(s, it, RUN_FAILED);
 		return;
 	}
@@ -370,7 +369,7 @@ static void bus_failed(struct sched *s, const struct err *e)
 		if (it->o->state != RUN_WAITING || !task_ops(it->o->task)->on_main)
 			continue;
 		it->r = -EIO;
-		it->err = *e;
+		*it->err = *e;
 		stepped(s, it);
 	}
 }
@@ -440,8 +439,8 @@ static int verdict(struct sched *s, struct err *e)
 	for (size_t i = 0; i < s->req->n; i++) {
 		struct run_outcome *o = s->items[i].o;
 
-		if (o->state == RUN_RETRYING || (o->state == RUN_WAITING && o->error.kind)) {
-			*e = o->error;
+		if (o->state == RUN_RETRYING || (o->state == RUN_WAITING && o->error->kind)) {
+			*e = *o->error;
 			return err_wrap(e, "deadline passed: %s %s", task_ops(o->task)->kind,
 					o->task->name);
 		}
@@ -502,6 +501,9 @@ static int loop(struct sched *s, struct err *e)
 static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		    struct run_report *rep)
 {
+	/* apart from all else: what nobody touches as long as all is well takes no memory */
+	struct err *errs = arena_alloc(a, (3 * req->n + 1) * sizeof(*errs));
+
 	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n };
 	s->items = arena_alloc(a, (req->n + 1) * sizeof(*s->items));
 	s->changed = arena_alloc(a, req->n + 1);
@@ -514,6 +516,9 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		it->sched = s;
 		it->o = &rep->outcomes[i];
 		it->o->task = req->tasks[i];
+		it->err = &errs[i];
+		it->o->error = &errs[req->n + i];
+		it->o->run.error = &errs[2 * req->n + i];
 		it->nblock = req->tasks[i]->n_needs;
 		it->o->state = it->nblock ? RUN_BLOCKED_BY_NEEDS : RUN_READY;
 		rep->counts[it->o->state]++;
@@ -557,7 +562,7 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 
 		if (o->state != RUN_READY)
 			continue;
-		r = task_ops(t)->check(t, req->ctx, &o->diff, &o->error);
+		r = task_ops(t)->check(t, req->ctx, &o->diff, o->error);
 		settle(s, &s->items[i],
 		       r < 0               ? RUN_FAILED
 		       : r == TASK_DIFFERS ? RUN_CHANGED

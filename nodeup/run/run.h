@@ -28,7 +28,7 @@ struct run_outcome {
 	enum run_state state;
 	struct task_run run;
 	struct task_diff diff; /* why it was, or would be, applied */
-	struct err error;      /* the last one, when attempts failed */
+	struct err *error;     /* the last one, when attempts failed; the arena's */
 	unsigned int attempts;
 	int64_t start_ns, end_ns;
 };

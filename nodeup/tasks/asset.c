@@ -52,7 +52,7 @@ static void fetched(void *arg, int r, const struct err *e)
 
 	p->run->result = r;
 	if (r < 0)
-		p->run->error = *e;
+		*p->run->error = *e;
 	__atomic_store_n(&p->run->stage, 2, __ATOMIC_RELEASE);
 	task_wake(p->ctx, p->run);
 }
@@ -96,14 +96,13 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		/* the fetcher has tried every mirror as often as it makes sense; a disk it has not */
 		run->stage = 0;
 		if (run->result >= 0)
-			run->result =
-				cache_check_signature(ctx->cache, t->asset.asset, &run->error);
+			run->result = cache_check_signature(ctx->cache, t->asset.asset, run->error);
 		if (run->result < 0)
-			(void)cache_doubt(ctx->cache, t->asset.asset, false, &run->error);
-		run->final = run->error.kind != ERR_SYSTEM;
+			(void)cache_doubt(ctx->cache, t->asset.asset, false, run->error);
+		run->final = run->error->kind != ERR_SYSTEM;
 		remark(t, ctx, run);
 		if (run->result < 0)
-			*e = run->error;
+			*e = *run->error;
 		return run->result < 0 ? run->result : TASK_DONE;
 	}
 	if (stage == 0) {

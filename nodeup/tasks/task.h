@@ -88,15 +88,15 @@ struct task_diff {
 
 /* The run's view of one task, owned by the scheduler, passed to apply. */
 struct task_run {
-	int stage;    /* apply's own progress, 0 at the first call */
-	uint32_t job; /* a unit job */
-	int result;   /* set by completion callbacks before wake, with error when < 0 */
-	struct err error;
-	bool last_call;   /* nothing else can go on: what is not there now will not come */
-	bool final;       /* set by apply: this error has had its retries */
-	bool detached;    /* set by apply: enqueued, but it starts only when we end */
-	char remark[64];  /* set by apply: how it was done, for the line that says so */
-	int64_t since_ns; /* waiting since, monotonic; 0 not waiting */
+	int stage;         /* apply's own progress, 0 at the first call */
+	uint32_t job;      /* a unit job */
+	int result;        /* set by completion callbacks before wake, with error when < 0 */
+	struct err *error; /* whose is the caller's */
+	bool last_call;    /* nothing else can go on: what is not there now will not come */
+	bool final;        /* set by apply: this error has had its retries */
+	bool detached;     /* set by apply: enqueued, but it starts only when we end */
+	char remark[64];   /* set by apply: how it was done, for the line that says so */
+	int64_t since_ns;  /* waiting since, monotonic; 0 not waiting */
 	/* what a waiting apply waits for, shown to people */
 	char waiting[ERR_NOTE_MAX];
 	enum err_kind trouble; /* of its last error, if what it waits for goes wrong so far */

@@ -1,30 +1,27 @@
 """Memory does not grow with what is fetched and unpacked: neither ours nor the unpacking child's."""
 
 import gzip
+import hashlib
+import http.server
 import io
 import lzma
+import os
 import random
-import sys
 import tarfile
+import threading
 
 import pytest
 
-from world import CNI, CNI_MEMBERS, INTEGRITY, KUBELET, OK, tar
+from world import CNI, CNI_MEMBERS, INTEGRITY, KUBELET, OK, Asset, tar
 
 MIB = 1 << 20
 MOST = 32 * MIB
-# The largest process of what it runs, children's children too.  Its own is small, and inherited.
-LARGEST = ("import os, resource, sys\n"
-           "status = os.spawnv(os.P_WAIT, sys.argv[2], sys.argv[2:])\n"
-           "with open(sys.argv[1], 'w') as f: print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=f)\n"
-           "sys.exit(status)\n")
 
 
-def measured(world, *flags):
+def measured(world, command="apply"):
     """A run and its peak in bytes."""
-    out = world.folder / "peak"
-    done = world.apply(*flags, prefix=[sys.executable, "-S", "-c", LARGEST, str(out)], timeout=120)
-    return done, int(out.read_text()) * 1024
+    prefix, peak = world.measuring()
+    return world.run(command, prefix=prefix, timeout=120), peak()
 
 
 def blob(size):
@@ -52,6 +49,53 @@ def test_large_objects(world):
     assert done.code == OK, done
     assert peak < MOST, f"{peak / MIB:.1f} MiB"
     assert world.installed(KUBELET).stat().st_size == 48 * MIB
+
+
+class Hole(http.server.BaseHTTPRequestHandler):
+    """Any part of a file that is a hole."""
+    protocol_version = "HTTP/1.1"
+    file, size = None, 600 * MIB
+
+    def do_GET(self):
+        first, last = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+        last = min(last, self.size - 1)
+        self.send_response(206)
+        self.send_header("Content-Range", f"bytes {first}-{last}/{self.size}")
+        self.send_header("Content-Length", str(last + 1 - first))
+        self.send_header("ETag", '"hole"')
+        self.end_headers()
+        while first <= last:
+            first += os.sendfile(self.wfile.fileno(), self.file.fileno(), first, last + 1 - first)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def hole(tmp_path):
+    with open(tmp_path / "hole", "wb+") as file:
+        file.truncate(Hole.size)
+        Hole.file = file
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hole) as server:
+            server.daemon_threads = True
+            thread = threading.Thread(target=server.serve_forever)
+            thread.start()
+            yield f"http://127.0.0.1:{server.server_address[1]}/hole"
+            server.shutdown()
+            thread.join()
+
+
+def test_a_huge_object(world, hole):
+    """By ranges, over all the connections that one mirror gets."""
+    digest = hashlib.sha256()
+    for _ in range(Hole.size // MIB):
+        digest.update(bytes(MIB))
+    world.assets["huge"] = Asset(digest.hexdigest(), [hole])
+    done, peak = measured(world, "bake")
+    assert done.code == OK, done
+    assert (world.cache / "sha256" / digest.hexdigest()).stat().st_size == Hole.size
+    (world.cache / "sha256" / digest.hexdigest()).unlink()
+    assert peak < MOST, f"{peak / MIB:.1f} MiB"
 
 
 def test_many_directories(world):

@@ -73,6 +73,13 @@ def make_assets():
     }
 
 
+# The largest process of what it runs, children's children too.  Its own is small, and inherited.
+LARGEST = ("import os, resource, sys\n"
+           "status = os.spawnv(os.P_WAIT, sys.argv[2], sys.argv[2:])\n"
+           "with open(sys.argv[1], 'w') as f: print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=f)\n"
+           "sys.exit(status)\n")
+
+
 class Origin:
     """tests/fake/origin.py at work."""
 
@@ -281,6 +288,11 @@ class World:
         assert result.out.splitlines()[0].startswith("nodeup version "), result.out
         assert result.out.splitlines()[-1] == "success", result.out
         return result
+
+    def measuring(self):
+        """What to run something under, and then its peak of memory in bytes."""
+        out = self.folder / "peak"
+        return [sys.executable, "-S", "-c", LARGEST, str(out)], lambda: int(out.read_text()) * 1024
 
     # what is looked at
 

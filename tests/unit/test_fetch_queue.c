@@ -62,7 +62,7 @@ static void test_by_the_limit(void **state)
 	static const struct {
 		rlim_t soft;
 		size_t max;
-	} cases[] = { { 32, 2 }, { 96, 4 }, { 1024, 120 }, { 1 << 20, 256 } };
+	} cases[] = { { 32, 2 }, { 96, 4 }, { 1024, 120 }, { 1 << 20, 128 } };
 	struct box *x = *state;
 	struct rlimit was, now;
 

@@ -77,6 +77,7 @@ static int count(const char *text)
 struct sample {
 	struct task task;
 	struct run_outcome outcome;
+	struct err error;
 	struct run_report rep;
 	int64_t next_run_wall_ns;
 };
@@ -86,7 +87,7 @@ static void sample(struct sample *s, const struct asset *as)
 {
 	*s = (struct sample){
 		.task = { .kind = TASK_ASSET, .name = "kubelet", .asset = { .asset = as } },
-		.outcome = { .task = &s->task, .state = RUN_WAITING },
+		.outcome = { .task = &s->task, .state = RUN_WAITING, .error = &s->error },
 		.rep = { .outcomes = &s->outcome, .n = 1 }
 	};
 	s->outcome.run.since_ns = dur_now();
@@ -201,7 +202,7 @@ static void an_asset_in_between(void **state)
 	sample(&s, &as);
 	fetch_start(x->f, &as, box_on_done, &v);
 	box_wait_calls(&v, 1);
-	s.outcome.error = v.e;
+	s.error = v.e;
 	s.outcome.state = RUN_FAILED;
 	s.outcome.end_ns = dur_now();
 	s.next_run_wall_ns = 5000 * DUR_SEC;
@@ -225,7 +226,7 @@ static void an_asset_in_between(void **state)
 	assert_true(llabs(strtoll(text_of(t, "nextTryUnixMs"), NULL, 10) - dur_wall() / DUR_MS) <
 		    60 * 1000);
 	s.outcome.state = RUN_EQUAL;
-	s.outcome.error.kind = ERR_NONE;
+	s.error.kind = ERR_NONE;
 	s.next_run_wall_ns = 5000 * DUR_SEC;
 	assert_string_equal(text_of(status(x, &s), "nextTryUnixMs"), "none");
 }

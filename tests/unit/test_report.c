@@ -69,6 +69,7 @@ static void says(const char *text)
 struct sample {
 	struct task tasks[4];
 	struct run_outcome outcomes[4];
+	struct err errors[4];
 	struct run_report rep;
 };
 
@@ -88,6 +89,7 @@ static void sample(struct sample *s)
 						       .len = sizeof(secret) - 1,
 						       .secret = true } };
 		s->outcomes[i].task = &s->tasks[i];
+		s->outcomes[i].error = &s->errors[i];
 		s->outcomes[i].start_ns = now - 20 * DUR_SEC;
 		s->outcomes[i].end_ns = now - 18 * DUR_SEC;
 	}
@@ -96,7 +98,7 @@ static void sample(struct sample *s)
 	s->outcomes[1].state = RUN_EQUAL;
 	s->outcomes[2].state = RUN_FAILED;
 	s->outcomes[2].attempts = 3;
-	(void)err_fail(&s->outcomes[2].error, ERR_NET, ETIMEDOUT, "no answer");
+	(void)err_fail(s->outcomes[2].error, ERR_NET, ETIMEDOUT, "no answer");
 	s->outcomes[3].state = RUN_WAITING;
 	s->outcomes[3].end_ns = 0;
 	s->outcomes[3].run.since_ns = now - 15 * DUR_SEC;
@@ -147,7 +149,7 @@ static void each_outcome_has_its_line(void **state)
 	forget();
 	s.outcomes[2].state = RUN_RETRYING;
 	s.outcomes[2].run.next_ns = dur_now() + 4 * DUR_SEC;
-	err_note(&s.outcomes[2].error, "ruled out", "clock");
+	err_note(s.outcomes[2].error, "ruled out", "clock");
 	report_outcome(&s.outcomes[2]);
 	says("WAITING file /etc/b: attempt 3 failed, next in ");
 	says("  ruled out clock");
@@ -189,7 +191,7 @@ static void progress_and_summary(void **state)
 	assert_string_equal(report_summary(a, &s.rep),
 			    "4 tasks: 1 changed, 1 right, 1 failed, in 2.9 s");
 	s.outcomes[3].state = RUN_RETRYING;
-	(void)err_fail(&s.outcomes[3].error, ERR_NET, 0, "refused");
+	(void)err_fail(s.outcomes[3].error, ERR_NET, 0, "refused");
 	assert_string_equal(report_progress(a, &s.rep),
 			    "3 of 4 tasks; retrying file /etc/c: refused");
 }
@@ -216,7 +218,7 @@ static void the_status_file_says_it_all_but_no_secret(void **state)
 	(void)state;
 	scratch_new(&root);
 	sample(&s);
-	status = (struct status){ .state = "failed", .rep = &s.rep, .error = &s.outcomes[2].error };
+	status = (struct status){ .state = "failed", .rep = &s.rep, .error = s.outcomes[2].error };
 	assert_int_equal(status_write(root.fd, &status, &e), 0);
 	assert_true(scratch_stat(&root, "/run/nodeup/status.json", &st));
 	assert_int_equal(st.st_mode & 07777, 0644);
