@@ -253,6 +253,26 @@ static void test_a_lone_mirror_that_failed_once(void **state)
 	}
 }
 
+/* What is asked for at a time is what the mirror gives in two seconds, within bounds. */
+static void test_sizes_adapt(void **state)
+{
+	const struct fetch_opts opts = { .range_bytes = RANGE, .connections = 1 };
+	struct box *x = *state;
+	struct asset quick = box_asset_at(x, "/adapt/quick?ranges", NULL);
+	struct asset slow = box_asset_at(x, "/adapt/slow?ranges&rate=1500&times=1&size=8192", NULL);
+	autofree unsigned char *body = origin_body(2 * RANGE);
+
+	fetch_tune(x->f, &opts);
+	box_must_succeed(x, &quick);
+	/* after the first: four times as much, unless this machine is that slow */
+	assert_in_range(box_count_of(x, "/adapt/quick"), SIZE / RANGE / 4 + 1, SIZE / RANGE - 1);
+	box_open_fetcher(x, x->http);
+	fetch_tune(x->f, &opts);
+	digest_of(DIGEST_SHA256, body, 2 * RANGE, &slow.digest);
+	box_must_succeed(x, &slow);
+	assert_in_range(box_count_of(x, "/adapt/slow"), 3, 1 + 8);
+}
+
 static void test_spans(void **state)
 {
 	struct spans s = { 0 };
@@ -300,6 +320,7 @@ int main(void)
 		TEST(test_help_for_a_slow_mirror),
 		TEST(test_few_connections_allowed),
 		TEST(test_a_lone_mirror_that_failed_once),
+		TEST(test_sizes_adapt),
 		cmocka_unit_test(test_spans),
 	};
 
