@@ -205,8 +205,9 @@ struct task *plan_install_known(struct plan *p, const char *name, const char *te
 
 	if (is_listed(p, name))
 		return plan_install(p, name, path, mode, e);
-	if (parse_asset(p, text, as, e) < 0)
+	if (parse_asset(p, text, as, e) < 0 || trust_built_in(p, as, text, e) < 0)
 		return NULL;
+	know_asset(p, as);
 	(void)asset_task(p, TASK_ASSET, as);
 	arena_push(p->arena, install.sources, install.n_sources, as);
 	return add_install(p, &install, e);
@@ -287,12 +288,16 @@ struct task *plan_package_file(struct plan *p, const char *name, const char *tex
 
 	if (parse_asset(p, text, as, e) < 0)
 		return NULL;
-	know_asset(p, as);
 	t = plan_new_task(p, TASK_PACKAGE, name);
 	strv_add(p->arena, &t->package.names, name);
 	/* an image gets no package: it is told which it lacks */
 	if (p->req->image_mode)
 		return t;
+	if (trust_built_in(p, as, text, e) < 0) {
+		err_note(e, "or", "start from an image that has it from elsewhere: that is used");
+		return NULL;
+	}
+	know_asset(p, as);
 	t->package.source = as;
 	asset_task(p, TASK_ASSET, as)->optional = false;
 	return t;

@@ -70,12 +70,15 @@ int trust_begin(struct plan *p, struct err *e)
 	return 0;
 }
 
+static bool is_required(const struct plan *p)
+{
+	return p->req->settings && p->req->settings->require_signatures;
+}
+
 int trust_asset(struct plan *p, struct asset *as, const char *signature, bool listed,
 		const char *where, struct err *e)
 {
-	const struct settings *s = p->req->settings;
-
-	if (!signature && s && s->require_signatures && !(listed && p->list_is_signed))
+	if (!signature && is_required(p) && !(listed && p->list_is_signed))
 		return err_fail(e, ERR_INTEGRITY, ENOKEY,
 				"%s: asset %s is not signed, and requireSignatures is set", where,
 				as->name);
@@ -84,4 +87,22 @@ int trust_asset(struct plan *p, struct asset *as, const char *signature, bool li
 	as->keys = p->keys;
 	as->where = arena_printf(p->arena, "%s: signature", where);
 	return read_signature(p, signature, as->where, &as->signature, e);
+}
+
+int trust_built_in(struct plan *p, struct asset *as, const char *text, struct err *e)
+{
+	int r;
+
+	/* what is known already was asked for its own signature */
+	for (size_t i = 0; i < p->n_known; i++)
+		if (digest_eq(&p->known[i]->digest, &as->digest))
+			return 0;
+	if (!is_required(p))
+		return 0;
+	r = err_fail(e, ERR_INTEGRITY, ENOKEY,
+		     "asset %s of %s is not signed, and requireSignatures is set", as->name,
+		     p->builder);
+	err_note(e, "got", "a hash that is built into nodeup, and no signature by a key of yours");
+	err_note(e, "do", "sign it, and list it in Assets with its signature: %s", text);
+	return r;
 }

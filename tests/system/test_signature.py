@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from world import Asset, CNI, CONFIG, INTEGRITY, KUBELET, OK, PENDING, PROTOKUBE, listing, same
+from world import Asset, CNI, CONFIG, INTEGRITY, KUBELET, OK, PENDING, PROTOKUBE, UTILS, listing, same
 
 
 class Signer:
@@ -191,6 +191,24 @@ def test_required(world, signed, signer):
     signed.list_signature = signer.sign(signed.list())
     signed.signatures[PROTOKUBE] = signer.sign(world.contents[PROTOKUBE])
     world.converge()
+
+
+def test_required_of_what_is_built_in(world, signed, signer):
+    """No document names it, nodeup has its hash: that is no signature of those who ask for one."""
+    world.facts["distribution"] = "containeros"
+    signed.list_signature = signer.sign(signed.list())
+    signed.signatures[PROTOKUBE] = signer.sign(world.contents[PROTOKUBE])
+    signed.of_machine(publicKeys=[signer.key])
+    assert "asset mounter.tar" in world.plan().out
+    signed.of_machine(publicKeys=[signer.key], requireSignatures=True)
+    result = world.apply("--retries=0")
+    assert result.code == INTEGRITY and world.requests() == 0, result
+    assert "asset mounter.tar of containeros is not signed, and requireSignatures is set" in result.failure, result
+    assert "list it in Assets with its signature: 8003b798" in result.notes, result
+    nothing_is_used(world)
+    world.assets["mounter.tar"] = Asset(world.digest(UTILS), [world.url(UTILS).replace(UTILS, "mounter.tar")])
+    signed.list_signature = signer.sign(signed.list())
+    assert world.plan().code == PENDING
 
 
 def test_bake_keeps_the_keys(world, signed, signer, stranger):
