@@ -129,7 +129,7 @@ enum {
 	LL_MAKE_REG = 1 << 8,
 	LL_REFER = 1 << 13,
 	LL_TRUNCATE = 1 << 14,
-	LL_USEFUL = 2, /* before, no hard link across directories could be allowed */
+	LL_USEFUL = 2, /* see confine.h */
 };
 
 /* What each version added to what can be forbidden: the rights on files, and how long the struct is. */

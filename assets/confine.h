@@ -1,8 +1,10 @@
 /* confine.h - give up, for good, all that unpacking an archive does not need
  * In this order, each by itself enough against most of what broken archive code could be made to do:
  * a root directory that is dir_fd, another user than root, no capability in any set, no new ones by
- * exec, no new process; then Landlock (where the kernel has it: nothing but making and writing files
- * below dir_fd) and a list of the only system calls that work; all others fail with EPERM.
+ * exec, no new process; then Landlock (nothing but making and writing files below dir_fd) and a list of
+ * the only system calls that work; all others fail with EPERM.
+ * Landlock is used from its second version on, Linux 5.19: the first cannot allow a hard link into
+ * another directory, which archives have, and a wall that is lowered for who asks for it is none.
  * Owner: the caller's fd. Errors: SYSTEM; whoever gets one must not go on. Threads: the process must
  * have one. Source: capabilities(7), landlock(7), seccomp(2). */
 #pragma once
