@@ -11,30 +11,32 @@
 #include "assets/confine.h"
 #include "assets/extract_apply.h"
 #include "assets/extract_child.h"
+#include "assets/extract_watch.h"
 #include "nodeup/base/mem.h"
 
-enum { PIPE_BYTES = 1024 * 1024 };
+enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4 };
 
 struct extract {
 	const char *name;
 	struct extract_limits limits;
-	pid_t pid;
+	struct extract_watch watch;
 	int dir_fd;    /* the caller's */
-	int data_fd;   /* -1: the child reads a file */
+	int data_fd;   /* never blocks; -1: the child reads a file */
 	int report_fd; /* shared with the child */
 };
 
-static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr, const int fds[3])
+static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr,
+		       const int fds[static CHILD_FDS])
 {
 	sigset_t none, all;
 	int r = 0;
 
 	(void)sigemptyset(&none);
 	(void)sigfillset(&all);
-	for (int i = 0; i < 3 && r == 0; i++)
+	for (int i = 0; i < CHILD_FDS && r == 0; i++)
 		r = posix_spawn_file_actions_adddup2(fa, fds[i], i);
 	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(fa, 3);
+		r = posix_spawn_file_actions_addclosefrom_np(fa, CHILD_FDS);
 	if (r == 0)
 		/* its own group: a terminal's ^C is for us to act on */
 		r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
@@ -45,9 +47,10 @@ static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr, 
 }
 
 /* 0 or a positive errno. The link leads to this very program even if its file was replaced since. */
-static int spawn_child(struct extract *x, int in_fd)
+static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
-	const int fds[3] = { in_fd, x->report_fd, x->dir_fd };
+	/* the last one it only holds */
+	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->dir_fd, life_fd };
 	char entries[24], bytes[24];
 	const char *const argv[] = { EXTRACT_CHILD, x->name, entries, bytes, NULL };
 	char *const none[] = { NULL };
@@ -61,7 +64,8 @@ static int spawn_child(struct extract *x, int in_fd)
 		return ENOMEM;
 	r = set_actions(&fa, &attr, fds);
 	if (r == 0)
-		r = posix_spawn(&x->pid, "/proc/self/exe", &fa, &attr, (char *const *)argv, none);
+		r = posix_spawn(&x->watch.pid, "/proc/self/exe", &fa, &attr, (char *const *)argv,
+				none);
 	(void)posix_spawnattr_destroy(&attr);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	return r;
@@ -73,6 +77,7 @@ static int open_pipe(struct extract *x, int *ret_in)
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -1;
+	(void)fcntl(fds[1], F_SETFL, O_NONBLOCK);
 	/* as much as a worker can be ahead of the child; the default does, too */
 	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
 	*ret_in = fds[0];
@@ -84,26 +89,29 @@ static void release(struct extract *x)
 {
 	cleanup_closep(&x->data_fd);
 	cleanup_closep(&x->report_fd);
+	extract_watch_kill(&x->watch);
 	free(x);
 }
 
 static int start(struct extract *x, int in_fd, struct err *e)
 {
-	autoclose int in = -1;
+	autoclose int in = -1, life = -1;
 	int r;
 
 	x->report_fd = extract_report_make();
-	if (x->report_fd < 0 || (in_fd < 0 && open_pipe(x, &in) < 0))
+	if (extract_watch_make(&x->watch, &life) < 0 || x->report_fd < 0 ||
+	    (in_fd < 0 && open_pipe(x, &in) < 0))
 		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
 	/* a child of root's is nobody: the directory is its own for now, until extract_finish. Where
 	 * nobody is not to be had it stays ours */
 	if (geteuid() == 0)
 		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
-	r = spawn_child(x, in_fd < 0 ? in : in_fd);
-	if (r > 0)
-		return err_fail(e, ERR_SYSTEM, r, "archive '%s': start the unpacker: %s", x->name,
-				strerror(r));
-	return 0;
+	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
+	if (r == 0)
+		return 0;
+	x->watch.pid = 0;
+	return err_fail(e, ERR_SYSTEM, r, "archive '%s': start the unpacker: %s", x->name,
+			strerror(r));
 }
 
 int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
@@ -113,7 +121,7 @@ int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_
 	int r;
 
 	*x = (struct extract){ .name = name, .limits = *limits, .dir_fd = dir_fd };
-	x->data_fd = x->report_fd = -1;
+	x->data_fd = x->report_fd = x->watch.life_fd = -1;
 	r = start(x, in_fd, e);
 	if (r < 0)
 		release(x);
@@ -124,17 +132,25 @@ int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_
 
 pid_t extract_pid(const struct extract *x)
 {
-	return x->pid;
+	return x->watch.pid;
 }
 
-static int reap(struct extract *x)
+void extract_set_look(struct extract *x, int ms)
 {
-	int status = 0;
+	x->watch.look_ms = ms;
+}
 
-	while (waitpid(x->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	x->pid = 0;
-	return status;
+/* It did nothing at all for so long that it never will. */
+static int give_up(struct extract *x, struct err *e)
+{
+	const int pid = (int)x->watch.pid;
+	const char state = x->watch.state;
+
+	extract_watch_kill(&x->watch);
+	return err_fail(e, ERR_SYSTEM, ETIMEDOUT,
+			"archive '%s': the unpacker, process %d in state %c, did nothing for %d s: "
+			"killed",
+			x->name, pid, state, EXTRACT_LOOKS * EXTRACT_LOOK_MS / 1000);
 }
 
 /* It has ended without a last word. */
@@ -176,7 +192,8 @@ static int conclude(struct extract *x, bool complete, struct err *e)
 
 	cleanup_closep(&x->data_fd);
 	x->data_fd = -1;
-	status = reap(x);
+	if (!extract_watch_reap(&x->watch, &status))
+		return give_up(x, e);
 	f = lseek(x->report_fd, 0, SEEK_SET) < 0 ? NULL : fdopen(x->report_fd, "r");
 	if (!f)
 		return err_sys(e, "archive '%s': read the unpacker's report", x->name);
@@ -196,15 +213,20 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
 	const char *at = p;
 
 	while (n > 0) {
-		const ssize_t w = x->pid ? write(x->data_fd, at, n) : 0;
+		const ssize_t w = x->watch.pid ? write(x->data_fd, at, n) : 0;
 
 		if (w < 0 && errno == EINTR)
 			continue;
+		if (w < 0 && errno == EAGAIN) {
+			if (!extract_watch_write(&x->watch, x->data_fd))
+				return give_up(x, e);
+			continue;
+		}
 		if (w < 0 && errno != EPIPE)
 			return err_sys(e, "archive '%s': feed the unpacker", x->name);
 		/* it is gone and knows why */
 		if (w <= 0)
-			return x->pid && conclude(x, false, e) < 0
+			return x->watch.pid && conclude(x, false, e) < 0
 				       ? err_code(e)
 				       : err_fail(
 						 e, ERR_SYSTEM, EPIPE,
@@ -226,13 +248,8 @@ int extract_finish(struct extract *x, struct err *e)
 
 void extract_abort(struct extract *x)
 {
-	if (!x)
-		return;
-	if (x->pid) {
-		(void)kill(x->pid, SIGKILL);
-		(void)reap(x);
-	}
-	release(x);
+	if (x)
+		release(x);
 }
 
 int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,

@@ -8,7 +8,7 @@
  * of memory to unpack, and anything beyond the limits.
  * What is inside dir_fd after a failure is the caller's to remove.
  * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
- * died. Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
+ * died, or that did nothing for a minute while it was waited for (extract_watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
 #pragma once
 
 #include <stdint.h>
@@ -33,6 +33,8 @@ int extract_finish(struct extract *x, struct err *e) must_check;
 void extract_abort(struct extract *x);
 /* The child's process id. */
 pid_t extract_pid(const struct extract *x);
+/* How often it is looked at while it is waited for, instead of each second. */
+void extract_set_look(struct extract *x, int ms);
 
 /* All of it at once, for an archive known to be right. */
 int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,

@@ -187,6 +187,7 @@ bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status
 			.attempt = j->attempt,
 			.next_try_ns = j->next_try_ns,
 			.waited_ns = j->waited_ns,
+			.unpacker_ns = __atomic_load_n(&j->unpacker_ns, __ATOMIC_RELAXED),
 		};
 		(void)snprintf(ret->url, sizeof(ret->url), "%s", m ? m->public : "");
 		(void)snprintf(ret->last_error, sizeof(ret->last_error), "%s", j->last_error);

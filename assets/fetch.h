@@ -41,6 +41,7 @@ struct fetch_status {
 	int64_t waited_ns;    /* between attempts, in all */
 	char other[64];       /* another process that fetches it, and is waited for; "" none */
 	int64_t since_ns;     /* so long, monotonic */
+	int64_t unpacker_ns;  /* monotonic: since when the unpacker is waited for; 0 it is not */
 };
 
 /* `done` gets 0, or < 0 with the error. */

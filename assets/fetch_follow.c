@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "assets/unpack.h"
+#include "nodeup/base/dur.h"
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
 
@@ -44,12 +45,28 @@ static void drop_tree(struct fetch_job *j)
 	j->unpack = NULL;
 }
 
+static void note_unpacker(struct fetch_job *j, int64_t since_ns)
+{
+	__atomic_store_n(&j->unpacker_ns, since_ns, __ATOMIC_RELAXED);
+}
+
+static void feed_tree(struct fetch_job *j, const char *p, size_t n)
+{
+	struct err e;
+
+	if (!j->unpack)
+		return;
+	note_unpacker(j, dur_now());
+	if (unpack_feed(j->unpack, p, n, &e) < 0)
+		drop_tree(j);
+	note_unpacker(j, 0);
+}
+
 static void read_on(void *arg)
 {
 	struct fetch_job *j = arg;
 	autofree char *chunk = xrealloc(NULL, CHUNK);
 	uint64_t at = cache_followed(j->entry), end = j->follow_end;
-	struct err e;
 	int r = 0;
 
 	if (at == 0)
@@ -60,8 +77,8 @@ static void read_on(void *arg)
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
 		r = cache_follow(j->entry, chunk, n, &j->errs->follow);
-		if (r > 0 && j->unpack && unpack_feed(j->unpack, chunk, (size_t)r, &e) < 0)
-			drop_tree(j);
+		if (r > 0)
+			feed_tree(j, chunk, (size_t)r);
 		at = cache_followed(j->entry);
 	}
 	report(j);
@@ -73,15 +90,27 @@ void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 	send(j, read_on, false, done);
 }
 
+static void finish_tree(struct fetch_job *j)
+{
+	struct err ignored;
+
+	if (!j->unpack)
+		return;
+	note_unpacker(j, dur_now());
+	if (unpack_finish(TAKE(j->unpack), &ignored) < 0)
+		ignored.kind = ERR_NONE; /* as in begin_tree */
+	note_unpacker(j, 0);
+}
+
 static void commit(void *arg)
 {
 	struct fetch_job *j = arg;
-	struct err e = { .kind = ERR_NONE }, ignored;
+	struct err e = { .kind = ERR_NONE };
 
 	if (cache_commit(j->entry, &e) < 0)
 		fetch_job_explain(j, &e);
-	else if (j->unpack && unpack_finish(TAKE(j->unpack), &ignored) < 0)
-		ignored.kind = ERR_NONE; /* as in begin_tree */
+	else
+		finish_tree(j);
 	drop_tree(j);
 	j->entry = NULL;
 	j->errs->follow = e;

@@ -131,6 +131,7 @@ struct fetch_job {
 	struct cache_entry *entry;
 	struct fetch_part *parts;
 	struct unpack *unpack; /* a worker's */
+	int64_t unpacker_ns;   /* atomic: since when it waits for that; 0 it does not */
 	bool following;        /* a worker's errand is under way ... */
 	bool exclusive;        /* ... and the entry is its alone */
 	uint64_t timer_id;     /* the next round's; 0 none */

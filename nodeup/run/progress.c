@@ -10,6 +10,8 @@
 enum { COLUMNS = 80, ROWS = 24, NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 
 #define QUIET_NS (10 * DUR_SEC)
+/* an unpacker that is behind for a moment is nothing to tell of */
+#define UNPACKER_NS (5 * DUR_SEC)
 /* how much of the rate is of the last look */
 #define NEWEST 0.3
 
@@ -95,6 +97,9 @@ char *progress_text(struct arena *a, const struct fetch_status *st, double rate,
 		return arena_printf(a, "attempt %u, next in %s: %s", st->attempt,
 				    dur_human(a, st->next_try_ns - now_ns), st->last_error);
 	text = amount(a, st);
+	if (st->unpacker_ns && now_ns - st->unpacker_ns > UNPACKER_NS)
+		return arena_printf(a, "%s  waiting for its unpacker for %s", text,
+				    dur_human(a, now_ns - st->unpacker_ns));
 	if (st->total >= 0 && st->bytes >= st->total)
 		return arena_printf(a, "%s  being verified", text);
 	if (rate > 0)
