@@ -1,14 +1,11 @@
 """One cache and many processes: all get what they want, and nothing is left but what was wanted."""
 
-import os
-import re
 import signal
-import threading
 import time
 
 import pytest
 
-from world import CNI, KUBECTL, KUBELET, OK, PATIENCE, PROTOKUBE, UTILS, listing, same
+from world import CNI, KUBECTL, KUBELET, OK, PROTOKUBE, Told, UTILS, listing, same, until
 
 EVERY = (KUBELET, KUBECTL, CNI, UTILS, PROTOKUBE)
 PROCESSES = 8
@@ -48,52 +45,16 @@ def test_at_once(world):
     check(world)
 
 
-class Told:
-    """A process, and what it says as it says it."""
-
-    def __init__(self, world):
-        world.write_documents()
-        self.process = world.start(world.argv("bake"))
-        self.lines, self.changed = [], threading.Condition()
-        self.thread = threading.Thread(target=self.read)
-        self.thread.start()
-
-    def read(self):
-        for line in self.process.stderr:
-            with self.changed:
-                self.lines.append(line)
-                self.changed.notify_all()
-
-    def until(self, pattern):
-        with self.changed:
-            assert self.changed.wait_for(lambda: any(re.search(pattern, l) for l in self.lines), PATIENCE), self.lines
-
-    def end(self, sig=None):
-        if sig:
-            self.process.send_signal(sig)
-        code = self.process.wait(PATIENCE)
-        self.thread.join()
-        self.process.stdout.close()
-        return code
-
-
 @pytest.fixture
 def told(world):
     made = []
 
     def start():
-        made.append(Told(world))
+        made.append(Told(world, world.argv("bake")))
         return made[-1]
     yield start
     for t in made:
         t.end(signal.SIGKILL)
-
-
-def until(true):
-    end = time.monotonic() + PATIENCE
-    while not true():
-        assert time.monotonic() < end
-        time.sleep(0.02)
 
 
 def asked_for(world, name):

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -11,11 +12,9 @@ import time
 
 import pytest
 
-from world import ENV, KUBELET, NET, OK, Origin
+from world import KUBELET, NET, OK, Origin, Told
 
 NAME = "mirror.test"
-# nobody was at home yet; for a limit, not for a measure
-PATIENCE = 120
 
 
 def answer(query):
@@ -73,39 +72,6 @@ def resolv_conf(mounts):
     return path
 
 
-class Run:
-    """An apply under way and the lines that it has written so far."""
-
-    def __init__(self, world, prefix=(), env=None):
-        world.write_documents()
-        self.process = subprocess.Popen([*prefix, *world.argv("apply")], env={**ENV, **(env or {})}, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        self.lines, self.changed = [], threading.Condition()
-        self.thread = threading.Thread(target=self.read)
-        self.thread.start()
-
-    def read(self):
-        for line in self.process.stderr:
-            with self.changed:
-                self.lines.append(line)
-                self.changed.notify_all()
-
-    def until(self, *patterns):
-        with self.changed:
-            found = self.changed.wait_for(
-                lambda: any(all(re.search(p, line) for p in patterns) for line in self.lines), PATIENCE)
-        assert found, "".join(self.lines)
-
-    def finish(self):
-        code = self.process.wait(PATIENCE)
-        self.thread.join()
-        return code
-
-    def kill(self):
-        self.process.kill()
-        self.finish()
-
-
 @pytest.fixture
 def late_name(world, mounts, resolv_conf):
     """An apply whose kubelet is at a name that nobody knows yet, and at a mirror that says "later": that one
@@ -115,11 +81,11 @@ def late_name(world, mounts, resolv_conf):
     runs = []
 
     def start():
-        runs.append(Run(world, mounts.enter))
+        runs.append(Told(world, [*mounts.enter, *world.argv("apply")]))
         return runs[-1]
     yield start
     for run in runs:
-        run.kill()
+        run.end(signal.SIGKILL)
 
 
 def test_resolv_conf_is_filled_late(world, late_name, resolv_conf, resolver):
@@ -128,7 +94,7 @@ def test_resolv_conf_is_filled_late(world, late_name, resolv_conf, resolver):
     run = late_name()
     run.until("asset kubelet", NAME, "resolve")
     resolv_conf.write_text(f"nameserver {resolver.address}\n")
-    assert run.finish() == OK, "".join(run.lines)
+    assert run.end() == OK, run.text()
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 
@@ -137,7 +103,7 @@ def test_the_resolver_starts_late(world, late_name, resolv_conf, resolver):
     run = late_name()
     run.until("asset kubelet", NAME, "resolve")
     resolver.start()
-    assert run.finish() == OK, "".join(run.lines)
+    assert run.end() == OK, run.text()
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 
@@ -196,14 +162,14 @@ def test_the_clock_is_set_late(world, served, tmp_path):
     make_cert(tmp_path / "now", zulu(-YEAR), zulu(YEAR))
     bundle = tmp_path / "bundle.pem"
     bundle.write_text("".join((tmp_path / d / "cert.pem").read_text() for d in ("late-tls", "now")))
-    run = Run(world, env={"SSL_CERT_FILE": str(bundle)})
+    run = Told(world, env={"SSL_CERT_FILE": str(bundle)})
     try:
         run.until(r"WAITING asset kubelet: attempt ([4-9]|\d\d), next in .*not yet valid; this machine's clock: ",
                   "which may not be set yet")
         served.origins[0].control(f"/__tls?path={tmp_path / 'now'}")
-        assert run.finish() == OK, "".join(run.lines)
+        assert run.end() == OK, run.text()
     finally:
-        run.kill()
+        run.end(signal.SIGKILL)
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 

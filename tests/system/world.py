@@ -19,6 +19,7 @@ import stat
 import subprocess
 import sys
 import tarfile
+import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -323,6 +324,58 @@ class World:
     def unused(self):
         """Temporary files in the cache."""
         return sorted(p.name for p in (self.cache / "tmp").glob("*"))
+
+
+def until(true, what=""):
+    """Wait for a condition, which says so by being true, and give that back."""
+    end = time.monotonic() + 2 * PATIENCE
+    while not (found := true()):
+        assert time.monotonic() < end, f"never came: {what() if callable(what) else what}"
+        time.sleep(0.02)
+    return found
+
+
+class Told:
+    """A run under way, and the lines of its report as they come."""
+
+    # for a limit, not for a measure
+    PATIENCE = 120
+
+    def __init__(self, world, argv=None, env=None):
+        world.write_documents()
+        self.world = world
+        self.process = world.start(argv or world.argv("apply"), env)
+        self.lines, self.changed = [], threading.Condition()
+        self.thread = threading.Thread(target=self.read)
+        self.thread.start()
+
+    def read(self):
+        for line in self.process.stderr:
+            with self.changed:
+                self.lines.append(line)
+                self.changed.notify_all()
+
+    def text(self):
+        with self.changed:
+            return "".join(self.lines)
+
+    def until(self, *patterns):
+        """A line that has them all."""
+        with self.changed:
+            found = self.changed.wait_for(
+                lambda: any(all(re.search(p, line) for p in patterns) for line in self.lines), self.PATIENCE)
+        assert found, self.text()
+
+    def end(self, sig=None):
+        """Its exit status, when it has ended; by a signal, if one is given."""
+        if sig:
+            self.process.send_signal(sig)
+        code = self.process.wait(self.PATIENCE)
+        self.thread.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        self.world.check_secrets(self.text(), "output")
+        return code
 
 
 def files_of(top):
