@@ -113,7 +113,11 @@ static const char *on_user(void *arg, const char *volume, const char *device)
 static struct node_volume want_of(struct claims *c, const struct volume_choice *choice)
 {
 	const struct node_volume *v = c->wanted[choice - c->choices];
-	struct node_volume etcd = { .filesystem = "ext4", .persist = true };
+	struct node_volume etcd = {
+		.filesystem = "ext4",
+		.disks = NODE_DISKS_VOLUME_ID,
+		.persist = true,
+	};
 
 	if (v)
 		return *v;

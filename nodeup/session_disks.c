@@ -1,7 +1,7 @@
 #include "nodeup/session_disks.h"
 
 #include "nodeup/aws/imds_disks.h"
-#include "nodeup/tasks/volume.h"
+#include "nodeup/tasks/volume_known.h"
 
 /* Only an instance store may be promised by IMDS and known by nothing else. */
 static bool wants_store(const struct node_volumes *volumes)

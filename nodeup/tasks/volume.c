@@ -29,6 +29,7 @@ struct volume_req volume_req_of(struct arena *a, const struct node_volume *want,
 			.options = want->format_options,
 		},
 		.persist = want->persist,
+		.by_name = want->disks == NODE_DISKS_PATHS,
 	};
 }
 
@@ -73,28 +74,6 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 	if (r == 0)
 		*ret = found;
 	return r;
-}
-
-const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx, struct arena *a)
-{
-	const struct mkfs_kind *kind = mkfs_kind(want->filesystem);
-	const char *missing;
-	struct record record;
-	struct err ignored;
-	struct disks disks;
-	struct probe p;
-
-	if (!want->persist || !kind || !ctx->disks)
-		return NULL;
-	if (volume_disks(want, ctx, a, &disks, &missing, &ignored) == 0) {
-		probe_disk(ctx->disks, a, &disks.v[0], want->persist, &p);
-		if (str_eq(p.fs, kind->type) && *p.uuid && !p.incomplete)
-			return p.uuid;
-	}
-	if (record_get(ctx->root_fd, a, want->name, &record) && record.done &&
-	    str_eq(record.fs, want->filesystem))
-		return record.uuid;
-	return NULL;
 }
 
 static struct strv names_of(struct arena *a, const struct disks *disks)

@@ -13,9 +13,5 @@ int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e) m
 /* The disks meant, as disk_find gives them; -ENODEV for a volume known by its tag alone. */
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e) must_check;
-/* The UUID that a volume which persists has already: that of a file system of the wanted kind on its
- * disks, else what the record says; NULL: none is known, it will be volume_uuid(). Reads only. */
-const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx,
-			      struct arena *a);
 /* What a volume is now and what would be done, a line for each disk, for plan. Reads only. */
 void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a, struct strv *ret);

@@ -243,6 +243,84 @@ static struct probe *probe_all(const struct look *l)
 	return probes;
 }
 
+/* What has been made in an instance store is lost with it: another disk there is the next one. */
+static bool is_fresh_store(const struct look *l, const struct disk *d)
+{
+	const struct strv before = record_serials(l->a, l->rec);
+
+	for (size_t i = 0; i < before.n; i++)
+		if (str_has_prefix(before.v[i], "vol"))
+			return false;
+	return d->kind == DISK_INSTANCE_STORE;
+}
+
+/* A number is no name: the disk of before may have another by now. */
+static void note_where(const struct look *l, struct err *e)
+{
+	struct err ignored;
+	struct disks all;
+
+	if (disk_list(l->h, l->a, &all, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < all.n; i++)
+		if (*all.v[i].serial && record_serials(l->a, l->rec).n > 0 &&
+		    !record_rules_out(l->a, l->rec, all.v[i].serial))
+			err_note(e, "got", "%s (%s) is the one of before", all.v[i].name,
+				 disk_describe(l->a, &all.v[i]));
+}
+
+static int refuse_other(const struct look *l, const struct disk *d, const char *has, struct err *e)
+{
+	const char *path = record_path(l->a, l->req->name);
+	const struct strv serials = record_serials(l->a, l->rec);
+	int r = leave_alone(e, ERR_REFUSED, l->a, l->req, d, "it is not the disk of before");
+
+	err_note(e, "want", "%s with UUID %s%s%s, says %s", l->rec->fs, l->rec->uuid,
+		 serials.n ? ", made on " : "", strv_join(l->a, &serials, ", "), path);
+	err_note(e, "has", "%s", has);
+	note_where(l, e);
+	err_note(e, "do",
+		 "attach the disk of before; if this one is to replace it, remove %s, or ask "
+		 "for it by volumeID",
+		 path);
+	return r;
+}
+
+/* The disk that a name means now is to be the one that was made or adopted under it. */
+static int not_replaced(const struct look *l, const struct probe *probes, struct err *e)
+{
+	const struct volume_req *req = l->req;
+	const struct record *rec = l->rec;
+
+	if (!req->by_name || !rec || !rec->done || strcmp(rec->machine, req->machine) != 0)
+		return 0;
+	for (size_t i = 0; i < l->members->n; i++) {
+		const struct disk *d = &l->members->v[i];
+
+		/* what need not persist may be made anew elsewhere, under a UUID of its own */
+		if (record_rules_out(l->a, rec, d->serial) && !is_fresh_store(l, d) &&
+		    (req->persist || strcmp(rec->uuid, req->mkfs.uuid) == 0))
+			return refuse_other(l, d, probes[0].has, e);
+	}
+	if (req->persist && is_wanted_fs(req, &probes[0]) && strcmp(probes[0].uuid, rec->uuid) != 0)
+		return refuse_other(
+			l, &l->disks->v[0],
+			arena_printf(l->a, "%s with UUID %s", probes[0].has, probes[0].uuid), e);
+	return 0;
+}
+
+static bool is_recorded_done(const struct look *l, const char *uuid)
+{
+	if (!l->rec || !l->rec->done || strcmp(l->rec->uuid, uuid) != 0 ||
+	    strcmp(l->rec->machine, l->req->machine) != 0)
+		return false;
+	/* one made from a snapshot has the UUID, too */
+	for (size_t i = 0; i < l->members->n; i++)
+		if (record_rules_out(l->a, l->rec, l->members->v[i].serial))
+			return false;
+	return true;
+}
+
 static int judge_plain(const struct look *l, const struct probe *probes, struct judged *ret,
 		       struct err *e)
 {
@@ -252,7 +330,9 @@ static int judge_plain(const struct look *l, const struct probe *probes, struct 
 
 	if (all_carry(req, probes, l->disks->n, req->mkfs.uuid)) {
 		j.verdict = VERDICT_OURS;
-		j.recorded = l->rec && l->rec->done && strcmp(l->rec->uuid, j.uuid) == 0;
+		j.recorded = is_recorded_done(l, j.uuid);
+	} else if ((r = not_replaced(l, probes, e)) < 0) {
+		return r;
 	} else if (req->persist && all_carry(req, probes, l->disks->n, probes[0].uuid)) {
 		j.verdict = VERDICT_ADOPT;
 		j.uuid = probes[0].uuid;

@@ -1,7 +1,9 @@
 /* judge.h - what may be done with the disks of a volume
  * OURS when all carry the file system that was to be made; ADOPT when a volume that persists carries
  * one of the wanted kind already; FORMAT only when each disk is blank and used by nobody, or is one
- * that our own mkfs was interrupted on. Everything else is an error that says what is there.
+ * that our own mkfs was interrupted on in this boot. Everything else is an error that says what is there.
+ * What a record of this machine says of a disk that is asked for by name outranks what has the name now:
+ * another is neither adopted nor formatted until somebody removes the record.
  * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG
  * for too small, read-only and too few ones. Threads: all functions. */
 #pragma once
@@ -17,6 +19,7 @@ struct volume_req {
 	const char *machine;  /* instance id */
 	struct mkfs_req mkfs; /* nodes and again are filled here */
 	bool persist;
+	bool by_name; /* asked for by a name that another disk may have next time: the record counts */
 };
 
 enum verdict {

@@ -70,17 +70,53 @@ bool record_get(int root_fd, struct arena *a, const char *volume, struct record 
 	return true;
 }
 
+/* The serial number of an identity; "" when the disk told none. */
+static const char *serial_of(struct arena *a, const char *identity)
+{
+	const char *text = str_has_prefix(identity, "serial=") ? identity + strlen("serial=") : "";
+	const char *end = strstr(text, " size=");
+
+	return arena_strn(a, text, end ? (size_t)(end - text) : strlen(text));
+}
+
+struct strv record_serials(struct arena *a, const struct record *rec)
+{
+	struct strv out = { 0 };
+
+	for (size_t i = 0; i < rec->disks.n; i++) {
+		const char *serial = serial_of(a, rec->disks.v[i]);
+
+		if (*serial)
+			strv_add(a, &out, serial);
+	}
+	return out;
+}
+
 bool record_is_done(const struct record *rec, const char *machine, const char *serial)
 {
-	/* as disk_identity() begins */
-	autofree char *begin = xasprintf("serial=%s ", serial);
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv serials = record_serials(a, rec);
 
-	if (!rec->done || !*serial || strcmp(rec->machine, machine) != 0)
-		return false;
-	for (size_t i = 0; i < rec->disks.n; i++)
-		if (str_has_prefix(rec->disks.v[i], begin))
-			return true;
-	return false;
+	return rec->done && *serial && strcmp(rec->machine, machine) == 0 &&
+	       strv_has(&serials, serial);
+}
+
+/* EBS' serial number is the volume's id, with its hyphen or without. */
+static const char *without_vol(const char *serial)
+{
+	if (str_has_prefix(serial, "vol"))
+		serial += strlen("vol");
+	return serial + (*serial == '-');
+}
+
+bool record_rules_out(struct arena *a, const struct record *rec, const char *serial)
+{
+	const struct strv known = record_serials(a, rec);
+
+	for (size_t i = 0; i < known.n; i++)
+		if (strcmp(without_vol(known.v[i]), without_vol(serial)) == 0)
+			return false;
+	return known.n > 0 && *serial;
 }
 
 int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e)

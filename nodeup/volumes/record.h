@@ -21,6 +21,11 @@ struct record {
 bool record_get(int root_fd, struct arena *a, const char *volume, struct record *ret);
 /* Whether this machine was done with the disk of that serial number, in this boot or before. */
 bool record_is_done(const struct record *rec, const char *machine, const char *serial);
+/* The serial numbers of its disks, of those that told one. */
+struct strv record_serials(struct arena *a, const struct record *rec);
+/* Whether it names disks by serial number and this one, which has another, is none of them. Of two disks
+ * without a serial number nothing is known. */
+bool record_rules_out(struct arena *a, const struct record *rec, const char *serial);
 /* Write it. */
 int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e) must_check;
 /* Remove it, if it is there. */

@@ -91,6 +91,26 @@ def test_refused(node, loops, name):
     assert "success" not in done.stdout
 
 
+def test_another_disk_than_before(node, loops):
+    """It has the wanted file system, but the name meant another one when it was recorded."""
+    record = "/var/lib/nodeup/volumes/data"
+    lines = ("state done", "machine " + disknode.instance_id(node.name), "fs ext4",
+             "uuid 11111111-2222-5333-8444-555555555555", "label", "end")
+    node.sh("mkdir -p %s; printf '%%s\\n' %s >%s; { cat %s.plain; echo 'volumeMounts: [{device: /dev/xvdb, path: /data}]'; } >%s" % (
+        os.path.dirname(record), " ".join("'%s'" % line for line in lines), record, CONF, CONF))
+    before = state(node, loops)
+    try:
+        shown = nodeup(node, "plan")
+        assert "it is not the disk of before" in shown.stdout + shown.stderr, shown
+        done = nodeup(node, "apply")
+        assert done.returncode == REFUSED and state(node, loops) == before, done
+        line, = [l for l in done.stderr.splitlines() if re.search("FAILED|REFUSED", l)]
+        assert "it is not the disk of before; nothing was written" in line
+        assert "11111111-2222-5333-8444-555555555555" in done.stderr and "remove " + record in done.stderr
+    finally:
+        node.sh("rm " + record)
+
+
 def test_an_absent_disk_is_waited_for_and_then_named(node, loops):
     node.sh("{ cat %s.plain; echo 'volumeMounts: [{device: /dev/xvdz, path: /data, deviceTimeout: 2s}]'; } >%s" % (
         CONF, CONF))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "nodeup/tasks/volume.h"
+#include "nodeup/tasks/volume_known.h"
 #include "nodeup/tasks/volume_uuid.h"
 #include "tests/unit/disk_box.h"
 
