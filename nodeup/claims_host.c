@@ -91,7 +91,7 @@ static const char *user_of_nameless(struct claims *c)
 
 		if (d->volume_id || d->kind == DISK_INSTANCE_STORE)
 			continue;
-		who = claim_of(&c->disks, a, d);
+		who = claim_now(&c->disks, a, d);
 		if (who)
 			return arena_printf(a, "its disk may be %s: %s", d->name, who);
 	}
@@ -107,7 +107,7 @@ static const char *on_user(void *arg, const char *volume, const char *device)
 
 	if (claims_find_disk(c, volume, device, &disks, &ignored) < 0)
 		return user_of_nameless(c);
-	return claim_of(&c->disks, c->s->arena, &disks.v[0]);
+	return claim_now(&c->disks, c->s->arena, &disks.v[0]);
 }
 
 static struct node_volume want_of(struct claims *c, const struct volume_choice *choice)

@@ -25,6 +25,12 @@ const char *volumes_uuid(const struct plan *p, const struct node_volume *v)
 	return of ? volume_uuid(p->arena, of, v->name) : NULL;
 }
 
+/* By a unit of ours, which has its UUID. */
+static bool is_mounted(const struct plan *p, const struct node_volume *v)
+{
+	return v->path && volumes_uuid(p, v);
+}
+
 static void add_once(struct arena *a, struct strv *v, const char *s)
 {
 	if (!strv_has(v, s))
@@ -39,7 +45,7 @@ struct strv volumes_services(const struct plan *p)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct node_volume *v = &all->v[i];
 
-		if (!v->path || !volumes_uuid(p, v))
+		if (!is_mounted(p, v))
 			continue;
 		add_once(p->arena, &out, kubelet);
 		for (size_t k = 0; k < v->binds.n; k++)
@@ -58,7 +64,7 @@ struct strv volumes_of_service(const struct plan *p, const char *service)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct node_volume *v = &all->v[i];
 
-		if (!v->path || !volumes_uuid(p, v))
+		if (!is_mounted(p, v))
 			continue;
 		if (strcmp(service, kubelet) == 0)
 			add_once(p->arena, &out, v->path);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/program.h"
 #include "nodeup/tasks/volume_place.h"
 #include "nodeup/tasks/volume_store.h"
 #include "nodeup/volumes/discover.h"
@@ -148,18 +149,34 @@ struct look {
 	struct judged now;
 };
 
-/* Before anything is begun: mdadm would fail in the middle. */
-static int check_raid(struct task_ctx *ctx, const struct look *l, struct err *e)
+/* There, or in a package that is installed before. */
+static bool can_run(const struct task *t, const char *program)
 {
-	const bool md = l->now.verdict == VERDICT_ASSEMBLE ||
-			(l->now.verdict == VERDICT_FORMAT && l->now.raid);
+	return program_in_path(program) || strv_has(&t->volume.programs, program);
+}
 
-	if (!md || raid_in_kernel(ctx->disks))
-		return 0;
-	return err_config(e,
-			  "volume %s: this kernel has no md to make one of %zu disks for %s; "
-			  "btrfs spans disks without",
-			  l->req.name, l->disks.n, l->req.mkfs.fs);
+/* Before anything is begun: it would fail in the middle. */
+static int check_tools(const struct task *t, struct task_ctx *ctx, const struct look *l,
+		       struct err *e)
+{
+	const struct mkfs_kind *kind = mkfs_kind(l->req.mkfs.fs);
+	const bool format = l->now.verdict == VERDICT_FORMAT;
+	const bool md = l->now.verdict == VERDICT_ASSEMBLE || (format && l->now.raid);
+
+	if (md && !raid_in_kernel(ctx->disks))
+		return err_config(e,
+				  "volume %s: this kernel has no md to make one of %zu disks for "
+				  "%s; btrfs spans disks without",
+				  l->req.name, l->disks.n, kind->fs);
+	if (md && !can_run(t, "mdadm"))
+		return err_config(e,
+				  "volume %s: mdadm is not installed, to make one of %zu disks for "
+				  "%s: package mdadm has it; btrfs spans disks without",
+				  l->req.name, l->disks.n, kind->fs);
+	if (format && !can_run(t, kind->tool))
+		return err_config(e, "volume %s: %s is not installed: package %s has it",
+				  l->req.name, kind->tool, kind->package);
+	return 0;
 }
 
 static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, struct look *l,
@@ -179,7 +196,7 @@ static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, str
 	if (r == 0)
 		r = judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
 	if (r == 0)
-		r = check_raid(ctx, l, e);
+		r = check_tools(t, ctx, l, e);
 	/* what is no whole without a disk that is to come, and what stands in that one's place */
 	l->too_early = r < 0 && l->missing && e->kind == ERR_REFUSED;
 	return r;

@@ -97,12 +97,12 @@ char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct d
 static char *swap_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	const struct strv lines = lines_of(h, a, "/proc/swaps");
-	const char *own = arena_printf(a, "/dev/%s", d->name);
 
 	for (size_t i = 0; i < lines.n; i++) {
 		const char *name = arena_strn(a, lines.v[i], strcspn(lines.v[i], " \t"));
 
-		if (strcmp(name, own) == 0 || strcmp(name, d->node) == 0)
+		if (strcmp(name, arena_printf(a, "/dev/%s", d->name)) == 0 ||
+		    is_same_node(h, name, d->node))
 			return arena_str(a, "swap space in use");
 	}
 	return NULL;
@@ -116,14 +116,21 @@ int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd, str
 char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	char *who = claim_elsewhere(h, a, d, NULL);
-	autoclose int fd = -1;
-	struct err ignored;
 
 	if (!who)
 		who = swap_of(h, a, d);
 	if (!who && d->holders.n)
 		who = arena_printf(a, "in use by %s", strv_join(a, &d->holders, ", "));
-	if (!who && !d->held && claim_open(h, d, &fd, &ignored) == -EBUSY)
+	return who;
+}
+
+char *claim_now(const struct disk_host *h, struct arena *a, const struct disk *d)
+{
+	char *who = claim_of(h, a, d);
+	autoclose int fd = -1;
+	struct err ignored;
+
+	if (!who && claim_open(h, d, &fd, &ignored) == -EBUSY)
 		who = arena_str(a, "in use by the kernel: mounted elsewhere, or part of something");
 	return who;
 }

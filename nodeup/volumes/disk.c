@@ -257,26 +257,27 @@ char *disk_identity(struct arena *a, const struct disk_host *h, const struct dis
 {
 	const char *boot = disk_attr(h, a, "/proc/sys/kernel/random/boot_id");
 
-	if (!*d->serial && !d->seq)
+	if ((!*d->serial && !d->seq) || !boot)
 		return NULL;
-	/* what can leave the machine may have been written elsewhere since: only this attachment of it */
-	if (*d->serial && d->kind == DISK_INSTANCE_STORE)
-		return arena_printf(a, "serial=%s size=%" PRIu64, d->serial, d->size);
+	/* it may have been used elsewhere, or by others, since: only this attachment of it in this boot */
 	return arena_printf(a, "serial=%s size=%" PRIu64 " name=%s seq=%" PRIu64 " boot=%s",
-			    d->serial, d->size, d->name, d->seq, boot ? boot : "");
+			    d->serial, d->size, d->name, d->seq, boot);
 }
 
-char *disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d)
+int disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d, char **ret,
+		   struct err *e)
 {
 	char *path = arena_alloc(a, LINK_MAX);
 	autoclose int fd = -1;
-	struct err ignored;
-	ssize_t n = -1;
+	ssize_t n;
+	int r = disk_open(h, d, O_PATH, &fd, e);
 
-	if (io_open(h->root_fd, d->node, O_PATH, &fd, &ignored) == 0)
-		n = readlink(arena_printf(a, "/proc/self/fd/%d", fd), path, LINK_MAX - 1);
+	if (r < 0)
+		return r;
+	n = readlink(arena_printf(a, "/proc/self/fd/%d", fd), path, LINK_MAX - 1);
 	if (n <= 0)
-		return arena_str(a, d->node);
+		return err_sys(e, "look for the path of disk %s", d->name);
 	path[n] = '\0';
-	return path;
+	*ret = path;
+	return 0;
 }

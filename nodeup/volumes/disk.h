@@ -37,7 +37,6 @@ struct disk {
 	uint64_t size;
 	uint64_t seq; /* diskseq: no two disks of a boot have the same; 0 unknown */
 	bool read_only;
-	bool held;              /* by us: that the kernel says it is in use means nobody else */
 	struct strv partitions; /* "nvme1n1p1" */
 	struct strv holders;    /* "md127", "dm-0": of the disk and of its partitions */
 };
@@ -55,13 +54,14 @@ char *disk_describe(struct arena *a, const struct disk *d);
 /* Open it; -ENODEV when its node has become another device's. */
 int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *ret_fd,
 	      struct err *e) must_check;
-/* One line that says which disk this is, whatever it is called: a later one with the same line is the
- * same disk in the same boot, and with a serial number of the instance store in any boot. NULL when
- * nothing tells it from another that is plugged in under its name: no serial number, and a kernel
- * before 5.15, which counts no disks. */
+/* One line that says which disk this is: a later one with the same line is the same disk in the same
+ * boot. NULL when nothing tells it from another that is plugged in under its name: no serial number,
+ * and a kernel before 5.15, which counts no disks; or when nothing tells this boot from the next. */
 char *disk_identity(struct arena *a, const struct disk_host *h, const struct disk *d);
-/* The path by which a program of this machine opens it, links followed. */
-char *disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d);
+/* The path by which a program of this machine opens it, links followed; -ENODEV when that has become
+ * another device's. */
+int disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d, char **ret,
+		   struct err *e) must_check;
 /* "5.5 GiB" */
 char *disk_size(struct arena *a, uint64_t bytes);
 /* Whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */

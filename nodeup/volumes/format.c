@@ -76,20 +76,24 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 	}
 }
 
-/* What mkfs is given is the device that is open here, whatever becomes of its name. Where it tells the
+/* What a tool is given is the device that is open here, whatever becomes of its name. Where it tells the
  * kernel which devices belong together, the kernel opens them by that name later: it is their own. */
 static int open_all(const struct disk_host *h, struct arena *a, const struct disks *on,
 		    bool by_name, struct locks *open, struct strv *ret_nodes, struct err *e)
 {
 	for (size_t i = 0; i < on->n; i++) {
 		int r = disk_open(h, &on->v[i], O_RDONLY | O_NONBLOCK, &open->fds[i], e);
+		char *node;
 
 		if (r < 0)
 			return r;
 		open->n++;
-		strv_add(a, ret_nodes,
-			 by_name ? disk_host_path(h, a, &on->v[i])
-				 : arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]));
+		node = arena_printf(a, "/proc/%d/fd/%d", (int)getpid(), open->fds[i]);
+		if (by_name)
+			r = disk_host_path(h, a, &on->v[i], &node, e);
+		if (r < 0)
+			return r;
+		strv_add(a, ret_nodes, node);
 	}
 	return 0;
 }
@@ -100,7 +104,6 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 {
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
 	const struct disks *on = &before->on;
-	struct disks mine = { 0 };
 	struct judged now;
 	int r = 0;
 
@@ -111,15 +114,12 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 	if (r == -EBUSY)
 		return err_fail(e, ERR_BUSY, EBUSY, "disk %s for %s: another program has taken it",
 				on->v[0].name, req->name);
-	for (size_t i = 0; i < disks->n && r == 0; i++) {
-		arena_push(a, mine.v, mine.n, disks->v[i]);
-		mine.v[i].held = true;
-	}
 	if (r == 0)
-		r = judge_disks(h, a, req, &mine, &now, e);
+		r = judge_disks(h, a, req, disks, &now, e);
 	if (r < 0)
 		return r;
-	if (now.verdict == VERDICT_FORMAT && now.again == before->again)
+	if (now.verdict == before->verdict && now.again == before->again &&
+	    now.raid == before->raid)
 		return 0;
 	return err_fail(e, ERR_REFUSED, 0,
 			"disk %s for %s: somebody wrote to it just now; nothing was written",
@@ -140,25 +140,32 @@ static void name_disks(struct err *e, struct arena *a, const struct strv *nodes,
 	}
 }
 
-static int run_mkfs(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+/* The last look, and then at once what writes: mkfs on what carries the file system, or mdadm. */
+static int run_tool(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *disks, const struct judged *now, struct err *e)
 {
 	__attribute__((cleanup(locks_done))) struct locks open = { 0 };
+	const bool md = now->raid || now->verdict == VERDICT_ASSEMBLE;
 	struct mkfs_req mkfs = req->mkfs;
 	struct err ignored;
 	int r;
 
 	mkfs.again = now->again;
 	mkfs.nodes = (struct strv){ 0 };
-	r = open_all(h, a, &now->on, mkfs_kind(mkfs.fs)->several, &open, &mkfs.nodes, e);
+	r = open_all(h, a, &now->on, !md && mkfs_kind(mkfs.fs)->several, &open, &mkfs.nodes, e);
 	if (r == 0)
 		r = judge_held(h, a, req, disks, now, e);
-	/* our record, which excuses what mkfs leaves, would be of no mkfs */
-	if (r < 0 && !now->again)
+	/* our record, which excuses what a tool leaves, would be of none */
+	if (r < 0 && now->verdict == VERDICT_FORMAT && !now->again)
 		(void)!record_remove(h->root_fd, req->name, &ignored);
 	if (r < 0)
 		return r;
-	r = mkfs_run(&mkfs, e);
+	if (now->raid)
+		r = raid_create(&mkfs.nodes, mkfs.uuid, e);
+	else if (md)
+		r = raid_assemble(&mkfs.nodes, mkfs.uuid, e);
+	else
+		r = mkfs_run(&mkfs, e);
 	if (r < 0)
 		name_disks(e, a, &mkfs.nodes, &now->on);
 	return r;
@@ -189,8 +196,7 @@ static int look_again(const struct disk_host *h, struct arena *a, const struct d
 static int make_array(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      struct disks *disks, struct judged *now, struct err *e)
 {
-	int r = now->raid ? raid_create(h, disks, req->mkfs.uuid, e)
-			  : raid_assemble(h, disks, req->mkfs.uuid, e);
+	int r = run_tool(h, a, req, disks, now, e);
 
 	if (r == 0)
 		r = look_again(h, a, disks, disks, e);
@@ -204,26 +210,68 @@ static int make_array(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
+/* What a tool of ours failed on without a trace is blank as it was: what is written there from now on is
+ * somebody else's, and no record excuses that. */
+static void forget_if_blank(const struct disk_host *h, struct arena *a,
+			    const struct volume_req *req, const struct disks *disks)
+{
+	struct err ignored;
+	struct judged now;
+	struct disks all;
+
+	if (look_again(h, a, disks, &all, &ignored) == 0 &&
+	    judge_disks(h, a, req, &all, &now, &ignored) == 0 && now.verdict == VERDICT_FORMAT &&
+	    !now.again)
+		(void)!record_remove(h->root_fd, req->name, &ignored);
+}
+
+/* What no table of the kernel tells is asked before anything is recorded. */
+static int not_in_use(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		      const struct disks *on, struct err *e)
+{
+	for (size_t i = 0; i < on->n; i++) {
+		const char *who = claim_now(h, a, &on->v[i]);
+
+		if (who)
+			return judge_refuse_used(e, a, req, &on->v[i], who);
+	}
+	return 0;
+}
+
+static int run_tools(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		     struct disks *disks, struct judged *now, struct err *e)
+{
+	int r = 0;
+
+	if (now->raid || now->verdict == VERDICT_ASSEMBLE)
+		r = make_array(h, a, req, disks, now, e);
+	if (r == 0 && now->verdict == VERDICT_FORMAT) {
+		r = run_tool(h, a, req, disks, now, e);
+		if (r == 0)
+			r = judge_disks(h, a, req, disks, now, e);
+	}
+	return r;
+}
+
 /* Make it, and believe only what the disks say afterwards. */
 static int make(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		struct disks *disks, struct judged *now, struct err *e)
 {
-	int r = 0;
+	const bool format = now->verdict == VERDICT_FORMAT;
+	int r = not_in_use(h, a, req, &now->on, e);
 
-	if (now->verdict == VERDICT_FORMAT)
+	if (r == 0 && format)
 		r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
-	if (r == 0 && (now->raid || now->verdict == VERDICT_ASSEMBLE))
-		r = make_array(h, a, req, disks, now, e);
-	if (r == 0 && now->verdict == VERDICT_FORMAT) {
-		r = run_mkfs(h, a, req, disks, now, e);
-		if (r == 0)
-			r = judge_disks(h, a, req, disks, now, e);
-	}
 	if (r < 0)
 		return r;
-	if (now->verdict != VERDICT_OURS)
-		return err_fail(e, ERR_SYSTEM, EIO, "%s said it was done, but %s is not there",
-				mkfs_kind(req->mkfs.fs)->tool, req->mkfs.fs);
+	r = run_tools(h, a, req, disks, now, e);
+	if (r == 0 && now->verdict != VERDICT_OURS)
+		r = err_fail(e, ERR_SYSTEM, EIO, "%s said it was done, but %s is not there",
+			     mkfs_kind(req->mkfs.fs)->tool, req->mkfs.fs);
+	if (r < 0 && format)
+		forget_if_blank(h, a, req, disks);
+	if (r < 0)
+		return r;
 	return format_record(h, a, req, disks, req->mkfs.uuid, true, e);
 }
 

@@ -1,11 +1,13 @@
 /* format.h - make the file system of a volume, on blank disks only
  * Locks the disks (flock, as udev and mkfs tools agree on), judges them once more under the lock,
  * records what is about to happen, judges them a third time while the kernel lets nobody else take
- * them (O_EXCL), runs mkfs on the very devices that are open here, looks at the result, records that.
- * Killed anywhere, the next call goes on or says why it does not.
- * What remains: between our letting go of O_EXCL and mkfs' own taking it, some milliseconds, a program
- * that knows no lock may write; mkfs.ext4 and mkfs.xfs do not look for that. mdadm and mkfs.btrfs are
- * given names.
+ * them (O_EXCL), runs mkfs or mdadm on the very devices that are open here, looks at the result, records
+ * that. Killed anywhere, the next call of this boot goes on; the first of a later boot goes on only
+ * from blank disks or a whole file system. A tool that failed and left nothing leaves no record.
+ * What remains: mkfs and mdadm take the disks with O_EXCL themselves and fail while anybody holds them,
+ * so that we must let go first: for those milliseconds a program that knows no lock may write, and
+ * mkfs.ext4, mkfs.xfs and mdadm do not look for that. mkfs.btrfs over several disks is given names, whose
+ * numbers are compared just before.
  * Owner: the arena. Errors: those of judge_disks and mkfs_run; BUSY when somebody holds the lock.
  * Threads: all functions. Source: systemd's "Locking Block Device Access". */
 #pragma once

@@ -75,13 +75,19 @@ static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 	return r;
 }
 
-static int refuse_data(struct err *e, struct arena *a, const struct volume_req *req,
-		       const struct disk *d, const struct probe *p)
+static int refuse_data(const struct look *l, const struct disk *d, const struct probe *p,
+		       struct err *e)
 {
-	int r = leave_alone(e, ERR_REFUSED, a, req, d, "not blank");
+	const struct volume_req *req = l->req;
+	int r = leave_alone(e, ERR_REFUSED, l->a, req, d, "not blank");
 
 	err_note(e, "has", "%s; wanted blank%s%s", p->has, req->persist ? " or " : "",
 		 req->persist ? req->mkfs.fs : "");
+	if (p->unknown && l->rec && !l->rec->done && strcmp(l->rec->machine, req->machine) == 0)
+		err_note(e, "ruled out",
+			 "an interrupted %s of ours: %s says that one began, but not on this disk "
+			 "in this boot",
+			 mkfs_kind(l->rec->fs)->tool, record_path(l->a, req->name));
 	err_note(e, "do", "name the right disk, or wipe it yourself: nodeup has no --force");
 	return r;
 }
@@ -96,8 +102,8 @@ static int refuse_unreadable(struct err *e, struct arena *a, const struct volume
 	return r;
 }
 
-static int refuse_used(struct err *e, struct arena *a, const struct volume_req *req,
-		       const struct disk *d, const char *who)
+int judge_refuse_used(struct err *e, struct arena *a, const struct volume_req *req,
+		      const struct disk *d, const char *who)
 {
 	int r = leave_alone(e, ERR_REFUSED, a, req, d, who);
 
@@ -112,7 +118,7 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 	const char *who = claim_of(h, a, d);
 
 	if (who)
-		return refuse_used(e, a, req, d, who);
+		return judge_refuse_used(e, a, req, d, who);
 	if (d->read_only)
 		return leave_alone(e, ERR_CONFIG, a, req, d, "it is read-only");
 	if (d->size < kind->size_min)
@@ -137,7 +143,7 @@ static int judge_format(const struct look *l, const struct probe *probes, bool *
 		if (p->state == PROBE_UNREADABLE)
 			return refuse_unreadable(e, l->a, l->req, d, p);
 		if (p->state != PROBE_BLANK && !unfinished)
-			return refuse_data(e, l->a, l->req, d, p);
+			return refuse_data(l, d, p, e);
 		r = may_format(l->h, l->a, l->req, d, e);
 		if (r < 0)
 			return r;
@@ -154,7 +160,7 @@ static int not_elsewhere(const struct look *l, struct err *e)
 		const char *who = claim_elsewhere(l->h, l->a, d, l->req->path);
 
 		if (who)
-			return refuse_used(e, l->a, l->req, d, who);
+			return judge_refuse_used(e, l->a, l->req, d, who);
 	}
 	return 0;
 }
@@ -215,7 +221,7 @@ static int not_copied(const struct look *l, const char *uuid, struct err *e)
 	int r;
 
 	for (size_t i = 0; i < l->disks->n; i++)
-		if (!l->disks->v[i].held && claim_of(l->h, l->a, &l->disks->v[i]))
+		if (claim_of(l->h, l->a, &l->disks->v[i]))
 			return 0;
 	r = disk_list(l->h, l->a, &all, e);
 	for (size_t i = 0; r == 0 && i < all.n; i++) {
@@ -378,7 +384,6 @@ static int judge_raid(struct look *l, struct judged *ret, struct err *e)
 					.on = *l->disks };
 		return 0;
 	}
-	array.v[0].held = l->disks->v[0].held;
 	l->disks = &array;
 	return judge_plain(l, probe_all(l), ret, e);
 }

@@ -38,6 +38,9 @@ struct judged {
 	const char *uuid; /* what the disks carry, or will */
 };
 
+/* The refusal of a disk that somebody uses. */
+int judge_refuse_used(struct err *e, struct arena *a, const struct volume_req *req,
+		      const struct disk *d, const char *who) must_check;
 /* Look at the disks, for reading only. */
 int judge_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		const struct disks *disks, struct judged *ret, struct err *e) must_check;

@@ -83,14 +83,13 @@ static char *name_of(struct arena *a, const char *uuid)
 	return arena_printf(a, "nodeup-%.8s", uuid);
 }
 
-static int run_mdadm(struct arena *a, const struct disk_host *h, struct strv *argv,
-		     const struct disks *members, struct err *e)
+static int run_mdadm(struct arena *a, struct strv *argv, const struct strv *nodes, struct err *e)
 {
 	struct proc_req req = { .stdin_fd = -1, .timeout_ns = MDADM_MAX_NS };
 	int r;
 
-	for (size_t i = 0; i < members->n; i++)
-		strv_add(a, argv, disk_host_path(h, a, &members->v[i]));
+	for (size_t i = 0; i < nodes->n; i++)
+		strv_add(a, argv, nodes->v[i]);
 	strv_add(a, argv, NULL);
 	req.argv = argv->v;
 	r = proc_run(&req, NULL, e);
@@ -100,8 +99,7 @@ static int run_mdadm(struct arena *a, const struct disk_host *h, struct strv *ar
 	return r;
 }
 
-int raid_create(const struct disk_host *h, const struct disks *members, const char *uuid,
-		struct err *e)
+int raid_create(const struct strv *nodes, const char *uuid, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = name_of(a, uuid);
@@ -117,12 +115,11 @@ int raid_create(const struct disk_host *h, const struct disks *members, const ch
 	strv_add(a, &argv, "--homehost=any");
 	strv_add(a, &argv, arena_printf(a, "--name=%s", name));
 	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
-	strv_add(a, &argv, arena_printf(a, "--raid-devices=%zu", members->n));
-	return run_mdadm(a, h, &argv, members, e);
+	strv_add(a, &argv, arena_printf(a, "--raid-devices=%zu", nodes->n));
+	return run_mdadm(a, &argv, nodes, e);
 }
 
-int raid_assemble(const struct disk_host *h, const struct disks *members, const char *uuid,
-		  struct err *e)
+int raid_assemble(const struct strv *nodes, const char *uuid, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv argv = { 0 };
@@ -131,5 +128,5 @@ int raid_assemble(const struct disk_host *h, const struct disks *members, const 
 	strv_add(a, &argv, "--assemble");
 	strv_add(a, &argv, arena_printf(a, "/dev/md/%s", name_of(a, uuid)));
 	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
-	return run_mdadm(a, h, &argv, members, e);
+	return run_mdadm(a, &argv, nodes, e);
 }

@@ -117,11 +117,11 @@ def frozen(node, *paths):
 
 def opened_for_writing(node, *arguments):
     """Run nodeup under strace: (its result, paths of /dev that any of its processes opened for
-    writing, programs that it started)."""
+    writing or as their one user, programs that it started)."""
     done = node.exec("strace", "-f", "-qq", "-s", "300", "-o", RECORD, "-e",
                      "trace=open,openat,openat2,execve,creat", NODEUP, *arguments, "--conf=" + CONF, timeout=300)
     text = node.exec("cat", RECORD, check=True).stdout
-    found = [m[1] for m in re.finditer(r'"(?:/dev/|dev/)?((?:xvd|loop|disk/)[^"]*)".*?O_(?:WRONLY|RDWR)', text)]
+    found = [m[1] for m in re.finditer(r'"(?:/dev/|dev/)?((?:xvd|loop|disk/)[^"]*)".*?O_(?:WRONLY|RDWR|EXCL)', text)]
     return done, found, re.findall(r'execve\("([^"]*)"', text)
 
 

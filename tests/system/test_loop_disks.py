@@ -116,6 +116,9 @@ class Node:
         (folder / name).chmod(0o755)
         return folder
 
+    def record(self):
+        return self.root / "var/lib/nodeup/volumes/data"
+
     def close(self):
         for at in filter(None, reversed(self.mounts)):
             subprocess.run(["umount", "--lazy", at], check=False)
@@ -200,8 +203,10 @@ def test_a_disk_that_somebody_holds_is_left(node):
     # as a mount, md or device-mapper does
     fd = os.open(disk.path, os.O_RDONLY | os.O_EXCL)
     try:
-        for verb in ("check", "apply"):
-            assert "in use by the kernel" in node.run(verb, "ext4", disk, status=73)
+        # a look takes nothing from anybody, so that it does not see this
+        assert node.run("check", "ext4", disk).startswith("differs: ")
+        assert "in use by the kernel" in node.run("apply", "ext4", disk, status=73)
+        assert not node.record().exists()
     finally:
         os.close(fd)
     assert disk.is_zero()
@@ -306,6 +311,36 @@ def test_half_a_mkfs_excuses_no_other_disk(node):
     before = disk.writes()
     assert "not blank" in node.run("apply", "ext4", disk, status=73)
     assert disk.writes() == before
+
+
+def test_a_mkfs_that_left_nothing_excuses_nothing(node):
+    disk = node.disk(SIZE["ext4"])
+    node.run("apply", "ext4", disk, path=node.tool("mkfs.ext4", "exit 1\n"), status=71)
+    assert disk.is_zero() and not node.record().exists()
+    disk.poke(MIB, b"somebody's")
+    before = disk.writes()
+    assert "not blank" in node.run("apply", "ext4", disk, status=73)
+    assert disk.writes() == before
+
+
+def test_a_name_is_the_disk_of_before_or_none(node):
+    """A name that is another disk's now, which has a file system that would do."""
+    disk, other = node.disk(SIZE["ext4"]), node.disk(SIZE["ext4"])
+    link = node.root / "link"
+    link.symlink_to(disk.path)
+    assert node.run("apply", "ext4", "/link", kind="persist") == "done\n"
+    subprocess.run(["mkfs.ext4", "-q", other.path], check=True)
+    link.unlink()
+    link.symlink_to(other.path)
+    before = disk.writes(), other.writes()
+    for verb in ("check", "apply"):
+        out = node.run(verb, "ext4", "/link", kind="persist", status=73)
+        assert f"disk {other.name} for /data: it is not the disk of before; nothing was written" in out
+        assert "remove /var/lib/nodeup/volumes/data" in out
+    # whoever attaches it in its place says so
+    node.record().unlink()
+    assert "has UUID" in node.run("apply", "ext4", "/link", kind="persist", status=75)
+    assert (disk.writes(), other.writes()) == before
 
 
 def test_mkfs_gets_the_device_that_was_judged(node):

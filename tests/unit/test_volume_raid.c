@@ -22,7 +22,8 @@ static const char fake_mdadm[] =
 	"for arg; do case $arg in\n"
 	"  --run) run=1 ;; --level=0) level=0 ;; --metadata=1.2|--homehost=any|--name=nodeup-*) ;;\n"
 	"  --uuid=*) uuid=${arg#*=} ;; --raid-devices=*) n=${arg#*=} ;;\n"
-	"  -*) die \"unknown option $arg\" ;; *) nodes+=(\"$arg\") ;;\n"
+	"  -*) die \"unknown option $arg\" ;;\n"
+	"  /proc/*/fd/*) nodes+=(\"$(readlink -f $arg)\") ;; *) die \"by name: $arg\" ;;\n"
 	"esac; done\n"
 	"[[ $uuid =~ ^[0-9a-f]{8}(:[0-9a-f]{8}){3}$ ]] || die \"bad uuid $uuid\"\n"
 	"[[ $name == /dev/md/nodeup-* ]] || die \"bad name $name\"\n"
@@ -205,17 +206,108 @@ static void one_with_data_spares_the_other(void **state)
 	assert_untouched(w, "nvme1n1", before);
 }
 
-static void without_mdadm_it_says_so(void **state)
+/* A link to each program but one: what a small image has. */
+static void hide_program(struct world *w, const char *name)
+{
+	static const char *const programs[] = { "mdadm", "mkfs.ext4" };
+	const char *root = w->box.root.path;
+	const char *folder = arena_printf(w->box.arena, "%s/few", root);
+
+	assert_int_equal(mkdir(folder, 0755), 0);
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+		if (strcmp(programs[i], name) != 0)
+			assert_int_equal(symlink("/bin/true", arena_printf(w->box.arena, "%s/%s",
+									   folder, programs[i])),
+					 0);
+	assert_int_equal(setenv("PATH", folder, 1), 0);
+}
+
+static void assert_no_record(struct world *w)
+{
+	assert_int_not_equal(access(arena_printf(w->box.arena, "%s%s", w->box.root.path,
+						 record_path(w->box.arena, "/data")),
+				    F_OK),
+			     0);
+}
+
+static void without_mdadm_nothing_is_begun(void **state)
+{
+	struct world *w = *state;
+
+	hide_program(w, "mdadm");
+	assert_left_alone(w, "nvme1n1", ERR_CONFIG,
+			  "volume /data: mdadm is not installed, to make one of 2 disks for ext4: "
+			  "package mdadm has it; btrfs spans disks without");
+	assert_no_record(w);
+	/* a task installs it before */
+	strv_add(w->box.arena, &w->task.volume.programs, "mdadm");
+	assert_int_equal(check(w), TASK_DIFFERS);
+}
+
+static void without_mkfs_nothing_is_begun(void **state)
+{
+	struct world *w = *state;
+
+	hide_program(w, "mkfs.ext4");
+	assert_left_alone(w, "nvme1n1", ERR_CONFIG,
+			  "volume /data: mkfs.ext4 is not installed: package e2fsprogs has it");
+	assert_no_record(w);
+}
+
+/* An array that runs, with its file system, needs neither. */
+static void what_is_made_needs_no_tool(void **state)
+{
+	struct world *w = *state;
+
+	apply_well(w);
+	assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+	assert_int_equal(check(w), TASK_EQUAL);
+	stop_array(w);
+	assert_true(check(w) < 0);
+	assert_non_null(strstr(w->e.msg, "mdadm is not installed"));
+}
+
+/* Written by who knows no lock, when the record is made and mdadm would be next. */
+static ssize_t late_pread(void *arg, int fd, void *data, size_t n, off_t at)
+{
+	struct world *w = arg;
+	struct record rec;
+
+	if (!w->run.stage && record_get(w->ctx.root_fd, w->box.arena, "/data", &rec)) {
+		w->run.stage = 1;
+		disk_box_poke(&w->box, "nvme2n1", 2 * MIB, "late", 4);
+	}
+	return pread(fd, data, n, at);
+}
+
+static void data_that_comes_between_judgement_and_mdadm(void **state)
 {
 	struct world *w = *state;
 	const struct timespec before = touched(w, "nvme1n1");
 
-	assert_int_equal(setenv("PATH", "/nowhere", 1), 0);
+	w->box.host.pread = late_pread;
+	w->box.host.arg = w;
+	w->box.host.ioctl = NULL;
 	assert_true(apply(w) < 0);
-	assert_int_equal(w->e.kind, ERR_CONFIG);
-	assert_string_equal(w->e.msg, "mdadm is not installed: package mdadm has it; btrfs spans "
-				      "disks without");
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	assert_int_equal(w->run.stage, 1);
 	assert_untouched(w, "nvme1n1", before);
+	assert_no_record(w);
+	w->box.host.pread = NULL;
+	assert_refused(w, "nvme2n1");
+}
+
+/* What fails at once leaves no excuse for what somebody writes later. */
+static void a_mdadm_that_left_nothing_excuses_nothing(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->box.root, "/tools/mdadm", "#!/bin/sh\necho no; exit 1\n");
+	assert_true(apply(w) < 0);
+	assert_int_equal(w->e.kind, ERR_SYSTEM);
+	assert_no_record(w);
+	disk_box_poke(&w->box, "nvme1n1", MIB, "somebody's", 10);
+	assert_refused(w, "nvme1n1");
 }
 
 static void without_md_in_the_kernel_nothing_is_begun(void **state)
@@ -226,10 +318,7 @@ static void without_md_in_the_kernel_nothing_is_begun(void **state)
 	assert_left_alone(w, "nvme1n1", ERR_CONFIG,
 			  "volume /data: this kernel has no md to make one of 2 disks for ext4; "
 			  "btrfs spans disks without");
-	assert_int_not_equal(access(arena_printf(w->box.arena, "%s%s", w->box.root.path,
-						 record_path(w->box.arena, "/data")),
-				    F_OK),
-			     0);
+	assert_no_record(w);
 }
 
 static void mirrors_are_for_btrfs(void **state)
@@ -255,7 +344,11 @@ int main(void)
 		T(half_an_array_is_not_made_whole),
 		T(data_on_our_array_is_data),
 		T(one_with_data_spares_the_other),
-		T(without_mdadm_it_says_so),
+		T(without_mdadm_nothing_is_begun),
+		T(without_mkfs_nothing_is_begun),
+		T(what_is_made_needs_no_tool),
+		T(data_that_comes_between_judgement_and_mdadm),
+		T(a_mdadm_that_left_nothing_excuses_nothing),
 		T(without_md_in_the_kernel_nothing_is_begun),
 		T(mirrors_are_for_btrfs),
 	};

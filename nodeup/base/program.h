@@ -1,0 +1,8 @@
+/* program.h - whether a program could be run
+ * Owner: none. Errors: none. Threads: all functions. Source: posix_spawnp(3). */
+#pragma once
+
+#include <stdbool.h>
+
+/* Whether proc_run() would find a program of that name in PATH. */
+bool program_in_path(const char *name);
