@@ -6,6 +6,7 @@ import pathlib
 import shutil
 import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -100,7 +101,11 @@ class Node:
         at.mkdir(exist_ok=True)
         # where udev does not tell the kernel which disks belong together
         options = ["-o", ",".join(f"device={d.path}" for d in others)] if others else []
-        subprocess.run(["mount", *options, disk.path, at], check=True)
+        # a test beside this one may have taken the mount of before into its namespace: it goes with that
+        end = time.monotonic() + 120
+        while subprocess.run(["mount", *options, disk.path, at], check=False).returncode:
+            assert time.monotonic() < end, f"{disk.path} cannot be mounted"
+            time.sleep(0.2)
         self.mounts.append(at)
         return at
 
