@@ -14,7 +14,7 @@ import subprocess
 import pytest
 import yaml
 
-from test_cases import HERE, apply, prepare
+from test_cases import HERE, apply, expand, prepare
 
 BASE = HERE / "bare-documents"
 VOLUMES = {"main": "vol-0a1b", "events": "vol-0c2d"}
@@ -83,6 +83,22 @@ def test_an_image_without_its_volumes(tmp_path):
         assert os.readlink(root / f"etc/kubernetes/manifests/{name}.manifest") == (
             f"/mnt/master-{VOLUMES[cluster]}/k8s.io/manifests/{name}.manifest")
         assert (root / f"etc/systemd/system/mnt-master\\x2dvol\\x2d{VOLUMES[cluster][4:]}.mount").is_file()
+
+
+@pytest.mark.parametrize("distribution, top", [("containeros", "/mnt/disks"), ("debian", "/mnt")])
+def test_places_of_the_volumes(distribution, top, tmp_path):
+    """kube-up's disks are mounted below /mnt/disks, which says nothing of etcd's."""
+    documents, root = documents_of("usual", tmp_path)
+    facts = documents / "facts.yaml"
+    facts.write_text(facts.read_text().replace("distribution: debian", "distribution: " + distribution))
+    env = documents / "kube_env.yaml"
+    env.write_text(expand("Assets:\n- @mounter.tar@@https://a.invalid/mounter.tar\n", documents)
+                   + env.read_text().removeprefix("Assets:\n"))
+    (root / "mnt/disks").mkdir(parents=True)
+    done = run(documents, root, tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert os.readlink(root / "etc/kubernetes/manifests/etcd.manifest") == (
+        f"{top}/master-{VOLUMES['main']}/k8s.io/manifests/etcd.manifest")
 
 
 @pytest.mark.parametrize("case", CHANGES)

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from world import (CNI, CONFIG, FACTS, KUBECTL, KUBELET, NET, OK, SYSTEM, USAGE, Asset, listing, same)
+from world import (CNI, CONFIG, FACTS, KUBECTL, KUBELET, NET, OK, SYSTEM, USAGE, Asset, listing, same, tar)
 
 HEX64 = "0123456789abcdef" * 4
 
@@ -296,6 +296,13 @@ def test_missing_facts(world):
 # Assets of the document
 
 def test_no_kubelet(world):
+    del world.assets[KUBELET]
+    refuse(world, CONFIG, "kubelet")
+
+
+def test_a_kubelet_inside_an_archive(world):
+    """Who needs it must know before anything is fetched whether it will come."""
+    world.assets["more.tar.gz"] = world.serve("more.tar.gz", tar({"kubelet": b"#!ELF"}))
     del world.assets[KUBELET]
     refuse(world, CONFIG, "kubelet")
 

@@ -450,6 +450,12 @@ static void swap_and_a_kubelet_that_refuses_it(void **state)
 	w = group(a, arena_printf(a, "%skubelet:\n  failSwapOn: false\n", swap));
 	world_must_build(&w);
 	assert_int_equal(w.node.volumes.n, 1);
+	/* before, there was no such flag, and kubelet did not mind */
+	w = world_small(a, "", "kubernetesVersion: 1.7.12\n", swap);
+	world_must_build(&w);
+	refused(world_small(a, "", "kubernetesVersion: 1.7.12\n",
+			    "kubelet:\n  failSwapOn: false\n"),
+		"kubelet.failSwapOn: kubelet has it since 1.8, this is 1.7");
 }
 
 /* Each is a list of volumeMounts, and what is wrong with it as a whole. */
