@@ -5,6 +5,9 @@
 
 static const char docker_unit[] = "docker.service";
 
+/* docker reads a file of variables line by line, and gives up at 64 KiB */
+enum { ENV_LINE_MAX = 60000 };
+
 static const char *unit_name(struct plan *p, const struct node_hook *h)
 {
 	if (str_has_suffix(h->name, ".service") || str_has_suffix(h->name, ".timer"))
@@ -18,7 +21,41 @@ static void add_words(struct plan *p, struct strv *out, const struct strv *words
 		strv_add(p->arena, out, unit_quote(p->arena, words->v[i]));
 }
 
-static const char *run_command(struct plan *p, const struct node_hook *h)
+static const char *env_path(struct plan *p, const struct node_hook *h)
+{
+	return arena_printf(p->arena, "/etc/kubernetes/hooks/%s.env", h->name);
+}
+
+/* Whether docker takes it from a file as it is: up to the end of the line, without quoting. */
+static bool fits_a_line(const struct strmap_item *item)
+{
+	const size_t key = strlen(item->key), value = strlen(item->value);
+
+	return key && item->key[0] != '#' && strcspn(item->key, " \t\r\n") == key &&
+	       strcspn(item->value, "\r\n") == value && key + value < ENV_LINE_MAX;
+}
+
+/* A variable may be a password, and anybody reads units and command lines. */
+static int add_env_file(struct plan *p, const struct node_hook *h, bool *ret_has, struct err *e)
+{
+	const char *marker = arena_printf(p->arena, "# Written by nodeup for %s\n", h->name);
+	struct strv lines = { 0 };
+
+	strv_add(p->arena, &lines, marker);
+	for (size_t i = 0; i < h->environment.n && !h->disabled; i++)
+		if (fits_a_line(&h->environment.v[i]))
+			strv_add(p->arena, &lines,
+				 arena_printf(p->arena, "%s=%s\n", h->environment.v[i].key,
+					      h->environment.v[i].value));
+	*ret_has = lines.n > 1;
+	if (*ret_has)
+		return plan_secret(p, env_path(p, h), 0600, strv_join(p->arena, &lines, ""), e)
+			       ? 0
+			       : -EINVAL;
+	return plan_no_file(p, env_path(p, h), marker, e) ? 0 : -EINVAL;
+}
+
+static const char *run_command(struct plan *p, const struct node_hook *h, bool has_file)
 {
 	static const char head[] = "/usr/bin/docker run -v /:/rootfs/ "
 				   "-v /var/run/dbus:/var/run/dbus "
@@ -26,9 +63,15 @@ static const char *run_command(struct plan *p, const struct node_hook *h)
 	struct strv out = { 0 };
 
 	strv_add(p->arena, &out, head);
+	if (has_file)
+		strv_add(p->arena, &out,
+			 arena_printf(p->arena, "--env-file %s",
+				      unit_quote(p->arena, env_path(p, h))));
 	for (size_t i = 0; i < h->environment.n; i++) {
 		const struct strmap_item *item = &h->environment.v[i];
 
+		if (fits_a_line(item))
+			continue;
 		strv_add(p->arena, &out, "-e");
 		strv_add(p->arena, &out,
 			 unit_quote(p->arena,
@@ -39,7 +82,7 @@ static const char *run_command(struct plan *p, const struct node_hook *h)
 	return strv_join(p->arena, &out, " ");
 }
 
-static const char *hook_text(struct plan *p, const struct node_hook *h)
+static const char *hook_text(struct plan *p, const struct node_hook *h, bool has_file)
 {
 	struct arena *a = p->arena;
 	struct unit u = { 0 };
@@ -57,7 +100,7 @@ static const char *hook_text(struct plan *p, const struct node_hook *h)
 	unit_set(a, &u, "Unit", "After", docker_unit);
 	unit_set(a, &u, "Service", "ExecStartPre",
 		 arena_printf(a, "/usr/bin/docker pull %s", unit_quote(a, h->image)));
-	unit_set(a, &u, "Service", "ExecStart", run_command(p, h));
+	unit_set(a, &u, "Service", "ExecStart", run_command(p, h, has_file));
 	unit_set(a, &u, "Service", "Type", "oneshot");
 	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
 	return unit_render(a, &u);
@@ -85,12 +128,13 @@ static int turn_off(struct plan *p, const char *name)
 	return 0;
 }
 
-static int turn_on(struct plan *p, const struct node_hook *h, const char *name, struct err *e)
+static int turn_on(struct plan *p, const struct node_hook *h, const char *name, bool has_file,
+		   struct err *e)
 {
 	const bool installs = !h->manifest || strstr(h->manifest, "[Install]");
 	struct task *t;
 
-	if (!plan_secret_unit(p, name, hook_text(p, h), e))
+	if (!plan_secret_unit(p, name, hook_text(p, h, has_file), e))
 		return -EINVAL;
 	t = plan_unit(p, name, installs, e);
 	if (!t)
@@ -101,6 +145,8 @@ static int turn_on(struct plan *p, const struct node_hook *h, const char *name, 
 		strv_add(p->arena, &t->unit.requires, h->requires.v[i]);
 	if (h->image)
 		strv_add(p->arena, &t->unit.requires, docker_unit);
+	if (has_file)
+		strv_add(p->arena, &t->unit.inputs, env_path(p, h));
 	/* Before= is an order and no condition */
 	t->advisory = true;
 	return 0;
@@ -114,10 +160,13 @@ int build_hooks(struct plan *p, struct err *e)
 	for (size_t i = 0; i < hooks->n && r == 0; i++) {
 		const struct node_hook *h = &hooks->v[i];
 		const char *name = unit_name(p, h);
+		bool has_file;
 
 		r = check_name(p, h, name, e);
 		if (r == 0)
-			r = h->disabled ? turn_off(p, name) : turn_on(p, h, name, e);
+			r = add_env_file(p, h, &has_file, e);
+		if (r == 0)
+			r = h->disabled ? turn_off(p, name) : turn_on(p, h, name, has_file, e);
 	}
 	return r;
 }

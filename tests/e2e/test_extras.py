@@ -22,10 +22,17 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts 
 CONF = "/root/conf/kube_env.yaml"
 NODEUP = "/var/cache/kubernetes-install/nodeup"
 REGISTRY = "127.0.0.1:5000"
+# of a hook's environment: what a shell, systemd or docker might see more in
+WORD = " hush $HOME %h \"'\\ # "
 # an image of one static program: the lab's stand-in for protokube is one, but it does not end
 PROGRAM = r"""
 #include <stdio.h>
-int main(int argc, char **argv) { FILE *f = fopen(argv[1], "a"); return argc != 2 || !f || fputs("x\n", f) < 0 || fclose(f); }
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	FILE *f = argc == 2 ? fopen(argv[1], "a") : NULL;
+	return !f || fprintf(f, "x\n%s\n%s\n", getenv("WORD"), getenv("LINES")) < 0 || fclose(f);
+}
 """
 
 
@@ -109,7 +116,8 @@ def write_documents(lab, root):
         hooks=[{"name": "first", "before": ["kubelet.service"],
                 "manifest": "Type=oneshot\nExecStart=/bin/sh -c 'echo x >>/var/lib/first.runs'\n"
                             "[Install]\nWantedBy=multi-user.target\n"},
-               {"execContainer": {"image": REGISTRY + "/once:1", "command": ["/once", "/rootfs/var/lib/once.runs"]}},
+               {"execContainer": {"image": REGISTRY + "/once:1", "command": ["/once", "/rootfs/var/lib/once.runs"],
+                                   "environment": {"WORD": WORD, "LINES": "one\ntwo"}}},
                {"name": "unwanted", "disabled": True}],
         fileAssets=[{"name": "greeting", "content": "hello\n"}])
     (conf / "state/instancegroup/nodes").write_text(yaml.safe_dump(group))
@@ -171,6 +179,15 @@ def test_a_lock_is_waited_for_and_its_holder_named(node):
         holder.wait(60)
         status = run.wait(600)
     assert status == 0, node.tail("apply.log", 60) + nodechecks.explain(node)
+
+
+def test_a_password_is_for_the_container_alone(node):
+    """It gets its variables as the documents say them; a unit and a process's arguments are for everybody."""
+    assert node.sh("cat /var/lib/once.runs") == "x\n%s\none\ntwo\n" % WORD
+    unit, suffix = os.path.splitext(node.sh("ls /etc/kubernetes/hooks").strip())
+    assert suffix == ".env" and node.sh("stat -c %a /etc/kubernetes/hooks/*").strip() == "600"
+    shown = node.sh("set -e; systemctl cat {0}.service; systemctl show {0}.service".format(unit))
+    assert "ExecStart" in shown and "hush" not in shown
 
 
 def test_all_of_it_is_there_once(node):

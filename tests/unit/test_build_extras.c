@@ -55,7 +55,10 @@ static void a_container_hook_is_that_of_kops(void **state)
 	strv_add(a, &hook.before, "kubelet.service");
 	strv_add(a, &hook.command, "sh");
 	strv_add(a, &hook.command, "a b");
-	strmap_set(a, &hook.environment, "K", "v w");
+	/* docker would end a line of its file at the first break, and take no such name */
+	strmap_set(a, &hook.environment, "#", "v");
+	strmap_set(a, &hook.environment, "K", "v \"w\" $x");
+	strmap_set(a, &hook.environment, "L", "v\nw");
 	add_hook(a, h, hook);
 	p = seed_plan(a, &h->req);
 	assert_string_equal(
@@ -64,9 +67,15 @@ static void a_container_hook_is_that_of_kops(void **state)
 		"Requires=docker.service\nAfter=docker.service\n\n[Service]\n"
 		"ExecStartPre=/usr/bin/docker pull busybox\n"
 		"ExecStart=/usr/bin/docker run -v /:/rootfs/ -v /var/run/dbus:/var/run/dbus "
-		"-v /run/systemd:/run/systemd --net=host --privileged -e \"K=v w\" busybox sh "
+		"-v /run/systemd:/run/systemd --net=host --privileged "
+		"--env-file /etc/kubernetes/hooks/kops-hook-0.env -e #=v -e L=v\\x0aw busybox sh "
 		"\"a b\"\nType=oneshot\n\n[Install]\nWantedBy=multi-user.target\n");
+	t = plan_get(&p, TASK_FILE, "/etc/kubernetes/hooks/kops-hook-0.env");
+	assert_string_equal(t->file.content, "# Written by nodeup for kops-hook-0\nK=v \"w\" $x\n");
+	assert_int_equal(t->file.attr.mode, 0600);
+	assert_true(t->file.secret);
 	t = plan_get(&p, TASK_UNIT, "kops-hook-0.service");
+	assert_string_equal(t->unit.inputs.v[1], "/etc/kubernetes/hooks/kops-hook-0.env");
 	assert_true(t->unit.enable);
 	/* it fails the run in the end, and keeps nobody from starting */
 	assert_true(t->unit.last);
@@ -90,6 +99,10 @@ static void a_manifest_is_the_service_section(void **state)
 		 (struct node_hook){ .name = "x.timer",
 				     .manifest = "A=1\n[Install]\nWantedBy=timers.target\n" });
 	p = seed_plan(a, &h->req);
+	/* it may have been a container with a password once */
+	assert_string_equal(
+		plan_get(&p, TASK_FILE, "/etc/kubernetes/hooks/disk.env")->file.unwanted,
+		"# Written by nodeup for disk\n");
 	assert_string_equal(plan_get(&p, TASK_FILE, SYSTEM "disk.service")->file.content,
 			    "[Unit]\nDescription=Kops Hook disk\n\n[Service]\nType=oneshot\n"
 			    "ExecStart=/bin/true\n");
