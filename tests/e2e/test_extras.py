@@ -89,7 +89,10 @@ def repository(root, postinst="echo x >>/var/lib/hello.runs"):
     """A repository of one package below /srv/debs, and nothing else for apt to look at."""
     build, debs = root / "srv/build", root / "srv/debs"
     (build / "DEBIAN").mkdir(parents=True)
+    (build / "etc").mkdir()
     debs.mkdir()
+    (build / "etc/hello.conf").write_text("the package's\n")
+    (build / "DEBIAN/conffiles").write_text("/etc/hello.conf\n")
     (build / "DEBIAN/control").write_text("Package: hello-node\nVersion: 1\nArchitecture: all\n"
                                           "Maintainer: nobody <nobody@example.test>\nDescription: for a test\n")
     (build / "DEBIAN/postinst").write_text("#!/bin/sh\n%s\n" % postinst)
@@ -209,10 +212,14 @@ def test_a_second_run_does_none_of_it_again(node):
 
 
 def test_dpkg_killed_half_way_is_finished(node):
-    node.sh("dpkg --purge hello-node && dpkg --unpack /srv/debs/hello.deb")
+    """And asks nobody whether to keep a file of its that somebody wrote."""
+    node.sh("dpkg --purge hello-node && echo ours >/etc/hello.conf && dpkg --unpack /srv/debs/hello.deb")
     assert "unpacked" in node.exec("dpkg", "-s", "hello-node").stdout
+    asked = node.exec("dpkg", "--configure", "-a")
+    assert asked.returncode and "hello.conf" in asked.stderr + asked.stdout, "dpkg has no question"
     done = apply(node)
     assert done.returncode == 0, done.stderr
+    assert node.sh("cat /etc/hello.conf") == "ours\n"
     assert "Status: install ok installed" in node.exec("dpkg", "-s", "hello-node").stdout
     assert runs(node, "hello") == 2
 
