@@ -131,6 +131,11 @@ int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
 			url_public(t->scheme ? t->req.url : t->url, public));
 }
 
+int transfer_refuse_link_local(struct transfer *t, const char *address)
+{
+	return transfer_fail(t, EPERM, "refused: it leads to %s, a link-local address", address);
+}
+
 int transfer_wrong_time(struct transfer *t, bool early, const char *text)
 {
 	time_t now = (time_t)(dur_wall() / DUR_SEC);

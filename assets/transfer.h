@@ -51,8 +51,8 @@ struct transfer {
 	bool failed; /* err is why */
 	struct err err;
 
-	void *easy, *header_list; /* http.c's */
-	char *detail;             /* http.c's error text */
+	void *easy, *header_list; /* http_curl.c's */
+	char *detail;             /* its error text */
 	int fd;                   /* a file:// URL's, or -1 */
 };
 
@@ -78,6 +78,8 @@ int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...) printf_l
 /* Fail as a certificate does not hold now: it is the clock as often as the certificate, so both are said.
  * One of the future (`early`) it hardly ever is: ETIME. */
 int transfer_wrong_time(struct transfer *t, bool early, const char *text);
+/* Fail as it would go to this address. Returns the negative errno. */
+int transfer_refuse_link_local(struct transfer *t, const char *address);
 /* The verdict on a complete answer: 0, or < 0 with t->err for a status >= 300. */
 int transfer_verdict(struct transfer *t);
 /* What is known of the answer. Valid as long as t is not touched. */
