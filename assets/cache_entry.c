@@ -9,7 +9,7 @@
 #include "assets/cache_dir.h"
 #include "assets/cache_map.h"
 
-enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4, ROOM_KNOWN = 1024 * 1024, ROOM_UNKNOWN = 4096 };
+enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4, ROOM_KNOWN = 256 * 1024, ROOM_UNKNOWN = 4096 };
 
 struct cache_entry {
 	struct cache *cache;

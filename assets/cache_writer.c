@@ -55,7 +55,6 @@ struct cache_writer cache_writer_of(int fd)
 	w.bytes = (int64_t)st.st_blocks * BLOCK;
 	if (w.bytes > st.st_size)
 		w.bytes = st.st_size;
-	w.stamp = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
 	w.pid = find_pid(st.st_ino);
 	if (w.pid)
 		find_name(&w);

@@ -6,10 +6,9 @@
 #include <stdint.h>
 
 struct cache_writer {
-	int pid;        /* 0 unknown: it is in another PID namespace, say */
-	char name[32];  /* of its program; "" unknown */
-	int64_t bytes;  /* that it has, and maybe some more */
-	uint64_t stamp; /* another one when it has got on */
+	int pid;       /* 0 unknown: it is in another PID namespace, say */
+	char name[32]; /* of its program; "" unknown */
+	int64_t bytes; /* that it has, and maybe some more */
 };
 
 /* Who holds the lock of this file. */

@@ -10,6 +10,9 @@
 /* how often another process is looked after */
 #define LOOK_NS (250 * DUR_MS)
 
+/* bytes a second; below that a mirror stalls (http.h) */
+enum { LEAST_RATE = 1024 };
+
 static void lock(struct fetcher *f)
 {
 	(void)pthread_mutex_lock(&f->lock);
@@ -88,14 +91,26 @@ static void on_look_again(void *arg, int r)
 	fetch_begin_again(j);
 }
 
+/* Since a minute ago, say, by as much as a mirror is asked for that is not to be given up; or it is another
+ * one, or begins anew. */
+static bool has_got_on(const struct fetch_job *j)
+{
+	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
+
+	return j->found.pid != j->held.pid || j->found.bytes < j->held_bytes ||
+	       j->found.bytes > j->held_bytes + least;
+}
+
 /* Another process has the part. It may take as long as it likes, as long as it gets on. */
 static void wait_for_other(struct fetch_job *j)
 {
 	int64_t now = dur_now();
 
 	lock(j->fetcher);
-	if (j->held_moved_ns == 0 || j->held.stamp != j->found.stamp)
+	if (j->held_moved_ns == 0 || has_got_on(j)) {
 		j->held_moved_ns = now;
+		j->held_bytes = j->found.bytes;
+	}
 	if (j->held_since_ns == 0)
 		j->held_since_ns = now;
 	j->held = j->found;

@@ -1,7 +1,7 @@
 /* fetch_begin.h - a job begins: what the cache has of it, and whether another process fetches it
  * Of processes that share a cache one fetches an object: who holds the lock of its part. The others wait
  * and look again, so that they find what it brought, or what it left when it failed or died; when it has
- * stood still for a minute they fetch the object beside it.
+ * got less than 1 KiB a second for a minute they fetch the object beside it.
  * Owner: the fetcher. Errors: to the waiters. Threads: as said. */
 #pragma once
 

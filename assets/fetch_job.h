@@ -124,7 +124,8 @@ struct fetch_job {
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
 	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */
-	int64_t held_since_ns, held_moved_ns; /* waiting, and when it was seen to get on */
+	int64_t held_since_ns, held_moved_ns; /* waiting, and when it was seen to get on ... */
+	int64_t held_bytes;                   /* ... and had so many */
 	bool beside;                          /* it does not get on: fetch it beside */
 
 	/* the net thread's, but while `following`: then the entry is a worker's to read */

@@ -158,6 +158,32 @@ static void test_the_other_stands_still(void **state)
 	assert_true(cache_has(x->cache, &as.digest));
 }
 
+/* Or hardly any. */
+static void test_the_other_trickles(void **state)
+{
+	const struct timespec nap = { .tv_nsec = 20 * 1000 * 1000 };
+	struct box *x = *state;
+	struct asset as = box_asset_at(x, "/trickle/kubelet", NULL);
+	struct fetch_opts opts = { .stuck_ns = 2 * DUR_SEC };
+	struct verdict v = VERDICT_INIT;
+	bool done = false;
+	struct err e;
+
+	fetch_tune(x->f, &opts);
+	assert_int_equal(cache_resume(x->cache, &x->right, NULL, &other.entry, &e), 0);
+	fetch_start(x->f, &as, box_on_done, &v);
+	while (!done) {
+		assert_int_equal(cache_write(other.entry, "x", 1, &e), 0);
+		(void)nanosleep(&nap, NULL);
+		(void)pthread_mutex_lock(&v.lock);
+		done = v.calls > 0;
+		(void)pthread_mutex_unlock(&v.lock);
+	}
+	assert_int_equal(v.r, 0);
+	assert_int_equal(box_sent_of(x, "/trickle/kubelet"), SIZE);
+	cache_abort(TAKE(other.entry));
+}
+
 /* Nobody wants it any more while another has it. */
 static void test_cancelled_while_another_has_it(void **state)
 {
@@ -250,6 +276,7 @@ int main(void)
 		T(test_published_between_open_and_lock),
 		T(test_published_after_the_lock_was_refused),
 		T(test_the_other_stands_still),
+		T(test_the_other_trickles),
 		T(test_cancelled_while_another_has_it),
 		T(test_mirrors_that_come_with_a_verdict),
 	};
