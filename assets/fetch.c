@@ -9,7 +9,7 @@
 #include "nodeup/base/dur.h"
 
 enum {
-	CONNECTIONS = 16,
+	CONNECTIONS = HTTP_REQUESTS_MAX,
 	JOB_CONNECTIONS = 8,
 	MIRROR_CONNECTIONS = 6,
 	PATIENCE_S = 3,

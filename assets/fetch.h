@@ -25,11 +25,11 @@ struct fetcher;
 struct fetch_opts {
 	uint64_t
 		range_bytes; /* of one request at first, 8 MiB; an eighth to four times that by rate */
-	size_t connections;        /* in all, 16 */
+	size_t connections;        /* in all, 15 */
 	size_t job_connections;    /* of one asset, 8 */
 	size_t mirror_connections; /* of one asset with one mirror, 6 */
 	int64_t patience_ns;       /* with a slow mirror before another helps, 3 s */
-	int64_t stuck_ns;          /* with another process that gets no byte, 60 s */
+	int64_t stuck_ns;          /* with another process that gets next to nothing, 60 s */
 };
 
 struct fetch_status {

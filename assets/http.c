@@ -38,6 +38,7 @@ struct http {
 
 	struct http_queue queue;
 	struct lookup lookup;      /* the net thread's */
+	bool crowded;              /* the same: somebody waits for another request to end */
 	struct http_scheme scheme; /* under the queue's lock; name NULL: none */
 	struct aside *aside;       /* with a scheme */
 };
@@ -123,7 +124,8 @@ static int start(struct http *h, struct transfer *t)
 		return transfer_open_file(t);
 	if (!url_has_scheme(&u, "http") && !url_has_scheme(&u, "https"))
 		return transfer_fail(t, EINVAL, "wanted an http, https or file URL");
-	return start_request(h, t);
+	t->ready = true;
+	return 0;
 }
 
 /* Take t off the list of what runs, and report. */
@@ -199,31 +201,33 @@ static void complete(struct http *h, struct transfer *t, int code)
 	finish(h, t, r);
 }
 
-/* The scheme has made a request, or judged an answer; or not yet. */
-static void back_from_aside(struct http *h, struct transfer *t, bool cancelled)
+/* The scheme has made a request, or judged an answer; or not yet. Whether there is something to do now. */
+static bool back_from_aside(struct http *h, struct transfer *t, bool cancelled)
 {
 	bool judged;
 	int r;
 
 	if (!aside_take(h->aside, t, &r))
-		return;
+		return false;
 	judged = t->status >= 300;
 	if (cancelled) {
 		finish(h, t, cancel_error(t));
-		return;
+		return false;
 	}
 	t->failed = false;
 	if (r > 0) {
 		transfer_reset(t);
 		aside_push(h->aside, t);
-		return;
+		return false;
 	}
-	if (r == 0)
-		r = start_request(h, t);
-	else if (!judged && t->err.errnum == EAGAIN)
+	if (r == 0) {
+		t->ready = true;
+		return true;
+	}
+	if (!judged && t->err.errnum == EAGAIN)
 		t->again_ns = AGAIN_NS;
-	if (r < 0)
-		finish(h, t, r);
+	finish(h, t, r);
+	return false;
 }
 
 static void reap(struct http *h)
@@ -238,22 +242,29 @@ static void reap(struct http *h)
 			complete(h, t, code);
 }
 
+static int start_when_there_is_room(struct http *h, struct transfer *t)
+{
+	t->ready = !t->req.link_local && !http_curl_has_room(h->curl);
+	h->crowded = h->crowded || t->ready;
+	return t->ready ? 0 : start_request(h, t);
+}
+
 /* One look at something that runs. Returns when to look again. */
 static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
 	int r = 0;
 
-	if (t->aside) {
-		back_from_aside(h, t, cancelled);
-		return again;
-	}
+	if (t->aside)
+		return back_from_aside(h, t, cancelled) ? now : again;
 	if (cancelled) {
 		finish(h, t, cancel_error(t));
 		return again;
 	}
-	if (!t->easy && t->fd < 0 && !t->fn)
+	if (!t->easy && t->fd < 0 && !t->fn && !t->ready)
 		r = start(h, t);
+	if (r == 0 && t->ready)
+		r = start_when_there_is_room(h, t);
 	if (r < 0) {
 		finish(h, t, r);
 	} else if (t->fn) {
@@ -280,6 +291,7 @@ static int step_all(struct http *h, bool stop)
 	int64_t now = dur_now(), due = INT64_MAX;
 	struct transfer *next;
 
+	h->crowded = false;
 	/* callbacks start new ones, which wait in `incoming`; only finish() unlinks, and only t */
 	for (struct transfer *t = h->queue.active; t; t = next) {
 		int64_t again;
@@ -289,6 +301,9 @@ static int step_all(struct http *h, bool stop)
 		if (again < due)
 			due = again;
 	}
+	/* somebody has ended after others were looked at */
+	if (h->crowded && http_curl_has_room(h->curl))
+		return 0;
 	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)
 		return IDLE_MS;
 	return due <= now ? 0 : (int)((due - now) / DUR_MS) + 1;

@@ -18,8 +18,15 @@
 
 struct http;
 
-/* A server that wants to be left alone for longer is asked again all the same. */
-enum { HTTP_RETRY_AFTER_MAX_S = 60 * 60 };
+enum {
+	/* a server that wants to be left alone for longer is asked again all the same */
+	HTTP_RETRY_AFTER_MAX_S = 60 * 60,
+	/* connections, with those that are kept for the next request */
+	HTTP_SOCKETS_MAX = 16,
+	/* what is started beyond that waits; one is left for instance metadata, as others may wait for
+	 * the credentials that it gives */
+	HTTP_REQUESTS_MAX = HTTP_SOCKETS_MAX - 1,
+};
 
 struct http_opts {
 	const char *ca_file; /* NULL: searched, see http_find_ca */

@@ -9,7 +9,6 @@
 
 enum {
 	BUFFER_SIZE = 256 * 1024,
-	SOCKETS_MAX = 16, /* that are kept, with those in use */
 	LOOKUP_MS = 3 * 1000,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
@@ -18,6 +17,7 @@ enum {
 
 struct http_curl {
 	CURLM *multi;
+	size_t handles; /* that transfers have */
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -92,6 +92,7 @@ void http_curl_release(struct http_curl *c, struct transfer *t)
 	curl_easy_cleanup(t->easy);
 	curl_slist_free_all(t->header_list);
 	t->easy = t->header_list = NULL;
+	c->handles--;
 }
 
 static void set_method(struct transfer *t)
@@ -166,6 +167,7 @@ static void add_easy(struct http_curl *c, struct transfer *t)
 	if (curl_easy_setopt(t->easy, CURLOPT_URL, t->url) != CURLE_OK ||
 	    curl_multi_add_handle(c->multi, t->easy) != CURLM_OK)
 		abort();
+	c->handles++;
 }
 
 static void new_easy(struct transfer *t)
@@ -266,8 +268,9 @@ struct http_curl *http_curl_new(void)
 
 	(void)pthread_once(&curl_once, init_curl);
 	c->multi = curl_multi_init();
-	if (!c->multi ||
-	    curl_multi_setopt(c->multi, CURLMOPT_MAXCONNECTS, (long)SOCKETS_MAX) != CURLM_OK)
+	/* a new one first closes one that is kept; that alone would only be seen to when one is put back */
+	if (!c->multi || curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
+					   (long)HTTP_SOCKETS_MAX) != CURLM_OK)
 		abort();
 	return c;
 }
@@ -276,6 +279,11 @@ void http_curl_free(struct http_curl *c)
 {
 	(void)curl_multi_cleanup(c->multi);
 	free(c);
+}
+
+bool http_curl_has_room(const struct http_curl *c)
+{
+	return c->handles < HTTP_REQUESTS_MAX;
 }
 
 void http_curl_wake(struct http_curl *c)

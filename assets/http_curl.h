@@ -30,6 +30,8 @@ void http_curl_wait(struct http_curl *c, int most_ms);
 /* A transfer whose request is over, and how, for http_curl_verdict; NULL: none is. */
 struct transfer *http_curl_take(struct http_curl *c, int *ret_code);
 
+/* Whether one more may begin, of those that can wait. */
+bool http_curl_has_room(const struct http_curl *c);
 /* Begin the request that the transfer is by now. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route);
 /* Only look up its host's name: over when that is known, and no connection made. */

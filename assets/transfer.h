@@ -32,6 +32,7 @@ struct transfer {
 	int64_t discarded;     /* of an answer that is no 2xx */
 	struct buf error_page; /* how it began */
 
+	bool ready;   /* to be asked for, as soon as there is room */
 	bool looking; /* no request yet: its host's name is looked up */
 	bool connected, answered;
 	char forbidden

@@ -29,6 +29,21 @@ def origin(tmp_path_factory, contents):
 
 
 @pytest.fixture
+def make_origin(tmp_path):
+    """More of them, on ports of their own."""
+    made = []
+
+    def make():
+        folder = tmp_path / f"origin-{len(made)}"
+        (folder / "served").mkdir(parents=True)
+        made.append(Origin(folder / "served", folder))
+        return made[-1]
+    yield make
+    for server in made:
+        server.close()
+
+
+@pytest.fixture
 def world(tmp_path, origin, contents):
     """A worker to be."""
     return World(tmp_path, origin, contents)
