@@ -6,7 +6,7 @@
 enum { TABLE_MAX = 16 << 20 };
 
 /* Blanks, tabs, newlines and backslashes are three octal digits. */
-static char *unescape(struct arena *a, const char *s)
+char *mounts_unescape(struct arena *a, const char *s)
 {
 	char *text = arena_str(a, s), *to = text;
 
@@ -35,9 +35,9 @@ static bool read_line(struct arena *a, const char *line, struct mount *ret)
 		return false;
 	*ret = (struct mount){
 		.dev = words.v[2],
-		.root = unescape(a, words.v[3]),
-		.point = unescape(a, words.v[4]),
-		.source = unescape(a, words.v[dash + 2]),
+		.root = mounts_unescape(a, words.v[3]),
+		.point = mounts_unescape(a, words.v[4]),
+		.source = mounts_unescape(a, words.v[dash + 2]),
 		.options = dash + 3 < words.n ? words.v[dash + 3] : "",
 	};
 	return true;

@@ -22,6 +22,8 @@ struct mounts {
 /* The table of a process: "self", or a number. -ENOENT: there is no such process. */
 int mounts_read(int root_fd, struct arena *a, const char *process, struct mounts *ret,
 		struct err *e) must_check;
+/* A word of the kernel's tables: "/a\040b" is "/a b". */
+char *mounts_unescape(struct arena *a, const char *word);
 /* What is mounted exactly there, on top; NULL: nothing. */
 const struct mount *mounts_at(const struct mounts *m, const char *path);
 /* What a path lies on; NULL when not even "/" is in the table. */

@@ -226,8 +226,17 @@ static int look_at_process(struct search *s, const char *pid)
 	return r;
 }
 
-/* Files that the kernel itself has open. */
-static int look_at_kernel(struct search *s)
+/* A path of our own namespace, whatever name it has for the directory. */
+static bool is_ours_inside(const struct search *s, const char *path)
+{
+	const struct mount *m = *path == '/' ? mounts_under(&s->own, path) : NULL;
+
+	return m && strcmp(m->dev, s->dev) == 0 &&
+	       mounts_is_within(mounts_inner(s->a, m, path), s->root);
+}
+
+/* "/swap\040file file 1024 0 -2" */
+static int look_at_swaps(struct search *s)
 {
 	autobuf struct buf text = BUF_INIT(MAPS_MAX);
 	struct strv lines;
@@ -237,14 +246,55 @@ static int look_at_kernel(struct search *s)
 		return 0;
 	lines = strv_split(s->a, buf_str(&text), '\n');
 	for (size_t i = 0; i < lines.n; i++) {
-		const char *file = arena_strn(s->a, lines.v[i], strcspn(lines.v[i], " \t"));
+		const char *file = mounts_unescape(s->a, arena_strn(s->a, lines.v[i],
+								    strcspn(lines.v[i], " \t")));
 
-		if (mounts_is_within(file, s->path)) {
+		if (is_ours_inside(s, file)) {
 			*s->ret_who = arena_printf(s->a, "'%s' is swap space in use", file);
 			return 1;
 		}
 	}
 	return 0;
+}
+
+/* A file that is a disk, for docker's devicemapper as for anybody: no process has it open. */
+static int look_at_loops(struct search *s)
+{
+	autoclose int fd = -1;
+	autodir DIR *dir = NULL;
+	struct dirent *entry;
+	struct err ignored;
+	int r = io_open(s->root_fd, "/sys/block", O_RDONLY | O_DIRECTORY, &fd, &ignored);
+
+	if (r < 0)
+		return gone_or(r);
+	dir = fdopendir(fd);
+	if (!dir)
+		return -errno;
+	(void)TAKE_FD(fd);
+	while ((entry = readdir(dir))) {
+		autobuf struct buf text = BUF_INIT(NAME_MAX_BYTES + LINK_MAX);
+		const char *file =
+			arena_printf(s->a, "/sys/block/%s/loop/backing_file", entry->d_name);
+
+		if (entry->d_name[0] == '.' || io_read(s->root_fd, file, &text, &ignored) < 0)
+			continue;
+		file = arena_strn(s->a, buf_str(&text), strcspn(buf_str(&text), "\n"));
+		if (is_ours_inside(s, file)) {
+			*s->ret_who =
+				arena_printf(s->a, "'%s' is the disk /dev/%s", file, entry->d_name);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Files that the kernel itself has open. */
+static int look_at_kernel(struct search *s)
+{
+	int r = look_at_swaps(s);
+
+	return r ? r : look_at_loops(s);
 }
 
 static int look_at_all(struct search *s, struct err *e)
@@ -263,6 +313,9 @@ static int look_at_all(struct search *s, struct err *e)
 	(void)TAKE_FD(fd);
 	(void)!readlinkat(dirfd(dir), "self", self, sizeof(self) - 1);
 	r = look_at_kernel(s);
+	if (r < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "what the kernel has open cannot be seen: %s",
+				strerror(-r));
 	while (r == 0 && (entry = readdir(dir))) {
 		if (!isdigit((unsigned char)entry->d_name[0]) || strcmp(entry->d_name, self) == 0)
 			continue;

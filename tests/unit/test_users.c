@@ -169,6 +169,35 @@ static void swap_files_are_in_use(void **state)
 	scratch_write(&w->root, "/proc/swaps",
 		      "Filename Type Size Used Priority\n/var/lib/docker/swap file 1 0 -2\n");
 	assert_string_equal(look(w), "'/var/lib/docker/swap' is swap space in use");
+	scratch_write(&w->root, "/proc/swaps", "/var/lib/docker/a\\040b file 1 0 -2\n");
+	assert_string_equal(look(w), "'/var/lib/docker/a b' is swap space in use");
+	scratch_write(&w->root, "/proc/swaps", "/var/lib/docker2/swap file 1 0 -2\n");
+	assert_string_equal(look(w), "");
+}
+
+/* docker's devicemapper on loop devices: only the kernel has its two files open. */
+static void disks_over_files_are_in_use(void **state)
+{
+	static const char file[] = "/sys/block/loop3/loop/backing_file";
+	struct world *w = *state;
+
+	scratch_write(&w->root, "/sys/block/nvme0n1/size", "1\n");
+	scratch_write(&w->root, "/sys/block/loop0/size", "0\n");
+	scratch_write(&w->root, file, "/var/lib/docker2/data\n");
+	assert_string_equal(look(w), "");
+	scratch_write(&w->root, file, DIR_OF "/devicemapper/devicemapper/data\n");
+	assert_string_equal(look(w), "'/var/lib/docker/devicemapper/devicemapper/data' is the disk "
+				     "/dev/loop3");
+	/* removed, and written to all the same */
+	scratch_write(&w->root, file, DIR_OF "/metadata (deleted)\n");
+	assert_string_equal(look(w), "'/var/lib/docker/metadata (deleted)' is the disk /dev/loop3");
+	/* by the name of another mount of it */
+	scratch_write(&w->root, "/proc/self/mountinfo",
+		      ROOT "40 22 8:1 /var/lib /alias rw - ext4 /dev/sda1 rw\n");
+	scratch_write(&w->root, file, "/alias/docker/data\n");
+	assert_string_equal(look(w), "'/alias/docker/data' is the disk /dev/loop3");
+	scratch_write(&w->root, file, "/alias/else/data\n");
+	assert_string_equal(look(w), "");
 }
 
 /* The real kernel's /proc, of a process namespace that has nobody but a child of ours in it. */
@@ -264,6 +293,7 @@ int main(void)
 		T(other_namespaces_are_seen_through),
 		T(what_cannot_be_seen_is_not_taken_for_unused),
 		T(swap_files_are_in_use),
+		T(disks_over_files_are_in_use),
 		T(a_real_process_is_found),
 		T(tables_are_read),
 	};
