@@ -1,11 +1,11 @@
 #include "nodeup/tasks/move.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/copy_tree.h"
+#include "nodeup/tasks/moved.h"
 #include "nodeup/tasks/same_tree.h"
 #include "nodeup/tasks/tree_stamp.h"
 #include "nodeup/volumes/mounts.h"
@@ -86,12 +86,6 @@ static int stamp_of(const struct task_ctx *ctx, const char *path, struct tree_st
 	return r < 0 ? r : tree_stamp(fd, ret, e);
 }
 
-static char *stamp_text(struct arena *a, const struct tree_stamp *s)
-{
-	return arena_printf(a, "files %" PRIu64 " bytes %" PRIu64 " newest %" PRId64, s->files,
-			    s->bytes, s->newest_ns);
-}
-
 /* A mount needs a directory of its own: of a link nobody knows whose content it shows. */
 static int check_source(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
@@ -139,7 +133,7 @@ static int check_left(const struct task_ctx *ctx, struct arena *a, const struct 
 	if (r < 0)
 		return r;
 	if (now.files == 0 ||
-	    strstr(buf_str(&mark), arena_printf(a, "\n%s\n", stamp_text(a, &now))))
+	    strstr(buf_str(&mark), arena_printf(a, "\n%s\n", tree_stamp_text(a, &now))))
 		return MOVE_DONE;
 	(void)err_fail(e, ERR_REFUSED, EEXIST,
 		       "%s was written to since it was moved to %s: neither was touched", m->source,
@@ -202,6 +196,16 @@ int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_mov
 	return check_left(ctx, a, m, e);
 }
 
+/* What a disk had that is empty or another now: the first boot's files, long since changed there. */
+static bool is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m)
+{
+	struct tree_stamp now;
+	struct err ignored;
+
+	return !move_has_content(ctx, m->target) && stamp_of(ctx, m->source, &now, &ignored) == 0 &&
+	       moved_before(ctx, m, &now);
+}
+
 static int move_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {
@@ -211,8 +215,15 @@ static int move_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (ctx->image_mode)
 		return TASK_EQUAL;
 	r = move_look(ctx, a, &t->move, e);
-	if (r != MOVE_TO_DO)
-		return r < 0 ? r : TASK_EQUAL;
+	if (r < 0)
+		return r;
+	if (r == MOVE_DONE)
+		return moved_is_forgotten(ctx, &t->move)
+			       ? task_differs(diff, "that it was moved is not on record")
+			       : TASK_EQUAL;
+	if (is_of_long_ago(ctx, &t->move))
+		return task_differs(diff, "it begins empty: its content was moved once, to a disk "
+					  "that is not this one");
 	if (move_has_content(ctx, t->move.source))
 		return task_differs(diff, "its content is not on %s yet", t->move.mount_point);
 	return task_differs(diff, "there is no %s yet", t->move.target);
@@ -222,7 +233,7 @@ static int put_mark(const struct task_ctx *ctx, struct arena *a, const struct ta
 		    const struct tree_stamp *stamp, struct err *e)
 {
 	static const struct io_attr attr = { .mode = 0600 };
-	const char *text = arena_printf(a, "%s\n%s\n", m->source, stamp_text(a, stamp));
+	const char *text = arena_printf(a, "%s\n%s\n", m->source, tree_stamp_text(a, stamp));
 
 	return io_replace(ctx->root_fd, move_mark(a, m), text, strlen(text), &attr, e);
 }
@@ -320,11 +331,24 @@ static int move_content(const struct task_ctx *ctx, struct arena *a, const struc
 	return was_killed ? 0 : copy_tree_place(ctx->root_fd, staging(a, m), m->target, e);
 }
 
-static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
-		      struct err *e)
+/* What is there stays, below the mount: an image of this machine brings it along. */
+static int begin_empty(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		       struct task_run *run, struct tree_stamp *ret, struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	const struct task_move *m = &t->move;
+	int r = wait_for_users(ctx, a, m, run, e);
+
+	if (r == 0)
+		r = stamp_of(ctx, m->source, ret, e);
+	if (r == 0)
+		r = io_mkdirs(ctx->root_fd, m->target, 0755, e);
+	if (r == 0)
+		(void)snprintf(run->remark, sizeof(run->remark), "begins empty");
+	return r;
+}
+
+static int move(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		struct task_run *run, struct err *e)
+{
 	struct tree_stamp stamp = { 0 };
 	int r = may_move(ctx, a, m, e);
 
@@ -333,11 +357,29 @@ static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 			      0700, e);
 	if (r == 0)
 		r = io_mkdirs(ctx->root_fd, m->source, 0755, e);
-	if (r == 0 && move_has_content(ctx, m->source))
+	if (r < 0)
+		return r;
+	if (is_of_long_ago(ctx, m))
+		r = begin_empty(ctx, a, m, run, &stamp, e);
+	else if (move_has_content(ctx, m->source))
 		r = move_content(ctx, a, m, run, &stamp, e);
-	else if (r == 0)
+	else
 		r = io_mkdirs(ctx->root_fd, m->target, 0755, e);
 	return r != 0 ? r : put_mark(ctx, a, m, &stamp, e);
+}
+
+static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int r = move_look(ctx, a, &t->move, e);
+
+	if (r == MOVE_TO_DO)
+		r = move(ctx, a, &t->move, run, e);
+	else if (r == MOVE_DONE)
+		r = 0;
+	/* after the mark: what a killed run did not remember the next one finds there */
+	return r != 0 ? r : moved_remember(ctx, &t->move, e);
 }
 
 const struct task_ops task_move_ops = {

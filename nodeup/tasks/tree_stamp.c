@@ -1,11 +1,11 @@
 #include "nodeup/tasks/tree_stamp.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/mem.h"
 
 enum { DEPTH_MAX = 256 };
 
@@ -76,4 +76,10 @@ int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b)
 {
 	return a->files == b->files && a->bytes == b->bytes && a->newest_ns == b->newest_ns;
+}
+
+char *tree_stamp_text(struct arena *a, const struct tree_stamp *s)
+{
+	return arena_printf(a, "files %" PRIu64 " bytes %" PRIu64 " newest %" PRId64, s->files,
+			    s->bytes, s->newest_ns);
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/err.h"
+#include "nodeup/base/mem.h"
 
 struct tree_stamp {
 	uint64_t files, bytes;
@@ -15,3 +16,5 @@ struct tree_stamp {
 /* Look at all regular files and links below an open directory, on its own file system. */
 int tree_stamp(int fd, struct tree_stamp *ret, struct err *e) must_check;
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
+/* "files 12 bytes 345 newest 1700000000000000000" */
+char *tree_stamp_text(struct arena *a, const struct tree_stamp *s);

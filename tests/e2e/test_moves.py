@@ -93,7 +93,9 @@ def test_a_reboot_mounts_before_docker(node):
 
 
 def test_docker_does_not_start_on_the_bare_directory(node, loops):
-    """Stop and start: the same machine, an empty disk, and at first nobody who makes it anew."""
+    """Stop and start: the same machine, an empty disk, and at first nobody who makes it anew. Then it
+    begins empty: what the first boot had before it was moved is not current any more."""
+    node.sh("echo changed >" + KEPT)
     node.exec("systemctl", "poweroff", "--no-block")
     node.machine.wait(120)
     loops.fresh(loops.devices[0])
@@ -105,8 +107,13 @@ def test_docker_does_not_start_on_the_bare_directory(node, loops):
     assert not findmnt(node, "/var/lib/docker")
     done = nodeup(node)
     assert done.returncode == 0, done
+    assert "begins empty" in done.stderr, done.stderr
     in_place(node)
     assert entered(node, "var-lib-docker.mount") < entered(node, "docker.service")
+    assert node.sh("ls %s /var/lib/kubelet/old 2>/dev/null" % KEPT, check=False) == ""
+    assert node.sh("docker volume ls -q") == ""
+    again = nodeup(node, "plan")
+    assert again.returncode == 0, again
 
 
 def test_what_was_written_to_the_bare_directory_is_not_hidden(node):

@@ -11,148 +11,37 @@
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "nodeup/tasks/move.h"
 #include "nodeup/tasks/same_tree.h"
-#include "tests/unit/fake_bus.h"
-#include "tests/unit/scratch.h"
-
-#define MARK "/mnt/disks/.nodeup/var-lib-docker@i-0a1b"
-#define COPY MARK ".copy"
-#define STOPPED "/run/nodeup/stopped/var-lib-docker"
-
-static const char mounted[] = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-			      "30 22 8:16 / /mnt/disks rw - ext4 /dev/sdb rw\n";
-static const char bound[] = "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n"
-			    "30 22 8:16 / /mnt/disks rw - ext4 /dev/sdb rw\n"
-			    "31 22 8:16 /docker /var/lib/docker rw - ext4 /dev/sdb rw\n";
-
-struct world {
-	struct scratch root;
-	struct bus bus;
-	struct fake_unit *docker, *socket;
-	struct task task;
-	struct task_ctx ctx;
-	struct task_diff diff;
-	struct task_run run;
-	struct arena *arena;
-	struct err e;
-};
-
-static int world_new(void **state)
-{
-	struct world *w = calloc(1, sizeof(*w));
-
-	scratch_new(&w->root);
-	w->arena = arena_new_empty();
-	w->docker = fake_bus_add(&w->bus, "docker.service", 5);
-	w->socket = fake_bus_add(&w->bus, "docker.socket", 5);
-	w->task = (struct task){
-		.name = "/var/lib/docker",
-		.move = { .source = "/var/lib/docker",
-			  .target = "/mnt/disks/docker",
-			  .mount_point = "/mnt/disks",
-			  .machine = "i-0a1b" },
-	};
-	strv_add(w->arena, &w->task.move.units, "docker.socket");
-	strv_add(w->arena, &w->task.move.units, "docker.service");
-	w->ctx = (struct task_ctx){ .root_fd = w->root.fd, .bus = &w->bus };
-	scratch_write(&w->root, "/proc/self/mountinfo", mounted);
-	scratch_write(&w->root, "/mnt/disks/lost+found/x", "");
-	*state = w;
-	return 0;
-}
-
-static int world_done(void **state)
-{
-	struct world *w = *state;
-
-	scratch_done(&w->root);
-	arena_free(w->arena);
-	free(w);
-	return 0;
-}
-
-static int check(struct world *w, const struct task_ops *ops)
-{
-	int r;
-
-	w->diff.why[0] = '\0';
-	w->e = (struct err){ 0 };
-	r = ops->check(&w->task, &w->ctx, &w->diff, &w->e);
-	if (r == TASK_DIFFERS)
-		assert_string_not_equal(w->diff.why, "");
-	return r;
-}
-
-static int apply(struct world *w, const struct task_ops *ops)
-{
-	w->e = (struct err){ 0 };
-	w->run = (struct task_run){ 0 };
-	return ops->apply(&w->task, &w->ctx, &w->run, &w->e);
-}
-
-static void apply_well(struct world *w, const struct task_ops *ops)
-{
-	if (apply(w, ops) != TASK_DONE)
-		fail_msg("%s %s", w->e.msg, w->run.waiting);
-}
-
-static char *here(struct world *w, const char *path)
-{
-	return arena_printf(w->arena, "%s%s", w->root.path, path);
-}
-
-static void fill(struct world *w)
-{
-	scratch_write(&w->root, "/var/lib/docker/image/repositories.json", "{}");
-	scratch_write(&w->root, "/var/lib/docker/overlay2/abc/diff/etc/passwd", "root");
-}
-
-static void assert_text(struct world *w, const char *path, const char *want)
-{
-	char *text = scratch_read(&w->root, path);
-
-	if (!text)
-		fail_msg("no %s", path);
-	assert_string_equal(text, want);
-	free(text);
-}
-
-static bool is_there(struct world *w, const char *path)
-{
-	struct stat st;
-
-	return scratch_stat(&w->root, path, &st);
-}
+#include "tests/unit/move_world.h"
 
 static void four_ways(void **state)
 {
 	struct world *w = *state;
 
 	/* absent */
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
 	assert_string_equal(w->diff.why, "there is no /mnt/disks/docker yet");
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	assert_true(is_there(w, "/mnt/disks/docker"));
 	assert_true(is_there(w, "/var/lib/docker"));
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 
 	/* different: content that is not on the volume */
 	assert_int_equal(unlink(here(w, MARK)), 0);
 	fill(w);
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
 	assert_string_equal(w->diff.why, "its content is not on /mnt/disks yet");
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/overlay2/abc/diff/etc/passwd", "root");
 	assert_true(is_there(w, MARK));
 	assert_int_equal(scratch_count(&w->root, "/mnt/disks/.nodeup"), 1);
 	/* the old content stays, below the mount to come */
 	assert_text(w, "/var/lib/docker/overlay2/abc/diff/etc/passwd", "root");
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 
 	/* seen through the bind mount */
 	scratch_write(&w->root, "/proc/self/mountinfo", bound);
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 }
 
 /* A mark on the root's disk, left when the volume was not mounted, says nothing. */
@@ -163,8 +52,8 @@ static void nothing_is_moved_to_the_bare_directory(void **state)
 	fill(w);
 	scratch_write(&w->root, MARK, "/var/lib/docker\n");
 	scratch_write(&w->root, "/proc/self/mountinfo", "22 1 8:1 / / rw - ext4 /dev/sda1 rw\n");
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
-	assert_int_equal(apply(w, &task_move_ops), -ENODEV);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
+	assert_int_equal(apply_task(w, &task_move_ops), -ENODEV);
 	assert_string_equal(w->e.msg, "/mnt/disks is not mounted: /var/lib/docker was not moved");
 	assert_false(is_there(w, "/mnt/disks/docker"));
 }
@@ -180,7 +69,7 @@ static void what_is_mounted_at_the_target_is_not_emptied(void **state)
 		      arena_printf(w->arena,
 				   "%s40 22 0:50 / /mnt/disks/docker rw - ext4 /dev/xvdg rw\n",
 				   mounted));
-	assert_int_equal(apply(w, &task_move_ops), -EBUSY);
+	assert_int_equal(apply_task(w, &task_move_ops), -EBUSY);
 	assert_text(w, "/mnt/disks/docker/precious", "data");
 	assert_false(is_there(w, MARK));
 }
@@ -191,7 +80,7 @@ static void two_contents_are_both_kept(void **state)
 
 	fill(w);
 	scratch_write(&w->root, "/mnt/disks/docker/precious", "data");
-	assert_int_equal(apply(w, &task_move_ops), -EEXIST);
+	assert_int_equal(apply_task(w, &task_move_ops), -EEXIST);
 	assert_int_equal(w->e.kind, ERR_REFUSED);
 	assert_text(w, "/mnt/disks/docker/precious", "data");
 	assert_text(w, "/var/lib/docker/image/repositories.json", "{}");
@@ -204,9 +93,9 @@ static void content_of_the_volume_is_taken(void **state)
 	struct world *w = *state;
 
 	scratch_write(&w->root, "/mnt/disks/docker/precious", "data");
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/precious", "data");
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 }
 
 static void a_target_is_a_directory_of_the_volume(void **state)
@@ -223,7 +112,7 @@ static void a_target_is_a_directory_of_the_volume(void **state)
 	fill(w);
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		w->task.move.target = bad[i];
-		assert_int_equal(apply(w, &task_move_ops), -EINVAL);
+		assert_int_equal(apply_task(w, &task_move_ops), -EINVAL);
 		assert_int_equal(w->e.kind, ERR_CONFIG);
 	}
 	assert_true(is_there(w, "/mnt/disks/lost+found/x"));
@@ -237,12 +126,12 @@ static void an_interrupted_copy_is_begun_again(void **state)
 	fill(w);
 	scratch_write(&w->root, COPY "/image/repositories.json", "{");
 	scratch_write(&w->root, COPY "/gone-since", "x");
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
-	apply_well(w, &task_move_ops);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
+	apply_task_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 	assert_false(is_there(w, "/mnt/disks/docker/gone-since"));
 	assert_false(is_there(w, COPY));
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 }
 
 /* Killed between the copy and its mark: the same content at both places is no conflict. */
@@ -251,11 +140,11 @@ static void a_copy_without_its_mark_is_known_by_its_content(void **state)
 	struct world *w = *state;
 
 	fill(w);
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	assert_int_equal(unlink(here(w, MARK)), 0);
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
-	apply_well(w, &task_move_ops);
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
+	apply_task_well(w, &task_move_ops);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 }
 
@@ -265,23 +154,23 @@ static void what_was_written_meanwhile_is_not_hidden(void **state)
 	struct world *w = *state;
 
 	fill(w);
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	scratch_write(&w->root, "/var/lib/docker/volumes/new", "precious");
-	assert_true(check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_move_ops) < 0);
 	assert_int_equal(w->e.kind, ERR_REFUSED);
 	assert_string_equal(w->e.msg, "/var/lib/docker was written to since it was moved to "
 				      "/mnt/disks/docker: neither was touched");
-	assert_true(check(w, &task_stop_ops) < 0);
+	assert_true(check_task(w, &task_stop_ops) < 0);
 	/* a file of the same size is another one all the same */
 	assert_int_equal(unlink(here(w, "/var/lib/docker/volumes/new")), 0);
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 	scratch_write(&w->root, "/var/lib/docker/image/repositories.json", "[]");
-	assert_true(check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_move_ops) < 0);
 	/* who frees the space of the old content hides nothing */
 	assert_int_equal(unlink(here(w, "/var/lib/docker/image/repositories.json")), 0);
-	assert_true(check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_move_ops) < 0);
 	assert_int_equal(unlink(here(w, "/var/lib/docker/overlay2/abc/diff/etc/passwd")), 0);
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 }
 
 /* A volume that was another machine's says nothing of what this one has. */
@@ -290,17 +179,17 @@ static void a_mark_of_another_machine_is_none(void **state)
 	struct world *w = *state;
 
 	w->task.move.machine = "i-0other";
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	w->task.move.machine = "i-0a1b";
 	fill(w);
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
-	apply_well(w, &task_move_ops);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
+	apply_task_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 
 	/* and with content of its own on the volume neither gives way */
 	w->task.move.machine = "i-0third";
 	scratch_write(&w->root, "/var/lib/docker/image/repositories.json", "[]");
-	assert_int_equal(apply(w, &task_move_ops), -EEXIST);
+	assert_int_equal(apply_task(w, &task_move_ops), -EEXIST);
 	assert_int_equal(w->e.kind, ERR_REFUSED);
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 }
@@ -317,7 +206,7 @@ static void another_disk_at_the_source_is_not_ours(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(others); i++) {
 		scratch_write(&w->root, "/proc/self/mountinfo",
 			      arena_printf(w->arena, "%s%s", mounted, others[i]));
-		assert_true(check(w, &task_move_ops) < 0);
+		assert_true(check_task(w, &task_move_ops) < 0);
 		assert_int_equal(w->e.kind, ERR_REFUSED);
 		assert_string_equal(w->e.msg, "/var/lib/docker is in use: another disk is mounted "
 					      "there; nothing was moved");
@@ -325,7 +214,7 @@ static void another_disk_at_the_source_is_not_ours(void **state)
 	/* the one on top counts */
 	scratch_write(&w->root, "/proc/self/mountinfo",
 		      arena_printf(w->arena, "%s%s", bound, others[0]));
-	assert_true(check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_move_ops) < 0);
 }
 
 static void what_an_older_volume_holds_is_not_hidden(void **state)
@@ -333,9 +222,9 @@ static void what_an_older_volume_holds_is_not_hidden(void **state)
 	struct world *w = *state;
 
 	w->task.move.aside = true;
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
 	scratch_write(&w->root, "/mnt/disks/image", "theirs");
-	assert_true(check(w, &task_stop_ops) < 0 && check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_stop_ops) < 0 && check_task(w, &task_move_ops) < 0);
 	assert_int_equal(w->e.kind, ERR_REFUSED);
 }
 
@@ -344,30 +233,16 @@ static void a_file_or_a_link_is_no_empty_directory(void **state)
 	struct world *w = *state;
 
 	scratch_write(&w->root, "/var/lib/docker", "content");
-	assert_true(check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_move_ops) < 0);
 	assert_int_equal(w->e.kind, ERR_REFUSED);
 	assert_string_equal(w->e.msg, "/var/lib/docker is a file and no directory: nothing was "
 				      "moved, and nothing is mounted there");
 	assert_int_equal(unlink(here(w, "/var/lib/docker")), 0);
 	scratch_write(&w->root, "/mnt/ephemeral/docker/x", "");
 	assert_int_equal(symlink("/mnt/ephemeral/docker", here(w, "/var/lib/docker")), 0);
-	assert_true(check(w, &task_move_ops) < 0);
+	assert_true(check_task(w, &task_move_ops) < 0);
 	assert_non_null(strstr(w->e.msg, "is a symbolic link"));
-	assert_true(check(w, &task_stop_ops) < 0);
-}
-
-static void a_process(struct world *w, const char *pid, const char *link, const char *to)
-{
-	char *dir = arena_printf(w->arena, "/proc/%s/fd/.x", pid);
-
-	scratch_write(&w->root, dir, "");
-	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/comm", pid), "containerd-shim\n");
-	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/maps", pid), "");
-	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/mountinfo", pid), mounted);
-	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/ns/.x", pid), "");
-	assert_int_equal(
-		symlink("mnt:[1]", here(w, arena_printf(w->arena, "/proc/%s/ns/mnt", pid))), 0);
-	assert_int_equal(symlink(to, here(w, arena_printf(w->arena, "/proc/%s/%s", pid, link))), 0);
+	assert_true(check_task(w, &task_stop_ops) < 0);
 }
 
 static void what_is_in_use_is_not_moved(void **state)
@@ -396,7 +271,7 @@ static void content_is_not_copied_under_a_writer(void **state)
 
 	fill(w);
 	a_process(w, "812", "fd/7", "/var/lib/docker/containers/abc.log");
-	assert_int_equal(apply(w, &task_move_ops), TASK_WAIT);
+	assert_int_equal(apply_task(w, &task_move_ops), TASK_WAIT);
 	assert_string_equal(w->run.waiting, "containerd-shim (pid 812) has "
 					    "'/var/lib/docker/containers/abc.log' open");
 	assert_false(is_there(w, COPY));
@@ -411,8 +286,8 @@ static void content_is_not_copied_under_a_writer(void **state)
 	assert_false(is_there(w, MARK));
 	/* it ends */
 	assert_int_equal(unlink(here(w, "/proc/812/fd/7")), 0);
-	apply_well(w, &task_move_ops);
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
+	apply_task_well(w, &task_move_ops);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 }
 
 /* Began and ended while it was copied: the copy proves nothing. */
@@ -429,14 +304,14 @@ static void a_write_during_the_copy_is_seen(void **state)
 	assert_int_equal(chmod(here(w, "/tools/cp"), 0755), 0);
 	assert_int_equal(
 		setenv("PATH", arena_printf(w->arena, "%s:%s", here(w, "/tools"), path), 1), 0);
-	r = apply(w, &task_move_ops);
+	r = apply_task(w, &task_move_ops);
 	assert_int_equal(setenv("PATH", path, 1), 0);
 	assert_int_equal(r, -EAGAIN);
 	assert_int_equal(w->e.kind, ERR_BUSY);
 	assert_string_equal(w->e.msg, "/var/lib/docker was written to while it was copied");
 	assert_false(is_there(w, MARK));
 	assert_false(is_there(w, "/mnt/disks/docker"));
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 }
 
 static void a_copy_is_complete(void **state)
@@ -465,7 +340,7 @@ static void a_copy_is_complete(void **state)
 	assert_int_equal(bind(fd, (struct sockaddr *)&name, sizeof(name)), 0);
 	assert_int_equal(close(fd), 0);
 
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	assert_int_equal(chdir(here(w, "/mnt/disks/docker")), 0);
 	assert_int_equal(stat(".", &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0710);
@@ -502,7 +377,7 @@ static void a_copy_that_is_not_proven_is_no_move(void **state)
 	assert_int_equal(chmod(tool, 0755), 0);
 	assert_int_equal(
 		setenv("PATH", arena_printf(w->arena, "%s:%s", here(w, "/tools"), path), 1), 0);
-	r = apply(w, &task_move_ops);
+	r = apply_task(w, &task_move_ops);
 	assert_int_equal(setenv("PATH", path, 1), 0);
 	assert_true(r < 0);
 	assert_int_equal(w->e.kind, ERR_SYSTEM);
@@ -511,8 +386,8 @@ static void a_copy_that_is_not_proven_is_no_move(void **state)
 	assert_false(is_there(w, MARK));
 	assert_text(w, "/var/lib/docker/image/repositories.json", "{}");
 	/* with a better one */
-	assert_int_equal(check(w, &task_move_ops), TASK_DIFFERS);
-	apply_well(w, &task_move_ops);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_DIFFERS);
+	apply_task_well(w, &task_move_ops);
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 }
 
@@ -534,7 +409,7 @@ static void a_copy_that_differs_is_none(void **state)
 	const char *file;
 
 	fill(w);
-	apply_well(w, &task_move_ops);
+	apply_task_well(w, &task_move_ops);
 	file = here(w, "/mnt/disks/docker/image/repositories.json");
 	assert_int_equal(compare(w, "/var/lib/docker", "/mnt/disks/docker"), 0);
 
@@ -572,31 +447,31 @@ static void units_are_stopped_and_started_again(void **state)
 	struct world *w = *state;
 
 	/* absent: nothing to be moved, nothing to stop */
-	assert_int_equal(check(w, &task_stop_ops), TASK_EQUAL);
-	assert_int_equal(check(w, &task_resume_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_stop_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_resume_ops), TASK_EQUAL);
 
 	fill(w);
-	assert_int_equal(check(w, &task_stop_ops), TASK_DIFFERS);
+	assert_int_equal(check_task(w, &task_stop_ops), TASK_DIFFERS);
 	assert_string_equal(w->diff.why,
 			    "docker.socket, docker.service is stopped while its content is moved");
-	apply_well(w, &task_stop_ops);
+	apply_task_well(w, &task_stop_ops);
 	assert_string_equal(w->bus.calls, "stop docker.socket, stop docker.service, ");
 	assert_text(w, STOPPED, "docker.socket\ndocker.service\n");
 	w->docker->is.active_state = w->socket->is.active_state = "inactive";
-	assert_int_equal(check(w, &task_stop_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_stop_ops), TASK_EQUAL);
 
 	/* different: they do not run */
 	w->bus.calls[0] = '\0';
-	assert_int_equal(check(w, &task_resume_ops), TASK_DIFFERS);
+	assert_int_equal(check_task(w, &task_resume_ops), TASK_DIFFERS);
 	assert_string_equal(w->diff.why, "docker.socket, docker.service was stopped for the move");
-	apply_well(w, &task_resume_ops);
+	apply_task_well(w, &task_resume_ops);
 	assert_string_equal(w->bus.calls, "start docker.service, start docker.socket, ");
-	assert_int_equal(check(w, &task_resume_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_resume_ops), TASK_EQUAL);
 
 	/* twice */
 	w->docker->is.active_state = w->socket->is.active_state = "active";
-	apply_well(w, &task_resume_ops);
-	assert_int_equal(check(w, &task_resume_ops), TASK_EQUAL);
+	apply_task_well(w, &task_resume_ops);
+	assert_int_equal(check_task(w, &task_resume_ops), TASK_EQUAL);
 }
 
 static void what_does_not_run_is_not_started(void **state)
@@ -605,10 +480,10 @@ static void what_does_not_run_is_not_started(void **state)
 
 	fill(w);
 	w->socket->is.active_state = "inactive";
-	apply_well(w, &task_stop_ops);
+	apply_task_well(w, &task_stop_ops);
 	assert_text(w, STOPPED, "docker.service\n");
 	w->bus.calls[0] = '\0';
-	apply_well(w, &task_resume_ops);
+	apply_task_well(w, &task_resume_ops);
 	assert_string_equal(w->bus.calls, "start docker.service, ");
 }
 
@@ -619,10 +494,10 @@ static void a_killed_run_leaves_word(void **state)
 
 	fill(w);
 	w->socket->is.active_state = "inactive";
-	apply_well(w, &task_stop_ops);
+	apply_task_well(w, &task_stop_ops);
 	w->docker->is.active_state = "inactive";
 	w->socket->is.active_state = "active";
-	apply_well(w, &task_stop_ops);
+	apply_task_well(w, &task_stop_ops);
 	assert_text(w, STOPPED, "docker.service\ndocker.socket\n");
 }
 
@@ -631,10 +506,10 @@ static void a_moved_directory_stops_nobody(void **state)
 	struct world *w = *state;
 
 	fill(w);
-	apply_well(w, &task_move_ops);
-	assert_int_equal(check(w, &task_stop_ops), TASK_EQUAL);
+	apply_task_well(w, &task_move_ops);
+	assert_int_equal(check_task(w, &task_stop_ops), TASK_EQUAL);
 	scratch_write(&w->root, "/proc/self/mountinfo", bound);
-	assert_int_equal(check(w, &task_stop_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_stop_ops), TASK_EQUAL);
 }
 
 static void a_job_is_waited_for_and_may_fail(void **state)
@@ -643,7 +518,7 @@ static void a_job_is_waited_for_and_may_fail(void **state)
 
 	fill(w);
 	w->docker->job = BUS_JOB_RUNNING;
-	assert_int_equal(apply(w, &task_stop_ops), TASK_WAIT);
+	assert_int_equal(apply_task(w, &task_stop_ops), TASK_WAIT);
 	assert_string_equal(w->run.waiting, "the stop job of docker.service");
 	w->docker->job = BUS_JOB_FAILED;
 	w->docker->result = "timeout";
@@ -659,12 +534,12 @@ static void an_image_moves_nothing(void **state)
 
 	fill(w);
 	w->ctx.image_mode = true;
-	assert_int_equal(check(w, &task_stop_ops), TASK_EQUAL);
-	assert_int_equal(check(w, &task_move_ops), TASK_EQUAL);
-	assert_int_equal(check(w, &task_resume_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_stop_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
+	assert_int_equal(check_task(w, &task_resume_ops), TASK_EQUAL);
 }
 
-#define T(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
+#define T(f) cmocka_unit_test_setup_teardown(f, move_world_new, move_world_done)
 
 int main(void)
 {

@@ -1,0 +1,64 @@
+#include "nodeup/tasks/moved.h"
+
+#include <string.h>
+#include "nodeup/base/io.h"
+#include "nodeup/tasks/move.h"
+#include "units/unit.h"
+
+static const char moved_dir[] = "/var/lib/nodeup/moved";
+
+enum { RECORD_MAX = 16 * 1024 };
+
+static char *record_path(struct arena *a, const struct task_move *m)
+{
+	return arena_printf(a, "%s/%s@%s", moved_dir, unit_escape_path(a, m->source), m->machine);
+}
+
+/* "" where there is none. */
+static const char *text_of(const struct task_ctx *ctx, struct arena *a, const char *path)
+{
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	struct err ignored;
+
+	return io_read(ctx->root_fd, path, &text, &ignored) < 0 ? "" : arena_str(a, buf_str(&text));
+}
+
+bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
+		  const struct tree_stamp *now)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return m->machine && now->files > 0 &&
+	       strstr(text_of(ctx, a, record_path(a, m)),
+		      arena_printf(a, "\n%s\n", tree_stamp_text(a, now)));
+}
+
+/* What the mark says; "" where there is nothing to be remembered. */
+static const char *mark_text(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
+{
+	const char *mark = m->machine ? text_of(ctx, a, move_mark(a, m)) : "";
+
+	return strstr(mark, "\nfiles 0 ") ? "" : mark;
+}
+
+bool moved_is_forgotten(const struct task_ctx *ctx, const struct task_move *m)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *mark = mark_text(ctx, a, m);
+
+	return *mark && strcmp(mark, text_of(ctx, a, record_path(a, m))) != 0;
+}
+
+int moved_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0600 };
+	autoarena struct arena *a = arena_new_empty();
+	const char *mark = mark_text(ctx, a, m);
+	int r;
+
+	if (!*mark)
+		return 0;
+	r = io_mkdirs(ctx->root_fd, moved_dir, 0755, e);
+	return r < 0 ? r
+		     : io_replace(ctx->root_fd, record_path(a, m), mark, strlen(mark), &attr, e);
+}
