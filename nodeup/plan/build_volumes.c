@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
+#include "nodeup/tasks/move_back.h"
 #include "nodeup/tasks/volume_uuid.h"
 
 /* JobRunningTimeoutSec= is of this version; before it the whole life of the job has a limit. */
@@ -136,7 +137,8 @@ static int add_file_system(struct plan *p, const struct node_volume *v, const st
 }
 
 /* The marker of a complete copy is asserted, not a condition: what requires a mount whose condition
- * does not hold starts all the same, on the bare directory. */
+ * does not hold starts all the same, on the bare directory. That is right only for content that could
+ * not be moved, and is still there. */
 static int add_bind_mount(struct plan *p, const struct node_volume *v, const struct node_bind *b,
 			  struct err *e)
 {
@@ -147,6 +149,8 @@ static int add_bind_mount(struct plan *p, const struct node_volume *v, const str
 
 	add_head(p, &u, arena_printf(a, "%s of volume %s", b->source, v->name));
 	unit_set(a, &u, "Unit", "RequiresMountsFor", v->path);
+	unit_set(a, &u, "Unit", "ConditionPathExists",
+		 arena_printf(a, "!%s/%s", move_back_dir, volumes_specifier_free(a, b->target)));
 	unit_set(a, &u, "Unit", "AssertPathExists",
 		 arena_printf(a, "%s/.nodeup/%s@%s", v->path, volumes_specifier_free(a, b->target),
 			      machine ? machine : "unknown"));

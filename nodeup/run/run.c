@@ -460,12 +460,15 @@ static int verdict(struct sched *s, struct err *e)
 			late->run.waiting[0] ? late->run.waiting : states[late->state].name);
 }
 
+/* Those too that were to be done whatever came before. */
 static void cancel_waiting(struct sched *s)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
 		const struct task *t = s->items[i].o->task;
+		const enum run_state state = s->items[i].o->state;
 
-		if (s->items[i].o->state == RUN_WAITING && task_ops(t)->cancel)
+		if ((state == RUN_WAITING || (t->always && !states[state].settled)) &&
+		    task_ops(t)->cancel)
 			task_ops(t)->cancel(t, s->req->ctx);
 	}
 }

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/move_back.h"
+#include "nodeup/tasks/move_users.h"
 #include "units/unit.h"
 
 static const char stopped_dir[] = "/run/nodeup/stopped";
@@ -141,14 +143,44 @@ static int stop_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	int r;
 
 	if (run->stage == 0) {
-		r = record_stop(ctx, a, &t->move, e);
-		if (r < 0)
+		r = move_users_wait_again(ctx, a, &t->move, run, e);
+		if (r == 0)
+			r = record_stop(ctx, a, &t->move, e);
+		if (r != 0)
 			return r;
 		run->stage = 1;
 	}
 	/* what runs no more needs no job, but the others must keep their numbers */
 	units = stopped(ctx, a, &t->move);
 	return walk_jobs(ctx, &units, "stop", run, e);
+}
+
+/* Whether that move is done in this run, or would be. */
+static bool is_to_be_moved(const struct task *t, const struct task_ctx *ctx,
+			   const struct task_move *m)
+{
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i]->kind == TASK_MOVE &&
+		    strcmp(t->needs[i]->move.source, m->source) == 0)
+			return ctx->changed && ctx->changed[t->needs[i]->index];
+	return false;
+}
+
+static bool must_step_back(const struct task *t, const struct task_ctx *ctx,
+			   const struct task_move *m)
+{
+	return !is_to_be_moved(t, ctx, m) && !move_back_is_on(ctx, m) && move_back_is_due(ctx, m);
+}
+
+/* All of them before anything is started: a service may use several directories. */
+static int step_back(const struct task *t, const struct task_ctx *ctx, struct err *e)
+{
+	int r = must_step_back(t, ctx, &t->move) ? move_back_put(ctx, &t->move, e) : 0;
+
+	for (size_t i = 0; i < t->n_needs && r == 0; i++)
+		if (t->needs[i]->kind == TASK_MOVE && must_step_back(t, ctx, &t->needs[i]->move))
+			r = move_back_put(ctx, &t->needs[i]->move, e);
+	return r;
 }
 
 static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -161,26 +193,56 @@ static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_
 	if (ctx->image_mode)
 		return TASK_EQUAL;
 	units = stopped(ctx, a, &t->move);
-	if (units.n == 0)
-		return TASK_EQUAL;
-	return task_differs(diff, "%s was stopped for the move", strv_join(a, &units, ", "));
+	if (units.n > 0)
+		return task_differs(diff, "%s was stopped for the move",
+				    strv_join(a, &units, ", "));
+	if (must_step_back(t, ctx, &t->move))
+		return task_differs(diff, "it was not moved: its mount steps back, for %s to start",
+				    strv_join(a, &t->move.units, ", "));
+	return TASK_EQUAL;
+}
+
+/* What was stopped last is what the others need. */
+static struct strv to_start(const struct task *t, struct task_ctx *ctx, struct arena *a)
+{
+	const struct strv was = stopped(ctx, a, &t->move);
+
+	return reversed(a, &was);
 }
 
 static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct strv was = stopped(ctx, a, &t->move);
-	/* what was stopped last is what the others need */
-	const struct strv units = reversed(a, &was);
+	const struct strv units = to_start(t, ctx, a);
 	int r;
 
-	if (run->stage == 0)
+	if (run->stage == 0) {
+		r = step_back(t, ctx, e);
+		if (r < 0)
+			return r;
 		run->stage = 1;
+	}
 	r = walk_jobs(ctx, &units, "start", run, e);
 	if (r != TASK_DONE)
 		return r;
 	return move_remove(ctx, record_path(a, &t->move), e);
+}
+
+/* The run ends before it came to this: what was stopped for it is started all the same. */
+static void resume_cancel(const struct task *t, struct task_ctx *ctx)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err ignored;
+	struct strv units;
+	uint32_t job;
+
+	if (ctx->image_mode || !ctx->bus)
+		return;
+	(void)!step_back(t, ctx, &ignored);
+	units = to_start(t, ctx, a);
+	for (size_t i = 0; i < units.n; i++)
+		(void)!bus_job(ctx->bus, "start", units.v[i], &job, &ignored);
 }
 
 const struct task_ops task_stop_ops = {
@@ -195,4 +257,5 @@ const struct task_ops task_resume_ops = {
 	.on_main = true,
 	.check = resume_check,
 	.apply = resume_apply,
+	.cancel = resume_cancel,
 };

@@ -117,7 +117,8 @@ struct task_ops {
 	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
 	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */
 	void (*inputs)(const struct task *, struct digest_ctx *);
-	/* Give up what a waiting apply has under way; may be NULL. */
+	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done
+	 * at once when the run ends before it. May be NULL. */
 	void (*cancel)(const struct task *, struct task_ctx *);
 };
 

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
 
 enum { DEPTH_MAX = 256 };
 
@@ -25,6 +26,16 @@ static void take(struct walk *w, const struct stat *st)
 		w->found.newest_ns = changed;
 }
 
+/* Holes may stay holes, and a file of several names is one: by all that is known it is within the tree. */
+static void take_room(struct walk *w, const struct stat *st)
+{
+	const uint64_t on_disk = (uint64_t)st->st_blocks * 512, size = (uint64_t)st->st_size;
+
+	if (S_ISREG(st->st_mode))
+		w->found.disk_bytes += (on_disk < size ? on_disk : size) / st->st_nlink;
+	w->found.inodes += S_ISDIR(st->st_mode) || st->st_nlink == 1;
+}
+
 static int walk(struct walk *w, int parent, const char *name, struct err *e);
 
 static int visit(struct walk *w, int dir, const char *name, struct err *e)
@@ -35,6 +46,7 @@ static int visit(struct walk *w, int dir, const char *name, struct err *e)
 		return errno == ENOENT ? 0 : err_sys(e, "look at '%s'", name);
 	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
 		take(w, &st);
+	take_room(w, &st);
 	/* a mount is another file system's */
 	return S_ISDIR(st.st_mode) && st.st_dev == w->dev ? walk(w, dir, name, e) : 0;
 }
@@ -47,7 +59,7 @@ static int walk(struct walk *w, int parent, const char *name, struct err *e)
 	int r = 0;
 
 	if (!dir)
-		return err_sys(e, "read the directory '%s'", name);
+		return errno == ENOENT ? 0 : err_sys(e, "read the directory '%s'", name);
 	(void)TAKE_FD(fd);
 	if (++w->depth > DEPTH_MAX)
 		return err_fail(e, ERR_SYSTEM, ELOOP, "'%s' is too deep", name);
@@ -71,6 +83,14 @@ int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)
 	if (r == 0)
 		*ret = w.found;
 	return r;
+}
+
+int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e)
+{
+	autoclose int fd = -1;
+	int r = io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, e);
+
+	return r < 0 ? r : tree_stamp(fd, ret, e);
 }
 
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b)

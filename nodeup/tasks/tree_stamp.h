@@ -11,10 +11,14 @@
 struct tree_stamp {
 	uint64_t files, bytes;
 	int64_t newest_ns; /* ctime: a copy may keep every other time */
+	/* the least that a copy takes of a disk; no part of the stamp */
+	uint64_t disk_bytes, inodes;
 };
 
 /* Look at all regular files and links below an open directory, on its own file system. */
 int tree_stamp(int fd, struct tree_stamp *ret, struct err *e) must_check;
+/* Of a directory below the root. What goes while it is looked at is not counted. */
+int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e) must_check;
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
 /* "files 12 bytes 345 newest 1700000000000000000" */
 char *tree_stamp_text(struct arena *a, const struct tree_stamp *s);

@@ -23,7 +23,7 @@ struct search {
 	struct mounts own;
 	struct view *views;
 	size_t n_views;
-	const char **ret_who;
+	struct user *ret;
 };
 
 struct process {
@@ -40,8 +40,11 @@ static int say(const struct search *s, const struct process *p, const char *what
 
 	if (io_read(s->root_fd, comm, &name, &ignored) < 0)
 		(void)buf_adds(&name, "a program");
-	*s->ret_who = arena_printf(s->a, "%s (pid %s) has '%s' %s", str_trim(p->a, buf_str(&name)),
-				   p->pid, path, what);
+	*s->ret = (struct user){
+		.pid = arena_str(s->a, p->pid),
+		.what = arena_printf(s->a, "%s (pid %s) has '%s' %s",
+				     str_trim(p->a, buf_str(&name)), p->pid, path, what),
+	};
 	return 1;
 }
 
@@ -210,7 +213,7 @@ static int look_at_namespace(struct search *s, struct process *p)
 	return look_at_mounts(s, p);
 }
 
-static int look_at_process(struct search *s, const char *pid)
+static int look_at_process(struct search *s, const char *pid, struct err *e)
 {
 	static int (*const looks[])(const struct search *, const struct process *) = {
 		look_at_links,
@@ -223,7 +226,9 @@ static int look_at_process(struct search *s, const char *pid)
 
 	for (size_t i = 0; i < ARRAY_LEN(looks) && r == 0 && p.mounts; i++)
 		r = looks[i](s, &p);
-	return r;
+	return r >= 0 ? r
+		      : err_fail(e, ERR_SYSTEM, -r, "what process %s has open cannot be seen: %s",
+				 pid, strerror(-r));
 }
 
 /* A path of our own namespace, whatever name it has for the directory. */
@@ -233,6 +238,12 @@ static bool is_ours_inside(const struct search *s, const char *path)
 
 	return m && strcmp(m->dev, s->dev) == 0 &&
 	       mounts_is_within(mounts_inner(s->a, m, path), s->root);
+}
+
+static int say_kernel(const struct search *s, const char *what)
+{
+	*s->ret = (struct user){ .pid = "", .what = what };
+	return 1;
 }
 
 /* "/swap\040file file 1024 0 -2" */
@@ -250,8 +261,7 @@ static int look_at_swaps(struct search *s)
 								    strcspn(lines.v[i], " \t")));
 
 		if (is_ours_inside(s, file)) {
-			*s->ret_who = arena_printf(s->a, "'%s' is swap space in use", file);
-			return 1;
+			return say_kernel(s, arena_printf(s->a, "'%s' is swap space in use", file));
 		}
 	}
 	return 0;
@@ -281,20 +291,23 @@ static int look_at_loops(struct search *s)
 			continue;
 		file = arena_strn(s->a, buf_str(&text), strcspn(buf_str(&text), "\n"));
 		if (is_ours_inside(s, file)) {
-			*s->ret_who =
-				arena_printf(s->a, "'%s' is the disk /dev/%s", file, entry->d_name);
-			return 1;
+			return say_kernel(s, arena_printf(s->a, "'%s' is the disk /dev/%s", file,
+							  entry->d_name));
 		}
 	}
 	return 0;
 }
 
 /* Files that the kernel itself has open. */
-static int look_at_kernel(struct search *s)
+static int look_at_kernel(struct search *s, struct err *e)
 {
 	int r = look_at_swaps(s);
 
-	return r ? r : look_at_loops(s);
+	if (r == 0)
+		r = look_at_loops(s);
+	return r >= 0 ? r
+		      : err_fail(e, ERR_SYSTEM, -r, "what the kernel has open cannot be seen: %s",
+				 strerror(-r));
 }
 
 static int look_at_all(struct search *s, struct err *e)
@@ -312,35 +325,44 @@ static int look_at_all(struct search *s, struct err *e)
 		return err_sys(e, "read '/proc'");
 	(void)TAKE_FD(fd);
 	(void)!readlinkat(dirfd(dir), "self", self, sizeof(self) - 1);
-	r = look_at_kernel(s);
+	r = look_at_kernel(s, e);
+	while (r == 0 && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0]) && strcmp(entry->d_name, self) != 0)
+			r = look_at_process(s, entry->d_name, e);
+	return r < 0 ? r : 0;
+}
+
+static int begin(struct search *s, struct err *e)
+{
+	const struct mount *m;
+	int r = mounts_read(s->root_fd, s->a, "self", &s->own, e);
+
+	*s->ret = (struct user){ 0 };
 	if (r < 0)
-		return err_fail(e, ERR_SYSTEM, -r, "what the kernel has open cannot be seen: %s",
-				strerror(-r));
-	while (r == 0 && (entry = readdir(dir))) {
-		if (!isdigit((unsigned char)entry->d_name[0]) || strcmp(entry->d_name, self) == 0)
-			continue;
-		r = look_at_process(s, entry->d_name);
-		if (r < 0)
-			return err_fail(e, ERR_SYSTEM, -r,
-					"what process %s has open cannot be seen: %s",
-					entry->d_name, strerror(-r));
-	}
+		return r;
+	m = mounts_under(&s->own, s->path);
+	if (!m)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "nothing is known to be mounted at '/'");
+	s->dev = m->dev;
+	s->root = mounts_inner(s->a, m, s->path);
 	return 0;
 }
 
-int users_of(int root_fd, struct arena *a, const char *path, const char **ret_who, struct err *e)
+int users_of(int root_fd, struct arena *a, const char *path, struct user *ret, struct err *e)
 {
-	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret_who = ret_who };
-	const struct mount *m;
-	int r = mounts_read(root_fd, a, "self", &s.own, e);
+	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret = ret };
+	int r = begin(&s, e);
 
-	*ret_who = NULL;
-	if (r < 0)
-		return r;
-	m = mounts_under(&s.own, path);
-	if (!m)
-		return err_fail(e, ERR_SYSTEM, ENOENT, "nothing is known to be mounted at '/'");
-	s.dev = m->dev;
-	s.root = mounts_inner(a, m, path);
-	return look_at_all(&s, e);
+	return r < 0 ? r : look_at_all(&s, e);
+}
+
+int users_again(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
+		struct err *e)
+{
+	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret = ret };
+	int r = begin(&s, e);
+
+	if (r == 0)
+		r = *pid ? look_at_process(&s, pid, e) : look_at_kernel(&s, e);
+	return r < 0 ? r : 0;
 }

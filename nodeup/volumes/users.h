@@ -10,7 +10,15 @@
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
 
-/* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; *ret_who is NULL when nobody does. This
- * process itself does not count. */
-int users_of(int root_fd, struct arena *a, const char *path, const char **ret_who,
+struct user {
+	const char *pid; /* "812"; "": the kernel */
+	const char
+		*what; /* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; NULL: nobody */
+};
+
+/* The first that is found. This process itself does not count. */
+int users_of(int root_fd, struct arena *a, const char *path, struct user *ret,
 	     struct err *e) must_check;
+/* Whether that one still does. */
+int users_again(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
+		struct err *e) must_check;

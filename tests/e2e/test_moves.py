@@ -51,17 +51,49 @@ def entered(node, unit):
     return int(node.show(unit, "ActiveEnterTimestampMonotonic")["ActiveEnterTimestampMonotonic"])
 
 
+def docker_runs(node):
+    return node.show("docker.service", "ActiveState", "MainPID")
+
+
 def test_nothing_is_moved_under_a_writer(node):
-    """What outlives the services that are stopped keeps their files open: it is named, and waited for."""
+    """What outlives the services that are stopped keeps their files open: it is named, and waited for.
+    Then they are started again where their content still is, and not stopped in vain once more."""
     node.sh("systemd-run --unit=writer sh -c 'exec sleep infinity 9>>/var/lib/kubelet/old/file'")
     node.wait_active("writer.service", 60)
     pid = node.show("writer.service", "MainPID")["MainPID"]
+    before = docker_runs(node)
     done = nodeup(node, "--deadline=20s")
     assert done.returncode == 75, done
     assert "sleep (pid %s) has '/var/lib/kubelet/old/file' open" % pid in done.stderr, done.stderr
     assert not findmnt(node, "/var/lib/kubelet")
     assert node.sh("ls -A /mnt/disks/kubelet 2>/dev/null; cat /var/lib/kubelet/old/file", check=False) == "kubelet\n"
+    node.wait_active("docker.service", 60)
+    now = docker_runs(node)
+    assert now != before, "docker was to be stopped for it"
+    done = nodeup(node, "--deadline=20s")
+    assert done.returncode == 75, done
+    assert "sleep (pid %s) has '/var/lib/kubelet/old/file' open" % pid in done.stderr, done.stderr
+    assert docker_runs(node) == now
     node.sh("systemctl stop writer.service")
+
+
+def test_a_refused_move_leaves_a_node_that_works(node):
+    """Known before anything is stopped; and until it is mended docker starts at each boot as well."""
+    node.sh("mkdir /mnt/disks/kubelet && echo theirs >/mnt/disks/kubelet/theirs")
+    for attempt in range(2):
+        before = docker_runs(node)
+        assert before["ActiveState"] == "active"
+        done = nodeup(node)
+        assert done.returncode == 73, done
+        assert "both /var/lib/kubelet and /mnt/disks/kubelet have content: neither was touched" in done.stderr
+        assert docker_runs(node) == before
+        if attempt:
+            break
+        node.reboot()
+        node.wait_active("docker.service", 300)
+        assert findmnt(node, "/mnt/disks") and not findmnt(node, "/var/lib/kubelet")
+    assert node.sh("cat /mnt/disks/kubelet/theirs /var/lib/kubelet/old/file") == "theirs\nkubelet\n"
+    node.sh("rm -r /mnt/disks/kubelet")
 
 
 def test_content_is_moved_and_docker_goes_on_with_it(node):

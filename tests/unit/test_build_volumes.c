@@ -163,6 +163,7 @@ static void a_bind_asserts_that_its_content_was_moved(void **state)
 			    "Documentation=man:nodeup(8)\nDefaultDependencies=no\n"
 			    "Conflicts=umount.target\nBefore=umount.target\n"
 			    "RequiresMountsFor=/mnt/disks\n"
+			    "ConditionPathExists=!/var/lib/nodeup/unmoved/var-lib-docker\n"
 			    "AssertPathExists=/mnt/disks/.nodeup/var-lib-docker@i-0abc\n\n[Mount]\n"
 			    "What=/mnt/disks/docker\nWhere=/var/lib/docker\nType=none\n"
 			    "Options=bind,nofail\n\n[Install]\nWantedBy=local-fs.target\n");

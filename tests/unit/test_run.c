@@ -282,6 +282,25 @@ static void what_is_always_done_is_done_after_failures_too(void **state)
 	arena_free(g.arena);
 }
 
+/* It has not come to its turn when the run ends: it does what it can at once. */
+static void what_is_always_done_is_told_of_the_deadline(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	edge(&g, 1, 0);
+	edge(&g, 2, 0);
+	g.tasks[1].always = true;
+	g.scripts[0].waits = -1;
+	assert_int_equal(execute(&g, dur_now() + 20 * DUR_MS), -ETIMEDOUT);
+	assert_int_equal(g.scripts[0].canceled, 1);
+	assert_int_equal(g.scripts[1].canceled, 1);
+	assert_int_equal(g.scripts[1].calls, 0);
+	assert_int_equal(g.scripts[2].canceled, 0);
+	arena_free(g.arena);
+}
+
 static void an_optional_failure_does_not_fail_the_run(void **state)
 {
 	struct graph g;
@@ -590,6 +609,7 @@ int main(void)
 		cmocka_unit_test(a_retry_comes_after_a_pause),
 		cmocka_unit_test(a_permanent_error_is_not_retried_and_blocks_its_users_only),
 		cmocka_unit_test(what_is_always_done_is_done_after_failures_too),
+		cmocka_unit_test(what_is_always_done_is_told_of_the_deadline),
 		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),

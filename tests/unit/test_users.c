@@ -22,7 +22,7 @@
 struct world {
 	struct scratch root;
 	struct arena *arena;
-	const char *who;
+	struct user who;
 	struct err e;
 };
 
@@ -74,10 +74,10 @@ static void process(struct world *w, const char *pid, const char *ns, const char
 
 static const char *look(struct world *w)
 {
-	w->who = "not filled";
+	w->who = (struct user){ "", "not filled" };
 	if (users_of(w->root.fd, w->arena, DIR_OF, &w->who, &w->e) < 0)
 		fail_msg("%s", w->e.msg);
-	return w->who ? w->who : "";
+	return w->who.what ? w->who.what : "";
 }
 
 static void each_kind_of_use_is_found(void **state)
@@ -213,7 +213,7 @@ static int look_for_child(struct world *w, const char *dir, const char *path)
 		return 10;
 	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	before = users_of(root, w->arena, dir, &w->who, &w->e);
-	if (before < 0 || w->who)
+	if (before < 0 || w->who.what)
 		return 11;
 	pid = fork();
 	if (pid == 0) {
@@ -227,9 +227,11 @@ static int look_for_child(struct world *w, const char *dir, const char *path)
 		return 12;
 	r = users_of(root, w->arena, dir, &w->who, &w->e);
 	(void)kill(pid, SIGKILL);
-	if (r < 0 || !w->who)
+	if (r < 0 || !w->who.what)
 		return 13;
-	return strstr(w->who, arena_printf(w->arena, "(pid %d) has '%s' open", pid, path)) ? 0 : 14;
+	return strstr(w->who.what, arena_printf(w->arena, "(pid %d) has '%s' open", pid, path))
+		       ? 0
+		       : 14;
 }
 
 static void a_real_process_is_found(void **state)

@@ -1,0 +1,84 @@
+#include "nodeup/tasks/move_users.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/tasks/move.h"
+#include "nodeup/volumes/users.h"
+#include "units/unit.h"
+
+/* how long a program that is being stopped may take to let go */
+#define PATIENCE_NS (60 * DUR_SEC)
+#define LOOK_AGAIN_NS (500 * DUR_MS)
+
+static const char users_dir[] = "/run/nodeup/users";
+
+enum { PID_MAX_BYTES = 64 };
+
+static char *word_path(struct arena *a, const struct task_move *m)
+{
+	return arena_printf(a, "%s/%s", users_dir, unit_escape_path(a, m->source));
+}
+
+/* Not worth a failure: without it services are stopped once more. */
+static void leave_word(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		       const struct user *user)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	const char *text = arena_printf(a, "%s\n", user->pid);
+	struct err ignored;
+
+	if (io_mkdirs(ctx->root_fd, users_dir, 0755, &ignored) == 0)
+		(void)!io_replace(ctx->root_fd, word_path(a, m), text, strlen(text), &attr,
+				  &ignored);
+}
+
+static bool is_out_of_patience(const struct task_run *run)
+{
+	return run->since_ns && dur_now() - run->since_ns >= PATIENCE_NS;
+}
+
+static int give_up(const struct task_move *m, const struct user *user, struct task_run *run,
+		   struct err *e)
+{
+	run->final = true;
+	return err_fail(e, ERR_BUSY, EBUSY, "%s: %s is in use and was not moved", user->what,
+			m->source);
+}
+
+int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		    struct task_run *run, struct err *e)
+{
+	const bool is_last = is_out_of_patience(run);
+	struct err ignored;
+	struct user user;
+	int r = users_of(ctx->root_fd, a, m->source, &user, e);
+
+	if (r < 0)
+		return r;
+	if (!user.what) {
+		(void)!move_remove(ctx, word_path(a, m), &ignored);
+		return 0;
+	}
+	if (!run->since_ns || is_last)
+		leave_word(ctx, a, m, &user);
+	return is_last ? give_up(m, &user, run, e)
+		       : task_wait(run, dur_now() + LOOK_AGAIN_NS, "%s", user.what);
+}
+
+int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+			  struct task_run *run, struct err *e)
+{
+	autobuf struct buf pid = BUF_INIT(PID_MAX_BYTES);
+	struct err ignored;
+	struct user user;
+	int r;
+
+	if (io_read(ctx->root_fd, word_path(a, m), &pid, &ignored) < 0)
+		return 0;
+	r = users_again(ctx->root_fd, a, m->source, str_trim(a, buf_str(&pid)), &user, e);
+	if (r < 0 || !user.what)
+		return r;
+	return is_out_of_patience(run) ? give_up(m, &user, run, e)
+				       : task_wait(run, dur_now() + LOOK_AGAIN_NS, "%s", user.what);
+}
