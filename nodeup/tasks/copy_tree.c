@@ -1,6 +1,7 @@
 #include "nodeup/tasks/copy_tree.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
@@ -27,9 +28,22 @@ static int path_of(struct arena *a, int fd, const char **ret, struct err *e)
 	return 0;
 }
 
-static int run_tool(const char *const *argv, struct err *e)
+/* A tool outlives us when we are killed. It inherits the lock, which is free when it has ended. */
+static int lock(int fd, const char *aside, struct err *e)
 {
-	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = COPY_MAX_NS };
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return err_sys(e, "lock '%s'", aside);
+	return err_fail(e, ERR_BUSY, EWOULDBLOCK,
+			"what a run that was killed began is still at work in '%s'", aside);
+}
+
+static int run_tool(const char *const *argv, int lock_fd, struct err *e)
+{
+	const struct proc_req req = { .argv = argv,
+				      .stdin_fd = lock_fd,
+				      .timeout_ns = COPY_MAX_NS };
 
 	return proc_run(&req, NULL, e);
 }
@@ -45,11 +59,13 @@ static int remove_left(int root_fd, const char *aside, struct err *e)
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0)
+		r = lock(fd, aside, e);
+	if (r == 0)
 		r = path_of(a, fd, &path, e);
 	return r < 0 ? r
 		     : run_tool((const char *const[]){ "rm", "-rf", "--one-file-system", "--", path,
 						       NULL },
-				e);
+				fd, e);
 }
 
 int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
@@ -66,6 +82,8 @@ int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
 	if (r == 0)
 		r = open_dir(root_fd, aside, &to, e);
 	if (r == 0)
+		r = lock(to, aside, e);
+	if (r == 0)
 		r = path_of(a, from, &from_path, e);
 	if (r == 0)
 		r = path_of(a, to, &to_path, e);
@@ -74,7 +92,7 @@ int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
 	/* all of it: owners, modes, times, links of both kinds, holes, attributes */
 	r = run_tool((const char *const[]){ "cp", "-a", "-x", "--sparse=always", "-T", "--",
 					    from_path, to_path, NULL },
-		     e);
+		     to, e);
 	if (r == 0)
 		r = same_tree(from, to, e);
 	if (r == 0 && syncfs(to) < 0)

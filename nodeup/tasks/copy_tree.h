@@ -1,7 +1,8 @@
 /* copy_tree.h - copy a directory aside, prove the copy, put it in its place
  * The copy is made where nobody else has anything, so that what a killed attempt left there can be
  * removed; its place is taken in one step, and only from nothing or an empty directory.
- * Owner: none. Errors: SYSTEM, with the tool's last line or the first thing that differs.
+ * Owner: none. Errors: SYSTEM, with the tool's last line or the first thing that differs; BUSY while a
+ * tool of a killed attempt is still at work there.
  * Threads: all functions. Source: cp(1), rename(2). */
 #pragma once
 

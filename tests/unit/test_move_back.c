@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <unistd.h>
 
@@ -164,6 +165,30 @@ static void the_way_back_is_closed_before_the_copy(void **state)
 	assert_false(is_there(w, BACK));
 }
 
+/* A tool outlives a nodeup that is killed: nobody works beside it in what it fills or removes. */
+static void an_orphan_is_waited_for(void **state)
+{
+	struct world *w = *state;
+	int orphan;
+
+	fill(w);
+	scratch_write(&w->root, COPY "/half", "x");
+	orphan = open(here(w, COPY), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(flock(orphan, LOCK_EX | LOCK_NB), 0);
+	assert_int_equal(apply_task(w, &task_move_ops), -EWOULDBLOCK);
+	assert_int_equal(w->e.kind, ERR_BUSY);
+	assert_string_equal(w->e.msg,
+			    "what a run that was killed began is still at work in '" COPY "'");
+	assert_text(w, COPY "/half", "x");
+	assert_int_equal(close(orphan), 0);
+	/* the tool has the lock for as long as it lives, as its standard input */
+	assert_int_equal(with_tools(w, "#!/bin/bash\nPATH=${PATH#*:}\n"
+				       "flock -n \"${!#}\" true && exit 1\n"
+				       "test /dev/stdin -ef \"${!#}\" && cp \"$@\"\n"),
+			 TASK_DONE);
+	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
+}
+
 /* A full disk that could not be foreseen, as any failure of the copy. */
 static void a_copy_that_fails_lets_them_start_again(void **state)
 {
@@ -298,6 +323,7 @@ int main(void)
 		T(all_step_back_before_one_is_resumed),
 		T(a_move_to_come_needs_no_way_back),
 		T(the_way_back_is_closed_before_the_copy),
+		T(an_orphan_is_waited_for),
 		T(a_copy_that_fails_lets_them_start_again),
 		T(what_can_be_known_stops_nobody),
 		T(a_volume_without_room_stops_nobody),
