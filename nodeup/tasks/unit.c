@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
+#include "nodeup/tasks/volume_place.h"
 #include "units/enable.h"
 
 /* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
@@ -260,8 +261,10 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 {
 	struct started record = { .state = STARTED_PENDING, .us = (uint64_t)dur_now() / 1000 };
 	const char *verb = verb_for(t, ctx, u);
-	int r;
+	int r = strcmp(verb, "start") == 0 ? volume_place_unit(t, ctx, e) : 0;
 
+	if (r < 0)
+		return r;
 	/* what is about to happen is on record before it happens */
 	inputs_digest(t, &record.inputs);
 	r = started_set(ctx->root_fd, t->unit.name, &record, e);

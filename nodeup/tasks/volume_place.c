@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "nodeup/base/io.h"
+#include "nodeup/tasks/move.h"
 #include "nodeup/tasks/volume.h"
 #include "nodeup/volumes/mounts.h"
 
@@ -131,4 +132,46 @@ int volume_place_path(const struct node_volume *want, struct task_ctx *ctx, stru
 	if (is_on(ctx, a, m, disks))
 		return 0;
 	return refuse_path(a, want, arena_printf(a, "%s mounted there", m->source), e);
+}
+
+/* What the volume does not have would be hidden by its own directory. */
+static int check_moved(const struct task *unit, struct task_ctx *ctx, struct arena *a,
+		       struct err *e)
+{
+	for (size_t i = 0; i < unit->n_needs; i++) {
+		const struct task *t = unit->needs[i];
+		int r;
+
+		if (t->kind != TASK_MOVE || strcmp(t->move.source, unit->unit.where) != 0)
+			continue;
+		r = move_look(ctx, a, &t->move, e);
+		if (r == MOVE_TO_DO)
+			return err_fail(e, ERR_BUSY, EAGAIN, "%s is not moved yet", t->move.source);
+		return r < 0 ? r : 0;
+	}
+	return 0;
+}
+
+int volume_place_unit(const struct task *unit, struct task_ctx *ctx, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct mounts mounts;
+	const char *why;
+	int r;
+
+	if (!unit->unit.where)
+		return 0;
+	if (!unit->unit.volume)
+		return check_moved(unit, ctx, a, e);
+	why = in_the_way(ctx, a, unit->unit.where);
+	if (!why)
+		return 0;
+	/* asked afterwards: systemd may mount it at this very moment, and that is what was seen */
+	r = mounts_read(ctx->root_fd, a, "self", &mounts, e);
+	if (r < 0 || mounts_at(&mounts, unit->unit.where))
+		return r;
+	(void)err_fail(e, ERR_REFUSED, 0, "%s is in use: it was free before; nothing was mounted",
+		       unit->unit.where);
+	err_note(e, "has", "%s", why);
+	return err_code(e);
 }
