@@ -1,6 +1,5 @@
 """Volume tasks on real block devices: loop devices over files on the disk, the real mkfs tools, the
 kernel's own claims, processes that race and processes that die."""
-import fcntl
 import os
 import pathlib
 import shutil
@@ -10,8 +9,8 @@ import time
 
 import pytest
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-PROBE = "build/system/disk_probe"
+from world import build
+
 MIB = 1 << 20
 # least size of each, and a bit
 SIZE = {"ext4": 64 * MIB, "xfs": 320 * MIB, "btrfs": 128 * MIB, "swap": 16 * MIB}
@@ -19,14 +18,7 @@ SIZE = {"ext4": 64 * MIB, "xfs": 320 * MIB, "btrfs": 128 * MIB, "swap": 16 * MIB
 
 @pytest.fixture(scope="session")
 def program():
-    # Not as a part of the make that may have started us.
-    environ = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    # one process of a spread suite at a time: a program that is being written cannot be run
-    (ROOT / "build").mkdir(exist_ok=True)
-    with open(ROOT / "build/disk_probe.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, env=environ, check=True)
-    return ROOT / PROBE
+    return build("disk_probe")
 
 
 class Disk:

@@ -10,11 +10,12 @@ import signal
 import stat
 import subprocess
 import threading
+import time
 
 import pytest
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PROBE = "build/system/userdata_probe"
+from world import build
+
 TOOLS = ["bash", "dash", "cat", "chmod", "mkdir", "mv", "od", "rm", "sha1sum", "sha256sum", "sha512sum",
          "sync", "wc", "env", "printenv", "pwd"]
 MOUNTS = ["/var/cache", "/var/lib", "/opt", "/usr/local/bin"]
@@ -33,12 +34,10 @@ NASTY = ("`touch /var/cache/pwned` $(touch /var/cache/pwned) ${HOME} $HOME 'sing
 
 @pytest.fixture(scope="session")
 def probe():
-    # Not as a part of the make that may have started us.
-    environ = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-    subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, env=environ, check=True)
+    program = build("userdata_probe")
 
     def run(*args, status=0):
-        done = subprocess.run([os.path.join(ROOT, PROBE), *args], capture_output=True)
+        done = subprocess.run([program, *args], capture_output=True)
         assert done.returncode == status, done.stderr
         return done.stdout if status == 0 else done.stderr.decode()
     return run
@@ -144,7 +143,7 @@ class Machine:
     def run(self, script, shell="bash", status=0, **environ):
         process = self.start(script, shell, **environ)
         try:
-            output = process.communicate(timeout=60)[0].decode(errors="replace")
+            output = process.communicate(timeout=300)[0].decode(errors="replace")
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             raise
@@ -304,6 +303,7 @@ def test_killed_during_the_download(machine, mirrors, render):
     new = machine.on(CACHE + "/.nodeup.new")
     while not os.path.exists(new):
         assert process.poll() is None
+        time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     assert not machine.mode(CACHE + "/.nodeup.new") & 0o111

@@ -2,35 +2,23 @@
 asked for is not lost.  The clients are the program's own, EC2 is tests/fake/ec2.py, where attaching is atomic;
 and the emulator behind a proxy that makes it so."""
 
-import fcntl
-import os
 import subprocess
 
 import pytest
 
 from ec2_proxy import Proxy
 from test_master_volumes import CLUSTER, KEY, ZONE, cloud, volume  # noqa: F401
-from world import ENV, ROOT
+from world import ENV, build
 
 ROUNDS = 200
-PROBE = "build/system/race_probe"
 VOLUMES = ("vol-0a1", "vol-0a2", "vol-0a3")
-
-
-def probe():
-    """The program's clients and claims, built as the shipped one is."""
-    with open(ROOT / "build/race_probe.lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        environ = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")}
-        subprocess.run(["make", "-s", "FAKES=" + PROBE, PROBE], cwd=ROOT, env=environ, check=True)
-    return ROOT / PROBE
 
 
 def race(url, key, rounds, *masters):
     """By round: {instance: volume}."""
     env = {**ENV, "AWS_ENDPOINT_URL_EC2": url, "AWS_REGION": "us-west-2", "AWS_ACCESS_KEY_ID": key[0],
            "AWS_SECRET_ACCESS_KEY": key[1], "AWS_SESSION_TOKEN": key[2]}
-    done = subprocess.run([probe(), CLUSTER, str(rounds), *masters], env=env, capture_output=True,
+    done = subprocess.run([build("race_probe"), CLUSTER, str(rounds), *masters], env=env, capture_output=True,
                           text=True, timeout=500)
     assert done.returncode == 0, done.stdout + done.stderr
     taken = [{} for _ in range(rounds)]
