@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/dur.h"
 
 struct aside {
 	void (*wake)(void *arg);
@@ -17,7 +18,7 @@ struct aside {
 
 static int make(struct transfer *t)
 {
-	struct http_made made = { 0 };
+	struct http_made made = { .asked_ns = t->aside_ns };
 	int r = t->scheme->prepare(t->scheme->arg, t->arena, t->req.url, &t->scheme_state, &made,
 				   &t->err);
 
@@ -107,6 +108,7 @@ void aside_push(struct aside *s, struct transfer *t)
 {
 	t->aside = true;
 	t->aside_next = NULL;
+	t->aside_ns = dur_now();
 	(void)pthread_mutex_lock(&s->lock);
 	t->aside_done = false;
 	*s->last = t;

@@ -70,6 +70,7 @@ struct http_req {
 
 /* What a URL of another scheme is over HTTP. Strings are the arena's. */
 struct http_made {
+	int64_t asked_ns; /* given: since when this waits for its turn, monotonic */
 	const char *url;
 	struct strv headers; /* added to the request's own; secrets allowed */
 };

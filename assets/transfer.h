@@ -47,6 +47,7 @@ struct transfer {
 	bool aside_done;
 	int aside_r;
 	struct transfer *aside_next;
+	int64_t aside_ns; /* since when */
 	int64_t again_ns; /* worth asking again after this; -1 unknown */
 
 	bool failed; /* err is why */

@@ -15,6 +15,8 @@ struct s3_session {
 	struct creds_now now;  /* of the request that is being made */
 	const char *region;    /* NULL: not asked for yet */
 	struct strmap regions; /* of buckets that said where they are */
+	struct err failure;    /* why no request of the scheme could be made last ... */
+	int64_t failed_ns;     /* ... and when that was known; 0 never */
 };
 
 bool s3_is_region(const char *text)
@@ -273,6 +275,24 @@ static const char *header(const struct http_result *res, const char *name)
 	return "";
 }
 
+/* They come one after another, and a metadata service that does not answer takes its time to do so: who
+ * was there already when that was found out does not wait for the same once more. */
+static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
+{
+	int r;
+
+	if (asked_ns < s->failed_ns) {
+		*e = s->failure;
+		return err_code(e);
+	}
+	r = s3_session_ready(s, e);
+	if (r < 0) {
+		s->failure = *e;
+		s->failed_ns = dur_now();
+	}
+	return r;
+}
+
 static int scheme_prepare(void *arg, struct arena *a, const char *url, void **state,
 			  struct http_made *ret, struct err *e)
 {
@@ -287,7 +307,7 @@ static int scheme_prepare(void *arg, struct arena *a, const char *url, void **st
 		if (r < 0)
 			return r;
 	}
-	r = s3_session_ready(s, e);
+	r = ready_in_turn(s, ret->asked_ns, e);
 	if (r < 0)
 		return err_wrap(e, "GET %s", url);
 	s3_session_request(s, a, t, &ret->url, &ret->headers);

@@ -333,6 +333,38 @@ static void test_cancelled_meanwhile(void **state)
 	assert_int_equal(asked(fx, "/bucket/k"), 0);
 }
 
+/* Many at once, each of which would wait as long for a metadata service that does not answer: one does, and
+ * who waited behind it is told the same. Who comes later asks again. */
+static void test_silence_is_waited_for_once(void **state)
+{
+	struct fixture *fx = *state;
+	struct waiter w[20];
+	struct err e;
+
+	cloud_fault(fx->c, CLOUD_IMDS, "/latest/meta-data/" ROLE, "hang=1&times=1");
+	for (size_t i = 0; i < ARRAY_LEN(w); i++) {
+		const struct http_req req = {
+			.url = "s3://bucket/k", .max_bytes = 100, .done = on_done, .arg = &w[i]
+		};
+
+		w[i] = (struct waiter)WAITER_INIT;
+		(void)http_start(fx->c->http, &req);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(w); i++) {
+		await(&w[i]);
+		assert_true(w[i].r < 0);
+	}
+	/* a token, the list of roles, the one that does not come */
+	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, NULL), 3);
+	assert_int_equal(asked(fx, "/bucket/k"), 0);
+	expect(fx, "s3://bucket/k", NULL, "0123456789");
+	/* of a request by itself nothing is remembered */
+	(void)creds_refused(s3_session_creds(fx->s3), 1);
+	cloud_fault(fx->c, CLOUD_IMDS, "/latest/meta-data/" ROLE, "status=500&times=1");
+	assert_true(s3_session_ready(fx->s3, &e) < 0);
+	assert_int_equal(s3_session_ready(fx->s3, &e), 0);
+}
+
 /* The engine ends while a request is being made. */
 static void test_end_meanwhile(void **state)
 {
@@ -404,6 +436,7 @@ int main(void)
 		T(test_bad_location),
 		T(test_credentials_come_late),
 		T(test_cancelled_meanwhile),
+		T(test_silence_is_waited_for_once),
 		T(test_end_meanwhile),
 		T(test_mirrors),
 	};
