@@ -89,11 +89,19 @@ static int absent(const struct cache *c, const struct digest *d, struct err *e)
 			cache_entry_name(d, name));
 }
 
-static int damaged(struct cache *c, const struct digest *d, const struct stat *st, int errnum,
+/* An entry that is asked for. */
+struct ask {
+	const struct digest *digest;
+	bool damaged; /* it was there, and is no more what it was */
+};
+
+static int damaged(struct cache *c, struct ask *ask, const struct stat *st, int errnum,
 		   struct err *e)
 {
+	const struct digest *d = ask->digest;
 	char name[CACHE_NAME_MAX];
 
+	ask->damaged = true;
 	if (c->writable)
 		cache_throw_away(c, d, st);
 	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is damaged%s%s%s", c->dir,
@@ -102,8 +110,9 @@ static int damaged(struct cache *c, const struct digest *d, const struct stat *s
 }
 
 /* Hash an entry that has no record: 0 and a record, or -ENOENT. */
-static int verify(struct cache *c, const struct digest *d, int fd, struct err *e)
+static int verify(struct cache *c, struct ask *ask, int fd, struct err *e)
 {
+	const struct digest *d = ask->digest;
 	char name[CACHE_NAME_MAX];
 	struct digest got;
 	struct stat before, after;
@@ -114,9 +123,9 @@ static int verify(struct cache *c, const struct digest *d, int fd, struct err *e
 	r = S_ISREG(before.st_mode) ? digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e)
 				    : 0;
 	if (r < 0)
-		return cache_is_damage(e->errnum) ? damaged(c, d, &before, e->errnum, e) : r;
+		return cache_is_damage(e->errnum) ? damaged(c, ask, &before, e->errnum, e) : r;
 	if (!S_ISREG(before.st_mode) || !digest_eq(&got, d))
-		return damaged(c, d, &before, 0, e);
+		return damaged(c, ask, &before, 0, e);
 	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
 	if (c->writable && fsync(fd) == 0 && fstat(fd, &after) == 0 &&
 	    after.st_ctim.tv_sec == before.st_ctim.tv_sec &&
@@ -125,8 +134,9 @@ static int verify(struct cache *c, const struct digest *d, int fd, struct err *e
 	return 0;
 }
 
-int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)
+static int open_entry(struct cache *c, struct ask *ask, int *ret_fd, struct err *e)
 {
+	const struct digest *d = ask->digest;
 	char name[CACHE_NAME_MAX];
 	autoclose int fd = -1;
 	struct stat st;
@@ -147,16 +157,31 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
 	/* its directory can still be read: the file's own place cannot */
 	if (fd < 0 && cache_is_damage(errno) &&
 	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return damaged(c, d, &st, EIO, e);
+		return damaged(c, ask, &st, EIO, e);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open '%s/%s'", c->dir, name);
 	if (!S_ISREG(st.st_mode) || !cache_is_recorded(c, d, &st)) {
-		r = verify(c, d, fd, e);
+		r = verify(c, ask, fd, e);
 		if (r < 0)
 			return r;
 	}
 	*ret_fd = TAKE_FD(fd);
 	return 0;
+}
+
+int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)
+{
+	return open_entry(c, &(struct ask){ .digest = d }, ret_fd, e);
+}
+
+int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged, struct err *e)
+{
+	struct ask ask = { .digest = d };
+	autoclose int fd = -1;
+	int r = open_entry(c, &ask, &fd, e);
+
+	*ret_damaged = ask.damaged;
+	return r;
 }
 
 bool cache_must_hash(struct cache *c, const struct digest *d, uint64_t *ret_bytes)

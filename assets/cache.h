@@ -23,6 +23,10 @@ void cache_free(struct cache *c);
  * that is wrong, or cannot be read any more, is removed (never by a cache opened read-only) and reported
  * as absent, with a text that says so. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
+/* As cache_open, for who wants to know no more than that: 0, or < 0; then *ret_damaged says whether there
+ * was one that is wrong or unreadable, and *e what became of it. */
+int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged,
+	       struct err *e) must_check;
 /* Whether a verified entry is there, by record alone: nothing is read but its metadata. */
 bool cache_has(struct cache *c, const struct digest *d);
 /* Whether there is an entry without a record, which cache_open takes its time for; *ret_bytes of it. */

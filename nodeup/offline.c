@@ -1,14 +1,11 @@
 #include "nodeup/offline.h"
 
-#include <string.h>
-#include <unistd.h>
 #include "nodeup/base/log.h"
 
 /* 0, -ENOENT for what is missing and needed, or an error. Without a record the bytes are hashed: what
  * somebody put there by hand counts. */
-static int look(struct session *s, const struct task *t, struct err *e)
+static int look(struct session *s, const struct task *t, bool *ret_damaged, struct err *e)
 {
-	autoclose int fd = -1;
 	const struct digest *d;
 	uint64_t bytes;
 	int r;
@@ -19,20 +16,20 @@ static int look(struct session *s, const struct task *t, struct err *e)
 	if (cache_must_hash(s->ctx.cache, d, &bytes))
 		log_info("asset %s: %llu bytes in the cache are hashed, nothing is noted of them",
 			 t->name, (unsigned long long)bytes);
-	r = cache_open(s->ctx.cache, d, &fd, e);
+	r = cache_look(s->ctx.cache, d, ret_damaged, e);
 	if (r >= 0 || (e->errnum == ENOENT && task_is_unneeded(t, &s->ctx)))
 		return 0;
 	return r;
 }
 
-static void say(const struct task *t, const struct err *why)
+static void say(const struct task *t, bool damaged, const struct err *why)
 {
 	const struct asset *as = t->asset.asset;
 	autoarena struct arena *a = arena_new_empty();
 	char hex[DIGEST_TEXT_MAX];
 
 	/* it was there, and is no more */
-	if (strstr(why->msg, "damaged"))
+	if (damaged)
 		log_warning("%s", why->msg);
 	log_line(t->optional ? LOG_WARNING : LOG_ERROR, NULL, 0, "missing %s: %s %s, of %s%s",
 		 as->name, digest_algo_name(as->digest.algo), digest_hex(&as->digest, hex),
@@ -46,7 +43,8 @@ int offline_check(struct session *s, struct err *e)
 	for (size_t i = 0; i < s->plan.n; i++) {
 		const struct task *t = s->plan.tasks[i];
 		struct err why = { .kind = ERR_NONE };
-		int r = look(s, t, &why);
+		bool damaged = false;
+		int r = look(s, t, &damaged, &why);
 
 		if (r == 0)
 			continue;
@@ -54,7 +52,7 @@ int offline_check(struct session *s, struct err *e)
 			*e = why;
 			return err_wrap(e, "asset %s", t->name);
 		}
-		say(t, &why);
+		say(t, damaged, &why);
 		n += !t->optional;
 	}
 	if (n == 0)

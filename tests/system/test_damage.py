@@ -71,6 +71,11 @@ def test_offline(world):
     done = world.apply("--offline", prefix=unreadable(world.entry(KUBELET)))
     assert done.code == NET and any("is damaged: Input/output error; it was thrown away" in l for l in done.lines), done
     next_run_mends(world, KUBELET)
+    # what is not there at all is not said to be, whatever its place is called
+    world.installed(KUBELET).unlink()
+    done = world.apply("--offline", cache=world.folder / "damaged")
+    assert done.code == NET and any(l.startswith(f"missing {KUBELET}: ") for l in done.lines), done
+    assert not [l for l in done.lines if str(world.folder / "damaged") in l], done
 
 
 @pytest.mark.parametrize("how", ["without a record", "repair"])

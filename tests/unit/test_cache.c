@@ -263,6 +263,27 @@ static void test_entry_from_elsewhere(void **state)
 	assert_int_equal(access(record_path(x), F_OK), -1);
 }
 
+/* What is wrong is as absent as what is not there, and can be told from it. */
+static void test_look(void **state)
+{
+	struct box *x = *state;
+	bool damaged = true;
+	struct err e;
+
+	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
+	assert_false(damaged);
+	put_hello(x);
+	damaged = true;
+	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), 0);
+	assert_false(damaged);
+	overwrite(entry_path(x), "wrong");
+	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
+	assert_true(damaged);
+	assert_non_null(strstr(e.msg, "is damaged; it was thrown away"));
+	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
+	assert_false(damaged);
+}
+
 static void test_no_links_no_directories(void **state)
 {
 	struct box *x = *state;
@@ -640,6 +661,7 @@ int main(void)
 		TEST(test_entry_changed_on_disk),
 		TEST(test_no_record_means_hash_again),
 		TEST(test_entry_from_elsewhere),
+		TEST(test_look),
 		TEST(test_no_links_no_directories),
 		TEST(test_read_only),
 		TEST(test_read_only_and_absent),
