@@ -93,14 +93,15 @@ def main_pid(node):
 
 def test_content_alone_restarts_a_unit(boots):
     """kubelet dies and systemd starts it again; then its files are written with the same bytes and get other
-    modes: it keeps its process. Other bytes, with which systemd starts it once more, do not last."""
+    modes: it keeps its process. Other bytes, with which systemd starts it once more, do not last, whatever comes between
+    the writing and the restart and whatever the file's time says."""
     node = boots.converged(WORKER, "ours")
     explained(node, nodechecks.wait_finished, node)
 
     def die():
         first = main_pid(node)
         node.sh("kill -KILL " + first)
-        node.wait(lambda: main_pid(node) not in (first, "0") and node.healthz() == "ok", 60, "kubelet to be back")
+        node.wait(lambda: main_pid(node) not in (first, "0") and node.healthz() == "ok", 120, "kubelet to be back")
         return main_pid(node)
 
     files = "/etc/sysconfig/kubelet /etc/systemd/system/kubelet.service /usr/local/bin/kubelet"
@@ -114,9 +115,15 @@ def test_content_alone_restarts_a_unit(boots):
     assert node.sh("stat -c %%a %s" % files).split() == ["644", "644", "755"]
     node.sh("echo '# somebody was here' >>/etc/sysconfig/kubelet")
     pid = die()
+    # a run that writes it and gets no further: kubelet goes on with what somebody wrote
+    node.sh("cd /opt/cni/bin && mv bridge aside && mkdir -p bridge/full")
     status, _, output = nodechecks.timed_nodeup(node, nodechecks.CONF)
-    assert status == 0, output
-    assert main_pid(node) != pid and "somebody" not in node.sh("cat /etc/sysconfig/kubelet"), output
+    node.sh("cd /opt/cni/bin && rm -r bridge && mv aside bridge && touch -d @1 /etc/sysconfig/kubelet")
+    assert status == 71 and "/opt/cni/bin/bridge" in output and main_pid(node) == pid, output
+    assert "somebody" not in node.sh("cat /etc/sysconfig/kubelet"), output
+    status, _, output = nodechecks.timed_nodeup(node, nodechecks.CONF)
+    assert status == 0 and "kubelet.service: what it is started with was written anew" in output, output
+    assert main_pid(node) != pid, output
 
 
 def test_killed_runs_are_healed(lab, boots):
