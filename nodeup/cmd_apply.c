@@ -138,8 +138,9 @@ static void on_window_wait(void *arg, const char *what)
 /* What a killed run left beside the files it was writing. */
 static void sweep(const struct session *s)
 {
-	static const char *const ours[] = { "/run/nodeup", "/run/nodeup/started", "/var/lib/nodeup",
-					    "/var/lib/nodeup/images" };
+	static const char *const ours[] = { "/run/nodeup",           "/run/nodeup/started",
+					    "/var/lib/nodeup",       "/var/lib/nodeup/images",
+					    "/var/lib/nodeup/moved", "/var/lib/nodeup/unmoved" };
 	struct strv dirs = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)

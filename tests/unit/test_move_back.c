@@ -80,6 +80,9 @@ static void it_steps_back_from_nothing_else(void **state)
 	w->ctx.image_mode = false;
 	apply_task_well(w, &task_move_ops);
 	assert_int_equal(check_task(w, &task_resume_ops), TASK_EQUAL);
+	scratch_write(&w->root, "/var/lib/docker/late", "x");
+	assert_int_equal(check_task(w, &task_resume_ops), TASK_EQUAL);
+	assert_int_equal(unlink(here(w, "/var/lib/docker/late")), 0);
 	/* a fresh disk, and what was moved to another before */
 	assert_int_equal(rename(here(w, "/mnt/disks"), here(w, "/mnt/lost")), 0);
 	scratch_write(&w->root, "/mnt/disks/lost+found/x", "");
