@@ -110,6 +110,20 @@ def test_a_write_is_refused(world, error, text):
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 
+def test_a_write_is_refused_once(make_world):
+    """Of bytes, or of what is noted down of them, as it happens: what is there stays, and is what the note says."""
+    for nth in (6, 7, 8):
+        world = make_world(f"refused-{nth}")
+        # so that who unpacks them never comes to its nth
+        world.assets[CNI] = world.serve(CNI, tar({f"./{name}": name.encode() for name in CNI_MEMBERS}))
+        world.assets[KUBELET].urls = [world.url(KUBELET, "ranges", f"rate={RATE}")]
+        result = world.apply(prefix=["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e",
+                                     f"inject=pwrite64:error=EDQUOT:when={nth}"], timeout=LIMIT)
+        assert result.code == OK and "wrong content" not in result.err, result
+        assert world.origin.sent(world.assets[KUBELET].urls[0]) <= 2_000_000 + LOST
+        assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET] and not world.unused()
+
+
 def test_the_cache_is_full(world, mounts, full):
     disk = full(world.cache, MIB)
     world.assets[KUBELET].urls = [world.url(KUBELET, "chunked")]
