@@ -157,11 +157,10 @@ static void clean_folder(struct cache *c, const char *folder, time_t age)
 {
 	int fd = openat(c->dir_fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *d;
+	const char *name;
 
-	while (dir && (d = readdir(dir)))
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			clean_name(c, dirfd(dir), d->d_name, age);
+	while (dir && io_next_name(dir, &name) > 0)
+		clean_name(c, dirfd(dir), name, age);
 }
 
 void cache_clean_tmp(struct cache *c)
@@ -173,7 +172,7 @@ void cache_clean_tmp(struct cache *c)
 static int remove_tree(int dir_fd, const char *name, int depth)
 {
 	autodir DIR *dir = NULL;
-	struct dirent *d;
+	const char *below;
 	int fd, r;
 
 	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
@@ -186,13 +185,13 @@ static int remove_tree(int dir_fd, const char *name, int depth)
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
 		return -errno;
-	while ((d = readdir(dir))) {
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
-			continue;
-		r = remove_tree(fd, d->d_name, depth + 1);
+	while ((r = io_next_name(dir, &below)) > 0) {
+		r = remove_tree(fd, below, depth + 1);
 		if (r < 0)
 			return r;
 	}
+	if (r < 0)
+		return r;
 	return unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
 }
 

@@ -29,7 +29,7 @@ struct usage {
 static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
 {
 	struct stat st;
-	const struct dirent *d;
+	const char *below;
 	autodir DIR *dir = NULL;
 	uint64_t sum;
 	int fd;
@@ -41,9 +41,8 @@ static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
 		return sum;
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	dir = fd < 0 ? NULL : fdopendir(fd);
-	while (dir && (d = readdir(dir)))
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			sum += tree_bytes(fd, d->d_name, depth + 1);
+	while (dir && io_next_name(dir, &below) > 0)
+		sum += tree_bytes(fd, below, depth + 1);
 	return sum;
 }
 

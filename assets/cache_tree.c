@@ -81,14 +81,13 @@ static int add_tree(struct walk *w, int fd, int depth)
 	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
 	struct strv names = { 0 };
-	const struct dirent *d;
-	int r = 0;
+	const char *name;
+	int r;
 
 	if (!dir || depth == DEPTH_MAX)
 		return dir ? -ELOOP : -errno;
-	while ((d = readdir(dir)))
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			strv_add(a, &names, arena_str(a, d->d_name));
+	while ((r = io_next_name(dir, &name)) > 0)
+		strv_add(a, &names, arena_str(a, name));
 	strv_sort(&names);
 	for (size_t i = 0; i < names.n && r == 0; i++)
 		r = add_entry(w, fd, names.v[i], depth);

@@ -40,8 +40,9 @@ static int sync_below(int fd, int depth, size_t *left)
 {
 	autoclose int own = -1;
 	autodir DIR *dir = NULL;
-	struct dirent *d;
+	const char *name;
 	struct stat st;
+	int r;
 
 	if ((*left)-- == 0)
 		return -E2BIG;
@@ -56,13 +57,10 @@ static int sync_below(int fd, int depth, size_t *left)
 	if (!dir)
 		return -errno;
 	own = -1; /* dir's */
-	while ((d = readdir(dir))) {
-		autoclose int child = -1;
-		int r = 0;
+	while ((r = io_next_name(dir, &name)) > 0) {
+		autoclose int child =
+			openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-		if (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0)
-			continue;
-		child = openat(fd, d->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 		if (child >= 0)
 			r = sync_below(child, depth + 1, left);
 		else if (errno != ELOOP) /* a link is part of its directory */
@@ -70,7 +68,7 @@ static int sync_below(int fd, int depth, size_t *left)
 		if (r < 0)
 			return r;
 	}
-	return fsync(fd) < 0 ? -errno : 0;
+	return r < 0 || fsync(fd) < 0 ? -errno : 0;
 }
 
 /* Each may wait for the journal, so that many of them take longer than all that others write. */

@@ -112,20 +112,18 @@ static bool same_tree(int a, int b, int depth)
 	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
 	int other_fd = openat(b, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autodir DIR *other = other_fd < 0 ? NULL : fdopendir(other_fd);
-	const struct dirent *d;
+	const char *name;
 	ssize_t more = 0;
+	int r;
 
 	if (!dir || !other || depth == DEPTH_MAX)
 		return false;
-	while ((d = readdir(dir))) {
-		more++;
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0 &&
-		    !same_entry(a, b, d->d_name, depth))
+	for (; (r = io_next_name(dir, &name)) > 0; more++)
+		if (!same_entry(a, b, name, depth))
 			return false;
-	}
-	while (readdir(other))
+	for (; r == 0 && (r = io_next_name(other, &name)) > 0; r = 0)
 		more--;
-	return more == 0;
+	return r == 0 && more == 0;
 }
 
 /* Whether the published tree is what its archive holds. */

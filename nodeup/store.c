@@ -112,15 +112,14 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
 	autodir DIR *dir = opendir(path);
-	struct dirent *d;
+	const char *name;
 	int r = opened(s, dir ? 0 : -1, path, entry, e);
 
 	if (r <= 0)
 		return r;
-	while (errno = 0, (d = readdir(dir)))
-		if (!str_eq(d->d_name, ".") && !str_eq(d->d_name, ".."))
-			strv_add(s->arena, &entry->names, arena_str(s->arena, d->d_name));
-	if (errno)
+	while ((r = io_next_name(dir, &name)) > 0)
+		strv_add(s->arena, &entry->names, arena_str(s->arena, name));
+	if (r < 0)
 		return err_sys(e, "list '%s'", path);
 	strv_sort(&entry->names);
 	return 0;

@@ -42,7 +42,7 @@ bool move_has_content(const struct task_ctx *ctx, const char *path)
 {
 	autoclose int fd = -1;
 	autodir DIR *dir = NULL;
-	struct dirent *entry;
+	const char *entry;
 	struct err ignored;
 
 	if (io_open(ctx->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
@@ -51,10 +51,8 @@ bool move_has_content(const struct task_ctx *ctx, const char *path)
 	if (!dir)
 		return false;
 	(void)TAKE_FD(fd);
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			return true;
-	return false;
+	/* what cannot be read may have something */
+	return io_next_name(dir, &entry) != 0;
 }
 
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m)
@@ -132,7 +130,7 @@ static int check_volume(const struct task_ctx *ctx, struct arena *a, const struc
 	autodir DIR *dir = NULL;
 	autoclose int fd = -1;
 	const char *found = NULL;
-	struct dirent *entry;
+	const char *entry;
 	int r = open_dir(ctx, m->mount_point, &fd, e);
 
 	if (r < 0)
@@ -141,11 +139,11 @@ static int check_volume(const struct task_ctx *ctx, struct arena *a, const struc
 	if (!dir)
 		return err_sys(e, "read '%s'", m->mount_point);
 	(void)TAKE_FD(fd);
-	while (!found && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-		    strcmp(entry->d_name, "lost+found") != 0 &&
-		    strcmp(entry->d_name, mark_dir) != 0)
-			found = arena_str(a, entry->d_name);
+	while (!found && (r = io_next_name(dir, &entry)) > 0)
+		if (strcmp(entry, "lost+found") != 0 && strcmp(entry, mark_dir) != 0)
+			found = arena_str(a, entry);
+	if (r < 0)
+		return err_sys(e, "read '%s'", m->mount_point);
 	/* the first thing that we make there, whichever of several moves it is */
 	if (!found || is_there(ctx, move_mark_dir(a, m)))
 		return MOVE_TO_DO;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "nodeup/base/io.h"
 #include "nodeup/base/str.h"
 
 enum { CHUNK = 128 * 1024, LINK_MAX = 4096, XATTRS_MAX = 64 * 1024, DEPTH_MAX = 256 };
@@ -28,14 +29,16 @@ static int names_of(struct arena *a, int dir_fd, struct strv *ret, struct err *e
 	autoclose int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct strv names = { 0 };
-	struct dirent *entry;
+	const char *name;
+	int r;
 
 	if (!dir)
 		return err_sys(e, "read a directory");
 	(void)TAKE_FD(fd);
-	while ((entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			strv_add(a, &names, arena_str(a, entry->d_name));
+	while ((r = io_next_name(dir, &name)) > 0)
+		strv_add(a, &names, arena_str(a, name));
+	if (r < 0)
+		return err_sys(e, "read a directory");
 	strv_sort(&names);
 	*ret = names;
 	return 0;

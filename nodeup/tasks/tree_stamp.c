@@ -55,19 +55,20 @@ static int walk(struct walk *w, int parent, const char *name, struct err *e)
 {
 	autoclose int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	struct dirent *entry;
-	int r = 0;
+	const char *entry;
+	int r = 0, more = 0;
 
 	if (!dir)
 		return errno == ENOENT ? 0 : err_sys(e, "read the directory '%s'", name);
 	(void)TAKE_FD(fd);
 	if (++w->depth > DEPTH_MAX)
 		return err_fail(e, ERR_SYSTEM, ELOOP, "'%s' is too deep", name);
-	while (r == 0 && (entry = readdir(dir)))
-		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			r = visit(w, dirfd(dir), entry->d_name, e);
+	while (r == 0 && (more = io_next_name(dir, &entry)) > 0)
+		r = visit(w, dirfd(dir), entry, e);
 	w->depth--;
-	return r;
+	if (r < 0 || more == 0)
+		return r;
+	return err_sys(e, "read the directory '%s'", name);
 }
 
 int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)

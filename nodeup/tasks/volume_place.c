@@ -76,8 +76,9 @@ static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 static const char *in_the_way(struct task_ctx *ctx, struct arena *a, const char *path)
 {
 	autodir DIR *d = NULL;
-	const struct dirent *de;
+	const char *name;
 	autoclose int fd = -1;
+	int r;
 	struct err e;
 	struct stat st;
 
@@ -93,11 +94,10 @@ static const char *in_the_way(struct task_ctx *ctx, struct arena *a, const char 
 	if (!d)
 		return "a directory that cannot be read";
 	(void)TAKE_FD(fd);
-	while ((de = readdir(d)))
-		if (strcmp(de->d_name, ".") != 0 && strcmp(de->d_name, "..") != 0 &&
-		    strcmp(de->d_name, "lost+found") != 0)
+	while ((r = io_next_name(d, &name)) > 0)
+		if (strcmp(name, "lost+found") != 0)
 			return "files that a mount would hide: move them away";
-	return NULL;
+	return r < 0 ? "a directory that cannot be read" : NULL;
 }
 
 static int refuse_path(struct arena *a, const struct node_volume *v, const char *why, struct err *e)
