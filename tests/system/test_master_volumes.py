@@ -142,8 +142,9 @@ class Master:
 
     def add_xen_disk(self, name, device):
         number = os.stat(device).st_rdev
-        self.disk_facts(name, {"dev": f"{os.major(number)}:{os.minor(number)}", "ro": "0", "size": "131072"})
         os.mknod(self.root / "dev" / name, stat.S_IFBLK | 0o600, number)
+        # without a size it is none: last, as somebody may be looking
+        self.disk_facts(name, {"dev": f"{os.major(number)}:{os.minor(number)}", "ro": "0", "size": "131072"})
 
     def run(self, command, *flags, timeout=120, **env):
         self.cloud.settle()
@@ -407,8 +408,16 @@ def test_a_disk_without_a_serial_number_that_is_in_use(node, cloud, loops, tmp_p
     place = tmp_path / "place"
     place.mkdir()
     subprocess.run(["mount", device[EVENTS], place], check=True)
+    names = {}
+
+    def plug(volume_id, name):
+        # the one that is refused comes last: before, nobody would see that the other one is in use
+        names[volume_id] = os.path.basename(name)
+        for which in (EVENTS, MAIN) if len(names) == 2 else ():
+            node.add_xen_disk(names[which], device[which])
+
     try:
-        with cloud.hand(lambda volume_id, name: node.add_xen_disk(os.path.basename(name), device[volume_id])):
+        with cloud.hand(plug):
             result = node.run("apply", "--deadline=60s")
     finally:
         subprocess.run(["umount", place], check=True)
