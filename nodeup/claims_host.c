@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/tasks/volume.h"
+#include "nodeup/tasks/volume_uuid.h"
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/discover.h"
 
@@ -140,7 +141,9 @@ static int on_fit(void *arg, const struct volume_choice *choice, struct err *e)
 				choice->why);
 	if (r < 0)
 		return r;
-	req = volume_req_of(c->s->arena, &want, NULL, c->s->boot.facts.instance_id);
+	/* as the plan will: what we made, or were interrupted in, is known by it */
+	req = volume_req_of(c->s->arena, &want, volume_uuid(c->s->arena, id, want.name),
+			    c->s->boot.facts.instance_id);
 	r = judge_disks(&c->disks, c->s->arena, &req, &disks, &judged, e);
 	if (r < 0) {
 		err_note(e, "for", "%s", choice->wish->what);

@@ -19,6 +19,7 @@ import urllib.request
 import pytest
 
 from emulator import REGION, free_port, listen
+from disknode import volume_uuid
 from world import BUSY, CONFIG, ENV, NET, PENDING, PROGRAM, REFUSED, ROOT, SYSTEM, differences, listing
 
 ME, ZONE, CLUSTER = "i-0123456789abcdef0", "us-west-2a", "abc.joshdurbin.net"
@@ -595,6 +596,47 @@ def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
     result = node.refused(NET, "--offline")
     assert message(result)[0] == (f"FAILED /data: whether another instance has volume {DATA} as well EC2 would know, and we "
                                   "are offline (69)"), result
+
+
+@pytest.mark.parametrize("named", ["tag: name=scratch", f"volumeID: {DATA}"])
+def test_swap_that_we_have_made_is_ours(named, make_world, cloud, loops):
+    """It does not persist, but what carries our own UUID is no foreign data."""
+    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, filesystem: swap}\n" % named)
+    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
+    group = node.root / "store/instancegroup/nodes"
+    group.write_text(group.read_text() + "  kubelet:\n    failSwapOn: false\n")
+    device = loops()
+    node.add_disk(DATA, device)
+    for uuid, code in ((volume_uuid(DATA, "swap"), SYSTEM), (volume_uuid("vol-0d2", "swap"), REFUSED)):
+        subprocess.run(["mkswap", "-q", "-U", uuid, device], check=True)
+        result = node.run("apply", "--deadline=60s")
+        assert result.code == code, result
+
+
+def test_a_mkfs_of_ours_that_was_killed_is_no_foreign_data(node, cloud, loops):
+    """The record says that it was begun on this very disk, in this boot, when that was blank."""
+    for volume_id in (MAIN, EVENTS):
+        node.add_disk(volume_id, loops(b"half of a file system", 4096))
+    with open("/proc/sys/kernel/random/boot_id") as f:
+        boot = f.read().strip()
+    folder = node.root / "var/lib/nodeup/volumes"
+    folder.mkdir(parents=True)
+    for i, volume_id in enumerate((MAIN, EVENTS), 1):
+        path = "/mnt/master-" + volume_id
+        serial, uuid = volume_id.replace("-", ""), volume_uuid(volume_id, path)
+        (folder / path[1:].replace("-", "\\x2d").replace("/", "-")).write_text(
+            f"state formatting\nmachine {ME}\nfs ext4\nuuid {uuid}\nlabel \n"
+            f"disk serial={serial} size={64 * MIB} name=nvme{i}n1 seq=0 boot={boot}\nend\n")
+    (node.root / "usr/sbin").mkdir(parents=True, exist_ok=True)
+    (node.root / "usr/sbin/mkfs.ext4").touch(0o755)
+    result = node.run("apply", "--deadline=60s")
+    # there is none that could be run: this is as far as it gets
+    assert result.code == SYSTEM and "not blank" not in result.err and "mkfs.ext4" in result.err, result
+    assert cloud.attached() == {MAIN, EVENTS}
+    # of another boot, it may be anything
+    for record in folder.iterdir():
+        record.write_text(record.read_text().replace(boot, "x" * 36))
+    assert node.run("apply", "--deadline=60s").code == REFUSED
 
 
 @pytest.mark.parametrize("named", [f"volumeID: {DATA}", "device: /dev/nvme1n1"])
