@@ -72,6 +72,15 @@ void claims_note_peer(struct claims *c, struct members_known *known, size_t clus
 		      const char *name, const char *now, const char *before);
 /* Whether etcd need not wait for others any longer. */
 bool claims_may_begin(const struct claims *c, const struct members_known *known, int64_t waited_ns);
+/* Ask EC2 once where they are. */
+int claims_ask_members(struct claims *c, struct members_known *ret, struct err *e) must_check;
+/* Names of members whose address was never known. */
+struct strv claims_unmet(struct claims *c, const struct members_known *known);
+/* If etcd is new and lacks such members, s->late is kept for claims_await_members. */
+void claims_note_late(struct claims *c, const struct members_known *known);
+/* When all is started: members that a new etcd began without are waited for, and their addresses written
+ * as they come; ten minutes at most, or until the deadline. It fails nothing: the next run mends it. */
+void claims_await_members(struct session *s, const struct session_req *req);
 /* Where the members of etcd are, into plan->etcd_hosts; waits until those are known that a new etcd
  * cannot begin without. */
 int claims_peers(struct claims *c, struct plan_req *plan, struct err *e) must_check;

@@ -6,9 +6,8 @@
 
 /* between two questions */
 #define PAUSE_NS (3 * DUR_SEC)
-/* for those that a new etcd can begin without, and for all when there is data of before */
-#define PATIENCE_NEW_NS (30 * DUR_SEC)
-#define PATIENCE_OLD_NS (5 * DUR_SEC)
+/* for those that etcd can begin without; a new one's are asked for again when it is started */
+#define PATIENCE_NS (5 * DUR_SEC)
 
 /* The volumes of all members, wherever they are. */
 static int ask_volumes(struct claims *c, struct arena *a, struct ec2_volumes *ret, struct err *e)
@@ -134,7 +133,7 @@ static void note_peers(struct claims *c, const struct peers *peers, const struct
 	}
 }
 
-static int ask_once(struct claims *c, struct members_known *ret, struct err *e)
+int claims_ask_members(struct claims *c, struct members_known *ret, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strmap addresses = { 0 };
@@ -156,13 +155,11 @@ bool claims_may_begin(const struct claims *c, const struct members_known *known,
 {
 	if (known->missing.n == 0)
 		return true;
-	if (c->fresh.n == 0)
-		return waited_ns >= PATIENCE_OLD_NS;
 	for (size_t i = 0; i < c->n; i++)
 		if (c->choices[i].volume && strv_has(&c->fresh, c->choices[i].volume->id) &&
 		    known->balance[i] <= 0)
 			return false;
-	return waited_ns >= PATIENCE_NEW_NS;
+	return waited_ns >= PATIENCE_NS;
 }
 
 static bool has_members(const struct claims *c)
@@ -177,7 +174,7 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 	while (has_members(c)) {
 		struct members_known known = { 0 };
 		struct err why = { 0 };
-		int r = ask_once(c, &known, &why);
+		int r = claims_ask_members(c, &known, &why);
 		int64_t now = dur_now();
 		const char *text;
 
@@ -186,12 +183,14 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 			return r;
 		}
 		if (r >= 0 && (!c->req->for_apply || claims_may_begin(c, &known, now - since))) {
-			if (known.missing.n && c->req->for_apply)
-				log_warning(
-					"nobody has the volume of %s now: /etc/hosts keeps what "
-					"it has, and gets the address at the next run",
-					strv_join(c->s->arena, &known.missing, ", "));
 			plan->etcd_hosts = known.hosts;
+			claims_note_late(c, &known);
+			if (known.missing.n && c->req->for_apply)
+				log_warning("nobody has the volume of %s now: /etc/hosts keeps "
+					    "what it has, and gets the address %s",
+					    strv_join(c->s->arena, &known.missing, ", "),
+					    c->s->late ? "as soon as it is known"
+						       : "at the next run");
 			return 0;
 		}
 		if (!c->req->for_apply)

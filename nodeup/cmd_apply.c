@@ -43,6 +43,7 @@ struct apply {
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
 	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
 	bool volumes_left;    /* the last run did */
+	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
 	char volume_wait[ERR_MSG_MAX]; /* what was said of volumes last */
 };
@@ -223,6 +224,7 @@ static int converge(struct apply *ap, struct err *e)
 		.on_volume_wait = on_volume_wait,
 		.deadline_ns = volumes_deadline(ap),
 		.volumes_later = ap->volumes_later,
+		.etcd_is_new = ap->etcd_is_new,
 		.own = &ap->own,
 		.wait_arg = ap,
 	};
@@ -233,6 +235,7 @@ static int converge(struct apply *ap, struct err *e)
 
 	r = session_open(s, &req, e);
 	ap->volumes_left = s->volumes_left;
+	ap->etcd_is_new |= s->etcd_is_new;
 	if (r < 0)
 		return give_back(s, &req, e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
@@ -270,6 +273,8 @@ static int converge(struct apply *ap, struct err *e)
 		session_trim_cache(s, ap->cli->cache_max);
 	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
 		session_trim_cache(s, NO_ROOM);
+	if (r == 0)
+		claims_await_members(s, &req);
 	return r;
 }
 

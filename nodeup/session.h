@@ -18,6 +18,8 @@ struct session {
 	int root_fd, host_fd;
 	bool image_mode;
 	bool volumes_left;    /* etcd's volumes are not here, and nothing that needs them is done */
+	bool etcd_is_new;     /* this run formats its volumes, or one before of this process */
+	struct claims *late;  /* its members that it begins without; NULL: none */
 	const char *own_unit; /* the service we run in, or NULL */
 	struct http *http;
 	struct imds *imds; /* of s3, whose thread is another than the documents' */
@@ -39,6 +41,7 @@ struct session_req {
 	store_wait_fn *on_volume_wait; /* for volumes of EBS */
 	int64_t deadline_ns;           /* of waiting for volumes; 0: none */
 	bool volumes_later; /* etcd's that do not come soon are left out: another run waits for them */
+	bool etcd_is_new;      /* a run before has formatted its volumes */
 	struct claim_own *own; /* volumes that this process attached and has not used */
 	void *wait_arg;
 };

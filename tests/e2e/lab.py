@@ -244,11 +244,7 @@ class Node:
 
     def start_servers(self, user_data):
         self.serve_imds(self.facts(user_data))
-        keys = self.path("keys.json")
-        with open(keys, "w") as f:
-            json.dump({ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, f)
-        self.serve("s3", FAKE + "/s3.py", NAMES["s3.amazonaws.com"], "443", STATE,
-                   CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"), keys)
+        self.serve_s3([ROLE])
         conf = self.path("nginx.conf")
         with open(conf, "w") as f:
             f.write(labassets.nginx_conf(self.lab.dir, NAMES, CERTS))
@@ -256,22 +252,38 @@ class Node:
         self.wait(lambda: len(run("ip", "netns", "exec", self.netns, "ss", "-Hltn").splitlines()) >= 4,
                   10, "servers to listen")
 
+    def serve_s3(self, roles):
+        keys = self.path("keys.json")
+        with open(keys, "w") as f:
+            json.dump({role["AccessKeyId"]: [role["SecretAccessKey"], role["Token"]] for role in roles}, f)
+        self.serve("s3", FAKE + "/s3.py", NAMES["s3.amazonaws.com"], "443", STATE,
+                   CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"), keys)
+
     def serve_imds(self, facts):
         path = self.path("facts.json")
         with open(path, "w") as f:
             json.dump(facts, f)
         self.serve("imds", FAKE + "/imds.py", "169.254.169.254", "80", path, self.path("log/imds"))
 
-    def become(self, instance_id):
-        """Be another instance, whose root volume is a copy of this one's."""
+    def become(self, instance_id, role=None):
+        """Be another instance, whose root volume is a copy of this one's; role: with these credentials."""
         with open(self.path("facts.json")) as f:
-            facts = json.load(f)
-        server = self.servers.pop(0)
+            facts = {**json.load(f), "instance-id": instance_id}
+        if role:
+            facts["iam/security-credentials/lab"] = json.dumps(role)
+            self.again(1, self.serve_s3, [ROLE, role])
+        self.again(0, self.serve_imds, facts)
+        wanted = ["169.254.169.254:80", NAMES["s3.amazonaws.com"] + ":443"]
+        self.wait(lambda: all(address in run("ip", "netns", "exec", self.netns, "ss", "-Hltn") for address in wanted), 60,
+                  "IMDS and S3")
+
+    def again(self, index, serve, state):
+        """One of the servers with another state."""
+        server = self.servers.pop(index)
         server.kill()
         server.wait()
-        self.serve_imds({**facts, "instance-id": instance_id})
-        self.servers.insert(0, self.servers.pop())
-        self.wait(lambda: "169.254.169.254:80" in run("ip", "netns", "exec", self.netns, "ss", "-Hltn"), 60, "IMDS")
+        serve(state)
+        self.servers.insert(index, self.servers.pop())
 
     def serve(self, name, *command):
         log = open(self.path("log/%s.out" % name), "w")

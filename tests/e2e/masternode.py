@@ -98,6 +98,12 @@ class Master:
                      "cat >/etc/systemd/system/lab-disks.service <<'END'\n%sEND\n"
                      "systemctl enable -q lab-disks.service; lab-disks" % (UDEV, UDEV_UNIT))
         shutil.copy(etcd_binary(), os.path.join(self.node.root, "usr/local/bin/etcd"))
+        self.start_cloud(volumes)
+        self.done = threading.Event()
+        self.hand = threading.Thread(target=self.attach, daemon=True)
+        self.hand.start()
+
+    def start_cloud(self, volumes):
         self.me = "i-0" + self.node.digest()
         self.write("ec2.json", {
             "region": REGION, "keys": {ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]},
@@ -108,9 +114,6 @@ class Master:
         open(self.log, "w").close()
         self.node.serve("ec2", FAKE + "/ec2.py", *ENDPOINT, self.node.path("ec2.json"), self.log, "--stay")
         self.node.wait(lambda: self.node.exec("curl", "-sf", "http://%s:%s/__get" % ENDPOINT).returncode == 0, 60, "EC2")
-        self.done = threading.Event()
-        self.hand = threading.Thread(target=self.attach, daemon=True)
-        self.hand.start()
 
     def write(self, name, state):
         with open(self.node.path(name), "w") as f:
@@ -139,9 +142,25 @@ class Master:
                                       uuid_of(volume, "/mnt/master-" + volume))
         self.node.sh("echo '%s' >>/var/lib/lab-disks; lab-disks" % line)
 
+    def line(self, *arguments, ec2=ENDPOINT):
+        return ["env", "AWS_ENDPOINT_URL_EC2=http://%s:%s" % ec2, NODEUP, *arguments, "--conf=" + CONF]
+
+    def command(self, *arguments):
+        """To be run beside the test."""
+        return self.node.command(*self.line(*arguments))
+
     def nodeup(self, *arguments, timeout=400, ec2=ENDPOINT):
-        return self.node.exec("env", "AWS_ENDPOINT_URL_EC2=http://%s:%s" % ec2, NODEUP, *arguments, "--conf=" + CONF,
-                              timeout=timeout)
+        return self.node.exec(*self.line(*arguments, ec2=ec2), timeout=timeout)
+
+    def hosts(self):
+        """{member: address} of both clusters, which are the same."""
+        found = [{}, {}]
+        for line in self.node.exec("cat", "/etc/hosts", check=True).stdout.splitlines():
+            match = re.match(r"(\S+)\tetcd-(events-)?(\w)\.internal\.%s$" % re.escape(CLUSTER), line)
+            if match:
+                found[bool(match[2])][match[3]] = match[1]
+        assert found[0] == found[1], found
+        return found[0]
 
     def pod(self, name):
         return yaml.safe_load(self.node.exec("cat", "/etc/kubernetes/manifests/%s.manifest" % name, check=True).stdout)
