@@ -1,13 +1,14 @@
-/* race_probe - masters that ask EC2 for a volume of etcd's main cluster at the same time, again and again
+/* race_probe - masters that ask EC2 for etcd's volumes at the same time, again and again
  *
- *   race_probe CLUSTER ROUNDS INSTANCE...
+ *   race_probe CLUSTER ROUNDS ETCD,ETCD... INSTANCE...
  *
- * Each has a thread and a client of its own, with the key and the endpoint of the environment. Says
- * "ROUND INSTANCE VOLUME" or "ROUND INSTANCE KIND message"; what was attached is detached after each
- * round. */
+ * ETCD: "main" or "events", each wants one volume of each. Each has a thread and a client of its own, with
+ * the key and the endpoint of the environment. Says "ROUND INSTANCE VOLUME VOLUME..." or "ROUND INSTANCE
+ * KIND message"; what was attached is detached after each round. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include "nodeup/aws/ec2_claim.h"
 #include "nodeup/base/dur.h"
@@ -19,6 +20,8 @@
 
 struct race {
 	const char *cluster;
+	struct volume_wish *wishes;
+	size_t n;
 	long rounds;
 	pthread_barrier_t together;
 };
@@ -101,7 +104,6 @@ static int64_t on_now(void *arg)
 
 static void one_round(struct master *m, long round)
 {
-	static const struct volume_wish wish = { VOLUME_BY_ETCD, "etcd main", "main", NULL };
 	autoarena struct arena *a = arena_new_empty();
 	const struct claim_host host = {
 		.arg = m,
@@ -118,21 +120,24 @@ static void one_round(struct master *m, long round)
 	struct claim_own own = { .arena = a };
 	const struct claim_req req = {
 		.cluster = m->race->cluster,
-		.wishes = &wish,
-		.n = 1,
+		.wishes = m->race->wishes,
+		.n = m->race->n,
 		.deadline_ns = dur_now() + ROUND_NS,
 		.own = &own,
 	};
-	struct volume_choice choice = { 0 };
+	struct volume_choice *choices = arena_alloc(a, req.n * sizeof(*choices));
+	const char *got = "";
 	struct err e = { 0 };
 	int r;
 
 	(void)pthread_barrier_wait(&m->race->together);
-	r = claim_take(a, &req, &host, &choice, &e);
+	r = claim_take(a, &req, &host, choices, &e);
+	for (size_t i = 0; i < req.n && r >= 0; i++)
+		got = arena_printf(a, "%s %s", got, choices[i].volume->id);
 	if (r < 0)
 		printf("%ld %s %s %s\n", round, m->id, err_kind_name(e.kind), e.msg);
 	else
-		printf("%ld %s %s\n", round, m->id, choice.volume->id);
+		printf("%ld %s%s\n", round, m->id, got);
 	(void)pthread_barrier_wait(&m->race->together);
 	for (size_t i = 0; i < own.ids.n; i++)
 		if (ec2_detach(m->ec2, own.ids.v[i], m->id, &e) < 0)
@@ -162,22 +167,33 @@ static int start(struct master *m, int root_fd, struct err *e)
 		       : err_fail(e, ERR_SYSTEM, EAGAIN, "no thread");
 }
 
+static void wish(struct race *race, struct arena *a, char *names)
+{
+	for (char *name = strsep(&names, ","); name; name = strsep(&names, ","))
+		arena_push(a, race->wishes, race->n,
+			   (struct volume_wish){ .by = VOLUME_BY_ETCD,
+						 .what = arena_printf(a, "etcd %s", name),
+						 .key = name });
+}
+
 int main(int argc, char **argv)
 {
+	autoarena struct arena *a = arena_new_empty();
 	struct race race = { .cluster = argc > 1 ? argv[1] : "" };
 	struct master *masters;
-	size_t n = argc > 3 ? (size_t)argc - 3 : 0;
+	size_t n = argc > 4 ? (size_t)argc - 4 : 0;
 	struct err e = { 0 };
 	int root_fd, r;
 
 	if (n == 0)
 		return 64;
 	race.rounds = strtol(argv[2], NULL, 10);
+	wish(&race, a, argv[3]);
 	masters = xcalloc(n, sizeof(*masters));
 	(void)pthread_barrier_init(&race.together, NULL, (unsigned int)n);
 	r = io_open_root("/", &root_fd, &e);
 	for (size_t i = 0; i < n && r >= 0; i++) {
-		masters[i] = (struct master){ .race = &race, .id = argv[i + 3] };
+		masters[i] = (struct master){ .race = &race, .id = argv[i + 4] };
 		r = start(&masters[i], root_fd, &e);
 	}
 	if (r < 0) {

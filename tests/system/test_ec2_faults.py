@@ -127,6 +127,16 @@ def test_errors_that_stay(name, node, proxy, emulator):  # noqa: F811
     assert not any(proxy.holder.values())
 
 
+def test_the_role_of_nodes(make_node, proxy):
+    """It may look at instances and at nothing else, says the emulator itself: nothing is attached or written."""
+    node = make_node("nodes")
+    node.cloud.url = proxy.url
+    result = until(lambda deadline: node.run("apply", deadline), lambda: proxy.count("DescribeVolumes") > 1)
+    assert result.code == NET and not (node.root / "mnt").exists(), result
+    assert "FAILED DescribeVolumes: EC2 403 AccessDenied: the role may not do this (69)" in result.err, result
+    assert {f["Action"] for f in proxy.forms} == {"DescribeInstances", "DescribeVolumes"}
+
+
 def test_what_only_people_can_mend_after_main(node, proxy, emulator):  # noqa: F811
     """Events cannot be attached: main is not kept."""
     real = proxy.take
