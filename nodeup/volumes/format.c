@@ -161,9 +161,9 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	if (r < 0)
 		return r;
 	if (now->raid)
-		r = raid_create(&mkfs.nodes, mkfs.uuid, e);
+		r = raid_create(&mkfs.nodes, mkfs.uuid, mkfs.lock_fd, e);
 	else if (md)
-		r = raid_assemble(&mkfs.nodes, mkfs.uuid, e);
+		r = raid_assemble(&mkfs.nodes, mkfs.uuid, mkfs.lock_fd, e);
 	else
 		r = mkfs_run(&mkfs, e);
 	if (r < 0)
@@ -279,6 +279,7 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 			 struct disks *disks, struct err *e)
 {
 	__attribute__((cleanup(locks_done))) struct locks locks = { 0 };
+	struct volume_req locked = *req;
 	struct judged now;
 	int r = lock_disks(h, disks, &locks, e);
 
@@ -290,7 +291,9 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		return r;
 	if (now.verdict == VERDICT_OURS)
 		return format_record(h, a, req, disks, now.uuid, true, e);
-	return make(h, a, req, disks, &now, e);
+	/* one of them will do: the next run waits for all */
+	locked.mkfs.lock_fd = locks.fds[0];
+	return make(h, a, &locked, disks, &now, e);
 }
 
 int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,

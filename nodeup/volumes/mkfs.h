@@ -35,6 +35,7 @@ struct mkfs_req {
 	const char *raid;    /* NULL: one disk, or raid0 */
 	struct strv options; /* of a document */
 	bool again;          /* over an attempt of ours that was interrupted */
+	int lock_fd;         /* a lock that the tool keeps when we are killed; 0: none */
 };
 
 /* The row of a file system, or NULL. */

@@ -83,9 +83,10 @@ static char *name_of(struct arena *a, const char *uuid)
 	return arena_printf(a, "nodeup-%.8s", uuid);
 }
 
-static int run_mdadm(struct arena *a, struct strv *argv, const struct strv *nodes, struct err *e)
+static int run_mdadm(struct arena *a, struct strv *argv, const struct strv *nodes, int lock_fd,
+		     struct err *e)
 {
-	struct proc_req req = { .stdin_fd = -1, .timeout_ns = MDADM_MAX_NS };
+	struct proc_req req = { .stdin_fd = lock_fd, .timeout_ns = MDADM_MAX_NS };
 	int r;
 
 	for (size_t i = 0; i < nodes->n; i++)
@@ -99,7 +100,7 @@ static int run_mdadm(struct arena *a, struct strv *argv, const struct strv *node
 	return r;
 }
 
-int raid_create(const struct strv *nodes, const char *uuid, struct err *e)
+int raid_create(const struct strv *nodes, const char *uuid, int lock_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = name_of(a, uuid);
@@ -116,10 +117,10 @@ int raid_create(const struct strv *nodes, const char *uuid, struct err *e)
 	strv_add(a, &argv, arena_printf(a, "--name=%s", name));
 	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
 	strv_add(a, &argv, arena_printf(a, "--raid-devices=%zu", nodes->n));
-	return run_mdadm(a, &argv, nodes, e);
+	return run_mdadm(a, &argv, nodes, lock_fd, e);
 }
 
-int raid_assemble(const struct strv *nodes, const char *uuid, struct err *e)
+int raid_assemble(const struct strv *nodes, const char *uuid, int lock_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct strv argv = { 0 };
@@ -128,5 +129,5 @@ int raid_assemble(const struct strv *nodes, const char *uuid, struct err *e)
 	strv_add(a, &argv, "--assemble");
 	strv_add(a, &argv, arena_printf(a, "/dev/md/%s", name_of(a, uuid)));
 	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
-	return run_mdadm(a, &argv, nodes, e);
+	return run_mdadm(a, &argv, nodes, lock_fd, e);
 }

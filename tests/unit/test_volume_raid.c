@@ -165,6 +165,29 @@ static void killed_in_mkfs_the_next_run_converges(void **state)
 	assert_int_equal(check(w), TASK_EQUAL);
 }
 
+/* Both tools have the lock of the disks for as long as they live, as their standard input. */
+static void a_tool_that_outlives_us_keeps_the_lock(void **state)
+{
+	static const char asks[] = "#!/bin/bash\nPATH=${PATH#*:}\n"
+				   "flock -n 0 && ! flock -n /dev/stdin true || exit 7\n"
+				   "[ /dev/stdin -ef $ROOT/dev/nvme1n1 ] || exit 8\n";
+	struct world *w = *state;
+	char *mkfs = arena_printf(w->box.arena, "%s/tools/mkfs.ext4", w->box.root.path);
+	char *fake = scratch_read(&w->box.root, "/tools/mdadm");
+
+	assert_non_null(fake);
+	scratch_write(&w->box.root, "/tools/mdadm",
+		      arena_printf(w->box.arena, "%s%s", asks, strchr(fake, '\n') + 1));
+	free(fake);
+	scratch_write(&w->box.root, "/tools/mkfs.ext4",
+		      arena_printf(w->box.arena, "%sexec mkfs.ext4 \"$@\"\n", asks));
+	assert_int_equal(chmod(mkfs, 0755), 0);
+	assert_int_equal(
+		chmod(arena_printf(w->box.arena, "%s/tools/mdadm", w->box.root.path), 0755), 0);
+	apply_well(w);
+	assert_int_equal(check(w), TASK_EQUAL);
+}
+
 static void anothers_member_is_data(void **state)
 {
 	struct world *w = *state;
@@ -340,6 +363,7 @@ int main(void)
 		T(an_array_that_is_not_started_is_started),
 		T(killed_in_mdadm_the_next_run_converges),
 		T(killed_in_mkfs_the_next_run_converges),
+		T(a_tool_that_outlives_us_keeps_the_lock),
 		T(anothers_member_is_data),
 		T(half_an_array_is_not_made_whole),
 		T(data_on_our_array_is_data),
