@@ -4,10 +4,13 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 
-/* between two questions */
-#define PAUSE_NS (3 * DUR_SEC)
-/* for those that etcd can begin without; a new one's are asked for again when it is started */
-#define PATIENCE_NS (5 * DUR_SEC)
+/* between two questions, at first and later */
+#define PAUSE_MIN_NS (1 * DUR_SEC)
+#define PAUSE_MAX_NS (3 * DUR_SEC)
+/* for those that a new etcd can begin without, who are asked for again when it is started; so short that
+ * nothing is done without etcd's volumes meanwhile. And for all when there is data of before. */
+#define PATIENCE_NEW_NS (2 * DUR_SEC)
+#define PATIENCE_OLD_NS (5 * DUR_SEC)
 
 /* The volumes of all members, wherever they are. */
 static int ask_volumes(struct claims *c, struct arena *a, struct ec2_volumes *ret, struct err *e)
@@ -159,7 +162,7 @@ bool claims_may_begin(const struct claims *c, const struct members_known *known,
 		if (c->choices[i].volume && strv_has(&c->fresh, c->choices[i].volume->id) &&
 		    known->balance[i] <= 0)
 			return false;
-	return waited_ns >= PATIENCE_NS;
+	return waited_ns >= (c->fresh.n ? PATIENCE_NEW_NS : PATIENCE_OLD_NS);
 }
 
 static bool has_members(const struct claims *c)
@@ -202,7 +205,8 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 				*e = why;
 			return r < 0 ? r : err_fail(e, ERR_BUSY, ETIMEDOUT, "%s", text);
 		}
-		claims_wait(c, now + PAUSE_NS, text, r < 0 ? &why : NULL);
+		claims_wait(c, now + (now - since < PAUSE_MAX_NS ? PAUSE_MIN_NS : PAUSE_MAX_NS),
+			    text, r < 0 ? &why : NULL);
 	}
 	return 0;
 }

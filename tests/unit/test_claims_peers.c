@@ -56,16 +56,16 @@ static void test_most_of_each_cluster(void **state)
 {
 	static const struct {
 		const char *fresh[3], *have;
-		bool early, later;
+		bool early, soon, later;
 	} cases[] = {
-		{ { "vol-m", "vol-e" }, "++++++", true, true },
-		{ { "vol-m", "vol-e" }, "++-++-", false, true },
-		{ { "vol-m", "vol-e" }, "+--+++", false, false },
-		{ { "vol-m", "vol-e" }, "++++--", false, false },
-		{ { "vol-m", "vol-e" }, "+~~+++", false, false },
-		{ { "vol-m" }, "+--+++", false, false },
-		{ { "vol-m" }, "++++--", false, true },
-		{ { NULL }, "+--+--", false, true },
+		{ { "vol-m", "vol-e" }, "++++++", true, true, true },
+		{ { "vol-m", "vol-e" }, "++-++-", false, true, true },
+		{ { "vol-m", "vol-e" }, "+--+++", false, false, false },
+		{ { "vol-m", "vol-e" }, "++++--", false, false, false },
+		{ { "vol-m", "vol-e" }, "+~~+++", false, false, false },
+		{ { "vol-m" }, "+--+++", false, false, false },
+		{ { "vol-m" }, "++++--", false, true, true },
+		{ { NULL }, "+--+--", false, false, true },
 	};
 	struct fixture *fx = *state;
 
@@ -76,6 +76,7 @@ static void test_most_of_each_cluster(void **state)
 		for (size_t n = 0; cases[i].fresh[n]; n++)
 			strv_add(fx->s.arena, &fx->c.fresh, cases[i].fresh[n]);
 		assert_int_equal(claims_may_begin(&fx->c, &k, 0), cases[i].early);
+		assert_int_equal(claims_may_begin(&fx->c, &k, 2 * DUR_SEC), cases[i].soon);
 		assert_int_equal(claims_may_begin(&fx->c, &k, 5 * DUR_SEC), cases[i].later);
 	}
 }
