@@ -48,6 +48,9 @@ SHARED := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard test
 FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
 
+# What the virtual machines of the tests are made with, besides QEMU.
+VM_NEEDS := cpio kmod
+
 .PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e check-vm \
         lint format bench bench-assets install clean
 .SECONDARY:
@@ -95,6 +98,7 @@ $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename
 
 # Everything a check needs, built by every compiler; tests/run runs the suites and sums them up.
 check: deps
+	$(Q)! command -v qemu-system-x86_64 >/dev/null || tools/apt.sh install $(VM_NEEDS)
 	$(SUBMAKE) all unit fakes
 	$(SUBMAKE) CC=clang variant unit
 	$(SUBMAKE) SAN=asan variant unit
@@ -108,7 +112,7 @@ check-cases: all
 check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
 check-vm: all
-	$(Q)tools/apt.sh install qemu-system-x86 cpio kmod
+	$(Q)tools/apt.sh install qemu-system-x86 $(VM_NEEDS)
 	$(Q)tests/run vm
 lint: all
 	$(Q)tests/run lint

@@ -1,5 +1,5 @@
 """The disks of one instance through its life: planned, made, found again after a reboot in another
-order, late and absent.  The tests build on each other, in this order."""
+order, late, absent, and empty after stop and start.  The tests build on each other, in this order."""
 import json
 
 import pytest
@@ -124,3 +124,17 @@ def test_boot_goes_on_without_disks_and_takes_them_when_they_come(worker):
     assert worker.mounted("/data").split()[2] == uuid
     assert vm.sh("cat %s /var/lib/docker/kept" % FILES).splitlines() == [
         "kept on /data/kept", "kept on /logs/kept", "precious"]
+
+
+def test_after_stop_and_start_the_instance_store_is_made_anew(worker):
+    """Empty disks in yet another order: formatted by the run at boot, docker behind it; EBS is kept."""
+    vm = worker.vm
+    vm.disks(*(DISKS[s] for s in (DATA, ONE, LOGS, TWO, SWAP)))
+    vm.sh(": >/etc/lab-fresh")
+    vm.reboot()
+    worker.finished()
+    vm.wait("systemctl is-active kubelet docker containerd", "the services")
+    in_place(worker)
+    started_behind_mounts(worker)
+    assert vm.exec("test", "-e", "/var/lib/docker/kept").code == 1, "the old content is there"
+    assert vm.sh("cat " + FILES).splitlines() == ["kept on /data/kept", "kept on /logs/kept"]

@@ -24,7 +24,7 @@ import types
 from vmhost import QEMU, LabError, ensure_image
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-PATIENCE = 600  # seconds for any one thing
+PATIENCE = 1500  # seconds for any one thing
 # There may be a /dev/kvm with which no guest boots: KVM only if somebody who knows says so. One processor:
 # two emulated ones wait for each other where the host is busy.
 ACCEL = os.environ.get("VM_ACCEL", "tcg")
