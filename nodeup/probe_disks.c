@@ -37,6 +37,18 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 	return raid_in_kernel(h) && has_mdadm(a, h->root_fd, f);
 }
 
+/* How many disks of it this machine once had for the volume; of an image's builder nothing follows. */
+static int64_t had_before(struct arena *a, const struct disk_host *h, const char *volume,
+			  const struct facts *f)
+{
+	struct record before;
+
+	if (!f->instance_id || !record_get(h->root_fd, a, volume, &before) ||
+	    !str_eq(before.machine, f->instance_id))
+		return 0;
+	return (int64_t)before.disks.n;
+}
+
 int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const char *volume,
 			 struct facts *f, struct err *e)
 {
@@ -61,5 +73,8 @@ int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const cha
 	/* one that is promised and late counts: it is waited for */
 	for (size_t i = 0; i < host.mapping.n && found.n == 0; i++)
 		f->instance_store.v += str_has_prefix(host.mapping.v[i].key, "ephemeral");
+	/* nor is an instance without it that had it: docker would start beside its own content */
+	if (f->instance_store.v == 0)
+		f->instance_store.v = had_before(a, &host, volume, f);
 	return 0;
 }

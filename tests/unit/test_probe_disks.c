@@ -62,6 +62,27 @@ static void what_imds_promises(void **state)
 	cloud_stop(c);
 }
 
+/* Disks that were here and are late are no reason to start docker on the root volume. */
+static void what_this_machine_had(void **state)
+{
+	struct record before = { .machine = "i-1", .fs = "ext4", .uuid = "u" };
+	struct facts nobody = { 0 }, own = { .instance_id = "i-1" }, other = { .instance_id = "i-2" };
+	struct disk_box b;
+	struct err e;
+
+	(void)state;
+	disk_box_new(&b);
+	disk_box_add(&b, &ebs);
+	assert_int_equal(count(&b, NULL, &(struct facts){ .instance_id = "i-1" }), 0);
+	strv_add(b.arena, &before.disks, "serial:AWS1");
+	strv_add(b.arena, &before.disks, "serial:AWS2");
+	assert_int_equal(record_set(b.root.fd, "/mnt/ephemeral", &before, &e), 0);
+	assert_int_equal(count(&b, NULL, &own), 2);
+	assert_int_equal(count(&b, NULL, &other), 0);
+	assert_int_equal(count(&b, NULL, &nobody), 0);
+	disk_box_done(&b);
+}
+
 /* Whether several disks are to be one by md. */
 static bool stripes(struct disk_box *b, const char *distribution)
 {
@@ -104,6 +125,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_the_machine_shows),
 		cmocka_unit_test(what_imds_promises),
+		cmocka_unit_test(what_this_machine_had),
 		cmocka_unit_test(md_takes_a_kernel_and_a_tool),
 	};
 
