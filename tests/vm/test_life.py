@@ -107,7 +107,8 @@ def test_boot_goes_on_without_disks_and_takes_them_when_they_come(worker):
         for serial, letter in zip((DATA, LOGS, SWAP), "fgh")})))
     vm.disks(DISKS[SWAP], DISKS[TWO], DISKS[ONE])
     vm.reboot()
-    vm.wait("systemctl is-active local-fs.target docker containerd && [ -z \"$(systemctl show -P Job logs.mount)\" ]",
+    vm.wait("for u in local-fs.target docker containerd; do systemctl is-active $u || exit 1; done; "
+            "[ -z \"$(systemctl show -P Job logs.mount)\" ]",
             "the boot, and the end of the wait for /logs")
     assert vm.name_of(ONE) == "nvme2n1"
     assert "Timed out waiting for device" in vm.sh("journalctl -b --no-pager")
