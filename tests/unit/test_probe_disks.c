@@ -66,7 +66,8 @@ static void what_imds_promises(void **state)
 static void what_this_machine_had(void **state)
 {
 	struct record before = { .machine = "i-1", .fs = "ext4", .uuid = "u" };
-	struct facts nobody = { 0 }, own = { .instance_id = "i-1" }, other = { .instance_id = "i-2" };
+	struct facts nobody = { 0 }, own = { .instance_id = "i-1" },
+		     other = { .instance_id = "i-2" };
 	struct disk_box b;
 	struct err e;
 
