@@ -58,8 +58,7 @@ static int raid_new(void **state)
 	plug(w, "nvme2n1");
 	scratch_write(&w->box.root, "/proc/mdstat", "Personalities : [raid0]\n");
 	path_before = xstrdup(getenv("PATH"));
-	scratch_write(&w->box.root, "/tools/mdadm", fake_mdadm);
-	assert_int_equal(chmod(arena_printf(w->box.arena, "%s/tools/mdadm", root), 0755), 0);
+	put_tool(w, "mdadm", fake_mdadm);
 	assert_int_equal(setenv("ROOT", root, 1), 0);
 	assert_int_equal(
 		setenv("PATH", arena_printf(w->box.arena, "%s/tools:%s", root, path_before), 1), 0);
@@ -172,18 +171,12 @@ static void a_tool_that_outlives_us_keeps_the_lock(void **state)
 				   "flock -n 0 && ! flock -n /dev/stdin true || exit 7\n"
 				   "[ /dev/stdin -ef $ROOT/dev/nvme1n1 ] || exit 8\n";
 	struct world *w = *state;
-	char *mkfs = arena_printf(w->box.arena, "%s/tools/mkfs.ext4", w->box.root.path);
 	char *fake = scratch_read(&w->box.root, "/tools/mdadm");
 
 	assert_non_null(fake);
-	scratch_write(&w->box.root, "/tools/mdadm",
-		      arena_printf(w->box.arena, "%s%s", asks, strchr(fake, '\n') + 1));
+	put_tool(w, "mdadm", arena_printf(w->box.arena, "%s%s", asks, strchr(fake, '\n') + 1));
 	free(fake);
-	scratch_write(&w->box.root, "/tools/mkfs.ext4",
-		      arena_printf(w->box.arena, "%sexec mkfs.ext4 \"$@\"\n", asks));
-	assert_int_equal(chmod(mkfs, 0755), 0);
-	assert_int_equal(
-		chmod(arena_printf(w->box.arena, "%s/tools/mdadm", w->box.root.path), 0755), 0);
+	put_tool(w, "mkfs.ext4", arena_printf(w->box.arena, "%sexec mkfs.ext4 \"$@\"\n", asks));
 	apply_well(w);
 	assert_int_equal(check(w), TASK_EQUAL);
 }
@@ -325,7 +318,7 @@ static void a_mdadm_that_left_nothing_excuses_nothing(void **state)
 {
 	struct world *w = *state;
 
-	scratch_write(&w->box.root, "/tools/mdadm", "#!/bin/sh\necho no; exit 1\n");
+	put_tool(w, "mdadm", "#!/bin/sh\necho no; exit 1\n");
 	assert_true(apply(w) < 0);
 	assert_int_equal(w->e.kind, ERR_SYSTEM);
 	assert_no_record(w);

@@ -298,10 +298,7 @@ static void one_made_from_a_snapshot_takes_its_place(void **state)
 
 static void tool(struct world *w, const char *name, const char *text)
 {
-	const char *at = arena_printf(w->box.arena, "/tools/%s", name);
-
-	scratch_write(&w->box.root, at, arena_printf(w->box.arena, "#!/bin/bash\n%s", text));
-	assert_int_equal(chmod(arena_printf(w->box.arena, "%s%s", w->box.root.path, at), 0755), 0);
+	put_tool(w, name, arena_printf(w->box.arena, "#!/bin/bash\n%s", text));
 }
 
 /* As the plan tells them, with our own tools in front. */

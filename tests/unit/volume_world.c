@@ -64,6 +64,14 @@ void plug(struct world *w, const char *name)
 	plug_sized(w, name, 32 * MIB);
 }
 
+void put_tool(struct world *w, const char *name, const char *text)
+{
+	const char *at = arena_printf(w->box.arena, "/tools/%s", name);
+
+	scratch_write(&w->box.root, at, text);
+	assert_int_equal(fchmodat(w->box.root.fd, at + 1, 0755, 0), 0);
+}
+
 void plug_ebs(struct world *w)
 {
 	disk_box_add(&w->box, &(struct box_disk){

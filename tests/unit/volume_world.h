@@ -28,6 +28,8 @@ void plug(struct world *w, const char *name);
 void plug_sized(struct world *w, const char *name, uint64_t size);
 /* Want a volume of EBS instead, which outlives the instance, and plug it in. */
 void plug_ebs(struct world *w);
+/* Write a program to /tools of the box; executable, or a PATH would lead on to that of this machine. */
+void put_tool(struct world *w, const char *name, const char *text);
 /* The task's check and apply; the second fails the test when it is not done. */
 int check(struct world *w);
 int apply(struct world *w);
