@@ -51,7 +51,7 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
 # What the virtual machines of the tests are made with, besides QEMU.
 VM_NEEDS := cpio kmod
 
-.PHONY: all deps variant fakes unit demo demo-shell check check-unit check-cases check-system check-e2e check-vm \
+.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-vm \
         lint format bench bench-assets install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -103,6 +103,12 @@ check: deps
 	$(SUBMAKE) CC=clang variant unit
 	$(SUBMAKE) SAN=asan variant unit
 	$(Q)VARIANTS="gcc-release clang-release gcc-asan" tests/run
+# The inner loop.  t: one test, as T=run (a unit test) or T=tests/system/test_plan.py[::name].
+t: $(if $(filter tests/%,$(T)),all fakes,$(B)/tests/unit/test_$(T))
+	$(Q)$(if $(filter tests/%,$(T)),NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -p no:cacheprovider $(T),\
+		CMOCKA_MESSAGE_OUTPUT=TAP $(B)/tests/unit/test_$(T))
+quick: all unit
+	$(Q)VARIANTS=gcc-release tests/run quick
 check-unit: unit
 	$(SUBMAKE) SAN=asan unit
 	$(Q)tests/run unit
