@@ -126,8 +126,11 @@ static int verify(struct cache *c, struct ask *ask, int fd, struct err *e)
 		return cache_is_damage(e->errnum) ? damaged(c, ask, &before, e->errnum, e) : r;
 	if (!S_ISREG(before.st_mode) || !digest_eq(&got, d))
 		return damaged(c, ask, &before, 0, e);
+	/* what reads as right may be in memory alone, and the kernel says so once */
+	if (c->writable && fsync(fd) < 0)
+		return damaged(c, ask, &before, errno, e);
 	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
-	if (c->writable && fsync(fd) == 0 && fstat(fd, &after) == 0 &&
+	if (c->writable && fstat(fd, &after) == 0 &&
 	    after.st_ctim.tv_sec == before.st_ctim.tv_sec &&
 	    after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
 		cache_record(c, d, &after);

@@ -21,6 +21,7 @@ struct cache_entry {
 	struct cache_map map;
 	struct spans have;
 	uint64_t followed, behind; /* hashed, and of that handed to the disk */
+	bool lost; /* its fsync failed: what reads as right may not be on the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
@@ -332,8 +333,10 @@ static int publish(struct cache_entry *en, struct err *e)
 	int r;
 
 	/* what was not hashed does not belong to it */
-	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0 ||
-	    fsync(en->fd) < 0)
+	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
+		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
+	en->lost = fsync(en->fd) < 0;
+	if (en->lost)
 		return err_sys(e, "sync '%s/%s'", c->dir, en->tmp);
 	r = take_name(en, e);
 	if (r < 0)
@@ -363,7 +366,7 @@ static void release(struct cache_entry *en, bool keep)
 
 static bool is_kept(const struct cache_entry *en)
 {
-	return en->tmp[0] && en->map.name[0] && en->have.sum > 0;
+	return en->tmp[0] && en->map.name[0] && en->have.sum > 0 && !en->lost;
 }
 
 int cache_commit(struct cache_entry *en, struct err *e)

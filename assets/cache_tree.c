@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "nodeup/base/str.h"
 
-enum { DEPTH_MAX = 256, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
+enum { DEPTH_MAX = 256, SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
 
 struct walk {
 	struct digest_ctx *sum;
@@ -112,6 +112,55 @@ int cache_tree_digest(int fd, struct digest *ret)
 	autofree char *chunk = xrealloc(NULL, CHUNK);
 
 	return walk(fd, chunk, ret);
+}
+
+/* fsync fd and all below it, which extract_tar made at most DEPTH_MAX deep. Not syncfs: that would
+ * wait for what others write, too. The extractor has set all of it going, so that the first of the
+ * many waits for the journal and the others find their work done. -E2BIG: more than *left of them. */
+static int sync_below(int fd, int depth, size_t *left)
+{
+	autoclose int own = -1;
+	autodir DIR *dir = NULL;
+	const char *name;
+	struct stat st;
+	int r;
+
+	if ((*left)-- == 0)
+		return -E2BIG;
+	if (fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && fsync(fd) < 0))
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return 0;
+	if (depth == DEPTH_MAX)
+		return -ELOOP;
+	own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir = own < 0 ? NULL : fdopendir(own);
+	if (!dir)
+		return -errno;
+	own = -1; /* dir's */
+	while ((r = io_next_name(dir, &name)) > 0) {
+		autoclose int child =
+			openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+
+		if (child >= 0)
+			r = sync_below(child, depth + 1, left);
+		else if (errno != ELOOP) /* a link is part of its directory */
+			r = -errno;
+		if (r < 0)
+			return r;
+	}
+	return r < 0 || fsync(fd) < 0 ? -errno : 0;
+}
+
+/* Each may wait for the journal, so that many of them take longer than all that others write. */
+int cache_tree_sync(int fd)
+{
+	size_t left = SYNCS_MAX;
+	int r = sync_below(fd, 0, &left);
+
+	if (r == -E2BIG)
+		r = syncfs(fd) < 0 ? -errno : 0;
+	return r;
 }
 
 static const char *record_name(const struct digest *archive, const char *what,

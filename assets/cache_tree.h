@@ -11,6 +11,8 @@
 
 /* Hash the tree at fd. */
 int cache_tree_digest(int fd, struct digest *ret);
+/* Make the tree at fd durable: one whose fsync failed must not be believed. */
+int cache_tree_sync(int fd) must_check;
 /* Whether the record of this archive's tree says this digest. */
 bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
 			    const struct digest *tree);

@@ -9,8 +9,6 @@
 #include "assets/cache_verify.h"
 #include "assets/extract.h"
 
-enum { DEPTH_MAX = 256, SYNCS_MAX = 1000 };
-
 /* The largest real archive, a set of container images, has 10 GB and few files. */
 static const struct extract_limits limits = {
 	.entries = 200 * 1000,
@@ -33,55 +31,6 @@ const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct d
 	return arena_printf(a, "%s/%s", c->dir, cache_side_name("unpacked", d, name));
 }
 
-/* fsync fd and all below it, which extract_tar made at most DEPTH_MAX deep. Not syncfs: that would
- * wait for what others write, too. The extractor has set all of it going, so that the first of the
- * many waits for the journal and the others find their work done. -E2BIG: more than *left of them. */
-static int sync_below(int fd, int depth, size_t *left)
-{
-	autoclose int own = -1;
-	autodir DIR *dir = NULL;
-	const char *name;
-	struct stat st;
-	int r;
-
-	if ((*left)-- == 0)
-		return -E2BIG;
-	if (fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && fsync(fd) < 0))
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
-		return 0;
-	if (depth == DEPTH_MAX)
-		return -ELOOP;
-	own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = own < 0 ? NULL : fdopendir(own);
-	if (!dir)
-		return -errno;
-	own = -1; /* dir's */
-	while ((r = io_next_name(dir, &name)) > 0) {
-		autoclose int child =
-			openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-
-		if (child >= 0)
-			r = sync_below(child, depth + 1, left);
-		else if (errno != ELOOP) /* a link is part of its directory */
-			r = -errno;
-		if (r < 0)
-			return r;
-	}
-	return r < 0 || fsync(fd) < 0 ? -errno : 0;
-}
-
-/* Each may wait for the journal, so that many of them take longer than all that others write. */
-static int sync_tree(int fd)
-{
-	size_t left = SYNCS_MAX;
-	int r = sync_below(fd, 0, &left);
-
-	if (r == -E2BIG)
-		r = syncfs(fd) < 0 ? -errno : 0;
-	return r;
-}
-
 /* Give the complete tree its name: durable first, a name is a promise. */
 static int publish(struct unpack *u, struct err *e)
 {
@@ -94,7 +43,7 @@ static int publish(struct unpack *u, struct err *e)
 
 	if (fchmod(u->tree_fd, 0755) < 0)
 		return err_sys(e, "set the mode of '%s/%s'", c->dir, u->tmp);
-	r = sync_tree(u->tree_fd);
+	r = cache_tree_sync(u->tree_fd);
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
 				strerror(-r));

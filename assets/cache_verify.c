@@ -178,6 +178,8 @@ bool cache_recheck_tree(struct cache *c, const struct asset *as)
 		if (hashed)
 			cache_tree_record(c, &as->digest, &have);
 	}
+	if (!cache_has_tree(c, &as->digest) && cache_tree_sync(tree) < 0)
+		return drop_tree(c, &as->digest);
 	cache_tree_believe(c, &as->digest);
 	return false;
 }

@@ -43,6 +43,8 @@ struct apply {
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
 	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
 	bool volumes_left;    /* the last run did */
+	bool files_lost;      /* the last run did all, but the fsync of some files failed */
+	bool files_anew;      /* the run under way is there to install those anew */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
 	char volume_wait[ERR_MSG_MAX]; /* what was said of volumes last */
@@ -212,6 +214,22 @@ static int give_back(struct session *s, const struct session_req *req, struct er
 	return err_code(e);
 }
 
+/* What was installed goes to the disk while units start: here is seen whether it came there. */
+static int sync_files(struct apply *ap, int r, struct err *e)
+{
+	struct err late;
+
+	if (state_sync(ap->session.ctx.state, &late) == 0)
+		return r;
+	ap->files_lost = r == 0;
+	if (!ap->files_lost) {
+		log_warning("%s; the next run installs it anew", late.msg);
+		return r;
+	}
+	*e = late;
+	return err_code(e);
+}
+
 /* One whole run. */
 static int converge(struct apply *ap, struct err *e)
 {
@@ -233,6 +251,7 @@ static int converge(struct apply *ap, struct err *e)
 	struct err late;
 	int r;
 
+	ap->files_lost = false;
 	r = session_open(s, &req, e);
 	ap->volumes_left = s->volumes_left;
 	ap->etcd_is_new |= s->etcd_is_new;
@@ -264,6 +283,7 @@ static int converge(struct apply *ap, struct err *e)
 	ap->progress = NULL;
 	log_info("%s", report_summary(s->arena, rep));
 	r = watch_window(ap, &run, rep, r, e);
+	r = sync_files(ap, r, e);
 	/* what was done is remembered even when something else failed */
 	if (state_store(s->ctx.state, &late) < 0)
 		log_warning("applied state not kept: %s", late.msg);
@@ -312,6 +332,7 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	r = converge(ap, e);
 	if (r < 0)
 		ap->status.state = (ap->volumes_later && ap->volumes_left) ||
+						   (ap->files_lost && !ap->files_anew) ||
 						   runs_again(ap, left, e)
 					   ? "retrying"
 					   : "failed";
@@ -338,6 +359,13 @@ static int converge_with_retries(struct apply *ap, int64_t retries, struct err *
 
 		ap->volumes_later = true;
 		r = converge_once(ap, left, e);
+		/* the files are new ones then, whose writes may well come to the disk */
+		if (r < 0 && ap->files_lost && !deadline_near(ap, 0)) {
+			log_warning("%s; installing anew", e->msg);
+			ap->files_anew = true;
+			r = converge_once(ap, left, e);
+			ap->files_anew = false;
+		}
 		ap->volumes_later = false;
 		/* all else is done: now for the volumes */
 		if (r < 0 && ap->volumes_left && err_is_transient(e) && !deadline_near(ap, 0))

@@ -67,6 +67,7 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
 	struct run_report rep;
 	struct run_req run;
+	struct err late;
 	int r = session_open(s, &req, e);
 
 	if (r < 0)
@@ -75,7 +76,12 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 	r = run_execute(s->arena, &run, &rep, e);
 	if (r < 0)
 		return r;
-	r = state_store(s->ctx.state, e);
+	r = state_sync(s->ctx.state, e);
+	/* what is lost has to be remembered as well */
+	if (r == 0)
+		r = state_store(s->ctx.state, e);
+	else if (state_store(s->ctx.state, &late) < 0)
+		log_warning("applied state not kept: %s", late.msg);
 	if (r < 0)
 		return r;
 	(void)printf("service installed\n");

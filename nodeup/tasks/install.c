@@ -143,6 +143,8 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
+	if (state_is_lost(ctx->state, t->install.path))
+		return task_differs(diff, "a write to the disk failed");
 	r = is_known_right(t, ctx) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
 	if (r != TASK_EQUAL)
 		return r;

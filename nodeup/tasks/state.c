@@ -11,6 +11,8 @@
 static const char state_path[] = "/var/lib/nodeup/state";
 static const char state_dir[] = "/var/lib/nodeup";
 static const char header[] = "nodeup state 1\n";
+/* begins the line of a record that is lost */
+static const char lost_mark[] = "!";
 
 enum { STATE_MAX = 4 << 20 };
 
@@ -19,6 +21,7 @@ struct record {
 	struct digest digest;
 	struct io_stamp stamp;
 	bool durable;
+	bool lost; /* an fsync failed: what reads as right may not be on the disk */
 };
 
 struct state {
@@ -46,6 +49,9 @@ static bool parse_record(struct arena *a, const char *line, struct record *r)
 	struct err ignored;
 	int used = 0;
 
+	r->lost = str_has_prefix(line, lost_mark);
+	if (r->lost)
+		line += strlen(lost_mark);
 	if (sscanf(line,
 		   "%143s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64 " %o %" SCNu32
 		   " %" SCNu32 " %63s %n",
@@ -124,9 +130,24 @@ bool state_is(struct state *s, const char *path, const struct digest *d)
 		return false;
 	(void)pthread_mutex_lock(&s->lock);
 	r = find(s, path);
-	same = r && digest_eq(&r->digest, d) && io_stamp_eq(&r->stamp, &now);
+	same = r && !r->lost && digest_eq(&r->digest, d) && io_stamp_eq(&r->stamp, &now);
 	(void)pthread_mutex_unlock(&s->lock);
 	return same;
+}
+
+bool state_is_lost(struct state *s, const char *path)
+{
+	struct io_stamp now;
+	const struct record *r;
+	bool lost;
+
+	if (!stamp_now(s, path, &now))
+		return false;
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, path);
+	lost = r && r->lost && io_stamp_eq(&r->stamp, &now);
+	(void)pthread_mutex_unlock(&s->lock);
+	return lost;
 }
 
 static void keep(struct state *s, const struct record *new)
@@ -165,15 +186,46 @@ void state_saw(struct state *s, const char *path, const struct digest *d, const 
 	keep(s, &r);
 }
 
-/* A record counts only when the bytes it vouches for are on the disk. */
-static int make_durable(struct state *s, const struct record *r, struct err *e)
+/* Whether the path has another file by now, or none, which the record says nothing of. */
+static bool is_gone(int errnum)
+{
+	return errnum == ENOENT || errnum == ENOTDIR || errnum == ELOOP || errnum == ENXIO;
+}
+
+/* A record counts only when the bytes it vouches for are on the disk. The kernel says once that a write was
+ * lost, and reads the file from memory as before: so an fsync that failed is never tried again. */
+static int make_durable(struct state *s, struct record *r, struct err *e)
 {
 	autoclose int fd = -1;
-	int rc = io_open(s->root_fd, r->path, O_RDONLY, &fd, e);
+	int rc = io_open(s->root_fd, r->path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, e);
 
-	if (rc < 0)
-		return rc;
-	return fsync(fd) < 0 ? err_sys(e, "sync '%s'", r->path) : 0;
+	if (rc == 0 && fsync(fd) < 0)
+		rc = err_sys(e, "sync '%s'", r->path);
+	if (rc < 0 && is_gone(e->errnum))
+		return 0;
+	r->durable = rc == 0;
+	r->lost = rc < 0;
+	return rc;
+}
+
+int state_sync(struct state *s, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *paths = NULL;
+	struct err why;
+	int errnum = 0;
+
+	for (size_t i = 0; i < s->n; i++) {
+		struct record *r = &s->records[i];
+
+		if (r->durable || r->lost || make_durable(s, r, &why) == 0)
+			continue;
+		errnum = why.errnum;
+		paths = arena_printf(a, "%s%s'%s'", paths ? paths : "", paths ? ", " : "", r->path);
+	}
+	return paths ? err_fail(e, ERR_SYSTEM, errnum, "%s may not be on the disk: sync: %s", paths,
+				strerror(errnum))
+		     : 0;
 }
 
 static void render_record(const struct record *r, struct buf *b)
@@ -182,11 +234,11 @@ static void render_record(const struct record *r, struct buf *b)
 	const struct io_stamp *st = &r->stamp;
 
 	(void)buf_addf(b,
-		       "%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64
+		       "%s%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64
 		       " %o %" PRIu32 " %" PRIu32 " %s %s\n",
-		       digest_algo_name(r->digest.algo), digest_hex(&r->digest, hex), st->dev,
-		       st->ino, st->size, st->mtime_ns, st->ctime_ns, st->mode, st->uid, st->gid,
-		       r->origin, r->path);
+		       r->lost ? lost_mark : "", digest_algo_name(r->digest.algo),
+		       digest_hex(&r->digest, hex), st->dev, st->ino, st->size, st->mtime_ns,
+		       st->ctime_ns, st->mode, st->uid, st->gid, r->origin, r->path);
 }
 
 int state_store(struct state *s, struct err *e)
@@ -199,12 +251,10 @@ int state_store(struct state *s, struct err *e)
 		return 0;
 	(void)buf_adds(&text, header);
 	for (size_t i = 0; i < s->n; i++) {
-		struct record *rec = &s->records[i];
+		const struct record *rec = &s->records[i];
 
-		if (!rec->durable && make_durable(s, rec, e) < 0)
-			continue;
-		rec->durable = true;
-		render_record(rec, &text);
+		if (rec->durable || rec->lost)
+			render_record(rec, &text);
 	}
 	r = buf_check(&text, state_path, e);
 	if (r < 0)

@@ -2,7 +2,10 @@
  * A record says: at this path we put these bytes, and then the file's stamp was this. A file whose
  * stamp still matches need not be read again. Losing or damaging the state costs time, never
  * correctness: a bad line is dropped, the file is read and compared.
- * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path.
+ * A file whose fsync failed is remembered as lost, and put there anew by the next run that meets it: it reads
+ * as right from memory, and may be anything after a reboot.
+ * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; "!" before
+ * the digest if it is lost.
  * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions. */
 #pragma once
 
@@ -17,13 +20,18 @@ int state_open(int root_fd, struct state **ret, struct err *e) must_check;
 void state_close(struct state *s);
 /* Whether the file at path is known to hold d, by its stamp alone. */
 bool state_is(struct state *s, const char *path, const struct digest *d);
+/* Whether the file at path is one whose fsync failed. */
+bool state_is_lost(struct state *s, const char *path);
 /* Record that path holds d now (reads its stamp); what cannot be looked at is forgotten. A file that
- * is not `durable` yet is fsync'ed by state_store, before its record counts. */
+ * is not `durable` yet is fsync'ed by state_sync, before its record counts. */
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       bool durable);
 /* Record that path held d when it was read, which was after `st` was taken: a change since then makes
  * the record void. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
-/* Write the state if anything was recorded since it was read. */
+/* fsync what is recorded and not durable yet. Where that fails the files are lost from now on, and the error
+ * names them: SYSTEM. */
+int state_sync(struct state *s, struct err *e) must_check;
+/* Write the state if anything was recorded since it was read, but for records that state_sync has not seen. */
 int state_store(struct state *s, struct err *e) must_check;
