@@ -46,6 +46,9 @@ static int check_url(struct arena *a, const char *url, struct err *e)
 	if (url_has_scheme(&u, "s3") && !is_bucket(&u))
 		return err_config(e, "asset '%s': wanted s3://bucket/key",
 				  asset_url_public(a, url));
+	if (!url_host_is_ascii(&u))
+		return err_config(e, "asset '%s': its host is not ASCII: write such a name as xn--",
+				  asset_url_public(a, url));
 	/* instance metadata, for one: no mirror is there, and what is there is nobody else's */
 	if (url_is_link_local(&u))
 		return err_config(e, "asset '%s': a link-local address", asset_url_public(a, url));

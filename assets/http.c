@@ -82,7 +82,13 @@ static int start_request(struct http *h, struct transfer *t)
 	const char *address = is_for_proxy(h, t) ? lookup_find(&h->lookup, t->url, dur_now()) : "";
 	struct http_route route = { .no_proxy = h->proxies.none,
 				    .connect_timeout_ns = h->opts.connect_timeout_ns };
+	struct url u = url_split(t->url);
 
+	if (!url_host_is_ascii(&u))
+		return transfer_fail(t, EINVAL, "its host is not ASCII: write such a name as xn--");
+	/* with a dot behind it, say, which is no address to curl but one to a proxy */
+	if (url_is_link_local(&u) && !t->req.link_local)
+		return transfer_refuse_link_local(t, arena_strn(t->arena, u.host, u.host_n));
 	if (!address) {
 		http_curl_look_up(h->curl, t);
 		return 0;

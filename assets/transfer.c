@@ -335,6 +335,9 @@ int transfer_redirect(struct transfer *t, const char *to)
 	/* a server must not make us talk to this instance's metadata, nor metadata to a server */
 	if (url_is_link_local(&to_url) || url_is_link_local(&from_url))
 		return transfer_fail(t, EPERM, "refused a redirect to '%s': link-local", public);
+	if (!url_host_is_ascii(&to_url))
+		return transfer_fail(t, EPERM, "refused a redirect to '%s': its host is not ASCII",
+				     public);
 	/* where a server sends us, nothing that might be a secret goes along */
 	if (!url_same_origin(&from_url, &to_url))
 		keep_headers(t, portable, ARRAY_LEN(portable), true);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include "nodeup/base/str.h"
 
 /* Length up to the first of these characters, at most n. */
 static size_t span_until(const char *s, size_t n, const char *stop)
@@ -69,17 +70,79 @@ static bool is_link_local_4(uint32_t address)
 	return ntohl(address) >> 16 == 0xa9fe;
 }
 
+/* IPv4 in four bytes that need not be neighbours. */
+static bool is_link_local_at(const struct in6_addr *six, const unsigned char at[4])
+{
+	return six->s6_addr[at[0]] == 169 && six->s6_addr[at[1]] == 254;
+}
+
+/* The networks whose addresses carry one of IPv4, and where; the last is any length a site may choose. */
+static bool carries_link_local(const struct in6_addr *six)
+{
+	static const struct {
+		unsigned char prefix[12], prefix_n, at[4];
+	} forms[] = {
+		{ { 0 }, 12, { 12, 13, 14, 15 } },
+		{ { [10] = 0xff, 0xff }, 12, { 12, 13, 14, 15 } },
+		{ { [8] = 0xff, 0xff }, 12, { 12, 13, 14, 15 } },
+		{ { 0, 0x64, 0xff, 0x9b }, 12, { 12, 13, 14, 15 } },
+		{ { 0x20, 0x02 }, 2, { 2, 3, 4, 5 } },
+		{ { 0, 0x64, 0xff, 0x9b, 0, 1 }, 6, { 6, 7, 9, 10 } },
+		{ { 0, 0x64, 0xff, 0x9b, 0, 1 }, 6, { 7, 9, 10, 11 } },
+		{ { 0, 0x64, 0xff, 0x9b, 0, 1 }, 6, { 9, 10, 11, 12 } },
+		{ { 0, 0x64, 0xff, 0x9b, 0, 1 }, 6, { 12, 13, 14, 15 } },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++)
+		if (memcmp(six, forms[i].prefix, forms[i].prefix_n) == 0 &&
+		    is_link_local_at(six, forms[i].at))
+			return true;
+	return false;
+}
+
 static bool is_link_local_6(const struct in6_addr *six)
 {
-	struct in6_addr ec2;
-	uint32_t four;
+	static const unsigned char ec2[] = { 0xfd, 0x00, 0x0e, 0xc2 };
 
-	if (IN6_IS_ADDR_V4MAPPED(six)) {
-		memcpy(&four, &six->s6_addr[12], sizeof(four));
-		return is_link_local_4(four);
+	return IN6_IS_ADDR_LINKLOCAL(six) || memcmp(six, ec2, sizeof(ec2)) == 0 ||
+	       carries_link_local(six);
+}
+
+static int hex_value(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *p = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+	return p ? (int)(p - digits) : -1;
+}
+
+/* The host with %xx undone, as curl undoes it; its length. A zone's % stays. */
+static size_t decode_host(const struct url *u, char out[static URL_HOST_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < u->host_n && n + 1 < URL_HOST_MAX; i++) {
+		bool coded = u->host[i] == '%' && i + 2 < u->host_n &&
+			     hex_value(u->host[i + 1]) >= 0 && hex_value(u->host[i + 2]) >= 0;
+
+		out[n++] =
+			coded ? (char)(hex_value(u->host[i + 1]) * 16 + hex_value(u->host[i + 2]))
+			      : u->host[i];
+		i += coded ? 2 : 0;
 	}
-	return IN6_IS_ADDR_LINKLOCAL(six) || (inet_pton(AF_INET6, "fd00:ec2::254", &ec2) == 1 &&
-					      memcmp(six, &ec2, sizeof(ec2)) == 0);
+	out[n] = '\0';
+	return n;
+}
+
+bool url_host_is_ascii(const struct url *u)
+{
+	char host[URL_HOST_MAX];
+	size_t n = decode_host(u, host);
+
+	for (size_t i = 0; i < n; i++)
+		if (host[i] <= ' ' || host[i] == 0x7f || (unsigned char)host[i] > 0x7f)
+			return false;
+	return true;
 }
 
 bool url_is_link_local(const struct url *u)
@@ -87,14 +150,20 @@ bool url_is_link_local(const struct url *u)
 	char host[URL_HOST_MAX];
 	struct in6_addr six;
 	struct in_addr four;
+	size_t n;
 
 	if (!u->host || u->host_n >= sizeof(host))
 		return false;
-	memcpy(host, u->host, u->host_n);
-	host[span_until(u->host, u->host_n, "%")] = '\0'; /* a zone: fe80::1%eth0 */
-	if (inet_pton(AF_INET, host, &four) == 1)
-		return is_link_local_4(four.s_addr);
-	return inet_pton(AF_INET6, host, &six) == 1 && is_link_local_6(&six);
+	n = span_until(host, decode_host(u, host), "%"); /* a zone: fe80::1%eth0 */
+	host[n] = '\0';
+	if (inet_pton(AF_INET6, host, &six) == 1)
+		return is_link_local_6(&six);
+	/* a name may end in the root's dot; that of an address is left out by resolvers and proxies */
+	while (n > 0 && host[n - 1] == '.')
+		host[--n] = '\0';
+	/* octal, hexadecimal, and fewer than four numbers; a blank ends what is read */
+	return !strpbrk(host, " \t\n\v\f\r") && inet_aton(host, &four) &&
+	       is_link_local_4(four.s_addr);
 }
 
 bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX])

@@ -1,7 +1,7 @@
 /* url.h - the few questions asked about a URL, none of which allocates
  * A URL may carry secrets (userinfo, a presigned query): url_public is what people get to see.
  * Owner: the caller's buffers. Errors: none; a URL that cannot be read has an empty host and scheme.
- * Threads: all functions. Source: RFC 3986, RFC 3927, RFC 4291. */
+ * Threads: all functions. Source: RFC 3986, 3927, 4291, 6052 (NAT64), 8215, 3056 (6to4). */
 #pragma once
 
 #include <stdbool.h>
@@ -22,7 +22,11 @@ struct url {
 struct url url_split(const char *text);
 /* Whether the scheme is this one (lower case), whatever the case of the URL. */
 bool url_has_scheme(const struct url *u, const char *scheme);
-/* Whether the host is a literal link-local address: 169.254/16, fe80::/10, fd00:ec2::254. */
+/* Whether every character of the host, %xx undone, is one of ASCII's that are seen. curl has no other
+ * names; a proxy might read full-width digits as digits. */
+bool url_host_is_ascii(const struct url *u);
+/* Whether the host is a link-local address, however that is spelt: 169.254/16 and the forms of it that
+ * IPv6 has (mapped, compatible, NAT64, 6to4), fe80::/10, and fd00:ec2::/32, where EC2 has services. */
 bool url_is_link_local(const struct url *u);
 /* The same of the address that a connection would go to; shown is that address for people. */
 bool url_peer_is_link_local(const struct sockaddr *peer, char shown[static URL_HOST_MAX]);
