@@ -20,21 +20,21 @@ static void add_wish(struct claims *c, struct volume_wish wish, const struct nod
 {
 	size_t n = c->n;
 
-	arena_push(c->s->arena, c->wanted, n, v);
-	arena_push(c->s->arena, c->wishes, c->n, wish);
+	arena_push(c->req->arena, c->wanted, n, v);
+	arena_push(c->req->arena, c->wishes, c->n, wish);
 }
 
 /* main before all others: who has no main volume takes no other. */
 static void wish_for_etcd(struct claims *c)
 {
-	const struct node_etcd_clusters *all = &c->s->boot.node.etcd_clusters;
+	const struct node_etcd_clusters *all = &c->req->node->etcd_clusters;
 
 	for (int others = 0; others < 2; others++)
 		for (size_t i = 0; i < all->n; i++) {
 			const char *name = all->v[i].name;
 			const struct volume_wish wish = {
 				.by = VOLUME_BY_ETCD,
-				.what = arena_printf(c->s->arena, "etcd %s", name),
+				.what = arena_printf(c->req->arena, "etcd %s", name),
 				.key = name,
 			};
 
@@ -56,7 +56,7 @@ static bool is_in_use(struct claims *c, const struct node_volume *v)
 
 static void wish_for_documents(struct claims *c)
 {
-	const struct node *n = &c->s->boot.node;
+	const struct node *n = c->req->node;
 	const struct node_volumes *all = &n->volumes;
 	const bool look_only = n->is_master && !has_etcd(n);
 
@@ -82,7 +82,7 @@ static int attempt(struct claims *c, int64_t deadline_ns, struct plan_req *plan,
 {
 	const struct claim_host host = claims_host(c);
 	const struct claim_req req = {
-		.cluster = c->s->boot.node.cluster_name,
+		.cluster = c->req->node->cluster_name,
 		.wishes = c->wishes,
 		.n = c->n,
 		.deadline_ns = deadline_ns,
@@ -92,7 +92,7 @@ static int attempt(struct claims *c, int64_t deadline_ns, struct plan_req *plan,
 
 	c->deadline_ns = deadline_ns;
 	ec2_set_deadline(c->ec2, deadline_ns);
-	r = claim_take(c->s->arena, &req, &host, c->choices, e);
+	r = claim_take(c->req->arena, &req, &host, c->choices, e);
 	return r < 0 ? r : claims_peers(c, plan, e);
 }
 
@@ -109,16 +109,16 @@ static bool may_come_later(const struct claims *c, const struct err *why)
 
 	for (size_t i = 0; i < c->n; i++)
 		all_etcd &= c->wishes[i].by == VOLUME_BY_ETCD;
-	return c->req->volumes_later && all_etcd && why->errnum != ENODEV;
+	return c->req->may_leave && all_etcd && why->errnum != ENODEV;
 }
 
 static void leave(struct claims *c, struct plan_req *plan, const struct err *why)
 {
-	const char *text = arena_printf(c->s->arena, "waiting: %s", why->msg);
+	const char *text = arena_printf(c->req->arena, "waiting: %s", why->msg);
 
 	log_warning("WAITING volumes: what does not need them is done meanwhile: %s", why->msg);
 	claims_tell_unknown(c, plan, text);
-	c->s->volumes_left = true;
+	c->ret->left = true;
 	c->n = 0;
 }
 
@@ -138,13 +138,13 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 	struct volume_choice *known = c->choices;
 	struct strmap hosts = { 0 };
 	bool is_known = claims_recall(c, &hosts);
-	int64_t soon = is_known                ? earlier(last, c->since_ns + SILENCE_NS)
-		       : c->req->volumes_later ? earlier(last, c->since_ns + SOON_NS)
-					       : last;
+	int64_t soon = is_known            ? earlier(last, c->since_ns + SILENCE_NS)
+		       : c->req->may_leave ? earlier(last, c->since_ns + SOON_NS)
+					   : last;
 	struct err why = { 0 };
 	int r;
 
-	c->choices = arena_alloc(c->s->arena, c->n * sizeof(*c->choices));
+	c->choices = arena_alloc(c->req->arena, c->n * sizeof(*c->choices));
 	r = attempt(c, soon, plan, &why);
 	if (r < 0 && is_known && why.kind == ERR_NET) {
 		c->choices = known;
@@ -178,7 +178,7 @@ static void unknown(struct claims *c, struct plan_req *plan, const char *what, c
 		return;
 	}
 	log_warning("volumes: %s", why);
-	claims_tell_unknown(c, plan, arena_printf(c->s->arena, "%s: %s", what, why));
+	claims_tell_unknown(c, plan, arena_printf(c->req->arena, "%s: %s", what, why));
 	c->n = 0;
 }
 
@@ -186,13 +186,13 @@ static int look(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	const struct claim_host host = claims_host(c);
 	const struct claim_req req = {
-		.cluster = c->s->boot.node.cluster_name,
+		.cluster = c->req->node->cluster_name,
 		.wishes = c->wishes,
 		.n = c->n,
 	};
 	struct strv devices = { 0 };
 	struct err why = { 0 };
-	int r = claim_look(c->s->arena, &req, &host, c->choices, &devices, &why);
+	int r = claim_look(c->req->arena, &req, &host, c->choices, &devices, &why);
 
 	if (r >= 0) {
 		claims_tell(c, plan, &devices);
@@ -225,16 +225,16 @@ static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	int r;
 
-	if (c->req->cli->offline && c->req->for_apply)
+	if (c->req->offline && c->req->for_apply)
 		return refuse_offline(&c->wishes[0], e);
-	if (c->req->cli->offline) {
+	if (c->req->offline) {
 		unknown(c, plan, "not known offline",
 			"which volume, whether it is attached, and to whom else");
 		claims_use(c, plan);
 		return 0;
 	}
 	c->ec2 = ec2_new(&(struct ec2_req){
-		.http = c->s->http, .imds = c->s->boot.imds, .region = c->s->boot.facts.region });
+		.http = c->req->http, .imds = c->req->imds, .region = c->req->facts->region });
 	ec2_set_deadline(c->ec2, c->since_ns + LOOK_NS);
 	r = c->req->for_apply ? take(c, plan, e) : look(c, plan, e);
 	ec2_free(c->ec2);
@@ -244,48 +244,46 @@ static int settle(struct claims *c, struct plan_req *plan, struct err *e)
 	return 0;
 }
 
-int claims_settle(struct session *s, const struct session_req *req, struct plan_req *plan,
+int claims_settle(const struct claims_req *req, struct plan_req *plan, struct claims_result *ret,
 		  struct err *e)
 {
-	const struct node *n = &s->boot.node;
-	struct claims c = { .s = s, .req = req, .since_ns = dur_now() };
+	const struct node *n = req->node;
+	struct claims c = { .req = req, .ret = ret, .since_ns = dur_now() };
 	int r;
 
-	if (req->only || req->bake)
-		return 0;
 	if (has_etcd(n) && node_has_master_pd(n)) {
-		r = claims_on_master_pd(s, plan, e);
+		r = claims_on_master_pd(req, plan, e);
 
 		if (r < 0)
 			return r;
-	} else if (has_etcd(n) && s->image_mode) {
-		return claims_given(s, plan, e);
+	} else if (has_etcd(n) && req->image_mode) {
+		return claims_given(req, plan, e);
 	} else if (has_etcd(n)) {
 		wish_for_etcd(&c);
 	}
-	if (s->image_mode)
+	if (req->image_mode)
 		return 0;
-	c.disks.root_fd = s->root_fd;
+	c.disks.root_fd = req->root_fd;
 	r = claims_ask_devices(&c, e);
 	if (r < 0)
 		return r;
 	wish_for_documents(&c);
 	if (c.n == 0)
 		return 0;
-	c.choices = arena_alloc(s->arena, c.n * sizeof(*c.choices));
+	c.choices = arena_alloc(req->arena, c.n * sizeof(*c.choices));
 	return settle(&c, plan, e);
 }
 
-void claims_give_back(struct session *s, const struct session_req *req, struct err *e)
+void claims_give_back(const struct claims_req *req, struct err *e)
 {
-	struct claims c = { .s = s, .req = req, .disks = { .root_fd = s->root_fd } };
+	struct claims c = { .req = req, .disks = { .root_fd = req->root_fd } };
 	struct claim_host host = claims_host(&c);
 
-	/* a session that failed before it had a client cannot ask for anything */
-	if (req->own->ids.n == 0 || !s->http)
+	/* a run that failed before it read documents has no request yet */
+	if (!req->own || req->own->ids.n == 0)
 		return;
 	c.ec2 = ec2_new(&(struct ec2_req){
-		.http = s->http, .imds = s->boot.imds, .region = s->boot.facts.region });
+		.http = req->http, .imds = req->imds, .region = req->facts->region });
 	claim_give_back(req->own, &host, e);
 	ec2_free(c.ec2);
 }

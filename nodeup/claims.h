@@ -3,16 +3,43 @@
  * id or tag. An apply has them attached and their disks seen to be fit; a plan only asks what is
  * there. What comes out is data: volumes of the node, members for the plan, a line for each claim.
  * With EC2 silent, an apply goes by what the last one kept, if all those disks are here.
- * Owner: the session's arena. Errors: as claim_take. Threads: one. */
+ * Owner: the request's arena; request and result outlive what is late. Errors: as claim_take. Threads: one. */
 #pragma once
 
 #include "nodeup/aws/ec2_claim.h"
-#include "nodeup/session.h"
+#include "nodeup/plan/plan.h"
+#include "nodeup/probe.h"
+#include "nodeup/store.h"
+
+/* What a run wants, and what it has to ask with. */
+struct claims_req {
+	struct arena *arena;
+	int root_fd;
+	struct http *http;
+	struct imds *imds;   /* NULL: there is nothing to ask */
+	struct facts *facts; /* what has to be asked of the instance is added */
+	struct node *node;   /* volumes that are found are added */
+	bool image_mode, offline, for_apply;
+	bool may_leave;        /* etcd's volumes that do not come soon are left to another run */
+	bool was_new;          /* a run of this process has formatted etcd's volumes before */
+	struct claim_own *own; /* volumes that this process attached and has not used */
+	int64_t deadline_ns;   /* of waiting for volumes; 0: none */
+	store_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+struct claims;
+
+struct claims_result {
+	bool left;           /* etcd's volumes are not here, and nothing that needs them is done */
+	bool is_new;         /* this run formats etcd's volumes, or one before of this process */
+	struct claims *late; /* etcd begins without some of its members; NULL: with all */
+};
 
 /* A claim under way, as its host sees it. */
 struct claims {
-	struct session *s;
-	const struct session_req *req;
+	const struct claims_req *req;
+	struct claims_result *ret;
 	struct ec2 *ec2;
 	struct disk_host disks;
 	const struct node_volume **wanted; /* by wish: the documents'; NULL: etcd's */
@@ -26,7 +53,7 @@ struct claims {
 };
 
 /* Have them, or look for them; fills what plan says of volumes, and node->volumes. */
-int claims_settle(struct session *s, const struct session_req *req, struct plan_req *plan,
+int claims_settle(const struct claims_req *req, struct plan_req *plan, struct claims_result *ret,
 		  struct err *e) must_check;
 /* What came of it as data: volumes of the node, members for the plan. */
 void claims_use(struct claims *c, struct plan_req *plan);
@@ -35,10 +62,11 @@ void claims_tell(struct claims *c, struct plan_req *plan, const struct strv *dev
 /* EC2 cannot be asked: the plan says so, and what else it knows. */
 void claims_tell_unknown(struct claims *c, struct plan_req *plan, const char *why);
 /* Members of etcd that nobody is asked for: on kube-up's one volume, or of an image by --facts. */
-int claims_on_master_pd(struct session *s, struct plan_req *plan, struct err *e) must_check;
-int claims_given(struct session *s, struct plan_req *plan, struct err *e) must_check;
+int claims_on_master_pd(const struct claims_req *req, struct plan_req *plan,
+			struct err *e) must_check;
+int claims_given(const struct claims_req *req, struct plan_req *plan, struct err *e) must_check;
 /* After a failure before anything was done with a volume: what req->own holds is detached again. */
-void claims_give_back(struct session *s, const struct session_req *req, struct err *e);
+void claims_give_back(const struct claims_req *req, struct err *e);
 /* The volumes of the last apply of this instance, if the disks of all are here by their serial numbers:
  * fills choices, and hosts with where the members of etcd were. Asks nobody. */
 bool claims_recall(struct claims *c, struct strmap *hosts) must_check;
@@ -76,11 +104,12 @@ bool claims_may_begin(const struct claims *c, const struct members_known *known,
 int claims_ask_members(struct claims *c, struct members_known *ret, struct err *e) must_check;
 /* Names of members whose address was never known. */
 struct strv claims_unmet(struct claims *c, const struct members_known *known);
-/* If etcd is new and lacks such members, s->late is kept for claims_await_members. */
+/* If etcd is new and lacks such members, ret->late is kept for claims_await_members. */
 void claims_note_late(struct claims *c, const struct members_known *known);
 /* When all is started: members that a new etcd began without are waited for, and their addresses written
- * as they come; ten minutes at most, or until the deadline. It fails nothing: the next run mends it. */
-void claims_await_members(struct session *s, const struct session_req *req);
+ * by the plan's task of /etc/hosts as they come; ten minutes at most, or until the deadline. It fails
+ * nothing: the next run mends it. late NULL: nothing. */
+void claims_await_members(struct claims *late, const struct plan *plan, struct task_ctx *ctx);
 /* Where the members of etcd are, into plan->etcd_hosts; waits until those are known that a new etcd
  * cannot begin without. */
 int claims_peers(struct claims *c, struct plan_req *plan, struct err *e) must_check;

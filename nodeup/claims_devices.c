@@ -10,10 +10,10 @@
 
 bool claims_was_used(struct claims *c, const struct node_volume *v, const struct disk *d)
 {
-	const char *machine = c->s->boot.facts.instance_id;
+	const char *machine = c->req->facts->instance_id;
 	struct record record;
 
-	return record_get(c->s->root_fd, c->s->arena, v->name, &record) &&
+	return record_get(c->req->root_fd, c->req->arena, v->name, &record) &&
 	       record_is_done(&record, machine ? machine : "", d->serial);
 }
 
@@ -36,29 +36,29 @@ static void meet(struct claims *c, const struct node_volume *v, struct mets *ret
 	const char *missing;
 
 	/* what is not here is said where it is waited for */
-	if (disk_find(&c->disks, c->s->arena, &want, &disks, &missing, &ignored) < 0)
+	if (disk_find(&c->disks, c->req->arena, &want, &disks, &missing, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < disks.n; i++)
 		if (disks.v[i].volume_id && !claims_was_used(c, v, &disks.v[i]))
-			arena_push(c->s->arena, ret->v, ret->n,
+			arena_push(c->req->arena, ret->v, ret->n,
 				   (struct met){ v, disks.v[i].volume_id });
 }
 
 static int ask(struct claims *c, const struct mets *mets, struct ec2_volumes *ret, struct err *e)
 {
-	struct arena *a = c->s->arena;
+	struct arena *a = c->req->arena;
 	struct strv ids = { 0 };
 	struct ec2_filter by_id = { .name = "volume-id" };
 	const struct ec2_filters filters = { .v = &by_id, .n = 1 };
 	int r;
 
-	if (c->req->cli->offline)
+	if (c->req->offline)
 		return err_fail(e, ERR_NET, ENETDOWN, "we are offline");
 	for (size_t i = 0; i < mets->n; i++)
 		strv_add(a, &ids, mets->v[i].id);
 	by_id.values = ids;
 	c->ec2 = ec2_new(&(struct ec2_req){
-		.http = c->s->http, .imds = c->s->boot.imds, .region = c->s->boot.facts.region });
+		.http = c->req->http, .imds = c->req->imds, .region = c->req->facts->region });
 	ec2_set_deadline(c->ec2, dur_now() + ANSWER_NS);
 	r = ec2_describe_volumes(c->ec2, a, &filters, ret, e);
 	ec2_free(c->ec2);
@@ -81,7 +81,7 @@ static int check(const struct met *met, const struct ec2_volumes *all, struct er
 
 int claims_ask_devices(struct claims *c, struct err *e)
 {
-	const struct node_volumes *volumes = &c->s->boot.node.volumes;
+	const struct node_volumes *volumes = &c->req->node->volumes;
 	struct ec2_volumes all = { 0 };
 	struct mets mets = { 0 };
 	struct err why;

@@ -19,24 +19,24 @@ int claims_find_disk(struct claims *c, const char *id, const char *attached_as, 
 	};
 	const char *missing;
 
-	return disk_find(&c->disks, c->s->arena, &want, ret, &missing, e);
+	return disk_find(&c->disks, c->req->arena, &want, ret, &missing, e);
 }
 
 /* Who we are is asked here, where failing is waited out. */
 static int on_instance(void *arg, struct arena *a, struct ec2_instance *ret, struct err *e)
 {
 	struct claims *c = arg;
-	struct facts *f = &c->s->boot.facts;
+	struct facts *f = c->req->facts;
 	int r = 0;
 
-	if (!f->instance_id && !c->s->boot.imds)
+	if (!f->instance_id && !c->req->imds)
 		return err_fail(e, ERR_NET, ENETDOWN, "which instance this is cannot be asked");
 	if (!f->instance_id)
-		r = probe_fact(c->s->arena, c->s->boot.imds, "instanceID", f, e);
+		r = probe_fact(c->req->arena, c->req->imds, "instanceID", f, e);
 	if (r >= 0)
 		r = ec2_describe_instance(c->ec2, a, f->instance_id, ret, e);
 	if (r >= 0)
-		c->own_address = arena_str(c->s->arena, ret->private_ip);
+		c->own_address = arena_str(c->req->arena, ret->private_ip);
 	return r;
 }
 
@@ -51,7 +51,7 @@ static int on_volumes(void *arg, struct arena *a, const struct ec2_filters *filt
 static int on_attach(void *arg, const char *volume, const char *device, struct err *e)
 {
 	struct claims *c = arg;
-	int r = ec2_attach(c->ec2, volume, c->s->boot.facts.instance_id, device, e);
+	int r = ec2_attach(c->ec2, volume, c->req->facts->instance_id, device, e);
 
 	if (r >= 0)
 		log_notice("volume %s is being attached as %s", volume, device);
@@ -62,7 +62,7 @@ static int on_detach(void *arg, const char *volume, struct err *e)
 {
 	struct claims *c = arg;
 
-	return ec2_detach(c->ec2, volume, c->s->boot.facts.instance_id, e);
+	return ec2_detach(c->ec2, volume, c->req->facts->instance_id, e);
 }
 
 /* "/dev/xvdu" and "/dev/sdu" are one name. */
@@ -73,14 +73,14 @@ static bool on_is_used(void *arg, const char *device)
 	struct err ignored;
 	struct stat st;
 
-	return io_stat(c->s->root_fd, device, &st, &ignored) >= 0 ||
-	       io_stat(c->s->root_fd, other, &st, &ignored) >= 0;
+	return io_stat(c->req->root_fd, device, &st, &ignored) >= 0 ||
+	       io_stat(c->req->root_fd, other, &st, &ignored) >= 0;
 }
 
 /* A disk that says nothing of itself may be any volume's. */
 static const char *user_of_nameless(struct claims *c)
 {
-	struct arena *a = c->s->arena;
+	struct arena *a = c->req->arena;
 	struct disks all;
 	struct err e;
 
@@ -108,7 +108,7 @@ static const char *on_user(void *arg, const char *volume, const char *device)
 
 	if (claims_find_disk(c, volume, device, &disks, &ignored) < 0)
 		return user_of_nameless(c);
-	return claim_now(&c->disks, c->s->arena, &disks.v[0]);
+	return claim_now(&c->disks, c->req->arena, &disks.v[0]);
 }
 
 static struct node_volume want_of(struct claims *c, const struct volume_choice *choice)
@@ -122,7 +122,7 @@ static struct node_volume want_of(struct claims *c, const struct volume_choice *
 
 	if (v)
 		return *v;
-	etcd.name = etcd.path = plan_etcd_path(c->s->arena, &c->s->boot.facts, choice->volume->id);
+	etcd.name = etcd.path = plan_etcd_path(c->req->arena, c->req->facts, choice->volume->id);
 	return etcd;
 }
 
@@ -142,9 +142,9 @@ static int on_fit(void *arg, const struct volume_choice *choice, struct err *e)
 	if (r < 0)
 		return r;
 	/* as the plan will: what we made, or were interrupted in, is known by it */
-	req = volume_req_of(c->s->arena, &want, volume_uuid(c->s->arena, id, want.name),
-			    c->s->boot.facts.instance_id);
-	r = judge_disks(&c->disks, c->s->arena, &req, &disks, &judged, e);
+	req = volume_req_of(c->req->arena, &want, volume_uuid(c->req->arena, id, want.name),
+			    c->req->facts->instance_id);
+	r = judge_disks(&c->disks, c->req->arena, &req, &disks, &judged, e);
 	if (r < 0) {
 		err_note(e, "for", "%s", choice->wish->what);
 		return r == -EAGAIN ? -EIO : r;
@@ -152,7 +152,7 @@ static int on_fit(void *arg, const struct volume_choice *choice, struct err *e)
 	/* a blank disk of the documents says nothing of etcd */
 	if (choice->wish->by == VOLUME_BY_ETCD && judged.verdict == VERDICT_FORMAT &&
 	    !strv_has(&c->fresh, id))
-		strv_add(c->s->arena, &c->fresh, arena_str(c->s->arena, id));
+		strv_add(c->req->arena, &c->fresh, arena_str(c->req->arena, id));
 	return 0;
 }
 
@@ -173,9 +173,8 @@ void claims_wait(struct claims *c, int64_t until_ns, const char *why, const stru
 		e = *last;
 	else
 		(void)err_fail(&e, ERR_BUSY, 0, "%s", why);
-	if (c->req->on_volume_wait)
-		c->req->on_volume_wait(c->req->wait_arg, "volumes", c->since_ns, c->attempt, &e,
-				       until_ns);
+	if (c->req->on_wait)
+		c->req->on_wait(c->req->wait_arg, "volumes", c->since_ns, c->attempt, &e, until_ns);
 	sleep_until(until_ns);
 }
 

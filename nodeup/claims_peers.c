@@ -15,13 +15,13 @@
 /* The volumes of all members, wherever they are. */
 static int ask_volumes(struct claims *c, struct arena *a, struct ec2_volumes *ret, struct err *e)
 {
-	const struct node *n = &c->s->boot.node;
+	const struct node *n = c->req->node;
 	struct ec2_instance self = { 0 };
 	struct ec2_filters *filters;
 	size_t n_filters;
 	int r;
 
-	r = ec2_describe_instance(c->ec2, a, c->s->boot.facts.instance_id, &self, e);
+	r = ec2_describe_instance(c->ec2, a, c->req->facts->instance_id, &self, e);
 	if (r < 0)
 		return r;
 	volume_filters(a, &c->wishes[0], &self, n->cluster_name, NULL, &filters, &n_filters);
@@ -79,7 +79,7 @@ static struct peers list_peers(struct claims *c, struct arena *a, const struct e
 			continue;
 		for (size_t k = 0; k < members->n; k++)
 			arena_push(a, peers.v, peers.n,
-				   (struct peer){ plan_etcd_name(a, &c->s->boot.node, ch->wish->key,
+				   (struct peer){ plan_etcd_name(a, c->req->node, ch->wish->key,
 								 members->v[k]),
 						  holder_of(a, all, ch->wish->key, members->v[k]),
 						  i, str_eq(members->v[k], ch->member.me) });
@@ -110,7 +110,7 @@ static const char *address_now(const struct claims *c, const struct peer *p,
 void claims_note_peer(struct claims *c, struct members_known *known, size_t cluster,
 		      const char *name, const char *now, const char *before)
 {
-	struct arena *keep = c->s->arena;
+	struct arena *keep = c->req->arena;
 
 	if (!known->balance)
 		known->balance = arena_alloc(keep, c->n * sizeof(*known->balance));
@@ -191,15 +191,15 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 			if (known.missing.n && c->req->for_apply)
 				log_warning("nobody has the volume of %s now: /etc/hosts keeps "
 					    "what it has, and gets the address %s",
-					    strv_join(c->s->arena, &known.missing, ", "),
-					    c->s->late ? "as soon as it is known"
-						       : "at the next run");
+					    strv_join(c->req->arena, &known.missing, ", "),
+					    c->ret->late ? "as soon as it is known"
+							 : "at the next run");
 			return 0;
 		}
 		if (!c->req->for_apply)
 			return 0;
-		text = arena_printf(c->s->arena, "members of etcd that have no volume yet: %s",
-				    strv_join(c->s->arena, &known.missing, ", "));
+		text = arena_printf(c->req->arena, "members of etcd that have no volume yet: %s",
+				    strv_join(c->req->arena, &known.missing, ", "));
 		if (deadline && now >= deadline) {
 			if (r < 0)
 				*e = why;

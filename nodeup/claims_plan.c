@@ -24,11 +24,11 @@ static const char *attached_as(const struct volume_choice *ch)
 }
 
 /* The member, and the file system that its data is on. */
-static void add_member(struct session *s, struct plan_req *plan, const struct plan_etcd *member,
-		       const char *attached_as)
+static void add_member(const struct claims_req *req, struct plan_req *plan,
+		       const struct plan_etcd *member, const char *attached_as)
 {
-	const char *path = plan_etcd_path(s->arena, &s->boot.facts, member->volume_id);
-	struct node_volumes *all = &s->boot.node.volumes;
+	const char *path = plan_etcd_path(req->arena, req->facts, member->volume_id);
+	struct node_volumes *all = &req->node->volumes;
 	const struct node_volume v = {
 		.name = path,
 		.path = path,
@@ -41,20 +41,20 @@ static void add_member(struct session *s, struct plan_req *plan, const struct pl
 		.device_timeout_ns = DEVICE_TIMEOUT_NS,
 	};
 
-	arena_push(s->arena, plan->etcd, plan->n_etcd, *member);
-	arena_push(s->arena, all->v, all->n, v);
+	arena_push(req->arena, plan->etcd, plan->n_etcd, *member);
+	arena_push(req->arena, all->v, all->n, v);
 }
 
 /* kube-up's masters have one volume, and one member of each etcd cluster on it. Nobody else has to be
  * asked where the members are. */
-int claims_on_master_pd(struct session *s, struct plan_req *plan, struct err *e)
+int claims_on_master_pd(const struct claims_req *req, struct plan_req *plan, struct err *e)
 {
-	const struct node_etcd_clusters *all = &s->boot.node.etcd_clusters;
-	struct facts *f = &s->boot.facts;
+	const struct node_etcd_clusters *all = &req->node->etcd_clusters;
+	struct facts *f = req->facts;
 	int r = 0;
 
-	if (!f->local_ipv4 && s->boot.imds)
-		r = probe_fact(s->arena, s->boot.imds, "localIPv4", f, e);
+	if (!f->local_ipv4 && req->imds)
+		r = probe_fact(req->arena, req->imds, "localIPv4", f, e);
 	for (size_t i = 0; i < all->n && r == 0; i++) {
 		const struct node_etcd_cluster *c = &all->v[i];
 		const struct plan_etcd m = {
@@ -67,34 +67,33 @@ int claims_on_master_pd(struct session *s, struct plan_req *plan, struct err *e)
 			return err_config(e,
 					  "etcd %s: %s is for one member, the documents name %zu",
 					  c->name, node_master_pd, c->members.n);
-		arena_push(s->arena, plan->etcd, plan->n_etcd, m);
+		arena_push(req->arena, plan->etcd, plan->n_etcd, m);
 		if (f->local_ipv4)
-			strmap_set(s->arena, &plan->etcd_hosts,
-				   plan_etcd_name(s->arena, &s->boot.node, c->name,
-						  c->members.v[0]),
+			strmap_set(req->arena, &plan->etcd_hosts,
+				   plan_etcd_name(req->arena, req->node, c->name, c->members.v[0]),
 				   f->local_ipv4);
 	}
 	return r;
 }
 
 /* Of an image: what --facts says. */
-int claims_given(struct session *s, struct plan_req *plan, struct err *e)
+int claims_given(const struct claims_req *req, struct plan_req *plan, struct err *e)
 {
-	const struct strmap *given = &s->boot.facts.etcd_volumes;
+	const struct strmap *given = &req->facts->etcd_volumes;
 
 	for (size_t i = 0; i < given->n; i++) {
 		const char *value = given->v[i].value, *space = strchrnul(value, ' ');
 		struct plan_etcd m = { .cluster = given->v[i].key };
 		int r;
 
-		m.volume_id = arena_strn(s->arena, value, (size_t)(space - value));
+		m.volume_id = arena_strn(req->arena, value, (size_t)(space - value));
 		if (!is_volume_id(m.volume_id))
 			return err_config(e, "fact etcdVolumes.%s: '%s' is no id of a volume",
 					  m.cluster, m.volume_id);
-		r = volume_member_parse(s->arena, *space ? space + 1 : space, &m.member, e);
+		r = volume_member_parse(req->arena, *space ? space + 1 : space, &m.member, e);
 		if (r < 0)
 			return err_wrap(e, "fact etcdVolumes.%s", m.cluster);
-		add_member(s, plan, &m, NULL);
+		add_member(req, plan, &m, NULL);
 	}
 	return 0;
 }
@@ -102,7 +101,7 @@ int claims_given(struct session *s, struct plan_req *plan, struct err *e)
 /* From now on what a tag meant is the volume of that id. */
 static void settle_documents(struct claims *c)
 {
-	const struct node_volumes *all = &c->s->boot.node.volumes;
+	const struct node_volumes *all = &c->req->node->volumes;
 
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t k = 0; k < all->n; k++)
@@ -123,7 +122,7 @@ static void add_members(struct claims *c, struct plan_req *plan)
 		if (ch->wish->by != VOLUME_BY_ETCD || !ch->volume)
 			continue;
 		m.volume_id = ch->volume->id;
-		add_member(c->s, plan, &m, attached_as(ch));
+		add_member(c->req, plan, &m, attached_as(ch));
 	}
 }
 
@@ -167,9 +166,9 @@ void claims_tell(struct claims *c, struct plan_req *plan, const struct strv *dev
 		if (ch->state == VOLUME_FREE)
 			device = volume_device_name(&self, &proposed, never_used, NULL);
 		if (device)
-			strv_add(c->s->arena, &proposed, device);
-		arena_push(c->s->arena, plan->claims, plan->n_claims,
-			   (struct plan_claim){ ch->wish->what, describe(c->s->arena, ch, device),
+			strv_add(c->req->arena, &proposed, device);
+		arena_push(c->req->arena, plan->claims, plan->n_claims,
+			   (struct plan_claim){ ch->wish->what, describe(c->req->arena, ch, device),
 						ch->state == VOLUME_HERE });
 	}
 }
@@ -178,6 +177,6 @@ void claims_tell(struct claims *c, struct plan_req *plan, const struct strv *dev
 void claims_tell_unknown(struct claims *c, struct plan_req *plan, const char *why)
 {
 	for (size_t i = 0; i < c->n; i++)
-		arena_push(c->s->arena, plan->claims, plan->n_claims,
+		arena_push(c->req->arena, plan->claims, plan->n_claims,
 			   (struct plan_claim){ c->wishes[i].what, why, false });
 }

@@ -36,7 +36,7 @@ static const struct tree *find(struct arena *a, const struct tree *all, const st
 static bool recall(struct claims *c, const struct tree *kept, struct volume_choice *ret)
 {
 	const struct volume_wish *wish = ret->wish;
-	struct arena *a = c->s->arena;
+	struct arena *a = c->req->arena;
 	struct ec2_volume *v = arena_new(a, struct ec2_volume);
 	struct disks disks;
 	struct err ignored;
@@ -45,7 +45,7 @@ static bool recall(struct claims *c, const struct tree *kept, struct volume_choi
 		.id = text_of(kept, "id"),
 		.zone = "",
 		.state = "in-use",
-		.instance = c->s->boot.facts.instance_id,
+		.instance = c->req->facts->instance_id,
 		.device = text_of(kept, "device"),
 		.attachment = "attached",
 	};
@@ -67,8 +67,8 @@ static const struct tree *read_record(struct claims *c)
 	struct tree *t = NULL;
 	struct err ignored;
 
-	if (io_read(c->s->root_fd, record_path, &text, &ignored) < 0 ||
-	    json_parse(c->s->arena, record_path, buf_str(&text), text.len, &t, &ignored) < 0)
+	if (io_read(c->req->root_fd, record_path, &text, &ignored) < 0 ||
+	    json_parse(c->req->arena, record_path, buf_str(&text), text.len, &t, &ignored) < 0)
 		return NULL;
 	return t;
 }
@@ -76,13 +76,13 @@ static const struct tree *read_record(struct claims *c)
 /* An image may hold the record of the machine that it was made of. */
 static bool is_ours(struct claims *c, const struct tree *t)
 {
-	struct bootstrap *b = &c->s->boot;
+	const struct claims_req *req = c->req;
 	struct err ignored;
 
-	if (!b->facts.instance_id && b->imds)
-		(void)!probe_fact(c->s->arena, b->imds, "instanceID", &b->facts, &ignored);
-	return b->facts.instance_id && str_eq(text_of(t, "instance"), b->facts.instance_id) &&
-	       str_eq(text_of(t, "cluster"), b->node.cluster_name);
+	if (!req->facts->instance_id && req->imds)
+		(void)!probe_fact(req->arena, req->imds, "instanceID", req->facts, &ignored);
+	return req->facts->instance_id && str_eq(text_of(t, "instance"), req->facts->instance_id) &&
+	       str_eq(text_of(t, "cluster"), req->node->cluster_name);
 }
 
 static void recall_hosts(struct claims *c, const struct tree *t, struct strmap *hosts)
@@ -90,7 +90,7 @@ static void recall_hosts(struct claims *c, const struct tree *t, struct strmap *
 	const struct tree *names = tree_get(t, "hosts");
 
 	for (size_t i = 0; names && names->kind == TREE_MAP && i < names->n; i++)
-		strmap_set(c->s->arena, hosts, names->items[i].key,
+		strmap_set(c->req->arena, hosts, names->items[i].key,
 			   text_of(names, names->items[i].key));
 }
 
@@ -111,7 +111,7 @@ bool claims_recall(struct claims *c, struct strmap *hosts)
 	volumes = tree_get(t, "volumes");
 	for (size_t i = 0; i < c->n; i++) {
 		c->choices[i] = (struct volume_choice){ .wish = &c->wishes[i] };
-		if (!recall(c, find(c->s->arena, volumes, &c->wishes[i]), &c->choices[i]))
+		if (!recall(c, find(c->req->arena, volumes, &c->wishes[i]), &c->choices[i]))
 			return false;
 	}
 	recall_hosts(c, t, hosts);
@@ -120,11 +120,11 @@ bool claims_recall(struct claims *c, struct strmap *hosts)
 
 static struct tree *record_of(struct claims *c, const struct strmap *hosts)
 {
-	struct arena *a = c->s->arena;
+	struct arena *a = c->req->arena;
 	struct tree *t = tree_map(a), *volumes = tree_seq(a), *names = tree_map(a);
 
-	(void)tree_set(a, t, "instance", tree_string(a, c->s->boot.facts.instance_id));
-	(void)tree_set(a, t, "cluster", tree_string(a, c->s->boot.node.cluster_name));
+	(void)tree_set(a, t, "instance", tree_string(a, c->req->facts->instance_id));
+	(void)tree_set(a, t, "cluster", tree_string(a, c->req->node->cluster_name));
 	for (size_t i = 0; i < c->n; i++) {
 		const struct volume_choice *ch = &c->choices[i];
 		struct tree *v = tree_map(a);
@@ -154,13 +154,13 @@ void claims_remember(struct claims *c, const struct strmap *hosts)
 	int r = json_render(record_of(c, hosts), true, &text, &e);
 
 	/* a second run changes nothing */
-	if (r >= 0 && io_read(c->s->root_fd, record_path, &now, &e) >= 0 &&
+	if (r >= 0 && io_read(c->req->root_fd, record_path, &now, &e) >= 0 &&
 	    strcmp(buf_str(&now), buf_str(&text)) == 0)
 		return;
 	if (r >= 0)
-		r = io_mkdirs(c->s->root_fd, "/var/lib/nodeup", 0755, &e);
+		r = io_mkdirs(c->req->root_fd, "/var/lib/nodeup", 0755, &e);
 	if (r >= 0)
-		r = io_replace(c->s->root_fd, record_path, buf_str(&text), text.len, &attr, &e);
+		r = io_replace(c->req->root_fd, record_path, buf_str(&text), text.len, &attr, &e);
 	if (r < 0)
 		log_warning("volumes not kept for a start with EC2 down: %s", e.msg);
 }

@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
-#include "nodeup/claims.h"
 #include "nodeup/cmd_plan.h"
 #include "nodeup/location.h"
 #include "nodeup/offline.h"
@@ -207,10 +206,10 @@ static int64_t volumes_deadline(const struct apply *ap)
 }
 
 /* What people have to act on before it can be used is not kept from other masters meanwhile. */
-static int give_back(struct session *s, const struct session_req *req, struct err *e)
+static int give_back(const struct session *s, struct err *e)
 {
 	if (e->kind == ERR_CONFIG || e->kind == ERR_REFUSED)
-		claims_give_back(s, req, e);
+		claims_give_back(&s->claims_req, e);
 	return err_code(e);
 }
 
@@ -253,10 +252,10 @@ static int converge(struct apply *ap, struct err *e)
 
 	ap->files_lost = false;
 	r = session_open(s, &req, e);
-	ap->volumes_left = s->volumes_left;
-	ap->etcd_is_new |= s->etcd_is_new;
+	ap->volumes_left = s->claims.left;
+	ap->etcd_is_new |= s->claims.is_new;
 	if (r < 0)
-		return give_back(s, &req, e);
+		return give_back(s, e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
 	if (s->boot.replayed)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
@@ -266,9 +265,9 @@ static int converge(struct apply *ap, struct err *e)
 	if (r == 0)
 		r = session_preflight(s, e);
 	if (r < 0)
-		return give_back(s, &req, e);
+		return give_back(s, e);
 	/* from here on they are used, and stay */
-	if (!s->volumes_left)
+	if (!s->claims.left)
 		ap->own.ids.n = 0;
 	sweep(s);
 	run = session_run(s);
@@ -294,7 +293,7 @@ static int converge(struct apply *ap, struct err *e)
 	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
 		session_trim_cache(s, NO_ROOM);
 	if (r == 0)
-		claims_await_members(s, &req);
+		claims_await_members(s->claims.late, &s->plan, &s->ctx);
 	return r;
 }
 

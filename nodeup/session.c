@@ -1,4 +1,3 @@
-#include "nodeup/claims.h"
 #include "nodeup/session_cache.h"
 #include "nodeup/session_disks.h"
 
@@ -200,7 +199,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.environment = environment_of(s->arena, unit_variables),
 		.proxy_environment = environment_of(s->arena, proxy_variables),
 	};
-	r = claims_settle(s, req, plan, e);
+	r = req->only || req->bake ? 0 : claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
 		r = session_disks(s, &plan->volume_uuids, e);
 	if (r < 0)
@@ -355,6 +354,28 @@ static void log_lacking(struct session *s)
 	}
 }
 
+/* Also after documents that could not be had: what an earlier run attached may have to be given back. */
+static void set_claims(struct session *s, const struct session_req *req)
+{
+	s->claims_req = (struct claims_req){
+		.arena = s->arena,
+		.root_fd = s->root_fd,
+		.http = s->http,
+		.imds = s->boot.imds,
+		.facts = &s->boot.facts,
+		.node = &s->boot.node,
+		.image_mode = s->image_mode,
+		.offline = req->cli->offline,
+		.for_apply = req->for_apply,
+		.may_leave = req->volumes_later,
+		.was_new = req->etcd_is_new,
+		.own = req->own,
+		.deadline_ns = req->deadline_ns,
+		.on_wait = req->on_volume_wait,
+		.wait_arg = req->wait_arg,
+	};
+}
+
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct strv warnings = { 0 };
@@ -378,6 +399,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 		return r;
 	if (!req->only) {
 		r = load_documents(s, req, e);
+		set_claims(s, req);
 		if (r >= 0)
 			r = take_settings(s, e);
 		if (r < 0)

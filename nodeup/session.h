@@ -8,6 +8,7 @@
 #include "nodeup/aws/ec2_claim.h"
 #include "nodeup/aws/s3_session.h"
 #include "nodeup/bootstrap.h"
+#include "nodeup/claims.h"
 #include "nodeup/cli.h"
 #include "nodeup/plan/plan.h"
 #include "nodeup/run/run.h"
@@ -17,9 +18,8 @@ struct session {
 	struct arena *arena;
 	int root_fd, host_fd;
 	bool image_mode;
-	bool volumes_left;    /* etcd's volumes are not here, and nothing that needs them is done */
-	bool etcd_is_new;     /* this run formats its volumes, or one before of this process */
-	struct claims *late;  /* its members that it begins without; NULL: none */
+	struct claims_req claims_req;
+	struct claims_result claims;
 	const char *own_unit; /* the service we run in, or NULL */
 	struct http *http;
 	struct imds *imds; /* of s3, whose thread is another than the documents' */

@@ -9,7 +9,9 @@
 #include "nodeup/claims.h"
 
 struct fixture {
-	struct session s;
+	struct arena *arena;
+	struct claims_req req;
+	struct claims_result ret;
 	struct ec2_volume volumes[2];
 	struct volume_choice choices[2];
 	struct claims c;
@@ -19,12 +21,12 @@ static int setup(void **state)
 {
 	struct fixture *fx = xcalloc(1, sizeof(*fx));
 
-	fx->s.arena = arena_new_empty();
+	fx->arena = fx->req.arena = arena_new_empty();
 	fx->volumes[0].id = "vol-m";
 	fx->volumes[1].id = "vol-e";
 	for (size_t i = 0; i < 2; i++)
 		fx->choices[i].volume = &fx->volumes[i];
-	fx->c = (struct claims){ .s = &fx->s, .choices = fx->choices, .n = 2 };
+	fx->c = (struct claims){ .req = &fx->req, .ret = &fx->ret, .choices = fx->choices, .n = 2 };
 	*state = fx;
 	return 0;
 }
@@ -33,7 +35,7 @@ static int teardown(void **state)
 {
 	struct fixture *fx = *state;
 
-	arena_free(fx->s.arena);
+	arena_free(fx->arena);
 	free(fx);
 	return 0;
 }
@@ -74,7 +76,7 @@ static void test_most_of_each_cluster(void **state)
 
 		fx->c.fresh.n = 0;
 		for (size_t n = 0; cases[i].fresh[n]; n++)
-			strv_add(fx->s.arena, &fx->c.fresh, cases[i].fresh[n]);
+			strv_add(fx->arena, &fx->c.fresh, cases[i].fresh[n]);
 		assert_int_equal(claims_may_begin(&fx->c, &k, 0), cases[i].early);
 		assert_int_equal(claims_may_begin(&fx->c, &k, 2 * DUR_SEC), cases[i].soon);
 		assert_int_equal(claims_may_begin(&fx->c, &k, 5 * DUR_SEC), cases[i].later);
@@ -116,17 +118,16 @@ static void test_who_is_waited_for(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct members_known k = known(fx, cases[i].have);
-		struct session_req req = { .for_apply = !cases[i].plan,
-					   .etcd_is_new = cases[i].before };
 
-		fx->c.req = &req;
+		fx->req.for_apply = !cases[i].plan;
+		fx->req.was_new = cases[i].before;
 		fx->c.fresh.n = 0;
-		fx->s.late = NULL;
+		fx->ret.late = NULL;
 		if (cases[i].fresh)
-			strv_add(fx->s.arena, &fx->c.fresh, "vol-m");
+			strv_add(fx->arena, &fx->c.fresh, "vol-m");
 		claims_note_late(&fx->c, &k);
-		assert_int_equal(fx->s.late != NULL, cases[i].late);
-		assert_int_equal(fx->s.etcd_is_new, cases[i].fresh || cases[i].before);
+		assert_int_equal(fx->ret.late != NULL, cases[i].late);
+		assert_int_equal(fx->ret.is_new, cases[i].fresh || cases[i].before);
 		assert_int_equal(claims_unmet(&fx->c, &k).n, cases[i].n);
 	}
 }
