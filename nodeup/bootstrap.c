@@ -249,6 +249,23 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	return 0;
 }
 
+int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
+		    struct facts *ret, struct err *e)
+{
+	const struct bootstrap_req req = { .facts_file = facts_file, .root_fd = root_fd };
+	struct bootstrap b = { 0 };
+	struct loader l = { .arena = a, .req = &req, .b = &b };
+	struct err ignored;
+	int r = loader_given_facts(&l, e);
+
+	if (r < 0)
+		return r;
+	/* one that nobody knows is laid out as most are */
+	(void)!probe_host(a, root_fd, running, &b.facts, &ignored);
+	*ret = b.facts;
+	return 0;
+}
+
 /* Remember which configuration it was, for a run without --conf. */
 static int record_conf(const char *conf, int root_fd, struct err *e)
 {

@@ -40,6 +40,9 @@ struct bootstrap {
 /* Load it all. */
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e) must_check;
+/* What can be known without a document: the facts that were given, and those of the host. */
+int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
+		    struct facts *ret, struct err *e) must_check;
 /* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down. */
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Release what is not the arena's. */

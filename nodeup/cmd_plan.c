@@ -197,6 +197,9 @@ static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct 
 	if (s->boot.replayed)
 		(void)fprintf(stderr, "documents are the persisted ones, %s old\n",
 			      dur_human(s->arena, s->boot.replay_age_ns));
+	if (!s->starts_at_boot && !s->image_mode)
+		(void)fprintf(stderr, "nothing starts nodeup at boot here; "
+				      "nodeup apply --install-systemd-unit would see to that\n");
 	run = session_run(s);
 	run_plan(s->arena, &run, &rep);
 	*ret_pending = rep.counts[RUN_CHANGED] + rep.counts[RUN_FAILED] + rep.counts[RUN_SKIPPED];

@@ -1,3 +1,4 @@
+#include "nodeup/boot.h"
 #include "nodeup/session_cache.h"
 #include "nodeup/session_disks.h"
 
@@ -38,37 +39,6 @@ char *session_own_unit(struct arena *a)
 			return arena_str(a, str_basename(line));
 	}
 	return NULL;
-}
-
-static const char *const unit_variables[] = {
-	"AWS_REGION",
-	"AWS_ENDPOINT_URL",
-	"AWS_ENDPOINT_URL_S3",
-	"AWS_ENDPOINT_URL_EC2",
-	"S3_ENDPOINT",
-	"S3_REGION",
-	"S3_ACCESS_KEY_ID",
-	"S3_SECRET_ACCESS_KEY",
-	"AWS_EC2_METADATA_SERVICE_ENDPOINT",
-	NULL,
-};
-
-static const char *const proxy_variables[] = {
-	"http_proxy",  "https_proxy", "no_proxy",  "all_proxy", "HTTP_PROXY",
-	"HTTPS_PROXY", "NO_PROXY",    "ALL_PROXY", NULL,
-};
-
-static struct strmap environment_of(struct arena *a, const char *const *names)
-{
-	struct strmap env = { 0 };
-
-	for (size_t i = 0; names[i]; i++) {
-		const char *value = getenv(names[i]);
-
-		if (!str_is_empty(value))
-			strmap_set(a, &env, names[i], value);
-	}
-	return env;
 }
 
 /* A server that says nothing at all is not listened to for longer than documents are waited for. */
@@ -131,58 +101,6 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
 }
 
-/* The argument with its value as seen from anywhere, if `value` is a relative path in it. */
-static const char *from_anywhere(struct arena *a, const char *arg, const char *value)
-{
-	autofree char *here = NULL;
-
-	if (!value || value < arg || value > arg + strlen(arg) || *value == '/' ||
-	    strstr(value, "://") || !(here = getcwd(NULL, 0)))
-		return arg;
-	return arena_printf(a, "%.*s%s/%s", (int)(value - arg), arg, here, value);
-}
-
-/* Where this binary is; one that was replaced while it ran has its successor there. */
-static const char *own_path(struct arena *a, const struct cli *cli)
-{
-	static const char deleted[] = " (deleted)";
-	char exe[4096];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
-
-	if (n <= 0)
-		return cli->program;
-	exe[n] = '\0';
-	if (str_has_suffix(exe, deleted))
-		exe[(size_t)n - strlen(deleted)] = '\0';
-	return arena_str(a, exe);
-}
-
-/* Our unit's command line: this very binary, and our own flags but the one that asked for the unit. */
-static const char *const *unit_command(struct session *s, const struct cli *cli)
-{
-	/* an image is the root of the machine that it boots */
-	static const char *const dropped[] = { "install-systemd-unit", "wait", "root" };
-	struct strv out = { 0 };
-
-	strv_add(s->arena, &out, own_path(s->arena, cli));
-	for (size_t i = 1; cli->argv[i]; i++) {
-		const char *name = cli->argv[i] + strspn(cli->argv[i], "-");
-		size_t len = strcspn(name, "=");
-		bool drop = false;
-
-		for (size_t k = 0; k < ARRAY_LEN(dropped); k++)
-			drop |= name != cli->argv[i] && strlen(dropped[k]) == len &&
-				strncmp(name, dropped[k], len) == 0;
-		if (!drop && cli->argv[i] != cli->root)
-			strv_add(s->arena, &out,
-				 from_anywhere(s->arena,
-					       from_anywhere(s->arena, cli->argv[i], cli->conf),
-					       cli->cache));
-	}
-	strv_add(s->arena, &out, NULL);
-	return out.v;
-}
-
 static int make_plan(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
@@ -195,10 +113,8 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.runtime = s->boot.runtime,
 		.image_mode = s->image_mode,
 		.only = req->bake ? "bake" : req->only,
-		.exec = req->only ? unit_command(s, req->cli) : NULL,
-		.environment = environment_of(s->arena, unit_variables),
-		.proxy_environment = environment_of(s->arena, proxy_variables),
 	};
+	boot_settle(s, req, plan);
 	r = req->only || req->bake ? 0 : claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
 		r = session_disks(s, &plan->volume_uuids, e);
@@ -317,7 +233,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
-	cache = cli->cache ? from_anywhere(s->arena, cli->cache, cli->cache) : default_cache;
+	cache = cli->cache ? boot_absolute(s->arena, cli->cache) : default_cache;
 	r = cache_new(s->ctx.cache_root_fd, cache, req->for_apply, &s->ctx.cache, e);
 	if (r < 0)
 		return r;
@@ -406,6 +322,11 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 			return r;
 		log_warnings(&s->boot.warnings);
 	}
+	if (req->only)
+		r = bootstrap_facts(s->arena, req->cli->facts, s->root_fd, !s->image_mode,
+				    &s->boot.facts, e);
+	if (r < 0)
+		return r;
 	if (!req->bake)
 		open_bus(s);
 	r = make_plan(s, req, e);
@@ -415,6 +336,8 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = open_effects(s, req, e);
 	if (r >= 0)
 		log_lacking(s);
+	if (r >= 0)
+		boot_note(s);
 	if (r >= 0 && req->for_apply)
 		session_note_use(s);
 	return r;

@@ -21,6 +21,7 @@ struct session {
 	struct claims_req claims_req;
 	struct claims_result claims;
 	const char *own_unit; /* the service we run in, or NULL */
+	bool starts_at_boot;  /* our unit was installed here */
 	struct http *http;
 	struct imds *imds; /* of s3, whose thread is another than the documents' */
 	struct s3_session *s3;

@@ -4,12 +4,14 @@
 #include "nodeup/plan/pieces.h"
 
 static const char our_unit[] = "kops-configuration.service";
+const char plan_boot_record[] = "/var/lib/nodeup/boot.json";
+
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 
 /* systemd 229 was the first to take "infinity" here; a oneshot of an older one has no timeout */
 enum { SYSTEMD_INFINITY = 229 };
 
-static int add_environment(struct plan *p, struct unit *u, bool *ret_has_file, struct err *e)
+static int add_environment(struct plan *p, struct unit *u, struct err *e)
 {
 	struct strmap open = { 0 }, secret = { 0 };
 	struct strv lines = { 0 }, shown = { 0 };
@@ -23,7 +25,6 @@ static int add_environment(struct plan *p, struct unit *u, bool *ret_has_file, s
 	if (shown.n)
 		unit_set(p->arena, u, "Service", "Environment", strv_join(p->arena, &shown, " "));
 	unit_set(p->arena, u, "Service", "EnvironmentFile", "-/etc/environment");
-	*ret_has_file = secret.n > 0;
 	if (secret.n == 0)
 		return 0;
 	for (size_t i = 0; i < secret.n; i++)
@@ -33,53 +34,86 @@ static int add_environment(struct plan *p, struct unit *u, bool *ret_has_file, s
 	return plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e) ? 0 : -EINVAL;
 }
 
+static const char *program_path(struct plan *p)
+{
+	return arena_printf(p->arena, "%s/nodeup", plan_layout(p)->nodeup_dir);
+}
+
 static const char *command(struct plan *p)
 {
 	struct strv words = { 0 };
 
-	for (const char *const *arg = p->req->exec; *arg; arg++)
-		strv_add(p->arena, &words, unit_quote(p->arena, *arg));
+	strv_add(p->arena, &words, program_path(p));
+	for (const char *const *flag = p->req->boot->flags; *flag; flag++)
+		strv_add(p->arena, &words, unit_quote(p->arena, *flag));
 	return strv_join(p->arena, &words, " ");
 }
 
-static struct task *add_unit_file(struct plan *p, struct unit *u, struct err *e)
+static int add_unit_file(struct plan *p, struct err *e)
 {
 	const int64_t systemd = p->req->facts->systemd;
 	struct arena *a = p->arena;
+	struct unit u = { 0 };
+	int r;
 
-	unit_set(a, u, "Service", "ExecStart", command(p));
-	unit_set(a, u, "Service", "Type", "oneshot");
-	unit_set(a, u, "Service", "RemainAfterExit", "no");
-	unit_set(a, u, "Service", "NotifyAccess", "main");
-	unit_set(a, u, "Service", "TimeoutStartSec",
+	unit_set(a, &u, "Unit", "Description", "Run kops bootstrap (nodeup)");
+	unit_set(a, &u, "Unit", "Documentation", "man:nodeup(8)");
+	unit_set(a, &u, "Unit", "Wants", "network-online.target");
+	unit_set(a, &u, "Unit", "After", "network-online.target");
+	r = add_environment(p, &u, e);
+	if (r < 0)
+		return r;
+	unit_set(a, &u, "Service", "ExecStart", command(p));
+	unit_set(a, &u, "Service", "Type", "oneshot");
+	unit_set(a, &u, "Service", "RemainAfterExit", "no");
+	unit_set(a, &u, "Service", "NotifyAccess", "main");
+	unit_set(a, &u, "Service", "TimeoutStartSec",
 		 systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity");
-	unit_set(a, u, "Install", "WantedBy", "multi-user.target");
-	return plan_unit_file(p, our_unit, u, e);
+	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
+	return plan_unit_file(p, our_unit, &u, e) &&
+			       plan_secret(p, plan_boot_record, 0600, p->req->boot->record, e)
+		       ? 0
+		       : -EINVAL;
+}
+
+static struct task *add_program(struct plan *p)
+{
+	const char *link = plan_layout(p)->nodeup_link;
+	struct task *t = plan_new_task(p, TASK_PROGRAM, program_path(p)), *l;
+
+	t->program = (struct task_program){
+		.path = t->name,
+		.version = p->req->boot->version,
+		.replace = p->req->boot->install,
+	};
+	if (!link)
+		return t;
+	l = plan_new_task(p, TASK_LINK, link);
+	l->link = (struct task_link){ .path = link, .target = t->name };
+	/* it is for people: a node boots without it */
+	l->optional = true;
+	return t;
 }
 
 int build_bootstrap(struct plan *p, struct err *e)
 {
-	struct unit u = { 0 };
+	const struct task *program;
 	struct task *t;
-	bool has_file;
 	int r;
 
-	if (!p->req->exec || !p->req->exec[0])
-		return err_config(e, "%s: the command line to run is not known", our_unit);
-	unit_set(p->arena, &u, "Unit", "Description", "Run kops bootstrap (nodeup)");
-	unit_set(p->arena, &u, "Unit", "Documentation", "https://github.com/kubernetes/kops");
-	unit_set(p->arena, &u, "Unit", "Wants", "network-online.target");
-	unit_set(p->arena, &u, "Unit", "After", "network-online.target");
-	r = add_environment(p, &u, &has_file, e);
+	if (!p->req->boot)
+		return 0;
+	program = add_program(p);
+	r = p->req->boot->flags ? add_unit_file(p, e) : 0;
 	if (r < 0)
 		return r;
-	if (!add_unit_file(p, &u, e))
-		return -EINVAL;
 	t = plan_unit(p, our_unit, true, e);
 	if (!t)
 		return -EINVAL;
 	t->unit.no_wait = true;
-	if (has_file)
+	t->unit.at_boot = !p->req->boot->install;
+	strv_add(p->arena, &t->unit.inputs, program->program.path);
+	if (plan_at(p, env_file))
 		strv_add(p->arena, &t->unit.inputs, env_file);
 	return 0;
 }

@@ -25,11 +25,17 @@ static bool is_any(const struct task *t, const struct task *need)
 	return true;
 }
 
-/* A mount is in place before there are files below it. */
-static bool is_no_mount(const struct task *t, const struct task *need)
+/* A mount is in place before there are files below it. The unit of the next boot is enabled whatever
+ * else of this run fails. */
+static bool is_started_with(const struct task *t, const struct task *need)
 {
 	(void)need;
-	return !volumes_is_mount(t);
+	return !volumes_is_mount(t) && !t->unit.at_boot;
+}
+
+static bool is_input(const struct task *t, const struct task *need)
+{
+	return strv_has(&t->unit.inputs, task_path(need));
 }
 
 static bool is_inside(const struct task *t, const struct task *dir)
@@ -209,6 +215,9 @@ static const struct dep_rule needs[] = {
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others },
 	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
 	{ TASK_INSTALL, TASK_DIR, is_inside },
+	{ TASK_PROGRAM, TASK_DIR, is_inside },
+	{ TASK_LINK, TASK_DIR, is_inside },
+	{ TASK_LINK, TASK_PROGRAM, is_any },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
 	/* a package may start its service when it is installed: with our settings */
 	{ TASK_PACKAGE, TASK_FILE, volume_tools_is_before },
@@ -218,11 +227,12 @@ static const struct dep_rule needs[] = {
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
 	{ TASK_UNIT, TASK_RELOAD, is_any },
-	{ TASK_UNIT, TASK_DIR, is_no_mount },
-	{ TASK_UNIT, TASK_FILE, is_no_mount },
-	{ TASK_UNIT, TASK_SYSCTL, is_no_mount },
-	{ TASK_UNIT, TASK_USER, is_no_mount },
-	{ TASK_UNIT, TASK_PACKAGE, is_no_mount },
+	{ TASK_UNIT, TASK_PROGRAM, is_input },
+	{ TASK_UNIT, TASK_DIR, is_started_with },
+	{ TASK_UNIT, TASK_FILE, is_started_with },
+	{ TASK_UNIT, TASK_SYSCTL, is_started_with },
+	{ TASK_UNIT, TASK_USER, is_started_with },
+	{ TASK_UNIT, TASK_PACKAGE, is_started_with },
 	{ TASK_DIR, TASK_UNIT, volumes_is_below },
 	{ TASK_FILE, TASK_UNIT, volumes_is_below },
 	{ TASK_INSTALL, TASK_UNIT, volumes_is_below },

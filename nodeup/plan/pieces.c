@@ -10,16 +10,17 @@ static const char coreos_path[] =
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/kubernetes/bin";
 
 /* The last row is for everybody else. CoreOS has no writable /usr, Container-Optimized OS mounts
- * all but /home/kubernetes/bin without exec and has nothing writable beside /etc and /var. */
+ * all but /home/kubernetes/bin without exec and has nothing writable beside /etc and /var. What is
+ * executable there before nodeup has mounted anything is /var/lib/toolbox, which user data uses too. */
 static const struct layout layouts[] = {
 	{ "coreos", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", "/srv/kubernetes",
-	  "/srv/sshproxy", coreos_path },
+	  "/srv/sshproxy", coreos_path, "/opt/bin", NULL },
 	{ "flatcar", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", "/srv/kubernetes",
-	  "/srv/sshproxy", coreos_path },
+	  "/srv/sshproxy", coreos_path, "/opt/bin", NULL },
 	{ "containeros", "/home/kubernetes/bin", "/home/kubernetes/bin", "/home/kubernetes/bin",
-	  "/etc/srv/kubernetes", "/etc/srv/sshproxy", NULL },
+	  "/etc/srv/kubernetes", "/etc/srv/sshproxy", NULL, "/var/lib/toolbox/nodeup", NULL },
 	{ NULL, "/usr/local/bin", "/usr/local/bin", "/opt/cni/bin", "/srv/kubernetes",
-	  "/srv/sshproxy", NULL },
+	  "/srv/sshproxy", NULL, "/opt/nodeup/bin", "/usr/local/bin/nodeup" },
 };
 
 const struct layout *plan_layout(const struct plan *p)

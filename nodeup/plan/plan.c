@@ -32,10 +32,10 @@ const struct plan_builder plan_builders[] = {
 	{ .name = "etcd", .build = build_etcd, .master_only = true },
 	{ .name = "kubelet", .build = build_kubelet },
 	{ .name = "protokube", .build = build_protokube },
+	{ .name = "bootstrap", .build = build_bootstrap },
 	/* what users add comes last: it must not take the place of what a node is made of */
 	{ .name = "hooks", .build = build_hooks },
 	{ .name = "file-assets", .build = build_file_assets },
-	{ .name = "bootstrap", .build = build_bootstrap, .explicit_only = true },
 	{ .name = "bake", .build = build_bake, .explicit_only = true },
 };
 const size_t plan_n_builders = ARRAY_LEN(plan_builders);

@@ -38,6 +38,14 @@ struct plan_claim {
 	bool is_here;
 };
 
+/* How nodeup is started at boot. */
+struct plan_boot {
+	const char *const *flags; /* behind the program; NULL: the unit file is left as it is */
+	const char *record;       /* what the record of flags and environment is to say */
+	const char *version;      /* of the program that runs */
+	bool install;             /* the program that runs and its flags take the place of others */
+};
+
 struct plan_req {
 	const struct node *node;
 	const struct facts *facts;
@@ -45,7 +53,7 @@ struct plan_req {
 	struct plan_runtime runtime;
 	bool image_mode;
 	const char *only;        /* one builder by name; NULL: all of the node's role */
-	const char *const *exec; /* our own command line for the kops-configuration unit, or NULL */
+	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	/* of a master that has no protokube: its etcd volumes, and where the members are */
 	struct plan_etcd *etcd;
 	size_t n_etcd;
@@ -77,6 +85,9 @@ struct plan {
 /* Build it all. */
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 	       struct err *e) must_check;
+
+/* Where the flags and the environment of the boot unit are remembered. */
+extern const char plan_boot_record[];
 
 /* The tables, for `nodeup help` and tests. */
 struct plan_builder {

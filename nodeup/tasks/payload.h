@@ -28,6 +28,8 @@ enum task_kind {
 	TASK_ATTACH, /* an EBS volume attached to this instance */
 	TASK_ETCD,   /* what a volume holds of etcd beside its data, and the link to it */
 	TASK_HOSTS,  /* our lines of /etc/hosts */
+	TASK_PROGRAM, /* nodeup itself, where the boot unit starts it */
+	TASK_LINK,    /* a symbolic link, where nothing else has its place */
 	TASK_KIND_MAX
 };
 
@@ -61,6 +63,15 @@ struct task_install {
 	size_t n_sources;
 };
 
+struct task_program {
+	const char *path, *version; /* version: of the program that runs */
+	bool replace;               /* the program that runs takes the place of the installed one */
+};
+
+struct task_link {
+	const char *path, *target;
+};
+
 struct task_sysctl {
 	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
 };
@@ -89,6 +100,7 @@ struct task_unit {
 	const char *name;       /* "kubelet.service" */
 	bool enable;            /* links of [Install] are wanted */
 	bool no_wait;           /* enqueue the job and go on: our own unit */
+	bool at_boot;           /* enabled and never started: this run does what it would do */
 	bool once;              /* a oneshot that others start again: no_wait, and once a boot */
 	bool last;              /* its failure fails the run only after all else is done */
 	struct strv before;     /* units that start after it */

@@ -13,6 +13,7 @@ const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
 	[TASK_SYSCTL] = &task_sysctl_ops,   [TASK_USER] = &task_user_ops,
 	[TASK_PACKAGE] = &task_package_ops, [TASK_RELOAD] = &task_reload_ops,
 	[TASK_IMAGE] = &task_image_ops,     [TASK_UNIT] = &task_unit_ops,
+	[TASK_PROGRAM] = &task_program_ops, [TASK_LINK] = &task_link_ops,
 	[TASK_VOLUME] = &task_volume_ops,   [TASK_STOP] = &task_stop_ops,
 	[TASK_MOVE] = &task_move_ops,       [TASK_RESUME] = &task_resume_ops,
 };
@@ -33,6 +34,10 @@ const char *task_path(const struct task *t)
 		return t->install.path;
 	case TASK_ETCD:
 		return t->etcd.link;
+	case TASK_PROGRAM:
+		return t->program.path;
+	case TASK_LINK:
+		return t->link.path;
 	default:
 		return NULL;
 	}

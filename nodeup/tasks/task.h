@@ -42,6 +42,8 @@ struct task {
 		struct task_attach attach;
 		struct task_etcd etcd;
 		struct task_hosts hosts;
+		struct task_program program;
+		struct task_link link;
 	};
 	/* edges, filled by the plan's dependency rules */
 	const struct task **needs; /* must be done before this one starts */
@@ -130,7 +132,8 @@ extern const struct task_ops task_unit_off_ops;
 /* For an asset of which no record is believed. */
 extern const struct task_ops task_asset_recheck_ops;
 
-extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops;
+extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops, task_program_ops,
+	task_link_ops;
 extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
 	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
 	task_image_ops, task_unit_ops;

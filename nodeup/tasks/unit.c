@@ -148,7 +148,7 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 		return task_differs(diff, "unknown to systemd");
 	if (t->unit.enable && !is_enabled(&u))
 		return task_differs(diff, "not enabled");
-	if (is_at_work(t, &u))
+	if (is_at_work(t, &u) || t->unit.at_boot)
 		return TASK_EQUAL;
 	if (!is_up(t, ctx, &u))
 		return task_differs(diff, "%s (%s)", u.active_state, u.sub_state);
@@ -295,7 +295,7 @@ static int begin(const struct task *t, struct task_ctx *ctx, struct task_run *ru
 		if (r < 0)
 			return r;
 	}
-	if (is_at_work(t, &u) ||
+	if (is_at_work(t, &u) || t->unit.at_boot ||
 	    (is_up(t, ctx, &u) && inputs_differ(t, ctx, &u, &ignored) == TASK_EQUAL))
 		return TASK_DONE;
 	r = enqueue(t, ctx, &u, &run->job, e);

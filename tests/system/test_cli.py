@@ -157,8 +157,13 @@ def test_install_the_unit_in_an_image(world):
     unit = world.root / "etc/systemd/system/kops-configuration.service"
     text = unit.read_text()
     exec_start = re.search(r"^ExecStart=(.*)$", text, re.M).group(1)
-    assert exec_start.startswith(f"{PROGRAM} ") and "--v=8" in exec_start, text
-    assert f"--conf={world.conf}" in exec_start and "install-systemd-unit" not in exec_start
+    assert exec_start.startswith("/opt/nodeup/bin/nodeup ") and "--v=8" in exec_start, text
+    assert f"--conf={world.conf}" in exec_start
+    # what speaks of this run or of this host is not for the machine that the image boots
+    assert not re.search("install-systemd-unit|--root|--facts", exec_start), text
+    program = world.root / "opt/nodeup/bin/nodeup"
+    assert program.read_bytes() == PROGRAM.read_bytes() and program.stat().st_mode & 0o7777 == 0o755
+    assert os.readlink(world.root / "usr/local/bin/nodeup") == "/opt/nodeup/bin/nodeup"
     assert re.search(r"^Type=oneshot$", text, re.M) and re.search(r"^WantedBy=multi-user\.target$", text, re.M)
     link = world.root / "etc/systemd/system/multi-user.target.wants/kops-configuration.service"
     assert link.is_symlink()
@@ -166,6 +171,24 @@ def test_install_the_unit_in_an_image(world):
     before = listing(world.root)
     assert world.apply("--install-systemd-unit", "--v=8").code == OK
     same(before, listing(world.root))
+
+
+def test_an_image_keeps_the_unit_it_was_given(world):
+    """And has none that was not asked for."""
+    world.converge()
+    unit = world.root / "etc/systemd/system/kops-configuration.service"
+    assert not unit.exists() and not (world.root / "opt/nodeup").exists()
+    assert world.apply("--install-systemd-unit", "--v=8").code == OK
+    text = unit.read_text()
+    unit.unlink()
+    (world.root / "opt/nodeup/bin/nodeup").write_text("damaged")
+    result = world.plan()
+    assert result.code == PENDING, result
+    assert f"change   file /{unit.relative_to(world.root)}: absent" in result.out, result
+    assert "change   program /opt/nodeup/bin/nodeup: damaged" in result.out, result
+    assert world.apply("--v=1").code == OK
+    assert unit.read_text() == text and world.plan().code == OK
+    assert (world.root / "opt/nodeup/bin/nodeup").read_bytes() == PROGRAM.read_bytes()
 
 
 @pytest.mark.parametrize("role", ["nodes", "master"])

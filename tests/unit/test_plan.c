@@ -158,8 +158,10 @@ static void gossip_is_told_by_names(void **state)
 static void credentials_stay_out_of_units(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	static const char *const exec[] = { "/opt/x/nodeup", "--conf=/opt/a b/kube_env.yaml",
-					    NULL };
+	static const char *const flags[] = { "--conf=/opt/a b/kube_env.yaml", NULL };
+	static const struct plan_boot boot = {
+		.flags = flags, .record = "{}\n", .version = "1", .install = true
+	};
 	struct world w = seed_world(a, true);
 	struct plan_req req = seed_request(&w);
 	struct plan p;
@@ -177,7 +179,7 @@ static void credentials_stay_out_of_units(void **state)
 			       "-e S3_ENDPOINT=http://s3:9000/100%% "
 			       "--env-file /etc/sysconfig/protokube  protokube:1.8.1 "));
 	req.only = "bootstrap";
-	req.exec = exec;
+	req.boot = &boot;
 	/* the way out that we were started with is for our own unit alone */
 	strmap_set(a, &req.proxy_environment, "http_proxy", "http://u:p@proxy");
 	strmap_set(a, &req.proxy_environment, "no_proxy", "10.0.0.0/8");
@@ -187,7 +189,7 @@ static void credentials_stay_out_of_units(void **state)
 	assert_file(&p, "/etc/systemd/system/kops-configuration.service", 0644,
 		    "[Unit]\n"
 		    "Description=Run kops bootstrap (nodeup)\n"
-		    "Documentation=https://github.com/kubernetes/kops\n"
+		    "Documentation=man:nodeup(8)\n"
 		    "Wants=network-online.target\n"
 		    "After=network-online.target\n"
 		    "\n"
@@ -196,7 +198,7 @@ static void credentials_stay_out_of_units(void **state)
 		    "\"no_proxy=10.0.0.0/8\"\n"
 		    "EnvironmentFile=-/etc/environment\n"
 		    "EnvironmentFile=/etc/sysconfig/kops-configuration\n"
-		    "ExecStart=/opt/x/nodeup \"--conf=/opt/a b/kube_env.yaml\"\n"
+		    "ExecStart=/opt/nodeup/bin/nodeup \"--conf=/opt/a b/kube_env.yaml\"\n"
 		    "Type=oneshot\n"
 		    "RemainAfterExit=no\n"
 		    "NotifyAccess=main\n"
@@ -210,22 +212,29 @@ static void credentials_stay_out_of_units(void **state)
 static void our_unit_needs_no_documents(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	static const char *const exec[] = { "/nodeup", NULL };
+	static const char *const flags[] = { NULL };
+	static const struct plan_boot boot = {
+		.flags = flags, .record = "{}\n", .version = "1", .install = true
+	};
 	const struct node node = { 0 };
 	const struct facts facts = { .systemd = 215 };
-	struct plan_req req = { .node = &node, .facts = &facts, .only = "bootstrap", .exec = exec };
+	struct plan_req req = { .node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot };
 	struct plan p = seed_plan(a, &req);
 	const struct task *unit = plan_get(&p, TASK_UNIT, "kops-configuration.service");
 
 	(void)state;
-	assert_int_equal(p.n, 3);
+	assert_int_equal(p.n, 6);
 	assert_true(unit->unit.enable);
 	assert_true(unit->unit.no_wait);
+	assert_false(unit->unit.at_boot);
+	assert_true(plan_get(&p, TASK_PROGRAM, "/opt/nodeup/bin/nodeup")->program.replace);
 	/* what 215 does not know is not there */
-	assert_non_null(strstr(p.tasks[0]->file.content, "\nTimeoutStartSec=0\n"));
+	assert_non_null(strstr(file(&p, "/etc/systemd/system/kops-configuration.service")->content,
+			       "\nTimeoutStartSec=0\n"));
 }
 
-static void our_unit_is_no_part_of_a_node(void **state)
+/* Who never installed it runs nodeup by hand. */
+static void our_unit_is_no_part_of_a_node_without_it(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct world w;
@@ -233,6 +242,64 @@ static void our_unit_is_no_part_of_a_node(void **state)
 
 	(void)state;
 	assert_null(plan_look(&p, TASK_UNIT, "kops-configuration.service"));
+}
+
+/* Where it was installed it is a task of every run, which enables it and never starts it. */
+static void our_unit_is_kept_where_it_was_installed(void **state)
+{
+	static const struct {
+		const char *distribution, *program, *link;
+	} rows[] = {
+		{ "debian", "/opt/nodeup/bin/nodeup", "/usr/local/bin/nodeup" },
+		{ "amazonlinux", "/opt/nodeup/bin/nodeup", "/usr/local/bin/nodeup" },
+		{ "flatcar", "/opt/bin/nodeup", NULL },
+		{ "coreos", "/opt/bin/nodeup", NULL },
+		{ "containeros", "/var/lib/toolbox/nodeup/nodeup", NULL },
+	};
+	static const char *const flags[] = { "--v=8", NULL };
+	static const struct plan_boot boot = { .flags = flags, .record = "{}\n", .version = "1" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct node node = { 0 };
+		const struct facts facts = { .distribution = rows[i].distribution };
+		struct plan_req req = {
+			.node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot
+		};
+		struct plan p = seed_plan(a, &req);
+		const struct task *unit = plan_get(&p, TASK_UNIT, "kops-configuration.service");
+		const struct task *program = plan_get(&p, TASK_PROGRAM, rows[i].program);
+
+		assert_true(unit->unit.at_boot);
+		assert_false(program->program.replace);
+		/* of all that is done it needs the program, and systemd to know its file */
+		assert_int_equal(unit->n_needs, 2);
+		assert_non_null(strstr(
+			file(&p, "/etc/systemd/system/kops-configuration.service")->content,
+			arena_printf(a, "\nExecStart=%s --v=8\n", rows[i].program)));
+		if (rows[i].link)
+			assert_string_equal(plan_get(&p, TASK_LINK, rows[i].link)->link.target,
+					    rows[i].program);
+		else
+			assert_int_equal(p.n, 5);
+	}
+}
+
+/* Its flags are not known: the rest of it is kept all the same. */
+static void our_unit_without_its_flags_keeps_its_file(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	static const struct plan_boot boot = { .version = "1" };
+	const struct node node = { 0 };
+	const struct facts facts = { 0 };
+	struct plan_req req = { .node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot };
+	struct plan p = seed_plan(a, &req);
+
+	(void)state;
+	assert_int_equal(p.n, 3);
+	(void)plan_get(&p, TASK_UNIT, "kops-configuration.service");
+	(void)plan_get(&p, TASK_PROGRAM, "/opt/nodeup/bin/nodeup");
 }
 
 static void assert_fails(struct arena *a, const struct plan_req *req, const char *want)
@@ -391,7 +458,9 @@ int main(void)
 		cmocka_unit_test(gossip_is_told_by_names),
 		cmocka_unit_test(credentials_stay_out_of_units),
 		cmocka_unit_test(our_unit_needs_no_documents),
-		cmocka_unit_test(our_unit_is_no_part_of_a_node),
+		cmocka_unit_test(our_unit_is_no_part_of_a_node_without_it),
+		cmocka_unit_test(our_unit_is_kept_where_it_was_installed),
+		cmocka_unit_test(our_unit_without_its_flags_keeps_its_file),
 		cmocka_unit_test(a_host_without_docker_is_told),
 		cmocka_unit_test(a_missing_asset_is_named_with_its_list),
 		cmocka_unit_test(a_bad_asset_is_found_by_line),

@@ -1,0 +1,39 @@
+#include "nodeup/tasks/task.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+/* What is there already stays, whatever it is: a person or a package put it there. */
+static int link_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	struct stat st;
+	int r = io_stat(ctx->root_fd, t->link.path, &st, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return task_differs(diff, "absent");
+	return r < 0 ? r : TASK_EQUAL;
+}
+
+static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	autoclose int dir = -1;
+	const char *name;
+	int r = task_make_room(ctx, t->link.path, e);
+
+	(void)run;
+	if (r == 0)
+		r = io_open_parent(ctx->root_fd, t->link.path, &dir, &name, e);
+	if (r < 0)
+		return r;
+	if (symlinkat(t->link.target, dir, name) < 0 && errno != EEXIST)
+		return err_sys(e, "link '%s'", t->link.path);
+	return fsync(dir) < 0 ? err_sys(e, "sync the directory of '%s'", t->link.path) : TASK_DONE;
+}
+
+const struct task_ops task_link_ops = {
+	.kind = "link",
+	.check = link_check,
+	.apply = link_apply,
+};

@@ -1,0 +1,156 @@
+"""nodeup's own boot unit on a booted worker: whatever piece of it is gone is named by plan, healed by repair, and a
+reboot of what repair called right reaches an active kubelet."""
+import os
+
+import pytest
+
+import labassets
+import nodechecks
+from lab import Lab
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+OURS = nodechecks.OURS
+UNIT = "/etc/systemd/system/" + OURS
+ENABLED = "/etc/systemd/system/multi-user.target.wants/" + OURS
+PROGRAM, LINK = "/opt/nodeup/bin/nodeup", "/usr/local/bin/nodeup"
+BOOT, INSTALLED = "/var/lib/nodeup/boot.json", "/var/lib/nodeup/program"
+HAND = "/root/nodeup"
+# what breaks it, and the task that has to say so
+DAMAGES = {
+    "unit-file": ("rm " + UNIT, "file " + UNIT),
+    "unit-file-other": ("sed -i s,%s,/root/gone, %s; systemctl daemon-reload" % (PROGRAM, UNIT), "file " + UNIT),
+    "link-of-enablement": ("rm " + ENABLED, "unit " + OURS),
+    "masked": ("rm {0}; ln -s /dev/null {0}; systemctl daemon-reload".format(UNIT), "file " + UNIT),
+    "program": ("rm " + PROGRAM, "program " + PROGRAM),
+    "program-folder": ("rm -r /opt/nodeup", "program " + PROGRAM),
+    "program-damaged": ("cp {0} /root/p; printf X | dd of=/root/p bs=1 seek=4096 conv=notrunc; mv /root/p {0}".format(PROGRAM),
+                        "program " + PROGRAM),
+    "program-empty": (": >" + PROGRAM, "program " + PROGRAM),
+    "program-mode": ("chmod 644 " + PROGRAM, "program " + PROGRAM),
+    "link-on-path": ("rm " + LINK, "link " + LINK),
+    "record-of-the-program": ("rm " + INSTALLED, "program " + PROGRAM),
+    "everything": ("systemctl disable {0}; rm -r {1} /opt/nodeup {2}".format(OURS, UNIT, LINK), "file " + UNIT),
+}
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Lab() as lab:
+        node = lab.boot("own", "nodes", labassets.seed_user_data("nodes", lab.assets))
+        nodechecks.wait_kubelet(node)
+        nodechecks.wait_finished(node)
+        node.sh("cp %s %s" % (nodechecks.NODEUP, HAND))
+        yield node
+
+
+def by_hand(node, *arguments):
+    """Run nodeup as a person does who has it in a folder of theirs; its status and all it says."""
+    done = node.exec(HAND, *arguments, timeout=300)
+    return done.returncode, done.stdout + done.stderr
+
+
+def pieces(node):
+    """All that starts nodeup at boot, as it has to be."""
+    return node.sh("stat -c '%%n %%a %%u:%%g %%F %%N' {0} {1} {2} {3} {4} {5}; sha1sum {0} {2} {3} {4} {5};"
+                   " systemctl is-enabled {6}".replace("%%", "%").format(UNIT, ENABLED, PROGRAM, LINK, BOOT, INSTALLED,
+                                                                         OURS))
+
+
+def reboot(node):
+    node.reboot()
+    nodechecks.wait_kubelet(node, OURS)
+    nodechecks.wait_finished(node)
+
+
+def test_the_program_is_where_no_cleaner_looks(node):
+    text = node.sh("cat " + UNIT)
+    assert "ExecStart=%s --conf=/var/cache/kubernetes-install/kube_env.yaml --v=8\n" % PROGRAM in text, text
+    assert "Documentation=man:nodeup(8)\n" in text, text
+    assert node.sh("sha1sum <" + PROGRAM) == node.sh("sha1sum <" + nodechecks.NODEUP)
+    assert node.sh("readlink " + LINK).strip() == PROGRAM
+    assert node.sh("stat -c '%a %u:%g' " + PROGRAM).strip() == "755 0:0"
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_what_is_gone_is_named_and_healed(node, name):
+    damage, task = DAMAGES[name]
+    right = pieces(node)
+    start = node.show(OURS, "ExecMainStartTimestampMonotonic")
+    node.sh(damage)
+    status, said = by_hand(node, "plan", "--verify")
+    named = [line for line in said.splitlines() if " %s:" % task in line]
+    assert status == 2 and len(named) == 1 and named[0].startswith("change "), said
+    status, said = by_hand(node, "repair")
+    assert status == 0 and "success" in said.splitlines(), said
+    assert pieces(node) == right
+    status, said = by_hand(node, "plan", "--verify")
+    assert status == 0, said
+    # this run did the work: the unit is for the next boot, and was not started besides
+    assert node.show(OURS, "ActiveState")["ActiveState"] == "inactive"
+    if node.show(OURS, "ExecMainStartTimestampMonotonic")["ExecMainStartTimestampMonotonic"] != "0":
+        assert node.show(OURS, "ExecMainStartTimestampMonotonic") == start
+
+
+def test_a_second_run_changes_nothing(node):
+    before = pieces(node)
+    nodechecks.check_again(node)
+    for command in ("apply", "repair"):
+        status, said = by_hand(node, command)
+        assert status == 0 and "changed " not in said and "is another" not in said, said
+    assert pieces(node) == before
+
+
+def test_flags_of_a_run_by_hand_are_not_those_of_the_boot(node):
+    before = pieces(node)
+    status, said = by_hand(node, "apply", nodechecks.CONF, "--v=2", "--deadline=5m")
+    assert status == 0 and pieces(node) == before, said
+
+
+def test_another_program_does_not_install_itself(node):
+    """It names the difference; but where the installed one is missing, it is better than none."""
+    before = pieces(node)
+    node.sh("cp {0} /root/other; printf other >>/root/other".format(HAND))
+    ours, other = (node.sh("sha256sum <" + path)[:12] for path in (PROGRAM, "/root/other"))
+    done = node.exec("/root/other", "repair", timeout=300)
+    told = [line for line in done.stderr.splitlines() if PROGRAM in line]
+    assert done.returncode == 0 and len(told) == 1, done
+    assert ours in told[0] and other in told[0] and "--install-systemd-unit" in told[0], told
+    assert pieces(node) == before
+    node.sh("rm %s %s" % (PROGRAM, nodechecks.NODEUP))
+    done = node.exec("/root/other", "repair", timeout=300)
+    assert done.returncode == 0 and other in done.stderr, done
+    assert node.sh("sha256sum <" + PROGRAM)[:12] == other
+    done = node.exec(HAND, "--install-systemd-unit", nodechecks.CONF, "--v=8", "--wait=5m", timeout=400)
+    assert done.returncode == 0 and pieces(node) == before, done
+    node.sh("cp %s %s" % (HAND, nodechecks.NODEUP))
+
+
+def test_what_others_put_on_the_path_stays(node):
+    for command in ("echo mine >%s" % LINK, "ln -s /root/other %s" % LINK):
+        node.sh("rm %s; %s" % (LINK, command))
+        before = pieces(node)
+        assert by_hand(node, "repair")[0] == 0
+        assert pieces(node) == before
+    node.sh("rm " + LINK)
+    assert by_hand(node, "repair")[0] == 0
+    assert node.sh("readlink " + LINK).strip() == PROGRAM
+
+
+def test_a_lost_record_leaves_the_unit_as_it_is(node):
+    """Of a run by hand nobody can say whether its flags are those of the boot; the boot itself knows."""
+    unit = node.sh("cat " + UNIT)
+    node.sh("rm " + BOOT)
+    status, said = by_hand(node, "repair", "--v=3")
+    assert status == 0 and BOOT in said and node.sh("cat " + UNIT) == unit, said
+    node.sh("rm " + PROGRAM)
+    assert by_hand(node, "repair", "--v=3")[0] == 0
+    reboot(node)
+    assert node.sh("cat " + UNIT) == unit and node.sh("cat " + BOOT)
+
+
+def test_what_repair_called_right_boots(node):
+    node.sh(DAMAGES["everything"][0] + "; rm /var/cache/kubernetes-install/nodeup")
+    assert by_hand(node, "repair")[0] == 0
+    reboot(node)
+    nodechecks.check_stable(node)
+    assert node.show(OURS, "Result")["Result"] == "success"
