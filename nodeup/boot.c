@@ -159,7 +159,8 @@ static int load(struct arena *a, int root_fd, struct record *ret)
 	version = tree_get(t, "version");
 	flags = tree_get(t, "flags");
 	if (!version || !str_eq(version->scalar, record_version) || !flags ||
-	    flags->kind != TREE_SEQ || !parse_map(a, tree_get(t, "environment"), &rec.environment) ||
+	    flags->kind != TREE_SEQ ||
+	    !parse_map(a, tree_get(t, "environment"), &rec.environment) ||
 	    !parse_map(a, tree_get(t, "proxyEnvironment"), &rec.proxy_environment))
 		return -EINVAL;
 	for (size_t i = 0; i < flags->n; i++) {

@@ -12,8 +12,8 @@ struct layout {
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
 	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
 	const char *path_env;       /* PATH of kubelet's unit; NULL: systemd's own */
-	const char *nodeup_dir;     /* of nodeup itself: may be executed before this run did anything */
-	const char *nodeup_link;    /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
+	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
+	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
 };
 
 /* The layout of this host; unknown facts give the common one. */

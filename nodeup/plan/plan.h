@@ -52,7 +52,7 @@ struct plan_req {
 	const struct settings *settings; /* NULL: none */
 	struct plan_runtime runtime;
 	bool image_mode;
-	const char *only;        /* one builder by name; NULL: all of the node's role */
+	const char *only;             /* one builder by name; NULL: all of the node's role */
 	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
 	/* of a master that has no protokube: its etcd volumes, and where the members are */
 	struct plan_etcd *etcd;

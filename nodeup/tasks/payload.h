@@ -21,13 +21,13 @@ enum task_kind {
 	TASK_RELOAD,  /* systemd's daemon-reload, once, when a unit file changed */
 	TASK_IMAGE,   /* an image archive loaded into the runtime */
 	TASK_UNIT,
-	TASK_VOLUME, /* a file system or swap space on the disks that are meant */
-	TASK_STOP,   /* services stopped because what they use is about to be moved */
-	TASK_MOVE,   /* the content of a directory copied to where it will be mounted from */
-	TASK_RESUME, /* what TASK_STOP stopped started again, also when the move failed */
-	TASK_ATTACH, /* an EBS volume attached to this instance */
-	TASK_ETCD,   /* what a volume holds of etcd beside its data, and the link to it */
-	TASK_HOSTS,  /* our lines of /etc/hosts */
+	TASK_VOLUME,  /* a file system or swap space on the disks that are meant */
+	TASK_STOP,    /* services stopped because what they use is about to be moved */
+	TASK_MOVE,    /* the content of a directory copied to where it will be mounted from */
+	TASK_RESUME,  /* what TASK_STOP stopped started again, also when the move failed */
+	TASK_ATTACH,  /* an EBS volume attached to this instance */
+	TASK_ETCD,    /* what a volume holds of etcd beside its data, and the link to it */
+	TASK_HOSTS,   /* our lines of /etc/hosts */
 	TASK_PROGRAM, /* nodeup itself, where the boot unit starts it */
 	TASK_LINK,    /* a symbolic link, where nothing else has its place */
 	TASK_KIND_MAX

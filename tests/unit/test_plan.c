@@ -218,7 +218,9 @@ static void our_unit_needs_no_documents(void **state)
 	};
 	const struct node node = { 0 };
 	const struct facts facts = { .systemd = 215 };
-	struct plan_req req = { .node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot };
+	struct plan_req req = {
+		.node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot
+	};
 	struct plan p = seed_plan(a, &req);
 	const struct task *unit = plan_get(&p, TASK_UNIT, "kops-configuration.service");
 
@@ -275,9 +277,9 @@ static void our_unit_is_kept_where_it_was_installed(void **state)
 		assert_false(program->program.replace);
 		/* of all that is done it needs the program, and systemd to know its file */
 		assert_int_equal(unit->n_needs, 2);
-		assert_non_null(strstr(
-			file(&p, "/etc/systemd/system/kops-configuration.service")->content,
-			arena_printf(a, "\nExecStart=%s --v=8\n", rows[i].program)));
+		assert_non_null(
+			strstr(file(&p, "/etc/systemd/system/kops-configuration.service")->content,
+			       arena_printf(a, "\nExecStart=%s --v=8\n", rows[i].program)));
 		if (rows[i].link)
 			assert_string_equal(plan_get(&p, TASK_LINK, rows[i].link)->link.target,
 					    rows[i].program);
@@ -293,7 +295,9 @@ static void our_unit_without_its_flags_keeps_its_file(void **state)
 	static const struct plan_boot boot = { .version = "1" };
 	const struct node node = { 0 };
 	const struct facts facts = { 0 };
-	struct plan_req req = { .node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot };
+	struct plan_req req = {
+		.node = &node, .facts = &facts, .only = "bootstrap", .boot = &boot
+	};
 	struct plan p = seed_plan(a, &req);
 
 	(void)state;

@@ -222,7 +222,8 @@ static void a_kill_while_it_is_replaced_is_no_damage(void **state)
 	const char *hash = install_other(w);
 
 	scratch_write(&w->root, RECORD,
-		      arena_printf(w->arena, "sha256:%s 2.0\nsha256:%s 1.0\n", own_sha256(w), hash));
+		      arena_printf(w->arena, "sha256:%s 2.0\nsha256:%s 1.0\n", own_sha256(w),
+				   hash));
 	assert_differs(w, &w->keep, "'/var/lib/nodeup/program' does not name it");
 	apply_well(w, &w->keep);
 	assert_int_equal(check(w, &w->install), TASK_EQUAL);
