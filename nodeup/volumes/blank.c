@@ -3,22 +3,46 @@
 #include <string.h>
 #include <unistd.h>
 
-#define MIB ((uint64_t)1 << 20)
-#define ENDS (4 * MIB)
-#define ENDS_PERSIST (16 * MIB)
+#define KIB ((uint64_t)1 << 10)
+#define MIB (KIB << 10)
+#define GIB (MIB << 10)
+#define TIB (GIB << 10)
 
+/* f2fs has a checkpoint and its table of nodes behind the first 4 MiB */
+#define ENDS (16 * MIB)
 #define STRIDE (64 * MIB)
 
 enum { CHUNK = 128 * 1024, SPOT = 64 * 1024, STRIDES_MAX = 1024 };
 
-/* Copies of superblocks that lie neither at the head nor at the tail. */
+/* Copies of superblocks that lie neither at the head nor at the tail, nor at a power of two. */
 static const uint64_t spots[] = {
-	8192 * (uint64_t)1024,  /* ext4's first copy, blocks of 1 KiB; they begin with block 1 */
-	16384 * (uint64_t)2048, /* of 2 KiB */
-	32768 * (uint64_t)4096, /* of 4 KiB: 128 MiB */
-	64 * MIB,               /* btrfs' first mirror */
-	256 * 1024 * MIB,       /* and its second: 256 GiB */
+	512 * MIB - 64 * KIB, /* ext4's first copy, blocks of 8 KiB: 65528 make a group */
+	1 * GIB - 128 * KIB,  /* of 16 KiB */
+	2 * GIB - 256 * KIB,  /* of 32 KiB */
+	4 * GIB - 512 * KIB,  /* of 64 KiB */
+	10 * GIB,             /* BlueStore's label, up to 1000 GiB */
+	100 * GIB,
+	1000 * GIB,
 };
+
+/* ext4's first copy is at the head of its second group: at 8, 32 or 128 MiB by the size of its blocks,
+ * and with bigalloc as many times further in as there are blocks in a cluster.  64 MiB and 256 GiB are
+ * btrfs' mirrors, 1 GiB is BlueStore's label.  XFS' largest groups end one block before 1 TiB, and their
+ * second block is never empty. */
+#define POWERS_FROM (8 * MIB)
+#define POWERS_TO (16 * TIB)
+
+/* XFS divides a disk into groups of one size, and each begins with a copy of the superblock. */
+#define XFS_GROUP_MIN (16 * MIB)
+#define XFS_GROUP_MAX TIB
+#define XFS_BLOCK (4 * KIB)
+/* how far a stripe of up to 1 MiB may move the second group */
+#define XFS_STRIPE MIB
+
+/* mkfs.xfs makes as many groups as there are processors where they are more than by its own rule */
+enum { XFS_GROUPS = 192 };
+/* its own rule: 4 on one disk, up to 32 on several */
+static const unsigned int xfs_groups[] = { 4, 8, 16, 32 };
 
 int blank_read(const struct disk_host *h, int fd, void *data, size_t n, uint64_t at)
 {
@@ -88,17 +112,57 @@ static int check_strides(const struct disk_host *h, int fd, uint64_t size, uint6
 	return r;
 }
 
+/* As check_range; what lies behind the end of the device is left out. */
+static int check_within(const struct disk_host *h, int fd, uint64_t size, uint64_t from,
+			uint64_t to, uint64_t *ret_at)
+{
+	return check_range(h, fd, from, to < size ? to : size, ret_at);
+}
+
+static int check_spots(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(spots) && r == 0; i++)
+		r = check_within(h, fd, size, spots[i], spots[i] + SPOT, ret_at);
+	for (uint64_t at = POWERS_FROM; at <= POWERS_TO && r == 0; at *= 2)
+		r = check_within(h, fd, size, at, at + SPOT, ret_at);
+	return r;
+}
+
+/* Where the second of n groups would begin: mkfs.xfs rounds up, or down where n is that of processors,
+ * to a block, which may be smaller than the largest. */
+static int check_xfs(const struct disk_host *h, int fd, uint64_t size, uint64_t *ret_at)
+{
+	int r = 0;
+
+	for (unsigned int n = 2; n <= XFS_GROUPS && size / n >= XFS_GROUP_MIN && r == 0; n++) {
+		const uint64_t at = size / n / XFS_BLOCK * XFS_BLOCK;
+
+		if (at <= XFS_GROUP_MAX)
+			r = check_within(h, fd, size, at, at + SPOT, ret_at);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(xfs_groups) && r == 0; i++) {
+		const uint64_t at = size / xfs_groups[i] / XFS_BLOCK * XFS_BLOCK;
+
+		if (at >= XFS_GROUP_MIN && at <= XFS_GROUP_MAX)
+			r = check_within(h, fd, size, at - XFS_STRIPE, at + 2 * XFS_STRIPE + SPOT,
+					 ret_at);
+	}
+	return r;
+}
+
 int blank_check(const struct disk_host *h, int fd, uint64_t size, bool persist, uint64_t *ret_at)
 {
-	const uint64_t ends = persist ? ENDS_PERSIST : ENDS;
-	const uint64_t head = size < ends ? size : ends;
+	const uint64_t head = size < ENDS ? size : ENDS;
 	int r = check_range(h, fd, 0, head, ret_at);
 
 	if (r == 0)
 		r = check_range(h, fd, size - head > head ? size - head : head, size, ret_at);
-	for (size_t i = 0; i < ARRAY_LEN(spots) && r == 0; i++)
-		if (spots[i] + SPOT <= size)
-			r = check_range(h, fd, spots[i], spots[i] + SPOT, ret_at);
+	if (r == 0)
+		r = check_spots(h, fd, size, ret_at);
+	if (r == 0)
+		r = check_xfs(h, fd, size, ret_at);
 	if (r == 0 && persist && size > 0)
 		r = check_strides(h, fd, size, ret_at);
 	return r;

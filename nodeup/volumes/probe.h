@@ -1,7 +1,7 @@
 /* probe.h - what is on a disk: data, nothing, or who knows
  * DATA is any signature that libblkid knows (a bad checksum does not excuse it), and any byte other
- * than zero where signatures live. BLANK is proven by reading: the first and last 4 MiB, and the
- * copies of superblocks further in, are zeros; 16 MiB at each end for what outlives the instance.
+ * than zero where signatures live. BLANK is proven by reading: the first and last 16 MiB, and the
+ * copies of superblocks further in, are zeros; blank.h says what more for what outlives the instance.
  * UNREADABLE is everything else: a read error, a device shorter than it says. Probing never writes.
  * Owner: the arena. Errors: none, they are a state. Units: bytes. Threads: all functions.
  * Source: libblkid; superblock offsets of ext4, btrfs, md, LVM, ZFS, GPT, DRBD. */

@@ -288,7 +288,9 @@ static void what_persists_must_be_blank_further_in(void **state)
 	struct world *w = *state;
 
 	plug_ebs(w);
-	disk_box_poke(&w->box, "nvme1n1", 10 * MIB, "x", 1);
+	assert_int_equal(truncate(disk_box_file(&w->box, "nvme1n1"), 320 * MIB), 0);
+	scratch_write(&w->box.root, "/sys/block/nvme1n1/size", "655360\n");
+	disk_box_poke(&w->box, "nvme1n1", 192 * MIB, "x", 1);
 	assert_left_alone(w, "nvme1n1", ERR_REFUSED, "not blank");
 	w->want.persist = false;
 	assert_int_equal(check(w), TASK_DIFFERS);
