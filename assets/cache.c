@@ -5,11 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
+#include "assets/cache_guard.h"
 
-static const struct folder {
-	const char *name;
-	mode_t mode;
-} folders[] = {
+const struct cache_folder cache_folders[CACHE_FOLDERS] = {
 	{ "sha1", 0755 },
 	{ "sha256", 0755 },
 	{ "sha512", 0755 },
@@ -21,55 +19,64 @@ static const struct folder {
 	{ "tmp", 0700 },
 };
 
-/* What an earlier version, or somebody else, has made with other rights. */
-static int make_private(int root_fd, const char *path, struct err *e)
-{
-	autoclose int fd = -1;
-	struct stat st;
-	int r = io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, e);
-
-	if (r < 0)
-		return r;
-	if (fstat(fd, &st) < 0 ||
-	    (st.st_uid != geteuid() && fchown(fd, geteuid(), (gid_t)-1) < 0) ||
-	    ((st.st_mode & 0777) != 0700 && fchmod(fd, 0700) < 0))
-		return err_sys(e, "make '%s' private", path);
-	return 0;
-}
-
 static int make_folders(int root_fd, const char *dir, struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		autofree char *path = xasprintf("%s/%s", dir, folders[i].name);
-		int r = io_mkdirs(root_fd, path, folders[i].mode, e);
+	for (size_t i = 0; i < CACHE_FOLDERS; i++) {
+		autofree char *path = xasprintf("%s/%s", dir, cache_folders[i].name);
+		int r = io_mkdirs(root_fd, path, cache_folders[i].mode, e);
 
-		if (r >= 0 && folders[i].mode == 0700)
-			r = make_private(root_fd, path, e);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-int cache_new(int root_fd, const char *dir, bool create, struct cache **ret, struct err *e)
+static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, struct err *e)
 {
-	struct cache *c;
-	int fd = -1, r;
+	int r = c->writable ? io_mkdirs(root_fd, dir, 0755, e) : 0;
 
-	r = create ? make_folders(root_fd, dir, e) : 0;
+	if (r >= 0)
+		r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
+	if (r < 0 && (c->writable || r != -ENOENT))
+		return err_wrap(e, "asset cache");
+	r = cache_guard(c, own, e);
+	if (r < 0 || !c->writable)
+		return r;
+	r = make_folders(root_fd, dir, e);
 	if (r < 0)
 		return err_wrap(e, "asset cache");
-	r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, e);
-	if (r < 0 && (create || r != -ENOENT))
-		return err_wrap(e, "asset cache");
-	c = xcalloc(1, sizeof(*c));
-	c->dir_fd = fd;
-	c->writable = create;
-	c->dir = xstrdup(dir);
-	if (create)
-		cache_clean_tmp(c);
-	*ret = c;
+	cache_clean_tmp(c);
 	return 0;
+}
+
+static int new_cache(int root_fd, const char *dir, bool create, bool own, struct cache **ret,
+		     struct err *e)
+{
+	struct cache *c = xcalloc(1, sizeof(*c));
+	int r;
+
+	*c = (struct cache){ .dir_fd = -1, .writable = create, .dir = xstrdup(dir) };
+	r = open_cache(root_fd, dir, c, own, e);
+	if (r < 0)
+		cache_free(c);
+	else
+		*ret = c;
+	return r;
+}
+
+int cache_new(int root_fd, const char *dir, bool create, struct cache **ret, struct err *e)
+{
+	return new_cache(root_fd, dir, create, false, ret, e);
+}
+
+int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret, struct err *e)
+{
+	return new_cache(root_fd, dir, create, true, ret, e);
+}
+
+const char *cache_remark(const struct cache *c)
+{
+	return c->remark;
 }
 
 void cache_free(struct cache *c)
@@ -78,8 +85,12 @@ void cache_free(struct cache *c)
 		return;
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
+	free(c->remark);
+	free(c->wrong_trees);
 	free(c);
 }
+
+enum { COPY_CHUNK = 256 * 1024 };
 
 static int absent(const struct cache *c, const struct digest *d, struct err *e)
 {
@@ -137,6 +148,36 @@ static int verify(struct cache *c, struct ask *ask, int fd, struct err *e)
 	return 0;
 }
 
+/* Another user may still have it open for writing, so nobody can say what it holds once it is hashed: make a
+ * copy the entry, which is hashed on its way. */
+static int take_over(struct cache *c, struct ask *ask, const struct stat *st, int *fd,
+		     struct err *e)
+{
+	autofree char *chunk = xrealloc(NULL, COPY_CHUNK);
+	char name[CACHE_NAME_MAX];
+	struct cache_entry *en;
+	ssize_t n = 0;
+	int r = cache_begin(c, ask->digest, &en, e);
+
+	if (r < 0)
+		return r;
+	while (r >= 0 && (n = read(*fd, chunk, COPY_CHUNK)) > 0)
+		r = cache_write(en, chunk, (size_t)n, e);
+	if (r >= 0 && n < 0)
+		r = err_sys(e, "read '%s/%s'", c->dir, cache_entry_name(ask->digest, name));
+	if (r < 0) {
+		cache_abort(en);
+		return r;
+	}
+	r = cache_commit(en, e);
+	if (r < 0)
+		return e->kind == ERR_INTEGRITY ? damaged(c, ask, st, 0, e) : r;
+	(void)close(*fd);
+	*fd = openat(c->dir_fd, cache_entry_name(ask->digest, name),
+		     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return *fd < 0 ? err_sys(e, "open '%s/%s'", c->dir, name) : 0;
+}
+
 static int open_entry(struct cache *c, struct ask *ask, int *ret_fd, struct err *e)
 {
 	const struct digest *d = ask->digest;
@@ -163,11 +204,14 @@ static int open_entry(struct cache *c, struct ask *ask, int *ret_fd, struct err 
 		return damaged(c, ask, &st, EIO, e);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open '%s/%s'", c->dir, name);
-	if (!S_ISREG(st.st_mode) || !cache_is_recorded(c, d, &st)) {
+	if (c->writable && S_ISREG(st.st_mode) && !cache_is_closed(&st))
+		r = take_over(c, ask, &st, &fd, e);
+	else if (!S_ISREG(st.st_mode) || !cache_is_recorded(c, d, &st))
 		r = verify(c, ask, fd, e);
-		if (r < 0)
-			return r;
-	}
+	else
+		r = 0;
+	if (r < 0)
+		return r;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
 }

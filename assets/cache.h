@@ -16,6 +16,12 @@ struct cache;
  * not exist is an empty one. */
 int cache_new(int root_fd, const char *dir, bool create, struct cache **ret,
 	      struct err *e) must_check;
+/* The same for a directory that is nodeup's by its name: one that other users can write to is closed to
+ * them, and what is noted of it not believed. cache_new refuses such a one (CONFIG). */
+int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
+		  struct err *e) must_check;
+/* What was wrong with it when it was opened, for the report; NULL nothing. */
+const char *cache_remark(const struct cache *c);
 /* Release; NULL is fine. */
 void cache_free(struct cache *c);
 
@@ -46,8 +52,13 @@ void cache_abort(struct cache_entry *en);
 
 /* Path (below root) of the unpacked tree of an archive, published or not. */
 const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d);
-/* Whether the tree is there and nobody has touched it since it was published or found right. */
+/* Whether the tree is there, and was not changed since it was published or found right. */
 bool cache_has_tree(struct cache *c, const struct digest *d);
+/* Say of a tree that it was looked at and is wrong, in a cache open for reading only: it is as good as
+ * absent. Before others ask for it. */
+void cache_distrust_tree(struct cache *c, const struct digest *d);
+/* Whether that was said of it. */
+bool cache_distrusts_tree(const struct cache *c, const struct digest *d);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
  * there without being known is compared with its archive first, and dropped when it is another. */
 int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

@@ -8,6 +8,7 @@
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
+#include "assets/cache_guard.h"
 
 enum {
 	RECORD_MAX = 128,
@@ -255,6 +256,11 @@ void cache_record(struct cache *c, const struct digest *d, const struct stat *st
 	(void)cache_put(c, cache_side_name("verified", d, name), text, n);
 }
 
+bool cache_has_records(const struct cache *c)
+{
+	return c->dir_fd >= 0 && (c->writable || !c->doubted);
+}
+
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st)
 {
 	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
@@ -262,5 +268,6 @@ bool cache_is_recorded(const struct cache *c, const struct digest *d, const stru
 	autoclose int fd = openat(c->dir_fd, cache_side_name("verified", d, name),
 				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 
-	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
+	return cache_has_records(c) && cache_is_closed(st) && fd >= 0 &&
+	       read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
 }

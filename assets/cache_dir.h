@@ -12,8 +12,21 @@ enum { CACHE_NAME_MAX = 160 };
 struct cache {
 	int dir_fd; /* -1: read-only and absent, an empty cache */
 	bool writable;
-	char *dir; /* as the node sees it */
+	bool doubted; /* others could write to it (cache_guard.h); read-only: no record counts */
+	char *dir;    /* as the node sees it */
+	char *remark; /* what was wrong with it when it was opened, NULL nothing */
+	/* trees that are not what their archives hold, in a cache open for reading only */
+	struct digest *wrong_trees;
+	size_t n_wrong_trees;
 };
+
+/* The folders of a cache and their modes. */
+struct cache_folder {
+	const char *name;
+	mode_t mode;
+};
+enum { CACHE_FOLDERS = 8 };
+extern const struct cache_folder cache_folders[CACHE_FOLDERS];
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
 const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
@@ -41,5 +54,7 @@ void cache_throw_away(struct cache *c, const struct digest *d, const struct stat
 
 /* Note that the entry with this stat has been verified and is durable. */
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
-/* Whether the entry with this stat is the one that was noted. */
+/* Whether the records of this cache count at all. */
+bool cache_has_records(const struct cache *c);
+/* Whether the entry with this stat is the one that was noted, and no other user can have written to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);

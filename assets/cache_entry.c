@@ -7,6 +7,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
+#include "assets/cache_guard.h"
 #include "assets/cache_map.h"
 
 enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4, ROOM_KNOWN = 256 * 1024, ROOM_UNKNOWN = 4096 };
@@ -62,6 +63,7 @@ static bool is_ours(const struct cache *c, const char *name, int fd)
 	struct stat opened, named;
 
 	return fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_nlink == 1 &&
+	       cache_is_closed(&opened) &&
 	       fstatat(c->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
 	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
 }

@@ -53,7 +53,7 @@ bool cache_is_signed(struct cache *c, const struct asset *as)
 
 	if (!wants_signature(as))
 		return true;
-	if (c->dir_fd < 0)
+	if (!cache_has_records(c))
 		return false;
 	fd = openat(c->dir_fd, cache_side_name("signed", &as->digest, name),
 		    O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

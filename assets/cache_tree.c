@@ -3,9 +3,10 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "assets/cache_guard.h"
 #include "nodeup/base/str.h"
 
-enum { DEPTH_MAX = 256, SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
+enum { DEPTH_MAX = 256, SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024, RECORD_MAX = 160 };
 
 struct walk {
 	struct digest_ctx *sum;
@@ -59,6 +60,8 @@ static int add_entry(struct walk *w, int dir, const char *name, int depth)
 
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
+	if (!cache_is_closed(&st))
+		return -EPERM;
 	add_head(w, name, &st);
 	if (S_ISLNK(st.st_mode)) {
 		n = readlinkat(dir, name, target, sizeof(target));
@@ -100,11 +103,22 @@ static int walk(int fd, char *chunk, struct digest *ret)
 {
 	autodigest struct digest_ctx *sum = digest_new(DIGEST_SHA256);
 	struct walk w = { .sum = sum, .chunk = chunk };
-	int r = add_tree(&w, fd, 0);
+	struct stat st;
+	int r;
 
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!cache_is_closed(&st))
+		return -EPERM;
+	r = add_tree(&w, fd, 0);
 	if (r == 0)
 		digest_final(sum, ret);
 	return r;
+}
+
+int cache_tree_stamp(int fd, struct digest *ret)
+{
+	return walk(fd, NULL, ret);
 }
 
 int cache_tree_digest(int fd, struct digest *ret)
@@ -173,15 +187,24 @@ static const char *record_name(const struct digest *archive, const char *what,
 	return out;
 }
 
+/* The version is that of what a record promises, not only of its form: cache_tree.h. */
+static size_t render(const struct digest *tree, char out[static RECORD_MAX])
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	return (size_t)snprintf(out, RECORD_MAX, "v2 %s", digest_hex(tree, hex));
+}
+
 static bool is_recorded(const struct cache *c, const struct digest *archive, const char *what,
 			const struct digest *tree)
 {
-	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX], have[DIGEST_TEXT_MAX];
+	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
 	autoclose int fd = openat(c->dir_fd, record_name(archive, what, name),
 				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	const size_t n = strlen(digest_hex(tree, hex));
+	const size_t n = render(tree, text);
 
-	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(hex, have, n) == 0;
+	return cache_has_records(c) && fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n &&
+	       memcmp(text, have, n) == 0;
 }
 
 bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
@@ -193,11 +216,11 @@ bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
 static void record(struct cache *c, const struct digest *archive, const char *what,
 		   const struct digest *tree)
 {
-	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
-	const size_t n = strlen(digest_hex(tree, hex));
+	char name[CACHE_NAME_MAX], text[RECORD_MAX];
+	const size_t n = render(tree, text);
 
 	/* without a record the archive is unpacked once more: no reason to fail */
-	(void)cache_put(c, record_name(archive, what, name), hex, n);
+	(void)cache_put(c, record_name(archive, what, name), text, n);
 }
 
 void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree)
@@ -217,19 +240,32 @@ static int stamp(const struct cache *c, const struct digest *archive, struct dig
 	return fd < 0 ? -ENOENT : walk(fd, NULL, ret);
 }
 
+bool cache_distrusts_tree(const struct cache *c, const struct digest *d)
+{
+	for (size_t i = 0; i < c->n_wrong_trees; i++)
+		if (digest_eq(&c->wrong_trees[i], d))
+			return true;
+	return false;
+}
+
 bool cache_has_tree(struct cache *c, const struct digest *d)
 {
 	struct digest now;
 
-	return stamp(c, d, &now) == 0 && is_recorded(c, d, by_stamp, &now);
+	return !cache_distrusts_tree(c, d) && stamp(c, d, &now) == 0 &&
+	       is_recorded(c, d, by_stamp, &now);
 }
 
-void cache_tree_believe(struct cache *c, const struct digest *archive)
+void cache_distrust_tree(struct cache *c, const struct digest *d)
 {
-	struct digest now;
+	c->wrong_trees = xrealloc(c->wrong_trees, (c->n_wrong_trees + 1) * sizeof(*c->wrong_trees));
+	c->wrong_trees[c->n_wrong_trees++] = *d;
+}
 
-	if (stamp(c, archive, &now) == 0 && !is_recorded(c, archive, by_stamp, &now))
-		record(c, archive, by_stamp, &now);
+void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp)
+{
+	if (!is_recorded(c, archive, by_stamp, stamp))
+		record(c, archive, by_stamp, stamp);
 }
 
 void cache_tree_forget(struct cache *c, const struct digest *archive)

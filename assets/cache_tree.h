@@ -4,6 +4,9 @@
  * A tree that was once found to be what its archive holds is told by its digest from then on: hashing it
  * takes a quarter of the time that unpacking the archive again does. The digest is over names, types,
  * modes, owners, contents and link targets, not over times.
+ * No record is believed of a tree that has an entry which another user can write to. Records of versions
+ * before this one are not read at all: their stamp was taken after the tree had its name, and vouched for
+ * whatever lay there then. Such a tree is compared with its archive once.
  * Owner: none. Errors: negative errno. Threads: all functions. */
 #pragma once
 
@@ -18,6 +21,10 @@ bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
 			    const struct digest *tree);
 /* Note it. */
 void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree);
-/* Note that the tree which is there now is right, without reading it; forget both. */
-void cache_tree_believe(struct cache *c, const struct digest *archive);
+/* What tells the tree at fd from one that was changed: -EPERM where another user can write to an entry. */
+int cache_tree_stamp(int fd, struct digest *ret);
+/* Note that the tree which had this stamp when it was verified is right. It is taken before the tree can
+ * be reached by its name, or before it is compared. */
+void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp);
+/* Forget both. */
 void cache_tree_forget(struct cache *c, const struct digest *archive);

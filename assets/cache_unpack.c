@@ -38,6 +38,7 @@ static int publish(struct unpack *u, struct err *e)
 	char name[CACHE_NAME_MAX];
 	const struct asset as = { .name = u->name, .digest = u->digest };
 	autoclose int folder = openat(c->dir_fd, "unpacked", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct digest stamp;
 	bool ours;
 	int r;
 
@@ -47,6 +48,12 @@ static int publish(struct unpack *u, struct err *e)
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
 				strerror(-r));
+	/* while it is below tmp/, where no other user gets: it is of what was verified. The name that the
+	 * tree gets changes nothing that the stamp is made of */
+	r = cache_tree_stamp(u->tree_fd, &stamp);
+	if (r < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "look at '%s/%s': %s", c->dir, u->tmp,
+				strerror(-r));
 	cache_side_name("unpacked", &u->digest, name);
 	/* another process may have been faster: its tree is as good, if it is what it should be */
 	ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
@@ -55,7 +62,7 @@ static int publish(struct unpack *u, struct err *e)
 	if (folder < 0 || fsync(folder) < 0)
 		return err_sys(e, "sync '%s/unpacked'", c->dir);
 	if (ours)
-		cache_tree_believe(c, &u->digest);
+		cache_tree_believe(c, &u->digest, &stamp);
 	else if (!cache_has_tree(c, &u->digest) && cache_recheck_tree(c, &as))
 		return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be", c->dir,
 				name);

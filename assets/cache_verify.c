@@ -158,29 +158,43 @@ static bool drop_tree(struct cache *c, const struct digest *d)
 	return true;
 }
 
+/* Whether the tree is what its archive holds, and its stamp of before that was looked at. */
+static bool judge(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp)
+{
+	struct digest have, after;
+
+	/* an entry that others can write to is wrong by that alone */
+	if (cache_tree_stamp(tree, ret_stamp) < 0 || cache_tree_digest(tree, &have) < 0)
+		return false;
+	if (cache_tree_is_recorded(c, &as->digest, &have))
+		return true;
+	if (!is_right(c, as, tree))
+		return false;
+	/* what was hashed is what was compared */
+	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
+		cache_tree_record(c, &as->digest, &have);
+	return true;
+}
+
 bool cache_recheck_tree(struct cache *c, const struct asset *as)
 {
 	char name[CACHE_NAME_MAX];
 	autoclose int tree = -1;
-	struct digest have;
-	bool hashed;
+	struct digest stamp;
 
-	cache_side_name("unpacked", &as->digest, name);
-	if (!c->writable)
+	if (c->dir_fd < 0)
 		return false;
+	cache_side_name("unpacked", &as->digest, name);
 	tree = openat(c->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (tree < 0 && errno == ENOENT)
 		return false;
-	hashed = tree >= 0 && cache_tree_digest(tree, &have) == 0;
-	if (!hashed || !cache_tree_is_recorded(c, &as->digest, &have)) {
-		if (tree < 0 || !is_right(c, as, tree))
-			return drop_tree(c, &as->digest);
-		if (hashed)
-			cache_tree_record(c, &as->digest, &have);
-	}
+	if (tree < 0 || !judge(c, as, tree, &stamp))
+		return c->writable ? drop_tree(c, &as->digest) : true;
+	if (!c->writable)
+		return false;
 	if (!cache_has_tree(c, &as->digest) && cache_tree_sync(tree) < 0)
 		return drop_tree(c, &as->digest);
-	cache_tree_believe(c, &as->digest);
+	cache_tree_believe(c, &as->digest, &stamp);
 	return false;
 }
 

@@ -115,7 +115,7 @@ static int apply_file(struct apply *a, int parent, const char *name, const struc
 		return 0;
 	fd = open_same(a, parent, name, st);
 	r = fd < 0 ? fd : take_over(a, fd);
-	return r < 0 ? r : set_meta(a, fd, rec->mode & 0777, &rec->mtime);
+	return r < 0 ? r : set_meta(a, fd, rec->mode & EXTRACT_MODES, &rec->mtime);
 }
 
 static int apply_link(struct apply *a, int parent, const char *name, const struct stat *st,
@@ -188,7 +188,7 @@ static int finish_dir(struct apply *a, const struct extract_record *rec)
 	if (!S_ISDIR(st.st_mode))
 		return refuse(a, a->path, "it is no longer a directory");
 	fd = open_same(a, parent, name, &st);
-	return fd < 0 ? fd : set_meta(a, fd, rec->mode & 01777, &rec->mtime);
+	return fd < 0 ? fd : set_meta(a, fd, rec->mode & EXTRACT_MODES, &rec->mtime);
 }
 
 static int finish_dirs(struct apply *a)

@@ -26,6 +26,10 @@ enum { EXTRACT_REPORT_MAX = 64 * 1024 * 1024 };
 /* A file of the child's has this mode until its record is heeded. */
 enum { EXTRACT_NEW_MODE = 0200 };
 
+/* What a tree may have of its archive's modes: nobody but its owner ever writes to it, whatever the archive
+ * says. */
+enum { EXTRACT_MODES = 0755 };
+
 struct extract_record {
 	enum extract_kind kind;
 	uint32_t mode;

@@ -152,28 +152,37 @@ static void check_tree(struct worker_job *job)
 	t->damaged = cache_recheck_tree(t->cache, t->asset);
 }
 
-static void wait_for_trees(struct workers *workers, size_t n)
+/* A plan says so of the task. */
+static void tell_damage(const struct session *s, const struct tree_check *t, bool for_apply)
 {
-	struct pollfd fd = { .fd = workers_fd(workers), .events = POLLIN };
+	if (!for_apply)
+		cache_distrust_tree(s->ctx.cache, &t->asset->digest);
+	else
+		log_warning("asset %s: what was unpacked of it is damaged, or its archive; it is "
+			    "unpacked again",
+			    t->asset->name);
+}
+
+static void wait_for_trees(const struct session *s, size_t n, bool for_apply)
+{
+	struct pollfd fd = { .fd = workers_fd(s->workers), .events = POLLIN };
 
 	while (n > 0) {
-		const struct tree_check *t = (struct tree_check *)workers_take(workers);
+		const struct tree_check *t = (struct tree_check *)workers_take(s->workers);
 
 		if (!t) {
 			(void)poll(&fd, 1, -1);
-			workers_drain(workers);
+			workers_drain(s->workers);
 			continue;
 		}
 		n--;
 		if (t->damaged)
-			log_warning("asset %s: what was unpacked of it is damaged, or its archive; "
-				    "it is unpacked again",
-				    t->asset->name);
+			tell_damage(s, t, for_apply);
 	}
 }
 
 /* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
-static void trust_nothing(struct session *s)
+static void trust_nothing(struct session *s, bool for_apply)
 {
 	size_t n = 0;
 
@@ -192,7 +201,7 @@ static void trust_nothing(struct session *s)
 		workers_push(s->workers, &check->job);
 		n++;
 	}
-	wait_for_trees(s->workers, n);
+	wait_for_trees(s, n, for_apply);
 }
 
 static void adopt_kops(const struct session *s)
@@ -221,7 +230,6 @@ static int open_s3(struct session *s, struct err *e)
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
-	const char *cache;
 	int r;
 
 	s->ctx.root_fd = s->root_fd;
@@ -233,15 +241,21 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
-	cache = cli->cache ? boot_absolute(s->arena, cli->cache) : default_cache;
-	r = cache_new(s->ctx.cache_root_fd, cache, req->for_apply, &s->ctx.cache, e);
+	if (cli->cache)
+		r = cache_new(s->ctx.cache_root_fd, boot_absolute(s->arena, cli->cache),
+			      req->for_apply, &s->ctx.cache, e);
+	else
+		r = cache_new_own(s->ctx.cache_root_fd, default_cache, req->for_apply,
+				  &s->ctx.cache, e);
 	if (r < 0)
 		return r;
+	if (cache_remark(s->ctx.cache))
+		log_warning("%s", cache_remark(s->ctx.cache));
 	adopt_kops(s);
 	if (req->for_apply || s->ctx.verify)
 		r = workers_new(&s->workers, e);
 	if (r >= 0 && s->ctx.verify)
-		trust_nothing(s);
+		trust_nothing(s, req->for_apply);
 	if (r < 0 || !req->for_apply)
 		return r;
 	if (!cli->offline)

@@ -361,7 +361,7 @@ def test_the_default_cache_is_below_the_root(world):
 
 def full(world, mounts, path, kib):
     path.mkdir(exist_ok=True)
-    mounts.run("mount", "-t", "tmpfs", "-o", f"size={kib}k", "tmpfs", path)
+    mounts.run("mount", "-t", "tmpfs", "-o", f"size={kib}k,mode=755", "tmpfs", path)
 
 
 @pytest.mark.parametrize("kib", [28, 256, 1500, 2500])

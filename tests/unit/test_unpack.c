@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache_dir.h"
+#include "assets/cache_tree.h"
 #include "assets/extract.h"
 #include "assets/unpack.h"
 #include "tests/unit/origin.h"
@@ -173,6 +174,82 @@ static void test_streamed(void **state)
 	/* there it is */
 	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), -EALREADY);
 	assert_null(u);
+}
+
+/* Whatever the archive says, nobody but root may write to anything of the tree. */
+static void test_modes(void **state)
+{
+	static const struct tree_mode {
+		const char *name, type;
+		unsigned int mode, want;
+	} cases[] = {
+		{ "plain", '5', 0755, 0755 },       { "open", '5', 0777, 0755 },
+		{ "sticky", '5', 01777, 0755 },     { "group", '5', 0775, 0755 },
+		{ "closed", '5', 0500, 0500 },      { "open/bridge", '0', 0777, 0755 },
+		{ "open/text", '0', 0666, 0644 },   { "sticky/ptp", '0', 0772, 0750 },
+		{ "plain/group", '0', 0664, 0644 }, { "closed/key", '0', 0600, 0600 },
+	};
+	struct box *x = *state;
+	struct unpack *u;
+	struct stat st;
+	struct err e;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		tar_add(&x->archive, &(struct tar_entry){ .name = cases[i].name,
+							  .type = cases[i].type,
+							  .mode = cases[i].mode });
+	/* another name of a file, with more rights than its own */
+	tar_add(&x->archive,
+		&(struct tar_entry){
+			.name = "hard", .type = '1', .link = "open/text", .mode = 0777 });
+	/* one that only its members imply */
+	tar_add(&x->archive, &(struct tar_entry){ .name = "implied/x", .type = '0', .mode = 0622 });
+	end_archive(x);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
+		fail_msg("%s", e.msg);
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		assert_int_equal(lstat(tree_of(x, cases[i].name), &st), 0);
+		if ((st.st_mode & 07777) != cases[i].want)
+			fail_msg("%s: mode %o", cases[i].name, st.st_mode & 07777);
+	}
+	assert_int_equal(lstat(tree_of(x, "hard"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	assert_int_equal(lstat(tree_of(x, "implied"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	assert_int_equal(lstat(tree_of(x, "implied/x"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_true(cache_has_tree(x->c, &x->as.digest));
+}
+
+/* A record is of what was verified: a tree that others may write to has none that counts, whatever its
+ * stamp. */
+static void test_no_record_for_an_open_tree(void **state)
+{
+	static const char *const names[] = { "bin/bridge", "bin", "." };
+	struct box *x = *state;
+	struct err e;
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		autoclose int fd = -1;
+		struct digest stamp;
+		struct unpack *u;
+		struct stat st;
+
+		x->archive.len = 0;
+		good_archive(x);
+		assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+		if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
+			fail_msg("%s", e.msg);
+		assert_true(cache_has_tree(x->c, &x->as.digest));
+		assert_int_equal(stat(tree_of(x, names[i]), &st), 0);
+		assert_int_equal(chmod(tree_of(x, names[i]), 0757), 0);
+		fd = open(tree_of(x, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		assert_int_equal(cache_tree_stamp(fd, &stamp), -EPERM);
+		assert_int_equal(cache_tree_digest(fd, &stamp), -EPERM);
+		assert_false(cache_has_tree(x->c, &x->as.digest));
+		assert_int_equal(cache_remove(AT_FDCWD, tree_of(x, "")), 0);
+	}
 }
 
 /* Before the verdict: private, without modes, without links, and without a trace once dropped. */
@@ -446,6 +523,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_streamed),
+		TEST(test_modes),
+		TEST(test_no_record_for_an_open_tree),
 		TEST(test_nothing_before_the_verdict),
 		TEST(test_refused_while_fed),
 		TEST(test_truncated),
