@@ -141,10 +141,17 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 	const bool here = cache_has_tree(ctx->cache, &t->unpack.asset->digest);
 
 	(void)e;
-	if ((here && cache_is_signed(ctx->cache, t->unpack.asset)) || task_is_unneeded(t, ctx))
+	if (here && cache_is_signed(ctx->cache, t->unpack.asset))
 		return TASK_EQUAL;
-	return task_differs(diff, here ? "its signature is not checked yet"
-				       : "not unpacked in the cache");
+	/* repair removes it, needed or not; whether it is needed takes longer to say */
+	if (!cache_distrusts_tree(ctx->cache, &t->unpack.asset->digest) && task_is_unneeded(t, ctx))
+		return TASK_EQUAL;
+	if (here)
+		return task_differs(diff, "its signature is not checked yet");
+	if (cache_distrusts_tree(ctx->cache, &t->unpack.asset->digest))
+		return task_differs(diff, "what was unpacked of it is damaged, or there is nothing "
+					  "to compare it with");
+	return task_differs(diff, "not unpacked in the cache");
 }
 
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
