@@ -141,6 +141,25 @@ static const char *version_said(struct arena *a, const char *program)
 	return NULL;
 }
 
+/* As runtimes find out that the kernel has AppArmor on: in a container that folder is not there. */
+static bool lacks_apparmor_parser(int root_fd)
+{
+	static const char *const programs[] = { "/sbin/apparmor_parser",
+						"/usr/sbin/apparmor_parser" };
+	autobuf struct buf b = BUF_INIT(FILE_MAX);
+	struct err ignored;
+	struct stat st;
+
+	if (io_stat(root_fd, "/sys/kernel/security/apparmor", &st, &ignored) < 0 ||
+	    io_read(root_fd, "/sys/module/apparmor/parameters/enabled", &b, &ignored) < 0 ||
+	    buf_str(&b)[0] != 'Y')
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+		if (io_stat(root_fd, programs[i], &st, &ignored) == 0)
+			return false;
+	return true;
+}
+
 void probe_cgroup(struct arena *a, int root_fd, const char *command, struct plan_runtime *r)
 {
 	static const char *const dockers[] = { "docker-ce", "docker.io", "docker-engine",
@@ -149,6 +168,7 @@ void probe_cgroup(struct arena *a, int root_fd, const char *command, struct plan
 	const bool is_docker = str_eq(r->unit, "docker.service");
 
 	r->cgroup = cgroup_version(root_fd);
+	r->lacks_apparmor_parser = lacks_apparmor_parser(root_fd);
 	if (!r->unit)
 		return;
 	r->version = version_of_dpkg(a, root_fd, is_docker ? dockers : containerds);

@@ -75,6 +75,43 @@ static bool has_containerd_too_new(const struct plan *p)
 	return runtime_version(p, containerd_unit) >= 2 * MAJOR && is_before(p, 20);
 }
 
+/* "1.6.16-1" is 16 */
+static long patch_of(const char *version)
+{
+	const char *dot = strchr(version, '.');
+
+	dot = dot ? strchr(dot + 1, '.') : NULL;
+	return dot ? strtol(dot + 1, NULL, 10) : 0;
+}
+
+/* Each runtime is to see that the program is missing, and to start its containers without AppArmor.  dockerd
+ * asks libcontainer, which left that out in 1.0.0-rc93 (opencontainers/runc#2554): Debian builds 20.10 with
+ * such a one, docker itself does not.  23.0 asks containerd's package, which had left it out as well: see
+ * below (moby/moby#44970). */
+static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
+{
+	const struct plan_runtime *r = &p->req->runtime;
+	const int v = runtime_version(p, docker_unit);
+
+	return r->lacks_apparmor_parser &&
+	       (v == 23 * MAJOR ||
+		(v >= 20 * MAJOR + 10 && v < 23 * MAJOR && strstr(r->version, "+dfsg")));
+}
+
+/* From 1.6.0 until containerd/containerd#8087. */
+static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
+{
+	const struct plan_runtime *r = &p->req->runtime;
+
+	return r->lacks_apparmor_parser && runtime_version(p, containerd_unit) == 1 * MAJOR + 6 &&
+	       patch_of(r->version) < 17;
+}
+
+#define NO_PARSER(runtime)                                         \
+	"AppArmor is on, and apparmor_parser, which this " runtime \
+	" starts no container without, is missing"
+#define WANT_PARSER "the package apparmor, or a boot with apparmor=0"
+
 /* clang-format off */
 static const struct {
 	bool (*is_so)(const struct plan *p);
@@ -91,27 +128,39 @@ static const struct {
 	{ has_containerd_too_old, "this containerd has no CRI", "containerd 1.1 or later" },
 	{ has_containerd_too_new, "this containerd refuses a CRI as old as kubelet's",
 	  "containerd 1.7 or earlier" },
+	{ has_docker_that_needs_apparmor_parser, NO_PARSER("docker"), WANT_PARSER },
+	{ has_containerd_that_needs_apparmor_parser, NO_PARSER("containerd"), WANT_PARSER },
 };
 /* clang-format on */
 
-int plan_check_host(const struct plan *p, struct err *e)
+static int refuse(const struct plan *p, size_t i, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;
 	const struct plan_runtime *runtime = &p->req->runtime;
-	int r;
+	int r = err_config(e, "Kubernetes %d.%d.%d cannot run here: %s", v->major, v->minor,
+			   v->patch, checks[i].what);
 
+	err_note(e, "want", "%s", checks[i].want);
+	if (runtime->unit)
+		err_note(e, "got", "%s %s", runtime->unit,
+			 runtime->version ? runtime->version : "of unknown version");
+	err_note(e, "do", "ignoreHostChecks: true in /etc/nodeup/nodeup.d tries all the same");
+	return r;
+}
+
+int plan_check_host(struct plan *p, bool all_the_same, struct err *e)
+{
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		struct err ignored;
+
 		if (!checks[i].is_so(p))
 			continue;
-		r = err_config(e, "Kubernetes %d.%d.%d cannot run here: %s", v->major, v->minor,
-			       v->patch, checks[i].what);
-		err_note(e, "want", "%s", checks[i].want);
-		if (runtime->unit)
-			err_note(e, "got", "%s %s", runtime->unit,
-				 runtime->version ? runtime->version : "of unknown version");
-		err_note(e, "do",
-			 "ignoreHostChecks: true in /etc/nodeup/nodeup.d tries all the same");
-		return r;
+		if (!all_the_same)
+			return refuse(p, i, e);
+		(void)refuse(p, i, &ignored);
+		strv_add(p->arena, &p->warnings,
+			 arena_printf(p->arena, "%s; tried all the same, as ignoreHostChecks says",
+				      ignored.msg));
 	}
 	return 0;
 }

@@ -8,5 +8,5 @@
 
 #include "nodeup/plan/plan.h"
 
-/* Go through the table. */
-int plan_check_host(const struct plan *p, struct err *e) must_check;
+/* Go through the table. all_the_same: each that cannot run is a warning of the plan instead. */
+int plan_check_host(struct plan *p, bool all_the_same, struct err *e) must_check;

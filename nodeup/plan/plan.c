@@ -265,13 +265,13 @@ static int run_builders(struct plan *p, struct err *e)
 }
 
 /* An image has no host yet, and who asks for one builder asks for no node. */
-static int may_run(const struct plan *p, struct err *e)
+static int may_run(struct plan *p, struct err *e)
 {
 	const struct settings *s = p->req->settings;
 
-	if (p->req->image_mode || p->req->only || (s && s->ignore_host_checks))
+	if (p->req->image_mode || p->req->only)
 		return 0;
-	return plan_check_host(p, e);
+	return plan_check_host(p, s && s->ignore_host_checks, e);
 }
 
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)

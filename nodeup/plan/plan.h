@@ -22,6 +22,8 @@ struct plan_runtime {
 	bool is_late;              /* a drop-in behind 10-kops.conf has a say in that */
 	int cgroup;                /* version of the host's cgroups; 0 unknown */
 	const char *cgroup_driver; /* that it is told to use; NULL: its default */
+	/* the kernel has AppArmor on, and the program that loads its profiles is missing */
+	bool lacks_apparmor_parser;
 };
 
 /* The member of an etcd cluster that this master has a volume of. */

@@ -481,16 +481,26 @@ static void a_host_that_cannot_run_it_is_asked_first(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	struct host *h = host(a, "debian", "12", "docker.service");
 	struct plan p;
+	size_t before;
 	struct err e;
 
 	(void)state;
+	before = seed_plan(a, &h->req).warnings.n;
 	h->req.runtime.cgroup = 2;
 	assert_true(plan_build(a, &h->req, &p, &e) < 0);
 	assert_string_equal(e.msg, "Kubernetes 1.8.7 cannot run here: this host has cgroup v2");
 	h->req.settings = &all_the_same;
-	(void)seed_plan(a, &h->req);
+	h->req.runtime.version = "20.10.24+dfsg1-1";
+	h->req.runtime.lacks_apparmor_parser = true;
+	p = seed_plan(a, &h->req);
+	assert_int_equal(p.warnings.n, before + 2);
+	assert_string_equal(p.warnings.v[0],
+			    "Kubernetes 1.8.7 cannot run here: this host has cgroup v2; "
+			    "tried all the same, as ignoreHostChecks says");
+	assert_non_null(strstr(p.warnings.v[1], "AppArmor is on, and apparmor_parser"));
 	h->req.image_mode = true;
-	(void)seed_plan(a, &h->req);
+	p = seed_plan(a, &h->req);
+	assert_int_equal(p.warnings.n, before);
 }
 
 static void an_image_is_not_given_packages_to_fetch(void **state)

@@ -13,15 +13,19 @@
 
 static const char docker[] = "docker.service", containerd[] = "containerd.service";
 
+#define PARSER(runtime)                                            \
+	"AppArmor is on, and apparmor_parser, which this " runtime \
+	" starts no container without, is missing"
+
 /* What the check says of a host, "" when it has nothing to say. */
 static const char *verdict(int minor, const struct plan_runtime *runtime, struct err *e)
 {
 	const struct node n = { .kubernetes = { 1, minor, 0, NULL } };
 	const struct plan_req req = { .node = &n, .runtime = *runtime };
-	const struct plan p = { .req = &req };
+	struct plan p = { .req = &req };
 
 	e->msg[0] = '\0';
-	if (plan_check_host(&p, e) < 0)
+	if (plan_check_host(&p, false, e) < 0)
 		assert_int_equal(e->kind, ERR_CONFIG);
 	return e->msg;
 }
@@ -58,6 +62,29 @@ static void pairs(void **state)
 		{ 10,
 		  { .unit = containerd, .cgroup_driver = "systemd" },
 		  "containerd puts containers into systemd's cgroups, kubelet does not" },
+#define LACKS .lacks_apparmor_parser = true
+		{ 8,
+		  { .unit = docker, .version = "20.10.24+dfsg1-1+deb12u1", LACKS },
+		  PARSER("docker") },
+		{ 8, { .unit = docker, .version = "20.10.5+dfsg1-1+b9", LACKS }, PARSER("docker") },
+		{ 8,
+		  { .unit = docker, .version = "23.0.6-1~debian.12~bookworm", LACKS },
+		  PARSER("docker") },
+		{ 8, { .unit = docker, .version = "20.10.24+dfsg1-1+deb12u1" }, NULL },
+		/* these run their containers without AppArmor then */
+		{ 8, { .unit = docker, .version = "17.03.2~ce-0~debian-stretch", LACKS }, NULL },
+		{ 8, { .unit = docker, .version = "20.10.24~3-0~debian-bullseye", LACKS }, NULL },
+		{ 8, { .unit = docker, .version = "24.0.7-1~debian.12~bookworm", LACKS }, NULL },
+		{ 8, { .unit = docker, .version = "26.1.5+dfsg1-9", LACKS }, NULL },
+		{ 8, { .unit = docker, LACKS }, NULL },
+		{ 8, { LACKS }, NULL },
+		{ 10, { .unit = containerd, .version = "1.6.0", LACKS }, PARSER("containerd") },
+		{ 10, { .unit = containerd, .version = "1.6.16-1", LACKS }, PARSER("containerd") },
+		{ 10, { .unit = containerd, .version = "1.6.17-1", LACKS }, NULL },
+		{ 10, { .unit = containerd, .version = "1.6.20~ds1-1+deb12u1", LACKS }, NULL },
+		{ 10, { .unit = containerd, .version = "1.5.9", LACKS }, NULL },
+		{ 10, { .unit = containerd, .version = "1.7.27", LACKS }, NULL },
+#undef LACKS
 	};
 	autoarena struct arena *a = arena_new_empty();
 	struct err e = { 0 };
@@ -120,6 +147,36 @@ static void versions_and_drivers_are_found(void **state)
 	scratch_done(&s);
 }
 
+static void the_parser_of_apparmor_is_looked_for(void **state)
+{
+	static const char enabled[] = "/sys/module/apparmor/parameters/enabled";
+	static const char *const programs[] = { "/sbin/apparmor_parser",
+						"/usr/sbin/apparmor_parser" };
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+		struct scratch s;
+
+		scratch_new(&s);
+		assert_false(probe(a, &s, docker, NULL).lacks_apparmor_parser);
+		scratch_write(&s, enabled, "N\n");
+		scratch_write(&s, "/sys/kernel/security/apparmor/profiles", "");
+		assert_false(probe(a, &s, docker, NULL).lacks_apparmor_parser);
+		scratch_write(&s, enabled, "Y\n");
+		assert_true(probe(a, &s, docker, NULL).lacks_apparmor_parser);
+		assert_true(probe(a, &s, containerd, NULL).lacks_apparmor_parser);
+		scratch_write(&s, programs[i], "");
+		assert_false(probe(a, &s, docker, NULL).lacks_apparmor_parser);
+		scratch_done(&s);
+		/* as in a container: the kernel has it on, runtimes do not see it */
+		scratch_new(&s);
+		scratch_write(&s, enabled, "Y\n");
+		assert_false(probe(a, &s, docker, NULL).lacks_apparmor_parser);
+		scratch_done(&s);
+	}
+}
+
 /* Where there is no dpkg the program says it. */
 static void a_program_is_asked_for_its_version(void **state)
 {
@@ -146,6 +203,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(versions_and_drivers_are_found),
+		cmocka_unit_test(the_parser_of_apparmor_is_looked_for),
 		cmocka_unit_test(a_program_is_asked_for_its_version),
 	};
 
