@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "assets/url.h"
+#include "nodeup/base/show.h"
 
 static const struct {
 	const char *suffix;
@@ -46,6 +47,8 @@ static int check_url(struct arena *a, const char *url, struct err *e)
 	if (url_has_scheme(&u, "s3") && !is_bucket(&u))
 		return err_config(e, "asset '%s': wanted s3://bucket/key",
 				  asset_url_public(a, url));
+	if (!show_is_clean(url))
+		return err_config(e, "asset '%s': a control character", asset_url_public(a, url));
 	if (!url_host_is_ascii(&u))
 		return err_config(e, "asset '%s': its host is not ASCII: write such a name as xn--",
 				  asset_url_public(a, url));

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "assets/extract_source.h"
 #include "nodeup/base/mem.h"
+#include "nodeup/base/show.h"
 
 enum { WRITE_BEHIND = 4 * 1024 * 1024 };
 
@@ -30,11 +31,8 @@ struct job {
 /* Names come from the archive: what a terminal would obey is shown as '?'. */
 static const char *printable(const char *raw, char out[static 128])
 {
-	(void)snprintf(out, 128, "%s", raw);
-	for (char *p = out; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			*p = '?';
-	return out;
+	(void)snprintf(out, 128, "%.127s", raw);
+	return show_clean(out);
 }
 
 static int refuse(struct job *j, const char *what)

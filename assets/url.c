@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
 
 /* Length up to the first of these characters, at most n. */
@@ -202,8 +203,5 @@ const char *url_public(const char *text, char out[static URL_PUBLIC_MAX])
 	else /* no URL at all: drop what could be a secret in one */
 		(void)snprintf(out, URL_PUBLIC_MAX, "%.*s",
 			       (int)span_until(text, strlen(text), "?#@"), text);
-	for (char *p = out; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			*p = '?';
-	return out;
+	return show_clean(out);
 }

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/show.h"
 #include "nodeup/cmd_plan.h"
 #include "nodeup/location.h"
 #include "nodeup/offline.h"
@@ -430,7 +431,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	if (r < 0)
 		return r;
 	notify_ready();
-	(void)printf("success\n");
+	show_line(stdout, "success");
 	return 0;
 }
 
@@ -460,7 +461,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 				cli->target);
 	if (cli->facts && !cli->root)
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
-	(void)printf("nodeup version %s\n", cli_version());
+	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
 	if (cli->dryrun || str_eq(cli->target, "dryrun"))
 		return dry_run(cli, e);

@@ -3,6 +3,7 @@
 
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/show.h"
 #include "nodeup/location.h"
 #include "nodeup/offline.h"
 #include "nodeup/run/progress.h"
@@ -82,7 +83,7 @@ int cmd_bake(struct cli *cli, struct err *e)
 {
 	if (cli->confs.n == 0)
 		return err_fail(e, ERR_USAGE, 0, "nodeup bake needs --conf");
-	(void)printf("nodeup version %s\n", cli_version());
+	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
 	for (size_t i = 0; i < cli->confs.n; i++) {
 		struct session s = { 0 };
@@ -94,6 +95,6 @@ int cmd_bake(struct cli *cli, struct err *e)
 		if (r < 0)
 			return r;
 	}
-	(void)printf("success\n");
+	show_line(stdout, "success");
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "nodeup/cli.h"
 
 #include "nodeup/base/field.h"
+#include "nodeup/base/show.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/kops18_storage.h"
 #include "nodeup/config/specs.h"
@@ -125,6 +126,6 @@ int cmd_help(struct cli *cli, struct err *e)
 		usage(&b);
 	if (r < 0)
 		return r;
-	(void)fputs(buf_str(&b), stdout);
+	show_text(buf_str(&b), b.len);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/base/show.h"
 #include "nodeup/config/specs.h"
 #include "nodeup/run/report.h"
 #include "nodeup/tasks/volume.h"
@@ -53,17 +54,20 @@ static size_t secret_flag(const char *text)
 /* A value goes to the next flag or the end of its line: it may have spaces in it. */
 static void print_masked(const char *text)
 {
+	autobuf struct buf b = BUF_INIT(2 * DIFF_MAX);
+
 	while (*text) {
 		const size_t n = *text == '-' ? secret_flag(text) : 0;
 
 		if (n == 0) {
-			(void)putchar(*text++);
+			(void)buf_addc(&b, *text++);
 			continue;
 		}
-		(void)printf("%.*s(not shown)", (int)n, text);
+		(void)buf_addf(&b, "%.*s(not shown)", (int)n, text);
 		for (text += n; *text && *text != '\n' && !str_has_prefix(text, " --");)
 			text++;
 	}
+	show_text(buf_str(&b), b.len);
 }
 
 static int show_diff(const struct session *s, const struct task_file *f, struct err *e)
@@ -109,7 +113,7 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 	const struct strv lines = disk_lines(a, s, t);
 
 	for (size_t i = 0; i < lines.n; i++)
-		(void)printf("           %s\n", lines.v[i]);
+		show_line(stdout, "           %s", lines.v[i]);
 }
 
 /* What is there may hold a secret though what is wanted holds none: a login that goes. */
@@ -125,13 +129,14 @@ static bool is_public(const struct session *s, const char *path)
 static int print_file(const struct session *s, const struct task_file *f, struct err *e)
 {
 	if (f->unwanted)
-		(void)printf("           would be removed; what it holds is not shown\n");
+		show_line(stdout, "           would be removed; what it holds is not shown");
 	else if (f->secret)
-		(void)printf("           not shown: it may hold a password\n");
+		show_line(stdout, "           not shown: it may hold a password");
 	else if (is_public(s, f->path))
 		return show_diff(s, f, e);
 	else
-		(void)printf("           not shown: what is there is not for everybody to read\n");
+		show_line(stdout,
+			  "           not shown: what is there is not for everybody to read");
 	return 0;
 }
 
@@ -145,16 +150,16 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 		const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
 		int r = 0;
 
-		(void)printf("%-8s %s%s%s\n", word(o), task_title(a, o->task), *why ? ": " : "",
-			     why);
+		show_line(stdout, "%-8s %s%s%s", word(o), task_title(a, o->task), *why ? ": " : "",
+			  why);
 		print_disks(a, s, o->task);
 		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE)
 			r = print_file(s, &o->task->file, e);
 		if (r < 0)
 			return r;
 	}
-	(void)printf("%zu tasks, %zu to change\n", rep->n,
-		     rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED]);
+	show_line(stdout, "%zu tasks, %zu to change", rep->n,
+		  rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED]);
 	return 0;
 }
 
@@ -181,7 +186,8 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 	r = json_render(t, true, &out, e);
 	if (r < 0)
 		return r;
-	(void)printf("%s\n", buf_str(&out));
+	(void)buf_addc(&out, '\n');
+	show_text(buf_str(&out), out.len);
 	return 0;
 }
 
@@ -195,11 +201,11 @@ static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct 
 	if (r < 0)
 		return r;
 	if (s->boot.replayed)
-		(void)fprintf(stderr, "documents are the persisted ones, %s old\n",
-			      dur_human(s->arena, s->boot.replay_age_ns));
+		show_line(stderr, "documents are the persisted ones, %s old",
+			  dur_human(s->arena, s->boot.replay_age_ns));
 	if (!s->starts_at_boot && !s->image_mode)
-		(void)fprintf(stderr, "nothing starts nodeup at boot here; "
-				      "nodeup apply --install-systemd-unit would see to that\n");
+		show_line(stderr, "nothing starts nodeup at boot here; "
+				  "nodeup apply --install-systemd-unit would see to that");
 	run = session_run(s);
 	run_plan(s->arena, &run, &rep);
 	*ret_pending = rep.counts[RUN_CHANGED] + rep.counts[RUN_FAILED] + rep.counts[RUN_SKIPPED];

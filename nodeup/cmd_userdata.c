@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/show.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/kops18.h"
 #include "userdata/mime.h"
@@ -60,7 +61,7 @@ static int check_document(struct rendering *u, const char *path, const char *tex
 	else if (r == 0 && strcmp(str_basename(path), documents[0]) == 0)
 		u->cluster = t;
 	for (size_t i = 0; i < warnings.n; i++)
-		(void)fprintf(stderr, "warning: %s\n", warnings.v[i]);
+		show_line(stderr, "warning: %s", warnings.v[i]);
 	return r;
 }
 
@@ -158,7 +159,7 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 		r = kops18_proxy(u->cli->arena, &u->env, u->cluster, &opts, &proxy, e);
 	node_proxy_variables(u->cli->arena, &proxy, env);
 	for (size_t i = 0; i < warnings.n; i++)
-		(void)fprintf(stderr, "warning: %s\n", warnings.v[i]);
+		show_line(stderr, "warning: %s", warnings.v[i]);
 	return r;
 }
 

@@ -2,6 +2,7 @@
 #include "nodeup/cli.h"
 
 #include "nodeup/base/dur.h"
+#include "nodeup/base/show.h"
 #include "nodeup/bootstrap.h"
 #include "nodeup/plan/plan.h"
 #include "nodeup/settings_dir.h"
@@ -61,12 +62,12 @@ int cmd_validate(struct cli *cli, struct err *e)
 		return r;
 	r = load(cli, root, http, &b, e);
 	for (size_t i = 0; i < b.warnings.n; i++)
-		(void)fprintf(stderr, "warning: %s\n", b.warnings.v[i]);
+		show_line(stderr, "warning: %s", b.warnings.v[i]);
 	if (r == 0)
-		(void)printf("%s: valid, %s of cluster %s, Kubernetes %d.%d.%d\n", b.conf,
-			     b.node.is_master ? "master" : "worker", b.node.cluster_name,
-			     b.node.kubernetes.major, b.node.kubernetes.minor,
-			     b.node.kubernetes.patch);
+		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %d.%d.%d", b.conf,
+			  b.node.is_master ? "master" : "worker", b.node.cluster_name,
+			  b.node.kubernetes.major, b.node.kubernetes.minor,
+			  b.node.kubernetes.patch);
 	bootstrap_done(&b);
 	http_free(http);
 	return r;

@@ -3,6 +3,7 @@
 
 #include "deps_versions.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/show.h"
 
 static const struct {
 	const char *name, *version;
@@ -24,7 +25,7 @@ int cmd_version(struct cli *cli, struct err *e)
 	int r;
 
 	if (!str_eq(cli->output, "json")) {
-		(void)printf("nodeup version %s\n", cli_version());
+		show_line(stdout, "nodeup version %s", cli_version());
 		return 0;
 	}
 	t = tree_map(cli->arena);
@@ -37,6 +38,7 @@ int cmd_version(struct cli *cli, struct err *e)
 	r = json_render(t, true, &out, e);
 	if (r < 0)
 		return r;
-	(void)printf("%s\n", buf_str(&out));
+	(void)buf_addc(&out, '\n');
+	show_text(buf_str(&out), out.len);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/show.h"
 #include "nodeup/session.h"
 #include "nodeup/tasks/state.h"
 
@@ -84,7 +85,7 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 		log_warning("applied state not kept: %s", late.msg);
 	if (r < 0)
 		return r;
-	(void)printf("service installed\n");
+	show_line(stdout, "service installed");
 	(void)fflush(stdout);
 	/* in an image it is not started */
 	return cli->wait && s->ctx.bus ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;

@@ -11,6 +11,7 @@
 /* Who called is told by NODEUP_* fields; a line number of this file would say nothing. */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
+#include "nodeup/base/show.h"
 
 #define autojournal __attribute__((cleanup(journal_closep)))
 
@@ -176,7 +177,7 @@ int journal_write(enum log_level level, const char *message, const struct log_fi
 	iov[2].iov_base = arena_str(a, "SYSLOG_IDENTIFIER=nodeup");
 	for (size_t i = 0; i < n; i++)
 		iov[FIXED + i].iov_base =
-			arena_printf(a, "NODEUP_%s=%s", fields[i].key, fields[i].value);
+			show_clean(arena_printf(a, "NODEUP_%s=%s", fields[i].key, fields[i].value));
 	for (size_t i = 0; i < FIXED + n; i++)
 		iov[i].iov_len = strlen(iov[i].iov_base);
 	return sd_journal_sendv(iov, (int)(FIXED + n));

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
+#include "nodeup/base/show.h"
 
 /* More than systemctl shows in one line; what is beyond is cut. */
 enum { STATUS_MAX = 512 };
@@ -22,10 +23,7 @@ void notify_status(const char *fmt, ...)
 	if (n < 0)
 		return;
 	/* A line break would begin another assignment of the protocol. */
-	for (char *p = text; *p; p++)
-		if (*p == '\n')
-			*p = ' ';
-	(void)sd_notifyf(0, "STATUS=%s", text);
+	(void)sd_notifyf(0, "STATUS=%s", show_prose(text));
 }
 
 void notify_ready(void)

@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "nodeup/aws/xml.h"
+#include "nodeup/base/show.h"
 
 /* clang-format off */
 static const struct meaning {
@@ -49,12 +50,7 @@ static const struct meaning {
 /* Somebody else's text on a line of ours. */
 static char *one_line(struct arena *a, const char *text)
 {
-	char *s = str_trim(a, text);
-
-	for (char *p = s; *p; p++)
-		if (iscntrl((unsigned char)*p))
-			*p = ' ';
-	return s;
+	return show_prose(str_trim(a, text));
 }
 
 /* From here on it says who may do what in this account, in a form that only its owner can read; or what

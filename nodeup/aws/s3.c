@@ -6,6 +6,7 @@
 #include "nodeup/aws/endpoint.h"
 #include "nodeup/aws/xml.h"
 #include "nodeup/base/enc.h"
+#include "nodeup/base/show.h"
 
 enum { NAMES_MAX = 100 * 1000 };
 
@@ -123,12 +124,7 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 /* Somebody else's text on a line of ours; NULL if there is none. */
 static const char *one_line(struct arena *a, const struct xml *x)
 {
-	char *s = x ? str_trim(a, x->text) : NULL;
-
-	for (char *p = s; p && *p; p++)
-		if (iscntrl((unsigned char)*p))
-			*p = ' ';
-	return s;
+	return x ? show_prose(str_trim(a, x->text)) : NULL;
 }
 
 /* What came is cut when it is long: what was read until then counts. */

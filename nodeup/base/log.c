@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeup/base/buf.h"
+#include "nodeup/base/show.h"
 
 enum { LINE_MAX_BYTES = 4096, OUTPUT_MAX = 256 << 10 };
 
@@ -54,14 +55,6 @@ static bool is_journal(int fd)
 		return false;
 	ino = strtoull(end + 1, &end, 10);
 	return *end == '\0' && dev == st.st_dev && ino == st.st_ino;
-}
-
-/* Text from elsewhere may be in a message: no escape sequence reaches the terminal. */
-static void make_harmless(char *s)
-{
-	for (; *s; s++)
-		if (((unsigned char)*s < ' ' && *s != '\t' && *s != '\n') || *s == 0x7f)
-			*s = '?';
 }
 
 static size_t add_prefix(char *line, size_t size, enum log_level level)
@@ -155,7 +148,7 @@ void log_line(enum log_level level, const struct log_field *fields, size_t n, co
 	if (vsnprintf(message, sizeof(line) - prefix - 2, fmt, ap) < 0)
 		*message = '\0';
 	va_end(ap);
-	make_harmless(message);
+	(void)show_clean(message);
 	if (writer && writer(level, message, fields, n) >= 0)
 		return;
 	len = strlen(line);

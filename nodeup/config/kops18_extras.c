@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/enc.h"
+#include "nodeup/base/show.h"
 
 /* What users add to a node: hooks and fileAssets, of the instance group and of the cluster.
  * source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup}.go HookSpec, FileAssetSpec;
@@ -227,6 +228,9 @@ static int place(struct kops18_build *b, const struct item *it, const struct fil
 			b->arena, "%s/%s",
 			str_eq(b->facts->distribution, "containeros") ? assets_dir_cos : assets_dir,
 			fa->name);
+	if (!show_is_clean(f->path))
+		return err_config(b->err, "%s: %s: a control character in '%s'", where(b, it),
+				  it->path, f->path);
 	if (is_clean_path(f->path))
 		return 0;
 	return err_config(b->err, "%s: %s: '%s' is no absolute path of a file", where(b, it),

@@ -1,6 +1,7 @@
 #include "nodeup/config/settings.h"
 
 #include <string.h>
+#include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
 
 /* clang-format off */
@@ -69,6 +70,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		return r;
 	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
 		return err_config(e, "caBundle: '%s' is no absolute path", doc->ca_bundle);
+	if (!str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))
+		return err_config(e, "caBundle: a control character in '%s'", doc->ca_bundle);
 	if (str_is_empty(s->ca_bundle) && !str_is_empty(doc->ca_bundle))
 		s->ca_bundle = doc->ca_bundle;
 	s->require_signatures |= doc->require_signatures.v;

@@ -1,6 +1,7 @@
 #include "nodeup/plan/plan.h"
 
 #include <string.h>
+#include "nodeup/base/show.h"
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/deps.h"
 #include "nodeup/plan/host_checks.h"
@@ -264,6 +265,19 @@ static int run_builders(struct plan *p, struct err *e)
 	return 0;
 }
 
+/* The dialects say where a path stands that cannot be; this sees to those that they do not know as one. */
+static int check_paths(const struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const char *path = task_path(p->tasks[i]);
+
+		if (path && !show_is_clean(path))
+			return err_config(e, "a control character in '%s', which %s asks for", path,
+					  p->tasks[i]->origin);
+	}
+	return 0;
+}
+
 /* An image has no host yet, and who asks for one builder asks for no node. */
 static int may_run(struct plan *p, struct err *e)
 {
@@ -289,6 +303,9 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	if (!p.keep_unused)
 		drop_unused(&p);
 	add_reload(&p);
+	r = check_paths(&p, e);
+	if (r < 0)
+		return r;
 	r = deps_link(&p, e);
 	if (r < 0)
 		return r;

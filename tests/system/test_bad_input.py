@@ -551,3 +551,65 @@ def test_several_faults_are_one_error(world):
 def test_a_world_that_is_right_is_not_refused(world):
     """So that no refusal above is about something else."""
     assert world.apply().code == OK
+
+
+# What a terminal or a journal would obey
+
+CONTROLS = {"ESC": r"\x1b]0;pwned\a", "BEL": r"\a", "CSI": r"\x9b31m", "RTL": r"\u202e", "line": r"\nFAILED forged (0)",
+            "journal": r"\n<0>forged", "back": r"\r\b", "NEL": r"\x85"}
+HARMFUL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2028\u2029\ufffd]")
+
+
+def harmless(result):
+    found = HARMFUL.search(result.out + result.err)
+    assert not found, f"{found.group()!r} in {result.out + result.err!r}"
+    assert not re.search("^(FAILED|<0>)", result.out + result.err, re.M), result
+    return result
+
+
+@pytest.mark.parametrize("control", CONTROLS.values(), ids=CONTROLS)
+@pytest.mark.parametrize("command", ["validate", "plan", "apply"])
+def test_no_key_commands_a_terminal(world, control, command):
+    world.more = f'"odd{control}key": 1\n'
+    result = harmless(world.run(command))
+    assert re.search(r"kube_env.yaml:\d+:1: unknown key 'odd\?.*key'", result.err), result
+    result = harmless(world.run(command, "--strict"))
+    assert result.code == CONFIG and "unknown key 'odd?" in result.failure, result
+
+
+@pytest.mark.parametrize("control", CONTROLS.values(), ids=CONTROLS)
+@pytest.mark.parametrize("command", ["validate", "plan", "apply"])
+def test_no_path_has_a_control_character(world, control, command):
+    """It is refused where it stands, rather than made into a file that nobody can name."""
+    for text, key in ((f'fileAssets: [{{name: x, path: "/etc/odd{control}name", content: a}}]', "fileAssets"),
+                      (f'fileAssets: [{{name: "odd{control}name", content: a}}]', "fileAssets")):
+        store = (world.store / "cluster.spec").read_text()
+        world.edit_store("cluster.spec", lambda t, text=text: t.rstrip("\n") + f"\n  {text}\n")
+        harmless(refuse(world, CONFIG, place("cluster.spec"), key, "a control character in ", command=command))
+        (world.store / "cluster.spec").write_text(store)
+
+
+@pytest.mark.parametrize("control", [c for n, c in CONTROLS.items() if n != "line"])
+def test_no_url_has_a_control_character(world, control):
+    world.assets[KUBECTL].urls = [f"http://127.0.0.1/odd{control}name"]
+    world.write_documents()
+    text = world.conf.read_text()
+    line = next(l for l in text.splitlines() if control in l)
+    world.conf.write_text(text.replace(line, f'- "{line[2:]}"'))
+    harmless(refuse(world, CONFIG, place("kube_env.yaml"), "a control character", write=False, command="validate"))
+
+
+def test_a_diff_commands_no_terminal(world):
+    """What a file holds is shown by `plan --diff`, escapes and all."""
+    kubelet = world.root / "etc/sysconfig/kubelet"
+    kubelet.parent.mkdir(parents=True, exist_ok=True)
+    kubelet.write_bytes(b"DAEMON_ARGS=\x1b]0;pwned\x07\x9b31m\n")
+    kubelet.chmod(0o644)
+    result = harmless(world.plan("--diff"))
+    assert "-DAEMON_ARGS=?]0;pwned??31m\n" in result.out, result
+
+
+def test_json_escapes(world):
+    world.more = '"odd\\x9b\\u202e\\x1bkey": 1\n'
+    result = harmless(world.plan("-o", "json"))
+    assert json.loads(result.out)["tasks"], result
