@@ -188,8 +188,7 @@ static int open_entry(struct cache *c, struct ask *ask, int *ret_fd, struct err 
 
 	if (c->dir_fd < 0)
 		return absent(c, d, e);
-	fd = openat(c->dir_fd, cache_entry_name(d, name),
-		    O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = io_open_at(c->dir_fd, cache_entry_name(d, name), O_NOFOLLOW);
 	if (fd < 0 && errno == ELOOP) {
 		/* a link where an entry belongs */
 		if (c->writable)

@@ -49,7 +49,7 @@ static int lock_fd(int fd, int operation)
 int cache_lock(const struct cache *c, bool exclusive)
 {
 	/* an open file of its own: flock'ed descriptors that share one do not exclude each other */
-	int fd = openat(c->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = io_open_at(c->dir_fd, ".", O_DIRECTORY);
 
 	if (fd >= 0 && lock_fd(fd, exclusive ? LOCK_EX : LOCK_SH) < 0) {
 		(void)close(fd);
@@ -60,13 +60,12 @@ int cache_lock(const struct cache *c, bool exclusive)
 
 static int make_named(struct cache *c, bool is_dir, const char *name)
 {
-	const int flags = O_CLOEXEC | O_NOFOLLOW;
-
 	if (!is_dir)
-		return openat(c->dir_fd, name, flags | O_RDWR | O_CREAT | O_EXCL, 0600);
+		return openat(c->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			      0600);
 	if (mkdirat(c->dir_fd, name, 0700) < 0)
 		return -1;
-	return openat(c->dir_fd, name, flags | O_RDONLY | O_DIRECTORY);
+	return io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
 }
 
 /* Not even for a name, so nobody knows yet how much more is wanted. */
@@ -134,7 +133,7 @@ static bool is_old(int fd, time_t age)
 
 static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 {
-	autoclose int fd = openat(tmp, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd = io_open_at(tmp, name, O_NOFOLLOW);
 	autoclose int lock = -1;
 	bool stale;
 
@@ -156,7 +155,7 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 
 static void clean_folder(struct cache *c, const char *folder, time_t age)
 {
-	int fd = openat(c->dir_fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY | O_NOFOLLOW);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const char *name;
 
@@ -182,7 +181,7 @@ static int remove_tree(int dir_fd, const char *name, int depth)
 		return -errno;
 	if (depth == DEPTH_MAX)
 		return -ELOOP;
-	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
 		return -errno;
@@ -241,7 +240,10 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n)
 	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
 		return -e.errnum;
 	if (io_write_fd(fd, tmp, text, n, &e) >= 0 &&
-	    renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)
+	    (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0 ||
+	     /* a directory is no record and has no right to the name */
+	     (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
+	      renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)))
 		return 0;
 	(void)unlinkat(c->dir_fd, tmp, 0);
 	return -EIO;
@@ -265,8 +267,7 @@ bool cache_is_recorded(const struct cache *c, const struct digest *d, const stru
 {
 	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
 	size_t n = render_record(st, text);
-	autoclose int fd = openat(c->dir_fd, cache_side_name("verified", d, name),
-				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd = io_open_at(c->dir_fd, cache_side_name("verified", d, name), O_NOFOLLOW);
 
 	return cache_has_records(c) && cache_is_closed(st) && fd >= 0 &&
 	       read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;

@@ -305,7 +305,7 @@ static int mismatch(const struct cache_entry *en, const struct digest *got, stru
 
 static int sync_folder(struct cache *c, const char *folder, struct err *e)
 {
-	autoclose int fd = openat(c->dir_fd, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
 
 	if (fd < 0 || fsync(fd) < 0)
 		return err_sys(e, "sync '%s/%s'", c->dir, folder);

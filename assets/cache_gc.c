@@ -39,7 +39,7 @@ static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
 	sum = (uint64_t)st.st_blocks * 512;
 	if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX)
 		return sum;
-	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
 	dir = fd < 0 ? NULL : fdopendir(fd);
 	while (dir && io_next_name(dir, &below) > 0)
 		sum += tree_bytes(fd, below, depth + 1);
@@ -92,8 +92,7 @@ static bool look_at_partial(const struct cache *c, const struct digest *d, struc
 static bool evict_partial(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX], map[CACHE_NAME_MAX];
-	autoclose int fd = openat(c->dir_fd, cache_side_name("partial", d, name),
-				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd = io_open_at(c->dir_fd, cache_side_name("partial", d, name), O_NOFOLLOW);
 
 	if (fd < 0 || cache_try_lock(fd) < 0)
 		return false;
@@ -150,7 +149,7 @@ static bool parse_name(const struct folder *f, const char *name, struct digest *
 static void measure_folder(struct arena *a, const struct cache *c, const struct folder *f,
 			   struct usage *u)
 {
-	int fd = openat(c->dir_fd, f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *e;
 

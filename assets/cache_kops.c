@@ -32,7 +32,7 @@ static bool adopt(struct cache *c, const char *name)
 
 	if (!parse_name(name, &d))
 		return false;
-	fd = openat(c->dir_fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
 	if (fd < 0 || !may_be_entry(fd) || fchmod(fd, 0444) < 0)
 		return false;
 	return renameat2(c->dir_fd, name, c->dir_fd, cache_entry_name(&d, entry),
@@ -41,7 +41,7 @@ static bool adopt(struct cache *c, const char *name)
 
 size_t cache_adopt_kops(struct cache *c)
 {
-	int fd = c->writable ? openat(c->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int fd = c->writable ? io_open_at(c->dir_fd, ".", O_DIRECTORY) : -1;
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *d;
 	size_t n = 0;

@@ -142,8 +142,7 @@ bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache
 		    struct spans *ret_have)
 {
 	autobuf struct buf b = BUF_INIT(FILE_MAX);
-	autoclose int fd =
-		openat(c->dir_fd, m->name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd = io_open_at(c->dir_fd, m->name, O_NOFOLLOW);
 	struct cache_origin origin;
 	struct err e;
 	const char *p, *end;

@@ -55,8 +55,7 @@ bool cache_is_signed(struct cache *c, const struct asset *as)
 		return true;
 	if (!cache_has_records(c))
 		return false;
-	fd = openat(c->dir_fd, cache_side_name("signed", &as->digest, name),
-		    O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = io_open_at(c->dir_fd, cache_side_name("signed", &as->digest, name), O_NOFOLLOW);
 	return fd >= 0 && io_read_fd(fd, name, &records, &ignored) >= 0 &&
 	       has_records(as, buf_str(&records));
 }

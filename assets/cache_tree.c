@@ -72,7 +72,7 @@ static int add_entry(struct walk *w, int dir, const char *name, int depth)
 	}
 	if (!w->chunk && !S_ISDIR(st.st_mode))
 		return 0;
-	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = io_open_at(dir, name, O_NOFOLLOW);
 	if (fd < 0)
 		return -errno;
 	return S_ISDIR(st.st_mode) ? add_tree(w, fd, depth + 1) : add_bytes(w, fd);
@@ -81,7 +81,7 @@ static int add_entry(struct walk *w, int dir, const char *name, int depth)
 static int add_tree(struct walk *w, int fd, int depth)
 {
 	autoarena struct arena *a = arena_new_empty();
-	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int own = io_open_at(fd, ".", O_DIRECTORY);
 	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
 	struct strv names = { 0 };
 	const char *name;
@@ -147,14 +147,13 @@ static int sync_below(int fd, int depth, size_t *left)
 		return 0;
 	if (depth == DEPTH_MAX)
 		return -ELOOP;
-	own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	own = io_open_at(fd, ".", O_DIRECTORY);
 	dir = own < 0 ? NULL : fdopendir(own);
 	if (!dir)
 		return -errno;
 	own = -1; /* dir's */
 	while ((r = io_next_name(dir, &name)) > 0) {
-		autoclose int child =
-			openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		autoclose int child = io_open_at(fd, name, O_NOFOLLOW);
 
 		if (child >= 0)
 			r = sync_below(child, depth + 1, left);
@@ -199,8 +198,7 @@ static bool is_recorded(const struct cache *c, const struct digest *archive, con
 			const struct digest *tree)
 {
 	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
-	autoclose int fd = openat(c->dir_fd, record_name(archive, what, name),
-				  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	autoclose int fd = io_open_at(c->dir_fd, record_name(archive, what, name), O_NOFOLLOW);
 	const size_t n = render(tree, text);
 
 	return cache_has_records(c) && fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n &&
@@ -232,10 +230,10 @@ void cache_tree_record(struct cache *c, const struct digest *archive, const stru
 static int stamp(const struct cache *c, const struct digest *archive, struct digest *ret)
 {
 	char name[CACHE_NAME_MAX];
-	autoclose int fd = c->dir_fd < 0
-				   ? -1
-				   : openat(c->dir_fd, cache_side_name("unpacked", archive, name),
-					    O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = c->dir_fd < 0 ? -1
+					 : io_open_at(c->dir_fd,
+						      cache_side_name("unpacked", archive, name),
+						      O_DIRECTORY | O_NOFOLLOW);
 
 	return fd < 0 ? -ENOENT : walk(fd, NULL, ret);
 }

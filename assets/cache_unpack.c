@@ -37,7 +37,7 @@ static int publish(struct unpack *u, struct err *e)
 	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
 	const struct asset as = { .name = u->name, .digest = u->digest };
-	autoclose int folder = openat(c->dir_fd, "unpacked", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int folder = io_open_at(c->dir_fd, "unpacked", O_DIRECTORY);
 	struct digest stamp;
 	bool ours;
 	int r;

@@ -19,8 +19,7 @@ static int open_entry(const struct cache *c, const struct digest *d)
 		errno = ENOENT;
 		return -1;
 	}
-	return openat(c->dir_fd, cache_entry_name(d, name),
-		      O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return io_open_at(c->dir_fd, cache_entry_name(d, name), O_NOFOLLOW);
 }
 
 /* e has why. */
@@ -98,8 +97,8 @@ static bool same_entry(int a, int b, const char *name, int depth)
 		return n >= 0 && readlinkat(b, name, there, sizeof(there)) == n &&
 		       memcmp(to, there, (size_t)n) == 0;
 	}
-	x = openat(a, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	y = openat(b, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	x = io_open_at(a, name, O_NOFOLLOW);
+	y = io_open_at(b, name, O_NOFOLLOW);
 	if (x < 0 || y < 0)
 		return false;
 	return S_ISDIR(s.st_mode) ? same_tree(x, y, depth + 1) : same_bytes(x, y);
@@ -108,9 +107,9 @@ static bool same_entry(int a, int b, const char *name, int depth)
 /* All that is in a is in b; the number of names says that nothing else is. */
 static bool same_tree(int a, int b, int depth)
 {
-	int own = openat(a, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int own = io_open_at(a, ".", O_DIRECTORY);
 	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
-	int other_fd = openat(b, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int other_fd = io_open_at(b, ".", O_DIRECTORY);
 	autodir DIR *other = other_fd < 0 ? NULL : fdopendir(other_fd);
 	const char *name;
 	ssize_t more = 0;
@@ -185,7 +184,7 @@ bool cache_recheck_tree(struct cache *c, const struct asset *as)
 	if (c->dir_fd < 0)
 		return false;
 	cache_side_name("unpacked", &as->digest, name);
-	tree = openat(c->dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	tree = io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
 	if (tree < 0 && errno == ENOENT)
 		return false;
 	if (tree < 0 || !judge(c, as, tree, &stamp))

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "nodeup/base/io.h"
 
 enum { PART_BYTES_MAX = 255 };
 
@@ -75,8 +76,7 @@ int extract_open_parent(int dir_fd, char *path, int (*made)(void *arg, const cha
 			r = made(arg, path);
 		else if (made && errno != EEXIST)
 			r = -errno;
-		next = r < 0 ? -1
-			     : openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		next = r < 0 ? -1 : io_open_at(fd, part, O_DIRECTORY | O_NOFOLLOW);
 		saved = r < 0 ? -r : errno;
 		*slash = '/';
 		(void)close(fd);

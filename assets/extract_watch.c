@@ -34,7 +34,7 @@ static void look(struct extract_watch *w)
 	uint64_t work;
 
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)w->pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = io_open_at(AT_FDCWD, path, 0);
 	/* the name, in parentheses, may hold anything */
 	at = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
 	if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &w->state,

@@ -32,9 +32,9 @@ static bool is_usable(int root_fd, const char *path, bool is_dir)
 	struct stat st;
 	struct err e;
 
-	if (io_open(root_fd, path, is_dir ? O_RDONLY | O_DIRECTORY : O_RDONLY, &fd, &e) < 0)
-		return false;
-	return is_dir || (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0);
+	if (is_dir)
+		return io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &e) == 0;
+	return io_open_file(root_fd, path, &fd, &e) == 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 }
 
 const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir)

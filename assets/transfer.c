@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include "assets/url.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
 
 enum {
 	ERROR_PAGE_MAX = 64 * 1024, /* read to keep the connection, dropped */
@@ -446,7 +447,7 @@ int transfer_open_file(struct transfer *t)
 	if (!path || *path != '/' ||
 	    (u.host_n && !(u.host_n == 9 && memcmp(u.host, "localhost", 9) == 0)))
 		return transfer_fail(t, EINVAL, "wanted file:///path");
-	t->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	t->fd = io_open_at(AT_FDCWD, path, 0);
 	if (t->fd < 0 || fstat(t->fd, &st) < 0)
 		return transfer_fail(t, errno, "%s", strerror(errno));
 	if (!S_ISREG(st.st_mode))

@@ -28,25 +28,32 @@ static bool may_be_there(const char *conf)
 	       access(conf, F_OK) == 0;
 }
 
-static const char *last_applied(struct arena *a, int root_fd)
+/* NULL: nothing was, or what was is not there any more. */
+static int last_applied(struct arena *a, int root_fd, const char **ret, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX);
-	struct err ignored;
-	const char *conf;
+	int r = io_read(root_fd, conf_path, &b, e);
 
-	if (io_read(root_fd, conf_path, &b, &ignored) < 0)
-		return NULL;
-	conf = str_trim(a, buf_str(&b));
-	return *conf && may_be_there(conf) ? conf : NULL;
+	*ret = NULL;
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	*ret = str_trim(a, buf_str(&b));
+	if (!**ret || !may_be_there(*ret))
+		*ret = NULL;
+	return 0;
 }
 
 static int find_conf(struct loader *l, const char **ret, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 
-	*ret = req->conf ? req->conf : last_applied(l->arena, req->root_fd);
-	if (*ret)
-		return 0;
+	int r = 0;
+
+	*ret = req->conf;
+	if (!*ret)
+		r = last_applied(l->arena, req->root_fd, ret, e);
+	if (*ret || r < 0)
+		return r;
 	if (req->image_mode)
 		return err_fail(e, ERR_USAGE, 0,
 				"no --conf, and nothing was applied to this root yet");
@@ -197,10 +204,12 @@ static int prepare(struct loader *l, struct err *e)
 	r = loader_given_facts(l, e);
 	if (r < 0)
 		return r;
-	r = store_new(
-		l->arena,
-		&(struct store_req){ .http = http, .imds = b->imds, .region = b->facts.region },
-		&b->store, e);
+	r = store_new(l->arena,
+		      &(struct store_req){ .http = http,
+					   .imds = b->imds,
+					   .region = b->facts.region,
+					   .pipe_ns = req->pipe_ns },
+		      &b->store, e);
 	if (r < 0)
 		return r;
 	store_set_patience(b->store, req->patience_ns);

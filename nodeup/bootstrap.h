@@ -18,6 +18,7 @@ struct bootstrap_req {
 	bool no_secrets;     /* validate, userdata: documents only */
 	bool may_replay;     /* persisted documents may stand in when the store cannot be reached */
 	struct http *http;   /* NULL when offline */
+	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
 	int64_t patience_ns; /* for the store, see store_set_patience */
 	store_wait_fn *on_wait;
 	void *wait_arg;

@@ -19,7 +19,6 @@ static const char *const documents[] = { "cluster_spec.yaml", "ig_spec.yaml", "k
 
 struct rendering {
 	struct cli *cli;
-	int host_fd;
 	struct kube_env env;
 	struct tree *cluster; /* NULL: no such document */
 	struct userdata_document documents[ARRAY_LEN(documents)];
@@ -34,12 +33,8 @@ static int read_file(const struct rendering *u, const char *path, char **ret_tex
 		     struct err *e)
 {
 	autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
-	autofree char *cwd = getcwd(NULL, 0);
-	int r;
+	int r = io_read_given(path, 0, &text, e);
 
-	if (*path != '/')
-		path = arena_printf(u->cli->arena, "%s/%s", cwd ? cwd : "", path);
-	r = io_read(u->host_fd, path, &text, e);
 	if (r < 0)
 		return r;
 	*ret_n = text.len;
@@ -198,7 +193,6 @@ static int render(struct rendering *u, const char **ret, size_t *ret_n, struct e
 int cmd_userdata(struct cli *cli, struct err *e)
 {
 	struct rendering u = { .cli = cli };
-	autoclose int host = -1;
 	const char *data;
 	size_t n;
 	int r;
@@ -207,10 +201,6 @@ int cmd_userdata(struct cli *cli, struct err *e)
 		return err_fail(e, ERR_USAGE, 0, "userdata needs --conf=PATH");
 	if (!cli->nodeup_url)
 		return err_fail(e, ERR_USAGE, 0, "userdata needs --nodeup-url=HASH@URL,...");
-	r = io_open_root("/", &host, e);
-	if (r < 0)
-		return r;
-	u.host_fd = host;
 	r = add_documents(&u, e);
 	if (r < 0)
 		return r;

@@ -16,16 +16,16 @@ int loader_given_facts(struct loader *l, struct err *e)
 {
 	const char *path = l->req->facts_file;
 	autobuf struct buf b = BUF_INIT(FACTS_MAX);
-	autoclose int fd = -1;
 	struct tree *t;
 	int r;
 
 	if (!path)
 		return 0;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_config(e, "facts: open '%s': %s", path, strerror(errno));
-	r = io_read_fd(fd, path, &b, e);
+	r = io_read_given(path, l->req->pipe_ns, &b, e);
+	if (r < 0 && e->kind == ERR_SYSTEM)
+		e->kind = ERR_CONFIG;
+	if (r < 0)
+		return err_wrap(e, "facts");
 	if (r >= 0)
 		r = yaml_parse(l->arena, path, buf_str(&b), b.len, &t, e);
 	if (r < 0 || t->kind == TREE_NULL)

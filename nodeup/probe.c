@@ -65,7 +65,7 @@ static const char *machine_of_image(int root_fd)
 		struct err ignored;
 		Elf64_Ehdr header;
 
-		if (io_open(root_fd, programs[i], O_RDONLY, &fd, &ignored) < 0 ||
+		if (io_open_file(root_fd, programs[i], &fd, &ignored) < 0 ||
 		    read(fd, &header, sizeof(header)) != sizeof(header) ||
 		    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
 			continue;

@@ -20,6 +20,7 @@ int store_new(struct arena *a, const struct store_req *req, struct store **ret, 
 	s = xcalloc(1, sizeof(*s));
 	s->arena = a;
 	s->http = req->http;
+	s->pipe_ns = req->pipe_ns;
 	s->s3 = s3;
 	*ret = s;
 	return 0;
@@ -96,12 +97,10 @@ static int opened(struct store *s, int fd, const char *path, struct store_entry 
 static int read_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(STORE_DOCUMENT_MAX);
-	autoclose int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int r = opened(s, fd, path, entry, e);
+	int r = io_read_given(path, s->pipe_ns, &b, e);
 
-	if (r <= 0)
-		return r;
-	r = io_read_fd(fd, path, &b, e);
+	if (r == -ENOENT || r == -ENOTDIR)
+		return opened(s, -1, path, entry, e);
 	if (r < 0)
 		return r;
 	entry->text = arena_strn(s->arena, buf_str(&b), b.len);

@@ -18,6 +18,7 @@ struct store_req {
 	struct http *http;  /* NULL: offline */
 	const char *region; /* for s3://; NULL: environment, then IMDS */
 	struct imds *imds;  /* NULL: none */
+	int64_t pipe_ns;    /* how long a path that is a pipe may take; 0: IO_PIPE_NS */
 };
 
 /* A reader. */

@@ -30,7 +30,7 @@ struct store {
 	size_t n;
 	bool replaying;
 	const char *kept; /* replaying: the file's date, for messages */
-	int64_t patience_ns;
+	int64_t patience_ns, pipe_ns;
 	store_wait_fn *on_wait;
 	void *wait_arg;
 };

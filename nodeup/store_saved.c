@@ -92,7 +92,7 @@ static bool is_saved(struct store *s, int root_fd, const char *path, const char 
 	if (load(a, root_fd, path, key, &saved, &ns, &ignored) < 0)
 		return false;
 	(void)tree_set(a, now, "saved", tree_get(saved, "saved"));
-	return tree_eq(saved, now) && io_open(root_fd, path, O_RDONLY, &fd, &ignored) >= 0 &&
+	return tree_eq(saved, now) && io_open_file(root_fd, path, &fd, &ignored) >= 0 &&
 	       futimens(fd, NULL) == 0;
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -10,7 +11,11 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/str.h"
+
+/* what waits for nothing, whatever is opened */
+#define AT_ONCE (O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
 
 static const char stage_prefix[] = ".nodeup-";
 
@@ -66,6 +71,113 @@ int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e
 	return 0;
 }
 
+static int not_regular(const char *path, mode_t mode, struct err *e)
+{
+	const char *what = S_ISDIR(mode)    ? "directory"
+			   : S_ISFIFO(mode) ? "FIFO"
+			   : S_ISSOCK(mode) ? "socket"
+			   : S_ISCHR(mode)  ? "character device"
+			   : S_ISBLK(mode)  ? "block device"
+					    : "special file";
+
+	return err_fail(e, ERR_SYSTEM, S_ISDIR(mode) ? EISDIR : ENXIO,
+			"'%s' is a %s, not a regular file", path, what);
+}
+
+/* A socket cannot even be opened, nor a device without a driver: what it is says more than why not. */
+static int open_failed(int root_fd, const char *path, struct err *e)
+{
+	const int errnum = errno;
+	autoclose int fd =
+		errnum == ENXIO || errnum == ENODEV ? open_below(root_fd, path, O_PATH, 0) : -1;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
+		return not_regular(path, st.st_mode, e);
+	errno = errnum;
+	return err_sys(e, "open '%s'", path);
+}
+
+int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e)
+{
+	autoclose int fd = open_below(root_fd, path, O_RDONLY | AT_ONCE, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return open_failed(root_fd, path, e);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return not_regular(path, st.st_mode, e);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+int io_open_at(int dir_fd, const char *name, int flags)
+{
+	return openat(dir_fd, name, O_RDONLY | flags | AT_ONCE);
+}
+
+int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct err *e)
+{
+	autoclose int dir = -1, fd = -1;
+	const char *name;
+	struct stat st;
+	int r = io_open_parent(root_fd, path, &dir, &name, e);
+
+	if (r < 0)
+		return r;
+	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | AT_ONCE, mode);
+	if (fd < 0)
+		return open_failed(root_fd, path, e);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at '%s'", path);
+	if (!S_ISREG(st.st_mode))
+		return not_regular(path, st.st_mode, e);
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+/* Until its end, or until then. */
+static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b, struct err *e)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char chunk[16384];
+
+	for (;;) {
+		const int64_t left = until_ns - dur_now();
+		ssize_t n;
+
+		if (left <= 0)
+			return err_fail(e, ERR_BUSY, ETIMEDOUT,
+					"read '%s': its writer has not come to the end yet", name);
+		/* a FIFO that never had a writer reads as ended */
+		if (poll(&p, 1, (int)(left / DUR_MS) + 1) <= 0)
+			continue;
+		n = read(fd, chunk, sizeof(chunk));
+		if (n == 0)
+			return 0;
+		if (n < 0 && errno != EINTR && errno != EAGAIN)
+			return err_sys(e, "read '%s'", name);
+		if (n > 0 && buf_add(b, chunk, (size_t)n) < 0)
+			return buf_check(b, name, e);
+	}
+}
+
+int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *e)
+{
+	autoclose int fd = io_open_at(AT_FDCWD, path, 0);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, "open '%s'", path);
+	if (S_ISREG(st.st_mode))
+		return io_read_fd(fd, path, b, e);
+	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
+		return not_regular(path, st.st_mode, e);
+	return read_stream(fd, path, dur_now() + (wait_ns > 0 ? wait_ns : IO_PIPE_NS), b, e);
+}
+
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e)
 {
 	char chunk[16384];
@@ -85,7 +197,7 @@ int io_read_fd(int fd, const char *name, struct buf *b, struct err *e)
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
 {
 	autoclose int fd = -1;
-	int r = io_open(root_fd, path, O_RDONLY, &fd, e);
+	int r = io_open_file(root_fd, path, &fd, e);
 
 	if (r < 0)
 		return r;
@@ -169,7 +281,7 @@ int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
 	if (r < 0)
 		return r;
 	/* without O_DIRECTORY, which would say ENOTDIR of a link as well */
-	fd = openat(parent, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	fd = io_open_at(parent, name, O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open directory '%s'", path);
 	if (!S_ISDIR(st.st_mode))
@@ -217,7 +329,7 @@ static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
 		return err_sys(e, "create directory '%s'", path);
 	}
 	/* whatever the umask is; where the parent is somebody's own it may be a link by now */
-	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
 	if (fsync(parent) < 0 && errno != EINVAL)
@@ -344,7 +456,7 @@ void io_stage_sweep(int root_fd, const char *dir)
 
 		if (!str_has_prefix(de->d_name, stage_prefix))
 			continue;
-		fd = openat(dir_fd, de->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+		fd = io_open_at(dir_fd, de->d_name, O_NOFOLLOW);
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
 			(void)unlinkat(dir_fd, de->d_name, 0);
 	}

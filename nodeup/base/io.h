@@ -29,10 +29,29 @@ struct io_stamp {
 /* Open the directory that all effects stay below. */
 int io_open_root(const char *path, int *ret_fd, struct err *e) must_check;
 
-/* Open below the root with open(2) flags; O_CLOEXEC is added. -ENOENT comes without text costs. */
+/* Open below the root with open(2) flags; O_CLOEXEC is added. -ENOENT comes without text costs. For what is
+ * read as a file there is io_open_file: of a FIFO this one waits for a writer unless O_NONBLOCK is given. */
 int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e) must_check;
 
-/* Read a whole file of at most b->max bytes, appended to b. */
+/* Open a regular file below the root to read it; a link is followed. Anything else is an error at once, and
+ * says what it is: -EISDIR for a directory, -ENXIO for a FIFO, a socket or a device. */
+int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e) must_check;
+
+/* As openat(2) to read what is there, with O_NOFOLLOW and O_DIRECTORY as wanted. It never waits and never
+ * gets a terminal; what it opened may be anything. -1 and errno. */
+int io_open_at(int dir_fd, const char *name, int flags) must_check;
+
+/* Open or create a regular file below the root to lock it, which a link is never followed to. */
+int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct err *e) must_check;
+
+/* How long a pipe that a person names may take, where no deadline says it. */
+#define IO_PIPE_NS INT64_C(60000000000)
+
+/* Read a file of the host that a person named, of at most b->max bytes: `--conf=<(...)` is a pipe, and
+ * /dev/stdin may be a terminal. These are read to their end within wait_ns (0: IO_PIPE_NS), else BUSY. */
+int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *e) must_check;
+
+/* Read a whole regular file of at most b->max bytes, appended to b; as io_open_file. */
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_check;
 /* Word a failed write, from errno: of a full disk or quota, how many bytes were wanted and are free. */
 int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);

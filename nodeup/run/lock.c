@@ -26,21 +26,9 @@ static int held_elsewhere(int fd, struct err *e)
 
 static int open_lock(int root_fd, int *ret_fd, struct err *e)
 {
-	autoclose int dir = -1;
-	const char *name;
-	int fd, r;
+	int r = io_mkdirs(root_fd, lock_dir, 0755, e);
 
-	r = io_mkdirs(root_fd, lock_dir, 0755, e);
-	if (r < 0)
-		return r;
-	r = io_open_parent(root_fd, lock_path, &dir, &name, e);
-	if (r < 0)
-		return r;
-	fd = openat(dir, name, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return err_sys(e, "open '%s'", lock_path);
-	*ret_fd = fd;
-	return 0;
+	return r < 0 ? r : io_open_lock(root_fd, lock_path, 0644, ret_fd, e);
 }
 
 int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)

@@ -22,7 +22,7 @@ static void describe(pid_t pid, char holder[static HOLD_NAME_MAX])
 		return;
 	}
 	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = io_open_at(AT_FDCWD, path, 0);
 	if (fd >= 0) {
 		n = read(fd, name, sizeof(name) - 1);
 		(void)close(fd);
@@ -64,7 +64,8 @@ bool hold_is_taken(int root_fd, const char *path, char holder[static HOLD_NAME_M
 
 	if (str_has_suffix(path, ".pid"))
 		return names_living(root_fd, path, holder);
-	return io_open(root_fd, path, O_RDWR, &fd, &ignored) == 0 && is_locked(fd, holder);
+	return io_open(root_fd, path, O_RDWR | O_NONBLOCK, &fd, &ignored) == 0 &&
+	       is_locked(fd, holder);
 }
 
 int hold_take(int root_fd, const char *path, int *ret_fd, char holder[static HOLD_NAME_MAX],
@@ -72,15 +73,11 @@ int hold_take(int root_fd, const char *path, int *ret_fd, char holder[static HOL
 {
 	/* of the open file, not of the process: our own workers must keep each other out as well */
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	autoclose int fd = -1, dir = -1;
-	const char *name;
-	int r = io_open_parent(root_fd, path, &dir, &name, e);
+	autoclose int fd = -1;
+	int r = io_open_lock(root_fd, path, 0600, &fd, e);
 
 	if (r < 0)
 		return r;
-	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_sys(e, "open lock '%s'", path);
 	if (fcntl(fd, F_OFD_SETLK, &lock) == 0) {
 		*ret_fd = TAKE_FD(fd);
 		return 0;

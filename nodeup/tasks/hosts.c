@@ -120,7 +120,7 @@ static int write_in_place(struct task_ctx *ctx, const struct buf *now, const str
 	autoclose int fd = -1;
 	size_t same = 0;
 	ssize_t n;
-	int r = io_open(ctx->root_fd, path, O_WRONLY, &fd, e);
+	int r = io_open(ctx->root_fd, path, O_WRONLY | O_NONBLOCK, &fd, e);
 
 	if (r < 0)
 		return r;

@@ -78,7 +78,7 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 		if (r < 0)
 			return r;
 		if (path)
-			return io_open(ctx->cache_root_fd, path, O_RDONLY, ret_fd, e);
+			return io_open_file(ctx->cache_root_fd, path, ret_fd, e);
 	}
 	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'",
 			in->member ? in->member : t->name);
@@ -97,7 +97,7 @@ static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct a
 		if (r < 0)
 			return r;
 	}
-	r = io_open(ctx->root_fd, t->install.path, O_RDONLY, &fd, e);
+	r = io_open_file(ctx->root_fd, t->install.path, &fd, e);
 	if (r < 0)
 		return r;
 	r = digest_of_fd(algo, fd, t->install.path, &got, e);

@@ -26,7 +26,7 @@ static int differ(struct err *e, const struct pair *p, const char *name, const c
 
 static int names_of(struct arena *a, int dir_fd, struct strv *ret, struct err *e)
 {
-	autoclose int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	autoclose int fd = io_open_at(dir_fd, ".", O_DIRECTORY);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct strv names = { 0 };
 	const char *name;
@@ -67,8 +67,8 @@ static const char *stat_differs(const struct stat *x, const struct stat *y)
 
 static int compare_bytes(const struct pair *p, const char *name, struct err *e)
 {
-	autoclose int a = openat(p->a, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	autoclose int b = openat(p->b, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	autoclose int a = io_open_at(p->a, name, O_NOFOLLOW);
+	autoclose int b = io_open_at(p->b, name, O_NOFOLLOW);
 	autofree char *x = xcalloc(2, CHUNK);
 	char *y = x + CHUNK;
 	off_t at = 0;
@@ -150,8 +150,8 @@ static int compare_dirs(const struct pair *p, struct err *e);
 static int descend(const struct pair *p, const char *name, struct err *e)
 {
 	autoarena struct arena *text = arena_new_empty();
-	autoclose int a = openat(p->a, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	autoclose int b = openat(p->b, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int a = io_open_at(p->a, name, O_DIRECTORY | O_NOFOLLOW);
+	autoclose int b = io_open_at(p->b, name, O_DIRECTORY | O_NOFOLLOW);
 	const struct pair sub = {
 		.a = a,
 		.b = b,

@@ -22,7 +22,7 @@ static bool is_settable(struct task_ctx *ctx, const char *path)
 	autoclose int fd = -1;
 	struct err ignored;
 
-	return io_open(ctx->root_fd, path, O_RDWR, &fd, &ignored) == 0;
+	return io_open(ctx->root_fd, path, O_RDWR | O_NONBLOCK, &fd, &ignored) == 0;
 }
 
 /* The kernel separates several numbers by tabs, people by blanks. */
@@ -96,7 +96,7 @@ static int sysctl_apply(const struct task *t, struct task_ctx *ctx, struct task_
 			return r;
 		if (r == 0)
 			continue;
-		r = io_open(ctx->root_fd, path, O_WRONLY, &fd, e);
+		r = io_open(ctx->root_fd, path, O_WRONLY | O_NONBLOCK, &fd, e);
 		if (r < 0)
 			return r;
 		if (write(fd, item->value, strlen(item->value)) < 0)

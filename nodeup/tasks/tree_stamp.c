@@ -53,7 +53,7 @@ static int visit(struct walk *w, int dir, const char *name, struct err *e)
 
 static int walk(struct walk *w, int parent, const char *name, struct err *e)
 {
-	autoclose int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	autoclose int fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
 	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	const char *entry;
 	int r = 0, more = 0;

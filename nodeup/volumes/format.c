@@ -71,7 +71,7 @@ static void tell_udev(const struct disk_host *h, struct arena *a, const struct d
 		autoclose int fd = -1;
 		struct err ignored;
 
-		if (io_open(h->root_fd, path, O_WRONLY, &fd, &ignored) == 0)
+		if (io_open(h->root_fd, path, O_WRONLY | O_NONBLOCK, &fd, &ignored) == 0)
 			(void)!write(fd, "change", strlen("change"));
 	}
 }
