@@ -79,7 +79,7 @@ static int write_record(struct task_ctx *ctx, const struct programs *known, stru
 /* The program that runs. */
 static int own_of(const struct task *t, struct program *ret, struct err *e)
 {
-	autoclose int fd = open(own_program, O_RDONLY | O_CLOEXEC);
+	autoclose int fd = io_open_at(AT_FDCWD, own_program, 0);
 
 	if (fd < 0)
 		return err_sys(e, "open '%s'", own_program);
@@ -111,7 +111,7 @@ static int installed_of(const struct task *t, struct task_ctx *ctx, const struct
 			*ret = &wanted->v[i];
 			return 0;
 		}
-	r = io_open(ctx->root_fd, path, O_RDONLY, &fd, e);
+	r = io_open_file(ctx->root_fd, path, &fd, e);
 	if (r == 0)
 		r = digest_of_fd(DIGEST_SHA256, fd, path, &now, e);
 	if (r < 0)
@@ -174,6 +174,8 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
+	if (state_is_lost(ctx->state, t->program.path))
+		return task_differs(diff, "a write to the disk failed");
 	r = compare(t, ctx, &known, &st, diff, e);
 	if (r != TASK_EQUAL)
 		return r;
@@ -227,7 +229,7 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
 				"'%s' is damaged, and is what runs now: fetch nodeup %s and run "
 				"its repair",
 				t->program.path, known->v[0].version);
-	*ret_fd = open(own_program, O_RDONLY | O_CLOEXEC);
+	*ret_fd = io_open_at(AT_FDCWD, own_program, 0);
 	return *ret_fd < 0 ? err_sys(e, "open '%s'", own_program) : 0;
 }
 
