@@ -173,8 +173,7 @@ static int take_over(struct cache *c, struct ask *ask, const struct stat *st, in
 	if (r < 0)
 		return e->kind == ERR_INTEGRITY ? damaged(c, ask, st, 0, e) : r;
 	(void)close(*fd);
-	*fd = openat(c->dir_fd, cache_entry_name(ask->digest, name),
-		     O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	*fd = io_open_at(c->dir_fd, cache_entry_name(ask->digest, name), O_NOFOLLOW);
 	return *fd < 0 ? err_sys(e, "open '%s/%s'", c->dir, name) : 0;
 }
 

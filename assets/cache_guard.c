@@ -70,7 +70,7 @@ static int guard_folder(struct cache *c, const struct cache_folder *f, bool mend
 	}
 	if (r < 0)
 		return r;
-	fd = openat(c->dir_fd, f->name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open '%s/%s'", c->dir, f->name);
 	if (!cache_is_closed(&st)) {
@@ -99,7 +99,7 @@ static int forget(const struct cache *c, struct err *e)
 	static const char *const folders[] = { "verified", "signed", "partial" };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		int fd = openat(c->dir_fd, folders[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		int fd = io_open_at(c->dir_fd, folders[i], O_DIRECTORY);
 		autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 		const char *name;
 		int r = fd < 0 && errno == ENOENT ? 0 : -1;
