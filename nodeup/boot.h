@@ -1,8 +1,8 @@
 /* boot.h - how this machine starts nodeup at boot
  * --install-systemd-unit records its flags and environment (0600); from then on every run keeps the
  * unit, its enablement and the program as recorded. A run by hand never brings flags of its own into
- * the record. Where it is lost a run inside the unit writes it anew, as it has both from there.
- * Where nothing was ever installed nothing is: who runs nodeup by hand goes on by hand.
+ * the record. If the record is lost, a run inside the unit writes it anew, because the unit has both.
+ * If the unit was never installed, no run installs it: a machine that is run by hand stays so.
  * Owner: the session's arena. Errors: none; a record that cannot be read is told of. Threads: one. */
 #pragma once
 

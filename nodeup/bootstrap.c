@@ -269,7 +269,7 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
 
 	if (r < 0)
 		return r;
-	/* one that nobody knows is laid out as most are */
+	/* an unknown distribution is laid out as most are */
 	(void)!probe_host(a, root_fd, running, &b.facts, &ignored);
 	*ret = b.facts;
 	return 0;

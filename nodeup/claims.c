@@ -24,7 +24,7 @@ static void add_wish(struct claims *c, struct volume_wish wish, const struct nod
 	arena_push(c->req->arena, c->wishes, c->n, wish);
 }
 
-/* main before all others: who has no main volume takes no other. */
+/* main before all others: a master without a main volume takes no other. */
 static void wish_for_etcd(struct claims *c)
 {
 	const struct node_etcd_clusters *all = &c->req->node->etcd_clusters;
@@ -43,8 +43,8 @@ static void wish_for_etcd(struct claims *c)
 		}
 }
 
-/* For a volume that this machine would format or begin to use EC2 is asked who else has it, or may: the
- * disk does not say. */
+/* Before this machine formats a volume or begins to use it, EC2 is asked which other instance has it, or
+ * may: the disk does not say. */
 static bool is_in_use(struct claims *c, const struct node_volume *v)
 {
 	struct err ignored;
@@ -62,7 +62,7 @@ static void wish_for_documents(struct claims *c)
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct node_volume *v = &all->v[i];
-		/* with a protokube, it is who attaches */
+		/* a protokube attaches volumes itself */
 		struct volume_wish wish = { .what = v->name, .look_only = look_only };
 
 		if (v->disks == NODE_DISKS_TAG) {
@@ -101,8 +101,8 @@ static int64_t earlier(int64_t deadline_ns, int64_t other_ns)
 	return !deadline_ns || other_ns < deadline_ns ? other_ns : deadline_ns;
 }
 
-/* What is to be done with volumes of the documents depends on them as a whole: their directories are
- * used by anybody. Of etcd's it is known who waits: kubelet. */
+/* Any service may use the directories of the documents' volumes, so the whole plan waits for them. Only
+ * kubelet waits for etcd's. */
 static bool may_come_later(const struct claims *c, const struct err *why)
 {
 	bool all_etcd = true;
@@ -168,7 +168,7 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 	return 0;
 }
 
-/* For a plan: what the last apply was told, or that nobody knows. */
+/* For a plan: what the last apply was told, or that it is unknown. */
 static void unknown(struct claims *c, struct plan_req *plan, const char *what, const char *why)
 {
 	struct strmap hosts = { 0 };
@@ -206,7 +206,7 @@ static int look(struct claims *c, struct plan_req *plan, struct err *e)
 	return 0;
 }
 
-/* Nor can anybody be asked who we are, without which the last run's volumes are not ours. */
+/* Offline it also cannot be asked which instance this is, and only for it the last run's volumes count. */
 static int refuse_offline(const struct volume_wish *wish, struct err *e)
 {
 	if (wish->by != VOLUME_BY_ID)

@@ -61,16 +61,16 @@ void claims_use(struct claims *c, struct plan_req *plan);
 void claims_tell(struct claims *c, struct plan_req *plan, const struct strv *devices);
 /* EC2 cannot be asked: the plan says so, and what else it knows. */
 void claims_tell_unknown(struct claims *c, struct plan_req *plan, const char *why);
-/* Members of etcd that nobody is asked for: on kube-up's one volume, or of an image by --facts. */
+/* Members of etcd that need no request: on kube-up's one volume, or of an image by --facts. */
 int claims_on_master_pd(const struct claims_req *req, struct plan_req *plan,
 			struct err *e) must_check;
 int claims_given(const struct claims_req *req, struct plan_req *plan, struct err *e) must_check;
 /* After a failure before anything was done with a volume: what req->own holds is detached again. */
 void claims_give_back(const struct claims_req *req, struct err *e);
 /* The volumes of the last apply of this instance, if the disks of all are here by their serial numbers:
- * fills choices, and hosts with where the members of etcd were. Asks nobody. */
+ * fills choices, and hosts with where the members of etcd were. Sends no request. */
 bool claims_recall(struct claims *c, struct strmap *hosts) must_check;
-/* Where the members were, whatever disks are here; empty where nobody kept it. */
+/* Where the members were, whatever disks are here; empty without a record. */
 void claims_recall_hosts(struct claims *c, struct strmap *hosts);
 /* Keep what claims_recall tells. Losing it costs a start with EC2 down, no more. */
 void claims_remember(struct claims *c, const struct strmap *hosts);

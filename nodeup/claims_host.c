@@ -22,7 +22,7 @@ int claims_find_disk(struct claims *c, const char *id, const char *attached_as, 
 	return disk_find(&c->disks, c->req->arena, &want, ret, &missing, e);
 }
 
-/* Who we are is asked here, where failing is waited out. */
+/* The instance's own id is asked for here, where a failure is waited out. */
 static int on_instance(void *arg, struct arena *a, struct ec2_instance *ret, struct err *e)
 {
 	struct claims *c = arg;

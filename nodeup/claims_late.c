@@ -60,7 +60,7 @@ static int write_hosts(struct claims *c, struct task *t, struct task_ctx *ctx,
 	return 0;
 }
 
-/* 1: all are known; 0: *ret_text says who is not. */
+/* 1: all members are known; 0: *ret_text names those that are not. */
 static int look(struct claims *c, struct task *t, struct task_ctx *ctx, const char **ret_text,
 		struct err *e)
 {

@@ -7,8 +7,9 @@
 /* between two questions, at first and later */
 #define PAUSE_MIN_NS (1 * DUR_SEC)
 #define PAUSE_MAX_NS (3 * DUR_SEC)
-/* for those that a new etcd can begin without, who are asked for again when it is started; so short that
- * nothing is done without etcd's volumes meanwhile. And for all when there is data of before. */
+/* How long members are waited for that a new etcd can begin without; they are asked for again when it is
+ * started. So short that no task is done without etcd's volumes meanwhile. With existing data it is the
+ * wait for all members. */
 #define PATIENCE_NEW_NS (2 * DUR_SEC)
 #define PATIENCE_OLD_NS (5 * DUR_SEC)
 
@@ -55,7 +56,7 @@ static const char *holder_of(struct arena *a, const struct ec2_volumes *all, con
 	return NULL;
 }
 
-/* Of each member of each of our clusters: name, and who has it. */
+/* Of each member of each of our clusters: its name, and the instance that has its volume. */
 struct peer {
 	const char *name, *instance;
 	size_t cluster; /* of the choices */

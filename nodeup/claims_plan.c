@@ -45,8 +45,8 @@ static void add_member(const struct claims_req *req, struct plan_req *plan,
 	arena_push(req->arena, all->v, all->n, v);
 }
 
-/* kube-up's masters have one volume, and one member of each etcd cluster on it. Nobody else has to be
- * asked where the members are. */
+/* kube-up's masters have one volume, and one member of each etcd cluster on it. So no request is
+ * needed to know where the members are. */
 int claims_on_master_pd(const struct claims_req *req, struct plan_req *plan, struct err *e)
 {
 	const struct node_etcd_clusters *all = &req->node->etcd_clusters;

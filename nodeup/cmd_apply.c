@@ -27,7 +27,7 @@
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define REMIND_NS (10 * DUR_SEC)
 #define LOCK_POLL_MS 1000
-/* of what nobody names, when a disk is full */
+/* bytes to keep of what no document names, when a disk is full */
 #define NO_ROOM 1
 /* volumes are waited for by hand, without a deadline */
 #define VOLUMES_BY_HAND_NS (300 * DUR_SEC)

@@ -18,7 +18,7 @@
 enum {
 	/* A daemon-reload on a machine that is busy booting takes longer than sd-bus' 25 s. */
 	CALL_TIMEOUT_S = 90,
-	/* PID 1 hangs up on everybody when it is upgraded, and is back in well under a second. */
+	/* PID 1 closes every connection when it is upgraded, and is back in well under a second. */
 	RECONNECT_TRIES = 50,
 	RECONNECT_PAUSE_MS = 100,
 	VERSION_DIGITS = 8,
@@ -497,7 +497,7 @@ enum bus_job_state bus_job_state(struct bus *b, uint32_t job, const char **ret_r
 	return j->state;
 }
 
-/* Ask for the job itself. When it is no more and its signal did not come either, judge by the unit. */
+/* Ask for the job itself. If it is gone and its signal did not come either, judge by the unit. */
 static int job_poll(struct bus *b, struct job *j, struct err *e)
 {
 	autofree char *path = xasprintf(SYSTEMD_PATH "/job/%u", j->id);

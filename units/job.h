@@ -28,5 +28,5 @@ void jobs_done(struct jobs *jobs);
 
 /* Note how the job ended. */
 void job_finish(struct job *j, const char *result);
-/* The result of a job that is gone and nobody told us how, as far as its unit shows it. */
+/* The result of a job that ended without a signal, as far as its unit shows it. */
 const char *job_judge(const struct job *j, const struct bus_unit *u);

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Who called is told by NODEUP_* fields; a line number of this file would say nothing. */
+/* NODEUP_* fields name the caller; a line number of this file would say nothing. */
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <systemd/sd-journal.h>
 #include "nodeup/base/show.h"
@@ -83,7 +83,7 @@ static bool is_wanted(sd_journal *j, char invocation[static ID_TEXT], bool *spok
 	field_get(j, "_PID", pid, sizeof(pid));
 	manager = str_eq(pid, "1");
 	field_get(j, manager ? "INVOCATION_ID" : "_SYSTEMD_INVOCATION_ID", id, sizeof(id));
-	/* systemd before 233 knows no invocations: the last lines then, whoever's. */
+	/* systemd before 233 has no invocation ids: take the last lines of any invocation. */
 	if (!str_is_empty(id) && !str_eq(id, invocation)) {
 		if (*spoke)
 			return false;

@@ -1,6 +1,6 @@
 /* script.h - the user-data script that turns a bare instance over to nodeup
- * Every value of the request appears shell-quoted or in a quoted here-document whose end occurs
- * nowhere in it, so that no value is ever read as shell.
+ * Every value of the request appears shell-quoted or in a quoted here-document whose end mark
+ * does not occur in it. So the shell never interprets a value.
  * Owner: the arena. Errors: CONFIG; a message never quotes a document or a value.
  * Source: kops 1.8 pkg/model/resources/nodeup.go. */
 #pragma once

@@ -1,4 +1,4 @@
-/* creds.h - as whom S3 and EC2 are asked, and at what time
+/* creds.h - the credentials and the time that requests to S3 and EC2 are signed with
  * The environment first (AWS_ACCESS_KEY_ID...; S3_ACCESS_KEY_ID... for S3_ENDPOINT), then the role of
  * the instance by IMDS, which never signs for S3_ENDPOINT. A role's credentials are renewed five
  * minutes before they expire. No role, or no IMDS: requests go unsigned, until one is refused.
@@ -35,5 +35,5 @@ bool creds_are_over(const struct creds *c);
 void creds_set_clock(struct creds *c, int64_t server);
 /* The correction. */
 int64_t creds_clock_off(const struct creds *c);
-/* For people: "assumed-role/nodes.prod/i-0a1b (valid until 08:55 UTC)", or why nobody signs. */
+/* For people: "assumed-role/nodes.prod/i-0a1b (valid until 08:55 UTC)", or why requests are unsigned. */
 const char *creds_who(struct creds *c, struct arena *a);

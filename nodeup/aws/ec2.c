@@ -190,8 +190,8 @@ static void send(struct ec2 *c, struct arena *a, const struct creds_now *now, co
 	(void)pthread_mutex_unlock(&q->lock);
 }
 
-/* Ask once. Returns the error of an answer that is no success; *ret_again: another key or time may
- * do. */
+/* Ask once. Returns the error of an answer that is not a success; *ret_again: another key or time may
+ * help. */
 static int ask_once(struct ec2 *c, struct arena *a, const char *action, const char *text,
 		    struct buf *body, bool *ret_again, struct err *e)
 {

@@ -1,7 +1,7 @@
-/* ec2.h - the few questions of an instance to EC2: itself, volumes, attach, detach
- * The Query API, signed as the role of the instance (creds.h), each question at most 10 s and never
- * beyond the deadline. Nothing is repeated but once with new credentials, or with the server's time:
- * who asks knows what is worth another try. Without credentials nobody is asked.
+/* ec2.h - the few requests of an instance to EC2: itself, volumes, attach, detach
+ * The Query API, signed as the role of the instance (creds.h). A request takes at most 10 s and never
+ * passes the deadline. It is repeated once, with new credentials or with the server's time; every other
+ * retry is the caller's. Without credentials nothing is sent.
  * Owner: ec2_new/ec2_free; answers are the arena's. Errors: ec2_errors.h; NET with ETIMEDOUT and the
  * like for a server that does not answer, EKEYEXPIRED without credentials.
  * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */

@@ -17,7 +17,7 @@ struct claim {
 	struct volume_choice *choices;
 	struct volume_view view;
 	struct strv refused; /* device names that EC2 has taken otherwise */
-	unsigned int busy;   /* answers in a row that somebody has what EC2 shows as free */
+	unsigned int busy;   /* refusals in a row, "in use", of a volume that EC2 shows as free */
 	unsigned int waits;  /* in a row */
 	bool is_unfit;       /* a disk was looked at and will not do */
 	struct err last;     /* the last error, kind NONE: none since something went well */
@@ -143,7 +143,7 @@ static int64_t jitter(unsigned int attempt)
 	return (int64_t)((double)most * dice / UINT32_MAX);
 }
 
-/* 0: go on; < 0: there is no time left, and e says what it was waiting for. */
+/* 0: go on; < 0: the time is up, and e says what was waited for. */
 static int wait_more(struct claim *c, const char *why, int errnum, struct err *e)
 {
 	const struct err *last = c->last.kind ? &c->last : NULL;
@@ -210,8 +210,8 @@ static void may_be_ours(struct claim *c, const char *id)
 	note(c->req->own->arena, &c->req->own->ids, id);
 }
 
-/* We, if that is what we did before, or a request that was sent twice; EC2 will say who. As long as it
- * does not, no other volume is taken in its place. */
+/* The volume is in use: perhaps by us, after an earlier request or one that was sent twice. EC2 will say
+ * which instance has it. Until then no other volume is taken in its place. */
 static void somebody_has(struct claim *c, const char *id)
 {
 	may_be_ours(c, id);
@@ -317,7 +317,7 @@ static int attach_step(struct claim *c, struct err *e)
 	if (r < 0)
 		return settle_error(c, &why, e);
 	believe(c);
-	/* again, now that it is known who has what */
+	/* choose again, now that it is known which instance has which volume */
 	r = choose(c, &why);
 	if (r < 0)
 		return settle_error(c, &why, e);
@@ -327,7 +327,7 @@ static int attach_step(struct claim *c, struct err *e)
 	return open->state == VOLUME_FREE ? attach(c, open, e) : pending(c, open, e);
 }
 
-/* Nothing was written to them by us; who has mounted one meanwhile keeps it. */
+/* We wrote nothing to these volumes. One that was mounted meanwhile stays attached. */
 void claim_give_back(struct claim_own *own, const struct claim_host *host, struct err *e)
 {
 	if (own->ids.n == 0) {

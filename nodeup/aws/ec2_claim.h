@@ -1,9 +1,9 @@
-/* ec2_claim.h - have the volumes that are meant for this instance attached, all or none
- * In the order of the wishes: nothing is asked of a later one before an earlier one is here, so that
- * masters that boot together cannot each hold what another waits for. When all are here, their disks
- * are looked at before anything is begun with one; if one is not fit, what this call attached is
- * detached again, and never what was here before. While it is not clear whether a volume was attached,
- * no other is taken in its place: two members of one etcd cluster would be here.
+/* ec2_claim.h - attach the volumes that are meant for this instance, all or none
+ * Volumes are attached in the order of the wishes, each before the next is asked for. So masters that
+ * boot together cannot each hold what another waits for. When all are here, their disks are inspected
+ * before one is used. If a disk is not fit, the volumes that this call attached are detached again,
+ * and never one that was here before. While it is unclear whether a volume was attached, no other is
+ * taken in its place: the instance would hold two members of one etcd cluster.
  * Owner: the arena. Errors: CONFIG, what `fit` says, and at the deadline the last error, or BUSY
  * (ENODEV: there is no such volume).
  * Units: nanoseconds. Threads: one. */
@@ -21,8 +21,8 @@ struct claim_host {
 	int (*detach)(void *arg, const char *volume, struct err *e);
 	/* Whether something of that name is in /dev. */
 	bool (*is_used)(void *arg, const char *device);
-	/* Who uses its disk, or may, for people: it stays attached; NULL: nobody. device: the name that it
-	 * was to be attached by. */
+	/* What uses the disk of a volume, or may use it, in words; then the volume stays attached. NULL:
+	 * nothing. device: the name that the volume was to be attached by. */
 	const char *(*user)(void *arg, const char *volume, const char *device);
 	/* 0: the disk of this volume can be used; -EAGAIN: it is not there yet. */
 	int (*fit)(void *arg, const struct volume_choice *c, struct err *e);
@@ -31,7 +31,7 @@ struct claim_host {
 	int64_t (*now)(void *arg);
 };
 
-/* Attached by us and not used yet, and what may be: a volume whose answer was lost stays in it. */
+/* Volumes that we attached and have not used, and those that we may have: a lost answer counts. */
 struct claim_own {
 	struct arena *arena;
 	struct strv ids;
@@ -49,8 +49,8 @@ struct claim_req {
 /* Have them here. choices: req->n of them. */
 int claim_take(struct arena *a, const struct claim_req *req, const struct claim_host *host,
 	       struct volume_choice *choices, struct err *e) must_check;
-/* What is in own is detached again, unless somebody uses it; notes of e say what became of it. For who
- * fails before anything was done with a volume. claim_take does so where people have to act. */
+/* Detach the volumes of own that nothing uses; notes of e say what became of each. For callers that
+ * fail before they used a volume. claim_take does this itself where a person has to act. */
 void claim_give_back(struct claim_own *own, const struct claim_host *host, struct err *e);
 /* Only look, once: what claim_take would begin with, and the device names EC2 has for us. */
 int claim_look(struct arena *a, const struct claim_req *req, const struct claim_host *host,

@@ -47,14 +47,14 @@ static const struct meaning {
 };
 /* clang-format on */
 
-/* Somebody else's text on a line of ours. */
+/* A server's text, made fit for one line of ours. */
 static char *one_line(struct arena *a, const char *text)
 {
 	return show_prose(str_trim(a, text));
 }
 
-/* From here on it says who may do what in this account, in a form that only its owner can read; or what
- * was signed, the session token in it. */
+/* From here on the message may hold encoded details of the account's permissions, or the text that was
+ * signed, which contains the session token. */
 static const char *const unfit_to_show[] = {
 	"encoded authorization failure message",
 	"the canonical string",

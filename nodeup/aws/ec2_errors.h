@@ -1,11 +1,11 @@
-/* ec2_errors.h - what EC2's error codes mean for who asked
- * One table: a code's kind, the errno by which callers tell what to do, and what a person reads.
- *   EBUSY       somebody else was faster, or the volume is still busy: look again
+/* ec2_errors.h - what EC2's error codes mean for the caller
+ * One table: a code's kind, the errno by which callers decide what to do, and the words for a person.
+ *   EBUSY       another instance was faster, or the volume is still busy: look again
  *   EADDRINUSE  the device name is taken: another one
  *   ENOENT      what was just made is not known everywhere yet: again
  *   EAGAIN      too many requests: later
  *   EKEYEXPIRED these credentials: new ones, once
- *   EACCES      the role may not: rights arrive late at boot, else somebody has to act
+ *   EACCES      the role may not: rights arrive late at boot, else a person has to act
  *   EMLINK      the instance has no room for another volume
  * Owner: the arena. Errors: it fills them. Threads: all functions.
  * Source: EC2 API reference, "Error codes"; Kubernetes' and kops' callers. */

@@ -54,7 +54,7 @@ static enum volume_state state_of(const struct volume_view *view, const struct e
 		       : VOLUME_PENDING;
 }
 
-/* Two instances that mount one file system destroy it, and nobody can say that the other has not. */
+/* Two instances that mount one file system destroy it, and we cannot know that the other has not. */
 int volume_check_shared(const struct volume_wish *wish, const struct ec2_volume *v, struct err *e)
 {
 	const bool by_id = wish->by == VOLUME_BY_ID, two = !str_is_empty(v->other);

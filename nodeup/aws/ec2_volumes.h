@@ -17,7 +17,7 @@ struct volume_wish {
 	const char *what;  /* for people: "etcd main", "/mnt/master-pd" */
 	const char *key;   /* ETCD: the cluster; TAG: its key */
 	const char *value; /* ID: the volume; TAG: its value */
-	bool look_only;    /* somebody else attaches it */
+	bool look_only;    /* protokube attaches it */
 };
 
 /* What a k8s.io/etcd/ tag says. */
@@ -33,7 +33,7 @@ struct volume_view {
 	struct ec2_volumes here;      /* of our zone */
 	struct ec2_volumes elsewhere; /* of others; only asked for when here has none of use */
 	struct strv begun; /* we have asked for them to be attached; EC2 may not say so yet */
-	struct strv lost;  /* somebody else was faster; EC2 may not say so yet */
+	struct strv lost;  /* another instance was faster; EC2 may not say so yet */
 	struct strv
 		doubt; /* asked for, and not said whether it is ours: no other is chosen meanwhile */
 };
@@ -59,8 +59,8 @@ int volume_member_parse(struct arena *a, const char *text, struct volume_member 
 /* Whether the instance belongs to the cluster; one clear error if its tags do not say so. */
 int volume_check_cluster(const struct ec2_instance *self, const char *cluster,
 			 struct err *e) must_check;
-/* The questions whose answers together hold all volumes a wish could mean: each is one list of
- * filters. zone NULL: everywhere. */
+/* The requests whose answers together hold every volume that a wish could mean; each is one list of
+ * filters. zone NULL: all zones. */
 void volume_filters(struct arena *a, const struct volume_wish *wish,
 		    const struct ec2_instance *self, const char *cluster, const char *zone,
 		    struct ec2_filters **ret, size_t *ret_n);

@@ -1,5 +1,5 @@
 /* ec2_xml.h - EC2's answers as values
- * Owner: the arena. Errors: NET (EPROTO) for what is no such answer. Threads: all functions.
+ * Owner: the arena. Errors: NET (EPROTO) for text that is not such an answer. Threads: all functions.
  * Source: Amazon EC2 API reference, DescribeInstances and DescribeVolumes. */
 #pragma once
 

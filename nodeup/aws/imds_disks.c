@@ -4,7 +4,7 @@
 
 static const char folder[] = "meta-data/block-device-mapping";
 
-/* No instance has more; a list that is longer is no list of disks. */
+/* No instance has more disks; a longer list is not a list of disks. */
 enum { DISKS_MAX = 128 };
 
 int imds_block_devices(struct imds *m, struct arena *a, struct strmap *ret, struct err *e)

@@ -44,7 +44,7 @@ const char *s3_endpoint(void)
 
 static bool fits_host(const char *bucket)
 {
-	/* a dot would need a certificate of two levels; capitals and underscores are no host */
+	/* a dot would need a certificate of two levels; capitals and underscores cannot be a host name */
 	return bucket[strspn(bucket, "abcdefghijklmnopqrstuvwxyz0123456789-")] == '\0' &&
 	       strlen(bucket) <= 63;
 }
@@ -121,7 +121,7 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 	return 0;
 }
 
-/* Somebody else's text on a line of ours; NULL if there is none. */
+/* A server's text, made fit for one line of ours; NULL if there is none. */
 static const char *one_line(struct arena *a, const struct xml *x)
 {
 	return x ? show_prose(str_trim(a, x->text)) : NULL;

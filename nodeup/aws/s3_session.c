@@ -275,8 +275,8 @@ static const char *header(const struct http_result *res, const char *name)
 	return "";
 }
 
-/* They come one after another, and a metadata service that does not answer takes its time to do so: who
- * was there already when that was found out does not wait for the same once more. */
+/* Requests are signed one after another, and a silent metadata service costs each its time limit. A
+ * request that was queued before that was found out shares the answer. */
 static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
 {
 	int r;

@@ -44,9 +44,9 @@ int s3_session_new(const char *region, struct imds *imds, struct s3_session **re
 void s3_session_free(struct s3_session *s);
 /* Whether the text can be a region's name: it becomes part of a host name. */
 bool s3_is_region(const char *text);
-/* The region that is asked in, or NULL while nobody had to know. */
+/* The region that requests go to, or NULL before the first request. */
 const char *s3_session_region(const struct s3_session *s);
-/* Who signs, at what time. */
+/* The credentials and the clock that requests are signed with. */
 struct creds *s3_session_creds(struct s3_session *s);
 
 /* Know what a request takes: the region and the credentials. May ask IMDS. */

@@ -12,7 +12,7 @@ struct xml {
 	struct xml *first, *last, *next;
 };
 
-/* Read it; NULL if there is no element at all. ret_whole (may be NULL): whether it was well-formed. */
+/* Read a text; NULL if it has no element. ret_whole (may be NULL): whether it was well-formed. */
 const struct xml *xml_parse(struct arena *a, const char *text, size_t n, bool *ret_whole);
 /* The first element of that name directly in x; NULL if there is none, or x is NULL. */
 const struct xml *xml_get(const struct xml *x, const char *name);

@@ -15,5 +15,5 @@ int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret
 		 struct err *e) must_check;
 /* Percent-encode all but unreserved characters; '/' is kept when keep_slash. */
 char *enc_url(struct arena *a, const char *text, int keep_slash);
-/* As gzip -9n: the same bytes for the same data, there is no time in the header. */
+/* As gzip -9n: equal data gives equal bytes, because the header holds no time. */
 char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n);

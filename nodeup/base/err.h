@@ -19,7 +19,7 @@ enum err_kind {
 	ERR_CONFIG,    /* a document */
 	ERR_REFUSED,   /* would destroy data */
 	ERR_NET,       /* may pass, or another mirror may answer */
-	ERR_BUSY,      /* somebody else is at it */
+	ERR_BUSY,      /* another process or machine is at work */
 	ERR_SYSTEM,    /* a system call or a tool */
 	ERR_INTEGRITY, /* bytes that are not what the document names */
 	ERR_KIND_MAX
@@ -65,5 +65,5 @@ int err_exit_status(const struct err *e);
 /* Upper-case name of a kind, for reports ("CONFIG"). */
 const char *err_kind_name(enum err_kind kind);
 
-/* Whether the same action may succeed later without anybody changing anything. */
+/* Whether the same action may succeed later although nothing is changed. */
 int err_is_transient(const struct err *e);

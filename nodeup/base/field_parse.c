@@ -60,7 +60,7 @@ static int expected(struct reader *r, const struct place *p, const char *what)
 			  found(r->arena, p->value, p->field && !is_secret(r, p)));
 }
 
-/* A string. Numbers stay as they are written (1.10 is no 1.1); a boolean word becomes Go's. */
+/* A string. A number stays as it is written (1.10 is not 1.1); a boolean word becomes Go's. */
 static const char *text_of(const struct tree *t)
 {
 	if (t->kind == TREE_NULL)

@@ -328,7 +328,7 @@ static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
 			return 0;
 		return err_sys(e, "create directory '%s'", path);
 	}
-	/* whatever the umask is; where the parent is somebody's own it may be a link by now */
+	/* whatever the umask is; below a user's directory the path may be a link by now */
 	fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);

@@ -59,7 +59,7 @@ int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
 /* Write all of it. */
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
-/* Whether this errno says that there is no room, or none for us. */
+/* Whether this errno says that the disk is full, or our quota of it. */
 bool io_is_full(int errnum);
 
 /* Replace (or create) a file atomically and durably with data; parents must exist. */
@@ -80,11 +80,11 @@ int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e) must_ch
 int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_name,
 		   struct err *e) must_check;
 
-/* Open a directory that is no link; -ELOOP for one that is. */
+/* Open a directory; -ELOOP for a symbolic link. */
 int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e) must_check;
 
 /* The next name in a directory but "." and "..", valid until the call after this: 1, or 0 at the end, or a
- * negative errno, and errno: then nobody knows what else is in it. */
+ * negative errno, and errno: then the rest of the directory is unknown. */
 int io_next_name(DIR *dir, const char **ret) must_check;
 
 /* lstat below the root; -ENOENT if it is not there. */
@@ -111,5 +111,5 @@ int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr 
 		     struct err *e) must_check;
 /* Unlink and close what was not committed. */
 void io_stage_done(struct io_stage *s);
-/* Remove staging files in a directory whose process is no more. */
+/* Remove the staging files in a directory whose process has ended. */
 void io_stage_sweep(int root_fd, const char *dir);

@@ -137,7 +137,7 @@ static bool is_json_plain(const char *s)
 	return *s == '\0';
 }
 
-/* The library knows the escapes, and is to use them for all that a terminal might obey; false for text that is no UTF-8. */
+/* The library knows the escapes, and is to use them for all that a terminal might obey; false for text that is not UTF-8. */
 static bool add_string(struct buf *b, const char *text)
 {
 	autojson json_t *j = json_string(text);

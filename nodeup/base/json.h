@@ -9,6 +9,6 @@
 /* Parse one value. */
 int json_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e) must_check;
-/* Append the tree as JSON: indented when pretty, one line otherwise. A plain scalar that is no JSON
- * number, true or false is written as a string. */
+/* Append the tree as JSON: indented when pretty, one line otherwise. A plain scalar that is
+ * neither a JSON number nor true or false is written as a string. */
 int json_render(const struct tree *t, bool pretty, struct buf *b, struct err *e) must_check;

@@ -26,7 +26,7 @@ static const struct {
 static struct {
 	atomic_int level;
 	_Atomic(log_writer_fn *) writer;
-	pthread_mutex_t lock; /* of the footer, and of who writes */
+	pthread_mutex_t lock; /* protects the footer and the order of writes */
 	char *footer;         /* NULL: none */
 } sink = { .level = LOG_INFO, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -86,7 +86,7 @@ static void add_erasure(struct buf *out)
 		(void)buf_addf(out, "\r\033[%zuA\033[J", rows);
 }
 
-/* The lock is held. Nobody is left to be told about a failure. */
+/* The lock is held. A failure to write a log line cannot be reported. */
 static void put(const struct buf *out)
 {
 	size_t done = 0;

@@ -1,4 +1,4 @@
-/* str.h - string lists, string maps and the few text helpers everybody needs
+/* str.h - string lists, string maps and the few text helpers that all rooms need
  * Lists and maps live in an arena and are values: copying the struct shares the elements.
  * Owner: the arena. Errors: none. Threads: none of its own. */
 #pragma once

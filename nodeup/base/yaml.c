@@ -36,7 +36,7 @@ static int refuse(struct reader *r, const yaml_mark_t *mark, const char *what)
 			  what);
 }
 
-/* libyaml gives a byte offset for text that is no UTF-8, and a mark for all else. */
+/* libyaml gives a byte offset for text that is not UTF-8, and a mark for every other error. */
 static int refuse_bytes(struct reader *r)
 {
 	size_t end = r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
@@ -396,7 +396,7 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 struct writer {
 	yaml_emitter_t emitter;
 	struct buf *out;
-	bool bad_text; /* a string that is no UTF-8 */
+	bool bad_text; /* a string that is not UTF-8 */
 };
 
 static int write_bytes(void *arg, unsigned char *bytes, size_t n)
@@ -406,7 +406,7 @@ static int write_bytes(void *arg, unsigned char *bytes, size_t n)
 	return buf_add(w->out, bytes, n) == 0;
 }
 
-/* Hand over an event that was initialised; libyaml refuses only text that is no UTF-8. */
+/* Hand over an event that was initialised; libyaml refuses only text that is not UTF-8. */
 static bool emit(struct writer *w, yaml_event_t *ev, int initialised)
 {
 	if (!initialised)

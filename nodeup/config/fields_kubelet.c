@@ -120,7 +120,7 @@ static const struct field kubelet_fields[] = {
 	  .flag = "runtime-request-timeout", .doc = "timeout of requests to the runtime"),
 	F(volume_stats_agg_period, .key = "volumeStatsAggPeriod",
 	  .flag = "volume-stats-agg-period", .doc = "interval of volume usage scans"),
-	/* of later versions of kops; without the first there is no swap on a node of 1.8 */
+	/* from later versions of kops; without the first, kubelet 1.8 does not start on a node with swap */
 	F(fail_swap_on, .key = "failSwapOn", .flag = "fail-swap-on",
 	  .doc = "refuse to start where there is swap; needed false for a volume of swap"),
 	F(docker_disable_shared_pid, .key = "dockerDisableSharedPID",

@@ -30,8 +30,8 @@ struct kops18_opts {
 	bool strict;           /* unknown keys are errors */
 	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
 	bool no_host;          /* documents only (validate, userdata): '@aws' stays as it stands */
-	/* Whether mkfs can do what a volume wants, over so many disks (0: not known); NULL: not asked. Who
-	 * makes file systems knows that, and its tables are the only ones. */
+	/* Whether mkfs can do what a volume wants, over so many disks (0: not known); NULL: not asked. The
+	 * room that makes file systems has the only tables of this. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
 };
 

@@ -45,7 +45,7 @@ static struct strv list(struct arena *a, const char *items)
 	return strv_split(a, items, ',');
 }
 
-/* The tenth address of the service range; NULL if it is no IPv4 range. */
+/* The tenth address of the service range; NULL if it is not an IPv4 range. */
 static const char *cluster_dns(struct kops18_build *b)
 {
 	const char *range = b->node->service_cluster_ip_range;

@@ -136,9 +136,9 @@ struct kops18_build {
 /* Read a map by its schema; unknown keys become warnings, or with strict one error. */
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct kops18_opts *o, void *obj, struct err *e) must_check;
-/* The value of a key, whatever its case; NULL if t is no map or has none. */
+/* The value of a key, whatever its case; NULL if t is not a map or lacks the key. */
 const struct tree *kops18_lookup(const struct tree *t, const char *key);
-/* "file:line:column: " of a key's value, else of the map; "" where there is no document. */
+/* "file:line:column: " of a key's value, else of the map; "" without a document. */
 const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
 /* The entries of Assets: a text, or a map of asset (or hash and url) and signature. */
 int kops18_assets(struct arena *a, const struct kube_env *env, const struct kops18_opts *o,

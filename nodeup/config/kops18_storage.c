@@ -6,7 +6,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/config/volumes_check.h"
 
-/* How long a disk may take: one that is there at boot, one that somebody attaches meanwhile. */
+/* How long a disk may take: one that is there at boot, and one that is attached meanwhile. */
 #define TIMEOUT_NS (60 * DUR_SEC)
 #define ATTACH_TIMEOUT_NS (300 * DUR_SEC)
 

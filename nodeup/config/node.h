@@ -1,6 +1,6 @@
 /* node.h - the node to be, whatever documents it came from
- * Pure data: dialects (kops18.c) fill it, builders read it, nobody behind it knows a dialect. All
- * defaults are applied and all merging is done; what a builder sees is what the node gets.
+ * Pure data: a dialect (kops18.c) fills it, builders read it, and no code behind it knows a dialect.
+ * Defaults are applied and documents are merged: what a builder sees is what the node gets.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
 #pragma once

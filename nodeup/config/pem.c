@@ -59,7 +59,7 @@ static bool has_block(const char *text, const char *kind)
 	return end && strncmp(end + strlen("-----END "), begin, n) == 0;
 }
 
-/* Nobody types a password at boot. */
+/* At boot there is no person to type a password. */
 static int no_password(char *buf, int size, int for_writing, void *arg)
 {
 	(void)buf;

@@ -12,6 +12,5 @@ int pem_check_certificate(const char *text, struct err *e) must_check;
 /* Whether text holds a private key that can be read without a password, and it is the one of that
  * good certificate. */
 int pem_check_key(const char *text, const char *certificate, struct err *e) must_check;
-/* A copy whose last line has an end, whatever the store holds, so that such texts can be joined; NULL
- * of NULL. */
+/* A copy that ends in a newline, so that such texts can be joined; NULL for NULL. */
 const char *pem_lines(struct arena *a, const char *text);

@@ -76,7 +76,7 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		s->ca_bundle = doc->ca_bundle;
 	s->require_signatures |= doc->require_signatures.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;
-	/* who could add a key of his own to the machine's could sign anything */
+	/* a document that could add a key to the machine's keys could sign anything */
 	for (size_t i = 0; i < keys.n && (own || !s->keys_are_own); i++)
 		arena_push(a, s->public_keys.v, s->public_keys.n, keys.v[i]);
 	s->keys_are_own |= own && keys.n > 0;

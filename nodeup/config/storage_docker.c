@@ -64,7 +64,7 @@ static void add_volume(struct kops18_build *b, const struct kube_up *k)
 	arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, v);
 }
 
-/* An instance type without it is no error, as it was none for kube-up. */
+/* An instance type without it is not an error, as it was not for kube-up. */
 static bool has_instance_store(struct kops18_build *b)
 {
 	const struct opt_int *n = &b->facts->instance_store;
@@ -192,7 +192,7 @@ int storage_driver(struct kops18_build *b)
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
 		if (kernel_has(b, drivers.v[i]) && strcmp(drivers.v[i], "devicemapper") != 0)
 			chosen = drivers.v[i];
-	/* of what nobody knows to be there, the first that there can be */
+	/* if it is unknown which drivers the host has, take the first that it may have */
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
 		if (strcmp(drivers.v[i], "devicemapper") != 0)
 			chosen = drivers.v[i];

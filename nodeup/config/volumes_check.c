@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* Who has files open below: a mount there is of no use to a service that runs. Containers have pods'
- * directories mounted and write their logs: they end with their runtime, or are waited for. */
+/* Services with open files below a directory: they must be stopped, because a running service does not
+ * see a new mount. Containers mount pods' directories and write logs: they end with their runtime, or
+ * are waited for. */
 static const struct {
 	const char *path, *units;
 } users[] = {

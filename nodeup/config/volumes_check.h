@@ -1,12 +1,12 @@
 /* volumes_check.h - what must hold of a node's volumes together, whatever documents they came from
- * Paths are absolute, in nobody's way and unique; an outer one stands before what is inside it; no
- * disk is meant twice.
+ * Paths are absolute, unique and not those of the system; an outer path stands before an inner one;
+ * no disk is named twice.
  * Owner: the arena. Errors: CONFIG with the place of the volume. Threads: all functions. */
 #pragma once
 
 #include "nodeup/config/volume.h"
 
-/* The units that use a directory, by table; empty for one that is nobody's. */
+/* The units that use a directory, by table; empty for a directory that no unit uses. */
 struct strv volumes_users(struct arena *a, const char *path);
 /* The device as this kernel calls it: "/dev/sdf" gives "/dev/xvdf", others stay. */
 const char *volumes_device(struct arena *a, const char *device);

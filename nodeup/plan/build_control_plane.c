@@ -268,7 +268,7 @@ static int add_scheduler(struct plan *p, struct err *e)
 	return r < 0 ? r : plan_static_pod(p, pod, e);
 }
 
-/* Debian's images have a person called admin, who gets to use kubectl. */
+/* Debian's images have a user called admin, which gets a configuration of kubectl. */
 static int add_admin_kubeconfig(struct plan *p, struct err *e)
 {
 	static const char folder[] = "/home/admin/.kube", file[] = "/home/admin/.kube/config";

@@ -276,7 +276,7 @@ static int install(struct plan *p, struct err *e)
 }
 
 /* The service once a boot, and the timer for each time after it: a timer alone that counts from the
- * end of its service never begins. Nobody waits for either. */
+ * end of its service never begins. No task waits for either. */
 static int add_healthcheck(struct plan *p, struct err *e)
 {
 	struct unit service = { 0 }, timer = { 0 };

@@ -17,7 +17,7 @@ static const char containerd_unit[] = "containerd.service";
 static const char *const units[] = { "docker.service", "kubelet.service",
 				     "kops-configuration.service", containerd_unit };
 
-/* docker has a containerd too, which asks nobody for anything. */
+/* docker has a containerd too, which downloads nothing. */
 static bool talks_to_the_outside(const struct plan *p, const char *unit)
 {
 	return strcmp(unit, containerd_unit) != 0 || plan_uses_containerd(p);
@@ -88,7 +88,7 @@ static int add(struct plan *p, const char *path, const char *mark, const char *t
 	return t ? 0 : -EINVAL;
 }
 
-/* Whoever may ask the bus sees Environment=, but not what is in a file. */
+/* Every user may read Environment= over the bus, but not the content of a file. */
 static int add_dropins(struct plan *p, struct err *e)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;

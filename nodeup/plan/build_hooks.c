@@ -35,7 +35,7 @@ static bool fits_a_line(const struct strmap_item *item)
 	       strcspn(item->value, "\r\n") == value && key + value < ENV_LINE_MAX;
 }
 
-/* A variable may be a password, and anybody reads units and command lines. */
+/* A variable may be a password, and every user can read units and command lines. */
 static int add_env_file(struct plan *p, const struct node_hook *h, bool *ret_has, struct err *e)
 {
 	const char *marker = arena_printf(p->arena, "# Written by nodeup for %s\n", h->name);

@@ -33,7 +33,7 @@ static int add_keypairs(struct plan *p, struct err *e)
 		if (files[i].cert &&
 		    !plan_file(p, plan_in_srv(p, files[i].cert), files[i].cert_mode, k->cert, e))
 			return -EINVAL;
-		/* kops leaves private keys to be read by everybody */
+		/* kops leaves private keys readable by every user */
 		if (files[i].key &&
 		    !plan_secret(p, plan_in_srv(p, files[i].key), files[i].key_mode, k->key, e))
 			return -EINVAL;

@@ -68,7 +68,7 @@ static int add_swap(struct plan *p, const struct node_volume *v, const struct na
 	t = plan_unit(p, name, true, e);
 	if (!t)
 		return -EINVAL;
-	/* a mount is not made anew because its text changed: who uses it would have to stop */
+	/* a mount is not restarted because its text changed: the services that use it would have to stop */
 	t->unit.inputs = (struct strv){ 0 };
 	t->unit.volume = v->name;
 	return 0;
@@ -136,7 +136,7 @@ static int add_file_system(struct plan *p, const struct node_volume *v, const st
 	return 0;
 }
 
-/* The marker of a complete copy is asserted, not a condition: what requires a mount whose condition
+/* The marker of a complete copy is asserted, not a condition. A unit that requires a mount whose condition
  * does not hold starts all the same, on the bare directory. That is right only for content that could
  * not be moved, and is still there. */
 static int add_bind_mount(struct plan *p, const struct node_volume *v, const struct node_bind *b,
@@ -205,7 +205,7 @@ static int add_dropins(struct plan *p, struct err *e)
 	return 0;
 }
 
-/* etcd's data is for nobody else; through the bind it is the volume's directory that gets the mode. */
+/* etcd's data is for root alone; through the bind, the volume's directory gets this mode. */
 static int add_private(struct plan *p, const struct node_volume *v, struct err *e)
 {
 	for (size_t i = 0; i < v->binds.n; i++)

@@ -12,7 +12,7 @@ int build_volumes(struct plan *p, struct err *e) must_check;
 int build_directories(struct plan *p, struct err *e) must_check;
 /* What Container-Optimized OS needs so that programs run at all. */
 int build_containeros(struct plan *p, struct err *e) must_check;
-/* The way to the outside, for services and for whoever installs packages. */
+/* The way to the outside, for services and package managers. */
 int build_egress_proxy(struct plan *p, struct err *e) must_check;
 /* Every asset of the documents, and the unpacking of archives. */
 int build_assets(struct plan *p, struct err *e) must_check;

@@ -184,7 +184,7 @@ static bool is_same_move(const struct task *t, const struct task *other)
 	return strcmp(t->move.source, other->move.source) == 0;
 }
 
-/* The bind mount shows what was moved, and who uses it starts after that. */
+/* The bind mount shows what was moved; the services that use it start after that. */
 static bool waits_for_move(const struct task *t, const struct task *move)
 {
 	return is_mount_of(t, move->move.source) || strv_has(&move->move.units, t->unit.name);

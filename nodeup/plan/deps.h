@@ -1,4 +1,4 @@
-/* deps.h - who needs whom: a table of kind x kind rules, and the edges it gives
+/* deps.h - which task needs which: a table of kind x kind rules, and the edges it gives
  * Invariant: the graph has no cycle; a cycle is reported by the names on it.
  * Owner: edges live in the plan's arena. Errors: CONFIG. Source: kops' GetDependencies. */
 #pragma once

@@ -1,4 +1,4 @@
-/* distro.h - what is particular about a distribution beside its paths: packages and who installs them
+/* distro.h - what is particular about a distribution beside its paths: packages and their manager
  * The releases that kops 1.8 knew get what it installed there. Images of today bring their programs
  * themselves: nothing is installed on them but what the documents name.
  * Owner: static tables. Errors: none. Threads: all functions.

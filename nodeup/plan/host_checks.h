@@ -1,6 +1,6 @@
 /* host_checks.h - whether this host and this Kubernetes can go together at all
  * Asked before anything is planned: a pair that cannot run ends here, in one line, with nothing changed.
- * What probing could not find out is no reason to refuse.
+ * A fact that probing could not find out is not a reason to refuse.
  * Owner: none. Errors: CONFIG. Threads: one.
  * Source: Kubernetes' changelogs (cgroup v2: 1.19; CRI v1: 1.20, alone in containerd 2.0), docker's
  * (API 1.44 at least since 29, API 1.23 since 1.11). */

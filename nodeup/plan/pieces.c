@@ -9,7 +9,7 @@ enum { KUBECONFIG_MAX = 256 << 10 };
 static const char coreos_path[] =
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/kubernetes/bin";
 
-/* The last row is for everybody else. CoreOS has no writable /usr, Container-Optimized OS mounts
+/* The last row is for every other distribution. CoreOS has no writable /usr, Container-Optimized OS mounts
  * all but /home/kubernetes/bin without exec and has nothing writable beside /etc and /var. What is
  * executable there before nodeup has mounted anything is /var/lib/toolbox, which user data uses too. */
 static const struct layout layouts[] = {
@@ -165,7 +165,7 @@ int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e)
 	r = manifest_render(p->arena, pod, &text, e);
 	if (r < 0)
 		return r;
-	/* a login at the proxy is not for everybody on this machine */
+	/* a login at the proxy is not for every user of this machine */
 	if (pod->container.n_env && p->req->node->proxy.is_secret)
 		return plan_secret(p, manifest, 0600, text, e) ? 0 : -EINVAL;
 	return plan_file(p, manifest, 0644, text, e) ? 0 : -EINVAL;

@@ -37,7 +37,7 @@ int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct e
  * plugin can set up its networks. */
 bool plan_uses_containerd(const struct plan *p);
 /* Warn of flags that the component of this Kubernetes refuses: the documents have the last word, and kubelet
- * would say so in a loop that nobody reads. */
+ * would report it only in a loop of restarts. */
 void plan_warn_flags(struct plan *p, const char *component, const struct strv *flags);
 /* Packages that installing docker takes, blank-separated; NULL: docker is not installed. */
 const char *plan_docker_needs(struct plan *p);

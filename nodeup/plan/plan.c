@@ -204,8 +204,8 @@ static bool is_used(const struct plan *p, const struct task *t)
 	return false;
 }
 
-/* kops lists the same assets for every role; what this one has no use for is not fetched. An archive
- * whose unpacking goes is used by nobody either, hence until nothing more goes. */
+/* kops lists the same assets for every role; what this role cannot use is not fetched. An
+ * archive whose unpacking is dropped is unused too, hence the loop until nothing more is dropped. */
 static void drop_unused(struct plan *p)
 {
 	size_t before;
@@ -278,7 +278,7 @@ static int check_paths(const struct plan *p, struct err *e)
 	return 0;
 }
 
-/* An image has no host yet, and who asks for one builder asks for no node. */
+/* An image has no host yet, and a request for one builder is not for a node. */
 static int may_run(struct plan *p, struct err *e)
 {
 	const struct settings *s = p->req->settings;

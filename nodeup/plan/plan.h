@@ -1,6 +1,6 @@
 /* plan.h - node + facts -> tasks; pure
  * builders[] append tasks through the plan_* helpers below; the dependency rules then add the edges.
- * Planning reads no file and asks nobody: same model, same facts, same plan. Tasks keep builder
+ * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder
  * order; asking for the same path twice with the same content is one task, with another an error.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
@@ -111,7 +111,7 @@ struct task *plan_no_file(struct plan *p, const char *path, const char *marker, 
 /* As plan_file, content never shown. */
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
 			 struct err *e);
-/* As plan_secret, for content that is no text. */
+/* As plan_secret, for content that is not text. */
 struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
 			       size_t len, struct err *e);
 /* A unit file of ours in /etc/systemd/system, its text from u. */

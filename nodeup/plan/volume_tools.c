@@ -7,7 +7,7 @@
 
 static const char mdadm[] = "mdadm";
 
-/* More than one disk, as far as anybody knows before they are looked at. */
+/* More than one disk, as far as the documents tell. */
 static bool is_over_several(const struct plan *p, const struct node_volume *v)
 {
 	const struct opt_int *store = &p->req->facts->instance_store;
@@ -53,7 +53,7 @@ struct strv volume_tools(struct plan *p, const struct node_volume *v)
 	/* what has no package manager brings them, or mkfs says what is missing */
 	if (!kind || d->family == PACKAGE_NONE)
 		return programs;
-	/* there is no Linux without e2fsprogs and util-linux that boots */
+	/* every Linux that boots has e2fsprogs and util-linux */
 	if (strcmp(kind->fs, "xfs") == 0 || strcmp(kind->fs, "btrfs") == 0)
 		add(p, package_of(d, kind), kind->tool, &programs);
 	if (kind->on_raid && is_over_several(p, v))

@@ -4,7 +4,7 @@
 
 #include "nodeup/plan/pieces.h"
 
-/* The UUID its file system has or will have; NULL: nobody knows which machine this is. */
+/* The UUID its file system has or will have; NULL: it is unknown which machine this is. */
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
 /* Services that may start only when something is mounted. */
 struct strv volumes_services(const struct plan *p);

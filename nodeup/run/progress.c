@@ -127,7 +127,7 @@ static void look(struct shown *s, const struct fetch_status *st, int64_t now)
 	s->bytes = st->bytes;
 }
 
-/* Cut to the columns there are; what is no ASCII has a width that nobody here knows. */
+/* Cut to the columns there are; other characters than ASCII have an unknown width. */
 static void add_line(struct buf *b, const struct progress *p, const char *name, const char *text,
 		     bool waiting, size_t columns, size_t names)
 {

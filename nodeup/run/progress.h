@@ -16,7 +16,7 @@ struct progress *progress_new(struct fetcher *f) must_check;
 void progress_free(struct progress *p);
 /* Show how it is now; a few times a second. */
 void progress_show(struct progress *p, const struct run_report *rep);
-/* Whether waiting assets are shown here, so that nobody else need say so. */
+/* Whether waiting assets are shown here, so that the caller need not report them. */
 bool progress_tells(const struct task *t);
 
 /* "45%  50.1 of 110.7 MB  12.3 MB/s  0:05 left  attempt 1  https://mirror/kubelet", or what it waits

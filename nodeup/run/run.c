@@ -162,7 +162,7 @@ static bool serves_only_settled(const struct sched *s, const struct task *t)
 	return t->n_serves > 0;
 }
 
-/* An archive nobody waits for any more need not arrive. */
+/* An archive that no task waits for any more need not arrive. */
 static void drop_unneeded(struct sched *s)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -220,7 +220,7 @@ static void step_failed(struct sched *s, struct item *it)
 		(void)err_wrap(o->error, "%s %s", task_ops(source->task)->kind, source->task->name);
 	}
 	o->attempts++;
-	/* whoever is busy will be done some day; anything else gets three tries */
+	/* what is busy will be free some day; any other error gets three tries */
 	if (!again || (it->err->kind != ERR_BUSY && o->attempts >= ATTEMPTS_MAX)) {
 		settle(s, it, RUN_FAILED);
 		return;
@@ -286,8 +286,8 @@ static void begin_step(struct sched *s, struct item *it)
 	workers_push(s->req->workers, &it->job);
 }
 
-/* Whether somebody has something for a waiting task. The manager does not say for whom: all that run on this
- * thread look. A step on a worker is an event itself, so those are called by their own only. */
+/* Whether an event may concern a waiting task. The manager does not say which task: every task that
+ * steps on this thread looks. A task that steps on a worker is called by its own event alone. */
 static bool is_woken(const struct run_outcome *o, bool events)
 {
 	return __atomic_load_n(&o->run.woken, __ATOMIC_ACQUIRE) ||
@@ -360,7 +360,7 @@ static int64_t next_wakeup(const struct sched *s)
 	return next;
 }
 
-/* Who waits for the manager gets the error, and its own tries; everybody else goes on. */
+/* A task that waits for the manager gets the error and its own tries; the other tasks go on. */
 static void bus_failed(struct sched *s, const struct err *e)
 {
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -430,8 +430,8 @@ static bool says_more(const struct run_outcome *a, const struct run_outcome *b)
 	return !b->run.trouble && a->run.waiting[0] && !b->run.waiting[0];
 }
 
-/* At the deadline: the error of whoever is still trying, then of who gave up. Only if nothing failed
- * at all it is a matter of time. */
+/* At the deadline: the error of a task that still tries, else of one that gave up. It is a timeout only
+ * if no task failed. */
 static int verdict(struct sched *s, struct err *e)
 {
 	const struct run_outcome *late = NULL;
@@ -504,7 +504,7 @@ static int loop(struct sched *s, struct err *e)
 static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 		    struct run_report *rep)
 {
-	/* apart from all else: what nobody touches as long as all is well takes no memory */
+	/* allocated apart: memory that is not touched as long as all is well costs nothing */
 	struct err *errs = arena_alloc(a, (3 * req->n + 1) * sizeof(*errs));
 
 	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n };

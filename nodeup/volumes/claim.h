@@ -1,18 +1,18 @@
-/* claim.h - who uses a disk already
+/* claim.h - what uses a disk already
  * Owner: the arena. Errors: none. Threads: all functions.
  * Source: proc(5) mountinfo, swaps; open(2) on O_EXCL of block devices. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"
 
-/* "mounted on /data", "swap space in use", "in use by md127"; NULL: nobody, as far as the kernel's tables
- * tell. Takes nothing, so that a plan is in nobody's way. */
+/* "mounted on /data", "swap space in use", "in use by md127"; NULL: nothing, as far as the kernel's
+ * tables tell. Only reads the tables, so that a plan disturbs no other program. */
 char *claim_of(const struct disk_host *h, struct arena *a, const struct disk *d);
 /* "mounted on /data" if it is mounted, but not on `path`; else NULL. */
 char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct disk *d,
 		      const char *path);
-/* As claim_of, and "in use by the kernel" where no table tells by whom: it is taken for a moment, in
- * which a mount or mkfs of somebody else fails. */
+/* As claim_of, and "in use by the kernel" where no table names the user. To find out, the disk is opened
+ * with O_EXCL for a moment, in which a mount or mkfs by another program fails. */
 char *claim_now(const struct disk_host *h, struct arena *a, const struct disk *d);
 /* Open it for reading as its one user: mount, mkfs, md and the like fail meanwhile. 0, or -EBUSY. */
 int claim_open(const struct disk_host *h, const struct disk *d, int *ret_fd,

@@ -43,7 +43,7 @@ static const struct disk *by_name(const struct disks *all, const char *path)
 	return NULL;
 }
 
-/* The number of the device at path, links followed; NULL if it is no block device. */
+/* The number of the device at path, links followed; NULL if it is not a block device. */
 static char *dev_at(const struct disk_host *h, struct arena *a, const char *path)
 {
 	autoclose int fd = -1;
@@ -183,7 +183,7 @@ static bool is_store_function(const struct disk_host *h, struct arena *a, const 
 	       str_has_prefix(class, "0x0108");
 }
 
-/* Nobody says how many NVMe disks an instance has, but a controller without its disk is one to come. */
+/* The number of an instance's NVMe disks is unknown, but a controller without a disk is one to come. */
 static struct strv late_nvme(const struct disk_host *h, struct arena *a)
 {
 	struct strv missing = { 0 };

@@ -98,7 +98,8 @@ static int open_all(const struct disk_host *h, struct arena *a, const struct dis
 	return 0;
 }
 
-/* Look once more while nobody else can take them: what was written since they were judged is seen. */
+/* Inspect the disks once more while no other program can open them exclusively: what was written since
+ * the verdict is seen. */
 static int judge_held(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		      const struct disks *disks, const struct judged *before, struct err *e)
 {
@@ -171,7 +172,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	return r;
 }
 
-/* The disks are those of sysfs again: who holds them has changed. */
+/* Read the disks from sysfs again: their holders have changed. */
 static int look_again(const struct disk_host *h, struct arena *a, const struct disks *disks,
 		      struct disks *ret, struct err *e)
 {
@@ -210,8 +211,8 @@ static int make_array(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
-/* What a tool of ours failed on without a trace is blank as it was: what is written there from now on is
- * somebody else's, and no record excuses that. */
+/* A disk on which our tool failed without a trace is as blank as before. Another program writes whatever
+ * appears there from now on, and no record excuses that. */
 static void forget_if_blank(const struct disk_host *h, struct arena *a,
 			    const struct volume_req *req, const struct disks *disks)
 {

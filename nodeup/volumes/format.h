@@ -1,11 +1,11 @@
 /* format.h - make the file system of a volume, on blank disks only
  * Locks the disks (flock, as udev and mkfs tools agree on), judges them once more under the lock,
- * records what is about to happen, judges them a third time while the kernel lets nobody else take
+ * records what is about to happen, judges them a third time while the kernel lets no other program take
  * them (O_EXCL), runs mkfs or mdadm on the very devices that are open here, looks at the result, records
  * that. Killed anywhere, the next call of this boot goes on; the first of a later boot goes on only
  * from blank disks or a whole file system. A tool that failed and left nothing leaves no record.
- * What remains: mkfs and mdadm take the disks with O_EXCL themselves and fail while anybody holds them,
- * so that we must let go first: for those milliseconds a program that knows no lock may write, and
+ * What remains: mkfs and mdadm take the disks with O_EXCL themselves and fail while another descriptor
+ * holds them, so that we must let go first: for those milliseconds a program that knows no lock may write, and
  * mkfs.ext4, mkfs.xfs and mdadm do not look for that. mkfs.btrfs over several disks is given names, whose
  * numbers are compared just before.
  * Owner: the arena. Errors: those of judge_disks and mkfs_run; BUSY when somebody holds the lock.

@@ -183,7 +183,7 @@ static bool has_uuid(const struct look *l, const struct disk *d, const char *uui
 		strcmp(p.fs, RAID_MEMBER) == 0);
 }
 
-/* What no volume of EC2 is; whose owner may be surprised to find it open. */
+/* A disk that cannot be a volume of EC2, and whose owner may be surprised to find it open. */
 static bool is_virtual(const struct disk *d)
 {
 	static const char *const kinds[] = { "loop", "ram", "zram", "sr", "fd", "nbd" };
@@ -260,7 +260,7 @@ static bool is_fresh_store(const struct look *l, const struct disk *d)
 	return d->kind == DISK_INSTANCE_STORE;
 }
 
-/* A number is no name: the disk of before may have another by now. */
+/* A device number does not name a disk: the recorded disk may have another number by now. */
 static void note_where(const struct look *l, struct err *e)
 {
 	struct err ignored;

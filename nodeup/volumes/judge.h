@@ -1,9 +1,9 @@
 /* judge.h - what may be done with the disks of a volume
  * OURS when all carry the file system that was to be made; ADOPT when a volume that persists carries
- * one of the wanted kind already; FORMAT only when each disk is blank and used by nobody, or is one
+ * one of the wanted kind already; FORMAT only when each disk is blank and unused, or is one
  * that our own mkfs was interrupted on in this boot. Everything else is an error that says what is there.
- * What a record of this machine says of a disk that is asked for by name outranks what has the name now:
- * another is neither adopted nor formatted until somebody removes the record.
+ * If a record ties a device name to a disk, any other disk under that name is refused until the record
+ * is removed.
  * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG
  * for too small, read-only and too few ones. Threads: all functions. */
 #pragma once
@@ -26,7 +26,7 @@ enum verdict {
 	VERDICT_OURS,
 	VERDICT_ADOPT,
 	VERDICT_FORMAT,
-	VERDICT_ASSEMBLE, /* members of our array, which nobody started */
+	VERDICT_ASSEMBLE, /* members of our array, which is not started */
 };
 
 struct judged {
@@ -38,7 +38,7 @@ struct judged {
 	const char *uuid; /* what the disks carry, or will */
 };
 
-/* The refusal of a disk that somebody uses. */
+/* The refusal of a disk that is in use. */
 int judge_refuse_used(struct err *e, struct arena *a, const struct volume_req *req,
 		      const struct disk *d, const char *who) must_check;
 /* Look at the disks, for reading only. */

@@ -1,4 +1,4 @@
-/* probe.h - what is on a disk: data, nothing, or who knows
+/* probe.h - what is on a disk: data, nothing, or unreadable
  * DATA is any signature that libblkid knows (a bad checksum does not excuse it), and any byte other
  * than zero where signatures live. BLANK is proven by reading: the first and last 16 MiB, and the
  * copies of superblocks further in, are zeros; blank.h says what more for what outlives the instance.

@@ -15,9 +15,9 @@ bool raid_in_kernel(const struct disk_host *h);
 /* The array that all of these and nothing else use; false if there is none. */
 bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
 		struct disk *ret);
-/* Make an array of the devices at these paths, whose content is lost. mdadm keeps the lock when we are
- * killed. */
+/* Make an array of the devices at these paths; their content is lost. If we are killed, mdadm keeps the
+ * lock. */
 int raid_create(const struct strv *nodes, const char *uuid, int lock_fd, struct err *e) must_check;
-/* Start an array of which nobody started the members. */
+/* Start an array whose members are here but not assembled. */
 int raid_assemble(const struct strv *nodes, const char *uuid, int lock_fd,
 		  struct err *e) must_check;

@@ -48,7 +48,7 @@ static int say(const struct search *s, const struct process *p, const char *what
 	return 1;
 }
 
-/* What ends or hides while we look is no error; what must not be seen is. */
+/* A process that ends while we look is not an error; one that we may not inspect is. */
 static int gone_or(int r)
 {
 	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
@@ -267,7 +267,7 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
-/* A file that is a disk, for docker's devicemapper as for anybody: no process has it open. */
+/* A file that backs a disk, as docker's devicemapper has: the kernel uses it, and no process has it open. */
 static int look_at_loops(struct search *s)
 {
 	autoclose int fd = -1;

@@ -1,9 +1,9 @@
-/* users.h - who uses what is in a directory: processes of every mount namespace, and the kernel
+/* users.h - what uses the files of a directory: processes of every mount namespace, and the kernel
  * A file counts when a process has it open, mapped, as its program, working or root directory; so does
  * the directory when it is mounted elsewhere, or has something mounted in it. Paths are compared as
  * their file system knows them, so that a container that sees the directory under another name is
  * found as well. Sockets are not looked for: what they are bound to holds no data.
- * Owner: the arena. Errors: SYSTEM: a process cannot be looked at, so that nobody knows.
+ * Owner: the arena. Errors: SYSTEM: a process cannot be inspected, so that the answer is unknown.
  * Threads: all functions. Source: proc(5); the kernel's overlayfs.txt on lowerdir and upperdir. */
 #pragma once
 
@@ -13,7 +13,7 @@
 struct user {
 	const char *pid; /* "812"; "": the kernel */
 	const char
-		*what; /* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; NULL: nobody */
+		*what; /* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; NULL: nothing */
 };
 
 /* The first that is found. This process itself does not count. */
