@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/location.h"
 #include "nodeup/service.h"
 #include "nodeup/tasks/program.h"
 
@@ -51,13 +52,6 @@ struct record {
 	struct strv flags; /* ends with NULL */
 	struct strmap environment, proxy_environment;
 };
-
-const char *boot_absolute(struct arena *a, const char *path)
-{
-	autofree char *here = *path == '/' || strstr(path, "://") ? NULL : getcwd(NULL, 0);
-
-	return here ? arena_printf(a, "%s/%s", here, path) : path;
-}
 
 /* The argument with its value as seen from anywhere, if `value` is a relative path in it. */
 static const char *from_anywhere(struct arena *a, const char *arg, const char *value)
@@ -197,7 +191,7 @@ static struct record record_of_documents(struct session *s, const struct cli *cl
 
 	rec.flags = (struct strv){ 0 };
 	strv_add(s->arena, &rec.flags,
-		 arena_printf(s->arena, "--conf=%s", boot_absolute(s->arena, s->boot.conf)));
+		 arena_printf(s->arena, "--conf=%s", location_absolute(s->arena, s->boot.conf)));
 	strv_add(s->arena, &rec.flags, NULL);
 	return rec;
 }

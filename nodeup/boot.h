@@ -12,5 +12,3 @@
 void boot_settle(struct session *s, const struct session_req *req, struct plan_req *plan);
 /* Tell of a program that runs beside another that is installed. */
 void boot_note(struct session *s);
-/* A path as seen from any directory. */
-const char *boot_absolute(struct arena *a, const char *path);

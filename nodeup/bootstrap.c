@@ -28,7 +28,7 @@ static bool may_be_there(const char *conf)
 	       access(conf, F_OK) == 0;
 }
 
-/* NULL: nothing was, or what was is not there any more. */
+/* Which configuration was applied last, whether or not it is still there; NULL: none was. */
 static int last_applied(struct arena *a, int root_fd, const char **ret, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX);
@@ -38,7 +38,7 @@ static int last_applied(struct arena *a, int root_fd, const char **ret, struct e
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	*ret = str_trim(a, buf_str(&b));
-	if (!**ret || !may_be_there(*ret))
+	if (!**ret)
 		*ret = NULL;
 	return 0;
 }
@@ -46,17 +46,17 @@ static int last_applied(struct arena *a, int root_fd, const char **ret, struct e
 static int find_conf(struct loader *l, const char **ret, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
+	const char *last = NULL;
+	int r = req->conf ? 0 : last_applied(l->arena, req->root_fd, &last, e);
 
-	int r = 0;
-
-	*ret = req->conf;
-	if (!*ret)
-		r = last_applied(l->arena, req->root_fd, ret, e);
-	if (*ret || r < 0)
+	*ret = req->conf ? req->conf : last;
+	if (r < 0 || req->conf || (last && may_be_there(last)))
 		return r;
 	if (req->image_mode)
 		return err_fail(e, ERR_USAGE, 0,
 				"no --conf, and nothing was applied to this root yet");
+	if (last)
+		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(usual_confs); i++)
 		if (access(usual_confs[i], F_OK) == 0) {
 			*ret = usual_confs[i];
@@ -66,6 +66,61 @@ static int find_conf(struct loader *l, const char **ret, struct err *e)
 			"no --conf, nothing was applied yet, and neither %s nor %s "
 			"is there",
 			usual_confs[0], usual_confs[1]);
+}
+
+/* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
+static const char *conf_name(struct arena *a, const char *conf)
+{
+	autofree char *path = location_path(conf) == conf ? realpath(conf, NULL) : NULL;
+	autofree char *dir = NULL, *real = NULL;
+	const char *absolute = location_absolute(a, conf);
+
+	if (path)
+		return arena_str(a, path);
+	if (location_path(conf) != conf)
+		return conf;
+	dir = xstrdup(absolute);
+	*strrchr(dir, '/') = '\0';
+	real = realpath(*dir ? dir : "/", NULL);
+	return real ? store_join(a, real, str_basename(absolute)) : absolute;
+}
+
+/* The last applied configuration is gone from this machine: its kept copy stands in, and is put back. */
+static int recall_conf(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const char *last, *date, *instance;
+	struct store_kept kept = { .conf = b->conf };
+	struct err ignored;
+	int r;
+
+	if (!l->req->may_replay || l->req->image_mode || may_be_there(b->conf))
+		return 0;
+	kept.conf_name = conf_name(l->arena, b->conf);
+	if (last_applied(l->arena, l->req->root_fd, &last, &ignored) < 0 ||
+	    !str_eq(last, kept.conf_name))
+		return 0;
+	r = store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored);
+	if (r == 0) {
+		(void)!probe_host(l->arena, l->req->root_fd, true, &b->facts, &ignored);
+		r = loader_instance(l, e);
+		if (r < 0)
+			return err_wrap(e, "%s is gone, and a copy of %s is kept", last, instance);
+		if (!str_eq(instance, b->facts.instance_id))
+			return err_config(e,
+					  "%s is gone, the kept documents are of %s, and this "
+					  "is %s",
+					  last, instance, b->facts.instance_id);
+		r = store_recall(b->store, l->req->root_fd, documents_path, &kept, &b->lost_conf,
+				 &ignored);
+	}
+	if (r < 0)
+		return err_config(
+			e, "%s, which was applied last, is gone, and no copy of it is kept", last);
+	b->lost_why = arena_printf(l->arena,
+				   "%s is gone; its copy of %s, of %s, is used and put back", last,
+				   date, instance);
+	return 0;
 }
 
 char *loader_beside(struct loader *l, const char *name)
@@ -145,6 +200,8 @@ static int load(struct loader *l, struct err *e)
 	int r;
 
 	b->warnings = (struct strv){ 0 };
+	if (b->lost_why)
+		strv_add(l->arena, &b->warnings, b->lost_why);
 	b->env = (struct kube_env){ 0 };
 	b->node = (struct node){ 0 };
 	r = load_env(l, &opts, e);
@@ -214,7 +271,8 @@ static int prepare(struct loader *l, struct err *e)
 		return r;
 	store_set_patience(b->store, req->patience_ns);
 	store_on_wait(b->store, req->on_wait, req->wait_arg);
-	return find_conf(l, &b->conf, e);
+	r = find_conf(l, &b->conf, e);
+	return r < 0 ? r : recall_conf(l, e);
 }
 
 /* Signing took the server's time; certificates and tokens of others will not. */
@@ -275,16 +333,28 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
 	return 0;
 }
 
+const char *bootstrap_kept(struct arena *a, int root_fd)
+{
+	const char *date, *instance;
+	struct facts f = { 0 };
+	struct err ignored;
+
+	if (store_kept_of(a, root_fd, documents_path, &date, &instance, &ignored) < 0)
+		return NULL;
+	(void)!probe_host(a, root_fd, true, &f, &ignored);
+	loader_kept_facts(a, root_fd, &f);
+	return str_eq(f.instance_id, instance) ? date : NULL;
+}
+
 /* Remember which configuration it was, for a run without --conf. */
-static int record_conf(const char *conf, int root_fd, struct err *e)
+static int record_conf(const char *name, int root_fd, struct err *e)
 {
 	static const struct io_attr private = { .mode = 0600 };
 	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX), old = BUF_INIT(CONF_RECORD_MAX);
-	autofree char *absolute = location_is_remote(conf) ? NULL : realpath(conf, NULL);
 	struct err ignored;
 	int r;
 
-	(void)buf_addf(&b, "%s\n", absolute ? absolute : conf);
+	(void)buf_addf(&b, "%s\n", name);
 	r = buf_check(&b, conf_path, e);
 	if (r < 0)
 		return r;
@@ -295,13 +365,21 @@ static int record_conf(const char *conf, int root_fd, struct err *e)
 
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 {
+	autoarena struct arena *a = arena_new_empty();
+	const struct store_kept kept = {
+		.key = b->key,
+		.conf = b->conf,
+		.conf_name = conf_name(a, b->conf),
+	};
 	int r = io_mkdirs(root_fd, state_dir, 0755, e);
 
 	if (r >= 0)
-		r = record_conf(b->conf, root_fd, e);
+		r = record_conf(kept.conf_name, root_fd, e);
+	if (r >= 0 && b->key)
+		r = loader_keep_facts(root_fd, &b->facts, e);
 	/* replayed ones keep their age */
 	if (r >= 0 && b->key && !b->replayed)
-		r = store_save(b->store, root_fd, documents_path, b->key, e);
+		r = store_save(b->store, root_fd, documents_path, &kept, e);
 	return r;
 }
 

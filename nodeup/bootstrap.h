@@ -31,6 +31,8 @@ struct bootstrap {
 	struct facts facts;
 	struct plan_runtime runtime;
 	struct strv warnings;
+	const char *lost_why;  /* what people are told of it */
+	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
 	bool replayed;
 	int64_t replay_age_ns;
 	struct store *store;
@@ -44,6 +46,9 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 /* What can be known without a document: the facts that were given, and those of the host. */
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
 		    struct facts *ret, struct err *e) must_check;
+/* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
+ * said without asking for the instance. */
+const char *bootstrap_kept(struct arena *a, int root_fd);
 /* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down. */
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Release what is not the arena's. */

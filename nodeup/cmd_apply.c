@@ -41,6 +41,7 @@ struct apply {
 	struct arena *before;      /* what is kept of the run before; NULL: nothing */
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
+	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
 	bool volumes_left;    /* the last run did */
 	bool files_lost;      /* the last run did all, but the fsync of some files failed */
@@ -59,12 +60,38 @@ static void publish(struct apply *ap)
 		(void)!status_write(ap->session.root_fd, &ap->status, &ignored);
 }
 
+/* How long documents are waited for: their patience, or what is left of the deadline. */
+static int64_t store_patience(const struct apply *ap)
+{
+	int64_t left = ap->deadline_ns - dur_now();
+
+	if (!ap->deadline_ns || left > STORE_PATIENCE_NS)
+		return STORE_PATIENCE_NS;
+	return left > 0 ? left : 0;
+}
+
+/* Who stands before a dead store hears at once what there is instead. */
+static void say_what_is_kept(struct apply *ap, struct arena *a)
+{
+	const char *date = ap->kept_told || ap->session.image_mode
+				   ? NULL
+				   : bootstrap_kept(a, ap->session.root_fd);
+
+	ap->kept_told = true;
+	if (date)
+		log_notice("documents kept at %s are there: they are used in %s%s", date,
+			   dur_human(a, store_patience(ap)),
+			   str_eq(ap->session.own_unit, service_unit) ? ""
+								      : ", or now with --offline");
+}
+
 static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
 			  const struct err *last, int64_t next_ns)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct apply *ap = arg;
 
+	say_what_is_kept(ap, a);
 	log_warning("WAITING documents: for %s, attempt %u, next in %s: %s",
 		    dur_human(a, dur_now() - since_ns), attempt, dur_human(a, next_ns - dur_now()),
 		    last->msg);
@@ -159,16 +186,6 @@ static void sweep(const struct session *s)
 	}
 	for (size_t i = 0; i < dirs.n; i++)
 		io_stage_sweep(s->root_fd, dirs.v[i]);
-}
-
-/* How long documents are waited for: their patience, or what is left of the deadline. */
-static int64_t store_patience(const struct apply *ap)
-{
-	int64_t left = ap->deadline_ns - dur_now();
-
-	if (!ap->deadline_ns || left > STORE_PATIENCE_NS)
-		return STORE_PATIENCE_NS;
-	return left > 0 ? left : 0;
 }
 
 /* Whether all is done but for units that nothing else depends on. */

@@ -10,7 +10,10 @@
 #include "nodeup/probe_disks.h"
 #include "nodeup/store_op.h"
 
-enum { FACTS_MAX = 1 << 20 };
+enum { FACTS_MAX = 1 << 20, KEPT_FACTS_MAX = 4096 };
+
+/* boot id, instance id and name, a line each */
+static const char kept_facts[] = "/run/nodeup/instance";
 
 int loader_given_facts(struct loader *l, struct err *e)
 {
@@ -135,6 +138,49 @@ static int find_own_facts(struct loader *l, struct err *e)
 	return r;
 }
 
+/* Two boots of one disk may be two instances: what was kept in another boot says nothing. */
+static bool read_boot_id(int root_fd, struct buf *b)
+{
+	struct err ignored;
+
+	return io_read(root_fd, "/proc/sys/kernel/random/boot_id", b, &ignored) == 0 && b->len;
+}
+
+int loader_keep_facts(int root_fd, const struct facts *f, struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), old = BUF_INIT(KEPT_FACTS_MAX);
+	struct err ignored;
+	int r;
+
+	if (!f->instance_id || !read_boot_id(root_fd, &text))
+		return 0;
+	(void)buf_addf(&text, "%s\n%s\n", f->instance_id,
+		       f->local_hostname ? f->local_hostname : "");
+	r = buf_check(&text, kept_facts, e);
+	if (r < 0 || (io_read(root_fd, kept_facts, &old, &ignored) == 0 &&
+		      str_eq(buf_str(&old), buf_str(&text))))
+		return r;
+	r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
+	return r < 0 ? r : io_replace(root_fd, kept_facts, text.data, text.len, &attr, e);
+}
+
+void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
+{
+	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), boot = BUF_INIT(KEPT_FACTS_MAX);
+	struct err ignored;
+	struct strv lines;
+
+	if (!read_boot_id(root_fd, &boot) || io_read(root_fd, kept_facts, &text, &ignored) < 0 ||
+	    !str_has_prefix(buf_str(&text), buf_str(&boot)))
+		return;
+	lines = strv_split(a, buf_str(&text) + boot.len, '\n');
+	if (!f->instance_id && lines.n > 0 && *lines.v[0])
+		f->instance_id = lines.v[0];
+	if (!f->local_hostname && lines.n > 1 && *lines.v[1])
+		f->local_hostname = lines.v[1];
+}
+
 int loader_facts(struct loader *l, struct err *e)
 {
 	struct facts *f = &l->b->facts;
@@ -144,9 +190,25 @@ int loader_facts(struct loader *l, struct err *e)
 	/* documents can be looked at on any machine */
 	if (r < 0 && !l->req->no_secrets)
 		return r;
+	if (l->req->offline && !l->req->image_mode && !l->req->no_secrets)
+		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->region)
 		f->region = store_region(l->b->store);
 	return find_own_facts(l, e);
+}
+
+int loader_instance(struct loader *l, struct err *e)
+{
+	struct facts *f = &l->b->facts;
+	int r = 0;
+
+	if (!f->instance_id && l->b->imds)
+		r = probe_fact(l->arena, l->b->imds, "instanceID", f, e);
+	if (!f->instance_id)
+		loader_kept_facts(l->arena, l->req->root_fd, f);
+	if (f->instance_id)
+		return 0;
+	return r < 0 ? r : err_config(e, "which instance this is cannot be said");
 }
 
 const char *loader_key(struct loader *l)
@@ -159,8 +221,7 @@ const char *loader_key(struct loader *l)
 		base = location_shown(l->arena, b->conf);
 	if (!base || !location_is_remote(base) || !l->req->may_replay || l->req->image_mode)
 		return NULL;
-	if (!b->facts.instance_id &&
-	    (!b->imds || probe_fact(l->arena, b->imds, "instanceID", &b->facts, &ignored) < 0))
+	if (loader_instance(l, &ignored) < 0)
 		return NULL;
 	return arena_printf(l->arena, "%s %s", base, b->facts.instance_id);
 }

@@ -1,6 +1,7 @@
 #include "nodeup/location.h"
 
 #include <string.h>
+#include <unistd.h>
 #include "assets/url.h"
 
 static const char file_scheme[] = "file://";
@@ -15,6 +16,13 @@ const char *location_path(const char *location)
 bool location_is_remote(const char *location)
 {
 	return !location_path(location);
+}
+
+const char *location_absolute(struct arena *a, const char *location)
+{
+	autofree char *here = *location == '/' || strstr(location, "://") ? NULL : getcwd(NULL, 0);
+
+	return here ? arena_printf(a, "%s/%s", here, location) : location;
 }
 
 const char *location_shown(struct arena *a, const char *location)

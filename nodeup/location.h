@@ -8,5 +8,7 @@
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */
 bool location_is_remote(const char *location);
+/* A path as seen from any directory; what is remote or absolute stays as it is. */
+const char *location_absolute(struct arena *a, const char *location);
 /* For messages: what a URL may carry beside scheme, host and path is a secret. */
 const char *location_shown(struct arena *a, const char *location);

@@ -1,4 +1,5 @@
 #include "nodeup/boot.h"
+#include "nodeup/location.h"
 #include "nodeup/session_cache.h"
 #include "nodeup/session_disks.h"
 
@@ -115,6 +116,10 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.image_mode = s->image_mode,
 		.only = req->bake ? "bake" : req->only,
 	};
+	if (s->boot.lost_conf) {
+		plan->lost_conf = location_path(location_absolute(s->arena, s->boot.conf));
+		plan->lost_text = s->boot.lost_conf;
+	}
 	boot_settle(s, req, plan);
 	r = req->only || req->bake ? 0 : claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
@@ -243,7 +248,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (r < 0)
 		return r;
 	if (cli->cache)
-		r = cache_new(s->ctx.cache_root_fd, boot_absolute(s->arena, cli->cache),
+		r = cache_new(s->ctx.cache_root_fd, location_absolute(s->arena, cli->cache),
 			      req->for_apply, &s->ctx.cache, e);
 	else
 		r = cache_new_own(s->ctx.cache_root_fd, default_cache, req->for_apply,

@@ -29,7 +29,9 @@ struct store {
 	struct store_entry *entries;
 	size_t n;
 	bool replaying;
-	const char *kept; /* replaying: the file's date, for messages */
+	const char *kept;     /* replaying: the file's date, for messages */
+	const char *recalled; /* the name of the file of this machine that is answered from there */
+	const char *recalled_as; /* its location, as it is asked for */
 	int64_t patience_ns, pipe_ns;
 	store_wait_fn *on_wait;
 	void *wait_arg;

@@ -58,3 +58,5 @@ int build_file_assets(struct plan *p, struct err *e) must_check;
 int build_bake(struct plan *p, struct err *e) must_check;
 /* Our own unit, that runs us at each boot. */
 int build_bootstrap(struct plan *p, struct err *e) must_check;
+/* The configuration that is gone from this machine, from its kept copy. */
+int build_documents(struct plan *p, struct err *e) must_check;

@@ -13,6 +13,7 @@ static const char unit_dir[] = "/etc/systemd/system/";
 const struct plan_builder plan_builders[] = {
 	{ .name = "claims", .build = build_claims },
 	{ .name = "volumes", .build = build_volumes },
+	{ .name = "documents", .build = build_documents },
 	{ .name = "directories", .build = build_directories },
 	{ .name = "assets", .build = build_assets },
 	{ .name = "containeros", .build = build_containeros },

@@ -54,8 +54,9 @@ struct plan_req {
 	const struct settings *settings; /* NULL: none */
 	struct plan_runtime runtime;
 	bool image_mode;
-	const char *only;             /* one builder by name; NULL: all of the node's role */
-	const struct plan_boot *boot; /* NULL: nothing starts nodeup at boot here */
+	const char *only;                  /* one builder by name; NULL: all of the node's role */
+	const char *lost_conf, *lost_text; /* path and text of a document to put back, or NULL */
+	const struct plan_boot *boot;      /* NULL: nothing starts nodeup at boot here */
 	/* of a master that has no protokube: its etcd volumes, and where the members are */
 	struct plan_etcd *etcd;
 	size_t n_etcd;

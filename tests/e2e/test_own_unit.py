@@ -154,3 +154,52 @@ def test_what_repair_called_right_boots(node):
     reboot(node)
     nodechecks.check_stable(node)
     assert node.show(OURS, "Result")["Result"] == "success"
+
+
+CONF = "/var/cache/kubernetes-install/kube_env.yaml"
+
+
+def test_a_lost_kube_env_is_put_back(node):
+    text = node.sh("cat " + CONF)
+    for damage in ("rm " + CONF, "rm -r /var/cache/kubernetes-install"):
+        for flags in ([], [nodechecks.CONF]):
+            node.sh(damage)
+            status, said = by_hand(node, "plan", *flags)
+            assert status == 2 and "change   file %s: absent" % CONF in said.splitlines(), said
+            assert CONF + " is gone; its copy of " in said and ", is used and put back" in said, said
+            assert not node.sh("ls " + CONF, check=False)
+            status, said = by_hand(node, "repair", *flags)
+            assert status == 0 and CONF + " is gone; its copy of " in said, said
+            assert node.sh("cat " + CONF) == text
+            assert by_hand(node, "plan")[0] == 0
+    node.sh("cp %s %s" % (HAND, nodechecks.NODEUP))
+
+
+def test_a_boot_without_kube_env_reaches_kubelet(node):
+    node.sh("rm -r /var/cache/kubernetes-install")
+    reboot(node)
+    assert node.sh("cat " + CONF)
+    node.sh("cp %s %s" % (HAND, nodechecks.NODEUP))
+
+
+def test_kept_documents_of_another_instance_are_not_used(node):
+    """As in an image that was made of a node."""
+    node.sh("cp -p {0} /root/kept; rm {1}; sed -i -E 's/(\"key\":\"[^\"]* )i-[0-9a-f]+/\\1i-0ther/' {0}".format(
+        "/var/lib/nodeup/documents.json", CONF))
+    status, said = by_hand(node, "repair")
+    failed = [line for line in said.splitlines() if "FAILED" in line]
+    assert status == 78 and len(failed) == 1, said
+    assert CONF in failed[0] and "i-0ther" in failed[0] and "(78)" in failed[0], said
+    node.sh("mv /root/kept /var/lib/nodeup/documents.json")
+    assert by_hand(node, "repair")[0] == 0
+
+
+def test_a_dead_store_and_a_kept_copy_are_told_at_once(node):
+    """Not after the minute for which the store is waited for."""
+    script = "AWS_ENDPOINT_URL_S3=http://127.0.0.1:9 timeout 5 %s apply 2>&1; true" % HAND
+    said = node.sh(script)
+    lines = [line for line in said.splitlines() if "--offline" in line]
+    assert len(lines) == 1 and "documents kept at " in lines[0] and "they are used in 1 min" in lines[0], said
+    assert said.index("documents kept at ") < said.index("WAITING documents")
+    status, said = by_hand(node, "apply", "--offline")
+    assert status == 0 and "documents kept " in said, said

@@ -536,6 +536,29 @@ static void test_offline(void **state)
 	assert_int_equal(fx->b.node.keypairs.n, 3);
 }
 
+/* What this instance is called was asked in this boot, and is not asked offline. */
+static void test_offline_in_the_same_boot(void **state)
+{
+	static const char boot_id[] = "/proc/sys/kernel/random/boot_id";
+	struct fixture *fx = *state;
+
+	scratch_write(&fx->root, boot_id, "boot-1\n");
+	fx->req.may_replay = true;
+	must_load(fx);
+	must_persist(fx);
+	assert_string_equal(bootstrap_kept(fx->a, fx->root.fd) ? "kept" : "", "kept");
+	fx->req.offline = true;
+	must_load(fx);
+	assert_true(fx->b.replayed);
+	assert_string_equal(fx->b.node.kubelet.hostname_override,
+			    "ip-10-0-0-7.us-west-2.compute.internal");
+	/* a disk that another instance has booted from */
+	scratch_write(&fx->root, boot_id, "boot-2\n");
+	assert_null(bootstrap_kept(fx->a, fx->root.fd));
+	assert_true(load(fx) < 0);
+	assert_non_null(note(fx, "which instance this is cannot be said"));
+}
+
 /* --conf is a URL: it is kept as well. */
 static void test_conf_from_the_store(void **state)
 {
@@ -572,6 +595,112 @@ static void test_last_applied(void **state)
 	assert_string_equal(fx->b.conf, conf);
 	record = scratch_read(&fx->root, "/var/lib/nodeup/conf");
 	assert_string_equal(record, arena_printf(fx->a, "%s\n", conf));
+}
+
+/* The node's kube_env.yaml, below the temporary directory; the name of the instance is known. */
+static char *own_conf(struct fixture *fx)
+{
+	char *conf = rebase(fx, worker_conf, "s3://" BASE, "node/kube_env.yaml");
+
+	write_file(fx, "facts.yaml", "instanceID: i-1\nlocalHostname: ip-1\n");
+	fx->req.facts_file = below(fx, "facts.yaml");
+	fx->req.may_replay = true;
+	fx->req.conf = conf;
+	must_load(fx);
+	must_persist(fx);
+	assert_null(fx->b.lost_conf);
+	return conf;
+}
+
+static void test_a_lost_conf_is_kept(void **state)
+{
+	struct fixture *fx = *state;
+	char *conf = own_conf(fx);
+	const char *text = content(fx, "node/kube_env.yaml"), *warned;
+
+	assert_int_equal(unlink(conf), 0);
+	for (int i = 0; i < 2; i++) {
+		/* the last one applied, and the one that our unit names */
+		fx->req.conf = i ? conf : NULL;
+		must_load(fx);
+		assert_string_equal(fx->b.conf, conf);
+		assert_string_equal(fx->b.lost_conf, text);
+		assert_string_equal(fx->b.node.cluster_name, "abc.joshdurbin.net");
+		/* the store is there: the rest is as of now */
+		assert_false(fx->b.replayed);
+		warned = strv_join(fx->a, &fx->b.warnings, "\n");
+		assert_non_null(strstr(warned, arena_printf(fx->a, "%s is gone; ", conf)));
+		assert_non_null(strstr(warned, " UTC, of i-1"));
+	}
+	/* what is put back is kept as before */
+	must_persist(fx);
+	must_load(fx);
+	store_is_down();
+	must_load(fx);
+	assert_true(fx->b.replayed);
+	assert_string_equal(fx->b.lost_conf, text);
+	/* with its folder, too */
+	assert_int_equal(rmdir(below(fx, "node")), 0);
+	must_load(fx);
+	assert_string_equal(fx->b.lost_conf, text);
+}
+
+/* The file on this machine is the newer one, whatever is kept. */
+static void test_a_conf_that_is_there_is_read(void **state)
+{
+	struct fixture *fx = *state;
+	char *conf = own_conf(fx);
+
+	write_file(fx, "node/kube_env.yaml",
+		   arena_printf(fx->a, "%s\npackages: [mine]\n",
+				content(fx, "node/kube_env.yaml")));
+	store_is_down();
+	must_load(fx);
+	assert_true(fx->b.replayed);
+	assert_null(fx->b.lost_conf);
+	assert_string_equal(fx->b.conf, conf);
+	assert_int_equal(fx->b.env.packages.n, 1);
+}
+
+static void test_a_lost_conf_of_another_instance(void **state)
+{
+	struct fixture *fx = *state;
+	char *conf = own_conf(fx);
+
+	assert_int_equal(unlink(conf), 0);
+	write_file(fx, "facts.yaml", "instanceID: i-2\nlocalHostname: ip-1\n");
+	for (int i = 0; i < 2; i++) {
+		fx->req.conf = i ? conf : NULL;
+		assert_true(load(fx) < 0);
+		assert_int_equal(fx->e.kind, ERR_CONFIG);
+		assert_non_null(strstr(fx->e.msg, conf));
+		assert_non_null(strstr(fx->e.msg, "kept documents are of i-1, and this is i-2"));
+	}
+}
+
+static void test_a_lost_conf_and_nothing_kept(void **state)
+{
+	struct fixture *fx = *state;
+	char *conf = own_conf(fx);
+
+	assert_int_equal(unlink(conf), 0);
+	scratch_write(&fx->root, "/var/lib/nodeup/documents.json", "{");
+	fx->req.conf = NULL;
+	assert_true(load(fx) < 0);
+	assert_int_equal(fx->e.kind, ERR_CONFIG);
+	assert_non_null(strstr(fx->e.msg,
+			       arena_printf(fx->a, "%s, which was applied last, is gone", conf)));
+	/* never was applied here: no copy stands in for a name that was mistyped */
+	fx->req.conf = below(fx, "node/kube_enw.yaml");
+	assert_true(load(fx) < 0);
+	assert_int_equal(fx->e.kind, ERR_CONFIG);
+	assert_null(strstr(fx->e.msg, "kept"));
+	/* nothing at all: a command line that says too little */
+	assert_int_equal(unlinkat(fx->root.fd, "var/lib/nodeup/conf", 0), 0);
+	fx->req.conf = NULL;
+	assert_true(load(fx) < 0);
+	assert_int_equal(fx->e.kind, ERR_USAGE);
+	assert_non_null(strstr(fx->e.msg, "nothing was applied yet"));
 }
 
 static void test_image(void **state)
@@ -687,8 +816,13 @@ int main(void)
 		T(test_replay),
 		T(test_no_replay_for_what_is_gone),
 		T(test_offline),
+		T(test_offline_in_the_same_boot),
 		T(test_conf_from_the_store),
 		T(test_last_applied),
+		T(test_a_lost_conf_is_kept),
+		T(test_a_conf_that_is_there_is_read),
+		T(test_a_lost_conf_of_another_instance),
+		T(test_a_lost_conf_and_nothing_kept),
 		T(test_image),
 		T(test_documents_only),
 		T(test_own_name_not_to_be_had),

@@ -442,7 +442,7 @@ static int save(struct fixture *fx, const char *key)
 {
 	struct err e;
 	int r = store_save(fx->s, fx->c->root_fd, arena_printf(fx->c->arena, "%s/kept", fx->c->dir),
-			   key, &e);
+			   &(struct store_kept){ .key = key }, &e);
 
 	if (r < 0)
 		fail_msg("%s", e.msg);
