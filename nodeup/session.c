@@ -11,6 +11,7 @@
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
@@ -242,6 +243,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	s->ctx.cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
 	s->ctx.image_mode = s->image_mode;
 	s->ctx.verify = cli->verify;
+	s->ctx.only_looks = !req->for_apply;
 	s->ctx.http = s->http;
 	s->ctx.own_unit = s->own_unit;
 	r = state_open(s->root_fd, &s->ctx.state, e);
@@ -312,6 +314,15 @@ static void set_claims(struct session *s, const struct session_req *req)
 	};
 }
 
+/* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. */
+static void log_foreign(struct session *s, const struct session_req *req)
+{
+	if (req->bake || req->only || (req->for_apply && !req->cli->verify))
+		return;
+	s->foreign = foreign_lines(s->arena, s->root_fd, s->plan.tasks, s->plan.n);
+	log_warnings(&s->foreign);
+}
+
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct strv warnings = { 0 };
@@ -354,10 +365,11 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 		return r;
 	log_warnings(&s->plan.warnings);
 	r = open_effects(s, req, e);
-	if (r >= 0)
+	if (r >= 0) {
 		log_lacking(s);
-	if (r >= 0)
 		boot_note(s);
+		log_foreign(s, req);
+	}
 	if (r >= 0 && req->for_apply)
 		session_note_use(s);
 	return r;

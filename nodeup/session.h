@@ -28,6 +28,7 @@ struct session {
 	struct settings settings; /* of the machine and of the documents */
 	struct bootstrap boot;
 	struct plan plan;
+	struct strv foreign; /* lines: what others have put where we start things */
 	struct task_ctx ctx;
 	struct workers *workers;
 };

@@ -60,6 +60,16 @@ static const char script[] =
 	"bind /dev \"$root/dev\" ro,nosuid,noexec\n"
 	"bind /etc/resolv.conf \"$root/etc/resolv.conf\" ro,nosuid,nodev,noexec\n";
 
+/* What the script leaves mounted. */
+static const char *const mounts[] = {
+	"/home/kubernetes/bin",
+	HOME,
+	HOME "/rootfs/var/lib/kubelet",
+	HOME "/rootfs/proc",
+	HOME "/rootfs/dev",
+	HOME "/rootfs/etc/resolv.conf",
+};
+
 static int add_unit(struct plan *p, struct err *e)
 {
 	/* all that run what is in there */
@@ -90,6 +100,8 @@ static int add_unit(struct plan *p, struct err *e)
 	t->unit.needs_mounts = volumes_of_service(p, "kubelet.service");
 	strv_add(a, &t->unit.inputs, script_path);
 	strv_add(a, &t->unit.inputs, HOME "/mounter.tar");
+	for (size_t i = 0; i < ARRAY_LEN(mounts); i++)
+		strv_add(a, &t->unit.mounted, mounts[i]);
 	return 0;
 }
 

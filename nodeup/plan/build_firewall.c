@@ -19,6 +19,12 @@ static const char script[] =
 	"\tfi\n"
 	"done\n";
 
+/* What the script leaves behind, as iptables -S says it. */
+static const char *const rules[] = {
+	"INPUT -p tcp -j ACCEPT",   "INPUT -p udp -j ACCEPT",   "INPUT -p icmp -j ACCEPT",
+	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",
+};
+
 int build_firewall(struct plan *p, struct err *e)
 {
 	struct arena *a = p->arena;
@@ -38,5 +44,7 @@ int build_firewall(struct plan *p, struct err *e)
 	if (!t)
 		return -EINVAL;
 	strv_add(p->arena, &t->unit.inputs, script_path);
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
+		strv_add(p->arena, &t->unit.accepts, rules[i]);
 	return 0;
 }

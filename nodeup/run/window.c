@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/unit_notes.h"
 
 #define WINDOW_NS (10 * DUR_SEC)
@@ -15,7 +16,7 @@ enum { STEP_MS = 500, HEALTH_MAX = 64 << 10 };
 struct watched {
 	const struct task *task;
 	struct bus_unit first;
-	bool started, healthy;
+	bool started, healthy, restarted;
 };
 
 struct window {
@@ -31,11 +32,12 @@ static bool is_service(const struct bus_unit *u)
 	return *u->type != '\0';
 }
 
-static int unit_failed(const struct watched *u, const struct bus_unit *now, const char *what,
-		       struct err *e)
+static int unit_failed(const struct window *w, const struct watched *u, const struct bus_unit *now,
+		       const char *what, struct err *e)
 {
 	int r = err_fail(e, ERR_SYSTEM, EIO, "unit %s %s", u->task->unit.name, what);
 
+	foreign_note(u->task, w->req->ctx->root_fd, e);
 	unit_notes(u->task->unit.name, now, e);
 	return r;
 }
@@ -49,13 +51,13 @@ static int look(const struct window *w, const struct watched *u, struct err *e)
 		return r;
 	if (str_eq(now.type, "oneshot"))
 		return str_eq(now.active_state, "failed") || !str_eq(now.result, "success")
-			       ? unit_failed(u, &now, "failed", e)
+			       ? unit_failed(w, u, &now, "failed", e)
 			       : 0;
 	if (is_service(&now) && (now.n_restarts > u->first.n_restarts ||
 				 (u->first.main_pid && now.main_pid != u->first.main_pid)))
-		return unit_failed(u, &now, "does not stay up: its process was replaced", e);
+		return unit_failed(w, u, &now, "does not stay up: its process was replaced", e);
 	if (!str_eq(now.active_state, "active") && !str_eq(now.active_state, "reloading"))
-		return unit_failed(u, &now, "does not stay up", e);
+		return unit_failed(w, u, &now, "does not stay up", e);
 	return 0;
 }
 
@@ -73,12 +75,12 @@ static int ask_health(const struct window *w, struct watched *u, struct err *e)
 	return r;
 }
 
-/* What kept units from being fine in this step: text for people, or NULL. Fails at once when a unit
- * died; an unanswered health URL may still come. */
-static int step(struct window *w, const char **ret_missing, struct err *unanswered, struct err *e)
+/* What kept units from being fine in this step: the one whose URL is unanswered, or NULL. Fails at once
+ * when a unit died; an answer may still come. */
+static int step(struct window *w, struct watched **ret_missing, struct err *unanswered,
+		struct err *e)
 {
-	const char *missing = NULL;
-
+	*ret_missing = NULL;
 	for (size_t i = 0; i < w->n; i++) {
 		struct watched *u = &w->units[i];
 		int r = u->started ? look(w, u, e) : 0;
@@ -86,9 +88,8 @@ static int step(struct window *w, const char **ret_missing, struct err *unanswer
 		if (r < 0)
 			return r;
 		if (u->task->unit.health_url && !u->healthy && ask_health(w, u, unanswered) < 0)
-			missing = u->task->unit.health_url;
+			*ret_missing = u;
 	}
-	*ret_missing = missing;
 	return 0;
 }
 
@@ -133,12 +134,65 @@ static int collect(struct window *w, const struct run_report *rep, struct err *e
 	return 0;
 }
 
+static int await_job(struct bus *bus, uint32_t job, int64_t deadline_ns, struct err *e)
+{
+	enum bus_job_state state;
+	const char *result = "";
+	int r = 0;
+
+	while (r == 0 && (state = bus_job_state(bus, job, &result)) != BUS_JOB_DONE) {
+		if (state == BUS_JOB_FAILED)
+			return err_fail(e, ERR_SYSTEM, EIO, "its restart job: %s", result);
+		if (dur_now() >= deadline_ns)
+			return err_fail(e, ERR_BUSY, ETIMEDOUT, "deadline passed: its restart job");
+		(void)poll(NULL, 0, STEP_MS);
+		r = bus_process(bus, e);
+	}
+	return r;
+}
+
+/* What this run has not started may hang since long ago; repair does not leave it so. */
+static bool may_restart(const struct window *w, const struct watched *u)
+{
+	return w->req->ctx->verify && !u->started && !u->restarted;
+}
+
+static int restart(struct window *w, struct watched *u, int64_t deadline_ns, struct err *e)
+{
+	struct bus *bus = w->req->ctx->bus;
+	const char *name = u->task->unit.name;
+	uint32_t job;
+	int r = bus_job(bus, "restart", name, &job, e);
+
+	u->started = u->restarted = true;
+	if (r == 0)
+		r = await_job(bus, job, deadline_ns, e);
+	if (r == 0)
+		r = bus_get(bus, w->arena, name, &u->first, e);
+	if (r < 0)
+		return err_wrap(e, "unit %s", name);
+	w->end_ns = dur_now() + WINDOW_NS;
+	return 0;
+}
+
+static int not_healthy(const struct window *w, const struct watched *u, const struct err *why,
+		       int64_t since_ns, struct err *e)
+{
+	*e = *why;
+	e->kind = ERR_SYSTEM;
+	foreign_note(u->task, w->req->ctx->root_fd, e);
+	if (!u->started)
+		err_note(e, "do", "nodeup repair, which restarts it");
+	return err_wrap(e, "unit %s is not healthy for %lld s", u->task->unit.name,
+			(long long)((dur_now() - since_ns) / DUR_SEC));
+}
+
 int window_watch(const struct run_req *req, const struct run_report *rep, window_wait_fn *wait,
 		 void *arg, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct window w = { .req = req, .arena = a };
-	int64_t start = dur_now(), give_up = start + HEALTH_NS;
+	int64_t start = dur_now();
 	int64_t deadline = req->deadline_ns ? req->deadline_ns : INT64_MAX;
 	struct err unanswered = { 0 };
 	int r;
@@ -147,21 +201,30 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 		return 0;
 	r = collect(&w, rep, e);
 	while (r == 0) {
-		const char *missing;
+		struct watched *missing;
+		const bool is_late = dur_now() >= deadline;
 
 		r = step(&w, &missing, &unanswered, e);
 		if (r < 0 || (!missing && dur_now() >= w.end_ns))
 			break;
-		if (!missing && dur_now() >= deadline)
+		if (!missing && is_late)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT,
 					"deadline passed: services have not been up for 10 s yet");
-		if (missing && (dur_now() >= give_up || dur_now() >= deadline)) {
-			*e = unanswered;
-			e->kind = ERR_SYSTEM;
-			return err_wrap(e, "not healthy for %lld s",
-					(long long)((dur_now() - start) / DUR_SEC));
+		if (missing && !is_late && dur_now() >= start + HEALTH_NS &&
+		    may_restart(&w, missing)) {
+			wait(arg,
+			     arena_printf(a,
+					  "%s, which is restarted: %s has not answered for %lld s",
+					  missing->task->unit.name, missing->task->unit.health_url,
+					  (long long)(HEALTH_NS / DUR_SEC)));
+			r = restart(&w, missing, deadline, e);
+			start = dur_now();
+			continue;
 		}
-		wait(arg, missing ? missing : "services to stay up for 10 s");
+		if (missing && (is_late || dur_now() >= start + HEALTH_NS))
+			return not_healthy(&w, missing, &unanswered, start, e);
+		wait(arg,
+		     missing ? missing->task->unit.health_url : "services to stay up for 10 s");
 		(void)poll(NULL, 0, STEP_MS);
 		r = bus_process(req->ctx->bus, e);
 	}

@@ -11,6 +11,7 @@
 typedef void window_wait_fn(void *arg, const char *what);
 
 /* Watch the units of a finished run. Without a unit that was started just now there is no window:
- * health URLs are asked once more and that is all. */
+ * health URLs are asked once more and that is all. Where records are not trusted (repair), a unit that
+ * the run found active and that does not answer for a minute is restarted, once. */
 int window_watch(const struct run_req *req, const struct run_report *rep, window_wait_fn *wait,
 		 void *arg, struct err *e) must_check;

@@ -111,6 +111,9 @@ struct task_unit {
 	const char *where, *volume;
 	/* mount points that have to be mounted before it starts */
 	struct strv needs_mounts;
+	/* what a oneshot leaves behind, which others can take away: mount points, and iptables' rules
+	 * ("FORWARD -p tcp -j ACCEPT") of chains whose policy is DROP */
+	struct strv mounted, accepts;
 };
 
 struct task_attach {

@@ -62,6 +62,7 @@ struct task_ctx {
 	int root_fd;
 	bool image_mode; /* a root that is not running: no bus, no runtime, no sysctl */
 	bool verify;     /* trust no record: read and hash again */
+	bool only_looks; /* a plan: nothing is applied, and no unit is watched afterwards */
 	struct cache *cache;
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/effect.h"
+#include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
 #include "nodeup/tasks/volume_place.h"
@@ -12,8 +14,9 @@
 #define JOB_POLL_NS (50 * DUR_MS)
 /* how long a job may wait in the queue before we ask whether it waits for ourselves */
 #define QUEUE_PATIENCE_NS (2 * DUR_SEC)
+#define HEALTH_NS (2 * DUR_SEC)
 
-enum { ORDER_DEPTH = 3 };
+enum { ORDER_DEPTH = 3, HEALTH_MAX = 64 << 10 };
 
 static const struct task *input_task(const struct task *t, const char *path)
 {
@@ -124,6 +127,46 @@ static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_u
 	       str_eq(u->result, "success") && was_run(t, ctx, u);
 }
 
+/* Whether it runs with the plan's inputs, and what it did is still there. */
+static int is_as_started(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+			 struct task_diff *diff)
+{
+	int r = inputs_differ(t, ctx, u, diff);
+
+	return r == TASK_EQUAL ? effect_check(t, ctx, diff) : r;
+}
+
+/* Where a run would watch it. A run restarts it only after a minute without an answer. */
+static int check_health(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
+{
+	autobuf struct buf answer = BUF_INIT(HEALTH_MAX);
+	const struct http_req req = {
+		.url = t->unit.health_url,
+		.no_proxy = true,
+		.timeout_ns = HEALTH_NS,
+	};
+	struct err why;
+
+	if (!ctx->only_looks || !ctx->verify || !ctx->http || !t->unit.health_url ||
+	    http_get(ctx->http, &req, &answer, NULL, &why) >= 0)
+		return TASK_EQUAL;
+	return task_differs(diff, "active, but it does not answer: %s", why.msg);
+}
+
+/* The unit file of the plan takes the place of the mask. */
+static int check_masked(const struct task *t, const struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	for (size_t i = 0; i < t->unit.inputs.n; i++) {
+		const char *path = t->unit.inputs.v[i];
+
+		if (str_eq(str_basename(path), t->unit.name) &&
+		    is_other_now(input_task(t, path), ctx))
+			return task_differs(diff, "masked; %s takes the place of the mask", path);
+	}
+	return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s", t->unit.name);
+}
+
 static bool is_at_work(const struct task *t, const struct bus_unit *u)
 {
 	return t->unit.no_wait && str_eq(u->active_state, "activating");
@@ -142,8 +185,7 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0)
 		return r;
 	if (str_eq(u.load_state, "masked"))
-		return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s",
-				t->unit.name);
+		return check_masked(t, ctx, diff, e);
 	if (str_eq(u.load_state, "not-found"))
 		return task_differs(diff, "unknown to systemd");
 	if (t->unit.enable && !is_enabled(&u))
@@ -152,7 +194,8 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 		return TASK_EQUAL;
 	if (!is_up(t, ctx, &u))
 		return task_differs(diff, "%s (%s)", u.active_state, u.sub_state);
-	return inputs_differ(t, ctx, &u, diff);
+	r = is_as_started(t, ctx, &u, diff);
+	return r == TASK_EQUAL ? check_health(t, ctx, diff) : r;
 }
 
 static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -217,6 +260,9 @@ static int needed_failed(const struct task *t, struct task_ctx *ctx, struct aren
 	if (!needed)
 		return err_fail(e, ERR_SYSTEM, EIO, "it was not started: what it needs failed");
 	r = err_fail(e, ERR_SYSTEM, EIO, "it was not started: %s failed, which it needs", needed);
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i]->kind == TASK_UNIT && str_eq(t->needs[i]->unit.name, needed))
+			foreign_note(t->needs[i], ctx->root_fd, e);
 	unit_notes(needed, &other, e);
 	return r;
 }
@@ -232,7 +278,7 @@ static int job_failed(const struct task *t, struct task_ctx *ctx, const char *re
 		return needed_failed(t, ctx, a, e);
 	r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
 		     str_eq(result, "failed") ? "failed" : result);
-
+	foreign_note(t, ctx->root_fd, e);
 	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
 		unit_notes(t->unit.name, &u, e);
 	return r;
@@ -296,7 +342,7 @@ static int begin(const struct task *t, struct task_ctx *ctx, struct task_run *ru
 			return r;
 	}
 	if (is_at_work(t, &u) || t->unit.at_boot ||
-	    (is_up(t, ctx, &u) && inputs_differ(t, ctx, &u, &ignored) == TASK_EQUAL))
+	    (is_up(t, ctx, &u) && is_as_started(t, ctx, &u, &ignored) == TASK_EQUAL))
 		return TASK_DONE;
 	r = enqueue(t, ctx, &u, &run->job, e);
 	if (r < 0 || t->unit.no_wait)

@@ -1,0 +1,84 @@
+#include "nodeup/tasks/effect.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/proc.h"
+
+/* the lock of another iptables is waited for */
+#define PATIENCE_NS (5 * DUR_SEC)
+
+enum { TEXT_MAX = 4 << 20 };
+
+static bool has_line(const char *text, const char *line)
+{
+	const size_t n = strlen(line);
+
+	for (const char *at = text; (at = strstr(at, line)); at += n)
+		if ((at == text || at[-1] == '\n') && (at[n] == '\n' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* A chain that lets all in needs no rule. */
+static int check_rules(const struct task_unit *u, struct task_diff *diff)
+{
+	static const char *const argv[] = { "iptables", "-w", "-S", NULL };
+	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = PATIENCE_NS };
+	autobuf struct buf rules = BUF_INIT(TEXT_MAX);
+	autoarena struct arena *a = arena_new_empty();
+	struct err ignored;
+
+	if (u->accepts.n == 0 || proc_run(&req, &rules, &ignored) < 0)
+		return TASK_EQUAL;
+	for (size_t i = 0; i < u->accepts.n; i++) {
+		const char *rule = u->accepts.v[i];
+		const char *chain = arena_strn(a, rule, strcspn(rule, " "));
+
+		if (has_line(buf_str(&rules), arena_printf(a, "-P %s DROP", chain)) &&
+		    !has_line(buf_str(&rules), arena_printf(a, "-A %s", rule)))
+			return task_differs(diff, "chain %s drops, and its rule '%s' is gone",
+					    chain, rule);
+	}
+	return TASK_EQUAL;
+}
+
+static bool is_mounted(const char *mountinfo, const char *path)
+{
+	autofree char *field = xasprintf(" %s ", path);
+
+	/* the mount point stands behind four fields; the root of a bind mount before it may be the same */
+	for (const char *line = mountinfo; line && *line;) {
+		const char *at = line;
+
+		for (int i = 0; i < 4; i++)
+			at += strcspn(at, " \n") + (i < 3);
+		if (str_has_prefix(at, field))
+			return true;
+		line = strchr(line, '\n');
+		line = line ? line + 1 : NULL;
+	}
+	return false;
+}
+
+static int check_mounts(const struct task_unit *u, const struct task_ctx *ctx,
+			struct task_diff *diff)
+{
+	autobuf struct buf mountinfo = BUF_INIT(TEXT_MAX);
+	struct err ignored;
+
+	if (u->mounted.n == 0 ||
+	    io_read(ctx->root_fd, "/proc/self/mountinfo", &mountinfo, &ignored) < 0)
+		return TASK_EQUAL;
+	for (size_t i = 0; i < u->mounted.n; i++)
+		if (!is_mounted(buf_str(&mountinfo), u->mounted.v[i]))
+			return task_differs(diff, "nothing is mounted at %s any more",
+					    u->mounted.v[i]);
+	return TASK_EQUAL;
+}
+
+int effect_check(const struct task *unit, const struct task_ctx *ctx, struct task_diff *diff)
+{
+	const int r = check_mounts(&unit->unit, ctx, diff);
+
+	return r == TASK_EQUAL ? check_rules(&unit->unit, diff) : r;
+}

@@ -1,0 +1,155 @@
+#include "nodeup/tasks/foreign.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Where an admin, a program or `systemctl edit` and `set-property` put drop-ins. */
+static const char *const unit_dirs[] = {
+	"/etc/systemd/system",
+	"/run/systemd/system",
+	"/etc/systemd/system.control",
+	"/run/systemd/system.control",
+};
+
+static const char manifest_dir[] = "/etc/kubernetes/manifests";
+
+/* The unit's files are its inputs, or what the reload before it needs. */
+static bool is_wanted_by(const struct task *t, const char *path, int depth)
+{
+	const char *own = task_path(t);
+
+	if (own && t->kind != TASK_DIR && strcmp(own, path) == 0)
+		return true;
+	for (size_t i = 0; depth > 0 && i < t->n_needs; i++)
+		if (is_wanted_by(t->needs[i], path, depth - 1))
+			return true;
+	return false;
+}
+
+static bool is_of_unit(const struct task *unit, const char *path)
+{
+	return strv_has(&unit->unit.inputs, path) || is_wanted_by(unit, path, 2);
+}
+
+/* The names in a directory that are shown and end so, sorted, as full paths. */
+static struct strv files_in(struct arena *a, int root_fd, const char *dir, const char *suffix)
+{
+	struct strv found = { 0 };
+	struct err ignored;
+	const char *name;
+	DIR *d;
+	int fd;
+
+	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+		return found;
+	d = fdopendir(fd);
+	if (!d) {
+		(void)close(fd);
+		return found;
+	}
+	while (io_next_name(d, &name) > 0)
+		if (*name != '.' && str_has_suffix(name, suffix))
+			strv_add(a, &found, arena_printf(a, "%s/%s", dir, name));
+	(void)closedir(d);
+	strv_sort(&found);
+	return found;
+}
+
+static void add_drop_ins(struct arena *a, int root_fd, const struct task *unit, const char *name,
+			 struct strv *found)
+{
+	for (size_t i = 0; i < ARRAY_LEN(unit_dirs); i++) {
+		const char *dir = arena_printf(a, "%s/%s.d", unit_dirs[i], name);
+		const struct strv files = files_in(a, root_fd, dir, ".conf");
+
+		for (size_t k = 0; k < files.n; k++)
+			if (!is_of_unit(unit, files.v[k]))
+				strv_add(a, found, files.v[k]);
+	}
+}
+
+/* systemd reads a-b.service.d, a-.service.d and service.d for a-b.service. */
+static struct strv drop_ins(struct arena *a, int root_fd, const struct task *unit)
+{
+	const char *name = unit->unit.name, *type = strrchr(name, '.');
+	struct strv found = { 0 };
+
+	add_drop_ins(a, root_fd, unit, name, &found);
+	if (!type)
+		return found;
+	for (const char *c = name; c < type; c++)
+		if (*c == '-' && c + 1 < type)
+			add_drop_ins(a, root_fd, unit,
+				     arena_printf(a, "%.*s%s", (int)(c + 1 - name), name, type),
+				     &found);
+	add_drop_ins(a, root_fd, unit, type + 1, &found);
+	return found;
+}
+
+/* protokube of the documents puts etcd's there. */
+static bool is_of_protokube(const char *path, struct task *const *tasks, size_t n)
+{
+	const char *name = str_basename(path);
+
+	if (!str_has_prefix(name, "etcd") || !str_has_suffix(name, ".manifest"))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (tasks[i]->kind == TASK_UNIT && str_eq(tasks[i]->name, "protokube.service"))
+			return true;
+	return false;
+}
+
+static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, size_t n,
+		     struct strv *lines)
+{
+	const struct strv files = files_in(a, root_fd, manifest_dir, "");
+
+	for (size_t i = 0; i < files.n; i++) {
+		bool ours = is_of_protokube(files.v[i], tasks, n);
+
+		for (size_t k = 0; !ours && k < n; k++)
+			ours = is_wanted_by(tasks[k], files.v[i], 0);
+		if (!ours)
+			strv_add(a, lines,
+				 arena_printf(a,
+					      "foreign static pod %s: kubelet runs it; left alone",
+					      files.v[i]));
+	}
+}
+
+struct strv foreign_lines(struct arena *a, int root_fd, struct task *const *tasks, size_t n)
+{
+	struct strmap units = { 0 };
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < n; i++) {
+		const struct strv found = tasks[i]->kind == TASK_UNIT
+						  ? drop_ins(a, root_fd, tasks[i])
+						  : (struct strv){ 0 };
+
+		for (size_t k = 0; k < found.n; k++) {
+			const char *before = strmap_get(&units, found.v[k]);
+
+			strmap_set(a, &units, found.v[k],
+				   before ? arena_printf(a, "%s, %s", before, tasks[i]->name)
+					  : tasks[i]->name);
+		}
+	}
+	for (size_t i = 0; i < units.n; i++)
+		strv_add(a, &lines,
+			 arena_printf(a, "foreign drop-in %s: has a say in %s; left alone",
+				      units.v[i].key, units.v[i].value));
+	add_pods(a, root_fd, tasks, n, &lines);
+	return lines;
+}
+
+void foreign_note(const struct task *unit, int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv found = drop_ins(a, root_fd, unit);
+
+	if (found.n)
+		err_note(e, "drop-in", "not of nodeup: %s", strv_join(a, &found, ", "));
+}

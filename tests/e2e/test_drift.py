@@ -1,0 +1,138 @@
+"""What others did to a node that runs: plan and repair name it or heal it, on a booted node with a real systemd."""
+import os
+
+import pytest
+
+import labassets
+import nodechecks
+from lab import Lab
+from nodechecks import CONF
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+DROPIN = "/etc/systemd/system/kubelet.service.d/99-x.conf"
+POD = "/etc/kubernetes/manifests/stranger.yaml"
+RULES = ["-A %s -p %s -j ACCEPT" % (chain, protocol) for chain in ("FORWARD",) for protocol in ("tcp", "udp", "icmp")]
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Lab() as lab:
+        node = lab.boot("drift", "nodes", labassets.our_user_data(
+            os.path.join(lab.dir, "conf-drift"), "nodes", lab.assets))
+        nodechecks.wait_kubelet(node)
+        nodechecks.wait_finished(node)
+        nodechecks.check_stable(node)
+        yield node
+
+
+def run(node, command, *flags, timeout=240):
+    status, _, output = nodechecks.timed_nodeup(node, command, CONF, *flags, timeout=timeout)
+    return status, output
+
+
+def main_pid(node):
+    return node.show("kubelet.service", "MainPID")["MainPID"]
+
+
+def named(output, path):
+    """The one line that names a file of others."""
+    lines = [line for line in output.splitlines() if path in line]
+    assert len(lines) == 1, output
+    return lines[0]
+
+
+def test_nothing_foreign_is_named_on_a_node_that_is_right(node):
+    for command in ("plan", "repair"):
+        status, output = run(node, command)
+        assert status == 0 and "foreign" not in output, output
+
+
+@pytest.mark.parametrize("path", [
+    DROPIN, "/run/systemd/system/kubelet.service.d/99-x.conf", "/etc/systemd/system/service.d/99-x.conf",
+    "/etc/systemd/system.control/docker.service.d/50-MemoryHigh.conf"])
+def test_a_harmless_drop_in_is_named_and_left(node, path):
+    pid = main_pid(node)
+    node.sh("mkdir -p %s && printf '[Service]\\nNice=0\\n' >%s && systemctl daemon-reload" % (os.path.dirname(path), path))
+    try:
+        for command in ("plan", "repair"):
+            status, output = run(node, command)
+            assert status == 0, output
+            assert "foreign drop-in" in named(output, path) and "left alone" in named(output, path), output
+        assert "Nice=0" in node.sh("cat " + path) and main_pid(node) == pid
+    finally:
+        node.sh("rm -rf %s && systemctl daemon-reload" % os.path.dirname(path))
+
+
+def test_a_drop_in_that_breaks_a_unit_is_named_in_the_failure(node):
+    node.sh("mkdir -p %s && printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >%s && systemctl daemon-reload && "
+            "systemctl stop kubelet" % (os.path.dirname(DROPIN), DROPIN))
+    try:
+        status, output = run(node, "repair")
+        assert status == 71, output
+        failure = output.split("FAILED", 1)[1]
+        assert "kubelet.service" in failure and DROPIN in failure, output
+        assert node.exec("test", "-e", DROPIN).returncode == 0
+    finally:
+        node.sh("rm -r %s && systemctl daemon-reload" % os.path.dirname(DROPIN))
+    status, output = run(node, "repair")
+    assert status == 0 and node.healthz() == "ok", output
+
+
+def test_a_static_pod_of_others_is_named_and_left(node):
+    node.sh("printf 'apiVersion: v1\\nkind: Pod\\nmetadata: {name: stranger}\\nspec: {containers: "
+            "[{name: a, image: b}]}\\n' >%s; touch /etc/kubernetes/manifests/.hidden" % POD)
+    try:
+        for command in ("plan", "repair"):
+            status, output = run(node, command)
+            assert status == 0 and "foreign static pod" in named(output, POD), output
+            assert ".hidden" not in output, output
+        assert node.exec("test", "-e", POD).returncode == 0
+    finally:
+        node.sh("rm -f %s /etc/kubernetes/manifests/.hidden" % POD)
+
+
+@pytest.mark.parametrize("command", ["repair", "apply"])
+def test_rules_that_are_gone_are_added_again(node, command):
+    node.sh("iptables -F; iptables -P FORWARD DROP")
+    try:
+        for flags in ([], ["--verify"]):
+            status, output = run(node, "plan", *flags)
+            assert status == 2, output
+            line = named(output, "unit kubernetes-iptables-setup.service")
+            assert line.startswith("change") and "FORWARD" in line, output
+        assert not [rule for rule in RULES if rule in node.sh("iptables -S")], "a plan wrote rules"
+        status, output = run(node, command)
+        assert status == 0, output
+        rules = node.sh("iptables -S").splitlines()
+        assert "-P FORWARD DROP" in rules and not [rule for rule in RULES if rules.count(rule) != 1], rules
+        assert run(node, "plan")[0] == 0
+        nodechecks.check_again(node)
+    finally:
+        node.sh("iptables -P FORWARD ACCEPT; iptables -F")
+
+
+def test_a_masked_unit_is_to_change_and_not_failed(node):
+    node.sh("systemctl stop kubelet; mv /etc/systemd/system/kubelet.service /root && systemctl mask kubelet")
+    status, output = run(node, "plan")
+    assert status == 2 and "failed" not in output, output
+    assert named(output, "unit kubelet.service").startswith("change") and "masked" in output, output
+    status, output = run(node, "repair")
+    assert status == 0 and node.healthz() == "ok", output
+
+
+def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
+    pid = main_pid(node)
+    node.sh("kill -STOP " + pid)
+    try:
+        status, output = run(node, "plan", "--verify")
+        assert status == 2, output
+        line = named(output, "unit kubelet.service")
+        assert line.startswith("change") and "does not answer" in line, output
+        status, output = run(node, "apply")
+        assert status == 71 and main_pid(node) == pid and "repair" in output.split("FAILED")[1], output
+        status, output = run(node, "repair")
+        assert status == 0, output
+        assert main_pid(node) != pid and node.healthz() == "ok"
+        assert output.count("is restarted") == 1, output
+    finally:
+        node.sh("kill -CONT %s 2>/dev/null || :" % pid)
