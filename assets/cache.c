@@ -104,6 +104,7 @@ static int absent(const struct cache *c, const struct digest *d, struct err *e)
 struct ask {
 	const struct digest *digest;
 	bool damaged; /* it was there, and is no more what it was */
+	bool aside;   /* it is set aside then: it may be all that there is */
 };
 
 static int damaged(struct cache *c, struct ask *ask, const struct stat *st, int errnum,
@@ -113,6 +114,11 @@ static int damaged(struct cache *c, struct ask *ask, const struct stat *st, int 
 	char name[CACHE_NAME_MAX];
 
 	ask->damaged = true;
+	if (c->writable && ask->aside && cache_set_aside(c, d, st))
+		return err_fail(e, ERR_SYSTEM, ENOENT,
+				"'%s/%s' is damaged%s%s; it was moved to the cache's damaged/",
+				c->dir, cache_entry_name(d, name), errnum ? ": " : "",
+				errnum ? strerror(errnum) : "");
 	if (c->writable)
 		cache_throw_away(c, d, st);
 	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is damaged%s%s%s", c->dir,
@@ -221,7 +227,7 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
 
 int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged, struct err *e)
 {
-	struct ask ask = { .digest = d };
+	struct ask ask = { .digest = d, .aside = true };
 	autoclose int fd = -1;
 	int r = open_entry(c, &ask, &fd, e);
 

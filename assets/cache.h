@@ -30,7 +30,7 @@ void cache_free(struct cache *c);
  * as absent, with a text that says so. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
 /* As cache_open, for who wants to know no more than that: 0, or < 0; then *ret_damaged says whether there
- * was one that is wrong or unreadable, and *e what became of it. */
+ * was one that is wrong or unreadable, and *e what became of it: it is moved aside, not removed. */
 int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged,
 	       struct err *e) must_check;
 /* Whether a verified entry is there, by record alone: nothing is read but its metadata. */
@@ -57,8 +57,6 @@ bool cache_has_tree(struct cache *c, const struct digest *d);
 /* Say of a tree that it was looked at and is wrong, in a cache open for reading only: it is as good as
  * absent. Before others ask for it. */
 void cache_distrust_tree(struct cache *c, const struct digest *d);
-/* Whether that was said of it. */
-bool cache_distrusts_tree(const struct cache *c, const struct digest *d);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
  * there without being known is compared with its archive first, and dropped when it is another. */
 int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

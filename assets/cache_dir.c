@@ -221,6 +221,22 @@ void cache_throw_away(struct cache *c, const struct digest *d, const struct stat
 		(void)renameat(c->dir_fd, name, c->dir_fd, cache_side_name("tmp", d, aside));
 }
 
+bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat *wrong)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+	struct stat st;
+
+	cache_entry_name(d, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
+		return false;
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
+	(void)mkdirat(c->dir_fd, "damaged", 0700);
+	cache_side_name("damaged", d, aside);
+	(void)cache_remove(c->dir_fd, aside);
+	return renameat(c->dir_fd, name, c->dir_fd, aside) == 0;
+}
+
 /* What tells this version of the file; not the device, whose number changes from boot to boot. */
 static size_t render_record(const struct stat *st, char out[static RECORD_MAX])
 {

@@ -52,6 +52,9 @@ bool cache_is_damage(int errnum);
 /* Remove the entry that was found wrong, and its record, unless somebody has put another there since. */
 void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong);
 
+/* Rename the entry that was found wrong to DIR/damaged/<algo>-<hex>, and remove its record; false when it has
+ * another by now, or cannot be renamed. It stays until its digest is an entry again. */
+bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat *wrong);
 /* Note that the entry with this stat has been verified and is durable. */
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
 /* Whether the records of this cache count at all. */

@@ -331,6 +331,7 @@ static int take_name(struct cache_entry *en, struct err *e)
 static int publish(struct cache_entry *en, struct err *e)
 {
 	struct cache *c = en->cache;
+	char aside[CACHE_NAME_MAX];
 	struct stat st;
 	int r;
 
@@ -349,6 +350,7 @@ static int publish(struct cache_entry *en, struct err *e)
 		return r;
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
+	(void)cache_remove(c->dir_fd, cache_side_name("damaged", &en->want, aside));
 	return 0;
 }
 

@@ -88,6 +88,26 @@ static bool look_at_partial(const struct cache *c, const struct digest *d, struc
 	return true;
 }
 
+/* What was found damaged, for a person to look at. */
+static bool look_at_damaged(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (fstatat(c->dir_fd, cache_side_name("damaged", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	ret->bytes = tree_bytes(c->dir_fd, name, 0);
+	ret->last = st.st_ctime;
+	return true;
+}
+
+static bool evict_damaged(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+
+	return cache_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
+}
+
 /* Unless somebody is at it. */
 static bool evict_partial(struct cache *c, const struct digest *d)
 {
@@ -129,6 +149,7 @@ static const struct folder {
 	{ "sha512", false, look_at, evict },
 	{ "unpacked", true, look_at_orphan, evict },
 	{ "partial", true, look_at_partial, evict_partial },
+	{ "damaged", true, look_at_damaged, evict_damaged },
 };
 
 /* The digest of a name, if it is one of this folder's. */

@@ -238,7 +238,7 @@ static int stamp(const struct cache *c, const struct digest *archive, struct dig
 	return fd < 0 ? -ENOENT : walk(fd, NULL, ret);
 }
 
-bool cache_distrusts_tree(const struct cache *c, const struct digest *d)
+static bool is_distrusted(const struct cache *c, const struct digest *d)
 {
 	for (size_t i = 0; i < c->n_wrong_trees; i++)
 		if (digest_eq(&c->wrong_trees[i], d))
@@ -250,8 +250,7 @@ bool cache_has_tree(struct cache *c, const struct digest *d)
 {
 	struct digest now;
 
-	return !cache_distrusts_tree(c, d) && stamp(c, d, &now) == 0 &&
-	       is_recorded(c, d, by_stamp, &now);
+	return !is_distrusted(c, d) && stamp(c, d, &now) == 0 && is_recorded(c, d, by_stamp, &now);
 }
 
 void cache_distrust_tree(struct cache *c, const struct digest *d)

@@ -22,45 +22,57 @@ static int open_entry(const struct cache *c, const struct digest *d)
 	return io_open_at(c->dir_fd, cache_entry_name(d, name), O_NOFOLLOW);
 }
 
-/* e has why. */
-static int unreadable(struct cache *c, const struct digest *d, const struct stat *st, struct err *e)
+/* Say what is wrong with an entry, and set it aside. */
+static int damaged(struct cache *c, const struct digest *d, const struct stat *st, const char *why,
+		   struct err *e)
 {
-	const int errnum = e->errnum;
 	char name[CACHE_NAME_MAX];
 
-	if (c->writable)
-		cache_throw_away(c, d, st);
-	return err_fail(e, ERR_INTEGRITY, EBADMSG, "'%s/%s' is damaged: %s", c->dir,
-			cache_entry_name(d, name), strerror(errnum));
+	cache_entry_name(d, name);
+	if (c->writable && cache_set_aside(c, d, st))
+		return err_fail(e, ERR_INTEGRITY, EBADMSG,
+				"'%s/%s' is damaged%s; it was moved to the cache's damaged/",
+				c->dir, name, why);
+	return err_fail(e, ERR_INTEGRITY, EBADMSG, "'%s/%s' is damaged%s", c->dir, name, why);
+}
+
+/* What was found damaged before, in this run or an earlier one, and did not come back since. */
+static int absent(const struct cache *c, const struct digest *d, struct err *e)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (c->dir_fd < 0 ||
+	    fstatat(c->dir_fd, cache_side_name("damaged", d, aside), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -ENOENT;
+	return err_fail(e, ERR_INTEGRITY, EBADMSG,
+			"'%s/%s' is damaged; it was moved to the cache's damaged/", c->dir,
+			cache_entry_name(d, name));
 }
 
 int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
 {
-	char name[CACHE_NAME_MAX], record[CACHE_NAME_MAX];
-	autoclose int fd = open_entry(c, d), again = -1;
+	char name[CACHE_NAME_MAX], why[64] = "";
+	autoclose int fd = open_entry(c, d);
 	struct digest got;
 	struct stat st;
 	int r;
 
+	cache_entry_name(d, name);
 	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
+		return absent(c, d, e);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(e, "look at '%s/%s'", c->dir, name);
 	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		r = digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e);
+		r = digest_of_fd(d->algo, fd, name, &got, e);
 		if (r < 0 && !cache_is_damage(e->errnum))
 			return r;
+		if (r >= 0 && digest_eq(&got, d))
+			return 0;
 		if (r < 0)
-			return unreadable(c, d, &st, e);
-		if (digest_eq(&got, d))
-			return 0;
+			(void)snprintf(why, sizeof(why), ": %s", strerror(e->errnum));
 	}
-	/* opening an entry that has no record hashes it and removes what is wrong */
-	if (c->writable) {
-		(void)unlinkat(c->dir_fd, cache_side_name("verified", d, record), 0);
-		if (cache_open(c, d, &again, e) == 0)
-			return 0;
-	}
-	return err_fail(e, ERR_INTEGRITY, EBADMSG, "'%s/%s' is damaged", c->dir,
-			cache_entry_name(d, name));
+	return damaged(c, d, &st, why, e);
 }
 
 static bool same_bytes(int a, int b)

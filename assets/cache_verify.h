@@ -6,7 +6,8 @@
 
 #include "assets/cache.h"
 
-/* Hash an entry: 0 right, -ENOENT absent, -EBADMSG (INTEGRITY) damaged, and then removed. */
+/* Hash an entry: 0 right, -ENOENT absent, -EBADMSG (INTEGRITY) damaged, and then moved to DIR/damaged/, where
+ * it stays, and is told of again, until its digest is an entry again. */
 int cache_recheck(struct cache *c, const struct digest *d, struct err *e) must_check;
 /* Whether a published tree is what its archive holds: by the digest that it had when that was last looked
  * at, else by unpacking once more (in tmp/, also where the cache is open for reading only). True: it

@@ -198,7 +198,7 @@ static bool only_last_failed(const struct run_report *rep)
 
 		if (!run_is_settled(o->state))
 			return false;
-		if (!o->task->optional &&
+		if (!run_may_fail(o) &&
 		    (o->state == RUN_SKIPPED || (o->state == RUN_FAILED && !last)))
 			return false;
 	}

@@ -115,6 +115,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.settings = &s->settings,
 		.runtime = s->boot.runtime,
 		.image_mode = s->image_mode,
+		.verify = req->cli->verify,
 		.only = req->bake ? "bake" : req->only,
 	};
 	if (s->boot.lost_conf) {
@@ -149,6 +150,7 @@ struct tree_check {
 	struct worker_job job;
 	struct cache *cache;
 	const struct asset *asset;
+	struct task *task;
 	bool damaged;
 };
 
@@ -159,9 +161,10 @@ static void check_tree(struct worker_job *job)
 	t->damaged = cache_recheck_tree(t->cache, t->asset);
 }
 
-/* A plan says so of the task. */
+/* It is unpacked again whether it is needed now or not; a plan says so of the task. */
 static void tell_damage(const struct session *s, const struct tree_check *t, bool for_apply)
 {
+	t->task->ops = &task_unpack_again_ops;
 	if (!for_apply)
 		cache_distrust_tree(s->ctx.cache, &t->asset->digest);
 	else
@@ -204,7 +207,8 @@ static void trust_nothing(struct session *s, bool for_apply)
 		check = arena_new(s->arena, struct tree_check);
 		*check = (struct tree_check){ .job.run = check_tree,
 					      .cache = s->ctx.cache,
-					      .asset = t->unpack.asset };
+					      .asset = t->unpack.asset,
+					      .task = t };
 		workers_push(s->workers, &check->job);
 		n++;
 	}

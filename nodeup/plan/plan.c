@@ -218,7 +218,9 @@ static void drop_unused(struct plan *p)
 		for (size_t i = 0; i < p->n; i++) {
 			struct task *t = p->tasks[i];
 
-			if ((t->kind != TASK_ASSET && t->kind != TASK_UNPACK) || is_used(p, t))
+			t->unused = (t->kind == TASK_ASSET || t->kind == TASK_UNPACK) &&
+				    !is_used(p, t);
+			if (!t->unused || (t->kind == TASK_ASSET && p->req->verify))
 				p->tasks[kept++] = t;
 		}
 		p->n = kept;

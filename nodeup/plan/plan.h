@@ -54,6 +54,7 @@ struct plan_req {
 	const struct settings *settings; /* NULL: none */
 	struct plan_runtime runtime;
 	bool image_mode;
+	bool verify; /* what the cache has of the documents is looked at, used by this node or not */
 	const char *only;                  /* one builder by name; NULL: all of the node's role */
 	const char *lost_conf, *lost_text; /* path and text of a document to put back, or NULL */
 	const struct plan_boot *boot;      /* NULL: nothing starts nodeup at boot here */

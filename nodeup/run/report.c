@@ -48,9 +48,12 @@ void report_outcome(const struct run_outcome *o)
 			 o->run.detached ? "; starts when we end" : "");
 		break;
 	case RUN_FAILED:
-		log_line(o->task->optional ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
-			 "failed %s%s: %s", title, o->task->optional ? " (not needed)" : "",
-			 o->error->msg);
+		log_line(run_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
+			 "failed %s%s: %s%s%s", title,
+			 o->diff.spare       ? " (not needed now)"
+			 : o->task->optional ? " (not needed)"
+					     : "",
+			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "", o->error->msg);
 		break;
 	case RUN_SKIPPED:
 		log_line(LOG_WARNING, fields, ARRAY_LEN(fields),

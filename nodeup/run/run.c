@@ -106,6 +106,11 @@ static void step_job(struct worker_job *job)
 		step(it);
 }
 
+bool run_may_fail(const struct run_outcome *o)
+{
+	return o->task->optional || o->diff.spare;
+}
+
 static void settle(struct sched *s, struct item *it, enum run_state state);
 
 static void unblock(struct sched *s, struct item *user)
@@ -143,12 +148,12 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 	if (state == RUN_CHANGED)
 		s->changed[t->index] = true;
 	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
-	if (state == RUN_FAILED && !t->optional && s->rep->first_failed == s->rep->n) {
+	if (state == RUN_FAILED && !run_may_fail(it->o) && s->rep->first_failed == s->rep->n) {
 		s->rep->first_failed = t->index;
 		s->first = *it->o->error;
 	}
 	tell(s, it->o);
-	if (states[state].good || (t->advisory && state == RUN_FAILED))
+	if (states[state].good || ((t->advisory || it->o->diff.spare) && state == RUN_FAILED))
 		unblock_users(s, t);
 	else
 		skip_users(s, t);
@@ -170,7 +175,7 @@ static void drop_unneeded(struct sched *s)
 		const struct task *t = it->o->task;
 
 		if (states[it->o->state].settled || it->o->state == RUN_WORKING ||
-		    !serves_only_settled(s, t))
+		    it->o->diff.lost || !serves_only_settled(s, t))
 			continue;
 		if (it->o->state == RUN_WAITING && task_ops(t)->cancel)
 			task_ops(t)->cancel(t, s->req->ctx);

@@ -21,8 +21,15 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return task_differs(diff, "its signature is not checked yet");
 }
 
-/* As asset_check, but every byte is read. A damaged entry is fetched again even if nobody needs it
- * now: the next one to use it would. */
+/* What was here is to be here again: the next start may need it, and have no network. */
+static int lost(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
+{
+	diff->lost = true;
+	diff->spare = task_is_unneeded(t, ctx);
+	return TASK_DIFFERS;
+}
+
+/* As asset_check, but every byte is read. */
 static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -35,8 +42,10 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 		return TASK_EQUAL;
 	if (r == -ENOENT)
 		return task_differs(diff, "not in the cache");
-	if (why.kind == ERR_INTEGRITY)
-		return task_differs(diff, "%s", why.msg);
+	if (why.kind == ERR_INTEGRITY) {
+		(void)task_differs(diff, "%s", why.msg);
+		return lost(t, ctx, diff);
+	}
 	*e = why;
 	return r;
 }
@@ -141,17 +150,10 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 	const bool here = cache_has_tree(ctx->cache, &t->unpack.asset->digest);
 
 	(void)e;
-	if (here && cache_is_signed(ctx->cache, t->unpack.asset))
+	if ((here && cache_is_signed(ctx->cache, t->unpack.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	/* repair removes it, needed or not; whether it is needed takes longer to say */
-	if (!cache_distrusts_tree(ctx->cache, &t->unpack.asset->digest) && task_is_unneeded(t, ctx))
-		return TASK_EQUAL;
-	if (here)
-		return task_differs(diff, "its signature is not checked yet");
-	if (cache_distrusts_tree(ctx->cache, &t->unpack.asset->digest))
-		return task_differs(diff, "what was unpacked of it is damaged, or there is nothing "
-					  "to compare it with");
-	return task_differs(diff, "not unpacked in the cache");
+	return task_differs(diff, here ? "its signature is not checked yet"
+				       : "not unpacked in the cache");
 }
 
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -168,5 +170,23 @@ static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_
 const struct task_ops task_unpack_ops = {
 	.kind = "unpack",
 	.check = unpack_check,
+	.apply = unpack_apply,
+};
+
+/* Its tree was dropped by this very run. */
+static int unpack_again_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			      struct err *e)
+{
+	(void)e;
+	if (cache_has_tree(ctx->cache, &t->unpack.asset->digest))
+		return TASK_EQUAL;
+	(void)task_differs(diff, "what was unpacked of it is damaged, or there is nothing to "
+				 "compare it with");
+	return lost(t, ctx, diff);
+}
+
+const struct task_ops task_unpack_again_ops = {
+	.kind = "unpack",
+	.check = unpack_again_check,
 	.apply = unpack_apply,
 };

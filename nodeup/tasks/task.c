@@ -51,7 +51,7 @@ int task_differs(struct task_diff *d, const char *fmt, ...)
 	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
 		d->why[0] = '\0';
 	va_end(ap);
-	d->kept = false;
+	d->kept = d->lost = d->spare = false;
 	return TASK_DIFFERS;
 }
 
@@ -120,14 +120,14 @@ bool task_serves(const struct task *t, const struct task *other)
 
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
 {
-	if (t->n_serves == 0)
-		return false;
+	if (t->unused || t->n_serves == 0)
+		return t->unused;
 	for (size_t i = 0; i < t->n_serves; i++) {
 		const struct task *user = t->serves[i];
-		struct task_diff diff;
+		struct task_diff diff = { .spare = false };
 		struct err e;
 
-		if (task_ops(user)->check(user, ctx, &diff, &e) != TASK_EQUAL)
+		if (task_ops(user)->check(user, ctx, &diff, &e) != TASK_EQUAL && !diff.spare)
 			return false;
 	}
 	return true;

@@ -26,6 +26,7 @@ struct task {
 	bool optional;      /* failing is a warning */
 	bool advisory;      /* what needs it goes on when it fails; the run fails in the end */
 	bool always;        /* done also when what it needs failed */
+	bool unused; /* an asset for other nodes: kept in order where it is, and not fetched */
 	union {
 		struct task_dir dir;
 		struct task_file file;
@@ -87,6 +88,9 @@ struct task_ctx {
 struct task_diff {
 	char why[ERR_NOTE_MAX];
 	bool kept; /* the content is right: mode or owner are not */
+	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
+	/* of what is lost: nobody needs it now, so that failing is a warning, and stops nothing */
+	bool spare;
 };
 
 /* The run's view of one task, owned by the scheduler, passed to apply. */
@@ -130,8 +134,8 @@ extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
 /* For a unit that is not to run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;
 
-/* For an asset of which no record is believed. */
-extern const struct task_ops task_asset_recheck_ops;
+/* For an asset of which no record is believed, and for an archive whose tree was found damaged. */
+extern const struct task_ops task_asset_recheck_ops, task_unpack_again_ops;
 
 extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops, task_program_ops,
 	task_link_ops;
@@ -153,7 +157,7 @@ int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 void task_wake(const struct task_ctx *ctx, struct task_run *run);
 /* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);
-/* Whether everything that t serves is right already, so that t need not be done. */
+/* Whether everything that t serves is right already, or not needed now, so that t need not be done. */
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
 /* Whether t exists for that other one. */
 bool task_serves(const struct task *t, const struct task *other);

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from world import CNI, KUBELET, OK, OWN, PENDING, SYSTEM, UTILS, differences, listing, noise, same, tar
+from world import CNI, KUBELET, NET, OK, OWN, PENDING, SYSTEM, UTILS, differences, listing, noise, same, tar
 
 
 def records(world):
@@ -101,11 +101,100 @@ def test_an_unpacked_archive(world, also_installed, noted):
     assert any(CNI in l and "damaged" in l for l in done.lines), done
 
 
-def test_offline(world):
+def change_a_byte(path):
+    """As a disk or a person does it: the records know nothing of it."""
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.chmod(0o644)
+    path.write_bytes(data)
+
+
+def full_cache(world):
+    """As in an image of the machine: each object of the documents, and the node made of them. Entries by content."""
+    for name, asset in world.assets.items():
+        asset.digest = world.digest(name, "sha1")
+    world.write_documents()
+    assert world.run("bake").code == OK
     world.converge()
-    damage(world, world.entry(KUBELET))
-    done = world.run("repair", "--offline")
-    assert done.code not in (OK, SYSTEM) and KUBELET in done.failure, done
+    return {p: p.read_bytes() for p in (world.cache / "sha1").iterdir()}
+
+
+def names_of(world):
+    return {world.digest(name, "sha1"): name for name in world.contents}
+
+
+def test_every_damaged_object_comes_back(world):
+    """Needed now or not: the next start without a network may need it."""
+    before = full_cache(world)
+    trees = {p.name for p in world.cache.glob("unpacked/*")}
+    assert len(before) == 4 and len(trees) == 2
+    assert world.plan("--verify").code == OK
+    for path in before:
+        change_a_byte(path)
+    planned = world.plan("--verify")
+    done = repair(world)
+    for path in before:
+        name = names_of(world)[path.name]
+        assert re.search(rf"change   asset {name}: '{path}' is damaged", planned.out), planned
+        assert any(l.startswith(f"changed asset {name}: ") and "is damaged" in l for l in done.lines), done
+    assert {p: p.read_bytes() for p in (world.cache / "sha1").iterdir()} == before
+    assert {p.name for p in world.cache.glob("unpacked/*")} == trees
+    assert list(world.cache.glob("damaged/*")) == [] == world.unused()
+    assert world.plan("--verify").code == OK and world.apply("--offline").code == OK
+
+
+@pytest.mark.parametrize("name, member", ((CNI, "bridge"), (UTILS, "socat")))
+def test_a_damaged_tree_comes_back(world, name, member):
+    """Though all that was installed from it is right."""
+    full_cache(world)
+    tree = world.cache / f"unpacked/sha1-{world.digest(name, 'sha1')}"
+    good = (tree / member).read_bytes()
+    change_a_byte(tree / member)
+    asked = world.requests()
+    done = repair(world)
+    assert any(f"asset {name}: what was unpacked of it is damaged" in l for l in done.lines), done
+    assert any(l.startswith(f"changed unpack {name}: ") for l in done.lines), done
+    assert (tree / member).read_bytes() == good
+    assert world.requests() == asked and world.plan("--verify").code == OK
+
+
+@pytest.mark.parametrize("how", ("mirrors fail", "offline"))
+def test_what_is_not_needed_and_cannot_be_had(world, how):
+    """The node is right: that is a success. What is lost is named, and still there for who can make use of it."""
+    before = full_cache(world)
+    # so that the trees are known, and nobody needs their archives to compare them
+    repair(world)
+    for path in before:
+        change_a_byte(path)
+    bad = {p: p.read_bytes() for p in before}
+    if how == "mirrors fail":
+        for name, asset in world.assets.items():
+            asset.urls = [world.url(name, "status=404")]
+    done = repair(world, *(["--offline"] if how == "offline" else []))
+    for path in before:
+        name, aside = names_of(world)[path.name], world.cache / f"damaged/sha1-{path.name}"
+        assert not path.exists() and aside.read_bytes() == bad[path], aside
+        told = [l for l in done.lines if l.startswith(f"failed asset {name} (not needed now): ")]
+        assert len(told) == 1 and "is damaged; it was moved to the cache's damaged/; " in told[0], done
+    assert "FAILED" not in done.err
+    # it is said again, and healed as soon as it can be had
+    assert world.plan("--verify").code == PENDING
+    for name, asset in world.assets.items():
+        asset.urls = [world.url(name)]
+    repair(world)
+    assert {p: p.read_bytes() for p in (world.cache / "sha1").iterdir()} == before
+    assert list(world.cache.glob("damaged/*")) == []
+    assert world.plan("--verify").code == OK
+
+
+def test_what_is_needed_and_cannot_be_had(world):
+    full_cache(world)
+    change_a_byte(world.cache / "sha1" / world.digest(KUBELET, "sha1"))
+    world.installed(KUBELET).unlink()
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    done = world.run("repair")
+    assert done.code == NET and f"asset {KUBELET}" in done.failure, done
+    assert (world.cache / f"damaged/sha1-{world.digest(KUBELET, 'sha1')}").exists()
 
 
 def test_plan_shows_it_and_changes_nothing(world):

@@ -279,9 +279,13 @@ static void test_look(void **state)
 	overwrite(entry_path(x), "wrong");
 	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
 	assert_true(damaged);
-	assert_non_null(strstr(e.msg, "is damaged; it was thrown away"));
+	assert_non_null(strstr(e.msg, "is damaged; it was moved to the cache's damaged/"));
 	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
 	assert_false(damaged);
+	/* it may be all that there is, until there is another */
+	assert_int_equal(count_names(x, "damaged"), 1);
+	put_hello(x);
+	assert_int_equal(count_names(x, "damaged"), 0);
 }
 
 static void test_no_links_no_directories(void **state)
