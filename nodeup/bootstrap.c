@@ -7,6 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/dialects.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
 #include "nodeup/tasks/volume.h"
@@ -16,11 +17,6 @@ enum { CONF_RECORD_MAX = 4096 };
 static const char state_dir[] = "/var/lib/nodeup";
 static const char documents_path[] = "/var/lib/nodeup/documents.json";
 static const char conf_path[] = "/var/lib/nodeup/conf"; /* what was last applied */
-
-static const char *const usual_confs[] = {
-	"/opt/kops/conf/kube_env.yaml",
-	"/var/cache/kubernetes-install/kube_env.yaml",
-};
 
 static bool may_be_there(const char *conf)
 {
@@ -43,6 +39,21 @@ static int last_applied(struct arena *a, int root_fd, const char **ret, struct e
 	return 0;
 }
 
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static const char *usual_places(struct arena *a)
+{
+	struct strv all = { 0 };
+
+	for (const struct dialect *const *d = dialects; *d; d++)
+		for (const char *const *place = (*d)->places; *place; place++)
+			strv_add(a, &all, *place);
+	return strv_join(a, &all, ", ");
+}
+
 static int find_conf(struct loader *l, const char **ret, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
@@ -57,15 +68,12 @@ static int find_conf(struct loader *l, const char **ret, struct err *e)
 				"no --conf, and nothing was applied to this root yet");
 	if (last)
 		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(usual_confs); i++)
-		if (access(usual_confs[i], F_OK) == 0) {
-			*ret = usual_confs[i];
-			return 0;
-		}
+	*ret = dialects_find(is_there);
+	if (*ret)
+		return 0;
 	return err_fail(e, ERR_USAGE, 0,
-			"no --conf, nothing was applied yet, and neither %s nor %s "
-			"is there",
-			usual_confs[0], usual_confs[1]);
+			"no --conf, nothing was applied yet, and none of %s is there",
+			usual_places(l->arena));
 }
 
 /* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
@@ -156,62 +164,68 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 	return yaml_parse(l->arena, shown, text, n, ret, e);
 }
 
-static int load_env(struct loader *l, const struct kops18_opts *opts, struct err *e)
+static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)
 {
 	struct tree *t;
 	int r = read_document(l, "configuration", l->b->conf, false, &t, e);
 
-	return r < 0 ? r : kops18_env(l->arena, t, opts, &l->b->env, e);
+	return r < 0 ? r : dialects_read(l->arena, t, opts, &l->b->documents, e);
 }
 
 /* Where they are is decided by the documents: what ConfigBase lacks is never looked for elsewhere. */
 static int load_specs(struct loader *l, struct err *e)
 {
-	const char *cluster = NULL, *ig = NULL;
-	bool in_store = kops18_locations(l->arena, &l->b->env, &cluster, &ig);
+	struct documents *d = &l->b->documents;
+	const char *cluster = d->cluster_at, *group = d->group_at;
+	struct tree *t = tree_null(l->arena);
 	struct strv both = { 0 };
 	int r;
 
-	if (!in_store) {
-		cluster = loader_beside(l, "cluster_spec.yaml");
-		ig = loader_beside(l, "ig_spec.yaml");
+	if (!d->in_store) {
+		cluster = loader_beside(l, d->dialect->cluster_name);
+		group = loader_beside(l, d->dialect->group_name);
 	}
 	strv_add(l->arena, &both, cluster);
-	if (ig)
-		strv_add(l->arena, &both, ig);
+	if (group)
+		strv_add(l->arena, &both, group);
 	r = store_prefetch(l->b->store, &both, NULL, e);
 	if (r < 0)
 		return err_wrap(e, "cluster spec and instance group");
-	r = read_document(l, "cluster spec", cluster, !in_store, &l->cluster, e);
+	r = read_document(l, "cluster spec", cluster, !d->in_store, &t, e);
 	if (r < 0)
 		return r;
-	l->ig = tree_null(l->arena);
-	return ig ? read_document(l, "instance group", ig, !in_store, &l->ig, e) : 0;
+	d->cluster = t;
+	d->group = tree_null(l->arena);
+	if (!group)
+		return 0;
+	r = read_document(l, "instance group", group, !d->in_store, &t, e);
+	d->group = t;
+	return r;
 }
 
 /* From documents to the model; may run again, from kept documents. */
 static int load(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
-	const struct kops18_opts opts = { .strict = l->req->strict,
-					  .warnings = &b->warnings,
-					  .no_host = l->req->no_secrets,
-					  .volume_fits = volume_fits };
+	const struct dialect_opts opts = { .strict = l->req->strict,
+					   .warnings = &b->warnings,
+					   .no_host = l->req->no_secrets,
+					   .volume_fits = volume_fits };
 	int r;
 
 	b->warnings = (struct strv){ 0 };
 	if (b->lost_why)
 		strv_add(l->arena, &b->warnings, b->lost_why);
-	b->env = (struct kube_env){ 0 };
+	b->documents = (struct documents){ 0 };
 	b->node = (struct node){ 0 };
-	r = load_env(l, &opts, e);
+	r = load_conf(l, &opts, e);
 	if (r >= 0)
 		r = load_specs(l, e);
 	if (r >= 0)
 		r = loader_facts(l, e);
 	if (r >= 0)
-		r = kops18_node(l->arena, &b->env, l->cluster, l->ig, &b->facts, &opts, &b->node,
-				e);
+		r = b->documents.dialect->node(l->arena, &b->documents, &b->facts, &opts, &b->node,
+					       e);
 	if (r >= 0 && !l->req->no_secrets)
 		r = loader_keys(l, e);
 	return r;

@@ -6,7 +6,7 @@
  * Source: kops upup/pkg/fi/nodeup/command.go. */
 #pragma once
 
-#include "nodeup/config/kops18.h"
+#include "nodeup/config/dialect.h"
 #include "nodeup/probe.h"
 #include "nodeup/store.h"
 
@@ -26,7 +26,7 @@ struct bootstrap_req {
 
 struct bootstrap {
 	const char *conf; /* the one used */
-	struct kube_env env;
+	struct documents documents;
 	struct node node;
 	struct facts facts;
 	struct plan_runtime runtime;

@@ -75,8 +75,8 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
 		return r;
 	/* who boots this image is not asked for keys any more */
-	return settings_bake_keys(s->arena, s->root_fd, s->boot.env.cluster_name,
-				  &s->boot.env.settings, e);
+	return settings_bake_keys(s->arena, s->root_fd, s->boot.documents.cluster_name,
+				  &s->boot.documents.settings, e);
 }
 
 int cmd_bake(struct cli *cli, struct err *e)

@@ -4,7 +4,7 @@
 #include "nodeup/base/field.h"
 #include "nodeup/base/show.h"
 #include "nodeup/config/facts.h"
-#include "nodeup/config/kops18_storage.h"
+#include "nodeup/dialects.h"
 #include "nodeup/config/specs.h"
 
 enum { HELP_MAX = 256 << 10 };
@@ -61,7 +61,8 @@ static void help_disks(struct buf *b)
 {
 	(void)buf_adds(b,
 		       "volumeMounts, of the instance group or of kube_env.yaml, is a list of:\n");
-	(void)field_docs(&storage_mount_schema, 1, b);
+	for (const struct dialect *const *d = dialects; *d; d++)
+		(void)field_docs((*d)->volume_mount, 1, b);
 	(void)buf_adds(
 		b,
 		"\nOnly a blank disk is formatted: any signature, any byte other than zero where\n"

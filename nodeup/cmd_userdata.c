@@ -7,21 +7,20 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/show.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/config/kops18.h"
+#include "nodeup/dialects.h"
 #include "userdata/mime.h"
 #include "userdata/pack.h"
 #include "userdata/script.h"
 
 enum { DOCUMENT_MAX = 4 << 20 };
 
-/* The documents beside --conf that travel in user data, in the order the script writes them. */
-static const char *const documents[] = { "cluster_spec.yaml", "ig_spec.yaml", "kube_env.yaml" };
+/* The document of --conf and the two beside it. */
+enum { DOCUMENTS = 3 };
 
 struct rendering {
 	struct cli *cli;
-	struct kube_env env;
-	struct tree *cluster; /* NULL: no such document */
-	struct userdata_document documents[ARRAY_LEN(documents)];
+	struct documents read; /* its cluster: NULL without such a document */
+	struct userdata_document documents[DOCUMENTS];
 	size_t n_documents;
 	struct userdata_part *parts;
 	size_t n_parts;
@@ -42,25 +41,10 @@ static int read_file(const struct rendering *u, const char *path, char **ret_tex
 	return 0;
 }
 
-/* Documents are checked here, where somebody can still mend them, and not on a thousand nodes. */
-static int check_document(struct rendering *u, const char *path, const char *text, size_t n,
-			  struct err *e)
-{
-	struct strv warnings = { 0 };
-	const struct kops18_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
-	struct tree *t;
-	int r = yaml_parse(u->cli->arena, path, text, n, &t, e);
-
-	if (r == 0 && strcmp(str_basename(path), str_basename(u->cli->conf)) == 0)
-		r = kops18_env(u->cli->arena, t, &opts, &u->env, e);
-	else if (r == 0 && strcmp(str_basename(path), documents[0]) == 0)
-		u->cluster = t;
-	for (size_t i = 0; i < warnings.n; i++)
-		show_line(stderr, "warning: %s", warnings.v[i]);
-	return r;
-}
-
-static int add_document(struct rendering *u, const char *path, const char *name, struct err *e)
+/* A document's text and tree. Documents are checked here, where a person can still mend them, and not on
+ * a thousand nodes. */
+static int read_document(struct rendering *u, const char *path, struct userdata_document *ret,
+			 struct tree **ret_tree, struct err *e)
 {
 	char *text;
 	size_t n;
@@ -70,39 +54,64 @@ static int add_document(struct rendering *u, const char *path, const char *name,
 		return r;
 	if (strlen(text) != n)
 		return err_config(e, "%s: holds a NUL byte", path);
-	r = check_document(u, path, text, n, e);
+	ret->text = text;
+	return yaml_parse(u->cli->arena, path, text, n, ret_tree, e);
+}
+
+static void add_document(struct rendering *u, const char *name, struct userdata_document *d)
+{
+	d->name = name;
+	u->documents[u->n_documents++] = *d;
+	arena_push(u->cli->arena, u->shares, u->n_shares,
+		   (struct userdata_share){ name, strlen(d->text) });
+}
+
+/* One beside --conf, which need not be there. */
+static int add_other(struct rendering *u, const char *name, const struct tree **ret, struct err *e)
+{
+	const char *conf = u->cli->conf;
+	struct userdata_document d;
+	struct tree *t;
+	int r = read_document(u,
+			      arena_printf(u->cli->arena, "%.*s%s",
+					   (int)(str_basename(conf) - conf), conf, name),
+			      &d, &t, e);
+
 	if (r < 0)
-		return r;
-	u->documents[u->n_documents++] = (struct userdata_document){ name, text };
-	arena_push(u->cli->arena, u->shares, u->n_shares, (struct userdata_share){ name, n });
+		return r == -ENOENT ? 0 : r;
+	add_document(u, name, &d);
+	*ret = t;
 	return 0;
 }
 
+/* The one of --conf says which the others are, and is the last that the script writes. */
 static int add_documents(struct rendering *u, struct err *e)
 {
-	const char *conf = u->cli->conf;
-	const char *cluster, *ig;
+	struct strv warnings = { 0 };
+	const struct dialect_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	const struct dialect *dialect;
+	struct userdata_document conf;
+	const struct tree *group = NULL;
+	struct tree *t;
+	int r = read_document(u, u->cli->conf, &conf, &t, e);
 
-	for (size_t i = 0; i < ARRAY_LEN(documents); i++) {
-		bool is_env = i == ARRAY_LEN(documents) - 1;
-		const char *path = is_env ? conf
-					  : arena_printf(u->cli->arena, "%.*s%s",
-							 (int)(str_basename(conf) - conf), conf,
-							 documents[i]);
-		int r = add_document(u, path, documents[i], e);
-
-		if (r == -ENOENT && !is_env)
-			continue;
-		if (r < 0)
-			return r;
-	}
+	if (r == 0)
+		r = dialects_read(u->cli->arena, t, &opts, &u->read, e);
+	for (size_t i = 0; i < warnings.n; i++)
+		show_line(stderr, "warning: %s", warnings.v[i]);
+	if (r < 0)
+		return r;
+	dialect = u->read.dialect;
+	r = add_other(u, dialect->cluster_name, &u->read.cluster, e);
+	if (r == 0)
+		r = add_other(u, dialect->group_name, &group, e);
+	if (r < 0)
+		return r;
+	add_document(u, dialect->conf_name, &conf);
 	/* a node without a state store has nothing but these */
-	if (!kops18_locations(u->cli->arena, &u->env, &cluster, &ig) &&
-	    u->n_documents < ARRAY_LEN(documents))
-		return err_config(e,
-				  "%s: no ConfigBase, and not both cluster_spec.yaml and "
-				  "ig_spec.yaml beside it",
-				  conf);
+	if (!u->read.in_store && u->n_documents < DOCUMENTS)
+		return err_config(e, "%s: no ConfigBase, and not both %s and %s beside it",
+				  u->cli->conf, dialect->cluster_name, dialect->group_name);
 	return 0;
 }
 
@@ -143,15 +152,15 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 	static const char *const store[] = { "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID",
 					     "S3_SECRET_ACCESS_KEY" };
 	struct strv warnings = { 0 };
-	const struct kops18_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	const struct dialect_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
 	struct node_proxy proxy = { 0 };
 	int r = 0;
 
 	take_variable(u, "AWS_REGION", env);
 	for (size_t i = 0; i < ARRAY_LEN(store) && !str_is_empty(getenv(store[0])); i++)
 		take_variable(u, store[i], env);
-	if (u->cluster)
-		r = kops18_proxy(u->cli->arena, &u->env, u->cluster, &opts, &proxy, e);
+	if (u->read.cluster)
+		r = u->read.dialect->proxy(u->cli->arena, &u->read, &opts, &proxy, e);
 	node_proxy_variables(u->cli->arena, &proxy, env);
 	for (size_t i = 0; i < warnings.n; i++)
 		show_line(stderr, "warning: %s", warnings.v[i]);

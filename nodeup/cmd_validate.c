@@ -36,7 +36,7 @@ static int load(struct cli *cli, int root_fd, struct http *http, struct bootstra
 		return r;
 	for (size_t i = 0; i < warnings.n; i++)
 		strv_add(cli->arena, &b->warnings, warnings.v[i]);
-	r = settings_of_document(cli->arena, &b->env.settings, &b->warnings, &settings, e);
+	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
 	/* hashes and URLs are read by the planner */

@@ -10,7 +10,6 @@ struct loader {
 	struct arena *arena;
 	const struct bootstrap_req *req;
 	struct bootstrap *b;
-	struct tree *cluster, *ig; /* as read */
 };
 
 /* A location beside --conf. */

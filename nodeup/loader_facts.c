@@ -4,7 +4,6 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
-#include "nodeup/config/kops18_storage.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
 #include "nodeup/probe_disks.h"
@@ -74,12 +73,13 @@ struct wanted {
 
 static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 {
-	const struct kops18_opts opts = { .strict = l->req->strict, .no_host = true };
+	const struct dialect_opts opts = { .strict = l->req->strict, .no_host = true };
+	const struct documents *d = &l->b->documents;
 	struct node n = { 0 };
 	const char *names[2];
 	int r;
 
-	r = kops18_node(l->arena, &l->b->env, l->cluster, l->ig, &l->b->facts, &opts, &n, e);
+	r = d->dialect->node(l->arena, d, &l->b->facts, &opts, &n, e);
 	if (r < 0)
 		return r;
 	names[0] = n.kubelet.hostname_override;
@@ -105,16 +105,17 @@ static int ask_if_online(struct loader *l, const char *fact, const char *why, st
 static int ask_for_store(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
+	const char *key = b->documents.instance_store_key;
 	int r;
 
 	if (b->imds && !b->facts.instance_id) {
 		r = ask(l, "instanceID", e);
 		if (r < 0)
-			return err_wrap(e, "DOCKER_STORAGE");
+			return err_wrap(e, "%s", key);
 	}
-	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, storage_kube_up_name,
+	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, b->documents.instance_store,
 				 &b->facts, e);
-	return r < 0 ? err_wrap(e, "DOCKER_STORAGE") : 0;
+	return r < 0 ? err_wrap(e, "%s", key) : 0;
 }
 
 static int find_own_facts(struct loader *l, struct err *e)
@@ -126,7 +127,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 	/* an image has no instance, and who only reads documents may not be on one */
 	if (l->req->image_mode || l->req->no_secrets)
 		return 0;
-	r = l->b->env.docker_storage || l->b->env.kube_aws_storage ? ask_for_store(l, e) : 0;
+	r = l->b->documents.instance_store ? ask_for_store(l, e) : 0;
 	if (r == 0 && f->local_hostname && f->instance_id)
 		return 0;
 	if (r == 0)
@@ -214,7 +215,7 @@ int loader_instance(struct loader *l, struct err *e)
 const char *loader_key(struct loader *l)
 {
 	struct bootstrap *b = l->b;
-	const char *base = b->env.config_base ? b->env.config_base : b->env.cluster_location;
+	const char *base = b->documents.base;
 	struct err ignored;
 
 	if (location_is_remote(b->conf))

@@ -3,6 +3,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/location.h"
+#include "nodeup/config/keys.h"
 #include "nodeup/loader.h"
 
 static const char cert_suffix[] = ".crt";
@@ -323,7 +324,8 @@ static int find_all(struct loader *l, const char *key_store, struct items *items
 int loader_keys(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
-	struct node_wants w = kops18_wants(l->arena, &b->node, &b->env, l->cluster);
+	const struct documents *d = &b->documents;
+	struct node_wants w = d->dialect->wants(l->arena, d, &b->node);
 	const char *key_store = w.key_store ? w.key_store : loader_beside(l, "pki");
 	const char *secret_store = w.secret_store ? w.secret_store : loader_beside(l, "secrets");
 	struct strv documents = { 0 }, folders = { 0 };

@@ -71,7 +71,7 @@ static int take_settings(struct session *s, struct err *e)
 	const char *ca = s->settings.ca_bundle;
 	struct strv more = { 0 };
 	size_t n = s->settings.url_rewrites.n;
-	int r = settings_of_document(s->arena, &s->boot.env.settings, &s->boot.warnings,
+	int r = settings_of_document(s->arena, &s->boot.documents.settings, &s->boot.warnings,
 				     &s->settings, e);
 
 	if (r < 0)

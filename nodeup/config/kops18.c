@@ -20,7 +20,7 @@ static const char aws_tag[] = "_aws";
 
 struct unknown_keys {
 	struct arena *arena;
-	const struct kops18_opts *opts;
+	const struct dialect_opts *opts;
 	struct strv messages;
 };
 
@@ -33,7 +33,7 @@ static void note_unknown(void *arg, const struct tree_pos *pos, const char *path
 }
 
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
-		const struct kops18_opts *o, void *obj, struct err *e)
+		const struct dialect_opts *o, void *obj, struct err *e)
 {
 	struct unknown_keys unknown = { .arena = a, .opts = o };
 	const struct field_opts opts = { .unknown = note_unknown, .arg = &unknown, .path = path };
@@ -113,7 +113,7 @@ static const char *config_base(struct arena *a, const struct kube_env *env)
 	return arena_strn(a, env->cluster_location, (size_t)(slash - env->cluster_location));
 }
 
-int kops18_env(struct arena *a, const struct tree *t, const struct kops18_opts *o,
+int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kube_env *ret, struct err *e)
 {
 	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
@@ -381,7 +381,7 @@ static int read_image(struct kops18_build *b, const struct tree *t, const char *
 static int set_assets(struct kops18_build *b)
 {
 	/* what it has to say about unknown keys was said when it was read */
-	const struct kops18_opts quiet = { 0 };
+	const struct dialect_opts quiet = { 0 };
 	const struct tree *images = b->env->images;
 	struct node *n = b->node;
 	int r;
@@ -429,7 +429,7 @@ static int check_sections(struct kops18_build *b)
 }
 
 int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree *cluster,
-		 const struct kops18_opts *o, struct node_proxy *ret, struct err *e)
+		 const struct dialect_opts *o, struct node_proxy *ret, struct err *e)
 {
 	struct node node = { 0 };
 	struct kops18_build b = { .arena = a, .env = env, .opts = o, .node = &node, .err = e };
@@ -444,7 +444,7 @@ int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree 
 }
 
 int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
-		const struct tree *ig, const struct facts *f, const struct kops18_opts *o,
+		const struct tree *ig, const struct facts *f, const struct dialect_opts *o,
 		struct node *ret, struct err *e)
 {
 	struct node node = { 0 };

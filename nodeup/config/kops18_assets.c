@@ -22,7 +22,7 @@ static const struct field entry_fields[] = {
 static const struct schema entry_schema = SCHEMA(struct entry, "Asset", entry_fields);
 
 static int read_entry(struct arena *a, const struct tree *item, const char *path,
-		      const struct kops18_opts *o, struct node_text *ret, struct err *e)
+		      const struct dialect_opts *o, struct node_text *ret, struct err *e)
 {
 	struct entry entry = { 0 };
 	int r = kops18_read(a, &entry_schema, item, path, o, &entry, e);
@@ -40,7 +40,7 @@ static int read_entry(struct arena *a, const struct tree *item, const char *path
 	return 0;
 }
 
-int kops18_assets(struct arena *a, const struct kube_env *env, const struct kops18_opts *o,
+int kops18_assets(struct arena *a, const struct kube_env *env, const struct dialect_opts *o,
 		  struct node_texts *ret, struct err *e)
 {
 	const struct tree *assets = env->assets;

@@ -125,7 +125,7 @@ struct kops18_build {
 	struct arena *arena;
 	const struct kube_env *env;
 	const struct facts *facts;
-	const struct kops18_opts *opts;
+	const struct dialect_opts *opts;
 	const struct tree *cluster_spec, *ig_spec; /* unwrapped, for positions */
 	struct kops18_cluster cluster;
 	struct kops18_ig ig;
@@ -135,13 +135,13 @@ struct kops18_build {
 
 /* Read a map by its schema; unknown keys become warnings, or with strict one error. */
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
-		const struct kops18_opts *o, void *obj, struct err *e) must_check;
+		const struct dialect_opts *o, void *obj, struct err *e) must_check;
 /* The value of a key, whatever its case; NULL if t is not a map or lacks the key. */
 const struct tree *kops18_lookup(const struct tree *t, const char *key);
 /* "file:line:column: " of a key's value, else of the map; "" without a document. */
 const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
 /* The entries of Assets: a text, or a map of asset (or hash and url) and signature. */
-int kops18_assets(struct arena *a, const struct kube_env *env, const struct kops18_opts *o,
+int kops18_assets(struct arena *a, const struct kube_env *env, const struct dialect_opts *o,
 		  struct node_texts *ret, struct err *e) must_check;
 /* A network that no kops 1.8 has is an error, before anything else of the spec is looked at. */
 int kops18_known_networks(struct kops18_build *b) must_check;

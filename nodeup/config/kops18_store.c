@@ -1,8 +1,6 @@
 #include "nodeup/config/kops18_spec.h"
 
 #include <string.h>
-#include "nodeup/base/enc.h"
-#include "nodeup/config/pem.h"
 
 enum {
 	PLAIN = 0,
@@ -116,75 +114,4 @@ struct node_wants kops18_wants(struct arena *a, const struct node *n, const stru
 				   (struct node_want){ .name = secrets[i].id,
 						       .optional = secrets[i].optional });
 	return w;
-}
-
-int node_check_certificate(const char *name, const char *text, const char *from, struct err *e)
-{
-	return pem_check_certificate(text ? text : "", e) < 0
-		       ? err_wrap(e, "%s: keypair %s", from, name)
-		       : 0;
-}
-
-int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
-		     const struct node_keypair *from, struct err *e)
-{
-	struct node_keypair copy;
-	int r = node_check_certificate(pair->name, pair->cert, from->cert, e);
-
-	if (r < 0)
-		return r;
-	if (pair->key && pem_check_key(pair->key, pair->cert, e) < 0)
-		return err_wrap(e, "%s: keypair %s", from->key, pair->name);
-	copy = (struct node_keypair){
-		.name = arena_str(a, pair->name),
-		.cert = pem_lines(a, pair->cert),
-		.key = pem_lines(a, pair->key),
-		.pool = pem_lines(a, pair->pool),
-	};
-	arena_push(a, n->keypairs.v, n->keypairs.n, copy);
-	return 0;
-}
-
-/* The others are whole documents. */
-static bool is_token(const char *id)
-{
-	return strcmp(id, "dockerconfig") != 0 && strcmp(id, "encryptionconfig") != 0;
-}
-
-static bool has_control(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return true;
-	return false;
-}
-
-int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
-		    const char *from, struct err *e)
-{
-	struct secret {
-		const char *data;
-	} secret = { 0 };
-	static const struct field fields[] = {
-		FIELD(struct secret, data, .key = "Data", .required = true, .secret = true),
-	};
-	static const struct schema schema = SCHEMA(struct secret, "Secret", fields);
-	struct err problem = { 0 };
-	char *token;
-	size_t len;
-
-	/* neither message may quote the text: it is secret */
-	if (field_parse(a, &schema, json, &secret, NULL, &problem) < 0)
-		return err_config(e, "%s: secret %s: expected {\"Data\": \"<base64>\"}", from, id);
-	if (enc_unbase64(a, secret.data, &token, &len, &problem) < 0 || strlen(token) != len)
-		return err_config(e, "%s: secret %s: its data is not base64 of a text", from, id);
-	if (len == 0)
-		return err_config(e, "%s: secret %s is empty", from, id);
-	if (is_token(id) && has_control(token))
-		return err_config(e,
-				  "%s: secret %s: there is a line break or another control "
-				  "character in it, which no token or password has",
-				  from, id);
-	strmap_set(a, &n->secrets, arena_str(a, id), token);
-	return 0;
 }

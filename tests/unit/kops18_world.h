@@ -9,7 +9,7 @@
 
 struct world {
 	struct arena *a;
-	struct kops18_opts opts;
+	struct dialect_opts opts;
 	struct strv warnings;
 	struct facts facts;
 	struct kube_env env;

@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/config/keys.h"
 #include "nodeup/base/json.h"
 #include "tests/unit/seed.h"
 

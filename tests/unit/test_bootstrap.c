@@ -659,7 +659,7 @@ static void test_a_conf_that_is_there_is_read(void **state)
 	assert_true(fx->b.replayed);
 	assert_null(fx->b.lost_conf);
 	assert_string_equal(fx->b.conf, conf);
-	assert_int_equal(fx->b.env.packages.n, 1);
+	assert_int_equal(fx->b.node.packages.n, 1);
 }
 
 static void test_a_lost_conf_of_another_instance(void **state)

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/config/keys.h"
 #include "tests/unit/kops18_world.h"
 
 static char *wanted(struct arena *a, const struct node_want *v, size_t n)

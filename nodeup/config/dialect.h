@@ -1,0 +1,77 @@
+/* dialect.h - a format of documents, and what it says before there is a model
+ * Each format that nodeup reads is a folder and a row of dialects[]. The row reads the document of
+ * --conf, says where the others are, and turns all of them into the node model. Before the model,
+ * code asks the row alone; behind it, no code knows which dialect the documents had.
+ * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, with file:line:column
+ * where the document has one. Threads: all functions. */
+#pragma once
+
+#include "nodeup/config/facts.h"
+#include "nodeup/config/node.h"
+
+/* Warnings and strictness while reading. */
+struct dialect_opts {
+	bool strict;           /* unknown keys are errors */
+	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
+	bool no_host;          /* documents only (validate, userdata): '@aws' stays as it stands */
+	/* Whether mkfs can make what a volume wants, over so many disks (0: not known); NULL: not asked. The
+	 * room that makes file systems has the only tables of this. */
+	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
+};
+
+/* A key pair or secret this node cannot do without (or can: optional). */
+struct node_want {
+	const char *name;
+	bool key;      /* the private key as well */
+	bool optional; /* absent is fine, the feature is left out */
+	bool told;     /* optional, but most clusters have it: its absence is a warning */
+	bool pool;     /* a CA: every certificate of it */
+};
+
+struct node_wants {
+	struct node_want *keypairs;
+	size_t n_keypairs;
+	struct node_want *secrets;
+	size_t n_secrets;
+	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
+	bool every_secret;                    /* what else is in secret_store is a token too */
+};
+
+/* The documents of a node. The loader reads cluster and group from where the dialect says they are. */
+struct documents {
+	const struct dialect *dialect;
+	const void *own; /* the dialect's reading of the document of --conf */
+	struct settings_doc settings;
+	const char *cluster_name;
+	const char
+		*base; /* the state store, to which kept documents are tied; NULL: none is named */
+	bool in_store; /* the two below are there; else they stand beside --conf */
+	const char *cluster_at, *group_at; /* URLs or paths; group NULL: there is none to read */
+	const struct tree *cluster,
+		*group; /* as read; NULL before, TREE_NULL without such a document */
+	/* The volume made of the instance store, and the key that wants it: the disks must be known before
+	 * the model. NULL: not wanted. */
+	const char *instance_store, *instance_store_key;
+};
+
+struct dialect {
+	const char *name;
+	const char *conf_name; /* of the document of --conf, where it has the usual name */
+	const char *cluster_name, *group_name; /* of the others, where they stand beside it */
+	const char *const *places;             /* where a conf is looked for; NULL-terminated */
+	const struct schema
+		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks` */
+	bool (*recognises)(const struct tree *conf);
+	/* Read the document of --conf and check it by itself; fills all of ret but cluster and group. */
+	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
+		    struct documents *ret, struct err *e);
+	/* Build the model. Key pairs and secrets stay empty. */
+	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
+		    const struct dialect_opts *o, struct node *ret, struct err *e);
+	/* The proxy of the cluster's document alone; its url is NULL without one. */
+	int (*proxy)(struct arena *a, const struct documents *d, const struct dialect_opts *o,
+		     struct node_proxy *ret, struct err *e);
+	/* The keys and secrets that have to be loaded for this node. */
+	struct node_wants (*wants)(struct arena *a, const struct documents *d,
+				   const struct node *n);
+};

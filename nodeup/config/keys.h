@@ -1,0 +1,17 @@
+/* keys.h - certificates, keys and secrets of the store, checked and put into the model
+ * Owner: the arena. Errors: CONFIG that begins with the place of the text; no message quotes a key or
+ * a secret. Threads: one. Source: kops 1.8.1 upup/pkg/fi/{ca,secrets}.go. */
+#pragma once
+
+#include "nodeup/config/node.h"
+
+/* Check a certificate; the message begins with from, its place. */
+int node_check_certificate(const char *name, const char *text, const char *from,
+			   struct err *e) must_check;
+/* Check certificate and key of a loaded pair, and that they belong together, and put them into the
+ * model; `from` has the places of certificate and key, for messages. */
+int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
+		     const struct node_keypair *from, struct err *e) must_check;
+/* Read a secret's JSON {"Data":"<base64>"} and put the token into the model. */
+int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
+		    const char *from, struct err *e) must_check;
