@@ -347,6 +347,8 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	ap->status.next_run_wall_ns = 0;
 	ap->status.attempt++;
 	r = converge(ap, e);
+	if (r < 0 && ap->cli->offline)
+		offline_blame(e);
 	if (r < 0)
 		ap->status.state = (ap->volumes_later && ap->volumes_left) ||
 						   (ap->files_lost && !ap->files_anew) ||

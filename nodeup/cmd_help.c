@@ -31,7 +31,7 @@ static void help_exit(struct buf *b)
 {
 	static const char *const extra[ERR_KIND_MAX] = {
 		[ERR_USAGE] = "the command line",
-		[ERR_CONFIG] = "a document",
+		[ERR_CONFIG] = "a document, or what --offline does not find",
 		[ERR_REFUSED] = "refused: there is data on a disk",
 		[ERR_NET] = "the network; a later try may succeed",
 		[ERR_BUSY] = "timed out or somebody else is at it; try again",

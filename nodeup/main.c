@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "assets/extract_child.h"
 #include "nodeup/base/log.h"
+#include "nodeup/offline.h"
 #include "nodeup/run/report.h"
 
 /* clang-format off */
@@ -64,7 +65,10 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 	}
 	forget_host_root(cli);
 	log_set_level(cli->verbosity >= 10 ? LOG_DEBUG : LOG_INFO);
-	return command->run(cli, e);
+	r = command->run(cli, e);
+	if (r < 0 && cli->offline)
+		offline_blame(e);
+	return r;
 }
 
 /* What was closed for us would be the number of a file we open, and get our messages written to it. */

@@ -57,7 +57,13 @@ int offline_check(struct session *s, struct err *e)
 	}
 	if (n == 0)
 		return 0;
-	return err_fail(e, ERR_NET, ENOENT,
+	return err_fail(e, ERR_CONFIG, ENOENT,
 			"offline, and %zu asset%s %s not in the cache; nothing was changed", n,
 			n == 1 ? "" : "s", n == 1 ? "is" : "are");
+}
+
+void offline_blame(struct err *e)
+{
+	if (e->kind == ERR_NET)
+		e->kind = ERR_CONFIG;
 }

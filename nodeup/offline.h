@@ -1,5 +1,5 @@
 /* offline.h - what an offline run would miss, before it begins
- * Owner: none. Errors: NET, when something is missing that the run cannot do without; each is logged.
+ * Owner: none. Errors: CONFIG, when something is missing that the run cannot do without; each is logged.
  * Threads: one. */
 #pragma once
 
@@ -7,3 +7,5 @@
 
 /* Whether the cache has every asset that this run needs. */
 int offline_check(struct session *s, struct err *e) must_check;
+/* Offline the network is not to blame: what was not brought here does not come by waiting. */
+void offline_blame(struct err *e);

@@ -386,7 +386,7 @@ def test_offline_with_a_full_cache(world):
 def test_offline_with_an_empty_cache(world):
     before = listing(world.root)
     result = world.apply("--offline", timeout=60)
-    assert result.code == NET and "offline, and 1 asset is not in the cache" in result.failure, result
+    assert result.code == CONFIG and "offline, and 1 asset is not in the cache" in result.failure, result
     assert world.requests() == 0
     # all that is missing, each on a line of its own, before anything is written
     missing = [line for line in result.lines if line.startswith("missing ")]

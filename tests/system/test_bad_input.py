@@ -401,7 +401,7 @@ def test_config_base_without_the_cluster(world):
 
 def test_offline_with_a_remote_config_base(world):
     world.config_base = world.origin.base
-    refuse(world, NET, "offline", flags=["--offline"])
+    refuse(world, CONFIG, "offline", flags=["--offline"])
 
 
 # Keys and secrets

@@ -2,7 +2,7 @@
 
 import pytest
 
-from world import CNI, KUBELET, NET, OK, SYSTEM
+from world import CNI, CONFIG, KUBELET, NET, OK, SYSTEM
 
 READS = "?pread64,?read,?copy_file_range,?mmap"
 
@@ -69,12 +69,12 @@ def test_offline(world):
     assert [l for l in done.lines if "bytes in the cache are hashed" in l] == [
         "asset kubelet: 2000000 bytes in the cache are hashed, nothing is noted of them"], done
     done = world.apply("--offline", prefix=unreadable(world.entry(KUBELET)))
-    assert done.code == NET and any("is damaged: Input/output error; it was moved to" in l for l in done.lines), done
+    assert done.code == CONFIG and any("is damaged: Input/output error; it was moved to" in l for l in done.lines), done
     next_run_mends(world, KUBELET)
     # what is not there at all is not said to be, whatever its place is called
     world.installed(KUBELET).unlink()
     done = world.apply("--offline", cache=world.folder / "damaged")
-    assert done.code == NET and any(l.startswith(f"missing {KUBELET}: ") for l in done.lines), done
+    assert done.code == CONFIG and any(l.startswith(f"missing {KUBELET}: ") for l in done.lines), done
     assert not [l for l in done.lines if str(world.folder / "damaged") in l], done
 
 

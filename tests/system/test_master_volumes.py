@@ -593,9 +593,9 @@ def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
     result = node.plan("--offline")
     assert rows(result, "attach") == [
         "change   attach /data: not known offline: which volume, whether it is attached, and to whom else"], result
-    result = node.refused(NET, "--offline")
+    result = node.refused(CONFIG, "--offline")
     assert message(result)[0] == (f"FAILED /data: whether another instance has volume {DATA} as well EC2 would know, and we "
-                                  "are offline (69)"), result
+                                  "are offline (78)"), result
 
 
 @pytest.mark.parametrize("named", ["tag: name=scratch", f"volumeID: {DATA}"])
