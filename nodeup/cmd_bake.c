@@ -1,6 +1,7 @@
 /* cmd_bake.c - what is the same on every instance: the documents' assets, in the cache */
 #include "nodeup/cli.h"
 
+#include <sys/stat.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/show.h"
@@ -43,8 +44,45 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	w->next_reminder_ns = now + REMIND_NS;
 }
 
+/* What all the documents of one command name; what several name counts once. */
+struct baked {
+	struct arena *arena;
+	struct digest *objects;
+	size_t n;
+	uint64_t bytes;
+};
+
+static int count_object(struct baked *sum, struct session *s, const struct asset *as, struct err *e)
+{
+	autoclose int fd = -1;
+	struct stat st;
+	int r;
+
+	for (size_t i = 0; i < sum->n; i++)
+		if (digest_eq(&sum->objects[i], &as->digest))
+			return 0;
+	r = cache_open(s->ctx.cache, &as->digest, &fd, e);
+	if (r < 0)
+		return err_wrap(e, "asset %s", as->name);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at asset %s", as->name);
+	arena_push(sum->arena, sum->objects, sum->n, as->digest);
+	sum->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static int count(struct baked *sum, struct session *s, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->plan.n && r == 0; i++)
+		if (s->plan.tasks[i]->kind == TASK_ASSET)
+			r = count_object(sum, s, s->plan.tasks[i]->asset.asset, e);
+	return r;
+}
+
 /* One document's assets. */
-static int bake(struct cli *cli, struct session *s, struct err *e)
+static int bake(struct cli *cli, struct session *s, struct baked *sum, struct err *e)
 {
 	const struct session_req req = {
 		.cli = cli,
@@ -72,6 +110,8 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 	r = run_execute(s->arena, &run, rep, e);
 	progress_free(watch.progress);
 	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
+	if (r == 0)
+		r = count(sum, s, e);
 	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
 		return r;
 	/* who boots this image is not asked for keys any more */
@@ -81,6 +121,8 @@ static int bake(struct cli *cli, struct session *s, struct err *e)
 
 int cmd_bake(struct cli *cli, struct err *e)
 {
+	struct baked sum = { .arena = cli->arena };
+
 	if (cli->confs.n == 0)
 		return err_fail(e, ERR_USAGE, 0, "nodeup bake needs --conf");
 	show_line(stdout, "nodeup version %s", cli_version());
@@ -90,11 +132,13 @@ int cmd_bake(struct cli *cli, struct err *e)
 		int r;
 
 		cli->conf = cli->confs.v[i];
-		r = bake(cli, &s, e);
+		r = bake(cli, &s, &sum, e);
 		session_close(&s);
 		if (r < 0)
 			return r;
 	}
+	show_line(stdout, "baked %zu objects, %llu bytes, into %s", sum.n,
+		  (unsigned long long)sum.bytes, session_cache_dir(cli));
 	show_line(stdout, "success");
 	return 0;
 }

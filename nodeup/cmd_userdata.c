@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/show.h"
@@ -115,6 +116,44 @@ static int add_documents(struct rendering *u, struct err *e)
 	return 0;
 }
 
+/* cloud-init would tell of it on each node, in a log, and go on without the part. */
+static int check_yaml(struct rendering *u, const struct userdata_part *part, const char *path,
+		      struct err *e)
+{
+	static const char *const yaml_types[] = { "text/cloud-config",
+						  "text/cloud-config-archive" };
+	struct tree *ignored;
+
+	for (size_t i = 0; i < ARRAY_LEN(yaml_types); i++)
+		if (strcasecmp(part->type, yaml_types[i]) == 0)
+			return yaml_parse(u->cli->arena, path, part->data, part->n, &ignored, e);
+	return 0;
+}
+
+/* A part of a type that nothing on the node takes is dropped there without a word. */
+static int check_types(struct rendering *u, struct err *e)
+{
+	const char *near;
+
+	for (size_t i = 0; i < u->n_parts; i++)
+		if (userdata_type_is_handler(u->parts[i].type))
+			return 0;
+	for (size_t i = 0; i < u->cli->mime.n; i++) {
+		const char *text = u->cli->mime.v[i];
+		const char *type = arena_strn(u->cli->arena, text, strcspn(text, ":"));
+
+		if (userdata_type_is_known(type))
+			continue;
+		near = userdata_type_near(u->cli->arena, type);
+		return err_fail(e, ERR_USAGE, 0,
+				"--mime %s: cloud-init knows no type '%s' and would drop the "
+				"part without a word%s%s%s",
+				text, type, near ? "; did you mean " : "", near ? near : "",
+				near ? "?" : "");
+	}
+	return 0;
+}
+
 /* TYPE:FILE of --mime. */
 static int add_part(struct rendering *u, const char *text, struct err *e)
 {
@@ -131,6 +170,9 @@ static int add_part(struct rendering *u, const char *text, struct err *e)
 	part.type = arena_strn(u->cli->arena, text, (size_t)(colon - text));
 	part.name = str_basename(colon + 1);
 	part.data = data;
+	r = check_yaml(u, &part, colon + 1, e);
+	if (r < 0)
+		return r;
 	arena_push(u->cli->arena, u->parts, u->n_parts, part);
 	arena_push(u->cli->arena, u->shares, u->n_shares,
 		   (struct userdata_share){ part.name, part.n });
@@ -188,6 +230,8 @@ static int render(struct rendering *u, const char **ret, size_t *ret_n, struct e
 					   strlen(script) });
 	for (size_t i = 0; i < u->cli->mime.n && r == 0; i++)
 		r = add_part(u, u->cli->mime.v[i], e);
+	if (r == 0)
+		r = check_types(u, e);
 	if (r == 0 && u->cli->mime.n)
 		r = userdata_mime(a, u->parts, u->n_parts, &script, e);
 	if (r < 0)

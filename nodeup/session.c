@@ -238,6 +238,14 @@ static int open_s3(struct session *s, struct err *e)
 	return http_set_scheme(s->http, &scheme, e);
 }
 
+const char *session_cache_dir(const struct cli *cli)
+{
+	if (cli->cache)
+		return location_absolute(cli->arena, cli->cache);
+	return cli->root ? arena_printf(cli->arena, "%s%s", cli->root, default_cache)
+			 : default_cache;
+}
+
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
@@ -254,8 +262,8 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	if (r < 0)
 		return r;
 	if (cli->cache)
-		r = cache_new(s->ctx.cache_root_fd, location_absolute(s->arena, cli->cache),
-			      req->for_apply, &s->ctx.cache, e);
+		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,
+			      &s->ctx.cache, e);
 	else
 		r = cache_new_own(s->ctx.cache_root_fd, default_cache, req->for_apply,
 				  &s->ctx.cache, e);

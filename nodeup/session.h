@@ -52,6 +52,8 @@ struct session_req {
 int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
 /* Release everything; a zeroed session is fine. */
 void session_close(struct session *s);
+/* The asset cache of this command, as the host sees it. */
+const char *session_cache_dir(const struct cli *cli);
 /* What run_execute and run_plan want. */
 struct run_req session_run(struct session *s);
 /* The name of the service this process runs in, from its control group; NULL for none. */

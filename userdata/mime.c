@@ -2,12 +2,56 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "nodeup/base/buf.h"
 #include "nodeup/base/enc.h"
+#include "nodeup/base/near.h"
 #include "nodeup/base/str.h"
 
 enum { MIME_MAX = 2 << 20, BASE64_LINE = 76, TEXT_LINE_MAX = 998 };
+
+static const char handler_type[] = "text/part-handler";
+
+/* source: cloud-init cloudinit/handlers, cloudinit/user_data.py; the last two are told by their content */
+static const char *const types[] = {
+	"text/cloud-config",
+	"text/cloud-config-archive",
+	"text/cloud-config-jsonp",
+	"text/cloud-boothook",
+	"text/jinja2",
+	"text/upstart-job",
+	"text/x-include-url",
+	"text/x-include-once-url",
+	"text/x-shellscript",
+	"text/x-shellscript-per-boot",
+	"text/x-shellscript-per-instance",
+	"text/x-shellscript-per-once",
+	handler_type,
+	"text/plain",
+	"application/octet-stream",
+};
+
+bool userdata_type_is_known(const char *type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (strcasecmp(types[i], type) == 0)
+			return true;
+	return false;
+}
+
+bool userdata_type_is_handler(const char *type)
+{
+	return strcasecmp(type, handler_type) == 0;
+}
+
+const char *userdata_type_near(struct arena *a, const char *type)
+{
+	/* "cloud-config" is short for it in many heads */
+	if (!strchr(type, '/'))
+		type = arena_printf(a, "text/%s", type);
+	return near_name(type, types, ARRAY_LEN(types));
+}
 
 /* What RFC 2045 calls a token: no space, no control, none of its special characters. */
 static bool is_token(const char *s, size_t n)

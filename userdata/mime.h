@@ -4,6 +4,7 @@
  * Owner: the arena. Errors: CONFIG. Source: RFC 2046; kops' multipart user data. */
 #pragma once
 
+#include <stdbool.h>
 #include "nodeup/base/mem.h"
 
 struct userdata_part {
@@ -12,6 +13,13 @@ struct userdata_part {
 	const char *data;
 	size_t n;
 };
+
+/* Whether cloud-init does something with a part of this type, and with any type beside a part of it:
+ * a handler that says itself which ones it takes. What no one takes is dropped without a word. */
+bool userdata_type_is_known(const char *type);
+bool userdata_type_is_handler(const char *type);
+/* The known type that is most like this one, or NULL. */
+const char *userdata_type_near(struct arena *a, const char *type);
 
 /* The document, in the order of the parts. */
 int userdata_mime(struct arena *a, const struct userdata_part *parts, size_t n, char **ret_text,

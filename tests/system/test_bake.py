@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from world import CNI, KUBECTL, KUBELET, NET, OK, PROTOKUBE, USAGE, UTILS, listing, same
+from world import CNI, CONFIG, KUBECTL, KUBELET, NET, OK, PROTOKUBE, USAGE, UTILS, listing, same
 
 EVERY = {KUBELET, KUBECTL, CNI, UTILS, PROTOKUBE}
 
@@ -29,8 +29,9 @@ def test_everything_and_no_identity(world):
     before = listing(world.root)
     done = bake(world)
     assert done.code == OK and done.out.splitlines()[0].startswith("nodeup version "), done
-    assert done.out.splitlines()[-1] == "success"
     assert entries(world) == digests(world, EVERY)
+    size = sum(world.entry(name).stat().st_size for name in EVERY)
+    assert done.out.splitlines()[-2:] == [f"baked {len(EVERY)} objects, {size} bytes, into {world.cache}", "success"], done
     assert {p.name for p in world.cache.glob("unpacked/*")} == {f"sha256-{d}" for d in digests(world, (CNI, UTILS))}
     same(before, listing(world.root))
     # a second one asks nobody
@@ -63,7 +64,7 @@ def test_offline_says_what_is_missing(world):
         world.entry(name).unlink()
     before = listing(world.cache, skip=("tmp",))
     done = bake(world, "--offline")
-    assert done.code == NET and "2 assets are not in the cache; nothing was changed" in done.failure, done
+    assert done.code == CONFIG and "2 assets are not in the cache; nothing was changed" in done.failure, done
     for name in (KUBELET, KUBECTL):
         assert any(f"missing {name}: sha256 {world.digest(name)}" in line for line in done.lines), done
     same(before, listing(world.cache, skip=("tmp",)))
@@ -77,6 +78,8 @@ def test_several_documents(world, make_world):
     done = bake(world, confs=[other.conf])
     assert done.code == OK, done
     assert entries(world) == digests(world, EVERY) | {other.assets[KUBELET].digest}
+    # what both name is there once
+    assert f"baked {len(EVERY) + 1} objects, " in done.out.splitlines()[-2], done
 
 
 @pytest.mark.parametrize("name", (UTILS, PROTOKUBE))

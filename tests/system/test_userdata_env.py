@@ -50,3 +50,53 @@ def test_a_bad_proxy_is_told_without_its_login(render):
         done = render("egressProxy: %s\n" % text, status=78)
         assert "cluster_spec.yaml:1:" in done.stderr and "egressProxy" in done.stderr, done.stderr
         assert "hunter2" not in done.stdout + done.stderr
+
+
+@pytest.fixture
+def mime(tmp_path):
+    (tmp_path / "kube_env.yaml").write_text("ClusterName: c.example\nConfigBase: s3://b/c\nInstanceGroupName: nodes\n")
+
+    def run(*parts):
+        flags = []
+        for kind, name, text in parts:
+            (tmp_path / name).write_text(text)
+            flags.append("--mime=%s:%s" % (kind, tmp_path / name))
+        done = subprocess.run([NODEUP, "userdata", "--conf=%s/kube_env.yaml" % tmp_path, "--nodeup-url", URL, *flags],
+                              env={}, capture_output=True, text=True)
+        assert (done.stdout == "") == (done.returncode != 0), done
+        return done
+    return run
+
+
+@pytest.mark.parametrize("kind", ["text/cloud-config", "text/cloud-config-archive"])
+def test_broken_yaml_in_a_part_is_told_with_its_place(mime, tmp_path, kind):
+    """cloud-init would say so on each node, in a log, and go on without it."""
+    done = mime((kind, "bad.yaml", "#cloud-config\nruncmd: [a\nusers: {\n"))
+    assert done.returncode == 78 and "%s/bad.yaml:" % tmp_path in done.stderr, done
+    assert "bad.yaml:3:" in done.stderr and len(done.stderr.splitlines()) == 1, done
+    assert mime((kind, "good.yaml", "#cloud-config\nruncmd: [a]\n")).returncode == 0
+
+
+@pytest.mark.parametrize("wrong,right", [
+    ("text/cloud-confg", "text/cloud-config"), ("cloud-config", "text/cloud-config"),
+    ("text/x-shelscript", "text/x-shellscript"), ("text/x-include", "text/x-include-url"),
+    ("text/cloud-boot-hook", "text/cloud-boothook"), ("text/Jinja", "text/jinja2"), ("application/zip", None)])
+def test_a_type_that_cloud_init_drops_is_refused(mime, tmp_path, wrong, right):
+    done = mime((wrong, "cc.yaml", "#cloud-config\n{}\n"))
+    assert done.returncode == 64 and "--mime %s:%s/cc.yaml" % (wrong, tmp_path) in done.stderr, done
+    assert ("did you mean %s?" % right in done.stderr) if right else ("did you mean" not in done.stderr), done
+    assert "(64)" in done.stderr.splitlines()[0], done
+
+
+def test_types_that_a_handler_brings(mime):
+    """A part handler of the user's takes any type, wherever it stands."""
+    parts = [("text/x-mine", "mine", "x"), ("text/part-handler", "handler.py", "def list_types(): pass\n")]
+    assert mime(*parts).returncode == 0 and mime(*reversed(parts)).returncode == 0
+    assert mime(parts[0]).returncode == 64
+
+
+@pytest.mark.parametrize("kind", ["text/x-shellscript", "text/x-shellscript-per-boot", "text/cloud-boothook", "text/jinja2",
+                                  "text/x-include-once-url", "text/part-handler", "Text/X-ShellScript"])
+def test_types_that_cloud_init_knows(mime, kind):
+    done = mime((kind, "part", "## template: jinja\n#!/bin/sh\n{{ a: [\n"))
+    assert done.returncode == 0, done

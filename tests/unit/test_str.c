@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/buf.h"
+#include "nodeup/base/near.h"
 #include "nodeup/base/str.h"
 
 static void splitting_and_joining(void **state)
@@ -160,6 +161,39 @@ static void buffers_hold_any_byte(void **state)
 	assert_int_equal(buf_add(&b, all, SIZE_MAX), -EFBIG);
 }
 
+static void the_nearest_of_known_names(void **state)
+{
+	static const char *const names[] = { "plan", "apply", "repair", "ClusterName", "Assets" };
+	static const struct {
+		const char *word, *near;
+	} rows[] = {
+		{ "plam", "plan" },
+		{ "paln", "plan" },
+		{ "repairs", "repair" },
+		{ "Asets", "Assets" },
+		{ "assets", "Assets" },
+		{ "ClusterNam", "ClusterName" },
+		{ "CustlerName", "ClusterName" },
+		/* nothing that a person could have meant */
+		{ "pl", NULL },
+		{ "", NULL },
+		{ "volumes", NULL },
+		{ "xyz", NULL },
+	};
+	char word[200] = "";
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *near = near_name(rows[i].word, names, ARRAY_LEN(names));
+
+		if (!str_eq(near, rows[i].near))
+			fail_msg("%s: %s", rows[i].word, near ? near : "(none)");
+	}
+	memset(word, 'x', sizeof(word) - 1);
+	assert_null(near_name(word, names, ARRAY_LEN(names)));
+	assert_null(near_name("plan", (const char *const[]){ word }, 1));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -171,6 +205,7 @@ int main(void)
 		cmocka_unit_test(arenas_give_zeroed_aligned_memory),
 		cmocka_unit_test(buffers_keep_their_limit),
 		cmocka_unit_test(buffers_hold_any_byte),
+		cmocka_unit_test(the_nearest_of_known_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,9 @@
+/* near.h - which of the known names a misspelt one was meant to be
+ * Owner: none. Errors: none. Threads: all functions. */
+#pragma once
+
+#include <stddef.h>
+
+/* The name that takes the fewest edits (a letter more, less, another, or two exchanged; case does not
+ * count), if that is at most one for each three letters; else NULL. */
+const char *near_name(const char *word, const char *const *names, size_t n);
