@@ -12,7 +12,8 @@
 /* START: enough to tell what it is. */
 enum {
 	CHUNK = 256 * 1024,
-	START = 6,
+	START = 8,
+	SKIP_HEAD = 8, /* of a zstd frame that holds no content: magic, length */
 	RATIO_MAX = 256,
 	RATIO_FREE = 16 * 1024 * 1024,
 	MEMORY_MAX = 24 * 1024 * 1024, /* the program itself and its buffers come to it */
@@ -33,10 +34,10 @@ struct extract_reader {
 	char chunk[CHUNK];
 };
 
-/* Read at least `least` bytes unless the archive ends. */
-static ssize_t fill(struct extract_reader *rd, size_t least)
+/* Have at least `least` bytes in chunk, with the `have` that are there, unless the archive ends. */
+static ssize_t fill_up(struct extract_reader *rd, size_t have, size_t least)
 {
-	size_t have = 0;
+	const size_t had = have;
 
 	/* nobody is left to use what we do */
 	if (getppid() != rd->parent)
@@ -52,8 +53,13 @@ static ssize_t fill(struct extract_reader *rd, size_t least)
 			break;
 		have += (size_t)n;
 	}
-	rd->source->in += have;
+	rd->source->in += have - had;
 	return (ssize_t)have;
+}
+
+static ssize_t fill(struct extract_reader *rd, size_t least)
+{
+	return fill_up(rd, 0, least);
 }
 
 static ssize_t read_raw(void *arg, const void **ret)
@@ -138,12 +144,38 @@ static bool starts_with(const struct extract_reader *rd, const char *magic, size
 	return rd->have >= (ssize_t)n && memcmp(rd->chunk, magic, n) == 0;
 }
 
+static uint32_t little_endian(const char *p)
+{
+	const unsigned char *u = (const unsigned char *)p;
+
+	return u[0] | (uint32_t)u[1] << 8 | (uint32_t)u[2] << 16 | (uint32_t)u[3] << 24;
+}
+
+/* Frames of zstd's that hold no content; pzstd begins with one, and libarchive does not know them there. */
+static void skip_frames(struct extract_reader *rd)
+{
+	while (rd->have >= SKIP_HEAD && (little_endian(rd->chunk) & ~15U) == 0x184d2a50) {
+		uint64_t n = SKIP_HEAD + (uint64_t)little_endian(rd->chunk + 4);
+
+		while (rd->have > 0 && n >= (uint64_t)rd->have) {
+			n -= (uint64_t)rd->have;
+			rd->have = fill(rd, 1);
+		}
+		if (rd->have <= 0)
+			return;
+		rd->have -= (ssize_t)n;
+		memmove(rd->chunk, rd->chunk + n, (size_t)rd->have);
+		rd->have = fill_up(rd, (size_t)rd->have, START);
+	}
+}
+
 /* Say what it is instead of only what it is not. */
 static int begin(struct extract_reader *rd, const char *name, struct err *e)
 {
 	int r = 0;
 
 	rd->have = fill(rd, START);
+	skip_frames(rd);
 	if (rd->have < 0)
 		return err_fail(e, ERR_SYSTEM, (int)-rd->have, "archive '%s': read: %s", name,
 				strerror((int)-rd->have));
