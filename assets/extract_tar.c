@@ -13,7 +13,11 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/show.h"
 
-enum { WRITE_BEHIND = 4 * 1024 * 1024 };
+/* Each directory takes a block of the disk, and its journal as many: a hundred thousand of them are a minute's
+ * work. A whole distribution has fewer than this. */
+enum { WRITE_BEHIND = 4 * 1024 * 1024, DIRS_MAX = 8192 };
+
+static const char too_many_dirs[] = "the archive has more directories than allowed";
 
 struct job {
 	const char *name; /* of the archive, for messages */
@@ -21,6 +25,7 @@ struct job {
 	struct extract_source source;
 	struct extract_limits left;
 	uint64_t made; /* bytes of files, holes counted */
+	unsigned int dirs;
 	struct archive *archive;
 	struct archive_entry *entry;
 	char path[EXTRACT_NAME_MAX + 1]; /* of the entry: no ".", no "//", no trailing '/' */
@@ -107,7 +112,7 @@ static int on_implied_dir(void *arg, const char *path)
 {
 	struct job *j = arg;
 
-	if (j->left.entries == 0)
+	if (j->left.entries == 0 || j->dirs++ == DIRS_MAX)
 		return -EDQUOT;
 	j->left.entries--;
 	return report(j, EXTRACT_IMPLIED_DIR, path) < 0 ? -EIO : 0;
@@ -119,6 +124,8 @@ static int open_entry_parent(struct job *j, const char **ret_name)
 
 	if (fd == -ELOOP || fd == -ENOTDIR)
 		return refuse(j, "its directory is a link or a file");
+	if (fd == -EDQUOT && j->dirs > DIRS_MAX)
+		return refuse(j, too_many_dirs);
 	if (fd == -EDQUOT && j->left.entries == 0)
 		return refuse(j, "the archive has more entries than allowed");
 	if (fd < 0)
@@ -140,7 +147,11 @@ static int put_dir(struct job *j, int parent, const char *name)
 {
 	struct stat st;
 
-	if (mkdirat(parent, name, 0755) < 0) {
+	if (j->dirs > DIRS_MAX)
+		return refuse(j, too_many_dirs);
+	if (mkdirat(parent, name, 0755) == 0) {
+		j->dirs++;
+	} else {
 		if (errno != EEXIST || fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return sys_error(j, "create directory");
 		if (!S_ISDIR(st.st_mode))
