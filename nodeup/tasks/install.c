@@ -40,6 +40,23 @@ static bool is_known_right(const struct task *t, struct task_ctx *ctx)
 	return false;
 }
 
+/* What it is that an archive has in the place of a member, for the message that it has none. */
+static const char *describe_link(struct task_ctx *ctx, struct arena *a, const struct asset *as,
+				 const char *tree, const char *link)
+{
+	char target[4096];
+	const char *name;
+	autoclose int dir = -1;
+	struct err ignored;
+	ssize_t n = io_open_parent(ctx->cache_root_fd, link, &dir, &name, &ignored) < 0
+			    ? -1
+			    : readlinkat(dir, name, target, sizeof(target) - 1);
+
+	target[n < 0 ? 0 : n] = '\0';
+	return arena_printf(a, "; in %s '%s' is a link to '%s', and only files are installed",
+			    as->name, link + strlen(tree) + 1, target);
+}
+
 /* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), -ENOENT
  * and CONFIG when no source has it; what cannot be read is no answer, but an error of its own. Only
  * after everything else is settled is "not yet" "never". */
@@ -48,10 +65,11 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 {
 	const struct task_install *in = &t->install;
 	autoarena struct arena *a = arena_new_empty();
+	const char *instead = "";
 
 	for (size_t i = 0; i < in->n_sources; i++) {
 		const struct asset *as = in->sources[i];
-		const char *dir, *path = NULL;
+		const char *dir, *path = NULL, *link = NULL;
 		struct stat st;
 		int r;
 
@@ -74,14 +92,16 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 			return 1;
 		if (r < 0)
 			continue;
-		r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, e);
+		r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, &link, e);
 		if (r < 0)
 			return r;
 		if (path)
 			return io_open_file(ctx->cache_root_fd, path, ret_fd, e);
+		if (link)
+			instead = describe_link(ctx, a, as, dir, link);
 	}
-	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'",
-			in->member ? in->member : t->name);
+	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'%s",
+			in->member ? in->member : t->name, instead);
 }
 
 static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct asset *source,

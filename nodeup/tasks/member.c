@@ -24,7 +24,7 @@ static unsigned char type_of(int dir_fd, const struct dirent *entry)
 
 /* One directory: whether the file is in it, and what directories are. */
 static int look_into(int root_fd, struct arena *a, const char *dir, const char *name,
-		     bool *ret_found, struct strv *subdirs, struct err *e)
+		     unsigned char *ret_type, struct strv *subdirs, struct err *e)
 {
 	autodir DIR *d = NULL;
 	const struct dirent *entry;
@@ -41,8 +41,8 @@ static int look_into(int root_fd, struct arena *a, const char *dir, const char *
 	for (errno = 0; (entry = readdir(d)); errno = 0) {
 		const unsigned char type = type_of(fd, entry);
 
-		if (type == DT_REG && strcmp(entry->d_name, name) == 0)
-			*ret_found = true;
+		if ((type == DT_REG || type == DT_LNK) && strcmp(entry->d_name, name) == 0)
+			*ret_type = type;
 		if (type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
 		    strcmp(entry->d_name, "..") != 0)
 			strv_add(a, subdirs, arena_printf(a, "%s/%s", dir, entry->d_name));
@@ -51,22 +51,24 @@ static int look_into(int root_fd, struct arena *a, const char *dir, const char *
 }
 
 int member_find(int root_fd, struct arena *a, const char *dir, const char *name, const char **ret,
-		struct err *e)
+		const char **ret_link, struct err *e)
 {
 	struct strv level = { 0 };
 
-	*ret = NULL;
+	*ret = *ret_link = NULL;
 	strv_add(a, &level, arena_str(a, dir));
 	for (int depth = 0; depth < FIND_DEPTH && level.n > 0; depth++) {
 		struct strv below = { 0 };
 
 		for (size_t i = 0; i < level.n; i++) {
-			bool found = false;
-			int r = look_into(root_fd, a, level.v[i], name, &found, &below, e);
+			unsigned char type = DT_UNKNOWN;
+			int r = look_into(root_fd, a, level.v[i], name, &type, &below, e);
 
 			if (r < 0)
 				return r;
-			if (found) {
+			if (type == DT_LNK && !*ret_link)
+				*ret_link = arena_printf(a, "%s/%s", level.v[i], name);
+			if (type == DT_REG) {
 				*ret = arena_printf(a, "%s/%s", level.v[i], name);
 				return 0;
 			}

@@ -11,10 +11,10 @@
 
 static const char *find(const struct scratch *s, struct arena *a, const char *name)
 {
-	const char *path;
+	const char *path, *link;
 	struct err e;
 
-	assert_int_equal(member_find(s->fd, a, "/tree", name, &path, &e), 0);
+	assert_int_equal(member_find(s->fd, a, "/tree", name, &path, &link, &e), 0);
 	return path;
 }
 
@@ -37,7 +37,9 @@ static void the_shallowest_is_found(void **state)
 static void links_and_directories_are_none(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const char *path, *link;
 	struct scratch s;
+	struct err e;
 
 	(void)state;
 	scratch_new(&s);
@@ -45,6 +47,10 @@ static void links_and_directories_are_none(void **state)
 	assert_int_equal(symlinkat("bridge/portmap", s.fd, "tree/loopback"), 0);
 	assert_null(find(&s, a, "bridge"));
 	assert_null(find(&s, a, "loopback"));
+	assert_int_equal(member_find(s.fd, a, "/tree", "loopback", &path, &link, &e), 0);
+	assert_string_equal(link, "/tree/loopback");
+	assert_int_equal(member_find(s.fd, a, "/tree", "bridge", &path, &link, &e), 0);
+	assert_null(link);
 	assert_string_equal(find(&s, a, "portmap"), "/tree/bridge/portmap");
 	scratch_done(&s);
 }
@@ -52,14 +58,14 @@ static void links_and_directories_are_none(void **state)
 static void what_cannot_be_read_is_no_answer(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *path;
+	const char *path, *link;
 	struct scratch s;
 	struct err e;
 
 	(void)state;
 	scratch_new(&s);
 	scratch_write(&s, "/tree", "a file");
-	assert_int_equal(member_find(s.fd, a, "/tree", "bridge", &path, &e), -ENOTDIR);
+	assert_int_equal(member_find(s.fd, a, "/tree", "bridge", &path, &link, &e), -ENOTDIR);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	scratch_done(&s);
 }
