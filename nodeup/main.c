@@ -90,6 +90,8 @@ int main(int argc, char **argv)
 	(void)argc;
 	extract_child(argv);
 	keep_standard_fds();
+	/* what is made here does not depend on who calls; what is secret says so itself */
+	(void)umask(022);
 	/* a reader that went away is an error of that write, not the end of us */
 	(void)signal(SIGPIPE, SIG_IGN);
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);

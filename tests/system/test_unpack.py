@@ -1,12 +1,17 @@
 """The child that takes archives apart: this program under another name, with no rights; it may die."""
 
+import io
 import os
 import pathlib
 import shutil
 import signal
+import subprocess
+import tarfile
 import time
 
-from world import CNI, CNI_MEMBERS, OK
+import pytest
+
+from world import CNI, CNI_MEMBERS, CONFIG, INTEGRITY, OK, noise, same, tar, tree
 
 PATIENCE = 120
 CHILD = b"nodeup-unpack"
@@ -73,3 +78,74 @@ def test_the_programs_file_may_be_gone(world):
     result = world.finish(process, started)
     assert result.code == OK, result
     assert installed(world)
+
+
+def plugins():
+    return {name: noise(name, 300_000) for name in CNI_MEMBERS}
+
+
+def skippable(data):
+    """A frame of zstd's that holds none of the content."""
+    return bytes.fromhex("502a4d18") + len(data).to_bytes(4, "little") + data
+
+
+def zstd(program, data):
+    return subprocess.run([program, "-q", "-c"], input=data, stdout=subprocess.PIPE, check=True).stdout
+
+
+@pytest.mark.parametrize("how", ("one", "large", "several", "pzstd"))
+def test_zstd_that_begins_with_a_skippable_frame(world, how):
+    """As pzstd makes it."""
+    data = tar(plugins(), "w:")
+    if how == "pzstd":
+        packed = zstd("pzstd", data)
+        assert packed[1:4].hex() == "2a4d18"
+    else:
+        first = {"one": skippable(b"1234"), "large": skippable(noise("large", 700_000)),
+                 "several": skippable(b"") + skippable(b"x" * 300_000) + skippable(b"y")}[how]
+        packed = first + zstd("zstd", data)
+    world.assets[CNI] = world.serve("cni.tar.zst", packed)
+    world.converge()
+    assert installed(world)
+
+
+@pytest.mark.parametrize("packed", (skippable(b"1234"), skippable(b"1234") * 100, b"\x50\x2a\x4d\x18\xff\xff\xff\xff12"))
+def test_skippable_frames_and_nothing_behind_them(world, packed):
+    world.assets[CNI] = world.serve("cni.tar.zst", packed)
+    done = world.apply()
+    assert done.code == INTEGRITY and "cni.tar.zst" in done.failure, done
+
+
+def test_a_member_that_is_a_link(world):
+    """It is said what it is, and where it leads."""
+    link = tarfile.TarInfo("bin/bridge")
+    link.type, link.linkname = tarfile.SYMTYPE, "host-local"
+    members = {f"bin/{name}": data for name, data in plugins().items() if name != "bridge"}
+    world.assets[CNI] = world.serve("cni.tar.gz", tar({**members, "bin/bridge": link}))
+    done = world.apply()
+    assert done.code == CONFIG, done
+    assert "'bin/bridge' is a link to 'host-local'" in done.failure and "cni.tar.gz" in done.failure, done
+
+
+def test_an_archive_of_directories(world):
+    """Each costs the disk more than a file does: it is refused before it took a minute."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=1) as t:
+        for i in range(120_000):
+            info = tarfile.TarInfo(f"d{i}/x{i}/")
+            info.type, info.mode = tarfile.DIRTYPE, 0o755
+            t.addfile(info)
+    world.assets[CNI] = world.serve("cni.tar.gz", out.getvalue())
+    done = world.apply()
+    assert done.code == INTEGRITY and "more directories than allowed" in done.failure, done
+    assert world.unused() == []
+
+
+@pytest.mark.parametrize("mask", ("0777", "077", "0"))
+def test_the_umask_of_who_calls_changes_nothing(make_world, mask):
+    plain, node = make_world("plain"), make_world("node")
+    plain.converge()
+    node.converge(prefix=["sh", "-c", f'umask {mask}; exec "$@"', "sh"])
+    same(tree(plain.root), tree(node.root))
+    modes = [{str(p.relative_to(w.cache)): oct(p.lstat().st_mode) for p in w.cache.rglob("*")} for w in (plain, node)]
+    same(*modes)
