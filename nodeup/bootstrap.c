@@ -18,6 +18,9 @@ static const char state_dir[] = "/var/lib/nodeup";
 static const char documents_path[] = "/var/lib/nodeup/documents.json";
 static const char conf_path[] = "/var/lib/nodeup/conf"; /* what was last applied */
 
+/* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
+static const char version1_path[] = "/run/nodeup/imds-version-1";
+
 static bool may_be_there(const char *conf)
 {
 	return location_is_remote(conf) || str_has_prefix(conf, "file://") ||
@@ -302,6 +305,32 @@ static void warn_of_clock(struct loader *l)
 				      (long long)llabs(off), off > 0 ? "behind" : "ahead of"));
 }
 
+/* kubelet asks the metadata service without a token until 1.18, which has the first aws-sdk-go with them
+ * (1.25.38 and later; kubernetes/kubernetes#87253).  An instance that wants one answers 401, and kubelet dies
+ * when all the rest is done.  Without an answer nothing is known, and nothing is refused. */
+static void ask_for_version1(struct loader *l)
+{
+	struct bootstrap *b = l->b;
+	struct err ignored;
+	struct stat st;
+
+	/* facts that were given are of another machine */
+	if (!b->imds || l->req->facts_file || !str_eq(b->node.kubelet.cloud_provider, "aws") ||
+	    node_k8s_at_least(&b->node, 1, 18) ||
+	    io_stat(l->req->root_fd, version1_path, &st, &ignored) == 0)
+		return;
+	switch (imds_has_version1(b->imds, &ignored)) {
+	case 0:
+		b->imds_lacks_version1 = true;
+		break;
+	case 1:
+		b->imds_has_version1 = true;
+		break;
+	default:
+		break;
+	}
+}
+
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e)
 {
@@ -326,6 +355,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 		b.key = loader_key(&l);
 	if (!req->no_secrets)
 		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode);
+	ask_for_version1(&l);
 	*ret = b;
 	return 0;
 }
@@ -377,6 +407,16 @@ static int record_conf(const char *name, int root_fd, struct err *e)
 	return io_replace(root_fd, conf_path, b.data, b.len, &private, e);
 }
 
+/* The next run of this boot need not ask. */
+static int record_version1(int root_fd, struct err *e)
+{
+	static const struct io_attr plain = { .mode = 0644 };
+	static const char text[] = "answered\n";
+	int r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
+
+	return r < 0 ? r : io_replace(root_fd, version1_path, text, strlen(text), &plain, e);
+}
+
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -387,6 +427,8 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 	};
 	int r = io_mkdirs(root_fd, state_dir, 0755, e);
 
+	if (r >= 0 && b->imds_has_version1)
+		r = record_version1(root_fd, e);
 	if (r >= 0)
 		r = record_conf(kept.conf_name, root_fd, e);
 	if (r >= 0 && b->key)

@@ -37,6 +37,9 @@ struct bootstrap {
 	int64_t replay_age_ns;
 	struct store *store;
 	struct imds *imds;
+	/* The instance refuses version 1 of its metadata service, which this Kubernetes asks. */
+	bool imds_lacks_version1;
+	bool imds_has_version1; /* it said in this run that it does not */
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };
 

@@ -114,6 +114,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.facts = &s->boot.facts,
 		.settings = &s->settings,
 		.runtime = s->boot.runtime,
+		.imds_lacks_version1 = s->boot.imds_lacks_version1,
 		.image_mode = s->image_mode,
 		.verify = req->cli->verify,
 		.only = req->bake ? "bake" : req->only,
@@ -123,7 +124,10 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		plan->lost_text = s->boot.lost_conf;
 	}
 	boot_settle(s, req, plan);
-	r = req->only || req->bake ? 0 : claims_settle(&s->claims_req, plan, &s->claims, e);
+	/* volumes are attached only where the rest can be done */
+	r = plan_may_run(s->arena, plan, e);
+	if (r == 0 && !req->only && !req->bake)
+		r = claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
 		r = session_disks(s, &plan->volume_uuids, e);
 	if (r < 0)

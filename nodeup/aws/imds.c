@@ -154,6 +154,20 @@ static int ask(struct imds *m, struct arena *a, const char *path, struct buf *b,
 	return request(m, &req, b, ret_status, e);
 }
 
+int imds_has_version1(struct imds *m, struct err *e)
+{
+	autoarena struct arena *scratch = arena_new_empty();
+	autobuf struct buf b = BUF_INIT(ANSWER_MAX);
+	struct http_req req = { .url = arena_printf(scratch, "%s/latest/meta-data/instance-id",
+						    m->base) };
+	int status = 0, r;
+
+	r = request(m, &req, &b, &status, e);
+	if (status == 401)
+		return 0;
+	return r < 0 ? err_wrap(e, "instance metadata, version 1") : 1;
+}
+
 int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
 	     struct err *e)
 {

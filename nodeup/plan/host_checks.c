@@ -107,6 +107,11 @@ static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
 	       patch_of(r->version) < 17;
 }
 
+static bool lacks_version1(const struct plan *p)
+{
+	return p->req->imds_lacks_version1 && is_before(p, 18);
+}
+
 #define NO_PARSER(runtime)                                         \
 	"AppArmor is on, and apparmor_parser, which this " runtime \
 	" starts no container without, is missing"
@@ -116,6 +121,7 @@ static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
 static const struct {
 	bool (*is_so)(const struct plan *p);
 	const char *what, *want;
+	bool is_metadata;
 } checks[] = {
 	{ needs_cgroup_v1, "this host has cgroup v2",
 	  "cgroup v1, or Kubernetes 1.19: boot with systemd.unified_cgroup_hierarchy=0" },
@@ -130,6 +136,8 @@ static const struct {
 	  "containerd 1.7 or earlier" },
 	{ has_docker_that_needs_apparmor_parser, NO_PARSER("docker"), WANT_PARSER },
 	{ has_containerd_that_needs_apparmor_parser, NO_PARSER("containerd"), WANT_PARSER },
+	{ lacks_version1, "this instance's metadata service wants tokens, kubelet before 1.18 sends none",
+	  "IMDSv1 allowed as well", .is_metadata = true },
 };
 /* clang-format on */
 
@@ -141,7 +149,12 @@ static int refuse(const struct plan *p, size_t i, struct err *e)
 			   v->patch, checks[i].what);
 
 	err_note(e, "want", "%s", checks[i].want);
-	if (runtime->unit)
+	if (checks[i].is_metadata)
+		err_note(
+			e, "do",
+			"aws ec2 modify-instance-metadata-options --instance-id %s --http-tokens optional",
+			p->req->facts->instance_id ? p->req->facts->instance_id : "ID");
+	else if (runtime->unit)
 		err_note(e, "got", "%s %s", runtime->unit,
 			 runtime->version ? runtime->version : "of unknown version");
 	err_note(e, "do", "ignoreHostChecks: true in /etc/nodeup/nodeup.d tries all the same");

@@ -291,6 +291,13 @@ static int may_run(struct plan *p, struct err *e)
 	return plan_check_host(p, s && s->ignore_host_checks, e);
 }
 
+int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e)
+{
+	struct plan p = { .arena = a, .req = req };
+
+	return may_run(&p, e);
+}
+
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
 {
 	struct plan p = { .arena = a, .req = req };

@@ -53,6 +53,7 @@ struct plan_req {
 	const struct facts *facts;
 	const struct settings *settings; /* NULL: none */
 	struct plan_runtime runtime;
+	bool imds_lacks_version1; /* the instance's metadata service wants tokens, and kubelet has none */
 	bool image_mode;
 	bool verify; /* what the cache has of the documents is looked at, used by this node or not */
 	const char *only;                  /* one builder by name; NULL: all of the node's role */
@@ -86,6 +87,8 @@ struct plan {
 	bool keep_unused; /* assets are wanted for their own sake */
 };
 
+/* Whether what it would plan can run on this host at all; changes nothing, and is asked before anything is. */
+int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e) must_check;
 /* Build it all. */
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 	       struct err *e) must_check;

@@ -187,12 +187,14 @@ class Lab:
 
 
 class Node:
-    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=(), layers=()):
+    def __init__(self, lab, name, role, nspawn=(), docker_dir=True, more_facts=(), layers=(), http_tokens="optional"):
         """nspawn: further arguments; docker_dir: /var/lib/docker is a folder of the host, as docker
-        has no overlay on an overlay; more_facts: what IMDS hands out besides; layers: folders over the tree."""
+        has no overlay on an overlay; more_facts: what IMDS hands out besides; layers: folders over the tree;
+        http_tokens: the kind of instance, "required" is one whose metadata service wants them, as kubelet of these
+        versions has none."""
         self.lab, self.name, self.role = lab, name, role
         self.nspawn, self.more_facts, self.layers = list(nspawn), dict(more_facts), list(layers)
-        self.docker_dir = docker_dir
+        self.docker_dir, self.http_tokens = docker_dir, http_tokens
         self.dir = os.path.join(lab.dir, name)
         self.root = os.path.join(self.dir, "root")
         self.netns = "nodeup-%s" % name
@@ -265,10 +267,12 @@ class Node:
             json.dump(facts, f)
         self.serve("imds", FAKE + "/imds.py", "169.254.169.254", "80", path, self.path("log/imds"))
 
-    def become(self, instance_id, role=None):
-        """Be another instance, whose root volume is a copy of this one's; role: with these credentials."""
+    def become(self, instance_id, role=None, http_tokens=None):
+        """Be another instance, whose root volume is a copy of this one's; role: with these credentials; http_tokens: of
+        that kind."""
+        self.http_tokens = http_tokens or self.http_tokens
         with open(self.path("facts.json")) as f:
-            facts = {**json.load(f), "instance-id": instance_id}
+            facts = {**json.load(f), "instance-id": instance_id, "http-tokens": self.http_tokens}
         if role:
             facts["iam/security-credentials/lab"] = json.dumps(role)
             self.again(1, self.serve_s3, [ROLE, role])
@@ -294,7 +298,7 @@ class Node:
 
     def facts(self, user_data):
         return {
-            "user-data": user_data, "ami-id": "ami-0123456789abcdef0", "hostname": self.hostname,
+            "http-tokens": self.http_tokens, "user-data": user_data, "ami-id": "ami-0123456789abcdef0", "hostname": self.hostname,
             "local-hostname": self.hostname, "local-ipv4": IPS[self.role],
             "instance-id": "i-0" + self.digest(), "instance-type": "t2.medium",
             "mac": "02:00:00:00:00:01", "placement/region": REGION,

@@ -1,10 +1,13 @@
 """The kubelet stand-in refuses what the real one of 1.8 refuses: a boot that ends with it active
 would otherwise show little."""
 import base64
+import json
 import os
 import signal
+import socket
 import socketserver
 import subprocess
+import sys
 import threading
 import time
 import urllib.error
@@ -95,6 +98,19 @@ class Docker(socketserver.ThreadingUnixStreamServer):
     daemon_threads = True
 
 
+def metadata(folder, **facts):
+    """The metadata service for a kubelet that is told where it is; its process."""
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        port = found.getsockname()[1]
+    (folder / "imds.json").write_text(json.dumps({"instance-id": "i-0abc", "placement/availability-zone": "us-west-2a",
+                                                  "http-tokens": "optional", **facts}))
+    child = subprocess.Popen([sys.executable, os.path.join(labassets.ROOT, "tests/fake/imds.py"), "127.0.0.1", str(port),
+                              folder / "imds.json", folder / "imds.log"])
+    os.environ["FAKE_IMDS"] = "127.0.0.1:%d" % port
+    wait_for(lambda: get("http://%s/latest/meta-data/" % os.environ["FAKE_IMDS"])[0], 60)
+    return child
+
+
 class Ping(socketserver.StreamRequestHandler):
     def handle(self):
         self.rfile.readline()
@@ -113,7 +129,10 @@ def node(tmp_path):
     (tmp_path / "kubeconfig").write_text(KUBECONFIG)
     server = Docker(str(tmp_path / "docker.sock"), Ping)
     threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    imds = metadata(tmp_path)
     yield tmp_path
+    imds.kill()
+    imds.wait()
     server.shutdown()
     server.server_close()
 
@@ -214,6 +233,28 @@ def test_sees_a_half_written_manifest(node, running):
 ])
 def test_refuses_a_flag(kubelet, node, flag, message):
     assert message in refusal(kubelet, node, flag)
+
+
+def test_asks_the_metadata_service_by_version_1(node, running):
+    wait_for(lambda: get("http://127.0.0.1:20248/healthz")[0] == 200, 60)
+    asked = [line.split('"')[1] for line in (node / "imds.log").read_text().splitlines()
+             if line.endswith(" without-token") and "/meta-data/ " not in line]
+    assert asked == ["GET /latest/meta-data/placement/availability-zone HTTP/1.1",
+                     "GET /latest/meta-data/instance-id HTTP/1.1"]
+
+
+def test_dies_where_tokens_are_required(kubelet, node):
+    imds = metadata(node, **{"http-tokens": "required"})
+    try:
+        said = refusal(kubelet, node)
+        assert 'could not init cloud provider "aws": EC2MetadataError' in said and "status 401" in said, said
+    finally:
+        imds.kill()
+        imds.wait()
+    assert "status 0" in refusal(kubelet, node)
+    # another provider has no use for it
+    os.unlink(node / "cni/loopback")
+    assert 'no "loopback"' in refusal(kubelet, node, "--cloud-provider=external")
 
 
 def test_names_a_missing_plugin(kubelet, node):

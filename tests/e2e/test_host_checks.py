@@ -102,3 +102,67 @@ def test_it_is_tried_all_the_same_with_a_warning(node):
     assert done.returncode == 0, done.stdout + done.stderr + nodechecks.explain(node)
     assert MISSING + "; tried all the same, as ignoreHostChecks says" in done.stderr, done.stderr
     assert node.healthz() == "ok"
+
+
+# -- instances whose metadata service wants tokens, which kubelet of these versions does not have ----------------
+
+REFUSED = "Kubernetes 1.8.7 cannot run here: this instance's metadata service wants tokens, kubelet before 1.18 sends none"
+
+
+def questions(node):
+    """Requests of version 1, by what they asked for; other than of kubelet, which asks for its zone first."""
+    return [line.split()[2] for line in node.imds_log().splitlines() if line.endswith(" without-token")]
+
+
+def boot_documents(lab, name, role, **options):
+    node = lab.boot(name, role, labassets.documents_only(labassets.seed_user_data(role, lab.assets)), **options)
+    node.wait(lambda: "status: done" in node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+    return node
+
+
+@pytest.fixture(scope="module", params=["nodes", "master-us-west-2a"])
+def tokens(lab, request):
+    """A node of the kind of instance that wants tokens."""
+    return boot_documents(lab, "v2" + request.param[:6], request.param, http_tokens="required")
+
+
+@pytest.mark.parametrize("command", ["apply", "plan"])
+def test_an_instance_that_wants_tokens_is_refused_before_anything_is_changed(tokens, command):
+    asked = len(questions(tokens))
+    tokens.sh("mv %s /root" % SETTINGS)
+    try:
+        before = untouched(tokens)
+        done = tokens.exec("unshare", "-m", "sh", "-c", CGROUP_V1 + '; exec "$@"', "sh", nodechecks.NODEUP, command,
+                           nodechecks.CONF, timeout=600)
+        after = untouched(tokens)
+    finally:
+        tokens.sh("mv /root/lab.yaml " + SETTINGS)
+    assert done.returncode == 78, done
+    said = done.stderr + done.stdout
+    assert REFUSED in said and "ignoreHostChecks: true in /etc/nodeup/nodeup.d" in said, said
+    assert "aws ec2 modify-instance-metadata-options --instance-id i-0%s --http-tokens optional" % tokens.digest() in said, said
+    assert after == before
+    assert questions(tokens)[asked:] == ["/latest/meta-data/instance-id"]
+
+
+def test_tried_all_the_same_kubelet_dies_and_its_last_words_are_told(tokens):
+    done = tokens.exec(nodechecks.NODEUP, "apply", nodechecks.CONF, timeout=600)
+    assert done.returncode == 71, done.stdout + done.stderr
+    assert REFUSED + "; tried all the same, as ignoreHostChecks says" in done.stderr, done.stderr
+    failed = done.stderr[done.stderr.index("kubelet.service: "):]
+    assert 'could not init cloud provider "aws": EC2MetadataError' in failed, done.stderr
+
+
+def test_an_instance_without_tokens_is_asked_once_a_boot(lab):
+    node = boot_documents(lab, "v1", "nodes")
+    for _ in range(2):
+        done = node.exec(nodechecks.NODEUP, "apply", nodechecks.CONF, timeout=600)
+        assert done.returncode == 0, done.stdout + done.stderr + nodechecks.explain(node)
+        assert "tokens" not in done.stderr
+    assert questions(node) == ["/latest/meta-data/instance-id", "/latest/meta-data/placement/availability-zone",
+                               "/latest/meta-data/instance-id"]
+    # at the next boot it may be of the other kind
+    node.become("i-0" + node.digest(), http_tokens="required")
+    node.reboot()
+    done = node.exec(nodechecks.NODEUP, "plan", nodechecks.CONF, timeout=600)
+    assert REFUSED + "; tried all the same" in done.stderr, done

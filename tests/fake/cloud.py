@@ -13,6 +13,7 @@ On both ports:
     /__count?path=P     how often P was asked for; without path: all requests
     /__reset            forget faults and counts
     /__expire           IMDS: no token is valid any more
+    /__tokens?http=optional   IMDS: version 1 is answered as well
     /__set?path=P&value=V   IMDS: another value below meta-data; without value: none
     /__key?id=I&secret=S[&token=T]  S3: this key alone is known, and asked for
     /__clock?off=S[&step=S] S3: the clock is so much ahead, and more so by step with each request
@@ -53,6 +54,8 @@ class Faults:
             server.counts.clear()
         elif url.path == "/__expire":
             server.tokens.clear()
+        elif url.path == "/__tokens":
+            server.optional = query["http"] == "optional"
         elif url.path == "/__set":
             server.facts.pop(path, None)
             server.facts.update({path: query["value"]} if "value" in query else {})
@@ -173,7 +176,7 @@ def main():
         "local-hostname": "ip-10-0-0-7.us-west-2.compute.internal other.example", "local-ipv4": "10.0.0.7",
     }
     print(serve(S3, root=root, region=region, keys={}, off=0, step=0, signed=0),
-          serve(Imds, facts=facts, tokens={}, user_data=None, document={}), flush=True)
+          serve(Imds, facts=facts, tokens={}, optional=False, user_data=None, document={}), flush=True)
     sys.stdin.read()
 
 

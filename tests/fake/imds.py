@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""A strict instance metadata service: only version 2, as an instance with HttpTokens=required has it.
+"""A strict instance metadata service of either kind of instance: HttpTokens=required, version 2 alone, which is the
+default here, and HttpTokens=optional, where a request without a token is answered as well.
 
 usage: imds.py ADDRESS PORT FACTS.json [LOG]
 
 FACTS.json maps a path below /latest/meta-data/ to its text.  The URL base of the real service is kept:
 doubled slashes are one, a directory lists its entries, a token needs its TTL header, a request
-without a valid token is 401, one that came through a proxy is 403.
+with a token that is not valid is 401, and where tokens are required one without a token too; one that
+came through a proxy is 403.  The key "http-tokens" of FACTS.json ("optional") is the kind of instance, and no
+path.  The log says of a request that it had no token.
 """
 import json
 import secrets
@@ -23,7 +26,9 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, fmt, *args):
         if self.server.log:
-            self.server.log.write("%s %s\n" % (self.command, fmt % args))
+            headers = getattr(self, "headers", None) or {}
+            bare = self.command == "GET" and "X-aws-ec2-metadata-token" not in headers
+            self.server.log.write("%s %s%s\n" % (self.command, fmt % args, " without-token" * bare))
             self.server.log.flush()
 
     def reply(self, status, body="", headers=()):
@@ -55,8 +60,10 @@ class Handler(BaseHTTPRequestHandler):
         return self.reply(200, token, [("X-aws-ec2-metadata-token-ttl-seconds", ttl)])
 
     def do_GET(self):
-        token = self.headers.get("X-aws-ec2-metadata-token", "")
-        if self.server.tokens.get(token, 0) < time.monotonic():
+        token = self.headers.get("X-aws-ec2-metadata-token")
+        if token is None and not self.server.optional:
+            return self.reply(401)
+        if token is not None and self.server.tokens.get(token, 0) < time.monotonic():
             return self.reply(401)
         parts = self.path_parts()
         if parts[:1] and parts[0] not in ("latest", "1.0", "2021-03-23", "2021-07-15"):
@@ -91,6 +98,7 @@ def main():
     with open(path) as f:
         server.facts = json.load(f)
     server.tokens = {}
+    server.optional = server.facts.pop("http-tokens", "required") == "optional"
     server.user_data = server.facts.pop("user-data", None)
     server.document = {
         "accountId": "123456789012", "architecture": "x86_64", "version": "2017-09-30",

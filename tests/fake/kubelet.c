@@ -179,6 +179,7 @@ int main(int argc, char **argv)
 		die("client-ca-file %s: %m", flag_value("client-ca-file"));
 	if (*flag_value("cloud-config") && access(flag_value("cloud-config"), R_OK) < 0)
 		die("cloud-config %s: %m", flag_value("cloud-config"));
+	cloud_check();
 	check_plugins();
 	check_manifests();
 	check_runtime();

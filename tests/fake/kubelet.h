@@ -67,6 +67,8 @@ struct yfield {
 /* Check an object against its fields, unknown and duplicate ones refused. */
 void yobject_check(struct yfile *y, yaml_node_t *n, const char *where, const struct yfield *fields);
 
+/* Ask the metadata service as the AWS provider of these versions does at its start: by version 1. */
+void cloud_check(void);
 /* Refuse a manifest that 1.8 would not run as a static pod, or a kubeconfig it could not use. */
 void pod_check(const char *path);
 void kubeconfig_check(const char *path);

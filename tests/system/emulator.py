@@ -136,7 +136,7 @@ class Imds:
     """tests/fake/imds.py of an instance with this role, and with what more is to be told of it."""
 
     def __init__(self, folder, role=None, credentials=None, **more):
-        facts = {"instance-id": "i-0123456789abcdef0", "placement/region": REGION, **more}
+        facts = {"http-tokens": "optional", "instance-id": "i-0123456789abcdef0", "placement/region": REGION, **more}
         if role:
             facts[f"iam/security-credentials/{role}"] = json.dumps({
                 "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": credentials["AccessKeyId"],

@@ -87,7 +87,7 @@ class Instance:
     def __init__(self, folder, emulator, role, **changes):
         credentials = {**emulator.roles[role], **changes}
         (folder / "imds.json").write_text(json.dumps({
-            "instance-id": emulator.instance, "placement/region": REGION,
+            "http-tokens": "optional", "instance-id": emulator.instance, "placement/region": REGION,
             "local-hostname": "ip-10-0-0-7.us-west-2.compute.internal", "placement/availability-zone": REGION + "a",
             f"iam/security-credentials/{role}": json.dumps({
                 "Code": "Success", "Type": "AWS-HMAC", "AccessKeyId": credentials["AccessKeyId"],

@@ -12,7 +12,7 @@ import urllib.request
 import pytest
 
 from test_s3 import BUCKET, Node
-from world import NET, PENDING, ROOT, SEED
+from world import CONFIG, NET, PENDING, ROOT, SEED
 
 REGION, ROLE = "us-west-2", "nodes.example"
 KEY = {"AccessKeyId": "ASIAEXAMPLE0", "SecretAccessKey": "canary-secret", "SessionToken": "canary-token"}
@@ -29,6 +29,8 @@ class Cloud:
         self.url, self.imds = (f"http://127.0.0.1:{port}" for port in self.process.stdout.readline().split())
         self.user, self.roles = KEY, {ROLE: KEY}
         self.set_key()
+        # kubelet of these documents asks without a token
+        self.tell(self.imds, "tokens", http="optional")
         self.tell(self.url, "key", id=KEY["AccessKeyId"], secret=KEY["SecretAccessKey"], token=KEY["SessionToken"])
 
     @staticmethod
@@ -162,3 +164,19 @@ def test_the_clock_is_wrong_and_the_key_is_not_taken(node, cloud):
     cloud.tell(cloud.url, "clock", off=7200)
     cloud.tell(cloud.url, "key", id=KEY["AccessKeyId"], secret="another", token=KEY["SessionToken"])
     must_fail(node, cloud, "S3 403 SignatureDoesNotMatch", r"clock\s+7\d\d\d s off S3's; signed with S3's time")
+
+
+def test_an_instance_that_wants_tokens(cloud, node):
+    """kubelet of these documents has none, and would die when all the rest is done."""
+    cloud.tell(cloud.imds, "tokens", http="required")
+    result = plan(node, cloud)
+    assert result.code == CONFIG, result
+    assert "this instance's metadata service wants tokens, kubelet before 1.18 sends none" in f"{result.failure}\n{result.notes}", result
+    assert "aws ec2 modify-instance-metadata-options --instance-id" in f"{result.failure}\n{result.notes}", result
+
+
+@pytest.mark.parametrize("fault", [{"status": 500}, {"status": 404}, {"hang": 1}])
+def test_no_answer_without_a_token_is_no_reason_to_refuse(cloud, node, fault):
+    cloud.tell(cloud.imds, "tokens", http="required")
+    cloud.fault(cloud.imds, "/latest/meta-data/instance-id", times=1000, **fault)
+    assert plan(node, cloud).code == PENDING

@@ -44,7 +44,7 @@ class Cloud:
         state = {"region": REGION, "keys": {KEY["AccessKeyId"]: [KEY["SecretAccessKey"], KEY["Token"]]}}
         (folder / "ec2.json").write_text(json.dumps(state))
         (folder / "imds.json").write_text(json.dumps({
-            "instance-id": ME, "placement/region": REGION, "local-ipv4": "10.0.0.7",
+            "http-tokens": "optional", "instance-id": ME, "placement/region": REGION, "local-ipv4": "10.0.0.7",
             "local-hostname": "ip-10-0-0-7.us-west-2.compute.internal", "instance-type": "m5.large",
             "placement/availability-zone": ZONE, "iam/security-credentials/masters": json.dumps({
                 "Code": "Success", "Type": "AWS-HMAC", **KEY, "Expiration": "2038-01-01T00:00:00Z"})}))
@@ -55,6 +55,16 @@ class Cloud:
                    folder / "ec2.log", keep_stdin=True),
             listen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", ports[1], folder / "imds.json"], ports[1],
                    folder / "imds.log")]
+
+    def require_tokens(self):
+        """Be the kind of instance that kubelet of these documents cannot ask."""
+        imds = self.children.pop()
+        imds.kill()
+        imds.wait(10)
+        facts, port = self.folder / "imds.json", int(self.imds.rsplit(":", 1)[1])
+        facts.write_text(json.dumps({**json.loads(facts.read_text()), "http-tokens": "required"}))
+        self.children.append(listen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", port, facts], port,
+                                    self.folder / "imds.log"))
 
     def ask(self, path, data=None):
         with urllib.request.urlopen(self.url + path, data=data and json.dumps(data).encode(), timeout=60) as answer:
@@ -765,6 +775,13 @@ def test_a_role_that_may_not(node, cloud):
             in result.err), result
     assert f"  as        assumed-role/masters/{ME} (valid until " in result.err, result
     assert "CANARY77" not in result.err + result.out
+
+
+def test_a_host_that_cannot_run_it_gets_no_volume(node, cloud):
+    cloud.require_tokens()
+    result = node.refused(CONFIG)
+    assert "metadata service wants tokens, kubelet before 1.18 sends none" in result.err, result
+    assert "AttachVolume" not in cloud.actions() and not cloud.attached()
 
 
 def test_a_silent_ec2(node, cloud):

@@ -186,11 +186,40 @@ static void test_worker(void **state)
 	assert_string_equal(fx->b.facts.distribution, "debian");
 	assert_string_equal(fx->b.runtime.unit, "docker.service");
 	assert_false(fx->b.replayed);
-	/* a token, the role, and the one fact that the documents want */
-	assert_int_equal(asked(fx, NULL), 3);
+	/* a token, the role, the one fact that the documents want, and whether it needs a token */
+	assert_int_equal(asked(fx, NULL), 4);
+	assert_int_equal(asked(fx, id_path), 1);
+	assert_true(fx->b.imds_lacks_version1);
 	assert_int_equal(asked(fx, role_path), 1);
 	assert_int_equal(asked(fx, hostname_path), 1);
 	assert_int_equal(fx->waits, 0);
+}
+
+/* What kubelet asks is asked once a boot, if it is answered. */
+static void test_version1_is_asked_once(void **state)
+{
+	static const char record[] = "/run/nodeup/imds-version-1";
+	struct fixture *fx = *state;
+
+	must_load(fx);
+	must_persist(fx);
+	assert_null(scratch_read(&fx->root, record));
+	cloud_tell(fx->c, CLOUD_IMDS, "/__tokens?http=optional");
+	must_load(fx);
+	assert_false(fx->b.imds_lacks_version1);
+	assert_int_equal(asked(fx, id_path), 2);
+	must_persist(fx);
+	assert_non_null(scratch_read(&fx->root, record));
+	must_load(fx);
+	must_persist(fx);
+	assert_int_equal(asked(fx, id_path), 2);
+	assert_int_equal(unlinkat(fx->root.fd, record + 1, 0), 0);
+	cloud_fault(fx->c, CLOUD_IMDS, id_path, "status=500&times=1");
+	must_load(fx);
+	assert_false(fx->b.imds_lacks_version1);
+	assert_int_equal(asked(fx, id_path), 3);
+	must_persist(fx);
+	assert_null(scratch_read(&fx->root, record));
 }
 
 static void test_master(void **state)
@@ -798,6 +827,7 @@ int main(void)
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
 		T(test_worker),
+		T(test_version1_is_asked_once),
 		T(test_master),
 		T(test_facts_file_leaves_nothing_to_ask),
 		T(test_bad_facts_file),

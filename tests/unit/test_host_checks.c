@@ -100,6 +100,29 @@ static void pairs(void **state)
 	}
 }
 
+static void kubelet_without_tokens(void **state)
+{
+	static const char says[] =
+		"Kubernetes 1.17.0 cannot run here: this instance's metadata service wants tokens, "
+		"kubelet before 1.18 sends none";
+	struct node n = { .kubernetes = { 1, 17, 0, NULL } };
+	struct facts f = { .instance_id = "i-0abc" };
+	const struct plan_req req = { .node = &n, .facts = &f, .imds_lacks_version1 = true };
+	struct plan p = { .req = &req };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_true(plan_check_host(&p, false, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_string_equal(e.msg, says);
+	assert_int_equal(e.nnotes, 3);
+	assert_string_equal(e.notes[1].text,
+			    "aws ec2 modify-instance-metadata-options --instance-id i-0abc "
+			    "--http-tokens optional");
+	n.kubernetes.minor = 18;
+	assert_int_equal(plan_check_host(&p, false, &e), 0);
+}
+
 static struct plan_runtime probe(struct arena *a, const struct scratch *s, const char *unit,
 				 const char *command)
 {
@@ -202,6 +225,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
+		cmocka_unit_test(kubelet_without_tokens),
 		cmocka_unit_test(versions_and_drivers_are_found),
 		cmocka_unit_test(the_parser_of_apparmor_is_looked_for),
 		cmocka_unit_test(a_program_is_asked_for_its_version),

@@ -149,6 +149,24 @@ static void test_version_1_switched_off(void **state)
 	imds_free(m);
 }
 
+static void test_version_1_is_asked_without_a_token(void **state)
+{
+	struct cloud *c = *state;
+	struct imds *m = imds_new(c->http);
+	struct err e = { 0 };
+
+	/* whatever is known already */
+	assert_int_equal(get(c, m, "meta-data/placement/region").r, 0);
+	assert_int_equal(imds_has_version1(m, &e), 0);
+	cloud_tell(c, CLOUD_IMDS, "/__tokens?http=optional");
+	assert_int_equal(imds_has_version1(m, &e), 1);
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, token_path), 1);
+	cloud_fault(c, CLOUD_IMDS, id_path, "status=500");
+	assert_true(imds_has_version1(m, &e) < 0);
+	assert_int_equal(e.kind, ERR_NET);
+	imds_free(m);
+}
+
 static void test_redirect_is_refused(void **state)
 {
 	struct cloud *c = *state;
@@ -297,6 +315,7 @@ int main(void)
 		T(test_expired_token_is_renewed_once),
 		T(test_version_1),
 		T(test_version_1_switched_off),
+		T(test_version_1_is_asked_without_a_token),
 		T(test_redirect_is_refused),
 		T(test_token_that_is_none),
 		T(test_no_proxy_whatever_the_environment),
