@@ -27,24 +27,20 @@ static void help_config(struct buf *b)
 	}
 }
 
+/* By number. Of plan alone it is 2. */
 static void help_exit(struct buf *b)
 {
-	static const char *const extra[ERR_KIND_MAX] = {
-		[ERR_USAGE] = "the command line",
-		[ERR_CONFIG] = "a document, or what --offline does not find",
-		[ERR_REFUSED] = "refused: there is data on a disk",
-		[ERR_NET] = "the network; a later try may succeed",
-		[ERR_BUSY] = "timed out or somebody else is at it; try again",
-		[ERR_SYSTEM] = "a system call, a tool or a service",
-		[ERR_INTEGRITY] = "wrong hash or signature",
-	};
+	for (int status = 0; status < 128; status++) {
+		if (status == 2)
+			(void)buf_adds(b, "  2   plan: changes are pending\n");
+		for (int kind = ERR_NONE; kind < ERR_KIND_MAX; kind++) {
+			const struct err e = { .kind = (enum err_kind)kind };
 
-	(void)buf_adds(b, "  0   done\n  1   failed\n  2   plan: changes are pending\n");
-	for (int kind = ERR_NONE + 1; kind < ERR_KIND_MAX; kind++) {
-		const struct err e = { .kind = (enum err_kind)kind };
-
-		(void)buf_addf(b, "  %-3d %s\n", err_exit_status(&e), extra[kind]);
+			if (err_exit_status(&e) == status)
+				(void)buf_addf(b, "  %-3d %s\n", status, err_kind_meaning(e.kind));
+		}
 	}
+	(void)buf_adds(b, "  128+n ended by signal n\n");
 }
 
 static void help_hash(struct buf *b)

@@ -3,16 +3,22 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One row a kind: what main() exits with and whether the task is worth another try. */
+/* One row a kind: what main() exits with, what that means, and whether the task is worth another try. */
 static const struct {
 	const char *name;
 	int exit_status;
 	int transient;
+	const char *meaning;
 } kinds[ERR_KIND_MAX] = {
-	[ERR_NONE] = { "NONE", 0, 0 },      [ERR_USAGE] = { "USAGE", 64, 0 },
-	[ERR_CONFIG] = { "CONFIG", 78, 0 }, [ERR_REFUSED] = { "REFUSED", 73, 0 },
-	[ERR_NET] = { "NET", 69, 1 },       [ERR_BUSY] = { "BUSY", 75, 1 },
-	[ERR_SYSTEM] = { "SYSTEM", 71, 1 }, [ERR_INTEGRITY] = { "INTEGRITY", 65, 0 },
+	[ERR_NONE] = { "NONE", 0, 0, "done" },
+	[ERR_USAGE] = { "USAGE", 64, 0, "usage: the command line, or not root" },
+	[ERR_CONFIG] = { "CONFIG", 78, 0,
+			 "configuration: a document, or what --offline does not find" },
+	[ERR_REFUSED] = { "REFUSED", 73, 0, "refused: there is data on a disk" },
+	[ERR_NET] = { "NET", 69, 1, "network; a later try may succeed" },
+	[ERR_BUSY] = { "BUSY", 75, 1, "timed out, or another nodeup is at work; try again" },
+	[ERR_SYSTEM] = { "SYSTEM", 71, 1, "a system call, a tool, or a service" },
+	[ERR_INTEGRITY] = { "INTEGRITY", 65, 0, "integrity: wrong hash or signature" },
 };
 
 static int fill(struct err *e, enum err_kind kind, int errnum, const char *fmt, va_list ap)
@@ -121,6 +127,11 @@ int err_exit_status(const struct err *e)
 const char *err_kind_name(enum err_kind kind)
 {
 	return kinds[kind].name;
+}
+
+const char *err_kind_meaning(enum err_kind kind)
+{
+	return kinds[kind].meaning;
 }
 
 int err_is_transient(const struct err *e)

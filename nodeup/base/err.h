@@ -65,5 +65,8 @@ int err_exit_status(const struct err *e);
 /* Upper-case name of a kind, for reports ("CONFIG"). */
 const char *err_kind_name(enum err_kind kind);
 
+/* What the exit status of a kind means to a person: the lines of `nodeup help exit-status`. */
+const char *err_kind_meaning(enum err_kind kind);
+
 /* Whether the same action may succeed later although nothing is changed. */
 int err_is_transient(const struct err *e);

@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import threading
 
 import pytest
@@ -83,6 +84,57 @@ def test_help_names_the_flags():
         assert re.search(rf"{flag}\b", nodeup("help", "plan").stdout), flag
     for flag in ("--gzip", "--mime", "--nodeup-url"):
         assert re.search(rf"{flag}\b", nodeup("help", "userdata").stdout), flag
+
+
+# Lists that are written by hand and those that the program prints
+
+def man():
+    """The manual page without its markup."""
+    text = (ROOT / "nodeup/nodeup.8").read_text()
+    text = re.sub(r'\\f[BIRP]|"', "", text.replace("\\-", "-"))
+    return re.sub(r"(?m)^\.(B|I|[BIR]{2}) (.*)$", lambda m: m[2] if len(m[1]) == 1 else m[2].replace(" ", ""), text)
+
+
+def statuses(text, form):
+    """{exit status: meaning}"""
+    return {number: meaning.replace("`", "") for number, meaning in re.findall(form, text, re.M)}
+
+
+def test_exit_statuses_are_the_same_everywhere():
+    help_text = nodeup("help", "exit-status").stdout
+    want = statuses(help_text, r"^  (\d+(?:\+n)?) +(.*)$")
+    assert len(want) == len(help_text.splitlines()) == 10 and "1" not in want, help_text
+    assert statuses((ROOT / "README.md").read_text(), r"^\| (\d+(?:\+n)?) \| (.*) \|$") == want
+    section = man().split(".SH EXIT STATUS", 1)[1].split(".SH", 1)[0]
+    assert statuses(section, r"^\.TP\n(\d+(?:\+n)?)\n(.*)$") == want
+
+
+def test_the_manual_page_names_every_command_and_flag():
+    text, options = man(), set()
+    commands = re.findall(r"^  (\w+) ", nodeup("help").stdout.split("\n\n")[1], re.M)
+    assert set(commands) == set(COMMANDS)
+    for command in commands:
+        assert re.search(rf"^\.TP\n{command}\b", text.split(".SH COMMANDS", 1)[1].split(".SH", 1)[0], re.M), command
+        options |= set(re.findall(r"^  (-\S+(?: [A-Z]+)?)  ", nodeup("help", command).stdout, re.M))
+    assert len(options) > 20
+    named = text.split(".SH OPTIONS", 1)[1].split(".SH", 1)[0].replace("[", "").replace("]", "")
+    entries = re.findall(r"^\.TP\n(.*)$", named, re.M)
+    found = {flag for entry in entries for flag in entry.split(",-")}
+    for option in options:
+        flag = option.replace(" ", "")
+        assert any(flag in ("-" + f.lstrip("-"), "--" + f.lstrip("-")) for f in found), f"{option} is not in {sorted(found)}"
+
+
+@pytest.mark.parametrize("command", ["apply", "repair"])
+def test_only_root_changes_a_machine(command):
+    """One line, before anything is looked at; an image of one's own is another matter."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        program = shutil.copy(PROGRAM, folder)
+        done = subprocess.run([program, command, "--conf=/none"], user=65534, group=65534, extra_groups=[], env=ENV,
+                              capture_output=True, text=True, timeout=10)
+        assert done.returncode == 64 and done.stdout == "", done
+        assert len(done.stderr.splitlines()) == 1 and "FAILED must be root to change this machine (64)" in done.stderr, done
 
 
 @pytest.mark.parametrize("topic", ["config", "exit-status", "asset-hash"])
