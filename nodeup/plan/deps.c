@@ -38,6 +38,15 @@ static bool is_input(const struct task *t, const struct task *need)
 	return strv_has(&t->unit.inputs, task_path(need));
 }
 
+/* Its own text and inputs, and each file that is no unit's input: any service may read that, or be started
+ * with it. An input of another unit keeps only that unit from starting when it cannot be written. */
+static bool is_read_by(const struct task *t, const struct task *file)
+{
+	if (is_input(t, file) || plan_is_text_of(file, t->unit.name))
+		return true;
+	return is_started_with(t, file) && !file->file.of_unit;
+}
+
 static bool is_inside(const struct task *t, const struct task *dir)
 {
 	const char *path = task_path(t);
@@ -51,10 +60,11 @@ static bool is_manifest(const struct task *t)
 	return str_has_prefix(t->file.path, manifest_dir);
 }
 
-/* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. */
+/* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. No pod
+ * mounts the files of units. */
 static bool is_manifest_of_others(const struct task *t, const struct task *need)
 {
-	return is_manifest(t) && !is_manifest(need);
+	return is_manifest(t) && !is_manifest(need) && !need->file.of_unit;
 }
 
 static bool is_same_asset(const struct asset *a, const struct asset *b)
@@ -229,7 +239,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_RELOAD, is_any },
 	{ TASK_UNIT, TASK_PROGRAM, is_input },
 	{ TASK_UNIT, TASK_DIR, is_started_with },
-	{ TASK_UNIT, TASK_FILE, is_started_with },
+	{ TASK_UNIT, TASK_FILE, is_read_by },
 	{ TASK_UNIT, TASK_SYSCTL, is_started_with },
 	{ TASK_UNIT, TASK_USER, is_started_with },
 	{ TASK_UNIT, TASK_PACKAGE, is_started_with },
@@ -328,6 +338,18 @@ static int visit(struct walk *w, const struct task *t, struct err *e)
 	return 0;
 }
 
+static void mark_inputs(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		for (size_t k = 0; p->tasks[i]->kind == TASK_UNIT && k < p->tasks[i]->unit.inputs.n;
+		     k++) {
+			struct task *input = plan_at(p, p->tasks[i]->unit.inputs.v[k]);
+
+			if (input && input->kind == TASK_FILE)
+				input->file.of_unit = true;
+		}
+}
+
 int deps_link(struct plan *p, struct err *e)
 {
 	struct walk w = {
@@ -337,6 +359,7 @@ int deps_link(struct plan *p, struct err *e)
 	};
 	int r = 0;
 
+	mark_inputs(p);
 	for (size_t i = 0; i < p->n; i++)
 		for (size_t k = 0; k < p->n; k++)
 			if (i != k)

@@ -163,8 +163,7 @@ struct task *plan_secret_unit(struct plan *p, const char *name, const char *text
 	return plan_secret(p, arena_printf(p->arena, "%s%s", unit_dir, name), 0644, text, e);
 }
 
-/* The unit's own file and its drop-ins. */
-static bool is_text_of(const struct task *t, const char *unit)
+bool plan_is_text_of(const struct task *t, const char *unit)
 {
 	const size_t n = strlen(unit);
 	const char *name;
@@ -190,7 +189,7 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err
 		.needs_mounts = volumes_of_service(p, name),
 	};
 	for (size_t i = 0; i < p->n; i++)
-		if (is_text_of(p->tasks[i], name))
+		if (plan_is_text_of(p->tasks[i], name))
 			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->file.path);
 	if (p->req->node->proxy.is_secret && plan_is_proxied(p, name))
 		strv_add(p->arena, &t->unit.inputs, plan_proxy_env_file);
@@ -235,7 +234,8 @@ static void add_reload(struct plan *p)
 		if (p->tasks[i]->kind == TASK_FILE &&
 		    str_has_prefix(p->tasks[i]->file.path, unit_dir)) {
 			p->builder = p->tasks[i]->origin;
-			(void)plan_new_task(p, TASK_RELOAD, "systemd");
+			/* a file that cannot be written keeps only its own units from starting */
+			plan_new_task(p, TASK_RELOAD, "systemd")->always = true;
 			return;
 		}
 }

@@ -126,6 +126,8 @@ struct task *plan_secret_unit(struct plan *p, const char *name, const char *text
 /* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
  * The caller adds others with strv_add to task->unit.inputs. */
 struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e);
+/* Whether a task writes the unit's own file or one of its drop-ins. */
+bool plan_is_text_of(const struct task *t, const char *unit);
 /* Install an asset found by name at path. */
 struct task *plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode,
 			  struct err *e);

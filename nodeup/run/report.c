@@ -51,13 +51,13 @@ void report_outcome(const struct run_outcome *o)
 		log_line(run_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
 			 "failed %s%s: %s%s%s", title,
 			 o->diff.spare       ? " (not needed now)"
-			 : o->task->optional ? " (not needed)"
+			 : o->task->optional ? " (perhaps not needed)"
 					     : "",
 			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "", o->error->msg);
 		break;
 	case RUN_SKIPPED:
-		log_line(LOG_WARNING, fields, ARRAY_LEN(fields),
-			 "skipped %s: something it needs failed", title);
+		log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "skipped %s: %s failed", title,
+			 task_title(a, o->because));
 		break;
 	case RUN_RETRYING:
 		report_retry(a, o, title);
@@ -156,6 +156,8 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 	set_text(a, t, "why", report_why(o));
 	set_text(a, t, "waiting", o->run.waiting);
 	set_text(a, t, "error", o->error->msg);
+	if (o->because)
+		set_text(a, t, "because", task_title(a, o->because));
 	if (o->attempts)
 		set_number(a, t, "attempts", o->attempts);
 	if (o->start_ns) {

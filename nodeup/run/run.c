@@ -127,13 +127,17 @@ static void unblock_users(struct sched *s, const struct task *t)
 
 static void skip_users(struct sched *s, const struct task *t)
 {
+	const struct run_outcome *o = s->items[t->index].o;
+
 	for (size_t i = 0; i < t->n_users; i++) {
 		struct item *user = &s->items[t->users[i]->index];
 
 		if (user->o->task->always)
 			unblock(s, user);
-		else if (!states[user->o->state].settled)
+		else if (!states[user->o->state].settled) {
+			user->o->because = o->because ? o->because : t;
 			settle(s, user, RUN_SKIPPED);
+		}
 	}
 }
 

@@ -27,8 +27,9 @@ struct run_outcome {
 	const struct task *task;
 	enum run_state state;
 	struct task_run run;
-	struct task_diff diff; /* why it was, or would be, applied */
-	struct err *error;     /* the last one, when attempts failed; the arena's */
+	struct task_diff diff;      /* why it was, or would be, applied */
+	struct err *error;          /* the last one, when attempts failed; the arena's */
+	const struct task *because; /* of a skipped one: the task that failed; NULL: not skipped */
 	unsigned int attempts;
 	int64_t start_ns, end_ns;
 };

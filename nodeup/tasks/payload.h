@@ -46,6 +46,7 @@ struct task_file {
 	struct io_attr attr;
 	bool if_absent;    /* a file that is there is right, whatever it says */
 	bool secret;       /* content never shown, not even in a diff */
+	bool of_unit;      /* an input of units, which alone read it; set by the dependency rules */
 	const char *owner; /* instead of attr's ids; a user that is not there: no file for him */
 	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */
 	const char *unwanted;

@@ -161,7 +161,7 @@ def test_slow_down_does_not_pass(world):
     assert result.code == NET, result
     assert re.search(r"asset kubelet: attempt 3, round 3, .* HTTP status 503", result.failure), result
     assert world.origin.count(world.assets[KUBELET].urls[0]) == 3
-    assert re.search(r"skipped install \S*kubelet: something it needs failed", result.err), result
+    assert re.search(r"skipped install \S*kubelet: asset kubelet failed", result.err), result
     nothing_unverified(world)
 
 

@@ -77,11 +77,64 @@ static void kubelet_waits_for_all_it_uses_and_no_more(void **state)
 	assert_true(needs(kubelet, plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf")));
 	assert_true(needs(kubelet, plan_get(p, TASK_DIR, "/etc/kubernetes/manifests")));
 	for (size_t i = 0; i < p->n; i++)
-		if (p->tasks[i]->kind == TASK_FILE)
+		if (p->tasks[i]->kind == TASK_FILE &&
+		    (!p->tasks[i]->file.of_unit ||
+		     strv_has(&kubelet->unit.inputs, p->tasks[i]->file.path)))
 			assert_true(needs(kubelet, p->tasks[i]));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_INSTALL, "/usr/local/bin/kubectl")));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_IMAGE, "protokube:1.8.1")));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_UNIT, "protokube.service")));
+}
+
+/* One that cannot be written keeps the units from starting that are made from it, and nothing else. */
+static void a_unit_needs_no_file_of_another_unit(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct plan *p = &fixture_new(a, false)->p;
+	const struct task *settings = plan_get(p, TASK_FILE, "/etc/sysconfig/kubelet");
+	const struct task *text = plan_get(p, TASK_FILE, "/etc/systemd/system/kubelet.service");
+	const struct task *timer = plan_get(p, TASK_UNIT, "logrotate.timer");
+	const struct task *kubelet = plan_get(p, TASK_UNIT, "kubelet.service");
+
+	(void)state;
+	assert_true(needs(kubelet, settings));
+	assert_true(needs(kubelet, text));
+	assert_false(waits_for(timer, settings));
+	assert_false(needs(timer, text));
+	assert_false(needs(plan_get(p, TASK_UNIT, "docker.service"), settings));
+	assert_false(needs(plan_get(p, TASK_FILE, "/etc/kubernetes/manifests/kube-proxy.manifest"),
+			   settings));
+	/* systemd reads the files that could be written */
+	assert_true(plan_get(p, TASK_RELOAD, "systemd")->always);
+	assert_true(needs(timer, plan_get(p, TASK_FILE, "/etc/systemd/system/logrotate.timer")));
+}
+
+static struct task *unit_task(struct plan *p, const char *name)
+{
+	struct task *t = plan_new_task(p, TASK_UNIT, name);
+
+	t->unit.name = name;
+	return t;
+}
+
+/* A mount has no inputs that would restart it. */
+static void a_unit_without_inputs_needs_its_own_text(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct plan p = { .arena = a, .builder = "test" };
+	struct err e;
+	struct task *own = plan_file(&p, "/etc/systemd/system/mnt-a.mount", 0644, "", &e);
+	struct task *dropin =
+		plan_file(&p, "/etc/systemd/system/mnt-a.mount.d/x.conf", 0644, "", &e);
+	struct task *other = plan_file(&p, "/etc/systemd/system/mnt-a.mountain", 0644, "", &e);
+	struct task *mount = unit_task(&p, "mnt-a.mount");
+
+	(void)state;
+	mount->unit.at_boot = true;
+	assert_int_equal(deps_link(&p, &e), 0);
+	assert_true(needs(mount, own));
+	assert_true(needs(mount, dropin));
+	assert_false(needs(mount, other));
 }
 
 static void nothing_waits_for_protokube(void **state)
@@ -241,14 +294,6 @@ static void a_cycle_is_named(void **state)
 	assert_string_equal(e.msg, "these tasks wait for each other: dir /a, dir /a/b, dir /a");
 }
 
-static struct task *unit_task(struct plan *p, const char *name)
-{
-	struct task *t = plan_new_task(p, TASK_UNIT, name);
-
-	t->unit.name = name;
-	return t;
-}
-
 static struct task *move_task(struct plan *p, enum task_kind kind, const char *source)
 {
 	struct task *t = plan_new_task(p, kind, source);
@@ -304,6 +349,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kubelet_waits_for_all_it_uses_and_no_more),
+		cmocka_unit_test(a_unit_needs_no_file_of_another_unit),
+		cmocka_unit_test(a_unit_without_inputs_needs_its_own_text),
 		cmocka_unit_test(nothing_waits_for_protokube),
 		cmocka_unit_test(docker_starts_early),
 		cmocka_unit_test(assets_serve_what_is_made_of_them),

@@ -275,8 +275,8 @@ static void our_unit_is_kept_where_it_was_installed(void **state)
 
 		assert_true(unit->unit.at_boot);
 		assert_false(program->program.replace);
-		/* of all that is done it needs the program, and systemd to know its file */
-		assert_int_equal(unit->n_needs, 2);
+		/* of all that is done it needs the program, its file, and systemd to know that */
+		assert_int_equal(unit->n_needs, 3);
 		assert_non_null(
 			strstr(file(&p, "/etc/systemd/system/kops-configuration.service")->content,
 			       arena_printf(a, "\nExecStart=%s --v=8\n", rows[i].program)));

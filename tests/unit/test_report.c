@@ -144,7 +144,7 @@ static void each_outcome_has_its_line(void **state)
 	forget();
 	s.tasks[2].optional = true;
 	report_outcome(&s.outcomes[2]);
-	says("failed file /etc/b (not needed): no answer");
+	says("failed file /etc/b (perhaps not needed): no answer");
 	assert_int_equal(logged.worst, LOG_WARNING);
 	forget();
 	s.outcomes[2].state = RUN_RETRYING;
@@ -155,8 +155,9 @@ static void each_outcome_has_its_line(void **state)
 	says("  ruled out clock");
 	forget();
 	s.outcomes[2].state = RUN_SKIPPED;
+	s.outcomes[2].because = &s.tasks[3];
 	report_outcome(&s.outcomes[2]);
-	says("skipped file /etc/b: something it needs failed");
+	says("skipped file /etc/b: file /etc/c failed");
 }
 
 static void nothing_waits_or_works_in_silence(void **state)
