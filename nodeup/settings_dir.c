@@ -34,12 +34,11 @@ struct unknown_keys {
 	struct strv messages;
 };
 
-static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+static void note_unknown(void *arg, const struct field_unknown *key)
 {
 	struct unknown_keys *u = arg;
 
-	strv_add(u->arena, &u->messages,
-		 arena_printf(u->arena, "%s: unknown key '%s'", tree_where(u->arena, pos), path));
+	strv_add(u->arena, &u->messages, field_unknown_text(u->arena, "key", key));
 }
 
 static int load_file(struct arena *a, int root_fd, const char *path, struct unknown_keys *unknown,

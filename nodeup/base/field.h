@@ -47,6 +47,7 @@ struct field {
 	const char *doc;
 	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
+	const char *keys;       /* "a|b": the keys that a map of strings may have, or NULL: any */
 	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
 	const struct field_format *format;
 	int64_t min, max;     /* of an integer; both 0: whatever has 32 bits */
@@ -109,8 +110,19 @@ struct schema {
 		.name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) \
 	}
 
-/* Called for each unknown key, with its position and path ("spec.kubelet.foo"). */
-typedef void field_unknown_fn(void *arg, const struct tree_pos *pos, const char *path);
+/* An unknown key: where it is, and the known one that is spelt much alike, or NULL. */
+struct field_unknown {
+	const struct tree_pos *pos;
+	const char *path; /* "spec.kubelet.foo" */
+	const char *nearest;
+	size_t distance; /* in edits, of nearest */
+};
+
+/* Called for each unknown key. */
+typedef void field_unknown_fn(void *arg, const struct field_unknown *u);
+
+/* "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
+char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u);
 
 struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignore */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/near.h"
 
 /* Where a value stands in the document and in the struct. */
 struct place {
@@ -177,6 +178,43 @@ static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
 	return 0;
 }
 
+char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u)
+{
+	const char *text =
+		arena_printf(a, "%s: unknown %s '%s'", tree_where(a, u->pos), what, u->path);
+
+	return u->nearest ? arena_printf(a, "%s; did you mean '%s'?", text, u->nearest)
+			  : arena_str(a, text);
+}
+
+static void tell_unknown(const struct reader *r, const struct tree_item *it, const char *path,
+			 const struct strv *known)
+{
+	const char *nearest = near_name(it->key, known->v, known->n);
+	const struct field_unknown u = {
+		.pos = &it->key_pos,
+		.path = path,
+		.nearest = nearest,
+		.distance = nearest ? near_edits(it->key, nearest) : 0,
+	};
+
+	if (r->opts->unknown)
+		r->opts->unknown(r->opts->arg, &u);
+}
+
+/* A key of a map that is none of the words of its row. */
+static void check_key(struct reader *r, const struct place *p, const struct tree_item *it)
+{
+	autoarena struct arena *scratch = NULL;
+	struct strv known;
+
+	if (!p->field->keys || is_allowed(p->field->keys, it->key))
+		return;
+	scratch = arena_new_empty();
+	known = strv_split(scratch, p->field->keys, '|');
+	tell_unknown(r, it, arena_printf(r->arena, "%s.%s", p->path, it->key), &known);
+}
+
 static int read_strmap(struct reader *r, const struct place *p, struct strmap *ret)
 {
 	struct strmap m = { 0 };
@@ -191,6 +229,7 @@ static int read_strmap(struct reader *r, const struct place *p, struct strmap *r
 
 		item.value = it->value;
 		item.path = arena_printf(r->arena, "%s.%s", p->path, it->key);
+		check_key(r, p, it);
 		e = read_text(r, &item, &s);
 		if (e < 0)
 			return e;
@@ -342,6 +381,17 @@ static const char *shown_key(const struct reader *r, const struct tree_item *it)
 	return is_key || !r->opts->secret ? it->key : "(not shown)";
 }
 
+/* What may be a password is compared with nothing. */
+static void unknown_key(const struct reader *r, const struct schema *s, const struct tree_item *it)
+{
+	autoarena struct arena *scratch = arena_new_empty();
+	struct strv known = { 0 };
+
+	for (size_t i = 0; i < s->n && !r->opts->secret; i++)
+		strv_add(scratch, &known, s->fields[i].key);
+	tell_unknown(r, it, join(r->arena, r->opts->path, shown_key(r, it)), &known);
+}
+
 static int duplicate(struct reader *r, const struct tree_item *it, const struct tree_item *first)
 {
 	return err_config(r->err, "%s: duplicate key '%s', on line %u as '%s'",
@@ -378,9 +428,7 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		struct place p = { .value = it->value, .path = join(a, r.opts->path, it->key) };
 
 		if (row == s->n) {
-			if (r.opts->unknown)
-				r.opts->unknown(r.opts->arg, &it->key_pos,
-						join(a, r.opts->path, shown_key(&r, it)));
+			unknown_key(&r, s, it);
 			continue;
 		}
 		if (seen[row])

@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
 enum { WORD_MAX = 64, LETTERS_AN_EDIT = 3 };
@@ -40,6 +41,13 @@ static size_t edits(const char *a, size_t na, const char *b, size_t nb)
 	return rows[na % 3][nb];
 }
 
+size_t near_edits(const char *a, const char *b)
+{
+	const size_t na = strlen(a), nb = strlen(b);
+
+	return na > WORD_MAX || nb > WORD_MAX ? SIZE_MAX : edits(a, na, b, nb);
+}
+
 const char *near_name(const char *word, const char *const *names, size_t n)
 {
 	const size_t len = strlen(word);
@@ -50,7 +58,8 @@ const char *near_name(const char *word, const char *const *names, size_t n)
 		const size_t other = strlen(names[i]);
 		size_t now;
 
-		if (other > WORD_MAX)
+		/* a word that is much longer or shorter needs no table to be told apart */
+		if (other > WORD_MAX || (other > len ? other - len : len - other) >= best)
 			continue;
 		now = edits(word, len, names[i], other);
 		if (now < best) {

@@ -49,13 +49,12 @@ struct unknown {
 	const char *first; /* "facts.yaml:3:1: unknown fact 'x'" */
 };
 
-static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+static void note_unknown(void *arg, const struct field_unknown *key)
 {
 	struct unknown *u = arg;
 
 	if (!u->first)
-		u->first = arena_printf(u->arena, "%s: unknown fact '%s'",
-					tree_where(u->arena, pos), path);
+		u->first = field_unknown_text(u->arena, "fact", key);
 }
 
 int facts_parse(struct arena *a, const struct tree *t, struct facts *f, struct err *e)

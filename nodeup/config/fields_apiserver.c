@@ -1,3 +1,4 @@
+#include "nodeup/config/feature_gates.h"
 #include "nodeup/config/specs.h"
 
 #include <stddef.h>
@@ -106,7 +107,7 @@ static const struct field apiserver_fields[] = {
 	  .flag = "requestheader-client-ca-file", .doc = "CA of the front proxy"),
 	F(requestheader_allowed_names, .key = "requestheaderAllowedNames",
 	  .flag = "requestheader-allowed-names", .doc = "common names of the front proxy"),
-	F(feature_gates, .key = "featureGates", .flag = "feature-gates",
+	F(feature_gates, .key = "featureGates", .flag = "feature-gates", .keys = FEATURE_GATES,
 	  .doc = "feature switches"),
 #undef F
 };

@@ -1,3 +1,4 @@
+#include "nodeup/config/feature_gates.h"
 #include "nodeup/config/specs.h"
 
 #include <stddef.h>
@@ -47,7 +48,7 @@ static const struct field kcm_fields[] = {
 	  .key = "horizontalPodAutoscalerUseRestClients",
 	  .flag = "horizontal-pod-autoscaler-use-rest-clients",
 	  .doc = "use the custom metrics API"),
-	F(feature_gates, .key = "featureGates", .flag = "feature-gates",
+	F(feature_gates, .key = "featureGates", .flag = "feature-gates", .keys = FEATURE_GATES,
 	  .doc = "feature switches"),
 #undef F
 };

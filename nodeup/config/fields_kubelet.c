@@ -1,3 +1,4 @@
+#include "nodeup/config/feature_gates.h"
 #include "nodeup/config/specs.h"
 
 #include <stddef.h>
@@ -104,7 +105,7 @@ static const struct field kubelet_fields[] = {
 	  .doc = "directory of volume plugins"),
 	F(taints, .key = "taints", .flag = "register-with-taints",
 	  .format = &format_taint, .doc = "taints to register with"),
-	F(feature_gates, .key = "featureGates", .flag = "feature-gates",
+	F(feature_gates, .key = "featureGates", .flag = "feature-gates", .keys = FEATURE_GATES,
 	  .doc = "feature switches"),
 	F(kube_reserved, .key = "kubeReserved", .flag = "kube-reserved",
 	  .format = &format_quantity, .doc = "resources kept for Kubernetes daemons"),

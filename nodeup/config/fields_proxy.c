@@ -1,3 +1,4 @@
+#include "nodeup/config/feature_gates.h"
 #include "nodeup/config/specs.h"
 
 #include <stddef.h>
@@ -16,7 +17,7 @@ static const struct field proxy_fields[] = {
 	  .doc = "node name; @aws takes it from the instance's metadata"),
 	F(master, .key = "master", .flag = "master", .doc = "address of the API server"),
 	F(enabled, .key = "enabled", .doc = "false leaves kube-proxy out"),
-	F(feature_gates, .key = "featureGates", .flag = "feature-gates",
+	F(feature_gates, .key = "featureGates", .flag = "feature-gates", .keys = FEATURE_GATES,
 	  .doc = "feature switches"),
 #undef F
 };

@@ -1,3 +1,4 @@
+#include "nodeup/config/feature_gates.h"
 #include "nodeup/config/specs.h"
 
 #include <stddef.h>
@@ -13,7 +14,7 @@ static const struct field scheduler_fields[] = {
 		     .doc = "leader election"),
 	F(use_policy_config_map, .key = "usePolicyConfigMap",
 	  .doc = "read the policy from a config map"),
-	F(feature_gates, .key = "featureGates", .flag = "feature-gates",
+	F(feature_gates, .key = "featureGates", .flag = "feature-gates", .keys = FEATURE_GATES,
 	  .doc = "feature switches"),
 #undef F
 };

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include "nodeup/base/near.h"
 
 /* What the documents may leave out, as kops' CLI would have filled it in:
  *   masterInternalName  api.internal.<ClusterName>      networking        from networkPluginName
@@ -22,14 +23,17 @@ struct unknown_keys {
 	struct arena *arena;
 	const struct dialect_opts *opts;
 	struct strv messages;
+	const char
+		*slip; /* the first message of a key at the top that is one edit from a known one */
 };
 
-static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+static void note_unknown(void *arg, const struct field_unknown *key)
 {
 	struct unknown_keys *u = arg;
 
-	strv_add(u->arena, &u->messages,
-		 arena_printf(u->arena, "%s: unknown key '%s'", tree_where(u->arena, pos), path));
+	strv_add(u->arena, &u->messages, field_unknown_text(u->arena, "key", key));
+	if (!u->slip && key->nearest && key->distance == 1 && !strpbrk(key->path, ".["))
+		u->slip = u->messages.v[u->messages.n - 1];
 }
 
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
@@ -39,6 +43,9 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 	const struct field_opts opts = { .unknown = note_unknown, .arg = &unknown, .path = path };
 	int r = field_parse(a, s, t, obj, &opts, e);
 
+	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
+	if (unknown.slip && s == &kops18_env_schema)
+		return err_config(e, "%s", unknown.slip);
 	if (r < 0)
 		return r;
 	if (o->strict && unknown.messages.n) {
@@ -113,6 +120,24 @@ static const char *config_base(struct arena *a, const struct kube_env *env)
 	return arena_strn(a, env->cluster_location, (size_t)(slash - env->cluster_location));
 }
 
+/* kops has more tags than those that count here, so only one that is all but one of these is told. */
+static void warn_tags(struct arena *a, const struct kube_env *env, const struct dialect_opts *o)
+{
+	static const char *const tags[] = { master_tag, update_tag, aws_tag };
+	const struct tree *list = kops18_lookup(env->tree, "Tags");
+
+	for (size_t i = 0; o->warnings && i < env->tags.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(tags); k++)
+			if (!str_eq(env->tags.v[i], tags[k]) &&
+			    near_edits(env->tags.v[i], tags[k]) == 1)
+				strv_add(a, o->warnings,
+					 arena_printf(
+						 a,
+						 "%s: Tags: '%s' has no effect; did you mean '%s'?",
+						 tree_where(a, &list->items[i].value->pos),
+						 env->tags.v[i], tags[k]));
+}
+
 int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kube_env *ret, struct err *e)
 {
@@ -123,6 +148,7 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 	if (r < 0)
 		return r;
 	env.tree = t;
+	warn_tags(a, &env, o);
 	r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
 	if (r == 0 && !str_is_empty(env.instance_group_name))
 		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);

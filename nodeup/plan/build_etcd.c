@@ -275,7 +275,7 @@ int build_etcd(struct plan *p, struct err *e)
 	if (!str_is_empty(req->node->protokube.name))
 		return 0;
 	if (!req->n_etcd) {
-		if (!req->n_claims)
+		if (!req->n_claims && !req->no_keys)
 			strv_add(p->arena, &p->warnings,
 				 "no etcd volume is known here: no etcd will run on this master");
 		return 0;

@@ -92,6 +92,8 @@ static int add_logins(struct plan *p, struct err *e)
 	const char *password = strmap_get(&p->req->node->secrets, "kube");
 	const char *encryption = plan_encryption_config(p);
 
+	if (!password && p->req->no_keys)
+		password = "";
 	if (!password)
 		return err_config(e, "secret kube: the admin's password is missing");
 	if (!plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,

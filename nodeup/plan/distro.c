@@ -115,6 +115,20 @@ static bool is_row(const struct distro *d, const struct facts *f)
 			  : d->codename && str_eq(d->codename, f->codename);
 }
 
+bool distro_nth(size_t n, struct facts *ret)
+{
+	/* rows without a package manager, which have no version */
+	static const char *const others[] = { "flatcar", "coreos", "containeros" };
+	const size_t n_rows = ARRAY_LEN(distros) - 1;
+
+	if (n >= n_rows + ARRAY_LEN(others))
+		return false;
+	ret->distribution = n < n_rows ? distros[n].distribution : others[n - n_rows];
+	ret->version = n < n_rows ? distros[n].version : NULL;
+	ret->codename = n < n_rows ? distros[n].codename : NULL;
+	return true;
+}
+
 const struct distro *plan_distro(const struct plan *p)
 {
 	const struct distro *d = distros;

@@ -31,6 +31,9 @@ struct docker_package {
 extern const struct docker_package docker_packages[];
 extern const size_t n_docker_packages;
 
+/* The n-th of the distributions that there is something particular about, as facts; false: there are no
+ * more. Together they stand for every machine that is supported. */
+bool distro_nth(size_t n, struct facts *ret);
 /* The row of this host; one without anything for unknown facts. */
 const struct distro *plan_distro(const struct plan *p);
 /* "jessie", "centos7": how docker_packages[] calls it; NULL for a release kops 1.8 did not know. */

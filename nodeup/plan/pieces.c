@@ -44,6 +44,12 @@ const struct node_keypair *plan_keypair(const struct plan *p, const char *name, 
 
 	if (k && !str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))
 		return k;
+	if (p->req->no_keys) {
+		struct node_keypair *empty = arena_new(p->arena, struct node_keypair);
+
+		*empty = (struct node_keypair){ .name = name, .cert = "", .key = "" };
+		return empty;
+	}
 	(void)err_config(e, "keypair %s: no %s, which %s needs", name,
 			 k && !str_is_empty(k->cert) ? "private key" : "certificate", p->builder);
 	return NULL;

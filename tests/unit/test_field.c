@@ -173,11 +173,12 @@ static void wrong_types(void **state)
 	}
 }
 
-static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+static void note_unknown(void *arg, const struct field_unknown *u)
 {
 	struct buf *b = arg;
 
-	(void)buf_addf(b, "%u:%u %s;", pos->line, pos->column, path);
+	(void)buf_addf(b, "%u:%u %s%s%s;", u->pos->line, u->pos->column, u->path,
+		       u->nearest ? " near " : "", u->nearest ? u->nearest : "");
 }
 
 static void unknown_keys_are_told(void **state)

@@ -69,12 +69,11 @@ static bool is_called_secret(const struct field *f)
 	return false;
 }
 
-static void note_unknown(void *arg, const struct tree_pos *pos, const char *path)
+static void note_unknown(void *arg, const struct field_unknown *u)
 {
 	struct err *e = arg;
 
-	(void)pos;
-	err_note(e, "unknown", "%s", path);
+	err_note(e, "unknown", "%s %s", u->path, u->nearest ? u->nearest : "");
 }
 
 /* Everything that is said of this text as the value of that row. */

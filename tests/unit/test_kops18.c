@@ -340,10 +340,12 @@ static void unknown_keys(void **state)
 	struct world w = world_small(a, "Oops: 1\n", "spec: {kubelet: {maxPodz: 1}}\nstatuz: {}\n",
 				     "nodeLabelz: {}\n");
 	struct world strict = w;
-	const char *const want[] = { "env:5:1: unknown key 'Oops'",
-				     "cluster:2:1: unknown key 'statuz'",
-				     "cluster:1:18: unknown key 'kubelet.maxPodz'",
-				     "ig:1:1: unknown key 'nodeLabelz'" };
+	const char *const want[] = {
+		"env:5:1: unknown key 'Oops'",
+		"cluster:2:1: unknown key 'statuz'; did you mean 'status'?",
+		"cluster:1:18: unknown key 'kubelet.maxPodz'; did you mean 'maxPods'?",
+		"ig:1:1: unknown key 'nodeLabelz'; did you mean 'nodeLabels'?"
+	};
 
 	(void)state;
 	world_must_build(&w);
