@@ -46,6 +46,23 @@ static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr,
 	return r ? r : posix_spawnattr_setsigdefault(attr, &all);
 }
 
+/* 0 or a positive errno. A signal that ends us ends the unpacker as well: a later run unpacks anew. */
+static int spawn_held(struct extract_watch *w, const posix_spawn_file_actions_t *fa,
+		      const posix_spawnattr_t *attr, char *const *argv)
+{
+	char *const none[] = { NULL };
+	int r;
+
+	ending_hold();
+	r = posix_spawn(&w->pid, "/proc/self/exe", fa, attr, argv, none);
+	if (r == 0) {
+		w->ending = (struct ending_child){ .pid = w->pid, .name = "the unpacker" };
+		ending_add(&w->ending);
+	}
+	ending_release();
+	return r;
+}
+
 /* 0 or a positive errno. The link leads to this very program even if its file was replaced since. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
@@ -53,7 +70,6 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->dir_fd, life_fd };
 	char entries[24], bytes[24];
 	const char *const argv[] = { EXTRACT_CHILD, x->name, entries, bytes, NULL };
-	char *const none[] = { NULL };
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
 	int r;
@@ -64,8 +80,7 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 		return ENOMEM;
 	r = set_actions(&fa, &attr, fds);
 	if (r == 0)
-		r = posix_spawn(&x->watch.pid, "/proc/self/exe", &fa, &attr, (char *const *)argv,
-				none);
+		r = spawn_held(&x->watch, &fa, &attr, (char *const *)argv);
 	(void)posix_spawnattr_destroy(&attr);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	return r;

@@ -73,6 +73,8 @@ static int wait_for_status(struct extract_watch *w)
 {
 	int status = 0;
 
+	ending_reap(&w->ending);
+
 	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	return status;
@@ -100,6 +102,8 @@ void extract_watch_kill(struct extract_watch *w)
 		(void)kill(w->pid, SIGKILL);
 		if (wait_for(w, w->life_fd, POLLIN, KILL_LOOKS))
 			(void)wait_for_status(w);
+		else
+			ending_reap(&w->ending);
 	}
 	end(w);
 }

@@ -10,10 +10,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include "nodeup/base/ending.h"
 
 enum { EXTRACT_LOOKS = 60, EXTRACT_LOOK_MS = 1000 };
 
 struct extract_watch {
+	struct ending_child ending;
 	pid_t pid;         /* 0: it is no more ours to wait for */
 	int life_fd;       /* hangs up when the child ends; owned */
 	int look_ms;       /* from one look to the next */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/cmd_ending.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd_plan.h"
@@ -36,6 +37,7 @@
 struct apply {
 	struct cli *cli;
 	struct session session;
+	int live_fd; /* the root of this machine, whose status it is; -1: none */
 	struct status status;
 	struct progress *progress; /* of the run under way, or NULL */
 	struct arena *before;      /* what is kept of the run before; NULL: nothing */
@@ -56,8 +58,11 @@ static void publish(struct apply *ap)
 	struct err ignored;
 
 	/* progress is not worth a failure */
-	if (ap->session.root_fd >= 0 && !ap->session.image_mode)
-		(void)!status_write(ap->session.root_fd, &ap->status, &ignored);
+	if (ap->live_fd < 0)
+		return;
+	ending_hold();
+	(void)!status_write(ap->live_fd, &ap->status, &ignored);
+	ending_release();
 }
 
 /* How long documents are waited for: their patience, or what is left of the deadline. */
@@ -346,6 +351,7 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	ap->status.error = NULL;
 	ap->status.next_run_wall_ns = 0;
 	ap->status.attempt++;
+	publish(ap);
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
 		offline_blame(e);
@@ -399,12 +405,11 @@ static int converge_with_retries(struct apply *ap, int64_t retries, struct err *
 	}
 }
 
-static int take_lock(const struct apply *ap, int *ret_fd, struct err *e)
+static int take_lock(const struct apply *ap, int root, int *ret_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	autoclose int root = -1;
 	bool said = false;
-	int r = io_open_root("/", &root, e);
+	int r = 0;
 
 	while (r == 0) {
 		r = lock_take(root, session_own_unit(a), ret_fd, e);
@@ -424,13 +429,15 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	struct apply ap = {
 		.cli = cli,
 		.session = { .root_fd = -1 },
+		.live_fd = -1,
 		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	int64_t retries = cli->retries;
-	autoclose int lock = -1;
+	autoclose int lock = -1, root = -1;
 	int r;
 
+	ending_tell(cmd_ending_made, cli);
 	ap.own.arena = a;
 	/* by hand nobody wants to wait for a day; our unit has nothing better to do */
 	if (!str_eq(own_unit, service_unit))
@@ -441,9 +448,13 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	if (!cli->retries_set)
 		retries = str_eq(own_unit, service_unit) ? -1 : 0;
 	if (!cli->root) {
-		r = take_lock(&ap, &lock, e);
+		r = io_open_root("/", &root, e);
+		if (r == 0)
+			r = take_lock(&ap, root, &lock, e);
 		if (r < 0)
 			return r;
+		ap.live_fd = root;
+		ending_tell(cmd_ending_run, cli);
 	}
 	r = converge_with_retries(&ap, retries, e);
 	arena_free(ap.before);

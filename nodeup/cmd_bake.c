@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/show.h"
+#include "nodeup/cmd_ending.h"
 #include "nodeup/location.h"
 #include "nodeup/offline.h"
 #include "nodeup/run/progress.h"
@@ -125,6 +126,7 @@ int cmd_bake(struct cli *cli, struct err *e)
 
 	if (cli->confs.n == 0)
 		return err_fail(e, ERR_USAGE, 0, "nodeup bake needs --conf");
+	ending_tell(cmd_ending_made, cli);
 	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
 	for (size_t i = 0; i < cli->confs.n; i++) {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "assets/extract_child.h"
 #include "nodeup/base/log.h"
+#include "nodeup/cmd_ending.h"
 #include "nodeup/offline.h"
 #include "nodeup/run/report.h"
 
@@ -92,9 +93,12 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	/* what is made here does not depend on who calls; what is secret says so itself */
 	(void)umask(022);
+	ending_begin(cmd_ending_looked, &cli);
 	/* a reader that went away is an error of that write, not the end of us */
 	(void)signal(SIGPIPE, SIG_IGN);
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);
+	/* what follows is no more than the last words */
+	ending_tell(cmd_ending_over, NULL);
 	if (r >= 0)
 		return r;
 	report_error(&e);

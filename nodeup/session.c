@@ -15,7 +15,7 @@
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
-static const char default_cache[] = "/var/cache/nodeup";
+const char session_default_cache[] = "/var/cache/nodeup";
 
 /* when the http engine gives up on its own */
 #define SILENCE_NS (20 * DUR_SEC)
@@ -246,8 +246,8 @@ const char *session_cache_dir(const struct cli *cli)
 {
 	if (cli->cache)
 		return location_absolute(cli->arena, cli->cache);
-	return cli->root ? arena_printf(cli->arena, "%s%s", cli->root, default_cache)
-			 : default_cache;
+	return cli->root ? arena_printf(cli->arena, "%s%s", cli->root, session_default_cache)
+			 : session_default_cache;
 }
 
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
@@ -269,7 +269,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,
 			      &s->ctx.cache, e);
 	else
-		r = cache_new_own(s->ctx.cache_root_fd, default_cache, req->for_apply,
+		r = cache_new_own(s->ctx.cache_root_fd, session_default_cache, req->for_apply,
 				  &s->ctx.cache, e);
 	if (r < 0)
 		return r;

@@ -6,6 +6,9 @@
 
 #include "nodeup/session.h"
 
+/* How many bytes of unfinished downloads the cache of this command line has on its disk. Any thread. */
+uint64_t session_kept_bytes(const struct cli *cli);
+
 /* Have other processes leave alone what this run is about to use. */
 void session_note_use(struct session *s);
 /* Let go what no document names, least recently used first, until the cache has at most max bytes; 0 is

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/ending.h"
 #include "nodeup/base/str.h"
 
 /* How often to look whether the child ended where the kernel has no pidfd (before Linux 5.3). */
@@ -23,6 +24,7 @@ struct child {
 	int pid_fd; /* -1: not to be had */
 	int out_fd;
 	struct buf *out;
+	struct ending_child ending;
 	char tail[256]; /* the end of what it said, for the error */
 	size_t tail_len;
 };
@@ -189,9 +191,11 @@ static int verdict(const struct child *c, int status, struct err *e)
 			WTERMSIG(status), strsignal(WTERMSIG(status)), colon, line);
 }
 
-static int reap(const struct child *c)
+static int reap(struct child *c)
 {
 	int status = 0;
+
+	ending_reap(&c->ending);
 
 	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
@@ -232,7 +236,12 @@ int proc_run(const struct proc_req *req, struct buf *out, struct err *e)
 		if (null < 0)
 			return err_sys(e, "run %s: open /dev/null", c.name);
 	}
+	ending_hold();
 	r = spawn(req, req->stdin_fd < 0 ? null : req->stdin_fd, pipe_write, &c.pid);
+	c.ending = (struct ending_child){ .pid = c.pid, .name = c.name, .let_end = req->let_end };
+	if (r == 0)
+		ending_add(&c.ending);
+	ending_release();
 	if (r)
 		return err_fail(e, ERR_SYSTEM, r, "run %s: %s", req->argv[0], strerror(r));
 	(void)close(TAKE_FD(pipe_write));

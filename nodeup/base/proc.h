@@ -1,10 +1,12 @@
 /* proc.h - run a program, without a shell
  * Only posix_spawn; the child gets its own session-less process group, closed descriptors and the
- * environment given. On timeout the group is killed.
+ * environment given. On timeout the group is killed. When a signal ends us the child is ended as well, or
+ * waited for where it must come to its end (ending.h); proc_run does not return then.
  * Owner: the output buffer is the caller's. Errors: SYSTEM with the last output line; -ETIMEDOUT.
  * Units: nanoseconds. Threads: all functions. Source: posix_spawn(3), waitid(2). */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/buf.h"
 
@@ -13,6 +15,7 @@ struct proc_req {
 	const char *const *extra_env; /* "K=V" added to ours, NULL for none */
 	int stdin_fd;                 /* -1: /dev/null */
 	int64_t timeout_ns;           /* 0: none */
+	bool let_end;                 /* cut off by a signal to us it would leave damage */
 };
 
 /* Run to the end; out (may be NULL) gets stdout and stderr. Exit status other than 0 is an error. */

@@ -69,6 +69,9 @@ static int add_unit_file(struct plan *p, struct err *e)
 	unit_set(a, &u, "Service", "NotifyAccess", "main");
 	unit_set(a, &u, "Service", "TimeoutStartSec",
 		 systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity");
+	/* only nodeup is told to stop: it waits for a package manager under way */
+	unit_set(a, &u, "Service", "KillMode", "mixed");
+	unit_set(a, &u, "Service", "TimeoutStopSec", "300");
 	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
 	return plan_unit_file(p, our_unit, &u, e) &&
 			       plan_secret(p, plan_boot_record, 0600, p->req->boot->record, e)

@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/interrupted.h"
 #include "nodeup/run/progress.h"
 
 #define PATIENCE_NS (10 * DUR_SEC)
@@ -202,8 +203,6 @@ static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
 
 int status_write(int root_fd, const struct status *st, struct err *e)
 {
-	static const char path[] = "/run/nodeup/status.json";
-	static const struct io_attr attr = { .mode = 0644 };
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(8 << 20);
 	struct tree *t = tree_map(a);
@@ -214,8 +213,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	set_text(a, t, "version", st->version);
 	set_text(a, t, "conf", st->conf);
 	set_text(a, t, "waiting", st->waiting);
-	/* a status of a process that is gone is the last it said, whatever the state */
-	set_number(a, t, "pid", getpid());
+	interrupted_identify(a, root_fd, t);
 	set_number(a, t, "attempt", st->attempt);
 	set_number(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);
 	set_number(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
@@ -234,8 +232,5 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	r = json_render(t, true, &text, e);
 	if (r < 0)
 		return r;
-	r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
-	if (r < 0)
-		return r;
-	return io_replace(root_fd, path, buf_str(&text), text.len, &attr, e);
+	return interrupted_put(root_fd, &text, e);
 }

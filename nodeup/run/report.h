@@ -24,7 +24,8 @@ char *report_summary(struct arena *a, const struct run_report *rep);
 struct tree *report_tree(struct arena *a, const struct run_report *rep);
 
 struct status {
-	const char *state; /* "running", "ready", "retrying", "failed", "degraded" */
+	const char *
+		state; /* "running", "ready", "retrying", "failed", "degraded"; see interrupted.h */
 	const char *version, *conf;
 	const char *waiting;          /* NULL: for nothing */
 	const struct run_report *rep; /* NULL: no plan yet */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/ending.h"
 #include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
@@ -80,6 +81,7 @@ static void step(struct item *it)
 	const struct task_ops *ops = task_ops(t);
 	struct task_ctx *ctx = it->sched->req->ctx;
 
+	ending_gate();
 	if (!it->differs) {
 		it->r = ops->check(t, ctx, &it->o->diff, it->err);
 		if (it->r != TASK_DIFFERS)

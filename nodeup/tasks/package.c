@@ -119,6 +119,7 @@ static int run(const struct task *t, struct task_ctx *ctx, const char *const *ar
 		.argv = argv,
 		.stdin_fd = -1,
 		.timeout_ns = task_time_left(ctx, INSTALL_NS),
+		.let_end = true,
 	};
 	struct strv env = { 0 }, lines;
 	int r;

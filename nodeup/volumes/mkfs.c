@@ -179,7 +179,8 @@ int mkfs_run(const struct mkfs_req *req, struct err *e)
 	const struct mkfs_kind *kind = mkfs_kind(req->fs);
 	struct strv argv = mkfs_argv(a, req);
 	struct proc_req proc = { .stdin_fd = req->lock_fd ? req->lock_fd : -1,
-				 .timeout_ns = MKFS_MAX_NS };
+				 .timeout_ns = MKFS_MAX_NS,
+				 .let_end = true };
 	int r;
 
 	strv_add(a, &argv, NULL);

@@ -86,7 +86,7 @@ static char *name_of(struct arena *a, const char *uuid)
 static int run_mdadm(struct arena *a, struct strv *argv, const struct strv *nodes, int lock_fd,
 		     struct err *e)
 {
-	struct proc_req req = { .stdin_fd = lock_fd, .timeout_ns = MDADM_MAX_NS };
+	struct proc_req req = { .stdin_fd = lock_fd, .timeout_ns = MDADM_MAX_NS, .let_end = true };
 	int r;
 
 	for (size_t i = 0; i < nodes->n; i++)

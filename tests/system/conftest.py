@@ -1,10 +1,16 @@
+import hashlib
+import json
 import os
+import shutil
+import signal
 import subprocess
 
 import pytest
 
+from emulator import Imds
+from held import Held
 from slow import SlowRuns
-from world import PROGRAM, Origin, World, make_assets
+from world import Asset, CNI, CNI_MEMBERS, PROGRAM, Origin, Told, World, make_assets, noise, tar, until
 
 
 def pytest_configure():
@@ -89,6 +95,67 @@ def mounts():
     m = Mounts()
     yield m
     m.close()
+
+
+@pytest.fixture
+def told(world, tmp_path):
+    """An apply in a root that is a machine to it: an image has no status."""
+    folder = tmp_path / "imds"
+    folder.mkdir()
+    imds = Imds(folder, **{"local-hostname": world.facts["localHostname"], "local-ipv4": world.facts["localIPv4"],
+                           "placement/availability-zone": world.facts["availabilityZone"]})
+    shutil.copy(PROGRAM, world.root / "nodeup")
+    # the documents are where they are for everybody else
+    inside = world.root / str(world.folder)[1:]
+    inside.mkdir(parents=True)
+    for name in ("dev", "proc", "sys"):
+        (world.root / name).mkdir()
+    enter = f'mount --bind {world.folder} {inside} && mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+    argv = ["unshare", "-m", "--propagation", "private", "sh", "-c", enter, str(world.root), "/nodeup", "apply",
+            f"--conf={world.conf}", f"--cache={world.cache}"]
+    made = []
+
+    def start(*flags):
+        made.append(Told(world, [*argv, *flags], {"AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}))
+        return made[-1]
+    yield start
+    for t in made:
+        t.end(signal.SIGKILL)
+    imds.close()
+
+
+class Status:
+    """The status.json of a world, and all that it ever said."""
+
+    def __init__(self, world):
+        self.path, self.seen = world.root / "run/nodeup/status.json", ""
+
+    def asset(self, name):
+        """What it says of an asset now; None: not a word."""
+        if not self.path.exists():
+            return None
+        text = self.path.read_text()
+        if text not in self.seen:
+            self.seen += text
+        return next((a for a in json.loads(text).get("assets", []) if a["name"] == name), None)
+
+    def until(self, name, true):
+        return until(lambda: (a := self.asset(name)) and true(a) and a, lambda: json.dumps(json.loads(self.path.read_text()).get("assets")))
+
+
+@pytest.fixture
+def status(world):
+    return Status(world)
+
+
+@pytest.fixture
+def held(world):
+    """Plugins of which enough comes at once for unpacking to begin, and more is held back than a pipe can hold."""
+    data = tar({name: noise(name, 2_000_000) for name in CNI_MEMBERS})
+    server = Held(data, 3_000_000)
+    world.assets[CNI] = Asset(hashlib.sha256(data).hexdigest(), [f"http://127.0.0.1:{server.server_port}/{CNI}"])
+    yield server
+    server.close()
 
 
 @pytest.fixture(scope="session")

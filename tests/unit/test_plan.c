@@ -203,6 +203,8 @@ static void credentials_stay_out_of_units(void **state)
 		    "RemainAfterExit=no\n"
 		    "NotifyAccess=main\n"
 		    "TimeoutStartSec=infinity\n"
+		    "KillMode=mixed\n"
+		    "TimeoutStopSec=300\n"
 		    "\n"
 		    "[Install]\n"
 		    "WantedBy=multi-user.target\n");

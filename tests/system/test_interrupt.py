@@ -1,0 +1,178 @@
+"""What a signal leaves: a status that says so, what had arrived, and nothing that is still at work."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+
+import pytest
+
+from held import stat, unpackers
+from world import CNI, CNI_MEMBERS, KUBELET, OK, Told, build, until
+
+SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
+CUT = r"interrupted by {}; (\d+\.\d) MB kept, run again to go on"
+
+
+def name(sig):
+    return sig.name.removeprefix("SIG")
+
+
+def last(run):
+    return run.text().splitlines()[-1]
+
+
+def said(status):
+    return json.loads(status.path.read_text())
+
+
+def check_status(status, sig, pid):
+    s = said(status)
+    assert s["state"] == "interrupted" and s["signal"] == name(sig) and s["pid"] == pid, s
+    assert "waiting" not in s and "nextRunUnixMs" not in s, s
+    return s
+
+
+@pytest.mark.parametrize("sig", SIGNALS)
+def test_in_the_middle_of_a_download(told, status, held, world, sig):
+    """Its unpacker ends with it, and the next run goes on."""
+    run = told()
+    assert held.begun.wait(Told.PATIENCE)
+    child = until(lambda: unpackers(run.process.pid), run.text)[0]
+    status.until(CNI, lambda a: a.get("bytes", 0) >= 3_000_000)
+    assert run.end(sig) == -sig, run.text()
+    kept = re.search(CUT.format(name(sig)), last(run))
+    # what is kept is what came, in whole blocks
+    assert kept and 2.0 < float(kept[1]) < 7.0, run.text()
+    assert check_status(status, sig, run.process.pid)["tasks"]
+    until(lambda: not pathlib.Path(f"/proc/{child}").exists() or stat(child)[0] == "Z")
+    held.go.set()
+    again = told()
+    until(lambda: all(world.installed(m).exists() for m in CNI_MEMBERS), again.text)
+    assert said(status)["pid"] == again.process.pid
+
+
+def test_a_dead_process_can_be_told_from_a_live_one(told, status, held):
+    """A pid alone may belong to another process by now."""
+    run = told()
+    assert held.begun.wait(Told.PATIENCE)
+    s = until(lambda: status.path.exists() and said(status))
+    assert s["state"] == "running" and s["pid"] == run.process.pid, s
+    assert s["pidStartTicks"] == int(stat(run.process.pid)[19]), s
+    assert s["bootId"] == pathlib.Path("/proc/sys/kernel/random/boot_id").read_text().strip(), s
+
+
+def test_while_documents_are_waited_for(world, told, status):
+    """The status of an earlier run is not what this one is at."""
+    status.path.parent.mkdir(parents=True, exist_ok=True)
+    status.path.write_text('{"state": "ready", "pid": 1}\n')
+    world.config_base = world.origin.refused() + "/store"
+    run = told()
+    until(lambda: said(status)["pid"] == run.process.pid, run.text)
+    run.until("WAITING documents")
+    assert run.end(signal.SIGTERM) == -signal.SIGTERM, run.text()
+    assert re.search(r"interrupted by TERM; ", last(run)), run.text()
+    check_status(status, signal.SIGTERM, run.process.pid)
+
+
+def test_between_two_runs(world, told, status):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    run = told("--retries=1")
+    run.until("next run in")
+    assert said(status)["state"] == "retrying"
+    assert run.end(signal.SIGTERM) == -signal.SIGTERM, run.text()
+    s = check_status(status, signal.SIGTERM, run.process.pid)
+    assert KUBELET in s["error"]["message"], s
+
+
+def test_what_no_run_waits_for_is_left_alone(told, status, held):
+    """A second run that stands before the lock is not what the status is about."""
+    first = told()
+    assert held.begun.wait(Told.PATIENCE)
+    until(lambda: status.path.exists() and said(status)["pid"] == first.process.pid)
+    second = told()
+    second.until("FAILED another nodeup is at work")
+    assert second.end() == 75
+    assert said(status)["pid"] == first.process.pid
+
+
+@pytest.mark.parametrize("sig", SIGNALS)
+def test_an_image_is_interrupted(world, held, sig):
+    run = Told(world)
+    assert held.begun.wait(Told.PATIENCE)
+    until(lambda: any(p.stat().st_blocks * 512 >= 2_000_000 for p in (world.cache / "partial").glob("*")), run.text)
+    assert run.end(sig) == -sig, run.text()
+    assert re.search(CUT.format(name(sig)), last(run)), run.text()
+
+
+@pytest.mark.parametrize("command", ["plan", "validate"])
+def test_a_look_is_interrupted(world, command):
+    """Its documents never come: they are in a pipe that no process writes to."""
+    world.write_documents()
+    fifo = world.folder / "fifo"
+    os.mkfifo(fifo)
+    run = Told(world, world.argv(command, conf=fifo))
+    until(lambda: any(os.path.realpath(f"/proc/{run.process.pid}/fd/{n}") == str(fifo)
+                      for n in os.listdir(f"/proc/{run.process.pid}/fd")), run.text)
+    assert run.end(signal.SIGTERM) == -signal.SIGTERM
+    assert re.search(r"interrupted by TERM; nothing was changed$", last(run)), run.text()
+
+
+def test_a_signal_that_is_ignored_stays_so(world, held):
+    """As nohup has it."""
+    run = Told(world, ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", *world.argv("apply")])
+    assert held.begun.wait(Told.PATIENCE)
+    run.process.send_signal(signal.SIGHUP)
+    held.go.set()
+    assert run.end() == OK, run.text()
+
+
+class Probe:
+    """proc_run() under way; the child writes its pid first."""
+
+    def __init__(self, tmp_path, kind, script):
+        self.pid_file = tmp_path / "pid"
+        self.process = subprocess.Popen([build("ending_probe"), kind, "sh", "-c", f"echo $$ > {self.pid_file}; {script}"],
+                                        stdout=subprocess.PIPE, text=True)
+        until(lambda: self.pid_file.exists() and self.pid_file.read_text().strip())
+        self.child = int(self.pid_file.read_text())
+
+    def child_is_gone(self):
+        path = pathlib.Path(f"/proc/{self.child}")
+        return not path.exists() or stat(self.child)[0] == "Z"
+
+    def finish(self):
+        out = self.process.communicate(timeout=Told.PATIENCE)[0]
+        return self.process.returncode, out.splitlines()
+
+
+def test_a_child_is_ended(tmp_path):
+    probe = Probe(tmp_path, "end", f"trap 'echo told > {tmp_path}/told; exit 0' TERM; while :; do sleep 0.05; done")
+    probe.process.terminate()
+    assert probe.finish() == (-signal.SIGTERM, ["asked TERM", "ends TERM"])
+    assert (tmp_path / "told").read_text() == "told\n" and probe.child_is_gone()
+
+
+def test_a_child_that_must_come_to_its_end_is_waited_for(tmp_path):
+    """A transaction of packages that is cut off leaves them half installed."""
+    probe = Probe(tmp_path, "let", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo done > {tmp_path}/done")
+    probe.process.terminate()
+    assert probe.process.stdout.readline() == "asked TERM, waits for sh\n"
+    assert probe.process.poll() is None and not probe.child_is_gone()
+    (tmp_path / "go").touch()
+    assert probe.finish() == (-signal.SIGTERM, ["ends TERM"])
+    assert (tmp_path / "done").exists()
+
+
+def test_a_second_signal_ends_at_once(tmp_path):
+    """The child goes on alone, as it is not told."""
+    probe = Probe(tmp_path, "let", f"while [ ! -e {tmp_path}/go ]; do sleep 0.05; done; echo done > {tmp_path}/done")
+    probe.process.terminate()
+    assert probe.process.stdout.readline() == "asked TERM, waits for sh\n"
+    probe.process.send_signal(signal.SIGINT)
+    assert probe.finish() == (-signal.SIGINT, ["ends INT"])
+    assert not probe.child_is_gone()
+    (tmp_path / "go").touch()
+    until((tmp_path / "done").exists)
