@@ -22,11 +22,14 @@
 #include "units/journal.h"
 #include "units/notify.h"
 
-/* a run that failed is repeated after this */
+/* a run that failed is repeated after this, then after twice as long, and so on up to the second one */
 #define PAUSE_NS (30 * DUR_SEC)
+#define PAUSE_MAX_NS (600 * DUR_SEC)
 /* documents of the last run may stand in when the store is silent for so long */
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define REMIND_NS (10 * DUR_SEC)
+/* the same words of one that waits again after this */
+#define REPEAT_NS (60 * DUR_SEC)
 #define LOCK_POLL_MS 1000
 /* bytes to keep of what no document names, when a disk is full */
 #define NO_ROOM 1
@@ -42,7 +45,10 @@ struct apply {
 	struct progress *progress; /* of the run under way, or NULL */
 	struct arena *before;      /* what is kept of the run before; NULL: nothing */
 	int64_t deadline_ns, next_reminder_ns, next_status_ns;
+	int64_t pause_ns;     /* before the next whole run */
+	int lock_fd;          /* -1: not held */
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
+	size_t changed;       /* tasks, in all runs */
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
 	bool volumes_left;    /* the last run did */
@@ -50,7 +56,8 @@ struct apply {
 	bool files_anew;      /* the run under way is there to install those anew */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
-	char volume_wait[ERR_MSG_MAX]; /* what was said of volumes last */
+	char wait_said[ERR_MSG_MAX]; /* why a wait goes on, when it was logged last */
+	int64_t wait_repeat_ns;      /* when the same is logged again */
 };
 
 static void publish(struct apply *ap)
@@ -90,40 +97,38 @@ static void say_what_is_kept(struct apply *ap, struct arena *a)
 								      : ", or now with --offline");
 }
 
-static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-			  const struct err *last, int64_t next_ns)
+/* Whether two texts differ by no more than how long a connection took. */
+static bool same_reason(const char *a, const char *b)
 {
-	autoarena struct arena *a = arena_new_empty();
-	struct apply *ap = arg;
+	static const char took[] = " after ";
 
-	say_what_is_kept(ap, a);
-	log_warning("WAITING documents: for %s, attempt %u, next in %s: %s",
-		    dur_human(a, dur_now() - since_ns), attempt, dur_human(a, next_ns - dur_now()),
-		    last->msg);
-	notify_status("waiting for %s: %s", location, last->msg);
-	ap->status.waiting = last->msg;
-	ap->status.error = last;
-	publish(ap);
-	ap->status.waiting = NULL;
-	ap->status.error = NULL;
+	for (;;) {
+		const char *in_a = strstr(a, took), *in_b = strstr(b, took);
+		size_t n = in_a ? (size_t)(in_a - a) + strlen(took) : 0;
+
+		if (!in_a || !in_b)
+			return str_eq(a, b);
+		if ((size_t)(in_b - b) + strlen(took) != n || strncmp(a, b, n) != 0)
+			return false;
+		a += n + strspn(a + n, "0123456789");
+		b += n + strspn(b + n, "0123456789");
+	}
 }
 
-/* Volumes may take hours: the same words again once in a while. */
-static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
-			   const struct err *last, int64_t next_ns)
+/* All waits for what is outside, but for tasks': a line when the reason changes, and one a minute. */
+static void report_wait(struct apply *ap, const char *what, int64_t since_ns, unsigned int attempt,
+			const struct err *last)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct apply *ap = arg;
 	int64_t now = dur_now();
 
-	(void)next_ns;
-	if (!str_eq(ap->volume_wait, last->msg) || now >= ap->next_reminder_ns) {
+	if (!same_reason(ap->wait_said, last->msg) || now >= ap->wait_repeat_ns) {
 		log_warning("WAITING %s: for %s, attempt %u: %s", what,
 			    dur_human(a, now - since_ns), attempt, last->msg);
 		for (size_t i = 0; i < last->nnotes; i++)
 			log_warning("  %-9s %s", last->notes[i].label, last->notes[i].text);
-		ap->next_reminder_ns = now + REMIND_NS;
-		(void)snprintf(ap->volume_wait, sizeof(ap->volume_wait), "%s", last->msg);
+		ap->wait_repeat_ns = now + REPEAT_NS;
+		(void)snprintf(ap->wait_said, sizeof(ap->wait_said), "%s", last->msg);
 	}
 	notify_status("waiting for %s: %s", what, last->msg);
 	ap->status.waiting = last->msg;
@@ -131,6 +136,25 @@ static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsign
 	publish(ap);
 	ap->status.waiting = NULL;
 	ap->status.error = NULL;
+}
+
+static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
+			  const struct err *last, int64_t next_ns)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+
+	(void)location; /* the error names it */
+	(void)next_ns;
+	say_what_is_kept(ap, a);
+	report_wait(ap, "documents", since_ns, attempt, last);
+}
+
+static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
+			   const struct err *last, int64_t next_ns)
+{
+	(void)next_ns;
+	report_wait(arg, what, since_ns, attempt, last);
 }
 
 static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
@@ -304,6 +328,7 @@ static int converge(struct apply *ap, struct err *e)
 	progress_free(ap->progress);
 	ap->progress = NULL;
 	log_info("%s", report_summary(s->arena, rep));
+	ap->changed += rep->counts[RUN_CHANGED];
 	r = watch_window(ap, &run, rep, r, e);
 	r = sync_files(ap, r, e);
 	/* what was done is remembered even when something else failed */
@@ -328,7 +353,7 @@ static bool deadline_near(const struct apply *ap, int64_t pause_ns)
 /* Whether a run that failed like this is followed by another. */
 static bool runs_again(const struct apply *ap, int64_t left, const struct err *e)
 {
-	return left != 0 && !deadline_near(ap, PAUSE_NS) &&
+	return left != 0 && !deadline_near(ap, ap->pause_ns) &&
 	       (err_is_transient(e) || e->kind == ERR_INTEGRITY);
 }
 
@@ -366,7 +391,7 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
 	if (r < 0 && runs_again(ap, left, e))
-		ap->status.next_run_wall_ns = dur_wall() + PAUSE_NS;
+		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
 	publish(ap);
 	keep_assets(ap);
 	session_close(&ap->session);
@@ -376,10 +401,46 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	return r;
 }
 
+static int take_lock(struct apply *ap, bool wait, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	bool said = false;
+	int r = 0;
+
+	while (r == 0) {
+		r = lock_take(ap->live_fd, session_own_unit(a), &ap->lock_fd, e);
+		if (r != -EWOULDBLOCK || !wait || deadline_near(ap, DUR_SEC))
+			return r;
+		if (!said)
+			log_notice("WAITING lock: %s", e->msg);
+		said = true;
+		r = 0;
+		(void)poll(NULL, 0, LOCK_POLL_MS);
+	}
+	return r;
+}
+
+/* Between two runs nothing is at work: a person's run may have the machine meanwhile, and until it ends. */
+static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *pause = dur_human(a, ap->pause_ns);
+	const bool locked = ap->lock_fd >= 0;
+
+	log_notice("next run in %s", pause);
+	notify_status("failed, next run in %s: %s", pause, why->msg);
+	cleanup_closep(&ap->lock_fd);
+	ap->lock_fd = -1;
+	(void)poll(NULL, 0, (int)(ap->pause_ns / DUR_MS));
+	ap->pause_ns = 2 * ap->pause_ns < PAUSE_MAX_NS ? 2 * ap->pause_ns : PAUSE_MAX_NS;
+	return locked ? take_lock(ap, true, e) : 0;
+}
+
 /* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
 static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
 {
 	for (int64_t left = retries;; left -= left > 0) {
+		struct err late;
 		int r;
 
 		ap->volumes_later = true;
@@ -398,30 +459,12 @@ static int converge_with_retries(struct apply *ap, int64_t retries, struct err *
 		if (r >= 0 || !runs_again(ap, left, e))
 			return r;
 		report_error(e);
-		log_notice("next run in %lld s", (long long)(PAUSE_NS / DUR_SEC));
-		notify_status("failed, next run in %lld s: %s", (long long)(PAUSE_NS / DUR_SEC),
-			      e->msg);
-		(void)poll(NULL, 0, (int)(PAUSE_NS / DUR_MS));
-	}
-}
-
-static int take_lock(const struct apply *ap, int root, int *ret_fd, struct err *e)
-{
-	autoarena struct arena *a = arena_new_empty();
-	bool said = false;
-	int r = 0;
-
-	while (r == 0) {
-		r = lock_take(root, session_own_unit(a), ret_fd, e);
-		if (r != -EWOULDBLOCK || !isatty(STDERR_FILENO) || deadline_near(ap, DUR_SEC))
+		r = sleep_unlocked(ap, e, &late);
+		if (r < 0) {
+			*e = late;
 			return r;
-		if (!said)
-			log_notice("WAITING lock: %s", e->msg);
-		said = true;
-		r = 0;
-		(void)poll(NULL, 0, LOCK_POLL_MS);
+		}
 	}
-	return r;
 }
 
 static int apply(struct cli *cli, const char *own_unit, struct err *e)
@@ -430,11 +473,13 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		.cli = cli,
 		.session = { .root_fd = -1 },
 		.live_fd = -1,
+		.lock_fd = -1,
+		.pause_ns = PAUSE_NS,
 		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	int64_t retries = cli->retries;
-	autoclose int lock = -1, root = -1;
+	autoclose int root = -1;
 	int r;
 
 	ending_tell(cmd_ending_made, cli);
@@ -449,17 +494,22 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		retries = str_eq(own_unit, service_unit) ? -1 : 0;
 	if (!cli->root) {
 		r = io_open_root("/", &root, e);
+		ap.live_fd = root;
 		if (r == 0)
-			r = take_lock(&ap, root, &lock, e);
+			r = take_lock(&ap, isatty(STDERR_FILENO), e);
 		if (r < 0)
 			return r;
-		ap.live_fd = root;
 		ending_tell(cmd_ending_run, cli);
 	}
 	r = converge_with_retries(&ap, retries, e);
 	arena_free(ap.before);
-	if (r < 0)
+	cleanup_closep(&ap.lock_fd);
+	if (r < 0) {
+		notify_status("failed: %s", e->msg);
 		return r;
+	}
+	notify_status("success: %zu changed in %s", ap.changed,
+		      dur_human(a, dur_wall() - ap.status.started_wall_ns));
 	notify_ready();
 	show_line(stdout, "success");
 	return 0;

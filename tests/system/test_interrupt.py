@@ -1,16 +1,18 @@
-"""What a signal leaves: a status that says so, what had arrived, and nothing that is still at work."""
+"""What a signal leaves: a status that says so, what had arrived, and nothing that is still at work.
+And how a run waits: quietly, and without keeping others from the machine while it sleeps."""
 
 import json
 import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 
 import pytest
 
 from held import stat, unpackers
-from world import CNI, CNI_MEMBERS, KUBELET, OK, Told, build, until
+from world import Asset, CNI, CNI_MEMBERS, KUBELET, OK, Told, build, until
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGHUP]
 CUT = r"interrupted by {}; (\d+\.\d) MB kept, run again to go on"
@@ -84,7 +86,7 @@ def test_between_two_runs(world, told, status):
     assert said(status)["state"] == "retrying"
     assert run.end(signal.SIGTERM) == -signal.SIGTERM, run.text()
     s = check_status(status, signal.SIGTERM, run.process.pid)
-    assert KUBELET in s["error"]["message"], s
+    assert s["error"]["message"] and s["attempt"] == 1, s
 
 
 def test_what_no_run_waits_for_is_left_alone(told, status, held):
@@ -176,3 +178,83 @@ def test_a_second_signal_ends_at_once(tmp_path):
     assert not probe.child_is_gone()
     (tmp_path / "go").touch()
     until((tmp_path / "done").exists)
+
+
+def test_a_run_that_sleeps_gives_way(world, told, status):
+    """The second run installs what the first lacked, while that one sleeps; then the first goes on."""
+    good = world.assets[KUBELET].urls
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    first = told("--retries=1")
+    first.until("next run in 30")
+    assert not world.installed(KUBELET).exists()
+    world.assets[KUBELET].urls = good
+    second = told()
+    until(lambda: said(status)["pid"] == second.process.pid, second.text)
+    until(world.installed(KUBELET).exists, second.text)
+    second.end()
+    assert "another nodeup" not in second.text() and "WAITING lock" not in second.text(), second.text()
+    until(lambda: said(status)["pid"] == first.process.pid and said(status)["attempt"] == 2, first.text)
+    first.end()
+    assert "404" not in first.text().partition("next run in")[2], first.text()
+
+
+def test_a_run_that_slept_waits_for_the_one_that_came(world, told, status, held):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    plugins = world.assets[CNI]
+    world.assets[CNI] = Asset(world.digest(CNI), [world.url(CNI)])
+    first = told("--retries=1")
+    first.until("next run in 30")
+    world.assets[CNI] = plugins
+    second = told()
+    assert held.begun.wait(Told.PATIENCE)
+    first.until(f"WAITING lock: another nodeup is at work: pid {second.process.pid}, ")
+    held.go.set()
+    second.end()
+    until(lambda: said(status)["pid"] == first.process.pid and said(status)["attempt"] == 2, first.text)
+    first.end()
+
+
+class Manager:
+    """What a unit's process says to the service manager."""
+
+    def __init__(self, folder):
+        self.path = folder / "notify"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(self.path))
+        self.socket.setblocking(False)
+
+    def status(self):
+        """The last one."""
+        found = []
+        while True:
+            try:
+                found += [l for l in self.socket.recv(65536).decode().splitlines() if l.startswith("STATUS=")]
+            except BlockingIOError:
+                self.socket.close()
+                return found[-1].removeprefix("STATUS=")
+
+
+def test_the_last_status_of_a_unit_is_how_it_ended(world, tmp_path):
+    manager = Manager(tmp_path)
+    world.converge(env={"NOTIFY_SOCKET": str(manager.path)})
+    assert re.fullmatch(r"success: \d\d changed in [\d.]+ m?s", manager.status())
+
+
+def test_the_last_status_of_a_unit_that_failed_is_why(world, tmp_path):
+    manager = Manager(tmp_path)
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    result = world.apply(env={"NOTIFY_SOCKET": str(manager.path)})
+    assert manager.status() == "failed: " + result.failure.removeprefix("FAILED ").removesuffix(f" ({result.code})")
+
+
+def test_a_dead_store_is_not_told_of_at_each_attempt(world, told, status):
+    """Eight attempts and more: a line for each of the two documents that are asked for at once, and no other."""
+    world.config_base = world.origin.refused() + "/store"
+    run = told()
+    asked = set()
+    until(lambda: status.path.exists() and (asked.add(status.path.read_text()) or len(asked) >= 8), run.text)
+    run.end(signal.SIGTERM)
+    lines = [l for l in run.text().splitlines() if "WAITING" in l]
+    urls = [re.search("GET '([^']*)'", l)[1] for l in lines]
+    assert 1 <= len(urls) == len(set(urls)) <= 2, run.text()
+    assert all("Connection refused" in l and l.count("/store/") == 1 for l in lines), run.text()
