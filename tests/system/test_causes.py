@@ -19,4 +19,4 @@ def test_a_file_that_cannot_be_written_stops_only_its_own_unit(world, mounts):
     assert skipped == ["unit kubelet.service: file /etc/sysconfig/kubelet failed"], result
     assert (world.root / "etc/kubernetes/manifests/kube-proxy.manifest").exists()
     links = {p.name for p in (world.root / "etc/systemd/system").glob("*.wants/*")}
-    assert {"logrotate.timer", "docker.service"} <= links
+    assert {"kubernetes-iptables-setup.service", "docker.service"} <= links
