@@ -60,6 +60,14 @@ void report_outcome(const struct run_outcome *o)
 		log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "skipped %s: %s failed", title,
 			 task_title(a, o->because));
 		break;
+	case RUN_EQUAL:
+		if (o->diff.left) {
+			log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "%s: %s", title,
+				 o->diff.why);
+			break;
+		}
+		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "right %s", title);
+		break;
 	case RUN_RETRYING:
 		report_retry(a, o, title);
 		break;

@@ -33,6 +33,8 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 		if (fstat(fd, &st) < 0)
 			return err_sys(e, "look at '%s'", t->dir.path);
 	}
+	if (!S_ISDIR(st.st_mode) && t->dir.owner)
+		return task_left(diff, "%s's own, and not a directory: left alone", t->dir.owner);
 	if (!S_ISDIR(st.st_mode))
 		return err_fail(e, ERR_SYSTEM, ENOTDIR, "'%s' is in the way: not a directory",
 				t->dir.path);

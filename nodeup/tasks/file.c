@@ -28,7 +28,7 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
 		       : TASK_EQUAL;
 }
 
-/* The directory of a person's file; -ELOOP where he has a link to another: that one is not ours to
+/* The directory of a person's file; -ELOOP where it is a link to another: that one is not ours to
  * write to, not even in a race. */
 static int open_owners_dir(const struct task *t, struct task_ctx *ctx, int *ret_fd, struct err *e)
 {
@@ -42,8 +42,10 @@ static bool is_left_to_its_owner(const struct task *t, struct task_ctx *ctx)
 {
 	autoclose int fd = -1;
 	struct err ignored;
+	int r = t->file.owner ? open_owners_dir(t, ctx, &fd, &ignored) : 0;
 
-	return t->file.owner && open_owners_dir(t, ctx, &fd, &ignored) == -ELOOP;
+	/* a link, a file, or what cannot even be opened: a socket */
+	return r == -ELOOP || r == -ENOTDIR || r == -ENXIO;
 }
 
 static int write_for_owner(const struct task *t, struct task_ctx *ctx, const struct io_attr *attr,
@@ -113,6 +115,8 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return r;
 	if (f->if_absent && !S_ISDIR(st.st_mode))
 		return TASK_EQUAL;
+	if (S_ISDIR(st.st_mode) && f->owner)
+		return task_left(diff, "%s's own, and a directory: left alone", f->owner);
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
 	r = content_differs(t, ctx, &st, diff, e);

@@ -55,6 +55,18 @@ int task_differs(struct task_diff *d, const char *fmt, ...)
 	return TASK_DIFFERS;
 }
 
+int task_left(struct task_diff *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
+		d->why[0] = '\0';
+	va_end(ap);
+	d->left = true;
+	return TASK_EQUAL;
+}
+
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns)
 {
 	int64_t left = ctx->deadline_ns - dur_now();

@@ -91,6 +91,7 @@ struct task_diff {
 	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
 	/* of what is lost: nobody needs it now, so that failing is a warning, and stops nothing */
 	bool spare;
+	bool left; /* equal: it is not what it should be, but a person's own */
 };
 
 /* The run's view of one task, owned by the scheduler, passed to apply. */
@@ -150,6 +151,9 @@ const struct task_ops *task_ops(const struct task *t);
 const char *task_path(const struct task *t);
 /* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. `kept` is for the caller to set. */
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
+/* As task_differs for what a person has made of a place of their own: nothing is done, `why` is a warning.
+ * Returns TASK_EQUAL. */
+int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* How long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 /* Have apply of a waiting task called again; any thread. One that runs on the scheduler's thread is called
