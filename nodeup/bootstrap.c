@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/dialects.h"
 #include "nodeup/location.h"
@@ -14,9 +15,8 @@
 
 enum { CONF_RECORD_MAX = 4096 };
 
-static const char state_dir[] = "/var/lib/nodeup";
-static const char documents_path[] = "/var/lib/nodeup/documents.json";
-static const char conf_path[] = "/var/lib/nodeup/conf"; /* what was last applied */
+static const char documents_path[] = OWN_DOCUMENTS;
+static const char conf_path[] = OWN_CONF; /* what was last applied */
 
 /* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
 static const char version1_path[] = "/run/nodeup/imds-version-1";
@@ -425,7 +425,7 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 		.conf = b->conf,
 		.conf_name = conf_name(a, b->conf),
 	};
-	int r = io_mkdirs(root_fd, state_dir, 0755, e);
+	int r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
 
 	if (r >= 0 && b->imds_has_version1)
 		r = record_version1(root_fd, e);

@@ -4,8 +4,9 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
 
-static const char record_path[] = "/var/lib/nodeup/claims.json";
+static const char record_path[] = OWN_CLAIMS;
 
 enum { RECORD_MAX = 256 << 10 };
 
@@ -158,7 +159,7 @@ void claims_remember(struct claims *c, const struct strmap *hosts)
 	    strcmp(buf_str(&now), buf_str(&text)) == 0)
 		return;
 	if (r >= 0)
-		r = io_mkdirs(c->req->root_fd, "/var/lib/nodeup", 0755, &e);
+		r = io_mkdirs(c->req->root_fd, OWN_LIB, 0755, &e);
 	if (r >= 0)
 		r = io_replace(c->req->root_fd, record_path, buf_str(&text), text.len, &attr, &e);
 	if (r < 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
 
 #ifndef NODEUP_VERSION
 #define NODEUP_VERSION "unknown"
@@ -45,7 +46,7 @@ static const struct option options[] = {
 	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, https:// or file:// URL"),
 	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE, "kube_env.yaml, as for apply; repeatable"),
 	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE, "all effects below DIR: image mode"),
-	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default /var/cache/nodeup)"),
+	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default " OWN_CACHE ")"),
 	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
 	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_BAKE | CMD_VALIDATE, "use the cache and persisted documents only"),

@@ -7,6 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/cmd_ending.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd_plan.h"
 #include "nodeup/location.h"
@@ -197,9 +198,7 @@ static void on_window_wait(void *arg, const char *what)
 /* What a killed run left beside the files it was writing. */
 static void sweep(const struct session *s)
 {
-	static const char *const ours[] = { "/run/nodeup",           "/run/nodeup/started",
-					    "/var/lib/nodeup",       "/var/lib/nodeup/images",
-					    "/var/lib/nodeup/moved", "/var/lib/nodeup/unmoved" };
+	static const char *const ours[] = { OWN_DIRS };
 	struct strv dirs = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(ours); i++)

@@ -2,6 +2,7 @@
 #include "nodeup/cli.h"
 
 #include "nodeup/base/field.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/dialects.h"
@@ -65,8 +66,8 @@ static void help_disks(struct buf *b)
 		"signatures live and any read error is refused, and nodeup has no --force. Wipe\n"
 		"a disk yourself (wipefs -a, then zeros all over it), or attach the right one.\n"
 		"plan shows each disk, what is on it and what would be done, reading only.\n\n"
-		"A device that persists is the disk that was recorded under its name, in\n"
-		"/var/lib/nodeup/volumes. Another one is refused, blank or not: ask for it by\n"
+		"A device that persists is the disk that was recorded under its name, in\n" OWN_VOLUMES_DIR
+		". Another one is refused, blank or not: ask for it by\n"
 		"volumeID, or remove the record.\n\n"
 		"kube-up's DOCKER_STORAGE puts docker, containerd, kubelet and pod logs on the\n"
 		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 #include "nodeup/session.h"
 #include "nodeup/tasks/state.h"
@@ -51,7 +52,7 @@ static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, stru
 			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work",
 					service_unit);
 		if (dur_now() >= reminder) {
-			log_notice("WAITING %s: for %s; /run/nodeup/status.json says what it does",
+			log_notice("WAITING %s: for %s; " OWN_STATUS " says what it does",
 				   service_unit, dur_human(s->arena, dur_now() - start));
 			reminder += REMIND_NS;
 		}

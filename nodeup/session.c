@@ -11,11 +11,12 @@
 #include "assets/cache_verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
-const char session_default_cache[] = "/var/cache/nodeup";
+const char session_default_cache[] = OWN_CACHE;
 
 /* when the http engine gives up on its own */
 #define SILENCE_NS (20 * DUR_SEC)

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/yaml.h"
 
 enum { FILE_MAX = 1 << 20 };
 
-const char settings_dir[] = "/etc/nodeup/nodeup.d";
+const char settings_dir[] = OWN_SETTINGS_DIR;
 
 static int list(struct arena *a, int root_fd, struct strv *ret, struct err *e)
 {

@@ -1,6 +1,7 @@
 #include "nodeup/config/volumes_check.h"
 
 #include <string.h>
+#include "nodeup/base/paths.h"
 
 /* Services with open files below a directory: they must be stopped, because a running service does not
  * see a new mount. Containers mount pods' directories and write logs: they end with their runtime, or
@@ -16,33 +17,11 @@ static const struct {
 
 /* The system's own, and ours: below those with a slash at the end nothing may be mounted either. */
 static const char *const taken[] = {
-	"/",
-	"/bin/",
-	"/boot/",
-	"/dev/",
-	"/etc/",
-	"/lib/",
-	"/lib64/",
-	"/proc/",
-	"/root",
-	"/run/",
-	"/sbin/",
-	"/sys/",
-	"/usr",
-	"/usr/bin/",
-	"/usr/lib/",
-	"/usr/sbin/",
-	"/var",
-	"/var/lib",
-	"/var/log",
-	"/var/cache",
-	"/var/lib/dpkg/",
-	"/var/lib/rpm/",
-	"/var/lib/nodeup/",
-	"/var/cache/nodeup/",
-	"/opt",
-	"/home",
-	"/tmp",
+	"/",        "/bin/",      "/boot/",         "/dev/",         "/etc/",     "/lib/",
+	"/lib64/",  "/proc/",     "/root",          "/run/",         "/sbin/",    "/sys/",
+	"/usr",     "/usr/bin/",  "/usr/lib/",      "/usr/sbin/",    "/var",      "/var/lib",
+	"/var/log", "/var/cache", "/var/lib/dpkg/", "/var/lib/rpm/", OWN_LIB "/", OWN_CACHE "/",
+	"/opt",     "/home",      "/tmp",
 };
 
 static const char plain[] =

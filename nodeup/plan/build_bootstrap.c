@@ -1,10 +1,11 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/base/paths.h"
 #include "nodeup/plan/pieces.h"
 
 static const char our_unit[] = "kops-configuration.service";
-const char plan_boot_record[] = "/var/lib/nodeup/boot.json";
+const char plan_boot_record[] = OWN_BOOT;
 
 static const char env_file[] = "/etc/sysconfig/kops-configuration";
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/paths.h"
 
 static const char docker_unit[] = "docker.service";
 static const char containerd_unit[] = "containerd.service";
@@ -157,7 +158,7 @@ static int refuse(const struct plan *p, size_t i, struct err *e)
 	else if (runtime->unit)
 		err_note(e, "got", "%s %s", runtime->unit,
 			 runtime->version ? runtime->version : "of unknown version");
-	err_note(e, "do", "ignoreHostChecks: true in /etc/nodeup/nodeup.d tries all the same");
+	err_note(e, "do", "ignoreHostChecks: true in " OWN_SETTINGS_DIR " tries all the same");
 	return r;
 }
 

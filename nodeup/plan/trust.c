@@ -1,6 +1,7 @@
 #include "nodeup/plan/trust.h"
 
 #include <string.h>
+#include "nodeup/base/paths.h"
 
 /* The keys that count, parsed once. */
 static int read_keys(struct plan *p, struct signature_keys **ret, struct err *e)
@@ -28,8 +29,8 @@ static int read_signature(struct plan *p, const char *text, const char *where,
 	if (p->keys->n == 0)
 		return err_config(
 			e,
-			"%s: a signature, but no public key to check it by: publicKeys in "
-			"/etc/nodeup/nodeup.d or kube_env.yaml",
+			"%s: a signature, but no public key to check it by: publicKeys in " OWN_SETTINGS_DIR
+			" or kube_env.yaml",
 			where);
 	if (signature_parse(p->arena, text, s, e) < 0)
 		return err_wrap(e, "%s", where);

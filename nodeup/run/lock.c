@@ -7,9 +7,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 
-static const char lock_dir[] = "/run/nodeup";
-static const char lock_path[] = "/run/nodeup/lock";
+static const char lock_path[] = OWN_LOCK;
 
 enum { HOLDER_MAX = 256 };
 
@@ -26,7 +26,7 @@ static int held_elsewhere(int fd, struct err *e)
 
 static int open_lock(int root_fd, int *ret_fd, struct err *e)
 {
-	int r = io_mkdirs(root_fd, lock_dir, 0755, e);
+	int r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
 
 	return r < 0 ? r : io_open_lock(root_fd, lock_path, 0644, ret_fd, e);
 }

@@ -4,11 +4,12 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/tasks/image_ctr.h"
 
 static const char docker_socket[] = "/run/docker.sock";
-static const char record_dir[] = "/var/lib/nodeup/images";
+static const char record_dir[] = OWN_IMAGES_DIR;
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)

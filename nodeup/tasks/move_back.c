@@ -2,12 +2,13 @@
 
 #include <string.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/move.h"
 #include "nodeup/tasks/moved.h"
 #include "nodeup/volumes/mounts.h"
 #include "units/unit.h"
 
-const char move_back_dir[] = "/var/lib/nodeup/unmoved";
+const char move_back_dir[] = OWN_UNMOVED_DIR;
 
 static char *back_path(struct arena *a, const char *source)
 {

@@ -3,11 +3,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/move_back.h"
 #include "nodeup/tasks/move_users.h"
 #include "units/unit.h"
 
-static const char stopped_dir[] = "/run/nodeup/stopped";
+static const char stopped_dir[] = OWN_STOPPED_DIR;
 
 enum { RECORD_MAX = 16 * 1024 };
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/move.h"
 #include "nodeup/volumes/users.h"
 #include "units/unit.h"
@@ -11,7 +12,7 @@
 #define PATIENCE_NS (60 * DUR_SEC)
 #define LOOK_AGAIN_NS (500 * DUR_MS)
 
-static const char users_dir[] = "/run/nodeup/users";
+static const char users_dir[] = OWN_USERS_DIR;
 
 enum { PID_MAX_BYTES = 64 };
 

@@ -2,10 +2,11 @@
 
 #include <string.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/move.h"
 #include "units/unit.h"
 
-static const char moved_dir[] = "/var/lib/nodeup/moved";
+static const char moved_dir[] = OWN_MOVED_DIR;
 
 enum { RECORD_MAX = 16 * 1024 };
 

@@ -4,9 +4,10 @@
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/state.h"
 
-const char program_record_path[] = "/var/lib/nodeup/program";
+const char program_record_path[] = OWN_PROGRAM;
 
 static const char own_program[] = "/proc/self/exe";
 /* where user data puts the program that it fetched: perhaps the very bytes of the record */
@@ -71,7 +72,7 @@ static int write_record(struct task_ctx *ctx, const struct programs *known, stru
 			       known->v[i].version);
 	r = buf_check(&text, program_record_path, e);
 	if (r == 0)
-		r = io_mkdirs(ctx->root_fd, "/var/lib/nodeup", 0755, e);
+		r = io_mkdirs(ctx->root_fd, OWN_LIB, 0755, e);
 	return r < 0 ? r
 		     : io_replace(ctx->root_fd, program_record_path, text.data, text.len, &attr, e);
 }

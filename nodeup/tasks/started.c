@@ -5,9 +5,10 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/tasks/task.h"
 
-static const char started_dir[] = "/run/nodeup/started";
+static const char started_dir[] = OWN_STARTED_DIR;
 
 enum { RECORD_MAX = 512 };
 

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/paths.h"
 #include "nodeup/base/str.h"
 
-static const char state_path[] = "/var/lib/nodeup/state";
-static const char state_dir[] = "/var/lib/nodeup";
+static const char state_path[] = OWN_STATE;
 static const char header[] = "nodeup state 1\n";
 /* begins the line of a record that is lost */
 static const char lost_mark[] = "!";
@@ -259,7 +259,7 @@ int state_store(struct state *s, struct err *e)
 	r = buf_check(&text, state_path, e);
 	if (r < 0)
 		return r;
-	r = io_mkdirs(s->root_fd, state_dir, 0755, e);
+	r = io_mkdirs(s->root_fd, OWN_LIB, 0755, e);
 	if (r < 0)
 		return r;
 	r = io_replace(s->root_fd, state_path, text.data, text.len, &attr, e);

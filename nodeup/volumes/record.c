@@ -2,8 +2,9 @@
 
 #include <string.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 
-static const char record_dir[] = "/var/lib/nodeup/volumes";
+static const char record_dir[] = OWN_VOLUMES_DIR;
 
 enum { RECORD_MAX = 64 * 1024 };
 

@@ -2,6 +2,7 @@
 the next run ends with the very tree that an undisturbed run makes."""
 
 import errno
+import fcntl
 import os
 import random
 import shutil
@@ -187,3 +188,29 @@ def test_a_reader_that_went_away(world):
     assert process.wait(60) in range(0, 128)
     world.converge()
     world.check_files()
+
+
+# All that files are replaced in, but for where a task puts one.
+OWN_DIRS = ["var/lib/nodeup", "var/lib/nodeup/images", "var/lib/nodeup/moved", "var/lib/nodeup/unmoved",
+            "var/lib/nodeup/volumes", "run/nodeup", "run/nodeup/started", "run/nodeup/stopped", "run/nodeup/users",
+            "etc/nodeup/nodeup.d"]
+
+
+def test_what_a_kill_leaves_in_our_own_directories(world):
+    """The next run removes it, and nothing beside it: neither what is being written nor what is not ours."""
+    litter, foreign, written = [], [], []
+    for folder in OWN_DIRS:
+        (world.root / folder).mkdir(parents=True, exist_ok=True)
+        for names, name in ((litter, ".nodeup-0123456789abcdef"), (foreign, ".nodep-0"), (written, ".nodeup-1")):
+            names.append(world.root / folder / name)
+            names[-1].write_text("half of")
+    writers = [path.open() for path in written]
+    for writer in writers:
+        fcntl.flock(writer, fcntl.LOCK_SH)
+    done = world.apply()
+    assert done.code == OK and [p for p in litter if p.exists()] == [], done
+    assert all(p.exists() for p in foreign + written)
+    for writer in writers:
+        writer.close()
+    world.converge()
+    assert not any(p.exists() for p in written)

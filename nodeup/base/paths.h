@@ -1,0 +1,38 @@
+/* paths.h - every directory and file of our own, by the one name it has
+ * All are below the root. What is here alone is swept after a kill and kept from others' use, so a directory
+ * that is missing in OWN_DIRS would keep litter for ever; the lint of paths sees to both.
+ * Owner: none. Errors: none. Threads: all. */
+#pragma once
+
+/* What outlives a boot: applied state, documents and records. */
+#define OWN_LIB "/var/lib/nodeup"
+#define OWN_STATE OWN_LIB "/state"
+#define OWN_CONF OWN_LIB "/conf"
+#define OWN_DOCUMENTS OWN_LIB "/documents.json"
+#define OWN_CLAIMS OWN_LIB "/claims.json"
+#define OWN_PROGRAM OWN_LIB "/program"
+#define OWN_BOOT OWN_LIB "/boot.json"
+#define OWN_IMAGES_DIR OWN_LIB "/images"
+#define OWN_MOVED_DIR OWN_LIB "/moved"
+#define OWN_UNMOVED_DIR OWN_LIB "/unmoved"
+#define OWN_VOLUMES_DIR OWN_LIB "/volumes"
+
+/* What belongs to this boot. */
+#define OWN_RUN "/run/nodeup"
+#define OWN_LOCK OWN_RUN "/lock"
+#define OWN_STATUS OWN_RUN "/status.json"
+#define OWN_STARTED_DIR OWN_RUN "/started"
+#define OWN_STOPPED_DIR OWN_RUN "/stopped"
+#define OWN_USERS_DIR OWN_RUN "/users"
+
+/* What can be fetched again, which the cache itself keeps in order. */
+#define OWN_CACHE "/var/cache/nodeup"
+
+/* The machine's own settings. */
+#define OWN_ETC "/etc/nodeup"
+#define OWN_SETTINGS_DIR OWN_ETC "/nodeup.d"
+
+/* All directories that files are replaced in. */
+#define OWN_DIRS                                                                           \
+	OWN_LIB, OWN_IMAGES_DIR, OWN_MOVED_DIR, OWN_UNMOVED_DIR, OWN_VOLUMES_DIR, OWN_RUN, \
+		OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR, OWN_SETTINGS_DIR
