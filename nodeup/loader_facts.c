@@ -3,6 +3,7 @@
 #include <time.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/location.h"
 #include "nodeup/loader.h"
@@ -12,7 +13,7 @@
 enum { FACTS_MAX = 1 << 20, KEPT_FACTS_MAX = 4096 };
 
 /* boot id, instance id and name, a line each */
-static const char kept_facts[] = "/run/nodeup/instance";
+static const char kept_facts[] = OWN_INSTANCE;
 
 int loader_given_facts(struct loader *l, struct err *e)
 {
@@ -162,7 +163,7 @@ int loader_keep_facts(int root_fd, const struct facts *f, struct err *e)
 	if (r < 0 || (io_read(root_fd, kept_facts, &old, &ignored) == 0 &&
 		      str_eq(buf_str(&old), buf_str(&text))))
 		return r;
-	r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
+	r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
 	return r < 0 ? r : io_replace(root_fd, kept_facts, text.data, text.len, &attr, e);
 }
 
