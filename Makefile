@@ -102,7 +102,8 @@ check: deps
 	$(SUBMAKE) all unit fakes
 	$(SUBMAKE) CC=clang variant unit
 	$(SUBMAKE) SAN=asan variant unit
-	$(Q)VARIANTS="gcc-release clang-release gcc-asan" tests/run
+	$(SUBMAKE) SAN=tsan unit
+	$(Q)VARIANTS="gcc-release clang-release gcc-asan gcc-tsan" tests/run
 # The inner loop.  t: one test, as T=run (a unit test) or T=tests/system/test_plan.py[::name].
 t: $(if $(filter tests/%,$(T)),all fakes,$(B)/tests/unit/test_$(T))
 	$(Q)$(if $(filter tests/%,$(T)),NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -p no:cacheprovider $(T),\

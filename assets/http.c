@@ -269,6 +269,9 @@ static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t 
 	}
 	if (!t->easy && t->fd < 0 && !t->fn && !t->ready)
 		r = start(h, t);
+	/* from here on it is that thread's alone */
+	if (r == 0 && t->aside)
+		return again;
 	if (r == 0 && t->ready)
 		r = start_when_there_is_room(h, t);
 	if (r < 0) {
