@@ -19,7 +19,7 @@ static const char documents_path[] = OWN_DOCUMENTS;
 static const char conf_path[] = OWN_CONF; /* what was last applied */
 
 /* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
-static const char version1_path[] = "/run/nodeup/imds-version-1";
+static const char version1_path[] = OWN_IMDS_VERSION;
 
 static bool may_be_there(const char *conf)
 {
@@ -412,7 +412,7 @@ static int record_version1(int root_fd, struct err *e)
 {
 	static const struct io_attr plain = { .mode = 0644 };
 	static const char text[] = "answered\n";
-	int r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
+	int r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
 
 	return r < 0 ? r : io_replace(root_fd, version1_path, text, strlen(text), &plain, e);
 }
