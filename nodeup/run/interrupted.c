@@ -4,11 +4,12 @@
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/str.h"
 
 enum { STAT_MAX = 4096, STATUS_MAX = 8 << 20, STARTED_FIELD = 22, FIRST_FIELD = 3 };
 
-static const char path[] = "/run/nodeup/status.json";
+static const char path[] = OWN_STATUS;
 
 /* In ticks since the boot; NULL: unknown. */
 static const char *start_ticks(struct arena *a, int root_fd)
@@ -45,7 +46,7 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 {
 	static const struct io_attr attr = { .mode = 0644 };
-	int r = io_mkdirs(root_fd, "/run/nodeup", 0755, e);
+	int r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
 
 	return r < 0 ? r : io_replace(root_fd, path, text->data, text->len, &attr, e);
 }
