@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
 
 #ifndef NODEUP_VERSION
 #define NODEUP_VERSION "unknown"
@@ -213,6 +214,14 @@ int cli_parse(struct cli *cli, const struct cli_command *command, const char *co
 		return err_fail(e, ERR_USAGE, 0, "nodeup %s: unexpected '%s'", command->name,
 				cli->args.v[command->max_args]);
 	return 0;
+}
+
+void cli_warn(const struct cli *cli, const struct strv *warnings)
+{
+	const struct strv shown = strv_abridge(cli->arena, warnings, CLI_WARNINGS_MAX);
+
+	for (size_t i = 0; i < shown.n; i++)
+		show_line(stderr, "warning: %s", shown.v[i]);
 }
 
 void cli_help(const struct cli_command *command, struct buf *b)

@@ -22,6 +22,8 @@ enum cli_command_bit {
 	CMD_REPAIR = 1 << 7,
 };
 
+enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
+
 struct cli {
 	struct arena *arena;
 	const char *program;     /* argv[0] */
@@ -49,6 +51,8 @@ extern const size_t cli_n_commands;
 /* Parse argv[1...] for a command, which gives the flags it takes. */
 int cli_parse(struct cli *cli, const struct cli_command *command, const char *const *argv,
 	      struct err *e) must_check;
+/* What may be wrong with documents, on stderr: no more lines than a person reads. */
+void cli_warn(const struct cli *cli, const struct strv *warnings);
 /* Append the flags a command takes, one line each. */
 void cli_help(const struct cli_command *command, struct buf *b);
 /* "nodeup version X". */

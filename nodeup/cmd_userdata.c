@@ -6,7 +6,6 @@
 #include <strings.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
-#include "nodeup/base/show.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/dialects.h"
 #include "userdata/mime.h"
@@ -98,8 +97,7 @@ static int add_documents(struct rendering *u, struct err *e)
 
 	if (r == 0)
 		r = dialects_read(u->cli->arena, t, &opts, &u->read, e);
-	for (size_t i = 0; i < warnings.n; i++)
-		show_line(stderr, "warning: %s", warnings.v[i]);
+	cli_warn(u->cli, &warnings);
 	if (r < 0)
 		return r;
 	dialect = u->read.dialect;
@@ -204,8 +202,7 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 	if (u->read.cluster)
 		r = u->read.dialect->proxy(u->cli->arena, &u->read, &opts, &proxy, e);
 	node_proxy_variables(u->cli->arena, &proxy, env);
-	for (size_t i = 0; i < warnings.n; i++)
-		show_line(stderr, "warning: %s", warnings.v[i]);
+	cli_warn(u->cli, &warnings);
 	return r;
 }
 

@@ -177,8 +177,7 @@ int cmd_validate(struct cli *cli, struct err *e)
 	if (r < 0)
 		return r;
 	r = load(cli, root, http, &b, e);
-	for (size_t i = 0; i < b.warnings.n; i++)
-		show_line(stderr, "warning: %s", b.warnings.v[i]);
+	cli_warn(cli, &b.warnings);
 	if (r == 0)
 		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %d.%d.%d", b.conf,
 			  b.node.is_master ? "master" : "worker", b.node.cluster_name,

@@ -292,8 +292,11 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 
 static void log_warnings(const struct strv *warnings)
 {
-	for (size_t i = 0; i < warnings->n; i++)
-		log_warning("%s", warnings->v[i]);
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv shown = strv_abridge(a, warnings, CLI_WARNINGS_MAX);
+
+	for (size_t i = 0; i < shown.n; i++)
+		log_warning("%s", shown.v[i]);
 }
 
 /* Below a root no package manager is run: who builds the image has to know. */

@@ -30,22 +30,12 @@ static int list(struct arena *a, int root_fd, struct strv *ret, struct err *e)
 	return 0;
 }
 
-struct unknown_keys {
-	struct arena *arena;
-	struct strv messages;
-};
-
-static void note_unknown(void *arg, const struct field_unknown *key)
-{
-	struct unknown_keys *u = arg;
-
-	strv_add(u->arena, &u->messages, field_unknown_text(u->arena, "key", key));
-}
-
-static int load_file(struct arena *a, int root_fd, const char *path, struct unknown_keys *unknown,
+static int load_file(struct arena *a, int root_fd, const char *path, struct field_unknowns *unknown,
 		     struct settings *s, struct err *e)
 {
-	const struct field_opts opts = { .unknown = note_unknown, .arg = unknown, .path = "" };
+	const struct field_opts opts = { .unknown = field_note_unknown,
+					 .arg = unknown,
+					 .path = "" };
 	autobuf struct buf b = BUF_INIT(FILE_MAX);
 	struct settings_doc doc = { 0 };
 	struct tree *t;
@@ -62,9 +52,9 @@ static int load_file(struct arena *a, int root_fd, const char *path, struct unkn
 int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnings,
 		  struct settings *ret, struct err *e)
 {
-	struct unknown_keys unknown = { .arena = a };
+	struct field_unknowns unknown = { .arena = a };
 	struct settings s = { 0 };
-	struct strv files = { 0 };
+	struct strv files = { 0 }, messages;
 	int r = list(a, root_fd, &files, e);
 
 	for (size_t i = 0; r >= 0 && i < files.n; i++)
@@ -73,8 +63,9 @@ int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnin
 		return r;
 	if (strict && unknown.messages.n)
 		return err_config(e, "%s", unknown.messages.v[0]);
-	for (size_t i = 0; i < unknown.messages.n; i++)
-		strv_add(a, warnings, unknown.messages.v[i]);
+	messages = field_unknown_messages(&unknown);
+	for (size_t i = 0; i < messages.n; i++)
+		strv_add(a, warnings, messages.v[i]);
 	*ret = s;
 	return 0;
 }

@@ -124,6 +124,20 @@ typedef void field_unknown_fn(void *arg, const struct field_unknown *u);
 /* "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
 char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u);
 
+/* Such keys, for messages. Of many the first are named and the others counted. */
+struct field_unknowns {
+	struct arena *arena;
+	struct strv messages; /* "file:line:column: unknown key 'x'" */
+	size_t more;
+	const char *
+		slip; /* the first of a key at the top that is one edit from a known one; NULL none */
+};
+
+/* A field_unknown_fn, its arg such a list. */
+void field_note_unknown(void *arg, const struct field_unknown *key);
+/* The messages, with a last one of how many more there are. */
+struct strv field_unknown_messages(const struct field_unknowns *u);
+
 struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignore */
 	void *arg;

@@ -20,6 +20,9 @@ struct reader {
 	struct err *err;
 };
 
+/* of one map */
+enum { UNKNOWN_MAX = 10 };
+
 /* A message is one line. */
 static bool is_printable(const char *s)
 {
@@ -408,6 +411,32 @@ static int check_required(struct reader *r, const struct schema *s, const struct
 					  tree_where(r->arena, &map->pos),
 					  join(r->arena, r->opts->path, s->fields[i].key));
 	return 0;
+}
+
+void field_note_unknown(void *arg, const struct field_unknown *key)
+{
+	struct field_unknowns *u = arg;
+	const bool slips = !u->slip && key->nearest && key->distance == 1 &&
+			   !strpbrk(key->path, ".[");
+	const bool full = u->messages.n == UNKNOWN_MAX;
+	const char *text = slips || !full ? field_unknown_text(u->arena, "key", key) : NULL;
+
+	if (slips)
+		u->slip = text;
+	if (full)
+		u->more++;
+	else
+		strv_add(u->arena, &u->messages, text);
+}
+
+struct strv field_unknown_messages(const struct field_unknowns *u)
+{
+	struct strv all = strv_abridge(u->arena, &u->messages, UNKNOWN_MAX);
+
+	if (u->more)
+		strv_add(u->arena, &all,
+			 arena_printf(u->arena, "and %zu more unknown keys", u->more));
+	return all;
 }
 
 int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,

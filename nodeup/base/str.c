@@ -56,6 +56,17 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+struct strv strv_abridge(struct arena *a, const struct strv *v, size_t most)
+{
+	struct strv some = { 0 };
+
+	for (size_t i = 0; i < v->n && i < most; i++)
+		strv_add(a, &some, v->v[i]);
+	if (v->n > most)
+		strv_add(a, &some, arena_printf(a, "and %zu more", v->n - most));
+	return some;
+}
+
 void strv_sort(struct strv *v)
 {
 	if (v->n)

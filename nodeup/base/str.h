@@ -29,6 +29,8 @@ bool strv_has(const struct strv *v, const char *s);
 struct strv strv_split(struct arena *a, const char *s, char sep);
 /* Join with a separator string. */
 char *strv_join(struct arena *a, const struct strv *v, const char *sep);
+/* The first `most`, and if there are others a line that says how many. */
+struct strv strv_abridge(struct arena *a, const struct strv *v, size_t most);
 /* Sort by bytes, as Go's sort.Strings. */
 void strv_sort(struct strv *v);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <yaml.h>
 
-enum { DEPTH_MAX = 64, NODES_MAX = 100000, ANCHORS_MAX = 1000 };
+enum { DEPTH_MAX = 64, NODES_MAX = 20000, ANCHORS_MAX = 1000 };
 
 static const char tag_prefix[] = "tag:yaml.org,2002:";
 
@@ -104,7 +104,7 @@ static int count(struct reader *r, size_t nodes, unsigned int depth, const yaml_
 		return refuse(r, mark, "nested deeper than 64 levels");
 	r->nodes += nodes;
 	if (r->nodes > NODES_MAX)
-		return refuse(r, mark, "more than 100000 values, aliases expanded");
+		return refuse(r, mark, "more than 20000 values, aliases expanded");
 	return 0;
 }
 

@@ -14,49 +14,46 @@
  *   role                the tag _kubernetes_master       dnsZone           none: not derivable
  * and whole sections: see kops18_defaults.c. */
 
+enum { IMAGES_MAX = 100, PACKAGES_MAX = 500 };
+
 static const char master_tag[] = "_kubernetes_master";
 static const char update_tag[] = "_automatic_upgrades";
 /* kops 1.8 has nothing more by this one than the time */
 static const char aws_tag[] = "_aws";
 
-struct unknown_keys {
-	struct arena *arena;
-	const struct dialect_opts *opts;
-	struct strv messages;
-	const char
-		*slip; /* the first message of a key at the top that is one edit from a known one */
-};
-
-static void note_unknown(void *arg, const struct field_unknown *key)
-{
-	struct unknown_keys *u = arg;
-
-	strv_add(u->arena, &u->messages, field_unknown_text(u->arena, "key", key));
-	if (!u->slip && key->nearest && key->distance == 1 && !strpbrk(key->path, ".["))
-		u->slip = u->messages.v[u->messages.n - 1];
-}
-
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e)
 {
-	struct unknown_keys unknown = { .arena = a, .opts = o };
-	const struct field_opts opts = { .unknown = note_unknown, .arg = &unknown, .path = path };
+	struct field_unknowns unknown = { .arena = a };
+	const struct field_opts opts = { .unknown = field_note_unknown,
+					 .arg = &unknown,
+					 .path = path };
 	int r = field_parse(a, s, t, obj, &opts, e);
+	const struct strv messages = field_unknown_messages(&unknown);
 
 	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
 	if (unknown.slip && s == &kops18_env_schema)
 		return err_config(e, "%s", unknown.slip);
 	if (r < 0)
 		return r;
-	if (o->strict && unknown.messages.n) {
-		r = err_config(e, "%s", unknown.messages.v[0]);
-		for (size_t i = 1; i < unknown.messages.n; i++)
-			err_note(e, "also", "%s", unknown.messages.v[i]);
+	if (o->strict && messages.n) {
+		r = err_config(e, "%s", messages.v[0]);
+		for (size_t i = 1; i < messages.n; i++)
+			err_note(e, "also", "%s", messages.v[i]);
 		return r;
 	}
-	for (size_t i = 0; o->warnings && i < unknown.messages.n; i++)
-		strv_add(a, o->warnings, unknown.messages.v[i]);
+	for (size_t i = 0; o->warnings && i < messages.n; i++)
+		strv_add(a, o->warnings, messages.v[i]);
 	return 0;
+}
+
+int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
+		   struct err *e)
+{
+	if (!list || list->kind != TREE_SEQ || list->n <= most)
+		return 0;
+	return err_config(e, "%s: %s[%zu]: more than %zu",
+			  tree_where(a, &list->items[most].value->pos), key, most, most);
 }
 
 /* Names become parts of paths and URLs. */
@@ -154,6 +151,8 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);
 	if (r == 0)
 		r = kops18_assets(a, &env, o, &(struct node_texts){ 0 }, e);
+	if (r == 0)
+		r = kops18_at_most(a, kops18_lookup(t, "packages"), "packages", PACKAGES_MAX, e);
 	if (r == 0)
 		r = check_packages(a, t, &env.packages, e);
 	if (r < 0)
@@ -428,6 +427,9 @@ static int set_assets(struct kops18_build *b)
 	if (images && images->kind != TREE_SEQ)
 		return err_config(b->err, "%s: images: expected a list",
 				  tree_where(b->arena, &images->pos));
+	r = kops18_at_most(b->arena, images, "images", IMAGES_MAX, b->err);
+	if (r < 0)
+		return r;
 	for (size_t i = 0; images && i < images->n; i++) {
 		struct node_image image = { 0 };
 

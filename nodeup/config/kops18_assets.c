@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+enum { ASSETS_MAX = 1000 };
+
 /* An entry of Assets that is more than a text. */
 struct entry {
 	const char *asset;      /* "[hash@]url[,mirror]", or: */
@@ -48,6 +50,7 @@ int kops18_assets(struct arena *a, const struct kube_env *env, const struct dial
 
 	if (assets && assets->kind != TREE_SEQ)
 		return err_config(e, "%s: Assets: expected a list", tree_where(a, &assets->pos));
+	r = kops18_at_most(a, assets, "Assets", ASSETS_MAX, e);
 	for (size_t i = 0; assets && r == 0 && i < assets->n; i++) {
 		const struct tree *item = assets->items[i].value;
 		struct node_text text = { .pos = item->pos };

@@ -2,11 +2,14 @@
 
 #include <string.h>
 #include "nodeup/base/enc.h"
+#include "nodeup/base/map.h"
 #include "nodeup/base/show.h"
 
 /* What users add to a node: hooks and fileAssets, of the instance group and of the cluster.
  * source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup}.go HookSpec, FileAssetSpec;
  * nodeup/pkg/model/{hooks,file_assets}.go. */
+
+enum { HOOKS_MAX = 100, FILES_MAX = 1000 };
 
 /* Container-Optimized OS has no /srv that can be written to. */
 static const char assets_dir[] = "/srv/kubernetes/assets";
@@ -78,7 +81,8 @@ struct item {
 	const struct tree *tree;
 	const char *path; /* "hooks[2]" */
 	size_t index;
-	bool of_group; /* of the instance group, not of the cluster */
+	struct map *seen; /* names or paths of those before it */
+	bool of_group;    /* of the instance group, not of the cluster */
 };
 
 static const char *where(struct kops18_build *b, const struct item *it)
@@ -151,14 +155,6 @@ static int check_hook(struct kops18_build *b, const struct item *it, const struc
 	return 0;
 }
 
-static bool has_hook(const struct node *n, const char *name)
-{
-	for (size_t i = 0; i < n->hooks.n; i++)
-		if (strcmp(n->hooks.v[i].name, name) == 0)
-			return true;
-	return false;
-}
-
 static int add_hook(struct kops18_build *b, const struct item *it)
 {
 	struct hook h = { 0 };
@@ -187,7 +183,7 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 	};
 	strmap_sort(&hook.environment);
 	/* the instance group's come first and hide the cluster's */
-	if (!has_hook(b->node, hook.name))
+	if (map_put(b->arena, it->seen, hook.name, (void *)it->path) == it->path)
 		arena_push(b->arena, b->node->hooks.v, b->node->hooks.n, hook);
 	return 0;
 }
@@ -237,14 +233,6 @@ static int place(struct kops18_build *b, const struct item *it, const struct fil
 			  it->path, f->path);
 }
 
-static bool has_file(const struct node *n, const char *path)
-{
-	for (size_t i = 0; i < n->files.n; i++)
-		if (strcmp(n->files.v[i].path, path) == 0)
-			return true;
-	return false;
-}
-
 static int add_file(struct kops18_build *b, const struct item *it)
 {
 	struct file_asset fa = { 0 };
@@ -267,13 +255,21 @@ static int add_file(struct kops18_build *b, const struct item *it)
 		if (r < 0)
 			return r;
 	}
-	if (!has_file(b->node, f.path))
+	if (map_put(b->arena, it->seen, f.path, (void *)it->path) == it->path)
 		arena_push(b->arena, b->node->files.v, b->node->files.n, f);
 	return 0;
 }
 
-static int each(struct kops18_build *b, const struct tree *list, const char *key, bool of_group,
-		int (*add)(struct kops18_build *b, const struct item *it))
+/* One of the lists that a node is given, and how many they may hold together: each costs memory. */
+struct list {
+	const char *key;
+	size_t most;
+	int (*add)(struct kops18_build *b, const struct item *it);
+	struct map seen;
+	size_t n;
+};
+
+static int each(struct kops18_build *b, struct list *l, const struct tree *list, bool of_group)
 {
 	int r = 0;
 
@@ -281,29 +277,34 @@ static int each(struct kops18_build *b, const struct tree *list, const char *key
 		return 0;
 	if (list->kind != TREE_SEQ)
 		return err_config(b->err, "%s: %s: expected a list",
-				  tree_where(b->arena, &list->pos), key);
+				  tree_where(b->arena, &list->pos), l->key);
 	for (size_t i = 0; i < list->n && r == 0; i++) {
-		const struct item it = {
+		struct item it = {
 			.tree = list->items[i].value,
-			.path = arena_printf(b->arena, "%s[%zu]", key, i),
+			.path = arena_printf(b->arena, "%s[%zu]", l->key, i),
 			.index = i,
+			.seen = &l->seen,
 			.of_group = of_group,
 		};
 
-		r = add(b, &it);
+		r = l->n++ < l->most ? l->add(b, &it)
+				     : err_config(b->err, "%s: %s: more than %zu", where(b, &it),
+						  it.path, l->most);
 	}
 	return r;
 }
 
 int kops18_extras(struct kops18_build *b)
 {
-	int r = each(b, b->ig.hooks, "hooks", true, add_hook);
+	struct list hooks = { .key = "hooks", .most = HOOKS_MAX, .add = add_hook };
+	struct list files = { .key = "fileAssets", .most = FILES_MAX, .add = add_file };
+	int r = each(b, &hooks, b->ig.hooks, true);
 
 	if (r == 0)
-		r = each(b, b->cluster.hooks, "hooks", false, add_hook);
+		r = each(b, &hooks, b->cluster.hooks, false);
 	if (r == 0)
-		r = each(b, b->ig.file_assets, "fileAssets", true, add_file);
+		r = each(b, &files, b->ig.file_assets, true);
 	if (r == 0)
-		r = each(b, b->cluster.file_assets, "fileAssets", false, add_file);
+		r = each(b, &files, b->cluster.file_assets, false);
 	return r;
 }

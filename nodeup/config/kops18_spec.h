@@ -138,6 +138,9 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
 /* The value of a key, whatever its case; NULL if t is not a map or lacks the key. */
 const struct tree *kops18_lookup(const struct tree *t, const char *key);
+/* Whether a list (NULL is fine) has no more items than a node needs: each costs memory and time. */
+int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
+		   struct err *e) must_check;
 /* "file:line:column: " of a key's value, else of the map; "" without a document. */
 const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
 /* The entries of Assets: a text, or a map of asset (or hash and url) and signature. */

@@ -21,6 +21,8 @@ struct item {
 	struct node_volume v;
 };
 
+enum { VOLUMES_MAX = 100 };
+
 static int fail(struct item *it, const char *key, const char *fmt, ...) printf_like(3, 4);
 
 static int fail(struct item *it, const char *key, const char *fmt, ...)
@@ -280,22 +282,24 @@ static int read_item(struct item *it)
 
 int storage_mounts(struct kops18_build *b, const struct tree *list)
 {
+	int r;
+
 	if (!list)
 		return 0;
 	if (list->kind != TREE_SEQ)
 		return err_config(b->err, "%s: volumeMounts: expected a list",
 				  tree_where(b->arena, &list->pos));
-	for (size_t i = 0; i < list->n; i++) {
+	r = kops18_at_most(b->arena, list, "volumeMounts", VOLUMES_MAX, b->err);
+	for (size_t i = 0; r == 0 && i < list->n; i++) {
 		struct item it = { .b = b,
 				   .tree = list->items[i].value,
 				   .path = arena_printf(b->arena, "volumeMounts[%zu]", i) };
-		int r = read_item(&it);
 
-		if (r < 0)
-			return r;
-		arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, it.v);
+		r = read_item(&it);
+		if (r == 0)
+			arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, it.v);
 	}
-	return 0;
+	return r;
 }
 
 int kops18_storage(struct kops18_build *b)

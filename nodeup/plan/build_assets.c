@@ -14,6 +14,13 @@ static int parse_asset(struct plan *p, const char *text, struct asset *ret, stru
 	return r < 0 ? r : asset_add_mirrors(p->arena, ret, &s->mirrors, e);
 }
 
+const char *plan_digest(const struct plan *p, const struct asset *as)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	return arena_str(p->arena, digest_hex(&as->digest, hex));
+}
+
 static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 {
 	static const char text[] = "sha1 is broken; name this and other assets by sha256";
@@ -29,12 +36,12 @@ static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 /* The documents may name the same bytes more than once: then all that is said of them counts. */
 static void know_asset(struct plan *p, struct asset *as)
 {
-	for (size_t i = 0; i < p->n_known; i++)
-		if (digest_eq(&p->known[i]->digest, &as->digest)) {
-			asset_join(p->known[i], as);
-			return;
-		}
-	arena_push(p->arena, p->known, p->n_known, as);
+	struct asset *known = map_put(p->arena, &p->known_by, plan_digest(p, as), as);
+
+	if (known != as)
+		asset_join(known, as);
+	else
+		arena_push(p->arena, p->known, p->n_known, as);
 }
 
 int plan_parse_assets(struct plan *p, struct err *e)
@@ -64,20 +71,18 @@ int plan_parse_assets(struct plan *p, struct err *e)
 /* The task of that kind for the same bytes, made if need be. Two archives may share a file name. */
 static struct task *asset_task(struct plan *p, enum task_kind kind, const struct asset *as)
 {
-	const char *name = as->name;
-	struct task *t;
+	const char *by_bytes = arena_printf(p->arena, "%d %s", kind, plan_digest(p, as));
+	const char *name = as->name, *by_name = arena_printf(p->arena, "%d/%s", kind, name);
+	struct task *t = map_get(&p->asset_by, by_bytes);
 
-	for (size_t i = 0; i < p->n; i++) {
-		t = p->tasks[i];
-		if (t->kind != kind)
-			continue;
-		if (digest_eq(&t->asset.asset->digest, &as->digest))
-			return t;
-		if (strcmp(t->name, name) == 0)
-			name = asset_url_public(p->arena, as->urls.v[0]);
-	}
+	if (t)
+		return t;
+	if (map_get(&p->asset_by, by_name))
+		name = asset_url_public(p->arena, as->urls.v[0]);
 	t = plan_new_task(p, kind, name);
 	t->asset.asset = as;
+	(void)map_put(p->arena, &p->asset_by, by_bytes, t);
+	(void)map_put(p->arena, &p->asset_by, by_name, t);
 	return t;
 }
 
@@ -159,14 +164,11 @@ static bool is_equal_install(const struct task *t, const struct task_install *in
 
 static struct task *add_install(struct plan *p, const struct task_install *install, struct err *e)
 {
-	struct task *t;
+	struct task *t = plan_at(p, install->path);
 
-	for (size_t i = 0; i < p->n; i++) {
-		t = p->tasks[i];
-		if (!str_eq(task_path(t), install->path))
-			continue;
-		if (is_equal_install(t, install))
-			return t;
+	if (t && is_equal_install(t, install))
+		return t;
+	if (t) {
 		(void)err_config(e, "%s: asked for differently by %s and by %s", install->path,
 				 t->origin, p->builder);
 		return NULL;

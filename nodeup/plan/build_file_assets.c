@@ -22,12 +22,13 @@ static bool is_in_the_way(const struct task *t, const char *path)
 	       (t->kind != TASK_DIR && is_below(path, have));
 }
 
-static int check_place(const struct plan *p, const struct node_file *f, struct err *e)
+/* Of the first n tasks, which others have asked for. */
+static int check_place(const struct plan *p, size_t n, const struct node_file *f, struct err *e)
 {
-	for (size_t i = 0; i < p->n; i++) {
+	for (size_t i = 0; i < n; i++) {
 		const struct task *t = p->tasks[i];
 
-		if (strcmp(t->origin, p->builder) != 0 && is_in_the_way(t, f->path))
+		if (is_in_the_way(t, f->path))
 			return err_config(e, "%s: fileAssets: '%s': %s is %s's",
 					  tree_where(p->arena, &f->pos), f->path, task_path(t),
 					  t->origin);
@@ -38,10 +39,11 @@ static int check_place(const struct plan *p, const struct node_file *f, struct e
 int build_file_assets(struct plan *p, struct err *e)
 {
 	const struct node_files *files = &p->req->node->files;
+	const size_t n = p->n;
 
 	for (size_t i = 0; i < files->n; i++) {
 		const struct node_file *f = &files->v[i];
-		int r = check_place(p, f, e);
+		int r = check_place(p, n, f, e);
 
 		if (r < 0)
 			return r;

@@ -110,12 +110,11 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 static int check_name(const struct plan *p, const struct node_hook *h, const char *name,
 		      struct err *e)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->tasks[i]->kind == TASK_UNIT && strcmp(p->tasks[i]->name, name) == 0)
-			return err_config(e, "%s: hook %s: the unit is %s's",
-					  tree_where(p->arena, &h->pos), h->name,
-					  p->tasks[i]->origin);
-	return 0;
+	const struct task *t = plan_unit_of(p, name);
+
+	return t ? err_config(e, "%s: hook %s: the unit is %s's", tree_where(p->arena, &h->pos),
+			      h->name, t->origin)
+		 : 0;
 }
 
 static int turn_off(struct plan *p, const char *name)

@@ -1,5 +1,6 @@
 #include "nodeup/plan/deps.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
@@ -208,6 +209,8 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
+	bool (*only)(const struct task
+			     *t); /* of a rule that few tasks of a large kind have; NULL: all */
 };
 
 /* Each pair of kinds stands here once, so that no edge comes twice. A member has no edge to the
@@ -222,7 +225,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_ETCD, TASK_HOSTS, is_any },
 	{ TASK_DIR, TASK_DIR, is_inside },
 	{ TASK_FILE, TASK_DIR, is_inside },
-	{ TASK_FILE, TASK_FILE, is_manifest_of_others },
+	{ TASK_FILE, TASK_FILE, is_manifest_of_others, is_manifest },
 	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
 	{ TASK_INSTALL, TASK_DIR, is_inside },
 	{ TASK_PROGRAM, TASK_DIR, is_inside },
@@ -272,29 +275,99 @@ static const struct dep_rule users[] = {
 	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for },
 };
 
-static bool matches(const struct dep_rule *rules, size_t n, const struct task *t,
-		    const struct task *other)
+/* The tasks of each kind, in the plan's order. */
+struct kinds {
+	struct task **v[TASK_KIND_MAX];
+	size_t n[TASK_KIND_MAX];
+};
+
+static struct kinds by_kind(const struct plan *p)
 {
-	for (size_t i = 0; i < n; i++)
-		if (rules[i].kind == t->kind && rules[i].other == other->kind &&
-		    rules[i].which(t, other))
-			return true;
+	struct kinds k = { 0 };
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct task *t = p->tasks[i];
+
+		arena_push(p->arena, k.v[t->kind], k.n[t->kind], t);
+	}
+	return k;
+}
+
+static bool matches(const struct dep_rule *rule, const struct task *t, const struct task *other)
+{
+	return t != other && rule->which(t, other);
+}
+
+static bool is_used(const struct kinds *k, const struct task *t)
+{
+	for (size_t i = 0; i < ARRAY_LEN(users); i++) {
+		const enum task_kind kind = users[i].kind;
+
+		for (size_t n = 0; users[i].other == t->kind && n < k->n[kind]; n++)
+			if (matches(&users[i], k->v[kind][n], t))
+				return true;
+	}
 	return false;
 }
 
-bool deps_serves(const struct task *t, const struct task *user)
+/* kops lists the same assets for every role; what this role cannot use is not fetched. An
+ * archive whose unpacking is dropped is unused too, hence the loop until nothing more is dropped. */
+void deps_drop_unused(struct plan *p)
 {
-	return t != user && matches(users, ARRAY_LEN(users), user, t);
+	size_t before;
+
+	do {
+		const struct kinds k = by_kind(p);
+		size_t kept = 0;
+
+		before = p->n;
+		for (size_t i = 0; i < p->n; i++) {
+			struct task *t = p->tasks[i];
+
+			t->unused = (t->kind == TASK_ASSET || t->kind == TASK_UNPACK) &&
+				    !is_used(&k, t);
+			if (!t->unused || (t->kind == TASK_ASSET && p->req->verify))
+				p->tasks[kept++] = t;
+		}
+		p->n = kept;
+	} while (p->n != before);
+	for (size_t i = 0; i < p->n; i++)
+		p->tasks[i]->index = i;
 }
 
-static void link_pair(struct plan *p, struct task *t, struct task *other)
+static int compare_indices(const void *a, const void *b)
 {
-	if (matches(needs, ARRAY_LEN(needs), t, other)) {
-		arena_push(p->arena, t->needs, t->n_needs, other);
-		arena_push(p->arena, other->users, other->n_users, t);
+	const struct task *x = *(const struct task *const *)a, *y = *(const struct task *const *)b;
+
+	return (x->index > y->index) - (x->index < y->index);
+}
+
+/* Only kinds that a rule joins are looked at together: there may be thousands of files. */
+static void link_task(struct plan *p, const struct kinds *k, struct task *t)
+{
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+		const struct dep_rule *rule = &needs[i];
+
+		if (rule->kind != t->kind || (rule->only && !rule->only(t)))
+			continue;
+		for (size_t n = 0; n < k->n[rule->other]; n++) {
+			struct task *other = k->v[rule->other][n];
+
+			if (!matches(rule, t, other))
+				continue;
+			arena_push(p->arena, t->needs, t->n_needs, other);
+			arena_push(p->arena, other->users, other->n_users, t);
+		}
 	}
-	if (deps_serves(other, t))
-		arena_push(p->arena, other->serves, other->n_serves, t);
+	if (t->n_needs)
+		qsort(t->needs, t->n_needs, sizeof(*t->needs), compare_indices);
+	for (size_t i = 0; i < ARRAY_LEN(users); i++)
+		for (size_t n = 0; users[i].kind == t->kind && n < k->n[users[i].other]; n++) {
+			struct task *other = k->v[users[i].other][n];
+
+			if (matches(&users[i], t, other))
+				arena_push(p->arena, other->serves, other->n_serves, t);
+		}
 }
 
 /* Depth-first walk that keeps the way it came. */
@@ -357,13 +430,12 @@ int deps_link(struct plan *p, struct err *e)
 		.done = arena_alloc(p->arena, p->n + 1),
 		.open = arena_alloc(p->arena, p->n + 1),
 	};
+	const struct kinds k = by_kind(p);
 	int r = 0;
 
 	mark_inputs(p);
 	for (size_t i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->n; k++)
-			if (i != k)
-				link_pair(p, p->tasks[i], p->tasks[k]);
+		link_task(p, &k, p->tasks[i]);
 	for (size_t i = 0; i < p->n && r == 0; i++)
 		r = visit(&w, p->tasks[i], e);
 	return r;

@@ -7,5 +7,5 @@
 
 /* Fill needs, users and serves of every task. */
 int deps_link(struct plan *p, struct err *e) must_check;
-/* Whether t is there only for the sake of user (an asset for what is made of it). */
-bool deps_serves(const struct task *t, const struct task *user);
+/* Take assets and archives out that nothing is made of. */
+void deps_drop_unused(struct plan *p);

@@ -20,6 +20,8 @@ struct layout {
 const struct layout *plan_layout(const struct plan *p);
 /* The task that puts something at a path, or NULL. */
 struct task *plan_at(const struct plan *p, const char *path);
+/* What stands for an asset's bytes in a map. */
+const char *plan_digest(const struct plan *p, const struct asset *as);
 /* Append a task without looking for an equal one. */
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name);
 /* Read the Assets list into plan->assets; errors name file:line:column. */

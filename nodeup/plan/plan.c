@@ -42,18 +42,42 @@ const struct plan_builder plan_builders[] = {
 };
 const size_t plan_n_builders = ARRAY_LEN(plan_builders);
 
-static struct task *find(const struct plan *p, enum task_kind kind, const char *name)
+/* By path, and units by name: of those that the builders have made so far the first `n`. A builder fills
+ * a task in after it has made it, so a task is taken up when the next one is looked for. */
+struct plan_index {
+	struct map paths, units;
+	size_t n;
+};
+
+static const struct plan_index *indexed(const struct plan *p)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (p->tasks[i]->kind == kind && strcmp(p->tasks[i]->name, name) == 0)
-			return p->tasks[i];
-	return NULL;
+	static const struct plan_index none;
+	struct plan_index *index = p->index;
+
+	if (!index)
+		return &none;
+	for (; index->n < p->n; index->n++) {
+		struct task *t = p->tasks[index->n];
+
+		if (task_path(t))
+			(void)map_put(p->arena, &index->paths, task_path(t), t);
+		if (t->kind == TASK_UNIT)
+			(void)map_put(p->arena, &index->units, t->name, t);
+	}
+	return index;
+}
+
+struct task *plan_unit_of(const struct plan *p, const char *name)
+{
+	return map_get(&indexed(p)->units, name);
 }
 
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name)
 {
 	struct task *t = arena_new(p->arena, struct task);
 
+	if (!p->index)
+		p->index = arena_new(p->arena, struct plan_index);
 	t->kind = kind;
 	t->name = name;
 	t->origin = p->builder;
@@ -72,10 +96,7 @@ static struct task *conflict(const struct plan *p, const struct task *t, struct 
 
 struct task *plan_at(const struct plan *p, const char *path)
 {
-	for (size_t i = 0; i < p->n; i++)
-		if (str_eq(task_path(p->tasks[i]), path))
-			return p->tasks[i];
-	return NULL;
+	return map_get(&indexed(p)->paths, path);
 }
 
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e)
@@ -176,7 +197,7 @@ bool plan_is_text_of(const struct task *t, const char *unit)
 
 struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e)
 {
-	struct task *t = find(p, TASK_UNIT, name);
+	struct task *t = plan_unit_of(p, name);
 
 	if (t && t->unit.enable != enable)
 		return conflict(p, t, e);
@@ -194,38 +215,6 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err
 	if (p->req->node->proxy.is_secret && plan_is_proxied(p, name))
 		strv_add(p->arena, &t->unit.inputs, plan_proxy_env_file);
 	return t;
-}
-
-static bool is_used(const struct plan *p, const struct task *t)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (deps_serves(t, p->tasks[i]))
-			return true;
-	return false;
-}
-
-/* kops lists the same assets for every role; what this role cannot use is not fetched. An
- * archive whose unpacking is dropped is unused too, hence the loop until nothing more is dropped. */
-static void drop_unused(struct plan *p)
-{
-	size_t before;
-
-	do {
-		size_t kept = 0;
-
-		before = p->n;
-		for (size_t i = 0; i < p->n; i++) {
-			struct task *t = p->tasks[i];
-
-			t->unused = (t->kind == TASK_ASSET || t->kind == TASK_UNPACK) &&
-				    !is_used(p, t);
-			if (!t->unused || (t->kind == TASK_ASSET && p->req->verify))
-				p->tasks[kept++] = t;
-		}
-		p->n = kept;
-	} while (p->n != before);
-	for (size_t i = 0; i < p->n; i++)
-		p->tasks[i]->index = i;
 }
 
 static void add_reload(struct plan *p)
@@ -311,7 +300,9 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	if (r < 0)
 		return r;
 	if (!p.keep_unused)
-		drop_unused(&p);
+		deps_drop_unused(&p);
+	/* what was taken out stands no more where it was */
+	p.index = arena_new(a, struct plan_index);
 	add_reload(&p);
 	r = check_paths(&p, e);
 	if (r < 0)

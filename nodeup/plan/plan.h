@@ -7,6 +7,7 @@
 #pragma once
 
 #include "nodeup/aws/ec2_volumes.h"
+#include "nodeup/base/map.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
 #include "nodeup/tasks/task.h"
@@ -77,10 +78,13 @@ struct plan {
 	const struct plan_req *req;
 	struct task **tasks;
 	size_t n;
-	struct asset **assets; /* parsed Assets list, document order */
+	struct plan_index *index; /* plan.c's, of what the tasks are found by */
+	struct asset **assets;    /* parsed Assets list, document order */
 	size_t n_assets;
 	struct asset **known; /* every asset that was parsed, one of each digest */
 	size_t n_known;
+	struct map known_by;         /* digest: the one of it */
+	struct map asset_by;         /* kind and digest, kind and name: the task */
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
@@ -106,6 +110,9 @@ struct plan_builder {
 };
 extern const struct plan_builder plan_builders[];
 extern const size_t plan_n_builders;
+
+/* The unit of that name, or NULL; so far. */
+struct task *plan_unit_of(const struct plan *p, const char *name);
 
 /* For builders. Each returns the task (an equal one that is there already included), or NULL with
  * *e filled when the same path was asked for with other content. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/plan/pieces.h"
 
 /* The keys that count, parsed once. */
 static int read_keys(struct plan *p, struct signature_keys **ret, struct err *e)
@@ -95,9 +96,8 @@ int trust_built_in(struct plan *p, struct asset *as, const char *text, struct er
 	int r;
 
 	/* what is known already was asked for its own signature */
-	for (size_t i = 0; i < p->n_known; i++)
-		if (digest_eq(&p->known[i]->digest, &as->digest))
-			return 0;
+	if (map_get(&p->known_by, plan_digest(p, as)))
+		return 0;
 	if (!is_required(p))
 		return 0;
 	r = err_fail(e, ERR_INTEGRITY, ENOKEY,
