@@ -280,6 +280,7 @@ static int wrong_content(const struct fetch_job *j, size_t liars, const struct f
 
 int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 {
+	const struct err_note *next = find_note(&j->errs->last, "do");
 	const struct fetch_mirror *first;
 	bool same;
 	size_t liars = count_liars(j, &first, &same);
@@ -290,8 +291,10 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s",
 		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
 		     j->errs->last.msg);
-	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES; i++)
+	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES - 1; i++)
 		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
+	if (next)
+		err_note(e, next->label, "%s", next->text);
 	return r;
 }
 

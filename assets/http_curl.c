@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "assets/http_tls.h"
 #include "assets/url.h"
 #include "nodeup/base/dur.h"
 
@@ -137,12 +138,21 @@ static void set_headers(struct transfer *t)
 	SET(t->easy, CURLOPT_HTTPHEADER, (struct curl_slist *)t->header_list);
 }
 
+static CURLcode on_tls(CURL *easy, void *ssl_ctx, void *arg)
+{
+	(void)easy;
+	(void)arg;
+	http_tls_arm(ssl_ctx);
+	return CURLE_OK;
+}
+
 static void set_tls(struct transfer *t, const struct http_route *route)
 {
 	const char *file = route->ca_is_dir ? NULL : route->ca;
 	const char *dir = route->ca_is_dir ? route->ca : NULL;
 
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	/* never the places that were known where this was built */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
@@ -221,22 +231,47 @@ void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_
 	add_easy(c, t);
 }
 
-/* What OpenSSL has against the certificate, if it is the time; else 0. */
-static long time_verdict(struct transfer *t, int code)
+/* What OpenSSL has against the certificate; else 0. */
+static long tls_verdict(struct transfer *t, int code)
 {
 	long verdict = 0;
 
 	if (code != CURLE_PEER_FAILED_VERIFICATION ||
 	    curl_easy_getinfo(t->easy, CURLINFO_SSL_VERIFYRESULT, &verdict) != CURLE_OK)
 		return 0;
-	return verdict == CERT_NOT_YET_VALID || verdict == CERT_HAS_EXPIRED ? verdict : 0;
+	return verdict;
+}
+
+static int fail_tls(struct transfer *t, long verdict, const char *text)
+{
+	int r;
+
+	if (verdict == CERT_NOT_YET_VALID || verdict == CERT_HAS_EXPIRED)
+		return transfer_wrong_time(t, verdict == CERT_NOT_YET_VALID, text);
+	if (verdict == HTTP_TLS_NAMELESS)
+		r = transfer_fail(t, EPROTO,
+				  "its certificate names no host: a common name does not count");
+	else
+		r = transfer_fail(t, EPROTO, "%s", text);
+	err_note(
+		&t->err, "do",
+		verdict == HTTP_TLS_NAMELESS
+			? "give the server a certificate with a subjectAltName"
+			: "if the server is the right one: name its CA by caBundle or SSL_CERT_FILE");
+	return r;
+}
+
+/* curl's own words would be of its buffers. */
+static int fail_header(struct transfer *t)
+{
+	return transfer_fail(t, EFBIG, "too many or too long headers in the answer");
 }
 
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 {
 	const char *text = t->detail[0] ? t->detail : curl_easy_strerror((CURLcode)code);
 	/* the rest of an error page was refused by ourselves */
-	bool enough = code == CURLE_WRITE_ERROR && t->status >= 300;
+	bool enough = code == CURLE_WRITE_ERROR && t->status > 0 && t->status / 100 != 2;
 	long number = 0;
 
 	if (code == CURLE_OK || enough)
@@ -246,8 +281,11 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 		return transfer_fail(t, EPROTO, "%s", proxy_error);
 	if (*t->forbidden && !t->connected)
 		return transfer_refuse_link_local(t, t->forbidden);
-	if (time_verdict(t, code))
-		return transfer_wrong_time(t, time_verdict(t, code) == CERT_NOT_YET_VALID, text);
+	if (code == CURLE_PEER_FAILED_VERIFICATION)
+		return fail_tls(t, tls_verdict(t, code), text);
+	/* a line that is longer than curl's buffer may get; nothing else that it holds grows */
+	if (code == CURLE_OUT_OF_MEMORY)
+		return fail_header(t);
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		number = ETIMEDOUT;
@@ -258,8 +296,16 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 		return transfer_fail(t, EPIPE, "short body: %lld bytes came, more were announced",
 				     (long long)t->bytes);
 	if (number == 0 || code == CURLE_OPERATION_TIMEDOUT)
-		return transfer_fail(t, number ? (int)number : EPROTO, "%s", text);
-	return transfer_fail(t, (int)number, "%s: %s", text, strerror((int)number));
+		(void)transfer_fail(t, number ? (int)number : EPROTO, "%s", text);
+	else
+		(void)transfer_fail(t, (int)number, "%s: %s", text, strerror((int)number));
+	if (code == CURLE_COULDNT_RESOLVE_HOST)
+		err_note(&t->err, "do", "look at /etc/resolv.conf, the VPC's DNS and the name");
+	else if (code == CURLE_COULDNT_CONNECT ||
+		 (code == CURLE_OPERATION_TIMEDOUT && !t->connected))
+		err_note(&t->err, "do",
+			 "look at the port, security groups, routes and a proxy; or name a mirror");
+	return err_code(&t->err);
 }
 
 struct http_curl *http_curl_new(void)

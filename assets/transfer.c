@@ -16,7 +16,10 @@ enum {
 	ERROR_PAGE_KEPT = 4 * 1024,
 	HEADER_LINE_MAX = 16 * 1024,
 	STALL_BYTES_PER_S = 1024,
+	CODE_MAX = 48,
 };
+
+static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 static char *rewrite(struct arena *a, const char *url, const struct strv *rewrites)
 {
@@ -352,6 +355,7 @@ int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opt
 {
 	int64_t limit = t->answered ? opts->stall_timeout_ns : opts->header_timeout_ns;
 	int64_t moved = t->bytes + t->discarded - t->watch_bytes;
+	char amount[STR_AMOUNT_MAX];
 
 	if (now_ns < t->watch_ns + limit)
 		return t->watch_ns + limit;
@@ -362,9 +366,9 @@ int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opt
 	}
 	if ((double)moved < (double)limit / DUR_SEC * STALL_BYTES_PER_S) {
 		(void)transfer_fail(t, ETIMEDOUT,
-				    "stalled: %lld bytes in the last %.3g s, %lld of %lld in all",
-				    (long long)moved, (double)limit / DUR_SEC, (long long)t->bytes,
-				    (long long)t->content_length);
+				    "stalled: %lld bytes in the last %.3g s; in all %s",
+				    (long long)moved, (double)limit / DUR_SEC,
+				    str_amount(amount, t->bytes, t->content_length));
 		return 0;
 	}
 	t->watch_ns = now_ns;
@@ -390,20 +394,47 @@ static int errnum_of_status(int status)
 	}
 }
 
+/* What S3 calls the error, of a page that is its XML: a word of letters, and nothing else of the page. */
+static void error_code(const struct transfer *t, char code[static CODE_MAX])
+{
+	const char *page = buf_str(&t->error_page), *at = strstr(page, "<Error>");
+	size_t n;
+
+	at = at ? strstr(at, "<Code>") : NULL;
+	at = at ? at + strlen("<Code>") : "";
+	n = strspn(at, letters);
+	code[0] = '\0';
+	if (n > 0 && n + 1 < CODE_MAX && str_has_prefix(at + n, "</Code>"))
+		(void)snprintf(code, CODE_MAX, " %.*s", (int)n, at);
+}
+
+static void advise(struct transfer *t)
+{
+	if (t->status == 401 || t->status == 403)
+		err_note(&t->err, "do",
+			 "let this instance read it (its role, a bucket policy), or name a mirror");
+	else if (t->status == 404 || t->status == 410)
+		err_note(&t->err, "do", "correct the URL, or name a mirror that still has it");
+}
+
 int transfer_verdict(struct transfer *t)
 {
 	int64_t after = retry_after(t);
+	char code[CODE_MAX];
 
 	if (t->status / 100 == 2)
 		return 0;
+	error_code(t, code);
 	if (after > HTTP_RETRY_AFTER_MAX_S)
 		return transfer_fail(
 			t, errnum_of_status(t->status),
 			"HTTP status %d, and to be left alone for %lld s, of which %d s are granted",
 			t->status, (long long)after, HTTP_RETRY_AFTER_MAX_S);
-	return transfer_fail(t, errnum_of_status(t->status),
-			     "HTTP status %d, its body of %lld bytes dropped", t->status,
-			     (long long)t->discarded);
+	(void)transfer_fail(t, errnum_of_status(t->status),
+			    "HTTP status %d%s, its body of %lld bytes dropped", t->status, code,
+			    (long long)t->discarded);
+	advise(t);
+	return err_code(&t->err);
 }
 
 void transfer_finish(struct transfer *t, int r)

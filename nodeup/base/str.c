@@ -144,3 +144,14 @@ char *str_trim(struct arena *a, const char *s)
 		n--;
 	return arena_strn(a, s, n);
 }
+
+const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t total)
+{
+	if (total < 0)
+		(void)snprintf(out, STR_AMOUNT_MAX, "%lld bytes so far, length unknown",
+			       (long long)bytes);
+	else
+		(void)snprintf(out, STR_AMOUNT_MAX, "%lld of %lld bytes", (long long)bytes,
+			       (long long)total);
+	return out;
+}

@@ -4,7 +4,10 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "nodeup/base/mem.h"
+
+enum { STR_AMOUNT_MAX = 64 };
 
 struct strv {
 	const char **v;
@@ -46,6 +49,8 @@ bool str_eq(const char *a, const char *b);
 /* Whether s begins or ends with the given text. */
 bool str_has_prefix(const char *s, const char *prefix);
 bool str_has_suffix(const char *s, const char *suffix);
+/* "5 of 9 bytes", or what is known when the total is not (< 0). Returns out. */
+const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t total);
 /* NULL or "". */
 bool str_is_empty(const char *s);
 /* The part after the last '/', which is s itself if there is none. */

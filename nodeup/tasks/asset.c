@@ -69,6 +69,7 @@ static void fetched(void *arg, int r, const struct err *e)
 static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task_run *run)
 {
 	int64_t soon = dur_now() + POLL_NS;
+	char amount[STR_AMOUNT_MAX];
 	struct fetch_status st;
 
 	if (!fetch_status(ctx->fetcher, t->asset.asset, &st))
@@ -81,8 +82,7 @@ static int describe_wait(const struct task *t, struct task_ctx *ctx, struct task
 	if (run->trouble)
 		return task_wait(run, soon, "attempt %u, last error: %s", st.attempt,
 				 st.last_error);
-	return task_wait(run, soon, "%lld of %lld bytes from %s", (long long)st.bytes,
-			 (long long)st.total, st.url);
+	return task_wait(run, soon, "%s from %s", str_amount(amount, st.bytes, st.total), st.url);
 }
 
 /* That it took more than one attempt, and how long it was waited between them. */

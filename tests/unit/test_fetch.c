@@ -61,7 +61,7 @@ static void test_three_rounds(void **state)
 
 	assert_non_null(strstr(e.msg, "HTTP status 404"));
 	assert_non_null(strstr(box_note(&e, "mirror"), "HTTP status 500"));
-	assert_int_equal(e.nnotes, 2);
+	assert_int_equal(e.nnotes, 3);
 	assert_int_equal(e.errnum, ENOENT);
 	assert_int_equal(box_count_of(x, "/r3/a/kubelet"), 3);
 	assert_int_equal(box_count_of(x, "/r3/b/kubelet"), 3);

@@ -194,7 +194,7 @@ static void test_timeouts(void **state)
 	must_fail(get_with(&opts, &(struct http_req){ .url = URL("/x?hang") }, BODY), ETIMEDOUT,
 		  "connected, but no answer within 0.5 s");
 	must_fail(get_with(&opts, &(struct http_req){ .url = URL("/x?stall=1000") }, BODY),
-		  ETIMEDOUT, "1000 of 65536 in all");
+		  ETIMEDOUT, "in all 1000 of 65536 bytes");
 	must_fail(get_with(&opts, &(struct http_req){ .url = URL("/x?rate=200") }, BODY), ETIMEDOUT,
 		  "stalled: ");
 	/* slow, but above 1 KiB/s: takes four windows and may */
