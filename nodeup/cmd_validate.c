@@ -4,7 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/show.h"
 #include "nodeup/bootstrap.h"
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/settings_dir.h"
 
 #define PATIENCE_NS (5 * DUR_SEC)
@@ -39,7 +39,7 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct facts *f
 	if (!h.facts.instance_id)
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
-	if (!distro_name(plan_distro(&p)) || str_eq(f->arch, "arm64"))
+	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64"))
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
 	h.has_docker = false;
@@ -58,7 +58,7 @@ static struct hosts list_hosts(const struct cli *cli, const struct facts *given)
 	}
 	if (!cli->facts) /* what this machine is says nothing of those that the documents are for */
 		f.arch = NULL;
-	for (size_t i = 0; distro_nth(i, &f); i++)
+	for (size_t i = 0; release_nth(i, &f); i++)
 		add_host(cli->arena, &hosts, &f);
 	return hosts;
 }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include "nodeup/aws/imds_disks.h"
 #include "nodeup/base/io.h"
+#include "nodeup/config/distro.h"
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/raid.h"
 #include "nodeup/volumes/record.h"
@@ -10,7 +11,6 @@
 /* There, or to be installed. */
 static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
 {
-	static const char *const installs_nothing[] = { "coreos", "flatcar", "containeros" };
 	static const char *const folders[] = { "/usr/sbin", "/usr/bin",        "/sbin",
 					       "/bin",      "/usr/local/sbin", "/usr/local/bin" };
 
@@ -21,10 +21,8 @@ static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
 		if (io_stat(root_fd, arena_printf(a, "%s/mdadm", folders[i]), &st, &ignored) == 0)
 			return true;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(installs_nothing); i++)
-		if (str_eq(f->distribution, installs_nothing[i]))
-			return false;
-	return true;
+	/* on an unknown distribution a missing mdadm is told when it is needed */
+	return !f->distribution || distro_of(f->distribution)->family != PACKAGE_NONE;
 }
 
 static bool can_raid(struct arena *a, const struct disk_host *h, const char *volume,

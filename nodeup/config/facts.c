@@ -1,15 +1,7 @@
 #include "nodeup/config/facts.h"
 
 #include <string.h>
-
-/* The distributions a node may run, by the ID of their os-release. */
-static const struct {
-	const char *id, *distribution;
-} distributions[] = {
-	{ "debian", "debian" }, { "ubuntu", "ubuntu" },   { "amzn", "amazonlinux" },
-	{ "rhel", "rhel" },     { "centos", "centos" },   { "rocky", "rocky" },
-	{ "coreos", "coreos" }, { "flatcar", "flatcar" }, { "cos", "containeros" },
-};
+#include "nodeup/config/distro.h"
 
 static const struct {
 	const char *machine, *arch;
@@ -105,8 +97,8 @@ static const char *known_ids(struct arena *a)
 {
 	struct strv ids = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(distributions); i++)
-		strv_add(a, &ids, distributions[i].id);
+	for (const struct distro *d = distros; d->name; d++)
+		strv_add(a, &ids, d->os_id);
 	return strv_join(a, &ids, ", ");
 }
 
@@ -117,9 +109,9 @@ int facts_os_release(struct arena *a, const char *text, struct facts *f, struct 
 
 	if (!distribution && !id)
 		return err_config(e, "os-release has no ID; the distribution is not known");
-	for (size_t i = 0; i < ARRAY_LEN(distributions) && !distribution; i++)
-		if (strcmp(distributions[i].id, id) == 0)
-			distribution = distributions[i].distribution;
+	for (const struct distro *d = distros; d->name && !distribution; d++)
+		if (strcmp(d->os_id, id) == 0)
+			distribution = d->name;
 	if (!distribution)
 		return err_config(e, "unknown distribution: os-release has ID '%s', known are %s",
 				  id, known_ids(a));

@@ -1,3 +1,4 @@
+#include "nodeup/config/distro.h"
 #include "nodeup/config/kops18_spec.h"
 
 #include <string.h>
@@ -12,8 +13,6 @@
 enum { HOOKS_MAX = 100, FILES_MAX = 1000 };
 
 /* Container-Optimized OS has no /srv that can be written to. */
-static const char assets_dir[] = "/srv/kubernetes/assets";
-static const char assets_dir_cos[] = "/etc/srv/kubernetes/assets";
 
 /* kops' CLI puts this behind the hash that it writes into user data instead of the content */
 static const char fingerprint[] = " (fingerprint)";
@@ -220,10 +219,8 @@ static int place(struct kops18_build *b, const struct item *it, const struct fil
 		return err_config(b->err, "%s: %s: neither path nor name", where(b, it), it->path);
 	f->path = fa->path;
 	if (str_is_empty(f->path))
-		f->path = arena_printf(
-			b->arena, "%s/%s",
-			str_eq(b->facts->distribution, "containeros") ? assets_dir_cos : assets_dir,
-			fa->name);
+		f->path = arena_printf(b->arena, "%s/%s",
+				       distro_of(b->facts->distribution)->assets_dir, fa->name);
 	if (!show_is_clean(f->path))
 		return err_config(b->err, "%s: %s: a control character in '%s'", where(b, it),
 				  it->path, f->path);

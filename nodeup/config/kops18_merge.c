@@ -1,3 +1,4 @@
+#include "nodeup/config/distro.h"
 #include "nodeup/config/kops18_storage.h"
 
 #include <string.h>
@@ -54,9 +55,8 @@ static void merge_kubelet(struct kops18_build *b)
 				  refuses_anonymous(&c->kubelet) ||
 				  (master && refuses_anonymous(&c->master_kubelet));
 	if (b->node->secure_kubelet)
-		k->client_ca_file = str_eq(b->facts->distribution, "containeros")
-					    ? "/etc/srv/kubernetes/ca.crt"
-					    : "/srv/kubernetes/ca.crt";
+		k->client_ca_file =
+			arena_printf(b->arena, "%s/ca.crt", distro_of(b->facts->distribution)->srv);
 	field_overlay(b->arena, &kubelet_schema, k, &b->ig.kubelet);
 	add_labels(b);
 	add_taints(b);

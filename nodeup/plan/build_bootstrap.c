@@ -37,7 +37,7 @@ static int add_environment(struct plan *p, struct unit *u, struct err *e)
 
 static const char *program_path(struct plan *p)
 {
-	return arena_printf(p->arena, "%s/nodeup", plan_layout(p)->nodeup_dir);
+	return arena_printf(p->arena, "%s/nodeup", plan_distro(p)->nodeup_dir);
 }
 
 static const char *command(struct plan *p)
@@ -82,7 +82,7 @@ static int add_unit_file(struct plan *p, struct err *e)
 
 static struct task *add_program(struct plan *p)
 {
-	const char *link = plan_layout(p)->nodeup_link;
+	const char *link = plan_distro(p)->nodeup_link;
 	struct task *t = plan_new_task(p, TASK_PROGRAM, program_path(p)), *l;
 
 	t->program = (struct task_program){

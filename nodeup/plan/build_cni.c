@@ -26,7 +26,7 @@ static const char *plugins_of(const char *networking)
 
 int build_cni(struct plan *p, struct err *e)
 {
-	const char *dir = plan_layout(p)->cni_dir;
+	const char *dir = plan_distro(p)->cni_dir;
 	struct strv names = strv_split(p->arena, plugins_of(p->req->node->networking), ' ');
 
 	/* the network of old has none */

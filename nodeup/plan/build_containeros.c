@@ -107,9 +107,9 @@ static int add_unit(struct plan *p, struct err *e)
 
 int build_containeros(struct plan *p, struct err *e)
 {
-	if (!str_eq(p->req->facts->distribution, "containeros"))
+	if (!plan_distro(p)->has_mounter)
 		return 0;
-	if (!plan_dir(p, plan_layout(p)->kubelet_dir, 0755, e) || !plan_dir(p, HOME, 0755, e) ||
+	if (!plan_dir(p, plan_distro(p)->kubelet_dir, 0755, e) || !plan_dir(p, HOME, 0755, e) ||
 	    !plan_install_member(p, "gci-mounter", HOME "/mounter", 0755, e) ||
 	    !plan_install_known(p, "mounter.tar", mounter_tar, HOME "/mounter.tar", 0644, e))
 		return -EINVAL;
@@ -118,7 +118,5 @@ int build_containeros(struct plan *p, struct err *e)
 
 const char *plan_mounter_flag(const struct plan *p)
 {
-	return str_eq(p->req->facts->distribution, "containeros")
-		       ? "--experimental-mounter-path=" HOME "/mounter"
-		       : NULL;
+	return plan_distro(p)->has_mounter ? "--experimental-mounter-path=" HOME "/mounter" : NULL;
 }

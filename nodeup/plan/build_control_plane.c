@@ -1,7 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/plan/pieces.h"
 
 static const char authn_config[] = "/etc/kubernetes/authn.config";
@@ -100,7 +100,7 @@ static const char *volume_name(struct arena *a, const char *path)
 
 static void mount_ssl(const struct plan *p, struct pod *pod)
 {
-	const bool readonly_usr = plan_layout(p)->distribution != NULL;
+	const bool readonly_usr = plan_distro(p)->readonly_usr;
 	const char *const *paths = readonly_usr ? ssl_paths_readonly_usr : ssl_paths;
 	size_t n = readonly_usr ? ARRAY_LEN(ssl_paths_readonly_usr) : ARRAY_LEN(ssl_paths);
 
@@ -189,8 +189,8 @@ static int add_apiserver(struct plan *p, struct err *e)
 	mount_ssl(p, pod);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	mount_cloud_config(p, pod);
-	pod_host_path(p->arena, pod, "srvkube", plan_layout(p)->srv, NULL, true);
-	pod_host_path(p->arena, pod, "srvsshproxy", plan_layout(p)->sshproxy, NULL, true);
+	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
+	pod_host_path(p->arena, pod, "srvsshproxy", plan_distro(p)->sshproxy, NULL, true);
 	mount_audit_log(p, pod);
 	if (p->req->node->kopeio_authentication) {
 		pod_host_path(p->arena, pod, "authn-config", authn_config, NULL, true);
@@ -239,7 +239,7 @@ static int add_controller_manager(struct plan *p, struct err *e)
 			  "/bin/tee", log);
 	mount_ssl(p, pod);
 	mount_cloud_config(p, pod);
-	pod_host_path(p->arena, pod, "srvkube", plan_layout(p)->srv, NULL, true);
+	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	pod_host_path(p->arena, pod, "varlibkcm", lib, NULL, true);
 	r = plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name, e);
@@ -272,11 +272,10 @@ static int add_scheduler(struct plan *p, struct err *e)
 static int add_admin_kubeconfig(struct plan *p, struct err *e)
 {
 	static const char folder[] = "/home/admin/.kube", file[] = "/home/admin/.kube/config";
-	const struct distro *d = plan_distro(p);
 	struct task *dir;
 	int r;
 
-	if (!distro_name(d) || strcmp(d->distribution, "debian") != 0)
+	if (!release_name(plan_release(p)) || !plan_distro(p)->has_admin)
 		return 0;
 	dir = plan_dir(p, folder, 0700, e);
 	if (!dir)
@@ -290,7 +289,7 @@ static int add_admin_kubeconfig(struct plan *p, struct err *e)
 
 static int add_kubectl(struct plan *p, struct err *e)
 {
-	const char *path = arena_printf(p->arena, "%s/kubectl", plan_layout(p)->kubectl_dir);
+	const char *path = arena_printf(p->arena, "%s/kubectl", plan_distro(p)->kubectl_dir);
 	int r;
 
 	if (!plan_install(p, "kubectl", path, 0755, e))

@@ -7,7 +7,7 @@ int build_directories(struct plan *p, struct err *e)
 	const char *const paths[] = {
 		"/etc/kubernetes",
 		"/etc/kubernetes/manifests",
-		plan_layout(p)->srv,
+		plan_distro(p)->srv,
 		plan_in_srv(p, "assets"),
 	};
 

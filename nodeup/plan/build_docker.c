@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/plan/pieces.h"
 
 static const char docker_unit[] = "docker.service";
@@ -52,7 +52,7 @@ static bool has_words(const char *list, const char *word)
 
 static bool is_package_for(const struct plan *p, const struct docker_package *pkg)
 {
-	const char *name = distro_name(plan_distro(p));
+	const char *name = release_name(plan_release(p));
 
 	return name && has_words(pkg->distributions, name) &&
 	       str_eq(pkg->version, p->req->node->docker.version);
@@ -86,7 +86,7 @@ static int fail_runtime(const struct plan *p, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;
 	const char *found = p->req->runtime.unit;
-	const char *name = distro_name(plan_distro(p));
+	const char *name = release_name(plan_release(p));
 	int r;
 
 	r = err_config(e,
@@ -326,7 +326,7 @@ static int provide(struct plan *p, struct err *e)
 
 int build_docker(struct plan *p, struct err *e)
 {
-	const struct distro *d = plan_distro(p);
+	const struct release *d = plan_release(p);
 	struct task *t;
 	int r;
 
@@ -340,7 +340,7 @@ int build_docker(struct plan *p, struct err *e)
 		return -EINVAL;
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 	/* docker of today has no need of being restarted by others */
-	if (d->packages && d->family == PACKAGE_DEB && add_healthcheck(p, e) < 0)
+	if (d->packages && plan_distro(p)->family == PACKAGE_DEB && add_healthcheck(p, e) < 0)
 		return -EINVAL;
 	return add_images(p, e);
 }

@@ -115,8 +115,6 @@ int build_egress_proxy(struct plan *p, struct err *e)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
 	const bool open = proxy->url && !proxy->is_secret;
-	const bool debian = str_eq(p->req->facts->distribution, "debian") ||
-			    str_eq(p->req->facts->distribution, "ubuntu");
 	const char *manager = NULL, *apt = NULL;
 	int r;
 
@@ -132,7 +130,7 @@ int build_egress_proxy(struct plan *p, struct err *e)
 		r = add_dropins(p, e);
 	if (r == 0)
 		r = add(p, manager_conf, marker, manager, e);
-	if (r == 0 && debian)
+	if (r == 0 && plan_distro(p)->has_apt_conf)
 		r = add(p, apt_conf, apt_marker, apt, e);
 	return r;
 }

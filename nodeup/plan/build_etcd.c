@@ -38,10 +38,7 @@ static const struct node_etcd_cluster *find_cluster(const struct node *n, const 
 
 const char *plan_etcd_path(struct arena *a, const struct facts *f, const char *volume_id)
 {
-	/* Container-Optimized OS has no other place that can be written to */
-	const char *top = str_eq(f->distribution, "containeros") ? "/mnt/disks" : "/mnt";
-
-	return arena_printf(a, "%s/master-%s", top, volume_id);
+	return arena_printf(a, "%s/master-%s", distro_of(f->distribution)->volumes_dir, volume_id);
 }
 
 const char *plan_etcd_name(struct arena *a, const struct node *n, const char *cluster,
@@ -175,7 +172,7 @@ static struct pod *make_pod(struct making *m, const char *mount_point)
 	const struct role *role = m->role;
 	struct arena *a = m->p->arena;
 	const char *data = arena_printf(a, "/var/etcd/%s", role->data);
-	const char *srv = plan_layout(m->p)->srv;
+	const char *srv = plan_distro(m->p)->srv;
 	const struct strv no_flags = { 0 };
 	struct pod *pod = plan_pod(m->p, role->pod, m->cluster->image);
 	struct pod_container *c = &pod->container;

@@ -12,7 +12,7 @@ static const char containerd_flag[] =
 static void add_late_flags(struct plan *p, struct strv *flags)
 {
 	const struct node *n = p->req->node;
-	const char *cni_dir = plan_layout(p)->cni_dir;
+	const char *cni_dir = plan_distro(p)->cni_dir;
 	const char *bin = arena_printf(p->arena, "--cni-bin-dir=%s/", cni_dir);
 
 	if (plan_uses_containerd(p)) {
@@ -51,7 +51,7 @@ static const char *environment(struct plan *p)
 /* Without [Install]: at boot our own unit starts kubelet, after all it needs is right. */
 static struct task *add_unit_file(struct plan *p, const char *binary, struct err *e)
 {
-	const char *path_env = plan_layout(p)->path_env;
+	const char *path_env = plan_distro(p)->path_env;
 	struct arena *a = p->arena;
 	struct unit u = { 0 };
 
@@ -74,7 +74,7 @@ static struct task *add_unit_file(struct plan *p, const char *binary, struct err
 /* kubectl port-forward needs it on the node, and these have no package that brings it. */
 static int add_socat(struct plan *p, struct err *e)
 {
-	const struct layout *l = plan_layout(p);
+	const struct distro *l = plan_distro(p);
 
 	if (!l->path_env)
 		return 0;
@@ -86,7 +86,7 @@ static int add_socat(struct plan *p, struct err *e)
 
 int build_kubelet(struct plan *p, struct err *e)
 {
-	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_layout(p)->kubelet_dir);
+	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_distro(p)->kubelet_dir);
 	struct task *t;
 	int r;
 

@@ -1,7 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/plan/pieces.h"
 
 static const char auto_upgrades[] = "/etc/apt/apt.conf.d/20auto-upgrades";
@@ -30,7 +30,7 @@ static void add_words(struct plan *p, struct strv *names, const char *words)
 
 int build_packages(struct plan *p, struct err *e)
 {
-	const struct distro *d = plan_distro(p);
+	const struct release *d = plan_release(p);
 	struct strv names = { 0 };
 
 	(void)e;
@@ -44,12 +44,12 @@ int build_packages(struct plan *p, struct err *e)
 		add_words(p, &names, p->req->node->packages.v[i]);
 	if (names.n == 0)
 		return 0;
-	if (d->family == PACKAGE_NONE)
+	if (plan_distro(p)->family == PACKAGE_NONE)
 		return err_config(e, "packages: %s: this distribution installs none",
 				  strv_join(p->arena, &names, " "));
 	struct task *t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
 
-	t->package = (struct task_package){ .family = d->family,
+	t->package = (struct task_package){ .family = plan_distro(p)->family,
 					    .names = names,
 					    .env = plan_proxy_words(p) };
 	return 0;
@@ -65,7 +65,7 @@ int build_upgrades(struct plan *p, struct err *e)
 /* A vendor's unit, which an image that lacks the package lacks as well. */
 int build_ntp(struct plan *p, struct err *e)
 {
-	const struct distro *d = plan_distro(p);
+	const struct release *d = plan_release(p);
 
 	if (!p->req->node->keeps_time || !d->ntp_unit)
 		return 0;
@@ -118,8 +118,7 @@ int build_logrotate(struct plan *p, struct err *e)
 {
 	int r = 0;
 
-	/* it rotates them by itself */
-	if (str_eq(p->req->facts->distribution, "containeros"))
+	if (plan_distro(p)->rotates_logs)
 		return 0;
 	for (size_t i = 0; i < ARRAY_LEN(logs) && r == 0; i++)
 		r = add_log(p, logs[i], e);

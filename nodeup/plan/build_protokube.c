@@ -128,7 +128,7 @@ static const char *command(struct plan *p, const char *env)
 
 	if (p->req->node->is_master)
 		kubectl = arena_printf(p->arena, "-v %s:/opt/kops/bin:ro --env %s ",
-				       plan_layout(p)->kubectl_dir, path);
+				       plan_distro(p)->kubectl_dir, path);
 	for (size_t i = 0; i < flags.n; i++)
 		strv_add(p->arena, &quoted, unit_quote(p->arena, flags.v[i]));
 	return arena_printf(

@@ -6,35 +6,14 @@
 
 enum { KUBECONFIG_MAX = 256 << 10 };
 
-static const char coreos_path[] =
-	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/kubernetes/bin";
-
-/* The last row is for every other distribution. CoreOS has no writable /usr, Container-Optimized OS mounts
- * all but /home/kubernetes/bin without exec and has nothing writable beside /etc and /var. What is
- * executable there before nodeup has mounted anything is /var/lib/toolbox, which user data uses too. */
-static const struct layout layouts[] = {
-	{ "coreos", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", "/srv/kubernetes",
-	  "/srv/sshproxy", coreos_path, "/opt/bin", NULL },
-	{ "flatcar", "/opt/kubernetes/bin", "/opt/bin", "/opt/cni/bin", "/srv/kubernetes",
-	  "/srv/sshproxy", coreos_path, "/opt/bin", NULL },
-	{ "containeros", "/home/kubernetes/bin", "/home/kubernetes/bin", "/home/kubernetes/bin",
-	  "/etc/srv/kubernetes", "/etc/srv/sshproxy", NULL, "/var/lib/toolbox/nodeup", NULL },
-	{ NULL, "/usr/local/bin", "/usr/local/bin", "/opt/cni/bin", "/srv/kubernetes",
-	  "/srv/sshproxy", NULL, "/opt/nodeup/bin", "/usr/local/bin/nodeup" },
-};
-
-const struct layout *plan_layout(const struct plan *p)
+const struct distro *plan_distro(const struct plan *p)
 {
-	const struct layout *l = layouts;
-
-	while (l->distribution && !str_eq(l->distribution, p->req->facts->distribution))
-		l++;
-	return l;
+	return distro_of(p->req->facts->distribution);
 }
 
 const char *plan_in_srv(const struct plan *p, const char *name)
 {
-	return arena_printf(p->arena, "%s/%s", plan_layout(p)->srv, name);
+	return arena_printf(p->arena, "%s/%s", plan_distro(p)->srv, name);
 }
 
 const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,

@@ -4,20 +4,11 @@
 #pragma once
 
 #include "manifests/manifest.h"
+#include "nodeup/config/distro.h"
 #include "nodeup/plan/plan.h"
 
-/* Where a distribution lets us put programs; no trailing slashes. */
-struct layout {
-	const char *distribution;
-	const char *kubelet_dir, *kubectl_dir, *cni_dir;
-	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
-	const char *path_env;       /* PATH of kubelet's unit; NULL: systemd's own */
-	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
-	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
-};
-
-/* The layout of this host; unknown facts give the common one. */
-const struct layout *plan_layout(const struct plan *p);
+/* The row of this host's distribution; unknown facts give the common one. */
+const struct distro *plan_distro(const struct plan *p);
 /* The task that puts something at a path, or NULL. */
 struct task *plan_at(const struct plan *p, const char *path);
 /* What stands for an asset's bytes in a map. */

@@ -1,7 +1,7 @@
 #include "nodeup/plan/volume_tools.h"
 
 #include <string.h>
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/plan/pieces.h"
 #include "nodeup/volumes/mkfs.h"
 
@@ -18,7 +18,7 @@ static bool is_over_several(const struct plan *p, const struct node_volume *v)
 }
 
 /* What Debian 8 and Ubuntu 16.04 called it. */
-static const char *package_of(const struct distro *d, const struct mkfs_kind *kind)
+static const char *package_of(const struct release *d, const struct mkfs_kind *kind)
 {
 	if (strcmp(kind->fs, "btrfs") == 0 &&
 	    (str_eq(d->codename, "jessie") || str_eq(d->codename, "xenial")))
@@ -55,7 +55,7 @@ struct strv volume_tools(struct plan *p, const struct node_volume *v)
 		return programs;
 	/* every Linux that boots has e2fsprogs and util-linux */
 	if (strcmp(kind->fs, "xfs") == 0 || strcmp(kind->fs, "btrfs") == 0)
-		add(p, package_of(d, kind), kind->tool, &programs);
+		add(p, package_of(plan_release(p), kind), kind->tool, &programs);
 	if (kind->on_raid && is_over_several(p, v))
 		add(p, mdadm, mdadm, &programs);
 	return programs;

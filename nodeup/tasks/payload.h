@@ -5,6 +5,7 @@
 #pragma once
 
 #include "assets/asset.h"
+#include "nodeup/config/distro.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/str.h"
 #include "nodeup/config/volume.h"
@@ -80,8 +81,6 @@ struct task_sysctl {
 struct task_user {
 	const char *name, *home, *shell;
 };
-
-enum package_family { PACKAGE_NONE, PACKAGE_DEB, PACKAGE_RPM };
 
 struct task_package {
 	enum package_family family;

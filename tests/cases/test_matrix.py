@@ -18,11 +18,13 @@ def source(name):
     return re.sub(r"/\*.*?\*/", "", (NODEUP / name).read_text(), flags=re.S)
 
 
-def distributions(text):
-    """(distribution, version, codename) of each row, None for NULL; the last one is for everybody else."""
-    table = text[text.index("distros[] = {"):]
-    rows = re.findall(r"^\t\{ (.*?),\s+PACKAGE_", table[:table.index("};")], re.M)
-    return [tuple(None if f.strip() == "NULL" else f.strip().strip('"') for f in row.split(",")) for row in rows]
+def releases(text):
+    """(distribution, version, codename) of each row, None for NULL; behind them each distribution by itself, and none."""
+    table = text[text.index("releases[] = {"):]
+    rows = re.findall(r"^\t\{ ([^,]+,[^,]+,[^,]+),", table[:table.index("};")], re.M)
+    named = first_columns(source("config/distro.c"), "distros[] = {")
+    return [tuple(None if f.strip() == "NULL" else f.strip().strip('"') for f in row.split(",")) for row in rows] + [
+        (name, None, None) for name in sorted(named)] + [(None, None, None)]
 
 
 def row_of(facts, rows):
@@ -47,10 +49,8 @@ def first_columns(text, start):
 def known():
     """What the program knows of each kind."""
     networks = re.search(r"networking_fields\[\] = \{(.*?)\};", source("config/kops18_spec.c"), re.S)[1]
-    rows = distributions(source("plan/distro.c"))
-    names = first_columns(source("plan/pieces.c"), "layouts[] = {")
     return {
-        "distribution": set(rows) | names,
+        "distribution": set(releases(source("plan/release.c"))) - {(None, None, None)},
         "network": set(re.findall(r"^\tF\((\w+),", networks, re.M)) | first_columns(source("plan/build_cni.c"), "networks[] = {"),
         "tag": set(re.findall(r'_tag\[\] = "(_\w+)"', source("config/kops18.c"))),
         "minor": set(test_flags.MINORS),
@@ -70,7 +70,7 @@ def of_case(name, tmp):
     tags = set(env.get("Tags") or [])
     tree = overlay.expected(cases.HERE / name)
     return "master" if "_kubernetes_master" in tags else "worker", {
-        "distribution": {row_of(facts, distributions(source("plan/distro.c"))), facts["distribution"]},
+        "distribution": {row_of(facts, releases(source("plan/release.c")))},
         "network": {k for k, v in (spec.get("networking") or {}).items() if v is not None},
         "tag": tags | {"no " + tag for tag in known()["tag"] - tags},
         "minor": {test_flags.minor_of(tree)},
@@ -88,7 +88,7 @@ def found(tmp_path_factory):
     return [of_case(name, tmp_path_factory.mktemp("case")) for name in cases.CASES]
 
 
-@pytest.mark.parametrize("kind, least", [("distribution", 12 + 3), ("network", 11), ("minor", 5)])
+@pytest.mark.parametrize("kind, least", [("distribution", 5 + 9), ("network", 11), ("minor", 5)])
 def test_every_one_is_a_case_of_both_roles(kind, least, found):
     assert len(known()[kind]) >= least, known()[kind]
     assert lacking(kind, known()[kind], found) == []
@@ -102,8 +102,8 @@ def test_every_tag_is_there_and_absent(found):
 
 
 def test_what_is_no_case_is_found(found):
-    text = source("plan/distro.c").replace("distros[] = {", 'distros[] = {\n\t{ "debian", "7", "wheezy", PACKAGE_DEB,', 1)
-    new = set(distributions(text)) - known()["distribution"]
+    text = source("plan/release.c").replace("releases[] = {", 'releases[] = {\n\t{ "debian", "7", "wheezy", DEBIAN,', 1)
+    new = set(releases(text)) - known()["distribution"] - {(None, None, None)}
     assert lacking("distribution", new, found) == [(("debian", "7", "wheezy"), role) for role in ROLES]
     assert lacking("network", {"cilium", "weave"}, found) == [("cilium", role) for role in ROLES]
     assert lacking("minor", {8, 11}, found) == [(11, role) for role in ROLES]

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "nodeup/plan/pieces.h"
 #include "tests/unit/seed.h"
 
@@ -332,9 +332,9 @@ static void releases_are_told_apart(void **state)
 
 		assert_int_equal(facts_os_release(a, rows[i].os_release, &f, &e), 0);
 		if (rows[i].name)
-			assert_string_equal(distro_name(plan_distro(&p)), rows[i].name);
+			assert_string_equal(release_name(plan_release(&p)), rows[i].name);
 		else
-			assert_null(distro_name(plan_distro(&p)));
+			assert_null(release_name(plan_release(&p)));
 		assert_int_equal(plan_distro(&p)->family, rows[i].family);
 	}
 }

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 #include "tests/unit/seed.h"
 
 #define DOCKER "1d3370549e32ea13b2755b2db8dbc82b2b787ece"

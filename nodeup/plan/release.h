@@ -1,4 +1,4 @@
-/* distro.h - what is particular about a distribution beside its paths: packages and their manager
+/* release.h - the packages that kops 1.8 installed on each release of a distribution
  * The releases that kops 1.8 knew get what it installed there. Images of today bring their programs
  * themselves: nothing is installed on them but what the documents name.
  * Owner: static tables. Errors: none. Threads: all functions.
@@ -8,11 +8,10 @@
 
 #include "nodeup/plan/plan.h"
 
-struct distro {
+struct release {
 	const char *distribution;
 	const char *version;  /* "8" is also 8.11; NULL: any */
 	const char *codename; /* of that version, where a host tells no number */
-	enum package_family family;
 	const char *packages; /* blank-separated; NULL: kops 1.8 did not know this release */
 	const char *upgrades; /* package that installs updates by itself; NULL: none */
 	const char *ntp;      /* package that keeps the time; NULL: the image does */
@@ -31,10 +30,10 @@ struct docker_package {
 extern const struct docker_package docker_packages[];
 extern const size_t n_docker_packages;
 
-/* The n-th of the distributions that there is something particular about, as facts; false: there are no
- * more. Together they stand for every machine that is supported. */
-bool distro_nth(size_t n, struct facts *ret);
-/* The row of this host; one without anything for unknown facts. */
-const struct distro *plan_distro(const struct plan *p);
+/* The n-th release or distribution of the tables, as facts; false: there are no more. Together they
+ * stand for every machine that is supported. */
+bool release_nth(size_t n, struct facts *ret);
+/* The row of this host; one without anything for a release that kops 1.8 did not know. */
+const struct release *plan_release(const struct plan *p);
 /* "jessie", "centos7": how docker_packages[] calls it; NULL for a release kops 1.8 did not know. */
-const char *distro_name(const struct distro *d);
+const char *release_name(const struct release *d);

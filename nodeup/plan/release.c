@@ -1,4 +1,4 @@
-#include "nodeup/plan/distro.h"
+#include "nodeup/plan/release.h"
 
 #include <string.h>
 
@@ -6,20 +6,13 @@
 #define RHEL "logrotate ebtables ethtool socat"
 
 /* clang-format off */
-static const struct distro distros[] = {
-	{ "debian", "8",     "jessie",  PACKAGE_DEB, DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
-	{ "debian", "9",     "stretch", PACKAGE_DEB, DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
-	{ "ubuntu", "16.04", "xenial",  PACKAGE_DEB, DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
-	{ "centos", "7",     NULL,      PACKAGE_RPM, RHEL,   NULL, "ntp", "ntpd.service" },
-	{ "rhel",   "7",     NULL,      PACKAGE_RPM, RHEL,   NULL, "ntp", "ntpd.service" },
-	{ "debian",      NULL, NULL, PACKAGE_DEB, NULL, NULL, NULL, NULL },
-	{ "ubuntu",      NULL, NULL, PACKAGE_DEB, NULL, NULL, NULL, NULL },
-	{ "amazonlinux", NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
-	{ "rhel",        NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
-	{ "centos",      NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
-	{ "rocky",       NULL, NULL, PACKAGE_RPM, NULL, NULL, NULL, NULL },
-	/* coreos, flatcar, containeros: no package manager */
-	{ NULL,          NULL, NULL, PACKAGE_NONE, NULL, NULL, NULL, NULL },
+static const struct release releases[] = {
+	{ "debian", "8",     "jessie",  DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
+	{ "debian", "9",     "stretch", DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
+	{ "ubuntu", "16.04", "xenial",  DEBIAN, "unattended-upgrades", "ntp", "ntp.service" },
+	{ "centos", "7",     NULL,      RHEL,   NULL,                  "ntp", "ntpd.service" },
+	{ "rhel",   "7",     NULL,      RHEL,   NULL,                  "ntp", "ntpd.service" },
+	{ NULL },
 };
 
 #define DEB_DEPS "bridge-utils libapparmor1 libltdl7 perl"
@@ -103,44 +96,41 @@ static bool is_release(const char *version, const char *row)
 	return strncmp(version, row, n) == 0 && (version[n] == '\0' || version[n] == '.');
 }
 
-static bool is_row(const struct distro *d, const struct facts *f)
+static bool is_row(const struct release *d, const struct facts *f)
 {
 	if (!d->distribution)
 		return true;
 	if (!str_eq(d->distribution, f->distribution))
 		return false;
-	if (!d->version)
-		return true;
 	return f->version ? is_release(f->version, d->version)
 			  : d->codename && str_eq(d->codename, f->codename);
 }
 
-bool distro_nth(size_t n, struct facts *ret)
+bool release_nth(size_t n, struct facts *ret)
 {
-	/* rows without a package manager, which have no version */
-	static const char *const others[] = { "flatcar", "coreos", "containeros" };
-	const size_t n_rows = ARRAY_LEN(distros) - 1;
+	const size_t n_rows = ARRAY_LEN(releases) - 1;
 
-	if (n >= n_rows + ARRAY_LEN(others))
+	/* without the rows for every other */
+	if (n >= n_rows + n_distros - 1)
 		return false;
-	ret->distribution = n < n_rows ? distros[n].distribution : others[n - n_rows];
-	ret->version = n < n_rows ? distros[n].version : NULL;
-	ret->codename = n < n_rows ? distros[n].codename : NULL;
+	ret->distribution = n < n_rows ? releases[n].distribution : distros[n - n_rows].name;
+	ret->version = n < n_rows ? releases[n].version : NULL;
+	ret->codename = n < n_rows ? releases[n].codename : NULL;
 	return true;
 }
 
-const struct distro *plan_distro(const struct plan *p)
+const struct release *plan_release(const struct plan *p)
 {
-	const struct distro *d = distros;
+	const struct release *d = releases;
 
 	while (!is_row(d, p->req->facts))
 		d++;
 	return d;
 }
 
-const char *distro_name(const struct distro *d)
+const char *release_name(const struct release *d)
 {
-	if (!d->packages)
+	if (!d->distribution)
 		return NULL;
 	if (d->codename)
 		return d->codename;

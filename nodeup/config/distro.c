@@ -1,0 +1,54 @@
+#include "nodeup/config/distro.h"
+
+#include "nodeup/base/str.h"
+
+/* Most of them. */
+#define COMMON                                                                            \
+	.kubelet_dir = "/usr/local/bin", .kubectl_dir = "/usr/local/bin",                 \
+	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy", \
+	.assets_dir = "/srv/kubernetes/assets", .volumes_dir = "/mnt",                    \
+	.nodeup_dir = "/opt/nodeup/bin", .nodeup_link = "/usr/local/bin/nodeup"
+
+/* /usr cannot be written to. */
+#define COREOS                                                                                   \
+	.kubelet_dir = "/opt/kubernetes/bin", .kubectl_dir = "/opt/bin",                         \
+	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy",        \
+	.assets_dir = "/srv/kubernetes/assets", .volumes_dir = "/mnt", .nodeup_dir = "/opt/bin", \
+	.readonly_usr = true,                                                                    \
+	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"         \
+		    "/opt/kubernetes/bin"
+
+/* Container-Optimized OS mounts all but /home/kubernetes/bin without exec, and has nothing writable beside
+ * /etc, /var and /mnt/disks. What is executable there before nodeup has mounted anything is
+ * /var/lib/toolbox, which user data uses too. */
+#define COS                                                                           \
+	.kubelet_dir = "/home/kubernetes/bin", .kubectl_dir = "/home/kubernetes/bin", \
+	.cni_dir = "/home/kubernetes/bin", .srv = "/etc/srv/kubernetes",              \
+	.sshproxy = "/etc/srv/sshproxy", .assets_dir = "/etc/srv/kubernetes/assets",  \
+	.volumes_dir = "/mnt/disks", .nodeup_dir = "/var/lib/toolbox/nodeup",         \
+	.readonly_usr = true, .rotates_logs = true, .has_mounter = true
+
+/* clang-format off */
+const struct distro distros[] = {
+	{ "debian",      "debian",  PACKAGE_DEB,  COMMON, .has_apt_conf = true, .has_admin = true },
+	{ "ubuntu",      "ubuntu",  PACKAGE_DEB,  COMMON, .has_apt_conf = true },
+	{ "amazonlinux", "amzn",    PACKAGE_RPM,  COMMON },
+	{ "rhel",        "rhel",    PACKAGE_RPM,  COMMON },
+	{ "centos",      "centos",  PACKAGE_RPM,  COMMON },
+	{ "rocky",       "rocky",   PACKAGE_RPM,  COMMON },
+	{ "coreos",      "coreos",  PACKAGE_NONE, COREOS },
+	{ "flatcar",     "flatcar", PACKAGE_NONE, COREOS },
+	{ "containeros", "cos",     PACKAGE_NONE, COS },
+	{ NULL,          NULL,      PACKAGE_NONE, COMMON },
+};
+/* clang-format on */
+const size_t n_distros = ARRAY_LEN(distros);
+
+const struct distro *distro_of(const char *name)
+{
+	const struct distro *d = distros;
+
+	while (d->name && !str_eq(d->name, name))
+		d++;
+	return d;
+}

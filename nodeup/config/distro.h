@@ -1,0 +1,36 @@
+/* distro.h - all that differs by distribution: one row each
+ * Code asks the row of the host, and never compares a distribution's name. What differs by release,
+ * as kops 1.8 knew them, is the planner's (plan/release.h).
+ * Owner: static tables. Errors: none. Threads: all functions.
+ * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model, upup/models/nodeup. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum package_family { PACKAGE_NONE, PACKAGE_DEB, PACKAGE_RPM };
+
+struct distro {
+	const char *name;  /* as facts call it; NULL: every other */
+	const char *os_id; /* ID of its os-release */
+	enum package_family family;
+	/* Where programs and data may be put; no trailing slashes. */
+	const char *kubelet_dir, *kubectl_dir, *cni_dir;
+	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
+	const char *assets_dir;     /* of file assets that name no path */
+	const char *volumes_dir;    /* below which masters' volumes are mounted */
+	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
+	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
+	const char *path_env;    /* PATH of kubelet's unit; NULL: systemd's own */
+	bool readonly_usr;
+	bool rotates_logs; /* by itself */
+	bool has_mounter;  /* programs run only where kops' container mounts them */
+	bool has_admin;    /* its images of kops 1.8's days have a user admin */
+	bool has_apt_conf;
+};
+
+extern const struct distro distros[];
+extern const size_t n_distros; /* with the last one, which is for every other */
+
+/* The row of a distribution; NULL is unknown, and has the row of every other. */
+const struct distro *distro_of(const char *name);
