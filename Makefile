@@ -1,8 +1,9 @@
 # make deps, then make.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
 #   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make install DESTDIR=...
 VERSION := 0.1.0
-DIRS    := nodeup nodeup/base nodeup/config nodeup/volumes nodeup/aws nodeup/tasks nodeup/plan nodeup/run \
-           assets units manifests userdata
+DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops18 nodeup/volumes nodeup/aws nodeup/host nodeup/documents \
+           nodeup/tasks nodeup/plan nodeup/run nodeup/etcd nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
+           units manifests userdata
 LIBS    := curl cares ssl crypto systemd cap archive isal yaml jansson expat blkid z lzma zstd lz4 m
 
 prefix  ?= /usr/local
@@ -43,8 +44,8 @@ endif
 EDGE   := nodeup/main.c nodeup/base/nss_stubs.c
 SRCS   := $(filter-out $(EDGE),$(wildcard $(DIRS:%=%/*.c) $(DIRS:%=%/*.S)))
 OBJS   := $(addsuffix .o,$(basename $(SRCS:%=$(O)/%)))
-UNIT   := $(patsubst %.c,$(B)/%,$(wildcard tests/unit/test_*.c))
-SHARED := $(patsubst %.c,$(O)/%.o,$(filter-out tests/unit/test_%,$(wildcard tests/unit/*.c tests/fake/*_fake.c)))
+UNIT   := $(patsubst %.c,$(B)/%,$(shell find tests/unit -name 'test_*.c' | LC_ALL=C sort))
+SHARED := $(patsubst %.c,$(O)/%.o,$(wildcard tests/unit/lib/*.c tests/fake/*_fake.c))
 FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c),$(wildcard tests/fake/*.c \
           tests/e2e/*.c)))
 
@@ -78,7 +79,7 @@ $(O)/%.o: %.S Makefile $(wildcard $(DIRS:%=%/*.in) nodeup/*.8)
 # A source that went away must leave the library too, so the list of objects is one of its inputs.
 $(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)' >$(B)/objects)
 $(B)/libnodeup.a: $(B)/objects $(OBJS)
-	$(Q)rm -f $@ && ar rcs $@ $(OBJS)
+	$(Q)rm -f $@ && ar qcs $@ $(OBJS)
 
 $(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a
 	$(if $(V),,@echo "  LD    $@")
@@ -105,9 +106,9 @@ check: deps
 	$(SUBMAKE) SAN=tsan unit
 	$(Q)VARIANTS="gcc-release clang-release gcc-asan gcc-tsan" tests/run
 # The inner loop.  t: one test, as T=run (a unit test) or T=tests/system/test_plan.py[::name].
-t: $(if $(filter tests/%,$(T)),all fakes,$(B)/tests/unit/test_$(T))
+t: $(if $(filter tests/%,$(T)),all fakes,$(filter %/test_$(T),$(UNIT)))
 	$(Q)$(if $(filter tests/%,$(T)),NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -p no:cacheprovider $(T),\
-		CMOCKA_MESSAGE_OUTPUT=TAP $(B)/tests/unit/test_$(T))
+		CMOCKA_MESSAGE_OUTPUT=TAP $(filter %/test_$(T),$(UNIT)))
 quick: all unit
 	$(Q)VARIANTS=gcc-release tests/run quick
 check-unit: unit
@@ -134,7 +135,7 @@ bench bench-assets: deps
 	$(Q)QUICK=$(QUICK) tests/bench/run $(if $(filter bench-assets,$@),--only assets)
 
 format:
-	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/unit tests/fake))
+	$(Q)clang-format -i $(wildcard $(addsuffix /*.[ch],$(DIRS) tests/fake)) $(shell find tests/unit -name '*.[ch]')
 
 install: build/nodeup
 	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
@@ -144,4 +145,4 @@ install: build/nodeup
 clean:
 	rm -rf --one-file-system $(filter-out build/deps build/lab,$(wildcard build/*))
 
--include $(wildcard $(O)/*/*.d $(O)/*/*/*.d)
+-include $(shell find $(O) -name '*.d' 2>/dev/null)

@@ -1,15 +1,15 @@
 /* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors */
-#include "nodeup/cli.h"
+#include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "assets/extract_child.h"
+#include "assets/unpack/child.h"
 #include "nodeup/base/log.h"
-#include "nodeup/cmd_ending.h"
-#include "nodeup/offline.h"
+#include "nodeup/cmd/ending.h"
+#include "nodeup/cmd/offline.h"
 #include "nodeup/run/report.h"
 
 /* clang-format off */

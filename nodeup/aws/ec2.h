@@ -7,7 +7,7 @@
  * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */
 #pragma once
 
-#include "assets/http.h"
+#include "assets/http/http.h"
 #include "nodeup/aws/imds.h"
 
 struct ec2;

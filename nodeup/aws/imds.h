@@ -6,7 +6,7 @@
  * there. Threads: one. Source: EC2 user guide, "Retrieve instance metadata". */
 #pragma once
 
-#include "assets/http.h"
+#include "assets/http/http.h"
 
 struct imds;
 

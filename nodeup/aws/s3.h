@@ -5,7 +5,7 @@
  * Source: Amazon S3 API reference (GetObject, ListObjectsV2). */
 #pragma once
 
-#include "assets/http.h"
+#include "assets/http/http.h"
 
 struct s3_location {
 	const char *bucket, *key;

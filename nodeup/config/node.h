@@ -35,6 +35,12 @@ struct node_images {
 	size_t n;
 };
 
+/* What a k8s.io/etcd/ tag says. */
+struct volume_member {
+	const char *me;
+	struct strv members; /* me among them, in the tag's order */
+};
+
 struct node_etcd_cluster {
 	const char *name;    /* "main", "events" */
 	const char *version; /* "2.2.1" */

@@ -61,7 +61,7 @@ static bool is_package_for(const struct plan *p, const struct docker_package *pk
 /* Whether docker is ours to install: a release kops 1.8 knew, and no other docker on it. */
 static bool is_to_install(const struct plan *p)
 {
-	const struct plan_runtime *r = &p->req->runtime;
+	const struct runtime *r = &p->req->runtime;
 	const bool amd64 = !p->req->facts->arch || str_eq(p->req->facts->arch, "amd64");
 
 	if ((r->unit && !(str_eq(r->unit, docker_unit) && r->is_ours)) || !amd64)
@@ -178,7 +178,7 @@ static void set_tasks_max(struct plan *p, struct unit *u)
  * does; and where another drop-in comes behind ours by name, ours goes to the end. */
 static int add_dropin(struct plan *p, struct err *e)
 {
-	const struct plan_runtime *r = &p->req->runtime;
+	const struct runtime *r = &p->req->runtime;
 	struct unit u = { 0 };
 
 	unit_set(p->arena, &u, "Service", "EnvironmentFile", sysconfig);

@@ -18,7 +18,7 @@ static bool is_before(const struct plan *p, int minor)
 /* 0: another runtime, or its version is not known */
 static int runtime_version(const struct plan *p, const char *unit)
 {
-	const struct plan_runtime *r = &p->req->runtime;
+	const struct runtime *r = &p->req->runtime;
 	char *rest;
 	long major;
 
@@ -91,7 +91,7 @@ static long patch_of(const char *version)
  * below (moby/moby#44970). */
 static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
 {
-	const struct plan_runtime *r = &p->req->runtime;
+	const struct runtime *r = &p->req->runtime;
 	const int v = runtime_version(p, docker_unit);
 
 	return r->lacks_apparmor_parser &&
@@ -102,7 +102,7 @@ static bool has_docker_that_needs_apparmor_parser(const struct plan *p)
 /* From 1.6.0 until containerd/containerd#8087. */
 static bool has_containerd_that_needs_apparmor_parser(const struct plan *p)
 {
-	const struct plan_runtime *r = &p->req->runtime;
+	const struct runtime *r = &p->req->runtime;
 
 	return r->lacks_apparmor_parser && runtime_version(p, containerd_unit) == 1 * MAJOR + 6 &&
 	       patch_of(r->version) < 17;
@@ -145,7 +145,7 @@ static const struct {
 static int refuse(const struct plan *p, size_t i, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;
-	const struct plan_runtime *runtime = &p->req->runtime;
+	const struct runtime *runtime = &p->req->runtime;
 	int r = err_config(e, "Kubernetes %d.%d.%d cannot run here: %s", v->major, v->minor,
 			   v->patch, checks[i].what);
 

@@ -6,26 +6,12 @@
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
 #pragma once
 
-#include "nodeup/aws/ec2_volumes.h"
 #include "nodeup/base/map.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
+#include "nodeup/config/runtime.h"
 #include "nodeup/tasks/task.h"
 #include "units/unit.h"
-
-/* What probing found out about the container runtime of this machine. */
-struct plan_runtime {
-	const char *unit;    /* "docker.service"; NULL: none found */
-	const char *version; /* "20.10.24"; NULL unknown */
-	bool is_ours;        /* its unit is the one that kops and we write, not a vendor's */
-	/* what docker's unit has to run so that $DOCKER_OPTS reach it; NULL: it reads them as it is */
-	const char *exec_start;
-	bool is_late;              /* a drop-in behind 10-kops.conf has a say in that */
-	int cgroup;                /* version of the host's cgroups; 0 unknown */
-	const char *cgroup_driver; /* that it is told to use; NULL: its default */
-	/* the kernel has AppArmor on, and the program that loads its profiles is missing */
-	bool lacks_apparmor_parser;
-};
 
 /* The member of an etcd cluster that this master has a volume of. */
 struct plan_etcd {
@@ -53,7 +39,7 @@ struct plan_req {
 	const struct node *node;
 	const struct facts *facts;
 	const struct settings *settings; /* NULL: none */
-	struct plan_runtime runtime;
+	struct runtime runtime;
 	bool imds_lacks_version1; /* the instance's metadata service wants tokens, and kubelet has none */
 	bool image_mode;
 	bool verify; /* what the cache has of the documents is looked at, used by this node or not */

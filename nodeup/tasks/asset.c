@@ -1,7 +1,7 @@
 #include "nodeup/tasks/task.h"
 
-#include "assets/cache_signed.h"
-#include "assets/cache_verify.h"
+#include "assets/cache/signed.h"
+#include "assets/cache/verify.h"
 #include "nodeup/base/dur.h"
 
 /* how often a waiting asset's progress line is renewed */

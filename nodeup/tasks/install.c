@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "assets/cache_signed.h"
-#include "assets/cache_verify.h"
+#include "assets/cache/signed.h"
+#include "assets/cache/verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/member.h"
 #include "nodeup/tasks/state.h"

@@ -8,8 +8,8 @@
  * Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
 
-#include "assets/cache.h"
-#include "assets/fetch.h"
+#include "assets/cache/cache.h"
+#include "assets/fetch/fetch.h"
 #include "nodeup/tasks/payload.h"
 #include "nodeup/volumes/disk.h"
 #include "units/bus.h"

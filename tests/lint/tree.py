@@ -8,11 +8,15 @@ import sys
 # A folder may include what has a lower rank, and itself.
 RANKS = {
     "nodeup/base": 0,
-    "nodeup/config": 1, "assets": 1, "units": 1, "manifests": 1, "userdata": 1, "nodeup/volumes": 1,
-    "nodeup/aws": 2,
-    "nodeup/tasks": 3,
-    "nodeup/plan": 4, "nodeup/run": 4,
-    "nodeup": 5,
+    "nodeup/config": 1, "nodeup/volumes": 1, "assets": 1, "units": 1, "manifests": 1, "userdata": 1,
+    "nodeup/config/kops18": 2, "assets/http": 2, "assets/unpack": 2,
+    "nodeup/aws": 3, "assets/cache": 3,
+    "assets/fetch": 4, "nodeup/host": 4,
+    "nodeup/tasks": 5,
+    "nodeup/plan": 6, "nodeup/run": 6, "nodeup/documents": 6,
+    "nodeup/etcd": 7,
+    "nodeup/cmd": 8,
+    "nodeup": 9,
 }
 TOP = ("nodeup", "assets", "units", "manifests", "userdata")
 TESTS = ("tests/unit", "tests/fake")

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "nodeup/aws/ec2_claim.h"
+#include "nodeup/etcd/claim.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 

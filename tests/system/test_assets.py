@@ -3,31 +3,31 @@ each way to fail has a message of its own.
 
 What fails in the field, by its number there, and the test that has it fail here:
 
-     2  no metadata service yet            test_instance.py test_it_comes_late, tests/unit/test_imds.c, test_creds.c
-     3  the region does not come           tests/unit/test_s3_session.c test_region_comes_late
-     4  version 1 switched off             tests/unit/test_imds.c test_version_1_switched_off
-     5  a token expires                    test_instance.py test_a_token_is_over, tests/unit/test_imds.c
-     6  credentials come late              test_instance.py test_the_key_comes_late, tests/unit/test_creds.c
-     7  a hop limit that is too low        test_instance.py test_the_hop_limit_is_too_low, tests/unit/test_imds.c
-     8  a proxy in the way                 test_instance.py test_a_proxy_is_not_for_it, tests/unit/test_imds.c
+     2  no metadata service yet            test_instance.py test_it_comes_late, tests/unit/aws/test_imds.c, test_creds.c
+     3  the region does not come           tests/unit/aws/test_s3_session.c test_region_comes_late
+     4  version 1 switched off             tests/unit/aws/test_imds.c test_version_1_switched_off
+     5  a token expires                    test_instance.py test_a_token_is_over, tests/unit/aws/test_imds.c
+     6  credentials come late              test_instance.py test_the_key_comes_late, tests/unit/aws/test_creds.c
+     7  a hop limit that is too low        test_instance.py test_the_hop_limit_is_too_low, tests/unit/aws/test_imds.c
+     8  a proxy in the way                 test_instance.py test_a_proxy_is_not_for_it, tests/unit/aws/test_imds.c
      9  slow, or cut at any byte           test_resume.py, test_ranges.py, test_stall.py test_slow_is_not_silent
     10  empty and short bodies             test_the_only_mirror_fails, test_the_four_messages_differ
-    11  verified, and fetched again        test_a_verified_entry_is_never_fetched_again, tests/unit/test_fetch.c
+    11  verified, and fetched again        test_a_verified_entry_is_never_fetched_again, tests/unit/assets/fetch/test_fetch.c
     12  404, a dead mirror, a black hole   test_every_mirror_in_turn, test_stall.py, test_slow_mirrors.py
     13  one after another                  test_all_assets_move_at_once
     14  429 with Retry-After               test_retry_after_is_honoured, test_fetch.c test_retry_date_is_kept
     15  503 SlowDown                       test_slow_down_passes, test_slow_down_does_not_pass,
                                            test_instance.py test_slow_down
     16  a hundred nodes at once            test_agents.py
-    17  a clock that is wrong              test_instance.py test_the_clock_is_wrong, tests/unit/test_s3_session.c,
+    17  a clock that is wrong              test_instance.py test_the_clock_is_wrong, tests/unit/aws/test_s3_session.c,
                                            test_early_boot.py test_the_clock_is_set_late,
                                            test_a_clock_that_the_certificate_does_not_hold_at
     18  no entropy                         test_early_boot.py test_nobody_waits_for_entropy
     19  names that do not resolve yet      test_early_boot.py test_resolv_conf_is_filled_late, test_the_resolver_starts_late
     34  umask, noexec, a TMPDIR read-only   test_rerun.py test_a_tight_umask_hides_nothing, test_odd_host.py
     35  no room                            test_enospc.py, test_rerun.py test_the_root_is_full
-    36  evil archives                      tests/unit/test_extract.c, test_archives_do_not_leave_their_tree
-    37  signatures                         tests/unit/test_sigv4.c, test_s3.py
+    36  evil archives                      tests/unit/assets/unpack/test_extract.c, test_archives_do_not_leave_their_tree
+    37  signatures                         tests/unit/aws/test_sigv4.c, test_s3.py
     38  which URL, attempt, next try       test_the_only_mirror_fails, test_progress.py
     41  nothing but the program            test_cli.py test_static, test_empty_root
 """

@@ -1,0 +1,290 @@
+#include "assets/cache/dir.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+#include "assets/cache/guard.h"
+
+enum {
+	RECORD_MAX = 128,
+	TRIES = 16,
+	DEPTH_MAX = 256, /* twice what extract_tar makes */
+	STALE_S = 24 * 3600,
+	PARTIAL_S = 7 * 24 * 3600,
+};
+
+const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX])
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)snprintf(out, CACHE_NAME_MAX, "%s/%s", digest_algo_name(d->algo), digest_hex(d, hex));
+	return out;
+}
+
+const char *cache_side_name(const char *folder, const struct digest *d,
+			    char out[static CACHE_NAME_MAX])
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)snprintf(out, CACHE_NAME_MAX, "%s/%s-%s", folder, digest_algo_name(d->algo),
+		       digest_hex(d, hex));
+	return out;
+}
+
+static int lock_fd(int fd, int operation)
+{
+	int r;
+
+	do
+		r = flock(fd, operation);
+	while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : 0;
+}
+
+int cache_lock(const struct cache *c, bool exclusive)
+{
+	/* an open file of its own: flock'ed descriptors that share one do not exclude each other */
+	int fd = io_open_at(c->dir_fd, ".", O_DIRECTORY);
+
+	if (fd >= 0 && lock_fd(fd, exclusive ? LOCK_EX : LOCK_SH) < 0) {
+		(void)close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+static int make_named(struct cache *c, bool is_dir, const char *name)
+{
+	if (!is_dir)
+		return openat(c->dir_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+			      0600);
+	if (mkdirat(c->dir_fd, name, 0700) < 0)
+		return -1;
+	return io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
+}
+
+/* Not even for a name, so nobody knows yet how much more is wanted. */
+static int no_room(const struct cache *c, int errnum, struct err *e)
+{
+	struct statvfs fs = { 0 };
+
+	(void)fstatvfs(c->dir_fd, &fs);
+	return err_fail(e, ERR_SYSTEM, errnum,
+			"asset cache '%s': make a temporary file: %s, %llu bytes are free", c->dir,
+			strerror(errnum), (unsigned long long)fs.f_bavail * fs.f_frsize);
+}
+
+int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
+		   struct err *e)
+{
+	/* between making the name and locking it nobody may take it for a left-over */
+	autoclose int lock = cache_lock(c, false);
+
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t id;
+		int fd;
+
+		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
+			break;
+		(void)snprintf(ret_name, CACHE_NAME_MAX, "tmp/%s-%016" PRIx64,
+			       is_dir ? "unpack" : "get", id);
+		fd = make_named(c, is_dir, ret_name);
+		if (fd >= 0) {
+			(void)lock_fd(fd, LOCK_EX | LOCK_NB);
+			*ret_fd = fd;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	if (io_is_full(errno))
+		return no_room(c, errno, e);
+	return err_sys(e, "make a temporary file in '%s/tmp'", c->dir);
+}
+
+int cache_try_lock(int fd)
+{
+	return lock_fd(fd, LOCK_EX | LOCK_NB);
+}
+
+/* Whether the maker of this name is gone. */
+static bool is_stale(int fd)
+{
+	struct stat st;
+	int r = lock_fd(fd, LOCK_EX | LOCK_NB);
+
+	if (r == 0)
+		return true;
+	/* no locks on this filesystem: age has to do */
+	return r != -EWOULDBLOCK && fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - STALE_S;
+}
+
+static bool is_old(int fd, time_t age)
+{
+	struct stat st;
+
+	return age == 0 || (fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - age);
+}
+
+static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
+{
+	autoclose int fd = io_open_at(tmp, name, O_NOFOLLOW);
+	autoclose int lock = -1;
+	bool stale;
+
+	if (fd < 0) {
+		/* a link: none of ours */
+		if (errno == ELOOP)
+			(void)unlinkat(tmp, name, 0);
+		return;
+	}
+	lock = cache_lock(c, true);
+	stale = is_old(fd, age) && is_stale(fd);
+	cleanup_closep(&lock);
+	lock = -1;
+	/* locked by us now; names in tmp/ are never used twice, and who opens a partial file looks
+	 * whether it still has its name once it is locked */
+	if (stale)
+		(void)cache_remove(tmp, name);
+}
+
+static void clean_folder(struct cache *c, const char *folder, time_t age)
+{
+	int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY | O_NOFOLLOW);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const char *name;
+
+	while (dir && io_next_name(dir, &name) > 0)
+		clean_name(c, dirfd(dir), name, age);
+}
+
+void cache_clean_tmp(struct cache *c)
+{
+	clean_folder(c, "tmp", 0);
+	clean_folder(c, "partial", PARTIAL_S);
+}
+
+static int remove_tree(int dir_fd, const char *name, int depth)
+{
+	autodir DIR *dir = NULL;
+	const char *below;
+	int fd, r;
+
+	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	if (depth == DEPTH_MAX)
+		return -ELOOP;
+	fd = io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		return -errno;
+	while ((r = io_next_name(dir, &below)) > 0) {
+		r = remove_tree(fd, below, depth + 1);
+		if (r < 0)
+			return r;
+	}
+	if (r < 0)
+		return r;
+	return unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
+}
+
+int cache_remove(int dir_fd, const char *name)
+{
+	return remove_tree(dir_fd, name, 0);
+}
+
+bool cache_is_damage(int errnum)
+{
+	/* filesystems with checksums have names of their own for it */
+	return errnum == EIO || errnum == EBADMSG || errnum == EUCLEAN;
+}
+
+void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+	struct stat st;
+
+	cache_entry_name(d, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
+		return;
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
+	/* what cannot be removed on a disk in trouble may still lose its name */
+	if (cache_remove(c->dir_fd, name) < 0)
+		(void)renameat(c->dir_fd, name, c->dir_fd, cache_side_name("tmp", d, aside));
+}
+
+bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat *wrong)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+	struct stat st;
+
+	cache_entry_name(d, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
+		return false;
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
+	(void)mkdirat(c->dir_fd, "damaged", 0700);
+	cache_side_name("damaged", d, aside);
+	(void)cache_remove(c->dir_fd, aside);
+	return renameat(c->dir_fd, name, c->dir_fd, aside) == 0;
+}
+
+/* What tells this version of the file; not the device, whose number changes from boot to boot. */
+static size_t render_record(const struct stat *st, char out[static RECORD_MAX])
+{
+	struct io_stamp s = io_stamp_of(st);
+
+	return (size_t)snprintf(out, RECORD_MAX,
+				"v1 %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n", s.ino,
+				s.size, s.mtime_ns, s.ctime_ns);
+}
+
+int cache_put(struct cache *c, const char *name, const char *text, size_t n)
+{
+	char tmp[CACHE_NAME_MAX];
+	autoclose int fd = -1;
+	struct err e;
+
+	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
+		return -e.errnum;
+	if (io_write_fd(fd, tmp, text, n, &e) >= 0 &&
+	    (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0 ||
+	     /* a directory is no record and has no right to the name */
+	     (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
+	      renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)))
+		return 0;
+	(void)unlinkat(c->dir_fd, tmp, 0);
+	return -EIO;
+}
+
+void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
+{
+	char name[CACHE_NAME_MAX], text[RECORD_MAX];
+	size_t n = render_record(st, text);
+
+	/* without a record the entry is hashed once more: no reason to fail */
+	(void)cache_put(c, cache_side_name("verified", d, name), text, n);
+}
+
+bool cache_has_records(const struct cache *c)
+{
+	return c->dir_fd >= 0 && (c->writable || !c->doubted);
+}
+
+bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st)
+{
+	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
+	size_t n = render_record(st, text);
+	autoclose int fd = io_open_at(c->dir_fd, cache_side_name("verified", d, name), O_NOFOLLOW);
+
+	return cache_has_records(c) && cache_is_closed(st) && fd >= 0 &&
+	       read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
+}

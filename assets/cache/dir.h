@@ -1,0 +1,63 @@
+/* dir.h - the directory under a cache: names, locks, temporary files
+ * Readers take no lock. Whoever makes or removes names in tmp/, or removes an entry, holds a flock on
+ * DIR for that moment. A temporary file or tree is flock'ed as long as its maker lives: what can be
+ * locked by another is left over from a crash and is removed.
+ * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
+#pragma once
+
+#include "assets/cache/cache.h"
+
+enum { CACHE_NAME_MAX = 160 };
+
+struct cache {
+	int dir_fd; /* -1: read-only and absent, an empty cache */
+	bool writable;
+	bool doubted; /* others could write to it (cache_guard.h); read-only: no record counts */
+	char *dir;    /* as the node sees it */
+	char *remark; /* what was wrong with it when it was opened, NULL nothing */
+	/* trees that are not what their archives hold, in a cache open for reading only */
+	struct digest *wrong_trees;
+	size_t n_wrong_trees;
+};
+
+/* The folders of a cache and their modes. */
+struct cache_folder {
+	const char *name;
+	mode_t mode;
+};
+enum { CACHE_FOLDERS = 8 };
+extern const struct cache_folder cache_folders[CACHE_FOLDERS];
+
+/* "sha256/<hex>", and "<folder>/sha256-<hex>". */
+const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
+const char *cache_side_name(const char *folder, const struct digest *d,
+			    char out[static CACHE_NAME_MAX]);
+
+/* Hold the cache's lock, shared or exclusive, until the fd is closed; -1 where locks are unsupported. */
+int cache_lock(const struct cache *c, bool exclusive);
+/* Make and lock a file or a directory in tmp/. */
+int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
+		   struct err *e) must_check;
+/* Lock a file, exclusively, without waiting. 0 or < 0. */
+int cache_try_lock(int fd);
+/* Write a small file aside and give it its name; a reader sees all of it or what was there before. */
+int cache_put(struct cache *c, const char *name, const char *text, size_t n);
+/* Remove what crashed makers left in tmp/, and what nobody went on with for a week in partial/. */
+void cache_clean_tmp(struct cache *c);
+/* Remove a file or a tree, links themselves and not what they point to. */
+int cache_remove(int dir_fd, const char *name);
+
+/* Whether a read failed because what is on the disk is damaged. */
+bool cache_is_damage(int errnum);
+/* Remove the entry that was found wrong, and its record, unless somebody has put another there since. */
+void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong);
+
+/* Rename the entry that was found wrong to DIR/damaged/<algo>-<hex>, and remove its record; false when it has
+ * another by now, or cannot be renamed. It stays until its digest is an entry again. */
+bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat *wrong);
+/* Note that the entry with this stat has been verified and is durable. */
+void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
+/* Whether the records of this cache count at all. */
+bool cache_has_records(const struct cache *c);
+/* Whether the entry with this stat is the one that was noted, and no other user can have written to it. */
+bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);

@@ -1,0 +1,397 @@
+#include "assets/cache/entry.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include "assets/cache/dir.h"
+#include "assets/cache/guard.h"
+#include "assets/cache/map.h"
+
+enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4, ROOM_KNOWN = 256 * 1024, ROOM_UNKNOWN = 4096 };
+
+struct cache_entry {
+	struct cache *cache;
+	struct digest want;
+	struct digest_ctx *sum;
+	char tmp[CACHE_NAME_MAX]; /* its name until it is published, "" then */
+	int fd;
+	struct cache_origin origin;
+	struct cache_map map;
+	struct spans have;
+	uint64_t followed, behind; /* hashed, and of that handed to the disk */
+	bool lost; /* its fsync failed: what reads as right may not be on the disk */
+};
+
+static const struct cache_origin no_origin = { .total = -1 };
+
+static struct cache_entry *new_entry(struct cache *c, const struct digest *d, const char *name,
+				     int fd)
+{
+	struct cache_entry *en = xcalloc(1, sizeof(*en));
+
+	en->cache = c;
+	en->want = *d;
+	en->sum = digest_new(d->algo);
+	en->fd = fd;
+	en->origin = no_origin;
+	en->map.fd = -1;
+	(void)snprintf(en->tmp, sizeof(en->tmp), "%s", name);
+	return en;
+}
+
+int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **ret, struct err *e)
+{
+	char tmp[CACHE_NAME_MAX];
+	int fd, r;
+
+	if (!c->writable)
+		return err_fail(e, ERR_SYSTEM, EROFS, "the cache '%s' is open for reading only",
+				c->dir);
+	r = cache_make_tmp(c, false, tmp, &fd, e);
+	if (r < 0)
+		return r;
+	*ret = new_entry(c, d, tmp, fd);
+	return 0;
+}
+
+/* Whether what was opened under a name and locked since still has that name, and no other. */
+static bool is_ours(const struct cache *c, const char *name, int fd)
+{
+	struct stat opened, named;
+
+	return fstat(fd, &opened) == 0 && S_ISREG(opened.st_mode) && opened.st_nlink == 1 &&
+	       cache_is_closed(&opened) &&
+	       fstatat(c->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       named.st_ino == opened.st_ino && named.st_dev == opened.st_dev;
+}
+
+/* The partial file of this name, locked; -EWOULDBLOCK when another has it, < 0 when it cannot be had. */
+static int open_partial(struct cache *c, const char *name, struct cache_writer *other)
+{
+	for (int i = 0; i < TRIES; i++) {
+		autoclose int fd = openat(c->dir_fd, name,
+					  O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC,
+					  0600);
+
+		int locked = fd >= 0 ? cache_try_lock(fd) : 0;
+
+		if (locked == -EWOULDBLOCK && other)
+			*other = cache_writer_of(fd);
+		if (locked < 0)
+			return locked;
+		if (fd >= 0 && is_ours(c, name, fd))
+			return TAKE_FD(fd);
+		/* published or swept between opening and locking; or a link, which is none of ours */
+		if (fd < 0 && errno != ELOOP && errno != EISDIR && errno != ENXIO)
+			return -errno;
+		if (fd < 0 && cache_remove(c->dir_fd, name) < 0)
+			return -EIO;
+	}
+	return -EBUSY;
+}
+
+int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
+		 struct cache_entry **ret, struct err *e)
+{
+	char name[CACHE_NAME_MAX];
+	struct cache_entry *en;
+	int fd, r = 0;
+
+	fd = c->writable ? open_partial(c, cache_side_name("partial", d, name), other) : -EROFS;
+	if (fd == -EWOULDBLOCK && other)
+		return err_fail(e, ERR_BUSY, EBUSY, "another process writes '%s/%s'", c->dir, name);
+	if (fd < 0)
+		return cache_begin(c, d, ret, e);
+	en = new_entry(c, d, name, fd);
+	(void)snprintf(en->map.name, sizeof(en->map.name), "%.*s.from", CACHE_NAME_MAX - 6, name);
+	if (cache_map_load(c, &en->map, fd, &en->origin, &en->have))
+		cache_map_save(c, &en->map, &en->origin);
+	else
+		r = cache_restart(en, e);
+	if (r < 0) {
+		cache_abort(en);
+		return r;
+	}
+	*ret = en;
+	return 0;
+}
+
+const struct spans *cache_spans(const struct cache_entry *en)
+{
+	return &en->have;
+}
+
+const struct cache_origin *cache_origin_of(const struct cache_entry *en)
+{
+	return &en->origin;
+}
+
+void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin)
+{
+	if (en->map.fd >= 0 && memcmp(&en->origin, origin, sizeof(*origin)) == 0)
+		return;
+	en->origin = *origin;
+	cache_map_save(en->cache, &en->map, origin);
+}
+
+int cache_restart(struct cache_entry *en, struct err *e)
+{
+	cache_map_clear(en->cache, &en->map);
+	if (ftruncate(en->fd, 0) < 0)
+		return err_sys(e, "empty '%s/%s'", en->cache->dir, en->tmp);
+	spans_done(&en->have);
+	digest_free(en->sum);
+	en->sum = digest_new(en->want.algo);
+	en->followed = en->behind = 0;
+	en->origin = no_origin;
+	return 0;
+}
+
+/* What of it has its place on the disk, with or without bytes. */
+static uint64_t placed(const struct cache_entry *en)
+{
+	struct stat st;
+	uint64_t bytes = fstat(en->fd, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
+
+	if (bytes > (uint64_t)en->origin.total)
+		bytes = (uint64_t)en->origin.total;
+	return bytes > en->have.sum ? bytes : en->have.sum;
+}
+
+int cache_check_room(const struct cache_entry *en, struct err *e)
+{
+	struct statvfs fs;
+	uint64_t wanted;
+
+	if (en->origin.total < 0 || fstatvfs(en->fd, &fs) < 0)
+		return 0;
+	wanted = (uint64_t)en->origin.total - placed(en);
+	if ((uint64_t)fs.f_bavail * fs.f_frsize >= wanted)
+		return 0;
+	errno = ENOSPC;
+	(void)io_write_failed(en->fd, en->tmp, wanted, e);
+	return err_wrap(e, "asset cache '%s'", en->cache->dir);
+}
+
+static int write_failed(const struct cache_entry *en, uint64_t n, struct err *e)
+{
+	uint64_t total = en->origin.total < 0 ? 0 : (uint64_t)en->origin.total;
+
+	(void)io_write_failed(en->fd, en->tmp, total > en->have.sum ? total - en->have.sum : n, e);
+	return err_wrap(e, "asset cache '%s'", en->cache->dir);
+}
+
+int cache_try_room(struct cache_entry *en, struct err *e)
+{
+	const uint64_t at = spans_missing(&en->have, 0), gap = spans_present(&en->have, at) - at;
+	uint64_t n = en->origin.total < 0 ? ROOM_UNKNOWN : ROOM_KNOWN;
+	int r = cache_check_room(en, e);
+
+	if (r < 0)
+		return r;
+	if (n > gap)
+		n = gap;
+	if (en->origin.total >= 0 && n > (uint64_t)en->origin.total - at)
+		n = (uint64_t)en->origin.total - at;
+	if (n == 0 || fallocate(en->fd, FALLOC_FL_KEEP_SIZE, (off_t)at, (off_t)n) == 0 ||
+	    !io_is_full(errno))
+		return 0;
+	return write_failed(en, n, e);
+}
+
+/* Up to `end`; *at is how far it came. */
+static int write_at(struct cache_entry *en, uint64_t *at, uint64_t end, const char *p,
+		    struct err *e)
+{
+	while (*at < end) {
+		ssize_t done = pwrite(en->fd, p, (size_t)(end - *at), (off_t)*at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return write_failed(en, end - *at, e);
+		p += done;
+		*at += (uint64_t)done;
+	}
+	return 0;
+}
+
+int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n, struct err *e)
+{
+	const uint64_t begin = at, end = at + n;
+
+	/* what was read back and hashed must never change any more */
+	for (at = spans_missing(&en->have, at); at < end; at = spans_missing(&en->have, at)) {
+		uint64_t stop = spans_present(&en->have, at), done = at;
+		size_t run;
+		int r = cache_map_run(&en->map, at, &run);
+
+		if (r < 0) {
+			errno = -r;
+			return write_failed(en, end - at, e);
+		}
+		if (stop > end)
+			stop = end;
+		r = write_at(en, &done, stop, (const char *)p + (at - begin), e);
+		cache_map_grow(&en->map, run, done);
+		spans_add(&en->have, at, done);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* So that little is left to wait for in the fsync of the end. */
+static void write_behind(struct cache_entry *en)
+{
+	if (en->followed - en->behind < WRITE_BEHIND)
+		return;
+	(void)sync_file_range(en->fd, (off_t)en->behind, (off_t)(en->followed - en->behind),
+			      SYNC_FILE_RANGE_WRITE);
+	en->behind = en->followed;
+}
+
+static void take_in(struct cache_entry *en, const void *p, size_t n)
+{
+	digest_update(en->sum, p, n);
+	en->followed += n;
+	write_behind(en);
+}
+
+int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e)
+{
+	int r = cache_store(en, en->followed, p, n, e);
+
+	if (r >= 0)
+		take_in(en, p, n);
+	return r;
+}
+
+uint64_t cache_followed(const struct cache_entry *en)
+{
+	return en->followed;
+}
+
+int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e)
+{
+	ssize_t got;
+
+	do
+		got = pread(en->fd, p, n, (off_t)en->followed);
+	while (got < 0 && errno == EINTR);
+	if (got == 0)
+		errno = EIO; /* it was here */
+	if (got <= 0)
+		return err_sys(e, "read '%s/%s'", en->cache->dir, en->tmp);
+	take_in(en, p, (size_t)got);
+	return (int)got;
+}
+
+static int mismatch(const struct cache_entry *en, const struct digest *got, struct err *e)
+{
+	char want_hex[DIGEST_TEXT_MAX], got_hex[DIGEST_TEXT_MAX];
+	const char *algo = digest_algo_name(en->want.algo);
+	int r = err_fail(e, ERR_INTEGRITY, EBADMSG, "wrong content: its %s is not the wanted one",
+			 algo);
+
+	err_note(e, "want", "%s %s", algo, digest_hex(&en->want, want_hex));
+	err_note(e, "got", "%s %s", algo, digest_hex(got, got_hex));
+	err_note(e, "size", "%llu bytes", (unsigned long long)en->followed);
+	return r;
+}
+
+static int sync_folder(struct cache *c, const char *folder, struct err *e)
+{
+	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
+
+	if (fd < 0 || fsync(fd) < 0)
+		return err_sys(e, "sync '%s/%s'", c->dir, folder);
+	return 0;
+}
+
+static int take_name(struct cache_entry *en, struct err *e)
+{
+	struct cache *c = en->cache;
+	autoclose int lock = cache_lock(c, false);
+	char name[CACHE_NAME_MAX];
+
+	cache_entry_name(&en->want, name);
+	if (renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
+		return 0;
+	/* a directory is no entry and has no right to the name */
+	if (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
+	    renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
+		return 0;
+	return err_sys(e, "rename into '%s/%s'", c->dir, name);
+}
+
+static int publish(struct cache_entry *en, struct err *e)
+{
+	struct cache *c = en->cache;
+	char aside[CACHE_NAME_MAX];
+	struct stat st;
+	int r;
+
+	/* what was not hashed does not belong to it */
+	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
+		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
+	en->lost = fsync(en->fd) < 0;
+	if (en->lost)
+		return err_sys(e, "sync '%s/%s'", c->dir, en->tmp);
+	r = take_name(en, e);
+	if (r < 0)
+		return r;
+	en->tmp[0] = '\0';
+	r = sync_folder(c, digest_algo_name(en->want.algo), e);
+	if (r < 0)
+		return r;
+	if (fstat(en->fd, &st) == 0)
+		cache_record(c, &en->want, &st);
+	(void)cache_remove(c->dir_fd, cache_side_name("damaged", &en->want, aside));
+	return 0;
+}
+
+static void release(struct cache_entry *en, bool keep)
+{
+	/* the lock is held until the descriptor is closed */
+	if (en->tmp[0] && !keep)
+		(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
+	if (!keep)
+		cache_map_clear(en->cache, &en->map);
+	cache_map_done(&en->map);
+	(void)close(en->fd);
+	spans_done(&en->have);
+	digest_free(en->sum);
+	free(en);
+}
+
+static bool is_kept(const struct cache_entry *en)
+{
+	return en->tmp[0] && en->map.name[0] && en->have.sum > 0 && !en->lost;
+}
+
+int cache_commit(struct cache_entry *en, struct err *e)
+{
+	struct digest got;
+	int r;
+
+	digest_final(en->sum, &got);
+	r = digest_eq(&got, &en->want) ? publish(en, e) : mismatch(en, &got, e);
+	release(en, r < 0 && is_kept(en) && io_is_full(e->errnum));
+	return r;
+}
+
+void cache_abort(struct cache_entry *en)
+{
+	if (en)
+		release(en, false);
+}
+
+void cache_suspend(struct cache_entry *en)
+{
+	if (en)
+		release(en, is_kept(en));
+}

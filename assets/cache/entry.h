@@ -1,0 +1,54 @@
+/* entry.h - entries being written that survive: a dropped connection, a kill, a reboot
+ * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order, and what that is in
+ * DIR/partial/<algo>-<hex>.from (cache_map.h). Neither is trusted: bytes are hashed by reading them
+ * back in order, the hash at the end decides, and what was put together wrongly is dropped. A byte
+ * that is there is never written again. The file is flock'ed by who writes it; who comes second is told
+ * so, or gets a file of its own in tmp/, which is not kept. An entry of cache_begin is never kept either.
+ * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
+ * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
+ * a time, but for cache_follow: one other thread, behind what was stored before it was told so. */
+#pragma once
+
+#include "assets/cache/cache.h"
+#include "assets/cache/writer.h"
+#include "assets/cache/spans.h"
+#include "assets/url.h"
+
+enum { CACHE_ETAG_MAX = 256, CACHE_MODIFIED_MAX = 64, CACHE_MARKS = 4 };
+
+/* What a mirror calls the object; "" where it did not say. */
+struct cache_mark {
+	char url[URL_PUBLIC_MAX], etag[CACHE_ETAG_MAX], modified[CACHE_MODIFIED_MAX];
+};
+
+/* The object that the bytes are a part of. */
+struct cache_origin {
+	int64_t total;                        /* -1 unknown */
+	struct cache_mark marks[CACHE_MARKS]; /* url "" where there are fewer */
+};
+
+/* Begin an entry with what is left of it from before. Where another writes it: -EBUSY, and who; with
+ * `other` NULL an entry beside it, which is not kept. */
+int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
+		 struct cache_entry **ret, struct err *e) must_check;
+/* Which bytes it has, and of what; valid until the next call that changes it. */
+const struct spans *cache_spans(const struct cache_entry *en);
+const struct cache_origin *cache_origin_of(const struct cache_entry *en);
+/* Note of what the bytes are; failing to write it down costs a download after a restart, no more. */
+void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin);
+/* Whether the disk has room for what is missing. */
+int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
+/* The same, and whether it gives us any: of a quota nobody can say before how much it leaves. */
+int cache_try_room(struct cache_entry *en, struct err *e) must_check;
+/* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
+ * of them is there. */
+int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n,
+		struct err *e) must_check;
+/* Read up to n of the bytes behind cache_followed into p and hash them, all of which must be there.
+ * Returns how many. */
+int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e) must_check;
+uint64_t cache_followed(const struct cache_entry *en);
+/* Drop the bytes and go on with none. */
+int cache_restart(struct cache_entry *en, struct err *e) must_check;
+/* Leave it for the next cache_resume; frees en. NULL is fine. */
+void cache_suspend(struct cache_entry *en);

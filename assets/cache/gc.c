@@ -1,0 +1,246 @@
+#include "assets/cache/gc.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#include "assets/cache/tree.h"
+
+/* Whoever needs an entry says so at its start: what is younger than this somebody may be at. */
+enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
+
+struct folder;
+
+struct used {
+	struct digest digest;
+	const struct folder *in;
+	uint64_t bytes; /* entry and tree */
+	time_t last;
+};
+
+struct usage {
+	struct used *v;
+	size_t n;
+	uint64_t bytes;
+};
+
+static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
+{
+	struct stat st;
+	const char *below;
+	autodir DIR *dir = NULL;
+	uint64_t sum;
+	int fd;
+
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0;
+	sum = (uint64_t)st.st_blocks * 512;
+	if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX)
+		return sum;
+	fd = io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	while (dir && io_next_name(dir, &below) > 0)
+		sum += tree_bytes(fd, below, depth + 1);
+	return sum;
+}
+
+static bool look_at(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	ret->bytes = tree_bytes(c->dir_fd, cache_entry_name(d, name), 0);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		ret->last = st.st_ctime;
+	ret->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name), 0);
+	/* without a record: since it came */
+	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
+		ret->last = st.st_mtime;
+	return true;
+}
+
+/* A tree whose archive is gone; others are seen with theirs. */
+static bool look_at_orphan(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 ||
+	    fstatat(c->dir_fd, cache_side_name("unpacked", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	ret->bytes = tree_bytes(c->dir_fd, name, 0);
+	ret->last = st.st_mtime;
+	return true;
+}
+
+/* An unfinished download, without the little that is written down of it. */
+static bool look_at_partial(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (fstatat(c->dir_fd, cache_side_name("partial", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	ret->bytes = (uint64_t)st.st_blocks * 512;
+	ret->last = st.st_mtime;
+	return true;
+}
+
+/* What was found damaged, for a person to look at. */
+static bool look_at_damaged(const struct cache *c, const struct digest *d, struct used *ret)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (fstatat(c->dir_fd, cache_side_name("damaged", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	ret->bytes = tree_bytes(c->dir_fd, name, 0);
+	ret->last = st.st_ctime;
+	return true;
+}
+
+static bool evict_damaged(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+
+	return cache_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
+}
+
+/* Unless somebody is at it. */
+static bool evict_partial(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX], map[CACHE_NAME_MAX];
+	autoclose int fd = io_open_at(c->dir_fd, cache_side_name("partial", d, name), O_NOFOLLOW);
+
+	if (fd < 0 || cache_try_lock(fd) < 0)
+		return false;
+	(void)snprintf(map, sizeof(map), "%.*s.from", CACHE_NAME_MAX - 6, name);
+	(void)unlinkat(c->dir_fd, map, 0);
+	return unlinkat(c->dir_fd, name, 0) == 0;
+}
+
+/* The tree goes aside first: half a tree must not have a tree's name. */
+static bool evict(struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
+	bool gone;
+
+	(void)cache_remove(c->dir_fd, cache_side_name("tmp", d, aside));
+	gone = renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0;
+	if (gone)
+		(void)cache_remove(c->dir_fd, aside);
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
+	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
+	cache_tree_forget(c, d);
+	return cache_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || gone;
+}
+
+static const struct folder {
+	const char *name;
+	bool dashed; /* "sha1-<hex>" is in it; otherwise it is the algorithm */
+	bool (*look)(const struct cache *c, const struct digest *d, struct used *ret);
+	bool (*evict)(struct cache *c, const struct digest *d);
+} folders[] = {
+	{ "sha1", false, look_at, evict },
+	{ "sha256", false, look_at, evict },
+	{ "sha512", false, look_at, evict },
+	{ "unpacked", true, look_at_orphan, evict },
+	{ "partial", true, look_at_partial, evict_partial },
+	{ "damaged", true, look_at_damaged, evict_damaged },
+};
+
+/* The digest of a name, if it is one of this folder's. */
+static bool parse_name(const struct folder *f, const char *name, struct digest *ret)
+{
+	char text[CACHE_NAME_MAX];
+	char *dash;
+	struct err ignored;
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	dash = f->dashed ? strchr(text, '-') : NULL;
+	if (dash)
+		*dash = ':'; /* as documents name an algorithm */
+	return (!f->dashed || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
+	       (f->dashed || strcmp(digest_algo_name(ret->algo), f->name) == 0);
+}
+
+static void measure_folder(struct arena *a, const struct cache *c, const struct folder *f,
+			   struct usage *u)
+{
+	int fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
+	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir))) {
+		struct used one = { .in = f };
+
+		if (!parse_name(f, e->d_name, &one.digest) || !f->look(c, &one.digest, &one))
+			continue;
+		u->bytes += one.bytes;
+		arena_push(a, u->v, u->n, one);
+	}
+}
+
+static struct usage measure(struct arena *a, const struct cache *c)
+{
+	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp", 0) };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		measure_folder(a, c, &folders[i], &u);
+	return u;
+}
+
+static int by_last(const void *a, const void *b)
+{
+	const struct used *x = a, *y = b;
+
+	return (x->last > y->last) - (x->last < y->last);
+}
+
+static bool is_kept(const struct digest *d, const struct digest *keep, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (digest_eq(d, &keep[i]))
+			return true;
+	return false;
+}
+
+void cache_note_use(struct cache *c, const struct digest *used, size_t n)
+{
+	const time_t now = time(NULL);
+
+	for (size_t i = 0; i < n && c->writable; i++) {
+		char name[CACHE_NAME_MAX];
+		struct stat st;
+
+		cache_side_name("verified", &used[i], name);
+		if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && st.st_mtime < now - RENEW_S)
+			(void)utimensat(c->dir_fd, name, NULL, AT_SYMLINK_NOFOLLOW);
+	}
+}
+
+size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const time_t now = time(NULL);
+	struct usage u;
+	size_t gone = 0;
+
+	if (!c->writable)
+		return 0;
+	cache_note_use(c, keep, n_keep);
+	u = measure(a, c);
+	if (u.n)
+		qsort(u.v, u.n, sizeof(*u.v), by_last);
+	for (size_t i = 0; i < u.n && u.bytes > max && u.v[i].last < now - RECENT_S; i++) {
+		if (is_kept(&u.v[i].digest, keep, n_keep) || !u.v[i].in->evict(c, &u.v[i].digest))
+			continue;
+		u.bytes -= u.v[i].bytes;
+		gone++;
+	}
+	return gone;
+}

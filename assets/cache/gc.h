@@ -1,0 +1,16 @@
+/* gc.h - keep a cache below a size
+ * What the documents at hand do not name goes, least recently used first, until the rest fits. When
+ * an entry was used last is the mtime of its record, renewed at most each half hour. What
+ * was used within the last hour stays: another process may be about to use it. A tree whose archive is gone
+ * is an entry by itself. Unfinished downloads count,
+ * and go like entries unless somebody is at them; what is in tmp/ counts, and is its maker's to remove.
+ * Owner: none. Errors: none; what cannot be removed stays. Units: bytes. Threads: one. */
+#pragma once
+
+#include "assets/cache/cache.h"
+
+/* Say that these are about to be used: they stay for an hour at least, whoever trims. */
+void cache_note_use(struct cache *c, const struct digest *used, size_t n);
+/* Renew what is kept, remove others while all of it has more than max bytes on the disk. Returns how
+ * many entries went. */
+size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uint64_t max);

@@ -1,0 +1,270 @@
+#include "assets/cache/map.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	RUN_LINE = 34, /* "first end\n", 16 hexadecimal digits each */
+	FILE_MAX = 4 * 1024 * 1024,
+};
+
+static const char version[] = "v2";
+
+static void close_file(struct cache_map *m)
+{
+	cleanup_closep(&m->fd);
+	m->fd = -1;
+}
+
+static void render_origin(const struct cache_origin *o, struct buf *b)
+{
+	(void)buf_addf(b, "%s\n%" PRId64 "\n", version, o->total);
+	for (size_t i = 0; i < CACHE_MARKS; i++)
+		(void)buf_addf(b, "%s\n%s\n%s\n", o->marks[i].url, o->marks[i].etag,
+			       o->marks[i].modified);
+	(void)buf_addf(b, "end\n");
+}
+
+static void render_run(const struct span *s, char out[static RUN_LINE + 1])
+{
+	(void)snprintf(out, RUN_LINE + 1, "%016" PRIx64 " %016" PRIx64 "\n", s->first, s->end);
+}
+
+/* The next line of *p into out, if it fits. */
+static bool take_line(const char **p, char *out, size_t size)
+{
+	size_t n = strcspn(*p, "\n");
+
+	if ((*p)[n] != '\n' || n >= size)
+		return false;
+	memcpy(out, *p, n);
+	out[n] = '\0';
+	*p += n + 1;
+	return true;
+}
+
+static bool parse_origin(const char **p, struct cache_origin *ret)
+{
+	char word[32], *stop;
+
+	if (!take_line(p, word, sizeof(word)) || strcmp(word, version) != 0 ||
+	    !take_line(p, word, sizeof(word)))
+		return false;
+	ret->total = strtoll(word, &stop, 10);
+	if (stop == word || *stop)
+		return false;
+	for (size_t i = 0; i < CACHE_MARKS; i++) {
+		struct cache_mark *m = &ret->marks[i];
+
+		if (!take_line(p, m->url, sizeof(m->url)) ||
+		    !take_line(p, m->etag, sizeof(m->etag)) ||
+		    !take_line(p, m->modified, sizeof(m->modified)))
+			return false;
+	}
+	return take_line(p, word, sizeof(word)) && strcmp(word, "end") == 0;
+}
+
+/* One run; what does not read back as it was written is none. */
+static bool parse_run(const char *p, size_t n, struct span *ret)
+{
+	char again[RUN_LINE + 1];
+
+	if (n < RUN_LINE)
+		return false;
+	ret->first = strtoull(p, NULL, 16);
+	ret->end = strtoull(p + 17, NULL, 16);
+	render_run(ret, again);
+	return memcmp(p, again, RUN_LINE) == 0 && ret->first <= ret->end;
+}
+
+static void add_run(struct cache_map *m, uint64_t first, uint64_t end)
+{
+	if (m->n == m->max) {
+		m->max = m->max ? 2 * m->max : 16;
+		m->runs = xrealloc(m->runs, m->max * sizeof(*m->runs));
+	}
+	m->runs[m->n++] = (struct span){ first, end };
+}
+
+/* Bytes that came after the last line was written made the file longer: they are the last run's, as
+ * every run is written down before its first byte. */
+static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
+{
+	struct span *last = NULL;
+
+	for (size_t i = 0; i < m->n; i++)
+		if (!last || m->runs[i].first > last->first)
+			last = &m->runs[i];
+	if (last && size > last->end && (total < 0 || size <= (uint64_t)total))
+		last->end = size;
+}
+
+/* What of a run is on the disk. */
+static uint64_t solid_end(int data, const struct span *s)
+{
+	off_t hole = lseek(data, (off_t)s->first, SEEK_HOLE);
+
+	return hole >= 0 && (uint64_t)hole < s->end ? (uint64_t)hole : s->end;
+}
+
+static bool take_runs(struct cache_map *m, int data, int64_t total, struct spans *ret)
+{
+	struct stat st;
+	size_t kept = 0;
+
+	if (fstat(data, &st) < 0)
+		return false;
+	mend_last(m, (uint64_t)st.st_size, total);
+	for (size_t i = 0; i < m->n; i++) {
+		struct span s = m->runs[i];
+
+		if (total >= 0 && s.end > (uint64_t)total)
+			return false;
+		/* the map may outlive a loss of power that the last of the data did not */
+		if (s.end > (uint64_t)st.st_size)
+			s.end = (uint64_t)st.st_size;
+		if (s.end <= s.first)
+			continue;
+		s.end = solid_end(data, &s);
+		if (s.end <= s.first)
+			continue;
+		spans_add(ret, s.first, s.end);
+		m->runs[kept++] = s;
+	}
+	m->n = kept;
+	return true;
+}
+
+bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache_origin *ret_origin,
+		    struct spans *ret_have)
+{
+	autobuf struct buf b = BUF_INIT(FILE_MAX);
+	autoclose int fd = io_open_at(c->dir_fd, m->name, O_NOFOLLOW);
+	struct cache_origin origin;
+	struct err e;
+	const char *p, *end;
+	struct span run;
+
+	if (fd < 0 || io_read_fd(fd, m->name, &b, &e) < 0)
+		return false;
+	p = buf_str(&b);
+	end = p + b.len;
+	if (!parse_origin(&p, &origin))
+		return false;
+	for (; p < end; p += RUN_LINE)
+		if (parse_run(p, (size_t)(end - p), &run))
+			add_run(m, run.first, run.end);
+	if (!take_runs(m, data, origin.total, ret_have))
+		return false;
+	*ret_origin = origin;
+	return true;
+}
+
+/* *ret_fd stays when it cannot be. */
+static int put_file(struct cache *c, const char *name, struct buf *b, int *ret_fd, struct err *e)
+{
+	char tmp[CACHE_NAME_MAX];
+	int fd, r = cache_make_tmp(c, false, tmp, &fd, e);
+
+	if (r < 0)
+		return r;
+	r = io_write_fd(fd, tmp, buf_str(b), b->len, e);
+	if (r >= 0 && renameat(c->dir_fd, tmp, c->dir_fd, name) < 0)
+		r = err_sys(e, "rename '%s'", tmp);
+	if (r < 0) {
+		(void)unlinkat(c->dir_fd, tmp, 0);
+		(void)close(fd);
+		return r;
+	}
+	*ret_fd = fd;
+	return 0;
+}
+
+void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o)
+{
+	autobuf struct buf b = BUF_INIT(FILE_MAX);
+	char line[RUN_LINE + 1];
+	struct err e;
+	off_t begin;
+	int r;
+
+	if (!m->name[0])
+		return;
+	render_origin(o, &b);
+	begin = (off_t)b.len;
+	for (size_t i = 0; i < m->n; i++) {
+		render_run(&m->runs[i], line);
+		(void)buf_add(&b, line, RUN_LINE);
+	}
+	close_file(m);
+	r = put_file(c, m->name, &b, &m->fd, &e);
+	m->full = r < 0 && io_is_full(-r) ? -r : 0;
+	m->begin = begin;
+}
+
+/* What cannot be written down but for lack of room is not any more. */
+static int write_run(struct cache_map *m, size_t i)
+{
+	char line[RUN_LINE + 1];
+	ssize_t n;
+
+	if (m->fd < 0)
+		return 0;
+	render_run(&m->runs[i], line);
+	n = pwrite(m->fd, line, RUN_LINE, m->begin + (off_t)(i * RUN_LINE));
+	if (n == RUN_LINE)
+		return 0;
+	if (n >= 0)
+		return -ENOSPC;
+	if (io_is_full(errno))
+		return -errno;
+	close_file(m);
+	return 0;
+}
+
+int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret)
+{
+	int r;
+
+	/* those that grow are mostly the youngest */
+	for (size_t i = m->n; i > 0; i--)
+		if (m->runs[i - 1].end == first) {
+			*ret = i - 1;
+			return 0;
+		}
+	if (m->full)
+		return -m->full;
+	add_run(m, first, first);
+	r = write_run(m, m->n - 1);
+	if (r < 0)
+		m->n--;
+	else
+		*ret = m->n - 1;
+	return r;
+}
+
+void cache_map_grow(struct cache_map *m, size_t run, uint64_t end)
+{
+	m->runs[run].end = end;
+	/* without room for this line the file itself says how far its last run goes */
+	(void)write_run(m, run);
+}
+
+void cache_map_clear(struct cache *c, struct cache_map *m)
+{
+	if (m->name[0])
+		(void)unlinkat(c->dir_fd, m->name, 0);
+	close_file(m);
+	m->n = 0;
+}
+
+void cache_map_done(struct cache_map *m)
+{
+	close_file(m);
+	free(m->runs);
+	m->runs = NULL;
+	m->n = m->max = 0;
+}

@@ -1,0 +1,34 @@
+/* map.h - what a partial file has, written down beside it: DIR/partial/<algo>-<hex>.from
+ * First of which object its bytes are, then a line for each run of bytes, which grows in place as they
+ * come: a kill loses none, and a line that a power cut tore is not believed. Nor are bytes where the
+ * file has a hole, which it has when they did not get to the disk.
+ * Owner: the entry. Errors: none; what is not written down costs a download after a restart.
+ * Units: bytes. Threads: one user at a time. */
+#pragma once
+
+#include "assets/cache/dir.h"
+#include "assets/cache/entry.h"
+
+struct cache_map {
+	char name[CACHE_NAME_MAX]; /* "" nothing is written down */
+	int fd;                    /* -1: nothing is yet */
+	int full;                  /* there was no room to write it down: why, an errno; else 0 */
+	off_t begin;               /* where its first run's line is */
+	struct span *runs;
+	size_t n, max;
+};
+
+/* Read what is there on the file `data`; false when it says nothing that can be believed. */
+bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache_origin *ret_origin,
+		    struct spans *ret_have);
+/* Write all of it anew, of this object. */
+void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o);
+/* The run that goes on at this byte, or a new one. A negative errno when there is no room to write that
+ * down: then its bytes must not be stored, or others would be taken for them later. */
+int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret) must_check;
+/* It has grown up to `end`. */
+void cache_map_grow(struct cache_map *m, size_t run, uint64_t end);
+/* Remove it, and forget all runs. */
+void cache_map_clear(struct cache *c, struct cache_map *m);
+/* Release; what is written down stays. */
+void cache_map_done(struct cache_map *m);

@@ -1,0 +1,172 @@
+#include "assets/cache/unpack.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include "assets/cache/tree.h"
+#include "assets/cache/verify.h"
+#include "assets/unpack/extract.h"
+
+/* The largest real archive, a set of container images, has 10 GB and few files. */
+static const struct extract_limits limits = {
+	.entries = 200 * 1000,
+	.bytes = UINT64_C(32) << 30,
+};
+
+struct unpack {
+	struct cache *cache;
+	struct digest digest;
+	char *name;
+	char tmp[CACHE_NAME_MAX]; /* the tree's, until it is published */
+	int tree_fd;
+	struct extract *extract; /* NULL when the child is done */
+};
+
+const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+
+	return arena_printf(a, "%s/%s", c->dir, cache_side_name("unpacked", d, name));
+}
+
+/* Give the complete tree its name: durable first, a name is a promise. */
+static int publish(struct unpack *u, struct err *e)
+{
+	struct cache *c = u->cache;
+	char name[CACHE_NAME_MAX];
+	const struct asset as = { .name = u->name, .digest = u->digest };
+	autoclose int folder = io_open_at(c->dir_fd, "unpacked", O_DIRECTORY);
+	struct digest stamp;
+	bool ours;
+	int r;
+
+	if (fchmod(u->tree_fd, 0755) < 0)
+		return err_sys(e, "set the mode of '%s/%s'", c->dir, u->tmp);
+	r = cache_tree_sync(u->tree_fd);
+	if (r < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
+				strerror(-r));
+	/* while it is below tmp/, where no other user gets: it is of what was verified. The name that the
+	 * tree gets changes nothing that the stamp is made of */
+	r = cache_tree_stamp(u->tree_fd, &stamp);
+	if (r < 0)
+		return err_fail(e, ERR_SYSTEM, -r, "look at '%s/%s': %s", c->dir, u->tmp,
+				strerror(-r));
+	cache_side_name("unpacked", &u->digest, name);
+	/* another process may have been faster: its tree is as good, if it is what it should be */
+	ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
+	if (!ours && errno != ENOTEMPTY && errno != EEXIST)
+		return err_sys(e, "rename into '%s/%s'", c->dir, name);
+	if (folder < 0 || fsync(folder) < 0)
+		return err_sys(e, "sync '%s/unpacked'", c->dir);
+	if (ours)
+		cache_tree_believe(c, &u->digest, &stamp);
+	else if (!cache_has_tree(c, &u->digest) && cache_recheck_tree(c, &as))
+		return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be", c->dir,
+				name);
+	return 0;
+}
+
+/* 0, or -EALREADY when there is nothing to do. */
+static int check(struct cache *c, const struct asset *as, struct err *e)
+{
+	/* what lies there may be of before there were records, a copy, or planted */
+	if (cache_has_tree(c, &as->digest) ||
+	    (!cache_recheck_tree(c, as) && cache_has_tree(c, &as->digest)))
+		return -EALREADY;
+	if (!asset_is_archive(as))
+		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is no archive", as->name);
+	if (!c->writable)
+		return err_fail(e, ERR_SYSTEM, EROFS, "the cache '%s' is open for reading only",
+				c->dir);
+	return 0;
+}
+
+static int start(struct cache *c, const struct asset *as, int in_fd, struct unpack **ret,
+		 struct err *e)
+{
+	struct unpack *u = xcalloc(1, sizeof(*u));
+	int r;
+
+	*u = (struct unpack){ .cache = c, .digest = as->digest, .tree_fd = -1 };
+	u->name = xstrdup(as->name);
+	r = cache_make_tmp(c, true, u->tmp, &u->tree_fd, e);
+	if (r < 0)
+		u->tmp[0] = '\0';
+	else
+		r = extract_start(u->name, in_fd, u->tree_fd, &limits, &u->extract, e);
+	if (r < 0)
+		unpack_abort(u);
+	else
+		*ret = u;
+	return r;
+}
+
+int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret, struct err *e)
+{
+	int r = check(c, as, e);
+
+	*ret = NULL;
+	return r < 0 ? r : start(c, as, -1, ret, e);
+}
+
+/* Where it is that there is no room, and how much there is: the child cannot tell. */
+static int explain(const struct unpack *u, struct err *e)
+{
+	char msg[ERR_MSG_MAX];
+	struct statvfs fs;
+
+	if ((e->errnum != ENOSPC && e->errnum != EDQUOT) || fstatvfs(u->tree_fd, &fs) < 0)
+		return err_code(e);
+	(void)snprintf(msg, sizeof(msg), "%s", e->msg);
+	return err_fail(e, e->kind, e->errnum, "asset cache '%s': %s, %llu bytes are free",
+			u->cache->dir, msg, (unsigned long long)fs.f_bavail * fs.f_frsize);
+}
+
+int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e)
+{
+	return extract_feed(u->extract, p, n, e);
+}
+
+int unpack_finish(struct unpack *u, struct err *e)
+{
+	int r = extract_finish(u->extract, e);
+
+	u->extract = NULL;
+	if (r >= 0)
+		r = publish(u, e);
+	if (r < 0)
+		r = explain(u, e);
+	unpack_abort(u);
+	return r;
+}
+
+void unpack_abort(struct unpack *u)
+{
+	if (!u)
+		return;
+	extract_abort(u->extract);
+	/* ours, or nothing if it has its name now */
+	if (u->tmp[0])
+		(void)cache_remove(u->cache->dir_fd, u->tmp);
+	cleanup_closep(&u->tree_fd);
+	free(u->name);
+	free(u);
+}
+
+int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
+{
+	autoclose int archive = -1;
+	struct unpack *u;
+	int r = check(c, as, e);
+
+	if (r < 0)
+		return r == -EALREADY ? 0 : r;
+	r = cache_open(c, &as->digest, &archive, e);
+	if (r < 0)
+		return err_wrap(e, "unpack '%s'", as->name);
+	r = start(c, as, archive, &u, e);
+	return r < 0 ? r : unpack_finish(u, e);
+}

@@ -1,0 +1,22 @@
+/* unpack.h - an archive being unpacked while its bytes arrive, into the cache
+ * The bytes are taken apart in a confined child (extract.h) below DIR/tmp/; nothing of it can be seen or
+ * followed until unpack_finish, which is for who knows that the whole archive had the right hash. The
+ * tree is then made durable and becomes DIR/unpacked/<algo>-<hex>.
+ * Owner: the caller ends each by unpack_finish or unpack_abort. Errors: INTEGRITY for an evil or broken
+ * archive, with the entry's name and the reason; SYSTEM, which cache_unpack may survive later.
+ * Units: bytes. Threads: one user at a time; feed and finish wait for disk and child. */
+#pragma once
+
+#include "assets/cache/cache.h"
+
+struct unpack;
+
+/* Begin; -EALREADY with *ret NULL and no error text when the tree is published already. */
+int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret,
+		 struct err *e) must_check;
+/* The archive's next bytes, in order. After an error only unpack_abort is left. */
+int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e) must_check;
+/* The bytes were the right ones: links, modes, owners, times, fsync, the name. Frees u in every case. */
+int unpack_finish(struct unpack *u, struct err *e) must_check;
+/* Kill and reap the child and drop what it made; NULL is fine. */
+void unpack_abort(struct unpack *u);

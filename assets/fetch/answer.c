@@ -1,0 +1,195 @@
+#include "assets/fetch/answer.h"
+
+#include "assets/fetch/parts.h"
+#include "nodeup/base/dur.h"
+
+static struct fetch_mirror *mirror_of(const struct fetch_part *p)
+{
+	return &p->job->mirrors[p->mirror];
+}
+
+static struct range_asked asked(const struct fetch_part *p)
+{
+	return (struct range_asked){ mirror_of(p)->url, p->ranged, p->pos, p->end };
+}
+
+static bool wants_nothing(const struct fetch_job *j)
+{
+	struct digest nothing;
+
+	digest_of(j->digest.algo, "", 0, &nothing);
+	return digest_eq(&nothing, &j->digest);
+}
+
+/* The whole came where a part was asked for: is that of use? Not while others bring parts. */
+static bool takes_whole(const struct fetch_part *p)
+{
+	return !p->ranged || p->hedge || (p->job->parts == p && !p->next);
+}
+
+/* The bytes will be taken. */
+static void accept_answer(struct fetch_part *p, const struct cache_origin *now)
+{
+	struct fetch_job *j = p->job;
+
+	j->mixed = j->mixed || cache_spans(j->entry)->sum > 0;
+	for (const struct fetch_part *other = j->parts; other; other = other->next)
+		j->mixed = j->mixed || (other != p && other->headed);
+	j->source = p->mirror;
+	mirror_of(p)->gave = true;
+	if (p->answer == RANGE_WHOLE) {
+		mirror_of(p)->whole_only = p->ranged;
+		p->ranged = false;
+		p->pos = 0;
+		p->end = UINT64_MAX;
+	}
+	if (now->total >= 0 && p->end > (uint64_t)now->total)
+		p->end = (uint64_t)now->total;
+	cache_set_origin(j->entry, now);
+	(void)pthread_mutex_lock(&j->fetcher->lock);
+	j->total = now->total;
+	j->bytes = (int64_t)cache_spans(j->entry)->sum;
+	p->began_ns = dur_now();
+	fetch_pace_begin(&p->pace, p->began_ns, 0);
+	(void)pthread_mutex_unlock(&j->fetcher->lock);
+}
+
+static int take_answer(struct fetch_part *p, const struct http_result *res, struct err *e)
+{
+	struct fetch_job *j = p->job;
+	const struct range_asked what = asked(p);
+	struct cache_origin now;
+
+	p->headed = true;
+	p->answer = range_judge(cache_origin_of(j->entry), &what, res, &now);
+	if (p->answer == RANGE_CHANGED)
+		return err_fail(e, ERR_NET, ESTALE, "GET '%s': the object changed",
+				mirror_of(p)->public);
+	/* of nothing there is no range: whether it really is nothing, the whole will tell */
+	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
+	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
+		p->answer = RANGE_REFUSED;
+	if (p->answer == RANGE_REFUSED)
+		return err_fail(e, ERR_NET, EPROTO, "GET '%s': not the range that was asked for",
+				mirror_of(p)->public);
+	accept_answer(p, &now);
+	return p->answer == RANGE_COMPLETE ? 0 : cache_check_room(j->entry, e);
+}
+
+void fetch_answer_head(struct fetch_part *p, const struct http_result *res)
+{
+	(void)take_answer(p, res, &p->err);
+}
+
+/* The lock is held: whether another mirror shall go on. */
+static bool is_slow(struct fetch_part *p, double *ret_rate)
+{
+	struct fetch_job *j = p->job;
+	struct fetcher *f = j->fetcher;
+	int64_t now = dur_now(), left = -1;
+
+	if (!fetch_pace_is_due(&p->pace, now))
+		return false;
+	if (p->end != UINT64_MAX)
+		left = (int64_t)(p->end - p->pos + p->came);
+	return fetch_pace_is_slow(&p->pace, now, (int64_t)p->came, left, f->connections, &f->hosts,
+				  ret_rate) &&
+	       fetch_job_has_other(j, p->mirror, now);
+}
+
+int fetch_answer_data(struct fetch_part *p, const void *bytes, size_t n, struct err *e)
+{
+	struct fetch_job *j = p->job;
+	uint64_t size, room = p->end > p->pos ? p->end - p->pos : 0;
+	double rate = 0;
+	bool slow, more, last = n >= room;
+	int r;
+
+	if (p->err.kind != ERR_NONE) {
+		*e = p->err;
+		return err_code(e);
+	}
+	more = n > room;
+	if (more)
+		n = (size_t)room;
+	r = cache_store(j->entry, p->pos, bytes, n, e);
+	if (r < 0)
+		return r;
+	p->enough = p->enough || last;
+	(void)pthread_mutex_lock(&j->fetcher->lock);
+	p->pos += n;
+	p->came += n;
+	j->bytes = (int64_t)cache_spans(j->entry)->sum;
+	slow = is_slow(p, &rate);
+	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	if (n < room && fetch_parts_complete(j, &size))
+		more = p->enough = true; /* others were faster */
+	if (more)
+		return err_fail(e, ERR_NET, ECANCELED, "enough");
+	if (slow)
+		return err_fail(e, ERR_NET, ETIMEDOUT,
+				"GET '%s': slow: %.3g kB/s, and the best of this run was %.3g kB/s",
+				mirror_of(p)->public, rate / 1000, j->fetcher->hosts.best / 1000);
+	return 0;
+}
+
+/* The answer ended as it should. */
+static enum fetch_outcome ended(struct fetch_part *p, struct err *ret_e)
+{
+	struct fetch_job *j = p->job;
+	int64_t total = cache_origin_of(j->entry)->total;
+
+	if (!p->headed && !wants_nothing(j)) {
+		(void)err_fail(ret_e, ERR_NET, ENODATA, "GET '%s': empty body",
+			       mirror_of(p)->public);
+		return FETCH_FAILED;
+	}
+	if (!p->headed) {
+		j->eof = 0;
+		j->source = p->mirror;
+	} else if (p->answer == RANGE_WHOLE && total >= 0 && p->pos < (uint64_t)total) {
+		(void)err_fail(ret_e, ERR_NET, EPIPE,
+			       "GET '%s': short body: %llu of %lld bytes came",
+			       mirror_of(p)->public, (unsigned long long)p->pos, (long long)total);
+		return FETCH_FAILED;
+	} else if (p->answer == RANGE_WHOLE && total < 0) {
+		j->eof = (int64_t)p->pos;
+	}
+	return FETCH_CAME;
+}
+
+/* Learn how fast it is. */
+static void measure(struct fetch_part *p)
+{
+	struct fetcher *f = p->job->fetcher;
+	int64_t now = dur_now();
+
+	if (!p->came)
+		return;
+	(void)pthread_mutex_lock(&f->lock);
+	fetch_pace_end(&p->pace, now, (int64_t)p->came, &f->hosts);
+	mirror_of(p)->rate = (double)p->came * DUR_SEC / (double)(now - p->began_ns + DUR_MS);
+	(void)pthread_mutex_unlock(&f->lock);
+}
+
+enum fetch_outcome fetch_answer_done(struct fetch_part *p, int r, const struct http_result *res,
+				     const struct err *e, struct err *ret_e)
+{
+	measure(p);
+	if (p->enough || r == -ECANCELED)
+		return FETCH_CAME;
+	if (r >= 0)
+		return ended(p, ret_e);
+	if (res->status == 416 && p->ranged && !p->headed)
+		(void)take_answer(p, res, &p->err);
+	*ret_e = p->err.kind != ERR_NONE ? p->err : *e;
+	if (ret_e->kind != ERR_NET)
+		return FETCH_FATAL;
+	if (!p->headed)
+		return FETCH_FAILED;
+	if (p->answer == RANGE_COMPLETE)
+		return FETCH_CAME;
+	if (p->answer == RANGE_CHANGED)
+		return FETCH_CHANGED;
+	return p->answer == RANGE_REFUSED && p->ranged ? FETCH_NO_RANGES : FETCH_FAILED;
+}

@@ -1,0 +1,63 @@
+/* fetch.h - bring assets into the cache: mirrors, retries, one verdict each
+ * All assets asked for move at once on the http engine, large ones in ranges over several connections
+ * and mirrors. An attempt that fails goes on to the next mirror at once; when all have failed: full
+ * jitter, 0.2 s doubling to 5 s (5 s at once where a mirror says 429 or 503), then every mirror again. One
+ * that says Retry-After is left alone for so long, an hour at most, by new connections also while others
+ * to it still move. Three rounds that get no byte further than those before end it; not while a
+ * certificate is not valid yet by our clock, which is given ten minutes to be set. What arrived stays
+ * and is not asked for again, by the next attempt, mirror or run; when the disk is full, too, and then nobody
+ * is asked for the rest before there is room. A mirror that gives less than a tenth of
+ * the best of this run for 5 s is left while there is another, and half of what a slow one has before it
+ * another is asked for; hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
+ * dropped for the run, and from then on nothing is put together from parts; -INTEGRITY when none is
+ * left. An HTTP status, a short body, an empty body and a wrong hash are four different messages, each
+ * with URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
+ * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.
+ * Threads: all functions; `done` is called on the net thread. */
+#pragma once
+
+#include "assets/cache/cache.h"
+#include "assets/http/http.h"
+
+struct fetcher;
+
+/* 0: the default. */
+struct fetch_opts {
+	uint64_t
+		range_bytes; /* of one request at first, 8 MiB; an eighth to four times that by rate */
+	size_t connections;        /* in all, 15 */
+	size_t job_connections;    /* of one asset, 8 */
+	size_t mirror_connections; /* of one asset with one mirror, 6 */
+	int64_t patience_ns;       /* with a slow mirror before another helps, 3 s */
+	int64_t stuck_ns;          /* with another process that gets next to nothing, 60 s */
+};
+
+struct fetch_status {
+	int64_t bytes, total; /* total -1 unknown */
+	unsigned int attempt; /* from 1 */
+	char url[256];        /* current or last mirror, public form */
+	char last_error[256]; /* of any mirror; "" none */
+	int64_t next_try_ns;  /* monotonic; 0 while moving */
+	int64_t waited_ns;    /* between attempts, in all */
+	char other[64];       /* another process that fetches it, and is waited for; "" none */
+	int64_t since_ns;     /* so long, monotonic */
+	int64_t unpacker_ns;  /* monotonic: since when the unpacker is waited for; 0 it is not */
+};
+
+/* `done` gets 0, or < 0 with the error. */
+typedef void fetch_done_fn(void *arg, int r, const struct err *e);
+
+/* http may be NULL for an offline fetcher: what is not cached fails at once, saying so (its `done` is
+ * called on one of the fetcher's own threads). Free the fetcher before the engine and the cache. */
+int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
+	      struct err *e) must_check;
+/* Other limits than the usual; before anything is started. */
+void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
+/* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
+void fetch_free(struct fetcher *f);
+/* Start one asset (kept by reference until done). A job for the same digest is shared. */
+void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done, void *arg);
+/* Stop one asset; done is called with -ECANCELED unless it already was. */
+void fetch_cancel(struct fetcher *f, const struct asset *as);
+/* A snapshot for progress lines; false if there is no such job. */
+bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret);

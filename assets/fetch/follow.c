@@ -1,0 +1,185 @@
+#include "assets/fetch/follow.h"
+
+#include <stdlib.h>
+#include "assets/cache/unpack.h"
+#include "nodeup/base/dur.h"
+
+enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
+
+static void send(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
+		 fetch_follow_fn *done)
+{
+	j->following = true;
+	j->exclusive = exclusive;
+	j->followed = done;
+	j->errs->follow.kind = ERR_NONE;
+	fetch_work_send(j->fetcher->work, errand, j);
+}
+
+/* On the worker: the errand is over. */
+static void report(struct fetch_job *j)
+{
+	if (j->fetcher->http)
+		(void)http_after(j->fetcher->http, 0, j->followed, j);
+	else
+		j->followed(j, 0);
+}
+
+/* Unpacking is a favour, done while the bytes pass: what goes wrong with it is for who unpacks the
+ * verified archive to say. */
+static void begin_tree(struct fetch_job *j)
+{
+	struct asset *tree;
+	struct err e;
+
+	(void)pthread_mutex_lock(&j->fetcher->lock);
+	tree = j->full ? NULL : j->tree;
+	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	if (tree && unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0)
+		j->unpack = NULL;
+}
+
+static void drop_tree(struct fetch_job *j)
+{
+	unpack_abort(j->unpack);
+	j->unpack = NULL;
+}
+
+static void note_unpacker(struct fetch_job *j, int64_t since_ns)
+{
+	__atomic_store_n(&j->unpacker_ns, since_ns, __ATOMIC_RELAXED);
+}
+
+static void feed_tree(struct fetch_job *j, const char *p, size_t n)
+{
+	struct err e;
+
+	if (!j->unpack)
+		return;
+	note_unpacker(j, dur_now());
+	if (unpack_feed(j->unpack, p, n, &e) < 0)
+		drop_tree(j);
+	note_unpacker(j, 0);
+}
+
+static void read_on(void *arg)
+{
+	struct fetch_job *j = arg;
+	autofree char *chunk = xrealloc(NULL, CHUNK);
+	uint64_t at = cache_followed(j->entry), end = j->follow_end;
+	int r = 0;
+
+	if (at == 0)
+		begin_tree(j);
+	if (end - at > SLICE)
+		end = at + SLICE;
+	while (at < end && r >= 0) {
+		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
+
+		r = cache_follow(j->entry, chunk, n, &j->errs->follow);
+		if (r > 0)
+			feed_tree(j, chunk, (size_t)r);
+		at = cache_followed(j->entry);
+	}
+	report(j);
+}
+
+void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
+{
+	j->follow_end = end;
+	send(j, read_on, false, done);
+}
+
+static void finish_tree(struct fetch_job *j)
+{
+	struct err ignored;
+
+	if (!j->unpack)
+		return;
+	note_unpacker(j, dur_now());
+	if (unpack_finish(TAKE(j->unpack), &ignored) < 0)
+		ignored.kind = ERR_NONE; /* as in begin_tree */
+	note_unpacker(j, 0);
+}
+
+static void commit(void *arg)
+{
+	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
+
+	if (cache_commit(j->entry, &e) < 0)
+		fetch_job_explain(j, &e);
+	else
+		finish_tree(j);
+	drop_tree(j);
+	j->entry = NULL;
+	j->errs->follow = e;
+	report(j);
+}
+
+void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done)
+{
+	send(j, commit, true, done);
+}
+
+static void settle(void *arg)
+{
+	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
+
+	drop_tree(j);
+	if (j->settle == FETCH_EMPTY && j->entry && cache_restart(j->entry, &e) >= 0) {
+		report(j);
+		return;
+	}
+	if (j->settle == FETCH_KEEP)
+		cache_suspend(j->entry);
+	else
+		cache_abort(j->entry);
+	j->entry = NULL;
+	j->errs->follow = e;
+	report(j);
+}
+
+void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
+{
+	send(j, settle, true, done);
+}
+
+/* *e, that there is no entry, stays or says otherwise. */
+static void look_for_part(struct fetch_job *j, struct err *e)
+{
+	struct cache *c = j->fetcher->cache;
+	struct err failure;
+
+	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found, &j->entry, &failure) < 0) {
+		*e = failure;
+		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
+			e->kind = ERR_NONE;
+	} else if (cache_has(c, &j->digest)) {
+		/* who had the part before us has completed it meanwhile */
+		cache_abort(j->entry);
+		j->entry = NULL;
+		e->kind = ERR_NONE;
+	}
+}
+
+/* An entry without a record is read as a whole. */
+static void look_up(void *arg)
+{
+	struct fetch_job *j = arg;
+	struct err e = { .kind = ERR_NONE };
+	autoclose int fd = -1;
+
+	if (cache_open(j->fetcher->cache, &j->digest, &fd, &e) >= 0)
+		e.kind = ERR_NONE;
+	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
+		look_for_part(j, &e);
+	j->errs->follow = e;
+	report(j);
+}
+
+void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done)
+{
+	send(j, look_up, true, done);
+}

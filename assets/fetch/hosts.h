@@ -1,0 +1,44 @@
+/* hosts.h - what a run has learned of its mirrors' hosts: who gave, who failed, how fast it can be
+ * The mirrors of one asset are often those of all others: a host that failed is asked last, one that
+ * gave a whole object first, and none is put up with that is far slower than what was seen here.
+ * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the
+ * fetcher's lock. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* In the order in which they are asked. */
+enum fetch_rank { FETCH_HOST_GOOD, FETCH_HOST_UNKNOWN, FETCH_HOST_BAD };
+
+struct fetch_hosts {
+	struct fetch_host *v;
+	size_t n;
+	double best; /* the most that any transfer of this run got in a second */
+};
+
+/* The pace of one transfer. */
+struct fetch_pace {
+	int64_t began_ns, began_bytes;   /* the answer */
+	int64_t window_ns, window_bytes; /* the current window */
+};
+
+/* What is known of the host of this URL. */
+enum fetch_rank fetch_hosts_rank(const struct fetch_hosts *h, const char *url);
+/* Learn it. */
+void fetch_hosts_note(struct fetch_hosts *h, const char *url, enum fetch_rank rank);
+/* Release what it points to. */
+void fetch_hosts_free(struct fetch_hosts *h);
+
+/* An answer begins, when so many bytes are here already. */
+void fetch_pace_begin(struct fetch_pace *p, int64_t now_ns, int64_t bytes);
+/* It has ended well. */
+void fetch_pace_end(const struct fetch_pace *p, int64_t now_ns, int64_t bytes,
+		    struct fetch_hosts *h);
+/* Whether a window is over. */
+bool fetch_pace_is_due(const struct fetch_pace *p, int64_t now_ns);
+/* At the end of one, with `moving` transfers sharing the line and total -1 or the object's size: whether
+ * this one is so slow that asking another mirror is worth it. ret_rate is what it got. */
+bool fetch_pace_is_slow(struct fetch_pace *p, int64_t now_ns, int64_t bytes, int64_t total,
+			size_t moving, struct fetch_hosts *h, double *ret_rate);

@@ -1,0 +1,311 @@
+#include "assets/fetch/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+
+enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
+
+#define BACKOFF_FIRST (DUR_SEC / 5)
+#define BACKOFF_LAST (5 * DUR_SEC)
+#define BACKOFF_LONELY (30 * DUR_SEC)
+/* how long the clock is given to be set after boot */
+#define CLOCK_PATIENCE (10 * 60 * DUR_SEC)
+
+static bool has_mirror(const struct fetch_job *j, const char *url)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (strcmp(j->mirrors[i].url, url) == 0)
+			return true;
+	return false;
+}
+
+static void add_mirrors_of(struct fetch_job *j, const struct asset *as)
+{
+	for (size_t i = 0; i < as->urls.n; i++) {
+		struct fetch_mirror *m;
+
+		if (has_mirror(j, as->urls.v[i]))
+			continue;
+		j->mirrors = xrealloc(j->mirrors, (j->nmirrors + 1) * sizeof(*j->mirrors));
+		m = &j->mirrors[j->nmirrors++];
+		*m = (struct fetch_mirror){ .url = xstrdup(as->urls.v[i]), .limit = SIZE_MAX };
+		url_public(m->url, m->public);
+	}
+}
+
+void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as)
+{
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin))
+		add_mirrors_of(j, twin);
+}
+
+void fetch_job_want_tree(struct fetch_job *j, const struct asset *as)
+{
+	for (const struct asset *twin = as; twin && !j->tree; twin = asset_next(as, twin)) {
+		if (!twin->unpack)
+			continue;
+		j->tree = xcalloc(1, sizeof(*j->tree));
+		*j->tree = (struct asset){ .name = xstrdup(twin->name),
+					   .digest = twin->digest,
+					   .form = twin->form,
+					   .unpack = true };
+	}
+}
+
+void fetch_job_all_again(struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		j->mirrors[i].tried = j->mirrors[i].failed = false;
+}
+
+static void begin_round(struct fetch_job *j)
+{
+	/* who did not ask for fewer connections may have as many as before */
+	for (size_t i = 0; i < j->nmirrors && !j->throttled; i++)
+		j->mirrors[i].limit = SIZE_MAX;
+	fetch_job_all_again(j);
+	j->best_before = j->best;
+	j->throttled = j->early = false;
+}
+
+void fetch_job_restart(struct fetch_job *j)
+{
+	j->attempt = j->round = j->fruitless = 0;
+	j->last_error[0] = '\0';
+	j->best = 0;
+	j->bytes = 0;
+	j->total = -1;
+	j->next_try_ns = j->waited_ns = j->early_ns = 0;
+	j->restarts = 0;
+	j->held_since_ns = j->held_moved_ns = 0;
+	j->beside = false;
+	begin_round(j);
+}
+
+bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns)
+{
+	const struct fetch_mirror *m = &j->mirrors[mirror];
+
+	return !m->dropped && !m->failed && m->not_before_ns <= now_ns;
+}
+
+bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (i != mirror && fetch_job_may_ask(j, i, now_ns) &&
+		    j->mirrors[i].rank != FETCH_HOST_BAD)
+			return true;
+	return false;
+}
+
+void fetch_job_asked(struct fetch_job *j, size_t mirror)
+{
+	j->attempt += !j->mirrors[mirror].tried;
+	j->mirrors[mirror].tried = true;
+	j->current = mirror;
+	j->next_try_ns = 0;
+}
+
+/* How long until a mirror that is not dropped may be asked again; -1 if all are dropped. */
+static int64_t earliest(const struct fetch_job *j, int64_t now_ns)
+{
+	int64_t wait = -1;
+
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		const struct fetch_mirror *m = &j->mirrors[i];
+		int64_t mine = m->not_before_ns > now_ns ? m->not_before_ns - now_ns : 0;
+
+		if (!m->dropped && (wait < 0 || mine < wait))
+			wait = mine;
+	}
+	return wait;
+}
+
+static bool has_skipped(const struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (!j->mirrors[i].dropped && !j->mirrors[i].tried)
+			return true;
+	return false;
+}
+
+static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
+{
+	if (!j->early)
+		j->early_ns = 0;
+	else if (j->early_ns == 0)
+		j->early_ns = now_ns;
+	return j->early && now_ns - j->early_ns < CLOCK_PATIENCE;
+}
+
+/* The longest that is waited, of which the jitter takes any part. */
+static int64_t backoff(const struct fetch_job *j, bool skipped)
+{
+	int64_t limit = BACKOFF_FIRST;
+
+	/* while one wants to be left alone for long, the others need not be asked all the time */
+	if (skipped && j->round >= LONELY_ROUNDS)
+		return BACKOFF_LONELY;
+	/* too many come at once: the more they are, the less it helps to come again soon */
+	if (j->throttled)
+		return BACKOFF_LAST;
+	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
+		limit *= 2;
+	return limit < BACKOFF_LAST ? limit : BACKOFF_LAST;
+}
+
+int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random)
+{
+	int64_t wait = earliest(j, now_ns), delay;
+	bool skipped = has_skipped(j);
+
+	if (wait < 0)
+		return -1;
+	/* a mirror that asked for patience has not had its chance: the round proves nothing; nor does one
+	 * before the clock was set */
+	if (j->best > j->best_before)
+		j->fruitless = 0;
+	else if (!skipped && !waits_for_clock(j, now_ns))
+		j->fruitless++;
+	if (j->fruitless >= FRUITLESS_MAX)
+		return -1;
+	delay = (int64_t)((double)backoff(j, skipped) * random / UINT32_MAX);
+	if (delay < wait)
+		delay = wait;
+	j->round++;
+	j->waited_ns += delay;
+	j->next_try_ns = now_ns + delay;
+	begin_round(j);
+	return delay;
+}
+
+static const struct err_note *find_note(const struct err *e, const char *label)
+{
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (strcmp(e->notes[i].label, label) == 0)
+			return &e->notes[i];
+	return NULL;
+}
+
+void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns)
+{
+	struct fetch_mirror *m = &j->mirrors[mirror];
+	const struct err_note *got = find_note(e, "got");
+
+	j->errs->last = *e;
+	m->failed = true;
+	j->early = j->early || e->errnum == ETIME;
+	/* of several connections one may say how long, and another nothing */
+	if (retry_at_ns > m->not_before_ns)
+		m->not_before_ns = retry_at_ns;
+	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
+	(void)snprintf(j->last_error, sizeof(j->last_error), "%s", m->last_error);
+	if (e->kind != ERR_INTEGRITY)
+		return;
+	m->dropped = true;
+	if (got)
+		m->got = *got;
+}
+
+void fetch_job_explain(const struct fetch_job *j, struct err *e)
+{
+	/* what a former run left is of no mirror of this one */
+	if (e->kind != ERR_INTEGRITY || j->source >= j->nmirrors)
+		return;
+	(void)err_wrap(e, "GET '%s'", j->mirrors[j->source].public);
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (strcmp(e->notes[i].label, "size") == 0)
+			(void)snprintf(e->notes[i].text, sizeof(e->notes[i].text), "%lld bytes%s",
+				       (long long)j->bytes,
+				       j->total == j->bytes
+					       ? " = Content-Length, not truncated"
+					       : ", no Content-Length, maybe truncated");
+}
+
+static size_t count_liars(const struct fetch_job *j, const struct fetch_mirror **ret_first,
+			  bool *ret_same)
+{
+	const struct fetch_mirror *first = NULL;
+	bool same = true;
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		const struct fetch_mirror *m = &j->mirrors[i];
+
+		if (!m->dropped)
+			continue;
+		n++;
+		if (!first)
+			first = m;
+		else if (strcmp(first->got.text, m->got.text) != 0)
+			same = false;
+	}
+	*ret_first = first;
+	*ret_same = same;
+	return n;
+}
+
+static void note_liars(const struct fetch_job *j, struct err *e)
+{
+	size_t shown = 0;
+
+	for (size_t i = 0; i < j->nmirrors && shown < SHOWN_MIRRORS; i++)
+		if (j->mirrors[i].dropped) {
+			err_note(e, "url", "%s", j->mirrors[i].public);
+			shown++;
+		}
+}
+
+static int wrong_content(const struct fetch_job *j, size_t liars, const struct fetch_mirror *first,
+			 bool same, struct err *e)
+{
+	const struct err_note *size = find_note(&j->errs->last, "size");
+	char hex[DIGEST_TEXT_MAX];
+	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
+			 "wrong content, %zu of %zu mirror%s, attempt %u", liars, j->nmirrors,
+			 j->nmirrors == 1 ? "" : "s", j->attempt);
+
+	err_note(e, "want", "%s %s", digest_algo_name(j->digest.algo), digest_hex(&j->digest, hex));
+	err_note(e, "got", "%s", first->got.text);
+	if (size)
+		err_note(e, "size", "%s", size->text);
+	note_liars(j, e);
+	if (liars > 1 && same)
+		err_note(e, "why",
+			 "%s mirrors send the same bytes: the document's hash is probably stale",
+			 liars == 2 ? "both" : "all");
+	return r;
+}
+
+int fetch_job_verdict(const struct fetch_job *j, struct err *e)
+{
+	const struct err_note *next = find_note(&j->errs->last, "do");
+	const struct fetch_mirror *first;
+	bool same;
+	size_t liars = count_liars(j, &first, &same);
+	int r;
+
+	if (liars == j->nmirrors && first)
+		return wrong_content(j, liars, first, same, e);
+	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s",
+		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
+		     j->errs->last.msg);
+	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES - 1; i++)
+		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
+	if (next)
+		err_note(e, next->label, "%s", next->text);
+	return r;
+}
+
+void fetch_job_free(struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		free(j->mirrors[i].url);
+	free(j->mirrors);
+	free(j->errs);
+	if (j->tree)
+		free((char *)j->tree->name);
+	free(j->tree);
+	free(j);
+}

@@ -1,0 +1,175 @@
+/* job.h - one asset on its way into the cache: its mirrors, its parts, its rounds, its last errors
+ * The fetcher moves a job from state to state (fetch_run.h); here is what it remembers and how that is
+ * worded. A part is one transfer: some bytes of the object from one mirror.
+ * Owner: the fetcher. Errors: NET, INTEGRITY. Units: bytes, monotonic ns.
+ * Threads: everything under the fetcher's lock, but what is said to be the net thread's. */
+#pragma once
+
+#include <pthread.h>
+#include "assets/fetch/fetch.h"
+#include "assets/fetch/hosts.h"
+#include "assets/fetch/range.h"
+#include "assets/fetch/work.h"
+#include "assets/url.h"
+
+struct fetcher {
+	struct http *http; /* NULL: offline */
+	struct cache *cache;
+	struct fetch_opts opts;
+	struct fetch_work *work;
+	const struct fetch_ops *ops; /* fetch_move.h */
+
+	pthread_mutex_t lock; /* what follows, and the jobs */
+	pthread_cond_t changed;
+	struct fetch_job *jobs;
+	struct fetch_hosts hosts;
+	size_t pending;            /* jobs that are not idle, and callbacks under way */
+	size_t active, active_max; /* jobs that are neither idle nor queued: fetch_queue.h */
+	struct fetch_job *queue, **queue_last;
+	uint64_t tick_id;
+	bool closing;
+
+	/* the net thread's */
+	size_t connections;
+	bool ticking;
+};
+
+enum fetch_state {
+	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
+	FETCH_QUEUED, /* its turn has not come: it holds nothing */
+	FETCH_LOOKUP, /* a worker asks the cache */
+	FETCH_HELD,   /* another process fetches it: looked up again soon */
+	FETCH_MOVING  /* the net thread's: parts, timer, follower */
+};
+
+/* What becomes of the entry once nothing moves any more. */
+enum fetch_settle {
+	FETCH_KEEP, /* for the next time */
+	FETCH_DROP,
+	FETCH_EMPTY /* go on with it, without its bytes */
+};
+
+struct fetch_mirror {
+	char *url;
+	char public[URL_PUBLIC_MAX];
+	char last_error[ERR_NOTE_MAX]; /* "" none */
+	struct err_note got;           /* what a liar sent: the commit's note */
+	bool dropped;                  /* sent wrong bytes in this run */
+	bool tried, failed;            /* in this round */
+	bool whole_only;               /* what it says of ranges is of no use */
+	bool gave;                     /* bytes, of the entry at hand */
+	int64_t not_before_ns;         /* Retry-After */
+	enum fetch_rank rank;          /* of its host, when the next mirror was last looked for */
+	size_t active, limit;          /* its parts: now, and at most */
+	size_t came_well;              /* parts since the limit was set or raised */
+	double rate;                   /* bytes a second of its last part; 0 not measured */
+};
+
+/* The net thread's. */
+struct fetch_part {
+	struct fetch_part *next;
+	struct fetch_job *job;
+	size_t mirror;
+	uint64_t http_id;
+	uint64_t pos,
+		end; /* the byte that comes next; the first that is not wanted, or UINT64_MAX */
+	bool ranged; /* `pos` was asked for, else the whole */
+	bool hedge;  /* of what another part is too slow with */
+	bool headed; /* the answer has begun, and is this: */
+	enum range_answer answer;
+	bool enough; /* all that is wanted has come, or nothing is wanted any more */
+	int64_t began_ns;
+	uint64_t came;
+	struct fetch_pace pace;
+	struct err err; /* why the answer is not taken */
+};
+
+struct fetch_waiter {
+	struct fetch_waiter *next;
+	const struct asset *as;
+	fetch_done_fn *done;
+	void *arg;
+	bool cancelled;
+};
+
+/* They are large, and there may be a thousand jobs that are done. */
+struct fetch_errs {
+	struct err last;   /* of a mirror */
+	struct err follow; /* what a worker's errand ended with */
+	struct err end;    /* what to say once nothing moves any more */
+};
+
+struct fetch_job {
+	struct fetch_job *next, *queue_next;
+	struct fetcher *fetcher;
+	struct digest digest;
+	struct fetch_mirror *mirrors;
+	size_t nmirrors, current; /* current: asked last */
+	struct fetch_waiter *waiters;
+	enum fetch_state state;
+	unsigned int attempt;      /* from 1, all mirrors and rounds */
+	unsigned int round;        /* from 0 */
+	unsigned int fruitless;    /* rounds in a row that got no further than those before */
+	int64_t bytes, total;      /* that are here; total -1 unknown */
+	int64_t best, best_before; /* most bytes so far, and before this round */
+	int64_t next_try_ns;
+	int64_t waited_ns;  /* between rounds, in all */
+	struct asset *tree; /* ours: what is to be unpacked on the way; NULL nothing */
+	bool early;         /* to a mirror of this round our clock is of the past ... */
+	int64_t early_ns;   /* ... since when that is so; 0 it is not */
+	bool throttled;     /* a mirror of this round said that it has too much to do */
+	bool news;          /* a waiter has come whose mirrors are not looked at yet */
+	bool whole;         /* wrong bytes came: nothing is put together any more in this run */
+	bool full;          /* the disk was: nothing is unpacked on the way any more */
+	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
+	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
+	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */
+	int64_t held_since_ns, held_moved_ns; /* waiting, and when it was seen to get on ... */
+	int64_t held_bytes;                   /* ... and had so many */
+	bool beside;                          /* it does not get on: fetch it beside */
+
+	/* the net thread's, but while `following`: then the entry is a worker's to read */
+	struct cache_entry *entry;
+	struct fetch_part *parts;
+	struct unpack *unpack; /* a worker's */
+	int64_t unpacker_ns;   /* atomic: since when it waits for that; 0 it does not */
+	bool following;        /* a worker's errand is under way ... */
+	bool exclusive;        /* ... and the entry is its alone */
+	uint64_t timer_id;     /* the next round's; 0 none */
+	uint64_t follow_end;   /* what the follower may read */
+	void (*followed)(void *arg, int r);
+	struct cache_writer found; /* by a look-up */
+	int64_t eof;               /* where a stream of unknown length ended, or -1 */
+	bool starved;              /* waits for a connection */
+	bool mixed;                /* the entry's bytes are of several answers */
+	size_t source;             /* the mirror of the last answer */
+	bool stale;                /* a mirror has another object than those before */
+	unsigned int restarts;
+	enum fetch_settle settle;
+	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */
+};
+
+/* Add the asset's mirrors that are not there yet. */
+void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
+/* Note that its tree is wanted, if it is. */
+void fetch_job_want_tree(struct fetch_job *j, const struct asset *as);
+/* Begin a run of attempts: counters back to zero, what mirrors were dropped stays. */
+void fetch_job_restart(struct fetch_job *j);
+/* Whether a mirror but this one is left in this round whose host has not failed. */
+bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns);
+/* Whether this mirror may be asked for more in this round. */
+bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns);
+/* It is asked: an attempt, if it is its first of the round. */
+void fetch_job_asked(struct fetch_job *j, size_t mirror);
+/* End the round: the delay before the next, or < 0 when there shall be none. */
+int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);
+/* Note that a mirror failed; a liar (INTEGRITY) is dropped. */
+void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns);
+/* Complete what the cache said about wrong bytes by what the job knows. */
+void fetch_job_explain(const struct fetch_job *j, struct err *e);
+/* All mirrors may be asked again in this round. */
+void fetch_job_all_again(struct fetch_job *j);
+/* Word the end of all attempts. Returns the negative errno. */
+int fetch_job_verdict(const struct fetch_job *j, struct err *e);
+/* Release. */
+void fetch_job_free(struct fetch_job *j);

@@ -1,0 +1,26 @@
+/* move.h - the transfers of the fetcher: one for each part, and no more than there may be
+ * Whoever decides what is to be moved is called back: by fetch_ops, on the net thread.
+ * Owner: the fetcher. Errors: none. Units: bytes. Threads: the net thread. */
+#pragma once
+
+#include "assets/fetch/answer.h"
+#include "assets/fetch/parts.h"
+
+struct fetch_ops {
+	/* Something has changed, or some time has passed: look at the job. */
+	void (*look)(struct fetch_job *j);
+	/* Bytes have come. */
+	void (*came)(struct fetch_job *j);
+	/* A part has ended, and is about to be freed; `look` follows. */
+	void (*ended)(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
+		      const struct http_result *res, const struct err *e);
+};
+
+/* Ask for these bytes. */
+void fetch_move_start(struct fetch_job *j, const struct fetch_want *want);
+/* Stop all parts of the job; they end soon. */
+void fetch_move_stop(struct fetch_job *j);
+/* Whether the job may have another connection; a job without any comes first. */
+bool fetch_move_may_start(struct fetch_job *j);
+/* A callback that the fetcher waits for, or a job, is over. Any thread. */
+void fetch_move_over(struct fetcher *f);

@@ -1,0 +1,230 @@
+#include "assets/fetch/parts.h"
+
+#include "nodeup/base/dur.h"
+
+/* A range takes about so long, once the mirror's rate is known. */
+enum { RANGE_S = 2, RANGE_LEAST = 8, RANGE_MOST = 4, PATIENCE_UNKNOWN = 3 };
+
+static const struct cache_origin *origin_of(const struct fetch_job *j)
+{
+	return cache_origin_of(j->entry);
+}
+
+bool fetch_parts_complete(const struct fetch_job *j, uint64_t *ret_size)
+{
+	int64_t size;
+
+	if (!j->entry)
+		return false;
+	size = j->eof >= 0 ? j->eof : origin_of(j)->total;
+	*ret_size = size < 0 ? 0 : (uint64_t)size;
+	return size >= 0 && spans_missing(cache_spans(j->entry), 0) >= *ret_size;
+}
+
+static size_t count_parts(const struct fetch_job *j)
+{
+	size_t n = 0;
+
+	for (const struct fetch_part *p = j->parts; p; p = p->next)
+		n++;
+	return n;
+}
+
+/* Smaller is better; the first of equals is taken. */
+static uint64_t cost(const struct fetch_job *j, size_t i)
+{
+	const struct fetch_mirror *m = &j->mirrors[i];
+
+	return ((uint64_t)(m->rank == FETCH_HOST_BAD) << 62) | ((uint64_t)m->whole_only << 61) |
+	       ((uint64_t)m->active << 8) | (uint64_t)m->rank;
+}
+
+static bool has_room(const struct fetch_job *j, const struct fetch_mirror *m)
+{
+	/* one that has given nothing yet may have nothing */
+	size_t limit = m->gave ? j->fetcher->opts.mirror_connections : 1;
+
+	return m->active < (m->limit < limit ? m->limit : limit);
+}
+
+static bool is_good_for_parts(const struct fetch_mirror *m)
+{
+	return m->rank != FETCH_HOST_BAD && !m->whole_only;
+}
+
+static bool has_good_one(const struct fetch_job *j, int64_t now)
+{
+	for (size_t i = 0; i < j->nmirrors; i++)
+		if (fetch_job_may_ask(j, i, now) && is_good_for_parts(&j->mirrors[i]))
+			return true;
+	return false;
+}
+
+/* The mirror for another part. Further ones are not for those that have no ranges, nor for hosts that
+ * failed, unless all did: then they have failed with some request, and are all there is. */
+static bool pick(const struct fetch_job *j, int64_t now, size_t *ret)
+{
+	bool found = false, good = has_good_one(j, now);
+
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		const struct fetch_mirror *m = &j->mirrors[i];
+
+		if (!fetch_job_may_ask(j, i, now) || !has_room(j, m) ||
+		    (j->parts && (m->whole_only || (good && m->rank == FETCH_HOST_BAD))))
+			continue;
+		if (!found || cost(j, i) < cost(j, *ret))
+			*ret = i;
+		found = true;
+	}
+	return found;
+}
+
+static uint64_t range_size(const struct fetch_job *j, const struct fetch_mirror *m)
+{
+	uint64_t usual = j->fetcher->opts.range_bytes, size = (uint64_t)m->rate * RANGE_S;
+
+	if (m->rate <= 0)
+		return usual;
+	if (size < usual / RANGE_LEAST + 1)
+		return usual / RANGE_LEAST + 1;
+	return size > usual * RANGE_MOST ? usual * RANGE_MOST : size;
+}
+
+/* The first byte that is neither here nor on its way, and where a run of such bytes ends. */
+static bool next_gap(const struct fetch_job *j, uint64_t *ret_first, uint64_t *ret_end)
+{
+	const struct spans *have = cache_spans(j->entry);
+	uint64_t total = (uint64_t)origin_of(j)->total, at = 0, before;
+
+	do {
+		before = at;
+		at = spans_missing(have, at);
+		for (const struct fetch_part *p = j->parts; p; p = p->next)
+			if (p->pos <= at && at < p->end)
+				at = p->end;
+	} while (at != before);
+	if (at >= total)
+		return false;
+	*ret_first = at;
+	*ret_end = spans_present(have, at);
+	if (*ret_end > total)
+		*ret_end = total;
+	for (const struct fetch_part *p = j->parts; p; p = p->next)
+		if (p->pos > at && p->pos < *ret_end)
+			*ret_end = p->pos;
+	return true;
+}
+
+static bool is_silent(const struct fetch_job *j, const struct fetch_part *p, int64_t now)
+{
+	return !p->headed && now - p->began_ns > PATIENCE_UNKNOWN * j->fetcher->opts.patience_ns;
+}
+
+/* Somebody to help this mirror: idle so far, and not known to be as slow. */
+static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow, double rate,
+			int64_t now, size_t *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < j->nmirrors; i++) {
+		const struct fetch_mirror *m = &j->mirrors[i];
+
+		if (i == slow->mirror || m->active > 0 || !fetch_job_may_ask(j, i, now) ||
+		    m->rank == FETCH_HOST_BAD || (m->rate > 0 && m->rate < 2 * rate))
+			continue;
+		if (!found || m->rate > j->mirrors[*ret].rate)
+			*ret = i;
+		found = true;
+	}
+	return found;
+}
+
+/* What of this part's bytes nobody else brings: from *ret_first to the end that is returned. */
+static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part,
+			uint64_t *ret_first)
+{
+	const struct spans *have = cache_spans(j->entry);
+	uint64_t end = (uint64_t)origin_of(j)->total, first = spans_missing(have, part->pos);
+
+	if (part->end < end)
+		end = part->end;
+	if (spans_present(have, first) < end)
+		end = spans_present(have, first);
+	for (const struct fetch_part *p = j->parts; p; p = p->next)
+		if (p != part && p->end > first && p->pos < end)
+			end = p->pos > first ? p->pos : first;
+	*ret_first = first;
+	return end;
+}
+
+/* Of what this part has before it: what another mirror should do, if it is worth asking one. */
+static bool help(struct fetch_job *j, struct fetch_part *p, int64_t now, struct fetch_want *ret)
+{
+	const int64_t patience = j->fetcher->opts.patience_ns, age = now - p->began_ns;
+	double rate = (double)p->came * DUR_SEC / (double)(age + 1), theirs, left_ns, left;
+	uint64_t first, end = left_of(j, p, &first);
+
+	if (first >= end || p->enough || age < patience || (!p->headed && !is_silent(j, p, now)) ||
+	    !pick_helper(j, p, rate, now, &ret->mirror))
+		return false;
+	left = (double)(end - first);
+	left_ns = p->came ? left / rate * DUR_SEC : (double)INT64_MAX;
+	theirs = j->mirrors[ret->mirror].rate;
+	if (left_ns < (double)(theirs > 0 ? patience : PATIENCE_UNKNOWN * patience))
+		return false;
+	ret->slow = p;
+	ret->ranged = true;
+	ret->first = first + (uint64_t)(left * rate / (rate + (theirs > 0 ? theirs : rate) + 1));
+	ret->end = end;
+	return true;
+}
+
+static bool help_any(struct fetch_job *j, int64_t now, struct fetch_want *ret)
+{
+	for (struct fetch_part *p = j->parts; p; p = p->next)
+		if (help(j, p, now, ret))
+			return true;
+	return false;
+}
+
+/* Of an object of unknown size: the whole, or its beginning, or what follows that. */
+static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *ret)
+{
+	const struct fetch_part *p = j->parts;
+	bool all;
+
+	if (p) {
+		/* nobody knows anything of it before the first answer */
+		if (j->whole || p->next || !is_silent(j, p, now) ||
+		    !pick_helper(j, p, 0, now, &ret->mirror))
+			return false;
+	} else if (!pick(j, now, &ret->mirror)) {
+		return false;
+	}
+	all = j->whole || j->mirrors[ret->mirror].whole_only;
+	ret->slow = j->parts;
+	ret->ranged = !all;
+	ret->first = all ? 0 : spans_missing(cache_spans(j->entry), 0);
+	ret->end = all || ret->first > 0 ? UINT64_MAX : range_size(j, &j->mirrors[ret->mirror]);
+	return true;
+}
+
+bool fetch_parts_next(struct fetch_job *j, int64_t now_ns, struct fetch_want *ret)
+{
+	uint64_t size;
+
+	*ret = (struct fetch_want){ 0 };
+	if (j->whole || origin_of(j)->total < 0)
+		return next_of_stream(j, now_ns, ret);
+	if (!next_gap(j, &ret->first, &ret->end))
+		return help_any(j, now_ns, ret);
+	if (count_parts(j) >= j->fetcher->opts.job_connections || !pick(j, now_ns, &ret->mirror))
+		return false;
+	size = range_size(j, &j->mirrors[ret->mirror]);
+	ret->ranged = !j->mirrors[ret->mirror].whole_only;
+	if (ret->end - ret->first > size)
+		ret->end = ret->first + size;
+	if (!ret->ranged)
+		ret->end = UINT64_MAX;
+	return true;
+}

@@ -1,0 +1,162 @@
+#include "assets/fetch/range.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *header(const struct http_result *res, const char *name)
+{
+	size_t n = strlen(name);
+
+	for (size_t i = 0; res->headers[i]; i++)
+		if (strncmp(res->headers[i], name, n) == 0 && res->headers[i][n] == ':')
+			return res->headers[i] + n + 2;
+	return "";
+}
+
+/* Copy what can be kept in a line of a file and sent back; else "". */
+static void keep(char *out, size_t size, const char *text)
+{
+	out[0] = '\0';
+	for (const char *p = text; *p; p++)
+		if (!isprint((unsigned char)*p))
+			return;
+	if (strlen(text) < size)
+		(void)snprintf(out, size, "%s", text);
+}
+
+const struct cache_mark *range_mark_of(const struct cache_origin *o, const char *url)
+{
+	char public[URL_PUBLIC_MAX];
+
+	(void)url_public(url, public);
+	for (size_t i = 0; i < CACHE_MARKS; i++)
+		if (o->marks[i].url[0] && strcmp(o->marks[i].url, public) == 0)
+			return &o->marks[i];
+	return NULL;
+}
+
+/* What may be compared byte for byte: a weak tag says less. */
+static const char *validator(const struct cache_mark *m)
+{
+	if (m && m->etag[0] == '"')
+		return m->etag;
+	return m && m->modified[0] ? m->modified : NULL;
+}
+
+bool range_can_resume(const struct cache_origin *o, const char *url)
+{
+	return o->total >= 0 || validator(range_mark_of(o, url));
+}
+
+void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,
+	       struct strv *headers)
+{
+	const char *mark = validator(range_mark_of(o, asked->url));
+
+	if (!asked->ranged)
+		return;
+	if (asked->end == UINT64_MAX)
+		strv_add(a, headers, arena_printf(a, "Range: bytes=%" PRIu64 "-", asked->first));
+	else
+		strv_add(a, headers,
+			 arena_printf(a, "Range: bytes=%" PRIu64 "-%" PRIu64, asked->first,
+				      asked->end - 1));
+	if (mark)
+		strv_add(a, headers, arena_printf(a, "If-Range: %s", mark));
+}
+
+/* A decimal number at *p, which moves behind it and the character `end`; -1 if there is none. */
+static int64_t take_number(const char **p, char end)
+{
+	char *stop;
+	long long v;
+
+	if (!isdigit((unsigned char)**p))
+		return -1;
+	errno = 0;
+	v = strtoll(*p, &stop, 10);
+	if (errno != 0 || *stop != end)
+		return -1;
+	*p = stop + (end != '\0');
+	return v;
+}
+
+/* "bytes 5-9/10", "bytes 5-9/", with a star for what is not known, and "bytes", star, "/10". */
+static void parse_content_range(const char *text, int64_t *ret_first, int64_t *ret_total)
+{
+	*ret_first = *ret_total = -1;
+	if (strncasecmp(text, "bytes ", 6) != 0)
+		return;
+	text += 6;
+	if (*text == '*') {
+		text += text[1] == '/' ? 2 : 1;
+	} else {
+		int64_t first = take_number(&text, '-');
+
+		if (first < 0 || take_number(&text, '/') < first)
+			return;
+		*ret_first = first;
+	}
+	*ret_total = take_number(&text, '\0');
+}
+
+static bool differs(const char *before, const char *now)
+{
+	return *before && *now && strcmp(before, now) != 0;
+}
+
+/* Remember what a mirror calls the object: in its own place, a free one, or that of the eldest. */
+static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
+{
+	size_t i = 0;
+
+	while (i < CACHE_MARKS && o->marks[i].url[0] && strcmp(o->marks[i].url, mark->url) != 0)
+		i++;
+	if (i == CACHE_MARKS) {
+		memmove(&o->marks[0], &o->marks[1], (CACHE_MARKS - 1) * sizeof(o->marks[0]));
+		i--;
+	}
+	o->marks[i] = *mark;
+}
+
+/* The same mirror calls it otherwise, or anybody says that it is longer or shorter. */
+static bool is_other(const struct cache_origin *o, const struct cache_mark *now, int64_t total)
+{
+	const struct cache_mark *before = NULL;
+
+	for (size_t i = 0; i < CACHE_MARKS; i++)
+		if (strcmp(o->marks[i].url, now->url) == 0)
+			before = &o->marks[i];
+	return (o->total >= 0 && total >= 0 && o->total != total) ||
+	       (before &&
+		(differs(before->etag, now->etag) || differs(before->modified, now->modified)));
+}
+
+enum range_answer range_judge(const struct cache_origin *o, const struct range_asked *asked,
+			      const struct http_result *res, struct cache_origin *ret_o)
+{
+	struct cache_mark mark = { 0 };
+	int64_t first = -1, total = res->content_length;
+
+	(void)url_public(asked->url, mark.url);
+	keep(mark.etag, sizeof(mark.etag), header(res, "etag"));
+	keep(mark.modified, sizeof(mark.modified), header(res, "last-modified"));
+	if (res->status == 206 || res->status == 416)
+		parse_content_range(header(res, "content-range"), &first, &total);
+	if (is_other(o, &mark, total))
+		return RANGE_CHANGED;
+	*ret_o = *o;
+	set_mark(ret_o, &mark);
+	if (total >= 0)
+		ret_o->total = total;
+	if (res->status == 416)
+		return asked->ranged && total >= 0 && (uint64_t)total == asked->first
+			       ? RANGE_COMPLETE
+			       : RANGE_REFUSED;
+	if (res->status != 206)
+		return RANGE_WHOLE;
+	return asked->ranged && first >= 0 && (uint64_t)first == asked->first ? RANGE_REST
+									      : RANGE_REFUSED;
+}

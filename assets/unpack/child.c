@@ -1,0 +1,53 @@
+#include "assets/unpack/child.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "assets/unpack/confine.h"
+#include "assets/unpack/tar.h"
+#include "nodeup/base/mem.h"
+
+static int unpack(const char *name, const struct extract_limits *limits,
+		  struct extract_report *report, struct err *e)
+{
+	/* the report is a file, too, with room for its last word; no limit has no more room */
+	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
+				      ? UINT64_MAX
+				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;
+	int r = confine(STDERR_FILENO, most, e);
+
+	if (r < 0)
+		return err_wrap(e, "archive '%s'", name);
+	return extract_stream(STDIN_FILENO, name, STDERR_FILENO, limits, report, e);
+}
+
+static int last_word(struct extract_report *report, int r, const struct err *e)
+{
+	struct extract_record word = { .kind = EXTRACT_END, .path = "" };
+
+	if (r < 0)
+		word = (struct extract_record){ .kind = EXTRACT_ERROR,
+						.mode = e->kind,
+						.mtime.tv_nsec = e->errnum,
+						.path = e->msg };
+	return extract_report_put(report, &word) < 0 || fflush(report->file) != 0;
+}
+
+void extract_child(char *const *argv)
+{
+	struct extract_limits limits;
+	struct extract_report *report;
+	struct err e;
+
+	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3])
+		return;
+	limits =
+		(struct extract_limits){ strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10) };
+	report = xcalloc(1, sizeof(*report));
+	report->file = fdopen(STDOUT_FILENO, "w");
+	if (!report->file)
+		_exit(1);
+	(void)umask(0);
+	_exit(last_word(report, unpack(argv[1], &limits, report, &e), &e));
+}

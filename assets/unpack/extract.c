@@ -1,0 +1,277 @@
+#include "assets/unpack/extract.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "assets/unpack/confine.h"
+#include "assets/unpack/apply.h"
+#include "assets/unpack/child.h"
+#include "assets/unpack/watch.h"
+#include "nodeup/base/mem.h"
+
+enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4 };
+
+struct extract {
+	const char *name;
+	struct extract_limits limits;
+	struct extract_watch watch;
+	int dir_fd;    /* the caller's */
+	int data_fd;   /* never blocks; -1: the child reads a file */
+	int report_fd; /* shared with the child */
+};
+
+static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr,
+		       const int fds[static CHILD_FDS])
+{
+	sigset_t none, all;
+	int r = 0;
+
+	(void)sigemptyset(&none);
+	(void)sigfillset(&all);
+	for (int i = 0; i < CHILD_FDS && r == 0; i++)
+		r = posix_spawn_file_actions_adddup2(fa, fds[i], i);
+	if (r == 0)
+		r = posix_spawn_file_actions_addclosefrom_np(fa, CHILD_FDS);
+	if (r == 0)
+		/* its own group: a terminal's ^C is for us to act on */
+		r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+							   POSIX_SPAWN_SETSIGDEF);
+	if (r == 0)
+		r = posix_spawnattr_setsigmask(attr, &none);
+	return r ? r : posix_spawnattr_setsigdefault(attr, &all);
+}
+
+/* 0 or a positive errno. A signal that ends us ends the unpacker as well: a later run unpacks anew. */
+static int spawn_held(struct extract_watch *w, const posix_spawn_file_actions_t *fa,
+		      const posix_spawnattr_t *attr, char *const *argv)
+{
+	char *const none[] = { NULL };
+	int r;
+
+	ending_hold();
+	r = posix_spawn(&w->pid, "/proc/self/exe", fa, attr, argv, none);
+	if (r == 0) {
+		w->ending = (struct ending_child){ .pid = w->pid, .name = "the unpacker" };
+		ending_add(&w->ending);
+	}
+	ending_release();
+	return r;
+}
+
+/* 0 or a positive errno. The link leads to this very program even if its file was replaced since. */
+static int spawn_child(struct extract *x, int in_fd, int life_fd)
+{
+	/* the last one it only holds */
+	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->dir_fd, life_fd };
+	char entries[24], bytes[24];
+	const char *const argv[] = { EXTRACT_CHILD, x->name, entries, bytes, NULL };
+	posix_spawn_file_actions_t fa;
+	posix_spawnattr_t attr;
+	int r;
+
+	(void)snprintf(entries, sizeof(entries), "%" PRIu64, x->limits.entries);
+	(void)snprintf(bytes, sizeof(bytes), "%" PRIu64, x->limits.bytes);
+	if (posix_spawn_file_actions_init(&fa) != 0 || posix_spawnattr_init(&attr) != 0)
+		return ENOMEM;
+	r = set_actions(&fa, &attr, fds);
+	if (r == 0)
+		r = spawn_held(&x->watch, &fa, &attr, (char *const *)argv);
+	(void)posix_spawnattr_destroy(&attr);
+	(void)posix_spawn_file_actions_destroy(&fa);
+	return r;
+}
+
+static int open_pipe(struct extract *x, int *ret_in)
+{
+	int fds[2];
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	(void)fcntl(fds[1], F_SETFL, O_NONBLOCK);
+	/* as much as a worker can be ahead of the child; the default does, too */
+	(void)fcntl(fds[1], F_SETPIPE_SZ, PIPE_BYTES);
+	*ret_in = fds[0];
+	x->data_fd = fds[1];
+	return 0;
+}
+
+static void release(struct extract *x)
+{
+	cleanup_closep(&x->data_fd);
+	cleanup_closep(&x->report_fd);
+	extract_watch_kill(&x->watch);
+	free(x);
+}
+
+static int start(struct extract *x, int in_fd, struct err *e)
+{
+	autoclose int in = -1, life = -1;
+	int r;
+
+	x->report_fd = extract_report_make();
+	if (extract_watch_make(&x->watch, &life) < 0 || x->report_fd < 0 ||
+	    (in_fd < 0 && open_pipe(x, &in) < 0))
+		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
+	/* a child of root's is nobody: the directory is its own for now, until extract_finish. Where
+	 * nobody is not to be had it stays ours */
+	if (geteuid() == 0)
+		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
+	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
+	if (r == 0)
+		return 0;
+	x->watch.pid = 0;
+	return err_fail(e, ERR_SYSTEM, r, "archive '%s': start the unpacker: %s", x->name,
+			strerror(r));
+}
+
+int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
+		  struct extract **ret, struct err *e)
+{
+	struct extract *x = xcalloc(1, sizeof(*x));
+	int r;
+
+	*x = (struct extract){ .name = name, .limits = *limits, .dir_fd = dir_fd };
+	x->data_fd = x->report_fd = x->watch.life_fd = -1;
+	r = start(x, in_fd, e);
+	if (r < 0)
+		release(x);
+	else
+		*ret = x;
+	return r;
+}
+
+pid_t extract_pid(const struct extract *x)
+{
+	return x->watch.pid;
+}
+
+void extract_set_look(struct extract *x, int ms)
+{
+	x->watch.look_ms = ms;
+}
+
+/* It did nothing at all for so long that it never will. */
+static int give_up(struct extract *x, struct err *e)
+{
+	const int pid = (int)x->watch.pid;
+	const char state = x->watch.state;
+
+	extract_watch_kill(&x->watch);
+	return err_fail(e, ERR_SYSTEM, ETIMEDOUT,
+			"archive '%s': the unpacker, process %d in state %c, did nothing for %d s: "
+			"killed",
+			x->name, pid, state, EXTRACT_LOOKS * EXTRACT_LOOK_MS / 1000);
+}
+
+/* It has ended without a last word. */
+static int died(const struct extract *x, int status, struct err *e)
+{
+	if (WIFSIGNALED(status))
+		return err_fail(e, ERR_SYSTEM, ECHILD, "archive '%s': the unpacker was killed: %s",
+				x->name, strsignal(WTERMSIG(status)));
+	return err_fail(e, ERR_SYSTEM, ECHILD,
+			"archive '%s': the unpacker ended without a word, status %d", x->name,
+			WEXITSTATUS(status));
+}
+
+/* The last word of its report: 0, or its error. */
+static int read_verdict(const struct extract *x, struct extract_report *report, int status,
+			struct err *e)
+{
+	struct extract_record rec;
+	int r;
+
+	do
+		r = extract_report_next(report, &rec);
+	while (r > 0 && rec.kind > EXTRACT_ERROR);
+	if (r <= 0)
+		return died(x, status, e);
+	if (rec.kind == EXTRACT_END)
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : died(x, status, e);
+	if (rec.mode <= ERR_NONE || rec.mode >= ERR_KIND_MAX)
+		return died(x, status, e);
+	return err_fail(e, (enum err_kind)rec.mode, (int)rec.mtime.tv_nsec, "%s", rec.path);
+}
+
+/* Wait for the child and hear what it says; then, if all is well and `complete`, do the rest. */
+static int conclude(struct extract *x, bool complete, struct err *e)
+{
+	autofree struct extract_report *report = xcalloc(1, sizeof(*report));
+	autofile FILE *f = NULL;
+	int status, r;
+
+	cleanup_closep(&x->data_fd);
+	x->data_fd = -1;
+	if (!extract_watch_reap(&x->watch, &status))
+		return give_up(x, e);
+	f = lseek(x->report_fd, 0, SEEK_SET) < 0 ? NULL : fdopen(x->report_fd, "r");
+	if (!f)
+		return err_sys(e, "archive '%s': read the unpacker's report", x->name);
+	x->report_fd = -1; /* f's */
+	report->file = f;
+	r = read_verdict(x, report, status, e);
+	if (r < 0 || !complete)
+		return r;
+	rewind(f);
+	if (geteuid() == 0 && fchown(x->dir_fd, 0, 0) < 0)
+		return err_sys(e, "archive '%s': set the owner of its directory", x->name);
+	return extract_apply(report, x->dir_fd, x->name, x->limits.entries, e);
+}
+
+int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
+{
+	const char *at = p;
+
+	while (n > 0) {
+		const ssize_t w = x->watch.pid ? write(x->data_fd, at, n) : 0;
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0 && errno == EAGAIN) {
+			if (!extract_watch_write(&x->watch, x->data_fd))
+				return give_up(x, e);
+			continue;
+		}
+		if (w < 0 && errno != EPIPE)
+			return err_sys(e, "archive '%s': feed the unpacker", x->name);
+		/* it is gone and knows why */
+		if (w <= 0)
+			return x->watch.pid && conclude(x, false, e) < 0
+				       ? err_code(e)
+				       : err_fail(
+						 e, ERR_SYSTEM, EPIPE,
+						 "archive '%s': the unpacker ended before its archive",
+						 x->name);
+		at += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+int extract_finish(struct extract *x, struct err *e)
+{
+	int r = conclude(x, true, e);
+
+	release(x);
+	return r;
+}
+
+void extract_abort(struct extract *x)
+{
+	if (x)
+		release(x);
+}
+
+int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
+		struct err *e)
+{
+	struct extract *x;
+	int r = extract_start(name, fd, dir_fd, limits, &x, e);
+
+	return r < 0 ? r : extract_finish(x, e);
+}

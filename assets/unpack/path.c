@@ -1,0 +1,91 @@
+#include "assets/unpack/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+
+enum { PART_BYTES_MAX = 255 };
+
+const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1])
+{
+	size_t len = 0, depth = 0, n;
+
+	if (strlen(raw) > EXTRACT_NAME_MAX)
+		return "the name has more than 4095 bytes";
+	if (*raw == '/')
+		return "absolute name";
+	out[0] = '\0';
+	for (const char *p = raw; *p; p += n + (p[n] == '/')) {
+		n = strcspn(p, "/");
+		if (n == 0 || (n == 1 && *p == '.'))
+			continue;
+		if (n == 2 && p[0] == '.' && p[1] == '.')
+			return "'..' in the name";
+		if (n > PART_BYTES_MAX)
+			return "a part of the name has more than 255 bytes";
+		if (++depth > EXTRACT_DEPTH_MAX)
+			return "nested more than 128 directories deep";
+		if (len)
+			out[len++] = '/';
+		memcpy(out + len, p, n);
+		len += n;
+		out[len] = '\0';
+	}
+	return NULL;
+}
+
+/* A target stays inside if its ".."s come first and are no more than the link is deep: behind a part
+ * that may itself be a link, ".." would lead anywhere. Each link being so, so is a chain of them. */
+const char *extract_check_target(const char *path, const char *target)
+{
+	size_t depth = 0, n;
+	bool down = false;
+
+	if (*target == '\0' || strlen(target) > EXTRACT_NAME_MAX)
+		return "empty or endless link target";
+	if (*target == '/')
+		return "a link to an absolute path";
+	for (const char *p = strchr(path, '/'); p; p = strchr(p + 1, '/'))
+		depth++;
+	for (const char *p = target; *p; p += n + (p[n] == '/')) {
+		n = strcspn(p, "/");
+		if (n == 0 || (n == 1 && *p == '.'))
+			continue;
+		if (n != 2 || p[0] != '.' || p[1] != '.')
+			down = true;
+		else if (down || depth-- == 0)
+			return "a link that leaves the tree";
+	}
+	return NULL;
+}
+
+int extract_open_parent(int dir_fd, char *path, int (*made)(void *arg, const char *path), void *arg,
+			const char **ret_name)
+{
+	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
+	char *part = path, *slash;
+
+	while (fd >= 0 && (slash = strchr(part, '/'))) {
+		int next, r = 0, saved;
+
+		*slash = '\0';
+		if (made && mkdirat(fd, part, 0755) == 0)
+			r = made(arg, path);
+		else if (made && errno != EEXIST)
+			r = -errno;
+		next = r < 0 ? -1 : io_open_at(fd, part, O_DIRECTORY | O_NOFOLLOW);
+		saved = r < 0 ? -r : errno;
+		*slash = '/';
+		(void)close(fd);
+		fd = next;
+		errno = saved;
+		part = slash + 1;
+	}
+	if (fd < 0)
+		return -errno;
+	*ret_name = part;
+	return fd;
+}

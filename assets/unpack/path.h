@@ -1,0 +1,21 @@
+/* path.h - names out of archives, and the way to them
+ * Who unpacks checks each name by these rules, and who completes the tree checks it again.
+ * Owner: the caller's fds. Errors: a reason as text, or a negative errno. Threads: all functions. */
+#pragma once
+
+#include <stdbool.h>
+
+enum {
+	EXTRACT_NAME_MAX = 4095, /* with its end it is what the kernel takes */
+	EXTRACT_DEPTH_MAX = 128, /* who removes the tree holds one descriptor a level */
+};
+
+/* The name without "." parts and double slashes in out; NULL, or why it is refused. */
+const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1]);
+/* NULL if a link at the (clean) path to this target stays inside the tree, or why it is refused. */
+const char *extract_check_target(const char *path, const char *target);
+/* Open the directory that holds path, one part at a time and never through a link; *ret_name points to
+ * the last part. Directories not there are made when `made` is given, which hears of each.
+ * -ELOOP or -ENOTDIR: something else is in the way. */
+int extract_open_parent(int dir_fd, char *path, int (*made)(void *arg, const char *path), void *arg,
+			const char **ret_name);

@@ -1,0 +1,72 @@
+#include "assets/unpack/report.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct wire {
+	uint32_t kind, mode;
+	int64_t sec;
+	uint32_t nsec;
+	uint16_t path_len, target_len;
+};
+
+int extract_report_make(void)
+{
+	int fd = memfd_create("unpack", MFD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int extract_report_put(struct extract_report *r, const struct extract_record *rec)
+{
+	const char *target = rec->target ? rec->target : "";
+	struct wire w = {
+		.kind = rec->kind,
+		.mode = rec->mode,
+		.sec = rec->mtime.tv_sec,
+		.nsec = (uint32_t)rec->mtime.tv_nsec,
+		.path_len = (uint16_t)strlen(rec->path),
+		.target_len = (uint16_t)strlen(target),
+	};
+
+	r->bytes += sizeof(w) + w.path_len + w.target_len;
+	/* the last word always has room */
+	if (r->bytes > EXTRACT_REPORT_MAX && rec->kind > EXTRACT_ERROR)
+		return -EFBIG;
+	if (fwrite(&w, sizeof(w), 1, r->file) != 1 ||
+	    fwrite(rec->path, 1, w.path_len, r->file) != w.path_len ||
+	    fwrite(target, 1, w.target_len, r->file) != w.target_len)
+		return -EIO;
+	return 0;
+}
+
+int extract_report_next(struct extract_report *r, struct extract_record *ret)
+{
+	const off_t at = ftello(r->file);
+	struct wire w;
+
+	if (at < 0 || at > EXTRACT_REPORT_MAX)
+		return -EBADMSG;
+	r->at = (uint64_t)at;
+	if (fread(&w, sizeof(w), 1, r->file) != 1)
+		return feof(r->file) ? 0 : -EBADMSG;
+	if (w.kind < EXTRACT_END || w.kind > EXTRACT_HARDLINK || w.path_len > EXTRACT_NAME_MAX ||
+	    w.target_len > EXTRACT_NAME_MAX || w.nsec >= 1000000000)
+		return -EBADMSG;
+	if (fread(r->path, 1, w.path_len, r->file) != w.path_len ||
+	    fread(r->target, 1, w.target_len, r->file) != w.target_len)
+		return -EBADMSG;
+	r->path[w.path_len] = r->target[w.target_len] = '\0';
+	*ret = (struct extract_record){ .kind = (enum extract_kind)w.kind,
+					.mode = w.mode,
+					.mtime = { w.sec, w.nsec },
+					.path = r->path,
+					.target = r->target };
+	return 1;
+}
+
+int extract_report_seek(struct extract_report *r, uint64_t at)
+{
+	return fseeko(r->file, (off_t)at, SEEK_SET) < 0 ? -errno : 0;
+}

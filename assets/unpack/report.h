@@ -1,0 +1,54 @@
+/* report.h - what the unpacking child tells: records in a file that both have open
+ * One record for each entry, then EXTRACT_END or EXTRACT_ERROR. A file, so that nobody waits for the
+ * other to read, and in memory, so that a full disk can be reported. The reader believes nothing: lengths
+ * are bounded here, what the records say is checked by who acts on it.
+ * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one. */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include "assets/unpack/path.h"
+
+enum extract_kind {
+	EXTRACT_END = 1, /* all is well */
+	EXTRACT_ERROR,   /* path: the message; mode: enum err_kind; mtime.tv_nsec: errno */
+	EXTRACT_FILE,
+	EXTRACT_DIR,
+	EXTRACT_IMPLIED_DIR, /* the archive has no entry for it */
+	EXTRACT_LINK,        /* a placeholder is there, a file without any permission */
+	EXTRACT_HARDLINK     /* is there */
+};
+
+/* All records together: 200 000 names of 300 bytes. */
+enum { EXTRACT_REPORT_MAX = 64 * 1024 * 1024 };
+
+/* A file of the child's has this mode until its record is heeded. */
+enum { EXTRACT_NEW_MODE = 0200 };
+
+/* What a tree may have of its archive's modes: nobody but its owner ever writes to it, whatever the archive
+ * says. */
+enum { EXTRACT_MODES = 0755 };
+
+struct extract_record {
+	enum extract_kind kind;
+	uint32_t mode;
+	struct timespec mtime;
+	const char *path, *target; /* "" none; a reader's, until the next record */
+};
+
+struct extract_report {
+	FILE *file;
+	uint64_t bytes; /* written */
+	uint64_t at;    /* where the record is that was read last; < EXTRACT_REPORT_MAX */
+	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
+};
+
+/* A new, empty one to be given to a child. */
+int extract_report_make(void);
+/* Append a record; -EFBIG when all of them together are too long. */
+int extract_report_put(struct extract_report *r, const struct extract_record *rec);
+/* The next record: 1, 0 at the end, or -EBADMSG. */
+int extract_report_next(struct extract_report *r, struct extract_record *ret);
+/* Go back to the record that is there. */
+int extract_report_seek(struct extract_report *r, uint64_t at);

@@ -1,0 +1,391 @@
+#include "assets/unpack/tar.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "assets/unpack/source.h"
+#include "nodeup/base/mem.h"
+#include "nodeup/base/show.h"
+
+/* Each directory takes a block of the disk, and its journal as many: a hundred thousand of them are a minute's
+ * work. A whole distribution has fewer than this. */
+enum { WRITE_BEHIND = 4 * 1024 * 1024, DIRS_MAX = 8192 };
+
+static const char too_many_dirs[] = "the archive has more directories than allowed";
+
+struct job {
+	const char *name; /* of the archive, for messages */
+	int dir_fd;
+	struct extract_source source;
+	struct extract_limits left;
+	uint64_t made; /* bytes of files, holes counted */
+	unsigned int dirs;
+	struct archive *archive;
+	struct archive_entry *entry;
+	char path[EXTRACT_NAME_MAX + 1]; /* of the entry: no ".", no "//", no trailing '/' */
+	struct extract_report *report;
+	struct err *e;
+};
+
+/* Names come from the archive: what a terminal would obey is shown as '?'. */
+static const char *printable(const char *raw, char out[static 128])
+{
+	(void)snprintf(out, 128, "%.127s", raw);
+	return show_clean(out);
+}
+
+static int refuse(struct job *j, const char *what)
+{
+	const char *raw = archive_entry_pathname(j->entry);
+	char shown[128];
+
+	return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s': entry '%s' refused: %s",
+			j->name, printable(raw ? raw : "?", shown), what);
+}
+
+static int sys_error(struct job *j, const char *what)
+{
+	char shown[128];
+
+	return err_sys(j->e, "archive '%s': %s '%s'", j->name, what, printable(j->path, shown));
+}
+
+/* What the decompressor or the tar reader says. */
+static int broken(struct job *j, const char *what)
+{
+	const char *why = archive_error_string(j->archive);
+	char shown[128];
+
+	if (j->source.errnum)
+		return err_fail(j->e, ERR_SYSTEM, j->source.errnum, "archive '%s': read: %s",
+				j->name, strerror(j->source.errnum));
+	if (j->source.bomb)
+		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
+				"archive '%s': entry '%s' refused: %s", j->name,
+				printable(j->path[0] ? j->path : "?", shown), j->source.why);
+	if (j->source.why)
+		why = j->source.why;
+	if (j->path[0])
+		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
+				"archive '%s': %s, at or after entry '%s': %s", j->name, what,
+				printable(j->path, shown), why ? why : "unexpected end");
+	return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s': %s: %s", j->name, what,
+			why ? why : "unexpected end");
+}
+
+static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
+{
+	struct job *j = arg;
+	ssize_t n = extract_source_read(&j->source, ret);
+
+	if (n < 0)
+		archive_set_error(ar, (int)-n, "read");
+	return n < 0 ? -1 : n;
+}
+
+/* Tell what the entry at this path is to become. */
+static int report(struct job *j, enum extract_kind kind, const char *path)
+{
+	const struct extract_record rec = {
+		.kind = kind,
+		.mode = archive_entry_perm(j->entry),
+		.mtime = { archive_entry_mtime(j->entry), archive_entry_mtime_nsec(j->entry) },
+		.path = path,
+		.target = kind == EXTRACT_LINK ? archive_entry_symlink(j->entry) : NULL,
+	};
+	int r = extract_report_put(j->report, &rec);
+
+	if (r == -EFBIG)
+		return refuse(j, "the archive has longer names than allowed");
+	errno = -r;
+	return r < 0 ? sys_error(j, "report") : 0;
+}
+
+/* A directory that the archive does not mention counts as an entry: there are as many of them. */
+static int on_implied_dir(void *arg, const char *path)
+{
+	struct job *j = arg;
+
+	if (j->left.entries == 0 || j->dirs++ == DIRS_MAX)
+		return -EDQUOT;
+	j->left.entries--;
+	return report(j, EXTRACT_IMPLIED_DIR, path) < 0 ? -EIO : 0;
+}
+
+static int open_entry_parent(struct job *j, const char **ret_name)
+{
+	int fd = extract_open_parent(j->dir_fd, j->path, on_implied_dir, j, ret_name);
+
+	if (fd == -ELOOP || fd == -ENOTDIR)
+		return refuse(j, "its directory is a link or a file");
+	if (fd == -EDQUOT && j->dirs > DIRS_MAX)
+		return refuse(j, too_many_dirs);
+	if (fd == -EDQUOT && j->left.entries == 0)
+		return refuse(j, "the archive has more entries than allowed");
+	if (fd < 0)
+		return sys_error(j, "open the directory of");
+	return fd;
+}
+
+/* Make room for something that is no directory. */
+static int clear_name(struct job *j, int parent, const char *name)
+{
+	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno == EISDIR || errno == EPERM)
+		return refuse(j, "it would replace a directory");
+	return sys_error(j, "replace");
+}
+
+static int put_dir(struct job *j, int parent, const char *name)
+{
+	struct stat st;
+
+	if (j->dirs > DIRS_MAX)
+		return refuse(j, too_many_dirs);
+	if (mkdirat(parent, name, 0755) == 0) {
+		j->dirs++;
+	} else {
+		if (errno != EEXIST || fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return sys_error(j, "create directory");
+		if (!S_ISDIR(st.st_mode))
+			return refuse(j, "a directory in place of something else");
+	}
+	return report(j, EXTRACT_DIR, j->path);
+}
+
+static int write_all(int fd, const char *p, size_t n, off_t at)
+{
+	while (n > 0) {
+		ssize_t w = pwrite(fd, p, n, at);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return -errno;
+		p += w;
+		at += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
+static int write_failed(struct job *j, int errnum, uint64_t left)
+{
+	char shown[128];
+
+	errno = errnum;
+	if (errnum != ENOSPC && errnum != EDQUOT)
+		return sys_error(j, "write");
+	return err_fail(j->e, ERR_SYSTEM, errnum,
+			"archive '%s': write '%s': %s: %llu more bytes are wanted", j->name,
+			printable(j->path, shown), strerror(errnum), (unsigned long long)left);
+}
+
+static int copy_data(struct job *j, int fd, int64_t size)
+{
+	const void *p;
+	size_t n;
+	int64_t at, behind = 0;
+	int r;
+
+	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
+		if (at < 0 || at > size || (int64_t)n > size - at)
+			return refuse(j, "more data than its header says");
+		r = write_all(fd, p, n, at);
+		if (r < 0)
+			return write_failed(j, -r, (uint64_t)(size - at));
+		/* for who will fsync it; a filesystem that cannot is none the worse */
+		if (at + (int64_t)n - behind >= WRITE_BEHIND) {
+			(void)sync_file_range(fd, behind, at + (int64_t)n - behind,
+					      SYNC_FILE_RANGE_WRITE);
+			behind = at + (int64_t)n;
+		}
+	}
+	if (r != ARCHIVE_EOF)
+		return broken(j, "broken or truncated");
+	return 0;
+}
+
+static int make_file(struct job *j, int parent, const char *name, mode_t mode)
+{
+	int fd = openat(parent, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+
+	return fd < 0 ? sys_error(j, "create") : fd;
+}
+
+static int put_file(struct job *j, int parent, const char *name)
+{
+	int64_t size = archive_entry_size(j->entry);
+	autoclose int fd = -1;
+	int r;
+
+	if (size < 0 || (uint64_t)size > j->left.bytes)
+		return refuse(j, "the archive unpacks to more bytes than allowed");
+	j->left.bytes -= (uint64_t)size;
+	r = clear_name(j, parent, name);
+	if (r < 0)
+		return r;
+	fd = make_file(j, parent, name, EXTRACT_NEW_MODE);
+	if (fd < 0)
+		return fd;
+	r = copy_data(j, fd, size);
+	if (r < 0)
+		return r;
+	/* a hole costs the archive nothing, and each who reads the file as much as bytes do */
+	j->made += (uint64_t)size;
+	if (extract_source_is_bomb(&j->source, j->made))
+		return refuse(j, j->source.why);
+	/* holes at the end of a sparse file have no block */
+	if (ftruncate(fd, size) < 0)
+		return sys_error(j, "set the size of");
+	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	return report(j, EXTRACT_FILE, j->path);
+}
+
+static int put_symlink(struct job *j, int parent, const char *name)
+{
+	const char *target = archive_entry_symlink(j->entry);
+	const char *why = target ? extract_check_target(j->path, target)
+				 : "a link without a target";
+	int fd, r;
+
+	if (why)
+		return refuse(j, why);
+	r = clear_name(j, parent, name);
+	if (r < 0)
+		return r;
+	fd = make_file(j, parent, name, 0);
+	if (fd < 0)
+		return fd;
+	(void)close(fd);
+	return report(j, EXTRACT_LINK, j->path);
+}
+
+/* A file that the archive has put there, and neither a placeholder nor anything that was there before. */
+static bool is_new_file(int dir, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode) &&
+	       (st.st_mode & 07777) == EXTRACT_NEW_MODE;
+}
+
+static int put_hardlink(struct job *j, int parent, const char *name)
+{
+	autofree char *target = xcalloc(1, EXTRACT_NAME_MAX + 1);
+	const char *raw = archive_entry_hardlink(j->entry);
+	const char *why = raw ? extract_clean(raw, target) : "a link without a target", *last;
+	autoclose int dir = -1;
+	int r;
+
+	if (why)
+		return refuse(j, why);
+	if (strcmp(target, j->path) == 0)
+		return refuse(j, "a link to itself");
+	dir = extract_open_parent(j->dir_fd, target, NULL, NULL, &last);
+	if (dir < 0 || !is_new_file(dir, last))
+		return refuse(j, "a hard link to no earlier file of the archive");
+	r = clear_name(j, parent, name);
+	if (r < 0)
+		return r;
+	if (linkat(dir, last, parent, name, 0) < 0)
+		return sys_error(j, "create link");
+	return report(j, EXTRACT_HARDLINK, j->path);
+}
+
+static int put_entry(struct job *j)
+{
+	mode_t type = archive_entry_filetype(j->entry);
+	bool hard = archive_entry_hardlink(j->entry);
+	autoclose int parent = -1;
+	const char *name;
+
+	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
+		return refuse(j, "neither file, directory nor link");
+	if (type != AE_IFLNK && archive_entry_perm(j->entry) & 06000)
+		return refuse(j, "setuid or setgid");
+	if (j->path[0] == '\0') {
+		if (type != AE_IFDIR || hard)
+			return refuse(j, "no name");
+		return 0; /* "./", which the caller made */
+	}
+	parent = open_entry_parent(j, &name);
+	if (parent < 0)
+		return parent;
+	if (hard)
+		return put_hardlink(j, parent, name);
+	if (type == AE_IFDIR)
+		return put_dir(j, parent, name);
+	if (type == AE_IFLNK)
+		return put_symlink(j, parent, name);
+	return put_file(j, parent, name);
+}
+
+static int next_entry(struct job *j)
+{
+	int r = archive_read_next_header(j->archive, &j->entry);
+	const char *raw, *why;
+
+	if (r == ARCHIVE_EOF)
+		return 0;
+	/* a warning is about names that are not in the C locale's character set, which we take as bytes */
+	if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
+		return broken(j, "broken or truncated");
+	if (j->left.entries-- == 0)
+		return refuse(j, "the archive has more entries than allowed");
+	raw = archive_entry_pathname(j->entry);
+	why = raw ? extract_clean(raw, j->path) : "its name cannot be read";
+	if (why)
+		return refuse(j, why);
+	r = put_entry(j);
+	return r < 0 ? r : 1;
+}
+
+static int unpack(struct job *j)
+{
+	bool any = false;
+	int r;
+
+	if (archive_read_support_format_tar(j->archive) != ARCHIVE_OK ||
+	    archive_read_open(j->archive, j, NULL, on_read, NULL) != ARCHIVE_OK)
+		return broken(j, "broken, truncated or no tar archive");
+	while ((r = next_entry(j)) > 0)
+		any = true;
+	if (r < 0)
+		return r;
+	if (!any)
+		return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s' holds no entry",
+				j->name);
+	if (extract_source_end(&j->source, (uint64_t)archive_filter_bytes(j->archive, 0)) < 0)
+		return broken(j, "broken");
+	return 0;
+}
+
+int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract_limits *limits,
+		   struct extract_report *report, struct err *e)
+{
+	struct job *j = xcalloc(1, sizeof(*j));
+	int r;
+
+	*j = (struct job){ .name = name, .dir_fd = dir_fd, .left = *limits };
+	j->report = report;
+	j->e = e;
+	r = extract_source_open(&j->source, in_fd, name, e);
+	if (r >= 0) {
+		j->archive = archive_read_new();
+		if (!j->archive)
+			abort();
+		r = unpack(j);
+		(void)archive_read_free(j->archive);
+		extract_source_done(&j->source);
+	}
+	free(j);
+	return r;
+}

@@ -1,0 +1,13 @@
+/* tar.h - take a tar archive apart, in a process that is confined
+ * Files and directories are made below dir_fd without mode, time or owner, a symbolic link as an empty
+ * placeholder; the report says what each is to become.
+ * Owner: the caller's fds and report. Errors: INTEGRITY with the entry's name and the reason, SYSTEM.
+ * Threads: one. Source: libarchive, whose only user this is. */
+#pragma once
+
+#include "assets/unpack/extract.h"
+#include "assets/unpack/report.h"
+
+/* Read the archive from in_fd to its end. `name` is for messages. */
+int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract_limits *limits,
+		   struct extract_report *report, struct err *e) must_check;

@@ -1,0 +1,109 @@
+#include "assets/unpack/watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+
+/* a process that is killed needs no more, unless it cannot die */
+enum { KILL_LOOKS = 5 };
+
+int extract_watch_make(struct extract_watch *w, int *ret_child)
+{
+	int fds[2];
+
+	*w = (struct extract_watch){ .life_fd = -1, .look_ms = EXTRACT_LOOK_MS, .state = '?' };
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return -1;
+	w->life_fd = fds[0];
+	*ret_child = fds[1];
+	return 0;
+}
+
+static void look(struct extract_watch *w)
+{
+	unsigned long user = 0, system = 0;
+	char path[32], text[512] = { 0 };
+	const char *at;
+	autoclose int fd = -1;
+	uint64_t work;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)w->pid);
+	fd = io_open_at(AT_FDCWD, path, 0);
+	/* the name, in parentheses, may hold anything */
+	at = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
+	if (!at || sscanf(at, ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &w->state,
+			  &user, &system) != 3)
+		w->state = '?';
+	work = (uint64_t)user + system;
+	w->idle = work == w->work ? w->idle + 1 : 0;
+	w->work = work;
+}
+
+/* Whether fd is ready before `looks` of them in a row saw nothing done. */
+static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int looks)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	w->idle = 0;
+	while (w->idle < looks) {
+		const int r = poll(&p, 1, w->look_ms);
+
+		if (r > 0)
+			return true;
+		if (r == 0)
+			look(w);
+		else if (errno != EINTR)
+			return false;
+	}
+	return false;
+}
+
+bool extract_watch_write(struct extract_watch *w, int fd)
+{
+	return wait_for(w, fd, POLLOUT, EXTRACT_LOOKS);
+}
+
+static int wait_for_status(struct extract_watch *w)
+{
+	int status = 0;
+
+	ending_reap(&w->ending);
+
+	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
+}
+
+static void end(struct extract_watch *w)
+{
+	w->pid = 0;
+	cleanup_closep(&w->life_fd);
+	w->life_fd = -1;
+}
+
+bool extract_watch_reap(struct extract_watch *w, int *ret_status)
+{
+	if (!wait_for(w, w->life_fd, POLLIN, EXTRACT_LOOKS))
+		return false;
+	*ret_status = wait_for_status(w);
+	end(w);
+	return true;
+}
+
+void extract_watch_kill(struct extract_watch *w)
+{
+	if (w->pid) {
+		(void)kill(w->pid, SIGKILL);
+		if (wait_for(w, w->life_fd, POLLIN, KILL_LOOKS))
+			(void)wait_for_status(w);
+		else
+			ending_reap(&w->ending);
+	}
+	end(w);
+}

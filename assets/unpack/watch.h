@@ -1,0 +1,35 @@
+/* watch.h - a child that is waited for as long as it does anything
+ * A stopped child, and one whose disk stands still, would be waited for without an end. So it is looked
+ * at once a second: processor time that it used since, or a byte that it took, is all that is asked; a
+ * minute without either and the caller is told. Looks are counted, not time: a machine that slept, or
+ * that runs nobody, is not held against the child.
+ * Owner: the caller ends each by extract_watch_reap or extract_watch_kill. Errors: none of its own.
+ * Units: looks, milliseconds. Threads: one user for each. Source: proc_pid_stat(5), poll(2). */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include "nodeup/base/ending.h"
+
+enum { EXTRACT_LOOKS = 60, EXTRACT_LOOK_MS = 1000 };
+
+struct extract_watch {
+	struct ending_child ending;
+	pid_t pid;         /* 0: it is no more ours to wait for */
+	int life_fd;       /* hangs up when the child ends; owned */
+	int look_ms;       /* from one look to the next */
+	unsigned int idle; /* looks in a row that saw nothing done */
+	uint64_t work;     /* processor time at the last look, in ticks */
+	char state;        /* as ps shows it, at the last look; '?' unknown */
+};
+
+/* Make the fd that the child is to inherit, *ret_child, close-on-exec here; w->life_fd is its other end.
+ * < 0 with errno. */
+int extract_watch_make(struct extract_watch *w, int *ret_child);
+/* Wait until fd (non-blocking) can be written or its reader is gone: true. False: the child stands still. */
+bool extract_watch_write(struct extract_watch *w, int fd);
+/* Wait until it ends and reap it: true. False: it stands still. */
+bool extract_watch_reap(struct extract_watch *w, int *ret_status);
+/* Kill and reap it; one that cannot die, as its disk does not answer, is left to die alone. */
+void extract_watch_kill(struct extract_watch *w);

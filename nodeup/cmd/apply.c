@@ -1,0 +1,552 @@
+/* apply.c - converge this machine: lock, load, plan, run, watch, report */
+#include "nodeup/cmd/cli.h"
+
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/cmd/ending.h"
+#include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+#include "nodeup/cmd/plan.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/cmd/offline.h"
+#include "nodeup/run/lock.h"
+#include "nodeup/run/progress.h"
+#include "nodeup/run/report.h"
+#include "nodeup/run/window.h"
+#include "nodeup/cmd/service.h"
+#include "nodeup/cmd/session_cache.h"
+#include "nodeup/cmd/session_disks.h"
+#include "nodeup/tasks/state.h"
+#include "units/journal.h"
+#include "units/notify.h"
+
+/* a run that failed is repeated after this, then after twice as long, and so on up to the second one */
+#define PAUSE_NS (30 * DUR_SEC)
+#define PAUSE_MAX_NS (600 * DUR_SEC)
+/* documents of the last run may stand in when the store is silent for so long */
+#define STORE_PATIENCE_NS (60 * DUR_SEC)
+#define REMIND_NS (10 * DUR_SEC)
+/* the same words of one that waits again after this */
+#define REPEAT_NS (60 * DUR_SEC)
+#define LOCK_POLL_MS 1000
+/* bytes to keep of what no document names, when a disk is full */
+#define NO_ROOM 1
+/* volumes are waited for by hand, without a deadline */
+#define VOLUMES_BY_HAND_NS (300 * DUR_SEC)
+
+/* What the report callbacks need of the command under way. */
+struct apply {
+	struct cli *cli;
+	struct session session;
+	int live_fd; /* the root of this machine, whose status it is; -1: none */
+	struct status status;
+	struct progress *progress; /* of the run under way, or NULL */
+	struct arena *before;      /* what is kept of the run before; NULL: nothing */
+	int64_t deadline_ns, next_reminder_ns, next_status_ns;
+	int64_t pause_ns;     /* before the next whole run */
+	int lock_fd;          /* -1: not held */
+	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
+	size_t changed;       /* tasks, in all runs */
+	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
+	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
+	bool volumes_left;    /* the last run did */
+	bool files_lost;      /* the last run did all, but the fsync of some files failed */
+	bool files_anew;      /* the run under way is there to install those anew */
+	bool etcd_is_new;     /* its volumes were blank when this process began */
+	struct claim_own own; /* attached by us, and not used yet */
+	char wait_said[ERR_MSG_MAX]; /* why a wait goes on, when it was logged last */
+	int64_t wait_repeat_ns;      /* when the same is logged again */
+};
+
+static void publish(struct apply *ap)
+{
+	struct err ignored;
+
+	/* progress is not worth a failure */
+	if (ap->live_fd < 0)
+		return;
+	ending_hold();
+	(void)!status_write(ap->live_fd, &ap->status, &ignored);
+	ending_release();
+}
+
+/* How long documents are waited for: their patience, or what is left of the deadline. */
+static int64_t store_patience(const struct apply *ap)
+{
+	int64_t left = ap->deadline_ns - dur_now();
+
+	if (!ap->deadline_ns || left > STORE_PATIENCE_NS)
+		return STORE_PATIENCE_NS;
+	return left > 0 ? left : 0;
+}
+
+/* Who stands before a dead store hears at once what there is instead. */
+static void say_what_is_kept(struct apply *ap, struct arena *a)
+{
+	const char *date = ap->kept_told || ap->session.image_mode
+				   ? NULL
+				   : bootstrap_kept(a, ap->session.root_fd);
+
+	ap->kept_told = true;
+	if (date)
+		log_notice("documents kept at %s are there: they are used in %s%s", date,
+			   dur_human(a, store_patience(ap)),
+			   str_eq(ap->session.own_unit, service_unit) ? ""
+								      : ", or now with --offline");
+}
+
+/* Whether two texts differ by no more than how long a connection took. */
+static bool same_reason(const char *a, const char *b)
+{
+	static const char took[] = " after ";
+
+	for (;;) {
+		const char *in_a = strstr(a, took), *in_b = strstr(b, took);
+		size_t n = in_a ? (size_t)(in_a - a) + strlen(took) : 0;
+
+		if (!in_a || !in_b)
+			return str_eq(a, b);
+		if ((size_t)(in_b - b) + strlen(took) != n || strncmp(a, b, n) != 0)
+			return false;
+		a += n + strspn(a + n, "0123456789");
+		b += n + strspn(b + n, "0123456789");
+	}
+}
+
+/* All waits for what is outside, but for tasks': a line when the reason changes, and one a minute. */
+static void report_wait(struct apply *ap, const char *what, int64_t since_ns, unsigned int attempt,
+			const struct err *last)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int64_t now = dur_now();
+
+	if (!same_reason(ap->wait_said, last->msg) || now >= ap->wait_repeat_ns) {
+		log_warning("WAITING %s: for %s, attempt %u: %s", what,
+			    dur_human(a, now - since_ns), attempt, last->msg);
+		for (size_t i = 0; i < last->nnotes; i++)
+			log_warning("  %-9s %s", last->notes[i].label, last->notes[i].text);
+		ap->wait_repeat_ns = now + REPEAT_NS;
+		(void)snprintf(ap->wait_said, sizeof(ap->wait_said), "%s", last->msg);
+	}
+	notify_status("waiting for %s: %s", what, last->msg);
+	ap->status.waiting = last->msg;
+	ap->status.error = last;
+	publish(ap);
+	ap->status.waiting = NULL;
+	ap->status.error = NULL;
+}
+
+static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
+			  const struct err *last, int64_t next_ns)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+
+	(void)location; /* the error names it */
+	(void)next_ns;
+	say_what_is_kept(ap, a);
+	report_wait(ap, "documents", since_ns, attempt, last);
+}
+
+static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
+			   const struct err *last, int64_t next_ns)
+{
+	(void)next_ns;
+	report_wait(arg, what, since_ns, attempt, last);
+}
+
+static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct apply *ap = arg;
+	int64_t now = dur_now();
+
+	if (o)
+		report_outcome(o);
+	else
+		progress_show(ap->progress, rep);
+	if (now >= ap->next_reminder_ns) {
+		if (ap->next_reminder_ns)
+			report_waiting(rep);
+		ap->next_reminder_ns = now + REMIND_NS;
+	}
+	if (o && now < ap->next_status_ns)
+		return;
+	ap->next_status_ns = now + 200 * DUR_MS;
+	ap->status.rep = rep;
+	ap->status.waiting = report_progress(a, rep);
+	notify_status("%s", ap->status.waiting);
+	publish(ap);
+	ap->status.waiting = NULL;
+}
+
+static void on_window_wait(void *arg, const char *what)
+{
+	struct apply *ap = arg;
+
+	if (!str_eq(ap->status.waiting, what)) {
+		ap->status.waiting = what;
+		notify_status("waiting for %s", what);
+		log_info("waiting for %s", what);
+		publish(ap);
+	}
+}
+
+/* What a killed run left beside the files it was writing. */
+static void sweep(const struct session *s)
+{
+	static const char *const ours[] = { OWN_DIRS };
+	struct strv dirs = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+		strv_add(s->arena, &dirs, ours[i]);
+	for (size_t i = 0; i < s->plan.n; i++) {
+		const char *path = task_path(s->plan.tasks[i]);
+		const char *dir =
+			path ? arena_strn(s->arena, path, (size_t)(strrchr(path, '/') - path))
+			     : NULL;
+
+		if (!str_is_empty(dir) && !strv_has(&dirs, dir))
+			strv_add(s->arena, &dirs, dir);
+	}
+	for (size_t i = 0; i < dirs.n; i++)
+		io_stage_sweep(s->root_fd, dirs.v[i]);
+}
+
+/* Whether all is done but for units that nothing else depends on. */
+static bool only_last_failed(const struct run_report *rep)
+{
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		bool last = o->task->kind == TASK_UNIT && o->task->unit.last;
+
+		if (!run_is_settled(o->state))
+			return false;
+		if (!run_may_fail(o) &&
+		    (o->state == RUN_SKIPPED || (o->state == RUN_FAILED && !last)))
+			return false;
+	}
+	return true;
+}
+
+/* The window of what was started. A unit that failed before is the first cause, and stays it. */
+static int watch_window(struct apply *ap, const struct run_req *run, const struct run_report *rep,
+			int r, struct err *e)
+{
+	struct err late;
+
+	if (r >= 0)
+		return window_watch(run, rep, on_window_wait, ap, e);
+	if (only_last_failed(rep) && window_watch(run, rep, on_window_wait, ap, &late) < 0)
+		report_error(&late);
+	return r;
+}
+
+static int64_t volumes_deadline(const struct apply *ap)
+{
+	return ap->deadline_ns || !ap->volumes_ns ? ap->deadline_ns : dur_now() + ap->volumes_ns;
+}
+
+/* What people have to act on before it can be used is not kept from other masters meanwhile. */
+static int give_back(const struct session *s, struct err *e)
+{
+	if (e->kind == ERR_CONFIG || e->kind == ERR_REFUSED)
+		claims_give_back(&s->claims_req, e);
+	return err_code(e);
+}
+
+/* What was installed goes to the disk while units start: here is seen whether it came there. */
+static int sync_files(struct apply *ap, int r, struct err *e)
+{
+	struct err late;
+
+	if (state_sync(ap->session.ctx.state, &late) == 0)
+		return r;
+	ap->files_lost = r == 0;
+	if (!ap->files_lost) {
+		log_warning("%s; the next run installs it anew", late.msg);
+		return r;
+	}
+	*e = late;
+	return err_code(e);
+}
+
+/* One whole run. */
+static int converge(struct apply *ap, struct err *e)
+{
+	struct session *s = &ap->session;
+	const struct session_req req = {
+		.cli = ap->cli,
+		.for_apply = true,
+		.patience_ns = store_patience(ap),
+		.on_wait = on_store_wait,
+		.on_volume_wait = on_volume_wait,
+		.deadline_ns = volumes_deadline(ap),
+		.volumes_later = ap->volumes_later,
+		.etcd_is_new = ap->etcd_is_new,
+		.own = &ap->own,
+		.wait_arg = ap,
+	};
+	struct run_report *rep;
+	struct run_req run;
+	struct err late;
+	int r;
+
+	ap->files_lost = false;
+	r = session_open(s, &req, e);
+	ap->volumes_left = s->claims.left;
+	ap->etcd_is_new |= s->claims.is_new;
+	if (r < 0)
+		return give_back(s, e);
+	ap->status.conf = location_shown(s->arena, s->boot.conf);
+	if (s->boot.replayed)
+		log_warning("the state store cannot be reached: documents are the persisted ones, "
+			    "%s old",
+			    dur_human(s->arena, s->boot.replay_age_ns));
+	r = ap->cli->offline ? offline_check(s, e) : 0;
+	if (r == 0)
+		r = session_preflight(s, e);
+	if (r < 0)
+		return give_back(s, e);
+	/* from here on they are used, and stay */
+	if (!s->claims.left)
+		ap->own.ids.n = 0;
+	sweep(s);
+	run = session_run(s);
+	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
+	run.watch = on_run_event;
+	run.watch_arg = ap;
+	rep = arena_new(s->arena, struct run_report);
+	ap->progress = progress_new(s->ctx.fetcher);
+	ap->status.fetcher = s->ctx.fetcher;
+	r = run_execute(s->arena, &run, rep, e);
+	progress_free(ap->progress);
+	ap->progress = NULL;
+	log_info("%s", report_summary(s->arena, rep));
+	ap->changed += rep->counts[RUN_CHANGED];
+	r = watch_window(ap, &run, rep, r, e);
+	r = sync_files(ap, r, e);
+	/* what was done is remembered even when something else failed */
+	if (state_store(s->ctx.state, &late) < 0)
+		log_warning("applied state not kept: %s", late.msg);
+	if (r == 0 && !s->boot.replayed && bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
+		log_warning("documents not kept: %s", late.msg);
+	if (r == 0)
+		session_trim_cache(s, ap->cli->cache_max);
+	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
+		session_trim_cache(s, NO_ROOM);
+	if (r == 0)
+		claims_await_members(s->claims.late, &s->plan, &s->ctx);
+	return r;
+}
+
+static bool deadline_near(const struct apply *ap, int64_t pause_ns)
+{
+	return ap->deadline_ns && dur_now() + pause_ns >= ap->deadline_ns;
+}
+
+/* Whether a run that failed like this is followed by another. */
+static bool runs_again(const struct apply *ap, int64_t left, const struct err *e)
+{
+	return left != 0 && !deadline_near(ap, ap->pause_ns) &&
+	       (err_is_transient(e) || e->kind == ERR_INTEGRITY);
+}
+
+/* What came of the assets is to be seen until the next run has a plan. */
+static void keep_assets(struct apply *ap)
+{
+	if (!ap->status.rep)
+		return;
+	arena_free(ap->before);
+	ap->before = arena_new_empty();
+	ap->status.assets = progress_tree(ap->before, ap->status.rep, ap->status.fetcher,
+					  ap->status.next_run_wall_ns);
+}
+
+static int converge_once(struct apply *ap, int64_t left, struct err *e)
+{
+	int r;
+
+	ap->status.state = "running";
+	ap->status.error = NULL;
+	ap->status.next_run_wall_ns = 0;
+	ap->status.attempt++;
+	publish(ap);
+	r = converge(ap, e);
+	if (r < 0 && ap->cli->offline)
+		offline_blame(e);
+	if (r < 0)
+		ap->status.state = (ap->volumes_later && ap->volumes_left) ||
+						   (ap->files_lost && !ap->files_anew) ||
+						   runs_again(ap, left, e)
+					   ? "retrying"
+					   : "failed";
+	else
+		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
+	ap->status.error = r < 0 ? e : NULL;
+	ap->status.waiting = NULL;
+	if (r < 0 && runs_again(ap, left, e))
+		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
+	publish(ap);
+	keep_assets(ap);
+	session_close(&ap->session);
+	ap->status.rep = NULL;
+	ap->status.fetcher = NULL;
+	ap->status.conf = NULL;
+	return r;
+}
+
+static int take_lock(struct apply *ap, bool wait, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	bool said = false;
+	int r = 0;
+
+	while (r == 0) {
+		r = lock_take(ap->live_fd, session_own_unit(a), &ap->lock_fd, e);
+		if (r != -EWOULDBLOCK || !wait || deadline_near(ap, DUR_SEC))
+			return r;
+		if (!said)
+			log_notice("WAITING lock: %s", e->msg);
+		said = true;
+		r = 0;
+		(void)poll(NULL, 0, LOCK_POLL_MS);
+	}
+	return r;
+}
+
+/* Between two runs nothing is at work: a person's run may have the machine meanwhile, and until it ends. */
+static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *pause = dur_human(a, ap->pause_ns);
+	const bool locked = ap->lock_fd >= 0;
+
+	log_notice("next run in %s", pause);
+	notify_status("failed, next run in %s: %s", pause, why->msg);
+	cleanup_closep(&ap->lock_fd);
+	ap->lock_fd = -1;
+	(void)poll(NULL, 0, (int)(ap->pause_ns / DUR_MS));
+	ap->pause_ns = 2 * ap->pause_ns < PAUSE_MAX_NS ? 2 * ap->pause_ns : PAUSE_MAX_NS;
+	return locked ? take_lock(ap, true, e) : 0;
+}
+
+/* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
+static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
+{
+	for (int64_t left = retries;; left -= left > 0) {
+		struct err late;
+		int r;
+
+		ap->volumes_later = true;
+		r = converge_once(ap, left, e);
+		/* the files are new ones then, whose writes may well come to the disk */
+		if (r < 0 && ap->files_lost && !deadline_near(ap, 0)) {
+			log_warning("%s; installing anew", e->msg);
+			ap->files_anew = true;
+			r = converge_once(ap, left, e);
+			ap->files_anew = false;
+		}
+		ap->volumes_later = false;
+		/* all else is done: now for the volumes */
+		if (r < 0 && ap->volumes_left && err_is_transient(e) && !deadline_near(ap, 0))
+			r = converge_once(ap, left, e);
+		if (r >= 0 || !runs_again(ap, left, e))
+			return r;
+		report_error(e);
+		r = sleep_unlocked(ap, e, &late);
+		if (r < 0) {
+			*e = late;
+			return r;
+		}
+	}
+}
+
+static int apply(struct cli *cli, const char *own_unit, struct err *e)
+{
+	struct apply ap = {
+		.cli = cli,
+		.session = { .root_fd = -1 },
+		.live_fd = -1,
+		.lock_fd = -1,
+		.pause_ns = PAUSE_NS,
+		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	int64_t retries = cli->retries;
+	autoclose int root = -1;
+	int r;
+
+	ending_tell(cmd_ending_made, cli);
+	ap.own.arena = a;
+	/* by hand nobody wants to wait for a day; our unit has nothing better to do */
+	if (!str_eq(own_unit, service_unit))
+		ap.volumes_ns = VOLUMES_BY_HAND_NS;
+
+	if (cli->deadline_ns)
+		ap.deadline_ns = dur_now() + cli->deadline_ns;
+	if (!cli->retries_set)
+		retries = str_eq(own_unit, service_unit) ? -1 : 0;
+	if (!cli->root) {
+		r = io_open_root("/", &root, e);
+		ap.live_fd = root;
+		if (r == 0)
+			r = take_lock(&ap, isatty(STDERR_FILENO), e);
+		if (r < 0)
+			return r;
+		ending_tell(cmd_ending_run, cli);
+	}
+	r = converge_with_retries(&ap, retries, e);
+	arena_free(ap.before);
+	cleanup_closep(&ap.lock_fd);
+	if (r < 0) {
+		notify_status("failed: %s", e->msg);
+		return r;
+	}
+	notify_status("success: %zu changed in %s", ap.changed,
+		      dur_human(a, dur_wall() - ap.status.started_wall_ns));
+	notify_ready();
+	show_line(stdout, "success");
+	return 0;
+}
+
+static int dry_run(struct cli *cli, struct err *e)
+{
+	size_t pending;
+	int r = plan_show(cli, &pending, e);
+
+	return r < 0 ? r : 0;
+}
+
+int cmd_repair(struct cli *cli, struct err *e)
+{
+	cli->verify = true;
+	return cmd_apply(cli, e);
+}
+
+int cmd_apply(struct cli *cli, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	if (cli->rootfs && !str_eq(cli->rootfs, "/"))
+		return err_fail(e, ERR_USAGE, 0, "--rootfs=%s: only / is accepted; see --root",
+				cli->rootfs);
+	if (cli->target && !str_eq(cli->target, "direct") && !str_eq(cli->target, "dryrun"))
+		return err_fail(e, ERR_USAGE, 0, "--target=%s: neither direct nor dryrun",
+				cli->target);
+	if (cli->facts && !cli->root)
+		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
+	if (!cli->root && geteuid() != 0 && !cli->dryrun && !str_eq(cli->target, "dryrun"))
+		return err_fail(e, ERR_USAGE, EPERM, "must be root to change this machine");
+	show_line(stdout, "nodeup version %s", cli_version());
+	(void)fflush(stdout);
+	if (cli->dryrun || str_eq(cli->target, "dryrun"))
+		return dry_run(cli, e);
+	if (journal_is_stderr())
+		log_set_writer(journal_write);
+	return cli->install_unit ? service_install(cli, e) : apply(cli, session_own_unit(a), e);
+}

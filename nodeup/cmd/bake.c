@@ -1,0 +1,146 @@
+/* bake.c - what is the same on every instance: the documents' assets, in the cache */
+#include "nodeup/cmd/cli.h"
+
+#include <sys/stat.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+#include "nodeup/base/show.h"
+#include "nodeup/cmd/ending.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/cmd/offline.h"
+#include "nodeup/run/progress.h"
+#include "nodeup/run/report.h"
+#include "nodeup/cmd/session.h"
+
+/* whoever builds an image is there to see a store that does not answer */
+#define PATIENCE_NS (30 * DUR_SEC)
+#define REMIND_NS (10 * DUR_SEC)
+
+static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
+			  const struct err *last, int64_t next_ns)
+{
+	(void)arg;
+	(void)since_ns;
+	(void)next_ns;
+	log_warning("WAITING documents: %s, attempt %u: %s", location, attempt, last->msg);
+}
+
+struct watch {
+	struct progress *progress;
+	int64_t next_reminder_ns;
+};
+
+static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	struct watch *w = arg;
+	int64_t now = dur_now();
+
+	if (o)
+		report_outcome(o);
+	else
+		progress_show(w->progress, rep);
+	if (now < w->next_reminder_ns)
+		return;
+	report_waiting(rep);
+	w->next_reminder_ns = now + REMIND_NS;
+}
+
+/* What all the documents of one command name; what several name counts once. */
+struct baked {
+	struct arena *arena;
+	struct digest *objects;
+	size_t n;
+	uint64_t bytes;
+};
+
+static int count_object(struct baked *sum, struct session *s, const struct asset *as, struct err *e)
+{
+	autoclose int fd = -1;
+	struct stat st;
+	int r;
+
+	for (size_t i = 0; i < sum->n; i++)
+		if (digest_eq(&sum->objects[i], &as->digest))
+			return 0;
+	r = cache_open(s->ctx.cache, &as->digest, &fd, e);
+	if (r < 0)
+		return err_wrap(e, "asset %s", as->name);
+	if (fstat(fd, &st) < 0)
+		return err_sys(e, "look at asset %s", as->name);
+	arena_push(sum->arena, sum->objects, sum->n, as->digest);
+	sum->bytes += (uint64_t)st.st_size;
+	return 0;
+}
+
+static int count(struct baked *sum, struct session *s, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < s->plan.n && r == 0; i++)
+		if (s->plan.tasks[i]->kind == TASK_ASSET)
+			r = count_object(sum, s, s->plan.tasks[i]->asset.asset, e);
+	return r;
+}
+
+/* One document's assets. */
+static int bake(struct cli *cli, struct session *s, struct baked *sum, struct err *e)
+{
+	const struct session_req req = {
+		.cli = cli,
+		.for_apply = true,
+		.bake = true,
+		.patience_ns = PATIENCE_NS,
+		.on_wait = on_store_wait,
+	};
+	struct watch watch = { .next_reminder_ns = dur_now() + REMIND_NS };
+	struct run_report *rep;
+	struct run_req run;
+	int r = session_open(s, &req, e);
+
+	if (r < 0)
+		return r;
+	/* to look whether an image has all that it needs is a use of it, too */
+	r = cli->offline ? offline_check(s, e) : 0;
+	if (r < 0)
+		return r;
+	run = session_run(s);
+	run.watch = on_run_event;
+	run.watch_arg = &watch;
+	rep = arena_new(s->arena, struct run_report);
+	watch.progress = progress_new(s->ctx.fetcher);
+	r = run_execute(s->arena, &run, rep, e);
+	progress_free(watch.progress);
+	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
+	if (r == 0)
+		r = count(sum, s, e);
+	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
+		return r;
+	/* who boots this image is not asked for keys any more */
+	return settings_bake_keys(s->arena, s->root_fd, s->boot.documents.cluster_name,
+				  &s->boot.documents.settings, e);
+}
+
+int cmd_bake(struct cli *cli, struct err *e)
+{
+	struct baked sum = { .arena = cli->arena };
+
+	if (cli->confs.n == 0)
+		return err_fail(e, ERR_USAGE, 0, "nodeup bake needs --conf");
+	ending_tell(cmd_ending_made, cli);
+	show_line(stdout, "nodeup version %s", cli_version());
+	(void)fflush(stdout);
+	for (size_t i = 0; i < cli->confs.n; i++) {
+		struct session s = { 0 };
+		int r;
+
+		cli->conf = cli->confs.v[i];
+		r = bake(cli, &s, &sum, e);
+		session_close(&s);
+		if (r < 0)
+			return r;
+	}
+	show_line(stdout, "baked %zu objects, %llu bytes, into %s", sum.n,
+		  (unsigned long long)sum.bytes, session_cache_dir(cli));
+	show_line(stdout, "success");
+	return 0;
+}

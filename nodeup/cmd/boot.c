@@ -1,0 +1,260 @@
+#include "nodeup/cmd/boot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/json.h"
+#include "nodeup/base/log.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/cmd/service.h"
+#include "nodeup/tasks/program.h"
+
+static const char unit_path[] = "/etc/systemd/system/kops-configuration.service";
+/* by this line a unit file is known as one of ours: kops' own has another */
+static const char mark[] = "\nDocumentation=man:nodeup(8)\n";
+static const char record_version[] = "1";
+
+enum { RECORD_MAX = 1 << 20 };
+
+static const char *const unit_variables[] = {
+	"AWS_REGION",
+	"AWS_ENDPOINT_URL",
+	"AWS_ENDPOINT_URL_S3",
+	"AWS_ENDPOINT_URL_EC2",
+	"S3_ENDPOINT",
+	"S3_REGION",
+	"S3_ACCESS_KEY_ID",
+	"S3_SECRET_ACCESS_KEY",
+	"AWS_EC2_METADATA_SERVICE_ENDPOINT",
+	NULL,
+};
+
+static const char *const proxy_variables[] = {
+	"http_proxy",  "https_proxy", "no_proxy",  "all_proxy", "HTTP_PROXY",
+	"HTTPS_PROXY", "NO_PROXY",    "ALL_PROXY", NULL,
+};
+
+static struct strmap environment_of(struct arena *a, const char *const *names)
+{
+	struct strmap env = { 0 };
+
+	for (size_t i = 0; names[i]; i++) {
+		const char *value = getenv(names[i]);
+
+		if (!str_is_empty(value))
+			strmap_set(a, &env, names[i], value);
+	}
+	return env;
+}
+
+/* What is remembered. */
+struct record {
+	struct strv flags; /* ends with NULL */
+	struct strmap environment, proxy_environment;
+};
+
+/* The argument with its value as seen from anywhere, if `value` is a relative path in it. */
+static const char *from_anywhere(struct arena *a, const char *arg, const char *value)
+{
+	autofree char *here = NULL;
+
+	if (!value || value < arg || value > arg + strlen(arg) || *value == '/' ||
+	    strstr(value, "://") || !(here = getcwd(NULL, 0)))
+		return arg;
+	return arena_printf(a, "%.*s%s/%s", (int)(value - arg), arg, here, value);
+}
+
+/* Our own flags, but for those that speak of this run alone. */
+static struct strv own_flags(struct arena *a, const struct cli *cli)
+{
+	/* an image is the root of the machine that it boots, which then knows itself */
+	static const char *const dropped[] = { "install-systemd-unit", "wait", "root", "facts" };
+	struct strv out = { 0 };
+
+	for (size_t i = 1; cli->argv[i]; i++) {
+		const char *arg = cli->argv[i], *name = arg + strspn(arg, "-");
+		size_t len = strcspn(name, "=");
+		bool drop = arg == cli->root || arg == cli->facts;
+
+		for (size_t k = 0; k < ARRAY_LEN(dropped); k++)
+			drop |= name != arg && strlen(dropped[k]) == len &&
+				strncmp(name, dropped[k], len) == 0;
+		if (!drop)
+			strv_add(a, &out,
+				 from_anywhere(a, from_anywhere(a, arg, cli->conf), cli->cache));
+	}
+	strv_add(a, &out, NULL);
+	return out;
+}
+
+/* How this very run was started. */
+static struct record record_of_run(struct arena *a, const struct cli *cli)
+{
+	return (struct record){
+		.flags = own_flags(a, cli),
+		.environment = environment_of(a, unit_variables),
+		.proxy_environment = environment_of(a, proxy_variables),
+	};
+}
+
+static struct tree *map_tree(struct arena *a, const struct strmap *m)
+{
+	struct tree *t = tree_map(a);
+
+	for (size_t i = 0; i < m->n; i++)
+		(void)tree_set(a, t, m->v[i].key, tree_string(a, m->v[i].value));
+	return t;
+}
+
+/* NULL: it is too large to be kept. */
+static const char *render(struct arena *a, const struct record *rec)
+{
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	struct tree *t = tree_map(a), *flags = tree_seq(a);
+	struct err ignored;
+
+	for (size_t i = 0; rec->flags.v[i]; i++)
+		(void)tree_add(a, flags, tree_string(a, rec->flags.v[i]));
+	(void)tree_set(a, t, "version", tree_plain(a, record_version));
+	(void)tree_set(a, t, "flags", flags);
+	(void)tree_set(a, t, "environment", map_tree(a, &rec->environment));
+	(void)tree_set(a, t, "proxyEnvironment", map_tree(a, &rec->proxy_environment));
+	if (json_render(t, true, &text, &ignored) < 0)
+		return NULL;
+	(void)buf_addc(&text, '\n');
+	return buf_check(&text, plan_boot_record, &ignored) < 0 ? NULL
+								: arena_str(a, buf_str(&text));
+}
+
+static bool parse_map(struct arena *a, const struct tree *t, struct strmap *ret)
+{
+	for (size_t i = 0; t && i < t->n; i++) {
+		if (t->kind != TREE_MAP || t->items[i].value->kind != TREE_SCALAR)
+			return false;
+		strmap_set(a, ret, t->items[i].key, t->items[i].value->scalar);
+	}
+	return true;
+}
+
+/* 1: it is whole; 0: there is none; < 0: it is damaged. */
+static int load(struct arena *a, int root_fd, struct record *ret)
+{
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	const struct tree *flags, *version;
+	struct record rec = { 0 };
+	struct err ignored;
+	struct tree *t;
+	int r = io_read(root_fd, plan_boot_record, &text, &ignored);
+
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	if (json_parse(a, plan_boot_record, buf_str(&text), text.len, &t, &ignored) < 0)
+		return -EINVAL;
+	version = tree_get(t, "version");
+	flags = tree_get(t, "flags");
+	if (!version || !str_eq(version->scalar, record_version) || !flags ||
+	    flags->kind != TREE_SEQ ||
+	    !parse_map(a, tree_get(t, "environment"), &rec.environment) ||
+	    !parse_map(a, tree_get(t, "proxyEnvironment"), &rec.proxy_environment))
+		return -EINVAL;
+	for (size_t i = 0; i < flags->n; i++) {
+		if (flags->items[i].value->kind != TREE_SCALAR)
+			return -EINVAL;
+		strv_add(a, &rec.flags, flags->items[i].value->scalar);
+	}
+	strv_add(a, &rec.flags, NULL);
+	*ret = rec;
+	return 1;
+}
+
+/* Whether the unit file at its place is one that nodeup wrote. */
+static bool has_unit_file(int root_fd)
+{
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	struct err ignored;
+
+	return io_read(root_fd, unit_path, &text, &ignored) == 0 && strstr(buf_str(&text), mark);
+}
+
+static bool has_program(int root_fd)
+{
+	struct err ignored;
+	struct stat st;
+
+	return io_stat(root_fd, program_record_path, &st, &ignored) == 0;
+}
+
+/* Without the unit file nothing says how it was but the documents that this run uses. */
+static struct record record_of_documents(struct session *s, const struct cli *cli)
+{
+	struct record rec = record_of_run(s->arena, cli);
+
+	rec.flags = (struct strv){ 0 };
+	strv_add(s->arena, &rec.flags,
+		 arena_printf(s->arena, "--conf=%s", location_absolute(s->arena, s->boot.conf)));
+	strv_add(s->arena, &rec.flags, NULL);
+	return rec;
+}
+
+/* The record is lost. Whether nodeup was installed here all the same, and what is known of how:
+ * *ret has no flags where the unit file alone knows. */
+static bool find_again(struct session *s, const struct cli *cli, bool damaged, struct record *ret)
+{
+	const bool unit = has_unit_file(s->root_fd);
+
+	*ret = (struct record){ 0 };
+	if (str_eq(s->own_unit, service_unit)) {
+		/* systemd has started us with the flags and the environment of the unit file */
+		*ret = record_of_run(s->arena, cli);
+		return true;
+	}
+	if (!unit && !damaged && !has_program(s->root_fd))
+		return false;
+	if (!unit)
+		*ret = record_of_documents(s, cli);
+	log_warning("'%s', the record of how nodeup is started at boot, is %s: %s",
+		    plan_boot_record, damaged ? "damaged" : "gone",
+		    unit ? "the unit stays as it is, and writes the record when it runs"
+			 : "the unit gets --conf of this run, and no other flag");
+	return true;
+}
+
+void boot_settle(struct session *s, const struct session_req *req, struct plan_req *plan)
+{
+	struct plan_boot *boot = arena_new(s->arena, struct plan_boot);
+	struct record rec = { 0 };
+	int found = req->bake || req->only ? 0 : load(s->arena, s->root_fd, &rec);
+	bool installed = found > 0 || req->only;
+
+	if (req->only)
+		rec = record_of_run(s->arena, req->cli);
+	else if (found <= 0 && !req->bake)
+		installed = find_again(s, req->cli, found < 0, &rec);
+	/* of a run by hand the environment is a person's */
+	if (!installed || !rec.flags.n)
+		rec.environment = environment_of(s->arena, unit_variables);
+	plan->environment = rec.environment;
+	plan->proxy_environment = rec.proxy_environment;
+	s->starts_at_boot = installed;
+	if (!installed)
+		return;
+	*boot = (struct plan_boot){
+		.flags = rec.flags.v,
+		.record = rec.flags.v ? render(s->arena, &rec) : NULL,
+		.version = cli_version(),
+		.install = req->only,
+	};
+	plan->boot = boot;
+}
+
+void boot_note(struct session *s)
+{
+	for (size_t i = 0; i < s->plan.n && !s->image_mode; i++) {
+		const struct task *t = s->plan.tasks[i];
+		const char *text = t->kind == TASK_PROGRAM ? program_other(t, &s->ctx, s->arena)
+							   : NULL;
+
+		if (text)
+			log_warning("%s", text);
+	}
+}

@@ -1,0 +1,245 @@
+#include "nodeup/cmd/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+
+#ifndef NODEUP_VERSION
+#define NODEUP_VERSION "unknown"
+#endif
+
+enum value {
+	VALUE_NONE,
+	VALUE_STRING,
+	VALUE_INT,
+	VALUE_DURATION,
+	VALUE_LIST,
+	VALUE_MAYBE_DURATION
+};
+
+struct option {
+	const char *name, *metavar, *help;
+	int commands;
+	enum value value;
+	size_t offset;      /* of the member; SIZE_MAX: accepted and without effect */
+	size_t flag_offset; /* a bool that is set as well; SIZE_MAX: none */
+};
+
+#define DOCS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_VALIDATE | CMD_USERDATA)
+#define RUNS (CMD_APPLY | CMD_REPAIR | CMD_PLAN)
+#define FETCHES (RUNS | CMD_BAKE)
+#define ALL (~0)
+#define ROW(n, meta, val, member, cmds, text)                                                   \
+	{                                                                                       \
+		.name = (n), .metavar = (meta), .help = (text), .commands = (cmds),             \
+		.value = (val), .offset = offsetof(struct cli, member), .flag_offset = SIZE_MAX \
+	}
+#define IGNORED(n, val)                                                                           \
+	{                                                                                         \
+		.name = (n), .metavar = "X", .help = "accepted, without effect", .commands = ALL, \
+		.value = (val), .offset = SIZE_MAX, .flag_offset = SIZE_MAX                       \
+	}
+
+/* clang-format off */
+static const struct option options[] = {
+	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, https:// or file:// URL"),
+	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE, "kube_env.yaml, as for apply; repeatable"),
+	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE, "all effects below DIR: image mode"),
+	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default " OWN_CACHE ")"),
+	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
+	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE, "host facts from YAML instead of probing"),
+	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_BAKE | CMD_VALIDATE, "use the cache and persisted documents only"),
+	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES, "replace a URL prefix; repeatable"),
+	{ .name = "retries", .metavar = "N", .help = "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)",
+	  .commands = CMD_APPLY | CMD_REPAIR, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
+	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),
+	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE, "unknown keys are errors"),
+	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
+	{ .name = "wait", .metavar = "DUR", .help = "with --install-systemd-unit: block until it has finished",
+	  .commands = CMD_APPLY, .value = VALUE_MAYBE_DURATION, .offset = offsetof(struct cli, wait_ns), .flag_offset = offsetof(struct cli, wait) },
+	ROW("target", "NAME", VALUE_STRING, target, CMD_APPLY, "direct, or dryrun (as --dryrun)"),
+	ROW("dryrun", NULL, VALUE_NONE, dryrun, CMD_APPLY, "as plan, but exit 0"),
+	ROW("diff", NULL, VALUE_NONE, diff, CMD_PLAN, "show what changes inside files (never secrets)"),
+	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
+	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_VERSION, "text or json"),
+	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
+	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),
+	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),
+	ROW("v", "N", VALUE_INT, verbosity, ALL, "verbosity; 10 and more print every task"),
+	ROW("help", NULL, VALUE_NONE, help, ALL, "this text"),
+	ROW("rootfs", "DIR", VALUE_STRING, rootfs, CMD_APPLY, "only / is accepted; for an image use --root"),
+	IGNORED("vmodule", VALUE_STRING),
+	IGNORED("stderrthreshold", VALUE_STRING),
+	IGNORED("log_dir", VALUE_STRING),
+	IGNORED("log_backtrace_at", VALUE_STRING),
+	IGNORED("logtostderr", VALUE_NONE),
+	IGNORED("alsologtostderr", VALUE_NONE),
+};
+/* clang-format on */
+
+/* A command's own row of a flag goes before that of others. */
+static const struct option *find_option(const char *name, size_t n, int command)
+{
+	const struct option *found = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		const struct option *o = &options[i];
+
+		if (strlen(o->name) == n && strncmp(o->name, name, n) == 0 &&
+		    (!found || (o->commands & command)))
+			found = o;
+	}
+	return found;
+}
+
+static void *member(struct cli *cli, size_t offset)
+{
+	return (char *)cli + offset;
+}
+
+static int parse_int(const struct option *o, const char *value, int64_t *ret, struct err *e)
+{
+	char *end;
+	long long v;
+
+	errno = 0;
+	v = strtoll(value, &end, 10);
+	if (errno || end == value || *end)
+		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is no number", o->name, value);
+	*ret = v;
+	return 0;
+}
+
+static int parse_duration(const struct option *o, const char *value, int64_t *ret, struct err *e)
+{
+	int64_t ns;
+	int r = dur_parse(value, &ns, e);
+
+	if (r < 0) {
+		e->kind = ERR_USAGE;
+		return err_wrap(e, "--%s", o->name);
+	}
+	if (ns <= 0)
+		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is no time to wait", o->name, value);
+	*ret = ns;
+	return 0;
+}
+
+/* Go's booleans: a bare flag, or --x=true and --x=false. */
+static int parse_bool(const struct option *o, const char *value, bool *ret, struct err *e)
+{
+	if (value && strcmp(value, "true") != 0 && strcmp(value, "false") != 0 &&
+	    strcmp(value, "1") != 0 && strcmp(value, "0") != 0)
+		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is neither true nor false", o->name,
+				value);
+	*ret = !value || *value == 't' || *value == '1';
+	return 0;
+}
+
+static int set_option(struct cli *cli, const struct option *o, const char *value, struct err *e)
+{
+	bool ignored;
+
+	if (o->flag_offset != SIZE_MAX)
+		*(bool *)member(cli, o->flag_offset) = true;
+	if (o->value == VALUE_NONE)
+		return parse_bool(o, value,
+				  o->offset == SIZE_MAX ? &ignored : member(cli, o->offset), e);
+	if (o->offset == SIZE_MAX)
+		return 0;
+	switch (o->value) {
+	case VALUE_STRING:
+		*(const char **)member(cli, o->offset) = value;
+		return 0;
+	case VALUE_LIST:
+		strv_add(cli->arena, member(cli, o->offset), value);
+		return 0;
+	case VALUE_INT:
+		return parse_int(o, value, member(cli, o->offset), e);
+	case VALUE_MAYBE_DURATION:
+		if (!value)
+			return 0;
+		__attribute__((fallthrough));
+	default:
+		return parse_duration(o, value, member(cli, o->offset), e);
+	}
+}
+
+/* One flag at argv[*i]; moves *i past a separate value. */
+static int parse_flag(struct cli *cli, const struct cli_command *command, const char *const *argv,
+		      size_t *i, struct err *e)
+{
+	const char *name = argv[*i] + (argv[*i][1] == '-' ? 2 : 1);
+	const char *equals = strchr(name, '=');
+	const char *value = equals ? equals + 1 : NULL;
+	const struct option *o;
+
+	o = find_option(name, equals ? (size_t)(equals - name) : strlen(name), command->bit);
+	if (!o)
+		return err_fail(e, ERR_USAGE, 0, "unknown flag '%s'; see nodeup help", argv[*i]);
+	if (!(o->commands & command->bit))
+		return err_fail(e, ERR_USAGE, 0, "nodeup %s takes no --%s", command->name, o->name);
+	if (!value && o->value != VALUE_NONE && o->value != VALUE_MAYBE_DURATION) {
+		value = argv[*i + 1];
+		if (!value)
+			return err_fail(e, ERR_USAGE, 0, "--%s needs a value: %s", o->name,
+					o->metavar);
+		(*i)++;
+	}
+	return set_option(cli, o, value, e);
+}
+
+int cli_parse(struct cli *cli, const struct cli_command *command, const char *const *argv,
+	      struct err *e)
+{
+	for (size_t i = 0; argv[i]; i++) {
+		int r;
+
+		if (strcmp(argv[i], "--") == 0) {
+			while (argv[++i])
+				strv_add(cli->arena, &cli->args, argv[i]);
+			break;
+		}
+		if (argv[i][0] != '-' || argv[i][1] == '\0') {
+			strv_add(cli->arena, &cli->args, argv[i]);
+			continue;
+		}
+		r = parse_flag(cli, command, argv, &i, e);
+		if (r < 0)
+			return r;
+	}
+	if (cli->args.n > command->max_args)
+		return err_fail(e, ERR_USAGE, 0, "nodeup %s: unexpected '%s'", command->name,
+				cli->args.v[command->max_args]);
+	return 0;
+}
+
+void cli_warn(const struct cli *cli, const struct strv *warnings)
+{
+	const struct strv shown = strv_abridge(cli->arena, warnings, CLI_WARNINGS_MAX);
+
+	for (size_t i = 0; i < shown.n; i++)
+		show_line(stderr, "warning: %s", shown.v[i]);
+}
+
+void cli_help(const struct cli_command *command, struct buf *b)
+{
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		const struct option *o = &options[i];
+		autofree char *left = NULL;
+
+		if (!(o->commands & command->bit) || o->offset == SIZE_MAX)
+			continue;
+		left = xasprintf("%s%s%s%s", strlen(o->name) == 1 ? "-" : "--", o->name,
+				 o->metavar ? (strlen(o->name) == 1 ? " " : "=") : "",
+				 o->metavar ? o->metavar : "");
+		(void)buf_addf(b, "  %-26s %s\n", left, o->help);
+	}
+}
+
+const char *cli_version(void)
+{
+	return NODEUP_VERSION;
+}

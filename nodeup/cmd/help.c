@@ -1,0 +1,129 @@
+/* help.c - usage from the tables: commands, their flags, the documents' keys, exit statuses */
+#include "nodeup/cmd/cli.h"
+
+#include "nodeup/base/field.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+#include "nodeup/config/facts.h"
+#include "nodeup/documents/dialects.h"
+#include "nodeup/config/specs.h"
+
+enum { HELP_MAX = 256 << 10 };
+
+static void help_config(struct buf *b)
+{
+	const struct schema *const schemas[] = {
+		&kubelet_schema,
+		&docker_schema,
+		&kube_proxy_schema,
+		&kube_apiserver_schema,
+		&kube_controller_manager_schema,
+		&kube_scheduler_schema,
+		&facts_schema,
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
+		(void)buf_addf(b, "%s%s\n", i ? "\n" : "", schemas[i]->name);
+		(void)field_docs(schemas[i], 1, b);
+	}
+}
+
+/* By number. Of plan alone it is 2. */
+static void help_exit(struct buf *b)
+{
+	for (int status = 0; status < 128; status++) {
+		if (status == 2)
+			(void)buf_adds(b, "  2   plan: changes are pending\n");
+		for (int kind = ERR_NONE; kind < ERR_KIND_MAX; kind++) {
+			const struct err e = { .kind = (enum err_kind)kind };
+
+			if (err_exit_status(&e) == status)
+				(void)buf_addf(b, "  %-3d %s\n", status, err_kind_meaning(e.kind));
+		}
+	}
+	(void)buf_adds(b, "  128+n ended by signal n\n");
+}
+
+static void help_hash(struct buf *b)
+{
+	(void)buf_adds(
+		b, "An asset is [hash@]url[,mirror...]: sha1, sha256 or sha512 in hex, told by "
+		   "length\nor by an algo: prefix. When every mirror sends the same wrong bytes, "
+		   "the document's\nhash is probably stale: compare it with the publisher's. When "
+		   "the mirrors differ,\none of them is broken; nodeup drops it for the run. What "
+		   "is installed stays as it\nis until the right bytes have come.\n");
+}
+
+static void help_disks(struct buf *b)
+{
+	(void)buf_adds(b,
+		       "volumeMounts, of the instance group or of kube_env.yaml, is a list of:\n");
+	for (const struct dialect *const *d = dialects; *d; d++)
+		(void)field_docs((*d)->volume_mount, 1, b);
+	(void)buf_adds(
+		b,
+		"\nOnly a blank disk is formatted: any signature, any byte other than zero where\n"
+		"signatures live and any read error is refused, and nodeup has no --force. Wipe\n"
+		"a disk yourself (wipefs -a, then zeros all over it), or attach the right one.\n"
+		"plan shows each disk, what is on it and what would be done, reading only.\n\n"
+		"A device that persists is the disk that was recorded under its name, in\n" OWN_VOLUMES_DIR
+		". Another one is refused, blank or not: ask for it by\n"
+		"volumeID, or remove the record.\n\n"
+		"kube-up's DOCKER_STORAGE puts docker, containerd, kubelet and pod logs on the\n"
+		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");
+}
+
+/* Topics beside the commands. */
+static const struct {
+	const char *name, *help;
+	void (*print)(struct buf *b);
+} topics[] = {
+	{ "config", "every key of the component specs and of a facts file", help_config },
+	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks },
+	{ "exit-status", "what an exit status means", help_exit },
+	{ "asset-hash", "when an asset has the wrong hash", help_hash },
+};
+
+static void usage(struct buf *b)
+{
+	(void)buf_adds(b, "usage: nodeup [COMMAND] [FLAGS]\n\ncommands:\n");
+	for (size_t i = 0; i < cli_n_commands; i++)
+		(void)buf_addf(b, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].help);
+	(void)buf_adds(b, "\nnodeup help TOPIC, with a command or one of:\n");
+	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+		(void)buf_addf(b, "  %-12s %s\n", topics[i].name, topics[i].help);
+	(void)buf_adds(b, "\nflags of apply:\n");
+	cli_help(&cli_commands[0], b);
+}
+
+static int topic(const char *name, struct buf *b, struct err *e)
+{
+	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+		if (str_eq(topics[i].name, name)) {
+			topics[i].print(b);
+			return 0;
+		}
+	for (size_t i = 0; i < cli_n_commands; i++)
+		if (str_eq(cli_commands[i].name, name)) {
+			(void)buf_addf(b, "usage: nodeup %s %s[FLAGS]\n%s\n\nflags:\n", name,
+				       cli_commands[i].args, cli_commands[i].help);
+			cli_help(&cli_commands[i], b);
+			return 0;
+		}
+	return err_fail(e, ERR_USAGE, 0, "no help on '%s'; see nodeup help", name);
+}
+
+int cmd_help(struct cli *cli, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(HELP_MAX);
+	int r = 0;
+
+	if (cli->args.n)
+		r = topic(cli->args.v[0], &b, e);
+	else
+		usage(&b);
+	if (r < 0)
+		return r;
+	show_text(buf_str(&b), b.len);
+	return 0;
+}

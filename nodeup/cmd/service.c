@@ -1,0 +1,102 @@
+#include "nodeup/cmd/service.h"
+
+#include <poll.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+#include "nodeup/cmd/session.h"
+#include "nodeup/tasks/state.h"
+
+const char service_unit[] = "kops-configuration.service";
+
+#define REMIND_NS (10 * DUR_SEC)
+
+enum { POLL_MS = 1000 };
+
+/* The start job of this run, or 0: our unit was at work already. */
+static uint32_t start_job(const struct run_report *rep)
+{
+	for (size_t i = 0; i < rep->n; i++)
+		if (rep->outcomes[i].run.job)
+			return rep->outcomes[i].run.job;
+	return 0;
+}
+
+/* Whether our unit has come to its end: 1 yes, 0 not yet. A oneshot's start job ends with it. */
+static int has_finished(struct session *s, uint32_t job, struct err *e)
+{
+	const char *result = "";
+	enum bus_job_state state = job ? bus_job_state(s->ctx.bus, job, &result) : BUS_JOB_DONE;
+	struct bus_unit u;
+	int r;
+
+	if (state == BUS_JOB_RUNNING || state == BUS_JOB_WAITING)
+		return 0;
+	r = bus_get(s->ctx.bus, s->arena, service_unit, &u, e);
+	if (r < 0)
+		return r;
+	if (state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"))
+		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", service_unit,
+				u.result, u.exec_status);
+	return !str_eq(u.active_state, "activating");
+}
+
+static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct err *e)
+{
+	int64_t start = dur_now(), reminder = start + REMIND_NS;
+	int r;
+
+	while ((r = has_finished(s, job, e)) == 0) {
+		if (limit_ns && dur_now() - start >= limit_ns)
+			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work",
+					service_unit);
+		if (dur_now() >= reminder) {
+			log_notice("WAITING %s: for %s; " OWN_STATUS " says what it does",
+				   service_unit, dur_human(s->arena, dur_now() - start));
+			reminder += REMIND_NS;
+		}
+		(void)poll(NULL, 0, POLL_MS);
+		r = bus_process(s->ctx.bus, e);
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int install(struct cli *cli, struct session *s, struct err *e)
+{
+	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
+	struct run_report rep;
+	struct run_req run;
+	struct err late;
+	int r = session_open(s, &req, e);
+
+	if (r < 0)
+		return r;
+	run = session_run(s);
+	r = run_execute(s->arena, &run, &rep, e);
+	if (r < 0)
+		return r;
+	r = state_sync(s->ctx.state, e);
+	/* what is lost has to be remembered as well */
+	if (r == 0)
+		r = state_store(s->ctx.state, e);
+	else if (state_store(s->ctx.state, &late) < 0)
+		log_warning("applied state not kept: %s", late.msg);
+	if (r < 0)
+		return r;
+	show_line(stdout, "service installed");
+	(void)fflush(stdout);
+	/* in an image it is not started */
+	return cli->wait && s->ctx.bus ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;
+}
+
+int service_install(struct cli *cli, struct err *e)
+{
+	struct session s = { 0 };
+	int r = install(cli, &s, e);
+
+	session_close(&s);
+	return r;
+}

@@ -1,0 +1,426 @@
+#include "nodeup/cmd/boot.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/cmd/session_cache.h"
+#include "nodeup/cmd/session_disks.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "assets/cache/kops.h"
+#include "assets/cache/verify.h"
+#include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/tasks/foreign.h"
+#include "nodeup/tasks/package.h"
+#include "nodeup/tasks/state.h"
+
+const char session_default_cache[] = OWN_CACHE;
+
+/* when the http engine gives up on its own */
+#define SILENCE_NS (20 * DUR_SEC)
+
+enum { CGROUP_MAX = 64 << 10 };
+
+char *session_own_unit(struct arena *a)
+{
+	autobuf struct buf text = BUF_INIT(CGROUP_MAX);
+	autoclose int root = -1;
+	struct err ignored;
+	char *line, *rest;
+
+	if (io_open_root("/", &root, &ignored) < 0 ||
+	    io_read(root, "/proc/self/cgroup", &text, &ignored) < 0 || text.len == 0)
+		return NULL;
+	rest = text.data;
+	while ((line = strsep(&rest, "\n"))) {
+		/* the unified hierarchy, or systemd's own of version 1 */
+		if (!str_has_prefix(line, "0::") && !strstr(line, ":name=systemd:"))
+			continue;
+		if (str_has_suffix(line, ".service"))
+			return arena_str(a, str_basename(line));
+	}
+	return NULL;
+}
+
+/* A server that says nothing at all is not listened to for longer than documents are waited for. */
+static int open_http(struct session *s, const struct session_req *req, struct err *e)
+{
+	const int64_t silence = req->patience_ns < SILENCE_NS ? req->patience_ns + DUR_MS : 0;
+	const struct http_opts opts = {
+		.root_fd = s->host_fd,
+		.ca_file = settings_ca(&s->settings),
+		.connect_timeout_ns = silence,
+		.header_timeout_ns = silence,
+	};
+
+	const struct strv *asked = &req->cli->rewrites;
+	int r = http_new(&opts, &s->http, e);
+
+	if (r < 0)
+		return r;
+	/* who runs us knows best */
+	http_add_settings(s->http, asked, NULL);
+	http_add_settings(s->http, &s->settings.url_rewrites, NULL);
+	return 0;
+}
+
+/* What the documents set besides is for what is fetched from now on. */
+static int take_settings(struct session *s, struct err *e)
+{
+	const char *ca = s->settings.ca_bundle;
+	struct strv more = { 0 };
+	size_t n = s->settings.url_rewrites.n;
+	int r = settings_of_document(s->arena, &s->boot.documents.settings, &s->boot.warnings,
+				     &s->settings, e);
+
+	if (r < 0)
+		return r;
+	for (; n < s->settings.url_rewrites.n; n++)
+		strv_add(s->arena, &more, s->settings.url_rewrites.v[n]);
+	http_add_settings(s->http, &more, ca ? NULL : settings_ca(&s->settings));
+	return 0;
+}
+
+static int load_documents(struct session *s, const struct session_req *req, struct err *e)
+{
+	const struct cli *cli = req->cli;
+	const struct bootstrap_req boot = {
+		.conf = cli->conf,
+		.facts_file = cli->facts,
+		.root_fd = s->root_fd,
+		.image_mode = s->image_mode,
+		.offline = cli->offline,
+		.strict = cli->strict,
+		.no_secrets = req->bake,
+		.may_replay = !req->bake,
+		.http = cli->offline ? NULL : s->http,
+		.patience_ns = req->patience_ns,
+		.pipe_ns = cli->deadline_ns,
+		.on_wait = req->on_wait,
+		.wait_arg = req->wait_arg,
+	};
+
+	return bootstrap_load(s->arena, &boot, &s->boot, e);
+}
+
+static int make_plan(struct session *s, const struct session_req *req, struct err *e)
+{
+	struct plan_req *plan = arena_new(s->arena, struct plan_req);
+	int r;
+
+	*plan = (struct plan_req){
+		.node = &s->boot.node,
+		.facts = &s->boot.facts,
+		.settings = &s->settings,
+		.runtime = s->boot.runtime,
+		.imds_lacks_version1 = s->boot.imds_lacks_version1,
+		.image_mode = s->image_mode,
+		.verify = req->cli->verify,
+		.only = req->bake ? "bake" : req->only,
+	};
+	if (s->boot.lost_conf) {
+		plan->lost_conf = location_path(location_absolute(s->arena, s->boot.conf));
+		plan->lost_text = s->boot.lost_conf;
+	}
+	boot_settle(s, req, plan);
+	/* volumes are attached only where the rest can be done */
+	r = plan_may_run(s->arena, plan, e);
+	if (r == 0 && !req->only && !req->bake)
+		r = claims_settle(&s->claims_req, plan, &s->claims, e);
+	if (r == 0)
+		r = session_disks(s, &plan->volume_uuids, e);
+	if (r < 0)
+		return r;
+	return plan_build(s->arena, plan, &s->plan, e);
+}
+
+/* Without a manager the unit tasks say so themselves. Its version decides which directives units may
+ * have. */
+static void open_bus(struct session *s)
+{
+	const char *version;
+	struct err why;
+
+	if (s->image_mode)
+		return;
+	if (bus_open(&s->ctx.bus, &why) < 0)
+		log_warning("systemd cannot be reached: %s", why.msg);
+	else if (!s->boot.facts.systemd && bus_version(s->ctx.bus, s->arena, &version, &why) == 0)
+		s->boot.facts.systemd = strtoll(version, NULL, 10);
+}
+
+struct tree_check {
+	struct worker_job job;
+	struct cache *cache;
+	const struct asset *asset;
+	struct task *task;
+	bool damaged;
+};
+
+static void check_tree(struct worker_job *job)
+{
+	struct tree_check *t = (struct tree_check *)job;
+
+	t->damaged = cache_recheck_tree(t->cache, t->asset);
+}
+
+/* It is unpacked again whether it is needed now or not; a plan says so of the task. */
+static void tell_damage(const struct session *s, const struct tree_check *t, bool for_apply)
+{
+	t->task->ops = &task_unpack_again_ops;
+	if (!for_apply)
+		cache_distrust_tree(s->ctx.cache, &t->asset->digest);
+	else
+		log_warning("asset %s: what was unpacked of it is damaged, or its archive; it is "
+			    "unpacked again",
+			    t->asset->name);
+}
+
+static void wait_for_trees(const struct session *s, size_t n, bool for_apply)
+{
+	struct pollfd fd = { .fd = workers_fd(s->workers), .events = POLLIN };
+
+	while (n > 0) {
+		const struct tree_check *t = (struct tree_check *)workers_take(s->workers);
+
+		if (!t) {
+			(void)poll(&fd, 1, -1);
+			workers_drain(s->workers);
+			continue;
+		}
+		n--;
+		if (t->damaged)
+			tell_damage(s, t, for_apply);
+	}
+}
+
+/* For plan --verify and repair. Trees of archives come first: what is installed is compared with them. */
+static void trust_nothing(struct session *s, bool for_apply)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->plan.n; i++) {
+		struct task *t = s->plan.tasks[i];
+		struct tree_check *check;
+
+		if (t->kind == TASK_ASSET)
+			t->ops = &task_asset_recheck_ops;
+		if (t->kind != TASK_UNPACK)
+			continue;
+		check = arena_new(s->arena, struct tree_check);
+		*check = (struct tree_check){ .job.run = check_tree,
+					      .cache = s->ctx.cache,
+					      .asset = t->unpack.asset,
+					      .task = t };
+		workers_push(s->workers, &check->job);
+		n++;
+	}
+	wait_for_trees(s, n, for_apply);
+}
+
+static void adopt_kops(const struct session *s)
+{
+	size_t n = cache_adopt_kops(s->ctx.cache);
+
+	if (n)
+		log_notice("%zu files of kops' cache taken over", n);
+}
+
+/* Assets of s3:// are asked for as the documents were: by the instance's role, if there is one. */
+static int open_s3(struct session *s, struct err *e)
+{
+	struct http_scheme scheme;
+	int r;
+
+	if (s->boot.imds)
+		s->imds = imds_new(s->http);
+	r = s3_session_new(s->boot.facts.region, s->imds, &s->s3, e);
+	if (r < 0)
+		return r;
+	scheme = s3_session_scheme(s->s3);
+	return http_set_scheme(s->http, &scheme, e);
+}
+
+const char *session_cache_dir(const struct cli *cli)
+{
+	if (cli->cache)
+		return location_absolute(cli->arena, cli->cache);
+	return cli->root ? arena_printf(cli->arena, "%s%s", cli->root, session_default_cache)
+			 : session_default_cache;
+}
+
+static int open_effects(struct session *s, const struct session_req *req, struct err *e)
+{
+	const struct cli *cli = req->cli;
+	int r;
+
+	s->ctx.root_fd = s->root_fd;
+	s->ctx.cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
+	s->ctx.image_mode = s->image_mode;
+	s->ctx.verify = cli->verify;
+	s->ctx.only_looks = !req->for_apply;
+	s->ctx.http = s->http;
+	s->ctx.own_unit = s->own_unit;
+	r = state_open(s->root_fd, &s->ctx.state, e);
+	if (r < 0)
+		return r;
+	if (cli->cache)
+		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,
+			      &s->ctx.cache, e);
+	else
+		r = cache_new_own(s->ctx.cache_root_fd, session_default_cache, req->for_apply,
+				  &s->ctx.cache, e);
+	if (r < 0)
+		return r;
+	if (cache_remark(s->ctx.cache))
+		log_warning("%s", cache_remark(s->ctx.cache));
+	adopt_kops(s);
+	if (req->for_apply || s->ctx.verify)
+		r = workers_new(&s->workers, e);
+	if (r >= 0 && s->ctx.verify)
+		trust_nothing(s, req->for_apply);
+	if (r < 0 || !req->for_apply)
+		return r;
+	if (!cli->offline)
+		r = open_s3(s, e);
+	if (r < 0)
+		return r;
+	return fetch_new(cli->offline ? NULL : s->http, s->ctx.cache, &s->ctx.fetcher, e);
+}
+
+static void log_warnings(const struct strv *warnings)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv shown = strv_abridge(a, warnings, CLI_WARNINGS_MAX);
+
+	for (size_t i = 0; i < shown.n; i++)
+		log_warning("%s", shown.v[i]);
+}
+
+/* Below a root no package manager is run: who builds the image has to know. */
+static void log_lacking(struct session *s)
+{
+	for (size_t i = 0; s->image_mode && i < s->plan.n; i++) {
+		const struct task *t = s->plan.tasks[i];
+		const char *text = t->kind == TASK_PACKAGE ? package_lacks(t, &s->ctx, s->arena)
+							   : NULL;
+
+		if (text)
+			log_warning("%s", text);
+	}
+}
+
+/* Also after documents that could not be had: what an earlier run attached may have to be given back. */
+static void set_claims(struct session *s, const struct session_req *req)
+{
+	s->claims_req = (struct claims_req){
+		.arena = s->arena,
+		.root_fd = s->root_fd,
+		.http = s->http,
+		.imds = s->boot.imds,
+		.facts = &s->boot.facts,
+		.node = &s->boot.node,
+		.image_mode = s->image_mode,
+		.offline = req->cli->offline,
+		.for_apply = req->for_apply,
+		.may_leave = req->volumes_later,
+		.was_new = req->etcd_is_new,
+		.own = req->own,
+		.deadline_ns = req->deadline_ns,
+		.on_wait = req->on_volume_wait,
+		.wait_arg = req->wait_arg,
+	};
+}
+
+/* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. */
+static void log_foreign(struct session *s, const struct session_req *req)
+{
+	if (req->bake || req->only || (req->for_apply && !req->cli->verify))
+		return;
+	s->foreign = foreign_lines(s->arena, s->root_fd, s->plan.tasks, s->plan.n);
+	log_warnings(&s->foreign);
+}
+
+int session_open(struct session *s, const struct session_req *req, struct err *e)
+{
+	struct strv warnings = { 0 };
+	int r;
+
+	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
+	s->image_mode = req->cli->root != NULL;
+	s->own_unit = session_own_unit(s->arena);
+	r = io_open_root("/", &s->host_fd, e);
+	if (r < 0)
+		return r;
+	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
+	if (r < 0)
+		return r;
+	r = settings_load(s->arena, s->root_fd, req->cli->strict, &warnings, &s->settings, e);
+	if (r < 0)
+		return r;
+	log_warnings(&warnings);
+	r = open_http(s, req, e);
+	if (r < 0)
+		return r;
+	if (!req->only) {
+		r = load_documents(s, req, e);
+		set_claims(s, req);
+		if (r >= 0)
+			r = take_settings(s, e);
+		if (r < 0)
+			return r;
+		log_warnings(&s->boot.warnings);
+	}
+	if (req->only)
+		r = bootstrap_facts(s->arena, req->cli->facts, s->root_fd, !s->image_mode,
+				    &s->boot.facts, e);
+	if (r < 0)
+		return r;
+	if (!req->bake)
+		open_bus(s);
+	r = make_plan(s, req, e);
+	if (r < 0)
+		return r;
+	log_warnings(&s->plan.warnings);
+	r = open_effects(s, req, e);
+	if (r >= 0) {
+		log_lacking(s);
+		boot_note(s);
+		log_foreign(s, req);
+	}
+	if (r >= 0 && req->for_apply)
+		session_note_use(s);
+	return r;
+}
+
+void session_close(struct session *s)
+{
+	if (!s->arena)
+		return;
+	/* the fetcher's last callbacks wake the workers' owner, so it goes first; workers use http */
+	fetch_free(s->ctx.fetcher);
+	workers_free(s->workers);
+	bootstrap_done(&s->boot);
+	http_free(s->http);
+	s3_session_free(s->s3);
+	imds_free(s->imds);
+	bus_close(s->ctx.bus);
+	cache_free(s->ctx.cache);
+	state_close(s->ctx.state);
+	cleanup_closep(&s->root_fd);
+	cleanup_closep(&s->host_fd);
+	arena_free(s->arena);
+	*s = (struct session){ 0 };
+}
+
+struct run_req session_run(struct session *s)
+{
+	return (struct run_req){
+		.tasks = (const struct task *const *)s->plan.tasks,
+		.n = s->plan.n,
+		.ctx = &s->ctx,
+		.workers = s->workers,
+	};
+}

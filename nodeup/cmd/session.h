@@ -1,0 +1,62 @@
+/* session.h - one run's world: documents, plan, and everything tasks work with
+ * Opening for a plan creates nothing on the machine; opening for apply makes the cache and starts
+ * the engines. Closing in reverse order is what keeps late callbacks away from freed memory.
+ * Owner: session_open/session_close, also after a failed open. Errors: as bootstrap and plan.
+ * Threads: one. */
+#pragma once
+
+#include "nodeup/etcd/claim.h"
+#include "nodeup/aws/s3_session.h"
+#include "nodeup/documents/bootstrap.h"
+#include "nodeup/etcd/claims.h"
+#include "nodeup/cmd/cli.h"
+#include "nodeup/plan/plan.h"
+#include "nodeup/run/run.h"
+#include "nodeup/documents/settings_dir.h"
+
+struct session {
+	struct arena *arena;
+	int root_fd, host_fd;
+	bool image_mode;
+	struct claims_req claims_req;
+	struct claims_result claims;
+	const char *own_unit; /* the service we run in, or NULL */
+	bool starts_at_boot;  /* our unit was installed here */
+	struct http *http;
+	struct imds *imds; /* of s3, whose thread is another than the documents' */
+	struct s3_session *s3;
+	struct settings settings; /* of the machine and of the documents */
+	struct bootstrap boot;
+	struct plan plan;
+	struct strv foreign; /* lines: what others have put where we start things */
+	struct task_ctx ctx;
+	struct workers *workers;
+};
+
+struct session_req {
+	const struct cli *cli;
+	bool for_apply;      /* may create and start things */
+	bool bake;           /* the documents' assets alone: no identity, no bus */
+	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
+	int64_t patience_ns; /* for documents that cannot be read */
+	store_wait_fn *on_wait;
+	store_wait_fn *on_volume_wait; /* for volumes of EBS */
+	int64_t deadline_ns;           /* of waiting for volumes; 0: none */
+	bool volumes_later; /* etcd's that do not come soon are left out: another run waits for them */
+	bool etcd_is_new;      /* a run before has formatted its volumes */
+	struct claim_own *own; /* volumes that this process attached and has not used */
+	void *wait_arg;
+};
+
+/* Where assets are kept unless --cache says so. */
+extern const char session_default_cache[];
+/* Load documents, make the plan, open what it takes to check (and apply) it. */
+int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
+/* Release everything; a zeroed session is fine. */
+void session_close(struct session *s);
+/* The asset cache of this command, as the host sees it. */
+const char *session_cache_dir(const struct cli *cli);
+/* What run_execute and run_plan want. */
+struct run_req session_run(struct session *s);
+/* The name of the service this process runs in, from its control group; NULL for none. */
+char *session_own_unit(struct arena *a);

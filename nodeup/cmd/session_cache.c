@@ -1,0 +1,93 @@
+#include "nodeup/cmd/session_cache.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include "assets/cache/gc.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/log.h"
+
+/* what the cache may have unless --cache-max says so */
+#define CACHE_MAX (UINT64_C(8) << 30)
+
+/* of st_blocks, whatever the file system */
+enum { STAT_BLOCK = 512 };
+
+struct named {
+	struct digest *v;
+	size_t n;
+};
+
+uint64_t session_kept_bytes(const struct cli *cli)
+{
+	autofree char *path =
+		xasprintf("%s/partial", cli->cache ? cli->cache : session_default_cache);
+	autoclose int root = -1, dir = -1;
+	uint64_t bytes = 0;
+	struct err ignored;
+	DIR *d;
+
+	if (io_open_root(cli->root && !cli->cache ? cli->root : "/", &root, &ignored) < 0)
+		return 0;
+	/* --cache is a path of the person who gave it */
+	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
+			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
+	d = dir < 0 ? NULL : fdopendir(TAKE_FD(dir));
+	for (const struct dirent *entry; d && (entry = readdir(d));) {
+		struct stat st;
+
+		/* what is not written yet has no blocks: these are files with holes */
+		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && !str_has_suffix(entry->d_name, ".from"))
+			bytes += (uint64_t)st.st_blocks * STAT_BLOCK;
+	}
+	if (d)
+		(void)closedir(d);
+	return bytes;
+}
+
+static void name_image(struct arena *a, const struct node_image *image, struct named *named)
+{
+	struct err ignored;
+	struct digest d;
+
+	if (image->hash && digest_parse(image->hash, strlen(image->hash), &d, &ignored) == 0)
+		arena_push(a, named->v, named->n, d);
+}
+
+/* By the documents, and by what we know ourselves: packages, plugins. */
+static struct named all_named(struct session *s)
+{
+	const struct node *node = &s->boot.node;
+	struct named named = { 0 };
+
+	for (size_t i = 0; i < s->plan.n_assets; i++)
+		arena_push(s->arena, named.v, named.n, s->plan.assets[i]->digest);
+	for (size_t i = 0; i < s->plan.n; i++)
+		if (s->plan.tasks[i]->kind == TASK_ASSET)
+			arena_push(s->arena, named.v, named.n,
+				   s->plan.tasks[i]->asset.asset->digest);
+	for (size_t i = 0; i < node->images.n; i++)
+		name_image(s->arena, &node->images.v[i], &named);
+	name_image(s->arena, &node->protokube, &named);
+	return named;
+}
+
+void session_note_use(struct session *s)
+{
+	const struct named named = all_named(s);
+
+	cache_note_use(s->ctx.cache, named.v, named.n);
+}
+
+void session_trim_cache(struct session *s, int64_t max)
+{
+	const struct named named = all_named(s);
+	size_t gone = max < 0 ? 0
+			      : cache_trim(s->ctx.cache, named.v, named.n,
+					   max ? (uint64_t)max : CACHE_MAX);
+
+	if (gone)
+		log_notice("%zu assets that the documents do not name left the cache", gone);
+}

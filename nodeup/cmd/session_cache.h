@@ -1,0 +1,16 @@
+/* session_cache.h - what of the cache a run's documents name
+ * An entry that is named is not evicted by this run, nor by another for an hour after this one began to
+ * use it or ended.
+ * Owner: none. Errors: none: a cache that cannot be written is left as it is. Threads: the session's. */
+#pragma once
+
+#include "nodeup/cmd/session.h"
+
+/* How many bytes of unfinished downloads the cache of this command line has on its disk. Any thread. */
+uint64_t session_kept_bytes(const struct cli *cli);
+
+/* Have other processes leave alone what this run is about to use. */
+void session_note_use(struct session *s);
+/* Let go what no document names, least recently used first, until the cache has at most max bytes; 0 is
+ * the default of 8 GiB, below 0 no limit. */
+void session_trim_cache(struct session *s, int64_t max);

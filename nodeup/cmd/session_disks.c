@@ -1,0 +1,70 @@
+#include "nodeup/cmd/session_disks.h"
+
+#include "nodeup/aws/imds_disks.h"
+#include "nodeup/tasks/volume_known.h"
+
+/* Only an instance store may be promised by IMDS and known by nothing else. */
+static bool wants_store(const struct node_volumes *volumes)
+{
+	for (size_t i = 0; i < volumes->n; i++)
+		if (volumes->v[i].disks == NODE_DISKS_INSTANCE_STORE)
+			return true;
+	return false;
+}
+
+int session_disks(struct session *s, struct strmap *ret_uuids, struct err *e)
+{
+	const struct node_volumes *volumes = &s->boot.node.volumes;
+	struct disk_host *host;
+	int r;
+
+	if (s->image_mode || volumes->n == 0)
+		return 0;
+	host = arena_new(s->arena, struct disk_host);
+	host->root_fd = s->root_fd;
+	if (s->boot.imds && wants_store(volumes)) {
+		r = imds_block_devices(s->boot.imds, s->arena, &host->mapping, e);
+		if (r < 0)
+			return r;
+	}
+	s->ctx.disks = host;
+	s->ctx.volumes = volumes;
+	s->ctx.machine = s->boot.facts.instance_id;
+	s->ctx.root_fd = s->root_fd;
+	for (size_t i = 0; i < volumes->n; i++) {
+		const char *uuid = volume_known_uuid(&volumes->v[i], &s->ctx, s->arena);
+
+		if (uuid)
+			strmap_set(s->arena, ret_uuids, volumes->v[i].name, uuid);
+	}
+	return 0;
+}
+
+/* One volume, or one directory that is to be seen on one. */
+static int check_task(struct session *s, const struct task *t, struct err *e)
+{
+	struct task_diff diff;
+	struct err why;
+	int r;
+
+	if (t->kind != TASK_VOLUME && t->kind != TASK_MOVE)
+		return 0;
+	r = task_ops(t)->check(t, &s->ctx, &diff, &why);
+	if (r >= 0)
+		return 0;
+	if (why.kind == ERR_NET)
+		return 0;
+	*e = why;
+	return err_wrap(e, "volume %s", t->name);
+}
+
+int session_preflight(struct session *s, struct err *e)
+{
+	for (size_t i = 0; i < s->plan.n && s->ctx.disks; i++) {
+		int r = check_task(s, s->plan.tasks[i], e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

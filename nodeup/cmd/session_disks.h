@@ -1,0 +1,11 @@
+/* session_disks.h - the disks of this machine, for a run
+ * Owner: the session's arena. Errors: as the parts. Threads: one. */
+#pragma once
+
+#include "nodeup/cmd/session.h"
+
+/* Give the tasks the host's disks, and find the UUIDs that volumes which persist have already; not in
+ * an image. Reads only. */
+int session_disks(struct session *s, struct strmap *ret_uuids, struct err *e) must_check;
+/* Look at every volume before anything is changed: what must not be done is an error here. */
+int session_preflight(struct session *s, struct err *e) must_check;

@@ -1,0 +1,261 @@
+/* userdata.c - render the user-data script of a node from its documents */
+#include "nodeup/cmd/cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/documents/dialects.h"
+#include "userdata/mime.h"
+#include "userdata/pack.h"
+#include "userdata/script.h"
+
+enum { DOCUMENT_MAX = 4 << 20 };
+
+/* The document of --conf and the two beside it. */
+enum { DOCUMENTS = 3 };
+
+struct rendering {
+	struct cli *cli;
+	struct documents read; /* its cluster: NULL without such a document */
+	struct userdata_document documents[DOCUMENTS];
+	size_t n_documents;
+	struct userdata_part *parts;
+	size_t n_parts;
+	struct userdata_share *shares;
+	size_t n_shares;
+};
+
+static int read_file(const struct rendering *u, const char *path, char **ret_text, size_t *ret_n,
+		     struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
+	int r = io_read_given(path, 0, &text, e);
+
+	if (r < 0)
+		return r;
+	*ret_n = text.len;
+	*ret_text = arena_strn(u->cli->arena, buf_str(&text), text.len);
+	return 0;
+}
+
+/* A document's text and tree. Documents are checked here, where a person can still mend them, and not on
+ * a thousand nodes. */
+static int read_document(struct rendering *u, const char *path, struct userdata_document *ret,
+			 struct tree **ret_tree, struct err *e)
+{
+	char *text;
+	size_t n;
+	int r = read_file(u, path, &text, &n, e);
+
+	if (r < 0)
+		return r;
+	if (strlen(text) != n)
+		return err_config(e, "%s: holds a NUL byte", path);
+	ret->text = text;
+	return yaml_parse(u->cli->arena, path, text, n, ret_tree, e);
+}
+
+static void add_document(struct rendering *u, const char *name, struct userdata_document *d)
+{
+	d->name = name;
+	u->documents[u->n_documents++] = *d;
+	arena_push(u->cli->arena, u->shares, u->n_shares,
+		   (struct userdata_share){ name, strlen(d->text) });
+}
+
+/* One beside --conf, which need not be there. */
+static int add_other(struct rendering *u, const char *name, const struct tree **ret, struct err *e)
+{
+	const char *conf = u->cli->conf;
+	struct userdata_document d;
+	struct tree *t;
+	int r = read_document(u,
+			      arena_printf(u->cli->arena, "%.*s%s",
+					   (int)(str_basename(conf) - conf), conf, name),
+			      &d, &t, e);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	add_document(u, name, &d);
+	*ret = t;
+	return 0;
+}
+
+/* The one of --conf says which the others are, and is the last that the script writes. */
+static int add_documents(struct rendering *u, struct err *e)
+{
+	struct strv warnings = { 0 };
+	const struct dialect_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	const struct dialect *dialect;
+	struct userdata_document conf;
+	const struct tree *group = NULL;
+	struct tree *t;
+	int r = read_document(u, u->cli->conf, &conf, &t, e);
+
+	if (r == 0)
+		r = dialects_read(u->cli->arena, t, &opts, &u->read, e);
+	cli_warn(u->cli, &warnings);
+	if (r < 0)
+		return r;
+	dialect = u->read.dialect;
+	r = add_other(u, dialect->cluster_name, &u->read.cluster, e);
+	if (r == 0)
+		r = add_other(u, dialect->group_name, &group, e);
+	if (r < 0)
+		return r;
+	add_document(u, dialect->conf_name, &conf);
+	/* a node without a state store has nothing but these */
+	if (!u->read.in_store && u->n_documents < DOCUMENTS)
+		return err_config(e, "%s: no ConfigBase, and not both %s and %s beside it",
+				  u->cli->conf, dialect->cluster_name, dialect->group_name);
+	return 0;
+}
+
+/* cloud-init would tell of it on each node, in a log, and go on without the part. */
+static int check_yaml(struct rendering *u, const struct userdata_part *part, const char *path,
+		      struct err *e)
+{
+	static const char *const yaml_types[] = { "text/cloud-config",
+						  "text/cloud-config-archive" };
+	struct tree *ignored;
+
+	for (size_t i = 0; i < ARRAY_LEN(yaml_types); i++)
+		if (strcasecmp(part->type, yaml_types[i]) == 0)
+			return yaml_parse(u->cli->arena, path, part->data, part->n, &ignored, e);
+	return 0;
+}
+
+/* A part of a type that nothing on the node takes is dropped there without a word. */
+static int check_types(struct rendering *u, struct err *e)
+{
+	const char *near;
+
+	for (size_t i = 0; i < u->n_parts; i++)
+		if (userdata_type_is_handler(u->parts[i].type))
+			return 0;
+	for (size_t i = 0; i < u->cli->mime.n; i++) {
+		const char *text = u->cli->mime.v[i];
+		const char *type = arena_strn(u->cli->arena, text, strcspn(text, ":"));
+
+		if (userdata_type_is_known(type))
+			continue;
+		near = userdata_type_near(u->cli->arena, type);
+		return err_fail(e, ERR_USAGE, 0,
+				"--mime %s: cloud-init knows no type '%s' and would drop the "
+				"part without a word%s%s%s",
+				text, type, near ? "; did you mean " : "", near ? near : "",
+				near ? "?" : "");
+	}
+	return 0;
+}
+
+/* TYPE:FILE of --mime. */
+static int add_part(struct rendering *u, const char *text, struct err *e)
+{
+	const char *colon = strchr(text, ':');
+	struct userdata_part part;
+	char *data;
+	int r;
+
+	if (!colon || colon == text || !colon[1])
+		return err_fail(e, ERR_USAGE, 0, "--mime: '%s' is not TYPE:FILE", text);
+	r = read_file(u, colon + 1, &data, &part.n, e);
+	if (r < 0)
+		return r;
+	part.type = arena_strn(u->cli->arena, text, (size_t)(colon - text));
+	part.name = str_basename(colon + 1);
+	part.data = data;
+	r = check_yaml(u, &part, colon + 1, e);
+	if (r < 0)
+		return r;
+	arena_push(u->cli->arena, u->parts, u->n_parts, part);
+	arena_push(u->cli->arena, u->shares, u->n_shares,
+		   (struct userdata_share){ part.name, part.n });
+	return 0;
+}
+
+static void take_variable(struct rendering *u, const char *name, struct strmap *env)
+{
+	const char *value = getenv(name);
+
+	if (!str_is_empty(value))
+		strmap_set(u->cli->arena, env, name, value);
+}
+
+/* What nodeup needs before it has a document: the region, a store that is not AWS's, and the proxy.
+ * source: kops 1.8.1 pkg/model/bootstrapscript.go S3Env, AWS_REGION, ProxyEnv */
+static int environment(struct rendering *u, struct strmap *env, struct err *e)
+{
+	static const char *const store[] = { "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID",
+					     "S3_SECRET_ACCESS_KEY" };
+	struct strv warnings = { 0 };
+	const struct dialect_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	struct node_proxy proxy = { 0 };
+	int r = 0;
+
+	take_variable(u, "AWS_REGION", env);
+	for (size_t i = 0; i < ARRAY_LEN(store) && !str_is_empty(getenv(store[0])); i++)
+		take_variable(u, store[i], env);
+	if (u->read.cluster)
+		r = u->read.dialect->proxy(u->cli->arena, &u->read, &opts, &proxy, e);
+	node_proxy_variables(u->cli->arena, &proxy, env);
+	cli_warn(u->cli, &warnings);
+	return r;
+}
+
+static int render(struct rendering *u, const char **ret, size_t *ret_n, struct err *e)
+{
+	struct userdata_req req = {
+		.nodeup = u->cli->nodeup_url,
+		.documents = u->documents,
+		.n_documents = u->n_documents,
+	};
+	struct userdata_pack_req pack = { .gzip = u->cli->gzip };
+	struct arena *a = u->cli->arena;
+	char *script;
+	int r = environment(u, &req.env, e);
+
+	if (r == 0)
+		r = userdata_render(a, &req, &script, e);
+	if (r < 0)
+		return r;
+	arena_push(a, u->parts, u->n_parts,
+		   (struct userdata_part){ "text/x-shellscript", "nodeup.sh", script,
+					   strlen(script) });
+	for (size_t i = 0; i < u->cli->mime.n && r == 0; i++)
+		r = add_part(u, u->cli->mime.v[i], e);
+	if (r == 0)
+		r = check_types(u, e);
+	if (r == 0 && u->cli->mime.n)
+		r = userdata_mime(a, u->parts, u->n_parts, &script, e);
+	if (r < 0)
+		return r;
+	pack.data = script;
+	pack.n = strlen(script);
+	pack.shares = u->shares;
+	pack.n_shares = u->n_shares;
+	return userdata_pack(a, &pack, ret, ret_n, e);
+}
+
+int cmd_userdata(struct cli *cli, struct err *e)
+{
+	struct rendering u = { .cli = cli };
+	const char *data;
+	size_t n;
+	int r;
+
+	if (!cli->conf)
+		return err_fail(e, ERR_USAGE, 0, "userdata needs --conf=PATH");
+	if (!cli->nodeup_url)
+		return err_fail(e, ERR_USAGE, 0, "userdata needs --nodeup-url=HASH@URL,...");
+	r = add_documents(&u, e);
+	if (r < 0)
+		return r;
+	r = render(&u, &data, &n, e);
+	if (r < 0)
+		return r;
+	return io_write_fd(STDOUT_FILENO, "stdout", data, n, e);
+}

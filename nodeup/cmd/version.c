@@ -1,0 +1,44 @@
+/* version.c - the version, and of what it is made */
+#include "nodeup/cmd/cli.h"
+
+#include "deps_versions.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/show.h"
+
+static const struct {
+	const char *name, *version;
+} parts[] = {
+	{ "curl", DEPS_CURL },          { "c-ares", DEPS_CARES },
+	{ "openssl", DEPS_OPENSSL },    { "libsystemd", DEPS_SYSTEMD },
+	{ "libarchive", DEPS_ARCHIVE }, { "isa-l", DEPS_ISAL },
+	{ "libyaml", DEPS_YAML },       { "jansson", DEPS_JANSSON },
+	{ "expat", DEPS_EXPAT },        { "libblkid", DEPS_BLKID },
+	{ "zlib", DEPS_ZLIB },          { "xz", DEPS_LZMA },
+	{ "zstd", DEPS_ZSTD },          { "lz4", DEPS_LZ4 },
+	{ "glibc", DEPS_GLIBC },
+};
+
+int cmd_version(struct cli *cli, struct err *e)
+{
+	autobuf struct buf out = BUF_INIT(64 << 10);
+	struct tree *t, *made_of;
+	int r;
+
+	if (!str_eq(cli->output, "json")) {
+		show_line(stdout, "nodeup version %s", cli_version());
+		return 0;
+	}
+	t = tree_map(cli->arena);
+	made_of = tree_map(cli->arena);
+	(void)tree_set(cli->arena, t, "version", tree_string(cli->arena, cli_version()));
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		(void)tree_set(cli->arena, made_of, parts[i].name,
+			       tree_string(cli->arena, parts[i].version));
+	(void)tree_set(cli->arena, t, "libraries", made_of);
+	r = json_render(t, true, &out, e);
+	if (r < 0)
+		return r;
+	(void)buf_addc(&out, '\n');
+	show_text(buf_str(&out), out.len);
+	return 0;
+}

@@ -1,0 +1,71 @@
+#include "nodeup/config/kops18/kops18.h"
+
+#include "nodeup/config/kops18/storage.h"
+
+static const char *const places[] = {
+	"/opt/kops/conf/kube_env.yaml",
+	"/var/cache/kubernetes-install/kube_env.yaml",
+	NULL,
+};
+
+/* The oldest dialect takes what no other row recognises: its errors name the key that is missing. */
+static bool recognises(const struct tree *conf)
+{
+	(void)conf;
+	return true;
+}
+
+static int read_conf(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
+		     struct documents *ret, struct err *e)
+{
+	struct kube_env *env = arena_new(a, struct kube_env);
+	int r = kops18_env(a, conf, o, env, e);
+
+	if (r < 0)
+		return r;
+	*ret = (struct documents){
+		.dialect = &kops18_dialect,
+		.own = env,
+		.settings = env->settings,
+		.cluster_name = env->cluster_name,
+		.base = env->config_base ? env->config_base : env->cluster_location,
+	};
+	ret->in_store = kops18_locations(a, env, &ret->cluster_at, &ret->group_at);
+	if (env->docker_storage || env->kube_aws_storage) {
+		ret->instance_store = storage_kube_up_name;
+		ret->instance_store_key = "DOCKER_STORAGE";
+	}
+	return 0;
+}
+
+static int make_node(struct arena *a, const struct documents *d, const struct facts *f,
+		     const struct dialect_opts *o, struct node *ret, struct err *e)
+{
+	return kops18_node(a, d->own, d->cluster, d->group, f, o, ret, e);
+}
+
+static int find_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
+		      struct node_proxy *ret, struct err *e)
+{
+	return kops18_proxy(a, d->own, d->cluster, o, ret, e);
+}
+
+static struct node_wants find_wants(struct arena *a, const struct documents *d,
+				    const struct node *n)
+{
+	return kops18_wants(a, n, d->own, d->cluster);
+}
+
+const struct dialect kops18_dialect = {
+	.name = "kops18",
+	.conf_name = "kube_env.yaml",
+	.cluster_name = "cluster_spec.yaml",
+	.group_name = "ig_spec.yaml",
+	.places = places,
+	.volume_mount = &storage_mount_schema,
+	.recognises = recognises,
+	.read = read_conf,
+	.node = make_node,
+	.proxy = find_proxy,
+	.wants = find_wants,
+};

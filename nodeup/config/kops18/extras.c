@@ -1,0 +1,307 @@
+#include "nodeup/config/distro.h"
+#include "nodeup/config/kops18/spec.h"
+
+#include <string.h>
+#include "nodeup/base/enc.h"
+#include "nodeup/base/map.h"
+#include "nodeup/base/show.h"
+
+/* What users add to a node: hooks and fileAssets, of the instance group and of the cluster.
+ * source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup}.go HookSpec, FileAssetSpec;
+ * nodeup/pkg/model/{hooks,file_assets}.go. */
+
+enum { HOOKS_MAX = 100, FILES_MAX = 1000 };
+
+/* Container-Optimized OS has no /srv that can be written to. */
+
+/* kops' CLI puts this behind the hash that it writes into user data instead of the content */
+static const char fingerprint[] = " (fingerprint)";
+
+struct action {
+	const char *image;
+	struct strv command;
+	struct strmap environment;
+};
+
+struct hook {
+	const char *name, *manifest;
+	struct opt_bool disabled;
+	struct strv roles, requires, before;
+	struct action action;
+	bool has_action;
+};
+
+struct file_asset {
+	const char *name, *path, *content;
+	struct opt_bool is_base64;
+	struct strv roles;
+};
+
+/* clang-format off */
+static const struct field action_fields[] = {
+#define F(m, ...) FIELD(struct action, m, __VA_ARGS__)
+	F(image, .key = "image", .doc = "image to run"),
+	F(command, .key = "command", .secret = true, .doc = "what to run in it"),
+	F(environment, .key = "environment", .secret = true, .doc = "environment of the container"),
+#undef F
+};
+static const struct schema action_schema =
+	SCHEMA(struct action, "ExecContainerAction", action_fields);
+
+static const struct field hook_fields[] = {
+#define F(m, ...) FIELD(struct hook, m, __VA_ARGS__)
+	F(name, .key = "name", .doc = "name of the unit, .service unless it is a timer"),
+	F(disabled, .key = "disabled", .doc = "stop the unit and disable it"),
+	F(roles, .key = "roles", .doc = "Master, Node; none: all"),
+	F(requires, .key = "requires", .doc = "units it cannot do without"),
+	F(before, .key = "before", .doc = "units that start after it"),
+	FIELD_NESTED_IF(struct hook, action, has_action, &action_schema, .key = "execContainer",
+			.secret = true, .doc = "a container to run once a boot"),
+	F(manifest, .key = "manifest", .secret = true, .doc = "the [Service] section as it stands"),
+#undef F
+};
+const struct schema kops18_hook_schema = SCHEMA(struct hook, "HookSpec", hook_fields);
+
+static const struct field file_asset_fields[] = {
+#define F(m, ...) FIELD(struct file_asset, m, __VA_ARGS__)
+	F(name, .key = "name", .doc = "file name, where there is no path"),
+	F(path, .key = "path", .doc = "where to put it; /srv/kubernetes/assets/<name>"),
+	F(roles, .key = "roles", .doc = "Master, Node; none: all"),
+	F(content, .key = "content", .secret = true, .doc = "what is in it"),
+	F(is_base64, .key = "isBase64", .doc = "the content is base64"),
+#undef F
+};
+const struct schema kops18_file_asset_schema =
+	SCHEMA(struct file_asset, "FileAssetSpec", file_asset_fields);
+/* clang-format on */
+
+/* Where an item stands, for messages. */
+struct item {
+	const struct tree *tree;
+	const char *path; /* "hooks[2]" */
+	size_t index;
+	struct map *seen; /* names or paths of those before it */
+	bool of_group;    /* of the instance group, not of the cluster */
+};
+
+static const char *where(struct kops18_build *b, const struct item *it)
+{
+	return tree_where(b->arena, &it->tree->pos);
+}
+
+/* 1 for this node, 0 for others. */
+static int is_for_us(struct kops18_build *b, const struct item *it, const struct strv *roles)
+{
+	for (size_t i = 0; i < roles->n; i++)
+		if (strcmp(roles->v[i], "Master") != 0 && strcmp(roles->v[i], "Node") != 0 &&
+		    strcmp(roles->v[i], "Bastion") != 0)
+			return err_config(b->err,
+					  "%s: %s.roles: no role is '%s': Master, Node, Bastion",
+					  where(b, it), it->path, roles->v[i]);
+	return roles->n == 0 || strv_has(roles, b->node->is_master ? "Master" : "Node");
+}
+
+static int check_text(struct kops18_build *b, const struct item *it, const char *key,
+		      const char *text)
+{
+	int r;
+
+	if (!text || !str_has_suffix(text, fingerprint))
+		return 0;
+	r = err_config(b->err, "%s: %s.%s: only a fingerprint of the content", where(b, it),
+		       it->path, key);
+	err_note(b->err, "do",
+		 "kops leaves the content out of user data: name ConfigBase in kube_env.yaml, "
+		 "where the whole document is");
+	return r;
+}
+
+/* Names of units end up in paths. */
+static int check_unit(struct kops18_build *b, const struct item *it, const char *key,
+		      const char *name)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				   ":_.@\\-";
+
+	if (*name && *name != '.' && strspn(name, safe) == strlen(name) && strlen(name) < 200)
+		return 0;
+	return err_config(b->err, "%s: %s.%s: '%s' is no name of a unit", where(b, it), it->path,
+			  key, name);
+}
+
+static int check_hook(struct kops18_build *b, const struct item *it, const struct hook *h)
+{
+	int r = str_is_empty(h->name) ? 0 : check_unit(b, it, "name", h->name);
+
+	for (size_t i = 0; i < h->requires.n && r == 0; i++)
+		r = check_unit(b, it, "requires", h->requires.v[i]);
+	for (size_t i = 0; i < h->before.n && r == 0; i++)
+		r = check_unit(b, it, "before", h->before.v[i]);
+	/* of a unit that is turned off nothing but its name counts */
+	if (r < 0 || (h->disabled.set && h->disabled.v))
+		return r;
+	r = check_text(b, it, "manifest", h->manifest);
+	for (size_t i = 0; i < h->action.command.n && r == 0; i++)
+		r = check_text(b, it, "execContainer.command", h->action.command.v[i]);
+	if (r < 0)
+		return r;
+	if (h->has_action &&
+	    str_is_empty(str_trim(b->arena, h->action.image ? h->action.image : "")))
+		return err_config(b->err, "%s: %s.execContainer: no image", where(b, it), it->path);
+	if (!h->has_action && str_is_empty(h->manifest))
+		return err_config(b->err, "%s: %s: neither execContainer nor manifest",
+				  where(b, it), it->path);
+	return 0;
+}
+
+static int add_hook(struct kops18_build *b, const struct item *it)
+{
+	struct hook h = { 0 };
+	struct node_hook hook;
+	int r = kops18_read(b->arena, &kops18_hook_schema, it->tree, it->path, b->opts, &h, b->err);
+
+	if (r == 0)
+		r = check_hook(b, it, &h);
+	if (r == 0)
+		r = is_for_us(b, it, &h.roles);
+	if (r <= 0)
+		return r;
+	hook = (struct node_hook){
+		.name = !str_is_empty(h.name) ? h.name
+					      : arena_printf(b->arena, "kops-hook-%zu%s", it->index,
+							     it->of_group ? "-ig" : ""),
+		.requires = h.requires,
+		.before = h.before,
+		.disabled = h.disabled.set && h.disabled.v,
+		.manifest = h.has_action ? NULL : h.manifest,
+		.image = h.has_action ? str_trim(b->arena, h.action.image ? h.action.image : "")
+				      : NULL,
+		.command = h.action.command,
+		.environment = h.action.environment,
+		.pos = it->tree->pos,
+	};
+	strmap_sort(&hook.environment);
+	/* the instance group's come first and hide the cluster's */
+	if (map_put(b->arena, it->seen, hook.name, (void *)it->path) == it->path)
+		arena_push(b->arena, b->node->hooks.v, b->node->hooks.n, hook);
+	return 0;
+}
+
+/* Go's raw encoding has no padding; the usual one is accepted as well. */
+static int decode(struct kops18_build *b, const struct item *it, const char *text,
+		  struct node_file *f)
+{
+	const char *trimmed = str_trim(b->arena, text);
+	size_t n = 0;
+	char *data;
+
+	for (const char *p = trimmed; *p; p++)
+		n += !strchr(" \t\r\n", *p);
+	if (enc_unbase64(b->arena,
+			 arena_printf(b->arena, "%s%.*s", trimmed, (int)((4 - n % 4) % 4), "==="),
+			 &data, &f->len, b->err) < 0)
+		return err_config(b->err, "%s: %s.content: no base64", where(b, it), it->path);
+	f->content = data;
+	return 0;
+}
+
+static bool is_clean_path(const char *path)
+{
+	return *path == '/' && path[1] && !str_has_suffix(path, "/") && !strstr(path, "//") &&
+	       !strstr(path, "/./") && !strstr(path, "/../") && !str_has_suffix(path, "/..") &&
+	       !str_has_suffix(path, "/.");
+}
+
+static int place(struct kops18_build *b, const struct item *it, const struct file_asset *fa,
+		 struct node_file *f)
+{
+	if (str_is_empty(fa->path) && str_is_empty(fa->name))
+		return err_config(b->err, "%s: %s: neither path nor name", where(b, it), it->path);
+	f->path = fa->path;
+	if (str_is_empty(f->path))
+		f->path = arena_printf(b->arena, "%s/%s",
+				       distro_of(b->facts->distribution)->assets_dir, fa->name);
+	if (!show_is_clean(f->path))
+		return err_config(b->err, "%s: %s: a control character in '%s'", where(b, it),
+				  it->path, f->path);
+	if (is_clean_path(f->path))
+		return 0;
+	return err_config(b->err, "%s: %s: '%s' is no absolute path of a file", where(b, it),
+			  it->path, f->path);
+}
+
+static int add_file(struct kops18_build *b, const struct item *it)
+{
+	struct file_asset fa = { 0 };
+	struct node_file f = { .pos = it->tree->pos };
+	int r = kops18_read(b->arena, &kops18_file_asset_schema, it->tree, it->path, b->opts, &fa,
+			    b->err);
+
+	if (r == 0)
+		r = place(b, it, &fa, &f);
+	if (r == 0)
+		r = check_text(b, it, "content", fa.content);
+	if (r == 0)
+		r = is_for_us(b, it, &fa.roles);
+	if (r <= 0)
+		return r;
+	f.content = fa.content ? fa.content : "";
+	f.len = strlen(f.content);
+	if (fa.is_base64.set && fa.is_base64.v) {
+		r = decode(b, it, f.content, &f);
+		if (r < 0)
+			return r;
+	}
+	if (map_put(b->arena, it->seen, f.path, (void *)it->path) == it->path)
+		arena_push(b->arena, b->node->files.v, b->node->files.n, f);
+	return 0;
+}
+
+/* One of the lists that a node is given, and how many they may hold together: each costs memory. */
+struct list {
+	const char *key;
+	size_t most;
+	int (*add)(struct kops18_build *b, const struct item *it);
+	struct map seen;
+	size_t n;
+};
+
+static int each(struct kops18_build *b, struct list *l, const struct tree *list, bool of_group)
+{
+	int r = 0;
+
+	if (!list || list->kind == TREE_NULL)
+		return 0;
+	if (list->kind != TREE_SEQ)
+		return err_config(b->err, "%s: %s: expected a list",
+				  tree_where(b->arena, &list->pos), l->key);
+	for (size_t i = 0; i < list->n && r == 0; i++) {
+		struct item it = {
+			.tree = list->items[i].value,
+			.path = arena_printf(b->arena, "%s[%zu]", l->key, i),
+			.index = i,
+			.seen = &l->seen,
+			.of_group = of_group,
+		};
+
+		r = l->n++ < l->most ? l->add(b, &it)
+				     : err_config(b->err, "%s: %s: more than %zu", where(b, &it),
+						  it.path, l->most);
+	}
+	return r;
+}
+
+int kops18_extras(struct kops18_build *b)
+{
+	struct list hooks = { .key = "hooks", .most = HOOKS_MAX, .add = add_hook };
+	struct list files = { .key = "fileAssets", .most = FILES_MAX, .add = add_file };
+	int r = each(b, &hooks, b->ig.hooks, true);
+
+	if (r == 0)
+		r = each(b, &hooks, b->cluster.hooks, false);
+	if (r == 0)
+		r = each(b, &files, b->ig.file_assets, true);
+	if (r == 0)
+		r = each(b, &files, b->cluster.file_assets, false);
+	return r;
+}

@@ -1,0 +1,518 @@
+#include "nodeup/config/kops18/spec.h"
+
+#include <string.h>
+#include <strings.h>
+#include "nodeup/base/near.h"
+
+/* What the documents may leave out, as kops' CLI would have filled it in:
+ *   masterInternalName  api.internal.<ClusterName>      networking        from networkPluginName
+ *   masterPublicName    api.<ClusterName>                api               dns
+ *   kubernetesVersion   image tags, kubelet's URL        etcdClusters      main, events at 2.2.1
+ *   keyStore            <ConfigBase>/pki                 secretStore       <ConfigBase>/secrets
+ *   cloudProvider       kubelet.cloudProvider, else aws  clusterDNSDomain  cluster.local
+ *   nonMasqueradeCIDR   100.64.0.0/10                    serviceClusterIPRange  100.64.0.0/13
+ *   role                the tag _kubernetes_master       dnsZone           none: not derivable
+ * and whole sections: see kops18_defaults.c. */
+
+enum { IMAGES_MAX = 100, PACKAGES_MAX = 500 };
+
+static const char master_tag[] = "_kubernetes_master";
+static const char update_tag[] = "_automatic_upgrades";
+/* kops 1.8 has nothing more by this one than the time */
+static const char aws_tag[] = "_aws";
+
+int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
+		const struct dialect_opts *o, void *obj, struct err *e)
+{
+	struct field_unknowns unknown = { .arena = a };
+	const struct field_opts opts = { .unknown = field_note_unknown,
+					 .arg = &unknown,
+					 .path = path };
+	int r = field_parse(a, s, t, obj, &opts, e);
+	const struct strv messages = field_unknown_messages(&unknown);
+
+	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
+	if (unknown.slip && s == &kops18_env_schema)
+		return err_config(e, "%s", unknown.slip);
+	if (r < 0)
+		return r;
+	if (o->strict && messages.n) {
+		r = err_config(e, "%s", messages.v[0]);
+		for (size_t i = 1; i < messages.n; i++)
+			err_note(e, "also", "%s", messages.v[i]);
+		return r;
+	}
+	for (size_t i = 0; o->warnings && i < messages.n; i++)
+		strv_add(a, o->warnings, messages.v[i]);
+	return 0;
+}
+
+int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
+		   struct err *e)
+{
+	if (!list || list->kind != TREE_SEQ || list->n <= most)
+		return 0;
+	return err_config(e, "%s: %s[%zu]: more than %zu",
+			  tree_where(a, &list->items[most].value->pos), key, most, most);
+}
+
+/* Names become parts of paths and URLs. */
+static bool is_name(const char *s, const char *extra)
+{
+	static const char safe[] = "abcdefghijklmnopqrstuvwxyz0123456789-.";
+
+	if (str_is_empty(s) || *s == '.')
+		return false;
+	for (; *s; s++)
+		if (!strchr(safe, *s) && !strchr(extra, *s))
+			return false;
+	return true;
+}
+
+static int check_name(struct arena *a, const struct tree *t, const char *key, const char *value,
+		      const char *extra, struct err *e)
+{
+	if (is_name(value, extra))
+		return 0;
+	return err_config(e, "%s: %s: '%s' is no name", tree_where(a, &t->pos), key, value);
+}
+
+/* They become arguments of a package manager. */
+static int check_packages(struct arena *a, const struct tree *t, const struct strv *names,
+			  struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < names->n && r == 0; i++)
+		if (*names->v[i] == '-')
+			r = err_config(e, "%s: packages: '%s' is no name", tree_where(a, &t->pos),
+				       names->v[i]);
+		else
+			r = check_name(a, t, "packages", names->v[i],
+				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+", e);
+	return r;
+}
+
+static char *without_slashes(struct arena *a, const char *s)
+{
+	size_t n = strlen(s);
+
+	while (n > 1 && s[n - 1] == '/')
+		n--;
+	return arena_strn(a, s, n);
+}
+
+/* ConfigBase, else the folder of ClusterLocation, else NULL. */
+static const char *config_base(struct arena *a, const struct kube_env *env)
+{
+	const char *slash;
+
+	if (!str_is_empty(env->config_base))
+		return without_slashes(a, env->config_base);
+	if (str_is_empty(env->cluster_location))
+		return NULL;
+	slash = strrchr(env->cluster_location, '/');
+	if (!slash)
+		return ".";
+	return arena_strn(a, env->cluster_location, (size_t)(slash - env->cluster_location));
+}
+
+/* kops has more tags than those that count here, so only one that is all but one of these is told. */
+static void warn_tags(struct arena *a, const struct kube_env *env, const struct dialect_opts *o)
+{
+	static const char *const tags[] = { master_tag, update_tag, aws_tag };
+	const struct tree *list = kops18_lookup(env->tree, "Tags");
+
+	for (size_t i = 0; o->warnings && i < env->tags.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(tags); k++)
+			if (!str_eq(env->tags.v[i], tags[k]) &&
+			    near_edits(env->tags.v[i], tags[k]) == 1)
+				strv_add(a, o->warnings,
+					 arena_printf(
+						 a,
+						 "%s: Tags: '%s' has no effect; did you mean '%s'?",
+						 tree_where(a, &list->items[i].value->pos),
+						 env->tags.v[i], tags[k]));
+}
+
+int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
+	       struct kube_env *ret, struct err *e)
+{
+	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	struct kube_env env = { 0 };
+	int r = kops18_read(a, &kops18_env_schema, t, "", o, &env, e);
+
+	if (r < 0)
+		return r;
+	env.tree = t;
+	warn_tags(a, &env, o);
+	r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
+	if (r == 0 && !str_is_empty(env.instance_group_name))
+		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);
+	if (r == 0)
+		r = kops18_assets(a, &env, o, &(struct node_texts){ 0 }, e);
+	if (r == 0)
+		r = kops18_at_most(a, kops18_lookup(t, "packages"), "packages", PACKAGES_MAX, e);
+	if (r == 0)
+		r = check_packages(a, t, &env.packages, e);
+	if (r < 0)
+		return r;
+	if (str_is_empty(env.instance_group_name))
+		env.instance_group_name = NULL;
+	if (config_base(a, &env) && !env.instance_group_name)
+		return err_config(e,
+				  "%s: InstanceGroupName is missing: it names the document in "
+				  "ConfigBase that says what this node is",
+				  tree_where(a, &t->pos));
+	*ret = env;
+	return 0;
+}
+
+bool kops18_locations(struct arena *a, const struct kube_env *env, const char **ret_cluster,
+		      const char **ret_ig)
+{
+	const char *base = config_base(a, env);
+
+	if (!base)
+		return false;
+	*ret_cluster = str_is_empty(env->cluster_location)
+			       ? arena_printf(a, "%s/cluster.spec", base)
+			       : env->cluster_location;
+	*ret_ig = arena_printf(a, "%s/instancegroup/%s", base, env->instance_group_name);
+	return true;
+}
+
+const struct tree *kops18_lookup(const struct tree *t, const char *key)
+{
+	const struct tree *exact = tree_get(t, key);
+
+	for (size_t i = 0; !exact && t->kind == TREE_MAP && i < t->n; i++)
+		if (strcasecmp(t->items[i].key, key) == 0)
+			return t->items[i].value;
+	return exact;
+}
+
+const char *kops18_where(struct arena *a, const struct tree *t, const char *key)
+{
+	const struct tree *value = kops18_lookup(t, key);
+	const char *where = tree_where(a, value ? &value->pos : &t->pos);
+
+	return *where ? arena_printf(a, "%s: ", where) : "";
+}
+
+/* Only an object has a spec, a kind or metadata; bare sections have none of them. */
+static bool is_object(const struct tree *t)
+{
+	return kops18_lookup(t, "spec") || kops18_lookup(t, "kind") || kops18_lookup(t, "metadata");
+}
+
+/* A document of another cluster or group would make a working but wrong node. */
+static int check_identity(struct kops18_build *b, const struct kops18_object *o, const char *kind,
+			  const char *name)
+{
+	const struct tree *own = o->metadata ? kops18_lookup(o->metadata, "name") : NULL;
+
+	if (!name || !own || own->kind != TREE_SCALAR || strcmp(own->scalar, name) == 0)
+		return 0;
+	return err_config(b->err, "%s: this is %s '%s', but kube_env.yaml names '%s'",
+			  tree_where(b->arena, &own->pos), kind, own->scalar, name);
+}
+
+static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind, const char *name,
+		  const struct tree **ret_spec)
+{
+	struct kops18_object o = { 0 };
+	int r;
+
+	if (!is_object(t)) {
+		*ret_spec = t;
+		return 0;
+	}
+	r = kops18_read(b->arena, &kops18_object_schema, t, "", b->opts, &o, b->err);
+	if (r < 0)
+		return r;
+	if (o.kind && strcmp(o.kind, kind) != 0)
+		return err_config(b->err, "%sexpected an object of kind %s, found %s",
+				  kops18_where(b->arena, t, "kind"), kind, o.kind);
+	*ret_spec = o.spec ? o.spec : tree_null(b->arena);
+	return check_identity(b, &o, kind, name);
+}
+
+static int read_documents(struct kops18_build *b, const struct tree *cluster, const struct tree *ig)
+{
+	int r;
+
+	r = unwrap(b, cluster, "Cluster", b->env->cluster_name, &b->cluster_spec);
+	if (r == 0)
+		r = unwrap(b, ig, "InstanceGroup", b->env->instance_group_name, &b->ig_spec);
+	if (r < 0)
+		return r;
+	r = kops18_known_networks(b);
+	if (r < 0)
+		return r;
+	r = kops18_read(b->arena, &kops18_cluster_schema, b->cluster_spec, "", b->opts, &b->cluster,
+			b->err);
+	if (r == 0)
+		r = kops18_read(b->arena, &kops18_ig_schema, b->ig_spec, "", b->opts, &b->ig,
+				b->err);
+	if (r < 0)
+		return r;
+	return 0;
+}
+
+static int set_role(struct kops18_build *b)
+{
+	const bool tagged = strv_has(&b->env->tags, master_tag);
+	const char *where = kops18_where(b->arena, b->ig_spec, "role");
+	const char *role = b->ig.role;
+
+	b->node->is_master = tagged;
+	if (str_is_empty(role))
+		return 0;
+	if (strcmp(role, "Bastion") == 0)
+		return err_config(b->err, "%srole is Bastion: a bastion is no Kubernetes node",
+				  where);
+	if (tagged != (strcmp(role, "Master") == 0))
+		return err_config(b->err, "%srole is %s, but kube_env.yaml %s the tag %s", where,
+				  role, tagged ? "has" : "lacks", master_tag);
+	return 0;
+}
+
+static const char *either(const char *first, const char *second, const char *fallback)
+{
+	if (!str_is_empty(first))
+		return first;
+	return str_is_empty(second) ? fallback : second;
+}
+
+/* kops knows more clouds; what it writes for them is not here. */
+static int set_cloud(struct kops18_build *b)
+{
+	const char *cluster = b->cluster.cloud_provider,
+		   *kubelet = b->cluster.kubelet.cloud_provider;
+	const char *where = kops18_where(b->arena, b->cluster_spec, "cloudProvider");
+	const char *name = cluster;
+
+	if (str_is_empty(name)) {
+		where = kops18_where(b->arena, b->cluster_spec, "kubelet");
+		/* with a cloud controller manager kubelet does not know its cloud */
+		name = str_eq(kubelet, "external") ? NULL : kubelet;
+	}
+	b->node->cloud_provider = either(name, NULL, "aws");
+	if (strcmp(b->node->cloud_provider, "aws") != 0)
+		return err_config(b->err, "%scloudProvider '%s' is not supported; aws is", where,
+				  b->node->cloud_provider);
+	return 0;
+}
+
+static void set_names(struct kops18_build *b)
+{
+	const struct kops18_cluster *c = &b->cluster;
+	const struct kubelet_spec *kubelet = &b->cluster.kubelet;
+	const char *cluster_name = b->env->cluster_name;
+	struct node *n = b->node;
+
+	n->cluster_name = cluster_name;
+	n->instance_group = b->env->instance_group_name;
+	n->config_base = config_base(b->arena, b->env);
+	n->channels = b->env->channels;
+	n->packages = b->env->packages;
+	n->auto_upgrades = strv_has(&b->env->tags, update_tag);
+	n->keeps_time = strv_has(&b->env->tags, aws_tag);
+	n->master_internal_name = either(c->master_internal_name, NULL,
+					 arena_printf(b->arena, "api.internal.%s", cluster_name));
+	n->master_public_name =
+		either(c->master_public_name, NULL, arena_printf(b->arena, "api.%s", cluster_name));
+	n->dns_zone = either(c->dns_zone, NULL, NULL);
+	n->non_masquerade_cidr =
+		either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr, "100.64.0.0/10");
+	n->service_cluster_ip_range = either(c->service_cluster_ip_range,
+					     c->kube_apiserver.service_cluster_ip_range,
+					     "100.64.0.0/13");
+	n->cluster_dns_domain =
+		either(c->cluster_dns_domain, kubelet->cluster_domain, "cluster.local");
+	n->api_dns = c->has_api ? c->api.dns != NULL : true;
+	n->encryption_config = c->encryption_config.set && c->encryption_config.v;
+	n->isolate_masters = c->isolate_masters.set && c->isolate_masters.v;
+	n->kopeio_authentication = c->authentication.kopeio != NULL;
+	n->container_registry = either(c->assets.container_registry, NULL, NULL);
+}
+
+static void set_cloud_config(struct kops18_build *b)
+{
+	const struct kops18_cloud_config *c = &b->cluster.cloud_config;
+	struct strmap *lines = &b->node->cloud_config;
+
+	b->node->has_cloud_config = b->cluster.has_cloud_config;
+	if (c->disable_security_group_ingress.set)
+		strmap_set(b->arena, lines, "DisableSecurityGroupIngress",
+			   c->disable_security_group_ingress.v ? "true" : "false");
+	if (c->elb_security_group)
+		strmap_set(b->arena, lines, "ElbSecurityGroup", c->elb_security_group);
+}
+
+static void add_etcd_cluster(struct kops18_build *b, const char *name,
+			     const struct kops18_etcd_cluster *c, struct strv members)
+{
+	const char *version = either(c->version, NULL, "2.2.1");
+	const struct node_etcd_cluster cluster = {
+		.name = name,
+		.version = version,
+		.image = either(c->image, NULL, kops18_image(b, "etcd", version)),
+		.members = members,
+		.leader_election_timeout = c->leader_election_timeout,
+		.heartbeat_interval = c->heartbeat_interval,
+	};
+
+	arena_push(b->arena, b->node->etcd_clusters.v, b->node->etcd_clusters.n, cluster);
+}
+
+static void set_etcd_clusters(struct kops18_build *b)
+{
+	const struct kops18_etcd_cluster none = { 0 };
+	struct strv one = { 0 };
+
+	for (size_t i = 0; i < b->cluster.etcd_clusters.n; i++) {
+		const struct kops18_etcd_cluster *c = &b->cluster.etcd_clusters.v[i];
+		struct strv members = { 0 };
+
+		for (size_t k = 0; k < c->members.n; k++)
+			strv_add(b->arena, &members, either(c->members.v[k].name, NULL, "a"));
+		add_etcd_cluster(b, either(c->name, NULL, "main"), c, members);
+		if (c->enable_etcd_tls.set && c->enable_etcd_tls.v)
+			b->node->etcd_tls = true;
+	}
+	if (b->cluster.etcd_clusters.n)
+		return;
+	strv_add(b->arena, &one, "a");
+	add_etcd_cluster(b, "main", &none, one);
+	add_etcd_cluster(b, "events", &none, one);
+}
+
+static int read_image(struct kops18_build *b, const struct tree *t, const char *path,
+		      struct node_image *ret)
+{
+	int r = kops18_read(b->arena, &kops18_image_schema, t, path, b->opts, ret, b->err);
+
+	if (r < 0)
+		return r;
+	ret->pos = t->pos;
+	if (str_is_empty(ret->name))
+		return err_config(b->err, "%s: %s: an image without a name",
+				  tree_where(b->arena, &t->pos), path);
+	return 0;
+}
+
+static int set_assets(struct kops18_build *b)
+{
+	/* what it has to say about unknown keys was said when it was read */
+	const struct dialect_opts quiet = { 0 };
+	const struct tree *images = b->env->images;
+	struct node *n = b->node;
+	int r;
+
+	r = kops18_assets(b->arena, b->env, &quiet, &n->assets, b->err);
+	if (r < 0)
+		return r;
+	if (!str_is_empty(b->env->assets_signature))
+		n->assets_signature = (struct node_text){
+			.text = b->env->assets_signature,
+			.pos = kops18_lookup(b->env->tree, "assetsSignature")->pos
+		};
+	if (b->env->protokube_image) {
+		r = read_image(b, b->env->protokube_image, "protokubeImage", &n->protokube);
+		if (r < 0)
+			return r;
+	}
+	if (images && images->kind != TREE_SEQ)
+		return err_config(b->err, "%s: images: expected a list",
+				  tree_where(b->arena, &images->pos));
+	r = kops18_at_most(b->arena, images, "images", IMAGES_MAX, b->err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; images && i < images->n; i++) {
+		struct node_image image = { 0 };
+
+		r = read_image(b, images->items[i].value, arena_printf(b->arena, "images[%zu]", i),
+			       &image);
+		if (r < 0)
+			return r;
+		arena_push(b->arena, n->images.v, n->images.n, image);
+	}
+	return 0;
+}
+
+/* What kops' own validation refuses, so that no document of kops has it. */
+static int check_sections(struct kops18_build *b)
+{
+	const struct opt_bool *policy = &b->cluster.kube_scheduler.use_policy_config_map;
+
+	if (policy->set && policy->v && !node_k8s_at_least(b->node, 1, 7))
+		return err_config(
+			b->err,
+			"%skubeScheduler.usePolicyConfigMap needs Kubernetes 1.7, this is %d.%d",
+			kops18_where(b->arena, b->cluster_spec, "kubeScheduler"),
+			b->node->kubernetes.major, b->node->kubernetes.minor);
+	return 0;
+}
+
+int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree *cluster,
+		 const struct dialect_opts *o, struct node_proxy *ret, struct err *e)
+{
+	struct node node = { 0 };
+	struct kops18_build b = { .arena = a, .env = env, .opts = o, .node = &node, .err = e };
+	int r = unwrap(&b, cluster, "Cluster", env->cluster_name, &b.cluster_spec);
+
+	if (r == 0)
+		r = kops18_read(a, &kops18_cluster_schema, b.cluster_spec, "", o, &b.cluster, e);
+	if (r == 0)
+		r = kops18_egress_proxy(&b);
+	*ret = node.proxy;
+	return r;
+}
+
+int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
+		const struct tree *ig, const struct facts *f, const struct dialect_opts *o,
+		struct node *ret, struct err *e)
+{
+	struct node node = { 0 };
+	struct kops18_build b = {
+		.arena = a,
+		.env = env,
+		.facts = f,
+		.opts = o,
+		.node = &node,
+		.err = e,
+	};
+	int r;
+
+	r = read_documents(&b, cluster, ig);
+	if (r == 0)
+		r = set_role(&b);
+	if (r == 0)
+		r = kops18_networking(&b);
+	if (r == 0)
+		r = kops18_extras(&b);
+	if (r == 0)
+		r = kops18_egress_proxy(&b);
+	if (r == 0)
+		r = set_assets(&b);
+	if (r == 0)
+		r = kops18_version(&b);
+	if (r < 0)
+		return r;
+	r = set_cloud(&b);
+	if (r < 0)
+		return r;
+	set_names(&b);
+	set_cloud_config(&b);
+	set_etcd_clusters(&b);
+	kops18_default_sections(&b);
+	r = check_sections(&b);
+	if (r == 0)
+		r = kops18_merge(&b);
+	if (r < 0)
+		return r;
+	*ret = node;
+	return 0;
+}

@@ -1,0 +1,108 @@
+#include "nodeup/config/distro.h"
+#include "nodeup/config/kops18/storage.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char role_label[] = "kubernetes.io/role";
+static const char master_label[] = "node-role.kubernetes.io/master";
+static const char node_label[] = "node-role.kubernetes.io/node";
+static const char ig_label[] = "kops.k8s.io/instancegroup";
+
+static bool refuses_anonymous(const struct kubelet_spec *k)
+{
+	return k->anonymous_auth.set && !k->anonymous_auth.v;
+}
+
+static void add_labels(struct kops18_build *b)
+{
+	struct strmap *labels = &b->node->kubelet.node_labels;
+	const bool master = b->node->is_master;
+
+	strmap_set(b->arena, labels, master ? master_label : node_label, "");
+	strmap_set(b->arena, labels, role_label, master ? "master" : "node");
+	/* kops' CLI writes this one into each instance group */
+	if (b->env->instance_group_name && !strmap_get(&b->ig.node_labels, ig_label))
+		strmap_set(b->arena, labels, ig_label, b->env->instance_group_name);
+	for (size_t i = 0; i < b->ig.node_labels.n; i++)
+		strmap_set(b->arena, labels, b->ig.node_labels.v[i].key,
+			   b->ig.node_labels.v[i].value);
+}
+
+static void add_taints(struct kops18_build *b)
+{
+	const struct strv before = b->node->kubelet.taints;
+	struct strv taints = { 0 };
+
+	/* a copy: the document's list is not ours to grow */
+	for (size_t i = 0; i < before.n; i++)
+		strv_add(b->arena, &taints, before.v[i]);
+	for (size_t i = 0; i < b->ig.taints.n; i++)
+		strv_add(b->arena, &taints, b->ig.taints.v[i]);
+	if (taints.n == 0 && b->node->is_master)
+		strv_add(b->arena, &taints, arena_printf(b->arena, "%s=:NoSchedule", master_label));
+	b->node->kubelet.taints = taints;
+}
+
+static void merge_kubelet(struct kops18_build *b)
+{
+	const struct kops18_cluster *c = &b->cluster;
+	struct kubelet_spec *k = &b->node->kubelet;
+	const bool master = b->node->is_master;
+
+	field_overlay(b->arena, &kubelet_schema, k, master ? &c->master_kubelet : &c->kubelet);
+	b->node->secure_kubelet = refuses_anonymous(&b->ig.kubelet) ||
+				  refuses_anonymous(&c->kubelet) ||
+				  (master && refuses_anonymous(&c->master_kubelet));
+	if (b->node->secure_kubelet)
+		k->client_ca_file =
+			arena_printf(b->arena, "%s/ca.crt", distro_of(b->facts->distribution)->srv);
+	field_overlay(b->arena, &kubelet_schema, k, &b->ig.kubelet);
+	add_labels(b);
+	add_taints(b);
+	/* taints decide since 1.6; a node that is not schedulable would ignore them */
+	k->register_schedulable = (struct opt_bool){ true, true };
+}
+
+/* "@aws" stands for the first of the host names that the VPC gives this instance. */
+static int settle_hostname(struct kops18_build *b, const char *section, const char **name)
+{
+	const char *text = *name ? str_trim(b->arena, *name) : "";
+	const char *fact = b->facts->local_hostname;
+
+	if (strcasecmp(text, "@aws") != 0 || b->opts->no_host)
+		return 0;
+	fact = fact ? str_trim(b->arena, fact) : "";
+	if (*fact == '\0')
+		return err_config(b->err,
+				  "%s%s.hostnameOverride is '%s', but the fact localHostname is "
+				  "not known",
+				  kops18_where(b->arena, b->cluster_spec, section), section, text);
+	*name = arena_strn(b->arena, fact, strcspn(fact, " \t\r\n"));
+	return 0;
+}
+
+int kops18_merge(struct kops18_build *b)
+{
+	const struct kops18_cluster *c = &b->cluster;
+	struct node *n = b->node;
+	int r;
+
+	merge_kubelet(b);
+	n->docker = c->docker;
+	n->kube_proxy = c->kube_proxy;
+	if (n->is_master) {
+		n->kube_apiserver = c->kube_apiserver;
+		n->kube_controller_manager = c->kube_controller_manager;
+		n->kube_scheduler = c->kube_scheduler;
+	}
+	r = kops18_storage(b);
+	if (r == 0)
+		r = storage_swap(b);
+	if (r == 0)
+		r = settle_hostname(b, n->is_master ? "masterKubelet" : "kubelet",
+				    &n->kubelet.hostname_override);
+	if (r == 0)
+		r = settle_hostname(b, "kubeProxy", &n->kube_proxy.hostname_override);
+	return r;
+}

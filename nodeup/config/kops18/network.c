@@ -1,0 +1,147 @@
+#include "nodeup/config/kops18/spec.h"
+
+#include <string.h>
+#include <strings.h>
+
+static bool is_known(const char *name)
+{
+	for (size_t i = 0; i < kops18_networking_schema.n; i++)
+		if (strcasecmp(kops18_networking_schema.fields[i].key, name) == 0)
+			return true;
+	return false;
+}
+
+static const char *known(struct arena *a)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < kops18_networking_schema.n; i++)
+		strv_add(a, &names, kops18_networking_schema.fields[i].key);
+	return strv_join(a, &names, ", ");
+}
+
+/* Skipping it would give the node another network than the cluster has. */
+int kops18_known_networks(struct kops18_build *b)
+{
+	const struct tree *section = kops18_lookup(b->cluster_spec, "networking");
+
+	for (size_t i = 0; section && section->kind == TREE_MAP && i < section->n; i++) {
+		const struct tree_item *it = &section->items[i];
+
+		if (it->value->kind == TREE_NULL || is_known(it->key))
+			continue;
+		(void)err_config(b->err, "%s: networking: unknown network '%s'",
+				 tree_where(b->arena, &it->key_pos), it->key);
+		err_note(b->err, "want", "one of %s", known(b->arena));
+		return err_code(b->err);
+	}
+	return 0;
+}
+
+/* The network of kops' documents that have no networking section, by what kubelet is told. */
+static int from_plugin(struct kops18_build *b, const char **ret)
+{
+	const bool master = b->node->is_master && b->cluster.has_master_kubelet;
+	const char *section = master ? "masterKubelet" : "kubelet";
+	const struct kubelet_spec *k = master ? &b->cluster.master_kubelet : &b->cluster.kubelet;
+	const char *plugin = k->network_plugin_name;
+
+	if (str_is_empty(plugin)) {
+		/* kops takes that for the network of old; no kubelet section at all says nothing */
+		*ret = master || b->cluster.has_kubelet ? "classic" : "kubenet";
+		return 0;
+	}
+	if (strcmp(plugin, "kubenet") != 0 && strcmp(plugin, "cni") != 0)
+		return err_config(b->err, "%s%s.networkPluginName: '%s' is neither kubenet nor cni",
+				  kops18_where(b->arena, b->cluster_spec, section), section,
+				  plugin);
+	*ret = plugin;
+	return 0;
+}
+
+int kops18_networking(struct kops18_build *b)
+{
+	const struct schema *s = &kops18_networking_schema;
+	const char *where = kops18_where(b->arena, b->cluster_spec, "networking");
+	const char *name = NULL;
+
+	for (size_t i = 0; i < s->n; i++) {
+		const char *section = (const char *)&b->cluster.networking;
+
+		if (!*(const bool *)(section + s->fields[i].present_offset))
+			continue;
+		if (name)
+			return err_config(b->err, "%snetworking: both %s and %s", where, name,
+					  s->fields[i].key);
+		name = s->fields[i].key;
+	}
+	b->node->networking = name;
+	if (name)
+		return 0;
+	if (!b->cluster.has_networking)
+		return from_plugin(b, &b->node->networking);
+	(void)err_config(b->err, "%snetworking: it names no network", where);
+	err_note(b->err, "want", "one of %s", known(b->arena));
+	return err_code(b->err);
+}
+
+/* It ends up in shell lines, units and configuration files: nothing that is special in one of them. */
+static bool is_plain(const char *s)
+{
+	return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			   "-._~%!*+,;=:@[]/")] == '\0';
+}
+
+/* The messages leave the text out: there may be a password in it. */
+static int check_proxy(struct kops18_build *b, const char *host, const char *excludes)
+{
+	const char *where = kops18_where(b->arena, b->cluster_spec, "egressProxy");
+	const char *name = strrchr(host, '@');
+
+	name = name ? name + 1 : host;
+	if (strstr(host, "://"))
+		return err_config(b->err, "%segressProxy.httpProxy.host: only http:// is known",
+				  where);
+	if (!is_plain(host) || strchr(host, '/') || *name == '\0')
+		return err_config(b->err,
+				  "%segressProxy.httpProxy.host: expected a host name, "
+				  "[user:password@] before it",
+				  where);
+	if (!is_plain(excludes))
+		return err_config(b->err,
+				  "%segressProxy.excludes: expected names with commas between them",
+				  where);
+	return 0;
+}
+
+int kops18_egress_proxy(struct kops18_build *b)
+{
+	const struct kops18_egress_proxy *p = &b->cluster.egress_proxy;
+	const char *host = p->http.host ? p->http.host : "", *excludes = p->excludes;
+	int r;
+
+	if (!b->cluster.has_egress_proxy)
+		return 0;
+	if (str_has_prefix(host, "http://"))
+		host += strlen("http://");
+	if (*host == '\0') {
+		if (b->opts->warnings)
+			strv_add(b->arena, b->opts->warnings,
+				 arena_printf(b->arena,
+					      "%segressProxy names no host: nothing is proxied",
+					      kops18_where(b->arena, b->cluster_spec,
+							   "egressProxy")));
+		return 0;
+	}
+	excludes = excludes ? excludes : "";
+	r = check_proxy(b, host, excludes);
+	if (r < 0)
+		return r;
+	b->node->proxy.url =
+		p->http.port.set && p->http.port.v
+			? arena_printf(b->arena, "http://%s:%lld", host, (long long)p->http.port.v)
+			: arena_printf(b->arena, "http://%s", host);
+	b->node->proxy.excludes = excludes;
+	b->node->proxy.is_secret = strchr(host, '@') != NULL;
+	return 0;
+}

@@ -1,0 +1,318 @@
+#include "nodeup/config/kops18/storage.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/config/volumes_check.h"
+
+/* How long a disk may take: one that is there at boot, and one that is attached meanwhile. */
+#define TIMEOUT_NS (60 * DUR_SEC)
+#define ATTACH_TIMEOUT_NS (300 * DUR_SEC)
+
+enum { NTH_MAX = 63 };
+
+/* One item of volumeMounts on its way into the model. */
+struct item {
+	struct kops18_build *b;
+	const struct tree *tree;
+	const char *path; /* "volumeMounts[0]" */
+	struct storage_mount m;
+	struct node_volume v;
+};
+
+enum { VOLUMES_MAX = 100 };
+
+static int fail(struct item *it, const char *key, const char *fmt, ...) printf_like(3, 4);
+
+static int fail(struct item *it, const char *key, const char *fmt, ...)
+{
+	autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		text = NULL;
+	va_end(ap);
+	return err_config(it->b->err, "%s%s.%s: %s", kops18_where(it->b->arena, it->tree, key),
+			  it->path, key, text ? text : "");
+}
+
+static int set_devices(struct item *it)
+{
+	const struct storage_mount *m = &it->m;
+	struct arena *a = it->b->arena;
+
+	it->v.disks = NODE_DISKS_PATHS;
+	if (m->device)
+		strv_add(a, &it->v.devices, m->device);
+	for (size_t i = 0; i < m->devices.n; i++)
+		strv_add(a, &it->v.devices, m->devices.v[i]);
+	for (size_t i = 0; i < it->v.devices.n; i++) {
+		const char *d = it->v.devices.v[i];
+
+		if (!str_has_prefix(d, "/dev/") || strstr(d, "/../") || str_has_suffix(d, "/"))
+			return fail(it, m->device ? "device" : "devices",
+				    "'%s' is no device: expected a path in /dev", d);
+		if (str_has_prefix(d, "/dev/nvme") && it->b->opts->warnings)
+			strv_add(a, it->b->opts->warnings,
+				 arena_printf(a,
+					      "%s%s: the number in %s changes from boot to boot; "
+					      "volumeID or instanceStore say which disk is meant",
+					      kops18_where(a, it->tree, "device"), it->path, d));
+	}
+	return it->v.devices.n ? 0 : fail(it, "devices", "an empty list");
+}
+
+static int set_instance_store(struct item *it)
+{
+	const char *text = it->m.instance_store;
+	char *end = NULL;
+	long nth = -1;
+
+	it->v.disks = NODE_DISKS_INSTANCE_STORE;
+	it->v.nth = -1;
+	if (strcmp(text, "all") == 0)
+		return 0;
+	if (isdigit((unsigned char)*text))
+		nth = strtol(text, &end, 10);
+	if (nth < 0 || nth > NTH_MAX || *end != '\0')
+		return fail(it, "instanceStore", "expected all or a number from 0, found '%s'",
+			    text);
+	it->v.nth = nth;
+	return 0;
+}
+
+static int set_volume_id(struct item *it)
+{
+	static const char hex[] = "0123456789abcdef";
+	const char *id = it->m.volume_id;
+
+	it->v.disks = NODE_DISKS_VOLUME_ID;
+	it->v.volume_id = id;
+	if (str_has_prefix(id, "vol-") && id[4] && strspn(id + 4, hex) == strlen(id + 4))
+		return 0;
+	return fail(it, "volumeID", "expected vol- and hexadecimal digits, found '%s'", id);
+}
+
+static int set_tag(struct item *it)
+{
+	const char *eq = strchr(it->m.tag, '=');
+
+	it->v.disks = NODE_DISKS_TAG;
+	if (!eq || eq == it->m.tag)
+		return fail(it, "tag", "expected KEY=VALUE, found '%s'", it->m.tag);
+	it->v.tag_key = arena_strn(it->b->arena, it->m.tag, (size_t)(eq - it->m.tag));
+	it->v.tag_value = eq + 1;
+	return 0;
+}
+
+/* Exactly one of them says which disks are meant. */
+static int set_disks(struct item *it)
+{
+	const struct storage_mount *m = &it->m;
+	const struct {
+		bool there;
+		const char *key;
+		int (*set)(struct item *it);
+	} selectors[] = {
+		{ m->device || m->devices.n, "device", set_devices },
+		{ m->instance_store, "instanceStore", set_instance_store },
+		{ m->volume_id, "volumeID", set_volume_id },
+		{ m->tag, "tag", set_tag },
+	};
+	size_t which = ARRAY_LEN(selectors);
+
+	for (size_t i = 0; i < ARRAY_LEN(selectors); i++) {
+		if (!selectors[i].there)
+			continue;
+		if (which < ARRAY_LEN(selectors))
+			return fail(it, selectors[i].key, "%s says already which disk is meant",
+				    selectors[which].key);
+		which = i;
+	}
+	if (which == ARRAY_LEN(selectors))
+		return fail(
+			it, "device",
+			"no disk is named: one of device, devices, instanceStore, volumeID, tag");
+	return selectors[which].set(it);
+}
+
+static bool is_swap(const struct item *it)
+{
+	return strcmp(it->v.filesystem, "swap") == 0;
+}
+
+/* A service that has files open at the mount point sees the disk through a bind of a folder, so that
+ * what the service has there already can be moved first. */
+static void stand_aside(struct item *it)
+{
+	struct arena *a = it->b->arena;
+	const struct strv units = volumes_users(a, it->v.path);
+
+	if (units.n == 0)
+		return;
+	arena_push(a, it->v.binds.v, it->v.binds.n,
+		   (struct node_bind){ str_basename(it->v.path), it->v.path, units, it->v.pos });
+	for (size_t i = 0; i < it->v.binds.n; i++)
+		it->v.binds.v[i].aside = true;
+	it->v.path = arena_strn(a, it->v.path, strlen(it->v.path));
+	for (char *p = (char *)it->v.path + 1; *p; p++)
+		if (*p == '/')
+			*p = '-';
+	it->v.path = arena_printf(a, "/mnt/%s", it->v.path + 1);
+}
+
+static int set_path(struct item *it)
+{
+	struct kops18_build *b = it->b;
+	size_t swaps = 0;
+
+	if (is_swap(it)) {
+		if (it->m.path)
+			return fail(it, "path", "swap is not mounted anywhere");
+		for (size_t i = 0; i < b->node->volumes.n; i++)
+			swaps += b->node->volumes.v[i].path == NULL;
+		it->v.name = swaps ? arena_printf(b->arena, "swap-%zu", swaps + 1) : "swap";
+		return 0;
+	}
+	if (str_is_empty(it->m.path))
+		return fail(it, "path", "missing: where is it to be mounted?");
+	it->v.name = it->v.path = it->m.path;
+	return 0;
+}
+
+static int set_binds(struct item *it)
+{
+	struct arena *a = it->b->arena;
+
+	for (size_t i = 0; i < it->m.binds.n; i++) {
+		const struct storage_bind *s = &it->m.binds.v[i];
+		struct node_bind bind = { s->source, s->target, { 0 }, it->v.pos };
+		const char *source = arena_printf(a, "/%s", s->source);
+		const char *what = arena_printf(a, "%s.binds[%zu]", it->path, i);
+		struct err *e = it->b->err;
+		struct err ignored;
+		int r;
+
+		if (is_swap(it))
+			return fail(it, "binds", "swap has no folders");
+		if (*s->source == '/' || str_is_empty(s->source) ||
+		    volumes_check_path(a, &it->v.pos, what, arena_printf(a, "/mnt/x%s", source),
+				       &ignored) < 0)
+			return fail(it, "binds", "source '%s' is no folder of the volume",
+				    s->source);
+		r = volumes_check_path(a, &it->v.pos, arena_printf(a, "%s.target", what), s->target,
+				       e);
+		if (r < 0)
+			return r;
+		for (size_t k = 0; k < s->units.n; k++)
+			strv_add(a, &bind.units,
+				 strchr(s->units.v[k], '.')
+					 ? s->units.v[k]
+					 : arena_printf(a, "%s.service", s->units.v[k]));
+		if (bind.units.n == 0)
+			bind.units = volumes_users(a, s->target);
+		arena_push(a, it->v.binds.v, it->v.binds.n, bind);
+	}
+	return 0;
+}
+
+/* What kube-up keeps there for a master that is made anew: etcd's data, keys and tokens, the key of
+ * its tunnels. Source: kube-up's mount-master-pd. */
+static void set_master_pd(struct item *it)
+{
+	static const char *const kept[] = { "/var/etcd", "/srv/kubernetes", "/srv/sshproxy" };
+	struct arena *a = it->b->arena;
+
+	if (!it->b->node->is_master || !str_eq(it->v.path, node_master_pd) || it->v.binds.n)
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		arena_push(a, it->v.binds.v, it->v.binds.n,
+			   (struct node_bind){ kept[i] + 1, kept[i],
+					       strv_split(a, "kubelet.service", ' '), it->v.pos });
+}
+
+static int set_persist(struct item *it)
+{
+	const bool store = it->v.disks == NODE_DISKS_INSTANCE_STORE;
+
+	it->v.persist = it->m.persist.set ? it->m.persist.v : !store && !is_swap(it);
+	if (it->v.persist && store)
+		return fail(it, "persist", "the instance store is empty after each stop and start");
+	it->v.device_timeout_ns = it->m.device_timeout.set           ? it->m.device_timeout.ns
+				  : it->v.volume_id || it->v.tag_key ? ATTACH_TIMEOUT_NS
+								     : TIMEOUT_NS;
+	if (it->v.device_timeout_ns < DUR_SEC)
+		return fail(it, "deviceTimeout", "less than a second");
+	return 0;
+}
+
+static int read_item(struct item *it)
+{
+	struct kops18_build *b = it->b;
+	int r = kops18_read(b->arena, &storage_mount_schema, it->tree, it->path, b->opts, &it->m,
+			    b->err);
+
+	if (r < 0)
+		return r;
+	it->v.pos = it->tree->pos;
+	it->v.filesystem = str_is_empty(it->m.filesystem) ? "ext4" : it->m.filesystem;
+	it->v.raid = str_is_empty(it->m.raid) ? NULL : it->m.raid;
+	it->v.label = str_is_empty(it->m.label) ? NULL : it->m.label;
+	r = set_disks(it);
+	if (r == 0)
+		r = set_path(it);
+	if (r == 0 && it->v.path)
+		r = volumes_check_path(b->arena, &it->v.pos,
+				       arena_printf(b->arena, "%s.path", it->path), it->v.path,
+				       b->err);
+	if (r == 0)
+		r = set_binds(it);
+	if (r == 0)
+		set_master_pd(it);
+	if (r == 0)
+		r = set_persist(it);
+	if (r == 0)
+		r = storage_options(b, it->tree, it->path, &it->m, &it->v);
+	if (r == 0 && it->v.path)
+		stand_aside(it);
+	return r;
+}
+
+int storage_mounts(struct kops18_build *b, const struct tree *list)
+{
+	int r;
+
+	if (!list)
+		return 0;
+	if (list->kind != TREE_SEQ)
+		return err_config(b->err, "%s: volumeMounts: expected a list",
+				  tree_where(b->arena, &list->pos));
+	r = kops18_at_most(b->arena, list, "volumeMounts", VOLUMES_MAX, b->err);
+	for (size_t i = 0; r == 0 && i < list->n; i++) {
+		struct item it = { .b = b,
+				   .tree = list->items[i].value,
+				   .path = arena_printf(b->arena, "volumeMounts[%zu]", i) };
+
+		r = read_item(&it);
+		if (r == 0)
+			arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, it.v);
+	}
+	return r;
+}
+
+int kops18_storage(struct kops18_build *b)
+{
+	int r = storage_kube_up(b);
+
+	if (r == 0)
+		r = storage_driver(b);
+	if (r == 0)
+		r = storage_mounts(b, b->ig.volume_mounts);
+	if (r == 0)
+		r = storage_mounts(b, b->env->volume_mounts);
+	if (r == 0)
+		r = volumes_check(b->arena, &b->node->volumes, b->err);
+	return r;
+}

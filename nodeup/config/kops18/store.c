@@ -1,0 +1,117 @@
+#include "nodeup/config/kops18/spec.h"
+
+#include <string.h>
+
+enum {
+	PLAIN = 0,
+	MASTER = 1,
+	AGGREGATION = 2,
+	SECURE_KUBELET = 4,
+	ETCD_TLS = 8,
+	ENCRYPTION = 16,
+	KUBE_PROXY = 32,
+	KUBE_ROUTER = 64,
+};
+
+/* Which key pairs and tokens a node takes from the store: every condition of a row must hold.
+ * source: kops 1.8.1 nodeup/pkg/model/{secrets,kubelet,kubectl,protokube,kube_*}.go */
+static const struct {
+	const char *name;
+	bool key, optional;
+	int conditions;
+} keypairs[] = {
+	{ "ca", false, false, PLAIN },
+	{ "kubelet", true, false, PLAIN },
+	{ "kube-proxy", true, false, KUBE_PROXY },
+	{ "kube-router", true, false, KUBE_ROUTER },
+	{ "kops", true, false, MASTER },
+	{ "kubecfg", true, false, MASTER },
+	{ "master", true, false, MASTER },
+	{ "kube-controller-manager", true, false, MASTER },
+	{ "kube-scheduler", true, false, MASTER },
+	{ "apiserver-proxy-client", true, false, MASTER | AGGREGATION },
+	{ "apiserver-aggregator", true, true, MASTER | AGGREGATION },
+	{ "apiserver-aggregator-ca", false, true, MASTER | AGGREGATION },
+	{ "kubelet-api", true, false, MASTER | SECURE_KUBELET },
+	{ "etcd", true, false, MASTER | ETCD_TLS },
+	{ "etcd-client", true, false, MASTER | ETCD_TLS },
+};
+
+static const struct {
+	const char *id;
+	bool optional;
+	int conditions;
+} secrets[] = {
+	{ "dockerconfig", true, PLAIN },
+	{ "kube", false, MASTER }, /* the admin's password */
+	{ "admin", true, MASTER },
+	{ "kubelet", true, MASTER },
+	{ "kube-proxy", true, MASTER },
+	{ "system:scheduler", true, MASTER },
+	{ "system:controller_manager", true, MASTER },
+	{ "system:logging", true, MASTER },
+	{ "system:monitoring", true, MASTER },
+	{ "system:dns", true, MASTER },
+	{ "encryptionconfig", false, MASTER | AGGREGATION | ENCRYPTION },
+};
+
+static int conditions_of(const struct node *n)
+{
+	return (n->is_master ? MASTER : 0) | (node_k8s_at_least(n, 1, 7) ? AGGREGATION : 0) |
+	       (n->secure_kubelet ? SECURE_KUBELET : 0) | (n->etcd_tls ? ETCD_TLS : 0) |
+	       (n->encryption_config ? ENCRYPTION : 0) |
+	       (node_runs_kube_proxy(n) ? KUBE_PROXY : 0) |
+	       (str_eq(n->networking, "kuberouter") ? KUBE_ROUTER : 0);
+}
+
+static const char *store_of(struct arena *a, const struct node *n, const struct tree *cluster,
+			    const char *key, const char *folder)
+{
+	const struct tree *spec = kops18_lookup(cluster, "spec");
+	const struct tree *value = kops18_lookup(spec ? spec : cluster, key);
+	const char *s = value ? value->scalar : NULL;
+	size_t len;
+
+	if (str_is_empty(s))
+		return n->config_base ? arena_printf(a, "%s/%s", n->config_base, folder) : NULL;
+	len = strlen(s);
+	while (len > 1 && s[len - 1] == '/')
+		len--;
+	return arena_strn(a, s, len);
+}
+
+struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
+			       const struct tree *cluster)
+{
+	const int have = conditions_of(n);
+	struct node_wants w = {
+		.key_store = store_of(a, n, cluster, "keyStore", "pki"),
+		.secret_store = store_of(a, n, cluster, "secretStore", "secrets"),
+		.every_secret = n->is_master,
+	};
+
+	(void)env;
+	for (size_t i = 0; i < ARRAY_LEN(keypairs); i++) {
+		struct node_want want = {
+			.name = keypairs[i].name,
+			.key = keypairs[i].key,
+			.optional = keypairs[i].optional,
+			.told = keypairs[i].optional,
+		};
+
+		if ((keypairs[i].conditions & ~have) != 0)
+			continue;
+		/* masters sign certificate requests */
+		if (strcmp(want.name, "ca") == 0) {
+			want.key = n->is_master;
+			want.pool = true;
+		}
+		arena_push(a, w.keypairs, w.n_keypairs, want);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
+		if ((secrets[i].conditions & ~have) == 0)
+			arena_push(a, w.secrets, w.n_secrets,
+				   (struct node_want){ .name = secrets[i].id,
+						       .optional = secrets[i].optional });
+	return w;
+}

@@ -1,0 +1,131 @@
+#include "nodeup/config/kops18/spec.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Flags, kubeconfigs and certificates differ below and above. */
+static const struct version oldest = { 1, 6, 0, NULL }, newest = { 1, 10, 0, NULL };
+
+static bool take_number(const char **p, int *ret)
+{
+	char *end;
+	long v;
+
+	if (!isdigit((unsigned char)**p))
+		return false;
+	v = strtol(*p, &end, 10);
+	if (v > 9999)
+		return false;
+	*ret = (int)v;
+	*p = end;
+	return true;
+}
+
+/* "-beta.1", "+build"; what follows a '/' is the next part of a URL. */
+static bool take_suffix(struct arena *a, const char *text, const char **ret)
+{
+	static const char semver[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				     "0123456789-+.";
+	const size_t n = strcspn(text, "/");
+
+	if (n && ((*text != '-' && *text != '+') || n == 1 || strspn(text, semver) < n))
+		return false;
+	*ret = arena_strn(a, text, n);
+	return true;
+}
+
+/* "1.8.7", "v1.8.7", "v1.9.0-beta.1", "1.8" */
+static bool parse(struct arena *a, const char *text, struct version *ret)
+{
+	struct version v = { 0 };
+
+	if (*text == 'v')
+		text++;
+	if (!take_number(&text, &v.major) || *text++ != '.' || !take_number(&text, &v.minor))
+		return false;
+	if (*text == '.') {
+		text++;
+		if (!take_number(&text, &v.patch))
+			return false;
+	}
+	if (!take_suffix(a, text, &v.suffix))
+		return false;
+	*ret = v;
+	return true;
+}
+
+/* ".../release/v1.8.7/bin/..." */
+static bool parse_url(struct arena *a, const char *url, struct version *ret)
+{
+	for (const char *p = strstr(url, "/v"); p; p = strstr(p + 1, "/v"))
+		if (parse(a, p + 1, ret))
+			return true;
+	return false;
+}
+
+static bool parse_tag(struct arena *a, const char *image, struct version *ret)
+{
+	const char *colon = image ? strrchr(image, ':') : NULL;
+
+	return colon && parse(a, colon + 1, ret);
+}
+
+/* The asset named kubelet; its list may have mirrors behind commas. */
+static const struct node_text *kubelet_asset(const struct node *n)
+{
+	for (size_t i = 0; i < n->assets.n; i++) {
+		const char *text = n->assets.v[i].text;
+		const size_t len = strcspn(text, ",");
+
+		if (len > 8 && strncmp(text + len - 8, "/kubelet", 8) == 0)
+			return &n->assets.v[i];
+	}
+	return NULL;
+}
+
+static bool find_version(const struct kops18_build *b, const char **ret_where)
+{
+	const struct kops18_cluster *c = &b->cluster;
+	const char *const images[] = { c->kube_proxy.image, c->kube_apiserver.image,
+				       c->kube_controller_manager.image, c->kube_scheduler.image };
+	const struct node_text *kubelet = kubelet_asset(b->node);
+
+	for (size_t i = 0; i < ARRAY_LEN(images); i++)
+		if (parse_tag(b->arena, images[i], &b->node->kubernetes)) {
+			*ret_where = arena_printf(b->arena, "image '%s': ", images[i]);
+			return true;
+		}
+	if (kubelet && parse_url(b->arena, kubelet->text, &b->node->kubernetes)) {
+		*ret_where = arena_printf(b->arena, "%s: ", tree_where(b->arena, &kubelet->pos));
+		return true;
+	}
+	return false;
+}
+
+static int compare(const struct version *a, const struct version *b)
+{
+	return a->major != b->major ? a->major - b->major : a->minor - b->minor;
+}
+
+int kops18_version(struct kops18_build *b)
+{
+	struct version *v = &b->node->kubernetes;
+	const char *text = b->cluster.kubernetes_version, *where;
+
+	if (!str_is_empty(text)) {
+		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
+		if (!parse(b->arena, text, v) && !parse_url(b->arena, text, v))
+			return err_config(b->err, "%skubernetesVersion '%s' is no version", where,
+					  text);
+	} else if (!find_version(b, &where)) {
+		return err_config(b->err,
+				  "the Kubernetes version is not known: no kubernetesVersion, "
+				  "no image tag, none in the URL of kubelet");
+	}
+	if (compare(v, &oldest) < 0 || compare(v, &newest) > 0)
+		return err_config(b->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are",
+				  where, v->major, v->minor, oldest.major, oldest.minor,
+				  newest.major, newest.minor);
+	return 0;
+}

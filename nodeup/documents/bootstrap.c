@@ -1,0 +1,448 @@
+#include "nodeup/documents/bootstrap.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/documents/dialects.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/loader.h"
+#include "nodeup/tasks/volume.h"
+
+enum { CONF_RECORD_MAX = 4096 };
+
+static const char documents_path[] = OWN_DOCUMENTS;
+static const char conf_path[] = OWN_CONF; /* what was last applied */
+
+/* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
+static const char version1_path[] = OWN_IMDS_VERSION;
+
+static bool may_be_there(const char *conf)
+{
+	return location_is_remote(conf) || str_has_prefix(conf, "file://") ||
+	       access(conf, F_OK) == 0;
+}
+
+/* Which configuration was applied last, whether or not it is still there; NULL: none was. */
+static int last_applied(struct arena *a, int root_fd, const char **ret, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX);
+	int r = io_read(root_fd, conf_path, &b, e);
+
+	*ret = NULL;
+	if (r < 0)
+		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
+	*ret = str_trim(a, buf_str(&b));
+	if (!**ret)
+		*ret = NULL;
+	return 0;
+}
+
+static bool is_there(const char *path)
+{
+	return access(path, F_OK) == 0;
+}
+
+static const char *usual_places(struct arena *a)
+{
+	struct strv all = { 0 };
+
+	for (const struct dialect *const *d = dialects; *d; d++)
+		for (const char *const *place = (*d)->places; *place; place++)
+			strv_add(a, &all, *place);
+	return strv_join(a, &all, ", ");
+}
+
+static int find_conf(struct loader *l, const char **ret, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+	const char *last = NULL;
+	int r = req->conf ? 0 : last_applied(l->arena, req->root_fd, &last, e);
+
+	*ret = req->conf ? req->conf : last;
+	if (r < 0 || req->conf || (last && may_be_there(last)))
+		return r;
+	if (req->image_mode)
+		return err_fail(e, ERR_USAGE, 0,
+				"no --conf, and nothing was applied to this root yet");
+	if (last)
+		return 0;
+	*ret = dialects_find(is_there);
+	if (*ret)
+		return 0;
+	return err_fail(e, ERR_USAGE, 0,
+			"no --conf, nothing was applied yet, and none of %s is there",
+			usual_places(l->arena));
+}
+
+/* The name that a configuration is recorded and kept by; of one that is gone, what it was. */
+static const char *conf_name(struct arena *a, const char *conf)
+{
+	autofree char *path = location_path(conf) == conf ? realpath(conf, NULL) : NULL;
+	autofree char *dir = NULL, *real = NULL;
+	const char *absolute = location_absolute(a, conf);
+
+	if (path)
+		return arena_str(a, path);
+	if (location_path(conf) != conf)
+		return conf;
+	dir = xstrdup(absolute);
+	*strrchr(dir, '/') = '\0';
+	real = realpath(*dir ? dir : "/", NULL);
+	return real ? store_join(a, real, str_basename(absolute)) : absolute;
+}
+
+/* The last applied configuration is gone from this machine: its kept copy stands in, and is put back. */
+static int recall_conf(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const char *last, *date, *instance;
+	struct store_kept kept = { .conf = b->conf };
+	struct err ignored;
+	int r;
+
+	if (!l->req->may_replay || l->req->image_mode || may_be_there(b->conf))
+		return 0;
+	kept.conf_name = conf_name(l->arena, b->conf);
+	if (last_applied(l->arena, l->req->root_fd, &last, &ignored) < 0 ||
+	    !str_eq(last, kept.conf_name))
+		return 0;
+	r = store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored);
+	if (r == 0) {
+		(void)!probe_host(l->arena, l->req->root_fd, true, &b->facts, &ignored);
+		r = loader_instance(l, e);
+		if (r < 0)
+			return err_wrap(e, "%s is gone, and a copy of %s is kept", last, instance);
+		if (!str_eq(instance, b->facts.instance_id))
+			return err_config(e,
+					  "%s is gone, the kept documents are of %s, and this "
+					  "is %s",
+					  last, instance, b->facts.instance_id);
+		r = store_recall(b->store, l->req->root_fd, documents_path, &kept, &b->lost_conf,
+				 &ignored);
+	}
+	if (r < 0)
+		return err_config(
+			e, "%s, which was applied last, is gone, and no copy of it is kept", last);
+	b->lost_why = arena_printf(l->arena,
+				   "%s is gone; its copy of %s, of %s, is used and put back", last,
+				   date, instance);
+	return 0;
+}
+
+char *loader_beside(struct loader *l, const char *name)
+{
+	const char *conf = l->b->conf, *slash = strrchr(conf, '/');
+
+	if (!slash)
+		return arena_str(l->arena, name);
+	return store_join(l->arena, arena_strn(l->arena, conf, (size_t)(slash - conf) + 1), name);
+}
+
+/* Read and parse a document. One that is not there is a configuration error, or with `warn` a
+ * warning and nothing. */
+static int read_document(struct loader *l, const char *what, const char *location, bool warn,
+			 struct tree **ret, struct err *e)
+{
+	const char *text, *shown = location_shown(l->arena, location);
+	size_t n;
+	int r;
+
+	r = store_get(l->b->store, location, &text, &n, e);
+	if (r == -ENOENT && warn) {
+		strv_add(l->arena, &l->b->warnings,
+			 arena_printf(l->arena, "%s: there is no %s, defaults are used", shown,
+				      what));
+		*ret = tree_null(l->arena);
+		return 0;
+	}
+	if (r == -ENOENT)
+		e->kind = ERR_CONFIG;
+	if (r < 0)
+		return err_wrap(e, "%s", what);
+	return yaml_parse(l->arena, shown, text, n, ret, e);
+}
+
+static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)
+{
+	struct tree *t;
+	int r = read_document(l, "configuration", l->b->conf, false, &t, e);
+
+	return r < 0 ? r : dialects_read(l->arena, t, opts, &l->b->documents, e);
+}
+
+/* Where they are is decided by the documents: what ConfigBase lacks is never looked for elsewhere. */
+static int load_specs(struct loader *l, struct err *e)
+{
+	struct documents *d = &l->b->documents;
+	const char *cluster = d->cluster_at, *group = d->group_at;
+	struct tree *t = tree_null(l->arena);
+	struct strv both = { 0 };
+	int r;
+
+	if (!d->in_store) {
+		cluster = loader_beside(l, d->dialect->cluster_name);
+		group = loader_beside(l, d->dialect->group_name);
+	}
+	strv_add(l->arena, &both, cluster);
+	if (group)
+		strv_add(l->arena, &both, group);
+	r = store_prefetch(l->b->store, &both, NULL, e);
+	if (r < 0)
+		return err_wrap(e, "cluster spec and instance group");
+	r = read_document(l, "cluster spec", cluster, !d->in_store, &t, e);
+	if (r < 0)
+		return r;
+	d->cluster = t;
+	d->group = tree_null(l->arena);
+	if (!group)
+		return 0;
+	r = read_document(l, "instance group", group, !d->in_store, &t, e);
+	d->group = t;
+	return r;
+}
+
+/* From documents to the model; may run again, from kept documents. */
+static int load(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const struct dialect_opts opts = { .strict = l->req->strict,
+					   .warnings = &b->warnings,
+					   .no_host = l->req->no_secrets,
+					   .volume_fits = volume_fits };
+	int r;
+
+	b->warnings = (struct strv){ 0 };
+	if (b->lost_why)
+		strv_add(l->arena, &b->warnings, b->lost_why);
+	b->documents = (struct documents){ 0 };
+	b->node = (struct node){ 0 };
+	r = load_conf(l, &opts, e);
+	if (r >= 0)
+		r = load_specs(l, e);
+	if (r >= 0)
+		r = loader_facts(l, e);
+	if (r >= 0)
+		r = b->documents.dialect->node(l->arena, &b->documents, &b->facts, &opts, &b->node,
+					       e);
+	if (r >= 0 && !l->req->no_secrets)
+		r = loader_keys(l, e);
+	return r;
+}
+
+/* Go on with the documents of the last run on this instance, if the store cannot be reached. */
+static int replay(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	struct err why = *e, ignored;
+	int r;
+
+	/* a server that says that something is not there was reached */
+	if (e->kind != ERR_NET || e->errnum == ENOENT || !l->req->may_replay)
+		return -EINVAL;
+	b->key = loader_key(l);
+	if (!b->key) {
+		err_note(e, "ruled out", "kept documents: which instance this is cannot be said");
+		return -EINVAL;
+	}
+	if (store_replay(b->store, l->req->root_fd, documents_path, b->key, &b->replay_age_ns,
+			 &ignored) < 0) {
+		err_note(e, "ruled out", "kept documents: none of this instance and ConfigBase");
+		return -EINVAL;
+	}
+	b->replayed = true;
+	r = load(l, e);
+	if (r < 0)
+		return err_wrap(e, "from the documents kept %s ago",
+				dur_human(l->arena, b->replay_age_ns));
+	strv_add(l->arena, &b->warnings,
+		 arena_printf(l->arena, "documents kept %s ago are used: %s",
+			      dur_human(l->arena, b->replay_age_ns), why.msg));
+	return 0;
+}
+
+static int prepare(struct loader *l, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+	struct http *http = req->offline ? NULL : req->http;
+	struct bootstrap *b = l->b;
+	int r;
+
+	/* an image is built anywhere, and documents are looked at anywhere */
+	if (http && !req->image_mode && !req->no_secrets)
+		b->imds = imds_new(http);
+	r = loader_given_facts(l, e);
+	if (r < 0)
+		return r;
+	r = store_new(l->arena,
+		      &(struct store_req){ .http = http,
+					   .imds = b->imds,
+					   .region = b->facts.region,
+					   .pipe_ns = req->pipe_ns },
+		      &b->store, e);
+	if (r < 0)
+		return r;
+	store_set_patience(b->store, req->patience_ns);
+	store_on_wait(b->store, req->on_wait, req->wait_arg);
+	r = find_conf(l, &b->conf, e);
+	return r < 0 ? r : recall_conf(l, e);
+}
+
+/* Signing took the server's time; certificates and tokens of others will not. */
+static void warn_of_clock(struct loader *l)
+{
+	int64_t off = store_clock_off(l->b->store);
+
+	if (off)
+		strv_add(l->arena, &l->b->warnings,
+			 arena_printf(l->arena,
+				      "the clock is %lld s %s S3's; requests were signed with S3's "
+				      "time",
+				      (long long)llabs(off), off > 0 ? "behind" : "ahead of"));
+}
+
+/* kubelet asks the metadata service without a token until 1.18, which has the first aws-sdk-go with them
+ * (1.25.38 and later; kubernetes/kubernetes#87253).  An instance that wants one answers 401, and kubelet dies
+ * when all the rest is done.  Without an answer nothing is known, and nothing is refused. */
+static void ask_for_version1(struct loader *l)
+{
+	struct bootstrap *b = l->b;
+	struct err ignored;
+	struct stat st;
+
+	/* facts that were given are of another machine */
+	if (!b->imds || l->req->facts_file || !str_eq(b->node.kubelet.cloud_provider, "aws") ||
+	    node_k8s_at_least(&b->node, 1, 18) ||
+	    io_stat(l->req->root_fd, version1_path, &st, &ignored) == 0)
+		return;
+	switch (imds_has_version1(b->imds, &ignored)) {
+	case 0:
+		b->imds_lacks_version1 = true;
+		break;
+	case 1:
+		b->imds_has_version1 = true;
+		break;
+	default:
+		break;
+	}
+}
+
+int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
+		   struct err *e)
+{
+	struct bootstrap b = { 0 };
+	struct loader l = { .arena = a, .req = req, .b = &b };
+	struct err why = { 0 };
+	int r;
+
+	r = prepare(&l, &why);
+	if (r >= 0) {
+		r = load(&l, &why);
+		if (r < 0 && replay(&l, &why) >= 0)
+			r = 0;
+	}
+	if (r < 0) {
+		bootstrap_done(&b);
+		*e = why;
+		return why.errnum > 0 ? -why.errnum : -EINVAL;
+	}
+	warn_of_clock(&l);
+	if (!b.key)
+		b.key = loader_key(&l);
+	if (!req->no_secrets)
+		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode);
+	ask_for_version1(&l);
+	*ret = b;
+	return 0;
+}
+
+int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
+		    struct facts *ret, struct err *e)
+{
+	const struct bootstrap_req req = { .facts_file = facts_file, .root_fd = root_fd };
+	struct bootstrap b = { 0 };
+	struct loader l = { .arena = a, .req = &req, .b = &b };
+	struct err ignored;
+	int r = loader_given_facts(&l, e);
+
+	if (r < 0)
+		return r;
+	/* an unknown distribution is laid out as most are */
+	(void)!probe_host(a, root_fd, running, &b.facts, &ignored);
+	*ret = b.facts;
+	return 0;
+}
+
+const char *bootstrap_kept(struct arena *a, int root_fd)
+{
+	const char *date, *instance;
+	struct facts f = { 0 };
+	struct err ignored;
+
+	if (store_kept_of(a, root_fd, documents_path, &date, &instance, &ignored) < 0)
+		return NULL;
+	(void)!probe_host(a, root_fd, true, &f, &ignored);
+	loader_kept_facts(a, root_fd, &f);
+	return str_eq(f.instance_id, instance) ? date : NULL;
+}
+
+/* Remember which configuration it was, for a run without --conf. */
+static int record_conf(const char *name, int root_fd, struct err *e)
+{
+	static const struct io_attr private = { .mode = 0600 };
+	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX), old = BUF_INIT(CONF_RECORD_MAX);
+	struct err ignored;
+	int r;
+
+	(void)buf_addf(&b, "%s\n", name);
+	r = buf_check(&b, conf_path, e);
+	if (r < 0)
+		return r;
+	if (io_read(root_fd, conf_path, &old, &ignored) >= 0 && str_eq(buf_str(&old), buf_str(&b)))
+		return 0;
+	return io_replace(root_fd, conf_path, b.data, b.len, &private, e);
+}
+
+/* The next run of this boot need not ask. */
+static int record_version1(int root_fd, struct err *e)
+{
+	static const struct io_attr plain = { .mode = 0644 };
+	static const char text[] = "answered\n";
+	int r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
+
+	return r < 0 ? r : io_replace(root_fd, version1_path, text, strlen(text), &plain, e);
+}
+
+int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct store_kept kept = {
+		.key = b->key,
+		.conf = b->conf,
+		.conf_name = conf_name(a, b->conf),
+	};
+	int r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
+
+	if (r >= 0 && b->imds_has_version1)
+		r = record_version1(root_fd, e);
+	if (r >= 0)
+		r = record_conf(kept.conf_name, root_fd, e);
+	if (r >= 0 && b->key)
+		r = loader_keep_facts(root_fd, &b->facts, e);
+	/* replayed ones keep their age */
+	if (r >= 0 && b->key && !b->replayed)
+		r = store_save(b->store, root_fd, documents_path, &kept, e);
+	return r;
+}
+
+void bootstrap_done(struct bootstrap *b)
+{
+	store_free(b->store);
+	imds_free(b->imds);
+	b->store = NULL;
+	b->imds = NULL;
+}

@@ -1,0 +1,58 @@
+/* bootstrap.h - from --conf to the node model: documents, facts, keys, secrets
+ * Reads kube_env.yaml, finds cluster spec, instance group, pki and secrets where the documents say
+ * (ConfigBase) or, without ConfigBase, beside --conf. Which of the two is decided by the documents
+ * alone, never by an error. Everything a node needs is read before anything is written.
+ * Owner: the arena. Errors: CONFIG, NET, SYSTEM with the location. Threads: one.
+ * Source: kops upup/pkg/fi/nodeup/command.go. */
+#pragma once
+
+#include "nodeup/config/dialect.h"
+#include "nodeup/host/probe.h"
+#include "nodeup/documents/store.h"
+
+struct bootstrap_req {
+	const char *conf; /* path or URL; NULL: last applied, then the two usual paths */
+	const char *facts_file;
+	int root_fd;
+	bool image_mode, offline, strict;
+	bool no_secrets;     /* validate, userdata: documents only */
+	bool may_replay;     /* persisted documents may stand in when the store cannot be reached */
+	struct http *http;   /* NULL when offline */
+	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
+	int64_t patience_ns; /* for the store, see store_set_patience */
+	store_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+struct bootstrap {
+	const char *conf; /* the one used */
+	struct documents documents;
+	struct node node;
+	struct facts facts;
+	struct runtime runtime;
+	struct strv warnings;
+	const char *lost_why;  /* what people are told of it */
+	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
+	bool replayed;
+	int64_t replay_age_ns;
+	struct store *store;
+	struct imds *imds;
+	/* The instance refuses version 1 of its metadata service, which this Kubernetes asks. */
+	bool imds_lacks_version1;
+	bool imds_has_version1; /* it said in this run that it does not */
+	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
+};
+
+/* Load it all. */
+int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
+		   struct err *e) must_check;
+/* What can be known without a document: the facts that were given, and those of the host. */
+int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
+		    struct facts *ret, struct err *e) must_check;
+/* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
+ * said without asking for the instance. */
+const char *bootstrap_kept(struct arena *a, int root_fd);
+/* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down. */
+int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e) must_check;
+/* Release what is not the arena's. */
+void bootstrap_done(struct bootstrap *b);

@@ -1,0 +1,229 @@
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/loader.h"
+#include "nodeup/host/disks.h"
+#include "nodeup/documents/op.h"
+
+enum { FACTS_MAX = 1 << 20, KEPT_FACTS_MAX = 4096 };
+
+/* boot id, instance id and name, a line each */
+static const char kept_facts[] = OWN_INSTANCE;
+
+int loader_given_facts(struct loader *l, struct err *e)
+{
+	const char *path = l->req->facts_file;
+	autobuf struct buf b = BUF_INIT(FACTS_MAX);
+	struct tree *t;
+	int r;
+
+	if (!path)
+		return 0;
+	r = io_read_given(path, l->req->pipe_ns, &b, e);
+	if (r < 0 && e->kind == ERR_SYSTEM)
+		e->kind = ERR_CONFIG;
+	if (r < 0)
+		return err_wrap(e, "facts");
+	if (r >= 0)
+		r = yaml_parse(l->arena, path, buf_str(&b), b.len, &t, e);
+	if (r < 0 || t->kind == TREE_NULL)
+		return r;
+	return facts_parse(l->arena, t, &l->b->facts, e);
+}
+
+static void sleep_until(int64_t due_ns)
+{
+	struct timespec due = { .tv_sec = due_ns / DUR_SEC, .tv_nsec = due_ns % DUR_SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+		;
+}
+
+/* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
+static int ask(struct loader *l, const char *fact, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+	int64_t since = dur_now(), now, next, left;
+	int r;
+
+	for (unsigned int attempt = 1;; attempt++) {
+		r = probe_fact(l->arena, l->b->imds, fact, &l->b->facts, e);
+		now = dur_now();
+		left = req->patience_ns - (now - since);
+		if (r >= 0 || e->kind != ERR_NET || (req->patience_ns >= 0 && left <= 0))
+			return r;
+		next = now + store_delay(attempt);
+		if (req->patience_ns >= 0 && next > now + left)
+			next = now + left;
+		if (req->on_wait)
+			req->on_wait(req->wait_arg, "instance metadata", since, attempt, e, next);
+		sleep_until(next);
+	}
+}
+
+/* What the documents make us ask of IMDS: @aws means the name that the VPC gives us, and the file
+ * systems of disks that are not EBS are called after this instance. */
+struct wanted {
+	bool name, id;
+};
+
+static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
+{
+	const struct dialect_opts opts = { .strict = l->req->strict, .no_host = true };
+	const struct documents *d = &l->b->documents;
+	struct node n = { 0 };
+	const char *names[2];
+	int r;
+
+	r = d->dialect->node(l->arena, d, &l->b->facts, &opts, &n, e);
+	if (r < 0)
+		return r;
+	names[0] = n.kubelet.hostname_override;
+	names[1] = n.kube_proxy.hostname_override;
+	*ret = (struct wanted){ .id = n.volumes.n > 0 };
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		ret->name |= names[i] && strcasecmp(str_trim(l->arena, names[i]), "@aws") == 0;
+	return 0;
+}
+
+static int ask_if_online(struct loader *l, const char *fact, const char *why, struct err *e)
+{
+	int r;
+
+	if (l->b->imds)
+		r = ask(l, fact, e);
+	else
+		r = err_fail(e, ERR_NET, ENETDOWN, "fact %s: not asked for, we are offline", fact);
+	return r < 0 ? err_wrap(e, "%s", why) : 0;
+}
+
+/* Asked again as patiently as for a fact: without an answer nobody knows that there is none. */
+static int ask_for_store(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const char *key = b->documents.instance_store_key;
+	int r;
+
+	if (b->imds && !b->facts.instance_id) {
+		r = ask(l, "instanceID", e);
+		if (r < 0)
+			return err_wrap(e, "%s", key);
+	}
+	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, b->documents.instance_store,
+				 &b->facts, e);
+	return r < 0 ? err_wrap(e, "%s", key) : 0;
+}
+
+static int find_own_facts(struct loader *l, struct err *e)
+{
+	const struct facts *f = &l->b->facts;
+	struct wanted wanted;
+	int r;
+
+	/* an image has no instance, and who only reads documents may not be on one */
+	if (l->req->image_mode || l->req->no_secrets)
+		return 0;
+	r = l->b->documents.instance_store ? ask_for_store(l, e) : 0;
+	if (r == 0 && f->local_hostname && f->instance_id)
+		return 0;
+	if (r == 0)
+		r = find_wanted(l, &wanted, e);
+	if (r == 0 && wanted.name && !f->local_hostname)
+		r = ask_if_online(l, "localHostname", "hostnameOverride '@aws'", e);
+	if (r == 0 && wanted.id && !f->instance_id)
+		r = ask_if_online(l, "instanceID", "volumes", e);
+	return r;
+}
+
+/* Two boots of one disk may be two instances: what was kept in another boot says nothing. */
+static bool read_boot_id(int root_fd, struct buf *b)
+{
+	struct err ignored;
+
+	return io_read(root_fd, "/proc/sys/kernel/random/boot_id", b, &ignored) == 0 && b->len;
+}
+
+int loader_keep_facts(int root_fd, const struct facts *f, struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), old = BUF_INIT(KEPT_FACTS_MAX);
+	struct err ignored;
+	int r;
+
+	if (!f->instance_id || !read_boot_id(root_fd, &text))
+		return 0;
+	(void)buf_addf(&text, "%s\n%s\n", f->instance_id,
+		       f->local_hostname ? f->local_hostname : "");
+	r = buf_check(&text, kept_facts, e);
+	if (r < 0 || (io_read(root_fd, kept_facts, &old, &ignored) == 0 &&
+		      str_eq(buf_str(&old), buf_str(&text))))
+		return r;
+	r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
+	return r < 0 ? r : io_replace(root_fd, kept_facts, text.data, text.len, &attr, e);
+}
+
+void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
+{
+	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), boot = BUF_INIT(KEPT_FACTS_MAX);
+	struct err ignored;
+	struct strv lines;
+
+	if (!read_boot_id(root_fd, &boot) || io_read(root_fd, kept_facts, &text, &ignored) < 0 ||
+	    !str_has_prefix(buf_str(&text), buf_str(&boot)))
+		return;
+	lines = strv_split(a, buf_str(&text) + boot.len, '\n');
+	if (!f->instance_id && lines.n > 0 && *lines.v[0])
+		f->instance_id = lines.v[0];
+	if (!f->local_hostname && lines.n > 1 && *lines.v[1])
+		f->local_hostname = lines.v[1];
+}
+
+int loader_facts(struct loader *l, struct err *e)
+{
+	struct facts *f = &l->b->facts;
+	int r;
+
+	r = probe_host(l->arena, l->req->root_fd, !l->req->image_mode, f, e);
+	/* documents can be looked at on any machine */
+	if (r < 0 && !l->req->no_secrets)
+		return r;
+	if (l->req->offline && !l->req->image_mode && !l->req->no_secrets)
+		loader_kept_facts(l->arena, l->req->root_fd, f);
+	if (!f->region)
+		f->region = store_region(l->b->store);
+	return find_own_facts(l, e);
+}
+
+int loader_instance(struct loader *l, struct err *e)
+{
+	struct facts *f = &l->b->facts;
+	int r = 0;
+
+	if (!f->instance_id && l->b->imds)
+		r = probe_fact(l->arena, l->b->imds, "instanceID", f, e);
+	if (!f->instance_id)
+		loader_kept_facts(l->arena, l->req->root_fd, f);
+	if (f->instance_id)
+		return 0;
+	return r < 0 ? r : err_config(e, "which instance this is cannot be said");
+}
+
+const char *loader_key(struct loader *l)
+{
+	struct bootstrap *b = l->b;
+	const char *base = b->documents.base;
+	struct err ignored;
+
+	if (location_is_remote(b->conf))
+		base = location_shown(l->arena, b->conf);
+	if (!base || !location_is_remote(base) || !l->req->may_replay || l->req->image_mode)
+		return NULL;
+	if (loader_instance(l, &ignored) < 0)
+		return NULL;
+	return arena_printf(l->arena, "%s %s", base, b->facts.instance_id);
+}

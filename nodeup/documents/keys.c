@@ -1,0 +1,353 @@
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/json.h"
+#include "nodeup/config/pem.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/config/keys.h"
+#include "nodeup/documents/loader.h"
+
+static const char cert_suffix[] = ".crt";
+
+/* A key pair or secret on its way; cert NULL: not there. */
+struct item {
+	const struct node_want *want;
+	const char *folder;     /* of the certificates; NULL: a secret */
+	const char *cert, *key; /* locations; cert is the secret's own */
+	struct strv others;     /* of a pool: its older certificates */
+};
+
+struct items {
+	struct item *v;
+	size_t n;
+};
+
+/* What a node cannot do without and does not have: the first makes the error, the rest a note. */
+struct missing {
+	struct arena *arena;
+	struct strv *warnings;
+	const char *first;
+	struct strv more;
+};
+
+static void miss(struct missing *m, const struct node_want *want, const char *what,
+		 const char *where)
+{
+	if (want->told)
+		strv_add(m->arena, m->warnings,
+			 arena_printf(m->arena, "%s %s is left out, as kops does: %s", what,
+				      want->name, where));
+	if (want->optional)
+		return;
+	if (!m->first)
+		m->first = arena_printf(m->arena, "missing %s %s: %s", what, want->name, where);
+	else
+		strv_add(m->arena, &m->more, want->name);
+}
+
+static int fail_missing(const struct missing *m, struct err *e)
+{
+	int r;
+
+	if (!m->first)
+		return 0;
+	r = err_fail(e, ERR_CONFIG, ENOENT, "%s", m->first);
+	if (m->more.n)
+		err_note(e, "also missing", "%s", strv_join(m->arena, &m->more, ", "));
+	return r;
+}
+
+/* The number before the suffix; NULL for what is no serial, like keyset.yaml. */
+static const char *serial_of(struct arena *a, const char *name)
+{
+	size_t n = strspn(name, "0123456789");
+
+	if (n == 0 || !str_eq(name + n, cert_suffix))
+		return NULL;
+	return arena_strn(a, name, n);
+}
+
+/* Serials are larger than any integer type. */
+static bool is_larger(const char *x, const char *y)
+{
+	size_t xn, yn;
+
+	x += strspn(x, "0");
+	y += strspn(y, "0");
+	xn = strlen(x);
+	yn = strlen(y);
+	return xn != yn ? xn > yn : strcmp(x, y) > 0;
+}
+
+static int compare_serials(const void *x, const void *y)
+{
+	const char *a = *(const char *const *)x, *b = *(const char *const *)y;
+
+	return is_larger(a, b) ? -1 : is_larger(b, a);
+}
+
+/* Largest first. What is no serial is told of: whoever put it there expects it to be used. */
+static struct strv serials_of(struct loader *l, const char *folder, const struct strv *names)
+{
+	struct strv serials = { 0 };
+
+	for (size_t i = 0; i < names->n; i++) {
+		const char *serial = serial_of(l->arena, names->v[i]);
+
+		if (serial)
+			strv_add(l->arena, &serials, serial);
+		else if (!str_has_suffix(names->v[i], ".yaml"))
+			strv_add(l->arena, &l->b->warnings,
+				 arena_printf(l->arena, "%s/%s: ignored, its name is no serial",
+					      location_shown(l->arena, folder), names->v[i]));
+	}
+	if (serials.n)
+		qsort(serials.v, serials.n, sizeof(*serials.v), compare_serials);
+	return serials;
+}
+
+static const char *certificate(struct arena *a, const struct item *item, const char *serial)
+{
+	return store_join(a, item->folder, arena_printf(a, "%s%s", serial, cert_suffix));
+}
+
+/* The certificate of the largest serial and the key of the same one. */
+static int find_pair(struct loader *l, const char *store, struct item *item, struct missing *m,
+		     struct err *e)
+{
+	struct arena *a = l->arena;
+	const char *name = item->want->name;
+	struct strv names, serials;
+	int r;
+
+	r = store_list(l->b->store, item->folder, &names, e);
+	if (r < 0)
+		return err_wrap(e, "key pair %s", name);
+	serials = serials_of(l, item->folder, &names);
+	if (serials.n == 0) {
+		miss(m, item->want, "key pair",
+		     arena_printf(a, "no certificate in %s", location_shown(a, item->folder)));
+		return 0;
+	}
+	item->cert = certificate(a, item, serials.v[0]);
+	if (item->want->key)
+		item->key = store_join(a, store,
+				       arena_printf(a, "private/%s/%s.key", name, serials.v[0]));
+	for (size_t i = 1; item->want->pool && i < serials.n; i++)
+		strv_add(a, &item->others, certificate(a, item, serials.v[i]));
+	return 0;
+}
+
+/* A document, or NULL text when it is not there. */
+static int read_optional(struct loader *l, const char *location, const char **ret_text,
+			 size_t *ret_n, struct err *e)
+{
+	int r = store_get(l->b->store, location, ret_text, ret_n, e);
+
+	if (r == -ENOENT) {
+		*ret_text = NULL;
+		return 0;
+	}
+	return r;
+}
+
+/* Whatever a certificate of the pool has signed is trusted until it is gone from the store. */
+static int read_pool(struct loader *l, const struct item *item, const char *cert, const char **ret,
+		     struct err *e)
+{
+	struct strv texts = { 0 };
+
+	strv_add(l->arena, &texts, pem_lines(l->arena, cert));
+	for (size_t i = 0; i < item->others.n; i++) {
+		const char *text, *from = location_shown(l->arena, item->others.v[i]);
+		size_t n;
+		int r = read_optional(l, item->others.v[i], &text, &n, e);
+
+		if (r >= 0 && text)
+			r = node_check_certificate(item->want->name, text, from, e);
+		if (r < 0)
+			return err_wrap(e, "key pair %s", item->want->name);
+		if (text)
+			strv_add(l->arena, &texts, pem_lines(l->arena, text));
+	}
+	*ret = texts.n > 1 ? strv_join(l->arena, &texts, "") : NULL;
+	return 0;
+}
+
+static int add_pair(struct loader *l, const struct item *item, struct missing *m, struct err *e)
+{
+	struct arena *a = l->arena;
+	const char *cert, *key = NULL, *pool = NULL, *from = location_shown(a, item->cert);
+	size_t n;
+	int r;
+
+	r = read_optional(l, item->cert, &cert, &n, e);
+	if (r >= 0 && item->key)
+		r = read_optional(l, item->key, &key, &n, e);
+	if (r < 0)
+		return err_wrap(e, "key pair %s", item->want->name);
+	if (!cert || (item->key && !key)) {
+		miss(m, item->want, "key pair",
+		     arena_printf(a, "%s is not there",
+				  cert ? location_shown(a, item->key) : from));
+		return 0;
+	}
+	if (item->others.n) {
+		r = read_pool(l, item, cert, &pool, e);
+		if (r < 0)
+			return r;
+	}
+	return node_add_keypair(
+		a, &l->b->node,
+		&(struct node_keypair){
+			.name = item->want->name, .cert = cert, .key = key, .pool = pool },
+		&(struct node_keypair){ .cert = from,
+					.key = item->key ? location_shown(a, item->key) : NULL },
+		e);
+}
+
+static int add_secret(struct loader *l, const struct item *item, struct missing *m, struct err *e)
+{
+	struct arena *a = l->arena;
+	const char *text, *from = location_shown(a, item->cert);
+	struct tree *json;
+	size_t n;
+	int r;
+
+	r = read_optional(l, item->cert, &text, &n, e);
+	if (r < 0)
+		return err_wrap(e, "secret %s", item->want->name);
+	if (!text) {
+		miss(m, item->want, "secret", arena_printf(a, "%s is not there", from));
+		return 0;
+	}
+	/* the reason would quote the secret */
+	if (json_parse(a, from, text, n, &json, e) < 0)
+		return err_config(e, "%s: secret %s: not JSON", from, item->want->name);
+	return node_add_secret(a, &l->b->node, item->want->name, json, from, e);
+}
+
+static void add_secret_item(struct loader *l, const struct node_want *want, const char *store,
+			    struct items *items)
+{
+	const struct item item = { .want = want, .cert = store_join(l->arena, store, want->name) };
+
+	arena_push(l->arena, items->v, items->n, item);
+}
+
+static void make_items(struct loader *l, const struct node_wants *w, const char *key_store,
+		       const char *secret_store, struct items *items)
+{
+	const char *issued = store_join(l->arena, key_store, "issued");
+
+	for (size_t i = 0; i < w->n_keypairs; i++) {
+		const struct node_want *want = &w->keypairs[i];
+		const struct item item = { .want = want,
+					   .folder = store_join(l->arena, issued, want->name) };
+
+		arena_push(l->arena, items->v, items->n, item);
+	}
+	for (size_t i = 0; i < w->n_secrets; i++)
+		add_secret_item(l, &w->secrets[i], secret_store, items);
+}
+
+static bool is_wanted(const struct node_wants *w, const char *id)
+{
+	for (size_t i = 0; i < w->n_secrets; i++)
+		if (str_eq(w->secrets[i].name, id))
+			return true;
+	return false;
+}
+
+/* A master hands out every token of the store, not only those that kops makes. */
+static int add_every_secret(struct loader *l, const struct node_wants *w, const char *folder,
+			    struct items *items, struct err *e)
+{
+	struct strv names = { 0 };
+	int r = w->every_secret ? store_list(l->b->store, folder, &names, e) : 0;
+
+	if (r < 0)
+		return err_wrap(e, "secrets");
+	for (size_t i = 0; i < names.n; i++) {
+		struct node_want *want;
+
+		if (is_wanted(w, names.v[i]))
+			continue;
+		/* known_tokens.csv has no way to write it */
+		if (strpbrk(names.v[i], ",\"\r\n")) {
+			strv_add(l->arena, &l->b->warnings,
+				 arena_printf(l->arena, "%s: ignored, no such name can be a user's",
+					      location_shown(l->arena, store_join(l->arena, folder,
+										  names.v[i]))));
+			continue;
+		}
+		want = arena_new(l->arena, struct node_want);
+		*want = (struct node_want){ .name = names.v[i], .optional = true };
+		add_secret_item(l, want, folder, items);
+	}
+	return 0;
+}
+
+static int add_items(struct loader *l, const struct items *items, struct missing *m, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < items->n && r >= 0; i++) {
+		if (!items->v[i].cert)
+			continue;
+		r = items->v[i].folder ? add_pair(l, &items->v[i], m, e)
+				       : add_secret(l, &items->v[i], m, e);
+	}
+	return r;
+}
+
+/* What the listings named: certificates, keys and the secrets nobody asked for by name. */
+static int find_all(struct loader *l, const char *key_store, struct items *items, struct missing *m,
+		    struct strv *documents, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < items->n && r >= 0; i++) {
+		struct item *it = &items->v[i];
+
+		if (it->folder)
+			r = find_pair(l, key_store, it, m, e);
+		if (r >= 0 && it->cert)
+			strv_add(l->arena, documents, it->cert);
+		if (r >= 0 && it->key)
+			strv_add(l->arena, documents, it->key);
+		for (size_t k = 0; r >= 0 && k < it->others.n; k++)
+			strv_add(l->arena, documents, it->others.v[k]);
+	}
+	return r;
+}
+
+int loader_keys(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const struct documents *d = &b->documents;
+	struct node_wants w = d->dialect->wants(l->arena, d, &b->node);
+	const char *key_store = w.key_store ? w.key_store : loader_beside(l, "pki");
+	const char *secret_store = w.secret_store ? w.secret_store : loader_beside(l, "secrets");
+	struct strv documents = { 0 }, folders = { 0 };
+	struct missing m = { .arena = l->arena, .warnings = &b->warnings };
+	struct items items = { 0 };
+	int r;
+
+	make_items(l, &w, key_store, secret_store, &items);
+	for (size_t i = 0; i < items.n; i++)
+		strv_add(l->arena, items.v[i].folder ? &folders : &documents,
+			 items.v[i].folder ? items.v[i].folder : items.v[i].cert);
+	if (w.every_secret)
+		strv_add(l->arena, &folders, secret_store);
+	r = store_prefetch(b->store, &documents, &folders, e);
+	documents = (struct strv){ 0 };
+	if (r >= 0)
+		r = add_every_secret(l, &w, secret_store, &items, e);
+	if (r >= 0)
+		r = find_all(l, key_store, &items, &m, &documents, e);
+	if (r >= 0)
+		r = store_prefetch(b->store, &documents, NULL, e);
+	if (r >= 0)
+		r = add_items(l, &items, &m, e);
+	return r < 0 ? r : fail_missing(&m, e);
+}

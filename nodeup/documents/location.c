@@ -1,0 +1,35 @@
+#include "nodeup/documents/location.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "assets/url.h"
+
+static const char file_scheme[] = "file://";
+
+const char *location_path(const char *location)
+{
+	if (str_has_prefix(location, file_scheme))
+		return location + strlen(file_scheme);
+	return strstr(location, "://") ? NULL : location;
+}
+
+bool location_is_remote(const char *location)
+{
+	return !location_path(location);
+}
+
+const char *location_absolute(struct arena *a, const char *location)
+{
+	autofree char *here = *location == '/' || strstr(location, "://") ? NULL : getcwd(NULL, 0);
+
+	return here ? arena_printf(a, "%s/%s", here, location) : location;
+}
+
+const char *location_shown(struct arena *a, const char *location)
+{
+	char out[URL_PUBLIC_MAX];
+
+	if (!str_has_prefix(location, "http://") && !str_has_prefix(location, "https://"))
+		return location;
+	return arena_str(a, url_public(location, out));
+}

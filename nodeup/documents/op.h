@@ -1,0 +1,86 @@
+/* op.h - how the store reads: one operation a location, many side by side
+ * An operation is the reading of one document or the listing of one folder. A wave runs many of them
+ * at once on the http engine and retries what may pass; the main thread alone settles answers.
+ * Invariant: between its start and `answered`, an operation's answer belongs to the net thread.
+ * Owner: the caller of store_run; texts end up in the store's arena. Errors: as store.h.
+ * Threads: one, and the net thread's callbacks. */
+#pragma once
+
+#include <pthread.h>
+#include "nodeup/aws/s3_session.h"
+#include "nodeup/documents/store.h"
+
+enum { STORE_DOCUMENT_MAX = 4 << 20 };
+
+/* What is known about a location. */
+struct store_entry {
+	const char *location;
+	bool listing, missing;
+	const char *why; /* missing: what the server said, NULL unknown */
+	const char *text;
+	size_t n;
+	struct strv names; /* sorted */
+};
+
+struct store {
+	struct arena *arena;
+	struct http *http;
+	struct s3_session *s3;
+	struct store_entry *entries;
+	size_t n;
+	bool replaying;
+	const char *kept;     /* replaying: the file's date, for messages */
+	const char *recalled; /* the name of the file of this machine that is answered from there */
+	const char *recalled_as; /* its location, as it is asked for */
+	int64_t patience_ns, pipe_ns;
+	store_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+enum store_state { OP_DUE, OP_RUNNING, OP_FINISHED };
+
+struct store_wave;
+
+/* What the net thread leaves behind. */
+struct store_answer {
+	int r, status;
+	int64_t retry_after_ns;
+	struct buf body, page; /* of a 2xx answer, and the beginning of another */
+	char region[S3_REGION_MAX], request_id[80], date[40];
+	struct err err;
+};
+
+struct store_op {
+	struct store_entry entry; /* the result; names and text are filled when finished */
+	const char *shown;        /* the location for people */
+	struct s3_try s3;         /* loc.bucket NULL: not of S3 */
+	enum store_state state;
+	unsigned int attempt;
+	int64_t since_ns, next_ns;
+	uint64_t id;
+	struct store_wave *wave;
+	bool answered; /* under the wave's lock */
+	struct store_answer answer;
+};
+
+/* Run remote operations to their end, at most a dozen at once. The first failure ends all. */
+int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e) must_check;
+
+/* Keep a result, to be answered from memory from now on. */
+void store_remember(struct store *s, const struct store_entry *entry);
+/* Full jitter before the next try: anything up to 0.2 s doubling to 5 s. */
+int64_t store_delay(unsigned int attempt);
+
+/* Know what a request to S3 takes: the region (given, environment, IMDS) and the credentials. */
+int store_prepare(struct store *s, struct err *e) must_check;
+/* The request for an operation's next page or document; all of it but the callbacks. Signed if there
+ * are credentials: its headers are secrets, in an arena of the caller's. */
+void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret);
+/* Whether the answer says what to do otherwise (another region, newer credentials, the right time):
+ * then the same at once, and so. */
+bool store_learn(struct store *s, struct store_op *op);
+/* The error of an operation whose request failed, worded for its scheme. */
+void store_word_error(struct store *s, const struct store_op *op, struct err *e);
+
+/* Names that an index page links to directly below its URL. */
+void store_index_names(struct arena *a, const char *url, const char *html, struct strv *names);

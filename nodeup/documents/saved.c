@@ -1,0 +1,248 @@
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <time.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/enc.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/op.h"
+
+enum { SAVED_MAX = 64 << 20 };
+
+static const char version[] = "1";
+
+static struct tree *number(struct arena *a, int64_t n)
+{
+	return tree_plain(a, arena_printf(a, "%lld", (long long)n));
+}
+
+static struct tree *strings(struct arena *a, const struct strv *v)
+{
+	struct tree *t = tree_seq(a);
+
+	for (size_t i = 0; i < v->n; i++)
+		(void)tree_add(a, t, tree_string(a, v->v[i]));
+	return t;
+}
+
+/* The name that a location is kept by; NULL: it is not kept. */
+static const char *kept_name(const struct store_kept *kept, const char *location)
+{
+	if (location_is_remote(location))
+		return location;
+	return str_eq(location, kept->conf) ? kept->conf_name : NULL;
+}
+
+static struct tree *build(struct store *s, struct arena *a, const struct store_kept *kept)
+{
+	struct tree *documents = tree_map(a), *folders = tree_map(a), *missing = tree_seq(a);
+	struct tree *t = tree_map(a);
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct store_entry *entry = &s->entries[i];
+		const char *name = kept_name(kept, entry->location);
+
+		if (!name)
+			continue;
+		if (entry->listing)
+			(void)tree_set(a, folders, name, strings(a, &entry->names));
+		else if (entry->missing)
+			(void)tree_add(a, missing, tree_string(a, name));
+		else
+			(void)tree_set(a, documents, name,
+				       tree_string(a, enc_base64(a, entry->text, entry->n)));
+	}
+	(void)tree_set(a, t, "version", tree_plain(a, version));
+	(void)tree_set(a, t, "key", tree_string(a, kept->key));
+	(void)tree_set(a, t, "documents", documents);
+	(void)tree_set(a, t, "folders", folders);
+	return tree_set(a, t, "missing", missing);
+}
+
+/* The file as a tree and when it was last known to be current; -ENOENT when it cannot serve. Any key is
+ * right where none is given. */
+static int load(struct arena *a, int root_fd, const char *path, const char *key,
+		struct tree **ret_tree, int64_t *ret_ns, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(SAVED_MAX);
+	const struct tree *k, *v, *saved;
+	struct stat st;
+	int r;
+
+	r = io_stat(root_fd, path, &st, e);
+	if (r >= 0)
+		r = io_read(root_fd, path, &b, e);
+	if (r < 0)
+		return r;
+	if (json_parse(a, path, buf_str(&b), b.len, ret_tree, e) < 0)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is damaged", path);
+	k = tree_get(*ret_tree, "key");
+	v = tree_get(*ret_tree, "version");
+	if (!k || !k->scalar || (key && !str_eq(k->scalar, key)) || !v ||
+	    !str_eq(v->scalar, version))
+		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is of another node or cluster", path);
+	saved = tree_get(*ret_tree, "saved");
+	*ret_ns = saved && saved->scalar ? strtoll(saved->scalar, NULL, 10) * DUR_SEC : 0;
+	if (st.st_mtim.tv_sec * DUR_SEC > *ret_ns)
+		*ret_ns = st.st_mtim.tv_sec * DUR_SEC + st.st_mtim.tv_nsec;
+	return 0;
+}
+
+/* The same documents again: only the time of the file says that they were seen now. */
+static bool is_saved(struct store *s, int root_fd, const char *path, const struct store_kept *kept)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int fd = -1;
+	struct tree *saved, *now = build(s, a, kept);
+	struct err ignored;
+	int64_t ns;
+
+	if (load(a, root_fd, path, kept->key, &saved, &ns, &ignored) < 0)
+		return false;
+	(void)tree_set(a, now, "saved", tree_get(saved, "saved"));
+	return tree_eq(saved, now) && io_open_file(root_fd, path, &fd, &ignored) >= 0 &&
+	       futimens(fd, NULL) == 0;
+}
+
+int store_save(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
+	       struct err *e)
+{
+	static const struct io_attr private = { .mode = 0600 };
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf b = BUF_INIT(SAVED_MAX);
+	struct tree *t;
+	int r;
+
+	if (is_saved(s, root_fd, path, kept))
+		return 0;
+	t = tree_set(a, build(s, a, kept), "saved", number(a, dur_wall() / DUR_SEC));
+	r = json_render(t, false, &b, e);
+	if (r >= 0)
+		r = buf_check(&b, path, e);
+	return r < 0 ? r : io_replace(root_fd, path, b.data, b.len, &private, e);
+}
+
+static int restore_documents(struct store *s, const struct tree *t, struct err *e)
+{
+	for (size_t i = 0; t && i < t->n; i++) {
+		struct store_entry entry = { .location = t->items[i].key };
+		char *text;
+
+		/* a file of this machine is read where it is, unless it is gone */
+		if (!location_is_remote(entry.location)) {
+			if (!str_eq(entry.location, s->recalled))
+				continue;
+			entry.location = s->recalled_as;
+		}
+		if (t->items[i].value->kind != TREE_SCALAR)
+			return err_config(e, "%s: not a text", entry.location);
+		if (enc_unbase64(s->arena, t->items[i].value->scalar, &text, &entry.n, e) < 0)
+			return err_wrap(e, "%s", entry.location);
+		entry.text = text;
+		store_remember(s, &entry);
+	}
+	return 0;
+}
+
+static void restore_folders(struct store *s, const struct tree *t)
+{
+	for (size_t i = 0; t && i < t->n; i++) {
+		const struct tree *names = t->items[i].value;
+		struct store_entry entry = { .location = t->items[i].key, .listing = true };
+
+		for (size_t k = 0; k < names->n; k++)
+			if (names->items[k].value->kind == TREE_SCALAR)
+				strv_add(s->arena, &entry.names, names->items[k].value->scalar);
+		store_remember(s, &entry);
+	}
+}
+
+static void restore_missing(struct store *s, const struct tree *t)
+{
+	for (size_t i = 0; t && i < t->n; i++)
+		if (t->items[i].value->kind == TREE_SCALAR)
+			store_remember(s,
+				       &(struct store_entry){ .location = t->items[i].value->scalar,
+							      .missing = true });
+}
+
+static const char *date_of(struct arena *a, int64_t ns)
+{
+	const time_t when = ns / DUR_SEC;
+	char date[32];
+	struct tm tm;
+
+	(void)strftime(date, sizeof(date), "%F %T UTC", gmtime_r(&when, &tm));
+	return arena_str(a, date);
+}
+
+int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
+		  const char **ret_instance, struct err *e)
+{
+	const char *key, *space;
+	struct tree *t;
+	int64_t ns;
+	int r = load(a, root_fd, path, NULL, &t, &ns, e);
+
+	if (r < 0)
+		return r;
+	key = tree_get(t, "key")->scalar;
+	space = strrchr(key, ' ');
+	*ret_date = date_of(a, ns);
+	*ret_instance = space ? space + 1 : key;
+	return 0;
+}
+
+int store_recall(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
+		 const char **ret_text, struct err *e)
+{
+	struct store_entry entry = { .location = arena_str(s->arena, kept->conf) };
+	const struct tree *documents, *saved;
+	struct tree *t;
+	char *text;
+	int64_t ns;
+	int r = load(s->arena, root_fd, path, kept->key, &t, &ns, e);
+
+	if (r < 0)
+		return r;
+	documents = tree_get(t, "documents");
+	saved = documents ? tree_get(documents, kept->conf_name) : NULL;
+	if (!saved || saved->kind != TREE_SCALAR ||
+	    enc_unbase64(s->arena, saved->scalar, &text, &entry.n, e) < 0)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' has no copy of '%s'", path,
+				kept->conf_name);
+	entry.text = text;
+	store_remember(s, &entry);
+	s->recalled = arena_str(s->arena, kept->conf_name);
+	s->recalled_as = entry.location;
+	*ret_text = text;
+	return 0;
+}
+
+int store_replay(struct store *s, int root_fd, const char *path, const char *key,
+		 int64_t *ret_age_ns, struct err *e)
+{
+	int64_t seen_ns, age_ns;
+	struct tree *t;
+	int r;
+
+	r = load(s->arena, root_fd, path, key, &t, &seen_ns, e);
+	if (r < 0)
+		return r;
+	/* what was read before the store went away may be newer than the rest: one state or the other */
+	s->n = 0;
+	r = restore_documents(s, tree_get(t, "documents"), e);
+	if (r < 0) {
+		s->n = 0;
+		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is damaged", path);
+	}
+	restore_folders(s, tree_get(t, "folders"));
+	restore_missing(s, tree_get(t, "missing"));
+	s->kept = date_of(s->arena, seen_ns);
+	s->replaying = true;
+	age_ns = dur_wall() - seen_ns;
+	*ret_age_ns = age_ns < 0 ? 0 : age_ns;
+	return 0;
+}

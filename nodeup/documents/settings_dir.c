@@ -1,0 +1,111 @@
+#include "nodeup/documents/settings_dir.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/yaml.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+const char settings_dir[] = OWN_SETTINGS_DIR;
+
+static int list(struct arena *a, int root_fd, struct strv *ret, struct err *e)
+{
+	autodir DIR *dir = NULL;
+	const struct dirent *d;
+	int fd, r = io_open(root_fd, settings_dir, O_RDONLY | O_DIRECTORY, &fd, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return 0;
+	if (r < 0)
+		return r;
+	dir = fdopendir(fd);
+	while (dir && (d = readdir(dir)))
+		if (*d->d_name != '.' && str_has_suffix(d->d_name, ".yaml"))
+			strv_add(a, ret, arena_printf(a, "%s/%s", settings_dir, d->d_name));
+	strv_sort(ret);
+	return 0;
+}
+
+static int load_file(struct arena *a, int root_fd, const char *path, struct field_unknowns *unknown,
+		     struct settings *s, struct err *e)
+{
+	const struct field_opts opts = { .unknown = field_note_unknown,
+					 .arg = unknown,
+					 .path = "" };
+	autobuf struct buf b = BUF_INIT(FILE_MAX);
+	struct settings_doc doc = { 0 };
+	struct tree *t;
+	int r = io_read(root_fd, path, &b, e);
+
+	if (r >= 0)
+		r = yaml_parse(a, path, arena_strn(a, buf_str(&b), b.len), b.len, &t, e);
+	if (r < 0 || t->kind == TREE_NULL)
+		return r;
+	r = field_parse(a, &settings_schema, t, &doc, &opts, e);
+	return r < 0 ? r : settings_add(a, &doc, true, s, e);
+}
+
+int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnings,
+		  struct settings *ret, struct err *e)
+{
+	struct field_unknowns unknown = { .arena = a };
+	struct settings s = { 0 };
+	struct strv files = { 0 }, messages;
+	int r = list(a, root_fd, &files, e);
+
+	for (size_t i = 0; r >= 0 && i < files.n; i++)
+		r = load_file(a, root_fd, files.v[i], &unknown, &s, e);
+	if (r < 0)
+		return r;
+	if (strict && unknown.messages.n)
+		return err_config(e, "%s", unknown.messages.v[0]);
+	messages = field_unknown_messages(&unknown);
+	for (size_t i = 0; i < messages.n; i++)
+		strv_add(a, warnings, messages.v[i]);
+	*ret = s;
+	return 0;
+}
+
+int settings_of_document(struct arena *a, const struct settings_doc *doc, struct strv *warnings,
+			 struct settings *s, struct err *e)
+{
+	if (s->keys_are_own && doc->public_keys && doc->public_keys->n)
+		strv_add(a, warnings,
+			 arena_printf(a,
+				      "%s: publicKeys: not used, %s has the keys of this machine",
+				      tree_where(a, &doc->public_keys->pos), settings_dir));
+	return settings_add(a, doc, false, s, e);
+}
+
+const char *settings_ca(const struct settings *s)
+{
+	const bool named = !str_is_empty(getenv("SSL_CERT_FILE")) ||
+			   !str_is_empty(getenv("AWS_CA_BUNDLE"));
+
+	return named ? NULL : s->ca_bundle;
+}
+
+int settings_bake_keys(struct arena *a, int root_fd, const char *cluster,
+		       const struct settings_doc *doc, struct err *e)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	autobuf struct buf b = BUF_INIT(FILE_MAX), old = BUF_INIT(FILE_MAX);
+	const char *path = arena_printf(a, "%s/50-keys-%s.yaml", settings_dir, cluster);
+	struct tree *keys = tree_seq(a);
+	struct err ignored;
+	int r;
+
+	for (size_t i = 0; i < doc->public_keys->n; i++)
+		(void)tree_add(a, keys, tree_string(a, doc->public_keys->items[i].value->scalar));
+	r = yaml_render(tree_set(a, tree_map(a), "publicKeys", keys), &b, e);
+	if (r < 0)
+		return r;
+	if (io_read(root_fd, path, &old, &ignored) >= 0 && str_eq(buf_str(&old), buf_str(&b)))
+		return 0;
+	r = io_mkdirs(root_fd, settings_dir, 0755, e);
+	return r < 0 ? r : io_replace(root_fd, path, buf_str(&b), b.len, &attr, e);
+}

@@ -1,0 +1,276 @@
+#include "nodeup/documents/store.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/op.h"
+
+int store_new(struct arena *a, const struct store_req *req, struct store **ret, struct err *e)
+{
+	struct s3_session *s3;
+	struct store *s;
+	int r = s3_session_new(req->region, req->imds, &s3, e);
+
+	if (r < 0)
+		return r;
+	s = xcalloc(1, sizeof(*s));
+	s->arena = a;
+	s->http = req->http;
+	s->pipe_ns = req->pipe_ns;
+	s->s3 = s3;
+	*ret = s;
+	return 0;
+}
+
+void store_free(struct store *s)
+{
+	if (s)
+		s3_session_free(s->s3);
+	free(s);
+}
+
+void store_on_wait(struct store *s, store_wait_fn *fn, void *arg)
+{
+	s->on_wait = fn;
+	s->wait_arg = arg;
+}
+
+void store_set_patience(struct store *s, int64_t ns)
+{
+	s->patience_ns = ns;
+}
+
+const char *store_region(const struct store *s)
+{
+	return s3_session_region(s->s3);
+}
+
+int64_t store_clock_off(const struct store *s)
+{
+	return creds_clock_off(s3_session_creds(s->s3));
+}
+
+static char *without_slash(struct arena *a, const char *location)
+{
+	size_t n = strlen(location);
+
+	while (n > 1 && location[n - 1] == '/' && location[n - 2] != '/')
+		n--;
+	return arena_strn(a, location, n);
+}
+
+char *store_join(struct arena *a, const char *location, const char *name)
+{
+	return arena_printf(a, "%s%s%s", location, str_has_suffix(location, "/") ? "" : "/", name);
+}
+
+static struct store_entry *find(struct store *s, const char *location, bool listing)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->entries[i].listing == listing && str_eq(s->entries[i].location, location))
+			return &s->entries[i];
+	return NULL;
+}
+
+void store_remember(struct store *s, const struct store_entry *entry)
+{
+	arena_push(s->arena, s->entries, s->n, *entry);
+}
+
+/* Whether the file or folder is there; else the entry says so, or < 0. */
+static int opened(struct store *s, int fd, const char *path, struct store_entry *entry,
+		  struct err *e)
+{
+	if (fd >= 0)
+		return 1;
+	if (errno != ENOENT && errno != ENOTDIR)
+		return err_sys(e, "open '%s'", path);
+	entry->missing = true;
+	entry->why = arena_printf(s->arena, "open '%s': %s", path, strerror(errno));
+	return 0;
+}
+
+static int read_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(STORE_DOCUMENT_MAX);
+	int r = io_read_given(path, s->pipe_ns, &b, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return opened(s, -1, path, entry, e);
+	if (r < 0)
+		return r;
+	entry->text = arena_strn(s->arena, buf_str(&b), b.len);
+	entry->n = b.len;
+	return 0;
+}
+
+static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
+{
+	autodir DIR *dir = opendir(path);
+	const char *name;
+	int r = opened(s, dir ? 0 : -1, path, entry, e);
+
+	if (r <= 0)
+		return r;
+	while ((r = io_next_name(dir, &name)) > 0)
+		strv_add(s->arena, &entry->names, arena_str(s->arena, name));
+	if (r < 0)
+		return err_sys(e, "list '%s'", path);
+	strv_sort(&entry->names);
+	return 0;
+}
+
+static int prepare(struct store *s, const char *location, bool listing, struct store_op *ret,
+		   struct err *e)
+{
+	struct store_op op = { .entry = { .location = arena_str(s->arena, location),
+					  .listing = listing } };
+	int r;
+
+	if (str_has_prefix(location, "s3://")) {
+		op.s3.location = op.entry.location;
+		op.s3.listing = listing;
+		r = s3_parse(s->arena, location, &op.s3.loc, e);
+		if (r < 0)
+			return r;
+	} else if (!str_has_prefix(location, "https://") && !str_has_prefix(location, "http://")) {
+		return err_config(e, "'%s': wanted s3://, https://, http://, file:// or a path",
+				  location);
+	}
+	op.shown = location_shown(s->arena, location);
+	*ret = op;
+	return 0;
+}
+
+/* What may keep a remote location from being asked. */
+static int check_reachable(struct store *s, const char *location, struct err *e)
+{
+	location = location_shown(s->arena, location);
+	if (s->replaying)
+		return err_fail(e, ERR_NET, ENODATA, "%s: not among the documents kept on %s",
+				location, s->kept);
+	if (!s->http)
+		return err_fail(e, ERR_NET, ENETDOWN, "%s: not read, we are offline", location);
+	return 0;
+}
+
+static int read_remote(struct store *s, const char *location, bool listing,
+		       struct store_entry *entry, struct err *e)
+{
+	struct store_op op;
+	int r;
+
+	r = prepare(s, location, listing, &op, e);
+	if (r >= 0)
+		r = check_reachable(s, location, e);
+	if (r >= 0)
+		r = store_run(s, &op, 1, e);
+	if (r < 0)
+		return r;
+	*entry = op.entry;
+	return 0;
+}
+
+/* From memory, or by reading it now. */
+static int look_up(struct store *s, const char *location, bool listing, struct store_entry **ret,
+		   struct err *e)
+{
+	struct store_entry entry = { .location = arena_str(s->arena, location),
+				     .listing = listing };
+	const char *path = location_path(location);
+	int r;
+
+	*ret = find(s, location, listing);
+	if (*ret)
+		return 0;
+	if (!path)
+		r = read_remote(s, location, listing, &entry, e);
+	else
+		r = listing ? list_local(s, path, &entry, e) : read_local(s, path, &entry, e);
+	if (r < 0)
+		return r;
+	store_remember(s, &entry);
+	*ret = &s->entries[s->n - 1];
+	return 0;
+}
+
+int store_get(struct store *s, const char *location, const char **ret_text, size_t *ret_n,
+	      struct err *e)
+{
+	struct store_entry *entry;
+	int r = look_up(s, location, false, &entry, e);
+
+	if (r < 0)
+		return r;
+	if (entry->missing)
+		return err_fail(e, location_is_remote(location) ? ERR_NET : ERR_SYSTEM, ENOENT,
+				"%s",
+				entry->why ? entry->why
+					   : arena_printf(s->arena, "%s: not there",
+							  location_shown(s->arena, location)));
+	*ret_text = entry->text;
+	*ret_n = entry->n;
+	return 0;
+}
+
+int store_list(struct store *s, const char *location, struct strv *ret, struct err *e)
+{
+	struct store_entry *entry;
+	int r = look_up(s, without_slash(s->arena, location), true, &entry, e);
+
+	if (r < 0)
+		return r;
+	*ret = entry->names;
+	return 0;
+}
+
+/* Add an operation for each location that is remote, unknown and not in ops yet. */
+static int add_ops(struct store *s, const struct strv *locations, bool listing,
+		   struct store_op *ops, size_t *n, struct err *e)
+{
+	for (size_t i = 0; locations && i < locations->n; i++) {
+		const char *location = locations->v[i];
+		bool known = false;
+		int r;
+
+		if (listing)
+			location = without_slash(s->arena, location);
+		for (size_t k = 0; k < *n; k++)
+			known = known || (ops[k].entry.listing == listing &&
+					  str_eq(ops[k].entry.location, location));
+		if (known || !location_is_remote(location) || find(s, location, listing))
+			continue;
+		r = prepare(s, location, listing, &ops[*n], e);
+		if (r < 0)
+			return r;
+		(*n)++;
+	}
+	return 0;
+}
+
+int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
+		   struct err *e)
+{
+	size_t max = (documents ? documents->n : 0) + (folders ? folders->n : 0), n = 0;
+	autofree struct store_op *ops = xcalloc(max, sizeof(*ops));
+	int r;
+
+	r = add_ops(s, documents, false, ops, &n, e);
+	if (r >= 0)
+		r = add_ops(s, folders, true, ops, &n, e);
+	if (r < 0)
+		return r;
+	/* what cannot be asked fails where it is wanted, which may be nowhere */
+	if (n == 0 || s->replaying || !s->http)
+		return 0;
+	r = store_run(s, ops, n, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++)
+		store_remember(s, &ops[i].entry);
+	return 0;
+}

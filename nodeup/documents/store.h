@@ -1,0 +1,76 @@
+/* store.h - read documents by location: s3://, https://, http://, file:// or a path
+ * What was read is remembered, so that the run's documents can be persisted as one file (0600) and
+ * replayed when the store is down after a reboot.
+ * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked as anybody may.
+ * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
+ * SYSTEM, CONFIG for a scheme nobody knows. Units: bytes. Threads: one.
+ * Source: kops util/pkg/vfs (layout and listing). */
+#pragma once
+
+#include "assets/http/http.h"
+#include "nodeup/aws/imds.h"
+#include "nodeup/base/buf.h"
+#include "nodeup/base/str.h"
+
+struct store;
+
+struct store_req {
+	struct http *http;  /* NULL: offline */
+	const char *region; /* for s3://; NULL: environment, then IMDS */
+	struct imds *imds;  /* NULL: none */
+	int64_t pipe_ns;    /* how long a path that is a pipe may take; 0: IO_PIPE_NS */
+};
+
+/* A reader. */
+int store_new(struct arena *a, const struct store_req *req, struct store **ret,
+	      struct err *e) must_check;
+/* Release; NULL is fine. */
+void store_free(struct store *s);
+/* Read one document of at most 4 MiB. A missing one is errnum ENOENT, whatever the scheme. Transient
+ * network errors are retried with jitter (0.2 s doubling to 5 s) until the deadline of the store. */
+int store_get(struct store *s, const char *location, const char **ret_text, size_t *ret_n,
+	      struct err *e) must_check;
+/* Names directly below a folder, sorted; a missing folder gives none. http(s) folders are read from
+ * the server's own listing (links of an index page). */
+int store_list(struct store *s, const char *location, struct strv *ret, struct err *e) must_check;
+/* `location`/`name`. */
+char *store_join(struct arena *a, const char *location, const char *name);
+
+/* Read documents and list folders (either may be NULL) side by side, so that the calls above are
+ * answered from memory. A missing one is no error here. */
+int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
+		   struct err *e) must_check;
+/* The region that s3:// was asked in, or NULL while nobody had to know. */
+const char *store_region(const struct store *s);
+/* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
+int64_t store_clock_off(const struct store *s);
+
+/* Called while store_get waits between attempts: since when, attempt, last error, next try. */
+typedef void store_wait_fn(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
+			   const struct err *last, int64_t next_ns);
+void store_on_wait(struct store *s, store_wait_fn *fn, void *arg);
+/* Give up on transient errors after this long; 0: at once, -1 never. */
+void store_set_patience(struct store *s, int64_t ns);
+
+/* What is kept of the documents of this node. */
+struct store_kept {
+	const char *key; /* what ties it to this node; its last word is the instance */
+	const char *
+		conf; /* location of the file of this machine that is kept too, and its name there */
+	const char *conf_name;
+};
+
+/* Write all that was read to path below root_fd (0600). Of this machine's own files only conf is kept:
+ * the others are there when the store is down. */
+int store_save(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
+	       struct err *e) must_check;
+/* When what is kept at path was last known to be current ("2026-11-23 04:05:06 UTC"), and of which
+ * instance it is. -ENOENT: none is there, or it is damaged. */
+int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
+		  const char **ret_instance, struct err *e) must_check;
+/* Answer conf, which is gone, from what is kept at path. -ENOENT: it is not kept there. */
+int store_recall(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
+		 const char **ret_text, struct err *e) must_check;
+/* Answer from such a file from now on. -ENOENT: none, or of another key. Gives its age. */
+int store_replay(struct store *s, int root_fd, const char *path, const char *key,
+		 int64_t *ret_age_ns, struct err *e) must_check;

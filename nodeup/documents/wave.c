@@ -1,0 +1,343 @@
+#include "nodeup/documents/op.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include "nodeup/base/dur.h"
+
+enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024 };
+
+static const int64_t first_delay_ns = DUR_SEC / 5, last_delay_ns = 5 * DUR_SEC;
+
+struct store_wave {
+	struct store *store;
+	struct store_op *ops;
+	size_t n, running;
+	bool unprepared; /* in this pass: the next operation need not ask again */
+	struct err unprepared_err;
+	pthread_mutex_t lock; /* of every operation's `answered` */
+	pthread_cond_t changed;
+};
+
+/* The value of a lower-case header, cut to size; "" if there is none. */
+static void copy_header(const struct http_result *res, const char *name, char *out, size_t size)
+{
+	size_t n = strlen(name);
+
+	*out = '\0';
+	for (const char *const *h = res->headers; h && *h; h++)
+		if (strncmp(*h, name, n) == 0 && (*h)[n] == ':')
+			(void)snprintf(out, size, "%s", *h + n + 1 + strspn(*h + n + 1, " "));
+}
+
+static int on_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	struct store_op *op = arg;
+
+	if (buf_add(&op->answer.body, p, n) < 0)
+		return buf_check(&op->answer.body, op->shown, e);
+	return 0;
+}
+
+static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	struct store_op *op = arg;
+	struct store_answer *answer = &op->answer;
+	struct store_wave *w = op->wave;
+
+	answer->r = r;
+	answer->status = res->status;
+	answer->retry_after_ns = res->retry_after_ns;
+	copy_header(res, "x-amz-bucket-region", answer->region, sizeof(answer->region));
+	copy_header(res, "x-amz-request-id", answer->request_id, sizeof(answer->request_id));
+	copy_header(res, "date", answer->date, sizeof(answer->date));
+	(void)buf_add(&answer->page, res->error_page, res->error_page_n);
+	if (r < 0)
+		answer->err = *e;
+	(void)pthread_mutex_lock(&w->lock);
+	op->answered = true;
+	(void)pthread_cond_signal(&w->changed);
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
+static void clear_answer(struct store_op *op)
+{
+	struct store_answer *answer = &op->answer;
+
+	buf_done(&answer->body);
+	buf_done(&answer->page);
+	*answer = (struct store_answer){ .retry_after_ns = -1 };
+	answer->body = BUF_INIT(STORE_DOCUMENT_MAX);
+	answer->page = BUF_INIT(PAGE_MAX);
+	op->answered = false;
+}
+
+/* Where and as whom S3 is to be asked; a failure is the operation's answer. */
+static bool is_prepared(struct store_wave *w, struct store_op *op)
+{
+	if (!op->s3.loc.bucket)
+		return true;
+	if (!w->unprepared && store_prepare(w->store, &w->unprepared_err) >= 0)
+		return true;
+	w->unprepared = true;
+	op->answer.err = w->unprepared_err;
+	op->answer.r = -1;
+	op->answered = true;
+	return false;
+}
+
+static void begin(struct store_wave *w, struct store_op *op, int64_t now)
+{
+	/* the engine copies it, and what signs it is gone with this */
+	autoarena struct arena *scratch = arena_new_empty();
+	struct http_req req;
+
+	clear_answer(op);
+	if (op->attempt++ == 0)
+		op->since_ns = now;
+	op->state = OP_RUNNING;
+	w->running++;
+	if (!is_prepared(w, op))
+		return;
+	store_request(w->store, scratch, op, &req);
+	req.data = on_data;
+	req.done = on_done;
+	req.arg = op;
+	op->id = http_start(w->store->http, &req);
+}
+
+/* What may pass by waiting. 401 and 403 too: a role's rights arrive seconds after the instance. */
+static bool may_pass(struct store *s, const struct store_op *op)
+{
+	const struct store_answer *answer = &op->answer;
+	int status = answer->status;
+
+	if (str_eq(op->s3.code, "ExpiredToken"))
+		return creds_refused(s3_session_creds(s->s3), op->s3.serial);
+
+	if (answer->err.kind != ERR_NET || answer->err.errnum == EFBIG)
+		return false;
+	return status < 300 || status >= 500 || status == 401 || status == 403 || status == 408 ||
+	       status == 425 || status == 429;
+}
+
+int64_t store_delay(unsigned int attempt)
+{
+	int64_t most = attempt <= 5 ? first_delay_ns << (attempt ? attempt - 1 : 0) : last_delay_ns;
+	uint32_t dice;
+
+	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
+		dice = UINT32_MAX;
+	return (int64_t)((double)most * dice / UINT32_MAX);
+}
+
+/* The server may ask for a longer one, not for none at all: a date may be past by our clock. */
+static int64_t delay_of(const struct store_op *op)
+{
+	int64_t asked = op->answer.retry_after_ns;
+
+	return asked > 0 ? asked : store_delay(op->attempt);
+}
+
+static int give_up(const struct store_op *op, int64_t now, struct err *e)
+{
+	if (op->attempt > 1)
+		err_note(e, "tried", "%u times in %.1f s", op->attempt,
+			 (double)(now - op->since_ns) / DUR_SEC);
+	return e->errnum > 0 ? -e->errnum : -EINVAL;
+}
+
+/* An answer that is no success: a missing document, another try, or the end (< 0). */
+static int settle_failure(struct store_wave *w, struct store_op *op, struct err *e)
+{
+	struct store *s = w->store;
+	int status = op->answer.status;
+	int64_t now = dur_now(), left = s->patience_ns - (now - op->since_ns), delay;
+
+	if (store_learn(s, op)) {
+		op->state = OP_DUE;
+		op->next_ns = now;
+		return 0;
+	}
+	store_word_error(s, op, e);
+	/* S3 has no folders: its 404 for a listing is about the bucket */
+	if ((status == 404 || status == 410) && !(op->entry.listing && op->s3.loc.bucket)) {
+		op->entry.missing = true;
+		op->entry.why = arena_str(s->arena, e->msg);
+		op->state = OP_FINISHED;
+		return 0;
+	}
+	if (!may_pass(s, op) || (s->patience_ns >= 0 && left <= 0))
+		return give_up(op, now, e);
+	delay = delay_of(op);
+	if (s->patience_ns >= 0 && delay > left)
+		delay = left;
+	op->state = OP_DUE;
+	op->next_ns = now + delay;
+	return 0;
+}
+
+static int settle_listing(struct store_wave *w, struct store_op *op)
+{
+	struct arena *a = w->store->arena;
+	struct store_answer *answer = &op->answer;
+	struct strv names = { 0 };
+	int r;
+
+	if (op->s3.loc.bucket) {
+		r = s3_list_parse(a, buf_str(&answer->body), answer->body.len, &names,
+				  &op->s3.token, &answer->err);
+		if (r < 0)
+			return r;
+	} else {
+		store_index_names(a, op->entry.location, buf_str(&answer->body), &names);
+	}
+	for (size_t i = 0; i < names.n; i++)
+		strv_add(a, &op->entry.names, names.v[i]);
+	/* the next page has tries of its own */
+	op->attempt = 0;
+	op->state = op->s3.token ? OP_DUE : OP_FINISHED;
+	strv_sort(&op->entry.names);
+	return 0;
+}
+
+static int settle(struct store_wave *w, struct store_op *op, struct err *e)
+{
+	struct store_answer *answer = &op->answer;
+	int r = answer->r;
+
+	w->running--;
+	if (r >= 0 && op->entry.listing)
+		r = answer->r = settle_listing(w, op);
+	if (r < 0)
+		return settle_failure(w, op, e);
+	if (op->entry.listing)
+		return 0;
+	op->entry.text = arena_strn(w->store->arena, buf_str(&answer->body), answer->body.len);
+	op->entry.n = answer->body.len;
+	op->state = OP_FINISHED;
+	return 0;
+}
+
+static bool is_answered(struct store_wave *w, const struct store_op *op)
+{
+	bool answered;
+
+	if (op->state != OP_RUNNING)
+		return false;
+	(void)pthread_mutex_lock(&w->lock);
+	answered = op->answered;
+	(void)pthread_mutex_unlock(&w->lock);
+	return answered;
+}
+
+/* Take in what came. One of those that wait speaks for all: the first, when it failed again. */
+static int settle_answered(struct store_wave *w, struct err *e)
+{
+	const struct store *s = w->store;
+	bool spoken = false;
+
+	for (size_t i = 0; i < w->n; i++) {
+		struct store_op *op = &w->ops[i];
+		struct err why = { 0 };
+		int r;
+
+		if (is_answered(w, op)) {
+			r = settle(w, op, &why);
+			if (r < 0) {
+				*e = why;
+				return r;
+			}
+		}
+		if (spoken || op->state != OP_DUE || op->answer.r >= 0)
+			continue;
+		spoken = true;
+		if (why.kind != ERR_NONE && s->on_wait)
+			s->on_wait(s->wait_arg, op->shown, op->since_ns, op->attempt, &why,
+				   op->next_ns);
+	}
+	return 0;
+}
+
+/* Start what is due. Returns when the next one will be, 0 when all are finished. */
+static int64_t begin_due(struct store_wave *w)
+{
+	int64_t now = dur_now(), next = INT64_MAX;
+	bool finished = true;
+
+	w->unprepared = false;
+	for (size_t i = 0; i < w->n; i++) {
+		struct store_op *op = &w->ops[i];
+
+		finished = finished && op->state == OP_FINISHED;
+		if (op->state != OP_DUE || w->running == RUNNING_MAX)
+			continue;
+		if (op->next_ns <= now)
+			begin(w, op, now);
+		else if (op->next_ns < next)
+			next = op->next_ns;
+	}
+	return finished ? 0 : next;
+}
+
+static bool any_answered(const struct store_wave *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->ops[i].state == OP_RUNNING && w->ops[i].answered)
+			return true;
+	return false;
+}
+
+static void wait_until(struct store_wave *w, int64_t due_ns)
+{
+	struct timespec due = { .tv_sec = due_ns / DUR_SEC, .tv_nsec = due_ns % DUR_SEC };
+	int r = 0;
+
+	(void)pthread_mutex_lock(&w->lock);
+	while (r == 0 && !any_answered(w))
+		r = due_ns == INT64_MAX ? pthread_cond_wait(&w->changed, &w->lock)
+					: pthread_cond_timedwait(&w->changed, &w->lock, &due);
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
+/* The net thread must be done with every operation before it goes away. */
+static void stop(struct store_wave *w)
+{
+	for (size_t i = 0; i < w->n; i++)
+		if (w->ops[i].state == OP_RUNNING && w->ops[i].id)
+			http_cancel(w->store->http, w->ops[i].id);
+	(void)pthread_mutex_lock(&w->lock);
+	for (size_t i = 0; i < w->n; i++)
+		while (w->ops[i].state == OP_RUNNING && !w->ops[i].answered)
+			(void)pthread_cond_wait(&w->changed, &w->lock);
+	(void)pthread_mutex_unlock(&w->lock);
+	for (size_t i = 0; i < w->n; i++)
+		clear_answer(&w->ops[i]);
+	(void)pthread_cond_destroy(&w->changed);
+	(void)pthread_mutex_destroy(&w->lock);
+}
+
+int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e)
+{
+	struct store_wave w = { .store = s, .ops = ops, .n = n };
+	pthread_condattr_t monotonic;
+	int r = 0;
+
+	(void)pthread_condattr_init(&monotonic);
+	(void)pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&w.changed, &monotonic);
+	(void)pthread_condattr_destroy(&monotonic);
+	(void)pthread_mutex_init(&w.lock, NULL);
+	for (size_t i = 0; i < n; i++)
+		ops[i].wave = &w;
+	while (r >= 0) {
+		int64_t due = begin_due(&w);
+
+		if (due == 0)
+			break;
+		wait_until(&w, due);
+		r = settle_answered(&w, e);
+	}
+	stop(&w);
+	return r;
+}

@@ -1,0 +1,10 @@
+/* cgroup.h - what a container runtime stands on: cgroups, AppArmor, and its own version
+ * Owner: the arena. Errors: none; what cannot be found out is left unknown. Threads: one.
+ * Source: cgroups(7), dockerd(8), runc's and containerd's tests for AppArmor. */
+#pragma once
+
+#include "nodeup/config/facts.h"
+#include "nodeup/config/runtime.h"
+
+/* Fill cgroup, lacks_apparmor_parser, cgroup_driver and version of a running host's runtime; its command is in *command. */
+void probe_cgroup(struct arena *a, int root_fd, const char *command, struct runtime *r);

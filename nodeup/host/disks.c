@@ -1,0 +1,78 @@
+#include "nodeup/host/disks.h"
+
+#include <sys/stat.h>
+#include "nodeup/aws/imds_disks.h"
+#include "nodeup/base/io.h"
+#include "nodeup/config/distro.h"
+#include "nodeup/volumes/discover.h"
+#include "nodeup/volumes/raid.h"
+#include "nodeup/volumes/record.h"
+
+/* There, or to be installed. */
+static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
+{
+	static const char *const folders[] = { "/usr/sbin", "/usr/bin",        "/sbin",
+					       "/bin",      "/usr/local/sbin", "/usr/local/bin" };
+
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		struct err ignored;
+		struct stat st;
+
+		if (io_stat(root_fd, arena_printf(a, "%s/mdadm", folders[i]), &st, &ignored) == 0)
+			return true;
+	}
+	/* on an unknown distribution a missing mdadm is told when it is needed */
+	return !f->distribution || distro_of(f->distribution)->family != PACKAGE_NONE;
+}
+
+static bool can_raid(struct arena *a, const struct disk_host *h, const char *volume,
+		     const struct facts *f)
+{
+	struct record before;
+
+	if (record_get(h->root_fd, a, volume, &before))
+		return !str_eq(before.fs, "btrfs");
+	return raid_in_kernel(h) && has_mdadm(a, h->root_fd, f);
+}
+
+/* How many disks of it this machine once had for the volume; of an image's builder nothing follows. */
+static int64_t had_before(struct arena *a, const struct disk_host *h, const char *volume,
+			  const struct facts *f)
+{
+	struct record before;
+
+	if (!f->instance_id || !record_get(h->root_fd, a, volume, &before) ||
+	    !str_eq(before.machine, f->instance_id))
+		return 0;
+	return (int64_t)before.disks.n;
+}
+
+int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const char *volume,
+			 struct facts *f, struct err *e)
+{
+	const struct disk_want want = { .by = DISK_BY_STORE, .nth = -1 };
+	struct disk_host host = { .root_fd = root_fd };
+	const char *missing = NULL;
+	struct disks found = { 0 };
+	int r = 0;
+
+	if (!f->raid.set)
+		f->raid = (struct opt_bool){ true, can_raid(a, &host, volume, f) };
+	if (f->instance_store.set)
+		return 0;
+	if (m)
+		r = imds_block_devices(m, a, &host.mapping, e);
+	if (r < 0)
+		return r;
+	r = disk_find(&host, a, &want, &found, &missing, e);
+	if (r < 0 && r != -ENODEV)
+		return r;
+	f->instance_store = (struct opt_int){ true, (int64_t)found.n };
+	/* one that is promised and late counts: it is waited for */
+	for (size_t i = 0; i < host.mapping.n && found.n == 0; i++)
+		f->instance_store.v += str_has_prefix(host.mapping.v[i].key, "ephemeral");
+	/* nor is an instance without it that had it: docker would start beside its own content */
+	if (f->instance_store.v == 0)
+		f->instance_store.v = had_before(a, &host, volume, f);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* probe.h - find out what this host is
+ * Reads os-release, uname, /proc/filesystems and, where a fact is still missing, IMDS; finds the
+ * container runtime that is installed. Nothing is changed and nothing but IMDS is asked.
+ * Owner: the arena. Errors: CONFIG (unknown distribution), NET (IMDS). Threads: one. */
+#pragma once
+
+#include "nodeup/aws/imds.h"
+#include "nodeup/config/facts.h"
+#include "nodeup/config/facts.h"
+#include "nodeup/config/runtime.h"
+
+/* Fill what f lacks from below root_fd: distribution, version, codename, arch, filesystems. With
+ * `running` also what only a running host has (uname, /proc, the instance id of its firmware). */
+int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
+	       struct err *e) must_check;
+/* Fill region, zone, instance id and type, hostname and address from IMDS where f lacks them. */
+int probe_instance(struct arena *a, struct imds *m, struct facts *f, struct err *e) must_check;
+/* Fill one of them, by its name in a facts file ("localHostname"), if f lacks it. */
+int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
+	       struct err *e) must_check;
+/* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups. */
+struct runtime probe_runtime(struct arena *a, int root_fd, bool running);

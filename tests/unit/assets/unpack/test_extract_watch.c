@@ -1,0 +1,192 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "assets/cache/dir.h"
+#include "assets/unpack/extract.h"
+#include "assets/unpack/watch.h"
+#include "tests/unit/lib/origin.h"
+#include "tests/unit/lib/tar.h"
+
+/* more than the pipe to the child holds */
+enum { FILE_BYTES = 3 * 1024 * 1024, QUICK_MS = 10 };
+
+static const struct extract_limits limits = { 10, 1 << 24 };
+
+struct place {
+	char dir[64];
+	int fd;
+	struct buf archive;
+	struct extract *x;
+};
+
+static int setup(void **state)
+{
+	struct place *p = xcalloc(1, sizeof(*p));
+	autofree char *tree = NULL, *data = xcalloc(1, FILE_BYTES + 1);
+	struct err e;
+
+	tmp_make(p->dir);
+	tree = xasprintf("%s/tree", p->dir);
+	assert_int_equal(mkdir(tree, 0700), 0);
+	p->fd = open(tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	p->archive = (struct buf)TAR_BUF;
+	memset(data, 'x', FILE_BYTES);
+	tar_add(&p->archive, &(struct tar_entry){ .name = "a", .type = '0', .data = data });
+	tar_end(&p->archive);
+	if (extract_start("a.tar", -1, p->fd, &limits, &p->x, &e) < 0)
+		fail_msg("%s", e.msg);
+	*state = p;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct place *p = *state;
+
+	extract_abort(p->x);
+	buf_done(&p->archive);
+	(void)close(p->fd);
+	assert_int_equal(cache_remove(AT_FDCWD, p->dir), 0);
+	free(p);
+	return 0;
+}
+
+static void stop(const struct place *p)
+{
+	int status;
+
+	assert_int_equal(kill(extract_pid(p->x), SIGSTOP), 0);
+	assert_int_equal(waitpid(extract_pid(p->x), &status, WUNTRACED), extract_pid(p->x));
+	assert_true(WIFSTOPPED(status));
+}
+
+static void must_be_given_up(int r, const struct err *e, pid_t pid)
+{
+	autofree char *says = xasprintf("archive 'a.tar': the unpacker, process %d in state T, did "
+					"nothing for 60 s: killed",
+					(int)pid);
+
+	assert_true(r < 0);
+	assert_int_equal(e->kind, ERR_SYSTEM);
+	assert_int_equal(e->errnum, ETIMEDOUT);
+	assert_string_equal(e->msg, says);
+	assert_true(err_is_transient(e));
+	/* it is no more, or on a slow machine not any longer than until it is run */
+	assert_true(waitpid(pid, NULL, 0) == pid || errno == ECHILD);
+}
+
+static void test_stopped_while_it_is_fed(void **state)
+{
+	struct place *p = *state;
+	const pid_t pid = extract_pid(p->x);
+	struct err e;
+	int r;
+
+	stop(p);
+	extract_set_look(p->x, QUICK_MS);
+	r = extract_feed(p->x, buf_str(&p->archive), p->archive.len, &e);
+	must_be_given_up(r, &e, pid);
+	/* whoever goes on all the same is told */
+	assert_true(extract_feed(p->x, "x", 1, &e) < 0);
+	assert_non_null(strstr(e.msg, "ended before its archive"));
+}
+
+static void test_stopped_at_the_end(void **state)
+{
+	struct place *p = *state;
+	const pid_t pid = extract_pid(p->x);
+	struct err e;
+	int r;
+
+	stop(p);
+	extract_set_look(p->x, QUICK_MS);
+	r = extract_finish(TAKE(p->x), &e);
+	must_be_given_up(r, &e, pid);
+}
+
+static void test_stopped_and_given_up(void **state)
+{
+	struct place *p = *state;
+	const pid_t pid = extract_pid(p->x);
+
+	stop(p);
+	extract_abort(TAKE(p->x));
+	assert_true(waitpid(pid, NULL, 0) == pid || errno == ECHILD);
+}
+
+static void *let_it_go_on(void *arg)
+{
+	const struct timespec nap = { .tv_nsec = 50 * 1000 * 1000 };
+
+	(void)nanosleep(&nap, NULL);
+	(void)kill(*(pid_t *)arg, SIGCONT);
+	return NULL;
+}
+
+/* Who goes on in time has lost nothing. */
+static void test_stopped_for_a_while(void **state)
+{
+	struct place *p = *state;
+	pid_t pid = extract_pid(p->x);
+	pthread_t thread;
+	struct stat st;
+	struct err e;
+
+	stop(p);
+	assert_int_equal(pthread_create(&thread, NULL, let_it_go_on, &pid), 0);
+	if (extract_feed(p->x, buf_str(&p->archive), p->archive.len, &e) < 0 ||
+	    extract_finish(TAKE(p->x), &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(fstatat(p->fd, "a", &st, 0), 0);
+	assert_int_equal(st.st_size, FILE_BYTES);
+}
+
+/* It is not asked for bytes, but whether it does anything at all: this one is busy for more looks than an
+ * idle one gets. */
+static void test_work_is_enough(void **state)
+{
+	struct extract_watch w;
+	int child, status;
+
+	(void)state;
+	assert_int_equal(extract_watch_make(&w, &child), 0);
+	w.look_ms = 40;
+	w.pid = fork();
+	if (w.pid == 0) {
+		struct timespec used = { 0 };
+
+		while (used.tv_sec < 3)
+			(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+		_exit(7);
+	}
+	(void)close(child);
+	assert_true(extract_watch_reap(&w, &status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	assert_int_equal(w.pid, 0);
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_stopped_while_it_is_fed),    TEST(test_stopped_at_the_end),
+		TEST(test_stopped_and_given_up),       TEST(test_stopped_for_a_while),
+		cmocka_unit_test(test_work_is_enough),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,200 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+#include "nodeup/host/probe.h"
+#include "tests/unit/lib/cloud.h"
+#include "tests/unit/lib/origin.h"
+#include "tests/unit/lib/scratch.h"
+
+static const char debian[] = "PRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\nVERSION_ID=\"12\"\n"
+			     "VERSION_CODENAME=bookworm\nID=debian\n";
+
+struct fixture {
+	struct scratch root;
+	struct arena *a;
+};
+
+static int setup(void **state)
+{
+	struct fixture *fx = xcalloc(1, sizeof(*fx));
+
+	scratch_new(&fx->root);
+	fx->a = arena_new_empty();
+	*state = fx;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fx = *state;
+
+	scratch_done(&fx->root);
+	arena_free(fx->a);
+	free(fx);
+	return 0;
+}
+
+static struct facts probe(struct fixture *fx, bool running, struct facts f)
+{
+	struct err e;
+
+	if (probe_host(fx->a, fx->root.fd, running, &f, &e) < 0)
+		fail_msg("%s", e.msg);
+	return f;
+}
+
+static void test_running(void **state)
+{
+	struct fixture *fx = *state;
+	struct utsname host;
+	struct facts f;
+
+	assert_int_equal(uname(&host), 0);
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	scratch_write(&fx->root, "/proc/filesystems", "nodev\tsysfs\n\text4\nnodev\toverlay\n");
+	scratch_write(&fx->root, arena_printf(fx->a, "/lib/modules/%s/modules.dep", host.release),
+		      "kernel/fs/xfs/xfs.ko.xz: kernel/lib/crc.ko\nkernel/fs/nls/nls_utf8.ko:\n"
+		      "kernel/net/x.ko: kernel/fs/no.ko\nkernel/fs/overlayfs/overlay.ko:\n");
+	scratch_write(&fx->root, "/sys/class/dmi/id/board_asset_tag", "i-0abc\n");
+	f = probe(fx, true, (struct facts){ 0 });
+	assert_string_equal(f.distribution, "debian");
+	assert_string_equal(f.version, "12");
+	assert_string_equal(f.codename, "bookworm");
+	assert_non_null(f.arch);
+	assert_string_equal(strv_join(fx->a, &f.filesystems, " "), "ext4 overlay sysfs xfs");
+	assert_string_equal(f.instance_id, "i-0abc");
+	assert_null(f.region);
+}
+
+/* The builder's machine says nothing about an image. */
+static void test_image(void **state)
+{
+	Elf64_Ehdr header = { .e_ident = ELFMAG, .e_machine = EM_AARCH64 };
+	struct fixture *fx = *state;
+	struct facts f;
+
+	scratch_write(&fx->root, "/usr/lib/os-release", debian);
+	scratch_write(&fx->root, "/proc/filesystems", "\text4\n");
+	scratch_write(&fx->root, "/sys/class/dmi/id/board_asset_tag", "i-0abc\n");
+	f = probe(fx, false, (struct facts){ 0 });
+	assert_string_equal(f.distribution, "debian");
+	assert_null(f.arch);
+	assert_null(f.instance_id);
+	assert_int_equal(f.filesystems.n, 0);
+	tmp_write(fx->root.path, "bin/sh", &header, sizeof(header));
+	f = probe(fx, false, (struct facts){ 0 });
+	assert_string_equal(f.arch, "arm64");
+}
+
+static void test_given_facts_win(void **state)
+{
+	struct fixture *fx = *state;
+	const struct facts given = { .distribution = "debian",
+				     .codename = "given",
+				     .arch = "arm64",
+				     .instance_id = "i-given" };
+	struct facts f;
+
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	scratch_write(&fx->root, "/sys/class/dmi/id/board_asset_tag", "i-0abc");
+	f = probe(fx, true, given);
+	assert_string_equal(f.codename, "given");
+	assert_string_equal(f.version, "12");
+	assert_string_equal(f.arch, "arm64");
+	assert_string_equal(f.instance_id, "i-given");
+	/* a version of another distribution is none */
+	f = probe(fx, true, (struct facts){ .distribution = "flatcar" });
+	assert_string_equal(f.distribution, "flatcar");
+	assert_null(f.version);
+}
+
+static void test_unknown_distribution(void **state)
+{
+	struct fixture *fx = *state;
+	struct facts f = { 0 };
+	struct err e = { 0 };
+
+	assert_true(probe_host(fx->a, fx->root.fd, true, &f, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_non_null(strstr(e.msg, "/etc/os-release"));
+	scratch_write(&fx->root, "/etc/os-release", "ID=plan9\n");
+	assert_true(probe_host(fx->a, fx->root.fd, true, &f, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_non_null(strstr(e.msg, "plan9"));
+	f = probe(fx, true, (struct facts){ .distribution = "debian" });
+	assert_null(f.version);
+}
+
+static void test_instance(void **state)
+{
+	struct cloud *c = cloud_start(NULL);
+	struct imds *m = imds_new(c->http);
+	struct facts f = { .instance_type = "given" };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(probe_fact(c->arena, m, "localHostname", &f, &e), 0);
+	/* the first of several names */
+	assert_string_equal(f.local_hostname, "ip-10-0-0-7.us-west-2.compute.internal");
+	assert_null(f.region);
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, NULL), 2);
+	if (probe_instance(c->arena, m, &f, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_string_equal(f.region, "us-west-2");
+	assert_string_equal(f.availability_zone, "us-west-2a");
+	assert_string_equal(f.instance_id, "i-0123456789abcdef0");
+	assert_string_equal(f.instance_type, "given");
+	assert_string_equal(f.local_ipv4, "10.0.0.7");
+	assert_int_equal(cloud_count(c, CLOUD_IMDS, "/latest/meta-data/local-hostname"), 1);
+
+	f = (struct facts){ 0 };
+	cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/local-hostname", "status=200&body=%0a");
+	assert_true(probe_fact(c->arena, m, "localHostname", &f, &e) < 0);
+	assert_null(f.local_hostname);
+	cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/local-hostname", "status=500");
+	assert_true(probe_fact(c->arena, m, "localHostname", &f, &e) < 0);
+	assert_int_equal(e.kind, ERR_NET);
+	assert_true(str_has_prefix(e.msg, "fact localHostname: instance metadata: GET "));
+	imds_free(m);
+	cloud_stop(c);
+}
+
+static void test_runtime(void **state)
+{
+	struct fixture *fx = *state;
+	struct scratch *root = &fx->root;
+
+	assert_null(probe_runtime(fx->a, root->fd, false).unit);
+	scratch_write(root, "/lib/systemd/system/containerd.service", "");
+	assert_string_equal(probe_runtime(fx->a, root->fd, false).unit, "containerd.service");
+	scratch_write(root, "/usr/lib/systemd/system/docker.service", "");
+	assert_string_equal(probe_runtime(fx->a, root->fd, false).unit, "docker.service");
+	scratch_write(root, "/etc/systemd/system/x", "");
+	/* masked */
+	assert_int_equal(symlinkat("/dev/null", root->fd, "etc/systemd/system/docker.service"), 0);
+	assert_string_equal(probe_runtime(fx->a, root->fd, false).unit, "containerd.service");
+	assert_int_equal(unlinkat(root->fd, "etc/systemd/system/docker.service", 0), 0);
+	assert_int_equal(
+		symlinkat("/opt/docker.service", root->fd, "etc/systemd/system/docker.service"), 0);
+	assert_string_equal(probe_runtime(fx->a, root->fd, false).unit, "docker.service");
+}
+
+int main(void)
+{
+#define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(test_running),         T(test_image),
+		T(test_given_facts_win), T(test_unknown_distribution),
+		T(test_instance),        T(test_runtime),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,632 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <poll.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/run/run.h"
+#include "nodeup/tasks/started.h"
+#include "tests/unit/lib/scratch.h"
+
+enum { TASKS = 6 };
+
+/* What a scripted task does, by its index. */
+struct script {
+	int equal;    /* check says so */
+	bool kept;    /* check says that the content is right */
+	int failures; /* applies that fail before one succeeds; -1: all */
+	enum err_kind kind;
+	int waits;         /* applies that wait, woken by the clock */
+	int64_t pause_ns;  /* until then, whatever others do */
+	bool wakes_itself; /* as somebody may while apply is still at it */
+	bool wait_for_tasks;
+	int64_t busy_until_ns; /* apply comes back no earlier */
+	enum err_kind trouble; /* of what it waits for */
+	int applied, canceled, calls;
+};
+
+struct graph {
+	struct arena *arena;
+	struct script scripts[TASKS];
+	struct task tasks[TASKS];
+	const struct task *list[TASKS];
+	struct task_ctx ctx;
+	struct run_report rep;
+	struct err e;
+	size_t n;
+	int64_t longest_pause_ns;
+	run_watch_fn *watch; /* instead of the one that measures pauses */
+	char said[ERR_NOTE_MAX];
+};
+
+/* scripts are found through the task's name, which points at one */
+static struct script *script_of(const struct task *t)
+{
+	return (struct script *)(uintptr_t)t->origin;
+}
+
+static int scripted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *d,
+			  struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	if (script_of(t)->equal)
+		return TASK_EQUAL;
+	(void)task_differs(d, "scripted");
+	d->kept = script_of(t)->kept;
+	return TASK_DIFFERS;
+}
+
+static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			  struct err *e)
+{
+	struct script *s = script_of(t);
+
+	s->calls++;
+	if (s->wakes_itself && s->calls == 1) {
+		task_wake(ctx, run);
+		return task_wait(run, 0, "a wake");
+	}
+	if (s->wait_for_tasks && !run->last_call) {
+		run->on_tasks = true;
+		return task_wait(run, 0, "the others");
+	}
+	if (s->waits != 0) {
+		s->waits -= s->waits > 0;
+		run->trouble = s->trouble;
+		return task_wait(run, dur_now() + (s->pause_ns ? s->pause_ns : DUR_MS),
+				 "the clock");
+	}
+	while (dur_now() < s->busy_until_ns)
+		(void)poll(NULL, 0, 1);
+	if (s->failures != 0) {
+		s->failures -= s->failures > 0;
+		return err_fail(e, s->kind, EIO, "scripted failure of %s", t->name);
+	}
+	s->applied++;
+	return TASK_DONE;
+}
+
+static void scripted_cancel(const struct task *t, struct task_ctx *ctx)
+{
+	(void)ctx;
+	script_of(t)->canceled++;
+}
+
+static const struct task_ops on_worker = { .kind = "scripted",
+					   .check = scripted_check,
+					   .apply = scripted_apply,
+					   .cancel = scripted_cancel };
+static const struct task_ops on_main = { .kind = "scripted",
+					 .on_main = true,
+					 .check = scripted_check,
+					 .apply = scripted_apply,
+					 .cancel = scripted_cancel };
+
+static void graph_new(struct graph *g, size_t n)
+{
+	static const char *const names[] = { "a", "b", "c", "d", "e", "f" };
+
+	*g = (struct graph){ .arena = arena_new_empty(), .n = n };
+	for (size_t i = 0; i < n; i++) {
+		g->tasks[i] = (struct task){
+			.name = names[i],
+			.origin = (const char *)&g->scripts[i],
+			.index = i,
+			.ops = i % 2 ? &on_main : &on_worker,
+		};
+		g->list[i] = &g->tasks[i];
+	}
+}
+
+static void edge(struct graph *g, size_t user, size_t need)
+{
+	struct task *u = &g->tasks[user], *n = &g->tasks[need];
+
+	arena_push(g->arena, u->needs, u->n_needs, n);
+	arena_push(g->arena, n->users, n->n_users, u);
+}
+
+static void serve(struct graph *g, size_t server, size_t client)
+{
+	struct task *t = &g->tasks[server];
+
+	arena_push(g->arena, t->serves, t->n_serves, &g->tasks[client]);
+}
+
+/* The longest time until a first retry. */
+static void note_pause(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	struct graph *g = arg;
+
+	(void)rep;
+	if (o && o->state == RUN_RETRYING && o->run.next_ns - dur_now() > g->longest_pause_ns)
+		g->longest_pause_ns = o->run.next_ns - dur_now();
+}
+
+static int execute(struct graph *g, int64_t deadline_ns)
+{
+	struct workers *workers;
+	int r;
+
+	assert_int_equal(workers_new(&workers, &g->e), 0);
+	const struct run_req req = {
+		.tasks = g->list,
+		.n = g->n,
+		.ctx = &g->ctx,
+		.workers = workers,
+		.deadline_ns = deadline_ns,
+		.watch = g->watch ? g->watch : note_pause,
+		.watch_arg = g,
+	};
+	r = run_execute(g->arena, &req, &g->rep, &g->e);
+	workers_free(workers);
+	return r;
+}
+
+static enum run_state state_of(const struct graph *g, size_t i)
+{
+	return g->rep.outcomes[i].state;
+}
+
+static void everything_is_applied_in_order(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	edge(&g, 0, 1);
+	edge(&g, 1, 2);
+	edge(&g, 0, 3);
+	g.scripts[2].waits = 3;
+	assert_int_equal(execute(&g, 0), 0);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(state_of(&g, i), RUN_CHANGED);
+		assert_int_equal(g.scripts[i].applied, 1);
+	}
+	assert_true(g.rep.outcomes[1].start_ns >= g.rep.outcomes[2].end_ns);
+	assert_true(g.rep.outcomes[0].start_ns >= g.rep.outcomes[1].end_ns);
+	assert_true(g.rep.outcomes[0].start_ns >= g.rep.outcomes[3].end_ns);
+	assert_int_equal(g.rep.counts[RUN_CHANGED], 4);
+	arena_free(g.arena);
+}
+
+static void equal_tasks_are_left_alone(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	edge(&g, 1, 0);
+	g.scripts[0].equal = g.scripts[1].equal = 1;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.scripts[0].applied + g.scripts[1].applied, 0);
+	assert_int_equal(g.rep.counts[RUN_EQUAL], 2);
+	arena_free(g.arena);
+}
+
+static void transient_errors_are_retried_three_times(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.scripts[0] = (struct script){ .failures = 2, .kind = ERR_SYSTEM };
+	g.scripts[1] = (struct script){ .failures = -1, .kind = ERR_NET };
+	assert_int_equal(execute(&g, 0), -EIO);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(g.rep.outcomes[0].attempts, 2);
+	assert_int_equal(state_of(&g, 1), RUN_FAILED);
+	assert_int_equal(g.rep.outcomes[1].attempts, 3);
+	assert_int_equal(g.e.kind, ERR_NET);
+	assert_string_equal(g.e.msg, "scripted b: scripted failure of b");
+	arena_free(g.arena);
+}
+
+static void a_retry_comes_after_a_pause(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, TASKS);
+	for (size_t i = 0; i < TASKS; i++)
+		g.scripts[i] = (struct script){ .failures = 1, .kind = ERR_SYSTEM };
+	assert_int_equal(execute(&g, 0), 0);
+	/* full jitter: that six of them are this short is no accident any more */
+	assert_true(g.longest_pause_ns > DUR_MS);
+	assert_true(g.longest_pause_ns <= 200 * DUR_MS);
+	arena_free(g.arena);
+}
+
+static void a_permanent_error_is_not_retried_and_blocks_its_users_only(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	edge(&g, 1, 0);
+	edge(&g, 2, 1);
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(g.e.kind, ERR_CONFIG);
+	assert_int_equal(g.rep.outcomes[0].attempts, 1);
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 2), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 3), RUN_CHANGED);
+	assert_int_equal(g.scripts[1].applied + g.scripts[2].applied, 0);
+	arena_free(g.arena);
+}
+
+/* What was stopped for another's sake is started again, whatever became of it, and not before. */
+static void what_is_always_done_is_done_after_failures_too(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 5);
+	edge(&g, 1, 0);
+	edge(&g, 2, 1);
+	edge(&g, 2, 3);
+	edge(&g, 4, 2);
+	g.tasks[2].always = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.scripts[3] = (struct script){ .waits = 3 };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	assert_true(g.rep.outcomes[2].start_ns >= g.rep.outcomes[3].end_ns);
+	assert_int_equal(state_of(&g, 4), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
+/* It has not come to its turn when the run ends: it does what it can at once. */
+static void what_is_always_done_is_told_of_the_deadline(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	edge(&g, 1, 0);
+	edge(&g, 2, 0);
+	g.tasks[1].always = true;
+	g.scripts[0].waits = -1;
+	assert_int_equal(execute(&g, dur_now() + 20 * DUR_MS), -ETIMEDOUT);
+	assert_int_equal(g.scripts[0].canceled, 1);
+	assert_int_equal(g.scripts[1].canceled, 1);
+	assert_int_equal(g.scripts[1].calls, 0);
+	assert_int_equal(g.scripts[2].canceled, 0);
+	arena_free(g.arena);
+}
+
+static void an_optional_failure_does_not_fail_the_run(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.tasks[0].optional = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_INTEGRITY };
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(state_of(&g, 0), RUN_FAILED);
+	arena_free(g.arena);
+}
+
+static void what_nobody_waits_for_is_dropped(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	serve(&g, 0, 1);
+	g.scripts[0].waits = -1;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(state_of(&g, 0), RUN_UNNEEDED);
+	assert_int_equal(g.scripts[0].canceled, 1);
+	arena_free(g.arena);
+}
+
+static void who_waits_for_tasks_is_called_a_last_time(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.scripts[0].wait_for_tasks = true;
+	g.scripts[1].waits = 2;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.scripts[0].applied, 1);
+	assert_true(g.rep.outcomes[0].end_ns >= g.rep.outcomes[1].end_ns);
+	arena_free(g.arena);
+}
+
+/* A worker that comes back is an event by itself: who asks what costs something must not ask again at
+ * each of them. */
+static void who_waits_for_a_time_is_asked_no_sooner(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.scripts[0] = (struct script){ .waits = 2, .pause_ns = 100 * DUR_MS };
+	g.scripts[1].waits = 20;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.scripts[0].calls, 3);
+	assert_true(g.rep.outcomes[0].end_ns - g.rep.outcomes[0].start_ns >= 200 * DUR_MS);
+	arena_free(g.arena);
+}
+
+static void a_wake_during_apply_is_not_lost(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 1);
+	g.scripts[0].wakes_itself = true;
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	assert_int_equal(g.scripts[0].calls, 2);
+	arena_free(g.arena);
+}
+
+/* Who needs the waiting one waits as well, for what only the last call can bring. */
+static void a_last_call_comes_although_others_are_blocked(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	edge(&g, 2, 0);
+	g.scripts[0].wait_for_tasks = true;
+	g.scripts[1] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.tasks[1].optional = true;
+	assert_int_equal(execute(&g, dur_now() + 5 * DUR_SEC), 0);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
+/* An order and no condition: what comes after goes on, and the run has failed all the same. */
+static void an_advisory_task_that_fails_blocks_nobody(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	edge(&g, 1, 0);
+	g.tasks[0].advisory = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(g.e.kind, ERR_CONFIG);
+	assert_int_equal(state_of(&g, 0), RUN_FAILED);
+	assert_int_equal(state_of(&g, 1), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
+/* An archive may be missing as long as nobody misses it; then its error is the cause. */
+static void what_misses_a_broken_source_fails_with_its_error(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	/* c waits for one of: b, unpacked from a */
+	edge(&g, 1, 0);
+	serve(&g, 0, 1);
+	serve(&g, 1, 2);
+	edge(&g, 3, 2);
+	g.tasks[0].optional = g.tasks[1].optional = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_INTEGRITY };
+	g.scripts[2] =
+		(struct script){ .wait_for_tasks = true, .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, dur_now() + 5 * DUR_SEC) < 0);
+	assert_int_equal(g.e.kind, ERR_INTEGRITY);
+	assert_string_equal(g.e.msg, "scripted c: scripted a: scripted failure of a");
+	assert_int_equal(state_of(&g, 3), RUN_SKIPPED);
+	arena_free(g.arena);
+}
+
+/* The last thing that was said of who waits for tasks. */
+static void keep_waiting(void *arg, const struct run_report *rep, const struct run_outcome *o)
+{
+	struct graph *g = arg;
+
+	(void)o;
+	if (rep->outcomes[3].run.waiting[0])
+		(void)snprintf(g->said, sizeof(g->said), "%s", rep->outcomes[3].run.waiting);
+}
+
+/* What failed will not come: nobody is told to wait for it. */
+static void what_waits_names_what_is_under_way(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	serve(&g, 0, 3);
+	serve(&g, 1, 3);
+	serve(&g, 2, 3);
+	g.tasks[0].optional = g.tasks[2].optional = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.scripts[1].waits = 300;
+	g.scripts[2] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	g.scripts[3].wait_for_tasks = true;
+	g.watch = keep_waiting;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_string_equal(g.said, "scripted b");
+	arena_free(g.arena);
+}
+
+static void the_deadline_says_what_it_waited_for(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 1);
+	g.scripts[0].waits = -1;
+	assert_int_equal(execute(&g, dur_now() + 20 * DUR_MS), -ETIMEDOUT);
+	assert_int_equal(g.e.kind, ERR_BUSY);
+	assert_non_null(strstr(g.e.msg, "the clock"));
+	assert_int_equal(g.scripts[0].canceled, 1);
+	arena_free(g.arena);
+}
+
+/* 75 says that time was short; what failed says more. */
+static void the_deadline_exits_with_what_failed(void **state)
+{
+	static const struct {
+		struct script other;
+		enum err_kind kind;
+	} rows[] = {
+		{ { .failures = -1, .kind = ERR_CONFIG }, ERR_CONFIG },
+		{ { .waits = -1, .trouble = ERR_NET }, ERR_NET },
+		{ { .waits = -1 }, ERR_BUSY },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct graph g;
+
+		graph_new(&g, 2);
+		g.scripts[0].waits = -1;
+		g.scripts[1] = rows[i].other;
+		assert_true(execute(&g, dur_now() + 20 * DUR_MS) < 0);
+		assert_int_equal(g.e.kind, rows[i].kind);
+		arena_free(g.arena);
+	}
+}
+
+static void a_failure_at_the_deadline_is_a_failure(void **state)
+{
+	struct graph g;
+	int64_t deadline = dur_now() + 10 * DUR_MS;
+
+	(void)state;
+	graph_new(&g, 1);
+	g.scripts[0] = (struct script){ .failures = -1,
+					.kind = ERR_CONFIG,
+					.busy_until_ns = deadline + 5 * DUR_MS };
+	assert_true(execute(&g, deadline) < 0);
+	assert_int_equal(g.e.kind, ERR_CONFIG);
+	arena_free(g.arena);
+}
+
+/* A worker that is late is waited for: it writes to what the caller is about to read and free. */
+static void no_worker_is_left_behind(void **state)
+{
+	struct graph g;
+	int64_t deadline = dur_now() + 10 * DUR_MS;
+
+	(void)state;
+	graph_new(&g, 2);
+	g.scripts[0].busy_until_ns = deadline + 300 * DUR_MS;
+	g.scripts[1].waits = -1;
+	assert_int_equal(execute(&g, deadline), -ETIMEDOUT);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(g.scripts[0].applied, 1);
+	arena_free(g.arena);
+}
+
+/* Of two files of one unit the second only has another mode. Both fail to be written. */
+static void a_unit_is_in_doubt_before_its_file_is_written(void **state)
+{
+	static const char *const files[] = { "/a", "/b" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct started s = { .state = STARTED_DONE, .us = 1 };
+		struct scratch root;
+		struct graph g;
+
+		scratch_new(&root);
+		graph_new(&g, 3);
+		edge(&g, 2, 0);
+		edge(&g, 2, 1);
+		g.ctx.root_fd = root.fd;
+		g.tasks[0].dir.path = files[0];
+		g.tasks[1].dir.path = files[1];
+		g.tasks[2].kind = TASK_UNIT;
+		g.tasks[2].unit.name = "x.service";
+		g.tasks[2].unit.inputs = (struct strv){ (const char **)(uintptr_t)files, 2 };
+		g.scripts[i].failures = -1;
+		g.scripts[i].kind = ERR_CONFIG;
+		g.scripts[!i].equal = 1;
+		g.scripts[1].kept = true;
+		digest_of(DIGEST_SHA256, "x", 1, &s.inputs);
+		assert_int_equal(started_set(root.fd, "x.service", &s, &g.e), 0);
+		assert_int_equal(execute(&g, 0), -EIO);
+		assert_int_equal(started_get(root.fd, "x.service").state,
+				 i ? STARTED_DONE : STARTED_DOUBT);
+		arena_free(g.arena);
+		scratch_done(&root);
+	}
+}
+
+static void a_plan_says_of_what_the_content_stays(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.scripts[0].kept = true;
+	g.scripts[2].equal = 1;
+	const struct run_req req = { .tasks = g.list, .n = g.n, .ctx = &g.ctx };
+
+	run_plan(g.arena, &req, &g.rep);
+	assert_true(g.ctx.changed[0] && g.ctx.kept[0]);
+	assert_true(g.ctx.changed[1] && !g.ctx.kept[1]);
+	assert_false(g.ctx.changed[2] || g.ctx.kept[2]);
+	arena_free(g.arena);
+}
+
+static void a_plan_applies_nothing(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	edge(&g, 0, 1);
+	serve(&g, 2, 0);
+	g.scripts[1].equal = 1;
+	const struct run_req req = { .tasks = g.list, .n = g.n, .ctx = &g.ctx };
+
+	run_plan(g.arena, &req, &g.rep);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	assert_int_equal(state_of(&g, 1), RUN_EQUAL);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(g.scripts[i].applied, 0);
+	arena_free(g.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everything_is_applied_in_order),
+		cmocka_unit_test(equal_tasks_are_left_alone),
+		cmocka_unit_test(transient_errors_are_retried_three_times),
+		cmocka_unit_test(a_retry_comes_after_a_pause),
+		cmocka_unit_test(a_permanent_error_is_not_retried_and_blocks_its_users_only),
+		cmocka_unit_test(what_is_always_done_is_done_after_failures_too),
+		cmocka_unit_test(what_is_always_done_is_told_of_the_deadline),
+		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
+		cmocka_unit_test(what_nobody_waits_for_is_dropped),
+		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
+		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
+		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
+		cmocka_unit_test(a_wake_during_apply_is_not_lost),
+		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
+		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
+		cmocka_unit_test(what_waits_names_what_is_under_way),
+		cmocka_unit_test(the_deadline_says_what_it_waited_for),
+		cmocka_unit_test(the_deadline_exits_with_what_failed),
+		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),
+		cmocka_unit_test(no_worker_is_left_behind),
+		cmocka_unit_test(a_unit_is_in_doubt_before_its_file_is_written),
+		cmocka_unit_test(a_plan_says_of_what_the_content_stays),
+		cmocka_unit_test(a_plan_applies_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,161 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/tasks/effect.h"
+#include "nodeup/tasks/foreign.h"
+#include "tests/unit/lib/scratch.h"
+
+#define ETC "/etc/systemd/system"
+#define RUN "/run/systemd/system"
+
+static const char ours[] = ETC "/a-b.service.d/10-ours.conf";
+static const char pod_path[] = "/etc/kubernetes/manifests/ours.manifest";
+
+/* a-b.service with a drop-in of the plan, and a static pod of the plan. */
+struct world {
+	struct scratch root;
+	struct task drop_in, pod, reload, unit;
+	const struct task *files[2], *needs[1];
+	struct task *tasks[4];
+	struct arena *arena;
+};
+
+static void world_new(struct world *w)
+{
+	*w = (struct world){ .arena = arena_new_empty() };
+	scratch_new(&w->root);
+	w->drop_in = (struct task){ .kind = TASK_FILE, .name = ours, .file = { .path = ours } };
+	w->pod = (struct task){ .kind = TASK_FILE, .name = pod_path, .file = { .path = pod_path } };
+	w->files[0] = &w->drop_in;
+	w->reload = (struct task){
+		.kind = TASK_RELOAD, .name = "systemd", .needs = w->files, .n_needs = 1
+	};
+	w->needs[0] = &w->reload;
+	w->unit = (struct task){ .kind = TASK_UNIT,
+				 .name = "a-b.service",
+				 .needs = w->needs,
+				 .n_needs = 1,
+				 .unit = { .name = "a-b.service" } };
+	w->tasks[0] = &w->drop_in;
+	w->tasks[1] = &w->pod;
+	w->tasks[2] = &w->reload;
+	w->tasks[3] = &w->unit;
+}
+
+static void world_done(struct world *w)
+{
+	scratch_done(&w->root);
+	arena_free(w->arena);
+}
+
+static const char *lines(struct world *w)
+{
+	const struct strv v = foreign_lines(w->arena, w->root.fd, w->tasks, ARRAY_LEN(w->tasks));
+
+	return strv_join(w->arena, &v, "\n");
+}
+
+static void what_the_plan_wants_is_not_foreign(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_new(&w);
+	assert_string_equal(lines(&w), "");
+	scratch_write(&w.root, ours, "[Unit]\n");
+	scratch_write(&w.root, pod_path, "x");
+	/* neither of systemd nor of kubelet */
+	scratch_write(&w.root, ETC "/a-b.service.d/README", "x");
+	scratch_write(&w.root, ETC "/a-b.service.d/.x.conf", "x");
+	scratch_write(&w.root, ETC "/c.service.d/x.conf", "x");
+	scratch_write(&w.root, "/usr/lib/systemd/system/a-b.service.d/x.conf", "x");
+	scratch_write(&w.root, "/etc/kubernetes/manifests/.x", "x");
+	assert_string_equal(lines(&w), "");
+	world_done(&w);
+}
+
+static void what_others_put_there_is_named(void **state)
+{
+	static const char *const paths[] = {
+		ETC "/a-b.service.d/x.conf",         RUN "/a-b.service.d/x.conf",
+		ETC "/a-.service.d/x.conf",          ETC "/service.d/x.conf",
+		ETC ".control/a-b.service.d/x.conf", RUN ".control/a-b.service.d/x.conf",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+		struct err e = { 0 };
+		struct world w;
+
+		world_new(&w);
+		scratch_write(&w.root, ours, "[Unit]\n");
+		foreign_note(&w.unit, w.root.fd, &e);
+		assert_int_equal(e.nnotes, 0);
+		scratch_write(&w.root, paths[i], "[Unit]\n");
+		assert_string_equal(
+			lines(&w),
+			arena_printf(w.arena,
+				     "foreign drop-in %s: has a say in a-b.service; left alone",
+				     paths[i]));
+		foreign_note(&w.unit, w.root.fd, &e);
+		assert_int_equal(e.nnotes, 1);
+		assert_string_equal(e.notes[0].text,
+				    arena_printf(w.arena, "not of nodeup: %s", paths[i]));
+		world_done(&w);
+	}
+}
+
+static void pods_of_protokube_are_its_own(void **state)
+{
+	struct world w;
+
+	(void)state;
+	world_new(&w);
+	scratch_write(&w.root, "/etc/kubernetes/manifests/etcd-events.manifest", "x");
+	assert_string_equal(lines(&w),
+			    "foreign static pod /etc/kubernetes/manifests/etcd-events.manifest: "
+			    "kubelet runs it; left alone");
+	w.unit.name = "protokube.service";
+	assert_string_equal(lines(&w), "");
+	scratch_write(&w.root, "/etc/kubernetes/manifests/other.manifest", "x");
+	assert_non_null(strstr(lines(&w), "other.manifest"));
+	world_done(&w);
+}
+
+static void a_mount_that_is_gone_is_seen(void **state)
+{
+	static const char *const wanted[] = { "/a", "/b" };
+	struct task_ctx ctx = { 0 };
+	struct task_diff diff;
+	struct world w;
+
+	(void)state;
+	world_new(&w);
+	ctx.root_fd = w.root.fd;
+	w.unit.unit.mounted = (struct strv){ (const char **)(uintptr_t)wanted, 2 };
+	scratch_write(&w.root, "/proc/self/mountinfo",
+		      "1 0 8:1 / / rw - ext4 x rw\n2 1 8:1 /b /a rw - ext4 x rw\n"
+		      "3 1 8:1 /c /b/c rw - ext4 x rw\n");
+	assert_int_equal(effect_check(&w.unit, &ctx, &diff), TASK_DIFFERS);
+	assert_string_equal(diff.why, "nothing is mounted at /b any more");
+	scratch_write(&w.root, "/proc/self/mountinfo",
+		      "2 1 8:1 / /a rw - ext4 x rw\n3 1 8:1 / /b rw - ext4 x rw\n");
+	assert_int_equal(effect_check(&w.unit, &ctx, &diff), TASK_EQUAL);
+	world_done(&w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_the_plan_wants_is_not_foreign),
+		cmocka_unit_test(what_others_put_there_is_named),
+		cmocka_unit_test(pods_of_protokube_are_its_own),
+		cmocka_unit_test(a_mount_that_is_gone_is_seen),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
