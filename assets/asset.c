@@ -52,7 +52,7 @@ static int check_url(struct arena *a, const char *url, struct err *e)
 	if (!url_host_is_ascii(&u))
 		return err_config(e, "asset '%s': its host is not ASCII: write such a name as xn--",
 				  asset_url_public(a, url));
-	/* instance metadata, for one: no mirror is there, and what is there is nobody else's */
+	/* instance metadata, for one: it is not a mirror, and only its own client may ask it */
 	if (url_is_link_local(&u))
 		return err_config(e, "asset '%s': a link-local address", asset_url_public(a, url));
 	return 0;

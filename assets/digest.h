@@ -1,6 +1,6 @@
 /* digest.h - sha1, sha256 and sha512: parse, compute while bytes pass, compare
  * sha1 only because documents of 2018 name it; the caller warns.
- * Owner: values. Errors: CONFIG for text that is no digest. Threads: a ctx has one user at a time.
+ * Owner: values. Errors: CONFIG for text that is not a digest. Threads: a ctx has one user at a time.
  * Source: FIPS 180-4; kops util/pkg/hashing (algorithm by length, optional "algo:" prefix). */
 #pragma once
 

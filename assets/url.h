@@ -11,7 +11,7 @@ struct sockaddr;
 
 enum { URL_PUBLIC_MAX = 256, URL_HOST_MAX = 256 };
 
-/* Borrowed pieces of a URL; all are NULL with length 0 when the text is no URL. */
+/* Borrowed pieces of a URL; all are NULL with length 0 when the text is not a URL. */
 struct url {
 	const char *scheme, *authority, *host,
 		*path; /* host without brackets; path up to '?' or '#' */

@@ -103,7 +103,7 @@ static int absent(const struct cache *c, const struct digest *d, struct err *e)
 /* An entry that is asked for. */
 struct ask {
 	const struct digest *digest;
-	bool damaged; /* it was there, and is no more what it was */
+	bool damaged; /* an entry was there, and its bytes have changed */
 	bool aside;   /* it is set aside then: it may be all that there is */
 };
 

@@ -68,7 +68,7 @@ static int make_named(struct cache *c, bool is_dir, const char *name)
 	return io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
 }
 
-/* Not even for a name, so nobody knows yet how much more is wanted. */
+/* There is no room even for a name, so it is unknown how much more is wanted. */
 static int no_room(const struct cache *c, int errnum, struct err *e)
 {
 	struct statvfs fs = { 0 };
@@ -82,7 +82,7 @@ static int no_room(const struct cache *c, int errnum, struct err *e)
 int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,
 		   struct err *e)
 {
-	/* between making the name and locking it nobody may take it for a left-over */
+	/* between making the name and locking it no other process may take it for a left-over */
 	autoclose int lock = cache_lock(c, false);
 
 	for (int i = 0; i < TRIES; i++) {
@@ -147,8 +147,8 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 	stale = is_old(fd, age) && is_stale(fd);
 	cleanup_closep(&lock);
 	lock = -1;
-	/* locked by us now; names in tmp/ are never used twice, and who opens a partial file looks
-	 * whether it still has its name once it is locked */
+	/* locked by us now; names in tmp/ are never used twice, and a process that opens a partial
+	 * file looks again, once it has the lock, whether the file still has its name */
 	if (stale)
 		(void)cache_remove(tmp, name);
 }

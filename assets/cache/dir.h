@@ -1,6 +1,6 @@
 /* dir.h - the directory under a cache: names, locks, temporary files
- * Readers take no lock. Whoever makes or removes names in tmp/, or removes an entry, holds a flock on
- * DIR for that moment. A temporary file or tree is flock'ed as long as its maker lives: what can be
+ * Readers take no lock. A process that makes or removes names in tmp/, or removes an entry, holds a
+ * flock on DIR for that moment. A temporary file or tree is flock'ed as long as its maker lives: what can be
  * locked by another is left over from a crash and is removed.
  * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
 #pragma once
@@ -42,14 +42,14 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 int cache_try_lock(int fd);
 /* Write a small file aside and give it its name; a reader sees all of it or what was there before. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n);
-/* Remove what crashed makers left in tmp/, and what nobody went on with for a week in partial/. */
+/* Remove what crashed makers left in tmp/, and partial/ files that no process continued for a week. */
 void cache_clean_tmp(struct cache *c);
 /* Remove a file or a tree, links themselves and not what they point to. */
 int cache_remove(int dir_fd, const char *name);
 
 /* Whether a read failed because what is on the disk is damaged. */
 bool cache_is_damage(int errnum);
-/* Remove the entry that was found wrong, and its record, unless somebody has put another there since. */
+/* Remove the entry that was found wrong, and its record, unless another process has replaced it since. */
 void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong);
 
 /* Rename the entry that was found wrong to DIR/damaged/<algo>-<hex>, and remove its record; false when it has

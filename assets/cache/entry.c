@@ -321,7 +321,7 @@ static int take_name(struct cache_entry *en, struct err *e)
 	cache_entry_name(&en->want, name);
 	if (renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
 		return 0;
-	/* a directory is no entry and has no right to the name */
+	/* a directory is not an entry and must not have the name */
 	if (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
 	    renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
 		return 0;

@@ -2,7 +2,7 @@
  * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order, and what that is in
  * DIR/partial/<algo>-<hex>.from (cache_map.h). Neither is trusted: bytes are hashed by reading them
  * back in order, the hash at the end decides, and what was put together wrongly is dropped. A byte
- * that is there is never written again. The file is flock'ed by who writes it; who comes second is told
+ * that is there is never written again. Its writer holds a flock on the file; a second process is told
  * so, or gets a file of its own in tmp/, which is not kept. An entry of cache_begin is never kept either.
  * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
  * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
@@ -38,7 +38,7 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en);
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin);
 /* Whether the disk has room for what is missing. */
 int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
-/* The same, and whether it gives us any: of a quota nobody can say before how much it leaves. */
+/* The same, and whether it gives us any: how much a quota leaves is unknown before the write. */
 int cache_try_room(struct cache_entry *en, struct err *e) must_check;
 /* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
  * of them is there. */

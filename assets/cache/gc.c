@@ -8,7 +8,8 @@
 #include <unistd.h>
 #include "assets/cache/tree.h"
 
-/* Whoever needs an entry says so at its start: what is younger than this somebody may be at. */
+/* Runs touch the entries they need when they start. Keep anything touched within the last hour: it may be
+ * in use. */
 enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
 
 struct folder;
@@ -108,7 +109,7 @@ static bool evict_damaged(struct cache *c, const struct digest *d)
 	return cache_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
 }
 
-/* Unless somebody is at it. */
+/* Unless another process uses it. */
 static bool evict_partial(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX], map[CACHE_NAME_MAX];

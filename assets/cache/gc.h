@@ -3,13 +3,13 @@
  * an entry was used last is the mtime of its record, renewed at most each half hour. What
  * was used within the last hour stays: another process may be about to use it. A tree whose archive is gone
  * is an entry by itself. Unfinished downloads count,
- * and go like entries unless somebody is at them; what is in tmp/ counts, and is its maker's to remove.
+ * and go like entries unless a process writes them; what is in tmp/ counts, and is its maker's to remove.
  * Owner: none. Errors: none; what cannot be removed stays. Units: bytes. Threads: one. */
 #pragma once
 
 #include "assets/cache/cache.h"
 
-/* Say that these are about to be used: they stay for an hour at least, whoever trims. */
+/* Mark these as about to be used: no process trims them for an hour. */
 void cache_note_use(struct cache *c, const struct digest *used, size_t n);
 /* Renew what is kept, remove others while all of it has more than max bytes on the disk. Returns how
  * many entries went. */

@@ -93,7 +93,7 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
 }
 
 /* Entries and trees without a record are hashed or compared before they are used; parts of downloads
- * may be open for writing by whoever put them there, and are dropped. */
+ * may still be open for writing by the user that put them there, and are dropped. */
 static int forget(const struct cache *c, struct err *e)
 {
 	static const char *const folders[] = { "verified", "signed", "partial" };

@@ -15,7 +15,7 @@ static bool parse_name(const char *name, struct digest *ret)
 	return end && digest_parse(name, (size_t)(end - name), ret, &ignored) == 0;
 }
 
-/* Nobody may write to it by another name once it is an entry. */
+/* Once it is an entry, no process may write to it by another name. */
 static bool may_be_entry(int fd)
 {
 	struct stat st;

@@ -1,4 +1,4 @@
-/* signed.h - which entries of a cache were signed, so that nobody need read them again to know
+/* signed.h - which entries of a cache were signed, so that they need not be read again to know
  * A record DIR/signed/<algo>-<hex> names signature and key, on a line for each signature that the
  * documents have of these bytes. The entry has the bytes that its name says, so the record holds as long
  * as both are the same.

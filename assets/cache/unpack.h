@@ -1,6 +1,6 @@
 /* unpack.h - an archive being unpacked while its bytes arrive, into the cache
  * The bytes are taken apart in a confined child (extract.h) below DIR/tmp/; nothing of it can be seen or
- * followed until unpack_finish, which is for who knows that the whole archive had the right hash. The
+ * followed until unpack_finish, which the caller may call only after the whole archive had the right hash. The
  * tree is then made durable and becomes DIR/unpacked/<algo>-<hex>.
  * Owner: the caller ends each by unpack_finish or unpack_abort. Errors: INTEGRITY for an evil or broken
  * archive, with the entry's name and the reason; SYSTEM, which cache_unpack may survive later.

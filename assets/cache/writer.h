@@ -1,4 +1,4 @@
-/* writer.h - who writes the part of an entry: another process, by the lock that it holds
+/* writer.h - which process writes the part of an entry, by the lock that it holds
  * Owner: values. Errors: none; what cannot be known stays empty. Units: bytes. Threads: all functions.
  * Source: proc_locks(5). */
 #pragma once
@@ -11,5 +11,5 @@ struct cache_writer {
 	int64_t bytes; /* that it has, and maybe some more */
 };
 
-/* Who holds the lock of this file. */
+/* The process that holds the lock of this file. */
 struct cache_writer cache_writer_of(int fd);

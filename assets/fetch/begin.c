@@ -41,8 +41,8 @@ void fetch_begin(struct fetch_job *j)
 		fetch_begin_look_up(j);
 }
 
-/* Nobody wanted it a moment ago. Whoever comes now is in time, until the same lock is released in
- * which the job becomes idle. */
+/* A moment ago no waiter was left. A new waiter is in time until the lock is released under which the job
+ * becomes idle. */
 void fetch_begin_again(struct fetch_job *j)
 {
 	struct err e;
@@ -129,7 +129,7 @@ static void on_looked_up(void *arg, int r)
 
 	(void)r; /* of the timer; the cache's answer is in errs */
 	j->following = j->exclusive = false;
-	/* by its kind: EBUSY of the system's own says nothing of who has it */
+	/* by its kind: an EBUSY of the system does not name a holder */
 	if (e.kind == ERR_BUSY) {
 		wait_for_other(j);
 		return;

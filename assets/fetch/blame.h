@@ -5,8 +5,8 @@
 #include "assets/fetch/job.h"
 
 /* A mirror failed, for this round; `res` (may be NULL) says whether it wants to be left alone for a
- * while. While other connections to it move it has only too many of ours, if it says so or there is no
- * other mirror. */
+ * while. If its other connections still make progress, lower the mirror's connection limit instead of
+ * failing it (when it throttled us or is the last mirror). */
 void fetch_blame_mirror(struct fetch_job *j, size_t mirror, const struct err *e,
 			const struct http_result *res);
 /* A part of it came well: after as many as there may be at a time there may be one more. */

@@ -104,7 +104,7 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 		fetch_job_add_mirrors(j, as);
 		fetch_begin(j);
 	} else {
-		j->news = true; /* the mirrors are who moves it's to touch */
+		j->news = true; /* only the thread that moves the job may touch its mirrors */
 	}
 	unlock(f);
 }

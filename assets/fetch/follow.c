@@ -25,8 +25,8 @@ static void report(struct fetch_job *j)
 		j->followed(j, 0);
 }
 
-/* Unpacking is a favour, done while the bytes pass: what goes wrong with it is for who unpacks the
- * verified archive to say. */
+/* Unpacking during download is an optimisation: on error, drop the tree. The unpack task repeats it and
+ * reports. */
 static void begin_tree(struct fetch_job *j)
 {
 	struct asset *tree;
@@ -146,7 +146,7 @@ void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
 	send(j, settle, true, done);
 }
 
-/* *e, that there is no entry, stays or says otherwise. */
+/* *e says that there is no entry; it stays, or gets a better reason. */
 static void look_for_part(struct fetch_job *j, struct err *e)
 {
 	struct cache *c = j->fetcher->cache;
@@ -157,7 +157,7 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;
 	} else if (cache_has(c, &j->digest)) {
-		/* who had the part before us has completed it meanwhile */
+		/* the process that had the part before us has completed it meanwhile */
 		cache_abort(j->entry);
 		j->entry = NULL;
 		e->kind = ERR_NONE;

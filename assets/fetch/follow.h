@@ -16,5 +16,5 @@ void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done);
 /* Do with the entry, if there is one, what j->settle says. */
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done);
 /* Tell what the cache has of it: errs->follow ENOENT nothing, then the entry is there to go on with; EBUSY
- * that another process has it, then `found` is who. */
+ * that another process has it, which `found` names. */
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done);

@@ -1,6 +1,6 @@
-/* hosts.h - what a run has learned of its mirrors' hosts: who gave, who failed, how fast it can be
- * The mirrors of one asset are often those of all others: a host that failed is asked last, one that
- * gave a whole object first, and none is put up with that is far slower than what was seen here.
+/* hosts.h - what a run has learned of its mirrors' hosts: which gave, which failed, how fast
+ * The mirrors of one asset are often those of all others. A host that failed is asked last, one that
+ * gave a whole object first; one that is far slower than the best seen here is left.
  * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the
  * fetcher's lock. */
 #pragma once

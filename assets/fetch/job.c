@@ -61,7 +61,7 @@ void fetch_job_all_again(struct fetch_job *j)
 
 static void begin_round(struct fetch_job *j)
 {
-	/* who did not ask for fewer connections may have as many as before */
+	/* a mirror that did not ask for fewer connections may have as many as before */
 	for (size_t i = 0; i < j->nmirrors && !j->throttled; i++)
 		j->mirrors[i].limit = SIZE_MAX;
 	fetch_job_all_again(j);

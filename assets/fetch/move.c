@@ -35,7 +35,7 @@ static void remove_part(struct fetch_part *part)
 	j->fetcher->connections--;
 }
 
-/* Who waits for a connection may have this one. */
+/* A part that waits for a connection may have this one. */
 static void wake_starved(struct fetcher *f)
 {
 	struct fetch_job *j;
@@ -84,7 +84,7 @@ static int on_data(void *arg, const void *bytes, size_t n, struct err *e)
 
 static void on_tick(void *arg, int r);
 
-/* A mirror that goes silent calls nobody: look at what moves from time to time. */
+/* A mirror that goes silent causes no callback, so look at the moving parts from time to time. */
 static void keep_ticking(struct fetcher *f)
 {
 	if (f->ticking)

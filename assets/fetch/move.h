@@ -1,5 +1,5 @@
 /* move.h - the transfers of the fetcher: one for each part, and no more than there may be
- * Whoever decides what is to be moved is called back: by fetch_ops, on the net thread.
+ * The code that decides what moves is called back through fetch_ops, on the net thread.
  * Owner: the fetcher. Errors: none. Units: bytes. Threads: the net thread. */
 #pragma once
 

@@ -120,7 +120,7 @@ static bool is_silent(const struct fetch_job *j, const struct fetch_part *p, int
 	return !p->headed && now - p->began_ns > PATIENCE_UNKNOWN * j->fetcher->opts.patience_ns;
 }
 
-/* Somebody to help this mirror: idle so far, and not known to be as slow. */
+/* A mirror to help this one: idle so far, and not known to be as slow. */
 static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow, double rate,
 			int64_t now, size_t *ret)
 {
@@ -139,7 +139,7 @@ static bool pick_helper(const struct fetch_job *j, const struct fetch_part *slow
 	return found;
 }
 
-/* What of this part's bytes nobody else brings: from *ret_first to the end that is returned. */
+/* Which of this part's bytes no other connection brings: from *ret_first to the end that is returned. */
 static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part,
 			uint64_t *ret_first)
 {
@@ -194,7 +194,7 @@ static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *
 	bool all;
 
 	if (p) {
-		/* nobody knows anything of it before the first answer */
+		/* nothing is known of it before the first answer */
 		if (j->whole || p->next || !is_silent(j, p, now) ||
 		    !pick_helper(j, p, 0, now, &ret->mirror))
 			return false;

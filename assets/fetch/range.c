@@ -121,7 +121,7 @@ static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 	o->marks[i] = *mark;
 }
 
-/* The same mirror calls it otherwise, or anybody says that it is longer or shorter. */
+/* The same mirror gives it another ETag, or any mirror another length. */
 static bool is_other(const struct cache_origin *o, const struct cache_mark *now, int64_t total)
 {
 	const struct cache_mark *before = NULL;

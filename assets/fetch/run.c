@@ -56,7 +56,7 @@ static void on_timer(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* cancelled or due: whether anybody still wants it is asked there */
+	(void)r; /* cancelled or due: whether a waiter is left is asked there */
 	j->timer_id = 0;
 	fetch_run_step(j);
 }
@@ -170,7 +170,7 @@ static bool prepare(struct fetch_job *j)
 		fetch_end_fail(j, FETCH_DROP, &e);
 		return false;
 	}
-	/* nobody is asked for the rest as long as there is no room for it */
+	/* the rest is not requested as long as there is no room for it */
 	if (!j->parts && cache_spans(j->entry)->sum > 0 && cache_try_room(j->entry, &e) < 0) {
 		disk_failed(j, &e);
 		return false;
@@ -234,7 +234,7 @@ static void committed(struct fetch_job *j)
 	fetch_end(j, 0, NULL);
 }
 
-/* Of bytes of several answers nobody can say whose were wrong. */
+/* Of bytes from several answers it is unknown which were wrong. */
 static void wrong_bytes(struct fetch_job *j, const struct err *e)
 {
 	if (j->mixed || j->source == SIZE_MAX) {
@@ -315,7 +315,7 @@ void fetch_run_step(struct fetch_job *j)
 	lock(j->fetcher);
 	moving = j->state == FETCH_MOVING;
 	wanted = fetch_wait_is_wanted(j);
-	/* who publishes reads what mirrors are called */
+	/* the publisher reads the mirrors' names */
 	if (moving && !j->exclusive)
 		take_news(j);
 	unlock(j->fetcher);

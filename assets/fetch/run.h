@@ -6,7 +6,7 @@
 
 #include "assets/fetch/job.h"
 
-/* Be who is called back by what moves. */
+/* Install the callbacks that moving parts use. */
 void fetch_run_init(struct fetcher *f);
 /* Look at it. On the net thread. */
 void fetch_run_step(struct fetch_job *j);

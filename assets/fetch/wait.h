@@ -1,10 +1,10 @@
-/* wait.h - who waits for a job, and what they are told
+/* wait.h - the waiters of a job, and what they are told
  * Owner: the job. Errors: none. Threads: under the fetcher's lock, but for fetch_wait_tell: without it. */
 #pragma once
 
 #include "assets/fetch/job.h"
 
-/* Whether anybody does that has not cancelled. */
+/* Whether a waiter is left that has not cancelled. */
 bool fetch_wait_is_wanted(const struct fetch_job *j);
 /* Take those away that have cancelled, or all. */
 struct fetch_waiter *fetch_wait_take(struct fetch_job *j, bool all);

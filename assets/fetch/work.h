@@ -1,6 +1,6 @@
 /* work.h - threads that read, hash, unpack and sync, so that the net thread never waits for a disk
- * Errands are begun in the order in which they were sent. Each is short, a few megabytes, and who has
- * more to do sends another: so none waits behind a large asset.
+ * Errands begin in the order in which they were sent. Each is short, a few megabytes; a sender with more
+ * to do sends another. So none waits behind a large asset.
  * Owner: the fetcher. Errors: SYSTEM. Threads: all functions; fetch_work_free once all errands that
  * matter are done. */
 #pragma once

@@ -1,6 +1,5 @@
-/* aside.h - what a transfer needs that may block, on a thread of its own
- * The net thread must not wait: a URL of a scheme that somebody else knows (http_set_scheme) is made into
- * a request here, and what a refusal of it means is asked here. Meanwhile the transfer is ours alone.
+/* aside.h - runs a scheme handler's blocking callbacks (s3:// signing, error parsing) on a helper thread
+ * The net thread must not wait. While a transfer is queued here, it belongs to the helper thread alone.
  * Owner: the http engine, which owns the transfers too. Errors: the scheme's, in the transfer.
  * Threads: the net thread pushes and takes; the scheme's functions run on ours. */
 #pragma once

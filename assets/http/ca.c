@@ -25,7 +25,7 @@ static const struct {
 	{ "/etc/pki/tls/certs", true },
 };
 
-/* A link that leads nowhere and an empty file are no bundle. */
+/* Neither a dangling link nor an empty file is a bundle. */
 static bool is_usable(int root_fd, const char *path, bool is_dir)
 {
 	autoclose int fd = -1;
@@ -44,7 +44,7 @@ const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir)
 	for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
 		const char *path = getenv(variables[i]);
 
-		/* named by somebody: if it is broken, that is an error to see, not to work around */
+		/* named by a person: if it is broken, that is an error to show, not to work around */
 		if (!str_is_empty(path)) {
 			*ret_is_dir = false;
 			return arena_str(a, path);

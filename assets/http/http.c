@@ -38,7 +38,7 @@ struct http {
 
 	struct http_queue queue;
 	struct lookup lookup;      /* the net thread's */
-	bool crowded;              /* the same: somebody waits for another request to end */
+	bool crowded;              /* a queued request waits for another to end */
 	struct http_scheme scheme; /* under the queue's lock; name NULL: none */
 	struct aside *aside;       /* with a scheme */
 };
@@ -86,7 +86,7 @@ static int start_request(struct http *h, struct transfer *t)
 
 	if (!url_host_is_ascii(&u))
 		return transfer_fail(t, EINVAL, "its host is not ASCII: write such a name as xn--");
-	/* with a dot behind it, say, which is no address to curl but one to a proxy */
+	/* with a trailing dot, say, which is not an address to curl, but is one to a proxy */
 	if (url_is_link_local(&u) && !t->req.link_local)
 		return transfer_refuse_link_local(t, arena_strn(t->arena, u.host, u.host_n));
 	if (!address) {
@@ -310,7 +310,7 @@ static int step_all(struct http *h, bool stop)
 		if (again < due)
 			due = again;
 	}
-	/* somebody has ended after others were looked at */
+	/* a transfer has ended after others were inspected */
 	if (h->crowded && http_curl_has_room(h->curl))
 		return 0;
 	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)
@@ -377,7 +377,7 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	h->chunk = xrealloc(NULL, CHUNK_SIZE);
 	http_queue_init(&h->queue);
 	h->curl = http_curl_new();
-	/* signals are main's; SIGPIPE of a TLS socket must not be anybody's */
+	/* signals are for the main thread; SIGPIPE of a TLS socket must reach no thread */
 	(void)sigfillset(&all);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&h->thread, NULL, net_main, h);

@@ -4,7 +4,7 @@
  * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below
  * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http;
  * other hosts get no headers but Accept, Range, If-Range. No connection goes to a link-local address,
- * whatever name or redirect leads there, but for who asks for that; nor is a proxy asked for a name that
+ * whatever name or redirect leads there, unless the request allows it; nor is a proxy asked for a name that
  * leads there, as far as it can be looked up here within 3 s. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
@@ -44,7 +44,7 @@ struct http_result {
 	int64_t retry_after_ns; /* Retry-After: at most an hour; -1 none */
 	const char *const
 		*headers; /* "name: value", lower-case names, NULL-terminated; last response */
-	const char *error_page; /* the first 4 KiB of the body of an answer that is no 2xx */
+	const char *error_page; /* the first 4 KiB of the body of an answer that is not a 2xx */
 	size_t error_page_n;
 };
 
@@ -75,8 +75,7 @@ struct http_made {
 	struct strv headers; /* added to the request's own; secrets allowed */
 };
 
-/* Somebody who knows what the URLs of a scheme are over HTTP, and what a refusal of such a request
- * means. Both functions run on a thread that may block, one call at a time; the arena and *state (NULL
+/* Handler of a non-HTTP URL scheme: builds the HTTP request, interprets error answers. Both functions run on a thread that may block, one call at a time; the arena and *state (NULL
  * at first) are one transfer's. Redirects of such requests are never followed. */
 struct http_scheme {
 	const char *name; /* "s3" */

@@ -29,7 +29,7 @@ struct transfer {
 	int64_t bytes, content_length; /* -1 unknown */
 	const char *headers[TRANSFER_HEADERS + 1];
 	size_t nheaders;
-	int64_t discarded;     /* of an answer that is no 2xx */
+	int64_t discarded;     /* of an answer that is not a 2xx */
 	struct buf error_page; /* how it began */
 
 	bool ready;   /* to be asked for, as soon as there is room */
@@ -66,7 +66,7 @@ void transfer_reset(struct transfer *t);
 
 /* One header line as it came. < 0 with t->err when the answer is too large. */
 int transfer_header(struct transfer *t, const char *line, size_t n);
-/* Body bytes; those of an answer that is no 2xx are dropped. < 0 with t->err, or unset when enough of
+/* Body bytes; those of an answer that is not a 2xx are dropped. < 0 with t->err, or unset when enough of
  * an error page was seen. */
 int transfer_body(struct transfer *t, const char *p, size_t n);
 

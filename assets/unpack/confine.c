@@ -52,8 +52,8 @@ static int set_limits(uint64_t file_max, struct err *e)
 	return 0;
 }
 
-/* Root without capabilities still owns every file of root's: be somebody else. Where the directory
- * could not be given away (a user namespace without nobody) it is still ours, and so are we. */
+/* Root without capabilities still owns every file of root's, so take another uid. If the directory could
+ * not be given to that uid (a user namespace lacks it), stay root. */
 static int leave_root(int dir_fd)
 {
 	struct stat st;
@@ -93,7 +93,7 @@ int confine_privileges(int dir_fd, uint64_t file_max, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* what is not in our bounding set cannot be dropped by who may not drop: all the same to us */
+	/* a capability that is not in our bounding set need not be dropped */
 	for (int cap = 0; cap < 64; cap++)
 		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -4,15 +4,15 @@
  * exec, no new process; then Landlock (nothing but making and writing files below dir_fd) and a list of
  * the only system calls that work; all others fail with EPERM.
  * Landlock is used from its second version on, Linux 5.19: the first cannot allow a hard link into
- * another directory, which archives have, and a wall that is lowered for who asks for it is none.
- * Owner: the caller's fd. Errors: SYSTEM; whoever gets one must not go on. Threads: the process must
+ * another directory, which archives have, and a wall with a door for every caller is not a wall.
+ * Owner: the caller's fd. Errors: SYSTEM; a caller that gets one must not go on. Threads: the process must
  * have one. Source: capabilities(7), landlock(7), seccomp(2). */
 #pragma once
 
 #include <stdint.h>
 #include "nodeup/base/err.h"
 
-/* Who a confined process of root is: nobody; who starts one gives it the directory. */
+/* The uid of a confined process that root started (nobody's); its starter gives it the directory. */
 enum { CONFINE_UID = 65534 };
 
 /* All of it. No file may become larger than file_max. */

@@ -117,8 +117,8 @@ static int start(struct extract *x, int in_fd, struct err *e)
 	if (extract_watch_make(&x->watch, &life) < 0 || x->report_fd < 0 ||
 	    (in_fd < 0 && open_pipe(x, &in) < 0))
 		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
-	/* a child of root's is nobody: the directory is its own for now, until extract_finish. Where
-	 * nobody is not to be had it stays ours */
+	/* root's child has the uid of nobody, and owns the directory until extract_finish. If that
+	 * uid cannot be used, the directory stays ours */
 	if (geteuid() == 0)
 		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
 	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);

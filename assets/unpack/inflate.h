@@ -18,5 +18,5 @@ struct inflate *inflate_new(inflate_read_fn *read, void *arg);
 /* Release; NULL is fine. */
 void inflate_free(struct inflate *z);
 /* The next inflated bytes, valid until the next call: their number, 0 at the end. -EBADMSG with *why for
- * bytes that are no gzip; what the reader failed with is passed on. */
+ * bytes that are not gzip; what the reader failed with is passed on. */
 ssize_t inflate_read(struct inflate *z, const void **ret, const char **why);

@@ -1,5 +1,5 @@
 /* path.h - names out of archives, and the way to them
- * Who unpacks checks each name by these rules, and who completes the tree checks it again.
+ * The unpacking child checks each name by these rules, and the parent checks it again.
  * Owner: the caller's fds. Errors: a reason as text, or a negative errno. Threads: all functions. */
 #pragma once
 
@@ -7,7 +7,7 @@
 
 enum {
 	EXTRACT_NAME_MAX = 4095, /* with its end it is what the kernel takes */
-	EXTRACT_DEPTH_MAX = 128, /* who removes the tree holds one descriptor a level */
+	EXTRACT_DEPTH_MAX = 128, /* removing the tree takes one descriptor a level */
 };
 
 /* The name without "." parts and double slashes in out; NULL, or why it is refused. */

@@ -1,7 +1,7 @@
 /* report.h - what the unpacking child tells: records in a file that both have open
- * One record for each entry, then EXTRACT_END or EXTRACT_ERROR. A file, so that nobody waits for the
- * other to read, and in memory, so that a full disk can be reported. The reader believes nothing: lengths
- * are bounded here, what the records say is checked by who acts on it.
+ * One record for each entry, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
+ * other, and in memory, so that a full disk can be reported. The reader trusts nothing: lengths are
+ * bounded here, and the code that acts on a record checks what it says.
  * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one. */
 #pragma once
 
@@ -26,8 +26,8 @@ enum { EXTRACT_REPORT_MAX = 64 * 1024 * 1024 };
 /* A file of the child's has this mode until its record is heeded. */
 enum { EXTRACT_NEW_MODE = 0200 };
 
-/* What a tree may have of its archive's modes: nobody but its owner ever writes to it, whatever the archive
- * says. */
+/* What a tree may have of its archive's modes: its owner alone may write to it, whatever the
+ * archive says. */
 enum { EXTRACT_MODES = 0755 };
 
 struct extract_record {

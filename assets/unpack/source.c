@@ -39,7 +39,7 @@ static ssize_t fill_up(struct extract_reader *rd, size_t have, size_t least)
 {
 	const size_t had = have;
 
-	/* nobody is left to use what we do */
+	/* the parent has ended, so the work is of no use */
 	if (getppid() != rd->parent)
 		return -(rd->source->errnum = ECANCELED);
 	while (have < least) {
@@ -209,7 +209,7 @@ int extract_source_open(struct extract_source *s, int fd, const char *name, stru
 
 	*s = (struct extract_source){ .reader = xrealloc(NULL, sizeof(*s->reader)) };
 	*s->reader = (struct extract_reader){ .source = s, .fd = fd, .parent = getppid() };
-	/* a file's offset is wherever who wrote it left it */
+	/* a file's offset is where its writer left it */
 	(void)lseek(fd, 0, SEEK_SET);
 	r = begin(s->reader, name, e);
 	if (r < 0)

@@ -133,7 +133,7 @@ static int open_entry_parent(struct job *j, const char **ret_name)
 	return fd;
 }
 
-/* Make room for something that is no directory. */
+/* Make room for an entry that is not a directory. */
 static int clear_name(struct job *j, int parent, const char *name)
 {
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
@@ -201,7 +201,7 @@ static int copy_data(struct job *j, int fd, int64_t size)
 		r = write_all(fd, p, n, at);
 		if (r < 0)
 			return write_failed(j, -r, (uint64_t)(size - at));
-		/* for who will fsync it; a filesystem that cannot is none the worse */
+		/* starts the writing that the later fsync waits for; a file system that cannot loses nothing */
 		if (at + (int64_t)n - behind >= WRITE_BEHIND) {
 			(void)sync_file_range(fd, behind, at + (int64_t)n - behind,
 					      SYNC_FILE_RANGE_WRITE);
@@ -238,7 +238,7 @@ static int put_file(struct job *j, int parent, const char *name)
 	r = copy_data(j, fd, size);
 	if (r < 0)
 		return r;
-	/* a hole costs the archive nothing, and each who reads the file as much as bytes do */
+	/* a hole costs the archive nothing, and costs every reader of the file as much as bytes do */
 	j->made += (uint64_t)size;
 	if (extract_source_is_bomb(&j->source, j->made))
 		return refuse(j, j->source.why);

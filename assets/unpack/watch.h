@@ -2,7 +2,7 @@
  * A stopped child, and one whose disk stands still, would be waited for without an end. So it is looked
  * at once a second: processor time that it used since, or a byte that it took, is all that is asked; a
  * minute without either and the caller is told. Looks are counted, not time: a machine that slept, or
- * that runs nobody, is not held against the child.
+ * that runs no process at all for a while, is not held against the child.
  * Owner: the caller ends each by extract_watch_reap or extract_watch_kill. Errors: none of its own.
  * Units: looks, milliseconds. Threads: one user for each. Source: proc_pid_stat(5), poll(2). */
 #pragma once
@@ -16,7 +16,7 @@ enum { EXTRACT_LOOKS = 60, EXTRACT_LOOK_MS = 1000 };
 
 struct extract_watch {
 	struct ending_child ending;
-	pid_t pid;         /* 0: it is no more ours to wait for */
+	pid_t pid;         /* 0: there is no child to wait for */
 	int life_fd;       /* hangs up when the child ends; owned */
 	int look_ms;       /* from one look to the next */
 	unsigned int idle; /* looks in a row that saw nothing done */

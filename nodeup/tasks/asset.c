@@ -13,7 +13,7 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	const bool here = cache_has(ctx->cache, &t->asset.asset->digest);
 
 	(void)e;
-	/* whether anybody needs it takes longer to say */
+	/* whether a task needs it is known later */
 	if ((here && cache_is_signed(ctx->cache, t->asset.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	if (!here)

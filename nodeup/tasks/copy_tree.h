@@ -1,5 +1,5 @@
 /* copy_tree.h - copy a directory aside, prove the copy, put it in its place
- * The copy is made where nobody else has anything, so that what a killed attempt left there can be
+ * The copy is made in a directory of nodeup's own, so that what a killed attempt left there can be
  * removed; its place is taken in one step, and only from nothing or an empty directory.
  * Owner: none. Errors: SYSTEM, with the tool's last line or the first thing that differs; BUSY while a
  * tool of a killed attempt is still at work there.

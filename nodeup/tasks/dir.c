@@ -20,7 +20,7 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 		return task_differs(diff, "absent");
 	if (r < 0)
 		return r;
-	/* a person's own link may lead anywhere: it is left to him */
+	/* a user's own link may lead anywhere: it is left alone */
 	if (S_ISLNK(st.st_mode) && t->dir.owner)
 		return TASK_EQUAL;
 	if (S_ISLNK(st.st_mode)) {

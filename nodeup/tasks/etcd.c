@@ -97,7 +97,7 @@ static int etcd_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return r == TASK_EQUAL ? check_link(ctx, m, diff, e) : r;
 }
 
-/* The data may be another user's below; the directory itself is for nobody else. */
+/* The data below may belong to another user; the directory itself is for root alone. */
 static int make_data(struct task_ctx *ctx, const char *path, struct err *e)
 {
 	autoclose int fd = -1;

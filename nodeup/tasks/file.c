@@ -6,7 +6,7 @@
 
 enum { OURS_MAX = 64 << 10 };
 
-/* What somebody else wrote there stays. */
+/* What another program wrote there stays. */
 static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			  struct err *e)
 {

@@ -10,9 +10,9 @@
 
 enum { HOLD_NAME_MAX = 64 };
 
-/* Whether somebody else holds a lock on this file below the root, and who: "apt-get (pid 123)". */
+/* Whether another process holds a lock on this file below the root, and which: "apt-get (pid 123)". */
 bool hold_is_taken(int root_fd, const char *path, char holder[static HOLD_NAME_MAX]);
 /* Lock a file below the root, made 0600 if it is not there; the lock lives as long as the fd. -EBUSY,
- * with holder filled, when somebody has it. */
+ * with holder filled, when another process has it. */
 int hold_take(int root_fd, const char *path, int *ret_fd, char holder[static HOLD_NAME_MAX],
 	      struct err *e) must_check;

@@ -10,7 +10,7 @@ static const char path[] = "/etc/hosts";
 static const char first_line[] = "# etcd members, written by nodeup: lines of yours go elsewhere\n";
 static const char last_line[] = "# end of etcd members\n";
 
-/* The part of a line of n bytes that names somebody. */
+/* The part of a line of n bytes that names a host. */
 static const char *name_in(const char *line, size_t n)
 {
 	const char *tab = memrchr(line, '\t', n);
@@ -47,11 +47,11 @@ static bool is_torn(const struct strmap *names, const char *line, size_t n)
 				 : starts_with(ours, name, len) && (!has_end || !ours[len]))
 			return true;
 	}
-	/* no more than a part of an address: nobody's line is one */
+	/* only a part of an address: no other program's line is that */
 	return !has_end && strspn(line, "0123456789abcdef.:") == n;
 }
 
-/* What comes after our block, whose end may be missing; what may be somebody's stays. */
+/* The text after our block, whose end may be missing; what may be another program's stays. */
 static const char *after_ours(const struct strmap *names, const char *begin)
 {
 	const char *rest = begin + strlen(first_line), *end = strstr(rest, last_line);

@@ -11,8 +11,8 @@
 #include "nodeup/tasks/member.h"
 #include "nodeup/tasks/state.h"
 
-/* What the state remembers for a path: an asset's own digest, or one made of archive and member,
- * since nobody names a member's digest. */
+/* What the state remembers for a path: an asset's own digest, or one made of archive and member, because
+ * documents name no digest of a member. */
 static void wanted_digest(const struct task_install *in, const struct asset *source,
 			  struct digest *ret)
 {
@@ -78,10 +78,10 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 			return cache_open(ctx->cache, &as->digest, ret_fd, e);
 		dir = cache_unpacked_path(ctx->cache, a, &as->digest);
 		r = io_stat(ctx->cache_root_fd, dir, &st, e);
-		/* a tree may be there before anybody asked who signed it */
+		/* a tree may be there before its signature was asked for */
 		if (r >= 0 && !cache_is_signed(ctx->cache, as))
 			r = -ENOENT;
-		/* or be another's work: who unpacks looks at it first */
+		/* or be another process' work: the unpack task inspects it first */
 		if (r >= 0 && !cache_has_tree(ctx->cache, &as->digest))
 			r = last_call ? err_fail(e, ERR_SYSTEM, EAGAIN,
 						 "'%s' has changed since it was unpacked", dir)

@@ -61,7 +61,7 @@ static int put_mark(const struct task_ctx *ctx, struct arena *a, const struct ta
 	return io_replace(ctx->root_fd, move_mark(a, m), text, strlen(text), &attr, e);
 }
 
-/* Believe the copy only if nobody used what was copied. */
+/* Believe the copy only if no process used the source meanwhile. */
 static int move_content(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			struct task_run *run, struct tree_stamp *ret, struct err *e)
 {
@@ -124,7 +124,7 @@ static int move(const struct task_ctx *ctx, struct arena *a, const struct task_m
 		r = io_mkdirs(ctx->root_fd, m->source, 0755, e);
 	if (r == 0 && has_content)
 		r = move_users_wait(ctx, a, m, run, e);
-	/* from here on nobody starts on it, whatever becomes of this run */
+	/* from here on no service starts on the source, whatever becomes of this run */
 	if (r == 0)
 		r = move_back_remove(ctx, m, e);
 	if (r != 0)

@@ -1,9 +1,9 @@
 /* move.h - what the three tasks of a move know together
  * The content of a directory goes to a volume that will be mounted over it: services are stopped, a
  * copy is made beside its place, proven, put there and marked; then the bind mount may show it. The
- * old content stays where it is, below the mount; when it is not what was moved any more, somebody
- * wrote to it meanwhile, and nothing is mounted over that. Marks lie on the volume, so that a fresh
- * disk has none, and are called after the machine, so that another's say nothing of this one.
+ * old content stays where it is, below the mount. If the source changed after the copy, nodeup refuses to
+ * mount over it. Marks lie on the volume, so that a fresh disk has none. They are named after the
+ * machine, so that another machine's marks do not count here.
  * Owner: the arena. Errors: SYSTEM; REFUSED where content or a mount would be hidden; BUSY while a
  * program uses the directory. Threads: all functions. Source: kube-up's format-disks.sh, which left
  * symbolic links instead. */
@@ -17,7 +17,7 @@ enum { MOVE_TO_DO = 0, MOVE_DONE = 1 };
 char *move_mark_dir(struct arena *a, const struct task_move *m);
 /* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
 char *move_mark(struct arena *a, const struct task_move *m);
-/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: nobody else has anything there. */
+/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
 char *move_staging(struct arena *a, const struct task_move *m);
 /* Whether the mark is there. */
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m);

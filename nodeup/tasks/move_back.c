@@ -31,7 +31,7 @@ bool move_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
 	struct mounts all;
 	struct err ignored;
 
-	/* of a volume that is not there nobody knows what it has */
+	/* the content of a volume that is not here is unknown */
 	return mounts_read(ctx->root_fd, a, "self", &all, &ignored) == 0 &&
 	       mounts_at(&all, m->mount_point) && !mounts_at(&all, m->source) &&
 	       !move_has_mark(ctx, m) && move_has_content(ctx, m->source) &&

@@ -24,7 +24,7 @@ char *move_mark(struct arena *a, const struct task_move *m)
 			    m->machine ? m->machine : "unknown");
 }
 
-/* Where a copy is made: nobody but us has anything there. */
+/* Where a copy is made: a directory of nodeup's own. */
 char *move_staging(struct arena *a, const struct task_move *m)
 {
 	return arena_printf(a, "%s.copy", move_mark(a, m));
@@ -67,7 +67,7 @@ static int open_dir(const struct task_ctx *ctx, const char *path, int *ret_fd, s
 	return io_open(ctx->root_fd, path, O_RDONLY | O_DIRECTORY, ret_fd, e);
 }
 
-/* A mount needs a directory of its own: of a link nobody knows whose content it shows. */
+/* A mount needs a directory of its own: a link may show any content. */
 static int check_source(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	struct err ignored;
@@ -123,7 +123,7 @@ static int check_left(const struct task_ctx *ctx, struct arena *a, const struct 
 	return -EEXIST;
 }
 
-/* A volume of somebody's who mounted it there: a folder of it would show none of what it holds. */
+/* A volume that another program mounted there: a folder of it would hide what it holds. */
 static int check_volume(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			struct err *e)
 {

@@ -1,4 +1,4 @@
-/* owner.h - whose a file is to be, by the name that this root's passwd knows
+/* owner.h - the ids of a file's owner, by the name that this root's passwd knows
  * Owner: none. Errors: SYSTEM; -ENOENT where there is no such user. Threads: all functions.
  * Source: passwd(5). */
 #pragma once

@@ -170,7 +170,7 @@ static int install_file(const struct task *t, struct task_ctx *ctx, const struct
 static int install(const struct task *t, struct task_ctx *ctx, const struct manager *m,
 		   struct err *e)
 {
-	/* nobody is there to be asked which of two settings is to stay */
+	/* no person is there to be asked which of two settings is to stay */
 	static const char *const finish[] = {
 		"dpkg", "--force-confdef", "--force-confold", "--configure", "-a", NULL
 	};
@@ -229,7 +229,7 @@ static int package_apply(const struct task *t, struct task_ctx *ctx, struct task
 		r = install(t, ctx, m, e);
 		if (r >= 0)
 			return look_again(t, ctx, e);
-		/* somebody else may have been quicker by a moment */
+		/* another process may have been quicker by a moment */
 		if (!is_held(m, ctx->root_fd, holder, &lock))
 			return r;
 	}

@@ -38,17 +38,18 @@ struct task_dir {
 	const char *path;
 	mode_t mode;
 	const char
-		*owner; /* NULL: whoever has it; a user that is not there: no directory for him */
+		*owner; /* NULL: any owner; if the user does not exist, the directory is not made */
 };
 
 struct task_file {
 	const char *path, *content;
 	size_t len;
 	struct io_attr attr;
-	bool if_absent;    /* a file that is there is right, whatever it says */
-	bool secret;       /* content never shown, not even in a diff */
-	bool of_unit;      /* an input of units, which alone read it; set by the dependency rules */
-	const char *owner; /* instead of attr's ids; a user that is not there: no file for him */
+	bool if_absent; /* a file that is there is right, whatever it says */
+	bool secret;    /* content never shown, not even in a diff */
+	bool of_unit;   /* an input of units, which alone read it; set by the dependency rules */
+	const char *
+		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
 	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */
 	const char *unwanted;
 };
@@ -87,7 +88,8 @@ struct task_package {
 	struct strv names;
 	const struct asset *source; /* the one package as a file; NULL: from the repositories */
 	struct strv env;            /* "http_proxy=..." for the manager: may hold a password */
-	const char *program; /* for whose sake: where that is, nothing is installed; or NULL */
+	const char *
+		program; /* the program that is wanted: if it is there, nothing is installed; or NULL */
 };
 
 struct task_image {

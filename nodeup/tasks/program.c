@@ -123,7 +123,7 @@ static int installed_of(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
-/* A package may have put another version there, and that is what runs now: it is no damage. */
+/* A package may have put another version there, and that is what runs now: it is not damaged. */
 static bool is_upgraded(const struct task *t, const struct programs *known, const struct stat *st)
 {
 	return known->n && runs_from(st) && !str_eq(known->v[0].version, t->program.version);

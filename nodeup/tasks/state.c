@@ -41,7 +41,7 @@ static struct record *find(struct state *s, const char *path)
 	return NULL;
 }
 
-/* One line; a line that does not parse is no record. */
+/* One line; a line that does not parse is not a record. */
 static bool parse_record(struct arena *a, const char *line, struct record *r)
 {
 	char algo_hex[DIGEST_TEXT_MAX + 16], origin[64];

@@ -68,7 +68,7 @@ struct task_ctx {
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;
 	struct http *http;
-	struct bus *bus; /* NULL in image mode and where there is no manager */
+	struct bus *bus; /* NULL in image mode and without a manager */
 	struct state *state;
 	int64_t deadline_ns;                /* monotonic; 0: none */
 	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */

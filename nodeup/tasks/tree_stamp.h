@@ -1,4 +1,4 @@
-/* tree_stamp.h - what tells that nobody wrote to a directory since: how many files it has, how many
+/* tree_stamp.h - tells whether a directory was written to since: the number of its files, of their
  * bytes, and the newest change of any
  * Owner: the caller's fd. Errors: SYSTEM. Units: bytes, ns. Threads: all functions. */
 #pragma once

@@ -71,8 +71,8 @@ static uint64_t start_of(const struct bus_unit *u)
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
-/* Whether an active unit runs with other inputs than the plan's. The record holds for whoever restarted
- * it since, too: see started.h. Without one the age of the files has to do. */
+/* Whether an active unit runs with other inputs than the plan's. The record also covers restarts that
+ * were not ours: see started.h. Without a record the age of the files decides. */
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
@@ -105,8 +105,8 @@ static bool is_enabled(const struct bus_unit *u)
 	return !str_eq(u->file_state, "disabled") && !str_eq(u->file_state, "");
 }
 
-/* Whether it came to its end in this boot: we saw it, nobody waited for it and it began, or systemd
- * had started it before us because it is enabled. */
+/* Whether it ended in this boot: we saw it end, or it began and was not waited for, or systemd had started
+ * it before us because it is enabled. */
 static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	const struct started record = started_get(ctx->root_fd, t->unit.name);

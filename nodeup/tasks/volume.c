@@ -197,7 +197,7 @@ static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, str
 		r = judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
 	if (r == 0)
 		r = check_tools(t, ctx, l, e);
-	/* what is no whole without a disk that is to come, and what stands in that one's place */
+	/* a volume that is incomplete without a disk that is to come, and the disk in that one's place */
 	l->too_early = r < 0 && l->missing && e->kind == ERR_REFUSED;
 	return r;
 }
