@@ -154,8 +154,8 @@ static int verify(struct cache *c, struct ask *ask, int fd, struct err *e)
 	return 0;
 }
 
-/* Another user may still have it open for writing, so nobody can say what it holds once it is hashed: make a
- * copy the entry, which is hashed on its way. */
+/* Another user may still have the file open for writing, and change it after it is hashed. So a copy
+ * becomes the entry, and is hashed on its way. */
 static int take_over(struct cache *c, struct ask *ask, const struct stat *st, int *fd,
 		     struct err *e)
 {

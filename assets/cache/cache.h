@@ -29,7 +29,7 @@ void cache_free(struct cache *c);
  * that is wrong, or cannot be read any more, is removed (never by a cache opened read-only) and reported
  * as absent, with a text that says so. */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
-/* As cache_open, for who wants to know no more than that: 0, or < 0; then *ret_damaged says whether there
+/* As cache_open, for callers that need no descriptor: 0, or < 0; then *ret_damaged says whether there
  * was one that is wrong or unreadable, and *e what became of it: it is moved aside, not removed. */
 int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged,
 	       struct err *e) must_check;

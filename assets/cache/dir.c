@@ -257,7 +257,7 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n)
 		return -e.errnum;
 	if (io_write_fd(fd, tmp, text, n, &e) >= 0 &&
 	    (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0 ||
-	     /* a directory is no record and has no right to the name */
+	     /* a directory is not a record and must not have the name */
 	     (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
 	      renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)))
 		return 0;

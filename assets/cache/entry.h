@@ -27,8 +27,8 @@ struct cache_origin {
 	struct cache_mark marks[CACHE_MARKS]; /* url "" where there are fewer */
 };
 
-/* Begin an entry with what is left of it from before. Where another writes it: -EBUSY, and who; with
- * `other` NULL an entry beside it, which is not kept. */
+/* Begin an entry with what is left of it from before. While another process writes it: -EBUSY, and `other` names
+ * it; with `other` NULL an entry beside it, which is not kept. */
 int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
 		 struct cache_entry **ret, struct err *e) must_check;
 /* Which bytes it has, and of what; valid until the next call that changes it. */

@@ -83,7 +83,7 @@ static int64_t store_patience(const struct apply *ap)
 	return left > 0 ? left : 0;
 }
 
-/* Who stands before a dead store hears at once what there is instead. */
+/* A person in front of a dead store is told at once what can be used instead. */
 static void say_what_is_kept(struct apply *ap, struct arena *a)
 {
 	const char *date = ap->kept_told || ap->session.image_mode
@@ -483,7 +483,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 
 	ending_tell(cmd_ending_made, cli);
 	ap.own.arena = a;
-	/* by hand nobody wants to wait for a day; our unit has nothing better to do */
+	/* a person does not want to wait for a day; our unit has nothing better to do */
 	if (!str_eq(own_unit, service_unit))
 		ap.volumes_ns = VOLUMES_BY_HAND_NS;
 

@@ -12,7 +12,7 @@
 #include "nodeup/run/report.h"
 #include "nodeup/cmd/session.h"
 
-/* whoever builds an image is there to see a store that does not answer */
+/* the builder of an image is there to see that a store does not answer */
 #define PATIENCE_NS (30 * DUR_SEC)
 #define REMIND_NS (10 * DUR_SEC)
 
@@ -115,7 +115,7 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct er
 		r = count(sum, s, e);
 	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
 		return r;
-	/* who boots this image is not asked for keys any more */
+	/* a machine that boots this image needs no keys in its documents */
 	return settings_bake_keys(s->arena, s->root_fd, s->boot.documents.cluster_name,
 				  &s->boot.documents.settings, e);
 }

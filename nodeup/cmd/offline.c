@@ -2,8 +2,8 @@
 
 #include "nodeup/base/log.h"
 
-/* 0, -ENOENT for what is missing and needed, or an error. Without a record the bytes are hashed: what
- * somebody put there by hand counts. */
+/* 0, -ENOENT for what is missing and needed, or an error. Without a record the bytes are hashed: an
+ * entry that a person put there counts. */
 static int look(struct session *s, const struct task *t, bool *ret_damaged, struct err *e)
 {
 	const struct digest *d;
@@ -28,7 +28,7 @@ static void say(const struct task *t, bool damaged, const struct err *why)
 	autoarena struct arena *a = arena_new_empty();
 	char hex[DIGEST_TEXT_MAX];
 
-	/* it was there, and is no more */
+	/* it was there, and is gone */
 	if (damaged)
 		log_warning("%s", why->msg);
 	log_line(t->optional ? LOG_WARNING : LOG_ERROR, NULL, 0, "missing %s: %s %s, of %s%s",

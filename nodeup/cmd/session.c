@@ -60,7 +60,7 @@ static int open_http(struct session *s, const struct session_req *req, struct er
 
 	if (r < 0)
 		return r;
-	/* who runs us knows best */
+	/* flags go before the machine's settings */
 	http_add_settings(s->http, asked, NULL);
 	http_add_settings(s->http, &s->settings.url_rewrites, NULL);
 	return 0;
@@ -299,7 +299,7 @@ static void log_warnings(const struct strv *warnings)
 		log_warning("%s", shown.v[i]);
 }
 
-/* Below a root no package manager is run: who builds the image has to know. */
+/* Below a root no package manager is run, so the builder of the image has to be told. */
 static void log_lacking(struct session *s)
 {
 	for (size_t i = 0; s->image_mode && i < s->plan.n; i++) {

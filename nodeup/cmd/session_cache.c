@@ -30,7 +30,7 @@ uint64_t session_kept_bytes(const struct cli *cli)
 
 	if (io_open_root(cli->root && !cli->cache ? cli->root : "/", &root, &ignored) < 0)
 		return 0;
-	/* --cache is a path of the person who gave it */
+	/* --cache is a path of the host, as the person gave it */
 	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
 			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
 	d = dir < 0 ? NULL : fdopendir(TAKE_FD(dir));

@@ -102,7 +102,7 @@ static int ask_if_online(struct loader *l, const char *fact, const char *why, st
 	return r < 0 ? err_wrap(e, "%s", why) : 0;
 }
 
-/* Asked again as patiently as for a fact: without an answer nobody knows that there is none. */
+/* Asked again as patiently as for a fact: without an answer it is unknown whether there is one. */
 static int ask_for_store(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
@@ -125,7 +125,7 @@ static int find_own_facts(struct loader *l, struct err *e)
 	struct wanted wanted;
 	int r;
 
-	/* an image has no instance, and who only reads documents may not be on one */
+	/* an image has no instance, and documents may be read on any machine */
 	if (l->req->image_mode || l->req->no_secrets)
 		return 0;
 	r = l->b->documents.instance_store ? ask_for_store(l, e) : 0;

@@ -56,7 +56,7 @@ static int fail_missing(const struct missing *m, struct err *e)
 	return r;
 }
 
-/* The number before the suffix; NULL for what is no serial, like keyset.yaml. */
+/* The number before the suffix; NULL for a name that is not a serial, like keyset.yaml. */
 static const char *serial_of(struct arena *a, const char *name)
 {
 	size_t n = strspn(name, "0123456789");
@@ -85,7 +85,7 @@ static int compare_serials(const void *x, const void *y)
 	return is_larger(a, b) ? -1 : is_larger(b, a);
 }
 
-/* Largest first. What is no serial is told of: whoever put it there expects it to be used. */
+/* Largest first. A name that is not a serial is reported: the person who put it there expects it to be used. */
 static struct strv serials_of(struct loader *l, const char *folder, const struct strv *names)
 {
 	struct strv serials = { 0 };
@@ -300,7 +300,7 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 	return r;
 }
 
-/* What the listings named: certificates, keys and the secrets nobody asked for by name. */
+/* What the listings named: certificates, keys, and secrets that no want names. */
 static int find_all(struct loader *l, const char *key_store, struct items *items, struct missing *m,
 		    struct strv *documents, struct err *e)
 {

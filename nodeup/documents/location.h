@@ -4,7 +4,7 @@
 
 #include "nodeup/base/str.h"
 
-/* The path of a file of this machine, or NULL when it is somebody else's. */
+/* The path of a file of this machine, or NULL when it is on another machine. */
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */
 bool location_is_remote(const char *location);

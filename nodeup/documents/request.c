@@ -4,7 +4,7 @@
 #include <string.h>
 #include "assets/url.h"
 
-/* What is no character of a URL, encoded; what is encoded stays. */
+/* Encode what may not stand in a URL; what is encoded stays. */
 static char *clean_url(struct arena *a, const char *location)
 {
 	char *out = arena_alloc(a, 3 * strlen(location) + 1), *p = out;

@@ -1,9 +1,9 @@
 /* store.h - read documents by location: s3://, https://, http://, file:// or a path
  * What was read is remembered, so that the run's documents can be persisted as one file (0600) and
  * replayed when the store is down after a reboot.
- * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked as anybody may.
+ * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked without a signature.
  * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
- * SYSTEM, CONFIG for a scheme nobody knows. Units: bytes. Threads: one.
+ * SYSTEM, CONFIG for an unknown scheme. Units: bytes. Threads: one.
  * Source: kops util/pkg/vfs (layout and listing). */
 #pragma once
 
@@ -37,10 +37,10 @@ int store_list(struct store *s, const char *location, struct strv *ret, struct e
 char *store_join(struct arena *a, const char *location, const char *name);
 
 /* Read documents and list folders (either may be NULL) side by side, so that the calls above are
- * answered from memory. A missing one is no error here. */
+ * answered from memory. A missing one is not an error here. */
 int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
 		   struct err *e) must_check;
-/* The region that s3:// was asked in, or NULL while nobody had to know. */
+/* The region that s3:// requests go to, or NULL before the first. */
 const char *store_region(const struct store *s);
 /* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
 int64_t store_clock_off(const struct store *s);

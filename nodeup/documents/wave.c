@@ -147,7 +147,7 @@ static int give_up(const struct store_op *op, int64_t now, struct err *e)
 	return e->errnum > 0 ? -e->errnum : -EINVAL;
 }
 
-/* An answer that is no success: a missing document, another try, or the end (< 0). */
+/* An answer that is not a success: a missing document, another try, or the end (< 0). */
 static int settle_failure(struct store_wave *w, struct store_op *op, struct err *e)
 {
 	struct store *s = w->store;

@@ -5,7 +5,7 @@
 #include "nodeup/aws/imds.h"
 #include "nodeup/config/facts.h"
 
-/* Fill the facts instanceStore and raid unless they are given; m NULL: nobody is asked what is mapped.
+/* Fill the facts instanceStore and raid unless they are given; m NULL: what is mapped is not asked.
  * What was made of the disks of volume before says how they are made one from then on, and that there
  * are some, even if none is here yet; f->instance_id tells whether it was this machine. */
 int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const char *volume,

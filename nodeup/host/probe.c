@@ -146,7 +146,7 @@ static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 	strv_sort(&f->filesystems);
 }
 
-/* Nitro's firmware has the instance's id, so that nobody has to be asked for it. */
+/* Nitro's firmware has the instance's id, so no request is needed. */
 static void probe_firmware(struct arena *a, int root_fd, struct facts *f)
 {
 	const char *text = read_text(a, root_fd, "/sys/class/dmi/id/board_asset_tag");

@@ -104,7 +104,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (f->unwanted)
 		return unwanted_check(t, ctx, diff, e);
 	r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
-	/* nobody to have it, or not where we would put it */
+	/* there is no such user, or its home is elsewhere */
 	if (r == -ENOENT || is_left_to_its_owner(t, ctx))
 		return TASK_EQUAL;
 	if (r >= 0)

@@ -58,7 +58,7 @@ static const char *describe_link(struct task_ctx *ctx, struct arena *a, const st
 }
 
 /* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), -ENOENT
- * and CONFIG when no source has it; what cannot be read is no answer, but an error of its own. Only
+ * and CONFIG when no source has it; a read error is not an answer, but an error of its own. Only
  * after everything else is settled is "not yet" "never". */
 static int open_source(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
 		       const struct asset **ret_source, struct err *e)

@@ -89,7 +89,7 @@ struct task_diff {
 	char why[ERR_NOTE_MAX];
 	bool kept; /* the content is right: mode or owner are not */
 	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
-	/* of what is lost: nobody needs it now, so that failing is a warning, and stops nothing */
+	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool spare;
 	bool left; /* equal: it is not what it should be, but a person's own */
 };
