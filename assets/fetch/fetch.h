@@ -1,17 +1,8 @@
 /* fetch.h - bring assets into the cache: mirrors, retries, one verdict each
- * All assets asked for move at once on the http engine, large ones in ranges over several connections
- * and mirrors. An attempt that fails goes on to the next mirror at once; when all have failed: full
- * jitter, 0.2 s doubling to 5 s (5 s at once where a mirror says 429 or 503), then every mirror again. One
- * that says Retry-After is left alone for so long, an hour at most, by new connections also while others
- * to it still move. Three rounds that get no byte further than those before end it; not while a
- * certificate is not valid yet by our clock, which is given ten minutes to be set. What arrived stays
- * and is not asked for again, by the next attempt, mirror or run; when the disk is full, too, and then nobody
- * is asked for the rest before there is room. A mirror that gives less than a tenth of
- * the best of this run for 5 s is left while there is another, and half of what a slow one has before it
- * another is asked for; hosts that gave are asked first, those that failed last. A mirror that sends wrong bytes is named and
- * dropped for the run, and from then on nothing is put together from parts; -INTEGRITY when none is
- * left. An HTTP status, a short body, an empty body and a wrong hash are four different messages, each
- * with URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
+ * All assets that are asked for move at once, and share what is learned of mirrors. README.md has the
+ * policy: order of mirrors, ranges, retries, slow and wrong mirrors.
+ * An HTTP status, a short body, an empty body and a wrong hash are four different messages, each with
+ * URL, attempt, size, and the hashes where they apply (notes want, got, size, url, why, mirror).
  * Owner: the fetcher owns its jobs. Errors: NET, INTEGRITY, SYSTEM. Units: bytes, ns.
  * Threads: all functions; `done` is called on the net thread. */
 #pragma once
