@@ -19,7 +19,9 @@ enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2 };
 
 static const char *word(const struct run_outcome *o)
 {
-	return o->state == RUN_CHANGED ? "change" : run_state_name(o->state);
+	return o->state == RUN_CHANGED  ? "change"
+	       : o->state == RUN_UNSURE ? "compare"
+					: run_state_name(o->state);
 }
 
 /* A file in memory that `diff` can read by its /proc name. */
@@ -140,6 +142,45 @@ static int print_file(const struct session *s, const struct task_file *f, struct
 	return 0;
 }
 
+static size_t to_change(const struct run_report *rep)
+{
+	return rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED];
+}
+
+/* Whether t would be done for the sake of something that cannot be compared without it. */
+static bool is_to_compare(const struct run_report *rep, const struct task *t)
+{
+	for (size_t i = 0; i < t->n_serves; i++)
+		if (rep->outcomes[t->serves[i]->index].state == RUN_UNSURE)
+			return true;
+	return false;
+}
+
+/* Which archives it takes to compare the rest. */
+static void tell_unsure(struct arena *a, const struct run_report *rep)
+{
+	const size_t n = rep->counts[RUN_UNSURE];
+	const char *names = NULL;
+	bool fetched = false;
+
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		const struct task *t = o->task;
+
+		if (o->state != RUN_CHANGED || t->kind != TASK_UNPACK || !is_to_compare(rep, t))
+			continue;
+		names = arena_printf(a, "%s%s%s", names ? names : "", names ? ", " : "", t->name);
+		for (size_t k = 0; k < t->n_needs; k++)
+			fetched |= t->needs[k]->kind == TASK_ASSET &&
+				   rep->outcomes[t->needs[k]->index].state == RUN_CHANGED;
+	}
+	if (names)
+		show_line(stderr,
+			  "%zu installed file%s can be compared only when these are %s again: %s",
+			  n, n == 1 ? "" : "s", fetched ? "fetched and unpacked" : "unpacked",
+			  names);
+}
+
 static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,
 		      struct err *e)
 {
@@ -158,8 +199,10 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 		if (r < 0)
 			return r;
 	}
-	show_line(stdout, "%zu tasks, %zu to change", rep->n,
-		  rep->counts[RUN_CHANGED] + rep->counts[RUN_FAILED] + rep->counts[RUN_SKIPPED]);
+	show_line(stdout, "%zu tasks, %zu to change%s", rep->n, to_change(rep),
+		  rep->counts[RUN_UNSURE]
+			  ? arena_printf(a, ", %zu to compare", rep->counts[RUN_UNSURE])
+			  : "");
 	return 0;
 }
 
@@ -208,7 +251,8 @@ static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct 
 				  "nodeup apply --install-systemd-unit would see to that");
 	run = session_run(s);
 	run_plan(s->arena, &run, &rep);
-	*ret_pending = rep.counts[RUN_CHANGED] + rep.counts[RUN_FAILED] + rep.counts[RUN_SKIPPED];
+	*ret_pending = to_change(&rep) + rep.counts[RUN_UNSURE];
+	tell_unsure(s->arena, &rep);
 	return str_eq(cli->output, "json") ? print_json(s, &rep, e) : print_text(cli, s, &rep, e);
 }
 

@@ -24,6 +24,7 @@ static const struct {
 	[RUN_RETRYING] = { "retrying", false, false },
 	[RUN_EQUAL] = { "right", true, true },
 	[RUN_CHANGED] = { "changed", true, true },
+	[RUN_UNSURE] = { "not compared", true, true },
 	[RUN_UNNEEDED] = { "not needed", true, true },
 	[RUN_FAILED] = { "failed", true, false },
 	[RUN_SKIPPED] = { "skipped", true, false },
@@ -86,9 +87,10 @@ static void step(struct item *it)
 		it->r = ops->check(t, ctx, &it->o->diff, it->err);
 		if (it->r != TASK_DIFFERS)
 			return;
-		it->r = it->o->diff.kept ? 0 : started_doubt(t, ctx, it->err);
+		it->r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, it->err);
 		if (it->r < 0)
 			return;
+		it->o->run.unsure = it->o->diff.unsure;
 		it->differs = true;
 	}
 	/* before it looks at what it waits for: what comes later wakes it again */
@@ -264,7 +266,7 @@ static void stepped(struct sched *s, struct item *it)
 
 	if (it->r < 0) {
 		step_failed(s, it);
-	} else if (!it->differs) {
+	} else if (!it->differs || (it->r == TASK_DONE && o->run.equal)) {
 		settle(s, it, RUN_EQUAL);
 	} else if (it->r == TASK_DONE) {
 		settle(s, it, RUN_CHANGED);
@@ -579,8 +581,9 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 		r = task_ops(t)->check(t, req->ctx, &o->diff, o->error);
 		settle(s, &s->items[i],
 		       r < 0               ? RUN_FAILED
-		       : r == TASK_DIFFERS ? RUN_CHANGED
-					   : RUN_EQUAL);
+		       : r != TASK_DIFFERS ? RUN_EQUAL
+		       : o->diff.unsure    ? RUN_UNSURE
+					   : RUN_CHANGED);
 	}
 	ret->end_ns = dur_now();
 }

@@ -17,6 +17,7 @@ enum run_state {
 	RUN_RETRYING, /* failed, will be tried again at run.next_ns */
 	RUN_EQUAL,
 	RUN_CHANGED, /* applied; in a plan's walk: would be */
+	RUN_UNSURE,  /* in a plan's walk: apply would compare it, with what it fetches */
 	RUN_UNNEEDED,
 	RUN_FAILED,
 	RUN_SKIPPED, /* something it needs failed */

@@ -9,6 +9,7 @@
 #include "assets/cache/verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/member.h"
+#include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 
 /* What the state remembers for a path: an asset's own digest, or one made of archive and member, because
@@ -139,6 +140,7 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 
 	if (t->install.member)
 		r = open_source(t, ctx, true, &source_fd, &source, &why);
+	diff->unsure = r < 0;
 	if (r < 0)
 		return task_differs(diff, "cannot be compared: its archive is not unpacked");
 	r = same_bytes(t, ctx, source, source_fd, &same, e);
@@ -151,12 +153,19 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 	return TASK_EQUAL;
 }
 
+static bool has_attributes(const struct task *t, const struct stat *st)
+{
+	return (st->st_mode & 07777) == t->install.mode && st->st_uid == 0 && st->st_gid == 0;
+}
+
 static int install_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
 	struct stat st;
 	int r = io_stat(ctx->root_fd, t->install.path, &st, e);
 
+	/* this may be another try */
+	diff->unsure = false;
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_differs(diff, "absent");
 	if (r < 0)
@@ -166,13 +175,12 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	if (state_is_lost(ctx->state, t->install.path))
 		return task_differs(diff, "a write to the disk failed");
 	r = is_known_right(t, ctx) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
-	if (r != TASK_EQUAL)
+	if (r < 0 || (r == TASK_DIFFERS && !diff->unsure) || has_attributes(t, &st))
 		return r;
-	if ((st.st_mode & 07777) == t->install.mode && st.st_uid == 0 && st.st_gid == 0)
-		return TASK_EQUAL;
 	(void)task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0", st.st_mode & 07777,
 			   st.st_uid, st.st_gid, t->install.mode);
-	diff->kept = true;
+	diff->kept = !diff->unsure;
+	diff->unsure = false;
 	return TASK_DIFFERS;
 }
 
@@ -209,6 +217,29 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 	return 0;
 }
 
+/* What check could not compare. The file may have changed since: then it is as any that differs. */
+static int compare_late(const struct task *t, struct task_ctx *ctx, const struct asset *source,
+			int source_fd, struct task_run *run, struct err *e)
+{
+	struct digest d;
+	bool same = false;
+	struct stat st;
+	int r = io_stat(ctx->root_fd, t->install.path, &st, e);
+
+	if (r == 0 && S_ISREG(st.st_mode) && has_attributes(t, &st))
+		r = same_bytes(t, ctx, source, source_fd, &same, e);
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
+		return r;
+	if (!same) {
+		(void)snprintf(run->remark, sizeof(run->remark), "content differs");
+		return started_doubt(t, ctx, e);
+	}
+	wanted_digest(&t->install, source, &d);
+	state_saw(ctx->state, t->install.path, &d, t->origin, &st);
+	run->equal = true;
+	return 0;
+}
+
 static int install_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			 struct err *e)
 {
@@ -230,6 +261,9 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 		/* which of them is for the scheduler to say: one that failed will not come */
 		return task_wait(run, 0, "its archives");
 	}
+	r = run->unsure ? compare_late(t, ctx, source, source_fd, run, e) : 0;
+	if (r < 0 || run->equal)
+		return r;
 	r = task_make_room(ctx, t->install.path, e);
 	if (r < 0)
 		return r;

@@ -92,6 +92,9 @@ struct task_diff {
 	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool spare;
 	bool left; /* equal: it is not what it should be, but a person's own */
+	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes
+	 * only what it then finds wrong. */
+	bool unsure;
 };
 
 /* The run's view of one task, owned by the scheduler, passed to apply. */
@@ -101,6 +104,8 @@ struct task_run {
 	int result;        /* set by completion callbacks before wake, with error when < 0 */
 	struct err *error; /* whose is the caller's */
 	bool last_call;    /* nothing else can go on: what is not there now will not come */
+	bool unsure;       /* check could not compare: apply does, before it changes anything */
+	bool equal;        /* set by apply of what is unsure: it was right, nothing was changed */
 	bool final;        /* set by apply: this error has had its retries */
 	bool detached;     /* set by apply: enqueued, but it starts only when we end */
 	char remark[64];   /* set by apply: how it was done, for the line that says so */

@@ -2,11 +2,12 @@
 
 import json
 import re
+import shutil
 import subprocess
 
 import pytest
 
-from world import CNI_MEMBERS, KUBELET, OK, PENDING, listing, same, tree
+from world import CNI, CNI_MEMBERS, KUBELET, OK, PENDING, UTILS, listing, noise, same, tree
 
 SUMMARY = r"^(\d+) tasks, (\d+) to change$"
 
@@ -235,6 +236,101 @@ def test_verify_reads_again(world):
     state.write_text(text)
     result = world.plan("--verify")
     assert result.code == PENDING and "install /usr/local/bin/kubelet" in pending(result), result
+
+
+# A node that is right but for its cache
+
+GONE = {"unpacked": ["unpacked"], "all": [""]}
+MEMBERS = {f"install /opt/cni/bin/{m}" for m in CNI_MEMBERS}
+
+
+def stamp(path):
+    """What changes when a file is written or replaced; reading changes none of it."""
+    st = path.stat()
+    return st.st_ino, st.st_mode, st.st_mtime_ns, st.st_ctime_ns
+
+
+def lose(node, how):
+    for name in GONE.get(how, []):
+        shutil.rmtree(node.cache / name)
+
+
+@pytest.mark.parametrize("how", ["whole", *GONE])
+def test_a_right_node_needs_no_cache(node, how):
+    node.converge()
+    lose(node, how)
+    unpacked, asked = sorted((node.cache / "unpacked").glob("*/*")), node.requests()
+    assert bool(unpacked) == (how == "whole")
+    before = listing(node.root)
+    result = node.plan()
+    assert result.code == OK and summary(result)[1] == 0 and not pending(result), result
+    done = node.converge()
+    assert not [l for l in done.lines if l.startswith("changed ")], done
+    same(before, listing(node.root))
+    assert node.requests() == asked and sorted((node.cache / "unpacked").glob("*/*")) == unpacked
+
+
+def test_only_what_is_damaged_is_fetched(node):
+    """One installed file has other bytes, and the whole cache is gone."""
+    node.converge()
+    node.installed(KUBELET).write_bytes(b"not kubelet")
+    lose(node, "all")
+    others = [u for name, a in node.assets.items() if name != KUBELET for u in a.urls] + node.protokube.urls
+    asked, kubelet = [node.origin.count(u) for u in others], node.origin.count(node.url(KUBELET))
+    result = node.plan()
+    changes = {t: w for s, t, w in tasks(result) if s == "change" and not t.startswith("unit ")}
+    assert changes == {"install /usr/local/bin/kubelet": "content differs", "asset kubelet": "not in the cache"}, result
+    done = node.converge()
+    assert {l.split(": ")[0] for l in done.lines if l.startswith("changed ")} >= {f"changed {t}" for t in changes}
+    assert node.installed(KUBELET).read_bytes() == node.contents[KUBELET]
+    assert node.origin.count(node.url(KUBELET)) > kubelet and [node.origin.count(u) for u in others] == asked
+    assert node.plan().code == OK
+
+
+@pytest.mark.parametrize("how", GONE)
+def test_verify_says_what_it_cannot_compare(node, how):
+    """The bytes of a member are in its archive alone: that it has to come again is no change of the file."""
+    node.converge()
+    lose(node, how)
+    before, asked = listing(node.root), node.requests()
+    result = node.plan("--verify")
+    assert result.code == PENDING, result
+    archives = {f"{kind} {name}" for kind in (["unpack"] if how == "unpacked" else ["asset", "unpack"])
+                for name in (CNI, UTILS)}
+    assert pending(result) == archives, result
+    assert {t for state, t, _ in tasks(result) if state == "compare"} == MEMBERS, result
+    total = len(tasks(result))
+    assert result.out.splitlines()[-1] == f"{total} tasks, {len(archives)} to change, 3 to compare", result
+    again = "unpacked" if how == "unpacked" else "fetched and unpacked"
+    assert [l for l in result.err.splitlines() if "compared" in l] == [
+        f"3 installed files can be compared only when these are {again} again: {CNI}, {UTILS}"], result
+    states = {f"{t['kind']} {t['name']}": t["state"] for t in json.loads(node.plan("--verify", "-o", "json").out)["tasks"]}
+    assert {t for t, state in states.items() if state == "not compared"} == MEMBERS
+    same(before, listing(node.root))
+    assert node.requests() == asked
+
+
+@pytest.mark.parametrize("how", GONE)
+def test_repair_compares_before_it_installs(node, how):
+    """What is right is left alone, one file that is not is replaced."""
+    node.converge()
+    bad, right = (node.installed(m) for m in CNI_MEMBERS[:2])
+    lose(node, how)
+    for damage in (False, True):
+        before = [stamp(p) for p in (bad, right)]
+        if damage:
+            lose(node, how)
+            bad.write_bytes(noise("other", 300_000))
+        done = node.run("repair")
+        assert done.code == OK, done
+        changed = [l for l in done.lines if l.startswith("changed install ")]
+        assert stamp(right) == before[1], done
+        if damage:
+            assert len(changed) == 1 and f"/{bad.name}: " in changed[0] and "content differs" in changed[0], done
+        else:
+            assert changed == [] and stamp(bad) == before[0], done
+        assert bad.read_bytes() == noise(bad.name, 300_000)
+    assert node.plan("--verify").code == OK
 
 
 def test_a_plan_of_an_unwritten_tree_needs_no_cache(world):

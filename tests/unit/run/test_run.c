@@ -17,6 +17,7 @@ enum { TASKS = 6 };
 struct script {
 	int equal;    /* check says so */
 	bool kept;    /* check says that the content is right */
+	bool unsure;  /* check cannot compare, and apply finds it right */
 	int failures; /* applies that fail before one succeeds; -1: all */
 	enum err_kind kind;
 	int waits;         /* applies that wait, woken by the clock */
@@ -57,6 +58,7 @@ static int scripted_check(const struct task *t, struct task_ctx *ctx, struct tas
 		return TASK_EQUAL;
 	(void)task_differs(d, "scripted");
 	d->kept = script_of(t)->kept;
+	d->unsure = script_of(t)->unsure;
 	return TASK_DIFFERS;
 }
 
@@ -87,6 +89,7 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 		return err_fail(e, s->kind, EIO, "scripted failure of %s", t->name);
 	}
 	s->applied++;
+	run->equal = run->unsure;
 	return TASK_DONE;
 }
 
@@ -563,6 +566,30 @@ static void a_unit_is_in_doubt_before_its_file_is_written(void **state)
 	}
 }
 
+static void what_could_not_be_compared_is_no_change(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	edge(&g, 1, 0);
+	g.scripts[0].unsure = true;
+	const struct run_req req = { .tasks = g.list, .n = g.n, .ctx = &g.ctx };
+
+	run_plan(g.arena, &req, &g.rep);
+	assert_int_equal(state_of(&g, 0), RUN_UNSURE);
+	assert_int_equal(state_of(&g, 1), RUN_CHANGED);
+	assert_false(g.ctx.changed[0]);
+	assert_int_equal(g.scripts[0].applied, 0);
+
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(state_of(&g, 0), RUN_EQUAL);
+	assert_int_equal(state_of(&g, 1), RUN_CHANGED);
+	assert_false(g.ctx.changed[0]);
+	assert_int_equal(g.scripts[0].applied, 1);
+	arena_free(g.arena);
+}
+
 static void a_plan_says_of_what_the_content_stays(void **state)
 {
 	struct graph g;
@@ -624,6 +651,7 @@ int main(void)
 		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),
 		cmocka_unit_test(no_worker_is_left_behind),
 		cmocka_unit_test(a_unit_is_in_doubt_before_its_file_is_written),
+		cmocka_unit_test(what_could_not_be_compared_is_no_change),
 		cmocka_unit_test(a_plan_says_of_what_the_content_stays),
 		cmocka_unit_test(a_plan_applies_nothing),
 	};

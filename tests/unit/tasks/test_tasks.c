@@ -479,6 +479,62 @@ static void install_takes_the_first_source_that_has_it(void **state)
 	assert_int_equal(check(w, &t), TASK_EQUAL);
 }
 
+/* Its archive comes again before it is compared: its units are in doubt only when it differs. */
+static void install_compares_before_it_doubts_a_unit(void **state)
+{
+	static const char *const paths[] = { "/opt/cni/bin/bridge" };
+	struct world *w = *state;
+	autoarena struct arena *a = arena_new_empty();
+	const struct asset *as = cached_asset(w, a, "cni.tar.gz", "1");
+	const struct task unit = { .kind = TASK_UNIT,
+				   .name = "x.service",
+				   .unit = { .name = "x.service",
+					     .inputs = { (const char **)(uintptr_t)paths, 1 } } };
+	const struct task *users[] = { &unit };
+	const struct task t = {
+		.kind = TASK_INSTALL,
+		.name = paths[0],
+		.origin = "test",
+		.users = users,
+		.n_users = 1,
+		.install = { .path = paths[0],
+			     .mode = 0755,
+			     .member = "bridge",
+			     .sources = &as,
+			     .n_sources = 1 },
+	};
+	struct started started = { .state = STARTED_DONE, .us = 1 };
+
+	w->ctx.image_mode = false;
+	w->ctx.verify = true;
+	digest_of(DIGEST_SHA256, "x", 1, &started.inputs);
+	assert_int_equal(started_set(w->root.fd, "x.service", &started, &w->e), 0);
+	for (int wrong = 0; wrong < 2; wrong++) {
+		struct task_run run = { .unsure = true };
+		autofree char *text = NULL;
+
+		scratch_write(&w->root, paths[0], wrong ? "rootkit" : "bridge");
+		assert_int_equal(fchmodat(w->root.fd, paths[0] + 1, 0755, 0), 0);
+		if (!wrong) {
+			assert_int_equal(check(w, &t), TASK_DIFFERS);
+			assert_true(w->diff.unsure);
+			scratch_write(&w->root, unpacked(w, a, as, "bridge"), "bridge");
+			believe_tree(w, a, as);
+		}
+		assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), TASK_DONE);
+		assert_int_equal(run.equal, !wrong);
+		assert_int_equal(started_get(w->root.fd, "x.service").state,
+				 wrong ? STARTED_DOUBT : STARTED_DONE);
+		text = scratch_read(&w->root, paths[0]);
+		assert_string_equal(text, "bridge");
+		assert_int_equal(check(w, &t), TASK_EQUAL);
+	}
+	/* what is known to be wrong is not in doubt, whatever its archive says */
+	assert_int_equal(unlinkat(w->root.fd, paths[0] + 1, 0), 0);
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_false(w->diff.unsure);
+}
+
 static void install_says_when_no_source_has_it(void **state)
 {
 	struct world *w = *state;
@@ -572,6 +628,7 @@ int main(void)
 		WORLD_TEST(what_was_seen_is_of_its_time),
 		WORLD_TEST(install_four_ways),
 		WORLD_TEST(install_takes_the_first_source_that_has_it),
+		WORLD_TEST(install_compares_before_it_doubts_a_unit),
 		WORLD_TEST(install_says_when_no_source_has_it),
 		WORLD_TEST(sysctl_four_ways),
 		WORLD_TEST(started_records),
