@@ -28,9 +28,6 @@
 #define PAUSE_MAX_NS (600 * DUR_SEC)
 /* documents of the last run may stand in when the store is silent for so long */
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
-#define REMIND_NS (10 * DUR_SEC)
-/* the same words of one that waits again after this */
-#define REPEAT_NS (60 * DUR_SEC)
 #define LOCK_POLL_MS 1000
 /* bytes to keep of what no document names, when a disk is full */
 #define NO_ROOM 1
@@ -44,8 +41,9 @@ struct apply {
 	int live_fd; /* the root of this machine, whose status it is; -1: none */
 	struct status status;
 	struct progress *progress; /* of the run under way, or NULL */
-	struct arena *before;      /* what is kept of the run before; NULL: nothing */
-	int64_t deadline_ns, next_reminder_ns, next_status_ns;
+	struct waits *waits;
+	struct arena *before; /* what is kept of the run before; NULL: nothing */
+	int64_t deadline_ns, next_status_ns;
 	int64_t pause_ns;     /* before the next whole run */
 	int lock_fd;          /* -1: not held */
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
@@ -57,8 +55,6 @@ struct apply {
 	bool files_anew;      /* the run under way is there to install those anew */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
-	char wait_said[ERR_MSG_MAX]; /* why a wait goes on, when it was logged last */
-	int64_t wait_repeat_ns;      /* when the same is logged again */
 };
 
 static void publish(struct apply *ap)
@@ -98,39 +94,20 @@ static void say_what_is_kept(struct apply *ap, struct arena *a)
 								      : ", or now with --offline");
 }
 
-/* Whether two texts differ by no more than how long a connection took. */
-static bool same_reason(const char *a, const char *b)
-{
-	static const char took[] = " after ";
-
-	for (;;) {
-		const char *in_a = strstr(a, took), *in_b = strstr(b, took);
-		size_t n = in_a ? (size_t)(in_a - a) + strlen(took) : 0;
-
-		if (!in_a || !in_b)
-			return str_eq(a, b);
-		if ((size_t)(in_b - b) + strlen(took) != n || strncmp(a, b, n) != 0)
-			return false;
-		a += n + strspn(a + n, "0123456789");
-		b += n + strspn(b + n, "0123456789");
-	}
-}
-
-/* All waits for what is outside, but for tasks': a line when the reason changes, and one a minute. */
+/* All waits for what is outside, but for tasks'. */
 static void report_wait(struct apply *ap, const char *what, int64_t since_ns, unsigned int attempt,
-			const struct err *last)
+			const struct err *last, int64_t next_ns)
 {
-	autoarena struct arena *a = arena_new_empty();
-	int64_t now = dur_now();
+	const struct wait w = {
+		.what = what,
+		.reason = last->msg,
+		.why = last,
+		.since_ns = since_ns,
+		.next_ns = next_ns,
+		.attempt = attempt,
+	};
 
-	if (!same_reason(ap->wait_said, last->msg) || now >= ap->wait_repeat_ns) {
-		log_warning("WAITING %s: for %s, attempt %u: %s", what,
-			    dur_human(a, now - since_ns), attempt, last->msg);
-		for (size_t i = 0; i < last->nnotes; i++)
-			log_warning("  %-9s %s", last->notes[i].label, last->notes[i].text);
-		ap->wait_repeat_ns = now + REPEAT_NS;
-		(void)snprintf(ap->wait_said, sizeof(ap->wait_said), "%s", last->msg);
-	}
+	waits_tell(ap->waits, &w);
 	notify_status("waiting for %s: %s", what, last->msg);
 	ap->status.waiting = last->msg;
 	ap->status.error = last;
@@ -146,16 +123,14 @@ static void on_store_wait(void *arg, const char *location, int64_t since_ns, uns
 	struct apply *ap = arg;
 
 	(void)location; /* the error names it */
-	(void)next_ns;
 	say_what_is_kept(ap, a);
-	report_wait(ap, "documents", since_ns, attempt, last);
+	report_wait(ap, "documents", since_ns, attempt, last, next_ns);
 }
 
 static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 			   const struct err *last, int64_t next_ns)
 {
-	(void)next_ns;
-	report_wait(arg, what, since_ns, attempt, last);
+	report_wait(arg, what, since_ns, attempt, last, next_ns);
 }
 
 static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
@@ -165,14 +140,10 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	int64_t now = dur_now();
 
 	if (o)
-		report_outcome(o);
+		report_outcome(o, ap->waits);
 	else
 		progress_show(ap->progress, rep);
-	if (now >= ap->next_reminder_ns) {
-		if (ap->next_reminder_ns)
-			report_waiting(rep);
-		ap->next_reminder_ns = now + REMIND_NS;
-	}
+	report_waiting(rep, ap->waits);
 	if (o && now < ap->next_status_ns)
 		return;
 	ap->next_status_ns = now + 200 * DUR_MS;
@@ -298,6 +269,7 @@ static int converge(struct apply *ap, struct err *e)
 
 	ap->files_lost = false;
 	r = session_open(s, &req, e);
+	waits_over(ap->waits);
 	ap->volumes_left = s->claims.left;
 	ap->etcd_is_new |= s->claims.is_new;
 	if (r < 0)
@@ -321,7 +293,7 @@ static int converge(struct apply *ap, struct err *e)
 	run.watch = on_run_event;
 	run.watch_arg = ap;
 	rep = arena_new(s->arena, struct run_report);
-	ap->progress = progress_new(s->ctx.fetcher);
+	ap->progress = progress_new(s->ctx.fetcher, ap->waits);
 	ap->status.fetcher = s->ctx.fetcher;
 	r = run_execute(s->arena, &run, rep, e);
 	progress_free(ap->progress);
@@ -403,19 +375,20 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 static int take_lock(struct apply *ap, bool wait, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	bool said = false;
-	int r = 0;
+	struct wait w = {
+		.what = "lock", .reason = e->msg, .since_ns = dur_now(), .expected = true
+	};
+	int r;
 
-	while (r == 0) {
+	for (;;) {
 		r = lock_take(ap->live_fd, session_own_unit(a), &ap->lock_fd, e);
 		if (r != -EWOULDBLOCK || !wait || deadline_near(ap, DUR_SEC))
-			return r;
-		if (!said)
-			log_notice("WAITING lock: %s", e->msg);
-		said = true;
-		r = 0;
+			break;
+		w.next_ns = dur_now() + LOCK_POLL_MS * DUR_MS;
+		waits_tell(ap->waits, &w);
 		(void)poll(NULL, 0, LOCK_POLL_MS);
 	}
+	waits_over(ap->waits);
 	return r;
 }
 
@@ -483,6 +456,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 
 	ending_tell(cmd_ending_made, cli);
 	ap.own.arena = a;
+	ap.waits = waits_new();
 	/* a person does not want to wait for a day; our unit has nothing better to do */
 	if (!str_eq(own_unit, service_unit))
 		ap.volumes_ns = VOLUMES_BY_HAND_NS;
@@ -496,11 +470,14 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		ap.live_fd = root;
 		if (r == 0)
 			r = take_lock(&ap, isatty(STDERR_FILENO), e);
-		if (r < 0)
+		if (r < 0) {
+			waits_free(ap.waits);
 			return r;
+		}
 		ending_tell(cmd_ending_run, cli);
 	}
 	r = converge_with_retries(&ap, retries, e);
+	waits_free(ap.waits);
 	arena_free(ap.before);
 	cleanup_closep(&ap.lock_fd);
 	if (r < 0) {

@@ -14,35 +14,38 @@
 
 /* the builder of an image is there to see that a store does not answer */
 #define PATIENCE_NS (30 * DUR_SEC)
-#define REMIND_NS (10 * DUR_SEC)
+
+struct watch {
+	struct waits *waits;
+	struct progress *progress;
+};
 
 static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
 			  const struct err *last, int64_t next_ns)
 {
-	(void)arg;
-	(void)since_ns;
-	(void)next_ns;
-	log_warning("WAITING documents: %s, attempt %u: %s", location, attempt, last->msg);
-}
+	const struct wait w = {
+		.what = "documents",
+		.reason = last->msg,
+		.why = last,
+		.since_ns = since_ns,
+		.next_ns = next_ns,
+		.attempt = attempt,
+	};
+	const struct watch *watch = arg;
 
-struct watch {
-	struct progress *progress;
-	int64_t next_reminder_ns;
-};
+	(void)location; /* the error names it */
+	waits_tell(watch->waits, &w);
+}
 
 static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
 {
 	struct watch *w = arg;
-	int64_t now = dur_now();
 
 	if (o)
-		report_outcome(o);
+		report_outcome(o, w->waits);
 	else
 		progress_show(w->progress, rep);
-	if (now < w->next_reminder_ns)
-		return;
-	report_waiting(rep);
-	w->next_reminder_ns = now + REMIND_NS;
+	report_waiting(rep, w->waits);
 }
 
 /* What all the documents of one command name; what several name counts once. */
@@ -83,7 +86,8 @@ static int count(struct baked *sum, struct session *s, struct err *e)
 }
 
 /* One document's assets. */
-static int bake(struct cli *cli, struct session *s, struct baked *sum, struct err *e)
+static int bake(struct cli *cli, struct session *s, struct baked *sum, struct watch *watch,
+		struct err *e)
 {
 	const struct session_req req = {
 		.cli = cli,
@@ -91,12 +95,13 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct er
 		.bake = true,
 		.patience_ns = PATIENCE_NS,
 		.on_wait = on_store_wait,
+		.wait_arg = watch,
 	};
-	struct watch watch = { .next_reminder_ns = dur_now() + REMIND_NS };
 	struct run_report *rep;
 	struct run_req run;
 	int r = session_open(s, &req, e);
 
+	waits_over(watch->waits);
 	if (r < 0)
 		return r;
 	/* to look whether an image has all that it needs is a use of it, too */
@@ -105,11 +110,11 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct er
 		return r;
 	run = session_run(s);
 	run.watch = on_run_event;
-	run.watch_arg = &watch;
+	run.watch_arg = watch;
 	rep = arena_new(s->arena, struct run_report);
-	watch.progress = progress_new(s->ctx.fetcher);
+	watch->progress = progress_new(s->ctx.fetcher, watch->waits);
 	r = run_execute(s->arena, &run, rep, e);
-	progress_free(watch.progress);
+	progress_free(watch->progress);
 	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
 	if (r == 0)
 		r = count(sum, s, e);
@@ -131,10 +136,12 @@ int cmd_bake(struct cli *cli, struct err *e)
 	(void)fflush(stdout);
 	for (size_t i = 0; i < cli->confs.n; i++) {
 		struct session s = { 0 };
+		struct watch watch = { .waits = waits_new() };
 		int r;
 
 		cli->conf = cli->confs.v[i];
-		r = bake(cli, &s, &sum, e);
+		r = bake(cli, &s, &sum, &watch, e);
+		waits_free(watch.waits);
 		session_close(&s);
 		if (r < 0)
 			return r;

@@ -6,11 +6,13 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/session.h"
+#include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
 
 const char service_unit[] = "kops-configuration.service";
 
-#define REMIND_NS (10 * DUR_SEC)
+/* a run that ends before needs no line */
+#define QUIET_NS (10 * DUR_SEC)
 
 enum { POLL_MS = 1000 };
 
@@ -42,20 +44,24 @@ static int has_finished(struct session *s, uint32_t job, struct err *e)
 	return !str_eq(u.active_state, "activating");
 }
 
-static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct err *e)
+static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct waits *waits,
+			 struct err *e)
 {
-	int64_t start = dur_now(), reminder = start + REMIND_NS;
+	struct wait w = {
+		.what = service_unit,
+		.reason = OWN_STATUS " says what it does",
+		.since_ns = dur_now(),
+		.expected = true,
+	};
 	int r;
 
 	while ((r = has_finished(s, job, e)) == 0) {
-		if (limit_ns && dur_now() - start >= limit_ns)
+		w.next_ns = dur_now() + POLL_MS * DUR_MS;
+		if (limit_ns && dur_now() - w.since_ns >= limit_ns)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work",
 					service_unit);
-		if (dur_now() >= reminder) {
-			log_notice("WAITING %s: for %s; " OWN_STATUS " says what it does",
-				   service_unit, dur_human(s->arena, dur_now() - start));
-			reminder += REMIND_NS;
-		}
+		if (dur_now() - w.since_ns >= QUIET_NS)
+			waits_tell(waits, &w);
 		(void)poll(NULL, 0, POLL_MS);
 		r = bus_process(s->ctx.bus, e);
 		if (r < 0)
@@ -68,6 +74,7 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
 	struct run_report rep;
+	struct waits *waits;
 	struct run_req run;
 	struct err late;
 	int r = session_open(s, &req, e);
@@ -89,7 +96,12 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 	show_line(stdout, "service installed");
 	(void)fflush(stdout);
 	/* in an image it is not started */
-	return cli->wait && s->ctx.bus ? wait_for_unit(s, start_job(&rep), cli->wait_ns, e) : 0;
+	if (!cli->wait || !s->ctx.bus)
+		return 0;
+	waits = waits_new();
+	r = wait_for_unit(s, start_job(&rep), cli->wait_ns, waits, e);
+	waits_free(waits);
+	return r;
 }
 
 int service_install(struct cli *cli, struct err *e)

@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/footer.h"
 
-enum { COLUMNS = 80, ROWS = 24, NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
+enum { NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 
+/* what is done before needs no line */
 #define QUIET_NS (10 * DUR_SEC)
 /* an unpacker that is behind for a moment is nothing to tell of */
 #define UNPACKER_NS (5 * DUR_SEC)
@@ -19,26 +19,24 @@ enum { COLUMNS = 80, ROWS = 24, NAME_MAX_COLUMNS = 24, FOOTER_MAX = 64 << 10 };
 struct shown {
 	int64_t at_ns, bytes; /* at the last look */
 	double rate;
-	int64_t said_ns; /* plain: the last line */
-	unsigned int attempt;
-	bool waiting;
+	int64_t begun_ns; /* at the first look */
 };
 
 struct progress {
 	struct fetcher *fetcher;
-	bool redraws, colours;
+	struct waits *waits;
+	struct footer footer;
 	struct shown *shown; /* by task index */
 	size_t n;
 };
 
-struct progress *progress_new(struct fetcher *f)
+struct progress *progress_new(struct fetcher *f, struct waits *waits)
 {
 	struct progress *p = xcalloc(1, sizeof(*p));
-	const char *term = getenv("TERM");
 
 	p->fetcher = f;
-	p->redraws = isatty(STDERR_FILENO) && !str_is_empty(term) && !str_eq(term, "dumb");
-	p->colours = p->redraws && str_is_empty(getenv("NO_COLOR"));
+	p->waits = waits;
+	p->footer = footer_look();
 	return p;
 }
 
@@ -127,27 +125,6 @@ static void look(struct shown *s, const struct fetch_status *st, int64_t now)
 	s->bytes = st->bytes;
 }
 
-/* Cut to the columns there are; other characters than ASCII have an unknown width. */
-static void add_line(struct buf *b, const struct progress *p, const char *name, const char *text,
-		     bool waiting, size_t columns, size_t names)
-{
-	autoarena struct arena *a = arena_new_empty();
-	char *line = arena_printf(a, "%-*.*s  %s", (int)names, (int)names, name, text);
-	size_t n = strlen(line), bold;
-
-	for (size_t i = 0; i < n; i++)
-		if (line[i] < ' ' || line[i] > '~')
-			line[i] = '?';
-	if (n > columns)
-		line[n = columns] = '\0';
-	bold = names < n ? names : n;
-	if (p->colours)
-		(void)buf_addf(b, "\033[1m%.*s\033[0m%s%s%s\n", (int)bold, line,
-			       waiting ? "\033[33m" : "", line + bold, waiting ? "\033[0m" : "");
-	else
-		(void)buf_addf(b, "%s\n", line);
-}
-
 /* Each time something happens it is looked at by a worker for a moment. */
 static bool is_under_way(const struct run_outcome *o)
 {
@@ -173,14 +150,8 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf b = BUF_INIT(FOOTER_MAX);
 	size_t names = widest(rep), lines = 0, more = 0;
-	struct winsize size = { 0 };
 
-	/* asked each time: a terminal may have changed */
-	(void)ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-	if (size.ws_col < 2)
-		size.ws_col = COLUMNS;
-	if (size.ws_row < 4)
-		size.ws_row = ROWS;
+	footer_measure(&p->footer);
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
 		struct fetch_status st;
@@ -188,12 +159,12 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 		if (!is_under_way(o) || !fetch_status(p->fetcher, o->task->asset.asset, &st))
 			continue;
 		look(&p->shown[i], &st, now);
-		if (lines + 3 > size.ws_row) {
+		if (lines + 3 > p->footer.rows) {
 			more++;
 			continue;
 		}
-		add_line(&b, p, o->task->name, progress_text(a, &st, p->shown[i].rate, now),
-			 is_waiting(&st, now), (size_t)size.ws_col - 1, names);
+		footer_add(&b, &p->footer, o->task->name, names,
+			   progress_text(a, &st, p->shown[i].rate, now), is_waiting(&st, now));
 		lines++;
 	}
 	if (more)
@@ -201,33 +172,32 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 	log_set_footer(buf_str(&b));
 }
 
-/* A line when it is another attempt, or waits now and did not before; else the quiet is broken seldom. */
+/* What goes well is told of after a while, and what does not at once. */
 static void say(struct progress *p, const struct run_outcome *o, int64_t now)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct shown *s = &p->shown[o->task->index];
+	const char *title = task_title(a, o->task), *reason, *before = "";
 	struct fetch_status st;
-	bool waiting, first, changed;
 
 	if (!fetch_status(p->fetcher, o->task->asset.asset, &st))
 		return;
-	waiting = is_waiting(&st, now);
-	first = s->at_ns == 0;
-	changed = s->attempt != st.attempt || s->waiting != waiting;
 	look(s, &st, now);
-	s->attempt = st.attempt;
-	s->waiting = waiting;
-	if (first)
-		s->said_ns = now; /* what is soon done needs no line */
-	/* of the first attempt there is nothing to say yet */
-	if (now - s->said_ns < QUIET_NS && (!changed || (!st.last_error[0] && !st.other[0])))
+	if (!s->begun_ns)
+		s->begun_ns = now;
+	reason = st.other[0] ? st.other : st.last_error;
+	if ((!*reason && now - s->begun_ns < QUIET_NS) || !waits_due(p->waits, title, reason, now))
 		return;
-	s->said_ns = now;
-	if (waiting)
-		log_warning("WAITING asset %s: %s", o->task->name, progress_text(a, &st, 0, now));
-	else
-		log_info("asset %s: %s%s%s", o->task->name, progress_text(a, &st, s->rate, now),
-			 st.last_error[0] ? "; before: " : "", st.last_error);
+	if (is_waiting(&st, now)) {
+		log_warning("WAITING %s: %s", title, progress_text(a, &st, 0, now));
+		return;
+	}
+	/* no URL stands twice in a line */
+	if (st.last_error[0] && !strstr(st.last_error, st.url))
+		before = arena_printf(a, "; before: %s", st.last_error);
+	else if (st.last_error[0])
+		before = "; it failed before";
+	log_info("%s: %s%s", title, progress_text(a, &st, s->rate, now), before);
 }
 
 void progress_show(struct progress *p, const struct run_report *rep)
@@ -241,7 +211,7 @@ void progress_show(struct progress *p, const struct run_report *rep)
 		p->shown = xcalloc(rep->n + 1, sizeof(*p->shown));
 		p->n = rep->n;
 	}
-	if (p->redraws) {
+	if (p->footer.redraws) {
 		redraw(p, rep, now);
 		return;
 	}

@@ -1,17 +1,18 @@
 /* progress.h - what a person sees of assets under way
  * On a terminal one line an asset, redrawn in place below the log; elsewhere (a console, a journal,
- * TERM=dumb) a plain line when something changes, and at most one in ten seconds when nothing does.
+ * TERM=dumb) plain lines as waiting.h has them.
  * Owner: progress_new/progress_free; freeing clears the terminal. Errors: none. Units: bytes, monotonic
  * ns, columns. Threads: the scheduler's. Source: terminals as ECMA-48; no-color.org. */
 #pragma once
 
 #include "nodeup/base/tree.h"
 #include "nodeup/run/run.h"
+#include "nodeup/run/waiting.h"
 
 struct progress;
 
-/* Looks at stderr, TERM and NO_COLOR. NULL fetcher: nothing is ever under way. */
-struct progress *progress_new(struct fetcher *f) must_check;
+/* Looks at stderr, as footer.h; waits outlives it. NULL fetcher: nothing is ever under way. */
+struct progress *progress_new(struct fetcher *f, struct waits *waits) must_check;
 /* Release, and leave nothing on the terminal; NULL is fine. */
 void progress_free(struct progress *p);
 /* Show how it is now; a few times a second. */

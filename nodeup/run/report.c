@@ -31,7 +31,7 @@ const char *report_why(const struct run_outcome *o)
 	return o->task->kind == TASK_ATTACH && !*o->diff.why ? o->task->attach.why : o->diff.why;
 }
 
-void report_outcome(const struct run_outcome *o)
+void report_outcome(const struct run_outcome *o, struct waits *waits)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *title = task_title(a, o->task);
@@ -69,7 +69,8 @@ void report_outcome(const struct run_outcome *o)
 		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "right %s", title);
 		break;
 	case RUN_RETRYING:
-		report_retry(a, o, title);
+		if (waits_due(waits, title, o->error->msg, dur_now()))
+			report_retry(a, o, title);
 		break;
 	default:
 		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "%s %s", run_state_name(o->state),
@@ -77,21 +78,26 @@ void report_outcome(const struct run_outcome *o)
 	}
 }
 
-void report_waiting(const struct run_report *rep)
+void report_waiting(const struct run_report *rep, struct waits *waits)
 {
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
-		autoarena struct arena *a = arena_new_empty();
-		bool works = o->state == RUN_WORKING;
+		const bool works = o->state == RUN_WORKING;
 		/* of a worker's outcome nothing else may be read */
-		int64_t since = works || !o->run.since_ns ? o->start_ns : o->run.since_ns;
+		const char *reason = works ? "" : o->run.waiting, *title;
+		const int64_t since = works             ? o->work_ns
+				      : o->run.since_ns ? o->run.since_ns
+							: o->start_ns;
+		autoarena struct arena *a = NULL;
 
 		if ((!works && o->state != RUN_WAITING) || progress_tells(o->task) ||
 		    dur_now() - since < PATIENCE_NS)
 			continue;
-		log_notice("%s %s: for %s%s%s", works ? "WORKING" : "WAITING",
-			   task_title(a, o->task), dur_human(a, dur_now() - since),
-			   works ? "" : ": ", works ? "" : o->run.waiting);
+		a = arena_new_empty();
+		title = task_title(a, o->task);
+		if (waits_due(waits, title, reason, dur_now()))
+			log_notice("%s %s: for %s%s%s", works ? "WORKING" : "WAITING", title,
+				   dur_human(a, dur_now() - since), works ? "" : ": ", reason);
 	}
 }
 

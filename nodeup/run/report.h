@@ -6,16 +6,17 @@
 
 #include "nodeup/base/tree.h"
 #include "nodeup/run/run.h"
+#include "nodeup/run/waiting.h"
 
 /* "FAILED message (exit status)" and its notes, one log line each. */
 void report_error(const struct err *e);
 /* Why it would change; of a volume that is attached which one it is, for plan. */
 const char *report_why(const struct run_outcome *o);
-/* One line for a task that was settled, started to wait, or will be retried. */
-void report_outcome(const struct run_outcome *o);
-/* One line for everything that waits or works and has for ten seconds, but for what progress.h tells;
- * call it every ten seconds. */
-void report_waiting(const struct run_report *rep);
+/* One line for a task that was settled or started to wait, and for one that will be retried if it is due. */
+void report_outcome(const struct run_outcome *o, struct waits *waits);
+/* The lines that are due for what waits or works and has for ten seconds, but for what progress.h tells;
+ * call it often. */
+void report_waiting(const struct run_report *rep, struct waits *waits);
 /* "12 of 60 tasks; waiting for asset kubelet: 3 of 110 bytes from ..." */
 char *report_progress(struct arena *a, const struct run_report *rep);
 /* "60 tasks: 23 changed, 35 right, 2 not needed, in 2.9 s" */

@@ -285,8 +285,9 @@ static void stepped(struct sched *s, struct item *it)
 
 static void begin_step(struct sched *s, struct item *it)
 {
+	it->o->work_ns = dur_now();
 	if (!it->o->start_ns)
-		it->o->start_ns = dur_now();
+		it->o->start_ns = it->o->work_ns;
 	it->seen = s->unsettled;
 	set_state(s, it->o, RUN_WORKING);
 	if (task_ops(it->o->task)->on_main) {

@@ -33,6 +33,7 @@ struct run_outcome {
 	const struct task *because; /* of a skipped one: the task that failed; NULL: not skipped */
 	unsigned int attempts;
 	int64_t start_ns, end_ns;
+	int64_t work_ns; /* when a worker got it last */
 };
 
 struct run_report {

@@ -113,11 +113,13 @@ def told(world, tmp_path):
     enter = f'mount --bind {world.folder} {inside} && mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
     argv = ["unshare", "-m", "--propagation", "private", "sh", "-c", enter, str(world.root), "/nodeup", "apply",
             f"--conf={world.conf}", f"--cache={world.cache}"]
+    env = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}
     made = []
 
     def start(*flags):
-        made.append(Told(world, [*argv, *flags], {"AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url}))
+        made.append(Told(world, [*argv, *flags], env))
         return made[-1]
+    start.argv, start.env = argv, env
     yield start
     for t in made:
         t.end(signal.SIGKILL)

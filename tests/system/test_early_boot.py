@@ -12,7 +12,8 @@ import time
 
 import pytest
 
-from world import KUBELET, NET, OK, Origin, Told
+from terminal import Run
+from world import ENV, KUBELET, NET, OK, Origin, Told
 
 NAME = "mirror.test"
 
@@ -162,14 +163,15 @@ def test_the_clock_is_set_late(world, served, tmp_path):
     make_cert(tmp_path / "now", zulu(-YEAR), zulu(YEAR))
     bundle = tmp_path / "bundle.pem"
     bundle.write_text("".join((tmp_path / d / "cert.pem").read_text() for d in ("late-tls", "now")))
-    run = Told(world, env={"SSL_CERT_FILE": str(bundle)})
+    world.write_documents()
+    run = Run(world.argv("apply"), {**ENV, "TERM": "xterm", "SSL_CERT_FILE": str(bundle)}, 1000, world.folder)
     try:
-        run.until(r"WAITING asset kubelet: attempt ([4-9]|\d\d), next in .*not yet valid; this machine's clock: ",
-                  "which may not be set yet")
+        run.until(lambda s: re.search(r"^kubelet +attempt ([4-9]|\d\d), next in .*not yet valid; this machine's clock: "
+                                      ".*which may not be set yet", s.text(), re.M))
         served.origins[0].control(f"/__tls?path={tmp_path / 'now'}")
-        assert run.end() == OK, run.text()
+        assert run.finish() == OK, run.screen.text()
     finally:
-        run.end(signal.SIGKILL)
+        run.kill()
     assert world.installed(KUBELET).read_bytes() == world.contents[KUBELET]
 
 

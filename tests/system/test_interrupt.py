@@ -100,9 +100,9 @@ def test_what_no_run_waits_for_is_left_alone(told, status, held):
     assert said(status)["pid"] == first.process.pid
 
 
-@pytest.mark.parametrize("sig", SIGNALS)
-def test_an_image_is_interrupted(world, held, sig):
-    run = Told(world)
+@pytest.mark.parametrize("command, sig", [*(("apply", sig) for sig in SIGNALS), ("bake", signal.SIGTERM)])
+def test_an_image_is_interrupted(world, held, command, sig):
+    run = Told(world, world.argv(command))
     assert held.begun.wait(Told.PATIENCE)
     until(lambda: any(p.stat().st_blocks * 512 >= 2_000_000 for p in (world.cache / "partial").glob("*")), run.text)
     assert run.end(sig) == -sig, run.text()

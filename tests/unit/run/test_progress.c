@@ -122,6 +122,7 @@ static void an_asset_under_way(void **state)
 	struct verdict v = VERDICT_INIT;
 	struct asset as = box_asset_at(x, "/~status=404/k", "/~stall=1000/k", NULL);
 	const struct http_opts patient = { .root_fd = x->root_fd };
+	struct waits *waits = waits_new();
 	struct fetch_status st = { 0 };
 	struct progress *p;
 	const struct tree *t;
@@ -133,7 +134,7 @@ static void an_asset_under_way(void **state)
 	http_free(x->http);
 	assert_int_equal(http_new(&patient, &x->http, &e), 0);
 	box_open_fetcher(x, x->http);
-	p = progress_new(x->f);
+	p = progress_new(x->f, waits);
 	sample(&s, &as);
 	logged[0] = '\0';
 	log_set_writer(keep_line);
@@ -164,6 +165,7 @@ static void an_asset_under_way(void **state)
 	box_wait_calls(&v, 1);
 	log_set_writer(NULL);
 	progress_free(p);
+	waits_free(waits);
 }
 
 static void an_asset_that_waits(void **state)
@@ -171,7 +173,8 @@ static void an_asset_that_waits(void **state)
 	struct box *x = *state;
 	struct verdict v = VERDICT_INIT;
 	struct asset as = box_asset_at(x, "/~status=503/~retry_after=50/k", NULL);
-	struct progress *p = progress_new(x->f);
+	struct waits *waits = waits_new();
+	struct progress *p = progress_new(x->f, waits);
 	struct fetch_status st = { 0 };
 	const struct tree *t;
 	struct sample s;
@@ -194,6 +197,7 @@ static void an_asset_that_waits(void **state)
 	box_wait_calls(&v, 1);
 	log_set_writer(NULL);
 	progress_free(p);
+	waits_free(waits);
 }
 
 /* Between its tries, between runs, and when there is none to come. */

@@ -44,7 +44,7 @@ static void forget(void)
 
 static int set_up(void **state)
 {
-	(void)state;
+	*state = waits_new();
 	log_set_writer(keep_line);
 	log_set_level(LOG_DEBUG);
 	forget();
@@ -53,7 +53,7 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-	(void)state;
+	waits_free(*state);
 	log_set_writer(NULL);
 	log_set_level(LOG_INFO);
 	return 0;
@@ -90,7 +90,7 @@ static void sample(struct sample *s)
 						       .secret = true } };
 		s->outcomes[i].task = &s->tasks[i];
 		s->outcomes[i].error = &s->errors[i];
-		s->outcomes[i].start_ns = now - 20 * DUR_SEC;
+		s->outcomes[i].start_ns = s->outcomes[i].work_ns = now - 20 * DUR_SEC;
 		s->outcomes[i].end_ns = now - 18 * DUR_SEC;
 	}
 	s->outcomes[0].state = RUN_CHANGED;
@@ -133,30 +133,33 @@ static void each_outcome_has_its_line(void **state)
 
 	(void)state;
 	sample(&s);
-	report_outcome(&s.outcomes[0]);
+	report_outcome(&s.outcomes[0], *state);
 	says("changed file /srv/key: content differs (2.0 s)");
 	says("TASK=file /srv/key\nSTATE=changed\nORIGIN=test\n");
 	assert_int_equal(logged.worst, LOG_INFO);
 	forget();
-	report_outcome(&s.outcomes[2]);
+	report_outcome(&s.outcomes[2], *state);
 	says("failed file /etc/b: no answer");
 	assert_int_equal(logged.worst, LOG_ERROR);
 	forget();
 	s.tasks[2].optional = true;
-	report_outcome(&s.outcomes[2]);
+	report_outcome(&s.outcomes[2], *state);
 	says("failed file /etc/b (perhaps not needed): no answer");
 	assert_int_equal(logged.worst, LOG_WARNING);
 	forget();
 	s.outcomes[2].state = RUN_RETRYING;
 	s.outcomes[2].run.next_ns = dur_now() + 4 * DUR_SEC;
 	err_note(s.outcomes[2].error, "ruled out", "clock");
-	report_outcome(&s.outcomes[2]);
+	report_outcome(&s.outcomes[2], *state);
 	says("WAITING file /etc/b: attempt 3 failed, next in ");
 	says("  ruled out clock");
 	forget();
+	s.outcomes[2].attempts = 4;
+	report_outcome(&s.outcomes[2], *state);
+	assert_string_equal(logged.text, "");
 	s.outcomes[2].state = RUN_SKIPPED;
 	s.outcomes[2].because = &s.tasks[3];
-	report_outcome(&s.outcomes[2]);
+	report_outcome(&s.outcomes[2], *state);
 	says("skipped file /etc/b: file /etc/c failed");
 }
 
@@ -166,17 +169,24 @@ static void nothing_waits_or_works_in_silence(void **state)
 
 	(void)state;
 	sample(&s);
-	report_waiting(&s.rep);
+	report_waiting(&s.rep, *state);
 	says("WAITING file /etc/c: for 15.");
 	says(" s: the moon");
 	assert_null(strstr(logged.text, "/etc/a"));
 	forget();
+	report_waiting(&s.rep, *state);
+	assert_string_equal(logged.text, "");
+	(void)task_wait(&s.outcomes[3].run, 0, "the sun");
+	report_waiting(&s.rep, *state);
+	says(" s: the sun");
+	forget();
 	s.outcomes[1].state = RUN_WORKING;
-	report_waiting(&s.rep);
+	report_waiting(&s.rep, *state);
 	says("WORKING file /etc/a: for 20.");
 	forget();
-	s.outcomes[3].run.since_ns = s.outcomes[1].start_ns = dur_now() - DUR_SEC;
-	report_waiting(&s.rep);
+	waits_over(*state);
+	s.outcomes[3].run.since_ns = s.outcomes[1].work_ns = dur_now() - DUR_SEC;
+	report_waiting(&s.rep, *state);
 	assert_string_equal(logged.text, "");
 }
 
