@@ -1,6 +1,7 @@
 #include "nodeup/cmd/service.h"
 
 #include <poll.h>
+#include <signal.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
@@ -38,10 +39,16 @@ static int has_finished(struct session *s, uint32_t job, struct err *e)
 	r = bus_get(s->ctx.bus, s->arena, service_unit, &u, e);
 	if (r < 0)
 		return r;
+	if (str_eq(u.active_state, "activating") || str_eq(u.active_state, "deactivating"))
+		return 0;
+	/* to systemd a stop is a success, but this machine has not converged */
+	if (str_eq(u.result, "success") && u.exec_status == SIGTERM)
+		return err_fail(e, ERR_SYSTEM, EINTR, "%s was stopped before it was done",
+				service_unit);
 	if (state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"))
 		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", service_unit,
 				u.result, u.exec_status);
-	return !str_eq(u.active_state, "activating");
+	return 1;
 }
 
 static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, struct waits *waits,

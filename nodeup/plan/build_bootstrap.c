@@ -73,6 +73,8 @@ static int add_unit_file(struct plan *p, struct err *e)
 	/* only nodeup is told to stop: it waits for a package manager under way */
 	unit_set(a, &u, "Service", "KillMode", "mixed");
 	unit_set(a, &u, "Service", "TimeoutStopSec", "300");
+	/* a stop that was asked for is not a failure: the status tells of it, and the next start goes on */
+	unit_set(a, &u, "Service", "SuccessExitStatus", "SIGTERM");
 	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
 	return plan_unit_file(p, our_unit, &u, e) &&
 			       plan_secret(p, plan_boot_record, 0600, p->req->boot->record, e)

@@ -205,6 +205,7 @@ static void credentials_stay_out_of_units(void **state)
 		    "TimeoutStartSec=infinity\n"
 		    "KillMode=mixed\n"
 		    "TimeoutStopSec=300\n"
+		    "SuccessExitStatus=SIGTERM\n"
 		    "\n"
 		    "[Install]\n"
 		    "WantedBy=multi-user.target\n");

@@ -1,0 +1,121 @@
+"""nodeup's own unit on a booted worker, stopped by systemctl in the middle of its work: the status and the journal say
+so, nothing is failed, and the next start goes on with what had arrived."""
+import json
+import os
+import time
+
+import pytest
+
+import labassets
+import nodechecks
+from lab import Lab
+from labhost import CERTS, NAMES, write
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+OURS = nodechecks.OURS
+KUBELET = "/usr/local/bin/kubelet"
+# kubelet's forty megabytes take longer than a test may
+CRAWL, HURRY = "300k", "0"
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Lab() as lab:
+        node = lab.boot("stopped", "nodes", labassets.seed_user_data("nodes", lab.assets))
+        nodechecks.wait_kubelet(node)
+        nodechecks.wait_finished(node)
+        yield node
+
+
+def serve(node, rate):
+    """The mirrors anew, at this rate."""
+    text = labassets.nginx_conf(node.lab.dir, NAMES, CERTS).replace("limit_rate %s;" % labassets.SLOW_RATE, "")
+    write(node.path("nginx.conf"), text.replace("http {", "http { limit_rate %s;" % rate))
+    node.again(2, lambda conf: node.serve("nginx", "nginx", "-e", node.path("log/nginx.err"), "-p", node.dir, "-c", conf),
+               node.path("nginx.conf"))
+    node.wait(lambda: node.sh("ss -Hltn 'sport = 443'").count(":443") >= 3, 30, "nginx")
+
+
+def status(node):
+    return json.loads(node.exec("cat", "/run/nodeup/status.json").stdout or "{}")
+
+
+def came(node):
+    """How much there is of kubelet."""
+    return max((a.get("bytes", 0) for a in status(node).get("assets", []) if a["name"] == "kubelet"), default=0)
+
+
+def state(node):
+    return node.show(OURS, "ActiveState", "SubState", "Result", "ExecMainCode", "ExecMainStatus")
+
+
+@pytest.fixture
+def halfway(node):
+    """Its unit at work on a kubelet that is gone, and some of that has come."""
+    node.sh("rm -rf %s /var/cache/nodeup/*" % KUBELET)
+    serve(node, CRAWL)
+    begun = time.time()
+    node.sh("systemctl start --no-block " + OURS)
+    node.wait(lambda: status(node).get("state") == "running" and came(node) >= 2_000_000, 90, "some of kubelet")
+    yield begun
+    serve(node, HURRY)
+    node.sh("systemctl stop {0}; systemctl reset-failed {0}; systemctl start {0}".format(OURS))
+
+
+def said_since(node, begun):
+    return node.sh("journalctl -o cat --no-pager -u %s --since=@%d" % (OURS, int(begun))).splitlines()
+
+
+def test_a_stop_is_told_and_the_next_start_goes_on(node, halfway):
+    pid = status(node)["pid"]
+    node.sh("systemctl stop " + OURS)
+    s = status(node)
+    assert (s["state"], s["signal"], s["pid"]) == ("interrupted", "TERM", pid), s
+    ours = [line for line in said_since(node, halfway) if line.startswith("interrupted by ")]
+    assert len(ours) == 1 and ours[0].startswith("interrupted by TERM; ") and ours[0].endswith(
+        " MB kept, run again to go on"), ours
+    # a stop that was asked for is no failure
+    assert state(node) == {"ActiveState": "inactive", "SubState": "dead", "Result": "success", "ExecMainCode": "2",
+                           "ExecMainStatus": "15"}
+    before = len(node.requests())
+    serve(node, HURRY)
+    node.sh("systemctl start " + OURS)
+    assert status(node)["state"] == "ready" and state(node)["Result"] == "success"
+    asked = [r for r in node.requests()[before:] if r["uri"].endswith("/kubelet") and r["method"] == "GET"
+             and int(r["bytes"]) > 1_000_000]
+    assert asked and {r["status"] for r in asked} == {"206"}, asked
+    assert sum(int(r["bytes"]) for r in asked) <= labassets.KUBELET_BYTES - 1_500_000, asked
+    assert node.sh("sha1sum <" + KUBELET).split()[0] == node.lab.assets["kubelet"]
+    nodechecks.check_stable(node)
+
+
+def test_a_wait_for_it_is_one_line(node, halfway):
+    """Within the first minute."""
+    done = node.exec(nodechecks.NODEUP, "--install-systemd-unit", nodechecks.CONF, "--v=8", "--wait=25s", timeout=120)
+    assert done.returncode == 75 and "service installed" in done.stdout, done
+    lines = [line for line in done.stderr.splitlines() if "WAITING " in line]
+    assert len(lines) == 1 and "WAITING %s: for " % OURS in lines[0], done.stderr
+
+
+def test_a_wait_for_it_ends_with_a_stop(node, halfway):
+    """And not as if the machine had converged."""
+    said = node.sh("{0} --install-systemd-unit {1} --v=8 --wait=60s >/root/said 2>&1 & until grep -q 'service installed'"
+                   " /root/said; do sleep .1; done; systemctl stop {2}; wait $!; echo status $?; cat /root/said".format(
+                       nodechecks.NODEUP, nodechecks.CONF, OURS))
+    assert "status 71\n" in said and "FAILED %s was stopped before it was done (71)" % OURS in said, said
+
+
+def test_a_stop_while_services_are_watched(node):
+    node.sh("systemctl stop kubelet")
+    begun = time.time()
+    node.sh("systemctl start --no-block " + OURS)
+    node.wait(lambda: "stay up" in status(node).get("waiting", "") and status(node)["state"] == "running", 60, "the window")
+    node.sh("systemctl stop " + OURS)
+    s = status(node)
+    assert (s["state"], s["signal"]) == ("interrupted", "TERM") and "waiting" not in s, s
+    assert [l for l in said_since(node, begun) if l.startswith("interrupted by ")] == [
+        "interrupted by TERM; what is done stays, run again to go on"]
+    assert state(node)["ActiveState"] == "inactive"
+    node.sh("systemctl start " + OURS)
+    assert status(node)["state"] == "ready"
+    nodechecks.check_stable(node)
