@@ -10,7 +10,14 @@
 #include "assets/cache/guard.h"
 #include "assets/cache/map.h"
 
-enum { WRITE_BEHIND = 8 * 1024 * 1024, TRIES = 4, ROOM_KNOWN = 256 * 1024, ROOM_UNKNOWN = 4096 };
+enum {
+	WRITE_BEHIND = 8 * 1024 * 1024,
+	TRIES = 4,
+	ROOM_KNOWN = 256 * 1024,
+	ROOM_UNKNOWN = 4096,
+	RESERVE_LEAST = 64 * 1024 * 1024,
+	RESERVE_PART = 20, /* of the whole file system */
+};
 
 struct cache_entry {
 	struct cache *cache;
@@ -174,6 +181,21 @@ int cache_check_room(const struct cache_entry *en, struct err *e)
 	errno = ENOSPC;
 	(void)io_write_failed(en->fd, en->tmp, wanted, e);
 	return err_wrap(e, "asset cache '%s'", en->cache->dir);
+}
+
+bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free)
+{
+	uint64_t reserve;
+	struct statvfs fs;
+
+	/* a small asset may have the last bytes of a disk: when that is full, it says so itself */
+	if (en->origin.total >= 0 || en->have.sum < RESERVE_LEAST || fstatvfs(en->fd, &fs) < 0)
+		return false;
+	reserve = (uint64_t)fs.f_blocks * fs.f_frsize / RESERVE_PART;
+	if (reserve < RESERVE_LEAST)
+		reserve = RESERVE_LEAST;
+	*ret_free = (uint64_t)fs.f_bavail * fs.f_frsize;
+	return *ret_free < reserve;
 }
 
 static int write_failed(const struct cache_entry *en, uint64_t n, struct err *e)

@@ -38,7 +38,10 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en);
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin);
 /* Whether the disk has room for what is missing. */
 int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
-/* The same, and whether it gives us any: how much a quota leaves is unknown before the write. */
+/* Whether what is here, whose length no mirror said, is much and leaves others too little of the disk;
+ * then *ret_free is what is left. A body without an end must not take all of it. */
+bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free);
+/* As cache_check_room, and whether it gives us any: how much a quota leaves is unknown before the write. */
 int cache_try_room(struct cache_entry *en, struct err *e) must_check;
 /* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
  * of them is there. */

@@ -3,6 +3,8 @@
 #include "assets/fetch/parts.h"
 #include "nodeup/base/dur.h"
 
+enum { LOOK_BYTES = 4 * 1024 * 1024 };
+
 static struct fetch_mirror *mirror_of(const struct fetch_part *p)
 {
 	return &p->job->mirrors[p->mirror];
@@ -97,6 +99,23 @@ static bool is_slow(struct fetch_part *p, double *ret_rate)
 	       fetch_job_has_other(j, p->mirror, now);
 }
 
+/* It sends on and on, and nothing says where that ends. Looked at every some megabytes. */
+static int check_end(const struct fetch_part *p, size_t n, struct err *e)
+{
+	const struct cache_entry *en = p->job->entry;
+	uint64_t left;
+	int r;
+
+	if (p->came / LOOK_BYTES == (p->came - n) / LOOK_BYTES || !cache_is_greedy(en, &left))
+		return 0;
+	r = err_fail(e, ERR_NET, FETCH_ENDLESS,
+		     "GET '%s': sends %llu bytes without an end; nothing more of it is taken",
+		     mirror_of(p)->public, (unsigned long long)cache_spans(en)->sum);
+	err_note(e, "want", "a body with Content-Length, or one that leaves room on the disk");
+	err_note(e, "got", "no length, and %llu bytes are free", (unsigned long long)left);
+	return r;
+}
+
 int fetch_answer_data(struct fetch_part *p, const void *bytes, size_t n, struct err *e)
 {
 	struct fetch_job *j = p->job;
@@ -130,7 +149,7 @@ int fetch_answer_data(struct fetch_part *p, const void *bytes, size_t n, struct 
 		return err_fail(e, ERR_NET, ETIMEDOUT,
 				"GET '%s': slow: %.3g kB/s, and the best of this run was %.3g kB/s",
 				mirror_of(p)->public, rate / 1000, j->fetcher->hosts.best / 1000);
-	return 0;
+	return check_end(p, n, e);
 }
 
 /* The answer ended as it should. */

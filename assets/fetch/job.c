@@ -83,11 +83,17 @@ void fetch_job_restart(struct fetch_job *j)
 	begin_round(j);
 }
 
+/* What it sent is of no use, and asked again it would send the same. */
+static bool is_out(const struct fetch_mirror *m)
+{
+	return m->dropped || m->endless;
+}
+
 bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns)
 {
 	const struct fetch_mirror *m = &j->mirrors[mirror];
 
-	return !m->dropped && !m->failed && m->not_before_ns <= now_ns;
+	return !is_out(m) && !m->failed && m->not_before_ns <= now_ns;
 }
 
 bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns)
@@ -107,7 +113,7 @@ void fetch_job_asked(struct fetch_job *j, size_t mirror)
 	j->next_try_ns = 0;
 }
 
-/* How long until a mirror that is not dropped may be asked again; -1 if all are dropped. */
+/* How long until a mirror that is not out may be asked again; -1 if none may. */
 static int64_t earliest(const struct fetch_job *j, int64_t now_ns)
 {
 	int64_t wait = -1;
@@ -116,7 +122,7 @@ static int64_t earliest(const struct fetch_job *j, int64_t now_ns)
 		const struct fetch_mirror *m = &j->mirrors[i];
 		int64_t mine = m->not_before_ns > now_ns ? m->not_before_ns - now_ns : 0;
 
-		if (!m->dropped && (wait < 0 || mine < wait))
+		if (!is_out(m) && (wait < 0 || mine < wait))
 			wait = mine;
 	}
 	return wait;
@@ -125,7 +131,7 @@ static int64_t earliest(const struct fetch_job *j, int64_t now_ns)
 static bool has_skipped(const struct fetch_job *j)
 {
 	for (size_t i = 0; i < j->nmirrors; i++)
-		if (!j->mirrors[i].dropped && !j->mirrors[i].tried)
+		if (!is_out(&j->mirrors[i]) && !j->mirrors[i].tried)
 			return true;
 	return false;
 }
@@ -195,6 +201,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 
 	j->errs->last = *e;
 	m->failed = true;
+	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
 	j->early = j->early || e->errnum == ETIME;
 	/* of several connections one may say how long, and another nothing */
 	if (retry_at_ns > m->not_before_ns)

@@ -34,6 +34,9 @@ struct fetcher {
 	bool ticking;
 };
 
+/* The errnum of a mirror that sends without an end: it is not asked again in this run. */
+enum { FETCH_ENDLESS = EOVERFLOW };
+
 enum fetch_state {
 	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
 	FETCH_QUEUED, /* its turn has not come: it holds nothing */
@@ -55,6 +58,7 @@ struct fetch_mirror {
 	char last_error[ERR_NOTE_MAX]; /* "" none */
 	struct err_note got;           /* what a liar sent: the commit's note */
 	bool dropped;                  /* sent wrong bytes in this run */
+	bool endless;                  /* sent more than the disk has room for in this run */
 	bool tried, failed;            /* in this round */
 	bool whole_only;               /* what it says of ranges is of no use */
 	bool gave;                     /* bytes, of the entry at hand */

@@ -52,6 +52,14 @@ static void start_again(struct fetch_job *j)
 
 /* Rounds */
 
+static bool can_any_go_on(const struct fetch_job *j)
+{
+	for (size_t i = 0; i < j->nmirrors && j->entry; i++)
+		if (range_can_resume(cache_origin_of(j->entry), j->mirrors[i].url))
+			return true;
+	return false;
+}
+
 static void on_timer(void *arg, int r)
 {
 	struct fetch_job *j = arg;
@@ -82,7 +90,7 @@ static void end_round(struct fetch_job *j)
 		(void)fetch_job_verdict(j, &e);
 	unlock(f);
 	if (delay < 0)
-		fetch_end_fail(j, FETCH_KEEP, &e);
+		fetch_end_fail(j, can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP, &e);
 	else
 		j->timer_id = http_after(f->http, delay, on_timer, j);
 }
@@ -106,14 +114,6 @@ static void look_again(struct fetch_job *j)
 	lock(j->fetcher);
 	fetch_begin_look_up(j);
 	unlock(j->fetcher);
-}
-
-static bool can_any_go_on(const struct fetch_job *j)
-{
-	for (size_t i = 0; i < j->nmirrors && j->entry; i++)
-		if (range_can_resume(cache_origin_of(j->entry), j->mirrors[i].url))
-			return true;
-	return false;
 }
 
 /* A disk that fails has no place for parts, one that is full has them already: they wait there for room.
