@@ -15,7 +15,7 @@
 
 /* Each directory takes a block of the disk, and its journal as many: a hundred thousand of them are a minute's
  * work. A whole distribution has fewer than this. */
-enum { WRITE_BEHIND = 4 * 1024 * 1024, DIRS_MAX = 8192 };
+enum { WRITE_BEHIND = 4 * 1024 * 1024, DIRS_MAX = 32768 };
 
 static const char too_many_dirs[] = "the archive has more directories than allowed";
 
