@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-enum { ASSETS_MAX = 1000 };
+enum { ASSETS_MAX = 2000 };
 
 /* An entry of Assets that is more than a text. */
 struct entry {
