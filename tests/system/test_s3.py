@@ -71,12 +71,17 @@ class Node:
             (self.root / name).mkdir()
         os.mknod(self.root / "dev/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
 
-    def plan(self, imds=None, flags=(), **env):
+    def be_debian(self):
+        """What --facts would say otherwise, so that this is the machine that is planned for."""
+        (self.root / "etc").mkdir(exist_ok=True)
+        (self.root / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n')
+
+    def plan(self, imds=None, flags=("--facts=/facts.yaml",), **env):
         env = {**ENV, "AWS_ENDPOINT_URL_S3": self.emulator.url, "AWS_REGION": REGION,
                "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url if imds else "http://127.0.0.1:9", **env}
         enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         argv = ["unshare", "-m", "sh", "-c", enter, str(self.root), "/nodeup", "plan", "--conf=/kube_env.yaml",
-                "--facts=/facts.yaml", *flags]
+                *flags]
         result = self.world.run_argv(argv, env=env)
         for secret in self.secrets:
             assert secret not in result.out + result.err
