@@ -82,6 +82,9 @@ def test_documents(world, port, answer, command):
     lines = told_of(run.text(), "WAITING")
     of = {why: [line for line in lines if why in line] for why in ("Connection refused", "HTTP status 503")}
     assert sum(map(len, of.values())) == len(lines) and all(1 <= len(found) <= 2 for found in of.values()), run.text()
+    for found in of.values():
+        urls = [re.search("GET '([^']*)'", line)[1] for line in found]
+        assert len(urls) == len(set(urls)), run.text()
     assert all(line.count("/store/") == 1 and re.match(r"WAITING documents: for .*, attempt \d+: ", line)
                for line in lines), run.text()
 
