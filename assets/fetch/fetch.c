@@ -159,6 +159,21 @@ void fetch_cancel(struct fetcher *f, const struct asset *as)
 	unlock(f);
 }
 
+bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
+{
+	const struct fetch_job *j;
+	bool refused;
+
+	lock(f);
+	j = find_job(f, &as->digest);
+	/* the name tells how to unpack it, and is in the message */
+	refused = j && j->refused && str_eq(j->tree->name, as->name);
+	if (refused)
+		*e = *j->refused;
+	unlock(f);
+	return refused;
+}
+
 static void note_other(const struct fetch_job *j, struct fetch_status *ret)
 {
 	const struct cache_writer *w = &j->held;

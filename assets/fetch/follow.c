@@ -25,8 +25,31 @@ static void report(struct fetch_job *j)
 		j->followed(j, 0);
 }
 
+/* A fault of the disk or of the child may pass; one of the archive's content is there again in each
+ * attempt. Whether the content is the right one is not known yet. */
+static void note_refusal(struct fetch_job *j, const struct err *e)
+{
+	if (e->kind == ERR_INTEGRITY)
+		j->errs->tree = *e;
+}
+
+/* The bytes were the right ones: what the unpacker said of them holds. */
+static void keep_refusal(struct fetch_job *j)
+{
+	struct err *kept;
+
+	if (j->errs->tree.kind == ERR_NONE)
+		return;
+	kept = xrealloc(NULL, sizeof(*kept));
+	*kept = j->errs->tree;
+	(void)pthread_mutex_lock(&j->fetcher->lock);
+	free(j->refused);
+	j->refused = kept;
+	(void)pthread_mutex_unlock(&j->fetcher->lock);
+}
+
 /* Unpacking during download is an optimisation: on error, drop the tree. The unpack task repeats it and
- * reports. */
+ * reports; a refusal of the content is kept for it. */
 static void begin_tree(struct fetch_job *j)
 {
 	struct asset *tree;
@@ -35,6 +58,7 @@ static void begin_tree(struct fetch_job *j)
 	(void)pthread_mutex_lock(&j->fetcher->lock);
 	tree = j->full ? NULL : j->tree;
 	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	j->errs->tree.kind = ERR_NONE;
 	if (tree && unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0)
 		j->unpack = NULL;
 }
@@ -57,8 +81,10 @@ static void feed_tree(struct fetch_job *j, const char *p, size_t n)
 	if (!j->unpack)
 		return;
 	note_unpacker(j, dur_now());
-	if (unpack_feed(j->unpack, p, n, &e) < 0)
+	if (unpack_feed(j->unpack, p, n, &e) < 0) {
+		note_refusal(j, &e);
 		drop_tree(j);
+	}
 	note_unpacker(j, 0);
 }
 
@@ -92,14 +118,15 @@ void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 
 static void finish_tree(struct fetch_job *j)
 {
-	struct err ignored;
+	struct err e;
 
-	if (!j->unpack)
-		return;
-	note_unpacker(j, dur_now());
-	if (unpack_finish(TAKE(j->unpack), &ignored) < 0)
-		ignored.kind = ERR_NONE; /* as in begin_tree */
-	note_unpacker(j, 0);
+	if (j->unpack) {
+		note_unpacker(j, dur_now());
+		if (unpack_finish(TAKE(j->unpack), &e) < 0)
+			note_refusal(j, &e);
+		note_unpacker(j, 0);
+	}
+	keep_refusal(j);
 }
 
 static void commit(void *arg)

@@ -314,5 +314,6 @@ void fetch_job_free(struct fetch_job *j)
 	if (j->tree)
 		free((char *)j->tree->name);
 	free(j->tree);
+	free(j->refused);
 	free(j);
 }

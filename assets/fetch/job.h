@@ -101,6 +101,7 @@ struct fetch_errs {
 	struct err last;   /* of a mirror */
 	struct err follow; /* what a worker's errand ended with */
 	struct err end;    /* what to say once nothing moves any more */
+	struct err tree;   /* why the bytes are no archive to unpack, if they turn out right */
 };
 
 struct fetch_job {
@@ -119,12 +120,14 @@ struct fetch_job {
 	int64_t next_try_ns;
 	int64_t waited_ns;  /* between rounds, in all */
 	struct asset *tree; /* ours: what is to be unpacked on the way; NULL nothing */
-	bool early;         /* to a mirror of this round our clock is of the past ... */
-	int64_t early_ns;   /* ... since when that is so; 0 it is not */
-	bool throttled;     /* a mirror of this round said that it has too much to do */
-	bool news;          /* a waiter has come whose mirrors are not looked at yet */
-	bool whole;         /* wrong bytes came: nothing is put together any more in this run */
-	bool full;          /* the disk was: nothing is unpacked on the way any more */
+	struct err
+		*refused; /* why the verified archive cannot be unpacked as `tree`; NULL unknown */
+	bool early;       /* to a mirror of this round our clock is of the past ... */
+	int64_t early_ns; /* ... since when that is so; 0 it is not */
+	bool throttled;   /* a mirror of this round said that it has too much to do */
+	bool news;        /* a waiter has come whose mirrors are not looked at yet */
+	bool whole;       /* wrong bytes came: nothing is put together any more in this run */
+	bool full;        /* the disk was: nothing is unpacked on the way any more */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
 	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */

@@ -159,7 +159,9 @@ static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_
 static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
-	int r = cache_unpack(ctx->cache, t->unpack.asset, e);
+	/* what it said of the archive's content while that arrived, it would say again */
+	const bool refused = fetch_has_refused(ctx->fetcher, t->unpack.asset, e);
+	int r = refused ? err_code(e) : cache_unpack(ctx->cache, t->unpack.asset, e);
 
 	/* the task that fetches it was right and is over: the next run's will not be */
 	if (r < 0)

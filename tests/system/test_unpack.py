@@ -127,6 +127,31 @@ def test_a_member_that_is_a_link(world):
     assert "'bin/bridge' is a link to 'host-local'" in done.failure and "cni.tar.gz" in done.failure, done
 
 
+@pytest.mark.parametrize("where", ("first", "last"))
+def test_a_refused_archive_is_unpacked_once(world, where, tmp_path):
+    """Refused while it arrived: its content will not be any better when all of it is here."""
+    evil = {"../evil": b"x"}
+    members = {**evil, **plugins()} if where == "first" else {**plugins(), **evil}
+    world.assets[CNI] = world.serve("cni.tar.gz", tar({**members, "large": noise("large", 4_000_000)}))
+    log = tmp_path / "strace"
+    done = world.apply(prefix=["strace", "-f", "-qq", "-o", str(log), "-e", "trace=execve"], timeout=PATIENCE)
+    assert done.code == INTEGRITY, done
+    assert "entry '../evil' refused" in done.failure and "cni.tar.gz" in done.failure, done
+    assert log.read_text().count(f'["{CHILD.decode()}", "{world.token}-cni.tar.gz"') == 1
+    assert world.unused() == []
+    # in the next run nothing is remembered: it is said again by an unpacker
+    again = world.apply()
+    assert again.code == INTEGRITY and "entry '../evil' refused" in again.failure, again
+
+
+def test_what_a_liar_sent_is_not_held_against_the_archive(world):
+    """An archive that is refused, and is not the one that was asked for."""
+    world.serve("evil.tar.gz", tar({"../evil": b"x", "large": noise("large", 4_000_000)}))
+    world.assets[CNI].urls = [world.url(CNI, f"as={world.token}-evil.tar.gz"), *world.assets[CNI].urls]
+    result = world.converge()
+    assert installed(world) and world.origin.count(world.assets[CNI].urls[0]) == 1, result
+
+
 def test_an_archive_of_directories(world):
     """Each costs the disk more than a file does: it is refused before it took a minute."""
     out = io.BytesIO()
