@@ -144,7 +144,7 @@ static void four_ways(void **state)
 	assert_record(w, own_sha256(w), "2.0");
 	assert_int_equal(check(w, &w->keep), TASK_EQUAL);
 
-	assert_int_equal(fchmodat(w->root.fd, PLACE + 1, 0644, 0), 0);
+	assert_int_equal(fchmodat(w->root.fd, &PLACE[1], 0644, 0), 0);
 	assert_differs(w, &w->keep, "mode 0644");
 	apply_well(w, &w->keep);
 	write_program(w, PLACE, "garbage");
@@ -180,7 +180,7 @@ static void a_mode_is_mended_with_the_same_bytes(void **state)
 	struct world *w = *state;
 	const char *hash = install_other(w);
 
-	assert_int_equal(fchmodat(w->root.fd, PLACE + 1, 0600, 0), 0);
+	assert_int_equal(fchmodat(w->root.fd, &PLACE[1], 0600, 0), 0);
 	assert_differs(w, &w->keep, "mode 0600");
 	apply_well(w, &w->keep);
 	assert_string_equal(sha256(w, PLACE), hash);
@@ -207,7 +207,7 @@ static void what_runs_is_better_than_none(void **state)
 
 	(void)install_other(w);
 	write_program(w, FETCHED, "nodeup three");
-	assert_int_equal(unlinkat(w->root.fd, PLACE + 1, 0), 0);
+	assert_int_equal(unlinkat(w->root.fd, &PLACE[1], 0), 0);
 	assert_differs(w, &w->keep, "absent");
 	apply_well(w, &w->keep);
 	assert_string_equal(sha256(w, PLACE), own_sha256(w));
@@ -251,7 +251,7 @@ static void what_is_in_its_place(void **state)
 	assert_int_equal(io_mkdirs(w->root.fd, PLACE, 0755, &w->e), 0);
 	assert_differs(w, &w->keep, "not a regular file");
 	apply_well(w, &w->keep);
-	assert_int_equal(unlinkat(w->root.fd, PLACE + 1, 0), 0);
+	assert_int_equal(unlinkat(w->root.fd, &PLACE[1], 0), 0);
 	scratch_write(&w->root, PLACE "/mine", "x");
 	assert_differs(w, &w->keep, "not a regular file");
 	assert_true(apply(w, &w->keep) < 0);
@@ -271,7 +271,7 @@ static void it_gets_the_label_of_programs(void **state)
 	apply_well(w, &w->install);
 	assert_int_equal(getxattr(path, "security.selinux", label, sizeof(label)), -1);
 	scratch_write(&w->root, "/etc/selinux/config", "SELINUX=enforcing\n");
-	assert_int_equal(unlinkat(w->root.fd, PLACE + 1, 0), 0);
+	assert_int_equal(unlinkat(w->root.fd, &PLACE[1], 0), 0);
 	apply_well(w, &w->install);
 	assert_int_equal(getxattr(path, "security.selinux", label, sizeof(label)), sizeof(want));
 	assert_string_equal(label, want);
