@@ -200,16 +200,17 @@ static void test_version1_is_asked_once(void **state)
 {
 	static const char record[] = "/run/nodeup/imds-version-1";
 	struct fixture *fx = *state;
+	struct stat st;
 
 	must_load(fx);
 	must_persist(fx);
-	assert_null(scratch_read(&fx->root, record));
+	assert_false(scratch_stat(&fx->root, record, &st));
 	cloud_tell(fx->c, CLOUD_IMDS, "/__tokens?http=optional");
 	must_load(fx);
 	assert_false(fx->b.imds_lacks_version1);
 	assert_int_equal(asked(fx, id_path), 2);
 	must_persist(fx);
-	assert_non_null(scratch_read(&fx->root, record));
+	assert_true(scratch_stat(&fx->root, record, &st));
 	must_load(fx);
 	must_persist(fx);
 	assert_int_equal(asked(fx, id_path), 2);
@@ -219,7 +220,7 @@ static void test_version1_is_asked_once(void **state)
 	assert_false(fx->b.imds_lacks_version1);
 	assert_int_equal(asked(fx, id_path), 3);
 	must_persist(fx);
-	assert_null(scratch_read(&fx->root, record));
+	assert_false(scratch_stat(&fx->root, record, &st));
 }
 
 static void test_master(void **state)

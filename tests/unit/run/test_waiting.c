@@ -102,7 +102,7 @@ static void a_reason_without_an_end_is_cut(void **state)
 	memset(longest, 'x', sizeof(longest) - 1);
 	assert_true(waits_due(w, longest, longest, DUR_SEC));
 	assert_false(waits_due(w, longest, longest, DUR_SEC));
-	for (size_t i = 0; i + 2 < sizeof(longest); i += 4)
+	for (size_t i = 0; i + 4 < sizeof(longest); i += 4)
 		memcpy(longest + i, "7 s,", 4);
 	assert_true(waits_due(w, "x", longest, DUR_SEC));
 	assert_false(waits_due(w, "x", longest, DUR_SEC));
