@@ -9,11 +9,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache/guard.h"
+#include "nodeup/base/walk.h"
 
 enum {
 	RECORD_MAX = 128,
 	TRIES = 16,
-	DEPTH_MAX = 256, /* twice what extract_tar makes */
 	STALE_S = 24 * 3600,
 	PARTIAL_S = 7 * 24 * 3600,
 };
@@ -150,54 +150,26 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 	/* locked by us now; names in tmp/ are never used twice, and a process that opens a partial
 	 * file looks again, once it has the lock, whether the file still has its name */
 	if (stale)
-		(void)cache_remove(tmp, name);
+		(void)walk_remove(tmp, name);
 }
 
 static void clean_folder(struct cache *c, const char *folder, time_t age)
 {
-	int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY | O_NOFOLLOW);
-	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const char *name;
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY | O_NOFOLLOW);
+	struct strv names = { 0 };
 
-	while (dir && io_next_name(dir, &name) > 0)
-		clean_name(c, dirfd(dir), name, age);
+	/* what is not cleaned now is cleaned by a later run */
+	if (fd >= 0 && walk_names(a, fd, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		clean_name(c, fd, names.v[i], age);
 }
 
 void cache_clean_tmp(struct cache *c)
 {
 	clean_folder(c, "tmp", 0);
 	clean_folder(c, "partial", PARTIAL_S);
-}
-
-static int remove_tree(int dir_fd, const char *name, int depth)
-{
-	autodir DIR *dir = NULL;
-	const char *below;
-	int fd, r;
-
-	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
-		return 0;
-	if (errno != EISDIR && errno != EPERM)
-		return -errno;
-	if (depth == DEPTH_MAX)
-		return -ELOOP;
-	fd = io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir)
-		return -errno;
-	while ((r = io_next_name(dir, &below)) > 0) {
-		r = remove_tree(fd, below, depth + 1);
-		if (r < 0)
-			return r;
-	}
-	if (r < 0)
-		return r;
-	return unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 ? -errno : 0;
-}
-
-int cache_remove(int dir_fd, const char *name)
-{
-	return remove_tree(dir_fd, name, 0);
 }
 
 bool cache_is_damage(int errnum)
@@ -217,7 +189,7 @@ void cache_throw_away(struct cache *c, const struct digest *d, const struct stat
 		return;
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
 	/* what cannot be removed on a disk in trouble may still lose its name */
-	if (cache_remove(c->dir_fd, name) < 0)
+	if (walk_remove(c->dir_fd, name) < 0)
 		(void)renameat(c->dir_fd, name, c->dir_fd, cache_side_name("tmp", d, aside));
 }
 
@@ -233,7 +205,7 @@ bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat 
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
 	(void)mkdirat(c->dir_fd, "damaged", 0700);
 	cache_side_name("damaged", d, aside);
-	(void)cache_remove(c->dir_fd, aside);
+	(void)walk_remove(c->dir_fd, aside);
 	return renameat(c->dir_fd, name, c->dir_fd, aside) == 0;
 }
 
@@ -258,7 +230,7 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n)
 	if (io_write_fd(fd, tmp, text, n, &e) >= 0 &&
 	    (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0 ||
 	     /* a directory is not a record and must not have the name */
-	     (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
+	     (errno == EISDIR && walk_remove(c->dir_fd, name) == 0 &&
 	      renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)))
 		return 0;
 	(void)unlinkat(c->dir_fd, tmp, 0);

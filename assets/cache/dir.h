@@ -44,8 +44,6 @@ int cache_try_lock(int fd);
 int cache_put(struct cache *c, const char *name, const char *text, size_t n);
 /* Remove what crashed makers left in tmp/, and partial/ files that no process continued for a week. */
 void cache_clean_tmp(struct cache *c);
-/* Remove a file or a tree, links themselves and not what they point to. */
-int cache_remove(int dir_fd, const char *name);
 
 /* Whether a read failed because what is on the disk is damaged. */
 bool cache_is_damage(int errnum);

@@ -9,6 +9,7 @@
 #include "assets/cache/dir.h"
 #include "assets/cache/guard.h"
 #include "assets/cache/map.h"
+#include "nodeup/base/walk.h"
 
 enum {
 	WRITE_BEHIND = 8 * 1024 * 1024,
@@ -94,7 +95,7 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 		/* published or swept between opening and locking; or a link, which is none of ours */
 		if (fd < 0 && errno != ELOOP && errno != EISDIR && errno != ENXIO)
 			return -errno;
-		if (fd < 0 && cache_remove(c->dir_fd, name) < 0)
+		if (fd < 0 && walk_remove(c->dir_fd, name) < 0)
 			return -EIO;
 	}
 	return -EBUSY;
@@ -344,7 +345,7 @@ static int take_name(struct cache_entry *en, struct err *e)
 	if (renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
 		return 0;
 	/* a directory is not an entry and must not have the name */
-	if (errno == EISDIR && cache_remove(c->dir_fd, name) == 0 &&
+	if (errno == EISDIR && walk_remove(c->dir_fd, name) == 0 &&
 	    renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
 		return 0;
 	return err_sys(e, "rename into '%s/%s'", c->dir, name);
@@ -372,7 +373,7 @@ static int publish(struct cache_entry *en, struct err *e)
 		return r;
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
-	(void)cache_remove(c->dir_fd, cache_side_name("damaged", &en->want, aside));
+	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, aside));
 	return 0;
 }
 

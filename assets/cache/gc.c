@@ -7,10 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache/tree.h"
+#include "nodeup/base/walk.h"
 
 /* Runs touch the entries they need when they start. Keep anything touched within the last hour: it may be
  * in use. */
-enum { DEPTH_MAX = 256, RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
+enum { RECENT_S = 3600, RENEW_S = RECENT_S / 2 };
 
 struct folder;
 
@@ -27,24 +28,30 @@ struct usage {
 	uint64_t bytes;
 };
 
-static uint64_t tree_bytes(int dir_fd, const char *name, int depth)
+static int add_blocks(void *arg, const struct walk_at *at, struct err *e)
 {
+	uint64_t *sum = arg;
+
+	(void)e;
+	*sum += (uint64_t)at->st.st_blocks * 512;
+	return 1;
+}
+
+static uint64_t tree_bytes(int dir_fd, const char *name)
+{
+	uint64_t sum = 0;
+	const struct walk walk = { .enter = add_blocks, .arg = &sum, .live = true };
+	autoclose int fd = -1;
+	struct err ignored;
 	struct stat st;
-	const char *below;
-	autodir DIR *dir = NULL;
-	uint64_t sum;
-	int fd;
 
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
-	sum = (uint64_t)st.st_blocks * 512;
-	if (!S_ISDIR(st.st_mode) || depth == DEPTH_MAX)
+	fd = S_ISDIR(st.st_mode) ? io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW) : -1;
+	/* what cannot be read is not counted */
+	if (fd >= 0 && walk_below(fd, &walk, &ignored) < 0)
 		return sum;
-	fd = io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	while (dir && io_next_name(dir, &below) > 0)
-		sum += tree_bytes(fd, below, depth + 1);
-	return sum;
+	return sum + (uint64_t)st.st_blocks * 512;
 }
 
 static bool look_at(const struct cache *c, const struct digest *d, struct used *ret)
@@ -52,10 +59,10 @@ static bool look_at(const struct cache *c, const struct digest *d, struct used *
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
-	ret->bytes = tree_bytes(c->dir_fd, cache_entry_name(d, name), 0);
+	ret->bytes = tree_bytes(c->dir_fd, cache_entry_name(d, name));
 	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
 		ret->last = st.st_ctime;
-	ret->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name), 0);
+	ret->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name));
 	/* without a record: since it came */
 	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
 		ret->last = st.st_mtime;
@@ -71,7 +78,7 @@ static bool look_at_orphan(const struct cache *c, const struct digest *d, struct
 	if (fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 ||
 	    fstatat(c->dir_fd, cache_side_name("unpacked", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	ret->bytes = tree_bytes(c->dir_fd, name, 0);
+	ret->bytes = tree_bytes(c->dir_fd, name);
 	ret->last = st.st_mtime;
 	return true;
 }
@@ -97,7 +104,7 @@ static bool look_at_damaged(const struct cache *c, const struct digest *d, struc
 
 	if (fstatat(c->dir_fd, cache_side_name("damaged", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	ret->bytes = tree_bytes(c->dir_fd, name, 0);
+	ret->bytes = tree_bytes(c->dir_fd, name);
 	ret->last = st.st_ctime;
 	return true;
 }
@@ -106,7 +113,7 @@ static bool evict_damaged(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
 
-	return cache_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
+	return walk_remove(c->dir_fd, cache_side_name("damaged", d, name)) == 0;
 }
 
 /* Unless another process uses it. */
@@ -129,14 +136,14 @@ static bool evict(struct cache *c, const struct digest *d)
 	autoclose int lock = cache_lock(c, true);
 	bool gone;
 
-	(void)cache_remove(c->dir_fd, cache_side_name("tmp", d, aside));
+	(void)walk_remove(c->dir_fd, cache_side_name("tmp", d, aside));
 	gone = renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0;
 	if (gone)
-		(void)cache_remove(c->dir_fd, aside);
+		(void)walk_remove(c->dir_fd, aside);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
 	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
 	cache_tree_forget(c, d);
-	return cache_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || gone;
+	return walk_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || gone;
 }
 
 static const struct folder {
@@ -171,14 +178,16 @@ static bool parse_name(const struct folder *f, const char *name, struct digest *
 static void measure_folder(struct arena *a, const struct cache *c, const struct folder *f,
 			   struct usage *u)
 {
-	int fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
-	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *e;
+	autoclose int fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
+	struct strv names = { 0 };
 
-	while (dir && (e = readdir(dir))) {
+	/* what cannot be listed is not counted */
+	if (fd >= 0 && walk_names(a, fd, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
 		struct used one = { .in = f };
 
-		if (!parse_name(f, e->d_name, &one.digest) || !f->look(c, &one.digest, &one))
+		if (!parse_name(f, names.v[i], &one.digest) || !f->look(c, &one.digest, &one))
 			continue;
 		u->bytes += one.bytes;
 		arena_push(a, u->v, u->n, one);
@@ -187,7 +196,7 @@ static void measure_folder(struct arena *a, const struct cache *c, const struct 
 
 static struct usage measure(struct arena *a, const struct cache *c)
 {
-	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp", 0) };
+	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp") };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
 		measure_folder(a, c, &folders[i], &u);

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/walk.h"
 
 bool cache_is_closed(const struct stat *st)
 {
@@ -99,17 +100,16 @@ static int forget(const struct cache *c, struct err *e)
 	static const char *const folders[] = { "verified", "signed", "partial" };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		int fd = io_open_at(c->dir_fd, folders[i], O_DIRECTORY);
-		autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-		const char *name;
-		int r = fd < 0 && errno == ENOENT ? 0 : -1;
+		autoarena struct arena *a = arena_new_empty();
+		autoclose int fd = io_open_at(c->dir_fd, folders[i], O_DIRECTORY);
+		struct strv names = { 0 };
 
-		while (dir && (r = io_next_name(dir, &name)) > 0)
-			if (cache_remove(fd, name) < 0)
-				return err_sys(e, "asset cache: remove '%s/%s/%s'", c->dir,
-					       folders[i], name);
-		if (r < 0)
+		if (fd < 0 ? errno != ENOENT : walk_names(a, fd, &names) < 0)
 			return err_sys(e, "asset cache: read '%s/%s'", c->dir, folders[i]);
+		for (size_t k = 0; k < names.n; k++)
+			if (walk_remove(fd, names.v[k]) < 0)
+				return err_sys(e, "asset cache: remove '%s/%s/%s'", c->dir,
+					       folders[i], names.v[k]);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
+#include "nodeup/base/walk.h"
 
 /* "sha1:<hex>_https___host_path": the digest, if it is one of those names. */
 static bool parse_name(const char *name, struct digest *ret)
@@ -41,12 +42,13 @@ static bool adopt(struct cache *c, const char *name)
 
 size_t cache_adopt_kops(struct cache *c)
 {
-	int fd = c->writable ? io_open_at(c->dir_fd, ".", O_DIRECTORY) : -1;
-	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *d;
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
 	size_t n = 0;
 
-	while (dir && (d = readdir(dir)))
-		n += adopt(c, d->d_name);
+	if (c->writable && walk_names(a, c->dir_fd, &names) < 0)
+		return 0;
+	for (size_t i = 0; i < names.n; i++)
+		n += adopt(c, names.v[i]);
 	return n;
 }

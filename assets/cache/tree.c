@@ -5,175 +5,154 @@
 #include <unistd.h>
 #include "assets/cache/guard.h"
 #include "nodeup/base/str.h"
+#include "nodeup/base/walk.h"
 
-enum { DEPTH_MAX = 256, SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024, RECORD_MAX = 160 };
+enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024, RECORD_MAX = 160 };
 
-struct walk {
-	struct digest_ctx *sum;
+struct sum {
+	struct digest_ctx *ctx;
 	char *chunk; /* NULL: contents are not read, but when they were written */
 };
 
 static const char by_content[] = "tree", by_stamp[] = "seen";
 
-static int add_tree(struct walk *w, int fd, int depth);
-
-static int add_bytes(struct walk *w, int fd)
+static int add_bytes(struct sum *s, int fd)
 {
 	off_t at = 0;
 	ssize_t n;
 
-	while ((n = pread(fd, w->chunk, CHUNK, at)) != 0) {
+	while ((n = pread(fd, s->chunk, CHUNK, at)) != 0) {
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
 			return -errno;
-		digest_update(w->sum, w->chunk, (size_t)n);
+		digest_update(s->ctx, s->chunk, (size_t)n);
 		at += n;
 	}
 	return 0;
 }
 
 /* What it is, its length and its name; with its end, so that nothing runs into what follows. */
-static void add_head(struct walk *w, const char *name, const struct stat *st)
+static void add_head(struct sum *s, const char *name, const struct stat *st)
 {
 	char head[64];
 	int n = snprintf(head, sizeof(head), "%o %u %u %lld ", st->st_mode, st->st_uid, st->st_gid,
 			 S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size);
 
-	digest_update(w->sum, head, (size_t)n);
-	digest_update(w->sum, name, strlen(name) + 1);
-	if (!w->chunk) {
-		const struct io_stamp s = io_stamp_of(st);
+	digest_update(s->ctx, head, (size_t)n);
+	digest_update(s->ctx, name, strlen(name) + 1);
+	if (!s->chunk) {
+		const struct io_stamp stamp = io_stamp_of(st);
 
-		digest_update(w->sum, &s.ino, sizeof(s.ino));
-		digest_update(w->sum, &s.mtime_ns, sizeof(s.mtime_ns));
-		digest_update(w->sum, &s.ctime_ns, sizeof(s.ctime_ns));
+		digest_update(s->ctx, &stamp.ino, sizeof(stamp.ino));
+		digest_update(s->ctx, &stamp.mtime_ns, sizeof(stamp.mtime_ns));
+		digest_update(s->ctx, &stamp.ctime_ns, sizeof(stamp.ctime_ns));
 	}
 }
 
-static int add_entry(struct walk *w, int dir, const char *name, int depth)
+static int add_entry(void *arg, const struct walk_at *at, struct err *e)
 {
+	struct sum *s = arg;
 	char target[TARGET_MAX];
 	autoclose int fd = -1;
-	struct stat st;
 	ssize_t n;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -errno;
-	if (!cache_is_closed(&st))
-		return -EPERM;
-	add_head(w, name, &st);
-	if (S_ISLNK(st.st_mode)) {
-		n = readlinkat(dir, name, target, sizeof(target));
+	if (!cache_is_closed(&at->st))
+		return err_fail(e, ERR_SYSTEM, EPERM, "others can write to '%s/%s'", at->path,
+				at->name);
+	add_head(s, at->name, &at->st);
+	if (S_ISLNK(at->st.st_mode)) {
+		n = readlinkat(at->dir, at->name, target, sizeof(target));
 		if (n < 0)
-			return -errno;
-		digest_update(w->sum, target, (size_t)n);
+			return err_sys(e, "read the link '%s/%s'", at->path, at->name);
+		digest_update(s->ctx, target, (size_t)n);
 		return 0;
 	}
-	if (!w->chunk && !S_ISDIR(st.st_mode))
-		return 0;
-	fd = io_open_at(dir, name, O_NOFOLLOW);
-	if (fd < 0)
-		return -errno;
-	return S_ISDIR(st.st_mode) ? add_tree(w, fd, depth + 1) : add_bytes(w, fd);
+	if (!s->chunk || S_ISDIR(at->st.st_mode))
+		return 1;
+	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
+	return fd < 0 || add_bytes(s, fd) < 0 ? err_sys(e, "read '%s/%s'", at->path, at->name) : 0;
 }
 
-static int add_tree(struct walk *w, int fd, int depth)
+/* No entry has an empty head, so that what follows a directory cannot be taken for what is in it. */
+static int add_end(void *arg, const struct walk_at *at, struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	int own = io_open_at(fd, ".", O_DIRECTORY);
-	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
-	struct strv names = { 0 };
-	const char *name;
-	int r;
+	const struct sum *s = arg;
 
-	if (!dir || depth == DEPTH_MAX)
-		return dir ? -ELOOP : -errno;
-	while ((r = io_next_name(dir, &name)) > 0)
-		strv_add(a, &names, arena_str(a, name));
-	strv_sort(&names);
-	for (size_t i = 0; i < names.n && r == 0; i++)
-		r = add_entry(w, fd, names.v[i], depth);
-	/* no entry has an empty head */
-	digest_update(w->sum, "", 1);
-	return r;
+	(void)at;
+	(void)e;
+	digest_update(s->ctx, "", 1);
+	return 0;
 }
 
-static int walk(int fd, char *chunk, struct digest *ret)
+static int digest_tree(int fd, char *chunk, struct digest *ret)
 {
-	autodigest struct digest_ctx *sum = digest_new(DIGEST_SHA256);
-	struct walk w = { .sum = sum, .chunk = chunk };
+	autodigest struct digest_ctx *ctx = digest_new(DIGEST_SHA256);
+	struct sum s = { .ctx = ctx, .chunk = chunk };
+	const struct walk walk = { .enter = add_entry, .leave = add_end, .arg = &s };
 	struct stat st;
-	int r;
+	struct err e;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!cache_is_closed(&st))
 		return -EPERM;
-	r = add_tree(&w, fd, 0);
-	if (r == 0)
-		digest_final(sum, ret);
-	return r;
+	if (walk_below(fd, &walk, &e) < 0)
+		return -e.errnum;
+	digest_update(ctx, "", 1);
+	digest_final(ctx, ret);
+	return 0;
 }
 
 int cache_tree_stamp(int fd, struct digest *ret)
 {
-	return walk(fd, NULL, ret);
+	return digest_tree(fd, NULL, ret);
 }
 
 int cache_tree_digest(int fd, struct digest *ret)
 {
 	autofree char *chunk = xrealloc(NULL, CHUNK);
 
-	return walk(fd, chunk, ret);
+	return digest_tree(fd, chunk, ret);
 }
 
-/* fsync fd and all below it, which extract_tar made at most DEPTH_MAX deep. Not syncfs: that would
- * wait for what others write, too. The extractor has set all of it going, so that the first of the
- * many waits for the journal and the others find their work done. -E2BIG: more than *left of them. */
-static int sync_below(int fd, int depth, size_t *left)
+static int sync_entry(void *arg, const struct walk_at *at, struct err *e)
 {
-	autoclose int own = -1;
-	autodir DIR *dir = NULL;
-	const char *name;
-	struct stat st;
-	int r;
+	autoclose int fd = -1;
+	size_t *left = arg;
 
-	if ((*left)-- == 0)
-		return -E2BIG;
-	if (fstat(fd, &st) < 0 || (!S_ISDIR(st.st_mode) && fsync(fd) < 0))
-		return -errno;
-	if (!S_ISDIR(st.st_mode))
+	/* a link is part of its directory */
+	if (S_ISLNK(at->st.st_mode))
 		return 0;
-	if (depth == DEPTH_MAX)
-		return -ELOOP;
-	own = io_open_at(fd, ".", O_DIRECTORY);
-	dir = own < 0 ? NULL : fdopendir(own);
-	if (!dir)
-		return -errno;
-	own = -1; /* dir's */
-	while ((r = io_next_name(dir, &name)) > 0) {
-		autoclose int child = io_open_at(fd, name, O_NOFOLLOW);
-
-		if (child >= 0)
-			r = sync_below(child, depth + 1, left);
-		else if (errno != ELOOP) /* a link is part of its directory */
-			r = -errno;
-		if (r < 0)
-			return r;
-	}
-	return r < 0 || fsync(fd) < 0 ? -errno : 0;
+	if ((*left)-- == 0)
+		return err_fail(e, ERR_SYSTEM, E2BIG, "more than %d entries", SYNCS_MAX);
+	if (S_ISDIR(at->st.st_mode))
+		return 1;
+	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
+	return fd < 0 || fsync(fd) < 0 ? err_sys(e, "flush '%s/%s'", at->path, at->name) : 0;
 }
 
-/* Each may wait for the journal, so that many of them take longer than all that others write. */
+static int sync_dir(void *arg, const struct walk_at *at, struct err *e)
+{
+	(void)arg;
+	return fsync(at->fd) < 0 ? err_sys(e, "flush '%s/%s'", at->path, at->name) : 0;
+}
+
+/* fsync fd and all below it. Not syncfs: that would wait for what others write, too. The extractor has set
+ * all of it going, so that the first of the many waits for the journal and the others find their work done.
+ * But each may wait for the journal, so that very many of them take longer than all that others write. */
 int cache_tree_sync(int fd)
 {
 	size_t left = SYNCS_MAX;
-	int r = sync_below(fd, 0, &left);
+	const struct walk walk = { .enter = sync_entry, .leave = sync_dir, .arg = &left };
+	struct err e;
 
-	if (r == -E2BIG)
-		r = syncfs(fd) < 0 ? -errno : 0;
-	return r;
+	if (walk_below(fd, &walk, &e) < 0) {
+		if (e.errnum != E2BIG)
+			return -e.errnum;
+		return syncfs(fd) < 0 ? -errno : 0;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
 }
 
 static const char *record_name(const struct digest *archive, const char *what,
@@ -235,7 +214,7 @@ static int stamp(const struct cache *c, const struct digest *archive, struct dig
 						      cache_side_name("unpacked", archive, name),
 						      O_DIRECTORY | O_NOFOLLOW);
 
-	return fd < 0 ? -ENOENT : walk(fd, NULL, ret);
+	return fd < 0 ? -ENOENT : digest_tree(fd, NULL, ret);
 }
 
 static bool is_distrusted(const struct cache *c, const struct digest *d)

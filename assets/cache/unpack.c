@@ -8,6 +8,7 @@
 #include "assets/cache/tree.h"
 #include "assets/cache/verify.h"
 #include "assets/unpack/extract.h"
+#include "nodeup/base/walk.h"
 
 /* The largest real archive, a set of container images, has 10 GB and few files. */
 static const struct extract_limits limits = {
@@ -150,7 +151,7 @@ void unpack_abort(struct unpack *u)
 	extract_abort(u->extract);
 	/* ours, or nothing if it has its name now */
 	if (u->tmp[0])
-		(void)cache_remove(u->cache->dir_fd, u->tmp);
+		(void)walk_remove(u->cache->dir_fd, u->tmp);
 	cleanup_closep(&u->tree_fd);
 	free(u->name);
 	free(u);

@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include "assets/cache/tree.h"
 #include "assets/unpack/extract.h"
-
-enum { DEPTH_MAX = 256, TARGET_MAX = 4096, CHUNK = 64 << 10 };
+#include "nodeup/base/same_tree.h"
+#include "nodeup/base/walk.h"
 
 /* as for the first time: what did not fit then has no tree */
 static const struct extract_limits limits = { .entries = UINT64_MAX, .bytes = UINT64_MAX };
@@ -75,68 +75,6 @@ int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
 	return damaged(c, d, &st, why, e);
 }
 
-static bool same_bytes(int a, int b)
-{
-	autofree char *x = xcalloc(2, CHUNK);
-	char *y = x + CHUNK;
-
-	for (off_t at = 0;;) {
-		ssize_t n = pread(a, x, CHUNK, at);
-
-		if (n < 0 || pread(b, y, CHUNK, at) != n || memcmp(x, y, (size_t)n) != 0)
-			return false;
-		if (n == 0)
-			return true;
-		at += n;
-	}
-}
-
-static bool same_tree(int a, int b, int depth);
-
-static bool same_entry(int a, int b, const char *name, int depth)
-{
-	autoclose int x = -1, y = -1;
-	char to[TARGET_MAX], there[TARGET_MAX];
-	struct stat s, t;
-	ssize_t n;
-
-	if (fstatat(a, name, &s, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    fstatat(b, name, &t, AT_SYMLINK_NOFOLLOW) < 0 || s.st_mode != t.st_mode ||
-	    s.st_uid != t.st_uid || s.st_gid != t.st_gid)
-		return false;
-	if (S_ISLNK(s.st_mode)) {
-		n = readlinkat(a, name, to, sizeof(to));
-		return n >= 0 && readlinkat(b, name, there, sizeof(there)) == n &&
-		       memcmp(to, there, (size_t)n) == 0;
-	}
-	x = io_open_at(a, name, O_NOFOLLOW);
-	y = io_open_at(b, name, O_NOFOLLOW);
-	if (x < 0 || y < 0)
-		return false;
-	return S_ISDIR(s.st_mode) ? same_tree(x, y, depth + 1) : same_bytes(x, y);
-}
-
-/* All that is in a is in b; the number of names says that nothing else is. */
-static bool same_tree(int a, int b, int depth)
-{
-	int own = io_open_at(a, ".", O_DIRECTORY);
-	autodir DIR *dir = own < 0 ? NULL : fdopendir(own);
-	int other_fd = io_open_at(b, ".", O_DIRECTORY);
-	autodir DIR *other = other_fd < 0 ? NULL : fdopendir(other_fd);
-	const char *name;
-	ssize_t more = 0;
-	int r;
-
-	if (!dir || !other || depth == DEPTH_MAX)
-		return false;
-	for (; (r = io_next_name(dir, &name)) > 0; more++)
-		if (!same_entry(a, b, name, depth))
-			return false;
-	for (; r == 0 && (r = io_next_name(other, &name)) > 0; r = 0)
-		more--;
-	return r == 0 && more == 0;
-}
-
 /* Whether the published tree is what its archive holds. */
 static bool is_right(struct cache *c, const struct asset *as, int tree)
 {
@@ -148,8 +86,9 @@ static bool is_right(struct cache *c, const struct asset *as, int tree)
 	if (cache_recheck(c, &as->digest, &e) < 0 || cache_open(c, &as->digest, &archive, &e) < 0 ||
 	    cache_make_tmp(c, true, tmp, &fresh, &e) < 0)
 		return false;
-	same = extract_tar(archive, as->name, fresh, &limits, &e) == 0 && same_tree(fresh, tree, 0);
-	(void)cache_remove(c->dir_fd, tmp);
+	same = extract_tar(archive, as->name, fresh, &limits, &e) == 0 &&
+	       same_tree(fresh, tree, SAME_CONTENT, &e) == 0;
+	(void)walk_remove(c->dir_fd, tmp);
 	return same;
 }
 
@@ -162,10 +101,10 @@ static bool drop_tree(struct cache *c, const struct digest *d)
 	cache_tree_forget(c, d);
 	cache_side_name("unpacked", d, name);
 	cache_side_name("tmp", d, aside);
-	(void)cache_remove(c->dir_fd, aside);
+	(void)walk_remove(c->dir_fd, aside);
 	if (renameat(c->dir_fd, name, c->dir_fd, aside) < 0)
 		return false;
-	(void)cache_remove(c->dir_fd, aside);
+	(void)walk_remove(c->dir_fd, aside);
 	return true;
 }
 

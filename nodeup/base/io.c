@@ -257,20 +257,6 @@ int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_
 	return 0;
 }
 
-int io_next_name(DIR *dir, const char **ret)
-{
-	const struct dirent *d;
-
-	do {
-		errno = 0;
-		d = readdir(dir);
-		if (!d)
-			return -errno;
-	} while (strcmp(d->d_name, ".") == 0 || strcmp(d->d_name, "..") == 0);
-	*ret = d->d_name;
-	return 1;
-}
-
 int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
 {
 	autoclose int parent = -1, fd = -1;

@@ -83,10 +83,6 @@ int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_
 /* Open a directory; -ELOOP for a symbolic link. */
 int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e) must_check;
 
-/* The next name in a directory but "." and "..", valid until the call after this: 1, or 0 at the end, or a
- * negative errno, and errno: then the rest of the directory is unknown. */
-int io_next_name(DIR *dir, const char **ret) must_check;
-
 /* lstat below the root; -ENOENT if it is not there. */
 int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e) must_check;
 /* The stamp of a stat result, and whether two are the same version of the same file. */

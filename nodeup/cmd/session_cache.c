@@ -1,12 +1,11 @@
 #include "nodeup/cmd/session_cache.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "assets/cache/gc.h"
-#include "nodeup/base/io.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/walk.h"
 
 /* what the cache may have unless --cache-max says so */
 #define CACHE_MAX (UINT64_C(8) << 30)
@@ -23,27 +22,27 @@ uint64_t session_kept_bytes(const struct cli *cli)
 {
 	autofree char *path =
 		xasprintf("%s/partial", cli->cache ? cli->cache : session_default_cache);
+	autoarena struct arena *a = arena_new_empty();
 	autoclose int root = -1, dir = -1;
 	uint64_t bytes = 0;
 	struct err ignored;
-	DIR *d;
+	struct strv names = { 0 };
 
 	if (io_open_root(cli->root && !cli->cache ? cli->root : "/", &root, &ignored) < 0)
 		return 0;
 	/* --cache is a path of the host, as the person gave it */
 	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
 			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
-	d = dir < 0 ? NULL : fdopendir(TAKE_FD(dir));
-	for (const struct dirent *entry; d && (entry = readdir(d));) {
+	if (dir >= 0 && walk_names(a, dir, &names) < 0)
+		return 0;
+	for (size_t i = 0; i < names.n; i++) {
 		struct stat st;
 
 		/* what is not written yet has no blocks: these are files with holes */
-		if (fstatat(dirfd(d), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(st.st_mode) && !str_has_suffix(entry->d_name, ".from"))
+		if (fstatat(dir, names.v[i], &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+		    S_ISREG(st.st_mode) && !str_has_suffix(names.v[i], ".from"))
 			bytes += (uint64_t)st.st_blocks * STAT_BLOCK;
 	}
-	if (d)
-		(void)closedir(d);
 	return bytes;
 }
 

@@ -1,11 +1,10 @@
 #include "nodeup/documents/settings_dir.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/base/yaml.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -14,20 +13,15 @@ const char settings_dir[] = OWN_SETTINGS_DIR;
 
 static int list(struct arena *a, int root_fd, struct strv *ret, struct err *e)
 {
-	autodir DIR *dir = NULL;
-	const struct dirent *d;
-	int fd, r = io_open(root_fd, settings_dir, O_RDONLY | O_DIRECTORY, &fd, e);
+	struct strv names;
+	int r = walk_names_at(a, root_fd, settings_dir, &names, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
-	if (r < 0)
-		return r;
-	dir = fdopendir(fd);
-	while (dir && (d = readdir(dir)))
-		if (*d->d_name != '.' && str_has_suffix(d->d_name, ".yaml"))
-			strv_add(a, ret, arena_printf(a, "%s/%s", settings_dir, d->d_name));
-	strv_sort(ret);
-	return 0;
+	for (size_t i = 0; i < names.n; i++)
+		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], ".yaml"))
+			strv_add(a, ret, arena_printf(a, "%s/%s", settings_dir, names.v[i]));
+	return r;
 }
 
 static int load_file(struct arena *a, int root_fd, const char *path, struct field_unknowns *unknown,

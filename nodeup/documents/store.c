@@ -1,11 +1,10 @@
 #include "nodeup/documents/store.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
 
@@ -110,18 +109,12 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 
 static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
-	autodir DIR *dir = opendir(path);
-	const char *name;
-	int r = opened(s, dir ? 0 : -1, path, entry, e);
+	autoclose int fd = io_open_at(AT_FDCWD, path, O_DIRECTORY);
+	int r = opened(s, fd < 0 ? -1 : 0, path, entry, e);
 
 	if (r <= 0)
 		return r;
-	while ((r = io_next_name(dir, &name)) > 0)
-		strv_add(s->arena, &entry->names, arena_str(s->arena, name));
-	if (r < 0)
-		return err_sys(e, "list '%s'", path);
-	strv_sort(&entry->names);
-	return 0;
+	return walk_names(s->arena, fd, &entry->names) < 0 ? err_sys(e, "list '%s'", path) : 0;
 }
 
 static int prepare(struct store *s, const char *location, bool listing, struct store_op *ret,

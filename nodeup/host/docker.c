@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 
 enum { UNIT_MAX = 1 << 20 };
 
@@ -99,16 +99,13 @@ static void take_unit(struct scan *s)
 static void list_dropins(struct scan *s, const char *folder, struct strmap *found)
 {
 	const char *path = arena_printf(s->arena, "%s/docker.service.d", folder);
-	autodir DIR *d = NULL;
-	const struct dirent *de;
+	struct strv names;
 	struct err ignored;
-	int fd;
 
-	if (io_open(s->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+	if (walk_names_at(s->arena, s->root_fd, path, &names, &ignored) < 0)
 		return;
-	d = fdopendir(fd);
-	while (d && (de = readdir(d))) {
-		const char *name = arena_str(s->arena, de->d_name);
+	for (size_t i = 0; i < names.n; i++) {
+		const char *name = names.v[i];
 
 		if (str_has_suffix(name, ".conf") && !strmap_get(found, name))
 			strmap_set(s->arena, found, name,

@@ -1,9 +1,9 @@
 #include "nodeup/tasks/foreign.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/walk.h"
 
 /* Where an admin, a program or `systemctl edit` and `set-property` put drop-ins. */
 static const char *const unit_dirs[] = {
@@ -36,24 +36,14 @@ static bool is_of_unit(const struct task *unit, const char *path)
 /* The names in a directory that are shown and end so, sorted, as full paths. */
 static struct strv files_in(struct arena *a, int root_fd, const char *dir, const char *suffix)
 {
-	struct strv found = { 0 };
+	struct strv found = { 0 }, names;
 	struct err ignored;
-	const char *name;
-	DIR *d;
-	int fd;
 
-	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+	if (walk_names_at(a, root_fd, dir, &names, &ignored) < 0)
 		return found;
-	d = fdopendir(fd);
-	if (!d) {
-		(void)close(fd);
-		return found;
-	}
-	while (io_next_name(d, &name) > 0)
-		if (*name != '.' && str_has_suffix(name, suffix))
-			strv_add(a, &found, arena_printf(a, "%s/%s", dir, name));
-	(void)closedir(d);
-	strv_sort(&found);
+	for (size_t i = 0; i < names.n; i++)
+		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], suffix))
+			strv_add(a, &found, arena_printf(a, "%s/%s", dir, names.v[i]));
 	return found;
 }
 

@@ -1,53 +1,35 @@
 #include "nodeup/tasks/member.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-#include "nodeup/base/io.h"
-#include "nodeup/base/str.h"
+#include "nodeup/base/walk.h"
 
 enum { FIND_DEPTH = 8 };
 
-/* Some file systems leave the type to be asked for. */
-static unsigned char type_of(int dir_fd, const struct dirent *entry)
-{
-	struct stat st;
-
-	if (entry->d_type != DT_UNKNOWN)
-		return entry->d_type;
-	if (fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return DT_UNKNOWN;
-	return (unsigned char)IFTODT(st.st_mode);
-}
-
-/* One directory: whether the file is in it, and what directories are. */
+/* One directory: the type of the file of this name, if it is there, and what directories are. */
 static int look_into(int root_fd, struct arena *a, const char *dir, const char *name,
-		     unsigned char *ret_type, struct strv *subdirs, struct err *e)
+		     mode_t *ret_type, struct strv *subdirs, struct err *e)
 {
-	autodir DIR *d = NULL;
-	const struct dirent *entry;
-	int fd, r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, e);
+	autoclose int fd = -1;
+	struct strv names;
+	int r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &fd, e);
 
 	if (r < 0)
 		return r;
-	d = fdopendir(fd);
-	if (!d) {
-		r = err_sys(e, "read '%s'", dir);
-		(void)close(fd);
-		return r;
-	}
-	for (errno = 0; (entry = readdir(d)); errno = 0) {
-		const unsigned char type = type_of(fd, entry);
+	if (walk_names(a, fd, &names) < 0)
+		return err_sys(e, "read '%s'", dir);
+	for (size_t i = 0; i < names.n; i++) {
+		struct stat st;
 
-		if ((type == DT_REG || type == DT_LNK) && strcmp(entry->d_name, name) == 0)
-			*ret_type = type;
-		if (type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
-		    strcmp(entry->d_name, "..") != 0)
-			strv_add(a, subdirs, arena_printf(a, "%s/%s", dir, entry->d_name));
+		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
+			return err_sys(e, "look at '%s/%s'", dir, names.v[i]);
+		if (S_ISDIR(st.st_mode))
+			strv_add(a, subdirs, arena_printf(a, "%s/%s", dir, names.v[i]));
+		else if (strcmp(names.v[i], name) == 0)
+			*ret_type = st.st_mode & S_IFMT;
 	}
-	return errno ? err_sys(e, "read '%s'", dir) : 0;
+	return 0;
 }
 
 int member_find(int root_fd, struct arena *a, const char *dir, const char *name, const char **ret,
@@ -61,14 +43,14 @@ int member_find(int root_fd, struct arena *a, const char *dir, const char *name,
 		struct strv below = { 0 };
 
 		for (size_t i = 0; i < level.n; i++) {
-			unsigned char type = DT_UNKNOWN;
+			mode_t type = 0;
 			int r = look_into(root_fd, a, level.v[i], name, &type, &below, e);
 
 			if (r < 0)
 				return r;
-			if (type == DT_LNK && !*ret_link)
+			if (type == S_IFLNK && !*ret_link)
 				*ret_link = arena_printf(a, "%s/%s", level.v[i], name);
-			if (type == DT_REG) {
+			if (type == S_IFREG) {
 				*ret = arena_printf(a, "%s/%s", level.v[i], name);
 				return 0;
 			}

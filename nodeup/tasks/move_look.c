@@ -4,8 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include "nodeup/base/same_tree.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/tasks/moved.h"
-#include "nodeup/tasks/same_tree.h"
 #include "nodeup/volumes/mounts.h"
 #include "units/unit.h"
 
@@ -40,19 +41,14 @@ static bool is_there(const struct task_ctx *ctx, const char *path)
 
 bool move_has_content(const struct task_ctx *ctx, const char *path)
 {
-	autoclose int fd = -1;
-	autodir DIR *dir = NULL;
-	const char *entry;
-	struct err ignored;
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names;
+	struct err e;
 
-	if (io_open(ctx->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
-		return false;
-	dir = fdopendir(fd);
-	if (!dir)
-		return false;
-	(void)TAKE_FD(fd);
-	/* what cannot be read may have something */
-	return io_next_name(dir, &entry) != 0;
+	if (walk_names_at(a, ctx->root_fd, path, &names, &e) < 0)
+		/* what cannot be read may have something */
+		return e.errnum != ENOENT && e.errnum != ENOTDIR;
+	return names.n > 0;
 }
 
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m)
@@ -127,23 +123,15 @@ static int check_left(const struct task_ctx *ctx, struct arena *a, const struct 
 static int check_volume(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 			struct err *e)
 {
-	autodir DIR *dir = NULL;
-	autoclose int fd = -1;
 	const char *found = NULL;
-	const char *entry;
-	int r = open_dir(ctx, m->mount_point, &fd, e);
+	struct strv names;
+	int r = walk_names_at(a, ctx->root_fd, m->mount_point, &names, e);
 
 	if (r < 0)
 		return r;
-	dir = fdopendir(fd);
-	if (!dir)
-		return err_sys(e, "read '%s'", m->mount_point);
-	(void)TAKE_FD(fd);
-	while (!found && (r = io_next_name(dir, &entry)) > 0)
-		if (strcmp(entry, "lost+found") != 0 && strcmp(entry, mark_dir) != 0)
-			found = arena_str(a, entry);
-	if (r < 0)
-		return err_sys(e, "read '%s'", m->mount_point);
+	for (size_t i = 0; i < names.n && !found; i++)
+		if (strcmp(names.v[i], "lost+found") != 0 && strcmp(names.v[i], mark_dir) != 0)
+			found = names.v[i];
 	/* the first thing that we make there, whichever of several moves it is */
 	if (!found || is_there(ctx, move_mark_dir(a, m)))
 		return MOVE_TO_DO;
@@ -189,7 +177,7 @@ int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct
 
 	if (r == 0)
 		r = open_dir(ctx, m->target, &to, e);
-	if (r < 0 || same_tree(from, to, &differs) == 0)
+	if (r < 0 || same_tree(from, to, SAME_FAITHFUL, &differs) == 0)
 		return r;
 	(void)err_fail(e, ERR_REFUSED, EEXIST, "both %s and %s have content: neither was touched",
 		       m->source, m->target);

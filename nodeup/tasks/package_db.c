@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/base/walk.h"
 
 static const char dpkg_status[] = "/var/lib/dpkg/status";
 static const char dpkg_updates[] = "/var/lib/dpkg/updates";
@@ -92,16 +93,14 @@ static void strike_installed(const char *text, bool provided, struct package_sta
 
 static bool has_entries(int root_fd, const char *path)
 {
-	autodir DIR *d = NULL;
-	const struct dirent *de;
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names;
 	struct err ignored;
-	int fd;
 
-	if (io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
+	if (walk_names_at(a, root_fd, path, &names, &ignored) < 0)
 		return false;
-	d = fdopendir(fd);
-	while (d && (de = readdir(d)))
-		if (de->d_name[0] != '.' && strcmp(de->d_name, "tmp.i") != 0)
+	for (size_t i = 0; i < names.n; i++)
+		if (names.v[i][0] != '.' && strcmp(names.v[i], "tmp.i") != 0)
 			return true;
 	return false;
 }

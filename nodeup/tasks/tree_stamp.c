@@ -2,87 +2,60 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 
-enum { DEPTH_MAX = 256 };
-
-struct walk {
+struct sum {
 	dev_t dev;
 	struct tree_stamp found;
-	int depth;
 };
 
-static void take(struct walk *w, const struct stat *st)
+static void take(struct sum *s, const struct stat *st)
 {
 	const int64_t changed = st->st_ctim.tv_sec * DUR_SEC + st->st_ctim.tv_nsec;
 
-	w->found.files++;
-	w->found.bytes += (uint64_t)st->st_size;
-	if (changed > w->found.newest_ns)
-		w->found.newest_ns = changed;
+	s->found.files++;
+	s->found.bytes += (uint64_t)st->st_size;
+	if (changed > s->found.newest_ns)
+		s->found.newest_ns = changed;
 }
 
 /* Holes may stay holes, and a file of several names is one: by all that is known it is within the tree. */
-static void take_room(struct walk *w, const struct stat *st)
+static void take_room(struct sum *s, const struct stat *st)
 {
 	const uint64_t on_disk = (uint64_t)st->st_blocks * 512, size = (uint64_t)st->st_size;
 
 	if (S_ISREG(st->st_mode))
-		w->found.disk_bytes += (on_disk < size ? on_disk : size) / st->st_nlink;
-	w->found.inodes += S_ISDIR(st->st_mode) || st->st_nlink == 1;
+		s->found.disk_bytes += (on_disk < size ? on_disk : size) / st->st_nlink;
+	s->found.inodes += S_ISDIR(st->st_mode) || st->st_nlink == 1;
 }
 
-static int walk(struct walk *w, int parent, const char *name, struct err *e);
-
-static int visit(struct walk *w, int dir, const char *name, struct err *e)
+static int take_entry(void *arg, const struct walk_at *at, struct err *e)
 {
-	struct stat st;
+	struct sum *s = arg;
 
-	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : err_sys(e, "look at '%s'", name);
-	if (S_ISREG(st.st_mode) || S_ISLNK(st.st_mode))
-		take(w, &st);
-	take_room(w, &st);
+	(void)e;
+	if (S_ISREG(at->st.st_mode) || S_ISLNK(at->st.st_mode))
+		take(s, &at->st);
+	take_room(s, &at->st);
 	/* a mount is another file system's */
-	return S_ISDIR(st.st_mode) && st.st_dev == w->dev ? walk(w, dir, name, e) : 0;
-}
-
-static int walk(struct walk *w, int parent, const char *name, struct err *e)
-{
-	autoclose int fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
-	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const char *entry;
-	int r = 0, more = 0;
-
-	if (!dir)
-		return errno == ENOENT ? 0 : err_sys(e, "read the directory '%s'", name);
-	(void)TAKE_FD(fd);
-	if (++w->depth > DEPTH_MAX)
-		return err_fail(e, ERR_SYSTEM, ELOOP, "'%s' is too deep", name);
-	while (r == 0 && (more = io_next_name(dir, &entry)) > 0)
-		r = visit(w, dirfd(dir), entry, e);
-	w->depth--;
-	if (r < 0 || more == 0)
-		return r;
-	return err_sys(e, "read the directory '%s'", name);
+	return at->st.st_dev == s->dev;
 }
 
 int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)
 {
-	struct walk w = { 0 };
+	struct sum s = { 0 };
+	const struct walk walk = { .enter = take_entry, .arg = &s, .live = true };
 	struct stat st;
 	int r;
 
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at a directory");
-	w.dev = st.st_dev;
-	r = walk(&w, fd, ".", e);
+	s.dev = st.st_dev;
+	r = walk_below(fd, &walk, e);
 	if (r == 0)
-		*ret = w.found;
+		*ret = s.found;
 	return r;
 }
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/tasks/move.h"
 #include "nodeup/tasks/volume.h"
 #include "nodeup/volumes/mounts.h"
@@ -75,12 +75,9 @@ static bool is_on(struct task_ctx *ctx, struct arena *a, const struct mount *m,
 /* What a mount at a place would hide or fail on; NULL: nothing. */
 static const char *in_the_way(struct task_ctx *ctx, struct arena *a, const char *path)
 {
-	autodir DIR *d = NULL;
-	const char *name;
-	autoclose int fd = -1;
-	int r;
-	struct err e;
+	struct strv names;
 	struct stat st;
+	struct err e;
 
 	if (io_stat(ctx->root_fd, path, &st, &e) < 0)
 		return e.errnum == ENOENT ? NULL : arena_str(a, e.msg);
@@ -88,16 +85,11 @@ static const char *in_the_way(struct task_ctx *ctx, struct arena *a, const char 
 		return "a symbolic link: systemd mounts at directories only";
 	if (!S_ISDIR(st.st_mode))
 		return "a file, and no directory";
-	if (io_open(ctx->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &e) < 0)
+	if (walk_names_at(a, ctx->root_fd, path, &names, &e) < 0)
 		return arena_str(a, e.msg);
-	d = fdopendir(fd);
-	if (!d)
-		return "a directory that cannot be read";
-	(void)TAKE_FD(fd);
-	while ((r = io_next_name(d, &name)) > 0)
-		if (strcmp(name, "lost+found") != 0)
-			return "files that a mount would hide: move them away";
-	return r < 0 ? "a directory that cannot be read" : NULL;
+	if (names.n > 0 && !(names.n == 1 && strcmp(names.v[0], "lost+found") == 0))
+		return "files that a mount would hide: move them away";
+	return NULL;
 }
 
 static int refuse_path(struct arena *a, const struct node_volume *v, const char *why, struct err *e)

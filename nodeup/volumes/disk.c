@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-#include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/volumes/nvme.h"
 
 enum { ATTR_MAX = 4096, LINK_MAX = 4096, SECTOR = 512 };
@@ -60,23 +60,11 @@ static uint64_t attr_number(const struct disk_host *h, struct arena *a, const ch
 
 struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path)
 {
-	struct strv names = { 0 };
+	struct strv names;
 	struct err ignored;
-	autoclose int fd = -1;
-	autodir DIR *dir = NULL;
-	struct dirent *entry;
 
-	if (io_open(h->root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0)
-		return names;
-	dir = fdopendir(fd);
-	if (!dir)
-		return names;
-	(void)TAKE_FD(fd);
-	while ((entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			strv_add(a, &names, arena_str(a, entry->d_name));
-	strv_sort(&names);
-	return names;
+	return walk_names_at(a, h->root_fd, path, &names, &ignored) < 0 ? (struct strv){ 0 }
+									: names;
 }
 
 static void add_holders(const struct disk_host *h, struct arena *a, struct disk *d,

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/volumes/mounts.h"
 
 enum { MAPS_MAX = 64 << 20, NAME_MAX_BYTES = 4096, LINK_MAX = 4096 };
@@ -104,21 +104,18 @@ static int look_at_links(const struct search *s, const struct process *p)
 
 static int look_at_files(const struct search *s, const struct process *p)
 {
+	autoarena struct arena *a = arena_new_empty();
 	autoclose int fd = -1;
-	autodir DIR *dir = NULL;
-	struct dirent *entry;
+	struct strv names;
 	struct err ignored;
 	int r = open_proc(s, p, "fd", &fd, &ignored);
 
+	if (r == 0)
+		r = walk_names(a, fd, &names);
 	if (r < 0)
 		return gone_or(r);
-	dir = fdopendir(fd);
-	if (!dir)
-		return -errno;
-	(void)TAKE_FD(fd);
-	while (r == 0 && (entry = readdir(dir)))
-		if (entry->d_name[0] != '.')
-			r = look_at_link(s, p, dirfd(dir), entry->d_name, "open");
+	for (size_t i = 0; i < names.n && r == 0; i++)
+		r = look_at_link(s, p, fd, names.v[i], "open");
 	return r;
 }
 
@@ -270,29 +267,23 @@ static int look_at_swaps(struct search *s)
 /* A file that backs a disk, as docker's devicemapper has: the kernel uses it, and no process has it open. */
 static int look_at_loops(struct search *s)
 {
-	autoclose int fd = -1;
-	autodir DIR *dir = NULL;
-	struct dirent *entry;
+	struct strv names;
 	struct err ignored;
-	int r = io_open(s->root_fd, "/sys/block", O_RDONLY | O_DIRECTORY, &fd, &ignored);
+	int r = walk_names_at(s->a, s->root_fd, "/sys/block", &names, &ignored);
 
 	if (r < 0)
 		return gone_or(r);
-	dir = fdopendir(fd);
-	if (!dir)
-		return -errno;
-	(void)TAKE_FD(fd);
-	while ((entry = readdir(dir))) {
+	for (size_t i = 0; i < names.n; i++) {
 		autobuf struct buf text = BUF_INIT(NAME_MAX_BYTES + LINK_MAX);
 		const char *file =
-			arena_printf(s->a, "/sys/block/%s/loop/backing_file", entry->d_name);
+			arena_printf(s->a, "/sys/block/%s/loop/backing_file", names.v[i]);
 
-		if (entry->d_name[0] == '.' || io_read(s->root_fd, file, &text, &ignored) < 0)
+		if (io_read(s->root_fd, file, &text, &ignored) < 0)
 			continue;
 		file = arena_strn(s->a, buf_str(&text), strcspn(buf_str(&text), "\n"));
 		if (is_ours_inside(s, file)) {
 			return say_kernel(s, arena_printf(s->a, "'%s' is the disk /dev/%s", file,
-							  entry->d_name));
+							  names.v[i]));
 		}
 	}
 	return 0;
@@ -313,22 +304,19 @@ static int look_at_kernel(struct search *s, struct err *e)
 static int look_at_all(struct search *s, struct err *e)
 {
 	autoclose int fd = -1;
-	autodir DIR *dir = NULL;
-	struct dirent *entry;
 	char self[32] = "";
+	struct strv names;
 	int r = io_open(s->root_fd, "/proc", O_RDONLY | O_DIRECTORY, &fd, e);
 
 	if (r < 0)
 		return r;
-	dir = fdopendir(fd);
-	if (!dir)
+	if (walk_names(s->a, fd, &names) < 0)
 		return err_sys(e, "read '/proc'");
-	(void)TAKE_FD(fd);
-	(void)!readlinkat(dirfd(dir), "self", self, sizeof(self) - 1);
+	(void)!readlinkat(fd, "self", self, sizeof(self) - 1);
 	r = look_at_kernel(s, e);
-	while (r == 0 && (entry = readdir(dir)))
-		if (isdigit((unsigned char)entry->d_name[0]) && strcmp(entry->d_name, self) != 0)
-			r = look_at_process(s, entry->d_name, e);
+	for (size_t i = 0; i < names.n && r == 0; i++)
+		if (isdigit((unsigned char)names.v[i][0]) && strcmp(names.v[i], self) != 0)
+			r = look_at_process(s, names.v[i], e);
 	return r < 0 ? r : 0;
 }
 

@@ -250,29 +250,6 @@ static void sweeping_spares_what_is_being_written(void **state)
 	assert_int_equal(scratch_count(&root, "/d"), 2);
 }
 
-/* A directory that cannot be read is not one without names. */
-static void names_of_a_directory(void **state)
-{
-	autodir DIR *dir = NULL;
-	const char *name;
-	struct err e;
-	int fd;
-
-	(void)state;
-	scratch_write(&root, "/d/one", "");
-	assert_int_equal(io_open(root.fd, "/d", O_RDONLY | O_DIRECTORY, &fd, &e), 0);
-	dir = fdopendir(fd);
-	assert_non_null(dir);
-	assert_int_equal(io_next_name(dir, &name), 1);
-	assert_string_equal(name, "one");
-	assert_int_equal(io_next_name(dir, &name), 0);
-	rewinddir(dir);
-	assert_int_equal(io_open(root.fd, "/d/one", O_RDONLY, &fd, &e), 0);
-	assert_int_equal(dup2(fd, dirfd(dir)), dirfd(dir));
-	assert_int_equal(io_next_name(dir, &name), -ENOTDIR);
-	(void)close(fd);
-}
-
 #define in_scratch(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -288,7 +265,6 @@ int main(void)
 		in_scratch(reading),
 		in_scratch(directories),
 		in_scratch(stamps_tell_versions_apart),
-		in_scratch(names_of_a_directory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

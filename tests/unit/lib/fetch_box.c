@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/walk.h"
 
 void box_be_patient(struct box *x)
 {
@@ -77,7 +78,7 @@ int box_teardown(void **state)
 	cache_free(x->cache);
 	(void)close(x->root_fd);
 	arena_free(x->a);
-	assert_int_equal(cache_remove(AT_FDCWD, x->dir), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, x->dir), 0);
 	free(x);
 	*state = o;
 	return 0;
@@ -197,7 +198,7 @@ void box_forget(struct box *x)
 
 void box_empty_cache(struct box *x)
 {
-	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 }
 

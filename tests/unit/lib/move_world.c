@@ -99,9 +99,9 @@ bool is_there(struct world *w, const char *path)
 
 void a_process(struct world *w, const char *pid, const char *link, const char *to)
 {
-	char *dir = arena_printf(w->arena, "/proc/%s/fd/.x", pid);
+	char *dir = arena_printf(w->arena, "/proc/%s/fd", pid);
 
-	scratch_write(&w->root, dir, "");
+	assert_int_equal(io_mkdirs(w->root.fd, dir, 0755, &w->e), 0);
 	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/comm", pid), "containerd-shim\n");
 	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/maps", pid), "");
 	scratch_write(&w->root, arena_printf(w->arena, "/proc/%s/mountinfo", pid), mounted);

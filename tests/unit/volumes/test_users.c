@@ -12,6 +12,7 @@
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "nodeup/base/io.h"
 #include "nodeup/volumes/mounts.h"
 #include "nodeup/volumes/users.h"
 #include "tests/unit/lib/scratch.h"
@@ -63,7 +64,8 @@ static void process(struct world *w, const char *pid, const char *ns, const char
 	scratch_write(&w->root, arena_printf(a, "/proc/%s/comm", pid), "shim\n");
 	scratch_write(&w->root, arena_printf(a, "/proc/%s/maps", pid), "");
 	scratch_write(&w->root, arena_printf(a, "/proc/%s/mountinfo", pid), table);
-	scratch_write(&w->root, arena_printf(a, "/proc/%s/fd/.x", pid), "");
+	assert_int_equal(io_mkdirs(w->root.fd, arena_printf(a, "/proc/%s/fd", pid), 0755, &w->e),
+			 0);
 	scratch_write(&w->root, arena_printf(a, "/proc/%s/ns/.x", pid), "");
 	put_link(w, arena_printf(a, "/proc/%s/ns/mnt", pid), ns);
 	put_link(w, arena_printf(a, "/proc/%s/cwd", pid), "/");

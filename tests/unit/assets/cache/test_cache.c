@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "assets/cache/dir.h"
 #include "assets/cache/entry.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 
@@ -58,7 +59,7 @@ static int teardown(void **state)
 	cache_free(x->c);
 	(void)close(x->root_fd);
 	arena_free(x->a);
-	assert_int_equal(cache_remove(AT_FDCWD, x->dir), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, x->dir), 0);
 	free(x);
 	return 0;
 }
@@ -443,7 +444,7 @@ static void test_unpack(void **state)
 	assert_int_equal(st.st_mode & 07777, 0755);
 
 	/* a second time nothing is read: not even the archive is there */
-	assert_int_equal(cache_remove(AT_FDCWD, path_of(x, "sha1")), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, path_of(x, "sha1")), 0);
 	assert_int_equal(cache_unpack(x->c, &as, &e), 0);
 	open_cache(x, false);
 	assert_int_equal(cache_unpack(x->c, &as, &e), 0);
@@ -572,7 +573,7 @@ static void test_killed_anywhere(void **state)
 		assert_int_equal(cache_unpack(x->c, &as, &e), 0);
 		assert_true(is_unpacked(x, &as, "bin/plugin-0"));
 		assert_true(is_unpacked(x, &as, "bin/plugin-199"));
-		assert_int_equal(cache_remove(x->root_fd, "var/cache/nodeup"), 0);
+		assert_int_equal(walk_remove(x->root_fd, "var/cache/nodeup"), 0);
 	}
 }
 

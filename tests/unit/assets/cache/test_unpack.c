@@ -16,6 +16,7 @@
 #include "assets/cache/tree.h"
 #include "assets/unpack/extract.h"
 #include "assets/cache/unpack.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 
@@ -51,7 +52,7 @@ static int teardown(void **state)
 	(void)close(x->root_fd);
 	arena_free(x->a);
 	buf_done(&x->archive);
-	assert_int_equal(cache_remove(AT_FDCWD, x->dir), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, x->dir), 0);
 	free(x);
 	return 0;
 }
@@ -248,7 +249,7 @@ static void test_no_record_for_an_open_tree(void **state)
 		assert_int_equal(cache_tree_stamp(fd, &stamp), -EPERM);
 		assert_int_equal(cache_tree_digest(fd, &stamp), -EPERM);
 		assert_false(cache_has_tree(x->c, &x->as.digest));
-		assert_int_equal(cache_remove(AT_FDCWD, tree_of(x, "")), 0);
+		assert_int_equal(walk_remove(AT_FDCWD, tree_of(x, "")), 0);
 	}
 }
 
@@ -514,7 +515,7 @@ static void test_killed_child(void **state)
 	assert_non_null(strstr(e.msg, "'a.tar': the unpacker was killed: Killed"));
 	assert_true(err_is_transient(&e));
 	extract_abort(ex);
-	assert_int_equal(cache_remove(AT_FDCWD, path_of(x, name)), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, path_of(x, name)), 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)

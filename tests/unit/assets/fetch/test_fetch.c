@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "assets/fetch/job.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/fetch_box.h"
 
 static void test_fetched_once(void **state)
@@ -317,7 +318,7 @@ static void test_again_after_cancel(void **state)
 		assert_int_equal(w.r, 0);
 		box_wait_calls(&v, 1);
 		assert_int_equal(v.calls, 1);
-		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+		assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	}
 }
@@ -403,13 +404,13 @@ static void test_good_mirror_first(void **state)
 	assert_int_equal(box_count_of(x, "/good/b"), 1);
 	/* last is not never, and whoever gives is good again */
 	box_must_succeed(x, &only);
-	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	box_must_succeed(x, &later);
 	assert_int_equal(box_count_of(x, "/hosts/b"), 1);
 	/* a new run knows nothing */
 	box_open_fetcher(x, x->http);
-	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	box_must_succeed(x, &first);
 	assert_int_equal(box_count_of(x, "/hosts/a"), 2);

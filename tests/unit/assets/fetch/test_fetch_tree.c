@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "tests/unit/lib/fetch_box.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/tar.h"
 
 /* How many names are in a folder of the cache. */
@@ -71,7 +72,7 @@ static void test_one_pass(void **state)
 	assert_int_equal(count_names(x, "tmp"), 0);
 	/* unless nobody wants the tree */
 	box_empty_cache(x);
-	assert_int_equal(cache_remove(x->root_fd, "cache/unpacked"), 0);
+	assert_int_equal(walk_remove(x->root_fd, "cache/unpacked"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/unpacked", 0755), 0);
 	box_open_fetcher(x, x->http);
 	plain.unpack = false;

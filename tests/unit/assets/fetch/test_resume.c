@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "assets/fetch/range.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/fetch_box.h"
 
 /* Every byte is sent once, however often the connection drops. */
@@ -23,7 +24,7 @@ static void test_dropped_connections(void **state)
 	assert_int_equal(box_sent_of(x, "/drop/kubelet"), SIZE);
 	/* a server may send less than it was asked for */
 	box_open_fetcher(x, x->http);
-	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	box_must_succeed(x, &little);
 	assert_int_equal(box_count_of(x, "/drop/little"), 7);
@@ -84,7 +85,7 @@ static void test_changed_object(void **state)
 		box_must_succeed(x, &as);
 		assert_int_equal(box_count_of(x, arena_printf(x->a, "/changed/%zu", i)),
 				 i == 3 ? 4 : 3); /* of unknown size: the end is asked for, too */
-		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+		assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 		box_open_fetcher(x, x->http);
 	}
@@ -136,7 +137,7 @@ static void test_complete_part(void **state)
 	assert_int_equal(box_count_of(x, "/part/kubelet"), 0);
 	/* of unknown size: the server says that there is no more */
 	box_open_fetcher(x, x->http);
-	assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+	assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 	assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	leave_part(x, SIZE,
 		   arena_printf(x->a, "v2\n-1\n%s\n\"x\"\n\n" NO_MARKS "end\n%016x %016x\n", from,
@@ -189,7 +190,7 @@ static void test_damaged_part(void **state)
 		box_must_succeed(x, &as);
 		assert_int_equal(box_count_of(x, path), 1);
 		assert_int_equal(box_sent_of(x, path), SIZE);
-		assert_int_equal(cache_remove(x->root_fd, "cache/sha256"), 0);
+		assert_int_equal(walk_remove(x->root_fd, "cache/sha256"), 0);
 		assert_int_equal(mkdirat(x->root_fd, "cache/sha256", 0755), 0);
 	}
 }

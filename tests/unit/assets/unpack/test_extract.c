@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include "assets/cache/dir.h"
 #include "assets/unpack/extract.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 
@@ -43,7 +44,7 @@ static int teardown(void **state)
 	struct place *p = *state;
 
 	(void)close(p->fd);
-	assert_int_equal(cache_remove(AT_FDCWD, p->dir), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, p->dir), 0);
 	free(p);
 	return 0;
 }

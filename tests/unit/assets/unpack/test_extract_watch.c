@@ -16,6 +16,7 @@
 #include "assets/cache/dir.h"
 #include "assets/unpack/extract.h"
 #include "assets/unpack/watch.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 
@@ -58,7 +59,7 @@ static int teardown(void **state)
 	extract_abort(p->x);
 	buf_done(&p->archive);
 	(void)close(p->fd);
-	assert_int_equal(cache_remove(AT_FDCWD, p->dir), 0);
+	assert_int_equal(walk_remove(AT_FDCWD, p->dir), 0);
 	free(p);
 	return 0;
 }
