@@ -13,6 +13,11 @@ from slow import SlowRuns
 from world import Asset, CNI, CNI_MEMBERS, PROGRAM, Origin, Told, World, make_assets, noise, tar, until
 
 
+# Shells start what runs in the background with SIGINT ignored, and programs leave such a signal ignored.
+# A handler of ours becomes the default in what the tests start, some of which send it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def pytest_configure():
     if not os.access(PROGRAM, os.X_OK):
         raise pytest.UsageError(f"{PROGRAM}: not built")

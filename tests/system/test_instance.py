@@ -170,7 +170,7 @@ def test_an_instance_that_wants_tokens(cloud, node):
     """kubelet of these documents has none, and would die when all the rest is done."""
     cloud.tell(cloud.imds, "tokens", http="required")
     node.be_debian()
-    result = plan(node, cloud, flags=())
+    result = plan(node, cloud, facts=())
     assert result.code == CONFIG, result
     assert "this instance's metadata service wants tokens, kubelet before 1.18 sends none" in f"{result.failure}\n{result.notes}", result
     assert "aws ec2 modify-instance-metadata-options --instance-id" in f"{result.failure}\n{result.notes}", result
@@ -181,5 +181,5 @@ def test_no_answer_without_a_token_is_no_reason_to_refuse(cloud, node, fault):
     cloud.tell(cloud.imds, "tokens", http="required")
     cloud.fault(cloud.imds, "/latest/meta-data/instance-id", times=1000, **fault)
     node.be_debian()
-    assert plan(node, cloud, flags=()).code == PENDING
+    assert plan(node, cloud, facts=()).code == PENDING
     assert cloud.count(cloud.imds, "/latest/meta-data/instance-id") > 0

@@ -76,12 +76,12 @@ class Node:
         (self.root / "etc").mkdir(exist_ok=True)
         (self.root / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n')
 
-    def plan(self, imds=None, flags=("--facts=/facts.yaml",), **env):
+    def plan(self, imds=None, flags=(), facts=("--facts=/facts.yaml",), **env):
         env = {**ENV, "AWS_ENDPOINT_URL_S3": self.emulator.url, "AWS_REGION": REGION,
                "AWS_EC2_METADATA_SERVICE_ENDPOINT": imds.url if imds else "http://127.0.0.1:9", **env}
         enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
         argv = ["unshare", "-m", "sh", "-c", enter, str(self.root), "/nodeup", "plan", "--conf=/kube_env.yaml",
-                *flags]
+                *facts, *flags]
         result = self.world.run_argv(argv, env=env)
         for secret in self.secrets:
             assert secret not in result.out + result.err
