@@ -7,6 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
 #include "nodeup/documents/location.h"
@@ -393,28 +394,15 @@ const char *bootstrap_kept(struct arena *a, int root_fd)
 /* Remember which configuration it was, for a run without --conf. */
 static int record_conf(const char *name, int root_fd, struct err *e)
 {
-	static const struct io_attr private = { .mode = 0600 };
-	autobuf struct buf b = BUF_INIT(CONF_RECORD_MAX), old = BUF_INIT(CONF_RECORD_MAX);
-	struct err ignored;
-	int r;
+	autofree char *text = xasprintf("%s\n", name);
 
-	(void)buf_addf(&b, "%s\n", name);
-	r = buf_check(&b, conf_path, e);
-	if (r < 0)
-		return r;
-	if (io_read(root_fd, conf_path, &old, &ignored) >= 0 && str_eq(buf_str(&old), buf_str(&b)))
-		return 0;
-	return io_replace(root_fd, conf_path, b.data, b.len, &private, e);
+	return record_keep(root_fd, conf_path, 0600, text, e);
 }
 
 /* The next run of this boot need not ask. */
 static int record_version1(int root_fd, struct err *e)
 {
-	static const struct io_attr plain = { .mode = 0644 };
-	static const char text[] = "answered\n";
-	int r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
-
-	return r < 0 ? r : io_replace(root_fd, version1_path, text, strlen(text), &plain, e);
+	return record_write(root_fd, version1_path, 0644, "answered\n", e);
 }
 
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)

@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
@@ -150,9 +151,7 @@ static bool read_boot_id(int root_fd, struct buf *b)
 
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
-	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), old = BUF_INIT(KEPT_FACTS_MAX);
-	struct err ignored;
+	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX);
 	int r;
 
 	if (!f->instance_id || !read_boot_id(root_fd, &text))
@@ -160,20 +159,15 @@ int loader_keep_facts(int root_fd, const struct facts *f, struct err *e)
 	(void)buf_addf(&text, "%s\n%s\n", f->instance_id,
 		       f->local_hostname ? f->local_hostname : "");
 	r = buf_check(&text, kept_facts, e);
-	if (r < 0 || (io_read(root_fd, kept_facts, &old, &ignored) == 0 &&
-		      str_eq(buf_str(&old), buf_str(&text))))
-		return r;
-	r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
-	return r < 0 ? r : io_replace(root_fd, kept_facts, text.data, text.len, &attr, e);
+	return r < 0 ? r : record_keep(root_fd, kept_facts, 0644, buf_str(&text), e);
 }
 
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
 {
 	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), boot = BUF_INIT(KEPT_FACTS_MAX);
-	struct err ignored;
 	struct strv lines;
 
-	if (!read_boot_id(root_fd, &boot) || io_read(root_fd, kept_facts, &text, &ignored) < 0 ||
+	if (!read_boot_id(root_fd, &boot) || !record_read(root_fd, kept_facts, &text) ||
 	    !str_has_prefix(buf_str(&text), buf_str(&boot)))
 		return;
 	lines = strv_split(a, buf_str(&text) + boot.len, '\n');

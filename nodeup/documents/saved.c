@@ -6,6 +6,7 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/record.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
 
@@ -109,7 +110,6 @@ static bool is_saved(struct store *s, int root_fd, const char *path, const struc
 int store_save(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
 	       struct err *e)
 {
-	static const struct io_attr private = { .mode = 0600 };
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf b = BUF_INIT(SAVED_MAX);
 	struct tree *t;
@@ -121,7 +121,7 @@ int store_save(struct store *s, int root_fd, const char *path, const struct stor
 	r = json_render(t, false, &b, e);
 	if (r >= 0)
 		r = buf_check(&b, path, e);
-	return r < 0 ? r : io_replace(root_fd, path, b.data, b.len, &private, e);
+	return r < 0 ? r : record_write(root_fd, path, 0600, buf_str(&b), e);
 }
 
 static int restore_documents(struct store *s, const struct tree *t, struct err *e)

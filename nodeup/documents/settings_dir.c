@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/base/yaml.h"
 
@@ -86,20 +87,13 @@ const char *settings_ca(const struct settings *s)
 int settings_bake_keys(struct arena *a, int root_fd, const char *cluster,
 		       const struct settings_doc *doc, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
-	autobuf struct buf b = BUF_INIT(FILE_MAX), old = BUF_INIT(FILE_MAX);
+	autobuf struct buf b = BUF_INIT(FILE_MAX);
 	const char *path = arena_printf(a, "%s/50-keys-%s.yaml", settings_dir, cluster);
 	struct tree *keys = tree_seq(a);
-	struct err ignored;
 	int r;
 
 	for (size_t i = 0; i < doc->public_keys->n; i++)
 		(void)tree_add(a, keys, tree_string(a, doc->public_keys->items[i].value->scalar));
 	r = yaml_render(tree_set(a, tree_map(a), "publicKeys", keys), &b, e);
-	if (r < 0)
-		return r;
-	if (io_read(root_fd, path, &old, &ignored) >= 0 && str_eq(buf_str(&old), buf_str(&b)))
-		return 0;
-	r = io_mkdirs(root_fd, settings_dir, 0755, e);
-	return r < 0 ? r : io_replace(root_fd, path, buf_str(&b), b.len, &attr, e);
+	return r < 0 ? r : record_keep(root_fd, path, 0644, buf_str(&b), e);
 }

@@ -3,7 +3,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/volumes/discover.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 
 /* what a boot that can do without an answer waits for it */
 #define ANSWER_NS (5 * DUR_SEC)
@@ -11,10 +11,10 @@
 bool claims_was_used(struct claims *c, const struct node_volume *v, const struct disk *d)
 {
 	const char *machine = c->req->facts->instance_id;
-	struct record record;
+	struct disk_record record;
 
-	return record_get(c->req->root_fd, c->req->arena, v->name, &record) &&
-	       record_is_done(&record, machine ? machine : "", d->serial);
+	return disk_record_get(c->req->root_fd, c->req->arena, v->name, &record) &&
+	       disk_record_is_done(&record, machine ? machine : "", d->serial);
 }
 
 /* A volume of EBS that a device of the documents turned out to be. */

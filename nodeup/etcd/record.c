@@ -1,10 +1,10 @@
 #include "nodeup/etcd/claims.h"
 
 #include <string.h>
-#include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 
 static const char record_path[] = OWN_CLAIMS;
 
@@ -68,7 +68,7 @@ static const struct tree *read_record(struct claims *c)
 	struct tree *t = NULL;
 	struct err ignored;
 
-	if (io_read(c->req->root_fd, record_path, &text, &ignored) < 0 ||
+	if (!record_read(c->req->root_fd, record_path, &text) ||
 	    json_parse(c->req->arena, record_path, buf_str(&text), text.len, &t, &ignored) < 0)
 		return NULL;
 	return t;
@@ -149,19 +149,12 @@ static struct tree *record_of(struct claims *c, const struct strmap *hosts)
 
 void claims_remember(struct claims *c, const struct strmap *hosts)
 {
-	static const struct io_attr attr = { .mode = 0644 };
-	autobuf struct buf text = BUF_INIT(RECORD_MAX), now = BUF_INIT(RECORD_MAX);
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	struct err e;
 	int r = json_render(record_of(c, hosts), true, &text, &e);
 
-	/* a second run changes nothing */
-	if (r >= 0 && io_read(c->req->root_fd, record_path, &now, &e) >= 0 &&
-	    strcmp(buf_str(&now), buf_str(&text)) == 0)
-		return;
 	if (r >= 0)
-		r = io_mkdirs(c->req->root_fd, OWN_LIB, 0755, &e);
-	if (r >= 0)
-		r = io_replace(c->req->root_fd, record_path, buf_str(&text), text.len, &attr, &e);
+		r = record_keep(c->req->root_fd, record_path, 0644, buf_str(&text), &e);
 	if (r < 0)
 		log_warning("volumes not kept for a start with EC2 down: %s", e.msg);
 }

@@ -6,7 +6,7 @@
 #include "nodeup/config/distro.h"
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/raid.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 
 /* There, or to be installed. */
 static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
@@ -28,9 +28,9 @@ static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
 static bool can_raid(struct arena *a, const struct disk_host *h, const char *volume,
 		     const struct facts *f)
 {
-	struct record before;
+	struct disk_record before;
 
-	if (record_get(h->root_fd, a, volume, &before))
+	if (disk_record_get(h->root_fd, a, volume, &before))
 		return !str_eq(before.fs, "btrfs");
 	return raid_in_kernel(h) && has_mdadm(a, h->root_fd, f);
 }
@@ -39,9 +39,9 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 static int64_t had_before(struct arena *a, const struct disk_host *h, const char *volume,
 			  const struct facts *f)
 {
-	struct record before;
+	struct disk_record before;
 
-	if (!f->instance_id || !record_get(h->root_fd, a, volume, &before) ||
+	if (!f->instance_id || !disk_record_get(h->root_fd, a, volume, &before) ||
 	    !str_eq(before.machine, f->instance_id))
 		return 0;
 	return (int64_t)before.disks.n;

@@ -5,6 +5,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/str.h"
 
 enum { STAT_MAX = 4096, STATUS_MAX = 8 << 20, STARTED_FIELD = 22, FIRST_FIELD = 3 };
@@ -45,10 +46,7 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 
 int interrupted_put(int root_fd, const struct buf *text, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
-	int r = io_mkdirs(root_fd, OWN_RUN, 0755, e);
-
-	return r < 0 ? r : io_replace(root_fd, path, text->data, text->len, &attr, e);
+	return record_write(root_fd, path, 0644, buf_str(text), e);
 }
 
 static bool is_ours(const struct tree *old, const struct tree *own)

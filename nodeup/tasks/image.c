@@ -6,6 +6,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/base/record.h"
 #include "nodeup/tasks/image_ctr.h"
 
 static const char docker_socket[] = "/run/docker.sock";
@@ -82,7 +83,7 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 		return task_differs(diff, "not in the runtime");
 	if (r < 0)
 		return task_differs(diff, "the runtime does not answer");
-	if (io_read(ctx->root_fd, record_path(a, t->image.name), &record, &why) < 0)
+	if (!record_read(ctx->root_fd, record_path(a, t->image.name), &record))
 		return task_differs(diff, "in the runtime, but not loaded by us");
 	if (!str_eq(buf_str(&record), record_text(a, &t->image, id)))
 		return task_differs(diff, "the runtime has another image of this name");
@@ -111,9 +112,7 @@ static int load(const struct task *t, struct task_ctx *ctx, struct err *e)
 static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	autoarena struct arena *a = arena_new_empty();
-	const char *record;
 	char id[ID_MAX];
 	int r;
 
@@ -128,12 +127,8 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 				t->image.asset->name, t->image.name);
 	if (r < 0)
 		return r;
-	r = io_mkdirs(ctx->root_fd, record_dir, 0755, e);
-	if (r < 0)
-		return r;
-	record = record_text(a, &t->image, id);
-	return io_replace(ctx->root_fd, record_path(a, t->image.name), record, strlen(record),
-			  &attr, e);
+	return record_write(ctx->root_fd, record_path(a, t->image.name), 0644,
+			    record_text(a, &t->image, id), e);
 }
 
 static void image_inputs(const struct task *t, struct digest_ctx *c)

@@ -5,6 +5,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/tasks/state.h"
 
 const char program_record_path[] = OWN_PROGRAM;
@@ -45,7 +46,7 @@ static struct programs read_record(struct task_ctx *ctx)
 	struct err ignored;
 	char *line, *rest;
 
-	if (io_read(ctx->root_fd, program_record_path, &text, &ignored) < 0 || text.len == 0)
+	if (!record_read(ctx->root_fd, program_record_path, &text) || text.len == 0)
 		return known;
 	rest = text.data;
 	while ((line = strsep(&rest, "\n")) && known.n < PROGRAMS_MAX) {
@@ -62,7 +63,6 @@ static struct programs read_record(struct task_ctx *ctx)
 
 static int write_record(struct task_ctx *ctx, const struct programs *known, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	char hex[DIGEST_TEXT_MAX];
 	int r;
@@ -71,10 +71,7 @@ static int write_record(struct task_ctx *ctx, const struct programs *known, stru
 		(void)buf_addf(&text, "sha256:%s %s\n", digest_hex(&known->v[i].digest, hex),
 			       known->v[i].version);
 	r = buf_check(&text, program_record_path, e);
-	if (r == 0)
-		r = io_mkdirs(ctx->root_fd, OWN_LIB, 0755, e);
-	return r < 0 ? r
-		     : io_replace(ctx->root_fd, program_record_path, text.data, text.len, &attr, e);
+	return r < 0 ? r : record_write(ctx->root_fd, program_record_path, 0644, buf_str(&text), e);
 }
 
 /* The program that runs. */

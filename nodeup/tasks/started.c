@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/tasks/task.h"
 
 static const char started_dir[] = OWN_STARTED_DIR;
@@ -28,7 +28,7 @@ struct started started_get(int root_fd, const char *unit)
 	struct started s = unknown;
 	struct err ignored;
 
-	if (io_read(root_fd, path, &text, &ignored) < 0)
+	if (!record_read(root_fd, path, &text))
 		return unknown;
 	if (sscanf(buf_str(&text), "%15s %143s %" SCNu64, word, hex, &s.us) != 3 ||
 	    digest_parse(hex, strlen(hex), &s.inputs, &ignored) < 0)
@@ -41,18 +41,12 @@ struct started started_get(int root_fd, const char *unit)
 
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	autofree char *path = xasprintf("%s/%s", started_dir, unit);
-	autofree char *text = NULL;
 	char hex[DIGEST_TEXT_MAX];
-	int r;
+	autofree char *text = xasprintf("%s %s %" PRIu64 "\n", words[s->state],
+					digest_hex(&s->inputs, hex), s->us);
 
-	text = xasprintf("%s %s %" PRIu64 "\n", words[s->state], digest_hex(&s->inputs, hex),
-			 s->us);
-	r = io_mkdirs(root_fd, started_dir, 0755, e);
-	if (r < 0)
-		return r;
-	return io_replace(root_fd, path, text, strlen(text), &attr, e);
+	return record_write(root_fd, path, 0644, text, e);
 }
 
 int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e)

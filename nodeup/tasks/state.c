@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/base/str.h"
 
 static const char state_path[] = OWN_STATE;
@@ -243,7 +244,6 @@ static void render_record(const struct record *r, struct buf *b)
 
 int state_store(struct state *s, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0600 };
 	autobuf struct buf text = BUF_INIT(STATE_MAX);
 	int r;
 
@@ -257,12 +257,8 @@ int state_store(struct state *s, struct err *e)
 			render_record(rec, &text);
 	}
 	r = buf_check(&text, state_path, e);
-	if (r < 0)
-		return r;
-	r = io_mkdirs(s->root_fd, OWN_LIB, 0755, e);
-	if (r < 0)
-		return r;
-	r = io_replace(s->root_fd, state_path, text.data, text.len, &attr, e);
+	if (r == 0)
+		r = record_write(s->root_fd, state_path, 0600, buf_str(&text), e);
 	if (r == 0)
 		s->dirty = false;
 	return r;

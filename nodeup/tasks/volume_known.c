@@ -4,7 +4,7 @@
 #include "nodeup/tasks/volume.h"
 #include "nodeup/tasks/volume_uuid.h"
 #include "nodeup/volumes/probe.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 
 static const char *machine_of(const struct task_ctx *ctx)
 {
@@ -12,20 +12,20 @@ static const char *machine_of(const struct task_ctx *ctx)
 }
 
 static bool get_record(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
-		       struct record *ret)
+		       struct disk_record *ret)
 {
-	return record_get(ctx->root_fd, a, want->name, ret) &&
+	return disk_record_get(ctx->root_fd, a, want->name, ret) &&
 	       str_eq(ret->machine, machine_of(ctx)) && str_eq(ret->fs, want->filesystem);
 }
 
 /* Whether a record speaks of other disks than the document does, or than those that are here. */
-static bool is_of_others(const struct node_volume *want, struct arena *a, const struct record *rec,
-			 const struct disks *disks)
+static bool is_of_others(const struct node_volume *want, struct arena *a,
+			 const struct disk_record *rec, const struct disks *disks)
 {
 	if (want->disks == NODE_DISKS_VOLUME_ID)
-		return record_rules_out(a, rec, want->volume_id);
+		return disk_record_rules_out(a, rec, want->volume_id);
 	for (size_t i = 0; i < disks->n; i++)
-		if (record_rules_out(a, rec, disks->v[i].serial))
+		if (disk_record_rules_out(a, rec, disks->v[i].serial))
 			return true;
 	return false;
 }
@@ -61,7 +61,7 @@ static const char *own_uuid(const struct node_volume *want, struct arena *a,
 const char *volume_known_uuid(const struct node_volume *want, struct task_ctx *ctx, struct arena *a)
 {
 	const bool by_name = want->disks == NODE_DISKS_PATHS;
-	struct record rec = { 0 };
+	struct disk_record rec = { 0 };
 	struct disks disks = { 0 };
 	const char *missing, *uuid;
 	struct err ignored;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include "nodeup/tasks/volume_uuid.h"
 #include "nodeup/volumes/probe.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 
 static bool carries(struct task_ctx *ctx, struct arena *a, const struct disk *d, const char *uuid)
 {
@@ -76,11 +76,11 @@ static bool is_blank(struct task_ctx *ctx, struct arena *a, const struct disk *d
 static struct disks without_late(const struct node_volume *want, struct task_ctx *ctx,
 				 struct arena *a, const struct disks *all)
 {
-	struct record record;
+	struct disk_record record;
 	struct disks own;
 
-	if (!ctx->machine || !record_get(ctx->root_fd, a, want->name, &record) || !record.done ||
-	    !str_eq(record.uuid, volume_uuid(a, ctx->machine, want->name)))
+	if (!ctx->machine || !disk_record_get(ctx->root_fd, a, want->name, &record) ||
+	    !record.done || !str_eq(record.uuid, volume_uuid(a, ctx->machine, want->name)))
 		return *all;
 	own = carriers(ctx, a, all, want->name);
 	if (own.n == 0 || own.n != record.disks.n)

@@ -46,7 +46,7 @@ static int lock_disks(const struct disk_host *h, const struct disks *disks, stru
 int format_record(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		  const struct disks *disks, const char *uuid, bool done, struct err *e)
 {
-	struct record rec = {
+	struct disk_record rec = {
 		.done = done,
 		.machine = req->machine,
 		.fs = req->mkfs.fs,
@@ -60,7 +60,7 @@ int format_record(const struct disk_host *h, struct arena *a, const struct volum
 		if (identity)
 			strv_add(a, &rec.disks, identity);
 	}
-	return record_set(h->root_fd, req->name, &rec, e);
+	return disk_record_set(h->root_fd, req->name, &rec, e);
 }
 
 /* udev looks at a disk when it is closed by a writer, but not while we hold the lock. */
@@ -158,7 +158,7 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 		r = judge_held(h, a, req, disks, now, e);
 	/* our record, which excuses what a tool leaves, would be of none */
 	if (r < 0 && now->verdict == VERDICT_FORMAT && !now->again)
-		(void)!record_remove(h->root_fd, req->name, &ignored);
+		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	if (r < 0)
 		return r;
 	if (now->raid)
@@ -223,7 +223,7 @@ static void forget_if_blank(const struct disk_host *h, struct arena *a,
 	if (look_again(h, a, disks, &all, &ignored) == 0 &&
 	    judge_disks(h, a, req, &all, &now, &ignored) == 0 && now.verdict == VERDICT_FORMAT &&
 	    !now.again)
-		(void)!record_remove(h->root_fd, req->name, &ignored);
+		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 }
 
 /* What no table of the kernel tells is asked before anything is recorded. */

@@ -26,8 +26,8 @@ struct look {
 	struct arena *a;
 	const struct volume_req *req;
 	const struct disks *disks;
-	const struct disks *members; /* the same, but for an array: what it is made of */
-	const struct record *rec;    /* NULL: none */
+	const struct disks *members;   /* the same, but for an array: what it is made of */
+	const struct disk_record *rec; /* NULL: none */
 };
 
 /* What mkfs or mdadm of ours leaves when it is killed: no signature yet, or its own. */
@@ -50,7 +50,7 @@ static bool is_recorded(const struct look *l, const struct disk *d)
 static bool is_begun(const struct look *l, size_t i)
 {
 	const struct volume_req *req = l->req;
-	const struct record *rec = l->rec;
+	const struct disk_record *rec = l->rec;
 
 	if (!rec || rec->done || strcmp(rec->machine, req->machine) != 0 ||
 	    strcmp(rec->fs, req->mkfs.fs) != 0 || strcmp(rec->uuid, req->mkfs.uuid) != 0)
@@ -87,7 +87,7 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 		err_note(e, "ruled out",
 			 "an interrupted %s of ours: %s says that one began, but not on this disk "
 			 "in this boot",
-			 mkfs_kind(l->rec->fs)->tool, record_path(l->a, req->name));
+			 mkfs_kind(l->rec->fs)->tool, disk_record_path(l->a, req->name));
 	err_note(e, "do", "name the right disk, or wipe it yourself: nodeup has no --force");
 	return r;
 }
@@ -252,7 +252,7 @@ static struct probe *probe_all(const struct look *l)
 /* What has been made in an instance store is lost with it: another disk there is the next one. */
 static bool is_fresh_store(const struct look *l, const struct disk *d)
 {
-	const struct strv before = record_serials(l->a, l->rec);
+	const struct strv before = disk_record_serials(l->a, l->rec);
 
 	for (size_t i = 0; i < before.n; i++)
 		if (str_has_prefix(before.v[i], "vol"))
@@ -269,16 +269,16 @@ static void note_where(const struct look *l, struct err *e)
 	if (disk_list(l->h, l->a, &all, &ignored) < 0)
 		return;
 	for (size_t i = 0; i < all.n; i++)
-		if (*all.v[i].serial && record_serials(l->a, l->rec).n > 0 &&
-		    !record_rules_out(l->a, l->rec, all.v[i].serial))
+		if (*all.v[i].serial && disk_record_serials(l->a, l->rec).n > 0 &&
+		    !disk_record_rules_out(l->a, l->rec, all.v[i].serial))
 			err_note(e, "got", "%s (%s) is the one of before", all.v[i].name,
 				 disk_describe(l->a, &all.v[i]));
 }
 
 static int refuse_other(const struct look *l, const struct disk *d, const char *has, struct err *e)
 {
-	const char *path = record_path(l->a, l->req->name);
-	const struct strv serials = record_serials(l->a, l->rec);
+	const char *path = disk_record_path(l->a, l->req->name);
+	const struct strv serials = disk_record_serials(l->a, l->rec);
 	int r = leave_alone(e, ERR_REFUSED, l->a, l->req, d, "it is not the disk of before");
 
 	err_note(e, "want", "%s with UUID %s%s%s, says %s", l->rec->fs, l->rec->uuid,
@@ -296,7 +296,7 @@ static int refuse_other(const struct look *l, const struct disk *d, const char *
 static int not_replaced(const struct look *l, const struct probe *probes, struct err *e)
 {
 	const struct volume_req *req = l->req;
-	const struct record *rec = l->rec;
+	const struct disk_record *rec = l->rec;
 
 	if (!req->by_name || !rec || !rec->done || strcmp(rec->machine, req->machine) != 0)
 		return 0;
@@ -304,7 +304,7 @@ static int not_replaced(const struct look *l, const struct probe *probes, struct
 		const struct disk *d = &l->members->v[i];
 
 		/* what need not persist may be made anew elsewhere, under a UUID of its own */
-		if (record_rules_out(l->a, rec, d->serial) && !is_fresh_store(l, d) &&
+		if (disk_record_rules_out(l->a, rec, d->serial) && !is_fresh_store(l, d) &&
 		    (req->persist || strcmp(rec->uuid, req->mkfs.uuid) == 0))
 			return refuse_other(l, d, probes[0].has, e);
 	}
@@ -322,7 +322,7 @@ static bool is_recorded_done(const struct look *l, const char *uuid)
 		return false;
 	/* one made from a snapshot has the UUID, too */
 	for (size_t i = 0; i < l->members->n; i++)
-		if (record_rules_out(l->a, l->rec, l->members->v[i].serial))
+		if (disk_record_rules_out(l->a, l->rec, l->members->v[i].serial))
 			return false;
 	return true;
 }
@@ -393,11 +393,11 @@ int judge_disks(const struct disk_host *h, struct arena *a, const struct volume_
 {
 	const struct mkfs_kind *kind = mkfs_kind(req->mkfs.fs);
 	struct look l = { .h = h, .a = a, .req = req, .disks = disks, .members = disks };
-	struct record record;
+	struct disk_record record;
 
 	if (!kind)
 		return mkfs_check(&req->mkfs, disks->n, e);
-	if (record_get(h->root_fd, a, req->name, &record))
+	if (disk_record_get(h->root_fd, a, req->name, &record))
 		l.rec = &record;
 	if (disks->n > 1 && kind->on_raid)
 		return judge_raid(&l, ret, e);

@@ -10,7 +10,7 @@
 
 #include "nodeup/volumes/disk.h"
 #include "nodeup/volumes/mkfs.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 
 struct volume_req {
 	const char *name;     /* "/data", "swap" */

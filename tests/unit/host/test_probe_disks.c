@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "nodeup/host/disks.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 #include "tests/unit/lib/cloud.h"
 #include "tests/unit/lib/disk_box.h"
 
@@ -65,7 +65,7 @@ static void what_imds_promises(void **state)
 /* Disks that were here and are late are no reason to start docker on the root volume. */
 static void what_this_machine_had(void **state)
 {
-	struct record before = { .machine = "i-1", .fs = "ext4", .uuid = "u" };
+	struct disk_record before = { .machine = "i-1", .fs = "ext4", .uuid = "u" };
 	struct facts nobody = { 0 }, own = { .instance_id = "i-1" },
 		     other = { .instance_id = "i-2" };
 	struct disk_box b;
@@ -77,7 +77,7 @@ static void what_this_machine_had(void **state)
 	assert_int_equal(count(&b, NULL, &(struct facts){ .instance_id = "i-1" }), 0);
 	strv_add(b.arena, &before.disks, "serial:AWS1");
 	strv_add(b.arena, &before.disks, "serial:AWS2");
-	assert_int_equal(record_set(b.root.fd, "/mnt/ephemeral", &before, &e), 0);
+	assert_int_equal(disk_record_set(b.root.fd, "/mnt/ephemeral", &before, &e), 0);
 	assert_int_equal(count(&b, NULL, &own), 2);
 	assert_int_equal(count(&b, NULL, &other), 0);
 	assert_int_equal(count(&b, NULL, &nobody), 0);
@@ -96,8 +96,8 @@ static bool stripes(struct disk_box *b, const char *distribution)
 
 static void md_takes_a_kernel_and_a_tool(void **state)
 {
-	const struct record md = { .done = true, .machine = "i-1", .fs = "ext4", .uuid = "u" };
-	const struct record btrfs = { .machine = "i-1", .fs = "btrfs", .uuid = "u" };
+	const struct disk_record md = { .done = true, .machine = "i-1", .fs = "ext4", .uuid = "u" };
+	const struct disk_record btrfs = { .machine = "i-1", .fs = "btrfs", .uuid = "u" };
 	struct disk_box b;
 	struct err e;
 
@@ -113,10 +113,10 @@ static void md_takes_a_kernel_and_a_tool(void **state)
 	scratch_write(&b.root, "/usr/sbin/mdadm", "");
 	assert_true(stripes(&b, "flatcar"));
 	/* what is made already stays what it is */
-	assert_int_equal(record_set(b.root.fd, "/mnt/ephemeral", &btrfs, &e), 0);
+	assert_int_equal(disk_record_set(b.root.fd, "/mnt/ephemeral", &btrfs, &e), 0);
 	assert_false(stripes(&b, "debian"));
 	scratch_write(&b.root, "/proc/mdstat", "");
-	assert_int_equal(record_set(b.root.fd, "/mnt/ephemeral", &md, &e), 0);
+	assert_int_equal(disk_record_set(b.root.fd, "/mnt/ephemeral", &md, &e), 0);
 	assert_true(stripes(&b, "debian"));
 	disk_box_done(&b);
 }

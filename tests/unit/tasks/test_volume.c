@@ -163,7 +163,7 @@ static void a_lost_record_is_written_again(void **state)
 static void a_fresh_disk_gets_the_same_uuid(void **state)
 {
 	struct world *w = *state;
-	struct record rec;
+	struct disk_record rec;
 
 	plug(w, "nvme1n1");
 	apply_well(w);
@@ -172,7 +172,7 @@ static void a_fresh_disk_gets_the_same_uuid(void **state)
 	assert_int_equal(check(w), TASK_DIFFERS);
 	apply_well(w);
 	assert_int_equal(check(w), TASK_EQUAL);
-	assert_true(record_get(w->ctx.root_fd, w->box.arena, "/data", &rec));
+	assert_true(disk_record_get(w->ctx.root_fd, w->box.arena, "/data", &rec));
 	assert_string_equal(rec.uuid, w->task.volume.uuid);
 	assert_true(rec.done);
 }

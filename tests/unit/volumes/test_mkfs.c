@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/volumes/mkfs.h"
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 #include "tests/unit/lib/scratch.h"
 
 #define UUID "0b1e5c53-1f83-5c6e-9d35-0d5b4f1e7a11"
@@ -220,17 +220,17 @@ static void a_tool_that_fails_says_why(void **state)
 static void records_come_back(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct record rec = { .machine = "i-1", .fs = "xfs", .uuid = UUID }, got;
+	struct disk_record rec = { .machine = "i-1", .fs = "xfs", .uuid = UUID }, got;
 	struct scratch root;
 	struct err e;
 
 	(void)state;
 	scratch_new(&root);
-	assert_false(record_get(root.fd, a, "/mnt/disks", &got));
+	assert_false(disk_record_get(root.fd, a, "/mnt/disks", &got));
 	strv_add(a, &rec.disks, "serial=AWS1 size=4096");
 	strv_add(a, &rec.disks, "serial= size=8192 name=xvdb seq=3 boot=b");
-	assert_int_equal(record_set(root.fd, "/mnt/disks", &rec, &e), 0);
-	assert_true(record_get(root.fd, a, "/mnt/disks", &got));
+	assert_int_equal(disk_record_set(root.fd, "/mnt/disks", &rec, &e), 0);
+	assert_true(disk_record_get(root.fd, a, "/mnt/disks", &got));
 	assert_false(got.done);
 	assert_string_equal(got.machine, "i-1");
 	assert_string_equal(got.fs, "xfs");
@@ -240,8 +240,8 @@ static void records_come_back(void **state)
 	assert_string_equal(got.disks.v[1], "serial= size=8192 name=xvdb seq=3 boot=b");
 	rec.done = true;
 	rec.label = "pods";
-	assert_int_equal(record_set(root.fd, "/mnt/disks", &rec, &e), 0);
-	assert_true(record_get(root.fd, a, "/mnt/disks", &got));
+	assert_int_equal(disk_record_set(root.fd, "/mnt/disks", &rec, &e), 0);
+	assert_true(disk_record_get(root.fd, a, "/mnt/disks", &got));
 	assert_true(got.done);
 	assert_string_equal(got.label, "pods");
 	scratch_done(&root);
@@ -259,13 +259,13 @@ static void a_damaged_record_is_none(void **state)
 	};
 	autoarena struct arena *a = arena_new_empty();
 	struct scratch root;
-	struct record got;
+	struct disk_record got;
 
 	(void)state;
 	scratch_new(&root);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
 		scratch_write(&root, "/var/lib/nodeup/volumes/data", texts[i]);
-		assert_false(record_get(root.fd, a, "/data", &got));
+		assert_false(disk_record_get(root.fd, a, "/data", &got));
 	}
 	scratch_done(&root);
 }
@@ -275,10 +275,11 @@ static void records_have_names_of_units(void **state)
 	autoarena struct arena *a = arena_new_empty();
 
 	(void)state;
-	assert_string_equal(record_path(a, "/mnt/disks"), "/var/lib/nodeup/volumes/mnt-disks");
-	assert_string_equal(record_path(a, "/mnt-disks"), "/var/lib/nodeup/volumes/mnt\\x2ddisks");
-	assert_string_equal(record_path(a, "swap"), "/var/lib/nodeup/volumes/swap");
-	assert_string_equal(record_path(a, "/.x"), "/var/lib/nodeup/volumes/\\x2ex");
+	assert_string_equal(disk_record_path(a, "/mnt/disks"), "/var/lib/nodeup/volumes/mnt-disks");
+	assert_string_equal(disk_record_path(a, "/mnt-disks"),
+			    "/var/lib/nodeup/volumes/mnt\\x2ddisks");
+	assert_string_equal(disk_record_path(a, "swap"), "/var/lib/nodeup/volumes/swap");
+	assert_string_equal(disk_record_path(a, "/.x"), "/var/lib/nodeup/volumes/\\x2ex");
 }
 
 int main(void)

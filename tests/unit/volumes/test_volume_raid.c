@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 #include "tests/unit/lib/volume_world.h"
 
 /* Stands in for mdadm, since no kernel of a test machine need have md: knows the two command lines
@@ -241,7 +241,7 @@ static void hide_program(struct world *w, const char *name)
 static void assert_no_record(struct world *w)
 {
 	assert_int_not_equal(access(arena_printf(w->box.arena, "%s%s", w->box.root.path,
-						 record_path(w->box.arena, "/data")),
+						 disk_record_path(w->box.arena, "/data")),
 				    F_OK),
 			     0);
 }
@@ -287,9 +287,9 @@ static void what_is_made_needs_no_tool(void **state)
 static ssize_t late_pread(void *arg, int fd, void *data, size_t n, off_t at)
 {
 	struct world *w = arg;
-	struct record rec;
+	struct disk_record rec;
 
-	if (!w->run.stage && record_get(w->ctx.root_fd, w->box.arena, "/data", &rec)) {
+	if (!w->run.stage && disk_record_get(w->ctx.root_fd, w->box.arena, "/data", &rec)) {
 		w->run.stage = 1;
 		disk_box_poke(&w->box, "nvme2n1", 2 * MIB, "late", 4);
 	}

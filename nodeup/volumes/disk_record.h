@@ -1,4 +1,4 @@
-/* record.h - what nodeup did to the disks of a volume: /var/lib/nodeup/volumes/NAME
+/* disk_record.h - what nodeup did to the disks of a volume: /var/lib/nodeup/volumes/NAME
  * Written durably before mkfs ("formatting", with the identity of each blank disk) and after it
  * ("done"), so that a run that was killed in between may go on where it began, and only there. Losing
  * it costs nothing while the disks say their UUID; a damaged one is none.
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include "nodeup/base/str.h"
 
-struct record {
+struct disk_record {
 	bool done; /* else formatting was begun */
 	const char
 		*machine; /* instance id: a record that was baked into an image speaks of others */
@@ -18,17 +18,18 @@ struct record {
 };
 
 /* The record of a volume; false if there is none that can be read. */
-bool record_get(int root_fd, struct arena *a, const char *volume, struct record *ret);
+bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret);
 /* Whether this machine was done with the disk of that serial number, in this boot or before. */
-bool record_is_done(const struct record *rec, const char *machine, const char *serial);
+bool disk_record_is_done(const struct disk_record *rec, const char *machine, const char *serial);
 /* The serial numbers of its disks, of those that told one. */
-struct strv record_serials(struct arena *a, const struct record *rec);
+struct strv disk_record_serials(struct arena *a, const struct disk_record *rec);
 /* Whether it names disks by serial number and this one, which has another, is none of them. Of two disks
  * without a serial number nothing is known. */
-bool record_rules_out(struct arena *a, const struct record *rec, const char *serial);
+bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const char *serial);
 /* Write it. */
-int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e) must_check;
+int disk_record_set(int root_fd, const char *volume, const struct disk_record *rec,
+		    struct err *e) must_check;
 /* Remove it, if it is there. */
-int record_remove(int root_fd, const char *volume, struct err *e) must_check;
+int disk_record_remove(int root_fd, const char *volume, struct err *e) must_check;
 /* Where it is. */
-char *record_path(struct arena *a, const char *volume);
+char *disk_record_path(struct arena *a, const char *volume);

@@ -1,15 +1,16 @@
-#include "nodeup/volumes/record.h"
+#include "nodeup/volumes/disk_record.h"
 
 #include <string.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 
 static const char record_dir[] = OWN_VOLUMES_DIR;
 
 enum { RECORD_MAX = 64 * 1024 };
 
 /* As systemd names units of paths: '/' is '-', whatever else is not plain is \xNN. */
-char *record_path(struct arena *a, const char *volume)
+char *disk_record_path(struct arena *a, const char *volume)
 {
 	autobuf struct buf name = BUF_INIT(4096);
 
@@ -27,7 +28,7 @@ char *record_path(struct arena *a, const char *volume)
 	return arena_printf(a, "%s/%s", record_dir, name.len ? buf_str(&name) : "-");
 }
 
-static void take_line(struct arena *a, const char *line, struct record *rec, bool *known)
+static void take_line(struct arena *a, const char *line, struct disk_record *rec, bool *known)
 {
 	const char *blank = strchr(line, ' ');
 	const char *value = blank ? blank + 1 : "";
@@ -49,15 +50,14 @@ static void take_line(struct arena *a, const char *line, struct record *rec, boo
 	}
 }
 
-bool record_get(int root_fd, struct arena *a, const char *volume, struct record *ret)
+bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
-	struct record rec = { .label = "" };
-	struct err ignored;
+	struct disk_record rec = { .label = "" };
 	bool known = false;
 	struct strv lines;
 
-	if (io_read(root_fd, record_path(a, volume), &text, &ignored) < 0)
+	if (!record_read(root_fd, disk_record_path(a, volume), &text))
 		return false;
 	lines = strv_split(a, buf_str(&text), '\n');
 	/* the last line is a mark: what lacks it was cut */
@@ -80,7 +80,7 @@ static const char *serial_of(struct arena *a, const char *identity)
 	return arena_strn(a, text, end ? (size_t)(end - text) : strlen(text));
 }
 
-struct strv record_serials(struct arena *a, const struct record *rec)
+struct strv disk_record_serials(struct arena *a, const struct disk_record *rec)
 {
 	struct strv out = { 0 };
 
@@ -93,10 +93,10 @@ struct strv record_serials(struct arena *a, const struct record *rec)
 	return out;
 }
 
-bool record_is_done(const struct record *rec, const char *machine, const char *serial)
+bool disk_record_is_done(const struct disk_record *rec, const char *machine, const char *serial)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct strv serials = record_serials(a, rec);
+	const struct strv serials = disk_record_serials(a, rec);
 
 	return rec->done && *serial && strcmp(rec->machine, machine) == 0 &&
 	       strv_has(&serials, serial);
@@ -110,9 +110,9 @@ static const char *without_vol(const char *serial)
 	return serial + (*serial == '-');
 }
 
-bool record_rules_out(struct arena *a, const struct record *rec, const char *serial)
+bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const char *serial)
 {
-	const struct strv known = record_serials(a, rec);
+	const struct strv known = disk_record_serials(a, rec);
 
 	for (size_t i = 0; i < known.n; i++)
 		if (strcmp(without_vol(known.v[i]), without_vol(serial)) == 0)
@@ -120,9 +120,8 @@ bool record_rules_out(struct arena *a, const struct record *rec, const char *ser
 	return known.n > 0 && *serial;
 }
 
-int record_set(int root_fd, const char *volume, const struct record *rec, struct err *e)
+int disk_record_set(int root_fd, const char *volume, const struct disk_record *rec, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	int r;
@@ -134,16 +133,14 @@ int record_set(int root_fd, const char *volume, const struct record *rec, struct
 		(void)buf_addf(&text, "disk %s\n", rec->disks.v[i]);
 	(void)buf_adds(&text, "end\n");
 	r = buf_check(&text, "record of a volume", e);
-	if (r == 0)
-		r = io_mkdirs(root_fd, record_dir, 0755, e);
 	if (r < 0)
 		return r;
-	return io_replace(root_fd, record_path(a, volume), buf_str(&text), text.len, &attr, e);
+	return record_write(root_fd, disk_record_path(a, volume), 0644, buf_str(&text), e);
 }
 
-int record_remove(int root_fd, const char *volume, struct err *e)
+int disk_record_remove(int root_fd, const char *volume, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return io_remove(root_fd, record_path(a, volume), e);
+	return io_remove(root_fd, disk_record_path(a, volume), e);
 }

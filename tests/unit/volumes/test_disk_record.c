@@ -46,9 +46,9 @@ static void forget(struct world *w)
 
 static bool has_record(struct world *w)
 {
-	struct record rec;
+	struct disk_record rec;
 
-	return record_get(w->ctx.root_fd, w->box.arena, "/data", &rec);
+	return disk_record_get(w->ctx.root_fd, w->box.arena, "/data", &rec);
 }
 
 static const char *of_volume(struct world *w, const char *id)
@@ -243,13 +243,13 @@ static void what_need_not_persist_is_made_anew_under_another_uuid(void **state)
 static void a_record_of_its_builder_says_nothing(void **state)
 {
 	struct world *w = *state;
-	const struct record builders = { .done = true,
-					 .machine = "i-builder",
-					 .fs = "ext4",
-					 .uuid = of_volume(w, "i-builder") };
+	const struct disk_record builders = { .done = true,
+					      .machine = "i-builder",
+					      .fs = "ext4",
+					      .uuid = of_volume(w, "i-builder") };
 
 	ask_by_name(w, "/dev/nvme1n1");
-	assert_int_equal(record_set(w->ctx.root_fd, "/data", &builders, &w->e), 0);
+	assert_int_equal(disk_record_set(w->ctx.root_fd, "/data", &builders, &w->e), 0);
 	plug_as(w, "nvme9n1", EBS, "vol0zzz");
 	assert_null(plan(w));
 	disk_box_remove(&w->box, "nvme9n1");
@@ -260,12 +260,12 @@ static void a_record_of_its_builder_says_nothing(void **state)
 	w->want.disks = NODE_DISKS_VOLUME_ID;
 	w->want.volume_id = "vol-0aaa";
 	assert_int_equal(check(w), TASK_EQUAL);
-	assert_int_equal(record_set(w->ctx.root_fd, "/data",
-				    &(struct record){ .done = true,
-						      .machine = "i-builder",
-						      .fs = "ext4",
-						      .uuid = of_volume(w, "vol-0aaa") },
-				    &w->e),
+	assert_int_equal(disk_record_set(w->ctx.root_fd, "/data",
+					 &(struct disk_record){ .done = true,
+								.machine = "i-builder",
+								.fs = "ext4",
+								.uuid = of_volume(w, "vol-0aaa") },
+					 &w->e),
 			 0);
 	assert_int_equal(check(w), TASK_DIFFERS);
 	apply_well(w);
@@ -279,7 +279,7 @@ static void a_record_of_its_builder_says_nothing(void **state)
 static void one_made_from_a_snapshot_takes_its_place(void **state)
 {
 	struct world *w = *state;
-	struct record rec;
+	struct disk_record rec;
 
 	ask_by_name(w, "/dev/nvme1n1");
 	plug_as(w, "nvme1n1", EBS, "vol0aaa");
@@ -291,9 +291,9 @@ static void one_made_from_a_snapshot_takes_its_place(void **state)
 	assert_int_equal(check(w), TASK_DIFFERS);
 	apply_well(w);
 	assert_int_equal(check(w), TASK_EQUAL);
-	assert_true(record_get(w->ctx.root_fd, w->box.arena, "/data", &rec));
-	assert_true(record_rules_out(w->box.arena, &rec, "vol0aaa"));
-	assert_false(record_rules_out(w->box.arena, &rec, "vol-0bbb"));
+	assert_true(disk_record_get(w->ctx.root_fd, w->box.arena, "/data", &rec));
+	assert_true(disk_record_rules_out(w->box.arena, &rec, "vol0aaa"));
+	assert_false(disk_record_rules_out(w->box.arena, &rec, "vol-0bbb"));
 }
 
 static void tool(struct world *w, const char *name, const char *text)
