@@ -343,6 +343,23 @@ static void log_foreign(struct session *s, const struct session_req *req)
 	log_warnings(&s->foreign);
 }
 
+/* Every document of kops 1.8 names assets by sha1, and an admin cannot help it: once a boot is enough. */
+static void warn_sha1(const struct session *s, const struct session_req *req)
+{
+	static const struct io_attr attr = { .mode = 0644 };
+	const bool once = !s->image_mode && !req->bake;
+	struct err ignored;
+	struct stat st;
+
+	if (!s->plan.sha1 || !req->for_apply ||
+	    (once && io_stat(s->root_fd, OWN_SHA1_TOLD, &st, &ignored) == 0))
+		return;
+	log_warning("%s", s->plan.sha1);
+	/* without the record the next run warns again, no more */
+	if (once && io_mkdirs(s->root_fd, OWN_RUN, 0755, &ignored) == 0)
+		(void)!io_replace(s->root_fd, OWN_SHA1_TOLD, "", 0, &attr, &ignored);
+}
+
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct strv warnings = { 0 };
@@ -384,6 +401,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	if (r < 0)
 		return r;
 	log_warnings(&s->plan.warnings);
+	warn_sha1(s, req);
 	r = open_effects(s, req, e);
 	if (r >= 0) {
 		log_lacking(s);

@@ -23,14 +23,11 @@ const char *plan_digest(const struct plan *p, const struct asset *as)
 
 static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 {
-	static const char text[] = "sha1 is broken; name this and other assets by sha256";
-
-	for (size_t i = 0; i < p->warnings.n; i++)
-		if (str_has_suffix(p->warnings.v[i], text))
-			return;
-	if (as->digest.algo == DIGEST_SHA1)
-		strv_add(p->arena, &p->warnings,
-			 arena_printf(p->arena, "%s: asset %s: %s", where, as->name, text));
+	if (as->digest.algo == DIGEST_SHA1 && !p->sha1)
+		p->sha1 = arena_printf(
+			p->arena,
+			"%s: asset %s: sha1 is broken; name this and other assets by sha256", where,
+			as->name);
 }
 
 /* The documents may name the same bytes more than once: then all that is said of them counts. */

@@ -75,6 +75,7 @@ struct plan {
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
 	struct strv warnings;
+	const char *sha1; /* a warning that an asset is named by it, or NULL */
 	bool keep_unused; /* assets are wanted for their own sake */
 };
 

@@ -40,8 +40,8 @@ import threading
 
 import pytest
 
-from world import (BUSY, CNI, CNI_MEMBERS, CONFIG, INTEGRITY, KUBECTL, KUBELET, NET, OK, PROTOKUBE, UTILS, Asset,
-                   differences, files_of, listing, noise, same, tar, tree)
+from world import (BUSY, CNI, CNI_MEMBERS, CONFIG, INTEGRITY, KUBECTL, KUBELET, NET, OK, PROTOKUBE, SYSTEM, UTILS,
+                   Asset, differences, files_of, listing, noise, same, tar, tree)
 
 
 def installed_is_right(world, name=KUBELET):
@@ -573,3 +573,26 @@ def test_two_applies_on_one_root(world):
     world.converge()
     same(before, tree(world.root))
     assert world.unused() == [] and installed_is_right(world)
+
+
+def test_a_machine_hears_of_sha1_once_a_boot(world, told):
+    """Every document of kops 1.8 names assets so: the warning is for the run that installs, and for no plan."""
+    for name, asset in world.assets.items():
+        asset.digest = world.digest(name, "sha1")
+    for command in ("validate", "plan"):
+        assert "sha1" not in world.run(command).err
+    for reboot, expected in ((False, 1), (False, 0), (True, 1)):
+        if reboot:
+            shutil.rmtree(world.root / "run/nodeup")
+        run = told()
+        # for want of a systemd, when all else is done
+        assert run.end() == SYSTEM, run.text()
+        assert run.text().count("sha1 is broken") == expected, run.text()
+
+
+def test_each_image_hears_of_sha1(world):
+    for name, asset in world.assets.items():
+        asset.digest = world.digest(name, "sha1")
+    for _ in range(2):
+        assert world.converge().err.count("sha1 is broken") == 1
+    assert not list(world.root.glob("run/nodeup/sha1*"))
