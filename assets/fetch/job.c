@@ -20,6 +20,15 @@ static bool has_mirror(const struct fetch_job *j, const char *url)
 	return false;
 }
 
+/* Messages name what was asked, and not what the document says. */
+static void show_mirror(const struct fetch_job *j, struct fetch_mirror *m)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct http *http = j->fetcher->http;
+
+	url_public(http ? http_rewritten(http, a, m->url) : m->url, m->public);
+}
+
 static void add_mirrors_of(struct fetch_job *j, const struct asset *as)
 {
 	for (size_t i = 0; i < as->urls.n; i++) {
@@ -30,7 +39,7 @@ static void add_mirrors_of(struct fetch_job *j, const struct asset *as)
 		j->mirrors = xrealloc(j->mirrors, (j->nmirrors + 1) * sizeof(*j->mirrors));
 		m = &j->mirrors[j->nmirrors++];
 		*m = (struct fetch_mirror){ .url = xstrdup(as->urls.v[i]), .limit = SIZE_MAX };
-		url_public(m->url, m->public);
+		show_mirror(j, m);
 	}
 }
 

@@ -442,13 +442,27 @@ void http_add_settings(struct http *h, const struct strv *rewrites, const char *
 	(void)pthread_mutex_unlock(&h->queue.lock);
 }
 
-uint64_t http_start(struct http *h, const struct http_req *req)
+static struct strv rewrites_of(struct http *h)
 {
 	struct strv rewrites;
 
 	(void)pthread_mutex_lock(&h->queue.lock);
 	rewrites = h->opts.rewrites;
 	(void)pthread_mutex_unlock(&h->queue.lock);
+	return rewrites;
+}
+
+char *http_rewritten(struct http *h, struct arena *a, const char *url)
+{
+	const struct strv rewrites = rewrites_of(h);
+
+	return transfer_rewrite(a, url, &rewrites);
+}
+
+uint64_t http_start(struct http *h, const struct http_req *req)
+{
+	const struct strv rewrites = rewrites_of(h);
+
 	return enqueue(h, transfer_new(req, &rewrites));
 }
 

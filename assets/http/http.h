@@ -98,6 +98,8 @@ void http_free(struct http *h);
 int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e) must_check;
 /* More rewrites, after those there are, and a CA file (NULL: as before). When nothing is under way. */
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file);
+/* The URL that is asked for in the place of this one, by the rewrites. */
+char *http_rewritten(struct http *h, struct arena *a, const char *url) must_check;
 /* Begin a transfer; the id is for http_cancel. Never blocks. */
 uint64_t http_start(struct http *h, const struct http_req *req);
 /* Call fn once on the net thread: with r 0 after the delay (0: as soon as it can), or with r

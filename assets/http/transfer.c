@@ -21,7 +21,7 @@ enum {
 
 static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
-static char *rewrite(struct arena *a, const char *url, const struct strv *rewrites)
+char *transfer_rewrite(struct arena *a, const char *url, const struct strv *rewrites)
 {
 	for (size_t i = 0; i < rewrites->n; i++) {
 		const char *from = rewrites->v[i], *to = strchr(from, '=');
@@ -70,7 +70,7 @@ void transfer_made(struct transfer *t, const struct http_made *made)
 		strv_add(t->arena, &t->req.headers, own.v[i]);
 	for (size_t i = 0; i < made->headers.n; i++)
 		strv_add(t->arena, &t->req.headers, made->headers.v[i]);
-	t->url = rewrite(t->arena, made->url, &t->rewrites);
+	t->url = transfer_rewrite(t->arena, made->url, &t->rewrites);
 	leave_signature(t, made->url);
 	t->req.no_redirect = true;
 	transfer_reset(t);
@@ -86,7 +86,7 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 	t->error_page = BUF_INIT(ERROR_PAGE_KEPT);
 	t->req = *req;
 	t->req.method = arena_str(a, req->method ? req->method : "GET");
-	t->req.url = t->url = rewrite(a, req->url, rewrites);
+	t->req.url = t->url = transfer_rewrite(a, req->url, rewrites);
 	t->req.unix_socket = arena_str(a, req->unix_socket);
 	t->req.headers = (struct strv){ 0 };
 	for (size_t i = 0; i < req->headers.n; i++)

@@ -60,6 +60,8 @@ struct transfer {
 
 /* Copy a request. The URL is rewritten by the first "FROM=TO" whose FROM is its prefix. */
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites) must_check;
+/* What is asked for in the place of a URL: the first "FROM=TO" that fits decides. */
+char *transfer_rewrite(struct arena *a, const char *url, const struct strv *rewrites) must_check;
 void transfer_free(struct transfer *t);
 /* Forget the answer so far: the next request of a redirect starts. */
 void transfer_reset(struct transfer *t);

@@ -428,6 +428,15 @@ def test_one_mirror_for_all(world):
     assert installed_is_right(world)
 
 
+@pytest.mark.parametrize("fault, code", [("status=404", NET), ("wrong", INTEGRITY)])
+def test_messages_name_the_url_that_was_asked(world, fault, code):
+    gone = "https://gone.invalid"
+    world.assets[KUBELET].urls = [world.url(KUBELET, fault, base=gone)]
+    result = world.apply(f"--rewrite={gone}={world.origin.base}")
+    assert result.code == code and gone not in result.err, result
+    assert world.url(KUBELET, fault) in result.failure + result.notes, result
+
+
 @pytest.mark.parametrize("algo", ["sha1", "sha256", "sha512"])
 @pytest.mark.parametrize("prefix", [False, True], ids=["length", "prefix"])
 def test_algorithms(world, algo, prefix):

@@ -55,3 +55,12 @@ def test_an_unpacker_that_stands_still(world, told, status, held):
     os.kill(child, signal.SIGCONT)
     until(lambda: world.installed("bridge").exists(), run.text)
     assert world.installed("bridge").stat().st_size == 2_000_000
+
+
+def test_the_status_names_the_url_that_was_asked(world, told, status):
+    gone = "https://gone.invalid"
+    world.assets[KUBELET].urls = [world.url(KUBELET, f"gate={world.token}", base=gone)]
+    run = told(f"--rewrite={gone}={world.origin.base}")
+    kubelet = status.until(KUBELET, lambda a: a.get("attempt") and "mirror" in a)
+    run.end(signal.SIGTERM)
+    assert kubelet["mirror"] == world.url(KUBELET, f"gate={world.token}"), kubelet

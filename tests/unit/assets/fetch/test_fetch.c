@@ -475,6 +475,7 @@ static void test_backoff(void **state)
 	struct fetch_job *j = xcalloc(1, sizeof(*j));
 	const struct err failure = { .kind = ERR_NET };
 
+	j->fetcher = x->f;
 	j->errs = xcalloc(1, sizeof(*j->errs));
 	fetch_job_add_mirrors(j, &as);
 	fetch_job_restart(j);
