@@ -51,7 +51,7 @@ static const struct option options[] = {
 	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
 	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_BAKE | CMD_VALIDATE, "use the cache and persisted documents only"),
-	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES, "replace a URL prefix; repeatable"),
+	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES | CMD_VALIDATE, "replace a URL prefix of assets and documents; repeatable"),
 	{ .name = "retries", .metavar = "N", .help = "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)",
 	  .commands = CMD_APPLY | CMD_REPAIR, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
 	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),

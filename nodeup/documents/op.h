@@ -52,7 +52,8 @@ struct store_answer {
 
 struct store_op {
 	struct store_entry entry; /* the result; names and text are filled when finished */
-	const char *shown;        /* the location for people */
+	const char *place;        /* where it is read: the location, rewritten */
+	const char *shown;        /* the same for people */
 	struct s3_try s3;         /* loc.bucket NULL: not of S3 */
 	enum store_state state;
 	unsigned int attempt;

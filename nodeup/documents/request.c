@@ -31,6 +31,7 @@ void store_request(struct store *s, struct arena *a, struct store_op *op, struct
 	struct url u;
 
 	if (!op->s3.loc.bucket) {
+		/* the engine rewrites it, once */
 		req.url = clean_url(a, op->entry.listing ? store_join(a, op->entry.location, "")
 							 : op->entry.location);
 		/* asked for by name, as user data may be; never where a name or a redirect leads */
@@ -85,5 +86,5 @@ void store_word_error(struct store *s, const struct store_op *op, struct err *e)
 	if (e->errnum == ENOENT && answer->status < 300)
 		e->errnum = EPROTO;
 	if (op->s3.loc.bucket)
-		(void)err_wrap(e, "%s", op->entry.location);
+		(void)err_wrap(e, "%s", op->shown);
 }

@@ -117,6 +117,13 @@ static int list_local(struct store *s, const char *path, struct store_entry *ent
 	return walk_names(s->arena, fd, &entry->names) < 0 ? err_sys(e, "list '%s'", path) : 0;
 }
 
+/* Where a location is read: what the rewrites make of one that is remote. */
+static const char *place_of(struct store *s, const char *location)
+{
+	return s->http && location_is_remote(location) ? http_rewritten(s->http, s->arena, location)
+						       : location;
+}
+
 static int prepare(struct store *s, const char *location, bool listing, struct store_op *ret,
 		   struct err *e)
 {
@@ -124,17 +131,18 @@ static int prepare(struct store *s, const char *location, bool listing, struct s
 					  .listing = listing } };
 	int r;
 
-	if (str_has_prefix(location, "s3://")) {
-		op.s3.location = op.entry.location;
+	op.place = place_of(s, op.entry.location);
+	if (str_has_prefix(op.place, "s3://")) {
+		op.s3.location = op.place;
 		op.s3.listing = listing;
-		r = s3_parse(s->arena, location, &op.s3.loc, e);
+		r = s3_parse(s->arena, op.place, &op.s3.loc, e);
 		if (r < 0)
 			return r;
-	} else if (!str_has_prefix(location, "https://") && !str_has_prefix(location, "http://")) {
+	} else if (!str_has_prefix(op.place, "https://") && !str_has_prefix(op.place, "http://")) {
 		return err_config(e, "'%s': wanted s3://, https://, http://, file:// or a path",
-				  location);
+				  op.place);
 	}
-	op.shown = location_shown(s->arena, location);
+	op.shown = location_shown(s->arena, op.place);
 	*ret = op;
 	return 0;
 }
@@ -174,7 +182,8 @@ static int look_up(struct store *s, const char *location, bool listing, struct s
 {
 	struct store_entry entry = { .location = arena_str(s->arena, location),
 				     .listing = listing };
-	const char *path = location_path(location);
+	const char *path = s->replaying ? location_path(location)
+					: location_path(place_of(s, location));
 	int r;
 
 	*ret = find(s, location, listing);
@@ -235,7 +244,8 @@ static int add_ops(struct store *s, const struct strv *locations, bool listing,
 		for (size_t k = 0; k < *n; k++)
 			known = known || (ops[k].entry.listing == listing &&
 					  str_eq(ops[k].entry.location, location));
-		if (known || !location_is_remote(location) || find(s, location, listing))
+		if (known || !location_is_remote(place_of(s, location)) ||
+		    find(s, location, listing))
 			continue;
 		r = prepare(s, location, listing, &ops[*n], e);
 		if (r < 0)

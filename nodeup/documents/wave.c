@@ -190,7 +190,7 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 		if (r < 0)
 			return r;
 	} else {
-		store_index_names(a, op->entry.location, buf_str(&answer->body), &names);
+		store_index_names(a, op->place, buf_str(&answer->body), &names);
 	}
 	for (size_t i = 0; i < names.n; i++)
 		strv_add(a, &op->entry.names, names.v[i]);

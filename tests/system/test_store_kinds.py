@@ -208,6 +208,27 @@ def test_keys_in_a_folder_and_the_rest_in_s3(make_store):
     assert not [path for path in store.server.asked if "/pki/" in path]
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_rewrite_leads_to_documents(make_store, kind):
+    """The bucket that documents name is gone; what takes its place may be of any kind."""
+    plain, store = make_store(kind, "master", "plain"), make_store(kind, "master", "w")
+    plain.converge()
+    there = store.address("x").removesuffix("/x")
+    store.was, store.base = store.base, "s3://gone/prod"
+    store.world.config_base = store.base
+    store.world.edit_store("cluster.spec", lambda text: text.replace(store.was, store.base))
+    rewrite = "--rewrite=s3://gone=%s%s" % ("file://" if kind == "folder" else "", there)
+    store.world.converge(rewrite, env=store.env())
+    expected, found = ({path: entry for path, entry in tree(s.world.root).items() if "protokube" not in path}
+                       for s in (plain, store))
+    assert expected == found
+    (store.path / "cluster.spec").unlink()
+    for command in ("validate", "plan"):
+        result = store.world.run(command, rewrite, env=store.env())
+        assert result.code == CONFIG and "s3://gone" not in result.failure, result
+        assert re.search("%s/prod/cluster.spec" % re.escape(there), result.failure), result
+
+
 # What is wrong: one line, with its address.
 
 def address_of(store, path):
