@@ -13,7 +13,9 @@ enum {
 	JOB_CONNECTIONS = 8,
 	MIRROR_CONNECTIONS = 6,
 	PATIENCE_S = 3,
-	STUCK_S = 60
+	STUCK_S = 60,
+	THREADS_MIN = 2,
+	THREADS_MAX = 8,
 };
 
 static const uint64_t range_bytes = UINT64_C(8) << 20;
@@ -48,7 +50,7 @@ void fetch_tune(struct fetcher *f, const struct fetch_opts *opts)
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret, struct err *e)
 {
 	struct fetcher *f = xcalloc(1, sizeof(*f));
-	int r = fetch_work_new(&f->work, e);
+	int r = pool_new(THREADS_MIN, THREADS_MAX, &f->work, e);
 
 	if (r < 0) {
 		free(f);
@@ -145,7 +147,7 @@ static void cancel_waiters(struct fetch_job *j, const struct asset *as)
 	if (f->http)
 		(void)http_after(f->http, 0, on_cancelled, j);
 	else
-		fetch_work_send(f->work, tell_cancelled, j);
+		pool_send(f->work, tell_cancelled, j);
 }
 
 void fetch_cancel(struct fetcher *f, const struct asset *as)
@@ -227,7 +229,7 @@ void fetch_free(struct fetcher *f)
 	while (f->pending)
 		(void)pthread_cond_wait(&f->changed, &f->lock);
 	unlock(f);
-	fetch_work_free(f->work);
+	pool_free(f->work);
 	for (struct fetch_job *j = f->jobs; j; j = next) {
 		next = j->next;
 		fetch_job_free(j);

@@ -13,7 +13,7 @@ static void send(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
 	j->exclusive = exclusive;
 	j->followed = done;
 	j->errs->follow.kind = ERR_NONE;
-	fetch_work_send(j->fetcher->work, errand, j);
+	pool_send(j->fetcher->work, errand, j);
 }
 
 /* On the worker: the errand is over. */

@@ -9,14 +9,15 @@
 #include "assets/fetch/fetch.h"
 #include "assets/fetch/hosts.h"
 #include "assets/fetch/range.h"
-#include "assets/fetch/work.h"
 #include "assets/url.h"
+#include "nodeup/base/pool.h"
 
 struct fetcher {
 	struct http *http; /* NULL: offline */
 	struct cache *cache;
 	struct fetch_opts opts;
-	struct fetch_work *work;
+	struct pool *
+		work; /* disks and hashes, a few megabytes an errand: the net thread waits for none */
 	const struct fetch_ops *ops; /* fetch_move.h */
 
 	pthread_mutex_t lock; /* what follows, and the jobs */

@@ -2,7 +2,6 @@
 
 #include <assert.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include "assets/http/aside.h"
@@ -13,6 +12,7 @@
 #include "assets/http/transfer.h"
 #include "assets/url.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/pool.h"
 
 enum {
 	CONNECT_TIMEOUT_S = 20,
@@ -369,7 +369,6 @@ static void release(struct http *h)
 int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 {
 	struct http *h = xcalloc(1, sizeof(*h));
-	sigset_t all, before;
 	int r;
 
 	h->arena = arena_new_empty();
@@ -377,14 +376,11 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	h->chunk = xrealloc(NULL, CHUNK_SIZE);
 	http_queue_init(&h->queue);
 	h->curl = http_curl_new();
-	/* signals are for the main thread; SIGPIPE of a TLS socket must reach no thread */
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&h->thread, NULL, net_main, h);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r != 0) {
+	/* SIGPIPE of a TLS socket must reach no thread */
+	r = pool_thread(&h->thread, net_main, h, e);
+	if (r < 0) {
 		release(h);
-		return err_fail(e, ERR_SYSTEM, r, "start the network thread: %s", strerror(r));
+		return r;
 	}
 	*ret = h;
 	return 0;

@@ -46,7 +46,7 @@ struct transfer {
 	bool aside;              /* aside.c has it, and what follows */
 	bool aside_done;
 	int aside_r;
-	struct transfer *aside_next;
+	struct aside *aside_at;
 	int64_t aside_ns; /* since when */
 	int64_t again_ns; /* worth asking again after this; -1 unknown */
 

@@ -1,6 +1,6 @@
-/* worker.h - the thread pool: as many threads as cores, one queue in, one queue out
+/* worker.h - jobs on a pool of threads, whose ends the caller can poll for
  * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable.
- * Owner: worker_new/worker_free (which joins); jobs are the caller's. Errors: SYSTEM.
+ * Owner: workers_new/workers_free (which joins); jobs are the caller's. Errors: SYSTEM.
  * Threads: push and take from the owner's thread only. */
 #pragma once
 
@@ -11,7 +11,8 @@ struct workers;
 
 struct worker_job {
 	void (*run)(struct worker_job *);
-	struct worker_job *next; /* the pool's */
+	struct worker_job *next; /* ours, as what follows */
+	struct workers *workers;
 };
 
 /* Start the threads. */

@@ -1,0 +1,20 @@
+/* pool.h - threads that do what is sent to them, in the order in which it was sent
+ * No signal reaches these threads: signals belong to the main thread.
+ * Owner: pool_new/pool_free. Errors: SYSTEM. Threads: pool_send by any thread, also by what it sent. */
+#pragma once
+
+#include <pthread.h>
+#include <stddef.h>
+#include "nodeup/base/err.h"
+
+struct pool;
+
+/* Start as many threads as there are processors, but at least `least` and at most `most`. */
+int pool_new(size_t least, size_t most, struct pool **ret, struct err *e) must_check;
+/* Call fn(arg) on one of them. */
+void pool_send(struct pool *p, void (*fn)(void *arg), void *arg);
+/* Do all that was sent, and end the threads. NULL is fine. */
+void pool_free(struct pool *p);
+
+/* Start one thread that no signal reaches. The caller joins it. */
+int pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg, struct err *e) must_check;
