@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include "assets/cache/tree.h"
 #include "assets/unpack/extract.h"
-#include "nodeup/base/same_tree.h"
 #include "nodeup/base/walk.h"
 
 /* as for the first time: what did not fit then has no tree */
@@ -78,18 +77,12 @@ int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
 /* Whether the published tree is what its archive holds. */
 static bool is_right(struct cache *c, const struct asset *as, int tree)
 {
-	autoclose int archive = -1, fresh = -1;
-	char tmp[CACHE_NAME_MAX];
+	autoclose int archive = -1;
 	struct err e;
-	bool same;
 
-	if (cache_recheck(c, &as->digest, &e) < 0 || cache_open(c, &as->digest, &archive, &e) < 0 ||
-	    cache_make_tmp(c, true, tmp, &fresh, &e) < 0)
-		return false;
-	same = extract_tar(archive, as->name, fresh, &limits, &e) == 0 &&
-	       same_tree(fresh, tree, SAME_CONTENT, &e) == 0;
-	(void)walk_remove(c->dir_fd, tmp);
-	return same;
+	return cache_recheck(c, &as->digest, &e) >= 0 &&
+	       cache_open(c, &as->digest, &archive, &e) >= 0 &&
+	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
 }
 
 /* Aside first: half a tree must not have a tree's name, wherever we are killed. */

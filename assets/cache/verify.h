@@ -10,7 +10,7 @@
  * it stays, and is told of again, until its digest is an entry again. */
 int cache_recheck(struct cache *c, const struct digest *d, struct err *e) must_check;
 /* Whether a published tree is what its archive holds: by the digest that it had when that was last looked
- * at, else by unpacking once more (in tmp/, also where the cache is open for reading only). True: it
+ * at, else by reading the archive once more, without a byte written. True: it
  * differs, or can be compared with nothing; it is removed, but for a cache open for reading only. */
 bool cache_recheck_tree(struct cache *c, const struct asset *as);
 /* What uses the entry of an asset, or its tree, has failed with *e. When that may be because the disk

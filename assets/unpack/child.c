@@ -8,18 +8,18 @@
 #include "assets/unpack/tar.h"
 #include "nodeup/base/mem.h"
 
-static int unpack(const char *name, const struct extract_limits *limits,
+static int unpack(const char *name, int dir_fd, const struct extract_limits *limits,
 		  struct extract_report *report, struct err *e)
 {
 	/* the report is a file, too, with room for its last word; no limit has no more room */
 	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
 				      ? UINT64_MAX
 				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;
-	int r = confine(STDERR_FILENO, most, e);
+	int r = confine(dir_fd, most, e);
 
 	if (r < 0)
 		return err_wrap(e, "archive '%s'", name);
-	return extract_stream(STDIN_FILENO, name, STDERR_FILENO, limits, report, e);
+	return extract_stream(STDIN_FILENO, name, dir_fd, limits, report, e);
 }
 
 static int last_word(struct extract_report *report, int r, const struct err *e)
@@ -39,6 +39,7 @@ void extract_child(char *const *argv)
 	struct extract_limits limits;
 	struct extract_report *report;
 	struct err e;
+	int dir_fd;
 
 	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3])
 		return;
@@ -48,6 +49,7 @@ void extract_child(char *const *argv)
 	report->file = fdopen(STDOUT_FILENO, "w");
 	if (!report->file)
 		_exit(1);
+	dir_fd = argv[4] && strcmp(argv[4], EXTRACT_TELL) == 0 ? -1 : STDERR_FILENO;
 	(void)umask(0);
-	_exit(last_word(report, unpack(argv[1], &limits, report, &e), &e));
+	_exit(last_word(report, unpack(argv[1], dir_fd, &limits, report, &e), &e));
 }

@@ -60,16 +60,20 @@ static int leave_root(int dir_fd)
 
 	if (geteuid() != 0)
 		return 0;
+	/* without a directory: one where nothing can be made, and which is empty once we end */
+	if ((dir_fd < 0 ? chdir("/proc/self/fdinfo") : fchdir(dir_fd)) < 0)
+		return -1;
 	/* not to be had in some containers: the other walls stand */
-	if (fchdir(dir_fd) < 0 || (chroot(".") < 0 && errno != EPERM))
+	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
-	if (fstat(dir_fd, &st) < 0)
+	if (dir_fd >= 0 && fstat(dir_fd, &st) < 0)
 		return -1;
-	if (st.st_uid == 0)
+	if (dir_fd >= 0 && st.st_uid == 0)
 		return 0;
 	if (setgroups(0, NULL) < 0 || setresgid(CONFINE_UID, CONFINE_UID, CONFINE_UID) < 0 ||
 	    setresuid(CONFINE_UID, CONFINE_UID, CONFINE_UID) < 0)
-		return -1;
+		/* a user namespace may lack that uid */
+		return dir_fd < 0 && (errno == EINVAL || errno == EPERM) ? 0 : -1;
 	return 0;
 }
 
@@ -159,7 +163,7 @@ int confine_files(int dir_fd, struct err *e)
 			 LL_REFER | LL_TRUNCATE) &
 			rules.files;
 	fd = (int)syscall(LL_CREATE, &rules, size, 0);
-	if (fd < 0 || syscall(LL_ADD_RULE, fd, LL_BELOW, &below, 0) < 0 ||
+	if (fd < 0 || (dir_fd >= 0 && syscall(LL_ADD_RULE, fd, LL_BELOW, &below, 0) < 0) ||
 	    syscall(LL_RESTRICT, fd, 0) < 0)
 		return err_sys(e, "confine the unpacker to its directory");
 	return 0;
@@ -175,18 +179,12 @@ int confine_files(int dir_fd, struct err *e)
 static const int calls[] = {
 	SYS_read,
 	SYS_write,
-	SYS_pwrite64,
 	SYS_writev,
 	SYS_lseek,
 	SYS_close,
 	SYS_fcntl,
 	SYS_fstat,
-	SYS_newfstatat,
-	SYS_mkdirat,
-	SYS_unlinkat,
-	SYS_linkat,
-	SYS_ftruncate,
-	SYS_sync_file_range,
+	SYS_newfstatat, /* as which a C library may ask what fstat does */
 	SYS_fadvise64,
 	SYS_munmap,
 	SYS_mremap,
@@ -211,6 +209,11 @@ static const int calls[] = {
 	SYS_exit_group,
 };
 
+/* Allowed with a directory. */
+static const int dir_calls[] = {
+	SYS_pwrite64, SYS_mkdirat, SYS_unlinkat, SYS_linkat, SYS_ftruncate, SYS_sync_file_range,
+};
+
 /* Allowed when the bits of `mask` in the third argument are `value`. */
 static const struct call_rule {
 	int call;
@@ -218,6 +221,10 @@ static const struct call_rule {
 } call_rules[] = {
 	{ SYS_mmap, PROT_EXEC, 0 },
 	{ SYS_mprotect, PROT_EXEC, 0 },
+};
+
+/* The same with a directory. */
+static const struct call_rule dir_call_rules[] = {
 	/* a new file to write, or a directory; nothing that is there can be read or written */
 	{ SYS_openat, O_ACCMODE | O_CREAT | O_EXCL | O_NOFOLLOW,
 	  O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW },
@@ -225,26 +232,31 @@ static const struct call_rule {
 	  O_RDONLY | O_DIRECTORY | O_NOFOLLOW },
 };
 
-enum { FILTER_MAX = 5 + 2 * ARRAY_LEN(calls) + 6 * ARRAY_LEN(call_rules) };
+enum {
+	FILTER_MAX = 5 + 2 * (ARRAY_LEN(calls) + ARRAY_LEN(dir_calls)) +
+		     6 * (ARRAY_LEN(call_rules) + ARRAY_LEN(dir_call_rules))
+};
 
-static size_t write_filter(struct sock_filter *f)
+static size_t allow_calls(struct sock_filter *f, const int *list, size_t n_list)
 {
-	const uint32_t nr = offsetof(struct seccomp_data, nr);
-	const uint32_t arch = offsetof(struct seccomp_data, arch);
-	const uint32_t third = offsetof(struct seccomp_data, args[2]);
 	size_t n = 0;
 
-	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, arch);
-	f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
-	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL);
-	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, nr);
-	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
-		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)calls[i],
+	for (size_t i = 0; i < n_list; i++) {
+		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)list[i],
 						      0, 1);
 		f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(call_rules); i++) {
-		const struct call_rule *c = &call_rules[i];
+	return n;
+}
+
+static size_t allow_by_rules(struct sock_filter *f, const struct call_rule *rules, size_t n_rules)
+{
+	const uint32_t nr = offsetof(struct seccomp_data, nr);
+	const uint32_t third = offsetof(struct seccomp_data, args[2]);
+	size_t n = 0;
+
+	for (size_t i = 0; i < n_rules; i++) {
+		const struct call_rule *c = &rules[i];
 
 		f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, nr);
 		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)c->call,
@@ -254,16 +266,35 @@ static size_t write_filter(struct sock_filter *f)
 		f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, c->value, 0, 1);
 		f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
 	}
+	return n;
+}
+
+static size_t write_filter(struct sock_filter *f, bool has_dir)
+{
+	const uint32_t nr = offsetof(struct seccomp_data, nr);
+	const uint32_t arch = offsetof(struct seccomp_data, arch);
+	size_t n = 0;
+
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, arch);
+	f[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, OUR_ARCH, 1, 0);
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL);
+	f[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, nr);
+	n += allow_calls(f + n, calls, ARRAY_LEN(calls));
+	if (has_dir)
+		n += allow_calls(f + n, dir_calls, ARRAY_LEN(dir_calls));
+	n += allow_by_rules(f + n, call_rules, ARRAY_LEN(call_rules));
+	if (has_dir)
+		n += allow_by_rules(f + n, dir_call_rules, ARRAY_LEN(dir_call_rules));
 	f[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
 	return n;
 }
 
-int confine_calls(struct err *e)
+int confine_calls(int dir_fd, struct err *e)
 {
 	struct sock_filter filter[FILTER_MAX];
 	struct sock_fprog program = { .filter = filter };
 
-	program.len = (unsigned short)write_filter(filter);
+	program.len = (unsigned short)write_filter(filter, dir_fd >= 0);
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
 		return err_sys(e, "confine the unpacker to its system calls");
 	return 0;
@@ -276,6 +307,6 @@ int confine(int dir_fd, uint64_t file_max, struct err *e)
 	if (r >= 0)
 		r = confine_files(dir_fd, e);
 	if (r >= 0)
-		r = confine_calls(e);
+		r = confine_calls(dir_fd, e);
 	return r;
 }

@@ -11,6 +11,7 @@
 #include "assets/unpack/confine.h"
 #include "assets/unpack/apply.h"
 #include "assets/unpack/child.h"
+#include "assets/unpack/compare.h"
 #include "assets/unpack/watch.h"
 #include "nodeup/base/mem.h"
 
@@ -21,6 +22,7 @@ struct extract {
 	struct extract_limits limits;
 	struct extract_watch watch;
 	int dir_fd;    /* the caller's */
+	bool compares; /* dir_fd is looked at, by us alone */
 	int data_fd;   /* never blocks; -1: the child reads a file */
 	int report_fd; /* shared with the child */
 };
@@ -66,10 +68,13 @@ static int spawn_held(struct extract_watch *w, const posix_spawn_file_actions_t 
 /* 0 or a positive errno. The link leads to this very program even if its file was replaced since. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
-	/* the last one it only holds */
-	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->dir_fd, life_fd };
+	/* the last one it only holds; in the place of a directory it gets what it can read anyhow */
+	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->compares ? in_fd : x->dir_fd,
+				     life_fd };
 	char entries[24], bytes[24];
-	const char *const argv[] = { EXTRACT_CHILD, x->name, entries, bytes, NULL };
+	const char *const argv[] = {
+		EXTRACT_CHILD, x->name, entries, bytes, x->compares ? EXTRACT_TELL : NULL, NULL
+	};
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
 	int r;
@@ -119,7 +124,7 @@ static int start(struct extract *x, int in_fd, struct err *e)
 		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
 	/* root's child has the uid of nobody, and owns the directory until extract_finish. If that
 	 * uid cannot be used, the directory stays ours */
-	if (geteuid() == 0)
+	if (geteuid() == 0 && !x->compares)
 		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
 	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
 	if (r == 0)
@@ -129,13 +134,12 @@ static int start(struct extract *x, int in_fd, struct err *e)
 			strerror(r));
 }
 
-int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
-		  struct extract **ret, struct err *e)
+static int begin(const struct extract *what, int in_fd, struct extract **ret, struct err *e)
 {
 	struct extract *x = xcalloc(1, sizeof(*x));
 	int r;
 
-	*x = (struct extract){ .name = name, .limits = *limits, .dir_fd = dir_fd };
+	*x = *what;
 	x->data_fd = x->report_fd = x->watch.life_fd = -1;
 	r = start(x, in_fd, e);
 	if (r < 0)
@@ -143,6 +147,26 @@ int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_
 	else
 		*ret = x;
 	return r;
+}
+
+int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
+		  struct extract **ret, struct err *e)
+{
+	const struct extract what = { .name = name, .limits = *limits, .dir_fd = dir_fd };
+
+	return begin(&what, in_fd, ret, e);
+}
+
+int extract_compare(int fd, const char *name, int tree_fd, const struct extract_limits *limits,
+		    struct err *e)
+{
+	const struct extract what = {
+		.name = name, .limits = *limits, .dir_fd = tree_fd, .compares = true
+	};
+	struct extract *x;
+	int r = begin(&what, fd, &x, e);
+
+	return r < 0 ? r : extract_finish(x, e);
 }
 
 pid_t extract_pid(const struct extract *x)
@@ -218,6 +242,8 @@ static int conclude(struct extract *x, bool complete, struct err *e)
 	if (r < 0 || !complete)
 		return r;
 	rewind(f);
+	if (x->compares)
+		return extract_match(report, x->dir_fd, x->name, e);
 	if (geteuid() == 0 && fchown(x->dir_fd, 0, 0) < 0)
 		return err_sys(e, "archive '%s': set the owner of its directory", x->name);
 	return extract_apply(report, x->dir_fd, x->name, x->limits.entries, e);

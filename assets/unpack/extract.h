@@ -36,6 +36,12 @@ pid_t extract_pid(const struct extract *x);
 /* How often it is looked at while it is waited for, instead of each second. */
 void extract_set_look(struct extract *x, int ms);
 
+/* Whether the tree is what extract_tar would make of the archive: names, types, modes, owners, contents and
+ * link targets. Nothing is written: the child tells what the archive holds, and has no directory.
+ * 0 or < 0; what differs is an INTEGRITY error that names it. */
+int extract_compare(int fd, const char *name, int tree_fd, const struct extract_limits *limits,
+		    struct err *e) must_check;
+
 /* All of it at once, for an archive known to be right. */
 int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
 		struct err *e) must_check;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "assets/digest.h"
 #include "assets/unpack/source.h"
 #include "nodeup/base/mem.h"
 #include "nodeup/base/show.h"
@@ -21,7 +22,7 @@ static const char too_many_dirs[] = "the archive has more directories than allow
 
 struct job {
 	const char *name; /* of the archive, for messages */
-	int dir_fd;
+	int dir_fd;       /* -1: only tell what the archive holds */
 	struct extract_source source;
 	struct extract_limits left;
 	uint64_t made; /* bytes of files, holes counted */
@@ -90,14 +91,14 @@ static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
 }
 
 /* Tell what the entry at this path is to become. */
-static int report(struct job *j, enum extract_kind kind, const char *path)
+static int report(struct job *j, enum extract_kind kind, const char *path, const char *target)
 {
 	const struct extract_record rec = {
 		.kind = kind,
 		.mode = archive_entry_perm(j->entry),
 		.mtime = { archive_entry_mtime(j->entry), archive_entry_mtime_nsec(j->entry) },
 		.path = path,
-		.target = kind == EXTRACT_LINK ? archive_entry_symlink(j->entry) : NULL,
+		.target = target,
 	};
 	int r = extract_report_put(j->report, &rec);
 
@@ -115,7 +116,7 @@ static int on_implied_dir(void *arg, const char *path)
 	if (j->left.entries == 0 || j->dirs++ == DIRS_MAX)
 		return -EDQUOT;
 	j->left.entries--;
-	return report(j, EXTRACT_IMPLIED_DIR, path) < 0 ? -EIO : 0;
+	return report(j, EXTRACT_IMPLIED_DIR, path, NULL) < 0 ? -EIO : 0;
 }
 
 static int open_entry_parent(struct job *j, const char **ret_name)
@@ -147,6 +148,8 @@ static int put_dir(struct job *j, int parent, const char *name)
 {
 	struct stat st;
 
+	if (j->dir_fd < 0)
+		return report(j, EXTRACT_DIR, j->path, NULL);
 	if (j->dirs > DIRS_MAX)
 		return refuse(j, too_many_dirs);
 	if (mkdirat(parent, name, 0755) == 0) {
@@ -157,7 +160,7 @@ static int put_dir(struct job *j, int parent, const char *name)
 		if (!S_ISDIR(st.st_mode))
 			return refuse(j, "a directory in place of something else");
 	}
-	return report(j, EXTRACT_DIR, j->path);
+	return report(j, EXTRACT_DIR, j->path, NULL);
 }
 
 static int write_all(int fd, const char *p, size_t n, off_t at)
@@ -220,6 +223,53 @@ static int make_file(struct job *j, int parent, const char *name, mode_t mode)
 	return fd < 0 ? sys_error(j, "create") : fd;
 }
 
+/* A hole, up to this byte of the file. */
+static int hash_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
+{
+	static const char zeros[16 * 1024];
+
+	if (extract_source_is_bomb(&j->source, j->made + (uint64_t)to))
+		return refuse(j, j->source.why);
+	while (from < to) {
+		const size_t n = to - from < (int64_t)sizeof(zeros) ? (size_t)(to - from)
+								    : sizeof(zeros);
+
+		digest_update(ctx, zeros, n);
+		from += (int64_t)n;
+	}
+	return 0;
+}
+
+/* The digest of the file that copy_data would write. */
+static int tell_file(struct job *j, int64_t size)
+{
+	autodigest struct digest_ctx *ctx = digest_new(DIGEST_SHA256);
+	char hex[DIGEST_TEXT_MAX];
+	int64_t at, end = 0;
+	struct digest d;
+	const void *p;
+	size_t n;
+	int r;
+
+	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
+		if (at < end || at > size || (int64_t)n > size - at)
+			return refuse(j, "more data than its header says");
+		r = hash_hole(j, ctx, end, at);
+		if (r < 0)
+			return r;
+		digest_update(ctx, p, n);
+		end = at + (int64_t)n;
+	}
+	if (r != ARCHIVE_EOF)
+		return broken(j, "broken or truncated");
+	r = hash_hole(j, ctx, end, size);
+	if (r < 0)
+		return r;
+	j->made += (uint64_t)size;
+	digest_final(ctx, &d);
+	return report(j, EXTRACT_FILE, j->path, digest_hex(&d, hex));
+}
+
 static int put_file(struct job *j, int parent, const char *name)
 {
 	int64_t size = archive_entry_size(j->entry);
@@ -229,6 +279,8 @@ static int put_file(struct job *j, int parent, const char *name)
 	if (size < 0 || (uint64_t)size > j->left.bytes)
 		return refuse(j, "the archive unpacks to more bytes than allowed");
 	j->left.bytes -= (uint64_t)size;
+	if (j->dir_fd < 0)
+		return tell_file(j, size);
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
@@ -246,7 +298,7 @@ static int put_file(struct job *j, int parent, const char *name)
 	if (ftruncate(fd, size) < 0)
 		return sys_error(j, "set the size of");
 	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-	return report(j, EXTRACT_FILE, j->path);
+	return report(j, EXTRACT_FILE, j->path, NULL);
 }
 
 static int put_symlink(struct job *j, int parent, const char *name)
@@ -258,6 +310,8 @@ static int put_symlink(struct job *j, int parent, const char *name)
 
 	if (why)
 		return refuse(j, why);
+	if (j->dir_fd < 0)
+		return report(j, EXTRACT_LINK, j->path, target);
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
@@ -265,7 +319,7 @@ static int put_symlink(struct job *j, int parent, const char *name)
 	if (fd < 0)
 		return fd;
 	(void)close(fd);
-	return report(j, EXTRACT_LINK, j->path);
+	return report(j, EXTRACT_LINK, j->path, target);
 }
 
 /* A file that the archive has put there, and neither a placeholder nor anything that was there before. */
@@ -289,6 +343,8 @@ static int put_hardlink(struct job *j, int parent, const char *name)
 		return refuse(j, why);
 	if (strcmp(target, j->path) == 0)
 		return refuse(j, "a link to itself");
+	if (j->dir_fd < 0)
+		return report(j, EXTRACT_HARDLINK, j->path, target);
 	dir = extract_open_parent(j->dir_fd, target, NULL, NULL, &last);
 	if (dir < 0 || !is_new_file(dir, last))
 		return refuse(j, "a hard link to no earlier file of the archive");
@@ -297,7 +353,7 @@ static int put_hardlink(struct job *j, int parent, const char *name)
 		return r;
 	if (linkat(dir, last, parent, name, 0) < 0)
 		return sys_error(j, "create link");
-	return report(j, EXTRACT_HARDLINK, j->path);
+	return report(j, EXTRACT_HARDLINK, j->path, NULL);
 }
 
 static int put_entry(struct job *j)
@@ -305,7 +361,7 @@ static int put_entry(struct job *j)
 	mode_t type = archive_entry_filetype(j->entry);
 	bool hard = archive_entry_hardlink(j->entry);
 	autoclose int parent = -1;
-	const char *name;
+	const char *name = NULL;
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
 		return refuse(j, "neither file, directory nor link");
@@ -316,8 +372,9 @@ static int put_entry(struct job *j)
 			return refuse(j, "no name");
 		return 0; /* "./", which the caller made */
 	}
-	parent = open_entry_parent(j, &name);
-	if (parent < 0)
+	if (j->dir_fd >= 0)
+		parent = open_entry_parent(j, &name);
+	if (j->dir_fd >= 0 && parent < 0)
 		return parent;
 	if (hard)
 		return put_hardlink(j, parent, name);

@@ -218,7 +218,7 @@ static int check_calls(const struct place *p)
 	struct err e;
 	int fd;
 
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || confine_calls(&e) < 0)
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || confine_calls(p->fd, &e) < 0)
 		return 1;
 	MUST_BE_EPERM(open("/etc/passwd", O_RDONLY | O_CLOEXEC));
 	MUST_BE_EPERM(open("/etc/passwd", O_WRONLY | O_CLOEXEC));
@@ -245,6 +245,62 @@ static int check_calls(const struct place *p)
 static void test_calls(void **state)
 {
 	assert_int_equal(in_child(*state, check_calls), 0);
+}
+
+/* A process without a directory makes nothing and opens nothing, whichever wall stands. */
+static int check_no_dir_calls(const struct place *p)
+{
+	struct err e;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || confine_calls(-1, &e) < 0)
+		return 1;
+	MUST_BE_EPERM(
+		openat(p->fd, "new", O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0200));
+	MUST_BE_EPERM(openat(p->fd, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+	MUST_BE_EPERM(mkdirat(p->fd, "dir", 0700));
+	MUST_BE_EPERM(unlinkat(p->fd, "there", 0));
+	MUST_BE_EPERM(linkat(p->fd, "there", p->fd, "here", 0));
+	return 0;
+}
+
+static int check_no_dir_files(const struct place *p)
+{
+	struct err e;
+
+	if (syscall(444, NULL, 0, 1) < 2)
+		return 77;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || confine_files(-1, &e) < 0)
+		return 1;
+	if (mkdirat(p->fd, "dir", 0700) == 0 || errno != EACCES)
+		return 2;
+	return openat(p->fd, "new", O_WRONLY | O_CREAT | O_CLOEXEC, 0600) < 0 && errno == EACCES
+		       ? 0
+		       : 3;
+}
+
+static int check_no_dir_privileges(const struct place *p)
+{
+	const bool root = geteuid() == 0;
+	struct err e;
+
+	if (confine_privileges(-1, 1 << 20, &e) < 0)
+		return 1;
+	if (root && (getuid() != CONFINE_UID || access("/etc/passwd", F_OK) == 0))
+		return 2;
+	return root && (mkdir("/dir", 0700) == 0 || mkdirat(p->fd, "dir", 0700) == 0) ? 3 : 0;
+}
+
+static void test_no_directory(void **state)
+{
+	const struct place *p = *state;
+	const int files = in_child(*state, check_no_dir_files);
+
+	assert_int_equal(in_child(*state, check_no_dir_calls), 0);
+	if (geteuid() == 0)
+		assert_int_equal(fchown(p->fd, 0, 0), 0);
+	assert_int_equal(in_child(*state, check_no_dir_privileges), 0);
+	if (files != 77)
+		assert_int_equal(files, 0);
 }
 
 /* All of it, as the child of an unpacking process really is when it reads its first byte. */
@@ -282,7 +338,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_privileges),     TEST(test_root),  TEST(test_files),
-		TEST(test_first_landlock), TEST(test_calls), TEST(test_real_child),
+		TEST(test_first_landlock), TEST(test_calls), TEST(test_no_directory),
+		TEST(test_real_child),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,11 +53,19 @@ static int extract_limited(struct place *p, const struct buf *b,
 			   const struct extract_limits *limits, struct err *e)
 {
 	autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
+	struct err why;
+	int r, same;
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, b->len ? b->data : "", b->len), b->len);
 	/* the offset is at the end: it must not matter */
-	return extract_tar(fd, "a.tar", p->fd, limits, e);
+	r = extract_tar(fd, "a.tar", p->fd, limits, e);
+	/* what cannot be unpacked is the content of no tree */
+	same = extract_compare(fd, "a.tar", p->fd, limits, &why);
+	if ((r == 0) != (same == 0))
+		fail_msg("unpacked: %d '%s', compared: %d '%s'", r, r ? e->msg : "", same,
+			 same ? why.msg : "");
+	return r;
 }
 
 static int extract(struct place *p, const struct buf *b, struct err *e)
@@ -178,6 +186,83 @@ static void test_good(void **state)
 	}
 }
 
+static void spoil(struct place *p, const char *what)
+{
+	struct stat st;
+	int fd;
+
+	if (strcmp(what, "a byte") == 0) {
+		fd = openat(p->fd, "deep/er/file", O_WRONLY | O_CLOEXEC);
+		assert_int_equal(write(fd, "D", 1), 1);
+		assert_int_equal(close(fd), 0);
+	} else if (strcmp(what, "a length") == 0) {
+		fd = openat(p->fd, "empty", O_WRONLY | O_APPEND | O_CLOEXEC);
+		assert_int_equal(write(fd, "x", 1), 1);
+		assert_int_equal(close(fd), 0);
+	} else if (strcmp(what, "a mode") == 0) {
+		assert_int_equal(fchmodat(p->fd, "bin/bridge", 0744, 0), 0);
+	} else if (strcmp(what, "the mode of a directory") == 0) {
+		assert_int_equal(fchmodat(p->fd, "deep/er", 0700, 0), 0);
+	} else if (strcmp(what, "a missing file") == 0) {
+		assert_int_equal(unlinkat(p->fd, "bin/loopback", 0), 0);
+	} else if (strcmp(what, "a file of another's") == 0) {
+		assert_int_equal(symlinkat("file", p->fd, "deep/er/more"), 0);
+	} else if (strcmp(what, "a target") == 0) {
+		assert_int_equal(unlinkat(p->fd, "bin/host-local", 0), 0);
+		assert_int_equal(symlinkat("loopback", p->fd, "bin/host-local"), 0);
+	} else if (strcmp(what, "a longer target") == 0) {
+		assert_int_equal(unlinkat(p->fd, "dangling", 0), 0);
+		assert_int_equal(symlinkat("not/there/", p->fd, "dangling"), 0);
+	} else if (strcmp(what, "a type") == 0) {
+		assert_int_equal(unlinkat(p->fd, "dangling", 0), 0);
+		assert_int_equal(mkdirat(p->fd, "dangling", 0755), 0);
+	} else {
+		assert_string_equal(what, "an owner");
+		assert_int_equal(fchownat(p->fd, "bin/host-local", 12, 0, AT_SYMLINK_NOFOLLOW), 0);
+		assert_int_equal(fstatat(p->fd, "bin/host-local", &st, AT_SYMLINK_NOFOLLOW), 0);
+		assert_int_equal(st.st_uid, 12);
+	}
+}
+
+/* Each thing by which a tree can differ from its archive is seen, and the archive has not changed by it. */
+static void test_compare(void **state)
+{
+	static const struct {
+		const char *what, *says;
+	} damages[] = {
+		{ "a byte", "'deep/er/file': other content" },
+		{ "a length", "'empty': other content" },
+		{ "a mode", "'bin/bridge': another mode" },
+		{ "the mode of a directory", "'deep/er': another mode" },
+		{ "a missing file", "1 of its 11 entries are not there" },
+		{ "a file of another's", "'deep/er/more': the archive has none" },
+		{ "a target", "'bin/host-local': another target" },
+		{ "a longer target", "'dangling': another target" },
+		{ "a type", "'dangling': another type" },
+		{ "an owner", "'bin/host-local': another owner" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(damages) - (geteuid() != 0); i++) {
+		autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
+		const struct extract_limits limits = { 1000, 1 << 20 };
+		struct place *p = *state;
+		autobuf struct buf b = TAR_BUF;
+		struct err e = { .kind = ERR_NONE };
+
+		fill_good(&b);
+		tar_gzip(&b);
+		assert_int_equal(write(fd, b.data, b.len), b.len);
+		if (extract(p, &b, &e) < 0)
+			fail_msg("%s", e.msg);
+		spoil(p, damages[i].what);
+		if (extract_compare(fd, "a.tar", p->fd, &limits, &e) == 0 ||
+		    e.kind != ERR_INTEGRITY || !strstr(e.msg, damages[i].says))
+			fail_msg("%s: '%s'", damages[i].what, e.msg);
+		assert_int_equal(teardown(state), 0);
+		assert_int_equal(setup(state), 0);
+	}
+}
+
 static void test_names_that_leave(void **state)
 {
 	REFUSE("absolute name", { .name = "/etc/evil", .type = '0' });
@@ -228,6 +313,7 @@ static void test_never_through_a_link(void **state)
 	REFUSE("a link or a file", { .name = "out/evil", .type = '2', .link = "x" });
 	REFUSE("no earlier file", { .name = "h", .type = '1', .link = "out/victim" });
 	REFUSE("in place of something else", { .name = "out/", .type = '5', .mode = 0777 });
+	assert_int_equal(unlinkat(p->fd, "out", 0), 0);
 	assert_int_equal(symlinkat("../outside/victim", p->fd, "file"), 0);
 	{
 		const struct tar_entry t = { .name = "file", .type = '0', .data = "evil" };
@@ -480,6 +566,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_good),
+		TEST(test_compare),
 		TEST(test_names_that_leave),
 		TEST(test_links_that_leave),
 		TEST(test_hard_links),
