@@ -15,6 +15,7 @@ const struct cache_folder cache_folders[CACHE_FOLDERS] = {
 	{ "verified", 0755 },
 	{ "unpacked", 0755 },
 	{ "signed", 0755 },
+	{ "wrong", 0755 },
 	/* what is below it belongs for a while to a user that others may be, too */
 	{ "tmp", 0700 },
 };

@@ -16,6 +16,7 @@ enum {
 	TRIES = 16,
 	STALE_S = 24 * 3600,
 	PARTIAL_S = 7 * 24 * 3600,
+	WRONG_S = PARTIAL_S,
 };
 
 const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX])
@@ -170,6 +171,7 @@ void cache_clean_tmp(struct cache *c)
 {
 	clean_folder(c, "tmp", 0);
 	clean_folder(c, "partial", PARTIAL_S);
+	clean_folder(c, "wrong", WRONG_S);
 }
 
 bool cache_is_damage(int errnum)

@@ -25,7 +25,7 @@ struct cache_folder {
 	const char *name;
 	mode_t mode;
 };
-enum { CACHE_FOLDERS = 8 };
+enum { CACHE_FOLDERS = 9 };
 extern const struct cache_folder cache_folders[CACHE_FOLDERS];
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
@@ -42,7 +42,7 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 int cache_try_lock(int fd);
 /* Write a small file aside and give it its name; a reader sees all of it or what was there before. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n);
-/* Remove what crashed makers left in tmp/, and partial/ files that no process continued for a week. */
+/* Remove what crashed makers left in tmp/, and what of partial/ and wrong/ was not written to for a week. */
 void cache_clean_tmp(struct cache *c);
 
 /* Whether a read failed because what is on the disk is damaged. */

@@ -9,6 +9,7 @@
 #include "assets/cache/dir.h"
 #include "assets/cache/guard.h"
 #include "assets/cache/map.h"
+#include "assets/cache/wrong.h"
 #include "nodeup/base/walk.h"
 
 enum {
@@ -374,6 +375,7 @@ static int publish(struct cache_entry *en, struct err *e)
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
 	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, aside));
+	cache_wrongs_forget(c, &en->want);
 	return 0;
 }
 

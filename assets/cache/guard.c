@@ -97,7 +97,7 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
  * may still be open for writing by the user that put them there, and are dropped. */
 static int forget(const struct cache *c, struct err *e)
 {
-	static const char *const folders[] = { "verified", "signed", "partial" };
+	static const char *const folders[] = { "verified", "signed", "wrong", "partial" };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		autoarena struct arena *a = arena_new_empty();

@@ -1,9 +1,10 @@
 #include "assets/fetch/answer.h"
 
+#include "assets/fetch/known.h"
 #include "assets/fetch/parts.h"
 #include "nodeup/base/dur.h"
 
-enum { LOOK_BYTES = 4 * 1024 * 1024 };
+enum { LOOK_BYTES = 4 * 1024 * 1024, HTTP_NOT_MODIFIED = 304 };
 
 static struct fetch_mirror *mirror_of(const struct fetch_part *p)
 {
@@ -67,6 +68,9 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	if (p->answer == RANGE_CHANGED)
 		return err_fail(e, ERR_NET, ESTALE, "GET '%s': the object changed",
 				mirror_of(p)->public);
+	p->same = p->answer != RANGE_REFUSED && fetch_known_is_same(j, p->mirror, &now);
+	if (p->same)
+		return fetch_known_fail(j, p->mirror, e);
 	/* of nothing there is no range: whether it really is nothing, the whole will tell */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
@@ -195,6 +199,13 @@ enum fetch_outcome fetch_answer_done(struct fetch_part *p, int r, const struct h
 				     const struct err *e, struct err *ret_e)
 {
 	measure(p);
+	/* the answer to a condition, which nothing but a known file is asked with */
+	if (res->status == HTTP_NOT_MODIFIED && fetch_known_is(p->job, p->mirror))
+		p->same = true;
+	if (p->same) {
+		(void)fetch_known_fail(p->job, p->mirror, ret_e);
+		return FETCH_SAME;
+	}
 	if (p->enough || r == -ECANCELED)
 		return FETCH_CAME;
 	if (r >= 0)

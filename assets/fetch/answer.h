@@ -10,6 +10,7 @@ enum fetch_outcome {
 	FETCH_FAILED,    /* this mirror, for now */
 	FETCH_FATAL,     /* not the mirror's fault: a disk */
 	FETCH_CHANGED,   /* the object is another one than the bytes that are here are of */
+	FETCH_SAME,      /* this mirror has the wrong object of a former run */
 	FETCH_NO_RANGES, /* ask this mirror for the whole */
 };
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "assets/cache/unpack.h"
+#include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
@@ -132,12 +133,15 @@ static void finish_tree(struct fetch_job *j)
 static void commit(void *arg)
 {
 	struct fetch_job *j = arg;
+	const struct cache_wrong name = fetch_known_name(j);
 	struct err e = { .kind = ERR_NONE };
 
-	if (cache_commit(j->entry, &e) < 0)
+	if (cache_commit(j->entry, &e) < 0) {
+		fetch_known_note(j, &name, &e);
 		fetch_job_explain(j, &e);
-	else
+	} else {
 		finish_tree(j);
+	}
 	drop_tree(j);
 	j->entry = NULL;
 	j->errs->follow = e;
@@ -202,6 +206,8 @@ static void look_up(void *arg)
 		e.kind = ERR_NONE;
 	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
 		look_for_part(j, &e);
+	if (e.kind != ERR_NONE)
+		fetch_known_load(j);
 	j->errs->follow = e;
 	report(j);
 }

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
 
 enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
@@ -195,7 +196,7 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 	return delay;
 }
 
-static const struct err_note *find_note(const struct err *e, const char *label)
+const struct err_note *fetch_job_note(const struct err *e, const char *label)
 {
 	for (size_t i = 0; i < e->nnotes; i++)
 		if (strcmp(e->notes[i].label, label) == 0)
@@ -206,7 +207,7 @@ static const struct err_note *find_note(const struct err *e, const char *label)
 void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns)
 {
 	struct fetch_mirror *m = &j->mirrors[mirror];
-	const struct err_note *got = find_note(e, "got");
+	const struct err_note *got = fetch_job_note(e, "got");
 
 	j->errs->last = *e;
 	m->failed = true;
@@ -220,6 +221,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	if (e->kind != ERR_INTEGRITY)
 		return;
 	m->dropped = true;
+	m->known = e->errnum == FETCH_KNOWN;
 	if (got)
 		m->got = *got;
 }
@@ -273,10 +275,27 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 		}
 }
 
+/* Nothing was downloaded, as nothing has changed. */
+static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
+{
+	char mark[ERR_NOTE_MAX];
+	size_t known = 0, n = strlen(e->msg);
+
+	for (size_t i = 0; i < j->nmirrors; i++)
+		known += j->mirrors[i].known;
+	if (known < liars)
+		return;
+	(void)snprintf(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
+		       liars == 1 ? " still has" : "s still have", liars == 1 ? "" : "s",
+		       fetch_known_mark(j, 0, mark));
+	err_note(e, "next",
+		 "it is downloaded when the mirror has another file, or the document another hash");
+}
+
 static int wrong_content(const struct fetch_job *j, size_t liars, const struct fetch_mirror *first,
 			 bool same, struct err *e)
 {
-	const struct err_note *size = find_note(&j->errs->last, "size");
+	const struct err_note *size = fetch_job_note(&j->errs->last, "size");
 	char hex[DIGEST_TEXT_MAX];
 	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
 			 "wrong content, %zu of %zu mirror%s, attempt %u", liars, j->nmirrors,
@@ -291,12 +310,13 @@ static int wrong_content(const struct fetch_job *j, size_t liars, const struct f
 		err_note(e, "why",
 			 "%s mirrors send the same bytes: the document's hash is probably stale",
 			 liars == 2 ? "both" : "all");
+	say_known(j, liars, e);
 	return r;
 }
 
 int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 {
-	const struct err_note *next = find_note(&j->errs->last, "do");
+	const struct err_note *next = fetch_job_note(&j->errs->last, "do");
 	const struct fetch_mirror *first;
 	bool same;
 	size_t liars = count_liars(j, &first, &same);
@@ -320,6 +340,7 @@ void fetch_job_free(struct fetch_job *j)
 		free(j->mirrors[i].url);
 	free(j->mirrors);
 	free(j->errs);
+	free(j->wrongs);
 	if (j->tree)
 		free((char *)j->tree->name);
 	free(j->tree);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include "assets/cache/wrong.h"
 #include "assets/fetch/fetch.h"
 #include "assets/fetch/hosts.h"
 #include "assets/fetch/range.h"
@@ -37,6 +38,8 @@ struct fetcher {
 
 /* The errnum of a mirror that sends without an end: it is not asked again in this run. */
 enum { FETCH_ENDLESS = EOVERFLOW };
+/* The errnum of a mirror that still has the wrong file of a former run. */
+enum { FETCH_KNOWN = EALREADY };
 
 enum fetch_state {
 	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
@@ -59,6 +62,7 @@ struct fetch_mirror {
 	char last_error[ERR_NOTE_MAX]; /* "" none */
 	struct err_note got;           /* what a liar sent: the commit's note */
 	bool dropped;                  /* sent wrong bytes in this run */
+	bool known;                    /* ... or in a former one, and has them still */
 	bool endless;                  /* sent more than the disk has room for in this run */
 	bool tried, failed;            /* in this round */
 	bool whole_only;               /* what it says of ranges is of no use */
@@ -78,6 +82,7 @@ struct fetch_part {
 	uint64_t http_id;
 	uint64_t pos,
 		end; /* the byte that comes next; the first that is not wanted, or UINT64_MAX */
+	bool same;   /* as the wrong object of a former run: nothing of it is taken */
 	bool ranged; /* `pos` was asked for, else the whole */
 	bool hedge;  /* of what another part is too slow with */
 	bool headed; /* the answer has begun, and is this: */
@@ -138,6 +143,7 @@ struct fetch_job {
 
 	/* the net thread's, but while `following`: then the entry is a worker's to read */
 	struct cache_entry *entry;
+	struct cache_wrongs *wrongs; /* of former runs; NULL none */
 	struct fetch_part *parts;
 	struct unpack *unpack; /* a worker's */
 	int64_t unpacker_ns;   /* atomic: since when it waits for that; 0 it does not */
@@ -177,6 +183,8 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 void fetch_job_explain(const struct fetch_job *j, struct err *e);
 /* All mirrors may be asked again in this round. */
 void fetch_job_all_again(struct fetch_job *j);
+/* The note of this label, or NULL. */
+const struct err_note *fetch_job_note(const struct err *e, const char *label);
 /* Word the end of all attempts. Returns the negative errno. */
 int fetch_job_verdict(const struct fetch_job *j, struct err *e);
 /* Release. */

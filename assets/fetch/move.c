@@ -1,6 +1,7 @@
 #include "assets/fetch/move.h"
 
 #include <stdlib.h>
+#include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
 
 static const uint64_t asset_bytes_max = UINT64_C(32) << 30;
@@ -141,6 +142,7 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)
 	if (want->slow && want->slow->answer == RANGE_REST && want->slow->headed)
 		want->slow->end = want->first;
 	range_ask(cache_origin_of(j->entry), &asked, a, &req.headers);
+	fetch_known_ask(j, want->mirror, a, &req.headers);
 	p->next = j->parts;
 	j->parts = p;
 	m->active++;

@@ -145,6 +145,9 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 		fetch_blame_host(j, mirror, res->status);
 		fetch_blame_mirror(j, mirror, e, res);
 		break;
+	case FETCH_SAME:
+		fetch_blame_mirror(j, mirror, e, NULL);
+		break;
 	case FETCH_FATAL:
 		disk_failed(j, e);
 		break;

@@ -3,7 +3,7 @@
  * must be short. http_get is the blocking façade for small documents. file:// URLs are read there too.
  * Invariant: timeouts for connecting (20 s), the first header byte (30 s) and stalling (below
  * 1 KiB/s for 30 s), never for the whole. Redirects: of GET and HEAD, at most 5, never https to http;
- * other hosts get no headers but Accept, Range, If-Range. No connection goes to a link-local address,
+ * other hosts get no headers but Accept, Range and conditions. No connection goes to a link-local address,
  * whatever name or redirect leads there, unless the request allows it; nor is a proxy asked for a name that
  * leads there, as far as it can be looked up here within 3 s. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.

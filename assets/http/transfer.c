@@ -324,7 +324,8 @@ int transfer_body(struct transfer *t, const char *p, size_t n)
 
 int transfer_redirect(struct transfer *t, const char *to)
 {
-	static const char *const portable[] = { "accept:", "range:", "if-range:" };
+	static const char *const portable[] = { "accept:", "range:", "if-range:", "if-none-match:",
+						"if-modified-since:" };
 	struct url from_url = url_split(t->url), to_url = url_split(to);
 	char public[URL_PUBLIC_MAX];
 

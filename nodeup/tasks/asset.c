@@ -2,6 +2,7 @@
 
 #include "assets/cache/signed.h"
 #include "assets/cache/verify.h"
+#include "assets/cache/wrong.h"
 #include "nodeup/base/dur.h"
 
 /* how often a waiting asset's progress line is renewed */
@@ -36,6 +37,8 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	struct err why;
 	int r = cache_recheck(ctx->cache, &t->asset.asset->digest, &why);
 
+	/* what mirrors had is no more believed than what is here */
+	cache_wrongs_forget(ctx->cache, &t->asset.asset->digest);
 	if (r == 0)
 		return cache_check_signature(ctx->cache, t->asset.asset, e);
 	if (r == -ENOENT && task_is_unneeded(t, ctx))

@@ -29,7 +29,8 @@ several may be combined:
     ranges=N          at most N bytes of a range        times=N     truncate, reset, stall and rate: N requests long
     star              no total in Content-Range         other=N     from request N+1 on another object, 1 byte longer
     ranges=refused    any Range gets a 416              ranges=odd  a range that is not the one asked for
-    as=NAME           the file NAME in --dir
+    as=NAME           the file NAME in --dir            named       ETag; If-None-Match, If-Modified-Since honoured
+    modified=S        Last-Modified, S since 1970       named=deaf  ETag, and the whole whatever is asked
     longer            1 byte more than elsewhere        flip=N      byte N of the object is wrong
 
     gate=N            no answer before /__open?path=N was asked for
@@ -260,9 +261,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def part(self, body, faults, tag):
         """(status, body, headers) of what is asked for of this object."""
         named = [] if "noetag" in faults else [("ETag", tag)]
+        if "modified" in faults:
+            named.append(("Last-Modified", email.utils.formatdate(float(faults["modified"]), usegmt=True)))
+        if faults.get("named") == "" and self.is_known(dict(named)):
+            return 304, b"", named
         asked = self.headers.get("Range", "")
         if "ranges" not in faults or not asked.startswith("bytes="):
-            return 200, body, named if "ranges" in faults else []
+            return 200, body, named if {"ranges", "named", "modified"} & set(faults) else []
         if self.headers.get("If-Range", tag) != tag and faults["ranges"] != "blind":
             return 200, body, named
         if faults["ranges"] == "refused":
@@ -277,6 +282,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
             last = min(last, first + int(faults["ranges"]) - 1)
         total = "*" if "star" in faults else len(body)
         return 206, body[first:last + 1], [*named, ("Content-Range", f"bytes {first}-{last}/{total}")]
+
+    def is_known(self, named):
+        """RFC 9110, 13.2.2: where there are tags, dates do not count."""
+        if "If-None-Match" in self.headers:
+            return self.headers["If-None-Match"] == named.get("ETag")
+        return self.headers.get("If-Modified-Since", "-") == named.get("Last-Modified")
 
     def fail(self, faults):
         extra = []
@@ -304,15 +315,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "big_headers" in faults:
             for i in range(200):
                 self.send_header(f"X-Filler-{i}", "x")
-        if "chunked" in faults:
+        if "chunked" in faults and status != 304:
             self.send_header("Transfer-Encoding", "chunked")
         elif "nolength" in faults:
             self.close_connection = True
             self.send_header("Connection", "close")
-        else:
+        elif status != 304:
             self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        if self.command != "HEAD":
+        if self.command != "HEAD" and status != 304:
             self.send(body, faults)
 
     def send(self, body, faults):

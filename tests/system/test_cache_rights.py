@@ -270,7 +270,7 @@ def test_the_default_cache_is_closed_and_doubted(world):
 
 
 @pytest.mark.parametrize("uid, mode", ((NOBODY, 0o755), (0, 0o777), (0, 0o770)))
-@pytest.mark.parametrize("folder", ("sha256", "verified", "unpacked", "signed", "partial", "tmp"))
+@pytest.mark.parametrize("folder", ("sha256", "verified", "unpacked", "signed", "wrong", "partial", "tmp"))
 def test_a_folder_of_it_is_closed_and_doubted(world, folder, uid, mode):
     world.converge()
     forge(world)
