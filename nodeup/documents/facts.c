@@ -5,6 +5,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
@@ -37,14 +38,6 @@ int loader_given_facts(struct loader *l, struct err *e)
 	return facts_parse(l->arena, t, &l->b->facts, e);
 }
 
-static void sleep_until(int64_t due_ns)
-{
-	struct timespec due = { .tv_sec = due_ns / DUR_SEC, .tv_nsec = due_ns % DUR_SEC };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
-		;
-}
-
 /* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
 static int ask(struct loader *l, const char *fact, struct err *e)
 {
@@ -58,12 +51,12 @@ static int ask(struct loader *l, const char *fact, struct err *e)
 		left = req->patience_ns - (now - since);
 		if (r >= 0 || e->kind != ERR_NET || (req->patience_ns >= 0 && left <= 0))
 			return r;
-		next = now + store_delay(attempt);
+		next = now + wait_delay(attempt);
 		if (req->patience_ns >= 0 && next > now + left)
 			next = now + left;
 		if (req->on_wait)
 			req->on_wait(req->wait_arg, "instance metadata", since, attempt, e, next);
-		sleep_until(next);
+		wait_until(next);
 	}
 }
 

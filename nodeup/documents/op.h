@@ -69,9 +69,6 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e) mu
 
 /* Keep a result, to be answered from memory from now on. */
 void store_remember(struct store *s, const struct store_entry *entry);
-/* Full jitter before the next try: anything up to 0.2 s doubling to 5 s. */
-int64_t store_delay(unsigned int attempt);
-
 /* Know what a request to S3 takes: the region (given, environment, IMDS) and the credentials. */
 int store_prepare(struct store *s, struct err *e) must_check;
 /* The request for an operation's next page or document; all of it but the callbacks. Signed if there

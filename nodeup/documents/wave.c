@@ -2,12 +2,10 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/wait.h"
 
 enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024 };
-
-static const int64_t first_delay_ns = DUR_SEC / 5, last_delay_ns = 5 * DUR_SEC;
 
 struct store_wave {
 	struct store *store;
@@ -121,22 +119,12 @@ static bool may_pass(struct store *s, const struct store_op *op)
 	       status == 425 || status == 429;
 }
 
-int64_t store_delay(unsigned int attempt)
-{
-	int64_t most = attempt <= 5 ? first_delay_ns << (attempt ? attempt - 1 : 0) : last_delay_ns;
-	uint32_t dice;
-
-	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
-		dice = UINT32_MAX;
-	return (int64_t)((double)most * dice / UINT32_MAX);
-}
-
 /* The server may ask for a longer one, not for none at all: a date may be past by our clock. */
 static int64_t delay_of(const struct store_op *op)
 {
 	int64_t asked = op->answer.retry_after_ns;
 
-	return asked > 0 ? asked : store_delay(op->attempt);
+	return asked > 0 ? asked : wait_delay(op->attempt);
 }
 
 static int give_up(const struct store_op *op, int64_t now, struct err *e)
@@ -288,7 +276,7 @@ static bool any_answered(const struct store_wave *w)
 	return false;
 }
 
-static void wait_until(struct store_wave *w, int64_t due_ns)
+static void await_change(struct store_wave *w, int64_t due_ns)
 {
 	struct timespec due = { .tv_sec = due_ns / DUR_SEC, .tv_nsec = due_ns % DUR_SEC };
 	int r = 0;
@@ -335,7 +323,7 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e)
 
 		if (due == 0)
 			break;
-		wait_until(&w, due);
+		await_change(&w, due);
 		r = settle_answered(&w, e);
 	}
 	stop(&w);

@@ -1,11 +1,8 @@
 #include "nodeup/etcd/claim.h"
 
 #include <string.h>
-#include <sys/random.h>
 #include "nodeup/base/dur.h"
-
-#define DELAY_MIN_NS (200 * DUR_MS)
-#define DELAY_MAX_NS (5 * DUR_SEC)
+#include "nodeup/base/wait.h"
 
 enum { BELIEVED = 12 };
 
@@ -131,23 +128,11 @@ static int look_and_choose(struct claim *c, struct err *e)
 	return r < 0 ? r : choose(c, e);
 }
 
-static int64_t jitter(unsigned int attempt)
-{
-	int64_t most = attempt < 6 ? DELAY_MIN_NS << attempt : DELAY_MAX_NS;
-	uint32_t dice;
-
-	if (most > DELAY_MAX_NS)
-		most = DELAY_MAX_NS;
-	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
-		dice = UINT32_MAX;
-	return (int64_t)((double)most * dice / UINT32_MAX);
-}
-
 /* 0: go on; < 0: the time is up, and e says what was waited for. */
 static int wait_more(struct claim *c, const char *why, int errnum, struct err *e)
 {
 	const struct err *last = c->last.kind ? &c->last : NULL;
-	int64_t now = c->host->now(c->host->arg), until = now + jitter(c->waits++);
+	int64_t now = c->host->now(c->host->arg), until = now + wait_delay(++c->waits);
 
 	if (!c->req->deadline_ns || now < c->req->deadline_ns) {
 		if (c->req->deadline_ns && until > c->req->deadline_ns)

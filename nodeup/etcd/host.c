@@ -4,6 +4,7 @@
 #include <time.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/tasks/volume.h"
 #include "nodeup/tasks/volume_uuid.h"
 #include "nodeup/volumes/claim.h"
@@ -156,14 +157,6 @@ static int on_fit(void *arg, const struct volume_choice *choice, struct err *e)
 	return 0;
 }
 
-static void sleep_until(int64_t due_ns)
-{
-	struct timespec due = { .tv_sec = due_ns / DUR_SEC, .tv_nsec = due_ns % DUR_SEC };
-
-	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
-		;
-}
-
 void claims_wait(struct claims *c, int64_t until_ns, const char *why, const struct err *last)
 {
 	struct err e = { 0 };
@@ -175,7 +168,7 @@ void claims_wait(struct claims *c, int64_t until_ns, const char *why, const stru
 		(void)err_fail(&e, ERR_BUSY, 0, "%s", why);
 	if (c->req->on_wait)
 		c->req->on_wait(c->req->wait_arg, "volumes", c->since_ns, c->attempt, &e, until_ns);
-	sleep_until(until_ns);
+	wait_until(until_ns);
 }
 
 static void on_wait(void *arg, int64_t until_ns, const char *why, const struct err *last)

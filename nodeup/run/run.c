@@ -2,14 +2,12 @@
 
 #include <poll.h>
 #include <string.h>
-#include <sys/random.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/ending.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
-#define BACKOFF_MIN_NS (200 * DUR_MS)
-#define BACKOFF_MAX_NS (5 * DUR_SEC)
 
 enum { ATTEMPTS_MAX = 3 };
 
@@ -191,20 +189,6 @@ static void drop_unneeded(struct sched *s)
 	}
 }
 
-/* Full jitter: anything up to the doubling cap. */
-static int64_t backoff(unsigned int attempt)
-{
-	int64_t cap = BACKOFF_MIN_NS;
-	uint32_t random = 0;
-
-	while (--attempt > 0 && cap < BACKOFF_MAX_NS)
-		cap *= 2;
-	if (cap > BACKOFF_MAX_NS)
-		cap = BACKOFF_MAX_NS;
-	(void)!getrandom(&random, sizeof(random), 0);
-	return (int64_t)((uint64_t)cap * (random >> 1) >> 31);
-}
-
 /* The failed one among what t is made from, itself or by way of what needs it; NULL if none is. */
 static const struct run_outcome *broken_source(const struct sched *s, const struct task *t)
 {
@@ -240,7 +224,7 @@ static void step_failed(struct sched *s, struct item *it)
 	}
 	it->differs = false;
 	o->run.stage = 0;
-	o->run.next_ns = dur_now() + backoff(o->attempts);
+	o->run.next_ns = dur_now() + wait_delay(o->attempts);
 	set_state(s, o, RUN_RETRYING);
 	tell(s, o);
 }

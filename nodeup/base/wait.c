@@ -1,0 +1,31 @@
+#include "nodeup/base/wait.h"
+
+#include <errno.h>
+#include <sys/random.h>
+#include <time.h>
+#include "nodeup/base/dur.h"
+
+static const int64_t first_ns = 200 * DUR_MS, last_ns = 5 * DUR_SEC;
+
+int64_t wait_delay(unsigned int attempt)
+{
+	int64_t most = first_ns;
+	uint32_t dice;
+
+	while (attempt-- > 1 && most < last_ns)
+		most *= 2;
+	if (most > last_ns)
+		most = last_ns;
+	/* early in a boot there is no randomness yet */
+	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
+		dice = UINT32_MAX;
+	return (int64_t)((double)most * dice / UINT32_MAX);
+}
+
+void wait_until(int64_t due_ns)
+{
+	const struct timespec due = { .tv_sec = due_ns / DUR_SEC, .tv_nsec = due_ns % DUR_SEC };
+
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
+		;
+}
