@@ -517,8 +517,10 @@ int cmd_apply(struct cli *cli, struct err *e)
 				cli->target);
 	if (cli->facts && !cli->root)
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
-	if (!cli->root && geteuid() != 0 && !cli->dryrun && !str_eq(cli->target, "dryrun"))
-		return err_fail(e, ERR_USAGE, EPERM, "must be root to change this machine");
+	if (geteuid() != 0 && !cli->dryrun && !str_eq(cli->target, "dryrun"))
+		return err_fail(e, ERR_USAGE, EPERM, "must be root to %s",
+				cli->root ? "make files of an image: they belong to its root"
+					  : "change this machine");
 	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
 	if (cli->dryrun || str_eq(cli->target, "dryrun"))

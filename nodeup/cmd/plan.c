@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/show.h"
 #include "nodeup/config/specs.h"
@@ -234,15 +235,71 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 	return 0;
 }
 
+static bool is_denied(const struct err *e)
+{
+	return e->kind == ERR_SYSTEM && (e->errnum == EACCES || e->errnum == EPERM);
+}
+
+/* An ordinary user is told in one line what cannot be read, why, and what to do. */
+static int say_root(const struct err *why, struct err *e)
+{
+	const struct err cause = *why; /* may be *e */
+
+	if (geteuid() == 0 || !is_denied(&cause))
+		return err_code(e);
+	return err_fail(e, ERR_USAGE, cause.errnum, "%s; run as root", cause.msg);
+}
+
+/* What we keep for ourselves is root's alone. Without it the plan of a node that is right would be wrong. */
+static int may_look(const struct cli *cli, struct err *e)
+{
+	static const char *const own[] = { OWN_CONF, OWN_STATE, OWN_DOCUMENTS, OWN_BOOT };
+	autoclose int root = -1;
+	int r = geteuid() == 0 ? 0 : io_open_root(cli->root ? cli->root : "/", &root, e);
+
+	for (size_t i = 0; root >= 0 && i < ARRAY_LEN(own); i++) {
+		autoclose int fd = -1;
+		struct err why;
+
+		if (io_open_file(root, own[i], &fd, &why) < 0 && is_denied(&why))
+			return say_root(&why, e);
+	}
+	return r;
+}
+
+/* Tasks that could not be compared are no plan either, and one of them is enough to name. */
+static int check_denied(const struct run_report *rep, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct run_outcome *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; geteuid() != 0 && i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		if (o->state != RUN_FAILED || !is_denied(o->error))
+			continue;
+		first = first ? first : o;
+		n++;
+	}
+	if (!first)
+		return 0;
+	return err_fail(e, ERR_USAGE, first->error->errnum,
+			"%zu of %zu tasks cannot be compared, first %s: %s; run as root", n, rep->n,
+			task_title(a, first->task), first->error->msg);
+}
+
 static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
 	struct run_report rep;
 	struct run_req run;
-	int r = session_open(s, &req, e);
+	int r = may_look(cli, e);
 
+	if (r == 0)
+		r = session_open(s, &req, e);
 	if (r < 0)
-		return r;
+		return say_root(e, e);
 	if (s->boot.replayed)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));
@@ -251,6 +308,9 @@ static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct 
 				  "nodeup apply --install-systemd-unit would see to that");
 	run = session_run(s);
 	run_plan(s->arena, &run, &rep);
+	r = check_denied(&rep, e);
+	if (r < 0)
+		return r;
 	*ret_pending = to_change(&rep) + rep.counts[RUN_UNSURE];
 	tell_unsure(s->arena, &rep);
 	return str_eq(cli->output, "json") ? print_json(s, &rep, e) : print_text(cli, s, &rep, e);

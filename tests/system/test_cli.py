@@ -127,7 +127,7 @@ def test_the_manual_page_names_every_command_and_flag():
 
 @pytest.mark.parametrize("command", ["apply", "repair"])
 def test_only_root_changes_a_machine(command):
-    """One line, before anything is looked at; an image of one's own is another matter."""
+    """One line, before anything is looked at."""
     with tempfile.TemporaryDirectory() as folder:
         os.chmod(folder, 0o755)
         program = shutil.copy(PROGRAM, folder)
