@@ -9,5 +9,5 @@
 
 enum same_tree { SAME_CONTENT, SAME_FAITHFUL };
 
-/* Compare what is below two open directories, and the directories themselves. */
+/* Compare what is below two open directories; as a copy, the directories themselves too. */
 int same_tree(int fd_a, int fd_b, enum same_tree as, struct err *e) must_check;
