@@ -72,6 +72,15 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 	return r;
 }
 
+/* A path in a message is what the node calls it, also when the node is an image on this machine. */
+static void note_root(const struct cli *cli, struct err *e)
+{
+	const bool names_paths = e->kind == ERR_SYSTEM || e->kind == ERR_REFUSED;
+
+	if (cli->root && names_paths && !strstr(e->msg, cli->root))
+		err_note(e, "root", "%s: the node's paths are below it", cli->root);
+}
+
 /* What was closed for us would be the number of a file we open, and get our messages written to it. */
 static void keep_standard_fds(void)
 {
@@ -101,6 +110,7 @@ int main(int argc, char **argv)
 	ending_tell(cmd_ending_over, NULL);
 	if (r >= 0)
 		return r;
+	note_root(&cli, &e);
 	report_error(&e);
 	return err_exit_status(&e);
 }

@@ -154,3 +154,17 @@ def test_a_fifo_that_has_no_writer(world):
 def test_a_document_that_is_a_directory(world):
     done = world.apply(conf=world.store)
     assert done.code == SYSTEM and "is a directory, not a regular file" in done.failure, done
+
+
+def test_messages_of_an_image_name_its_root(world):
+    """Their paths are the node's: a reader who looks for them on this machine finds another file, or none."""
+    state = put(world.root, "var/lib/nodeup/state", "directory")
+    for command in ("plan", "apply"):
+        result = world.run(command)
+        assert result.code == SYSTEM and said("var/lib/nodeup/state", "directory") in result.failure, result
+        assert f"{world.root}: the node's paths are below it" in result.notes, result
+    state.rmdir()
+    put(world.root, "var/cache/nodeup", "FIFO")
+    result = world.run_argv([a for a in world.argv("apply") if "--cache" not in a])
+    assert result.code == SYSTEM and "asset cache" in result.failure, result
+    assert f"{world.root}: the node's paths are below it" in result.notes, result
