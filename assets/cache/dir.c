@@ -5,7 +5,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/random.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache/guard.h"
@@ -72,12 +71,9 @@ static int make_named(struct cache *c, bool is_dir, const char *name)
 /* There is no room even for a name, so it is unknown how much more is wanted. */
 static int no_room(const struct cache *c, int errnum, struct err *e)
 {
-	struct statvfs fs = { 0 };
-
-	(void)fstatvfs(c->dir_fd, &fs);
-	return err_fail(e, ERR_SYSTEM, errnum,
-			"asset cache '%s': make a temporary file: %s, %llu bytes are free", c->dir,
-			strerror(errnum), (unsigned long long)fs.f_bavail * fs.f_frsize);
+	(void)err_fail(e, ERR_SYSTEM, errnum, "asset cache '%s': make a temporary file: %s", c->dir,
+		       strerror(errnum));
+	return io_say_room(c->dir_fd, 0, e);
 }
 
 int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME_MAX], int *ret_fd,

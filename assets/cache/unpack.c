@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache/tree.h"
 #include "assets/cache/verify.h"
@@ -116,14 +115,10 @@ int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret, s
 /* Where it is that there is no room, and how much there is: the child cannot tell. */
 static int explain(const struct unpack *u, struct err *e)
 {
-	char msg[ERR_MSG_MAX];
-	struct statvfs fs;
-
-	if ((e->errnum != ENOSPC && e->errnum != EDQUOT) || fstatvfs(u->tree_fd, &fs) < 0)
+	if (!io_is_full(e->errnum))
 		return err_code(e);
-	(void)snprintf(msg, sizeof(msg), "%s", e->msg);
-	return err_fail(e, e->kind, e->errnum, "asset cache '%s': %s, %llu bytes are free",
-			u->cache->dir, msg, (unsigned long long)fs.f_bavail * fs.f_frsize);
+	(void)err_wrap(e, "asset cache '%s'", u->cache->dir);
+	return io_say_room(u->tree_fd, e->room.wanted, e);
 }
 
 int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e)

@@ -29,7 +29,7 @@ static int last_word(struct extract_report *report, int r, const struct err *e)
 	if (r < 0)
 		word = (struct extract_record){ .kind = EXTRACT_ERROR,
 						.mode = e->kind,
-						.mtime.tv_nsec = e->errnum,
+						.mtime = { (time_t)e->room.wanted, e->errnum },
 						.path = e->msg };
 	return extract_report_put(report, &word) < 0 || fflush(report->file) != 0;
 }

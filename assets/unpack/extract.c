@@ -17,6 +17,8 @@
 
 enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4 };
 
+#define WANTED_MAX (INT64_C(1) << 50)
+
 struct extract {
 	const char *name;
 	struct extract_limits limits;
@@ -219,7 +221,11 @@ static int read_verdict(const struct extract *x, struct extract_report *report, 
 		return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : died(x, status, e);
 	if (rec.mode <= ERR_NONE || rec.mode >= ERR_KIND_MAX)
 		return died(x, status, e);
-	return err_fail(e, (enum err_kind)rec.mode, (int)rec.mtime.tv_nsec, "%s", rec.path);
+	(void)err_fail(e, (enum err_kind)rec.mode, (int)rec.mtime.tv_nsec, "%s", rec.path);
+	/* a number that no disk has is none */
+	if (rec.mtime.tv_sec > 0 && rec.mtime.tv_sec < WANTED_MAX)
+		e->room.wanted = (uint64_t)rec.mtime.tv_sec;
+	return err_code(e);
 }
 
 /* Wait for the child and hear what it says; then, if all is well and `complete`, do the rest. */

@@ -12,8 +12,9 @@
 
 enum extract_kind {
 	EXTRACT_END = 1, /* all is well */
-	EXTRACT_ERROR,   /* path: the message; mode: enum err_kind; mtime.tv_nsec: errno */
-	EXTRACT_FILE,    /* target: of one that is told of, the sha256 of its bytes */
+	/* path: the message; mode: enum err_kind; mtime: how many bytes more are wanted, and the errno */
+	EXTRACT_ERROR,
+	EXTRACT_FILE, /* target: of one that is told of, the sha256 of its bytes */
 	EXTRACT_DIR,
 	EXTRACT_IMPLIED_DIR, /* the archive has no entry for it */
 	EXTRACT_LINK,        /* a placeholder is there, a file without any permission */

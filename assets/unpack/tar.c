@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "assets/digest.h"
 #include "assets/unpack/source.h"
+#include "nodeup/base/io.h"
 #include "nodeup/base/mem.h"
 #include "nodeup/base/show.h"
 
@@ -184,11 +185,12 @@ static int write_failed(struct job *j, int errnum, uint64_t left)
 	char shown[128];
 
 	errno = errnum;
-	if (errnum != ENOSPC && errnum != EDQUOT)
+	if (!io_is_full(errnum))
 		return sys_error(j, "write");
-	return err_fail(j->e, ERR_SYSTEM, errnum,
-			"archive '%s': write '%s': %s: %llu more bytes are wanted", j->name,
-			printable(j->path, shown), strerror(errnum), (unsigned long long)left);
+	(void)err_fail(j->e, ERR_SYSTEM, errnum, "archive '%s': write '%s': %s", j->name,
+		       printable(j->path, shown), strerror(errnum));
+	j->e->room.wanted = left;
+	return err_code(j->e);
 }
 
 static int copy_data(struct job *j, int fd, int64_t size)

@@ -28,6 +28,8 @@ static int fill(struct err *e, enum err_kind kind, int errnum, const char *fmt, 
 	e->kind = kind;
 	e->errnum = errnum;
 	e->nnotes = 0;
+	e->cause[0] = '\0';
+	e->room = (struct err_room){ 0 };
 	n = vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
 	if (n < 0)
 		e->msg[0] = '\0';
@@ -99,6 +101,19 @@ int err_wrap(struct err *e, const char *fmt, ...)
 	return err_code(e);
 }
 
+void err_add(struct err *e, const char *fmt, ...)
+{
+	size_t len = strlen(e->msg);
+	va_list ap;
+
+	(void)snprintf(e->msg + len, sizeof(e->msg) - len, ", ");
+	len = strlen(e->msg);
+	va_start(ap, fmt);
+	if (vsnprintf(e->msg + len, sizeof(e->msg) - len, fmt, ap) < 0)
+		e->msg[len] = '\0';
+	va_end(ap);
+}
+
 void err_note(struct err *e, const char *label, const char *fmt, ...)
 {
 	struct err_note *note;
@@ -111,6 +126,16 @@ void err_note(struct err *e, const char *label, const char *fmt, ...)
 	va_start(ap, fmt);
 	if (vsnprintf(note->text, sizeof(note->text), fmt, ap) < 0)
 		note->text[0] = '\0';
+	va_end(ap);
+}
+
+void err_cause(struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(e->cause, sizeof(e->cause), fmt, ap) < 0)
+		e->cause[0] = '\0';
 	va_end(ap);
 }
 

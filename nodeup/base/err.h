@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define must_check __attribute__((warn_unused_result))
 #define printf_like(f, a) __attribute__((format(printf, f, a)))
@@ -25,11 +26,17 @@ enum err_kind {
 	ERR_KIND_MAX
 };
 
-enum { ERR_MSG_MAX = 1024, ERR_NOTE_MAX = 256, ERR_NOTES = 8 };
+enum { ERR_MSG_MAX = 1024, ERR_NOTE_MAX = 256, ERR_NOTES = 8, ERR_CAUSE_MAX = 256 };
 
 struct err_note {
 	char label[16]; /* "want", "got", "ruled out", "next" */
 	char text[ERR_NOTE_MAX];
+};
+
+/* Of a file system that is full; bytes. */
+struct err_room {
+	uint64_t wanted; /* more, by what failed */
+	uint64_t free, size;
 };
 
 struct err {
@@ -37,6 +44,9 @@ struct err {
 	int errnum; /* positive errno, 0 when no system call failed */
 	size_t nnotes;
 	char msg[ERR_MSG_MAX];
+	/* what other objects may fail of as well, without the name of this one: "no room on /var"; "" unknown */
+	char cause[ERR_CAUSE_MAX];
+	struct err_room room; /* size 0: it is not full, or how full it is cannot be told */
 	struct err_note notes[ERR_NOTES];
 };
 
@@ -53,8 +63,14 @@ int err_config(struct err *e, const char *fmt, ...) printf_like(2, 3);
  * Returns the error's negative errno, so that `return err_wrap(e, ...)` passes it on. */
 int err_wrap(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
+/* Put more behind the message: ", more". It is cut where there is no room. */
+void err_add(struct err *e, const char *fmt, ...) printf_like(2, 3);
+
 /* Add a labelled note; beyond ERR_NOTES it is dropped. */
 void err_note(struct err *e, const char *label, const char *fmt, ...) printf_like(3, 4);
+
+/* Name the cause that other objects may fail of as well; err_wrap keeps it. */
+void err_cause(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
 /* The error's negative errno, -EINVAL when no system call failed. */
 int err_code(const struct err *e);

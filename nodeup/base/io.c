@@ -1,7 +1,7 @@
 #include "nodeup/base/io.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -209,18 +209,61 @@ bool io_is_full(int errnum)
 	return errnum == ENOSPC || errnum == EDQUOT;
 }
 
-int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e)
+/* The folder that the file system of an open file is mounted on: the highest that is still on it. */
+static void mount_point(int fd, char ret[static PATH_MAX])
 {
-	const int errnum = errno;
+	autofree char *link = xasprintf("/proc/self/fd/%d", fd);
+	char path[PATH_MAX], *slash;
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+	struct stat here, above;
+
+	path[n > 0 ? n : 0] = '\0';
+	if (*path != '/' || fstat(fd, &here) < 0) {
+		(void)snprintf(ret, PATH_MAX, "its file system");
+		return;
+	}
+	(void)snprintf(ret, PATH_MAX, "%s", path);
+	while (ret[1] && (slash = strrchr(path, '/'))) {
+		*slash = '\0';
+		if (stat(*path ? path : "/", &above) < 0 || above.st_dev != here.st_dev)
+			return;
+		(void)snprintf(ret, PATH_MAX, "%s", *path ? path : "/");
+	}
+}
+
+int io_say_room(int fd, uint64_t wanted, struct err *e)
+{
+	char more[STR_SIZE_MAX], size[STR_SIZE_MAX], room[STR_SIZE_MAX], where[PATH_MAX];
 	struct statvfs fs;
 
-	if (!io_is_full(errnum) || fstatvfs(fd, &fs) < 0) {
-		errno = errnum;
-		return err_sys(e, "write '%s'", name);
+	if (!io_is_full(e->errnum) || fstatvfs(fd, &fs) < 0)
+		return err_code(e);
+	mount_point(fd, where);
+	if (wanted)
+		err_add(e, "%s more are wanted", str_size(more, wanted));
+	if (e->errnum == EDQUOT) {
+		/* how much it leaves cannot be told, and the file system may have a lot */
+		err_add(e, "of the quota on %s", where);
+		err_cause(e, "the quota on %s is used up", where);
+		return err_code(e);
 	}
-	return err_fail(e, ERR_SYSTEM, errnum,
-			"write '%s': %s: %" PRIu64 " more bytes are wanted, %" PRIu64 " are free",
-			name, strerror(errnum), wanted, (uint64_t)fs.f_bavail * fs.f_frsize);
+	if (fs.f_files && !fs.f_favail) {
+		err_add(e, "no inode is free on %s", where);
+		err_cause(e, "no inode is free on %s", where);
+		return err_code(e);
+	}
+	e->room = (struct err_room){ wanted, (uint64_t)fs.f_bavail * fs.f_frsize,
+				     (uint64_t)fs.f_blocks * fs.f_frsize };
+	err_add(e, "%s of %s are free on %s", str_size(room, e->room.free),
+		str_size(size, e->room.size), where);
+	err_cause(e, "no room on %s", where);
+	return err_code(e);
+}
+
+int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e)
+{
+	(void)err_sys(e, "write '%s'", name);
+	return io_say_room(fd, wanted, e);
 }
 
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e)

@@ -53,12 +53,15 @@ int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *
 
 /* Read a whole regular file of at most b->max bytes, appended to b; as io_open_file. */
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_check;
-/* Word a failed write, from errno: of a full disk or quota, how many bytes were wanted and are free. */
+/* Word a failed write, from errno; of a full disk or quota as io_say_room does. */
 int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 /* As io_read for an open fd; `name` is for messages. */
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
 /* Write all of it. */
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
+/* Of a full disk or quota: add to e where it is mounted, how much is free, and how many bytes more were wanted
+ * (0: not known), and name it as the cause. fd is on it. */
+int io_say_room(int fd, uint64_t wanted, struct err *e);
 /* Whether this errno says that the disk is full, or our quota of it. */
 bool io_is_full(int errnum);
 

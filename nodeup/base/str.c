@@ -1,6 +1,8 @@
 #include "nodeup/base/str.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -153,5 +155,23 @@ const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t t
 	else
 		(void)snprintf(out, STR_AMOUNT_MAX, "%lld of %lld bytes", (long long)bytes,
 			       (long long)total);
+	return out;
+}
+
+const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes)
+{
+	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
+	size_t unit = 0;
+	uint64_t tenths = bytes * 10;
+
+	while (tenths >= 10240 && unit + 1 < ARRAY_LEN(units)) {
+		tenths = (tenths + 512) / 1024;
+		unit++;
+	}
+	if (tenths % 10 == 0)
+		(void)snprintf(out, STR_SIZE_MAX, "%" PRIu64 " %s", tenths / 10, units[unit]);
+	else
+		(void)snprintf(out, STR_SIZE_MAX, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
+			       tenths % 10, units[unit]);
 	return out;
 }

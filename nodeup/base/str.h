@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "nodeup/base/mem.h"
 
-enum { STR_AMOUNT_MAX = 64 };
+enum { STR_AMOUNT_MAX = 64, STR_SIZE_MAX = 32 };
 
 struct strv {
 	const char **v;
@@ -51,6 +51,8 @@ bool str_has_prefix(const char *s, const char *prefix);
 bool str_has_suffix(const char *s, const char *suffix);
 /* "5 of 9 bytes", or what is known when the total is not (< 0). Returns out. */
 const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t total);
+/* For people: "512 bytes", "1.5 GiB". Returns out. */
+const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes);
 /* NULL or "". */
 bool str_is_empty(const char *s);
 /* The part after the last '/', which is s itself if there is none. */

@@ -201,15 +201,17 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 
 		if (n > 0)
 			continue;
-		if (n < 0 && (errno == ENOSPC || errno == EDQUOT))
+		if (n < 0 && io_is_full(errno))
 			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
 		/* across filesystems of old kernels: by hand */
 		n = pread(from, chunk, sizeof(chunk), done);
 		if (n <= 0)
 			return err_sys(e, "read the source of '%s'", path);
 		r = io_write_fd(to, path, chunk, (size_t)n, e);
-		if (r < 0)
-			return r;
+		if (r < 0) {
+			errno = e->errnum;
+			return io_write_failed(to, path, (uint64_t)(st.st_size - done), e);
+		}
 		done += n;
 	}
 	/* begin writing back now, so that making it durable later finds little to do */

@@ -193,24 +193,10 @@ bool disk_name_eq(const char *a, const char *b)
 	return strcmp(whole_a, whole_b) == 0;
 }
 
-char *disk_size(struct arena *a, uint64_t bytes)
-{
-	static const char *const units[] = { "bytes", "KiB", "MiB", "GiB", "TiB" };
-	size_t unit = 0;
-	uint64_t tenths = bytes * 10;
-
-	while (tenths >= 10240 && unit + 1 < ARRAY_LEN(units)) {
-		tenths = (tenths + 512) / 1024;
-		unit++;
-	}
-	if (tenths % 10 == 0)
-		return arena_printf(a, "%" PRIu64 " %s", tenths / 10, units[unit]);
-	return arena_printf(a, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10, units[unit]);
-}
-
 char *disk_describe(struct arena *a, const struct disk *d)
 {
-	const char *size = disk_size(a, d->size);
+	char text[STR_SIZE_MAX];
+	const char *size = str_size(text, d->size);
 
 	if (d->volume_id)
 		return arena_printf(a, "EBS %s, %s", d->volume_id, size);

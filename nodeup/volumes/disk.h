@@ -62,8 +62,6 @@ char *disk_identity(struct arena *a, const struct disk_host *h, const struct dis
  * another device's. */
 int disk_host_path(const struct disk_host *h, struct arena *a, const struct disk *d, char **ret,
 		   struct err *e) must_check;
-/* "5.5 GiB" */
-char *disk_size(struct arena *a, uint64_t bytes);
 /* Whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */
 bool disk_name_eq(const char *a, const char *b);
 /* One line of a file of /sys or /proc, trimmed; NULL if there is none. */

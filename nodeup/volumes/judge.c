@@ -116,6 +116,7 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 {
 	const struct mkfs_kind *kind = mkfs_kind(req->mkfs.fs);
 	const char *who = claim_of(h, a, d);
+	char size[STR_SIZE_MAX], least[STR_SIZE_MAX];
 
 	if (who)
 		return judge_refuse_used(e, a, req, d, who);
@@ -124,8 +125,8 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 	if (d->size < kind->size_min)
 		return leave_alone(e, ERR_CONFIG, a, req, d,
 				   arena_printf(a, "too small: %s, %s needs %s",
-						disk_size(a, d->size), kind->fs,
-						disk_size(a, kind->size_min)));
+						str_size(size, d->size), kind->fs,
+						str_size(least, kind->size_min)));
 	return 0;
 }
 

@@ -102,6 +102,32 @@ static void notes_are_bounded(void **state)
 }
 
 /* The documented exit statuses, and which kinds a task tries again. */
+static void more_goes_behind_and_the_cause_stays(void **state)
+{
+	char longer[2 * ERR_MSG_MAX];
+	struct err e;
+
+	(void)state;
+	(void)err_fail(&e, ERR_SYSTEM, ENOSPC, "write 'a': full");
+	err_cause(&e, "no room on %s", "/var");
+	err_add(&e, "%d of %d are free", 0, 9);
+	(void)err_wrap(&e, "asset b");
+	assert_string_equal(e.msg, "asset b: write 'a': full, 0 of 9 are free");
+	assert_string_equal(e.cause, "no room on /var");
+	memset(longer, 'x', sizeof(longer) - 1);
+	longer[sizeof(longer) - 1] = '\0';
+	err_add(&e, "%s", longer);
+	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
+	err_add(&e, "%s", longer);
+	assert_int_equal(strlen(e.msg), sizeof(e.msg) - 1);
+	err_cause(&e, "%s", longer);
+	assert_int_equal(strlen(e.cause), sizeof(e.cause) - 1);
+	/* of the next failure nothing is known yet */
+	(void)err_fail(&e, ERR_NET, 0, "gone");
+	assert_string_equal(e.cause, "");
+	assert_int_equal(e.room.size, 0);
+}
+
 static void kinds(void **state)
 {
 	static const struct {
@@ -135,6 +161,7 @@ int main(void)
 		cmocka_unit_test(the_cause_is_never_cut),
 		cmocka_unit_test(errno_text_survives_a_long_message),
 		cmocka_unit_test(notes_are_bounded),
+		cmocka_unit_test(more_goes_behind_and_the_cause_stays),
 		cmocka_unit_test(kinds),
 	};
 

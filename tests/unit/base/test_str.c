@@ -194,6 +194,19 @@ static void the_nearest_of_known_names(void **state)
 	assert_null(near_name("plan", (const char *const[]){ word }, 1));
 }
 
+static void sizes_for_people(void **state)
+{
+	char text[STR_SIZE_MAX];
+
+	(void)state;
+	assert_string_equal(str_size(text, 0), "0 bytes");
+	assert_string_equal(str_size(text, 512), "512 bytes");
+	assert_string_equal(str_size(text, 1023), "1023 bytes");
+	assert_string_equal(str_size(text, 48 << 10), "48 KiB");
+	assert_string_equal(str_size(text, (uint64_t)500 << 30), "500 GiB");
+	assert_string_equal(str_size(text, (uint64_t)3 << 29), "1.5 GiB");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -206,6 +219,7 @@ int main(void)
 		cmocka_unit_test(buffers_keep_their_limit),
 		cmocka_unit_test(buffers_hold_any_byte),
 		cmocka_unit_test(the_nearest_of_known_names),
+		cmocka_unit_test(sizes_for_people),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

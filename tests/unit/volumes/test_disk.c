@@ -383,16 +383,6 @@ static void names_of_ec2(void **state)
 	assert_true(disk_name_eq("/dev/nvme0n1", "nvme0n1"));
 }
 
-static void sizes_for_people(void **state)
-{
-	autoarena struct arena *a = arena_new_empty();
-
-	(void)state;
-	assert_string_equal(disk_size(a, 512), "512 bytes");
-	assert_string_equal(disk_size(a, (uint64_t)500 << 30), "500 GiB");
-	assert_string_equal(disk_size(a, (uint64_t)3 << 29), "1.5 GiB");
-}
-
 #define T(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -417,7 +407,6 @@ int main(void)
 		T(a_member_of_something_is_in_use),
 		T(no_disk_at_all_is_said),
 		cmocka_unit_test(names_of_ec2),
-		cmocka_unit_test(sizes_for_people),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
