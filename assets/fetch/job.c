@@ -327,6 +327,7 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s",
 		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
 		     j->errs->last.msg);
+	err_cause(e, "%s", j->errs->last.cause);
 	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES - 1; i++)
 		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
 	if (next)

@@ -120,6 +120,15 @@ void transfer_reset(struct transfer *t)
 	t->forbidden[0] = '\0';
 }
 
+/* What each request to that host may meet. A file is on this machine: its path is part of what is wrong. */
+static void name_cause(struct transfer *t, const char *text)
+{
+	const struct url u = url_split(t->url);
+
+	if (u.host_n)
+		err_cause(&t->err, "%s from %.*s", text, (int)u.authority_n, u.authority);
+}
+
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
 {
 	char public[URL_PUBLIC_MAX], text[ERR_MSG_MAX];
@@ -131,6 +140,7 @@ int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
 	va_end(ap);
 	t->failed = true;
 	(void)err_fail(&t->err, ERR_NET, errnum, "%s", text);
+	name_cause(t, text);
 	return err_wrap(&t->err, "%s '%s'", t->req.method,
 			url_public(t->scheme ? t->req.url : t->url, public));
 }
@@ -421,7 +431,7 @@ static void advise(struct transfer *t)
 int transfer_verdict(struct transfer *t)
 {
 	int64_t after = retry_after(t);
-	char code[CODE_MAX];
+	char code[CODE_MAX], cause[CODE_MAX + sizeof("HTTP status 1234567890")];
 
 	if (t->status / 100 == 2)
 		return 0;
@@ -434,6 +444,9 @@ int transfer_verdict(struct transfer *t)
 	(void)transfer_fail(t, errnum_of_status(t->status),
 			    "HTTP status %d%s, its body of %lld bytes dropped", t->status, code,
 			    (long long)t->discarded);
+	/* pages differ in their length */
+	(void)snprintf(cause, sizeof(cause), "HTTP status %d%s", t->status, code);
+	name_cause(t, cause);
 	advise(t);
 	return err_code(&t->err);
 }

@@ -140,7 +140,7 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	int64_t now = dur_now();
 
 	if (o)
-		report_outcome(o, ap->waits);
+		report_outcome(rep, o, ap->waits);
 	else
 		progress_show(ap->progress, rep);
 	report_waiting(rep, ap->waits);

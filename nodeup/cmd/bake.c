@@ -42,7 +42,7 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	struct watch *w = arg;
 
 	if (o)
-		report_outcome(o, w->waits);
+		report_outcome(rep, o, w->waits);
 	else
 		progress_show(w->progress, rep);
 	report_waiting(rep, w->waits);

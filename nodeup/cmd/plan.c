@@ -226,6 +226,7 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 
 	for (size_t i = 0; i < rep->n; i++)
 		add_disks(s, rep->outcomes[i].task, tasks->items[i].value);
+	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));
 	(void)tree_set(s->arena, t, "tasks", tasks);
 	r = json_render(t, true, &out, e);
 	if (r < 0)

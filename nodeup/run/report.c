@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/causes.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/progress.h"
 
@@ -31,7 +32,21 @@ const char *report_why(const struct run_outcome *o)
 	return o->task->kind == TASK_ATTACH && !*o->diff.why ? o->task->attach.why : o->diff.why;
 }
 
-void report_outcome(const struct run_outcome *o, struct waits *waits)
+/* What a failed task says: in full, or which other one has said it. */
+static const char *failure(struct arena *a, const struct run_report *rep,
+			   const struct run_outcome *o)
+{
+	const struct run_outcome *first = causes_first(rep, o);
+
+	if (o->because)
+		return arena_printf(a, "%s failed", task_title(a, o->because));
+	if (first != o)
+		return arena_printf(a, "%s, as %s", causes_name(o->error),
+				    task_title(a, first->task));
+	return o->error->msg;
+}
+
+void report_outcome(const struct run_report *rep, const struct run_outcome *o, struct waits *waits)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *title = task_title(a, o->task);
@@ -54,7 +69,8 @@ void report_outcome(const struct run_outcome *o, struct waits *waits)
 			 o->diff.spare       ? " (not needed now)"
 			 : o->task->optional ? " (perhaps not needed)"
 					     : "",
-			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "", o->error->msg);
+			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "",
+			 failure(a, rep, o));
 		break;
 	case RUN_SKIPPED:
 		log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "skipped %s: %s failed", title,
@@ -69,7 +85,9 @@ void report_outcome(const struct run_outcome *o, struct waits *waits)
 		log_line(LOG_DEBUG, fields, ARRAY_LEN(fields), "right %s", title);
 		break;
 	case RUN_RETRYING:
-		if (waits_due(waits, title, o->error->msg, dur_now()))
+		/* what other tasks meet as well is told of the first of them */
+		if (*o->error->cause ? waits_due(waits, o->error->cause, "", dur_now())
+				     : waits_due(waits, title, o->error->msg, dur_now()))
 			report_retry(a, o, title);
 		break;
 	default:
@@ -206,6 +224,49 @@ static struct tree *error_tree(struct arena *a, const struct err *e)
 	return tree_set(a, t, "notes", notes);
 }
 
+static struct tree *room_tree(struct arena *a, const struct err_room *room)
+{
+	struct tree *t = tree_map(a);
+
+	set_number(a, t, "wantedBytes", (int64_t)room->wanted);
+	set_number(a, t, "freeBytes", (int64_t)room->free);
+	set_number(a, t, "sizeBytes", (int64_t)room->size);
+	return t;
+}
+
+static struct tree *titles_tree(struct arena *a, const struct run_outcome *const *outcomes,
+				size_t n)
+{
+	struct tree *t = tree_seq(a);
+
+	for (size_t i = 0; i < n; i++)
+		(void)tree_add(a, t, tree_string(a, task_title(a, outcomes[i]->task)));
+	return t;
+}
+
+struct tree *report_causes(struct arena *a, const struct run_report *rep)
+{
+	const struct causes causes = causes_find(a, rep);
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; i < causes.n; i++) {
+		const struct cause *c = &causes.v[i];
+		struct tree *t = tree_map(a);
+
+		set_text(a, t, "cause", c->name);
+		set_text(a, t, "kind", err_kind_name(c->first->error->kind));
+		set_number(a, t, "exitStatus", err_exit_status(c->first->error));
+		set_text(a, t, "message", c->first->error->msg);
+		set_number(a, t, "failed", (int64_t)c->n_hit);
+		(void)tree_set(a, t, "tasks", titles_tree(a, c->hit, c->n_hit));
+		(void)tree_set(a, t, "held", titles_tree(a, c->held, c->n_held));
+		if (c->room.size)
+			(void)tree_set(a, t, "room", room_tree(a, &c->room));
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
 static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
 {
 	struct tree *t = tree_map(a);
@@ -237,6 +298,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 		set_number(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);
 	if (st->rep) {
 		(void)tree_set(a, t, "counts", counts_tree(a, st->rep));
+		(void)tree_set(a, t, "causes", report_causes(a, st->rep));
 		(void)tree_set(a, t, "assets",
 			       progress_tree(a, st->rep, st->fetcher, st->next_run_wall_ns));
 		(void)tree_set(a, t, "tasks", report_tree(a, st->rep));

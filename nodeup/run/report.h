@@ -12,8 +12,9 @@
 void report_error(const struct err *e);
 /* Why it would change; of a volume that is attached which one it is, for plan. */
 const char *report_why(const struct run_outcome *o);
-/* One line for a task that was settled or started to wait, and for one that will be retried if it is due. */
-void report_outcome(const struct run_outcome *o, struct waits *waits);
+/* One line for a task that was settled or started to wait, and for one that will be retried if it is due.
+ * A cause is told in full of the first task that it hits. */
+void report_outcome(const struct run_report *rep, const struct run_outcome *o, struct waits *waits);
 /* The lines that are due for what waits or works and has for ten seconds, but for what progress.h tells;
  * call it often. */
 void report_waiting(const struct run_report *rep, struct waits *waits);
@@ -23,6 +24,9 @@ char *report_progress(struct arena *a, const struct run_report *rep);
 char *report_summary(struct arena *a, const struct run_report *rep);
 /* The tasks of a report, one map each: kind, name, state, why, error, times. */
 struct tree *report_tree(struct arena *a, const struct run_report *rep);
+
+/* What made tasks of a report fail, one map each: cause, tasks that it hit, tasks that it kept from being done. */
+struct tree *report_causes(struct arena *a, const struct run_report *rep);
 
 struct status {
 	const char *

@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/ending.h"
 #include "nodeup/base/wait.h"
+#include "nodeup/run/causes.h"
 #include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
@@ -215,6 +216,7 @@ static void step_failed(struct sched *s, struct item *it)
 	if (source && !again) {
 		*o->error = *source->error;
 		(void)err_wrap(o->error, "%s %s", task_ops(source->task)->kind, source->task->name);
+		o->because = source->task;
 	}
 	o->attempts++;
 	/* what is busy will be free some day; any other error gets three tries */
@@ -446,10 +448,8 @@ static int verdict(struct sched *s, struct err *e)
 			late = o;
 	}
 	if (s->rep->first_failed != s->rep->n) {
-		const struct task *t = s->req->tasks[s->rep->first_failed];
-
 		*e = s->first;
-		return err_wrap(e, "%s %s", task_ops(t)->kind, t->name);
+		return causes_tell(s->rep, e);
 	}
 	if (!late)
 		return 0;

@@ -28,9 +28,10 @@ struct run_outcome {
 	const struct task *task;
 	enum run_state state;
 	struct task_run run;
-	struct task_diff diff;      /* why it was, or would be, applied */
-	struct err *error;          /* the last one, when attempts failed; the arena's */
-	const struct task *because; /* of a skipped one: the task that failed; NULL: not skipped */
+	struct task_diff diff; /* why it was, or would be, applied */
+	struct err *error;     /* the last one, when attempts failed; the arena's */
+	/* of a skipped one, and of one that fails for want of what it is made from: the task that failed; else NULL */
+	const struct task *because;
 	unsigned int attempts;
 	int64_t start_ns, end_ns;
 	int64_t work_ns; /* when a worker got it last */

@@ -133,33 +133,51 @@ static void each_outcome_has_its_line(void **state)
 
 	(void)state;
 	sample(&s);
-	report_outcome(&s.outcomes[0], *state);
+	report_outcome(&s.rep, &s.outcomes[0], *state);
 	says("changed file /srv/key: content differs (2.0 s)");
 	says("TASK=file /srv/key\nSTATE=changed\nORIGIN=test\n");
 	assert_int_equal(logged.worst, LOG_INFO);
 	forget();
-	report_outcome(&s.outcomes[2], *state);
+	report_outcome(&s.rep, &s.outcomes[2], *state);
 	says("failed file /etc/b: no answer");
 	assert_int_equal(logged.worst, LOG_ERROR);
 	forget();
 	s.tasks[2].optional = true;
-	report_outcome(&s.outcomes[2], *state);
+	report_outcome(&s.rep, &s.outcomes[2], *state);
 	says("failed file /etc/b (perhaps not needed): no answer");
 	assert_int_equal(logged.worst, LOG_WARNING);
 	forget();
 	s.outcomes[2].state = RUN_RETRYING;
 	s.outcomes[2].run.next_ns = dur_now() + 4 * DUR_SEC;
 	err_note(s.outcomes[2].error, "ruled out", "clock");
-	report_outcome(&s.outcomes[2], *state);
+	report_outcome(&s.rep, &s.outcomes[2], *state);
 	says("WAITING file /etc/b: attempt 3 failed, next in ");
 	says("  ruled out clock");
 	forget();
 	s.outcomes[2].attempts = 4;
-	report_outcome(&s.outcomes[2], *state);
+	report_outcome(&s.rep, &s.outcomes[2], *state);
 	assert_string_equal(logged.text, "");
-	s.outcomes[2].state = RUN_SKIPPED;
+	/* another task says it of the same cause */
+	err_cause(s.outcomes[2].error, "no answer from example.com");
+	report_outcome(&s.rep, &s.outcomes[2], *state);
+	says("WAITING file /etc/b: attempt 4 failed");
+	forget();
+	*s.outcomes[1].error = *s.outcomes[2].error;
+	s.outcomes[1].state = RUN_RETRYING;
+	report_outcome(&s.rep, &s.outcomes[1], *state);
+	assert_string_equal(logged.text, "");
+	s.outcomes[1].state = s.outcomes[2].state = RUN_FAILED;
+	s.outcomes[1].end_ns--;
+	s.tasks[2].optional = false;
+	report_outcome(&s.rep, &s.outcomes[1], *state);
+	says("failed file /etc/a: no answer\n");
+	report_outcome(&s.rep, &s.outcomes[2], *state);
+	says("failed file /etc/b: no answer from example.com, as file /etc/a\n");
 	s.outcomes[2].because = &s.tasks[3];
-	report_outcome(&s.outcomes[2], *state);
+	report_outcome(&s.rep, &s.outcomes[2], *state);
+	says("failed file /etc/b: file /etc/c failed\n");
+	s.outcomes[2].state = RUN_SKIPPED;
+	report_outcome(&s.rep, &s.outcomes[2], *state);
 	says("skipped file /etc/b: file /etc/c failed");
 }
 

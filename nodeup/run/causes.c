@@ -1,0 +1,214 @@
+#include "nodeup/run/causes.h"
+
+#include <string.h>
+#include "nodeup/base/io.h"
+
+/* so many names are told, the others counted */
+enum { NAMES_MAX = 4 };
+
+/* Trouble that is seldom that of one file alone. */
+static bool is_of_the_machine(int errnum)
+{
+	static const int those[] = { EROFS, EIO, EACCES, EPERM, ENOMEM, EMFILE, ENFILE };
+
+	for (size_t i = 0; i < ARRAY_LEN(those); i++)
+		if (those[i] == errnum)
+			return true;
+	return io_is_full(errnum);
+}
+
+const char *causes_name(const struct err *e)
+{
+	if (*e->cause)
+		return e->cause;
+	return e->kind == ERR_SYSTEM && is_of_the_machine(e->errnum) ? strerror(e->errnum) : e->msg;
+}
+
+static bool is_same(const struct err *a, const struct err *b)
+{
+	/* a call that makes a name does not say on which file system */
+	if (io_is_full(a->errnum) && a->errnum == b->errnum && (!*a->cause || !*b->cause))
+		return true;
+	return a->kind == b->kind && str_eq(causes_name(a), causes_name(b));
+}
+
+static bool is_hit(const struct run_outcome *o)
+{
+	return o->state == RUN_FAILED && !o->because;
+}
+
+const struct run_outcome *causes_first(const struct run_report *rep, const struct run_outcome *o)
+{
+	const struct run_outcome *first = o;
+
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *other = &rep->outcomes[i];
+
+		if (is_hit(other) && other->end_ns < first->end_ns &&
+		    is_same(other->error, o->error))
+			first = other;
+	}
+	return first;
+}
+
+static void add_hit(struct arena *a, struct causes *all, const struct run_outcome *o)
+{
+	const struct err_room *room = &o->error->room;
+	struct cause *c = NULL;
+
+	for (size_t i = 0; i < all->n && !c; i++)
+		if (is_same(all->v[i].first->error, o->error))
+			c = &all->v[i];
+	if (!c) {
+		arena_push(a, all->v, all->n, (struct cause){ .first = o });
+		c = &all->v[all->n - 1];
+	}
+	arena_push(a, c->hit, c->n_hit, o);
+	if (o->end_ns < c->first->end_ns)
+		c->first = o;
+	if (!c->name || !*c->name || *o->error->cause)
+		c->name = causes_name(o->error);
+	c->room.wanted += room->wanted;
+	if (room->size) {
+		c->room.size = room->size;
+		c->room.free = room->free;
+	}
+}
+
+static void add_held(struct arena *a, struct causes *all, const struct run_outcome *o)
+{
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; k < all->v[i].n_hit; k++)
+			if (all->v[i].hit[k]->task == o->because) {
+				arena_push(a, all->v[i].held, all->v[i].n_held, o);
+				return;
+			}
+}
+
+static bool fails_the_run(const struct cause *c)
+{
+	for (size_t i = 0; i < c->n_hit; i++)
+		if (!run_may_fail(c->hit[i]))
+			return true;
+	for (size_t i = 0; i < c->n_held; i++)
+		if (!run_may_fail(c->held[i]))
+			return true;
+	return false;
+}
+
+static bool has(const struct cause *c, const struct run_outcome *o)
+{
+	const struct task *t = o->because ? o->because : o->task;
+
+	for (size_t i = 0; i < c->n_hit; i++)
+		if (c->hit[i]->task == t)
+			return true;
+	return false;
+}
+
+struct causes causes_find(struct arena *a, const struct run_report *rep)
+{
+	struct causes all = { 0 }, told = { 0 };
+
+	for (size_t i = 0; i < rep->n; i++)
+		if (is_hit(&rep->outcomes[i]))
+			add_hit(a, &all, &rep->outcomes[i]);
+	for (size_t i = 0; i < rep->n; i++)
+		if (rep->outcomes[i].because)
+			add_held(a, &all, &rep->outcomes[i]);
+	for (size_t i = 0; i < all.n; i++) {
+		if (!fails_the_run(&all.v[i]))
+			continue;
+		arena_push(a, told.v, told.n, all.v[i]);
+		if (rep->first_failed < rep->n &&
+		    has(&all.v[i], &rep->outcomes[rep->first_failed])) {
+			const struct cause first = told.v[told.n - 1];
+
+			memmove(told.v + 1, told.v, (told.n - 1) * sizeof(*told.v));
+			told.v[0] = first;
+		}
+	}
+	return told;
+}
+
+/* "file /etc/a, file /etc/b, and 3 more" */
+static char *names(struct arena *a, const struct run_outcome *const *outcomes, size_t n)
+{
+	struct strv all = { 0 }, some;
+
+	for (size_t i = 0; i < n; i++)
+		strv_add(a, &all, task_title(a, outcomes[i]->task));
+	some = strv_abridge(a, &all, NAMES_MAX);
+	return strv_join(a, &some, ", ");
+}
+
+/* What many tasks met: the cause, of a full disk what is missing in all, and how many it hit. */
+static char *headline(struct arena *a, const struct cause *c)
+{
+	const struct err_room *room = &c->room;
+	char missing[STR_SIZE_MAX], left[STR_SIZE_MAX], size[STR_SIZE_MAX];
+	char *text = arena_str(a, c->name);
+
+	/* more is needed for what was not tried */
+	if (room->wanted > room->free)
+		text = arena_printf(a, "%s: at least %s are missing", text,
+				    str_size(missing, room->wanted - room->free));
+	if (room->size)
+		text = arena_printf(a, "%s%s %s of %s are free", text,
+				    room->wanted > room->free ? "," : ":",
+				    str_size(left, room->free), str_size(size, room->size));
+	text = arena_printf(a, "%s: %zu tasks failed", text, c->n_hit);
+	return c->n_held ? arena_printf(a, "%s, %zu more for want of them", text, c->n_held) : text;
+}
+
+/* A long message gives way at its beginning: the cause is at its end. */
+static void note_first(struct err *e, const char *title, const char *msg)
+{
+	const size_t taken = strlen(title) + sizeof(": ..."), room = ERR_NOTE_MAX;
+	const size_t left = taken < room ? room - taken : 0, len = strlen(msg);
+
+	if (taken + len <= room)
+		err_note(e, "first", "%s: %s", title, msg);
+	else
+		err_note(e, "first", "%s: ...%s", title, msg + (len > left ? len - left : 0));
+}
+
+/* The first task in full, all by name, and what the error had to say besides. */
+static void tell_many(struct arena *a, const struct cause *c, struct err *e)
+{
+	const struct err was = *e;
+
+	(void)err_fail(e, was.kind, was.errnum, "%s", headline(a, c));
+	err_cause(e, "%s", c->name);
+	err_note(e, "failed", "%s", names(a, c->hit, c->n_hit));
+	note_first(e, task_title(a, c->first->task), c->first->error->msg);
+	for (size_t i = 0; i < was.nnotes; i++)
+		if (str_eq(was.notes[i].label, "do"))
+			err_note(e, "do", "%s", was.notes[i].text);
+}
+
+int causes_tell(const struct run_report *rep, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct task *first = rep->outcomes[rep->first_failed].task;
+	const struct causes causes = causes_find(a, rep);
+
+	if (causes.v[0].n_hit > 1)
+		tell_many(a, &causes.v[0], e);
+	else
+		(void)err_wrap(e, "%s", task_title(a, first));
+	if (causes.v[0].n_held)
+		err_note(e, "held", "%s", names(a, causes.v[0].held, causes.v[0].n_held));
+	for (size_t i = 1; i < causes.n; i++) {
+		const struct cause *c = &causes.v[i];
+
+		if (i + 1 < causes.n && e->nnotes == ERR_NOTES - 1)
+			err_note(e, "also", "%zu more causes, see above", causes.n - i);
+		else if (c->n_hit > 1)
+			err_note(e, "also", "%s: %s", headline(a, c), names(a, c->hit, c->n_hit));
+		else
+			err_note(e, "also", "%s: %s", task_title(a, c->first->task),
+				 c->first->error->msg);
+	}
+	return err_code(e);
+}
