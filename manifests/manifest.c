@@ -101,51 +101,25 @@ static int check(const struct pod *p, struct err *e)
 	return check_volumes(p, e);
 }
 
-static struct tree *number(struct arena *a, int64_t n)
-{
-	return tree_plain(a, arena_printf(a, "%lld", (long long)n));
-}
-
-static void set_string(struct arena *a, struct tree *map, const char *key, const char *value)
-{
-	if (value)
-		(void)tree_set(a, map, key, tree_string(a, value));
-}
-
-static void set_true(struct arena *a, struct tree *map, const char *key, bool value)
-{
-	if (value)
-		(void)tree_set(a, map, key, tree_plain(a, "true"));
-}
-
-static void set_list(struct arena *a, struct tree *map, const char *key, struct tree *list)
-{
-	if (list->n)
-		(void)tree_set(a, map, key, list);
-}
-
 static struct tree *string_map(struct arena *a, const struct strmap *m)
 {
-	struct tree *t = tree_map(a);
 	struct strmap sorted = { 0 };
 
 	for (size_t i = 0; i < m->n; i++)
 		strmap_set(a, &sorted, m->v[i].key, m->v[i].value);
 	strmap_sort(&sorted);
-	for (size_t i = 0; i < sorted.n; i++)
-		set_string(a, t, sorted.v[i].key, sorted.v[i].value);
-	return t;
+	return tree_of_strmap(a, &sorted);
 }
 
 static struct tree *metadata_tree(struct arena *a, const struct pod *p)
 {
 	struct tree *t = tree_map(a);
 
-	set_list(a, t, "annotations", string_map(a, &p->annotations));
+	tree_set_some(a, t, "annotations", string_map(a, &p->annotations));
 	(void)tree_set(a, t, "creationTimestamp", tree_null(a));
-	set_list(a, t, "labels", string_map(a, &p->labels));
-	set_string(a, t, "name", p->name);
-	set_string(a, t, "namespace", p->namespace_);
+	tree_set_some(a, t, "labels", string_map(a, &p->labels));
+	tree_set_text(a, t, "name", p->name);
+	tree_set_text(a, t, "namespace", p->namespace_);
 	return t;
 }
 
@@ -153,13 +127,13 @@ static struct tree *probe_tree(struct arena *a, const struct pod_probe *probe)
 {
 	struct tree *get = tree_map(a), *t = tree_map(a);
 
-	set_string(a, get, "host", probe->host);
-	set_string(a, get, "path", probe->path);
-	(void)tree_set(a, get, "port", number(a, probe->port));
-	set_string(a, get, "scheme", probe->scheme);
+	tree_set_text(a, get, "host", probe->host);
+	tree_set_text(a, get, "path", probe->path);
+	tree_set_int(a, get, "port", probe->port);
+	tree_set_text(a, get, "scheme", probe->scheme);
 	(void)tree_set(a, t, probe->path ? "httpGet" : "tcpSocket", get);
-	(void)tree_set(a, t, "initialDelaySeconds", number(a, probe->initial_delay));
-	(void)tree_set(a, t, "timeoutSeconds", number(a, probe->timeout));
+	tree_set_int(a, t, "initialDelaySeconds", probe->initial_delay);
+	tree_set_int(a, t, "timeoutSeconds", probe->timeout);
 	return t;
 }
 
@@ -170,9 +144,9 @@ static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
 	for (size_t i = 0; i < c->n_ports; i++) {
 		struct tree *t = tree_map(a);
 
-		(void)tree_set(a, t, "containerPort", number(a, c->ports[i].container_port));
-		(void)tree_set(a, t, "hostPort", number(a, c->ports[i].host_port));
-		set_string(a, t, "name", c->ports[i].name);
+		tree_set_int(a, t, "containerPort", c->ports[i].container_port);
+		tree_set_int(a, t, "hostPort", c->ports[i].host_port);
+		tree_set_text(a, t, "name", c->ports[i].name);
 		(void)tree_add(a, list, t);
 	}
 	return list;
@@ -185,8 +159,8 @@ static struct tree *env_tree(struct arena *a, const struct pod_container *c)
 	for (size_t i = 0; i < c->n_env; i++) {
 		struct tree *t = tree_map(a);
 
-		set_string(a, t, "name", c->env[i].name);
-		set_string(a, t, "value", c->env[i].value);
+		tree_set_text(a, t, "name", c->env[i].name);
+		tree_set_text(a, t, "value", c->env[i].value);
 		(void)tree_add(a, list, t);
 	}
 	return list;
@@ -199,9 +173,9 @@ static struct tree *mounts_tree(struct arena *a, const struct pod_container *c)
 	for (size_t i = 0; i < c->n_mounts; i++) {
 		struct tree *t = tree_map(a);
 
-		set_string(a, t, "mountPath", c->mounts[i].path);
-		set_string(a, t, "name", c->mounts[i].name);
-		set_true(a, t, "readOnly", c->mounts[i].read_only);
+		tree_set_text(a, t, "mountPath", c->mounts[i].path);
+		tree_set_text(a, t, "name", c->mounts[i].name);
+		tree_set_true(a, t, "readOnly", c->mounts[i].read_only);
 		(void)tree_add(a, list, t);
 	}
 	return list;
@@ -211,28 +185,26 @@ static struct tree *resources_tree(struct arena *a, const struct pod_container *
 {
 	struct tree *requests = tree_map(a), *t = tree_map(a);
 
-	set_string(a, requests, "cpu", c->cpu_request);
-	set_list(a, t, "requests", requests);
+	tree_set_text(a, requests, "cpu", c->cpu_request);
+	tree_set_some(a, t, "requests", requests);
 	return t;
 }
 
 static struct tree *container_tree(struct arena *a, const struct pod_container *c)
 {
-	struct tree *t = tree_map(a), *command = tree_seq(a), *security = tree_map(a);
+	struct tree *t = tree_map(a), *security = tree_map(a);
 
-	for (size_t i = 0; i < c->command.n; i++)
-		(void)tree_add(a, command, tree_string(a, c->command.v[i]));
-	set_list(a, t, "command", command);
-	set_list(a, t, "env", env_tree(a, c));
-	set_string(a, t, "image", c->image);
+	tree_set_some(a, t, "command", tree_of_strv(a, &c->command));
+	tree_set_some(a, t, "env", env_tree(a, c));
+	tree_set_text(a, t, "image", c->image);
 	if (c->liveness.port)
 		(void)tree_set(a, t, "livenessProbe", probe_tree(a, &c->liveness));
-	set_string(a, t, "name", c->name);
-	set_list(a, t, "ports", ports_tree(a, c));
+	tree_set_text(a, t, "name", c->name);
+	tree_set_some(a, t, "ports", ports_tree(a, c));
 	(void)tree_set(a, t, "resources", resources_tree(a, c));
-	set_true(a, security, "privileged", c->privileged);
-	set_list(a, t, "securityContext", security);
-	set_list(a, t, "volumeMounts", mounts_tree(a, c));
+	tree_set_true(a, security, "privileged", c->privileged);
+	tree_set_some(a, t, "securityContext", security);
+	tree_set_some(a, t, "volumeMounts", mounts_tree(a, c));
 	return t;
 }
 
@@ -243,9 +215,9 @@ static struct tree *volumes_tree(struct arena *a, const struct pod *p)
 	for (size_t i = 0; i < p->n_volumes; i++) {
 		struct tree *path = tree_map(a), *t = tree_map(a);
 
-		set_string(a, path, "path", p->volumes[i].host_path);
+		tree_set_text(a, path, "path", p->volumes[i].host_path);
 		(void)tree_set(a, t, "hostPath", path);
-		set_string(a, t, "name", p->volumes[i].name);
+		tree_set_text(a, t, "name", p->volumes[i].name);
 		(void)tree_add(a, list, t);
 	}
 	return list;
@@ -258,15 +230,15 @@ static struct tree *spec_tree(struct arena *a, const struct pod *p)
 	for (size_t i = 0; i < p->n_tolerations; i++) {
 		struct tree *one = tree_map(a);
 
-		set_string(a, one, "key", p->tolerations[i].key);
-		set_string(a, one, "operator", p->tolerations[i].op);
+		tree_set_text(a, one, "key", p->tolerations[i].key);
+		tree_set_text(a, one, "operator", p->tolerations[i].op);
 		(void)tree_add(a, tolerations, one);
 	}
 	(void)tree_set(a, t, "containers",
 		       tree_add(a, tree_seq(a), container_tree(a, &p->container)));
-	set_true(a, t, "hostNetwork", p->host_network);
-	set_list(a, t, "tolerations", tolerations);
-	set_list(a, t, "volumes", volumes_tree(a, p));
+	tree_set_true(a, t, "hostNetwork", p->host_network);
+	tree_set_some(a, t, "tolerations", tolerations);
+	tree_set_some(a, t, "volumes", volumes_tree(a, p));
 	return t;
 }
 
@@ -278,8 +250,8 @@ int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struc
 
 	if (r < 0)
 		return r;
-	set_string(a, t, "apiVersion", "v1");
-	set_string(a, t, "kind", "Pod");
+	tree_set_text(a, t, "apiVersion", "v1");
+	tree_set_text(a, t, "kind", "Pod");
 	(void)tree_set(a, t, "metadata", metadata_tree(a, p));
 	(void)tree_set(a, t, "spec", spec_tree(a, p));
 	(void)tree_set(a, t, "status", tree_map(a));

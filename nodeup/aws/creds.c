@@ -140,13 +140,6 @@ static int from_environment(struct creds *c, struct err *e)
 	return r;
 }
 
-static const char *text_of(const struct tree *t, const char *key)
-{
-	const struct tree *value = tree_get(t, key);
-
-	return value && value->kind == TREE_SCALAR ? value->scalar : NULL;
-}
-
 /* Not ours to print: where the text is wrong a parser would quote it. */
 static int no_credentials(const char *role, const char *why, struct err *e)
 {
@@ -162,13 +155,13 @@ static int take(struct creds *c, struct arena *a, const char *role, const char *
 
 	if (json_parse(a, role, text, strlen(text), &t, &ignored) < 0 || t->kind != TREE_MAP)
 		return no_credentials(role, "the answer of IMDS is no JSON object", e);
-	code = text_of(t, "Code");
+	code = tree_text(t, "Code");
 	if (code && !str_eq(code, "Success"))
 		return no_credentials(role, is_word(code) ? code : "the answer says not why", e);
-	id = text_of(t, "AccessKeyId");
-	secret = text_of(t, "SecretAccessKey");
-	token = text_of(t, "Token");
-	expires = text_of(t, "Expiration");
+	id = tree_text(t, "AccessKeyId");
+	secret = tree_text(t, "SecretAccessKey");
+	token = tree_text(t, "Token");
+	expires = tree_text(t, "Expiration");
 	if (!is_word(id) || !is_word(secret) || !is_word(token))
 		return no_credentials(role, "the answer lacks key, secret or token", e);
 	if (!expires || !strptime(expires, "%Y-%m-%dT%H:%M:%S", &tm))

@@ -1,5 +1,6 @@
 #include "nodeup/base/tree.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -68,6 +69,54 @@ struct tree *tree_get(const struct tree *map, const char *key)
 		if (strcmp(map->items[i].key, key) == 0)
 			return map->items[i].value;
 	return NULL;
+}
+
+const char *tree_text(const struct tree *map, const char *key)
+{
+	const struct tree *t = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+
+	return t && t->kind == TREE_SCALAR ? t->scalar : NULL;
+}
+
+void tree_set_text(struct arena *a, struct tree *map, const char *key, const char *text)
+{
+	if (text)
+		(void)tree_set(a, map, key, tree_string(a, text));
+}
+
+void tree_set_int(struct arena *a, struct tree *map, const char *key, int64_t n)
+{
+	(void)tree_set(a, map, key, tree_plain(a, arena_printf(a, "%" PRId64, n)));
+}
+
+void tree_set_true(struct arena *a, struct tree *map, const char *key, bool value)
+{
+	if (value)
+		(void)tree_set(a, map, key, tree_plain(a, "true"));
+}
+
+void tree_set_some(struct arena *a, struct tree *map, const char *key, struct tree *container)
+{
+	if (container->n)
+		(void)tree_set(a, map, key, container);
+}
+
+struct tree *tree_of_strv(struct arena *a, const struct strv *v)
+{
+	struct tree *t = tree_seq(a);
+
+	for (size_t i = 0; i < v->n; i++)
+		(void)tree_add(a, t, tree_string(a, v->v[i]));
+	return t;
+}
+
+struct tree *tree_of_strmap(struct arena *a, const struct strmap *m)
+{
+	struct tree *t = tree_map(a);
+
+	for (size_t i = 0; i < m->n; i++)
+		tree_set_text(a, t, m->v[i].key, m->v[i].value);
+	return t;
 }
 
 static bool one_of(const char *s, const char *const *words)

@@ -40,8 +40,19 @@ struct tree *tree_map(struct arena *a);
 /* Append to a sequence; set a key of a map (unique). Both return the container. */
 struct tree *tree_add(struct arena *a, struct tree *seq, struct tree *value);
 struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct tree *value);
+/* The same of what most maps are made of; all but numbers are left out when there is nothing to say: no
+ * text (NULL), false, an empty container. */
+void tree_set_text(struct arena *a, struct tree *map, const char *key, const char *text);
+void tree_set_int(struct arena *a, struct tree *map, const char *key, int64_t n);
+void tree_set_true(struct arena *a, struct tree *map, const char *key, bool value);
+void tree_set_some(struct arena *a, struct tree *map, const char *key, struct tree *container);
+/* A sequence of texts, and a map of them in their order. */
+struct tree *tree_of_strv(struct arena *a, const struct strv *v);
+struct tree *tree_of_strmap(struct arena *a, const struct strmap *m);
 /* The value of an exact key, or NULL. */
 struct tree *tree_get(const struct tree *map, const char *key);
+/* The scalar of an exact key; NULL: there is no such key, or no scalar. */
+const char *tree_text(const struct tree *map, const char *key);
 /* Whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
 bool tree_eq(const struct tree *a, const struct tree *b);
 /* What a plain scalar is by YAML 1.1 as yaml.v2 reads it; a string is what is nothing else. */

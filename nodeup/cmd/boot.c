@@ -97,15 +97,6 @@ static struct record record_of_run(struct arena *a, const struct cli *cli)
 	};
 }
 
-static struct tree *map_tree(struct arena *a, const struct strmap *m)
-{
-	struct tree *t = tree_map(a);
-
-	for (size_t i = 0; i < m->n; i++)
-		(void)tree_set(a, t, m->v[i].key, tree_string(a, m->v[i].value));
-	return t;
-}
-
 /* NULL: it is too large to be kept. */
 static const char *render(struct arena *a, const struct record *rec)
 {
@@ -117,8 +108,8 @@ static const char *render(struct arena *a, const struct record *rec)
 		(void)tree_add(a, flags, tree_string(a, rec->flags.v[i]));
 	(void)tree_set(a, t, "version", tree_plain(a, record_version));
 	(void)tree_set(a, t, "flags", flags);
-	(void)tree_set(a, t, "environment", map_tree(a, &rec->environment));
-	(void)tree_set(a, t, "proxyEnvironment", map_tree(a, &rec->proxy_environment));
+	(void)tree_set(a, t, "environment", tree_of_strmap(a, &rec->environment));
+	(void)tree_set(a, t, "proxyEnvironment", tree_of_strmap(a, &rec->proxy_environment));
 	if (json_render(t, true, &text, &ignored) < 0)
 		return NULL;
 	(void)buf_addc(&text, '\n');
@@ -140,7 +131,7 @@ static bool parse_map(struct arena *a, const struct tree *t, struct strmap *ret)
 static int load(struct arena *a, int root_fd, struct record *ret)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
-	const struct tree *flags, *version;
+	const struct tree *flags;
 	struct record rec = { 0 };
 	struct err ignored;
 	struct tree *t;
@@ -150,10 +141,8 @@ static int load(struct arena *a, int root_fd, struct record *ret)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	if (json_parse(a, plan_boot_record, buf_str(&text), text.len, &t, &ignored) < 0)
 		return -EINVAL;
-	version = tree_get(t, "version");
 	flags = tree_get(t, "flags");
-	if (!version || !str_eq(version->scalar, record_version) || !flags ||
-	    flags->kind != TREE_SEQ ||
+	if (!str_eq(tree_text(t, "version"), record_version) || !flags || flags->kind != TREE_SEQ ||
 	    !parse_map(a, tree_get(t, "environment"), &rec.environment) ||
 	    !parse_map(a, tree_get(t, "proxyEnvironment"), &rec.proxy_environment))
 		return -EINVAL;

@@ -210,12 +210,8 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 static void add_disks(struct session *s, const struct task *t, struct tree *task)
 {
 	const struct strv lines = disk_lines(s->arena, s, t);
-	struct tree *list = tree_seq(s->arena);
 
-	for (size_t i = 0; i < lines.n; i++)
-		(void)tree_add(s->arena, list, tree_string(s->arena, lines.v[i]));
-	if (lines.n)
-		(void)tree_set(s->arena, task, "disks", list);
+	tree_set_some(s->arena, task, "disks", tree_of_strv(s->arena, &lines));
 }
 
 static int print_json(struct session *s, const struct run_report *rep, struct err *e)

@@ -30,10 +30,9 @@ int cmd_version(struct cli *cli, struct err *e)
 	}
 	t = tree_map(cli->arena);
 	made_of = tree_map(cli->arena);
-	(void)tree_set(cli->arena, t, "version", tree_string(cli->arena, cli_version()));
+	tree_set_text(cli->arena, t, "version", cli_version());
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		(void)tree_set(cli->arena, made_of, parts[i].name,
-			       tree_string(cli->arena, parts[i].version));
+		tree_set_text(cli->arena, made_of, parts[i].name, parts[i].version);
 	(void)tree_set(cli->arena, t, "libraries", made_of);
 	r = json_render(t, true, &out, e);
 	if (r < 0)

@@ -14,20 +14,6 @@ enum { SAVED_MAX = 64 << 20 };
 
 static const char version[] = "1";
 
-static struct tree *number(struct arena *a, int64_t n)
-{
-	return tree_plain(a, arena_printf(a, "%lld", (long long)n));
-}
-
-static struct tree *strings(struct arena *a, const struct strv *v)
-{
-	struct tree *t = tree_seq(a);
-
-	for (size_t i = 0; i < v->n; i++)
-		(void)tree_add(a, t, tree_string(a, v->v[i]));
-	return t;
-}
-
 /* The name that a location is kept by; NULL: it is not kept. */
 static const char *kept_name(const struct store_kept *kept, const char *location)
 {
@@ -48,7 +34,7 @@ static struct tree *build(struct store *s, struct arena *a, const struct store_k
 		if (!name)
 			continue;
 		if (entry->listing)
-			(void)tree_set(a, folders, name, strings(a, &entry->names));
+			(void)tree_set(a, folders, name, tree_of_strv(a, &entry->names));
 		else if (entry->missing)
 			(void)tree_add(a, missing, tree_string(a, name));
 		else
@@ -56,7 +42,7 @@ static struct tree *build(struct store *s, struct arena *a, const struct store_k
 				       tree_string(a, enc_base64(a, entry->text, entry->n)));
 	}
 	(void)tree_set(a, t, "version", tree_plain(a, version));
-	(void)tree_set(a, t, "key", tree_string(a, kept->key));
+	tree_set_text(a, t, "key", kept->key);
 	(void)tree_set(a, t, "documents", documents);
 	(void)tree_set(a, t, "folders", folders);
 	return tree_set(a, t, "missing", missing);
@@ -68,7 +54,7 @@ static int load(struct arena *a, int root_fd, const char *path, const char *key,
 		struct tree **ret_tree, int64_t *ret_ns, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(SAVED_MAX);
-	const struct tree *k, *v, *saved;
+	const char *k, *saved;
 	struct stat st;
 	int r;
 
@@ -79,13 +65,11 @@ static int load(struct arena *a, int root_fd, const char *path, const char *key,
 		return r;
 	if (json_parse(a, path, buf_str(&b), b.len, ret_tree, e) < 0)
 		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is damaged", path);
-	k = tree_get(*ret_tree, "key");
-	v = tree_get(*ret_tree, "version");
-	if (!k || !k->scalar || (key && !str_eq(k->scalar, key)) || !v ||
-	    !str_eq(v->scalar, version))
+	k = tree_text(*ret_tree, "key");
+	if (!k || (key && !str_eq(k, key)) || !str_eq(tree_text(*ret_tree, "version"), version))
 		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is of another node or cluster", path);
-	saved = tree_get(*ret_tree, "saved");
-	*ret_ns = saved && saved->scalar ? strtoll(saved->scalar, NULL, 10) * DUR_SEC : 0;
+	saved = tree_text(*ret_tree, "saved");
+	*ret_ns = saved ? strtoll(saved, NULL, 10) * DUR_SEC : 0;
 	if (st.st_mtim.tv_sec * DUR_SEC > *ret_ns)
 		*ret_ns = st.st_mtim.tv_sec * DUR_SEC + st.st_mtim.tv_nsec;
 	return 0;
@@ -117,7 +101,8 @@ int store_save(struct store *s, int root_fd, const char *path, const struct stor
 
 	if (is_saved(s, root_fd, path, kept))
 		return 0;
-	t = tree_set(a, build(s, a, kept), "saved", number(a, dur_wall() / DUR_SEC));
+	t = build(s, a, kept);
+	tree_set_int(a, t, "saved", dur_wall() / DUR_SEC);
 	r = json_render(t, false, &b, e);
 	if (r >= 0)
 		r = buf_check(&b, path, e);
@@ -188,7 +173,7 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 
 	if (r < 0)
 		return r;
-	key = tree_get(t, "key")->scalar;
+	key = tree_text(t, "key");
 	space = strrchr(key, ' ');
 	*ret_date = date_of(a, ns);
 	*ret_instance = space ? space + 1 : key;

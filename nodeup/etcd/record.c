@@ -12,9 +12,9 @@ enum { RECORD_MAX = 256 << 10 };
 
 static const char *text_of(const struct tree *map, const char *key)
 {
-	const struct tree *t = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+	const char *text = tree_text(map, key);
 
-	return t && t->kind == TREE_SCALAR ? t->scalar : "";
+	return text ? text : "";
 }
 
 /* A wish as the record names it: one that has changed is another. */
@@ -122,10 +122,10 @@ bool claims_recall(struct claims *c, struct strmap *hosts)
 static struct tree *record_of(struct claims *c, const struct strmap *hosts)
 {
 	struct arena *a = c->req->arena;
-	struct tree *t = tree_map(a), *volumes = tree_seq(a), *names = tree_map(a);
+	struct tree *t = tree_map(a), *volumes = tree_seq(a);
 
-	(void)tree_set(a, t, "instance", tree_string(a, c->req->facts->instance_id));
-	(void)tree_set(a, t, "cluster", tree_string(a, c->req->node->cluster_name));
+	tree_set_text(a, t, "instance", c->req->facts->instance_id);
+	tree_set_text(a, t, "cluster", c->req->node->cluster_name);
 	for (size_t i = 0; i < c->n; i++) {
 		const struct volume_choice *ch = &c->choices[i];
 		struct tree *v = tree_map(a);
@@ -134,16 +134,14 @@ static struct tree *record_of(struct claims *c, const struct strmap *hosts)
 		if (ch->member.me)
 			member = arena_printf(a, "%s/%s", ch->member.me,
 					      strv_join(a, &ch->member.members, ","));
-		(void)tree_set(a, v, "for", tree_string(a, name_of(a, ch->wish)));
-		(void)tree_set(a, v, "id", tree_string(a, ch->volume->id));
-		(void)tree_set(a, v, "device", tree_string(a, ch->volume->device));
-		(void)tree_set(a, v, "member", tree_string(a, member));
+		tree_set_text(a, v, "for", name_of(a, ch->wish));
+		tree_set_text(a, v, "id", ch->volume->id);
+		tree_set_text(a, v, "device", ch->volume->device);
+		tree_set_text(a, v, "member", member);
 		(void)tree_add(a, volumes, v);
 	}
-	for (size_t i = 0; i < hosts->n; i++)
-		(void)tree_set(a, names, hosts->v[i].key, tree_string(a, hosts->v[i].value));
 	(void)tree_set(a, t, "volumes", volumes);
-	(void)tree_set(a, t, "hosts", names);
+	(void)tree_set(a, t, "hosts", tree_of_strmap(a, hosts));
 	return t;
 }
 

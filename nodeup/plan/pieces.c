@@ -55,7 +55,7 @@ static struct tree *named(struct arena *a, const char *detail_key, struct tree *
 	struct tree *t = tree_map(a);
 
 	(void)tree_set(a, t, detail_key, detail);
-	(void)tree_set(a, t, "name", tree_string(a, name));
+	tree_set_text(a, t, "name", name);
 	return tree_add(a, tree_seq(a), t);
 }
 
@@ -68,16 +68,16 @@ static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
 	struct tree *t = tree_map(a);
 
 	(void)tree_set(a, cluster, "certificate-authority-data", data(a, ca));
-	(void)tree_set(a, cluster, "server", tree_string(a, plan_api_server(p)));
-	(void)tree_set(a, context, "cluster", tree_string(a, "local"));
-	(void)tree_set(a, context, "user", tree_string(a, user->name));
+	tree_set_text(a, cluster, "server", plan_api_server(p));
+	tree_set_text(a, context, "cluster", "local");
+	tree_set_text(a, context, "user", user->name);
 	(void)tree_set(a, login, "client-certificate-data", data(a, user->cert));
 	(void)tree_set(a, login, "client-key-data", data(a, user->key));
-	(void)tree_set(a, t, "apiVersion", tree_string(a, "v1"));
+	tree_set_text(a, t, "apiVersion", "v1");
 	(void)tree_set(a, t, "clusters", named(a, "cluster", cluster, "local"));
 	(void)tree_set(a, t, "contexts", named(a, "context", context, context_name));
-	(void)tree_set(a, t, "current-context", tree_string(a, context_name));
-	(void)tree_set(a, t, "kind", tree_string(a, "Config"));
+	tree_set_text(a, t, "current-context", context_name);
+	tree_set_text(a, t, "kind", "Config");
 	(void)tree_set(a, t, "users", named(a, "user", login, user->name));
 	return t;
 }

@@ -37,11 +37,11 @@ void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
 	const char *ticks = start_ticks(a, root_fd);
 	struct err ignored;
 
-	(void)tree_set(a, map, "pid", tree_plain(a, arena_printf(a, "%d", (int)getpid())));
+	tree_set_int(a, map, "pid", getpid());
 	if (ticks)
 		(void)tree_set(a, map, "pidStartTicks", tree_plain(a, ticks));
 	if (io_read(root_fd, "/proc/sys/kernel/random/boot_id", &boot, &ignored) == 0 && boot.len)
-		(void)tree_set(a, map, "bootId", tree_string(a, str_trim(a, buf_str(&boot))));
+		tree_set_text(a, map, "bootId", str_trim(a, buf_str(&boot)));
 }
 
 int interrupted_put(int root_fd, const struct buf *text, struct err *e)
@@ -72,10 +72,10 @@ int interrupted_note(int root_fd, const char *signal, const char *waiting, struc
 	interrupted_identify(a, root_fd, own);
 	if (before->kind != TREE_MAP || !is_ours(before, own))
 		return 0;
-	(void)tree_set(a, t, "state", tree_string(a, "interrupted"));
-	(void)tree_set(a, t, "signal", tree_string(a, signal));
+	tree_set_text(a, t, "state", "interrupted");
+	tree_set_text(a, t, "signal", signal);
 	if (waiting)
-		(void)tree_set(a, t, "waiting", tree_string(a, waiting));
+		tree_set_text(a, t, "waiting", waiting);
 	for (size_t i = 0; i < before->n; i++) {
 		const struct tree_item *item = &before->items[i];
 		bool keep = !str_eq(item->key, "signal");

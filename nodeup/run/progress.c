@@ -223,12 +223,7 @@ void progress_show(struct progress *p, const struct run_report *rep)
 static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)
 {
 	if (!str_is_empty(text))
-		(void)tree_set(a, map, key, tree_string(a, text));
-}
-
-static void set_number(struct arena *a, struct tree *map, const char *key, int64_t v)
-{
-	(void)tree_set(a, map, key, tree_plain(a, arena_printf(a, "%lld", (long long)v)));
+		tree_set_text(a, map, key, text);
 }
 
 /* A moment of the monotonic clock, in milliseconds since 1970. */
@@ -242,20 +237,20 @@ static void add_status(struct arena *a, struct tree *t, const struct run_outcome
 {
 	int64_t now = dur_now();
 
-	set_number(a, t, "bytes", st->bytes);
+	tree_set_int(a, t, "bytes", st->bytes);
 	if (st->total >= 0)
-		set_number(a, t, "total", st->total);
+		tree_set_int(a, t, "total", st->total);
 	if (st->attempt)
-		set_number(a, t, "attempt", st->attempt);
+		tree_set_int(a, t, "attempt", st->attempt);
 	set_text(a, t, "mirror", st->url);
 	set_text(a, t, "lastError", st->last_error);
 	if (!is_under_way(o))
 		return;
 	set_text(a, t, "waiting", progress_text(a, st, 0, now));
 	if (o->run.since_ns)
-		set_number(a, t, "sinceUnixMs", wall_ms(o->run.since_ns));
+		tree_set_int(a, t, "sinceUnixMs", wall_ms(o->run.since_ns));
 	if (st->next_try_ns > now)
-		set_number(a, t, "nextTryUnixMs", wall_ms(st->next_try_ns));
+		tree_set_int(a, t, "nextTryUnixMs", wall_ms(st->next_try_ns));
 }
 
 /* Between its tries, and between runs, nothing is under way. */
@@ -276,8 +271,8 @@ static void add_pause(struct arena *a, struct tree *t, const struct run_outcome 
 	if (next <= 0)
 		return;
 	set_text(a, t, "waiting", why);
-	set_number(a, t, "sinceUnixMs", wall_ms(o->end_ns ? o->end_ns : dur_now()));
-	set_number(a, t, "nextTryUnixMs", next);
+	tree_set_int(a, t, "sinceUnixMs", wall_ms(o->end_ns ? o->end_ns : dur_now()));
+	tree_set_int(a, t, "nextTryUnixMs", next);
 }
 
 struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct fetcher *f,
