@@ -237,13 +237,6 @@ static void note_denied(struct s3_session *s, const struct s3_try *t, const stru
 	note_left(s, t, e);
 }
 
-static void append(struct err *e, const char *before, const char *text)
-{
-	size_t n = strlen(e->msg);
-
-	(void)snprintf(e->msg + n, sizeof(e->msg) - n, "%s%s", before, text);
-}
-
 /* An error page that is not S3's must not make a message without the request's id. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *f,
 		     struct err *e)
@@ -254,10 +247,10 @@ void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct 
 		       t->location, f->status);
 	s3_explain(a, f->page, f->page_n, e);
 	if (!strstr(e->msg, ", request ") && *f->request_id)
-		append(e, ", request ", f->request_id);
-	append(e, ", region ", t->region);
+		err_add(e, "request %s", f->request_id);
+	err_add(e, "region %s", t->region);
 	if (t->is_signed && (f->status == 403 || str_eq(t->code, "ExpiredToken")))
-		append(e, ", as ", creds_who(s->creds, a));
+		err_add(e, "as %s", creds_who(s->creds, a));
 	if (f->status == 403)
 		note_denied(s, t, f, e);
 	if (f->status == 301 && !*f->region)
