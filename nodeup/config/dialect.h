@@ -47,6 +47,7 @@ struct documents {
 		*base; /* the state store, to which kept documents are tied; NULL: none is named */
 	bool in_store; /* the two below are there; else they stand beside --conf */
 	const char *cluster_at, *group_at; /* URLs or paths; group NULL: there is none to read */
+	const char *group_from; /* file:line:column that names the group, in a store; else NULL */
 	const struct tree *cluster,
 		*group; /* as read; NULL before, TREE_NULL without such a document */
 	/* The volume made of the instance store, and the key that wants it: the disks must be known before

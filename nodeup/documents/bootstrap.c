@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/near.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
 #include "nodeup/base/yaml.h"
@@ -176,6 +177,29 @@ static int load_conf(struct loader *l, const struct dialect_opts *opts, struct e
 	return r < 0 ? r : dialects_read(l->arena, t, opts, &l->b->documents, e);
 }
 
+/* A group that the store does not have is most often another's name: which there are, and which is near. */
+static int no_such_group(struct loader *l, struct err *e)
+{
+	const struct documents *d = &l->b->documents;
+	const char *slash = strrchr(d->group_at, '/');
+	struct strv names = { 0 };
+	const char *nearest;
+	struct err ignored;
+
+	if (d->group_from)
+		(void)err_wrap(e, "%s", d->group_from);
+	if (store_list(l->b->store,
+		       arena_strn(l->arena, d->group_at, (size_t)(slash - d->group_at)), &names,
+		       &ignored) < 0 ||
+	    names.n == 0)
+		return err_code(e);
+	nearest = near_name(slash + 1, names.v, names.n);
+	err_note(e, "there is", "%s", strv_join(l->arena, &names, ", "));
+	if (nearest)
+		err_note(e, "do", "did you mean InstanceGroupName: %s?", nearest);
+	return err_code(e);
+}
+
 /* Where they are is decided by the documents: what ConfigBase lacks is never looked for elsewhere. */
 static int load_specs(struct loader *l, struct err *e)
 {
@@ -204,7 +228,7 @@ static int load_specs(struct loader *l, struct err *e)
 		return 0;
 	r = read_document(l, "instance group", group, !d->in_store, &t, e);
 	d->group = t;
-	return r;
+	return r < 0 && d->in_store && e->errnum == ENOENT ? no_such_group(l, e) : r;
 }
 
 /* From documents to the model; may run again, from kept documents. */

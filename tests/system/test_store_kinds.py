@@ -229,6 +229,22 @@ def test_a_rewrite_leads_to_documents(make_store, kind):
         assert re.search("%s/prod/cluster.spec" % re.escape(there), result.failure), result
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_group_that_is_not_there(make_store, kind):
+    """It is named where it stands, with those that are there."""
+    store = make_store(kind)
+    world = store.world
+    world.write_documents()
+    text = world.conf.read_text()
+    world.conf.write_text(text.replace("InstanceGroupName: nodes", "InstanceGroupName: node"))
+    line = 1 + text.splitlines().index("InstanceGroupName: nodes")
+    for command in ("validate", "plan"):
+        result = world.run(command, env=store.env(), write=False)
+        assert result.code == CONFIG and f"{world.conf}:{line}:20: instance group: " in result.failure, result
+        assert re.search("there is +master-us-west-2a, nodes", result.notes), result
+        assert "did you mean InstanceGroupName: nodes?" in result.notes, result
+
+
 # What is wrong: one line, with its address.
 
 def address_of(store, path):

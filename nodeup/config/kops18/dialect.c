@@ -18,6 +18,7 @@ static bool recognises(const struct tree *conf)
 static int read_conf(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		     struct documents *ret, struct err *e)
 {
+	const struct tree *group = tree_get(conf, "InstanceGroupName");
 	struct kube_env *env = arena_new(a, struct kube_env);
 	int r = kops18_env(a, conf, o, env, e);
 
@@ -31,6 +32,8 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 		.base = env->config_base ? env->config_base : env->cluster_location,
 	};
 	ret->in_store = kops18_locations(a, env, &ret->cluster_at, &ret->group_at);
+	if (group && ret->in_store)
+		ret->group_from = tree_where(a, &group->pos);
 	if (env->docker_storage || env->kube_aws_storage) {
 		ret->instance_store = storage_kube_up_name;
 		ret->instance_store_key = "DOCKER_STORAGE";
