@@ -20,11 +20,22 @@ const struct cli_command cli_commands[] = {
 	{ "bake",     CMD_BAKE,     cmd_bake,     "",        "fill the cache with what documents name, for an image of the machine", 0 },
 	{ "validate", CMD_VALIDATE, cmd_validate, "",        "check the documents alone", 0 },
 	{ "userdata", CMD_USERDATA, cmd_userdata, "",        "render the user-data script of a node", 0 },
-	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic", 1 },
+	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic, or one part of config", 2 },
 	{ "version",  CMD_VERSION,  cmd_version,  "",        "the version, and of what it is made", 0 },
 };
 /* clang-format on */
 const size_t cli_n_commands = ARRAY_LEN(cli_commands);
+
+static int unknown_command(const char *name, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(cli_commands); i++)
+		strv_add(a, &names, cli_commands[i].name);
+	return err_fail(e, ERR_USAGE, 0, "unknown command '%s'; %s", name,
+			cli_meant(a, name, &names, "see nodeup help"));
+}
 
 static const struct cli_command *find_command(const char *name)
 {
@@ -47,22 +58,26 @@ static void forget_host_root(struct cli *cli)
 static int run(struct cli *cli, const char *const *argv, struct err *e)
 {
 	const struct cli_command *command = &cli_commands[0];
+	const bool named = argv[0] && argv[0][0] != '-';
 	int r;
 
-	if (argv[0] && argv[0][0] != '-') {
+	if (named) {
 		command = find_command(argv[0]);
 		if (!command)
-			return err_fail(e, ERR_USAGE, 0, "unknown command '%s'; see nodeup help",
-					argv[0]);
+			return unknown_command(argv[0], e);
 		argv++;
 	}
 	r = cli_parse(cli, command, argv, e);
+	if (r < 0 && !named && cli->args.n && find_command(cli->args.v[0]))
+		return err_fail(e, ERR_USAGE, 0, "'%s' is a command: it goes before all flags",
+				cli->args.v[0]);
 	if (r < 0)
 		return r;
-	if (cli->help) {
+	if (cli->help || cli->version) {
 		cli->args = (struct strv){ 0 };
-		strv_add(cli->arena, &cli->args, command->name);
-		command = find_command("help");
+		if (named && cli->help)
+			strv_add(cli->arena, &cli->args, command->name);
+		command = find_command(cli->help ? "help" : "version");
 	}
 	forget_host_root(cli);
 	log_set_level(cli->verbosity >= 10 ? LOG_DEBUG : LOG_INFO);

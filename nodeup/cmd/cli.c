@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/near.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 
@@ -68,7 +69,8 @@ static const struct option options[] = {
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),
 	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),
 	ROW("v", "N", VALUE_INT, verbosity, ALL, "verbosity; 10 and more print every task"),
-	ROW("help", NULL, VALUE_NONE, help, ALL, "this text"),
+	ROW("help", NULL, VALUE_NONE, help, ALL, "this text; also -h"),
+	ROW("version", NULL, VALUE_NONE, version, CMD_APPLY, "the version alone; also -V"),
 	ROW("rootfs", "DIR", VALUE_STRING, rootfs, CMD_APPLY, "only / is accepted; for an image use --root"),
 	IGNORED("vmodule", VALUE_STRING),
 	IGNORED("stderrthreshold", VALUE_STRING),
@@ -79,10 +81,21 @@ static const struct option options[] = {
 };
 /* clang-format on */
 
+/* What people type first. */
+static const struct {
+	const char *letter, *name;
+} short_forms[] = { { "h", "help" }, { "V", "version" } };
+
 /* A command's own row of a flag goes before that of others. */
 static const struct option *find_option(const char *name, size_t n, int command)
 {
 	const struct option *found = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(short_forms); i++)
+		if (n == 1 && *name == *short_forms[i].letter) {
+			name = short_forms[i].name;
+			n = strlen(name);
+		}
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
 		const struct option *o = &options[i];
@@ -151,6 +164,11 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 		return 0;
 	switch (o->value) {
 	case VALUE_STRING:
+		/* one of two would be left out without a word */
+		if (o->offset == offsetof(struct cli, conf) && cli->conf &&
+		    !str_eq(cli->conf, value))
+			return err_fail(e, ERR_USAGE, 0, "--conf names both '%s' and '%s'",
+					cli->conf, value);
 		*(const char **)member(cli, o->offset) = value;
 		return 0;
 	case VALUE_LIST:
@@ -167,6 +185,51 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 	}
 }
 
+const char *cli_meant(struct arena *a, const char *word, const struct strv *names,
+		      const char *otherwise)
+{
+	const char *nearest = near_name(word, names->v, names->n);
+
+	/* or the beginning of one */
+	for (size_t i = 0; !nearest && *word && i < names->n; i++)
+		if (str_has_prefix(names->v[i], word))
+			nearest = names->v[i];
+	return nearest ? arena_printf(a, "did you mean %s?", nearest) : otherwise;
+}
+
+static const char *dashes(const struct option *o)
+{
+	return o->name[1] ? "--" : "-";
+}
+
+static int unknown_flag(struct cli *cli, const struct cli_command *command, const char *arg,
+			struct err *e)
+{
+	const char *word = arena_strn(cli->arena, arg, strcspn(arg, "="));
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		if ((options[i].commands & command->bit) && options[i].offset != SIZE_MAX)
+			strv_add(cli->arena, &names,
+				 arena_printf(cli->arena, "%s%s", dashes(&options[i]),
+					      options[i].name));
+	if (word[0] == '-' && word[1] != '-')
+		word = arena_printf(cli->arena, "-%s", word);
+	return err_fail(e, ERR_USAGE, 0, "unknown flag '%s'; %s", arg,
+			cli_meant(cli->arena, word, &names,
+				  arena_printf(cli->arena, "see nodeup help %s", command->name)));
+}
+
+/* A word too many: perhaps documents without their flag. */
+static int unexpected(const struct cli_command *command, const char *word, struct err *e)
+{
+	const struct option *conf = find_option("conf", strlen("conf"), command->bit);
+
+	return err_fail(e, ERR_USAGE, 0, "nodeup %s: unexpected '%s'%s", command->name, word,
+			conf->commands & command->bit ? "; documents are named by --conf=PATH"
+						      : "");
+}
+
 /* One flag at argv[*i]; moves *i past a separate value. */
 static int parse_flag(struct cli *cli, const struct cli_command *command, const char *const *argv,
 		      size_t *i, struct err *e)
@@ -178,9 +241,10 @@ static int parse_flag(struct cli *cli, const struct cli_command *command, const 
 
 	o = find_option(name, equals ? (size_t)(equals - name) : strlen(name), command->bit);
 	if (!o)
-		return err_fail(e, ERR_USAGE, 0, "unknown flag '%s'; see nodeup help", argv[*i]);
+		return unknown_flag(cli, command, argv[*i], e);
 	if (!(o->commands & command->bit))
-		return err_fail(e, ERR_USAGE, 0, "nodeup %s takes no --%s", command->name, o->name);
+		return err_fail(e, ERR_USAGE, 0, "nodeup %s takes no %s%s", command->name,
+				dashes(o), o->name);
 	if (!value && o->value != VALUE_NONE && o->value != VALUE_MAYBE_DURATION) {
 		value = argv[*i + 1];
 		if (!value)
@@ -211,8 +275,7 @@ int cli_parse(struct cli *cli, const struct cli_command *command, const char *co
 			return r;
 	}
 	if (cli->args.n > command->max_args)
-		return err_fail(e, ERR_USAGE, 0, "nodeup %s: unexpected '%s'", command->name,
-				cli->args.v[command->max_args]);
+		return unexpected(command, cli->args.v[command->max_args], e);
 	return 0;
 }
 

@@ -31,7 +31,7 @@ struct cli {
 	struct strv args;        /* what follows the flags */
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs;
-	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help;
+	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help, version;
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, confs; /* confs: of a command that takes several */
@@ -51,6 +51,9 @@ extern const size_t cli_n_commands;
 /* Parse argv[1...] for a command, which gives the flags it takes. */
 int cli_parse(struct cli *cli, const struct cli_command *command, const char *const *argv,
 	      struct err *e) must_check;
+/* "did you mean X?", for a word that is not among names; `otherwise` if none is near. */
+const char *cli_meant(struct arena *a, const char *word, const struct strv *names,
+		      const char *otherwise);
 /* What may be wrong with documents, on stderr: no more lines than a person reads. */
 void cli_warn(const struct cli *cli, const struct strv *warnings);
 /* Append the flags a command takes, one line each. */

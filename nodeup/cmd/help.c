@@ -1,6 +1,7 @@
 /* help.c - usage from the tables: commands, their flags, the documents' keys, exit statuses */
 #include "nodeup/cmd/cli.h"
 
+#include <string.h>
 #include "nodeup/base/field.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
@@ -10,22 +11,38 @@
 
 enum { HELP_MAX = 256 << 10 };
 
+static const struct schema *const schemas[] = {
+	&kubelet_schema,
+	&docker_schema,
+	&kube_proxy_schema,
+	&kube_apiserver_schema,
+	&kube_controller_manager_schema,
+	&kube_scheduler_schema,
+	&facts_schema,
+};
+
 static void help_config(struct buf *b)
 {
-	const struct schema *const schemas[] = {
-		&kubelet_schema,
-		&docker_schema,
-		&kube_proxy_schema,
-		&kube_apiserver_schema,
-		&kube_controller_manager_schema,
-		&kube_scheduler_schema,
-		&facts_schema,
-	};
-
 	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
 		(void)buf_addf(b, "%s%s\n", i ? "\n" : "", schemas[i]->name);
 		(void)field_docs(schemas[i], 1, b);
 	}
+}
+
+/* One of the schemas alone, by the beginning of its name. */
+static int config_part(struct arena *a, const char *name, struct buf *b, struct err *e)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
+		strv_add(a, &names, schemas[i]->name);
+		if (strncasecmp(schemas[i]->name, name, strlen(name)) != 0)
+			continue;
+		(void)field_docs(schemas[i], 1, b);
+		return 0;
+	}
+	return err_fail(e, ERR_USAGE, 0, "no part '%s' in help config: %s", name,
+			cli_meant(a, name, &names, strv_join(a, &names, ", ")));
 }
 
 /* By number. Of plan alone it is 2. */
@@ -96,8 +113,10 @@ static void usage(struct buf *b)
 	cli_help(&cli_commands[0], b);
 }
 
-static int topic(const char *name, struct buf *b, struct err *e)
+static int topic(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
+	struct strv names = { 0 };
+
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
 		if (str_eq(topics[i].name, name)) {
 			topics[i].print(b);
@@ -110,7 +129,12 @@ static int topic(const char *name, struct buf *b, struct err *e)
 			cli_help(&cli_commands[i], b);
 			return 0;
 		}
-	return err_fail(e, ERR_USAGE, 0, "no help on '%s'; see nodeup help", name);
+	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+		strv_add(a, &names, topics[i].name);
+	for (size_t i = 0; i < cli_n_commands; i++)
+		strv_add(a, &names, cli_commands[i].name);
+	return err_fail(e, ERR_USAGE, 0, "no help on '%s'; %s", name,
+			cli_meant(a, name, &names, "see nodeup help"));
 }
 
 int cmd_help(struct cli *cli, struct err *e)
@@ -118,8 +142,12 @@ int cmd_help(struct cli *cli, struct err *e)
 	autobuf struct buf b = BUF_INIT(HELP_MAX);
 	int r = 0;
 
-	if (cli->args.n)
-		r = topic(cli->args.v[0], &b, e);
+	if (cli->args.n > 1 && str_eq(cli->args.v[0], "config"))
+		r = config_part(cli->arena, cli->args.v[1], &b, e);
+	else if (cli->args.n > 1)
+		r = err_fail(e, ERR_USAGE, 0, "nodeup help: unexpected '%s'", cli->args.v[1]);
+	else if (cli->args.n)
+		r = topic(cli->arena, cli->args.v[0], &b, e);
 	else
 		usage(&b);
 	if (r < 0)

@@ -157,6 +157,50 @@ def test_what_comes_later_is_not_stubbed(command):
     assert done.returncode == 64 and command in done.stderr
 
 
+# What people type first, and what they mistype
+
+@pytest.mark.parametrize("form", ["-h", "--help", "-help"])
+def test_help_without_a_command_is_the_help_of_all(form):
+    done = nodeup(form)
+    assert done.returncode == 0 and done.stdout == nodeup("help").stdout, done
+    assert nodeup("plan", form).stdout == nodeup("help", "plan").stdout != done.stdout
+
+
+@pytest.mark.parametrize("form", ["-V", "--version", "-version"])
+def test_version_as_a_flag(form):
+    done = nodeup(form)
+    assert done.returncode == 0 and done.stdout == nodeup("version").stdout, done
+
+
+@pytest.mark.parametrize("line, says", [
+    (["plam"], "unknown command 'plam'; did you mean plan? (64)"),
+    (["frobnicate"], "unknown command 'frobnicate'; see nodeup help"),
+    (["plan", "--dif"], "unknown flag '--dif'; did you mean --diff? (64)"),
+    (["--confg=x"], "unknown flag '--confg=x'; did you mean --conf? (64)"),
+    (["plan", "-dif"], "unknown flag '-dif'; did you mean --diff? (64)"),
+    (["apply", "--frobnicate"], "unknown flag '--frobnicate'; see nodeup help apply"),
+    (["help", "confg"], "no help on 'confg'; did you mean config? (64)"),
+    (["help", "exit"], "no help on 'exit'; did you mean exit-status? (64)"),
+    (["help", "config", "DockerConfg"], "no part 'DockerConfg' in help config: did you mean DockerConfig? (64)"),
+    (["help", "config", "etcd"], "no part 'etcd' in help config: KubeletConfigSpec, DockerConfig, "),
+    (["help", "plan", "x"], "nodeup help: unexpected 'x'"),
+    (["validate", "FILE"], "nodeup validate: unexpected 'FILE'; documents are named by --conf=PATH"),
+    (["--conf=x", "validate"], "'validate' is a command: it goes before all flags"),
+    (["validate", "-o", "json"], "nodeup validate takes no -o"),
+    (["validate", "--conf=A", "--conf=B"], "--conf names both 'A' and 'B'"),
+], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
+def test_a_wrong_line_says_what_was_meant(line, says):
+    done = nodeup(*line)
+    assert done.returncode == 64 and done.stdout == "" and len(done.stderr.splitlines()) == 1, done
+    assert f"FAILED {says}" in done.stderr, done
+
+
+def test_help_of_one_part():
+    part = nodeup("help", "config", "kubelet").stdout
+    assert "podManifestPath" in part and "admissionControl" not in part
+    assert part.strip() in nodeup("help", "config").stdout
+
+
 # Forms of flags
 
 def forms(world):
