@@ -2,9 +2,9 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
-#include "nodeup/tasks/move_back.h"
 #include "nodeup/tasks/volume_uuid.h"
 
 /* JobRunningTimeoutSec= is of this version; before it the whole life of the job has a limit. */
@@ -150,7 +150,7 @@ static int add_bind_mount(struct plan *p, const struct node_volume *v, const str
 	add_head(p, &u, arena_printf(a, "%s of volume %s", b->source, v->name));
 	unit_set(a, &u, "Unit", "RequiresMountsFor", v->path);
 	unit_set(a, &u, "Unit", "ConditionPathExists",
-		 arena_printf(a, "!%s/%s", move_back_dir, volumes_specifier_free(a, b->target)));
+		 arena_printf(a, "!" OWN_UNMOVED_DIR "/%s", volumes_specifier_free(a, b->target)));
 	unit_set(a, &u, "Unit", "AssertPathExists",
 		 arena_printf(a, "%s/.nodeup/%s@%s", v->path, volumes_specifier_free(a, b->target),
 			      machine ? machine : "unknown"));

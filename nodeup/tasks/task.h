@@ -128,6 +128,10 @@ struct task_ops {
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
 	int (*apply)(const struct task *, struct task_ctx *, struct task_run *, struct err *);
+	/* Asked of each need of a unit at the moment the unit is to start: an error if it must not any
+	 * more. May be NULL. */
+	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
+			 struct err *);
 	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */
 	void (*inputs)(const struct task *, struct digest_ctx *);
 	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done

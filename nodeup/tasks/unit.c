@@ -302,12 +302,23 @@ static const char *verb_for(const struct task *t, struct task_ctx *ctx, const st
 									       : "restart";
 }
 
+/* The checks of a task may be minutes old by now. */
+static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	int r = volume_place_unit(t, ctx, e);
+
+	for (size_t i = 0; i < t->n_needs && r == 0; i++)
+		if (task_ops(t->needs[i])->may_start)
+			r = task_ops(t->needs[i])->may_start(t->needs[i], t, ctx, e);
+	return r;
+}
+
 static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		   uint32_t *ret_job, struct err *e)
 {
 	struct started record = { .state = STARTED_PENDING, .us = (uint64_t)dur_now() / 1000 };
 	const char *verb = verb_for(t, ctx, u);
-	int r = strcmp(verb, "start") == 0 ? volume_place_unit(t, ctx, e) : 0;
+	int r = strcmp(verb, "start") == 0 ? may_start(t, ctx, e) : 0;
 
 	if (r < 0)
 		return r;

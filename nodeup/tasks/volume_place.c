@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include "nodeup/base/walk.h"
-#include "nodeup/tasks/move.h"
 #include "nodeup/tasks/volume.h"
 #include "nodeup/volumes/mounts.h"
 
@@ -126,24 +125,6 @@ int volume_place_path(const struct node_volume *want, struct task_ctx *ctx, stru
 	return refuse_path(a, want, arena_printf(a, "%s mounted there", m->source), e);
 }
 
-/* What the volume does not have would be hidden by its own directory. */
-static int check_moved(const struct task *unit, struct task_ctx *ctx, struct arena *a,
-		       struct err *e)
-{
-	for (size_t i = 0; i < unit->n_needs; i++) {
-		const struct task *t = unit->needs[i];
-		int r;
-
-		if (t->kind != TASK_MOVE || strcmp(t->move.source, unit->unit.where) != 0)
-			continue;
-		r = move_look(ctx, a, &t->move, e);
-		if (r == MOVE_TO_DO)
-			return err_fail(e, ERR_BUSY, EAGAIN, "%s is not moved yet", t->move.source);
-		return r < 0 ? r : 0;
-	}
-	return 0;
-}
-
 int volume_place_unit(const struct task *unit, struct task_ctx *ctx, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -151,10 +132,8 @@ int volume_place_unit(const struct task *unit, struct task_ctx *ctx, struct err 
 	const char *why;
 	int r;
 
-	if (!unit->unit.where)
+	if (!unit->unit.where || !unit->unit.volume)
 		return 0;
-	if (!unit->unit.volume)
-		return check_moved(unit, ctx, a, e);
 	why = in_the_way(ctx, a, unit->unit.where);
 	if (!why)
 		return 0;

@@ -11,6 +11,6 @@ int volume_place_disks(const struct node_volume *want, struct task_ctx *ctx, str
 /* Its mount point is mounted from these disks already, or free and nothing that a mount would hide. */
 int volume_place_path(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		      const struct disks *disks, struct err *e) must_check;
-/* Of the mount unit of a volume, or of one of its directories, that is not mounted: nothing came to its
- * mount point since that was looked at first, which may be minutes ago. */
+/* Of the mount unit of a volume that is not mounted: nothing came to its mount point since that was
+ * looked at first, which may be minutes ago. */
 int volume_place_unit(const struct task *unit, struct task_ctx *ctx, struct err *e) must_check;

@@ -1,4 +1,4 @@
-#include "nodeup/tasks/tree_stamp.h"
+#include "nodeup/move/tree_stamp.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* move_users.h - which process keeps a directory from being moved
+/* users.h - which process keeps a directory from being moved
  * Stopped services get some time to let go. A process that did not is remembered until the next boot, so
  * that services are stopped for it once, and not again while it is still there.
  * Owner: the arena. Errors: SYSTEM; BUSY when the patience is at its end. Threads: all functions. */

@@ -1,4 +1,4 @@
-#include "nodeup/tasks/move.h"
+#include "nodeup/move/inspect.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -6,7 +6,7 @@
 #include <sys/statvfs.h>
 #include "nodeup/base/same_tree.h"
 #include "nodeup/base/walk.h"
-#include "nodeup/tasks/moved.h"
+#include "nodeup/move/moved.h"
 #include "nodeup/volumes/mounts.h"
 #include "units/unit.h"
 
@@ -238,7 +238,8 @@ static int check_copy(const struct task_ctx *ctx, struct arena *a, const struct 
 						: check_room(ctx, a, m, e);
 }
 
-int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_move *m, struct err *e)
+int move_inspect(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		 struct err *e)
 {
 	const struct mount *there;
 	struct mounts all;

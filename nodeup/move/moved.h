@@ -6,7 +6,7 @@
 #pragma once
 
 #include "nodeup/tasks/task.h"
-#include "nodeup/tasks/tree_stamp.h"
+#include "nodeup/move/tree_stamp.h"
 
 /* Whether what the source holds now is what was moved before, to the last file. */
 bool moved_before(const struct task_ctx *ctx, const struct task_move *m,

@@ -1,10 +1,10 @@
-#include "nodeup/tasks/move_users.h"
+#include "nodeup/move/users.h"
 
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/tasks/move.h"
+#include "nodeup/move/inspect.h"
 #include "nodeup/volumes/users.h"
 #include "units/unit.h"
 
@@ -58,7 +58,7 @@ int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct ta
 	if (r < 0)
 		return r;
 	if (!user.what) {
-		(void)!move_remove(ctx, word_path(a, m), &ignored);
+		(void)!io_remove(ctx->root_fd, word_path(a, m), &ignored);
 		return 0;
 	}
 	if (!run->since_ns || is_last)

@@ -1,32 +1,18 @@
-#include "nodeup/tasks/move.h"
+#include "nodeup/move/inspect.h"
 
 #include <string.h>
-#include <unistd.h>
-#include "nodeup/tasks/copy_tree.h"
-#include "nodeup/tasks/move_back.h"
-#include "nodeup/tasks/move_users.h"
-#include "nodeup/tasks/moved.h"
+#include "nodeup/move/copy_tree.h"
+#include "nodeup/move/step_back.h"
+#include "nodeup/move/users.h"
+#include "nodeup/move/moved.h"
 #include "nodeup/volumes/mounts.h"
-
-int move_remove(const struct task_ctx *ctx, const char *path, struct err *e)
-{
-	autoclose int dir = -1;
-	const char *name;
-	int r = io_open_parent(ctx->root_fd, path, &dir, &name, e);
-
-	if (r < 0)
-		return r;
-	if (unlinkat(dir, name, 0) < 0 && errno != ENOENT)
-		return err_sys(e, "remove '%s'", path);
-	return 0;
-}
 
 static int check_records(const struct task_ctx *ctx, const struct task_move *m,
 			 struct task_diff *diff)
 {
 	if (moved_is_forgotten(ctx, m))
 		return task_differs(diff, "that it was moved is not on record");
-	if (move_back_is_on(ctx, m))
+	if (step_back_is_on(ctx, m))
 		return task_differs(diff, "its mount still waits for the move");
 	return TASK_EQUAL;
 }
@@ -39,7 +25,7 @@ static int move_check(const struct task *t, struct task_ctx *ctx, struct task_di
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = move_look(ctx, a, &t->move, e);
+	r = move_inspect(ctx, a, &t->move, e);
 	if (r < 0)
 		return r;
 	if (r == MOVE_DONE)
@@ -58,6 +44,7 @@ static int put_mark(const struct task_ctx *ctx, struct arena *a, const struct ta
 	static const struct io_attr attr = { .mode = 0600 };
 	const char *text = arena_printf(a, "%s\n%s\n", m->source, tree_stamp_text(a, stamp));
 
+	/* its directory is not made here: what is not there is not the volume any more */
 	return io_replace(ctx->root_fd, move_mark(a, m), text, strlen(text), &attr, e);
 }
 
@@ -126,7 +113,7 @@ static int move(const struct task_ctx *ctx, struct arena *a, const struct task_m
 		r = move_users_wait(ctx, a, m, run, e);
 	/* from here on no service starts on the source, whatever becomes of this run */
 	if (r == 0)
-		r = move_back_remove(ctx, m, e);
+		r = step_back_remove(ctx, m, e);
 	if (r != 0)
 		return r;
 	/* a mark that a killed run was about to put */
@@ -144,18 +131,34 @@ static int move_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 		      struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	int r = move_look(ctx, a, &t->move, e);
+	int r = move_inspect(ctx, a, &t->move, e);
 
 	if (r == MOVE_TO_DO)
 		r = move(ctx, a, &t->move, run, e);
 	else if (r == MOVE_DONE)
-		r = move_back_remove(ctx, &t->move, e);
+		r = step_back_remove(ctx, &t->move, e);
 	/* after the mark: what a killed run did not remember the next one finds there */
 	return r != 0 ? r : moved_remember(ctx, &t->move, e);
+}
+
+/* The mount over the source would hide what the volume does not have. */
+static int move_may_start(const struct task *t, const struct task *unit, struct task_ctx *ctx,
+			  struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int r;
+
+	if (!str_eq(unit->unit.where, t->move.source))
+		return 0;
+	r = move_inspect(ctx, a, &t->move, e);
+	if (r == MOVE_TO_DO)
+		return err_fail(e, ERR_BUSY, EAGAIN, "%s is not moved yet", t->move.source);
+	return r < 0 ? r : 0;
 }
 
 const struct task_ops task_move_ops = {
 	.kind = "move",
 	.check = move_check,
 	.apply = move_apply,
+	.may_start = move_may_start,
 };

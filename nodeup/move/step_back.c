@@ -1,21 +1,21 @@
-#include "nodeup/tasks/move_back.h"
+#include "nodeup/move/step_back.h"
 
 #include <string.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/tasks/move.h"
-#include "nodeup/tasks/moved.h"
+#include "nodeup/move/inspect.h"
+#include "nodeup/move/moved.h"
 #include "nodeup/volumes/mounts.h"
 #include "units/unit.h"
 
-const char move_back_dir[] = OWN_UNMOVED_DIR;
+static const char step_back_dir[] = OWN_UNMOVED_DIR;
 
 static char *back_path(struct arena *a, const char *source)
 {
-	return arena_printf(a, "%s/%s", move_back_dir, unit_escape_path(a, source));
+	return arena_printf(a, "%s/%s", step_back_dir, unit_escape_path(a, source));
 }
 
-bool move_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
+bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct err ignored;
@@ -24,7 +24,7 @@ bool move_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
 	return io_stat(ctx->root_fd, back_path(a, m->source), &st, &ignored) == 0;
 }
 
-bool move_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
+bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct tree_stamp now;
@@ -39,21 +39,21 @@ bool move_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
 	       !moved_before(ctx, m, &now);
 }
 
-int move_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
+int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	static const char text[] = "what is here was not moved: its mount waits\n";
 	static const struct io_attr attr = { .mode = 0644 };
 	autoarena struct arena *a = arena_new_empty();
-	int r = io_mkdirs(ctx->root_fd, move_back_dir, 0755, e);
+	int r = io_mkdirs(ctx->root_fd, step_back_dir, 0755, e);
 
 	return r < 0 ? r
 		     : io_replace(ctx->root_fd, back_path(a, m->source), text, strlen(text), &attr,
 				  e);
 }
 
-int move_back_remove(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
+int step_back_remove(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return move_back_is_on(ctx, m) ? io_remove(ctx->root_fd, back_path(a, m->source), e) : 0;
+	return step_back_is_on(ctx, m) ? io_remove(ctx->root_fd, back_path(a, m->source), e) : 0;
 }

@@ -1,4 +1,4 @@
-/* move_back.h - let services start where their content still is, when a move came to nothing
+/* step_back.h - let services start where their content still is, when a move came to nothing
  * A mount unit asserts the mark of a complete copy, and what requires it never starts on the bare
  * directory. Where content was not moved the bare directory is the only one that has it: a file on the
  * root disk tells the mount unit to step back, so that a node which worked goes on working. It is
@@ -8,14 +8,11 @@
 
 #include "nodeup/tasks/task.h"
 
-/* "/var/lib/nodeup/unmoved"; the file in it is called as units of the source are: "var-lib-docker" */
-extern const char move_back_dir[];
-
 /* Whether the file is there. */
-bool move_back_is_on(const struct task_ctx *ctx, const struct task_move *m);
+bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m);
 /* Whether the source has what the volume, mounted, was to have and has not. */
-bool move_back_is_due(const struct task_ctx *ctx, const struct task_move *m);
+bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m);
 /* Write it, and remove it if it is there; both durably. */
-int move_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
-int move_back_remove(const struct task_ctx *ctx, const struct task_move *m,
+int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
+int step_back_remove(const struct task_ctx *ctx, const struct task_move *m,
 		     struct err *e) must_check;

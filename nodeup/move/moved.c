@@ -1,9 +1,9 @@
-#include "nodeup/tasks/moved.h"
+#include "nodeup/move/moved.h"
 
 #include <string.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/tasks/move.h"
+#include "nodeup/move/inspect.h"
 #include "units/unit.h"
 
 static const char moved_dir[] = OWN_MOVED_DIR;

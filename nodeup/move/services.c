@@ -1,11 +1,11 @@
-#include "nodeup/tasks/move.h"
+#include "nodeup/move/inspect.h"
 
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/tasks/move_back.h"
-#include "nodeup/tasks/move_users.h"
+#include "nodeup/move/step_back.h"
+#include "nodeup/move/users.h"
 #include "units/unit.h"
 
 static const char stopped_dir[] = OWN_STOPPED_DIR;
@@ -65,7 +65,7 @@ static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_di
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = move_look(ctx, a, &t->move, e);
+	r = move_inspect(ctx, a, &t->move, e);
 	if (r < 0)
 		return r;
 	if (r == MOVE_DONE || !move_has_content(ctx, t->move.source))
@@ -170,17 +170,17 @@ static bool is_to_be_moved(const struct task *t, const struct task_ctx *ctx,
 static bool must_step_back(const struct task *t, const struct task_ctx *ctx,
 			   const struct task_move *m)
 {
-	return !is_to_be_moved(t, ctx, m) && !move_back_is_on(ctx, m) && move_back_is_due(ctx, m);
+	return !is_to_be_moved(t, ctx, m) && !step_back_is_on(ctx, m) && step_back_is_due(ctx, m);
 }
 
 /* All of them before anything is started: a service may use several directories. */
 static int step_back(const struct task *t, const struct task_ctx *ctx, struct err *e)
 {
-	int r = must_step_back(t, ctx, &t->move) ? move_back_put(ctx, &t->move, e) : 0;
+	int r = must_step_back(t, ctx, &t->move) ? step_back_put(ctx, &t->move, e) : 0;
 
 	for (size_t i = 0; i < t->n_needs && r == 0; i++)
 		if (t->needs[i]->kind == TASK_MOVE && must_step_back(t, ctx, &t->needs[i]->move))
-			r = move_back_put(ctx, &t->needs[i]->move, e);
+			r = step_back_put(ctx, &t->needs[i]->move, e);
 	return r;
 }
 
@@ -227,7 +227,7 @@ static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	r = walk_jobs(ctx, &units, "start", run, e);
 	if (r != TASK_DONE)
 		return r;
-	return move_remove(ctx, record_path(a, &t->move), e);
+	return io_remove(ctx->root_fd, record_path(a, &t->move), e);
 }
 
 /* The run ends before it came to this: what was stopped for it is started all the same. */

@@ -1,4 +1,4 @@
-/* move.h - what the three tasks of a move know together
+/* inspect.h - whether a move is to do, is done, or must not be
  * The content of a directory goes to a volume that will be mounted over it: services are stopped, a
  * copy is made beside its place, proven, put there and marked; then the bind mount may show it. The
  * old content stays where it is, below the mount. If the source changed after the copy, nodeup refuses to
@@ -23,13 +23,11 @@ char *move_staging(struct arena *a, const struct task_move *m);
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m);
 /* Whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted
  * over the directory as it is, or when it is known already that moving it would come to nothing. */
-int move_look(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
-	      struct err *e) must_check;
+int move_inspect(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
+		 struct err *e) must_check;
 /* A run that was killed before it put its mark left exactly the copy: any other is refused. */
 int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct err *e) must_check;
 /* Whether what is there was moved once, to a disk that is empty or another now. */
 bool move_is_of_long_ago(const struct task_ctx *ctx, const struct task_move *m);
 /* Whether a directory is there and has entries. */
 bool move_has_content(const struct task_ctx *ctx, const char *path);
-/* Remove a file that a move has left, if it is there. */
-int move_remove(const struct task_ctx *ctx, const char *path, struct err *e) must_check;
