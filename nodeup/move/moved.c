@@ -1,27 +1,24 @@
 #include "nodeup/move/moved.h"
 
 #include <string.h>
-#include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/move/inspect.h"
 #include "units/unit.h"
-
-static const char moved_dir[] = OWN_MOVED_DIR;
 
 enum { RECORD_MAX = 16 * 1024 };
 
 static char *record_path(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, "%s/%s@%s", moved_dir, unit_escape_path(a, m->source), m->machine);
+	return arena_printf(a, OWN_MOVED_DIR "/%s@%s", unit_escape_path(a, m->source), m->machine);
 }
 
 /* "" where there is none. */
 static const char *text_of(const struct task_ctx *ctx, struct arena *a, const char *path)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
-	struct err ignored;
 
-	return io_read(ctx->root_fd, path, &text, &ignored) < 0 ? "" : arena_str(a, buf_str(&text));
+	return record_read(ctx->root_fd, path, &text) ? arena_str(a, buf_str(&text)) : "";
 }
 
 bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
@@ -52,14 +49,8 @@ bool moved_is_forgotten(const struct task_ctx *ctx, const struct task_move *m)
 
 int moved_remember(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0600 };
 	autoarena struct arena *a = arena_new_empty();
 	const char *mark = mark_text(ctx, a, m);
-	int r;
 
-	if (!*mark)
-		return 0;
-	r = io_mkdirs(ctx->root_fd, moved_dir, 0755, e);
-	return r < 0 ? r
-		     : io_replace(ctx->root_fd, record_path(a, m), mark, strlen(mark), &attr, e);
+	return *mark ? record_write(ctx->root_fd, record_path(a, m), 0600, mark, e) : 0;
 }

@@ -1,14 +1,12 @@
 #include "nodeup/move/inspect.h"
 
 #include <string.h>
-#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
 #include "units/unit.h"
-
-static const char stopped_dir[] = OWN_STOPPED_DIR;
 
 enum { RECORD_MAX = 16 * 1024 };
 
@@ -16,7 +14,7 @@ enum { RECORD_MAX = 16 * 1024 };
 
 static char *record_path(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, "%s/%s", stopped_dir, unit_escape_path(a, m->source));
+	return arena_printf(a, OWN_STOPPED_DIR "/%s", unit_escape_path(a, m->source));
 }
 
 /* The units that we stopped and did not start again. */
@@ -24,9 +22,8 @@ static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const st
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	struct strv units = { 0 }, lines;
-	struct err ignored;
 
-	if (io_read(ctx->root_fd, record_path(a, m), &text, &ignored) < 0)
+	if (!record_read(ctx->root_fd, record_path(a, m), &text))
 		return units;
 	lines = strv_split(a, buf_str(&text), '\n');
 	for (size_t i = 0; i < lines.n; i++)
@@ -81,19 +78,14 @@ static int stop_check(const struct task *t, struct task_ctx *ctx, struct task_di
 static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		       struct err *e)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	const struct strv now = running(ctx, a, m);
 	struct strv all = stopped(ctx, a, m);
-	const char *text;
-	int r = io_mkdirs(ctx->root_fd, stopped_dir, 0755, e);
 
-	if (r < 0)
-		return r;
 	for (size_t i = 0; i < now.n; i++)
 		if (!strv_has(&all, now.v[i]))
 			strv_add(a, &all, now.v[i]);
-	text = arena_printf(a, "%s\n", strv_join(a, &all, "\n"));
-	return io_replace(ctx->root_fd, record_path(a, m), text, strlen(text), &attr, e);
+	return record_write(ctx->root_fd, record_path(a, m), 0644,
+			    arena_printf(a, "%s\n", strv_join(a, &all, "\n")), e);
 }
 
 static struct strv reversed(struct arena *a, const struct strv *units)

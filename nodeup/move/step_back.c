@@ -1,18 +1,15 @@
 #include "nodeup/move/step_back.h"
 
-#include <string.h>
-#include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/move/inspect.h"
 #include "nodeup/move/moved.h"
 #include "nodeup/volumes/mounts.h"
 #include "units/unit.h"
 
-static const char step_back_dir[] = OWN_UNMOVED_DIR;
-
 static char *back_path(struct arena *a, const char *source)
 {
-	return arena_printf(a, "%s/%s", step_back_dir, unit_escape_path(a, source));
+	return arena_printf(a, OWN_UNMOVED_DIR "/%s", unit_escape_path(a, source));
 }
 
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
@@ -41,14 +38,10 @@ bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
 
 int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
-	static const char text[] = "what is here was not moved: its mount waits\n";
-	static const struct io_attr attr = { .mode = 0644 };
 	autoarena struct arena *a = arena_new_empty();
-	int r = io_mkdirs(ctx->root_fd, step_back_dir, 0755, e);
 
-	return r < 0 ? r
-		     : io_replace(ctx->root_fd, back_path(a, m->source), text, strlen(text), &attr,
-				  e);
+	return record_write(ctx->root_fd, back_path(a, m->source), 0644,
+			    "what is here was not moved: its mount waits\n", e);
 }
 
 int step_back_remove(const struct task_ctx *ctx, const struct task_move *m, struct err *e)

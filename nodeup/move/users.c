@@ -1,10 +1,8 @@
 #include "nodeup/move/users.h"
 
-#include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/move/inspect.h"
+#include "nodeup/base/record.h"
 #include "nodeup/volumes/users.h"
 #include "units/unit.h"
 
@@ -12,26 +10,21 @@
 #define PATIENCE_NS (60 * DUR_SEC)
 #define LOOK_AGAIN_NS (500 * DUR_MS)
 
-static const char users_dir[] = OWN_USERS_DIR;
-
 enum { PID_MAX_BYTES = 64 };
 
 static char *word_path(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, "%s/%s", users_dir, unit_escape_path(a, m->source));
+	return arena_printf(a, OWN_USERS_DIR "/%s", unit_escape_path(a, m->source));
 }
 
 /* Not worth a failure: without it services are stopped once more. */
 static void leave_word(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
 		       const struct user *user)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	const char *text = arena_printf(a, "%s\n", user->pid);
 	struct err ignored;
 
-	if (io_mkdirs(ctx->root_fd, users_dir, 0755, &ignored) == 0)
-		(void)!io_replace(ctx->root_fd, word_path(a, m), text, strlen(text), &attr,
-				  &ignored);
+	(void)!record_write(ctx->root_fd, word_path(a, m), 0644, text, &ignored);
 }
 
 static bool is_out_of_patience(const struct task_run *run)
@@ -71,11 +64,10 @@ int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const str
 			  struct task_run *run, struct err *e)
 {
 	autobuf struct buf pid = BUF_INIT(PID_MAX_BYTES);
-	struct err ignored;
 	struct user user;
 	int r;
 
-	if (io_read(ctx->root_fd, word_path(a, m), &pid, &ignored) < 0)
+	if (!record_read(ctx->root_fd, word_path(a, m), &pid))
 		return 0;
 	r = users_again(ctx->root_fd, a, m->source, str_trim(a, buf_str(&pid)), &user, e);
 	if (r < 0 || !user.what)
