@@ -129,3 +129,12 @@ int64_t dur_wall(void)
 {
 	return now(CLOCK_REALTIME);
 }
+
+char *dur_clock(struct arena *a, int64_t wall_ns)
+{
+	const time_t at = (time_t)(wall_ns / DUR_SEC);
+	struct tm tm = { 0 };
+
+	(void)gmtime_r(&at, &tm);
+	return arena_printf(a, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+}

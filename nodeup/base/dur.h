@@ -14,6 +14,8 @@ int dur_parse(const char *text, int64_t *ret_ns, struct err *e) must_check;
 char *dur_render(struct arena *a, int64_t ns);
 /* For people: "21 ms", "2.9 s", "4 min 12 s". */
 char *dur_human(struct arena *a, int64_t ns);
+/* The time of day, UTC, of a moment of CLOCK_REALTIME: "03:12:40". */
+char *dur_clock(struct arena *a, int64_t wall_ns);
 /* CLOCK_MONOTONIC and CLOCK_REALTIME. */
 int64_t dur_now(void);
 int64_t dur_wall(void);

@@ -13,6 +13,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/offline.h"
 #include "nodeup/run/lock.h"
+#include "nodeup/run/pause.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/window.h"
@@ -23,9 +24,6 @@
 #include "units/journal.h"
 #include "units/notify.h"
 
-/* a run that failed is repeated after this, then after twice as long, and so on up to the second one */
-#define PAUSE_NS (30 * DUR_SEC)
-#define PAUSE_MAX_NS (600 * DUR_SEC)
 /* documents of the last run may stand in when the store is silent for so long */
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define LOCK_POLL_MS 1000
@@ -110,6 +108,8 @@ static void report_wait(struct apply *ap, const char *what, int64_t since_ns, un
 	waits_tell(ap->waits, &w);
 	notify_status("waiting for %s: %s", what, last->msg);
 	ap->status.waiting = last->msg;
+	ap->status.since_ns = since_ns;
+	ap->status.next_ns = next_ns;
 	ap->status.error = last;
 	publish(ap);
 	ap->status.waiting = NULL;
@@ -376,7 +376,7 @@ static int take_lock(struct apply *ap, bool wait, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct wait w = {
-		.what = "lock", .reason = e->msg, .since_ns = dur_now(), .expected = true
+		.what = "lock", .reason = e->msg, .why = e, .since_ns = dur_now(), .expected = true
 	};
 	int r;
 
@@ -403,8 +403,9 @@ static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e
 	notify_status("failed, next run in %s: %s", pause, why->msg);
 	cleanup_closep(&ap->lock_fd);
 	ap->lock_fd = -1;
-	(void)poll(NULL, 0, (int)(ap->pause_ns / DUR_MS));
-	ap->pause_ns = 2 * ap->pause_ns < PAUSE_MAX_NS ? 2 * ap->pause_ns : PAUSE_MAX_NS;
+	if (pause_sleep(ap->live_fd, ap->pause_ns))
+		log_notice("another run succeeded: next run now");
+	ap->pause_ns = pause_after(ap->pause_ns);
 	return locked ? take_lock(ap, true, e) : 0;
 }
 
@@ -446,7 +447,7 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		.session = { .root_fd = -1 },
 		.live_fd = -1,
 		.lock_fd = -1,
-		.pause_ns = PAUSE_NS,
+		.pause_ns = PAUSE_FIRST_NS,
 		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
 	};
 	autoarena struct arena *a = arena_new_empty();

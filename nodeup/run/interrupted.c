@@ -59,7 +59,8 @@ static bool is_ours(const struct tree *old, const struct tree *own)
 
 int interrupted_note(int root_fd, const char *signal, const char *waiting, struct err *e)
 {
-	static const char *const stale[] = { "state", "waiting", "nextRunUnixMs" };
+	static const char *const stale[] = { "state", "waiting", "waitingSinceUnixMs",
+					     "nextTryUnixMs", "nextRunUnixMs" };
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf old = BUF_INIT(STATUS_MAX), text = BUF_INIT(STATUS_MAX);
 	struct tree *own = tree_map(a), *t = tree_map(a), *before;

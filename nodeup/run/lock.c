@@ -4,24 +4,28 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <time.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/run/holder.h"
 
 static const char lock_path[] = OWN_LOCK;
 
 enum { HOLDER_MAX = 256 };
 
-static int held_elsewhere(int fd, struct err *e)
+static int held_elsewhere(int root_fd, int fd, struct err *e)
 {
 	autobuf struct buf holder = BUF_INIT(HOLDER_MAX);
 	struct err ignored;
 
 	if (io_read_fd(fd, lock_path, &holder, &ignored) < 0 || holder.len == 0)
 		return err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work");
-	return err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work: %.*s",
-			(int)strcspn(holder.data, "\n"), holder.data);
+	(void)err_fail(e, ERR_BUSY, EWOULDBLOCK, "another nodeup is at work: %.*s",
+		       (int)strcspn(holder.data, "\n"), holder.data);
+	holder_describe(root_fd, buf_str(&holder), e);
+	return err_code(e);
 }
 
 static int open_lock(int root_fd, int *ret_fd, struct err *e)
@@ -44,7 +48,7 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 		return r;
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
-			return held_elsewhere(fd, e);
+			return held_elsewhere(root_fd, fd, e);
 		return err_sys(e, "lock '%s'", lock_path);
 	}
 	if (gmtime_r(&now, &tm))
@@ -58,4 +62,17 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 		return r;
 	*ret_fd = TAKE_FD(fd);
 	return 0;
+}
+
+/* A holder has written to the file, and closes it when it is done. */
+int lock_watch(int root_fd)
+{
+	autoclose int file = -1, fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	autofree char *name = NULL;
+	struct err ignored;
+
+	if (fd < 0 || open_lock(root_fd, &file, &ignored) < 0)
+		return -1;
+	name = xasprintf("/proc/self/fd/%d", file);
+	return inotify_add_watch(fd, name, IN_CLOSE_WRITE) < 0 ? -1 : TAKE_FD(fd);
 }

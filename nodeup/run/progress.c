@@ -54,6 +54,13 @@ bool progress_tells(const struct task *t)
 	return t->kind == TASK_ASSET;
 }
 
+int64_t progress_next_try(const struct task *t, struct fetcher *f)
+{
+	struct fetch_status st;
+
+	return progress_tells(t) && f && fetch_status(f, t->asset.asset, &st) ? st.next_try_ns : 0;
+}
+
 static char *amount(struct arena *a, const struct fetch_status *st)
 {
 	double unit = st->total >= 1000000 || st->bytes >= 1000000 ? 1e6 : 1e3;

@@ -19,6 +19,8 @@ void progress_free(struct progress *p);
 void progress_show(struct progress *p, const struct run_report *rep);
 /* Whether waiting assets are shown here, so that the caller need not report them. */
 bool progress_tells(const struct task *t);
+/* When the next attempt of an asset that waits begins, monotonic; 0: not known, or not one. */
+int64_t progress_next_try(const struct task *t, struct fetcher *f);
 
 /* "45%  50.1 of 110.7 MB  12.3 MB/s  0:05 left  attempt 1  https://mirror/kubelet", or what it waits
  * for. rate: bytes a second, 0 unknown. */

@@ -129,21 +129,30 @@ static size_t count_settled(const struct run_report *rep)
 	return n;
 }
 
-char *report_progress(struct arena *a, const struct run_report *rep)
+/* What the run waits for, of all that it may wait for; NULL: nothing. */
+static const struct run_outcome *first_wait(const struct run_report *rep)
 {
-	char *text = arena_printf(a, "%zu of %zu tasks", count_settled(rep), rep->n);
-
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
 
-		if (o->state == RUN_WAITING && o->run.waiting[0])
-			return arena_printf(a, "%s; waiting for %s: %s", text,
-					    task_title(a, o->task), o->run.waiting);
-		if (o->state == RUN_RETRYING)
-			return arena_printf(a, "%s; retrying %s: %s", text, task_title(a, o->task),
-					    o->error->msg);
+		if ((o->state == RUN_WAITING && o->run.waiting[0]) || o->state == RUN_RETRYING)
+			return o;
 	}
-	return text;
+	return NULL;
+}
+
+char *report_progress(struct arena *a, const struct run_report *rep)
+{
+	char *text = arena_printf(a, "%zu of %zu tasks", count_settled(rep), rep->n);
+	const struct run_outcome *o = first_wait(rep);
+
+	if (!o)
+		return text;
+	if (o->state == RUN_RETRYING)
+		return arena_printf(a, "%s; retrying %s: %s", text, task_title(a, o->task),
+				    o->error->msg);
+	return arena_printf(a, "%s; waiting for %s: %s", text, task_title(a, o->task),
+			    o->run.waiting);
 }
 
 char *report_summary(struct arena *a, const struct run_report *rep)
@@ -276,6 +285,26 @@ static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
 	return t;
 }
 
+/* Since when it waits, and when it tries again, in milliseconds since 1970. */
+static void add_wait(struct arena *a, struct tree *t, const struct status *st)
+{
+	const struct run_outcome *o = st->rep ? first_wait(st->rep) : NULL;
+	int64_t since = st->since_ns, next = st->next_ns;
+	const int64_t offset = dur_wall() - dur_now();
+
+	if (!st->waiting || (st->rep && !o))
+		return;
+	if (o) {
+		since = o->run.since_ns ? o->run.since_ns : o->start_ns;
+		next = o->state == RUN_RETRYING ? o->run.next_ns
+						: progress_next_try(o->task, st->fetcher);
+	}
+	if (since)
+		set_number(a, t, "waitingSinceUnixMs", (since + offset) / DUR_MS);
+	if (next)
+		set_number(a, t, "nextTryUnixMs", (next + offset) / DUR_MS);
+}
+
 int status_write(int root_fd, const struct status *st, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -288,6 +317,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	set_text(a, t, "version", st->version);
 	set_text(a, t, "conf", st->conf);
 	set_text(a, t, "waiting", st->waiting);
+	add_wait(a, t, st);
 	interrupted_identify(a, root_fd, t);
 	set_number(a, t, "attempt", st->attempt);
 	set_number(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);

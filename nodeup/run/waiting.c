@@ -3,7 +3,6 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/str.h"
@@ -125,11 +124,7 @@ bool waits_due(struct waits *w, const char *what, const char *reason, int64_t no
 /* The time of day at a moment of the monotonic clock, as the log has it. */
 static char *time_of(struct arena *a, int64_t then_ns)
 {
-	time_t at = (time_t)((dur_wall() + then_ns - dur_now()) / DUR_SEC);
-	struct tm tm;
-
-	(void)gmtime_r(&at, &tm);
-	return arena_printf(a, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	return dur_clock(a, dur_wall() + then_ns - dur_now());
 }
 
 static void redraw(struct waits *w, const struct wait *wait)

@@ -100,6 +100,35 @@ def test_what_no_run_waits_for_is_left_alone(told, status, held):
     assert said(status)["pid"] == first.process.pid
 
 
+def test_who_is_refused_is_told_what_the_other_waits_for(world, told, status):
+    world.config_base = world.origin.refused() + "/store"
+    first = told()
+    s = until(lambda: status.path.exists() and "nextTryUnixMs" in said(status) and said(status), first.text)
+    assert s["pid"] == first.process.pid and s["waitingSinceUnixMs"] < s["nextTryUnixMs"], s
+    second = told()
+    assert second.end() == 75
+    refusal = second.text()[second.text().index("FAILED another nodeup is at work: pid "):]
+    assert re.search(r"  waits +GET '?http://127\.0\.0\.1:\d+/store/\S+ .*refused", refusal), refusal
+    assert re.search(r"  since +\d\d:\d\d:\d\d, for \d", refusal), refusal
+    assert re.search(r"  until +\d\d:\d\d:\d\d, its next try$", refusal, re.M), refusal
+    assert re.search(rf"  do +wait until it ends, or end it: kill {first.process.pid}; ", refusal), refusal
+    first.end(signal.SIGTERM)
+    s = check_status(status, signal.SIGTERM, first.process.pid)
+    assert not {"waitingSinceUnixMs", "nextTryUnixMs"} & set(s), s
+
+
+def test_who_is_refused_is_told_of_an_asset(world, told, status):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "fail=1000", "code=503", "retry_after=600")]
+    first = told()
+    until(lambda: status.path.exists() and "503" in said(status).get("waiting", "") and "nextTryUnixMs" in said(status),
+          first.text)
+    second = told()
+    assert second.end() == 75
+    refusal = second.text()[second.text().index("FAILED another nodeup is at work: pid "):]
+    assert re.search(r"  waits +\d+ of \d+ tasks; waiting for asset kubelet: attempt 1, last error: .*503", refusal), refusal
+    assert re.search(r"  until +\d\d:\d\d:\d\d, its next try$", refusal, re.M), refusal
+
+
 @pytest.mark.parametrize("command, sig", [*(("apply", sig) for sig in SIGNALS), ("bake", signal.SIGTERM)])
 def test_an_image_is_interrupted(world, held, command, sig):
     run = Told(world, world.argv(command))

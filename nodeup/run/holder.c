@@ -1,0 +1,94 @@
+#include "nodeup/run/holder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/paths.h"
+
+enum { STATUS_MAX = 8 << 20, UNIT_MAX = 256 };
+
+static const char *text_of(const struct tree *map, const char *key)
+{
+	const struct tree *t = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+
+	return t && t->kind == TREE_SCALAR ? t->scalar : "";
+}
+
+/* A moment that status.json has in milliseconds since 1970; -1: it has none. */
+static int64_t moment_of(const struct tree *status, const char *key)
+{
+	const char *text = text_of(status, key);
+	char *end;
+	long long ms = strtoll(text, &end, 10);
+
+	return *text && !*end && ms > 0 && ms < INT64_MAX / DUR_MS ? ms * DUR_MS : -1;
+}
+
+/* What a run wrote last; NULL: nothing. */
+static struct tree *read_status(struct arena *a, int root_fd)
+{
+	autobuf struct buf b = BUF_INIT(STATUS_MAX);
+	struct tree *status;
+	struct err ignored;
+
+	if (io_read(root_fd, OWN_STATUS, &b, &ignored) < 0 ||
+	    json_parse(a, OWN_STATUS, buf_str(&b), b.len, &status, &ignored) < 0)
+		return NULL;
+	return status;
+}
+
+static bool is_of(struct arena *a, const struct tree *status, int pid)
+{
+	return str_eq(text_of(status, "pid"), arena_printf(a, "%d", pid));
+}
+
+static void note_wait(struct arena *a, const struct tree *status, struct err *e)
+{
+	const int64_t since = moment_of(status, "waitingSinceUnixMs"),
+		      next = moment_of(status, "nextTryUnixMs");
+	const char *waiting = text_of(status, "waiting"),
+		   *last = text_of(tree_get(status, "error"), "message");
+
+	if (*waiting)
+		err_note(e, "waits", "%s", waiting);
+	if (since >= 0)
+		err_note(e, "since", "%s, for %s", dur_clock(a, since),
+			 dur_human(a, dur_wall() - since));
+	if (next >= 0)
+		err_note(e, "until", "%s, its next try", dur_clock(a, next));
+	if (*last && !str_eq(last, waiting))
+		err_note(e, "error", "%s", last);
+}
+
+void holder_describe(int root_fd, const char *holder, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	char unit[UNIT_MAX] = "none";
+	const struct tree *status;
+	int pid;
+
+	if (sscanf(holder, "pid %d, unit %255[^,]", &pid, unit) < 1)
+		return;
+	status = read_status(a, root_fd);
+	if (status && is_of(a, status, pid))
+		note_wait(a, status, e);
+	if (str_eq(unit, "none"))
+		err_note(e, "do", "wait until it ends, or end it: kill %d; what it did stays", pid);
+	else
+		err_note(e, "do",
+			 "wait until it ends, or end it: systemctl stop %s; what it did stays",
+			 unit);
+}
+
+bool holder_succeeded(int root_fd)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct tree *status = read_status(a, root_fd);
+	const char *state = text_of(status, "state");
+
+	return (str_eq(state, "ready") || str_eq(state, "degraded")) &&
+	       !is_of(a, status, (int)getpid());
+}
