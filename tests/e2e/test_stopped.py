@@ -9,7 +9,7 @@ import pytest
 import labassets
 import nodechecks
 from lab import Lab
-from labhost import CERTS, NAMES, write
+from labhost import CERTS, FAST, NAMES, S3, SLOW, write
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 OURS = nodechecks.OURS
@@ -119,3 +119,68 @@ def test_a_stop_while_services_are_watched(node):
     node.sh("systemctl start " + OURS)
     assert status(node)["state"] == "ready"
     nodechecks.check_stable(node)
+
+
+STOPPED = {"ActiveState": "inactive", "SubState": "dead", "Result": "success", "ExecMainCode": "2", "ExecMainStatus": "15"}
+S3_GONE, MIRRORS_GONE = (S3,), (FAST, SLOW)
+
+
+def check_nothing_is_half(node):
+    """Kubelet is not there until it is whole, and nothing that is being written has a name that others look at."""
+    assert node.sh("ls -A %s* 2>/dev/null || true" % KUBELET) == ""
+    for folder in ("/usr/local/bin", "/etc/systemd/system", "/etc/kubernetes", "/var/lib/nodeup"):
+        assert node.sh("find %s -xdev -type f -size 0 -newer /run/begun" % folder) == "", folder
+
+
+def refuse(node, addresses, option="-I"):
+    for address in addresses:
+        node.sh("iptables %s OUTPUT -d %s -p tcp --dport 443 -j REJECT --reject-with tcp-reset" % (option, address))
+
+
+@pytest.fixture(params=[S3_GONE, MIRRORS_GONE], ids=["documents", "the next run"])
+def waiting(node, request):
+    """Its unit at work without a kubelet, and it waits."""
+    node.sh("rm -rf %s /var/cache/nodeup/*; touch /run/begun" % KUBELET)
+    refuse(node, request.param)
+    begun = time.time()
+    node.sh("systemctl start --no-block " + OURS)
+    said = "WAITING documents: " if request.param == S3_GONE else "next run in "
+    node.wait(lambda: any(said in line for line in said_since(node, begun)), 90, said)
+    mended = []
+
+    def mend():
+        if not mended:
+            refuse(node, request.param, "-D")
+        mended.append(True)
+    yield begun, request.param, mend
+    mend()
+    node.sh("systemctl stop {0}; systemctl reset-failed {0}; systemctl start {0}".format(OURS))
+
+
+def test_a_stop_while_it_waits(node, waiting):
+    begun, _, mend = waiting
+    pid = status(node)["pid"]
+    node.sh("systemctl stop " + OURS)
+    s = status(node)
+    assert (s["state"], s["signal"], s["pid"]) == ("interrupted", "TERM", pid), s
+    assert not {"waiting", "waitingSinceUnixMs", "nextTryUnixMs", "nextRunUnixMs"} & set(s), s
+    assert len([l for l in said_since(node, begun) if l.startswith("interrupted by TERM; ")]) == 1
+    assert state(node) == STOPPED
+    check_nothing_is_half(node)
+    mend()
+    node.sh("systemctl start " + OURS)
+    assert status(node)["state"] == "ready" and state(node)["Result"] == "success"
+    assert node.sh("sha1sum <" + KUBELET).split()[0] == node.lab.assets["kubelet"]
+    nodechecks.check_stable(node)
+
+
+@pytest.mark.parametrize("waiting", [MIRRORS_GONE], indirect=True, ids=["the next run"])
+def test_a_repair_by_hand_ends_the_pause(node, waiting):
+    """It takes the machine at once, and the unit does not sleep on when there is nothing left to wait for."""
+    begun, _, mend = waiting
+    mend()
+    done = node.exec(nodechecks.NODEUP, "repair", nodechecks.CONF, timeout=120)
+    assert done.returncode == 0 and "another nodeup" not in done.stderr, done
+    node.wait(lambda: state(node)["ActiveState"] == "inactive", 60, "the end of the unit")
+    assert state(node)["Result"] == "success" and status(node)["state"] == "ready"
+    assert "another run succeeded: next run now" in said_since(node, begun)
