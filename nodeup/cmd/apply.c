@@ -27,6 +27,8 @@
 /* documents of the last run may stand in when the store is silent for so long */
 #define STORE_PATIENCE_NS (60 * DUR_SEC)
 #define LOCK_POLL_MS 1000
+/* how often services are looked at while they are watched (window.h) */
+#define WINDOW_STEP_NS DUR_SEC
 /* bytes to keep of what no document names, when a disk is full */
 #define NO_ROOM 1
 /* volumes are waited for by hand, without a deadline */
@@ -113,6 +115,7 @@ static void report_wait(struct apply *ap, const char *what, int64_t since_ns, un
 	ap->status.error = last;
 	publish(ap);
 	ap->status.waiting = NULL;
+	ap->status.since_ns = ap->status.next_ns = 0;
 	ap->status.error = NULL;
 }
 
@@ -154,16 +157,25 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	ap->status.waiting = NULL;
 }
 
+/* Of a machine that converges well this is a line of its report, not a warning. */
 static void on_window_wait(void *arg, const char *what)
 {
+	autoarena struct arena *a = arena_new_empty();
 	struct apply *ap = arg;
+	const int64_t now = dur_now();
+	struct wait w = { .what = "services", .reason = what, .next_ns = now + WINDOW_STEP_NS };
 
 	if (!str_eq(ap->status.waiting, what)) {
 		ap->status.waiting = what;
+		ap->status.since_ns = now;
 		notify_status("waiting for %s", what);
-		log_info("waiting for %s", what);
 		publish(ap);
 	}
+	w.since_ns = ap->status.since_ns;
+	if (waits_due(ap->waits, w.what, what, now))
+		log_info("waiting for %s%s%s", what, now > w.since_ns ? ", for " : "",
+			 now > w.since_ns ? dur_human(a, now - w.since_ns) : "");
+	waits_show(ap->waits, &w);
 }
 
 /* What a killed run left beside the files it was writing. */
@@ -301,6 +313,7 @@ static int converge(struct apply *ap, struct err *e)
 	log_info("%s", report_summary(s->arena, rep));
 	ap->changed += rep->counts[RUN_CHANGED];
 	r = watch_window(ap, &run, rep, r, e);
+	waits_over(ap->waits);
 	r = sync_files(ap, r, e);
 	/* what was done is remembered even when something else failed */
 	if (state_store(s->ctx.state, &late) < 0)

@@ -138,6 +138,21 @@ static bool is_under_way(const struct run_outcome *o)
 	return progress_tells(o->task) && (o->state == RUN_WAITING || o->state == RUN_WORKING);
 }
 
+char *progress_task_text(struct arena *a, const struct run_outcome *o, int64_t now_ns)
+{
+	const char *before = o->run.waiting;
+
+	if (progress_tells(o->task))
+		return NULL;
+	if (o->state == RUN_RETRYING)
+		return arena_printf(a, "attempt %u, next in %s: %s", o->attempts,
+				    dur_human(a, o->run.next_ns - now_ns), o->error->msg);
+	if (o->state != RUN_WAITING || !*before || !o->run.since_ns ||
+	    now_ns - o->run.since_ns < QUIET_NS)
+		return NULL;
+	return arena_printf(a, "for %s: %s", dur_human(a, now_ns - o->run.since_ns), before);
+}
+
 /* How wide the names' column is. */
 static size_t widest(const struct run_report *rep)
 {
@@ -161,17 +176,24 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 	footer_measure(&p->footer);
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
+		const char *text = progress_task_text(a, o, now), *name = o->task->name;
+		bool waiting = true;
 		struct fetch_status st;
 
-		if (!is_under_way(o) || !fetch_status(p->fetcher, o->task->asset.asset, &st))
+		if (text) {
+			name = task_title(a, o->task);
+		} else if (is_under_way(o) && fetch_status(p->fetcher, o->task->asset.asset, &st)) {
+			look(&p->shown[i], &st, now);
+			text = progress_text(a, &st, p->shown[i].rate, now);
+			waiting = is_waiting(&st, now);
+		} else {
 			continue;
-		look(&p->shown[i], &st, now);
+		}
 		if (lines + 3 > p->footer.rows) {
 			more++;
 			continue;
 		}
-		footer_add(&b, &p->footer, o->task->name, names,
-			   progress_text(a, &st, p->shown[i].rate, now), is_waiting(&st, now));
+		footer_add(&b, &p->footer, name, names, text, waiting);
 		lines++;
 	}
 	if (more)

@@ -292,7 +292,7 @@ static void add_wait(struct arena *a, struct tree *t, const struct status *st)
 	int64_t since = st->since_ns, next = st->next_ns;
 	const int64_t offset = dur_wall() - dur_now();
 
-	if (!st->waiting || (st->rep && !o))
+	if (!st->waiting)
 		return;
 	if (o) {
 		since = o->run.since_ns ? o->run.since_ns : o->start_ns;

@@ -34,7 +34,7 @@ struct status {
 	const char *version, *conf;
 	const char *waiting; /* NULL: for nothing */
 	int64_t since_ns,
-		next_ns; /* with `waiting` and without a `rep`, monotonic: since when, and the next try */
+		next_ns; /* with `waiting`, unless a task of `rep` waits; monotonic: since when, and the next try */
 	const struct run_report *rep; /* NULL: no plan yet */
 	struct fetcher *fetcher;      /* of that run, or NULL */
 	struct tree *assets;      /* as they were when the run before ended, till there is a rep */

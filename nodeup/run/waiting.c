@@ -127,12 +127,14 @@ static char *time_of(struct arena *a, int64_t then_ns)
 	return dur_clock(a, dur_wall() + then_ns - dur_now());
 }
 
-static void redraw(struct waits *w, const struct wait *wait)
+void waits_show(struct waits *w, const struct wait *wait)
 {
 	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf b = BUF_INIT(FOOTER_BYTES);
 	const char *attempt = wait->attempt ? arena_printf(a, ", attempt %u", wait->attempt) : "";
 
+	if (!w->footer.redraws)
+		return;
 	footer_measure(&w->footer);
 	footer_add(&b, &w->footer, wait->what, strlen(wait->what),
 		   arena_printf(a, "since %s%s, next try %s: %s", time_of(a, wait->since_ns),
@@ -158,6 +160,5 @@ void waits_tell(struct waits *w, const struct wait *wait)
 			log_line(level, NULL, 0, "  %-9s %s", wait->why->notes[i].label,
 				 wait->why->notes[i].text);
 	}
-	if (w->footer.redraws)
-		redraw(w, wait);
+	waits_show(w, wait);
 }

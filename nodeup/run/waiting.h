@@ -30,5 +30,7 @@ void waits_free(struct waits *w);
 bool waits_due(struct waits *w, const char *what, const char *reason, int64_t now_ns);
 /* Tell of a wait that goes on; call it at each attempt. */
 void waits_tell(struct waits *w, const struct wait *wait);
+/* The line in place alone, where there is one: for what has a line of its own in the log. */
+void waits_show(struct waits *w, const struct wait *wait);
 /* What was waited for is there: the line in place goes, and the next wait is told of at once. */
 void waits_over(struct waits *w);

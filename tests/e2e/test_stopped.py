@@ -110,7 +110,10 @@ def test_a_stop_while_services_are_watched(node):
     begun = time.time()
     node.sh("systemctl start --no-block " + OURS)
     node.wait(lambda: "stay up" in status(node).get("waiting", "") and status(node)["state"] == "running", 60, "the window")
+    assert abs(status(node)["waitingSinceUnixMs"] / 1000 - time.time()) < 30
     node.sh("systemctl stop " + OURS)
+    told = [l for l in said_since(node, begun) if l.startswith("waiting for ")]
+    assert len(told) == len(set(told)) and "waiting for services to stay up for 10 s" in told, told
     s = status(node)
     assert (s["state"], s["signal"]) == ("interrupted", "TERM") and "waiting" not in s, s
     assert [l for l in said_since(node, begun) if l.startswith("interrupted by ")] == [

@@ -147,6 +147,24 @@ def test_documents_on_a_terminal(world, port, on_terminal):
     assert 1 <= len(told_of(run.screen.text(), "WAITING documents")) <= 2, run.screen.text()
 
 
+def test_tasks_on_a_terminal(world, held, on_terminal):
+    """What is to be installed of an archive waits for the rest of it, and has a line in place as that has."""
+    world.write_documents()
+    run = on_terminal(world.argv("apply"))
+    assert held.begun.wait(Told.PATIENCE)
+    name = re.compile(r"(install \S+)  +for (\d+\.\d) s: \S")
+    seen = {}
+
+    def look(screen):
+        for found in filter(None, map(name.match, screen.lines)):
+            seen.setdefault(found[1], set()).add(found[2])
+        return any(len(times) >= 3 for times in seen.values())
+    run.until(look)
+    held.go.set()
+    assert run.finish() == OK
+    assert not [line for line in run.screen.lines if name.match(line)], run.screen.text()
+
+
 @pytest.mark.parametrize("sig", [None, signal.SIGTERM])
 def test_the_lock_on_a_terminal(told, held, on_terminal, sig):
     first = told()

@@ -56,6 +56,30 @@ static void texts(void **state)
 				    cases[i].text);
 }
 
+static void texts_of_tasks(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct task task = { .kind = TASK_UNIT, .name = "docker.service" };
+	struct err error = { .msg = "it is masked" };
+	struct run_outcome o = { .task = &task, .error = &error, .attempts = 2 };
+
+	(void)state;
+	o.state = RUN_WAITING;
+	o.run.since_ns = DUR_SEC;
+	(void)snprintf(o.run.waiting, sizeof(o.run.waiting), "the package lock");
+	assert_null(progress_task_text(a, &o, 3 * DUR_SEC));
+	assert_string_equal(progress_task_text(a, &o, 13 * DUR_SEC),
+			    "for 12.0 s: the package lock");
+	o.run.since_ns = 0;
+	assert_null(progress_task_text(a, &o, 13 * DUR_SEC));
+	o.state = RUN_RETRYING;
+	o.run.next_ns = 16 * DUR_SEC;
+	assert_string_equal(progress_task_text(a, &o, 13 * DUR_SEC),
+			    "attempt 2, next in 3.0 s: it is masked");
+	task.kind = TASK_ASSET;
+	assert_null(progress_task_text(a, &o, 13 * DUR_SEC));
+}
+
 /* What was logged; the writer has no argument of its own. */
 static char logged[16 << 10];
 
@@ -245,10 +269,8 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, box_setup, box_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(texts),
-		T(an_asset_under_way),
-		T(an_asset_that_waits),
-		T(an_asset_in_between),
+		cmocka_unit_test(texts), cmocka_unit_test(texts_of_tasks), T(an_asset_under_way),
+		T(an_asset_that_waits),  T(an_asset_in_between),
 	};
 
 	return cmocka_run_group_tests(tests, box_start_origin, box_stop_origin);
