@@ -176,6 +176,18 @@ bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
 	return refused;
 }
 
+bool fetch_unpacks(struct fetcher *f, const struct asset *as)
+{
+	const struct fetch_job *j;
+	bool unpacks;
+
+	lock(f);
+	j = find_job(f, &as->digest);
+	unpacks = j && j->unpacks;
+	unlock(f);
+	return unpacks;
+}
+
 static void note_other(const struct fetch_job *j, struct fetch_status *ret)
 {
 	const struct cache_writer *w = &j->held;

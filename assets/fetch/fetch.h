@@ -53,5 +53,7 @@ void fetch_cancel(struct fetcher *f, const struct asset *as);
 /* Whether this verified archive was unpacked while it arrived and refused for its content; then *e says
  * why, as cache_unpack would. */
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e);
+/* Whether this archive had no tree when it began to arrive, and was unpacked meanwhile as far as that went. */
+bool fetch_unpacks(struct fetcher *f, const struct asset *as);
 /* A snapshot for progress lines; false if there is no such job. */
 bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret);

@@ -60,8 +60,15 @@ static void begin_tree(struct fetch_job *j)
 	tree = j->full ? NULL : j->tree;
 	(void)pthread_mutex_unlock(&j->fetcher->lock);
 	j->errs->tree.kind = ERR_NONE;
-	if (tree && unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0)
+	if (!tree)
+		return;
+	if (unpack_start(j->fetcher->cache, tree, &j->unpack, &e) < 0) {
 		j->unpack = NULL;
+		return;
+	}
+	(void)pthread_mutex_lock(&j->fetcher->lock);
+	j->unpacks = true;
+	(void)pthread_mutex_unlock(&j->fetcher->lock);
 }
 
 static void drop_tree(struct fetch_job *j)

@@ -133,6 +133,7 @@ struct fetch_job {
 	bool throttled;   /* a mirror of this round said that it has too much to do */
 	bool news;        /* a waiter has come whose mirrors are not looked at yet */
 	bool whole;       /* wrong bytes came: nothing is put together any more in this run */
+	bool unpacks;     /* the archive had no tree, and was unpacked on the way */
 	bool full;        /* the disk was: nothing is unpacked on the way any more */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */

@@ -174,6 +174,13 @@ static bool serves_only_settled(const struct sched *s, const struct task *t)
 	return t->n_serves > 0;
 }
 
+static bool is_done_in_passing(struct sched *s, struct item *it)
+{
+	const struct task *t = it->o->task;
+
+	return task_ops(t)->in_passing && task_ops(t)->in_passing(t, s->req->ctx, &it->o->diff);
+}
+
 /* An archive that no task waits for any more need not arrive. */
 static void drop_unneeded(struct sched *s)
 {
@@ -186,7 +193,7 @@ static void drop_unneeded(struct sched *s)
 			continue;
 		if (it->o->state == RUN_WAITING && task_ops(t)->cancel)
 			task_ops(t)->cancel(t, s->req->ctx);
-		settle(s, it, RUN_UNNEEDED);
+		settle(s, it, is_done_in_passing(s, it) ? RUN_CHANGED : RUN_UNNEEDED);
 	}
 }
 

@@ -132,11 +132,19 @@ static void asset_cancel(const struct task *t, struct task_ctx *ctx)
 	fetch_cancel(ctx->fetcher, t->asset.asset);
 }
 
+/* What needs it may be done before the scheduler hears that it is here. */
+static bool asset_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
+{
+	return *diff->why && cache_has(ctx->cache, &t->asset.asset->digest) &&
+	       cache_is_signed(ctx->cache, t->asset.asset);
+}
+
 const struct task_ops task_asset_ops = {
 	.kind = "asset",
 	.check = asset_check,
 	.apply = asset_apply,
 	.cancel = asset_cancel,
+	.in_passing = asset_in_passing,
 };
 
 /* Hashing takes a worker. */
@@ -147,12 +155,24 @@ const struct task_ops task_asset_recheck_ops = {
 	.cancel = asset_cancel,
 };
 
+/* The task that fetched the archive has unpacked it on the way. */
+static bool unpack_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
+{
+	if (!ctx->fetcher || !fetch_unpacks(ctx->fetcher, t->unpack.asset) ||
+	    !cache_has_tree(ctx->cache, &t->unpack.asset->digest))
+		return false;
+	(void)task_differs(diff, "not unpacked in the cache");
+	return true;
+}
+
 static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
 	const bool here = cache_has_tree(ctx->cache, &t->unpack.asset->digest);
 
 	(void)e;
+	if (unpack_in_passing(t, ctx, diff))
+		return TASK_DIFFERS;
 	if ((here && cache_is_signed(ctx->cache, t->unpack.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	return task_differs(diff, here ? "its signature is not checked yet"
@@ -176,6 +196,7 @@ const struct task_ops task_unpack_ops = {
 	.kind = "unpack",
 	.check = unpack_check,
 	.apply = unpack_apply,
+	.in_passing = unpack_in_passing,
 };
 
 /* Its tree was dropped by this very run. */

@@ -137,6 +137,9 @@ struct task_ops {
 	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done
 	 * at once when the run ends before it. May be NULL. */
 	void (*cancel)(const struct task *, struct task_ctx *);
+	/* Whether another task has done this one's work in this run, with diff->why: then it is told as
+	 * changed, as a plan says it would be. May be NULL. */
+	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);
 };
 
 extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
