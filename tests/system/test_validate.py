@@ -110,6 +110,18 @@ def test_a_feature_gate_and_a_tag_that_nothing_knows(world):
     assert "CPUManager" not in result.err, result
 
 
+@pytest.mark.parametrize("gate, known", [
+    ("NoDaemonSetScheduler", True), ("ScheduleDaemonSetPods", False),  # 1.11 renamed it
+    ("StreamingProxyRedirects", True), ("ValidateProxyRedirects", False),  # 1.12
+    ("EnableAggregatedDiscoveryTimeout", False),  # 1.16
+    ("AffinityInAnnotations", True), ("VolumeSubpath", True), ("RunAsGroup", True)])
+def test_a_feature_gate_of_a_later_version(world, gate, known):
+    world.edit_store("cluster.spec", lambda t: t.replace("    featureGates:\n", f"    featureGates:\n      {gate}: 'true'\n"))
+    result = validate(world)
+    assert result.code == OK and f"      {gate}: 'true'\n" in (world.store / "cluster.spec").read_text(), result
+    assert (f"unknown key 'kubelet.featureGates.{gate}'" in result.err) != known, result
+
+
 def test_what_some_machines_refuse_is_told_with_their_names(world):
     """Docker 1.11.2 was made for some of the distributions where kops installs it."""
     world.edit_store("cluster.spec", lambda t: re.sub(r"\n  docker:\n(    .*\n)*", "\n", t) + "  docker: {version: 1.11.2}\n")
