@@ -29,7 +29,9 @@ static void report_retry(struct arena *a, const struct run_outcome *o, const cha
 
 const char *report_why(const struct run_outcome *o)
 {
-	return o->task->kind == TASK_ATTACH && !*o->diff.why ? o->task->attach.why : o->diff.why;
+	if (o->task->kind == TASK_ATTACH && !*o->diff.why)
+		return o->task->attach.why;
+	return o->state == RUN_EQUAL && !*o->diff.why && o->diff.how ? o->diff.how : o->diff.why;
 }
 
 /* What a failed task says: in full, or which other one has said it. */

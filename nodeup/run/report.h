@@ -10,7 +10,7 @@
 
 /* "FAILED message (exit status)" and its notes, one log line each. */
 void report_error(const struct err *e);
-/* Why it would change; of a volume that is attached which one it is, for plan. */
+/* Why it would change, or how it is right; of a volume that is attached which one it is, for plan. */
 const char *report_why(const struct run_outcome *o);
 /* One line for a task that was settled or started to wait, and for one that will be retried if it is due.
  * A cause is told in full of the first task that it hits. */

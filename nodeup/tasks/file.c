@@ -14,10 +14,12 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
 	struct stat st;
 	int r = io_stat(ctx->root_fd, t->file.path, &st, e);
 
+	diff->how = "absent, as wanted";
 	if (r == -ENOENT || r == -ENOTDIR)
 		return TASK_EQUAL;
 	if (r < 0)
 		return r;
+	diff->how = "left alone: another program's";
 	if (!S_ISREG(st.st_mode) || st.st_size > OURS_MAX)
 		return TASK_EQUAL;
 	r = io_read(ctx->root_fd, t->file.path, &now, e);

@@ -92,6 +92,8 @@ struct task_diff {
 	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool spare;
 	bool left; /* equal: it is not what it should be, but a person's own */
+	const char
+		*how; /* equal: in what way, where that is not plain; a constant. NULL: as wanted */
 	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes
 	 * only what it then finds wrong. */
 	bool unsure;
