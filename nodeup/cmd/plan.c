@@ -10,13 +10,15 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/base/show.h"
 #include "nodeup/config/specs.h"
+#include "nodeup/documents/location.h"
 #include "nodeup/run/report.h"
 #include "nodeup/tasks/volume.h"
 
 /* documents that do not come within this time are replaced by the persisted ones */
 #define PATIENCE_NS (5 * DUR_SEC)
 
-enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2 };
+/* The schema's number grows when a reader of the one before would misread it. */
+enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2, PLAN_SCHEMA = 1 };
 
 static const char *word(const struct run_outcome *o)
 {
@@ -207,11 +209,39 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 	return 0;
 }
 
+static void add_strings(struct arena *a, struct tree *list, const struct strv *texts)
+{
+	for (size_t i = 0; i < texts->n; i++)
+		(void)tree_add(a, list, tree_string(a, texts->v[i]));
+}
+
 static void add_disks(struct session *s, const struct task *t, struct tree *task)
 {
 	const struct strv lines = disk_lines(s->arena, s, t);
 
 	tree_set_some(s->arena, task, "disks", tree_of_strv(s->arena, &lines));
+}
+
+static struct tree *count_tree(struct arena *a, const struct run_report *rep)
+{
+	struct tree *t = tree_map(a);
+
+	tree_set_int(a, t, "tasks", (int64_t)rep->n);
+	tree_set_int(a, t, "change", (int64_t)to_change(rep));
+	tree_set_int(a, t, "compare", (int64_t)rep->counts[RUN_UNSURE]);
+	return t;
+}
+
+/* What the settings, the documents, the plan and the machine give reason to say. */
+static struct tree *warning_tree(struct session *s)
+{
+	struct tree *list = tree_seq(s->arena);
+
+	add_strings(s->arena, list, &s->remarks);
+	add_strings(s->arena, list, &s->boot.warnings);
+	add_strings(s->arena, list, &s->plan.warnings);
+	add_strings(s->arena, list, &s->foreign);
+	return list;
 }
 
 static int print_json(struct session *s, const struct run_report *rep, struct err *e)
@@ -220,8 +250,18 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 	struct tree *t = tree_map(s->arena), *tasks = report_tree(s->arena, rep);
 	int r;
 
-	for (size_t i = 0; i < rep->n; i++)
-		add_disks(s, rep->outcomes[i].task, tasks->items[i].value);
+	for (size_t i = 0; i < rep->n; i++) {
+		struct tree *task = tasks->items[i].value;
+
+		(void)tree_set(s->arena, task, "state",
+			       tree_string(s->arena, word(&rep->outcomes[i])));
+		add_disks(s, rep->outcomes[i].task, task);
+	}
+	tree_set_int(s->arena, t, "schema", PLAN_SCHEMA);
+	(void)tree_set(s->arena, t, "conf",
+		       tree_string(s->arena, location_shown(s->arena, s->boot.conf)));
+	(void)tree_set(s->arena, t, "counts", count_tree(s->arena, rep));
+	(void)tree_set(s->arena, t, "warnings", warning_tree(s));
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));
 	(void)tree_set(s->arena, t, "tasks", tasks);
 	r = json_render(t, true, &out, e);

@@ -362,7 +362,6 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
-	struct strv warnings = { 0 };
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
@@ -374,10 +373,10 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
-	r = settings_load(s->arena, s->root_fd, req->cli->strict, &warnings, &s->settings, e);
+	r = settings_load(s->arena, s->root_fd, req->cli->strict, &s->remarks, &s->settings, e);
 	if (r < 0)
 		return r;
-	log_warnings(&warnings);
+	log_warnings(&s->remarks);
 	r = open_http(s, req, e);
 	if (r < 0)
 		return r;

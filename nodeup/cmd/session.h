@@ -26,6 +26,7 @@ struct session {
 	struct imds *imds; /* of s3, whose thread is another than the documents' */
 	struct s3_session *s3;
 	struct settings settings; /* of the machine and of the documents */
+	struct strv remarks;      /* lines: what is odd in the settings of the machine */
 	struct bootstrap boot;
 	struct plan plan;
 	struct strv foreign; /* lines: what others have put where we start things */

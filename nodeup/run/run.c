@@ -566,11 +566,15 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 	for (size_t i = 0; s->unsettled > 0; i = (i + 1) % req->n) {
 		struct run_outcome *o = s->items[i].o;
 		const struct task *t = o->task;
+		struct err *e = s->items[i].err;
 		int r;
 
 		if (o->state != RUN_READY)
 			continue;
-		r = task_ops(t)->check(t, req->ctx, &o->diff, o->error);
+		/* a check may meet errors on its way to its answer: that a file is not there, say */
+		r = task_ops(t)->check(t, req->ctx, &o->diff, e);
+		if (r < 0)
+			*o->error = *e;
 		settle(s, &s->items[i],
 		       r < 0               ? RUN_FAILED
 		       : r != TASK_DIFFERS ? RUN_EQUAL

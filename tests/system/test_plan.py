@@ -118,11 +118,58 @@ def test_json(node):
     text = node.plan()
     result = node.plan("-o", "json")
     assert result.code == PENDING and result.err == text.err
-    found = json.loads(result.out)["tasks"]
-    assert [f"{t['kind']} {t['name']}" for t in found] == [title for _, title, _ in tasks(text)]
-    for task in found:
-        assert task["state"] and task["origin"], task
-        assert task["state"] != "changed" or task["why"], task
+    plan = json.loads(result.out)
+    assert plan["schema"] == 1 and plan["conf"] == str(node.conf), plan
+    total, to_change = summary(text)
+    assert plan["counts"] == {"tasks": total, "change": to_change, "compare": 0}, plan["counts"]
+    assert [(t["state"], f"{t['kind']} {t['name']}", t.get("why")) for t in plan["tasks"]] == tasks(text)
+    for task in plan["tasks"]:
+        assert task["state"] in ("change", "right") and task["origin"], task
+        assert task["state"] != "change" or task["why"], task
+
+
+def warned(result):
+    return [l.split("warning ", 1)[1].strip() for l in result.err.splitlines() if " warning " in l]
+
+
+def test_json_has_the_warnings(world):
+    world.more = "no-such-key: 1\n"
+    (world.root / "etc/nodeup/nodeup.d").mkdir(parents=True)
+    (world.root / "etc/nodeup/nodeup.d/x.yaml").write_text("no-such-setting: 1\n")
+    world.converge()
+    (world.root / "etc/kubernetes/manifests/odd.yaml").write_text("kind: Pod\n")
+    result = world.plan("-o", "json")
+    found = json.loads(result.out)["warnings"]
+    for part in ("'no-such-key'", "'no-such-setting'", "/etc/kubernetes/manifests/odd.yaml"):
+        assert sum(part in w for w in found) == 1, (part, found)
+    assert found == warned(result), result
+
+
+def test_json_has_errors_of_failed_tasks_alone(node):
+    """What is not there and should not be is right, and its absence is not an error."""
+    node.converge()
+    found = json.loads(node.plan("-o", "json").out)["tasks"]
+    assert not [t for t in found if "error" in t]
+    (node.root / "etc/sysconfig").rename(node.root / "etc/elsewhere")
+    (node.root / "etc/sysconfig").symlink_to("sysconfig")
+    failed = [t for t in json.loads(node.plan("-o", "json").out)["tasks"] if "error" in t]
+    assert {t["state"] for t in failed} == {"failed"} and "/etc/sysconfig/kubelet" in {t["name"] for t in failed}, failed
+
+
+def test_absent_as_wanted(world):
+    """A file that is not there and should not be is not called right without a word."""
+    world.converge()
+    lines = tasks(world.plan())
+    gone = {title: why for state, title, why in lines
+            if title.startswith("file /") and not (world.root / title[6:]).exists()}
+    assert len(gone) > 3 and set(gone.values()) == {"absent, as wanted"}, gone
+    assert "absent, as wanted" not in [why for _, title, why in lines if title not in gone]
+    other = world.root / next(iter(gone))[6:]
+    other.parent.mkdir(parents=True, exist_ok=True)
+    other.write_text("of another program\n")
+    lines = {title: (state, why) for state, title, why in tasks(world.plan())}
+    assert lines[f"file /{other.relative_to(world.root)}"] == ("right", "left alone: another program's")
+    assert other.read_text() == "of another program\n"
 
 
 @pytest.mark.parametrize("flag", ["--dryrun", "--target=dryrun", "-dryrun", "--dryrun=true"])
@@ -307,7 +354,7 @@ def test_verify_says_what_it_cannot_compare(node, how):
     assert [l for l in result.err.splitlines() if "compared" in l] == [
         f"3 installed files can be compared only when these are {again} again: {CNI}, {UTILS}"], result
     states = {f"{t['kind']} {t['name']}": t["state"] for t in json.loads(node.plan("--verify", "-o", "json").out)["tasks"]}
-    assert {t for t, state in states.items() if state == "not compared"} == MEMBERS
+    assert {t for t, state in states.items() if state == "compare"} == MEMBERS
     same(before, listing(node.root))
     assert node.requests() == asked
 
