@@ -1,11 +1,8 @@
 #include "assets/fetch/fetch.h"
 
 #include <stdlib.h>
-#include "assets/fetch/begin.h"
-#include "assets/fetch/move.h"
 #include "assets/fetch/queue.h"
 #include "assets/fetch/run.h"
-#include "assets/fetch/wait.h"
 #include "nodeup/base/dur.h"
 
 enum {
@@ -19,16 +16,6 @@ enum {
 };
 
 static const uint64_t range_bytes = UINT64_C(8) << 20;
-
-static void lock(struct fetcher *f)
-{
-	(void)pthread_mutex_lock(&f->lock);
-}
-
-static void unlock(struct fetcher *f)
-{
-	(void)pthread_mutex_unlock(&f->lock);
-}
 
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts)
 {
@@ -95,7 +82,7 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 	w->as = as;
 	w->done = done;
 	w->arg = arg;
-	lock(f);
+	fetch_lock(f);
 	j = find_job(f, &as->digest);
 	if (!j)
 		j = add_job(f, as);
@@ -104,27 +91,17 @@ void fetch_start(struct fetcher *f, const struct asset *as, fetch_done_fn *done,
 	fetch_job_want_tree(j, as);
 	if (j->state == FETCH_IDLE) {
 		fetch_job_add_mirrors(j, as);
-		fetch_begin(j);
+		fetch_run_begin(j);
 	} else {
 		j->news = true; /* only the thread that moves the job may touch its mirrors */
 	}
-	unlock(f);
+	fetch_unlock(f);
 }
 
 static void on_cancelled(void *arg, int r)
 {
-	struct fetch_job *j = arg;
-	struct fetcher *f = j->fetcher;
-	struct fetch_waiter *waiters;
-
 	(void)r;
-	lock(f);
-	waiters = fetch_wait_take(j, false);
-	unlock(f);
-	fetch_wait_tell(waiters, -ECANCELED, NULL);
-	if (f->http)
-		fetch_run_step(j);
-	fetch_move_over(f);
+	fetch_run_cancelled(arg);
 }
 
 static void tell_cancelled(void *arg)
@@ -154,11 +131,11 @@ void fetch_cancel(struct fetcher *f, const struct asset *as)
 {
 	struct fetch_job *j;
 
-	lock(f);
+	fetch_lock(f);
 	j = find_job(f, &as->digest);
 	if (j)
 		cancel_waiters(j, as);
-	unlock(f);
+	fetch_unlock(f);
 }
 
 bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
@@ -166,13 +143,13 @@ bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
 	const struct fetch_job *j;
 	bool refused;
 
-	lock(f);
+	fetch_lock(f);
 	j = find_job(f, &as->digest);
 	/* the name tells how to unpack it, and is in the message */
 	refused = j && j->refused && str_eq(j->tree->name, as->name);
 	if (refused)
 		*e = *j->refused;
-	unlock(f);
+	fetch_unlock(f);
 	return refused;
 }
 
@@ -181,10 +158,10 @@ bool fetch_unpacks(struct fetcher *f, const struct asset *as)
 	const struct fetch_job *j;
 	bool unpacks;
 
-	lock(f);
+	fetch_lock(f);
 	j = find_job(f, &as->digest);
 	unpacks = j && j->unpacks;
-	unlock(f);
+	fetch_unlock(f);
 	return unpacks;
 }
 
@@ -205,7 +182,7 @@ bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status
 {
 	struct fetch_job *j;
 
-	lock(f);
+	fetch_lock(f);
 	j = find_job(f, &as->digest);
 	if (j) {
 		const struct fetch_mirror *m = j->nmirrors ? &j->mirrors[j->current] : NULL;
@@ -222,7 +199,7 @@ bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status
 		(void)snprintf(ret->last_error, sizeof(ret->last_error), "%s", j->last_error);
 		note_other(j, ret);
 	}
-	unlock(f);
+	fetch_unlock(f);
 	return j;
 }
 
@@ -232,7 +209,7 @@ void fetch_free(struct fetcher *f)
 
 	if (!f)
 		return;
-	lock(f);
+	fetch_lock(f);
 	f->closing = true;
 	for (struct fetch_job *j = f->jobs; j; j = j->next)
 		cancel_waiters(j, NULL);
@@ -240,7 +217,7 @@ void fetch_free(struct fetcher *f)
 		http_cancel(f->http, f->tick_id);
 	while (f->pending)
 		(void)pthread_cond_wait(&f->changed, &f->lock);
-	unlock(f);
+	fetch_unlock(f);
 	pool_free(f->work);
 	for (struct fetch_job *j = f->jobs; j; j = next) {
 		next = j->next;

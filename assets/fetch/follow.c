@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "assets/cache/unpack.h"
-#include "assets/fetch/known.h"
+#include "assets/fetch/mirror.h"
 #include "nodeup/base/dur.h"
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
@@ -43,10 +43,10 @@ static void keep_refusal(struct fetch_job *j)
 		return;
 	kept = xrealloc(NULL, sizeof(*kept));
 	*kept = j->errs->tree;
-	(void)pthread_mutex_lock(&j->fetcher->lock);
+	fetch_lock(j->fetcher);
 	free(j->refused);
 	j->refused = kept;
-	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	fetch_unlock(j->fetcher);
 }
 
 /* Unpacking during download is an optimisation: on error, drop the tree. The unpack task repeats it and
@@ -56,9 +56,9 @@ static void begin_tree(struct fetch_job *j)
 	struct asset *tree;
 	struct err e;
 
-	(void)pthread_mutex_lock(&j->fetcher->lock);
+	fetch_lock(j->fetcher);
 	tree = j->full ? NULL : j->tree;
-	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	fetch_unlock(j->fetcher);
 	j->errs->tree.kind = ERR_NONE;
 	if (!tree)
 		return;
@@ -140,11 +140,11 @@ static void finish_tree(struct fetch_job *j)
 static void commit(void *arg)
 {
 	struct fetch_job *j = arg;
-	const struct cache_wrong name = fetch_known_name(j);
+	const struct cache_wrong name = fetch_mirror_known_name(j);
 	struct err e = { .kind = ERR_NONE };
 
 	if (cache_commit(j->entry, &e) < 0) {
-		fetch_known_note(j, &name, &e);
+		fetch_mirror_known_note(j, &name, &e);
 		fetch_job_explain(j, &e);
 	} else {
 		finish_tree(j);
@@ -214,7 +214,7 @@ static void look_up(void *arg)
 	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
 		look_for_part(j, &e);
 	if (e.kind != ERR_NONE)
-		fetch_known_load(j);
+		fetch_mirror_known_load(j);
 	j->errs->follow = e;
 	report(j);
 }

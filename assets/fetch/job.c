@@ -2,8 +2,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "assets/fetch/known.h"
+#include "assets/fetch/mirror.h"
 #include "nodeup/base/dur.h"
+
+void fetch_lock(struct fetcher *f)
+{
+	(void)pthread_mutex_lock(&f->lock);
+}
+
+void fetch_unlock(struct fetcher *f)
+{
+	(void)pthread_mutex_unlock(&f->lock);
+}
 
 enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
 
@@ -287,7 +297,7 @@ static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 		return;
 	(void)snprintf(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
 		       liars == 1 ? " still has" : "s still have", liars == 1 ? "" : "s",
-		       fetch_known_mark(j, 0, mark));
+		       fetch_mirror_known_mark(j, 0, mark));
 	err_note(e, "next",
 		 "it is downloaded when the mirror has another file, or the document another hash");
 }

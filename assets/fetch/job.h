@@ -1,5 +1,5 @@
 /* job.h - one asset on its way into the cache: its mirrors, its parts, its rounds, its last errors
- * The fetcher moves a job from state to state (fetch_run.h); here is what it remembers and how that is
+ * The fetcher moves a job from state to state (run.h); here is what it remembers and how that is
  * worded. A part is one transfer: some bytes of the object from one mirror.
  * Owner: the fetcher. Errors: NET, INTEGRITY. Units: bytes, monotonic ns.
  * Threads: everything under the fetcher's lock, but what is said to be the net thread's. */
@@ -19,14 +19,14 @@ struct fetcher {
 	struct fetch_opts opts;
 	struct pool *
 		work; /* disks and hashes, a few megabytes an errand: the net thread waits for none */
-	const struct fetch_ops *ops; /* fetch_move.h */
+	const struct fetch_ops *ops; /* move.h */
 
 	pthread_mutex_t lock; /* what follows, and the jobs */
 	pthread_cond_t changed;
 	struct fetch_job *jobs;
 	struct fetch_hosts hosts;
 	size_t pending;            /* jobs that are not idle, and callbacks under way */
-	size_t active, active_max; /* jobs that are neither idle nor queued: fetch_queue.h */
+	size_t active, active_max; /* jobs that are neither idle nor queued: queue.h */
 	struct fetch_job *queue, **queue_last;
 	uint64_t tick_id;
 	bool closing;
@@ -163,6 +163,10 @@ struct fetch_job {
 	enum fetch_settle settle;
 	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */
 };
+
+/* Take and give back the fetcher's lock. */
+void fetch_lock(struct fetcher *f);
+void fetch_unlock(struct fetcher *f);
 
 /* Add the asset's mirrors that are not there yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);

@@ -1,17 +1,27 @@
 /* move.h - the transfers of the fetcher: one for each part, and no more than there may be
- * The code that decides what moves is called back through fetch_ops, on the net thread.
- * Owner: the fetcher. Errors: none. Units: bytes. Threads: the net thread. */
+ * What a mirror answers to a part is judged as it comes: whose bytes, from where on, how fast. The code that
+ * decides what moves is called back through fetch_ops, on the net thread.
+ * Owner: the fetcher. Errors: NET when the bytes are of another object or come too slowly, SYSTEM of the
+ * cache. Units: bytes. Threads: the net thread. */
 #pragma once
 
-#include "assets/fetch/answer.h"
 #include "assets/fetch/parts.h"
+
+enum fetch_outcome {
+	FETCH_CAME,      /* all or some of it: look what is missing */
+	FETCH_FAILED,    /* this mirror, for now */
+	FETCH_FATAL,     /* not the mirror's fault: a disk */
+	FETCH_CHANGED,   /* the object is another one than the bytes that are here are of */
+	FETCH_SAME,      /* this mirror has the wrong object of a former run */
+	FETCH_NO_RANGES, /* ask this mirror for the whole */
+};
 
 struct fetch_ops {
 	/* Something has changed, or some time has passed: look at the job. */
 	void (*look)(struct fetch_job *j);
 	/* Bytes have come. */
 	void (*came)(struct fetch_job *j);
-	/* A part has ended, and is about to be freed; `look` follows. */
+	/* A part has ended, and is about to be freed; *e is why, but for FETCH_CAME; `look` follows. */
 	void (*ended)(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
 		      const struct http_result *res, const struct err *e);
 };

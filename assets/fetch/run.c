@@ -2,52 +2,292 @@
 
 #include <stdlib.h>
 #include <sys/random.h>
-#include "assets/fetch/begin.h"
-#include "assets/fetch/blame.h"
-#include "assets/fetch/end.h"
 #include "assets/fetch/follow.h"
+#include "assets/fetch/mirror.h"
 #include "assets/fetch/move.h"
-#include "assets/fetch/wait.h"
+#include "assets/fetch/queue.h"
 #include "nodeup/base/dur.h"
 
-enum { RESTARTS_MAX = 2, FOLLOW_LEAST = 1024 * 1024 };
+enum {
+	RESTARTS_MAX = 2,
+	FOLLOW_LEAST = 1024 * 1024,
+	LEAST_RATE = 1024, /* bytes a second; below that a mirror stalls (http.h) */
+};
 
-static void lock(struct fetcher *f)
+/* how often another process is looked after */
+#define LOOK_NS (250 * DUR_MS)
+
+static void look_up(struct fetch_job *j);
+static void step_job(struct fetch_job *j);
+static void begin_again(struct fetch_job *j);
+
+/* Waiters */
+
+static bool is_wanted(const struct fetch_job *j)
 {
-	(void)pthread_mutex_lock(&f->lock);
+	for (const struct fetch_waiter *w = j->waiters; w; w = w->next)
+		if (!w->cancelled)
+			return true;
+	return false;
 }
 
-static void unlock(struct fetcher *f)
+static struct fetch_waiter *take_waiters(struct fetch_job *j, bool all)
 {
-	(void)pthread_mutex_unlock(&f->lock);
+	struct fetch_waiter *taken = NULL, **p = &j->waiters;
+
+	while (*p) {
+		struct fetch_waiter *w = *p;
+
+		if (!all && !w->cancelled) {
+			p = &w->next;
+			continue;
+		}
+		*p = w->next;
+		w->next = taken;
+		taken = w;
+	}
+	return taken;
 }
 
-/* Bytes that are of no use any more are gone, or were never there: go on. */
-static void go_on(struct fetch_job *j)
+static void tell_waiters(struct fetch_waiter *w, int r, const struct err *e)
 {
-	fetch_run_step(j);
+	struct fetch_waiter *next;
+	struct err cancelled;
+
+	(void)err_fail(&cancelled, ERR_NET, ECANCELED, "cancelled");
+	for (; w; w = next) {
+		next = w->next;
+		if (w->cancelled)
+			w->done(w->arg, -ECANCELED, &cancelled);
+		else
+			w->done(w->arg, r, r < 0 ? e : NULL);
+		free(w);
+	}
 }
+
+/* The end: stop what moves, settle the entry, and go on or tell the waiters */
+
+static void end_locked(struct fetch_job *j, int r, const struct err *e)
+{
+	struct fetcher *f = j->fetcher;
+	struct fetch_waiter *waiters = take_waiters(j, true);
+	struct fetch_job *next = fetch_queue_leave(f);
+	/* what failed may be tried again, and is told what went wrong before; *e may be one of them */
+	autofree struct fetch_errs *errs = r >= 0 ? TAKE(j->errs) : NULL;
+
+	j->state = FETCH_IDLE;
+	j->next_try_ns = 0;
+	if (next)
+		look_up(next);
+	fetch_unlock(f);
+	tell_waiters(waiters, r, e);
+	fetch_move_over(f);
+}
+
+static void end_job(struct fetch_job *j, int r, const struct err *e)
+{
+	fetch_lock(j->fetcher);
+	end_locked(j, r, e);
+}
+
+static void on_settled(void *arg, int r)
+{
+	struct fetch_job *j = arg;
+	void (*then)(struct fetch_job * j) = j->then;
+
+	(void)r; /* of the timer; what became of the entry is in errs */
+	j->following = j->exclusive = false;
+	j->then = NULL;
+	fetch_lock(j->fetcher);
+	j->bytes = 0;
+	fetch_unlock(j->fetcher);
+	j->mixed = false;
+	j->source = SIZE_MAX;
+	j->eof = -1;
+	for (size_t i = 0; i < j->nmirrors; i++)
+		j->mirrors[i].gave = false;
+	if (j->errs->follow.kind != ERR_NONE)
+		end_job(j, err_code(&j->errs->follow), &j->errs->follow);
+	else
+		then(j);
+}
+
+static void settle_entry(struct fetch_job *j)
+{
+	fetch_follow_settle(j, on_settled);
+}
+
+static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(struct fetch_job *j))
+{
+	if (j->then)
+		return;
+	j->settle = settle;
+	j->then = then;
+	fetch_move_stop(j);
+	if (j->timer_id)
+		http_cancel(j->fetcher->http, j->timer_id);
+}
+
+static void say_end(struct fetch_job *j)
+{
+	end_job(j, err_code(&j->errs->end), &j->errs->end);
+}
+
+static void fail(struct fetch_job *j, enum fetch_settle settle, const struct err *e)
+{
+	if (!j->then)
+		j->errs->end = *e;
+	drain(j, settle, say_end);
+}
+
+/* The beginning: what the cache has of it, and whether another process fetches it */
+
+static void on_looked_up(void *arg, int r);
+
+static void look_up(struct fetch_job *j)
+{
+	j->state = FETCH_LOOKUP;
+	if (!j->errs)
+		j->errs = xcalloc(1, sizeof(*j->errs));
+	fetch_follow_look_up(j, on_looked_up);
+}
+
+void fetch_run_begin(struct fetch_job *j)
+{
+	fetch_job_restart(j);
+	j->fetcher->pending++;
+	if (fetch_queue_enter(j))
+		look_up(j);
+}
+
+/* A moment ago no waiter was left. A new waiter is in time until the lock is released under which the job
+ * becomes idle. */
+static void begin_again(struct fetch_job *j)
+{
+	struct err e;
+
+	(void)err_fail(&e, ERR_NET, ECANCELED, "cancelled");
+	fetch_lock(j->fetcher);
+	if (!is_wanted(j)) {
+		end_locked(j, -ECANCELED, &e);
+		return;
+	}
+	fetch_job_restart(j);
+	look_up(j);
+	fetch_unlock(j->fetcher);
+}
+
+/* Go on with what is here, which may be all that there is. */
+static void go_on_from_here(struct fetch_job *j)
+{
+	fetch_lock(j->fetcher);
+	j->state = FETCH_MOVING;
+	if (j->entry) {
+		j->bytes = (int64_t)cache_spans(j->entry)->sum;
+		j->total = cache_origin_of(j->entry)->total;
+	}
+	j->best = j->best_before = j->bytes;
+	fetch_unlock(j->fetcher);
+	j->mixed = j->bytes > 0;
+	j->source = SIZE_MAX;
+	j->eof = -1;
+	step_job(j);
+}
+
+static void on_look_again(void *arg, int r)
+{
+	struct fetch_job *j = arg;
+
+	(void)r;
+	j->timer_id = 0;
+	fetch_lock(j->fetcher);
+	if (is_wanted(j)) {
+		look_up(j);
+		fetch_unlock(j->fetcher);
+		return;
+	}
+	fetch_unlock(j->fetcher);
+	begin_again(j);
+}
+
+/* Since a minute ago, say, by as much as a mirror is asked for that is not to be given up; or it is another
+ * one, or begins anew. */
+static bool has_got_on(const struct fetch_job *j)
+{
+	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
+
+	return j->found.pid != j->held.pid || j->found.bytes < j->held_bytes ||
+	       j->found.bytes > j->held_bytes + least;
+}
+
+/* Another process has the part. It may take as long as it likes, as long as it gets on. */
+static void wait_for_other(struct fetch_job *j)
+{
+	int64_t now = dur_now();
+
+	fetch_lock(j->fetcher);
+	if (j->held_moved_ns == 0 || has_got_on(j)) {
+		j->held_moved_ns = now;
+		j->held_bytes = j->found.bytes;
+	}
+	if (j->held_since_ns == 0)
+		j->held_since_ns = now;
+	j->held = j->found;
+	j->bytes = j->held.bytes;
+	j->state = FETCH_HELD;
+	j->beside = now - j->held_moved_ns >= j->fetcher->opts.stuck_ns;
+	fetch_unlock(j->fetcher);
+	j->timer_id = http_after(j->fetcher->http, j->beside ? 0 : LOOK_NS, on_look_again, j);
+}
+
+/* On the net thread; offline on a worker. */
+static void on_looked_up(void *arg, int r)
+{
+	struct fetch_job *j = arg;
+	struct err e = j->errs->follow;
+
+	(void)r; /* of the timer; the cache's answer is in errs */
+	j->following = j->exclusive = false;
+	/* by its kind: an EBUSY of the system does not name a holder */
+	if (e.kind == ERR_BUSY) {
+		wait_for_other(j);
+		return;
+	}
+	fetch_lock(j->fetcher);
+	j->held_since_ns = 0;
+	fetch_unlock(j->fetcher);
+	if (e.kind == ERR_NONE)
+		end_job(j, 0, NULL);
+	else if (e.errnum != ENOENT)
+		end_job(j, err_code(&e), &e);
+	else if (j->fetcher->http)
+		go_on_from_here(j);
+	else
+		end_job(j, err_fail(&e, ERR_NET, ENOENT, "offline, and not in the cache"), &e);
+}
+
+/* Starting again */
 
 static void be_whole(struct fetch_job *j)
 {
-	lock(j->fetcher);
+	fetch_lock(j->fetcher);
 	j->whole = true;
 	fetch_job_all_again(j);
-	unlock(j->fetcher);
+	fetch_unlock(j->fetcher);
 }
 
 /* The object is another one than the bytes here are of. One that is another one again and again is
  * not put together from parts. */
 static void start_again(struct fetch_job *j)
 {
-	lock(j->fetcher);
+	fetch_lock(j->fetcher);
 	fetch_job_all_again(j);
 	j->best = j->best_before = 0;
-	unlock(j->fetcher);
+	fetch_unlock(j->fetcher);
 	j->stale = false;
 	if (++j->restarts > RESTARTS_MAX)
 		be_whole(j);
-	fetch_end_drain(j, j->whole ? FETCH_DROP : FETCH_EMPTY, go_on);
+	drain(j, j->whole ? FETCH_DROP : FETCH_EMPTY, step_job);
 }
 
 /* Rounds */
@@ -66,7 +306,7 @@ static void on_timer(void *arg, int r)
 
 	(void)r; /* cancelled or due: whether a waiter is left is asked there */
 	j->timer_id = 0;
-	fetch_run_step(j);
+	step_job(j);
 }
 
 /* Every mirror has been asked: wait for the next round, or give up. */
@@ -82,15 +322,15 @@ static void end_round(struct fetch_job *j)
 		return;
 	}
 	(void)!getrandom(&random, sizeof(random), GRND_NONBLOCK);
-	lock(f);
+	fetch_lock(f);
 	if (j->bytes > j->best)
 		j->best = j->bytes;
 	delay = fetch_job_end_round(j, dur_now(), random);
 	if (delay < 0)
 		(void)fetch_job_verdict(j, &e);
-	unlock(f);
+	fetch_unlock(f);
 	if (delay < 0)
-		fetch_end_fail(j, can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP, &e);
+		fail(j, can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP, &e);
 	else
 		j->timer_id = http_after(f->http, delay, on_timer, j);
 }
@@ -106,14 +346,14 @@ static void changed(struct fetch_job *j, size_t mirror, const struct err *e)
 		return;
 	}
 	j->stale = true;
-	fetch_blame_mirror(j, mirror, e, NULL);
+	fetch_mirror_failed(j, mirror, e, NULL);
 }
 
 static void look_again(struct fetch_job *j)
 {
-	lock(j->fetcher);
-	fetch_begin_look_up(j);
-	unlock(j->fetcher);
+	fetch_lock(j->fetcher);
+	look_up(j);
+	fetch_unlock(j->fetcher);
 }
 
 /* A disk that fails has no place for parts, one that is full has them already: they wait there for room.
@@ -124,14 +364,14 @@ static void disk_failed(struct fetch_job *j, const struct err *e)
 	const enum fetch_settle settle = full && can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP;
 	bool had_tree;
 
-	lock(j->fetcher);
+	fetch_lock(j->fetcher);
 	had_tree = full && !j->full && j->tree;
 	j->full = j->full || full;
-	unlock(j->fetcher);
+	fetch_unlock(j->fetcher);
 	if (had_tree)
-		fetch_end_drain(j, settle, look_again);
+		drain(j, settle, look_again);
 	else
-		fetch_end_fail(j, settle, e);
+		fail(j, settle, e);
 }
 
 static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
@@ -139,14 +379,14 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 {
 	switch (outcome) {
 	case FETCH_CAME:
-		fetch_blame_less(j, mirror);
+		fetch_mirror_came(j, mirror);
 		break;
 	case FETCH_FAILED:
-		fetch_blame_host(j, mirror, res->status);
-		fetch_blame_mirror(j, mirror, e, res);
+		fetch_mirror_failed_host(j, mirror, res->status);
+		fetch_mirror_failed(j, mirror, e, res);
 		break;
 	case FETCH_SAME:
-		fetch_blame_mirror(j, mirror, e, NULL);
+		fetch_mirror_failed(j, mirror, e, NULL);
 		break;
 	case FETCH_FATAL:
 		disk_failed(j, e);
@@ -166,11 +406,11 @@ static bool prepare(struct fetch_job *j)
 	struct err e;
 
 	if (j->entry && j->whole && !j->parts && cache_spans(j->entry)->sum > 0) {
-		fetch_end_drain(j, FETCH_DROP, go_on);
+		drain(j, FETCH_DROP, step_job);
 		return false;
 	}
 	if (!j->entry && cache_begin(j->fetcher->cache, &j->digest, &j->entry, &e) < 0) {
-		fetch_end_fail(j, FETCH_DROP, &e);
+		fail(j, FETCH_DROP, &e);
 		return false;
 	}
 	/* the rest is not requested as long as there is no room for it */
@@ -195,17 +435,17 @@ static bool start_one(struct fetch_job *j)
 	struct fetch_want want;
 	bool any;
 
-	lock(f);
+	fetch_lock(f);
 	for (size_t i = 0; i < j->nmirrors; i++)
 		j->mirrors[i].rank = fetch_hosts_rank(&f->hosts, j->mirrors[i].url);
 	any = fetch_parts_next(j, dur_now(), &want);
-	unlock(f);
+	fetch_unlock(f);
 	if (!any)
 		return false;
 	if (!fetch_move_may_start(j))
 		return false;
 	if (!can_go_on(j, &want)) {
-		fetch_end_drain(j, FETCH_EMPTY, go_on);
+		drain(j, FETCH_EMPTY, step_job);
 		return false;
 	}
 	fetch_move_start(j, &want);
@@ -229,12 +469,12 @@ static void committed(struct fetch_job *j)
 {
 	struct fetcher *f = j->fetcher;
 
-	lock(f);
+	fetch_lock(f);
 	for (size_t i = 0; i < j->nmirrors; i++)
 		if (j->mirrors[i].gave)
 			fetch_hosts_note(&f->hosts, j->mirrors[i].url, FETCH_HOST_GOOD);
-	unlock(f);
-	fetch_end(j, 0, NULL);
+	fetch_unlock(f);
+	end_job(j, 0, NULL);
 }
 
 /* Of bytes from several answers it is unknown which were wrong. */
@@ -244,10 +484,10 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 		be_whole(j);
 	} else {
 		j->whole = true;
-		fetch_blame_mirror(j, j->source, e, NULL);
+		fetch_mirror_failed(j, j->source, e, NULL);
 	}
-	fetch_end_drain(j, FETCH_DROP, go_on);
-	fetch_run_step(j);
+	drain(j, FETCH_DROP, step_job);
+	step_job(j);
 }
 
 static void on_committed(void *arg, int r)
@@ -262,7 +502,7 @@ static void on_committed(void *arg, int r)
 	else if (e.kind == ERR_INTEGRITY)
 		wrong_bytes(j, &e);
 	else
-		fetch_end(j, err_code(&e), &e);
+		end_job(j, err_code(&e), &e);
 }
 
 static void on_followed(void *arg, int r)
@@ -272,8 +512,8 @@ static void on_followed(void *arg, int r)
 	(void)r;
 	j->following = j->exclusive = false;
 	if (j->errs->follow.kind != ERR_NONE)
-		fetch_end_fail(j, FETCH_DROP, &j->errs->follow);
-	fetch_run_step(j);
+		fail(j, FETCH_DROP, &j->errs->follow);
+	step_job(j);
 }
 
 /* Read what has come since, unless it is little and there will be more. */
@@ -310,35 +550,49 @@ static void take_news(struct fetch_job *j)
 	j->news = false;
 }
 
-void fetch_run_step(struct fetch_job *j)
+static void step_job(struct fetch_job *j)
 {
 	uint64_t size;
 	bool moving, wanted;
 
-	lock(j->fetcher);
+	fetch_lock(j->fetcher);
 	moving = j->state == FETCH_MOVING;
-	wanted = fetch_wait_is_wanted(j);
+	wanted = is_wanted(j);
 	/* the publisher reads the mirrors' names */
 	if (moving && !j->exclusive)
 		take_news(j);
-	unlock(j->fetcher);
+	fetch_unlock(j->fetcher);
 	if (!moving || j->exclusive)
 		return;
 	if (!wanted)
-		fetch_end_drain(j, FETCH_KEEP, fetch_begin_again);
+		drain(j, FETCH_KEEP, begin_again);
 	if (!j->then && fetch_parts_complete(j, &size))
 		complete(j, size);
 	else if (!j->then)
 		start_parts(j);
 	if (j->then && !j->parts && !j->following && !j->timer_id)
-		fetch_end_settle(j);
+		settle_entry(j);
 	else
 		follow_on(j);
 }
 
+void fetch_run_cancelled(struct fetch_job *j)
+{
+	struct fetcher *f = j->fetcher;
+	struct fetch_waiter *waiters;
+
+	fetch_lock(f);
+	waiters = take_waiters(j, false);
+	fetch_unlock(f);
+	tell_waiters(waiters, -ECANCELED, NULL);
+	if (f->http)
+		step_job(j);
+	fetch_move_over(f);
+}
+
 void fetch_run_init(struct fetcher *f)
 {
-	static const struct fetch_ops ops = { fetch_run_step, follow_on, on_ended };
+	static const struct fetch_ops ops = { step_job, follow_on, on_ended };
 
 	f->ops = &ops;
 }

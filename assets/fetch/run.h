@@ -1,12 +1,25 @@
-/* run.h - what moves a job: parts, rounds, the follower
- * One function looks at a job and does what is to be done; every callback ends in it. What has to wait
- * until nothing moves any more (a restart, the end) is put down as what to do `then`.
+/* run.h - decides what becomes of a job: its states, from the look-up to the verdict
+ *
+ *   IDLE -> QUEUED -> LOOKUP -> MOVING -> IDLE, and all waiters are told
+ *                     |  ^
+ *                     v  |  another process fetches it
+ *                     HELD
+ *
+ * Of the processes that share a cache, the one that holds the lock of an object's part fetches it. The
+ * others wait and look again, so that they find what it brought, or what it left when it failed or died.
+ * If it gets less than 1 KiB a second for a minute, they fetch the object beside it.
+ * One function looks at a job that moves and does what is to be done; every callback ends in it. A job can
+ * end, or begin anew, only when no part moves and no worker has its entry. Until then `then` says what to
+ * do; the first request decides it.
  * Owner: the fetcher. Errors: to the waiters. Threads: as said. */
 #pragma once
 
 #include "assets/fetch/job.h"
 
-/* Install the callbacks that moving parts use. */
+/* Make a new fetcher's jobs move so. */
 void fetch_run_init(struct fetcher *f);
-/* Look at it. On the net thread. */
-void fetch_run_step(struct fetch_job *j);
+/* Begin a job that is idle; the fetcher's lock is held, on any thread. */
+void fetch_run_begin(struct fetch_job *j);
+/* Tell the waiters that have cancelled, and stop the job if no other is left. On the net thread; offline on a
+ * worker. */
+void fetch_run_cancelled(struct fetch_job *j);

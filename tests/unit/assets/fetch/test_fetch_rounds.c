@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
-#include "assets/fetch/blame.h"
+#include "assets/fetch/mirror.h"
 #include "nodeup/base/dur.h"
 
 /* A job with two mirrors, of which nothing moves but time: every mirror is asked, and fails. */
@@ -46,7 +46,7 @@ static void fails(struct rounds *x, size_t mirror, int status, int64_t retry_aft
 
 	(void)err_fail(&e, ERR_NET, EAGAIN, "HTTP status %d", status);
 	fetch_job_asked(&x->j, mirror);
-	fetch_blame_mirror(&x->j, mirror, &e, &res);
+	fetch_mirror_failed(&x->j, mirror, &e, &res);
 }
 
 static int64_t end_round(struct rounds *x, uint32_t random)
@@ -127,7 +127,7 @@ static void test_one_connection_of_several(void **state)
 		assert_true(fetch_job_may_ask(&x->j, 0, dur_now()));
 		assert_int_equal(m->limit, 3);
 		for (int n = 0; n < 3 + 4; n++)
-			fetch_blame_less(&x->j, 0);
+			fetch_mirror_came(&x->j, 0);
 		assert_int_equal(m->limit, 5);
 	}
 	m->active = 0;
@@ -243,7 +243,7 @@ static void test_the_clock_is_waited_for(void **state)
 	do {
 		fails(x, 0, 404, -1);
 		fetch_job_asked(&x->j, 1);
-		fetch_blame_mirror(&x->j, 1, &e, NULL);
+		fetch_mirror_failed(&x->j, 1, &e, NULL);
 		delay = fetch_job_end_round(&x->j, now, UINT32_MAX);
 		now += delay > 0 ? delay : 0;
 		rounds++;
