@@ -18,7 +18,7 @@ struct claims_req {
 	struct http *http;
 	struct imds *imds;   /* NULL: there is nothing to ask */
 	struct facts *facts; /* what has to be asked of the instance is added */
-	struct node *node;   /* volumes that are found are added */
+	const struct node *node;
 	bool image_mode, offline, for_apply;
 	bool may_leave;        /* etcd's volumes that do not come soon are left to another run */
 	bool was_new;          /* a run of this process has formatted etcd's volumes before */

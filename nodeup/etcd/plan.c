@@ -23,12 +23,22 @@ static const char *attached_as(const struct volume_choice *ch)
 	return ch->state == VOLUME_HERE && *ch->volume->device ? ch->volume->device : NULL;
 }
 
+/* The plan's own list: the model is not changed. */
+static struct node_volumes *own_volumes(const struct claims_req *req, struct plan_req *plan)
+{
+	const struct node_volumes *all = &req->node->volumes;
+
+	for (size_t i = 0; i < all->n && plan->volumes.n < all->n; i++)
+		arena_push(req->arena, plan->volumes.v, plan->volumes.n, all->v[i]);
+	return &plan->volumes;
+}
+
 /* The member, and the file system that its data is on. */
 static void add_member(const struct claims_req *req, struct plan_req *plan,
 		       const struct plan_etcd *member, const char *attached_as)
 {
 	const char *path = plan_etcd_path(req->arena, req->facts, member->volume_id);
-	struct node_volumes *all = &req->node->volumes;
+	struct node_volumes *all = own_volumes(req, plan);
 	const struct node_volume v = {
 		.name = path,
 		.path = path,
@@ -99,16 +109,17 @@ int claims_given(const struct claims_req *req, struct plan_req *plan, struct err
 }
 
 /* From now on what a tag meant is the volume of that id. */
-static void settle_documents(struct claims *c)
+static void settle_documents(struct claims *c, struct plan_req *plan)
 {
 	const struct node_volumes *all = &c->req->node->volumes;
+	struct node_volumes *own = own_volumes(c->req, plan);
 
 	for (size_t i = 0; i < c->n; i++)
 		for (size_t k = 0; k < all->n; k++)
 			if (&all->v[k] == c->wanted[i] && c->choices[i].volume) {
-				all->v[k].disks = NODE_DISKS_VOLUME_ID;
-				all->v[k].volume_id = c->choices[i].volume->id;
-				all->v[k].attached_as = attached_as(&c->choices[i]);
+				own->v[k].disks = NODE_DISKS_VOLUME_ID;
+				own->v[k].volume_id = c->choices[i].volume->id;
+				own->v[k].attached_as = attached_as(&c->choices[i]);
 			}
 }
 
@@ -128,7 +139,7 @@ static void add_members(struct claims *c, struct plan_req *plan)
 
 void claims_use(struct claims *c, struct plan_req *plan)
 {
-	settle_documents(c);
+	settle_documents(c, plan);
 	add_members(c, plan);
 }
 

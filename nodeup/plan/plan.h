@@ -47,6 +47,8 @@ struct plan_req {
 	const char *only;                  /* one builder by name; NULL: all of the node's role */
 	const char *lost_conf, *lost_text; /* path and text of a document to put back, or NULL */
 	const struct plan_boot *boot;      /* NULL: nothing starts nodeup at boot here */
+	/* the node's, with what is known of them by now, and those of etcd's members; empty: the node's */
+	struct node_volumes volumes;
 	/* of a master that has no protokube: its etcd volumes, and where the members are */
 	struct plan_etcd *etcd;
 	size_t n_etcd;
