@@ -336,6 +336,7 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)
 	struct http_req req = {
 		.url = m->url,
 		.max_bytes = asset_bytes_max,
+		.has_mirrors = true,
 		.head = on_head,
 		.data = on_data,
 		.done = on_done,

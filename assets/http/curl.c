@@ -301,10 +301,10 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 		(void)transfer_fail(t, (int)number, "%s: %s", text, strerror((int)number));
 	if (code == CURLE_COULDNT_RESOLVE_HOST)
 		err_note(&t->err, "do", "look at /etc/resolv.conf, the VPC's DNS and the name");
-	else if (code == CURLE_COULDNT_CONNECT ||
-		 (code == CURLE_OPERATION_TIMEDOUT && !t->connected))
-		err_note(&t->err, "do",
-			 "look at the port, security groups, routes and a proxy; or name a mirror");
+	else if (!t->req.link_local && (code == CURLE_COULDNT_CONNECT ||
+					(code == CURLE_OPERATION_TIMEDOUT && !t->connected)))
+		err_note(&t->err, "do", "look at the port, security groups, routes and a proxy%s",
+			 t->req.has_mirrors ? "; or name a mirror" : "");
 	return err_code(&t->err);
 }
 

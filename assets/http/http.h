@@ -58,6 +58,7 @@ struct http_req {
 	uint64_t max_bytes; /* a longer body is an error; 0 means none allowed */
 	bool no_proxy, no_redirect;
 	bool link_local;    /* may go to a link-local address, as only instance metadata is asked */
+	bool has_mirrors;   /* another server may have the same: errors advise to name one */
 	int64_t timeout_ns; /* whole transfer, for small documents; 0: no total deadline */
 	/* Before the first body byte of a 2xx answer; may be NULL. */
 	void (*head)(void *arg, const struct http_result *res);

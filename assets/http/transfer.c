@@ -421,11 +421,20 @@ static void error_code(const struct transfer *t, char code[static CODE_MAX])
 
 static void advise(struct transfer *t)
 {
-	if (t->status == 401 || t->status == 403)
+	const bool denied = t->status == 401 || t->status == 403;
+	const bool gone = t->status == 404 || t->status == 410;
+
+	/* the metadata service refuses all when it is disabled, and 404 is an answer of it */
+	if (t->req.link_local && denied)
 		err_note(&t->err, "do",
-			 "let this instance read it (its role, a bucket policy), or name a mirror");
-	else if (t->status == 404 || t->status == 410)
-		err_note(&t->err, "do", "correct the URL, or name a mirror that still has it");
+			 "enable the instance's metadata service (aws ec2 "
+			 "modify-instance-metadata-options --http-endpoint enabled)");
+	else if (denied)
+		err_note(&t->err, "do", "let this instance read it (its role, a bucket policy)%s",
+			 t->req.has_mirrors ? ", or name a mirror" : "");
+	else if (gone && !t->req.link_local)
+		err_note(&t->err, "do", "correct the URL%s",
+			 t->req.has_mirrors ? ", or name a mirror that still has it" : "");
 }
 
 int transfer_verdict(struct transfer *t)

@@ -149,6 +149,41 @@ static void test_version_1_switched_off(void **state)
 	imds_free(m);
 }
 
+static const char *advice_of(const struct err *e)
+{
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (strcmp(e->notes[i].label, "do") == 0)
+			return e->notes[i].text;
+	return "";
+}
+
+/* It has no role, no bucket and no mirrors. */
+static void test_what_to_do_about_a_refusal(void **state)
+{
+	static const struct {
+		const char *fault, *advice;
+	} cases[] = {
+		{ "status=403&times=9",
+		  "enable the instance's metadata service (aws ec2 "
+		  "modify-instance-metadata-options --http-endpoint enabled)" },
+		{ "status=404&times=9", "" },
+		{ "status=410&times=9", "" },
+	};
+	struct cloud *c = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct imds *m = imds_new(c->http);
+		struct got g;
+
+		cloud_tell(c, CLOUD_IMDS, "/__reset");
+		cloud_fault(c, CLOUD_IMDS, id_path, cases[i].fault);
+		g = get(c, m, "meta-data/instance-id");
+		assert_true(g.r < 0);
+		assert_string_equal(advice_of(&g.e), cases[i].advice);
+		imds_free(m);
+	}
+}
+
 static void test_version_1_is_asked_without_a_token(void **state)
 {
 	struct cloud *c = *state;
@@ -316,6 +351,7 @@ int main(void)
 		T(test_version_1),
 		T(test_version_1_switched_off),
 		T(test_version_1_is_asked_without_a_token),
+		T(test_what_to_do_about_a_refusal),
 		T(test_redirect_is_refused),
 		T(test_token_that_is_none),
 		T(test_no_proxy_whatever_the_environment),
