@@ -6,7 +6,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/proc.h"
-#include "nodeup/base/same_tree.h"
+#include "nodeup/move/same_tree.h"
 
 enum { LINK_MAX = 4096 };
 
@@ -94,7 +94,7 @@ int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
 					    from_path, to_path, NULL },
 		     to, e);
 	if (r == 0)
-		r = same_tree(from, to, SAME_FAITHFUL, e);
+		r = same_tree(from, to, e);
 	if (r == 0 && syncfs(to) < 0)
 		r = err_sys(e, "write '%s' to the disk", aside);
 	return r;

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include "nodeup/base/same_tree.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/move/moved.h"
+#include "nodeup/move/same_tree.h"
 #include "nodeup/volumes/mounts.h"
 #include "units/unit.h"
 
@@ -177,7 +177,7 @@ int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct
 
 	if (r == 0)
 		r = open_dir(ctx, m->target, &to, e);
-	if (r < 0 || same_tree(from, to, SAME_FAITHFUL, &differs) == 0)
+	if (r < 0 || same_tree(from, to, &differs) == 0)
 		return r;
 	(void)err_fail(e, ERR_REFUSED, EEXIST, "both %s and %s have content: neither was touched",
 		       m->source, m->target);

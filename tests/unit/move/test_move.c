@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "nodeup/base/same_tree.h"
+#include "nodeup/move/same_tree.h"
 #include "tests/unit/lib/move_world.h"
 
 static void four_ways(void **state)
@@ -398,7 +398,7 @@ static int compare(struct world *w, const char *a, const char *b)
 
 	assert_true(x >= 0 && y >= 0);
 	w->e = (struct err){ 0 };
-	return same_tree(x, y, SAME_FAITHFUL, &w->e);
+	return same_tree(x, y, &w->e);
 }
 
 /* The proof itself: each difference is seen. */

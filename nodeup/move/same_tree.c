@@ -1,4 +1,4 @@
-#include "nodeup/base/same_tree.h"
+#include "nodeup/move/same_tree.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static int differ(struct err *e, const struct walk_at *at, const char *what)
 }
 
 /* How stat says they differ; NULL if they do not. */
-static const char *stat_differs(const struct stat *x, const struct stat *y, enum same_tree as)
+static const char *stat_differs(const struct stat *x, const struct stat *y)
 {
 	if (x->st_mode != y->st_mode)
 		return "type or mode";
@@ -27,7 +27,7 @@ static const char *stat_differs(const struct stat *x, const struct stat *y, enum
 		return "owner";
 	if (x->st_rdev != y->st_rdev)
 		return "number of the device";
-	if (S_ISDIR(x->st_mode) || as == SAME_CONTENT)
+	if (S_ISDIR(x->st_mode))
 		return NULL;
 	/* links from outside the tree stay outside */
 	if (x->st_nlink < y->st_nlink)
@@ -121,17 +121,17 @@ static int compare_xattrs(const struct walk_at *at, struct err *e)
 
 static int compare_entry(void *arg, const struct walk_at *at, struct err *e)
 {
-	const enum same_tree *as = arg;
 	const char *what;
 	struct stat twin;
 	int r;
 
+	(void)arg;
 	if (fstatat(at->twin, at->name, &twin, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(e, "look at '%s/%s'", at->path, at->name);
-	what = stat_differs(&at->st, &twin, *as);
+	what = stat_differs(&at->st, &twin);
 	if (what)
 		return differ(e, at, what);
-	r = *as == SAME_CONTENT ? 0 : compare_xattrs(at, e);
+	r = compare_xattrs(at, e);
 	if (r < 0)
 		return r;
 	if (S_ISREG(at->st.st_mode))
@@ -139,16 +139,15 @@ static int compare_entry(void *arg, const struct walk_at *at, struct err *e)
 	return S_ISLNK(at->st.st_mode) ? compare_links(at, e) : 1;
 }
 
-int same_tree(int fd_a, int fd_b, enum same_tree as, struct err *e)
+int same_tree(int fd_a, int fd_b, struct err *e)
 {
-	const struct walk walk = { .enter = compare_entry, .arg = &as };
+	const struct walk walk = { .enter = compare_entry };
 	const struct walk_at top = { .path = "", .name = "." };
 	struct stat x, y;
 
 	if (fstat(fd_a, &x) < 0 || fstat(fd_b, &y) < 0)
 		return err_sys(e, "look at a directory");
-	/* by content, the top is only where it lies: one made aside is closed to others */
-	if (as == SAME_FAITHFUL && stat_differs(&x, &y, as))
-		return differ(e, &top, stat_differs(&x, &y, as));
+	if (stat_differs(&x, &y))
+		return differ(e, &top, stat_differs(&x, &y));
 	return walk_both(fd_a, fd_b, &walk, e);
 }
