@@ -3,6 +3,7 @@
  * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
  * written after the fsync; an entry without a matching record is hashed again before it is used.
  * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree.
+ * Bodies: entry.c, tree.c, unpack.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
 #pragma once

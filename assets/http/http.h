@@ -7,6 +7,7 @@
  * whatever name or redirect leads there, unless the request allows it; nor is a proxy asked for a name that
  * leads there, as far as it can be looked up here within 3 s. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
+ * Bodies: ca.c, get.c.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
  * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
 #pragma once

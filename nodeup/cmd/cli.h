@@ -1,6 +1,7 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file cmd_<name>.c and one row in
  * commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
+ * Bodies: apply.c, bake.c, help.c, plan.c, userdata.c, validate.c, version.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
 #pragma once

@@ -1,6 +1,7 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
+ * Bodies: bootstrap.c, facts.c, keys.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 

@@ -2,6 +2,7 @@
  * An operation is the reading of one document or the listing of one folder. A wave runs many of them
  * at once on the http engine and retries what may pass; the main thread alone settles answers.
  * Invariant: between its start and `answered`, an operation's answer belongs to the net thread.
+ * Bodies: index.c, request.c, store.c, wave.c.
  * Owner: the caller of store_run; texts end up in the store's arena. Errors: as store.h.
  * Threads: one, and the net thread's callbacks. */
 #pragma once

@@ -2,6 +2,7 @@
  * What was read is remembered, so that the run's documents can be persisted as one file (0600) and
  * replayed when the store is down after a reboot.
  * s3:// is signed when there are credentials (nodeup/aws/creds.h), else asked without a signature.
+ * Bodies: saved.c.
  * Owner: store_new/store_free; texts are the arena's. Errors: NET (errnum ENOENT, EACCES...),
  * SYSTEM, CONFIG for an unknown scheme. Units: bytes. Threads: one.
  * Source: kops util/pkg/vfs (layout and listing). */

@@ -3,6 +3,7 @@
  * id or tag. An apply has them attached and their disks seen to be fit; a plan only asks what is
  * there. What comes out is data: volumes of the node, members for the plan, a line for each claim.
  * With EC2 silent, an apply goes by what the last one kept, if all those disks are here.
+ * Bodies: devices.c, host.c, late.c, peers.c, plan.c, record.c.
  * Owner: the request's arena; request and result outlive what is late. Errors: as claim_take. Threads: one. */
 #pragma once
 

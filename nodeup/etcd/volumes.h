@@ -2,6 +2,7 @@
  * An etcd volume carries the cluster's tag of either generation, the masters' role, and
  * k8s.io/etcd/<cluster> = <me>/<member>,<member>...; it is in this zone. An instance takes one member
  * of each etcd cluster, and the one that it has already. Others are named by id or by a tag.
+ * Bodies: tags.c.
  * Owner: the arena. Errors: CONFIG for tags that cannot be followed, REFUSED for
  * a volume that another instance has or may have as well. Threads: all functions.
  * Source: kops 1.8.1 protokube/pkg/protokube/{aws_volume,volume_mounter}.go; etcd-manager. */

@@ -1,5 +1,6 @@
 /* builders.h - the rows of plan_builders[]: each appends the tasks of one part of a node
  * A builder reads plan->req and calls the plan_* helpers; it never looks at the machine.
+ * Bodies: build_*.c.
  * Owner: tasks live in the plan's arena. Errors: CONFIG. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
 #pragma once

@@ -1,4 +1,5 @@
 /* pieces.h - what several builders make the same way: kubeconfigs, static pods, keys, assets
+ * Bodies: build_*.c, flag_versions.c, plan.c.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model/{context,kubectl,kube_*}.go, nodeup/pkg/distros. */
 #pragma once

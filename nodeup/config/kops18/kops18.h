@@ -2,7 +2,9 @@
  * Cluster spec and instance group come as v1alpha2 objects (metadata/spec) from the state store, or
  * as the bare sections of the seed's cluster_spec.yaml and ig_spec.yaml. What they lack is defaulted
  * as kops' CLI would have (see the table in the .c file).
- * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG, all with
+ * Invariant: pure; no file, network or clock.
+ * Bodies: store.c.
+ * Owner: the arena. Errors: CONFIG, all with
  * file:line:column where the document has one. Source: kops 1.8.1 pkg/apis/nodeup/config.go,
  * pkg/apis/kops/{cluster,instancegroup,componentconfig}.go, nodeup/pkg/model/kubelet.go. */
 #pragma once
