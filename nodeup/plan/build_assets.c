@@ -14,13 +14,6 @@ static int parse_asset(struct plan *p, const char *text, struct asset *ret, stru
 	return r < 0 ? r : asset_add_mirrors(p->arena, ret, &s->mirrors, e);
 }
 
-const char *plan_digest(const struct plan *p, const struct asset *as)
-{
-	char hex[DIGEST_TEXT_MAX];
-
-	return arena_str(p->arena, digest_hex(&as->digest, hex));
-}
-
 static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 {
 	if (as->digest.algo == DIGEST_SHA1 && !p->sha1)

@@ -6,7 +6,6 @@
 #include "nodeup/plan/pieces.h"
 
 static const char docker_unit[] = "docker.service";
-static const char containerd_unit[] = "containerd.service";
 static const char sysconfig[] = "/etc/sysconfig/docker";
 static const char licence[] = "/usr/share/doc/docker/apache.txt";
 static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
@@ -107,13 +106,6 @@ static int fail_runtime(const struct plan *p, struct err *e)
 	return r;
 }
 
-bool plan_uses_containerd(const struct plan *p)
-{
-	return str_eq(p->req->runtime.unit, containerd_unit) &&
-	       node_k8s_at_least(p->req->node, 1, 10) &&
-	       str_eq(p->req->node->kubelet.network_plugin_name, "cni");
-}
-
 static int add_images(struct plan *p, struct err *e)
 {
 	const struct node_images *images = &p->req->node->images;
@@ -138,7 +130,7 @@ static int use_containerd(struct plan *p, struct err *e)
 	if (needs)
 		return err_config(e, "%s runs by docker, but this host has containerd alone",
 				  needs);
-	return plan_unit(p, containerd_unit, true, e) ? add_images(p, e) : -EINVAL;
+	return plan_unit(p, plan_containerd_unit, true, e) ? add_images(p, e) : -EINVAL;
 }
 
 /* What docker of today has no more, though a kernel has: source: docker's list of what was removed. */

@@ -11,16 +11,14 @@ static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.con
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 const char plan_proxy_env_file[] = "/etc/sysconfig/kops-proxy";
 
-static const char containerd_unit[] = "containerd.service";
-
 /* Those that talk to the outside: they pull images, ask the cloud, fetch. */
 static const char *const units[] = { "docker.service", "kubelet.service",
-				     "kops-configuration.service", containerd_unit };
+				     "kops-configuration.service", plan_containerd_unit };
 
 /* docker has a containerd too, which downloads nothing. */
 static bool talks_to_the_outside(const struct plan *p, const char *unit)
 {
-	return strcmp(unit, containerd_unit) != 0 || plan_uses_containerd(p);
+	return strcmp(unit, plan_containerd_unit) != 0 || plan_uses_containerd(p);
 }
 
 bool plan_is_proxied(const struct plan *p, const char *unit)

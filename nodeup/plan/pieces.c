@@ -207,3 +207,19 @@ const char *plan_assignment(struct arena *a, const char *key, const char *value)
 	*out = '"';
 	return text;
 }
+
+const char plan_containerd_unit[] = "containerd.service";
+
+const char *plan_digest(const struct plan *p, const struct asset *as)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	return arena_str(p->arena, digest_hex(&as->digest, hex));
+}
+
+bool plan_uses_containerd(const struct plan *p)
+{
+	return str_eq(p->req->runtime.unit, plan_containerd_unit) &&
+	       node_k8s_at_least(p->req->node, 1, 10) &&
+	       str_eq(p->req->node->kubelet.network_plugin_name, "cni");
+}

@@ -14,6 +14,10 @@ const struct distro *plan_distro(const struct plan *p);
 struct task *plan_at(const struct plan *p, const char *path);
 /* What stands for an asset's bytes in a map. */
 const char *plan_digest(const struct plan *p, const struct asset *as);
+/* Where unit files of ours are, with its slash. */
+extern const char plan_unit_dir[];
+/* Tasks were taken out: find the others anew. */
+void plan_index_again(struct plan *p);
 /* Append a task without looking for an equal one. */
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name);
 /* Read the Assets list into plan->assets; errors name file:line:column. */
@@ -27,6 +31,7 @@ const char *plan_in_srv(const struct plan *p, const char *name);
 const char *plan_encryption_config(const struct plan *p);
 /* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
 int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e) must_check;
+extern const char plan_containerd_unit[];
 /* Whether containerd runs the pods, by itself: Kubernetes 1.10 was the first that can, and only a CNI
  * plugin can set up its networks. */
 bool plan_uses_containerd(const struct plan *p);

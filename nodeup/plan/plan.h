@@ -2,7 +2,7 @@
  * builders[] append tasks through the plan_* helpers below; the dependency rules then add the edges.
  * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder
  * order; asking for the same path twice with the same content is one task, with another an error.
- * Bodies: build_assets.c, build_etcd.c.
+ * Bodies: builders.c, build_assets.c, build_etcd.c.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
 #pragma once

@@ -21,41 +21,6 @@ static const char update_tag[] = "_automatic_upgrades";
 /* kops 1.8 has nothing more by this one than the time */
 static const char aws_tag[] = "_aws";
 
-int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
-		const struct dialect_opts *o, void *obj, struct err *e)
-{
-	struct field_unknowns unknown = { .arena = a };
-	const struct field_opts opts = { .unknown = field_note_unknown,
-					 .arg = &unknown,
-					 .path = path };
-	int r = field_parse(a, s, t, obj, &opts, e);
-	const struct strv messages = field_unknown_messages(&unknown);
-
-	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
-	if (unknown.slip && s == &kops18_env_schema)
-		return err_config(e, "%s", unknown.slip);
-	if (r < 0)
-		return r;
-	if (o->strict && messages.n) {
-		r = err_config(e, "%s", messages.v[0]);
-		for (size_t i = 1; i < messages.n; i++)
-			err_note(e, "also", "%s", messages.v[i]);
-		return r;
-	}
-	for (size_t i = 0; o->warnings && i < messages.n; i++)
-		strv_add(a, o->warnings, messages.v[i]);
-	return 0;
-}
-
-int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
-		   struct err *e)
-{
-	if (!list || list->kind != TREE_SEQ || list->n <= most)
-		return 0;
-	return err_config(e, "%s: %s[%zu]: more than %zu",
-			  tree_where(a, &list->items[most].value->pos), key, most, most);
-}
-
 /* Names become parts of paths and URLs. */
 static bool is_name(const char *s, const char *extra)
 {
@@ -180,24 +145,6 @@ bool kops18_locations(struct arena *a, const struct kube_env *env, const char **
 			       : env->cluster_location;
 	*ret_ig = arena_printf(a, "%s/instancegroup/%s", base, env->instance_group_name);
 	return true;
-}
-
-const struct tree *kops18_lookup(const struct tree *t, const char *key)
-{
-	const struct tree *exact = tree_get(t, key);
-
-	for (size_t i = 0; !exact && t->kind == TREE_MAP && i < t->n; i++)
-		if (strcasecmp(t->items[i].key, key) == 0)
-			return t->items[i].value;
-	return exact;
-}
-
-const char *kops18_where(struct arena *a, const struct tree *t, const char *key)
-{
-	const struct tree *value = kops18_lookup(t, key);
-	const char *where = tree_where(a, value ? &value->pos : &t->pos);
-
-	return *where ? arena_printf(a, "%s: ", where) : "";
 }
 
 /* Only an object has a spec, a kind or metadata; bare sections have none of them. */

@@ -1,7 +1,7 @@
 /* spec.h - the documents of kops 1.8 as they stand, and the steps that make a node of them
  * Internal to the dialect: kops18*.c alone include it. A key the node does not need is kept as a
  * tree, so that each key kops 1.8 knows has a row and a typo is told from a section of no use here.
- * Bodies: assets.c, defaults.c, extras.c, kops18.c, merge.c, network.c, version.c.
+ * Bodies: assets.c, defaults.c, extras.c, merge.c, network.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column.
  * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go. */
 #pragma once

@@ -1,0 +1,137 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/base/show.h"
+#include "nodeup/plan/deps.h"
+#include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/pieces.h"
+
+/* What a node is made of, in the order a person would tell it. */
+const struct plan_builder plan_builders[] = {
+	{ .name = "claims", .build = build_claims },
+	{ .name = "volumes", .build = build_volumes },
+	{ .name = "documents", .build = build_documents },
+	{ .name = "directories", .build = build_directories },
+	{ .name = "assets", .build = build_assets },
+	{ .name = "containeros", .build = build_containeros },
+	{ .name = "users", .build = build_users, .master_only = true },
+	{ .name = "egress-proxy", .build = build_egress_proxy },
+	{ .name = "packages", .build = build_packages },
+	{ .name = "upgrades", .build = build_upgrades },
+	{ .name = "ntp", .build = build_ntp },
+	{ .name = "logrotate", .build = build_logrotate },
+	{ .name = "firewall", .build = build_firewall },
+	{ .name = "pki", .build = build_pki },
+	{ .name = "sysctl", .build = build_sysctl },
+	{ .name = "cloud-config", .build = build_cloud_config },
+	{ .name = "docker", .build = build_docker },
+	{ .name = "cni", .build = build_cni },
+	{ .name = "kube-proxy", .build = build_kube_proxy },
+	{ .name = "control-plane", .build = build_control_plane, .master_only = true },
+	{ .name = "etcd", .build = build_etcd, .master_only = true },
+	{ .name = "kubelet", .build = build_kubelet },
+	{ .name = "protokube", .build = build_protokube },
+	{ .name = "bootstrap", .build = build_bootstrap },
+	/* what users add comes last: it must not take the place of what a node is made of */
+	{ .name = "hooks", .build = build_hooks },
+	{ .name = "file-assets", .build = build_file_assets },
+	{ .name = "bake", .build = build_bake, .explicit_only = true },
+};
+const size_t plan_n_builders = ARRAY_LEN(plan_builders);
+
+static void add_reload(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++)
+		if (p->tasks[i]->kind == TASK_FILE &&
+		    str_has_prefix(p->tasks[i]->file.path, plan_unit_dir)) {
+			p->builder = p->tasks[i]->origin;
+			/* a file that cannot be written keeps only its own units from starting */
+			plan_new_task(p, TASK_RELOAD, "systemd")->always = true;
+			return;
+		}
+}
+
+static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)
+{
+	if (req->only)
+		return strcmp(b->name, req->only) == 0;
+	return !b->explicit_only && (!b->master_only || req->node->is_master);
+}
+
+static int run_builders(struct plan *p, struct err *e)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < plan_n_builders; i++) {
+		const struct plan_builder *b = &plan_builders[i];
+		int r;
+
+		if (!is_wanted(b, p->req))
+			continue;
+		found = true;
+		p->builder = b->name;
+		r = b->build(p, e);
+		if (r < 0)
+			return r;
+	}
+	if (!found)
+		return err_config(e, "there is no builder '%s'", p->req->only);
+	return 0;
+}
+
+/* The dialects say where a path stands that cannot be; this sees to those that they do not know as one. */
+static int check_paths(const struct plan *p, struct err *e)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		const char *path = task_path(p->tasks[i]);
+
+		if (path && !show_is_clean(path))
+			return err_config(e, "a control character in '%s', which %s asks for", path,
+					  p->tasks[i]->origin);
+	}
+	return 0;
+}
+
+/* An image has no host yet, and a request for one builder is not for a node. */
+static int may_run(struct plan *p, struct err *e)
+{
+	const struct settings *s = p->req->settings;
+
+	if (p->req->image_mode || p->req->only)
+		return 0;
+	return plan_check_host(p, s && s->ignore_host_checks, e);
+}
+
+int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e)
+{
+	struct plan p = { .arena = a, .req = req };
+
+	return may_run(&p, e);
+}
+
+int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
+{
+	struct plan p = { .arena = a, .req = req };
+	int r;
+
+	r = may_run(&p, e);
+	if (r == 0)
+		r = plan_parse_assets(&p, e);
+	if (r == 0)
+		r = run_builders(&p, e);
+	if (r < 0)
+		return r;
+	if (!p.keep_unused)
+		deps_drop_unused(&p);
+	/* what was taken out stands no more where it was */
+	plan_index_again(&p);
+	add_reload(&p);
+	r = check_paths(&p, e);
+	if (r < 0)
+		return r;
+	r = deps_link(&p, e);
+	if (r < 0)
+		return r;
+	*ret = p;
+	return 0;
+}
