@@ -130,7 +130,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	if (r == 0 && !req->only && !req->bake)
 		r = claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
-		r = session_disks(s, &plan->volume_uuids, e);
+		r = session_disks(s, plan, e);
 	if (r < 0)
 		return r;
 	return plan_build(s->arena, plan, &s->plan, e);

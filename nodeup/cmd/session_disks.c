@@ -12,9 +12,9 @@ static bool wants_store(const struct node_volumes *volumes)
 	return false;
 }
 
-int session_disks(struct session *s, struct strmap *ret_uuids, struct err *e)
+int session_disks(struct session *s, struct plan_req *plan, struct err *e)
 {
-	const struct node_volumes *volumes = &s->boot.node.volumes;
+	const struct node_volumes *volumes = plan_volumes(plan);
 	struct disk_host *host;
 	int r;
 
@@ -35,7 +35,7 @@ int session_disks(struct session *s, struct strmap *ret_uuids, struct err *e)
 		const char *uuid = volume_known_uuid(&volumes->v[i], &s->ctx, s->arena);
 
 		if (uuid)
-			strmap_set(s->arena, ret_uuids, volumes->v[i].name, uuid);
+			strmap_set(s->arena, &plan->volume_uuids, volumes->v[i].name, uuid);
 	}
 	return 0;
 }

@@ -6,6 +6,6 @@
 
 /* Give the tasks the host's disks, and find the UUIDs that volumes which persist have already; not in
  * an image. Reads only. */
-int session_disks(struct session *s, struct strmap *ret_uuids, struct err *e) must_check;
+int session_disks(struct session *s, struct plan_req *plan, struct err *e) must_check;
 /* Look at every volume before anything is changed: what must not be done is an error here. */
 int session_preflight(struct session *s, struct err *e) must_check;

@@ -242,7 +242,7 @@ static int add_volume(struct plan *p, const struct node_volume *v, struct err *e
 
 int build_volumes(struct plan *p, struct err *e)
 {
-	const struct node_volumes *volumes = volumes_all(p);
+	const struct node_volumes *volumes = plan_volumes(p->req);
 	int r = 0;
 
 	for (size_t i = 0; i < volumes->n; i++) {

@@ -34,6 +34,11 @@ static const struct plan_index *indexed(const struct plan *p)
 	return index;
 }
 
+const struct node_volumes *plan_volumes(const struct plan_req *req)
+{
+	return req->volumes.n ? &req->volumes : &req->node->volumes;
+}
+
 void plan_index_again(struct plan *p)
 {
 	p->index = arena_new(p->arena, struct plan_index);

@@ -48,7 +48,8 @@ struct plan_req {
 	const char *only;                  /* one builder by name; NULL: all of the node's role */
 	const char *lost_conf, *lost_text; /* path and text of a document to put back, or NULL */
 	const struct plan_boot *boot;      /* NULL: nothing starts nodeup at boot here */
-	/* the node's, with what is known of them by now, and those of etcd's members; empty: the node's */
+	/* the node's, with what is known of them by now, and those of etcd's members; empty: the node's.
+	 * Read by plan_volumes alone. */
 	struct node_volumes volumes;
 	/* of a master that has no protokube: its etcd volumes, and where the members are */
 	struct plan_etcd *etcd;
@@ -82,6 +83,8 @@ struct plan {
 	bool keep_unused; /* assets are wanted for their own sake */
 };
 
+/* All volumes that are planned for. */
+const struct node_volumes *plan_volumes(const struct plan_req *req);
 /* Whether what it would plan can run on this host at all; changes nothing, and is asked before anything is. */
 int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e) must_check;
 /* Build it all. */

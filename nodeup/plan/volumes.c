@@ -37,14 +37,9 @@ static void add_once(struct arena *a, struct strv *v, const char *s)
 		strv_add(a, v, s);
 }
 
-const struct node_volumes *volumes_all(const struct plan *p)
-{
-	return p->req->volumes.n ? &p->req->volumes : &p->req->node->volumes;
-}
-
 struct strv volumes_services(const struct plan *p)
 {
-	const struct node_volumes *all = volumes_all(p);
+	const struct node_volumes *all = plan_volumes(p->req);
 	struct strv out = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {
@@ -63,7 +58,7 @@ struct strv volumes_services(const struct plan *p)
 
 struct strv volumes_of_service(const struct plan *p, const char *service)
 {
-	const struct node_volumes *all = volumes_all(p);
+	const struct node_volumes *all = plan_volumes(p->req);
 	struct strv out = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {

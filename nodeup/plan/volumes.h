@@ -6,8 +6,6 @@
 
 /* The UUID its file system has or will have; NULL: it is unknown which machine this is. */
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);
-/* All volumes that are planned for. */
-const struct node_volumes *volumes_all(const struct plan *p);
 /* Services that may start only when something is mounted. */
 struct strv volumes_services(const struct plan *p);
 /* What has to be mounted before that service starts. kubelet's pods may use any volume. */
