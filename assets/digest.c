@@ -53,7 +53,7 @@ static int hex_value(char c)
 
 static int bad_text(const char *text, size_t n, const char *why, struct err *e)
 {
-	return err_config(e, "'%.*s%s' is no digest: %s", (int)(n < 80 ? n : 80), text,
+	return err_config(e, "'%.*s%s' is not a digest: %s", (int)(n < 80 ? n : 80), text,
 			  n < 80 ? "" : "...", why);
 }
 

@@ -74,14 +74,14 @@ static int check_volumes(const struct pod *p, struct err *e)
 		const struct pod_volume *v = &p->volumes[i];
 
 		if (!is_label(v->name))
-			return err_config(e, "pod %s: '%s' is no name of a volume", p->name,
+			return err_config(e, "pod %s: '%s' is not the name of a volume", p->name,
 					  v->name);
 		if (find_volume(p, v->name) != v)
 			return err_config(e, "pod %s: two volumes are named '%s'", p->name,
 					  v->name);
 		if (str_is_empty(v->host_path) || *v->host_path != '/')
-			return err_config(e, "pod %s: volume %s: '%s' is no absolute path", p->name,
-					  v->name, v->host_path ? v->host_path : "");
+			return err_config(e, "pod %s: volume %s: '%s' is not an absolute path",
+					  p->name, v->name, v->host_path ? v->host_path : "");
 	}
 	for (size_t i = 0; i < c->n_mounts; i++)
 		if (!find_volume(p, c->mounts[i].name))

@@ -103,10 +103,11 @@ static int put_part(struct arena *a, const struct userdata_part *p, const char *
 		    struct buf *b, struct err *e)
 {
 	if (!is_type(p->type))
-		return err_config(e, "'%s' is no MIME type (wanted text/x-shellscript or the like)",
+		return err_config(e,
+				  "'%s' is not a MIME type (wanted text/x-shellscript or the like)",
 				  p->type);
 	if (!is_token(p->name, strlen(p->name)))
-		return err_config(e, "'%s' is no name for a part of the user data", p->name);
+		return err_config(e, "'%s' is not a name for a part of the user data", p->name);
 	(void)buf_addf(b, "--%s\nContent-Type: %s; charset=\"%s\"\nMIME-Version: 1.0\n", boundary,
 		       p->type, is_text(p) ? "us-ascii" : "utf-8");
 	(void)buf_addf(b, "Content-Transfer-Encoding: %s\n", is_text(p) ? "7bit" : "base64");

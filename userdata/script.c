@@ -90,13 +90,13 @@ static int parse_source(struct arena *a, const char *text, struct source *ret, s
 	s.digest = digest;
 	s.hash = hash_find(digest, algorithm);
 	if (!s.hash)
-		return err_config(e, "nodeup's hash '%s' is no sha1, sha256 or sha512 in hex",
+		return err_config(e, "nodeup's hash '%s' is not a sha1, sha256 or sha512 in hex",
 				  digest);
 	s.urls = strv_split(a, at + 1, ',');
 	for (size_t i = 0; i < s.urls.n; i++)
 		if (!is_url(s.urls.v[i]))
 			return err_config(e,
-					  "nodeup's URL %zu of %zu is no http(s):// URL without"
+					  "nodeup's URL %zu of %zu is not an http(s):// URL without"
 					  " user name and spaces",
 					  i + 1, s.urls.n);
 	if (s.urls.n == 0)
@@ -120,7 +120,7 @@ static int put_env(struct arena *a, const struct strmap *env, struct buf *b, str
 {
 	for (size_t i = 0; i < env->n; i++) {
 		if (!is_variable(env->v[i].key))
-			return err_config(e, "'%s' is no name of an environment variable",
+			return err_config(e, "'%s' is not the name of an environment variable",
 					  env->v[i].key);
 		(void)buf_addf(b, "export %s=%s\n", env->v[i].key,
 			       userdata_quote(a, env->v[i].value));
@@ -142,7 +142,7 @@ static int put_document(struct arena *a, const struct userdata_document *d, stru
 	const char *end = "END_OF_DOCUMENT";
 
 	if (!is_file_name(d->name))
-		return err_config(e, "'%s' is no name for a document", d->name);
+		return err_config(e, "'%s' is not a name for a document", d->name);
 	for (unsigned int i = 1; strstr(d->text, end); i++)
 		end = arena_printf(a, "END_OF_DOCUMENT_%u", i);
 	(void)buf_addf(b, "put %s <<'%s'\n", d->name, end);

@@ -77,7 +77,7 @@ static int check(struct cache *c, const struct asset *as, struct err *e)
 	    (!cache_recheck_tree(c, as) && cache_has_tree(c, &as->digest)))
 		return -EALREADY;
 	if (!asset_is_archive(as))
-		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is no archive", as->name);
+		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is not an archive", as->name);
 	if (!c->writable)
 		return err_fail(e, ERR_SYSTEM, EROFS, "the cache '%s' is open for reading only",
 				c->dir);

@@ -107,7 +107,7 @@ struct fetch_errs {
 	struct err last;   /* of a mirror */
 	struct err follow; /* what a worker's errand ended with */
 	struct err end;    /* what to say once nothing moves any more */
-	struct err tree;   /* why the bytes are no archive to unpack, if they turn out right */
+	struct err tree;   /* why the bytes are not an archive to unpack, if they turn out right */
 };
 
 struct fetch_job {

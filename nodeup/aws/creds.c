@@ -154,7 +154,7 @@ static int take(struct creds *c, struct arena *a, const char *role, const char *
 	struct tree *t;
 
 	if (json_parse(a, role, text, strlen(text), &t, &ignored) < 0 || t->kind != TREE_MAP)
-		return no_credentials(role, "the answer of IMDS is no JSON object", e);
+		return no_credentials(role, "the answer of IMDS is not a JSON object", e);
 	code = tree_text(t, "Code");
 	if (code && !str_eq(code, "Success"))
 		return no_credentials(role, is_word(code) ? code : "the answer says not why", e);

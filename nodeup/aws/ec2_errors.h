@@ -13,7 +13,7 @@
 
 #include "nodeup/base/str.h"
 
-/* Fill e from the answer to an action that was no success: EC2's XML, or anything else. Returns the
+/* Fill e from the answer to an action that was not a success: EC2's XML, or anything else. Returns the
  * error's negative errno. The encoded message of UnauthorizedOperation is left out. */
 int ec2_error(struct arena *a, const char *action, int status, const char *body, size_t n,
 	      struct err *e) must_check;

@@ -11,7 +11,7 @@ static int read_answer(struct arena *a, const char *text, size_t n, const char *
 
 	*ret = xml_parse(a, text, n, &whole);
 	if (!whole || !*ret || !str_eq((*ret)->name, name))
-		return err_fail(e, ERR_NET, EPROTO, "the answer is no %s of EC2", name);
+		return err_fail(e, ERR_NET, EPROTO, "the answer is not a %s of EC2", name);
 	return 0;
 }
 

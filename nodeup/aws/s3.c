@@ -106,7 +106,7 @@ int s3_list_parse(struct arena *a, const char *xml, size_t n, struct strv *names
 	bool truncated = str_eq(xml_text(list, "IsTruncated"), "true");
 
 	if (!whole || !str_eq(list->name, "ListBucketResult"))
-		return err_fail(e, ERR_NET, EPROTO, "the answer is no ListBucketResult of S3");
+		return err_fail(e, ERR_NET, EPROTO, "the answer is not a ListBucketResult of S3");
 	for (const struct xml *x = list->first; x; x = x->next) {
 		if (str_eq(x->name, "Contents"))
 			add_name(a, names, xml_text(x, "Key"), false);

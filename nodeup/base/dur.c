@@ -41,7 +41,7 @@ int dur_parse(const char *text, int64_t *ret_ns, struct err *e)
 		return 0;
 	}
 	if (*p == '\0')
-		return err_config(e, "'%s' is no duration such as 1m30s", text);
+		return err_config(e, "'%s' is not a duration such as 1m30s", text);
 	while (*p) {
 		size_t digits = strspn(p, "0123456789.");
 		char *end;
@@ -49,7 +49,7 @@ int dur_parse(const char *text, int64_t *ret_ns, struct err *e)
 		int64_t unit;
 
 		if (digits == 0 || end != p + digits)
-			return err_config(e, "'%s' is no duration such as 1m30s", text);
+			return err_config(e, "'%s' is not a duration such as 1m30s", text);
 		p = end;
 		unit = take_unit(&p);
 		if (!unit)

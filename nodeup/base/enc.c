@@ -68,7 +68,7 @@ int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret
 		}
 	}
 	if (digits % 4)
-		return err_config(e, "not base64: its length is no multiple of four");
+		return err_config(e, "not base64: its length is not a multiple of four");
 	n -= pads;
 	out[n] = '\0';
 	*ret_data = out;

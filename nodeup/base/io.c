@@ -290,7 +290,7 @@ int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_
 	int fd;
 
 	if (!slash || slash[1] == '\0')
-		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s' is no absolute file path", path);
+		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s' is not an absolute file path", path);
 	dir = xasprintf("%.*s", (int)(slash - path), path);
 	fd = open_below(root_fd, dir, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0)

@@ -37,7 +37,7 @@ struct walk {
 	/* After all that is in a directory; NULL: nothing is to do. */
 	int (*leave)(void *arg, const struct walk_at *at, struct err *e);
 	void *arg;
-	bool live; /* entries may go while the walk is under way, which is no error then */
+	bool live; /* entries may go while the walk is under way, which is not an error then */
 };
 
 /* Visit all below an open directory, but not the directory itself. */

@@ -211,7 +211,7 @@ static int read_key(struct reader *r, const yaml_event_t *ev, const char **ret_k
 	int e;
 
 	if (ev->type != YAML_SCALAR_EVENT)
-		return refuse(r, &ev->start_mark, "a key that is no plain text");
+		return refuse(r, &ev->start_mark, "a key that is not plain text");
 	e = read_scalar(r, ev, &key);
 	if (e < 0)
 		return e;

@@ -120,7 +120,7 @@ static int parse_int(const struct option *o, const char *value, int64_t *ret, st
 	errno = 0;
 	v = strtoll(value, &end, 10);
 	if (errno || end == value || *end)
-		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is no number", o->name, value);
+		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is not a number", o->name, value);
 	*ret = v;
 	return 0;
 }
@@ -135,7 +135,8 @@ static int parse_duration(const struct option *o, const char *value, int64_t *re
 		return err_wrap(e, "--%s", o->name);
 	}
 	if (ns <= 0)
-		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is no time to wait", o->name, value);
+		return err_fail(e, ERR_USAGE, 0, "--%s: '%s' is not a time to wait", o->name,
+				value);
 	*ret = ns;
 	return 0;
 }

@@ -304,7 +304,7 @@ static int may_look(const struct cli *cli, struct err *e)
 	return r;
 }
 
-/* Tasks that could not be compared are no plan either, and one of them is enough to name. */
+/* Tasks that could not be compared are not a plan either, and one of them is enough to name. */
 static int check_denied(const struct run_report *rep, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -69,7 +69,7 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 	if (r < 0)
 		return r;
 	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
-		return err_config(e, "caBundle: '%s' is no absolute path", doc->ca_bundle);
+		return err_config(e, "caBundle: '%s' is not an absolute path", doc->ca_bundle);
 	if (!str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))
 		return err_config(e, "caBundle: a control character in '%s'", doc->ca_bundle);
 	if (str_is_empty(s->ca_bundle) && !str_is_empty(doc->ca_bundle))

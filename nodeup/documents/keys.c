@@ -97,7 +97,7 @@ static struct strv serials_of(struct loader *l, const char *folder, const struct
 			strv_add(l->arena, &serials, serial);
 		else if (!str_has_suffix(names->v[i], ".yaml"))
 			strv_add(l->arena, &l->b->warnings,
-				 arena_printf(l->arena, "%s/%s: ignored, its name is no serial",
+				 arena_printf(l->arena, "%s/%s: ignored, its name is not a serial",
 					      location_shown(l->arena, folder), names->v[i]));
 	}
 	if (serials.n)

@@ -98,7 +98,7 @@ int claims_given(const struct claims_req *req, struct plan_req *plan, struct err
 
 		m.volume_id = arena_strn(req->arena, value, (size_t)(space - value));
 		if (!is_volume_id(m.volume_id))
-			return err_config(e, "fact etcdVolumes.%s: '%s' is no id of a volume",
+			return err_config(e, "fact etcdVolumes.%s: '%s' is not the id of a volume",
 					  m.cluster, m.volume_id);
 		r = volume_member_parse(req->arena, *space ? space + 1 : space, &m.member, e);
 		if (r < 0)

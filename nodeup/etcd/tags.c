@@ -29,7 +29,8 @@ int volume_member_parse(struct arena *a, const char *text, struct volume_member 
 	names = strv_split(a, slash + 1, ',');
 	for (size_t i = 0; i < names.n; i++) {
 		if (!is_name(names.v[i]))
-			return err_config(e, "'%s': '%s' is no name of a member", text, names.v[i]);
+			return err_config(e, "'%s': '%s' is not the name of a member", text,
+					  names.v[i]);
 		if (strv_has(&m.members, names.v[i]))
 			return err_config(e, "'%s': member '%s' is there twice", text, names.v[i]);
 		strv_add(a, &m.members, names.v[i]);

@@ -152,7 +152,7 @@ static int check_target(const struct task_move *m, struct err *e)
 
 	if (strncmp(m->target, m->mount_point, n) != 0 || rest[0] != '/' || rest[1] == '\0' ||
 	    rest[1] == '.' || strstr(rest, "/.."))
-		return err_config(e, "'%s' is no directory of the volume %s", m->target,
+		return err_config(e, "'%s' is not a directory of the volume %s", m->target,
 				  m->mount_point);
 	return 0;
 }

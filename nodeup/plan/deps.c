@@ -39,7 +39,7 @@ static bool is_input(const struct task *t, const struct task *need)
 	return strv_has(&t->unit.inputs, task_path(need));
 }
 
-/* Its own text and inputs, and each file that is no unit's input: any service may read that, or be started
+/* Its own text and inputs, and each file that is not a unit's input: any service may read that, or be started
  * with it. An input of another unit keeps only that unit from starting when it cannot be written. */
 static bool is_read_by(const struct task *t, const struct task *file)
 {

@@ -1,7 +1,7 @@
 /* causes.h - what one cause did to many tasks, told once
  * Two failed tasks have one cause if their errors name the same one (err_cause), if both met the same trouble
  * of the whole machine, or if both say the same words. A task that failed or was skipped for want of another one
- * is no cause: it is held by it.
+ * is not a cause: it is held by it.
  * Invariant: the cause of the run's first failure comes first, and decides the exit status.
  * Owner: the caller's arena. Errors: none. Units: bytes. Threads: the scheduler's. Source: -. */
 #pragma once

@@ -156,7 +156,7 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 
 static void file_inputs(const struct task *t, struct digest_ctx *d)
 {
-	/* as if there were no such task: what never was is no change either */
+	/* as if there were no such task: what never was is not a change either */
 	if (t->file.unwanted)
 		return;
 	digest_update(d, t->file.path, strlen(t->file.path) + 1);

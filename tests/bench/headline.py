@@ -30,7 +30,7 @@ def tell(runs):
                 for name, start in POINTS.items():
                     taken[name].append(nodechecks.seconds_between(node, start, KUBELET))
                 nodechecks.wait_finished(node)
-    except Exception as error:  # whatever keeps a container from booting here is no result
+    except Exception as error:  # whatever keeps a container from booting here is not a result
         print(f"\nheadline: not measured here: {error}")
         return
     print(f"\nheadline: a fresh worker by the seed's user data, {runs} boots")

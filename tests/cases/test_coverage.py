@@ -18,7 +18,7 @@ SECTIONS = {
     "fields_kcm.c": (("kubeControllerManager",), MANIFEST % "kube-controller-manager"),
     "fields_scheduler.c": (("kubeScheduler",), MANIFEST % "kube-scheduler"),
 }
-# Tables of documents that are no kops 1.8 ones: their own tests have them.
+# Tables of documents that are not kops 1.8 ones: their own tests have them.
 ELSEWHERE = {"fields_storage.c", "facts.c"}
 # And keys that lead to them.
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}

@@ -188,7 +188,7 @@ def test_no_volume_is_said(tmp_path):
 
 @pytest.mark.parametrize("given,why", [
     ("main: vol-0a1b a/b", "fact etcdVolumes.main: 'a/b': 'a' is not among its members"),
-    ("main: ../etc a/a", "fact etcdVolumes.main: '../etc' is no id of a volume"),
+    ("main: ../etc a/a", "fact etcdVolumes.main: '../etc' is not the id of a volume"),
     ("main: vol-0a1b", "fact etcdVolumes.main: '': wanted <member>/<member>,<member>..."),
     ("cilium: vol-0a1b a/a", "etcd cluster 'cilium': only main and events can be run here"),
 ])

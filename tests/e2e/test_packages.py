@@ -148,7 +148,7 @@ def test_from_a_file(node, family):
     assert probe(node, "apply", family, one, "hello") == ["done="]
     assert probe(node, "check", family, one, "hello") == ["equal="]
     assert version_of(node, family, "hello") == "1" and runs(node, "hello") == 1
-    # another version is there: that is no reason to replace it under a running cluster
+    # another version is there: that is not a reason to replace it under a running cluster
     assert probe(node, "check", family, two, "hello") == ["equal="]
     assert version_of(node, family, "hello") == "1" and runs(node, "hello") == 1
 

@@ -74,7 +74,7 @@ def test_a_stop_is_told_and_the_next_start_goes_on(node, halfway):
     ours = [line for line in said_since(node, halfway) if line.startswith("interrupted by ")]
     assert len(ours) == 1 and ours[0].startswith("interrupted by TERM; ") and ours[0].endswith(
         " MB kept, run again to go on"), ours
-    # a stop that was asked for is no failure
+    # a stop that was asked for is not a failure
     assert state(node) == {"ActiveState": "inactive", "SubState": "dead", "Result": "success", "ExecMainCode": "2",
                            "ExecMainStatus": "15"}
     before = len(node.requests())

@@ -57,7 +57,7 @@ def test_a_tree(world):
 
 
 def test_offline(world):
-    """What cannot be asked is no proof that it is missing; what cannot be read was here."""
+    """What cannot be asked is not proof that it is missing; what cannot be read was here."""
     world.converge()
     (world.cache / f"verified/sha256-{world.digest(KUBELET)}").unlink()
     world.installed(KUBELET).unlink()

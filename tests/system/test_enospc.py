@@ -34,7 +34,7 @@ class Full:
         if error == "ENOSPC":
             mounts.run("mount", "-t", "tmpfs", "-o", f"size={size},mode=755", "tmpfs", folder)
             return
-        # the one whose quotas every kernel has; root is no exception to them
+        # the one whose quotas every kernel has; root is not an exception to them
         with tempfile.NamedTemporaryFile(dir="/var/tmp") as image:
             image.truncate(160 * MIB)
             subprocess.run(["mkfs.btrfs", "-q", "-M", image.name], check=True, stdout=subprocess.DEVNULL)

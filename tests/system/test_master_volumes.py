@@ -610,7 +610,7 @@ def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
 
 @pytest.mark.parametrize("named", ["tag: name=scratch", f"volumeID: {DATA}"])
 def test_swap_that_we_have_made_is_ours(named, make_world, cloud, loops):
-    """It does not persist, but what carries our own UUID is no foreign data."""
+    """It does not persist, but what carries our own UUID is not foreign data."""
     node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, filesystem: swap}\n" % named)
     cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
     group = node.root / "store/instancegroup/nodes"

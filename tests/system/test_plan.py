@@ -338,7 +338,7 @@ def test_only_what_is_damaged_is_fetched(node):
 
 @pytest.mark.parametrize("how", GONE)
 def test_verify_says_what_it_cannot_compare(node, how):
-    """The bytes of a member are in its archive alone: that it has to come again is no change of the file."""
+    """The bytes of a member are in its archive alone: that it has to come again is not a change of the file."""
     node.converge()
     lose(node, how)
     before, asked = listing(node.root), node.requests()

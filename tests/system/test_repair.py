@@ -1,4 +1,4 @@
-"""nodeup repair: disks lie, and records are no proof.  Damage is done under the records' own stamps, so
+"""nodeup repair: disks lie, and records are not proof.  Damage is done under the records' own stamps, so
 that nothing but reading every byte can find it."""
 
 import re
@@ -56,7 +56,7 @@ def test_nothing_to_repair(world):
 
 
 def test_a_large_member(world):
-    """Larger than what the unpacker's report may take: the room of both together is no small number."""
+    """Larger than what the unpacker's report may take: the room of both together is not a small number."""
     world.assets[UTILS] = world.serve(UTILS, tar({"large": noise("large", 1 << 14) * (136 << 6)}))
     world.converge()
     done = repair(world)

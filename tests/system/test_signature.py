@@ -194,7 +194,7 @@ def test_required(world, signed, signer):
 
 
 def test_required_of_what_is_built_in(world, signed, signer):
-    """No document names it, nodeup has its hash: that is no signature of those who ask for one."""
+    """No document names it, nodeup has its hash: that is not a signature of those who ask for one."""
     world.facts["distribution"] = "containeros"
     signed.list_signature = signer.sign(signed.list())
     signed.signatures[PROTOKUBE] = signer.sign(world.contents[PROTOKUBE])

@@ -329,8 +329,8 @@ def test_refused_requests(probe, tmp_path):
     good = digest()
     for nodeup, message in [
             ("https://a/nodeup", "has no hash"), ("https://u:p@a/nodeup", "has no hash"),
-            ("abc@https://a/nodeup", "no sha1, sha256 or sha512"),
-            ("sha1:%s@https://a/n" % good, "no sha1, sha256 or sha512"),
+            ("abc@https://a/nodeup", "not a sha1, sha256 or sha512"),
+            ("sha1:%s@https://a/n" % good, "not a sha1, sha256 or sha512"),
             (good + "@", "has no URL"), (good + "@s3://b/n", "URL 1 of 1"),
             (good + "@https://a/n,https://u:p@b/n", "URL 2 of 2"),
             (good + "@https://a/n;touch x", "URL 1 of 1")]:
@@ -356,7 +356,7 @@ def test_mime_is_what_python_reads(probe, tmp_path):
     assert got == parts
     assert b"echo MIMEBOUNDARY\n" in text, "text stays readable"
     assert {p.get_content_type() for p in message.get_payload()} == {"text/x-shellscript"}
-    assert "no MIME type" in probe("mime", "shell script:%s" % (tmp_path / "cloud"), status=78)
+    assert "not a MIME type" in probe("mime", "shell script:%s" % (tmp_path / "cloud"), status=78)
 
 
 def test_gzip_is_what_cloud_init_unpacks(probe, tmp_path):

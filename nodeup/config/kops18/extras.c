@@ -125,8 +125,8 @@ static int check_unit(struct kops18_build *b, const struct item *it, const char 
 
 	if (*name && *name != '.' && strspn(name, safe) == strlen(name) && strlen(name) < 200)
 		return 0;
-	return err_config(b->err, "%s: %s.%s: '%s' is no name of a unit", where(b, it), it->path,
-			  key, name);
+	return err_config(b->err, "%s: %s.%s: '%s' is not the name of a unit", where(b, it),
+			  it->path, key, name);
 }
 
 static int check_hook(struct kops18_build *b, const struct item *it, const struct hook *h)
@@ -226,7 +226,7 @@ static int place(struct kops18_build *b, const struct item *it, const struct fil
 				  it->path, f->path);
 	if (is_clean_path(f->path))
 		return 0;
-	return err_config(b->err, "%s: %s: '%s' is no absolute path of a file", where(b, it),
+	return err_config(b->err, "%s: %s: '%s' is not an absolute path of a file", where(b, it),
 			  it->path, f->path);
 }
 

@@ -39,7 +39,7 @@ static int check_name(struct arena *a, const struct tree *t, const char *key, co
 {
 	if (is_name(value, extra))
 		return 0;
-	return err_config(e, "%s: %s: '%s' is no name", tree_where(a, &t->pos), key, value);
+	return err_config(e, "%s: %s: '%s' is not a name", tree_where(a, &t->pos), key, value);
 }
 
 /* They become arguments of a package manager. */
@@ -50,8 +50,8 @@ static int check_packages(struct arena *a, const struct tree *t, const struct st
 
 	for (size_t i = 0; i < names->n && r == 0; i++)
 		if (*names->v[i] == '-')
-			r = err_config(e, "%s: packages: '%s' is no name", tree_where(a, &t->pos),
-				       names->v[i]);
+			r = err_config(e, "%s: packages: '%s' is not a name",
+				       tree_where(a, &t->pos), names->v[i]);
 		else
 			r = check_name(a, t, "packages", names->v[i],
 				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+", e);
@@ -217,7 +217,7 @@ static int set_role(struct kops18_build *b)
 	if (str_is_empty(role))
 		return 0;
 	if (strcmp(role, "Bastion") == 0)
-		return err_config(b->err, "%srole is Bastion: a bastion is no Kubernetes node",
+		return err_config(b->err, "%srole is Bastion: a bastion is not a Kubernetes node",
 				  where);
 	if (tagged != (strcmp(role, "Master") == 0))
 		return err_config(b->err, "%srole is %s, but kube_env.yaml %s the tag %s", where,

@@ -53,7 +53,7 @@ static int set_devices(struct item *it)
 
 		if (!str_has_prefix(d, "/dev/") || strstr(d, "/../") || str_has_suffix(d, "/"))
 			return fail(it, m->device ? "device" : "devices",
-				    "'%s' is no device: expected a path in /dev", d);
+				    "'%s' is not a device: expected a path in /dev", d);
 		if (str_has_prefix(d, "/dev/nvme") && it->b->opts->warnings)
 			strv_add(a, it->b->opts->warnings,
 				 arena_printf(a,
@@ -200,7 +200,7 @@ static int set_binds(struct item *it)
 		if (*s->source == '/' || str_is_empty(s->source) ||
 		    volumes_check_path(a, &it->v.pos, what, arena_printf(a, "/mnt/x%s", source),
 				       &ignored) < 0)
-			return fail(it, "binds", "source '%s' is no folder of the volume",
+			return fail(it, "binds", "source '%s' is not a folder of the volume",
 				    s->source);
 		r = volumes_check_path(a, &it->v.pos, arena_printf(a, "%s.target", what), s->target,
 				       e);

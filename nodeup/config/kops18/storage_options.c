@@ -9,9 +9,9 @@ static const struct {
 } bad_options[] = {
 	{ "x-systemd.", "has no effect in a unit file; there is deviceTimeout" },
 	{ "noauto", "contradicts volumeMounts: it would never be mounted" },
-	{ "bind", "is no option of a file system; there is binds" },
-	{ "rbind", "is no option of a file system; there is binds" },
-	{ "remount", "is no option of a first mount" },
+	{ "bind", "is not an option of a file system; there is binds" },
+	{ "rbind", "is not an option of a file system; there is binds" },
+	{ "remount", "is not an option of a first mount" },
 	{ "loop", "is for files; a disk is meant" },
 };
 
@@ -33,7 +33,7 @@ static int check_mount_option(const struct place *p, const char *option)
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=.:/+@-";
 
 	if (*option == '\0' || *option == '-' || strspn(option, good) != strlen(option))
-		return fail(p, "mountOptions", option, "is no mount option");
+		return fail(p, "mountOptions", option, "is not a mount option");
 	for (size_t i = 0; i < ARRAY_LEN(bad_options); i++) {
 		const size_t n = strlen(bad_options[i].option);
 
@@ -51,7 +51,7 @@ static int set_mount_options(const struct place *p, const struct strv *given, st
 		struct strv one = strv_split(p->b->arena, given->v[i], ',');
 
 		if (one.n == 0)
-			return fail(p, "mountOptions", "", "is no mount option");
+			return fail(p, "mountOptions", "", "is not a mount option");
 		for (size_t k = 0; k < one.n; k++) {
 			int r = check_mount_option(p, one.v[k]);
 

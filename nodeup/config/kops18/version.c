@@ -116,8 +116,8 @@ int kops18_version(struct kops18_build *b)
 	if (!str_is_empty(text)) {
 		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
 		if (!parse(b->arena, text, v) && !parse_url(b->arena, text, v))
-			return err_config(b->err, "%skubernetesVersion '%s' is no version", where,
-					  text);
+			return err_config(b->err, "%skubernetesVersion '%s' is not a version",
+					  where, text);
 	} else if (!find_version(b, &where)) {
 		return err_config(b->err,
 				  "the Kubernetes version is not known: no kubernetesVersion, "

@@ -66,8 +66,8 @@ static void test_refused_without_secrets(void **state)
 	} cases[] = {
 		{ "https://u:hunter2@a/kubelet?sig=hunter2", "no hash" },
 		{ "https://a/kubelet,https://u:hunter2@b/kubelet", "no hash" },
-		{ "abc@https://u:hunter2@a/kubelet?sig=hunter2", "is no digest" },
-		{ "abc@https://a/x,https://u:hunter2@a/kubelet", "is no digest" },
+		{ "abc@https://u:hunter2@a/kubelet?sig=hunter2", "is not a digest" },
+		{ "abc@https://a/x,https://u:hunter2@a/kubelet", "is not a digest" },
 		{ H1 "@ftp://u:hunter2@a/kubelet?sig=hunter2", "http, https, s3 or file" },
 		{ H1 "@/srv/kubelet", "http, https, s3 or file" },
 		{ H1 "@https://a/k,hunter2", "http, https, s3 or file" },

@@ -120,7 +120,7 @@ static void test_refused(void **state)
 
 		assert_true(digest_parse(cases[i], strlen(cases[i]), &d, &e) < 0);
 		assert_int_equal(e.kind, ERR_CONFIG);
-		assert_non_null(strstr(e.msg, "is no digest"));
+		assert_non_null(strstr(e.msg, "is not a digest"));
 	}
 	assert_int_equal(d.algo, DIGEST_SHA512);
 }

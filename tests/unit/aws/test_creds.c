@@ -220,7 +220,7 @@ static void test_imds_down(void **state)
 	assert_non_null(fx->now.key);
 }
 
-/* One answer that does not come is no reason to drop what still holds. */
+/* One answer that does not come is not a reason to drop what still holds. */
 static void test_role_cannot_be_listed(void **state)
 {
 	struct fixture *fx = *state;
@@ -263,8 +263,8 @@ static void test_bad_answers(void **state)
 	static const struct {
 		const char *json, *part;
 	} cases[] = {
-		{ "canary", "no JSON" },
-		{ "[]", "no JSON" },
+		{ "canary", "not a JSON" },
+		{ "[]", "not a JSON" },
 		{ "{\"Code\":\"AssumeRoleUnauthorizedAccess\"}", "AssumeRoleUnauthorizedAccess" },
 		{ "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"canary\"}", "lacks" },
 		{ "{\"AccessKeyId\":\"A\",\"SecretAccessKey\":\"canary\",\"Token\":\"a\\r\\nX: y\","

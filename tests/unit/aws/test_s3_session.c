@@ -132,7 +132,7 @@ static void test_signed(void **state)
 	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, "/latest/meta-data/" ROLE), 1);
 }
 
-/* An object's name is no path: what looks like the way up is asked for, and signed, as it is. */
+/* An object's name is not a path: what looks like the way up is asked for, and signed, as it is. */
 static void test_name_with_dots(void **state)
 {
 	struct fixture *fx = *state;
@@ -198,7 +198,7 @@ static void test_region_of_the_answer(void **state)
 	assert_int_equal(asked(fx, "/@us-west-2/bucket/k"), 3);
 }
 
-/* One answer that does not come is no region: nobody guesses one, and the next request asks again. */
+/* One answer that does not come is not a region: nobody guesses one, and the next request asks again. */
 static void test_region_comes_late(void **state)
 {
 	static const char path[] = "/latest/meta-data/placement/region";

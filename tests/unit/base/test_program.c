@@ -215,7 +215,7 @@ static void what_runs_is_better_than_none(void **state)
 	assert_non_null(strstr(w->run.remark, "nodeup 2.0"));
 }
 
-/* A kill between the two leaves a record of both, which is no damage and is told. */
+/* A kill between the two leaves a record of both, which is not damage and is told. */
 static void a_kill_while_it_is_replaced_is_no_damage(void **state)
 {
 	struct world *w = *state;

@@ -82,7 +82,7 @@ static void refusals(void **state)
 		  "f.yaml:1:17: duplicate key 'k', first on line 1" },
 		{ "<<: {a: 1}\n", "f.yaml:1:1: merge keys ('<<') are not supported" },
 		{ "a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document; only one is expected" },
-		{ "? [a]\n: 1\n", "f.yaml:1:3: a key that is no plain text" },
+		{ "? [a]\n: 1\n", "f.yaml:1:3: a key that is not plain text" },
 		{ "~: 1\n", "f.yaml:1:1: an empty key" },
 		{ "a: !!binary eA==\n",
 		  "f.yaml:1:4: unknown tag: text that begins with ! needs quotes" },

@@ -69,7 +69,7 @@ static void bad_lines(void **state)
 	} rows[] = {
 		{ { "--nonsense" }, "unknown flag '--nonsense'" },
 		{ { "--conf" }, "--conf needs a value" },
-		{ { "--retries=many" }, "--retries: 'many' is no number" },
+		{ { "--retries=many" }, "--retries: 'many' is not a number" },
 		{ { "--deadline=5" }, "--deadline: '5': a number without a unit" },
 		{ { "--offline=maybe" }, "--offline: 'maybe' is neither" },
 		{ { "--gzip" }, "nodeup apply takes no --gzip" },

@@ -341,7 +341,7 @@ static void test_newest_serial(void **state)
 	copy(fx, BASE "/pki/issued/kops/" KOPS ".crt", arena_printf(fx->a, ISSUED "%s.crt", new));
 	copy(fx, BASE "/pki/private/kops/" KOPS ".key", arena_printf(fx->a, PRIVATE "%s.key", new));
 	write_file(fx, ISSUED "keyset.yaml", "kind: Keyset\n");
-	write_file(fx, ISSUED "99999999999999999999999999999999x.crt", "no serial");
+	write_file(fx, ISSUED "99999999999999999999999999999999x.crt", "not a serial");
 	must_load(fx);
 	assert_string_equal(node_keypair(&fx->b.node, "kubelet")->cert,
 			    content(fx, BASE "/pki/issued/kops/" KOPS ".crt"));
@@ -350,7 +350,7 @@ static void test_newest_serial(void **state)
 	assert_null(node_keypair(&fx->b.node, "kubelet")->pool);
 	assert_true(strv_has(&fx->b.warnings,
 			     "s3://" ISSUED "99999999999999999999999999999999x.crt: ignored, its "
-			     "name is no serial"));
+			     "name is not a serial"));
 }
 
 static void test_pool_of_the_ca(void **state)

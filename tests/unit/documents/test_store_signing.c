@@ -60,7 +60,7 @@ static void test_signed(void **state)
 	/* two names a page */
 	assert_int_equal(count_signed(fx), 4);
 	assert_int_equal(fx->waits, 0);
-	/* a location that is no s3:// is nobody's to sign for */
+	/* a location that is not an s3:// is nobody's to sign for */
 	fx_expect_failure(fx, cloud_url(fx->c, CLOUD_S3, "/bucket/a/z"), EACCES);
 	assert_int_equal(count_signed(fx), 4);
 }
@@ -227,7 +227,7 @@ static void test_expired_token_is_renewed(void **state)
 	assert_int_equal(cloud_count(fx->c, CLOUD_S3, "/bucket/m"), 2);
 	assert_non_null(strstr(e.msg, "400 ExpiredToken"));
 
-	/* IMDS may be late with them, and the refusal is no bad request for ever */
+	/* IMDS may be late with them, and the refusal is not a bad request for ever */
 	fx_object(fx, "bucket/n", "x");
 	cloud_fault(fx->c, CLOUD_S3, "/bucket/n", "status=400&code=ExpiredToken&times=3");
 	store_set_patience(fx->s, -1);

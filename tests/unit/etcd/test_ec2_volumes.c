@@ -98,10 +98,10 @@ static void test_members(void **state)
 		{ "a/", "'a/': 'a' is not among its members" },
 		{ "/a", "'/a': '' is not among its members" },
 		{ "a/b,c", "'a/b,c': 'a' is not among its members" },
-		{ "a/a,", "'a/a,': '' is no name of a member" },
+		{ "a/a,", "'a/a,': '' is not the name of a member" },
 		{ "a/a,a", "'a/a,a': member 'a' is there twice" },
-		{ "a/a, b", "'a/a, b': ' b' is no name of a member" },
-		{ "a/a;x", "'a/a;x': 'a;x' is no name of a member" },
+		{ "a/a, b", "'a/a, b': ' b' is not the name of a member" },
+		{ "a/a;x", "'a/a;x': 'a;x' is not the name of a member" },
 	};
 	struct fixture *fx = *state;
 

@@ -62,7 +62,7 @@ static void what_imds_promises(void **state)
 	cloud_stop(c);
 }
 
-/* Disks that were here and are late are no reason to start docker on the root volume. */
+/* Disks that were here and are late are not a reason to start docker on the root volume. */
 static void what_this_machine_had(void **state)
 {
 	struct disk_record before = { .machine = "i-1", .fs = "ext4", .uuid = "u" };

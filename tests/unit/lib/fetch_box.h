@@ -39,7 +39,7 @@ int box_stop_origin(void **state);
 int box_setup(void **state);
 int box_teardown(void **state);
 /* With an engine that waits as long as usual: what stalls does so until the end, and what a busy machine
- * is slow with is no failure. */
+ * is slow with is not a failure. */
 void box_be_patient(struct box *x);
 /* A new fetcher: a new run. */
 void box_open_fetcher(struct box *x, struct http *http);

@@ -158,9 +158,9 @@ static void a_bad_pod_is_refused(void **state)
 		"it or its container has no valid name",
 		"it or its container has no valid name",
 		"pod sample: no image",
-		"'log_file' is no name of a volume",
+		"'log_file' is not the name of a volume",
 		"two volumes are named 'log'",
-		"volume log: 'log' is no absolute path",
+		"volume log: 'log' is not an absolute path",
 		"mounts volume 'gone', which it does not have",
 	};
 

@@ -134,7 +134,7 @@ static void an_interrupted_copy_is_begun_again(void **state)
 	assert_int_equal(check_task(w, &task_move_ops), TASK_EQUAL);
 }
 
-/* Killed between the copy and its mark: the same content at both places is no conflict. */
+/* Killed between the copy and its mark: the same content at both places is not a conflict. */
 static void a_copy_without_its_mark_is_known_by_its_content(void **state)
 {
 	struct world *w = *state;

@@ -117,7 +117,7 @@ static void who_has_no_name_remembers_nothing(void **state)
 	assert_text(w, "/mnt/disks/docker/image/repositories.json", "{}");
 }
 
-/* Killed after the copy had its place and before the mark: it is no fresh disk, and the copy counts. */
+/* Killed after the copy had its place and before the mark: it is not a fresh disk, and the copy counts. */
 static void a_copy_is_not_taken_for_a_fresh_disk(void **state)
 {
 	struct world *w = *state;

@@ -238,7 +238,7 @@ static void a_retry_comes_after_a_pause(void **state)
 	for (size_t i = 0; i < TASKS; i++)
 		g.scripts[i] = (struct script){ .failures = 1, .kind = ERR_SYSTEM };
 	assert_int_equal(execute(&g, 0), 0);
-	/* full jitter: that six of them are this short is no accident any more */
+	/* full jitter: that six of them are this short is not an accident any more */
 	assert_true(g.longest_pause_ns > DUR_MS);
 	assert_true(g.longest_pause_ns <= 200 * DUR_MS);
 	arena_free(g.arena);

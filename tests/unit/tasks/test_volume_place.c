@@ -162,7 +162,7 @@ static void a_late_disk_is_waited_for_and_none_guessed(void **state)
 	assert_string_equal(w->e.msg, "which is disk 0 of the instance store cannot be told: nvme0 "
 				      "has no disk");
 	assert_untouched(w, "nvme1n1", before);
-	/* what is in its place meanwhile is no reason to end */
+	/* what is in its place meanwhile is not a reason to end */
 	want(w, 0);
 	disk_box_poke(&w->box, "nvme1n1", 5000, junk, strlen(junk));
 	assert_int_equal(check(w), TASK_DIFFERS);

@@ -45,7 +45,7 @@ static void links_four_ways(void **state)
 	scratch_done(&root);
 }
 
-/* As systemd does: what is no link is somebody's file. */
+/* As systemd does: what is not a link is somebody's file. */
 static void a_file_in_the_way_stays(void **state)
 {
 	struct scratch root;
@@ -62,7 +62,7 @@ static void a_file_in_the_way_stays(void **state)
 	text = scratch_read(&root, "/etc/systemd/system/a.service");
 	assert_string_equal(text, "an admin's");
 
-	/* its own name is no alias */
+	/* its own name is not an alias */
 	scratch_write(&root, "/etc/systemd/system/y.service", "[Install]\nAlias=y.service\n");
 	assert_int_equal(enable_apply(root.fd, "y.service", &e), 0);
 	assert_true(scratch_stat(&root, "/etc/systemd/system/y.service", &st));

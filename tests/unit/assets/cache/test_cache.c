@@ -469,7 +469,7 @@ static void test_unpack_refused(void **state)
 	assert_int_equal(count_names(x, "tmp"), 0);
 
 	assert_true(cache_unpack(x->c, &plain, &e) < 0);
-	assert_non_null(strstr(e.msg, "no archive"));
+	assert_non_null(strstr(e.msg, "not an archive"));
 	digest_of(DIGEST_SHA1, "absent", 6, &as.digest);
 	assert_int_equal(cache_unpack(x->c, &as, &e), -ENOENT);
 	open_cache(x, false);

@@ -56,7 +56,7 @@ static void test_in_turn(void **state)
 		assert_int_equal(v[i].calls, 1);
 }
 
-/* The fewer descriptors, the fewer at a time; none is no answer. */
+/* The fewer descriptors, the fewer at a time; none is not an answer. */
 static void test_by_the_limit(void **state)
 {
 	static const struct {

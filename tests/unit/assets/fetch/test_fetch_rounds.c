@@ -84,7 +84,7 @@ static void test_jitter_is_full(void **state)
 	assert_in_range(end_round(x, UINT32_MAX / 2), DUR_SEC / 5 - 1, DUR_SEC / 5);
 }
 
-/* Where too many come it is no help to come again soon; but three rounds are three rounds. */
+/* Where too many come it does not help to come again soon; but three rounds are three rounds. */
 static void test_too_many(void **state)
 {
 	struct rounds *x = *state;

@@ -222,7 +222,7 @@ static void test_help_for_a_slow_mirror(void **state)
 	assert_int_equal(box_count_of(x, "/help/d"), 1);
 }
 
-/* One that lets in few is not asked by more; it is no failure. */
+/* One that lets in few is not asked by more; it is not a failure. */
 static void test_few_connections_allowed(void **state)
 {
 	struct box *x = *state;
@@ -232,7 +232,7 @@ static void test_few_connections_allowed(void **state)
 	assert_int_equal(box_sent_of(x, "/few/k"), SIZE);
 }
 
-/* A connection that drops, or one 503, is no reason to go on with one alone where there is no other mirror:
+/* A connection that drops, or one 503, is not a reason to go on with one alone where there is no other mirror:
  * nor with the next object. */
 static void test_a_lone_mirror_that_failed_once(void **state)
 {

@@ -143,7 +143,7 @@ static void test_status_is_an_error(void **state)
 	struct got g = get(fx, URL("/x?status=404&sig=hunter2"));
 
 	assert_int_equal(g.status, 404);
-	assert_int_equal(g.b.len, 0); /* an error page is no document */
+	assert_int_equal(g.b.len, 0); /* an error page is not a document */
 	must_fail(g, ENOENT, "/x': HTTP status 404");
 	must_fail(get(fx, URL("/x?status=403")), EACCES, "HTTP status 403");
 	must_fail(get(fx, URL("/x?status=401")), EACCES, "HTTP status 401");

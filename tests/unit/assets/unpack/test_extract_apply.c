@@ -163,7 +163,7 @@ static void test_superseded(void **state)
 
 static void test_half_a_report(void **state)
 {
-	static const char noise[64] = "\x7f this is no record at all";
+	static const char noise[64] = "\x7f this is not a record at all";
 	struct place *p = *state;
 	struct err e;
 

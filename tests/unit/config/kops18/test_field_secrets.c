@@ -104,7 +104,7 @@ static void walk(struct walk *w, const struct schema *s, bool secret)
 		bool shown = false;
 
 		if (is_called_secret(f) && !hidden)
-			fail_msg("%s.%s may hold a password, and is no secret row", s->name,
+			fail_msg("%s.%s may hold a password, and is not a secret row", s->name,
 				 f->key);
 		for (size_t k = 0; k < ARRAY_LEN(wrong); k++)
 			shown = is_shown(w->arena, s, f, wrong[k], secret) || shown;
@@ -128,7 +128,7 @@ static void no_message_shows_a_secret(void **state)
 		walk(&w, schemas[i], false);
 	assert_true(w.rows > 350);
 	assert_true(w.secret > 30);
-	/* and a wrong value that is no secret is named */
+	/* and a wrong value that is not a secret is named */
 	assert_true(w.shown > 150);
 }
 

@@ -260,9 +260,9 @@ static void versions(void **state)
 		{ "kubernetesVersion: 2.0", 0, 0,
 		  "cluster:1:20: Kubernetes 2.0 is not supported; 1.6 to 1.10 are" },
 		{ "kubernetesVersion: latest", 0, 0,
-		  "cluster:1:20: kubernetesVersion 'latest' is no version" },
+		  "cluster:1:20: kubernetesVersion 'latest' is not a version" },
 		{ "kubernetesVersion: 1.8x", 0, 0,
-		  "cluster:1:20: kubernetesVersion '1.8x' is no version" },
+		  "cluster:1:20: kubernetesVersion '1.8x' is not a version" },
 	};
 
 	(void)state;
@@ -305,12 +305,12 @@ static void env_refusals(void **state)
 		const char *text, *error;
 	} rows[] = {
 		{ "Tags: []", "env:1:1: 'ClusterName' is missing" },
-		{ "ClusterName: ../x", "env:1:1: ClusterName: '../x' is no name" },
-		{ "ClusterName: ''", "env:1:1: ClusterName: '' is no name" },
+		{ "ClusterName: ../x", "env:1:1: ClusterName: '../x' is not a name" },
+		{ "ClusterName: ''", "env:1:1: ClusterName: '' is not a name" },
 		{ "ClusterName: c\nInstanceGroupName: g\npackages: [socat, --reinstall]",
-		  "env:1:1: packages: '--reinstall' is no name" },
+		  "env:1:1: packages: '--reinstall' is not a name" },
 		{ "ClusterName: c\nInstanceGroupName: a/b",
-		  "env:1:1: InstanceGroupName: 'a/b' is no name" },
+		  "env:1:1: InstanceGroupName: 'a/b' is not a name" },
 		{ "ClusterName: c\nConfigBase: s3://b/c",
 		  "env:1:1: InstanceGroupName is missing: it names the document in ConfigBase that "
 		  "says what this node is" },

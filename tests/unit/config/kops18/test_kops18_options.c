@@ -14,7 +14,7 @@ static const struct {
 	  "ig:1:7: role is Node, but kube_env.yaml has the tag _kubernetes_master" },
 	{ "", "", "role: Master",
 	  "ig:1:7: role is Master, but kube_env.yaml lacks the tag _kubernetes_master" },
-	{ "", "", "role: Bastion", "ig:1:7: role is Bastion: a bastion is no Kubernetes node" },
+	{ "", "", "role: Bastion", "ig:1:7: role is Bastion: a bastion is not a Kubernetes node" },
 	{ "", "", "role: King", "ig:1:7: role: expected one of Master|Node|Bastion, found 'King'" },
 	{ "", "kind: InstanceGroup\nspec: {}", "",
 	  "cluster:1:7: expected an object of kind Cluster, found InstanceGroup" },

@@ -376,7 +376,7 @@ static void bad_items(void **state)
 		{ "path: /a", "1:16: volumeMounts[0].device: no disk is named: one of device, "
 			      "devices, instanceStore, volumeID, tag" },
 		{ "path: /a, device: sdf",
-		  "1:35: volumeMounts[0].device: 'sdf' is no device: expected a path in /dev" },
+		  "1:35: volumeMounts[0].device: 'sdf' is not a device: expected a path in /dev" },
 		{ "path: /a, device: /dev/sdf, volumeID: vol-0",
 		  "1:55: volumeMounts[0].volumeID: device says already which disk is meant" },
 		{ "path: /a, instanceStore: some", "1:42: volumeMounts[0].instanceStore: expected "
@@ -408,7 +408,7 @@ static void bad_items(void **state)
 		  "1:59: volumeMounts[0].mountOptions: 'x-systemd.device-timeout=1s' has no effect "
 		  "in a unit file; there is deviceTimeout" },
 		{ "device: /dev/sdf, path: /a, mountOptions: ['a b']",
-		  "1:59: volumeMounts[0].mountOptions: 'a b' is no mount option" },
+		  "1:59: volumeMounts[0].mountOptions: 'a b' is not a mount option" },
 		{ "device: /dev/sdf, path: /a, mountOptions: [noauto]",
 		  "1:59: volumeMounts[0].mountOptions: 'noauto' contradicts volumeMounts: it would "
 		  "never be mounted" },
@@ -418,9 +418,9 @@ static void bad_items(void **state)
 		{ "device: /dev/sdf, path: /a, deviceTimeout: 0s",
 		  "1:60: volumeMounts[0].deviceTimeout: less than a second" },
 		{ "device: /dev/sdf, path: /a, binds: [{source: /x, target: /b}]",
-		  "1:52: volumeMounts[0].binds: source '/x' is no folder of the volume" },
+		  "1:52: volumeMounts[0].binds: source '/x' is not a folder of the volume" },
 		{ "device: /dev/sdf, path: /a, binds: [{source: ../x, target: /b}]",
-		  "1:52: volumeMounts[0].binds: source '../x' is no folder of the volume" },
+		  "1:52: volumeMounts[0].binds: source '../x' is not a folder of the volume" },
 		{ "device: /dev/sdf, path: /a, binds: [{source: x, target: b}]",
 		  "1:16: volumeMounts[0].binds[0].target: 'b' is not absolute" },
 	};
