@@ -6,22 +6,23 @@
 /* so many names are told, the others counted */
 enum { NAMES_MAX = 4 };
 
-/* Trouble that is seldom that of one file alone. */
-static bool is_of_the_machine(int errnum)
+/* Trouble that is seldom that of one file alone, and that the kernel spoke of: an error of ours may borrow
+ * its number. */
+static bool is_of_the_machine(const struct err *e)
 {
 	static const int those[] = { EROFS, EIO, EACCES, EPERM, ENOMEM, EMFILE, ENFILE };
 
 	for (size_t i = 0; i < ARRAY_LEN(those); i++)
-		if (those[i] == errnum)
-			return true;
-	return io_is_full(errnum);
+		if (those[i] == e->errnum)
+			return str_has_suffix(e->msg, strerror(e->errnum));
+	return io_is_full(e->errnum);
 }
 
 const char *causes_name(const struct err *e)
 {
 	if (*e->cause)
 		return e->cause;
-	return e->kind == ERR_SYSTEM && is_of_the_machine(e->errnum) ? strerror(e->errnum) : e->msg;
+	return e->kind == ERR_SYSTEM && is_of_the_machine(e) ? strerror(e->errnum) : e->msg;
 }
 
 static bool is_same(const struct err *a, const struct err *b)

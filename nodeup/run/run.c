@@ -150,6 +150,9 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 
 	set_state(s, it->o, state);
 	it->o->end_ns = dur_now();
+	/* another task may have done it in passing */
+	if (state == RUN_CHANGED && !it->o->start_ns)
+		it->o->start_ns = it->o->end_ns;
 	it->o->run.waiting[0] = '\0';
 	s->unsettled--;
 	if (state == RUN_CHANGED)

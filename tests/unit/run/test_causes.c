@@ -142,7 +142,8 @@ static void what_all_of_the_machine_meets_is_one_cause(void **state)
 	const struct err *e;
 
 	for (size_t i = 0; i < 2; i++)
-		(void)err_fail(fails(s, i), ERR_SYSTEM, EROFS, "write '%s'", s->tasks[i].name);
+		(void)err_fail(fails(s, i), ERR_SYSTEM, EROFS, "write '%s': Read-only file system",
+			       s->tasks[i].name);
 	/* that there is no such file is the trouble of each of them */
 	for (size_t i = 2; i < 4; i++)
 		(void)err_fail(fails(s, i), ERR_SYSTEM, ENOENT, "open '%s'", s->tasks[i].name);
@@ -221,6 +222,24 @@ static void programs_get_all_names_and_bytes(void **state)
 
 #define T(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
+/* What a unit did is the unit's, whatever number its error has. */
+static void an_error_of_ours_is_not_the_machines(void **state)
+{
+	struct sample *s = *state;
+	struct causes causes;
+
+	for (size_t i = 0; i < 2; i++)
+		(void)err_fail(fails(s, i), ERR_SYSTEM, EIO, "its start job failed (%zu)", i);
+	(void)err_fail(fails(s, 2), ERR_SYSTEM, EIO, "read '/c': Input/output error");
+	(void)err_fail(fails(s, 3), ERR_SYSTEM, EIO, "read '/d': Input/output error");
+	causes = causes_find(s->arena, &s->rep);
+	assert_int_equal(causes.n, 3);
+	assert_string_equal(causes.v[0].name, "its start job failed (0)");
+	assert_string_equal(causes.v[1].name, "its start job failed (1)");
+	assert_string_equal(causes.v[2].name, "Input/output error");
+	assert_int_equal(causes.v[2].n_hit, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -232,6 +251,7 @@ int main(void)
 		T(more_causes_than_notes_are_counted),
 		T(what_is_not_needed_is_a_cause_only_if_it_is_missed),
 		T(programs_get_all_names_and_bytes),
+		T(an_error_of_ours_is_not_the_machines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
