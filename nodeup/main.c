@@ -115,7 +115,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	extract_child(argv);
 	keep_standard_fds();
-	/* what is made here does not depend on who calls; what is secret says so itself */
+	/* what is made here does not depend on the caller; what is secret says so itself */
 	(void)umask(022);
 	ending_begin(cmd_ending_looked, &cli);
 	/* a reader that went away is an error of that write, not the end of us */

@@ -15,7 +15,7 @@ struct userdata_part {
 };
 
 /* Whether cloud-init does something with a part of this type, and with any type beside a part of it:
- * a handler that says itself which ones it takes. What no one takes is dropped without a word. */
+ * a handler that says itself which ones it takes. What no handler takes is dropped without a word. */
 bool userdata_type_is_known(const char *type);
 bool userdata_type_is_handler(const char *type);
 /* The known type that is most like this one, or NULL. */

@@ -37,7 +37,7 @@ static const struct meaning {
 	{ "InvalidClientTokenId",       NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not know the credentials" },
 	{ "UnrecognizedClientException",NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not know the credentials" },
 	{ "SignatureDoesNotMatch",      NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not accept the signature" },
-	{ "MissingAuthenticationToken", NULL,             ERR_NET,    EKEYEXPIRED, "nobody signed: no credentials" },
+	{ "MissingAuthenticationToken", NULL,             ERR_NET,    EKEYEXPIRED, "the request was not signed: no credentials" },
 	{ "AttachmentLimitExceeded",    NULL,             ERR_SYSTEM, EMLINK,      "the instance has as many volumes as its type allows" },
 	{ "VolumeTypeNotAvailableInZone", NULL,           ERR_CONFIG, EINVAL,      "this zone has no such type of volume" },
 	{ "InvalidVolume.ZoneMismatch", NULL,             ERR_CONFIG, EINVAL,      "it is in another zone" },

@@ -213,12 +213,13 @@ static void note_left(struct s3_session *s, const struct s3_try *t, struct err *
 
 	if (!t->is_signed) {
 		err_note(e, "unsigned", "%s", creds_who(s->creds, a));
-		err_note(e, "left", "the request is not signed, the bucket must let anybody %s",
-			 listing ? "list" : "read; or there is no such object and nobody may list");
+		err_note(e, "left", "the request is not signed, the bucket must let everyone %s",
+			 listing ? "list"
+				 : "read; or there is no such object, and listing is not allowed");
 	} else if (str_eq(t->code, "SignatureDoesNotMatch")) {
 		err_note(e, "left", "the secret key; a proxy that changes requests");
 	} else if (str_eq(t->code, "InvalidAccessKeyId") || str_eq(t->code, "InvalidToken")) {
-		err_note(e, "left", "credentials that nobody has here, or have no more");
+		err_note(e, "left", "credentials that AWS does not know, or not any more");
 	} else {
 		err_note(e, "left", "%s, kms:Decrypt, endpoint policy%s",
 			 listing ? "s3:ListBucket" : "s3:GetObject",

@@ -92,7 +92,7 @@ static const struct field apiserver_fields[] = {
 	  .pointer = true, .doc = "authorizers, comma separated"),
 	F(authorization_rbac_super_user, .key = "authorizationRbacSuperUser",
 	  .flag = "authorization-rbac-super-user", .pointer = true,
-	  .doc = "user who may do anything under RBAC"),
+	  .doc = "user that may do anything under RBAC"),
 	F(experimental_encryption_provider_config, .key = "experimentalEncryptionProviderConfig",
 	  .flag = "experimental-encryption-provider-config", .pointer = true,
 	  .doc = "encryption of secrets at rest"),

@@ -9,7 +9,7 @@
 #include "nodeup/config/specs.h"
 #include "nodeup/config/volume.h"
 
-/* A text of a document with the place it stands at, for messages of those who parse it further. */
+/* A text of a document with the place it stands at, for messages of what parses it further. */
 struct node_text {
 	const char *text;
 	struct tree_pos pos;

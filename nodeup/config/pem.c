@@ -151,8 +151,8 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	if (!has_block(text, "PRIVATE KEY"))
 		return err_config(e, "no PEM private key");
 	if (strstr(text, "BEGIN ENCRYPTED") || strstr(text, "4,ENCRYPTED"))
-		return err_config(e, "the private key is encrypted, and nobody is there to type a "
-				     "password");
+		return err_config(e, "the private key is encrypted, and no person is here to "
+				     "type a password");
 	bio = open_text(text);
 	key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
 	cert = read_certificate(certificate);

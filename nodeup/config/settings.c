@@ -14,7 +14,7 @@ static const struct field settings_fields[] = {
 	F(ca_bundle, .key = "caBundle", .doc = "file of the CA certificates that servers are checked by"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,
 	  .doc = "public keys of minisign, by which signatures of assets are checked"),
-	F(require_signatures, .key = "requireSignatures", .doc = "refuse assets that nobody signed"),
+	F(require_signatures, .key = "requireSignatures", .doc = "refuse assets without a signature"),
 	F(ignore_host_checks, .key = "ignoreHostChecks",
 	  .doc = "try a Kubernetes that cannot run with this host's cgroups or runtime"),
 #undef F

@@ -6,7 +6,7 @@
 
 #include "nodeup/base/field.h"
 
-/* A text of a document with the place it stands at, for messages of those who parse it further. */
+/* A text of a document with the place it stands at, for messages of what parses it further. */
 struct settings_text {
 	const char *text;
 	struct tree_pos pos;

@@ -217,7 +217,7 @@ static int refuse_offline(const struct volume_wish *wish, struct err *e)
 		       "%s: whether another instance has volume %s as well EC2 would know, and we "
 		       "are offline",
 		       wish->what, wish->value);
-	err_note(e, "do", "run it once without --offline: what is in use then needs nobody");
+	err_note(e, "do", "run it once without --offline: what is in use then needs no answer");
 	return err_code(e);
 }
 

@@ -101,17 +101,18 @@ void claims_await_members(struct claims *c, const struct plan *plan, struct task
 		if (r > 0)
 			break;
 		if (dur_now() >= last) {
-			log_warning("%s: nobody has the volume yet, /etc/hosts lacks the address; "
-				    "when somebody has: %s",
+			log_warning("%s: no master has the volume yet, /etc/hosts lacks the "
+				    "address; once one has it: %s",
 				    who, mend);
 			break;
 		}
-		claims_wait(c, dur_now() + PAUSE_NS,
-			    arena_printf(c->req->arena,
-					 "all is started; /etc/hosts lacks %s, who has no volume "
-					 "yet",
-					 who),
-			    r < 0 ? &why : NULL);
+		claims_wait(
+			c, dur_now() + PAUSE_NS,
+			arena_printf(c->req->arena,
+				     "all is started; /etc/hosts lacks %s, which have no volume "
+				     "yet",
+				     who),
+			r < 0 ? &why : NULL);
 	}
 	ec2_free(c->ec2);
 }

@@ -190,7 +190,7 @@ int claims_peers(struct claims *c, struct plan_req *plan, struct err *e)
 			plan->etcd_hosts = known.hosts;
 			claims_note_late(c, &known);
 			if (known.missing.n && c->req->for_apply)
-				log_warning("nobody has the volume of %s now: /etc/hosts keeps "
+				log_warning("no master has the volume of %s now: /etc/hosts keeps "
 					    "what it has, and gets the address %s",
 					    strv_join(c->req->arena, &known.missing, ", "),
 					    c->ret->late ? "as soon as it is known"

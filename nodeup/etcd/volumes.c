@@ -201,7 +201,7 @@ static void say_pending(const struct volume_view *view, const struct candidate *
 	if (c->state == VOLUME_FREE)
 		(void)snprintf(
 			ret->why, sizeof(ret->why),
-			"%s is available: whoever attaches volumes of this master has not yet",
+			"%s is available: the program that attaches this master's volumes has not done so yet",
 			v->id);
 	else if (*v->instance)
 		(void)snprintf(ret->why, sizeof(ret->why), "%s is %s %s%s", v->id,

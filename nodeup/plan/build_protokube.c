@@ -225,6 +225,6 @@ int build_protokube(struct plan *p, struct err *e)
 		return add_service(p, e);
 	strv_add(
 		p->arena, &p->warnings,
-		"the documents name no protokubeImage: nobody writes DNS names or installs addons");
+		"the documents name no protokubeImage: no program writes DNS names or installs addons");
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* hold.h - file locks that others hold: package managers, passwd tools
- * Most of them use record locks, so the kernel knows who has one; a name in ".pid" is a file that says
+ * Most of them use record locks, so the kernel knows which process has one; a name in ".pid" is a file that says
  * so itself. Asking takes no lock.
  * Owner: the caller closes what hold_take gives. Errors: SYSTEM. Threads: all functions.
  * Source: fcntl(2), lckpwdf(3), dpkg(1), apt(8). */

@@ -1,7 +1,7 @@
 /* started.h - with which inputs a unit was started: /run/nodeup/started/UNIT
  * `doubt DIGEST US` is written before anything that it is started with gets other content, `pending`
  * before the job, `done` after it, so that a kill between writing a file and restarting its service heals
- * at the next run, whoever restarts the service meanwhile and whatever the files' times say. A process
+ * at the next run, whatever restarts the service meanwhile and whatever the files' times say. A process
  * younger than a pending or done record was started with the same inputs, not by us: nothing has been
  * written since. US is when that was, of `done` when the process started. /run is empty after a boot,
  * as are the processes.

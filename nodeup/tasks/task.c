@@ -73,7 +73,7 @@ int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns)
 
 	if (!ctx->deadline_ns || left > most_ns)
 		return most_ns;
-	/* 0 would mean "no limit" to those who ask */
+	/* 0 would mean "no limit" to the caller */
 	return left > DUR_MS ? left : DUR_MS;
 }
 

@@ -123,7 +123,7 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 	    now.raid == before->raid)
 		return 0;
 	return err_fail(e, ERR_REFUSED, 0,
-			"disk %s for %s: somebody wrote to it just now; nothing was written",
+			"disk %s for %s: another program wrote to it just now; nothing was written",
 			before->on.v[0].name, req->name);
 }
 

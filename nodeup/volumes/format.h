@@ -8,7 +8,7 @@
  * holds them, so that we must let go first: for those milliseconds a program that knows no lock may write, and
  * mkfs.ext4, mkfs.xfs and mdadm do not look for that. mkfs.btrfs over several disks is given names, whose
  * numbers are compared just before.
- * Owner: the arena. Errors: those of judge_disks and mkfs_run; BUSY when somebody holds the lock.
+ * Owner: the arena. Errors: those of judge_disks and mkfs_run; BUSY when another process holds the lock.
  * Threads: all functions. Source: systemd's "Locking Block Device Access". */
 #pragma once
 

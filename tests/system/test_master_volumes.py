@@ -474,7 +474,7 @@ def test_addresses_of_the_members(node, cloud, loops):
     for mine in (MAIN, EVENTS):
         cloud.volumes[f"{mine}c"].update(instance="", attachment="")
     result = node.run("apply", "--deadline=60s")
-    assert result.code == SYSTEM and "warning nobody has the volume of etcd-c.internal." in result.err, result
+    assert result.code == SYSTEM and "warning no master has the volume of etcd-c.internal." in result.err, result
     assert (hosts.read_text(), record.read_text()) == kept, result
 
 
@@ -554,7 +554,7 @@ def test_a_tag_on_a_master_with_protokube(make_world, cloud, loops):
     node.add_disk(DATA, loops(b"somebody's", 4096))
     result = node.refused(BUSY, "--deadline=6s")
     assert message(result) == [
-        f"FAILED /data: {DATA} is available: whoever attaches volumes of this master has not yet (75)"], result
+        f"FAILED /data: {DATA} is available: the program that attaches this master's volumes has not done so yet (75)"], result
     cloud.volumes[DATA].update(instance=ME, device="/dev/xvdba")
     assert f"right    attach /data: {DATA}, attached as /dev/xvdba\n" in node.plan().out
     result = node.refused(REFUSED)
@@ -692,7 +692,7 @@ def test_a_blank_disk_of_the_documents_is_no_new_etcd(make_world, cloud, loops):
     cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}, "instance": ME, "device": "/dev/xvdw"}
     node.add_disk(DATA, loops())
     result = node.run("apply", "--deadline=60s")
-    assert "warning nobody has the volume of etcd-b.internal." in result.err and result.code != BUSY, result
+    assert "warning no master has the volume of etcd-b.internal." in result.err and result.code != BUSY, result
 
 
 def test_a_master_whose_others_are_away(node, cloud, loops):
@@ -704,7 +704,7 @@ def test_a_master_whose_others_are_away(node, cloud, loops):
             cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", zone="us-west-2" + member)
     for first in (True, False):
         result = node.run("apply", "--deadline=100s")
-        assert "warning nobody has the volume of etcd-b.internal." in result.err and result.code == SYSTEM, result
+        assert "warning no master has the volume of etcd-b.internal." in result.err and result.code == SYSTEM, result
         assert first or "what does not need them is done meanwhile" not in result.err, result
 
 

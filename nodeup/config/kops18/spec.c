@@ -31,7 +31,7 @@ static const struct field env_fields[] = {
 	F(settings.public_keys, .key = "publicKeys", .shape = TREE_SEQ,
 	  .doc = "public keys of minisign, if the machine has none of its own; not of kops"),
 	F(settings.require_signatures, .key = "requireSignatures",
-	  .doc = "refuse assets that nobody signed; not of kops"),
+	  .doc = "refuse assets without a signature; not of kops"),
 	F(settings.ignore_host_checks, .key = "ignoreHostChecks",
 	  .doc = "try a Kubernetes that cannot run on this host; not of kops"),
 	F(packages, .key = "packages", .doc = "packages of the distribution to install; not of kops"),

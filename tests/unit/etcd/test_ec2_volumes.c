@@ -323,8 +323,8 @@ static void test_look_only(void **state)
 
 	assert_int_equal(volume_choose(fx->arena, &fx->view, &wish, NULL, &fx->choice, &fx->e), 0);
 	assert_int_equal(fx->choice.state, VOLUME_PENDING);
-	assert_string_equal(fx->choice.why, "vol-1 is available: whoever attaches volumes of this "
-					    "master has not yet");
+	assert_string_equal(fx->choice.why, "vol-1 is available: the program that attaches this "
+					    "master's volumes has not done so yet");
 	attach(v, "i-1", "attached");
 	assert_int_equal(volume_choose(fx->arena, &fx->view, &wish, NULL, &fx->choice, &fx->e), 0);
 	assert_int_equal(fx->choice.state, VOLUME_HERE);

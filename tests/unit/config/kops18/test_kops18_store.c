@@ -160,7 +160,7 @@ static void bad_certificates(void **state)
 static void bad_keys(void **state)
 {
 	static const char encrypted[] =
-		"the private key is encrypted, and nobody is there to type a "
+		"the private key is encrypted, and no person is here to type a "
 		"password";
 	autoarena struct arena *a = arena_new_empty();
 	const struct pems seed = seeds_keys(a);
