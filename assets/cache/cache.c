@@ -57,6 +57,7 @@ static int new_cache(int root_fd, const char *dir, bool create, bool own, struct
 	int r;
 
 	*c = (struct cache){ .dir_fd = -1, .writable = create, .dir = xstrdup(dir) };
+	(void)pthread_mutex_init(&c->trees_lock, NULL);
 	r = open_cache(root_fd, dir, c, own, e);
 	if (r < 0)
 		cache_free(c);
@@ -87,7 +88,8 @@ void cache_free(struct cache *c)
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
 	free(c->remark);
-	free(c->wrong_trees);
+	free(c->trees);
+	(void)pthread_mutex_destroy(&c->trees_lock);
 	free(c);
 }
 

@@ -5,6 +5,7 @@
  * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
 #pragma once
 
+#include <pthread.h>
 #include "assets/cache/cache.h"
 
 enum { CACHE_NAME_MAX = 160 };
@@ -15,9 +16,16 @@ struct cache {
 	bool doubted; /* others could write to it (cache_guard.h); read-only: no record counts */
 	char *dir;    /* as the node sees it */
 	char *remark; /* what was wrong with it when it was opened, NULL nothing */
-	/* trees that are not what their archives hold, in a cache open for reading only */
-	struct digest *wrong_trees;
-	size_t n_wrong_trees;
+	/* what this process knows of trees, beside the records: a full disk takes no record */
+	pthread_mutex_t trees_lock;
+	struct cache_known_tree *trees;
+	size_t n_trees;
+};
+
+struct cache_known_tree {
+	struct digest archive;
+	struct digest stamp; /* the tree that has this stamp is right */
+	bool wrong;          /* the tree is not, whatever its stamp */
 };
 
 /* The folders of a cache and their modes. */

@@ -196,7 +196,7 @@ static void record(struct cache *c, const struct digest *archive, const char *wh
 	char name[CACHE_NAME_MAX], text[RECORD_MAX];
 	const size_t n = render(tree, text);
 
-	/* without a record the archive is unpacked once more: no reason to fail */
+	/* without a record the next run compares the tree with its archive: no reason to fail */
 	(void)cache_put(c, record_name(archive, what, name), text, n);
 }
 
@@ -217,29 +217,48 @@ static int stamp(const struct cache *c, const struct digest *archive, struct dig
 	return fd < 0 ? -ENOENT : digest_tree(fd, NULL, ret);
 }
 
-static bool is_distrusted(const struct cache *c, const struct digest *d)
+static void know_tree(struct cache *c, const struct cache_known_tree *known)
 {
-	for (size_t i = 0; i < c->n_wrong_trees; i++)
-		if (digest_eq(&c->wrong_trees[i], d))
-			return true;
-	return false;
+	(void)pthread_mutex_lock(&c->trees_lock);
+	c->trees = xrealloc(c->trees, (c->n_trees + 1) * sizeof(*c->trees));
+	c->trees[c->n_trees++] = *known;
+	(void)pthread_mutex_unlock(&c->trees_lock);
+}
+
+/* What was last learned of the archive's tree; false when this process has not looked at it. */
+static bool find_known(struct cache *c, const struct digest *archive, struct cache_known_tree *ret)
+{
+	bool found = false;
+
+	(void)pthread_mutex_lock(&c->trees_lock);
+	for (size_t i = 0; i < c->n_trees; i++)
+		if (digest_eq(&c->trees[i].archive, archive)) {
+			*ret = c->trees[i];
+			found = true;
+		}
+	(void)pthread_mutex_unlock(&c->trees_lock);
+	return found;
 }
 
 bool cache_has_tree(struct cache *c, const struct digest *d)
 {
+	struct cache_known_tree known;
+	const bool is_known = find_known(c, d, &known);
 	struct digest now;
 
-	return !is_distrusted(c, d) && stamp(c, d, &now) == 0 && is_recorded(c, d, by_stamp, &now);
+	if ((is_known && known.wrong) || stamp(c, d, &now) < 0)
+		return false;
+	return (is_known && digest_eq(&known.stamp, &now)) || is_recorded(c, d, by_stamp, &now);
 }
 
 void cache_distrust_tree(struct cache *c, const struct digest *d)
 {
-	c->wrong_trees = xrealloc(c->wrong_trees, (c->n_wrong_trees + 1) * sizeof(*c->wrong_trees));
-	c->wrong_trees[c->n_wrong_trees++] = *d;
+	know_tree(c, &(struct cache_known_tree){ .archive = *d, .wrong = true });
 }
 
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp)
 {
+	know_tree(c, &(struct cache_known_tree){ .archive = *archive, .stamp = *stamp });
 	if (!is_recorded(c, archive, by_stamp, stamp))
 		record(c, archive, by_stamp, stamp);
 }

@@ -189,7 +189,10 @@ def test_the_next_mirror_is_asked_at_once(world, fault):
     bad, good = world.url(KUBELET, fault), world.url(KUBELET)
     world.assets[KUBELET].urls = [bad, good]
     world.converge()
-    if "redirect" not in fault:
+    if fault == "close":
+        # a connection that was used before may have been closed before the request came: it is sent once more on the next
+        assert 1 <= world.origin.count(bad) <= 1 + len(world.assets)
+    elif "redirect" not in fault:
         assert world.origin.count(bad) == 1
     assert world.origin.count(good) == 1 and installed_is_right(world)
 

@@ -177,6 +177,28 @@ static void test_streamed(void **state)
 	assert_null(u);
 }
 
+/* A full disk has room for no record: this run goes on with what it unpacked, the next one looks again. */
+static void test_without_record(void **state)
+{
+	struct box *x = *state;
+	struct cache *later;
+	struct unpack *u;
+	struct err e;
+
+	good_archive(x);
+	assert_int_equal(walk_remove(AT_FDCWD, path_of(x, "verified")), 0);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_true(cache_has_tree(x->c, &x->as.digest));
+	/* it is the tree that was verified, not its name, that is known */
+	assert_int_equal(chmod(tree_of(x, "last"), 0600), 0);
+	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_int_equal(cache_new(x->root_fd, "/cache", false, &later, &e), 0);
+	assert_false(cache_has_tree(later, &x->as.digest));
+	cache_free(later);
+}
+
 /* Whatever the archive says, nobody but root may write to anything of the tree. */
 static void test_modes(void **state)
 {
@@ -524,6 +546,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_streamed),
+		TEST(test_without_record),
 		TEST(test_modes),
 		TEST(test_no_record_for_an_open_tree),
 		TEST(test_nothing_before_the_verdict),
