@@ -2,11 +2,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <systemd/sd-bus.h>
 
 #include "nodeup/base/dur.h"
 #include "nodeup/base/str.h"
+#include "nodeup/base/wait.h"
 #include "units/job.h"
 
 #define SYSTEMD "org.freedesktop.systemd1"
@@ -123,12 +123,11 @@ static void disconnect(struct bus *b)
 
 static int reconnect(struct bus *b, struct err *e)
 {
-	const struct timespec pause = { .tv_nsec = RECONNECT_PAUSE_MS * DUR_MS };
 	int r;
 
 	disconnect(b);
 	for (int i = 0; (r = connect_manager(b, e)) < 0 && i < RECONNECT_TRIES; i++)
-		(void)nanosleep(&pause, NULL);
+		wait_until(dur_now() + RECONNECT_PAUSE_MS * DUR_MS);
 	return r;
 }
 

@@ -1,10 +1,10 @@
 /* apply.c - converge this machine: lock, load, plan, run, watch, report */
 #include "nodeup/cmd/cli.h"
 
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
@@ -399,7 +399,7 @@ static int take_lock(struct apply *ap, bool wait, struct err *e)
 			break;
 		w.next_ns = dur_now() + LOCK_POLL_MS * DUR_MS;
 		waits_tell(ap->waits, &w);
-		(void)poll(NULL, 0, LOCK_POLL_MS);
+		wait_until(w.next_ns);
 	}
 	waits_over(ap->waits);
 	return r;

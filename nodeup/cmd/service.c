@@ -1,11 +1,11 @@
 #include "nodeup/cmd/service.h"
 
-#include <poll.h>
 #include <signal.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/cmd/session.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
@@ -69,7 +69,7 @@ static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, stru
 					service_unit);
 		if (dur_now() - w.since_ns >= QUIET_NS)
 			waits_tell(waits, &w);
-		(void)poll(NULL, 0, POLL_MS);
+		wait_until(w.next_ns);
 		r = bus_process(s->ctx.bus, e);
 		if (r < 0)
 			return r;

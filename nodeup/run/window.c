@@ -1,8 +1,8 @@
 #include "nodeup/run/window.h"
 
-#include <poll.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/unit_notes.h"
 
@@ -145,7 +145,7 @@ static int await_job(struct bus *bus, uint32_t job, int64_t deadline_ns, struct 
 			return err_fail(e, ERR_SYSTEM, EIO, "its restart job: %s", result);
 		if (dur_now() >= deadline_ns)
 			return err_fail(e, ERR_BUSY, ETIMEDOUT, "deadline passed: its restart job");
-		(void)poll(NULL, 0, STEP_MS);
+		wait_until(dur_now() + STEP_MS * DUR_MS);
 		r = bus_process(bus, e);
 	}
 	return r;
@@ -225,7 +225,7 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 			return not_healthy(&w, missing, &unanswered, start, e);
 		wait(arg,
 		     missing ? missing->task->unit.health_url : "services to stay up for 10 s");
-		(void)poll(NULL, 0, STEP_MS);
+		wait_until(dur_now() + STEP_MS * DUR_MS);
 		r = bus_process(req->ctx->bus, e);
 	}
 	return r;
