@@ -53,7 +53,7 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
 VM_NEEDS := cpio kmod
 
 .PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-vm \
-        lint format bench bench-assets install clean
+        lint measure format bench bench-assets install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -111,6 +111,8 @@ t: $(if $(filter tests/%,$(T)),all fakes,$(filter %/test_$(T),$(UNIT)))
 		CMOCKA_MESSAGE_OUTPUT=TAP $(filter %/test_$(T),$(UNIT)))
 quick: all unit
 	$(Q)VARIANTS=gcc-release tests/run quick
+measure:
+	$(Q)tests/measure
 check-unit: unit
 	$(SUBMAKE) SAN=asan unit
 	$(Q)tests/run unit
