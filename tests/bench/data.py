@@ -10,13 +10,13 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/bench"
 DATA = WORK / "data"
-PORT, SLOW_PORT = 18881, 18882
+PORT, SLOW_PORT, COUNTED_PORT = 18881, 18882, 18883
 MB = 1000 * 1000
 # those of the seed by size, in MB
 SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
 UNPACKED = ("cni.tar.gz", "utils.tar.gz")
 TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2",
-         "/usr/bin/time": "time", "cc": "gcc"}
+         "/usr/bin/time": "time", "cc": "gcc", "strace": "strace"}
 SPEC = ROOT / "tests/cases/bare-documents"
 STORE = ROOT / "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
 
@@ -118,10 +118,12 @@ class Servers:
     def __init__(self):
         (WORK / "nginx").mkdir(parents=True, exist_ok=True)
         conf = WORK / "nginx/conf"
+        (WORK / "nginx/requests").unlink(missing_ok=True)
         conf.write_text(
             f"daemon off; pid {WORK}/nginx/pid; error_log stderr crit; user root; worker_processes 2;\n"
             "events { worker_connections 256; }\n"
-            f"http {{ access_log off; sendfile on; server {{ listen 127.0.0.1:{PORT}; root {DATA}; }} }}\n")
+            f"http {{ access_log off; sendfile on; server {{ listen 127.0.0.1:{PORT}; root {DATA}; }}\n"
+            f"server {{ listen 127.0.0.1:{COUNTED_PORT}; root {DATA}; access_log {WORK}/nginx/requests; }} }}\n")
         self.processes = [subprocess.Popen(["nginx", "-p", WORK / "nginx", "-c", conf]),
                           subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"])]
         for port in (PORT, SLOW_PORT):

@@ -92,6 +92,11 @@ def say(what, value, goal, reached):
     print(f"  {what:46} {value:>18}   {goal:24} {'reached' if reached else 'missed'}", flush=True)
 
 
+def hint(what, value, goal):
+    """Of another day or machine, or of seconds that a load makes longer: nothing is reached or missed by it."""
+    print(f"  {what:46} {value:>18}   hint: {goal}", flush=True)
+
+
 def faster(figures, own, name, goal, exact=False):
     ratio = figures[name].wall / own.wall
     say(f"faster than {name}, wall", f"{ratio:.2f}x", f"at least {goal}x" if exact else f"more than {goal}x",

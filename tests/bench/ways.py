@@ -37,9 +37,13 @@ def durable(way):
     return way + "\nsync " + " ".join(SIZES) + " " + " ".join(f"d-{n}/*" for n in UNPACKED)
 
 
-def aria(sums, algo, port):
+def aria_alone(sums, algo, port):
     listed = "\\n".join(f"{base(port)}/{n}\\n out={n}\\n checksum={algo[:3]}-{algo[3:]}={sums[n]}" for n in SIZES)
-    return "\n".join([f"printf '{listed}\\n' | aria2c -q -x8 -s8 -j5 --file-allocation=none -i-"] + tar_all())
+    return f"printf '{listed}\\n' | aria2c -q -x8 -s8 -j5 --file-allocation=none -i-"
+
+
+def aria(sums, algo, port):
+    return "\n".join([aria_alone(sums, algo, port)] + tar_all())
 
 
 def floor_parts(algo, port):
