@@ -5,16 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *header(const struct http_result *res, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (size_t i = 0; res->headers[i]; i++)
-		if (strncmp(res->headers[i], name, n) == 0 && res->headers[i][n] == ':')
-			return res->headers[i] + n + 2;
-	return "";
-}
-
 /* Copy what can be kept in a line of a file and sent back; else "". */
 static void keep(char *out, size_t size, const char *text)
 {
@@ -141,10 +131,10 @@ enum range_answer range_judge(const struct cache_origin *o, const struct range_a
 	int64_t first = -1, total = res->content_length;
 
 	(void)url_public(asked->url, mark.url);
-	keep(mark.etag, sizeof(mark.etag), header(res, "etag"));
-	keep(mark.modified, sizeof(mark.modified), header(res, "last-modified"));
+	keep(mark.etag, sizeof(mark.etag), http_header(res->headers, "etag"));
+	keep(mark.modified, sizeof(mark.modified), http_header(res->headers, "last-modified"));
 	if (res->status == 206 || res->status == 416)
-		parse_content_range(header(res, "content-range"), &first, &total);
+		parse_content_range(http_header(res->headers, "content-range"), &first, &total);
 	if (is_other(o, &mark, total))
 		return RANGE_CHANGED;
 	*ret_o = *o;

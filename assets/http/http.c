@@ -4,9 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "assets/http/aside.h"
 #include "assets/http/curl.h"
-#include "assets/http/queue.h"
 #include "assets/http/lookup.h"
 #include "assets/http/proxy.h"
 #include "assets/http/transfer.h"
@@ -25,35 +23,174 @@ enum {
 /* when a scheme cannot make a request yet: credentials that are not there, say */
 #define AGAIN_NS (5 * DUR_SEC)
 
+/* The net thread alone moves a transfer to `active` and takes it away, and walks `active` without the lock. */
 struct http {
 	struct arena *arena;
 	struct http_opts
 		opts; /* strings are the arena's; timeouts filled in; rewrites under the lock */
 	struct proxies proxies;
-	const char *ca; /* under the queue's lock, as what the arena gives; NULL: none found yet */
-	bool ca_is_dir;
 	struct http_curl *curl;
 	char *chunk; /* for file:// URLs */
 	pthread_t thread;
 
-	struct http_queue queue;
-	struct lookup lookup;      /* the net thread's */
-	bool crowded;              /* a queued request waits for another to end */
-	struct http_scheme scheme; /* under the queue's lock; name NULL: none */
-	struct aside *aside;       /* with a scheme */
+	/* what follows, what the arena gives, and of every transfer `cancelled` and `given_back` */
+	pthread_mutex_t lock;
+	const char *ca; /* NULL: none found yet */
+	bool ca_is_dir;
+	struct transfer *incoming; /* started, and not run yet; last started first */
+	struct transfer *active;   /* last started first */
+	uint64_t last_id;
+	bool stop;
+	struct http_scheme scheme; /* name NULL: none */
+	struct pool *scheme_pool;  /* one thread, which may block; with a scheme */
+
+	/* the net thread's */
+	struct lookup lookup;
+	bool crowded; /* a queued request waits for another to end */
 };
+
+static void lock(struct http *h)
+{
+	(void)pthread_mutex_lock(&h->lock);
+}
+
+static void unlock(struct http *h)
+{
+	(void)pthread_mutex_unlock(&h->lock);
+}
+
+/* What was started and what runs */
+
+/* Any thread: have the net thread run it. */
+static uint64_t enqueue(struct http *h, struct transfer *t)
+{
+	uint64_t id;
+
+	lock(h);
+	id = t->id = ++h->last_id;
+	t->next = h->incoming;
+	h->incoming = t;
+	unlock(h);
+	http_curl_wake(h->curl);
+	return id;
+}
+
+/* Let what was started run. Returns whether all is to end. */
+static bool take_incoming(struct http *h)
+{
+	struct transfer **end = &h->incoming;
+	bool stop;
+
+	lock(h);
+	while (*end)
+		end = &(*end)->next;
+	*end = h->active;
+	h->active = h->incoming;
+	h->incoming = NULL;
+	stop = h->stop;
+	unlock(h);
+	return stop;
+}
+
+static bool is_cancelled(struct http *h, const struct transfer *t)
+{
+	bool cancelled;
+
+	lock(h);
+	cancelled = t->cancelled;
+	unlock(h);
+	return cancelled;
+}
+
+static bool is_idle(struct http *h)
+{
+	bool idle;
+
+	lock(h);
+	idle = !h->active && !h->incoming;
+	unlock(h);
+	return idle;
+}
+
+static void remove_active(struct http *h, struct transfer *t)
+{
+	struct transfer **p = &h->active;
+
+	lock(h);
+	while (*p != t)
+		p = &(*p)->next;
+	*p = t->next;
+	unlock(h);
+}
+
+/* Schemes, whose functions may block: they run on a thread of their own */
+
+static int prepare_request(struct transfer *t)
+{
+	struct http_made made = { .asked_ns = t->lent_ns };
+	int r = t->scheme->prepare(t->scheme->arg, t->arena, t->req.url, &t->scheme_state, &made,
+				   &t->err);
+
+	if (r >= 0)
+		transfer_made(t, &made);
+	return r;
+}
+
+static int judge_answer(struct transfer *t)
+{
+	struct http_result res = transfer_result(t);
+
+	return t->scheme->judge(t->scheme->arg, t->arena, t->req.url, t->scheme_state, &res,
+				&t->err);
+}
+
+static void run_scheme(void *arg)
+{
+	struct transfer *t = arg;
+	struct http *h = t->engine;
+	int r = t->status ? judge_answer(t) : prepare_request(t);
+
+	lock(h);
+	t->scheme_r = r;
+	t->given_back = true;
+	unlock(h);
+	http_curl_wake(h->curl);
+}
+
+/* Have a request made of t->req.url, or, when t has an answer, that answer judged. */
+static void lend_to_scheme(struct http *h, struct transfer *t)
+{
+	t->lent = true;
+	t->lent_ns = dur_now();
+	t->engine = h;
+	t->given_back = false;
+	pool_send(h->scheme_pool, run_scheme, t);
+}
+
+/* Whether the scheme is done with it; then *ret_r is what came of it: 0 a request is made (or judged: t->err
+ * says why it failed), 1 judged: make another one, < 0 with t->err. */
+static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
+{
+	lock(h);
+	t->lent = !t->given_back;
+	*ret_r = t->scheme_r;
+	unlock(h);
+	return !t->lent;
+}
+
+/* Requests */
 
 /* Certificates may be installed, or another file be named, while this runs. */
 static const char *find_ca(struct http *h, bool *ret_is_dir)
 {
 	const char *ca;
 
-	(void)pthread_mutex_lock(&h->queue.lock);
+	lock(h);
 	if (!h->ca)
 		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
 	ca = h->ca;
 	*ret_is_dir = h->ca_is_dir;
-	(void)pthread_mutex_unlock(&h->queue.lock);
+	unlock(h);
 	return ca;
 }
 
@@ -109,9 +246,9 @@ static bool is_of_scheme(struct http *h, const struct url *u)
 {
 	bool is;
 
-	(void)pthread_mutex_lock(&h->queue.lock);
+	lock(h);
 	is = h->scheme.name && url_has_scheme(u, h->scheme.name);
-	(void)pthread_mutex_unlock(&h->queue.lock);
+	unlock(h);
 	return is;
 }
 
@@ -123,7 +260,7 @@ static int start(struct http *h, struct transfer *t)
 		return 0;
 	if (is_of_scheme(h, &u)) {
 		t->scheme = &h->scheme;
-		aside_push(h->aside, t);
+		lend_to_scheme(h, t);
 		return 0;
 	}
 	if (url_has_scheme(&u, "file"))
@@ -138,7 +275,7 @@ static int start(struct http *h, struct transfer *t)
 static void finish(struct http *h, struct transfer *t, int r)
 {
 	http_curl_release(h->curl, t);
-	http_queue_remove(&h->queue, t);
+	remove_active(h, t);
 	transfer_finish(t, r);
 }
 
@@ -201,19 +338,19 @@ static void complete(struct http *h, struct transfer *t, int code)
 	if (r < 0 && t->scheme) {
 		/* what the refusal means is for its scheme to say */
 		http_curl_release(h->curl, t);
-		aside_push(h->aside, t);
+		lend_to_scheme(h, t);
 		return;
 	}
 	finish(h, t, r);
 }
 
 /* The scheme has made a request, or judged an answer; or not yet. Whether there is something to do now. */
-static bool back_from_aside(struct http *h, struct transfer *t, bool cancelled)
+static bool go_on_from_scheme(struct http *h, struct transfer *t, bool cancelled)
 {
 	bool judged;
 	int r;
 
-	if (!aside_take(h->aside, t, &r))
+	if (!take_from_scheme(h, t, &r))
 		return false;
 	judged = t->status >= 300;
 	if (cancelled) {
@@ -223,7 +360,7 @@ static bool back_from_aside(struct http *h, struct transfer *t, bool cancelled)
 	t->failed = false;
 	if (r > 0) {
 		transfer_reset(t);
-		aside_push(h->aside, t);
+		lend_to_scheme(h, t);
 		return false;
 	}
 	if (r == 0) {
@@ -261,16 +398,16 @@ static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t 
 	int64_t again = INT64_MAX;
 	int r = 0;
 
-	if (t->aside)
-		return back_from_aside(h, t, cancelled) ? now : again;
+	if (t->lent)
+		return go_on_from_scheme(h, t, cancelled) ? now : again;
 	if (cancelled) {
 		finish(h, t, cancel_error(t));
 		return again;
 	}
 	if (!t->easy && t->fd < 0 && !t->fn && !t->ready)
 		r = start(h, t);
-	/* from here on it is that thread's alone */
-	if (r == 0 && t->aside)
+	/* from here on it is the scheme's thread's alone */
+	if (r == 0 && t->lent)
 		return again;
 	if (r == 0 && t->ready)
 		r = start_when_there_is_room(h, t);
@@ -302,11 +439,11 @@ static int step_all(struct http *h, bool stop)
 
 	h->crowded = false;
 	/* callbacks start new ones, which wait in `incoming`; only finish() unlinks, and only t */
-	for (struct transfer *t = h->queue.active; t; t = next) {
+	for (struct transfer *t = h->active; t; t = next) {
 		int64_t again;
 
 		next = t->next;
-		again = step(h, t, stop || http_queue_is_cancelled(&h->queue, t), now);
+		again = step(h, t, stop || is_cancelled(h, t), now);
 		if (again < due)
 			due = again;
 	}
@@ -323,14 +460,14 @@ static void *net_main(void *arg)
 	struct http *h = arg;
 
 	for (;;) {
-		bool stop = http_queue_take(&h->queue);
+		bool stop = take_incoming(h);
 		int wait_ms;
 
 		http_curl_move(h->curl);
 		reap(h);
 		/* after curl moved things: what it connected just now has a deadline */
 		wait_ms = step_all(h, stop);
-		if (stop && http_queue_is_idle(&h->queue))
+		if (stop && is_idle(h))
 			return NULL;
 		http_curl_wait(h->curl, stop ? 0 : wait_ms);
 	}
@@ -357,9 +494,9 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 
 static void release(struct http *h)
 {
-	aside_free(h->aside);
+	pool_free(h->scheme_pool);
 	http_curl_free(h->curl);
-	http_queue_done(&h->queue);
+	(void)pthread_mutex_destroy(&h->lock);
 	lookup_done(&h->lookup);
 	arena_free(h->arena);
 	free(h->chunk);
@@ -374,7 +511,7 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	h->arena = arena_new_empty();
 	copy_opts(h, opts);
 	h->chunk = xrealloc(NULL, CHUNK_SIZE);
-	http_queue_init(&h->queue);
+	(void)pthread_mutex_init(&h->lock, NULL);
 	h->curl = http_curl_new();
 	/* SIGPIPE of a TLS socket must reach no thread */
 	r = pool_thread(&h->thread, net_main, h, e);
@@ -390,61 +527,48 @@ void http_free(struct http *h)
 {
 	if (!h)
 		return;
-	http_queue_stop(&h->queue);
+	lock(h);
+	h->stop = true;
+	unlock(h);
 	http_curl_wake(h->curl);
 	(void)pthread_join(h->thread, NULL);
 	release(h);
 }
 
-static uint64_t enqueue(struct http *h, struct transfer *t)
-{
-	uint64_t id = http_queue_put(&h->queue, t);
-
-	http_curl_wake(h->curl);
-	return id;
-}
-
-static void wake(void *arg)
-{
-	struct http *h = arg;
-
-	http_curl_wake(h->curl);
-}
-
 int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e)
 {
-	struct aside *aside;
-	int r = aside_new(wake, h, &aside, e);
+	struct pool *pool;
+	int r = pool_new(1, 1, &pool, e);
 
 	if (r < 0)
 		return r;
 	assert(!h->scheme.name);
-	(void)pthread_mutex_lock(&h->queue.lock);
-	h->aside = aside;
+	lock(h);
+	h->scheme_pool = pool;
 	h->scheme = *scheme;
-	(void)pthread_mutex_unlock(&h->queue.lock);
+	unlock(h);
 	return 0;
 }
 
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file)
 {
-	(void)pthread_mutex_lock(&h->queue.lock);
+	lock(h);
 	for (size_t i = 0; i < rewrites->n; i++)
 		strv_add(h->arena, &h->opts.rewrites, arena_str(h->arena, rewrites->v[i]));
 	if (ca_file) {
 		h->ca = arena_str(h->arena, ca_file);
 		h->ca_is_dir = false;
 	}
-	(void)pthread_mutex_unlock(&h->queue.lock);
+	unlock(h);
 }
 
 static struct strv rewrites_of(struct http *h)
 {
 	struct strv rewrites;
 
-	(void)pthread_mutex_lock(&h->queue.lock);
+	lock(h);
 	rewrites = h->opts.rewrites;
-	(void)pthread_mutex_unlock(&h->queue.lock);
+	unlock(h);
 	return rewrites;
 }
 
@@ -475,11 +599,74 @@ uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int 
 
 void http_cancel(struct http *h, uint64_t id)
 {
-	http_queue_cancel(&h->queue, id);
+	lock(h);
+	for (struct transfer *t = h->incoming; t; t = t->next)
+		t->cancelled = t->cancelled || t->id == id;
+	for (struct transfer *t = h->active; t; t = t->next)
+		t->cancelled = t->cancelled || t->id == id;
+	unlock(h);
 	http_curl_wake(h->curl);
 }
 
 bool http_is_net_thread(const struct http *h)
 {
 	return pthread_equal(pthread_self(), h->thread);
+}
+
+/* What http_get waits for. */
+struct waiter {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool done;
+	int r, status;
+	struct buf *body;
+	struct err *e;
+};
+
+static int on_get_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	struct waiter *w = arg;
+
+	if (buf_add(w->body, p, n) < 0)
+		return buf_check(w->body, "the body", e);
+	return 0;
+}
+
+static void on_get_done(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	struct waiter *w = arg;
+
+	(void)pthread_mutex_lock(&w->lock);
+	w->r = r;
+	w->status = res->status;
+	if (r < 0)
+		*w->e = *e;
+	w->done = true;
+	(void)pthread_cond_signal(&w->changed);
+	(void)pthread_mutex_unlock(&w->lock);
+}
+
+int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
+	     struct err *e)
+{
+	struct waiter w = { .body = b, .e = e };
+	struct http_req mine = *req;
+
+	assert(!http_is_net_thread(h));
+	mine.data = on_get_data;
+	mine.done = on_get_done;
+	mine.arg = &w;
+	mine.max_bytes = b->max - b->len;
+	(void)pthread_mutex_init(&w.lock, NULL);
+	(void)pthread_cond_init(&w.changed, NULL);
+	(void)http_start(h, &mine);
+	(void)pthread_mutex_lock(&w.lock);
+	while (!w.done)
+		(void)pthread_cond_wait(&w.changed, &w.lock);
+	(void)pthread_mutex_unlock(&w.lock);
+	(void)pthread_cond_destroy(&w.changed);
+	(void)pthread_mutex_destroy(&w.lock);
+	if (ret_status)
+		*ret_status = w.status;
+	return w.r < 0 ? w.r : 0;
 }

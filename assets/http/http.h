@@ -7,7 +7,7 @@
  * whatever name or redirect leads there, unless the request allows it; nor is a proxy asked for a name that
  * leads there, as far as it can be looked up here within 3 s. Proxies from
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
- * Bodies: ca.c, get.c.
+ * Bodies: ca.c, transfer.c.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
  * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
 #pragma once
@@ -117,6 +117,8 @@ bool http_is_net_thread(const struct http *h);
  * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
 	     struct err *e) must_check;
+/* The value of a header of a result, by its lower-case name; "" if there is none. */
+const char *http_header(const char *const *headers, const char *name);
 /* The CA bundle file or directory of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of
  * Debian, RHEL and Amazon Linux, Flatcar, SUSE, Alpine below root_fd. NULL if there is none. */
 const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir);

@@ -177,14 +177,14 @@ static char *tidy_header(struct arena *a, const char *line, size_t n)
 	return arena_printf(a, "%s: %s", name, value);
 }
 
-static const char *find_header(const struct transfer *t, const char *name)
+const char *http_header(const char *const *headers, const char *name)
 {
-	size_t n = strlen(name);
+	const size_t n = strlen(name);
 
-	for (size_t i = 0; i < t->nheaders; i++)
-		if (strncmp(t->headers[i], name, n) == 0 && t->headers[i][n] == ':')
-			return t->headers[i] + n + 2;
-	return NULL;
+	for (; *headers; headers++)
+		if (strncmp(*headers, name, n) == 0 && (*headers)[n] == ':')
+			return *headers + n + 2;
+	return "";
 }
 
 /* The whole text as a decimal number, or -1. */
@@ -214,9 +214,9 @@ static void begin_response(struct transfer *t, const char *line, size_t n)
 
 static int end_of_headers(struct transfer *t)
 {
-	const char *length = find_header(t, "content-length");
+	const char *length = http_header(t->headers, "content-length");
 
-	if (length && !find_header(t, "transfer-encoding"))
+	if (*length && !*http_header(t->headers, "transfer-encoding"))
 		t->content_length = parse_number(length);
 	if (t->status / 100 == 2 && t->content_length > 0 &&
 	    (uint64_t)t->content_length > t->req.max_bytes && !str_eq(t->req.method, "HEAD"))
@@ -256,7 +256,7 @@ int transfer_header(struct transfer *t, const char *line, size_t n)
 static int64_t parse_date(const char *text)
 {
 	struct tm tm = { 0 };
-	const char *end = text ? strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm) : NULL;
+	const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
 
 	return end && !*end ? timegm(&tm) : -1;
 }
@@ -265,13 +265,13 @@ static int64_t parse_date(const char *text)
  * one of its own clock. */
 static int64_t retry_after(const struct transfer *t)
 {
-	const char *text = find_header(t, "retry-after");
-	int64_t s = text ? parse_number(text) : -1, date, now;
+	const char *text = http_header(t->headers, "retry-after");
+	int64_t s = parse_number(text), date, now;
 
-	if (!text || s >= 0)
+	if (s >= 0)
 		return s;
 	date = parse_date(text);
-	now = parse_date(find_header(t, "date"));
+	now = parse_date(http_header(t->headers, "date"));
 	if (date < 0)
 		return -1;
 	if (now < 0)

@@ -43,17 +43,17 @@ struct transfer {
 	void *scheme_state;
 	struct strv rewrites;    /* the engine's, as they were: only more are added */
 	struct strv own_headers; /* of the request, without what the scheme adds */
-	bool aside;              /* aside.c has it, and what follows */
-	bool aside_done;
-	int aside_r;
-	struct aside *aside_at;
-	int64_t aside_ns; /* since when */
+	bool lent;               /* the scheme's thread has all of it ... */
+	int64_t lent_ns;         /* ... since when */
+	struct http *engine;     /* whose thread that is */
+	bool given_back; /* under the engine's lock: that thread is done, and this came of it: */
+	int scheme_r;
 	int64_t again_ns; /* worth asking again after this; -1 unknown */
 
 	bool failed; /* err is why */
 	struct err err;
 
-	void *easy, *header_list; /* http_curl.c's */
+	void *easy, *header_list; /* curl.c's */
 	char *detail;             /* its error text */
 	int fd;                   /* a file:// URL's, or -1 */
 };
