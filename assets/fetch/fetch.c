@@ -1,7 +1,6 @@
 #include "assets/fetch/fetch.h"
 
 #include <stdlib.h>
-#include "assets/fetch/queue.h"
 #include "assets/fetch/run.h"
 #include "nodeup/base/dur.h"
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include "assets/cache/unpack.h"
-#include "assets/fetch/mirror.h"
+#include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
@@ -140,11 +140,12 @@ static void finish_tree(struct fetch_job *j)
 static void commit(void *arg)
 {
 	struct fetch_job *j = arg;
-	const struct cache_wrong name = fetch_mirror_known_name(j);
+	const struct cache_wrong name = fetch_known_name(j);
 	struct err e = { .kind = ERR_NONE };
 
 	if (cache_commit(j->entry, &e) < 0) {
-		fetch_mirror_known_note(j, &name, &e);
+		if (e.kind == ERR_INTEGRITY)
+			fetch_known_note(j, &name, fetch_job_note(&e, "got"));
 		fetch_job_explain(j, &e);
 	} else {
 		finish_tree(j);
@@ -214,7 +215,7 @@ static void look_up(void *arg)
 	else if (e.errnum == ENOENT && j->fetcher->http && !j->whole)
 		look_for_part(j, &e);
 	if (e.kind != ERR_NONE)
-		fetch_mirror_known_load(j);
+		fetch_known_load(j);
 	j->errs->follow = e;
 	report(j);
 }

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "assets/fetch/mirror.h"
+#include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
 
 void fetch_lock(struct fetcher *f)
@@ -236,6 +236,68 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 		m->got = *got;
 }
 
+/* It says no, rather than that something went wrong. */
+static bool is_no(int status)
+{
+	return status / 100 == 4 && status != 408 && status != 429;
+}
+
+/* Of several connections one has failed, and the mirror is all there is or has said why: it is asked by
+ * fewer, and none begins before one of those has ended well. */
+static bool only_wants_fewer(const struct fetch_job *j, size_t mirror,
+			     const struct http_result *res, bool throttles)
+{
+	const struct fetch_mirror *m = &j->mirrors[mirror];
+
+	if (!res || m->active == 0 || m->dropped)
+		return false;
+	return throttles || (!is_no(res->status) && !fetch_job_has_other(j, mirror, dur_now()));
+}
+
+void fetch_mirror_failed(struct fetch_job *j, size_t mirror, const struct err *e,
+			 const struct http_result *res)
+{
+	struct fetch_mirror *m = &j->mirrors[mirror];
+	int64_t after = res ? res->retry_after_ns : -1;
+	bool throttles = res && (res->status == 429 || res->status == 503);
+
+	fetch_lock(j->fetcher);
+	if (j->bytes > j->best)
+		j->best = j->bytes;
+	fetch_job_failed(j, mirror, e, after > 0 ? dur_now() + after : 0);
+	j->throttled = j->throttled || throttles;
+	if (only_wants_fewer(j, mirror, res, throttles)) {
+		m->limit = m->active;
+		m->came_well = 0;
+		m->failed = false;
+	}
+	fetch_unlock(j->fetcher);
+}
+
+void fetch_mirror_came(struct fetch_job *j, size_t mirror)
+{
+	struct fetch_mirror *m = &j->mirrors[mirror];
+
+	fetch_lock(j->fetcher);
+	if (m->limit < SIZE_MAX && ++m->came_well >= m->limit) {
+		m->limit++;
+		m->came_well = 0;
+	}
+	fetch_unlock(j->fetcher);
+}
+
+void fetch_mirror_failed_host(struct fetch_job *j, size_t mirror, int status)
+{
+	const char *url = j->mirrors[mirror].url;
+	struct url u = url_split(url);
+
+	if (url_has_scheme(&u, "file") || is_no(status))
+		return;
+	fetch_lock(j->fetcher);
+	fetch_hosts_note(&j->fetcher->hosts, url, FETCH_HOST_BAD);
+	fetch_unlock(j->fetcher);
+}
+
 void fetch_job_explain(const struct fetch_job *j, struct err *e)
 {
 	/* what a former run left is of no mirror of this one */
@@ -297,7 +359,7 @@ static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 		return;
 	(void)snprintf(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
 		       liars == 1 ? " still has" : "s still have", liars == 1 ? "" : "s",
-		       fetch_mirror_known_mark(j, 0, mark));
+		       fetch_known_mark(j, 0, mark));
 	err_note(e, "next",
 		 "it is downloaded when the mirror has another file, or the document another hash");
 }

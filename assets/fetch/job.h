@@ -9,7 +9,6 @@
 #include "assets/cache/wrong.h"
 #include "assets/fetch/fetch.h"
 #include "assets/fetch/hosts.h"
-#include "assets/fetch/range.h"
 #include "assets/url.h"
 #include "nodeup/base/pool.h"
 
@@ -26,7 +25,7 @@ struct fetcher {
 	struct fetch_job *jobs;
 	struct fetch_hosts hosts;
 	size_t pending;            /* jobs that are not idle, and callbacks under way */
-	size_t active, active_max; /* jobs that are neither idle nor queued: queue.h */
+	size_t active, active_max; /* jobs that are neither idle nor queued: run.h */
 	struct fetch_job *queue, **queue_last;
 	uint64_t tick_id;
 	bool closing;
@@ -72,26 +71,6 @@ struct fetch_mirror {
 	size_t active, limit;          /* its parts: now, and at most */
 	size_t came_well;              /* parts since the limit was set or raised */
 	double rate;                   /* bytes a second of its last part; 0 not measured */
-};
-
-/* The net thread's. */
-struct fetch_part {
-	struct fetch_part *next;
-	struct fetch_job *job;
-	size_t mirror;
-	uint64_t http_id;
-	uint64_t pos,
-		end; /* the byte that comes next; the first that is not wanted, or UINT64_MAX */
-	bool same;   /* as the wrong object of a former run: nothing of it is taken */
-	bool ranged; /* `pos` was asked for, else the whole */
-	bool hedge;  /* of what another part is too slow with */
-	bool headed; /* the answer has begun, and is this: */
-	enum range_answer answer;
-	bool enough; /* all that is wanted has come, or nothing is wanted any more */
-	int64_t began_ns;
-	uint64_t came;
-	struct fetch_pace pace;
-	struct err err; /* why the answer is not taken */
 };
 
 struct fetch_waiter {
@@ -184,13 +163,26 @@ void fetch_job_asked(struct fetch_job *j, size_t mirror);
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);
 /* Note that a mirror failed; a liar (INTEGRITY) is dropped. */
 void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns);
+/* The note of this label, or NULL. */
+const struct err_note *fetch_job_note(const struct err *e, const char *label);
 /* Complete what the cache said about wrong bytes by what the job knows. */
 void fetch_job_explain(const struct fetch_job *j, struct err *e);
 /* All mirrors may be asked again in this round. */
 void fetch_job_all_again(struct fetch_job *j);
-/* The note of this label, or NULL. */
-const struct err_note *fetch_job_note(const struct err *e, const char *label);
 /* Word the end of all attempts. Returns the negative errno. */
 int fetch_job_verdict(const struct fetch_job *j, struct err *e);
 /* Release. */
 void fetch_job_free(struct fetch_job *j);
+
+/* What a mirror, and its host, have failed with: on the net thread, without the fetcher's lock. */
+
+/* A mirror failed, for this round; `res` (may be NULL) says whether it wants to be left alone for a
+ * while. If its other connections still make progress, lower the mirror's connection limit instead of
+ * failing it (when it throttled us or is the last mirror). */
+void fetch_mirror_failed(struct fetch_job *j, size_t mirror, const struct err *e,
+			 const struct http_result *res);
+/* A part of it came well: after as many as there may be at a time there may be one more. */
+void fetch_mirror_came(struct fetch_job *j, size_t mirror);
+/* Hold a failure against the host, unless it only says no (403, 404): of other assets it may have
+ * more. */
+void fetch_mirror_failed_host(struct fetch_job *j, size_t mirror, int status);

@@ -30,13 +30,17 @@ static size_t count_parts(const struct fetch_job *j)
 	return n;
 }
 
-/* Smaller is better; the first of equals is taken. */
-static uint64_t cost(const struct fetch_job *j, size_t i)
+/* Whether a is to be asked rather than b: a host that has not failed, ranges, fewer connections, a host that
+ * gave. */
+static bool is_better(const struct fetch_mirror *a, const struct fetch_mirror *b)
 {
-	const struct fetch_mirror *m = &j->mirrors[i];
+	const bool a_bad = a->rank == FETCH_HOST_BAD, b_bad = b->rank == FETCH_HOST_BAD;
 
-	return ((uint64_t)(m->rank == FETCH_HOST_BAD) << 62) | ((uint64_t)m->whole_only << 61) |
-	       ((uint64_t)m->active << 8) | (uint64_t)m->rank;
+	if (a_bad != b_bad)
+		return b_bad;
+	if (a->whole_only != b->whole_only)
+		return b->whole_only;
+	return a->active != b->active ? a->active < b->active : a->rank < b->rank;
 }
 
 static bool has_room(const struct fetch_job *j, const struct fetch_mirror *m)
@@ -72,7 +76,7 @@ static bool pick(const struct fetch_job *j, int64_t now, size_t *ret)
 		if (!fetch_job_may_ask(j, i, now) || !has_room(j, m) ||
 		    (j->parts && (m->whole_only || (good && m->rank == FETCH_HOST_BAD))))
 			continue;
-		if (!found || cost(j, i) < cost(j, *ret))
+		if (!found || is_better(m, &j->mirrors[*ret]))
 			*ret = i;
 		found = true;
 	}

@@ -7,6 +7,27 @@
 #pragma once
 
 #include "assets/fetch/job.h"
+#include "assets/fetch/range.h"
+
+/* One transfer. The net thread's. */
+struct fetch_part {
+	struct fetch_part *next;
+	struct fetch_job *job;
+	size_t mirror;
+	uint64_t http_id;
+	uint64_t pos,
+		end; /* the byte that comes next; the first that is not wanted, or UINT64_MAX */
+	bool same;   /* as the wrong object of a former run: nothing of it is taken */
+	bool ranged; /* `pos` was asked for, else the whole */
+	bool hedge;  /* of what another part is too slow with */
+	bool headed; /* the answer has begun, and is this: */
+	enum range_answer answer;
+	bool enough; /* all that is wanted has come, or nothing is wanted any more */
+	int64_t began_ns;
+	uint64_t came;
+	struct fetch_pace pace;
+	struct err err; /* why the answer is not taken */
+};
 
 struct fetch_want {
 	size_t mirror;

@@ -2,10 +2,10 @@
 
 #include <stdlib.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include "assets/fetch/follow.h"
-#include "assets/fetch/mirror.h"
 #include "assets/fetch/move.h"
-#include "assets/fetch/queue.h"
+#include "assets/fetch/range.h"
 #include "nodeup/base/dur.h"
 
 enum {
@@ -19,7 +19,57 @@ enum {
 
 static void look_up(struct fetch_job *j);
 static void step_job(struct fetch_job *j);
-static void begin_again(struct fetch_job *j);
+
+/* Jobs whose turn has not come */
+
+/* An asset under way holds an open file for what has arrived, and while it is unpacked a pipe, a report and a
+ * directory. So many of them are under way as descriptors allow; the others wait in the order they came,
+ * and hold nothing.
+ * FDS_ELSE: connections, the bus, what tasks have open; FDS_EACH: with room for two workers' copies. */
+enum { FDS_ELSE = 64, FDS_EACH = 8, LEAST = 2, MOST = 128 };
+
+void fetch_queue_init(struct fetcher *f)
+{
+	struct rlimit l = { 0 };
+
+	f->queue_last = &f->queue;
+	f->active_max = LEAST;
+	if (getrlimit(RLIMIT_NOFILE, &l) == 0 && l.rlim_cur > FDS_ELSE + LEAST * FDS_EACH)
+		f->active_max = (size_t)(l.rlim_cur - FDS_ELSE) / FDS_EACH;
+	if (f->active_max > MOST)
+		f->active_max = MOST;
+}
+
+/* The lock is held: whether the job may begin; if not it waits. */
+static bool enter_queue(struct fetch_job *j)
+{
+	struct fetcher *f = j->fetcher;
+
+	if (f->active < f->active_max) {
+		f->active++;
+		return true;
+	}
+	j->state = FETCH_QUEUED;
+	j->queue_next = NULL;
+	*f->queue_last = j;
+	f->queue_last = &j->queue_next;
+	return false;
+}
+
+/* The lock is held, and a job has ended: the next one to begin, or NULL. */
+static struct fetch_job *leave_queue(struct fetcher *f)
+{
+	struct fetch_job *j = f->queue;
+
+	if (!j) {
+		f->active--;
+		return NULL;
+	}
+	f->queue = j->queue_next;
+	if (!f->queue)
+		f->queue_last = &f->queue;
+	return j;
+}
 
 /* Waiters */
 
@@ -71,7 +121,7 @@ static void end_locked(struct fetch_job *j, int r, const struct err *e)
 {
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters = take_waiters(j, true);
-	struct fetch_job *next = fetch_queue_leave(f);
+	struct fetch_job *next = leave_queue(f);
 	/* what failed may be tried again, and is told what went wrong before; *e may be one of them */
 	autofree struct fetch_errs *errs = r >= 0 ? TAKE(j->errs) : NULL;
 
@@ -110,11 +160,6 @@ static void on_settled(void *arg, int r)
 		end_job(j, err_code(&j->errs->follow), &j->errs->follow);
 	else
 		then(j);
-}
-
-static void settle_entry(struct fetch_job *j)
-{
-	fetch_follow_settle(j, on_settled);
 }
 
 static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(struct fetch_job *j))
@@ -156,13 +201,13 @@ void fetch_run_begin(struct fetch_job *j)
 {
 	fetch_job_restart(j);
 	j->fetcher->pending++;
-	if (fetch_queue_enter(j))
+	if (enter_queue(j))
 		look_up(j);
 }
 
-/* A moment ago no waiter was left. A new waiter is in time until the lock is released under which the job
- * becomes idle. */
-static void begin_again(struct fetch_job *j)
+/* Ask the cache once more, unless no waiter is left. A new waiter is in time until the lock is released under
+ * which the job becomes idle. */
+static void look_up_again(struct fetch_job *j, bool anew)
 {
 	struct err e;
 
@@ -172,9 +217,21 @@ static void begin_again(struct fetch_job *j)
 		end_locked(j, -ECANCELED, &e);
 		return;
 	}
-	fetch_job_restart(j);
+	if (anew)
+		fetch_job_restart(j);
 	look_up(j);
 	fetch_unlock(j->fetcher);
+}
+
+static void look_again(struct fetch_job *j)
+{
+	look_up_again(j, false);
+}
+
+/* A moment ago no waiter was left. */
+static void begin_again(struct fetch_job *j)
+{
+	look_up_again(j, true);
 }
 
 /* Go on with what is here, which may be all that there is. */
@@ -200,14 +257,7 @@ static void on_look_again(void *arg, int r)
 
 	(void)r;
 	j->timer_id = 0;
-	fetch_lock(j->fetcher);
-	if (is_wanted(j)) {
-		look_up(j);
-		fetch_unlock(j->fetcher);
-		return;
-	}
-	fetch_unlock(j->fetcher);
-	begin_again(j);
+	look_again(j);
 }
 
 /* Since a minute ago, say, by as much as a mirror is asked for that is not to be given up; or it is another
@@ -347,13 +397,6 @@ static void changed(struct fetch_job *j, size_t mirror, const struct err *e)
 	}
 	j->stale = true;
 	fetch_mirror_failed(j, mirror, e, NULL);
-}
-
-static void look_again(struct fetch_job *j)
-{
-	fetch_lock(j->fetcher);
-	look_up(j);
-	fetch_unlock(j->fetcher);
 }
 
 /* A disk that fails has no place for parts, one that is full has them already: they wait there for room.
@@ -571,7 +614,7 @@ static void step_job(struct fetch_job *j)
 	else if (!j->then)
 		start_parts(j);
 	if (j->then && !j->parts && !j->following && !j->timer_id)
-		settle_entry(j);
+		fetch_follow_settle(j, on_settled);
 	else
 		follow_on(j);
 }

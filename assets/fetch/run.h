@@ -16,6 +16,8 @@
 
 #include "assets/fetch/job.h"
 
+/* How many jobs may be under way at a time, by the limit on descriptors. */
+void fetch_queue_init(struct fetcher *f);
 /* Make a new fetcher's jobs move so. */
 void fetch_run_init(struct fetcher *f);
 /* Begin a job that is idle; the fetcher's lock is held, on any thread. */

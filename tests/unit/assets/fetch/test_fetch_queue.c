@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 #include <time.h>
-#include "assets/fetch/queue.h"
+#include "assets/fetch/run.h"
 #include "tests/unit/lib/fetch_box.h"
 
 enum { ASSETS = 5 };

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include <stdlib.h>
-#include "assets/fetch/mirror.h"
+#include "assets/fetch/job.h"
 #include "nodeup/base/dur.h"
 
 /* A job with two mirrors, of which nothing moves but time: every mirror is asked, and fails. */

@@ -1,0 +1,30 @@
+/* known.h - the wrong file that a mirror is known to have
+ * What a mirror sent instead of the object is on record in the cache (wrong.h). It is asked with
+ * If-None-Match or If-Modified-Since of that record. A 304 ends the request, and so does an answer of a
+ * server that does not know conditions, if it names the same file: its bytes are not taken.
+ * Owner: the fetcher. Errors: INTEGRITY with errnum FETCH_KNOWN. Units: bytes. Threads: as said, without the
+ * fetcher's lock. */
+#pragma once
+
+#include "assets/fetch/job.h"
+
+/* Read what is on record; on a worker that has the entry alone. */
+void fetch_known_load(struct fetch_job *j);
+/* What the mirror of the entry's last answer calls it, before the entry is gone. */
+struct cache_wrong fetch_known_name(const struct fetch_job *j);
+/* Note that its bytes were wrong ones, and these (NULL: not known); nothing when they are of several answers.
+ * The same worker. */
+void fetch_known_note(struct fetch_job *j, const struct cache_wrong *name,
+		      const struct err_note *got);
+/* Add the headers that ask for another file only. On the net thread, as the three below. */
+void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
+		     struct strv *headers);
+/* Whether this mirror is known to have had a wrong file. */
+bool fetch_known_is(const struct fetch_job *j, size_t mirror);
+/* Whether what the mirror says of its object is what it said of the wrong one. */
+bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct cache_origin *now);
+/* The error of a mirror that still has it. */
+int fetch_known_fail(const struct fetch_job *j, size_t mirror, struct err *e);
+/* "ETag "abc"" of a mirror that still has it, into out. */
+const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,
+			     char out[static ERR_NOTE_MAX]);
