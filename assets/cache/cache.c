@@ -3,11 +3,16 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
-#include "assets/cache/guard.h"
+#include "nodeup/base/walk.h"
 
-const struct cache_folder cache_folders[CACHE_FOLDERS] = {
+/* The folders of a cache. */
+static const struct folder {
+	const char *name;
+	mode_t mode;
+} folders[] = {
 	{ "sha1", 0755 },
 	{ "sha256", 0755 },
 	{ "sha512", 0755 },
@@ -20,11 +25,150 @@ const struct cache_folder cache_folders[CACHE_FOLDERS] = {
 	{ "tmp", 0700 },
 };
 
+/* A cache that other users can write to is not believed. A record says that bytes were verified. It proves
+ * nothing where another user could have written the record, or the bytes since. The cache's own directory is
+ * then refused, because nodeup does not know whose it is; the default one and all folders in it are nodeup's:
+ * they are closed, and their records forgotten. */
+
+static int refuse(const struct cache *c, const struct stat *st, struct err *e)
+{
+	int r = err_fail(e, ERR_CONFIG, EPERM,
+			 "asset cache '%s': refused, other users can write to it", c->dir);
+
+	err_note(e, "want", "a directory of uid %u, and no right to write for group or others",
+		 (unsigned)geteuid());
+	err_note(e, "got", "uid %u, mode %04o", st->st_uid, st->st_mode & 07777);
+	err_note(e, "do",
+		 "name another directory with --cache, or remove this one's content and "
+		 "close it (chown, chmod go-w)");
+	return r;
+}
+
+/* Say it once: one folder is as bad as all of them. */
+static void note_remark(struct cache *c, const char *folder, const struct stat *st)
+{
+	c->doubted = true;
+	if (!c->remark)
+		c->remark = xasprintf(
+			"asset cache '%s': '%s' has uid %u and mode %04o, so other users could "
+			"write to it; what was noted as verified is not believed, and hashed again",
+			c->dir, folder, st->st_uid, st->st_mode & 07777);
+}
+
+static int close_folder(const struct cache *c, int fd, const char *folder, struct err *e)
+{
+	struct stat st;
+
+	/* the owner first: the old one could undo the mode */
+	if (fchown(fd, geteuid(), (gid_t)-1) < 0 || fstat(fd, &st) < 0 ||
+	    fchmod(fd, st.st_mode & 0755) < 0)
+		return err_sys(e, "asset cache: close '%s/%s' to others", c->dir, folder);
+	return 0;
+}
+
+/* A link leads where its owner likes, and the owner may change it at any time. */
+static int drop_link(const struct cache *c, const char *folder, struct err *e)
+{
+	if (unlinkat(c->dir_fd, folder, 0) < 0 || mkdirat(c->dir_fd, folder, 0755) < 0)
+		return err_sys(e, "asset cache: replace the link '%s/%s'", c->dir, folder);
+	return 0;
+}
+
+/* Note what is wrong with it; with `mend` put it right. */
+static int guard_folder(struct cache *c, const struct folder *f, bool mend, struct err *e)
+{
+	autoclose int fd = -1;
+	struct stat st;
+	int r = 0;
+
+	if (fstatat(c->dir_fd, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : err_sys(e, "look at '%s/%s'", c->dir, f->name);
+	if (S_ISLNK(st.st_mode) && !cache_is_closed(&st)) {
+		note_remark(c, f->name, &st);
+		r = mend ? drop_link(c, f->name, e) : 0;
+	}
+	if (r < 0)
+		return r;
+	fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return err_sys(e, "open '%s/%s'", c->dir, f->name);
+	if (!cache_is_closed(&st)) {
+		note_remark(c, f->name, &st);
+		r = mend ? close_folder(c, fd, f->name, e) : 0;
+	}
+	if (r == 0 && mend && f->mode == 0700 && (st.st_mode & 0777) != 0700 &&
+	    fchmod(fd, 0700) < 0)
+		return err_sys(e, "make '%s/%s' private", c->dir, f->name);
+	return r;
+}
+
+static int guard_folders(struct cache *c, bool mend, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(folders) && r == 0; i++)
+		r = guard_folder(c, &folders[i], mend, e);
+	return r;
+}
+
+/* Entries and trees without a record are hashed or compared before they are used; parts of downloads
+ * may still be open for writing by the user that put them there, and are dropped. */
+static int forget_records(const struct cache *c, struct err *e)
+{
+	static const char *const noted[] = { "verified", "signed", "wrong", "partial" };
+
+	for (size_t i = 0; i < ARRAY_LEN(noted); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		autoclose int fd = io_open_at(c->dir_fd, noted[i], O_DIRECTORY);
+		struct strv names = { 0 };
+
+		if (fd < 0 ? errno != ENOENT : walk_names(a, fd, &names) < 0)
+			return err_sys(e, "asset cache: read '%s/%s'", c->dir, noted[i]);
+		for (size_t k = 0; k < names.n; k++)
+			if (walk_remove(fd, names.v[k]) < 0)
+				return err_sys(e, "asset cache: remove '%s/%s/%s'", c->dir,
+					       noted[i], names.v[k]);
+	}
+	return 0;
+}
+
+/* Records go before the doors are closed, or a run that was killed between would leave them to be
+ * believed; and once more behind them, when they cannot be put back. */
+static int close_cache(struct cache *c, struct err *e)
+{
+	struct stat st;
+	int r = c->doubted ? forget_records(c, e) : 0;
+
+	if (r == 0 && fstat(c->dir_fd, &st) == 0 && !cache_is_closed(&st))
+		r = close_folder(c, c->dir_fd, ".", e);
+	if (r == 0)
+		r = guard_folders(c, true, e);
+	return r == 0 && c->doubted ? forget_records(c, e) : r;
+}
+
+static int guard_cache(struct cache *c, bool own, struct err *e)
+{
+	struct stat st;
+	int r;
+
+	if (c->dir_fd < 0)
+		return 0;
+	if (fstat(c->dir_fd, &st) < 0)
+		return err_sys(e, "look at '%s'", c->dir);
+	if (!cache_is_closed(&st)) {
+		if (!own)
+			return refuse(c, &st, e);
+		note_remark(c, ".", &st);
+	}
+	r = guard_folders(c, false, e);
+	return r == 0 && c->writable ? close_cache(c, e) : r;
+}
+
 static int make_folders(int root_fd, const char *dir, struct err *e)
 {
-	for (size_t i = 0; i < CACHE_FOLDERS; i++) {
-		autofree char *path = xasprintf("%s/%s", dir, cache_folders[i].name);
-		int r = io_mkdirs(root_fd, path, cache_folders[i].mode, e);
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
+		autofree char *path = xasprintf("%s/%s", dir, folders[i].name);
+		int r = io_mkdirs(root_fd, path, folders[i].mode, e);
 
 		if (r < 0)
 			return r;
@@ -40,7 +184,7 @@ static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, s
 		r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
 	if (r < 0 && (c->writable || r != -ENOENT))
 		return err_wrap(e, "asset cache");
-	r = cache_guard(c, own, e);
+	r = guard_cache(c, own, e);
 	if (r < 0 || !c->writable)
 		return r;
 	r = make_folders(root_fd, dir, e);
@@ -93,170 +237,50 @@ void cache_free(struct cache *c)
 	free(c);
 }
 
-enum { COPY_CHUNK = 256 * 1024 };
+/* Taking over the cache of a kops that ran here before */
 
-static int absent(const struct cache *c, const struct digest *d, struct err *e)
+/* "sha1:<hex>_https___host_path": the digest, if it is one of those names. */
+static bool parse_kops_name(const char *name, struct digest *ret)
 {
-	char name[CACHE_NAME_MAX];
+	const char *colon = strchr(name, ':'), *end = colon ? strchr(colon, '_') : NULL;
+	struct err ignored;
 
-	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is not in the cache", c->dir,
-			cache_entry_name(d, name));
+	return end && digest_parse(name, (size_t)(end - name), ret, &ignored) == 0;
 }
 
-/* An entry that is asked for. */
-struct ask {
-	const struct digest *digest;
-	bool damaged; /* an entry was there, and its bytes have changed */
-	bool aside;   /* it is set aside then: it may be all that there is */
-};
-
-static int damaged(struct cache *c, struct ask *ask, const struct stat *st, int errnum,
-		   struct err *e)
+/* Once it is an entry, no process may write to it by another name. */
+static bool may_be_entry(int fd)
 {
-	const struct digest *d = ask->digest;
-	char name[CACHE_NAME_MAX];
-
-	ask->damaged = true;
-	if (c->writable && ask->aside && cache_set_aside(c, d, st))
-		return err_fail(e, ERR_SYSTEM, ENOENT,
-				"'%s/%s' is damaged%s%s; it was moved to the cache's damaged/",
-				c->dir, cache_entry_name(d, name), errnum ? ": " : "",
-				errnum ? strerror(errnum) : "");
-	if (c->writable)
-		cache_throw_away(c, d, st);
-	return err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is damaged%s%s%s", c->dir,
-			cache_entry_name(d, name), errnum ? ": " : "",
-			errnum ? strerror(errnum) : "", c->writable ? "; it was thrown away" : "");
-}
-
-/* Hash an entry that has no record: 0 and a record, or -ENOENT. */
-static int verify(struct cache *c, struct ask *ask, int fd, struct err *e)
-{
-	const struct digest *d = ask->digest;
-	char name[CACHE_NAME_MAX];
-	struct digest got;
-	struct stat before, after;
-	int r;
-
-	if (fstat(fd, &before) < 0)
-		return err_sys(e, "look at '%s/%s'", c->dir, cache_entry_name(d, name));
-	r = S_ISREG(before.st_mode) ? digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e)
-				    : 0;
-	if (r < 0)
-		return cache_is_damage(e->errnum) ? damaged(c, ask, &before, e->errnum, e) : r;
-	if (!S_ISREG(before.st_mode) || !digest_eq(&got, d))
-		return damaged(c, ask, &before, 0, e);
-	/* what reads as right may be in memory alone, and the kernel says so once */
-	if (c->writable && fsync(fd) < 0)
-		return damaged(c, ask, &before, errno, e);
-	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
-	if (c->writable && fstat(fd, &after) == 0 &&
-	    after.st_ctim.tv_sec == before.st_ctim.tv_sec &&
-	    after.st_ctim.tv_nsec == before.st_ctim.tv_nsec)
-		cache_record(c, d, &after);
-	return 0;
-}
-
-/* Another user may still have the file open for writing, and change it after it is hashed. So a copy
- * becomes the entry, and is hashed on its way. */
-static int take_over(struct cache *c, struct ask *ask, const struct stat *st, int *fd,
-		     struct err *e)
-{
-	autofree char *chunk = xrealloc(NULL, COPY_CHUNK);
-	char name[CACHE_NAME_MAX];
-	struct cache_entry *en;
-	ssize_t n = 0;
-	int r = cache_begin(c, ask->digest, &en, e);
-
-	if (r < 0)
-		return r;
-	while (r >= 0 && (n = read(*fd, chunk, COPY_CHUNK)) > 0)
-		r = cache_write(en, chunk, (size_t)n, e);
-	if (r >= 0 && n < 0)
-		r = err_sys(e, "read '%s/%s'", c->dir, cache_entry_name(ask->digest, name));
-	if (r < 0) {
-		cache_abort(en);
-		return r;
-	}
-	r = cache_commit(en, e);
-	if (r < 0)
-		return e->kind == ERR_INTEGRITY ? damaged(c, ask, st, 0, e) : r;
-	(void)close(*fd);
-	*fd = io_open_at(c->dir_fd, cache_entry_name(ask->digest, name), O_NOFOLLOW);
-	return *fd < 0 ? err_sys(e, "open '%s/%s'", c->dir, name) : 0;
-}
-
-static int open_entry(struct cache *c, struct ask *ask, int *ret_fd, struct err *e)
-{
-	const struct digest *d = ask->digest;
-	char name[CACHE_NAME_MAX];
-	autoclose int fd = -1;
-	struct stat st;
-	int r;
-
-	if (c->dir_fd < 0)
-		return absent(c, d, e);
-	fd = io_open_at(c->dir_fd, cache_entry_name(d, name), O_NOFOLLOW);
-	if (fd < 0 && errno == ELOOP) {
-		/* a link where an entry belongs */
-		if (c->writable)
-			(void)unlinkat(c->dir_fd, name, 0);
-		return absent(c, d, e);
-	}
-	if (fd < 0 && errno == ENOENT)
-		return absent(c, d, e);
-	/* its directory can still be read: the file's own place cannot */
-	if (fd < 0 && cache_is_damage(errno) &&
-	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return damaged(c, ask, &st, EIO, e);
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return err_sys(e, "open '%s/%s'", c->dir, name);
-	if (c->writable && S_ISREG(st.st_mode) && !cache_is_closed(&st))
-		r = take_over(c, ask, &st, &fd, e);
-	else if (!S_ISREG(st.st_mode) || !cache_is_recorded(c, d, &st))
-		r = verify(c, ask, fd, e);
-	else
-		r = 0;
-	if (r < 0)
-		return r;
-	*ret_fd = TAKE_FD(fd);
-	return 0;
-}
-
-int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)
-{
-	return open_entry(c, &(struct ask){ .digest = d }, ret_fd, e);
-}
-
-int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged, struct err *e)
-{
-	struct ask ask = { .digest = d, .aside = true };
-	autoclose int fd = -1;
-	int r = open_entry(c, &ask, &fd, e);
-
-	*ret_damaged = ask.damaged;
-	return r;
-}
-
-bool cache_must_hash(struct cache *c, const struct digest *d, uint64_t *ret_bytes)
-{
-	char name[CACHE_NAME_MAX];
 	struct stat st;
 
-	if (c->dir_fd < 0 ||
-	    fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(st.st_mode) || cache_is_recorded(c, d, &st))
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 1 && st.st_uid == 0 &&
+	       !(st.st_mode & 022);
+}
+
+static bool adopt(struct cache *c, const char *name)
+{
+	char entry[CACHE_NAME_MAX];
+	autoclose int fd = -1;
+	struct digest d;
+
+	if (!parse_kops_name(name, &d))
 		return false;
-	*ret_bytes = (uint64_t)st.st_size;
-	return true;
+	fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+	if (fd < 0 || !may_be_entry(fd) || fchmod(fd, 0444) < 0)
+		return false;
+	return renameat2(c->dir_fd, name, c->dir_fd, cache_entry_name(&d, entry),
+			 RENAME_NOREPLACE) == 0;
 }
 
-bool cache_has(struct cache *c, const struct digest *d)
+size_t cache_adopt_kops(struct cache *c)
 {
-	char name[CACHE_NAME_MAX];
-	struct stat st;
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
+	size_t n = 0;
 
-	return c->dir_fd >= 0 &&
-	       fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(st.st_mode) && cache_is_recorded(c, d, &st);
+	if (c->writable && walk_names(a, c->dir_fd, &names) < 0)
+		return 0;
+	for (size_t i = 0; i < names.n; i++)
+		n += adopt(c, names.v[i]);
+	return n;
 }

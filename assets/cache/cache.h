@@ -3,7 +3,7 @@
  * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
  * written after the fsync; an entry without a matching record is hashed again before it is used.
  * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree.
- * Bodies: entry.c, tree.c, unpack.c.
+ * Bodies: entry.c, tree.c, unpack.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
 #pragma once
@@ -26,18 +26,52 @@ const char *cache_remark(const struct cache *c);
 /* Release; NULL is fine. */
 void cache_free(struct cache *c);
 
-/* Open a verified entry read-only. -ENOENT if absent. An entry without a valid record is hashed; one
- * that is wrong, or cannot be read any more, is removed (never by a cache opened read-only) and reported
- * as absent, with a text that says so. */
+/* Take over the files of a kops that ran here before, but for what the cache has already; how many. kops 1.8
+ * keeps DIR/<algo>:<hex>_<URL with odd characters made '_'>. Such a file becomes the entry of its digest by
+ * rename; it has no record, so it is hashed before it is used. Source: kops 1.8.1 upup/pkg/fi/assetstore.go,
+ * upup/pkg/fi/http.go. */
+size_t cache_adopt_kops(struct cache *c);
+
+/* What is read of an entry to tell whether it is right. */
+enum cache_effort {
+	CACHE_BY_RECORD, /* nothing but metadata */
+	CACHE_BY_NEED,   /* an entry without a valid record, which gets one */
+	CACHE_BY_BYTES, /* all of it, whatever is on record: it may have been damaged on the disk since */
+};
+
+enum cache_state {
+	CACHE_RIGHT,
+	CACHE_ABSENT,
+	CACHE_UNREAD,  /* of CACHE_BY_RECORD alone: it is there and has no record that counts */
+	CACHE_DAMAGED, /* it is wrong, or cannot be read any more: as good as absent */
+	CACHE_FAILED,  /* it cannot be told */
+};
+
+struct cache_answer {
+	enum cache_state state;
+	uint64_t bytes; /* of CACHE_BY_RECORD alone */
+};
+
+/* Whether there is an entry and whether it is right. Unless the record alone is asked, *e says what is wrong
+ * with one that is not, and a damaged one is moved to DIR/damaged/<algo>-<hex>. It may be all that there is, so
+ * it stays there until its digest is an entry again, and CACHE_BY_BYTES tells of it again. A cache open
+ * for reading only is not changed. */
+struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
+				  struct err *e);
+/* Whether a verified entry is there, by its record. */
+bool cache_has(const struct cache *c, const struct digest *d);
+/* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
+ * that says so, and it is removed (never by a cache opened read-only). */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;
-/* As cache_open, for callers that need no descriptor: 0, or < 0; then *ret_damaged says whether there
- * was one that is wrong or unreadable, and *e what became of it: it is moved aside, not removed. */
-int cache_look(struct cache *c, const struct digest *d, bool *ret_damaged,
-	       struct err *e) must_check;
-/* Whether a verified entry is there, by record alone: nothing is read but its metadata. */
-bool cache_has(struct cache *c, const struct digest *d);
-/* Whether there is an entry without a record, which cache_open takes its time for; *ret_bytes of it. */
-bool cache_must_hash(struct cache *c, const struct digest *d, uint64_t *ret_bytes);
+/* What uses the entry of an asset, or its tree, has failed with *e. When that may be because the disk
+ * cannot give it back any more, inspect it; what is damaged is taken away, and *e says so: true. */
+bool cache_heal(struct cache *c, const struct asset *as, bool tree, struct err *e);
+
+/* Whether the asset needs no signature, or its entry is known to have each that it or a twin names. */
+bool cache_is_signed(const struct cache *c, const struct asset *as);
+/* Read the entry and check the signatures that the asset and its twins name, and note that all are
+ * right. */
+int cache_check_signature(struct cache *c, const struct asset *as, struct err *e) must_check;
 
 /* A new entry being written. */
 struct cache_entry;
@@ -55,9 +89,10 @@ void cache_abort(struct cache_entry *en);
 const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d);
 /* Whether the tree is there, and was not changed since it was published or found right. */
 bool cache_has_tree(struct cache *c, const struct digest *d);
-/* Say of a tree that it was looked at and is wrong, in a cache open for reading only: it is as good as
- * absent. Before others ask for it. */
-void cache_distrust_tree(struct cache *c, const struct digest *d);
+/* Whether a published tree is not what its archive holds: by the digest that it had when that was last looked
+ * at, else by reading the archive once more, without a byte written. True: it differs, or can be compared with
+ * nothing; it is removed, or, in a cache open for reading only, as good as absent for this process. */
+bool cache_tree_is_wrong(struct cache *c, const struct asset *as);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
  * there without being known is compared with its archive first, and dropped when it is another. */
 int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

@@ -7,11 +7,9 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
-#include "assets/cache/guard.h"
 #include "nodeup/base/walk.h"
 
 enum {
-	RECORD_MAX = 128,
 	TRIES = 16,
 	STALE_S = 24 * 3600,
 	PARTIAL_S = 7 * 24 * 3600,
@@ -170,78 +168,73 @@ void cache_clean_tmp(struct cache *c)
 	clean_folder(c, "wrong", WRONG_S);
 }
 
+bool cache_is_closed(const struct stat *st)
+{
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return false;
+	return S_ISLNK(st->st_mode) || !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
 bool cache_is_damage(int errnum)
 {
 	/* filesystems with checksums have names of their own for it */
 	return errnum == EIO || errnum == EBADMSG || errnum == EUCLEAN;
 }
 
-void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong)
-{
-	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
-	autoclose int lock = cache_lock(c, true);
-	struct stat st;
-
-	cache_entry_name(d, name);
-	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
-		return;
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
-	/* what cannot be removed on a disk in trouble may still lose its name */
-	if (walk_remove(c->dir_fd, name) < 0)
-		(void)renameat(c->dir_fd, name, c->dir_fd, cache_side_name("tmp", d, aside));
-}
-
-bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat *wrong)
-{
-	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
-	autoclose int lock = cache_lock(c, true);
-	struct stat st;
-
-	cache_entry_name(d, name);
-	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
-		return false;
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, aside), 0);
-	(void)mkdirat(c->dir_fd, "damaged", 0700);
-	cache_side_name("damaged", d, aside);
-	(void)walk_remove(c->dir_fd, aside);
-	return renameat(c->dir_fd, name, c->dir_fd, aside) == 0;
-}
-
 /* What tells this version of the file; not the device, whose number changes from boot to boot. */
-static size_t render_record(const struct stat *st, char out[static RECORD_MAX])
+static size_t render_record(const struct stat *st, char out[static CACHE_RECORD_MAX])
 {
 	struct io_stamp s = io_stamp_of(st);
 
-	return (size_t)snprintf(out, RECORD_MAX,
+	return (size_t)snprintf(out, CACHE_RECORD_MAX,
 				"v1 %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n", s.ino,
 				s.size, s.mtime_ns, s.ctime_ns);
 }
 
-int cache_put(struct cache *c, const char *name, const char *text, size_t n)
+int cache_take_name(const struct cache *c, const char *tmp, const char *name)
+{
+	if (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)
+		return 0;
+	/* a directory is neither an entry nor a record and must not have the name */
+	if (errno == EISDIR && walk_remove(c->dir_fd, name) == 0 &&
+	    renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)
+		return 0;
+	return -errno;
+}
+
+int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd)
 {
 	char tmp[CACHE_NAME_MAX];
 	autoclose int fd = -1;
 	struct err e;
+	int r;
 
 	if (cache_make_tmp(c, false, tmp, &fd, &e) < 0)
 		return -e.errnum;
-	if (io_write_fd(fd, tmp, text, n, &e) >= 0 &&
-	    (renameat(c->dir_fd, tmp, c->dir_fd, name) == 0 ||
-	     /* a directory is not a record and must not have the name */
-	     (errno == EISDIR && walk_remove(c->dir_fd, name) == 0 &&
-	      renameat(c->dir_fd, tmp, c->dir_fd, name) == 0)))
-		return 0;
-	(void)unlinkat(c->dir_fd, tmp, 0);
-	return -EIO;
+	r = io_write_fd(fd, tmp, text, n, &e) < 0 ? -e.errnum : cache_take_name(c, tmp, name);
+	if (r < 0)
+		(void)unlinkat(c->dir_fd, tmp, 0);
+	else if (ret_fd)
+		*ret_fd = TAKE_FD(fd);
+	return r;
+}
+
+bool cache_says(const struct cache *c, const char *name, const char *text, size_t n)
+{
+	autoclose int fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+	char have[CACHE_RECORD_MAX];
+
+	return cache_has_records(c) && fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n &&
+	       memcmp(text, have, n) == 0;
 }
 
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
 {
-	char name[CACHE_NAME_MAX], text[RECORD_MAX];
+	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
 	size_t n = render_record(st, text);
 
 	/* without a record the entry is hashed once more: no reason to fail */
-	(void)cache_put(c, cache_side_name("verified", d, name), text, n);
+	(void)cache_put(c, cache_side_name("verified", d, name), text, n, NULL);
 }
 
 bool cache_has_records(const struct cache *c)
@@ -251,10 +244,8 @@ bool cache_has_records(const struct cache *c)
 
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st)
 {
-	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
-	size_t n = render_record(st, text);
-	autoclose int fd = io_open_at(c->dir_fd, cache_side_name("verified", d, name), O_NOFOLLOW);
+	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
+	const size_t n = render_record(st, text);
 
-	return cache_has_records(c) && cache_is_closed(st) && fd >= 0 &&
-	       read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
+	return cache_is_closed(st) && cache_says(c, cache_side_name("verified", d, name), text, n);
 }

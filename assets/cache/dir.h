@@ -8,12 +8,12 @@
 #include <pthread.h>
 #include "assets/cache/cache.h"
 
-enum { CACHE_NAME_MAX = 160 };
+enum { CACHE_NAME_MAX = 160, CACHE_RECORD_MAX = 160 };
 
 struct cache {
 	int dir_fd; /* -1: read-only and absent, an empty cache */
 	bool writable;
-	bool doubted; /* others could write to it (cache_guard.h); read-only: no record counts */
+	bool doubted; /* others could write to it (cache.c); read-only: no record counts */
 	char *dir;    /* as the node sees it */
 	char *remark; /* what was wrong with it when it was opened, NULL nothing */
 	/* what this process knows of trees, beside the records: a full disk takes no record */
@@ -28,14 +28,6 @@ struct cache_known_tree {
 	bool wrong;          /* the tree is not, whatever its stamp */
 };
 
-/* The folders of a cache and their modes. */
-struct cache_folder {
-	const char *name;
-	mode_t mode;
-};
-enum { CACHE_FOLDERS = 9 };
-extern const struct cache_folder cache_folders[CACHE_FOLDERS];
-
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
 const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
 const char *cache_side_name(const char *folder, const struct digest *d,
@@ -48,22 +40,22 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 		   struct err *e) must_check;
 /* Lock a file, exclusively, without waiting. 0 or < 0. */
 int cache_try_lock(int fd);
-/* Write a small file aside and give it its name; a reader sees all of it or what was there before. */
-int cache_put(struct cache *c, const char *name, const char *text, size_t n);
+/* Give a file of tmp/ its name, whatever has that now. 0 or -errno, and errno. */
+int cache_take_name(const struct cache *c, const char *tmp, const char *name);
+/* Write a small file in tmp/ and give it its name; a reader sees all of it or what was there before. It stays
+ * open as *ret_fd, which may be NULL. 0 or -errno. */
+int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);
+/* Whether the records of this cache count at all, and whether this one says this and nothing else. */
+bool cache_has_records(const struct cache *c);
+bool cache_says(const struct cache *c, const char *name, const char *text, size_t n);
 /* Remove what crashed makers left in tmp/, and what of partial/ and wrong/ was not written to for a week. */
 void cache_clean_tmp(struct cache *c);
 
+/* Whether only root and this process's own user can have written to it. */
+bool cache_is_closed(const struct stat *st);
 /* Whether a read failed because what is on the disk is damaged. */
 bool cache_is_damage(int errnum);
-/* Remove the entry that was found wrong, and its record, unless another process has replaced it since. */
-void cache_throw_away(struct cache *c, const struct digest *d, const struct stat *wrong);
-
-/* Rename the entry that was found wrong to DIR/damaged/<algo>-<hex>, and remove its record; false when it has
- * another by now, or cannot be renamed. It stays until its digest is an entry again. */
-bool cache_set_aside(struct cache *c, const struct digest *d, const struct stat *wrong);
 /* Note that the entry with this stat has been verified and is durable. */
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
-/* Whether the records of this cache count at all. */
-bool cache_has_records(const struct cache *c);
 /* Whether the entry with this stat is the one that was noted, and no other user can have written to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);

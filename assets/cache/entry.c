@@ -2,14 +2,16 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
-#include "assets/cache/guard.h"
 #include "assets/cache/map.h"
 #include "assets/cache/wrong.h"
+#include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
 
 enum {
@@ -66,6 +68,59 @@ int cache_begin(struct cache *c, const struct digest *d, struct cache_entry **re
 	return 0;
 }
 
+/* "1: FLOCK  ADVISORY  WRITE 1234 08:01:131 0 EOF": the inode alone, as some filesystems' devices are
+ * not those of their files. 0 if it is another line. */
+static int pid_of_line(char *line, uint64_t ino)
+{
+	char *words[8] = { 0 }, *rest = line, *end;
+	size_t n = 0;
+
+	while (n < ARRAY_LEN(words) && (words[n] = strtok_r(n ? NULL : line, " ", &rest)))
+		n++;
+	if (n < 6 || !str_eq(words[1], "FLOCK") || !str_eq(words[3], "WRITE"))
+		return 0;
+	end = strrchr(words[5], ':');
+	return end && strtoull(end + 1, NULL, 10) == ino ? (int)strtol(words[4], NULL, 10) : 0;
+}
+
+static int find_lock_holder(uint64_t ino)
+{
+	autofile FILE *f = fopen("/proc/locks", "re");
+	char line[256];
+	int pid = 0;
+
+	while (f && pid <= 0 && fgets(line, sizeof(line), f))
+		pid = pid_of_line(line, ino);
+	return pid > 0 ? pid : 0;
+}
+
+static void find_program(struct cache_writer *w)
+{
+	autofree char *path = xasprintf("/proc/%d/comm", w->pid);
+	autofile FILE *f = fopen(path, "re");
+
+	if (!f || !fgets(w->name, sizeof(w->name), f))
+		w->name[0] = '\0';
+	w->name[strcspn(w->name, "\n")] = '\0';
+}
+
+/* The process that holds the lock of this file. Source: proc_locks(5). */
+static struct cache_writer writer_of(int fd)
+{
+	struct cache_writer w = { 0 };
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return w;
+	w.bytes = (int64_t)st.st_blocks * 512;
+	if (w.bytes > st.st_size)
+		w.bytes = st.st_size;
+	w.pid = find_lock_holder(st.st_ino);
+	if (w.pid)
+		find_program(&w);
+	return w;
+}
+
 /* Whether what was opened under a name and locked since still has that name, and no other. */
 static bool is_ours(const struct cache *c, const char *name, int fd)
 {
@@ -88,7 +143,7 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 		int locked = fd >= 0 ? cache_try_lock(fd) : 0;
 
 		if (locked == -EWOULDBLOCK && other)
-			*other = cache_writer_of(fd);
+			*other = writer_of(fd);
 		if (locked < 0)
 			return locked;
 		if (fd >= 0 && is_ours(c, name, fd))
@@ -343,13 +398,9 @@ static int take_name(struct cache_entry *en, struct err *e)
 	char name[CACHE_NAME_MAX];
 
 	cache_entry_name(&en->want, name);
-	if (renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
-		return 0;
-	/* a directory is not an entry and must not have the name */
-	if (errno == EISDIR && walk_remove(c->dir_fd, name) == 0 &&
-	    renameat(c->dir_fd, en->tmp, c->dir_fd, name) == 0)
-		return 0;
-	return err_sys(e, "rename into '%s/%s'", c->dir, name);
+	if (cache_take_name(c, en->tmp, name) < 0)
+		return err_sys(e, "rename into '%s/%s'", c->dir, name);
+	return 0;
 }
 
 static int publish(struct cache_entry *en, struct err *e)

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "assets/cache/cache.h"
-#include "assets/cache/writer.h"
 #include "assets/cache/spans.h"
 #include "assets/url.h"
 
@@ -25,6 +24,13 @@ struct cache_mark {
 struct cache_origin {
 	int64_t total;                        /* -1 unknown */
 	struct cache_mark marks[CACHE_MARKS]; /* url "" where there are fewer */
+};
+
+/* Which process writes the part of an entry, by the lock that it holds. What cannot be known stays empty. */
+struct cache_writer {
+	int pid;       /* 0 unknown: it is in another PID namespace, say */
+	char name[32]; /* of its program; "" unknown */
+	int64_t bytes; /* that it has, and maybe some more */
 };
 
 /* Begin an entry with what is left of it from before. While another process writes it: -EBUSY, and `other` names

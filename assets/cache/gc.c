@@ -129,21 +129,15 @@ static bool evict_partial(struct cache *c, const struct digest *d)
 	return unlinkat(c->dir_fd, name, 0) == 0;
 }
 
-/* The tree goes aside first: half a tree must not have a tree's name. */
 static bool evict(struct cache *c, const struct digest *d)
 {
-	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	const bool had_tree = cache_tree_drop(c, d);
+	char name[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
-	bool gone;
 
-	(void)walk_remove(c->dir_fd, cache_side_name("tmp", d, aside));
-	gone = renameat(c->dir_fd, cache_side_name("unpacked", d, name), c->dir_fd, aside) == 0;
-	if (gone)
-		(void)walk_remove(c->dir_fd, aside);
 	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
 	(void)unlinkat(c->dir_fd, cache_side_name("signed", d, name), 0);
-	cache_tree_forget(c, d);
-	return walk_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || gone;
+	return walk_remove(c->dir_fd, cache_entry_name(d, name)) == 0 || had_tree;
 }
 
 static const struct folder {

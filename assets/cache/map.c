@@ -163,31 +163,10 @@ bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache
 	return true;
 }
 
-/* *ret_fd stays when it cannot be. */
-static int put_file(struct cache *c, const char *name, struct buf *b, int *ret_fd, struct err *e)
-{
-	char tmp[CACHE_NAME_MAX];
-	int fd, r = cache_make_tmp(c, false, tmp, &fd, e);
-
-	if (r < 0)
-		return r;
-	r = io_write_fd(fd, tmp, buf_str(b), b->len, e);
-	if (r >= 0 && renameat(c->dir_fd, tmp, c->dir_fd, name) < 0)
-		r = err_sys(e, "rename '%s'", tmp);
-	if (r < 0) {
-		(void)unlinkat(c->dir_fd, tmp, 0);
-		(void)close(fd);
-		return r;
-	}
-	*ret_fd = fd;
-	return 0;
-}
-
 void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o)
 {
 	autobuf struct buf b = BUF_INIT(FILE_MAX);
 	char line[RUN_LINE + 1];
-	struct err e;
 	off_t begin;
 	int r;
 
@@ -200,7 +179,7 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 		(void)buf_add(&b, line, RUN_LINE);
 	}
 	close_file(m);
-	r = put_file(c, m->name, &b, &m->fd, &e);
+	r = cache_put(c, m->name, buf_str(&b), b.len, &m->fd);
 	m->full = r < 0 && io_is_full(-r) ? -r : 0;
 	m->begin = begin;
 }

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/cache/guard.h"
+#include "assets/unpack/extract.h"
 #include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
 
-enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024, RECORD_MAX = 160 };
+enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
 
 struct sum {
 	struct digest_ctx *ctx;
@@ -166,43 +166,30 @@ static const char *record_name(const struct digest *archive, const char *what,
 }
 
 /* The version is that of what a record promises, not only of its form: cache_tree.h. */
-static size_t render(const struct digest *tree, char out[static RECORD_MAX])
+static size_t render(const struct digest *tree, char out[static CACHE_RECORD_MAX])
 {
 	char hex[DIGEST_TEXT_MAX];
 
-	return (size_t)snprintf(out, RECORD_MAX, "v2 %s", digest_hex(tree, hex));
+	return (size_t)snprintf(out, CACHE_RECORD_MAX, "v2 %s", digest_hex(tree, hex));
 }
 
 static bool is_recorded(const struct cache *c, const struct digest *archive, const char *what,
 			const struct digest *tree)
 {
-	char name[CACHE_NAME_MAX], text[RECORD_MAX], have[RECORD_MAX];
-	autoclose int fd = io_open_at(c->dir_fd, record_name(archive, what, name), O_NOFOLLOW);
+	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
 	const size_t n = render(tree, text);
 
-	return cache_has_records(c) && fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n &&
-	       memcmp(text, have, n) == 0;
-}
-
-bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
-			    const struct digest *tree)
-{
-	return is_recorded(c, archive, by_content, tree);
+	return cache_says(c, record_name(archive, what, name), text, n);
 }
 
 static void record(struct cache *c, const struct digest *archive, const char *what,
 		   const struct digest *tree)
 {
-	char name[CACHE_NAME_MAX], text[RECORD_MAX];
+	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
 	const size_t n = render(tree, text);
 
 	/* without a record the next run compares the tree with its archive: no reason to fail */
-	(void)cache_put(c, record_name(archive, what, name), text, n);
-}
-
-void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree)
-{
-	record(c, archive, by_content, tree);
+	(void)cache_put(c, record_name(archive, what, name), text, n, NULL);
 }
 
 /* The stamp of the tree that is there. */
@@ -251,11 +238,6 @@ bool cache_has_tree(struct cache *c, const struct digest *d)
 	return (is_known && digest_eq(&known.stamp, &now)) || is_recorded(c, d, by_stamp, &now);
 }
 
-void cache_distrust_tree(struct cache *c, const struct digest *d)
-{
-	know_tree(c, &(struct cache_known_tree){ .archive = *d, .wrong = true });
-}
-
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp)
 {
 	know_tree(c, &(struct cache_known_tree){ .archive = *archive, .stamp = *stamp });
@@ -263,10 +245,95 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
 		record(c, archive, by_stamp, stamp);
 }
 
-void cache_tree_forget(struct cache *c, const struct digest *archive)
+/* It goes aside first: half a tree must not have a tree's name, wherever we are killed. */
+bool cache_tree_drop(struct cache *c, const struct digest *archive)
 {
-	char name[CACHE_NAME_MAX];
+	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	autoclose int lock = cache_lock(c, true);
 
 	(void)unlinkat(c->dir_fd, record_name(archive, by_content, name), 0);
 	(void)unlinkat(c->dir_fd, record_name(archive, by_stamp, name), 0);
+	cache_side_name("unpacked", archive, name);
+	cache_side_name("tmp", archive, aside);
+	(void)walk_remove(c->dir_fd, aside);
+	if (renameat(c->dir_fd, name, c->dir_fd, aside) < 0)
+		return false;
+	(void)walk_remove(c->dir_fd, aside);
+	return true;
+}
+
+/* Whether the tree is what its archive holds, which is read for that. */
+static bool is_as_archive(struct cache *c, const struct asset *as, int tree)
+{
+	/* as for the first time: what did not fit then has no tree */
+	static const struct extract_limits limits = { .entries = UINT64_MAX, .bytes = UINT64_MAX };
+	autoclose int archive = -1;
+	struct err e;
+
+	return cache_inspect(c, &as->digest, CACHE_BY_BYTES, &e).state == CACHE_RIGHT &&
+	       cache_open(c, &as->digest, &archive, &e) >= 0 &&
+	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
+}
+
+/* Whether the tree is right, and its stamp of before that was looked at. */
+static bool is_right(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp)
+{
+	struct digest have, after;
+
+	/* an entry that others can write to is wrong by that alone */
+	if (cache_tree_stamp(tree, ret_stamp) < 0 || cache_tree_digest(tree, &have) < 0)
+		return false;
+	if (is_recorded(c, &as->digest, by_content, &have))
+		return true;
+	if (!is_as_archive(c, as, tree))
+		return false;
+	/* what was hashed is what was compared */
+	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
+		record(c, &as->digest, by_content, &have);
+	return true;
+}
+
+/* It is removed where that may be, and as good as absent where not. */
+static bool give_up_tree(struct cache *c, const struct digest *archive)
+{
+	if (c->writable)
+		return cache_tree_drop(c, archive);
+	know_tree(c, &(struct cache_known_tree){ .archive = *archive, .wrong = true });
+	return true;
+}
+
+bool cache_tree_is_wrong(struct cache *c, const struct asset *as)
+{
+	char name[CACHE_NAME_MAX];
+	autoclose int tree = -1;
+	struct digest stamp;
+
+	if (c->dir_fd < 0)
+		return false;
+	cache_side_name("unpacked", &as->digest, name);
+	tree = io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
+	if (tree < 0 && errno == ENOENT)
+		return false;
+	if (tree < 0 || !is_right(c, as, tree, &stamp))
+		return give_up_tree(c, &as->digest);
+	if (!c->writable)
+		return false;
+	if (!cache_has_tree(c, &as->digest) && cache_tree_sync(tree) < 0)
+		return cache_tree_drop(c, &as->digest);
+	cache_tree_believe(c, &as->digest, &stamp);
+	return false;
+}
+
+bool cache_heal(struct cache *c, const struct asset *as, bool tree, struct err *e)
+{
+	struct err why;
+
+	if (!cache_is_damage(e->errnum) || !c->writable)
+		return false;
+	if (tree ? !cache_tree_is_wrong(c, as)
+		 : cache_inspect(c, &as->digest, CACHE_BY_BYTES, &why).state != CACHE_DAMAGED)
+		return false;
+	err_note(e, "next", "what the cache had of %s is damaged and was thrown away: %s again",
+		 as->name, tree ? "it is unpacked" : "it is fetched");
+	return true;
 }

@@ -16,15 +16,10 @@
 int cache_tree_digest(int fd, struct digest *ret);
 /* Make the tree at fd durable: one whose fsync failed must not be believed. */
 int cache_tree_sync(int fd) must_check;
-/* Whether the record of this archive's tree says this digest. */
-bool cache_tree_is_recorded(const struct cache *c, const struct digest *archive,
-			    const struct digest *tree);
-/* Note it. */
-void cache_tree_record(struct cache *c, const struct digest *archive, const struct digest *tree);
 /* What tells the tree at fd from one that was changed: -EPERM where another user can write to an entry. */
 int cache_tree_stamp(int fd, struct digest *ret);
 /* Note that the tree which had this stamp when it was verified is right. It is taken before the tree can
  * be reached by its name, or before it is compared. */
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp);
-/* Forget both. */
-void cache_tree_forget(struct cache *c, const struct digest *archive);
+/* Remove the tree with what is noted of it; false: there is none. */
+bool cache_tree_drop(struct cache *c, const struct digest *archive);

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "assets/cache/tree.h"
-#include "assets/cache/verify.h"
 #include "assets/unpack/extract.h"
 #include "nodeup/base/walk.h"
 
@@ -63,7 +62,7 @@ static int publish(struct unpack *u, struct err *e)
 		return err_sys(e, "sync '%s/unpacked'", c->dir);
 	if (ours)
 		cache_tree_believe(c, &u->digest, &stamp);
-	else if (!cache_has_tree(c, &u->digest) && cache_recheck_tree(c, &as))
+	else if (!cache_has_tree(c, &u->digest) && cache_tree_is_wrong(c, &as))
 		return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be", c->dir,
 				name);
 	return 0;
@@ -74,7 +73,7 @@ static int check(struct cache *c, const struct asset *as, struct err *e)
 {
 	/* what lies there may be of before there were records, a copy, or planted */
 	if (cache_has_tree(c, &as->digest) ||
-	    (!cache_recheck_tree(c, as) && cache_has_tree(c, &as->digest)))
+	    (!cache_tree_is_wrong(c, as) && cache_has_tree(c, &as->digest)))
 		return -EALREADY;
 	if (!asset_is_archive(as))
 		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is not an archive", as->name);

@@ -1,155 +1,303 @@
-#include "assets/cache/verify.h"
+#include "assets/cache/cache.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/cache/tree.h"
-#include "assets/unpack/extract.h"
+#include "assets/cache/dir.h"
 #include "nodeup/base/walk.h"
 
-/* as for the first time: what did not fit then has no tree */
-static const struct extract_limits limits = { .entries = UINT64_MAX, .bytes = UINT64_MAX };
+enum { COPY_CHUNK = 256 * 1024, SIGNATURES_MAX = 64 * 1024 };
 
-static int open_entry(const struct cache *c, const struct digest *d)
-{
-	char name[CACHE_NAME_MAX];
+/* An entry that is asked for. */
+struct query {
+	const struct digest *digest;
+	enum cache_effort effort;
+	bool remove; /* when it is damaged; else it is set aside, as it may be all that there is */
+};
 
-	if (c->dir_fd < 0) {
-		errno = ENOENT;
-		return -1;
-	}
-	return io_open_at(c->dir_fd, cache_entry_name(d, name), O_NOFOLLOW);
-}
-
-/* Say what is wrong with an entry, and set it aside. */
-static int damaged(struct cache *c, const struct digest *d, const struct stat *st, const char *why,
-		   struct err *e)
-{
-	char name[CACHE_NAME_MAX];
-
-	cache_entry_name(d, name);
-	if (c->writable && cache_set_aside(c, d, st))
-		return err_fail(e, ERR_INTEGRITY, EBADMSG,
-				"'%s/%s' is damaged%s; it was moved to the cache's damaged/",
-				c->dir, name, why);
-	return err_fail(e, ERR_INTEGRITY, EBADMSG, "'%s/%s' is damaged%s", c->dir, name, why);
-}
-
-/* What was found damaged before, in this run or an earlier one, and did not come back since. */
-static int absent(const struct cache *c, const struct digest *d, struct err *e)
+static enum cache_state absent(const struct cache *c, const struct query *q, struct err *e)
 {
 	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
 	struct stat st;
 
-	if (c->dir_fd < 0 ||
-	    fstatat(c->dir_fd, cache_side_name("damaged", d, aside), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -ENOENT;
-	return err_fail(e, ERR_INTEGRITY, EBADMSG,
-			"'%s/%s' is damaged; it was moved to the cache's damaged/", c->dir,
-			cache_entry_name(d, name));
-}
-
-int cache_recheck(struct cache *c, const struct digest *d, struct err *e)
-{
-	char name[CACHE_NAME_MAX], why[64] = "";
-	autoclose int fd = open_entry(c, d);
-	struct digest got;
-	struct stat st;
-	int r;
-
-	cache_entry_name(d, name);
-	if (fd < 0 && errno == ENOENT)
-		return absent(c, d, e);
-	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return err_sys(e, "look at '%s/%s'", c->dir, name);
-	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode)) {
-		r = digest_of_fd(d->algo, fd, name, &got, e);
-		if (r < 0 && !cache_is_damage(e->errnum))
-			return r;
-		if (r >= 0 && digest_eq(&got, d))
-			return 0;
-		if (r < 0)
-			(void)snprintf(why, sizeof(why), ": %s", strerror(e->errnum));
+	cache_entry_name(q->digest, name);
+	/* it was found damaged, in this run or an earlier one, and did not come back since */
+	if (c->dir_fd >= 0 && q->effort == CACHE_BY_BYTES &&
+	    fstatat(c->dir_fd, cache_side_name("damaged", q->digest, aside), &st,
+		    AT_SYMLINK_NOFOLLOW) == 0) {
+		(void)err_fail(e, ERR_SYSTEM, ENOENT,
+			       "'%s/%s' is damaged; it was moved to the cache's damaged/", c->dir,
+			       name);
+		return CACHE_DAMAGED;
 	}
-	return damaged(c, d, &st, why, e);
+	(void)err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is not in the cache", c->dir, name);
+	return CACHE_ABSENT;
 }
 
-/* Whether the published tree is what its archive holds. */
-static bool is_right(struct cache *c, const struct asset *as, int tree)
-{
-	autoclose int archive = -1;
-	struct err e;
-
-	return cache_recheck(c, &as->digest, &e) >= 0 &&
-	       cache_open(c, &as->digest, &archive, &e) >= 0 &&
-	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
-}
-
-/* Aside first: half a tree must not have a tree's name, wherever we are killed. */
-static bool drop_tree(struct cache *c, const struct digest *d)
+/* Take the name from the entry that was found wrong, and its record, unless another process has replaced it
+ * since. What became of it, for the message. */
+static const char *take_away(struct cache *c, const struct query *q, const struct stat *wrong)
 {
 	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
+	struct stat st;
 
-	cache_tree_forget(c, d);
-	cache_side_name("unpacked", d, name);
-	cache_side_name("tmp", d, aside);
-	(void)walk_remove(c->dir_fd, aside);
-	if (renameat(c->dir_fd, name, c->dir_fd, aside) < 0)
-		return false;
-	(void)walk_remove(c->dir_fd, aside);
-	return true;
+	cache_entry_name(q->digest, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
+		return "";
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", q->digest, aside), 0);
+	if (q->remove) {
+		/* what cannot be removed on a disk in trouble may still lose its name */
+		if (walk_remove(c->dir_fd, name) < 0)
+			(void)renameat(c->dir_fd, name, c->dir_fd,
+				       cache_side_name("tmp", q->digest, aside));
+		return "; it was thrown away";
+	}
+	(void)mkdirat(c->dir_fd, "damaged", 0700);
+	(void)walk_remove(c->dir_fd, cache_side_name("damaged", q->digest, aside));
+	return renameat(c->dir_fd, name, c->dir_fd, aside) == 0
+		       ? "; it was moved to the cache's damaged/"
+		       : "";
 }
 
-/* Whether the tree is what its archive holds, and its stamp of before that was looked at. */
-static bool judge(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp)
-{
-	struct digest have, after;
-
-	/* an entry that others can write to is wrong by that alone */
-	if (cache_tree_stamp(tree, ret_stamp) < 0 || cache_tree_digest(tree, &have) < 0)
-		return false;
-	if (cache_tree_is_recorded(c, &as->digest, &have))
-		return true;
-	if (!is_right(c, as, tree))
-		return false;
-	/* what was hashed is what was compared */
-	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
-		cache_tree_record(c, &as->digest, &have);
-	return true;
-}
-
-bool cache_recheck_tree(struct cache *c, const struct asset *as)
+static enum cache_state damaged(struct cache *c, const struct query *q, const struct stat *st,
+				int errnum, struct err *e)
 {
 	char name[CACHE_NAME_MAX];
-	autoclose int tree = -1;
-	struct digest stamp;
+
+	(void)err_fail(e, ERR_SYSTEM, ENOENT, "'%s/%s' is damaged%s%s%s", c->dir,
+		       cache_entry_name(q->digest, name), errnum ? ": " : "",
+		       errnum ? strerror(errnum) : "", c->writable ? take_away(c, q, st) : "");
+	return CACHE_DAMAGED;
+}
+
+/* Hash an entry. One that is right and had no record gets one, unless all entries are hashed anyway. */
+static enum cache_state hash_entry(struct cache *c, const struct query *q, int fd,
+				   const struct stat *st, struct err *e)
+{
+	const struct digest *d = q->digest;
+	char name[CACHE_NAME_MAX];
+	struct digest got;
+	struct stat after;
+
+	if (!S_ISREG(st->st_mode))
+		return damaged(c, q, st, 0, e);
+	if (digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e) < 0)
+		return cache_is_damage(e->errnum) ? damaged(c, q, st, e->errnum, e) : CACHE_FAILED;
+	if (!digest_eq(&got, d))
+		return damaged(c, q, st, 0, e);
+	if (!c->writable || q->effort == CACHE_BY_BYTES)
+		return CACHE_RIGHT;
+	/* what reads as right may be in memory alone, and the kernel says so once */
+	if (fsync(fd) < 0)
+		return damaged(c, q, st, errno, e);
+	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
+	if (fstat(fd, &after) == 0 && after.st_ctim.tv_sec == st->st_ctim.tv_sec &&
+	    after.st_ctim.tv_nsec == st->st_ctim.tv_nsec)
+		cache_record(c, d, &after);
+	return CACHE_RIGHT;
+}
+
+/* Another user may still have the file open for writing, and change it after it is hashed. So a copy
+ * becomes the entry, and is hashed on its way. */
+static enum cache_state take_over(struct cache *c, const struct query *q, const struct stat *st,
+				  int *fd, struct err *e)
+{
+	autofree char *chunk = xrealloc(NULL, COPY_CHUNK);
+	char name[CACHE_NAME_MAX];
+	struct cache_entry *en;
+	ssize_t n = 0;
+	int r = cache_begin(c, q->digest, &en, e);
+
+	if (r < 0)
+		return CACHE_FAILED;
+	cache_entry_name(q->digest, name);
+	while (r >= 0 && (n = read(*fd, chunk, COPY_CHUNK)) > 0)
+		r = cache_write(en, chunk, (size_t)n, e);
+	if (r >= 0 && n < 0)
+		r = err_sys(e, "read '%s/%s'", c->dir, name);
+	if (r < 0) {
+		cache_abort(en);
+		return CACHE_FAILED;
+	}
+	if (cache_commit(en, e) < 0)
+		return e->kind == ERR_INTEGRITY ? damaged(c, q, st, 0, e) : CACHE_FAILED;
+	(void)close(*fd);
+	*fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+	if (*fd >= 0)
+		return CACHE_RIGHT;
+	(void)err_sys(e, "open '%s/%s'", c->dir, name);
+	return CACHE_FAILED;
+}
+
+/* What an entry that cannot be opened is. */
+static enum cache_state judge_unopened(struct cache *c, const struct query *q, int errnum,
+				       struct err *e)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	cache_entry_name(q->digest, name);
+	if (errnum == ENOENT)
+		return absent(c, q, e);
+	if (errnum == ELOOP && q->effort != CACHE_BY_BYTES) {
+		/* a link where an entry belongs */
+		if (c->writable)
+			(void)unlinkat(c->dir_fd, name, 0);
+		return absent(c, q, e);
+	}
+	/* its directory can still be read: the file's own place cannot */
+	if ((errnum == ELOOP || cache_is_damage(errnum)) &&
+	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return damaged(c, q, &st, errnum == ELOOP ? 0 : EIO, e);
+	errno = errnum;
+	(void)err_sys(e, "open '%s/%s'", c->dir, name);
+	return CACHE_FAILED;
+}
+
+static enum cache_state open_entry(struct cache *c, const struct query *q, int *ret_fd,
+				   struct err *e)
+{
+	const bool by_need = q->effort == CACHE_BY_NEED;
+	char name[CACHE_NAME_MAX];
+	enum cache_state state;
+	autoclose int fd = -1;
+	struct stat st;
 
 	if (c->dir_fd < 0)
-		return false;
-	cache_side_name("unpacked", &as->digest, name);
-	tree = io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
-	if (tree < 0 && errno == ENOENT)
-		return false;
-	if (tree < 0 || !judge(c, as, tree, &stamp))
-		return c->writable ? drop_tree(c, &as->digest) : true;
-	if (!c->writable)
-		return false;
-	if (!cache_has_tree(c, &as->digest) && cache_tree_sync(tree) < 0)
-		return drop_tree(c, &as->digest);
-	cache_tree_believe(c, &as->digest, &stamp);
+		return absent(c, q, e);
+	fd = io_open_at(c->dir_fd, cache_entry_name(q->digest, name), O_NOFOLLOW);
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return judge_unopened(c, q, errno, e);
+	if (by_need && c->writable && S_ISREG(st.st_mode) && !cache_is_closed(&st))
+		state = take_over(c, q, &st, &fd, e);
+	else if (by_need && S_ISREG(st.st_mode) && cache_is_recorded(c, q->digest, &st))
+		state = CACHE_RIGHT;
+	else
+		state = hash_entry(c, q, fd, &st, e);
+	if (state == CACHE_RIGHT)
+		*ret_fd = TAKE_FD(fd);
+	return state;
+}
+
+static struct cache_answer look_at_record(const struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (c->dir_fd < 0 ||
+	    fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(st.st_mode))
+		return (struct cache_answer){ .state = CACHE_ABSENT };
+	return (struct cache_answer){
+		.state = cache_is_recorded(c, d, &st) ? CACHE_RIGHT : CACHE_UNREAD,
+		.bytes = (uint64_t)st.st_size,
+	};
+}
+
+struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
+				  struct err *e)
+{
+	const struct query q = { .digest = d, .effort = effort };
+	autoclose int fd = -1;
+
+	if (effort == CACHE_BY_RECORD)
+		return look_at_record(c, d);
+	return (struct cache_answer){ .state = open_entry(c, &q, &fd, e) };
+}
+
+bool cache_has(const struct cache *c, const struct digest *d)
+{
+	return look_at_record(c, d).state == CACHE_RIGHT;
+}
+
+int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)
+{
+	const struct query q = { .digest = d, .effort = CACHE_BY_NEED, .remove = true };
+
+	return open_entry(c, &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
+}
+
+/* Signatures: a record DIR/signed/<algo>-<hex> names signature and key, on a line for each signature that the
+ * documents have of these bytes. The entry has the bytes that its name says, so the record holds as long
+ * as both are the same. */
+
+/* What the record says: of all that the verdict depends on but the bytes. */
+static const char *record_of(const struct asset *as, char hex[static DIGEST_TEXT_MAX])
+{
+	const struct signature *s = as->signature;
+	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
+	struct digest d;
+
+	digest_update(c, &s->prehashed, sizeof(s->prehashed));
+	digest_update(c, s->bytes, sizeof(s->bytes));
+	digest_update(c, s->global, sizeof(s->global));
+	digest_update(c, s->comment ? s->comment : "", s->comment ? strlen(s->comment) : 0);
+	for (size_t i = 0; i < as->keys->n; i++)
+		if (memcmp(as->keys->v[i].id, s->id, SIGNATURE_ID) == 0)
+			digest_update(c, as->keys->v[i].bytes, SIGNATURE_KEY);
+	digest_final(c, &d);
+	return digest_hex(&d, hex);
+}
+
+static bool wants_signature(const struct asset *as)
+{
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin))
+		if (twin->signature)
+			return true;
 	return false;
 }
 
-bool cache_doubt(struct cache *c, const struct asset *as, bool tree, struct err *e)
+/* Whether the records have those of all signatures. */
+static bool has_records(const struct asset *as, const char *records)
 {
-	struct err why;
+	char hex[DIGEST_TEXT_MAX];
 
-	if (!cache_is_damage(e->errnum) || !c->writable)
-		return false;
-	if (tree ? !cache_recheck_tree(c, as) : cache_recheck(c, &as->digest, &why) != -EBADMSG)
-		return false;
-	err_note(e, "next", "what the cache had of %s is damaged and was thrown away: %s again",
-		 as->name, tree ? "it is unpacked" : "it is fetched");
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin))
+		if (twin->signature && !strstr(records, record_of(twin, hex)))
+			return false;
 	return true;
+}
+
+bool cache_is_signed(const struct cache *c, const struct asset *as)
+{
+	char name[CACHE_NAME_MAX];
+	autobuf struct buf records = BUF_INIT(SIGNATURES_MAX);
+	autoclose int fd = -1;
+	struct err ignored;
+
+	if (!wants_signature(as))
+		return true;
+	if (!cache_has_records(c))
+		return false;
+	fd = io_open_at(c->dir_fd, cache_side_name("signed", &as->digest, name), O_NOFOLLOW);
+	return fd >= 0 && io_read_fd(fd, name, &records, &ignored) >= 0 &&
+	       has_records(as, buf_str(&records));
+}
+
+int cache_check_signature(struct cache *c, const struct asset *as, struct err *e)
+{
+	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
+	autobuf struct buf records = BUF_INIT(SIGNATURES_MAX);
+	autoclose int fd = -1;
+	int r;
+
+	if (!wants_signature(as))
+		return 0;
+	r = cache_open(c, &as->digest, &fd, e);
+	if (r < 0)
+		return r;
+	for (const struct asset *twin = as; twin; twin = asset_next(as, twin)) {
+		if (!twin->signature)
+			continue;
+		r = signature_check_fd(twin->signature, twin->keys, fd, twin->name, e);
+		if (r < 0)
+			return err_wrap(e, "%s", twin->where);
+		(void)buf_addf(&records, "%s\n", record_of(twin, hex));
+	}
+	/* without a record it is checked again */
+	if (c->writable)
+		(void)cache_put(c, cache_side_name("signed", &as->digest, name), buf_str(&records),
+				records.len, NULL);
+	return 0;
 }

@@ -117,7 +117,7 @@ void cache_wrongs_note(struct cache *c, const struct digest *d, const char *url,
 			       w->v[i].etag, w->v[i].modified, w->v[i].size);
 	(void)buf_addf(&b, "%s\n", last_line);
 	/* without a record the file is downloaded again: no reason to fail */
-	(void)cache_put(c, cache_side_name("wrong", d, name), buf_str(&b), b.len);
+	(void)cache_put(c, cache_side_name("wrong", d, name), buf_str(&b), b.len, NULL);
 }
 
 void cache_wrongs_forget(struct cache *c, const struct digest *d)

@@ -2,24 +2,17 @@
 
 #include "nodeup/base/log.h"
 
-/* 0, -ENOENT for what is missing and needed, or an error. Without a record the bytes are hashed: an
- * entry that a person put there counts. */
-static int look(struct session *s, const struct task *t, bool *ret_damaged, struct err *e)
+/* Whether the cache has what the task is to fetch. Without a record the bytes are hashed: an entry that a
+ * person put there counts. */
+static enum cache_state find_object(const struct session *s, const struct task *t, struct err *e)
 {
-	const struct digest *d;
-	uint64_t bytes;
-	int r;
+	const struct digest *d = &t->asset.asset->digest;
+	const struct cache_answer known = cache_inspect(s->ctx.cache, d, CACHE_BY_RECORD, e);
 
-	if (t->kind != TASK_ASSET)
-		return 0;
-	d = &t->asset.asset->digest;
-	if (cache_must_hash(s->ctx.cache, d, &bytes))
+	if (known.state == CACHE_UNREAD)
 		log_info("asset %s: %llu bytes in the cache are hashed, nothing is noted of them",
-			 t->name, (unsigned long long)bytes);
-	r = cache_look(s->ctx.cache, d, ret_damaged, e);
-	if (r >= 0 || (e->errnum == ENOENT && task_is_unneeded(t, &s->ctx)))
-		return 0;
-	return r;
+			 t->name, (unsigned long long)known.bytes);
+	return cache_inspect(s->ctx.cache, d, CACHE_BY_NEED, e).state;
 }
 
 static void say(const struct task *t, bool damaged, const struct err *why)
@@ -42,17 +35,18 @@ int offline_check(struct session *s, struct err *e)
 
 	for (size_t i = 0; i < s->plan.n; i++) {
 		const struct task *t = s->plan.tasks[i];
-		struct err why = { .kind = ERR_NONE };
-		bool damaged = false;
-		int r = look(s, t, &damaged, &why);
+		enum cache_state state = CACHE_RIGHT;
+		struct err why;
 
-		if (r == 0)
-			continue;
-		if (why.errnum != ENOENT) {
+		if (t->kind == TASK_ASSET)
+			state = find_object(s, t, &why);
+		if (state == CACHE_FAILED) {
 			*e = why;
 			return err_wrap(e, "asset %s", t->name);
 		}
-		say(t, damaged, &why);
+		if (state == CACHE_RIGHT || task_is_unneeded(t, &s->ctx))
+			continue;
+		say(t, state == CACHE_DAMAGED, &why);
 		n += !t->optional;
 	}
 	if (n == 0)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "assets/cache/kops.h"
-#include "assets/cache/verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
@@ -163,16 +161,14 @@ static void check_tree(struct worker_job *job)
 {
 	struct tree_check *t = (struct tree_check *)job;
 
-	t->damaged = cache_recheck_tree(t->cache, t->asset);
+	t->damaged = cache_tree_is_wrong(t->cache, t->asset);
 }
 
 /* It is unpacked again whether it is needed now or not; a plan says so of the task. */
-static void tell_damage(const struct session *s, const struct tree_check *t, bool for_apply)
+static void tell_damage(const struct tree_check *t, bool for_apply)
 {
 	t->task->ops = &task_unpack_again_ops;
-	if (!for_apply)
-		cache_distrust_tree(s->ctx.cache, &t->asset->digest);
-	else
+	if (for_apply)
 		log_warning("asset %s: what was unpacked of it is damaged, or its archive; it is "
 			    "unpacked again",
 			    t->asset->name);
@@ -192,7 +188,7 @@ static void wait_for_trees(const struct session *s, size_t n, bool for_apply)
 		}
 		n--;
 		if (t->damaged)
-			tell_damage(s, t, for_apply);
+			tell_damage(t, for_apply);
 	}
 }
 

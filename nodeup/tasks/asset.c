@@ -1,7 +1,5 @@
 #include "nodeup/tasks/task.h"
 
-#include "assets/cache/signed.h"
-#include "assets/cache/verify.h"
 #include "assets/cache/wrong.h"
 #include "nodeup/base/dur.h"
 
@@ -34,23 +32,24 @@ static int lost(const struct task *t, struct task_ctx *ctx, struct task_diff *di
 static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
+	const struct digest *d = &t->asset.asset->digest;
 	struct err why;
-	int r = cache_recheck(ctx->cache, &t->asset.asset->digest, &why);
+	const enum cache_state state = cache_inspect(ctx->cache, d, CACHE_BY_BYTES, &why).state;
 
 	/* what mirrors had is no more believed than what is here */
-	cache_wrongs_forget(ctx->cache, &t->asset.asset->digest);
-	if (r == 0)
+	cache_wrongs_forget(ctx->cache, d);
+	if (state == CACHE_RIGHT)
 		return cache_check_signature(ctx->cache, t->asset.asset, e);
-	if (r == -ENOENT && task_is_unneeded(t, ctx))
+	if (state == CACHE_ABSENT && task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
-	if (r == -ENOENT)
+	if (state == CACHE_ABSENT)
 		return task_differs(diff, "not in the cache");
-	if (why.kind == ERR_INTEGRITY) {
+	if (state == CACHE_DAMAGED) {
 		(void)task_differs(diff, "%s", why.msg);
 		return lost(t, ctx, diff);
 	}
 	*e = why;
-	return r;
+	return err_code(e);
 }
 
 struct pending {
@@ -110,7 +109,7 @@ static int asset_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		if (run->result >= 0)
 			run->result = cache_check_signature(ctx->cache, t->asset.asset, run->error);
 		if (run->result < 0)
-			(void)cache_doubt(ctx->cache, t->asset.asset, false, run->error);
+			(void)cache_heal(ctx->cache, t->asset.asset, false, run->error);
 		run->final = run->error->kind != ERR_SYSTEM;
 		remark(t, ctx, run);
 		if (run->result < 0)
@@ -188,7 +187,7 @@ static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_
 
 	/* the task that fetches it was right and is over: the next run's will not be */
 	if (r < 0)
-		run->final = cache_doubt(ctx->cache, t->unpack.asset, false, e);
+		run->final = cache_heal(ctx->cache, t->unpack.asset, false, e);
 	return r;
 }
 

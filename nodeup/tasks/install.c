@@ -5,8 +5,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#include "assets/cache/signed.h"
-#include "assets/cache/verify.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/member.h"
 #include "nodeup/tasks/started.h"
@@ -274,7 +272,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	r = copy_bytes(source_fd, stage.fd, t->install.path, e);
 	if (r < 0)
-		run->final = cache_doubt(ctx->cache, source, t->install.member, e);
+		run->final = cache_heal(ctx->cache, source, t->install.member, e);
 	if (r < 0)
 		return r;
 	r = io_stage_publish(&stage, t->install.path, &attr, e);

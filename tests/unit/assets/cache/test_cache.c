@@ -264,29 +264,68 @@ static void test_entry_from_elsewhere(void **state)
 	assert_int_equal(access(record_path(x), F_OK), -1);
 }
 
+static enum cache_state inspect(struct box *x, enum cache_effort effort, struct err *e)
+{
+	return cache_inspect(x->c, &x->d, effort, e).state;
+}
+
 /* What is wrong is as absent as what is not there, and can be told from it. */
-static void test_look(void **state)
+static void test_inspect(void **state)
 {
 	struct box *x = *state;
-	bool damaged = true;
 	struct err e;
 
-	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
-	assert_false(damaged);
+	assert_int_equal(inspect(x, CACHE_BY_NEED, &e), CACHE_ABSENT);
 	put_hello(x);
-	damaged = true;
-	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), 0);
-	assert_false(damaged);
+	assert_int_equal(inspect(x, CACHE_BY_NEED, &e), CACHE_RIGHT);
 	overwrite(entry_path(x), "wrong");
-	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
-	assert_true(damaged);
+	assert_int_equal(inspect(x, CACHE_BY_RECORD, &e), CACHE_UNREAD);
+	assert_int_equal(inspect(x, CACHE_BY_NEED, &e), CACHE_DAMAGED);
 	assert_non_null(strstr(e.msg, "is damaged; it was moved to the cache's damaged/"));
-	assert_int_equal(cache_look(x->c, &x->d, &damaged, &e), -ENOENT);
-	assert_false(damaged);
+	assert_int_equal(inspect(x, CACHE_BY_NEED, &e), CACHE_ABSENT);
 	/* it may be all that there is, until there is another */
 	assert_int_equal(count_names(x, "damaged"), 1);
+	assert_int_equal(inspect(x, CACHE_BY_BYTES, &e), CACHE_DAMAGED);
+	assert_non_null(strstr(e.msg, "is damaged; it was moved to the cache's damaged/"));
 	put_hello(x);
 	assert_int_equal(count_names(x, "damaged"), 0);
+}
+
+/* A record says that the bytes were right, and a disk may have changed them since. */
+static void test_inspect_all_bytes(void **state)
+{
+	struct box *x = *state;
+	struct stat st;
+	struct err e;
+	int fd;
+
+	put_hello(x);
+	assert_int_equal(inspect(x, CACHE_BY_BYTES, &e), CACHE_RIGHT);
+	assert_int_equal(inspect(x, CACHE_BY_RECORD, &e), CACHE_RIGHT);
+	overwrite(entry_path(x), "wrong");
+	fd = open(entry_path(x), O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fstat(fd, &st), 0);
+	(void)close(fd);
+	cache_record(x->c, &x->d, &st);
+	assert_int_equal(inspect(x, CACHE_BY_NEED, &e), CACHE_RIGHT);
+	assert_int_equal(inspect(x, CACHE_BY_BYTES, &e), CACHE_DAMAGED);
+	assert_int_equal(count_names(x, "damaged"), 1);
+	assert_int_equal(inspect(x, CACHE_BY_RECORD, &e), CACHE_ABSENT);
+}
+
+/* A cache open for reading only tells the same and moves nothing. */
+static void test_inspect_read_only(void **state)
+{
+	struct box *x = *state;
+	struct err e;
+
+	put_hello(x);
+	overwrite(entry_path(x), "wrong");
+	open_cache(x, false);
+	assert_int_equal(inspect(x, CACHE_BY_NEED, &e), CACHE_DAMAGED);
+	assert_true(str_has_suffix(e.msg, "is damaged"));
+	assert_int_equal(inspect(x, CACHE_BY_BYTES, &e), CACHE_DAMAGED);
+	assert_int_equal(access(entry_path(x), F_OK), 0);
 }
 
 static void test_no_links_no_directories(void **state)
@@ -666,7 +705,9 @@ int main(void)
 		TEST(test_entry_changed_on_disk),
 		TEST(test_no_record_means_hash_again),
 		TEST(test_entry_from_elsewhere),
-		TEST(test_look),
+		TEST(test_inspect),
+		TEST(test_inspect_all_bytes),
+		TEST(test_inspect_read_only),
 		TEST(test_no_links_no_directories),
 		TEST(test_read_only),
 		TEST(test_read_only_and_absent),
