@@ -174,10 +174,8 @@ void digest_of(enum digest_algo algo, const void *data, size_t n, struct digest 
 	digest_final(c, ret_d);
 }
 
-int digest_of_fd(enum digest_algo algo, int fd, const char *name, struct digest *ret_d,
-		 struct err *e)
+int digest_update_fd(struct digest_ctx *c, int fd)
 {
-	autodigest struct digest_ctx *c = digest_new(algo);
 	autofree char *chunk = xrealloc(NULL, READ_CHUNK);
 	off_t at = 0;
 	ssize_t n;
@@ -186,10 +184,20 @@ int digest_of_fd(enum digest_algo algo, int fd, const char *name, struct digest 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return err_sys(e, "read '%s'", name);
+			return -errno;
 		digest_update(c, chunk, (size_t)n);
 		at += n;
 	}
+	return 0;
+}
+
+int digest_of_fd(enum digest_algo algo, int fd, const char *name, struct digest *ret_d,
+		 struct err *e)
+{
+	autodigest struct digest_ctx *c = digest_new(algo);
+
+	if (digest_update_fd(c, fd) < 0)
+		return err_sys(e, "read '%s'", name);
 	digest_final(c, ret_d);
 	return 0;
 }

@@ -54,61 +54,6 @@ static uint64_t tree_bytes(int dir_fd, const char *name)
 	return sum + (uint64_t)st.st_blocks * 512;
 }
 
-static bool look_at(const struct cache *c, const struct digest *d, struct used *ret)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	ret->bytes = tree_bytes(c->dir_fd, cache_entry_name(d, name));
-	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		ret->last = st.st_ctime;
-	ret->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name));
-	/* without a record: since it came */
-	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
-		ret->last = st.st_mtime;
-	return true;
-}
-
-/* A tree whose archive is gone; others are seen with theirs. */
-static bool look_at_orphan(const struct cache *c, const struct digest *d, struct used *ret)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	if (fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 ||
-	    fstatat(c->dir_fd, cache_side_name("unpacked", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	ret->bytes = tree_bytes(c->dir_fd, name);
-	ret->last = st.st_mtime;
-	return true;
-}
-
-/* An unfinished download, without the little that is written down of it. */
-static bool look_at_partial(const struct cache *c, const struct digest *d, struct used *ret)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	if (fstatat(c->dir_fd, cache_side_name("partial", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	ret->bytes = (uint64_t)st.st_blocks * 512;
-	ret->last = st.st_mtime;
-	return true;
-}
-
-/* What was found damaged, for a person to look at. */
-static bool look_at_damaged(const struct cache *c, const struct digest *d, struct used *ret)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	if (fstatat(c->dir_fd, cache_side_name("damaged", d, name), &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return false;
-	ret->bytes = tree_bytes(c->dir_fd, name);
-	ret->last = st.st_ctime;
-	return true;
-}
-
 static bool evict_damaged(struct cache *c, const struct digest *d)
 {
 	char name[CACHE_NAME_MAX];
@@ -142,17 +87,52 @@ static bool evict(struct cache *c, const struct digest *d)
 
 static const struct folder {
 	const char *name;
-	bool dashed; /* "sha1-<hex>" is in it; otherwise it is the algorithm */
-	bool (*look)(const struct cache *c, const struct digest *d, struct used *ret);
+	bool dashed;     /* "sha1-<hex>" is in it; otherwise it is the algorithm */
+	bool by_arrival; /* used last when it came here, else when it was written to */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
-	{ "sha1", false, look_at, evict },
-	{ "sha256", false, look_at, evict },
-	{ "sha512", false, look_at, evict },
-	{ "unpacked", true, look_at_orphan, evict },
-	{ "partial", true, look_at_partial, evict_partial },
-	{ "damaged", true, look_at_damaged, evict_damaged },
+	{ "sha1", false, true, evict },
+	{ "sha256", false, true, evict },
+	{ "sha512", false, true, evict },
+	{ "unpacked", true, false, evict },
+	/* unfinished downloads, without the little that is written down of them */
+	{ "partial", true, false, evict_partial },
+	/* for a person to look at */
+	{ "damaged", true, true, evict_damaged },
 };
+
+static bool has_entry(const struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+
+	return faccessat(c->dir_fd, cache_entry_name(d, name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* False for what is gone, and for a tree whose archive is there: it is counted with that. */
+static bool measure_one(const struct cache *c, const struct folder *f, struct used *u)
+{
+	const struct digest *d = &u->digest;
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (f->dashed && f->evict == evict && has_entry(c, d))
+		return false;
+	if (f->dashed)
+		cache_side_name(f->name, d, name);
+	else
+		cache_entry_name(d, name);
+	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	u->bytes = tree_bytes(c->dir_fd, name);
+	u->last = f->by_arrival ? st.st_ctime : st.st_mtime;
+	if (f->dashed)
+		return true;
+	u->bytes += tree_bytes(c->dir_fd, cache_side_name("unpacked", d, name));
+	/* without a record: since it came */
+	if (fstatat(c->dir_fd, cache_side_name("verified", d, name), &st, AT_SYMLINK_NOFOLLOW) == 0)
+		u->last = st.st_mtime;
+	return true;
+}
 
 /* The digest of a name, if it is one of this folder's. */
 static bool parse_name(const struct folder *f, const char *name, struct digest *ret)
@@ -181,7 +161,7 @@ static void measure_folder(struct arena *a, const struct cache *c, const struct 
 	for (size_t i = 0; i < names.n; i++) {
 		struct used one = { .in = f };
 
-		if (!parse_name(f, names.v[i], &one.digest) || !f->look(c, &one.digest, &one))
+		if (!parse_name(f, names.v[i], &one.digest) || !measure_one(c, f, &one))
 			continue;
 		u->bytes += one.bytes;
 		arena_push(a, u->v, u->n, one);

@@ -7,30 +7,14 @@
 #include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
 
-enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, CHUNK = 256 * 1024 };
+enum { SYNCS_MAX = 1000, TARGET_MAX = 4096 };
 
 struct sum {
 	struct digest_ctx *ctx;
-	char *chunk; /* NULL: contents are not read, but when they were written */
+	bool reads; /* contents, else when they were written */
 };
 
 static const char by_content[] = "tree", by_stamp[] = "seen";
-
-static int add_bytes(struct sum *s, int fd)
-{
-	off_t at = 0;
-	ssize_t n;
-
-	while ((n = pread(fd, s->chunk, CHUNK, at)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		digest_update(s->ctx, s->chunk, (size_t)n);
-		at += n;
-	}
-	return 0;
-}
 
 /* What it is, its length and its name; with its end, so that nothing runs into what follows. */
 static void add_head(struct sum *s, const char *name, const struct stat *st)
@@ -41,7 +25,7 @@ static void add_head(struct sum *s, const char *name, const struct stat *st)
 
 	digest_update(s->ctx, head, (size_t)n);
 	digest_update(s->ctx, name, strlen(name) + 1);
-	if (!s->chunk) {
+	if (!s->reads) {
 		const struct io_stamp stamp = io_stamp_of(st);
 
 		digest_update(s->ctx, &stamp.ino, sizeof(stamp.ino));
@@ -68,10 +52,12 @@ static int add_entry(void *arg, const struct walk_at *at, struct err *e)
 		digest_update(s->ctx, target, (size_t)n);
 		return 0;
 	}
-	if (!s->chunk || S_ISDIR(at->st.st_mode))
+	if (!s->reads || S_ISDIR(at->st.st_mode))
 		return 1;
 	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
-	return fd < 0 || add_bytes(s, fd) < 0 ? err_sys(e, "read '%s/%s'", at->path, at->name) : 0;
+	return fd < 0 || digest_update_fd(s->ctx, fd) < 0
+		       ? err_sys(e, "read '%s/%s'", at->path, at->name)
+		       : 0;
 }
 
 /* No entry has an empty head, so that what follows a directory cannot be taken for what is in it. */
@@ -85,10 +71,10 @@ static int add_end(void *arg, const struct walk_at *at, struct err *e)
 	return 0;
 }
 
-static int digest_tree(int fd, char *chunk, struct digest *ret)
+static int digest_tree(int fd, bool reads, struct digest *ret)
 {
 	autodigest struct digest_ctx *ctx = digest_new(DIGEST_SHA256);
-	struct sum s = { .ctx = ctx, .chunk = chunk };
+	struct sum s = { .ctx = ctx, .reads = reads };
 	const struct walk walk = { .enter = add_entry, .leave = add_end, .arg = &s };
 	struct stat st;
 	struct err e;
@@ -106,14 +92,12 @@ static int digest_tree(int fd, char *chunk, struct digest *ret)
 
 int cache_tree_stamp(int fd, struct digest *ret)
 {
-	return digest_tree(fd, NULL, ret);
+	return digest_tree(fd, false, ret);
 }
 
 int cache_tree_digest(int fd, struct digest *ret)
 {
-	autofree char *chunk = xrealloc(NULL, CHUNK);
-
-	return digest_tree(fd, chunk, ret);
+	return digest_tree(fd, true, ret);
 }
 
 static int sync_entry(void *arg, const struct walk_at *at, struct err *e)
@@ -201,7 +185,7 @@ static int stamp(const struct cache *c, const struct digest *archive, struct dig
 						      cache_side_name("unpacked", archive, name),
 						      O_DIRECTORY | O_NOFOLLOW);
 
-	return fd < 0 ? -ENOENT : digest_tree(fd, NULL, ret);
+	return fd < 0 ? -ENOENT : digest_tree(fd, false, ret);
 }
 
 static void know_tree(struct cache *c, const struct cache_known_tree *known)

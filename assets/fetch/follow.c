@@ -17,13 +17,23 @@ static void send(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
 	pool_send(j->fetcher->work, errand, j);
 }
 
+/* On the net thread; offline on the worker. */
+static void on_reported(void *arg, int r)
+{
+	struct fetch_job *j = arg;
+
+	(void)r; /* of the timer; what came of the errand is in errs */
+	j->following = j->exclusive = false;
+	j->followed(j);
+}
+
 /* On the worker: the errand is over. */
 static void report(struct fetch_job *j)
 {
 	if (j->fetcher->http)
-		(void)http_after(j->fetcher->http, 0, j->followed, j);
+		(void)http_after(j->fetcher->http, 0, on_reported, j);
 	else
-		j->followed(j, 0);
+		on_reported(j, 0);
 }
 
 /* A fault of the disk or of the child may pass; one of the archive's content is there again in each

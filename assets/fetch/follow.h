@@ -7,7 +7,7 @@
 
 #include "assets/fetch/job.h"
 
-typedef void fetch_follow_fn(void *arg, int r);
+typedef void fetch_follow_fn(struct fetch_job *j);
 
 /* Read on, at most up to `end` and some megabytes far. */
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done);

@@ -131,7 +131,7 @@ struct fetch_job {
 	bool exclusive;        /* ... and the entry is its alone */
 	uint64_t timer_id;     /* the next round's; 0 none */
 	uint64_t follow_end;   /* what the follower may read */
-	void (*followed)(void *arg, int r);
+	void (*followed)(struct fetch_job *j);
 	struct cache_writer found; /* by a look-up */
 	int64_t eof;               /* where a stream of unknown length ended, or -1 */
 	bool starved;              /* waits for a connection */

@@ -140,13 +140,10 @@ static void end_job(struct fetch_job *j, int r, const struct err *e)
 	end_locked(j, r, e);
 }
 
-static void on_settled(void *arg, int r)
+static void on_settled(struct fetch_job *j)
 {
-	struct fetch_job *j = arg;
 	void (*then)(struct fetch_job * j) = j->then;
 
-	(void)r; /* of the timer; what became of the entry is in errs */
-	j->following = j->exclusive = false;
 	j->then = NULL;
 	fetch_lock(j->fetcher);
 	j->bytes = 0;
@@ -187,7 +184,7 @@ static void fail(struct fetch_job *j, enum fetch_settle settle, const struct err
 
 /* The beginning: what the cache has of it, and whether another process fetches it */
 
-static void on_looked_up(void *arg, int r);
+static void on_looked_up(struct fetch_job *j);
 
 static void look_up(struct fetch_job *j)
 {
@@ -291,13 +288,10 @@ static void wait_for_other(struct fetch_job *j)
 }
 
 /* On the net thread; offline on a worker. */
-static void on_looked_up(void *arg, int r)
+static void on_looked_up(struct fetch_job *j)
 {
-	struct fetch_job *j = arg;
 	struct err e = j->errs->follow;
 
-	(void)r; /* of the timer; the cache's answer is in errs */
-	j->following = j->exclusive = false;
 	/* by its kind: an EBUSY of the system does not name a holder */
 	if (e.kind == ERR_BUSY) {
 		wait_for_other(j);
@@ -533,13 +527,10 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 	step_job(j);
 }
 
-static void on_committed(void *arg, int r)
+static void on_committed(struct fetch_job *j)
 {
-	struct fetch_job *j = arg;
 	struct err e = j->errs->follow;
 
-	(void)r;
-	j->following = j->exclusive = false;
 	if (e.kind == ERR_NONE)
 		committed(j);
 	else if (e.kind == ERR_INTEGRITY)
@@ -548,12 +539,8 @@ static void on_committed(void *arg, int r)
 		end_job(j, err_code(&e), &e);
 }
 
-static void on_followed(void *arg, int r)
+static void on_followed(struct fetch_job *j)
 {
-	struct fetch_job *j = arg;
-
-	(void)r;
-	j->following = j->exclusive = false;
 	if (j->errs->follow.kind != ERR_NONE)
 		fail(j, FETCH_DROP, &j->errs->follow);
 	step_job(j);

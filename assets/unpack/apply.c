@@ -24,14 +24,7 @@ struct apply {
 
 static int refuse(struct apply *a, const char *path, const char *what)
 {
-	char shown[128];
-
-	(void)snprintf(shown, sizeof(shown), "%s", path);
-	for (char *p = shown; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '?';
-	return err_fail(a->e, ERR_INTEGRITY, EBADMSG, "archive '%s': entry '%s' refused: %s",
-			a->name, shown, what);
+	return extract_refuse(a->name, path, what, a->e);
 }
 
 static int sys_error(struct apply *a, const char *what)
@@ -151,19 +144,29 @@ static int apply_dir(struct apply *a, int parent, const char *name, const struct
 	return fd < 0 ? fd : take_over(a, fd);
 }
 
-static int apply_record(struct apply *a, const struct extract_record *rec)
+/* What a record is about: *ret_name in the directory that is returned, and what it is now. */
+static int find_entry(struct apply *a, const struct extract_record *rec, const char **ret_name,
+		      struct stat *ret_st)
 {
-	const char *why = extract_clean(rec->path, a->path), *name;
-	struct stat st;
+	const char *why = extract_clean(rec->path, a->path);
 	int parent;
 
 	if (why || a->path[0] == '\0')
 		return refuse(a, rec->path, why ? why : "no name");
-	parent = parent_of(a, &name);
+	parent = parent_of(a, ret_name);
+	if (parent >= 0 && fstatat(parent, *ret_name, ret_st, AT_SYMLINK_NOFOLLOW) < 0)
+		return sys_error(a, "find");
+	return parent;
+}
+
+static int apply_record(struct apply *a, const struct extract_record *rec)
+{
+	const char *name;
+	struct stat st;
+	int parent = find_entry(a, rec, &name, &st);
+
 	if (parent < 0)
 		return parent;
-	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return sys_error(a, "find");
 	if (rec->kind == EXTRACT_LINK)
 		return apply_link(a, parent, name, &st, rec);
 	if (rec->kind == EXTRACT_FILE || rec->kind == EXTRACT_HARDLINK)
@@ -173,19 +176,14 @@ static int apply_record(struct apply *a, const struct extract_record *rec)
 
 static int finish_dir(struct apply *a, const struct extract_record *rec)
 {
-	const char *why = extract_clean(rec->path, a->path), *name;
 	autoclose int fd = -1;
+	const char *name;
 	struct stat st;
-	int parent;
+	int parent = find_entry(a, rec, &name, &st);
 
-	if (why || rec->kind != EXTRACT_DIR)
-		return refuse(a, rec->path, why ? why : "it is no longer a directory");
-	parent = parent_of(a, &name);
 	if (parent < 0)
 		return parent;
-	if (fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return sys_error(a, "find");
-	if (!S_ISDIR(st.st_mode))
+	if (rec->kind != EXTRACT_DIR || !S_ISDIR(st.st_mode))
 		return refuse(a, a->path, "it is no longer a directory");
 	fd = open_same(a, parent, name, &st);
 	return fd < 0 ? fd : set_meta(a, fd, rec->mode & EXTRACT_MODES, &rec->mtime);

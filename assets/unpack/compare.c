@@ -6,7 +6,6 @@
 #include <unistd.h>
 #include "assets/digest.h"
 #include "nodeup/base/map.h"
-#include "nodeup/base/show.h"
 #include "nodeup/base/walk.h"
 
 enum { IMPLIED_MODE = 0755 };
@@ -33,11 +32,10 @@ struct match {
 
 static int differ(struct match *m, const char *path, const char *what)
 {
-	char shown[128];
+	char shown[EXTRACT_SHOWN_MAX];
 
-	(void)snprintf(shown, sizeof(shown), "%.127s", path);
 	return err_fail(m->e, ERR_INTEGRITY, EBADMSG, "archive '%s': entry '%s': %s", m->archive,
-			show_clean(shown), what);
+			extract_show(path, shown), what);
 }
 
 static struct name *name_at(struct match *m, const char *path)

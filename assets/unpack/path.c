@@ -6,8 +6,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/show.h"
 
 enum { PART_BYTES_MAX = 255 };
+
+const char *extract_show(const char *raw, char out[static EXTRACT_SHOWN_MAX])
+{
+	(void)snprintf(out, EXTRACT_SHOWN_MAX, "%.*s", EXTRACT_SHOWN_MAX - 1, raw);
+	return show_clean(out);
+}
+
+int extract_refuse(const char *archive, const char *raw, const char *why, struct err *e)
+{
+	char shown[EXTRACT_SHOWN_MAX];
+
+	return err_fail(e, ERR_INTEGRITY, EBADMSG, "archive '%s': entry '%s' refused: %s", archive,
+			extract_show(raw, shown), why);
+}
 
 const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1])
 {

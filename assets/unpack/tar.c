@@ -13,7 +13,6 @@
 #include "assets/unpack/source.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/mem.h"
-#include "nodeup/base/show.h"
 
 /* Each directory takes a block of the disk, and its journal as many: a hundred thousand of them are a minute's
  * work. A whole distribution has fewer than this. */
@@ -35,48 +34,37 @@ struct job {
 	struct err *e;
 };
 
-/* Names come from the archive: what a terminal would obey is shown as '?'. */
-static const char *printable(const char *raw, char out[static 128])
-{
-	(void)snprintf(out, 128, "%.127s", raw);
-	return show_clean(out);
-}
-
 static int refuse(struct job *j, const char *what)
 {
 	const char *raw = archive_entry_pathname(j->entry);
-	char shown[128];
 
-	return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s': entry '%s' refused: %s",
-			j->name, printable(raw ? raw : "?", shown), what);
+	return extract_refuse(j->name, raw ? raw : "?", what, j->e);
 }
 
 static int sys_error(struct job *j, const char *what)
 {
-	char shown[128];
+	char shown[EXTRACT_SHOWN_MAX];
 
-	return err_sys(j->e, "archive '%s': %s '%s'", j->name, what, printable(j->path, shown));
+	return err_sys(j->e, "archive '%s': %s '%s'", j->name, what, extract_show(j->path, shown));
 }
 
 /* What the decompressor or the tar reader says. */
 static int broken(struct job *j, const char *what)
 {
 	const char *why = archive_error_string(j->archive);
-	char shown[128];
+	char shown[EXTRACT_SHOWN_MAX];
 
 	if (j->source.errnum)
 		return err_fail(j->e, ERR_SYSTEM, j->source.errnum, "archive '%s': read: %s",
 				j->name, strerror(j->source.errnum));
 	if (j->source.bomb)
-		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
-				"archive '%s': entry '%s' refused: %s", j->name,
-				printable(j->path[0] ? j->path : "?", shown), j->source.why);
+		return extract_refuse(j->name, j->path[0] ? j->path : "?", j->source.why, j->e);
 	if (j->source.why)
 		why = j->source.why;
 	if (j->path[0])
 		return err_fail(j->e, ERR_INTEGRITY, EBADMSG,
 				"archive '%s': %s, at or after entry '%s': %s", j->name, what,
-				printable(j->path, shown), why ? why : "unexpected end");
+				extract_show(j->path, shown), why ? why : "unexpected end");
 	return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s': %s: %s", j->name, what,
 			why ? why : "unexpected end");
 }
@@ -182,13 +170,13 @@ static int write_all(int fd, const char *p, size_t n, off_t at)
 
 static int write_failed(struct job *j, int errnum, uint64_t left)
 {
-	char shown[128];
+	char shown[EXTRACT_SHOWN_MAX];
 
 	errno = errnum;
 	if (!io_is_full(errnum))
 		return sys_error(j, "write");
 	(void)err_fail(j->e, ERR_SYSTEM, errnum, "archive '%s': write '%s': %s", j->name,
-		       printable(j->path, shown), strerror(errnum));
+		       extract_show(j->path, shown), strerror(errnum));
 	j->e->room.wanted = left;
 	return err_code(j->e);
 }
