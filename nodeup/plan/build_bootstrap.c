@@ -2,7 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/paths.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/environment.h"
 
 static const char our_unit[] = "kops-configuration.service";
 const char plan_boot_record[] = OWN_BOOT;
@@ -101,7 +101,7 @@ static struct task *add_program(struct plan *p)
 	return t;
 }
 
-int build_bootstrap(struct plan *p, struct err *e)
+static int make_bootstrap(struct plan *p, struct err *e)
 {
 	const struct task *program;
 	struct task *t;
@@ -123,3 +123,5 @@ int build_bootstrap(struct plan *p, struct err *e)
 		strv_add(p->arena, &t->unit.inputs, env_file);
 	return 0;
 }
+
+const struct plan_builder build_bootstrap = { .name = "bootstrap", .build = make_bootstrap };

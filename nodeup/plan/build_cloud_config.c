@@ -1,6 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-int build_cloud_config(struct plan *p, struct err *e)
+static int make_cloud_config(struct plan *p, struct err *e)
 {
 	const struct node *n = p->req->node;
 	struct strv lines = { 0 };
@@ -18,3 +18,6 @@ int build_cloud_config(struct plan *p, struct err *e)
 		return -EINVAL;
 	return 0;
 }
+
+const struct plan_builder build_cloud_config = { .name = "cloud-config",
+						 .build = make_cloud_config };

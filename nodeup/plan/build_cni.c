@@ -1,6 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/assets.h"
 
 /* The plugins of a network; source: kops 1.8.1 nodeup/pkg/model/network.go. Any network that is not
  * named here brings its own on top of the last row's. */
@@ -24,7 +24,7 @@ static const char *plugins_of(const char *networking)
 	return networks[i].plugins;
 }
 
-int build_cni(struct plan *p, struct err *e)
+static int make_cni(struct plan *p, struct err *e)
 {
 	const char *dir = plan_distro(p)->cni_dir;
 	struct strv names = strv_split(p->arena, plugins_of(p->req->node->networking), ' ');
@@ -40,3 +40,5 @@ int build_cni(struct plan *p, struct err *e)
 			return -EINVAL;
 	return 0;
 }
+
+const struct plan_builder build_cni = { .name = "cni", .build = make_cni };

@@ -1,6 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/assets.h"
 #include "nodeup/plan/volumes.h"
 
 static const char service[] = "kubernetes-mounts.service";
@@ -105,7 +105,7 @@ static int add_unit(struct plan *p, struct err *e)
 	return 0;
 }
 
-int build_containeros(struct plan *p, struct err *e)
+static int make_containeros(struct plan *p, struct err *e)
 {
 	if (!plan_distro(p)->has_mounter)
 		return 0;
@@ -115,6 +115,8 @@ int build_containeros(struct plan *p, struct err *e)
 		return -EINVAL;
 	return add_unit(p, e);
 }
+
+const struct plan_builder build_containeros = { .name = "containeros", .build = make_containeros };
 
 const char *plan_mounter_flag(const struct plan *p)
 {

@@ -1,8 +1,10 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/kubeconfig.h"
 #include "nodeup/plan/release.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/static_pod.h"
 
 static const char authn_config[] = "/etc/kubernetes/authn.config";
 static const char cloud_config[] = "/etc/kubernetes/cloud.config";
@@ -298,7 +300,7 @@ static int add_kubectl(struct plan *p, struct err *e)
 	return r < 0 ? r : add_admin_kubeconfig(p, e);
 }
 
-int build_control_plane(struct plan *p, struct err *e)
+static int make_control_plane(struct plan *p, struct err *e)
 {
 	static int (*const parts[])(struct plan *, struct err *) = {
 		add_apiserver,
@@ -315,3 +317,7 @@ int build_control_plane(struct plan *p, struct err *e)
 	}
 	return 0;
 }
+
+const struct plan_builder build_control_plane = { .name = "control-plane",
+						  .build = make_control_plane,
+						  .master_only = true };

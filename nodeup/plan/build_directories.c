@@ -1,8 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-#include "nodeup/plan/pieces.h"
-
-int build_directories(struct plan *p, struct err *e)
+static int make_directories(struct plan *p, struct err *e)
 {
 	const char *const paths[] = {
 		"/etc/kubernetes",
@@ -16,3 +14,5 @@ int build_directories(struct plan *p, struct err *e)
 			return -EINVAL;
 	return 0;
 }
+
+const struct plan_builder build_directories = { .name = "directories", .build = make_directories };

@@ -1,7 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/environment.h"
 
 /* First line of each file: when the cluster has no proxy any more, what begins so goes again. */
 static const char marker[] = "# Written by nodeup for egressProxy";
@@ -9,42 +9,6 @@ static const char apt_marker[] = "// Written by nodeup for egressProxy";
 
 static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.conf";
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
-const char plan_proxy_env_file[] = "/etc/sysconfig/kops-proxy";
-
-/* Those that talk to the outside: they pull images, ask the cloud, fetch. */
-static const char *const units[] = { "docker.service", "kubelet.service",
-				     "kops-configuration.service", plan_containerd_unit };
-
-/* docker has a containerd too, which downloads nothing. */
-static bool talks_to_the_outside(const struct plan *p, const char *unit)
-{
-	return strcmp(unit, plan_containerd_unit) != 0 || plan_uses_containerd(p);
-}
-
-bool plan_is_proxied(const struct plan *p, const char *unit)
-{
-	for (size_t i = 0; i < ARRAY_LEN(units); i++)
-		if (p->req->node->proxy.url && strcmp(units[i], unit) == 0)
-			return talks_to_the_outside(p, unit);
-	return false;
-}
-
-void plan_proxy_variables(const struct plan *p, struct strmap *ret)
-{
-	node_proxy_variables(p->arena, &p->req->node->proxy, ret);
-}
-
-struct strv plan_proxy_words(const struct plan *p)
-{
-	struct strmap variables = { 0 };
-	struct strv words = { 0 };
-
-	plan_proxy_variables(p, &variables);
-	for (size_t i = 0; i < variables.n; i++)
-		strv_add(p->arena, &words,
-			 arena_printf(p->arena, "%s=%s", variables.v[i].key, variables.v[i].value));
-	return words;
-}
 
 /* "http_proxy=..." "https_proxy=..." for one line of systemd's. */
 static const char *assignments(const struct plan *p)
@@ -52,7 +16,7 @@ static const char *assignments(const struct plan *p)
 	struct strmap variables = { 0 };
 	struct strv words = { 0 };
 
-	plan_proxy_variables(p, &variables);
+	node_proxy_variables(p->arena, &p->req->node->proxy, &variables);
 	for (size_t i = 0; i < variables.n; i++)
 		strv_add(p->arena, &words,
 			 plan_assignment(p->arena, variables.v[i].key, variables.v[i].value));
@@ -64,7 +28,7 @@ static const char *environment(const struct plan *p)
 	struct strmap variables = { 0 };
 	struct strv lines = { 0 };
 
-	plan_proxy_variables(p, &variables);
+	node_proxy_variables(p->arena, &p->req->node->proxy, &variables);
 	strv_add(p->arena, &lines, arena_printf(p->arena, "%s\n", marker));
 	for (size_t i = 0; i < variables.n; i++)
 		strv_add(p->arena, &lines,
@@ -99,17 +63,17 @@ static int add_dropins(struct plan *p, struct err *e)
 	else if (proxy->url)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironment=%s\n", marker,
 				    assignments(p));
-	for (size_t i = 0; i < ARRAY_LEN(units) && r == 0; i++)
+	for (const char *const *unit = plan_proxied_units; *unit && r == 0; unit++)
 		r = add(p,
 			arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf",
-				     units[i]),
-			marker, talks_to_the_outside(p, units[i]) ? text : NULL, e);
+				     *unit),
+			marker, plan_is_proxied(p, *unit) ? text : NULL, e);
 	return r;
 }
 
 /* source: kops 1.8.1 pkg/model/bootstrapscript.go createProxyEnv, whose script writes the same into
  * files of the distribution */
-int build_egress_proxy(struct plan *p, struct err *e)
+static int make_egress_proxy(struct plan *p, struct err *e)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
 	const bool open = proxy->url && !proxy->is_secret;
@@ -132,3 +96,6 @@ int build_egress_proxy(struct plan *p, struct err *e)
 		r = add(p, apt_conf, apt_marker, apt, e);
 	return r;
 }
+
+const struct plan_builder build_egress_proxy = { .name = "egress-proxy",
+						 .build = make_egress_proxy };

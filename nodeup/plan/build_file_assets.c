@@ -36,7 +36,7 @@ static int check_place(const struct plan *p, size_t n, const struct node_file *f
 	return 0;
 }
 
-int build_file_assets(struct plan *p, struct err *e)
+static int make_file_assets(struct plan *p, struct err *e)
 {
 	const struct node_files *files = &p->req->node->files;
 	const size_t n = p->n;
@@ -52,3 +52,5 @@ int build_file_assets(struct plan *p, struct err *e)
 	}
 	return 0;
 }
+
+const struct plan_builder build_file_assets = { .name = "file-assets", .build = make_file_assets };

@@ -1,7 +1,5 @@
 #include "nodeup/plan/builders.h"
 
-#include "nodeup/plan/pieces.h"
-
 static const char script_path[] = "/home/kubernetes/bin/iptables-setup";
 static const char service[] = "kubernetes-iptables-setup.service";
 
@@ -25,7 +23,7 @@ static const char *const rules[] = {
 	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",
 };
 
-int build_firewall(struct plan *p, struct err *e)
+static int make_firewall(struct plan *p, struct err *e)
 {
 	struct arena *a = p->arena;
 	struct unit u = { 0 };
@@ -48,3 +46,5 @@ int build_firewall(struct plan *p, struct err *e)
 		strv_add(p->arena, &t->unit.accepts, rules[i]);
 	return 0;
 }
+
+const struct plan_builder build_firewall = { .name = "firewall", .build = make_firewall };

@@ -1,7 +1,6 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
-#include "nodeup/plan/pieces.h"
 
 static const char docker_unit[] = "docker.service";
 
@@ -151,7 +150,7 @@ static int turn_on(struct plan *p, const struct node_hook *h, const char *name, 
 	return 0;
 }
 
-int build_hooks(struct plan *p, struct err *e)
+static int make_hooks(struct plan *p, struct err *e)
 {
 	const struct node_hooks *hooks = &p->req->node->hooks;
 	int r = 0;
@@ -169,3 +168,5 @@ int build_hooks(struct plan *p, struct err *e)
 	}
 	return r;
 }
+
+const struct plan_builder build_hooks = { .name = "hooks", .build = make_hooks };

@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/kubeconfig.h"
+#include "nodeup/plan/static_pod.h"
 
 static const char kubeconfig[] = "/var/lib/kube-proxy/kubeconfig";
 static const char log_file[] = "/var/log/kube-proxy.log";
@@ -20,7 +21,7 @@ static struct strv flags(struct plan *p)
 	return out;
 }
 
-int build_kube_proxy(struct plan *p, struct err *e)
+static int make_kube_proxy(struct plan *p, struct err *e)
 {
 	const struct kube_proxy_spec *spec = &p->req->node->kube_proxy;
 	struct arena *a = p->arena;
@@ -50,3 +51,5 @@ int build_kube_proxy(struct plan *p, struct err *e)
 	r = plan_kubeconfig(p, kubeconfig, "kube-proxy", e);
 	return r < 0 ? r : plan_static_pod(p, pod, e);
 }
+
+const struct plan_builder build_kube_proxy = { .name = "kube-proxy", .build = make_kube_proxy };

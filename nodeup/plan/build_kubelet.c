@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/kubeconfig.h"
 
 static const char sysconfig[] = "/etc/sysconfig/kubelet";
 static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
@@ -84,7 +85,7 @@ static int add_socat(struct plan *p, struct err *e)
 		       : -EINVAL;
 }
 
-int build_kubelet(struct plan *p, struct err *e)
+static int make_kubelet(struct plan *p, struct err *e)
 {
 	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_distro(p)->kubelet_dir);
 	struct task *t;
@@ -108,3 +109,5 @@ int build_kubelet(struct plan *p, struct err *e)
 	strv_add(p->arena, &t->unit.inputs, kubeconfig);
 	return 0;
 }
+
+const struct plan_builder build_kubelet = { .name = "kubelet", .build = make_kubelet };

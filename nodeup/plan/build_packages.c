@@ -1,8 +1,8 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/plan/environment.h"
 #include "nodeup/plan/release.h"
-#include "nodeup/plan/pieces.h"
 
 static const char auto_upgrades[] = "/etc/apt/apt.conf.d/20auto-upgrades";
 static const char auto_upgrades_text[] = "APT::Periodic::Update-Package-Lists \"1\";\n"
@@ -28,18 +28,19 @@ static void add_words(struct plan *p, struct strv *names, const char *words)
 			strv_add(p->arena, names, v.v[i]);
 }
 
-int build_packages(struct plan *p, struct err *e)
+static int make_packages(struct plan *p, struct err *e)
 {
 	const struct release *d = plan_release(p);
 	struct strv names = { 0 };
+	struct task *t;
 
-	(void)e;
 	add_words(p, &names, d->packages);
 	if (p->req->node->auto_upgrades)
 		add_words(p, &names, d->upgrades);
 	if (p->req->node->keeps_time)
 		add_words(p, &names, d->ntp);
-	add_words(p, &names, plan_docker_needs(p));
+	for (size_t i = 0; i < p->packages.n; i++)
+		add_words(p, &names, p->packages.v[i]);
 	for (size_t i = 0; i < p->req->node->packages.n; i++)
 		add_words(p, &names, p->req->node->packages.v[i]);
 	if (names.n == 0)
@@ -47,23 +48,26 @@ int build_packages(struct plan *p, struct err *e)
 	if (plan_distro(p)->family == PACKAGE_NONE)
 		return err_config(e, "packages: %s: this distribution installs none",
 				  strv_join(p->arena, &names, " "));
-	struct task *t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
-
+	t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
 	t->package = (struct task_package){ .family = plan_distro(p)->family,
 					    .names = names,
 					    .env = plan_proxy_words(p) };
 	return 0;
 }
 
-int build_upgrades(struct plan *p, struct err *e)
+const struct plan_builder build_packages = { .name = "packages", .build = make_packages };
+
+static int make_upgrades(struct plan *p, struct err *e)
 {
 	if (!p->req->node->auto_upgrades || plan_distro(p)->family != PACKAGE_DEB)
 		return 0;
 	return plan_file(p, auto_upgrades, 0644, auto_upgrades_text, e) ? 0 : -EINVAL;
 }
 
+const struct plan_builder build_upgrades = { .name = "upgrades", .build = make_upgrades };
+
 /* A vendor's unit, which an image that lacks the package lacks as well. */
-int build_ntp(struct plan *p, struct err *e)
+static int make_ntp(struct plan *p, struct err *e)
 {
 	const struct release *d = plan_release(p);
 
@@ -71,6 +75,8 @@ int build_ntp(struct plan *p, struct err *e)
 		return 0;
 	return plan_unit(p, d->ntp_unit, !p->req->image_mode, e) ? 0 : -EINVAL;
 }
+
+const struct plan_builder build_ntp = { .name = "ntp", .build = make_ntp };
 
 static int add_log(struct plan *p, const char *name, struct err *e)
 {
@@ -114,7 +120,7 @@ static int add_timer(struct plan *p, struct err *e)
 	return 0;
 }
 
-int build_logrotate(struct plan *p, struct err *e)
+static int make_logrotate(struct plan *p, struct err *e)
 {
 	int r = 0;
 
@@ -125,7 +131,9 @@ int build_logrotate(struct plan *p, struct err *e)
 	return r < 0 ? r : add_timer(p, e);
 }
 
-int build_users(struct plan *p, struct err *e)
+const struct plan_builder build_logrotate = { .name = "logrotate", .build = make_logrotate };
+
+static int make_users(struct plan *p, struct err *e)
 {
 	/* kops 1.8 calls the owner of etcd's data so, and nothing runs as it */
 	static const struct task_user user = { "user", "/var/etcd", "/sbin/nologin" };
@@ -135,3 +143,7 @@ int build_users(struct plan *p, struct err *e)
 		plan_new_task(p, TASK_USER, user.name)->user = user;
 	return 0;
 }
+
+const struct plan_builder build_users = { .name = "users",
+					  .build = make_users,
+					  .master_only = true };

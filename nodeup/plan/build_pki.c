@@ -1,7 +1,6 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
-#include "nodeup/plan/pieces.h"
 
 /* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
 static const struct {
@@ -77,16 +76,6 @@ static const char *known_tokens(const struct plan *p)
 	return strv_join(p->arena, &lines, "\n");
 }
 
-/* Encryption at rest, where the cluster asks for it and the store says how. */
-const char *plan_encryption_config(const struct plan *p)
-{
-	const struct node *n = p->req->node;
-
-	return n->encryption_config && node_k8s_at_least(n, 1, 7)
-		       ? strmap_get(&n->secrets, "encryptionconfig")
-		       : NULL;
-}
-
 static int add_logins(struct plan *p, struct err *e)
 {
 	const char *password = strmap_get(&p->req->node->secrets, "kube");
@@ -108,7 +97,7 @@ static int add_logins(struct plan *p, struct err *e)
 	return 0;
 }
 
-int build_pki(struct plan *p, struct err *e)
+static int make_pki(struct plan *p, struct err *e)
 {
 	const struct node_keypair *ca = plan_keypair(p, "ca", false, e);
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
@@ -123,3 +112,5 @@ int build_pki(struct plan *p, struct err *e)
 		return 0;
 	return add_keypairs(p, e) < 0 ? -EINVAL : add_logins(p, e);
 }
+
+const struct plan_builder build_pki = { .name = "pki", .build = make_pki };

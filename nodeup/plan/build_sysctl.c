@@ -1,7 +1,6 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
-#include "nodeup/plan/pieces.h"
 
 static const char path[] = "/etc/sysctl.d/99-k8s-general.conf";
 
@@ -42,7 +41,7 @@ static struct strmap parse(struct arena *a, const char *lines)
 	return values;
 }
 
-int build_sysctl(struct plan *p, struct err *e)
+static int make_sysctl(struct plan *p, struct err *e)
 {
 	const bool aws = str_eq(p->req->node->cloud_provider, "aws");
 	const char *content =
@@ -53,3 +52,5 @@ int build_sysctl(struct plan *p, struct err *e)
 	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse(p->arena, content);
 	return 0;
 }
+
+const struct plan_builder build_sysctl = { .name = "sysctl", .build = make_sysctl };

@@ -240,7 +240,7 @@ static int add_volume(struct plan *p, const struct node_volume *v, struct err *e
 	return r < 0 ? r : add_private(p, v, e);
 }
 
-int build_volumes(struct plan *p, struct err *e)
+static int make_volumes(struct plan *p, struct err *e)
 {
 	const struct node_volumes *volumes = plan_volumes(p->req);
 	int r = 0;
@@ -264,3 +264,19 @@ int build_volumes(struct plan *p, struct err *e)
 	}
 	return add_dropins(p, e);
 }
+
+const struct plan_builder build_volumes = { .name = "volumes", .build = make_volumes };
+
+static int make_claims(struct plan *p, struct err *e)
+{
+	(void)e;
+	for (size_t i = 0; i < p->req->n_claims; i++) {
+		const struct plan_claim *c = &p->req->claims[i];
+
+		plan_new_task(p, TASK_ATTACH, c->what)->attach =
+			(struct task_attach){ .is_here = c->is_here, .why = c->why };
+	}
+	return 0;
+}
+
+const struct plan_builder build_claims = { .name = "claims", .build = make_claims };

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/plan/tasklist.h"
 #include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 

@@ -1,4 +1,4 @@
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/questions.h"
 
 #include <string.h>
 

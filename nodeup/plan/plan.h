@@ -1,8 +1,7 @@
 /* plan.h - node + facts -> tasks; pure
- * builders[] append tasks through the plan_* helpers below; the dependency rules then add the edges.
- * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder
- * order; asking for the same path twice with the same content is one task, with another an error.
- * Bodies: builders.c, build_assets.c, build_etcd.c.
+ * The builders of the table in plan.c append tasks through tasklist.h; the dependency rules then add the edges.
+ * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder order.
+ * Bodies: etcd.c, volumes.c.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
 #pragma once
@@ -68,7 +67,7 @@ struct plan {
 	const struct plan_req *req;
 	struct task **tasks;
 	size_t n;
-	struct plan_index *index; /* plan.c's, of what the tasks are found by */
+	struct plan_index *index; /* tasklist.c's, of what the tasks are found by */
 	struct asset **assets;    /* parsed Assets list, document order */
 	size_t n_assets;
 	struct asset **known; /* every asset that was parsed, one of each digest */
@@ -78,6 +77,7 @@ struct plan {
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
+	struct strv packages;        /* that the builders need, each text blank-separated */
 	struct strv warnings;
 	const char *sha1; /* a warning that an asset is named by it, or NULL */
 	bool keep_unused; /* assets are wanted for their own sake */
@@ -94,51 +94,10 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 /* Where the flags and the environment of the boot unit are remembered. */
 extern const char plan_boot_record[];
 
-/* The tables, for `nodeup help` and tests. */
-struct plan_builder {
-	const char *name;
-	int (*build)(struct plan *p, struct err *e);
-	bool master_only;
-	bool explicit_only; /* runs only when plan_req.only names it */
-};
-extern const struct plan_builder plan_builders[];
-extern const size_t plan_n_builders;
-
-/* The unit of that name, or NULL; so far. */
-struct task *plan_unit_of(const struct plan *p, const char *name);
-
-/* For builders. Each returns the task (an equal one that is there already included), or NULL with
- * *e filled when the same path was asked for with other content. */
-struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e);
-struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
-		       struct err *e);
-/* A file that is not wanted: one that begins with marker is removed, any other is left. */
-struct task *plan_no_file(struct plan *p, const char *path, const char *marker, struct err *e);
-/* As plan_file, content never shown. */
-struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
-			 struct err *e);
-/* As plan_secret, for content that is not text. */
-struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
-			       size_t len, struct err *e);
-/* A unit file of ours in /etc/systemd/system, its text from u. */
-struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e);
-/* As plan_unit_file, with its text as it stands, which is never shown. */
-struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e);
-/* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
- * The caller adds others with strv_add to task->unit.inputs. */
-struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e);
-/* Whether a task writes the unit's own file or one of its drop-ins. */
-bool plan_is_text_of(const struct task *t, const char *unit);
-/* Install an asset found by name at path. */
-struct task *plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode,
-			  struct err *e);
-/* Install a member found by base name in any archive of the Assets list. */
-struct task *plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode,
-				 struct err *e);
 /* Where a master's etcd volume is mounted. */
 const char *plan_etcd_path(struct arena *a, const struct facts *f, const char *volume_id);
+/* What an etcd cluster's members are called after: "etcd-events"; NULL: it is unknown. */
+const char *plan_etcd_cluster(const char *cluster);
 /* The DNS name of a member of an etcd cluster. */
 const char *plan_etcd_name(struct arena *a, const struct node *n, const char *cluster,
 			   const char *member);
-/* An image archive to be loaded into the runtime. */
-struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e);

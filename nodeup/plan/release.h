@@ -2,7 +2,7 @@
  * The releases that kops 1.8 knew get what it installed there. Images of today bring their programs
  * themselves: nothing is installed on them but what the documents name.
  * Owner: static tables. Errors: none. Threads: all functions.
- * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model/{docker,logrotate,packages}.go,
+ * Source: kops 1.8.1 nodeup/pkg/distros, nodeup/pkg/model/{logrotate,packages}.go,
  * upup/models/nodeup. */
 #pragma once
 
@@ -18,22 +18,10 @@ struct release {
 	const char *ntp_unit;
 };
 
-/* A package of docker that kops 1.8 installs. */
-struct docker_package {
-	const char *
-		distributions; /* code names and major versions, blank-separated: "jessie", "rhel7" */
-	const char *version;   /* of docker: "1.13.1" */
-	const char *name, *url, *sha1;
-	const char *needs; /* packages of the distribution */
-};
-
-extern const struct docker_package docker_packages[];
-extern const size_t n_docker_packages;
-
 /* The n-th release or distribution of the tables, as facts; false: there are no more. Together they
  * stand for every machine that is supported. */
 bool release_nth(size_t n, struct facts *ret);
 /* The row of this host; one without anything for a release that kops 1.8 did not know. */
 const struct release *plan_release(const struct plan *p);
-/* "jessie", "centos7": how docker_packages[] calls it; NULL for a release kops 1.8 did not know. */
+/* "jessie", "centos7": how tables call it; NULL for a release kops 1.8 did not know. */
 const char *release_name(const struct release *d);

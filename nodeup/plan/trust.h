@@ -12,6 +12,7 @@ int trust_begin(struct plan *p, struct err *e) must_check;
 /* Take an asset's own signature (NULL: none); `listed`: it is of the list, which may be signed. */
 int trust_asset(struct plan *p, struct asset *as, const char *signature, bool listed,
 		const char *where, struct err *e) must_check;
-/* Take an asset of ours that no document names, text its "hash@url". It has no signature: where they are
- * required the documents must list the same bytes, or it is refused. */
-int trust_built_in(struct plan *p, struct asset *as, const char *text, struct err *e) must_check;
+/* Take an asset of ours whose bytes no document names, text its "hash@url". It has no signature: where
+ * they are required it is refused. */
+int trust_built_in(const struct plan *p, const struct asset *as, const char *text,
+		   struct err *e) must_check;

@@ -1,8 +1,10 @@
 #include "nodeup/plan/volume_tools.h"
 
 #include <string.h>
+#include "nodeup/plan/environment.h"
+#include "nodeup/plan/questions.h"
 #include "nodeup/plan/release.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/tasklist.h"
 #include "nodeup/volumes/mkfs.h"
 
 static const char mdadm[] = "mdadm";

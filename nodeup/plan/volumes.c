@@ -5,6 +5,11 @@
 
 static const char kubelet[] = "kubelet.service";
 
+const struct node_volumes *plan_volumes(const struct plan_req *req)
+{
+	return req->volumes.n ? &req->volumes : &req->node->volumes;
+}
+
 /* Whom the disks belong to: a volume of EBS to itself, all else to this machine. */
 static const char *owner(const struct plan *p, const struct node_volume *v)
 {

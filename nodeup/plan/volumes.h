@@ -2,7 +2,7 @@
  * Owner: the arena of the plan. Errors: none. Threads: one. */
 #pragma once
 
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/plan.h"
 
 /* The UUID its file system has or will have; NULL: it is unknown which machine this is. */
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 #include "nodeup/plan/deps.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/tasklist.h"
 #include "tests/unit/lib/seed.h"
 
 struct fixture {

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/plan/tasklist.h"
 #include "tests/unit/lib/seed.h"
 
 static struct plan plan_role(struct arena *a, struct world *w, bool master)

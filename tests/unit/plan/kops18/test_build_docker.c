@@ -5,8 +5,9 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/plan/kops18/docker_packages.h"
+#include "nodeup/plan/questions.h"
 #include "nodeup/plan/release.h"
-#include "nodeup/plan/pieces.h"
 #include "tests/unit/lib/seed.h"
 
 #define SYSTEM "/etc/systemd/system/"

@@ -2,18 +2,16 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/static_pod.h"
 
 /* source: kops 1.8.1 protokube/pkg/protokube/etcd_cluster.go newEtcdController */
 /* clang-format off */
 static const struct role {
-	const char *cluster, *pod, *node, *data, *log, *cpu, *token, *manifest;
+	const char *cluster, *pod, *data, *cpu;
 	int64_t client_port, peer_port;
 } roles[] = {
-	{ "main",   "etcd-server",        "etcd",        "data",        "/var/log/etcd.log",
-	  "200m", "etcd-cluster-token-etcd",        "etcd",        4001, 2380 },
-	{ "events", "etcd-server-events", "etcd-events", "data-events", "/var/log/etcd-events.log",
-	  "100m", "etcd-cluster-token-etcd-events", "etcd-events", 4002, 2381 },
+	{ "main",   "etcd-server",        "data",        "200m", 4001, 2380 },
+	{ "events", "etcd-server-events", "data-events", "100m", 4002, 2381 },
 };
 /* clang-format on */
 
@@ -36,24 +34,12 @@ static const struct node_etcd_cluster *find_cluster(const struct node *n, const 
 	return NULL;
 }
 
-const char *plan_etcd_path(struct arena *a, const struct facts *f, const char *volume_id)
-{
-	return arena_printf(a, "%s/master-%s", distro_of(f->distribution)->volumes_dir, volume_id);
-}
-
-const char *plan_etcd_name(struct arena *a, const struct node *n, const char *cluster,
-			   const char *member)
-{
-	const struct role *role = find_role(cluster);
-
-	return arena_printf(a, "%s-%s.internal.%s", role ? role->node : cluster, member,
-			    n->cluster_name);
-}
-
 /* One pod in the making. */
 struct making {
 	struct plan *p;
 	const struct role *role;
+	const char *name; /* "etcd-events" */
+	const char *log;
 	const struct plan_etcd *mine;
 	const struct node_etcd_cluster *cluster;
 	struct pod *pod;
@@ -85,7 +71,7 @@ static char *initial_cluster(const struct making *m)
 
 	for (size_t i = 0; i < members->n; i++)
 		strv_add(a, &all,
-			 arena_printf(a, "%s-%s=%s", m->role->node, members->v[i],
+			 arena_printf(a, "%s-%s=%s", m->name, members->v[i],
 				      url(m, host_of(m, members->v[i]), m->role->peer_port)));
 	return strv_join(a, &all, ",");
 }
@@ -129,14 +115,14 @@ static void set_environment(const struct making *m)
 	const struct role *role = m->role;
 	struct arena *a = m->p->arena;
 
-	set_env(m, "ETCD_NAME", arena_printf(a, "%s-%s", role->node, m->mine->member.me));
+	set_env(m, "ETCD_NAME", arena_printf(a, "%s-%s", m->name, m->mine->member.me));
 	set_env(m, "ETCD_DATA_DIR", arena_printf(a, "/var/etcd/%s", role->data));
 	set_env(m, "ETCD_LISTEN_PEER_URLS", url(m, "0.0.0.0", role->peer_port));
 	set_env(m, "ETCD_LISTEN_CLIENT_URLS", url(m, "0.0.0.0", role->client_port));
 	set_env(m, "ETCD_ADVERTISE_CLIENT_URLS", url(m, me, role->client_port));
 	set_env(m, "ETCD_INITIAL_ADVERTISE_PEER_URLS", url(m, me, role->peer_port));
 	set_env(m, "ETCD_INITIAL_CLUSTER_STATE", "new");
-	set_env(m, "ETCD_INITIAL_CLUSTER_TOKEN", role->token);
+	set_env(m, "ETCD_INITIAL_CLUSTER_TOKEN", arena_printf(a, "etcd-cluster-token-%s", m->name));
 	set_times(m);
 	set_tls(m);
 	set_env(m, "ETCD_INITIAL_CLUSTER", initial_cluster(m));
@@ -189,7 +175,7 @@ static struct pod *make_pod(struct making *m, const char *mount_point)
 	pod_shell_command(a, pod, "/usr/local/bin/etcd", &no_flags, "/bin/tee", log_inside);
 	pod_host_path(a, pod, "varetcdata", arena_printf(a, "%s%s", mount_point, data), data,
 		      false);
-	pod_host_path(a, pod, "varlogetcd", role->log, log_inside, false);
+	pod_host_path(a, pod, "varlogetcd", m->log, log_inside, false);
 	pod_host_path(a, pod, "hosts", "/etc/hosts", NULL, true);
 	if (m->p->req->node->etcd_tls)
 		pod_host_path(a, pod, volume_name(a, srv), srv, NULL, true);
@@ -204,33 +190,38 @@ static const char *path_of(struct plan *p, const struct plan_etcd *mine)
 static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *e)
 {
 	const char *mount_point = path_of(p, mine);
-	struct making m = { .p = p, .role = find_role(mine->cluster), .mine = mine };
+	struct making m = {
+		.p = p,
+		.role = find_role(mine->cluster),
+		.name = plan_etcd_cluster(mine->cluster),
+		.mine = mine,
+		.cluster = find_cluster(p->req->node, mine->cluster),
+	};
 	struct arena *a = p->arena;
 	const char *name;
 	struct task *t;
 	char *text;
 	int r;
 
-	m.cluster = find_cluster(p->req->node, mine->cluster);
 	if (!m.role || !m.cluster)
 		return err_config(e, "etcd cluster '%s': only main and events can be run here",
 				  mine->cluster);
+	m.log = arena_printf(a, "/var/log/%s.log", m.name);
 	r = manifest_render(a, make_pod(&m, mount_point), &text, e);
 	if (r < 0)
 		return r;
-	t = plan_file(p, m.role->log, 0400, "", e);
+	t = plan_file(p, m.log, 0400, "", e);
 	if (!t)
 		return -EINVAL;
 	/* the runtime would make a directory of a file that is mounted and not there */
 	t->file.if_absent = true;
-	name = arena_printf(a, "%s/%s.manifest", manifest_dir, m.role->manifest);
+	name = arena_printf(a, "%s/%s.manifest", manifest_dir, m.name);
 	t = plan_new_task(p, TASK_ETCD, name);
 	t->etcd = (struct task_etcd){
 		.mount_point = mount_point,
 		.mount_unit = arena_printf(a, "%s.mount", unit_escape_path(a, mount_point)),
 		.data = arena_printf(a, "%s/var/etcd/%s", mount_point, m.role->data),
-		.manifest = arena_printf(a, "%s/k8s.io/manifests/%s.manifest", mount_point,
-					 m.role->manifest),
+		.manifest = arena_printf(a, "%s/k8s.io/manifests/%s.manifest", mount_point, m.name),
 		.link = name,
 		.content = text,
 	};
@@ -252,19 +243,7 @@ static int add_drop_in(struct plan *p, struct err *e)
 	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf", &u, e) ? 0 : -EINVAL;
 }
 
-int build_claims(struct plan *p, struct err *e)
-{
-	(void)e;
-	for (size_t i = 0; i < p->req->n_claims; i++) {
-		const struct plan_claim *c = &p->req->claims[i];
-
-		plan_new_task(p, TASK_ATTACH, c->what)->attach =
-			(struct task_attach){ .is_here = c->is_here, .why = c->why };
-	}
-	return 0;
-}
-
-int build_etcd(struct plan *p, struct err *e)
+static int make_etcd(struct plan *p, struct err *e)
 {
 	const struct plan_req *req = p->req;
 	int r = 0;
@@ -285,3 +264,5 @@ int build_etcd(struct plan *p, struct err *e)
 		plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts.names = req->etcd_hosts;
 	return add_drop_in(p, e);
 }
+
+const struct plan_builder build_etcd = { .name = "etcd", .build = make_etcd, .master_only = true };

@@ -1,7 +1,7 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/assets.h"
 
 #include <string.h>
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/builders.h"
 #include "nodeup/plan/trust.h"
 
 /* With what the owner of the machine has besides. */
@@ -23,10 +23,23 @@ static void warn_sha1(struct plan *p, const struct asset *as, const char *where)
 			as->name);
 }
 
+/* What stands for an asset's bytes in a map. */
+static const char *digest_text(const struct plan *p, const struct asset *as)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	return arena_str(p->arena, digest_hex(&as->digest, hex));
+}
+
+static bool is_known(const struct plan *p, const struct asset *as)
+{
+	return map_get(&p->known_by, digest_text(p, as)) != NULL;
+}
+
 /* The documents may name the same bytes more than once: then all that is said of them counts. */
 static void know_asset(struct plan *p, struct asset *as)
 {
-	struct asset *known = map_put(p->arena, &p->known_by, plan_digest(p, as), as);
+	struct asset *known = map_put(p->arena, &p->known_by, digest_text(p, as), as);
 
 	if (known != as)
 		asset_join(known, as);
@@ -61,7 +74,7 @@ int plan_parse_assets(struct plan *p, struct err *e)
 /* The task of that kind for the same bytes, made if need be. Two archives may share a file name. */
 static struct task *asset_task(struct plan *p, enum task_kind kind, const struct asset *as)
 {
-	const char *by_bytes = arena_printf(p->arena, "%d %s", kind, plan_digest(p, as));
+	const char *by_bytes = arena_printf(p->arena, "%d %s", kind, digest_text(p, as));
 	const char *name = as->name, *by_name = arena_printf(p->arena, "%d/%s", kind, name);
 	struct task *t = map_get(&p->asset_by, by_bytes);
 
@@ -85,7 +98,7 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
-int build_assets(struct plan *p, struct err *e)
+static int make_assets(struct plan *p, struct err *e)
 {
 	/* of several archives the one that nothing comes from may be broken */
 	const bool optional = count_archives(p) > 1;
@@ -102,6 +115,8 @@ int build_assets(struct plan *p, struct err *e)
 	}
 	return 0;
 }
+
+const struct plan_builder build_assets = { .name = "assets", .build = make_assets };
 
 /* "kube_env.yaml:2:3 lists kubelet, cni.tar.gz": what a person has to look at. */
 static int fail_missing(const struct plan *p, const char *what, struct err *e)
@@ -197,7 +212,8 @@ struct task *plan_install_known(struct plan *p, const char *name, const char *te
 
 	if (is_listed(p, name))
 		return plan_install(p, name, path, mode, e);
-	if (parse_asset(p, text, as, e) < 0 || trust_built_in(p, as, text, e) < 0)
+	if (parse_asset(p, text, as, e) < 0 ||
+	    (!is_known(p, as) && trust_built_in(p, as, text, e) < 0))
 		return NULL;
 	know_asset(p, as);
 	(void)asset_task(p, TASK_ASSET, as);
@@ -285,7 +301,7 @@ struct task *plan_package_file(struct plan *p, const char *name, const char *tex
 	/* an image gets no package: it is told which it lacks */
 	if (p->req->image_mode)
 		return t;
-	if (trust_built_in(p, as, text, e) < 0) {
+	if (!is_known(p, as) && trust_built_in(p, as, text, e) < 0) {
 		err_note(e, "or", "start from an image that has it from elsewhere: that is used");
 		return NULL;
 	}
@@ -307,10 +323,10 @@ static int bake_image(struct plan *p, const struct node_image *image, struct err
 	return 0;
 }
 
-int build_bake(struct plan *p, struct err *e)
+static int make_bake(struct plan *p, struct err *e)
 {
 	const struct node *n = p->req->node;
-	int r = build_assets(p, e);
+	int r = make_assets(p, e);
 
 	for (size_t i = 0; r == 0 && i < n->images.n; i++)
 		r = bake_image(p, &n->images.v[i], e);
@@ -323,3 +339,7 @@ int build_bake(struct plan *p, struct err *e)
 	p->keep_unused = true;
 	return r;
 }
+
+const struct plan_builder build_bake = { .name = "bake",
+					 .build = make_bake,
+					 .explicit_only = true };

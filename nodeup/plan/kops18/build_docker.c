@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/kops18/docker_packages.h"
 #include "nodeup/plan/release.h"
-#include "nodeup/plan/pieces.h"
 
 static const char docker_unit[] = "docker.service";
 static const char sysconfig[] = "/etc/sysconfig/docker";
@@ -71,7 +72,7 @@ static bool is_to_install(const struct plan *p)
 	return false;
 }
 
-const char *plan_docker_needs(struct plan *p)
+static const char *find_needs(struct plan *p)
 {
 	struct strv needs = { 0 };
 
@@ -316,7 +317,7 @@ static int provide(struct plan *p, struct err *e)
 	return 0;
 }
 
-int build_docker(struct plan *p, struct err *e)
+static int make_docker(struct plan *p, struct err *e)
 {
 	const struct release *d = plan_release(p);
 	struct task *t;
@@ -336,3 +337,7 @@ int build_docker(struct plan *p, struct err *e)
 		return -EINVAL;
 	return add_images(p, e);
 }
+
+const struct plan_builder build_docker = { .name = "docker",
+					   .build = make_docker,
+					   .packages = find_needs };

@@ -2,7 +2,9 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/plan/pieces.h"
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/environment.h"
+#include "nodeup/plan/kubeconfig.h"
 
 static const char kubeconfig[] = "/var/lib/kops/kubeconfig";
 static const char env_file[] = "/etc/sysconfig/protokube";
@@ -190,7 +192,7 @@ static int add_service(struct plan *p, struct err *e)
 	int r;
 
 	plan_environment(p, &p->req->environment, &open, &secret);
-	plan_proxy_variables(p, n->proxy.is_secret ? &secret : &open);
+	node_proxy_variables(p->arena, &p->req->node->proxy, n->proxy.is_secret ? &secret : &open);
 	if (is_archive(n->protokube.source) && !plan_image(p, &n->protokube, e))
 		return -EINVAL;
 	r = add_env_file(p, &secret, e);
@@ -209,7 +211,7 @@ static int add_service(struct plan *p, struct err *e)
 	return 0;
 }
 
-int build_protokube(struct plan *p, struct err *e)
+static int make_protokube(struct plan *p, struct err *e)
 {
 	const struct node *n = p->req->node;
 
@@ -228,3 +230,5 @@ int build_protokube(struct plan *p, struct err *e)
 		"the documents name no protokubeImage: no program writes DNS names or installs addons");
 	return 0;
 }
+
+const struct plan_builder build_protokube = { .name = "protokube", .build = make_protokube };

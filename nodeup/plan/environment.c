@@ -1,0 +1,70 @@
+#include "nodeup/plan/environment.h"
+
+#include <string.h>
+#include "nodeup/plan/questions.h"
+
+const char plan_proxy_env_file[] = "/etc/sysconfig/kops-proxy";
+
+const char *const plan_proxied_units[] = { "docker.service", "kubelet.service",
+					   "kops-configuration.service", plan_containerd_unit,
+					   NULL };
+
+void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
+		      struct strmap *ret_secret)
+{
+	static const char *const credentials[] = {
+		"S3_ACCESS_KEY_ID",      "S3_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID",
+		"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+	};
+
+	for (size_t i = 0; i < env->n; i++) {
+		/* a URL may carry a password */
+		bool secret = strchr(env->v[i].value, '@') != NULL;
+
+		for (size_t k = 0; k < ARRAY_LEN(credentials); k++)
+			secret |= strcmp(env->v[i].key, credentials[k]) == 0;
+		strmap_set(p->arena, secret ? ret_secret : ret_open, env->v[i].key,
+			   env->v[i].value);
+	}
+}
+
+const char *plan_assignment(struct arena *a, const char *key, const char *value)
+{
+	char *text = arena_alloc(a, strlen(key) + 2 * strlen(value) + sizeof("\"=\""));
+	char *out = stpcpy(stpcpy(stpcpy(text, "\""), key), "=");
+
+	for (; *value; value++) {
+		if (strchr("\"\\", *value))
+			*out++ = '\\';
+		if (*value == '%')
+			*out++ = '%';
+		*out++ = *value;
+	}
+	*out = '"';
+	return text;
+}
+
+struct strv plan_proxy_words(const struct plan *p)
+{
+	struct strmap variables = { 0 };
+	struct strv words = { 0 };
+
+	node_proxy_variables(p->arena, &p->req->node->proxy, &variables);
+	for (size_t i = 0; i < variables.n; i++)
+		strv_add(p->arena, &words,
+			 arena_printf(p->arena, "%s=%s", variables.v[i].key, variables.v[i].value));
+	return words;
+}
+
+bool plan_is_proxied(const struct plan *p, const char *unit)
+{
+	if (!p->req->node->proxy.url)
+		return false;
+	/* docker has a containerd too, which downloads nothing */
+	if (strcmp(unit, plan_containerd_unit) == 0)
+		return plan_uses_containerd(p);
+	for (size_t i = 0; plan_proxied_units[i]; i++)
+		if (strcmp(plan_proxied_units[i], unit) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,19 @@
+/* environment.h - variables that units and programs are started with, the cluster's proxy among them
+ * Owner: the arena of the plan. Errors: none. Threads: one.
+ * Source: kops 1.8.1 nodeup/pkg/model/protokube.go, pkg/model/bootstrapscript.go. */
+#pragma once
+
+#include "nodeup/plan/plan.h"
+
+/* Split an environment of the request: what may be shown in a unit, and what may not (credentials). */
+void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
+		      struct strmap *ret_secret);
+/* One assignment of an Environment= line: '%' is a specifier there, '$' is nothing special. */
+const char *plan_assignment(struct arena *a, const char *key, const char *value);
+/* The cluster's proxy as "NAME=value", for a program that is started; nothing without one. */
+struct strv plan_proxy_words(const struct plan *p);
+/* The units that may be told of the cluster's proxy: they pull images, ask the cloud, fetch. NULL ends it. */
+extern const char *const plan_proxied_units[];
+/* Whether the unit is told of it, and the file that tells it when there is a login. */
+bool plan_is_proxied(const struct plan *p, const char *unit);
+extern const char plan_proxy_env_file[];

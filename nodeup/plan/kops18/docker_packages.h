@@ -1,0 +1,17 @@
+/* docker_packages.h - the packages of docker that kops 1.8 installs, by release and version
+ * Owner: static tables. Errors: none. Threads: all functions. Source: kops 1.8.1 nodeup/pkg/model/docker.go. */
+#pragma once
+
+#include <stddef.h>
+
+/* A package of docker that kops 1.8 installs. */
+struct docker_package {
+	const char *
+		distributions; /* code names and major versions, blank-separated: "jessie", "rhel7" */
+	const char *version;   /* of docker: "1.13.1" */
+	const char *name, *url, *sha1;
+	const char *needs; /* packages of the distribution */
+};
+
+extern const struct docker_package docker_packages[];
+extern const size_t n_docker_packages;

@@ -1,0 +1,64 @@
+#include "nodeup/plan/kubeconfig.h"
+
+#include <string.h>
+#include "nodeup/base/enc.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/plan/questions.h"
+#include "nodeup/plan/tasklist.h"
+
+enum { KUBECONFIG_MAX = 256 << 10 };
+
+static struct tree *data(struct arena *a, const char *pem)
+{
+	return tree_string(a, enc_base64(a, pem, strlen(pem)));
+}
+
+/* A one-item list {detail_key: detail, name: name}, as a kubeconfig has three of. */
+static struct tree *named(struct arena *a, const char *detail_key, struct tree *detail,
+			  const char *name)
+{
+	struct tree *t = tree_map(a);
+
+	(void)tree_set(a, t, detail_key, detail);
+	tree_set_text(a, t, "name", name);
+	return tree_add(a, tree_seq(a), t);
+}
+
+static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
+				    const struct node_keypair *user)
+{
+	static const char context_name[] = "service-account-context";
+	struct arena *a = p->arena;
+	struct tree *cluster = tree_map(a), *context = tree_map(a), *login = tree_map(a);
+	struct tree *t = tree_map(a);
+
+	(void)tree_set(a, cluster, "certificate-authority-data", data(a, ca));
+	tree_set_text(a, cluster, "server", plan_api_server(p));
+	tree_set_text(a, context, "cluster", "local");
+	tree_set_text(a, context, "user", user->name);
+	(void)tree_set(a, login, "client-certificate-data", data(a, user->cert));
+	(void)tree_set(a, login, "client-key-data", data(a, user->key));
+	tree_set_text(a, t, "apiVersion", "v1");
+	(void)tree_set(a, t, "clusters", named(a, "cluster", cluster, "local"));
+	(void)tree_set(a, t, "contexts", named(a, "context", context, context_name));
+	tree_set_text(a, t, "current-context", context_name);
+	tree_set_text(a, t, "kind", "Config");
+	(void)tree_set(a, t, "users", named(a, "user", login, user->name));
+	return t;
+}
+
+int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(KUBECONFIG_MAX);
+	const struct node_keypair *k = plan_keypair(p, user, true, e);
+	const struct node_keypair *ca = k ? plan_keypair(p, "ca", false, e) : NULL;
+	int r;
+
+	if (!ca)
+		return -EINVAL;
+	r = yaml_render(kubeconfig_tree(p, ca->cert, k), &b, e);
+	if (r < 0)
+		return err_wrap(e, "%s", path);
+	return plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len), e) ? 0
+										       : -EINVAL;
+}

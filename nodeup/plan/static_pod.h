@@ -1,0 +1,14 @@
+/* static_pod.h - the pods of this node that kubelet starts from files
+ * Owner: the arena of the plan. Errors: CONFIG. Threads: one.
+ * Source: kops 1.8.1 nodeup/pkg/model/kube_*.go. */
+#pragma once
+
+#include "manifests/manifest.h"
+#include "nodeup/plan/plan.h"
+
+/* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
+struct pod *plan_pod(struct plan *p, const char *name, const char *image);
+/* Tell the pod of the cluster's proxy, if there is one. */
+void plan_proxy_env(const struct plan *p, struct pod *pod);
+/* Write the pod's manifest, and its log file first. */
+int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e) must_check;

@@ -1,0 +1,187 @@
+#include "nodeup/plan/tasklist.h"
+
+#include <string.h>
+#include "nodeup/plan/environment.h"
+#include "nodeup/plan/volumes.h"
+
+const char plan_unit_dir[] = "/etc/systemd/system/";
+
+/* By path, and units by name: of those that the builders have made so far the first `n`. A builder fills
+ * a task in after it has made it, so a task is taken up when the next one is looked for. */
+struct plan_index {
+	struct map paths, units;
+	size_t n;
+};
+
+static const struct plan_index *indexed(const struct plan *p)
+{
+	static const struct plan_index none;
+	struct plan_index *index = p->index;
+
+	if (!index)
+		return &none;
+	for (; index->n < p->n; index->n++) {
+		struct task *t = p->tasks[index->n];
+
+		if (task_path(t))
+			(void)map_put(p->arena, &index->paths, task_path(t), t);
+		if (t->kind == TASK_UNIT)
+			(void)map_put(p->arena, &index->units, t->name, t);
+	}
+	return index;
+}
+
+void plan_index_again(struct plan *p)
+{
+	p->index = arena_new(p->arena, struct plan_index);
+}
+
+struct task *plan_unit_of(const struct plan *p, const char *name)
+{
+	return map_get(&indexed(p)->units, name);
+}
+
+struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name)
+{
+	struct task *t = arena_new(p->arena, struct task);
+
+	if (!p->index)
+		plan_index_again(p);
+	t->kind = kind;
+	t->name = name;
+	t->origin = p->builder;
+	t->index = p->n;
+	arena_push(p->arena, p->tasks, p->n, t);
+	return t;
+}
+
+/* Two builders that want different things at one place: a mistake that must not become a race. */
+static struct task *conflict(const struct plan *p, const struct task *t, struct err *e)
+{
+	(void)err_config(e, "%s: asked for differently by %s and by %s", t->name, t->origin,
+			 p->builder);
+	return NULL;
+}
+
+struct task *plan_at(const struct plan *p, const char *path)
+{
+	return map_get(&indexed(p)->paths, path);
+}
+
+struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e)
+{
+	struct task *t = plan_at(p, path);
+
+	if (t && (t->kind != TASK_DIR || t->dir.mode != mode))
+		return conflict(p, t, e);
+	if (t)
+		return t;
+	t = plan_new_task(p, TASK_DIR, path);
+	t->dir = (struct task_dir){ .path = path, .mode = mode };
+	return t;
+}
+
+static struct task *add_file(struct plan *p, const struct task_file *file, struct err *e)
+{
+	struct task *t = plan_at(p, file->path);
+
+	if (t &&
+	    (t->kind != TASK_FILE || !str_eq(t->file.unwanted, file->unwanted) ||
+	     t->file.attr.mode != file->attr.mode || t->file.secret != file->secret ||
+	     t->file.len != file->len || memcmp(t->file.content, file->content, file->len) != 0))
+		return conflict(p, t, e);
+	if (t)
+		return t;
+	t = plan_new_task(p, TASK_FILE, file->path);
+	t->file = *file;
+	return t;
+}
+
+struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
+		       struct err *e)
+{
+	const struct task_file file = {
+		.path = path,
+		.content = content,
+		.len = strlen(content),
+		.attr = { .mode = mode },
+	};
+
+	return add_file(p, &file, e);
+}
+
+struct task *plan_no_file(struct plan *p, const char *path, const char *marker, struct err *e)
+{
+	const struct task_file file = {
+		.path = path,
+		.content = "",
+		.secret = true,
+		.unwanted = marker,
+	};
+
+	return add_file(p, &file, e);
+}
+
+struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
+			 struct err *e)
+{
+	return plan_secret_bytes(p, path, mode, content, strlen(content), e);
+}
+
+struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
+			       size_t len, struct err *e)
+{
+	const struct task_file file = {
+		.path = path,
+		.content = content,
+		.len = len,
+		.attr = { .mode = mode },
+		.secret = true,
+	};
+
+	return add_file(p, &file, e);
+}
+
+struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e)
+{
+	return plan_file(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644,
+			 unit_render(p->arena, u), e);
+}
+
+struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e)
+{
+	return plan_secret(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644, text, e);
+}
+
+bool plan_is_text_of(const struct task *t, const char *unit)
+{
+	const size_t n = strlen(unit);
+	const char *name;
+
+	if (t->kind != TASK_FILE || !str_has_prefix(t->file.path, plan_unit_dir))
+		return false;
+	name = t->file.path + strlen(plan_unit_dir);
+	return strncmp(name, unit, n) == 0 && (name[n] == '\0' || str_has_prefix(name + n, ".d/"));
+}
+
+struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e)
+{
+	struct task *t = plan_unit_of(p, name);
+
+	if (t && t->unit.enable != enable)
+		return conflict(p, t, e);
+	if (t)
+		return t;
+	t = plan_new_task(p, TASK_UNIT, name);
+	t->unit = (struct task_unit){
+		.name = name,
+		.enable = enable,
+		.needs_mounts = volumes_of_service(p, name),
+	};
+	for (size_t i = 0; i < p->n; i++)
+		if (plan_is_text_of(p->tasks[i], name))
+			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->file.path);
+	if (p->req->node->proxy.is_secret && plan_is_proxied(p, name))
+		strv_add(p->arena, &t->unit.inputs, plan_proxy_env_file);
+	return t;
+}
