@@ -34,7 +34,7 @@ static struct strv lines_of(struct arena *a, const char *text)
 }
 
 /* Exactly n bytes. */
-static bool decode(struct arena *a, const char *line, uint8_t *out, size_t n)
+static bool decode_line(struct arena *a, const char *line, uint8_t *out, size_t n)
 {
 	struct err ignored;
 	char *data;
@@ -51,7 +51,8 @@ int signature_parse_key(struct arena *a, const char *text, struct signature_key 
 	uint8_t raw[ALGORITHM + SIGNATURE_ID + SIGNATURE_KEY];
 	struct strv lines = lines_of(a, text);
 
-	if (lines.n != 1 || !decode(a, lines.v[0], raw, sizeof(raw)) || memcmp(raw, "Ed", 2) != 0)
+	if (lines.n != 1 || !decode_line(a, lines.v[0], raw, sizeof(raw)) ||
+	    memcmp(raw, "Ed", 2) != 0)
 		return err_config(e, "not a public key of minisign: wanted a line like RWQ...");
 	memcpy(ret->id, raw + ALGORITHM, SIGNATURE_ID);
 	memcpy(ret->bytes, raw + ALGORITHM + SIGNATURE_ID, SIGNATURE_KEY);
@@ -64,7 +65,7 @@ int signature_parse(struct arena *a, const char *text, struct signature *ret, st
 	struct strv lines = lines_of(a, text);
 	struct signature s = { 0 };
 
-	if ((lines.n != 1 && lines.n != 3) || !decode(a, lines.v[0], raw, sizeof(raw)) ||
+	if ((lines.n != 1 && lines.n != 3) || !decode_line(a, lines.v[0], raw, sizeof(raw)) ||
 	    (memcmp(raw, "Ed", 2) != 0 && memcmp(raw, "ED", 2) != 0))
 		return err_config(e, "not a signature of minisign: wanted the text of a .minisig");
 	s.prehashed = raw[1] == 'D';
@@ -72,7 +73,7 @@ int signature_parse(struct arena *a, const char *text, struct signature *ret, st
 	memcpy(s.bytes, raw + ALGORITHM + SIGNATURE_ID, SIGNATURE_SIZE);
 	if (lines.n == 3) {
 		if (!str_has_prefix(lines.v[1], trusted) ||
-		    !decode(a, lines.v[2], s.global, sizeof(s.global)))
+		    !decode_line(a, lines.v[2], s.global, sizeof(s.global)))
 			return err_config(e, "not a signature of minisign: its trusted comment, or "
 					     "what signs that, is broken");
 		s.comment = lines.v[1] + strlen(trusted);
@@ -91,8 +92,8 @@ const char *signature_id(const uint8_t id[static SIGNATURE_ID], struct arena *a)
 	return arena_str(a, text);
 }
 
-static bool verify(const struct signature_key *key, const uint8_t sig[static SIGNATURE_SIZE],
-		   const void *data, size_t n)
+static bool verify_bytes(const struct signature_key *key, const uint8_t sig[static SIGNATURE_SIZE],
+			 const void *data, size_t n)
 {
 	EVP_PKEY *pkey;
 	EVP_MD_CTX *c;
@@ -140,15 +141,15 @@ static bool is_comment_right(const struct signature *s, const struct signature_k
 	both = arena_alloc(a, SIGNATURE_SIZE + n);
 	memcpy(both, s->bytes, SIGNATURE_SIZE);
 	memcpy(both + SIGNATURE_SIZE, s->comment, n);
-	return verify(key, s->global, both, SIGNATURE_SIZE + n);
+	return verify_bytes(key, s->global, both, SIGNATURE_SIZE + n);
 }
 
-static int check(const struct signature *s, const struct signature_key *key, const void *data,
-		 size_t n, struct err *e)
+static int check_bytes(const struct signature *s, const struct signature_key *key, const void *data,
+		       size_t n, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	if (!verify(key, s->bytes, data, n)) {
+	if (!verify_bytes(key, s->bytes, data, n)) {
 		(void)err_fail(e, ERR_INTEGRITY, EBADMSG, "the signature is wrong");
 		err_note(e, "key", "%s of %s", signature_id(key->id, a), key->from);
 		return -EBADMSG;
@@ -188,12 +189,12 @@ int signature_check(const struct signature *s, const struct signature_keys *keys
 	if (!key)
 		return -ENOKEY;
 	if (!s->prehashed)
-		return check(s, key, data, n, e);
+		return check_bytes(s, key, data, n, e);
 	c = blake2b_new();
 	if (EVP_DigestUpdate(c, data, n) != 1)
 		abort();
 	blake2b_final(c, hash);
-	return check(s, key, hash, sizeof(hash), e);
+	return check_bytes(s, key, hash, sizeof(hash), e);
 }
 
 static int hash_file(int fd, const char *name, uint8_t hash[static HASH_SIZE], struct err *e)
@@ -234,11 +235,11 @@ static int check_mapped(const struct signature *s, const struct signature_key *k
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at '%s'", name);
 	if (st.st_size == 0)
-		return check(s, key, "", 0, e);
+		return check_bytes(s, key, "", 0, e);
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (data == MAP_FAILED)
 		return err_sys(e, "map '%s'", name);
-	r = check(s, key, data, (size_t)st.st_size, e);
+	r = check_bytes(s, key, data, (size_t)st.st_size, e);
 	(void)munmap(data, (size_t)st.st_size);
 	return r;
 }
@@ -255,5 +256,5 @@ int signature_check_fd(const struct signature *s, const struct signature_keys *k
 	if (!s->prehashed)
 		return check_mapped(s, key, fd, name, e);
 	r = hash_file(fd, name, hash, e);
-	return r < 0 ? r : check(s, key, hash, sizeof(hash), e);
+	return r < 0 ? r : check_bytes(s, key, hash, sizeof(hash), e);
 }

@@ -30,7 +30,7 @@ static const struct folder {
  * then refused, because nodeup does not know whose it is; the default one and all folders in it are nodeup's:
  * they are closed, and their records forgotten. */
 
-static int refuse(const struct cache *c, const struct stat *st, struct err *e)
+static int refuse_cache(const struct cache *c, const struct stat *st, struct err *e)
 {
 	int r = err_fail(e, ERR_CONFIG, EPERM,
 			 "asset cache '%s': refused, other users can write to it", c->dir);
@@ -157,7 +157,7 @@ static int guard_cache(struct cache *c, bool own, struct err *e)
 		return err_sys(e, "look at '%s'", c->dir);
 	if (!cache_is_closed(&st)) {
 		if (!own)
-			return refuse(c, &st, e);
+			return refuse_cache(c, &st, e);
 		note_remark(c, ".", &st);
 	}
 	r = guard_folders(c, false, e);
@@ -257,7 +257,7 @@ static bool may_be_entry(int fd)
 	       !(st.st_mode & 022);
 }
 
-static bool adopt(struct cache *c, const char *name)
+static bool adopt_file(struct cache *c, const char *name)
 {
 	char entry[CACHE_NAME_MAX];
 	autoclose int fd = -1;
@@ -281,6 +281,6 @@ size_t cache_adopt_kops(struct cache *c)
 	if (c->writable && walk_names(a, c->dir_fd, &names) < 0)
 		return 0;
 	for (size_t i = 0; i < names.n; i++)
-		n += adopt(c, names.v[i]);
+		n += adopt_file(c, names.v[i]);
 	return n;
 }

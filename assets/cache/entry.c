@@ -215,7 +215,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 }
 
 /* What of it has its place on the disk, with or without bytes. */
-static uint64_t placed(const struct cache_entry *en)
+static uint64_t placed_bytes(const struct cache_entry *en)
 {
 	struct stat st;
 	uint64_t bytes = fstat(en->fd, &st) < 0 ? 0 : (uint64_t)st.st_blocks * 512;
@@ -232,7 +232,7 @@ int cache_check_room(const struct cache_entry *en, struct err *e)
 
 	if (en->origin.total < 0 || fstatvfs(en->fd, &fs) < 0)
 		return 0;
-	wanted = (uint64_t)en->origin.total - placed(en);
+	wanted = (uint64_t)en->origin.total - placed_bytes(en);
 	if ((uint64_t)fs.f_bavail * fs.f_frsize >= wanted)
 		return 0;
 	errno = ENOSPC;
@@ -298,7 +298,7 @@ static int write_at(struct cache_entry *en, uint64_t *at, uint64_t end, const ch
 	return 0;
 }
 
-int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n, struct err *e)
+int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n, struct err *e)
 {
 	const uint64_t begin = at, end = at + n;
 
@@ -342,7 +342,7 @@ static void take_in(struct cache_entry *en, const void *p, size_t n)
 
 int cache_write(struct cache_entry *en, const void *p, size_t n, struct err *e)
 {
-	int r = cache_store(en, en->followed, p, n, e);
+	int r = cache_write_at(en, en->followed, p, n, e);
 
 	if (r >= 0)
 		take_in(en, p, n);
@@ -369,7 +369,7 @@ int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e)
 	return (int)got;
 }
 
-static int mismatch(const struct cache_entry *en, const struct digest *got, struct err *e)
+static int fail_mismatch(const struct cache_entry *en, const struct digest *got, struct err *e)
 {
 	char want_hex[DIGEST_TEXT_MAX], got_hex[DIGEST_TEXT_MAX];
 	const char *algo = digest_algo_name(en->want.algo);
@@ -403,10 +403,10 @@ static int take_name(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-static int publish(struct cache_entry *en, struct err *e)
+static int publish_entry(struct cache_entry *en, struct err *e)
 {
 	struct cache *c = en->cache;
-	char aside[CACHE_NAME_MAX];
+	char other[CACHE_NAME_MAX];
 	struct stat st;
 	int r;
 
@@ -425,12 +425,12 @@ static int publish(struct cache_entry *en, struct err *e)
 		return r;
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
-	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, aside));
+	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, other));
 	cache_wrongs_forget(c, &en->want);
 	return 0;
 }
 
-static void release(struct cache_entry *en, bool keep)
+static void release_entry(struct cache_entry *en, bool keep)
 {
 	/* the lock is held until the descriptor is closed */
 	if (en->tmp[0] && !keep)
@@ -455,19 +455,19 @@ int cache_commit(struct cache_entry *en, struct err *e)
 	int r;
 
 	digest_final(en->sum, &got);
-	r = digest_eq(&got, &en->want) ? publish(en, e) : mismatch(en, &got, e);
-	release(en, r < 0 && is_kept(en) && io_is_full(e->errnum));
+	r = digest_eq(&got, &en->want) ? publish_entry(en, e) : fail_mismatch(en, &got, e);
+	release_entry(en, r < 0 && is_kept(en) && io_is_full(e->errnum));
 	return r;
 }
 
 void cache_abort(struct cache_entry *en)
 {
 	if (en)
-		release(en, false);
+		release_entry(en, false);
 }
 
 void cache_suspend(struct cache_entry *en)
 {
 	if (en)
-		release(en, is_kept(en));
+		release_entry(en, is_kept(en));
 }

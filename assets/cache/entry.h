@@ -51,8 +51,8 @@ bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free);
 int cache_try_room(struct cache_entry *en, struct err *e) must_check;
 /* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
  * of them is there. */
-int cache_store(struct cache_entry *en, uint64_t at, const void *p, size_t n,
-		struct err *e) must_check;
+int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
+		   struct err *e) must_check;
 /* Read up to n of the bytes behind cache_followed into p and hash them, all of which must be there.
  * Returns how many. */
 int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e) must_check;

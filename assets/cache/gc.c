@@ -74,7 +74,7 @@ static bool evict_partial(struct cache *c, const struct digest *d)
 	return unlinkat(c->dir_fd, name, 0) == 0;
 }
 
-static bool evict(struct cache *c, const struct digest *d)
+static bool evict_entry(struct cache *c, const struct digest *d)
 {
 	const bool had_tree = cache_tree_drop(c, d);
 	char name[CACHE_NAME_MAX];
@@ -91,10 +91,10 @@ static const struct folder {
 	bool by_arrival; /* used last when it came here, else when it was written to */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
-	{ "sha1", false, true, evict },
-	{ "sha256", false, true, evict },
-	{ "sha512", false, true, evict },
-	{ "unpacked", true, false, evict },
+	{ "sha1", false, true, evict_entry },
+	{ "sha256", false, true, evict_entry },
+	{ "sha512", false, true, evict_entry },
+	{ "unpacked", true, false, evict_entry },
 	/* unfinished downloads, without the little that is written down of them */
 	{ "partial", true, false, evict_partial },
 	/* for a person to look at */
@@ -115,7 +115,7 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 	char name[CACHE_NAME_MAX];
 	struct stat st;
 
-	if (f->dashed && f->evict == evict && has_entry(c, d))
+	if (f->dashed && f->evict == evict_entry && has_entry(c, d))
 		return false;
 	if (f->dashed)
 		cache_side_name(f->name, d, name);
@@ -168,7 +168,7 @@ static void measure_folder(struct arena *a, const struct cache *c, const struct 
 	}
 }
 
-static struct usage measure(struct arena *a, const struct cache *c)
+static struct usage measure_folders(struct arena *a, const struct cache *c)
 {
 	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp") };
 
@@ -217,7 +217,7 @@ size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uin
 	if (!c->writable)
 		return 0;
 	cache_note_use(c, keep, n_keep);
-	u = measure(a, c);
+	u = measure_folders(a, c);
 	if (u.n)
 		qsort(u.v, u.n, sizeof(*u.v), by_last);
 	for (size_t i = 0; i < u.n && u.bytes > max && u.v[i].last < now - RECENT_S; i++) {

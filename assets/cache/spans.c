@@ -5,7 +5,7 @@
 #include "nodeup/base/mem.h"
 
 /* The first span that ends at or behind `at`. */
-static size_t find(const struct spans *s, uint64_t at)
+static size_t find_span(const struct spans *s, uint64_t at)
 {
 	size_t low = 0, high = s->n;
 
@@ -20,7 +20,7 @@ static size_t find(const struct spans *s, uint64_t at)
 	return low;
 }
 
-static void insert(struct spans *s, size_t i, uint64_t first, uint64_t end)
+static void insert_span(struct spans *s, size_t i, uint64_t first, uint64_t end)
 {
 	if (s->n == s->max) {
 		s->max = s->max ? 2 * s->max : 8;
@@ -34,7 +34,7 @@ static void insert(struct spans *s, size_t i, uint64_t first, uint64_t end)
 
 void spans_add(struct spans *s, uint64_t first, uint64_t end)
 {
-	size_t i = find(s, first), last = i;
+	size_t i = find_span(s, first), last = i;
 
 	if (first >= end)
 		return;
@@ -49,19 +49,19 @@ void spans_add(struct spans *s, uint64_t first, uint64_t end)
 	if (last > i)
 		memmove(&s->v[i], &s->v[last], (s->n - last) * sizeof(*s->v));
 	s->n -= last - i;
-	insert(s, i, first, end);
+	insert_span(s, i, first, end);
 }
 
 uint64_t spans_missing(const struct spans *s, uint64_t from)
 {
-	size_t i = find(s, from);
+	size_t i = find_span(s, from);
 
 	return i < s->n && s->v[i].first <= from ? s->v[i].end : from;
 }
 
 uint64_t spans_present(const struct spans *s, uint64_t from)
 {
-	size_t i = find(s, from);
+	size_t i = find_span(s, from);
 
 	if (i < s->n && s->v[i].end == from)
 		i++;

@@ -150,7 +150,7 @@ static const char *record_name(const struct digest *archive, const char *what,
 }
 
 /* The version is that of what a record promises, not only of its form: cache_tree.h. */
-static size_t render(const struct digest *tree, char out[static CACHE_RECORD_MAX])
+static size_t render_record(const struct digest *tree, char out[static CACHE_RECORD_MAX])
 {
 	char hex[DIGEST_TEXT_MAX];
 
@@ -161,23 +161,23 @@ static bool is_recorded(const struct cache *c, const struct digest *archive, con
 			const struct digest *tree)
 {
 	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
-	const size_t n = render(tree, text);
+	const size_t n = render_record(tree, text);
 
 	return cache_says(c, record_name(archive, what, name), text, n);
 }
 
-static void record(struct cache *c, const struct digest *archive, const char *what,
-		   const struct digest *tree)
+static void write_record(struct cache *c, const struct digest *archive, const char *what,
+			 const struct digest *tree)
 {
 	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
-	const size_t n = render(tree, text);
+	const size_t n = render_record(tree, text);
 
 	/* without a record the next run compares the tree with its archive: no reason to fail */
 	(void)cache_put(c, record_name(archive, what, name), text, n, NULL);
 }
 
 /* The stamp of the tree that is there. */
-static int stamp(const struct cache *c, const struct digest *archive, struct digest *ret)
+static int stamp_published(const struct cache *c, const struct digest *archive, struct digest *ret)
 {
 	char name[CACHE_NAME_MAX];
 	autoclose int fd = c->dir_fd < 0 ? -1
@@ -217,7 +217,7 @@ bool cache_has_tree(struct cache *c, const struct digest *d)
 	const bool is_known = find_known(c, d, &known);
 	struct digest now;
 
-	if ((is_known && known.wrong) || stamp(c, d, &now) < 0)
+	if ((is_known && known.wrong) || stamp_published(c, d, &now) < 0)
 		return false;
 	return (is_known && digest_eq(&known.stamp, &now)) || is_recorded(c, d, by_stamp, &now);
 }
@@ -226,23 +226,23 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
 {
 	know_tree(c, &(struct cache_known_tree){ .archive = *archive, .stamp = *stamp });
 	if (!is_recorded(c, archive, by_stamp, stamp))
-		record(c, archive, by_stamp, stamp);
+		write_record(c, archive, by_stamp, stamp);
 }
 
-/* It goes aside first: half a tree must not have a tree's name, wherever we are killed. */
+/* It is moved to tmp/ first: half a tree must not have a tree's name, wherever we are killed. */
 bool cache_tree_drop(struct cache *c, const struct digest *archive)
 {
-	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	char name[CACHE_NAME_MAX], tmp[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
 
 	(void)unlinkat(c->dir_fd, record_name(archive, by_content, name), 0);
 	(void)unlinkat(c->dir_fd, record_name(archive, by_stamp, name), 0);
 	cache_side_name("unpacked", archive, name);
-	cache_side_name("tmp", archive, aside);
-	(void)walk_remove(c->dir_fd, aside);
-	if (renameat(c->dir_fd, name, c->dir_fd, aside) < 0)
+	cache_side_name("tmp", archive, tmp);
+	(void)walk_remove(c->dir_fd, tmp);
+	if (renameat(c->dir_fd, name, c->dir_fd, tmp) < 0)
 		return false;
-	(void)walk_remove(c->dir_fd, aside);
+	(void)walk_remove(c->dir_fd, tmp);
 	return true;
 }
 
@@ -273,7 +273,7 @@ static bool is_right(struct cache *c, const struct asset *as, int tree, struct d
 		return false;
 	/* what was hashed is what was compared */
 	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
-		record(c, &as->digest, by_content, &have);
+		write_record(c, &as->digest, by_content, &have);
 	return true;
 }
 

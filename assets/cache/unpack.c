@@ -31,7 +31,7 @@ const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct d
 }
 
 /* Give the complete tree its name: durable first, a name is a promise. */
-static int publish(struct unpack *u, struct err *e)
+static int publish_tree(struct unpack *u, struct err *e)
 {
 	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
@@ -69,7 +69,7 @@ static int publish(struct unpack *u, struct err *e)
 }
 
 /* 0, or -EALREADY when there is nothing to do. */
-static int check(struct cache *c, const struct asset *as, struct err *e)
+static int check_needed(struct cache *c, const struct asset *as, struct err *e)
 {
 	/* what lies there may be of before there were records, a copy, or planted */
 	if (cache_has_tree(c, &as->digest) ||
@@ -83,8 +83,8 @@ static int check(struct cache *c, const struct asset *as, struct err *e)
 	return 0;
 }
 
-static int start(struct cache *c, const struct asset *as, int in_fd, struct unpack **ret,
-		 struct err *e)
+static int start_unpack(struct cache *c, const struct asset *as, int in_fd, struct unpack **ret,
+			struct err *e)
 {
 	struct unpack *u = xcalloc(1, sizeof(*u));
 	int r;
@@ -105,14 +105,14 @@ static int start(struct cache *c, const struct asset *as, int in_fd, struct unpa
 
 int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret, struct err *e)
 {
-	int r = check(c, as, e);
+	int r = check_needed(c, as, e);
 
 	*ret = NULL;
-	return r < 0 ? r : start(c, as, -1, ret, e);
+	return r < 0 ? r : start_unpack(c, as, -1, ret, e);
 }
 
 /* Where it is that there is no room, and how much there is: the child cannot tell. */
-static int explain(const struct unpack *u, struct err *e)
+static int explain_room(const struct unpack *u, struct err *e)
 {
 	if (!io_is_full(e->errnum))
 		return err_code(e);
@@ -131,9 +131,9 @@ int unpack_finish(struct unpack *u, struct err *e)
 
 	u->extract = NULL;
 	if (r >= 0)
-		r = publish(u, e);
+		r = publish_tree(u, e);
 	if (r < 0)
-		r = explain(u, e);
+		r = explain_room(u, e);
 	unpack_abort(u);
 	return r;
 }
@@ -155,13 +155,13 @@ int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
 {
 	autoclose int archive = -1;
 	struct unpack *u;
-	int r = check(c, as, e);
+	int r = check_needed(c, as, e);
 
 	if (r < 0)
 		return r == -EALREADY ? 0 : r;
 	r = cache_open(c, &as->digest, &archive, e);
 	if (r < 0)
 		return err_wrap(e, "unpack '%s'", as->name);
-	r = start(c, as, archive, &u, e);
+	r = start_unpack(c, as, archive, &u, e);
 	return r < 0 ? r : unpack_finish(u, e);
 }

@@ -12,18 +12,18 @@ enum { COPY_CHUNK = 256 * 1024, SIGNATURES_MAX = 64 * 1024 };
 struct query {
 	const struct digest *digest;
 	enum cache_effort effort;
-	bool remove; /* when it is damaged; else it is set aside, as it may be all that there is */
+	bool remove; /* when it is damaged; else it is moved to damaged/, as it may be all that there is */
 };
 
-static enum cache_state absent(const struct cache *c, const struct query *q, struct err *e)
+static enum cache_state say_absent(const struct cache *c, const struct query *q, struct err *e)
 {
-	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	char name[CACHE_NAME_MAX], other[CACHE_NAME_MAX];
 	struct stat st;
 
 	cache_entry_name(q->digest, name);
 	/* it was found damaged, in this run or an earlier one, and did not come back since */
 	if (c->dir_fd >= 0 && q->effort == CACHE_BY_BYTES &&
-	    fstatat(c->dir_fd, cache_side_name("damaged", q->digest, aside), &st,
+	    fstatat(c->dir_fd, cache_side_name("damaged", q->digest, other), &st,
 		    AT_SYMLINK_NOFOLLOW) == 0) {
 		(void)err_fail(e, ERR_SYSTEM, ENOENT,
 			       "'%s/%s' is damaged; it was moved to the cache's damaged/", c->dir,
@@ -38,30 +38,30 @@ static enum cache_state absent(const struct cache *c, const struct query *q, str
  * since. What became of it, for the message. */
 static const char *take_away(struct cache *c, const struct query *q, const struct stat *wrong)
 {
-	char name[CACHE_NAME_MAX], aside[CACHE_NAME_MAX];
+	char name[CACHE_NAME_MAX], other[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
 	struct stat st;
 
 	cache_entry_name(q->digest, name);
 	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != wrong->st_ino)
 		return "";
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", q->digest, aside), 0);
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", q->digest, other), 0);
 	if (q->remove) {
 		/* what cannot be removed on a disk in trouble may still lose its name */
 		if (walk_remove(c->dir_fd, name) < 0)
 			(void)renameat(c->dir_fd, name, c->dir_fd,
-				       cache_side_name("tmp", q->digest, aside));
+				       cache_side_name("tmp", q->digest, other));
 		return "; it was thrown away";
 	}
 	(void)mkdirat(c->dir_fd, "damaged", 0700);
-	(void)walk_remove(c->dir_fd, cache_side_name("damaged", q->digest, aside));
-	return renameat(c->dir_fd, name, c->dir_fd, aside) == 0
+	(void)walk_remove(c->dir_fd, cache_side_name("damaged", q->digest, other));
+	return renameat(c->dir_fd, name, c->dir_fd, other) == 0
 		       ? "; it was moved to the cache's damaged/"
 		       : "";
 }
 
-static enum cache_state damaged(struct cache *c, const struct query *q, const struct stat *st,
-				int errnum, struct err *e)
+static enum cache_state give_up_entry(struct cache *c, const struct query *q, const struct stat *st,
+				      int errnum, struct err *e)
 {
 	char name[CACHE_NAME_MAX];
 
@@ -81,16 +81,17 @@ static enum cache_state hash_entry(struct cache *c, const struct query *q, int f
 	struct stat after;
 
 	if (!S_ISREG(st->st_mode))
-		return damaged(c, q, st, 0, e);
+		return give_up_entry(c, q, st, 0, e);
 	if (digest_of_fd(d->algo, fd, cache_entry_name(d, name), &got, e) < 0)
-		return cache_is_damage(e->errnum) ? damaged(c, q, st, e->errnum, e) : CACHE_FAILED;
+		return cache_is_damage(e->errnum) ? give_up_entry(c, q, st, e->errnum, e)
+						  : CACHE_FAILED;
 	if (!digest_eq(&got, d))
-		return damaged(c, q, st, 0, e);
+		return give_up_entry(c, q, st, 0, e);
 	if (!c->writable || q->effort == CACHE_BY_BYTES)
 		return CACHE_RIGHT;
 	/* what reads as right may be in memory alone, and the kernel says so once */
 	if (fsync(fd) < 0)
-		return damaged(c, q, st, errno, e);
+		return give_up_entry(c, q, st, errno, e);
 	/* the record says "and durable"; of a file that changed meanwhile it would say nothing true */
 	if (fstat(fd, &after) == 0 && after.st_ctim.tv_sec == st->st_ctim.tv_sec &&
 	    after.st_ctim.tv_nsec == st->st_ctim.tv_nsec)
@@ -121,7 +122,7 @@ static enum cache_state take_over(struct cache *c, const struct query *q, const 
 		return CACHE_FAILED;
 	}
 	if (cache_commit(en, e) < 0)
-		return e->kind == ERR_INTEGRITY ? damaged(c, q, st, 0, e) : CACHE_FAILED;
+		return e->kind == ERR_INTEGRITY ? give_up_entry(c, q, st, 0, e) : CACHE_FAILED;
 	(void)close(*fd);
 	*fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
 	if (*fd >= 0)
@@ -139,17 +140,17 @@ static enum cache_state judge_unopened(struct cache *c, const struct query *q, i
 
 	cache_entry_name(q->digest, name);
 	if (errnum == ENOENT)
-		return absent(c, q, e);
+		return say_absent(c, q, e);
 	if (errnum == ELOOP && q->effort != CACHE_BY_BYTES) {
 		/* a link where an entry belongs */
 		if (c->writable)
 			(void)unlinkat(c->dir_fd, name, 0);
-		return absent(c, q, e);
+		return say_absent(c, q, e);
 	}
 	/* its directory can still be read: the file's own place cannot */
 	if ((errnum == ELOOP || cache_is_damage(errnum)) &&
 	    fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return damaged(c, q, &st, errnum == ELOOP ? 0 : EIO, e);
+		return give_up_entry(c, q, &st, errnum == ELOOP ? 0 : EIO, e);
 	errno = errnum;
 	(void)err_sys(e, "open '%s/%s'", c->dir, name);
 	return CACHE_FAILED;
@@ -165,7 +166,7 @@ static enum cache_state open_entry(struct cache *c, const struct query *q, int *
 	struct stat st;
 
 	if (c->dir_fd < 0)
-		return absent(c, q, e);
+		return say_absent(c, q, e);
 	fd = io_open_at(c->dir_fd, cache_entry_name(q->digest, name), O_NOFOLLOW);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return judge_unopened(c, q, errno, e);

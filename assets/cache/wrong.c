@@ -20,7 +20,7 @@ static void name_url(const char *url, char out[static DIGEST_TEXT_MAX])
 	digest_hex(&d, out);
 }
 
-static bool take(char *out, size_t size, const char *line)
+static bool copy_line(char *out, size_t size, const char *line)
 {
 	int n = snprintf(out, size, "%s", line);
 
@@ -33,14 +33,14 @@ static bool parse_row(const char *const *lines, struct cache_wrong *ret)
 
 	errno = 0;
 	ret->size = strtoull(lines[4], &stop, DECIMAL);
-	return take(ret->url, sizeof(ret->url), lines[0]) &&
-	       take(ret->got, sizeof(ret->got), lines[1]) &&
-	       take(ret->etag, sizeof(ret->etag), lines[2]) &&
-	       take(ret->modified, sizeof(ret->modified), lines[3]) && errno == 0 &&
+	return copy_line(ret->url, sizeof(ret->url), lines[0]) &&
+	       copy_line(ret->got, sizeof(ret->got), lines[1]) &&
+	       copy_line(ret->etag, sizeof(ret->etag), lines[2]) &&
+	       copy_line(ret->modified, sizeof(ret->modified), lines[3]) && errno == 0 &&
 	       stop != lines[4] && !*stop && (ret->etag[0] || ret->modified[0]);
 }
 
-static bool parse(const char *text, struct cache_wrongs *ret)
+static bool parse_rows(const char *text, struct cache_wrongs *ret)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct strv lines = strv_split(a, text, '\n');
@@ -71,7 +71,7 @@ struct cache_wrongs *cache_wrongs_load(const struct cache *c, const struct diges
 	if (fd < 0 || io_read_fd(fd, name, &b, &ignored) < 0)
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
-	return parse(buf_str(&b), w) ? TAKE(w) : NULL;
+	return parse_rows(buf_str(&b), w) ? TAKE(w) : NULL;
 }
 
 const struct cache_wrong *cache_wrongs_find(const struct cache_wrongs *w, const char *url)

@@ -166,11 +166,11 @@ bool fetch_unpacks(struct fetcher *f, const struct asset *as)
 
 static void note_other(const struct fetch_job *j, struct fetch_status *ret)
 {
-	const struct cache_writer *w = &j->held;
+	const struct cache_writer *w = &j->other;
 
-	if (!j->held_since_ns)
+	if (!j->other_since_ns)
 		return;
-	ret->since_ns = j->held_since_ns;
+	ret->since_ns = j->other_since_ns;
 	if (w->pid)
 		(void)snprintf(ret->other, sizeof(ret->other), "process %d (%s)", w->pid, w->name);
 	else

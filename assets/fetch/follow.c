@@ -7,8 +7,8 @@
 
 enum { CHUNK = 256 * 1024, SLICE = 8 * 1024 * 1024 };
 
-static void send(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
-		 fetch_follow_fn *done)
+static void send_errand(struct fetch_job *j, void (*errand)(void *arg), bool exclusive,
+			fetch_follow_fn *done)
 {
 	j->following = true;
 	j->exclusive = exclusive;
@@ -28,7 +28,7 @@ static void on_reported(void *arg, int r)
 }
 
 /* On the worker: the errand is over. */
-static void report(struct fetch_job *j)
+static void end_errand(struct fetch_job *j)
 {
 	if (j->fetcher->http)
 		(void)http_after(j->fetcher->http, 0, on_reported, j);
@@ -125,13 +125,13 @@ static void read_on(void *arg)
 			feed_tree(j, chunk, (size_t)r);
 		at = cache_followed(j->entry);
 	}
-	report(j);
+	end_errand(j);
 }
 
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 {
 	j->follow_end = end;
-	send(j, read_on, false, done);
+	send_errand(j, read_on, false, done);
 }
 
 static void finish_tree(struct fetch_job *j)
@@ -147,7 +147,7 @@ static void finish_tree(struct fetch_job *j)
 	keep_refusal(j);
 }
 
-static void commit(void *arg)
+static void commit_entry(void *arg)
 {
 	struct fetch_job *j = arg;
 	const struct cache_wrong name = fetch_known_name(j);
@@ -163,22 +163,22 @@ static void commit(void *arg)
 	drop_tree(j);
 	j->entry = NULL;
 	j->errs->follow = e;
-	report(j);
+	end_errand(j);
 }
 
 void fetch_follow_commit(struct fetch_job *j, fetch_follow_fn *done)
 {
-	send(j, commit, true, done);
+	send_errand(j, commit_entry, true, done);
 }
 
-static void settle(void *arg)
+static void settle_entry(void *arg)
 {
 	struct fetch_job *j = arg;
 	struct err e = { .kind = ERR_NONE };
 
 	drop_tree(j);
 	if (j->settle == FETCH_EMPTY && j->entry && cache_restart(j->entry, &e) >= 0) {
-		report(j);
+		end_errand(j);
 		return;
 	}
 	if (j->settle == FETCH_KEEP)
@@ -187,12 +187,12 @@ static void settle(void *arg)
 		cache_abort(j->entry);
 	j->entry = NULL;
 	j->errs->follow = e;
-	report(j);
+	end_errand(j);
 }
 
 void fetch_follow_settle(struct fetch_job *j, fetch_follow_fn *done)
 {
-	send(j, settle, true, done);
+	send_errand(j, settle_entry, true, done);
 }
 
 /* *e says that there is no entry; it stays, or gets a better reason. */
@@ -201,7 +201,8 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 	struct cache *c = j->fetcher->cache;
 	struct err failure;
 
-	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found, &j->entry, &failure) < 0) {
+	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found_other, &j->entry, &failure) <
+	    0) {
 		*e = failure;
 		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;
@@ -227,10 +228,10 @@ static void look_up(void *arg)
 	if (e.kind != ERR_NONE)
 		fetch_known_load(j);
 	j->errs->follow = e;
-	report(j);
+	end_errand(j);
 }
 
 void fetch_follow_look_up(struct fetch_job *j, fetch_follow_fn *done)
 {
-	send(j, look_up, true, done);
+	send_errand(j, look_up, true, done);
 }

@@ -18,7 +18,7 @@ struct fetch_host {
 	enum fetch_rank rank;
 };
 
-static struct fetch_host *find(const struct fetch_hosts *h, const char *url)
+static struct fetch_host *find_host(const struct fetch_hosts *h, const char *url)
 {
 	struct url wanted = url_split(url);
 
@@ -33,14 +33,14 @@ static struct fetch_host *find(const struct fetch_hosts *h, const char *url)
 
 enum fetch_rank fetch_hosts_rank(const struct fetch_hosts *h, const char *url)
 {
-	const struct fetch_host *host = find(h, url);
+	const struct fetch_host *host = find_host(h, url);
 
 	return host ? host->rank : FETCH_HOST_UNKNOWN;
 }
 
 void fetch_hosts_note(struct fetch_hosts *h, const char *url, enum fetch_rank rank)
 {
-	struct fetch_host *host = find(h, url);
+	struct fetch_host *host = find_host(h, url);
 
 	if (!host) {
 		h->v = xrealloc(h->v, (h->n + 1) * sizeof(*h->v));

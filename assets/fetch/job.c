@@ -98,7 +98,7 @@ void fetch_job_restart(struct fetch_job *j)
 	j->total = -1;
 	j->next_try_ns = j->waited_ns = j->early_ns = 0;
 	j->restarts = 0;
-	j->held_since_ns = j->held_moved_ns = 0;
+	j->other_since_ns = j->other_moved_ns = 0;
 	j->beside = false;
 	begin_round(j);
 }
@@ -134,7 +134,7 @@ void fetch_job_asked(struct fetch_job *j, size_t mirror)
 }
 
 /* How long until a mirror that is not out may be asked again; -1 if none may. */
-static int64_t earliest(const struct fetch_job *j, int64_t now_ns)
+static int64_t earliest_wait(const struct fetch_job *j, int64_t now_ns)
 {
 	int64_t wait = -1;
 
@@ -166,7 +166,7 @@ static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
 }
 
 /* The longest that is waited, of which the jitter takes any part. */
-static int64_t backoff(const struct fetch_job *j, bool skipped)
+static int64_t longest_wait(const struct fetch_job *j, bool skipped)
 {
 	int64_t limit = BACKOFF_FIRST;
 
@@ -183,7 +183,7 @@ static int64_t backoff(const struct fetch_job *j, bool skipped)
 
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random)
 {
-	int64_t wait = earliest(j, now_ns), delay;
+	int64_t wait = earliest_wait(j, now_ns), delay;
 	bool skipped = has_skipped(j);
 
 	if (wait < 0)
@@ -196,7 +196,7 @@ int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random
 		j->fruitless++;
 	if (j->fruitless >= FRUITLESS_MAX)
 		return -1;
-	delay = (int64_t)((double)backoff(j, skipped) * random / UINT32_MAX);
+	delay = (int64_t)((double)longest_wait(j, skipped) * random / UINT32_MAX);
 	if (delay < wait)
 		delay = wait;
 	j->round++;

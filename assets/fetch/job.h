@@ -41,11 +41,11 @@ enum { FETCH_ENDLESS = EOVERFLOW };
 enum { FETCH_KNOWN = EALREADY };
 
 enum fetch_state {
-	FETCH_IDLE,   /* done, or never started; dropped mirrors stay dropped */
-	FETCH_QUEUED, /* its turn has not come: it holds nothing */
-	FETCH_LOOKUP, /* a worker asks the cache */
-	FETCH_HELD,   /* another process fetches it: looked up again soon */
-	FETCH_MOVING  /* the net thread's: parts, timer, follower */
+	FETCH_IDLE,      /* done, or never started; dropped mirrors stay dropped */
+	FETCH_QUEUED,    /* its turn has not come: it holds nothing */
+	FETCH_LOOKUP,    /* a worker asks the cache */
+	FETCH_ELSEWHERE, /* another process fetches it: the cache is asked again soon */
+	FETCH_MOVING     /* the net thread's: parts, timer, follower */
 };
 
 /* What becomes of the entry once nothing moves any more. */
@@ -116,10 +116,11 @@ struct fetch_job {
 	bool full;        /* the disk was: nothing is unpacked on the way any more */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
-	struct cache_writer held;      /* held_since_ns != 0: by whom it was when last looked */
-	int64_t held_since_ns, held_moved_ns; /* waiting, and when it was seen to get on ... */
-	int64_t held_bytes;                   /* ... and had so many */
-	bool beside;                          /* it does not get on: fetch it beside */
+	struct cache_writer
+		other; /* other_since_ns != 0: the process that fetches it, as last seen */
+	int64_t other_since_ns, other_moved_ns; /* waiting, and when it was seen to get on ... */
+	int64_t other_bytes;                    /* ... and had so many */
+	bool beside;                            /* it does not get on: fetch it beside */
 
 	/* the net thread's, but while `following`: then the entry is a worker's to read */
 	struct cache_entry *entry;
@@ -132,12 +133,12 @@ struct fetch_job {
 	uint64_t timer_id;     /* the next round's; 0 none */
 	uint64_t follow_end;   /* what the follower may read */
 	void (*followed)(struct fetch_job *j);
-	struct cache_writer found; /* by a look-up */
-	int64_t eof;               /* where a stream of unknown length ended, or -1 */
-	bool starved;              /* waits for a connection */
-	bool mixed;                /* the entry's bytes are of several answers */
-	size_t source;             /* the mirror of the last answer */
-	bool stale;                /* a mirror has another object than those before */
+	struct cache_writer found_other; /* by a look-up */
+	int64_t eof;                     /* where a stream of unknown length ended, or -1 */
+	bool starved;                    /* waits for a connection */
+	bool mixed;                      /* the entry's bytes are of several answers */
+	size_t source;                   /* the mirror of the last answer */
+	bool stale;                      /* a mirror has another object than those before */
 	unsigned int restarts;
 	enum fetch_settle settle;
 	void (*then)(struct fetch_job *j); /* what to do once nothing moves any more */

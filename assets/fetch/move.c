@@ -5,7 +5,7 @@
 #include "assets/fetch/parts.h"
 #include "nodeup/base/dur.h"
 
-enum { LOOK_BYTES = 4 * 1024 * 1024, HTTP_NOT_MODIFIED = 304 };
+enum { CHECK_END_BYTES = 4 * 1024 * 1024, HTTP_NOT_MODIFIED = 304 };
 
 static const uint64_t asset_bytes_max = UINT64_C(32) << 30;
 
@@ -14,7 +14,7 @@ static struct fetch_mirror *mirror_of(const struct fetch_part *p)
 	return &p->job->mirrors[p->mirror];
 }
 
-static struct range_asked asked(const struct fetch_part *p)
+static struct range_asked asked_of(const struct fetch_part *p)
 {
 	return (struct range_asked){ mirror_of(p)->url, p->ranged, p->pos, p->end };
 }
@@ -63,7 +63,7 @@ static void accept_answer(struct fetch_part *p, const struct cache_origin *now)
 static int take_answer(struct fetch_part *p, const struct http_result *res, struct err *e)
 {
 	struct fetch_job *j = p->job;
-	const struct range_asked what = asked(p);
+	const struct range_asked what = asked_of(p);
 	struct cache_origin now;
 
 	p->headed = true;
@@ -113,7 +113,8 @@ static int check_end(const struct fetch_part *p, size_t n, struct err *e)
 	uint64_t left;
 	int r;
 
-	if (p->came / LOOK_BYTES == (p->came - n) / LOOK_BYTES || !cache_is_greedy(en, &left))
+	if (p->came / CHECK_END_BYTES == (p->came - n) / CHECK_END_BYTES ||
+	    !cache_is_greedy(en, &left))
 		return 0;
 	r = err_fail(e, ERR_NET, FETCH_ENDLESS,
 		     "GET '%s': sends %llu bytes without an end; nothing more of it is taken",
@@ -138,7 +139,7 @@ static int take_data(struct fetch_part *p, const void *bytes, size_t n, struct e
 	more = n > room;
 	if (more)
 		n = (size_t)room;
-	r = cache_store(j->entry, p->pos, bytes, n, e);
+	r = cache_write_at(j->entry, p->pos, bytes, n, e);
 	if (r < 0)
 		return r;
 	p->enough = p->enough || last;
@@ -160,7 +161,7 @@ static int take_data(struct fetch_part *p, const void *bytes, size_t n, struct e
 }
 
 /* The answer ended as it should. */
-static enum fetch_outcome ended(struct fetch_part *p, struct err *ret_e)
+static enum fetch_outcome judge_end(struct fetch_part *p, struct err *ret_e)
 {
 	struct fetch_job *j = p->job;
 	int64_t total = cache_origin_of(j->entry)->total;
@@ -185,7 +186,7 @@ static enum fetch_outcome ended(struct fetch_part *p, struct err *ret_e)
 }
 
 /* Learn how fast it is. */
-static void measure(struct fetch_part *p)
+static void measure_part(struct fetch_part *p)
 {
 	struct fetcher *f = p->job->fetcher;
 	int64_t now = dur_now();
@@ -201,7 +202,7 @@ static void measure(struct fetch_part *p)
 static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct http_result *res,
 				   const struct err *e, struct err *ret_e)
 {
-	measure(p);
+	measure_part(p);
 	/* the answer to a condition, which nothing but a known file is asked with */
 	if (res->status == HTTP_NOT_MODIFIED && fetch_known_is(p->job, p->mirror))
 		p->same = true;
@@ -212,7 +213,7 @@ static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct htt
 	if (p->enough || r == -ECANCELED)
 		return FETCH_CAME;
 	if (r >= 0)
-		return ended(p, ret_e);
+		return judge_end(p, ret_e);
 	if (res->status == 416 && p->ranged && !p->headed)
 		(void)take_answer(p, res, &p->err);
 	*ret_e = p->err.kind != ERR_NONE ? p->err : *e;
@@ -257,7 +258,7 @@ static void wake_starved(struct fetcher *f)
 	fetch_unlock(f);
 	for (; j; j = j->next)
 		if (j->starved)
-			f->ops->look(j);
+			f->ops->step(j);
 }
 
 static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
@@ -271,7 +272,7 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 	outcome = take_end(p, r, res, e, &why);
 	j->fetcher->ops->ended(j, p->mirror, outcome, res, &why);
 	free(p);
-	j->fetcher->ops->look(j);
+	j->fetcher->ops->step(j);
 	wake_starved(j->fetcher);
 }
 
@@ -282,7 +283,7 @@ static void on_head(void *arg, const struct http_result *res)
 	take_head(p, res);
 	/* now that its size is known, others may help */
 	if (p->err.kind == ERR_NONE)
-		p->job->fetcher->ops->look(p->job);
+		p->job->fetcher->ops->step(p->job);
 }
 
 static int on_data(void *arg, const void *bytes, size_t n, struct err *e)
@@ -322,7 +323,7 @@ static void on_tick(void *arg, int r)
 	for (; j && r >= 0; j = j->next)
 		if (j->parts) {
 			keep_ticking(f);
-			j->fetcher->ops->look(j);
+			j->fetcher->ops->step(j);
 		}
 	fetch_move_over(f);
 }

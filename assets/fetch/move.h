@@ -8,7 +8,7 @@
 #include "assets/fetch/parts.h"
 
 enum fetch_outcome {
-	FETCH_CAME,      /* all or some of it: look what is missing */
+	FETCH_CAME,      /* all or some of it: see what is missing */
 	FETCH_FAILED,    /* this mirror, for now */
 	FETCH_FATAL,     /* not the mirror's fault: a disk */
 	FETCH_CHANGED,   /* the object is another one than the bytes that are here are of */
@@ -18,10 +18,10 @@ enum fetch_outcome {
 
 struct fetch_ops {
 	/* Something has changed, or some time has passed: look at the job. */
-	void (*look)(struct fetch_job *j);
+	void (*step)(struct fetch_job *j);
 	/* Bytes have come. */
 	void (*came)(struct fetch_job *j);
-	/* A part has ended, and is about to be freed; *e is why, but for FETCH_CAME; `look` follows. */
+	/* A part has ended, and is about to be freed; *e is why, but for FETCH_CAME; `step` follows. */
 	void (*ended)(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
 		      const struct http_result *res, const struct err *e);
 };

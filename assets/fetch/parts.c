@@ -66,7 +66,7 @@ static bool has_good_one(const struct fetch_job *j, int64_t now)
 
 /* The mirror for another part. Further ones are not for those that have no ranges, nor for hosts that
  * failed, unless all did: then they have failed with some request, and are all there is. */
-static bool pick(const struct fetch_job *j, int64_t now, size_t *ret)
+static bool pick_mirror(const struct fetch_job *j, int64_t now, size_t *ret)
 {
 	bool found = false, good = has_good_one(j, now);
 
@@ -162,7 +162,8 @@ static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part
 }
 
 /* Of what this part has before it: what another mirror should do, if it is worth asking one. */
-static bool help(struct fetch_job *j, struct fetch_part *p, int64_t now, struct fetch_want *ret)
+static bool help_part(struct fetch_job *j, struct fetch_part *p, int64_t now,
+		      struct fetch_want *ret)
 {
 	const int64_t patience = j->fetcher->opts.patience_ns, age = now - p->began_ns;
 	double rate = (double)p->came * DUR_SEC / (double)(age + 1), theirs, left_ns, left;
@@ -186,7 +187,7 @@ static bool help(struct fetch_job *j, struct fetch_part *p, int64_t now, struct 
 static bool help_any(struct fetch_job *j, int64_t now, struct fetch_want *ret)
 {
 	for (struct fetch_part *p = j->parts; p; p = p->next)
-		if (help(j, p, now, ret))
+		if (help_part(j, p, now, ret))
 			return true;
 	return false;
 }
@@ -202,7 +203,7 @@ static bool next_of_stream(struct fetch_job *j, int64_t now, struct fetch_want *
 		if (j->whole || p->next || !is_silent(j, p, now) ||
 		    !pick_helper(j, p, 0, now, &ret->mirror))
 			return false;
-	} else if (!pick(j, now, &ret->mirror)) {
+	} else if (!pick_mirror(j, now, &ret->mirror)) {
 		return false;
 	}
 	all = j->whole || j->mirrors[ret->mirror].whole_only;
@@ -222,7 +223,8 @@ bool fetch_parts_next(struct fetch_job *j, int64_t now_ns, struct fetch_want *re
 		return next_of_stream(j, now_ns, ret);
 	if (!next_gap(j, &ret->first, &ret->end))
 		return help_any(j, now_ns, ret);
-	if (count_parts(j) >= j->fetcher->opts.job_connections || !pick(j, now_ns, &ret->mirror))
+	if (count_parts(j) >= j->fetcher->opts.job_connections ||
+	    !pick_mirror(j, now_ns, &ret->mirror))
 		return false;
 	size = range_size(j, &j->mirrors[ret->mirror]);
 	ret->ranged = !j->mirrors[ret->mirror].whole_only;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Copy what can be kept in a line of a file and sent back; else "". */
-static void keep(char *out, size_t size, const char *text)
+static void copy_mark(char *out, size_t size, const char *text)
 {
 	out[0] = '\0';
 	for (const char *p = text; *p; p++)
@@ -28,7 +28,7 @@ const struct cache_mark *range_mark_of(const struct cache_origin *o, const char 
 }
 
 /* What may be compared byte for byte: a weak tag says less. */
-static const char *validator(const struct cache_mark *m)
+static const char *validator_of(const struct cache_mark *m)
 {
 	if (m && m->etag[0] == '"')
 		return m->etag;
@@ -37,13 +37,13 @@ static const char *validator(const struct cache_mark *m)
 
 bool range_can_resume(const struct cache_origin *o, const char *url)
 {
-	return o->total >= 0 || validator(range_mark_of(o, url));
+	return o->total >= 0 || validator_of(range_mark_of(o, url));
 }
 
 void range_ask(const struct cache_origin *o, const struct range_asked *asked, struct arena *a,
 	       struct strv *headers)
 {
-	const char *mark = validator(range_mark_of(o, asked->url));
+	const char *mark = validator_of(range_mark_of(o, asked->url));
 
 	if (!asked->ranged)
 		return;
@@ -92,7 +92,7 @@ static void parse_content_range(const char *text, int64_t *ret_first, int64_t *r
 	*ret_total = take_number(&text, '\0');
 }
 
-static bool differs(const char *before, const char *now)
+static bool marks_differ(const char *before, const char *now)
 {
 	return *before && *now && strcmp(before, now) != 0;
 }
@@ -120,8 +120,8 @@ static bool is_other(const struct cache_origin *o, const struct cache_mark *now,
 		if (strcmp(o->marks[i].url, now->url) == 0)
 			before = &o->marks[i];
 	return (o->total >= 0 && total >= 0 && o->total != total) ||
-	       (before &&
-		(differs(before->etag, now->etag) || differs(before->modified, now->modified)));
+	       (before && (marks_differ(before->etag, now->etag) ||
+			   marks_differ(before->modified, now->modified)));
 }
 
 enum range_answer range_judge(const struct cache_origin *o, const struct range_asked *asked,
@@ -131,8 +131,8 @@ enum range_answer range_judge(const struct cache_origin *o, const struct range_a
 	int64_t first = -1, total = res->content_length;
 
 	(void)url_public(asked->url, mark.url);
-	keep(mark.etag, sizeof(mark.etag), http_header(res->headers, "etag"));
-	keep(mark.modified, sizeof(mark.modified), http_header(res->headers, "last-modified"));
+	copy_mark(mark.etag, sizeof(mark.etag), http_header(res->headers, "etag"));
+	copy_mark(mark.modified, sizeof(mark.modified), http_header(res->headers, "last-modified"));
 	if (res->status == 206 || res->status == 416)
 		parse_content_range(http_header(res->headers, "content-range"), &first, &total);
 	if (is_other(o, &mark, total))

@@ -15,7 +15,7 @@ enum {
 };
 
 /* how often another process is looked after */
-#define LOOK_NS (250 * DUR_MS)
+#define LOOK_UP_AGAIN_NS (250 * DUR_MS)
 
 static void look_up(struct fetch_job *j);
 static void step_job(struct fetch_job *j);
@@ -159,7 +159,8 @@ static void on_settled(struct fetch_job *j)
 		then(j);
 }
 
-static void drain(struct fetch_job *j, enum fetch_settle settle, void (*then)(struct fetch_job *j))
+static void drain_job(struct fetch_job *j, enum fetch_settle settle,
+		      void (*then)(struct fetch_job *j))
 {
 	if (j->then)
 		return;
@@ -175,11 +176,11 @@ static void say_end(struct fetch_job *j)
 	end_job(j, err_code(&j->errs->end), &j->errs->end);
 }
 
-static void fail(struct fetch_job *j, enum fetch_settle settle, const struct err *e)
+static void fail_job(struct fetch_job *j, enum fetch_settle settle, const struct err *e)
 {
 	if (!j->then)
 		j->errs->end = *e;
-	drain(j, settle, say_end);
+	drain_job(j, settle, say_end);
 }
 
 /* The beginning: what the cache has of it, and whether another process fetches it */
@@ -263,8 +264,8 @@ static bool has_got_on(const struct fetch_job *j)
 {
 	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
 
-	return j->found.pid != j->held.pid || j->found.bytes < j->held_bytes ||
-	       j->found.bytes > j->held_bytes + least;
+	return j->found_other.pid != j->other.pid || j->found_other.bytes < j->other_bytes ||
+	       j->found_other.bytes > j->other_bytes + least;
 }
 
 /* Another process has the part. It may take as long as it likes, as long as it gets on. */
@@ -273,18 +274,19 @@ static void wait_for_other(struct fetch_job *j)
 	int64_t now = dur_now();
 
 	fetch_lock(j->fetcher);
-	if (j->held_moved_ns == 0 || has_got_on(j)) {
-		j->held_moved_ns = now;
-		j->held_bytes = j->found.bytes;
+	if (j->other_moved_ns == 0 || has_got_on(j)) {
+		j->other_moved_ns = now;
+		j->other_bytes = j->found_other.bytes;
 	}
-	if (j->held_since_ns == 0)
-		j->held_since_ns = now;
-	j->held = j->found;
-	j->bytes = j->held.bytes;
-	j->state = FETCH_HELD;
-	j->beside = now - j->held_moved_ns >= j->fetcher->opts.stuck_ns;
+	if (j->other_since_ns == 0)
+		j->other_since_ns = now;
+	j->other = j->found_other;
+	j->bytes = j->other.bytes;
+	j->state = FETCH_ELSEWHERE;
+	j->beside = now - j->other_moved_ns >= j->fetcher->opts.stuck_ns;
 	fetch_unlock(j->fetcher);
-	j->timer_id = http_after(j->fetcher->http, j->beside ? 0 : LOOK_NS, on_look_again, j);
+	j->timer_id =
+		http_after(j->fetcher->http, j->beside ? 0 : LOOK_UP_AGAIN_NS, on_look_again, j);
 }
 
 /* On the net thread; offline on a worker. */
@@ -298,7 +300,7 @@ static void on_looked_up(struct fetch_job *j)
 		return;
 	}
 	fetch_lock(j->fetcher);
-	j->held_since_ns = 0;
+	j->other_since_ns = 0;
 	fetch_unlock(j->fetcher);
 	if (e.kind == ERR_NONE)
 		end_job(j, 0, NULL);
@@ -331,7 +333,7 @@ static void start_again(struct fetch_job *j)
 	j->stale = false;
 	if (++j->restarts > RESTARTS_MAX)
 		be_whole(j);
-	drain(j, j->whole ? FETCH_DROP : FETCH_EMPTY, step_job);
+	drain_job(j, j->whole ? FETCH_DROP : FETCH_EMPTY, step_job);
 }
 
 /* Rounds */
@@ -374,14 +376,14 @@ static void end_round(struct fetch_job *j)
 		(void)fetch_job_verdict(j, &e);
 	fetch_unlock(f);
 	if (delay < 0)
-		fail(j, can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP, &e);
+		fail_job(j, can_any_go_on(j) ? FETCH_KEEP : FETCH_DROP, &e);
 	else
 		j->timer_id = http_after(f->http, delay, on_timer, j);
 }
 
 /* Parts */
 
-static void changed(struct fetch_job *j, size_t mirror, const struct err *e)
+static void object_changed(struct fetch_job *j, size_t mirror, const struct err *e)
 {
 	/* a mirror that contradicts itself has another object now; one that contradicts others may be
 	 * the one that is wrong */
@@ -406,9 +408,9 @@ static void disk_failed(struct fetch_job *j, const struct err *e)
 	j->full = j->full || full;
 	fetch_unlock(j->fetcher);
 	if (had_tree)
-		drain(j, settle, look_again);
+		drain_job(j, settle, look_again);
 	else
-		fail(j, settle, e);
+		fail_job(j, settle, e);
 }
 
 static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outcome,
@@ -429,7 +431,7 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 		disk_failed(j, e);
 		break;
 	case FETCH_CHANGED:
-		changed(j, mirror, e);
+		object_changed(j, mirror, e);
 		break;
 	case FETCH_NO_RANGES:
 		j->mirrors[mirror].whole_only = true;
@@ -438,16 +440,16 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 }
 
 /* An entry for what is wanted to go into; false when that takes a moment, or is the end. */
-static bool prepare(struct fetch_job *j)
+static bool prepare_entry(struct fetch_job *j)
 {
 	struct err e;
 
 	if (j->entry && j->whole && !j->parts && cache_spans(j->entry)->sum > 0) {
-		drain(j, FETCH_DROP, step_job);
+		drain_job(j, FETCH_DROP, step_job);
 		return false;
 	}
 	if (!j->entry && cache_begin(j->fetcher->cache, &j->digest, &j->entry, &e) < 0) {
-		fail(j, FETCH_DROP, &e);
+		fail_job(j, FETCH_DROP, &e);
 		return false;
 	}
 	/* the rest is not requested as long as there is no room for it */
@@ -482,7 +484,7 @@ static bool start_one(struct fetch_job *j)
 	if (!fetch_move_may_start(j))
 		return false;
 	if (!can_go_on(j, &want)) {
-		drain(j, FETCH_EMPTY, step_job);
+		drain_job(j, FETCH_EMPTY, step_job);
 		return false;
 	}
 	fetch_move_start(j, &want);
@@ -492,7 +494,7 @@ static bool start_one(struct fetch_job *j)
 static void start_parts(struct fetch_job *j)
 {
 	j->starved = false;
-	if (j->timer_id || !prepare(j))
+	if (j->timer_id || !prepare_entry(j))
 		return;
 	while (!j->then && start_one(j))
 		;
@@ -502,7 +504,7 @@ static void start_parts(struct fetch_job *j)
 
 /* The verdict */
 
-static void committed(struct fetch_job *j)
+static void entry_committed(struct fetch_job *j)
 {
 	struct fetcher *f = j->fetcher;
 
@@ -523,7 +525,7 @@ static void wrong_bytes(struct fetch_job *j, const struct err *e)
 		j->whole = true;
 		fetch_mirror_failed(j, j->source, e, NULL);
 	}
-	drain(j, FETCH_DROP, step_job);
+	drain_job(j, FETCH_DROP, step_job);
 	step_job(j);
 }
 
@@ -532,7 +534,7 @@ static void on_committed(struct fetch_job *j)
 	struct err e = j->errs->follow;
 
 	if (e.kind == ERR_NONE)
-		committed(j);
+		entry_committed(j);
 	else if (e.kind == ERR_INTEGRITY)
 		wrong_bytes(j, &e);
 	else
@@ -542,7 +544,7 @@ static void on_committed(struct fetch_job *j)
 static void on_followed(struct fetch_job *j)
 {
 	if (j->errs->follow.kind != ERR_NONE)
-		fail(j, FETCH_DROP, &j->errs->follow);
+		fail_job(j, FETCH_DROP, &j->errs->follow);
 	step_job(j);
 }
 
@@ -560,7 +562,7 @@ static void follow_on(struct fetch_job *j)
 }
 
 /* All is here: what still moves is of no use. */
-static void complete(struct fetch_job *j, uint64_t size)
+static void complete_job(struct fetch_job *j, uint64_t size)
 {
 	fetch_move_stop(j);
 	if (j->parts || j->following)
@@ -595,9 +597,9 @@ static void step_job(struct fetch_job *j)
 	if (!moving || j->exclusive)
 		return;
 	if (!wanted)
-		drain(j, FETCH_KEEP, begin_again);
+		drain_job(j, FETCH_KEEP, begin_again);
 	if (!j->then && fetch_parts_complete(j, &size))
-		complete(j, size);
+		complete_job(j, size);
 	else if (!j->then)
 		start_parts(j);
 	if (j->then && !j->parts && !j->following && !j->timer_id)

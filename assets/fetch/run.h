@@ -3,7 +3,7 @@
  *   IDLE -> QUEUED -> LOOKUP -> MOVING -> IDLE, and all waiters are told
  *                     |  ^
  *                     v  |  another process fetches it
- *                     HELD
+ *                  ELSEWHERE
  *
  * Of the processes that share a cache, the one that holds the lock of an object's part fetches it. The
  * others wait and look again, so that they find what it brought, or what it left when it failed or died.

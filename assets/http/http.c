@@ -49,12 +49,12 @@ struct http {
 	bool crowded; /* a queued request waits for another to end */
 };
 
-static void lock(struct http *h)
+static void lock_engine(struct http *h)
 {
 	(void)pthread_mutex_lock(&h->lock);
 }
 
-static void unlock(struct http *h)
+static void unlock_engine(struct http *h)
 {
 	(void)pthread_mutex_unlock(&h->lock);
 }
@@ -62,15 +62,15 @@ static void unlock(struct http *h)
 /* What was started and what runs */
 
 /* Any thread: have the net thread run it. */
-static uint64_t enqueue(struct http *h, struct transfer *t)
+static uint64_t enqueue_transfer(struct http *h, struct transfer *t)
 {
 	uint64_t id;
 
-	lock(h);
+	lock_engine(h);
 	id = t->id = ++h->last_id;
 	t->next = h->incoming;
 	h->incoming = t;
-	unlock(h);
+	unlock_engine(h);
 	http_curl_wake(h->curl);
 	return id;
 }
@@ -81,14 +81,14 @@ static bool take_incoming(struct http *h)
 	struct transfer **end = &h->incoming;
 	bool stop;
 
-	lock(h);
+	lock_engine(h);
 	while (*end)
 		end = &(*end)->next;
 	*end = h->active;
 	h->active = h->incoming;
 	h->incoming = NULL;
 	stop = h->stop;
-	unlock(h);
+	unlock_engine(h);
 	return stop;
 }
 
@@ -96,9 +96,9 @@ static bool is_cancelled(struct http *h, const struct transfer *t)
 {
 	bool cancelled;
 
-	lock(h);
+	lock_engine(h);
 	cancelled = t->cancelled;
-	unlock(h);
+	unlock_engine(h);
 	return cancelled;
 }
 
@@ -106,9 +106,9 @@ static bool is_idle(struct http *h)
 {
 	bool idle;
 
-	lock(h);
+	lock_engine(h);
 	idle = !h->active && !h->incoming;
-	unlock(h);
+	unlock_engine(h);
 	return idle;
 }
 
@@ -116,11 +116,11 @@ static void remove_active(struct http *h, struct transfer *t)
 {
 	struct transfer **p = &h->active;
 
-	lock(h);
+	lock_engine(h);
 	while (*p != t)
 		p = &(*p)->next;
 	*p = t->next;
-	unlock(h);
+	unlock_engine(h);
 }
 
 /* Schemes, whose functions may block: they run on a thread of their own */
@@ -150,10 +150,10 @@ static void run_scheme(void *arg)
 	struct http *h = t->engine;
 	int r = t->status ? judge_answer(t) : prepare_request(t);
 
-	lock(h);
+	lock_engine(h);
 	t->scheme_r = r;
 	t->given_back = true;
-	unlock(h);
+	unlock_engine(h);
 	http_curl_wake(h->curl);
 }
 
@@ -171,10 +171,10 @@ static void lend_to_scheme(struct http *h, struct transfer *t)
  * says why it failed), 1 judged: make another one, < 0 with t->err. */
 static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 {
-	lock(h);
+	lock_engine(h);
 	t->lent = !t->given_back;
 	*ret_r = t->scheme_r;
-	unlock(h);
+	unlock_engine(h);
 	return !t->lent;
 }
 
@@ -185,12 +185,12 @@ static const char *find_ca(struct http *h, bool *ret_is_dir)
 {
 	const char *ca;
 
-	lock(h);
+	lock_engine(h);
 	if (!h->ca)
 		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
 	ca = h->ca;
 	*ret_is_dir = h->ca_is_dir;
-	unlock(h);
+	unlock_engine(h);
 	return ca;
 }
 
@@ -246,13 +246,13 @@ static bool is_of_scheme(struct http *h, const struct url *u)
 {
 	bool is;
 
-	lock(h);
+	lock_engine(h);
 	is = h->scheme.name && url_has_scheme(u, h->scheme.name);
-	unlock(h);
+	unlock_engine(h);
 	return is;
 }
 
-static int start(struct http *h, struct transfer *t)
+static int start_transfer(struct http *h, struct transfer *t)
 {
 	struct url u = url_split(t->url);
 
@@ -272,7 +272,7 @@ static int start(struct http *h, struct transfer *t)
 }
 
 /* Take t off the list of what runs, and report. */
-static void finish(struct http *h, struct transfer *t, int r)
+static void finish_transfer(struct http *h, struct transfer *t, int r)
 {
 	http_curl_release(h->curl, t);
 	remove_active(h, t);
@@ -290,7 +290,7 @@ static int cancel_error(struct transfer *t)
 }
 
 /* 1 when the next request of a redirect runs, 0 when there is none, < 0 with t->err. */
-static int follow(struct http *h, struct transfer *t)
+static int follow_redirect(struct http *h, struct transfer *t)
 {
 	const char *to;
 	int r;
@@ -319,19 +319,19 @@ static void looked_up(struct http *h, struct transfer *t)
 	t->forbidden[0] = '\0';
 	r = start_request(h, t);
 	if (r < 0)
-		finish(h, t, r);
+		finish_transfer(h, t, r);
 }
 
-static void complete(struct http *h, struct transfer *t, int code)
+static void complete_request(struct http *h, struct transfer *t, int code)
 {
 	int r = t->failed ? fail_of(t) : http_curl_verdict(t, code, proxy_of(h, t)->error);
 
 	if (r == 0)
-		r = follow(h, t);
+		r = follow_redirect(h, t);
 	if (r > 0)
 		return;
 	if (r < 0) {
-		finish(h, t, r);
+		finish_transfer(h, t, r);
 		return;
 	}
 	r = transfer_verdict(t);
@@ -341,7 +341,7 @@ static void complete(struct http *h, struct transfer *t, int code)
 		lend_to_scheme(h, t);
 		return;
 	}
-	finish(h, t, r);
+	finish_transfer(h, t, r);
 }
 
 /* The scheme has made a request, or judged an answer; or not yet. Whether there is something to do now. */
@@ -354,7 +354,7 @@ static bool go_on_from_scheme(struct http *h, struct transfer *t, bool cancelled
 		return false;
 	judged = t->status >= 300;
 	if (cancelled) {
-		finish(h, t, cancel_error(t));
+		finish_transfer(h, t, cancel_error(t));
 		return false;
 	}
 	t->failed = false;
@@ -369,11 +369,11 @@ static bool go_on_from_scheme(struct http *h, struct transfer *t, bool cancelled
 	}
 	if (!judged && t->err.errnum == EAGAIN)
 		t->again_ns = AGAIN_NS;
-	finish(h, t, r);
+	finish_transfer(h, t, r);
 	return false;
 }
 
-static void reap(struct http *h)
+static void reap_requests(struct http *h)
 {
 	struct transfer *t;
 	int code;
@@ -382,7 +382,7 @@ static void reap(struct http *h)
 		if (t->looking)
 			looked_up(h, t);
 		else
-			complete(h, t, code);
+			complete_request(h, t, code);
 }
 
 static int start_when_there_is_room(struct http *h, struct transfer *t)
@@ -393,7 +393,7 @@ static int start_when_there_is_room(struct http *h, struct transfer *t)
 }
 
 /* One look at something that runs. Returns when to look again. */
-static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t now)
+static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
 	int r = 0;
@@ -401,31 +401,31 @@ static int64_t step(struct http *h, struct transfer *t, bool cancelled, int64_t 
 	if (t->lent)
 		return go_on_from_scheme(h, t, cancelled) ? now : again;
 	if (cancelled) {
-		finish(h, t, cancel_error(t));
+		finish_transfer(h, t, cancel_error(t));
 		return again;
 	}
 	if (!t->easy && t->fd < 0 && !t->fn && !t->ready)
-		r = start(h, t);
+		r = start_transfer(h, t);
 	/* from here on it is the scheme's thread's alone */
 	if (r == 0 && t->lent)
 		return again;
 	if (r == 0 && t->ready)
 		r = start_when_there_is_room(h, t);
 	if (r < 0) {
-		finish(h, t, r);
+		finish_transfer(h, t, r);
 	} else if (t->fn) {
 		if (t->due_ns > now)
 			return t->due_ns;
-		finish(h, t, 0);
+		finish_transfer(h, t, 0);
 	} else if (t->fd >= 0) {
 		r = transfer_step_file(t, h->chunk, CHUNK_SIZE);
 		if (r > 0)
 			return now;
-		finish(h, t, r);
+		finish_transfer(h, t, r);
 	} else if (t->connected) {
 		again = transfer_watch(t, now, &h->opts);
 		if (again == 0)
-			finish(h, t, fail_of(t));
+			finish_transfer(h, t, fail_of(t));
 		return again;
 	}
 	return again;
@@ -443,7 +443,7 @@ static int step_all(struct http *h, bool stop)
 		int64_t again;
 
 		next = t->next;
-		again = step(h, t, stop || is_cancelled(h, t), now);
+		again = step_transfer(h, t, stop || is_cancelled(h, t), now);
 		if (again < due)
 			due = again;
 	}
@@ -464,7 +464,7 @@ static void *net_main(void *arg)
 		int wait_ms;
 
 		http_curl_move(h->curl);
-		reap(h);
+		reap_requests(h);
 		/* after curl moved things: what it connected just now has a deadline */
 		wait_ms = step_all(h, stop);
 		if (stop && is_idle(h))
@@ -492,7 +492,7 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 	h->ca = h->opts.ca_file ? h->opts.ca_file : http_find_ca(a, opts->root_fd, &h->ca_is_dir);
 }
 
-static void release(struct http *h)
+static void release_engine(struct http *h)
 {
 	pool_free(h->scheme_pool);
 	http_curl_free(h->curl);
@@ -516,7 +516,7 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 	/* SIGPIPE of a TLS socket must reach no thread */
 	r = pool_thread(&h->thread, net_main, h, e);
 	if (r < 0) {
-		release(h);
+		release_engine(h);
 		return r;
 	}
 	*ret = h;
@@ -527,12 +527,12 @@ void http_free(struct http *h)
 {
 	if (!h)
 		return;
-	lock(h);
+	lock_engine(h);
 	h->stop = true;
-	unlock(h);
+	unlock_engine(h);
 	http_curl_wake(h->curl);
 	(void)pthread_join(h->thread, NULL);
-	release(h);
+	release_engine(h);
 }
 
 int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e)
@@ -543,32 +543,32 @@ int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err
 	if (r < 0)
 		return r;
 	assert(!h->scheme.name);
-	lock(h);
+	lock_engine(h);
 	h->scheme_pool = pool;
 	h->scheme = *scheme;
-	unlock(h);
+	unlock_engine(h);
 	return 0;
 }
 
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file)
 {
-	lock(h);
+	lock_engine(h);
 	for (size_t i = 0; i < rewrites->n; i++)
 		strv_add(h->arena, &h->opts.rewrites, arena_str(h->arena, rewrites->v[i]));
 	if (ca_file) {
 		h->ca = arena_str(h->arena, ca_file);
 		h->ca_is_dir = false;
 	}
-	unlock(h);
+	unlock_engine(h);
 }
 
 static struct strv rewrites_of(struct http *h)
 {
 	struct strv rewrites;
 
-	lock(h);
+	lock_engine(h);
 	rewrites = h->opts.rewrites;
-	unlock(h);
+	unlock_engine(h);
 	return rewrites;
 }
 
@@ -583,7 +583,7 @@ uint64_t http_start(struct http *h, const struct http_req *req)
 {
 	const struct strv rewrites = rewrites_of(h);
 
-	return enqueue(h, transfer_new(req, &rewrites));
+	return enqueue_transfer(h, transfer_new(req, &rewrites));
 }
 
 uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int r), void *arg)
@@ -594,23 +594,18 @@ uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int 
 	t->fn = fn;
 	t->fn_arg = arg;
 	t->due_ns = dur_now() + delay_ns;
-	return enqueue(h, t);
+	return enqueue_transfer(h, t);
 }
 
 void http_cancel(struct http *h, uint64_t id)
 {
-	lock(h);
+	lock_engine(h);
 	for (struct transfer *t = h->incoming; t; t = t->next)
 		t->cancelled = t->cancelled || t->id == id;
 	for (struct transfer *t = h->active; t; t = t->next)
 		t->cancelled = t->cancelled || t->id == id;
-	unlock(h);
+	unlock_engine(h);
 	http_curl_wake(h->curl);
-}
-
-bool http_is_net_thread(const struct http *h)
-{
-	return pthread_equal(pthread_self(), h->thread);
 }
 
 /* What http_get waits for. */
@@ -652,7 +647,8 @@ int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret
 	struct waiter w = { .body = b, .e = e };
 	struct http_req mine = *req;
 
-	assert(!http_is_net_thread(h));
+	/* the thread of the callbacks must not wait for itself */
+	assert(!pthread_equal(pthread_self(), h->thread));
 	mine.data = on_get_data;
 	mine.done = on_get_done;
 	mine.arg = &w;

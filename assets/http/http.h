@@ -110,8 +110,6 @@ uint64_t http_after(struct http *h, int64_t delay_ns, void (*fn)(void *arg, int 
 /* Abort one transfer or timer; its callback gets -ECANCELED, on the net thread, unless it already
  * was called. Never blocks. */
 void http_cancel(struct http *h, uint64_t id);
-/* Whether this is the thread of the callbacks, which must not wait for itself. */
-bool http_is_net_thread(const struct http *h);
 /* Fetch a small body into b (at most b->max bytes), blocking; no retries. A status >= 300 is an error
  * of kind NET and errnum ENOENT for 404, EACCES for 401 and 403. ret_status (may be NULL) is the
  * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */

@@ -14,7 +14,7 @@ struct lookup_host {
 	int64_t at_ns;
 };
 
-static struct lookup_host *find(const struct lookup *l, const struct url *u)
+static struct lookup_host *find_host(const struct lookup *l, const struct url *u)
 {
 	for (size_t i = 0; i < l->n; i++)
 		if (strlen(l->v[i].name) == u->host_n &&
@@ -26,7 +26,7 @@ static struct lookup_host *find(const struct lookup *l, const struct url *u)
 const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns)
 {
 	struct url u = url_split(url);
-	const struct lookup_host *host = find(l, &u);
+	const struct lookup_host *host = find_host(l, &u);
 
 	return host && now_ns - host->at_ns < HOLDS_NS ? host->address : NULL;
 }
@@ -34,7 +34,7 @@ const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns)
 void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns)
 {
 	struct url u = url_split(url);
-	struct lookup_host *host = find(l, &u);
+	struct lookup_host *host = find_host(l, &u);
 
 	if (!host) {
 		l->v = xrealloc(l->v, (l->n + 1) * sizeof(*l->v));

@@ -70,7 +70,7 @@ static const char *fault_of(const char *url)
 }
 
 /* What may be shown of one that cannot be read: nothing before the last '@', where a password may be. */
-static const char *shown(struct arena *a, const char *url)
+static const char *shown_proxy(struct arena *a, const char *url)
 {
 	const char *at = strrchr(url, '@');
 
@@ -86,7 +86,7 @@ static struct proxy read_proxy(struct arena *a, const char *name, const char *ur
 		return (struct proxy){
 			.url = PROXY_OF_NO_USE,
 			.error = arena_printf(a, "the proxy%s of %s is of no use: %s",
-					      shown(a, url), name, fault),
+					      shown_proxy(a, url), name, fault),
 		};
 	if (!strstr(url, "://"))
 		url = arena_printf(a, "http://%s", url);

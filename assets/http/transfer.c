@@ -100,7 +100,7 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 	return t;
 }
 
-void transfer_free(struct transfer *t)
+static void free_transfer(struct transfer *t)
 {
 	cleanup_closep(&t->fd);
 	buf_done(&t->error_page);
@@ -419,7 +419,7 @@ static void error_code(const struct transfer *t, char code[static CODE_MAX])
 		(void)snprintf(code, CODE_MAX, " %.*s", (int)n, at);
 }
 
-static void advise(struct transfer *t)
+static void advise_on_status(struct transfer *t)
 {
 	const bool denied = t->status == 401 || t->status == 403;
 	const bool gone = t->status == 404 || t->status == 410;
@@ -456,7 +456,7 @@ int transfer_verdict(struct transfer *t)
 	/* pages differ in their length */
 	(void)snprintf(cause, sizeof(cause), "HTTP status %d%s", t->status, code);
 	name_cause(t, cause);
-	advise(t);
+	advise_on_status(t);
 	return err_code(&t->err);
 }
 
@@ -468,7 +468,7 @@ void transfer_finish(struct transfer *t, int r)
 		t->fn(t->fn_arg, r);
 	else if (t->req.done)
 		t->req.done(t->req.arg, r, &res, r < 0 ? &t->err : NULL);
-	transfer_free(t);
+	free_transfer(t);
 }
 
 /* The path with %xx undone, or NULL when a byte cannot be in a path. */

@@ -62,7 +62,6 @@ struct transfer {
 struct transfer *transfer_new(const struct http_req *req, const struct strv *rewrites) must_check;
 /* What is asked for in the place of a URL: the first "FROM=TO" that fits decides. */
 char *transfer_rewrite(struct arena *a, const char *url, const struct strv *rewrites) must_check;
-void transfer_free(struct transfer *t);
 /* Forget the answer so far: the next request of a redirect starts. */
 void transfer_reset(struct transfer *t);
 

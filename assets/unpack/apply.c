@@ -15,14 +15,14 @@ struct apply {
 	int parent_fd;
 	struct extract_report *report;
 	/* modes and times of directories are set last, as what is put into them changes both; where
-	 * their records are, since there may be 200 000 of them */
+	 * they are in the report, since there may be 200 000 of them */
 	struct arena *arena;
 	uint32_t *dirs;
 	size_t ndirs;
 	struct err *e;
 };
 
-static int refuse(struct apply *a, const char *path, const char *what)
+static int refuse_entry(struct apply *a, const char *path, const char *what)
 {
 	return extract_refuse(a->name, path, what, a->e);
 }
@@ -65,7 +65,7 @@ static int open_same(struct apply *a, int parent, const char *name, const struct
 	if (fd < 0 || fstat(fd, &now) < 0)
 		return sys_error(a, "open");
 	if (now.st_ino != st->st_ino || now.st_dev != st->st_dev)
-		return refuse(a, a->path, "it is no longer what it was");
+		return refuse_entry(a, a->path, "it is no longer what it was");
 	return TAKE_FD(fd);
 }
 
@@ -93,36 +93,36 @@ static bool is_placeholder(const struct stat *st)
 }
 
 static int apply_file(struct apply *a, int parent, const char *name, const struct stat *st,
-		      const struct extract_record *rec)
+		      const struct extract_entry *told)
 {
 	autoclose int fd = -1;
 	int r;
 
 	if (!S_ISREG(st->st_mode))
-		return refuse(a, a->path, "it is no longer a file");
+		return refuse_entry(a, a->path, "it is no longer a file");
 	/* a later entry of this name is a link */
 	if (is_placeholder(st))
 		return 0;
 	/* another name of a file whose own entry has set them */
-	if (rec->kind == EXTRACT_HARDLINK && (st->st_mode & 07777) != EXTRACT_NEW_MODE)
+	if (told->kind == EXTRACT_HARDLINK && (st->st_mode & 07777) != EXTRACT_NEW_MODE)
 		return 0;
 	fd = open_same(a, parent, name, st);
 	r = fd < 0 ? fd : take_over(a, fd);
-	return r < 0 ? r : set_meta(a, fd, rec->mode & EXTRACT_MODES, &rec->mtime);
+	return r < 0 ? r : set_meta(a, fd, told->mode & EXTRACT_MODES, &told->mtime);
 }
 
 static int apply_link(struct apply *a, int parent, const char *name, const struct stat *st,
-		      const struct extract_record *rec)
+		      const struct extract_entry *told)
 {
-	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, rec->mtime };
-	const char *why = extract_check_target(a->path, rec->target);
+	const struct timespec times[2] = { { .tv_nsec = UTIME_OMIT }, told->mtime };
+	const char *why = extract_check_target(a->path, told->target);
 
 	if (why)
-		return refuse(a, a->path, why);
+		return refuse_entry(a, a->path, why);
 	/* a later entry of this name is a file */
 	if (!is_placeholder(st) && !S_ISLNK(st->st_mode))
 		return 0;
-	if (unlinkat(parent, name, 0) < 0 || symlinkat(rec->target, parent, name) < 0)
+	if (unlinkat(parent, name, 0) < 0 || symlinkat(told->target, parent, name) < 0)
 		return sys_error(a, "create link");
 	if (utimensat(parent, name, times, AT_SYMLINK_NOFOLLOW) < 0)
 		return sys_error(a, "set the time of");
@@ -132,75 +132,75 @@ static int apply_link(struct apply *a, int parent, const char *name, const struc
 }
 
 static int apply_dir(struct apply *a, int parent, const char *name, const struct stat *st,
-		     const struct extract_record *rec)
+		     const struct extract_entry *told)
 {
 	autoclose int fd = -1;
 
 	if (!S_ISDIR(st->st_mode))
-		return refuse(a, a->path, "it is no longer a directory");
-	if (rec->kind == EXTRACT_DIR)
+		return refuse_entry(a, a->path, "it is no longer a directory");
+	if (told->kind == EXTRACT_DIR)
 		arena_push(a->arena, a->dirs, a->ndirs, (uint32_t)a->report->at);
 	fd = open_same(a, parent, name, st);
 	return fd < 0 ? fd : take_over(a, fd);
 }
 
-/* What a record is about: *ret_name in the directory that is returned, and what it is now. */
-static int find_entry(struct apply *a, const struct extract_record *rec, const char **ret_name,
+/* What is told of: *ret_name in the directory that is returned, and what it is now. */
+static int find_entry(struct apply *a, const struct extract_entry *told, const char **ret_name,
 		      struct stat *ret_st)
 {
-	const char *why = extract_clean(rec->path, a->path);
+	const char *why = extract_clean(told->path, a->path);
 	int parent;
 
 	if (why || a->path[0] == '\0')
-		return refuse(a, rec->path, why ? why : "no name");
+		return refuse_entry(a, told->path, why ? why : "no name");
 	parent = parent_of(a, ret_name);
 	if (parent >= 0 && fstatat(parent, *ret_name, ret_st, AT_SYMLINK_NOFOLLOW) < 0)
 		return sys_error(a, "find");
 	return parent;
 }
 
-static int apply_record(struct apply *a, const struct extract_record *rec)
+static int apply_entry(struct apply *a, const struct extract_entry *told)
 {
 	const char *name;
 	struct stat st;
-	int parent = find_entry(a, rec, &name, &st);
+	int parent = find_entry(a, told, &name, &st);
 
 	if (parent < 0)
 		return parent;
-	if (rec->kind == EXTRACT_LINK)
-		return apply_link(a, parent, name, &st, rec);
-	if (rec->kind == EXTRACT_FILE || rec->kind == EXTRACT_HARDLINK)
-		return apply_file(a, parent, name, &st, rec);
-	return apply_dir(a, parent, name, &st, rec);
+	if (told->kind == EXTRACT_LINK)
+		return apply_link(a, parent, name, &st, told);
+	if (told->kind == EXTRACT_FILE || told->kind == EXTRACT_HARDLINK)
+		return apply_file(a, parent, name, &st, told);
+	return apply_dir(a, parent, name, &st, told);
 }
 
-static int finish_dir(struct apply *a, const struct extract_record *rec)
+static int finish_dir(struct apply *a, const struct extract_entry *told)
 {
 	autoclose int fd = -1;
 	const char *name;
 	struct stat st;
-	int parent = find_entry(a, rec, &name, &st);
+	int parent = find_entry(a, told, &name, &st);
 
 	if (parent < 0)
 		return parent;
-	if (rec->kind != EXTRACT_DIR || !S_ISDIR(st.st_mode))
-		return refuse(a, a->path, "it is no longer a directory");
+	if (told->kind != EXTRACT_DIR || !S_ISDIR(st.st_mode))
+		return refuse_entry(a, a->path, "it is no longer a directory");
 	fd = open_same(a, parent, name, &st);
-	return fd < 0 ? fd : set_meta(a, fd, rec->mode & EXTRACT_MODES, &rec->mtime);
+	return fd < 0 ? fd : set_meta(a, fd, told->mode & EXTRACT_MODES, &told->mtime);
 }
 
 static int finish_dirs(struct apply *a)
 {
-	struct extract_record rec;
+	struct extract_entry told;
 	int r = 0;
 
 	/* a directory comes before what is in it: children first */
 	for (size_t i = a->ndirs; i > 0 && r >= 0; i--) {
 		if (extract_report_seek(a->report, a->dirs[i - 1]) < 0 ||
-		    extract_report_next(a->report, &rec) <= 0)
+		    extract_report_next(a->report, &told) <= 0)
 			return err_fail(a->e, ERR_SYSTEM, EBADMSG, "archive '%s': half a report",
 					a->name);
-		r = finish_dir(a, &rec);
+		r = finish_dir(a, &told);
 	}
 	return r;
 }
@@ -210,7 +210,7 @@ int extract_apply(struct extract_report *report, int dir_fd, const char *name, u
 {
 	autoarena struct arena *arena = arena_new_empty();
 	struct apply *a = arena_new(arena, struct apply);
-	struct extract_record rec;
+	struct extract_entry told;
 	int r;
 
 	*a = (struct apply){
@@ -218,13 +218,13 @@ int extract_apply(struct extract_report *report, int dir_fd, const char *name, u
 	};
 	a->report = report;
 	do {
-		if (extract_report_next(report, &rec) <= 0)
+		if (extract_report_next(report, &told) <= 0)
 			r = err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': half a report", name);
-		else if (rec.kind > EXTRACT_ERROR && entries-- == 0)
-			r = refuse(a, rec.path, "the archive has more entries than allowed");
+		else if (told.kind > EXTRACT_ERROR && entries-- == 0)
+			r = refuse_entry(a, told.path, "the archive has more entries than allowed");
 		else
-			r = rec.kind > EXTRACT_ERROR ? apply_record(a, &rec) : 0;
-	} while (r >= 0 && rec.kind > EXTRACT_ERROR);
+			r = told.kind > EXTRACT_ERROR ? apply_entry(a, &told) : 0;
+	} while (r >= 0 && told.kind > EXTRACT_ERROR);
 	r = r < 0 ? r : finish_dirs(a);
 	cleanup_closep(&a->parent_fd);
 	return r;

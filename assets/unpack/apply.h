@@ -8,6 +8,6 @@
 #include "assets/unpack/report.h"
 #include "nodeup/base/err.h"
 
-/* `name` is the archive's, for messages; at most `entries` records are taken. */
+/* `name` is the archive's, for messages; at most `entries` are taken. */
 int extract_apply(struct extract_report *report, int dir_fd, const char *name, uint64_t entries,
 		  struct err *e) must_check;

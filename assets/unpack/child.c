@@ -8,8 +8,8 @@
 #include "assets/unpack/tar.h"
 #include "nodeup/base/mem.h"
 
-static int unpack(const char *name, int dir_fd, const struct extract_limits *limits,
-		  struct extract_report *report, struct err *e)
+static int confine_and_unpack(const char *name, int dir_fd, const struct extract_limits *limits,
+			      struct extract_report *report, struct err *e)
 {
 	/* the report is a file, too, with room for its last word; no limit has no more room */
 	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
@@ -24,13 +24,13 @@ static int unpack(const char *name, int dir_fd, const struct extract_limits *lim
 
 static int last_word(struct extract_report *report, int r, const struct err *e)
 {
-	struct extract_record word = { .kind = EXTRACT_END, .path = "" };
+	struct extract_entry word = { .kind = EXTRACT_END, .path = "" };
 
 	if (r < 0)
-		word = (struct extract_record){ .kind = EXTRACT_ERROR,
-						.mode = e->kind,
-						.mtime = { (time_t)e->room.wanted, e->errnum },
-						.path = e->msg };
+		word = (struct extract_entry){ .kind = EXTRACT_ERROR,
+					       .mode = e->kind,
+					       .mtime = { (time_t)e->room.wanted, e->errnum },
+					       .path = e->msg };
 	return extract_report_put(report, &word) < 0 || fflush(report->file) != 0;
 }
 
@@ -51,5 +51,5 @@ void extract_child(char *const *argv)
 		_exit(1);
 	dir_fd = argv[4] && strcmp(argv[4], EXTRACT_TELL) == 0 ? -1 : STDERR_FILENO;
 	(void)umask(0);
-	_exit(last_word(report, unpack(argv[1], dir_fd, &limits, report, &e), &e));
+	_exit(last_word(report, confine_and_unpack(argv[1], dir_fd, &limits, report, &e), &e));
 }

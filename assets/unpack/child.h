@@ -1,6 +1,6 @@
 /* child.h - the unpacking child: this program, started by extract_start under another name
  * It has three descriptors: 0 the archive, 1 its report, 2 the directory. It confines itself before it
- * reads a byte, and its last record says how it went. One that only tells what the archive holds has no
+ * reads a byte, and the last that it tells says how it went. One that only tells what the archive holds has no
  * directory.
  * Owner: the process. Errors: in the report. Threads: one. */
 #pragma once

@@ -30,7 +30,7 @@ struct match {
 	struct err *e;
 };
 
-static int differ(struct match *m, const char *path, const char *what)
+static int fail_differ(struct match *m, const char *path, const char *what)
 {
 	char shown[EXTRACT_SHOWN_MAX];
 
@@ -51,21 +51,21 @@ static struct name *name_at(struct match *m, const char *path)
 	return at;
 }
 
-static struct wanted *want(struct match *m, const struct extract_record *rec)
+static struct wanted *new_wanted(struct match *m, const struct extract_entry *told)
 {
 	struct wanted *w = arena_new(m->arena, struct wanted);
 
-	*w = (struct wanted){ rec->kind, rec->mode & EXTRACT_MODES,
-			      arena_str(m->arena, rec->target) };
+	*w = (struct wanted){ told->kind, told->mode & EXTRACT_MODES,
+			      arena_str(m->arena, told->target) };
 	return w;
 }
 
 /* All directories above path, which is left as it was. */
 static int add_parents(struct match *m, char *path)
 {
-	static const struct extract_record implied = { .kind = EXTRACT_DIR,
-						       .mode = IMPLIED_MODE,
-						       .target = "" };
+	static const struct extract_entry implied = { .kind = EXTRACT_DIR,
+						      .mode = IMPLIED_MODE,
+						      .target = "" };
 
 	for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		struct name *dir;
@@ -73,42 +73,42 @@ static int add_parents(struct match *m, char *path)
 		*slash = '\0';
 		dir = name_at(m, path);
 		if (!dir->is)
-			dir->is = want(m, &implied);
+			dir->is = new_wanted(m, &implied);
 		*slash = '/';
 		if (dir->is->kind != EXTRACT_DIR)
-			return differ(m, path, "its directory is a link or a file");
+			return fail_differ(m, path, "its directory is a link or a file");
 	}
 	return 0;
 }
 
-static int add_hardlink(struct match *m, struct name *at, const struct extract_record *rec)
+static int add_hardlink(struct match *m, struct name *at, const struct extract_entry *told)
 {
-	const struct name *target = map_get(&m->names, rec->target);
+	const struct name *target = map_get(&m->names, told->target);
 
 	if (!target || !target->is || target->is->kind != EXTRACT_FILE)
-		return differ(m, rec->path, "a hard link to no earlier file of the archive");
+		return fail_differ(m, told->path, "a hard link to no earlier file of the archive");
 	at->is = target->is;
 	return 0;
 }
 
-static int add_record(struct match *m, const struct extract_record *rec)
+static int add_entry(struct match *m, const struct extract_entry *told)
 {
 	char path[EXTRACT_NAME_MAX + 1];
-	const char *why = extract_clean(rec->path, path);
+	const char *why = extract_clean(told->path, path);
 	struct name *at;
 	int r;
 
 	if (why || path[0] == '\0')
-		return differ(m, rec->path, why ? why : "no name");
+		return fail_differ(m, told->path, why ? why : "no name");
 	r = add_parents(m, path);
 	if (r < 0)
 		return r;
 	at = name_at(m, path);
-	if (at->is && (at->is->kind == EXTRACT_DIR) != (rec->kind == EXTRACT_DIR))
-		return differ(m, path, "a directory and something else");
-	if (rec->kind == EXTRACT_HARDLINK)
-		return add_hardlink(m, at, rec);
-	at->is = want(m, rec);
+	if (at->is && (at->is->kind == EXTRACT_DIR) != (told->kind == EXTRACT_DIR))
+		return fail_differ(m, path, "a directory and something else");
+	if (told->kind == EXTRACT_HARDLINK)
+		return add_hardlink(m, at, told);
+	at->is = new_wanted(m, told);
 	return 0;
 }
 
@@ -126,7 +126,7 @@ static int match_link(struct match *m, const struct walk_at *at, const char *pat
 	if (n < 0)
 		return err_sys(m->e, "read the link '%s'", path);
 	if ((size_t)n != strlen(w->target) || memcmp(target, w->target, (size_t)n) != 0)
-		return differ(m, path, "another target");
+		return fail_differ(m, path, "another target");
 	return 0;
 }
 
@@ -143,8 +143,9 @@ static int match_file(struct match *m, const struct walk_at *at, const char *pat
 	r = digest_of_fd(DIGEST_SHA256, fd, path, &have, m->e);
 	if (r < 0)
 		return r;
-	return strcmp(digest_hex(&have, hex), w->target) == 0 ? 0
-							      : differ(m, path, "other content");
+	return strcmp(digest_hex(&have, hex), w->target) == 0
+		       ? 0
+		       : fail_differ(m, path, "other content");
 }
 
 /* What the unpacker makes belongs to root, or to the user that it runs as. */
@@ -163,16 +164,16 @@ static int match_entry(void *arg, const struct walk_at *at, struct err *e)
 
 	(void)e;
 	if (!w)
-		return differ(m, path, "the archive has none");
+		return fail_differ(m, path, "the archive has none");
 	m->n_found++;
 	if ((at->st.st_mode & S_IFMT) != type_of(w->kind))
-		return differ(m, path, "another type");
+		return fail_differ(m, path, "another type");
 	if (!is_ours(&at->st))
-		return differ(m, path, "another owner");
+		return fail_differ(m, path, "another owner");
 	if (w->kind == EXTRACT_LINK)
 		return match_link(m, at, path, w);
 	if ((at->st.st_mode & 07777) != w->mode)
-		return differ(m, path, "another mode");
+		return fail_differ(m, path, "another mode");
 	return w->kind == EXTRACT_DIR ? 1 : match_file(m, at, path, w);
 }
 
@@ -181,16 +182,16 @@ int extract_match(struct extract_report *report, int tree_fd, const char *name, 
 	autoarena struct arena *arena = arena_new_empty();
 	struct match m = { .archive = name, .arena = arena, .e = e };
 	const struct walk walk = { .enter = match_entry, .arg = &m };
-	struct extract_record rec;
+	struct extract_entry told;
 	int r;
 
 	for (;;) {
-		if (extract_report_next(report, &rec) <= 0)
+		if (extract_report_next(report, &told) <= 0)
 			return err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': half a report",
 					name);
-		if (rec.kind <= EXTRACT_ERROR)
+		if (told.kind <= EXTRACT_ERROR)
 			break;
-		r = add_record(&m, &rec);
+		r = add_entry(&m, &told);
 		if (r < 0)
 			return r;
 	}

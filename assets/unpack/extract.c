@@ -107,7 +107,7 @@ static int open_pipe(struct extract *x, int *ret_in)
 	return 0;
 }
 
-static void release(struct extract *x)
+static void release_extract(struct extract *x)
 {
 	cleanup_closep(&x->data_fd);
 	cleanup_closep(&x->report_fd);
@@ -115,7 +115,7 @@ static void release(struct extract *x)
 	free(x);
 }
 
-static int start(struct extract *x, int in_fd, struct err *e)
+static int start_child(struct extract *x, int in_fd, struct err *e)
 {
 	autoclose int in = -1, life = -1;
 	int r;
@@ -136,16 +136,16 @@ static int start(struct extract *x, int in_fd, struct err *e)
 			strerror(r));
 }
 
-static int begin(const struct extract *what, int in_fd, struct extract **ret, struct err *e)
+static int begin_extract(const struct extract *what, int in_fd, struct extract **ret, struct err *e)
 {
 	struct extract *x = xcalloc(1, sizeof(*x));
 	int r;
 
 	*x = *what;
 	x->data_fd = x->report_fd = x->watch.life_fd = -1;
-	r = start(x, in_fd, e);
+	r = start_child(x, in_fd, e);
 	if (r < 0)
-		release(x);
+		release_extract(x);
 	else
 		*ret = x;
 	return r;
@@ -156,7 +156,7 @@ int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_
 {
 	const struct extract what = { .name = name, .limits = *limits, .dir_fd = dir_fd };
 
-	return begin(&what, in_fd, ret, e);
+	return begin_extract(&what, in_fd, ret, e);
 }
 
 int extract_compare(int fd, const char *name, int tree_fd, const struct extract_limits *limits,
@@ -166,7 +166,7 @@ int extract_compare(int fd, const char *name, int tree_fd, const struct extract_
 		.name = name, .limits = *limits, .dir_fd = tree_fd, .compares = true
 	};
 	struct extract *x;
-	int r = begin(&what, fd, &x, e);
+	int r = begin_extract(&what, fd, &x, e);
 
 	return r < 0 ? r : extract_finish(x, e);
 }
@@ -176,9 +176,9 @@ pid_t extract_pid(const struct extract *x)
 	return x->watch.pid;
 }
 
-void extract_set_look(struct extract *x, int ms)
+void extract_set_sample_ms(struct extract *x, int ms)
 {
-	x->watch.look_ms = ms;
+	x->watch.sample_ms = ms;
 }
 
 /* It did nothing at all for so long that it never will. */
@@ -191,11 +191,11 @@ static int give_up(struct extract *x, struct err *e)
 	return err_fail(e, ERR_SYSTEM, ETIMEDOUT,
 			"archive '%s': the unpacker, process %d in state %c, did nothing for %d s: "
 			"killed",
-			x->name, pid, state, EXTRACT_LOOKS * EXTRACT_LOOK_MS / 1000);
+			x->name, pid, state, EXTRACT_SAMPLES * EXTRACT_SAMPLE_MS / 1000);
 }
 
 /* It has ended without a last word. */
-static int died(const struct extract *x, int status, struct err *e)
+static int child_died(const struct extract *x, int status, struct err *e)
 {
 	if (WIFSIGNALED(status))
 		return err_fail(e, ERR_SYSTEM, ECHILD, "archive '%s': the unpacker was killed: %s",
@@ -209,27 +209,27 @@ static int died(const struct extract *x, int status, struct err *e)
 static int read_verdict(const struct extract *x, struct extract_report *report, int status,
 			struct err *e)
 {
-	struct extract_record rec;
+	struct extract_entry told;
 	int r;
 
 	do
-		r = extract_report_next(report, &rec);
-	while (r > 0 && rec.kind > EXTRACT_ERROR);
+		r = extract_report_next(report, &told);
+	while (r > 0 && told.kind > EXTRACT_ERROR);
 	if (r <= 0)
-		return died(x, status, e);
-	if (rec.kind == EXTRACT_END)
-		return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : died(x, status, e);
-	if (rec.mode <= ERR_NONE || rec.mode >= ERR_KIND_MAX)
-		return died(x, status, e);
-	(void)err_fail(e, (enum err_kind)rec.mode, (int)rec.mtime.tv_nsec, "%s", rec.path);
+		return child_died(x, status, e);
+	if (told.kind == EXTRACT_END)
+		return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : child_died(x, status, e);
+	if (told.mode <= ERR_NONE || told.mode >= ERR_KIND_MAX)
+		return child_died(x, status, e);
+	(void)err_fail(e, (enum err_kind)told.mode, (int)told.mtime.tv_nsec, "%s", told.path);
 	/* a number that no disk has is none */
-	if (rec.mtime.tv_sec > 0 && rec.mtime.tv_sec < WANTED_MAX)
-		e->room.wanted = (uint64_t)rec.mtime.tv_sec;
+	if (told.mtime.tv_sec > 0 && told.mtime.tv_sec < WANTED_MAX)
+		e->room.wanted = (uint64_t)told.mtime.tv_sec;
 	return err_code(e);
 }
 
 /* Wait for the child and hear what it says; then, if all is well and `complete`, do the rest. */
-static int conclude(struct extract *x, bool complete, struct err *e)
+static int conclude_child(struct extract *x, bool complete, struct err *e)
 {
 	autofree struct extract_report *report = xcalloc(1, sizeof(*report));
 	autofile FILE *f = NULL;
@@ -273,7 +273,7 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
 			return err_sys(e, "archive '%s': feed the unpacker", x->name);
 		/* it is gone and knows why */
 		if (w <= 0)
-			return x->watch.pid && conclude(x, false, e) < 0
+			return x->watch.pid && conclude_child(x, false, e) < 0
 				       ? err_code(e)
 				       : err_fail(
 						 e, ERR_SYSTEM, EPIPE,
@@ -287,23 +287,14 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
 
 int extract_finish(struct extract *x, struct err *e)
 {
-	int r = conclude(x, true, e);
+	int r = conclude_child(x, true, e);
 
-	release(x);
+	release_extract(x);
 	return r;
 }
 
 void extract_abort(struct extract *x)
 {
 	if (x)
-		release(x);
-}
-
-int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
-		struct err *e)
-{
-	struct extract *x;
-	int r = extract_start(name, fd, dir_fd, limits, &x, e);
-
-	return r < 0 ? r : extract_finish(x, e);
+		release_extract(x);
 }

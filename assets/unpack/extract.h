@@ -1,5 +1,5 @@
 /* extract.h - a tar archive into a directory, by a child that can do nothing else
- * The child (/proc/self/exe, see extract_child.h) has no capabilities and sees one directory; it writes
+ * The child (/proc/self/exe, see child.h) has no capabilities and sees one directory; it writes
  * files and directories and reports what else the archive says. When the caller knows that the bytes
  * were right, extract_finish sets links, modes, times and owners (root) by that report, each checked again.
  * Refused with the entry's name and the reason: absolute names, "..", links that leave the tree,
@@ -8,7 +8,7 @@
  * of memory to unpack, and anything beyond the limits.
  * What is inside dir_fd after a failure is the caller's to remove.
  * Owner: the caller's fds. Errors: INTEGRITY for evil or broken archives, SYSTEM, also for a child that
- * died, or that did nothing for a minute while it was waited for (extract_watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
+ * died, or that did nothing for a minute while it was waited for (watch.h). Threads: all functions; one user for each extract. Source: tar with gzip, xz, zstd or nothing. */
 #pragma once
 
 #include <stdint.h>
@@ -31,17 +31,13 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e) must
 int extract_finish(struct extract *x, struct err *e) must_check;
 /* Kill and reap it; NULL is fine. */
 void extract_abort(struct extract *x);
-/* The child's process id. */
+/* For tests: the child's process id. */
 pid_t extract_pid(const struct extract *x);
-/* How often it is looked at while it is waited for, instead of each second. */
-void extract_set_look(struct extract *x, int ms);
+/* For tests: how often a sample of its work is taken while it is waited for, instead of each second. */
+void extract_set_sample_ms(struct extract *x, int ms);
 
-/* Whether the tree is what extract_tar would make of the archive: names, types, modes, owners, contents and
+/* Whether the tree is what would be made of the archive: names, types, modes, owners, contents and
  * link targets. Nothing is written: the child tells what the archive holds, and has no directory.
  * 0 or < 0; what differs is an INTEGRITY error that names it. */
 int extract_compare(int fd, const char *name, int tree_fd, const struct extract_limits *limits,
 		    struct err *e) must_check;
-
-/* All of it at once, for an archive known to be right. */
-int extract_tar(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
-		struct err *e) must_check;

@@ -35,7 +35,7 @@ void inflate_free(struct inflate *z)
 }
 
 /* Have input: its number of bytes, 0 at the end. */
-static ssize_t refill(struct inflate *z)
+static ssize_t refill_input(struct inflate *z)
 {
 	const void *p;
 	ssize_t n;
@@ -55,7 +55,7 @@ static ssize_t skip_zeros(struct inflate *z, const char **why)
 {
 	ssize_t n;
 
-	while ((n = refill(z)) > 0)
+	while ((n = refill_input(z)) > 0)
 		for (; z->state.avail_in > 0; z->state.next_in++, z->state.avail_in--)
 			if (*z->state.next_in != 0) {
 				*why = "something follows the end of the gzip data";
@@ -74,11 +74,11 @@ static uint32_t crc_of(uint32_t crc, uint8_t byte)
 }
 
 /* The next n bytes of a header, the last four of them in *ret; < 0 when there are none. */
-static ssize_t take(struct inflate *z, size_t n, uint32_t *crc, uint32_t *ret)
+static ssize_t take_header(struct inflate *z, size_t n, uint32_t *crc, uint32_t *ret)
 {
 	*ret = 0;
 	while (n-- > 0) {
-		ssize_t r = refill(z);
+		ssize_t r = refill_input(z);
 
 		if (r <= 0)
 			return r < 0 ? r : -ENODATA;
@@ -96,7 +96,7 @@ static ssize_t skip_text(struct inflate *z, uint32_t *crc)
 	ssize_t r;
 
 	do
-		r = take(z, 1, crc, &byte);
+		r = take_header(z, 1, crc, &byte);
 	while (r == 0 && byte != 0);
 	return r;
 }
@@ -106,16 +106,16 @@ static ssize_t skip_text(struct inflate *z, uint32_t *crc)
 static ssize_t read_header(struct inflate *z)
 {
 	uint32_t crc = UINT32_MAX, value, flags, rest;
-	ssize_t r = take(z, 4, &crc, &value);
+	ssize_t r = take_header(z, 4, &crc, &value);
 
 	flags = value >> 24;
 	if (r < 0 || (value & 0xffffff) != 0x088b1f || flags & 0xe0)
 		return r < 0 ? r : 1;
-	r = take(z, 6, &crc, &value);
+	r = take_header(z, 6, &crc, &value);
 	if (r == 0 && flags & 4) {
-		r = take(z, 2, &crc, &rest);
+		r = take_header(z, 2, &crc, &rest);
 		if (r == 0)
-			r = take(z, rest >> 16, &crc, &value);
+			r = take_header(z, rest >> 16, &crc, &value);
 	}
 	if (r == 0 && flags & 8)
 		r = skip_text(z, &crc);
@@ -124,14 +124,14 @@ static ssize_t read_header(struct inflate *z)
 	if (r < 0 || !(flags & 2))
 		return r;
 	rest = ~crc & 0xffff;
-	r = take(z, 2, &crc, &value);
+	r = take_header(z, 2, &crc, &value);
 	return r < 0 ? r : value >> 16 != rest;
 }
 
 /* Before a member: 1 behind its header, 0 at the end of all. */
 static ssize_t next_member(struct inflate *z, const char **why)
 {
-	ssize_t n = refill(z);
+	ssize_t n = refill_input(z);
 
 	if (n <= 0)
 		return n;
@@ -151,9 +151,9 @@ static ssize_t next_member(struct inflate *z, const char **why)
 }
 
 /* Inside a member: inflate what there is; the bytes that came out, < 0 on error. */
-static ssize_t advance(struct inflate *z, const char **why)
+static ssize_t inflate_some(struct inflate *z, const char **why)
 {
-	ssize_t n = refill(z);
+	ssize_t n = refill_input(z);
 	int code;
 
 	if (n < 0)
@@ -181,7 +181,7 @@ ssize_t inflate_read(struct inflate *z, const void **ret, const char **why)
 
 		if (n <= 0)
 			return n;
-		n = advance(z, why);
+		n = inflate_some(z, why);
 		*ret = z->out;
 		if (n != 0)
 			return n;

@@ -18,30 +18,30 @@ int extract_report_make(void)
 	return fd < 0 ? -errno : fd;
 }
 
-int extract_report_put(struct extract_report *r, const struct extract_record *rec)
+int extract_report_put(struct extract_report *r, const struct extract_entry *told)
 {
-	const char *target = rec->target ? rec->target : "";
+	const char *target = told->target ? told->target : "";
 	struct wire w = {
-		.kind = rec->kind,
-		.mode = rec->mode,
-		.sec = rec->mtime.tv_sec,
-		.nsec = (uint32_t)rec->mtime.tv_nsec,
-		.path_len = (uint16_t)strlen(rec->path),
+		.kind = told->kind,
+		.mode = told->mode,
+		.sec = told->mtime.tv_sec,
+		.nsec = (uint32_t)told->mtime.tv_nsec,
+		.path_len = (uint16_t)strlen(told->path),
 		.target_len = (uint16_t)strlen(target),
 	};
 
 	r->bytes += sizeof(w) + w.path_len + w.target_len;
 	/* the last word always has room */
-	if (r->bytes > EXTRACT_REPORT_MAX && rec->kind > EXTRACT_ERROR)
+	if (r->bytes > EXTRACT_REPORT_MAX && told->kind > EXTRACT_ERROR)
 		return -EFBIG;
 	if (fwrite(&w, sizeof(w), 1, r->file) != 1 ||
-	    fwrite(rec->path, 1, w.path_len, r->file) != w.path_len ||
+	    fwrite(told->path, 1, w.path_len, r->file) != w.path_len ||
 	    fwrite(target, 1, w.target_len, r->file) != w.target_len)
 		return -EIO;
 	return 0;
 }
 
-int extract_report_next(struct extract_report *r, struct extract_record *ret)
+int extract_report_next(struct extract_report *r, struct extract_entry *ret)
 {
 	const off_t at = ftello(r->file);
 	struct wire w;
@@ -58,11 +58,11 @@ int extract_report_next(struct extract_report *r, struct extract_record *ret)
 	    fread(r->target, 1, w.target_len, r->file) != w.target_len)
 		return -EBADMSG;
 	r->path[w.path_len] = r->target[w.target_len] = '\0';
-	*ret = (struct extract_record){ .kind = (enum extract_kind)w.kind,
-					.mode = w.mode,
-					.mtime = { w.sec, w.nsec },
-					.path = r->path,
-					.target = r->target };
+	*ret = (struct extract_entry){ .kind = (enum extract_kind)w.kind,
+				       .mode = w.mode,
+				       .mtime = { w.sec, w.nsec },
+				       .path = r->path,
+				       .target = r->target };
 	return 1;
 }
 

@@ -1,7 +1,7 @@
-/* report.h - what the unpacking child tells: records in a file that both have open
- * One record for each entry, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
+/* report.h - what the unpacking child tells, in a file that both have open
+ * It tells of each entry, then EXTRACT_END or EXTRACT_ERROR. A file, so that neither side waits for the
  * other, and in memory, so that a full disk can be reported. The reader trusts nothing: lengths are
- * bounded here, and the code that acts on a record checks what it says.
+ * bounded here, and the code that acts on what is told checks it.
  * Owner: the caller's fd. Errors: negative errno. Units: bytes. Threads: one. */
 #pragma once
 
@@ -21,35 +21,35 @@ enum extract_kind {
 	EXTRACT_HARDLINK     /* is there, or target: of which file */
 };
 
-/* All records together: 200 000 names of 300 bytes. */
+/* All that is told: 200 000 names of 300 bytes. */
 enum { EXTRACT_REPORT_MAX = 64 * 1024 * 1024 };
 
-/* A file of the child's has this mode until its record is heeded. */
+/* A file of the child's has this mode until the parent acts on what is told of it. */
 enum { EXTRACT_NEW_MODE = 0200 };
 
 /* What a tree may have of its archive's modes: its owner alone may write to it, whatever the
  * archive says. */
 enum { EXTRACT_MODES = 0755 };
 
-struct extract_record {
+struct extract_entry {
 	enum extract_kind kind;
 	uint32_t mode;
 	struct timespec mtime;
-	const char *path, *target; /* "" none; a reader's, until the next record */
+	const char *path, *target; /* "" none; a reader's, until the next entry */
 };
 
 struct extract_report {
 	FILE *file;
 	uint64_t bytes; /* written */
-	uint64_t at;    /* where the record is that was read last; < EXTRACT_REPORT_MAX */
+	uint64_t at;    /* where the entry is that was read last; < EXTRACT_REPORT_MAX */
 	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
 };
 
 /* A new, empty one to be given to a child. */
 int extract_report_make(void);
-/* Append a record; -EFBIG when all of them together are too long. */
-int extract_report_put(struct extract_report *r, const struct extract_record *rec);
-/* The next record: 1, 0 at the end, or -EBADMSG. */
-int extract_report_next(struct extract_report *r, struct extract_record *ret);
-/* Go back to the record that is there. */
+/* Append an entry; -EFBIG when all of them together are too long. */
+int extract_report_put(struct extract_report *r, const struct extract_entry *told);
+/* The next entry: 1, 0 at the end, or -EBADMSG. */
+int extract_report_next(struct extract_report *r, struct extract_entry *ret);
+/* Go back to the entry that is there. */
 int extract_report_seek(struct extract_report *r, uint64_t at);

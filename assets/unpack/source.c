@@ -57,7 +57,7 @@ static ssize_t fill_up(struct extract_reader *rd, size_t have, size_t least)
 	return (ssize_t)have;
 }
 
-static ssize_t fill(struct extract_reader *rd, size_t least)
+static ssize_t fill_chunk(struct extract_reader *rd, size_t least)
 {
 	return fill_up(rd, 0, least);
 }
@@ -69,7 +69,7 @@ static ssize_t read_raw(void *arg, const void **ret)
 
 	*ret = rd->chunk;
 	if (n < 0)
-		return fill(rd, 1);
+		return fill_chunk(rd, 1);
 	rd->have = -1;
 	return n;
 }
@@ -159,7 +159,7 @@ static void skip_frames(struct extract_reader *rd)
 
 		while (rd->have > 0 && n >= (uint64_t)rd->have) {
 			n -= (uint64_t)rd->have;
-			rd->have = fill(rd, 1);
+			rd->have = fill_chunk(rd, 1);
 		}
 		if (rd->have <= 0)
 			return;
@@ -170,11 +170,11 @@ static void skip_frames(struct extract_reader *rd)
 }
 
 /* Say what it is instead of only what it is not. */
-static int begin(struct extract_reader *rd, const char *name, struct err *e)
+static int detect_format(struct extract_reader *rd, const char *name, struct err *e)
 {
 	int r = 0;
 
-	rd->have = fill(rd, START);
+	rd->have = fill_chunk(rd, START);
 	skip_frames(rd);
 	if (rd->have < 0)
 		return err_fail(e, ERR_SYSTEM, (int)-rd->have, "archive '%s': read: %s", name,
@@ -211,7 +211,7 @@ int extract_source_open(struct extract_source *s, int fd, const char *name, stru
 	*s->reader = (struct extract_reader){ .source = s, .fd = fd, .parent = getppid() };
 	/* a file's offset is where its writer left it */
 	(void)lseek(fd, 0, SEEK_SET);
-	r = begin(s->reader, name, e);
+	r = detect_format(s->reader, name, e);
 	if (r < 0)
 		extract_source_done(s);
 	return r;

@@ -34,7 +34,7 @@ struct job {
 	struct err *e;
 };
 
-static int refuse(struct job *j, const char *what)
+static int refuse_entry(struct job *j, const char *what)
 {
 	const char *raw = archive_entry_pathname(j->entry);
 
@@ -49,7 +49,7 @@ static int sys_error(struct job *j, const char *what)
 }
 
 /* What the decompressor or the tar reader says. */
-static int broken(struct job *j, const char *what)
+static int fail_broken(struct job *j, const char *what)
 {
 	const char *why = archive_error_string(j->archive);
 	char shown[EXTRACT_SHOWN_MAX];
@@ -80,19 +80,19 @@ static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
 }
 
 /* Tell what the entry at this path is to become. */
-static int report(struct job *j, enum extract_kind kind, const char *path, const char *target)
+static int report_entry(struct job *j, enum extract_kind kind, const char *path, const char *target)
 {
-	const struct extract_record rec = {
+	const struct extract_entry told = {
 		.kind = kind,
 		.mode = archive_entry_perm(j->entry),
 		.mtime = { archive_entry_mtime(j->entry), archive_entry_mtime_nsec(j->entry) },
 		.path = path,
 		.target = target,
 	};
-	int r = extract_report_put(j->report, &rec);
+	int r = extract_report_put(j->report, &told);
 
 	if (r == -EFBIG)
-		return refuse(j, "the archive has longer names than allowed");
+		return refuse_entry(j, "the archive has longer names than allowed");
 	errno = -r;
 	return r < 0 ? sys_error(j, "report") : 0;
 }
@@ -105,7 +105,7 @@ static int on_implied_dir(void *arg, const char *path)
 	if (j->left.entries == 0 || j->dirs++ == DIRS_MAX)
 		return -EDQUOT;
 	j->left.entries--;
-	return report(j, EXTRACT_IMPLIED_DIR, path, NULL) < 0 ? -EIO : 0;
+	return report_entry(j, EXTRACT_IMPLIED_DIR, path, NULL) < 0 ? -EIO : 0;
 }
 
 static int open_entry_parent(struct job *j, const char **ret_name)
@@ -113,11 +113,11 @@ static int open_entry_parent(struct job *j, const char **ret_name)
 	int fd = extract_open_parent(j->dir_fd, j->path, on_implied_dir, j, ret_name);
 
 	if (fd == -ELOOP || fd == -ENOTDIR)
-		return refuse(j, "its directory is a link or a file");
+		return refuse_entry(j, "its directory is a link or a file");
 	if (fd == -EDQUOT && j->dirs > DIRS_MAX)
-		return refuse(j, too_many_dirs);
+		return refuse_entry(j, too_many_dirs);
 	if (fd == -EDQUOT && j->left.entries == 0)
-		return refuse(j, "the archive has more entries than allowed");
+		return refuse_entry(j, "the archive has more entries than allowed");
 	if (fd < 0)
 		return sys_error(j, "open the directory of");
 	return fd;
@@ -129,7 +129,7 @@ static int clear_name(struct job *j, int parent, const char *name)
 	if (unlinkat(parent, name, 0) == 0 || errno == ENOENT)
 		return 0;
 	if (errno == EISDIR || errno == EPERM)
-		return refuse(j, "it would replace a directory");
+		return refuse_entry(j, "it would replace a directory");
 	return sys_error(j, "replace");
 }
 
@@ -138,18 +138,18 @@ static int put_dir(struct job *j, int parent, const char *name)
 	struct stat st;
 
 	if (j->dir_fd < 0)
-		return report(j, EXTRACT_DIR, j->path, NULL);
+		return report_entry(j, EXTRACT_DIR, j->path, NULL);
 	if (j->dirs > DIRS_MAX)
-		return refuse(j, too_many_dirs);
+		return refuse_entry(j, too_many_dirs);
 	if (mkdirat(parent, name, 0755) == 0) {
 		j->dirs++;
 	} else {
 		if (errno != EEXIST || fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return sys_error(j, "create directory");
 		if (!S_ISDIR(st.st_mode))
-			return refuse(j, "a directory in place of something else");
+			return refuse_entry(j, "a directory in place of something else");
 	}
-	return report(j, EXTRACT_DIR, j->path, NULL);
+	return report_entry(j, EXTRACT_DIR, j->path, NULL);
 }
 
 static int write_all(int fd, const char *p, size_t n, off_t at)
@@ -190,7 +190,7 @@ static int copy_data(struct job *j, int fd, int64_t size)
 
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
 		if (at < 0 || at > size || (int64_t)n > size - at)
-			return refuse(j, "more data than its header says");
+			return refuse_entry(j, "more data than its header says");
 		r = write_all(fd, p, n, at);
 		if (r < 0)
 			return write_failed(j, -r, (uint64_t)(size - at));
@@ -202,7 +202,7 @@ static int copy_data(struct job *j, int fd, int64_t size)
 		}
 	}
 	if (r != ARCHIVE_EOF)
-		return broken(j, "broken or truncated");
+		return fail_broken(j, "broken or truncated");
 	return 0;
 }
 
@@ -219,7 +219,7 @@ static int hash_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_
 	static const char zeros[16 * 1024];
 
 	if (extract_source_is_bomb(&j->source, j->made + (uint64_t)to))
-		return refuse(j, j->source.why);
+		return refuse_entry(j, j->source.why);
 	while (from < to) {
 		const size_t n = to - from < (int64_t)sizeof(zeros) ? (size_t)(to - from)
 								    : sizeof(zeros);
@@ -243,7 +243,7 @@ static int tell_file(struct job *j, int64_t size)
 
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
 		if (at < end || at > size || (int64_t)n > size - at)
-			return refuse(j, "more data than its header says");
+			return refuse_entry(j, "more data than its header says");
 		r = hash_hole(j, ctx, end, at);
 		if (r < 0)
 			return r;
@@ -251,13 +251,13 @@ static int tell_file(struct job *j, int64_t size)
 		end = at + (int64_t)n;
 	}
 	if (r != ARCHIVE_EOF)
-		return broken(j, "broken or truncated");
+		return fail_broken(j, "broken or truncated");
 	r = hash_hole(j, ctx, end, size);
 	if (r < 0)
 		return r;
 	j->made += (uint64_t)size;
 	digest_final(ctx, &d);
-	return report(j, EXTRACT_FILE, j->path, digest_hex(&d, hex));
+	return report_entry(j, EXTRACT_FILE, j->path, digest_hex(&d, hex));
 }
 
 static int put_file(struct job *j, int parent, const char *name)
@@ -267,7 +267,7 @@ static int put_file(struct job *j, int parent, const char *name)
 	int r;
 
 	if (size < 0 || (uint64_t)size > j->left.bytes)
-		return refuse(j, "the archive unpacks to more bytes than allowed");
+		return refuse_entry(j, "the archive unpacks to more bytes than allowed");
 	j->left.bytes -= (uint64_t)size;
 	if (j->dir_fd < 0)
 		return tell_file(j, size);
@@ -283,12 +283,12 @@ static int put_file(struct job *j, int parent, const char *name)
 	/* a hole costs the archive nothing, and costs every reader of the file as much as bytes do */
 	j->made += (uint64_t)size;
 	if (extract_source_is_bomb(&j->source, j->made))
-		return refuse(j, j->source.why);
+		return refuse_entry(j, j->source.why);
 	/* holes at the end of a sparse file have no block */
 	if (ftruncate(fd, size) < 0)
 		return sys_error(j, "set the size of");
 	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-	return report(j, EXTRACT_FILE, j->path, NULL);
+	return report_entry(j, EXTRACT_FILE, j->path, NULL);
 }
 
 static int put_symlink(struct job *j, int parent, const char *name)
@@ -299,9 +299,9 @@ static int put_symlink(struct job *j, int parent, const char *name)
 	int fd, r;
 
 	if (why)
-		return refuse(j, why);
+		return refuse_entry(j, why);
 	if (j->dir_fd < 0)
-		return report(j, EXTRACT_LINK, j->path, target);
+		return report_entry(j, EXTRACT_LINK, j->path, target);
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
@@ -309,7 +309,7 @@ static int put_symlink(struct job *j, int parent, const char *name)
 	if (fd < 0)
 		return fd;
 	(void)close(fd);
-	return report(j, EXTRACT_LINK, j->path, target);
+	return report_entry(j, EXTRACT_LINK, j->path, target);
 }
 
 /* A file that the archive has put there, and neither a placeholder nor anything that was there before. */
@@ -330,20 +330,20 @@ static int put_hardlink(struct job *j, int parent, const char *name)
 	int r;
 
 	if (why)
-		return refuse(j, why);
+		return refuse_entry(j, why);
 	if (strcmp(target, j->path) == 0)
-		return refuse(j, "a link to itself");
+		return refuse_entry(j, "a link to itself");
 	if (j->dir_fd < 0)
-		return report(j, EXTRACT_HARDLINK, j->path, target);
+		return report_entry(j, EXTRACT_HARDLINK, j->path, target);
 	dir = extract_open_parent(j->dir_fd, target, NULL, NULL, &last);
 	if (dir < 0 || !is_new_file(dir, last))
-		return refuse(j, "a hard link to no earlier file of the archive");
+		return refuse_entry(j, "a hard link to no earlier file of the archive");
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
 	if (linkat(dir, last, parent, name, 0) < 0)
 		return sys_error(j, "create link");
-	return report(j, EXTRACT_HARDLINK, j->path, NULL);
+	return report_entry(j, EXTRACT_HARDLINK, j->path, NULL);
 }
 
 static int put_entry(struct job *j)
@@ -354,12 +354,12 @@ static int put_entry(struct job *j)
 	const char *name = NULL;
 
 	if (!hard && type != AE_IFREG && type != AE_IFDIR && type != AE_IFLNK)
-		return refuse(j, "neither file, directory nor link");
+		return refuse_entry(j, "neither file, directory nor link");
 	if (type != AE_IFLNK && archive_entry_perm(j->entry) & 06000)
-		return refuse(j, "setuid or setgid");
+		return refuse_entry(j, "setuid or setgid");
 	if (j->path[0] == '\0') {
 		if (type != AE_IFDIR || hard)
-			return refuse(j, "no name");
+			return refuse_entry(j, "no name");
 		return 0; /* "./", which the caller made */
 	}
 	if (j->dir_fd >= 0)
@@ -384,25 +384,25 @@ static int next_entry(struct job *j)
 		return 0;
 	/* a warning is about names that are not in the C locale's character set, which we take as bytes */
 	if (r != ARCHIVE_OK && r != ARCHIVE_WARN)
-		return broken(j, "broken or truncated");
+		return fail_broken(j, "broken or truncated");
 	if (j->left.entries-- == 0)
-		return refuse(j, "the archive has more entries than allowed");
+		return refuse_entry(j, "the archive has more entries than allowed");
 	raw = archive_entry_pathname(j->entry);
 	why = raw ? extract_clean(raw, j->path) : "its name cannot be read";
 	if (why)
-		return refuse(j, why);
+		return refuse_entry(j, why);
 	r = put_entry(j);
 	return r < 0 ? r : 1;
 }
 
-static int unpack(struct job *j)
+static int unpack_archive(struct job *j)
 {
 	bool any = false;
 	int r;
 
 	if (archive_read_support_format_tar(j->archive) != ARCHIVE_OK ||
 	    archive_read_open(j->archive, j, NULL, on_read, NULL) != ARCHIVE_OK)
-		return broken(j, "broken, truncated or no tar archive");
+		return fail_broken(j, "broken, truncated or no tar archive");
 	while ((r = next_entry(j)) > 0)
 		any = true;
 	if (r < 0)
@@ -411,7 +411,7 @@ static int unpack(struct job *j)
 		return err_fail(j->e, ERR_INTEGRITY, EBADMSG, "archive '%s' holds no entry",
 				j->name);
 	if (extract_source_end(&j->source, (uint64_t)archive_filter_bytes(j->archive, 0)) < 0)
-		return broken(j, "broken");
+		return fail_broken(j, "broken");
 	return 0;
 }
 
@@ -429,7 +429,7 @@ int extract_stream(int in_fd, const char *name, int dir_fd, const struct extract
 		j->archive = archive_read_new();
 		if (!j->archive)
 			abort();
-		r = unpack(j);
+		r = unpack_archive(j);
 		(void)archive_read_free(j->archive);
 		extract_source_done(&j->source);
 	}

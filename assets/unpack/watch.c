@@ -11,13 +11,13 @@
 #include "nodeup/base/io.h"
 
 /* a process that is killed needs no more, unless it cannot die */
-enum { KILL_LOOKS = 5 };
+enum { KILL_SAMPLES = 5 };
 
 int extract_watch_make(struct extract_watch *w, int *ret_child)
 {
 	int fds[2];
 
-	*w = (struct extract_watch){ .life_fd = -1, .look_ms = EXTRACT_LOOK_MS, .state = '?' };
+	*w = (struct extract_watch){ .life_fd = -1, .sample_ms = EXTRACT_SAMPLE_MS, .state = '?' };
 	if (pipe2(fds, O_CLOEXEC) < 0)
 		return -1;
 	w->life_fd = fds[0];
@@ -25,7 +25,7 @@ int extract_watch_make(struct extract_watch *w, int *ret_child)
 	return 0;
 }
 
-static void look(struct extract_watch *w)
+static void sample_work(struct extract_watch *w)
 {
 	unsigned long user = 0, system = 0;
 	char path[32], text[512] = { 0 };
@@ -45,19 +45,19 @@ static void look(struct extract_watch *w)
 	w->work = work;
 }
 
-/* Whether fd is ready before `looks` of them in a row saw nothing done. */
-static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int looks)
+/* Whether fd is ready before `samples` of them in a row saw nothing done. */
+static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int samples)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 
 	w->idle = 0;
-	while (w->idle < looks) {
-		const int r = poll(&p, 1, w->look_ms);
+	while (w->idle < samples) {
+		const int r = poll(&p, 1, w->sample_ms);
 
 		if (r > 0)
 			return true;
 		if (r == 0)
-			look(w);
+			sample_work(w);
 		else if (errno != EINTR)
 			return false;
 	}
@@ -66,7 +66,7 @@ static bool wait_for(struct extract_watch *w, int fd, short events, unsigned int
 
 bool extract_watch_write(struct extract_watch *w, int fd)
 {
-	return wait_for(w, fd, POLLOUT, EXTRACT_LOOKS);
+	return wait_for(w, fd, POLLOUT, EXTRACT_SAMPLES);
 }
 
 static int wait_for_status(struct extract_watch *w)
@@ -80,7 +80,7 @@ static int wait_for_status(struct extract_watch *w)
 	return status;
 }
 
-static void end(struct extract_watch *w)
+static void end_watch(struct extract_watch *w)
 {
 	w->pid = 0;
 	cleanup_closep(&w->life_fd);
@@ -89,10 +89,10 @@ static void end(struct extract_watch *w)
 
 bool extract_watch_reap(struct extract_watch *w, int *ret_status)
 {
-	if (!wait_for(w, w->life_fd, POLLIN, EXTRACT_LOOKS))
+	if (!wait_for(w, w->life_fd, POLLIN, EXTRACT_SAMPLES))
 		return false;
 	*ret_status = wait_for_status(w);
-	end(w);
+	end_watch(w);
 	return true;
 }
 
@@ -100,10 +100,10 @@ void extract_watch_kill(struct extract_watch *w)
 {
 	if (w->pid) {
 		(void)kill(w->pid, SIGKILL);
-		if (wait_for(w, w->life_fd, POLLIN, KILL_LOOKS))
+		if (wait_for(w, w->life_fd, POLLIN, KILL_SAMPLES))
 			(void)wait_for_status(w);
 		else
 			ending_reap(&w->ending);
 	}
-	end(w);
+	end_watch(w);
 }

@@ -1,10 +1,10 @@
 /* watch.h - a child that is waited for as long as it does anything
- * A stopped child, and one whose disk stands still, would be waited for without an end. So it is looked
- * at once a second: processor time that it used since, or a byte that it took, is all that is asked; a
- * minute without either and the caller is told. Looks are counted, not time: a machine that slept, or
- * that runs no process at all for a while, is not held against the child.
+ * A stopped child, and one whose disk stands still, would be waited for without an end. So a
+ * sample is taken once a second: whether it used processor time, or took a byte, since the last one. After a
+ * minute without either the caller is told. Samples are counted, not time: a child is not blamed for a machine
+ * that slept, or that ran no process at all for a while.
  * Owner: the caller ends each by extract_watch_reap or extract_watch_kill. Errors: none of its own.
- * Units: looks, milliseconds. Threads: one user for each. Source: proc_pid_stat(5), poll(2). */
+ * Units: samples, milliseconds. Threads: one user for each. Source: proc_pid_stat(5), poll(2). */
 #pragma once
 
 #include <stdbool.h>
@@ -12,16 +12,16 @@
 #include <sys/types.h>
 #include "nodeup/base/ending.h"
 
-enum { EXTRACT_LOOKS = 60, EXTRACT_LOOK_MS = 1000 };
+enum { EXTRACT_SAMPLES = 60, EXTRACT_SAMPLE_MS = 1000 };
 
 struct extract_watch {
 	struct ending_child ending;
 	pid_t pid;         /* 0: there is no child to wait for */
 	int life_fd;       /* hangs up when the child ends; owned */
-	int look_ms;       /* from one look to the next */
-	unsigned int idle; /* looks in a row that saw nothing done */
-	uint64_t work;     /* processor time at the last look, in ticks */
-	char state;        /* as ps shows it, at the last look; '?' unknown */
+	int sample_ms;     /* from one sample to the next */
+	unsigned int idle; /* samples in a row that saw nothing done */
+	uint64_t work;     /* processor time at the last sample, in ticks */
+	char state;        /* as ps shows it, at the last sample; '?' unknown */
 };
 
 /* Make the fd that the child is to inherit, *ret_child, close-on-exec here; w->life_fd is its other end.

@@ -115,3 +115,12 @@ void tar_zstd(struct buf *b)
 	assert_false(ZSTD_isError(n));
 	replace(b, out, n);
 }
+
+int tar_extract(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
+		struct err *e)
+{
+	struct extract *x;
+	int r = extract_start(name, fd, dir_fd, limits, &x, e);
+
+	return r < 0 ? r : extract_finish(x, e);
+}

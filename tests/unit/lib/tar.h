@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdint.h>
+#include "assets/unpack/extract.h"
 #include "nodeup/base/buf.h"
 
 struct tar_entry {
@@ -23,3 +24,6 @@ void tar_end(struct buf *b);
 void tar_gzip(struct buf *b);
 void tar_xz(struct buf *b);
 void tar_zstd(struct buf *b);
+/* Unpack all of an archive at once. */
+int tar_extract(int fd, const char *name, int dir_fd, const struct extract_limits *limits,
+		struct err *e) must_check;

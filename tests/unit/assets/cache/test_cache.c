@@ -644,7 +644,7 @@ static void test_parts(void **state)
 	assert_int_equal(cache_spans(first)->sum, 3);
 	assert_string_equal(cache_origin_of(first)->marks[0].etag, "\"1\"");
 	assert_int_equal(cache_origin_of(first)->total, 5);
-	assert_int_equal(cache_store(first, 3, "lo", 2, &e), 0);
+	assert_int_equal(cache_write_at(first, 3, "lo", 2, &e), 0);
 	assert_int_equal(cache_follow(first, back, 4, &e), 4);
 	assert_memory_equal(back, "hell", 4);
 	assert_int_equal(cache_follow(first, back, 1, &e), 1);

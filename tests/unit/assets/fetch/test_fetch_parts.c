@@ -121,7 +121,7 @@ static void test_no_byte_twice(void **state)
 	struct err e;
 
 	x->mirrors[0].rate = x->mirrors[1].rate = 1e9;
-	assert_int_equal(cache_store(x->j.entry, 5 * MIB, "x", 1, &e), 0);
+	assert_int_equal(cache_write_at(x->j.entry, 5 * MIB, "x", 1, &e), 0);
 	want = next(x);
 	assert_int_equal(want.first, 0);
 	assert_int_equal(want.end, 5 * MIB);

@@ -51,7 +51,7 @@ static int extract(struct place *p, const struct buf *b, const struct extract_li
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, b->data, b->len), b->len);
-	return extract_tar(fd, "a.tar", p->fd, limits, e);
+	return tar_extract(fd, "a.tar", p->fd, limits, e);
 }
 
 static void must_refuse(struct place *p, const struct buf *b, const struct extract_limits *limits,

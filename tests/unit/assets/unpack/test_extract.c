@@ -59,7 +59,7 @@ static int extract_limited(struct place *p, const struct buf *b,
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, b->len ? b->data : "", b->len), b->len);
 	/* the offset is at the end: it must not matter */
-	r = extract_tar(fd, "a.tar", p->fd, limits, e);
+	r = tar_extract(fd, "a.tar", p->fd, limits, e);
 	/* what cannot be unpacked is the content of no tree */
 	same = extract_compare(fd, "a.tar", p->fd, limits, &why);
 	if ((r == 0) != (same == 0))
@@ -555,7 +555,7 @@ static void test_unreadable_is_no_lie(void **state)
 	struct err e;
 
 	/* a directory cannot be read: the disk's fault, not the archive's */
-	assert_true(extract_tar(p->fd, "a.tar", p->fd, &(struct extract_limits){ 1, 1 }, &e) < 0);
+	assert_true(tar_extract(p->fd, "a.tar", p->fd, &(struct extract_limits){ 1, 1 }, &e) < 0);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	assert_int_equal(e.errnum, EISDIR);
 }

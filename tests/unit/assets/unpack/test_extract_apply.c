@@ -55,11 +55,11 @@ static int teardown(void **state)
 static void put(struct place *p, enum extract_kind kind, const char *path, const char *target,
 		uint32_t mode)
 {
-	const struct extract_record rec = {
+	const struct extract_entry told = {
 		.kind = kind, .path = path, .target = target, .mode = mode, .mtime = { 1000, 5 }
 	};
 
-	assert_int_equal(extract_report_put(p->report, &rec), 0);
+	assert_int_equal(extract_report_put(p->report, &told), 0);
 }
 
 static int apply(struct place *p, struct err *e)

@@ -96,7 +96,7 @@ static void test_stopped_while_it_is_fed(void **state)
 	int r;
 
 	stop(p);
-	extract_set_look(p->x, QUICK_MS);
+	extract_set_sample_ms(p->x, QUICK_MS);
 	r = extract_feed(p->x, buf_str(&p->archive), p->archive.len, &e);
 	must_be_given_up(r, &e, pid);
 	/* whoever goes on all the same is told */
@@ -112,7 +112,7 @@ static void test_stopped_at_the_end(void **state)
 	int r;
 
 	stop(p);
-	extract_set_look(p->x, QUICK_MS);
+	extract_set_sample_ms(p->x, QUICK_MS);
 	r = extract_finish(TAKE(p->x), &e);
 	must_be_given_up(r, &e, pid);
 }
@@ -164,7 +164,7 @@ static void test_work_is_enough(void **state)
 
 	(void)state;
 	assert_int_equal(extract_watch_make(&w, &child), 0);
-	w.look_ms = 40;
+	w.sample_ms = 40;
 	w.pid = fork();
 	if (w.pid == 0) {
 		struct timespec used = { 0 };
