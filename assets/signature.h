@@ -2,7 +2,7 @@
  * A signature is text: comment, signature, and a trusted comment with a signature over both. Both of
  * minisign's algorithms are known: "ED" signs the BLAKE2b-512 of the data, the older "Ed" the data. A
  * trusted comment that is there must be right; one line of base64 without comments will do as well.
- * Owner: the arena. Errors: CONFIG for text that is none, INTEGRITY for what does not verify, SYSTEM.
+ * Owner: the arena. Errors: CONFIG for text that is not a signature or a key, INTEGRITY for what does not verify, SYSTEM.
  * Threads: all functions. Source: minisign(1), RFC 8032, RFC 7693. */
 #pragma once
 

@@ -115,7 +115,7 @@ static bool is_stale(int fd)
 
 	if (r == 0)
 		return true;
-	/* no locks on this filesystem: age has to do */
+	/* this filesystem has no locks: the age decides */
 	return r != -EWOULDBLOCK && fstat(fd, &st) == 0 && st.st_mtim.tv_sec < time(NULL) - STALE_S;
 }
 
@@ -133,7 +133,7 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 	bool stale;
 
 	if (fd < 0) {
-		/* a link: none of ours */
+		/* a link, which nodeup never makes here */
 		if (errno == ELOOP)
 			(void)unlinkat(tmp, name, 0);
 		return;
@@ -219,13 +219,26 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n, int
 	return r;
 }
 
+/* -1 also in a cache whose records do not count. */
+static int open_record(const struct cache *c, const char *name)
+{
+	return c->writable || !c->doubted ? io_open_at(c->dir_fd, name, O_NOFOLLOW) : -1;
+}
+
+bool cache_read(const struct cache *c, const char *name, struct buf *b)
+{
+	autoclose int fd = open_record(c, name);
+	struct err ignored;
+
+	return fd >= 0 && io_read_fd(fd, name, b, &ignored) >= 0;
+}
+
 bool cache_says(const struct cache *c, const char *name, const char *text, size_t n)
 {
-	autoclose int fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+	autoclose int fd = open_record(c, name);
 	char have[CACHE_RECORD_MAX];
 
-	return cache_has_records(c) && fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n &&
-	       memcmp(text, have, n) == 0;
+	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
 }
 
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
@@ -235,11 +248,6 @@ void cache_record(struct cache *c, const struct digest *d, const struct stat *st
 
 	/* without a record the entry is hashed once more: no reason to fail */
 	(void)cache_put(c, cache_side_name("verified", d, name), text, n, NULL);
-}
-
-bool cache_has_records(const struct cache *c)
-{
-	return c->dir_fd >= 0 && (c->writable || !c->doubted);
 }
 
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st)

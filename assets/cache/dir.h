@@ -1,7 +1,7 @@
-/* dir.h - the directory under a cache: names, locks, temporary files
- * Readers take no lock. A process that makes or removes names in tmp/, or removes an entry, holds a
- * flock on DIR for that moment. A temporary file or tree is flock'ed as long as its maker lives: what can be
- * locked by another is left over from a crash and is removed.
+/* dir.h - the directory under a cache: names, locks, records, temporary files
+ * A reader takes no lock. A process that makes or removes a name in tmp/, or removes an entry, has a flock on
+ * DIR for that moment. The maker of a temporary file or tree has a flock on it as long as it lives. So what
+ * another process can lock in tmp/ was left by a crash, and is removed.
  * Owner: the caller's fds. Errors: SYSTEM. Threads: all functions; processes too. */
 #pragma once
 
@@ -45,8 +45,9 @@ int cache_take_name(const struct cache *c, const char *tmp, const char *name);
 /* Write a small file in tmp/ and give it its name; a reader sees all of it or what was there before. It stays
  * open as *ret_fd, which may be NULL. 0 or -errno. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);
-/* Whether the records of this cache count at all, and whether this one says this and nothing else. */
-bool cache_has_records(const struct cache *c);
+/* Read a record of at most b->max bytes; false: there is none that can be read, or that counts. */
+bool cache_read(const struct cache *c, const char *name, struct buf *b);
+/* Whether a record says this and nothing else. */
 bool cache_says(const struct cache *c, const char *name, const char *text, size_t n);
 /* Remove what crashed makers left in tmp/, and what of partial/ and wrong/ was not written to for a week. */
 void cache_clean_tmp(struct cache *c);

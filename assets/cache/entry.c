@@ -148,7 +148,7 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 			return locked;
 		if (fd >= 0 && is_ours(c, name, fd))
 			return TAKE_FD(fd);
-		/* published or swept between opening and locking; or a link, which is none of ours */
+		/* published or swept between opening and locking; or a link, which nodeup never makes here */
 		if (fd < 0 && errno != ELOOP && errno != EISDIR && errno != ENXIO)
 			return -errno;
 		if (fd < 0 && walk_remove(c->dir_fd, name) < 0)
@@ -170,7 +170,7 @@ int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *o
 	if (fd < 0)
 		return cache_begin(c, d, ret, e);
 	en = new_entry(c, d, name, fd);
-	(void)snprintf(en->map.name, sizeof(en->map.name), "%.*s.from", CACHE_NAME_MAX - 6, name);
+	(void)cache_map_name(d, en->map.name);
 	if (cache_map_load(c, &en->map, fd, &en->origin, &en->have))
 		cache_map_save(c, &en->map, &en->origin);
 	else

@@ -1,9 +1,9 @@
 /* entry.h - entries being written that survive: a dropped connection, a kill, a reboot
- * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order, and what that is in
- * DIR/partial/<algo>-<hex>.from (cache_map.h). Neither is trusted: bytes are hashed by reading them
- * back in order, the hash at the end decides, and what was put together wrongly is dropped. A byte
- * that is there is never written again. Its writer holds a flock on the file; a second process is told
- * so, or gets a file of its own in tmp/, which is not kept. An entry of cache_begin is never kept either.
+ * What arrived of a digest is kept in DIR/partial/<algo>-<hex>, in any order. DIR/partial/<algo>-<hex>.from
+ * (map.h) says which bytes of which object that is. Neither is trusted: the bytes are read back in order and
+ * hashed, and the hash at the end decides. What was put together wrongly is dropped. A byte that is there is
+ * never written again. The writer has a flock on the file. A second process is told so, or gets a file
+ * of its own in tmp/, which is not kept. An entry of cache_begin is not kept either.
  * Owner: the caller frees the entry by cache_commit, cache_abort or cache_suspend. Errors: SYSTEM;
  * ENOSPC and EDQUOT say how much is wanted and free. Units: bytes. Threads: an entry has one user at
  * a time, but for cache_follow: one other thread, behind what was stored before it was told so. */

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
+#include "assets/cache/map.h"
 #include "assets/cache/tree.h"
 #include "nodeup/base/walk.h"
 
@@ -69,8 +70,7 @@ static bool evict_partial(struct cache *c, const struct digest *d)
 
 	if (fd < 0 || cache_try_lock(fd) < 0)
 		return false;
-	(void)snprintf(map, sizeof(map), "%.*s.from", CACHE_NAME_MAX - 6, name);
-	(void)unlinkat(c->dir_fd, map, 0);
+	(void)unlinkat(c->dir_fd, cache_map_name(d, map), 0);
 	return unlinkat(c->dir_fd, name, 0) == 0;
 }
 

@@ -1,9 +1,9 @@
 /* gc.h - keep a cache below a size
- * What the documents at hand do not name goes, least recently used first, until the rest fits. When
- * an entry was used last is the mtime of its record, renewed at most each half hour. What
- * was used within the last hour stays: another process may be about to use it. A tree whose archive is gone
- * is an entry by itself. Unfinished downloads count,
- * and go like entries unless a process writes them; what is in tmp/ counts, and is its maker's to remove.
+ * Entries that the documents at hand do not name are removed, least recently used first, until the rest fits.
+ * The mtime of its record says when an entry was used last; it is renewed at most each half hour. What was
+ * used within the last hour stays: another process may be about to use it. A tree whose archive is gone
+ * is an entry by itself. Unfinished downloads count, and are removed like entries unless a process writes them.
+ * What is in tmp/ counts, and only its maker removes it.
  * Owner: none. Errors: none; what cannot be removed stays. Units: bytes. Threads: one. */
 #pragma once
 

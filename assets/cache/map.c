@@ -67,7 +67,7 @@ static bool parse_origin(const char **p, struct cache_origin *ret)
 	return take_line(p, word, sizeof(word)) && strcmp(word, "end") == 0;
 }
 
-/* One run; what does not read back as it was written is none. */
+/* One run; false for a line that does not read back as it was written. */
 static bool parse_run(const char *p, size_t n, struct span *ret)
 {
 	char again[RUN_LINE + 1];
@@ -87,6 +87,15 @@ static void add_run(struct cache_map *m, uint64_t first, uint64_t end)
 		m->runs = xrealloc(m->runs, m->max * sizeof(*m->runs));
 	}
 	m->runs[m->n++] = (struct span){ first, end };
+}
+
+const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MAX])
+{
+	char part[CACHE_NAME_MAX];
+
+	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.from", CACHE_NAME_MAX - 6,
+		       cache_side_name("partial", d, part));
+	return out;
 }
 
 /* Bytes that came after the last line was written made the file longer: they are the last run's, as
@@ -142,13 +151,11 @@ bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache
 		    struct spans *ret_have)
 {
 	autobuf struct buf b = BUF_INIT(FILE_MAX);
-	autoclose int fd = io_open_at(c->dir_fd, m->name, O_NOFOLLOW);
 	struct cache_origin origin;
-	struct err e;
 	const char *p, *end;
 	struct span run;
 
-	if (fd < 0 || io_read_fd(fd, m->name, &b, &e) < 0)
+	if (!cache_read(c, m->name, &b))
 		return false;
 	p = buf_str(&b);
 	end = p + b.len;
@@ -184,7 +191,7 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 	m->begin = begin;
 }
 
-/* What cannot be written down but for lack of room is not any more. */
+/* When it fails for another reason than lack of room, nothing is written down any more. */
 static int write_run(struct cache_map *m, size_t i)
 {
 	char line[RUN_LINE + 1];

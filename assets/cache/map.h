@@ -1,7 +1,7 @@
-/* map.h - what a partial file has, written down beside it: DIR/partial/<algo>-<hex>.from
- * First of which object its bytes are, then a line for each run of bytes, which grows in place as they
- * come: a kill loses none, and a line that a power cut tore is not believed. Nor are bytes where the
- * file has a hole, which it has when they did not get to the disk.
+/* map.h - which bytes a partial file has, written down beside it: DIR/partial/<algo>-<hex>.from
+ * It begins with what the object is. Each run of bytes has a line, which is rewritten in place while the run
+ * grows, so that a kill loses no run. A line that a power cut tore is not believed. Nor are bytes where the
+ * file has a hole: they did not get to the disk.
  * Owner: the entry. Errors: none; what is not written down costs a download after a restart.
  * Units: bytes. Threads: one user at a time. */
 #pragma once
@@ -18,6 +18,8 @@ struct cache_map {
 	size_t n, max;
 };
 
+/* "partial/<algo>-<hex>.from". */
+const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
 /* Read what is there on the file `data`; false when it says nothing that can be believed. */
 bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache_origin *ret_origin,
 		    struct spans *ret_have);

@@ -1,12 +1,11 @@
-/* tree.h - what an unpacked tree holds, as one digest, and whether it is the one that was looked at
- * Only a tree whose files have the inodes, sizes and times they had when it was published, or found right,
- * is believed; as with entries, what has no such record is looked at before it is used.
- * A tree that was once found to be what its archive holds is told by its digest from then on: hashing it
- * takes a quarter of the time that unpacking the archive again does. The digest is over names, types,
- * modes, owners, contents and link targets, not over times.
- * No record is believed of a tree that has an entry which another user can write to. Records of versions
- * before this one are not read at all: their stamp was taken after the tree had its name, and vouched for
- * whatever lay there then. Such a tree is compared with its archive once.
+/* tree.h - whether an unpacked tree is the one that was found right
+ * Two records vouch for a tree. The stamp is made of the inodes, sizes and times of its files: a tree that still
+ * has it was not changed since it was published, or found right. The digest is made of names, types, modes,
+ * owners, contents and link targets, not of times: a tree that has it is what its archive holds. To hash a
+ * tree takes a quarter of the time that unpacking the archive again does. A tree with neither is compared with
+ * its archive before it is used.
+ * No record counts for a tree that has an entry which another user can write to. Records of earlier versions
+ * are not read at all: their stamp was taken after the tree had its name, and vouched for whatever lay there.
  * Owner: none. Errors: negative errno. Threads: all functions. */
 #pragma once
 

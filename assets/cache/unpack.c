@@ -111,7 +111,7 @@ int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret, s
 	return r < 0 ? r : start_unpack(c, as, -1, ret, e);
 }
 
-/* Where it is that there is no room, and how much there is: the child cannot tell. */
+/* Say where there is no room, and how much there is: the child cannot tell. */
 static int explain_room(const struct unpack *u, struct err *e)
 {
 	if (!io_is_full(e->errnum))

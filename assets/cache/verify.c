@@ -264,16 +264,10 @@ bool cache_is_signed(const struct cache *c, const struct asset *as)
 {
 	char name[CACHE_NAME_MAX];
 	autobuf struct buf records = BUF_INIT(SIGNATURES_MAX);
-	autoclose int fd = -1;
-	struct err ignored;
 
-	if (!wants_signature(as))
-		return true;
-	if (!cache_has_records(c))
-		return false;
-	fd = io_open_at(c->dir_fd, cache_side_name("signed", &as->digest, name), O_NOFOLLOW);
-	return fd >= 0 && io_read_fd(fd, name, &records, &ignored) >= 0 &&
-	       has_records(as, buf_str(&records));
+	return !wants_signature(as) ||
+	       (cache_read(c, cache_side_name("signed", &as->digest, name), &records) &&
+		has_records(as, buf_str(&records)));
 }
 
 int cache_check_signature(struct cache *c, const struct asset *as, struct err *e)

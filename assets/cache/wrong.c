@@ -1,7 +1,6 @@
 #include "assets/cache/wrong.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +61,8 @@ struct cache_wrongs *cache_wrongs_load(const struct cache *c, const struct diges
 	autobuf struct buf b = BUF_INIT(RECORD_MAX);
 	char name[CACHE_NAME_MAX];
 	autofree struct cache_wrongs *w = NULL;
-	autoclose int fd = -1;
-	struct err ignored;
 
-	if (!cache_has_records(c))
-		return NULL;
-	fd = io_open_at(c->dir_fd, cache_side_name("wrong", d, name), O_NOFOLLOW);
-	if (fd < 0 || io_read_fd(fd, name, &b, &ignored) < 0)
+	if (!cache_read(c, cache_side_name("wrong", d, name), &b))
 		return NULL;
 	w = xcalloc(1, sizeof(*w));
 	return parse_rows(buf_str(&b), w) ? TAKE(w) : NULL;

@@ -76,9 +76,9 @@ static void begin_tree(struct fetch_job *j)
 		j->unpack = NULL;
 		return;
 	}
-	(void)pthread_mutex_lock(&j->fetcher->lock);
+	fetch_lock(j->fetcher);
 	j->unpacks = true;
-	(void)pthread_mutex_unlock(&j->fetcher->lock);
+	fetch_unlock(j->fetcher);
 }
 
 static void drop_tree(struct fetch_job *j)

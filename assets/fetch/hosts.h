@@ -1,6 +1,6 @@
 /* hosts.h - what a run has learned of its mirrors' hosts: which gave, which failed, how fast
- * The mirrors of one asset are often those of all others. A host that failed is asked last, one that
- * gave a whole object first; one that is far slower than the best seen here is left.
+ * The mirrors of one asset are often those of all others. A host that gave a whole object is asked first, one
+ * that failed is asked last. A transfer that is far slower than the best one of this run is given up.
  * Owner: the fetcher. Errors: none. Units: bytes, bytes a second, monotonic ns. Threads: under the
  * fetcher's lock. */
 #pragma once

@@ -68,7 +68,7 @@ struct fetch_mirror {
 	bool gave;                     /* bytes, of the entry at hand */
 	int64_t not_before_ns;         /* Retry-After */
 	enum fetch_rank rank;          /* of its host, when the next mirror was last looked for */
-	size_t active, limit;          /* its parts: now, and at most */
+	size_t active, limit;          /* how many parts it sends now, and at most */
 	size_t came_well;              /* parts since the limit was set or raised */
 	double rate;                   /* bytes a second of its last part; 0 not measured */
 };
@@ -81,7 +81,7 @@ struct fetch_waiter {
 	bool cancelled;
 };
 
-/* They are large, and there may be a thousand jobs that are done. */
+/* Apart from the job, as they are large, and there may be a thousand jobs that are done. */
 struct fetch_errs {
 	struct err last;   /* of a mirror */
 	struct err follow; /* what a worker's errand ended with */
@@ -107,13 +107,13 @@ struct fetch_job {
 	struct asset *tree; /* ours: what is to be unpacked on the way; NULL nothing */
 	struct err
 		*refused; /* why the verified archive cannot be unpacked as `tree`; NULL unknown */
-	bool early;       /* to a mirror of this round our clock is of the past ... */
+	bool early; /* a mirror's certificate of this round is not valid yet by our clock ... */
 	int64_t early_ns; /* ... since when that is so; 0 it is not */
 	bool throttled;   /* a mirror of this round said that it has too much to do */
-	bool news;        /* a waiter has come whose mirrors are not looked at yet */
-	bool whole;       /* wrong bytes came: nothing is put together any more in this run */
+	bool news;        /* a waiter has come whose mirrors are not added yet */
+	bool whole;       /* wrong bytes came: in this run it is no more put together from parts */
 	bool unpacks;     /* the archive had no tree, and was unpacked on the way */
-	bool full;        /* the disk was: nothing is unpacked on the way any more */
+	bool full;        /* the disk was full: it is no more unpacked on the way */
 	char last_error[ERR_NOTE_MAX]; /* of any mirror in this run; "" none */
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
 	struct cache_writer

@@ -85,11 +85,6 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	return p->answer == RANGE_COMPLETE ? 0 : cache_check_room(j->entry, e);
 }
 
-static void take_head(struct fetch_part *p, const struct http_result *res)
-{
-	(void)take_answer(p, res, &p->err);
-}
-
 /* The lock is held: whether another mirror shall go on. */
 static bool is_slow(struct fetch_part *p, double *ret_rate)
 {
@@ -280,9 +275,8 @@ static void on_head(void *arg, const struct http_result *res)
 {
 	struct fetch_part *p = arg;
 
-	take_head(p, res);
 	/* now that its size is known, others may help */
-	if (p->err.kind == ERR_NONE)
+	if (take_answer(p, res, &p->err) >= 0)
 		p->job->fetcher->ops->step(p->job);
 }
 

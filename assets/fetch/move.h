@@ -1,6 +1,6 @@
 /* move.h - the transfers of the fetcher: one for each part, and no more than there may be
- * What a mirror answers to a part is judged as it comes: whose bytes, from where on, how fast. The code that
- * decides what moves is called back through fetch_ops, on the net thread.
+ * An answer is judged as it comes: of which object its bytes are, where they begin, how fast they come. What is
+ * to move is decided in run.c, which is called back through fetch_ops, on the net thread.
  * Owner: the fetcher. Errors: NET when the bytes are of another object or come too slowly, SYSTEM of the
  * cache. Units: bytes. Threads: the net thread. */
 #pragma once

@@ -1,7 +1,7 @@
 /* parts.h - which bytes of an object to ask for next, and of which mirror
- * Ranges are given out in order, to mirrors that have least to do; a byte that is here or on its way is
- * not asked for. Only when nothing is left to give out, of what a part is too slow with: half, or more
- * from a mirror known to be faster.
+ * Ranges are given out in order, to mirrors that have least to do. A byte that is here or on its way is not
+ * asked for. Only when nothing is left to give out, another mirror helps a part that is too slow: with half
+ * of its bytes, or with more when it is known to be faster. README.md has a picture.
  * Owner: values. Errors: none. Units: bytes, monotonic ns. Threads: the net thread, under the
  * fetcher's lock. */
 #pragma once
@@ -17,9 +17,9 @@ struct fetch_part {
 	uint64_t http_id;
 	uint64_t pos,
 		end; /* the byte that comes next; the first that is not wanted, or UINT64_MAX */
-	bool same;   /* as the wrong object of a former run: nothing of it is taken */
+	bool same;   /* the answer is the wrong object of a former run: nothing of it is taken */
 	bool ranged; /* `pos` was asked for, else the whole */
-	bool hedge;  /* of what another part is too slow with */
+	bool hedge;  /* its bytes are those that another part is too slow with */
 	bool headed; /* the answer has begun, and is this: */
 	enum range_answer answer;
 	bool enough; /* all that is wanted has come, or nothing is wanted any more */

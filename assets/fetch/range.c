@@ -16,15 +16,20 @@ static void copy_mark(char *out, size_t size, const char *text)
 		(void)snprintf(out, size, "%s", text);
 }
 
+/* `public` is not empty. */
+static const struct cache_mark *find_mark(const struct cache_origin *o, const char *public)
+{
+	for (size_t i = 0; i < CACHE_MARKS; i++)
+		if (strcmp(o->marks[i].url, public) == 0)
+			return &o->marks[i];
+	return NULL;
+}
+
 const struct cache_mark *range_mark_of(const struct cache_origin *o, const char *url)
 {
 	char public[URL_PUBLIC_MAX];
 
-	(void)url_public(url, public);
-	for (size_t i = 0; i < CACHE_MARKS; i++)
-		if (o->marks[i].url[0] && strcmp(o->marks[i].url, public) == 0)
-			return &o->marks[i];
-	return NULL;
+	return find_mark(o, url_public(url, public));
 }
 
 /* What may be compared byte for byte: a weak tag says less. */
@@ -114,11 +119,8 @@ static void set_mark(struct cache_origin *o, const struct cache_mark *mark)
 /* The same mirror gives it another ETag, or any mirror another length. */
 static bool is_other(const struct cache_origin *o, const struct cache_mark *now, int64_t total)
 {
-	const struct cache_mark *before = NULL;
+	const struct cache_mark *before = find_mark(o, now->url);
 
-	for (size_t i = 0; i < CACHE_MARKS; i++)
-		if (strcmp(o->marks[i].url, now->url) == 0)
-			before = &o->marks[i];
 	return (o->total >= 0 && total >= 0 && o->total != total) ||
 	       (before && (marks_differ(before->etag, now->etag) ||
 			   marks_differ(before->modified, now->modified)));

@@ -6,7 +6,7 @@
  *                  ELSEWHERE
  *
  * Of the processes that share a cache, the one that holds the lock of an object's part fetches it. The
- * others wait and look again, so that they find what it brought, or what it left when it failed or died.
+ * others wait and ask the cache again. They find what it brought, or what it left when it failed or died.
  * If it gets less than 1 KiB a second for a minute, they fetch the object beside it.
  * One function looks at a job that moves and does what is to be done; every callback ends in it. A job can
  * end, or begin anew, only when no part moves and no worker has its entry. Until then `then` says what to

@@ -261,12 +261,6 @@ static int fail_tls(struct transfer *t, long verdict, const char *text)
 	return r;
 }
 
-/* curl's own words would be of its buffers. */
-static int fail_header(struct transfer *t)
-{
-	return transfer_fail(t, EFBIG, "too many or too long headers in the answer");
-}
-
 int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 {
 	const char *text = t->detail[0] ? t->detail : curl_easy_strerror((CURLcode)code);
@@ -283,9 +277,10 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 		return transfer_refuse_link_local(t, t->forbidden);
 	if (code == CURLE_PEER_FAILED_VERIFICATION)
 		return fail_tls(t, tls_verdict(t, code), text);
-	/* a line that is longer than curl's buffer may get; nothing else that it holds grows */
+	/* a line that is longer than curl's buffer may get; nothing else that it holds grows, and its own
+	 * words would be of its buffers */
 	if (code == CURLE_OUT_OF_MEMORY)
-		return fail_header(t);
+		return transfer_fail(t, EFBIG, "too many or too long headers in the answer");
 	(void)curl_easy_getinfo(t->easy, CURLINFO_OS_ERRNO, &number);
 	if (code == CURLE_OPERATION_TIMEDOUT)
 		number = ETIMEDOUT;

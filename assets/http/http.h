@@ -9,7 +9,8 @@
  * the environment in both cases, CIDRs in no_proxy, never for link-local addresses.
  * Bodies: ca.c, transfer.c.
  * Owner: the engine owns transfers; the request's strings are copied. Errors: NET, with URL (no
- * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM. Threads: all functions. Source: libcurl, RFC 9110. */
+ * query), HTTP status, bytes; ETIME for a certificate that is not valid yet by our clock; SYSTEM.
+ * Threads: all functions. Source: libcurl, RFC 9110. */
 #pragma once
 
 #include <stdbool.h>
@@ -77,8 +78,9 @@ struct http_made {
 	struct strv headers; /* added to the request's own; secrets allowed */
 };
 
-/* Handler of a non-HTTP URL scheme: builds the HTTP request, interprets error answers. Both functions run on a thread that may block, one call at a time; the arena and *state (NULL
- * at first) are one transfer's. Redirects of such requests are never followed. */
+/* Handler of a non-HTTP URL scheme: builds the HTTP request, interprets error answers. Both functions run on a
+ * thread that may block, one call at a time; the arena and *state (NULL at first) are one transfer's. Redirects
+ * of such requests are never followed. */
 struct http_scheme {
 	const char *name; /* "s3" */
 	void *arg;

@@ -222,7 +222,7 @@ static int read_verdict(const struct extract *x, struct extract_report *report, 
 	if (told.mode <= ERR_NONE || told.mode >= ERR_KIND_MAX)
 		return child_died(x, status, e);
 	(void)err_fail(e, (enum err_kind)told.mode, (int)told.mtime.tv_nsec, "%s", told.path);
-	/* a number that no disk has is none */
+	/* no disk has more: such a number is not believed */
 	if (told.mtime.tv_sec > 0 && told.mtime.tv_sec < WANTED_MAX)
 		e->room.wanted = (uint64_t)told.mtime.tv_sec;
 	return err_code(e);
