@@ -3,58 +3,6 @@
 #include <ctype.h>
 #include <string.h>
 
-static struct unit_section *section_get(struct arena *a, struct unit *u, const char *name)
-{
-	for (size_t i = 0; i < u->n; i++)
-		if (strcmp(u->sections[i].name, name) == 0)
-			return &u->sections[i];
-	arena_push(a, u->sections, u->n, (struct unit_section){ .name = name });
-	return &u->sections[u->n - 1];
-}
-
-void unit_set(struct arena *a, struct unit *u, const char *section, const char *key,
-	      const char *value)
-{
-	struct unit_section *s = section_get(a, u, section);
-
-	arena_push(a, s->v, s->n, (struct strmap_item){ .key = key, .value = value });
-}
-
-static size_t rendered_size(const struct unit *u)
-{
-	size_t n = 1;
-
-	for (size_t i = 0; i < u->n; i++) {
-		const struct unit_section *s = &u->sections[i];
-
-		n += strlen(s->name) + strlen("\n[]\n");
-		for (size_t j = 0; j < s->n; j++)
-			n += strlen(s->v[j].key) + strlen(s->v[j].value) + strlen("=\n");
-	}
-	return n;
-}
-
-char *unit_render(struct arena *a, const struct unit *u)
-{
-	char *text = arena_alloc(a, rendered_size(u));
-	char *p = text;
-
-	for (size_t i = 0; i < u->n; i++) {
-		const struct unit_section *s = &u->sections[i];
-
-		p = stpcpy(p, i ? "\n[" : "[");
-		p = stpcpy(p, s->name);
-		p = stpcpy(p, "]\n");
-		for (size_t j = 0; j < s->n; j++) {
-			p = stpcpy(p, s->v[j].key);
-			*p++ = '=';
-			p = stpcpy(p, s->v[j].value);
-			*p++ = '\n';
-		}
-	}
-	return text;
-}
-
 static char *put_hex(char *p, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef";

@@ -12,10 +12,12 @@ static const char env_file[] = "/etc/sysconfig/kops-configuration";
 /* systemd 229 was the first to take "infinity" here; a oneshot of an older one has no timeout */
 enum { SYSTEMD_INFINITY = 229 };
 
-static int add_environment(struct plan *p, struct unit *u, struct err *e)
+/* The lines of the unit that tell of the environment; NULL with *e filled. */
+static const char *add_environment(struct plan *p, struct err *e)
 {
 	struct strmap open = { 0 }, secret = { 0 };
 	struct strv lines = { 0 }, shown = { 0 };
+	const char *own = "";
 
 	plan_environment(p, &p->req->environment, &open, &secret);
 	/* without it the first run has no way to the documents that name it */
@@ -24,15 +26,15 @@ static int add_environment(struct plan *p, struct unit *u, struct err *e)
 		strv_add(p->arena, &shown,
 			 plan_assignment(p->arena, open.v[i].key, open.v[i].value));
 	if (shown.n)
-		unit_set(p->arena, u, "Service", "Environment", strv_join(p->arena, &shown, " "));
-	unit_set(p->arena, u, "Service", "EnvironmentFile", "-/etc/environment");
-	if (secret.n == 0)
-		return 0;
+		own = arena_printf(p->arena, "Environment=%s\n", strv_join(p->arena, &shown, " "));
 	for (size_t i = 0; i < secret.n; i++)
 		strv_add(p->arena, &lines,
 			 unit_env_line(p->arena, secret.v[i].key, secret.v[i].value));
-	unit_set(p->arena, u, "Service", "EnvironmentFile", env_file);
-	return plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e) ? 0 : -EINVAL;
+	if (secret.n && !plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e))
+		return NULL;
+	return arena_printf(p->arena, "%sEnvironmentFile=-/etc/environment\n%s", own,
+			    secret.n ? arena_printf(p->arena, "EnvironmentFile=%s\n", env_file)
+				     : "");
 }
 
 static const char *program_path(struct plan *p)
@@ -53,31 +55,38 @@ static const char *command(struct plan *p)
 static int add_unit_file(struct plan *p, struct err *e)
 {
 	const int64_t systemd = p->req->facts->systemd;
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
-	int r;
+	const char *environment = add_environment(p, e);
 
-	unit_set(a, &u, "Unit", "Description", "Run kops bootstrap (nodeup)");
-	unit_set(a, &u, "Unit", "Documentation", "man:nodeup(8)");
-	unit_set(a, &u, "Unit", "Wants", "network-online.target");
-	unit_set(a, &u, "Unit", "After", "network-online.target");
-	r = add_environment(p, &u, e);
-	if (r < 0)
-		return r;
-	unit_set(a, &u, "Service", "ExecStart", command(p));
-	unit_set(a, &u, "Service", "Type", "oneshot");
-	unit_set(a, &u, "Service", "RemainAfterExit", "no");
-	unit_set(a, &u, "Service", "NotifyAccess", "main");
-	unit_set(a, &u, "Service", "TimeoutStartSec",
-		 systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity");
-	/* only nodeup is told to stop: it waits for a package manager under way */
-	unit_set(a, &u, "Service", "KillMode", "mixed");
-	unit_set(a, &u, "Service", "TimeoutStopSec", "300");
-	/* a stop that was asked for is not a failure: the status tells of it, and the next start goes on */
-	unit_set(a, &u, "Service", "SuccessExitStatus", "SIGTERM");
-	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
-	return plan_unit_file(p, our_unit, &u, e) &&
-			       plan_secret(p, plan_boot_record, 0600, p->req->boot->record, e)
+	if (!environment)
+		return -EINVAL;
+	/* KillMode: only nodeup is told to stop; it waits for a package manager under way.
+	 * SuccessExitStatus: a stop that was asked for is not a failure. The status tells of it, and the
+	 * next start goes on. */
+	return plan_unit_file(
+		       p, our_unit,
+		       arena_printf(p->arena,
+				    "[Unit]\n"
+				    "Description=Run kops bootstrap (nodeup)\n"
+				    "Documentation=man:nodeup(8)\n"
+				    "Wants=network-online.target\n"
+				    "After=network-online.target\n"
+				    "\n"
+				    "[Service]\n"
+				    "%s"
+				    "ExecStart=%s\n"
+				    "Type=oneshot\n"
+				    "RemainAfterExit=no\n"
+				    "NotifyAccess=main\n"
+				    "TimeoutStartSec=%s\n"
+				    "KillMode=mixed\n"
+				    "TimeoutStopSec=300\n"
+				    "SuccessExitStatus=SIGTERM\n"
+				    "\n"
+				    "[Install]\n"
+				    "WantedBy=multi-user.target\n",
+				    environment, command(p),
+				    systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity"),
+		       e) && plan_secret(p, plan_boot_record, 0600, p->req->boot->record, e)
 		       ? 0
 		       : -EINVAL;
 }

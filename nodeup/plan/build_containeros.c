@@ -75,33 +75,37 @@ static int add_unit(struct plan *p, struct err *e)
 	/* all that run what is in there */
 	static const char *const users[] = { "kubelet.service", "kubernetes-iptables-setup.service",
 					     "protokube.service" };
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
+	const char *text = arena_printf(
+		p->arena,
+		"[Unit]\n"
+		"Description=Mount what Kubernetes runs on Container-Optimized OS\n"
+		"Documentation=man:nodeup(8)\n"
+		"Before=kubelet.service kubernetes-iptables-setup.service protokube.service\n"
+		"RequiresMountsFor=/var/lib/kubelet\n"
+		"\n"
+		"[Service]\n"
+		"Type=oneshot\n"
+		"RemainAfterExit=yes\n"
+		"ExecStart=/bin/bash %s\n"
+		"\n"
+		"[Install]\n"
+		"WantedBy=multi-user.target\n",
+		script_path);
 	struct task *t;
 
-	unit_set(a, &u, "Unit", "Description",
-		 "Mount what Kubernetes runs on Container-Optimized OS");
-	unit_set(a, &u, "Unit", "Documentation", "man:nodeup(8)");
-	unit_set(a, &u, "Unit", "Before",
-		 "kubelet.service kubernetes-iptables-setup.service protokube.service");
-	unit_set(a, &u, "Unit", "RequiresMountsFor", "/var/lib/kubelet");
-	unit_set(a, &u, "Service", "Type", "oneshot");
-	unit_set(a, &u, "Service", "RemainAfterExit", "yes");
-	unit_set(a, &u, "Service", "ExecStart", arena_printf(a, "/bin/bash %s", script_path));
-	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
-	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, &u, e))
+	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, text, e))
 		return -EINVAL;
 	t = plan_unit(p, service, true, e);
 	if (!t)
 		return -EINVAL;
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
-		strv_add(a, &t->unit.before, users[i]);
+		strv_add(p->arena, &t->unit.before, users[i]);
 	/* a volume that is mounted there later would not be seen through the mounter's root */
 	t->unit.needs_mounts = volumes_of_service(p, "kubelet.service");
-	strv_add(a, &t->unit.inputs, script_path);
-	strv_add(a, &t->unit.inputs, HOME "/mounter.tar");
+	strv_add(p->arena, &t->unit.inputs, script_path);
+	strv_add(p->arena, &t->unit.inputs, HOME "/mounter.tar");
 	for (size_t i = 0; i < ARRAY_LEN(mounts); i++)
-		strv_add(a, &t->unit.mounted, mounts[i]);
+		strv_add(p->arena, &t->unit.mounted, mounts[i]);
 	return 0;
 }
 

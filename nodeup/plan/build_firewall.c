@@ -25,18 +25,23 @@ static const char *const rules[] = {
 
 static int make_firewall(struct plan *p, struct err *e)
 {
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
+	const char *text = arena_printf(p->arena,
+					"[Unit]\n"
+					"Description=Configure iptables for kubernetes\n"
+					"Documentation=https://github.com/kubernetes/kops\n"
+					"Before=network.target\n"
+					"\n"
+					"[Service]\n"
+					"Type=oneshot\n"
+					"RemainAfterExit=yes\n"
+					"ExecStart=%s\n"
+					"\n"
+					"[Install]\n"
+					"WantedBy=basic.target\n",
+					script_path);
 	struct task *t;
 
-	unit_set(a, &u, "Unit", "Description", "Configure iptables for kubernetes");
-	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kops");
-	unit_set(a, &u, "Unit", "Before", "network.target");
-	unit_set(a, &u, "Service", "Type", "oneshot");
-	unit_set(a, &u, "Service", "RemainAfterExit", "yes");
-	unit_set(a, &u, "Service", "ExecStart", script_path);
-	unit_set(a, &u, "Install", "WantedBy", "basic.target");
-	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, &u, e))
+	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, text, e))
 		return -EINVAL;
 	t = plan_unit(p, service, true, e);
 	if (!t)

@@ -84,25 +84,41 @@ static const char *run_command(struct plan *p, const struct node_hook *h, bool h
 static const char *hook_text(struct plan *p, const struct node_hook *h, bool has_file)
 {
 	struct arena *a = p->arena;
-	struct unit u = { 0 };
+	struct strv lines = { 0 };
+	const char *orders;
 
-	unit_set(a, &u, "Unit", "Description", arena_printf(a, "Kops Hook %s", h->name));
 	for (size_t i = 0; i < h->requires.n; i++)
-		unit_set(a, &u, "Unit", "Requires", h->requires.v[i]);
+		strv_add(a, &lines, arena_printf(a, "Requires=%s\n", h->requires.v[i]));
 	for (size_t i = 0; i < h->before.n; i++)
-		unit_set(a, &u, "Unit", "Before", h->before.v[i]);
+		strv_add(a, &lines, arena_printf(a, "Before=%s\n", h->before.v[i]));
+	orders = strv_join(a, &lines, "");
 	if (h->manifest)
-		return arena_printf(a, "%s\n[Service]\n%s%s", unit_render(a, &u), h->manifest,
+		return arena_printf(a,
+				    "[Unit]\n"
+				    "Description=Kops Hook %s\n"
+				    "%s"
+				    "\n"
+				    "[Service]\n"
+				    "%s%s",
+				    h->name, orders, h->manifest,
 				    str_has_suffix(h->manifest, "\n") ? "" : "\n");
-	unit_set(a, &u, "Unit", "Requires", docker_unit);
-	/* at boot systemd starts it by itself, and docker has to be up by then */
-	unit_set(a, &u, "Unit", "After", docker_unit);
-	unit_set(a, &u, "Service", "ExecStartPre",
-		 arena_printf(a, "/usr/bin/docker pull %s", unit_quote(a, h->image)));
-	unit_set(a, &u, "Service", "ExecStart", run_command(p, h, has_file));
-	unit_set(a, &u, "Service", "Type", "oneshot");
-	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
-	return unit_render(a, &u);
+	/* After: at boot systemd starts it by itself, and docker has to be up by then */
+	return arena_printf(a,
+			    "[Unit]\n"
+			    "Description=Kops Hook %s\n"
+			    "%s"
+			    "Requires=%s\n"
+			    "After=%s\n"
+			    "\n"
+			    "[Service]\n"
+			    "ExecStartPre=/usr/bin/docker pull %s\n"
+			    "ExecStart=%s\n"
+			    "Type=oneshot\n"
+			    "\n"
+			    "[Install]\n"
+			    "WantedBy=multi-user.target\n",
+			    h->name, orders, docker_unit, docker_unit, unit_quote(a, h->image),
+			    run_command(p, h, has_file));
 }
 
 /* A hook may start before kubelet, but it must not be kubelet. */

@@ -53,23 +53,27 @@ static const char *environment(struct plan *p)
 static struct task *add_unit_file(struct plan *p, const char *binary, struct err *e)
 {
 	const char *path_env = plan_distro(p)->path_env;
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
+	const char *text =
+		arena_printf(p->arena,
+			     "[Unit]\n"
+			     "Description=Kubernetes Kubelet Server\n"
+			     "Documentation=https://github.com/kubernetes/kubernetes\n"
+			     "After=%s\n"
+			     "\n"
+			     "[Service]\n"
+			     "%s"
+			     "EnvironmentFile=%s\n"
+			     "ExecStart=%s \"$DAEMON_ARGS\"\n"
+			     "Restart=always\n"
+			     "RestartSec=2s\n"
+			     "StartLimitInterval=0\n"
+			     "KillMode=process\n"
+			     "User=root\n",
+			     plan_uses_containerd(p) ? "containerd.service" : "docker.service",
+			     path_env ? arena_printf(p->arena, "Environment=%s\n", path_env) : "",
+			     sysconfig, binary);
 
-	unit_set(a, &u, "Unit", "Description", "Kubernetes Kubelet Server");
-	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kubernetes");
-	unit_set(a, &u, "Unit", "After",
-		 plan_uses_containerd(p) ? "containerd.service" : "docker.service");
-	if (path_env)
-		unit_set(a, &u, "Service", "Environment", path_env);
-	unit_set(a, &u, "Service", "EnvironmentFile", sysconfig);
-	unit_set(a, &u, "Service", "ExecStart", arena_printf(a, "%s \"$DAEMON_ARGS\"", binary));
-	unit_set(a, &u, "Service", "Restart", "always");
-	unit_set(a, &u, "Service", "RestartSec", "2s");
-	unit_set(a, &u, "Service", "StartLimitInterval", "0");
-	unit_set(a, &u, "Service", "KillMode", "process");
-	unit_set(a, &u, "Service", "User", "root");
-	return plan_unit_file(p, "kubelet.service", &u, e);
+	return plan_unit_file(p, "kubelet.service", text, e);
 }
 
 /* kubectl port-forward needs it on the node, and these have no package that brings it. */

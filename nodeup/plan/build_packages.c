@@ -101,20 +101,24 @@ static int add_log(struct plan *p, const char *name, struct err *e)
 /* Hourly, and not as the vendor's daily timer: the size limit has to bite before a disk is full. */
 static int add_timer(struct plan *p, struct err *e)
 {
-	struct unit service = { 0 }, timer = { 0 };
-
-	unit_set(p->arena, &service, "Unit", "Description", "Rotate and Compress System Logs");
 	/* an image without it has no unit that fails each hour */
-	unit_set(p->arena, &service, "Unit", "ConditionPathExists", "/usr/sbin/logrotate");
-	unit_set(p->arena, &service, "Service", "ExecStart",
-		 "/usr/sbin/logrotate /etc/logrotate.conf");
-	unit_set(p->arena, &timer, "Unit", "Description", "Hourly Log Rotation");
-	unit_set(p->arena, &timer, "Timer", "OnCalendar", "hourly");
+	static const char service[] = "[Unit]\n"
+				      "Description=Rotate and Compress System Logs\n"
+				      "ConditionPathExists=/usr/sbin/logrotate\n"
+				      "\n"
+				      "[Service]\n"
+				      "ExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n";
+	static const char timer[] = "[Unit]\n"
+				    "Description=Hourly Log Rotation\n"
+				    "\n"
+				    "[Timer]\n"
+				    "OnCalendar=hourly\n";
+
 	/* CoreOS has its own, elsewhere */
 	if (plan_distro(p)->family != PACKAGE_NONE &&
-	    !plan_unit_file(p, logrotate_service, &service, e))
+	    !plan_unit_file(p, logrotate_service, service, e))
 		return -EINVAL;
-	if (!plan_unit_file(p, logrotate_timer, &timer, e) ||
+	if (!plan_unit_file(p, logrotate_timer, timer, e) ||
 	    !plan_unit(p, logrotate_timer, false, e))
 		return -EINVAL;
 	return 0;

@@ -24,14 +24,13 @@ static const char *unit_of(struct plan *p, const char *path, const char *type)
 
 /* Early enough to be stopped late, and never in the way of boot: local-fs.target and swap.target
  * want it, and neither waits for it. */
-static void add_head(struct plan *p, struct unit *u, const char *description)
-{
-	unit_set(p->arena, u, "Unit", "Description", description);
-	unit_set(p->arena, u, "Unit", "Documentation", "man:nodeup(8)");
-	unit_set(p->arena, u, "Unit", "DefaultDependencies", "no");
-	unit_set(p->arena, u, "Unit", "Conflicts", "umount.target");
-	unit_set(p->arena, u, "Unit", "Before", "umount.target");
-}
+#define HEAD                            \
+	"[Unit]\n"                      \
+	"Description=%s\n"              \
+	"Documentation=man:nodeup(8)\n" \
+	"DefaultDependencies=no\n"      \
+	"Conflicts=umount.target\n"     \
+	"Before=umount.target\n"
 
 /* x-systemd.device-timeout= counts in fstab only: the limit belongs to the device's own job. */
 static int add_device_limit(struct plan *p, const struct node_volume *v, const struct naming *n,
@@ -40,14 +39,13 @@ static int add_device_limit(struct plan *p, const struct node_volume *v, const s
 	const int64_t systemd = p->req->facts->systemd;
 	const char *key = systemd && systemd < SYSTEMD_RUNNING_TIMEOUT ? "JobTimeoutSec"
 								       : "JobRunningTimeoutSec";
-	struct unit u = { 0 };
 
-	unit_set(p->arena, &u, "Unit", key,
-		 arena_printf(p->arena, "%lds", (long)(v->device_timeout_ns / DUR_SEC)));
 	return plan_unit_file(p,
 			      arena_printf(p->arena, "%s.d/50-nodeup.conf",
 					   unit_of(p, n->what, "device")),
-			      &u, e)
+			      arena_printf(p->arena, "[Unit]\n%s=%lds\n", key,
+					   (long)(v->device_timeout_ns / DUR_SEC)),
+			      e)
 		       ? 0
 		       : -EINVAL;
 }
@@ -56,14 +54,19 @@ static int add_swap(struct plan *p, const struct node_volume *v, const struct na
 		    struct err *e)
 {
 	const char *name = unit_of(p, n->what, "swap");
-	struct unit u = { 0 };
+	const char *text = arena_printf(p->arena,
+					HEAD "\n"
+					     "[Swap]\n"
+					     "What=%s\n"
+					     "Options=%s\n"
+					     "\n"
+					     "[Install]\n"
+					     "WantedBy=swap.target\n",
+					arena_printf(p->arena, "Volume %s", v->name), n->what,
+					mount_options_always);
 	struct task *t;
 
-	add_head(p, &u, arena_printf(p->arena, "Volume %s", v->name));
-	unit_set(p->arena, &u, "Swap", "What", n->what);
-	unit_set(p->arena, &u, "Swap", "Options", mount_options_always);
-	unit_set(p->arena, &u, "Install", "WantedBy", "swap.target");
-	if (!plan_unit_file(p, name, &u, e))
+	if (!plan_unit_file(p, name, text, e))
 		return -EINVAL;
 	t = plan_unit(p, name, true, e);
 	if (!t)
@@ -85,51 +88,67 @@ static const char *options(struct plan *p, const struct node_volume *v)
 	return strv_join(p->arena, &all, ",");
 }
 
-/* A mount unit that is wanted at boot; NULL with *e filled. */
-static struct task *add_mount(struct plan *p, struct unit *u, const char *where, struct err *e)
+/* A mount unit that is wanted at boot. */
+struct mount {
+	const char *description, *orders; /* lines of [Unit] */
+	const char *what, *where, *type, *options;
+};
+
+static struct task *add_mount(struct plan *p, const struct mount *m, struct err *e)
 {
-	const char *name = unit_of(p, where, "mount");
+	const char *name = unit_of(p, m->where, "mount");
+	const char *text = arena_printf(p->arena,
+					HEAD "%s"
+					     "\n"
+					     "[Mount]\n"
+					     "What=%s\n"
+					     "Where=%s\n"
+					     "Type=%s\n"
+					     "Options=%s\n"
+					     "\n"
+					     "[Install]\n"
+					     "WantedBy=local-fs.target\n",
+					m->description, m->orders, m->what, m->where, m->type,
+					m->options);
 	struct task *t;
 
-	unit_set(p->arena, u, "Install", "WantedBy", "local-fs.target");
-	if (!plan_unit_file(p, name, u, e))
+	if (!plan_unit_file(p, name, text, e))
 		return NULL;
 	t = plan_unit(p, name, true, e);
 	if (!t)
 		return NULL;
 	t->unit.inputs = (struct strv){ 0 };
-	t->unit.where = where;
+	t->unit.where = m->where;
 	return t;
 }
 
 /* As systemd does for a line of fstab with a pass number; the others repair themselves when they are
  * mounted. What could not be repaired is not mounted. */
-static void add_fsck(struct plan *p, struct unit *u, const struct node_volume *v,
-		     const struct naming *n)
+static const char *fsck(struct plan *p, const struct node_volume *v, const struct naming *n)
 {
-	const char *check = arena_printf(p->arena, "systemd-fsck@%s.service",
-					 unit_escape_path(p->arena, n->what));
+	const char *name = unit_escape_path(p->arena, n->what);
 
 	if (strcmp(v->filesystem, "ext4") != 0)
-		return;
-	unit_set(p->arena, u, "Unit", "Requires", check);
-	unit_set(p->arena, u, "Unit", "After", check);
+		return "";
+	return arena_printf(p->arena,
+			    "Requires=systemd-fsck@%s.service\n"
+			    "After=systemd-fsck@%s.service\n",
+			    name, name);
 }
 
 static int add_file_system(struct plan *p, const struct node_volume *v, const struct naming *n,
 			   struct err *e)
 {
-	struct unit u = { 0 };
-	struct task *t;
+	const struct mount m = {
+		.description = arena_printf(p->arena, "Volume %s", v->name),
+		.orders = arena_printf(p->arena, "After=local-fs-pre.target\n%s", fsck(p, v, n)),
+		.what = n->what,
+		.where = v->path,
+		.type = v->filesystem,
+		.options = options(p, v),
+	};
+	struct task *t = add_mount(p, &m, e);
 
-	add_head(p, &u, arena_printf(p->arena, "Volume %s", v->name));
-	unit_set(p->arena, &u, "Unit", "After", "local-fs-pre.target");
-	add_fsck(p, &u, v, n);
-	unit_set(p->arena, &u, "Mount", "What", n->what);
-	unit_set(p->arena, &u, "Mount", "Where", v->path);
-	unit_set(p->arena, &u, "Mount", "Type", v->filesystem);
-	unit_set(p->arena, &u, "Mount", "Options", options(p, v));
-	t = add_mount(p, &u, v->path, e);
 	if (!t)
 		return -EINVAL;
 	t->unit.volume = v->name;
@@ -143,25 +162,25 @@ static int add_bind_mount(struct plan *p, const struct node_volume *v, const str
 			  struct err *e)
 {
 	const char *machine = p->req->facts->instance_id;
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
-	struct task *t;
+	const char *marker = volumes_specifier_free(p->arena, b->target);
+	const struct mount m = {
+		.description = arena_printf(p->arena, "%s of volume %s", b->source, v->name),
+		.orders = arena_printf(p->arena,
+				       "RequiresMountsFor=%s\n"
+				       "ConditionPathExists=!" OWN_UNMOVED_DIR "/%s\n"
+				       "AssertPathExists=%s/.nodeup/%s@%s\n",
+				       v->path, marker, v->path, marker,
+				       machine ? machine : "unknown"),
+		.what = arena_printf(p->arena, "%s/%s", v->path, b->source),
+		.where = b->target,
+		.type = "none",
+		.options = arena_printf(p->arena, "bind,%s", mount_options_always),
+	};
+	struct task *t = add_mount(p, &m, e);
 
-	add_head(p, &u, arena_printf(a, "%s of volume %s", b->source, v->name));
-	unit_set(a, &u, "Unit", "RequiresMountsFor", v->path);
-	unit_set(a, &u, "Unit", "ConditionPathExists",
-		 arena_printf(a, "!" OWN_UNMOVED_DIR "/%s", volumes_specifier_free(a, b->target)));
-	unit_set(a, &u, "Unit", "AssertPathExists",
-		 arena_printf(a, "%s/.nodeup/%s@%s", v->path, volumes_specifier_free(a, b->target),
-			      machine ? machine : "unknown"));
-	unit_set(a, &u, "Mount", "What", arena_printf(a, "%s/%s", v->path, b->source));
-	unit_set(a, &u, "Mount", "Where", b->target);
-	unit_set(a, &u, "Mount", "Type", "none");
-	unit_set(a, &u, "Mount", "Options", arena_printf(a, "bind,%s", mount_options_always));
-	t = add_mount(p, &u, b->target, e);
 	if (!t)
 		return -EINVAL;
-	strv_add(a, &t->unit.needs_mounts, v->path);
+	strv_add(p->arena, &t->unit.needs_mounts, v->path);
 	return 0;
 }
 
@@ -193,13 +212,12 @@ static int add_dropins(struct plan *p, struct err *e)
 
 	for (size_t i = 0; i < services.n; i++) {
 		const struct strv mounts = volumes_of_service(p, services.v[i]);
-		struct unit u = { 0 };
 
-		unit_set(p->arena, &u, "Unit", "RequiresMountsFor",
-			 strv_join(p->arena, &mounts, " "));
 		if (!plan_unit_file(
 			    p, arena_printf(p->arena, "%s.d/20-nodeup-volumes.conf", services.v[i]),
-			    &u, e))
+			    arena_printf(p->arena, "[Unit]\nRequiresMountsFor=%s\n",
+					 strv_join(p->arena, &mounts, " ")),
+			    e))
 			return -EINVAL;
 	}
 	return 0;

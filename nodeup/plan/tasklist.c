@@ -142,10 +142,9 @@ struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, co
 	return add_file(p, &file, e);
 }
 
-struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e)
+struct task *plan_unit_file(struct plan *p, const char *name, const char *text, struct err *e)
 {
-	return plan_file(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644,
-			 unit_render(p->arena, u), e);
+	return plan_file(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644, text, e);
 }
 
 struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e)

@@ -29,9 +29,9 @@ struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const ch
 /* As plan_secret, for content that is not text. */
 struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
 			       size_t len, struct err *e);
-/* A unit file of ours in /etc/systemd/system, its text from u. */
-struct task *plan_unit_file(struct plan *p, const char *name, const struct unit *u, struct err *e);
-/* As plan_unit_file, with its text as it stands, which is never shown. */
+/* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
+struct task *plan_unit_file(struct plan *p, const char *name, const char *text, struct err *e);
+/* As plan_unit_file, text never shown. */
 struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e);
 /* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
  * The caller adds others with strv_add to task->unit.inputs. */

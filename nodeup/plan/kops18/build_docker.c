@@ -159,12 +159,13 @@ static const char *options(struct plan *p)
 			    strv_join(p->arena, &flags, " "));
 }
 
-static void set_tasks_max(struct plan *p, struct unit *u)
+static const char *tasks_max(const struct plan *p)
 {
 	const int64_t systemd = p->req->facts->systemd;
 
-	if (node_k8s_at_least(p->req->node, 1, 10) && (!systemd || systemd >= SYSTEMD_TASKS_MAX))
-		unit_set(p->arena, u, "Service", "TasksMax", "infinity");
+	return node_k8s_at_least(p->req->node, 1, 10) && (!systemd || systemd >= SYSTEMD_TASKS_MAX)
+		       ? "TasksMax=infinity\n"
+		       : "";
 }
 
 /* A docker that is there keeps its unit. One whose unit does not read $DOCKER_OPTS gets a command that
@@ -172,19 +173,20 @@ static void set_tasks_max(struct plan *p, struct unit *u)
 static int add_dropin(struct plan *p, struct err *e)
 {
 	const struct runtime *r = &p->req->runtime;
-	struct unit u = { 0 };
+	const char *command = "";
 
-	unit_set(p->arena, &u, "Service", "EnvironmentFile", sysconfig);
-	unit_set(p->arena, &u, "Service", "EnvironmentFile", "-/etc/environment");
-	set_tasks_max(p, &u);
-	if (r->exec_start) {
-		unit_set(p->arena, &u, "Service", "ExecStart", "");
-		unit_set(p->arena, &u, "Service", "ExecStart", r->exec_start);
-	}
+	if (r->exec_start)
+		command = arena_printf(p->arena, "ExecStart=\nExecStart=%s\n", r->exec_start);
 	return plan_unit_file(p,
 			      r->is_late ? "docker.service.d/zz-kops.conf"
 					 : "docker.service.d/10-kops.conf",
-			      &u, e)
+			      arena_printf(p->arena,
+					   "[Service]\n"
+					   "EnvironmentFile=%s\n"
+					   "EnvironmentFile=-/etc/environment\n"
+					   "%s%s",
+					   sysconfig, tasks_max(p), command),
+			      e)
 		       ? 0
 		       : -EINVAL;
 }
@@ -202,40 +204,39 @@ static bool is_old(const char *version)
 static int add_unit_file(struct plan *p, bool debian, struct err *e)
 {
 	const bool old = is_old(p->req->node->docker.version), socket = debian || old;
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
+	const char *text = arena_printf(
+		p->arena,
+		"[Unit]\n"
+		"Description=Docker Application Container Engine\n"
+		"Documentation=https://docs.docker.com\n"
+		"%s"
+		"\n"
+		"[Service]\n"
+		"Type=notify\n"
+		"EnvironmentFile=%s\n"
+		"EnvironmentFile=-/etc/environment\n"
+		"ExecStart=/usr/bin/%s%s \"$DOCKER_OPTS\"\n"
+		"%s"
+		"LimitNOFILE=1048576\n"
+		"LimitNPROC=1048576\n"
+		"LimitCORE=infinity\n"
+		"%s"
+		"Restart=always\n"
+		"RestartSec=2s\n"
+		"StartLimitInterval=0\n"
+		"Delegate=yes\n"
+		"%s"
+		"\n"
+		"[Install]\n"
+		"WantedBy=multi-user.target\n",
+		socket ? "After=network.target docker.socket\nRequires=docker.socket\n"
+		       : "After=network.target\n",
+		sysconfig, old ? "docker daemon" : "dockerd", socket ? " -H fd://" : "",
+		old ? "MountFlags=slave\n"
+		    : "ExecReload=/bin/kill -s HUP $MAINPID\nKillMode=process\nTimeoutStartSec=0\n",
+		tasks_max(p), debian ? arena_printf(p->arena, "ExecStartPre=%s\n", prestart) : "");
 
-	unit_set(a, &u, "Unit", "Description", "Docker Application Container Engine");
-	unit_set(a, &u, "Unit", "Documentation", "https://docs.docker.com");
-	unit_set(a, &u, "Unit", "After",
-		 socket ? "network.target docker.socket" : "network.target");
-	if (socket)
-		unit_set(a, &u, "Unit", "Requires", "docker.socket");
-	unit_set(a, &u, "Service", "Type", "notify");
-	unit_set(a, &u, "Service", "EnvironmentFile", sysconfig);
-	unit_set(a, &u, "Service", "EnvironmentFile", "-/etc/environment");
-	unit_set(a, &u, "Service", "ExecStart",
-		 arena_printf(a, "/usr/bin/%s%s \"$DOCKER_OPTS\"",
-			      old ? "docker daemon" : "dockerd", socket ? " -H fd://" : ""));
-	if (old) {
-		unit_set(a, &u, "Service", "MountFlags", "slave");
-	} else {
-		unit_set(a, &u, "Service", "ExecReload", "/bin/kill -s HUP $MAINPID");
-		unit_set(a, &u, "Service", "KillMode", "process");
-		unit_set(a, &u, "Service", "TimeoutStartSec", "0");
-	}
-	unit_set(a, &u, "Service", "LimitNOFILE", "1048576");
-	unit_set(a, &u, "Service", "LimitNPROC", "1048576");
-	unit_set(a, &u, "Service", "LimitCORE", "infinity");
-	set_tasks_max(p, &u);
-	unit_set(a, &u, "Service", "Restart", "always");
-	unit_set(a, &u, "Service", "RestartSec", "2s");
-	unit_set(a, &u, "Service", "StartLimitInterval", "0");
-	unit_set(a, &u, "Service", "Delegate", "yes");
-	if (debian)
-		unit_set(a, &u, "Service", "ExecStartPre", prestart);
-	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
-	return plan_unit_file(p, docker_unit, &u, e) ? 0 : -EINVAL;
+	return plan_unit_file(p, docker_unit, text, e) ? 0 : -EINVAL;
 }
 
 static int add_packages(struct plan *p, struct err *e)
@@ -272,27 +273,37 @@ static int install(struct plan *p, struct err *e)
  * end of its service never begins. No task waits for either. */
 static int add_healthcheck(struct plan *p, struct err *e)
 {
-	struct unit service = { 0 }, timer = { 0 };
-	struct arena *a = p->arena;
+	static const char timer[] = "[Unit]\n"
+				    "Description=Trigger docker-healthcheck periodically\n"
+				    "\n"
+				    "[Timer]\n"
+				    "OnUnitInactiveSec=10s\n"
+				    "Unit=docker-healthcheck.service\n"
+				    "\n"
+				    "[Install]\n"
+				    "WantedBy=multi-user.target\n";
+	const char *service = arena_printf(p->arena,
+					   "[Unit]\n"
+					   "Description=Run docker-healthcheck once\n"
+					   "\n"
+					   "[Service]\n"
+					   "Type=oneshot\n"
+					   "ExecStart=%s\n"
+					   "\n"
+					   "[Install]\n"
+					   "WantedBy=multi-user.target\n",
+					   healthcheck);
 	struct task *t;
 
-	unit_set(a, &service, "Unit", "Description", "Run docker-healthcheck once");
-	unit_set(a, &service, "Service", "Type", "oneshot");
-	unit_set(a, &service, "Service", "ExecStart", healthcheck);
-	unit_set(a, &service, "Install", "WantedBy", "multi-user.target");
-	unit_set(a, &timer, "Unit", "Description", "Trigger docker-healthcheck periodically");
-	unit_set(a, &timer, "Timer", "OnUnitInactiveSec", "10s");
-	unit_set(a, &timer, "Timer", "Unit", "docker-healthcheck.service");
-	unit_set(a, &timer, "Install", "WantedBy", "multi-user.target");
 	if (!plan_file(p, healthcheck, 0755, healthcheck_text, e) ||
-	    !plan_unit_file(p, "docker-healthcheck.service", &service, e) ||
-	    !plan_unit_file(p, "docker-healthcheck.timer", &timer, e) ||
+	    !plan_unit_file(p, "docker-healthcheck.service", service, e) ||
+	    !plan_unit_file(p, "docker-healthcheck.timer", timer, e) ||
 	    !plan_unit(p, "docker-healthcheck.timer", true, e))
 		return -EINVAL;
 	t = plan_unit(p, "docker-healthcheck.service", true, e);
 	if (!t)
 		return -EINVAL;
-	strv_add(a, &t->unit.inputs, healthcheck);
+	strv_add(p->arena, &t->unit.inputs, healthcheck);
 	t->unit.no_wait = true;
 	t->unit.once = true;
 	return 0;

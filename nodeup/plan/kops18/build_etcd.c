@@ -232,15 +232,20 @@ static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *
  * below. */
 static int add_drop_in(struct plan *p, struct err *e)
 {
-	struct strv paths = { 0 };
-	struct unit u = { 0 };
+	struct strv lines = { 0 };
 
-	for (size_t i = 0; i < p->req->n_etcd; i++)
-		if (!strv_has(&paths, path_of(p, &p->req->etcd[i])))
-			strv_add(p->arena, &paths, path_of(p, &p->req->etcd[i]));
-	for (size_t i = 0; i < paths.n; i++)
-		unit_set(p->arena, &u, "Unit", "RequiresMountsFor", paths.v[i]);
-	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf", &u, e) ? 0 : -EINVAL;
+	for (size_t i = 0; i < p->req->n_etcd; i++) {
+		const char *line = arena_printf(p->arena, "RequiresMountsFor=%s\n",
+						path_of(p, &p->req->etcd[i]));
+
+		if (!strv_has(&lines, line))
+			strv_add(p->arena, &lines, line);
+	}
+	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf",
+			      arena_printf(p->arena, "[Unit]\n%s", strv_join(p->arena, &lines, "")),
+			      e)
+		       ? 0
+		       : -EINVAL;
 }
 
 static int make_etcd(struct plan *p, struct err *e)

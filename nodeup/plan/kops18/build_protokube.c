@@ -152,20 +152,27 @@ static struct task *add_unit_file(struct plan *p, const char *env, struct err *e
 {
 	const char *source = p->req->node->protokube.source;
 	const char *pull = "/bin/true";
-	struct arena *a = p->arena;
-	struct unit u = { 0 };
 
 	if (!is_archive(source) && !str_is_empty(source))
-		pull = arena_printf(a, "/usr/bin/docker pull %s", unit_quote(a, source));
-	unit_set(a, &u, "Unit", "Description", "Kubernetes Protokube Service");
-	unit_set(a, &u, "Unit", "Documentation", "https://github.com/kubernetes/kops");
-	unit_set(a, &u, "Service", "ExecStartPre", pull);
-	unit_set(a, &u, "Service", "ExecStart", command(p, env));
-	unit_set(a, &u, "Service", "Restart", "always");
-	unit_set(a, &u, "Service", "RestartSec", "2s");
-	unit_set(a, &u, "Service", "StartLimitInterval", "0");
-	unit_set(a, &u, "Install", "WantedBy", "multi-user.target");
-	return plan_unit_file(p, "protokube.service", &u, e);
+		pull = arena_printf(p->arena, "/usr/bin/docker pull %s",
+				    unit_quote(p->arena, source));
+	return plan_unit_file(p, "protokube.service",
+			      arena_printf(p->arena,
+					   "[Unit]\n"
+					   "Description=Kubernetes Protokube Service\n"
+					   "Documentation=https://github.com/kubernetes/kops\n"
+					   "\n"
+					   "[Service]\n"
+					   "ExecStartPre=%s\n"
+					   "ExecStart=%s\n"
+					   "Restart=always\n"
+					   "RestartSec=2s\n"
+					   "StartLimitInterval=0\n"
+					   "\n"
+					   "[Install]\n"
+					   "WantedBy=multi-user.target\n",
+					   pull, command(p, env)),
+			      e);
 }
 
 /* docker reads KEY=value up to the end of the line, without quoting. */

@@ -12,36 +12,6 @@ struct pair {
 	const char *in, *out;
 };
 
-static void test_render_keeps_order_and_repeats(void **state)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct unit u = { 0 };
-
-	(void)state;
-	unit_set(a, &u, "Unit", "Description", "Kubernetes Kubelet Server");
-	unit_set(a, &u, "Service", "ExecStart", "/usr/local/bin/kubelet \"$DAEMON_ARGS\"");
-	unit_set(a, &u, "Unit", "After", "docker.service");
-	unit_set(a, &u, "Service", "EnvironmentFile", "/etc/sysconfig/kubelet");
-	unit_set(a, &u, "Service", "EnvironmentFile", "/etc/environment");
-	assert_string_equal(unit_render(a, &u),
-			    "[Unit]\n"
-			    "Description=Kubernetes Kubelet Server\n"
-			    "After=docker.service\n"
-			    "\n"
-			    "[Service]\n"
-			    "ExecStart=/usr/local/bin/kubelet \"$DAEMON_ARGS\"\n"
-			    "EnvironmentFile=/etc/sysconfig/kubelet\n"
-			    "EnvironmentFile=/etc/environment\n");
-}
-
-static void test_render_empty(void **state)
-{
-	autoarena struct arena *a = arena_new_empty();
-
-	(void)state;
-	assert_string_equal(unit_render(a, &(struct unit){ 0 }), "");
-}
-
 static void test_quote(void **state)
 {
 	static const struct pair cases[] = {
@@ -151,8 +121,6 @@ static void test_job_judged_by_unit(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_render_keeps_order_and_repeats),
-		cmocka_unit_test(test_render_empty),
 		cmocka_unit_test(test_quote),
 		cmocka_unit_test(test_escape_path),
 		cmocka_unit_test(test_env_line),
