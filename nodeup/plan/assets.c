@@ -98,12 +98,11 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
-static int make_assets(struct plan *p, struct err *e)
+static void make_assets(struct plan *p)
 {
 	/* of several archives the one that nothing comes from may be broken */
 	const bool optional = count_archives(p) > 1;
 
-	(void)e;
 	for (size_t i = 0; i < p->n_assets; i++) {
 		struct task *t = asset_task(p, TASK_ASSET, p->assets[i]);
 
@@ -113,49 +112,27 @@ static int make_assets(struct plan *p, struct err *e)
 		p->assets[i]->unpack = true;
 		asset_task(p, TASK_UNPACK, p->assets[i])->optional = optional;
 	}
-	return 0;
 }
 
 const struct plan_builder build_assets = { .name = "assets", .build = make_assets };
 
 /* "kube_env.yaml:2:3 lists kubelet, cni.tar.gz": what a person has to look at. */
-static int fail_missing(const struct plan *p, const char *what, struct err *e)
+static void fail_missing(struct plan *p, const char *what)
 {
 	const struct node_texts *texts = &p->req->node->assets;
+	struct err *e = plan_error(p);
 	struct strv names = { 0 };
-	int r;
 
 	for (size_t i = 0; i < p->n_assets; i++)
 		strv_add(p->arena, &names, p->assets[i]->name);
-	if (names.n == 0)
-		return err_config(e, "%s: needed for %s, but the documents list no assets", what,
-				  p->builder);
-	r = err_config(e, "%s: Assets: no %s, which %s needs",
-		       tree_where(p->arena, &texts->v[0].pos), what, p->builder);
-	err_note(e, "got", "%s", strv_join(p->arena, &names, ", "));
-	return r;
-}
-
-static int find_plain(const struct plan *p, const char *name, const struct asset **ret,
-		      struct err *e)
-{
-	const struct asset *found = NULL;
-
-	for (size_t i = 0; i < p->n_assets; i++) {
-		const struct asset *as = p->assets[i];
-
-		if (strcmp(as->name, name) != 0)
-			continue;
-		if (found && !digest_eq(&found->digest, &as->digest))
-			return err_config(e, "%s: Assets: a second, different %s",
-					  tree_where(p->arena, &p->req->node->assets.v[i].pos),
-					  name);
-		found = as;
+	if (names.n == 0) {
+		(void)err_config(e, "%s: needed for %s, but the documents list no assets", what,
+				 p->builder);
+		return;
 	}
-	if (!found)
-		return fail_missing(p, arena_printf(p->arena, "asset %s", name), e);
-	*ret = found;
-	return 0;
+	(void)err_config(e, "%s: Assets: no %s, which %s needs",
+			 tree_where(p->arena, &texts->v[0].pos), what, p->builder);
+	err_note(e, "got", "%s", strv_join(p->arena, &names, ", "));
 }
 
 static bool is_equal_install(const struct task *t, const struct task_install *install)
@@ -167,62 +144,75 @@ static bool is_equal_install(const struct task *t, const struct task_install *in
 	       digest_eq(&have->sources[0]->digest, &install->sources[0]->digest);
 }
 
-static struct task *add_install(struct plan *p, const struct task_install *install, struct err *e)
+static void add_install(struct plan *p, const struct task_install *install)
 {
 	struct task *t = plan_at(p, install->path);
 
-	if (t && is_equal_install(t, install))
-		return t;
-	if (t) {
-		(void)err_config(e, "%s: asked for differently by %s and by %s", install->path,
-				 t->origin, p->builder);
-		return NULL;
+	if (!t)
+		plan_new_task(p, TASK_INSTALL, install->path)->install = *install;
+	else if (!is_equal_install(t, install))
+		(void)plan_conflict(p, t);
+}
+
+static void install_plain(struct plan *p, const struct asset *as, const char *path, mode_t mode)
+{
+	struct task_install install = { .path = path, .mode = mode };
+
+	(void)asset_task(p, TASK_ASSET, as);
+	arena_push(p->arena, install.sources, install.n_sources, as);
+	add_install(p, &install);
+}
+
+/* The asset of the list by that name; of several the last, which must be all the same. */
+static const struct asset *find_plain(struct plan *p, const char *name)
+{
+	const struct asset *found = NULL;
+
+	for (size_t i = 0; i < p->n_assets; i++) {
+		const struct asset *as = p->assets[i];
+
+		if (strcmp(as->name, name) != 0)
+			continue;
+		if (found && !digest_eq(&found->digest, &as->digest))
+			(void)err_config(plan_error(p), "%s: Assets: a second, different %s",
+					 tree_where(p->arena, &p->req->node->assets.v[i].pos),
+					 name);
+		found = as;
 	}
-	t = plan_new_task(p, TASK_INSTALL, install->path);
-	t->install = *install;
-	return t;
+	return found;
 }
 
-struct task *plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode,
-			  struct err *e)
+void plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode)
 {
-	struct task_install install = { .path = path, .mode = mode };
-	const struct asset *as = NULL;
+	const struct asset *as = find_plain(p, asset_name);
 
-	if (find_plain(p, asset_name, &as, e) < 0)
-		return NULL;
-	(void)asset_task(p, TASK_ASSET, as);
-	arena_push(p->arena, install.sources, install.n_sources, as);
-	return add_install(p, &install, e);
+	if (as)
+		install_plain(p, as, path, mode);
+	else
+		fail_missing(p, arena_printf(p->arena, "asset %s", asset_name));
 }
 
-static bool is_listed(const struct plan *p, const char *name)
+void plan_install_known(struct plan *p, const char *name, const char *text, const char *path,
+			mode_t mode)
 {
-	for (size_t i = 0; i < p->n_assets; i++)
-		if (strcmp(p->assets[i]->name, name) == 0)
-			return true;
-	return false;
-}
-
-struct task *plan_install_known(struct plan *p, const char *name, const char *text,
-				const char *path, mode_t mode, struct err *e)
-{
-	struct task_install install = { .path = path, .mode = mode };
+	const struct asset *listed = find_plain(p, name);
 	struct asset *as = arena_new(p->arena, struct asset);
+	struct err e;
 
-	if (is_listed(p, name))
-		return plan_install(p, name, path, mode, e);
-	if (parse_asset(p, text, as, e) < 0 ||
-	    (!is_known(p, as) && trust_built_in(p, as, text, e) < 0))
-		return NULL;
+	if (listed) {
+		install_plain(p, listed, path, mode);
+		return;
+	}
+	if (parse_asset(p, text, as, &e) < 0 ||
+	    (!is_known(p, as) && trust_built_in(p, as, text, &e) < 0)) {
+		plan_fail(p, &e);
+		return;
+	}
 	know_asset(p, as);
-	(void)asset_task(p, TASK_ASSET, as);
-	arena_push(p->arena, install.sources, install.n_sources, as);
-	return add_install(p, &install, e);
+	install_plain(p, as, path, mode);
 }
 
-struct task *plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode,
-				 struct err *e)
+void plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode)
 {
 	struct task_install install = { .path = path, .mode = mode, .member = member };
 
@@ -234,110 +224,116 @@ struct task *plan_install_member(struct plan *p, const char *member, const char 
 		p->assets[i]->unpack = true;
 		arena_push(p->arena, install.sources, install.n_sources, p->assets[i]);
 	}
-	if (install.n_sources == 0) {
-		(void)fail_missing(p, arena_printf(p->arena, "archive that could hold %s", member),
-				   e);
-		return NULL;
-	}
-	return add_install(p, &install, e);
+	if (install.n_sources)
+		add_install(p, &install);
+	else
+		fail_missing(p, arena_printf(p->arena, "archive that could hold %s", member));
 }
 
-static struct asset *parse_image(struct plan *p, const struct node_image *image, struct err *e)
+/* Of an image that is an archive; NULL: the plan fails. */
+static struct asset *parse_image(struct plan *p, const struct node_image *image)
 {
 	const char *where = tree_where(p->arena, &image->pos);
 	struct asset *as = arena_new(p->arena, struct asset);
+	struct err e;
+	int r;
 
 	if (str_is_empty(image->hash) || str_is_empty(image->source)) {
-		(void)err_config(e, "%s: image %s: no %s", where, image->name,
+		(void)err_config(plan_error(p), "%s: image %s: no %s", where, image->name,
 				 str_is_empty(image->hash) ? "hash" : "source");
 		return NULL;
 	}
-	if (parse_asset(p, arena_printf(p->arena, "%s@%s", image->hash, image->source), as, e) <
-	    0) {
-		(void)err_wrap(e, "%s: image %s", where, image->name);
+	r = parse_asset(p, arena_printf(p->arena, "%s@%s", image->hash, image->source), as, &e);
+	if (r < 0)
+		(void)err_wrap(&e, "%s: image %s", where, image->name);
+	else
+		r = trust_asset(p, as, image->signature, false, where, &e);
+	if (r < 0) {
+		plan_fail(p, &e);
 		return NULL;
 	}
-	if (trust_asset(p, as, image->signature, false, where, e) < 0)
-		return NULL;
 	know_asset(p, as);
 	return as;
 }
 
-struct task *plan_image(struct plan *p, const struct node_image *image, struct err *e)
+void plan_image(struct plan *p, const struct node_image *image)
 {
-	struct asset *as = parse_image(p, image, e);
+	struct asset *as = parse_image(p, image);
 	const char *where = tree_where(p->arena, &image->pos);
-	struct task *t;
 
 	if (!as)
-		return NULL;
+		return;
 	for (size_t i = 0; i < p->n; i++) {
-		t = p->tasks[i];
+		const struct task *t = p->tasks[i];
+
 		if (t->kind != TASK_IMAGE || strcmp(t->name, image->name) != 0)
 			continue;
-		if (digest_eq(&t->image.asset->digest, &as->digest))
-			return t;
-		(void)err_config(e, "%s: a second, different image %s", where, image->name);
-		return NULL;
+		if (!digest_eq(&t->image.asset->digest, &as->digest))
+			(void)err_config(plan_error(p), "%s: a second, different image %s", where,
+					 image->name);
+		return;
 	}
 	warn_sha1(p, as, where);
 	asset_task(p, TASK_ASSET, as)->optional = false;
-	t = plan_new_task(p, TASK_IMAGE, image->name);
-	t->image = (struct task_image){ .name = image->name,
-					.asset = as,
-					.in_containerd = plan_uses_containerd(p) };
-	return t;
+	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){
+		.name = image->name,
+		.asset = as,
+		.in_containerd = plan_uses_containerd(p),
+	};
 }
 
-struct task *plan_package_file(struct plan *p, const char *name, const char *text, struct err *e)
+void plan_package_file(struct plan *p, const char *what, const char *name, const char *text)
 {
 	struct asset *as = arena_new(p->arena, struct asset);
-	struct task *t;
+	struct task *t = plan_new_task(p, TASK_PACKAGE, name);
+	struct err e;
+	int r = parse_asset(p, text, as, &e);
 
-	if (parse_asset(p, text, as, e) < 0)
-		return NULL;
-	t = plan_new_task(p, TASK_PACKAGE, name);
+	t->package.family = plan_distro(p)->family;
 	strv_add(p->arena, &t->package.names, name);
 	/* an image gets no package: it is told which it lacks */
-	if (p->req->image_mode)
-		return t;
-	if (!is_known(p, as) && trust_built_in(p, as, text, e) < 0) {
-		err_note(e, "or", "start from an image that has it from elsewhere: that is used");
-		return NULL;
+	if (r == 0 && p->req->image_mode)
+		return;
+	if (r == 0 && !is_known(p, as)) {
+		r = trust_built_in(p, as, text, &e);
+		if (r < 0)
+			err_note(&e, "or",
+				 "start from an image that has it from elsewhere: that is used");
+	}
+	if (r < 0) {
+		(void)err_wrap(&e, "%s", what);
+		plan_fail(p, &e);
+		return;
 	}
 	know_asset(p, as);
 	t->package.source = as;
 	asset_task(p, TASK_ASSET, as)->optional = false;
-	return t;
 }
 
-static int bake_image(struct plan *p, const struct node_image *image, struct err *e)
+static void bake_image(struct plan *p, const struct node_image *image)
 {
-	const struct asset *as;
+	const struct asset *as = parse_image(p, image);
 
-	as = parse_image(p, image, e);
 	if (!as)
-		return -EINVAL;
+		return;
 	warn_sha1(p, as, tree_where(p->arena, &image->pos));
 	(void)asset_task(p, TASK_ASSET, as);
-	return 0;
 }
 
-static int make_bake(struct plan *p, struct err *e)
+static void make_bake(struct plan *p)
 {
 	const struct node *n = p->req->node;
-	int r = make_assets(p, e);
 
-	for (size_t i = 0; r == 0 && i < n->images.n; i++)
-		r = bake_image(p, &n->images.v[i], e);
+	make_assets(p);
+	for (size_t i = 0; i < n->images.n; i++)
+		bake_image(p, &n->images.v[i]);
 	/* without a URL of an archive it is the runtime that pulls it */
-	if (r == 0 && n->protokube.source && strstr(n->protokube.source, "://"))
-		r = bake_image(p, &n->protokube, e);
+	if (n->protokube.source && strstr(n->protokube.source, "://"))
+		bake_image(p, &n->protokube);
 	/* what is missing in an image of the machine is missing on every machine */
 	for (size_t i = 0; i < p->n; i++)
 		p->tasks[i]->optional = false;
 	p->keep_unused = true;
-	return r;
 }
 
 const struct plan_builder build_bake = { .name = "bake",

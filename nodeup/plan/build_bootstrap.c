@@ -12,8 +12,8 @@ static const char env_file[] = "/etc/sysconfig/kops-configuration";
 /* systemd 229 was the first to take "infinity" here; a oneshot of an older one has no timeout */
 enum { SYSTEMD_INFINITY = 229 };
 
-/* The lines of the unit that tell of the environment; NULL with *e filled. */
-static const char *add_environment(struct plan *p, struct err *e)
+/* The lines of the unit that tell of the environment. */
+static const char *add_environment(struct plan *p)
 {
 	struct strmap open = { 0 }, secret = { 0 };
 	struct strv lines = { 0 }, shown = { 0 };
@@ -30,8 +30,8 @@ static const char *add_environment(struct plan *p, struct err *e)
 	for (size_t i = 0; i < secret.n; i++)
 		strv_add(p->arena, &lines,
 			 unit_env_line(p->arena, secret.v[i].key, secret.v[i].value));
-	if (secret.n && !plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e))
-		return NULL;
+	if (secret.n)
+		plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""));
 	return arena_printf(p->arena, "%sEnvironmentFile=-/etc/environment\n%s", own,
 			    secret.n ? arena_printf(p->arena, "EnvironmentFile=%s\n", env_file)
 				     : "");
@@ -52,18 +52,15 @@ static const char *command(struct plan *p)
 	return strv_join(p->arena, &words, " ");
 }
 
-static int add_unit_file(struct plan *p, struct err *e)
+static void add_unit_file(struct plan *p)
 {
 	const int64_t systemd = p->req->facts->systemd;
-	const char *environment = add_environment(p, e);
+	const char *environment = add_environment(p);
 
-	if (!environment)
-		return -EINVAL;
 	/* KillMode: only nodeup is told to stop; it waits for a package manager under way.
 	 * SuccessExitStatus: a stop that was asked for is not a failure. The status tells of it, and the
 	 * next start goes on. */
-	return plan_unit_file(
-		       p, our_unit,
+	plan_unit_file(p, our_unit,
 		       arena_printf(p->arena,
 				    "[Unit]\n"
 				    "Description=Run kops bootstrap (nodeup)\n"
@@ -85,10 +82,8 @@ static int add_unit_file(struct plan *p, struct err *e)
 				    "[Install]\n"
 				    "WantedBy=multi-user.target\n",
 				    environment, command(p),
-				    systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity"),
-		       e) && plan_secret(p, plan_boot_record, 0600, p->req->boot->record, e)
-		       ? 0
-		       : -EINVAL;
+				    systemd && systemd < SYSTEMD_INFINITY ? "0" : "infinity"));
+	plan_secret(p, plan_boot_record, 0600, p->req->boot->record);
 }
 
 static struct task *add_program(struct plan *p)
@@ -110,27 +105,22 @@ static struct task *add_program(struct plan *p)
 	return t;
 }
 
-static int make_bootstrap(struct plan *p, struct err *e)
+static void make_bootstrap(struct plan *p)
 {
 	const struct task *program;
 	struct task *t;
-	int r;
 
 	if (!p->req->boot)
-		return 0;
+		return;
 	program = add_program(p);
-	r = p->req->boot->flags ? add_unit_file(p, e) : 0;
-	if (r < 0)
-		return r;
-	t = plan_unit(p, our_unit, true, e);
-	if (!t)
-		return -EINVAL;
+	if (p->req->boot->flags)
+		add_unit_file(p);
+	t = plan_unit(p, our_unit, true);
 	t->unit.no_wait = true;
 	t->unit.at_boot = !p->req->boot->install;
 	strv_add(p->arena, &t->unit.inputs, program->program.path);
 	if (plan_at(p, env_file))
 		strv_add(p->arena, &t->unit.inputs, env_file);
-	return 0;
 }
 
 const struct plan_builder build_bootstrap = { .name = "bootstrap", .build = make_bootstrap };

@@ -1,22 +1,19 @@
 #include "nodeup/plan/builders.h"
 
-static int make_cloud_config(struct plan *p, struct err *e)
+static void make_cloud_config(struct plan *p)
 {
 	const struct node *n = p->req->node;
 	struct strv lines = { 0 };
 
 	if (str_is_empty(n->cloud_provider))
-		return 0;
+		return;
 	for (size_t i = 0; i < n->cloud_config.n; i++)
 		strv_add(p->arena, &lines,
 			 arena_printf(p->arena, "%s = %s", n->cloud_config.v[i].key,
 				      n->cloud_config.v[i].value));
 	/* without lines one blank line is left, as kops leaves it */
-	if (!plan_file(p, "/etc/kubernetes/cloud.config", 0644,
-		       arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")),
-		       e))
-		return -EINVAL;
-	return 0;
+	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
+		  arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")));
 }
 
 const struct plan_builder build_cloud_config = { .name = "cloud-config",

@@ -24,21 +24,19 @@ static const char *plugins_of(const char *networking)
 	return networks[i].plugins;
 }
 
-static int make_cni(struct plan *p, struct err *e)
+static void make_cni(struct plan *p)
 {
 	const char *dir = plan_distro(p)->cni_dir;
 	struct strv names = strv_split(p->arena, plugins_of(p->req->node->networking), ' ');
 
 	/* the network of old has none */
 	if (names.n == 0)
-		return 0;
-	if (!plan_dir(p, "/etc/cni/net.d", 0755, e) || !plan_dir(p, dir, 0755, e))
-		return -EINVAL;
+		return;
+	plan_dir(p, "/etc/cni/net.d", 0755);
+	plan_dir(p, dir, 0755);
 	for (size_t i = 0; i < names.n; i++)
-		if (!plan_install_member(p, names.v[i],
-					 arena_printf(p->arena, "%s/%s", dir, names.v[i]), 0755, e))
-			return -EINVAL;
-	return 0;
+		plan_install_member(p, names.v[i], arena_printf(p->arena, "%s/%s", dir, names.v[i]),
+				    0755);
 }
 
 const struct plan_builder build_cni = { .name = "cni", .build = make_cni };

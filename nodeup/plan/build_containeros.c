@@ -70,7 +70,7 @@ static const char *const mounts[] = {
 	HOME "/rootfs/etc/resolv.conf",
 };
 
-static int add_unit(struct plan *p, struct err *e)
+static void add_unit(struct plan *p)
 {
 	/* all that run what is in there */
 	static const char *const users[] = { "kubelet.service", "kubernetes-iptables-setup.service",
@@ -93,11 +93,8 @@ static int add_unit(struct plan *p, struct err *e)
 		script_path);
 	struct task *t;
 
-	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, text, e))
-		return -EINVAL;
-	t = plan_unit(p, service, true, e);
-	if (!t)
-		return -EINVAL;
+	plan_file(p, script_path, 0755, script);
+	t = plan_service(p, service, text, true);
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		strv_add(p->arena, &t->unit.before, users[i]);
 	/* a volume that is mounted there later would not be seen through the mounter's root */
@@ -106,18 +103,17 @@ static int add_unit(struct plan *p, struct err *e)
 	strv_add(p->arena, &t->unit.inputs, HOME "/mounter.tar");
 	for (size_t i = 0; i < ARRAY_LEN(mounts); i++)
 		strv_add(p->arena, &t->unit.mounted, mounts[i]);
-	return 0;
 }
 
-static int make_containeros(struct plan *p, struct err *e)
+static void make_containeros(struct plan *p)
 {
 	if (!plan_distro(p)->has_mounter)
-		return 0;
-	if (!plan_dir(p, plan_distro(p)->kubelet_dir, 0755, e) || !plan_dir(p, HOME, 0755, e) ||
-	    !plan_install_member(p, "gci-mounter", HOME "/mounter", 0755, e) ||
-	    !plan_install_known(p, "mounter.tar", mounter_tar, HOME "/mounter.tar", 0644, e))
-		return -EINVAL;
-	return add_unit(p, e);
+		return;
+	plan_dir(p, plan_distro(p)->kubelet_dir, 0755);
+	plan_dir(p, HOME, 0755);
+	plan_install_member(p, "gci-mounter", HOME "/mounter", 0755);
+	plan_install_known(p, "mounter.tar", mounter_tar, HOME "/mounter.tar", 0644);
+	add_unit(p);
 }
 
 const struct plan_builder build_containeros = { .name = "containeros", .build = make_containeros };

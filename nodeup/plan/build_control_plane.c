@@ -153,7 +153,7 @@ static void name_in_dns(const struct plan *p, struct pod *pod)
 }
 
 /* The kubeconfig by which the API server reaches the webhook on this host: no secret is in it. */
-static int add_authentication(struct plan *p, struct err *e)
+static void add_authentication(struct plan *p)
 {
 	static const char text[] = "apiVersion: v1\n"
 				   "clusters:\n"
@@ -171,10 +171,10 @@ static int add_authentication(struct plan *p, struct err *e)
 				   "- name: kube-apiserver\n"
 				   "  user: {}\n";
 
-	return plan_file(p, authn_config, 0644, text, e) ? 0 : -EINVAL;
+	plan_file(p, authn_config, 0644, text);
 }
 
-static int add_apiserver(struct plan *p, struct err *e)
+static void add_apiserver(struct plan *p)
 {
 	static const char log[] = "/var/log/kube-apiserver.log";
 	const struct kube_apiserver_spec *s = &p->req->node->kube_apiserver;
@@ -196,10 +196,9 @@ static int add_apiserver(struct plan *p, struct err *e)
 	mount_audit_log(p, pod);
 	if (p->req->node->kopeio_authentication) {
 		pod_host_path(p->arena, pod, "authn-config", authn_config, NULL, true);
-		if (add_authentication(p, e) < 0)
-			return -EINVAL;
+		add_authentication(p);
 	}
-	return plan_static_pod(p, pod, e);
+	plan_static_pod(p, pod);
 }
 
 static struct strv controller_manager_flags(const struct plan *p)
@@ -225,14 +224,13 @@ static struct strv controller_manager_flags(const struct plan *p)
 	return out;
 }
 
-static int add_controller_manager(struct plan *p, struct err *e)
+static void add_controller_manager(struct plan *p)
 {
 	static const char name[] = "kube-controller-manager";
 	static const char log[] = "/var/log/kube-controller-manager.log";
 	static const char lib[] = "/var/lib/kube-controller-manager";
 	struct pod *pod = plan_pod(p, name, p->req->node->kube_controller_manager.image);
 	struct strv args = controller_manager_flags(p);
-	int r;
 
 	plan_warn_flags(p, name, &args);
 	plan_proxy_env(p, pod);
@@ -244,18 +242,17 @@ static int add_controller_manager(struct plan *p, struct err *e)
 	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	pod_host_path(p->arena, pod, "varlibkcm", lib, NULL, true);
-	r = plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name, e);
-	return r < 0 ? r : plan_static_pod(p, pod, e);
+	plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name);
+	plan_static_pod(p, pod);
 }
 
-static int add_scheduler(struct plan *p, struct err *e)
+static void add_scheduler(struct plan *p)
 {
 	static const char log[] = "/var/log/kube-scheduler.log";
 	static const char lib[] = "/var/lib/kube-scheduler";
 	const struct kube_scheduler_spec *s = &p->req->node->kube_scheduler;
 	struct pod *pod = plan_pod(p, "kube-scheduler", s->image);
 	struct strv args = { 0 };
-	int r;
 
 	strv_add(p->arena, &args, "--kubeconfig=/var/lib/kube-scheduler/kubeconfig");
 	if (s->use_policy_config_map.set && s->use_policy_config_map.v)
@@ -266,56 +263,36 @@ static int add_scheduler(struct plan *p, struct err *e)
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-scheduler", &args, "/bin/tee", log);
 	pod_host_path(p->arena, pod, "varlibkubescheduler", lib, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
-	r = plan_kubeconfig(p, "/var/lib/kube-scheduler/kubeconfig", "kube-scheduler", e);
-	return r < 0 ? r : plan_static_pod(p, pod, e);
+	plan_kubeconfig(p, "/var/lib/kube-scheduler/kubeconfig", "kube-scheduler");
+	plan_static_pod(p, pod);
 }
 
 /* Debian's images have a user called admin, which gets a configuration of kubectl. */
-static int add_admin_kubeconfig(struct plan *p, struct err *e)
+static void add_admin_kubeconfig(struct plan *p)
 {
 	static const char folder[] = "/home/admin/.kube", file[] = "/home/admin/.kube/config";
-	struct task *dir;
-	int r;
 
 	if (!release_name(plan_release(p)) || !plan_distro(p)->has_admin)
-		return 0;
-	dir = plan_dir(p, folder, 0700, e);
-	if (!dir)
-		return -EINVAL;
-	dir->dir.owner = "admin";
-	r = plan_kubeconfig(p, file, "kubecfg", e);
-	if (r == 0)
-		plan_at(p, file)->file.owner = "admin";
-	return r;
+		return;
+	plan_dir(p, folder, 0700)->dir.owner = "admin";
+	plan_kubeconfig(p, file, "kubecfg")->file.owner = "admin";
 }
 
-static int add_kubectl(struct plan *p, struct err *e)
+static void add_kubectl(struct plan *p)
 {
 	const char *path = arena_printf(p->arena, "%s/kubectl", plan_distro(p)->kubectl_dir);
-	int r;
 
-	if (!plan_install(p, "kubectl", path, 0755, e))
-		return -EINVAL;
-	r = plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg", e);
-	return r < 0 ? r : add_admin_kubeconfig(p, e);
+	plan_install(p, "kubectl", path, 0755);
+	plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg");
+	add_admin_kubeconfig(p);
 }
 
-static int make_control_plane(struct plan *p, struct err *e)
+static void make_control_plane(struct plan *p)
 {
-	static int (*const parts[])(struct plan *, struct err *) = {
-		add_apiserver,
-		add_controller_manager,
-		add_scheduler,
-		add_kubectl,
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		int r = parts[i](p, e);
-
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	add_apiserver(p);
+	add_controller_manager(p);
+	add_scheduler(p);
+	add_kubectl(p);
 }
 
 const struct plan_builder build_control_plane = { .name = "control-plane",

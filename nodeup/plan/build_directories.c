@@ -1,6 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-static int make_directories(struct plan *p, struct err *e)
+static void make_directories(struct plan *p)
 {
 	const char *const paths[] = {
 		"/etc/kubernetes",
@@ -10,9 +10,7 @@ static int make_directories(struct plan *p, struct err *e)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		if (!plan_dir(p, paths[i], 0755, e))
-			return -EINVAL;
-	return 0;
+		plan_dir(p, paths[i], 0755);
 }
 
 const struct plan_builder build_directories = { .name = "directories", .build = make_directories };

@@ -37,25 +37,21 @@ static const char *environment(const struct plan *p)
 }
 
 /* Where the file is wanted its text, else nothing of ours. A login makes it root's alone. */
-static int add(struct plan *p, const char *path, const char *mark, const char *text, struct err *e)
+static void add(struct plan *p, const char *path, const char *mark, const char *text)
 {
-	const bool secret = p->req->node->proxy.is_secret;
-	const struct task *t;
-
 	if (!text)
-		t = plan_no_file(p, path, mark, e);
+		plan_no_file(p, path, mark);
+	else if (p->req->node->proxy.is_secret)
+		plan_secret(p, path, 0600, text);
 	else
-		t = secret ? plan_secret(p, path, 0600, text, e)
-			   : plan_file(p, path, 0644, text, e);
-	return t ? 0 : -EINVAL;
+		plan_file(p, path, 0644, text);
 }
 
 /* Every user may read Environment= over the bus, but not the content of a file. */
-static int add_dropins(struct plan *p, struct err *e)
+static void add_dropins(struct plan *p)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
 	const char *text = NULL;
-	int r = 0;
 
 	if (proxy->url && proxy->is_secret)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironmentFile=-%s\n", marker,
@@ -63,22 +59,18 @@ static int add_dropins(struct plan *p, struct err *e)
 	else if (proxy->url)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironment=%s\n", marker,
 				    assignments(p));
-	for (const char *const *unit = plan_proxied_units; *unit && r == 0; unit++)
-		r = add(p,
-			arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf",
-				     *unit),
-			marker, plan_is_proxied(p, *unit) ? text : NULL, e);
-	return r;
+	for (const char *const *unit = plan_proxied_units; *unit; unit++)
+		add(p, arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf", *unit),
+		    marker, plan_is_proxied(p, *unit) ? text : NULL);
 }
 
 /* source: kops 1.8.1 pkg/model/bootstrapscript.go createProxyEnv, whose script writes the same into
  * files of the distribution */
-static int make_egress_proxy(struct plan *p, struct err *e)
+static void make_egress_proxy(struct plan *p)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
 	const bool open = proxy->url && !proxy->is_secret;
 	const char *manager = NULL, *apt = NULL;
-	int r;
 
 	if (open)
 		manager = arena_printf(p->arena, "%s\n[Manager]\nDefaultEnvironment=%s\n", marker,
@@ -86,15 +78,11 @@ static int make_egress_proxy(struct plan *p, struct err *e)
 	if (proxy->url)
 		apt = arena_printf(p->arena, "%s\nAcquire::http::Proxy \"%s\";\n", apt_marker,
 				   proxy->url);
-	r = add(p, plan_proxy_env_file, marker,
-		proxy->url && proxy->is_secret ? environment(p) : NULL, e);
-	if (r == 0)
-		r = add_dropins(p, e);
-	if (r == 0)
-		r = add(p, manager_conf, marker, manager, e);
-	if (r == 0 && plan_distro(p)->has_apt_conf)
-		r = add(p, apt_conf, apt_marker, apt, e);
-	return r;
+	add(p, plan_proxy_env_file, marker, proxy->url && proxy->is_secret ? environment(p) : NULL);
+	add_dropins(p);
+	add(p, manager_conf, marker, manager);
+	if (plan_distro(p)->has_apt_conf)
+		add(p, apt_conf, apt_marker, apt);
 }
 
 const struct plan_builder build_egress_proxy = { .name = "egress-proxy",

@@ -23,34 +23,29 @@ static bool is_in_the_way(const struct task *t, const char *path)
 }
 
 /* Of the first n tasks, which others have asked for. */
-static int check_place(const struct plan *p, size_t n, const struct node_file *f, struct err *e)
+static void check_place(struct plan *p, size_t n, const struct node_file *f)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct task *t = p->tasks[i];
 
 		if (is_in_the_way(t, f->path))
-			return err_config(e, "%s: fileAssets: '%s': %s is %s's",
-					  tree_where(p->arena, &f->pos), f->path, task_path(t),
-					  t->origin);
+			(void)err_config(plan_error(p), "%s: fileAssets: '%s': %s is %s's",
+					 tree_where(p->arena, &f->pos), f->path, task_path(t),
+					 t->origin);
 	}
-	return 0;
 }
 
-static int make_file_assets(struct plan *p, struct err *e)
+static void make_file_assets(struct plan *p)
 {
 	const struct node_files *files = &p->req->node->files;
 	const size_t n = p->n;
 
 	for (size_t i = 0; i < files->n; i++) {
 		const struct node_file *f = &files->v[i];
-		int r = check_place(p, n, f, e);
 
-		if (r < 0)
-			return r;
-		if (!plan_secret_bytes(p, f->path, MODE, f->content, f->len, e))
-			return -EINVAL;
+		check_place(p, n, f);
+		plan_secret_bytes(p, f->path, MODE, f->content, f->len);
 	}
-	return 0;
 }
 
 const struct plan_builder build_file_assets = { .name = "file-assets", .build = make_file_assets };

@@ -23,7 +23,7 @@ static const char *const rules[] = {
 	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",
 };
 
-static int make_firewall(struct plan *p, struct err *e)
+static void make_firewall(struct plan *p)
 {
 	const char *text = arena_printf(p->arena,
 					"[Unit]\n"
@@ -41,15 +41,11 @@ static int make_firewall(struct plan *p, struct err *e)
 					script_path);
 	struct task *t;
 
-	if (!plan_file(p, script_path, 0755, script, e) || !plan_unit_file(p, service, text, e))
-		return -EINVAL;
-	t = plan_unit(p, service, true, e);
-	if (!t)
-		return -EINVAL;
+	plan_file(p, script_path, 0755, script);
+	t = plan_service(p, service, text, true);
 	strv_add(p->arena, &t->unit.inputs, script_path);
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		strv_add(p->arena, &t->unit.accepts, rules[i]);
-	return 0;
 }
 
 const struct plan_builder build_firewall = { .name = "firewall", .build = make_firewall };

@@ -34,8 +34,8 @@ static bool fits_a_line(const struct strmap_item *item)
 	       strcspn(item->value, "\r\n") == value && key + value < ENV_LINE_MAX;
 }
 
-/* A variable may be a password, and every user can read units and command lines. */
-static int add_env_file(struct plan *p, const struct node_hook *h, bool *ret_has, struct err *e)
+/* A variable may be a password, and every user can read units and command lines. Whether there is a file. */
+static bool add_env_file(struct plan *p, const struct node_hook *h)
 {
 	const char *marker = arena_printf(p->arena, "# Written by nodeup for %s\n", h->name);
 	struct strv lines = { 0 };
@@ -46,12 +46,11 @@ static int add_env_file(struct plan *p, const struct node_hook *h, bool *ret_has
 			strv_add(p->arena, &lines,
 				 arena_printf(p->arena, "%s=%s\n", h->environment.v[i].key,
 					      h->environment.v[i].value));
-	*ret_has = lines.n > 1;
-	if (*ret_has)
-		return plan_secret(p, env_path(p, h), 0600, strv_join(p->arena, &lines, ""), e)
-			       ? 0
-			       : -EINVAL;
-	return plan_no_file(p, env_path(p, h), marker, e) ? 0 : -EINVAL;
+	if (lines.n > 1)
+		plan_secret(p, env_path(p, h), 0600, strv_join(p->arena, &lines, ""));
+	else
+		plan_no_file(p, env_path(p, h), marker);
+	return lines.n > 1;
 }
 
 static const char *run_command(struct plan *p, const struct node_hook *h, bool has_file)
@@ -122,37 +121,31 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 }
 
 /* A hook may start before kubelet, but it must not be kubelet. */
-static int check_name(const struct plan *p, const struct node_hook *h, const char *name,
-		      struct err *e)
+static void check_name(struct plan *p, const struct node_hook *h, const char *name)
 {
 	const struct task *t = plan_unit_of(p, name);
 
-	return t ? err_config(e, "%s: hook %s: the unit is %s's", tree_where(p->arena, &h->pos),
-			      h->name, t->origin)
-		 : 0;
+	if (t)
+		(void)err_config(plan_error(p), "%s: hook %s: the unit is %s's",
+				 tree_where(p->arena, &h->pos), h->name, t->origin);
 }
 
-static int turn_off(struct plan *p, const char *name)
+static void turn_off(struct plan *p, const char *name)
 {
 	struct task *t = plan_new_task(p, TASK_UNIT, name);
 
 	t->unit = (struct task_unit){ .name = name, .last = true, .no_wait = true };
 	t->ops = &task_unit_off_ops;
 	t->advisory = true;
-	return 0;
 }
 
-static int turn_on(struct plan *p, const struct node_hook *h, const char *name, bool has_file,
-		   struct err *e)
+static void turn_on(struct plan *p, const struct node_hook *h, const char *name, bool has_file)
 {
 	const bool installs = !h->manifest || strstr(h->manifest, "[Install]");
 	struct task *t;
 
-	if (!plan_secret_unit(p, name, hook_text(p, h, has_file), e))
-		return -EINVAL;
-	t = plan_unit(p, name, installs, e);
-	if (!t)
-		return -EINVAL;
+	plan_secret_unit(p, name, hook_text(p, h, has_file));
+	t = plan_unit(p, name, installs);
 	t->unit.last = true;
 	t->unit.before = h->before;
 	for (size_t i = 0; i < h->requires.n; i++)
@@ -163,26 +156,23 @@ static int turn_on(struct plan *p, const struct node_hook *h, const char *name, 
 		strv_add(p->arena, &t->unit.inputs, env_path(p, h));
 	/* Before= is an order and no condition */
 	t->advisory = true;
-	return 0;
 }
 
-static int make_hooks(struct plan *p, struct err *e)
+static void make_hooks(struct plan *p)
 {
 	const struct node_hooks *hooks = &p->req->node->hooks;
-	int r = 0;
 
-	for (size_t i = 0; i < hooks->n && r == 0; i++) {
+	for (size_t i = 0; i < hooks->n; i++) {
 		const struct node_hook *h = &hooks->v[i];
 		const char *name = unit_name(p, h);
-		bool has_file;
+		const bool has_file = add_env_file(p, h);
 
-		r = check_name(p, h, name, e);
-		if (r == 0)
-			r = add_env_file(p, h, &has_file, e);
-		if (r == 0)
-			r = h->disabled ? turn_off(p, name) : turn_on(p, h, name, has_file, e);
+		check_name(p, h, name);
+		if (h->disabled)
+			turn_off(p, name);
+		else
+			turn_on(p, h, name, has_file);
 	}
-	return r;
 }
 
 const struct plan_builder build_hooks = { .name = "hooks", .build = make_hooks };

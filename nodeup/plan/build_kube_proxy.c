@@ -21,19 +21,18 @@ static struct strv flags(struct plan *p)
 	return out;
 }
 
-static int make_kube_proxy(struct plan *p, struct err *e)
+static void make_kube_proxy(struct plan *p)
 {
 	const struct kube_proxy_spec *spec = &p->req->node->kube_proxy;
 	struct arena *a = p->arena;
 	struct strv args;
 	struct pod *pod;
-	int r;
 
 	/* it does the work of kube-proxy as well, from a daemon set that brings all but this */
 	if (str_eq(p->req->node->networking, "kuberouter"))
-		return plan_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router", e);
+		plan_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
 	if (!node_runs_kube_proxy(p->req->node))
-		return 0;
+		return;
 	args = flags(p);
 	pod = plan_pod(p, "kube-proxy", spec->image);
 	if (!str_is_empty(spec->cpu_request))
@@ -48,8 +47,8 @@ static int make_kube_proxy(struct plan *p, struct err *e)
 	/* protokube writes the names it hears there */
 	if (plan_is_gossip_cluster(p))
 		pod_host_path(a, pod, "etchosts", "/etc/hosts", NULL, true);
-	r = plan_kubeconfig(p, kubeconfig, "kube-proxy", e);
-	return r < 0 ? r : plan_static_pod(p, pod, e);
+	plan_kubeconfig(p, kubeconfig, "kube-proxy");
+	plan_static_pod(p, pod);
 }
 
 const struct plan_builder build_kube_proxy = { .name = "kube-proxy", .build = make_kube_proxy };

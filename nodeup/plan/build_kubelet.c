@@ -50,68 +50,53 @@ static const char *environment(struct plan *p)
 }
 
 /* Without [Install]: at boot our own unit starts kubelet, after all it needs is right. */
-static struct task *add_unit_file(struct plan *p, const char *binary, struct err *e)
+static const char *unit_text(const struct plan *p, const char *binary)
 {
 	const char *path_env = plan_distro(p)->path_env;
-	const char *text =
-		arena_printf(p->arena,
-			     "[Unit]\n"
-			     "Description=Kubernetes Kubelet Server\n"
-			     "Documentation=https://github.com/kubernetes/kubernetes\n"
-			     "After=%s\n"
-			     "\n"
-			     "[Service]\n"
-			     "%s"
-			     "EnvironmentFile=%s\n"
-			     "ExecStart=%s \"$DAEMON_ARGS\"\n"
-			     "Restart=always\n"
-			     "RestartSec=2s\n"
-			     "StartLimitInterval=0\n"
-			     "KillMode=process\n"
-			     "User=root\n",
-			     plan_uses_containerd(p) ? "containerd.service" : "docker.service",
-			     path_env ? arena_printf(p->arena, "Environment=%s\n", path_env) : "",
-			     sysconfig, binary);
-
-	return plan_unit_file(p, "kubelet.service", text, e);
+	return arena_printf(p->arena,
+			    "[Unit]\n"
+			    "Description=Kubernetes Kubelet Server\n"
+			    "Documentation=https://github.com/kubernetes/kubernetes\n"
+			    "After=%s\n"
+			    "\n"
+			    "[Service]\n"
+			    "%s"
+			    "EnvironmentFile=%s\n"
+			    "ExecStart=%s \"$DAEMON_ARGS\"\n"
+			    "Restart=always\n"
+			    "RestartSec=2s\n"
+			    "StartLimitInterval=0\n"
+			    "KillMode=process\n"
+			    "User=root\n",
+			    plan_uses_containerd(p) ? "containerd.service" : "docker.service",
+			    path_env ? arena_printf(p->arena, "Environment=%s\n", path_env) : "",
+			    sysconfig, binary);
 }
 
 /* kubectl port-forward needs it on the node, and these have no package that brings it. */
-static int add_socat(struct plan *p, struct err *e)
+static void add_socat(struct plan *p)
 {
-	const struct distro *l = plan_distro(p);
+	const struct distro *d = plan_distro(p);
 
-	if (!l->path_env)
-		return 0;
-	return plan_install_member(p, "socat", arena_printf(p->arena, "%s/socat", l->kubelet_dir),
-				   0755, e)
-		       ? 0
-		       : -EINVAL;
+	if (d->path_env)
+		plan_install_member(p, "socat", arena_printf(p->arena, "%s/socat", d->kubelet_dir),
+				    0755);
 }
 
-static int make_kubelet(struct plan *p, struct err *e)
+static void make_kubelet(struct plan *p)
 {
 	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_distro(p)->kubelet_dir);
 	struct task *t;
-	int r;
 
-	if (!plan_install(p, "kubelet", binary, 0755, e))
-		return -EINVAL;
-	r = plan_kubeconfig(p, kubeconfig, "kubelet", e);
-	if (r == 0)
-		r = add_socat(p, e);
-	if (r < 0)
-		return r;
-	if (!plan_file(p, sysconfig, 0644, environment(p), e) || !add_unit_file(p, binary, e))
-		return -EINVAL;
-	t = plan_unit(p, "kubelet.service", false, e);
-	if (!t)
-		return -EINVAL;
+	plan_install(p, "kubelet", binary, 0755);
+	plan_kubeconfig(p, kubeconfig, "kubelet");
+	add_socat(p);
+	plan_file(p, sysconfig, 0644, environment(p));
+	t = plan_service(p, "kubelet.service", unit_text(p, binary), false);
 	t->unit.health_url = "http://127.0.0.1:10248/healthz";
 	strv_add(p->arena, &t->unit.inputs, binary);
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 	strv_add(p->arena, &t->unit.inputs, kubeconfig);
-	return 0;
 }
 
 const struct plan_builder build_kubelet = { .name = "kubelet", .build = make_kubelet };

@@ -28,7 +28,7 @@ static void add_words(struct plan *p, struct strv *names, const char *words)
 			strv_add(p->arena, names, v.v[i]);
 }
 
-static int make_packages(struct plan *p, struct err *e)
+static void make_packages(struct plan *p)
 {
 	const struct release *d = plan_release(p);
 	struct strv names = { 0 };
@@ -44,41 +44,38 @@ static int make_packages(struct plan *p, struct err *e)
 	for (size_t i = 0; i < p->req->node->packages.n; i++)
 		add_words(p, &names, p->req->node->packages.v[i]);
 	if (names.n == 0)
-		return 0;
+		return;
 	if (plan_distro(p)->family == PACKAGE_NONE)
-		return err_config(e, "packages: %s: this distribution installs none",
-				  strv_join(p->arena, &names, " "));
+		(void)err_config(plan_error(p), "packages: %s: this distribution installs none",
+				 strv_join(p->arena, &names, " "));
 	t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
 	t->package = (struct task_package){ .family = plan_distro(p)->family,
 					    .names = names,
 					    .env = plan_proxy_words(p) };
-	return 0;
 }
 
 const struct plan_builder build_packages = { .name = "packages", .build = make_packages };
 
-static int make_upgrades(struct plan *p, struct err *e)
+static void make_upgrades(struct plan *p)
 {
-	if (!p->req->node->auto_upgrades || plan_distro(p)->family != PACKAGE_DEB)
-		return 0;
-	return plan_file(p, auto_upgrades, 0644, auto_upgrades_text, e) ? 0 : -EINVAL;
+	if (p->req->node->auto_upgrades && plan_distro(p)->family == PACKAGE_DEB)
+		plan_file(p, auto_upgrades, 0644, auto_upgrades_text);
 }
 
 const struct plan_builder build_upgrades = { .name = "upgrades", .build = make_upgrades };
 
 /* A vendor's unit, which an image that lacks the package lacks as well. */
-static int make_ntp(struct plan *p, struct err *e)
+static void make_ntp(struct plan *p)
 {
 	const struct release *d = plan_release(p);
 
-	if (!p->req->node->keeps_time || !d->ntp_unit)
-		return 0;
-	return plan_unit(p, d->ntp_unit, !p->req->image_mode, e) ? 0 : -EINVAL;
+	if (p->req->node->keeps_time && d->ntp_unit)
+		plan_unit(p, d->ntp_unit, !p->req->image_mode);
 }
 
 const struct plan_builder build_ntp = { .name = "ntp", .build = make_ntp };
 
-static int add_log(struct plan *p, const char *name, struct err *e)
+static void add_log(struct plan *p, const char *name)
 {
 	const char *text = arena_printf(p->arena,
 					"/var/log/%s.log{\n"
@@ -93,13 +90,11 @@ static int add_log(struct plan *p, const char *name, struct err *e)
 					"}",
 					name);
 
-	return plan_file(p, arena_printf(p->arena, "/etc/logrotate.d/%s", name), 0644, text, e)
-		       ? 0
-		       : -EINVAL;
+	plan_file(p, arena_printf(p->arena, "/etc/logrotate.d/%s", name), 0644, text);
 }
 
 /* Hourly, and not as the vendor's daily timer: the size limit has to bite before a disk is full. */
-static int add_timer(struct plan *p, struct err *e)
+static void add_timer(struct plan *p)
 {
 	/* an image without it has no unit that fails each hour */
 	static const char service[] = "[Unit]\n"
@@ -115,37 +110,29 @@ static int add_timer(struct plan *p, struct err *e)
 				    "OnCalendar=hourly\n";
 
 	/* CoreOS has its own, elsewhere */
-	if (plan_distro(p)->family != PACKAGE_NONE &&
-	    !plan_unit_file(p, logrotate_service, service, e))
-		return -EINVAL;
-	if (!plan_unit_file(p, logrotate_timer, timer, e) ||
-	    !plan_unit(p, logrotate_timer, false, e))
-		return -EINVAL;
-	return 0;
+	if (plan_distro(p)->family != PACKAGE_NONE)
+		plan_unit_file(p, logrotate_service, service);
+	plan_service(p, logrotate_timer, timer, false);
 }
 
-static int make_logrotate(struct plan *p, struct err *e)
+static void make_logrotate(struct plan *p)
 {
-	int r = 0;
-
 	if (plan_distro(p)->rotates_logs)
-		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(logs) && r == 0; i++)
-		r = add_log(p, logs[i], e);
-	return r < 0 ? r : add_timer(p, e);
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
+		add_log(p, logs[i]);
+	add_timer(p);
 }
 
 const struct plan_builder build_logrotate = { .name = "logrotate", .build = make_logrotate };
 
-static int make_users(struct plan *p, struct err *e)
+static void make_users(struct plan *p)
 {
 	/* kops 1.8 calls the owner of etcd's data so, and nothing runs as it */
 	static const struct task_user user = { "user", "/var/etcd", "/sbin/nologin" };
 
-	(void)e;
 	if (plan_distro(p)->family != PACKAGE_NONE)
 		plan_new_task(p, TASK_USER, user.name)->user = user;
-	return 0;
 }
 
 const struct plan_builder build_users = { .name = "users",

@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/plan/kubeconfig.h"
 
 /* Key pairs of the store as files in /srv/kubernetes; NULL: that half is not wanted. */
 static const struct {
@@ -19,25 +20,20 @@ static const struct {
 	{ "ca", NULL, "ca.key", 0, 0600, false },
 };
 
-static int add_keypairs(struct plan *p, struct err *e)
+static void add_keypairs(struct plan *p)
 {
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		const struct node_keypair *k;
 
 		if (files[i].optional && !node_keypair(p->req->node, files[i].name))
 			continue;
-		k = plan_keypair(p, files[i].name, files[i].key != NULL, e);
-		if (!k)
-			return -EINVAL;
-		if (files[i].cert &&
-		    !plan_file(p, plan_in_srv(p, files[i].cert), files[i].cert_mode, k->cert, e))
-			return -EINVAL;
+		k = plan_keypair(p, files[i].name, files[i].key != NULL);
+		if (files[i].cert)
+			plan_file(p, plan_in_srv(p, files[i].cert), files[i].cert_mode, k->cert);
 		/* kops leaves private keys readable by every user */
-		if (files[i].key &&
-		    !plan_secret(p, plan_in_srv(p, files[i].key), files[i].key_mode, k->key, e))
-			return -EINVAL;
+		if (files[i].key)
+			plan_secret(p, plan_in_srv(p, files[i].key), files[i].key_mode, k->key);
 	}
-	return 0;
 }
 
 /* A field of a CSV file, as the API server reads them. */
@@ -76,41 +72,36 @@ static const char *known_tokens(const struct plan *p)
 	return strv_join(p->arena, &lines, "\n");
 }
 
-static int add_logins(struct plan *p, struct err *e)
+static void add_logins(struct plan *p)
 {
 	const char *password = strmap_get(&p->req->node->secrets, "kube");
 	const char *encryption = plan_encryption_config(p);
 
-	if (!password && p->req->no_keys)
-		password = "";
-	if (!password)
-		return err_config(e, "secret kube: the admin's password is missing");
-	if (!plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
-			 arena_printf(p->arena, "%s,admin,admin,system:masters",
-				      field(p->arena, password)),
-			 e) ||
-	    !plan_secret(p, plan_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p), e))
-		return -EINVAL;
-	if (encryption &&
-	    !plan_secret(p, plan_in_srv(p, "encryptionconfig.yaml"), 0600, encryption, e))
-		return -EINVAL;
-	return 0;
+	if (!password && !p->req->no_keys)
+		(void)err_config(plan_error(p), "secret kube: the admin's password is missing");
+	plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
+		    arena_printf(p->arena, "%s,admin,admin,system:masters",
+				 field(p->arena, password ? password : "")));
+	plan_secret(p, plan_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p));
+	if (encryption)
+		plan_secret(p, plan_in_srv(p, "encryptionconfig.yaml"), 0600, encryption);
 }
 
-static int make_pki(struct plan *p, struct err *e)
+static void make_pki(struct plan *p)
 {
-	const struct node_keypair *ca = plan_keypair(p, "ca", false, e);
+	const struct node_keypair *ca = plan_keypair(p, "ca", false);
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
 
-	if (!ca || !plan_file(p, plan_in_srv(p, "ca.crt"), 0644, ca->pool ? ca->pool : ca->cert, e))
-		return -EINVAL;
+	plan_file(p, plan_in_srv(p, "ca.crt"), 0644, ca->pool ? ca->pool : ca->cert);
 	/* kubelet's HOME is /root */
-	if (login && (!plan_dir(p, "/root/.docker", 0700, e) ||
-		      !plan_secret(p, "/root/.docker/config.json", 0600, login, e)))
-		return -EINVAL;
+	if (login) {
+		plan_dir(p, "/root/.docker", 0700);
+		plan_secret(p, "/root/.docker/config.json", 0600, login);
+	}
 	if (!p->req->node->is_master)
-		return 0;
-	return add_keypairs(p, e) < 0 ? -EINVAL : add_logins(p, e);
+		return;
+	add_keypairs(p);
+	add_logins(p);
 }
 
 const struct plan_builder build_pki = { .name = "pki", .build = make_pki };

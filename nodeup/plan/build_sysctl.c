@@ -41,16 +41,14 @@ static struct strmap parse(struct arena *a, const char *lines)
 	return values;
 }
 
-static int make_sysctl(struct plan *p, struct err *e)
+static void make_sysctl(struct plan *p)
 {
 	const bool aws = str_eq(p->req->node->cloud_provider, "aws");
 	const char *content =
 		arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward);
 
-	if (!plan_file(p, path, 0644, content, e))
-		return -EINVAL;
+	plan_file(p, path, 0644, content);
 	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse(p->arena, content);
-	return 0;
 }
 
 const struct plan_builder build_sysctl = { .name = "sysctl", .build = make_sysctl };

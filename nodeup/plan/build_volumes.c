@@ -33,27 +33,20 @@ static const char *unit_of(struct plan *p, const char *path, const char *type)
 	"Before=umount.target\n"
 
 /* x-systemd.device-timeout= counts in fstab only: the limit belongs to the device's own job. */
-static int add_device_limit(struct plan *p, const struct node_volume *v, const struct naming *n,
-			    struct err *e)
+static void add_device_limit(struct plan *p, const struct node_volume *v, const struct naming *n)
 {
 	const int64_t systemd = p->req->facts->systemd;
 	const char *key = systemd && systemd < SYSTEMD_RUNNING_TIMEOUT ? "JobTimeoutSec"
 								       : "JobRunningTimeoutSec";
 
-	return plan_unit_file(p,
-			      arena_printf(p->arena, "%s.d/50-nodeup.conf",
-					   unit_of(p, n->what, "device")),
-			      arena_printf(p->arena, "[Unit]\n%s=%lds\n", key,
-					   (long)(v->device_timeout_ns / DUR_SEC)),
-			      e)
-		       ? 0
-		       : -EINVAL;
+	plan_unit_file(p,
+		       arena_printf(p->arena, "%s.d/50-nodeup.conf", unit_of(p, n->what, "device")),
+		       arena_printf(p->arena, "[Unit]\n%s=%lds\n", key,
+				    (long)(v->device_timeout_ns / DUR_SEC)));
 }
 
-static int add_swap(struct plan *p, const struct node_volume *v, const struct naming *n,
-		    struct err *e)
+static void add_swap(struct plan *p, const struct node_volume *v, const struct naming *n)
 {
-	const char *name = unit_of(p, n->what, "swap");
 	const char *text = arena_printf(p->arena,
 					HEAD "\n"
 					     "[Swap]\n"
@@ -64,17 +57,11 @@ static int add_swap(struct plan *p, const struct node_volume *v, const struct na
 					     "WantedBy=swap.target\n",
 					arena_printf(p->arena, "Volume %s", v->name), n->what,
 					mount_options_always);
-	struct task *t;
+	struct task *t = plan_service(p, unit_of(p, n->what, "swap"), text, true);
 
-	if (!plan_unit_file(p, name, text, e))
-		return -EINVAL;
-	t = plan_unit(p, name, true, e);
-	if (!t)
-		return -EINVAL;
 	/* a mount is not restarted because its text changed: the services that use it would have to stop */
 	t->unit.inputs = (struct strv){ 0 };
 	t->unit.volume = v->name;
-	return 0;
 }
 
 static const char *options(struct plan *p, const struct node_volume *v)
@@ -94,9 +81,8 @@ struct mount {
 	const char *what, *where, *type, *options;
 };
 
-static struct task *add_mount(struct plan *p, const struct mount *m, struct err *e)
+static struct task *add_mount(struct plan *p, const struct mount *m)
 {
-	const char *name = unit_of(p, m->where, "mount");
 	const char *text = arena_printf(p->arena,
 					HEAD "%s"
 					     "\n"
@@ -110,13 +96,8 @@ static struct task *add_mount(struct plan *p, const struct mount *m, struct err 
 					     "WantedBy=local-fs.target\n",
 					m->description, m->orders, m->what, m->where, m->type,
 					m->options);
-	struct task *t;
+	struct task *t = plan_service(p, unit_of(p, m->where, "mount"), text, true);
 
-	if (!plan_unit_file(p, name, text, e))
-		return NULL;
-	t = plan_unit(p, name, true, e);
-	if (!t)
-		return NULL;
 	t->unit.inputs = (struct strv){ 0 };
 	t->unit.where = m->where;
 	return t;
@@ -136,8 +117,7 @@ static const char *fsck(struct plan *p, const struct node_volume *v, const struc
 			    name, name);
 }
 
-static int add_file_system(struct plan *p, const struct node_volume *v, const struct naming *n,
-			   struct err *e)
+static void add_file_system(struct plan *p, const struct node_volume *v, const struct naming *n)
 {
 	const struct mount m = {
 		.description = arena_printf(p->arena, "Volume %s", v->name),
@@ -147,19 +127,14 @@ static int add_file_system(struct plan *p, const struct node_volume *v, const st
 		.type = v->filesystem,
 		.options = options(p, v),
 	};
-	struct task *t = add_mount(p, &m, e);
 
-	if (!t)
-		return -EINVAL;
-	t->unit.volume = v->name;
-	return 0;
+	add_mount(p, &m)->unit.volume = v->name;
 }
 
 /* The marker of a complete copy is asserted, not a condition. A unit that requires a mount whose condition
  * does not hold starts all the same, on the bare directory. That is right only for content that could
  * not be moved, and is still there. */
-static int add_bind_mount(struct plan *p, const struct node_volume *v, const struct node_bind *b,
-			  struct err *e)
+static void add_bind_mount(struct plan *p, const struct node_volume *v, const struct node_bind *b)
 {
 	const char *machine = p->req->facts->instance_id;
 	const char *marker = volumes_specifier_free(p->arena, b->target);
@@ -176,16 +151,11 @@ static int add_bind_mount(struct plan *p, const struct node_volume *v, const str
 		.type = "none",
 		.options = arena_printf(p->arena, "bind,%s", mount_options_always),
 	};
-	struct task *t = add_mount(p, &m, e);
 
-	if (!t)
-		return -EINVAL;
-	strv_add(p->arena, &t->unit.needs_mounts, v->path);
-	return 0;
+	strv_add(p->arena, &add_mount(p, &m)->unit.needs_mounts, v->path);
 }
 
-static int add_bind(struct plan *p, const struct node_volume *v, const struct node_bind *b,
-		    struct err *e)
+static void add_bind(struct plan *p, const struct node_volume *v, const struct node_bind *b)
 {
 	static const enum task_kind kinds[] = { TASK_STOP, TASK_MOVE, TASK_RESUME };
 
@@ -202,38 +172,33 @@ static int add_bind(struct plan *p, const struct node_volume *v, const struct no
 		};
 		t->always = kinds[i] == TASK_RESUME;
 	}
-	return add_bind_mount(p, v, b, e);
+	add_bind_mount(p, v, b);
 }
 
 /* The services that a volume is mounted for never see the bare directory. */
-static int add_dropins(struct plan *p, struct err *e)
+static void add_dropins(struct plan *p)
 {
 	const struct strv services = volumes_services(p);
 
 	for (size_t i = 0; i < services.n; i++) {
 		const struct strv mounts = volumes_of_service(p, services.v[i]);
 
-		if (!plan_unit_file(
-			    p, arena_printf(p->arena, "%s.d/20-nodeup-volumes.conf", services.v[i]),
-			    arena_printf(p->arena, "[Unit]\nRequiresMountsFor=%s\n",
-					 strv_join(p->arena, &mounts, " ")),
-			    e))
-			return -EINVAL;
+		plan_unit_file(p,
+			       arena_printf(p->arena, "%s.d/20-nodeup-volumes.conf", services.v[i]),
+			       arena_printf(p->arena, "[Unit]\nRequiresMountsFor=%s\n",
+					    strv_join(p->arena, &mounts, " ")));
 	}
-	return 0;
 }
 
 /* etcd's data is for root alone; through the bind, the volume's directory gets this mode. */
-static int add_private(struct plan *p, const struct node_volume *v, struct err *e)
+static void add_private(struct plan *p, const struct node_volume *v)
 {
 	for (size_t i = 0; i < v->binds.n; i++)
-		if (str_eq(v->binds.v[i].target, "/var/etcd") &&
-		    !plan_dir(p, v->binds.v[i].target, 0700, e))
-			return -EINVAL;
-	return 0;
+		if (str_eq(v->binds.v[i].target, "/var/etcd"))
+			plan_dir(p, v->binds.v[i].target, 0700);
 }
 
-static int add_volume(struct plan *p, const struct node_volume *v, struct err *e)
+static void add_volume(struct plan *p, const struct node_volume *v)
 {
 	const struct naming n = {
 		.uuid = volumes_uuid(p, v),
@@ -242,32 +207,31 @@ static int add_volume(struct plan *p, const struct node_volume *v, struct err *e
 	const struct strv programs = volume_tools(p, v);
 	struct task *t = plan_new_task(p, TASK_VOLUME, v->name);
 
-	int r;
-
 	t->volume = (struct task_volume){
 		.want = v,
 		.uuid = n.uuid,
 		.machine = p->req->facts->instance_id,
 		.programs = programs,
 	};
-	r = add_device_limit(p, v, &n, e);
-	if (r == 0)
-		r = v->path ? add_file_system(p, v, &n, e) : add_swap(p, v, &n, e);
-	for (size_t i = 0; i < v->binds.n && r == 0; i++)
-		r = add_bind(p, v, &v->binds.v[i], e);
-	return r < 0 ? r : add_private(p, v, e);
+	add_device_limit(p, v, &n);
+	if (v->path)
+		add_file_system(p, v, &n);
+	else
+		add_swap(p, v, &n);
+	for (size_t i = 0; i < v->binds.n; i++)
+		add_bind(p, v, &v->binds.v[i]);
+	add_private(p, v);
 }
 
-static int make_volumes(struct plan *p, struct err *e)
+static void make_volumes(struct plan *p)
 {
 	const struct node_volumes *volumes = plan_volumes(p->req);
-	int r = 0;
 
 	for (size_t i = 0; i < volumes->n; i++) {
 		const struct node_volume *v = &volumes->v[i];
 
 		if (volumes_uuid(p, v)) {
-			r = add_volume(p, v, e);
+			add_volume(p, v);
 		} else if (p->req->image_mode) {
 			strv_add(p->arena, &p->warnings,
 				 arena_printf(p->arena,
@@ -275,26 +239,23 @@ static int make_volumes(struct plan *p, struct err *e)
 					      "are written where it boots",
 					      v->name));
 		} else {
-			r = err_config(e, "volume %s: the fact instanceID is not known", v->name);
+			(void)err_config(plan_error(p),
+					 "volume %s: the fact instanceID is not known", v->name);
 		}
-		if (r < 0)
-			return r;
 	}
-	return add_dropins(p, e);
+	add_dropins(p);
 }
 
 const struct plan_builder build_volumes = { .name = "volumes", .build = make_volumes };
 
-static int make_claims(struct plan *p, struct err *e)
+static void make_claims(struct plan *p)
 {
-	(void)e;
 	for (size_t i = 0; i < p->req->n_claims; i++) {
 		const struct plan_claim *c = &p->req->claims[i];
 
 		plan_new_task(p, TASK_ATTACH, c->what)->attach =
 			(struct task_attach){ .is_here = c->is_here, .why = c->why };
 	}
-	return 0;
 }
 
 const struct plan_builder build_claims = { .name = "claims", .build = make_claims };

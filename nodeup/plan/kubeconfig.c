@@ -8,6 +8,22 @@
 
 enum { KUBECONFIG_MAX = 256 << 10 };
 
+const struct node_keypair *plan_keypair(struct plan *p, const char *name, bool key)
+{
+	const struct node_keypair *k = node_keypair(p->req->node, name);
+	struct node_keypair *empty;
+
+	if (k && !str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))
+		return k;
+	if (!p->req->no_keys)
+		(void)err_config(plan_error(p), "keypair %s: no %s, which %s needs", name,
+				 k && !str_is_empty(k->cert) ? "private key" : "certificate",
+				 p->builder);
+	empty = arena_new(p->arena, struct node_keypair);
+	*empty = (struct node_keypair){ .name = name, .cert = "", .key = "" };
+	return empty;
+}
+
 static struct tree *data(struct arena *a, const char *pem)
 {
 	return tree_string(a, enc_base64(a, pem, strlen(pem)));
@@ -47,18 +63,16 @@ static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
 	return t;
 }
 
-int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e)
+struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user)
 {
 	autobuf struct buf b = BUF_INIT(KUBECONFIG_MAX);
-	const struct node_keypair *k = plan_keypair(p, user, true, e);
-	const struct node_keypair *ca = k ? plan_keypair(p, "ca", false, e) : NULL;
-	int r;
+	const struct node_keypair *k = plan_keypair(p, user, true);
+	const struct node_keypair *ca = plan_keypair(p, "ca", false);
+	struct err e;
 
-	if (!ca)
-		return -EINVAL;
-	r = yaml_render(kubeconfig_tree(p, ca->cert, k), &b, e);
-	if (r < 0)
-		return err_wrap(e, "%s", path);
-	return plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len), e) ? 0
-										       : -EINVAL;
+	if (yaml_render(kubeconfig_tree(p, ca->cert, k), &b, &e) < 0) {
+		(void)err_wrap(&e, "%s", path);
+		plan_fail(p, &e);
+	}
+	return plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len));
 }

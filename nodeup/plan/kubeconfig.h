@@ -1,9 +1,11 @@
-/* kubeconfig.h - the login of a component at the API server
- * Owner: the arena of the plan. Errors: CONFIG. Threads: one.
+/* kubeconfig.h - key pairs of the store, and the login of a component at the API server by one
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model/{context,kubectl}.go. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
 
+/* The key pair of that name with certificate (and key). Without one the plan fails, and it is empty. */
+const struct node_keypair *plan_keypair(struct plan *p, const char *name, bool key);
 /* A kubeconfig (0400) by which user, a key pair of the store, reaches the API server. */
-int plan_kubeconfig(struct plan *p, const char *path, const char *user, struct err *e) must_check;
+struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user);

@@ -76,15 +76,14 @@ static int run_builders(struct plan *p, struct err *e)
 	collect_packages(p);
 	for (size_t i = 0; i < ARRAY_LEN(builders); i++) {
 		const struct plan_builder *b = builders[i];
-		int r;
 
 		if (!is_wanted(b, p->req))
 			continue;
 		found = true;
 		p->builder = b->name;
-		r = b->build(p, e);
-		if (r < 0)
-			return r;
+		b->build(p);
+		if (p->failed)
+			return err_code(e);
 	}
 	if (!found)
 		return err_config(e, "there is no builder '%s'", p->req->only);
@@ -123,7 +122,7 @@ int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e)
 
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
 {
-	struct plan p = { .arena = a, .req = req };
+	struct plan p = { .arena = a, .req = req, .err = e };
 	int r;
 
 	r = may_run(&p, e);

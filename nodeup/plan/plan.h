@@ -77,7 +77,9 @@ struct plan {
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
-	struct strv packages;        /* that the builders need, each text blank-separated */
+	struct err *err;             /* of the first builder that fails; see plan_error() */
+	bool failed;
+	struct strv packages; /* that the builders need, each text blank-separated */
 	struct strv warnings;
 	const char *sha1; /* a warning that an asset is named by it, or NULL */
 	bool keep_unused; /* assets are wanted for their own sake */

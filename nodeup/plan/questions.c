@@ -14,24 +14,6 @@ const char *plan_in_srv(const struct plan *p, const char *name)
 	return arena_printf(p->arena, "%s/%s", plan_distro(p)->srv, name);
 }
 
-const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,
-					struct err *e)
-{
-	const struct node_keypair *k = node_keypair(p->req->node, name);
-
-	if (k && !str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))
-		return k;
-	if (p->req->no_keys) {
-		struct node_keypair *empty = arena_new(p->arena, struct node_keypair);
-
-		*empty = (struct node_keypair){ .name = name, .cert = "", .key = "" };
-		return empty;
-	}
-	(void)err_config(e, "keypair %s: no %s, which %s needs", name,
-			 k && !str_is_empty(k->cert) ? "private key" : "certificate", p->builder);
-	return NULL;
-}
-
 const char *plan_api_server(const struct plan *p)
 {
 	const struct node *n = p->req->node;

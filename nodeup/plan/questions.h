@@ -1,6 +1,6 @@
 /* questions.h - what builders ask of the model, the facts and the container runtime together
  * Bodies: build_containeros.c, flag_versions.c.
- * Owner: the arena of the plan. Errors: CONFIG. Threads: one.
+ * Owner: the arena of the plan. Errors: none. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model/context.go, nodeup/pkg/distros. */
 #pragma once
 
@@ -9,9 +9,6 @@
 
 /* The row of this host's distribution; unknown facts give the common one. */
 const struct distro *plan_distro(const struct plan *p);
-/* The key pair of that name with certificate (and key), or NULL with *e filled. */
-const struct node_keypair *plan_keypair(const struct plan *p, const char *name, bool key,
-					struct err *e);
 /* A file below the layout's srv. */
 const char *plan_in_srv(const struct plan *p, const char *name);
 /* Encryption at rest: the store's text where the cluster asks for it and Kubernetes can, or NULL. */

@@ -2,11 +2,6 @@
 
 #include "nodeup/plan/tasklist.h"
 
-static const char *log_path(struct plan *p, const char *name)
-{
-	return arena_printf(p->arena, "/var/log/%s.log", name);
-}
-
 struct pod *plan_pod(struct plan *p, const char *name, const char *image)
 {
 	static const struct pod_toleration critical = { "CriticalAddonsOnly", "Exists" };
@@ -39,23 +34,25 @@ void plan_proxy_env(const struct plan *p, struct pod *pod)
 		arena_push(p->arena, c->env, c->n_env, env[i]);
 }
 
-int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e)
+void plan_log_file(struct plan *p, const char *path)
+{
+	/* the runtime would make a directory of a file that is mounted and not there */
+	plan_file(p, path, 0400, "")->file.if_absent = true;
+}
+
+void plan_static_pod(struct plan *p, const struct pod *pod)
 {
 	const char *manifest =
 		arena_printf(p->arena, "/etc/kubernetes/manifests/%s.manifest", pod->name);
-	struct task *log = plan_file(p, log_path(p, pod->name), 0400, "", e);
+	struct err e;
 	char *text;
-	int r;
 
-	if (!log)
-		return -EINVAL;
-	/* the runtime would make a directory of a file that is mounted and not there */
-	log->file.if_absent = true;
-	r = manifest_render(p->arena, pod, &text, e);
-	if (r < 0)
-		return r;
+	plan_log_file(p, arena_printf(p->arena, "/var/log/%s.log", pod->name));
+	if (manifest_render(p->arena, pod, &text, &e) < 0)
+		plan_fail(p, &e);
 	/* a login at the proxy is not for every user of this machine */
-	if (pod->container.n_env && p->req->node->proxy.is_secret)
-		return plan_secret(p, manifest, 0600, text, e) ? 0 : -EINVAL;
-	return plan_file(p, manifest, 0644, text, e) ? 0 : -EINVAL;
+	else if (pod->container.n_env && p->req->node->proxy.is_secret)
+		plan_secret(p, manifest, 0600, text);
+	else
+		plan_file(p, manifest, 0644, text);
 }

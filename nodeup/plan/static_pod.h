@@ -1,5 +1,5 @@
 /* static_pod.h - the pods of this node that kubelet starts from files
- * Owner: the arena of the plan. Errors: CONFIG. Threads: one.
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model/kube_*.go. */
 #pragma once
 
@@ -10,5 +10,7 @@
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
 /* Tell the pod of the cluster's proxy, if there is one. */
 void plan_proxy_env(const struct plan *p, struct pod *pod);
+/* An empty file that a pod mounts and writes its log to; one that is there is left. */
+void plan_log_file(struct plan *p, const char *path);
 /* Write the pod's manifest, and its log file first. */
-int plan_static_pod(struct plan *p, const struct pod *pod, struct err *e) must_check;
+void plan_static_pod(struct plan *p, const struct pod *pod);

@@ -13,6 +13,19 @@ struct plan_index {
 	size_t n;
 };
 
+struct err *plan_error(struct plan *p)
+{
+	if (p->failed)
+		return arena_new(p->arena, struct err);
+	p->failed = true;
+	return p->err;
+}
+
+void plan_fail(struct plan *p, const struct err *e)
+{
+	*plan_error(p) = *e;
+}
+
 static const struct plan_index *indexed(const struct plan *p)
 {
 	static const struct plan_index none;
@@ -56,11 +69,11 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 }
 
 /* Two builders that want different things at one place: a mistake that must not become a race. */
-static struct task *conflict(const struct plan *p, const struct task *t, struct err *e)
+struct task *plan_conflict(struct plan *p, const struct task *t)
 {
-	(void)err_config(e, "%s: asked for differently by %s and by %s", t->name, t->origin,
-			 p->builder);
-	return NULL;
+	(void)err_config(plan_error(p), "%s: asked for differently by %s and by %s", t->name,
+			 t->origin, p->builder);
+	return arena_new(p->arena, struct task);
 }
 
 struct task *plan_at(const struct plan *p, const char *path)
@@ -68,12 +81,12 @@ struct task *plan_at(const struct plan *p, const char *path)
 	return map_get(&indexed(p)->paths, path);
 }
 
-struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e)
+struct task *plan_dir(struct plan *p, const char *path, mode_t mode)
 {
 	struct task *t = plan_at(p, path);
 
 	if (t && (t->kind != TASK_DIR || t->dir.mode != mode))
-		return conflict(p, t, e);
+		return plan_conflict(p, t);
 	if (t)
 		return t;
 	t = plan_new_task(p, TASK_DIR, path);
@@ -81,7 +94,7 @@ struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err 
 	return t;
 }
 
-static struct task *add_file(struct plan *p, const struct task_file *file, struct err *e)
+static struct task *add_file(struct plan *p, const struct task_file *file)
 {
 	struct task *t = plan_at(p, file->path);
 
@@ -89,7 +102,7 @@ static struct task *add_file(struct plan *p, const struct task_file *file, struc
 	    (t->kind != TASK_FILE || !str_eq(t->file.unwanted, file->unwanted) ||
 	     t->file.attr.mode != file->attr.mode || t->file.secret != file->secret ||
 	     t->file.len != file->len || memcmp(t->file.content, file->content, file->len) != 0))
-		return conflict(p, t, e);
+		return plan_conflict(p, t);
 	if (t)
 		return t;
 	t = plan_new_task(p, TASK_FILE, file->path);
@@ -97,8 +110,7 @@ static struct task *add_file(struct plan *p, const struct task_file *file, struc
 	return t;
 }
 
-struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
-		       struct err *e)
+struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content)
 {
 	const struct task_file file = {
 		.path = path,
@@ -107,10 +119,10 @@ struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char
 		.attr = { .mode = mode },
 	};
 
-	return add_file(p, &file, e);
+	return add_file(p, &file);
 }
 
-struct task *plan_no_file(struct plan *p, const char *path, const char *marker, struct err *e)
+struct task *plan_no_file(struct plan *p, const char *path, const char *marker)
 {
 	const struct task_file file = {
 		.path = path,
@@ -119,17 +131,16 @@ struct task *plan_no_file(struct plan *p, const char *path, const char *marker, 
 		.unwanted = marker,
 	};
 
-	return add_file(p, &file, e);
+	return add_file(p, &file);
 }
 
-struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
-			 struct err *e)
+struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content)
 {
-	return plan_secret_bytes(p, path, mode, content, strlen(content), e);
+	return plan_secret_bytes(p, path, mode, content, strlen(content));
 }
 
 struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
-			       size_t len, struct err *e)
+			       size_t len)
 {
 	const struct task_file file = {
 		.path = path,
@@ -139,17 +150,17 @@ struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, co
 		.secret = true,
 	};
 
-	return add_file(p, &file, e);
+	return add_file(p, &file);
 }
 
-struct task *plan_unit_file(struct plan *p, const char *name, const char *text, struct err *e)
+struct task *plan_unit_file(struct plan *p, const char *name, const char *text)
 {
-	return plan_file(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644, text, e);
+	return plan_file(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644, text);
 }
 
-struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e)
+struct task *plan_secret_unit(struct plan *p, const char *name, const char *text)
 {
-	return plan_secret(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644, text, e);
+	return plan_secret(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name), 0644, text);
 }
 
 bool plan_is_text_of(const struct task *t, const char *unit)
@@ -163,12 +174,12 @@ bool plan_is_text_of(const struct task *t, const char *unit)
 	return strncmp(name, unit, n) == 0 && (name[n] == '\0' || str_has_prefix(name + n, ".d/"));
 }
 
-struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e)
+struct task *plan_unit(struct plan *p, const char *name, bool enable)
 {
 	struct task *t = plan_unit_of(p, name);
 
 	if (t && t->unit.enable != enable)
-		return conflict(p, t, e);
+		return plan_conflict(p, t);
 	if (t)
 		return t;
 	t = plan_new_task(p, TASK_UNIT, name);
@@ -183,4 +194,10 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err
 	if (p->req->node->proxy.is_secret && plan_is_proxied(p, name))
 		strv_add(p->arena, &t->unit.inputs, plan_proxy_env_file);
 	return t;
+}
+
+struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable)
+{
+	(void)plan_unit_file(p, name, text);
+	return plan_unit(p, name, enable);
 }

@@ -1,12 +1,20 @@
 /* tasklist.h - what a builder appends to the plan
- * Asking for the same path twice with the same content is one task, with another content an error.
- * Owner: the arena of the plan. Errors: CONFIG. Threads: one. */
+ * Asking for the same path twice with the same content is one task, with another content an error. What a
+ * builder asks for is never checked by it: the plan keeps the first error, and ends after that builder.
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
 
 /* Where unit files of ours are, with its slash. */
 extern const char plan_unit_dir[];
+/* Where to say what is wrong. The first error stands and fails the plan. A builder may go on after it:
+ * what it asks for then is not used. */
+struct err *plan_error(struct plan *p);
+/* The same for an error that is there already. */
+void plan_fail(struct plan *p, const struct err *e);
+/* Two builders want different things at one place: the plan fails, and the task returned is not in it. */
+struct task *plan_conflict(struct plan *p, const struct task *t);
 /* Append a task without looking for an equal one. */
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name);
 /* Tasks were taken out: find the others anew. */
@@ -16,25 +24,25 @@ struct task *plan_at(const struct plan *p, const char *path);
 /* The unit of that name, or NULL; so far. */
 struct task *plan_unit_of(const struct plan *p, const char *name);
 
-/* Each returns the task (an equal one that is there already included), or NULL with *e filled when the
- * same path was asked for with other content. */
-struct task *plan_dir(struct plan *p, const char *path, mode_t mode, struct err *e);
-struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content,
-		       struct err *e);
+/* Each returns the task, an equal one that is there already included. When the same path was asked for
+ * with other content the plan fails. */
+struct task *plan_dir(struct plan *p, const char *path, mode_t mode);
+struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content);
 /* A file that is not wanted: one that begins with marker is removed, any other is left. */
-struct task *plan_no_file(struct plan *p, const char *path, const char *marker, struct err *e);
+struct task *plan_no_file(struct plan *p, const char *path, const char *marker);
 /* As plan_file, content never shown. */
-struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content,
-			 struct err *e);
+struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content);
 /* As plan_secret, for content that is not text. */
 struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
-			       size_t len, struct err *e);
+			       size_t len);
 /* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
-struct task *plan_unit_file(struct plan *p, const char *name, const char *text, struct err *e);
+struct task *plan_unit_file(struct plan *p, const char *name, const char *text);
 /* As plan_unit_file, text never shown. */
-struct task *plan_secret_unit(struct plan *p, const char *name, const char *text, struct err *e);
+struct task *plan_secret_unit(struct plan *p, const char *name, const char *text);
+/* A unit file of ours as plan_unit_file, and the unit as plan_unit. */
+struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable);
 /* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
  * The caller adds others with strv_add to task->unit.inputs. */
-struct task *plan_unit(struct plan *p, const char *name, bool enable, struct err *e);
+struct task *plan_unit(struct plan *p, const char *name, bool enable);
 /* Whether a task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);

@@ -82,17 +82,17 @@ static const char *find_needs(struct plan *p)
 	return needs.n ? strv_join(p->arena, &needs, " ") : NULL;
 }
 
-static int fail_runtime(const struct plan *p, struct err *e)
+static void fail_runtime(struct plan *p)
 {
 	const struct version *v = &p->req->node->kubernetes;
 	const char *found = p->req->runtime.unit;
 	const char *name = release_name(plan_release(p));
-	int r;
+	struct err *e = plan_error(p);
 
-	r = err_config(e,
-		       "no container runtime: Kubernetes %d.%d.%d runs its pods by docker, and %s",
-		       v->major, v->minor, v->patch,
-		       found ? "this host has another one" : "this host has none");
+	(void)err_config(
+		e, "no container runtime: Kubernetes %d.%d.%d runs its pods by docker, and %s",
+		v->major, v->minor, v->patch,
+		found ? "this host has another one" : "this host has none");
 	err_note(e, "want", "%s", docker_unit);
 	err_note(e, "got", "%s", found ? found : "neither docker.service nor containerd.service");
 	if (found)
@@ -104,21 +104,18 @@ static int fail_runtime(const struct plan *p, struct err *e)
 	err_note(e, "do",
 		 "install docker, or start from an image that has it: nothing in the "
 		 "documents installs it here");
-	return r;
 }
 
-static int add_images(struct plan *p, struct err *e)
+static void add_images(struct plan *p)
 {
 	const struct node_images *images = &p->req->node->images;
 
 	for (size_t i = 0; i < images->n; i++)
-		if (!plan_image(p, &images->v[i], e))
-			return -EINVAL;
-	return 0;
+		plan_image(p, &images->v[i]);
 }
 
 /* protokube and the containers of hooks are run by docker's own command. */
-static int use_containerd(struct plan *p, struct err *e)
+static void use_containerd(struct plan *p)
 {
 	const struct node *n = p->req->node;
 	const char *needs = NULL;
@@ -129,9 +126,10 @@ static int use_containerd(struct plan *p, struct err *e)
 		if (n->hooks.v[i].image && !n->hooks.v[i].disabled)
 			needs = arena_printf(p->arena, "hook %s", n->hooks.v[i].name);
 	if (needs)
-		return err_config(e, "%s runs by docker, but this host has containerd alone",
-				  needs);
-	return plan_unit(p, plan_containerd_unit, true, e) ? add_images(p, e) : -EINVAL;
+		(void)err_config(plan_error(p),
+				 "%s runs by docker, but this host has containerd alone", needs);
+	plan_unit(p, plan_containerd_unit, true);
+	add_images(p);
 }
 
 /* What docker of today has no more, though a kernel has: source: docker's list of what was removed. */
@@ -170,25 +168,21 @@ static const char *tasks_max(const struct plan *p)
 
 /* A docker that is there keeps its unit. One whose unit does not read $DOCKER_OPTS gets a command that
  * does; and where another drop-in comes behind ours by name, ours goes to the end. */
-static int add_dropin(struct plan *p, struct err *e)
+static void add_dropin(struct plan *p)
 {
 	const struct runtime *r = &p->req->runtime;
 	const char *command = "";
 
 	if (r->exec_start)
 		command = arena_printf(p->arena, "ExecStart=\nExecStart=%s\n", r->exec_start);
-	return plan_unit_file(p,
-			      r->is_late ? "docker.service.d/zz-kops.conf"
-					 : "docker.service.d/10-kops.conf",
-			      arena_printf(p->arena,
-					   "[Service]\n"
-					   "EnvironmentFile=%s\n"
-					   "EnvironmentFile=-/etc/environment\n"
-					   "%s%s",
-					   sysconfig, tasks_max(p), command),
-			      e)
-		       ? 0
-		       : -EINVAL;
+	plan_unit_file(
+		p, r->is_late ? "docker.service.d/zz-kops.conf" : "docker.service.d/10-kops.conf",
+		arena_printf(p->arena,
+			     "[Service]\n"
+			     "EnvironmentFile=%s\n"
+			     "EnvironmentFile=-/etc/environment\n"
+			     "%s%s",
+			     sysconfig, tasks_max(p), command));
 }
 
 /* dockerd came with 1.12 */
@@ -201,7 +195,7 @@ static bool is_old(const char *version)
 }
 
 /* source: kops 1.8.1 nodeup/pkg/model/docker.go buildSystemdService */
-static int add_unit_file(struct plan *p, bool debian, struct err *e)
+static void add_unit_file(struct plan *p, bool debian)
 {
 	const bool old = is_old(p->req->node->docker.version), socket = debian || old;
 	const char *text = arena_printf(
@@ -236,42 +230,30 @@ static int add_unit_file(struct plan *p, bool debian, struct err *e)
 		    : "ExecReload=/bin/kill -s HUP $MAINPID\nKillMode=process\nTimeoutStartSec=0\n",
 		tasks_max(p), debian ? arena_printf(p->arena, "ExecStartPre=%s\n", prestart) : "");
 
-	return plan_unit_file(p, docker_unit, text, e) ? 0 : -EINVAL;
+	plan_unit_file(p, docker_unit, text);
 }
 
-static int add_packages(struct plan *p, struct err *e)
-{
-	for (size_t i = 0; i < n_docker_packages; i++) {
-		const struct docker_package *pkg = &docker_packages[i];
-		struct task *t;
-
-		if (!is_package_for(p, pkg))
-			continue;
-		t = plan_package_file(p, pkg->name,
-				      arena_printf(p->arena, "%s@%s", pkg->sha1, pkg->url), e);
-		if (!t)
-			return err_wrap(e, "docker %s", pkg->version);
-		t->package.family = plan_distro(p)->family;
-	}
-	return 0;
-}
-
-static int install(struct plan *p, struct err *e)
+static void install(struct plan *p)
 {
 	const bool debian = plan_distro(p)->family == PACKAGE_DEB;
-	int r = add_packages(p, e);
 
-	if (r < 0)
-		return r;
-	if (!plan_file(p, licence, 0644, plan_apache_start, e) ||
-	    (debian && !plan_file(p, prestart, 0755, prestart_text, e)))
-		return -EINVAL;
-	return add_unit_file(p, debian, e);
+	for (size_t i = 0; i < n_docker_packages; i++) {
+		const struct docker_package *pkg = &docker_packages[i];
+
+		if (is_package_for(p, pkg))
+			plan_package_file(p, arena_printf(p->arena, "docker %s", pkg->version),
+					  pkg->name,
+					  arena_printf(p->arena, "%s@%s", pkg->sha1, pkg->url));
+	}
+	plan_file(p, licence, 0644, plan_apache_start);
+	if (debian)
+		plan_file(p, prestart, 0755, prestart_text);
+	add_unit_file(p, debian);
 }
 
 /* The service once a boot, and the timer for each time after it: a timer alone that counts from the
  * end of its service never begins. No task waits for either. */
-static int add_healthcheck(struct plan *p, struct err *e)
+static void add_healthcheck(struct plan *p)
 {
 	static const char timer[] = "[Unit]\n"
 				    "Description=Trigger docker-healthcheck periodically\n"
@@ -295,58 +277,52 @@ static int add_healthcheck(struct plan *p, struct err *e)
 					   healthcheck);
 	struct task *t;
 
-	if (!plan_file(p, healthcheck, 0755, healthcheck_text, e) ||
-	    !plan_unit_file(p, "docker-healthcheck.service", service, e) ||
-	    !plan_unit_file(p, "docker-healthcheck.timer", timer, e) ||
-	    !plan_unit(p, "docker-healthcheck.timer", true, e))
-		return -EINVAL;
-	t = plan_unit(p, "docker-healthcheck.service", true, e);
-	if (!t)
-		return -EINVAL;
+	plan_file(p, healthcheck, 0755, healthcheck_text);
+	plan_unit_file(p, "docker-healthcheck.service", service);
+	plan_service(p, "docker-healthcheck.timer", timer, true);
+	t = plan_unit(p, "docker-healthcheck.service", true);
 	strv_add(p->arena, &t->unit.inputs, healthcheck);
 	t->unit.no_wait = true;
 	t->unit.once = true;
-	return 0;
 }
 
-/* How docker comes to be there: 1 it is or will be, 0 an image that may get it later. */
-static int provide(struct plan *p, struct err *e)
+/* How docker comes to be there. Not in an image that may get it later. */
+static bool provide_docker(struct plan *p)
 {
-	int r;
+	const bool is_there = str_eq(p->req->runtime.unit, docker_unit);
 
 	if (is_to_install(p)) {
-		r = install(p, e);
-		return r < 0 ? r : 1;
+		install(p);
+		return true;
 	}
-	if (!str_eq(p->req->runtime.unit, docker_unit) && !p->req->image_mode)
-		return fail_runtime(p, e);
-	r = add_dropin(p, e);
-	if (r < 0 || str_eq(p->req->runtime.unit, docker_unit))
-		return r < 0 ? r : 1;
-	strv_add(p->arena, &p->warnings,
-		 "docker is not below this root: its settings are written, it is not enabled");
-	return 0;
+	if (!is_there && !p->req->image_mode)
+		fail_runtime(p);
+	add_dropin(p);
+	if (!is_there)
+		strv_add(
+			p->arena, &p->warnings,
+			"docker is not below this root: its settings are written, it is not enabled");
+	return is_there;
 }
 
-static int make_docker(struct plan *p, struct err *e)
+static void make_docker(struct plan *p)
 {
 	const struct release *d = plan_release(p);
 	struct task *t;
-	int r;
+	bool is_there;
 
-	if (plan_uses_containerd(p))
-		return use_containerd(p, e);
-	r = provide(p, e);
-	if (r < 0 || !plan_file(p, sysconfig, 0644, options(p), e))
-		return r < 0 ? r : -EINVAL;
-	t = plan_unit(p, docker_unit, r > 0, e);
-	if (!t)
-		return -EINVAL;
+	if (plan_uses_containerd(p)) {
+		use_containerd(p);
+		return;
+	}
+	is_there = provide_docker(p);
+	plan_file(p, sysconfig, 0644, options(p));
+	t = plan_unit(p, docker_unit, is_there);
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 	/* docker of today has no need of being restarted by others */
-	if (d->packages && plan_distro(p)->family == PACKAGE_DEB && add_healthcheck(p, e) < 0)
-		return -EINVAL;
-	return add_images(p, e);
+	if (d->packages && plan_distro(p)->family == PACKAGE_DEB)
+		add_healthcheck(p);
+	add_images(p);
 }
 
 const struct plan_builder build_docker = { .name = "docker",

@@ -187,7 +187,7 @@ static const char *path_of(struct plan *p, const struct plan_etcd *mine)
 	return mine->path ? mine->path : plan_etcd_path(p->arena, p->req->facts, mine->volume_id);
 }
 
-static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *e)
+static void add_member(struct plan *p, const struct plan_etcd *mine)
 {
 	const char *mount_point = path_of(p, mine);
 	struct making m = {
@@ -200,21 +200,21 @@ static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *
 	struct arena *a = p->arena;
 	const char *name;
 	struct task *t;
+	struct err e;
 	char *text;
-	int r;
 
-	if (!m.role || !m.cluster)
-		return err_config(e, "etcd cluster '%s': only main and events can be run here",
-				  mine->cluster);
+	if (!m.role || !m.cluster) {
+		(void)err_config(plan_error(p),
+				 "etcd cluster '%s': only main and events can be run here",
+				 mine->cluster);
+		return;
+	}
 	m.log = arena_printf(a, "/var/log/%s.log", m.name);
-	r = manifest_render(a, make_pod(&m, mount_point), &text, e);
-	if (r < 0)
-		return r;
-	t = plan_file(p, m.log, 0400, "", e);
-	if (!t)
-		return -EINVAL;
-	/* the runtime would make a directory of a file that is mounted and not there */
-	t->file.if_absent = true;
+	if (manifest_render(a, make_pod(&m, mount_point), &text, &e) < 0) {
+		plan_fail(p, &e);
+		return;
+	}
+	plan_log_file(p, m.log);
 	name = arena_printf(a, "%s/%s.manifest", manifest_dir, m.name);
 	t = plan_new_task(p, TASK_ETCD, name);
 	t->etcd = (struct task_etcd){
@@ -225,12 +225,11 @@ static int add_member(struct plan *p, const struct plan_etcd *mine, struct err *
 		.link = name,
 		.content = text,
 	};
-	return 0;
 }
 
 /* kubelet finds its pods on the volumes: it waits for them at boot, and never sees the directories
  * below. */
-static int add_drop_in(struct plan *p, struct err *e)
+static void add_drop_in(struct plan *p)
 {
 	struct strv lines = { 0 };
 
@@ -241,33 +240,27 @@ static int add_drop_in(struct plan *p, struct err *e)
 		if (!strv_has(&lines, line))
 			strv_add(p->arena, &lines, line);
 	}
-	return plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf",
-			      arena_printf(p->arena, "[Unit]\n%s", strv_join(p->arena, &lines, "")),
-			      e)
-		       ? 0
-		       : -EINVAL;
+	plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf",
+		       arena_printf(p->arena, "[Unit]\n%s", strv_join(p->arena, &lines, "")));
 }
 
-static int make_etcd(struct plan *p, struct err *e)
+static void make_etcd(struct plan *p)
 {
 	const struct plan_req *req = p->req;
-	int r = 0;
 
 	if (!str_is_empty(req->node->protokube.name))
-		return 0;
+		return;
 	if (!req->n_etcd) {
 		if (!req->n_claims && !req->no_keys)
 			strv_add(p->arena, &p->warnings,
 				 "no etcd volume is known here: no etcd will run on this master");
-		return 0;
+		return;
 	}
-	for (size_t i = 0; i < req->n_etcd && r == 0; i++)
-		r = add_member(p, &req->etcd[i], e);
-	if (r < 0)
-		return r;
+	for (size_t i = 0; i < req->n_etcd; i++)
+		add_member(p, &req->etcd[i]);
 	if (req->etcd_hosts.n)
 		plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts.names = req->etcd_hosts;
-	return add_drop_in(p, e);
+	add_drop_in(p);
 }
 
 const struct plan_builder build_etcd = { .name = "etcd", .build = make_etcd, .master_only = true };

@@ -148,7 +148,7 @@ static bool is_archive(const char *source)
 	return !str_is_empty(source) && strstr(source, "://") != NULL;
 }
 
-static struct task *add_unit_file(struct plan *p, const char *env, struct err *e)
+static const char *unit_text(struct plan *p, const char *env)
 {
 	const char *source = p->req->node->protokube.source;
 	const char *pull = "/bin/true";
@@ -156,86 +156,73 @@ static struct task *add_unit_file(struct plan *p, const char *env, struct err *e
 	if (!is_archive(source) && !str_is_empty(source))
 		pull = arena_printf(p->arena, "/usr/bin/docker pull %s",
 				    unit_quote(p->arena, source));
-	return plan_unit_file(p, "protokube.service",
-			      arena_printf(p->arena,
-					   "[Unit]\n"
-					   "Description=Kubernetes Protokube Service\n"
-					   "Documentation=https://github.com/kubernetes/kops\n"
-					   "\n"
-					   "[Service]\n"
-					   "ExecStartPre=%s\n"
-					   "ExecStart=%s\n"
-					   "Restart=always\n"
-					   "RestartSec=2s\n"
-					   "StartLimitInterval=0\n"
-					   "\n"
-					   "[Install]\n"
-					   "WantedBy=multi-user.target\n",
-					   pull, command(p, env)),
-			      e);
+	return arena_printf(p->arena,
+			    "[Unit]\n"
+			    "Description=Kubernetes Protokube Service\n"
+			    "Documentation=https://github.com/kubernetes/kops\n"
+			    "\n"
+			    "[Service]\n"
+			    "ExecStartPre=%s\n"
+			    "ExecStart=%s\n"
+			    "Restart=always\n"
+			    "RestartSec=2s\n"
+			    "StartLimitInterval=0\n"
+			    "\n"
+			    "[Install]\n"
+			    "WantedBy=multi-user.target\n",
+			    pull, command(p, env));
 }
 
 /* docker reads KEY=value up to the end of the line, without quoting. */
-static int add_env_file(struct plan *p, const struct strmap *secret, struct err *e)
+static void add_env_file(struct plan *p, const struct strmap *secret)
 {
 	static const char marker[] = "# Written by nodeup for protokube\n";
 	struct strv lines = { 0 };
-	const struct task *t;
 
 	strv_add(p->arena, &lines, marker);
 	for (size_t i = 0; i < secret->n; i++)
 		strv_add(p->arena, &lines,
 			 arena_printf(p->arena, "%s=%s\n", secret->v[i].key, secret->v[i].value));
-	t = secret->n ? plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""), e)
-		      : plan_no_file(p, env_file, marker, e);
-	return t ? 0 : -EINVAL;
+	if (secret->n)
+		plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""));
+	else
+		plan_no_file(p, env_file, marker);
 }
 
-static int add_service(struct plan *p, struct err *e)
+static void add_service(struct plan *p)
 {
 	const struct node *n = p->req->node;
 	struct strmap open = { 0 }, secret = { 0 };
 	struct task *t;
-	int r;
 
 	plan_environment(p, &p->req->environment, &open, &secret);
-	node_proxy_variables(p->arena, &p->req->node->proxy, n->proxy.is_secret ? &secret : &open);
-	if (is_archive(n->protokube.source) && !plan_image(p, &n->protokube, e))
-		return -EINVAL;
-	r = add_env_file(p, &secret, e);
-	if (r < 0)
-		return r;
-	if (!add_unit_file(p, docker_env(p, &open, secret.n > 0), e))
-		return -EINVAL;
-	t = plan_unit(p, "protokube.service", true, e);
-	if (!t)
-		return -EINVAL;
+	node_proxy_variables(p->arena, &n->proxy, n->proxy.is_secret ? &secret : &open);
+	if (is_archive(n->protokube.source))
+		plan_image(p, &n->protokube);
+	add_env_file(p, &secret);
+	t = plan_service(p, "protokube.service", unit_text(p, docker_env(p, &open, secret.n > 0)),
+			 true);
 	t->unit.last = true;
 	if (n->is_master)
 		strv_add(p->arena, &t->unit.inputs, kubeconfig);
 	if (secret.n)
 		strv_add(p->arena, &t->unit.inputs, env_file);
-	return 0;
 }
 
-static int make_protokube(struct plan *p, struct err *e)
+static void make_protokube(struct plan *p)
 {
 	const struct node *n = p->req->node;
 
 	if (!n->is_master && !plan_uses_gossip(p))
-		return 0;
-	if (n->is_master) {
-		int r = plan_kubeconfig(p, kubeconfig, "kops", e);
-
-		if (r < 0)
-			return r;
-	}
+		return;
+	if (n->is_master)
+		plan_kubeconfig(p, kubeconfig, "kops");
 	if (!str_is_empty(n->protokube.name))
-		return add_service(p, e);
-	strv_add(
-		p->arena, &p->warnings,
-		"the documents name no protokubeImage: no program writes DNS names or installs addons");
-	return 0;
+		add_service(p);
+	else
+		strv_add(
+			p->arena, &p->warnings,
+			"the documents name no protokubeImage: no program writes DNS names or installs addons");
 }
 
 const struct plan_builder build_protokube = { .name = "protokube", .build = make_protokube };

@@ -123,10 +123,9 @@ static void a_unit_without_inputs_needs_its_own_text(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	struct plan p = { .arena = a, .builder = "test" };
 	struct err e;
-	struct task *own = plan_file(&p, "/etc/systemd/system/mnt-a.mount", 0644, "", &e);
-	struct task *dropin =
-		plan_file(&p, "/etc/systemd/system/mnt-a.mount.d/x.conf", 0644, "", &e);
-	struct task *other = plan_file(&p, "/etc/systemd/system/mnt-a.mountain", 0644, "", &e);
+	struct task *own = plan_file(&p, "/etc/systemd/system/mnt-a.mount", 0644, "");
+	struct task *dropin = plan_file(&p, "/etc/systemd/system/mnt-a.mount.d/x.conf", 0644, "");
+	struct task *other = plan_file(&p, "/etc/systemd/system/mnt-a.mountain", 0644, "");
 	struct task *mount = unit_task(&p, "mnt-a.mount");
 
 	(void)state;
@@ -259,9 +258,7 @@ static void reload_follows_unit_files_alone(void **state)
 
 static struct task *dir(struct plan *p, const char *path)
 {
-	struct err e;
-
-	return plan_dir(p, path, 0755, &e);
+	return plan_dir(p, path, 0755);
 }
 
 static void neighbours_are_not_parents(void **state)

@@ -405,27 +405,55 @@ static void missing_keys_and_secrets_are_named(void **state)
 	assert_fails(a, &req, "keypair ca: no certificate");
 }
 
+/* What was asked for last failed, in these words if they are given. */
+static void assert_refused(struct plan *p, const char *words)
+{
+	assert_true(p->failed);
+	if (words)
+		assert_string_equal(p->err->msg, words);
+	p->failed = false;
+}
+
 static void one_path_has_one_content(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct plan p = { .arena = a, .builder = "one" };
-	struct task *t;
 	struct err e;
+	struct plan p = { .arena = a, .builder = "one", .err = &e };
+	struct task *t;
 
 	(void)state;
-	t = plan_file(&p, "/x", 0644, "a", &e);
-	assert_non_null(t);
+	t = plan_file(&p, "/x", 0644, "a");
 	p.builder = "two";
-	assert_ptr_equal(plan_file(&p, "/x", 0644, "a", &e), t);
-	assert_null(plan_file(&p, "/x", 0644, "b", &e));
-	assert_string_equal(e.msg, "/x: asked for differently by one and by two");
-	assert_null(plan_file(&p, "/x", 0600, "a", &e));
-	assert_null(plan_secret(&p, "/x", 0644, "a", &e));
-	assert_null(plan_dir(&p, "/x", 0755, &e));
-	assert_non_null(plan_dir(&p, "/d", 0755, &e));
-	assert_null(plan_dir(&p, "/d", 0700, &e));
+	assert_ptr_equal(plan_file(&p, "/x", 0644, "a"), t);
+	assert_false(p.failed);
+	assert_ptr_not_equal(plan_file(&p, "/x", 0644, "b"), t);
+	assert_refused(&p, "/x: asked for differently by one and by two");
+	plan_file(&p, "/x", 0600, "a");
+	assert_refused(&p, NULL);
+	plan_secret(&p, "/x", 0644, "a");
+	assert_refused(&p, NULL);
+	plan_dir(&p, "/x", 0755);
+	assert_refused(&p, NULL);
+	plan_dir(&p, "/d", 0755);
+	assert_false(p.failed);
+	plan_dir(&p, "/d", 0700);
+	assert_refused(&p, NULL);
 	assert_int_equal(p.n, 2);
 	assert_string_equal(p.tasks[0]->origin, "one");
+}
+
+static void the_first_error_stands(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err e;
+	struct plan p = { .arena = a, .builder = "one", .err = &e };
+
+	(void)state;
+	plan_file(&p, "/x", 0644, "a");
+	plan_file(&p, "/x", 0644, "b");
+	plan_dir(&p, "/x", 0755);
+	(void)err_config(plan_error(&p), "another");
+	assert_string_equal(e.msg, "/x: asked for differently by one and by one");
 }
 
 static void sha1_is_warned_of_once(void **state)
@@ -474,6 +502,7 @@ int main(void)
 		cmocka_unit_test(a_bad_asset_is_found_by_line),
 		cmocka_unit_test(missing_keys_and_secrets_are_named),
 		cmocka_unit_test(one_path_has_one_content),
+		cmocka_unit_test(the_first_error_stands),
 		cmocka_unit_test(sha1_is_warned_of_once),
 		cmocka_unit_test(tasks_know_their_place),
 	};
