@@ -14,7 +14,7 @@ enum { HASH_SIZE = 64, READ_CHUNK = 256 * 1024, ALGORITHM = 2 };
 
 static const char trusted[] = "trusted comment: ", untrusted[] = "untrusted comment:";
 
-/* The lines that say something. */
+/* The lines that are not blank, without an untrusted comment. */
 static struct strv lines_of(struct arena *a, const char *text)
 {
 	struct strv all = strv_split(a, text, '\n'), lines = { 0 };
@@ -228,7 +228,8 @@ static int check_mapped(const struct signature *s, const struct signature_key *k
 	void *data;
 	int r;
 
-	/* a page that the disk does not give back is an error of a read, and a signal of a look */
+	/* a page that the disk cannot give back makes a read fail, and kills a process that has
+	 * it mapped */
 	r = digest_of_fd(DIGEST_SHA256, fd, name, &ignored, e);
 	if (r < 0)
 		return r;

@@ -21,7 +21,8 @@ static const struct folder {
 	{ "unpacked", 0755 },
 	{ "signed", 0755 },
 	{ "wrong", 0755 },
-	/* what is below it belongs for a while to a user that others may be, too */
+	/* the unpacking child's user owns what is below it for a while, and other programs may
+	 * run as that user */
 	{ "tmp", 0700 },
 };
 
@@ -132,8 +133,8 @@ static int forget_records(const struct cache *c, struct err *e)
 	return 0;
 }
 
-/* Records go before the doors are closed, or a run that was killed between would leave them to be
- * believed; and once more behind them, when they cannot be put back. */
+/* Records are removed before the folders are closed: a run that is killed between leaves none to
+ * be believed. They are removed once more afterwards, when no other user can put them back. */
 static int close_cache(struct cache *c, struct err *e)
 {
 	struct stat st;

@@ -13,15 +13,16 @@
 
 struct cache;
 
-/* Open (when create: make) the store in directory `dir` below root_fd. A read-only cache that does
- * not exist is an empty one. */
+/* Open the cache in directory `dir` below root_fd, and make it with `create`; without, it is
+ * open for reading only, and one that does not exist is empty. */
 int cache_new(int root_fd, const char *dir, bool create, struct cache **ret,
 	      struct err *e) must_check;
-/* The same for a directory that is nodeup's by its name: one that other users can write to is closed to
- * them, and what is noted of it not believed. cache_new refuses such a one (CONFIG). */
+/* The same for the default directory, which is nodeup's by its name. If other users can write to
+ * it, it is closed to them and its records are forgotten. cache_new refuses such a directory
+ * (CONFIG). */
 int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
 		  struct err *e) must_check;
-/* What was wrong with it when it was opened, for the report; NULL nothing. */
+/* What was wrong with the cache when it was opened, for the report; NULL nothing. */
 const char *cache_remark(const struct cache *c);
 /* Release; NULL is fine. */
 void cache_free(struct cache *c);

@@ -25,7 +25,7 @@ struct cache {
 struct cache_known_tree {
 	struct digest archive;
 	struct digest stamp; /* the tree that has this stamp is right */
-	bool wrong;          /* the tree is not, whatever its stamp */
+	bool wrong;          /* the tree is wrong, whatever its stamp */
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */

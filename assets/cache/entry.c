@@ -214,7 +214,7 @@ int cache_restart(struct cache_entry *en, struct err *e)
 	return 0;
 }
 
-/* What of it has its place on the disk, with or without bytes. */
+/* How many of its bytes have a place on the disk, written or not. */
 static uint64_t placed_bytes(const struct cache_entry *en)
 {
 	struct stat st;
@@ -323,7 +323,7 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 	return 0;
 }
 
-/* So that little is left to wait for in the fsync of the end. */
+/* Begin the writing early, so that the fsync at the end has little to wait for. */
 static void write_behind(struct cache_entry *en)
 {
 	if (en->followed - en->behind < WRITE_BEHIND)
@@ -362,7 +362,7 @@ int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e)
 		got = pread(en->fd, p, n, (off_t)en->followed);
 	while (got < 0 && errno == EINTR);
 	if (got == 0)
-		errno = EIO; /* it was here */
+		errno = EIO; /* bytes that were stored are gone */
 	if (got <= 0)
 		return err_sys(e, "read '%s/%s'", en->cache->dir, en->tmp);
 	take_in(en, p, (size_t)got);

@@ -30,7 +30,7 @@ struct cache_origin {
 struct cache_writer {
 	int pid;       /* 0 unknown: it is in another PID namespace, say */
 	char name[32]; /* of its program; "" unknown */
-	int64_t bytes; /* that it has, and maybe some more */
+	int64_t bytes; /* that it has written, or reserved */
 };
 
 /* Begin an entry with what is left of it from before. While another process writes it: -EBUSY, and `other` names
@@ -40,14 +40,15 @@ int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *o
 /* Which bytes it has, and of what; valid until the next call that changes it. */
 const struct spans *cache_spans(const struct cache_entry *en);
 const struct cache_origin *cache_origin_of(const struct cache_entry *en);
-/* Note of what the bytes are; failing to write it down costs a download after a restart, no more. */
+/* Note which object the bytes are of. If that cannot be written down, a restart downloads them
+ * again. */
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin);
 /* Whether the disk has room for what is missing. */
 int cache_check_room(const struct cache_entry *en, struct err *e) must_check;
-/* Whether what is here, whose length no mirror said, is much and leaves others too little of the disk;
- * then *ret_free is what is left. A body without an end must not take all of it. */
+/* Whether an object of unknown length takes so much that the disk has too little left for
+ * others; then *ret_free is what is left. A body without an end must not take all of it. */
 bool cache_is_greedy(const struct cache_entry *en, uint64_t *ret_free);
-/* As cache_check_room, and whether it gives us any: how much a quota leaves is unknown before the write. */
+/* As cache_check_room, and reserve some: only a write shows how much a quota leaves. */
 int cache_try_room(struct cache_entry *en, struct err *e) must_check;
 /* Store bytes from `at` on; those that are there already are left as they are. What a full disk took
  * of them is there. */

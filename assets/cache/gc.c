@@ -88,7 +88,7 @@ static bool evict_entry(struct cache *c, const struct digest *d)
 static const struct folder {
 	const char *name;
 	bool dashed;     /* "sha1-<hex>" is in it; otherwise it is the algorithm */
-	bool by_arrival; /* used last when it came here, else when it was written to */
+	bool by_arrival; /* its ctime says when it was used last, else its mtime */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
 	{ "sha1", false, true, evict_entry },

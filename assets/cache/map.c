@@ -215,7 +215,7 @@ int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret)
 {
 	int r;
 
-	/* those that grow are mostly the youngest */
+	/* mostly one of the youngest runs grows */
 	for (size_t i = m->n; i > 0; i--)
 		if (m->runs[i - 1].end == first) {
 			*ret = i - 1;

@@ -20,15 +20,15 @@ struct cache_map {
 
 /* "partial/<algo>-<hex>.from". */
 const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MAX]);
-/* Read what is there on the file `data`; false when it says nothing that can be believed. */
+/* Read the map of the partial file `data`; false when there is none that can be believed. */
 bool cache_map_load(struct cache *c, struct cache_map *m, int data, struct cache_origin *ret_origin,
 		    struct spans *ret_have);
-/* Write all of it anew, of this object. */
+/* Write the whole map anew, for this object. */
 void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_origin *o);
 /* The run that goes on at this byte, or a new one. A negative errno when there is no room to write that
  * down: then its bytes must not be stored, or others would be taken for them later. */
 int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret) must_check;
-/* It has grown up to `end`. */
+/* Note that the run has grown up to `end`. */
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end);
 /* Remove it, and forget all runs. */
 void cache_map_clear(struct cache *c, struct cache_map *m);

@@ -11,12 +11,12 @@ enum { SYNCS_MAX = 1000, TARGET_MAX = 4096 };
 
 struct sum {
 	struct digest_ctx *ctx;
-	bool reads; /* contents, else when they were written */
+	bool reads; /* it hashes the contents, else when they were written */
 };
 
 static const char by_content[] = "tree", by_stamp[] = "seen";
 
-/* What it is, its length and its name; with its end, so that nothing runs into what follows. */
+/* Type, owner, length and name of an entry. The name's NUL keeps it apart from what follows. */
 static void add_head(struct sum *s, const char *name, const struct stat *st)
 {
 	char head[64];
@@ -60,7 +60,8 @@ static int add_entry(void *arg, const struct walk_at *at, struct err *e)
 		       : 0;
 }
 
-/* No entry has an empty head, so that what follows a directory cannot be taken for what is in it. */
+/* End a directory. No entry has an empty head, so what follows the directory cannot be taken for
+ * a part of it. */
 static int add_end(void *arg, const struct walk_at *at, struct err *e)
 {
 	const struct sum *s = arg;
@@ -149,7 +150,7 @@ static const char *record_name(const struct digest *archive, const char *what,
 	return out;
 }
 
-/* The version is that of what a record promises, not only of its form: cache_tree.h. */
+/* The version stands for what a record promises, not only for its form: see tree.h. */
 static size_t render_record(const struct digest *tree, char out[static CACHE_RECORD_MAX])
 {
 	char hex[DIGEST_TEXT_MAX];
@@ -176,7 +177,7 @@ static void write_record(struct cache *c, const struct digest *archive, const ch
 	(void)cache_put(c, record_name(archive, what, name), text, n, NULL);
 }
 
-/* The stamp of the tree that is there. */
+/* The stamp of the tree that has the archive's name now. */
 static int stamp_published(const struct cache *c, const struct digest *archive, struct digest *ret)
 {
 	char name[CACHE_NAME_MAX];
@@ -246,7 +247,7 @@ bool cache_tree_drop(struct cache *c, const struct digest *archive)
 	return true;
 }
 
-/* Whether the tree is what its archive holds, which is read for that. */
+/* Whether the tree is what its archive holds; the archive is read for that. */
 static bool is_as_archive(struct cache *c, const struct asset *as, int tree)
 {
 	/* as for the first time: what did not fit then has no tree */
@@ -259,7 +260,7 @@ static bool is_as_archive(struct cache *c, const struct asset *as, int tree)
 	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
 }
 
-/* Whether the tree is right, and its stamp of before that was looked at. */
+/* Whether the tree is right. Its stamp is taken before it is read. */
 static bool is_right(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp)
 {
 	struct digest have, after;
@@ -277,7 +278,7 @@ static bool is_right(struct cache *c, const struct asset *as, int tree, struct d
 	return true;
 }
 
-/* It is removed where that may be, and as good as absent where not. */
+/* Remove the tree; in a cache open for reading only, remember that it is wrong. */
 static bool give_up_tree(struct cache *c, const struct digest *archive)
 {
 	if (c->writable)

@@ -131,7 +131,7 @@ static enum cache_state take_over(struct cache *c, const struct query *q, const 
 	return CACHE_FAILED;
 }
 
-/* What an entry that cannot be opened is. */
+/* The state of an entry that cannot be opened. */
 static enum cache_state judge_unopened(struct cache *c, const struct query *q, int errnum,
 				       struct err *e)
 {
@@ -223,7 +223,7 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
  * documents have of these bytes. The entry has the bytes that its name says, so the record holds as long
  * as both are the same. */
 
-/* What the record says: of all that the verdict depends on but the bytes. */
+/* A digest of all that the verdict on a signature depends on, but for the bytes that it signs. */
 static const char *record_of(const struct asset *as, char hex[static DIGEST_TEXT_MAX])
 {
 	const struct signature *s = as->signature;
@@ -249,7 +249,7 @@ static bool wants_signature(const struct asset *as)
 	return false;
 }
 
-/* Whether the records have those of all signatures. */
+/* Whether the record has a line for each signature. */
 static bool has_records(const struct asset *as, const char *records)
 {
 	char hex[DIGEST_TEXT_MAX];

@@ -144,7 +144,7 @@ bool fetch_has_refused(struct fetcher *f, const struct asset *as, struct err *e)
 
 	fetch_lock(f);
 	j = find_job(f, &as->digest);
-	/* the name tells how to unpack it, and is in the message */
+	/* the name says how the archive is unpacked, and the message quotes it */
 	refused = j && j->refused && str_eq(j->tree->name, as->name);
 	if (refused)
 		*e = *j->refused;

@@ -31,8 +31,8 @@ struct fetch_status {
 	int64_t next_try_ns;  /* monotonic; 0 while moving */
 	int64_t waited_ns;    /* between attempts, in all */
 	char other[64];       /* another process that fetches it, and is waited for; "" none */
-	int64_t since_ns;     /* so long, monotonic */
-	int64_t unpacker_ns;  /* monotonic: since when the unpacker is waited for; 0 it is not */
+	int64_t since_ns;     /* since when, monotonic */
+	int64_t unpacker_ns; /* monotonic: since when a worker waits for the unpacker; 0 it does not */
 };
 
 /* `done` gets 0, or < 0 with the error. */
@@ -42,7 +42,7 @@ typedef void fetch_done_fn(void *arg, int r, const struct err *e);
  * called on one of the fetcher's own threads). Free the fetcher before the engine and the cache. */
 int fetch_new(struct http *http, struct cache *cache, struct fetcher **ret,
 	      struct err *e) must_check;
-/* Other limits than the usual; before anything is started. */
+/* Set other limits than the usual ones, before anything is started. */
 void fetch_tune(struct fetcher *f, const struct fetch_opts *opts);
 /* Cancel what runs, wait for the last `done` and release; never from a `done`. NULL is fine. */
 void fetch_free(struct fetcher *f);

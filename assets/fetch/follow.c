@@ -22,7 +22,7 @@ static void on_reported(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* of the timer; what came of the errand is in errs */
+	(void)r; /* r is the timer's; the result of the errand is in errs */
 	j->following = j->exclusive = false;
 	j->followed(j);
 }
@@ -36,15 +36,15 @@ static void end_errand(struct fetch_job *j)
 		on_reported(j, 0);
 }
 
-/* A fault of the disk or of the child may pass; one of the archive's content is there again in each
- * attempt. Whether the content is the right one is not known yet. */
+/* A fault of the disk or of the child may pass. A fault of the archive's content is there again
+ * in each attempt, unless these bytes turn out to be wrong. */
 static void note_refusal(struct fetch_job *j, const struct err *e)
 {
 	if (e->kind == ERR_INTEGRITY)
 		j->errs->tree = *e;
 }
 
-/* The bytes were the right ones: what the unpacker said of them holds. */
+/* The bytes were the right ones, so the unpacker's refusal of them holds. */
 static void keep_refusal(struct fetch_job *j)
 {
 	struct err *kept;
@@ -214,7 +214,7 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 	}
 }
 
-/* An entry without a record is read as a whole. */
+/* Ask the cache. It reads an entry without a record as a whole. */
 static void look_up(void *arg)
 {
 	struct fetch_job *j = arg;

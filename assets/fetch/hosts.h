@@ -15,7 +15,7 @@ enum fetch_rank { FETCH_HOST_GOOD, FETCH_HOST_UNKNOWN, FETCH_HOST_BAD };
 struct fetch_hosts {
 	struct fetch_host *v;
 	size_t n;
-	double best; /* the most that any transfer of this run got in a second */
+	double best; /* bytes a second of the fastest transfer of this run */
 };
 
 /* The pace of one transfer. */
@@ -26,19 +26,20 @@ struct fetch_pace {
 
 /* What is known of the host of this URL. */
 enum fetch_rank fetch_hosts_rank(const struct fetch_hosts *h, const char *url);
-/* Learn it. */
+/* Note what was learned of it. */
 void fetch_hosts_note(struct fetch_hosts *h, const char *url, enum fetch_rank rank);
 /* Release what it points to. */
 void fetch_hosts_free(struct fetch_hosts *h);
 
 /* An answer begins, when so many bytes are here already. */
 void fetch_pace_begin(struct fetch_pace *p, int64_t now_ns, int64_t bytes);
-/* It has ended well. */
+/* The answer has ended well: note its rate if it is the best. */
 void fetch_pace_end(const struct fetch_pace *p, int64_t now_ns, int64_t bytes,
 		    struct fetch_hosts *h);
-/* Whether a window is over. */
+/* Whether the current window is over. */
 bool fetch_pace_is_due(const struct fetch_pace *p, int64_t now_ns);
-/* At the end of one, with `moving` transfers sharing the line and total -1 or the object's size: whether
- * this one is so slow that asking another mirror is worth it. ret_rate is what it got. */
+/* End the window. Whether the transfer is so slow, with `moving` transfers sharing the line,
+ * that another mirror should be asked. total: the bytes that it is to get, -1 unknown.
+ * *ret_rate: its bytes a second. */
 bool fetch_pace_is_slow(struct fetch_pace *p, int64_t now_ns, int64_t bytes, int64_t total,
 			size_t moving, struct fetch_hosts *h, double *ret_rate);

@@ -20,7 +20,7 @@ enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
 #define BACKOFF_FIRST (DUR_SEC / 5)
 #define BACKOFF_LAST (5 * DUR_SEC)
 #define BACKOFF_LONELY (30 * DUR_SEC)
-/* how long the clock is given to be set after boot */
+/* for so long another program may take to set the clock after boot */
 #define CLOCK_PATIENCE (10 * 60 * DUR_SEC)
 
 static bool has_mirror(const struct fetch_job *j, const char *url)
@@ -31,7 +31,7 @@ static bool has_mirror(const struct fetch_job *j, const char *url)
 	return false;
 }
 
-/* Messages name what was asked, and not what the document says. */
+/* Messages name the URL that was asked for, after rewrites, and not the document's. */
 static void show_mirror(const struct fetch_job *j, struct fetch_mirror *m)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -165,15 +165,15 @@ static bool waits_for_clock(struct fetch_job *j, int64_t now_ns)
 	return j->early && now_ns - j->early_ns < CLOCK_PATIENCE;
 }
 
-/* The longest that is waited, of which the jitter takes any part. */
+/* The longest wait; the jitter makes any part of it the wait. */
 static int64_t longest_wait(const struct fetch_job *j, bool skipped)
 {
 	int64_t limit = BACKOFF_FIRST;
 
-	/* while one wants to be left alone for long, the others need not be asked all the time */
+	/* while one mirror wants to be left alone for long, the others are asked less often */
 	if (skipped && j->round >= LONELY_ROUNDS)
 		return BACKOFF_LONELY;
-	/* too many come at once: the more they are, the less it helps to come again soon */
+	/* the mirror has too many clients: to ask it again soon does not help */
 	if (j->throttled)
 		return BACKOFF_LAST;
 	for (unsigned int i = 0; i < j->round && limit < BACKOFF_LAST; i++)
@@ -223,7 +223,7 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	m->failed = true;
 	m->endless = m->endless || (e->kind == ERR_NET && e->errnum == FETCH_ENDLESS);
 	j->early = j->early || e->errnum == ETIME;
-	/* of several connections one may say how long, and another nothing */
+	/* of several connections to the mirror, one may say how long, and another nothing */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
 	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
@@ -236,14 +236,15 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 		m->got = *got;
 }
 
-/* It says no, rather than that something went wrong. */
+/* The mirror refuses this object; it does not report a fault. */
 static bool is_no(int status)
 {
 	return status / 100 == 4 && status != 408 && status != 429;
 }
 
-/* Of several connections one has failed, and the mirror is all there is or has said why: it is asked by
- * fewer, and none begins before one of those has ended well. */
+/* One of several connections has failed, and the mirror is the only one left or says that it has
+ * too many. Then it gets fewer connections, and a new one only after one of those has ended
+ * well. */
 static bool only_wants_fewer(const struct fetch_job *j, size_t mirror,
 			     const struct http_result *res, bool throttles)
 {
@@ -300,7 +301,7 @@ void fetch_mirror_failed_host(struct fetch_job *j, size_t mirror, int status)
 
 void fetch_job_explain(const struct fetch_job *j, struct err *e)
 {
-	/* what a former run left is of no mirror of this one */
+	/* no mirror of this run sent what a former run left */
 	if (e->kind != ERR_INTEGRITY || j->source >= j->nmirrors)
 		return;
 	(void)err_wrap(e, "GET '%s'", j->mirrors[j->source].public);
@@ -347,7 +348,7 @@ static void note_liars(const struct fetch_job *j, struct err *e)
 		}
 }
 
-/* Nothing was downloaded, as nothing has changed. */
+/* Say that nothing was downloaded, as no mirror has another file than before. */
 static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 {
 	char mark[ERR_NOTE_MAX];

@@ -17,7 +17,7 @@ struct fetcher {
 	struct cache *cache;
 	struct fetch_opts opts;
 	struct pool *
-		work; /* disks and hashes, a few megabytes an errand: the net thread waits for none */
+		work; /* workers that read, write and hash, a few megabytes an errand; the net thread waits for none of them */
 	const struct fetch_ops *ops; /* move.h */
 
 	pthread_mutex_t lock; /* what follows, and the jobs */
@@ -59,18 +59,19 @@ struct fetch_mirror {
 	char *url;
 	char public[URL_PUBLIC_MAX];
 	char last_error[ERR_NOTE_MAX]; /* "" none */
-	struct err_note got;           /* what a liar sent: the commit's note */
-	bool dropped;                  /* sent wrong bytes in this run */
-	bool known;                    /* ... or in a former one, and has them still */
-	bool endless;                  /* sent more than the disk has room for in this run */
-	bool tried, failed;            /* in this round */
-	bool whole_only;               /* what it says of ranges is of no use */
-	bool gave;                     /* bytes, of the entry at hand */
-	int64_t not_before_ns;         /* Retry-After */
-	enum fetch_rank rank;          /* of its host, when the next mirror was last looked for */
-	size_t active, limit;          /* how many parts it sends now, and at most */
-	size_t came_well;              /* parts since the limit was set or raised */
-	double rate;                   /* bytes a second of its last part; 0 not measured */
+	struct err_note
+		got;  /* the digest of the wrong bytes that it sent, as cache_commit notes it */
+	bool dropped; /* sent wrong bytes in this run */
+	bool known;   /* ... or in a former one, and has them still */
+	bool endless; /* sent more than the disk has room for in this run */
+	bool tried, failed;    /* in this round */
+	bool whole_only;       /* its answers to ranges are of no use */
+	bool gave;             /* bytes of the entry that is being written */
+	int64_t not_before_ns; /* Retry-After */
+	enum fetch_rank rank;  /* of its host, when a mirror was last chosen */
+	size_t active, limit;  /* how many parts it sends now, and at most */
+	size_t came_well;      /* parts since the limit was set or raised */
+	double rate;           /* bytes a second of its last part; 0 not measured */
 };
 
 struct fetch_waiter {
@@ -85,7 +86,7 @@ struct fetch_waiter {
 struct fetch_errs {
 	struct err last;   /* of a mirror */
 	struct err follow; /* what a worker's errand ended with */
-	struct err end;    /* what to say once nothing moves any more */
+	struct err end;    /* what the waiters are told once nothing moves any more */
 	struct err tree;   /* why the bytes are not an archive to unpack, if they turn out right */
 };
 
@@ -118,9 +119,10 @@ struct fetch_job {
 	struct fetch_errs *errs;       /* from the first look-up until it is in the cache */
 	struct cache_writer
 		other; /* other_since_ns != 0: the process that fetches it, as last seen */
-	int64_t other_since_ns, other_moved_ns; /* waiting, and when it was seen to get on ... */
-	int64_t other_bytes;                    /* ... and had so many */
-	bool beside;                            /* it does not get on: fetch it beside */
+	int64_t other_since_ns,
+		other_moved_ns; /* since when it is waited for, and when it was last seen to get on ... */
+	int64_t other_bytes; /* ... with so many bytes */
+	bool beside;         /* that process does not get on: fetch the object beside it */
 
 	/* the net thread's, but while `following`: then the entry is a worker's to read */
 	struct cache_entry *entry;
@@ -150,19 +152,19 @@ void fetch_unlock(struct fetcher *f);
 
 /* Add the asset's mirrors that are not there yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);
-/* Note that its tree is wanted, if it is. */
+/* Note that the asset's tree is wanted, if it is. */
 void fetch_job_want_tree(struct fetch_job *j, const struct asset *as);
-/* Begin a run of attempts: counters back to zero, what mirrors were dropped stays. */
+/* Begin a run of attempts: set all counters to zero. Mirrors that were dropped stay dropped. */
 void fetch_job_restart(struct fetch_job *j);
 /* Whether a mirror but this one is left in this round whose host has not failed. */
 bool fetch_job_has_other(const struct fetch_job *j, size_t mirror, int64_t now_ns);
 /* Whether this mirror may be asked for more in this round. */
 bool fetch_job_may_ask(const struct fetch_job *j, size_t mirror, int64_t now_ns);
-/* It is asked: an attempt, if it is its first of the round. */
+/* Note that the mirror is asked. Its first request of the round counts as an attempt. */
 void fetch_job_asked(struct fetch_job *j, size_t mirror);
 /* End the round: the delay before the next, or < 0 when there shall be none. */
 int64_t fetch_job_end_round(struct fetch_job *j, int64_t now_ns, uint32_t random);
-/* Note that a mirror failed; a liar (INTEGRITY) is dropped. */
+/* Note that a mirror failed; one that sent wrong bytes (INTEGRITY) is dropped. */
 void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, int64_t retry_at_ns);
 /* The note of this label, or NULL. */
 const struct err_note *fetch_job_note(const struct err *e, const char *label);
@@ -182,7 +184,8 @@ void fetch_job_free(struct fetch_job *j);
  * failing it (when it throttled us or is the last mirror). */
 void fetch_mirror_failed(struct fetch_job *j, size_t mirror, const struct err *e,
 			 const struct http_result *res);
-/* A part of it came well: after as many as there may be at a time there may be one more. */
+/* A part of the mirror's ended well. After as many as its limit of connections, the limit is
+ * raised by one. */
 void fetch_mirror_came(struct fetch_job *j, size_t mirror);
 /* Hold a failure against the host, unless it only says no (403, 404): of other assets it may have
  * more. */

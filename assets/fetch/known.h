@@ -10,10 +10,11 @@
 
 /* Read what is on record; on a worker that has the entry alone. */
 void fetch_known_load(struct fetch_job *j);
-/* What the mirror of the entry's last answer calls it, before the entry is gone. */
+/* What the mirror of the last answer calls the object. It is asked before cache_commit frees the
+ * entry. */
 struct cache_wrong fetch_known_name(const struct fetch_job *j);
-/* Note that its bytes were wrong ones, and these (NULL: not known); nothing when they are of several answers.
- * The same worker. */
+/* Record that the mirror sent wrong bytes, with the digest that they have (NULL: not known).
+ * Bytes of several answers are not recorded. By the same worker. */
 void fetch_known_note(struct fetch_job *j, const struct cache_wrong *name,
 		      const struct err_note *got);
 /* Add the headers that ask for another file only. On the net thread, as the three below. */
@@ -23,7 +24,7 @@ void fetch_known_ask(const struct fetch_job *j, size_t mirror, struct arena *a,
 bool fetch_known_is(const struct fetch_job *j, size_t mirror);
 /* Whether what the mirror says of its object is what it said of the wrong one. */
 bool fetch_known_is_same(const struct fetch_job *j, size_t mirror, const struct cache_origin *now);
-/* The error of a mirror that still has it. */
+/* Fill in the error of a mirror that still has the wrong file. */
 int fetch_known_fail(const struct fetch_job *j, size_t mirror, struct err *e);
 /* "ETag "abc"" of a mirror that still has it, into out. */
 const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,

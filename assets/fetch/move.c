@@ -27,7 +27,8 @@ static bool wants_nothing(const struct fetch_job *j)
 	return digest_eq(&nothing, &j->digest);
 }
 
-/* The whole came where a part was asked for: is that of use? Not while others bring parts. */
+/* Whether a whole object is of use where a part was asked for: not while other mirrors send
+ * parts. */
 static bool takes_whole(const struct fetch_part *p)
 {
 	return !p->ranged || p->hedge || (p->job->parts == p && !p->next);
@@ -74,7 +75,7 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	p->same = p->answer != RANGE_REFUSED && fetch_known_is_same(j, p->mirror, &now);
 	if (p->same)
 		return fetch_known_fail(j, p->mirror, e);
-	/* of nothing there is no range: whether it really is nothing, the whole will tell */
+	/* an empty object has no range: only the whole tells whether it is empty */
 	if ((p->answer == RANGE_WHOLE && !takes_whole(p)) ||
 	    (p->answer == RANGE_COMPLETE && p->pos == 0 && !wants_nothing(j)))
 		p->answer = RANGE_REFUSED;
@@ -85,7 +86,7 @@ static int take_answer(struct fetch_part *p, const struct http_result *res, stru
 	return p->answer == RANGE_COMPLETE ? 0 : cache_check_room(j->entry, e);
 }
 
-/* The lock is held: whether another mirror shall go on. */
+/* The lock is held: whether another mirror is to go on with these bytes. */
 static bool is_slow(struct fetch_part *p, double *ret_rate)
 {
 	struct fetch_job *j = p->job;
@@ -101,7 +102,7 @@ static bool is_slow(struct fetch_part *p, double *ret_rate)
 	       fetch_job_has_other(j, p->mirror, now);
 }
 
-/* It sends on and on, and nothing says where that ends. Looked at every some megabytes. */
+/* Refuse a body of unknown length that takes too much of the disk. Checked every few megabytes. */
 static int check_end(const struct fetch_part *p, size_t n, struct err *e)
 {
 	const struct cache_entry *en = p->job->entry;
@@ -198,7 +199,8 @@ static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct htt
 				   const struct err *e, struct err *ret_e)
 {
 	measure_part(p);
-	/* the answer to a condition, which nothing but a known file is asked with */
+	/* this answers If-None-Match or If-Modified-Since, which only a known wrong file is
+	 * asked with */
 	if (res->status == HTTP_NOT_MODIFIED && fetch_known_is(p->job, p->mirror))
 		p->same = true;
 	if (p->same) {
@@ -345,7 +347,8 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)
 	p->end = want->end;
 	p->hedge = want->slow;
 	p->began_ns = dur_now();
-	/* a stream that cannot be cut does on its way what the other does, if it is there first */
+	/* the slow answer has no end that was asked for: it goes on until it meets what the
+	 * helper brought */
 	if (want->slow && want->slow->answer == RANGE_REST && want->slow->headed)
 		want->slow->end = want->first;
 	range_ask(cache_origin_of(j->entry), &asked, a, &req.headers);

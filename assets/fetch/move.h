@@ -10,8 +10,8 @@
 enum fetch_outcome {
 	FETCH_CAME,      /* all or some of it: see what is missing */
 	FETCH_FAILED,    /* this mirror, for now */
-	FETCH_FATAL,     /* not the mirror's fault: a disk */
-	FETCH_CHANGED,   /* the object is another one than the bytes that are here are of */
+	FETCH_FATAL,     /* a disk's fault, and not the mirror's */
+	FETCH_CHANGED,   /* the mirror has another object than the one whose bytes are here */
 	FETCH_SAME,      /* this mirror has the wrong object of a former run */
 	FETCH_NO_RANGES, /* ask this mirror for the whole */
 };
@@ -32,5 +32,5 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want);
 void fetch_move_stop(struct fetch_job *j);
 /* Whether the job may have another connection; a job without any comes first. */
 bool fetch_move_may_start(struct fetch_job *j);
-/* A callback that the fetcher waits for, or a job, is over. Any thread. */
+/* End a callback or a job that fetch_free waits for. Any thread. */
 void fetch_move_over(struct fetcher *f);

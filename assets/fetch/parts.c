@@ -2,7 +2,8 @@
 
 #include "nodeup/base/dur.h"
 
-/* A range takes about so long, once the mirror's rate is known. */
+/* RANGE_S: a range takes about so long, once the mirror's rate is known. The others: see
+ * README.md. */
 enum { RANGE_S = 2, RANGE_LEAST = 8, RANGE_MOST = 4, PATIENCE_UNKNOWN = 3 };
 
 static const struct cache_origin *origin_of(const struct fetch_job *j)
@@ -45,7 +46,7 @@ static bool is_better(const struct fetch_mirror *a, const struct fetch_mirror *b
 
 static bool has_room(const struct fetch_job *j, const struct fetch_mirror *m)
 {
-	/* one that has given nothing yet may have nothing */
+	/* a mirror that gave nothing yet may not have the object */
 	size_t limit = m->gave ? j->fetcher->opts.mirror_connections : 1;
 
 	return m->active < (m->limit < limit ? m->limit : limit);
@@ -64,8 +65,8 @@ static bool has_good_one(const struct fetch_job *j, int64_t now)
 	return false;
 }
 
-/* The mirror for another part. Further ones are not for those that have no ranges, nor for hosts that
- * failed, unless all did: then they have failed with some request, and are all there is. */
+/* Choose the mirror for another part. The first part may come from any mirror. Further parts
+ * come from mirrors that know ranges, on hosts that have not failed unless all have. */
 static bool pick_mirror(const struct fetch_job *j, int64_t now, size_t *ret)
 {
 	bool found = false, good = has_good_one(j, now);
@@ -161,7 +162,7 @@ static uint64_t left_of(const struct fetch_job *j, const struct fetch_part *part
 	return end;
 }
 
-/* Of what this part has before it: what another mirror should do, if it is worth asking one. */
+/* Which of the part's missing bytes another mirror is to bring, if that is worth a connection. */
 static bool help_part(struct fetch_job *j, struct fetch_part *p, int64_t now,
 		      struct fetch_want *ret)
 {

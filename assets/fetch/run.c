@@ -14,7 +14,7 @@ enum {
 	LEAST_RATE = 1024, /* bytes a second; below that a mirror stalls (http.h) */
 };
 
-/* how often another process is looked after */
+/* how often the cache is asked again while another process fetches the object */
 #define LOOK_UP_AGAIN_NS (250 * DUR_MS)
 
 static void look_up(struct fetch_job *j);
@@ -122,7 +122,8 @@ static void end_locked(struct fetch_job *j, int r, const struct err *e)
 	struct fetcher *f = j->fetcher;
 	struct fetch_waiter *waiters = take_waiters(j, true);
 	struct fetch_job *next = leave_queue(f);
-	/* what failed may be tried again, and is told what went wrong before; *e may be one of them */
+	/* a job that failed may be tried again, and then knows what went wrong before; *e may be
+	 * one of these errors */
 	autofree struct fetch_errs *errs = r >= 0 ? TAKE(j->errs) : NULL;
 
 	j->state = FETCH_IDLE;
@@ -258,8 +259,8 @@ static void on_look_again(void *arg, int r)
 	look_again(j);
 }
 
-/* Since a minute ago, say, by as much as a mirror is asked for that is not to be given up; or it is another
- * one, or begins anew. */
+/* Whether the other process got LEAST_RATE since it was last seen to get on. A new process, or
+ * one that begins anew, counts as well. */
 static bool has_got_on(const struct fetch_job *j)
 {
 	const int64_t least = j->fetcher->opts.stuck_ns / DUR_SEC * LEAST_RATE;
@@ -322,8 +323,8 @@ static void be_whole(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* The object is another one than the bytes here are of. One that is another one again and again is
- * not put together from parts. */
+/* The mirrors have another object than the one whose bytes are here. If it changes again and
+ * again, it is not put together from parts. */
 static void start_again(struct fetch_job *j)
 {
 	fetch_lock(j->fetcher);
@@ -350,7 +351,7 @@ static void on_timer(void *arg, int r)
 {
 	struct fetch_job *j = arg;
 
-	(void)r; /* cancelled or due: whether a waiter is left is asked there */
+	(void)r; /* r says cancelled or due; step_job asks whether a waiter is left */
 	j->timer_id = 0;
 	step_job(j);
 }
@@ -385,8 +386,8 @@ static void end_round(struct fetch_job *j)
 
 static void object_changed(struct fetch_job *j, size_t mirror, const struct err *e)
 {
-	/* a mirror that contradicts itself has another object now; one that contradicts others may be
-	 * the one that is wrong */
+	/* a mirror that contradicts itself has a new object; one that contradicts other mirrors
+	 * may have the wrong one */
 	if (range_mark_of(cache_origin_of(j->entry), j->mirrors[mirror].url)) {
 		start_again(j);
 		return;
@@ -395,8 +396,8 @@ static void object_changed(struct fetch_job *j, size_t mirror, const struct err 
 	fetch_mirror_failed(j, mirror, e, NULL);
 }
 
-/* A disk that fails has no place for parts, one that is full has them already: they wait there for room.
- * The tree that is unpacked on the way may have taken it. */
+/* A disk that fails keeps no parts. On a full disk the parts stay and wait for room, which the
+ * tree that is unpacked on the way may have taken. */
 static void disk_failed(struct fetch_job *j, const struct err *e)
 {
 	const bool full = io_is_full(e->errnum);
@@ -439,7 +440,7 @@ static void on_ended(struct fetch_job *j, size_t mirror, enum fetch_outcome outc
 	}
 }
 
-/* An entry for what is wanted to go into; false when that takes a moment, or is the end. */
+/* Have an entry to write to; false when the job waits for that, or ends. */
 static bool prepare_entry(struct fetch_job *j)
 {
 	struct err e;
@@ -460,7 +461,7 @@ static bool prepare_entry(struct fetch_job *j)
 	return true;
 }
 
-/* What is here may be of no use to the mirror that is to go on. */
+/* Whether the mirror can continue the bytes that are here. */
 static bool can_go_on(const struct fetch_job *j, const struct fetch_want *want)
 {
 	return j->parts || cache_spans(j->entry)->sum == 0 ||
@@ -516,7 +517,8 @@ static void entry_committed(struct fetch_job *j)
 	end_job(j, 0, NULL);
 }
 
-/* Of bytes from several answers it is unknown which were wrong. */
+/* The bytes are wrong. If they are of several answers it is unknown which mirror sent the wrong
+ * ones. */
 static void wrong_bytes(struct fetch_job *j, const struct err *e)
 {
 	if (j->mixed || j->source == SIZE_MAX) {
@@ -548,7 +550,7 @@ static void on_followed(struct fetch_job *j)
 	step_job(j);
 }
 
-/* Read what has come since, unless it is little and there will be more. */
+/* Have a worker hash what has come since, unless it is little and more will come. */
 static void follow_on(struct fetch_job *j)
 {
 	uint64_t here, at, size;
@@ -561,7 +563,7 @@ static void follow_on(struct fetch_job *j)
 		fetch_follow(j, here, on_followed);
 }
 
-/* All is here: what still moves is of no use. */
+/* All bytes are here, so what still moves is stopped. */
 static void complete_job(struct fetch_job *j, uint64_t size)
 {
 	fetch_move_stop(j);
@@ -590,7 +592,7 @@ static void step_job(struct fetch_job *j)
 	fetch_lock(j->fetcher);
 	moving = j->state == FETCH_MOVING;
 	wanted = is_wanted(j);
-	/* the publisher reads the mirrors' names */
+	/* a worker that publishes the entry reads the mirrors' names */
 	if (moving && !j->exclusive)
 		take_news(j);
 	fetch_unlock(j->fetcher);

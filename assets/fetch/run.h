@@ -18,7 +18,7 @@
 
 /* How many jobs may be under way at a time, by the limit on descriptors. */
 void fetch_queue_init(struct fetcher *f);
-/* Make a new fetcher's jobs move so. */
+/* Give a new fetcher the functions that move its jobs. */
 void fetch_run_init(struct fetcher *f);
 /* Begin a job that is idle; the fetcher's lock is held, on any thread. */
 void fetch_run_begin(struct fetch_job *j);

@@ -131,7 +131,7 @@ static void set_headers(struct transfer *t)
 		has_type = has_type || strncasecmp(t->req.headers.v[i], "content-type:", 13) == 0;
 		add_header(t, t->req.headers.v[i]);
 	}
-	/* curl's own ideas: a round trip before a body, and that every body is a form */
+	/* curl would ask for a round trip before a body, and call every body a form */
 	add_header(t, "Expect:");
 	if (!has_type)
 		add_header(t, "Content-Type:");
@@ -153,7 +153,7 @@ static void set_tls(struct transfer *t, const struct http_route *route)
 
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
-	/* never the places that were known where this was built */
+	/* curl would look where the machine that built it keeps its CAs */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
 	SET(t->easy, CURLOPT_PROXY_CAINFO, file);
@@ -309,7 +309,8 @@ struct http_curl *http_curl_new(void)
 
 	(void)pthread_once(&curl_once, init_curl);
 	c->multi = curl_multi_init();
-	/* a new one first closes one that is kept; that alone would only be seen to when one is put back */
+	/* curl closes a kept connection before it makes a new one; its limit on kept ones is
+	 * applied only when a connection is put back */
 	if (!c->multi || curl_multi_setopt(c->multi, CURLMOPT_MAX_TOTAL_CONNECTIONS,
 					   (long)HTTP_SOCKETS_MAX) != CURLM_OK)
 		abort();

@@ -9,10 +9,10 @@
 
 struct http_curl;
 
-/* Which way a request goes; strings are needed no longer than the call. */
+/* Which way a request goes. Its strings may go once the call returns. */
 struct http_route {
 	const char *proxy;    /* "" none; never NULL: that would make curl ask the environment */
-	const char *no_proxy; /* what curl is told that needs none */
+	const char *no_proxy; /* hosts without a proxy, as curl reads them */
 	const char *ca;       /* NULL none */
 	bool ca_is_dir;
 	int64_t connect_timeout_ns;
@@ -23,18 +23,19 @@ struct http_curl *http_curl_new(void);
 void http_curl_free(struct http_curl *c);
 /* Make http_curl_wait return, now or as soon as it is called. */
 void http_curl_wake(struct http_curl *c);
-/* Move what can be moved. */
+/* Send and receive what can be, without waiting. */
 void http_curl_move(struct http_curl *c);
-/* Wait until something can be. */
+/* Wait until something can be sent or received. */
 void http_curl_wait(struct http_curl *c, int most_ms);
 /* A transfer whose request is over, and how, for http_curl_verdict; NULL: none is. */
 struct transfer *http_curl_take(struct http_curl *c, int *ret_code);
 
-/* Whether one more may begin, of those that can wait. */
+/* Whether one more request may begin; those to instance metadata need not ask. */
 bool http_curl_has_room(const struct http_curl *c);
 /* Begin the request that the transfer is by now. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route);
-/* Only look up its host's name: over when that is known, and no connection made. */
+/* Only look up the name of its host. The request is over when the name is known; no connection
+ * is made. */
 void http_curl_look_up(struct http_curl *c, struct transfer *t);
 /* 0 when an answer came, whatever it says, or < 0 with t->err; what is wrong with its proxy, if it is
  * that, is for the caller to word. */

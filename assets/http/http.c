@@ -20,7 +20,7 @@ enum {
 	IDLE_MS = 60 * 1000,
 };
 
-/* when a scheme cannot make a request yet: credentials that are not there, say */
+/* when a scheme cannot make a request yet, as it has no credentials, for one */
 #define AGAIN_NS (5 * DUR_SEC)
 
 /* The net thread alone moves a transfer to `active` and takes it away, and walks `active` without the lock. */
@@ -206,14 +206,14 @@ static const struct proxy *proxy_of(const struct http *h, const struct transfer 
 	return proxy_for(&h->proxies, &u);
 }
 
-/* A proxy will look up the name, maybe as we would: on this machine, say. So it is looked up here first;
- * where that is not possible it is the proxy's alone to know. */
+/* Whether a proxy will look up the name. It may find what this machine finds, so the name is
+ * looked up here first. Where that does not work, only the proxy knows. */
 static bool is_for_proxy(const struct http *h, const struct transfer *t)
 {
 	return !is_direct(t) && *proxy_of(h, t)->url;
 }
 
-/* With t->url, where it is now. */
+/* Begin the request of t->url, which a rewrite or a redirect may have changed. */
 static int start_request(struct http *h, struct transfer *t)
 {
 	const char *address = is_for_proxy(h, t) ? lookup_find(&h->lookup, t->url, dur_now()) : "";
@@ -223,7 +223,7 @@ static int start_request(struct http *h, struct transfer *t)
 
 	if (!url_host_is_ascii(&u))
 		return transfer_fail(t, EINVAL, "its host is not ASCII: write such a name as xn--");
-	/* with a trailing dot, say, which is not an address to curl, but is one to a proxy */
+	/* an address with a trailing dot is a name to curl, and an address to a proxy */
 	if (url_is_link_local(&u) && !t->req.link_local)
 		return transfer_refuse_link_local(t, arena_strn(t->arena, u.host, u.host_n));
 	if (!address) {
@@ -336,7 +336,7 @@ static void complete_request(struct http *h, struct transfer *t, int code)
 	}
 	r = transfer_verdict(t);
 	if (r < 0 && t->scheme) {
-		/* what the refusal means is for its scheme to say */
+		/* only the scheme knows what the refusal means */
 		http_curl_release(h->curl, t);
 		lend_to_scheme(h, t);
 		return;
@@ -392,7 +392,7 @@ static int start_when_there_is_room(struct http *h, struct transfer *t)
 	return t->ready ? 0 : start_request(h, t);
 }
 
-/* One look at something that runs. Returns when to look again. */
+/* Take one transfer as far as it goes. Returns when to do that again. */
 static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled, int64_t now)
 {
 	int64_t again = INT64_MAX;
@@ -431,7 +431,7 @@ static int64_t step_transfer(struct http *h, struct transfer *t, bool cancelled,
 	return again;
 }
 
-/* Look at everything once. Returns how long nothing is due, in milliseconds. */
+/* Take every transfer as far as it goes. Returns for how many milliseconds nothing is due. */
 static int step_all(struct http *h, bool stop)
 {
 	int64_t now = dur_now(), due = INT64_MAX;
@@ -447,7 +447,7 @@ static int step_all(struct http *h, bool stop)
 		if (again < due)
 			due = again;
 	}
-	/* a transfer has ended after others were inspected */
+	/* a transfer has ended after those that wait for its room were passed */
 	if (h->crowded && http_curl_has_room(h->curl))
 		return 0;
 	if (due == INT64_MAX || due - now > IDLE_MS * DUR_MS)

@@ -14,7 +14,7 @@ struct lookup {
 
 /* Of this URL's host: the link-local address that it leads to, "" none, NULL not known (any more). */
 const char *lookup_find(const struct lookup *l, const char *url, int64_t now_ns);
-/* Note it, or "". */
+/* Note that address, or "". */
 void lookup_note(struct lookup *l, const char *url, const char *address, int64_t now_ns);
 /* Release. */
 void lookup_done(struct lookup *l);

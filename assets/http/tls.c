@@ -4,7 +4,7 @@
 #include <openssl/x509v3.h>
 #include <stdbool.h>
 
-/* Whether it says in the place made for that which hosts it is for. */
+/* Whether its subjectAltName names a host or an address. */
 static bool names_hosts(const X509 *certificate)
 {
 	GENERAL_NAMES *names = X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);

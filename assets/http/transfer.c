@@ -12,7 +12,9 @@
 #include "nodeup/base/io.h"
 
 enum {
-	ERROR_PAGE_MAX = 64 * 1024, /* read to keep the connection, dropped */
+	ERROR_PAGE_MAX =
+		64 *
+		1024, /* of a refusal; it is read so that the connection can be kept, and dropped */
 	ERROR_PAGE_KEPT = 4 * 1024,
 	HEADER_LINE_MAX = 16 * 1024,
 	STALL_BYTES_PER_S = 1024,
@@ -51,7 +53,7 @@ static void keep_headers(struct transfer *t, const char *const *names, size_t n,
 	t->req.headers = kept;
 }
 
-/* A signature is for the host it was made for, and not for the mirror that stands in for it. */
+/* Drop a signature when a rewrite leads to another host: it was made for the first one. */
 static void leave_signature(struct transfer *t, const char *from)
 {
 	static const char *const signature[] = { "authorization:", "x-amz-" };
@@ -120,7 +122,7 @@ void transfer_reset(struct transfer *t)
 	t->forbidden[0] = '\0';
 }
 
-/* What each request to that host may meet. A file is on this machine: its path is part of what is wrong. */
+/* Name the cause that other requests to this host may fail of as well. A file has no host. */
 static void name_cause(struct transfer *t, const char *text)
 {
 	const struct url u = url_split(t->url);
@@ -453,7 +455,7 @@ int transfer_verdict(struct transfer *t)
 	(void)transfer_fail(t, errnum_of_status(t->status),
 			    "HTTP status %d%s, its body of %lld bytes dropped", t->status, code,
 			    (long long)t->discarded);
-	/* pages differ in their length */
+	/* the cause names no length, in which error pages differ */
 	(void)snprintf(cause, sizeof(cause), "HTTP status %d%s", t->status, code);
 	name_cause(t, cause);
 	advise_on_status(t);

@@ -32,7 +32,7 @@ struct transfer {
 	int64_t discarded;     /* of an answer that is not a 2xx */
 	struct buf error_page; /* how it began */
 
-	bool ready;   /* to be asked for, as soon as there is room */
+	bool ready;   /* it waits for room for its request */
 	bool looking; /* no request yet: its host's name is looked up */
 	bool connected, answered;
 	char forbidden
@@ -73,21 +73,21 @@ int transfer_body(struct transfer *t, const char *p, size_t n);
 
 /* Whether `to` may be followed; 0 or < 0 with t->err. */
 int transfer_redirect(struct transfer *t, const char *to);
-/* The time of the next look, or 0 with t->err when the peer stopped talking. */
+/* The time of the next check, or 0 with t->err when the peer stopped sending. */
 int64_t transfer_watch(struct transfer *t, int64_t now_ns, const struct http_opts *opts);
 
 /* Fail: prefixed by method and URL. Returns the negative errno. */
 int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...) printf_like(3, 4);
-/* Fail as a certificate does not hold now: it is the clock as often as the certificate, so both are said.
- * One of the future (`early`) it hardly ever is: ETIME. */
+/* Fail as the certificate is not valid now. The clock may be wrong as well, so the message names
+ * both. `early`: it is not valid yet, which is mostly the clock (ETIME). */
 int transfer_wrong_time(struct transfer *t, bool early, const char *text);
-/* Fail as it would go to this address. Returns the negative errno. */
+/* Fail as the request would go to this link-local address. Returns the negative errno. */
 int transfer_refuse_link_local(struct transfer *t, const char *address);
 /* The verdict on a complete answer: 0, or < 0 with t->err for a status >= 300. */
 int transfer_verdict(struct transfer *t);
 /* What is known of the answer. Valid as long as t is not touched. */
 struct http_result transfer_result(const struct transfer *t);
-/* Take on the request that a scheme's URL is. */
+/* Become the HTTP request that the scheme made of its URL. */
 void transfer_made(struct transfer *t, const struct http_made *made);
 /* Call done and release t. */
 void transfer_finish(struct transfer *t, int r);

@@ -11,7 +11,8 @@
 static int confine_and_unpack(const char *name, int dir_fd, const struct extract_limits *limits,
 			      struct extract_report *report, struct err *e)
 {
-	/* the report is a file, too, with room for its last word; no limit has no more room */
+	/* the report is a file, too, and has room for its last word; where the limit is none it
+	 * stays so */
 	const uint64_t most = limits->bytes > UINT64_MAX - 2 * EXTRACT_REPORT_MAX
 				      ? UINT64_MAX
 				      : limits->bytes + 2 * EXTRACT_REPORT_MAX;

@@ -63,7 +63,7 @@ static int leave_root(int dir_fd)
 	/* without a directory: one where nothing can be made, and which is empty once we end */
 	if ((dir_fd < 0 ? chdir("/proc/self/fdinfo") : fchdir(dir_fd)) < 0)
 		return -1;
-	/* not to be had in some containers: the other walls stand */
+	/* some containers forbid it: the other walls stand */
 	if (chroot(".") < 0 && errno != EPERM)
 		return -1;
 	if (dir_fd >= 0 && fstat(dir_fd, &st) < 0)

@@ -70,7 +70,8 @@ static int spawn_held(struct extract_watch *w, const posix_spawn_file_actions_t 
 /* 0 or a positive errno. The link leads to this very program even if its file was replaced since. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
-	/* the last one it only holds; in the place of a directory it gets what it can read anyhow */
+	/* the child only holds the last one; where it gets no directory it gets the archive once
+	 * more */
 	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->compares ? in_fd : x->dir_fd,
 				     life_fd };
 	char entries[24], bytes[24];
@@ -181,7 +182,7 @@ void extract_set_sample_ms(struct extract *x, int ms)
 	x->watch.sample_ms = ms;
 }
 
-/* It did nothing at all for so long that it never will. */
+/* Kill the child, which did nothing for too long. */
 static int give_up(struct extract *x, struct err *e)
 {
 	const int pid = (int)x->watch.pid;
@@ -271,7 +272,7 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
 		}
 		if (w < 0 && errno != EPIPE)
 			return err_sys(e, "archive '%s': feed the unpacker", x->name);
-		/* it is gone and knows why */
+		/* the child is gone, and its report says why */
 		if (w <= 0)
 			return x->watch.pid && conclude_child(x, false, e) < 0
 				       ? err_code(e)

@@ -25,7 +25,8 @@ struct extract;
  * when in_fd is -1 what extract_feed gives it. `name` is for messages and kept by reference. */
 int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
 		  struct extract **ret, struct err *e) must_check;
-/* Give it the next bytes; waits while it is busy. An error is the child's own where it had one. */
+/* Give the child the next bytes, and wait while it is busy. An error is the child's own where it
+ * has one. */
 int extract_feed(struct extract *x, const void *p, size_t n, struct err *e) must_check;
 /* No more bytes: wait for it and complete the tree. Frees x in every case. */
 int extract_finish(struct extract *x, struct err *e) must_check;

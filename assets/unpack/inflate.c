@@ -101,8 +101,8 @@ static ssize_t skip_text(struct inflate *z, uint32_t *crc)
 	return r;
 }
 
-/* ISA-L's own reading of headers has their checksum wrong when they come in pieces. 0, 1 for a
- * header that is wrong, < 0. */
+/* Read a header: 0, 1 when it is wrong, < 0. ISA-L's own reader computes a wrong checksum of a
+ * header that comes in pieces. */
 static ssize_t read_header(struct inflate *z)
 {
 	uint32_t crc = UINT32_MAX, value, flags, rest;

@@ -94,7 +94,7 @@ static ssize_t filter_failed(struct extract_reader *rd)
 
 	if (rd->source->errnum)
 		return -rd->source->errnum;
-	/* zstd has no number for it */
+	/* libarchive gives no errno for what zstd says */
 	rd->source->bomb = archive_errno(rd->filter) == ENOMEM || (why && strstr(why, "memory"));
 	if (rd->source->bomb)
 		why = too_much_memory;
@@ -169,7 +169,7 @@ static void skip_frames(struct extract_reader *rd)
 	}
 }
 
-/* Say what it is instead of only what it is not. */
+/* Find out the format by the first bytes, so that the error can name another one. */
 static int detect_format(struct extract_reader *rd, const char *name, struct err *e)
 {
 	int r = 0;
