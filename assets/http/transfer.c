@@ -183,9 +183,9 @@ const char *http_header(const char *const *headers, const char *name)
 {
 	const size_t n = strlen(name);
 
-	for (; *headers; headers++)
+	for (; headers && *headers; headers++)
 		if (strncmp(*headers, name, n) == 0 && (*headers)[n] == ':')
-			return *headers + n + 2;
+			return *headers + n + 1 + strspn(*headers + n + 1, " ");
 	return "";
 }
 

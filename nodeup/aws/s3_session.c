@@ -258,17 +258,6 @@ void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct 
 		err_note(e, "next", "set AWS_REGION: the bucket is elsewhere and says not where");
 }
 
-/* The value of a lower-case header; "" if there is none. */
-static const char *header(const struct http_result *res, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (const char *const *h = res->headers; h && *h; h++)
-		if (strncmp(*h, name, n) == 0 && (*h)[n] == ':')
-			return *h + n + 1 + strspn(*h + n + 1, " ");
-	return "";
-}
-
 /* Requests are signed one after another, and a silent metadata service costs each its time limit. A
  * request that was queued before that was found out shares the answer. */
 static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
@@ -311,13 +300,15 @@ static int scheme_prepare(void *arg, struct arena *a, const char *url, void **st
 static int scheme_judge(void *arg, struct arena *a, const char *url, void *state,
 			const struct http_result *res, struct err *e)
 {
-	const struct s3_refusal refusal = { .status = res->status,
-					    .region = header(res, "x-amz-bucket-region"),
-					    .request_id = header(res, "x-amz-request-id"),
-					    .date = header(res, "date"),
-					    .page = res->error_page,
-					    .page_n = res->error_page_n,
-					    .err = e };
+	const struct s3_refusal refusal = {
+		.status = res->status,
+		.region = http_header(res->headers, "x-amz-bucket-region"),
+		.request_id = http_header(res->headers, "x-amz-request-id"),
+		.date = http_header(res->headers, "date"),
+		.page = res->error_page,
+		.page_n = res->error_page_n,
+		.err = e
+	};
 	struct err worded;
 
 	(void)a;

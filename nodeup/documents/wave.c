@@ -17,17 +17,6 @@ struct store_wave {
 	pthread_cond_t changed;
 };
 
-/* The value of a lower-case header, cut to size; "" if there is none. */
-static void copy_header(const struct http_result *res, const char *name, char *out, size_t size)
-{
-	size_t n = strlen(name);
-
-	*out = '\0';
-	for (const char *const *h = res->headers; h && *h; h++)
-		if (strncmp(*h, name, n) == 0 && (*h)[n] == ':')
-			(void)snprintf(out, size, "%s", *h + n + 1 + strspn(*h + n + 1, " "));
-}
-
 static int on_data(void *arg, const void *p, size_t n, struct err *e)
 {
 	struct store_op *op = arg;
@@ -46,9 +35,11 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 	answer->r = r;
 	answer->status = res->status;
 	answer->retry_after_ns = res->retry_after_ns;
-	copy_header(res, "x-amz-bucket-region", answer->region, sizeof(answer->region));
-	copy_header(res, "x-amz-request-id", answer->request_id, sizeof(answer->request_id));
-	copy_header(res, "date", answer->date, sizeof(answer->date));
+	(void)snprintf(answer->region, sizeof(answer->region), "%s",
+		       http_header(res->headers, "x-amz-bucket-region"));
+	(void)snprintf(answer->request_id, sizeof(answer->request_id), "%s",
+		       http_header(res->headers, "x-amz-request-id"));
+	(void)snprintf(answer->date, sizeof(answer->date), "%s", http_header(res->headers, "date"));
 	(void)buf_add(&answer->page, res->error_page, res->error_page_n);
 	if (r < 0)
 		answer->err = *e;
