@@ -202,6 +202,15 @@ int cache_take_name(const struct cache *c, const char *tmp, const char *name)
 	return -errno;
 }
 
+int cache_sync_folder(const struct cache *c, const char *folder, struct err *e)
+{
+	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
+
+	if (fd < 0 || fsync(fd) < 0)
+		return err_sys(e, "sync '%s/%s'", c->dir, folder);
+	return 0;
+}
+
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd)
 {
 	char tmp[CACHE_NAME_MAX];

@@ -42,6 +42,8 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 int cache_try_lock(int fd);
 /* Give a file of tmp/ its name, whatever has that now. 0 or -errno, and errno. */
 int cache_take_name(const struct cache *c, const char *tmp, const char *name);
+/* Make the names in a folder durable. */
+int cache_sync_folder(const struct cache *c, const char *folder, struct err *e) must_check;
 /* Write a small file in tmp/ and give it its name; a reader sees all of it or what was there before. It stays
  * open as *ret_fd, which may be NULL. 0 or -errno. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);

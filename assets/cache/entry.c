@@ -382,15 +382,6 @@ static int fail_mismatch(const struct cache_entry *en, const struct digest *got,
 	return r;
 }
 
-static int sync_folder(struct cache *c, const char *folder, struct err *e)
-{
-	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
-
-	if (fd < 0 || fsync(fd) < 0)
-		return err_sys(e, "sync '%s/%s'", c->dir, folder);
-	return 0;
-}
-
 static int take_name(struct cache_entry *en, struct err *e)
 {
 	struct cache *c = en->cache;
@@ -420,7 +411,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	if (r < 0)
 		return r;
 	en->tmp[0] = '\0';
-	r = sync_folder(c, digest_algo_name(en->want.algo), e);
+	r = cache_sync_folder(c, digest_algo_name(en->want.algo), e);
 	if (r < 0)
 		return r;
 	if (fstat(en->fd, &st) == 0)

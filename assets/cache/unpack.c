@@ -36,7 +36,6 @@ static int publish_tree(struct unpack *u, struct err *e)
 	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
 	const struct asset as = { .name = u->name, .digest = u->digest };
-	autoclose int folder = io_open_at(c->dir_fd, "unpacked", O_DIRECTORY);
 	struct digest stamp;
 	bool ours;
 	int r;
@@ -58,8 +57,9 @@ static int publish_tree(struct unpack *u, struct err *e)
 	ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
 	if (!ours && errno != ENOTEMPTY && errno != EEXIST)
 		return err_sys(e, "rename into '%s/%s'", c->dir, name);
-	if (folder < 0 || fsync(folder) < 0)
-		return err_sys(e, "sync '%s/unpacked'", c->dir);
+	r = cache_sync_folder(c, "unpacked", e);
+	if (r < 0)
+		return r;
 	if (ours)
 		cache_tree_believe(c, &u->digest, &stamp);
 	else if (!cache_has_tree(c, &u->digest) && cache_tree_is_wrong(c, &as))

@@ -15,6 +15,14 @@ void fetch_unlock(struct fetcher *f)
 	(void)pthread_mutex_unlock(&f->lock);
 }
 
+void fetch_end_pending(struct fetcher *f)
+{
+	fetch_lock(f);
+	f->pending--;
+	(void)pthread_cond_broadcast(&f->changed);
+	fetch_unlock(f);
+}
+
 enum { FRUITLESS_MAX = 3, LONELY_ROUNDS = 16, SHOWN_MIRRORS = 3 };
 
 #define BACKOFF_FIRST (DUR_SEC / 5)

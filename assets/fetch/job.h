@@ -149,6 +149,8 @@ struct fetch_job {
 /* Take and give back the fetcher's lock. */
 void fetch_lock(struct fetcher *f);
 void fetch_unlock(struct fetcher *f);
+/* End a callback or a job that `pending` counts, which fetch_free waits for. Any thread, without the lock. */
+void fetch_end_pending(struct fetcher *f);
 
 /* Add the asset's mirrors that are not there yet. */
 void fetch_job_add_mirrors(struct fetch_job *j, const struct asset *as);

@@ -225,14 +225,6 @@ static enum fetch_outcome take_end(struct fetch_part *p, int r, const struct htt
 	return p->answer == RANGE_REFUSED && p->ranged ? FETCH_NO_RANGES : FETCH_FAILED;
 }
 
-void fetch_move_over(struct fetcher *f)
-{
-	fetch_lock(f);
-	f->pending--;
-	(void)pthread_cond_broadcast(&f->changed);
-	fetch_unlock(f);
-}
-
 static void remove_part(struct fetch_part *part)
 {
 	struct fetch_job *j = part->job;
@@ -321,7 +313,7 @@ static void on_tick(void *arg, int r)
 			keep_ticking(f);
 			j->fetcher->ops->step(j);
 		}
-	fetch_move_over(f);
+	fetch_end_pending(f);
 }
 
 void fetch_move_start(struct fetch_job *j, const struct fetch_want *want)

@@ -32,5 +32,3 @@ void fetch_move_start(struct fetch_job *j, const struct fetch_want *want);
 void fetch_move_stop(struct fetch_job *j);
 /* Whether the job may have another connection; a job without any comes first. */
 bool fetch_move_may_start(struct fetch_job *j);
-/* End a callback or a job that fetch_free waits for. Any thread. */
-void fetch_move_over(struct fetcher *f);

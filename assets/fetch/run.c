@@ -132,7 +132,7 @@ static void end_locked(struct fetch_job *j, int r, const struct err *e)
 		look_up(next);
 	fetch_unlock(f);
 	tell_waiters(waiters, r, e);
-	fetch_move_over(f);
+	fetch_end_pending(f);
 }
 
 static void end_job(struct fetch_job *j, int r, const struct err *e)
@@ -621,7 +621,7 @@ void fetch_run_cancelled(struct fetch_job *j)
 	tell_waiters(waiters, -ECANCELED, NULL);
 	if (f->http)
 		step_job(j);
-	fetch_move_over(f);
+	fetch_end_pending(f);
 }
 
 void fetch_run_init(struct fetcher *f)
