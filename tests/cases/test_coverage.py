@@ -19,7 +19,7 @@ SECTIONS = {
     "fields_scheduler.c": (("kubeScheduler",), MANIFEST % "kube-scheduler"),
 }
 # Tables of documents that are not kops 1.8 ones: their own tests have them.
-ELSEWHERE = {"fields_storage.c", "facts.c"}
+ELSEWHERE = {"facts.c"}
 # And keys that lead to them.
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}
 # Keys of ours that change what nodeup does and not what a node is made of.

@@ -98,8 +98,6 @@ int kops18_merge(struct kops18_build *b)
 	}
 	r = kops18_storage(b);
 	if (r == 0)
-		r = storage_swap(b);
-	if (r == 0)
 		r = settle_hostname(b, n->is_master ? "masterKubelet" : "kubelet",
 				    &n->kubelet.hostname_override);
 	if (r == 0)

@@ -10,18 +10,73 @@
 #define TIMEOUT_NS (60 * DUR_SEC)
 #define ATTACH_TIMEOUT_NS (300 * DUR_SEC)
 
-enum { NTH_MAX = 63 };
+enum { NTH_MAX = 63, VOLUMES_MAX = 100 };
+
+/* A bind of a mount, as it stands in the document. */
+struct bind {
+	const char *source, *target;
+	struct strv units;
+};
+
+/* One item of volumeMounts. */
+struct mount {
+	const char *device, *instance_store, *volume_id, *tag;
+	struct strv devices;
+	const char *path, *filesystem, *raid, *label;
+	struct strv format_options, mount_options;
+	struct opt_bool persist;
+	struct opt_dur device_timeout;
+	struct {
+		struct bind *v;
+		size_t n;
+	} binds;
+};
+
+/* clang-format off */
+static const struct field bind_fields[] = {
+#define F(m, ...) FIELD(struct bind, m, __VA_ARGS__)
+	F(source, .key = "source", .required = true, .doc = "folder of the volume, relative"),
+	F(target, .key = "target", .required = true, .doc = "where it is seen too"),
+	F(units, .key = "units", .doc = "services that use the target"),
+#undef F
+};
+static const struct schema bind_schema =
+	SCHEMA(struct bind, "VolumeBind", bind_fields);
+
+/* source: kops pkg/apis/kops/instancegroup.go VolumeMountSpec, and what it lacks */
+static const struct field mount_fields[] = {
+#define F(m, ...) FIELD(struct mount, m, __VA_ARGS__)
+	F(device, .key = "device", .doc = "the disk by its path; /dev/sdf is /dev/xvdf"),
+	F(devices, .key = "devices", .doc = "or several of them"),
+	F(instance_store, .key = "instanceStore", .doc = "or the instance store: all, or a number from 0"),
+	F(volume_id, .key = "volumeID", .doc = "or the EBS volume with this id"),
+	F(tag, .key = "tag", .doc = "or the attached EBS volume with this tag: KEY=VALUE"),
+	F(path, .key = "path", .doc = "mount point; none for swap"),
+	F(filesystem, .key = "filesystem", .oneof = "ext4|xfs|btrfs|swap|", .doc = "ext4 unless given"),
+	F(format_options, .key = "formatOptions", .doc = "arguments for mkfs"),
+	F(mount_options, .key = "mountOptions", .doc = "noatime unless given"),
+	F(raid, .key = "raid", .oneof = "raid0|raid1|raid10|", .doc = "of several disks; raid0 unless given"),
+	F(label, .key = "label", .doc = "label of the file system"),
+	F(persist, .key = "persist", .doc = "outlives the instance: formatted only if it reads as zeros"),
+	F(device_timeout, .key = "deviceTimeout", .doc = "how long the disk may take to appear"),
+	FIELD_LIST_OF(struct mount, binds, &bind_schema, .key = "binds",
+		      .doc = "folders of it that are seen elsewhere; content there is moved "
+			     "first; none at /mnt/master-pd on a master: /var/etcd, "
+			     "/srv/kubernetes and /srv/sshproxy"),
+#undef F
+};
+/* clang-format on */
+
+const struct schema storage_mount_schema = SCHEMA(struct mount, "VolumeMountSpec", mount_fields);
 
 /* One item of volumeMounts on its way into the model. */
 struct item {
 	struct kops18_build *b;
 	const struct tree *tree;
 	const char *path; /* "volumeMounts[0]" */
-	struct storage_mount m;
+	struct mount m;
 	struct node_volume v;
 };
-
-enum { VOLUMES_MAX = 100 };
 
 static int fail(struct item *it, const char *key, const char *fmt, ...) printf_like(3, 4);
 
@@ -40,7 +95,7 @@ static int fail(struct item *it, const char *key, const char *fmt, ...)
 
 static int set_devices(struct item *it)
 {
-	const struct storage_mount *m = &it->m;
+	const struct mount *m = &it->m;
 	struct arena *a = it->b->arena;
 
 	it->v.disks = NODE_DISKS_PATHS;
@@ -110,7 +165,7 @@ static int set_tag(struct item *it)
 /* Exactly one of them says which disks are meant. */
 static int set_disks(struct item *it)
 {
-	const struct storage_mount *m = &it->m;
+	const struct mount *m = &it->m;
 	const struct {
 		bool there;
 		const char *key;
@@ -187,7 +242,7 @@ static int set_binds(struct item *it)
 	struct arena *a = it->b->arena;
 
 	for (size_t i = 0; i < it->m.binds.n; i++) {
-		const struct storage_bind *s = &it->m.binds.v[i];
+		const struct bind *s = &it->m.binds.v[i];
 		struct node_bind bind = { s->source, s->target, { 0 }, it->v.pos };
 		const char *source = arena_printf(a, "/%s", s->source);
 		const char *what = arena_printf(a, "%s.binds[%zu]", it->path, i);
@@ -248,6 +303,124 @@ static int set_persist(struct item *it)
 	return 0;
 }
 
+/* Options that a unit would not obey, or that contradict what it is for. */
+static const struct {
+	const char *option, *why;
+} bad_options[] = {
+	{ "x-systemd.", "has no effect in a unit file; there is deviceTimeout" },
+	{ "noauto", "contradicts volumeMounts: it would never be mounted" },
+	{ "bind", "is not an option of a file system; there is binds" },
+	{ "rbind", "is not an option of a file system; there is binds" },
+	{ "remount", "is not an option of a first mount" },
+	{ "loop", "is for files; a disk is meant" },
+};
+
+static int check_mount_option(struct item *it, const char *option)
+{
+	static const char good[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=.:/+@-";
+
+	if (*option == '\0' || *option == '-' || strspn(option, good) != strlen(option))
+		return fail(it, "mountOptions", "'%s' is not a mount option", option);
+	for (size_t i = 0; i < ARRAY_LEN(bad_options); i++) {
+		const size_t n = strlen(bad_options[i].option);
+
+		if (strncmp(option, bad_options[i].option, n) == 0 &&
+		    (option[n] == '\0' || bad_options[i].option[n - 1] == '.'))
+			return fail(it, "mountOptions", "'%s' %s", option, bad_options[i].why);
+	}
+	return 0;
+}
+
+/* kops' items may hold several, with commas between them. */
+static int set_mount_options(struct item *it)
+{
+	const struct strv *given = &it->m.mount_options;
+	struct strv *out = &it->v.mount_options;
+
+	for (size_t i = 0; i < given->n; i++) {
+		struct strv one = strv_split(it->b->arena, given->v[i], ',');
+
+		if (one.n == 0)
+			return fail(it, "mountOptions", "'' is not a mount option");
+		for (size_t k = 0; k < one.n; k++) {
+			int r = check_mount_option(it, one.v[k]);
+
+			if (r < 0)
+				return r;
+			if (!strv_has(out, one.v[k]))
+				strv_add(it->b->arena, out, one.v[k]);
+		}
+	}
+	if (given->n == 0)
+		strv_add(it->b->arena, out, "noatime");
+	return 0;
+}
+
+/* How many disks are named; 0: as many as there are. */
+static size_t count_disks(const struct node_volume *v)
+{
+	if (v->disks == NODE_DISKS_PATHS)
+		return v->devices.n;
+	return v->disks == NODE_DISKS_INSTANCE_STORE && v->nth < 0 ? 0 : 1;
+}
+
+/* One aspect after the other, so that each complaint has the place of its key. */
+static int check_fit(struct item *it)
+{
+	struct node_volume bare = it->v, raid, label, options;
+	const struct {
+		const char *key;
+		const struct node_volume *v;
+	} aspects[] = {
+		{ "filesystem", &bare },
+		{ "raid", &raid },
+		{ "label", &label },
+		{ "formatOptions", &options },
+	};
+
+	bare.raid = bare.label = NULL;
+	bare.format_options = (struct strv){ 0 };
+	raid = label = options = bare;
+	raid.raid = it->v.raid;
+	label.label = it->v.label;
+	options.format_options = it->m.format_options;
+	for (size_t i = 0; i < ARRAY_LEN(aspects) && it->b->opts->volume_fits; i++) {
+		struct err why;
+
+		if (it->b->opts->volume_fits(aspects[i].v, count_disks(&it->v), &why) < 0)
+			return err_config(it->b->err, "%s%s: %s",
+					  kops18_where(it->b->arena, it->tree, aspects[i].key),
+					  it->path, why.msg);
+	}
+	return 0;
+}
+
+/* Documents may be looked at on a machine that will not mount them. */
+static int check_kernel(struct item *it)
+{
+	const struct strv *known = &it->b->facts->filesystems;
+
+	if (it->b->opts->no_host || known->n == 0 || is_swap(it) ||
+	    strv_has(known, it->v.filesystem))
+		return 0;
+	return fail(it, "filesystem", "'%s' is not a file system of this kernel", it->v.filesystem);
+}
+
+static int set_options(struct item *it)
+{
+	int r = check_kernel(it);
+
+	if (r == 0)
+		r = check_fit(it);
+	if (r == 0 && it->v.path)
+		r = set_mount_options(it);
+	if (r == 0 && !it->v.path && it->m.mount_options.n)
+		r = fail(it, "mountOptions", "'%s' is of no use to swap", it->m.mount_options.v[0]);
+	it->v.format_options = it->m.format_options;
+	return r;
+}
+
 static int read_item(struct item *it)
 {
 	struct kops18_build *b = it->b;
@@ -274,13 +447,14 @@ static int read_item(struct item *it)
 	if (r == 0)
 		r = set_persist(it);
 	if (r == 0)
-		r = storage_options(b, it->tree, it->path, &it->m, &it->v);
+		r = set_options(it);
 	if (r == 0 && it->v.path)
 		stand_aside(it);
 	return r;
 }
 
-int storage_mounts(struct kops18_build *b, const struct tree *list)
+/* Append what one list of volumeMounts wants; NULL: nothing. */
+static int read_mounts(struct kops18_build *b, const struct tree *list)
 {
 	int r;
 
@@ -302,6 +476,32 @@ int storage_mounts(struct kops18_build *b, const struct tree *list)
 	return r;
 }
 
+/* --fail-swap-on came with 1.8, on unless said otherwise. */
+static bool kubelet_refuses_swap(const struct node *n)
+{
+	const struct opt_bool *on = &n->kubelet.fail_swap_on;
+
+	return node_k8s_at_least(n, 1, 8) && (!on->set || on->v);
+}
+
+/* kubelet of 1.8 and later does not start where there is swap, unless it is told to. */
+static int check_swap(struct kops18_build *b)
+{
+	const struct node_volumes *v = &b->node->volumes;
+
+	if (b->node->kubelet.fail_swap_on.set && !node_k8s_at_least(b->node, 1, 8))
+		return err_config(b->err,
+				  "kubelet.failSwapOn: kubelet has it since 1.8, this is %d.%d",
+				  b->node->kubernetes.major, b->node->kubernetes.minor);
+	for (size_t i = 0; i < v->n; i++)
+		if (!v->v[i].path && kubelet_refuses_swap(b->node))
+			return err_config(b->err,
+					  "%s: %s: kubelet would not start with it; set "
+					  "kubelet.failSwapOn to false, or leave it out",
+					  tree_where(b->arena, &v->v[i].pos), v->v[i].name);
+	return 0;
+}
+
 int kops18_storage(struct kops18_build *b)
 {
 	int r = storage_kube_up(b);
@@ -309,10 +509,10 @@ int kops18_storage(struct kops18_build *b)
 	if (r == 0)
 		r = storage_driver(b);
 	if (r == 0)
-		r = storage_mounts(b, b->ig.volume_mounts);
+		r = read_mounts(b, b->ig.volume_mounts);
 	if (r == 0)
-		r = storage_mounts(b, b->env->volume_mounts);
+		r = read_mounts(b, b->env->volume_mounts);
 	if (r == 0)
 		r = volumes_check(b->arena, &b->node->volumes, b->err);
-	return r;
+	return r < 0 ? r : check_swap(b);
 }
