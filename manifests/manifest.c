@@ -9,9 +9,11 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 		   const char *at, bool read_only)
 {
 	struct pod_container *c = &p->container;
-	const struct pod_mount mount = { name, at ? at : host_path, read_only };
+	const struct strv parts = strv_split(a, host_path, '/');
+	const struct pod_mount mount = { name ? name : strv_join(a, &parts, ""),
+					 at ? at : host_path, read_only };
 
-	arena_push(a, p->volumes, p->n_volumes, (struct pod_volume){ name, host_path });
+	arena_push(a, p->volumes, p->n_volumes, (struct pod_volume){ mount.name, host_path });
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
 
@@ -90,7 +92,7 @@ static int check_volumes(const struct pod *p, struct err *e)
 	return 0;
 }
 
-static int check(const struct pod *p, struct err *e)
+static int check_pod(const struct pod *p, struct err *e)
 {
 	const char *name = p->name ? p->name : "";
 
@@ -246,7 +248,7 @@ int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struc
 {
 	autobuf struct buf b = BUF_INIT(MANIFEST_MAX);
 	struct tree *t = tree_map(a);
-	int r = check(p, e);
+	int r = check_pod(p, e);
 
 	if (r < 0)
 		return r;

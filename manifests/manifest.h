@@ -6,7 +6,8 @@
 #include "manifests/pod.h"
 #include "nodeup/base/err.h"
 
-/* Mount a host path: adds the volume and the container's mount at the same path unless `at` is set. */
+/* Mount a host path: adds the volume and the container's mount at the same path unless `at` is set.
+ * name NULL: the path without its slashes, "/usr/share/ssl" as volume "usrsharessl". */
 void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
 		   const char *at, bool read_only);
 /* The shell line that runs bin with flags and appends its output to log through tee. */

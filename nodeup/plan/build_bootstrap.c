@@ -16,22 +16,15 @@ enum { SYSTEMD_INFINITY = 229 };
 static const char *add_environment(struct plan *p)
 {
 	struct strmap open = { 0 }, secret = { 0 };
-	struct strv lines = { 0 }, shown = { 0 };
 	const char *own = "";
 
 	plan_environment(p, &p->req->environment, &open, &secret);
 	/* without it the first run has no way to the documents that name it */
 	plan_environment(p, &p->req->proxy_environment, &open, &secret);
-	for (size_t i = 0; i < open.n; i++)
-		strv_add(p->arena, &shown,
-			 plan_assignment(p->arena, open.v[i].key, open.v[i].value));
-	if (shown.n)
-		own = arena_printf(p->arena, "Environment=%s\n", strv_join(p->arena, &shown, " "));
-	for (size_t i = 0; i < secret.n; i++)
-		strv_add(p->arena, &lines,
-			 unit_env_line(p->arena, secret.v[i].key, secret.v[i].value));
+	if (open.n)
+		own = arena_printf(p->arena, "Environment=%s\n", plan_assignments(p->arena, &open));
 	if (secret.n)
-		plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""));
+		plan_secret(p, env_file, 0600, plan_env_lines(p->arena, &secret));
 	return arena_printf(p->arena, "%sEnvironmentFile=-/etc/environment\n%s", own,
 			    secret.n ? arena_printf(p->arena, "EnvironmentFile=%s\n", env_file)
 				     : "");

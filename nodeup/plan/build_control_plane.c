@@ -88,18 +88,6 @@ static struct pod_probe probe(int64_t port)
 	};
 }
 
-/* "/usr/share/ssl" is mounted as volume "usrsharessl". */
-static const char *volume_name(struct arena *a, const char *path)
-{
-	char *name = arena_str(a, path), *out = name;
-
-	for (const char *in = path; *in; in++)
-		if (*in != '/')
-			*out++ = *in;
-	*out = '\0';
-	return name;
-}
-
 static void mount_ssl(const struct plan *p, struct pod *pod)
 {
 	const bool readonly_usr = plan_distro(p)->readonly_usr;
@@ -107,7 +95,7 @@ static void mount_ssl(const struct plan *p, struct pod *pod)
 	size_t n = readonly_usr ? ARRAY_LEN(ssl_paths_readonly_usr) : ARRAY_LEN(ssl_paths);
 
 	for (size_t i = 0; i < n; i++)
-		pod_host_path(p->arena, pod, volume_name(p->arena, paths[i]), paths[i], NULL, true);
+		pod_host_path(p->arena, pod, NULL, paths[i], NULL, true);
 }
 
 static void mount_cloud_config(const struct plan *p, struct pod *pod)

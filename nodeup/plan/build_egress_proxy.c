@@ -10,34 +10,8 @@ static const char apt_marker[] = "// Written by nodeup for egressProxy";
 static const char manager_conf[] = "/etc/systemd/system.conf.d/20-kops-proxy.conf";
 static const char apt_conf[] = "/etc/apt/apt.conf.d/31kops-proxy";
 
-/* "http_proxy=..." "https_proxy=..." for one line of systemd's. */
-static const char *assignments(const struct plan *p)
-{
-	struct strmap variables = { 0 };
-	struct strv words = { 0 };
-
-	node_proxy_variables(p->arena, &p->req->node->proxy, &variables);
-	for (size_t i = 0; i < variables.n; i++)
-		strv_add(p->arena, &words,
-			 plan_assignment(p->arena, variables.v[i].key, variables.v[i].value));
-	return strv_join(p->arena, &words, " ");
-}
-
-static const char *environment(const struct plan *p)
-{
-	struct strmap variables = { 0 };
-	struct strv lines = { 0 };
-
-	node_proxy_variables(p->arena, &p->req->node->proxy, &variables);
-	strv_add(p->arena, &lines, arena_printf(p->arena, "%s\n", marker));
-	for (size_t i = 0; i < variables.n; i++)
-		strv_add(p->arena, &lines,
-			 unit_env_line(p->arena, variables.v[i].key, variables.v[i].value));
-	return strv_join(p->arena, &lines, "");
-}
-
 /* Where the file is wanted its text, else nothing of ours. A login makes it root's alone. */
-static void add(struct plan *p, const char *path, const char *mark, const char *text)
+static void put_file(struct plan *p, const char *path, const char *mark, const char *text)
 {
 	if (!text)
 		plan_no_file(p, path, mark);
@@ -51,17 +25,21 @@ static void add(struct plan *p, const char *path, const char *mark, const char *
 static void add_dropins(struct plan *p)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
+	struct strmap variables = { 0 };
 	const char *text = NULL;
 
+	node_proxy_variables(p->arena, proxy, &variables);
 	if (proxy->url && proxy->is_secret)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironmentFile=-%s\n", marker,
 				    plan_proxy_env_file);
 	else if (proxy->url)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironment=%s\n", marker,
-				    assignments(p));
+				    plan_assignments(p->arena, &variables));
 	for (const char *const *unit = plan_proxied_units; *unit; unit++)
-		add(p, arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf", *unit),
-		    marker, plan_is_proxied(p, *unit) ? text : NULL);
+		put_file(p,
+			 arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf",
+				      *unit),
+			 marker, plan_is_proxied(p, *unit) ? text : NULL);
 }
 
 /* source: kops 1.8.1 pkg/model/bootstrapscript.go createProxyEnv, whose script writes the same into
@@ -70,19 +48,24 @@ static void make_egress_proxy(struct plan *p)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
 	const bool open = proxy->url && !proxy->is_secret;
-	const char *manager = NULL, *apt = NULL;
+	const char *manager = NULL, *apt = NULL, *login = NULL;
+	struct strmap variables = { 0 };
 
+	node_proxy_variables(p->arena, proxy, &variables);
 	if (open)
 		manager = arena_printf(p->arena, "%s\n[Manager]\nDefaultEnvironment=%s\n", marker,
-				       assignments(p));
+				       plan_assignments(p->arena, &variables));
 	if (proxy->url)
 		apt = arena_printf(p->arena, "%s\nAcquire::http::Proxy \"%s\";\n", apt_marker,
 				   proxy->url);
-	add(p, plan_proxy_env_file, marker, proxy->url && proxy->is_secret ? environment(p) : NULL);
+	if (proxy->url && proxy->is_secret)
+		login = arena_printf(p->arena, "%s\n%s", marker,
+				     plan_env_lines(p->arena, &variables));
+	put_file(p, plan_proxy_env_file, marker, login);
 	add_dropins(p);
-	add(p, manager_conf, marker, manager);
+	put_file(p, manager_conf, marker, manager);
 	if (plan_distro(p)->has_apt_conf)
-		add(p, apt_conf, apt_marker, apt);
+		put_file(p, apt_conf, apt_marker, apt);
 }
 
 const struct plan_builder build_egress_proxy = { .name = "egress-proxy",

@@ -6,7 +6,7 @@
 static const char kubeconfig[] = "/var/lib/kube-proxy/kubeconfig";
 static const char log_file[] = "/var/log/kube-proxy.log";
 
-static struct strv flags(struct plan *p)
+static struct strv proxy_flags(struct plan *p)
 {
 	struct kube_proxy_spec spec = p->req->node->kube_proxy;
 	struct strv out = { 0 };
@@ -33,7 +33,7 @@ static void make_kube_proxy(struct plan *p)
 		plan_kubeconfig(p, "/var/lib/kube-router/kubeconfig", "kube-router");
 	if (!node_runs_kube_proxy(p->req->node))
 		return;
-	args = flags(p);
+	args = proxy_flags(p);
 	pod = plan_pod(p, "kube-proxy", spec->image);
 	if (!str_is_empty(spec->cpu_request))
 		pod->container.cpu_request = spec->cpu_request;

@@ -37,7 +37,7 @@ static void add_keypairs(struct plan *p)
 }
 
 /* A field of a CSV file, as the API server reads them. */
-static const char *field(struct arena *a, const char *text)
+static const char *csv_field(struct arena *a, const char *text)
 {
 	char *quoted, *out;
 
@@ -67,7 +67,7 @@ static const char *known_tokens(const struct plan *p)
 	strmap_sort(&sorted);
 	for (size_t i = 0; i < sorted.n; i++)
 		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s,%s,%s", field(p->arena, sorted.v[i].value),
+			 arena_printf(p->arena, "%s,%s,%s", csv_field(p->arena, sorted.v[i].value),
 				      sorted.v[i].key, sorted.v[i].key));
 	return strv_join(p->arena, &lines, "\n");
 }
@@ -81,7 +81,7 @@ static void add_logins(struct plan *p)
 		(void)err_config(plan_error(p), "secret kube: the admin's password is missing");
 	plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
 		    arena_printf(p->arena, "%s,admin,admin,system:masters",
-				 field(p->arena, password ? password : "")));
+				 csv_field(p->arena, password ? password : "")));
 	plan_secret(p, plan_in_srv(p, "known_tokens.csv"), 0600, known_tokens(p));
 	if (encryption)
 		plan_secret(p, plan_in_srv(p, "encryptionconfig.yaml"), 0600, encryption);

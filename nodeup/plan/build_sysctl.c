@@ -25,7 +25,7 @@ static const char text[] = "vm.max_map_count = 262144\n"
 static const char text_aws[] = "net.ipv4.neigh.default.gc_thresh1=0\n";
 static const char text_forward[] = "net.ipv4.ip_forward=1\n";
 
-static struct strmap parse(struct arena *a, const char *lines)
+static struct strmap parse_values(struct arena *a, const char *lines)
 {
 	struct strv v = strv_split(a, lines, '\n');
 	struct strmap values = { 0 };
@@ -48,7 +48,7 @@ static void make_sysctl(struct plan *p)
 		arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward);
 
 	plan_file(p, path, 0644, content);
-	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse(p->arena, content);
+	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse_values(p->arena, content);
 }
 
 const struct plan_builder build_sysctl = { .name = "sysctl", .build = make_sysctl };

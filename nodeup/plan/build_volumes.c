@@ -64,7 +64,7 @@ static void add_swap(struct plan *p, const struct node_volume *v, const struct n
 	t->unit.volume = v->name;
 }
 
-static const char *options(struct plan *p, const struct node_volume *v)
+static const char *mount_options(struct plan *p, const struct node_volume *v)
 {
 	struct strv all = { 0 };
 
@@ -105,7 +105,7 @@ static struct task *add_mount(struct plan *p, const struct mount *m)
 
 /* As systemd does for a line of fstab with a pass number; the others repair themselves when they are
  * mounted. What could not be repaired is not mounted. */
-static const char *fsck(struct plan *p, const struct node_volume *v, const struct naming *n)
+static const char *fsck_orders(struct plan *p, const struct node_volume *v, const struct naming *n)
 {
 	const char *name = unit_escape_path(p->arena, n->what);
 
@@ -121,11 +121,12 @@ static void add_file_system(struct plan *p, const struct node_volume *v, const s
 {
 	const struct mount m = {
 		.description = arena_printf(p->arena, "Volume %s", v->name),
-		.orders = arena_printf(p->arena, "After=local-fs-pre.target\n%s", fsck(p, v, n)),
+		.orders = arena_printf(p->arena, "After=local-fs-pre.target\n%s",
+				       fsck_orders(p, v, n)),
 		.what = n->what,
 		.where = v->path,
 		.type = v->filesystem,
-		.options = options(p, v),
+		.options = mount_options(p, v),
 	};
 
 	add_mount(p, &m)->unit.volume = v->name;

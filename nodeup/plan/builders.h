@@ -1,7 +1,7 @@
 /* builders.h - what a builder is, and all of them
  * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the
- * model what is wanted, never which dialect the documents are of. What is wrong goes to plan_error(). Each stands below its body, in build_*.c here
- * or in the room of its era.
+ * model what is wanted, never which dialect the documents are of. What is wrong goes to
+ * plan_error(). Each stands below its body, in build_*.c here or in the room of its era.
  * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
 #pragma once

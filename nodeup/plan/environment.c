@@ -28,7 +28,7 @@ void plan_environment(const struct plan *p, const struct strmap *env, struct str
 	}
 }
 
-const char *plan_assignment(struct arena *a, const char *key, const char *value)
+static const char *assignment(struct arena *a, const char *key, const char *value)
 {
 	char *text = arena_alloc(a, strlen(key) + 2 * strlen(value) + sizeof("\"=\""));
 	char *out = stpcpy(stpcpy(stpcpy(text, "\""), key), "=");
@@ -42,6 +42,24 @@ const char *plan_assignment(struct arena *a, const char *key, const char *value)
 	}
 	*out = '"';
 	return text;
+}
+
+const char *plan_assignments(struct arena *a, const struct strmap *env)
+{
+	struct strv words = { 0 };
+
+	for (size_t i = 0; i < env->n; i++)
+		strv_add(a, &words, assignment(a, env->v[i].key, env->v[i].value));
+	return strv_join(a, &words, " ");
+}
+
+const char *plan_env_lines(struct arena *a, const struct strmap *env)
+{
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < env->n; i++)
+		strv_add(a, &lines, unit_env_line(a, env->v[i].key, env->v[i].value));
+	return strv_join(a, &lines, "");
 }
 
 struct strv plan_proxy_words(const struct plan *p)

@@ -8,8 +8,10 @@
 /* Split an environment of the request: what may be shown in a unit, and what may not (credentials). */
 void plan_environment(const struct plan *p, const struct strmap *env, struct strmap *ret_open,
 		      struct strmap *ret_secret);
-/* One assignment of an Environment= line: '%' is a specifier there, '$' is nothing special. */
-const char *plan_assignment(struct arena *a, const char *key, const char *value);
+/* The value of an Environment= line: '%' is a specifier there, '$' is nothing special. */
+const char *plan_assignments(struct arena *a, const struct strmap *env);
+/* The lines of a file for EnvironmentFile=. */
+const char *plan_env_lines(struct arena *a, const struct strmap *env);
 /* The cluster's proxy as "NAME=value", for a program that is started; nothing without one. */
 struct strv plan_proxy_words(const struct plan *p);
 /* The units that may be told of the cluster's proxy: they pull images, ask the cloud, fetch. NULL ends it. */

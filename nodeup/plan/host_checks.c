@@ -142,7 +142,7 @@ static const struct {
 };
 /* clang-format on */
 
-static int refuse(const struct plan *p, size_t i, struct err *e)
+static int refuse_host(const struct plan *p, size_t i, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;
 	const struct runtime *runtime = &p->req->runtime;
@@ -170,8 +170,8 @@ int plan_check_host(struct plan *p, bool all_the_same, struct err *e)
 		if (!checks[i].is_so(p))
 			continue;
 		if (!all_the_same)
-			return refuse(p, i, e);
-		(void)refuse(p, i, &ignored);
+			return refuse_host(p, i, e);
+		(void)refuse_host(p, i, &ignored);
 		strv_add(p->arena, &p->warnings,
 			 arena_printf(p->arena, "%s; tried all the same, as ignoreHostChecks says",
 				      ignored.msg));

@@ -24,14 +24,14 @@ const struct node_keypair *plan_keypair(struct plan *p, const char *name, bool k
 	return empty;
 }
 
-static struct tree *data(struct arena *a, const char *pem)
+static struct tree *pem_data(struct arena *a, const char *pem)
 {
 	return tree_string(a, enc_base64(a, pem, strlen(pem)));
 }
 
 /* A one-item list {detail_key: detail, name: name}, as a kubeconfig has three of. */
-static struct tree *named(struct arena *a, const char *detail_key, struct tree *detail,
-			  const char *name)
+static struct tree *named_item(struct arena *a, const char *detail_key, struct tree *detail,
+			       const char *name)
 {
 	struct tree *t = tree_map(a);
 
@@ -48,18 +48,18 @@ static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
 	struct tree *cluster = tree_map(a), *context = tree_map(a), *login = tree_map(a);
 	struct tree *t = tree_map(a);
 
-	(void)tree_set(a, cluster, "certificate-authority-data", data(a, ca));
+	(void)tree_set(a, cluster, "certificate-authority-data", pem_data(a, ca));
 	tree_set_text(a, cluster, "server", plan_api_server(p));
 	tree_set_text(a, context, "cluster", "local");
 	tree_set_text(a, context, "user", user->name);
-	(void)tree_set(a, login, "client-certificate-data", data(a, user->cert));
-	(void)tree_set(a, login, "client-key-data", data(a, user->key));
+	(void)tree_set(a, login, "client-certificate-data", pem_data(a, user->cert));
+	(void)tree_set(a, login, "client-key-data", pem_data(a, user->key));
 	tree_set_text(a, t, "apiVersion", "v1");
-	(void)tree_set(a, t, "clusters", named(a, "cluster", cluster, "local"));
-	(void)tree_set(a, t, "contexts", named(a, "context", context, context_name));
+	(void)tree_set(a, t, "clusters", named_item(a, "cluster", cluster, "local"));
+	(void)tree_set(a, t, "contexts", named_item(a, "context", context, context_name));
 	tree_set_text(a, t, "current-context", context_name);
 	tree_set_text(a, t, "kind", "Config");
-	(void)tree_set(a, t, "users", named(a, "user", login, user->name));
+	(void)tree_set(a, t, "users", named_item(a, "user", login, user->name));
 	return t;
 }
 

@@ -104,7 +104,7 @@ static int check_paths(const struct plan *p, struct err *e)
 }
 
 /* An image has no host yet, and a request for one builder is not for a node. */
-static int may_run(struct plan *p, struct err *e)
+static int check_host(struct plan *p, struct err *e)
 {
 	const struct settings *s = p->req->settings;
 
@@ -117,7 +117,7 @@ int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e)
 {
 	struct plan p = { .arena = a, .req = req };
 
-	return may_run(&p, e);
+	return check_host(&p, e);
 }
 
 int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, struct err *e)
@@ -125,7 +125,7 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	struct plan p = { .arena = a, .req = req, .err = e };
 	int r;
 
-	r = may_run(&p, e);
+	r = check_host(&p, e);
 	if (r == 0)
 		r = plan_parse_assets(&p, e);
 	if (r == 0)

@@ -26,7 +26,7 @@ void plan_fail(struct plan *p, const struct err *e)
 	*plan_error(p) = *e;
 }
 
-static const struct plan_index *indexed(const struct plan *p)
+static const struct plan_index *fill_index(const struct plan *p)
 {
 	static const struct plan_index none;
 	struct plan_index *index = p->index;
@@ -51,7 +51,7 @@ void plan_index_again(struct plan *p)
 
 struct task *plan_unit_of(const struct plan *p, const char *name)
 {
-	return map_get(&indexed(p)->units, name);
+	return map_get(&fill_index(p)->units, name);
 }
 
 struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name)
@@ -78,7 +78,7 @@ struct task *plan_conflict(struct plan *p, const struct task *t)
 
 struct task *plan_at(const struct plan *p, const char *path)
 {
-	return map_get(&indexed(p)->paths, path);
+	return map_get(&fill_index(p)->paths, path);
 }
 
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode)

@@ -28,7 +28,8 @@ static const char *package_of(const struct release *d, const struct mkfs_kind *k
 	return kind->package;
 }
 
-static void add(struct plan *p, const char *package, const char *program, struct strv *programs)
+static void add_package(struct plan *p, const char *package, const char *program,
+			struct strv *programs)
 {
 	const char *name = arena_printf(p->arena, "%s for %s", package, program);
 	struct task *t;
@@ -57,9 +58,9 @@ struct strv volume_tools(struct plan *p, const struct node_volume *v)
 		return programs;
 	/* every Linux that boots has e2fsprogs and util-linux */
 	if (strcmp(kind->fs, "xfs") == 0 || strcmp(kind->fs, "btrfs") == 0)
-		add(p, package_of(plan_release(p), kind), kind->tool, &programs);
+		add_package(p, package_of(plan_release(p), kind), kind->tool, &programs);
 	if (kind->on_raid && is_over_several(p, v))
-		add(p, mdadm, mdadm, &programs);
+		add_package(p, mdadm, mdadm, &programs);
 	return programs;
 }
 

@@ -11,7 +11,7 @@ const struct node_volumes *plan_volumes(const struct plan_req *req)
 }
 
 /* Whom the disks belong to: a volume of EBS to itself, all else to this machine. */
-static const char *owner(const struct plan *p, const struct node_volume *v)
+static const char *disk_owner(const struct plan *p, const struct node_volume *v)
 {
 	if (v->disks == NODE_DISKS_VOLUME_ID)
 		return v->volume_id;
@@ -23,7 +23,7 @@ static const char *owner(const struct plan *p, const struct node_volume *v)
 const char *volumes_uuid(const struct plan *p, const struct node_volume *v)
 {
 	const char *known = strmap_get(&p->req->volume_uuids, v->name);
-	const char *of = owner(p, v);
+	const char *of = disk_owner(p, v);
 
 	if (known)
 		return known;

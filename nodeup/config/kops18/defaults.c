@@ -25,7 +25,7 @@ const char *kops18_image(struct kops18_build *b, const char *name, const char *t
 			    tag);
 }
 
-static const char *image(struct kops18_build *b, const char *component)
+static const char *component_image(struct kops18_build *b, const char *component)
 {
 	const struct version *v = &b->node->kubernetes;
 
@@ -40,7 +40,7 @@ static const char *cloud_of(const struct kops18_build *b)
 	return b->cluster.cloud_controller_manager ? "external" : b->node->cloud_provider;
 }
 
-static struct strv list(struct arena *a, const char *items)
+static struct strv split_list(struct arena *a, const char *items)
 {
 	return strv_split(a, items, ',');
 }
@@ -84,7 +84,7 @@ static void default_docker(struct kops18_build *b)
 		.ip_tables = no,
 		.log_driver = "json-file",
 		.log_level = "warn",
-		.log_opt = list(b->arena, "max-size=10m,max-file=5"),
+		.log_opt = split_list(b->arena, "max-size=10m,max-file=5"),
 		.storage = "overlay,aufs",
 		.version = is_at_least(b, 8) ? "1.13.1" : "1.12.6",
 	};
@@ -150,7 +150,7 @@ static void default_proxy(struct kops18_build *b)
 	const char *cidr = b->cluster.kube_controller_manager.cluster_cidr;
 
 	b->cluster.kube_proxy = (struct kube_proxy_spec){
-		.image = image(b, "kube-proxy"),
+		.image = component_image(b, "kube-proxy"),
 		.cpu_request = "100m",
 		.log_level = 2,
 		.cluster_cidr = cidr ? cidr : cluster_cidr(b),
@@ -171,7 +171,7 @@ static struct strv admission_plugins(struct kops18_build *b)
 		plugins = "Initializers,NamespaceLifecycle,LimitRanger,ServiceAccount,"
 			  "PersistentVolumeLabel,DefaultStorageClass,DefaultTolerationSeconds,"
 			  "NodeRestriction,ResourceQuota";
-	return list(b->arena, plugins);
+	return split_list(b->arena, plugins);
 }
 
 /* Each master has a member of each etcd cluster. */
@@ -191,7 +191,7 @@ static void default_apiserver(struct kops18_build *b)
 	struct kube_apiserver_spec *s = &b->cluster.kube_apiserver;
 
 	*s = (struct kube_apiserver_spec){
-		.image = image(b, "kube-apiserver"),
+		.image = component_image(b, "kube-apiserver"),
 		.log_level = 2,
 		.cloud_provider = cloud_of(b),
 		.secure_port = 443,
@@ -199,15 +199,15 @@ static void default_apiserver(struct kops18_build *b)
 		.address = "127.0.0.1",
 		.admission_control = admission_plugins(b),
 		.service_cluster_ip_range = b->node->service_cluster_ip_range,
-		.etcd_servers = list(b->arena, "http://127.0.0.1:4001"),
-		.etcd_servers_overrides = list(b->arena, "/events#http://127.0.0.1:4002"),
+		.etcd_servers = split_list(b->arena, "http://127.0.0.1:4001"),
+		.etcd_servers_overrides = split_list(b->arena, "/events#http://127.0.0.1:4002"),
 		.allow_privileged = yes,
 		.api_server_count = { true, count_masters(b) },
 		.anonymous_auth = no,
-		.kubelet_preferred_address_types =
-			list(b->arena, is_at_least(b, 7)
-					       ? "InternalIP,Hostname,ExternalIP"
-					       : "InternalIP,Hostname,ExternalIP,LegacyHostIP"),
+		.kubelet_preferred_address_types = split_list(
+			b->arena, is_at_least(b, 7)
+					  ? "InternalIP,Hostname,ExternalIP"
+					  : "InternalIP,Hostname,ExternalIP,LegacyHostIP"),
 		.storage_backend = *etcd == '3' ? "etcd3" : "etcd2",
 		.authorization_mode = b->cluster.authorization.rbac ? "RBAC" : "AlwaysAllow",
 	};
@@ -215,10 +215,10 @@ static void default_apiserver(struct kops18_build *b)
 		s->authentication_token_webhook_config_file = "/etc/kubernetes/authn.config";
 	if (!is_at_least(b, 7))
 		return;
-	s->requestheader_allowed_names = list(b->arena, "aggregator");
-	s->requestheader_extra_header_prefixes = list(b->arena, "X-Remote-Extra-");
-	s->requestheader_group_headers = list(b->arena, "X-Remote-Group");
-	s->requestheader_username_headers = list(b->arena, "X-Remote-User");
+	s->requestheader_allowed_names = split_list(b->arena, "aggregator");
+	s->requestheader_extra_header_prefixes = split_list(b->arena, "X-Remote-Extra-");
+	s->requestheader_group_headers = split_list(b->arena, "X-Remote-Group");
+	s->requestheader_username_headers = split_list(b->arena, "X-Remote-User");
 }
 
 /* These two know no way from node to node but the cloud's. */
@@ -231,7 +231,7 @@ static void default_controller_manager(struct kops18_build *b)
 {
 	b->cluster.kube_controller_manager = (struct kube_controller_manager_spec){
 		.log_level = 2,
-		.image = image(b, "kube-controller-manager"),
+		.image = component_image(b, "kube-controller-manager"),
 		.cloud_provider = cloud_of(b),
 		.cluster_name = b->node->cluster_name,
 		.cluster_cidr = cluster_cidr(b),
@@ -247,7 +247,7 @@ static void default_scheduler(struct kops18_build *b)
 {
 	b->cluster.kube_scheduler = (struct kube_scheduler_spec){
 		.log_level = 2,
-		.image = image(b, "kube-scheduler"),
+		.image = component_image(b, "kube-scheduler"),
 		.leader_election.leader_elect = yes,
 	};
 }
@@ -268,7 +268,7 @@ static void default_images(struct kops18_build *b)
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (str_is_empty(*rows[i].image))
-			*rows[i].image = image(b, rows[i].component);
+			*rows[i].image = component_image(b, rows[i].component);
 	if (str_is_empty(c->kube_proxy.cpu_request))
 		c->kube_proxy.cpu_request = "100m";
 }

@@ -84,7 +84,7 @@ struct item {
 	bool of_group;    /* of the instance group, not of the cluster */
 };
 
-static const char *where(struct kops18_build *b, const struct item *it)
+static const char *item_where(struct kops18_build *b, const struct item *it)
 {
 	return tree_where(b->arena, &it->tree->pos);
 }
@@ -97,7 +97,7 @@ static int is_for_us(struct kops18_build *b, const struct item *it, const struct
 		    strcmp(roles->v[i], "Bastion") != 0)
 			return err_config(b->err,
 					  "%s: %s.roles: no role is '%s': Master, Node, Bastion",
-					  where(b, it), it->path, roles->v[i]);
+					  item_where(b, it), it->path, roles->v[i]);
 	return roles->n == 0 || strv_has(roles, b->node->is_master ? "Master" : "Node");
 }
 
@@ -108,7 +108,7 @@ static int check_text(struct kops18_build *b, const struct item *it, const char 
 
 	if (!text || !str_has_suffix(text, fingerprint))
 		return 0;
-	r = err_config(b->err, "%s: %s.%s: only a fingerprint of the content", where(b, it),
+	r = err_config(b->err, "%s: %s.%s: only a fingerprint of the content", item_where(b, it),
 		       it->path, key);
 	err_note(b->err, "do",
 		 "kops leaves the content out of user data: name ConfigBase in kube_env.yaml, "
@@ -125,7 +125,7 @@ static int check_unit(struct kops18_build *b, const struct item *it, const char 
 
 	if (*name && *name != '.' && strspn(name, safe) == strlen(name) && strlen(name) < 200)
 		return 0;
-	return err_config(b->err, "%s: %s.%s: '%s' is not the name of a unit", where(b, it),
+	return err_config(b->err, "%s: %s.%s: '%s' is not the name of a unit", item_where(b, it),
 			  it->path, key, name);
 }
 
@@ -147,10 +147,11 @@ static int check_hook(struct kops18_build *b, const struct item *it, const struc
 		return r;
 	if (h->has_action &&
 	    str_is_empty(str_trim(b->arena, h->action.image ? h->action.image : "")))
-		return err_config(b->err, "%s: %s.execContainer: no image", where(b, it), it->path);
+		return err_config(b->err, "%s: %s.execContainer: no image", item_where(b, it),
+				  it->path);
 	if (!h->has_action && str_is_empty(h->manifest))
 		return err_config(b->err, "%s: %s: neither execContainer nor manifest",
-				  where(b, it), it->path);
+				  item_where(b, it), it->path);
 	return 0;
 }
 
@@ -188,8 +189,8 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 }
 
 /* Go's raw encoding has no padding; the usual one is accepted as well. */
-static int decode(struct kops18_build *b, const struct item *it, const char *text,
-		  struct node_file *f)
+static int decode_content(struct kops18_build *b, const struct item *it, const char *text,
+			  struct node_file *f)
 {
 	const char *trimmed = str_trim(b->arena, text);
 	size_t n = 0;
@@ -200,7 +201,7 @@ static int decode(struct kops18_build *b, const struct item *it, const char *tex
 	if (enc_unbase64(b->arena,
 			 arena_printf(b->arena, "%s%.*s", trimmed, (int)((4 - n % 4) % 4), "==="),
 			 &data, &f->len, b->err) < 0)
-		return err_config(b->err, "%s: %s.content: no base64", where(b, it), it->path);
+		return err_config(b->err, "%s: %s.content: no base64", item_where(b, it), it->path);
 	f->content = data;
 	return 0;
 }
@@ -212,22 +213,23 @@ static bool is_clean_path(const char *path)
 	       !str_has_suffix(path, "/.");
 }
 
-static int place(struct kops18_build *b, const struct item *it, const struct file_asset *fa,
-		 struct node_file *f)
+static int set_path(struct kops18_build *b, const struct item *it, const struct file_asset *fa,
+		    struct node_file *f)
 {
 	if (str_is_empty(fa->path) && str_is_empty(fa->name))
-		return err_config(b->err, "%s: %s: neither path nor name", where(b, it), it->path);
+		return err_config(b->err, "%s: %s: neither path nor name", item_where(b, it),
+				  it->path);
 	f->path = fa->path;
 	if (str_is_empty(f->path))
 		f->path = arena_printf(b->arena, "%s/%s",
 				       distro_of(b->facts->distribution)->assets_dir, fa->name);
 	if (!show_is_clean(f->path))
-		return err_config(b->err, "%s: %s: a control character in '%s'", where(b, it),
+		return err_config(b->err, "%s: %s: a control character in '%s'", item_where(b, it),
 				  it->path, f->path);
 	if (is_clean_path(f->path))
 		return 0;
-	return err_config(b->err, "%s: %s: '%s' is not an absolute path of a file", where(b, it),
-			  it->path, f->path);
+	return err_config(b->err, "%s: %s: '%s' is not an absolute path of a file",
+			  item_where(b, it), it->path, f->path);
 }
 
 static int add_file(struct kops18_build *b, const struct item *it)
@@ -238,7 +240,7 @@ static int add_file(struct kops18_build *b, const struct item *it)
 			    b->err);
 
 	if (r == 0)
-		r = place(b, it, &fa, &f);
+		r = set_path(b, it, &fa, &f);
 	if (r == 0)
 		r = check_text(b, it, "content", fa.content);
 	if (r == 0)
@@ -248,7 +250,7 @@ static int add_file(struct kops18_build *b, const struct item *it)
 	f.content = fa.content ? fa.content : "";
 	f.len = strlen(f.content);
 	if (fa.is_base64.set && fa.is_base64.v) {
-		r = decode(b, it, f.content, &f);
+		r = decode_content(b, it, f.content, &f);
 		if (r < 0)
 			return r;
 	}
@@ -266,7 +268,7 @@ struct list {
 	size_t n;
 };
 
-static int each(struct kops18_build *b, struct list *l, const struct tree *list, bool of_group)
+static int read_list(struct kops18_build *b, struct list *l, const struct tree *list, bool of_group)
 {
 	int r = 0;
 
@@ -285,8 +287,8 @@ static int each(struct kops18_build *b, struct list *l, const struct tree *list,
 		};
 
 		r = l->n++ < l->most ? l->add(b, &it)
-				     : err_config(b->err, "%s: %s: more than %zu", where(b, &it),
-						  it.path, l->most);
+				     : err_config(b->err, "%s: %s: more than %zu",
+						  item_where(b, &it), it.path, l->most);
 	}
 	return r;
 }
@@ -295,13 +297,13 @@ int kops18_extras(struct kops18_build *b)
 {
 	struct list hooks = { .key = "hooks", .most = HOOKS_MAX, .add = add_hook };
 	struct list files = { .key = "fileAssets", .most = FILES_MAX, .add = add_file };
-	int r = each(b, &hooks, b->ig.hooks, true);
+	int r = read_list(b, &hooks, b->ig.hooks, true);
 
 	if (r == 0)
-		r = each(b, &hooks, b->cluster.hooks, false);
+		r = read_list(b, &hooks, b->cluster.hooks, false);
 	if (r == 0)
-		r = each(b, &files, b->ig.file_assets, true);
+		r = read_list(b, &files, b->ig.file_assets, true);
 	if (r == 0)
-		r = each(b, &files, b->cluster.file_assets, false);
+		r = read_list(b, &files, b->cluster.file_assets, false);
 	return r;
 }

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_known(const char *name)
+static bool is_network(const char *name)
 {
 	for (size_t i = 0; i < kops18_networking_schema.n; i++)
 		if (strcasecmp(kops18_networking_schema.fields[i].key, name) == 0)
@@ -11,7 +11,7 @@ static bool is_known(const char *name)
 	return false;
 }
 
-static const char *known(struct arena *a)
+static const char *network_names(struct arena *a)
 {
 	struct strv names = { 0 };
 
@@ -28,18 +28,18 @@ int kops18_known_networks(struct kops18_build *b)
 	for (size_t i = 0; section && section->kind == TREE_MAP && i < section->n; i++) {
 		const struct tree_item *it = &section->items[i];
 
-		if (it->value->kind == TREE_NULL || is_known(it->key))
+		if (it->value->kind == TREE_NULL || is_network(it->key))
 			continue;
 		(void)err_config(b->err, "%s: networking: unknown network '%s'",
 				 tree_where(b->arena, &it->key_pos), it->key);
-		err_note(b->err, "want", "one of %s", known(b->arena));
+		err_note(b->err, "want", "one of %s", network_names(b->arena));
 		return err_code(b->err);
 	}
 	return 0;
 }
 
 /* The network of kops' documents that have no networking section, by what kubelet is told. */
-static int from_plugin(struct kops18_build *b, const char **ret)
+static int network_of_plugin(struct kops18_build *b, const char **ret)
 {
 	const bool master = b->node->is_master && b->cluster.has_master_kubelet;
 	const char *section = master ? "masterKubelet" : "kubelet";
@@ -79,9 +79,9 @@ int kops18_networking(struct kops18_build *b)
 	if (name)
 		return 0;
 	if (!b->cluster.has_networking)
-		return from_plugin(b, &b->node->networking);
+		return network_of_plugin(b, &b->node->networking);
 	(void)err_config(b->err, "%snetworking: it names no network", where);
-	err_note(b->err, "want", "one of %s", known(b->arena));
+	err_note(b->err, "want", "one of %s", network_names(b->arena));
 	return err_code(b->err);
 }
 

@@ -78,9 +78,9 @@ struct item {
 	struct node_volume v;
 };
 
-static int fail(struct item *it, const char *key, const char *fmt, ...) printf_like(3, 4);
+static int fail_item(struct item *it, const char *key, const char *fmt, ...) printf_like(3, 4);
 
-static int fail(struct item *it, const char *key, const char *fmt, ...)
+static int fail_item(struct item *it, const char *key, const char *fmt, ...)
 {
 	autofree char *text = NULL;
 	va_list ap;
@@ -107,8 +107,8 @@ static int set_devices(struct item *it)
 		const char *d = it->v.devices.v[i];
 
 		if (!str_has_prefix(d, "/dev/") || strstr(d, "/../") || str_has_suffix(d, "/"))
-			return fail(it, m->device ? "device" : "devices",
-				    "'%s' is not a device: expected a path in /dev", d);
+			return fail_item(it, m->device ? "device" : "devices",
+					 "'%s' is not a device: expected a path in /dev", d);
 		if (str_has_prefix(d, "/dev/nvme") && it->b->opts->warnings)
 			strv_add(a, it->b->opts->warnings,
 				 arena_printf(a,
@@ -116,7 +116,7 @@ static int set_devices(struct item *it)
 					      "volumeID or instanceStore say which disk is meant",
 					      kops18_where(a, it->tree, "device"), it->path, d));
 	}
-	return it->v.devices.n ? 0 : fail(it, "devices", "an empty list");
+	return it->v.devices.n ? 0 : fail_item(it, "devices", "an empty list");
 }
 
 static int set_instance_store(struct item *it)
@@ -132,8 +132,8 @@ static int set_instance_store(struct item *it)
 	if (isdigit((unsigned char)*text))
 		nth = strtol(text, &end, 10);
 	if (nth < 0 || nth > NTH_MAX || *end != '\0')
-		return fail(it, "instanceStore", "expected all or a number from 0, found '%s'",
-			    text);
+		return fail_item(it, "instanceStore", "expected all or a number from 0, found '%s'",
+				 text);
 	it->v.nth = nth;
 	return 0;
 }
@@ -147,7 +147,7 @@ static int set_volume_id(struct item *it)
 	it->v.volume_id = id;
 	if (str_has_prefix(id, "vol-") && id[4] && strspn(id + 4, hex) == strlen(id + 4))
 		return 0;
-	return fail(it, "volumeID", "expected vol- and hexadecimal digits, found '%s'", id);
+	return fail_item(it, "volumeID", "expected vol- and hexadecimal digits, found '%s'", id);
 }
 
 static int set_tag(struct item *it)
@@ -156,7 +156,7 @@ static int set_tag(struct item *it)
 
 	it->v.disks = NODE_DISKS_TAG;
 	if (!eq || eq == it->m.tag)
-		return fail(it, "tag", "expected KEY=VALUE, found '%s'", it->m.tag);
+		return fail_item(it, "tag", "expected KEY=VALUE, found '%s'", it->m.tag);
 	it->v.tag_key = arena_strn(it->b->arena, it->m.tag, (size_t)(eq - it->m.tag));
 	it->v.tag_value = eq + 1;
 	return 0;
@@ -182,12 +182,13 @@ static int set_disks(struct item *it)
 		if (!selectors[i].there)
 			continue;
 		if (which < ARRAY_LEN(selectors))
-			return fail(it, selectors[i].key, "%s says already which disk is meant",
-				    selectors[which].key);
+			return fail_item(it, selectors[i].key,
+					 "%s says already which disk is meant",
+					 selectors[which].key);
 		which = i;
 	}
 	if (which == ARRAY_LEN(selectors))
-		return fail(
+		return fail_item(
 			it, "device",
 			"no disk is named: one of device, devices, instanceStore, volumeID, tag");
 	return selectors[which].set(it);
@@ -200,7 +201,7 @@ static bool is_swap(const struct item *it)
 
 /* A service that has files open at the mount point sees the disk through a bind of a folder, so that
  * what the service has there already can be moved first. */
-static void stand_aside(struct item *it)
+static void bind_users(struct item *it)
 {
 	struct arena *a = it->b->arena;
 	const struct strv units = volumes_users(a, it->v.path);
@@ -225,14 +226,14 @@ static int set_path(struct item *it)
 
 	if (is_swap(it)) {
 		if (it->m.path)
-			return fail(it, "path", "swap is not mounted anywhere");
+			return fail_item(it, "path", "swap is not mounted anywhere");
 		for (size_t i = 0; i < b->node->volumes.n; i++)
 			swaps += b->node->volumes.v[i].path == NULL;
 		it->v.name = swaps ? arena_printf(b->arena, "swap-%zu", swaps + 1) : "swap";
 		return 0;
 	}
 	if (str_is_empty(it->m.path))
-		return fail(it, "path", "missing: where is it to be mounted?");
+		return fail_item(it, "path", "missing: where is it to be mounted?");
 	it->v.name = it->v.path = it->m.path;
 	return 0;
 }
@@ -251,12 +252,12 @@ static int set_binds(struct item *it)
 		int r;
 
 		if (is_swap(it))
-			return fail(it, "binds", "swap has no folders");
+			return fail_item(it, "binds", "swap has no folders");
 		if (*s->source == '/' || str_is_empty(s->source) ||
 		    volumes_check_path(a, &it->v.pos, what, arena_printf(a, "/mnt/x%s", source),
 				       &ignored) < 0)
-			return fail(it, "binds", "source '%s' is not a folder of the volume",
-				    s->source);
+			return fail_item(it, "binds", "source '%s' is not a folder of the volume",
+					 s->source);
 		r = volumes_check_path(a, &it->v.pos, arena_printf(a, "%s.target", what), s->target,
 				       e);
 		if (r < 0)
@@ -294,12 +295,13 @@ static int set_persist(struct item *it)
 
 	it->v.persist = it->m.persist.set ? it->m.persist.v : !store && !is_swap(it);
 	if (it->v.persist && store)
-		return fail(it, "persist", "the instance store is empty after each stop and start");
+		return fail_item(it, "persist",
+				 "the instance store is empty after each stop and start");
 	it->v.device_timeout_ns = it->m.device_timeout.set           ? it->m.device_timeout.ns
 				  : it->v.volume_id || it->v.tag_key ? ATTACH_TIMEOUT_NS
 								     : TIMEOUT_NS;
 	if (it->v.device_timeout_ns < DUR_SEC)
-		return fail(it, "deviceTimeout", "less than a second");
+		return fail_item(it, "deviceTimeout", "less than a second");
 	return 0;
 }
 
@@ -321,13 +323,13 @@ static int check_mount_option(struct item *it, const char *option)
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=.:/+@-";
 
 	if (*option == '\0' || *option == '-' || strspn(option, good) != strlen(option))
-		return fail(it, "mountOptions", "'%s' is not a mount option", option);
+		return fail_item(it, "mountOptions", "'%s' is not a mount option", option);
 	for (size_t i = 0; i < ARRAY_LEN(bad_options); i++) {
 		const size_t n = strlen(bad_options[i].option);
 
 		if (strncmp(option, bad_options[i].option, n) == 0 &&
 		    (option[n] == '\0' || bad_options[i].option[n - 1] == '.'))
-			return fail(it, "mountOptions", "'%s' %s", option, bad_options[i].why);
+			return fail_item(it, "mountOptions", "'%s' %s", option, bad_options[i].why);
 	}
 	return 0;
 }
@@ -342,7 +344,7 @@ static int set_mount_options(struct item *it)
 		struct strv one = strv_split(it->b->arena, given->v[i], ',');
 
 		if (one.n == 0)
-			return fail(it, "mountOptions", "'' is not a mount option");
+			return fail_item(it, "mountOptions", "'' is not a mount option");
 		for (size_t k = 0; k < one.n; k++) {
 			int r = check_mount_option(it, one.v[k]);
 
@@ -404,7 +406,8 @@ static int check_kernel(struct item *it)
 	if (it->b->opts->no_host || known->n == 0 || is_swap(it) ||
 	    strv_has(known, it->v.filesystem))
 		return 0;
-	return fail(it, "filesystem", "'%s' is not a file system of this kernel", it->v.filesystem);
+	return fail_item(it, "filesystem", "'%s' is not a file system of this kernel",
+			 it->v.filesystem);
 }
 
 static int set_options(struct item *it)
@@ -416,7 +419,8 @@ static int set_options(struct item *it)
 	if (r == 0 && it->v.path)
 		r = set_mount_options(it);
 	if (r == 0 && !it->v.path && it->m.mount_options.n)
-		r = fail(it, "mountOptions", "'%s' is of no use to swap", it->m.mount_options.v[0]);
+		r = fail_item(it, "mountOptions", "'%s' is of no use to swap",
+			      it->m.mount_options.v[0]);
 	it->v.format_options = it->m.format_options;
 	return r;
 }
@@ -449,7 +453,7 @@ static int read_item(struct item *it)
 	if (r == 0)
 		r = set_options(it);
 	if (r == 0 && it->v.path)
-		stand_aside(it);
+		bind_users(it);
 	return r;
 }
 

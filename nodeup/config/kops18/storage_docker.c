@@ -36,7 +36,7 @@ static void warn(struct kops18_build *b, const char *text)
 		strv_add(b->arena, b->opts->warnings, text);
 }
 
-static const char *where(struct kops18_build *b, const char *key)
+static const char *key_where(struct kops18_build *b, const char *key)
 {
 	return kops18_where(b->arena, b->env->tree, key);
 }
@@ -74,7 +74,7 @@ static bool has_instance_store(struct kops18_build *b)
 	warn(b, arena_printf(b->arena,
 			     "%sthis instance has no instance store: docker and kubelet "
 			     "stay on the root volume",
-			     where(b, "DOCKER_STORAGE")));
+			     key_where(b, "DOCKER_STORAGE")));
 	return false;
 }
 
@@ -97,7 +97,7 @@ static bool kernel_has(struct kops18_build *b, const char *driver)
 static int span_disks(struct kops18_build *b, const struct kube_up **k)
 {
 	const struct facts *f = b->facts;
-	const char *at = where(b, "DOCKER_STORAGE");
+	const char *at = key_where(b, "DOCKER_STORAGE");
 
 	if ((*k)->nth >= 0 || f->instance_store.v < 2 || !f->raid.set || f->raid.v ||
 	    strcmp((*k)->filesystem, "btrfs") == 0)
@@ -135,7 +135,7 @@ int storage_kube_up(struct kops18_build *b)
 		return err_config(b->err,
 				  "%sDOCKER_STORAGE: expected aufs, aufs-nolvm, btrfs, overlay, "
 				  "overlay2 or devicemapper, found '%s'",
-				  where(b, "DOCKER_STORAGE"), docker);
+				  key_where(b, "DOCKER_STORAGE"), docker);
 	on_store = !str_eq(disks, "ebs") && strcmp(k->driver, "devicemapper") != 0 &&
 		   has_instance_store(b);
 	if (on_store && span_disks(b, &k) < 0)
@@ -151,7 +151,7 @@ static const char *driver_place(struct kops18_build *b)
 	const struct tree *docker = kops18_lookup(b->cluster_spec, "docker");
 
 	if (b->env->docker_storage)
-		return where(b, "DOCKER_STORAGE");
+		return key_where(b, "DOCKER_STORAGE");
 	return docker ? kops18_where(b->arena, docker, "storage") : "";
 }
 

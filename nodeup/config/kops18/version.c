@@ -36,7 +36,7 @@ static bool take_suffix(struct arena *a, const char *text, const char **ret)
 }
 
 /* "1.8.7", "v1.8.7", "v1.9.0-beta.1", "1.8" */
-static bool parse(struct arena *a, const char *text, struct version *ret)
+static bool parse_version(struct arena *a, const char *text, struct version *ret)
 {
 	struct version v = { 0 };
 
@@ -59,7 +59,7 @@ static bool parse(struct arena *a, const char *text, struct version *ret)
 static bool parse_url(struct arena *a, const char *url, struct version *ret)
 {
 	for (const char *p = strstr(url, "/v"); p; p = strstr(p + 1, "/v"))
-		if (parse(a, p + 1, ret))
+		if (parse_version(a, p + 1, ret))
 			return true;
 	return false;
 }
@@ -68,7 +68,7 @@ static bool parse_tag(struct arena *a, const char *image, struct version *ret)
 {
 	const char *colon = image ? strrchr(image, ':') : NULL;
 
-	return colon && parse(a, colon + 1, ret);
+	return colon && parse_version(a, colon + 1, ret);
 }
 
 /* The asset named kubelet; its list may have mirrors behind commas. */
@@ -103,7 +103,7 @@ static bool find_version(const struct kops18_build *b, const char **ret_where)
 	return false;
 }
 
-static int compare(const struct version *a, const struct version *b)
+static int compare_minors(const struct version *a, const struct version *b)
 {
 	return a->major != b->major ? a->major - b->major : a->minor - b->minor;
 }
@@ -115,7 +115,7 @@ int kops18_version(struct kops18_build *b)
 
 	if (!str_is_empty(text)) {
 		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
-		if (!parse(b->arena, text, v) && !parse_url(b->arena, text, v))
+		if (!parse_version(b->arena, text, v) && !parse_url(b->arena, text, v))
 			return err_config(b->err, "%skubernetesVersion '%s' is not a version",
 					  where, text);
 	} else if (!find_version(b, &where)) {
@@ -123,7 +123,7 @@ int kops18_version(struct kops18_build *b)
 				  "the Kubernetes version is not known: no kubernetesVersion, "
 				  "no image tag, none in the URL of kubelet");
 	}
-	if (compare(v, &oldest) < 0 || compare(v, &newest) > 0)
+	if (compare_minors(v, &oldest) < 0 || compare_minors(v, &newest) > 0)
 		return err_config(b->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are",
 				  where, v->major, v->minor, oldest.major, oldest.minor,
 				  newest.major, newest.minor);

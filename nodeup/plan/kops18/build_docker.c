@@ -146,7 +146,7 @@ static void replace_storage(struct plan *p, struct docker_spec *d)
 	d->storage = "overlay2";
 }
 
-static const char *options(struct plan *p)
+static const char *docker_options(struct plan *p)
 {
 	struct docker_spec spec = p->req->node->docker;
 	struct strv flags = { 0 };
@@ -186,7 +186,7 @@ static void add_dropin(struct plan *p)
 }
 
 /* dockerd came with 1.12 */
-static bool is_old(const char *version)
+static bool lacks_dockerd(const char *version)
 {
 	char *rest;
 	const long major = strtol(version, &rest, 10);
@@ -197,7 +197,7 @@ static bool is_old(const char *version)
 /* source: kops 1.8.1 nodeup/pkg/model/docker.go buildSystemdService */
 static void add_unit_file(struct plan *p, bool debian)
 {
-	const bool old = is_old(p->req->node->docker.version), socket = debian || old;
+	const bool old = lacks_dockerd(p->req->node->docker.version), socket = debian || old;
 	const char *text = arena_printf(
 		p->arena,
 		"[Unit]\n"
@@ -233,7 +233,7 @@ static void add_unit_file(struct plan *p, bool debian)
 	plan_unit_file(p, docker_unit, text);
 }
 
-static void install(struct plan *p)
+static void install_docker(struct plan *p)
 {
 	const bool debian = plan_distro(p)->family == PACKAGE_DEB;
 
@@ -292,7 +292,7 @@ static bool provide_docker(struct plan *p)
 	const bool is_there = str_eq(p->req->runtime.unit, docker_unit);
 
 	if (is_to_install(p)) {
-		install(p);
+		install_docker(p);
 		return true;
 	}
 	if (!is_there && !p->req->image_mode)
@@ -316,7 +316,7 @@ static void make_docker(struct plan *p)
 		return;
 	}
 	is_there = provide_docker(p);
-	plan_file(p, sysconfig, 0644, options(p));
+	plan_file(p, sysconfig, 0644, docker_options(p));
 	t = plan_unit(p, docker_unit, is_there);
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 	/* docker of today has no need of being restarted by others */

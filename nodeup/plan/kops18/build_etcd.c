@@ -145,14 +145,6 @@ static struct pod_probe probe(const struct making *m)
 	return out;
 }
 
-/* "/srv/kubernetes" is mounted as volume "srvkubernetes". */
-static const char *volume_name(struct arena *a, const char *path)
-{
-	struct strv parts = strv_split(a, path, '/');
-
-	return strv_join(a, &parts, "");
-}
-
 static struct pod *make_pod(struct making *m, const char *mount_point)
 {
 	const struct role *role = m->role;
@@ -178,7 +170,7 @@ static struct pod *make_pod(struct making *m, const char *mount_point)
 	pod_host_path(a, pod, "varlogetcd", m->log, log_inside, false);
 	pod_host_path(a, pod, "hosts", "/etc/hosts", NULL, true);
 	if (m->p->req->node->etcd_tls)
-		pod_host_path(a, pod, volume_name(a, srv), srv, NULL, true);
+		pod_host_path(a, pod, NULL, srv, NULL, true);
 	return pod;
 }
 

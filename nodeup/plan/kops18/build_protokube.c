@@ -9,7 +9,7 @@
 static const char kubeconfig[] = "/var/lib/kops/kubeconfig";
 static const char env_file[] = "/etc/sysconfig/protokube";
 
-static void add(struct plan *p, struct strv *v, const char *key, const char *value)
+static void add_flag(struct plan *p, struct strv *v, const char *key, const char *value)
 {
 	strv_add(p->arena, v, arena_printf(p->arena, "--%s=%s", key, value));
 }
@@ -22,14 +22,14 @@ static void add_dns_flags(struct plan *p, struct strv *flags)
 	if (plan_uses_gossip(p)) {
 		if (str_has_prefix(internal, "api."))
 			internal += strlen("api.");
-		add(p, flags, "dns", "gossip");
-		add(p, flags, "dns-internal-suffix", internal);
+		add_flag(p, flags, "dns", "gossip");
+		add_flag(p, flags, "dns-internal-suffix", internal);
 		return;
 	}
 	if (str_eq(n->cloud_provider, "aws"))
-		add(p, flags, "dns", "aws-route53");
-	add(p, flags, "dns-internal-suffix",
-	    arena_printf(p->arena, ".internal.%s", n->cluster_name));
+		add_flag(p, flags, "dns", "aws-route53");
+	add_flag(p, flags, "dns-internal-suffix",
+		 arena_printf(p->arena, ".internal.%s", n->cluster_name));
 }
 
 static void add_zone(struct plan *p, struct strv *flags)
@@ -38,8 +38,8 @@ static void add_zone(struct plan *p, struct strv *flags)
 
 	if (!str_is_empty(zone)) {
 		/* a name, or the id of any zone */
-		add(p, flags, "zone",
-		    strchr(zone, '.') ? zone : arena_printf(p->arena, "*/%s", zone));
+		add_flag(p, flags, "zone",
+			 strchr(zone, '.') ? zone : arena_printf(p->arena, "*/%s", zone));
 		return;
 	}
 	if (!plan_uses_gossip(p))
@@ -58,14 +58,15 @@ static void add_tls_flags(struct plan *p, struct strv *flags)
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(args) && p->req->node->etcd_tls; i++)
-		add(p, flags, args[i].key, plan_in_srv(p, args[i].file));
+		add_flag(p, flags, args[i].key, plan_in_srv(p, args[i].file));
 }
 
 static void add_milliseconds(struct plan *p, struct strv *flags, const char *key,
 			     const struct opt_dur *d)
 {
 	if (d->set)
-		add(p, flags, key, arena_printf(p->arena, "%lld", (long long)(d->ns / DUR_MS)));
+		add_flag(p, flags, key,
+			 arena_printf(p->arena, "%lld", (long long)(d->ns / DUR_MS)));
 }
 
 static void add_etcd_flags(struct plan *p, struct strv *flags)
@@ -75,7 +76,7 @@ static void add_etcd_flags(struct plan *p, struct strv *flags)
 
 	if (n->etcd_clusters.n == 0)
 		return;
-	add(p, flags, "etcd-image", c->image);
+	add_flag(p, flags, "etcd-image", c->image);
 	add_milliseconds(p, flags, "etcd-election-timeout", &c->leader_election_timeout);
 	add_milliseconds(p, flags, "etcd-heartbeat-interval", &c->heartbeat_interval);
 }
@@ -86,14 +87,14 @@ static struct strv protokube_flags(struct plan *p)
 	struct strv flags = { 0 };
 
 	if (!str_is_empty(n->cloud_provider))
-		add(p, &flags, "cloud", n->cloud_provider);
-	add(p, &flags, "containerized", "true");
-	add(p, &flags, "master", n->is_master ? "true" : "false");
-	add(p, &flags, "v", "4");
+		add_flag(p, &flags, "cloud", n->cloud_provider);
+	add_flag(p, &flags, "containerized", "true");
+	add_flag(p, &flags, "master", n->is_master ? "true" : "false");
+	add_flag(p, &flags, "v", "4");
 	if (n->channels.n)
-		add(p, &flags, "channels", strv_join(p->arena, &n->channels, ","));
+		add_flag(p, &flags, "channels", strv_join(p->arena, &n->channels, ","));
 	if (node_k8s_at_least(n, 1, 6))
-		add(p, &flags, "initialize-rbac", "true");
+		add_flag(p, &flags, "initialize-rbac", "true");
 	add_etcd_flags(p, &flags);
 	add_dns_flags(p, &flags);
 	add_zone(p, &flags);
