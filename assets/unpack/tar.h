@@ -3,7 +3,7 @@
  * placeholder; the report says what each is to become.
  * Without a directory nothing is made: the report tells what the archive holds.
  * Owner: the caller's fds and report. Errors: INTEGRITY with the entry's name and the reason, SYSTEM.
- * Threads: one. Source: libarchive, whose only user this is. */
+ * Threads: one. Source: libarchive. */
 #pragma once
 
 #include "assets/unpack/extract.h"

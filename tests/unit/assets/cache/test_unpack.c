@@ -199,6 +199,41 @@ static void test_without_record(void **state)
 	cache_free(later);
 }
 
+/* A disk changed a byte and no stamp says so. The process that read the tree knows it. Where it may
+ * not remove the tree, it takes it for absent from then on. */
+static void test_wrong_in_a_read_only_cache(void **state)
+{
+	struct box *x = *state;
+	struct cache *readers[2];
+	autoclose int fd = -1;
+	struct digest stamp;
+	struct unpack *u;
+	struct err e;
+
+	good_archive(x);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
+		fail_msg("%s", e.msg);
+	fd = open(tree_of(x, "last"), O_WRONLY | O_CLOEXEC);
+	assert_int_equal(write(fd, "y", 1), 1);
+	(void)close(fd);
+	fd = open(tree_of(x, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	assert_int_equal(cache_tree_stamp(fd, &stamp), 0);
+	cache_tree_believe(x->c, &x->as.digest, &stamp);
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
+		assert_int_equal(cache_new(x->root_fd, "/cache", false, &readers[i], &e), 0);
+	assert_true(cache_has_tree(readers[0], &x->as.digest));
+	assert_true(cache_tree_is_wrong(readers[0], &x->as));
+	assert_false(cache_has_tree(readers[0], &x->as.digest));
+	assert_true(cache_has_tree(readers[1], &x->as.digest));
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
+		cache_free(readers[i]);
+	/* where it may, it removes the tree */
+	assert_true(cache_tree_is_wrong(x->c, &x->as));
+	assert_int_equal(access(tree_of(x, ""), F_OK), -1);
+	assert_false(cache_has_tree(x->c, &x->as.digest));
+}
+
 /* Whatever the archive says, nobody but root may write to anything of the tree. */
 static void test_modes(void **state)
 {
@@ -547,6 +582,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_streamed),
 		TEST(test_without_record),
+		TEST(test_wrong_in_a_read_only_cache),
 		TEST(test_modes),
 		TEST(test_no_record_for_an_open_tree),
 		TEST(test_nothing_before_the_verdict),
