@@ -400,6 +400,14 @@ class Node:
         text = self.exec("systemctl", "show", unit, *("-p" + p for p in properties)).stdout
         return dict(line.split("=", 1) for line in text.splitlines() if "=" in line)
 
+    def wait_booted(self, seconds):
+        """Until multi-user.target is active and each mount that the boot asked for was tried.  A mount that may fail holds
+        no target, and systemd itself puts mounts off for a second where many came at once."""
+        def is_booted():
+            jobs = self.exec("systemctl", "list-jobs", "--no-legend").stdout
+            return self.show("multi-user.target", "ActiveState").get("ActiveState") == "active" and ".mount " not in jobs
+        self.wait(is_booted, seconds, "the boot")
+
     def wait_active(self, unit, seconds):
         self.wait(lambda: self.show(unit, "ActiveState").get("ActiveState") == "active", seconds,
                   "%s to be active" % unit)

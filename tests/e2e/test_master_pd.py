@@ -69,7 +69,7 @@ def test_data_of_a_master_is_on_its_volume(master):
     assert again.returncode == 0 and " changed" not in again.stderr, again.stdout + again.stderr
 
     node.reboot()
-    node.wait(lambda: node.exec("systemctl", "is-active", "multi-user.target").stdout.strip() == "active", 120, "boot")
+    node.wait_booted(120)
     check_places(node)
     done = master.nodeup("apply", "--deadline=150s")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -73,7 +73,7 @@ def test_from_nothing_to_data_that_survives_a_reboot(master):
     assert [f["Action"] for f in master.actions()].count("AttachVolume") == 2
 
     node.reboot()
-    node.wait(lambda: node.exec("systemctl", "is-active", "multi-user.target").stdout.strip() == "active", 120, "boot")
+    node.wait_booted(120)
     check_mounts(node)
     # EC2 is down: the disks are here and mounted, which is all that kubelet needs
     asked = len(master.actions())

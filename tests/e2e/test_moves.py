@@ -132,7 +132,7 @@ def test_docker_does_not_start_on_the_bare_directory(node, loops):
     node.machine.wait(120)
     loops.fresh(loops.devices[0])
     node.start_machine()
-    node.wait(lambda: node.show("multi-user.target", "ActiveState")["ActiveState"] == "active", 300, "the boot")
+    node.wait_booted(300)
     node.exec("systemctl", "start", "docker.service")
     # not even tried: docker would fail on this directory by itself, having no overlay on an overlay
     assert node.show("docker.service", "ExecMainStartTimestampMonotonic") == {"ExecMainStartTimestampMonotonic": "0"}
@@ -171,7 +171,7 @@ def test_an_image_of_it_boots_as_another_instance(node, loops):
     node.nspawn = [a for a in node.nspawn if not a.endswith(old)]
     node.nspawn.append("--bind=%s:/dev/disk/by-uuid/%s" % (loops.devices[0], new))
     node.start_machine()
-    node.wait(lambda: node.show("multi-user.target", "ActiveState")["ActiveState"] == "active", 300, "the boot")
+    node.wait_booted(300)
     assert node.show("docker.service", "ExecMainStartTimestampMonotonic") == {"ExecMainStartTimestampMonotonic": "0"}
     done = nodeup(node)
     assert done.returncode == 0, done
