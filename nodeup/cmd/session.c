@@ -11,6 +11,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/tasks/foreign.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 

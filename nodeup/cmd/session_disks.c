@@ -49,7 +49,7 @@ static int check_task(struct session *s, const struct task *t, struct err *e)
 
 	if (t->kind != TASK_VOLUME && t->kind != TASK_MOVE)
 		return 0;
-	r = task_ops(t)->check(t, &s->ctx, &diff, &why);
+	r = t->ops->check(t, &s->ctx, &diff, &why);
 	if (r >= 0)
 		return 0;
 	if (why.kind == ERR_NET)

@@ -49,10 +49,10 @@ static int write_hosts(struct claims *c, struct task *t, struct task_ctx *ctx,
 	int r;
 
 	t->hosts.names = *hosts;
-	r = task_ops(t)->check(t, ctx, &diff, e);
+	r = t->ops->check(t, ctx, &diff, e);
 	if (r != TASK_DIFFERS)
 		return r;
-	r = task_ops(t)->apply(t, ctx, &run, e);
+	r = t->ops->apply(t, ctx, &run, e);
 	if (r < 0)
 		return r;
 	log_info("changed hosts %s: %s", t->name, diff.why);

@@ -5,6 +5,7 @@
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
 #include "nodeup/move/moved.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/volumes/mounts.h"
 
 static int check_records(const struct task_ctx *ctx, const struct task_move *m,

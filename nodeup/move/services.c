@@ -6,6 +6,7 @@
 #include "nodeup/base/record.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
+#include "nodeup/tasks/kinds.h"
 #include "units/unit.h"
 
 enum { RECORD_MAX = 16 * 1024 };

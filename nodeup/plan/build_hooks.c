@@ -1,4 +1,5 @@
 #include "nodeup/plan/builders.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <string.h>
 

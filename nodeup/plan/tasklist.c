@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/environment.h"
 #include "nodeup/plan/volumes.h"
+#include "nodeup/tasks/kinds.h"
 
 const char plan_unit_dir[] = "/etc/systemd/system/";
 
@@ -61,6 +62,7 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 	if (!p->index)
 		plan_index_again(p);
 	t->kind = kind;
+	t->ops = task_kinds[kind];
 	t->name = name;
 	t->origin = p->builder;
 	t->index = p->n;

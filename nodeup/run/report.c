@@ -191,7 +191,7 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 {
 	struct tree *t = tree_map(a);
 
-	set_text(a, t, "kind", task_ops(o->task)->kind);
+	set_text(a, t, "kind", o->task->ops->kind);
 	set_text(a, t, "name", o->task->name);
 	set_text(a, t, "origin", o->task->origin);
 	set_text(a, t, "state", run_state_name(o->state));

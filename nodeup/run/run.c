@@ -78,7 +78,7 @@ static void tell(struct sched *s, const struct run_outcome *o)
 static void step(struct item *it)
 {
 	const struct task *t = it->o->task;
-	const struct task_ops *ops = task_ops(t);
+	const struct task_ops *ops = t->ops;
 	struct task_ctx *ctx = it->sched->req->ctx;
 
 	ending_gate();
@@ -181,7 +181,7 @@ static bool is_done_in_passing(struct sched *s, struct item *it)
 {
 	const struct task *t = it->o->task;
 
-	return task_ops(t)->in_passing && task_ops(t)->in_passing(t, s->req->ctx, &it->o->diff);
+	return t->ops->in_passing && t->ops->in_passing(t, s->req->ctx, &it->o->diff);
 }
 
 /* An archive that no task waits for any more need not arrive. */
@@ -194,8 +194,8 @@ static void drop_unneeded(struct sched *s)
 		if (states[it->o->state].settled || it->o->state == RUN_WORKING ||
 		    it->o->diff.lost || !serves_only_settled(s, t))
 			continue;
-		if (it->o->state == RUN_WAITING && task_ops(t)->cancel)
-			task_ops(t)->cancel(t, s->req->ctx);
+		if (it->o->state == RUN_WAITING && t->ops->cancel)
+			t->ops->cancel(t, s->req->ctx);
 		settle(s, it, is_done_in_passing(s, it) ? RUN_CHANGED : RUN_UNNEEDED);
 	}
 }
@@ -225,7 +225,7 @@ static void step_failed(struct sched *s, struct item *it)
 	*o->error = *it->err;
 	if (source && !again) {
 		*o->error = *source->error;
-		(void)err_wrap(o->error, "%s %s", task_ops(source->task)->kind, source->task->name);
+		(void)err_wrap(o->error, "%s %s", source->task->ops->kind, source->task->name);
 		o->because = source->task;
 	}
 	o->attempts++;
@@ -252,7 +252,7 @@ static void word_sources(const struct sched *s, struct run_outcome *o)
 		if (states[s->items[i].o->state].settled || !task_serves(source, o->task))
 			continue;
 		n += (size_t)snprintf(o->run.waiting + n, max - n, "%s%s %s", n ? ", " : "",
-				      task_ops(source)->kind, source->name);
+				      source->ops->kind, source->name);
 	}
 }
 
@@ -286,7 +286,7 @@ static void begin_step(struct sched *s, struct item *it)
 		it->o->start_ns = it->o->work_ns;
 	it->seen = s->unsettled;
 	set_state(s, it->o, RUN_WORKING);
-	if (task_ops(it->o->task)->on_main) {
+	if (it->o->task->ops->on_main) {
 		step(it);
 		stepped(s, it);
 		return;
@@ -301,7 +301,7 @@ static void begin_step(struct sched *s, struct item *it)
 static bool is_woken(const struct run_outcome *o, bool events)
 {
 	return __atomic_load_n(&o->run.woken, __ATOMIC_ACQUIRE) ||
-	       (events && task_ops(o->task)->on_main);
+	       (events && o->task->ops->on_main);
 }
 
 /* Whether an unsettled task can do something now. `events` says that something happened outside. */
@@ -376,7 +376,7 @@ static void bus_failed(struct sched *s, const struct err *e)
 	for (size_t i = 0; i < s->req->n; i++) {
 		struct item *it = &s->items[i];
 
-		if (it->o->state != RUN_WAITING || !task_ops(it->o->task)->on_main)
+		if (it->o->state != RUN_WAITING || !it->o->task->ops->on_main)
 			continue;
 		it->r = -EIO;
 		*it->err = *e;
@@ -451,7 +451,7 @@ static int verdict(struct sched *s, struct err *e)
 
 		if (o->state == RUN_RETRYING || (o->state == RUN_WAITING && o->error->kind)) {
 			*e = *o->error;
-			return err_wrap(e, "deadline passed: %s %s", task_ops(o->task)->kind,
+			return err_wrap(e, "deadline passed: %s %s", o->task->ops->kind,
 					o->task->name);
 		}
 		if (!states[o->state].settled && says_more(o, late))
@@ -464,7 +464,7 @@ static int verdict(struct sched *s, struct err *e)
 	if (!late)
 		return 0;
 	return err_fail(e, late->run.trouble ? late->run.trouble : ERR_BUSY, ETIMEDOUT,
-			"deadline passed: %s %s: %s", task_ops(late->task)->kind, late->task->name,
+			"deadline passed: %s %s: %s", late->task->ops->kind, late->task->name,
 			late->run.waiting[0] ? late->run.waiting : states[late->state].name);
 }
 
@@ -476,8 +476,8 @@ static void cancel_waiting(struct sched *s)
 		const enum run_state state = s->items[i].o->state;
 
 		if ((state == RUN_WAITING || (t->always && !states[state].settled)) &&
-		    task_ops(t)->cancel)
-			task_ops(t)->cancel(t, s->req->ctx);
+		    t->ops->cancel)
+			t->ops->cancel(t, s->req->ctx);
 	}
 }
 
@@ -575,7 +575,7 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 		if (o->state != RUN_READY)
 			continue;
 		/* a check may meet errors on its way to its answer: that a file is not there, say */
-		r = task_ops(t)->check(t, req->ctx, &o->diff, e);
+		r = t->ops->check(t, req->ctx, &o->diff, e);
 		if (r < 0)
 			*o->error = *e;
 		settle(s, &s->items[i],

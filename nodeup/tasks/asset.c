@@ -1,4 +1,4 @@
-#include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 
 #include "assets/cache/wrong.h"
 #include "nodeup/base/dur.h"

@@ -1,4 +1,4 @@
-#include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 
 /* Attaching comes before there is a plan; this is what it came to, or for `nodeup plan` would. */
 static int attach_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,

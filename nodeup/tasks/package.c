@@ -6,6 +6,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/tasks/hold.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/package_db.h"
 
 #define INSTALL_NS (1800 * DUR_SEC)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
 
 const char program_record_path[] = OWN_PROGRAM;

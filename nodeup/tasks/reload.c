@@ -1,4 +1,4 @@
-#include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <string.h>
 

@@ -5,24 +5,6 @@
 #include "nodeup/base/dur.h"
 #include <unistd.h>
 
-const struct task_ops *const task_kinds[TASK_KIND_MAX] = {
-	[TASK_ATTACH] = &task_attach_ops,   [TASK_ETCD] = &task_etcd_ops,
-	[TASK_HOSTS] = &task_hosts_ops,     [TASK_DIR] = &task_dir_ops,
-	[TASK_FILE] = &task_file_ops,       [TASK_ASSET] = &task_asset_ops,
-	[TASK_UNPACK] = &task_unpack_ops,   [TASK_INSTALL] = &task_install_ops,
-	[TASK_SYSCTL] = &task_sysctl_ops,   [TASK_USER] = &task_user_ops,
-	[TASK_PACKAGE] = &task_package_ops, [TASK_RELOAD] = &task_reload_ops,
-	[TASK_IMAGE] = &task_image_ops,     [TASK_UNIT] = &task_unit_ops,
-	[TASK_PROGRAM] = &task_program_ops, [TASK_LINK] = &task_link_ops,
-	[TASK_VOLUME] = &task_volume_ops,   [TASK_STOP] = &task_stop_ops,
-	[TASK_MOVE] = &task_move_ops,       [TASK_RESUME] = &task_resume_ops,
-};
-
-const struct task_ops *task_ops(const struct task *t)
-{
-	return t->ops ? t->ops : task_kinds[t->kind];
-}
-
 const char *task_path(const struct task *t)
 {
 	switch (t->kind) {
@@ -139,7 +121,7 @@ bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
 		struct task_diff diff = { .spare = false };
 		struct err e;
 
-		if (task_ops(user)->check(user, ctx, &diff, &e) != TASK_EQUAL && !diff.spare)
+		if (user->ops->check(user, ctx, &diff, &e) != TASK_EQUAL && !diff.spare)
 			return false;
 	}
 	return true;
@@ -147,5 +129,5 @@ bool task_is_unneeded(const struct task *t, struct task_ctx *ctx)
 
 char *task_title(struct arena *a, const struct task *t)
 {
-	return arena_printf(a, "%s %s", task_ops(t)->kind, t->name);
+	return arena_printf(a, "%s %s", t->ops->kind, t->name);
 }

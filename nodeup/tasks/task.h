@@ -18,7 +18,8 @@ struct task_ops;
 
 struct task {
 	enum task_kind kind;
-	const struct task_ops *ops; /* NULL: those of its kind */
+	const struct task_ops
+		*ops; /* what can be done with it: those of its kind (kinds.h), or others */
 	const char *
 		name; /* a path, a unit, an asset: what a person calls it; unique within its kind */
 	const char *origin; /* the builder that asked for it */
@@ -144,23 +145,6 @@ struct task_ops {
 	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);
 };
 
-extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
-
-/* For a unit that is not to run: stopped, and disabled. */
-extern const struct task_ops task_unit_off_ops;
-
-/* For an asset of which no record is believed, and for an archive whose tree was found damaged. */
-extern const struct task_ops task_asset_recheck_ops, task_unpack_again_ops;
-
-extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops, task_program_ops,
-	task_link_ops;
-extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
-	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
-	task_image_ops, task_unit_ops;
-extern const struct task_ops task_volume_ops, task_stop_ops, task_move_ops, task_resume_ops;
-
-/* What can be done with a task. */
-const struct task_ops *task_ops(const struct task *t);
 /* The path a task puts something at; NULL for kinds that have none. */
 const char *task_path(const struct task *t);
 /* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. `kept` is for the caller to set. */

@@ -1,4 +1,4 @@
-#include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -37,12 +37,12 @@ static void inputs_digest(const struct task *t, struct digest *ret)
 	for (size_t i = 0; i < t->unit.inputs.n; i++) {
 		const struct task *in = input_task(t, t->unit.inputs.v[i]);
 
-		if (in && task_ops(in)->inputs)
-			task_ops(in)->inputs(in, c);
+		if (in && in->ops->inputs)
+			in->ops->inputs(in, c);
 	}
 	for (size_t i = 0; i < t->n_needs; i++)
 		if (t->needs[i]->kind == TASK_IMAGE)
-			task_image_ops.inputs(t->needs[i], c);
+			t->needs[i]->ops->inputs(t->needs[i], c);
 	digest_final(c, ret);
 }
 
@@ -308,8 +308,8 @@ static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 	int r = volume_place_unit(t, ctx, e);
 
 	for (size_t i = 0; i < t->n_needs && r == 0; i++)
-		if (task_ops(t->needs[i])->may_start)
-			r = task_ops(t->needs[i])->may_start(t->needs[i], t, ctx, e);
+		if (t->needs[i]->ops->may_start)
+			r = t->needs[i]->ops->may_start(t->needs[i], t, ctx, e);
 	return r;
 }
 

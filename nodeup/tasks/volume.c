@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/program.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume_place.h"
 #include "nodeup/tasks/volume_store.h"
 #include "nodeup/volumes/discover.h"

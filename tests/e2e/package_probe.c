@@ -11,6 +11,7 @@
 
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/package.h"
 
 #define PAUSE_US 50000
@@ -37,7 +38,7 @@ static int add_source(struct task_ctx *ctx, const char *path, struct asset *as, 
 static int check(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	struct task_diff diff = { 0 };
-	int r = task_ops(t)->check(t, ctx, &diff, e);
+	int r = t->ops->check(t, ctx, &diff, e);
 
 	if (r >= 0)
 		printf("%s=%s\n", r == TASK_EQUAL ? "equal" : "differs", diff.why);
@@ -50,7 +51,7 @@ static int apply(const struct task *t, struct task_ctx *ctx, struct err *e)
 	struct task_run run = { 0 };
 	int r;
 
-	while ((r = task_ops(t)->apply(t, ctx, &run, e)) == TASK_WAIT) {
+	while ((r = t->ops->apply(t, ctx, &run, e)) == TASK_WAIT) {
 		if (strcmp(said, run.waiting) != 0)
 			printf("waiting=%s\n", run.waiting);
 		(void)fflush(stdout);
@@ -65,7 +66,7 @@ static int apply(const struct task *t, struct task_ctx *ctx, struct err *e)
 static int probe(char **args, struct arena *a, struct err *e)
 {
 	struct asset source = { 0 };
-	struct task t = { .kind = TASK_PACKAGE, .name = args[3] };
+	struct task t = { .kind = TASK_PACKAGE, .ops = &task_package_ops, .name = args[3] };
 	struct task_ctx ctx = { 0 };
 	int r = io_open_root("/", &ctx.root_fd, e);
 

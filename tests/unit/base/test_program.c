@@ -10,6 +10,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "nodeup/tasks/program.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
 #include "tests/unit/lib/scratch.h"
 
@@ -37,6 +38,7 @@ static int world_new(void **state)
 	w->ctx = (struct task_ctx){ .root_fd = w->root.fd };
 	w->keep = (struct task){
 		.kind = TASK_PROGRAM,
+		.ops = &task_program_ops,
 		.name = PLACE,
 		.origin = "bootstrap",
 		.program = { .path = PLACE, .version = "2.0" },
@@ -63,7 +65,7 @@ static int world_done(void **state)
 static int check(struct world *w, const struct task *t)
 {
 	w->diff.why[0] = '\0';
-	return task_ops(t)->check(t, &w->ctx, &w->diff, &w->e);
+	return t->ops->check(t, &w->ctx, &w->diff, &w->e);
 }
 
 static void assert_differs(struct world *w, const struct task *t, const char *why)
@@ -75,7 +77,7 @@ static void assert_differs(struct world *w, const struct task *t, const char *wh
 static int apply(struct world *w, const struct task *t)
 {
 	w->run = (struct task_run){ 0 };
-	return task_ops(t)->apply(t, &w->ctx, &w->run, &w->e);
+	return t->ops->apply(t, &w->ctx, &w->run, &w->e);
 }
 
 static void apply_well(struct world *w, const struct task *t)
@@ -281,6 +283,7 @@ static void a_link_takes_nobodys_place(void **state)
 {
 	static const struct task t = {
 		.kind = TASK_LINK,
+		.ops = &task_link_ops,
 		.name = "/usr/local/bin/nodeup",
 		.link = { "/usr/local/bin/nodeup", PLACE },
 	};

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include "tests/unit/lib/volume_world.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@ int volume_world_new(void **state)
 	};
 	w->task = (struct task){
 		.kind = TASK_VOLUME,
+		.ops = &task_volume_ops,
 		.name = "/data",
 		.volume = { .want = &w->want,
 			    .uuid = volume_uuid(w->box.arena, MACHINE, "/data"),

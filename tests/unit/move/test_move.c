@@ -12,6 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "nodeup/move/same_tree.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/move_world.h"
 
 static void four_ways(void **state)

@@ -1,4 +1,5 @@
 #include "tests/unit/lib/move_world.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>

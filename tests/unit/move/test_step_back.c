@@ -1,4 +1,5 @@
 #include "tests/unit/lib/move_world.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -96,6 +97,7 @@ static void all_step_back_before_one_is_resumed(void **state)
 	struct world *w = *state;
 	const struct task other = {
 		.kind = TASK_MOVE,
+		.ops = &task_move_ops,
 		.move = { .source = "/var/lib/kubelet",
 			  .target = "/mnt/disks/kubelet",
 			  .mount_point = "/mnt/disks",
@@ -119,7 +121,9 @@ static void all_step_back_before_one_is_resumed(void **state)
 static void a_move_to_come_needs_no_way_back(void **state)
 {
 	struct world *w = *state;
-	struct task move = { .kind = TASK_MOVE, .index = 1, .move = w->task.move };
+	struct task move = {
+		.kind = TASK_MOVE, .ops = &task_move_ops, .index = 1, .move = w->task.move
+	};
 	bool changed[2] = { false, true };
 
 	fill(w);

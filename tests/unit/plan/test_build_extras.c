@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "tests/unit/lib/seed.h"
+#include "nodeup/tasks/kinds.h"
 
 #define SYSTEM "/etc/systemd/system/"
 

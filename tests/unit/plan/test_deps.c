@@ -7,6 +7,7 @@
 #include <string.h>
 #include "nodeup/plan/deps.h"
 #include "nodeup/plan/tasklist.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/seed.h"
 
 struct fixture {

@@ -8,6 +8,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/run/report.h"
+#include "nodeup/tasks/kinds.h"
 
 enum { TASKS = 12 };
 
@@ -31,6 +32,7 @@ static int set_up(void **state)
 	s->rep = (struct run_report){ .outcomes = s->outcomes, .n = TASKS, .first_failed = TASKS };
 	for (size_t i = 0; i < TASKS; i++) {
 		s->tasks[i] = (struct task){ .kind = TASK_FILE,
+					     .ops = &task_file_ops,
 					     .name = arena_printf(a, "/%c", 'a' + (char)i),
 					     .index = i };
 		s->outcomes[i] = (struct run_outcome){ .task = &s->tasks[i],

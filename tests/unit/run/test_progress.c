@@ -10,6 +10,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/run/progress.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/fetch_box.h"
 
 static void texts(void **state)
@@ -59,7 +60,7 @@ static void texts(void **state)
 static void texts_of_tasks(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct task task = { .kind = TASK_UNIT, .name = "docker.service" };
+	struct task task = { .kind = TASK_UNIT, .ops = &task_unit_ops, .name = "docker.service" };
 	struct err error = { .msg = "it is masked" };
 	struct run_outcome o = { .task = &task, .error = &error, .attempts = 2 };
 
@@ -77,6 +78,7 @@ static void texts_of_tasks(void **state)
 	assert_string_equal(progress_task_text(a, &o, 13 * DUR_SEC),
 			    "attempt 2, next in 3.0 s: it is masked");
 	task.kind = TASK_ASSET;
+	task.ops = &task_asset_ops;
 	assert_null(progress_task_text(a, &o, 13 * DUR_SEC));
 }
 
@@ -116,7 +118,10 @@ struct sample {
 static void sample(struct sample *s, const struct asset *as)
 {
 	*s = (struct sample){
-		.task = { .kind = TASK_ASSET, .name = "kubelet", .asset = { .asset = as } },
+		.task = { .kind = TASK_ASSET,
+			  .ops = &task_asset_ops,
+			  .name = "kubelet",
+			  .asset = { .asset = as } },
 		.outcome = { .task = &s->task, .state = RUN_WAITING, .error = &s->error },
 		.rep = { .outcomes = &s->outcome, .n = 1 }
 	};

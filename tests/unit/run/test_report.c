@@ -10,6 +10,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
 #include "nodeup/run/report.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
 static const char secret[] = "PRIVATE KEY of nobody";
@@ -81,6 +82,7 @@ static void sample(struct sample *s)
 	*s = (struct sample){ .rep = { .outcomes = s->outcomes, .n = 4, .first_failed = 2 } };
 	for (size_t i = 0; i < 4; i++) {
 		s->tasks[i] = (struct task){ .kind = TASK_FILE,
+					     .ops = &task_file_ops,
 					     .name = names[i],
 					     .origin = "test",
 					     .index = i,

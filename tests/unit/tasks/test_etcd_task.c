@@ -10,6 +10,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 #include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
 static const char link_path[] = "/etc/kubernetes/manifests/etcd.manifest";
@@ -37,6 +38,7 @@ static int setup(void **state)
 	scratch_write(&fx->root, "/mnt/v/below", "the root disk");
 	fx->t = (struct task){
 		.kind = TASK_ETCD,
+		.ops = &task_etcd_ops,
 		.name = link_path,
 		.etcd = { .mount_point = "/mnt/v",
 			  .mount_unit = "mnt-v.mount",
@@ -70,13 +72,13 @@ static int check(struct fixture *fx)
 {
 	fx->e = (struct err){ 0 };
 	fx->diff.why[0] = '\0';
-	return task_ops(&fx->t)->check(&fx->t, &fx->ctx, &fx->diff, &fx->e);
+	return fx->t.ops->check(&fx->t, &fx->ctx, &fx->diff, &fx->e);
 }
 
 static int apply(struct fixture *fx)
 {
 	fx->e = (struct err){ 0 };
-	return task_ops(&fx->t)->apply(&fx->t, &fx->ctx, &fx->run, &fx->e);
+	return fx->t.ops->apply(&fx->t, &fx->ctx, &fx->run, &fx->e);
 }
 
 static void must_apply(struct fixture *fx)
@@ -180,7 +182,7 @@ static void test_different(void **state)
 
 static void make_hosts(struct fixture *fx)
 {
-	fx->t = (struct task){ .kind = TASK_HOSTS, .name = "/etc/hosts" };
+	fx->t = (struct task){ .kind = TASK_HOSTS, .ops = &task_hosts_ops, .name = "/etc/hosts" };
 	strmap_set(fx->arena, &fx->t.hosts.names, "etcd-a.internal.x", "10.0.0.1");
 	strmap_set(fx->arena, &fx->t.hosts.names, "etcd-b.internal.x", "10.0.0.2");
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
 #define ETC "/etc/systemd/system"
@@ -28,14 +29,22 @@ static void world_new(struct world *w)
 {
 	*w = (struct world){ .arena = arena_new_empty() };
 	scratch_new(&w->root);
-	w->drop_in = (struct task){ .kind = TASK_FILE, .name = ours, .file = { .path = ours } };
-	w->pod = (struct task){ .kind = TASK_FILE, .name = pod_path, .file = { .path = pod_path } };
-	w->files[0] = &w->drop_in;
-	w->reload = (struct task){
-		.kind = TASK_RELOAD, .name = "systemd", .needs = w->files, .n_needs = 1
+	w->drop_in = (struct task){
+		.kind = TASK_FILE, .ops = &task_file_ops, .name = ours, .file = { .path = ours }
 	};
+	w->pod = (struct task){ .kind = TASK_FILE,
+				.ops = &task_file_ops,
+				.name = pod_path,
+				.file = { .path = pod_path } };
+	w->files[0] = &w->drop_in;
+	w->reload = (struct task){ .kind = TASK_RELOAD,
+				   .ops = &task_reload_ops,
+				   .name = "systemd",
+				   .needs = w->files,
+				   .n_needs = 1 };
 	w->needs[0] = &w->reload;
 	w->unit = (struct task){ .kind = TASK_UNIT,
+				 .ops = &task_unit_ops,
 				 .name = "a-b.service",
 				 .needs = w->needs,
 				 .n_needs = 1,

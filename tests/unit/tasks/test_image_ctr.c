@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "nodeup/base/proc.h"
 #include "nodeup/tasks/image_ctr.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
 /* Stands for ctr: its images are lines of a file, and an archive holds the line of its image. */
@@ -47,6 +48,7 @@ static int setup(void **state)
 	digest_of(DIGEST_SHA256, archive, strlen(archive), &w->asset.digest);
 	w->task = (struct task){
 		.kind = TASK_IMAGE,
+		.ops = &task_image_ops,
 		.name = "a:1",
 		.image = { .name = "a:1", .asset = &w->asset, .in_containerd = true }
 	};
@@ -81,7 +83,7 @@ static int teardown(void **state)
 static const char *check(struct world *w)
 {
 	w->diff.why[0] = '\0';
-	if (task_ops(&w->task)->check(&w->task, &w->ctx, &w->diff, &w->e) < 0)
+	if (w->task.ops->check(&w->task, &w->ctx, &w->diff, &w->e) < 0)
 		fail_msg("%s", w->e.msg);
 	return w->diff.why;
 }
@@ -90,7 +92,7 @@ static void apply(struct world *w)
 {
 	struct task_run run = { 0 };
 
-	if (task_ops(&w->task)->apply(&w->task, &w->ctx, &run, &w->e) != TASK_DONE)
+	if (w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) != TASK_DONE)
 		fail_msg("%s", w->e.msg);
 }
 
@@ -119,7 +121,7 @@ static void an_archive_of_another_image_is_told(void **state)
 	struct task_run run = { 0 };
 
 	w->task.image.name = "b:1";
-	assert_true(task_ops(&w->task)->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
 	assert_int_equal(w->e.kind, ERR_INTEGRITY);
 	assert_non_null(strstr(w->e.msg, "holds no image 'b:1'"));
 }

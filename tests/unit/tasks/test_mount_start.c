@@ -1,4 +1,5 @@
 #include "tests/unit/lib/move_world.h"
+#include "nodeup/tasks/kinds.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ static void files_that_came_meanwhile_are_not_hidden(void **state)
 	struct world *w = *state;
 	const struct task unit = {
 		.kind = TASK_UNIT,
+		.ops = &task_unit_ops,
 		.name = "mnt-disks.mount",
 		.unit = { .name = "mnt-disks.mount",
 			  .where = "/mnt/disks",
@@ -55,6 +57,7 @@ static void a_moved_directory_is_looked_at_once_more(void **state)
 	const struct task *needs[] = { &w->task };
 	const struct task unit = {
 		.kind = TASK_UNIT,
+		.ops = &task_unit_ops,
 		.name = "var-lib-docker.mount",
 		.unit = { .name = "var-lib-docker.mount", .where = "/var/lib/docker" },
 		.needs = needs,
@@ -63,6 +66,7 @@ static void a_moved_directory_is_looked_at_once_more(void **state)
 
 	inactive(w, unit.name);
 	w->task.kind = TASK_MOVE;
+	w->task.ops = &task_move_ops;
 	fill(w);
 	assert_true(start(w, &unit) < 0);
 	assert_int_equal(w->e.kind, ERR_BUSY);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/tasks/package.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
 /* Stand-ins for the package managers: they write down how they were called, and install what they
@@ -105,13 +106,13 @@ static int world_done(void **state)
 static int check(struct world *w, const struct task *t)
 {
 	w->diff.why[0] = '\0';
-	return task_ops(t)->check(t, &w->ctx, &w->diff, &w->e);
+	return t->ops->check(t, &w->ctx, &w->diff, &w->e);
 }
 
 static int apply(struct world *w, const struct task *t, struct task_run *run)
 {
 	*run = (struct task_run){ 0 };
-	return task_ops(t)->apply(t, &w->ctx, run, &w->e);
+	return t->ops->apply(t, &w->ctx, run, &w->e);
 }
 
 static void must_apply(struct world *w, const struct task *t)
@@ -135,6 +136,7 @@ static struct task packages(struct world *w, enum package_family family, const c
 {
 	return (struct task){
 		.kind = TASK_PACKAGE,
+		.ops = &task_package_ops,
 		.name = names,
 		.package = { .family = family, .names = strv_split(w->a, names, ' ') },
 	};

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "assets/cache/tree.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 #include "nodeup/tasks/task.h"
@@ -53,7 +54,7 @@ static int check(struct world *w, const struct task *t)
 	int r;
 
 	w->diff.why[0] = '\0';
-	r = task_ops(t)->check(t, &w->ctx, &w->diff, &w->e);
+	r = t->ops->check(t, &w->ctx, &w->diff, &w->e);
 	if (r == TASK_DIFFERS)
 		assert_string_not_equal(w->diff.why, "");
 	return r;
@@ -63,7 +64,7 @@ static void apply(struct world *w, const struct task *t)
 {
 	struct task_run run = { 0 };
 
-	if (task_ops(t)->apply(t, &w->ctx, &run, &w->e) != TASK_DONE)
+	if (t->ops->apply(t, &w->ctx, &run, &w->e) != TASK_DONE)
 		fail_msg("%s", w->e.msg);
 }
 
@@ -80,6 +81,7 @@ static void dir_four_ways(void **state)
 	struct world *w = *state;
 	const struct task t = {
 		.kind = TASK_DIR,
+		.ops = &task_dir_ops,
 		.name = "/etc/cni/net.d",
 		.dir = { "/etc/cni/net.d", 0750 },
 	};
@@ -102,7 +104,9 @@ static void dir_four_ways(void **state)
 static void dir_is_no_file(void **state)
 {
 	struct world *w = *state;
-	const struct task t = { .kind = TASK_DIR, .name = "/etc/x", .dir = { "/etc/x", 0755 } };
+	const struct task t = {
+		.kind = TASK_DIR, .ops = &task_dir_ops, .name = "/etc/x", .dir = { "/etc/x", 0755 }
+	};
 
 	scratch_write(&w->root, "/etc/x", "a file in the way");
 	assert_int_equal(check(w, &t), -ENOTDIR);
@@ -113,6 +117,7 @@ static struct task file_task(const char *path, const char *content, mode_t mode)
 {
 	return (struct task){
 		.kind = TASK_FILE,
+		.ops = &task_file_ops,
 		.name = path,
 		.origin = "test",
 		.file = { .path = path,
@@ -172,6 +177,7 @@ static void what_is_a_persons_has_his_ids(void **state)
 	struct world *w = *state;
 	const struct task d = {
 		.kind = TASK_DIR,
+		.ops = &task_dir_ops,
 		.name = "/home/admin/.kube",
 		.dir = { "/home/admin/.kube", 0700, "admin" },
 	};
@@ -211,6 +217,7 @@ static void a_persons_link_is_not_followed(void **state)
 	struct world *w = *state;
 	const struct task d = {
 		.kind = TASK_DIR,
+		.ops = &task_dir_ops,
 		.name = "/home/admin/.kube",
 		.dir = { "/home/admin/.kube", 0700, "admin" },
 	};
@@ -227,8 +234,8 @@ static void a_persons_link_is_not_followed(void **state)
 	assert_int_equal(check(w, &d), TASK_EQUAL);
 	assert_int_equal(check(w, &f), TASK_EQUAL);
 	/* put there after we looked */
-	assert_int_equal(task_ops(&d)->apply(&d, &w->ctx, &run, &e), -ELOOP);
-	assert_int_equal(task_ops(&f)->apply(&f, &w->ctx, &run, &e), -ELOOP);
+	assert_int_equal(d.ops->apply(&d, &w->ctx, &run, &e), -ELOOP);
+	assert_int_equal(f.ops->apply(&f, &w->ctx, &run, &e), -ELOOP);
 	assert_true(scratch_stat(&w->root, "/etc", &st));
 	assert_int_equal(st.st_uid, 0);
 	assert_int_equal(st.st_mode & 07777, 0755);
@@ -301,7 +308,7 @@ static void only_an_empty_directory_gives_way_to_a_file(void **state)
 	t.file.if_absent = true;
 	scratch_write(&w->root, "/var/log/kube-proxy.log/x", "data");
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
-	assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), -ENOTEMPTY);
+	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), -ENOTEMPTY);
 	assert_int_equal(scratch_count(&w->root, "/var/log/kube-proxy.log"), 1);
 	assert_int_equal(unlinkat(w->root.fd, "var/log/kube-proxy.log/x", 0), 0);
 	apply(w, &t);
@@ -387,6 +394,7 @@ static void install_four_ways(void **state)
 	const struct asset *as = cached_asset(w, a, "kubelet", "#!ELF");
 	const struct task t = {
 		.kind = TASK_INSTALL,
+		.ops = &task_install_ops,
 		.name = "/usr/local/bin/kubelet",
 		.origin = "test",
 		.install = { .path = "/usr/local/bin/kubelet",
@@ -452,6 +460,7 @@ static void install_takes_the_first_source_that_has_it(void **state)
 	const struct asset *sources[] = { first, second };
 	const struct task t = {
 		.kind = TASK_INSTALL,
+		.ops = &task_install_ops,
 		.name = "/opt/cni/bin/bridge",
 		.origin = "test",
 		.install = { .path = "/opt/cni/bin/bridge",
@@ -466,12 +475,12 @@ static void install_takes_the_first_source_that_has_it(void **state)
 	scratch_write(&w->root, unpacked(w, a, second, "bin/bridge"), "second");
 	believe_tree(w, a, second);
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
-	assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), TASK_WAIT);
+	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_WAIT);
 	assert_true(run.on_tasks);
 
 	scratch_write(&w->root, unpacked(w, a, first, "bin/bridge"), "first");
 	/* not before somebody has looked at it */
-	assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), TASK_WAIT);
+	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_WAIT);
 	believe_tree(w, a, first);
 	apply(w, &t);
 	text = scratch_read(&w->root, "/opt/cni/bin/bridge");
@@ -487,12 +496,14 @@ static void install_compares_before_it_doubts_a_unit(void **state)
 	autoarena struct arena *a = arena_new_empty();
 	const struct asset *as = cached_asset(w, a, "cni.tar.gz", "1");
 	const struct task unit = { .kind = TASK_UNIT,
+				   .ops = &task_unit_ops,
 				   .name = "x.service",
 				   .unit = { .name = "x.service",
 					     .inputs = { (const char **)(uintptr_t)paths, 1 } } };
 	const struct task *users[] = { &unit };
 	const struct task t = {
 		.kind = TASK_INSTALL,
+		.ops = &task_install_ops,
 		.name = paths[0],
 		.origin = "test",
 		.users = users,
@@ -521,7 +532,7 @@ static void install_compares_before_it_doubts_a_unit(void **state)
 			scratch_write(&w->root, unpacked(w, a, as, "bridge"), "bridge");
 			believe_tree(w, a, as);
 		}
-		assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), TASK_DONE);
+		assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), TASK_DONE);
 		assert_int_equal(run.equal, !wrong);
 		assert_int_equal(started_get(w->root.fd, "x.service").state,
 				 wrong ? STARTED_DOUBT : STARTED_DONE);
@@ -542,6 +553,7 @@ static void install_says_when_no_source_has_it(void **state)
 	const struct asset *as = cached_asset(w, a, "cni.tar.gz", "1");
 	const struct task t = {
 		.kind = TASK_INSTALL,
+		.ops = &task_install_ops,
 		.name = "/opt/cni/bin/loopback",
 		.install = { .path = "/opt/cni/bin/loopback",
 			     .member = "loopback",
@@ -550,7 +562,7 @@ static void install_says_when_no_source_has_it(void **state)
 	};
 	struct task_run run = { .last_call = true };
 
-	assert_int_equal(task_ops(&t)->apply(&t, &w->ctx, &run, &w->e), -ENOENT);
+	assert_int_equal(t.ops->apply(&t, &w->ctx, &run, &w->e), -ENOENT);
 	assert_int_equal(w->e.kind, ERR_CONFIG);
 	assert_non_null(strstr(w->e.msg, "loopback"));
 	assert_true(run.final);
@@ -565,6 +577,7 @@ static void sysctl_four_ways(void **state)
 	};
 	const struct task t = {
 		.kind = TASK_SYSCTL,
+		.ops = &task_sysctl_ops,
 		.name = "sysctl",
 		.sysctl = { .values = { items, 2 } },
 	};

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/run/window.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 #include "nodeup/tasks/task.h"
@@ -41,6 +42,7 @@ static int world_new(void **state)
 	scratch_new(&w->root);
 	w->file = (struct task){
 		.kind = TASK_FILE,
+		.ops = &task_file_ops,
 		.name = file_path,
 		.origin = "test",
 		.file = { .path = file_path, .content = "A=1\n", .len = 4 },
@@ -51,6 +53,7 @@ static int world_new(void **state)
 	w->file.n_users = 1;
 	w->unit = (struct task){
 		.kind = TASK_UNIT,
+		.ops = &task_unit_ops,
 		.name = "x.service",
 		.index = 1,
 		.needs = w->needs,
@@ -91,7 +94,7 @@ static struct fake_unit *converged(struct world *w)
 	scratch_write(&w->root, file_path, "A=1\n");
 	u = fake_bus_add(&w->bus, "x.service", now_us() + 1);
 	w->changed[0] = true;
-	if (task_ops(&w->unit)->apply(&w->unit, &w->ctx, &w->run, &w->e) != TASK_DONE)
+	if (w->unit.ops->apply(&w->unit, &w->ctx, &w->run, &w->e) != TASK_DONE)
 		fail_msg("%s", w->e.msg);
 	w->changed[0] = false;
 	w->bus.calls[0] = '\0';
@@ -113,7 +116,7 @@ static void expect(struct world *w, const char *why)
 	int r;
 
 	w->diff.why[0] = '\0';
-	r = task_ops(&w->unit)->check(&w->unit, &w->ctx, &w->diff, &w->e);
+	r = w->unit.ops->check(&w->unit, &w->ctx, &w->diff, &w->e);
 	if (r < 0)
 		fail_msg("%s", w->e.msg);
 	assert_string_equal(w->diff.why, why);
@@ -124,7 +127,7 @@ static void expect(struct world *w, const char *why)
 
 static int apply(struct world *w)
 {
-	return task_ops(&w->unit)->apply(&w->unit, &w->ctx, &w->run, &w->e);
+	return w->unit.ops->apply(&w->unit, &w->ctx, &w->run, &w->e);
 }
 
 static void a_unit_nobody_knows_is_enabled_and_started(void **state)
@@ -320,7 +323,7 @@ static void a_masked_unit_is_its_admins(void **state)
 	struct fake_unit *u = converged(w);
 
 	u->is.load_state = "masked";
-	assert_int_equal(task_ops(&w->unit)->check(&w->unit, &w->ctx, &w->diff, &w->e), -EPERM);
+	assert_int_equal(w->unit.ops->check(&w->unit, &w->ctx, &w->diff, &w->e), -EPERM);
 	assert_non_null(strstr(w->e.msg, "unmask"));
 }
 
@@ -513,7 +516,7 @@ static void without_a_manager_it_says_so(void **state)
 	struct world *w = *state;
 
 	w->ctx.bus = NULL;
-	assert_int_equal(task_ops(&w->unit)->check(&w->unit, &w->ctx, &w->diff, &w->e), -ENOTCONN);
+	assert_int_equal(w->unit.ops->check(&w->unit, &w->ctx, &w->diff, &w->e), -ENOTCONN);
 	assert_int_equal(w->e.kind, ERR_SYSTEM);
 }
 
@@ -521,12 +524,16 @@ static void reload_when_systemd_knows_less_than_the_disk(void **state)
 {
 	struct world *w = *state;
 	struct task file = { .kind = TASK_FILE,
+			     .ops = &task_file_ops,
 			     .file = { .path = "/etc/systemd/system/x.service" } };
 	struct task dropin = { .kind = TASK_FILE,
+			       .ops = &task_file_ops,
 			       .file = { .path = "/etc/systemd/system/y.service.d/a.conf" } };
 	const struct task *needs[] = { &file, &dropin };
-	const struct task t = { .kind = TASK_RELOAD, .needs = needs, .n_needs = 2 };
-	const struct task_ops *ops = task_ops(&t);
+	const struct task t = {
+		.kind = TASK_RELOAD, .ops = &task_reload_ops, .needs = needs, .n_needs = 2
+	};
+	const struct task_ops *ops = t.ops;
 	struct fake_unit *y;
 
 	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_DIFFERS);

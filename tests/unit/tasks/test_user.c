@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
 static const char passwd[] = "root:x:0:0:root:/root:/bin/bash\n"
@@ -19,6 +20,7 @@ static const char added[] = "user:x:1001:1001::/var/etcd:/sbin/nologin\n";
 
 static const struct task the_user = {
 	.kind = TASK_USER,
+	.ops = &task_user_ops,
 	.name = "user",
 	.user = { "user", "/var/etcd", "/sbin/nologin" },
 };
@@ -55,13 +57,13 @@ static int world_done(void **state)
 
 static int check(struct world *w)
 {
-	return task_ops(&the_user)->check(&the_user, &w->ctx, &w->diff, &w->e);
+	return the_user.ops->check(&the_user, &w->ctx, &w->diff, &w->e);
 }
 
 static int apply(struct world *w, struct task_run *run)
 {
 	*run = (struct task_run){ 0 };
-	return task_ops(&the_user)->apply(&the_user, &w->ctx, run, &w->e);
+	return the_user.ops->apply(&the_user, &w->ctx, run, &w->e);
 }
 
 static void must_apply(struct world *w)

@@ -1,0 +1,23 @@
+/* kinds.h - the table of task kinds
+ * A kind is a file of this room, or of nodeup/move, with its operations. The plan gives each task those of its
+ * kind; some tasks get others, which are named here, too.
+ * Owner: none, constants. Errors: none. Threads: all. */
+#pragma once
+
+#include "nodeup/tasks/task.h"
+
+/* By kind. */
+extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
+
+/* For a unit that is not to run: stopped, and disabled. */
+extern const struct task_ops task_unit_off_ops;
+
+/* For an asset of which no record is believed, and for an archive whose tree was found damaged. */
+extern const struct task_ops task_asset_recheck_ops, task_unpack_again_ops;
+
+extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops, task_program_ops,
+	task_link_ops;
+extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
+	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
+	task_image_ops, task_unit_ops;
+extern const struct task_ops task_volume_ops, task_stop_ops, task_move_ops, task_resume_ops;
