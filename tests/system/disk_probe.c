@@ -7,6 +7,7 @@
  * mounted at PATH. Says "equal", "differs: WHY", "done" or "waits: WHAT"; or KIND, message and notes. */
 #include <stdio.h>
 #include <string.h>
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/task.h"
 #include "nodeup/tasks/volume_uuid.h"
 

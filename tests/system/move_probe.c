@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/tasks/task.h"
+#include "nodeup/tasks/kinds.h"
 
 enum { PAUSE_MS = 20 };
 
