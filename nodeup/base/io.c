@@ -491,8 +491,8 @@ void io_stage_sweep(int root_fd, const char *dir)
 	}
 }
 
-static int set_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
-		    struct err *e)
+int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
+		  struct err *e)
 {
 	if (fchown(s->fd, attr->uid, attr->gid) < 0)
 		return err_sys(e, "set the owner of '%s'", path);
@@ -501,7 +501,7 @@ static int set_attr(const struct io_stage *s, const char *path, const struct io_
 	return 0;
 }
 
-static int name_it(struct io_stage *s, const char *path, struct err *e)
+int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 {
 	if (renameat(s->dir_fd, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0)
 		return err_sys(e, "rename into '%s'", path);
@@ -512,20 +512,20 @@ static int name_it(struct io_stage *s, const char *path, struct err *e)
 int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
 		     struct err *e)
 {
-	int r = set_attr(s, path, attr, e);
+	int r = io_stage_attr(s, path, attr, e);
 
-	return r < 0 ? r : name_it(s, path, e);
+	return r < 0 ? r : io_stage_name(s, path, e);
 }
 
 int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr, struct err *e)
 {
-	int r = set_attr(s, path, attr, e);
+	int r = io_stage_attr(s, path, attr, e);
 
 	if (r < 0)
 		return r;
 	if (fsync(s->fd) < 0)
 		return err_sys(e, "sync '%s'", path);
-	r = name_it(s, path, e);
+	r = io_stage_name(s, path, e);
 	if (r < 0)
 		return r;
 	return fsync(s->dir_fd) < 0 ? err_sys(e, "sync the directory of '%s'", path) : 0;

@@ -108,6 +108,10 @@ int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *
 /* As io_stage_commit without the fsyncs: for what can be fetched again and is made durable later. */
 int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
 		     struct err *e) must_check;
+/* The two steps of it: give the staged file its owner and mode; and its final name. */
+int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
+		  struct err *e) must_check;
+int io_stage_name(struct io_stage *s, const char *path, struct err *e) must_check;
 /* Unlink and close what was not committed. */
 void io_stage_done(struct io_stage *s);
 /* Remove the staging files in a directory whose process has ended. */

@@ -1,0 +1,51 @@
+/* flush.h - what is flushed to the disk, and when: the rule, and the group that carries it out
+ *
+ * A name is a promise: a file that another program may read gets its name when its bytes are on the disk.
+ * A record is one, too: it is written when what it vouches for is there. One flush for each file would take
+ * a third of a run, so files are flushed together:
+ *
+ *   1. A task writes its file beside the place, under a staging name (io.h), and adds it to the group.
+ *   2. When no task at work can add more, the bytes of all are flushed: once for each file system.
+ *   3. All are renamed to their places.
+ *   4. The names are flushed, once for each file system. Directories and links that were made since the
+ *      last time were only noted, and are flushed with them.
+ *   5. The tasks are done. What needs them may start: a service never reads what a power cut could take back.
+ *   6. Records come last. Before they are written, all that was noted is flushed.
+ *
+ * A cut before 3 leaves staging files, which the next run removes. After 3 each file is the old one or the
+ * new one, and never a part. So a kill and a power cut look alike to the next run.
+ *
+ * The file system is flushed as a whole (syncfs) where that is cheaper than one flush a file, and where the
+ * kernel tells by it that a write was lost: from Linux 5.8 on, and not on overlayfs. Elsewhere each file and
+ * directory has an fsync of its own. So it has, too, when the whole flush fails: that tells which file it was.
+ *
+ * Owner: flush_new/flush_free; staging files are the group's once added. Errors: SYSTEM, for each file.
+ * Threads: all functions; flush_run one at a time. Source: syncfs(2), fsync(2). */
+#pragma once
+
+#include "nodeup/base/io.h"
+
+struct flush;
+
+/* A file has its name and is on the disk (e NULL), or is not there; called by flush_run. */
+typedef void flush_done_fn(void *arg, const struct err *e);
+
+/* A group of nothing yet. */
+struct flush *flush_new(void);
+/* Remove what was added and never flushed. NULL is fine. */
+void flush_free(struct flush *f);
+/* Take over a staged file whose bytes are written; it gets attr now, and its name in flush_run. Then done is
+ * called, once, unless the group ends before. */
+int flush_add(struct flush *f, struct io_stage *s, const char *path, const struct io_attr *attr,
+	      flush_done_fn *done, void *arg, struct err *e) must_check;
+/* Note that a name in this directory was made or removed: the next flush_run has it flushed. */
+int flush_note(struct flush *f, int dir_fd, struct err *e) must_check;
+/* Since when a file waits to be flushed (monotonic); 0: none does. */
+int64_t flush_since(struct flush *f);
+/* Flush all that was added and noted until now. What goes wrong with a file is told to it. Names that were
+ * lost are an error of this flush and of each after it: the kernel says it once. */
+int flush_run(struct flush *f, struct err *e) must_check;
+
+/* Flush open files of one file system, together if that is cheaper; where one was lost, ret_lost[i] is its
+ * errno, else 0. Returns how many. */
+size_t flush_files(const int *fds, size_t n, int *ret_lost);
