@@ -141,7 +141,8 @@ int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e
 	return 0;
 }
 
-static int make_link(int root_fd, const char *path, const char *target, struct err *e)
+static int make_link(int root_fd, const char *path, const char *target, struct flush *f,
+		     struct err *e)
 {
 	autofree char *dir_path = xstrdup(path);
 	autoclose int dir = -1;
@@ -150,7 +151,7 @@ static int make_link(int root_fd, const char *path, const char *target, struct e
 	int r;
 
 	*strrchr(dir_path, '/') = '\0';
-	r = io_mkdirs(root_fd, dir_path, 0755, e);
+	r = flush_mkdirs(f, root_fd, dir_path, 0755, e);
 	if (r < 0)
 		return r;
 	r = io_open_parent(root_fd, path, &dir, &name, e);
@@ -165,10 +166,10 @@ static int make_link(int root_fd, const char *path, const char *target, struct e
 	}
 	if (symlinkat(target, dir, name) < 0)
 		return err_sys(e, "link '%s'", path);
-	return fsync(dir) < 0 ? err_sys(e, "sync '%s'", dir_path) : 0;
+	return flush_note(f, dir, e);
 }
 
-int enable_apply(int root_fd, const char *unit, struct err *e)
+int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct links l = { .arena = a };
@@ -176,6 +177,6 @@ int enable_apply(int root_fd, const char *unit, struct err *e)
 
 	for (size_t i = 0; i < l.paths.n && r == 0; i++)
 		if (!is_link_to(root_fd, l.paths.v[i], l.target))
-			r = make_link(root_fd, l.paths.v[i], l.target, e);
+			r = make_link(root_fd, l.paths.v[i], l.target, f, e);
 	return r;
 }

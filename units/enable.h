@@ -5,9 +5,9 @@
 #pragma once
 
 #include <stdbool.h>
-#include "nodeup/base/err.h"
+#include "nodeup/base/flush.h"
 
 /* Whether all links are there. */
 int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e) must_check;
-/* Create the missing ones. */
-int enable_apply(int root_fd, const char *unit, struct err *e) must_check;
+/* Create the missing ones; what is made is flushed with f, or at once (NULL). */
+int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e) must_check;

@@ -88,8 +88,14 @@ void flush_free(struct flush *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->n; i++)
+	for (size_t i = 0; i < f->n; i++) {
+		struct err e;
+
+		(void)err_fail(&e, ERR_BUSY, ECANCELED, "the run ended before '%s' was named",
+			       f->files[i].path);
+		f->files[i].done(f->files[i].arg, &e);
 		drop_file(&f->files[i]);
+	}
 	for (size_t i = 0; i < f->n_dirs; i++)
 		(void)close(f->dirs[i].fd);
 	free(f->files);
@@ -140,6 +146,8 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	struct stat st;
 	int r = 0;
 
+	if (!f)
+		return fsync(dir_fd) < 0 && errno != EINVAL ? err_sys(e, "sync a directory") : 0;
 	if (fstat(dir_fd, &st) < 0)
 		return err_sys(e, "look at a directory");
 	dir.dev = st.st_dev;
@@ -156,6 +164,16 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	}
 	(void)pthread_mutex_unlock(&f->lock);
 	return r;
+}
+
+static int note_parent(void *arg, int parent_fd, struct err *e)
+{
+	return flush_note(arg, parent_fd, e);
+}
+
+int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode, struct err *e)
+{
+	return io_mkdirs_for(root_fd, path, mode, note_parent, f, e);
 }
 
 int64_t flush_since(struct flush *f)

@@ -27,19 +27,23 @@
 
 struct flush;
 
-/* A file has its name and is on the disk (e NULL), or is not there; called by flush_run. */
+/* A file has its name and is on the disk (e NULL), or is not there; called once, by flush_run or flush_free. */
 typedef void flush_done_fn(void *arg, const struct err *e);
 
 /* A group of nothing yet. */
 struct flush *flush_new(void);
-/* Remove what was added and never flushed. NULL is fine. */
+/* Remove what was added and never flushed: to that ECANCELED is told. NULL is fine. */
 void flush_free(struct flush *f);
 /* Take over a staged file whose bytes are written; it gets attr now, and its name in flush_run. Then done is
- * called, once, unless the group ends before. */
+ * called. */
 int flush_add(struct flush *f, struct io_stage *s, const char *path, const struct io_attr *attr,
 	      flush_done_fn *done, void *arg, struct err *e) must_check;
-/* Note that a name in this directory was made or removed: the next flush_run has it flushed. */
+/* Note that a name in this directory was made or removed: the next flush_run has it flushed. Without a group
+ * (f NULL) it is flushed at once. */
 int flush_note(struct flush *f, int dir_fd, struct err *e) must_check;
+/* As io_mkdirs; what gets a new name is noted. */
+int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode,
+		 struct err *e) must_check;
 /* Since when a file waits to be flushed (monotonic); 0: none does. */
 int64_t flush_since(struct flush *f);
 /* Flush all that was added and noted until now. What goes wrong with a file is told to it. Names that were

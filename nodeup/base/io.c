@@ -342,18 +342,25 @@ static bool is_dir(int root_fd, const char *path)
 	return fd >= 0;
 }
 
-static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
+/* How a directory is made: its mode, and what sees to it that its parent is flushed. */
+struct making {
+	int root_fd;
+	io_made_fn *made;
+	void *arg;
+};
+
+static int make_dir(const struct making *m, const char *path, mode_t mode, struct err *e)
 {
 	autoclose int parent = -1, fd = -1;
 	const char *name;
 	int r;
 
-	r = io_open_parent(root_fd, path, &parent, &name, e);
+	r = io_open_parent(m->root_fd, path, &parent, &name, e);
 	if (r < 0)
 		return r;
 	if (mkdirat(parent, name, DIR_MODE) < 0) {
 		/* a racing maker is welcome, a file in the way is not */
-		if (errno == EEXIST && is_dir(root_fd, path))
+		if (errno == EEXIST && is_dir(m->root_fd, path))
 			return 0;
 		return err_sys(e, "create directory '%s'", path);
 	}
@@ -361,13 +368,25 @@ static int make_dir(int root_fd, const char *path, mode_t mode, struct err *e)
 	fd = io_open_at(parent, name, O_DIRECTORY | O_NOFOLLOW);
 	if (fd < 0 || fchmod(fd, mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
-	if (fsync(parent) < 0 && errno != EINVAL)
-		return err_sys(e, "sync the directory of '%s'", path);
-	return 0;
+	r = m->made(m->arg, parent, e);
+	return r < 0 ? err_wrap(e, "create directory '%s'", path) : 0;
+}
+
+static int sync_parent(void *arg, int parent_fd, struct err *e)
+{
+	(void)arg;
+	return fsync(parent_fd) < 0 && errno != EINVAL ? err_sys(e, "sync its parent") : 0;
 }
 
 int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e)
 {
+	return io_mkdirs_for(root_fd, path, mode, sync_parent, NULL, e);
+}
+
+int io_mkdirs_for(int root_fd, const char *path, mode_t mode, io_made_fn *made, void *arg,
+		  struct err *e)
+{
+	const struct making making = { root_fd, made, arg };
 	autofree char *part = xstrdup(path);
 	size_t len = strlen(part);
 	int r;
@@ -378,12 +397,12 @@ int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e)
 		return 0;
 	for (char *p = strchr(part + 1, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
-		r = is_dir(root_fd, part) ? 0 : make_dir(root_fd, part, DIR_MODE, e);
+		r = is_dir(root_fd, part) ? 0 : make_dir(&making, part, DIR_MODE, e);
 		*p = '/';
 		if (r < 0)
 			return r;
 	}
-	return make_dir(root_fd, part, mode, e);
+	return make_dir(&making, part, mode, e);
 }
 
 int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e)
@@ -470,6 +489,14 @@ int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err 
 	return r < 0 ? r : stage_in(dir_fd, path, s, e);
 }
 
+int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct err *e)
+{
+	const int own_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
+
+	return own_fd < 0 ? err_sys(e, "open the directory of '%s' again", path)
+			  : stage_in(own_fd, path, s, e);
+}
+
 void io_stage_sweep(int root_fd, const char *dir)
 {
 	autodir DIR *d = NULL;
@@ -540,30 +567,13 @@ void io_stage_done(struct io_stage *s)
 	*s = IO_STAGE_INIT;
 }
 
-static int fill_stage(struct io_stage *s, const char *path, const void *data, size_t n,
-		      const struct io_attr *attr, struct err *e)
-{
-	int r = io_write_fd(s->fd, path, data, n, e);
-
-	return r < 0 ? r : io_stage_commit(s, path, attr, e);
-}
-
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
 	       const struct io_attr *attr, struct err *e)
 {
 	autostage struct io_stage s = IO_STAGE_INIT;
 	int r = io_stage_open(root_fd, path, &s, e);
 
-	return r < 0 ? r : fill_stage(&s, path, data, n, attr, e);
-}
-
-int io_replace_in(int dir_fd, const char *path, const void *data, size_t n,
-		  const struct io_attr *attr, struct err *e)
-{
-	autostage struct io_stage s = IO_STAGE_INIT;
-	const int own_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
-	int r = own_fd < 0 ? err_sys(e, "open the directory of '%s' again", path)
-			   : stage_in(own_fd, path, &s, e);
-
-	return r < 0 ? r : fill_stage(&s, path, data, n, attr, e);
+	if (r >= 0)
+		r = io_write_fd(s.fd, path, data, n, e);
+	return r < 0 ? r : io_stage_commit(&s, path, attr, e);
 }

@@ -69,15 +69,15 @@ bool io_is_full(int errnum);
 int io_replace(int root_fd, const char *path, const void *data, size_t n,
 	       const struct io_attr *attr, struct err *e) must_check;
 
-/* As io_replace in this open directory, whatever stands at its path by now. */
-int io_replace_in(int dir_fd, const char *path, const void *data, size_t n,
-		  const struct io_attr *attr, struct err *e) must_check;
-
 /* Remove a file, durably; one that is not there is fine. */
 int io_remove(int root_fd, const char *path, struct err *e) must_check;
 
 /* Create a directory and its missing parents (0755, root). The last one gets mode if it is new. */
 int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e) must_check;
+/* As io_mkdirs, but a parent that got a new name is not flushed: made(arg, parent) sees to that. */
+typedef int io_made_fn(void *arg, int parent_fd, struct err *e);
+int io_mkdirs_for(int root_fd, const char *path, mode_t mode, io_made_fn *made, void *arg,
+		  struct err *e) must_check;
 
 /* Open the directory of a path and give the last component, which points into path. */
 int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_name,
@@ -102,6 +102,8 @@ struct io_stage {
 
 /* Open a 0600 staging file in the directory of path. */
 int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err *e) must_check;
+/* The same in this open directory, whatever stands at its path by now. */
+int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct err *e) must_check;
 /* Apply attr, fsync, rename over the final name of path (same directory), fsync the directory. */
 int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr,
 		    struct err *e) must_check;

@@ -280,6 +280,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		trust_nothing(s, req->for_apply);
 	if (r < 0 || !req->for_apply)
 		return r;
+	s->ctx.flush = flush_new();
 	if (!cli->offline)
 		r = open_s3(s, e);
 	if (r < 0)
@@ -415,6 +416,7 @@ void session_close(struct session *s)
 		return;
 	/* the fetcher's last callbacks wake the workers' owner, so it goes first; workers use http */
 	fetch_free(s->ctx.fetcher);
+	flush_free(s->ctx.flush);
 	workers_free(s->workers);
 	bootstrap_done(&s->boot);
 	http_free(s->http);

@@ -9,6 +9,9 @@
 #include "nodeup/tasks/started.h"
 
 #define TICK_NS (250 * DUR_MS)
+/* how long a staged file waits for others to be flushed with it, while a task is at work: a package may be so
+ * for a minute */
+#define GROUP_NS (10 * DUR_MS)
 
 enum { ATTEMPTS_MAX = 3 };
 
@@ -41,14 +44,21 @@ struct item {
 	struct err *err; /* with r < 0 */
 };
 
+struct flush_item {
+	struct worker_job job;
+	struct flush *group;
+};
+
 struct sched {
 	const struct run_req *req;
 	struct run_report *rep;
 	struct item *items;
 	bool *changed, *kept;
 	size_t unsettled, working;
-	bool ended;       /* workers read it: begin nothing any more */
-	struct err first; /* of rep->first_failed */
+	bool ended;              /* workers read it: begin nothing any more */
+	struct err first;        /* of rep->first_failed */
+	struct flush_item flush; /* what is flushed together */
+	bool flushes;            /* it is under way */
 };
 
 bool run_is_settled(enum run_state s)
@@ -354,8 +364,55 @@ static void call_last(struct sched *s)
 			s->items[i].o->run.last_call = true;
 }
 
+/* When what is staged is to be flushed, at the latest; 0: nothing is, or it is under way. */
+static int64_t flush_due(const struct sched *s)
+{
+	const int64_t since = s->req->ctx->flush && !s->flushes ? flush_since(s->req->ctx->flush)
+								: 0;
+
+	return since ? since + GROUP_NS : 0;
+}
+
+static void flush_job(struct worker_job *job)
+{
+	struct flush_item *it = (struct flush_item *)job;
+	struct err ignored;
+
+	/* each file is told what became of it, and the names are asked for at the end */
+	(void)!flush_run(it->group, &ignored);
+}
+
+/* When no task at work can add to the group, or the first of it has waited long enough. */
+static void begin_flush(struct sched *s)
+{
+	const int64_t due = flush_due(s);
+
+	if (!due || (s->working > 0 && dur_now() < due))
+		return;
+	s->flushes = true;
+	s->flush = (struct flush_item){ { .run = flush_job }, s->req->ctx->flush };
+	workers_push(s->req->workers, &s->flush.job);
+}
+
+/* Take back what a worker has done. */
+static void take_job(struct sched *s, struct worker_job *job)
+{
+	struct item *it = (struct item *)job;
+
+	if (job == &s->flush.job) {
+		s->flushes = false;
+		return;
+	}
+	s->working--;
+	if (it->dropped)
+		set_state(s, it->o, RUN_READY);
+	else
+		stepped(s, it);
+}
+
 static int64_t next_wakeup(const struct sched *s)
 {
+	const int64_t flush = flush_due(s);
 	int64_t next = dur_now() + TICK_NS;
 
 	for (size_t i = 0; i < s->req->n; i++) {
@@ -367,6 +424,8 @@ static int64_t next_wakeup(const struct sched *s)
 		if (o->state == RUN_WAITING && o->run.last_call)
 			next = 0;
 	}
+	if (flush && flush < next)
+		next = flush;
 	return next;
 }
 
@@ -400,10 +459,8 @@ static int wait_for_events(struct sched *s, bool *ret_events, struct err *e)
 	if (n < 0 && errno != EINTR)
 		return err_sys(e, "wait for events");
 	workers_drain(s->req->workers);
-	while ((job = workers_take(s->req->workers))) {
-		s->working--;
-		stepped(s, (struct item *)job);
-	}
+	while ((job = workers_take(s->req->workers)))
+		take_job(s, job);
 	*ret_events = n > 0;
 	if (bus && bus_process(bus, e) < 0)
 		bus_failed(s, e);
@@ -417,18 +474,11 @@ static void await_workers(struct sched *s)
 	struct worker_job *job;
 
 	__atomic_store_n(&s->ended, true, __ATOMIC_RELAXED);
-	while (s->working > 0) {
+	while (s->working > 0 || s->flushes) {
 		(void)poll(&fd, 1, -1);
 		workers_drain(s->req->workers);
-		while ((job = workers_take(s->req->workers))) {
-			struct item *it = (struct item *)job;
-
-			s->working--;
-			if (it->dropped)
-				set_state(s, it->o, RUN_READY);
-			else
-				stepped(s, it);
-		}
+		while ((job = workers_take(s->req->workers)))
+			take_job(s, job);
 	}
 }
 
@@ -496,6 +546,7 @@ static int loop(struct sched *s, struct err *e)
 			break;
 		if (s->working == 0)
 			call_last(s);
+		begin_flush(s);
 		if (dur_now() >= next_tick) {
 			tell(s, NULL);
 			next_tick = dur_now() + TICK_NS;
@@ -555,6 +606,9 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 	await_workers(s);
 	if (r == 0)
 		r = verdict(s, e);
+	/* directories and links that no file took along */
+	if (r == 0 && req->ctx->flush)
+		r = flush_run(req->ctx->flush, e);
 	cancel_waiting(s);
 	ret->end_ns = dur_now();
 	tell(s, NULL);

@@ -50,13 +50,14 @@ static bool is_left_to_its_owner(const struct task *t, struct task_ctx *ctx)
 	return r == -ELOOP || r == -ENOTDIR || r == -ENXIO;
 }
 
-static int write_for_owner(const struct task *t, struct task_ctx *ctx, const struct io_attr *attr,
+/* Beside the place, in the directory that was looked at. */
+static int stage_for_owner(const struct task *t, struct task_ctx *ctx, struct io_stage *s,
 			   struct err *e)
 {
 	autoclose int fd = -1;
 	int r = open_owners_dir(t, ctx, &fd, e);
 
-	return r < 0 ? r : io_replace_in(fd, t->file.path, t->file.content, t->file.len, attr, e);
+	return r < 0 ? r : io_stage_open_in(fd, t->file.path, s, e);
 }
 
 /* `st` was taken before. */
@@ -129,29 +130,35 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return r;
 }
 
-static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+static int write_file(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
 	const struct task_file *f = &t->file;
+	autostage struct io_stage stage = IO_STAGE_INIT;
 	struct io_attr attr = f->attr;
 	struct digest content;
-	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
+	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e)
+			 : task_make_room(ctx, f->path, e);
 
-	(void)run;
-	if (r < 0)
-		return r;
-	if (f->unwanted)
-		return io_remove(ctx->root_fd, f->path, e) < 0 ? err_code(e) : TASK_DONE;
-	r = f->owner ? 0 : task_make_room(ctx, f->path, e);
-	if (r < 0)
-		return r;
-	r = f->owner ? write_for_owner(t, ctx, &attr, e)
-		     : io_replace(ctx->root_fd, f->path, f->content, f->len, &attr, e);
+	if (r >= 0)
+		r = f->owner ? stage_for_owner(t, ctx, &stage, e)
+			     : io_stage_open(ctx->root_fd, f->path, &stage, e);
+	if (r >= 0)
+		r = io_write_fd(stage.fd, f->path, f->content, f->len, e);
 	if (r < 0)
 		return r;
 	digest_of(DIGEST_SHA256, f->content, f->len, &content);
-	state_set(ctx->state, f->path, &content, t->origin, true);
-	return TASK_DONE;
+	return task_commit(t, ctx, run, &stage, &attr, &content, e);
+}
+
+static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	int r;
+
+	if (t->file.unwanted)
+		return io_remove(ctx->root_fd, t->file.path, e) < 0 ? err_code(e) : TASK_DONE;
+	return task_is_committed(run, &r, e) ? r : write_file(t, ctx, run, e);
 }
 
 static void file_inputs(const struct task *t, struct digest_ctx *d)

@@ -212,8 +212,6 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 		}
 		done += n;
 	}
-	/* begin writing back now, so that making it durable later finds little to do */
-	(void)sync_file_range(to, 0, 0, SYNC_FILE_RANGE_WRITE);
 	return 0;
 }
 
@@ -250,6 +248,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	struct digest d;
 	int r;
 
+	if (task_is_committed(run, &r, e))
+		return r;
 	r = open_source(t, ctx, run->last_call, &source_fd, &source, e);
 	if (r < 0) {
 		/* a trouble of this moment passes; a document does not */
@@ -275,12 +275,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 		run->final = cache_heal(ctx->cache, source, t->install.member, e);
 	if (r < 0)
 		return r;
-	r = io_stage_publish(&stage, t->install.path, &attr, e);
-	if (r < 0)
-		return r;
 	wanted_digest(&t->install, source, &d);
-	state_set(ctx->state, t->install.path, &d, t->origin, false);
-	return TASK_DONE;
+	return task_commit(t, ctx, run, &stage, &attr, &d, e);
 }
 
 static void install_inputs(const struct task *t, struct digest_ctx *c)

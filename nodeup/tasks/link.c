@@ -29,7 +29,7 @@ static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 		return r;
 	if (symlinkat(t->link.target, dir, name) < 0 && errno != EEXIST)
 		return err_sys(e, "link '%s'", t->link.path);
-	return fsync(dir) < 0 ? err_sys(e, "sync the directory of '%s'", t->link.path) : TASK_DONE;
+	return flush_note(ctx->flush, dir, e) < 0 ? err_code(e) : TASK_DONE;
 }
 
 const struct task_ops task_link_ops = {

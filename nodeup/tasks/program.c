@@ -306,7 +306,7 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 		r = write_record(ctx, &both, e);
 	if (r < 0)
 		return r;
-	state_set(ctx->state, t->program.path, &want->digest, t->origin, true);
+	state_set(ctx->state, t->program.path, &want->digest, t->origin);
 	(void)snprintf(run->remark, sizeof(run->remark), "nodeup %.20s, sha256 %.12s",
 		       want->version, digest_hex(&want->digest, hex));
 	return TASK_DONE;

@@ -168,10 +168,9 @@ static void keep(struct state *s, const struct record *new)
 	(void)pthread_mutex_unlock(&s->lock);
 }
 
-void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
-	       bool durable)
+void state_set(struct state *s, const char *path, const struct digest *d, const char *origin)
 {
-	struct record r = { .path = path, .origin = origin, .digest = *d, .durable = durable };
+	struct record r = { .path = path, .origin = origin, .digest = *d, .durable = true };
 
 	if (stamp_now(s, path, &r.stamp))
 		keep(s, &r);

@@ -22,12 +22,11 @@ void state_close(struct state *s);
 bool state_is(struct state *s, const char *path, const struct digest *d);
 /* Whether the file at path is one whose fsync failed. */
 bool state_is_lost(struct state *s, const char *path);
-/* Record that path holds d now (reads its stamp); what cannot be looked at is forgotten. A file that
- * is not `durable` yet is fsync'ed by state_sync, before its record counts. */
-void state_set(struct state *s, const char *path, const struct digest *d, const char *origin,
-	       bool durable);
+/* Record that path holds d now (reads its stamp), and that this is on the disk; what cannot be looked at is
+ * forgotten. */
+void state_set(struct state *s, const char *path, const struct digest *d, const char *origin);
 /* Record that path held d when it was read, which was after `st` was taken: a change since then makes
- * the record void. */
+ * the record void. state_sync flushes it before its record counts. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
 /* fsync what is recorded and not durable yet. Where that fails the files are lost from now on, and the error

@@ -1,9 +1,11 @@
 #include "nodeup/tasks/task.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
-#include "nodeup/base/dur.h"
 #include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/tasks/state.h"
 
 const char *task_path(const struct task *t)
 {
@@ -94,13 +96,77 @@ static int remove_empty_dir(struct task_ctx *ctx, const char *path, struct err *
 	return 0;
 }
 
+/* The stages of a task whose file is flushed with others. */
+enum { STAGE_NONE, STAGE_GROUPED, STAGE_ENDED };
+
+struct commit {
+	const struct task *task;
+	struct task_ctx *ctx;
+	struct task_run *run;
+	struct digest content;
+};
+
+static void commit_ended(void *arg, const struct err *e)
+{
+	autofree struct commit *c = arg;
+
+	c->run->result = e ? err_code(e) : TASK_DONE;
+	if (e)
+		*c->run->error = *e;
+	else
+		state_set(c->ctx->state, task_path(c->task), &c->content, c->task->origin);
+	__atomic_store_n(&c->run->stage, STAGE_ENDED, __ATOMIC_RELEASE);
+	task_wake(c->ctx, c->run);
+}
+
+static int wait_for_flush(struct task_run *run)
+{
+	return task_wait(run, 0, "what is flushed to the disk with it");
+}
+
+int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		struct io_stage *s, const struct io_attr *attr, const struct digest *content,
+		struct err *e)
+{
+	struct commit *c;
+	int r;
+
+	if (!ctx->flush) {
+		r = io_stage_commit(s, task_path(t), attr, e);
+		if (r == 0)
+			state_set(ctx->state, task_path(t), content, t->origin);
+		return r;
+	}
+	c = xcalloc(1, sizeof(*c));
+	*c = (struct commit){ t, ctx, run, *content };
+	run->stage = STAGE_GROUPED;
+	r = flush_add(ctx->flush, s, task_path(t), attr, commit_ended, c, e);
+	if (r == 0)
+		return wait_for_flush(run);
+	free(c);
+	run->stage = STAGE_NONE;
+	return r;
+}
+
+bool task_is_committed(struct task_run *run, int *ret, struct err *e)
+{
+	const int stage = __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE);
+
+	if (stage == STAGE_NONE)
+		return false;
+	*ret = stage == STAGE_GROUPED ? wait_for_flush(run) : run->result;
+	if (*ret < 0)
+		*e = *run->error;
+	return true;
+}
+
 int task_make_room(struct task_ctx *ctx, const char *path, struct err *e)
 {
 	autofree char *dir = xstrdup(path);
 	int r;
 
 	*strrchr(dir, '/') = '\0';
-	r = *dir ? io_mkdirs(ctx->root_fd, dir, 0755, e) : 0;
+	r = *dir ? flush_mkdirs(ctx->flush, ctx->root_fd, dir, 0755, e) : 0;
 	return r < 0 ? r : remove_empty_dir(ctx, path, e);
 }
 

@@ -10,6 +10,7 @@
 
 #include "assets/cache/cache.h"
 #include "assets/fetch/fetch.h"
+#include "nodeup/base/flush.h"
 #include "nodeup/tasks/payload.h"
 #include "nodeup/volumes/disk.h"
 #include "units/bus.h"
@@ -69,7 +70,8 @@ struct task_ctx {
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
 	struct fetcher *fetcher;
 	struct http *http;
-	struct bus *bus; /* NULL in image mode and without a manager */
+	struct flush *flush; /* what is flushed together; NULL: each file by itself */
+	struct bus *bus;     /* NULL in image mode and without a manager */
 	struct state *state;
 	int64_t deadline_ns;                /* monotonic; 0: none */
 	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */
@@ -163,6 +165,13 @@ int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) print
 bool task_is_unneeded(const struct task *t, struct task_ctx *ctx);
 /* Whether t exists for that other one. */
 bool task_serves(const struct task *t, const struct task *other);
+/* Give the staged file of t its name with all that is flushed together, and record that its path holds content.
+ * Returns TASK_WAIT: apply is called again, and begins with task_is_committed. Without a group it is TASK_DONE. */
+int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		struct io_stage *s, const struct io_attr *attr, const struct digest *content,
+		struct err *e) must_check;
+/* Whether task_commit was called for this run of t: *ret is what apply returns then. */
+bool task_is_committed(struct task_run *run, int *ret, struct err *e) must_check;
 /* Create the directory a file is to be in, and remove an empty directory from its place. */
 int task_make_room(struct task_ctx *ctx, const char *path, struct err *e) must_check;
 /* "file /etc/hosts": kind and name. */

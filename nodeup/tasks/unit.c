@@ -418,7 +418,7 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	int r;
 
 	if (ctx->image_mode)
-		return enable_apply(ctx->root_fd, t->unit.name, e);
+		return enable_apply(ctx->root_fd, t->unit.name, ctx->flush, e);
 	if (run->stage == 0) {
 		r = begin(t, ctx, run, e);
 		if (r != TASK_WAIT)

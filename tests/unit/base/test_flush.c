@@ -117,7 +117,7 @@ static void a_group_that_ends_leaves_nothing(void **state)
 	flush_free(w->f);
 	w->f = NULL;
 	assert_int_equal(scratch_count(&w->root, "/"), 0);
-	assert_int_equal(w->became[0], 0);
+	assert_int_equal(w->became[0], ECANCELED);
 }
 
 static void a_name_that_cannot_be_had_fails_alone(void **state)

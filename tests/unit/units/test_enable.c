@@ -30,8 +30,8 @@ static void links_four_ways(void **state)
 	scratch_write(&root, "/usr/lib/systemd/system/x.service", unit_text);
 	assert_int_equal(enable_check(root.fd, "x.service", &enabled, &e), 0);
 	assert_false(enabled);
-	assert_int_equal(enable_apply(root.fd, "x.service", &e), 0);
-	assert_int_equal(enable_apply(root.fd, "x.service", &e), 0);
+	assert_int_equal(enable_apply(root.fd, "x.service", NULL, &e), 0);
+	assert_int_equal(enable_apply(root.fd, "x.service", NULL, &e), 0);
 	assert_int_equal(enable_check(root.fd, "x.service", &enabled, &e), 0);
 	assert_true(enabled);
 	assert_int_equal(scratch_count(&root, "/etc/systemd/system"), 3);
@@ -57,14 +57,14 @@ static void a_file_in_the_way_stays(void **state)
 	scratch_new(&root);
 	scratch_write(&root, "/usr/lib/systemd/system/x.service", unit_text);
 	scratch_write(&root, "/etc/systemd/system/a.service", "an admin's");
-	assert_int_equal(enable_apply(root.fd, "x.service", &e), -EEXIST);
+	assert_int_equal(enable_apply(root.fd, "x.service", NULL, &e), -EEXIST);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	text = scratch_read(&root, "/etc/systemd/system/a.service");
 	assert_string_equal(text, "an admin's");
 
 	/* its own name is not an alias */
 	scratch_write(&root, "/etc/systemd/system/y.service", "[Install]\nAlias=y.service\n");
-	assert_int_equal(enable_apply(root.fd, "y.service", &e), 0);
+	assert_int_equal(enable_apply(root.fd, "y.service", NULL, &e), 0);
 	assert_true(scratch_stat(&root, "/etc/systemd/system/y.service", &st));
 	assert_true(S_ISREG(st.st_mode));
 	scratch_done(&root);
@@ -80,7 +80,7 @@ static void a_masked_unit_is_not_enabled(void **state)
 	scratch_write(&root, "/usr/lib/systemd/system/x.service", unit_text);
 	scratch_write(&root, "/etc/systemd/system/y.service", "");
 	assert_int_equal(symlinkat("/dev/null", root.fd, "etc/systemd/system/x.service"), 0);
-	assert_int_equal(enable_apply(root.fd, "x.service", &e), -EPERM);
+	assert_int_equal(enable_apply(root.fd, "x.service", NULL, &e), -EPERM);
 	assert_non_null(strstr(e.msg, "masked"));
 	assert_int_equal(scratch_count(&root, "/etc/systemd/system"), 2);
 	scratch_done(&root);
