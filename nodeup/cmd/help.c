@@ -27,6 +27,10 @@ static void help_config(struct buf *b)
 		(void)buf_addf(b, "%s%s\n", i ? "\n" : "", schemas[i]->name);
 		(void)field_docs(schemas[i], 1, b);
 	}
+	for (const struct dialect *const *d = dialects; *d; d++) {
+		(void)buf_addf(b, "\n%s\n", (*d)->document->name);
+		(void)field_docs((*d)->document, 1, b);
+	}
 }
 
 /* One of the schemas alone, by the beginning of its name. */
@@ -76,7 +80,8 @@ static void help_disks(struct buf *b)
 	(void)buf_adds(b,
 		       "volumeMounts, of the instance group or of kube_env.yaml, is a list of:\n");
 	for (const struct dialect *const *d = dialects; *d; d++)
-		(void)field_docs((*d)->volume_mount, 1, b);
+		if ((*d)->volume_mount)
+			(void)field_docs((*d)->volume_mount, 1, b);
 	(void)buf_adds(
 		b,
 		"\nOnly a blank disk is formatted: any signature, any byte other than zero where\n"

@@ -28,8 +28,8 @@ struct rendering {
 	size_t n_shares;
 };
 
-static int read_file(const struct rendering *u, const char *path, char **ret_text, size_t *ret_n,
-		     struct err *e)
+static int read_file(const struct rendering *u, const char *path, const char **ret_text,
+		     size_t *ret_n, struct err *e)
 {
 	autobuf struct buf text = BUF_INIT(DOCUMENT_MAX);
 	int r = io_read_given(path, 0, &text, e);
@@ -46,15 +46,18 @@ static int read_file(const struct rendering *u, const char *path, char **ret_tex
 static int read_document(struct rendering *u, const char *path, struct userdata_document *ret,
 			 struct tree **ret_tree, struct err *e)
 {
-	char *text;
+	const char *text;
 	size_t n;
 	int r = read_file(u, path, &text, &n, e);
 
+	if (r == 0)
+		r = dialects_unwrap(u->cli->arena, path, &text, &n, e);
 	if (r < 0)
 		return r;
 	if (strlen(text) != n)
 		return err_config(e, "%s: holds a NUL byte", path);
-	ret->text = text;
+	/* out of a script it comes with empty lines before it */
+	ret->text = text + strspn(text, "\n");
 	return yaml_parse(u->cli->arena, path, text, n, ret_tree, e);
 }
 
@@ -72,10 +75,14 @@ static int add_other(struct rendering *u, const char *name, const struct tree **
 	const char *conf = u->cli->conf;
 	struct userdata_document d;
 	struct tree *t;
-	int r = read_document(u,
-			      arena_printf(u->cli->arena, "%.*s%s",
-					   (int)(str_basename(conf) - conf), conf, name),
-			      &d, &t, e);
+	int r;
+
+	if (!name)
+		return 0;
+	r = read_document(u,
+			  arena_printf(u->cli->arena, "%.*s%s", (int)(str_basename(conf) - conf),
+				       conf, name),
+			  &d, &t, e);
 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
@@ -88,7 +95,9 @@ static int add_other(struct rendering *u, const char *name, const struct tree **
 static int add_documents(struct rendering *u, struct err *e)
 {
 	struct strv warnings = { 0 };
-	const struct dialect_opts opts = { .strict = u->cli->strict, .warnings = &warnings };
+	const struct dialect_opts opts = { .strict = u->cli->strict,
+					   .warnings = &warnings,
+					   .no_host = true };
 	const struct dialect *dialect;
 	struct userdata_document conf;
 	const struct tree *group = NULL;
@@ -157,7 +166,7 @@ static int add_part(struct rendering *u, const char *text, struct err *e)
 {
 	const char *colon = strchr(text, ':');
 	struct userdata_part part;
-	char *data;
+	const char *data;
 	int r;
 
 	if (!colon || colon == text || !colon[1])

@@ -58,11 +58,19 @@ struct documents {
 struct dialect {
 	const char *name;
 	const char *conf_name; /* of the document of --conf, where it has the usual name */
-	const char *cluster_name, *group_name; /* of the others, where they stand beside it */
-	const char *const *places;             /* where a conf is looked for; NULL-terminated */
+	const char *cluster_name,
+		*group_name; /* of the others, where they stand beside it; NULL: there are none */
+	const char *const *places; /* where a conf is looked for; NULL-terminated */
+	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
+	const struct schema *document; /* the document of --conf, for `nodeup help config` */
 	const struct schema
-		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks` */
-	bool (*recognises)(const struct tree *conf);
+		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
+	/* What of a node is not looked at; then documents are checked, and there is no plan. NULL: nothing. */
+	const char *unchecked;
+	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make
+	 * its lines keep their numbers. -ENOENT: this is no such script. NULL: its scripts are not read. */
+	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,
+		      struct err *e);
 	/* Read the document of --conf and check it by itself; fills all of ret but cluster and group. */
 	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		    struct documents *ret, struct err *e);

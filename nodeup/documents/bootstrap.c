@@ -73,9 +73,9 @@ static int find_conf(struct loader *l, const char **ret, struct err *e)
 				"no --conf, and nothing was applied to this root yet");
 	if (last)
 		return 0;
-	*ret = dialects_find(is_there);
-	if (*ret)
-		return 0;
+	r = dialects_find(is_there, ret, e);
+	if (r < 0 || *ret)
+		return r;
 	return err_fail(e, ERR_USAGE, 0,
 			"no --conf, nothing was applied yet, and none of %s is there",
 			usual_places(l->arena));
@@ -166,7 +166,10 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 		e->kind = ERR_CONFIG;
 	if (r < 0)
 		return err_wrap(e, "%s", what);
-	return yaml_parse(l->arena, shown, text, n, ret, e);
+	/* it may be the user data that brings it */
+	if (location == l->b->conf)
+		r = dialects_unwrap(l->arena, shown, &text, &n, e);
+	return r < 0 ? r : yaml_parse(l->arena, shown, text, n, ret, e);
 }
 
 static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)
@@ -209,6 +212,10 @@ static int load_specs(struct loader *l, struct err *e)
 	struct strv both = { 0 };
 	int r;
 
+	if (!d->dialect->cluster_name) {
+		d->cluster = d->group = t;
+		return 0;
+	}
 	if (!d->in_store) {
 		cluster = loader_beside(l, d->dialect->cluster_name);
 		group = loader_beside(l, d->dialect->group_name);

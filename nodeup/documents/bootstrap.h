@@ -11,7 +11,7 @@
 #include "nodeup/documents/store.h"
 
 struct bootstrap_req {
-	const char *conf; /* path or URL; NULL: last applied, then the two usual paths */
+	const char *conf; /* path or URL; NULL: last applied, then the usual places */
 	const char *facts_file;
 	int root_fd;
 	bool image_mode, offline, strict;

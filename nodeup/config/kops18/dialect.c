@@ -1,5 +1,6 @@
 #include "nodeup/config/kops18/kops18.h"
 
+#include "nodeup/config/kops18/spec.h"
 #include "nodeup/config/kops18/storage.h"
 
 static const char *const places[] = {
@@ -8,12 +9,7 @@ static const char *const places[] = {
 	NULL,
 };
 
-/* The oldest dialect takes what no other row recognises: its errors name the key that is missing. */
-static bool recognises(const struct tree *conf)
-{
-	(void)conf;
-	return true;
-}
+static const char *const signs[] = { "ClusterName", "Assets", "ConfigBase", NULL };
 
 static int read_conf(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		     struct documents *ret, struct err *e)
@@ -65,8 +61,9 @@ const struct dialect kops18_dialect = {
 	.cluster_name = "cluster_spec.yaml",
 	.group_name = "ig_spec.yaml",
 	.places = places,
+	.signs = signs,
+	.document = &kops18_env_schema,
 	.volume_mount = &storage_mount_schema,
-	.recognises = recognises,
 	.read = read_conf,
 	.node = make_node,
 	.proxy = find_proxy,

@@ -11,11 +11,12 @@
 #include "nodeup/config/facts.h"
 #include "nodeup/config/kops18/spec.h"
 #include "nodeup/config/kops18/storage.h"
+#include "nodeup/config/kubeup/kubeup.h"
 
 static const struct schema *const schemas[] = {
 	&kops18_env_schema, &kops18_image_schema, &kops18_object_schema,     &kops18_cluster_schema,
 	&kops18_ig_schema,  &kops18_hook_schema,  &kops18_file_asset_schema, &storage_mount_schema,
-	&settings_schema,   &facts_schema,
+	&settings_schema,   &facts_schema,        &kubeup_env_schema,
 };
 
 #define CANARY "hunter2"
@@ -44,10 +45,18 @@ static const char *const names[] = {
 	"images",   "protokube", "rewrites", "channels", "cloudconfig",
 };
 /* And these have such a name and hold none. */
-static const char *const harmless[] = {
-	"kubeProxy",   "proxyClientCertFile", "proxyClientKeyFile",           "podManifestPath",
-	"contentType", "oidcUsernameClaim",   "requestheaderUsernameHeaders", "assetsSignature"
-};
+static const char *const harmless[] = { "kubeProxy",
+					"proxyClientCertFile",
+					"proxyClientKeyFile",
+					"podManifestPath",
+					"contentType",
+					"oidcUsernameClaim",
+					"requestheaderUsernameHeaders",
+					"assetsSignature",
+					"ENABLE_MANIFEST_URL",
+					"KUBEPROXY_TEST_LOG_LEVEL",
+					"PREPULL_E2E_IMAGES",
+					"E2E_STORAGE_TEST_ENVIRONMENT" };
 
 struct walk {
 	struct arena *arena;

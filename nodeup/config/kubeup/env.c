@@ -1,0 +1,306 @@
+#include "nodeup/config/kubeup/kubeup.h"
+
+#include <ctype.h>
+#include <string.h>
+#include <strings.h>
+#include "nodeup/base/enc.h"
+#include "nodeup/config/pem.h"
+
+/* A document that is looked at. */
+struct look {
+	struct arena *arena;
+	const struct dialect_opts *opts;
+	const struct tree *tree;
+	struct kubeup_env *env;
+	struct err *err;
+};
+
+static const char *where(struct look *l, const char *key)
+{
+	return kubeup_where(l->arena, l->tree, key);
+}
+
+static void warn(struct look *l, const char *text)
+{
+	if (l->opts->warnings)
+		strv_add(l->arena, l->opts->warnings, text);
+}
+
+/* Whether Python writes a plain scalar as it stands: a text, or a number in its shortest form. */
+static bool is_same_in_python(const char *plain)
+{
+	switch (tree_type_of(plain)) {
+	case TREE_IS_STRING:
+		return true;
+	case TREE_IS_INT:
+		return (*plain != '0' || !plain[1]) && strspn(plain, "0123456789") == strlen(plain);
+	default:
+		return false;
+	}
+}
+
+/* The row of one of kube-up's own keys; ours begin with a small letter. */
+static const struct field *row_of(const char *key)
+{
+	for (size_t i = 0; i < kubeup_env_schema.n; i++) {
+		const struct field *f = &kubeup_env_schema.fields[i];
+
+		if (isupper((unsigned char)*f->key) && strcasecmp(f->key, key) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+/* kube-up's script makes of each key a variable of a shell, of the value's text as Python writes it. */
+static int check_item(struct look *l, const struct tree_item *it)
+{
+	const struct field *row = row_of(it->key);
+	const struct tree *v = it->value;
+	int r;
+
+	if (!row)
+		return 0;
+	if (strcmp(row->key, it->key) != 0)
+		return err_config(l->err,
+				  "%s: '%s' is not '%s': kube-up's keys count in capitals alone",
+				  tree_where(l->arena, &it->key_pos), it->key, row->key);
+	if (v->kind != TREE_NULL &&
+	    (v->kind != TREE_SCALAR || v->quoted || is_same_in_python(v->scalar)))
+		return 0;
+	r = err_config(l->err, "%s: %s: kube-up reads this as another text: it is not in quotes",
+		       tree_where(l->arena, &v->pos), it->key);
+	err_note(l->err, "do", "%s",
+		 v->kind == TREE_NULL ? "write '' where no value is meant"
+				      : "put the value in single quotes, as kube-up writes it");
+	return r;
+}
+
+static int check_items(struct look *l)
+{
+	int r = 0;
+
+	for (size_t i = 0; l->tree->kind == TREE_MAP && i < l->tree->n && r == 0; i++)
+		r = check_item(l, &l->tree->items[i]);
+	return r;
+}
+
+static int read_fields(struct look *l)
+{
+	struct field_unknowns unknown = { .arena = l->arena };
+	const struct field_opts opts = { .unknown = field_note_unknown, .arg = &unknown };
+	int r = field_parse(l->arena, &kubeup_env_schema, l->tree, l->env, &opts, l->err);
+	const struct strv messages = field_unknown_messages(&unknown);
+
+	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
+	if (unknown.slip)
+		return err_config(l->err, "%s", unknown.slip);
+	if (r < 0)
+		return r;
+	if (l->opts->strict && messages.n) {
+		r = err_config(l->err, "%s", messages.v[0]);
+		for (size_t i = 1; i < messages.n; i++)
+			err_note(l->err, "also", "%s", messages.v[i]);
+		return r;
+	}
+	for (size_t i = 0; i < messages.n; i++)
+		warn(l, messages.v[i]);
+	return 0;
+}
+
+static bool is_true(const char *value)
+{
+	return str_eq(value, "true");
+}
+
+/* What kube-up's script or its templates ask for by another name: seen in a run of them. */
+static void warn_of_nothing(struct look *l)
+{
+	const struct kubeup_env *v = l->env;
+	const struct {
+		const char *key, *value;
+	} unread[] = {
+		{ "MASTER_ADVERTISE_ADDRESS", v->master_advertise_address },
+		{ "ENABLE_APISERVER_BASIC_AUDIT", v->enable_apiserver_basic_audit },
+		{ "ENABLE_GARBAGE_COLLECTOR", v->enable_garbage_collector },
+		{ "SCHEDULING_ALGORITHM_PROVIDER", v->scheduling_algorithm_provider },
+		{ "APISERVER_TEST_LOG_LEVEL", v->apiserver_test_log_level },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(unread); i++)
+		if (!str_is_empty(unread[i].value))
+			warn(l, arena_printf(l->arena,
+					     "%s%s has no effect, as it had none with kube-up",
+					     where(l, unread[i].key), unread[i].key));
+}
+
+/* Text of PEM out of base64; the message never shows it. */
+static int decode(struct look *l, const char *key, const char *value, const char **ret)
+{
+	struct err problem;
+	char *text;
+	size_t n;
+
+	if (enc_unbase64(l->arena, value, &text, &n, &problem) < 0 || strlen(text) != n)
+		return err_config(l->err, "%s%s: expected base64 of PEM", where(l, key), key);
+	*ret = text;
+	return 0;
+}
+
+/* A certificate and, unless key_of is NULL, its key. Both may be left out together. */
+static int check_pair(struct look *l, const char *cert_of, const char *cert, const char *key_of,
+		      const char *key)
+{
+	const char *pem, *key_pem;
+	int r;
+
+	if (str_is_empty(cert) && str_is_empty(key))
+		return 0;
+	if (str_is_empty(cert) || (key_of && str_is_empty(key)))
+		return err_config(l->err, "%s%s is set and %s is not",
+				  where(l, str_is_empty(cert) ? key_of : cert_of),
+				  str_is_empty(cert) ? key_of : cert_of,
+				  str_is_empty(cert) ? cert_of : key_of);
+	r = decode(l, cert_of, cert, &pem);
+	if (r < 0)
+		return r;
+	if (pem_check_certificate(pem, l->err) < 0)
+		return err_wrap(l->err, "%s%s", where(l, cert_of), cert_of);
+	if (!key_of)
+		return 0;
+	r = decode(l, key_of, key, &key_pem);
+	if (r < 0)
+		return r;
+	return pem_check_key(key_pem, pem, l->err) < 0
+		       ? err_wrap(l->err, "%s%s", where(l, key_of), key_of)
+		       : 0;
+}
+
+static int check_pairs(struct look *l)
+{
+	const struct kubeup_env *v = l->env;
+	int r = check_pair(l, "CA_CERT", v->ca_cert, NULL, NULL);
+
+	if (r == 0)
+		r = check_pair(l, "KUBELET_CERT", v->kubelet_cert, "KUBELET_KEY", v->kubelet_key);
+	if (r == 0 && v->is_master)
+		r = check_pair(l, "MASTER_CERT", v->master_cert, "MASTER_KEY", v->master_key);
+	if (r == 0 && v->is_master)
+		r = check_pair(l, "KUBECFG_CERT", v->kubecfg_cert, "KUBECFG_KEY", v->kubecfg_key);
+	return r;
+}
+
+/* source: cluster/gce/configure-vm.sh: etcd_over_ssl takes all four */
+static void warn_of_etcd(struct look *l)
+{
+	const struct kubeup_env *v = l->env;
+	const char *const all[] = { v->etcd_ca_key, v->etcd_ca_cert, v->etcd_peer_key,
+				    v->etcd_peer_cert };
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		n += !str_is_empty(all[i]);
+	if (n > 0 && n < ARRAY_LEN(all))
+		warn(l, arena_printf(l->arena,
+				     "%s: etcd has no TLS: that takes ETCD_CA_KEY, ETCD_CA_CERT, "
+				     "ETCD_PEER_KEY and ETCD_PEER_CERT",
+				     tree_where(l->arena, &l->tree->pos)));
+}
+
+static int check_network(struct look *l)
+{
+	const struct kubeup_env *v = l->env;
+
+	if (str_eq(v->network_provider, "opencontrail") || str_eq(v->network_provider, "flannel"))
+		return err_config(l->err,
+				  "%sNETWORK_PROVIDER: nodeup does not know how kube-up makes a "
+				  "node of '%s'; it knows none, kubenet and cni",
+				  where(l, "NETWORK_PROVIDER"), v->network_provider);
+	if (str_eq(v->network_policy_provider, "calico") && v->is_master)
+		warn(l,
+		     arena_printf(l->arena,
+				  "%sNETWORK_POLICY_PROVIDER: calico is left out on a master: "
+				  "the salt tarball lacks its manifest, and kube-up's own run ends "
+				  "there",
+				  where(l, "NETWORK_POLICY_PROVIDER")));
+	return 0;
+}
+
+/* Both are in kubelet's flags and in the addon. */
+static int check_addons(struct look *l)
+{
+	const struct kubeup_env *v = l->env;
+	const char *lacks = str_is_empty(v->dns_server_ip) ? "DNS_SERVER_IP"
+			    : str_is_empty(v->dns_domain)  ? "DNS_DOMAIN"
+							   : NULL;
+
+	if (is_true(v->enable_cluster_dns) && lacks)
+		return err_config(l->err, "%s%s is empty, and ENABLE_CLUSTER_DNS is true",
+				  where(l, lacks), lacks);
+	lacks = str_is_empty(v->cluster_registry_disk)        ? "CLUSTER_REGISTRY_DISK"
+		: str_is_empty(v->cluster_registry_disk_size) ? "CLUSTER_REGISTRY_DISK_SIZE"
+							      : NULL;
+	if (is_true(v->enable_cluster_registry) && v->is_master && lacks)
+		return err_config(l->err, "%s%s is empty, and ENABLE_CLUSTER_REGISTRY is true",
+				  where(l, lacks), lacks);
+	return 0;
+}
+
+static int check_manifest_url(struct look *l)
+{
+	const struct kubeup_env *v = l->env;
+
+	if (is_true(v->enable_manifest_url) && str_is_empty(v->manifest_url))
+		return err_config(l->err,
+				  "%sMANIFEST_URL is empty, and ENABLE_MANIFEST_URL is true",
+				  where(l, "MANIFEST_URL"));
+	return 0;
+}
+
+static void set_defaults(struct kubeup_env *v)
+{
+	const struct {
+		const char **value, *usual;
+	} all[] = {
+		{ &v->docker_storage, "aufs" },
+		{ &v->kube_docker_registry, "gcr.io/google_containers" },
+		{ &v->network_provider, "none" },
+		{ &v->network_policy_provider, "none" },
+		{ &v->enable_cluster_monitoring, "none" },
+		{ &v->auto_upgrade, "false" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (str_is_empty(*all[i].value))
+			*all[i].value = all[i].usual;
+}
+
+int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
+	       struct kubeup_env *ret, struct err *e)
+{
+	struct kubeup_env env = { .tree = t };
+	struct look l = { a, o, t, &env, e };
+	int r = check_items(&l);
+
+	if (r == 0)
+		r = read_fields(&l);
+	if (r == 0)
+		r = kubeup_version(a, t, &env.kubernetes, e);
+	env.is_master = is_true(env.kubernetes_master);
+	if (r == 0)
+		r = kubeup_has_all(a, &env, e);
+	if (r == 0)
+		r = check_network(&l);
+	if (r == 0)
+		r = check_addons(&l);
+	if (r == 0)
+		r = check_manifest_url(&l);
+	if (r == 0)
+		r = check_pairs(&l);
+	if (r < 0)
+		return r;
+	warn_of_nothing(&l);
+	warn_of_etcd(&l);
+	set_defaults(&env);
+	*ret = env;
+	return 0;
+}

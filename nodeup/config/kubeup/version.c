@@ -1,0 +1,157 @@
+#include "nodeup/config/kubeup/kubeup.h"
+
+/* The roles whose document needs a key. */
+enum role { BOTH, MASTER, NODE };
+
+/* When kube-up began to write a key. No document names its version, and each of these is written whether
+ * or not it has a value, so that the newest key says which version it was.
+ * source: cluster/common.sh build-kube-env of every tag from v1.2.0 to v1.5.8 */
+static const struct {
+	const char *key;
+	int minor, patch;
+} signs[] = {
+	{ "ENABLE_APISERVER_BASIC_AUDIT", 5, 4 },
+	{ "SOFTLOCKUP_PANIC", 5, 0 },
+	{ "ENABLE_DNS_HORIZONTAL_AUTOSCALER", 5, 0 },
+	{ "NETWORK_POLICY_PROVIDER", 4, 0 },
+	{ "ENABLE_RESCHEDULER", 4, 0 },
+	{ "STORAGE_BACKEND", 4, 0 },
+	{ "NODE_TAGS", 3, 3 },
+	{ "KUBE_UID", 3, 0 },
+	{ "DOCKER_REGISTRY_MIRROR_URL", 3, 0 },
+	{ "PREPULL_E2E_IMAGES", 3, 0 },
+	{ "ENABLE_NODE_PROBLEM_DETECTOR", 3, 0 },
+};
+
+/* The last minor version of this key. */
+static const char gone[] = "DNS_REPLICAS";
+enum { GONE_AFTER = 4 };
+
+/* What the script asks for without a default, from a version on.
+ * source: cluster/gce/configure-vm.sh, create-salt-pillar and what calls it */
+static const struct need {
+	const char *key;
+	enum role role;
+	int minor, patch;
+	bool may_be_empty;
+} needs[] = {
+	{ "INSTANCE_PREFIX", BOTH, 2, 0, false },
+	{ "SERVER_BINARY_TAR_URL", BOTH, 2, 0, false },
+	{ "SERVER_BINARY_TAR_HASH", BOTH, 2, 0, false },
+	{ "SALT_TAR_URL", BOTH, 2, 0, false },
+	{ "SALT_TAR_HASH", BOTH, 2, 0, false },
+	{ "CLUSTER_IP_RANGE", BOTH, 2, 0, false },
+	{ "SERVICE_CLUSTER_IP_RANGE", BOTH, 2, 0, false },
+	{ "KUBE_PROXY_TOKEN", BOTH, 2, 0, false },
+	{ "CA_CERT", BOTH, 2, 0, false },
+	{ "API_SERVERS", NODE, 2, 0, false },
+	{ "KUBELET_CERT", NODE, 2, 0, false },
+	{ "KUBELET_KEY", NODE, 2, 0, false },
+	{ "MASTER_IP_RANGE", MASTER, 2, 0, false },
+	{ "MASTER_CERT", MASTER, 2, 0, false },
+	{ "MASTER_KEY", MASTER, 2, 0, false },
+	{ "KUBE_USER", MASTER, 2, 0, false },
+	{ "KUBE_PASSWORD", MASTER, 2, 0, false },
+	{ "KUBE_BEARER_TOKEN", MASTER, 2, 0, false },
+	{ "KUBELET_TOKEN", MASTER, 2, 0, false },
+	{ "NODE_INSTANCE_PREFIX", BOTH, 2, 0, true },
+	{ "ALLOCATE_NODE_CIDRS", BOTH, 2, 0, true },
+	{ "NON_MASQUERADE_CIDR", BOTH, 2, 0, true },
+	{ "ENABLE_CLUSTER_MONITORING", BOTH, 2, 0, true },
+	{ "ENABLE_CLUSTER_LOGGING", BOTH, 2, 0, true },
+	{ "ENABLE_CLUSTER_UI", BOTH, 2, 0, true },
+	{ "ENABLE_CLUSTER_DNS", BOTH, 2, 0, true },
+	{ "ENABLE_CLUSTER_REGISTRY", BOTH, 2, 0, true },
+	{ "ENABLE_L7_LOADBALANCING", BOTH, 2, 0, true },
+	{ "ENABLE_NODE_LOGGING", BOTH, 2, 0, true },
+	{ "LOGGING_DESTINATION", BOTH, 2, 0, true },
+	{ "ELASTICSEARCH_LOGGING_REPLICAS", BOTH, 2, 0, true },
+	{ "DNS_SERVER_IP", BOTH, 2, 0, true },
+	{ "DNS_DOMAIN", BOTH, 2, 0, true },
+	{ "ADMISSION_CONTROL", BOTH, 2, 0, true },
+	{ "NETWORK_PROVIDER", BOTH, 2, 0, true },
+	{ "HAIRPIN_MODE", BOTH, 2, 0, true },
+	{ "OPENCONTRAIL_TAG", BOTH, 2, 0, true },
+	{ "OPENCONTRAIL_KUBERNETES_TAG", BOTH, 2, 0, true },
+	{ "OPENCONTRAIL_PUBLIC_SUBNET", BOTH, 2, 0, true },
+	{ "E2E_STORAGE_TEST_ENVIRONMENT", BOTH, 2, 0, true },
+	{ "KUBE_UID", BOTH, 3, 0, true },
+	{ "PREPULL_E2E_IMAGES", BOTH, 3, 0, true },
+	{ "ENABLE_NODE_PROBLEM_DETECTOR", BOTH, 3, 0, true },
+	{ "NODE_TAGS", BOTH, 3, 3, true },
+	{ "NETWORK_POLICY_PROVIDER", BOTH, 4, 0, true },
+	{ "ENABLE_RESCHEDULER", BOTH, 4, 0, true },
+	{ "SOFTLOCKUP_PANIC", BOTH, 5, 0, true },
+	{ "ENABLE_DNS_HORIZONTAL_AUTOSCALER", BOTH, 5, 0, true },
+};
+
+static bool is_at_least(const struct version *v, int minor, int patch)
+{
+	return v->minor != minor ? v->minor > minor : v->patch >= patch;
+}
+
+const char *kubeup_where(struct arena *a, const struct tree *t, const char *key)
+{
+	const struct tree *value = tree_get(t, key);
+	const char *where = tree_where(a, value ? &value->pos : &t->pos);
+
+	return *where ? arena_printf(a, "%s: ", where) : "";
+}
+
+int kubeup_version(struct arena *a, const struct tree *t, struct version *ret, struct err *e)
+{
+	struct version v = { 1, 2, 0, NULL };
+	const char *newest = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (tree_get(t, signs[i].key) && !is_at_least(&v, signs[i].minor, signs[i].patch)) {
+			v = (struct version){ 1, signs[i].minor, signs[i].patch, NULL };
+			newest = signs[i].key;
+		}
+	if (newest && v.minor > GONE_AFTER && tree_get(t, gone))
+		return err_config(e,
+				  "%s'%s' is of kube-up 1.%d and older, and '%s' (line %u) of 1.%d "
+				  "and later: which version this is cannot be said",
+				  kubeup_where(a, t, gone), gone, GONE_AFTER, newest,
+				  tree_get(t, newest)->pos.line, v.minor);
+	*ret = v;
+	return 0;
+}
+
+static bool is_lacking(const struct kubeup_env *env, const struct need *need)
+{
+	const struct tree *value = tree_get(env->tree, need->key);
+
+	if (need->role != BOTH && (need->role == MASTER) != env->is_master)
+		return false;
+	return is_at_least(&env->kubernetes, need->minor, need->patch) &&
+	       (!value || (!need->may_be_empty && str_is_empty(value->scalar)));
+}
+
+/* The first makes the error, the rest a note. */
+int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e)
+{
+	const struct need *first = NULL;
+	struct strv more = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
+		if (!is_lacking(env, &needs[i]))
+			continue;
+		if (first)
+			strv_add(a, &more, needs[i].key);
+		else
+			first = &needs[i];
+	}
+	if (!first && !tree_get(env->tree, gone) && env->kubernetes.minor <= GONE_AFTER)
+		return err_config(e, "%s'%s' is missing, which kube-up 1.%d writes",
+				  kubeup_where(a, env->tree, gone), gone, env->kubernetes.minor);
+	if (!first)
+		return 0;
+	(void)err_config(e, "%s'%s' is %s, which %s of kube-up 1.%d cannot do without",
+			 kubeup_where(a, env->tree, first->key), first->key,
+			 tree_get(env->tree, first->key) ? "empty" : "missing",
+			 env->is_master ? "a master" : "a node", env->kubernetes.minor);
+	if (more.n)
+		err_note(e, "also missing", "%s", strv_join(a, &more, ", "));
+	return err_code(e);
+}

@@ -1,0 +1,97 @@
+"""Documents of kube-up as a machine has them: the flat kube_env.yaml of either role and of each version, and user data."""
+import base64
+import gzip
+
+from world import SEED
+
+COMMON, MASTER, NODE = "common", "master", "node"
+
+
+def pem(kind, name):
+    """Of the seed's own store: one certificate or key, in base64."""
+    folder = SEED / "pki" / ("issued" if kind == "crt" else "private") / name
+    return base64.b64encode(next(folder.glob(f"*.{kind}")).read_bytes()).decode()
+
+
+# (role, key, since, value of a cluster that sets nothing), in the order in which they are written; until: not from that on
+KEYS = [
+    (COMMON, "ENV_TIMESTAMP", "1.2", "2026-11-23T10:00:00+0000"), (COMMON, "INSTANCE_PREFIX", "1.2", "mars"),
+    (COMMON, "NODE_INSTANCE_PREFIX", "1.2", "mars-minion"), (COMMON, "NODE_TAGS", "1.3.3", ""),
+    (COMMON, "CLUSTER_IP_RANGE", "1.2", "10.244.0.0/16"),
+    (COMMON, "SERVER_BINARY_TAR_URL", "1.2", "https://s3.example/devel/kubernetes-server-linux-amd64.tar.gz"),
+    (COMMON, "SERVER_BINARY_TAR_HASH", "1.2", "1" * 40),
+    (COMMON, "SALT_TAR_URL", "1.2", "https://s3.example/devel/kubernetes-salt.tar.gz"),
+    (COMMON, "SALT_TAR_HASH", "1.2", "2" * 40), (COMMON, "SERVICE_CLUSTER_IP_RANGE", "1.2", "10.0.0.0/16"),
+    (COMMON, "KUBERNETES_MASTER_NAME", "1.2", "mars-master"), (COMMON, "ALLOCATE_NODE_CIDRS", "1.2", "true"),
+    (COMMON, "ENABLE_CLUSTER_MONITORING", "1.2", "influxdb"), (COMMON, "DOCKER_REGISTRY_MIRROR_URL", "1.3", ""),
+    (COMMON, "ENABLE_L7_LOADBALANCING", "1.2", "none"), (COMMON, "ENABLE_CLUSTER_LOGGING", "1.2", "true"),
+    (COMMON, "ENABLE_CLUSTER_UI", "1.2", "true"), (COMMON, "ENABLE_NODE_PROBLEM_DETECTOR", "1.3", "false"),
+    (COMMON, "ENABLE_NODE_LOGGING", "1.2", "true"), (COMMON, "ENABLE_RESCHEDULER", "1.4", "false"),
+    (COMMON, "LOGGING_DESTINATION", "1.2", "elasticsearch"), (COMMON, "ELASTICSEARCH_LOGGING_REPLICAS", "1.2", "1"),
+    (COMMON, "ENABLE_CLUSTER_DNS", "1.2", "true"), (COMMON, "ENABLE_CLUSTER_REGISTRY", "1.2", "false"),
+    (COMMON, "CLUSTER_REGISTRY_DISK", "1.2", ""), (COMMON, "CLUSTER_REGISTRY_DISK_SIZE", "1.2", ""),
+    (COMMON, "DNS_REPLICAS", "1.2", "1"), (COMMON, "DNS_SERVER_IP", "1.2", "10.0.0.10"),
+    (COMMON, "DNS_DOMAIN", "1.2", "cluster.local"), (COMMON, "ENABLE_DNS_HORIZONTAL_AUTOSCALER", "1.5", "false"),
+    (COMMON, "KUBELET_TOKEN", "1.2", "kubelet-token-0001"), (COMMON, "KUBE_PROXY_TOKEN", "1.2", "proxy-token-0002"),
+    (COMMON, "ADMISSION_CONTROL", "1.2", "NamespaceLifecycle,LimitRanger,ServiceAccount,ResourceQuota"),
+    (COMMON, "MASTER_IP_RANGE", "1.2", "10.246.0.0/24"), (COMMON, "RUNTIME_CONFIG", "1.2", ""),
+    (COMMON, "CA_CERT", "1.2", pem("crt", "ca")), (COMMON, "KUBELET_CERT", "1.2", pem("crt", "kubelet")),
+    (COMMON, "KUBELET_KEY", "1.2", pem("key", "kubelet")), (COMMON, "NETWORK_PROVIDER", "1.2", "none"),
+    (COMMON, "NETWORK_POLICY_PROVIDER", "1.4", ""), (COMMON, "PREPULL_E2E_IMAGES", "1.3", ""),
+    (COMMON, "HAIRPIN_MODE", "1.2", "promiscuous-bridge"), (COMMON, "SOFTLOCKUP_PANIC", "1.5", ""),
+    (COMMON, "OPENCONTRAIL_TAG", "1.2", ""), (COMMON, "OPENCONTRAIL_KUBERNETES_TAG", "1.2", ""),
+    (COMMON, "OPENCONTRAIL_PUBLIC_SUBNET", "1.2", ""), (COMMON, "E2E_STORAGE_TEST_ENVIRONMENT", "1.2", "false"),
+    (COMMON, "KUBE_IMAGE_TAG", "1.2", ""), (COMMON, "KUBE_DOCKER_REGISTRY", "1.2", ""),
+    (COMMON, "KUBE_ADDON_REGISTRY", "1.2", ""), (COMMON, "MULTIZONE", "1.2", ""),
+    (COMMON, "NON_MASQUERADE_CIDR", "1.2", "10.0.0.0/8"), (COMMON, "KUBE_UID", "1.3", "0123abcd"),
+    (COMMON, "ENABLE_APISERVER_BASIC_AUDIT", "1.5.4", ""),
+    (MASTER, "KUBERNETES_MASTER", "1.2", "true"), (MASTER, "KUBE_USER", "1.2", "admin"),
+    (MASTER, "KUBE_PASSWORD", "1.2", "swordfish-0003"), (MASTER, "KUBE_BEARER_TOKEN", "1.2", "bearer-token-0004"),
+    (MASTER, "MASTER_CERT", "1.2", pem("crt", "master")), (MASTER, "MASTER_KEY", "1.2", pem("key", "master")),
+    (MASTER, "KUBECFG_CERT", "1.2", ""), (MASTER, "KUBECFG_KEY", "1.2", ""), (MASTER, "KUBELET_APISERVER", "1.2", ""),
+    (MASTER, "ENABLE_MANIFEST_URL", "1.2", "false"), (MASTER, "MANIFEST_URL", "1.2", ""),
+    (MASTER, "MANIFEST_URL_HEADER", "1.2", ""), (MASTER, "NUM_NODES", "1.2", "4"), (MASTER, "STORAGE_BACKEND", "1.4", "etcd2"),
+    (MASTER, "ENABLE_GARBAGE_COLLECTOR", "1.4", ""), (MASTER, "MASTER_ADVERTISE_ADDRESS", "1.5", ""),
+    (MASTER, "ETCD_CA_KEY", "1.5", ""), (MASTER, "ETCD_CA_CERT", "1.5", ""), (MASTER, "ETCD_PEER_KEY", "1.5", ""),
+    (MASTER, "ETCD_PEER_CERT", "1.5", ""),
+    (NODE, "KUBERNETES_MASTER", "1.2", "false"), (NODE, "ZONE", "1.2", "us-west-2a"), (NODE, "EXTRA_DOCKER_OPTS", "1.2", ""),
+    (COMMON, "AUTO_UPGRADE", "1.2", "true"), (COMMON, "DOCKER_STORAGE", "1.2", "aufs"), (COMMON, "API_SERVERS", "1.2", "172.20.0.9"),
+]
+GONE = {"DNS_REPLICAS": "1.5"}
+VERSIONS = ["1.2.0", "1.2.7", "1.3.4", "1.4.0", "1.4.12", "1.5.1", "1.5.8"]
+SECRETS = ["swordfish-0003", "bearer-token-0004", "kubelet-token-0001", "proxy-token-0002"]
+
+
+def number(version):
+    return [int(n) for n in version.split(".")]
+
+
+def values(role, version, **changes):
+    """Key to value. A change to None takes the key away."""
+    made = {key: value for whose, key, since, value in KEYS
+            if whose in (COMMON, role) and number(version) >= number(since)
+            and not (key in GONE and number(version) >= number(GONE[key]))}
+    if number(version) >= [1, 4]:
+        made["NETWORK_PROVIDER"] = "kubenet"
+    made.update(changes)
+    return {key: value for key, value in made.items() if value is not None}
+
+
+def text(role, version, **changes):
+    """As kube-up writes it: each value in single quotes."""
+    return "".join("%s: '%s'\n" % (key, value.replace("'", "''")) for key, value in values(role, version, **changes).items())
+
+
+def script(role, document, mark=None):
+    """The user data that brings it."""
+    mark = mark or ("__EOF_MASTER_KUBE_ENV_YAML" if role == MASTER else "__EOF_KUBE_ENV_YAML")
+    end = mark.strip("'\"")
+    return ("#! /bin/bash\nmkdir -p /var/cache/kubernetes-install\ncd /var/cache/kubernetes-install\n"
+            f"cat > kube_env.yaml << {mark}\n{document}{end}\n\nwget -O bootstrap https://s3.example/devel/bootstrap\n"
+            "chmod +x bootstrap\nmkdir -p /etc/kubernetes\nmv kube_env.yaml /etc/kubernetes\nmv bootstrap /etc/kubernetes/\n"
+            "cat > /etc/rc.local << EOF_RC_LOCAL\n#!/bin/sh -e\n/etc/kubernetes/bootstrap\nexit 0\nEOF_RC_LOCAL\n"
+            "/etc/kubernetes/bootstrap\n")
+
+
+def zipped(script_text):
+    return gzip.compress(script_text.encode(), mtime=0)
