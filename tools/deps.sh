@@ -19,7 +19,7 @@ build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf autom
 	python3-jinja2 libmount-dev)
 test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml shellcheck clang-format universal-ctags
 	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
-	xfsprogs btrfs-progs f2fs-tools minisign)
+	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign)
 
 tools/apt.sh install "${linked[@]#*=}" "${build_tools[@]}" "${test_tools[@]}"
 
