@@ -1,4 +1,5 @@
-/* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors */
+/* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors
+ * Circle with cmd/help.c: help is a row of the table of commands, and shows that table. */
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>

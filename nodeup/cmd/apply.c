@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
+#include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
@@ -90,8 +91,8 @@ static void say_what_is_kept(struct apply *ap, struct arena *a)
 	if (date)
 		log_notice("documents kept at %s are there: they are used in %s%s", date,
 			   dur_human(a, store_patience(ap)),
-			   str_eq(ap->session.own_unit, service_unit) ? ""
-								      : ", or now with --offline");
+			   str_eq(ap->session.own_unit, boot_unit) ? ""
+								   : ", or now with --offline");
 }
 
 /* All waits for what is outside, but for tasks'. */
@@ -472,13 +473,13 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 	ap.own.arena = a;
 	ap.waits = waits_new();
 	/* a person does not want to wait for a day; our unit has nothing better to do */
-	if (!str_eq(own_unit, service_unit))
+	if (!str_eq(own_unit, boot_unit))
 		ap.volumes_ns = VOLUMES_BY_HAND_NS;
 
 	if (cli->deadline_ns)
 		ap.deadline_ns = dur_now() + cli->deadline_ns;
 	if (!cli->retries_set)
-		retries = str_eq(own_unit, service_unit) ? -1 : 0;
+		retries = str_eq(own_unit, boot_unit) ? -1 : 0;
 	if (!cli->root) {
 		r = io_open_root("/", &root, e);
 		ap.live_fd = root;

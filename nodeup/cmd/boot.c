@@ -6,8 +6,9 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
 #include "nodeup/documents/location.h"
-#include "nodeup/cmd/service.h"
 #include "nodeup/tasks/program.h"
+
+const char boot_unit[] = "kops-configuration.service";
 
 static const char unit_path[] = "/etc/systemd/system/kops-configuration.service";
 /* by this line a unit file is known as one of ours: kops' own has another */
@@ -192,7 +193,7 @@ static bool find_again(struct session *s, const struct cli *cli, bool damaged, s
 	const bool unit = has_unit_file(s->root_fd);
 
 	*ret = (struct record){ 0 };
-	if (str_eq(s->own_unit, service_unit)) {
+	if (str_eq(s->own_unit, boot_unit)) {
 		/* systemd has started us with the flags and the environment of the unit file */
 		*ret = record_of_run(s->arena, cli);
 		return true;

@@ -6,11 +6,10 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 #include "nodeup/base/wait.h"
+#include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/session.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/tasks/state.h"
-
-const char service_unit[] = "kops-configuration.service";
 
 /* a run that ends before needs no line */
 #define QUIET_NS (10 * DUR_SEC)
@@ -36,7 +35,7 @@ static int has_finished(struct session *s, uint32_t job, struct err *e)
 
 	if (state == BUS_JOB_RUNNING || state == BUS_JOB_WAITING)
 		return 0;
-	r = bus_get(s->ctx.bus, s->arena, service_unit, &u, e);
+	r = bus_get(s->ctx.bus, s->arena, boot_unit, &u, e);
 	if (r < 0)
 		return r;
 	if (str_eq(u.active_state, "activating") || str_eq(u.active_state, "deactivating"))
@@ -44,9 +43,9 @@ static int has_finished(struct session *s, uint32_t job, struct err *e)
 	/* to systemd a stop is a success, but this machine has not converged */
 	if (str_eq(u.result, "success") && u.exec_status == SIGTERM)
 		return err_fail(e, ERR_SYSTEM, EINTR, "%s was stopped before it was done",
-				service_unit);
+				boot_unit);
 	if (state == BUS_JOB_FAILED || str_eq(u.active_state, "failed"))
-		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", service_unit,
+		return err_fail(e, ERR_SYSTEM, EIO, "%s failed: %s, exit status %d", boot_unit,
 				u.result, u.exec_status);
 	return 1;
 }
@@ -55,7 +54,7 @@ static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, stru
 			 struct err *e)
 {
 	struct wait w = {
-		.what = service_unit,
+		.what = boot_unit,
 		.reason = OWN_STATUS " says what it does",
 		.since_ns = dur_now(),
 		.expected = true,
@@ -65,8 +64,7 @@ static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, stru
 	while ((r = has_finished(s, job, e)) == 0) {
 		w.next_ns = dur_now() + POLL_MS * DUR_MS;
 		if (limit_ns && dur_now() - w.since_ns >= limit_ns)
-			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work",
-					service_unit);
+			return err_fail(e, ERR_BUSY, ETIMEDOUT, "%s is still at work", boot_unit);
 		if (dur_now() - w.since_ns >= QUIET_NS)
 			waits_tell(waits, &w);
 		wait_until(w.next_ns);

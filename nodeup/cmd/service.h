@@ -7,7 +7,5 @@
 
 #include "nodeup/cmd/cli.h"
 
-extern const char service_unit[];
-
 /* Write, enable and start the unit with our own command line; with --wait see it to its end. */
 int service_install(struct cli *cli, struct err *e) must_check;

@@ -15,8 +15,6 @@
 #include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
-const char session_default_cache[] = OWN_CACHE;
-
 /* when the http engine gives up on its own */
 #define SILENCE_NS (20 * DUR_SEC)
 
@@ -244,8 +242,7 @@ const char *session_cache_dir(const struct cli *cli)
 {
 	if (cli->cache)
 		return location_absolute(cli->arena, cli->cache);
-	return cli->root ? arena_printf(cli->arena, "%s%s", cli->root, session_default_cache)
-			 : session_default_cache;
+	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
 }
 
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
@@ -267,8 +264,8 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,
 			      &s->ctx.cache, e);
 	else
-		r = cache_new_own(s->ctx.cache_root_fd, session_default_cache, req->for_apply,
-				  &s->ctx.cache, e);
+		r = cache_new_own(s->ctx.cache_root_fd, OWN_CACHE, req->for_apply, &s->ctx.cache,
+				  e);
 	if (r < 0)
 		return r;
 	if (cache_remark(s->ctx.cache))

@@ -49,8 +49,6 @@ struct session_req {
 	void *wait_arg;
 };
 
-/* Where assets are kept unless --cache says so. */
-extern const char session_default_cache[];
 /* Load documents, make the plan, open what it takes to check (and apply) it. */
 int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
 /* Release everything; a zeroed session is fine. */

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include "assets/cache/gc.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/base/walk.h"
 
 /* what the cache may have unless --cache-max says so */
@@ -20,8 +21,7 @@ struct named {
 
 uint64_t session_kept_bytes(const struct cli *cli)
 {
-	autofree char *path =
-		xasprintf("%s/partial", cli->cache ? cli->cache : session_default_cache);
+	autofree char *path = xasprintf("%s/partial", cli->cache ? cli->cache : OWN_CACHE);
 	autoarena struct arena *a = arena_new_empty();
 	autoclose int root = -1, dir = -1;
 	uint64_t bytes = 0;
