@@ -95,7 +95,7 @@ static const char *conf_name(struct arena *a, const char *conf)
 	dir = xstrdup(absolute);
 	*strrchr(dir, '/') = '\0';
 	real = realpath(*dir ? dir : "/", NULL);
-	return real ? store_join(a, real, str_basename(absolute)) : absolute;
+	return real ? location_join(a, real, str_basename(absolute)) : absolute;
 }
 
 /* The last applied configuration is gone from this machine: its kept copy stands in, and is put back. */
@@ -134,15 +134,6 @@ static int recall_conf(struct loader *l, struct err *e)
 				   "%s is gone; its copy of %s, of %s, is used and put back", last,
 				   date, instance);
 	return 0;
-}
-
-char *loader_beside(struct loader *l, const char *name)
-{
-	const char *conf = l->b->conf, *slash = strrchr(conf, '/');
-
-	if (!slash)
-		return arena_str(l->arena, name);
-	return store_join(l->arena, arena_strn(l->arena, conf, (size_t)(slash - conf) + 1), name);
 }
 
 /* Read and parse a document. One that is not there is a configuration error, or with `warn` a
@@ -217,8 +208,8 @@ static int load_specs(struct loader *l, struct err *e)
 		return 0;
 	}
 	if (!d->in_store) {
-		cluster = loader_beside(l, d->dialect->cluster_name);
-		group = loader_beside(l, d->dialect->group_name);
+		cluster = location_beside(l->arena, l->b->conf, d->dialect->cluster_name);
+		group = location_beside(l->arena, l->b->conf, d->dialect->group_name);
 	}
 	strv_add(l->arena, &both, cluster);
 	if (group)

@@ -107,7 +107,7 @@ static struct strv serials_of(struct loader *l, const char *folder, const struct
 
 static const char *certificate(struct arena *a, const struct item *item, const char *serial)
 {
-	return store_join(a, item->folder, arena_printf(a, "%s%s", serial, cert_suffix));
+	return location_join(a, item->folder, arena_printf(a, "%s%s", serial, cert_suffix));
 }
 
 /* The certificate of the largest serial and the key of the same one. */
@@ -130,8 +130,8 @@ static int find_pair(struct loader *l, const char *store, struct item *item, str
 	}
 	item->cert = certificate(a, item, serials.v[0]);
 	if (item->want->key)
-		item->key = store_join(a, store,
-				       arena_printf(a, "private/%s/%s.key", name, serials.v[0]));
+		item->key = location_join(a, store,
+					  arena_printf(a, "private/%s/%s.key", name, serials.v[0]));
 	for (size_t i = 1; item->want->pool && i < serials.n; i++)
 		strv_add(a, &item->others, certificate(a, item, serials.v[i]));
 	return 0;
@@ -229,7 +229,8 @@ static int add_secret(struct loader *l, const struct item *item, struct missing 
 static void add_secret_item(struct loader *l, const struct node_want *want, const char *store,
 			    struct items *items)
 {
-	const struct item item = { .want = want, .cert = store_join(l->arena, store, want->name) };
+	const struct item item = { .want = want,
+				   .cert = location_join(l->arena, store, want->name) };
 
 	arena_push(l->arena, items->v, items->n, item);
 }
@@ -237,12 +238,12 @@ static void add_secret_item(struct loader *l, const struct node_want *want, cons
 static void make_items(struct loader *l, const struct node_wants *w, const char *key_store,
 		       const char *secret_store, struct items *items)
 {
-	const char *issued = store_join(l->arena, key_store, "issued");
+	const char *issued = location_join(l->arena, key_store, "issued");
 
 	for (size_t i = 0; i < w->n_keypairs; i++) {
 		const struct node_want *want = &w->keypairs[i];
 		const struct item item = { .want = want,
-					   .folder = store_join(l->arena, issued, want->name) };
+					   .folder = location_join(l->arena, issued, want->name) };
 
 		arena_push(l->arena, items->v, items->n, item);
 	}
@@ -276,8 +277,9 @@ static int add_every_secret(struct loader *l, const struct node_wants *w, const 
 		if (strpbrk(names.v[i], ",\"\r\n")) {
 			strv_add(l->arena, &l->b->warnings,
 				 arena_printf(l->arena, "%s: ignored, no such name can be a user's",
-					      location_shown(l->arena, store_join(l->arena, folder,
-										  names.v[i]))));
+					      location_shown(l->arena,
+							     location_join(l->arena, folder,
+									   names.v[i]))));
 			continue;
 		}
 		want = arena_new(l->arena, struct node_want);
@@ -326,8 +328,10 @@ int loader_keys(struct loader *l, struct err *e)
 	struct bootstrap *b = l->b;
 	const struct documents *d = &b->documents;
 	struct node_wants w = d->dialect->wants(l->arena, d, &b->node);
-	const char *key_store = w.key_store ? w.key_store : loader_beside(l, "pki");
-	const char *secret_store = w.secret_store ? w.secret_store : loader_beside(l, "secrets");
+	const char *key_store = w.key_store ? w.key_store
+					    : location_beside(l->arena, l->b->conf, "pki");
+	const char *secret_store =
+		w.secret_store ? w.secret_store : location_beside(l->arena, l->b->conf, "secrets");
 	struct strv documents = { 0 }, folders = { 0 };
 	struct missing m = { .arena = l->arena, .warnings = &b->warnings };
 	struct items items = { 0 };

@@ -25,6 +25,20 @@ const char *location_absolute(struct arena *a, const char *location)
 	return here ? arena_printf(a, "%s/%s", here, location) : location;
 }
 
+char *location_join(struct arena *a, const char *location, const char *name)
+{
+	return arena_printf(a, "%s%s%s", location, str_has_suffix(location, "/") ? "" : "/", name);
+}
+
+char *location_beside(struct arena *a, const char *location, const char *name)
+{
+	const char *slash = strrchr(location, '/');
+
+	if (!slash)
+		return arena_str(a, name);
+	return location_join(a, arena_strn(a, location, (size_t)(slash - location) + 1), name);
+}
+
 const char *location_shown(struct arena *a, const char *location)
 {
 	char out[URL_PUBLIC_MAX];

@@ -10,5 +10,9 @@ const char *location_path(const char *location);
 bool location_is_remote(const char *location);
 /* A path as seen from any directory; what is remote or absolute stays as it is. */
 const char *location_absolute(struct arena *a, const char *location);
+/* `location`/`name`. */
+char *location_join(struct arena *a, const char *location, const char *name);
+/* What has that name in the folder that location is in. */
+char *location_beside(struct arena *a, const char *location, const char *name);
 /* For messages: what a URL may carry beside scheme, host and path is a secret. */
 const char *location_shown(struct arena *a, const char *location);

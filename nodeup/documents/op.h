@@ -70,8 +70,6 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e) mu
 
 /* Keep a result, to be answered from memory from now on. */
 void store_remember(struct store *s, const struct store_entry *entry);
-/* Know what a request to S3 takes: the region (given, environment, IMDS) and the credentials. */
-int store_prepare(struct store *s, struct err *e) must_check;
 /* The request for an operation's next page or document; all of it but the callbacks. Signed if there
  * are credentials: its headers are secrets, in an arena of the caller's. */
 void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assets/url.h"
+#include "nodeup/documents/location.h"
 
 /* Encode what may not stand in a URL; what is encoded stays. */
 static char *clean_url(struct arena *a, const char *location)
@@ -20,11 +21,6 @@ static char *clean_url(struct arena *a, const char *location)
 	return out;
 }
 
-int store_prepare(struct store *s, struct err *e)
-{
-	return s3_session_ready(s->s3, e);
-}
-
 void store_request(struct store *s, struct arena *a, struct store_op *op, struct http_req *ret)
 {
 	struct http_req req = { .max_bytes = STORE_DOCUMENT_MAX };
@@ -32,7 +28,7 @@ void store_request(struct store *s, struct arena *a, struct store_op *op, struct
 
 	if (!op->s3.loc.bucket) {
 		/* the engine rewrites it, once */
-		req.url = clean_url(a, op->entry.listing ? store_join(a, op->entry.location, "")
+		req.url = clean_url(a, op->entry.listing ? location_join(a, op->entry.location, "")
 							 : op->entry.location);
 		/* asked for by name, as user data may be; never where a name or a redirect leads */
 		u = url_split(req.url);

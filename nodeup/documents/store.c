@@ -62,11 +62,6 @@ static char *without_slash(struct arena *a, const char *location)
 	return arena_strn(a, location, n);
 }
 
-char *store_join(struct arena *a, const char *location, const char *name)
-{
-	return arena_printf(a, "%s%s%s", location, str_has_suffix(location, "/") ? "" : "/", name);
-}
-
 static struct store_entry *find(struct store *s, const char *location, bool listing)
 {
 	for (size_t i = 0; i < s->n; i++)

@@ -34,8 +34,6 @@ int store_get(struct store *s, const char *location, const char **ret_text, size
 /* Names directly below a folder, sorted; a missing folder gives none. http(s) folders are read from
  * the server's own listing (links of an index page). */
 int store_list(struct store *s, const char *location, struct strv *ret, struct err *e) must_check;
-/* `location`/`name`. */
-char *store_join(struct arena *a, const char *location, const char *name);
 
 /* Read documents and list folders (either may be NULL) side by side, so that the calls above are
  * answered from memory. A missing one is not an error here. */

@@ -61,12 +61,12 @@ static void clear_answer(struct store_op *op)
 	op->answered = false;
 }
 
-/* Where and as whom S3 is to be asked; a failure is the operation's answer. */
+/* Where and as whom S3 is to be asked: the region (given, environment, IMDS) and the credentials. A failure is the operation's answer. */
 static bool is_prepared(struct store_wave *w, struct store_op *op)
 {
 	if (!op->s3.loc.bucket)
 		return true;
-	if (!w->unprepared && store_prepare(w->store, &w->unprepared_err) >= 0)
+	if (!w->unprepared && s3_session_ready(w->store->s3, &w->unprepared_err) >= 0)
 		return true;
 	w->unprepared = true;
 	op->answer.err = w->unprepared_err;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "nodeup/documents/location.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "tests/unit/lib/origin.h"
@@ -542,8 +543,8 @@ static void test_join(void **state)
 {
 	struct fixture *fx = *state;
 
-	assert_string_equal(store_join(fx->c->arena, "s3://b/x", "y"), "s3://b/x/y");
-	assert_string_equal(store_join(fx->c->arena, "/", "y"), "/y");
+	assert_string_equal(location_join(fx->c->arena, "s3://b/x", "y"), "s3://b/x/y");
+	assert_string_equal(location_join(fx->c->arena, "/", "y"), "/y");
 }
 
 int main(void)
