@@ -10,28 +10,6 @@
 
 static const char mend[] = "systemctl start kops-configuration.service";
 
-void claims_note_late(struct claims *c, const struct members_known *known)
-{
-	struct claims *late;
-
-	c->ret->is_new = c->fresh.n || c->req->was_new;
-	if (!c->ret->is_new || !c->req->for_apply || claims_unmet(c, known).n == 0)
-		return;
-	late = arena_new(c->req->arena, struct claims);
-	*late = *c;
-	c->ret->late = late;
-}
-
-struct strv claims_unmet(struct claims *c, const struct members_known *known)
-{
-	struct strv names = { 0 };
-
-	for (size_t i = 0; i < known->missing.n; i++)
-		if (!strmap_get(&known->hosts, known->missing.v[i]))
-			strv_add(c->req->arena, &names, known->missing.v[i]);
-	return names;
-}
-
 static struct task *find_hosts(const struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++)

@@ -154,6 +154,28 @@ int claims_ask_members(struct claims *c, struct members_known *ret, struct err *
 	return r;
 }
 
+struct strv claims_unmet(struct claims *c, const struct members_known *known)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < known->missing.n; i++)
+		if (!strmap_get(&known->hosts, known->missing.v[i]))
+			strv_add(c->req->arena, &names, known->missing.v[i]);
+	return names;
+}
+
+void claims_note_late(struct claims *c, const struct members_known *known)
+{
+	struct claims *late;
+
+	c->ret->is_new = c->fresh.n || c->req->was_new;
+	if (!c->ret->is_new || !c->req->for_apply || claims_unmet(c, known).n == 0)
+		return;
+	late = arena_new(c->req->arena, struct claims);
+	*late = *c;
+	c->ret->late = late;
+}
+
 /* etcd that has data knows its members by itself; a new one needs most of its own, and would like all. */
 bool claims_may_begin(const struct claims *c, const struct members_known *known, int64_t waited_ns)
 {
