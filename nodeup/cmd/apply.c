@@ -13,6 +13,7 @@
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/offline.h"
+#include "nodeup/run/causes.h"
 #include "nodeup/run/lock.h"
 #include "nodeup/run/pause.h"
 #include "nodeup/run/progress.h"
@@ -210,7 +211,7 @@ static bool only_last_failed(const struct run_report *rep)
 
 		if (!run_is_settled(o->state))
 			return false;
-		if (!run_may_fail(o) &&
+		if (!causes_may_fail(o) &&
 		    (o->state == RUN_SKIPPED || (o->state == RUN_FAILED && !last)))
 			return false;
 	}

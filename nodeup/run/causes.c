@@ -18,6 +18,11 @@ static bool is_of_the_machine(const struct err *e)
 	return io_is_full(e->errnum);
 }
 
+bool causes_may_fail(const struct run_outcome *o)
+{
+	return o->task->optional || o->diff.spare;
+}
+
 const char *causes_name(const struct err *e)
 {
 	if (*e->cause)
@@ -89,10 +94,10 @@ static void add_held(struct arena *a, struct causes *all, const struct run_outco
 static bool fails_the_run(const struct cause *c)
 {
 	for (size_t i = 0; i < c->n_hit; i++)
-		if (!run_may_fail(c->hit[i]))
+		if (!causes_may_fail(c->hit[i]))
 			return true;
 	for (size_t i = 0; i < c->n_held; i++)
-		if (!run_may_fail(c->held[i]))
+		if (!causes_may_fail(c->held[i]))
 			return true;
 	return false;
 }

@@ -23,6 +23,8 @@ struct causes {
 	size_t n;
 };
 
+/* Whether the task's failing is a warning, and the run goes well without it. */
+bool causes_may_fail(const struct run_outcome *o);
 /* All causes of a report, without those that kept the run from nothing. */
 struct causes causes_find(struct arena *a, const struct run_report *rep);
 /* The first task that failed of the cause of o. */

@@ -66,7 +66,7 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 			 o->run.detached ? "; starts when we end" : "");
 		break;
 	case RUN_FAILED:
-		log_line(run_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
+		log_line(causes_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
 			 "failed %s%s: %s%s%s", title,
 			 o->diff.spare       ? " (not needed now)"
 			 : o->task->optional ? " (perhaps not needed)"

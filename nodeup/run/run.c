@@ -119,11 +119,6 @@ static void step_job(struct worker_job *job)
 		step(it);
 }
 
-bool run_may_fail(const struct run_outcome *o)
-{
-	return o->task->optional || o->diff.spare;
-}
-
 static void settle(struct sched *s, struct item *it, enum run_state state);
 
 static void unblock(struct sched *s, struct item *user)
@@ -168,7 +163,7 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 	if (state == RUN_CHANGED)
 		s->changed[t->index] = true;
 	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
-	if (state == RUN_FAILED && !run_may_fail(it->o) && s->rep->first_failed == s->rep->n) {
+	if (state == RUN_FAILED && !causes_may_fail(it->o) && s->rep->first_failed == s->rep->n) {
 		s->rep->first_failed = t->index;
 		s->first = *it->o->error;
 	}

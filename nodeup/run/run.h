@@ -66,6 +66,4 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret);
 /* Whether a state is final, and its name for reports. */
 bool run_is_settled(enum run_state s);
-/* Whether the task's failing is a warning, and the run goes well without it. */
-bool run_may_fail(const struct run_outcome *o);
 const char *run_state_name(enum run_state s);
