@@ -8,28 +8,8 @@
 #include "nodeup/move/moved.h"
 #include "nodeup/move/same_tree.h"
 #include "nodeup/volumes/mounts.h"
-#include "units/unit.h"
-
-static const char mark_dir[] = ".nodeup";
 
 enum { MARK_MAX = 16 * 1024 };
-
-char *move_mark_dir(struct arena *a, const struct task_move *m)
-{
-	return arena_printf(a, "%s/%s", m->mount_point, mark_dir);
-}
-
-char *move_mark(struct arena *a, const struct task_move *m)
-{
-	return arena_printf(a, "%s/%s@%s", move_mark_dir(a, m), unit_escape_path(a, m->source),
-			    m->machine ? m->machine : "unknown");
-}
-
-/* Where a copy is made: a directory of nodeup's own. */
-char *move_staging(struct arena *a, const struct task_move *m)
-{
-	return arena_printf(a, "%s.copy", move_mark(a, m));
-}
 
 static bool is_there(const struct task_ctx *ctx, const char *path)
 {
@@ -130,7 +110,8 @@ static int check_volume(const struct task_ctx *ctx, struct arena *a, const struc
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < names.n && !found; i++)
-		if (strcmp(names.v[i], "lost+found") != 0 && strcmp(names.v[i], mark_dir) != 0)
+		if (strcmp(names.v[i], "lost+found") != 0 &&
+		    strcmp(names.v[i], MOVE_MARK_NAME) != 0)
 			found = names.v[i];
 	/* the first thing that we make there, whichever of several moves it is */
 	if (!found || is_there(ctx, move_mark_dir(a, m)))
@@ -141,7 +122,7 @@ static int check_volume(const struct task_ctx *ctx, struct arena *a, const struc
 		       m->source);
 	err_note(e, "has", "'%s' and maybe more, seen at %s", found, m->mount_point);
 	err_note(e, "do", "move it to %s, and make an empty directory %s/%s", m->target,
-		 m->mount_point, mark_dir);
+		 m->mount_point, MOVE_MARK_NAME);
 	return -EEXIST;
 }
 

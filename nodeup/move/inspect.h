@@ -13,12 +13,6 @@
 
 enum { MOVE_TO_DO = 0, MOVE_DONE = 1 };
 
-/* Of the volume, and ours: "/mnt/disks/.nodeup". */
-char *move_mark_dir(struct arena *a, const struct task_move *m);
-/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
-char *move_mark(struct arena *a, const struct task_move *m);
-/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
-char *move_staging(struct arena *a, const struct task_move *m);
 /* Whether the mark is there. */
 bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m);
 /* Whether nothing is left to be moved: MOVE_DONE or MOVE_TO_DO; an error when nothing may be mounted

@@ -3,7 +3,6 @@
 #include <string.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/move/inspect.h"
 #include "units/unit.h"
 
 enum { RECORD_MAX = 16 * 1024 };
@@ -11,6 +10,22 @@ enum { RECORD_MAX = 16 * 1024 };
 static char *record_path(struct arena *a, const struct task_move *m)
 {
 	return arena_printf(a, OWN_MOVED_DIR "/%s@%s", unit_escape_path(a, m->source), m->machine);
+}
+
+char *move_mark_dir(struct arena *a, const struct task_move *m)
+{
+	return arena_printf(a, "%s/" MOVE_MARK_NAME, m->mount_point);
+}
+
+char *move_mark(struct arena *a, const struct task_move *m)
+{
+	return arena_printf(a, "%s/%s@%s", move_mark_dir(a, m), unit_escape_path(a, m->source),
+			    m->machine ? m->machine : "unknown");
+}
+
+char *move_staging(struct arena *a, const struct task_move *m)
+{
+	return arena_printf(a, "%s.copy", move_mark(a, m));
 }
 
 /* "" where there is none. */

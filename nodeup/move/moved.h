@@ -1,6 +1,6 @@
-/* moved.h - what the root disk remembers of a move
- * That the content of a directory has been on a volume: where the volume is a fresh disk since, that
- * content is of long ago and is not moved again, but stays where it is. Called after the machine,
+/* moved.h - the marks of a move on its volume, and what the root disk remembers of it
+ * A mark says that the copy on the volume is complete. The root disk remembers that the content of a directory has been on a volume: where the volume is a fresh disk since, that
+ * content is of long ago and is not moved again, but stays where it is. Both are named after the machine,
  * so that an image made of it moves what it brings along.
  * Owner: none. Errors: SYSTEM. Threads: all functions. */
 #pragma once
@@ -8,6 +8,15 @@
 #include "nodeup/tasks/task.h"
 #include "nodeup/move/tree_stamp.h"
 
+/* The directory of nodeup's own on a volume. */
+#define MOVE_MARK_NAME ".nodeup"
+
+/* Of the volume, and ours: "/mnt/disks/.nodeup". */
+char *move_mark_dir(struct arena *a, const struct task_move *m);
+/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc": its being there says that the copy is complete. */
+char *move_mark(struct arena *a, const struct task_move *m);
+/* "/mnt/disks/.nodeup/var-lib-docker@i-0abc.copy", where it is made: a directory of nodeup's own. */
+char *move_staging(struct arena *a, const struct task_move *m);
 /* Whether what the source holds now is what was moved before, to the last file. */
 bool moved_before(const struct task_ctx *ctx, const struct task_move *m,
 		  const struct tree_stamp *now);
