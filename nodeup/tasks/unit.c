@@ -7,7 +7,7 @@
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
-#include "nodeup/tasks/volume_place.h"
+#include "nodeup/tasks/volume.h"
 #include "units/enable.h"
 
 /* systemd tells by signal, which any call on the bus may have taken in: asking the table is free */
@@ -305,7 +305,7 @@ static const char *verb_for(const struct task *t, struct task_ctx *ctx, const st
 /* The checks of a task may be minutes old by now. */
 static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
-	int r = volume_place_unit(t, ctx, e);
+	int r = volume_mount_is_free(t, ctx, e);
 
 	for (size_t i = 0; i < t->n_needs && r == 0; i++)
 		if (t->needs[i]->ops->may_start)

@@ -13,5 +13,8 @@ int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e) m
 /* The disks meant, as disk_find gives them; -ENODEV for a volume known by its tag alone. */
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e) must_check;
+/* Of the mount unit of a volume that is not mounted: nothing came to its mount point since that was
+ * looked at first, which may be minutes ago. REFUSED otherwise. */
+int volume_mount_is_free(const struct task *unit, struct task_ctx *ctx, struct err *e) must_check;
 /* What a volume is now and what would be done, a line for each disk, for plan. Reads only. */
 void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a, struct strv *ret);
