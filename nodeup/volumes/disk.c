@@ -1,7 +1,9 @@
 #include "nodeup/volumes/disk.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/nvme_ioctl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -9,9 +11,18 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 #include "nodeup/base/walk.h"
-#include "nodeup/volumes/nvme.h"
 
 enum { ATTR_MAX = 4096, LINK_MAX = 4096, SECTOR = 512 };
+
+/* NVMe's Identify Controller, and the area of it that is the vendor's */
+enum {
+	IDENTIFY = 0x06,
+	IDENTIFY_CONTROLLER = 1,
+	IDENTIFY_SIZE = 4096,
+	VENDOR_AMAZON = 0x1d0f,
+	VENDOR_AREA = 3072,
+	NAME_SIZE = 32,
+};
 
 static const char model_ebs[] = "Amazon Elastic Block Store";
 
@@ -92,6 +103,36 @@ static void read_parts(const struct disk_host *h, struct arena *a, struct disk *
 	}
 }
 
+/* EC2's name of an EBS volume, without "/dev/", from the vendor's part of NVMe's Identify Controller: nothing
+ * else on a Nitro instance tells which name it was attached by. -ENOENT when the controller gives none. */
+static int identify_nvme(const struct disk_host *h, int fd, char ret[static NAME_SIZE + 1])
+{
+	unsigned char data[IDENTIFY_SIZE] = { 0 };
+	struct nvme_admin_cmd cmd = {
+		.opcode = IDENTIFY,
+		.cdw10 = IDENTIFY_CONTROLLER,
+		.addr = (uint64_t)(uintptr_t)data,
+		.data_len = sizeof(data),
+	};
+	const char *name = (const char *)data + VENDOR_AREA;
+	size_t n = 0, left = NAME_SIZE;
+	int r = disk_ioctl(h, fd, NVME_IOCTL_ADMIN_CMD, &cmd);
+
+	if (r < 0)
+		return r;
+	if ((data[0] | data[1] << 8) != VENDOR_AMAZON)
+		return -ENOENT;
+	if (memcmp(name, "/dev/", 5) == 0) {
+		name += 5;
+		left -= 5;
+	}
+	/* padded with blanks or NULs */
+	for (; n < left && isalnum((unsigned char)name[n]); n++)
+		ret[n] = name[n];
+	ret[n] = '\0';
+	return n ? 0 : -ENOENT;
+}
+
 /* An NVMe serial of EBS is the volume's id without its hyphen. */
 static const char *volume_id_of(struct arena *a, const char *serial)
 {
@@ -104,7 +145,7 @@ static void read_nvme(const struct disk_host *h, struct arena *a, struct disk *d
 {
 	autoclose int fd = -1;
 	struct err ignored;
-	char name[NVME_NAME_MAX];
+	char name[NAME_SIZE + 1];
 
 	d->kind = strcmp(d->model, DISK_MODEL_STORE) == 0 ? DISK_INSTANCE_STORE
 		  : strcmp(d->model, model_ebs) == 0      ? DISK_EBS
@@ -113,7 +154,7 @@ static void read_nvme(const struct disk_host *h, struct arena *a, struct disk *d
 		return;
 	d->volume_id = volume_id_of(a, d->serial);
 	if (io_open(h->root_fd, d->node, O_RDONLY | O_NONBLOCK, &fd, &ignored) == 0 &&
-	    nvme_ec2_name(h, fd, name) == 0)
+	    identify_nvme(h, fd, name) == 0)
 		d->ec2_name = arena_str(a, name);
 }
 

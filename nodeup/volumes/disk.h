@@ -3,7 +3,8 @@
  * /sys, /dev and /proc below one root, ioctl and pread as functions. Nothing here opens a device
  * for writing.
  * Owner: the arena. Errors: SYSTEM. Units: bytes. Threads: all functions.
- * Source: the kernel's Documentation/ABI/stable/sysfs-block; EC2's guide on device names. */
+ * Source: the kernel's Documentation/ABI/stable/sysfs-block; EC2's guide on device names; NVMe base
+ * specification, Identify; amazon-ec2-utils' ebsnvme-id. */
 #pragma once
 
 #include <stdbool.h>
