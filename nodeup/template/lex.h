@@ -1,0 +1,51 @@
+/* lex.h - a template's text as data and tokens
+ * Outside of tags there is data, up to the next tag; inside there are tokens, up to the tag's end. The white
+ * space that a '-' in a tag takes away is gone from the data, and comments are gone altogether.
+ * Owner: the arena for strings with escapes; all else borrows the text. Errors: CONFIG with the place.
+ * Source: Jinja 2.7.3, jinja2/lexer.py. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include "nodeup/template/source.h"
+
+enum token_kind {
+	T_TAG_END, /* %} or }} */
+	T_NAME,
+	T_TEXT,
+	T_INT,
+	T_FLOAT,
+	T_SIGN, /* an operator or a bracket, longest first */
+};
+
+struct token {
+	enum token_kind kind;
+	size_t at;
+	const char *p; /* as written; of T_TEXT what it stands for */
+	size_t n;
+	int64_t i;
+	double f;
+};
+
+enum piece_kind { PIECE_DATA, PIECE_STATEMENT, PIECE_VALUE, PIECE_END };
+
+struct piece {
+	enum piece_kind kind;
+	size_t at;
+	const char *p; /* of PIECE_DATA */
+	size_t n;
+};
+
+struct lex {
+	struct arena *a;
+	const struct source *source;
+	size_t at;
+	bool trims;       /* the tag before ended in '-' */
+	struct piece tag; /* the one that is read now */
+	size_t open;      /* brackets: in them nothing ends a tag */
+};
+
+/* The next piece of the text. Of a statement or a value the tokens follow. */
+int lex_piece(struct lex *l, struct piece *ret) must_check;
+/* The next token of the tag. */
+int lex_token(struct lex *l, struct token *ret) must_check;

@@ -1,0 +1,34 @@
+/* template.h - what Salt made of the templates of a kube-up salt tarball
+ * A template is text with {{ values }}, {% statements %} and {# comments #}. The grammar is what those
+ * templates use and no more (README.md); anything else is an error with file, line and column, not a guess.
+ * Rendering is pure: no file, no network, no command, no clock. What pillar, grains and Salt's own variables
+ * give is handed in. The result is what Salt 2014.1 with Jinja 2.7 on Python 2 gives: True and None,
+ * undefined values are errors wherever they are used, and the template's last newline stays.
+ * Owner: the arena. Errors: CONFIG. Units: columns in characters. Source: Jinja 2.7.3, Salt 2014.1. */
+#pragma once
+
+#include "nodeup/base/tree.h"
+
+/* 0 is the default. Time and memory are bounded by these, whatever the template says. */
+struct template_limits {
+	size_t steps; /* of evaluation: a million. What touches long values takes several. */
+	size_t bytes; /* of the result: 1 MiB. Values that are made on the way may have 16 times as many. */
+	size_t depth; /* of statements, expressions and values in each other: 64, and at most 128 */
+};
+
+/* Limits that are not the caller's. */
+enum { TEMPLATE_TEXT_MAX = 64 * 1024, TEMPLATE_DEPTH_MAX = 128, TEMPLATE_NAMES_MAX = 512 };
+
+struct template_req {
+	const char *file; /* as messages name it */
+	const char *text;
+	size_t n;
+	/* A map: pillar, grains and whatever the state hands to this file. Strings are quoted scalars; a plain
+	 * one is None, a boolean or a decimal number if YAML says so. A name that is not in it is undefined. */
+	const struct tree *context;
+	struct template_limits limits;
+};
+
+/* Render into a text of the arena. */
+int template_render(struct arena *a, const struct template_req *t, const char **ret_text,
+		    struct err *e) must_check;
