@@ -78,6 +78,7 @@ static void trimming(void **state)
 		{ NULL, "a {# c #} b", "a  b" },
 		{ NULL, "a{##}b{#-#}c{#--#} d", "abcd" },
 		{ NULL, "a {# 1 #} {#- 2 #}b", "a b" },
+		{ NULL, "a {#-#} b", "a b" },
 		{ NULL, "{# {{ x }} {% if %} \" #}a", "a" },
 		{ NULL, "{{-1}}", "1" },
 		{ NULL, "{{ -1 }}", "-1" },
