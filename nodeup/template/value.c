@@ -550,8 +550,6 @@ static int add_value(struct work *w, size_t at, const struct value *v, size_t de
 
 	if (depth > w->depth)
 		return source_fail(w->source, at, "values are nested too deep");
-	if (b->overflow)
-		return source_fail(w->source, at, "rendering makes too many values");
 	r = work_spend(w, at, 0);
 	if (r < 0)
 		return r;
