@@ -32,7 +32,8 @@ static int last_word(struct extract_report *report, int r, const struct err *e)
 					       .mode = e->kind,
 					       .mtime = { (time_t)e->room.wanted, e->errnum },
 					       .path = e->msg };
-	return extract_report_put(report, &word) < 0 || fflush(report->file) != 0;
+	return extract_report_put(report, &word) < 0 || fflush(report->file) != 0 ||
+	       (report->bytes_of_files && fflush(report->bytes_of_files) != 0);
 }
 
 void extract_child(char *const *argv)
@@ -40,7 +41,7 @@ void extract_child(char *const *argv)
 	struct extract_limits limits;
 	struct extract_report *report;
 	struct err e;
-	int dir_fd;
+	int dir_fd = STDERR_FILENO;
 
 	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3])
 		return;
@@ -50,7 +51,13 @@ void extract_child(char *const *argv)
 	report->file = fdopen(STDOUT_FILENO, "w");
 	if (!report->file)
 		_exit(1);
-	dir_fd = argv[4] && strcmp(argv[4], EXTRACT_TELL) == 0 ? -1 : STDERR_FILENO;
+	if (argv[4])
+		dir_fd = -1;
+	if (argv[4] && strcmp(argv[4], EXTRACT_GIVE) == 0) {
+		report->bytes_of_files = fdopen(STDERR_FILENO, "w");
+		if (!report->bytes_of_files)
+			_exit(1);
+	}
 	(void)umask(0);
 	_exit(last_word(report, confine_and_unpack(argv[1], dir_fd, &limits, report, &e), &e));
 }

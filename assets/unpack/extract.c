@@ -19,14 +19,22 @@ enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4 };
 
 #define WANTED_MAX (INT64_C(1) << 50)
 
+/* Where the files go that a child gives. */
+struct extract_taker {
+	struct arena *arena;
+	struct extract_files files;
+};
+
 struct extract {
 	const char *name;
 	struct extract_limits limits;
 	struct extract_watch watch;
-	int dir_fd;    /* the caller's */
-	bool compares; /* dir_fd is looked at, by us alone */
-	int data_fd;   /* never blocks; -1: the child reads a file */
-	int report_fd; /* shared with the child */
+	int dir_fd;                  /* the caller's */
+	bool compares;               /* dir_fd is looked at, by us alone */
+	bool gives;                  /* it is no directory: the bytes of all files go there */
+	struct extract_taker *taker; /* of what it gives */
+	int data_fd;                 /* never blocks; -1: the child reads a file */
+	int report_fd;               /* shared with the child */
 };
 
 static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr,
@@ -75,9 +83,12 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->compares ? in_fd : x->dir_fd,
 				     life_fd };
 	char entries[24], bytes[24];
-	const char *const argv[] = {
-		EXTRACT_CHILD, x->name, entries, bytes, x->compares ? EXTRACT_TELL : NULL, NULL
-	};
+	const char *const argv[] = { EXTRACT_CHILD,
+				     x->name,
+				     entries,
+				     bytes,
+				     x->compares ? EXTRACT_TELL : x->gives ? EXTRACT_GIVE : NULL,
+				     NULL };
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
 	int r;
@@ -127,7 +138,7 @@ static int start_child(struct extract *x, int in_fd, struct err *e)
 		return err_sys(e, "archive '%s': prepare the unpacker", x->name);
 	/* root's child has the uid of nobody, and owns the directory until extract_finish. If that
 	 * uid cannot be used, the directory stays ours */
-	if (geteuid() == 0 && !x->compares)
+	if (geteuid() == 0 && !x->compares && !x->gives)
 		(void)!fchown(x->dir_fd, CONFINE_UID, CONFINE_UID);
 	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
 	if (r == 0)
@@ -170,6 +181,29 @@ int extract_compare(int fd, const char *name, int tree_fd, const struct extract_
 	int r = begin_extract(&what, fd, &x, e);
 
 	return r < 0 ? r : extract_finish(x, e);
+}
+
+int extract_read(struct arena *a, const char *name, const struct extract_bytes *archive,
+		 const struct extract_limits *limits, struct extract_files *ret, struct err *e)
+{
+	autoclose int fd = extract_report_make();
+	struct extract_taker taker = { .arena = a };
+	const struct extract what = {
+		.name = name, .limits = *limits, .dir_fd = fd, .gives = true, .taker = &taker
+	};
+	struct extract *x;
+	int r = begin_extract(&what, -1, &x, e);
+
+	if (r < 0)
+		return r;
+	r = extract_feed(x, archive->text, archive->n, e);
+	if (r < 0) {
+		extract_abort(x);
+		return r;
+	}
+	r = extract_finish(x, e);
+	*ret = taker.files;
+	return r;
 }
 
 pid_t extract_pid(const struct extract *x)
@@ -229,6 +263,41 @@ static int read_verdict(const struct extract *x, struct extract_report *report, 
 	return err_code(e);
 }
 
+/* The report's files, each with its bytes. */
+static int take_files(struct extract *x, struct extract_report *report, struct err *e)
+{
+	autofile FILE *bytes = lseek(x->dir_fd, 0, SEEK_SET) < 0
+				       ? NULL
+				       : fdopen(fcntl(x->dir_fd, F_DUPFD_CLOEXEC, 0), "r");
+	struct extract_taker *t = x->taker;
+	struct extract_entry told;
+	uint64_t left = x->limits.bytes;
+
+	if (!bytes)
+		return err_sys(e, "archive '%s': read what the unpacker gave", x->name);
+	while (extract_report_next(report, &told) > 0 && told.kind > EXTRACT_ERROR) {
+		const uint64_t n = (uint64_t)told.mtime.tv_sec;
+		struct extract_file file = { .n = n };
+		char path[EXTRACT_NAME_MAX + 1];
+		char *text;
+
+		if (told.kind != EXTRACT_FILE)
+			continue;
+		if (n > left || extract_clean(told.path, path) || !path[0])
+			return err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': a wrong report",
+					x->name);
+		left -= n;
+		text = arena_alloc(t->arena, n + 1);
+		if (fread(text, 1, n, bytes) != n)
+			return err_fail(e, ERR_SYSTEM, EBADMSG, "archive '%s': half a file",
+					x->name);
+		file.path = arena_str(t->arena, path);
+		file.text = text;
+		arena_push(t->arena, t->files.v, t->files.n, file);
+	}
+	return 0;
+}
+
 /* Wait for the child and hear what it says; then, if all is well and `complete`, do the rest. */
 static int conclude_child(struct extract *x, bool complete, struct err *e)
 {
@@ -251,6 +320,8 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	rewind(f);
 	if (x->compares)
 		return extract_match(report, x->dir_fd, x->name, e);
+	if (x->gives)
+		return take_files(x, report, e);
 	if (geteuid() == 0 && fchown(x->dir_fd, 0, 0) < 0)
 		return err_sys(e, "archive '%s': set the owner of its directory", x->name);
 	return extract_apply(report, x->dir_fd, x->name, x->limits.entries, e);

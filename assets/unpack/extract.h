@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
-#include "nodeup/base/err.h"
+#include "nodeup/base/mem.h"
 
 struct extract_limits {
 	uint64_t entries, bytes; /* unpacked totals */
@@ -32,6 +32,29 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e) must
 int extract_finish(struct extract *x, struct err *e) must_check;
 /* Kill and reap it; NULL is fine. */
 void extract_abort(struct extract *x);
+/* A file of an archive, by its name there; its text has a NUL beyond. */
+struct extract_file {
+	const char *path;
+	const char *text;
+	size_t n;
+};
+
+struct extract_files {
+	struct extract_file *v;
+	size_t n;
+};
+
+struct extract_bytes {
+	const void *text;
+	size_t n;
+};
+
+/* The files of an archive, taken apart by the same child with no directory: nothing is written. Links
+ * are left out. */
+int extract_read(struct arena *a, const char *name, const struct extract_bytes *archive,
+		 const struct extract_limits *limits, struct extract_files *ret,
+		 struct err *e) must_check;
+
 /* For tests: the child's process id. */
 pid_t extract_pid(const struct extract *x);
 /* For tests: how often a sample of its work is taken while it is waited for, instead of each second. */

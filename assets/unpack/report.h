@@ -14,7 +14,8 @@ enum extract_kind {
 	EXTRACT_END = 1, /* all is well */
 	/* path: the message; mode: enum err_kind; mtime: how many bytes more are wanted, and the errno */
 	EXTRACT_ERROR,
-	EXTRACT_FILE, /* target: of one that is told of, the sha256 of its bytes */
+	/* target: of one that is told of, the sha256 of its bytes; mtime: of one whose bytes are given, how many */
+	EXTRACT_FILE,
 	EXTRACT_DIR,
 	EXTRACT_IMPLIED_DIR, /* the archive has no entry for it */
 	EXTRACT_LINK,        /* a placeholder is there, a file without any permission */
@@ -40,8 +41,9 @@ struct extract_entry {
 
 struct extract_report {
 	FILE *file;
-	uint64_t bytes; /* written */
-	uint64_t at;    /* where the entry is that was read last; < EXTRACT_REPORT_MAX */
+	FILE *bytes_of_files; /* a writer's, where they are given as well; else NULL */
+	uint64_t bytes;       /* written */
+	uint64_t at;          /* where the entry is that was read last; < EXTRACT_REPORT_MAX */
 	char path[EXTRACT_NAME_MAX + 1], target[EXTRACT_NAME_MAX + 1];
 };
 

@@ -213,10 +213,20 @@ static int make_file(struct job *j, int parent, const char *name, mode_t mode)
 	return fd < 0 ? sys_error(j, "create") : fd;
 }
 
+/* Take in the next bytes of a file that is told of, and give them where they are wanted. */
+static int tell_bytes(struct job *j, struct digest_ctx *ctx, const void *p, size_t n)
+{
+	FILE *given = j->report->bytes_of_files;
+
+	digest_update(ctx, p, n);
+	return given && fwrite(p, 1, n, given) != n ? sys_error(j, "give") : 0;
+}
+
 /* A hole, up to this byte of the file. */
 static int hash_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_t to)
 {
 	static const char zeros[16 * 1024];
+	int r;
 
 	if (extract_source_is_bomb(&j->source, j->made + (uint64_t)to))
 		return refuse_entry(j, j->source.why);
@@ -224,7 +234,9 @@ static int hash_hole(struct job *j, struct digest_ctx *ctx, int64_t from, int64_
 		const size_t n = to - from < (int64_t)sizeof(zeros) ? (size_t)(to - from)
 								    : sizeof(zeros);
 
-		digest_update(ctx, zeros, n);
+		r = tell_bytes(j, ctx, zeros, n);
+		if (r < 0)
+			return r;
 		from += (int64_t)n;
 	}
 	return 0;
@@ -247,7 +259,9 @@ static int tell_file(struct job *j, int64_t size)
 		r = hash_hole(j, ctx, end, at);
 		if (r < 0)
 			return r;
-		digest_update(ctx, p, n);
+		r = tell_bytes(j, ctx, p, n);
+		if (r < 0)
+			return r;
 		end = at + (int64_t)n;
 	}
 	if (r != ARCHIVE_EOF)
@@ -257,6 +271,8 @@ static int tell_file(struct job *j, int64_t size)
 		return r;
 	j->made += (uint64_t)size;
 	digest_final(ctx, &d);
+	if (j->report->bytes_of_files)
+		archive_entry_set_mtime(j->entry, size, 0);
 	return report_entry(j, EXTRACT_FILE, j->path, digest_hex(&d, hex));
 }
 
