@@ -159,12 +159,7 @@ static int load(struct cli *cli, int root_fd, struct http *http, struct bootstra
 	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
-	if (!b->documents.dialect->unchecked)
-		return try_all(cli, b, &settings, e);
-	strv_add(cli->arena, &b->warnings,
-		 arena_printf(cli->arena, "%s: not checked: %s", b->conf,
-			      b->documents.dialect->unchecked));
-	return 0;
+	return b->documents.dialect->checks_alone ? 0 : try_all(cli, b, &settings, e);
 }
 
 int cmd_validate(struct cli *cli, struct err *e)

@@ -37,6 +37,12 @@ struct node_wants {
 	bool every_secret;                    /* what else is in secret_store is a token too */
 };
 
+/* A file of an archive that is a document: by its name there; a NUL stands behind its text. */
+struct documents_file {
+	const char *path, *text;
+	size_t n;
+};
+
 /* The documents of a node. The loader reads cluster and group from where the dialect says they are. */
 struct documents {
 	const struct dialect *dialect;
@@ -50,6 +56,13 @@ struct documents {
 	const char *group_from; /* file:line:column that names the group, in a store; else NULL */
 	const struct tree *cluster,
 		*group; /* as read; NULL before, TREE_NULL without such a document */
+	/* An archive that is a document as well, "HASH@URL,MIRROR"; text NULL: there is none. And its files, once it
+	 * was read; none where documents alone are checked and it cannot be had. */
+	struct node_text archive;
+	struct documents_files {
+		struct documents_file *v;
+		size_t n;
+	} files;
 	/* The volume made of the instance store, and the key that wants it: the disks must be known before
 	 * the model. NULL: not wanted. */
 	const char *instance_store, *instance_store_key;
@@ -65,8 +78,7 @@ struct dialect {
 	const struct schema *document; /* the document of --conf, for `nodeup help config` */
 	const struct schema
 		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
-	/* What of a node is not looked at; then documents are checked, and there is no plan. NULL: nothing. */
-	const char *unchecked;
+	bool checks_alone;     /* documents are checked, and no node is made of them */
 	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make
 	 * its lines keep their numbers. -ENOENT: this is no such script. NULL: its scripts are not read. */
 	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,

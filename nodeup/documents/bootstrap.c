@@ -248,6 +248,8 @@ static int load(struct loader *l, struct err *e)
 	if (r >= 0)
 		r = load_specs(l, e);
 	if (r >= 0)
+		r = loader_archive(l, e);
+	if (r >= 0)
 		r = loader_facts(l, e);
 	if (r >= 0)
 		r = b->documents.dialect->node(l->arena, &b->documents, &b->facts, &opts, &b->node,

@@ -1,7 +1,7 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: facts.c, keys.c.
+ * Bodies: archive.c, facts.c, keys.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
@@ -13,6 +13,8 @@ struct loader {
 	struct bootstrap *b;
 };
 
+/* The archive that is a document, from the first mirror that has the right bytes, and its files. */
+int loader_archive(struct loader *l, struct err *e) must_check;
 /* The facts that --facts gives. */
 int loader_given_facts(struct loader *l, struct err *e) must_check;
 /* Keep what the metadata service said of this instance for as long as it is booted, for runs that may

@@ -214,6 +214,14 @@ int store_get(struct store *s, const char *location, const char **ret_text, size
 	return 0;
 }
 
+void store_forget(struct store *s, const char *location)
+{
+	struct store_entry *entry = find(s, location, false);
+
+	if (entry)
+		*entry = s->entries[--s->n];
+}
+
 int store_list(struct store *s, const char *location, struct strv *ret, struct err *e)
 {
 	struct store_entry *entry;

@@ -31,6 +31,8 @@ void store_free(struct store *s);
  * network errors are retried with jitter (0.2 s doubling to 5 s) until the deadline of the store. */
 int store_get(struct store *s, const char *location, const char **ret_text, size_t *ret_n,
 	      struct err *e) must_check;
+/* Know a document no more: its bytes are wrong. */
+void store_forget(struct store *s, const char *location);
 /* Names directly below a folder, sorted; a missing folder gives none. http(s) folders are read from
  * the server's own listing (links of an index page). */
 int store_list(struct store *s, const char *location, struct strv *ret, struct err *e) must_check;

@@ -1,8 +1,9 @@
 """Documents of kube-up as a machine has them: the flat kube_env.yaml of either role and of each version, and user data."""
 import base64
 import gzip
+import hashlib
 
-from world import SEED
+from world import SEED, tar
 
 COMMON, MASTER, NODE = "common", "master", "node"
 
@@ -95,3 +96,76 @@ def script(role, document, mark=None):
 
 def zipped(script_text):
     return gzip.compress(script_text.encode(), mtime=0)
+
+
+def pack(files, folder):
+    """A salt tarball of {name below saltbase/salt: text}; its path and sha1."""
+    data = tar({f"kubernetes/saltbase/salt/{name}": text.encode() for name, text in files.items()})
+    path = folder / "kubernetes-salt.tar.gz"
+    path.write_bytes(data)
+    return path, hashlib.sha1(data).hexdigest()
+
+
+def named(files, folder):
+    """The two keys of a document that name such a tarball."""
+    path, sha1 = pack(files, folder)
+    return {"SALT_TAR_URL": f"file://{path}", "SALT_TAR_HASH": sha1}
+
+
+POD = "kind: Pod\nmetadata: {name: %s}\nspec: {image: '{{ pillar['kube_docker_registry'] }}/%s:{{ pillar['%s_docker_tag'] }}'}\n"
+
+
+def templates(version):
+    """Templates of our own, in the grammar of kube-up's, for every file that a document with its usual values asks for."""
+    minor = number(version)[1]
+    dns = "kube-dns" if minor == 3 else "kube-addons/dns"
+    made = {
+        "debian-auto-upgrades/20auto-upgrades": "APT::Periodic::Unattended-Upgrade \"1\";\n",
+        "docker/docker-defaults":
+        "{% set opts = '' -%}\n{% if grains.docker_opts is defined -%}\n  {% set opts = grains.docker_opts -%}\n{% endif -%}\n"
+        "DOCKER_OPTS=\"{{ opts }} --iptables=false\"\n",
+        "docker/docker-healthcheck.service": "[Service]\nExecStart=/opt/kubernetes/helpers/docker-healthcheck\n",
+        "docker/docker-healthcheck.timer": "[Timer]\nOnUnitInactiveSec=10s\n",
+        "docker/docker.service": "[Service]\nEnvironmentFile={{ environment_file }}\n",
+        "docker/docker-healthcheck": "#!/bin/bash\ndocker version\n", "docker/docker-prestart": "#!/bin/bash\ntrue\n",
+        "etcd/etcd.manifest": '{ "kind": "Pod",\n{% set log = "/var/log/etcd" + suffix + ".log" -%}\n"metadata": {"name": "etcd{{ suffix }}"},\n'
+                              '"spec": {"port": {{ port }}, "peer": {{ server_port }}, "cpu": {{ cpulimit }}, "log": "{{ log }}"} }\n',
+        "fluentd-es/fluentd-es.yaml": "kind: Pod\nspec: {image: gcr.io/google_containers/fluentd:1}\n",
+        "kube-addons/namespace.yaml": "kind: Namespace\n", "kube-addons/kube-addon-update.sh": "#!/bin/sh\n",
+        "kube-addons/kube-addons.sh": "#!/bin/sh\n", "kube-addons/kube-addons.service": "[Service]\n",
+        "kube-addons/kube-addon-manager.yaml": "kind: Pod\nspec:\n  containers:\n  - image: gcr.io/google-containers/kube-addon-manager:v1\n",
+        f"{dns}/skydns-rc.yaml.in": "kind: ReplicationController\ndomain: {{ pillar['dns_domain'] }}.\n"
+                                    "image: gcr.io/google_containers/kube2sky:1\n",
+        f"{dns}/skydns-svc.yaml.in": "kind: Service\nclusterIP: {{ pillar['dns_server'] }}\n",
+        "kube-addons/cluster-monitoring/influxdb/heapster-controller.yaml":
+            "{% set memory = 200 + pillar.num_nodes * 4 -%}\nkind: Deployment\nmemory: {{ memory }}Mi\n",
+        "kube-addons/dashboard/dashboard-service.yaml": "kind: Service\n",
+        "kube-addons/fluentd-elasticsearch/es-controller.yaml": "kind: ReplicationController\n",
+        "kube-admission-controls/limit-range/limit-range.yaml": "kind: LimitRange\n",
+        "kube-apiserver/kube-apiserver.manifest":
+            "{% set flags = '--v=2' -%}\n{% if grains['runtime_config'] is defined -%}\n"
+            "  {% set flags = flags + ' --runtime-config=' + grains.runtime_config -%}\n{% endif -%}\n"
+            "{% for word in pillar['admission_control'].split(',') -%}{% if word == 'LimitRanger' %}\n{% endif %}{% endfor -%}\n"
+            + POD.replace("%s_docker_tag", "kube-apiserver_docker_tag").replace("%s", "kube-apiserver")
+            + "flags: '{{ flags }} --allow-privileged={{ pillar['allow_privileged'] }}'\n",
+        "kube-apiserver/init.sls": "/var/log/kube-apiserver-audit.log:\n  file.managed: []\n" if number(version) >= [1, 5, 4] else "x: []\n",
+        "kube-apiserver/abac-authz-policy.jsonl": '{"user":"{{ grains.kube_user }}"}\n',
+        "kube-controller-manager/kube-controller-manager.manifest":
+            POD.replace("%s_docker_tag", "kube-controller-manager_docker_tag").replace("%s", "kube-controller-manager"),
+        "kube-scheduler/kube-scheduler.manifest": POD.replace("%s_docker_tag", "kube-scheduler_docker_tag").replace("%s", "kube-scheduler"),
+        "kube-proxy/init.sls": "x:\n  cpurequest: '%s'\n" % ("200m" if version == "1.2.0" else "20m"),
+        "kube-proxy/kube-proxy.manifest": POD.replace("%s_docker_tag", "kube-proxy_docker_tag").replace("%s", "kube-proxy")
+                                          + "cpu: {{ cpurequest }}\nmaster: https://{{ grains.api_servers }}\n",
+        "kubelet/default": "DAEMON_ARGS=\"{% if grains['roles'][0] == 'kubernetes-pool' %}--api-servers=https://{{ grains.api_servers }}"
+                           "{% else %}--pod-cidr={{ grains['cbr-cidr'] }}{% endif %} {{ pillar['log_level'] }}\"\n",
+        "kubelet/kubelet.service": "[Service]\nExecStart=/usr/local/bin/kubelet \"$DAEMON_ARGS\"\n",
+        "logrotate/init.sls": "x: []\n", "logrotate/conf": "/var/log/{{ file }}.log {\n  rotate 5\n}\n",
+        "logrotate/cron": "#!/bin/sh\nlogrotate /etc/logrotate.conf\n", "logrotate/docker-containers": "/var/lib/docker/containers/*/*-json.log {\n}\n",
+    }
+    return made
+
+
+def knows(role, version, key):
+    """Whether that version writes the key for that role; one that is written only when it has a value is known to all."""
+    rows = [(whose, since) for whose, k, since, _ in KEYS if k == key]
+    return not rows or any(whose in (COMMON, role) and number(version) >= number(since) for whose, since in rows)

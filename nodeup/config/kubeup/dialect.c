@@ -1,6 +1,8 @@
-#include "nodeup/config/kubeup/kubeup.h"
+#include "nodeup/config/kubeup/states.h"
 
 static const char *const places[] = { "/etc/kubernetes/kube_env.yaml", NULL };
+/* Where documents alone are checked, of no machine. */
+static const char any_host[] = "any-host.ec2.internal";
 static const char *const signs[] = { "SALT_TAR_URL", "KUBERNETES_MASTER", NULL };
 
 static int read_conf(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
@@ -22,6 +24,9 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 		.settings = env->settings,
 		.cluster_name = env->instance_prefix,
 		.in_store = true,
+		.archive = { .text = arena_printf(a, "%s@%s", env->salt_tar_hash,
+						  env->salt_tar_url),
+			     .pos = tree_get(conf, "SALT_TAR_URL")->pos },
 	};
 	return 0;
 }
@@ -64,10 +69,14 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 		.auto_upgrades = str_eq(env->auto_upgrade, "true"),
 		.kubernetes = env->kubernetes,
 	};
+	struct kubeup_files files;
 	int r = check_release(f, e);
 
-	(void)a;
 	(void)o;
+	/* documents alone: nothing was read, and what is made of it is known to be right only here */
+	if (r == 0 && d->files.n)
+		r = kubeup_render(a, d, env, f->local_hostname ? f->local_hostname : any_host,
+				  &files, e);
 	if (r == 0)
 		*ret = node;
 	return r;
@@ -100,7 +109,7 @@ const struct dialect kubeup_dialect = {
 	.places = places,
 	.signs = signs,
 	.document = &kubeup_env_schema,
-	.unchecked = "the salt tarball: its templates, and what they make of this document",
+	.checks_alone = true,
 	.script = kubeup_script,
 	.read = read_conf,
 	.node = make_node,
