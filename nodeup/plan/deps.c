@@ -40,13 +40,26 @@ static bool is_input(const struct task *t, const struct task *need)
 	return strv_has(&t->unit.inputs, task_path(need));
 }
 
+static bool is_manifest(const struct task *t)
+{
+	return str_has_prefix(t->file.path, manifest_dir);
+}
+
+static bool is_kubelet(const struct task *t, const struct task *need)
+{
+	(void)need;
+	return strcmp(t->unit.name, "kubelet.service") == 0;
+}
+
 /* Its own text and inputs, and each file that is not a unit's input: any service may read that, or be started
- * with it. An input of another unit keeps only that unit from starting when it cannot be written. */
+ * with it. An input of another unit keeps only that unit from starting when it cannot be written; so does a manifest,
+ * which kubelet alone reads. */
 static bool is_read_by(const struct task *t, const struct task *file)
 {
 	if (is_input(t, file) || plan_is_text_of(file, t->unit.name))
 		return true;
-	return is_started_with(t, file) && !file->file.of_unit;
+	return is_started_with(t, file) && !file->file.of_unit &&
+	       (!is_manifest(file) || is_kubelet(t, file));
 }
 
 static bool is_inside(const struct task *t, const struct task *dir)
@@ -55,11 +68,6 @@ static bool is_inside(const struct task *t, const struct task *dir)
 	const size_t n = strlen(dir->dir.path);
 
 	return strncmp(path, dir->dir.path, n) == 0 && path[n] == '/';
-}
-
-static bool is_manifest(const struct task *t)
-{
-	return str_has_prefix(t->file.path, manifest_dir);
 }
 
 /* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. No pod
@@ -111,12 +119,6 @@ static bool is_runtime(const struct task *t, const struct task *unit)
 	(void)t;
 	return strcmp(unit->unit.name, "docker.service") == 0 ||
 	       strcmp(unit->unit.name, "containerd.service") == 0;
-}
-
-static bool is_kubelet(const struct task *t, const struct task *need)
-{
-	(void)need;
-	return strcmp(t->unit.name, "kubelet.service") == 0;
 }
 
 static bool is_mount_of_etcd(const struct task *t, const struct task *unit)

@@ -243,6 +243,18 @@ static void a_manifest_comes_after_what_it_mounts(void **state)
 					  "/etc/kubernetes/manifests/kube-proxy.manifest")));
 }
 
+static void a_manifest_comes_before_kubelet_alone(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct plan *p = &fixture_new(a, true)->p;
+	const struct task *file =
+		plan_get(p, TASK_FILE, "/etc/kubernetes/manifests/kube-apiserver.manifest");
+
+	(void)state;
+	assert_true(needs(plan_get(p, TASK_UNIT, "kubelet.service"), file));
+	assert_false(needs(plan_get(p, TASK_UNIT, "docker.service"), file));
+}
+
 static void reload_follows_unit_files_alone(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -355,6 +367,7 @@ int main(void)
 		cmocka_unit_test(only_what_is_needed_must_be_had),
 		cmocka_unit_test(files_wait_for_their_folders),
 		cmocka_unit_test(a_manifest_comes_after_what_it_mounts),
+		cmocka_unit_test(a_manifest_comes_before_kubelet_alone),
 		cmocka_unit_test(reload_follows_unit_files_alone),
 		cmocka_unit_test(neighbours_are_not_parents),
 		cmocka_unit_test(disks_come_before_who_uses_them),
