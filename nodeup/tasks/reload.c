@@ -13,6 +13,14 @@ static char *unit_of(struct arena *a, const char *path)
 	return dropin ? arena_strn(a, name, (size_t)(dropin - name)) : arena_str(a, name);
 }
 
+/* Whether systemd knows if it has read this file: it reads a unit that is new when it is first asked for it, so that no
+ * reload is needed. It does not say so of its own settings, and nothing of a file before that is written. */
+static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
+{
+	return ctx->bus && !file->file.unwanted && str_has_prefix(task_path(file), unit_dir) &&
+	       !(ctx->only_looks && ctx->changed && ctx->changed[file->index]);
+}
+
 static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
@@ -27,11 +35,11 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 
 		if (need->kind != TASK_FILE)
 			continue;
-		if (ctx->changed && ctx->changed[need->index])
-			return task_differs(diff, "%s changes", path);
-		/* of the manager's own settings it does not say whether it has read them */
-		if (!ctx->bus || !str_has_prefix(path, unit_dir) || need->file.unwanted)
+		if (!can_be_asked(ctx, need)) {
+			if (ctx->changed && ctx->changed[need->index])
+				return task_differs(diff, "%s changes", path);
 			continue;
+		}
 		r = bus_get(ctx->bus, a, unit_of(a, path), &u, e);
 		if (r < 0)
 			return r;

@@ -82,6 +82,11 @@ def test_converges_and_stays(node):
     explained(node, nodechecks.check_rest, node)
 
 
+def test_systemd_reads_its_units_again_once(node):
+    """For docker's settings, as docker runs: a unit that is new is read when it is first asked for."""
+    assert node.journal().count("systemd[1]: Reloading.") == 1
+
+
 def test_second_run_changes_nothing(node):
     explained(node, nodechecks.wait_finished, node)
     explained(node, nodechecks.check_again, node)

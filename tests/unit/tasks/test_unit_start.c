@@ -546,6 +546,13 @@ static void reload_when_systemd_knows_less_than_the_disk(void **state)
 	assert_non_null(strstr(w->diff.why, "a.conf is newer"));
 	y->is.need_reload = false;
 	w->changed[0] = true;
+	/* systemd has read what was written since */
+	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_EQUAL);
+	w->ctx.only_looks = true;
+	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_DIFFERS);
+	assert_non_null(strstr(w->diff.why, "changes"));
+	w->ctx.only_looks = false;
+	file.file.unwanted = "not wanted";
 	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_DIFFERS);
 	assert_int_equal(ops->apply(&t, &w->ctx, &w->run, &w->e), TASK_DONE);
 	assert_string_equal(w->bus.calls, "reload all, ");
