@@ -13,6 +13,7 @@
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/offline.h"
+#include "nodeup/cmd/rounds.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/run/lock.h"
 #include "nodeup/run/pause.h"
@@ -51,10 +52,9 @@ struct apply {
 	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
 	size_t changed;       /* tasks, in all runs */
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
-	bool volumes_later;   /* the run under way leaves etcd's volumes to the next one */
-	bool volumes_left;    /* the last run did */
-	bool files_lost;      /* the last run did all, but the fsync of some files failed */
-	bool files_anew;      /* the run under way is there to install those anew */
+	enum round round;     /* the run under way */
+	bool volumes_left;    /* it leaves etcd's volumes to another one */
+	bool files_lost;      /* it did all, but the fsync of some files failed */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
 };
@@ -260,7 +260,6 @@ static int sync_files(struct apply *ap, int r, struct err *e)
 	return err_code(e);
 }
 
-/* One whole run. */
 static int converge(struct apply *ap, struct err *e)
 {
 	struct session *s = &ap->session;
@@ -271,7 +270,7 @@ static int converge(struct apply *ap, struct err *e)
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_volume_wait,
 		.deadline_ns = volumes_deadline(ap),
-		.volumes_later = ap->volumes_later,
+		.volumes_later = ap->round == ROUND_FIRST,
 		.etcd_is_new = ap->etcd_is_new,
 		.own = &ap->own,
 		.wait_arg = ap,
@@ -331,18 +330,6 @@ static int converge(struct apply *ap, struct err *e)
 	return r;
 }
 
-static bool deadline_near(const struct apply *ap, int64_t pause_ns)
-{
-	return ap->deadline_ns && dur_now() + pause_ns >= ap->deadline_ns;
-}
-
-/* Whether a run that failed like this is followed by another. */
-static bool runs_again(const struct apply *ap, int64_t left, const struct err *e)
-{
-	return left != 0 && !deadline_near(ap, ap->pause_ns) &&
-	       (err_is_transient(e) || e->kind == ERR_INTEGRITY);
-}
-
 /* What came of the assets is to be seen until the next run has a plan. */
 static void keep_assets(struct apply *ap)
 {
@@ -354,8 +341,10 @@ static void keep_assets(struct apply *ap)
 					  ap->status.next_run_wall_ns);
 }
 
-static int converge_once(struct apply *ap, int64_t left, struct err *e)
+/* One whole run, told by the status from its beginning to what comes of it; *ret_next is what follows. */
+static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next, struct err *e)
 {
+	struct round_end end = { .round = ap->round, .retries = retries };
 	int r;
 
 	ap->status.state = "running";
@@ -366,17 +355,19 @@ static int converge_once(struct apply *ap, int64_t left, struct err *e)
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
 		offline_blame(e);
+	end.volumes_left = ap->volumes_left;
+	end.files_lost = ap->files_lost;
+	end.now_ns = dur_now();
+	end.pause_ns = ap->pause_ns;
+	end.deadline_ns = ap->deadline_ns;
+	*ret_next = r < 0 ? round_after(&end, e) : ROUND_NONE;
 	if (r < 0)
-		ap->status.state = (ap->volumes_later && ap->volumes_left) ||
-						   (ap->files_lost && !ap->files_anew) ||
-						   runs_again(ap, left, e)
-					   ? "retrying"
-					   : "failed";
+		ap->status.state = *ret_next ? "retrying" : "failed";
 	else
 		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
-	if (r < 0 && runs_again(ap, left, e))
+	if (*ret_next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
 	publish(ap);
 	keep_assets(ap);
@@ -397,7 +388,8 @@ static int take_lock(struct apply *ap, bool wait, struct err *e)
 
 	for (;;) {
 		r = lock_take(ap->live_fd, session_own_unit(a), &ap->lock_fd, e);
-		if (r != -EWOULDBLOCK || !wait || deadline_near(ap, DUR_SEC))
+		if (r != -EWOULDBLOCK || !wait ||
+		    (ap->deadline_ns && dur_now() + DUR_SEC >= ap->deadline_ns))
 			break;
 		w.next_ns = dur_now() + LOCK_POLL_MS * DUR_MS;
 		waits_tell(ap->waits, &w);
@@ -427,25 +419,19 @@ static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e
 /* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
 static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
 {
-	for (int64_t left = retries;; left -= left > 0) {
+	for (ap->round = ROUND_FIRST;;) {
+		enum round next;
 		struct err late;
-		int r;
+		int r = converge_once(ap, retries, &next, e);
 
-		ap->volumes_later = true;
-		r = converge_once(ap, left, e);
-		/* the files are new ones then, whose writes may well come to the disk */
-		if (r < 0 && ap->files_lost && !deadline_near(ap, 0)) {
-			log_warning("%s; installing anew", e->msg);
-			ap->files_anew = true;
-			r = converge_once(ap, left, e);
-			ap->files_anew = false;
-		}
-		ap->volumes_later = false;
-		/* all else is done: now for the volumes */
-		if (r < 0 && ap->volumes_left && err_is_transient(e) && !deadline_near(ap, 0))
-			r = converge_once(ap, left, e);
-		if (r >= 0 || !runs_again(ap, left, e))
+		ap->round = next;
+		if (next == ROUND_NONE)
 			return r;
+		if (next == ROUND_ANEW)
+			log_warning("%s; installing anew", e->msg);
+		if (next != ROUND_FIRST)
+			continue;
+		retries -= retries > 0;
 		report_error(e);
 		r = sleep_unlocked(ap, e, &late);
 		if (r < 0) {

@@ -20,7 +20,7 @@ import pytest
 
 from emulator import REGION, free_port, listen
 from disknode import volume_uuid
-from world import BUSY, CONFIG, ENV, NET, PENDING, PROGRAM, REFUSED, ROOT, SYSTEM, differences, listing
+from world import BUSY, CONFIG, ENV, KUBELET, NET, PENDING, PROGRAM, REFUSED, ROOT, SYSTEM, differences, listing
 
 ME, ZONE, CLUSTER = "i-0123456789abcdef0", "us-west-2a", "abc.joshdurbin.net"
 KEY = {"AccessKeyId": "ASIAMASTER", "SecretAccessKey": "canary-secret-of-the-role", "Token": "canary-token-of-the-role"}
@@ -775,6 +775,16 @@ def test_a_role_that_may_not(node, cloud):
             in result.err), result
     assert f"  as        assumed-role/masters/{ME} (valid until " in result.err, result
     assert "CANARY77" not in result.err + result.out
+
+
+def test_no_run_follows_at_the_deadline(master, cloud):
+    """The run without etcd's volumes took all the time there was: the status does not promise the one for them."""
+    master.assets[KUBELET].urls = [master.url(KUBELET, f"gate={master.token}")]
+    cloud.fault("AttachVolume", times=1000, code="UnauthorizedOperation", status=403, message="You are not authorized.")
+    node = Master(master, cloud)
+    result = node.left(BUSY, "--deadline=15s")
+    status = json.loads((node.root / "run/nodeup/status.json").read_text())
+    assert (status["attempt"], status["state"]) == (1, "failed"), (status, result)
 
 
 def test_a_host_that_cannot_run_it_gets_no_volume(node, cloud):

@@ -1,0 +1,22 @@
+#include "nodeup/cmd/rounds.h"
+
+static bool has_time(const struct round_end *end, int64_t pause_ns)
+{
+	return !end->deadline_ns || end->now_ns + pause_ns < end->deadline_ns;
+}
+
+enum round round_after(const struct round_end *end, const struct err *e)
+{
+	const bool at_once = has_time(end, 0), may_pass = err_is_transient(e);
+
+	/* the files are new ones then, whose writes may well come to the disk */
+	if (at_once && end->files_lost && end->round != ROUND_ANEW)
+		return ROUND_ANEW;
+	/* all else is done: now for the volumes */
+	if (at_once && end->volumes_left && end->round == ROUND_FIRST && may_pass)
+		return ROUND_VOLUMES;
+	if (end->retries != 0 && has_time(end, end->pause_ns) &&
+	    (may_pass || e->kind == ERR_INTEGRITY))
+		return ROUND_FIRST;
+	return ROUND_NONE;
+}

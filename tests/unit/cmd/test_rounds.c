@@ -1,0 +1,101 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "nodeup/cmd/rounds.h"
+
+static const struct {
+	const char *what;
+	struct round_end end;
+	enum err_kind kind;
+	enum round next;
+} cases[] = {
+	{ "an error that stays", { .round = ROUND_FIRST, .retries = -1 }, ERR_CONFIG, ROUND_NONE },
+	{ "no retries", { .round = ROUND_FIRST }, ERR_NET, ROUND_NONE },
+	{ "a retry", { .round = ROUND_FIRST, .retries = 1 }, ERR_NET, ROUND_FIRST },
+	{ "without a limit", { .round = ROUND_FIRST, .retries = -1 }, ERR_BUSY, ROUND_FIRST },
+	{ "wrong bytes may be right ones later",
+	  { .round = ROUND_FIRST, .retries = 1 },
+	  ERR_INTEGRITY,
+	  ROUND_FIRST },
+	{ "the pause ends before the deadline",
+	  { .round = ROUND_FIRST, .retries = 1, .now_ns = 5, .pause_ns = 2, .deadline_ns = 8 },
+	  ERR_NET,
+	  ROUND_FIRST },
+	{ "the pause does not",
+	  { .round = ROUND_FIRST, .retries = 1, .now_ns = 5, .pause_ns = 3, .deadline_ns = 8 },
+	  ERR_NET,
+	  ROUND_NONE },
+	{ "volumes are left", { ROUND_FIRST, .volumes_left = true }, ERR_BUSY, ROUND_VOLUMES },
+	{ "volumes are left, and the pause would be too long",
+	  { ROUND_FIRST, .volumes_left = true, .now_ns = 5, .pause_ns = 3, .deadline_ns = 8 },
+	  ERR_BUSY,
+	  ROUND_VOLUMES },
+	{ "volumes are left, and an error stays",
+	  { ROUND_FIRST, .volumes_left = true, .retries = -1 },
+	  ERR_CONFIG,
+	  ROUND_NONE },
+	{ "volumes are left at the deadline",
+	  { ROUND_FIRST, .volumes_left = true, .retries = -1, .now_ns = 8, .deadline_ns = 8 },
+	  ERR_BUSY,
+	  ROUND_NONE },
+	{ "volumes that were waited for", { ROUND_VOLUMES }, ERR_BUSY, ROUND_NONE },
+	{ "volumes once more", { ROUND_VOLUMES, .retries = 1 }, ERR_BUSY, ROUND_FIRST },
+	{ "files are lost", { ROUND_FIRST, .files_lost = true }, ERR_SYSTEM, ROUND_ANEW },
+	{ "files are lost beside the volumes",
+	  { ROUND_VOLUMES, .files_lost = true },
+	  ERR_SYSTEM,
+	  ROUND_ANEW },
+	{ "files are lost at the deadline",
+	  { ROUND_FIRST, .files_lost = true, .now_ns = 8, .deadline_ns = 8 },
+	  ERR_SYSTEM,
+	  ROUND_NONE },
+	{ "files are lost once more", { ROUND_ANEW, .files_lost = true }, ERR_SYSTEM, ROUND_NONE },
+};
+
+static void what_follows(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct err e = { .kind = cases[i].kind };
+
+		print_message("%s\n", cases[i].what);
+		assert_int_equal(round_after(&cases[i].end, &e), cases[i].next);
+	}
+}
+
+/* Whatever these runs come to, and however often the last of them is followed by one without a pause. */
+static void check_rounds(enum round round, int runs)
+{
+	const struct err kinds[] = { { .kind = ERR_BUSY }, { .kind = ERR_CONFIG } };
+
+	assert_in_range(runs, 1, 3);
+	for (unsigned int how = 0; how < 8; how++) {
+		const struct round_end end = { .round = round,
+					       .volumes_left = how & 1,
+					       .files_lost = how & 2 };
+		const enum round next = round_after(&end, &kinds[how >> 2]);
+
+		assert_int_not_equal(next, ROUND_FIRST);
+		if (next != ROUND_NONE)
+			check_rounds(next, runs + 1);
+	}
+}
+
+static void it_ends(void **state)
+{
+	(void)state;
+	check_rounds(ROUND_FIRST, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_follows),
+		cmocka_unit_test(it_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
