@@ -60,7 +60,8 @@ static void add_always(struct arena *a, struct tree *pillar, const struct kubeup
 				       tree_string(a, all[i].value ? all[i].value : ""));
 }
 
-/* Pillars that are there where the document has a value. */
+/* Pillars that are there where the document has a value. kube-up 1.5.0 and 1.5.1 always have etcd_quorum_read,
+ * and their API server ends at an empty --etcd_quorum_read=; from 1.5.2 on it is as here. */
 static void add_set(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
 	const struct {
@@ -167,7 +168,6 @@ static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v, con
 	if (v->kubernetes.minor >= 5)
 		(void)tree_set(a, pillar, "etcd_over_ssl",
 			       tree_string(a, has_etcd_tls(v) ? "true" : "false"));
-	(void)tree_set(a, pillar, "ca_cert_bundle_path", tree_string(a, ""));
 	(void)tree_set(a, pillar, "is_systemd", tree_plain(a, "true"));
 	(void)tree_set(a, pillar, "systemd_system_path", tree_string(a, "/lib/systemd/system"));
 	(void)tree_set(a, pillar, "allow_privileged", tree_plain(a, "true"));

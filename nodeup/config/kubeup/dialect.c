@@ -61,7 +61,7 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	struct node node = {
 		.cluster_name = env->instance_prefix,
 		.cloud_provider = "aws",
-		.networking = env->network_provider,
+		.networking = str_is_empty(env->network_provider) ? "none" : env->network_provider,
 		.non_masquerade_cidr = env->non_masquerade_cidr,
 		.service_cluster_ip_range = env->service_cluster_ip_range,
 		.cluster_dns_domain = env->dns_domain,

@@ -263,9 +263,6 @@ static void set_defaults(struct kubeup_env *v)
 	} all[] = {
 		{ &v->docker_storage, "aufs" },
 		{ &v->kube_docker_registry, "gcr.io/google_containers" },
-		{ &v->network_provider, "none" },
-		{ &v->network_policy_provider, "none" },
-		{ &v->enable_cluster_monitoring, "none" },
 		{ &v->auto_upgrade, "false" },
 	};
 

@@ -331,6 +331,22 @@ static void templates_know_the_document(void **state)
 			    "m.example 10.123.45.0/30\n");
 }
 
+static void an_empty_quorum_read_is_left_out(void **state)
+{
+	static const char *const values[] = { NULL, "", "true" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(values); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct box b = new_box(a, true, 5);
+		const struct tree *pillar;
+
+		b.env.etcd_quorum_read = values[i];
+		pillar = tree_get(kubeup_context(a, &b.env, HOST), "pillar");
+		assert_int_equal(tree_get(pillar, "etcd_quorum_read") != NULL, i == 2);
+	}
+}
+
 static void sizes_of_a_registrys_disk(void **state)
 {
 	static const char *const rows[][2] = {
@@ -381,6 +397,7 @@ int main(void)
 		cmocka_unit_test(addons_have_another_registry),
 		cmocka_unit_test(a_tree_has_its_yaml_and_json),
 		cmocka_unit_test(templates_know_the_document),
+		cmocka_unit_test(an_empty_quorum_read_is_left_out),
 		cmocka_unit_test(sizes_of_a_registrys_disk),
 		cmocka_unit_test(the_vars_of_states_parse),
 	};
