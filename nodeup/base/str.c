@@ -135,6 +135,15 @@ const char *str_basename(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+bool str_is_within(const char *path, const char *dir)
+{
+	size_t n = strlen(dir);
+
+	if (n > 0 && dir[n - 1] == '/')
+		n--;
+	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
+}
+
 char *str_trim(struct arena *a, const char *s)
 {
 	size_t n;

@@ -57,5 +57,7 @@ const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes);
 bool str_is_empty(const char *s);
 /* The part after the last '/', which is s itself if there is none. */
 const char *str_basename(const char *path);
+/* Whether a path is that of a directory, which may end with '/', or of what is below it. */
+bool str_is_within(const char *path, const char *dir);
 /* A copy without leading and trailing white space. */
 char *str_trim(struct arena *a, const char *s);

@@ -42,23 +42,12 @@ const char *volumes_device(struct arena *a, const char *device)
 	return device;
 }
 
-static bool is_inside(const char *path, const char *outer)
-{
-	const size_t n = strlen(outer);
-
-	return strncmp(path, outer, n) == 0 && path[n] == '/';
-}
-
 static bool is_taken(const char *path)
 {
 	for (size_t i = 0; i < ARRAY_LEN(taken); i++) {
-		const size_t n = strlen(taken[i]);
+		const bool whole = taken[i][1] && str_has_suffix(taken[i], "/");
 
-		if (strcmp(path, taken[i]) == 0)
-			return true;
-		if (n > 1 && taken[i][n - 1] == '/' &&
-		    (strncmp(path, taken[i], n) == 0 ||
-		     (strlen(path) == n - 1 && strncmp(path, taken[i], n - 1) == 0)))
+		if (strcmp(path, taken[i]) == 0 || (whole && str_is_within(path, taken[i])))
 			return true;
 	}
 	return false;
@@ -117,7 +106,7 @@ static int check_points(struct arena *a, const struct point *p, size_t n, struct
 			if (strcmp(p[i].path, p[k].path) == 0)
 				return err_config(e, "%s'%s' is mounted twice, first by %s", where,
 						  p[k].path, tree_where(a, p[i].pos));
-			if (is_inside(p[i].path, p[k].path))
+			if (str_is_within(p[i].path, p[k].path))
 				return err_config(e,
 						  "%s'%s' would hide '%s', which stands before it: "
 						  "put the outer one first",
@@ -141,16 +130,14 @@ static int check_source(struct arena *a, const struct node_volumes *v, const str
 	const char *where = place(a, s->pos);
 
 	for (const struct source *o = all; o < s; o++)
-		if (strcmp(o->path, s->path) == 0 || is_inside(o->path, s->path) ||
-		    is_inside(s->path, o->path))
+		if (str_is_within(o->path, s->path) || str_is_within(s->path, o->path))
 			return err_config(e, "%sthe source '%s' and the source '%s' are not apart",
 					  where, s->path, o->path);
 	for (size_t i = 0; i < v->n; i++) {
 		const char *path = v->v[i].path;
 
-		if (path && &v->v[i] != s->of && is_inside(path, s->of->path) &&
-		    (strcmp(path, s->path) == 0 || is_inside(path, s->path) ||
-		     is_inside(s->path, path)))
+		if (path && &v->v[i] != s->of && str_is_within(path, s->of->path) &&
+		    (str_is_within(path, s->path) || str_is_within(s->path, path)))
 			return err_config(e, "%sthe source '%s' is where '%s' is mounted", where,
 					  s->path, path);
 	}

@@ -142,7 +142,7 @@ static int check_target(const struct task_move *m, struct err *e)
 static int check_free(const struct mounts *all, const struct task_move *m, struct err *e)
 {
 	for (size_t i = 0; i < all->n; i++)
-		if (mounts_is_within(all->v[i].point, m->target))
+		if (str_is_within(all->v[i].point, m->target))
 			return err_fail(e, ERR_SYSTEM, EBUSY,
 					"%s is mounted where %s would go: it was not moved",
 					all->v[i].point, m->source);

@@ -4,13 +4,6 @@
 
 enum { MODE = 0440 };
 
-static bool is_below(const char *path, const char *dir)
-{
-	const size_t n = strlen(dir);
-
-	return strncmp(path, dir, n) == 0 && path[n] == '/';
-}
-
 /* Whether a file at path would be in the way of what the plan puts at `have`, or the other way round. */
 static bool is_in_the_way(const struct task *t, const char *path)
 {
@@ -18,8 +11,7 @@ static bool is_in_the_way(const struct task *t, const char *path)
 
 	if (!have)
 		return false;
-	return strcmp(have, path) == 0 || is_below(have, path) ||
-	       (t->kind != TASK_DIR && is_below(path, have));
+	return str_is_within(have, path) || (t->kind != TASK_DIR && str_is_within(path, have));
 }
 
 /* Of the first n tasks, which others have asked for. */

@@ -64,10 +64,7 @@ static bool is_read_by(const struct task *t, const struct task *file)
 
 static bool is_inside(const struct task *t, const struct task *dir)
 {
-	const char *path = task_path(t);
-	const size_t n = strlen(dir->dir.path);
-
-	return strncmp(path, dir->dir.path, n) == 0 && path[n] == '/';
+	return str_is_within(task_path(t), dir->dir.path);
 }
 
 /* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. No pod

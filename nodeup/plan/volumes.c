@@ -99,13 +99,6 @@ bool volumes_is_mount(const struct task *unit)
 	return unit->unit.where || unit->unit.volume;
 }
 
-static bool is_at_or_below(const char *path, const char *where)
-{
-	const size_t n = strlen(where);
-
-	return strncmp(path, where, n) == 0 && (path[n] == '/' || path[n] == '\0');
-}
-
 bool volumes_needs_mount(const struct task *t, const struct task *unit)
 {
 	if (!unit->unit.where)
@@ -113,12 +106,12 @@ bool volumes_needs_mount(const struct task *t, const struct task *unit)
 	if (strv_has(&t->unit.needs_mounts, unit->unit.where))
 		return true;
 	return t->unit.where && strcmp(t->unit.where, unit->unit.where) != 0 &&
-	       is_at_or_below(t->unit.where, unit->unit.where);
+	       str_is_within(t->unit.where, unit->unit.where);
 }
 
 bool volumes_is_below(const struct task *t, const struct task *unit)
 {
-	return unit->unit.where && is_at_or_below(task_path(t), unit->unit.where);
+	return unit->unit.where && str_is_within(task_path(t), unit->unit.where);
 }
 
 bool volumes_is_bind(const struct task *unit)

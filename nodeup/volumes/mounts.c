@@ -74,20 +74,12 @@ const struct mount *mounts_at(const struct mounts *m, const char *path)
 	return top;
 }
 
-bool mounts_is_within(const char *path, const char *dir)
-{
-	const size_t n = strlen(dir);
-
-	return strcmp(dir, "/") == 0 ||
-	       (strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0'));
-}
-
 const struct mount *mounts_under(const struct mounts *m, const char *path)
 {
 	const struct mount *best = NULL;
 
 	for (size_t i = 0; i < m->n; i++)
-		if (mounts_is_within(path, m->v[i].point) &&
+		if (str_is_within(path, m->v[i].point) &&
 		    (!best || strlen(m->v[i].point) >= strlen(best->point)))
 			best = &m->v[i];
 	return best;

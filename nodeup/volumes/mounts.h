@@ -30,5 +30,3 @@ const struct mount *mounts_at(const struct mounts *m, const char *path);
 const struct mount *mounts_under(const struct mounts *m, const char *path);
 /* A path as its file system knows it, whatever it is mounted at. */
 char *mounts_inner(struct arena *a, const struct mount *m, const char *path);
-/* Whether a path is `dir` or below it. */
-bool mounts_is_within(const char *path, const char *dir);

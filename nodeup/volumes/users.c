@@ -60,7 +60,7 @@ static bool is_inside(const struct search *s, const struct process *p, const cha
 	const struct mount *m = *path == '/' ? mounts_under(p->mounts, path) : NULL;
 
 	return m && strcmp(m->dev, s->dev) == 0 &&
-	       mounts_is_within(mounts_inner(p->a, m, path), s->root);
+	       str_is_within(mounts_inner(p->a, m, path), s->root);
 }
 
 static int look_at_link(const struct search *s, const struct process *p, int dir, const char *name,
@@ -169,10 +169,9 @@ static int look_at_mounts(const struct search *s, const struct process *p)
 		const struct mount *m = &p->mounts->v[i];
 
 		/* it, or a part of it, at another place */
-		const bool is_part = strcmp(m->dev, s->dev) == 0 &&
-				     mounts_is_within(m->root, s->root);
+		const bool is_part = strcmp(m->dev, s->dev) == 0 && str_is_within(m->root, s->root);
 		const bool is_in_it = same && strcmp(m->point, s->path) != 0 &&
-				      mounts_is_within(m->point, s->path);
+				      str_is_within(m->point, s->path);
 
 		if (is_part || is_in_it || is_overlay_of(s, m))
 			return say(s, p, "mounted", m->point);
@@ -234,7 +233,7 @@ static bool is_ours_inside(const struct search *s, const char *path)
 	const struct mount *m = *path == '/' ? mounts_under(&s->own, path) : NULL;
 
 	return m && strcmp(m->dev, s->dev) == 0 &&
-	       mounts_is_within(mounts_inner(s->a, m, path), s->root);
+	       str_is_within(mounts_inner(s->a, m, path), s->root);
 }
 
 static int say_kernel(const struct search *s, const char *what)

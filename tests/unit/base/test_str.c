@@ -207,6 +207,24 @@ static void sizes_for_people(void **state)
 	assert_string_equal(str_size(text, (uint64_t)3 << 29), "1.5 GiB");
 }
 
+static void paths_and_what_they_are_below(void **state)
+{
+	static const struct {
+		const char *path, *dir;
+		bool is;
+	} rows[] = {
+		{ "/a/b", "/a", true },  { "/a", "/a", true },    { "/a/b/c", "/a/b", true },
+		{ "/a/b", "/a/", true }, { "/a", "/a/", true },   { "/ab", "/a/", false },
+		{ "/ab", "/a", false },  { "/a", "/a/b", false }, { "/", "/a", false },
+		{ "/a", "/", true },     { "/", "/", true },      { "/b/a", "/a", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+		if (str_is_within(rows[i].path, rows[i].dir) != rows[i].is)
+			fail_msg("%s of %s", rows[i].path, rows[i].dir);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -220,6 +238,7 @@ int main(void)
 		cmocka_unit_test(buffers_hold_any_byte),
 		cmocka_unit_test(the_nearest_of_known_names),
 		cmocka_unit_test(sizes_for_people),
+		cmocka_unit_test(paths_and_what_they_are_below),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
