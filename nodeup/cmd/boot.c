@@ -5,8 +5,8 @@
 #include <unistd.h>
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
 #include "nodeup/documents/location.h"
-#include "nodeup/tasks/program.h"
 
 const char boot_unit[] = "kops-configuration.service";
 
@@ -171,7 +171,7 @@ static bool has_program(int root_fd)
 	struct err ignored;
 	struct stat st;
 
-	return io_stat(root_fd, program_record_path, &st, &ignored) == 0;
+	return io_stat(root_fd, OWN_PROGRAM, &st, &ignored) == 0;
 }
 
 /* Without the unit file nothing says how it was but the documents that this run uses. */
@@ -235,16 +235,4 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		.install = req->only,
 	};
 	plan->boot = boot;
-}
-
-void boot_note(struct session *s)
-{
-	for (size_t i = 0; i < s->plan.n && !s->image_mode; i++) {
-		const struct task *t = s->plan.tasks[i];
-		const char *text = t->kind == TASK_PROGRAM ? program_other(t, &s->ctx, s->arena)
-							   : NULL;
-
-		if (text)
-			log_warning("%s", text);
-	}
 }

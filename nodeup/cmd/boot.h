@@ -13,5 +13,3 @@ extern const char boot_unit[];
 
 /* Say in the plan's request how nodeup is started at boot, and with which environment. */
 void boot_settle(struct session *s, const struct session_req *req, struct plan_req *plan);
-/* Tell of a program that runs beside another that is installed. */
-void boot_note(struct session *s);

@@ -12,7 +12,6 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
-#include "nodeup/tasks/package.h"
 #include "nodeup/tasks/state.h"
 
 /* when the http engine gives up on its own */
@@ -294,13 +293,12 @@ static void log_warnings(const struct strv *warnings)
 		log_warning("%s", shown.v[i]);
 }
 
-/* Below a root no package manager is run, so the builder of the image has to be told. */
-static void log_lacking(struct session *s)
+/* What a person should know of single tasks. */
+static void log_remarks(struct session *s)
 {
-	for (size_t i = 0; s->image_mode && i < s->plan.n; i++) {
+	for (size_t i = 0; i < s->plan.n; i++) {
 		const struct task *t = s->plan.tasks[i];
-		const char *text = t->kind == TASK_PACKAGE ? package_lacks(t, &s->ctx, s->arena)
-							   : NULL;
+		const char *text = t->ops->remark ? t->ops->remark(t, &s->ctx, s->arena) : NULL;
 
 		if (text)
 			log_warning("%s", text);
@@ -398,8 +396,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	warn_sha1(s, req);
 	r = open_effects(s, req, e);
 	if (r >= 0) {
-		log_lacking(s);
-		boot_note(s);
+		log_remarks(s);
 		log_foreign(s, req);
 	}
 	if (r >= 0 && req->for_apply)

@@ -47,7 +47,7 @@ static int check_task(struct session *s, const struct task *t, struct err *e)
 	struct err why;
 	int r;
 
-	if (t->kind != TASK_VOLUME && t->kind != TASK_MOVE)
+	if (!t->ops->is_preflight)
 		return 0;
 	r = t->ops->check(t, &s->ctx, &diff, &why);
 	if (r >= 0)

@@ -159,6 +159,7 @@ static int move_may_start(const struct task *t, const struct task *unit, struct 
 
 const struct task_ops task_move_ops = {
 	.kind = "move",
+	.is_preflight = true,
 	.check = move_check,
 	.apply = move_apply,
 	.may_start = move_may_start,

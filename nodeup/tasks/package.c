@@ -1,4 +1,3 @@
-#include "nodeup/tasks/package.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -90,7 +89,7 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 	struct package_state s;
 	int r;
 
-	/* told of by package_lacks() */
+	/* told of by package_remark() */
 	if (ctx->image_mode || has_program(&t->package, ctx))
 		return TASK_EQUAL;
 	r = package_db_look(&t->package, ctx, a, &s, e);
@@ -246,12 +245,13 @@ static void package_inputs(const struct task *t, struct digest_ctx *c)
 			      sizeof(t->package.source->digest.bytes));
 }
 
-const char *package_lacks(const struct task *t, struct task_ctx *ctx, struct arena *a)
+/* Below a root no package manager is run, so the builder of the image has to be told what is lacking. */
+static const char *package_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	struct package_state s;
 	struct err e;
 
-	if (has_program(&t->package, ctx))
+	if (!ctx->image_mode || has_program(&t->package, ctx))
 		return NULL;
 	if (t->package.family == PACKAGE_RPM)
 		return arena_printf(
@@ -274,4 +274,5 @@ const struct task_ops task_package_ops = {
 	.check = package_check,
 	.apply = package_apply,
 	.inputs = package_inputs,
+	.remark = package_remark,
 };

@@ -1,4 +1,10 @@
-#include "nodeup/tasks/program.h"
+/* program.c - nodeup's own program, at the place that the boot unit starts it from
+ * A record beside the applied state says which bytes were installed: the program is right when it has
+ * them. Only an install (`replace`) brings other bytes. A run of another program leaves the installed
+ * one alone, and puts itself there when that is missing or damaged, as any nodeup is better than none.
+ * Invariant: at each moment the program has bytes that the record names.
+ * Owner: the arena. Errors: SYSTEM, INTEGRITY. Threads: all functions. */
+#include "nodeup/tasks/kinds.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -6,10 +12,10 @@
 #include <unistd.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
 
-const char program_record_path[] = OWN_PROGRAM;
+/* A line of digest and version for each program that may be the installed one. */
+static const char record_path[] = OWN_PROGRAM;
 
 static const char own_program[] = "/proc/self/exe";
 /* where user data puts the program that it fetched: perhaps the very bytes of the record */
@@ -47,7 +53,7 @@ static struct programs read_record(struct task_ctx *ctx)
 	struct err ignored;
 	char *line, *rest;
 
-	if (!record_read(ctx->root_fd, program_record_path, &text) || text.len == 0)
+	if (!record_read(ctx->root_fd, record_path, &text) || text.len == 0)
 		return known;
 	rest = text.data;
 	while ((line = strsep(&rest, "\n")) && known.n < PROGRAMS_MAX) {
@@ -71,8 +77,8 @@ static int write_record(struct task_ctx *ctx, const struct programs *known, stru
 	for (size_t i = 0; i < known->n; i++)
 		(void)buf_addf(&text, "sha256:%s %s\n", digest_hex(&known->v[i].digest, hex),
 			       known->v[i].version);
-	r = buf_check(&text, program_record_path, e);
-	return r < 0 ? r : record_write(ctx->root_fd, program_record_path, 0644, buf_str(&text), e);
+	r = buf_check(&text, record_path, e);
+	return r < 0 ? r : record_write(ctx->root_fd, record_path, 0644, buf_str(&text), e);
 }
 
 /* The program that runs. */
@@ -153,7 +159,7 @@ static int compare(const struct task *t, struct task_ctx *ctx, const struct prog
 	if (!installed)
 		return task_differs(diff, "another program, and there is no record of it");
 	if (known->n != 1 || !find(known, &installed->digest)) {
-		(void)task_differs(diff, "'%s' does not name it", program_record_path);
+		(void)task_differs(diff, "'%s' does not name it", record_path);
 		diff->kept = true;
 		return TASK_DIFFERS;
 	}
@@ -312,7 +318,8 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DONE;
 }
 
-const char *program_other(const struct task *t, struct task_ctx *ctx, struct arena *a)
+/* Where the program that runs and an intact installed one differ. */
+static const char *program_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct programs known = read_record(ctx);
 	char path[PATH_MAX], hex[DIGEST_TEXT_MAX], own_hex[DIGEST_TEXT_MAX];
@@ -322,7 +329,7 @@ const char *program_other(const struct task *t, struct task_ctx *ctx, struct are
 	struct program own;
 	struct err ignored;
 
-	if (t->program.replace || known.n != 1 || n <= 0 ||
+	if (ctx->image_mode || t->program.replace || known.n != 1 || n <= 0 ||
 	    io_stat(ctx->root_fd, t->program.path, &st, &ignored) < 0 || runs_from(&st))
 		return NULL;
 	path[n] = '\0';
@@ -344,4 +351,5 @@ const struct task_ops task_program_ops = {
 	.kind = "program",
 	.check = program_check,
 	.apply = program_apply,
+	.remark = program_remark,
 };

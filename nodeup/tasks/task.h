@@ -129,6 +129,7 @@ enum { TASK_EQUAL = 0, TASK_DIFFERS = 1 };
 struct task_ops {
 	const char *kind; /* "file" */
 	bool on_main;
+	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */
@@ -142,6 +143,8 @@ struct task_ops {
 	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done
 	 * at once when the run ends before it. May be NULL. */
 	void (*cancel)(const struct task *, struct task_ctx *);
+	/* What a person should know of it beside what is done, as a warning; NULL: nothing. May be NULL. */
+	const char *(*remark)(const struct task *, struct task_ctx *, struct arena *);
 	/* Whether another task has done this one's work in this run, with diff->why: then it is told as
 	 * changed, as a plan says it would be. May be NULL. */
 	bool (*in_passing)(const struct task *, struct task_ctx *, struct task_diff *);

@@ -466,6 +466,7 @@ static void volume_inputs(const struct task *t, struct digest_ctx *d)
 
 const struct task_ops task_volume_ops = {
 	.kind = "volume",
+	.is_preflight = true,
 	.check = volume_check,
 	.apply = volume_apply,
 	.inputs = volume_inputs,

@@ -12,7 +12,6 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/tasks/kinds.h"
-#include "nodeup/tasks/package.h"
 
 #define PAUSE_US 50000
 

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "nodeup/tasks/program.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
 #include "tests/unit/lib/scratch.h"
@@ -165,15 +164,15 @@ static void only_an_install_replaces_what_is_intact(void **state)
 	assert_int_equal(check(w, &w->keep), TASK_EQUAL);
 	w->ctx.verify = true;
 	assert_int_equal(check(w, &w->keep), TASK_EQUAL);
-	told = program_other(&w->keep, &w->ctx, w->arena);
+	told = task_program_ops.remark(&w->keep, &w->ctx, w->arena);
 	assert_non_null(told);
 	assert_non_null(strstr(told, "this is nodeup 2.0"));
 	assert_non_null(strstr(told, arena_printf(w->arena, "nodeup 1.0 (sha256 %.12s)", hash)));
 	assert_differs(w, &w->install, "another program");
-	assert_null(program_other(&w->install, &w->ctx, w->arena));
+	assert_null(task_program_ops.remark(&w->install, &w->ctx, w->arena));
 	apply_well(w, &w->install);
 	assert_record(w, own_sha256(w), "2.0");
-	assert_null(program_other(&w->keep, &w->ctx, w->arena));
+	assert_null(task_program_ops.remark(&w->keep, &w->ctx, w->arena));
 }
 
 /* Only its mode is wrong: it is what it was, and not what runs. */

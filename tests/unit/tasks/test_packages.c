@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/tasks/package.h"
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
 
@@ -374,11 +373,11 @@ static void an_image_is_told_of_and_left_alone(void **state)
 	w->ctx.image_mode = true;
 	assert_int_equal(check(w, &t), TASK_EQUAL);
 	assert_string_equal(
-		package_lacks(&t, &w->ctx, w->a),
+		task_package_ops.remark(&t, &w->ctx, w->a),
 		"packages socat are not installed: no package manager is run below a root");
-	assert_null(package_lacks(&has, &w->ctx, w->a));
+	assert_null(task_package_ops.remark(&has, &w->ctx, w->a));
 	assert_string_equal(called(w), "");
-	assert_string_equal(package_lacks(&rpm, &w->ctx, w->a),
+	assert_string_equal(task_package_ops.remark(&rpm, &w->ctx, w->a),
 			    "packages curl socat: whether they are there was not asked, rpm is not "
 			    "run below a root");
 	assert_string_equal(called(w), "");
@@ -395,7 +394,7 @@ static void a_program_that_is_there_is_enough(void **state)
 	scratch_write(&w->root, "/usr/local/sbin/mkfs.xfs", "");
 	assert_int_equal(check(w, &t), TASK_EQUAL);
 	w->ctx.image_mode = true;
-	assert_null(package_lacks(&t, &w->ctx, w->a));
+	assert_null(task_package_ops.remark(&t, &w->ctx, w->a));
 	assert_string_equal(called(w), "");
 }
 
