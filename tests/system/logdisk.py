@@ -3,8 +3,10 @@ file that qemu-storage-daemon serves (FUSE), with the log of its blklogwrites be
 
 What a disk promises is this: what was written before a flush that ended is there; of what was written since, each
 block of 4 KiB may be there or not.  An image of a cut is made so."""
+import ctypes
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import time
@@ -19,6 +21,11 @@ FLUSH, FUA, DISCARD = 1, 2, 4
 # How it is made and mounted: ext4 without what it does for programs that flush nothing.
 KINDS = {"ext4": (["mkfs.ext4", "-q"], "noauto_da_alloc"), "xfs": (["mkfs.xfs", "-q"], "defaults"),
          "btrfs": (["mkfs.btrfs", "-q"], "defaults")}
+
+
+def die_with_parent():
+    """A daemon that nothing stops any more would go on at full speed."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 class LogDisk:
@@ -39,7 +46,8 @@ class LogDisk:
             [DAEMON, "--blockdev", f"driver=file,node-name=bytes,filename={self.path('bytes')}",
              "--blockdev", f"driver=file,node-name=log,filename={self.path('log')}",
              "--blockdev", "driver=blklogwrites,node-name=disk,file=bytes,log=log",
-             "--export", f"type=fuse,id=served,node-name=disk,mountpoint={self.path('served')},writable=on"])
+             "--export", f"type=fuse,id=served,node-name=disk,mountpoint={self.path('served')},writable=on"],
+            preexec_fn=die_with_parent)
         end = time.monotonic() + 60
         while self.path("served").stat().st_size != self.size:
             assert self.daemon.poll() is None and time.monotonic() < end, "the disk is not served"
@@ -62,8 +70,8 @@ class LogDisk:
             subprocess.run(["losetup", "-d", self.loop])
         subprocess.run(["umount", self.path("served")], stderr=subprocess.DEVNULL)
         if self.daemon:
-            self.daemon.terminate()
-            self.daemon.wait(60)
+            self.daemon.kill()
+            self.daemon.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def entries(self):
