@@ -73,9 +73,9 @@ static int content_differs(const struct task *t, struct task_ctx *ctx, const str
 		return task_differs(diff, "content differs: %lld bytes, want %zu",
 				    (long long)st->st_size, f->len);
 	digest_of(DIGEST_SHA256, f->content, f->len, &want);
-	if (state_is_lost(ctx->state, f->path))
+	if (state_is_lost(ctx->state, f->path, st))
 		return task_differs(diff, "a write to the disk failed");
-	if (!ctx->verify && state_is(ctx->state, f->path, &want))
+	if (!ctx->verify && state_is(ctx->state, f->path, st, &want))
 		return TASK_EQUAL;
 	r = io_read(ctx->root_fd, f->path, &now, e);
 	if (r < 0 && r != -EFBIG) /* it grows while we look */

@@ -27,13 +27,13 @@ static void wanted_digest(const struct task_install *in, const struct asset *sou
 	digest_final(c, ret);
 }
 
-static bool is_known_right(const struct task *t, struct task_ctx *ctx)
+static bool is_known_right(const struct task *t, struct task_ctx *ctx, const struct stat *st)
 {
 	for (size_t i = 0; i < t->install.n_sources && !ctx->verify; i++) {
 		struct digest d;
 
 		wanted_digest(&t->install, t->install.sources[i], &d);
-		if (state_is(ctx->state, t->install.path, &d))
+		if (state_is(ctx->state, t->install.path, st, &d))
 			return true;
 	}
 	return false;
@@ -170,9 +170,9 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
-	if (state_is_lost(ctx->state, t->install.path))
+	if (state_is_lost(ctx->state, t->install.path, &st))
 		return task_differs(diff, "a write to the disk failed");
-	r = is_known_right(t, ctx) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
+	r = is_known_right(t, ctx, &st) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
 	if (r < 0 || (r == TASK_DIFFERS && !diff->unsure) || has_attributes(t, &st))
 		return r;
 	(void)task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0", st.st_mode & 07777,

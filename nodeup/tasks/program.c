@@ -112,7 +112,7 @@ static int installed_of(const struct task *t, struct task_ctx *ctx, const struct
 
 	*ret = NULL;
 	for (size_t i = 0; i < wanted->n && !ctx->verify; i++)
-		if (state_is(ctx->state, path, &wanted->v[i].digest)) {
+		if (state_is(ctx->state, path, st, &wanted->v[i].digest)) {
 			*ret = &wanted->v[i];
 			return 0;
 		}
@@ -179,7 +179,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "not a regular file");
-	if (state_is_lost(ctx->state, t->program.path))
+	if (state_is_lost(ctx->state, t->program.path, &st))
 		return task_differs(diff, "a write to the disk failed");
 	r = compare(t, ctx, &known, &st, diff, e);
 	if (r != TASK_EQUAL)
@@ -333,7 +333,7 @@ static const char *program_remark(const struct task *t, struct task_ctx *ctx, st
 	    io_stat(ctx->root_fd, t->program.path, &st, &ignored) < 0 || runs_from(&st))
 		return NULL;
 	path[n] = '\0';
-	if (state_is(ctx->state, path, &was->digest) || stat(own_program, &own_st) < 0 ||
+	if (stat(own_program, &own_st) < 0 || state_is(ctx->state, path, &own_st, &was->digest) ||
 	    own_of(t, &own, &ignored) < 0)
 		return NULL;
 	if (digest_eq(&own.digest, &was->digest)) {

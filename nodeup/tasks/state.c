@@ -121,14 +121,12 @@ static bool stamp_now(struct state *s, const char *path, struct io_stamp *ret)
 	return true;
 }
 
-bool state_is(struct state *s, const char *path, const struct digest *d)
+bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d)
 {
-	struct io_stamp now;
+	const struct io_stamp now = io_stamp_of(st);
 	const struct record *r;
 	bool same;
 
-	if (!stamp_now(s, path, &now))
-		return false;
 	(void)pthread_mutex_lock(&s->lock);
 	r = find(s, path);
 	same = r && !r->lost && digest_eq(&r->digest, d) && io_stamp_eq(&r->stamp, &now);
@@ -136,14 +134,12 @@ bool state_is(struct state *s, const char *path, const struct digest *d)
 	return same;
 }
 
-bool state_is_lost(struct state *s, const char *path)
+bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 {
-	struct io_stamp now;
+	const struct io_stamp now = io_stamp_of(st);
 	const struct record *r;
 	bool lost;
 
-	if (!stamp_now(s, path, &now))
-		return false;
 	(void)pthread_mutex_lock(&s->lock);
 	r = find(s, path);
 	lost = r && r->lost && io_stamp_eq(&r->stamp, &now);

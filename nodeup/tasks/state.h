@@ -18,10 +18,10 @@ struct state;
 int state_open(int root_fd, struct state **ret, struct err *e) must_check;
 /* Release; NULL is fine. */
 void state_close(struct state *s);
-/* Whether the file at path is known to hold d, by its stamp alone. */
-bool state_is(struct state *s, const char *path, const struct digest *d);
-/* Whether the file at path is one whose fsync failed. */
-bool state_is_lost(struct state *s, const char *path);
+/* Whether the file at path, of which `st` was taken, is known to hold d, by its stamp alone. */
+bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d);
+/* Whether it is one whose fsync failed. */
+bool state_is_lost(struct state *s, const char *path, const struct stat *st);
 /* Record that path holds d now (reads its stamp), and that this is on the disk; what cannot be looked at is
  * forgotten. */
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin);
