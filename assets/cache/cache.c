@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
+#include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 
 /* The folders of a cache. */
@@ -165,11 +166,23 @@ static int guard_cache(struct cache *c, bool own, struct err *e)
 	return r == 0 && c->writable ? close_cache(c, e) : r;
 }
 
-static int make_folders(int root_fd, const char *dir, struct err *e)
+/* A directory was made. Nothing of it counts before cache_settle, where that can flush it. */
+static int note_made(void *arg, int parent_fd, struct err *e)
+{
+	struct cache *c = arg;
+
+	if (flush_is_whole(parent_fd)) {
+		c->names_wait = true;
+		return 0;
+	}
+	return fsync(parent_fd) < 0 && errno != EINVAL ? err_sys(e, "sync its parent") : 0;
+}
+
+static int make_folders(int root_fd, const char *dir, struct cache *c, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		autofree char *path = xasprintf("%s/%s", dir, folders[i].name);
-		int r = io_mkdirs(root_fd, path, folders[i].mode, e);
+		int r = io_mkdirs_for(root_fd, path, folders[i].mode, note_made, c, e);
 
 		if (r < 0)
 			return r;
@@ -179,7 +192,7 @@ static int make_folders(int root_fd, const char *dir, struct err *e)
 
 static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, struct err *e)
 {
-	int r = c->writable ? io_mkdirs(root_fd, dir, 0755, e) : 0;
+	int r = c->writable ? io_mkdirs_for(root_fd, dir, 0755, note_made, c, e) : 0;
 
 	if (r >= 0)
 		r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
@@ -188,7 +201,7 @@ static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, s
 	r = guard_cache(c, own, e);
 	if (r < 0 || !c->writable)
 		return r;
-	r = make_folders(root_fd, dir, e);
+	r = make_folders(root_fd, dir, c, e);
 	if (r < 0)
 		return err_wrap(e, "asset cache");
 	cache_clean_tmp(c);
@@ -228,8 +241,12 @@ const char *cache_remark(const struct cache *c)
 
 void cache_free(struct cache *c)
 {
+	struct err ignored;
+
 	if (!c)
 		return;
+	/* what is not settled costs the next run a comparison */
+	(void)!cache_settle(c, &ignored);
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
 	free(c->remark);

@@ -2,7 +2,8 @@
  * An entry is visible under its name iff its bytes matched it: files are written to DIR/tmp/, hashed
  * on the way, fsync'ed, renamed. A record DIR/verified/<algo>-<hex> holds the entry's stamp and is
  * written after the fsync; an entry without a matching record is hashed again before it is used.
- * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree.
+ * Unpacked archives live in DIR/unpacked/<algo>-<hex>/, published by rename of a whole tree. Their records, too,
+ * are written after they were flushed: all of a run at once, by cache_settle.
  * Bodies: entry.c, tree.c, unpack.c, verify.c.
  * Owner: returned fds are the caller's. Errors: SYSTEM, INTEGRITY. Units: bytes.
  * Threads: all functions; processes may share it. Source: kops assetstore, apk cache. */
@@ -24,7 +25,11 @@ int cache_new_own(int root_fd, const char *dir, bool create, struct cache **ret,
 		  struct err *e) must_check;
 /* What was wrong with the cache when it was opened, for the report; NULL nothing. */
 const char *cache_remark(const struct cache *c);
-/* Release; NULL is fine. */
+/* Make durable what was published since the last time, by one flush, and then record the trees that were
+ * unpacked. Until then this process believes them, and another compares them with their archives. Where a write
+ * was lost the trees are thrown away, to be unpacked again: SYSTEM. */
+int cache_settle(struct cache *c, struct err *e) must_check;
+/* Settle and release; NULL is fine. */
 void cache_free(struct cache *c);
 
 /* Take over the files of a kops that ran here before, but for what the cache has already; how many. kops 1.8

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
+#include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 
 enum {
@@ -202,10 +203,22 @@ int cache_take_name(const struct cache *c, const char *tmp, const char *name)
 	return -errno;
 }
 
-int cache_sync_folder(const struct cache *c, const char *folder, struct err *e)
+bool cache_settles(const struct cache *c)
 {
-	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
+	return flush_is_whole(c->dir_fd);
+}
 
+int cache_note_name(struct cache *c, const char *folder, struct err *e)
+{
+	autoclose int fd = -1;
+
+	if (cache_settles(c)) {
+		(void)pthread_mutex_lock(&c->trees_lock);
+		c->names_wait = true;
+		(void)pthread_mutex_unlock(&c->trees_lock);
+		return 0;
+	}
+	fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
 	if (fd < 0 || fsync(fd) < 0)
 		return err_sys(e, "sync '%s/%s'", c->dir, folder);
 	return 0;

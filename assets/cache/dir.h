@@ -20,12 +20,14 @@ struct cache {
 	pthread_mutex_t trees_lock;
 	struct cache_known_tree *trees;
 	size_t n_trees;
+	bool names_wait; /* for cache_settle: folders have names that were not flushed */
 };
 
 struct cache_known_tree {
 	struct digest archive;
 	struct digest stamp; /* the tree that has this stamp is right */
 	bool wrong;          /* the tree is wrong, whatever its stamp */
+	bool waits;          /* for cache_settle: its bytes were not flushed, so it has no record */
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */
@@ -42,8 +44,10 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 int cache_try_lock(int fd);
 /* Give a file of tmp/ its name, whatever has that now. 0 or -errno, and errno. */
 int cache_take_name(const struct cache *c, const char *tmp, const char *name);
-/* Make the names in a folder durable. */
-int cache_sync_folder(const struct cache *c, const char *folder, struct err *e) must_check;
+/* Whether cache_settle can flush all at once, and would hear of a write that was lost. */
+bool cache_settles(const struct cache *c);
+/* A folder has a new name: cache_settle makes it durable. Where that cannot, it is made so now. */
+int cache_note_name(struct cache *c, const char *folder, struct err *e) must_check;
 /* Write a small file in tmp/ and give it its name; a reader sees all of it or what was there before. It stays
  * open as *ret_fd, which may be NULL. 0 or -errno. */
 int cache_put(struct cache *c, const char *name, const char *text, size_t n, int *ret_fd);

@@ -411,7 +411,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	if (r < 0)
 		return r;
 	en->tmp[0] = '\0';
-	r = cache_sync_folder(c, digest_algo_name(en->want.algo), e);
+	r = cache_note_name(c, digest_algo_name(en->want.algo), e);
 	if (r < 0)
 		return r;
 	if (fstat(en->fd, &st) == 0)

@@ -230,6 +230,62 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
 		write_record(c, archive, by_stamp, stamp);
 }
 
+void cache_tree_await(struct cache *c, const struct digest *archive, const struct digest *stamp)
+{
+	const struct cache_known_tree known = { *archive, *stamp, .waits = true };
+
+	know_tree(c, &known);
+}
+
+/* Take what waits to be settled; the caller frees the trees. */
+static struct cache_known_tree *take_waiting(struct cache *c, size_t *ret_n, bool *ret_names)
+{
+	struct cache_known_tree *trees;
+
+	(void)pthread_mutex_lock(&c->trees_lock);
+	trees = xcalloc(c->n_trees + 1, sizeof(*trees));
+	*ret_n = 0;
+	for (size_t i = 0; i < c->n_trees; i++)
+		if (c->trees[i].waits) {
+			trees[(*ret_n)++] = c->trees[i];
+			c->trees[i].waits = false;
+		}
+	*ret_names = TAKE(c->names_wait);
+	(void)pthread_mutex_unlock(&c->trees_lock);
+	return trees;
+}
+
+/* Of a tree that was changed or replaced since, nothing is said: it is compared before it is used. */
+static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
+{
+	struct digest now;
+
+	return stamp_published(c, &tree->archive, &now) == 0 && digest_eq(&now, &tree->stamp);
+}
+
+int cache_settle(struct cache *c, struct err *e)
+{
+	autofree struct cache_known_tree *trees = NULL;
+	bool names;
+	size_t n;
+	int r = 0;
+
+	trees = take_waiting(c, &n, &names);
+	if (!n && !names)
+		return 0;
+	/* which file was lost is not told, and all of them read as right from memory */
+	if (syncfs(c->dir_fd) < 0)
+		r = err_sys(e, "sync the asset cache '%s'", c->dir);
+	for (size_t i = 0; i < n; i++)
+		if (is_still(c, &trees[i])) {
+			if (r < 0)
+				(void)cache_tree_drop(c, &trees[i].archive);
+			else
+				write_record(c, &trees[i].archive, by_stamp, &trees[i].stamp);
+		}
+	return r;
+}
+
 /* It is moved to tmp/ first: half a tree must not have a tree's name, wherever we are killed. */
 bool cache_tree_drop(struct cache *c, const struct digest *archive)
 {

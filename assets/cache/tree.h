@@ -20,5 +20,8 @@ int cache_tree_stamp(int fd, struct digest *ret);
 /* Note that the tree which had this stamp when it was verified is right. It is taken before the tree can
  * be reached by its name, or before it is compared. */
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp);
+/* The same of a tree that is not durable yet: this process believes it from now on, and cache_settle makes it
+ * durable and writes its record. */
+void cache_tree_await(struct cache *c, const struct digest *archive, const struct digest *stamp);
 /* Remove the tree with what is noted of it; false: there is none. */
 bool cache_tree_drop(struct cache *c, const struct digest *archive);

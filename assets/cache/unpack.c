@@ -30,19 +30,21 @@ const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct d
 	return arena_printf(a, "%s/%s", c->dir, cache_side_name("unpacked", d, name));
 }
 
-/* Give the complete tree its name: durable first, a name is a promise. */
+/* Give the complete tree its name. It is believed by its record alone, so what has to be durable first is
+ * the tree before its record: cache_settle sees to that, and flushes it with all that was unpacked. */
 static int publish_tree(struct unpack *u, struct err *e)
 {
 	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
 	const struct asset as = { .name = u->name, .digest = u->digest };
+	const bool settles = cache_settles(c);
 	struct digest stamp;
 	bool ours;
 	int r;
 
 	if (fchmod(u->tree_fd, 0755) < 0)
 		return err_sys(e, "set the mode of '%s/%s'", c->dir, u->tmp);
-	r = cache_tree_sync(u->tree_fd);
+	r = settles ? 0 : cache_tree_sync(u->tree_fd);
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "sync '%s/%s': %s", c->dir, u->tmp,
 				strerror(-r));
@@ -57,10 +59,12 @@ static int publish_tree(struct unpack *u, struct err *e)
 	ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
 	if (!ours && errno != ENOTEMPTY && errno != EEXIST)
 		return err_sys(e, "rename into '%s/%s'", c->dir, name);
-	r = cache_sync_folder(c, "unpacked", e);
+	r = cache_note_name(c, "unpacked", e);
 	if (r < 0)
 		return r;
-	if (ours)
+	if (ours && settles)
+		cache_tree_await(c, &u->digest, &stamp);
+	else if (ours)
 		cache_tree_believe(c, &u->digest, &stamp);
 	else if (!cache_has_tree(c, &u->digest) && cache_tree_is_wrong(c, &as))
 		return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be", c->dir,

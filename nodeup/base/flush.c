@@ -42,8 +42,7 @@ struct flush {
 	struct err *lost; /* of names: the first flush that failed; the kernel says it once */
 };
 
-/* Whether syncfs says that a write was lost. */
-static bool whole_flush_tells(int fd)
+bool flush_is_whole(int fd)
 {
 	unsigned int major = 0, minor = 0;
 	struct utsname u;
@@ -60,7 +59,7 @@ size_t flush_files(const int *fds, size_t n, int *ret_lost)
 	size_t lost = 0;
 
 	memset(ret_lost, 0, n * sizeof(*ret_lost));
-	if (n > FEW && whole_flush_tells(fds[0]) && syncfs(fds[0]) == 0)
+	if (n > FEW && flush_is_whole(fds[0]) && syncfs(fds[0]) == 0)
 		return 0;
 	for (size_t i = 0; i < n; i++) {
 		ret_lost[i] = fsync(fds[i]) < 0 ? errno : 0;
@@ -153,7 +152,7 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	dir.dev = st.st_dev;
 	dir.ino = st.st_ino;
 	(void)pthread_mutex_lock(&f->lock);
-	if (!is_noted(f, &st, whole_flush_tells(dir_fd))) {
+	if (!is_noted(f, &st, flush_is_whole(dir_fd))) {
 		/* not a copy of the descriptor: that one may be of O_PATH, which nothing can flush */
 		dir.fd = io_open_at(dir_fd, ".", O_DIRECTORY);
 		r = dir.fd < 0 ? err_sys(e, "open a directory again") : 0;
@@ -240,7 +239,7 @@ static int flush_names(const struct flush_dir *dirs, size_t n, struct err *e)
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if ((whole_flush_tells(dirs[i].fd) ? syncfs(dirs[i].fd) : fsync(dirs[i].fd)) < 0 &&
+		if ((flush_is_whole(dirs[i].fd) ? syncfs(dirs[i].fd) : fsync(dirs[i].fd)) < 0 &&
 		    errno != EINVAL)
 			r = err_sys(e, "sync the directories that were changed");
 	return r;

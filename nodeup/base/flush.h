@@ -50,6 +50,8 @@ int64_t flush_since(struct flush *f);
  * lost are an error of this flush and of each after it: the kernel says it once. */
 int flush_run(struct flush *f, struct err *e) must_check;
 
+/* Whether one flush of the whole file system that fd is on (syncfs) tells that a write was lost. */
+bool flush_is_whole(int fd);
 /* Flush open files of one file system, together if that is cheaper; where one was lost, ret_lost[i] is its
  * errno, else 0. Returns how many. */
 size_t flush_files(const int *fds, size_t n, int *ret_lost);

@@ -116,6 +116,9 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct wa
 	r = run_execute(s->arena, &run, rep, e);
 	progress_free(watch->progress);
 	log_info("%s: %s", location_shown(s->arena, s->boot.conf), report_summary(s->arena, rep));
+	/* what is baked is complete before it is said to be */
+	if (r == 0)
+		r = cache_settle(s->ctx.cache, e);
 	if (r == 0)
 		r = count(sum, s, e);
 	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)

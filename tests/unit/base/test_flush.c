@@ -6,15 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/flush.h"
+#include "tests/unit/lib/lost_writes.h"
 #include "tests/unit/lib/scratch.h"
 
 enum { FILES = 6 };
@@ -132,26 +129,6 @@ static void a_name_that_cannot_be_had_fails_alone(void **state)
 	assert_int_equal(w->became[0], EISDIR);
 	assert_int_equal(w->became[1], 1);
 	assert_int_equal(scratch_count(&w->root, "/"), 2);
-}
-
-/* From here on this process' syncfs fails, and its fsync: of all (fd -1), or of one descriptor. */
-static void lose_writes(int fd)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_syncfs, 4, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 0, 2),
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
-		BPF_JUMP(fd < 0 ? BPF_JMP | BPF_JA : BPF_JMP | BPF_JEQ | BPF_K,
-			 fd < 0 ? 1 : (uint32_t)fd, 1, 0),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
-		_exit(99);
 }
 
 /* In a process of its own; its exit status. */

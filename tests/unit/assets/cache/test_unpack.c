@@ -17,6 +17,7 @@
 #include "assets/unpack/extract.h"
 #include "assets/cache/unpack.h"
 #include "nodeup/base/walk.h"
+#include "tests/unit/lib/lost_writes.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 
@@ -197,6 +198,86 @@ static void test_without_record(void **state)
 	assert_int_equal(cache_new(x->root_fd, "/cache", false, &later, &e), 0);
 	assert_false(cache_has_tree(later, &x->as.digest));
 	cache_free(later);
+}
+
+static void unpack_whole(struct box *x)
+{
+	struct unpack *u;
+	struct err e;
+
+	good_archive(x);
+	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
+	if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+/* Whether another process would believe the tree. */
+static bool is_recorded(struct box *x)
+{
+	struct cache *other;
+	struct err e;
+	bool has;
+
+	assert_int_equal(cache_new(x->root_fd, "/cache", false, &other, &e), 0);
+	has = cache_has_tree(other, &x->as.digest);
+	cache_free(other);
+	return has;
+}
+
+/* This run goes on with the tree at once. A record says that the tree is on the disk, so it waits for that. */
+static void test_recorded_when_flushed(void **state)
+{
+	struct box *x = *state;
+	struct err e;
+
+	unpack_whole(x);
+	assert_true(cache_has_tree(x->c, &x->as.digest));
+	assert_int_equal(is_recorded(x), !cache_settles(x->c));
+	assert_int_equal(cache_settle(x->c, &e), 0);
+	assert_true(is_recorded(x));
+	/* nothing waits any more: a record that is gone is not written again */
+	assert_int_equal(walk_remove(AT_FDCWD, path_of(x, "verified")), 0);
+	assert_int_equal(mkdir(path_of(x, "verified"), 0755), 0);
+	assert_int_equal(cache_settle(x->c, &e), 0);
+	assert_false(is_recorded(x));
+}
+
+/* A tree that was changed before it was flushed gets no record. */
+static void test_changed_before_it_is_flushed(void **state)
+{
+	struct box *x = *state;
+	struct err e;
+
+	unpack_whole(x);
+	assert_int_equal(chmod(tree_of(x, "last"), 0600), 0);
+	assert_int_equal(cache_settle(x->c, &e), 0);
+	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_false(is_recorded(x));
+}
+
+/* The kernel says once that a write was lost, and the tree reads as right from memory. */
+static void test_lost_when_flushed(void **state)
+{
+	struct box *x = *state;
+	int status = -1;
+	struct err e;
+	pid_t pid;
+
+	if (!cache_settles(x->c))
+		skip();
+	unpack_whole(x);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		lose_writes(-1);
+		_exit(cache_settle(x->c, &e) == -EIO && e.kind == ERR_SYSTEM ? 0 : 1);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	must_be_empty(x);
+	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_int_equal(cache_settle(x->c, &e), 0);
+	assert_false(is_recorded(x));
 }
 
 /* A disk changed a byte and no stamp says so. The process that read the tree knows it. Where it may
@@ -582,6 +663,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_streamed),
 		TEST(test_without_record),
+		TEST(test_recorded_when_flushed),
+		TEST(test_changed_before_it_is_flushed),
+		TEST(test_lost_when_flushed),
 		TEST(test_wrong_in_a_read_only_cache),
 		TEST(test_modes),
 		TEST(test_no_record_for_an_open_tree),
