@@ -146,7 +146,8 @@ static int no_credentials(const char *role, const char *why, struct err *e)
 	return err_fail(e, ERR_NET, EAGAIN, "role %s has no credentials: %s", role, why);
 }
 
-static int take(struct creds *c, struct arena *a, const char *role, const char *text, struct err *e)
+static int take_keys(struct creds *c, struct arena *a, const char *role, const char *text,
+		     struct err *e)
 {
 	const char *code, *id, *secret, *token, *expires;
 	struct tm tm = { 0 };
@@ -227,7 +228,7 @@ static int from_role(struct creds *c, struct err *e)
 	if (r == -ENOENT)
 		r = no_credentials(role, "not there yet", e);
 	if (r >= 0)
-		r = take(c, a, role, text, e);
+		r = take_keys(c, a, role, text, e);
 	if (r >= 0 && !is_ending(c))
 		c->pause_ns = 0;
 	return r;

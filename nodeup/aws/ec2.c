@@ -233,8 +233,8 @@ static int ask_once(struct ec2 *c, struct arena *a, const char *action, const ch
 	return r;
 }
 
-static int ask(struct ec2 *c, const char *action, const char *parameters, struct buf *body,
-	       struct err *e)
+static int ask_action(struct ec2 *c, const char *action, const char *parameters, struct buf *body,
+		      struct err *e)
 {
 	/* what is signed is made with the secret: not in the arena of the run */
 	autoarena struct arena *a = arena_new_empty();
@@ -277,7 +277,7 @@ int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct
 {
 	autobuf struct buf body = BUF_INIT(ANSWER_MAX);
 	struct strv ids = { &id, 1 };
-	int r = ask(c, "DescribeInstances", describe_instances(a, &ids), &body, e);
+	int r = ask_action(c, "DescribeInstances", describe_instances(a, &ids), &body, e);
 
 	if (r >= 0)
 		r = ec2_xml_instance(a, buf_str(&body), body.len, ret, e);
@@ -288,7 +288,7 @@ int ec2_describe_addresses(struct ec2 *c, struct arena *a, const struct strv *id
 			   struct strmap *ret, struct err *e)
 {
 	autobuf struct buf body = BUF_INIT(ANSWER_MAX);
-	int r = ask(c, "DescribeInstances", describe_instances(a, ids), &body, e);
+	int r = ask_action(c, "DescribeInstances", describe_instances(a, ids), &body, e);
 
 	return r < 0 ? r : ec2_xml_addresses(a, buf_str(&body), body.len, ret, e);
 }
@@ -318,7 +318,7 @@ int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filter
 
 	for (size_t i = 0; i < PAGES_MAX; i++) {
 		autobuf struct buf body = BUF_INIT(ANSWER_MAX);
-		int r = ask(c, "DescribeVolumes", page, &body, e);
+		int r = ask_action(c, "DescribeVolumes", page, &body, e);
 
 		if (r >= 0)
 			r = ec2_xml_volumes(a, buf_str(&body), body.len, &all, &token, e);
@@ -342,7 +342,7 @@ int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const ch
 
 	text = parameter(a, text, "InstanceId", instance);
 	text = parameter(a, text, "Device", device);
-	return ask(c, "AttachVolume", text, &body, e);
+	return ask_action(c, "AttachVolume", text, &body, e);
 }
 
 int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e)
@@ -352,5 +352,5 @@ int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct e
 	char *text = parameter(a, "", "VolumeId", volume);
 
 	text = parameter(a, text, "InstanceId", instance);
-	return ask(c, "DetachVolume", text, &body, e);
+	return ask_action(c, "DetachVolume", text, &body, e);
 }

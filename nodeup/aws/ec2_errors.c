@@ -77,7 +77,7 @@ static const char *without_secrets(struct arena *a, const char *message)
 	return str_trim(a, arena_strn(a, message, n));
 }
 
-static const struct meaning *find(const char *code, const char *message)
+static const struct meaning *find_meaning(const char *code, const char *message)
 {
 	for (size_t i = 0; i < ARRAY_LEN(meanings); i++)
 		if (str_eq(meanings[i].code, code) &&
@@ -109,7 +109,7 @@ int ec2_error(struct arena *a, const char *action, int status, const char *body,
 
 	message = without_secrets(a, one_line(a, xml_text(error, "Message")));
 	request = one_line(a, xml_text(answer, "RequestID"));
-	m = find(code, message);
+	m = find_meaning(code, message);
 	r = m ? err_fail(e, m->kind, m->errnum, "%s: EC2 %d %s: %s", action, status, code, m->means)
 	      : by_status(action, status, code, e);
 	if (*message)

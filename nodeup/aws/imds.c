@@ -134,8 +134,8 @@ static int fetch_token(struct imds *m, struct arena *a, struct err *e)
 	return r;
 }
 
-static int ask(struct imds *m, struct arena *a, const char *path, struct buf *b, int *ret_status,
-	       struct err *e)
+static int ask_path(struct imds *m, struct arena *a, const char *path, struct buf *b,
+		    int *ret_status, struct err *e)
 {
 	struct http_req req = { 0 };
 	int r;
@@ -176,12 +176,12 @@ int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret
 	autobuf struct buf b = BUF_INIT(ANSWER_MAX);
 	int status, r;
 
-	r = ask(m, scratch, path, &b, &status, e);
+	r = ask_path(m, scratch, path, &b, &status, e);
 	if (r < 0 && status == 401) {
 		/* expired, or the clock jumped, or version 1 was just switched off */
 		drop_token(m);
 		m->version1 = false;
-		r = ask(m, scratch, path, &b, &status, e);
+		r = ask_path(m, scratch, path, &b, &status, e);
 	}
 	if (r < 0)
 		return err_wrap(e, "instance metadata");

@@ -15,7 +15,7 @@ struct reader {
 	struct buf text;
 };
 
-static void stop(struct reader *r)
+static void stop_parser(struct reader *r)
 {
 	(void)XML_StopParser(r->parser, XML_FALSE);
 }
@@ -27,7 +27,7 @@ static void on_start(void *arg, const char *name, const char **attributes)
 
 	(void)attributes;
 	if (r->depth == DEPTH_MAX) {
-		stop(r);
+		stop_parser(r);
 		return;
 	}
 	x = arena_new(r->arena, struct xml);
@@ -50,7 +50,7 @@ static void on_text(void *arg, const char *p, int n)
 	struct reader *r = arg;
 
 	if (buf_add(&r->text, p, (size_t)n) < 0)
-		stop(r);
+		stop_parser(r);
 }
 
 static void on_end(void *arg, const char *name)
@@ -71,7 +71,7 @@ static void on_doctype(void *arg, const char *name, const char *system_id, const
 	(void)system_id;
 	(void)public_id;
 	(void)has_internal;
-	stop(arg);
+	stop_parser(arg);
 }
 
 const struct xml *xml_parse(struct arena *a, const char *text, size_t n, bool *ret_whole)

@@ -59,7 +59,7 @@ struct apply {
 	struct claim_own own; /* attached by us, and not used yet */
 };
 
-static void publish(struct apply *ap)
+static void publish_status(struct apply *ap)
 {
 	struct err ignored;
 
@@ -115,7 +115,7 @@ static void report_wait(struct apply *ap, const char *what, int64_t since_ns, un
 	ap->status.since_ns = since_ns;
 	ap->status.next_ns = next_ns;
 	ap->status.error = last;
-	publish(ap);
+	publish_status(ap);
 	ap->status.waiting = NULL;
 	ap->status.since_ns = ap->status.next_ns = 0;
 	ap->status.error = NULL;
@@ -155,7 +155,7 @@ static void on_run_event(void *arg, const struct run_report *rep, const struct r
 	ap->status.rep = rep;
 	ap->status.waiting = report_progress(a, rep);
 	notify_status("%s", ap->status.waiting);
-	publish(ap);
+	publish_status(ap);
 	ap->status.waiting = NULL;
 }
 
@@ -171,7 +171,7 @@ static void on_window_wait(void *arg, const char *what)
 		ap->status.waiting = what;
 		ap->status.since_ns = now;
 		notify_status("waiting for %s", what);
-		publish(ap);
+		publish_status(ap);
 	}
 	w.since_ns = ap->status.since_ns;
 	if (waits_due(ap->waits, w.what, what, now))
@@ -181,7 +181,7 @@ static void on_window_wait(void *arg, const char *what)
 }
 
 /* What a killed run left beside the files it was writing. */
-static void sweep(const struct session *s)
+static void sweep_stages(const struct session *s)
 {
 	static const char *const ours[] = { OWN_DIRS };
 	struct strv dirs = { 0 };
@@ -300,7 +300,7 @@ static int converge(struct apply *ap, struct err *e)
 	/* from here on they are used, and stay */
 	if (!s->claims.left)
 		ap->own.ids.n = 0;
-	sweep(s);
+	sweep_stages(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
 	run.watch = on_run_event;
@@ -354,7 +354,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	ap->status.error = NULL;
 	ap->status.next_run_wall_ns = 0;
 	ap->status.attempt++;
-	publish(ap);
+	publish_status(ap);
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
 		offline_blame(e);
@@ -372,7 +372,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	ap->status.waiting = NULL;
 	if (*ret_next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
-	publish(ap);
+	publish_status(ap);
 	keep_assets(ap);
 	session_close(&ap->session);
 	ap->status.rep = NULL;

@@ -75,7 +75,7 @@ static int count_object(struct baked *sum, struct session *s, const struct asset
 	return 0;
 }
 
-static int count(struct baked *sum, struct session *s, struct err *e)
+static int count_objects(struct baked *sum, struct session *s, struct err *e)
 {
 	int r = 0;
 
@@ -120,7 +120,7 @@ static int bake(struct cli *cli, struct session *s, struct baked *sum, struct wa
 	if (r == 0)
 		r = cache_settle(s->ctx.cache, e);
 	if (r == 0)
-		r = count(sum, s, e);
+		r = count_objects(sum, s, e);
 	if (r < 0 || s->settings.keys_are_own || !s->settings.public_keys.n)
 		return r;
 	/* a machine that boots this image needs no keys in its documents */

@@ -99,7 +99,7 @@ static struct record record_of_run(struct arena *a, const struct cli *cli)
 }
 
 /* NULL: it is too large to be kept. */
-static const char *render(struct arena *a, const struct record *rec)
+static const char *render_record(struct arena *a, const struct record *rec)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	struct tree *t = tree_map(a), *flags = tree_seq(a);
@@ -129,7 +129,7 @@ static bool parse_map(struct arena *a, const struct tree *t, struct strmap *ret)
 }
 
 /* 1: it is whole; 0: there is none; < 0: it is damaged. */
-static int load(struct arena *a, int root_fd, struct record *ret)
+static int load_record(struct arena *a, int root_fd, struct record *ret)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	const struct tree *flags;
@@ -213,7 +213,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 {
 	struct plan_boot *boot = arena_new(s->arena, struct plan_boot);
 	struct record rec = { 0 };
-	int found = req->bake || req->only ? 0 : load(s->arena, s->root_fd, &rec);
+	int found = req->bake || req->only ? 0 : load_record(s->arena, s->root_fd, &rec);
 	bool installed = found > 0 || req->only;
 
 	if (req->only)
@@ -230,7 +230,7 @@ void boot_settle(struct session *s, const struct session_req *req, struct plan_r
 		return;
 	*boot = (struct plan_boot){
 		.flags = rec.flags.v,
-		.record = rec.flags.v ? render(s->arena, &rec) : NULL,
+		.record = rec.flags.v ? render_record(s->arena, &rec) : NULL,
 		.version = cli_version(),
 		.install = req->only,
 	};

@@ -107,7 +107,7 @@ static const struct option *find_option(const char *name, size_t n, int command)
 	return found;
 }
 
-static void *member(struct cli *cli, size_t offset)
+static void *place_in(struct cli *cli, size_t offset)
 {
 	return (char *)cli + offset;
 }
@@ -157,10 +157,10 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 	bool ignored;
 
 	if (o->flag_offset != SIZE_MAX)
-		*(bool *)member(cli, o->flag_offset) = true;
+		*(bool *)place_in(cli, o->flag_offset) = true;
 	if (o->value == VALUE_NONE)
 		return parse_bool(o, value,
-				  o->offset == SIZE_MAX ? &ignored : member(cli, o->offset), e);
+				  o->offset == SIZE_MAX ? &ignored : place_in(cli, o->offset), e);
 	if (o->offset == SIZE_MAX)
 		return 0;
 	switch (o->value) {
@@ -170,19 +170,19 @@ static int set_option(struct cli *cli, const struct option *o, const char *value
 		    !str_eq(cli->conf, value))
 			return err_fail(e, ERR_USAGE, 0, "--conf names both '%s' and '%s'",
 					cli->conf, value);
-		*(const char **)member(cli, o->offset) = value;
+		*(const char **)place_in(cli, o->offset) = value;
 		return 0;
 	case VALUE_LIST:
-		strv_add(cli->arena, member(cli, o->offset), value);
+		strv_add(cli->arena, place_in(cli, o->offset), value);
 		return 0;
 	case VALUE_INT:
-		return parse_int(o, value, member(cli, o->offset), e);
+		return parse_int(o, value, place_in(cli, o->offset), e);
 	case VALUE_MAYBE_DURATION:
 		if (!value)
 			return 0;
 		__attribute__((fallthrough));
 	default:
-		return parse_duration(o, value, member(cli, o->offset), e);
+		return parse_duration(o, value, place_in(cli, o->offset), e);
 	}
 }
 

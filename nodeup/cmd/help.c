@@ -118,7 +118,7 @@ static void usage(struct buf *b)
 	cli_help(&cli_commands[0], b);
 }
 
-static int topic(struct arena *a, const char *name, struct buf *b, struct err *e)
+static int print_topic(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
 	struct strv names = { 0 };
 
@@ -152,7 +152,7 @@ int cmd_help(struct cli *cli, struct err *e)
 	else if (cli->args.n > 1)
 		r = err_fail(e, ERR_USAGE, 0, "nodeup help: unexpected '%s'", cli->args.v[1]);
 	else if (cli->args.n)
-		r = topic(cli->arena, cli->args.v[0], &b, e);
+		r = print_topic(cli->arena, cli->args.v[0], &b, e);
 	else
 		usage(&b);
 	if (r < 0)

@@ -15,7 +15,7 @@ static enum cache_state find_object(const struct session *s, const struct task *
 	return cache_inspect(s->ctx.cache, d, CACHE_BY_NEED, e).state;
 }
 
-static void say(const struct task *t, bool damaged, const struct err *why)
+static void log_missing(const struct task *t, bool damaged, const struct err *why)
 {
 	const struct asset *as = t->asset.asset;
 	autoarena struct arena *a = arena_new_empty();
@@ -46,7 +46,7 @@ int offline_check(struct session *s, struct err *e)
 		}
 		if (state == CACHE_RIGHT || task_is_unneeded(t, &s->ctx))
 			continue;
-		say(t, state == CACHE_DAMAGED, &why);
+		log_missing(t, state == CACHE_DAMAGED, &why);
 		n += !t->optional;
 	}
 	if (n == 0)

@@ -20,7 +20,7 @@
 /* The schema's number grows when a reader of the one before would misread it. */
 enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2, PLAN_SCHEMA = 1 };
 
-static const char *word(const struct run_outcome *o)
+static const char *state_word(const struct run_outcome *o)
 {
 	return o->state == RUN_CHANGED  ? "change"
 	       : o->state == RUN_UNSURE ? "compare"
@@ -194,8 +194,8 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 		const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
 		int r = 0;
 
-		show_line(stdout, "%-8s %s%s%s", word(o), task_title(a, o->task), *why ? ": " : "",
-			  why);
+		show_line(stdout, "%-8s %s%s%s", state_word(o), task_title(a, o->task),
+			  *why ? ": " : "", why);
 		print_disks(a, s, o->task);
 		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE)
 			r = print_file(s, &o->task->file, e);
@@ -254,7 +254,7 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 		struct tree *task = tasks->items[i].value;
 
 		(void)tree_set(s->arena, task, "state",
-			       tree_string(s->arena, word(&rep->outcomes[i])));
+			       tree_string(s->arena, state_word(&rep->outcomes[i])));
 		add_disks(s, rep->outcomes[i].task, task);
 	}
 	tree_set_int(s->arena, t, "schema", PLAN_SCHEMA);
@@ -326,7 +326,7 @@ static int check_denied(const struct run_report *rep, struct err *e)
 			task_title(a, first->task), first->error->msg);
 }
 
-static int show(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
+static int show_plan(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
 	struct run_report rep;
@@ -360,7 +360,7 @@ int plan_show(struct cli *cli, size_t *ret_pending, struct err *e)
 
 	if (cli->output && !str_eq(cli->output, "text") && !str_eq(cli->output, "json"))
 		return err_fail(e, ERR_USAGE, 0, "-o: '%s' is neither text nor json", cli->output);
-	r = show(cli, &s, ret_pending, e);
+	r = show_plan(cli, &s, ret_pending, e);
 	session_close(&s);
 	return r;
 }

@@ -75,7 +75,7 @@ static int wait_for_unit(struct session *s, uint32_t job, int64_t limit_ns, stru
 	return r < 0 ? r : 0;
 }
 
-static int install(struct cli *cli, struct session *s, struct err *e)
+static int install_unit(struct cli *cli, struct session *s, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .for_apply = true, .only = "bootstrap" };
 	struct run_report rep;
@@ -112,7 +112,7 @@ static int install(struct cli *cli, struct session *s, struct err *e)
 int service_install(struct cli *cli, struct err *e)
 {
 	struct session s = { 0 };
-	int r = install(cli, &s, e);
+	int r = install_unit(cli, &s, e);
 
 	session_close(&s);
 	return r;

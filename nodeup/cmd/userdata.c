@@ -215,7 +215,7 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 	return r;
 }
 
-static int render(struct rendering *u, const char **ret, size_t *ret_n, struct err *e)
+static int render_script(struct rendering *u, const char **ret, size_t *ret_n, struct err *e)
 {
 	struct userdata_req req = {
 		.nodeup = u->cli->nodeup_url,
@@ -263,7 +263,7 @@ int cmd_userdata(struct cli *cli, struct err *e)
 	r = add_documents(&u, e);
 	if (r < 0)
 		return r;
-	r = render(&u, &data, &n, e);
+	r = render_script(&u, &data, &n, e);
 	if (r < 0)
 		return r;
 	return io_write_fd(STDOUT_FILENO, "stdout", data, n, e);

@@ -131,7 +131,8 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 	return 0;
 }
 
-static int load(struct cli *cli, int root_fd, struct http *http, struct bootstrap *b, struct err *e)
+static int load_documents(struct cli *cli, int root_fd, struct http *http, struct bootstrap *b,
+			  struct err *e)
 {
 	const struct bootstrap_req req = {
 		.conf = cli->conf,
@@ -176,7 +177,7 @@ int cmd_validate(struct cli *cli, struct err *e)
 	r = http_new(&opts, &http, e);
 	if (r < 0)
 		return r;
-	r = load(cli, root, http, &b, e);
+	r = load_documents(cli, root, http, &b, e);
 	cli_warn(cli, &b.warnings);
 	if (r == 0)
 		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %d.%d.%d", b.conf,

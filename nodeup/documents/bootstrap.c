@@ -230,7 +230,7 @@ static int load_specs(struct loader *l, struct err *e)
 }
 
 /* From documents to the model; may run again, from kept documents. */
-static int load(struct loader *l, struct err *e)
+static int load_model(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const struct dialect_opts opts = { .strict = l->req->strict,
@@ -260,7 +260,7 @@ static int load(struct loader *l, struct err *e)
 }
 
 /* Go on with the documents of the last run on this instance, if the store cannot be reached. */
-static int replay(struct loader *l, struct err *e)
+static int replay_documents(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	struct err why = *e, ignored;
@@ -280,7 +280,7 @@ static int replay(struct loader *l, struct err *e)
 		return -EINVAL;
 	}
 	b->replayed = true;
-	r = load(l, e);
+	r = load_model(l, e);
 	if (r < 0)
 		return err_wrap(e, "from the documents kept %s ago",
 				dur_human(l->arena, b->replay_age_ns));
@@ -290,7 +290,7 @@ static int replay(struct loader *l, struct err *e)
 	return 0;
 }
 
-static int prepare(struct loader *l, struct err *e)
+static int prepare_store(struct loader *l, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	struct http *http = req->offline ? NULL : req->http;
@@ -364,10 +364,10 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	struct err why = { 0 };
 	int r;
 
-	r = prepare(&l, &why);
+	r = prepare_store(&l, &why);
 	if (r >= 0) {
-		r = load(&l, &why);
-		if (r < 0 && replay(&l, &why) >= 0)
+		r = load_model(&l, &why);
+		if (r < 0 && replay_documents(&l, &why) >= 0)
 			r = 0;
 	}
 	if (r < 0) {

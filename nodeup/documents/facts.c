@@ -39,7 +39,7 @@ int loader_given_facts(struct loader *l, struct err *e)
 }
 
 /* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
-static int ask(struct loader *l, const char *fact, struct err *e)
+static int ask_fact(struct loader *l, const char *fact, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	int64_t since = dur_now(), now, next, left;
@@ -90,7 +90,7 @@ static int ask_if_online(struct loader *l, const char *fact, const char *why, st
 	int r;
 
 	if (l->b->imds)
-		r = ask(l, fact, e);
+		r = ask_fact(l, fact, e);
 	else
 		r = err_fail(e, ERR_NET, ENETDOWN, "fact %s: not asked for, we are offline", fact);
 	return r < 0 ? err_wrap(e, "%s", why) : 0;
@@ -104,7 +104,7 @@ static int ask_for_store(struct loader *l, struct err *e)
 	int r;
 
 	if (b->imds && !b->facts.instance_id) {
-		r = ask(l, "instanceID", e);
+		r = ask_fact(l, "instanceID", e);
 		if (r < 0)
 			return err_wrap(e, "%s", key);
 	}

@@ -29,8 +29,8 @@ struct missing {
 	struct strv more;
 };
 
-static void miss(struct missing *m, const struct node_want *want, const char *what,
-		 const char *where)
+static void note_missing(struct missing *m, const struct node_want *want, const char *what,
+			 const char *where)
 {
 	if (want->told)
 		strv_add(m->arena, m->warnings,
@@ -124,8 +124,9 @@ static int find_pair(struct loader *l, const char *store, struct item *item, str
 		return err_wrap(e, "key pair %s", name);
 	serials = serials_of(l, item->folder, &names);
 	if (serials.n == 0) {
-		miss(m, item->want, "key pair",
-		     arena_printf(a, "no certificate in %s", location_shown(a, item->folder)));
+		note_missing(m, item->want, "key pair",
+			     arena_printf(a, "no certificate in %s",
+					  location_shown(a, item->folder)));
 		return 0;
 	}
 	item->cert = certificate(a, item, serials.v[0]);
@@ -186,9 +187,9 @@ static int add_pair(struct loader *l, const struct item *item, struct missing *m
 	if (r < 0)
 		return err_wrap(e, "key pair %s", item->want->name);
 	if (!cert || (item->key && !key)) {
-		miss(m, item->want, "key pair",
-		     arena_printf(a, "%s is not there",
-				  cert ? location_shown(a, item->key) : from));
+		note_missing(m, item->want, "key pair",
+			     arena_printf(a, "%s is not there",
+					  cert ? location_shown(a, item->key) : from));
 		return 0;
 	}
 	if (item->others.n) {
@@ -217,7 +218,7 @@ static int add_secret(struct loader *l, const struct item *item, struct missing 
 	if (r < 0)
 		return err_wrap(e, "secret %s", item->want->name);
 	if (!text) {
-		miss(m, item->want, "secret", arena_printf(a, "%s is not there", from));
+		note_missing(m, item->want, "secret", arena_printf(a, "%s is not there", from));
 		return 0;
 	}
 	/* the reason would quote the secret */

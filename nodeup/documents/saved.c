@@ -22,7 +22,7 @@ static const char *kept_name(const struct store_kept *kept, const char *location
 	return str_eq(location, kept->conf) ? kept->conf_name : NULL;
 }
 
-static struct tree *build(struct store *s, struct arena *a, const struct store_kept *kept)
+static struct tree *build_saved(struct store *s, struct arena *a, const struct store_kept *kept)
 {
 	struct tree *documents = tree_map(a), *folders = tree_map(a), *missing = tree_seq(a);
 	struct tree *t = tree_map(a);
@@ -50,8 +50,8 @@ static struct tree *build(struct store *s, struct arena *a, const struct store_k
 
 /* The file as a tree and when it was last known to be current; -ENOENT when it cannot serve. Any key is
  * right where none is given. */
-static int load(struct arena *a, int root_fd, const char *path, const char *key,
-		struct tree **ret_tree, int64_t *ret_ns, struct err *e)
+static int load_saved(struct arena *a, int root_fd, const char *path, const char *key,
+		      struct tree **ret_tree, int64_t *ret_ns, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(SAVED_MAX);
 	const char *k, *saved;
@@ -80,11 +80,11 @@ static bool is_saved(struct store *s, int root_fd, const char *path, const struc
 {
 	autoarena struct arena *a = arena_new_empty();
 	autoclose int fd = -1;
-	struct tree *saved, *now = build(s, a, kept);
+	struct tree *saved, *now = build_saved(s, a, kept);
 	struct err ignored;
 	int64_t ns;
 
-	if (load(a, root_fd, path, kept->key, &saved, &ns, &ignored) < 0)
+	if (load_saved(a, root_fd, path, kept->key, &saved, &ns, &ignored) < 0)
 		return false;
 	(void)tree_set(a, now, "saved", tree_get(saved, "saved"));
 	return tree_eq(saved, now) && io_open_file(root_fd, path, &fd, &ignored) >= 0 &&
@@ -101,7 +101,7 @@ int store_save(struct store *s, int root_fd, const char *path, const struct stor
 
 	if (is_saved(s, root_fd, path, kept))
 		return 0;
-	t = build(s, a, kept);
+	t = build_saved(s, a, kept);
 	tree_set_int(a, t, "saved", dur_wall() / DUR_SEC);
 	r = json_render(t, false, &b, e);
 	if (r >= 0)
@@ -169,7 +169,7 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 	const char *key, *space;
 	struct tree *t;
 	int64_t ns;
-	int r = load(a, root_fd, path, NULL, &t, &ns, e);
+	int r = load_saved(a, root_fd, path, NULL, &t, &ns, e);
 
 	if (r < 0)
 		return r;
@@ -188,7 +188,7 @@ int store_recall(struct store *s, int root_fd, const char *path, const struct st
 	struct tree *t;
 	char *text;
 	int64_t ns;
-	int r = load(s->arena, root_fd, path, kept->key, &t, &ns, e);
+	int r = load_saved(s->arena, root_fd, path, kept->key, &t, &ns, e);
 
 	if (r < 0)
 		return r;
@@ -213,7 +213,7 @@ int store_replay(struct store *s, int root_fd, const char *path, const char *key
 	struct tree *t;
 	int r;
 
-	r = load(s->arena, root_fd, path, key, &t, &seen_ns, e);
+	r = load_saved(s->arena, root_fd, path, key, &t, &seen_ns, e);
 	if (r < 0)
 		return r;
 	/* what was read before the store went away may be newer than the rest: one state or the other */

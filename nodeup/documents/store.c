@@ -62,7 +62,7 @@ static char *without_slash(struct arena *a, const char *location)
 	return arena_strn(a, location, n);
 }
 
-static struct store_entry *find(struct store *s, const char *location, bool listing)
+static struct store_entry *find_entry(struct store *s, const char *location, bool listing)
 {
 	for (size_t i = 0; i < s->n; i++)
 		if (s->entries[i].listing == listing && str_eq(s->entries[i].location, location))
@@ -76,8 +76,8 @@ void store_remember(struct store *s, const struct store_entry *entry)
 }
 
 /* Whether the file or folder is there; else the entry says so, or < 0. */
-static int opened(struct store *s, int fd, const char *path, struct store_entry *entry,
-		  struct err *e)
+static int is_open(struct store *s, int fd, const char *path, struct store_entry *entry,
+		   struct err *e)
 {
 	if (fd >= 0)
 		return 1;
@@ -94,7 +94,7 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 	int r = io_read_given(path, s->pipe_ns, &b, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
-		return opened(s, -1, path, entry, e);
+		return is_open(s, -1, path, entry, e);
 	if (r < 0)
 		return r;
 	entry->text = arena_strn(s->arena, buf_str(&b), b.len);
@@ -105,7 +105,7 @@ static int read_local(struct store *s, const char *path, struct store_entry *ent
 static int list_local(struct store *s, const char *path, struct store_entry *entry, struct err *e)
 {
 	autoclose int fd = io_open_at(AT_FDCWD, path, O_DIRECTORY);
-	int r = opened(s, fd < 0 ? -1 : 0, path, entry, e);
+	int r = is_open(s, fd < 0 ? -1 : 0, path, entry, e);
 
 	if (r <= 0)
 		return r;
@@ -119,8 +119,8 @@ static const char *place_of(struct store *s, const char *location)
 						       : location;
 }
 
-static int prepare(struct store *s, const char *location, bool listing, struct store_op *ret,
-		   struct err *e)
+static int prepare_op(struct store *s, const char *location, bool listing, struct store_op *ret,
+		      struct err *e)
 {
 	struct store_op op = { .entry = { .location = arena_str(s->arena, location),
 					  .listing = listing } };
@@ -160,7 +160,7 @@ static int read_remote(struct store *s, const char *location, bool listing,
 	struct store_op op;
 	int r;
 
-	r = prepare(s, location, listing, &op, e);
+	r = prepare_op(s, location, listing, &op, e);
 	if (r >= 0)
 		r = check_reachable(s, location, e);
 	if (r >= 0)
@@ -181,7 +181,7 @@ static int look_up(struct store *s, const char *location, bool listing, struct s
 					: location_path(place_of(s, location));
 	int r;
 
-	*ret = find(s, location, listing);
+	*ret = find_entry(s, location, listing);
 	if (*ret)
 		return 0;
 	if (!path)
@@ -216,7 +216,7 @@ int store_get(struct store *s, const char *location, const char **ret_text, size
 
 void store_forget(struct store *s, const char *location)
 {
-	struct store_entry *entry = find(s, location, false);
+	struct store_entry *entry = find_entry(s, location, false);
 
 	if (entry)
 		*entry = s->entries[--s->n];
@@ -248,9 +248,9 @@ static int add_ops(struct store *s, const struct strv *locations, bool listing,
 			known = known || (ops[k].entry.listing == listing &&
 					  str_eq(ops[k].entry.location, location));
 		if (known || !location_is_remote(place_of(s, location)) ||
-		    find(s, location, listing))
+		    find_entry(s, location, listing))
 			continue;
-		r = prepare(s, location, listing, &ops[*n], e);
+		r = prepare_op(s, location, listing, &ops[*n], e);
 		if (r < 0)
 			return r;
 		(*n)++;

@@ -75,7 +75,7 @@ static bool is_prepared(struct store_wave *w, struct store_op *op)
 	return false;
 }
 
-static void begin(struct store_wave *w, struct store_op *op, int64_t now)
+static void begin_op(struct store_wave *w, struct store_op *op, int64_t now)
 {
 	/* the engine copies it, and what signs it is gone with this */
 	autoarena struct arena *scratch = arena_new_empty();
@@ -180,7 +180,7 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 	return 0;
 }
 
-static int settle(struct store_wave *w, struct store_op *op, struct err *e)
+static int settle_op(struct store_wave *w, struct store_op *op, struct err *e)
 {
 	struct store_answer *answer = &op->answer;
 	int r = answer->r;
@@ -222,7 +222,7 @@ static int settle_answered(struct store_wave *w, struct err *e)
 		int r;
 
 		if (is_answered(w, op)) {
-			r = settle(w, op, &why);
+			r = settle_op(w, op, &why);
 			if (r < 0) {
 				*e = why;
 				return r;
@@ -252,7 +252,7 @@ static int64_t begin_due(struct store_wave *w)
 		if (op->state != OP_DUE || w->running == RUNNING_MAX)
 			continue;
 		if (op->next_ns <= now)
-			begin(w, op, now);
+			begin_op(w, op, now);
 		else if (op->next_ns < next)
 			next = op->next_ns;
 	}
@@ -280,7 +280,7 @@ static void await_change(struct store_wave *w, int64_t due_ns)
 }
 
 /* The net thread must be done with every operation before it goes away. */
-static void stop(struct store_wave *w)
+static void stop_wave(struct store_wave *w)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (w->ops[i].state == OP_RUNNING && w->ops[i].id)
@@ -317,6 +317,6 @@ int store_run(struct store *s, struct store_op *ops, size_t n, struct err *e)
 		await_change(&w, due);
 		r = settle_answered(&w, e);
 	}
-	stop(&w);
+	stop_wave(&w);
 	return r;
 }

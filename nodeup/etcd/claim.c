@@ -61,7 +61,7 @@ static bool is_asked_for(const struct claim *c, size_t wish)
 	return false;
 }
 
-static int look(struct claim *c, struct err *e)
+static int look_at_volumes(struct claim *c, struct err *e)
 {
 	struct ec2_volumes all = { 0 };
 	int r;
@@ -118,7 +118,7 @@ static int choose(struct claim *c, struct err *e)
 
 static int look_and_choose(struct claim *c, struct err *e)
 {
-	int r = look(c, e);
+	int r = look_at_volumes(c, e);
 
 	if (r >= 0)
 		r = choose(c, e);

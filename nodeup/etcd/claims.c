@@ -78,7 +78,8 @@ static void wish_for_documents(struct claims *c)
 	}
 }
 
-static int attempt(struct claims *c, int64_t deadline_ns, struct plan_req *plan, struct err *e)
+static int attempt_claim(struct claims *c, int64_t deadline_ns, struct plan_req *plan,
+			 struct err *e)
 {
 	const struct claim_host host = claims_host(c);
 	const struct claim_req req = {
@@ -112,7 +113,7 @@ static bool may_come_later(const struct claims *c, const struct err *why)
 	return c->req->may_leave && all_etcd && why->errnum != ENODEV;
 }
 
-static void leave(struct claims *c, struct plan_req *plan, const struct err *why)
+static void leave_volumes(struct claims *c, struct plan_req *plan, const struct err *why)
 {
 	const char *text = arena_printf(c->req->arena, "waiting: %s", why->msg);
 
@@ -122,8 +123,8 @@ static void leave(struct claims *c, struct plan_req *plan, const struct err *why
 	c->n = 0;
 }
 
-static void replay(struct claims *c, struct plan_req *plan, const struct strmap *hosts,
-		   const char *why)
+static void replay_volumes(struct claims *c, struct plan_req *plan, const struct strmap *hosts,
+			   const char *why)
 {
 	log_warning("volumes: EC2 does not answer; their disks are here by their serial numbers, "
 		    "and what the last run was told of them is used: %s",
@@ -132,7 +133,7 @@ static void replay(struct claims *c, struct plan_req *plan, const struct strmap 
 	claims_tell(c, plan, &(struct strv){ 0 });
 }
 
-static int take(struct claims *c, struct plan_req *plan, struct err *e)
+static int take_volumes(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	const int64_t last = c->req->deadline_ns;
 	struct volume_choice *known = c->choices;
@@ -145,19 +146,19 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 	int r;
 
 	c->choices = arena_alloc(c->req->arena, c->n * sizeof(*c->choices));
-	r = attempt(c, soon, plan, &why);
+	r = attempt_claim(c, soon, plan, &why);
 	if (r < 0 && is_known && why.kind == ERR_NET) {
 		c->choices = known;
-		replay(c, plan, &hosts, why.msg);
+		replay_volumes(c, plan, &hosts, why.msg);
 		return 0;
 	}
 	if (r < 0 && (why.kind == ERR_NET || why.kind == ERR_BUSY)) {
 		if (soon != last && may_come_later(c, &why)) {
-			leave(c, plan, &why);
+			leave_volumes(c, plan, &why);
 			return 0;
 		}
 		if (soon != last)
-			r = attempt(c, last, plan, &why);
+			r = attempt_claim(c, last, plan, &why);
 	}
 	if (r < 0) {
 		*e = why;
@@ -169,12 +170,12 @@ static int take(struct claims *c, struct plan_req *plan, struct err *e)
 }
 
 /* For a plan: what the last apply was told, or that it is unknown. */
-static void unknown(struct claims *c, struct plan_req *plan, const char *what, const char *why)
+static void tell_unknown(struct claims *c, struct plan_req *plan, const char *what, const char *why)
 {
 	struct strmap hosts = { 0 };
 
 	if (claims_recall(c, &hosts)) {
-		replay(c, plan, &hosts, why);
+		replay_volumes(c, plan, &hosts, why);
 		return;
 	}
 	log_warning("volumes: %s", why);
@@ -182,7 +183,7 @@ static void unknown(struct claims *c, struct plan_req *plan, const char *what, c
 	c->n = 0;
 }
 
-static int look(struct claims *c, struct plan_req *plan, struct err *e)
+static int look_at_volumes(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	const struct claim_host host = claims_host(c);
 	const struct claim_req req = {
@@ -202,7 +203,7 @@ static int look(struct claims *c, struct plan_req *plan, struct err *e)
 		*e = why;
 		return r;
 	}
-	unknown(c, plan, "not known", why.msg);
+	tell_unknown(c, plan, "not known", why.msg);
 	return 0;
 }
 
@@ -221,22 +222,22 @@ static int refuse_offline(const struct volume_wish *wish, struct err *e)
 	return err_code(e);
 }
 
-static int settle(struct claims *c, struct plan_req *plan, struct err *e)
+static int settle_claims(struct claims *c, struct plan_req *plan, struct err *e)
 {
 	int r;
 
 	if (c->req->offline && c->req->for_apply)
 		return refuse_offline(&c->wishes[0], e);
 	if (c->req->offline) {
-		unknown(c, plan, "not known offline",
-			"which volume, whether it is attached, and to whom else");
+		tell_unknown(c, plan, "not known offline",
+			     "which volume, whether it is attached, and to whom else");
 		claims_use(c, plan);
 		return 0;
 	}
 	c->ec2 = ec2_new(&(struct ec2_req){
 		.http = c->req->http, .imds = c->req->imds, .region = c->req->facts->region });
 	ec2_set_deadline(c->ec2, c->since_ns + LOOK_NS);
-	r = c->req->for_apply ? take(c, plan, e) : look(c, plan, e);
+	r = c->req->for_apply ? take_volumes(c, plan, e) : look_at_volumes(c, plan, e);
 	ec2_free(c->ec2);
 	if (r < 0)
 		return r;
@@ -271,7 +272,7 @@ int claims_settle(const struct claims_req *req, struct plan_req *plan, struct cl
 	if (c.n == 0)
 		return 0;
 	c.choices = arena_alloc(req->arena, c.n * sizeof(*c.choices));
-	return settle(&c, plan, e);
+	return settle_claims(&c, plan, e);
 }
 
 void claims_give_back(const struct claims_req *req, struct err *e)

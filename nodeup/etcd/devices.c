@@ -44,7 +44,8 @@ static void meet(struct claims *c, const struct node_volume *v, struct mets *ret
 				   (struct met){ v, disks.v[i].volume_id });
 }
 
-static int ask(struct claims *c, const struct mets *mets, struct ec2_volumes *ret, struct err *e)
+static int ask_volumes(struct claims *c, const struct mets *mets, struct ec2_volumes *ret,
+		       struct err *e)
 {
 	struct arena *a = c->req->arena;
 	struct strv ids = { 0 };
@@ -66,7 +67,7 @@ static int ask(struct claims *c, const struct mets *mets, struct ec2_volumes *re
 	return r;
 }
 
-static int check(const struct met *met, const struct ec2_volumes *all, struct err *e)
+static int check_volume(const struct met *met, const struct ec2_volumes *all, struct err *e)
 {
 	const struct volume_wish wish = { .by = VOLUME_BY_ID, .what = met->volume->name };
 
@@ -90,12 +91,12 @@ int claims_ask_devices(struct claims *c, struct err *e)
 	for (size_t i = 0; i < volumes->n; i++)
 		if (volumes->v[i].disks == NODE_DISKS_PATHS)
 			meet(c, &volumes->v[i], &mets);
-	if (mets.n && ask(c, &mets, &all, &why) < 0) {
+	if (mets.n && ask_volumes(c, &mets, &all, &why) < 0) {
 		log_warning("volume %s: whether another instance has %s as well is not known: %s",
 			    mets.v[0].volume->name, mets.v[0].id, why.msg);
 		return 0;
 	}
 	for (size_t i = 0; i < mets.n && r == 0; i++)
-		r = check(&mets.v[i], &all, e);
+		r = check_volume(&mets.v[i], &all, e);
 	return r;
 }

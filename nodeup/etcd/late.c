@@ -39,8 +39,8 @@ static int write_hosts(struct claims *c, struct task *t, struct task_ctx *ctx,
 }
 
 /* 1: all members are known; 0: *ret_text names those that are not. */
-static int look(struct claims *c, struct task *t, struct task_ctx *ctx, const char **ret_text,
-		struct err *e)
+static int look_for_members(struct claims *c, struct task *t, struct task_ctx *ctx,
+			    const char **ret_text, struct err *e)
 {
 	struct members_known known = { 0 };
 	struct strv unmet;
@@ -75,7 +75,7 @@ void claims_await_members(struct claims *c, const struct plan *plan, struct task
 	while (r <= 0) {
 		struct err why = { 0 };
 
-		r = look(c, t, ctx, &who, &why);
+		r = look_for_members(c, t, ctx, &who, &why);
 		if (r > 0)
 			break;
 		if (dur_now() >= last) {

@@ -25,7 +25,8 @@ static const char *name_of(struct arena *a, const struct volume_wish *w)
 	return w->by == VOLUME_BY_ID ? arena_printf(a, "%s id %s", w->what, w->value) : w->what;
 }
 
-static const struct tree *find(struct arena *a, const struct tree *all, const struct volume_wish *w)
+static const struct tree *find_wish(struct arena *a, const struct tree *all,
+				    const struct volume_wish *w)
 {
 	for (size_t i = 0; all && i < all->n; i++)
 		if (str_eq(text_of(all->items[i].value, "for"), name_of(a, w)))
@@ -112,7 +113,7 @@ bool claims_recall(struct claims *c, struct strmap *hosts)
 	volumes = tree_get(t, "volumes");
 	for (size_t i = 0; i < c->n; i++) {
 		c->choices[i] = (struct volume_choice){ .wish = &c->wishes[i] };
-		if (!recall(c, find(c->req->arena, volumes, &c->wishes[i]), &c->choices[i]))
+		if (!recall(c, find_wish(c->req->arena, volumes, &c->wishes[i]), &c->choices[i]))
 			return false;
 	}
 	recall_hosts(c, t, hosts);

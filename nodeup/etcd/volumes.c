@@ -148,7 +148,7 @@ static int check_twins(const struct candidates *all, const struct volume_wish *w
 	return 0;
 }
 
-static void take(struct volume_choice *ret, const struct candidate *c)
+static void choose_candidate(struct volume_choice *ret, const struct candidate *c)
 {
 	ret->state = c->state;
 	ret->volume = c->volume;
@@ -178,14 +178,14 @@ static bool take_any(const struct candidates *all, enum volume_state state, cons
 
 	for (size_t i = 0; i < all->n && like; i++)
 		if (all->v[i].state == state && str_eq(all->v[i].member.me, like)) {
-			take(ret, &all->v[i]);
+			choose_candidate(ret, &all->v[i]);
 			return true;
 		}
 	for (size_t i = 0; i < all->n; i++) {
 		const struct candidate *c = &all->v[(first + i) % all->n];
 
 		if (c->state == state) {
-			take(ret, c);
+			choose_candidate(ret, c);
 			return true;
 		}
 	}
@@ -253,7 +253,7 @@ static bool take_doubtful(const struct volume_view *view, const struct candidate
 	for (size_t i = 0; i < all->n; i++)
 		if (all->v[i].state == VOLUME_FREE &&
 		    strv_has(&view->doubt, all->v[i].volume->id)) {
-			take(ret, &all->v[i]);
+			choose_candidate(ret, &all->v[i]);
 			return true;
 		}
 	return false;

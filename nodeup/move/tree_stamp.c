@@ -11,7 +11,7 @@ struct sum {
 	struct tree_stamp found;
 };
 
-static void take(struct sum *s, const struct stat *st)
+static void add_entry(struct sum *s, const struct stat *st)
 {
 	const int64_t changed = st->st_ctim.tv_sec * DUR_SEC + st->st_ctim.tv_nsec;
 
@@ -37,7 +37,7 @@ static int take_entry(void *arg, const struct walk_at *at, struct err *e)
 
 	(void)e;
 	if (S_ISREG(at->st.st_mode) || S_ISLNK(at->st.st_mode))
-		take(s, &at->st);
+		add_entry(s, &at->st);
 	take_room(s, &at->st);
 	/* a mount is another file system's */
 	return at->st.st_dev == s->dev;

@@ -102,7 +102,7 @@ static bool fails_the_run(const struct cause *c)
 	return false;
 }
 
-static bool has(const struct cause *c, const struct run_outcome *o)
+static bool has_hit(const struct cause *c, const struct run_outcome *o)
 {
 	const struct task *t = o->because ? o->because : o->task;
 
@@ -127,7 +127,7 @@ struct causes causes_find(struct arena *a, const struct run_report *rep)
 			continue;
 		arena_push(a, told.v, told.n, all.v[i]);
 		if (rep->first_failed < rep->n &&
-		    has(&all.v[i], &rep->outcomes[rep->first_failed])) {
+		    has_hit(&all.v[i], &rep->outcomes[rep->first_failed])) {
 			const struct cause first = told.v[told.n - 1];
 
 			memmove(told.v + 1, told.v, (told.n - 1) * sizeof(*told.v));
@@ -138,7 +138,7 @@ struct causes causes_find(struct arena *a, const struct run_report *rep)
 }
 
 /* "file /etc/a, file /etc/b, and 3 more" */
-static char *names(struct arena *a, const struct run_outcome *const *outcomes, size_t n)
+static char *task_names(struct arena *a, const struct run_outcome *const *outcomes, size_t n)
 {
 	struct strv all = { 0 }, some;
 
@@ -186,7 +186,7 @@ static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 
 	(void)err_fail(e, was.kind, was.errnum, "%s", headline(a, c));
 	err_cause(e, "%s", c->name);
-	err_note(e, "failed", "%s", names(a, c->hit, c->n_hit));
+	err_note(e, "failed", "%s", task_names(a, c->hit, c->n_hit));
 	note_first(e, task_title(a, c->first->task), c->first->error->msg);
 	for (size_t i = 0; i < was.nnotes; i++)
 		if (str_eq(was.notes[i].label, "do"))
@@ -204,14 +204,15 @@ int causes_tell(const struct run_report *rep, struct err *e)
 	else
 		(void)err_wrap(e, "%s", task_title(a, first));
 	if (causes.v[0].n_held)
-		err_note(e, "held", "%s", names(a, causes.v[0].held, causes.v[0].n_held));
+		err_note(e, "held", "%s", task_names(a, causes.v[0].held, causes.v[0].n_held));
 	for (size_t i = 1; i < causes.n; i++) {
 		const struct cause *c = &causes.v[i];
 
 		if (i + 1 < causes.n && e->nnotes == ERR_NOTES - 1)
 			err_note(e, "also", "%zu more causes, see above", causes.n - i);
 		else if (c->n_hit > 1)
-			err_note(e, "also", "%s: %s", headline(a, c), names(a, c->hit, c->n_hit));
+			err_note(e, "also", "%s: %s", headline(a, c),
+				 task_names(a, c->hit, c->n_hit));
 		else
 			err_note(e, "also", "%s: %s", task_title(a, c->first->task),
 				 c->first->error->msg);

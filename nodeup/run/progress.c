@@ -115,7 +115,7 @@ char *progress_text(struct arena *a, const struct fetch_status *st, double rate,
 }
 
 /* What came since the last look, smoothed. A new attempt may have less than the one before. */
-static void look(struct shown *s, const struct fetch_status *st, int64_t now)
+static void measure_rate(struct shown *s, const struct fetch_status *st, int64_t now)
 {
 	int64_t took = now - s->at_ns;
 
@@ -183,7 +183,7 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 		if (text) {
 			name = task_title(a, o->task);
 		} else if (is_under_way(o) && fetch_status(p->fetcher, o->task->asset.asset, &st)) {
-			look(&p->shown[i], &st, now);
+			measure_rate(&p->shown[i], &st, now);
 			text = progress_text(a, &st, p->shown[i].rate, now);
 			waiting = is_waiting(&st, now);
 		} else {
@@ -202,7 +202,7 @@ static void redraw(struct progress *p, const struct run_report *rep, int64_t now
 }
 
 /* What goes well is told of after a while, and what does not at once. */
-static void say(struct progress *p, const struct run_outcome *o, int64_t now)
+static void tell_asset(struct progress *p, const struct run_outcome *o, int64_t now)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct shown *s = &p->shown[o->task->index];
@@ -211,7 +211,7 @@ static void say(struct progress *p, const struct run_outcome *o, int64_t now)
 
 	if (!fetch_status(p->fetcher, o->task->asset.asset, &st))
 		return;
-	look(s, &st, now);
+	measure_rate(s, &st, now);
 	if (!s->begun_ns)
 		s->begun_ns = now;
 	reason = st.other[0] ? st.other : st.last_error;
@@ -246,7 +246,7 @@ void progress_show(struct progress *p, const struct run_report *rep)
 	}
 	for (size_t i = 0; i < rep->n; i++)
 		if (is_under_way(&rep->outcomes[i]))
-			say(p, &rep->outcomes[i], now);
+			tell_asset(p, &rep->outcomes[i], now);
 }
 
 static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)

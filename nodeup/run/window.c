@@ -42,7 +42,7 @@ static int unit_failed(const struct window *w, const struct watched *u, const st
 	return r;
 }
 
-static int look(const struct window *w, const struct watched *u, struct err *e)
+static int look_at_unit(const struct window *w, const struct watched *u, struct err *e)
 {
 	struct bus_unit now;
 	int r = bus_get(w->req->ctx->bus, w->arena, u->task->unit.name, &now, e);
@@ -77,13 +77,13 @@ static int ask_health(const struct window *w, struct watched *u, struct err *e)
 
 /* What kept units from being fine in this step: the one whose URL is unanswered, or NULL. Fails at once
  * when a unit died; an answer may still come. */
-static int step(struct window *w, struct watched **ret_missing, struct err *unanswered,
-		struct err *e)
+static int look_at_units(struct window *w, struct watched **ret_missing, struct err *unanswered,
+			 struct err *e)
 {
 	*ret_missing = NULL;
 	for (size_t i = 0; i < w->n; i++) {
 		struct watched *u = &w->units[i];
-		int r = u->started ? look(w, u, e) : 0;
+		int r = u->started ? look_at_unit(w, u, e) : 0;
 
 		if (r < 0)
 			return r;
@@ -204,7 +204,7 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 		struct watched *missing;
 		const bool is_late = dur_now() >= deadline;
 
-		r = step(&w, &missing, &unanswered, e);
+		r = look_at_units(&w, &missing, &unanswered, e);
 		if (r < 0 || (!missing && dur_now() >= w.end_ns))
 			break;
 		if (!missing && is_late)

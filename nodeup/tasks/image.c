@@ -90,7 +90,7 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return TASK_EQUAL;
 }
 
-static int load(const struct task *t, struct task_ctx *ctx, struct err *e)
+static int load_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	static const char *const argv[] = { "docker", "load", NULL };
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
@@ -117,7 +117,7 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	int r;
 
 	(void)run;
-	r = load(t, ctx, e);
+	r = load_image(t, ctx, e);
 	if (r < 0)
 		return err_wrap(e, "load image %s", t->image.name);
 	r = image_id(ctx, &t->image, id, e);

@@ -336,7 +336,8 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 }
 
 /* Enable it, and enqueue the job unless it runs as it should. */
-static int begin(const struct task *t, struct task_ctx *ctx, struct task_run *run, struct err *e)
+static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		     struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct task_diff ignored;
@@ -420,7 +421,7 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	if (ctx->image_mode)
 		return enable_apply(ctx->root_fd, t->unit.name, ctx->flush, e);
 	if (run->stage == 0) {
-		r = begin(t, ctx, run, e);
+		r = begin_job(t, ctx, run, e);
 		if (r != TASK_WAIT)
 			return r;
 	}

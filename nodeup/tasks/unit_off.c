@@ -14,8 +14,8 @@ static bool is_enabled(const struct bus_unit *u)
 	return str_eq(u->file_state, "enabled") || str_eq(u->file_state, "enabled-runtime");
 }
 
-static int get(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
-	       struct err *e)
+static int get_unit(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
+		    struct err *e)
 {
 	if (!ctx->bus)
 		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
@@ -32,7 +32,7 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = get(t, ctx, a, &u, e);
+	r = get_unit(t, ctx, a, &u, e);
 	if (r < 0)
 		return r;
 	if (is_running(&u))
@@ -49,7 +49,7 @@ static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	const char *result = "";
 	struct bus_unit u;
 	bool changed;
-	int r = get(t, ctx, a, &u, e);
+	int r = get_unit(t, ctx, a, &u, e);
 
 	if (r >= 0 && run->stage == 0 && is_enabled(&u)) {
 		r = bus_enable(ctx->bus, t->unit.name, false, &changed, e);

@@ -56,7 +56,8 @@ char *disk_attr(const struct disk_host *h, struct arena *a, const char *path)
 	return str_trim(a, buf_str(&text));
 }
 
-static char *attr(const struct disk_host *h, struct arena *a, const char *disk, const char *name)
+static char *attr_text(const struct disk_host *h, struct arena *a, const char *disk,
+		       const char *name)
 {
 	char *text = disk_attr(h, a, arena_printf(a, "/sys/block/%s/%s", disk, name));
 
@@ -66,7 +67,7 @@ static char *attr(const struct disk_host *h, struct arena *a, const char *disk, 
 static uint64_t attr_number(const struct disk_host *h, struct arena *a, const char *disk,
 			    const char *name)
 {
-	return strtoull(attr(h, a, disk, name), NULL, 10);
+	return strtoull(attr_text(h, a, disk, name), NULL, 10);
 }
 
 struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path)
@@ -95,7 +96,7 @@ static void read_parts(const struct disk_host *h, struct arena *a, struct disk *
 	add_holders(h, a, d, arena_printf(a, "/sys/block/%s/holders", d->name));
 	for (size_t i = 0; i < all.n; i++) {
 		if (!str_has_prefix(all.v[i], d->name) ||
-		    !*attr(h, a, d->name, arena_printf(a, "%s/partition", all.v[i])))
+		    !*attr_text(h, a, d->name, arena_printf(a, "%s/partition", all.v[i])))
 			continue;
 		strv_add(a, &d->partitions, all.v[i]);
 		add_holders(h, a, d,
@@ -174,9 +175,9 @@ static bool read_disk(const struct disk_host *h, struct arena *a, const char *na
 {
 	*d = (struct disk){
 		.name = name,
-		.dev = attr(h, a, name, "dev"),
-		.model = attr(h, a, name, "device/model"),
-		.serial = attr(h, a, name, "device/serial"),
+		.dev = attr_text(h, a, name, "dev"),
+		.model = attr_text(h, a, name, "device/model"),
+		.serial = attr_text(h, a, name, "device/serial"),
 		.size = attr_number(h, a, name, "size") * SECTOR,
 		.seq = attr_number(h, a, name, "diskseq"),
 		.read_only = attr_number(h, a, name, "ro") != 0,

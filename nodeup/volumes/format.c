@@ -255,8 +255,8 @@ static int run_tools(const struct disk_host *h, struct arena *a, const struct vo
 }
 
 /* Make it, and believe only what the disks say afterwards. */
-static int make(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		struct disks *disks, struct judged *now, struct err *e)
+static int make_filesystem(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+			   struct disks *disks, struct judged *now, struct err *e)
 {
 	const bool format = now->verdict == VERDICT_FORMAT;
 	int r = not_in_use(h, a, req, &now->on, e);
@@ -294,7 +294,7 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		return format_record(h, a, req, disks, now.uuid, true, e);
 	/* one of them will do: the next run waits for all */
 	locked.mkfs.lock_fd = locks.fds[0];
-	return make(h, a, &locked, disks, &now, e);
+	return make_filesystem(h, a, &locked, disks, &now, e);
 }
 
 int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,

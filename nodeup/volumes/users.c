@@ -32,7 +32,8 @@ struct process {
 	struct arena *a; /* gone with the process */
 };
 
-static int say(const struct search *s, const struct process *p, const char *what, const char *path)
+static int name_user(const struct search *s, const struct process *p, const char *what,
+		     const char *path)
 {
 	autobuf struct buf name = BUF_INIT(NAME_MAX_BYTES);
 	const char *comm = arena_printf(p->a, "/proc/%s/comm", p->pid);
@@ -72,7 +73,7 @@ static int look_at_link(const struct search *s, const struct process *p, int dir
 	if (n < 0)
 		return gone_or(-errno);
 	path[n] = '\0';
-	return is_inside(s, p, path) ? say(s, p, what, path) : 0;
+	return is_inside(s, p, path) ? name_user(s, p, what, path) : 0;
 }
 
 static int open_proc(const struct search *s, const struct process *p, const char *name, int *ret,
@@ -134,7 +135,7 @@ static int look_at_maps(const struct search *s, const struct process *p)
 		const char *path = strchr(lines.v[i], '/');
 
 		if (path && is_inside(s, p, path))
-			return say(s, p, "mapped", path);
+			return name_user(s, p, "mapped", path);
 	}
 	return 0;
 }
@@ -174,7 +175,7 @@ static int look_at_mounts(const struct search *s, const struct process *p)
 				      str_is_within(m->point, s->path);
 
 		if (is_part || is_in_it || is_overlay_of(s, m))
-			return say(s, p, "mounted", m->point);
+			return name_user(s, p, "mounted", m->point);
 	}
 	return 0;
 }
@@ -319,7 +320,7 @@ static int look_at_all(struct search *s, struct err *e)
 	return r < 0 ? r : 0;
 }
 
-static int begin(struct search *s, struct err *e)
+static int begin_search(struct search *s, struct err *e)
 {
 	const struct mount *m;
 	int r = mounts_read(s->root_fd, s->a, "self", &s->own, e);
@@ -338,7 +339,7 @@ static int begin(struct search *s, struct err *e)
 int users_of(int root_fd, struct arena *a, const char *path, struct user *ret, struct err *e)
 {
 	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret = ret };
-	int r = begin(&s, e);
+	int r = begin_search(&s, e);
 
 	return r < 0 ? r : look_at_all(&s, e);
 }
@@ -347,7 +348,7 @@ int users_again(int root_fd, struct arena *a, const char *path, const char *pid,
 		struct err *e)
 {
 	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret = ret };
-	int r = begin(&s, e);
+	int r = begin_search(&s, e);
 
 	if (r == 0)
 		r = *pid ? look_at_process(&s, pid, e) : look_at_kernel(&s, e);
