@@ -5,7 +5,6 @@
 #include <string.h>
 #include <time.h>
 #include "assets/digest.h"
-#include "assets/url.h"
 #include "nodeup/aws/creds.h"
 #include "nodeup/aws/ec2_errors.h"
 #include "nodeup/aws/ec2_xml.h"
@@ -131,32 +130,19 @@ static int64_t time_left(const struct ec2 *c)
 	return left > DUR_MS ? left : DUR_MS;
 }
 
-/* As curl sends it: the scheme's own port is not named. */
-static char *host_of(struct arena *a, const struct url *u)
-{
-	const char *port = url_has_scheme(u, "https") ? ":443" : ":80";
-	char *host = arena_strn(a, u->authority, u->authority_n);
-
-	if (str_has_suffix(host, port))
-		host[strlen(host) - strlen(port)] = '\0';
-	return host;
-}
-
 static void sign(struct ec2 *c, struct arena *a, const struct creds_now *now, struct http_req *req)
 {
-	struct url u = url_split(req->url);
 	char hex[DIGEST_TEXT_MAX];
 	struct digest d;
 	struct sigv4_req what = {
 		.method = "POST",
-		.host = host_of(a, &u),
-		.path = arena_strn(a, u.path, u.path_n),
 		.region = c->region,
 		.service = "ec2",
 		.time = now->time,
 	};
 	struct strv signature;
 
+	sigv4_set_url(a, &what, req->url);
 	digest_of(DIGEST_SHA256, req->body, req->body_len, &d);
 	what.payload = digest_hex(&d, hex);
 	strv_add(a, &what.headers, arena_printf(a, "Content-Type: %s", form));

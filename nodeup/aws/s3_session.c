@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "assets/url.h"
 #include "nodeup/base/dur.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
@@ -93,32 +92,17 @@ int s3_session_ready(struct s3_session *s, struct err *e)
 	return r < 0 ? r : creds_get(s->creds, &s->now, e);
 }
 
-/* As curl sends it: the scheme's own port is not named. */
-static char *host_of(struct arena *a, const struct url *u)
-{
-	const char *port = url_has_scheme(u, "https") ? ":443" : ":80";
-	char *host = arena_strn(a, u->authority, u->authority_n);
-
-	if (str_has_suffix(host, port))
-		host[strlen(host) - strlen(port)] = '\0';
-	return host;
-}
-
 static struct strv sign(struct s3_session *s, struct arena *a, struct s3_try *t, const char *url)
 {
-	struct url u = url_split(url);
-	const char *query = strchr(url, '?');
-	const struct sigv4_req what = {
+	struct sigv4_req what = {
 		.method = "GET",
-		.host = host_of(a, &u),
-		.path = arena_strn(a, u.path, u.path_n),
-		.query = query ? query + 1 : NULL,
 		.payload = sigv4_empty,
 		.region = t->region,
 		.service = "s3",
 		.time = s->now.time,
 	};
 
+	sigv4_set_url(a, &what, url);
 	t->is_signed = s->now.key;
 	t->serial = s->now.serial;
 	t->signed_at = s->now.time;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 #include "assets/digest.h"
+#include "assets/url.h"
 #include "nodeup/base/enc.h"
 
 enum { MAC_SIZE = 32, STAMP_MAX = 20, DAY_LEN = 8 };
@@ -155,6 +156,27 @@ static const char *signed_names(struct arena *a, const struct pairs *headers)
 	for (size_t i = 0; i < headers->n; i++)
 		strv_add(a, &names, headers->v[i].name);
 	return strv_join(a, &names, ";");
+}
+
+/* As curl sends it: the scheme's own port is not named. */
+static char *host_of(struct arena *a, const struct url *u)
+{
+	const char *port = url_has_scheme(u, "https") ? ":443" : ":80";
+	char *host = arena_strn(a, u->authority, u->authority_n);
+
+	if (str_has_suffix(host, port))
+		host[strlen(host) - strlen(port)] = '\0';
+	return host;
+}
+
+void sigv4_set_url(struct arena *a, struct sigv4_req *req, const char *url)
+{
+	const struct url u = url_split(url);
+	const char *query = strchr(url, '?');
+
+	req->host = host_of(a, &u);
+	req->path = arena_strn(a, u.path, u.path_n);
+	req->query = query ? query + 1 : NULL;
 }
 
 char *sigv4_canonical(struct arena *a, const struct sigv4_req *req, const char *token)

@@ -28,6 +28,8 @@ struct sigv4_req {
 	int64_t time;
 };
 
+/* Fill host, path and query by the URL that is asked. */
+void sigv4_set_url(struct arena *a, struct sigv4_req *req, const char *url);
 /* The canonical request: what is hashed and signed. Includes the headers that sigv4_sign adds. */
 char *sigv4_canonical(struct arena *a, const struct sigv4_req *req, const char *token);
 /* The headers to add: X-Amz-Date, X-Amz-Content-Sha256 (s3 only), X-Amz-Security-Token (if any),

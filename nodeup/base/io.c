@@ -418,6 +418,14 @@ int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e)
 	return 0;
 }
 
+bool io_is_there(int root_fd, const char *path)
+{
+	struct err ignored;
+	struct stat st;
+
+	return io_stat(root_fd, path, &st, &ignored) == 0;
+}
+
 static int64_t to_ns(struct timespec t)
 {
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;

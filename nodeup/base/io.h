@@ -88,6 +88,8 @@ int io_open_own_dir(int root_fd, const char *path, int *ret_fd, struct err *e) m
 
 /* lstat below the root; -ENOENT if it is not there. */
 int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e) must_check;
+/* Whether anything is there, a link being itself; what cannot be looked at is not. */
+bool io_is_there(int root_fd, const char *path);
 /* The stamp of a stat result, and whether two are the same version of the same file. */
 struct io_stamp io_stamp_of(const struct stat *st);
 bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b);

@@ -166,14 +166,6 @@ static bool has_unit_file(int root_fd)
 	return io_read(root_fd, unit_path, &text, &ignored) == 0 && strstr(buf_str(&text), mark);
 }
 
-static bool has_program(int root_fd)
-{
-	struct err ignored;
-	struct stat st;
-
-	return io_stat(root_fd, OWN_PROGRAM, &st, &ignored) == 0;
-}
-
 /* Without the unit file nothing says how it was but the documents that this run uses. */
 static struct record record_of_documents(struct session *s, const struct cli *cli)
 {
@@ -198,7 +190,7 @@ static bool find_again(struct session *s, const struct cli *cli, bool damaged, s
 		*ret = record_of_run(s->arena, cli);
 		return true;
 	}
-	if (!unit && !damaged && !has_program(s->root_fd))
+	if (!unit && !damaged && !io_is_there(s->root_fd, OWN_PROGRAM))
 		return false;
 	if (!unit)
 		*ret = record_of_documents(s, cli);

@@ -342,10 +342,8 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 	static const struct io_attr attr = { .mode = 0644 };
 	const bool once = !s->image_mode && !req->bake;
 	struct err ignored;
-	struct stat st;
 
-	if (!s->plan.sha1 || !req->for_apply ||
-	    (once && io_stat(s->root_fd, OWN_SHA1_TOLD, &st, &ignored) == 0))
+	if (!s->plan.sha1 || !req->for_apply || (once && io_is_there(s->root_fd, OWN_SHA1_TOLD)))
 		return;
 	log_warning("%s", s->plan.sha1);
 	/* without the record the next run warns again, no more */

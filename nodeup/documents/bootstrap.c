@@ -337,12 +337,10 @@ static void ask_for_version1(struct loader *l)
 {
 	struct bootstrap *b = l->b;
 	struct err ignored;
-	struct stat st;
 
 	/* facts that were given are of another machine */
 	if (!b->imds || l->req->facts_file || !str_eq(b->node.kubelet.cloud_provider, "aws") ||
-	    node_k8s_at_least(&b->node, 1, 18) ||
-	    io_stat(l->req->root_fd, version1_path, &st, &ignored) == 0)
+	    node_k8s_at_least(&b->node, 1, 18) || io_is_there(l->req->root_fd, version1_path))
 		return;
 	switch (imds_has_version1(b->imds, &ignored)) {
 	case 0:

@@ -71,11 +71,8 @@ static bool on_is_used(void *arg, const char *device)
 {
 	struct claims *c = arg;
 	autofree char *other = xasprintf("/dev/sd%s", device + strlen("/dev/xvd"));
-	struct err ignored;
-	struct stat st;
 
-	return io_stat(c->req->root_fd, device, &st, &ignored) >= 0 ||
-	       io_stat(c->req->root_fd, other, &st, &ignored) >= 0;
+	return io_is_there(c->req->root_fd, device) || io_is_there(c->req->root_fd, other);
 }
 
 /* A disk that says nothing of itself may be any volume's. */

@@ -148,14 +148,13 @@ static bool lacks_apparmor_parser(int root_fd)
 						"/usr/sbin/apparmor_parser" };
 	autobuf struct buf b = BUF_INIT(FILE_MAX);
 	struct err ignored;
-	struct stat st;
 
-	if (io_stat(root_fd, "/sys/kernel/security/apparmor", &st, &ignored) < 0 ||
+	if (!io_is_there(root_fd, "/sys/kernel/security/apparmor") ||
 	    io_read(root_fd, "/sys/module/apparmor/parameters/enabled", &b, &ignored) < 0 ||
 	    buf_str(&b)[0] != 'Y')
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
-		if (io_stat(root_fd, programs[i], &st, &ignored) == 0)
+		if (io_is_there(root_fd, programs[i]))
 			return false;
 	return true;
 }

@@ -3,26 +3,17 @@
 #include <sys/stat.h>
 #include "nodeup/aws/imds_disks.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/program.h"
 #include "nodeup/config/distro.h"
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/raid.h"
 #include "nodeup/volumes/disk_record.h"
 
-/* There, or to be installed. */
-static bool has_mdadm(struct arena *a, int root_fd, const struct facts *f)
+/* There, or to be installed. On an unknown distribution a missing mdadm is told when it is needed. */
+static bool has_mdadm(int root_fd, const struct facts *f)
 {
-	static const char *const folders[] = { "/usr/sbin", "/usr/bin",        "/sbin",
-					       "/bin",      "/usr/local/sbin", "/usr/local/bin" };
-
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		struct err ignored;
-		struct stat st;
-
-		if (io_stat(root_fd, arena_printf(a, "%s/mdadm", folders[i]), &st, &ignored) == 0)
-			return true;
-	}
-	/* on an unknown distribution a missing mdadm is told when it is needed */
-	return !f->distribution || distro_of(f->distribution)->family != PACKAGE_NONE;
+	return program_is_there(root_fd, "mdadm") || !f->distribution ||
+	       distro_of(f->distribution)->family != PACKAGE_NONE;
 }
 
 static bool can_raid(struct arena *a, const struct disk_host *h, const char *volume,
@@ -32,7 +23,7 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 
 	if (disk_record_get(h->root_fd, a, volume, &before))
 		return !str_eq(before.fs, "btrfs");
-	return raid_in_kernel(h) && has_mdadm(a, h->root_fd, f);
+	return raid_in_kernel(h) && has_mdadm(h->root_fd, f);
 }
 
 /* How many disks of it this machine once had for the volume; of an image's builder nothing follows. */

@@ -11,14 +11,6 @@
 
 enum { MARK_MAX = 16 * 1024 };
 
-static bool is_there(const struct task_ctx *ctx, const char *path)
-{
-	struct err ignored;
-	struct stat st;
-
-	return io_stat(ctx->root_fd, path, &st, &ignored) == 0;
-}
-
 bool move_has_content(const struct task_ctx *ctx, const char *path)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -35,7 +27,7 @@ bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return is_there(ctx, move_mark(a, m));
+	return io_is_there(ctx->root_fd, move_mark(a, m));
 }
 
 static int open_dir(const struct task_ctx *ctx, const char *path, int *ret_fd, struct err *e)
@@ -114,7 +106,7 @@ static int check_volume(const struct task_ctx *ctx, struct arena *a, const struc
 		    strcmp(names.v[i], MOVE_MARK_NAME) != 0)
 			found = names.v[i];
 	/* the first thing that we make there, whichever of several moves it is */
-	if (!found || is_there(ctx, move_mark_dir(a, m)))
+	if (!found || io_is_there(ctx->root_fd, move_mark_dir(a, m)))
 		return MOVE_TO_DO;
 	(void)err_fail(e, ERR_REFUSED, EEXIST,
 		       "the volume for %s has content that would not be seen there: nothing was "

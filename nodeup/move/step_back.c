@@ -15,10 +15,8 @@ static char *back_path(struct arena *a, const char *source)
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct err ignored;
-	struct stat st;
 
-	return io_stat(ctx->root_fd, back_path(a, m->source), &st, &ignored) == 0;
+	return io_is_there(ctx->root_fd, back_path(a, m->source));
 }
 
 bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m)

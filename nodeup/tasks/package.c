@@ -4,6 +4,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/base/program.h"
 #include "nodeup/tasks/hold.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/package_db.h"
@@ -43,14 +44,9 @@ static const char *const quiet_env[] = { "DEBIAN_FRONTEND=noninteractive", "LC_A
 
 static const struct manager *find_manager(enum package_family family, int root_fd)
 {
-	for (size_t i = 0; i < ARRAY_LEN(managers); i++) {
-		struct err ignored;
-		struct stat st;
-
-		if (managers[i].family == family &&
-		    io_stat(root_fd, managers[i].program, &st, &ignored) == 0)
+	for (size_t i = 0; i < ARRAY_LEN(managers); i++)
+		if (managers[i].family == family && io_is_there(root_fd, managers[i].program))
 			return &managers[i];
-	}
 	return NULL;
 }
 
@@ -68,18 +64,7 @@ static bool is_held(const struct manager *m, int root_fd, char holder[static HOL
 /* However it came to be there. */
 static bool has_program(const struct task_package *p, const struct task_ctx *ctx)
 {
-	static const char *const folders[] = { "/usr/sbin", "/usr/bin",        "/sbin",
-					       "/bin",      "/usr/local/sbin", "/usr/local/bin" };
-
-	for (size_t i = 0; p->program && i < ARRAY_LEN(folders); i++) {
-		autofree char *path = xasprintf("%s/%s", folders[i], p->program);
-		struct err ignored;
-		struct stat st;
-
-		if (io_stat(ctx->root_fd, path, &st, &ignored) == 0)
-			return true;
-	}
-	return false;
+	return p->program && program_is_there(ctx->root_fd, p->program);
 }
 
 static int package_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
