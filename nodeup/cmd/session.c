@@ -83,6 +83,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 {
 	const struct cli *cli = req->cli;
 	const struct bootstrap_req boot = {
+		.settings = &s->settings,
 		.conf = cli->conf,
 		.facts_file = cli->facts,
 		.root_fd = s->root_fd,

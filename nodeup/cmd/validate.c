@@ -134,8 +134,10 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 static int load_documents(struct cli *cli, int root_fd, struct http *http, struct bootstrap *b,
 			  struct err *e)
 {
+	struct settings settings = { 0 };
 	const struct bootstrap_req req = {
 		.conf = cli->conf,
+		.settings = &settings,
 		.facts_file = cli->facts,
 		.root_fd = root_fd,
 		.image_mode = cli->root != NULL,
@@ -145,7 +147,6 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 		.http = cli->offline ? NULL : http,
 		.patience_ns = PATIENCE_NS,
 	};
-	struct settings settings = { 0 };
 	struct strv warnings = { 0 };
 	int r = settings_load(cli->arena, root_fd, cli->strict, &warnings, &settings, e);
 
@@ -180,10 +181,10 @@ int cmd_validate(struct cli *cli, struct err *e)
 	r = load_documents(cli, root, http, &b, e);
 	cli_warn(cli, &b.warnings);
 	if (r == 0)
-		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %d.%d.%d", b.conf,
+		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %d.%d.%d%s", b.conf,
 			  b.node.is_master ? "master" : "worker", b.node.cluster_name,
-			  b.node.kubernetes.major, b.node.kubernetes.minor,
-			  b.node.kubernetes.patch);
+			  b.node.kubernetes.major, b.node.kubernetes.minor, b.node.kubernetes.patch,
+			  b.documents.any_patch ? " or later" : "");
 	bootstrap_done(&b);
 	http_free(http);
 	return r;

@@ -49,6 +49,7 @@ struct documents {
 	const void *own; /* the dialect's reading of the document of --conf */
 	struct settings_doc settings;
 	const char *cluster_name;
+	bool any_patch; /* they tell the oldest Kubernetes that may be meant: its patch version or a later one */
 	const char
 		*base; /* the state store, to which kept documents are tied; NULL: none is named */
 	bool in_store; /* the two below are there; else they stand beside --conf */

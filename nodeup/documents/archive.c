@@ -65,6 +65,18 @@ static int take(struct loader *l, const char *name, const struct extract_bytes *
 	return r;
 }
 
+/* Those of the machine and of the document, before its own URLs. */
+static int add_mirrors(struct loader *l, struct asset *as, struct err *e)
+{
+	struct settings s = { 0 };
+	int r;
+
+	if (l->req->settings)
+		s = *l->req->settings;
+	r = settings_add(l->arena, &l->b->documents.settings, false, &s, e);
+	return r < 0 ? r : asset_add_mirrors(l->arena, as, &s.mirrors, e);
+}
+
 int loader_archive(struct loader *l, struct err *e)
 {
 	struct documents *d = &l->b->documents;
@@ -76,6 +88,8 @@ int loader_archive(struct loader *l, struct err *e)
 	if (!d->archive.text)
 		return 0;
 	r = asset_parse(l->arena, d->archive.text, &as, e);
+	if (r == 0)
+		r = add_mirrors(l, &as, e);
 	if (r < 0)
 		return err_wrap(e, "%s", where);
 	r = fetch_any(l, &as, &bytes, e);

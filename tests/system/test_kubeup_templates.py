@@ -126,3 +126,20 @@ def test_apply_still_makes_no_node(tmp_path):
     (tmp_path / "root").mkdir()
     done = nodeup("apply", f"--conf={document(tmp_path, NODE)}", f"--root={tmp_path / 'root'}", "--offline")
     assert done.returncode == CONFIG and "cannot make a node of them yet" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("whose", ["the machine's", "the document's"])
+def test_a_mirror_of_the_settings_is_asked_first(whose, tmp_path):
+    """The host that the document names is gone."""
+    (tmp_path / "mirror").mkdir()
+    _, sha1 = kubeup.pack(kubeup.templates("1.5.8"), tmp_path / "mirror")
+    text = kubeup.text(NODE, "1.5.8", SALT_TAR_HASH=sha1)
+    mirrors = f"mirrors: ['https://s3.example/devel=file://{tmp_path}/mirror']\n"
+    settings = tmp_path / "root/etc/nodeup/nodeup.d"
+    settings.mkdir(parents=True)
+    if whose == "the machine's":
+        write(settings, mirrors, "own.yaml")
+    else:
+        text += mirrors
+    done = validate(write(tmp_path, text), f"--root={tmp_path / 'root'}")
+    assert done.returncode == OK and "warning" not in done.stderr, done.stderr

@@ -23,6 +23,7 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 		.own = env,
 		.settings = env->settings,
 		.cluster_name = env->instance_prefix,
+		.any_patch = true,
 		.in_store = true,
 		.archive = { .text = arena_printf(a, "%s@%s", env->salt_tar_hash,
 						  env->salt_tar_url),
