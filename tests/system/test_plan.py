@@ -35,6 +35,19 @@ def node(request, make_world):
     return make_world(request.param, request.param)
 
 
+@pytest.mark.parametrize("command", ("plan", "apply"))
+def test_a_package_that_an_image_lacks(world, command):
+    """No package manager is run below a root: the builder of the image is told what to install, once."""
+    world.more += "packages:\n- not-in-this-image\n"
+    status = world.root / "var/lib/dpkg/status"
+    status.parent.mkdir(parents=True, exist_ok=True)
+    status.write_text("")
+    result = world.run(command)
+    lines = [l for l in result.err.splitlines() if "not-in-this-image" in l]
+    assert len(lines) == 1, result
+    assert "packages not-in-this-image are not installed: no package manager is run below a root" in lines[0], result
+
+
 def test_from_pending_to_nothing_to_do(node):
     result = node.plan()
     assert result.code == PENDING, result
