@@ -16,6 +16,7 @@
 #define OWN_MOVED_DIR OWN_LIB "/moved"
 #define OWN_UNMOVED_DIR OWN_LIB "/unmoved"
 #define OWN_VOLUMES_DIR OWN_LIB "/volumes"
+#define OWN_RUNS_DIR OWN_LIB "/runs"
 
 /* What belongs to this boot. */
 #define OWN_RUN "/run/nodeup"
@@ -36,6 +37,6 @@
 #define OWN_SETTINGS_DIR OWN_ETC "/nodeup.d"
 
 /* All directories that files are replaced in. */
-#define OWN_DIRS                                                                           \
-	OWN_LIB, OWN_IMAGES_DIR, OWN_MOVED_DIR, OWN_UNMOVED_DIR, OWN_VOLUMES_DIR, OWN_RUN, \
-		OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR, OWN_SETTINGS_DIR
+#define OWN_DIRS                                                                                \
+	OWN_LIB, OWN_IMAGES_DIR, OWN_MOVED_DIR, OWN_UNMOVED_DIR, OWN_VOLUMES_DIR, OWN_RUNS_DIR, \
+		OWN_RUN, OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR, OWN_SETTINGS_DIR

@@ -15,6 +15,7 @@
 #include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/rounds.h"
 #include "nodeup/run/causes.h"
+#include "nodeup/run/history.h"
 #include "nodeup/run/lock.h"
 #include "nodeup/run/pause.h"
 #include "nodeup/run/progress.h"
@@ -68,6 +69,19 @@ static void publish_status(struct apply *ap)
 		return;
 	ending_hold();
 	(void)!status_write(ap->live_fd, &ap->status, &ignored);
+	ending_release();
+}
+
+/* A run that is over is remembered; so is each one of a process that goes on, in the place of the one before. */
+static void remember(struct apply *ap)
+{
+	struct err late;
+
+	if (ap->live_fd < 0)
+		return;
+	ending_hold();
+	if (history_keep(ap->live_fd, &late) < 0)
+		log_warning("this run is not remembered: %s", late.msg);
 	ending_release();
 }
 
@@ -373,6 +387,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	if (*ret_next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
 	publish_status(ap);
+	remember(ap);
 	keep_assets(ap);
 	session_close(&ap->session);
 	ap->status.rep = NULL;
@@ -452,7 +467,9 @@ static int apply(struct cli *cli, const char *own_unit, struct err *e)
 		.live_fd = -1,
 		.lock_fd = -1,
 		.pause_ns = PAUSE_FIRST_NS,
-		.status = { .version = cli_version(), .started_wall_ns = dur_wall() },
+		.status = { .version = cli_version(),
+			    .unit = own_unit,
+			    .started_wall_ns = dur_wall() },
 	};
 	autoarena struct arena *a = arena_new_empty();
 	int64_t retries = cli->retries;
@@ -510,6 +527,14 @@ int cmd_repair(struct cli *cli, struct err *e)
 	return cmd_apply(cli, e);
 }
 
+/* For those that ask later what was done here. A person in front of it reads it on stderr as well. */
+static int copy_to_journal(enum log_level level, const char *message,
+			   const struct log_field *fields, size_t n)
+{
+	(void)!journal_write(level, message, fields, n);
+	return -1;
+}
+
 int cmd_apply(struct cli *cli, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -532,5 +557,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 		return dry_run(cli, e);
 	if (journal_is_stderr())
 		log_set_writer(journal_write);
+	else if (!cli->root)
+		log_set_writer(copy_to_journal);
 	return cli->install_unit ? service_install(cli, e) : apply(cli, session_own_unit(a), e);
 }

@@ -1,7 +1,7 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file cmd_<name>.c and one row in
  * commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, help.c, plan.c, userdata.c, validate.c, version.c.
+ * Bodies: apply.c, bake.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
 #pragma once
@@ -21,6 +21,7 @@ enum cli_command_bit {
 	CMD_VERSION = 1 << 5,
 	CMD_BAKE = 1 << 6,
 	CMD_REPAIR = 1 << 7,
+	CMD_STATUS = 1 << 8,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
@@ -33,6 +34,7 @@ struct cli {
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs;
 	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help, version;
+	bool runs, full;
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, confs; /* confs: of a command that takes several */
@@ -76,5 +78,7 @@ int cmd_bake(struct cli *cli, struct err *e);
 int cmd_userdata(struct cli *cli, struct err *e);
 /* Usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
+/* What became of the last run, or of the last twenty. */
+int cmd_status(struct cli *cli, struct err *e);
 /* The version, and of what it is made. */
 int cmd_version(struct cli *cli, struct err *e);

@@ -2,6 +2,7 @@
 
 #include "nodeup/base/io.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/history.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/cmd/session_cache.h"
 #include "units/notify.h"
@@ -54,6 +55,8 @@ void cmd_ending_run(void *arg, const struct ending_event *ev)
 
 	if (io_open_root("/", &root, &e) < 0 || interrupted_note(root, name, ev->child, &e) < 0)
 		log_warning("status not kept: %s", e.msg);
+	else if (ev->last && history_keep(root, &e) < 0)
+		log_warning("this run is not remembered: %s", e.msg);
 	if (ev->child)
 		notify_status("interrupted by %s, waiting for %s", name, ev->child);
 	else

@@ -1,43 +1,26 @@
 #include "nodeup/run/holder.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
-#include "nodeup/base/json.h"
-#include "nodeup/base/paths.h"
+#include "nodeup/run/told.h"
 
-enum { STATUS_MAX = 8 << 20, UNIT_MAX = 256 };
+enum { UNIT_MAX = 256 };
 
 static const char *text_of(const struct tree *map, const char *key)
 {
-	const struct tree *t = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+	const char *text = map && map->kind == TREE_MAP ? tree_text(map, key) : NULL;
 
-	return t && t->kind == TREE_SCALAR ? t->scalar : "";
-}
-
-/* A moment that status.json has in milliseconds since 1970; -1: it has none. */
-static int64_t moment_of(const struct tree *status, const char *key)
-{
-	const char *text = text_of(status, key);
-	char *end;
-	long long ms = strtoll(text, &end, 10);
-
-	return *text && !*end && ms > 0 && ms < INT64_MAX / DUR_MS ? ms * DUR_MS : -1;
+	return text ? text : "";
 }
 
 /* What a run wrote last; NULL: nothing. */
-static struct tree *read_status(struct arena *a, int root_fd)
+static const struct tree *read_status(struct arena *a, int root_fd)
 {
-	autobuf struct buf b = BUF_INIT(STATUS_MAX);
-	struct tree *status;
+	struct told told;
 	struct err ignored;
 
-	if (io_read(root_fd, OWN_STATUS, &b, &ignored) < 0 ||
-	    json_parse(a, OWN_STATUS, buf_str(&b), b.len, &status, &ignored) < 0)
-		return NULL;
-	return status;
+	return told_read(a, root_fd, &told, &ignored) < 0 ? NULL : told.status;
 }
 
 static bool is_of(struct arena *a, const struct tree *status, int pid)
@@ -47,8 +30,8 @@ static bool is_of(struct arena *a, const struct tree *status, int pid)
 
 static void note_wait(struct arena *a, const struct tree *status, struct err *e)
 {
-	const int64_t since = moment_of(status, "waitingSinceUnixMs"),
-		      next = moment_of(status, "nextTryUnixMs");
+	const int64_t since = told_moment(status, "waitingSinceUnixMs"),
+		      next = told_moment(status, "nextTryUnixMs");
 	const char *waiting = text_of(status, "waiting"),
 		   *last = text_of(tree_get(status, "error"), "message");
 

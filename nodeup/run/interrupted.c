@@ -1,5 +1,8 @@
 #include "nodeup/run/interrupted.h"
 
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
@@ -12,36 +15,62 @@ enum { STAT_MAX = 4096, STATUS_MAX = 8 << 20, STARTED_FIELD = 22, FIRST_FIELD = 
 
 static const char path[] = OWN_STATUS;
 
-/* In ticks since the boot; NULL: unknown. */
-static const char *start_ticks(struct arena *a, int root_fd)
+/* When a process began, in ticks since the boot; NULL: unknown. "" of one that has ended. */
+static const char *start_ticks(struct arena *a, int root_fd, const char *process)
 {
 	autobuf struct buf text = BUF_INIT(STAT_MAX);
 	struct strv fields;
 	struct err ignored;
 	const char *behind;
 
-	if (io_read(root_fd, "/proc/self/stat", &text, &ignored) < 0)
+	if (io_read(root_fd, arena_printf(a, "/proc/%s/stat", process), &text, &ignored) < 0)
 		return NULL;
 	/* a name may hold blanks and parentheses */
 	behind = strrchr(buf_str(&text), ')');
 	if (!behind || behind[1] != ' ')
 		return NULL;
 	fields = strv_split(a, behind + 2, ' ');
+	/* its parent has not heard of it yet */
+	if (str_eq(fields.v[0], "Z") || str_eq(fields.v[0], "X"))
+		return "";
 	return fields.n > STARTED_FIELD - FIRST_FIELD ? fields.v[STARTED_FIELD - FIRST_FIELD]
 						      : NULL;
 }
 
-void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
+/* NULL: unknown. */
+static const char *boot_id(struct arena *a, int root_fd)
 {
 	autobuf struct buf boot = BUF_INIT(STAT_MAX);
-	const char *ticks = start_ticks(a, root_fd);
 	struct err ignored;
+
+	if (io_read(root_fd, "/proc/sys/kernel/random/boot_id", &boot, &ignored) < 0 || !boot.len)
+		return NULL;
+	return str_trim(a, buf_str(&boot));
+}
+
+void interrupted_identify(struct arena *a, int root_fd, struct tree *map)
+{
+	const char *ticks = start_ticks(a, root_fd, "self");
 
 	tree_set_int(a, map, "pid", getpid());
 	if (ticks)
 		(void)tree_set(a, map, "pidStartTicks", tree_plain(a, ticks));
-	if (io_read(root_fd, "/proc/sys/kernel/random/boot_id", &boot, &ignored) == 0 && boot.len)
-		tree_set_text(a, map, "bootId", str_trim(a, buf_str(&boot)));
+	tree_set_text(a, map, "bootId", boot_id(a, root_fd));
+}
+
+int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status)
+{
+	const char *pid = tree_text(status, "pid"), *began = tree_text(status, "pidStartTicks"),
+		   *boot = tree_text(status, "bootId"), *now = boot_id(a, root_fd), *ticks;
+	const long number = pid ? strtol(pid, NULL, 10) : 0;
+
+	if (number <= 0 || number > INT_MAX || (boot && now && !str_eq(boot, now)))
+		return 0;
+	ticks = start_ticks(a, root_fd, pid);
+	/* /proc may hide the processes of others */
+	if (!ticks)
+		return kill((pid_t)number, 0) == 0 || errno == EPERM ? (int)number : 0;
+	return *ticks && (!began || str_eq(ticks, began)) ? (int)number : 0;
 }
 
 int interrupted_put(int root_fd, const struct buf *text, struct err *e)

@@ -10,6 +10,8 @@
 
 /* Which process says it: "pid", "pidStartTicks" and "bootId". */
 void interrupted_identify(struct arena *a, int root_fd, struct tree *map);
+/* The process that a status names; 0: it has ended. */
+int interrupted_live_pid(struct arena *a, int root_fd, const struct tree *status);
 /* Replace /run/nodeup/status.json. */
 int interrupted_put(int root_fd, const struct buf *text, struct err *e) must_check;
 /* If the status is this process' own, its state becomes "interrupted", by this signal ("TERM"), and

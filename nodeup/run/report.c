@@ -318,6 +318,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	set_text(a, t, "state", st->state);
 	set_text(a, t, "version", st->version);
 	set_text(a, t, "conf", st->conf);
+	set_text(a, t, "unit", st->unit);
 	set_text(a, t, "waiting", st->waiting);
 	add_wait(a, t, st);
 	interrupted_identify(a, root_fd, t);

@@ -32,6 +32,7 @@ struct status {
 	const char *
 		state; /* "running", "ready", "retrying", "failed", "degraded"; see interrupted.h */
 	const char *version, *conf;
+	const char *unit;    /* that runs us; NULL: none */
 	const char *waiting; /* NULL: for nothing */
 	int64_t since_ns,
 		next_ns; /* with `waiting`, unless a task of `rep` waits; monotonic: since when, and the next try */

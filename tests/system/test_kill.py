@@ -192,8 +192,8 @@ def test_a_reader_that_went_away(world):
 
 # All that files are replaced in, but for where a task puts one.
 OWN_DIRS = ["var/lib/nodeup", "var/lib/nodeup/images", "var/lib/nodeup/moved", "var/lib/nodeup/unmoved",
-            "var/lib/nodeup/volumes", "run/nodeup", "run/nodeup/started", "run/nodeup/stopped", "run/nodeup/users",
-            "etc/nodeup/nodeup.d"]
+            "var/lib/nodeup/volumes", "var/lib/nodeup/runs", "run/nodeup", "run/nodeup/started", "run/nodeup/stopped",
+            "run/nodeup/users", "etc/nodeup/nodeup.d"]
 
 
 def test_what_a_kill_leaves_in_our_own_directories(world):

@@ -1,0 +1,354 @@
+/* status.c - is this node ready; if not, why, what is waited for, and what to do
+ * Reads what runs wrote, and nothing else: no network, no lock, no root. */
+#include "nodeup/cmd/cli.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/show.h"
+#include "nodeup/run/history.h"
+#include "nodeup/run/told.h"
+#include "nodeup/run/watch.h"
+
+enum { OUT_MAX = 16 << 20, SLOWEST_MAX = 3, TITLE_MAX = 200 };
+
+static const char *text_of(const struct tree *map, const char *key)
+{
+	const char *text = map && map->kind == TREE_MAP ? tree_text(map, key) : NULL;
+
+	return text ? text : "";
+}
+
+static void line(struct buf *b, const char *label, const char *text)
+{
+	if (*text)
+		(void)buf_addf(b, "  %-9s %s\n", label, text);
+}
+
+/* "12:04:10, for 3 min 2 s", or "in 20 s" of what is to come. */
+static const char *moment(struct arena *a, int64_t wall_ns)
+{
+	const int64_t ago = dur_wall() - wall_ns;
+
+	return ago >= 0 ? arena_printf(a, "%s, for %s", dur_clock(a, wall_ns), dur_human(a, ago))
+			: arena_printf(a, "%s, in %s", dur_clock(a, wall_ns), dur_human(a, -ago));
+}
+
+/* Since when the run is in its state: one that is over since its last word. */
+static int64_t since(const struct told *t)
+{
+	const int64_t began = told_number(t->status, "startedUnix", 0) * DUR_SEC;
+
+	return t->state == TOLD_RUNNING ? began
+					: began + told_number(t->status, "elapsedMs", 0) * DUR_MS;
+}
+
+static const char *by_whom(struct arena *a, const struct tree *run)
+{
+	const char *unit = text_of(run, "unit");
+
+	return arena_printf(a, "%s%s, process %s", *unit ? "by unit " : "by hand", unit,
+			    text_of(run, "pid"));
+}
+
+/* What helps where the error itself has no word on it. */
+static const struct {
+	int64_t status; /* exit status of the error */
+	const char *remedy;
+} remedies[] = {
+	{ 64, "correct the command line, or run it as root" },
+	{ 65, "see nodeup help asset-hash" },
+	{ 69, "see that the address above can be reached, then nodeup repair" },
+	{ 71, "correct what the lines above name, then nodeup repair" },
+	{ 73, "name the right disk; see nodeup help disks" },
+	{ 75, "see to what is waited for, then nodeup repair" },
+	{ 78, "correct the document, then nodeup apply" },
+};
+
+static const char *remedy(struct arena *a, const struct told *t)
+{
+	const struct tree *error = tree_get(t->status, "error");
+	const char *unit = text_of(t->status, "unit");
+	const int64_t status = told_number(error, "exitStatus", 0);
+
+	if (t->died || str_eq(text_of(t->status, "state"), "interrupted"))
+		return *unit ? arena_printf(a, "systemctl start %s, or nodeup repair", unit)
+			     : "nodeup repair: it goes on";
+	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
+		if (remedies[i].status == status)
+			return remedies[i].remedy;
+	return "";
+}
+
+static void add_error(struct arena *a, const struct told *t, struct buf *b)
+{
+	const struct tree *error = tree_get(t->status, "error"),
+			  *notes = error ? tree_get(error, "notes") : NULL;
+	bool has_remedy = false;
+
+	if (error)
+		(void)buf_addf(b, "%s %s (%s)\n",
+			       str_eq(text_of(error, "exitStatus"), "73") ? "REFUSED" : "FAILED",
+			       text_of(error, "message"), text_of(error, "exitStatus"));
+	for (size_t i = 0; notes && i < notes->n; i++) {
+		const char *note = notes->items[i].value->scalar;
+		const struct strv parts = strv_split(a, note, ':');
+
+		has_remedy |= str_eq(parts.v[0], "do");
+		line(b, parts.v[0], note + strlen(parts.v[0]) + (parts.n > 1 ? 2 : 0));
+	}
+	if (!has_remedy && t->state != TOLD_READY)
+		line(b, "do", remedy(a, t));
+}
+
+static int64_t took(const struct tree *task)
+{
+	return told_number(task, "endMs", 0) - told_number(task, "startMs", 0);
+}
+
+static int by_time(const void *x, const void *y)
+{
+	const int64_t a = took(*(const struct tree *const *)x),
+		      b = took(*(const struct tree *const *)y);
+
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/* "asset kubelet 2.1 s, unit docker.service 0.9 s" */
+static const char *slowest(struct arena *a, const struct tree *tasks)
+{
+	const struct tree **v = arena_alloc(a, (tasks->n + 1) * sizeof(*v));
+	struct strv found = { 0 };
+
+	for (size_t i = 0; i < tasks->n; i++)
+		v[i] = tasks->items[i].value;
+	qsort((void *)v, tasks->n, sizeof(*v), by_time);
+	for (size_t i = 0; i < tasks->n && i < SLOWEST_MAX && took(v[i]) > 0; i++)
+		strv_add(a, &found,
+			 arena_printf(a, "%s %s %s", text_of(v[i], "kind"), text_of(v[i], "name"),
+				      dur_human(a, took(v[i]) * DUR_MS)));
+	return found.n ? strv_join(a, &found, ", ") : "";
+}
+
+/* "/data right, 31.2 GiB of 50.0 GiB free" */
+static const char *room(struct arena *a, int root_fd, const char *path, const char *state)
+{
+	char left[STR_SIZE_MAX], size[STR_SIZE_MAX];
+	autoclose int fd = -1;
+	struct statvfs fs;
+	struct err ignored;
+
+	if (io_open(root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored) < 0 ||
+	    fstatvfs(fd, &fs) < 0)
+		return arena_printf(a, "%s %s", path, state);
+	return arena_printf(a, "%s%s%s: %s of %s free", path, *state ? " " : "", state,
+			    str_size(left, (uint64_t)fs.f_bavail * fs.f_frsize),
+			    str_size(size, (uint64_t)fs.f_blocks * fs.f_frsize));
+}
+
+static void add_tasks(struct arena *a, int root_fd, const struct tree *tasks, bool all,
+		      struct buf *b)
+{
+	line(b, "slowest", slowest(a, tasks));
+	line(b, "disk", room(a, root_fd, "/", ""));
+	for (size_t i = 0; i < tasks->n; i++) {
+		const struct tree *t = tasks->items[i].value;
+
+		if (str_eq(text_of(t, "kind"), "volume") && text_of(t, "name")[0] == '/')
+			line(b, "disk", room(a, root_fd, text_of(t, "name"), text_of(t, "state")));
+	}
+	for (size_t i = 0; all && i < tasks->n; i++) {
+		const struct tree *t = tasks->items[i].value;
+		const char *why = *text_of(t, "error")     ? text_of(t, "error")
+				  : *text_of(t, "waiting") ? text_of(t, "waiting")
+							   : text_of(t, "why");
+
+		(void)buf_addf(b, "%-10s %s %s%s%s\n", text_of(t, "state"), text_of(t, "kind"),
+			       text_of(t, "name"), *why ? ": " : "", why);
+	}
+}
+
+static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
+{
+	const struct tree *tasks = tree_get(t->status, "tasks");
+	const char *signal = text_of(t->status, "signal");
+	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
+		      next = told_moment(t->status, "nextTryUnixMs"),
+		      run = told_moment(t->status, "nextRunUnixMs");
+
+	(void)buf_addf(b, "%s since %s%s%s\n", told_name(t->state), moment(a, since(t)),
+		       t->died   ? "; the process ended without a last word"
+		       : *signal ? "; interrupted by "
+				 : "",
+		       signal);
+	line(b, "run",
+	     arena_printf(a, "%s, attempt %s, nodeup %s", by_whom(a, t->status),
+			  text_of(t->status, "attempt"), text_of(t->status, "version")));
+	line(b, "conf", text_of(t->status, "conf"));
+	if (t->pid) {
+		line(b, "waits", text_of(t->status, "waiting"));
+		line(b, "since", waiting < 0 ? "" : moment(a, waiting));
+		line(b, "next", next < 0 ? "" : moment(a, next));
+		line(b, "next run", run < 0 ? "" : moment(a, run));
+	}
+	add_error(a, t, b);
+	if (t->state == TOLD_DEGRADED)
+		line(b, "why", "the state store was not reached: documents are the kept ones");
+	if (tasks && tasks->kind == TREE_SEQ)
+		add_tasks(a, root_fd, tasks, all, b);
+}
+
+static const char *date(struct arena *a, const struct tree *run)
+{
+	const time_t at = (time_t)told_number(run, "startedUnix", 0);
+	struct tm tm = { 0 };
+	char text[32] = "";
+
+	(void)gmtime_r(&at, &tm);
+	(void)strftime(text, sizeof(text), "%F %T", &tm);
+	return arena_strn(a, text, sizeof(text));
+}
+
+static void add_past(struct arena *a, const struct tree *run, struct buf *b)
+{
+	const struct tree *changed = tree_get(run, "changed"), *error = tree_get(run, "error");
+
+	(void)buf_addf(b, "%s  %-11s %s in %s, %zu changed%s%s\n", date(a, run),
+		       text_of(run, "state"), by_whom(a, run),
+		       dur_human(a, told_number(run, "elapsedMs", 0) * DUR_MS),
+		       changed ? changed->n : 0, error ? ": " : "", text_of(error, "message"));
+}
+
+static int print_json(struct tree *t, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(OUT_MAX);
+	int r = json_render(t, true, &b, e);
+
+	if (r < 0)
+		return r;
+	(void)buf_addc(&b, '\n');
+	show_text(buf_str(&b), b.len);
+	return 0;
+}
+
+/* All that the run wrote, in the state that a reader finds it in. */
+static int print_status_json(struct arena *a, const struct told *t, struct err *e)
+{
+	struct tree *out = tree_map(a);
+
+	tree_set_int(a, out, "schema", 1);
+	tree_set_text(a, out, "state", told_name(t->state));
+	tree_set_int(a, out, "status", (int64_t)t->state);
+	tree_set_true(a, out, "died", t->died);
+	tree_set_true(a, out, "noRetryMends", t->stays);
+	if (t->status)
+		(void)tree_set(a, out, "run", (struct tree *)t->status);
+	return print_json(out, e);
+}
+
+static int show_status(struct cli *cli, int root_fd, const struct told *t, struct err *e)
+{
+	struct arena *a = cli->arena;
+	autobuf struct buf b = BUF_INIT(OUT_MAX);
+	struct tree *runs;
+	int r;
+
+	if (str_eq(cli->output, "json"))
+		return print_status_json(a, t, e);
+	if (t->status) {
+		add_run(a, root_fd, t, cli->full, &b);
+	} else {
+		r = history_list(a, root_fd, &runs, e);
+		if (r < 0)
+			return r;
+		(void)buf_addf(&b, "never ran%s\n", runs->n ? " since the machine started" : "");
+		if (runs->n)
+			add_past(a, runs->items[0].value, &b);
+		line(&b, "do", "nodeup plan shows what would change, nodeup apply does it");
+	}
+	show_text(buf_str(&b), b.len);
+	return 0;
+}
+
+static int show_runs(struct cli *cli, int root_fd, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(OUT_MAX);
+	struct tree *runs, *out = tree_map(cli->arena);
+	int r = history_list(cli->arena, root_fd, &runs, e);
+
+	if (r < 0)
+		return r;
+	if (str_eq(cli->output, "json")) {
+		tree_set_int(cli->arena, out, "schema", 1);
+		return print_json(tree_set(cli->arena, out, "runs", runs), e);
+	}
+	for (size_t i = 0; i < runs->n; i++)
+		add_past(cli->arena, runs->items[i].value, &b);
+	if (!runs->n)
+		(void)buf_adds(&b, "no run is remembered\n");
+	show_text(buf_str(&b), b.len);
+	return 0;
+}
+
+/* A line when the state changes: a wait is never silent. */
+static void say_wait(struct arena *a, const struct told *t, const char **said)
+{
+	const char *waiting = t->status ? text_of(t->status, "waiting") : "";
+	const char *text = arena_printf(a, "%s%s%.*s", told_name(t->state), *waiting ? ": " : "",
+					TITLE_MAX, waiting);
+
+	if (!str_eq(*said, told_name(t->state)))
+		show_line(stderr, "waiting until the node is ready; now %s", text);
+	*said = told_name(t->state);
+}
+
+/* Until it is ready, or no retry can mend it, or the time is over; *ret is the state of then. */
+static int await(struct cli *cli, int root_fd, struct told *ret, struct err *e)
+{
+	const int64_t end = cli->wait_ns ? dur_now() + cli->wait_ns : 0;
+	const char *said = NULL;
+
+	for (;;) {
+		autoarena struct arena *a = arena_new_empty();
+		autoclose int fd = watch_open(root_fd);
+		struct told t;
+		int r = told_read(a, root_fd, &t, e);
+
+		if (r < 0)
+			return r;
+		if (t.stays && t.state == TOLD_RUNNING &&
+		    told_moment(t.status, "nextRunUnixMs") > 0)
+			t.state = TOLD_FAILED;
+		if (!cli->wait || t.state == TOLD_READY || (t.state == TOLD_FAILED && t.stays) ||
+		    (end && dur_now() >= end)) {
+			r = told_read(cli->arena, root_fd, ret, e);
+			ret->state = t.state;
+			return r;
+		}
+		say_wait(a, &t, &said);
+		watch_sleep(fd, t.pid, end);
+	}
+}
+
+int cmd_status(struct cli *cli, struct err *e)
+{
+	autoclose int root = -1;
+	struct told t;
+	int r;
+
+	if (cli->output && !str_eq(cli->output, "json") && !str_eq(cli->output, "text"))
+		return err_fail(e, ERR_USAGE, 0, "-o %s: neither text nor json", cli->output);
+	r = io_open_root("/", &root, e);
+	if (r >= 0 && cli->runs)
+		return show_runs(cli, root, e);
+	if (r >= 0)
+		r = await(cli, root, &t, e);
+	if (r >= 0)
+		r = show_status(cli, root, &t, e);
+	return r < 0 ? r : (int)t.state;
+}

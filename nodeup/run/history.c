@@ -1,0 +1,171 @@
+#include "nodeup/run/history.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/walk.h"
+#include "nodeup/run/told.h"
+
+enum { RECORD_MAX = 1 << 20, CHANGED_MAX = 500, RECORD_MODE = 0644 };
+
+static const char suffix[] = ".json";
+
+/* NULL: there is none that can be read. */
+static struct tree *read_record(struct arena *a, int root_fd, const char *path)
+{
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	struct tree *t;
+	struct err ignored;
+
+	if (io_read(root_fd, path, &text, &ignored) < 0 ||
+	    json_parse(a, path, buf_str(&text), text.len, &t, &ignored) < 0 || t->kind != TREE_MAP)
+		return NULL;
+	return t;
+}
+
+static bool has_task(const struct tree *list, const char *task)
+{
+	for (size_t i = 0; i < list->n; i++)
+		if (str_eq(tree_text(list->items[i].value, "task"), task))
+			return true;
+	return false;
+}
+
+static void add_task(struct arena *a, struct tree *list, const char *task, const char *why)
+{
+	struct tree *t;
+
+	if (!task || list->n >= CHANGED_MAX || has_task(list, task))
+		return;
+	t = tree_map(a);
+	tree_set_text(a, t, "task", task);
+	tree_set_text(a, t, "why", why);
+	(void)tree_add(a, list, t);
+}
+
+static void add_tasks(struct arena *a, struct tree *list, const struct tree *tasks,
+		      const char *state, const char *why)
+{
+	for (size_t i = 0; tasks && i < tasks->n; i++) {
+		const struct tree *t = tasks->items[i].value;
+
+		if (t->kind == TREE_MAP && str_eq(tree_text(t, "state"), state))
+			add_task(a, list,
+				 arena_printf(a, "%s %s", tree_text(t, "kind"),
+					      tree_text(t, "name")),
+				 tree_text(t, why));
+	}
+}
+
+static struct tree *record_of(struct arena *a, const struct tree *status, const struct tree *before)
+{
+	static const char *const kept[] = { "state",       "signal",    "version", "conf",
+					    "unit",        "pid",       "bootId",  "attempt",
+					    "startedUnix", "elapsedMs", "counts",  "error" };
+	const struct tree *tasks = tree_get(status, "tasks"),
+			  *earlier = before ? tree_get(before, "changed") : NULL;
+	struct tree *t = tree_map(a), *changed = tree_seq(a), *failed = tree_seq(a);
+
+	tree_set_int(a, t, "schema", 1);
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+		struct tree *value = tree_get(status, kept[i]);
+
+		if (value)
+			(void)tree_set(a, t, kept[i], value);
+	}
+	for (size_t i = 0; earlier && i < earlier->n; i++)
+		add_task(a, changed, tree_text(earlier->items[i].value, "task"),
+			 tree_text(earlier->items[i].value, "why"));
+	add_tasks(a, changed, tasks, "changed", "why");
+	add_tasks(a, failed, tasks, "failed", "error");
+	tree_set_some(a, t, "changed", changed);
+	tree_set_some(a, t, "failed", failed);
+	return t;
+}
+
+static int put(int root_fd, const char *path, const struct tree *t, struct err *e)
+{
+	const struct io_attr attr = { .mode = RECORD_MODE };
+	const bool is_news = tree_get(t, "changed") || !str_eq(tree_text(t, "state"), "ready");
+	autobuf struct buf text = BUF_INIT(RECORD_MAX);
+	autostage struct io_stage stage = IO_STAGE_INIT;
+	int r = json_render(t, false, &text, e);
+
+	if (r >= 0)
+		r = io_mkdirs(root_fd, OWN_RUNS_DIR, 0755, e);
+	if (r >= 0)
+		r = io_stage_open(root_fd, path, &stage, e);
+	if (r >= 0)
+		r = io_write_fd(stage.fd, path, buf_str(&text), text.len, e);
+	if (r < 0)
+		return r;
+	return is_news ? io_stage_commit(&stage, path, &attr, e)
+		       : io_stage_publish(&stage, path, &attr, e);
+}
+
+/* The names of the records, the oldest first. */
+static int list_names(struct arena *a, int root_fd, struct strv *ret, struct err *e)
+{
+	struct strv all = { 0 };
+	int r = walk_names_at(a, root_fd, OWN_RUNS_DIR, &all, e);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (all.v[i][0] != '.' && str_has_suffix(all.v[i], suffix))
+			strv_add(a, ret, all.v[i]);
+	return r == -ENOENT ? 0 : r;
+}
+
+static int forget_oldest(struct arena *a, int root_fd, struct err *e)
+{
+	struct strv names = { 0 };
+	autoclose int dir = -1;
+	int r = list_names(a, root_fd, &names, e);
+
+	if (r < 0 || names.n <= HISTORY_MAX)
+		return r;
+	r = io_open_own_dir(root_fd, OWN_RUNS_DIR, &dir, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < names.n - HISTORY_MAX; i++)
+		if (walk_remove(dir, names.v[i]) < 0)
+			return err_sys(e, "remove '%s/%s'", OWN_RUNS_DIR, names.v[i]);
+	return 0;
+}
+
+int history_keep(int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct told told;
+	const char *path;
+	int r = told_read(a, root_fd, &told, e);
+
+	if (r < 0)
+		return r;
+	/* the word of another process is that one's to keep */
+	if (!told.status || told_number(told.status, "pid", 0) != getpid())
+		return 0;
+	path = arena_printf(a, OWN_RUNS_DIR "/%012lld-%d%s",
+			    (long long)told_number(told.status, "startedUnix", 0), (int)getpid(),
+			    suffix);
+	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path)), e);
+	return r < 0 ? r : forget_oldest(a, root_fd, e);
+}
+
+int history_list(struct arena *a, int root_fd, struct tree **ret, struct err *e)
+{
+	struct strv names = { 0 };
+	int r = list_names(a, root_fd, &names, e);
+
+	*ret = tree_seq(a);
+	for (size_t i = names.n; i > 0; i--) {
+		struct tree *t = read_record(a, root_fd,
+					     arena_printf(a, OWN_RUNS_DIR "/%s", names.v[i - 1]));
+
+		if (t)
+			(void)tree_add(a, *ret, t);
+	}
+	return r;
+}

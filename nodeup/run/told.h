@@ -1,0 +1,28 @@
+/* told.h - the status as a reader finds it
+ * status.json is the word of the process that wrote it. A reader must know more: whether that process
+ * still lives, and whether trying again can mend what failed.
+ * Owner: the arena. Errors: SYSTEM, CONFIG for a status that cannot be read. Units: ns. Threads: one. */
+#pragma once
+
+#include <stdint.h>
+#include "nodeup/base/tree.h"
+
+/* The numbers are the exit statuses of `nodeup status`. */
+enum told_state { TOLD_READY, TOLD_FAILED, TOLD_DEGRADED, TOLD_RUNNING, TOLD_NEVER, TOLD_MAX };
+
+struct told {
+	enum told_state state;
+	const struct tree *status; /* what was written; NULL if the state is NEVER */
+	int pid;                   /* of the run that is under way; 0: none */
+	bool died;                 /* its process ended without a last word */
+	bool stays;                /* it failed, and no retry mends that */
+};
+
+/* Read it below the root. That there is none is no error. */
+int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e) must_check;
+/* "ready" and so on. */
+const char *told_name(enum told_state state);
+/* A number that a status has; `otherwise` if it has none. */
+int64_t told_number(const struct tree *status, const char *key, int64_t otherwise);
+/* A moment that a status has in milliseconds since 1970; -1: it has none. */
+int64_t told_moment(const struct tree *status, const char *key);

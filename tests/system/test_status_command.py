@@ -1,0 +1,244 @@
+"""nodeup status: what a person, and a script that waits, are told of a node."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import threading
+import time
+
+import pytest
+
+from world import Asset, ENV, KUBELET, NET, PROGRAM, SYSTEM, USAGE, until
+
+READY, FAILED, DEGRADED, RUNNING, NEVER = range(5)
+
+
+class Node:
+    """A root whose status is what a test writes."""
+
+    def __init__(self, root):
+        self.root = root
+        root.chmod(0o755)
+        shutil.copy(PROGRAM, root / "nodeup")
+        for name in ("proc", "run"):
+            (root / name).mkdir(exist_ok=True)
+
+    def argv(self, *flags):
+        enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
+        return ["unshare", "-m", "--propagation", "private", "sh", "-c", enter, str(self.root), "/nodeup", "status", *flags]
+
+    def status(self, *flags):
+        return subprocess.run(self.argv(*flags), env=ENV, capture_output=True, text=True, timeout=120)
+
+    def wait(self, *flags):
+        return subprocess.Popen(self.argv("--wait", *flags), env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def write(self, **said):
+        """As a run does: whole, and of a process that lives."""
+        folder = self.root / "run/nodeup"
+        folder.mkdir(parents=True, exist_ok=True)
+        said = {"schema": 1, "version": "7", "attempt": 2, "startedUnix": int(time.time()) - 90, "elapsedMs": 1000,
+                "pid": os.getpid(), **said}
+        new = folder / "new"
+        new.write_text(json.dumps(said))
+        new.rename(folder / "status.json")
+
+
+@pytest.fixture
+def node(tmp_path):
+    return Node(tmp_path)
+
+
+def error(status, *notes):
+    return {"kind": "x", "exitStatus": status, "message": "the cause", "notes": list(notes)}
+
+
+def test_a_node_that_never_ran(node):
+    done = node.status()
+    assert done.returncode == NEVER and done.stdout.startswith("never ran\n") and "nodeup apply" in done.stdout, done
+    assert json.loads(node.status("-o", "json").stdout) == {"schema": 1, "state": "never", "status": 4}
+    assert node.status("--runs").stdout == "no run is remembered\n"
+
+
+@pytest.mark.parametrize("state, code", [("ready", READY), ("failed", FAILED), ("degraded", DEGRADED), ("running", RUNNING),
+                                         ("retrying", RUNNING), ("interrupted", FAILED)])
+def test_the_exit_status_is_the_state(node, state, code):
+    node.write(state=state)
+    done = node.status()
+    assert done.returncode == code and done.stdout.split()[0] == ("ready", "failed", "degraded", "running")[code], done
+    said = json.loads(node.status("-o", "json").stdout)
+    assert said["status"] == code and said["run"]["state"] == state, said
+
+
+def test_one_screen_says_what_failed_and_what_to_do(node):
+    node.write(state="retrying", unit="kops-configuration.service", conf="/etc/kube_env.yaml",
+               error=error(69, "want: an answer", "got: none"), nextRunUnixMs=int(time.time() * 1000) + 600_000,
+               tasks=[{"kind": "asset", "name": "fast", "state": "right", "startMs": 0, "endMs": 5},
+                      {"kind": "asset", "name": "slow", "state": "changed", "startMs": 10, "endMs": 3010, "why": "absent"}])
+    done = node.status()
+    assert done.returncode == RUNNING, done
+    lines = [line.split(None, 1) for line in done.stdout.splitlines()]
+    assert "FAILED the cause (69)" in done.stdout.splitlines(), done
+    for want in (["want", "an answer"], ["got", "none"], ["conf", "/etc/kube_env.yaml"]):
+        assert want in lines, done
+    labels = {line[0]: line[1] for line in lines}
+    assert labels["slowest"].startswith("asset slow 3.0 s, asset fast 5 ms"), done
+    assert "free" in labels["disk"] and "reached" in labels["do"] and "in 9 min" in labels["next"], done
+    assert labels["run"].startswith("by unit kops-configuration.service, process ") and len(lines) <= 24, done
+    assert "changed    asset slow: absent" not in done.stdout
+    assert "changed    asset slow: absent" in node.status("--long").stdout
+
+
+def test_a_process_that_is_gone_does_not_run(node):
+    """The number may be another one's by now: that one began at another time."""
+    node.write(state="running", pidStartTicks=1)
+    done = node.status()
+    assert done.returncode == FAILED and "ended without a last word" in done.stdout and "nodeup repair" in done.stdout, done
+    node.write(state="running", pid=0x3ffffff)
+    assert node.status().returncode == FAILED
+    node.write(state="running", bootId="of-another-boot")
+    assert node.status().returncode == FAILED
+
+
+AGREE = "why: both mirrors send the same bytes: the document's hash is probably stale"
+
+
+@pytest.mark.parametrize("status, notes", [(64, ()), (73, ()), (78, ()), (65, (AGREE,))])
+@pytest.mark.parametrize("state", ["failed", "retrying"])
+def test_wait_ends_at_once_with_what_no_retry_mends(node, state, status, notes):
+    node.write(state=state, error=error(status, *notes), nextRunUnixMs=int(time.time() * 1000) + 600_000)
+    assert node.status("--wait").returncode == FAILED
+
+
+@pytest.mark.parametrize("said, code", [
+    ({"state": "retrying", "error": error(69)}, RUNNING), ({"state": "retrying", "error": error(65)}, RUNNING),
+    ({"state": "failed", "error": error(71)}, FAILED), ({"state": "degraded"}, DEGRADED), (None, NEVER)])
+def test_wait_ends_with_the_state_of_then(node, said, code):
+    if said:
+        node.write(**said)
+    begun = time.monotonic()
+    done = node.status("--wait=300ms")
+    assert done.returncode == code and time.monotonic() - begun >= 0.3, done
+    assert done.stderr.startswith("waiting until the node is ready; now "), done
+
+
+def test_wait_sees_each_change(node):
+    """Also of a node whose first run is to come; and it sleeps meanwhile."""
+    run = node.wait()
+    assert "now never" in run.stderr.readline()
+    node.write(state="running")
+    assert "now running" in run.stderr.readline()
+    node.write(state="failed", error=error(71))
+    assert "now failed" in run.stderr.readline()
+    node.write(state="ready")
+    out, _ = run.communicate(timeout=120)
+    assert run.returncode == READY and out.startswith("ready since "), out
+
+
+def test_wait_sees_the_end_of_a_process_without_a_word(node):
+    other = subprocess.Popen(["sleep", "1000"])
+    node.write(state="running", pid=other.pid)
+    run = node.wait()
+    assert "now running" in run.stderr.readline()
+    other.kill()
+    other.wait()
+    assert "now failed" in run.stderr.readline()
+    run.kill()
+    run.communicate()
+
+
+def test_an_ordinary_user_may_ask(node):
+    node.write(state="ready")
+    done = subprocess.run(["chroot", "--userspec=65534:65534", str(node.root), "/nodeup", "status"], env=ENV,
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == READY and done.stdout.startswith("ready"), done
+
+
+def test_another_format_is_refused(node):
+    done = node.status("-o", "xml")
+    assert done.returncode == USAGE and "neither text nor json" in done.stderr, done
+
+
+# A real run
+
+def runs(node):
+    return json.loads(node.status("--runs", "-o", "json").stdout)["runs"]
+
+
+def test_runs_are_remembered(told, world, status):
+    """A failed one with its cause, and an interrupted one; after a reboot, when the status is gone, too."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    run = told()
+    # no systemd is the other cause, and either may come first
+    code = run.end()
+    assert code in (NET, SYSTEM), run.text()
+    node = Node(world.root)
+    done = node.status()
+    assert done.returncode == FAILED and "FAILED" in done.stdout and "by hand" in done.stdout, done
+    first, = runs(node)
+    assert first["state"] == "failed" and first["error"]["exitStatus"] == code and first["pid"] == run.process.pid, first
+    assert "dir /etc/kubernetes" in str(first["changed"]) and first["failed"], first
+    assert all(set(t) <= {"task", "why"} for t in first["changed"]), first
+    world.assets[KUBELET].urls = [world.url(KUBELET, f"gate={world.token}")]
+    again = told()
+    until(lambda: json.loads(status.path.read_text())["pid"] == again.process.pid, again.text)
+    assert node.status().returncode == RUNNING
+    assert again.end(signal.SIGTERM) == -signal.SIGTERM
+    shutil.rmtree(world.root / "run/nodeup")
+    second, same = runs(node)
+    assert second["state"] == "interrupted" and second["signal"] == "TERM" and same == first, second
+    done = node.status()
+    assert done.returncode == NEVER and done.stdout.startswith("never ran since the machine started\n"), done
+    lines = node.status("--runs").stdout.splitlines()
+    assert len(lines) == 2 and "interrupted" in lines[0] and "failed" in lines[1], lines
+
+
+def test_mirrors_that_agree_are_known_by_their_words(world):
+    """What a real run says of them is what --wait goes by: the document is wrong, and stays it."""
+    world.assets[KUBELET] = Asset("0" * 64, [*world.assets[KUBELET].urls, world.url(KUBELET, "ranges")])
+    done = world.apply()
+    why, = (line.split(None, 1)[1] for line in done.notes.splitlines() if line.split()[0] == "why")
+    assert done.code == 65 and AGREE == f"why: {why}", done
+
+
+def test_the_oldest_runs_are_forgotten(told, world):
+    """And what a power cut left of one is passed over."""
+    folder = world.root / "var/lib/nodeup/runs"
+    folder.mkdir(parents=True)
+    for i in range(25):
+        (folder / f"{i:012}-7.json").write_text(json.dumps({"schema": 1, "state": "ready", "startedUnix": i, "pid": i}))
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    told().end()
+    names = sorted(p.name for p in folder.iterdir())
+    assert len(names) == 20 and names[0] == f"{6:012}-7.json", names
+    (folder / names[3]).write_text("")
+    assert len(runs(Node(world.root))) == 19
+
+
+def test_a_run_by_hand_is_in_the_journal(told, world):
+    """And on stderr, for who made it."""
+    folder = world.root / "run/systemd/journal"
+    folder.mkdir(parents=True)
+    at = os.open(folder, os.O_PATH)
+    journal = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    journal.bind(f"/proc/self/fd/{at}/socket")
+    entries = []
+
+    def read():
+        while (data := journal.recv(1 << 20)) != b"end":
+            entries.append(data)
+    thread = threading.Thread(target=read)
+    thread.start()
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    run = told()
+    run.end()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as last:
+        last.sendto(b"end", f"/proc/self/fd/{at}/socket")
+    thread.join(60)
+    journal.close()
+    os.close(at)
+    assert "FAILED" in run.text()
+    assert any(b"MESSAGE=FAILED " in e and b"SYSLOG_IDENTIFIER=nodeup" in e for e in entries), entries[-3:]
