@@ -101,6 +101,15 @@ void show_line(FILE *to, const char *fmt, ...)
 	(void)fprintf(to, "%s\n", show_clean(text));
 }
 
+void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text)
+{
+	if (colour)
+		(void)fprintf(to, "%s\033[%sm%c\033[0m", indent, colour, sign);
+	else
+		(void)fprintf(to, "%s%c", indent, sign);
+	show_line(to, "%s", text);
+}
+
 void show_text(const char *text, size_t n)
 {
 	autofree char *copy = xrealloc(NULL, n + 1);

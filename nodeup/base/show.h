@@ -20,5 +20,7 @@ char *show_prose(char *text);
 bool show_is_clean(const char *text);
 /* One line and its end, on stdout or stderr. */
 void show_line(FILE *to, const char *fmt, ...) printf_like(2, 3);
+/* One line that begins with a sign of ours; colour: that sign's, as ECMA-48 counts them ("32"), or NULL. */
+void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text);
 /* Text of several lines, whose breaks stay, on stdout; nothing is added. */
 void show_text(const char *text, size_t n);

@@ -67,6 +67,7 @@ static const struct option options[] = {
 	ROW("target", "NAME", VALUE_STRING, target, CMD_APPLY, "direct, or dryrun (as --dryrun)"),
 	ROW("dryrun", NULL, VALUE_NONE, dryrun, CMD_APPLY, "as plan, but exit 0"),
 	ROW("diff", NULL, VALUE_NONE, diff, CMD_PLAN, "show what changes inside files (never secrets)"),
+	ROW("all", NULL, VALUE_NONE, all, CMD_PLAN, "list what is right, too"),
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_STATUS | CMD_VERSION, "text or json"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),

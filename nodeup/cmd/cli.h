@@ -33,7 +33,7 @@ struct cli {
 	struct strv args;        /* what follows the flags */
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs;
-	bool offline, strict, install_unit, dryrun, wait, diff, verify, gzip, help, version;
+	bool offline, strict, install_unit, dryrun, wait, diff, all, verify, gzip, help, version;
 	bool runs, full;
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;

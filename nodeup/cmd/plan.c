@@ -9,9 +9,11 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/show.h"
-#include "nodeup/config/specs.h"
+#include "nodeup/cmd/plan_flags.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/run/footer.h"
 #include "nodeup/run/report.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume.h"
 
 /* documents that do not come within this time are replaced by the persisted ones */
@@ -20,11 +22,45 @@
 /* The schema's number grows when a reader of the one before would misread it. */
 enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2, PLAN_SCHEMA = 1 };
 
+#define INDENT "    " /* of what belongs to the line above */
+
+/* What a person looks for together, in the order of a run. */
+enum group { DISKS, SYSTEM, ASSETS, PROGRAMS, FILES, UNITS, GROUP_MAX };
+
+static const char *const group_names[GROUP_MAX] = {
+	[DISKS] = "disks",       [SYSTEM] = "system", [ASSETS] = "assets",
+	[PROGRAMS] = "programs", [FILES] = "files",   [UNITS] = "units",
+};
+
+static const enum group groups[TASK_KIND_MAX] = {
+	[TASK_ATTACH] = DISKS,     [TASK_VOLUME] = DISKS,     [TASK_STOP] = DISKS,
+	[TASK_MOVE] = DISKS,       [TASK_RESUME] = DISKS,     [TASK_ETCD] = DISKS,
+	[TASK_USER] = SYSTEM,      [TASK_SYSCTL] = SYSTEM,    [TASK_PACKAGE] = SYSTEM,
+	[TASK_ASSET] = ASSETS,     [TASK_UNPACK] = ASSETS,    [TASK_IMAGE] = ASSETS,
+	[TASK_INSTALL] = PROGRAMS, [TASK_PROGRAM] = PROGRAMS, [TASK_DIR] = FILES,
+	[TASK_FILE] = FILES,       [TASK_LINK] = FILES,       [TASK_HOSTS] = FILES,
+	[TASK_RELOAD] = UNITS,     [TASK_UNIT] = UNITS,
+};
+
 static const char *state_word(const struct run_outcome *o)
 {
 	return o->state == RUN_CHANGED  ? "change"
 	       : o->state == RUN_UNSURE ? "compare"
 					: run_state_name(o->state);
+}
+
+static void print_signed(bool colours, const char *indent, char sign, const char *text)
+{
+	static const struct {
+		char sign;
+		const char *code;
+	} codes[] = { { '+', "32" }, { '~', "33" }, { '-', "31" }, { '!', "1;31" } };
+	const char *code = NULL;
+
+	for (size_t i = 0; colours && i < ARRAY_LEN(codes); i++)
+		if (codes[i].sign == sign)
+			code = codes[i].code;
+	show_signed(stdout, indent, code, sign, text);
 }
 
 /* A file in memory that `diff` can read by its /proc name. */
@@ -43,35 +79,11 @@ static int memory_file(const char *data, size_t n, char **ret_path, int *ret_fd,
 	return 0;
 }
 
-/* How long a flag of docker is at text whose value may hold a password; 0: there is none. */
-static size_t secret_flag(const char *text)
-{
-	for (size_t i = 0; i < docker_schema.n; i++) {
-		const struct field *f = &docker_schema.fields[i];
-		autofree char *flag = f->secret && f->flag ? xasprintf("--%s=", f->flag) : NULL;
-
-		if (flag && str_has_prefix(text, flag))
-			return strlen(flag);
-	}
-	return 0;
-}
-
-/* A value goes to the next flag or the end of its line: it may have spaces in it. */
 static void print_masked(const char *text)
 {
 	autobuf struct buf b = BUF_INIT(2 * DIFF_MAX);
 
-	while (*text) {
-		const size_t n = *text == '-' ? secret_flag(text) : 0;
-
-		if (n == 0) {
-			(void)buf_addc(&b, *text++);
-			continue;
-		}
-		(void)buf_addf(&b, "%.*s(not shown)", (int)n, text);
-		for (text += n; *text && *text != '\n' && !str_has_prefix(text, " --");)
-			text++;
-	}
+	plan_mask(&b, text);
 	show_text(buf_str(&b), b.len);
 }
 
@@ -118,7 +130,7 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 	const struct strv lines = disk_lines(a, s, t);
 
 	for (size_t i = 0; i < lines.n; i++)
-		show_line(stdout, "           %s", lines.v[i]);
+		show_line(stdout, INDENT "%s", lines.v[i]);
 }
 
 /* What is there may hold a secret though what is wanted holds none: a login that goes. */
@@ -131,17 +143,32 @@ static bool is_public(const struct session *s, const char *path)
 	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
 }
 
+/* Of two long lines a diff shows both, and the word that is another one is hard to find. */
+static void print_flags(struct arena *a, const struct session *s, const struct task_file *f,
+			bool colours)
+{
+	autobuf struct buf now = BUF_INIT(DIFF_MAX);
+	struct err ignored;
+	struct strv lines;
+
+	if (f->unwanted || f->secret || !is_public(s, f->path) ||
+	    io_read(s->root_fd, f->path, &now, &ignored) < 0)
+		return;
+	lines = plan_flags(a, buf_str(&now), arena_strn(a, f->content, f->len));
+	for (size_t i = 0; i < lines.n; i++)
+		print_signed(colours, INDENT, *lines.v[i], lines.v[i] + 1);
+}
+
 static int print_file(const struct session *s, const struct task_file *f, struct err *e)
 {
 	if (f->unwanted)
-		show_line(stdout, "           would be removed; what it holds is not shown");
+		show_line(stdout, INDENT "would be removed; what it holds is not shown");
 	else if (f->secret)
-		show_line(stdout, "           not shown: it may hold a password");
+		show_line(stdout, INDENT "not shown: it may hold a password");
 	else if (is_public(s, f->path))
 		return show_diff(s, f, e);
 	else
-		show_line(stdout,
-			  "           not shown: what is there is not for everybody to read");
+		show_line(stdout, INDENT "not shown: what is there is not for everybody to read");
 	return 0;
 }
 
@@ -184,29 +211,133 @@ static void tell_unsure(struct arena *a, const struct run_report *rep)
 			  names);
 }
 
+/* How what a task is about would differ from what is there. */
+static char sign_of(const struct run_outcome *o)
+{
+	const struct task *t = o->task;
+
+	if (o->state == RUN_FAILED || o->state == RUN_SKIPPED || o->diff.left)
+		return '!';
+	if (o->state == RUN_UNSURE)
+		return '?';
+	if (o->state != RUN_CHANGED)
+		return '=';
+	if ((t->kind == TASK_FILE && t->file.unwanted) || t->ops == &task_unit_off_ops)
+		return '-';
+	return o->diff.missing ? '+' : '~';
+}
+
+static char *line_of(struct arena *a, const struct run_outcome *o)
+{
+	const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
+	const char *title = task_title(a, o->task);
+
+	if (o->state == RUN_SKIPPED)
+		return arena_printf(a, " %s: skipped: %s cannot be done", title,
+				    o->because ? task_title(a, o->because) : "what it needs");
+	return arena_printf(a, " %s%s%s", title, *why ? ": " : "", why);
+}
+
+static int print_task(const struct cli *cli, struct arena *a, struct session *s,
+		      const struct run_outcome *o, bool colours, struct err *e)
+{
+	const bool is_file = o->state == RUN_CHANGED && o->task->kind == TASK_FILE;
+
+	print_signed(colours, "", sign_of(o), line_of(a, o));
+	print_disks(a, s, o->task);
+	if (is_file)
+		print_flags(a, s, &o->task->file, colours);
+	return is_file && cli->diff ? print_file(s, &o->task->file, e) : 0;
+}
+
+/* The units that run now and would be restarted. */
+static struct strv restarts(struct arena *a, const struct run_report *rep)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		if (o->state == RUN_CHANGED && o->diff.restarts)
+			strv_add(a, &names, o->task->name);
+	}
+	return names;
+}
+
+/* Whether docker leaves its containers alone while it is restarted. */
+static bool has_live_restore(const struct run_report *rep)
+{
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct task *t = rep->outcomes[i].task;
+
+		if (t->kind == TASK_FILE && t->file.content &&
+		    str_eq(t->file.path, "/etc/sysconfig/docker"))
+			return strstr(t->file.content, "--live-restore") &&
+			       !strstr(t->file.content, "--live-restore=false");
+	}
+	return false;
+}
+
+/* What becomes of the pods meanwhile. */
+static const char *fate_of_pods(const struct run_report *rep, const struct strv *names)
+{
+	if (strv_has(names, "docker.service") && !has_live_restore(rep))
+		return "docker stops the containers of all pods";
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		if (o->state != RUN_CHANGED)
+			continue;
+		if (o->task->kind == TASK_STOP)
+			return "pods stop while content is moved";
+		if (o->task->kind == TASK_ETCD ||
+		    (o->task->kind == TASK_FILE &&
+		     str_has_prefix(o->task->file.path, "/etc/kubernetes/manifests/")))
+			return "pods stay, but those whose manifests change";
+	}
+	return "pods stay";
+}
+
+static void print_end(struct arena *a, const struct run_report *rep)
+{
+	const size_t n = to_change(rep), unsure = rep->counts[RUN_UNSURE];
+	const struct strv names = restarts(a, rep);
+
+	if (n + unsure == 0)
+		show_line(stdout, "No changes. %zu tasks, 0 to change", rep->n);
+	else
+		show_line(stdout, "%zu tasks, %zu to change%s, %zu right", rep->n, n,
+			  unsure ? arena_printf(a, ", %zu to compare", unsure) : "",
+			  rep->n - n - unsure);
+	if (names.n)
+		show_line(stdout, "restarts: %s; %s", strv_join(a, &names, ", "),
+			  fate_of_pods(rep, &names));
+}
+
 static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,
 		      struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const bool colours = footer_has_colours(STDOUT_FILENO);
+	int r = 0;
 
-	for (size_t i = 0; i < rep->n; i++) {
-		const struct run_outcome *o = &rep->outcomes[i];
-		const char *why = o->state == RUN_FAILED ? o->error->msg : report_why(o);
-		int r = 0;
+	for (enum group g = 0; g < GROUP_MAX; g++) {
+		bool named = false;
 
-		show_line(stdout, "%-8s %s%s%s", state_word(o), task_title(a, o->task),
-			  *why ? ": " : "", why);
-		print_disks(a, s, o->task);
-		if (cli->diff && o->state == RUN_CHANGED && o->task->kind == TASK_FILE)
-			r = print_file(s, &o->task->file, e);
-		if (r < 0)
-			return r;
+		for (size_t i = 0; r == 0 && i < rep->n; i++) {
+			const struct run_outcome *o = &rep->outcomes[i];
+
+			if (groups[o->task->kind] != g || (sign_of(o) == '=' && !cli->all))
+				continue;
+			if (!named)
+				show_line(stdout, "%s:", group_names[g]);
+			named = true;
+			r = print_task(cli, a, s, o, colours, e);
+		}
 	}
-	show_line(stdout, "%zu tasks, %zu to change%s", rep->n, to_change(rep),
-		  rep->counts[RUN_UNSURE]
-			  ? arena_printf(a, ", %zu to compare", rep->counts[RUN_UNSURE])
-			  : "");
-	return 0;
+	if (r == 0)
+		print_end(a, rep);
+	return r;
 }
 
 static void add_strings(struct arena *a, struct tree *list, const struct strv *texts)
@@ -248,6 +379,7 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 {
 	autobuf struct buf out = BUF_INIT(DIFF_MAX);
 	struct tree *t = tree_map(s->arena), *tasks = report_tree(s->arena, rep);
+	const struct strv units = restarts(s->arena, rep);
 	int r;
 
 	for (size_t i = 0; i < rep->n; i++) {
@@ -263,6 +395,7 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 	(void)tree_set(s->arena, t, "counts", count_tree(s->arena, rep));
 	(void)tree_set(s->arena, t, "warnings", warning_tree(s));
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));
+	tree_set_some(s->arena, t, "restarts", tree_of_strv(s->arena, &units));
 	(void)tree_set(s->arena, t, "tasks", tasks);
 	r = json_render(t, true, &out, e);
 	if (r < 0)

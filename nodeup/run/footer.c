@@ -8,14 +8,26 @@
 
 enum { COLUMNS = 80, ROWS = 24 };
 
-struct footer footer_look(void)
+static bool understands(int fd)
 {
 	const char *term = getenv("TERM");
-	struct footer f = { .columns = COLUMNS, .rows = ROWS };
 
-	f.redraws = isatty(STDERR_FILENO) && !str_is_empty(term) && !str_eq(term, "dumb");
-	f.colours = f.redraws && str_is_empty(getenv("NO_COLOR"));
-	return f;
+	return isatty(fd) && !str_is_empty(term) && !str_eq(term, "dumb");
+}
+
+bool footer_has_colours(int fd)
+{
+	return understands(fd) && str_is_empty(getenv("NO_COLOR"));
+}
+
+struct footer footer_look(void)
+{
+	return (struct footer){
+		.redraws = understands(STDERR_FILENO),
+		.colours = footer_has_colours(STDERR_FILENO),
+		.columns = COLUMNS,
+		.rows = ROWS,
+	};
 }
 
 void footer_measure(struct footer *f)

@@ -16,7 +16,7 @@ static int asset_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	if ((here && cache_is_signed(ctx->cache, t->asset.asset)) || task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	if (!here)
-		return task_differs(diff, "not in the cache");
+		return task_missing(diff, "not in the cache");
 	return task_differs(diff, "its signature is not checked yet");
 }
 
@@ -43,7 +43,7 @@ static int asset_recheck(const struct task *t, struct task_ctx *ctx, struct task
 	if (state == CACHE_ABSENT && task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	if (state == CACHE_ABSENT)
-		return task_differs(diff, "not in the cache");
+		return task_missing(diff, "not in the cache");
 	if (state == CACHE_DAMAGED) {
 		(void)task_differs(diff, "%s", why.msg);
 		return lost(t, ctx, diff);
@@ -160,7 +160,7 @@ static bool unpack_in_passing(const struct task *t, struct task_ctx *ctx, struct
 	if (!ctx->fetcher || !fetch_unpacks(ctx->fetcher, t->unpack.asset) ||
 	    !cache_has_tree(ctx->cache, &t->unpack.asset->digest))
 		return false;
-	(void)task_differs(diff, "not unpacked in the cache");
+	(void)task_missing(diff, "not unpacked in the cache");
 	return true;
 }
 

@@ -17,7 +17,7 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	if (r >= 0)
 		r = io_stat(ctx->root_fd, t->dir.path, &st, e);
 	if (r == -ENOENT)
-		return task_differs(diff, "absent");
+		return task_missing(diff, "absent");
 	if (r < 0)
 		return r;
 	/* a user's own link may lead anywhere: it is left alone */

@@ -55,7 +55,7 @@ static int check_manifest(struct task_ctx *ctx, const struct task_etcd *m, struc
 	int r = io_read(ctx->root_fd, m->manifest, &now, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
-		return task_differs(diff, "not on the volume");
+		return task_missing(diff, "not on the volume");
 	if (r < 0 && r != -EFBIG)
 		return r;
 	if (r < 0 || strcmp(buf_str(&now), m->content) != 0)

@@ -113,7 +113,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (r >= 0)
 		r = io_stat(ctx->root_fd, f->path, &st, e);
 	if (r == -ENOENT || r == -ENOTDIR)
-		return task_differs(diff, "absent");
+		return task_missing(diff, "absent");
 	if (r < 0)
 		return r;
 	if (f->if_absent && !S_ISDIR(st.st_mode))

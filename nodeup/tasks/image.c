@@ -80,7 +80,7 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 		return TASK_EQUAL;
 	r = image_id(ctx, &t->image, id, &why);
 	if (r == -ENOENT)
-		return task_differs(diff, "not in the runtime");
+		return task_missing(diff, "not in the runtime");
 	if (r < 0)
 		return task_differs(diff, "the runtime does not answer");
 	if (!record_read(ctx->root_fd, record_path(a, t->image.name), &record))

@@ -165,7 +165,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	/* this may be another try */
 	diff->unsure = false;
 	if (r == -ENOENT || r == -ENOTDIR)
-		return task_differs(diff, "absent");
+		return task_missing(diff, "absent");
 	if (r < 0)
 		return r;
 	if (!S_ISREG(st.st_mode))

@@ -11,7 +11,7 @@ static int link_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	int r = io_stat(ctx->root_fd, t->link.path, &st, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
-		return task_differs(diff, "absent");
+		return task_missing(diff, "absent");
 	return r < 0 ? r : TASK_EQUAL;
 }
 

@@ -82,7 +82,7 @@ static int package_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (s.missing.n == 0)
 		return TASK_EQUAL;
-	return task_differs(diff, "not installed: %s", strv_join(a, &s.missing, " "));
+	return task_missing(diff, "not installed: %s", strv_join(a, &s.missing, " "));
 }
 
 /* apt-get's and dpkg's, dnf's and yum's, rpm's; dnf puts its own below a bare "Error: ". */

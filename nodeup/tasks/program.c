@@ -174,7 +174,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 	int r = io_stat(ctx->root_fd, t->program.path, &st, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
-		return task_differs(diff, "absent");
+		return task_missing(diff, "absent");
 	if (r < 0)
 		return r;
 	if (!S_ISREG(st.st_mode))

@@ -27,15 +27,33 @@ const char *task_path(const struct task *t)
 	}
 }
 
+static void set_why(struct task_diff *d, const char *fmt, va_list ap)
+{
+	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
+		d->why[0] = '\0';
+	d->missing = d->restarts = false;
+}
+
 int task_differs(struct task_diff *d, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
-		d->why[0] = '\0';
+	set_why(d, fmt, ap);
 	va_end(ap);
 	d->kept = d->lost = d->spare = false;
+	return TASK_DIFFERS;
+}
+
+int task_missing(struct task_diff *d, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	set_why(d, fmt, ap);
+	va_end(ap);
+	d->kept = d->lost = d->spare = false;
+	d->missing = true;
 	return TASK_DIFFERS;
 }
 
@@ -44,8 +62,7 @@ int task_left(struct task_diff *d, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
-		d->why[0] = '\0';
+	set_why(d, fmt, ap);
 	va_end(ap);
 	d->left = true;
 	return TASK_EQUAL;

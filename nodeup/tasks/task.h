@@ -94,7 +94,9 @@ struct task_diff {
 	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
 	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool spare;
-	bool left; /* equal: it is not what it should be, but a person's own */
+	bool missing;  /* nothing of it is there yet: it would be made, and not changed */
+	bool restarts; /* a unit that runs now, and would be restarted */
+	bool left;     /* equal: it is not what it should be, but a person's own */
 	const char
 		*how; /* equal: in what way, where that is not plain; a constant. NULL: as wanted */
 	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes
@@ -154,6 +156,8 @@ struct task_ops {
 const char *task_path(const struct task *t);
 /* Fill diff and return TASK_DIFFERS: `return task_differs(d, "absent")`. `kept` is for the caller to set. */
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
+/* As task_differs, for what is not there at all. */
+int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* As task_differs for what a person has made of a place of their own: nothing is done, `why` is a warning.
  * Returns TASK_EQUAL. */
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);

@@ -172,6 +172,41 @@ static bool is_at_work(const struct task *t, const struct bus_unit *u)
 	return t->unit.no_wait && str_eq(u->active_state, "activating");
 }
 
+/* Whether a run would leave its process alone: it is at work, or as it should be. */
+static bool needs_no_job(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
+{
+	struct task_diff ignored = { 0 };
+
+	return is_at_work(t, u) || t->unit.at_boot ||
+	       (is_up(t, ctx, u) && is_as_started(t, ctx, u, &ignored) == TASK_EQUAL);
+}
+
+/* Our own unit is never restarted by itself: it would end this run. */
+static bool is_restarted(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
+{
+	return (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading")) &&
+	       !str_eq(t->unit.name, ctx->own_unit) && !needs_no_job(t, ctx, u);
+}
+
+static int check_unit(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+		      struct task_diff *diff, struct err *e)
+{
+	int r;
+
+	if (str_eq(u->load_state, "masked"))
+		return check_masked(t, ctx, diff, e);
+	if (str_eq(u->load_state, "not-found"))
+		return task_missing(diff, "unknown to systemd");
+	if (t->unit.enable && !is_enabled(u))
+		return task_differs(diff, "not enabled");
+	if (is_at_work(t, u) || t->unit.at_boot)
+		return TASK_EQUAL;
+	if (!is_up(t, ctx, u))
+		return task_differs(diff, "%s (%s)", u->active_state, u->sub_state);
+	r = is_as_started(t, ctx, u, diff);
+	return r == TASK_EQUAL ? check_health(t, ctx, diff) : r;
+}
+
 static int check_running(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -184,18 +219,9 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
 	if (r < 0)
 		return r;
-	if (str_eq(u.load_state, "masked"))
-		return check_masked(t, ctx, diff, e);
-	if (str_eq(u.load_state, "not-found"))
-		return task_differs(diff, "unknown to systemd");
-	if (t->unit.enable && !is_enabled(&u))
-		return task_differs(diff, "not enabled");
-	if (is_at_work(t, &u) || t->unit.at_boot)
-		return TASK_EQUAL;
-	if (!is_up(t, ctx, &u))
-		return task_differs(diff, "%s (%s)", u.active_state, u.sub_state);
-	r = is_as_started(t, ctx, &u, diff);
-	return r == TASK_EQUAL ? check_health(t, ctx, diff) : r;
+	r = check_unit(t, ctx, &u, diff, e);
+	diff->restarts = r == TASK_DIFFERS && is_restarted(t, ctx, &u);
+	return r;
 }
 
 static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -210,9 +236,9 @@ static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return TASK_EQUAL;
 	r = enable_check(ctx->root_fd, t->unit.name, &enabled, e);
 	/* the file may be part of this very plan and not be written yet */
-	if (r < 0 || !enabled)
-		return task_differs(diff, "not enabled");
-	return TASK_EQUAL;
+	if (r < 0)
+		return task_missing(diff, "not enabled");
+	return enabled ? TASK_EQUAL : task_differs(diff, "not enabled");
 }
 
 /* Whether `unit` starts only after `other` has finished: then waiting for it is waiting for ourselves. */
@@ -340,7 +366,6 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 		     struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct task_diff ignored;
 	struct bus_unit u;
 	bool changed;
 	int r;
@@ -353,8 +378,7 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 		if (r < 0)
 			return r;
 	}
-	if (is_at_work(t, &u) || t->unit.at_boot ||
-	    (is_up(t, ctx, &u) && is_as_started(t, ctx, &u, &ignored) == TASK_EQUAL))
+	if (needs_no_job(t, ctx, &u))
 		return TASK_DONE;
 	r = enqueue(t, ctx, &u, &run->job, e);
 	if (r < 0 || t->unit.no_wait)

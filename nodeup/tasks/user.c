@@ -139,7 +139,7 @@ static int user_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return r;
 	line = db_line(&f.passwd, t->user.name);
 	if (!line)
-		return task_differs(diff, "absent");
+		return task_missing(diff, "absent");
 	why = field_differs(a, &t->user, line);
 	return why ? task_differs(diff, "%s", why) : TASK_EQUAL;
 }

@@ -129,13 +129,13 @@ def read(data, name):
     return yaml.safe_load(data) if is_yaml(name) else data
 
 
-def run(command, case, documents, root, tmp):
+def run(command, case, documents, root, tmp, *flags):
     lowest, *overlays = overlay.chain(case)
     args = expand((lowest / "args").read_text(), documents).splitlines()
     args += [flag for path in overlays for flag in overlay.read(path).get("args", [])]
     return subprocess.run(
         [NODEUP, command, "--root", root, "--facts", documents / "facts.yaml", "--cache", tmp / "cache",
-         "--offline", *args], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
+         "--offline", *args, *flags], capture_output=True, text=True, timeout=300, stdin=subprocess.DEVNULL)
 
 
 def apply(*world):
@@ -172,8 +172,8 @@ def test_case(name, tmp_path):
 
 
 def planned_packages(case, documents, root, tmp):
-    """Below a root nothing is installed, but planned."""
-    done = run("plan", case, documents, root, tmp)
+    """Below a root nothing is installed, but listed."""
+    done = run("plan", case, documents, root, tmp, "--all")
     assert done.returncode == 2, done.stdout + done.stderr
     planned = [p for line in done.stdout.splitlines() if line.split()[1:2] == ["package"]
                for p in line.split(": ")[0].split()[2:]]

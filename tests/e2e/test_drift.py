@@ -1,4 +1,5 @@
 """What others did to a node that runs: plan and repair name it or heal it, on a booted node with a real systemd."""
+import json
 import os
 
 import pytest
@@ -99,7 +100,7 @@ def test_rules_that_are_gone_are_added_again(node, command):
             status, output = run(node, "plan", *flags)
             assert status == 2, output
             line = named(output, "unit kubernetes-iptables-setup.service")
-            assert line.startswith("change") and "FORWARD" in line, output
+            assert line.startswith("~ ") and "FORWARD" in line, output
         assert not [rule for rule in RULES if rule in node.sh("iptables -S")], "a plan wrote rules"
         status, output = run(node, command)
         assert status == 0, output
@@ -115,9 +116,30 @@ def test_a_masked_unit_is_to_change_and_not_failed(node):
     node.sh("systemctl stop kubelet; mv /etc/systemd/system/kubelet.service /root && systemctl mask kubelet")
     status, output = run(node, "plan")
     assert status == 2 and "failed" not in output, output
-    assert named(output, "unit kubelet.service").startswith("change") and "masked" in output, output
+    assert named(output, "unit kubelet.service")[:2] in ("+ ", "~ ") and "masked" in output, output
     status, output = run(node, "repair")
     assert status == 0 and node.healthz() == "ok", output
+
+
+def test_a_plan_names_the_units_that_it_would_restart(node):
+    """Those that run, and no others; apply then restarts just these."""
+    docker = node.show("docker.service", "MainPID")["MainPID"]
+    flags = "/etc/sysconfig/kubelet"
+    node.sh("cp -p %s /root/flags; sed -i 's/--v=2/--v=3/' %s" % (flags, flags))
+    status, output = run(node, "plan")
+    assert status == 2 and output.splitlines()[-1] == "restarts: kubelet.service; pods stay", output
+    node.sh("systemctl stop kubelet")
+    status, output = run(node, "plan")
+    assert status == 2 and "restarts:" not in output and named(output, "unit kubelet.service").startswith("~ "), output
+    node.sh("cp -p /root/flags %s; systemctl start kubelet" % flags)
+    pid = main_pid(node)
+    node.sh("sed -i 's/--v=2/--v=3/' " + flags)
+    status, output = run(node, "plan", "-o", "json")
+    assert status == 2 and json.loads(output[output.index("{"):output.rindex("}") + 1])["restarts"] == ["kubelet.service"], output
+    status, output = run(node, "apply")
+    assert status == 0 and main_pid(node) != pid, output
+    assert node.show("docker.service", "MainPID")["MainPID"] == docker
+    assert run(node, "plan")[0] == 0
 
 
 def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
@@ -127,7 +149,7 @@ def test_a_frozen_kubelet_is_seen_and_restarted_by_repair_alone(node):
         status, output = run(node, "plan", "--verify")
         assert status == 2, output
         line = named(output, "unit kubelet.service")
-        assert line.startswith("change") and "does not answer" in line, output
+        assert line.startswith("~ ") and "does not answer" in line, output
         status, output = run(node, "apply")
         assert status == 71 and main_pid(node) == pid and "repair" in output.split("FAILED")[1], output
         status, output = run(node, "repair")

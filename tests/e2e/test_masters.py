@@ -49,7 +49,7 @@ def test_from_nothing_to_data_that_survives_a_reboot(master):
     assert planned.returncode == 2, planned.stdout + planned.stderr
     for volume, name in ((MAIN, "etcd"), (EVENTS, "etcd-events")):
         assert "%s (a/a), available in us-west-2a: attach it as /dev/xvd" % volume in planned.stdout, planned.stdout
-        assert "change   etcd /etc/kubernetes/manifests/%s.manifest: '/mnt/master-%s' is not mounted" % (
+        assert "~ etcd /etc/kubernetes/manifests/%s.manifest: '/mnt/master-%s' is not mounted" % (
             name, volume) in planned.stdout, planned.stdout
     assert {f["Action"] for f in master.actions()} == {"DescribeInstances", "DescribeVolumes"}
     done = master.nodeup("apply", "--deadline=150s")

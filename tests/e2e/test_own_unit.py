@@ -79,7 +79,7 @@ def test_what_is_gone_is_named_and_healed(node, name):
     node.sh(damage)
     status, said = by_hand(node, "plan", "--verify")
     named = [line for line in said.splitlines() if " %s:" % task in line]
-    assert status == 2 and len(named) == 1 and named[0].startswith("change "), said
+    assert status == 2 and len(named) == 1 and named[0][:2] in ("+ ", "~ "), said
     status, said = by_hand(node, "repair")
     assert status == 0 and "success" in said.splitlines(), said
     assert pieces(node) == right
@@ -165,7 +165,7 @@ def test_a_lost_kube_env_is_put_back(node):
         for flags in ([], [nodechecks.CONF]):
             node.sh(damage)
             status, said = by_hand(node, "plan", *flags)
-            assert status == 2 and "change   file %s: absent" % CONF in said.splitlines(), said
+            assert status == 2 and "+ file %s: absent" % CONF in said.splitlines(), said
             assert CONF + " is gone; its copy of " in said and ", is used and put back" in said, said
             assert not node.sh("ls " + CONF, check=False)
             status, said = by_hand(node, "repair", *flags)

@@ -73,7 +73,7 @@ def planned(node):
     done = node.exec(NODEUP, "plan", "--conf=" + CONF, timeout=600)
     assert done.returncode in (0, 2), done
     return [tuple(line.split(": ")[0].split()[1:]) for line in done.stdout.splitlines()
-            if line.startswith("change ")]
+            if line[:2] in ("+ ", "~ ", "- ")]
 
 
 def check_plugins(node):

@@ -200,7 +200,7 @@ def test_plan_sees_a_changed_member(world, noted, installed):
     before = listing(world.cache, skip=("tmp",))
     done = world.plan("--verify")
     assert done.code == PENDING, done
-    assert f"change   unpack {CNI}: what was unpacked of it is damaged" in done.out, done
+    assert f"~ unpack {CNI}: what was unpacked of it is damaged" in done.out, done
     same(before, listing(world.cache, skip=("tmp",)))
     assert world.unused() == []
     done = world.run("repair")

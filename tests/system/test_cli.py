@@ -280,8 +280,8 @@ def test_an_image_keeps_the_unit_it_was_given(world):
     (world.root / "opt/nodeup/bin/nodeup").write_text("damaged")
     result = world.plan()
     assert result.code == PENDING, result
-    assert f"change   file /{unit.relative_to(world.root)}: absent" in result.out, result
-    assert "change   program /opt/nodeup/bin/nodeup: damaged" in result.out, result
+    assert f"+ file /{unit.relative_to(world.root)}: absent" in result.out, result
+    assert "~ program /opt/nodeup/bin/nodeup: damaged" in result.out, result
     assert world.apply("--v=1").code == OK
     assert unit.read_text() == text and world.plan().code == OK
     assert (world.root / "opt/nodeup/bin/nodeup").read_bytes() == PROGRAM.read_bytes()

@@ -90,6 +90,7 @@ def test_plan_shows_no_login_that_goes(debian, then):
         assert "Pa55word" not in result.out + result.err, result
     lines = debian.plan("--diff").out.splitlines()
     at = [n for n, line in enumerate(lines) if "apt.conf.d/31kops-proxy" in line]
+    assert lines[at[0]].startswith("- file " if then is None else "~ file "), lines
     assert len(at) == 1 and ("would be removed" if then is None else "not shown") in lines[at[0] + 1], lines
 
 

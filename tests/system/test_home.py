@@ -62,4 +62,4 @@ def test_what_is_in_the_way(node, name, put, what, fresh):
         assert "warning " + what in done.err, done
         same(before, listing(node.root / HOME))
     planned = node.plan()
-    assert planned.code == OK and f"right    {what}\n" in planned.out, planned
+    assert planned.code == OK and f"! {what}\n" in planned.out, planned

@@ -236,28 +236,29 @@ def test_plan_of_free_volumes(node, cloud):
     result = node.plan()
     assert result.code == PENDING, result
     assert rows(result, "attach") == [
-        f"change   attach etcd main: {MAIN} (a/a), available in {ZONE}: attach it as /dev/xvdu",
-        f"change   attach etcd events: {EVENTS} (a/a), available in {ZONE}: attach it as /dev/xvdv"]
+        f"~ attach etcd main: {MAIN} (a/a), available in {ZONE}: attach it as /dev/xvdu",
+        f"~ attach etcd events: {EVENTS} (a/a), available in {ZONE}: attach it as /dev/xvdv"]
     assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
     # there is no systemd that would mount them, so they are not looked at
-    assert rows(result, "etcd") == ["skipped  etcd /etc/kubernetes/manifests/etcd.manifest",
-                                    "skipped  etcd /etc/kubernetes/manifests/etcd-events.manifest"]
+    assert rows(result, "etcd") == [
+        rf"! etcd /etc/kubernetes/manifests/{name}.manifest: skipped: unit mnt-master\x2dvol\x2d{volume[4:]}.mount cannot be done"
+        for name, volume in (("etcd", MAIN), ("etcd-events", EVENTS))]
     assert "hosts /etc/hosts" in result.out
 
 
 def test_plan_of_what_is_here_and_of_what_is_not(node, cloud):
     cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
     cloud.volumes[EVENTS].update(instance="i-0other", device="/dev/xvdu", attachment="detaching")
-    result = node.plan()
-    assert rows(result, "attach") == [f"right    attach etcd main: {MAIN} (a/a), attached as /dev/xvdu",
-                                      f"change   attach etcd events: waiting: {EVENTS} is being detached from i-0other"]
+    result = node.plan("--all")
+    assert rows(result, "attach") == [f"= attach etcd main: {MAIN} (a/a), attached as /dev/xvdu",
+                                      f"~ attach etcd events: waiting: {EVENTS} is being detached from i-0other"]
     assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
 
 
 def test_plan_offline(node, cloud):
     result = node.plan("--offline")
     assert result.code == PENDING, result
-    assert rows(result, "attach") == [f"change   attach etcd {name}: not known offline: which volume, whether it is attached, and to whom else"
+    assert rows(result, "attach") == [f"~ attach etcd {name}: not known offline: which volume, whether it is attached, and to whom else"
                                       for name in ("main", "events")]
     assert cloud.actions() == []
 
@@ -495,9 +496,9 @@ def test_ec2_is_silent_at_a_later_start(node, cloud, loops):
     assert "attach etcd" not in result.err, result
     assert record.read_text() == kept
     asked = len(cloud.actions())
-    result = node.plan("--offline")
+    result = node.plan("--offline", "--all")
     assert result.code == PENDING and told in result.err, result
-    assert rows(result, "attach") == [f"right    attach etcd {name}: {v} (a/a), here as nvme{i}n1, says its serial number"
+    assert rows(result, "attach") == [f"= attach etcd {name}: {v} (a/a), here as nvme{i}n1, says its serial number"
                                       for i, (name, v) in enumerate((("main", MAIN), ("events", EVENTS)), 1)], result
     assert len(cloud.actions()) == asked
     # of another instance, damaged, or without a disk of that number: EC2 has to be asked
@@ -556,7 +557,7 @@ def test_a_tag_on_a_master_with_protokube(make_world, cloud, loops):
     assert message(result) == [
         f"FAILED /data: {DATA} is available: the program that attaches this master's volumes has not done so yet (75)"], result
     cloud.volumes[DATA].update(instance=ME, device="/dev/xvdba")
-    assert f"right    attach /data: {DATA}, attached as /dev/xvdba\n" in node.plan().out
+    assert f"= attach /data: {DATA}, attached as /dev/xvdba\n" in node.plan("--all").out
     result = node.refused(REFUSED)
     assert message(result)[0] == "REFUSED disk nvme1n1 for /data: not blank; nothing was written (73)", result
     assert cloud.attached() == {DATA} and set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
@@ -602,7 +603,7 @@ def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
     tag.write_text(ME + "\n")
     result = node.plan("--offline")
     assert rows(result, "attach") == [
-        "change   attach /data: not known offline: which volume, whether it is attached, and to whom else"], result
+        "~ attach /data: not known offline: which volume, whether it is attached, and to whom else"], result
     result = node.refused(CONFIG, "--offline")
     assert message(result)[0] == (f"FAILED /data: whether another instance has volume {DATA} as well EC2 would know, and we "
                                   "are offline (78)"), result

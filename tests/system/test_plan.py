@@ -1,6 +1,8 @@
-"""nodeup plan: every task, whether it would change and why, and no side effect at all."""
+"""nodeup plan: what would change and why, and no side effect at all."""
 
 import json
+import os
+import pty
 import re
 import shutil
 import subprocess
@@ -9,21 +11,32 @@ import pytest
 
 from world import CNI, CNI_MEMBERS, KUBELET, OK, PENDING, UTILS, listing, noise, same, tree
 
-SUMMARY = r"^(\d+) tasks, (\d+) to change$"
+SUMMARY = r"^(?:No changes\. )?(\d+) tasks, (\d+) to change(?:, (\d+) to compare)?(?:, (\d+) right)?$"
+STATES = {"+": "change", "~": "change", "-": "change", "!": "failed", "?": "compare", "=": "right"}
+GROUPS = ["disks:", "system:", "assets:", "programs:", "files:", "units:"]
+
+
+def body(result):
+    """What stands before the summary."""
+    lines = [l for l in result.out.splitlines() if not l.startswith("restarts: ")]
+    return lines[:-1]
 
 
 def tasks(result):
     """(state, title, why) of each line."""
-    found = [re.match(r"(\S.*?)\s+(\w+ \S+?)(?:: (.*))?$", l) for l in result.out.splitlines()[:-1]
-             if not l.startswith(" ")]
+    found = [re.match(r"([-+~!?=]) (\w+ \S+?)(?:: (.*))?$", l) for l in body(result)
+             if not l.startswith(" ") and l not in GROUPS]
     assert all(found), result
-    return [m.groups() for m in found]
+    return [(STATES[m[1]], m[2], m[3]) for m in found]
 
 
 def summary(result):
-    match = re.match(SUMMARY, result.out.splitlines()[-1])
-    assert match, result
-    return tuple(map(int, match.groups()))
+    lines = [m for m in (re.match(SUMMARY, l) for l in result.out.splitlines()[-2:]) if m]
+    assert len(lines) == 1, result
+    total, to_change, compare, right = (int(n or 0) for n in lines[0].groups())
+    assert lines[0].group().startswith("No changes. ") == (to_change + compare == 0), result
+    assert to_change + compare == 0 or right == total - to_change - compare, result
+    return total, to_change
 
 
 def pending(result):
@@ -52,11 +65,83 @@ def test_from_pending_to_nothing_to_do(node):
     result = node.plan()
     assert result.code == PENDING, result
     total, to_change = summary(result)
-    assert total == len(tasks(result)) and to_change > 20
+    assert to_change == len(tasks(result)) > 20
+    assert total == len(tasks(node.plan("--all"))) > to_change
     node.converge()
     result = node.plan()
+    assert result.code == OK and result.out == f"No changes. {total} tasks, 0 to change\n", result
+    result = node.plan("--all")
     assert result.code == OK and summary(result) == (total, 0), result
-    assert not pending(result)
+    assert len(tasks(result)) == total and {state for state, _, _ in tasks(result)} == {"right"}, result
+
+
+def test_changes_alone_in_groups_with_signs(node):
+    fresh = [l for l in node.plan().out.splitlines() if l in GROUPS]
+    assert fresh == [g for g in GROUPS if g in fresh] and len(fresh) == len(set(fresh)) > 3, fresh
+    node.converge()
+    (node.root / "etc/sysconfig/kubelet").chmod(0o600)
+    (node.root / "etc/systemd/system/kubelet.service").unlink()
+    node.installed(KUBELET).unlink()
+    lines = body(node.plan())
+    for line in ("+ install /usr/local/bin/kubelet: absent", "~ file /etc/sysconfig/kubelet: mode 0600, want 0644",
+                 "+ file /etc/systemd/system/kubelet.service: absent"):
+        assert line in lines, lines
+    assert not [l for l in lines if l.startswith("=")]
+    # what is in the way is named and refused: a link that leads to itself
+    (node.root / "etc/sysconfig").rename(node.root / "etc/elsewhere")
+    (node.root / "etc/sysconfig").symlink_to("sysconfig")
+    result = node.plan()
+    assert [l for l in body(result) if l.startswith("! file /etc/sysconfig/kubelet: ")], result
+
+
+@pytest.mark.parametrize("env, coloured", [({"TERM": "xterm"}, True), ({"TERM": "dumb"}, False), ({"TERM": ""}, False),
+                                           ({"TERM": "xterm", "NO_COLOR": "1"}, False)])
+def test_colour_on_a_terminal_alone(world, env, coloured):
+    piped = world.plan(env={"TERM": "xterm"}).out
+    assert "\x1b" not in piped
+    main, other = pty.openpty()
+    done = subprocess.Popen(world.argv("plan"), stdout=other, stderr=subprocess.DEVNULL, env={**os.environ, **env})
+    os.close(other)
+    text = b""
+    while True:
+        try:
+            part = os.read(main, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        text += part
+    os.close(main)
+    text = text.decode().replace("\r\n", "\n")
+    assert done.wait() == PENDING and ("\x1b[32m+\x1b[0m file /" in text) == coloured, text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", text) == piped and ("\x1b" in text) == coloured
+
+
+def test_flags_one_by_one(master):
+    """Of a long line the flags that change are shown, and no other; with or without --diff."""
+    master.converge()
+    kubelet = master.root / "etc/sysconfig/kubelet"
+    manifest = master.root / "etc/kubernetes/manifests/kube-apiserver.manifest"
+    for path, old, new in ((kubelet, "--v=2", "--v=7 --mine=yes"), (manifest, "--secure-port=443", "--secure-port=444")):
+        text = path.read_text()
+        assert text.count(old) == 1, (path, text)
+        path.write_text(text.replace(old, new))
+    for flags in ([], ["--diff"]):
+        lines = master.plan(*flags).out.splitlines()
+        at = next(n for n, l in enumerate(lines) if l.startswith("~ file /etc/sysconfig/kubelet: content differs"))
+        assert lines[at + 1:at + 4] == ["    - --mine=yes", "    - --v=7", "    + --v=2"], lines
+        at = next(n for n, l in enumerate(lines) if l.startswith("~ file /etc/kubernetes/manifests/kube-apiserver.manifest: "))
+        assert lines[at + 1:at + 3] == ["    - --secure-port=444", "    + --secure-port=443"], lines
+        assert flags or len([l for l in lines if l.startswith("    ")]) == 5, lines
+
+
+def test_no_flags_of_what_not_everybody_may_read(world):
+    world.converge()
+    path = world.root / "etc/sysconfig/kubelet"
+    path.write_text(path.read_text().replace("--v=2", "--v=2 --token=s3cr3t-of-a-person"))
+    assert "    - --token=s3cr3t-of-a-person" in world.plan().out.splitlines()
+    path.chmod(0o600)
+    assert "s3cr3t-of-a-person" not in world.plan().out
 
 
 def test_every_change_says_why(node):
@@ -68,7 +153,7 @@ def test_every_change_says_why(node):
 
 
 def test_what_a_worker_gets(world):
-    titles = " ".join(title for _, title, _ in tasks(world.plan()))
+    titles = " ".join(title for _, title, _ in tasks(world.plan("--all")))
     for part in ("/usr/local/bin/kubelet", *(f"/opt/cni/bin/{m}" for m in CNI_MEMBERS), "/etc/sysconfig/kubelet",
                  "/var/lib/kubelet/kubeconfig", "/etc/kubernetes/manifests/kube-proxy.manifest",
                  "/srv/kubernetes/ca.crt", "/etc/systemd/system/kubelet.service", "kubelet.service",
@@ -79,7 +164,7 @@ def test_what_a_worker_gets(world):
 
 
 def test_what_a_master_gets(master):
-    titles = " ".join(title for _, title, _ in tasks(master.plan()))
+    titles = " ".join(title for _, title, _ in tasks(master.plan("--all")))
     for part in ("kube-apiserver.manifest", "kube-controller-manager.manifest", "kube-scheduler.manifest",
                  "kube-proxy.manifest", "/srv/kubernetes/ca.key", "/srv/kubernetes/server.key",
                  "/srv/kubernetes/known_tokens.csv", "/srv/kubernetes/basic_auth.csv", "/usr/local/bin/kubectl",
@@ -105,7 +190,7 @@ def test_no_trace(node):
     node.write_documents()
     for _ in range(2):
         before = listing(node.folder)
-        for flags in ([], ["--diff"], ["--verify"], ["-o", "json"]):
+        for flags in ([], ["--all"], ["--diff"], ["--verify"], ["-o", "json"]):
             node.plan(*flags)
         node.apply("--dryrun")
         same(before, listing(node.folder))
@@ -130,14 +215,16 @@ def test_read_only_and_without_network(node, mounts, converged):
 
 
 def test_json(node):
-    text = node.plan()
+    text = node.plan("--all")
     result = node.plan("-o", "json")
     assert result.code == PENDING and result.err == text.err
     plan = json.loads(result.out)
     assert plan["schema"] == 1 and plan["conf"] == str(node.conf), plan
     total, to_change = summary(text)
     assert plan["counts"] == {"tasks": total, "change": to_change, "compare": 0}, plan["counts"]
-    assert [(t["state"], f"{t['kind']} {t['name']}", t.get("why")) for t in plan["tasks"]] == tasks(text)
+    assert sorted((t["state"], f"{t['kind']} {t['name']}", t.get("why", "")) for t in plan["tasks"]) == sorted(
+        (state, title, why or "") for state, title, why in tasks(text))
+    assert "restarts" not in plan, "nothing runs in an image"
     for task in plan["tasks"]:
         assert task["state"] in ("change", "right") and task["origin"], task
         assert task["state"] != "change" or task["why"], task
@@ -174,7 +261,7 @@ def test_json_has_errors_of_failed_tasks_alone(node):
 def test_absent_as_wanted(world):
     """A file that is not there and should not be is not called right without a word."""
     world.converge()
-    lines = tasks(world.plan())
+    lines = tasks(world.plan("--all"))
     gone = {title: why for state, title, why in lines
             if title.startswith("file /") and not (world.root / title[6:]).exists()}
     assert len(gone) > 3 and set(gone.values()) == {"absent, as wanted"}, gone
@@ -182,7 +269,7 @@ def test_absent_as_wanted(world):
     other = world.root / next(iter(gone))[6:]
     other.parent.mkdir(parents=True, exist_ok=True)
     other.write_text("of another program\n")
-    lines = {title: (state, why) for state, title, why in tasks(world.plan())}
+    lines = {title: (state, why) for state, title, why in tasks(world.plan("--all"))}
     assert lines[f"file /{other.relative_to(world.root)}"] == ("right", "left alone: another program's")
     assert other.read_text() == "of another program\n"
 
@@ -209,7 +296,7 @@ def test_diff_of_a_file(world):
     result = world.plan("--diff")
     assert result.code == PENDING, result
     assert '-DAEMON_ARGS="--old"\n' in result.out and f"+{wanted.splitlines()[0]}" in result.out, result
-    assert "--old" not in world.plan().out
+    assert '-DAEMON_ARGS="--old"' not in world.plan().out and "    - --old" in world.plan().out.splitlines()
 
 
 def test_diff_never_shows_a_secret(master):
@@ -363,8 +450,9 @@ def test_verify_says_what_it_cannot_compare(node, how):
                 for name in (CNI, UTILS)}
     assert pending(result) == archives, result
     assert {t for state, t, _ in tasks(result) if state == "compare"} == MEMBERS, result
-    total = len(tasks(result))
-    assert result.out.splitlines()[-1] == f"{total} tasks, {len(archives)} to change, 3 to compare", result
+    total = len(tasks(node.plan("--verify", "--all")))
+    right = total - len(archives) - 3
+    assert result.out.splitlines()[-1] == f"{total} tasks, {len(archives)} to change, 3 to compare, {right} right", result
     again = "unpacked" if how == "unpacked" else "fetched and unpacked"
     assert [l for l in result.err.splitlines() if "compared" in l] == [
         f"3 installed files can be compared only when these are {again} again: {CNI}, {UTILS}"], result

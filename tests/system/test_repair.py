@@ -135,7 +135,7 @@ def test_every_damaged_object_comes_back(world):
     done = repair(world)
     for path in before:
         name = names_of(world)[path.name]
-        assert re.search(rf"change   asset {name}: '{path}' is damaged", planned.out), planned
+        assert re.search(rf"~ asset {name}: '{path}' is damaged", planned.out), planned
         assert any(l.startswith(f"changed asset {name}: ") and "is damaged" in l for l in done.lines), done
     assert {p: p.read_bytes() for p in (world.cache / "sha1").iterdir()} == before
     assert {p.name for p in world.cache.glob("unpacked/*")} == trees

@@ -29,7 +29,7 @@ def refused(worker, status, *texts):
     """A plan says so, an apply ends with it."""
     planned, applied = worker.nodeup("plan"), worker.nodeup("apply")
     assert (planned.code, applied.code) == (2, status), planned.out + applied.err
-    assert "failed   volume " in planned.out, planned.out
+    assert "! volume " in planned.out, planned.out
     for text in texts:
         assert text in planned.out and text in applied.err, planned.out + applied.err
 
