@@ -320,6 +320,7 @@ static void a_copy_is_complete(void **state)
 	struct world *w = *state;
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 	struct stat st, other;
+	bool has_whiteout;
 	char text[16];
 	int fd;
 
@@ -329,7 +330,9 @@ static void a_copy_is_complete(void **state)
 	assert_int_equal(link("image/repositories.json", "image/second-name"), 0);
 	assert_int_equal(symlink("/nowhere", "link"), 0);
 	assert_int_equal(mkfifo("fifo", 0640), 0);
-	assert_int_equal(mknod("whiteout", S_IFCHR, 0), 0);
+	/* an overlay has whiteouts of its own, and lets nothing else make one */
+	has_whiteout = mknod("whiteout", S_IFCHR, 0) == 0;
+	assert_true(has_whiteout || errno == EPERM);
 	assert_int_equal(chown("image", 123, 456), 0);
 	assert_int_equal(chmod("image", 02751), 0);
 	assert_int_equal(setxattr("overlay2", "user.note", "a\0b", 3, 0), 0);
@@ -351,8 +354,8 @@ static void a_copy_is_complete(void **state)
 	assert_int_equal(readlink("link", text, sizeof(text)), 8);
 	assert_int_equal(lstat("fifo", &st), 0);
 	assert_true(S_ISFIFO(st.st_mode));
-	assert_int_equal(lstat("whiteout", &st), 0);
-	assert_true(S_ISCHR(st.st_mode));
+	assert_int_equal(lstat("whiteout", &st), has_whiteout ? 0 : -1);
+	assert_true(!has_whiteout || S_ISCHR(st.st_mode));
 	assert_int_equal(stat("image", &st), 0);
 	assert_int_equal(st.st_mode & 07777, 02751);
 	assert_int_equal(st.st_uid, 123);
