@@ -14,8 +14,8 @@ import pytest
 
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, listing, same, tree)
 
-COMMANDS = ("apply", "plan", "repair", "bake", "validate", "userdata", "help", "version")
-LATER = ("status", "timeline", "why")
+COMMANDS = ("apply", "plan", "repair", "bake", "validate", "userdata", "status", "help", "version")
+LATER = ("timeline", "why")
 
 
 def nodeup(*argv, **kw):
