@@ -3,6 +3,7 @@
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -13,9 +14,13 @@
 #include "nodeup/base/show.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/told.h"
+#include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
 
-enum { OUT_MAX = 16 << 20, SLOWEST_MAX = 3, TITLE_MAX = 200 };
+/* how often a wait is told of again, at most */
+#define SAY_NS (10 * DUR_SEC)
+
+enum { OUT_MAX = 16 << 20, SLOWEST_MAX = 3, NAMES_MAX = 4 };
 
 static const char *text_of(const struct tree *map, const char *key)
 {
@@ -24,10 +29,41 @@ static const char *text_of(const struct tree *map, const char *key)
 	return text ? text : "";
 }
 
+static void add_line(struct buf *b, const char *fmt, ...) printf_like(2, 3);
+
+/* One line, whatever others have put into its texts. */
+static void add_line(struct buf *b, const char *fmt, ...)
+{
+	autofree char *text = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	(void)buf_addf(b, "%s\n", show_clean(text));
+}
+
 static void line(struct buf *b, const char *label, const char *text)
 {
 	if (*text)
-		(void)buf_addf(b, "  %-9s %s\n", label, text);
+		add_line(b, "  %-9s %s", label, text);
+}
+
+static const struct tree *list_of(const struct tree *map, const char *key)
+{
+	static const struct tree none = { .kind = TREE_SEQ };
+	const struct tree *list = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+
+	return list && list->kind == TREE_SEQ ? list : &none;
+}
+
+/* "": it is not a text. */
+static const char *text_at(const struct tree *list, size_t i)
+{
+	const struct tree *t = i < list->n ? list->items[i].value : NULL;
+
+	return t && t->kind == TREE_SCALAR ? t->scalar : "";
 }
 
 /* "12:04:10, for 3 min 2 s", or "in 20 s" of what is to come. */
@@ -39,13 +75,17 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 			: arena_printf(a, "%s, in %s", dur_clock(a, wall_ns), dur_human(a, -ago));
 }
 
-/* Since when the run is in its state: one that is over since its last word. */
+/* Since when the run is in its state: one that is over since its last word. -1: it is not known. */
 static int64_t since(const struct told *t)
 {
-	const int64_t began = told_number(t->status, "startedUnix", 0) * DUR_SEC;
+	const int64_t began = told_number(t->status, "startedUnix", 0),
+		      took = told_number(t->status, "elapsedMs", 0);
 
-	return t->state == TOLD_RUNNING ? began
-					: began + told_number(t->status, "elapsedMs", 0) * DUR_MS;
+	if (began <= 0 || began > INT64_MAX / DUR_SEC / 2)
+		return -1;
+	if (t->state == TOLD_RUNNING || took < 0 || took > INT64_MAX / DUR_MS / 2)
+		return began * DUR_SEC;
+	return began * DUR_SEC + took * DUR_MS;
 }
 
 static const char *by_whom(struct arena *a, const struct tree *run)
@@ -85,20 +125,45 @@ static const char *remedy(struct arena *a, const struct told *t)
 	return "";
 }
 
+/* What tasks failed of, each cause once. */
+static void add_causes(struct arena *a, const struct told *t, struct buf *b)
+{
+	const struct tree *causes = list_of(t->status, "causes");
+
+	for (size_t i = 0; i < causes->n; i++) {
+		const struct tree *cause = causes->items[i].value;
+		const struct tree *tasks = list_of(cause, "tasks"), *held = list_of(cause, "held");
+		const char *text =
+			arena_printf(a, "%s: %s", text_at(tasks, 0), text_of(cause, "message"));
+
+		for (size_t k = 1; k < tasks->n && k < NAMES_MAX; k++)
+			text = arena_printf(a, "%s%s %s", text, k == 1 ? "; as well" : ",",
+					    text_at(tasks, k));
+		if (tasks->n > NAMES_MAX)
+			text = arena_printf(a, "%s and %zu more", text, tasks->n - NAMES_MAX);
+		if (held->n)
+			text = arena_printf(a, "%s; %zu task%s held", text, held->n,
+					    held->n == 1 ? "" : "s");
+		line(b, "failed", text);
+	}
+}
+
 static void add_error(struct arena *a, const struct told *t, struct buf *b)
 {
-	const struct tree *error = tree_get(t->status, "error"),
-			  *notes = error ? tree_get(error, "notes") : NULL;
+	const struct tree *error = tree_get(t->status, "error"), *notes = list_of(error, "notes");
 	bool has_remedy = false;
 
 	if (error)
-		(void)buf_addf(b, "%s %s (%s)\n",
-			       str_eq(text_of(error, "exitStatus"), "73") ? "REFUSED" : "FAILED",
-			       text_of(error, "message"), text_of(error, "exitStatus"));
-	for (size_t i = 0; notes && i < notes->n; i++) {
-		const char *note = notes->items[i].value->scalar;
+		add_line(b, "%s %s (%s)",
+			 str_eq(text_of(error, "exitStatus"), "73") ? "REFUSED" : "FAILED",
+			 text_of(error, "message"), text_of(error, "exitStatus"));
+	add_causes(a, t, b);
+	for (size_t i = 0; i < notes->n; i++) {
+		const char *note = text_at(notes, i);
 		const struct strv parts = strv_split(a, note, ':');
 
+		if (!parts.n)
+			continue;
 		has_remedy |= str_eq(parts.v[0], "do");
 		line(b, parts.v[0], note + strlen(parts.v[0]) + (parts.n > 1 ? 2 : 0));
 	}
@@ -106,9 +171,13 @@ static void add_error(struct arena *a, const struct told *t, struct buf *b)
 		line(b, "do", remedy(a, t));
 }
 
+/* In milliseconds; 0: it is not known. */
 static int64_t took(const struct tree *task)
 {
-	return told_number(task, "endMs", 0) - told_number(task, "startMs", 0);
+	const int64_t start = told_number(task, "startMs", -1),
+		      end = told_number(task, "endMs", -1);
+
+	return start < 0 || end < start || end > INT64_MAX / DUR_MS ? 0 : end - start;
 }
 
 static int by_time(const void *x, const void *y)
@@ -168,24 +237,27 @@ static void add_tasks(struct arena *a, int root_fd, const struct tree *tasks, bo
 				  : *text_of(t, "waiting") ? text_of(t, "waiting")
 							   : text_of(t, "why");
 
-		(void)buf_addf(b, "%-10s %s %s%s%s\n", text_of(t, "state"), text_of(t, "kind"),
-			       text_of(t, "name"), *why ? ": " : "", why);
+		add_line(b, "%-10s %s %s%s%s%s", text_of(t, "state"), text_of(t, "kind"),
+			 text_of(t, "name"), *why ? ": " : "", why,
+			 took(t) > 0 ? arena_printf(a, " (%s)", dur_human(a, took(t) * DUR_MS))
+				     : "");
 	}
 }
 
 static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
 {
-	const struct tree *tasks = tree_get(t->status, "tasks");
+	const int64_t began = since(t);
 	const char *signal = text_of(t->status, "signal");
 	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
 		      next = told_moment(t->status, "nextTryUnixMs"),
 		      run = told_moment(t->status, "nextRunUnixMs");
 
-	(void)buf_addf(b, "%s since %s%s%s\n", told_name(t->state), moment(a, since(t)),
-		       t->died   ? "; the process ended without a last word"
-		       : *signal ? "; interrupted by "
-				 : "",
-		       signal);
+	add_line(b, "%s%s%s%s", told_name(t->state),
+		 began < 0 ? "" : arena_printf(a, " since %s", moment(a, began)),
+		 t->died   ? "; the process ended without a last word"
+		 : *signal ? "; interrupted by "
+			   : "",
+		 signal);
 	line(b, "run",
 	     arena_printf(a, "%s, attempt %s, nodeup %s", by_whom(a, t->status),
 			  text_of(t->status, "attempt"), text_of(t->status, "version")));
@@ -199,8 +271,7 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	add_error(a, t, b);
 	if (t->state == TOLD_DEGRADED)
 		line(b, "why", "the state store was not reached: documents are the kept ones");
-	if (tasks && tasks->kind == TREE_SEQ)
-		add_tasks(a, root_fd, tasks, all, b);
+	add_tasks(a, root_fd, list_of(t->status, "tasks"), all, b);
 }
 
 static const char *date(struct arena *a, const struct tree *run)
@@ -214,14 +285,20 @@ static const char *date(struct arena *a, const struct tree *run)
 	return arena_strn(a, text, sizeof(text));
 }
 
+static int64_t took_in_all(const struct tree *run)
+{
+	const int64_t ms = told_number(run, "elapsedMs", 0);
+
+	return ms < 0 || ms > INT64_MAX / DUR_MS ? 0 : ms * DUR_MS;
+}
+
 static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 {
-	const struct tree *changed = tree_get(run, "changed"), *error = tree_get(run, "error");
+	const struct tree *changed = list_of(run, "changed"), *error = tree_get(run, "error");
 
-	(void)buf_addf(b, "%s  %-11s %s in %s, %zu changed%s%s\n", date(a, run),
-		       text_of(run, "state"), by_whom(a, run),
-		       dur_human(a, told_number(run, "elapsedMs", 0) * DUR_MS),
-		       changed ? changed->n : 0, error ? ": " : "", text_of(error, "message"));
+	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", date(a, run), text_of(run, "state"),
+		 by_whom(a, run), dur_human(a, took_in_all(run)), changed->n, error ? ": " : "",
+		 text_of(error, "message"));
 }
 
 static int print_json(struct tree *t, struct err *e)
@@ -295,28 +372,28 @@ static int show_runs(struct cli *cli, int root_fd, struct err *e)
 	return 0;
 }
 
-/* A line when the state changes: a wait is never silent. */
-static void say_wait(struct arena *a, const struct told *t, const char **said)
+/* What keeps it from being ready. */
+static const char *obstacle(struct arena *a, const struct told *t)
 {
-	const char *waiting = t->status ? text_of(t->status, "waiting") : "";
-	const char *text = arena_printf(a, "%s%s%.*s", told_name(t->state), *waiting ? ": " : "",
-					TITLE_MAX, waiting);
+	const struct tree *error = t->status ? tree_get(t->status, "error") : NULL;
+	const char *waiting = t->state == TOLD_RUNNING ? text_of(t->status, "waiting") : "",
+		   *failed = text_of(error, "message");
+	const char *why = *waiting ? waiting : failed;
 
-	if (!str_eq(*said, told_name(t->state)))
-		show_line(stderr, "waiting until the node is ready; now %s", text);
-	*said = told_name(t->state);
+	return *why ? arena_printf(a, "%s: %s", told_name(t->state), why) : told_name(t->state);
 }
 
 /* Until it is ready, or no retry can mend it, or the time is over; *ret is the state of then. */
-static int await(struct cli *cli, int root_fd, struct told *ret, struct err *e)
+static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct told *ret,
+		       struct err *e)
 {
-	const int64_t end = cli->wait_ns ? dur_now() + cli->wait_ns : 0;
-	const char *said = NULL;
+	const int64_t begun = dur_now(), end = cli->wait_ns ? begun + cli->wait_ns : 0;
 
 	for (;;) {
 		autoarena struct arena *a = arena_new_empty();
 		autoclose int fd = watch_open(root_fd);
 		struct told t;
+		int64_t next;
 		int r = told_read(a, root_fd, &t, e);
 
 		if (r < 0)
@@ -330,14 +407,22 @@ static int await(struct cli *cli, int root_fd, struct told *ret, struct err *e)
 			ret->state = t.state;
 			return r;
 		}
-		say_wait(a, &t, &said);
-		watch_sleep(fd, t.pid, end);
+		next = dur_now() + SAY_NS;
+		if (end && end < next)
+			next = end;
+		waits_tell(waits, &(struct wait){ .what = "node",
+						  .reason = obstacle(a, &t),
+						  .since_ns = begun,
+						  .next_ns = end,
+						  .expected = true });
+		watch_sleep(fd, t.pid, next);
 	}
 }
 
 int cmd_status(struct cli *cli, struct err *e)
 {
 	autoclose int root = -1;
+	struct waits *waits;
 	struct told t;
 	int r;
 
@@ -346,8 +431,11 @@ int cmd_status(struct cli *cli, struct err *e)
 	r = io_open_root("/", &root, e);
 	if (r >= 0 && cli->runs)
 		return show_runs(cli, root, e);
-	if (r >= 0)
-		r = await(cli, root, &t, e);
+	if (r < 0)
+		return r;
+	waits = waits_new();
+	r = await_ready(cli, root, waits, &t, e);
+	waits_free(waits);
 	if (r >= 0)
 		r = show_status(cli, root, &t, e);
 	return r < 0 ? r : (int)t.state;

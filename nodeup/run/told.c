@@ -67,22 +67,35 @@ static bool no_retry_mends(const struct tree *error)
 	       (is_of_kind(status, ERR_INTEGRITY) && mirrors_agree(error));
 }
 
-static void judge(struct arena *a, int root_fd, struct told *t)
-{
-	const char *state = tree_text(t->status, "state");
-	const struct tree *error = tree_get(t->status, "error");
+/* What a run writes, and what it is to a reader: RUNNING only while the process lives. */
+static const struct {
+	const char *written;
+	enum told_state state;
+} states[] = {
+	{ "ready", TOLD_READY },      { "degraded", TOLD_DEGRADED }, { "running", TOLD_RUNNING },
+	{ "retrying", TOLD_RUNNING }, { "failed", TOLD_FAILED },     { "interrupted", TOLD_FAILED },
+};
 
-	t->state = TOLD_FAILED;
+static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
+{
+	const bool is_map = t->status->kind == TREE_MAP;
+	const char *state = is_map ? tree_text(t->status, "state") : NULL;
+	const struct tree *error = is_map ? tree_get(t->status, "error") : NULL;
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(states) && !str_eq(states[i].written, state))
+		i++;
+	if (i == ARRAY_LEN(states) || told_number(t->status, "schema", 0) != 1)
+		return err_fail(e, ERR_CONFIG, 0, "%s: not a status that this nodeup reads",
+				OWN_STATUS);
+	t->state = states[i].state;
 	t->stays = error && no_retry_mends(error);
-	if (str_eq(state, "ready")) {
-		t->state = TOLD_READY;
-	} else if (str_eq(state, "degraded")) {
-		t->state = TOLD_DEGRADED;
-	} else if (str_eq(state, "running") || str_eq(state, "retrying")) {
-		t->pid = interrupted_live_pid(a, root_fd, t->status);
-		t->died = t->pid == 0;
-		t->state = t->died ? TOLD_FAILED : TOLD_RUNNING;
-	}
+	if (t->state != TOLD_RUNNING)
+		return 0;
+	t->pid = interrupted_live_pid(a, root_fd, t->status);
+	t->died = t->pid == 0;
+	t->state = t->died ? TOLD_FAILED : TOLD_RUNNING;
+	return 0;
 }
 
 int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e)
@@ -94,11 +107,13 @@ int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e)
 	*ret = (struct told){ .state = TOLD_NEVER };
 	if (r >= 0)
 		r = json_parse(a, OWN_STATUS, buf_str(&text), text.len, &status, e);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0) {
+		ret->status = status;
+		r = judge(a, root_fd, ret, e);
+	}
 	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	if (status->kind != TREE_MAP)
-		return err_fail(e, ERR_CONFIG, 0, "%s: not a map", OWN_STATUS);
-	ret->status = status;
-	judge(a, root_fd, ret);
-	return 0;
+		err_note(e, "next", "the next run of nodeup apply replaces it");
+	return r;
 }

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import socket
@@ -11,7 +12,7 @@ import time
 
 import pytest
 
-from world import Asset, ENV, KUBELET, NET, PROGRAM, SYSTEM, USAGE, until
+from world import Asset, CONFIG, ENV, KUBELET, NET, PROGRAM, SYSTEM, USAGE, until
 
 READY, FAILED, DEGRADED, RUNNING, NEVER = range(5)
 
@@ -89,7 +90,42 @@ def test_one_screen_says_what_failed_and_what_to_do(node):
     assert "free" in labels["disk"] and "reached" in labels["do"] and "in 9 min" in labels["next"], done
     assert labels["run"].startswith("by unit kops-configuration.service, process ") and len(lines) <= 24, done
     assert "changed    asset slow: absent" not in done.stdout
-    assert "changed    asset slow: absent" in node.status("--long").stdout
+    assert "changed    asset slow: absent (3.0 s)" in node.status("--long").stdout
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"schema": 1, "state": "ready"', "[]", '"ready"', '{"state": "ready"}',
+                                  '{"schema": 2, "state": "ready"}', '{"schema": 1, "state": "fine"}', '{"schema": 1}'])
+@pytest.mark.parametrize("flags", [[], ["-o", "json"], ["--wait"]], ids=" ".join)
+def test_a_damaged_or_foreign_file_is_refused(node, text, flags):
+    node.write()
+    (node.root / "run/nodeup/status.json").write_text(text)
+    done = node.status(*flags)
+    assert done.returncode == CONFIG and not done.stdout, done
+    lines = done.stderr.splitlines()
+    assert len(lines) == 2 and "/run/nodeup/status.json" in lines[0] and "FAILED" in lines[0], done
+    assert re.search(r"next +the next run of nodeup apply replaces it$", lines[1]), done
+
+
+def test_odd_members_do_no_harm(node):
+    """Others may have written it: no line of theirs is ours, and no type is taken for granted."""
+    node.write(state="failed", error={"message": "one\nready since 1\x1b[2J", "exitStatus": "x", "notes": [1, {}, "do: a\nb"]},
+               causes=[1, {"tasks": [{}], "held": "x"}, []], startedUnix=10**18, elapsedMs=-5,
+               tasks=[1, {"startMs": "x"}, {"kind": [], "endMs": 10**18, "startMs": 1}])
+    for flags in ([], ["--long"], ["-o", "json"]):
+        done = node.status(*flags)
+        assert done.returncode == FAILED and "\x1b" not in done.stdout and not done.stderr, done
+        assert not re.findall("^ready", done.stdout, re.M), done
+    (node.root / "run/nodeup/status.json").write_text('{"schema": 1, "state": "ready"}')
+    assert re.match("ready\n", node.status().stdout)
+
+
+def test_each_cause_is_shown(node):
+    node.write(state="failed", error=error(71), causes=[
+        {"message": "no room", "tasks": ["file /a", "file /b"], "held": []},
+        {"message": "no way", "tasks": ["asset x"], "held": ["unit kubelet.service"]}])
+    lines = [line.split(None, 1) for line in node.status().stdout.splitlines()]
+    assert ["failed", "file /a: no room; as well file /b"] in lines
+    assert ["failed", "asset x: no way; 1 task held"] in lines, lines
 
 
 def test_a_process_that_is_gone_does_not_run(node):
@@ -122,17 +158,17 @@ def test_wait_ends_with_the_state_of_then(node, said, code):
     begun = time.monotonic()
     done = node.status("--wait=300ms")
     assert done.returncode == code and time.monotonic() - begun >= 0.3, done
-    assert done.stderr.startswith("waiting until the node is ready; now "), done
+    assert re.search(r" notice  WAITING node: \S", done.stderr) and len(done.stderr.splitlines()) == 1, done
 
 
 def test_wait_sees_each_change(node):
     """Also of a node whose first run is to come; and it sleeps meanwhile."""
     run = node.wait()
-    assert "now never" in run.stderr.readline()
+    assert "WAITING node: never" in run.stderr.readline()
     node.write(state="running")
-    assert "now running" in run.stderr.readline()
+    assert "WAITING node: running" in run.stderr.readline()
     node.write(state="failed", error=error(71))
-    assert "now failed" in run.stderr.readline()
+    assert re.search("WAITING node: .*failed", run.stderr.readline())
     node.write(state="ready")
     out, _ = run.communicate(timeout=120)
     assert run.returncode == READY and out.startswith("ready since "), out
@@ -142,10 +178,10 @@ def test_wait_sees_the_end_of_a_process_without_a_word(node):
     other = subprocess.Popen(["sleep", "1000"])
     node.write(state="running", pid=other.pid)
     run = node.wait()
-    assert "now running" in run.stderr.readline()
+    assert "WAITING node: running" in run.stderr.readline()
     other.kill()
     other.wait()
-    assert "now failed" in run.stderr.readline()
+    assert re.search("WAITING node: .*failed", run.stderr.readline())
     run.kill()
     run.communicate()
 

@@ -34,11 +34,12 @@ static void the_second_one_hears_who_is_first(void **state)
 static void put_status(const struct scratch *root, int pid)
 {
 	static const struct io_attr attr = { .mode = 0644 };
-	autofree char *text = xasprintf("{\"state\": \"running\", \"waiting\": \"GET x: 503\", "
-					"\"waitingSinceUnixMs\": 1500000000000, "
-					"\"nextTryUnixMs\": 1500000030000, \"pid\": %d, "
-					"\"error\": {\"message\": \"boom\"}}\n",
-					pid);
+	autofree char *text =
+		xasprintf("{\"schema\": 1, \"state\": \"running\", \"waiting\": \"GET x: 503\", "
+			  "\"waitingSinceUnixMs\": 1500000000000, "
+			  "\"nextTryUnixMs\": 1500000030000, \"pid\": %d, "
+			  "\"error\": {\"message\": \"boom\"}}\n",
+			  pid);
 	struct err e;
 
 	if (io_replace(root->fd, OWN_STATUS, text, strlen(text), &attr, &e) < 0)

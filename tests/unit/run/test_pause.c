@@ -34,7 +34,8 @@ static void pauses_double_to_ten_minutes(void **state)
 static void put_status(int root_fd, const char *state, int pid)
 {
 	static const struct io_attr attr = { .mode = 0644 };
-	autofree char *text = xasprintf("{\"state\": \"%s\", \"pid\": %d}\n", state, pid);
+	autofree char *text =
+		xasprintf("{\"schema\": 1, \"state\": \"%s\", \"pid\": %d}\n", state, pid);
 	struct err e;
 
 	if (io_replace(root_fd, OWN_STATUS, text, strlen(text), &attr, &e) < 0)
