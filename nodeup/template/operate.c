@@ -292,6 +292,17 @@ int operate_lower(struct work *w, size_t at, const struct value *v, struct value
 	return 0;
 }
 
+/* The next place of a text that is not empty, or NULL. As memmem, whose checkers read all of it at each call. */
+static const char *find_next(const char *p, const char *end, const struct text *what)
+{
+	while ((p = memchr(p, *what->p, (size_t)(end - p))) && (size_t)(end - p) >= what->n) {
+		if (memcmp(p, what->p, what->n) == 0)
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
 int operate_split(struct work *w, size_t at, const struct text *v, const struct value *by,
 		  struct value *ret)
 {
@@ -306,14 +317,13 @@ int operate_split(struct work *w, size_t at, const struct text *v, const struct 
 	r = work_spend(w, at, 2 * v->n);
 	if (r < 0)
 		return r;
-	for (const char *p = v->p; (p = memmem(p, (size_t)(end - p), by->text.p, by->text.n));
-	     p += by->text.n)
+	for (const char *p = v->p; (p = find_next(p, end, &by->text)); p += by->text.n)
 		pieces++;
 	l = list_new(w, at, pieces);
 	if (!l)
 		return -EINVAL;
 	for (const char *p = v->p; l->n < pieces; p += by->text.n) {
-		const char *next = memmem(p, (size_t)(end - p), by->text.p, by->text.n);
+		const char *next = find_next(p, end, &by->text);
 
 		if (!next)
 			next = end;
