@@ -105,7 +105,10 @@ def test_a_disk_that_loses_all(world, tmp_path):
 
 def test_names_that_are_lost(world, tmp_path):
     """The bytes are there, and each file is whole: but the run does not say that it is done."""
-    done = world.apply(prefix=flushing(tmp_path / "log", "syncfs:error=EIO"))
+    log = tmp_path / "log"
+    done = world.apply(prefix=flushing(log, "syncfs:error=EIO"))
+    if "syncfs(" not in log.read_text():
+        pytest.skip("this file system is not flushed as a whole")
     assert done.code == SYSTEM and "sync the directories that were changed: Input/output error" in done.failure, done
     for name in PLACES:
         path = world.installed(name)
