@@ -1,3 +1,4 @@
+import ctypes
 import hashlib
 import json
 import os
@@ -18,9 +19,30 @@ from world import Asset, CNI, CNI_MEMBERS, PROGRAM, Origin, Told, World, make_as
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 0x40000
+
+
 def pytest_configure():
     if not os.access(PROGRAM, os.X_OK):
         raise pytest.UsageError(f"{PROGRAM}: not built")
+    # A mount namespace of another test's would copy the mounts of this process, and hold their disks while it lives.
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.geteuid() == 0 and (libc.unshare(CLONE_NEWNS) or libc.mount(b"none", b"/", None, MS_REC | MS_PRIVATE, None)):
+        raise pytest.UsageError(f"unshare: {os.strerror(ctypes.get_errno())}")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item):
+    report = (yield).get_result()
+    item.has_failed = getattr(item, "has_failed", False) or report.failed
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path):
+    """Files of a test that passed are removed: all of them together are gigabytes."""
+    yield tmp_path
+    if not request.node.has_failed:
+        subprocess.run(["rm", "-rf", "--one-file-system", tmp_path], stderr=subprocess.DEVNULL)
 
 
 @pytest.fixture(scope="session")
