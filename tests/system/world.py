@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import http.client
 import io
+import itertools
 import json
 import os
 import pathlib
@@ -173,9 +174,12 @@ class Asset:
 
 
 class World:
+    number = itertools.count()
+
     def __init__(self, folder, origin, contents, role="nodes"):
         self.folder, self.origin, self.contents, self.role = folder, origin, contents, role
-        self.token = hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+        # two tests may have the same folder, one after the other
+        self.token = f"{os.getpid():x}-{next(World.number)}"
         self.root, self.cache, self.store = folder / "root", folder / "cache", folder / "store"
         self.conf, self.facts_file = folder / "conf/kube_env.yaml", folder / "conf/facts.yaml"
         shutil.copytree(SEED, self.store)
