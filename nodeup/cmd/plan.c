@@ -24,24 +24,6 @@ enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2, PLAN_SCHEMA = 1 };
 
 #define INDENT "    " /* of what belongs to the line above */
 
-/* What a person looks for together, in the order of a run. */
-enum group { DISKS, SYSTEM, ASSETS, PROGRAMS, FILES, UNITS, GROUP_MAX };
-
-static const char *const group_names[GROUP_MAX] = {
-	[DISKS] = "disks",       [SYSTEM] = "system", [ASSETS] = "assets",
-	[PROGRAMS] = "programs", [FILES] = "files",   [UNITS] = "units",
-};
-
-static const enum group groups[TASK_KIND_MAX] = {
-	[TASK_ATTACH] = DISKS,     [TASK_VOLUME] = DISKS,     [TASK_STOP] = DISKS,
-	[TASK_MOVE] = DISKS,       [TASK_RESUME] = DISKS,     [TASK_ETCD] = DISKS,
-	[TASK_USER] = SYSTEM,      [TASK_SYSCTL] = SYSTEM,    [TASK_PACKAGE] = SYSTEM,
-	[TASK_ASSET] = ASSETS,     [TASK_UNPACK] = ASSETS,    [TASK_IMAGE] = ASSETS,
-	[TASK_INSTALL] = PROGRAMS, [TASK_PROGRAM] = PROGRAMS, [TASK_DIR] = FILES,
-	[TASK_FILE] = FILES,       [TASK_LINK] = FILES,       [TASK_HOSTS] = FILES,
-	[TASK_RELOAD] = UNITS,     [TASK_UNIT] = UNITS,
-};
-
 static const char *state_word(const struct run_outcome *o)
 {
 	return o->state == RUN_CHANGED  ? "change"
@@ -321,16 +303,17 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 	const bool colours = footer_has_colours(STDOUT_FILENO);
 	int r = 0;
 
-	for (enum group g = 0; g < GROUP_MAX; g++) {
+	for (enum task_group g = 0; g < TASK_GROUP_MAX; g++) {
 		bool named = false;
 
 		for (size_t i = 0; r == 0 && i < rep->n; i++) {
 			const struct run_outcome *o = &rep->outcomes[i];
 
-			if (groups[o->task->kind] != g || (sign_of(o) == '=' && !cli->all))
+			if (task_kinds[o->task->kind].group != g ||
+			    (sign_of(o) == '=' && !cli->all))
 				continue;
 			if (!named)
-				show_line(stdout, "%s:", group_names[g]);
+				show_line(stdout, "%s:", task_group_names[g]);
 			named = true;
 			r = print_task(cli, a, s, o, colours, e);
 		}

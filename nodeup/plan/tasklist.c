@@ -62,7 +62,7 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 	if (!p->index)
 		plan_index_again(p);
 	t->kind = kind;
-	t->ops = task_kinds[kind];
+	t->ops = task_kinds[kind].ops;
 	t->name = name;
 	t->origin = p->builder;
 	t->index = p->n;

@@ -6,8 +6,26 @@
 
 #include "nodeup/tasks/task.h"
 
+/* What a person looks for together, in the order of a run. */
+enum task_group {
+	TASKS_DISKS,
+	TASKS_SYSTEM,
+	TASKS_ASSETS,
+	TASKS_PROGRAMS,
+	TASKS_FILES,
+	TASKS_UNITS,
+	TASK_GROUP_MAX
+};
+
+struct task_kind_row {
+	const struct task_ops *ops;
+	enum task_group group;
+};
+
 /* By kind. */
-extern const struct task_ops *const task_kinds[TASK_KIND_MAX];
+extern const struct task_kind_row task_kinds[TASK_KIND_MAX];
+/* By group: what a plan calls it. */
+extern const char *const task_group_names[TASK_GROUP_MAX];
 
 /* For a unit that is not to run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;

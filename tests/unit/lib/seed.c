@@ -105,6 +105,6 @@ const struct task *plan_get(const struct plan *p, enum task_kind kind, const cha
 	const struct task *t = plan_look(p, kind, name);
 
 	if (!t)
-		fail_msg("no %s '%s' in the plan", task_kinds[kind]->kind, name);
+		fail_msg("no %s '%s' in the plan", task_kinds[kind].ops->kind, name);
 	return t;
 }

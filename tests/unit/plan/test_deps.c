@@ -60,7 +60,7 @@ static const struct task *archive(const struct plan *p, enum task_kind kind, con
 	for (size_t i = 0; i < p->n; i++)
 		if (p->tasks[i]->kind == kind && strstr(p->tasks[i]->name, part))
 			return p->tasks[i];
-	fail_msg("no %s of %s", task_kinds[kind]->kind, part);
+	fail_msg("no %s of %s", task_kinds[kind].ops->kind, part);
 	return NULL;
 }
 
