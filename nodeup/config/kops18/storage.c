@@ -274,19 +274,11 @@ static int set_binds(struct item *it)
 	return 0;
 }
 
-/* What kube-up keeps there for a master that is made anew: etcd's data, keys and tokens, the key of
- * its tunnels. Source: kube-up's mount-master-pd. */
+/* Unless the document says itself what is kept there. */
 static void set_master_pd(struct item *it)
 {
-	static const char *const kept[] = { "/var/etcd", "/srv/kubernetes", "/srv/sshproxy" };
-	struct arena *a = it->b->arena;
-
-	if (!it->b->node->is_master || !str_eq(it->v.path, node_master_pd) || it->v.binds.n)
-		return;
-	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
-		arena_push(a, it->v.binds.v, it->v.binds.n,
-			   (struct node_bind){ kept[i] + 1, kept[i],
-					       strv_split(a, "kubelet.service", ' '), it->v.pos });
+	if (it->b->node->is_master && str_eq(it->v.path, node_master_pd) && !it->v.binds.n)
+		storage_master_pd(it->b->arena, &it->v);
 }
 
 static int set_persist(struct item *it)
@@ -506,12 +498,40 @@ static int check_swap(struct kops18_build *b)
 	return 0;
 }
 
+static const char *driver_place(struct kops18_build *b)
+{
+	const struct tree *docker = kops18_lookup(b->cluster_spec, "docker");
+
+	if (b->env->docker_storage)
+		return kops18_where(b->arena, b->env->tree, "DOCKER_STORAGE");
+	return docker ? kops18_where(b->arena, docker, "storage") : "";
+}
+
+static struct storage_docker docker_of(struct kops18_build *b)
+{
+	const struct tree *key = kops18_lookup(b->env->tree, "DOCKER_STORAGE");
+
+	return (struct storage_docker){
+		.arena = b->arena,
+		.facts = b->facts,
+		.warnings = b->opts->warnings,
+		.docker_storage = b->env->docker_storage,
+		.kube_aws_storage = b->env->kube_aws_storage,
+		.where = kops18_where(b->arena, b->env->tree, "DOCKER_STORAGE"),
+		.driver_where = driver_place(b),
+		.pos = key ? key->pos : b->env->tree->pos,
+		.node = b->node,
+		.err = b->err,
+	};
+}
+
 int kops18_storage(struct kops18_build *b)
 {
-	int r = storage_kube_up(b);
+	const struct storage_docker docker = docker_of(b);
+	int r = storage_kube_up(&docker);
 
 	if (r == 0)
-		r = storage_driver(b);
+		r = storage_driver(&docker);
 	if (r == 0)
 		r = read_mounts(b, b->ig.volume_mounts);
 	if (r == 0)

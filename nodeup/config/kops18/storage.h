@@ -6,17 +6,11 @@
 #pragma once
 
 #include "nodeup/config/kops18/spec.h"
+#include "nodeup/config/storage_docker.h"
 
 /* An item of volumeMounts. */
 extern const struct schema storage_mount_schema;
 
-/* The volume that kube-up's settings mean. */
-extern const char storage_kube_up_name[];
-
 /* Fill the node's volumes from all documents and settle docker's storage driver. Swap where kubelet would
  * not start with it is an error. */
 int kops18_storage(struct kops18_build *b) must_check;
-/* Append the volumes of kube-up's settings; called before the driver is settled. */
-int storage_kube_up(struct kops18_build *b) must_check;
-/* One driver out of docker.storage that this kernel and a docker of today have. */
-int storage_driver(struct kops18_build *b) must_check;

@@ -1,0 +1,195 @@
+#include "nodeup/config/storage_docker.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/config/volumes_check.h"
+
+#define TIMEOUT_NS (60 * DUR_SEC)
+
+const char storage_kube_up_name[] = "/mnt/ephemeral";
+
+/* What each value of DOCKER_STORAGE means today. kube-up put aufs on a concatenation by LVM; over
+ * several disks that is striping now. Its aufs-nolvm used one disk whatever there was. */
+static const struct kube_up {
+	const char *name, *driver, *filesystem;
+	int64_t nth;
+} kube_up[] = {
+	{ "aufs", "aufs", "ext4", -1 },         { "aufs-nolvm", "aufs", "ext4", 0 },
+	{ "btrfs", "btrfs", "btrfs", -1 },      { "overlay", "overlay", "ext4", -1 },
+	{ "overlay2", "overlay2", "ext4", -1 }, { "devicemapper", "devicemapper", "ext4", -1 },
+};
+
+/* Where kube-up had symlinks. */
+static const struct {
+	const char *source, *target;
+} links[] = {
+	{ "docker", "/var/lib/docker" },
+	{ "containerd", "/var/lib/containerd" },
+	{ "kubernetes/kubelet", "/var/lib/kubelet" },
+	{ "kubernetes/pods", "/var/log/pods" },
+};
+
+static void warn(const struct storage_docker *s, const char *text)
+{
+	if (s->warnings)
+		strv_add(s->arena, s->warnings, text);
+}
+
+static void add_volume(const struct storage_docker *s, const struct kube_up *k)
+{
+	struct node_volume v = {
+		.name = storage_kube_up_name,
+		.path = storage_kube_up_name,
+		.filesystem = k->filesystem,
+		.disks = NODE_DISKS_INSTANCE_STORE,
+		.nth = k->nth,
+		.device_timeout_ns = TIMEOUT_NS,
+		.pos = s->pos,
+	};
+
+	strv_add(s->arena, &v.mount_options, "noatime");
+	for (size_t i = 0; i < ARRAY_LEN(links); i++)
+		arena_push(s->arena, v.binds.v, v.binds.n,
+			   (struct node_bind){ links[i].source, links[i].target,
+					       volumes_users(s->arena, links[i].target), v.pos });
+	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n, v);
+}
+
+/* An instance type without it is not an error, as it was not for kube-up. */
+static bool has_instance_store(const struct storage_docker *s)
+{
+	const struct opt_int *n = &s->facts->instance_store;
+
+	if (!n->set || n->v > 0)
+		return true;
+	warn(s, arena_printf(s->arena,
+			     "%sthis instance has no instance store: docker and kubelet "
+			     "stay on the root volume",
+			     s->where));
+	return false;
+}
+
+static const struct kube_up *kube_up_of(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_LEN(kube_up); i++)
+		if (strcmp(kube_up[i].name, name) == 0)
+			return &kube_up[i];
+	return NULL;
+}
+
+static bool kernel_has(const struct storage_docker *s, const char *driver)
+{
+	return strv_has(&s->facts->filesystems,
+			strcmp(driver, "overlay2") == 0 ? "overlay" : driver);
+}
+
+/* Several disks are one by md, or by btrfs, which needs nothing else. docker of old has overlay on no
+ * btrfs, so that its driver is btrfs as well. */
+static int span_disks(const struct storage_docker *s, const struct kube_up **k)
+{
+	const struct facts *f = s->facts;
+	const char *at = s->where;
+
+	if ((*k)->nth >= 0 || f->instance_store.v < 2 || !f->raid.set || f->raid.v ||
+	    strcmp((*k)->filesystem, "btrfs") == 0)
+		return 0;
+	if (f->filesystems.n && !kernel_has(s, "btrfs")) {
+		int r = err_config(s->err,
+				   "%sDOCKER_STORAGE: %lld disks are one by md or by btrfs, and "
+				   "this host has neither",
+				   at, (long long)f->instance_store.v);
+
+		err_note(s->err, "do", "install mdadm, or take aufs-nolvm, which uses one disk");
+		return r;
+	}
+	warn(s, arena_printf(s->arena,
+			     "%sthis host cannot stripe %lld disks by md: they are one btrfs, and "
+			     "docker's storage driver is btrfs",
+			     at, (long long)f->instance_store.v));
+	*k = kube_up_of("btrfs");
+	return 0;
+}
+
+int storage_kube_up(const struct storage_docker *s)
+{
+	const char *docker = s->docker_storage, *disks = s->kube_aws_storage;
+	const struct kube_up *k;
+	bool on_store;
+
+	if (str_is_empty(docker) && str_is_empty(disks))
+		return 0;
+	/* kube-up's own default */
+	if (str_is_empty(docker))
+		docker = "aufs";
+	k = kube_up_of(docker);
+	if (!k)
+		return err_config(s->err,
+				  "%sDOCKER_STORAGE: expected aufs, aufs-nolvm, btrfs, overlay, "
+				  "overlay2 or devicemapper, found '%s'",
+				  s->where, docker);
+	on_store = !str_eq(disks, "ebs") && strcmp(k->driver, "devicemapper") != 0 &&
+		   has_instance_store(s);
+	if (on_store && span_disks(s, &k) < 0)
+		return err_code(s->err);
+	s->node->docker.storage = k->driver;
+	if (on_store)
+		add_volume(s, k);
+	return 0;
+}
+
+static int refuse_devicemapper(const struct storage_docker *s)
+{
+	int r = err_config(
+		s->err,
+		"%sdocker storage driver devicemapper: docker 25 removed it, and on loop "
+		"files it loses data",
+		s->driver_where);
+
+	err_note(s->err, "do", "use overlay2, or btrfs on disks of its own");
+	return r;
+}
+
+/* A kernel without aufs is any since Debian 10 and Ubuntu 20.10. */
+static const char *replace_aufs(const struct storage_docker *s, const char *driver)
+{
+	if (strcmp(driver, "aufs") != 0 || s->facts->filesystems.n == 0 || kernel_has(s, "aufs"))
+		return driver;
+	warn(s, arena_printf(s->arena,
+			     "%sthis kernel has no aufs: docker's storage driver is overlay2",
+			     s->driver_where));
+	return "overlay2";
+}
+
+int storage_driver(const struct storage_docker *s)
+{
+	struct docker_spec *d = &s->node->docker;
+	struct strv drivers;
+	const char *chosen = NULL;
+
+	if (str_is_empty(d->storage))
+		return 0;
+	drivers = strv_split(s->arena, d->storage, ',');
+	for (size_t i = 0; i < drivers.n; i++)
+		drivers.v[i] = str_trim(s->arena, drivers.v[i]);
+	for (size_t i = 0; i < drivers.n && !chosen; i++)
+		if (kernel_has(s, drivers.v[i]) && strcmp(drivers.v[i], "devicemapper") != 0)
+			chosen = drivers.v[i];
+	/* if it is unknown which drivers the host has, take the first that it may have */
+	for (size_t i = 0; i < drivers.n && !chosen; i++)
+		if (strcmp(drivers.v[i], "devicemapper") != 0)
+			chosen = drivers.v[i];
+	if (!chosen)
+		return refuse_devicemapper(s);
+	d->storage = replace_aufs(s, chosen);
+	return 0;
+}
+
+void storage_master_pd(struct arena *a, struct node_volume *v)
+{
+	static const char *const kept[] = { "/var/etcd", "/srv/kubernetes", "/srv/sshproxy" };
+
+	for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+		arena_push(a, v->binds.v, v->binds.n,
+			   (struct node_bind){ kept[i] + 1, kept[i],
+					       strv_split(a, "kubelet.service", ' '), v->pos });
+}

@@ -1,0 +1,31 @@
+/* storage_docker.h - where docker stores, and what kube-up keeps on a master's volume
+ * kube-up's DOCKER_STORAGE and KUBE_AWS_STORAGE as a volume of the model, and the storage driver of docker.
+ * Owner: the arena. Errors: CONFIG with the places that the dialect says. Threads: all functions.
+ * Source: kube-up 1.2 to 1.5 format-disks.sh, mount-master-pd. */
+#pragma once
+
+#include "nodeup/config/facts.h"
+#include "nodeup/config/node.h"
+
+/* What the documents say of it. */
+struct storage_docker {
+	struct arena *arena;
+	const struct facts *facts;
+	struct strv *warnings; /* NULL: they are not wanted */
+	/* DOCKER_STORAGE and KUBE_AWS_STORAGE; both NULL or "": neither is asked for */
+	const char *docker_storage, *kube_aws_storage;
+	const char *where, *driver_where; /* "file:line:column: " of the first, and of the driver */
+	struct tree_pos pos;              /* of the volume */
+	struct node *node;                /* gets the volume and the driver */
+	struct err *err;
+};
+
+/* The volume that kube-up's settings mean. */
+extern const char storage_kube_up_name[];
+
+/* Append the volume of kube-up's settings, and set the driver that they name. */
+int storage_kube_up(const struct storage_docker *s) must_check;
+/* One driver out of node->docker.storage that this kernel and a docker of today have. */
+int storage_driver(const struct storage_docker *s) must_check;
+/* What kube-up keeps of a master on its volume: etcd's data, keys and tokens, the key of its tunnels. */
+void storage_master_pd(struct arena *a, struct node_volume *v);
