@@ -116,3 +116,23 @@ char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n)
 	(void)deflateEnd(&z);
 	return out;
 }
+
+int enc_gunzip(struct arena *a, const void *data, size_t n, size_t most, char **ret, struct err *e)
+{
+	enum { GZIP_WINDOW = MAX_WBITS + 16 };
+	z_stream z = { .next_in = data, .avail_in = (uInt)n };
+	char *out = arena_alloc(a, most + 1);
+	int r;
+
+	if (inflateInit2(&z, GZIP_WINDOW) != Z_OK)
+		abort();
+	z.next_out = (Bytef *)out;
+	z.avail_out = (uInt)most;
+	r = inflate(&z, Z_FINISH);
+	out[z.total_out] = '\0';
+	(void)inflateEnd(&z);
+	if (r != Z_STREAM_END)
+		return err_config(e, "broken gzip, or more than %zu bytes", most);
+	*ret = out;
+	return 0;
+}

@@ -17,3 +17,6 @@ int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret
 char *enc_url(struct arena *a, const char *text, int keep_slash);
 /* As gzip -9n: equal data gives equal bytes, because the header holds no time. */
 char *enc_gzip(struct arena *a, const void *data, size_t n, size_t *ret_n);
+/* The other way; the result has a NUL beyond. More than `most` bytes are an error. */
+int enc_gunzip(struct arena *a, const void *data, size_t n, size_t most, char **ret,
+	       struct err *e) must_check;

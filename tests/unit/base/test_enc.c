@@ -116,12 +116,32 @@ static void gzip_is_deterministic(void **state)
 	assert_true(n1 < 100);
 }
 
+static void gzip_comes_back(void **state)
+{
+	static const char text[] = "one line\nand another\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct err e;
+	char *back = NULL;
+	size_t n;
+	const char *zipped = enc_gzip(a, text, strlen(text), &n);
+
+	(void)state;
+	assert_int_equal(enc_gunzip(a, zipped, n, sizeof(text), &back, &e), 0);
+	assert_string_equal(back, text);
+	assert_true(enc_gunzip(a, zipped, n, strlen(text) - 1, &back, &e) < 0);
+	assert_non_null(strstr(e.msg, "more than 20 bytes"));
+	assert_true(enc_gunzip(a, zipped, n - 1, sizeof(text), &back, &e) < 0);
+	assert_true(enc_gunzip(a, text, strlen(text), sizeof(text), &back, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(base64_vectors),        cmocka_unit_test(base64_of_all_bytes),
 		cmocka_unit_test(base64_lines_are_fine), cmocka_unit_test(what_is_not_base64),
 		cmocka_unit_test(hex_and_urls),          cmocka_unit_test(gzip_is_deterministic),
+		cmocka_unit_test(gzip_comes_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
