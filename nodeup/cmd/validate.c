@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/show.h"
 #include "nodeup/documents/bootstrap.h"
+#include "nodeup/plan/host_checks.h"
 #include "nodeup/plan/release.h"
 #include "nodeup/documents/settings_dir.h"
 
@@ -28,7 +29,8 @@ struct hosts {
 };
 
 /* With docker, and where the documents can have it installed, without. */
-static void add_host(struct arena *a, struct hosts *hosts, const struct facts *f)
+static void add_host(struct arena *a, struct hosts *hosts, const struct node *node,
+		     const struct facts *f)
 {
 	const char *name = arena_printf(a, "%s%s%s", f->distribution, f->version ? " " : "",
 					f->version ? f->version : "");
@@ -39,7 +41,8 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct facts *f
 	if (!h.facts.instance_id)
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
-	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64"))
+	/* kube-up installs a docker of a release of its time */
+	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64") || node->states.used)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
 	h.has_docker = false;
@@ -47,19 +50,21 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct facts *f
 }
 
 /* The one that was named, or all that are supported. */
-static struct hosts list_hosts(const struct cli *cli, const struct facts *given)
+static struct hosts list_hosts(const struct cli *cli, const struct node *node,
+			       const struct facts *given)
 {
 	struct hosts hosts = { 0 };
 	struct facts f = *given;
 
 	if ((cli->facts || cli->root) && f.distribution) {
-		add_host(cli->arena, &hosts, &f);
+		add_host(cli->arena, &hosts, node, &f);
 		return hosts;
 	}
 	if (!cli->facts) /* what this machine is says nothing of those that the documents are for */
 		f.arch = NULL;
 	for (size_t i = 0; release_nth(i, &f); i++)
-		add_host(cli->arena, &hosts, &f);
+		if (plan_is_for(node, &f))
+			add_host(cli->arena, &hosts, node, &f);
 	return hosts;
 }
 
@@ -108,7 +113,7 @@ static void warn(struct arena *a, const struct hosts *hosts, const char *text, s
 static int try_all(const struct cli *cli, struct bootstrap *b, const struct settings *settings,
 		   struct err *e)
 {
-	const struct hosts hosts = list_hosts(cli, &b->facts);
+	const struct hosts hosts = list_hosts(cli, &b->node, &b->facts);
 	struct strv said = { 0 };
 	size_t good = 0;
 
@@ -161,7 +166,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
-	return b->documents.dialect->checks_alone ? 0 : try_all(cli, b, &settings, e);
+	return try_all(cli, b, &settings, e);
 }
 
 int cmd_validate(struct cli *cli, struct err *e)

@@ -79,7 +79,6 @@ struct dialect {
 	const struct schema *document; /* the document of --conf, for `nodeup help config` */
 	const struct schema
 		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
-	bool checks_alone;     /* documents are checked, and no node is made of them */
 	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make
 	 * its lines keep their numbers. -ENOENT: this is no such script. NULL: its scripts are not read. */
 	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,

@@ -5,16 +5,10 @@
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
 #pragma once
 
+#include "nodeup/config/node_states.h"
 #include "nodeup/config/settings.h"
 #include "nodeup/config/specs.h"
 #include "nodeup/config/volume.h"
-
-/* A text of a document with the place it stands at, for messages of what parses it further. */
-struct node_text {
-	const char *text;
-	struct tree_pos pos;
-	const char *signature; /* of an asset; NULL: none */
-};
 
 struct node_texts {
 	struct node_text *v;
@@ -145,6 +139,7 @@ struct node {
 	struct kube_scheduler_spec kube_scheduler;
 
 	struct node_volumes volumes;
+	struct node_states states;
 	struct node_hooks hooks; /* of this role, in order */
 	struct node_files files;
 

@@ -282,6 +282,33 @@ void plan_image(struct plan *p, const struct node_image *image)
 	};
 }
 
+void plan_image_member(struct plan *p, const struct node_member_image *image)
+{
+	struct asset *as = arena_new(p->arena, struct asset);
+	struct err e;
+
+	if (parse_asset(p, image->archive.text, as, &e) < 0) {
+		plan_fail(p, &e);
+		return;
+	}
+	as = map_get(&p->known_by, digest_text(p, as));
+	if (!as) {
+		(void)err_config(plan_error(p), "%s: the archive of image %s is not an asset",
+				 tree_where(p->arena, &image->archive.pos), image->name);
+		return;
+	}
+	as->unpack = true;
+	asset_task(p, TASK_ASSET, as)->optional = false;
+	asset_task(p, TASK_UNPACK, as)->optional = false;
+	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){
+		.name = image->name,
+		.asset = as,
+		.member = image->member,
+		.tag = image->tag,
+		.loaded_as = image->loaded_as,
+	};
+}
+
 void plan_package_file(struct plan *p, const char *what, const char *name, const char *text)
 {
 	struct asset *as = arena_new(p->arena, struct asset);

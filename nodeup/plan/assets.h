@@ -14,6 +14,8 @@ void plan_install_member(struct plan *p, const char *member, const char *path, m
 /* As plan_install; where the documents list no such asset, the one of text, "sha1@url". */
 void plan_install_known(struct plan *p, const char *name, const char *text, const char *path,
 			mode_t mode);
+/* An image that is a member of an archive of the Assets list. */
+void plan_image_member(struct plan *p, const struct node_member_image *image);
 /* A package as a file, text its "sha1@url"; what names it in an error. */
 void plan_package_file(struct plan *p, const char *what, const char *name, const char *text);
 /* An image archive to be loaded into the runtime. */

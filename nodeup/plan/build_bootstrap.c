@@ -100,6 +100,7 @@ static struct task *add_program(struct plan *p)
 
 static void make_bootstrap(struct plan *p)
 {
+	const struct node_states *states = &p->req->node->states;
 	const struct task *program;
 	struct task *t;
 
@@ -108,6 +109,8 @@ static void make_bootstrap(struct plan *p)
 	program = add_program(p);
 	if (p->req->boot->flags)
 		add_unit_file(p);
+	if (states->replaces.path)
+		plan_no_file(p, states->replaces.path, states->replaces.begins);
 	t = plan_unit(p, our_unit, true);
 	t->unit.no_wait = true;
 	t->unit.at_boot = !p->req->boot->install;

@@ -39,4 +39,4 @@ static void make_cni(struct plan *p)
 				    0755);
 }
 
-const struct plan_builder build_cni = { .name = "cni", .build = make_cni };
+const struct plan_builder build_cni = { .name = "cni", .build = make_cni, .writes_texts = true };

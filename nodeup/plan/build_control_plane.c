@@ -285,4 +285,5 @@ static void make_control_plane(struct plan *p)
 
 const struct plan_builder build_control_plane = { .name = "control-plane",
 						  .build = make_control_plane,
-						  .master_only = true };
+						  .master_only = true,
+						  .writes_texts = true };

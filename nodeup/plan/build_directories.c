@@ -13,4 +13,6 @@ static void make_directories(struct plan *p)
 		plan_dir(p, paths[i], 0755);
 }
 
-const struct plan_builder build_directories = { .name = "directories", .build = make_directories };
+const struct plan_builder build_directories = { .name = "directories",
+						.build = make_directories,
+						.writes_texts = true };

@@ -48,4 +48,6 @@ static void make_firewall(struct plan *p)
 		strv_add(p->arena, &t->unit.accepts, rules[i]);
 }
 
-const struct plan_builder build_firewall = { .name = "firewall", .build = make_firewall };
+const struct plan_builder build_firewall = { .name = "firewall",
+					     .build = make_firewall,
+					     .writes_texts = true };

@@ -51,4 +51,6 @@ static void make_kube_proxy(struct plan *p)
 	plan_static_pod(p, pod);
 }
 
-const struct plan_builder build_kube_proxy = { .name = "kube-proxy", .build = make_kube_proxy };
+const struct plan_builder build_kube_proxy = { .name = "kube-proxy",
+					       .build = make_kube_proxy,
+					       .writes_texts = true };

@@ -99,4 +99,6 @@ static void make_kubelet(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, kubeconfig);
 }
 
-const struct plan_builder build_kubelet = { .name = "kubelet", .build = make_kubelet };
+const struct plan_builder build_kubelet = { .name = "kubelet",
+					    .build = make_kubelet,
+					    .writes_texts = true };

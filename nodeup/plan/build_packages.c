@@ -34,7 +34,9 @@ static void make_packages(struct plan *p)
 	struct strv names = { 0 };
 	struct task *t;
 
-	add_words(p, &names, d->packages);
+	/* documents that say what stands in files say which packages those take */
+	if (!p->req->node->states.used)
+		add_words(p, &names, d->packages);
 	if (p->req->node->auto_upgrades)
 		add_words(p, &names, d->upgrades);
 	if (p->req->node->keeps_time)
@@ -62,7 +64,9 @@ static void make_upgrades(struct plan *p)
 		plan_file(p, auto_upgrades, 0644, auto_upgrades_text);
 }
 
-const struct plan_builder build_upgrades = { .name = "upgrades", .build = make_upgrades };
+const struct plan_builder build_upgrades = { .name = "upgrades",
+					     .build = make_upgrades,
+					     .writes_texts = true };
 
 /* A vendor's unit, which an image that lacks the package lacks as well. */
 static void make_ntp(struct plan *p)
@@ -124,7 +128,9 @@ static void make_logrotate(struct plan *p)
 	add_timer(p);
 }
 
-const struct plan_builder build_logrotate = { .name = "logrotate", .build = make_logrotate };
+const struct plan_builder build_logrotate = { .name = "logrotate",
+					      .build = make_logrotate,
+					      .writes_texts = true };
 
 static void make_users(struct plan *p)
 {
@@ -137,4 +143,5 @@ static void make_users(struct plan *p)
 
 const struct plan_builder build_users = { .name = "users",
 					  .build = make_users,
-					  .master_only = true };
+					  .master_only = true,
+					  .writes_texts = true };

@@ -51,4 +51,6 @@ static void make_sysctl(struct plan *p)
 	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse_values(p->arena, content);
 }
 
-const struct plan_builder build_sysctl = { .name = "sysctl", .build = make_sysctl };
+const struct plan_builder build_sysctl = { .name = "sysctl",
+					   .build = make_sysctl,
+					   .writes_texts = true };

@@ -15,6 +15,7 @@ struct plan_builder {
 	/* packages of the distribution that it takes, blank-separated; NULL: none */
 	const char *(*packages)(struct plan *p);
 	bool master_only;
+	bool writes_texts;  /* not of a node whose documents say what stands in its files */
 	bool explicit_only; /* runs only when plan_req.only names it */
 };
 
@@ -66,6 +67,11 @@ extern const struct plan_builder build_bake;
 extern const struct plan_builder build_bootstrap;
 /* The configuration that is gone from this machine, from its kept copy. */
 extern const struct plan_builder build_documents;
+
+/* Of nodes of kube-up alone: plan/kubeup. */
+
+/* What stands in the model file by file: kubelet, docker, static pods, keys, images. */
+extern const struct plan_builder build_states;
 
 /* Of nodes of kops 1.8 alone: plan/kops18. */
 

@@ -17,6 +17,7 @@ static const struct {
 } starts[] = {
 	{ "kubelet.service", "docker.service", "cni" },
 	{ "kubelet.service", "containerd.service", "cni" },
+	{ "kubelet.service", "docker.service", "states" },
 	{ "protokube.service", "docker.service", "protokube" },
 };
 
@@ -87,6 +88,16 @@ static bool is_unpacked_from(const struct task *t, const struct task *asset)
 static bool is_loaded_from(const struct task *t, const struct task *asset)
 {
 	return is_same_asset(t->image.asset, asset->asset.asset);
+}
+
+static bool is_in_archive(const struct task *t, const struct task *unpack)
+{
+	return t->image.member && is_same_asset(t->image.asset, unpack->unpack.asset);
+}
+
+static bool is_owner(const struct task *t, const struct task *user)
+{
+	return str_eq(t->dir.owner, user->user.name);
 }
 
 static bool is_copy_of(const struct task *t, const struct task *asset)
@@ -224,6 +235,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_ETCD, TASK_FILE, is_any },
 	{ TASK_ETCD, TASK_HOSTS, is_any },
 	{ TASK_DIR, TASK_DIR, is_inside },
+	{ TASK_DIR, TASK_USER, is_owner },
 	{ TASK_FILE, TASK_DIR, is_inside },
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others, is_manifest },
 	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
@@ -238,6 +250,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
+	{ TASK_IMAGE, TASK_UNPACK, is_in_archive },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
 	{ TASK_UNIT, TASK_RELOAD, is_any },
 	{ TASK_UNIT, TASK_PROGRAM, is_input },
@@ -272,6 +285,7 @@ static const struct dep_rule users[] = {
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of },
+	{ TASK_IMAGE, TASK_UNPACK, is_in_archive },
 	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for },
 };
 

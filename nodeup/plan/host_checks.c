@@ -142,6 +142,21 @@ static const struct {
 };
 /* clang-format on */
 
+bool plan_is_for(const struct node *n, const struct facts *f)
+{
+	return !n->states.used || distro_of(f->distribution)->family == PACKAGE_DEB;
+}
+
+int plan_check_distribution(const struct plan *p, struct err *e)
+{
+	const char *name = p->req->facts->distribution;
+
+	if (plan_is_for(p->req->node, p->req->facts))
+		return 0;
+	return err_config(e, "kube-up made nodes of Debian and Ubuntu, and this is %s",
+			  name ? name : "another distribution");
+}
+
 static int refuse_host(const struct plan *p, size_t i, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;

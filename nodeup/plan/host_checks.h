@@ -10,3 +10,8 @@
 
 /* Go through the table. all_the_same: each that cannot run is a warning of the plan instead. */
 int plan_check_host(struct plan *p, bool all_the_same, struct err *e) must_check;
+/* Whether the documents are for such a distribution at all: those that say what stands in files, and name
+ * packages, are of one family. */
+bool plan_is_for(const struct node *n, const struct facts *f);
+/* The same as an error. */
+int plan_check_distribution(const struct plan *p, struct err *e) must_check;

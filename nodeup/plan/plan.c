@@ -32,6 +32,7 @@ static const struct plan_builder *const builders[] = {
 	&build_etcd,
 	&build_kubelet,
 	&build_protokube,
+	&build_states,
 	&build_bootstrap,
 	/* what users add comes last: it must not take the place of what a node is made of */
 	&build_hooks,
@@ -51,8 +52,15 @@ static void add_reload(struct plan *p)
 		}
 }
 
+static bool is_suited(const struct plan_builder *b, const struct plan_req *req)
+{
+	return !(b->writes_texts && req->node->states.used);
+}
+
 static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)
 {
+	if (!is_suited(b, req))
+		return false;
 	if (req->only)
 		return strcmp(b->name, req->only) == 0;
 	return !b->explicit_only && (!b->master_only || req->node->is_master);
@@ -62,7 +70,8 @@ static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)
 static void collect_packages(struct plan *p)
 {
 	for (size_t i = 0; i < ARRAY_LEN(builders); i++) {
-		const char *names = builders[i]->packages ? builders[i]->packages(p) : NULL;
+		const struct plan_builder *b = builders[i];
+		const char *names = b->packages && is_suited(b, p->req) ? b->packages(p) : NULL;
 
 		if (names)
 			strv_add(p->arena, &p->packages, names);
@@ -107,9 +116,10 @@ static int check_paths(const struct plan *p, struct err *e)
 static int check_host(struct plan *p, struct err *e)
 {
 	const struct settings *s = p->req->settings;
+	int r = p->req->only ? 0 : plan_check_distribution(p, e);
 
-	if (p->req->image_mode || p->req->only)
-		return 0;
+	if (r < 0 || p->req->image_mode || p->req->only)
+		return r;
 	return plan_check_host(p, s && s->ignore_host_checks, e);
 }
 

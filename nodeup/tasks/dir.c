@@ -1,8 +1,65 @@
 #include "nodeup/tasks/kinds.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+#include "nodeup/base/walk.h"
 #include "nodeup/tasks/owner.h"
+
+/* A search for what may not be in a directory. */
+struct search {
+	const struct task_dir *dir;
+	struct arena *arena;
+	bool removes;
+	size_t n;
+	const char *first;
+};
+
+static int look(void *arg, const struct walk_at *at, struct err *e)
+{
+	struct search *s = arg;
+	const char *path = arena_printf(s->arena, "%s%s/%s", s->dir->path, at->path, at->name);
+
+	if (S_ISDIR(at->st.st_mode))
+		return 1;
+	if (strv_has(s->dir->only, path))
+		return 0;
+	if (s->n++ == 0)
+		s->first = path;
+	if (!s->removes || unlinkat(at->dir, at->name, 0) == 0 || errno == ENOENT)
+		return 0;
+	return err_sys(e, "remove '%s'", path);
+}
+
+/* Files alone: whoever reads such a directory passes over one that is empty. */
+static int search_dir(struct search *s, struct task_ctx *ctx, struct err *e)
+{
+	const struct walk walk = { .enter = look, .arg = s, .live = true };
+	autoclose int fd = -1;
+	int r = io_open(ctx->root_fd, s->dir->path, O_RDONLY | O_DIRECTORY, &fd, e);
+
+	return r < 0 ? r : walk_below(fd, &walk, e);
+}
+
+static int check_others(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct search s = { .dir = &t->dir, .arena = a };
+	int r = t->dir.only ? search_dir(&s, ctx, e) : 0;
+
+	if (r < 0)
+		return r;
+	return s.n ? task_differs(diff, "holds %s, which is not asked for", s.first) : TASK_EQUAL;
+}
+
+static int remove_others(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct search s = { .dir = &t->dir, .arena = a, .removes = true };
+
+	return t->dir.only ? search_dir(&s, ctx, e) : 0;
+}
 
 static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		     struct err *e)
@@ -43,7 +100,7 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	if (t->dir.owner && (st.st_uid != uid || st.st_gid != gid))
 		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid, uid,
 				    gid);
-	return TASK_EQUAL;
+	return check_others(t, ctx, diff, e);
 }
 
 static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -68,7 +125,8 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 		return err_sys(e, "set the mode of '%s'", t->dir.path);
 	if (t->dir.owner && fchown(fd, uid, gid) < 0)
 		return err_sys(e, "set the owner of '%s'", t->dir.path);
-	return TASK_DONE;
+	r = remove_others(t, ctx, e);
+	return r < 0 ? r : TASK_DONE;
 }
 
 const struct task_ops task_dir_ops = {

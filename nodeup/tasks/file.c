@@ -96,6 +96,26 @@ static int attr_differs(const struct io_attr *want, const struct stat *st, struc
 	return TASK_EQUAL;
 }
 
+/* A file that stays: whether it says, at its beginning, what the documents say. */
+static int check_kept(const struct task *t, struct task_ctx *ctx, const struct stat *st,
+		      struct task_diff *diff, struct err *e)
+{
+	const struct task_file *f = &t->file;
+	autobuf struct buf now = BUF_INIT(OURS_MAX);
+	int r;
+
+	if (!f->other || !S_ISREG(st->st_mode))
+		return TASK_EQUAL;
+	if (st->st_size <= OURS_MAX) {
+		r = io_read(ctx->root_fd, f->path, &now, e);
+		if (r < 0 && r != -EFBIG)
+			return r;
+		if (r >= 0 && now.len >= f->len && memcmp(buf_str(&now), f->content, f->len) == 0)
+			return TASK_EQUAL;
+	}
+	return task_left(diff, "%s", f->other);
+}
+
 static int file_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		      struct err *e)
 {
@@ -117,7 +137,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (r < 0)
 		return r;
 	if (f->if_absent && !S_ISDIR(st.st_mode))
-		return TASK_EQUAL;
+		return check_kept(t, ctx, &st, diff, e);
 	if (S_ISDIR(st.st_mode) && f->owner)
 		return task_left(diff, "%s's own, and a directory: left alone", f->owner);
 	if (!S_ISREG(st.st_mode))

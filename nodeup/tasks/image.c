@@ -8,6 +8,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/base/record.h"
 #include "nodeup/tasks/image_ctr.h"
+#include "nodeup/tasks/member.h"
 
 static const char docker_socket[] = "/run/docker.sock";
 static const char record_dir[] = OWN_IMAGES_DIR;
@@ -15,7 +16,13 @@ static const char record_dir[] = OWN_IMAGES_DIR;
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
 
-enum { ANSWER_MAX = 1 << 20, RECORD_MAX = 512, OUTPUT_MAX = 64 << 10, ID_MAX = IMAGE_ID_MAX };
+enum {
+	ANSWER_MAX = 1 << 20,
+	RECORD_MAX = 512,
+	OUTPUT_MAX = 64 << 10,
+	ID_MAX = IMAGE_ID_MAX,
+	TAG_MAX = 128
+};
 
 /* Ask dockerd itself: its command line tool takes 30 ms to say the same. -ENOENT: no such image. */
 static int docker_id(struct task_ctx *ctx, const char *image, char id[static ID_MAX], struct err *e)
@@ -90,12 +97,41 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return TASK_EQUAL;
 }
 
+/* A member of the unpacked archive; the path is below the cache's root. */
+static int find_member(const struct task_image *im, struct task_ctx *ctx, struct arena *a,
+		       const char *member, const char **ret, struct err *e)
+{
+	const struct asset *as = im->asset;
+	const char *link;
+	int r;
+
+	if (!cache_has_tree(ctx->cache, &as->digest) || !cache_is_signed(ctx->cache, as))
+		return err_fail(e, ERR_SYSTEM, EAGAIN, "asset %s is not unpacked", as->name);
+	r = member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, &as->digest),
+			member, ret, &link, e);
+	if (r < 0 || *ret)
+		return r;
+	return err_fail(e, ERR_CONFIG, ENOENT, "asset %s holds no file '%s'", as->name, member);
+}
+
+static int open_image(const struct task_image *im, struct task_ctx *ctx, int *ret_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *path;
+	int r;
+
+	if (!im->member)
+		return cache_open(ctx->cache, &im->asset->digest, ret_fd, e);
+	r = find_member(im, ctx, a, im->member, &path, e);
+	return r < 0 ? r : io_open_file(ctx->cache_root_fd, path, ret_fd, e);
+}
+
 static int load_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	static const char *const argv[] = { "docker", "load", NULL };
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 	autoclose int fd = -1;
-	int r = cache_open(ctx->cache, &t->image.asset->digest, &fd, e);
+	int r = open_image(&t->image, ctx, &fd, e);
 
 	if (r < 0)
 		return r;
@@ -109,6 +145,42 @@ static int load_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 	return proc_run(&req, &out, e);
 }
 
+static bool is_tag(const char *s)
+{
+	static const char good[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+	const size_t n = strspn(s, good);
+
+	return n > 0 && n <= TAG_MAX && s[n] == '\0' && *s != '.' && *s != '-';
+}
+
+/* What was loaded has a tag that only the archive says: it gets the name that the plan knows as well. */
+static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf text = BUF_INIT(TAG_MAX + 2), out = BUF_INIT(OUTPUT_MAX);
+	const struct task_image *im = &t->image;
+	const char *argv[] = { "docker", "tag", NULL, im->name, NULL };
+	const struct proc_req req = {
+		.argv = argv,
+		.stdin_fd = -1,
+		.timeout_ns = task_time_left(ctx, ASK_NS),
+	};
+	const char *path, *tag;
+	int r = find_member(im, ctx, a, im->tag, &path, e);
+
+	if (r >= 0)
+		r = io_read(ctx->cache_root_fd, path, &text, e);
+	if (r < 0)
+		return r;
+	tag = str_trim(a, buf_str(&text));
+	if (!is_tag(tag))
+		return err_fail(e, ERR_CONFIG, EINVAL, "asset %s: '%s' does not say a tag",
+				im->asset->name, im->tag);
+	argv[2] = arena_printf(a, "%s:%s", im->loaded_as, tag);
+	return strcmp(argv[2], im->name) == 0 ? 0 : proc_run(&req, &out, e);
+}
+
 static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {
@@ -116,8 +188,11 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	char id[ID_MAX];
 	int r;
 
-	(void)run;
 	r = load_image(t, ctx, e);
+	if (r >= 0 && t->image.member)
+		r = tag_image(t, ctx, e);
+	/* another run finds the same archive */
+	run->final = r < 0 && e->kind == ERR_CONFIG;
 	if (r < 0)
 		return err_wrap(e, "load image %s", t->image.name);
 	r = image_id(ctx, &t->image, id, e);

@@ -39,6 +39,7 @@ struct task_dir {
 	mode_t mode;
 	const char
 		*owner; /* NULL: any owner; if the user does not exist, the directory is not made */
+	const struct strv *only; /* paths of all files that may be below it; NULL: any */
 };
 
 struct task_file {
@@ -46,8 +47,10 @@ struct task_file {
 	size_t len;
 	struct io_attr attr;
 	bool if_absent; /* a file that is there is right, whatever it says */
-	bool secret;    /* content never shown, not even in a diff */
-	bool of_unit;   /* an input of units, which alone read it; set by the dependency rules */
+	const char *
+		other; /* of if_absent: what people are told where it says something else; or NULL */
+	bool secret;   /* content never shown, not even in a diff */
+	bool of_unit;  /* an input of units, which alone read it; set by the dependency rules */
 	const char *
 		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
 	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */
@@ -95,6 +98,9 @@ struct task_package {
 struct task_image {
 	const char *name; /* "protokube:1.8.1" */
 	const struct asset *asset;
+	/* of an image that is a member of the asset: its name there, the member that says its tag, and what it is called
+	 * without that when it is loaded; `name` is then what we tag it with. NULL: the asset itself */
+	const char *member, *tag, *loaded_as;
 	bool in_containerd; /* not in docker */
 };
 

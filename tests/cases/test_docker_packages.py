@@ -8,7 +8,7 @@ import pytest
 
 import test_cases as cases
 
-SOURCE = cases.ROOT / "nodeup/plan/kops18/docker_packages.c"
+SOURCE = cases.ROOT / "nodeup/plan/docker_packages.c"
 FACTS = {
     "jessie": {"distribution": "debian", "version": "8", "codename": "jessie"},
     "stretch": {"distribution": "debian", "version": "9", "codename": "stretch"},

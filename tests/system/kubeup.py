@@ -112,6 +112,55 @@ def named(files, folder):
     return {"SALT_TAR_URL": f"file://{path}", "SALT_TAR_HASH": sha1}
 
 
+def defined(where, flags):
+    """A template's words for each of `FLAG pillar-or-grain` that is there."""
+    pairs = [flag.split() for flag in flags.splitlines()]
+    return "".join("{%% if %s['%s'] is defined %%} %s={{ %s['%s'] }}{%% endif %%}" % (where, name, flag, where, name)
+                   for flag, name in pairs)
+
+
+KUBELET_FLAGS = defined("grains", """--hostname-override hostname_override
+--docker-root docker_root
+--root-dir kubelet_root
+--feature-gates feature_gates
+--api-servers kubelet_api_servers""") + defined("pillar", """--cluster-dns dns_server
+--cluster-domain dns_domain
+--non-masquerade-cidr non_masquerade_cidr
+--network-plugin network_provider
+--hairpin-mode hairpin_mode
+--node-labels node_labels
+--eviction-hard eviction_hard
+--port kubelet_port
+--enable-custom-metrics enable_custom_metrics
+--manifest-url manifest_url
+--manifest-url-header manifest_url_header
+--log kubelet_test_log_level
+--more kubelet_test_args""")
+APISERVER_FLAGS = defined("grains", """--runtime-config runtime_config
+--min-request-timeout minRequestTimeout
+--feature-gates feature_gates""") + defined("pillar", """--admission-control admission_control
+--service-cluster-ip-range service_cluster_ip_range
+--storage-backend storage_backend
+--etcd-quorum-read etcd_quorum_read
+--nodes num_nodes
+--more apiserver_test_args""")
+MANAGER_FLAGS = defined("pillar", """--cluster-name instance_prefix
+--cluster-cidr cluster_cidr
+--allocate-node-cidrs allocate_node_cidrs
+--service-cluster-ip-range service_cluster_ip_range
+--terminated-pod-gc-threshold terminated_pod_gc_threshold
+--log controller_manager_test_log_level
+--more controller_manager_test_args""")
+SCHEDULER_FLAGS = defined("pillar", "--log scheduler_test_log_level\n--more scheduler_test_args")
+PROXY_FLAGS = defined("pillar", "--cluster-cidr cluster_cidr\n--log kubeproxy_test_log_level\n--more kubeproxy_test_args")
+ETCD_FLAGS = defined("pillar", """--tag etcd_docker_tag
+--version etcd_version
+--storage storage_backend
+--name hostname
+--cluster initial_etcd_cluster
+--state initial_etcd_cluster_state
+--tls etcd_over_ssl""")
+ADDON = "kind: ReplicationController\nimage: gcr.io/google_containers/%s:1\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {image: '{{ pillar['kube_docker_registry'] }}/%s:{{ pillar['%s_docker_tag'] }}'}\n"
 
 
@@ -123,17 +172,20 @@ def templates(version):
         "debian-auto-upgrades/20auto-upgrades": "APT::Periodic::Unattended-Upgrade \"1\";\n",
         "docker/docker-defaults":
         "{% set opts = '' -%}\n{% if grains.docker_opts is defined -%}\n  {% set opts = grains.docker_opts -%}\n{% endif -%}\n"
-        "DOCKER_OPTS=\"{{ opts }} --iptables=false\"\n",
+        "DOCKER_OPTS=\"{{ opts }} --iptables=false{% if pillar['docker_test_log_level'] is defined %} "
+        "{{ pillar['docker_test_log_level'] }}{% endif %}\"\n",
         "docker/docker-healthcheck.service": "[Service]\nExecStart=/opt/kubernetes/helpers/docker-healthcheck\n",
         "docker/docker-healthcheck.timer": "[Timer]\nOnUnitInactiveSec=10s\n",
         "docker/docker.service": "[Service]\nEnvironmentFile={{ environment_file }}\n",
         "docker/docker-healthcheck": "#!/bin/bash\ndocker version\n", "docker/docker-prestart": "#!/bin/bash\ntrue\n",
         "etcd/etcd.manifest": '{ "kind": "Pod",\n{% set log = "/var/log/etcd" + suffix + ".log" -%}\n"metadata": {"name": "etcd{{ suffix }}"},\n'
-                              '"spec": {"port": {{ port }}, "peer": {{ server_port }}, "cpu": {{ cpulimit }}, "log": "{{ log }}"} }\n',
+                              '"spec": {"port": {{ port }}, "peer": {{ server_port }}, "cpu": {{ cpulimit }}, "log": "{{ log }}",\n'
+                              '"flags": "' + ETCD_FLAGS + '"} }\n',
         "fluentd-es/fluentd-es.yaml": "kind: Pod\nspec: {image: gcr.io/google_containers/fluentd:1}\n",
         "kube-addons/namespace.yaml": "kind: Namespace\n", "kube-addons/kube-addon-update.sh": "#!/bin/sh\n",
         "kube-addons/kube-addons.sh": "#!/bin/sh\n", "kube-addons/kube-addons.service": "[Service]\n",
-        "kube-addons/kube-addon-manager.yaml": "kind: Pod\nspec:\n  containers:\n  - image: gcr.io/google-containers/kube-addon-manager:v1\n",
+        "kube-addons/kube-addon-manager.yaml": "kind: Pod\nspec:\n  containers:\n  - image: gcr.io/google-containers/kube-addon-manager:%s\n"
+                                               % ("v6.1.2" if number(version) >= [1, 5, 6] else "v1"),
         f"{dns}/skydns-rc.yaml.in": "kind: ReplicationController\ndomain: {{ pillar['dns_domain'] }}.\n"
                                     "image: gcr.io/google_containers/kube2sky:1\n",
         f"{dns}/skydns-svc.yaml.in": "kind: Service\nclusterIP: {{ pillar['dns_server'] }}\n",
@@ -147,22 +199,60 @@ def templates(version):
             "  {% set flags = flags + ' --runtime-config=' + grains.runtime_config -%}\n{% endif -%}\n"
             "{% for word in pillar['admission_control'].split(',') -%}{% if word == 'LimitRanger' %}\n{% endif %}{% endfor -%}\n"
             + POD.replace("%s_docker_tag", "kube-apiserver_docker_tag").replace("%s", "kube-apiserver")
-            + "flags: '{{ flags }} --allow-privileged={{ pillar['allow_privileged'] }}'\n",
+            + "flags: '{{ flags }} --allow-privileged={{ pillar['allow_privileged'] }}" + APISERVER_FLAGS + "'\n",
         "kube-apiserver/init.sls": "/var/log/kube-apiserver-audit.log:\n  file.managed: []\n" if number(version) >= [1, 5, 4] else "x: []\n",
         "kube-apiserver/abac-authz-policy.jsonl": '{"user":"{{ grains.kube_user }}"}\n',
         "kube-controller-manager/kube-controller-manager.manifest":
-            POD.replace("%s_docker_tag", "kube-controller-manager_docker_tag").replace("%s", "kube-controller-manager"),
-        "kube-scheduler/kube-scheduler.manifest": POD.replace("%s_docker_tag", "kube-scheduler_docker_tag").replace("%s", "kube-scheduler"),
+            POD.replace("%s_docker_tag", "kube-controller-manager_docker_tag").replace("%s", "kube-controller-manager")
+            + "flags: '" + MANAGER_FLAGS + "'\n",
+        "kube-scheduler/kube-scheduler.manifest": POD.replace("%s_docker_tag", "kube-scheduler_docker_tag").replace("%s", "kube-scheduler")
+                                                + "flags: '" + SCHEDULER_FLAGS + "'\n",
         "kube-proxy/init.sls": "x:\n  cpurequest: '%s'\n" % ("200m" if version == "1.2.0" else "20m"),
         "kube-proxy/kube-proxy.manifest": POD.replace("%s_docker_tag", "kube-proxy_docker_tag").replace("%s", "kube-proxy")
-                                          + "cpu: {{ cpurequest }}\nmaster: https://{{ grains.api_servers }}\n",
-        "kubelet/default": "DAEMON_ARGS=\"{% if grains['roles'][0] == 'kubernetes-pool' %}--api-servers=https://{{ grains.api_servers }}"
-                           "{% else %}--pod-cidr={{ grains['cbr-cidr'] }}{% endif %} {{ pillar['log_level'] }}\"\n",
-        "kubelet/kubelet.service": "[Service]\nExecStart=/usr/local/bin/kubelet \"$DAEMON_ARGS\"\n",
-        "logrotate/init.sls": "x: []\n", "logrotate/conf": "/var/log/{{ file }}.log {\n  rotate 5\n}\n",
+                                          + "cpu: {{ cpurequest }}\nmaster: https://{{ grains.api_servers }}\nflags: '"
+                                          + PROXY_FLAGS + "'\n",
+        "kubelet/default": "DAEMON_ARGS=\"$DAEMON_ARGS {% if grains['roles'][0] == 'kubernetes-pool' %}--api-servers=https://{{ grains.api_servers }}"
+                           "{% elif grains['cbr-cidr'] is defined %}--pod-cidr={{ grains['cbr-cidr'] }}{% endif %} {{ pillar['log_level'] }}" + KUBELET_FLAGS + "\"\n",
+        "kubelet/kubelet.service": "[Unit]\nDescription=Kubernetes Kubelet Server\n\n[Service]\nEnvironmentFile=/etc/sysconfig/kubelet\n\nExecStart=/usr/local/bin/kubelet \"$DAEMON_ARGS\"\nRestart=always\n\n[Install]\nWantedBy=multi-user.target\n",
+        "logrotate/init.sls": "kube-apiserver-audit\n" if number(version) >= [1, 5, 4] else "x: []\n", "logrotate/conf": "/var/log/{{ file }}.log {\n  rotate 5\n}\n",
         "logrotate/cron": "#!/bin/sh\nlogrotate /etc/logrotate.conf\n", "logrotate/docker-containers": "/var/lib/docker/containers/*/*-json.log {\n}\n",
     }
     return made
+
+
+def all_templates(version):
+    """Those as well that only some option asks for."""
+    heapster = "kind: Deployment\nnodes: {{ pillar.num_nodes }}\n"
+    return templates(version) | {
+        "kube-addons/cluster-monitoring/google/heapster-controller.yaml": heapster,
+        "kube-addons/cluster-monitoring/standalone/heapster-controller.yaml": heapster,
+        "kube-addons/cluster-monitoring/heapster-controller-combined.yaml": heapster,
+        "kube-addons/fluentd-elasticsearch/es-image/template.json": "{}\n",
+        **{f"kube-addons/registry/registry-{part}": ADDON % "registry" for part in ("pv.yaml.in", "pvc.yaml.in", "rc.yaml", "svc.yaml")},
+        "kube-registry-proxy/kube-registry-proxy.yaml": "kind: Pod\nimage: gcr.io/google_containers/kube-registry-proxy:0.3\n",
+        "kube-addons/node-problem-detector/node-problem-detector.yaml": ADDON % "node-problem-detector",
+        "kube-addons/dns-horizontal-autoscaler/dns-horizontal-autoscaler.yaml": ADDON % "autoscaler",
+        "rescheduler/rescheduler.manifest": "kind: Pod\nimage: gcr.io/google_containers/rescheduler:1\n",
+        "e2e-image-puller/e2e-image-puller.manifest": "kind: Pod\nname: puller\n",
+        "fluentd-gcp/fluentd-gcp.yaml": "kind: Pod\nname: fluentd-gcp\n",
+        "calico/calico-node.manifest": "kind: Pod\nmaster: {{ grains.api_servers }}\n",
+        "calico/10-calico.conf": '{ "name": "k8s-pod-network", "hostname": "{{ grains.hostname_override }}" }\n',
+    }
+
+
+IMAGES = ["kube-proxy", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
+
+
+def server(**changes):
+    """An archive of programs and images, as bytes."""
+    below = "kubernetes/server/bin/"
+    files = {below + name: b"stands for " + name.encode() + b"\n" for name in ("kubelet", "kubectl")}
+    for image in IMAGES:
+        files[f"{below}{image}.tar"] = b"an image of " + image.encode() + b"\n"
+        files[f"{below}{image}.docker_tag"] = b"0123456789abcdef0123456789abcdef\n"
+    files["kubernetes/LICENSES"] = b"licences\n"
+    files |= changes
+    return tar({name: data for name, data in files.items() if data is not None})
 
 
 def knows(role, version, key):

@@ -218,14 +218,6 @@ def test_a_release_without_systemd(distribution, version, codename, tmp_path):
     refuse(write(tmp_path, kubeup.text(NODE, "1.5.8")), f"{distribution} {codename} has no systemd", f"--facts={facts}")
 
 
-@pytest.mark.parametrize("command", ["apply", "plan"])
-def test_no_node_is_made_yet(command, tmp_path):
-    (tmp_path / "root").mkdir()
-    done = nodeup(command, f"--conf={write(tmp_path, kubeup.text(NODE, '1.5.8'))}", f"--root={tmp_path / 'root'}", "--offline")
-    assert done.returncode == CONFIG and "cannot make a node of them yet" in done.stderr, done.stderr
-    assert not list((tmp_path / "root").rglob("*.service"))
-
-
 def test_user_data_of_ours_carries_the_document(tmp_path):
     """From the file and from kube-up's own user data alike."""
     document = kubeup.text(NODE, "1.5.8")

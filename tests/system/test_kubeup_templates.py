@@ -122,12 +122,6 @@ def test_options_ask_for_more_files(tmp_path):
         assert done.returncode == CONFIG and source in done.stderr, (option, done.stderr)
 
 
-def test_apply_still_makes_no_node(tmp_path):
-    (tmp_path / "root").mkdir()
-    done = nodeup("apply", f"--conf={document(tmp_path, NODE)}", f"--root={tmp_path / 'root'}", "--offline")
-    assert done.returncode == CONFIG and "cannot make a node of them yet" in done.stderr, done.stderr
-
-
 @pytest.mark.parametrize("whose", ["the machine's", "the document's"])
 def test_a_mirror_of_the_settings_is_asked_first(whose, tmp_path):
     """The host that the document names is gone."""

@@ -3,6 +3,8 @@
 #include <ctype.h>
 #include <string.h>
 
+static const char docker_root_path[] = "/mnt/ephemeral/docker";
+
 /* Pillars that are always there, of the document's texts; one that the document lacks is empty. Since: the
  * first minor version that has it, and until: the last, 0 none.
  * source: cluster/gce/configure-vm.sh create-salt-pillar */
@@ -143,18 +145,28 @@ static bool has_etcd_tls(const struct kubeup_env *v)
 	       !str_is_empty(v->etcd_peer_key) && !str_is_empty(v->etcd_peer_cert);
 }
 
-const char *kubeup_tag_of(struct arena *a, const struct kubeup_env *env, const char *image)
+/* No other program tags an image so: what has this name is of that archive. */
+const char *kubeup_tag(struct arena *a, const struct kubeup_env *env)
 {
-	return str_is_empty(env->kube_image_tag) ? arena_printf(a, "@%s@", image)
-						 : env->kube_image_tag;
+	enum { SHOWN = 12 };
+	char *tag;
+
+	if (!str_is_empty(env->kube_image_tag))
+		return env->kube_image_tag;
+	tag = arena_strn(a, env->server_binary_tar_hash,
+			 strnlen(env->server_binary_tar_hash, SHOWN));
+	for (char *p = tag; *p; p++)
+		*p = (char)tolower((unsigned char)*p);
+	return tag;
 }
 
-static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v, const char *host)
+static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v,
+				const struct kubeup_host *host)
 {
 	static const char *const images[] = { "kube-apiserver", "kube-controller-manager",
 					      "kube-scheduler", "kube-proxy" };
 	struct tree *pillar = tree_map(a);
-	const char *first = arena_strn(a, host, strcspn(host, "."));
+	const char *first = arena_strn(a, host->name, strcspn(host->name, "."));
 
 	add_always(a, pillar, v);
 	add_set(a, pillar, v);
@@ -175,19 +187,23 @@ static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v, con
 	(void)tree_set(a, pillar, "kube_docker_registry", tree_string(a, v->kube_docker_registry));
 	for (size_t i = 0; i < ARRAY_LEN(images); i++)
 		(void)tree_set(a, pillar, arena_printf(a, "%s_docker_tag", images[i]),
-			       tree_string(a, kubeup_tag_of(a, v, images[i])));
+			       tree_string(a, kubeup_tag(a, v)));
 	return pillar;
 }
 
-/* The options of docker beside those of its storage. */
-static const char *docker_opts(struct arena *a, const struct kubeup_env *v)
+/* kube-up lost what is said of the disks at a reboot, since only the run that made them knew.
+ * source: cluster/aws/templates/format-disks.sh, cluster/gce/configure-vm.sh node-docker-opts */
+static const char *docker_opts(struct arena *a, const struct kubeup_env *v,
+			       const struct kubeup_host *host)
 {
-	const char *opts = "";
+	const char *opts = host->driver ? arena_printf(a, " -s %s", host->driver) : "";
 
+	if (host->on_store)
+		opts = arena_printf(a, "%s -g %s", opts, docker_root_path);
 	if (v->is_master)
 		return opts;
 	if (!str_is_empty(v->extra_docker_opts))
-		opts = arena_printf(a, " %s", v->extra_docker_opts);
+		opts = arena_printf(a, "%s %s", opts, v->extra_docker_opts);
 	if (!str_is_empty(v->docker_registry_mirror_url))
 		opts = arena_printf(a, "%s --registry-mirror=%s", opts,
 				    v->docker_registry_mirror_url);
@@ -212,13 +228,14 @@ static void add_master(struct arena *a, struct tree *grains, const struct kubeup
 		tree_set_text(a, grains, "minRequestTimeout", v->kube_apiserver_request_timeout);
 }
 
-static struct tree *make_grains(struct arena *a, const struct kubeup_env *v, const char *host)
+static struct tree *make_grains(struct arena *a, const struct kubeup_env *v,
+				const struct kubeup_host *host)
 {
 	/* all nodes had the same one */
 	const char *cbr = v->kubernetes.minor > 4    ? NULL
 			  : v->kubernetes.minor == 4 ? "10.123.45.0/29"
 						     : "10.123.45.0/30";
-	const char *opts = docker_opts(a, v);
+	const char *opts = docker_opts(a, v, host);
 	struct tree *grains = tree_map(a), *roles = tree_seq(a), *addresses = tree_seq(a);
 
 	(void)tree_add(a, roles,
@@ -237,16 +254,21 @@ static struct tree *make_grains(struct arena *a, const struct kubeup_env *v, con
 	} else {
 		tree_set_text(a, grains, "cbr-cidr", cbr);
 		tree_set_text(a, grains, "api_servers", v->api_servers);
-		tree_set_text(a, grains, "hostname_override", host);
+		tree_set_text(a, grains, "hostname_override", host->name);
 	}
 	if (*opts)
 		tree_set_text(a, grains, "docker_opts", opts);
+	if (host->on_store) {
+		tree_set_text(a, grains, "docker_root", docker_root_path);
+		tree_set_text(a, grains, "kubelet_root", "/mnt/ephemeral/kubernetes/kubelet");
+	}
 	if (v->kubernetes.minor >= 4 && !str_is_empty(v->feature_gates))
 		tree_set_text(a, grains, "feature_gates", v->feature_gates);
 	return grains;
 }
 
-struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env, const char *host)
+struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env,
+			    const struct kubeup_host *host)
 {
 	struct tree *context = tree_map(a);
 

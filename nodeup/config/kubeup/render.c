@@ -20,9 +20,9 @@ struct rendering {
 };
 
 /* The file of that name of the states; NULL: the tarball has none. */
-static const struct documents_file *find(const struct rendering *r, const char *source)
+static const struct documents_file *find(const struct documents *d, const char *source)
 {
-	const struct documents_files *files = &r->documents->files;
+	const struct documents_files *files = &d->files;
 
 	for (size_t i = 0; i < files->n; i++)
 		if (str_has_prefix(files->v[i].path, below) &&
@@ -31,17 +31,22 @@ static const struct documents_file *find(const struct rendering *r, const char *
 	return NULL;
 }
 
+bool kubeup_says(const struct documents *d, const char *source, const char *text)
+{
+	const struct documents_file *f = find(d, source);
+
+	return f && strstr(f->text, text);
+}
+
 static bool is_here(const struct rendering *r, const struct kubeup_state *s)
 {
 	const int minor = r->env->kubernetes.minor;
-	const struct documents_file *sls;
 
 	if (s->role != KUBEUP_BOTH && (s->role == KUBEUP_MASTER) != r->env->is_master)
 		return false;
 	if (minor < s->since || (s->until && minor > s->until) || (s->when && !s->when(r->env)))
 		return false;
-	sls = s->sls ? find(r, s->sls) : NULL;
-	return !s->sls || (sls && strstr(sls->text, s->says));
+	return !s->sls || kubeup_says(r->documents, s->sls, s->says);
 }
 
 /* What the state hands over, beside pillar and grains. */
@@ -151,7 +156,7 @@ static bool is_of_tree(const struct kubeup_state *s, const char *name)
 {
 	const char *base = str_basename(name);
 
-	return (str_has_suffix(name, ".yaml") || str_has_suffix(name, ".json")) &&
+	return (str_has_suffix(name, ".yaml") || (!s->no_json && str_has_suffix(name, ".json"))) &&
 	       !(s->without && str_has_prefix(base, s->without) &&
 		 strlen(base) == strlen(s->without) + strlen(".yaml"));
 }
@@ -176,7 +181,8 @@ static int make_tree(struct rendering *r, const struct kubeup_state *s)
 
 static int make_state(struct rendering *r, const struct kubeup_state *s)
 {
-	const struct documents_file *f = s->source && !s->tree ? find(r, s->source) : NULL;
+	const struct documents_file *f = s->source && !s->tree ? find(r->documents, s->source)
+							       : NULL;
 
 	if (s->tree)
 		return make_tree(r, s);
@@ -189,7 +195,7 @@ static int make_state(struct rendering *r, const struct kubeup_state *s)
 }
 
 int kubeup_render(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		  const char *host, struct kubeup_files *ret, struct err *e)
+		  const struct kubeup_host *host, struct kubeup_files *ret, struct err *e)
 {
 	struct rendering r = {
 		.arena = a,

@@ -2,7 +2,7 @@
  * The list is ours, by version and role; the texts are the salt tarball's own. What a template makes of the
  * document is exact at every patch version, since the document names the tarball by its hash.
  * Invariant: pure.
- * Bodies: context.c, render.c.
+ * Bodies: auth.c, context.c, node.c, render.c.
  * Owner: the arena. Errors: CONFIG that names the file of the tarball, with line and column.
  * Threads: all functions. Source: kubernetes v1.2.0 to v1.5.8 cluster/saltbase. */
 #pragma once
@@ -25,6 +25,7 @@ struct kubeup_state {
 	bool (*when)(const struct kubeup_env *env); /* NULL: always */
 	bool renders;           /* its template is rendered; else the bytes are copied */
 	bool tree;              /* source and path are directories */
+	bool no_json;           /* of a tree: its YAML files alone */
 	const char *sls, *says; /* only where this file of the states has this text; NULL: any */
 	const char *
 		without; /* a tree's files of this name, without its end, are left out; NULL: none */
@@ -46,10 +47,29 @@ struct kubeup_files {
 	size_t n;
 };
 
-/* What templates know: pillar and grains, as a map. `host` is this machine's name in its VPC. */
-struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env, const char *host);
-/* In the place of an image's tag, which only the archive of programs says: "@kube-proxy@". */
-const char *kubeup_tag_of(struct arena *a, const struct kubeup_env *env, const char *image);
+/* What templates know of the machine. */
+struct kubeup_host {
+	const char *name;   /* in its VPC */
+	const char *driver; /* of docker's storage; NULL: docker's own choice */
+	bool on_store;      /* docker and kubelet are on the instance store */
+};
+
+/* What templates know: pillar and grains, as a map. */
+struct tree *kubeup_context(struct arena *a, const struct kubeup_env *env,
+			    const struct kubeup_host *host);
+/* The tag of Kubernetes' four images: the document's, or one of ours. The archive of programs has another in
+ * it, and what is loaded of it gets this one as well: so the plan knows it. */
+const char *kubeup_tag(struct arena *a, const struct kubeup_env *env);
 /* Every file of the states for this document. Static pods are parsed as well. */
 int kubeup_render(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		  const char *host, struct kubeup_files *ret, struct err *e) must_check;
+		  const struct kubeup_host *host, struct kubeup_files *ret,
+		  struct err *e) must_check;
+/* Whether the salt tarball has that file of the states, and this text stands in it. */
+bool kubeup_says(const struct documents *d, const char *source, const char *text);
+
+/* What the script writes beside the states: configurations, keys and tokens, appended. */
+int kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
+		struct node_states *ret, struct err *e) must_check;
+/* The node of a document. */
+int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,
+		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;

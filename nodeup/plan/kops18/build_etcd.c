@@ -255,4 +255,7 @@ static void make_etcd(struct plan *p)
 	add_drop_in(p);
 }
 
-const struct plan_builder build_etcd = { .name = "etcd", .build = make_etcd, .master_only = true };
+const struct plan_builder build_etcd = { .name = "etcd",
+					 .build = make_etcd,
+					 .master_only = true,
+					 .writes_texts = true };

@@ -226,4 +226,6 @@ static void make_protokube(struct plan *p)
 			"the documents name no protokubeImage: no program writes DNS names or installs addons");
 }
 
-const struct plan_builder build_protokube = { .name = "protokube", .build = make_protokube };
+const struct plan_builder build_protokube = { .name = "protokube",
+					      .build = make_protokube,
+					      .writes_texts = true };

@@ -11,6 +11,8 @@
 #define S "kubernetes/saltbase/salt/"
 #define HOST "ip-10-0-0-7.ec2.internal"
 
+static const struct kubeup_host host = { .name = HOST };
+
 /* A tarball that has each file that some state of this document is made of, all alike but for what a test
  * puts there. */
 struct box {
@@ -32,6 +34,7 @@ static struct box new_box(struct arena *a, bool master, int minor)
 			 .api_servers = "172.20.0.9",
 			 .master_ip_range = "10.246.0.0/24",
 			 .network_provider = "none",
+			 .server_binary_tar_hash = "ABCDEF0123456789abcdef0123456789abcdef01",
 			 .kube_docker_registry = "gcr.io/google_containers" },
 	};
 }
@@ -65,7 +68,7 @@ static void render(struct box *b)
 {
 	b->made = (struct kubeup_files){ 0 };
 	b->err = (struct err){ 0 };
-	if (kubeup_render(b->arena, &b->documents, &b->env, HOST, &b->made, &b->err) < 0)
+	if (kubeup_render(b->arena, &b->documents, &b->env, &host, &b->made, &b->err) < 0)
 		fail_msg("%s", b->err.msg);
 }
 
@@ -216,7 +219,7 @@ static void an_image_has_its_registry_and_tag(void **state)
 	assert_string_equal(make(&b, "kube-proxy/kube-proxy.manifest",
 				 "kind: Pod\nimage: '{{ pillar['kube-proxy_docker_tag'] }}'\n",
 				 path),
-			    "kind: Pod\nimage: '@kube-proxy@'\n");
+			    "kind: Pod\nimage: 'abcdef012345'\n");
 	b.env.kube_image_tag = "v1.5.8";
 	b.env.kube_docker_registry = "registry.example/k8s";
 	assert_string_equal(make(&b, "kube-proxy/kube-proxy.manifest", text, path),
@@ -245,7 +248,9 @@ static void addons_have_another_registry(void **state)
 	render(&b);
 	assert_string_equal(made(&b, "/etc/kubernetes/addons/dashboard/one.yaml"), usual);
 	b.env.kube_addon_registry = "r.example/x";
+	b.env.admission_control = "LimitRanger";
 	put(&b, "kube-addons/dashboard/two.json", json);
+	put(&b, "kube-admission-controls/limit-range/two.json", json);
 	render(&b);
 	assert_string_equal(made(&b, "/etc/kubernetes/addons/dashboard/one.yaml"),
 			    "image: r.example/x/a:1\n"
@@ -253,9 +258,11 @@ static void addons_have_another_registry(void **state)
 			    "image:gcr.io/google_containers/c\n"
 			    "other: gcr.io/google_containers/d\n"
 			    "image: gcr.io/google-containers/e\n");
-	assert_string_equal(made(&b, "/etc/kubernetes/addons/dashboard/two.json"),
+	assert_string_equal(made(&b, "/etc/kubernetes/admission-controls/limit-range/two.json"),
 			    "{\"kind\": \"Pod\",\n\"image\": \"r.example/x/a\",\n"
 			    "\"image\" : \"gcr.io/google_containers/b\" }\n");
+	/* of these addons Salt takes YAML alone */
+	assert_null(made(&b, "/etc/kubernetes/addons/dashboard/two.json"));
 }
 
 static void a_tree_has_its_yaml_and_json(void **state)
@@ -342,7 +349,7 @@ static void an_empty_quorum_read_is_left_out(void **state)
 		const struct tree *pillar;
 
 		b.env.etcd_quorum_read = values[i];
-		pillar = tree_get(kubeup_context(a, &b.env, HOST), "pillar");
+		pillar = tree_get(kubeup_context(a, &b.env, &host), "pillar");
 		assert_int_equal(tree_get(pillar, "etcd_quorum_read") != NULL, i == 2);
 	}
 }
@@ -363,7 +370,7 @@ static void sizes_of_a_registrys_disk(void **state)
 		b.env.enable_cluster_registry = "true";
 		b.env.cluster_registry_disk = "d";
 		b.env.cluster_registry_disk_size = rows[i][0];
-		context = kubeup_context(a, &b.env, HOST);
+		context = kubeup_context(a, &b.env, &host);
 		assert_string_equal(tree_text(tree_get(context, "pillar"),
 					      "cluster_registry_disk_size"),
 				    rows[i][1]);

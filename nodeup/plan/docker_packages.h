@@ -1,10 +1,10 @@
-/* docker_packages.h - the packages of docker that kops 1.8 installs, by release and version
+/* docker_packages.h - the packages of docker that kops 1.8 and kube-up install, by release and version
  * Owner: static tables. Errors: none. Threads: all functions. Source: kops 1.8.1 nodeup/pkg/model/docker.go. */
 #pragma once
 
 #include <stddef.h>
 
-/* A package of docker that kops 1.8 installs. */
+/* A package of docker, as kops 1.8 or kube-up installs it. */
 struct docker_package {
 	const char *
 		distributions; /* code names and major versions, blank-separated: "jessie", "rhel7" */

@@ -1,4 +1,4 @@
-#include "nodeup/plan/kops18/docker_packages.h"
+#include "nodeup/plan/docker_packages.h"
 
 #include "nodeup/base/mem.h"
 
@@ -11,8 +11,10 @@
 #define CE "http://download.docker.com/linux/"
 #define CE_YUM "https://download.docker.com/linux/centos/7/x86_64/stable/Packages/docker-ce-"
 
-/* source: kops 1.8.1 nodeup/pkg/model/docker.go */
+/* source: kops 1.8.1 nodeup/pkg/model/docker.go; 1.9.1: kube-up 1.2 cluster/saltbase/salt/docker/init.sls */
 const struct docker_package docker_packages[] = {
+	{ "jessie", "1.9.1", "docker-engine", APT "1.9.1-0~jessie_amd64.deb",
+	  "c58c39008fd6399177f6b2491222e4438f518d78", DEB_DEPS },
 	{ "jessie", "1.11.2", "docker-engine", APT "1.11.2-0~jessie_amd64.deb",
 	  "c312f1f6fa0b34df4589bb812e4f7af8e28fd51d", DEB_DEPS },
 	{ "xenial", "1.11.2", "docker-engine", APT "1.11.2-0~xenial_amd64.deb",

@@ -1,0 +1,263 @@
+#include "nodeup/config/kubeup/states.h"
+
+#include <string.h>
+#include "assets/digest.h"
+#include "nodeup/base/enc.h"
+
+static const char pki[] = "/etc/kubernetes/pki/";
+static const char srv[] = "/srv/kubernetes/";
+/* Where the script leaves what Salt then copies; on a master's volume. */
+static const char overlay[] = "/srv/salt-overlay/salt/kube-apiserver/";
+
+enum { GUNZIPPED_MAX = 64 << 10 };
+
+struct auth {
+	struct arena *arena;
+	const struct documents *documents;
+	const struct kubeup_env *env;
+	struct node_states *node;
+	struct err *err;
+};
+
+static struct node_made *add(struct auth *u, const char *path, unsigned int mode, const char *text)
+{
+	const struct node_made made = { .path = path, .mode = mode, .text = text, .secret = true };
+
+	arena_push(u->arena, u->node->made.v, u->node->made.n, made);
+	return &u->node->made.v[u->node->made.n - 1];
+}
+
+/* Text out of base64 that was found right when the document was read; empty for none. */
+static const char *decoded(struct auth *u, const char *base64)
+{
+	struct err ignored;
+	char *text;
+	size_t n;
+
+	return base64 && enc_unbase64(u->arena, base64, &text, &n, &ignored) == 0 ? text : "";
+}
+
+/* kube-up writes its keys into files from 1.5.6 on. No key of a document tells that version from the one before, but
+ * its tarball has another addon manager.
+ * source: cluster/gce/configure-vm.sh create-node-pki, v1.5.5 and v1.5.6 */
+static bool has_pki(const struct auth *u)
+{
+	return u->env->kubernetes.minor == KUBEUP_NEWEST &&
+	       kubeup_says(u->documents, "kube-addons/kube-addon-manager.yaml",
+			   "kube-addon-manager:v6.1.");
+}
+
+static void add_pki(struct auth *u)
+{
+	const struct kubeup_env *v = u->env;
+	struct node_made *ca = add(u, arena_printf(u->arena, "%sca-certificates.crt", pki), 0644,
+				   decoded(u, v->ca_cert));
+
+	ca->secret = false;
+	if (!str_is_empty(v->kubelet_cert)) {
+		(void)add(u, arena_printf(u->arena, "%skubelet.crt", pki), 0644,
+			  decoded(u, v->kubelet_cert));
+		(void)add(u, arena_printf(u->arena, "%skubelet.key", pki), 0600,
+			  decoded(u, v->kubelet_key));
+	}
+	arena_push(u->arena, u->node->made.v, u->node->made.n,
+		   (struct node_made){
+			   .path = "/etc/kubernetes/ca.crt",
+			   .target = arena_printf(u->arena, "%sca-certificates.crt", pki) });
+}
+
+/* A configuration as the script writes it; `user` and `cluster` are lines. */
+static const char *kubeconfig(struct auth *u, const char *name, const char *user,
+			      const char *cluster)
+{
+	return arena_printf(u->arena,
+			    "apiVersion: v1\n"
+			    "kind: Config\n"
+			    "users:\n"
+			    "- name: %s\n"
+			    "  user:\n"
+			    "%s"
+			    "clusters:\n"
+			    "- name: local\n"
+			    "  cluster:\n"
+			    "%s"
+			    "contexts:\n"
+			    "- context:\n"
+			    "    cluster: local\n"
+			    "    user: %s\n"
+			    "  name: service-account-context\n"
+			    "current-context: service-account-context\n",
+			    name, user, cluster, name);
+}
+
+/* Its server is a name of another cloud, which kubelet's --api-servers is stronger than. */
+static const char *kubelet_config(struct auth *u)
+{
+	const struct kubeup_env *v = u->env;
+	const char *server = v->kubernetes.minor >= 4 ? "    server: https://kubernetes-master\n"
+						      : "";
+	const char *user, *cluster;
+
+	if (has_pki(u)) {
+		user = arena_printf(u->arena,
+				    "    client-certificate: %skubelet.crt\n"
+				    "    client-key: %skubelet.key\n",
+				    pki, pki);
+		cluster = arena_printf(u->arena,
+				       "%s    certificate-authority: %sca-certificates.crt\n",
+				       server, pki);
+	} else {
+		user = arena_printf(u->arena,
+				    "    client-certificate-data: %s\n"
+				    "    client-key-data: %s\n",
+				    v->kubelet_cert, v->kubelet_key);
+		cluster = arena_printf(u->arena, "%s    certificate-authority-data: %s\n", server,
+				       v->ca_cert);
+	}
+	return kubeconfig(u, "kubelet", user, cluster);
+}
+
+/* kubelet of a master that does not register has an empty one. */
+static void add_kubelet(struct auth *u)
+{
+	const struct kubeup_env *v = u->env;
+	const bool registers = !v->is_master ||
+			       (!str_is_empty(v->kubelet_apiserver) &&
+				!str_is_empty(v->kubelet_cert) && !str_is_empty(v->kubelet_key));
+
+	(void)add(u, "/var/lib/kubelet/kubeconfig", 0400, registers ? kubelet_config(u) : "");
+}
+
+static void add_proxy(struct auth *u)
+{
+	const char *user = arena_printf(u->arena, "    token: %s\n", u->env->kube_proxy_token);
+	const char *cluster =
+		arena_printf(u->arena, "    certificate-authority-data: %s\n", u->env->ca_cert);
+
+	(void)add(u, "/var/lib/kube-proxy/kubeconfig", 0400,
+		  kubeconfig(u, "kube-proxy", user, cluster));
+}
+
+/* kube-up 1.2 draws them. A plan is the same each time, so that they follow from a token that can do more than
+ * any of them.
+ * source: cluster/gce/configure-vm.sh of v1.2.0, create-salt-master-auth */
+static const char *service_tokens(struct auth *u)
+{
+	static const char *const accounts[] = { "system:scheduler", "system:controller_manager",
+						"system:logging", "system:monitoring",
+						"system:dns" };
+	enum { TOKEN_BYTES = 16 };
+	const char *lines = "";
+
+	for (size_t i = 0; u->env->kubernetes.minor == 2 && i < ARRAY_LEN(accounts); i++) {
+		const char *from =
+			arena_printf(u->arena, "%s %s", accounts[i], u->env->kube_bearer_token);
+		struct digest d;
+
+		digest_of(DIGEST_SHA256, from, strlen(from), &d);
+		lines = arena_printf(u->arena, "%s%s,%s,%s\n", lines,
+				     enc_hex(u->arena, d.bytes, TOKEN_BYTES), accounts[i],
+				     accounts[i]);
+	}
+	return lines;
+}
+
+/* What is on the volume of a master stays: the cluster knows those tokens. */
+static void add_logins(struct auth *u)
+{
+	const struct kubeup_env *v = u->env;
+	const struct {
+		const char *name, *text, *other;
+	} all[] = {
+		{ "basic_auth.csv",
+		  arena_printf(u->arena, "%s,%s,admin\n", v->kube_password, v->kube_user),
+		  "the password on the volume stays, and the document has another" },
+		{ "known_tokens.csv",
+		  arena_printf(u->arena,
+			       "%s,admin,admin\n"
+			       "%s,kubelet,kubelet\n"
+			       "%s,kube_proxy,kube_proxy\n"
+			       "%s",
+			       v->kube_bearer_token, v->kubelet_token, v->kube_proxy_token,
+			       service_tokens(u)),
+		  "the tokens on the volume stay, and the document has others" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct node_made *m = add(u, arena_printf(u->arena, "%s%s", overlay, all[i].name),
+					  0600, all[i].text);
+
+		m->if_absent = true;
+		m = add(u, arena_printf(u->arena, "%s%s", srv, all[i].name), 0600, all[i].text);
+		m->if_absent = true;
+		m->other = all[i].other;
+	}
+}
+
+static void add_keys(struct auth *u)
+{
+	const struct kubeup_env *v = u->env;
+	const struct {
+		const char *name, *base64;
+	} all[] = {
+		{ "server.cert", v->master_cert },  { "server.key", v->master_key },
+		{ "kubecfg.crt", v->kubecfg_cert }, { "kubecfg.key", v->kubecfg_key },
+		{ "ca.crt", v->ca_cert },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		add(u, arena_printf(u->arena, "%s%s", srv, all[i].name), 0600,
+		    decoded(u, all[i].base64))
+			->if_absent = true;
+}
+
+/* Both certificates are gzip inside base64.
+ * source: cluster/gce/configure-vm.sh create-salt-master-etcd-auth */
+static int add_etcd(struct auth *u)
+{
+	const struct kubeup_env *v = u->env;
+	const struct {
+		const char *key, *name, *base64;
+		bool zipped;
+	} all[] = {
+		{ "ETCD_CA_CERT", "etcd-ca.crt", v->etcd_ca_cert, true },
+		{ "ETCD_PEER_KEY", "etcd-peer.key", v->etcd_peer_key, false },
+		{ "ETCD_PEER_CERT", "etcd-peer.crt", v->etcd_peer_cert, true },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (str_is_empty(all[i].base64) || v->kubernetes.minor < 5)
+			return 0;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		const char *path = arena_printf(u->arena, "%s%s", srv, all[i].name);
+		char *text;
+		size_t n;
+		int r = enc_unbase64(u->arena, all[i].base64, &text, &n, u->err);
+
+		if (r == 0 && all[i].zipped)
+			r = enc_gunzip(u->arena, text, n, GUNZIPPED_MAX, &text, u->err);
+		if (r < 0)
+			return err_config(u->err, "%s%s: expected base64 of %s",
+					  kubeup_where(u->arena, v->tree, all[i].key), all[i].key,
+					  all[i].zipped ? "gzip of PEM" : "PEM");
+		(void)add(u, path, 0600, text);
+	}
+	return 0;
+}
+
+int kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
+		struct node_states *ret, struct err *e)
+{
+	struct auth u = { a, d, env, ret, e };
+
+	if (has_pki(&u))
+		add_pki(&u);
+	add_kubelet(&u);
+	if (!env->is_master) {
+		add_proxy(&u);
+		return 0;
+	}
+	add_keys(&u);
+	add_logins(&u);
+	return add_etcd(&u);
+}

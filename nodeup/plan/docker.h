@@ -1,0 +1,32 @@
+/* docker.h - docker as a service of the node
+ * The docker that is there stays, with settings of the documents; where there is none, a package of the
+ * documents' version is installed on the release that it was built for.
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * Source: kops 1.8.1 nodeup/pkg/model/docker.go. */
+#pragma once
+
+#include "nodeup/plan/plan.h"
+
+extern const char plan_docker_unit[];
+
+/* What a dialect's era says of it. */
+struct plan_docker {
+	const char *options; /* text of /etc/sysconfig/docker, which sets $DOCKER_OPTS */
+	const char *unit;    /* its unit file, where docker is installed here */
+	const char
+		*prestart;  /* the script that this runs first; NULL: none, or another's to write */
+	const char *limits; /* lines for the [Service] of a docker that is there */
+	bool is_secret;     /* options */
+};
+
+/* Packages of the distribution that a docker to be installed takes; NULL: none is. */
+const char *plan_docker_needs(struct plan *p);
+/* The storage driver that a docker of today has instead of one that it has no more; a warning says so. */
+const char *plan_docker_driver(struct plan *p, const char *driver);
+/* The runtime's version is known, and is that or a later one. */
+bool plan_docker_is_at_least(const struct plan *p, long major);
+/* The service and its settings. Returns its unit's task. */
+struct task *plan_docker(struct plan *p, const struct plan_docker *d);
+/* What restarts a docker that does not answer: a script, its service and its timer. */
+void plan_docker_healthcheck(struct plan *p, const char *script, const char *service,
+			     const char *timer);

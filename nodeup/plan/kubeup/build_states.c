@@ -1,0 +1,226 @@
+#include "nodeup/plan/builders.h"
+
+#include <string.h>
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/docker.h"
+
+static const char vendor_units[] = "/lib/systemd/system/";
+static const char docker_options[] = "/etc/sysconfig/docker";
+static const char healthcheck[] = "/opt/kubernetes/helpers/docker-healthcheck";
+static const char kubelet[] = "/usr/local/bin/kubelet";
+static const char kubelet_options[] = "/etc/sysconfig/kubelet";
+static const char kubeconfig[] = "/var/lib/kubelet/kubeconfig";
+static const char sysctl[] = "/etc/sysctl.d/99-salt.conf";
+static const char modules[] = "/etc/modules-load.d/kube-up.conf";
+
+/* docker 23 has no -g any more; 17.05 was the first with the other name. */
+enum { DOCKER_DATA_ROOT = 23 };
+
+static const struct node_states *states(const struct plan *p)
+{
+	return &p->req->node->states;
+}
+
+static const struct node_made *find_made(const struct plan *p, const char *path)
+{
+	const struct node_states *s = states(p);
+
+	for (size_t i = 0; i < s->made.n; i++)
+		if (strcmp(s->made.v[i].path, path) == 0)
+			return &s->made.v[i];
+	return NULL;
+}
+
+/* Documents alone may have been read without what says the texts. */
+static const char *text_of(const struct plan *p, const char *path)
+{
+	const struct node_made *m = find_made(p, path);
+
+	return m && m->text ? m->text : "";
+}
+
+static const char *unit_text(struct plan *p, const char *unit)
+{
+	return text_of(p, arena_printf(p->arena, "%s%s", vendor_units, unit));
+}
+
+static void add_file(struct plan *p, const struct node_made *m)
+{
+	struct task *t = m->secret ? plan_secret(p, m->path, m->mode, m->text)
+				   : plan_file(p, m->path, m->mode, m->text);
+
+	t->file.if_absent = m->if_absent;
+	t->file.other = m->other;
+}
+
+static void add_link(struct plan *p, const struct node_made *m)
+{
+	plan_new_task(p, TASK_LINK, m->path)->link =
+		(struct task_link){ .path = m->path, .target = m->target };
+}
+
+/* docker's own files are written with docker. */
+static bool is_dockers(const char *path)
+{
+	return strcmp(path, docker_options) == 0 || strcmp(path, healthcheck) == 0 ||
+	       (str_has_prefix(path, vendor_units) &&
+		str_has_prefix(path + strlen(vendor_units), "docker"));
+}
+
+/* Every unit of ours is in /etc: the vendor's directory belongs to packages. */
+static void add_made(struct plan *p, const struct node_made *m)
+{
+	if (is_dockers(m->path))
+		return;
+	if (m->target)
+		add_link(p, m);
+	else if (!m->text)
+		plan_dir(p, m->path, m->mode)->dir.owner = m->owner;
+	else if (str_has_prefix(m->path, vendor_units))
+		plan_unit_file(p, m->path + strlen(vendor_units), m->text);
+	else
+		add_file(p, m);
+}
+
+/* A directory that holds what is made here, and nothing beside it. */
+static void add_whole(struct plan *p, const char *path)
+{
+	const struct node_states *s = states(p);
+	struct strv *only = arena_new(p->arena, struct strv);
+
+	for (size_t i = 0; i < s->made.n; i++)
+		if (s->made.v[i].text && str_is_within(s->made.v[i].path, path))
+			strv_add(p->arena, only, s->made.v[i].path);
+	plan_dir(p, path, 0755)->dir.only = only;
+}
+
+static void add_member(struct plan *p, const struct node_member *m)
+{
+	struct task *t;
+
+	if (m->known)
+		plan_install_known(p, m->name, m->known, m->path, m->mode);
+	else
+		plan_install_member(p, m->name, m->path, m->mode);
+	t = plan_at(p, m->path);
+	if (t)
+		t->optional = m->optional;
+}
+
+/* The text with one of its words, or several, as others. */
+static const char *replaced(struct arena *a, const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+
+	return at ? arena_printf(a, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from))
+		  : text;
+}
+
+/* A docker of today has another name for the option, and lacks drivers. */
+static const char *options_of_today(struct plan *p, const char *text)
+{
+	const char *driver = p->req->node->docker.storage, *have;
+
+	if (driver) {
+		have = plan_docker_driver(p, driver);
+		text = replaced(p->arena, text, arena_printf(p->arena, " -s %s ", driver),
+				arena_printf(p->arena, " -s %s ", have));
+	}
+	if (plan_docker_is_at_least(p, DOCKER_DATA_ROOT))
+		text = replaced(p->arena, text, " -g /", " --data-root /");
+	return text;
+}
+
+static void add_docker(struct plan *p)
+{
+	const struct node_made *options = find_made(p, docker_options);
+	const struct plan_docker docker = {
+		.options = options_of_today(p, text_of(p, docker_options)),
+		.is_secret = options && options->secret,
+		.unit = unit_text(p, plan_docker_unit),
+		.limits = "",
+	};
+
+	(void)plan_docker(p, &docker);
+	plan_docker_healthcheck(p, text_of(p, healthcheck),
+				unit_text(p, "docker-healthcheck.service"),
+				unit_text(p, "docker-healthcheck.timer"));
+}
+
+/* Not enabled: at boot our own unit starts it, when disks are mounted and everything it reads is right. */
+static void add_kubelet(struct plan *p)
+{
+	struct task *t = plan_unit(p, "kubelet.service", false);
+
+	t->unit.health_url = "http://127.0.0.1:10248/healthz";
+	strv_add(p->arena, &t->unit.inputs, kubelet);
+	strv_add(p->arena, &t->unit.inputs, kubelet_options);
+	strv_add(p->arena, &t->unit.inputs, kubeconfig);
+}
+
+static void add_sysctl(struct plan *p)
+{
+	const struct strmap *values = &states(p)->sysctl;
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < values->n; i++)
+		strv_add(p->arena, &lines,
+			 arena_printf(p->arena, "%s = %s\n", values->v[i].key, values->v[i].value));
+	plan_file(p, sysctl, 0644, strv_join(p->arena, &lines, ""));
+	plan_new_task(p, TASK_SYSCTL, sysctl)->sysctl.values = *values;
+}
+
+/* systemd's own service loads them, at boot and now. */
+static void add_modules(struct plan *p)
+{
+	const struct strv *names = &states(p)->modules;
+	struct task *t;
+
+	if (!names->n)
+		return;
+	plan_file(p, modules, 0644,
+		  arena_printf(p->arena, "%s\n", strv_join(p->arena, names, "\n")));
+	t = plan_unit(p, "systemd-modules-load.service", false);
+	strv_add(p->arena, &t->unit.inputs, modules);
+}
+
+static void add_user(struct plan *p)
+{
+	const struct node_states *s = &p->req->node->states;
+
+	if (s->user.name)
+		plan_new_task(p, TASK_USER, s->user.name)->user =
+			(struct task_user){ s->user.name, s->user.home, s->user.shell };
+}
+
+static void make_states(struct plan *p)
+{
+	const struct node_states *s = states(p);
+
+	if (!s->used)
+		return;
+	add_user(p);
+	for (size_t i = 0; i < s->made.n; i++)
+		add_made(p, &s->made.v[i]);
+	for (size_t i = 0; i < s->whole.n; i++)
+		add_whole(p, s->whole.v[i]);
+	for (size_t i = 0; i < s->members.n; i++)
+		add_member(p, &s->members.v[i]);
+	add_sysctl(p);
+	add_modules(p);
+	add_docker(p);
+	for (size_t i = 0; i < s->images.n; i++)
+		plan_image_member(p, &s->images.v[i]);
+	for (size_t i = 0; i < s->units.n; i++)
+		plan_unit(p, s->units.v[i], true);
+	add_kubelet(p);
+}
+
+static const char *find_needs(struct plan *p)
+{
+	return states(p)->used ? plan_docker_needs(p) : NULL;
+}
+
+const struct plan_builder build_states = { .name = "states",
+					   .build = make_states,
+					   .packages = find_needs };

@@ -1,0 +1,198 @@
+"""Nodes of kube-up's documents below a root: what is refused, what stays, and what a second document changes."""
+import base64
+import hashlib
+import re
+
+import pytest
+import yaml
+
+import kubeup
+from kubeup import MASTER, NODE
+from test_kubeup_documents import nodeup, write
+from world import CONFIG, FACTS, INTEGRITY, OK, PENDING
+
+
+class Machine:
+    """A root, its facts, and a document with both tarballs beside it."""
+
+    def __init__(self, folder, role, version="1.5.8", server=None, **changes):
+        self.folder, self.role, self.version, self.changes = folder, role, version, changes
+        self.root = folder / "root"
+        self.root.mkdir()
+        self.facts = {key: yaml.safe_load(value) for key, value in FACTS.items()}
+        archive = folder / "kubernetes-server-linux-amd64.tar.gz"
+        archive.write_bytes(server or kubeup.server())
+        self.named = {**kubeup.named(kubeup.all_templates(version), folder), "NETWORK_PROVIDER": "none",
+                      "SERVER_BINARY_TAR_URL": f"file://{archive}",
+                      "SERVER_BINARY_TAR_HASH": hashlib.sha1(archive.read_bytes()).hexdigest()}
+
+    def run(self, command="apply", *flags, facts=None, **changes):
+        conf = write(self.folder, kubeup.text(self.role, self.version, **{**self.named, **self.changes, **changes}))
+        known = write(self.folder, yaml.safe_dump(self.facts if facts is None else facts), "facts.yaml")
+        return nodeup(command, f"--conf={conf}", f"--root={self.root}", f"--facts={known}", f"--cache={self.folder / 'cache'}", *flags)
+
+    def refuse(self, message, status=CONFIG, **changes):
+        done = self.run(**changes)
+        assert done.returncode == status and re.search(message, done.stderr), done.stdout + done.stderr
+        return done.stderr
+
+    def read(self, path):
+        return (self.root / path).read_text()
+
+
+def test_a_distribution_that_kube_up_did_not_know(tmp_path):
+    m = Machine(tmp_path, NODE)
+    m.refuse("kube-up made nodes of Debian and Ubuntu, and this is rocky",
+             facts={**m.facts, "distribution": "rocky", "version": "9", "codename": ""})
+    assert not list(m.root.iterdir())
+
+
+def test_a_release_without_systemd(tmp_path):
+    m = Machine(tmp_path, NODE)
+    m.refuse("trusty has no systemd", facts={**m.facts, "distribution": "ubuntu", "version": "14.04", "codename": "trusty"})
+
+
+def test_a_node_whose_name_is_not_known(tmp_path):
+    m = Machine(tmp_path, NODE)
+    m.refuse("the fact localHostname is not known", facts={k: v for k, v in m.facts.items() if k != "localHostname"})
+    assert not list(m.root.iterdir())
+
+
+@pytest.mark.parametrize("version", ["1.2.7", "1.3.4"])
+@pytest.mark.parametrize("provider", ["kubenet", "cni"])
+def test_plugins_that_only_an_md5_names(version, provider, tmp_path):
+    m = Machine(tmp_path, NODE, version)
+    said = m.refuse(rf"kube_env\.yaml:\d+:\d+: NETWORK_PROVIDER: the plugins of '{provider}' are known by their md5 alone",
+                    NETWORK_PROVIDER=provider)
+    assert f"kube-up {version[:3]}" in said
+
+
+def test_a_key_of_etcd_that_is_not_gzip(tmp_path):
+    text = base64.b64encode(b"-----BEGIN CERTIFICATE-----\n").decode()
+    m = Machine(tmp_path, MASTER, ETCD_CA_KEY=text, ETCD_CA_CERT=text, ETCD_PEER_KEY=text, ETCD_PEER_CERT=text)
+    m.refuse(r"kube_env\.yaml:\d+:\d+: ETCD_CA_CERT: expected base64 of gzip of PEM")
+
+
+@pytest.mark.parametrize("role", [MASTER, NODE])
+def test_wrong_bytes_of_the_programs(role, tmp_path):
+    m = Machine(tmp_path, role)
+    m.refuse("kubernetes-server-linux-amd64.tar.gz: wrong content", INTEGRITY, SERVER_BINARY_TAR_HASH="3" * 40)
+    assert not (m.root / "usr/local/bin/kubelet").exists()
+
+
+def test_an_archive_without_kubelet(tmp_path):
+    m = Machine(tmp_path, NODE, server=kubeup.server(**{"kubernetes/server/bin/kubelet": None}))
+    m.refuse("no asset of the document holds 'kubelet'")
+
+
+def test_an_archive_without_licences_is_as_good(tmp_path):
+    m = Machine(tmp_path, NODE, server=kubeup.server(**{"kubernetes/LICENSES": None}))
+    done = m.run()
+    assert done.returncode == OK and "LICENSES" in done.stderr, done.stderr
+
+
+def test_programs_come_from_a_mirror(tmp_path):
+    m = Machine(tmp_path, NODE)
+    done = m.run(SERVER_BINARY_TAR_URL=f"file:///nonexistent/kubernetes-server-linux-amd64.tar.gz,{m.named['SERVER_BINARY_TAR_URL']}")
+    assert done.returncode == OK, done.stderr
+    assert m.read("usr/local/bin/kubelet") == "stands for kubelet\n"
+
+
+def test_the_tokens_of_the_volume_win(tmp_path):
+    m = Machine(tmp_path, MASTER)
+    assert m.run().returncode == OK
+    names = ["srv/kubernetes/known_tokens.csv", "srv/kubernetes/basic_auth.csv", "srv/kubernetes/ca.crt", "srv/kubernetes/server.key",
+             "srv/salt-overlay/salt/kube-apiserver/known_tokens.csv", "srv/salt-overlay/salt/kube-apiserver/basic_auth.csv"]
+    before = {name: m.read(name) for name in names}
+    assert before[names[0]] == ("bearer-token-0004,admin,admin\nkubelet-token-0001,kubelet,kubelet\n"
+                                "proxy-token-0002,kube_proxy,kube_proxy\n")
+    assert before[names[1]] == "swordfish-0003,admin,admin\n"
+    assert "tokens on the volume" not in m.run().stderr
+    done = m.run(KUBELET_TOKEN="other-token-0001", MASTER_CERT=kubeup.pem("crt", "kubecfg"), MASTER_KEY=kubeup.pem("key", "kubecfg"))
+    assert done.returncode == OK, done.stderr
+    assert done.stderr.count("the tokens on the volume stay, and the document has others") == 1, done.stderr
+    assert "the password on the volume" not in done.stderr and "other-token-0001" not in done.stderr
+    assert {name: m.read(name) for name in names} == before
+
+
+def test_tokens_of_1_2_are_the_same_each_time(tmp_path):
+    m = Machine(tmp_path, MASTER, "1.2.7")
+    assert m.run().returncode == OK
+    rows = [line.split(",") for line in m.read("srv/kubernetes/known_tokens.csv").splitlines()]
+    assert [user for _, user, _ in rows[3:]] == ["system:" + name for name in ("scheduler", "controller_manager", "logging", "monitoring", "dns")]
+    assert len({token for token, *_ in rows}) == 8 and all(re.fullmatch("[0-9a-f]{32}", token) for token, *_ in rows[3:])
+    (m.root / "srv/kubernetes/known_tokens.csv").unlink()
+    assert m.run().returncode == OK
+    assert [line.split(",") for line in m.read("srv/kubernetes/known_tokens.csv").splitlines()] == rows
+
+
+def test_addons_are_made_anew(tmp_path):
+    m = Machine(tmp_path, MASTER)
+    assert m.run().returncode == OK
+    addons = m.root / "etc/kubernetes/addons"
+    (addons / "old").mkdir()
+    (addons / "old/old.yaml").write_text("kind: Service\n")
+    done = m.run("plan")
+    assert done.returncode == PENDING and "holds /etc/kubernetes/addons/old/old.yaml, which is not asked for" in done.stdout, done.stdout
+    done = m.run(ENABLE_CLUSTER_UI="false")
+    assert done.returncode == OK, done.stderr
+    assert not (addons / "old/old.yaml").exists() and not list(addons.glob("dashboard/*"))
+    assert (addons / "dns/skydns-rc.yaml").exists()
+    done = m.run("plan", ENABLE_CLUSTER_UI="false")
+    assert done.returncode == OK and "No changes" in done.stdout, done.stdout
+
+
+def test_a_log_that_is_there_stays(tmp_path):
+    m = Machine(tmp_path, MASTER)
+    (m.root / "var/log").mkdir(parents=True)
+    (m.root / "var/log/etcd.log").write_text("a line\n")
+    assert m.run().returncode == OK
+    assert m.read("var/log/etcd.log") == "a line\n" and m.read("var/log/etcd-events.log") == ""
+
+
+def test_options_with_a_password_are_not_shown(tmp_path):
+    m = Machine(tmp_path, NODE, EXTRA_DOCKER_OPTS="--registry-mirror=https://u:tuna-0005@r.example")
+    done = m.run("plan", "--diff")
+    assert done.returncode == PENDING and "--api-servers=https://172.20.0.9" in done.stdout, done.stderr
+    assert "tuna-0005" not in done.stdout + done.stderr
+
+
+def test_kube_ups_own_script_of_each_boot_goes(tmp_path):
+    m = Machine(tmp_path, NODE)
+    (m.root / "etc").mkdir()
+    (m.root / "etc/rc.local").write_text("#!/bin/sh -e\n/etc/kubernetes/bootstrap\nexit 0\n")
+    done = m.run("apply", "--install-systemd-unit")
+    assert done.returncode == OK, done.stderr
+    assert (m.root / "etc/systemd/system/kops-configuration.service").exists()
+    assert m.run().returncode == OK
+    assert not (m.root / "etc/rc.local").exists()
+
+
+def test_without_our_unit_the_script_of_each_boot_stays(tmp_path):
+    m = Machine(tmp_path, NODE)
+    (m.root / "etc").mkdir()
+    (m.root / "etc/rc.local").write_text("#!/bin/sh -e\n/etc/kubernetes/bootstrap\nexit 0\n")
+    assert m.run().returncode == OK
+    assert (m.root / "etc/rc.local").exists()
+
+
+def test_another_script_of_each_boot_stays(tmp_path):
+    m = Machine(tmp_path, NODE)
+    (m.root / "etc").mkdir()
+    (m.root / "etc/rc.local").write_text("#!/bin/sh -e\necho mine\n")
+    assert m.run("apply", "--install-systemd-unit").returncode == OK and m.run().returncode == OK
+    assert m.read("etc/rc.local") == "#!/bin/sh -e\necho mine\n"
+
+
+def test_user_data_makes_the_same_node(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    plain, gz = Machine(tmp_path / "a", NODE), Machine(tmp_path / "b", NODE)
+    assert plain.run().returncode == OK
+    document = kubeup.text(NODE, "1.5.8", **gz.named)
+    conf = write(gz.folder, kubeup.zipped(kubeup.script(NODE, document)), "user-data")
+    facts = write(gz.folder, yaml.safe_dump(gz.facts), "facts.yaml")
+    done = nodeup("apply", f"--conf={conf}", f"--root={gz.root}", f"--facts={facts}", f"--cache={gz.folder / 'cache'}")
+    assert done.returncode == OK, done.stderr
+    files = [sorted(str(p.relative_to(m.root)) for p in m.root.rglob("*") if "var/lib/nodeup" not in str(p)) for m in (plain, gz)]
+    assert files[0] == files[1] and "usr/local/bin/kubelet" in files[0]
