@@ -172,10 +172,13 @@ def templates(version):
         "debian-auto-upgrades/20auto-upgrades": "APT::Periodic::Unattended-Upgrade \"1\";\n",
         "docker/docker-defaults":
         "{% set opts = '' -%}\n{% if grains.docker_opts is defined -%}\n  {% set opts = grains.docker_opts -%}\n{% endif -%}\n"
-        "DOCKER_OPTS=\"{{ opts }} --iptables=false{% if pillar['docker_test_log_level'] is defined %} "
+        "{% set bridge = '--bridge=cbr0' -%}\n{% if pillar['network_provider'] in ['kubenet', 'cni'] -%}\n  {% set bridge = '' -%}\n{% endif -%}\n"
+        "DOCKER_OPTS=\"{{ opts }} {{ bridge }} --iptables=false{% if pillar['docker_test_log_level'] is defined %} "
         "{{ pillar['docker_test_log_level'] }}{% endif %}\"\n",
-        "docker/docker-healthcheck.service": "[Service]\nExecStart=/opt/kubernetes/helpers/docker-healthcheck\n",
-        "docker/docker-healthcheck.timer": "[Timer]\nOnUnitInactiveSec=10s\n",
+        "docker/docker-healthcheck.service":
+            "[Service]\nType=oneshot\nExecStart=/opt/kubernetes/helpers/docker-healthcheck\n\n[Install]\nWantedBy=multi-user.target\n",
+        "docker/docker-healthcheck.timer": "[Timer]\nOnUnitInactiveSec=10s\nUnit=docker-healthcheck.service\n\n"
+                                           "[Install]\nWantedBy=multi-user.target\n",
         "docker/docker.service": "[Service]\nEnvironmentFile={{ environment_file }}\n",
         "docker/docker-healthcheck": "#!/bin/bash\ndocker version\n", "docker/docker-prestart": "#!/bin/bash\ntrue\n",
         "etcd/etcd.manifest": '{ "kind": "Pod",\n{% set log = "/var/log/etcd" + suffix + ".log" -%}\n"metadata": {"name": "etcd{{ suffix }}"},\n'
@@ -212,7 +215,9 @@ def templates(version):
                                           + "cpu: {{ cpurequest }}\nmaster: https://{{ grains.api_servers }}\nflags: '"
                                           + PROXY_FLAGS + "'\n",
         "kubelet/default": "DAEMON_ARGS=\"$DAEMON_ARGS {% if grains['roles'][0] == 'kubernetes-pool' %}--api-servers=https://{{ grains.api_servers }}"
-                           "{% elif grains['cbr-cidr'] is defined %}--pod-cidr={{ grains['cbr-cidr'] }}{% endif %} {{ pillar['log_level'] }}" + KUBELET_FLAGS + "\"\n",
+                           "{% elif grains['cbr-cidr'] is defined %}--pod-cidr={{ grains['cbr-cidr'] }}{% endif %} {{ pillar['log_level'] }}"
+                           " --cloud-provider={{ grains.cloud }} --config=/etc/kubernetes/manifests --allow-privileged={{ pillar['allow_privileged'] }}"
+                           + KUBELET_FLAGS + "\"\n",
         "kubelet/kubelet.service": "[Unit]\nDescription=Kubernetes Kubelet Server\n\n[Service]\nEnvironmentFile=/etc/sysconfig/kubelet\n\nExecStart=/usr/local/bin/kubelet \"$DAEMON_ARGS\"\nRestart=always\n\n[Install]\nWantedBy=multi-user.target\n",
         "logrotate/init.sls": "kube-apiserver-audit\n" if number(version) >= [1, 5, 4] else "x: []\n", "logrotate/conf": "/var/log/{{ file }}.log {\n  rotate 5\n}\n",
         "logrotate/cron": "#!/bin/sh\nlogrotate /etc/logrotate.conf\n", "logrotate/docker-containers": "/var/lib/docker/containers/*/*-json.log {\n}\n",

@@ -131,6 +131,16 @@ static const char *options_of_today(struct plan *p, const char *text)
 	return text;
 }
 
+/* kubelet to 1.3 makes the bridge that docker is told to take, and ours waits for docker and its images: docker
+ * begins on an empty one. A kubelet that knows the addresses of its pods makes it anew. */
+static void add_bridge(struct plan *p, const char *options)
+{
+	if (strstr(options, "--bridge=cbr0"))
+		plan_unit_file(p, "docker.service.d/15-cbr0.conf",
+			       "[Service]\n"
+			       "ExecStartPre=-/sbin/ip link add name cbr0 type bridge\n");
+}
+
 static void add_docker(struct plan *p)
 {
 	const struct node_made *options = find_made(p, docker_options);
@@ -141,6 +151,7 @@ static void add_docker(struct plan *p)
 		.limits = "",
 	};
 
+	add_bridge(p, docker.options);
 	(void)plan_docker(p, &docker);
 	plan_docker_healthcheck(p, text_of(p, healthcheck),
 				unit_text(p, "docker-healthcheck.service"),
