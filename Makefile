@@ -33,9 +33,12 @@ CFLAGS   += -fsanitize=$(if $(filter asan,$(SAN)),address$(comma)undefined,threa
 LDFLAGS  += -pie
 LDLIBS   += $(DYNAMIC)
 else
-CFLAGS   += -fstack-protector-strong -fstack-clash-protection -fcf-protection -D_FORTIFY_SOURCE=2
+X86      := $(filter x86_64,$(shell uname -m))
+# Nothing unwinds the stack at run time, and a debugger has its own tables.
+CFLAGS   += -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection) -D_FORTIFY_SOURCE=2 \
+            -fno-asynchronous-unwind-tables
 # Half a megabyte of relocations in some kilobytes, where the linker knows how.
-STATIC   := -static-pie -Wl,--wrap=dlopen$(if $(filter x86_64,$(shell uname -m)),$(comma)-z$(comma)pack-relative-relocs)
+STATIC   := -static-pie -Wl,--wrap=dlopen$(if $(X86),$(comma)-z$(comma)pack-relative-relocs)
 STUBS    := $(O)/nodeup/base/nss_stubs.o
 endif
 
