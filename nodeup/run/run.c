@@ -40,6 +40,7 @@ struct item {
 	size_t seen;     /* how many tasks were unsettled at its last step */
 	bool differs;    /* check has said so, apply is under way */
 	bool dropped;    /* the run ended before a worker came to it */
+	int stage;       /* of its apply, when it began to wait last */
 	int r;           /* what the last step returned */
 	struct err *err; /* with r < 0 */
 };
@@ -272,15 +273,19 @@ static void stepped(struct sched *s, struct item *it)
 	} else if (it->r == TASK_DONE) {
 		settle(s, it, RUN_CHANGED);
 	} else {
-		bool first = o->run.since_ns == 0;
+		/* a callback may set it meanwhile */
+		const int stage = __atomic_load_n(&o->run.stage, __ATOMIC_ACQUIRE);
+		const bool first = o->run.since_ns == 0;
 
 		if (o->run.on_tasks)
 			word_sources(s, o);
 		set_state(s, o, RUN_WAITING);
-		if (first) {
+		/* it waits for another thing now */
+		if (first || stage != it->stage)
 			o->run.since_ns = dur_now();
+		it->stage = stage;
+		if (first)
 			tell(s, o);
-		}
 	}
 }
 

@@ -26,6 +26,8 @@ struct script {
 	bool wait_for_tasks;
 	int64_t busy_until_ns; /* apply comes back no earlier */
 	enum err_kind trouble; /* of what it waits for */
+	int waits_of_stage;    /* then it waits for something else */
+	int64_t waited_first;  /* since when, as was said at the second call */
 	int applied, canceled, calls;
 };
 
@@ -76,7 +78,10 @@ static int scripted_apply(const struct task *t, struct task_ctx *ctx, struct tas
 		run->on_tasks = true;
 		return task_wait(run, 0, "the others");
 	}
+	if (s->calls == 2)
+		s->waited_first = run->since_ns;
 	if (s->waits != 0) {
+		run->stage = s->waits_of_stage && s->calls > s->waits_of_stage;
 		s->waits -= s->waits > 0;
 		run->trouble = s->trouble;
 		return task_wait(run, dur_now() + (s->pause_ns ? s->pause_ns : DUR_MS),
@@ -461,6 +466,24 @@ static void what_waits_names_what_is_under_way(void **state)
 	arena_free(g.arena);
 }
 
+/* How long it waits is said of what it waits for now. */
+static void another_wait_begins_anew(void **state)
+{
+	for (int two = 0; two < 2; two++) {
+		struct graph g;
+
+		(void)state;
+		graph_new(&g, 1);
+		g.scripts[0].waits = 4;
+		g.scripts[0].waits_of_stage = two ? 2 : 0;
+		assert_int_equal(execute(&g, 0), 0);
+		assert_int_equal(g.scripts[0].calls, 5);
+		assert_true(g.scripts[0].waited_first > 0);
+		assert_int_equal(g.rep.outcomes[0].run.since_ns > g.scripts[0].waited_first, two);
+		arena_free(g.arena);
+	}
+}
+
 static void the_deadline_says_what_it_waited_for(void **state)
 {
 	struct graph g;
@@ -646,6 +669,7 @@ int main(void)
 		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(what_waits_names_what_is_under_way),
+		cmocka_unit_test(another_wait_begins_anew),
 		cmocka_unit_test(the_deadline_says_what_it_waited_for),
 		cmocka_unit_test(the_deadline_exits_with_what_failed),
 		cmocka_unit_test(a_failure_at_the_deadline_is_a_failure),
