@@ -13,6 +13,7 @@
 #include "nodeup/documents/location.h"
 #include "nodeup/run/footer.h"
 #include "nodeup/run/report.h"
+#include "nodeup/tasks/before.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume.h"
 
@@ -20,7 +21,7 @@
 #define PATIENCE_NS (5 * DUR_SEC)
 
 /* The schema's number grows when a reader of the one before would misread it. */
-enum { DIFF_MAX = 4 << 20, EXIT_PENDING = 2, PLAN_SCHEMA = 1 };
+enum { DIFF_MAX = 4 << 20, PLAN_SCHEMA = 1 };
 
 #define INDENT "    " /* of what belongs to the line above */
 
@@ -69,8 +70,20 @@ static void print_masked(const char *text)
 	show_text(buf_str(&b), b.len);
 }
 
-static int show_diff(const struct session *s, const struct task_file *f, struct err *e)
+/* What is at a file's path, or what the documents before put there; false: nothing that can be read. */
+static bool read_now(const struct session *s, const struct task *t, struct buf *now)
 {
+	const struct task *was = before_of(t, &s->ctx);
+	struct err ignored;
+
+	if (s->ctx.before)
+		return was && buf_add(now, was->file.content, was->file.len) == 0;
+	return io_read(s->root_fd, t->file.path, now, &ignored) >= 0;
+}
+
+static int show_diff(const struct session *s, const struct task *t, struct err *e)
+{
+	const struct task_file *f = &t->file;
 	autobuf struct buf now = BUF_INIT(DIFF_MAX), out = BUF_INIT(DIFF_MAX);
 	autofree char *now_path = NULL, *want_path = NULL, *label = NULL;
 	autoclose int now_fd = -1, want_fd = -1;
@@ -78,7 +91,7 @@ static int show_diff(const struct session *s, const struct task_file *f, struct 
 	int r;
 
 	/* what cannot be read is shown as empty: it is absent, or replaced as a whole */
-	if (io_read(s->root_fd, f->path, &now, &ignored) < 0)
+	if (!read_now(s, t, &now))
 		buf_done(&now);
 	r = memory_file(buf_str(&now), now.len, &now_path, &now_fd, e);
 	if (r < 0)
@@ -102,7 +115,7 @@ static struct strv disk_lines(struct arena *a, struct session *s, const struct t
 {
 	struct strv lines = { 0 };
 
-	if (t->kind == TASK_VOLUME)
+	if (t->kind == TASK_VOLUME && !s->ctx.before)
 		volume_describe(t, &s->ctx, a, &lines);
 	return lines;
 }
@@ -116,39 +129,41 @@ static void print_disks(struct arena *a, struct session *s, const struct task *t
 }
 
 /* What is there may hold a secret though what is wanted holds none: a login that goes. */
-static bool is_public(const struct session *s, const char *path)
+static bool is_public(const struct session *s, const struct task *t)
 {
+	const struct task *was = before_of(t, &s->ctx);
 	struct err ignored;
 	struct stat st;
 
-	return io_stat(s->root_fd, path, &st, &ignored) < 0 ||
+	if (s->ctx.before)
+		return !was || (!was->file.secret && (was->file.attr.mode & S_IROTH));
+	return io_stat(s->root_fd, t->file.path, &st, &ignored) < 0 ||
 	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
 }
 
 /* Of two long lines a diff shows both, and the word that is another one is hard to find. */
-static void print_flags(struct arena *a, const struct session *s, const struct task_file *f,
+static void print_flags(struct arena *a, const struct session *s, const struct task *t,
 			bool colours)
 {
 	autobuf struct buf now = BUF_INIT(DIFF_MAX);
-	struct err ignored;
+	const struct task_file *f = &t->file;
 	struct strv lines;
 
-	if (f->unwanted || f->secret || !is_public(s, f->path) ||
-	    io_read(s->root_fd, f->path, &now, &ignored) < 0)
+	if (f->unwanted || f->secret || !is_public(s, t) || !read_now(s, t, &now))
 		return;
 	lines = plan_flags(a, buf_str(&now), arena_strn(a, f->content, f->len));
 	for (size_t i = 0; i < lines.n; i++)
 		print_signed(colours, INDENT, *lines.v[i], lines.v[i] + 1);
 }
 
-static int print_file(const struct session *s, const struct task_file *f, struct err *e)
+static int print_file(const struct session *s, const struct task *t, struct err *e)
 {
-	if (f->unwanted)
+	if (t->file.unwanted)
 		show_line(stdout, INDENT "would be removed; what it holds is not shown");
-	else if (f->secret)
+	else if (t->file.secret)
 		show_line(stdout, INDENT "not shown: it may hold a password");
-	else if (is_public(s, f->path))
-		return show_diff(s, f, e);
+	else if (is_public(s, t))
+		return show_diff(s, t, e);
 	else
 		show_line(stdout, INDENT "not shown: what is there is not for everybody to read");
 	return 0;
@@ -228,8 +243,8 @@ static int print_task(const struct cli *cli, struct arena *a, struct session *s,
 	print_signed(colours, "", sign_of(o), line_of(a, o));
 	print_disks(a, s, o->task);
 	if (is_file)
-		print_flags(a, s, &o->task->file, colours);
-	return is_file && cli->diff ? print_file(s, &o->task->file, e) : 0;
+		print_flags(a, s, o->task, colours);
+	return is_file && cli->diff ? print_file(s, o->task, e) : 0;
 }
 
 /* The units that run now and would be restarted. */
@@ -297,7 +312,7 @@ static void print_end(struct arena *a, const struct run_report *rep)
 }
 
 static int print_text(const struct cli *cli, struct session *s, const struct run_report *rep,
-		      struct err *e)
+		      const struct plan_before *before, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const bool colours = footer_has_colours(STDOUT_FILENO);
@@ -318,6 +333,10 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 			r = print_task(cli, a, s, o, colours, e);
 		}
 	}
+	if (r == 0 && before && before->left.n)
+		show_line(stdout, "left as they are, though the documents no longer name them:");
+	for (size_t i = 0; r == 0 && before && i < before->left.n; i++)
+		print_signed(colours, "", '=', arena_printf(a, " %s", before->left.v[i]));
 	if (r == 0)
 		print_end(a, rep);
 	return r;
@@ -358,7 +377,8 @@ static struct tree *warning_tree(struct session *s)
 	return list;
 }
 
-static int print_json(struct session *s, const struct run_report *rep, struct err *e)
+static int print_json(struct session *s, const struct run_report *rep,
+		      const struct plan_before *before, struct err *e)
 {
 	autobuf struct buf out = BUF_INIT(DIFF_MAX);
 	struct tree *t = tree_map(s->arena), *tasks = report_tree(s->arena, rep);
@@ -379,6 +399,10 @@ static int print_json(struct session *s, const struct run_report *rep, struct er
 	(void)tree_set(s->arena, t, "warnings", warning_tree(s));
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));
 	tree_set_some(s->arena, t, "restarts", tree_of_strv(s->arena, &units));
+	if (before) {
+		(void)tree_set(s->arena, t, "before", tree_string(s->arena, before->conf));
+		tree_set_some(s->arena, t, "left", tree_of_strv(s->arena, &before->left));
+	}
 	(void)tree_set(s->arena, t, "tasks", tasks);
 	r = json_render(t, true, &out, e);
 	if (r < 0)
@@ -442,11 +466,26 @@ static int check_denied(const struct run_report *rep, struct err *e)
 			task_title(a, first->task), first->error->msg);
 }
 
+int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
+	      size_t *ret_pending, struct err *e)
+{
+	struct run_req run = session_run(s);
+	struct run_report rep;
+	int r;
+
+	run_plan(s->arena, &run, &rep);
+	r = check_denied(&rep, e);
+	if (r < 0)
+		return r;
+	*ret_pending = to_change(&rep) + rep.counts[RUN_UNSURE];
+	tell_unsure(s->arena, &rep);
+	return str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
+					   : print_text(cli, s, &rep, before, e);
+}
+
 static int show_plan(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
-	struct run_report rep;
-	struct run_req run;
 	int r = may_look(cli, e);
 
 	if (r == 0)
@@ -459,23 +498,23 @@ static int show_plan(struct cli *cli, struct session *s, size_t *ret_pending, st
 	if (!s->starts_at_boot && !s->image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");
-	run = session_run(s);
-	run_plan(s->arena, &run, &rep);
-	r = check_denied(&rep, e);
-	if (r < 0)
-		return r;
-	*ret_pending = to_change(&rep) + rep.counts[RUN_UNSURE];
-	tell_unsure(s->arena, &rep);
-	return str_eq(cli->output, "json") ? print_json(s, &rep, e) : print_text(cli, s, &rep, e);
+	return plan_walk(cli, s, NULL, ret_pending, e);
+}
+
+int plan_check_output(const struct cli *cli, struct err *e)
+{
+	if (cli->output && !str_eq(cli->output, "text") && !str_eq(cli->output, "json"))
+		return err_fail(e, ERR_USAGE, 0, "-o: '%s' is neither text nor json", cli->output);
+	return 0;
 }
 
 int plan_show(struct cli *cli, size_t *ret_pending, struct err *e)
 {
 	struct session s = { 0 };
-	int r;
+	int r = plan_check_output(cli, e);
 
-	if (cli->output && !str_eq(cli->output, "text") && !str_eq(cli->output, "json"))
-		return err_fail(e, ERR_USAGE, 0, "-o: '%s' is neither text nor json", cli->output);
+	if (r < 0)
+		return r;
 	r = show_plan(cli, &s, ret_pending, e);
 	session_close(&s);
 	return r;
@@ -488,5 +527,5 @@ int cmd_plan(struct cli *cli, struct err *e)
 
 	if (r < 0)
 		return r;
-	return pending ? EXIT_PENDING : 0;
+	return pending ? PLAN_PENDING : 0;
 }

@@ -1,9 +1,24 @@
-/* plan.h - print what a plan's walk found; shared by plan and apply --dryrun
- * Owner: none. Errors: SYSTEM, CONFIG. Threads: one. */
+/* plan.h - print what a plan's walk found; shared by plan, apply --dryrun and diff
+ * Owner: the session's arena. Errors: SYSTEM, CONFIG. Threads: one. */
 #pragma once
 
 #include "nodeup/cmd/cli.h"
 #include "nodeup/cmd/session.h"
 
-/* Walk the plan and print it. ret_pending: how many tasks would change something. */
+/* The exit status when something would change. */
+enum { PLAN_PENDING = 2 };
+
+/* Of a diff: where the documents before were, and the titles of what only they name. */
+struct plan_before {
+	const char *conf;
+	struct strv left;
+};
+
+/* Whether -o is something we have. */
+int plan_check_output(const struct cli *cli, struct err *e) must_check;
+/* Walk the plan of the documents that are asked for, and print it. ret_pending: how many tasks would change
+ * something. */
 int plan_show(struct cli *cli, size_t *ret_pending, struct err *e) must_check;
+/* The same of a session that is open. before: NULL for a plan. */
+int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
+	      size_t *ret_pending, struct err *e) must_check;

@@ -84,14 +84,14 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	const struct cli *cli = req->cli;
 	const struct bootstrap_req boot = {
 		.settings = &s->settings,
-		.conf = cli->conf,
+		.conf = req->conf ? req->conf : cli->conf,
 		.facts_file = cli->facts,
 		.root_fd = s->root_fd,
 		.image_mode = s->image_mode,
 		.offline = cli->offline,
 		.strict = cli->strict,
 		.no_secrets = req->bake,
-		.may_replay = !req->bake,
+		.may_replay = !req->bake && !req->documents_only,
 		.http = cli->offline ? NULL : s->http,
 		.patience_ns = req->patience_ns,
 		.pipe_ns = cli->deadline_ns,
@@ -121,6 +121,11 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		plan->lost_conf = location_path(location_absolute(s->arena, s->boot.conf));
 		plan->lost_text = s->boot.lost_conf;
 	}
+	/* a node has a container runtime, whatever the machine has that compares documents */
+	if (req->documents_only && !s->image_mode && !plan->runtime.unit)
+		plan->runtime.unit = "docker.service";
+	if (req->documents_only)
+		return plan_build(s->arena, plan, &s->plan, e);
 	boot_settle(s, req, plan);
 	/* volumes are attached only where the rest can be done */
 	r = plan_may_run(s->arena, plan, e);
@@ -386,12 +391,14 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 				    &s->boot.facts, e);
 	if (r < 0)
 		return r;
-	if (!req->bake)
+	if (!req->bake && !req->documents_only)
 		open_bus(s);
 	r = make_plan(s, req, e);
 	if (r < 0)
 		return r;
 	log_warnings(&s->plan.warnings);
+	if (req->documents_only)
+		return 0;
 	warn_sha1(s, req);
 	r = open_effects(s, req, e);
 	if (r >= 0) {

@@ -37,6 +37,8 @@ struct session {
 struct session_req {
 	const struct cli *cli;
 	bool for_apply;      /* may create and start things */
+	const char *conf;    /* NULL: the command line's */
+	bool documents_only; /* the plan of documents as such: no machine is asked, no cache, no bus */
 	bool bake;           /* the documents' assets alone: no identity, no bus */
 	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
 	int64_t patience_ns; /* for documents that cannot be read */

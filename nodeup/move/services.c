@@ -6,6 +6,7 @@
 #include "nodeup/base/record.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
+#include "nodeup/tasks/before.h"
 #include "nodeup/tasks/kinds.h"
 #include "units/unit.h"
 
@@ -244,6 +245,7 @@ const struct task_ops task_stop_ops = {
 	.on_main = true,
 	.check = stop_check,
 	.apply = stop_apply,
+	.compare = before_once,
 };
 
 const struct task_ops task_resume_ops = {
@@ -251,5 +253,6 @@ const struct task_ops task_resume_ops = {
 	.on_main = true,
 	.check = resume_check,
 	.apply = resume_apply,
+	.compare = before_once,
 	.cancel = resume_cancel,
 };

@@ -138,9 +138,20 @@ static bool asset_in_passing(const struct task *t, struct task_ctx *ctx, struct 
 	       cache_is_signed(ctx->cache, t->asset.asset);
 }
 
+/* What the documents before named is in the cache. */
+static int asset_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			 struct task_diff *diff)
+{
+	if ((was && digest_eq(&was->asset.asset->digest, &t->asset.asset->digest)) ||
+	    task_is_unneeded(t, ctx))
+		return TASK_EQUAL;
+	return task_missing(diff, "not in the cache");
+}
+
 const struct task_ops task_asset_ops = {
 	.kind = "asset",
 	.check = asset_check,
+	.compare = asset_compare,
 	.apply = asset_apply,
 	.cancel = asset_cancel,
 	.in_passing = asset_in_passing,
@@ -191,9 +202,19 @@ static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	return r;
 }
 
+static int unpack_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			  struct task_diff *diff)
+{
+	if ((was && digest_eq(&was->unpack.asset->digest, &t->unpack.asset->digest)) ||
+	    task_is_unneeded(t, ctx))
+		return TASK_EQUAL;
+	return task_missing(diff, "not unpacked");
+}
+
 const struct task_ops task_unpack_ops = {
 	.kind = "unpack",
 	.check = unpack_check,
+	.compare = unpack_compare,
 	.apply = unpack_apply,
 	.in_passing = unpack_in_passing,
 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include "nodeup/base/walk.h"
+#include "nodeup/tasks/before.h"
 #include "nodeup/tasks/owner.h"
 
 /* A search for what may not be in a directory. */
@@ -129,8 +130,29 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	return r < 0 ? r : TASK_DONE;
 }
 
+static int dir_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+		       struct task_diff *diff)
+{
+	(void)ctx;
+	if (!was && t->dir.owner)
+		return before_of_user(t->dir.owner, diff);
+	if (!was)
+		return task_missing(diff, "absent");
+	if (was->dir.mode != t->dir.mode)
+		return task_differs(diff, "mode %04o, want %04o", was->dir.mode, t->dir.mode);
+	for (size_t i = 0; t->dir.only && was->dir.only && i < was->dir.only->n; i++)
+		if (!strv_has(t->dir.only, was->dir.only->v[i]))
+			return task_differs(diff, "holds %s, which is not asked for",
+					    was->dir.only->v[i]);
+	return str_eq(was->dir.owner, t->dir.owner) || !t->dir.owner
+		       ? TASK_EQUAL
+		       : task_differs(diff, "owner %s, want %s",
+				      was->dir.owner ? was->dir.owner : "root", t->dir.owner);
+}
+
 const struct task_ops task_dir_ops = {
 	.kind = "dir",
 	.check = dir_check,
 	.apply = dir_apply,
+	.compare = dir_compare,
 };

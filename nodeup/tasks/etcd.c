@@ -158,8 +158,22 @@ static int etcd_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return r < 0 ? r : make_link(ctx, m, e);
 }
 
+static int etcd_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			struct task_diff *diff)
+{
+	(void)ctx;
+	if (!was)
+		return task_missing(diff, "not on the volume");
+	if (!str_eq(was->etcd.content, t->etcd.content))
+		return task_differs(diff, "another manifest on the volume");
+	return str_eq(was->etcd.manifest, t->etcd.manifest)
+		       ? TASK_EQUAL
+		       : task_differs(diff, "no link to the volume");
+}
+
 const struct task_ops task_etcd_ops = {
 	.kind = "etcd",
 	.check = etcd_check,
 	.apply = etcd_apply,
+	.compare = etcd_compare,
 };

@@ -1,6 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
+#include "nodeup/tasks/before.h"
 #include "nodeup/tasks/owner.h"
 #include "nodeup/tasks/state.h"
 
@@ -181,6 +182,31 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return task_is_committed(run, &r, e) ? r : write_file(t, ctx, run, e);
 }
 
+static int file_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			struct task_diff *diff)
+{
+	const struct task_file *f = &t->file, *old = was && !was->file.unwanted ? &was->file : NULL;
+	struct stat st = { 0 };
+
+	(void)ctx;
+	if (f->unwanted)
+		return old && str_has_prefix(old->content, f->unwanted)
+			       ? task_differs(diff, "not wanted any more")
+			       : TASK_EQUAL;
+	if (!old && f->owner)
+		return before_of_user(f->owner, diff);
+	if (!old)
+		return task_missing(diff, "absent");
+	if (f->if_absent)
+		return TASK_EQUAL;
+	if (old->len != f->len || memcmp(old->content, f->content, f->len) != 0)
+		return task_differs(diff, "content differs");
+	st.st_mode = old->attr.mode;
+	st.st_uid = old->attr.uid;
+	st.st_gid = old->attr.gid;
+	return attr_differs(&f->attr, &st, diff);
+}
+
 static void file_inputs(const struct task *t, struct digest_ctx *d)
 {
 	/* as if there were no such task: what never was is not a change either */
@@ -194,5 +220,6 @@ const struct task_ops task_file_ops = {
 	.kind = "file",
 	.check = file_check,
 	.apply = file_apply,
+	.compare = file_compare,
 	.inputs = file_inputs,
 };

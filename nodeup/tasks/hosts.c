@@ -155,8 +155,23 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	return io_replace(ctx->root_fd, path, then.data, then.len, &attr, e);
 }
 
+static int hosts_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			 struct task_diff *diff)
+{
+	(void)ctx;
+	if (!was)
+		return task_missing(diff, "no lines of ours");
+	for (size_t i = 0; i < t->hosts.names.n; i++)
+		if (!str_eq(strmap_get(&was->hosts.names, t->hosts.names.v[i].key),
+			    t->hosts.names.v[i].value))
+			return task_differs(diff, "other lines of ours");
+	return was->hosts.names.n == t->hosts.names.n ? TASK_EQUAL
+						      : task_differs(diff, "other lines of ours");
+}
+
 const struct task_ops task_hosts_ops = {
 	.kind = "hosts",
 	.check = hosts_check,
 	.apply = hosts_apply,
+	.compare = hosts_compare,
 };

@@ -206,6 +206,18 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 			    record_text(a, &t->image, id), e);
 }
 
+static int image_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			 struct task_diff *diff)
+{
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	if (!was)
+		return task_missing(diff, "not in the runtime");
+	return digest_eq(&was->image.asset->digest, &t->image.asset->digest)
+		       ? TASK_EQUAL
+		       : task_differs(diff, "the runtime has another image of this name");
+}
+
 static void image_inputs(const struct task *t, struct digest_ctx *c)
 {
 	digest_update(c, t->image.name, strlen(t->image.name) + 1);
@@ -216,5 +228,6 @@ const struct task_ops task_image_ops = {
 	.kind = "image",
 	.check = image_check,
 	.apply = image_apply,
+	.compare = image_compare,
 	.inputs = image_inputs,
 };

@@ -288,9 +288,29 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
 
+/* Of one that may be in any of several archives, the first counts, as for the units that run it. */
+static int install_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			   struct task_diff *diff)
+{
+	struct digest had, want;
+
+	(void)ctx;
+	if (!was)
+		return task_missing(diff, "absent");
+	wanted_digest(&was->install, was->install.sources[0], &had);
+	wanted_digest(&t->install, t->install.sources[0], &want);
+	if (!digest_eq(&had, &want))
+		return task_differs(diff, "content differs");
+	return was->install.mode == t->install.mode
+		       ? TASK_EQUAL
+		       : task_differs(diff, "mode %04o, want %04o", was->install.mode,
+				      t->install.mode);
+}
+
 const struct task_ops task_install_ops = {
 	.kind = "install",
 	.check = install_check,
 	.apply = install_apply,
+	.compare = install_compare,
 	.inputs = install_inputs,
 };

@@ -62,9 +62,20 @@ static int reload_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	return bus_reload(ctx->bus, e);
 }
 
+static int reload_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			  struct task_diff *diff)
+{
+	(void)was;
+	for (size_t i = 0; i < t->n_needs && !ctx->image_mode; i++)
+		if (t->needs[i]->kind == TASK_FILE && ctx->changed[t->needs[i]->index])
+			return task_differs(diff, "%s changes", task_path(t->needs[i]));
+	return TASK_EQUAL;
+}
+
 const struct task_ops task_reload_ops = {
 	.kind = "reload",
 	.on_main = true,
 	.check = reload_check,
 	.apply = reload_apply,
+	.compare = reload_compare,
 };

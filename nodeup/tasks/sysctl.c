@@ -105,8 +105,23 @@ static int sysctl_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	return TASK_DONE;
 }
 
+static int sysctl_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			  struct task_diff *diff)
+{
+	for (size_t i = 0; i < t->sysctl.values.n && !ctx->image_mode; i++) {
+		const struct strmap_item *item = &t->sysctl.values.v[i];
+		const char *had = was ? strmap_get(&was->sysctl.values, item->key) : NULL;
+
+		if (!had || !same_value(had, item->value))
+			return task_differs(diff, "%s is not '%s' in the kernel", item->key,
+					    item->value);
+	}
+	return TASK_EQUAL;
+}
+
 const struct task_ops task_sysctl_ops = {
 	.kind = "sysctl",
 	.check = sysctl_check,
 	.apply = sysctl_apply,
+	.compare = sysctl_compare,
 };

@@ -59,6 +59,7 @@ struct task {
 };
 
 struct state;
+struct task_before;
 
 /* What tasks work with: the seams that tests replace. */
 struct task_ctx {
@@ -76,7 +77,8 @@ struct task_ctx {
 	int64_t deadline_ns;                /* monotonic; 0: none */
 	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */
 	const struct node_volumes *volumes; /* all that are wanted of them; NULL: not known */
-	const char *machine;  /* whose file systems are ours: the instance id; NULL unknown */
+	const char *machine; /* whose file systems are ours: the instance id; NULL unknown */
+	const struct task_before *before; /* a diff of documents: no machine is asked; else NULL */
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
@@ -140,6 +142,10 @@ struct task_ops {
 	 * more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
+	/* As check, where `was` is what the documents before wanted and got; NULL: nothing of this kind and name.
+	 * NULL: equal if there was one, else missing. See before.h. */
+	int (*compare)(const struct task *, const struct task *was, struct task_ctx *,
+		       struct task_diff *);
 	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */
 	void (*inputs)(const struct task *, struct digest_ctx *);
 	/* Give up what a waiting apply has under way; of a task that is done always, do what can be done

@@ -452,9 +452,38 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return follow_job(t, ctx, run, e);
 }
 
+/* One that ran before is restarted when what it is started with changes. */
+static int unit_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			struct task_diff *diff)
+{
+	const bool enabled = was && was->ops != &task_unit_off_ops && was->unit.enable;
+	struct digest had, want;
+
+	if (!was && (!ctx->image_mode || t->unit.enable))
+		return task_missing(diff, "not enabled");
+	if (t->unit.enable && !enabled)
+		return task_differs(diff, "not enabled");
+	if (ctx->image_mode || t->unit.at_boot)
+		return TASK_EQUAL;
+	for (size_t i = 0; i < t->unit.inputs.n; i++)
+		if (is_other_now(input_task(t, t->unit.inputs.v[i]), ctx)) {
+			(void)task_differs(diff, "%s changes", t->unit.inputs.v[i]);
+			diff->restarts = true;
+			return TASK_DIFFERS;
+		}
+	inputs_digest(was, &had);
+	inputs_digest(t, &want);
+	if (digest_eq(&had, &want))
+		return TASK_EQUAL;
+	(void)task_differs(diff, "it was started with other inputs");
+	diff->restarts = true;
+	return TASK_DIFFERS;
+}
+
 const struct task_ops task_unit_ops = {
 	.kind = "unit",
 	.on_main = true,
 	.check = unit_check,
+	.compare = unit_compare,
 	.apply = unit_apply,
 };

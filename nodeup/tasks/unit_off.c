@@ -74,9 +74,19 @@ static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	}
 }
 
+static int off_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+		       struct task_diff *diff)
+{
+	(void)t;
+	return was && was->ops->apply != off_apply && !ctx->image_mode
+		       ? task_differs(diff, "active, but the documents disable it")
+		       : TASK_EQUAL;
+}
+
 const struct task_ops task_unit_off_ops = {
 	.kind = "unit",
 	.on_main = true,
 	.check = off_check,
 	.apply = off_apply,
+	.compare = off_compare,
 };

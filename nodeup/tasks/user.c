@@ -214,6 +214,19 @@ static int user_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return r < 0 ? r : TASK_DONE;
 }
 
+static int user_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			struct task_diff *diff)
+{
+	(void)ctx;
+	if (!was)
+		return task_missing(diff, "absent");
+	if (!str_eq(was->user.home, t->user.home))
+		return task_differs(diff, "home is %s, want %s", was->user.home, t->user.home);
+	return str_eq(was->user.shell, t->user.shell)
+		       ? TASK_EQUAL
+		       : task_differs(diff, "shell is %s, want %s", was->user.shell, t->user.shell);
+}
+
 static void user_inputs(const struct task *t, struct digest_ctx *c)
 {
 	digest_update(c, t->user.name, strlen(t->user.name) + 1);
@@ -223,5 +236,6 @@ const struct task_ops task_user_ops = {
 	.kind = "user",
 	.check = user_check,
 	.apply = user_apply,
+	.compare = user_compare,
 	.inputs = user_inputs,
 };

@@ -459,6 +459,18 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	return format_disks(ctx->disks, a, &l.req, &l.disks, e);
 }
 
+static int volume_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
+			  struct task_diff *diff)
+{
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	if (!was)
+		return task_missing(diff, "no file system");
+	return str_eq(was->volume.uuid, t->volume.uuid)
+		       ? TASK_EQUAL
+		       : task_differs(diff, "another file system is wanted there");
+}
+
 static void volume_inputs(const struct task *t, struct digest_ctx *d)
 {
 	digest_update(d, t->volume.uuid, strlen(t->volume.uuid) + 1);
@@ -469,5 +481,6 @@ const struct task_ops task_volume_ops = {
 	.is_preflight = true,
 	.check = volume_check,
 	.apply = volume_apply,
+	.compare = volume_compare,
 	.inputs = volume_inputs,
 };

@@ -57,11 +57,14 @@ def test_an_example_does_its_work(world, line):
     command = "apply" if argv[1].startswith("-") else argv[1]
     argv = [a.replace("/mnt/image", str(world.root)) for a in argv]
     # the files of the example lie where it is run
+    argv = [re.sub(r"^(edited/)?kube_env\.yaml$", rf"{folder}/kube_env.yaml", a) for a in argv]
     argv = [re.sub(r"^(--conf=|--facts=).*/?(kube_env|facts|nodes|master)\.yaml$", rf"\1{folder}/\2.yaml", a) for a in argv]
     given = {a.split("=")[0] for a in argv}
     if command in ("apply", "plan", "repair"):
         more = {"--root": world.root, "--facts": world.facts_file, "--conf": world.conf, "--cache": world.cache}
         argv += [f"{flag}={value}" for flag, value in more.items() if flag not in given]
+    elif command == "diff":
+        argv[2:2] = [f"--root={world.root}", f"--facts={world.facts_file}"]
     elif command == "bake":
         argv.append(f"--cache={world.cache}")
     result = world.run_argv([str(PROGRAM), *argv[1:]])

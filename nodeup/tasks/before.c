@@ -1,0 +1,53 @@
+#include "nodeup/tasks/before.h"
+
+#include "nodeup/tasks/kinds.h"
+
+const struct task *before_of(const struct task *t, const struct task_ctx *ctx)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return ctx->before ? map_get(&ctx->before->tasks, task_title(a, t)) : NULL;
+}
+
+int before_once(const struct task *t, const struct task *was, struct task_ctx *ctx,
+		struct task_diff *diff)
+{
+	(void)t;
+	return was || ctx->image_mode ? TASK_EQUAL : task_missing(diff, "not done yet");
+}
+
+int before_of_user(const char *user, struct task_diff *diff)
+{
+	(void)task_missing(diff, "absent, if there is a user %s", user);
+	diff->unsure = true;
+	return TASK_DIFFERS;
+}
+
+/* The check of every task of a diff. */
+static int compare_with_before(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			       struct err *e)
+{
+	const struct task *was = before_of(t, ctx);
+
+	(void)e;
+	if (t->ops->compare)
+		return t->ops->compare(t, was, ctx, diff);
+	return was ? TASK_EQUAL : task_missing(diff, "absent");
+}
+
+void before_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
+		size_t n, struct task_ctx *ctx)
+{
+	struct task_before *before = arena_new(a, struct task_before);
+
+	for (size_t i = 0; i < n_was; i++)
+		(void)map_put(a, &before->tasks, task_title(a, was[i]), was[i]);
+	for (size_t i = 0; i < n; i++) {
+		struct task_ops *ops = arena_new(a, struct task_ops);
+
+		*ops = *tasks[i]->ops;
+		ops->check = compare_with_before;
+		tasks[i]->ops = ops;
+	}
+	ctx->before = before;
+}

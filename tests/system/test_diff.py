@@ -1,0 +1,101 @@
+"""nodeup diff: what other documents would change, told from the documents alone."""
+
+import hashlib
+import json
+import re
+
+import pytest
+
+from test_plan import tasks
+from world import Asset, CONFIG, KUBELET, OK, PENDING, PROGRAM, USAGE, tree
+
+
+def diff(old, new, *flags, env=None):
+    for node in (old, new):
+        node.write_documents()
+    return new.run_argv([str(PROGRAM), "diff", f"--facts={new.facts_file}", *flags, str(old.conf), str(new.conf)], env)
+
+
+@pytest.fixture
+def pair(make_world):
+    """Two sets of documents of one node; assets are the same bytes at the same places."""
+    old, new = make_world("old"), make_world("new")
+    new.assets, new.protokube = dict(old.assets), old.protokube
+    return old, new
+
+
+def pods(text):
+    return text.replace("cgroupRoot: /\n", "cgroupRoot: /\n    maxPods: 7\n")
+
+
+def test_nothing_changes(pair):
+    result = diff(*pair)
+    assert result.code == OK and re.match(r"No changes\. \d+ tasks, 0 to change$", result.out.splitlines()[-1]), result
+
+
+def test_a_flag_of_kubelet(pair):
+    old, new = pair
+    new.edit_store("cluster.spec", pods)
+    old.write_documents()
+    new.write_documents()
+    before = tree(old.folder), tree(new.folder)
+    result = diff(old, new)
+    assert result.code == PENDING, result
+    assert {t[:2] for t in tasks(result)} == {("change", "file /etc/sysconfig/kubelet"), ("change", "unit kubelet.service")}
+    assert "    + --max-pods=7" in result.out.splitlines(), result
+    assert result.out.splitlines()[-1] == "restarts: kubelet.service; pods stay", result
+    assert (tree(old.folder), tree(new.folder)) == before, "something was written"
+    # and back
+    result = diff(new, old)
+    assert "    - --max-pods=7" in result.out.splitlines(), result
+
+
+def test_lines_of_files(pair):
+    old, new = pair
+    new.edit_store("cluster.spec", pods)
+    result = diff(old, new, "--diff")
+    assert re.search(r"^\+DAEMON_ARGS=.*--max-pods=7", result.out, re.M), result
+
+
+def test_an_asset(pair):
+    old, new = pair
+    new.assets[KUBELET] = Asset(hashlib.sha256(b"another kubelet").hexdigest(), [new.url(KUBELET)])
+    result = diff(old, new)
+    assert {title for _, title, _ in tasks(result)} >= {f"asset {KUBELET}", "install /usr/local/bin/kubelet",
+                                                        "unit kubelet.service"}, result
+    assert new.origin.count(new.assets[KUBELET].urls[0]) == 0, "it was fetched"
+
+
+def test_what_only_the_old_name_stays(pair):
+    old, new = pair
+    old.edit_store("cluster.spec", lambda text: text + "  fileAssets:\n  - name: motd\n    path: /srv/motd\n    content: hello\n")
+    result = diff(old, new)
+    lines = result.out.splitlines()
+    assert "= file /srv/motd" in lines[lines.index("left as they are, though the documents no longer name them:"):], result
+    told = json.loads(diff(old, new, "-o", "json").out)
+    assert told["schema"] == 1 and told["before"] == str(old.conf) and told["conf"] == str(new.conf), told
+    assert "file /srv/motd" in told["left"], told
+
+
+def test_no_secret_is_shown(pair):
+    old, new = pair
+    for path in new.store.glob("secrets/kube"):
+        path.write_text(json.dumps({"Data": "c3dvcmRmaXNoLTAwMDk="}))
+    for flags in ((), ("--diff",), ("-o", "json")):
+        result = diff(old, new, *flags)
+        assert "swordfish" not in result.out + result.err, result
+        for secret in (*old.find_secrets(), *new.find_secrets()):
+            assert secret not in result.out + result.err, "a secret was shown"
+
+
+@pytest.mark.parametrize("args", [[], ["one"], ["-o", "xml", "a", "b"]])
+def test_usage(world, args):
+    result = world.run_argv([str(PROGRAM), "diff", *args])
+    assert result.code == USAGE and result.failure, result
+
+
+def test_documents_that_cannot_be_read(pair):
+    old, new = pair
+    old.write_documents()
+    result = new.run_argv([str(PROGRAM), "diff", f"--facts={old.facts_file}", str(old.conf), "/nowhere/kube_env.yaml"])
+    assert result.code == CONFIG and "/nowhere/kube_env.yaml" in result.failure, result
