@@ -1,5 +1,6 @@
 #include "nodeup/base/mem.h"
 
+#include <stdalign.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,16 +82,17 @@ static size_t next_room(const struct chunk *last)
 	return last->size < ARENA_CHUNK / 2 ? 2 * last->size : ARENA_CHUNK;
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* `align` is a power of two. */
+static void *alloc_aligned(struct arena *a, size_t size, size_t align)
 {
-	const size_t align = sizeof(max_align_t);
 	struct chunk *c = a->head;
 	void *p;
 
 	if (size > SIZE_MAX / 2)
 		abort();
-	size = (size + align - 1) / align * align;
-	if (!c || c->size - c->used < size) {
+	if (c)
+		c->used = (c->used + align - 1) & ~(align - 1);
+	if (!c || c->used > c->size || c->size - c->used < size) {
 		size_t room = next_room(c);
 
 		if (room < size)
@@ -105,9 +107,15 @@ void *arena_alloc(struct arena *a, size_t size)
 	return p;
 }
 
+void *arena_alloc(struct arena *a, size_t size)
+{
+	return alloc_aligned(a, size, alignof(max_align_t));
+}
+
+/* Texts are most of what there is, and lie side by side. */
 char *arena_strn(struct arena *a, const char *s, size_t n)
 {
-	char *p = arena_alloc(a, n + 1);
+	char *p = alloc_aligned(a, n + 1, 1);
 
 	memcpy(p, s, n);
 	return p;
