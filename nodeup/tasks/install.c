@@ -156,6 +156,28 @@ static bool has_attributes(const struct task *t, const struct stat *st)
 	return (st->st_mode & 07777) == t->install.mode && st->st_uid == 0 && st->st_gid == 0;
 }
 
+/* A member that may be missing, and is: every archive that could hold it is here, and none does. */
+static bool is_in_none(const struct task *t, struct task_ctx *ctx)
+{
+	const struct task_install *in = &t->install;
+
+	if (!t->optional || !in->member)
+		return false;
+	for (size_t i = 0; i < in->n_sources; i++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct digest *d = &in->sources[i]->digest;
+		const char *path, *link;
+		struct err ignored;
+
+		if (!cache_has_tree(ctx->cache, d) ||
+		    member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, d),
+				in->member, &path, &link, &ignored) < 0 ||
+		    path)
+			return false;
+	}
+	return true;
+}
+
 static int install_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			 struct err *e)
 {
@@ -164,6 +186,10 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 
 	/* this may be another try */
 	diff->unsure = false;
+	diff->how = "absent: no archive has it";
+	if ((r == -ENOENT || r == -ENOTDIR) && is_in_none(t, ctx))
+		return TASK_EQUAL;
+	diff->how = NULL;
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_missing(diff, "absent");
 	if (r < 0)

@@ -255,7 +255,7 @@ def server(**changes):
     for image in IMAGES:
         files[f"{below}{image}.tar"] = b"an image of " + image.encode() + b"\n"
         files[f"{below}{image}.docker_tag"] = b"0123456789abcdef0123456789abcdef\n"
-    files["kubernetes/LICENSES"] = b"licences\n"
+    files |= {"kubernetes/LICENSES": b"licences\n", "kubernetes/kubernetes-src.tar.gz": b"sources\n"}
     files |= changes
     return tar({name: data for name, data in files.items() if data is not None})
 

@@ -16,7 +16,7 @@ class Machine:
     """A root, its facts, and a document with both tarballs beside it."""
 
     def __init__(self, folder, role, version="1.5.8", server=None, **changes):
-        self.folder, self.role, self.version, self.changes = folder, role, version, changes
+        self.folder, self.role, self.version = folder, role, version
         self.root = folder / "root"
         self.root.mkdir()
         self.facts = {key: yaml.safe_load(value) for key, value in FACTS.items()}
@@ -24,10 +24,10 @@ class Machine:
         archive.write_bytes(server or kubeup.server())
         self.named = {**kubeup.named(kubeup.all_templates(version), folder), "NETWORK_PROVIDER": "none",
                       "SERVER_BINARY_TAR_URL": f"file://{archive}",
-                      "SERVER_BINARY_TAR_HASH": hashlib.sha1(archive.read_bytes()).hexdigest()}
+                      "SERVER_BINARY_TAR_HASH": hashlib.sha1(archive.read_bytes()).hexdigest()} | changes
 
     def run(self, command="apply", *flags, facts=None, **changes):
-        conf = write(self.folder, kubeup.text(self.role, self.version, **{**self.named, **self.changes, **changes}))
+        conf = write(self.folder, kubeup.text(self.role, self.version, **{**self.named, **changes}))
         known = write(self.folder, yaml.safe_dump(self.facts if facts is None else facts), "facts.yaml")
         return nodeup(command, f"--conf={conf}", f"--root={self.root}", f"--facts={known}", f"--cache={self.folder / 'cache'}", *flags)
 
@@ -88,7 +88,14 @@ def test_an_archive_without_kubelet(tmp_path):
 def test_an_archive_without_licences_is_as_good(tmp_path):
     m = Machine(tmp_path, NODE, server=kubeup.server(**{"kubernetes/LICENSES": None}))
     done = m.run()
-    assert done.returncode == OK and "LICENSES" in done.stderr, done.stderr
+    assert done.returncode == OK, done.stderr
+    assert not (m.root / "usr/local/share/doc/kubernetes/LICENSES").exists()
+    done = m.run()
+    assert done.returncode == OK and "LICENSES" not in done.stderr, done.stderr
+    done = m.run("plan")
+    assert done.returncode == OK and "No changes" in done.stdout, done.stdout
+    done = m.run("plan", "--all")
+    assert "LICENSES: absent: no archive has it" in done.stdout, done.stdout
 
 
 def test_programs_come_from_a_mirror(tmp_path):

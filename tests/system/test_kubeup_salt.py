@@ -6,11 +6,13 @@ import os
 import pathlib
 
 import pytest
+import yaml
 
 import kubeup
 from kubeup import MASTER, NODE, number
 from test_kubeup_documents import validate, write
-from world import OK
+from test_kubeup_node import Machine
+from world import OK, ROOT
 
 SALT = pathlib.Path(os.environ.get("SALT") or "/nonexistent")
 TREES = sorted(SALT.glob("v1.*"), key=lambda path: number(path.name[1:]))
@@ -62,3 +64,33 @@ def test_every_template_of_kubernetes(tree, role, tmp_path):
         done = validate(write(tmp_path, kubeup.text(role, version, **named, **{k: v for k, v in option.items()
                                                                             if kubeup.knows(role, version, k)})))
         assert done.returncode == OK and "not checked" not in done.stderr, (option, done.stderr)
+
+
+def flags_of(minor):
+    """That kubelet of this version takes."""
+    rows = (line.split() for line in (ROOT / "tests/fake/flags/kubelet-1.2-1.5").read_text().splitlines() if not line.startswith("#"))
+    return {name for name, first, last in rows if int(first) <= minor <= int(last)}
+
+
+@pytest.mark.parametrize("role", [MASTER, NODE])
+@pytest.mark.parametrize("tree", TREES, ids=lambda path: path.name)
+def test_a_node_of_kubernetes_own_templates(tree, role, tmp_path):
+    """Below a root: kubelet knows its flags, and each static pod has an image, of ours the one that is loaded."""
+    version = tree.name[1:]
+    (tmp_path / "salt").mkdir()
+    m = Machine(tmp_path, role, version, **kubeup.named(files_of(tree), tmp_path / "salt"))
+    done = m.run()
+    assert done.returncode == OK, done.stderr
+    line = next(l for l in m.read("etc/sysconfig/kubelet").splitlines() if l.startswith("DAEMON_ARGS="))
+    words = line.removeprefix('DAEMON_ARGS="').rstrip('"').split()
+    assert len(words) > 8 and {word.partition("=")[0].removeprefix("--") for word in words} <= flags_of(number(version)[1]), words
+    tag = m.named["SERVER_BINARY_TAR_HASH"][:12]
+    found = {}
+    for path in (m.root / "etc/kubernetes/manifests").iterdir():
+        pod = yaml.safe_load(path.read_text())
+        found |= {container["image"].rpartition(":")[::2] for container in pod["spec"]["containers"]}
+    ours = {"kube-apiserver", "kube-controller-manager", "kube-scheduler"} if role == MASTER else {"kube-proxy"}
+    assert {name.rpartition("/")[2] for name, got in found.items() if got == tag} == ours, found
+    assert len(found) > len(ours)
+    done = m.run("plan")
+    assert done.returncode == OK and "No changes" in done.stdout, done.stdout + done.stderr

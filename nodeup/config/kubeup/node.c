@@ -281,10 +281,15 @@ static void add_programs(struct build *b)
 		  .path = "/usr/local/share/doc/kubernetes/LICENSES",
 		  .mode = 0644,
 		  .optional = true },
+		/* from 1.3 on */
+		{ .name = "kubernetes-src.tar.gz",
+		  .path = "/usr/local/share/doc/kubernetes/kubernetes-src.tar.gz",
+		  .mode = 0644,
+		  .optional = true },
 	};
 
 	add_asset(b, "SERVER_BINARY_TAR_URL", archive.text);
-	for (size_t i = 0; i < ARRAY_LEN(members); i++)
+	for (size_t i = 0; i < ARRAY_LEN(members) - (v->kubernetes.minor < 3); i++)
 		add_member(b, &members[i]);
 	/* pods with a tag of the document's own are pulled */
 	for (size_t i = 0; i < n && str_is_empty(v->kube_image_tag); i++) {
