@@ -1,96 +1,14 @@
 """Nodes of kube-up's documents, booted: real systemd and docker, the stand-in of an old kubelet, a volume that is /dev/xvdb."""
-import gzip
-import hashlib
 import os
-import pathlib
-import sys
 
 import pytest
 
 import disknode
-import labassets
 from disknode import findmnt
+from kubeupnode import CONF, MASTER, NODE, PD, TAG, Machine, kubeup, with_volume
 from lab import Lab
-from labhost import ROOT
-
-sys.path.insert(0, ROOT + "/tests/system")
-import kubeup  # noqa: E402
-from kubeup import MASTER, NODE  # noqa: E402
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
-PACKAGES = "curl ebtables apt-transport-https nfs-common socat bridge-utils libltdl7 logrotate unattended-upgrades openssl".split()
-LAB_ROLE = {MASTER: "master-us-west-2a", NODE: "nodes"}
-CONF, BASE, PD = "/etc/kubernetes/kube_env.yaml", "http://127.0.0.1:8000/", "/mnt/master-pd"
-TAG = "00112233445566778899aabbccddeeff"
-
-
-def archive(lab):
-    """The programs, and images that docker can load."""
-    files = {}
-    with open(ROOT + "/tests/fake/kubelet_of_old.py", "rb") as f:
-        files["kubernetes/server/bin/kubelet"] = f.read()
-    for image in kubeup.IMAGES:
-        path = f"{lab.dir}/{image}.tar"
-        labassets.save_image(path, f"gcr.io/google_containers/{image}:{TAG}", [(image.encode(), "name")])
-        with open(path, "rb") as f:
-            files[f"kubernetes/server/bin/{image}.tar"] = gzip.decompress(f.read())
-        files[f"kubernetes/server/bin/{image}.docker_tag"] = TAG.encode() + b"\n"
-    return kubeup.server(**files)
-
-
-class Machine:
-    """A node that ran nothing yet: nodeup, the document, and both tarballs on a server of its own."""
-
-    def __init__(self, lab, name, role, version, **options):
-        self.role, self.version = role, version
-        name += "-" + os.urandom(4).hex()
-        nspawn = options.pop("nspawn", lambda instance: [])(disknode.instance_id(name))
-        self.node = lab.boot(name, LAB_ROLE[role], "#!/bin/sh\ntrue\n", nspawn=nspawn, layers=[lab.layer("kubeup", PACKAGES)])
-        self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
-        data = archive(lab)
-        self.tag = hashlib.sha1(data).hexdigest()[:12]
-        folder = self.put("var/tmp/assets/of-before", b"").parent
-        _, sha1 = kubeup.pack(kubeup.all_templates(version), folder)
-        self.put("var/tmp/assets/kubernetes-server-linux-amd64.tar.gz", data)
-        with open(ROOT + "/tests/fake/flags/kubelet-1.2-1.5", "rb") as f:
-            self.put("usr/local/share/kubelet-of-old/flags", f.read())
-        self.put("usr/local/share/kubelet-of-old/minor", version.split(".")[1].encode())
-        with open(lab.dir + "/nodeup", "rb") as f:
-            self.put("opt/nodeup-test", f.read())
-        self.named = {"SALT_TAR_URL": BASE + "kubernetes-salt.tar.gz", "SALT_TAR_HASH": sha1,
-                      "SERVER_BINARY_TAR_URL": BASE + "kubernetes-server-linux-amd64.tar.gz",
-                      "SERVER_BINARY_TAR_HASH": hashlib.sha1(data).hexdigest(), "NETWORK_PROVIDER": "none", **options}
-        self.serve()
-
-    def put(self, name, data):
-        path = pathlib.Path(self.node.root, name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-        path.chmod(0o755)
-        return path
-
-    def serve(self):
-        self.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
-        self.node.wait(lambda: self.node.exec("curl", "-sf", BASE).returncode == 0, 60, "the server of both tarballs")
-
-    def document(self, **changes):
-        self.put(CONF[1:], kubeup.text(self.role, self.version, **{**self.named, **changes}).encode())
-
-    def nodeup(self, *arguments):
-        return self.node.exec("/opt/nodeup-test", *arguments, timeout=400)
-
-    def apply(self, *flags):
-        done = self.nodeup("apply", "--deadline=150s", *flags)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stderr
-
-    def check_kubelet(self):
-        assert self.node.healthz() == "ok"
-        unit = self.node.show("kubelet.service", "ActiveState", "NRestarts")
-        assert unit == {"ActiveState": "active", "NRestarts": "0"}, self.node.journal("kubelet.service", 20)
-
-    def images(self):
-        return set(self.node.exec("docker", "images", "--format", "{{.Repository}}:{{.Tag}}", check=True).stdout.split())
 
 
 @pytest.fixture(scope="module")
@@ -135,10 +53,7 @@ def test_a_node(lab):
 def test_a_master(lab):
     """Keys and data are on its volume, which another document does not change."""
     with disknode.Loops() as loops:
-        device = loops.add(512)
-        m = Machine(lab, "kubeup-master", MASTER, "1.5.8", nspawn=lambda instance: [
-            "--property=DeviceAllow=block-loop rwm", f"--bind={device}:/dev/xvdb",
-            f"--bind={device}:/dev/disk/by-uuid/{disknode.volume_uuid(instance, PD)}"])
+        m = Machine(lab, "kubeup-master", MASTER, "1.5.8", nspawn=with_volume(loops.add(512)))
         m.document()
         m.apply(f"--conf={CONF}")
         m.check_kubelet()
