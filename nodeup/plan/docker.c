@@ -124,6 +124,11 @@ static void add_dropin(struct plan *p, const char *limits)
 			     sysconfig, limits, command));
 }
 
+void plan_docker_licence(struct plan *p)
+{
+	plan_file(p, licence, 0644, plan_apache_start);
+}
+
 static void install_docker(struct plan *p, const struct plan_docker *d)
 {
 	for (size_t i = 0; i < n_docker_packages; i++) {
@@ -134,7 +139,7 @@ static void install_docker(struct plan *p, const struct plan_docker *d)
 					  pkg->name,
 					  arena_printf(p->arena, "%s@%s", pkg->sha1, pkg->url));
 	}
-	plan_file(p, licence, 0644, plan_apache_start);
+	plan_docker_licence(p);
 	if (d->prestart)
 		plan_file(p, prestart, 0755, d->prestart);
 	plan_unit_file(p, plan_docker_unit, d->unit);

@@ -56,7 +56,15 @@ static bool has_docker_too_old(const struct plan *p)
 {
 	const int v = runtime_version(p, docker_unit);
 
-	return v && v < 1 * MAJOR + 11;
+	return v && v < 1 * MAJOR + 11 && !is_before(p, 6);
+}
+
+/* kubelet to 1.5 takes an API of 1.21 */
+static bool has_docker_of_before_1_9(const struct plan *p)
+{
+	const int v = runtime_version(p, docker_unit);
+
+	return v && v < 1 * MAJOR + 9 && is_before(p, 6);
 }
 
 static bool has_docker_too_new(const struct plan *p)
@@ -131,6 +139,7 @@ static const struct {
 	{ has_containerd_by_systemd, "containerd puts containers into systemd's cgroups, kubelet does not",
 	  "SystemdCgroup = false in /etc/containerd/config.toml" },
 	{ has_docker_too_old, "this docker's API is older than kubelet's", "docker 1.11 or later" },
+	{ has_docker_of_before_1_9, "this docker's API is older than kubelet's", "docker 1.9 or later" },
 	{ has_docker_too_new, "this docker refuses an API as old as kubelet's", "docker 28 or earlier" },
 	{ has_containerd_too_old, "this containerd has no CRI", "containerd 1.1 or later" },
 	{ has_containerd_too_new, "this containerd refuses a CRI as old as kubelet's",

@@ -159,7 +159,8 @@ def test_second_run_leaves_everything(name, tmp_path):
 
 
 @pytest.mark.parametrize("name, more", [("1.2.0-node", set()), ("1.5.8-node", {"ebtables", "libltdl7"}), ("1.5.8-node-silent", {"ebtables", "libltdl7"}),
-                                        ("1.4.0-master", {"ebtables", "libltdl7", "openssl"})])
+                                        ("1.4.0-master", {"ebtables", "libltdl7", "openssl"}),
+                                        ("1.2.7-node-jessie", {"aufs-tools", "docker-engine", "libapparmor1", "libltdl7", "perl", "ntp"})])
 def test_packages_of_a_node(name, more, tmp_path):
     """Below a root they are listed."""
     prepare(name, tmp_path)

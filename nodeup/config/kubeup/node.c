@@ -167,7 +167,7 @@ static int add_states(struct build *b, const struct kubeup_host *host)
 			.path = f->path,
 			.text = without_itself(b->arena, f->path, f->text),
 			.mode = f->state->mode,
-			.secret = is_secret(b->env, f->text),
+			.secret = is_secret(b->env, f->text) || !(f->state->mode & 044),
 			.if_absent = !f->state->source,
 		};
 
@@ -333,6 +333,9 @@ static void add_packages(struct build *b)
 		if (b->env->kubernetes.minor >= all[i].since &&
 		    (all[i].role == KUBEUP_BOTH || b->env->is_master))
 			strv_add(b->arena, &b->node->packages, all[i].name);
+	/* source: cluster/aws/templates/format-disks.sh */
+	if (str_eq(b->node->docker.storage, "aufs"))
+		strv_add(b->arena, &b->node->packages, "aufs-tools");
 	if (str_eq(b->env->e2e_storage_test_environment, "true"))
 		warn(b, arena_printf(b->arena,
 				     "%sE2E_STORAGE_TEST_ENVIRONMENT: the packages that tests of "

@@ -151,6 +151,7 @@ static void add_docker(struct plan *p)
 		.limits = "",
 	};
 
+	plan_docker_licence(p);
 	add_bridge(p, docker.options);
 	(void)plan_docker(p, &docker);
 	plan_docker_healthcheck(p, text_of(p, healthcheck),
