@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/buf.h"
+#include "nodeup/base/errs.h"
 #include "nodeup/base/format.h"
 #include "nodeup/base/tree.h"
 
@@ -129,8 +130,7 @@ struct field_unknowns {
 	struct arena *arena;
 	struct strv messages; /* "file:line:column: unknown key 'x'" */
 	size_t more;
-	const char *
-		slip; /* the first of a key at the top that is one edit from a known one; NULL none */
+	struct strv slips; /* those of keys at the top that are one edit from a known one */
 };
 
 /* A field_unknown_fn, its arg such a list. */
@@ -143,6 +143,10 @@ struct field_opts {
 	void *arg;
 	const char *path; /* prefix for messages, "" at the top */
 	bool secret;      /* all of it is below a row that is */
+	/* Where errors of values are kept, and what has one counts as absent; NULL: the first one ends all. */
+	struct errs *errors;
+	/* The caller refuses a key at the top that is one edit from a known one, which is then not missing. */
+	bool refuses_slips;
 };
 
 /* Read a map into obj (zeroed by the caller, or holding what to overlay: only keys that are there

@@ -48,6 +48,12 @@ static const char *found(struct arena *a, const struct tree *t, bool quotable)
 										   : "");
 }
 
+/* Whether reading ends with this result; 0: what is wrong is kept, or nothing is. */
+static int go_on(const struct reader *r, int result)
+{
+	return errs_keep(r->opts->errors, result, r->err);
+}
+
 static bool is_secret(const struct reader *r, const struct place *p)
 {
 	return r->opts->secret || p->field->secret;
@@ -89,6 +95,25 @@ static bool is_allowed(const char *oneof, const char *s)
 	}
 }
 
+/* A value that is none of the words of its row; the word that it was meant to be, if one is near. */
+static int not_allowed(struct reader *r, const struct place *p, const char *s)
+{
+	const struct strv words = strv_split(r->arena, p->field->oneof, '|');
+	const char *nearest = is_secret(r, p) ? NULL : near_name(s, words.v, words.n);
+	struct strv shown = { 0 };
+	int e;
+
+	for (size_t i = 0; i < words.n; i++)
+		if (*words.v[i])
+			strv_add(r->arena, &shown, words.v[i]);
+	e = expected(r, p,
+		     arena_printf(r->arena, "%s%s", shown.n > 1 ? "one of " : "",
+				  strv_join(r->arena, &shown, "|")));
+	if (nearest && *nearest)
+		err_note(r->err, "do", "did you mean %s?", nearest);
+	return e;
+}
+
 /* One string of a string, a list or a map. */
 static int read_text(struct reader *r, const struct place *p, const char **ret)
 {
@@ -99,7 +124,7 @@ static int read_text(struct reader *r, const struct place *p, const char **ret)
 		return expected(r, p, "a string");
 	s = text_of(p->value);
 	if (p->field->oneof && !is_allowed(p->field->oneof, s))
-		return expected(r, p, arena_printf(r->arena, "one of %s", p->field->oneof));
+		return not_allowed(r, p, s);
 	if (format && *s && !format->is_valid(s))
 		return expected(r, p, format->wanted);
 	*ret = s;
@@ -172,7 +197,8 @@ static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
 
 		item.value = p->value->items[i].value;
 		item.path = arena_printf(r->arena, "%s[%zu]", p->path, i);
-		e = read_text(r, &item, &s);
+		s = "";
+		e = go_on(r, read_text(r, &item, &s));
 		if (e < 0)
 			return e;
 		strv_add(r->arena, &v, s);
@@ -233,7 +259,8 @@ static int read_strmap(struct reader *r, const struct place *p, struct strmap *r
 		item.value = it->value;
 		item.path = arena_printf(r->arena, "%s.%s", p->path, it->key);
 		check_key(r, p, it);
-		e = read_text(r, &item, &s);
+		s = "";
+		e = go_on(r, read_text(r, &item, &s));
 		if (e < 0)
 			return e;
 		/* keys of a map that was read are unique already */
@@ -296,7 +323,7 @@ static int read_list(struct reader *r, const struct place *p)
 			.path = arena_printf(r->arena, "%s[%zu]", p->path, i),
 			.member = (char *)list.v + i * s->size,
 		};
-		int e = read_section(r, &item);
+		int e = go_on(r, read_section(r, &item));
 
 		if (e < 0)
 			return e;
@@ -402,27 +429,44 @@ static int duplicate(struct reader *r, const struct tree_item *it, const struct 
 			  first->key);
 }
 
+static int missing(struct reader *r, const struct tree *map, const char *key)
+{
+	return err_config(r->err, "%s: '%s' is missing", tree_where(r->arena, &map->pos),
+			  join(r->arena, r->opts->path, key));
+}
+
+/* Whether an unknown key was meant to be this one. */
+static bool is_slip_of(const struct reader *r, const struct schema *s, const struct tree *map,
+		       const char *key)
+{
+	for (size_t i = 0; r->opts->refuses_slips && i < map->n; i++)
+		if (find(s, map->items[i].key) == s->n && near_edits(map->items[i].key, key) == 1)
+			return true;
+	return false;
+}
+
 static int check_required(struct reader *r, const struct schema *s, const struct tree *map,
 			  const struct tree_item *const *seen)
 {
-	for (size_t i = 0; i < s->n; i++)
-		if (s->fields[i].required && (!seen[i] || seen[i]->value->kind == TREE_NULL))
-			return err_config(r->err, "%s: '%s' is missing",
-					  tree_where(r->arena, &map->pos),
-					  join(r->arena, r->opts->path, s->fields[i].key));
-	return 0;
+	int e = 0;
+
+	for (size_t i = 0; i < s->n && e == 0; i++)
+		if (s->fields[i].required && (!seen[i] || seen[i]->value->kind == TREE_NULL) &&
+		    !is_slip_of(r, s, map, s->fields[i].key))
+			e = go_on(r, missing(r, map, s->fields[i].key));
+	return e;
 }
 
 void field_note_unknown(void *arg, const struct field_unknown *key)
 {
 	struct field_unknowns *u = arg;
-	const bool slips = !u->slip && key->nearest && key->distance == 1 &&
+	const bool slips = u->slips.n < UNKNOWN_MAX && key->nearest && key->distance == 1 &&
 			   !strpbrk(key->path, ".[");
 	const bool full = u->messages.n == UNKNOWN_MAX;
 	const char *text = slips || !full ? field_unknown_text(u->arena, "key", key) : NULL;
 
 	if (slips)
-		u->slip = text;
+		strv_add(u->arena, &u->slips, text);
 	if (full)
 		u->more++;
 	else
@@ -455,22 +499,28 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		const struct tree_item *it = &map->items[i];
 		const size_t row = find(s, it->key);
 		struct place p = { .value = it->value, .path = join(a, r.opts->path, it->key) };
+		int wrong;
 
 		if (row == s->n) {
 			unknown_key(&r, s, it);
 			continue;
 		}
-		if (seen[row])
-			return duplicate(&r, it, seen[row]);
+		if (seen[row]) {
+			ret = go_on(&r, duplicate(&r, it, seen[row]));
+			if (ret < 0)
+				return ret;
+			continue;
+		}
 		seen[row] = it;
 		if (it->value->kind == TREE_NULL)
 			continue;
 		p.field = &s->fields[row];
 		p.member = (char *)obj + p.field->offset;
-		ret = read_value(&r, &p);
+		wrong = read_value(&r, &p);
+		ret = go_on(&r, wrong);
 		if (ret < 0)
 			return ret;
-		if (p.field->present_offset != SIZE_MAX)
+		if (wrong == 0 && p.field->present_offset != SIZE_MAX)
 			*(bool *)((char *)obj + p.field->present_offset) = true;
 	}
 	return check_required(&r, s, map, seen);

@@ -28,7 +28,7 @@ struct option {
 	size_t flag_offset; /* a bool that is set as well; SIZE_MAX: none */
 };
 
-#define DOCS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_VALIDATE | CMD_USERDATA)
+#define DOCS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_USERDATA)
 #define RUNS (CMD_APPLY | CMD_REPAIR | CMD_PLAN)
 #define FETCHES (RUNS | CMD_BAKE)
 #define ALL (~0)
@@ -46,17 +46,17 @@ struct option {
 /* clang-format off */
 static const struct option options[] = {
 	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, https:// or file:// URL"),
-	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE, "kube_env.yaml, as for apply; repeatable"),
+	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE | CMD_VALIDATE, "kube_env.yaml, as for apply; repeatable"),
 	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE | CMD_DIFF, "all effects below DIR: image mode"),
 	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default " OWN_CACHE ")"),
 	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
-	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE | CMD_DIFF, "host facts from YAML instead of probing"),
+	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "use the cache and persisted documents only"),
 	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES | CMD_VALIDATE | CMD_DIFF, "replace a URL prefix of assets and documents; repeatable"),
 	{ .name = "retries", .metavar = "N", .help = "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)",
 	  .commands = CMD_APPLY | CMD_REPAIR, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
 	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),
-	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE | CMD_DIFF, "unknown keys are errors"),
+	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "unknown keys are errors"),
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
 	{ .name = "wait", .metavar = "DUR", .help = "with --install-systemd-unit: block until it has finished",
 	  .commands = CMD_APPLY, .value = VALUE_MAYBE_DURATION, .offset = offsetof(struct cli, wait_ns), .flag_offset = offsetof(struct cli, wait) },
@@ -70,6 +70,7 @@ static const struct option options[] = {
 	ROW("all", NULL, VALUE_NONE, all, CMD_PLAN | CMD_DIFF, "list what is right, too"),
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_DIFF | CMD_STATUS | CMD_VERSION, "text or json"),
+	ROW("o", "FORMAT", VALUE_STRING, output, CMD_VALIDATE, "text, json, or github: annotations of a workflow"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),
 	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),

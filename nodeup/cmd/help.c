@@ -95,12 +95,63 @@ static void help_disks(struct buf *b)
 		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");
 }
 
+/* One of the documents. */
+static void help_schema(const struct schema *s, struct buf *b)
+{
+	if (!s)
+		return;
+	(void)buf_addf(b, "%s%s\n", b->len ? "\n" : "", s->name);
+	(void)field_docs(s, 1, b);
+}
+
+static void help_kube_env(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		help_schema((*d)->document, b);
+}
+
+static void help_cluster(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		help_schema((*d)->cluster, b);
+}
+
+static void help_group(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		help_schema((*d)->group, b);
+}
+
+static void help_hooks(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		help_schema((*d)->hook, b);
+}
+
+static void help_file_assets(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		help_schema((*d)->file_asset, b);
+}
+
+static void help_facts(struct buf *b)
+{
+	(void)field_docs(&facts_schema, 1, b);
+}
+
 /* Topics beside the commands. */
 static const struct {
 	const char *name, *help;
 	void (*print)(struct buf *b);
 } topics[] = {
 	{ "config", "every key of the component specs and of a facts file", help_config },
+	{ "kube_env", "every key of the document that --conf names", help_kube_env },
+	{ "cluster", "every key of the cluster spec, cluster_spec.yaml", help_cluster },
+	{ "instancegroup", "every key of the instance group, ig_spec.yaml", help_group },
+	{ "hooks", "an item of hooks: a unit of your own", help_hooks },
+	{ "fileAssets", "an item of fileAssets: a file of your own", help_file_assets },
+	{ "facts", "every key of the file that --facts names", help_facts },
+	{ "volumes", "as disks", help_disks },
 	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks },
 	{ "exit-status", "what an exit status means", help_exit },
 	{ "asset-hash", "when an asset has the wrong hash", help_hash },
@@ -113,7 +164,7 @@ static void usage(struct buf *b)
 		(void)buf_addf(b, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].help);
 	(void)buf_adds(b, "\nnodeup help TOPIC, with a command or one of:\n");
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
-		(void)buf_addf(b, "  %-12s %s\n", topics[i].name, topics[i].help);
+		(void)buf_addf(b, "  %-13s %s\n", topics[i].name, topics[i].help);
 	(void)buf_adds(b, "\nflags of apply:\n");
 	cli_help(&cli_commands[0], b);
 }

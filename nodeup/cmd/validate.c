@@ -1,14 +1,27 @@
 /* validate.c - check the documents alone: no key, no secret, nothing of this machine */
+#include "nodeup/cmd/findings.h"
 #include "nodeup/cmd/cli.h"
 
 #include "nodeup/base/dur.h"
+#include "nodeup/base/json.h"
 #include "nodeup/base/show.h"
 #include "nodeup/documents/bootstrap.h"
+#include "nodeup/documents/location.h"
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/plan/release.h"
 #include "nodeup/documents/settings_dir.h"
 
 #define PATIENCE_NS (5 * DUR_SEC)
+
+enum { JSON_MAX = 16 << 20, JSON_SCHEMA = 1 };
+
+/* What the command came to, over all its documents. */
+struct verdict {
+	struct cli *cli;
+	struct findings findings;
+	struct tree *documents; /* one map for each --conf */
+	struct err failed;      /* the first that is not of a document; kind NONE: there is none */
+};
 
 /* for what is called after the instance; which one it is makes no difference here */
 static const char any_instance[] = "i-00000000000000000";
@@ -20,6 +33,7 @@ struct host {
 	bool has_docker;
 	int r;
 	struct err e;
+	struct errs errors;
 	struct strv warnings;
 };
 
@@ -72,16 +86,21 @@ static void try_host(struct arena *keep, const struct node *node, const struct s
 		     struct host *h)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct errs errors = { .arena = a };
 	const struct plan_req req = {
 		.node = node,
 		.facts = &h->facts,
 		.settings = settings,
 		.runtime.unit = h->has_docker ? "docker.service" : NULL,
 		.no_keys = true,
+		.errors = &errors,
 	};
 	struct plan plan = { 0 };
 
 	h->r = plan_build(a, &req, &plan, &h->e);
+	h->errors.arena = keep;
+	for (size_t i = 0; i < errors.n; i++)
+		(void)!errs_keep(&h->errors, -EINVAL, &errors.v[i]);
 	for (size_t i = 0; h->r == 0 && i < plan.warnings.n; i++)
 		strv_add(keep, &h->warnings, arena_str(keep, plan.warnings.v[i]));
 }
@@ -111,7 +130,7 @@ static void warn(struct arena *a, const struct hosts *hosts, const char *text, s
 
 /* What no supported machine would take is an error, what some would not take a warning. */
 static int try_all(const struct cli *cli, struct bootstrap *b, const struct settings *settings,
-		   struct err *e)
+		   struct errs *errors, struct err *e)
 {
 	const struct hosts hosts = list_hosts(cli, &b->node, &b->facts);
 	struct strv said = { 0 };
@@ -122,6 +141,8 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 		good += hosts.v[i].r == 0;
 	}
 	if (good == 0) {
+		for (size_t i = 0; i < hosts.v[0].errors.n; i++)
+			(void)!errs_keep(errors, -EINVAL, &hosts.v[0].errors.v[i]);
 		*e = hosts.v[0].e;
 		return hosts.v[0].r;
 	}
@@ -137,7 +158,7 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 }
 
 static int load_documents(struct cli *cli, int root_fd, struct http *http, struct bootstrap *b,
-			  struct err *e)
+			  struct errs *errors, struct err *e)
 {
 	struct settings settings = { 0 };
 	const struct bootstrap_req req = {
@@ -151,6 +172,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 		.no_secrets = true,
 		.http = cli->offline ? NULL : http,
 		.patience_ns = PATIENCE_NS,
+		.errors = errors,
 	};
 	struct strv warnings = { 0 };
 	int r = settings_load(cli->arena, root_fd, cli->strict, &warnings, &settings, e);
@@ -166,31 +188,161 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;
-	return try_all(cli, b, &settings, e);
+	/* of half a model nothing is told that is sure */
+	if (errs_any(errors))
+		return 0;
+	return try_all(cli, b, &settings, errors, e);
+}
+
+static void note_valid(struct verdict *v, const struct bootstrap *b)
+{
+	struct arena *a = v->cli->arena;
+	const char *kubernetes = arena_printf(a, "%d.%d.%d", b->node.kubernetes.major,
+					      b->node.kubernetes.minor, b->node.kubernetes.patch);
+	struct tree *t = tree_map(a);
+
+	if (!v->cli->output)
+		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s", b->conf,
+			  b->node.is_master ? "master" : "worker", b->node.cluster_name, kubernetes,
+			  b->documents.any_patch ? " or later" : "");
+	tree_set_text(a, t, "conf", location_shown(a, b->conf));
+	tree_set_true(a, t, "valid", true);
+	tree_set_text(a, t, "role", b->node.is_master ? "master" : "worker");
+	tree_set_text(a, t, "cluster", b->node.cluster_name);
+	tree_set_text(a, t, "kubernetes", kubernetes);
+	(void)tree_add(a, v->documents, t);
+}
+
+/* The name is that of the flag; NULL: where the documents usually are. */
+static void note_wrong(struct verdict *v, const char *conf)
+{
+	struct arena *a = v->cli->arena;
+	struct tree *t = tree_map(a);
+
+	tree_set_text(a, t, "conf", conf ? location_shown(a, conf) : NULL);
+	(void)tree_set(a, t, "valid", tree_plain(a, "false"));
+	(void)tree_add(a, v->documents, t);
+}
+
+/* One --conf. What is wrong with its documents is found in the verdict. */
+static void validate(struct verdict *v, int root_fd, struct http *http)
+{
+	struct cli *cli = v->cli;
+	struct errs errors = { .arena = cli->arena };
+	struct bootstrap b = { 0 };
+	struct err e = { 0 };
+	int r = errs_keep(&errors, load_documents(cli, root_fd, http, &b, &errors, &e), &e);
+
+	findings_add(&v->findings, &errors, &b.warnings, &b);
+	if (r < 0) {
+		findings_add_other(&v->findings, &e, !v->failed.kind);
+		if (!v->failed.kind)
+			v->failed = e;
+	}
+	if (r < 0 || errs_any(&errors))
+		note_wrong(v, cli->conf);
+	else
+		note_valid(v, &b);
+	bootstrap_done(&b);
+}
+
+static int print_json(const struct verdict *v, struct err *e)
+{
+	autobuf struct buf out = BUF_INIT(JSON_MAX);
+	struct arena *a = v->cli->arena;
+	struct tree *t = tree_map(a);
+	int r;
+
+	tree_set_int(a, t, "schema", JSON_SCHEMA);
+	(void)tree_set(a, t, "documents", v->documents);
+	tree_set_int(a, t, "errors", (int64_t)v->findings.errors);
+	tree_set_int(a, t, "warnings", (int64_t)(v->findings.n - v->findings.errors));
+	(void)tree_set(a, t, "findings", findings_tree(&v->findings));
+	r = json_render(t, true, &out, e);
+	if (r < 0)
+		return r;
+	(void)buf_addc(&out, '\n');
+	show_text(buf_str(&out), out.len);
+	return 0;
+}
+
+static int print_text(const struct verdict *v, struct err *e)
+{
+	(void)e;
+	findings_print(&v->findings);
+	if (v->findings.errors > 1)
+		show_line(stderr, "%zu errors", v->findings.errors);
+	return 0;
+}
+
+static int print_github(const struct verdict *v, struct err *e)
+{
+	(void)e;
+	findings_print_github(&v->findings);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	int (*print)(const struct verdict *v, struct err *e);
+} formats[] = { { "text", print_text }, { "json", print_json }, { "github", print_github } };
+
+static int print_verdict(struct verdict *v, struct err *e)
+{
+	const char *name = v->cli->output ? v->cli->output : "text";
+
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		if (str_eq(formats[i].name, name))
+			return formats[i].print(v, e);
+	return 0;
+}
+
+static int check_format(struct cli *cli, struct err *e)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
+		strv_add(cli->arena, &names, formats[i].name);
+	if (!cli->output || strv_has(&names, cli->output)) {
+		if (str_eq(cli->output, "text"))
+			cli->output = NULL;
+		return 0;
+	}
+	return err_fail(e, ERR_USAGE, 0, "-o: '%s' is none of %s; %s", cli->output,
+			strv_join(cli->arena, &names, ", "),
+			cli_meant(cli->arena, cli->output, &names, "see nodeup help validate"));
 }
 
 int cmd_validate(struct cli *cli, struct err *e)
 {
-	struct bootstrap b = { 0 };
+	struct verdict v = { .cli = cli,
+			     .findings.arena = cli->arena,
+			     .documents = tree_seq(cli->arena) };
 	struct http *http = NULL;
 	autoclose int root = -1;
-	int r = io_open_root(cli->root ? cli->root : "/", &root, e);
+	int r = check_format(cli, e);
 
-	if (r < 0)
-		return r;
-	const struct http_opts opts = { .root_fd = root, .rewrites = cli->rewrites };
-
-	r = http_new(&opts, &http, e);
-	if (r < 0)
-		return r;
-	r = load_documents(cli, root, http, &b, e);
-	cli_warn(cli, &b.warnings);
 	if (r == 0)
-		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %d.%d.%d%s", b.conf,
-			  b.node.is_master ? "master" : "worker", b.node.cluster_name,
-			  b.node.kubernetes.major, b.node.kubernetes.minor, b.node.kubernetes.patch,
-			  b.documents.any_patch ? " or later" : "");
-	bootstrap_done(&b);
-	http_free(http);
+		r = io_open_root(cli->root ? cli->root : "/", &root, e);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i == 0 || i < cli->confs.n; i++) {
+		const struct http_opts opts = { .root_fd = root, .rewrites = cli->rewrites };
+
+		/* what one set of documents says of its store is not for the next */
+		r = http_new(&opts, &http, e);
+		if (r < 0)
+			return r;
+		cli->conf = cli->confs.n ? cli->confs.v[i] : NULL;
+		validate(&v, root, http);
+		http_free(http);
+	}
+	r = print_verdict(&v, e);
+	if (r == 0 && v.failed.kind) {
+		*e = v.failed;
+		return err_code(e);
+	}
+	if (r == 0 && v.findings.errors)
+		r = err_exit_status(&(struct err){ .kind = ERR_CONFIG });
 	return r;
 }

@@ -6,6 +6,7 @@
  * where the document has one. Threads: all functions. */
 #pragma once
 
+#include "nodeup/base/errs.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/config/node.h"
 
@@ -13,7 +14,9 @@
 struct dialect_opts {
 	bool strict;           /* unknown keys are errors */
 	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
-	bool no_host;          /* documents only (validate, userdata): '@aws' stays as it stands */
+	struct errs *
+		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
+	bool no_host; /* documents only (validate, userdata): '@aws' stays as it stands */
 	/* Whether mkfs can make what a volume wants, over so many disks (0: not known); NULL: not asked. The
 	 * room that makes file systems has the only tables of this. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
@@ -76,7 +79,9 @@ struct dialect {
 		*group_name; /* of the others, where they stand beside it; NULL: there are none */
 	const char *const *places; /* where a conf is looked for; NULL-terminated */
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
-	const struct schema *document; /* the document of --conf, for `nodeup help config` */
+	const struct schema *document;        /* the document of --conf, for `nodeup help config` */
+	const struct schema *cluster, *group; /* the two others, or NULL */
+	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */
 	const struct schema
 		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
 	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make

@@ -160,7 +160,10 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 	/* it may be the user data that brings it */
 	if (location == l->b->conf)
 		r = dialects_unwrap(l->arena, shown, &text, &n, e);
-	return r < 0 ? r : yaml_parse(l->arena, shown, text, n, ret, e);
+	if (r < 0)
+		return r;
+	arena_push(l->arena, l->b->texts, l->b->n_texts, (struct bootstrap_text){ shown, text, n });
+	return yaml_parse(l->arena, shown, text, n, ret, e);
 }
 
 static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)
@@ -217,16 +220,20 @@ static int load_specs(struct loader *l, struct err *e)
 	r = store_prefetch(l->b->store, &both, NULL, e);
 	if (r < 0)
 		return err_wrap(e, "cluster spec and instance group");
-	r = read_document(l, "cluster spec", cluster, !d->in_store, &t, e);
+	d->cluster = d->group = t;
+	r = errs_keep(l->req->errors,
+		      read_document(l, "cluster spec", cluster, !d->in_store, &t, e), e);
 	if (r < 0)
 		return r;
 	d->cluster = t;
-	d->group = tree_null(l->arena);
 	if (!group)
 		return 0;
+	t = tree_null(l->arena);
 	r = read_document(l, "instance group", group, !d->in_store, &t, e);
 	d->group = t;
-	return r < 0 && d->in_store && e->errnum == ENOENT ? no_such_group(l, e) : r;
+	if (r < 0 && d->in_store && e->errnum == ENOENT)
+		r = no_such_group(l, e);
+	return errs_keep(l->req->errors, r, e);
 }
 
 /* From documents to the model; may run again, from kept documents. */
@@ -235,6 +242,7 @@ static int load_model(struct loader *l, struct err *e)
 	struct bootstrap *b = l->b;
 	const struct dialect_opts opts = { .strict = l->req->strict,
 					   .warnings = &b->warnings,
+					   .errors = l->req->errors,
 					   .no_host = l->req->no_secrets,
 					   .volume_fits = volume_fits };
 	int r;
@@ -370,6 +378,9 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	}
 	if (r < 0) {
 		bootstrap_done(&b);
+		ret->texts = b.texts;
+		ret->n_texts = b.n_texts;
+		ret->warnings = b.warnings;
 		*e = why;
 		return why.errnum > 0 ? -why.errnum : -EINVAL;
 	}

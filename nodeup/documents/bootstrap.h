@@ -23,6 +23,15 @@ struct bootstrap_req {
 	int64_t patience_ns; /* for the store, see store_set_patience */
 	store_wait_fn *on_wait;
 	void *wait_arg;
+	struct errs *
+		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
+};
+
+/* A document as it was read, for messages that show a line of it. */
+struct bootstrap_text {
+	const char *name; /* as messages have it */
+	const char *text;
+	size_t n;
 };
 
 struct bootstrap {
@@ -40,11 +49,13 @@ struct bootstrap {
 	struct imds *imds;
 	/* The instance refuses version 1 of its metadata service, which this Kubernetes asks. */
 	bool imds_lacks_version1;
-	bool imds_has_version1; /* it said in this run that it does not */
+	bool imds_has_version1;       /* it said in this run that it does not */
+	struct bootstrap_text *texts; /* of the documents */
+	size_t n_texts;
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };
 
-/* Load it all. */
+/* Load it all. After an error only texts and warnings are filled. */
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e) must_check;
 /* What can be known without a document: the facts that were given, and those of the host. */

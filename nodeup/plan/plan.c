@@ -80,6 +80,7 @@ static void collect_packages(struct plan *p)
 
 static int run_builders(struct plan *p, struct err *e)
 {
+	struct err first = { 0 };
 	bool found = false;
 
 	collect_packages(p);
@@ -91,8 +92,18 @@ static int run_builders(struct plan *p, struct err *e)
 		found = true;
 		p->builder = b->name;
 		b->build(p);
-		if (p->failed)
+		if (!p->failed)
+			continue;
+		if (errs_keep(p->req->errors, err_code(e), e) < 0)
 			return err_code(e);
+		/* the next one may have its own */
+		p->failed = false;
+		if (!first.kind)
+			first = *e;
+	}
+	if (first.kind) {
+		*e = first;
+		return err_code(e);
 	}
 	if (!found)
 		return err_config(e, "there is no builder '%s'", p->req->only);

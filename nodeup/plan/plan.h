@@ -58,6 +58,7 @@ struct plan_req {
 	struct strmap etcd_hosts; /* "etcd-a.internal.example" = "10.0.0.7" */
 	struct strmap
 		volume_uuids; /* of volumes whose file system has another than the derived one */
+	struct errs *errors;  /* of documents, one of each builder; NULL: the first ends it */
 	struct strmap environment;       /* AWS_REGION and friends for that unit and protokube */
 	struct strmap proxy_environment; /* the way to the outside that we have, for that unit */
 };

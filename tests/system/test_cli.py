@@ -186,8 +186,9 @@ def test_version_as_a_flag(form):
     (["help", "plan", "x"], "nodeup help: unexpected 'x'"),
     (["validate", "FILE"], "nodeup validate: unexpected 'FILE'; documents are named by --conf=PATH"),
     (["--conf=x", "validate"], "'validate' is a command: it goes before all flags"),
-    (["validate", "-o", "json"], "nodeup validate takes no -o"),
-    (["validate", "--conf=A", "--conf=B"], "--conf names both 'A' and 'B'"),
+    (["bake", "-o", "json"], "nodeup bake takes no -o"),
+    (["validate", "-o", "jsn"], "-o: 'jsn' is none of text, json, github; did you mean json? (64)"),
+    (["plan", "--conf=A", "--conf=B"], "--conf names both 'A' and 'B'"),
 ], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_a_wrong_line_says_what_was_meant(line, says):
     done = nodeup(*line)
@@ -199,6 +200,17 @@ def test_help_of_one_part():
     part = nodeup("help", "config", "kubelet").stdout
     assert "podManifestPath" in part and "admissionControl" not in part
     assert part.strip() in nodeup("help", "config").stdout
+
+
+@pytest.mark.parametrize("topic, keys", [
+    ("kube_env", ["ConfigBase", "Assets", "SALT_TAR_URL", "packages"]), ("cluster", ["kubernetesVersion", "networking", "kubelet"]),
+    ("instancegroup", ["role", "nodeLabels", "volumeMounts"]), ("hooks", ["manifest", "requires", "execContainer"]),
+    ("fileAssets", ["path", "content", "isBase64"]), ("volumes", ["filesystem", "mountOptions"]), ("facts", ["localHostname", "arch"])])
+def test_help_of_a_document(topic, keys):
+    done = nodeup("help", topic)
+    lines = {l.split()[0]: l for l in done.stdout.splitlines() if l.startswith("  ")}
+    assert done.returncode == 0 and set(keys) <= set(lines), done.stdout
+    assert all(len(lines[key].split()) > 2 for key in keys), "a key without its type and what it does"
 
 
 # Forms of flags

@@ -25,7 +25,10 @@ def write(tmp_path, text, name="kube_env.yaml"):
 
 
 def validate(path, *flags):
-    return nodeup("validate", f"--conf={path}", "--offline", *flags)
+    """Its places as in messages of a run: editors get a word more."""
+    done = nodeup("validate", f"--conf={path}", "--offline", *flags)
+    done.stderr = re.sub(r"^(\S+:\d+:\d+: )(?:error|warning): ", r"\1", done.stderr, flags=re.M)
+    return done
 
 
 def refuse(path, message, *flags):
@@ -47,7 +50,7 @@ def test_each_version_is_known_by_its_keys(version, role, tmp_path):
     minor = version.rsplit(".", 1)[0]
     role_name = "master" if role == MASTER else "worker"
     assert re.search(rf": valid, {role_name} of cluster mars, Kubernetes {re.escape(minor)}\.\d+ or later$", done.stdout, re.M), done.stdout
-    assert done.stderr.count("warning") == 1 and "not checked: what the templates of kubernetes-salt.tar.gz make" in done.stderr, done.stderr
+    assert done.stderr.count("not checked") == 1 and "not checked: what the templates of kubernetes-salt.tar.gz make" in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -149,15 +149,22 @@ class Result:
     @property
     def failure(self):
         """The one line that says what went wrong."""
-        found = [l for l in self.lines if re.match(r"(FAILED|REFUSED) ", l)]
+        found = [l for l in self.lines if re.match(r"(FAILED|REFUSED) ", l)] or [
+            f"FAILED {place or ''}{text} ({self.code})" for place, text in self.errors]
         assert len(found) == 1, f"want one FAILED line, got {len(found)}:\n{self}"
         assert found[0].endswith(f"({self.code})"), f"does not name exit status {self.code}: {found[0]}"
         return found[0]
 
     @property
+    def errors(self):
+        """What validate says of documents: pairs of the place, "" for none, and the text."""
+        return re.findall(r"^((?:\S+:\d+:\d+: )?)error: (.*)$", self.err, re.M)
+
+    @property
     def notes(self):
         """The indented lines below it."""
-        at = self.lines.index(self.failure)
+        lines = self.lines
+        at = next(i for i, l in enumerate(lines) if l == self.failure or re.match(r"(\S+:\d+:\d+: )?error: ", l))
         return "\n".join(l for l in self.lines[at + 1:] if l.startswith("  "))
 
     def __str__(self):

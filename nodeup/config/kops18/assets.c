@@ -62,6 +62,7 @@ int kops18_assets(struct arena *a, const struct kube_env *env, const struct dial
 		else
 			r = err_config(e, "%s: Assets[%zu]: expected [hash@]url",
 				       tree_where(a, &item->pos), i);
+		r = errs_keep(o->errors, r, e);
 		arena_push(a, ret->v, ret->n, text);
 	}
 	return r;

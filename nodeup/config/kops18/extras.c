@@ -286,9 +286,10 @@ static int read_list(struct kops18_build *b, struct list *l, const struct tree *
 			.of_group = of_group,
 		};
 
-		r = l->n++ < l->most ? l->add(b, &it)
-				     : err_config(b->err, "%s: %s: more than %zu",
-						  item_where(b, &it), it.path, l->most);
+		if (l->n++ == l->most)
+			return err_config(b->err, "%s: %s: more than %zu", item_where(b, &it),
+					  it.path, l->most);
+		r = kops18_go_on(b, l->add(b, &it));
 	}
 	return r;
 }
@@ -297,13 +298,13 @@ int kops18_extras(struct kops18_build *b)
 {
 	struct list hooks = { .key = "hooks", .most = HOOKS_MAX, .add = add_hook };
 	struct list files = { .key = "fileAssets", .most = FILES_MAX, .add = add_file };
-	int r = read_list(b, &hooks, b->ig.hooks, true);
+	int r = kops18_go_on(b, read_list(b, &hooks, b->ig.hooks, true));
 
 	if (r == 0)
-		r = read_list(b, &hooks, b->cluster.hooks, false);
+		r = kops18_go_on(b, read_list(b, &hooks, b->cluster.hooks, false));
 	if (r == 0)
-		r = read_list(b, &files, b->ig.file_assets, true);
+		r = kops18_go_on(b, read_list(b, &files, b->ig.file_assets, true));
 	if (r == 0)
-		r = read_list(b, &files, b->cluster.file_assets, false);
+		r = kops18_go_on(b, read_list(b, &files, b->cluster.file_assets, false));
 	return r;
 }

@@ -43,18 +43,22 @@ static int check_name(struct arena *a, const struct tree *t, const char *key, co
 }
 
 /* They become arguments of a package manager. */
-static int check_packages(struct arena *a, const struct tree *t, const struct strv *names,
-			  struct err *e)
+static int check_packages(struct arena *a, const struct tree *list, const struct dialect_opts *o,
+			  const struct strv *names, struct err *e)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < names->n && r == 0; i++)
+	for (size_t i = 0; i < names->n && r == 0; i++) {
+		const struct tree *item = list->items[i].value;
+
 		if (*names->v[i] == '-')
 			r = err_config(e, "%s: packages: '%s' is not a name",
-				       tree_where(a, &t->pos), names->v[i]);
+				       tree_where(a, &item->pos), names->v[i]);
 		else
-			r = check_name(a, t, "packages", names->v[i],
+			r = check_name(a, item, "packages", names->v[i],
 				       "ABCDEFGHIJKLMNOPQRSTUVWXYZ_+", e);
+		r = errs_keep(o->errors, r, e);
+	}
 	return r;
 }
 
@@ -100,10 +104,32 @@ static void warn_tags(struct arena *a, const struct kube_env *env, const struct 
 						 env->tags.v[i], tags[k]));
 }
 
+/* Its name is part of a path: what is wrong is not gone on with. */
+static int check_group(struct arena *a, const struct tree *t, struct kube_env *env,
+		       const struct dialect_opts *o, struct err *e)
+{
+	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
+	const char *name = env->instance_group_name;
+	int r = 0;
+
+	if (str_is_empty(name))
+		env->instance_group_name = NULL;
+	else
+		r = check_name(a, t, "InstanceGroupName", name, upper, e);
+	if (r < 0)
+		env->instance_group_name = NULL;
+	/* an error that was kept may be of this key */
+	else if (config_base(a, env) && !env->instance_group_name && !errs_any(o->errors))
+		r = err_config(e,
+			       "%s: InstanceGroupName is missing: it names the document in "
+			       "ConfigBase that says what this node is",
+			       tree_where(a, &t->pos));
+	return errs_keep(o->errors, r, e);
+}
+
 int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kube_env *ret, struct err *e)
 {
-	static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ_";
 	struct kube_env env = { 0 };
 	int r = kops18_read(a, &kops18_env_schema, t, "", o, &env, e);
 
@@ -111,26 +137,24 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 		return r;
 	env.tree = t;
 	warn_tags(a, &env, o);
-	r = check_name(a, t, "ClusterName", env.cluster_name, "", e);
-	if (r == 0 && !str_is_empty(env.instance_group_name))
-		r = check_name(a, t, "InstanceGroupName", env.instance_group_name, upper, e);
+	if (env.cluster_name)
+		r = errs_keep(o->errors, check_name(a, t, "ClusterName", env.cluster_name, "", e),
+			      e);
 	if (r == 0)
-		r = kops18_assets(a, &env, o, &(struct node_texts){ 0 }, e);
+		r = check_group(a, t, &env, o, e);
 	if (r == 0)
-		r = kops18_at_most(a, kops18_lookup(t, "packages"), "packages", PACKAGES_MAX, e);
+		r = errs_keep(o->errors, kops18_assets(a, &env, o, &(struct node_texts){ 0 }, e),
+			      e);
 	if (r == 0)
-		r = check_packages(a, t, &env.packages, e);
-	if (r < 0)
-		return r;
-	if (str_is_empty(env.instance_group_name))
-		env.instance_group_name = NULL;
-	if (config_base(a, &env) && !env.instance_group_name)
-		return err_config(e,
-				  "%s: InstanceGroupName is missing: it names the document in "
-				  "ConfigBase that says what this node is",
-				  tree_where(a, &t->pos));
-	*ret = env;
-	return 0;
+		r = errs_keep(o->errors,
+			      kops18_at_most(a, kops18_lookup(t, "packages"), "packages",
+					     PACKAGES_MAX, e),
+			      e);
+	if (r == 0)
+		r = check_packages(a, kops18_lookup(t, "packages"), o, &env.packages, e);
+	if (r == 0)
+		*ret = env;
+	return r;
 }
 
 bool kops18_locations(struct arena *a, const struct kube_env *env, const char **ret_cluster,
@@ -143,7 +167,9 @@ bool kops18_locations(struct arena *a, const struct kube_env *env, const char **
 	*ret_cluster = str_is_empty(env->cluster_location)
 			       ? arena_printf(a, "%s/cluster.spec", base)
 			       : env->cluster_location;
-	*ret_ig = arena_printf(a, "%s/instancegroup/%s", base, env->instance_group_name);
+	*ret_ig = env->instance_group_name
+			  ? arena_printf(a, "%s/instancegroup/%s", base, env->instance_group_name)
+			  : NULL;
 	return true;
 }
 
@@ -185,26 +211,29 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 	return check_identity(b, &o, kind, name);
 }
 
+/* A document whose object is wrong counts as one that says nothing. */
+static int open_document(struct kops18_build *b, const struct tree *t, const char *kind,
+			 const char *name, const struct tree **ret_spec)
+{
+	*ret_spec = tree_null(b->arena);
+	return kops18_go_on(b, unwrap(b, t, kind, name, ret_spec));
+}
+
 static int read_documents(struct kops18_build *b, const struct tree *cluster, const struct tree *ig)
 {
-	int r;
+	int r = open_document(b, cluster, "Cluster", b->env->cluster_name, &b->cluster_spec);
 
-	r = unwrap(b, cluster, "Cluster", b->env->cluster_name, &b->cluster_spec);
 	if (r == 0)
-		r = unwrap(b, ig, "InstanceGroup", b->env->instance_group_name, &b->ig_spec);
-	if (r < 0)
-		return r;
-	r = kops18_known_networks(b);
-	if (r < 0)
-		return r;
-	r = kops18_read(b->arena, &kops18_cluster_schema, b->cluster_spec, "", b->opts, &b->cluster,
-			b->err);
+		r = open_document(b, ig, "InstanceGroup", b->env->instance_group_name, &b->ig_spec);
 	if (r == 0)
-		r = kops18_read(b->arena, &kops18_ig_schema, b->ig_spec, "", b->opts, &b->ig,
-				b->err);
-	if (r < 0)
-		return r;
-	return 0;
+		r = kops18_go_on(b, kops18_known_networks(b));
+	if (r == 0)
+		r = kops18_go_on(b, kops18_read(b->arena, &kops18_cluster_schema, b->cluster_spec,
+						"", b->opts, &b->cluster, b->err));
+	if (r == 0)
+		r = kops18_go_on(b, kops18_read(b->arena, &kops18_ig_schema, b->ig_spec, "",
+						b->opts, &b->ig, b->err));
+	return r;
 }
 
 static int set_role(struct kops18_build *b)
@@ -214,7 +243,8 @@ static int set_role(struct kops18_build *b)
 	const char *role = b->ig.role;
 
 	b->node->is_master = tagged;
-	if (str_is_empty(role))
+	/* tags that could not be read are not lacking */
+	if (str_is_empty(role) || (!tagged && errs_any(b->opts->errors)))
 		return 0;
 	if (strcmp(role, "Bastion") == 0)
 		return err_config(b->err, "%srole is Bastion: a bastion is not a Kubernetes node",
@@ -256,7 +286,7 @@ static void set_names(struct kops18_build *b)
 {
 	const struct kops18_cluster *c = &b->cluster;
 	const struct kubelet_spec *kubelet = &b->cluster.kubelet;
-	const char *cluster_name = b->env->cluster_name;
+	const char *cluster_name = either(b->env->cluster_name, NULL, "");
 	struct node *n = b->node;
 
 	n->cluster_name = cluster_name;
@@ -380,8 +410,8 @@ static int set_assets(struct kops18_build *b)
 	for (size_t i = 0; images && i < images->n; i++) {
 		struct node_image image = { 0 };
 
-		r = read_image(b, images->items[i].value, arena_printf(b->arena, "images[%zu]", i),
-			       &image);
+		r = kops18_go_on(b, read_image(b, images->items[i].value,
+					       arena_printf(b->arena, "images[%zu]", i), &image));
 		if (r < 0)
 			return r;
 		arena_push(b->arena, n->images.v, n->images.n, image);
@@ -418,6 +448,12 @@ int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree 
 	return r;
 }
 
+/* What can be checked one by one. */
+static int (*const steps[])(struct kops18_build *b) = {
+	set_role,   kops18_networking, kops18_extras, kops18_egress_proxy,
+	set_assets, kops18_version,    set_cloud,
+};
+
 int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
 		const struct tree *ig, const struct facts *f, const struct dialect_opts *o,
 		struct node *ret, struct err *e)
@@ -434,30 +470,22 @@ int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *
 	int r;
 
 	r = read_documents(&b, cluster, ig);
-	if (r == 0)
-		r = set_role(&b);
-	if (r == 0)
-		r = kops18_networking(&b);
-	if (r == 0)
-		r = kops18_extras(&b);
-	if (r == 0)
-		r = kops18_egress_proxy(&b);
-	if (r == 0)
-		r = set_assets(&b);
-	if (r == 0)
-		r = kops18_version(&b);
-	if (r < 0)
-		return r;
-	r = set_cloud(&b);
+	for (size_t i = 0; i < ARRAY_LEN(steps) && r == 0; i++)
+		r = kops18_go_on(&b, steps[i](&b));
 	if (r < 0)
 		return r;
 	set_names(&b);
-	set_cloud_config(&b);
-	set_etcd_clusters(&b);
-	kops18_default_sections(&b);
-	r = check_sections(&b);
-	if (r == 0)
-		r = kops18_merge(&b);
+	/* only where errors are kept: what has none, so that the rest can be looked at */
+	node.networking = either(node.networking, NULL, "none");
+	/* the rest depends on the version, and tells of it what is not so if it could not be read */
+	if (node.kubernetes.major) {
+		set_cloud_config(&b);
+		set_etcd_clusters(&b);
+		kops18_default_sections(&b);
+		r = kops18_go_on(&b, check_sections(&b));
+		if (r == 0)
+			r = kops18_go_on(&b, kops18_merge(&b));
+	}
 	if (r < 0)
 		return r;
 	*ret = node;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include <strings.h>
+#include "nodeup/base/near.h"
 
 static bool is_network(const char *name)
 {
@@ -11,13 +12,33 @@ static bool is_network(const char *name)
 	return false;
 }
 
-static const char *network_names(struct arena *a)
+static struct strv network_list(struct arena *a)
 {
 	struct strv names = { 0 };
 
 	for (size_t i = 0; i < kops18_networking_schema.n; i++)
 		strv_add(a, &names, kops18_networking_schema.fields[i].key);
+	return names;
+}
+
+static const char *network_names(struct arena *a)
+{
+	const struct strv names = network_list(a);
+
 	return strv_join(a, &names, ", ");
+}
+
+static int unknown_network(struct kops18_build *b, const struct tree_item *it)
+{
+	const struct strv names = network_list(b->arena);
+	const char *nearest = near_name(it->key, names.v, names.n);
+
+	(void)err_config(b->err, "%s: networking: unknown network '%s'",
+			 tree_where(b->arena, &it->key_pos), it->key);
+	err_note(b->err, "want", "one of %s", network_names(b->arena));
+	if (nearest)
+		err_note(b->err, "do", "did you mean %s?", nearest);
+	return err_code(b->err);
 }
 
 /* Skipping it would give the node another network than the cluster has. */
@@ -30,10 +51,7 @@ int kops18_known_networks(struct kops18_build *b)
 
 		if (it->value->kind == TREE_NULL || is_network(it->key))
 			continue;
-		(void)err_config(b->err, "%s: networking: unknown network '%s'",
-				 tree_where(b->arena, &it->key_pos), it->key);
-		err_note(b->err, "want", "one of %s", network_names(b->arena));
-		return err_code(b->err);
+		return unknown_network(b, it);
 	}
 	return 0;
 }
@@ -80,6 +98,9 @@ int kops18_networking(struct kops18_build *b)
 		return 0;
 	if (!b->cluster.has_networking)
 		return network_of_plugin(b, &b->node->networking);
+	/* it may be the one that could not be read */
+	if (errs_any(b->opts->errors))
+		return 0;
 	(void)err_config(b->err, "%snetworking: it names no network", where);
 	err_note(b->err, "want", "one of %s", network_names(b->arena));
 	return err_code(b->err);
@@ -125,7 +146,8 @@ int kops18_egress_proxy(struct kops18_build *b)
 	if (str_has_prefix(host, "http://"))
 		host += strlen("http://");
 	if (*host == '\0') {
-		if (b->opts->warnings)
+		/* unless it could not be read */
+		if (b->opts->warnings && !errs_any(b->opts->errors))
 			strv_add(b->arena, b->opts->warnings,
 				 arena_printf(b->arena,
 					      "%segressProxy names no host: nothing is proxied",

@@ -339,30 +339,60 @@ const struct schema kops18_cluster_schema =
 	SCHEMA(struct kops18_cluster, "ClusterSpec", cluster_fields);
 const struct schema kops18_ig_schema = SCHEMA(struct kops18_ig, "InstanceGroupSpec", ig_fields);
 
+/* One error of all of them, or where errors are kept one of each. */
+static int refuse_unknown(const struct strv *messages, const struct dialect_opts *o, struct err *e)
+{
+	int r = err_config(e, "%s", messages->v[0]);
+
+	for (size_t i = 0; i < messages->n && o->errors; i++)
+		r = errs_keep(o->errors, err_config(e, "%s", messages->v[i]), e);
+	for (size_t i = 1; i < messages->n && !o->errors; i++)
+		err_note(e, "also", "%s", messages->v[i]);
+	return r;
+}
+
+static size_t kept_count(const struct dialect_opts *o)
+{
+	return o->errors ? o->errors->n : 0;
+}
+
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e)
 {
 	struct field_unknowns unknown = { .arena = a };
 	const struct field_opts opts = { .unknown = field_note_unknown,
 					 .arg = &unknown,
-					 .path = path };
+					 .path = path,
+					 .errors = o->errors,
+					 .refuses_slips = s == &kops18_env_schema };
+	const size_t before = kept_count(o);
 	int r = field_parse(a, s, t, obj, &opts, e);
 	const struct strv messages = field_unknown_messages(&unknown);
 
+	/* an item of a list is not checked further without what could not be read */
+	if (r == 0 && *path && kept_count(o) > before) {
+		*e = o->errors->v[o->errors->n - 1];
+		r = err_code(e);
+	}
 	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
-	if (unknown.slip && s == &kops18_env_schema)
-		return err_config(e, "%s", unknown.slip);
+	for (size_t i = 0; i < unknown.slips.n && opts.refuses_slips; i++) {
+		r = errs_keep(o->errors, err_config(e, "%s", unknown.slips.v[i]), e);
+		if (r < 0)
+			return r;
+	}
 	if (r < 0)
 		return r;
-	if (o->strict && messages.n) {
-		r = err_config(e, "%s", messages.v[0]);
-		for (size_t i = 1; i < messages.n; i++)
-			err_note(e, "also", "%s", messages.v[i]);
-		return r;
-	}
+	if (o->strict && messages.n)
+		return refuse_unknown(&messages, o, e);
 	for (size_t i = 0; o->warnings && i < messages.n; i++)
-		strv_add(a, o->warnings, messages.v[i]);
+		if (!opts.refuses_slips || !strv_has(&unknown.slips, messages.v[i]))
+			strv_add(a, o->warnings, messages.v[i]);
 	return 0;
+}
+
+int kops18_go_on(struct kops18_build *b, int r)
+{
+	return errs_keep(b->opts->errors, r, b->err);
 }
 
 int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,

@@ -137,6 +137,8 @@ struct kops18_build {
 /* Read a map by its schema; unknown keys become warnings, or with strict one error. */
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
+/* What a step came to, or 0 where errors are kept and this one was. */
+int kops18_go_on(struct kops18_build *b, int r) must_check;
 /* The value of a key, whatever its case; NULL if t is not a map or lacks the key. */
 const struct tree *kops18_lookup(const struct tree *t, const char *key);
 /* Whether a list (NULL is fine) has no more items than a node needs: each costs memory and time. */

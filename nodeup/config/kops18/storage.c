@@ -464,9 +464,11 @@ static int read_mounts(struct kops18_build *b, const struct tree *list)
 		struct item it = { .b = b,
 				   .tree = list->items[i].value,
 				   .path = arena_printf(b->arena, "volumeMounts[%zu]", i) };
+		int wrong;
 
-		r = read_item(&it);
-		if (r == 0)
+		wrong = read_item(&it);
+		r = kops18_go_on(b, wrong);
+		if (wrong == 0)
 			arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, it.v);
 	}
 	return r;
@@ -533,9 +535,9 @@ int kops18_storage(struct kops18_build *b)
 	if (r == 0)
 		r = storage_driver(&docker);
 	if (r == 0)
-		r = read_mounts(b, b->ig.volume_mounts);
+		r = kops18_go_on(b, read_mounts(b, b->ig.volume_mounts));
 	if (r == 0)
-		r = read_mounts(b, b->env->volume_mounts);
+		r = kops18_go_on(b, read_mounts(b, b->env->volume_mounts));
 	if (r == 0)
 		r = volumes_check(b->arena, &b->node->volumes, b->err);
 	return r < 0 ? r : check_swap(b);

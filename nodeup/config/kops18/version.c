@@ -115,17 +115,24 @@ int kops18_version(struct kops18_build *b)
 
 	if (!str_is_empty(text)) {
 		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
-		if (!parse_version(b->arena, text, v) && !parse_url(b->arena, text, v))
+		if (!parse_version(b->arena, text, v) && !parse_url(b->arena, text, v)) {
+			*v = (struct version){ 0 };
 			return err_config(b->err, "%skubernetesVersion '%s' is not a version",
 					  where, text);
+		}
 	} else if (!find_version(b, &where)) {
+		/* it may be what could not be read */
+		if (errs_any(b->opts->errors))
+			return 0;
 		return err_config(b->err,
 				  "the Kubernetes version is not known: no kubernetesVersion, "
 				  "no image tag, none in the URL of kubelet");
 	}
-	if (compare_minors(v, &oldest) < 0 || compare_minors(v, &newest) > 0)
-		return err_config(b->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are",
-				  where, v->major, v->minor, oldest.major, oldest.minor,
-				  newest.major, newest.minor);
-	return 0;
+	if (compare_minors(v, &oldest) >= 0 && compare_minors(v, &newest) <= 0)
+		return 0;
+	(void)err_config(b->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are", where,
+			 v->major, v->minor, oldest.major, oldest.minor, newest.major,
+			 newest.minor);
+	*v = (struct version){ 0 };
+	return err_code(b->err);
 }

@@ -87,15 +87,27 @@ static int check_items(struct look *l)
 static int read_fields(struct look *l)
 {
 	struct field_unknowns unknown = { .arena = l->arena };
-	const struct field_opts opts = { .unknown = field_note_unknown, .arg = &unknown };
+	const struct field_opts opts = { .unknown = field_note_unknown,
+					 .arg = &unknown,
+					 .errors = l->opts->errors,
+					 .refuses_slips = true };
 	int r = field_parse(l->arena, &kubeup_env_schema, l->tree, l->env, &opts, l->err);
 	const struct strv messages = field_unknown_messages(&unknown);
 
 	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
-	if (unknown.slip)
-		return err_config(l->err, "%s", unknown.slip);
+	for (size_t i = 0; i < unknown.slips.n; i++) {
+		int slip = err_config(l->err, "%s", unknown.slips.v[i]);
+
+		if (errs_keep(l->opts->errors, slip, l->err) < 0)
+			return slip;
+	}
 	if (r < 0)
 		return r;
+	/* what follows asks values of each other: it wants all of them */
+	if (errs_any(l->opts->errors)) {
+		*l->err = l->opts->errors->v[0];
+		return err_code(l->err);
+	}
 	if (l->opts->strict && messages.n) {
 		r = err_config(l->err, "%s", messages.v[0]);
 		for (size_t i = 1; i < messages.n; i++)

@@ -156,7 +156,7 @@ static void wrong_types(void **state)
 		{ "parts: {}", "f.yaml:1:8: parts: expected a list, found a map" },
 		{ "parts:\n- {}\n- {weight: x}",
 		  "f.yaml:3:12: parts[1].weight: expected an integer, found 'x'" },
-		{ "mode: off", "f.yaml:1:7: mode: expected one of on|half|, found 'off'" },
+		{ "mode: off", "f.yaml:1:7: mode: expected one of on|half, found 'off'" },
 		{ "[]", "f.yaml:1:1: expected a map, found a list" },
 		{ "count: 1\nCount: 2", "f.yaml:2:1: duplicate key 'Count', on line 1 as 'count'" },
 	};

@@ -308,7 +308,7 @@ static void env_refusals(void **state)
 		{ "ClusterName: ../x", "env:1:1: ClusterName: '../x' is not a name" },
 		{ "ClusterName: ''", "env:1:1: ClusterName: '' is not a name" },
 		{ "ClusterName: c\nInstanceGroupName: g\npackages: [socat, --reinstall]",
-		  "env:1:1: packages: '--reinstall' is not a name" },
+		  "env:3:19: packages: '--reinstall' is not a name" },
 		{ "ClusterName: c\nInstanceGroupName: a/b",
 		  "env:1:1: InstanceGroupName: 'a/b' is not a name" },
 		{ "ClusterName: c\nConfigBase: s3://b/c",

@@ -23,7 +23,7 @@ static const struct {
 	{ "", "", "Metadata: {Name: h}\nSpec: {}",
 	  "ig:1:18: this is InstanceGroup 'h', but kube_env.yaml names 'g'" },
 	{ "", "apiVersion: kops.k8s.io/v1beta1\nspec: {}", "",
-	  "cluster:1:13: apiVersion: expected one of kops/v1alpha2, found "
+	  "cluster:1:13: apiVersion: expected kops/v1alpha2, found "
 	  "'kops.k8s.io/v1beta1'" },
 	{ "", "networking: {weave: {}, calico: {}}", "",
 	  "cluster:1:13: networking: both weave and calico" },

@@ -400,7 +400,7 @@ static void bad_items(void **state)
 		{ "device: /dev/sdf, path: '/a b'",
 		  "1:16: volumeMounts[0].path: '/a b' has a character that no mount point may have" },
 		{ "device: /dev/sdf, path: /a, filesystem: zfs",
-		  "1:57: volumeMounts[0].filesystem: expected one of ext4|xfs|btrfs|swap|, found "
+		  "1:57: volumeMounts[0].filesystem: expected one of ext4|xfs|btrfs|swap, found "
 		  "'zfs'" },
 		{ "device: /dev/sdf, path: /a, filesystem: swap",
 		  "1:41: volumeMounts[0].path: swap is not mounted anywhere" },
