@@ -85,21 +85,22 @@ static void tell(struct sched *s, const struct run_outcome *o)
 		s->req->watch(s->req->watch_arg, s->rep, o);
 }
 
-/* Check, then apply or go on applying. Runs on a worker or on the scheduler's thread. */
-static void step(struct item *it)
+/* Check, then apply or go on applying; < 0 with *e. */
+static int do_step(struct item *it, struct err *e)
 {
+	int r;
 	const struct task *t = it->o->task;
 	const struct task_ops *ops = t->ops;
 	struct task_ctx *ctx = it->sched->req->ctx;
 
 	ending_gate();
 	if (!it->differs) {
-		it->r = ops->check(t, ctx, &it->o->diff, it->err);
-		if (it->r != TASK_DIFFERS)
-			return;
-		it->r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, it->err);
-		if (it->r < 0)
-			return;
+		r = ops->check(t, ctx, &it->o->diff, e);
+		if (r != TASK_DIFFERS)
+			return r;
+		r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, e);
+		if (r < 0)
+			return r;
 		it->o->run.unsure = it->o->diff.unsure;
 		it->differs = true;
 	}
@@ -108,7 +109,18 @@ static void step(struct item *it)
 	it->o->run.on_tasks = false;
 	it->o->run.next_ns = 0;
 	it->o->run.trouble = ERR_NONE;
-	it->r = ops->apply(t, ctx, &it->o->run, it->err);
+	return ops->apply(t, ctx, &it->o->run, e);
+}
+
+/* Runs on a worker or on the scheduler's thread. A step may meet errors on its way to a good end, and an error
+ * is large: that of the task is written only when the step ends with it. */
+static void step(struct item *it)
+{
+	struct err e;
+
+	it->r = do_step(it, &e);
+	if (it->r < 0)
+		*it->err = e;
 }
 
 static void step_job(struct worker_job *job)
@@ -623,15 +635,15 @@ void run_plan(struct arena *a, const struct run_req *req, struct run_report *ret
 	for (size_t i = 0; s->unsettled > 0; i = (i + 1) % req->n) {
 		struct run_outcome *o = s->items[i].o;
 		const struct task *t = o->task;
-		struct err *e = s->items[i].err;
+		struct err e;
 		int r;
 
 		if (o->state != RUN_READY)
 			continue;
 		/* a check may meet errors on its way to its answer: that a file is not there, say */
-		r = t->ops->check(t, req->ctx, &o->diff, e);
+		r = t->ops->check(t, req->ctx, &o->diff, &e);
 		if (r < 0)
-			*o->error = *e;
+			*o->error = e;
 		settle(s, &s->items[i],
 		       r < 0               ? RUN_FAILED
 		       : r != TASK_DIFFERS ? RUN_EQUAL
