@@ -1,4 +1,5 @@
 /* apply.c - converge this machine: lock, load, plan, run, watch, report */
+#include "nodeup/cmd/saved_plan.h"
 #include "nodeup/cmd/cli.h"
 
 #include <string.h>
@@ -40,6 +41,7 @@
 
 /* What the report callbacks need of the command under way. */
 struct apply {
+	const struct saved_plan *plan; /* of --plan */
 	struct cli *cli;
 	struct session session;
 	int live_fd; /* the root of this machine, whose status it is; -1: none */
@@ -309,6 +311,9 @@ static int converge(struct apply *ap, struct err *e)
 	r = ap->cli->offline ? offline_check(s, e) : 0;
 	if (r == 0)
 		r = session_preflight(s, e);
+	/* later runs of this one find what the first has changed */
+	if (r == 0 && ap->cli->plan_file)
+		r = saved_plan_check(ap->plan, s, ap->status.attempt == 1, e);
 	if (r < 0)
 		return give_back(s, e);
 	/* from here on they are used, and stay */
@@ -459,10 +464,12 @@ static int converge_with_retries(struct apply *ap, int64_t retries, struct err *
 	}
 }
 
-static int apply(struct cli *cli, const char *own_unit, struct err *e)
+static int apply(struct cli *cli, const char *own_unit, const struct saved_plan *plan,
+		 struct err *e)
 {
 	struct apply ap = {
 		.cli = cli,
+		.plan = plan,
 		.session = { .root_fd = -1 },
 		.live_fd = -1,
 		.lock_fd = -1,
@@ -538,6 +545,9 @@ static int copy_to_journal(enum log_level level, const char *message,
 int cmd_apply(struct cli *cli, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const bool dry = cli->dryrun || str_eq(cli->target, "dryrun");
+	struct saved_plan plan = { 0 };
+	int r;
 
 	if (cli->rootfs && !str_eq(cli->rootfs, "/"))
 		return err_fail(e, ERR_USAGE, 0, "--rootfs=%s: only / is accepted; see --root",
@@ -547,17 +557,25 @@ int cmd_apply(struct cli *cli, struct err *e)
 				cli->target);
 	if (cli->facts && !cli->root)
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
-	if (geteuid() != 0 && !cli->dryrun && !str_eq(cli->target, "dryrun"))
+	if (geteuid() != 0 && !dry)
 		return err_fail(e, ERR_USAGE, EPERM, "must be root to %s",
 				cli->root ? "make files of an image: they belong to its root"
 					  : "change this machine");
+	if (cli->plan_file && (dry || cli->install_unit))
+		return err_fail(e, ERR_USAGE, 0, "--plan is for what is done now: not with %s",
+				dry ? "--dryrun" : "--install-systemd-unit");
+	r = cli->plan_file ? saved_plan_read(a, cli->plan_file, &plan, e) : 0;
+	if (r < 0)
+		return r;
+	cli->verify |= plan.verify;
 	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
-	if (cli->dryrun || str_eq(cli->target, "dryrun"))
+	if (dry)
 		return dry_run(cli, e);
 	if (journal_is_stderr())
 		log_set_writer(journal_write);
 	else if (!cli->root)
 		log_set_writer(copy_to_journal);
-	return cli->install_unit ? service_install(cli, e) : apply(cli, session_own_unit(a), e);
+	return cli->install_unit ? service_install(cli, e)
+				 : apply(cli, session_own_unit(a), &plan, e);
 }

@@ -66,6 +66,7 @@ static const struct option options[] = {
 	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the last 20 runs of this machine, those before its reboots too"),
 	ROW("target", "NAME", VALUE_STRING, target, CMD_APPLY, "direct, or dryrun (as --dryrun)"),
 	ROW("dryrun", NULL, VALUE_NONE, dryrun, CMD_APPLY, "as plan, but exit 0"),
+	ROW("plan", "FILE", VALUE_STRING, plan_file, CMD_APPLY, "only if what plan -o json wrote there is what would be done now"),
 	ROW("diff", NULL, VALUE_NONE, diff, CMD_PLAN | CMD_DIFF, "show what changes inside files (never secrets)"),
 	ROW("all", NULL, VALUE_NONE, all, CMD_PLAN | CMD_DIFF, "list what is right, too"),
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),

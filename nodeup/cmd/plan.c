@@ -10,6 +10,7 @@
 #include "nodeup/base/proc.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/plan_flags.h"
+#include "nodeup/cmd/saved_plan.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/run/footer.h"
 #include "nodeup/run/report.h"
@@ -20,17 +21,9 @@
 /* documents that do not come within this time are replaced by the persisted ones */
 #define PATIENCE_NS (5 * DUR_SEC)
 
-/* The schema's number grows when a reader of the one before would misread it. */
-enum { DIFF_MAX = 4 << 20, PLAN_SCHEMA = 1 };
+enum { DIFF_MAX = 4 << 20 };
 
 #define INDENT "    " /* of what belongs to the line above */
-
-static const char *state_word(const struct run_outcome *o)
-{
-	return o->state == RUN_CHANGED  ? "change"
-	       : o->state == RUN_UNSURE ? "compare"
-					: run_state_name(o->state);
-}
 
 static void print_signed(bool colours, const char *indent, char sign, const char *text)
 {
@@ -389,12 +382,16 @@ static int print_json(struct session *s, const struct run_report *rep,
 		struct tree *task = tasks->items[i].value;
 
 		(void)tree_set(s->arena, task, "state",
-			       tree_string(s->arena, state_word(&rep->outcomes[i])));
+			       tree_string(s->arena, saved_plan_word(&rep->outcomes[i])));
 		add_disks(s, rep->outcomes[i].task, task);
 	}
-	tree_set_int(s->arena, t, "schema", PLAN_SCHEMA);
+	(void)tree_set(s->arena, t, "schema", tree_plain(s->arena, SAVED_PLAN_SCHEMA));
 	(void)tree_set(s->arena, t, "conf",
 		       tree_string(s->arena, location_shown(s->arena, s->boot.conf)));
+	/* that of a comparison of documents alone is not one to apply */
+	if (!before)
+		tree_set_text(s->arena, t, "digest", saved_plan_digest(s->arena, s));
+	tree_set_true(s->arena, t, "verify", s->ctx.verify);
 	(void)tree_set(s->arena, t, "counts", count_tree(s->arena, rep));
 	(void)tree_set(s->arena, t, "warnings", warning_tree(s));
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));

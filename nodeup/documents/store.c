@@ -214,6 +214,39 @@ int store_get(struct store *s, const char *location, const char **ret_text, size
 	return 0;
 }
 
+static int by_location(const void *a, const void *b)
+{
+	const struct store_entry *const *x = a, *const *y = b;
+	int order = strcmp((*x)->location, (*y)->location);
+
+	return order ? order : (int)(*x)->listing - (int)(*y)->listing;
+}
+
+static void digest_text(struct digest_ctx *c, const char *text)
+{
+	digest_update(c, text, strlen(text) + 1);
+}
+
+void store_digest(const struct store *s, struct digest_ctx *c)
+{
+	const struct store_entry **sorted = xcalloc(s->n + 1, sizeof(*sorted));
+
+	for (size_t i = 0; i < s->n; i++)
+		sorted[i] = &s->entries[i];
+	qsort(sorted, s->n, sizeof(*sorted), by_location);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct store_entry *entry = sorted[i];
+
+		digest_text(c, entry->location);
+		for (size_t k = 0; k < entry->names.n; k++)
+			digest_text(c, entry->names.v[k]);
+		if (!entry->listing && !entry->missing)
+			digest_update(c, entry->text, entry->n);
+		digest_text(c, entry->missing ? "missing" : "");
+	}
+	free(sorted);
+}
+
 void store_forget(struct store *s, const char *location)
 {
 	struct store_entry *entry = find_entry(s, location, false);

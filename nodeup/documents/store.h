@@ -8,6 +8,7 @@
  * Source: kops util/pkg/vfs (layout and listing). */
 #pragma once
 
+#include "assets/digest.h"
 #include "assets/http/http.h"
 #include "nodeup/aws/imds.h"
 #include "nodeup/base/buf.h"
@@ -45,6 +46,9 @@ int store_prefetch(struct store *s, const struct strv *documents, const struct s
 const char *store_region(const struct store *s);
 /* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
 int64_t store_clock_off(const struct store *s);
+
+/* Take all that was read into a digest, in the order of its locations. */
+void store_digest(const struct store *s, struct digest_ctx *c);
 
 /* Called while store_get waits between attempts: since when, attempt, last error, next try. */
 typedef void store_wait_fn(void *arg, const char *location, int64_t since_ns, unsigned int attempt,

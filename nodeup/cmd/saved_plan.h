@@ -1,0 +1,30 @@
+/* saved_plan.h - a plan that was written by `plan -o json`, and whether it is still the plan of now
+ * apply --plan=FILE does what a person has read, or nothing: documents and machine are compared with
+ * what they were, under apply's lock and before anything is done.
+ * Invariant: what the file says decides only whether apply goes on; what is done comes from documents.
+ * Owner: the arena. Errors: CONFIG for a file that is not such a plan, REFUSED for one that is not of
+ * now. Threads: one. Source: terraform's saved plans. */
+#pragma once
+
+#include "nodeup/cmd/session.h"
+
+/* Of the plan as JSON. It grows when a reader of the one before would misread it. */
+#define SAVED_PLAN_SCHEMA "1"
+
+struct saved_plan {
+	const char *path, *digest;
+	bool verify; /* made by plan --verify */
+	const struct tree *tasks;
+};
+
+/* Read such a file. */
+int saved_plan_read(struct arena *a, const char *path, struct saved_plan *ret,
+		    struct err *e) must_check;
+/* What a plan calls the state of a task: what would be done. */
+const char *saved_plan_word(const struct run_outcome *o);
+/* What a session would do, as far as the documents, the settings and the program decide it: hex. */
+const char *saved_plan_digest(struct arena *a, const struct session *s);
+/* Whether the documents are those of the plan, and, if the machine is asked, whether each task would
+ * find there what it found then. */
+int saved_plan_check(const struct saved_plan *p, struct session *s, bool asks_machine,
+		     struct err *e) must_check;
