@@ -19,6 +19,7 @@ struct asset {
 		*signature; /* over its bytes, checked before they are used; or NULL */
 	const struct signature_keys *keys; /* by which */
 	const char *where;                 /* it stands, for messages */
+	const char *listed; /* "file:line:column" of the document that names it; NULL: none does */
 	struct asset *twin; /* of the same digest: a ring of all that are, or NULL for one alone */
 };
 

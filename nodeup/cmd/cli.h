@@ -1,7 +1,7 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file cmd_<name>.c and one row in
  * commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, diff.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c.
+ * Bodies: apply.c, bake.c, diff.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
 #pragma once
@@ -23,6 +23,7 @@ enum cli_command_bit {
 	CMD_REPAIR = 1 << 7,
 	CMD_STATUS = 1 << 8,
 	CMD_DIFF = 1 << 9,
+	CMD_WHY = 1 << 10,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
@@ -69,6 +70,8 @@ const char *cli_version(void);
 int cmd_apply(struct cli *cli, struct err *e);
 /* What apply would do and why. */
 int cmd_plan(struct cli *cli, struct err *e);
+/* What one thing on this node is for. */
+int cmd_why(struct cli *cli, struct err *e);
 /* What a change of documents changes. */
 int cmd_diff(struct cli *cli, struct err *e);
 /* The documents alone. */

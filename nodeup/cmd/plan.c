@@ -415,7 +415,7 @@ static bool is_denied(const struct err *e)
 }
 
 /* An ordinary user is told in one line what cannot be read, why, and what to do. */
-static int say_root(const struct err *why, struct err *e)
+int plan_say_root(const struct err *why, struct err *e)
 {
 	const struct err cause = *why; /* may be *e */
 
@@ -425,7 +425,7 @@ static int say_root(const struct err *why, struct err *e)
 }
 
 /* What we keep for ourselves is root's alone. Without it the plan of a node that is right would be wrong. */
-static int may_look(const struct cli *cli, struct err *e)
+int plan_may_look(const struct cli *cli, struct err *e)
 {
 	static const char *const own[] = { OWN_CONF, OWN_STATE, OWN_DOCUMENTS, OWN_BOOT };
 	autoclose int root = -1;
@@ -436,7 +436,7 @@ static int may_look(const struct cli *cli, struct err *e)
 		struct err why;
 
 		if (io_open_file(root, own[i], &fd, &why) < 0 && is_denied(&why))
-			return say_root(&why, e);
+			return plan_say_root(&why, e);
 	}
 	return r;
 }
@@ -483,12 +483,12 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 static int show_plan(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
-	int r = may_look(cli, e);
+	int r = plan_may_look(cli, e);
 
 	if (r == 0)
 		r = session_open(s, &req, e);
 	if (r < 0)
-		return say_root(e, e);
+		return plan_say_root(e, e);
 	if (s->boot.replayed)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));

@@ -14,6 +14,10 @@ struct plan_before {
 	struct strv left;
 };
 
+/* Whether what nodeup keeps for itself can be read: without it, what is right would seem to differ. */
+int plan_may_look(const struct cli *cli, struct err *e) must_check;
+/* *why, and for an ordinary user who may not read something, what to do. May be e itself. */
+int plan_say_root(const struct err *why, struct err *e) must_check;
 /* Whether -o is something we have. */
 int plan_check_output(const struct cli *cli, struct err *e) must_check;
 /* Walk the plan of the documents that are asked for, and print it. ret_pending: how many tasks would change

@@ -64,6 +64,7 @@ int plan_parse_assets(struct plan *p, struct err *e)
 		r = trust_asset(p, as, texts->v[i].signature, true, where, e);
 		if (r < 0)
 			return r;
+		as->listed = where;
 		warn_sha1(p, as, where);
 		know_asset(p, as);
 		arena_push(p->arena, p->assets, p->n_assets, as);
@@ -83,6 +84,7 @@ static struct task *asset_task(struct plan *p, enum task_kind kind, const struct
 	if (map_get(&p->asset_by, by_name))
 		name = asset_url_public(p->arena, as->urls.v[0]);
 	t = plan_new_task(p, kind, name);
+	t->asked = as->listed;
 	t->asset.asset = as;
 	(void)map_put(p->arena, &p->asset_by, by_bytes, t);
 	(void)map_put(p->arena, &p->asset_by, by_name, t);
@@ -252,6 +254,7 @@ static struct asset *parse_image(struct plan *p, const struct node_image *image)
 		plan_fail(p, &e);
 		return NULL;
 	}
+	as->listed = where;
 	know_asset(p, as);
 	return as;
 }
@@ -273,6 +276,7 @@ void plan_image(struct plan *p, const struct node_image *image)
 					 image->name);
 		return;
 	}
+	p->asked = where;
 	warn_sha1(p, as, where);
 	asset_task(p, TASK_ASSET, as)->optional = false;
 	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){

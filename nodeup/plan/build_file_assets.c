@@ -35,6 +35,7 @@ static void make_file_assets(struct plan *p)
 	for (size_t i = 0; i < files->n; i++) {
 		const struct node_file *f = &files->v[i];
 
+		p->asked = tree_where(p->arena, &f->pos);
 		check_place(p, n, f);
 		plan_secret_bytes(p, f->path, MODE, f->content, f->len);
 	}

@@ -166,8 +166,10 @@ static void make_hooks(struct plan *p)
 	for (size_t i = 0; i < hooks->n; i++) {
 		const struct node_hook *h = &hooks->v[i];
 		const char *name = unit_name(p, h);
-		const bool has_file = add_env_file(p, h);
+		bool has_file;
 
+		p->asked = tree_where(p->arena, &h->pos);
+		has_file = add_env_file(p, h);
 		check_name(p, h, name);
 		if (h->disabled)
 			turn_off(p, name);

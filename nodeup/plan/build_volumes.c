@@ -231,6 +231,7 @@ static void make_volumes(struct plan *p)
 	for (size_t i = 0; i < volumes->n; i++) {
 		const struct node_volume *v = &volumes->v[i];
 
+		p->asked = tree_where(p->arena, &v->pos);
 		if (volumes_uuid(p, v)) {
 			add_volume(p, v);
 		} else if (p->req->image_mode) {

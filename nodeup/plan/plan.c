@@ -91,6 +91,7 @@ static int run_builders(struct plan *p, struct err *e)
 			continue;
 		found = true;
 		p->builder = b->name;
+		p->asked = NULL;
 		b->build(p);
 		if (!p->failed)
 			continue;

@@ -78,7 +78,8 @@ struct plan {
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
 	const char *builder;         /* the one that runs now: origin of new tasks */
-	struct err *err;             /* of the first builder that fails; see plan_error() */
+	const char *asked; /* the place in the documents it is at, or NULL: of new tasks */
+	struct err *err;   /* of the first builder that fails; see plan_error() */
 	bool failed;
 	struct strv packages; /* that the builders need, each text blank-separated */
 	struct strv warnings;

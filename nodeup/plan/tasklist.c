@@ -65,6 +65,7 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 	t->ops = task_kinds[kind].ops;
 	t->name = name;
 	t->origin = p->builder;
+	t->asked = p->asked;
 	t->index = p->n;
 	arena_push(p->arena, p->tasks, p->n, t);
 	return t;

@@ -24,11 +24,13 @@ struct task {
 	const char *
 		name; /* a path, a unit, an asset: what a person calls it; unique within its kind */
 	const char *origin; /* the builder that asked for it */
-	size_t index;       /* position in the plan */
-	bool optional;      /* failing is a warning */
-	bool advisory;      /* what needs it goes on when it fails; the run fails in the end */
-	bool always;        /* done also when what it needs failed */
-	bool unused; /* an asset for other nodes: kept in order where it is, and not fetched */
+	const char
+		*asked; /* "file:line:column" of what it is for; NULL: the documents as a whole */
+	size_t index;   /* position in the plan */
+	bool optional;  /* failing is a warning */
+	bool advisory;  /* what needs it goes on when it fails; the run fails in the end */
+	bool always;    /* done also when what it needs failed */
+	bool unused;    /* an asset for other nodes: kept in order where it is, and not fetched */
 	union {
 		struct task_dir dir;
 		struct task_file file;

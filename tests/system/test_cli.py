@@ -14,8 +14,8 @@ import pytest
 
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, listing, same, tree)
 
-COMMANDS = ("apply", "plan", "diff", "repair", "bake", "validate", "userdata", "status", "help", "version")
-LATER = ("timeline", "why")
+COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "validate", "userdata", "status", "help", "version")
+LATER = ("timeline",)
 
 
 def nodeup(*argv, **kw):
