@@ -122,7 +122,8 @@ static int find_own_facts(struct loader *l, struct err *e)
 	/* an image has no instance, and documents may be read on any machine */
 	if (l->req->image_mode || l->req->no_secrets)
 		return 0;
-	r = l->b->documents.instance_store ? ask_for_store(l, e) : 0;
+	/* facts that were given are of another machine, whose disks are not here */
+	r = l->b->documents.instance_store && !l->req->facts_file ? ask_for_store(l, e) : 0;
 	if (r == 0 && f->local_hostname && f->instance_id)
 		return 0;
 	if (r == 0)

@@ -203,3 +203,14 @@ def test_user_data_makes_the_same_node(tmp_path):
     assert done.returncode == OK, done.stderr
     files = [sorted(str(p.relative_to(m.root)) for p in m.root.rglob("*") if "var/lib/nodeup" not in str(p)) for m in (plain, gz)]
     assert files[0] == files[1] and "usr/local/bin/kubelet" in files[0]
+
+
+def test_other_documents_of_a_machine_that_is_elsewhere(tmp_path):
+    """From both alone: neither disks nor the metadata service of this machine are asked."""
+    m = Machine(tmp_path, NODE)
+    old, new = (write(tmp_path, kubeup.text(NODE, "1.5.8", **{**m.named, "API_SERVERS": name}), f"{name}.yaml") for name in ("one", "two"))
+    facts = write(tmp_path, yaml.safe_dump(m.facts), "facts.yaml")
+    done = nodeup("diff", old, new, f"--facts={facts}", "--diff")
+    assert done.returncode == PENDING, done.stdout + done.stderr
+    assert "/etc/sysconfig/kubelet" in done.stdout and "--api-servers=https://two" in done.stdout
+    assert "/etc/systemd/system/mnt-ephemeral.mount" not in done.stdout
