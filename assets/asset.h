@@ -1,5 +1,5 @@
 /* asset.h - what a document asks for: a digest and where the bytes may be had
- * Text form: [hash@]url[,mirror...]. The name is the last path component of the first URL.
+ * Text form: hash@url[,mirror...]. The name is the last path component of the first URL.
  * Owner: the arena. Errors: CONFIG. Source: kops nodeup.Config Assets, upup/pkg/fi/assetstore.go. */
 #pragma once
 

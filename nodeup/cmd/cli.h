@@ -1,6 +1,6 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
- * A new flag is one row in options[] (cli.c); a new command is a file cmd_<name>.c and one row in
- * commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
+ * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
+ * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
  * Bodies: apply.c, bake.c, diff.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
@@ -63,7 +63,7 @@ const char *cli_meant(struct arena *a, const char *word, const struct strv *name
 void cli_warn(const struct cli *cli, const struct strv *warnings);
 /* Append the flags a command takes, one line each. */
 void cli_help(const struct cli_command *command, struct buf *b);
-/* "nodeup version X". */
+/* "0.1.0". */
 const char *cli_version(void);
 
 /* The commands, a file each; >= 0 is the exit status. */

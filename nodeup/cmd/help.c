@@ -68,7 +68,7 @@ static void help_exit(struct buf *b)
 static void help_hash(struct buf *b)
 {
 	(void)buf_adds(
-		b, "An asset is [hash@]url[,mirror...]: sha1, sha256 or sha512 in hex, told by "
+		b, "An asset is hash@url[,mirror...]: sha1, sha256 or sha512 in hex, told by "
 		   "length\nor by an algo: prefix. When every mirror sends the same wrong bytes, "
 		   "the document's\nhash is probably stale: compare it with the publisher's. When "
 		   "the mirrors differ,\none of them is broken; nodeup drops it for the run. What "

@@ -1,6 +1,6 @@
 /* facts.h - what this host is
  * Supplied by --facts or found by probing; builders and dialects read nothing of the host but this.
- * Owner: the arena. Errors: CONFIG for a bad facts file. Source: the contract's list of facts. */
+ * Owner: the arena. Errors: CONFIG for a bad facts file. Source: what the builders of nodeup/plan ask of a host. */
 #pragma once
 
 #include "nodeup/base/field.h"

@@ -9,7 +9,7 @@
 
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops18_dialect, NULL };
 
-/* What no row recognises is of the oldest dialect: its errors name the key that is missing. */
+/* What no row recognises is of the most usual dialect: its errors name the key that is missing. */
 static const struct dialect *const usual = &kops18_dialect;
 
 /* The first key of a document that only this dialect has, or NULL. */

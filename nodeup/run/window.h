@@ -2,7 +2,7 @@
  * One common window after the last start: services keep their main process and are not restarted,
  * oneshots have succeeded, everything else is active. A unit with a health URL also has to answer it.
  * Owner: none. Errors: SYSTEM naming the unit, with its result and last journal lines.
- * Units: ns. Threads: the scheduler's. Source: the contract, "Success is not active". */
+ * Units: ns. Threads: the scheduler's. Source: README.md, "Success is not active". */
 #pragma once
 
 #include "nodeup/run/run.h"

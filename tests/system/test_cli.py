@@ -116,6 +116,10 @@ def test_the_manual_page_names_every_command_and_flag():
     for command in commands:
         assert re.search(rf"^\.TP\n{command}\b", text.split(".SH COMMANDS", 1)[1].split(".SH", 1)[0], re.M), command
         options |= set(re.findall(r"^  (-\S+(?: [A-Z]+)?)  ", nodeup("help", command).stdout, re.M))
+    topics = re.findall(r"^  (\S+) ", nodeup("help").stdout.split("help TOPIC", 1)[1].split("\n\n")[0], re.M)
+    assert len(topics) > 5
+    for topic in topics:
+        assert re.search(rf"^{topic}[,.]?$", text.split(".TP\nhelp", 1)[1].split(".TP", 1)[0], re.M), topic
     assert len(options) > 20
     named = text.split(".SH OPTIONS", 1)[1].split(".SH", 1)[0].replace("[", "").replace("]", "")
     entries = re.findall(r"^\.TP\n(.*)$", named, re.M)

@@ -6,7 +6,7 @@ enum { ASSETS_MAX = 2000 };
 
 /* An entry of Assets that is more than a text. */
 struct entry {
-	const char *asset;      /* "[hash@]url[,mirror]", or: */
+	const char *asset;      /* "hash@url[,mirror]", or: */
 	const char *hash, *url; /* the same in two */
 	const char *signature;
 };
@@ -14,7 +14,7 @@ struct entry {
 /* clang-format off */
 static const struct field entry_fields[] = {
 #define F(m, ...) FIELD(struct entry, m, __VA_ARGS__)
-	F(asset, .key = "asset", .doc = "[hash@]url[,mirror]"),
+	F(asset, .key = "asset", .doc = "hash@url[,mirror]"),
 	F(hash, .key = "hash", .doc = "hash of the file"),
 	F(url, .key = "url", .doc = "url[,mirror]"),
 	F(signature, .key = "signature", .doc = "of minisign, over the file"),
@@ -33,7 +33,7 @@ static int read_entry(struct arena *a, const struct tree *item, const char *path
 		return r;
 	if (str_is_empty(entry.asset) == str_is_empty(entry.url) ||
 	    (entry.asset && !str_is_empty(entry.hash)))
-		return err_config(e, "%s: %s: expected [hash@]url, or a map of asset and signature",
+		return err_config(e, "%s: %s: expected hash@url, or a map of asset and signature",
 				  tree_where(a, &item->pos), path);
 	ret->text = entry.asset ? entry.asset
 				: arena_printf(a, "%s@%s", entry.hash ? entry.hash : "", entry.url);
@@ -60,7 +60,7 @@ int kops18_assets(struct arena *a, const struct kube_env *env, const struct dial
 		else if (item->kind == TREE_SCALAR && !str_is_empty(item->scalar))
 			text.text = item->scalar;
 		else
-			r = err_config(e, "%s: Assets[%zu]: expected [hash@]url",
+			r = err_config(e, "%s: Assets[%zu]: expected hash@url",
 				       tree_where(a, &item->pos), i);
 		r = errs_keep(o->errors, r, e);
 		arena_push(a, ret->v, ret->n, text);

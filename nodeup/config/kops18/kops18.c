@@ -12,7 +12,7 @@
  *   cloudProvider       kubelet.cloudProvider, else aws  clusterDNSDomain  cluster.local
  *   nonMasqueradeCIDR   100.64.0.0/10                    serviceClusterIPRange  100.64.0.0/13
  *   role                the tag _kubernetes_master       dnsZone           none: not derivable
- * and whole sections: see kops18_defaults.c. */
+ * and whole sections: see defaults.c. */
 
 enum { IMAGES_MAX = 100, PACKAGES_MAX = 500 };
 

@@ -8,7 +8,7 @@
 static const struct field env_fields[] = {
 #define F(m, ...) FIELD(struct kube_env, m, __VA_ARGS__)
 	F(tags, .key = "Tags", .doc = "what this node is: _aws, _kubernetes_master..."),
-	F(assets, .key = "Assets", .secret = true, .doc = "[hash@]url[,mirror] of each file to fetch"),
+	F(assets, .key = "Assets", .secret = true, .doc = "hash@url[,mirror] of each file to fetch"),
 	F(images, .key = "images", .secret = true, .doc = "image archives to load: name, source, hash"),
 	F(config_base, .key = "ConfigBase", .doc = "where the cluster's documents are"),
 	F(cluster_location, .key = "ClusterLocation", .doc = "the cluster spec itself (deprecated)"),

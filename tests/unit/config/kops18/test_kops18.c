@@ -316,8 +316,8 @@ static void env_refusals(void **state)
 		  "says what this node is" },
 		{ "ClusterName: c\nAssets: x", "env:2:9: Assets: expected a list" },
 		{ "ClusterName: c\nAssets:\n- ok\n- {a: b}",
-		  "env:4:3: Assets[1]: expected [hash@]url, or a map of asset and signature" },
-		{ "ClusterName: c\nAssets:\n- ''", "env:3:3: Assets[0]: expected [hash@]url" },
+		  "env:4:3: Assets[1]: expected hash@url, or a map of asset and signature" },
+		{ "ClusterName: c\nAssets:\n- ''", "env:3:3: Assets[0]: expected hash@url" },
 		{ "[]", "env:1:1: expected a map, found a list" },
 	};
 
