@@ -130,11 +130,23 @@ int64_t dur_wall(void)
 	return now(CLOCK_REALTIME);
 }
 
-char *dur_clock(struct arena *a, int64_t wall_ns)
+static char *moment(struct arena *a, int64_t wall_ns, const char *form)
 {
 	const time_t at = (time_t)(wall_ns / DUR_SEC);
 	struct tm tm = { 0 };
+	char text[32] = "";
 
 	(void)gmtime_r(&at, &tm);
-	return arena_printf(a, "%02d:%02d:%02d", tm.tm_hour, tm.tm_min, tm.tm_sec);
+	(void)strftime(text, sizeof(text), form, &tm);
+	return arena_strn(a, text, strlen(text));
+}
+
+char *dur_clock(struct arena *a, int64_t wall_ns)
+{
+	return moment(a, wall_ns, "%T");
+}
+
+char *dur_date(struct arena *a, int64_t wall_ns)
+{
+	return moment(a, wall_ns, "%F %T");
 }

@@ -16,6 +16,8 @@ char *dur_render(struct arena *a, int64_t ns);
 char *dur_human(struct arena *a, int64_t ns);
 /* The time of day, UTC, of a moment of CLOCK_REALTIME: "03:12:40". */
 char *dur_clock(struct arena *a, int64_t wall_ns);
+/* The day and the time of day, UTC: "2026-11-23 03:12:40". */
+char *dur_date(struct arena *a, int64_t wall_ns);
 /* CLOCK_MONOTONIC and CLOCK_REALTIME. */
 int64_t dur_now(void);
 int64_t dur_wall(void);

@@ -5,7 +5,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "nodeup/base/mem.h"
+#include "nodeup/base/json.h"
+
+enum { JSON_MAX = 16 << 20 };
 
 /* How long the UTF-8 character at s is, and which; 0: it is none. */
 static size_t read_char(const unsigned char *s, size_t n, uint32_t *ret)
@@ -116,4 +118,16 @@ void show_text(const char *text, size_t n)
 
 	memcpy(copy, text, n);
 	(void)fwrite(copy, 1, clean(copy, n, true), stdout);
+}
+
+int show_json(const struct tree *t, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(JSON_MAX);
+	int r = json_render(t, true, &b, e);
+
+	if (r < 0)
+		return r;
+	(void)buf_addc(&b, '\n');
+	show_text(buf_str(&b), b.len);
+	return 0;
 }

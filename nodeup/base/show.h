@@ -3,7 +3,7 @@
  * a title, turn the direction of writing or begin a line of its own.
  * Invariant: what is shown holds no control character of ASCII or Unicode and no byte that is not UTF-8:
  * each is a '?' instead. JSON escapes them and goes the same way unharmed.
- * Owner: the caller's text. Errors: none; a stream that fails is ignored. Threads: all functions.
+ * Owner: the caller's text. Errors: none but of JSON beyond 16 MiB; a stream that fails is ignored. Threads: all functions.
  * Source: ECMA-48, Unicode's categories Cc and Cf (what has to do with direction, and line breaks). */
 #pragma once
 
@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include "nodeup/base/err.h"
+
+struct tree;
 
 /* Make it harmless in place, line breaks and all but the tab; it may get shorter. Returns text. */
 char *show_clean(char *text);
@@ -24,3 +26,5 @@ void show_line(FILE *to, const char *fmt, ...) printf_like(2, 3);
 void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text);
 /* Text of several lines, whose breaks stay, on stdout; nothing is added. */
 void show_text(const char *text, size_t n);
+/* A tree as indented JSON, on stdout. */
+int show_json(const struct tree *t, struct err *e) must_check;

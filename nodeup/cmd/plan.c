@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include <sys/mman.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/show.h"
@@ -373,10 +372,8 @@ static struct tree *warning_tree(struct session *s)
 static int print_json(struct session *s, const struct run_report *rep,
 		      const struct plan_before *before, struct err *e)
 {
-	autobuf struct buf out = BUF_INIT(DIFF_MAX);
 	struct tree *t = tree_map(s->arena), *tasks = report_tree(s->arena, rep);
 	const struct strv units = restarts(s->arena, rep);
-	int r;
 
 	for (size_t i = 0; i < rep->n; i++) {
 		struct tree *task = tasks->items[i].value;
@@ -401,12 +398,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 		tree_set_some(s->arena, t, "left", tree_of_strv(s->arena, &before->left));
 	}
 	(void)tree_set(s->arena, t, "tasks", tasks);
-	r = json_render(t, true, &out, e);
-	if (r < 0)
-		return r;
-	(void)buf_addc(&out, '\n');
-	show_text(buf_str(&out), out.len);
-	return 0;
+	return show_json(t, e);
 }
 
 static bool is_denied(const struct err *e)

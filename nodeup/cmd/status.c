@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
-#include "nodeup/base/json.h"
 #include "nodeup/base/show.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/told.h"
@@ -274,17 +272,6 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	add_tasks(a, root_fd, list_of(t->status, "tasks"), all, b);
 }
 
-static const char *date(struct arena *a, const struct tree *run)
-{
-	const time_t at = (time_t)told_number(run, "startedUnix", 0);
-	struct tm tm = { 0 };
-	char text[32] = "";
-
-	(void)gmtime_r(&at, &tm);
-	(void)strftime(text, sizeof(text), "%F %T", &tm);
-	return arena_strn(a, text, sizeof(text));
-}
-
 static int64_t took_in_all(const struct tree *run)
 {
 	const int64_t ms = told_number(run, "elapsedMs", 0);
@@ -296,21 +283,9 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 {
 	const struct tree *changed = list_of(run, "changed"), *error = tree_get(run, "error");
 
-	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", date(a, run), text_of(run, "state"),
+	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", told_date(a, run), text_of(run, "state"),
 		 by_whom(a, run), dur_human(a, took_in_all(run)), changed->n, error ? ": " : "",
 		 text_of(error, "message"));
-}
-
-static int print_json(struct tree *t, struct err *e)
-{
-	autobuf struct buf b = BUF_INIT(OUT_MAX);
-	int r = json_render(t, true, &b, e);
-
-	if (r < 0)
-		return r;
-	(void)buf_addc(&b, '\n');
-	show_text(buf_str(&b), b.len);
-	return 0;
 }
 
 /* All that the run wrote, in the state that a reader finds it in. */
@@ -325,7 +300,7 @@ static int print_status_json(struct arena *a, const struct told *t, struct err *
 	tree_set_true(a, out, "noRetryMends", t->stays);
 	if (t->status)
 		(void)tree_set(a, out, "run", (struct tree *)t->status);
-	return print_json(out, e);
+	return show_json(out, e);
 }
 
 static int show_status(struct cli *cli, int root_fd, const struct told *t, struct err *e)
@@ -362,7 +337,7 @@ static int show_runs(struct cli *cli, int root_fd, struct err *e)
 		return r;
 	if (str_eq(cli->output, "json")) {
 		tree_set_int(cli->arena, out, "schema", 1);
-		return print_json(tree_set(cli->arena, out, "runs", runs), e);
+		return show_json(tree_set(cli->arena, out, "runs", runs), e);
 	}
 	for (size_t i = 0; i < runs->n; i++)
 		add_past(cli->arena, runs->items[i].value, &b);

@@ -3,7 +3,6 @@
 #include "nodeup/cmd/cli.h"
 
 #include "nodeup/base/dur.h"
-#include "nodeup/base/json.h"
 #include "nodeup/base/show.h"
 #include "nodeup/documents/bootstrap.h"
 #include "nodeup/documents/location.h"
@@ -13,7 +12,7 @@
 
 #define PATIENCE_NS (5 * DUR_SEC)
 
-enum { JSON_MAX = 16 << 20, JSON_SCHEMA = 1 };
+enum { JSON_SCHEMA = 1 };
 
 /* What the command came to, over all its documents. */
 struct verdict {
@@ -248,22 +247,15 @@ static void validate(struct verdict *v, int root_fd, struct http *http)
 
 static int print_json(const struct verdict *v, struct err *e)
 {
-	autobuf struct buf out = BUF_INIT(JSON_MAX);
 	struct arena *a = v->cli->arena;
 	struct tree *t = tree_map(a);
-	int r;
 
 	tree_set_int(a, t, "schema", JSON_SCHEMA);
 	(void)tree_set(a, t, "documents", v->documents);
 	tree_set_int(a, t, "errors", (int64_t)v->findings.errors);
 	tree_set_int(a, t, "warnings", (int64_t)(v->findings.n - v->findings.errors));
 	(void)tree_set(a, t, "findings", findings_tree(&v->findings));
-	r = json_render(t, true, &out, e);
-	if (r < 0)
-		return r;
-	(void)buf_addc(&out, '\n');
-	show_text(buf_str(&out), out.len);
-	return 0;
+	return show_json(t, e);
 }
 
 static int print_text(const struct verdict *v, struct err *e)

@@ -2,8 +2,8 @@
 #include "nodeup/cmd/cli.h"
 
 #include "deps_versions.h"
-#include "nodeup/base/json.h"
 #include "nodeup/base/show.h"
+#include "nodeup/base/tree.h"
 
 static const struct {
 	const char *name, *version;
@@ -20,9 +20,7 @@ static const struct {
 
 int cmd_version(struct cli *cli, struct err *e)
 {
-	autobuf struct buf out = BUF_INIT(64 << 10);
 	struct tree *t, *made_of;
-	int r;
 
 	if (!str_eq(cli->output, "json")) {
 		show_line(stdout, "nodeup version %s", cli_version());
@@ -34,10 +32,5 @@ int cmd_version(struct cli *cli, struct err *e)
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		tree_set_text(cli->arena, made_of, parts[i].name, parts[i].version);
 	(void)tree_set(cli->arena, t, "libraries", made_of);
-	r = json_render(t, true, &out, e);
-	if (r < 0)
-		return r;
-	(void)buf_addc(&out, '\n');
-	show_text(buf_str(&out), out.len);
-	return 0;
+	return show_json(t, e);
 }

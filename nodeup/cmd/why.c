@@ -3,9 +3,7 @@
 #include "nodeup/cmd/session.h"
 
 #include <string.h>
-#include <time.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/json.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
@@ -15,7 +13,7 @@
 
 #define PATIENCE_NS (5 * DUR_SEC)
 
-enum { OUT_MAX = 4 << 20, NAMES_MAX = 8, MOST = 8 };
+enum { NAMES_MAX = 8, MOST = 8 };
 
 /* A path, a unit with or without ".service", an asset, or "kind name" as lines of a run have it. */
 static bool is_called(struct arena *a, const struct task *t, const char *word)
@@ -71,17 +69,6 @@ static void add_restarts(struct arena *a, struct tree *map, const struct task *t
 	tree_set_some(a, map, "restarts", list);
 }
 
-static const char *date_of(struct arena *a, const struct tree *run)
-{
-	const time_t at = (time_t)told_number(run, "startedUnix", 0);
-	struct tm tm = { 0 };
-	char text[32] = "";
-
-	(void)gmtime_r(&at, &tm);
-	(void)strftime(text, sizeof(text), "%F %T", &tm);
-	return arena_str(a, text);
-}
-
 /* The newest of the remembered runs that changed it, and why it did. */
 static void add_change(struct arena *a, struct tree *map, const struct task *t,
 		       const struct tree *runs)
@@ -99,7 +86,7 @@ static void add_change(struct arena *a, struct tree *map, const struct task *t,
 				continue;
 			why = tree_text(change, "why");
 			tree_set_text(a, map, "changed",
-				      arena_printf(a, "%s by %s%s%s", date_of(a, run),
+				      arena_printf(a, "%s by %s%s%s", told_date(a, run),
 						   str_is_empty(unit) ? "a run by hand" : unit,
 						   why ? ": " : "", why ? why : ""));
 			return;
@@ -162,21 +149,14 @@ static void print_map(struct arena *a, const struct tree *map)
 
 static int print_all(const struct cli *cli, struct arena *a, struct tree *list, struct err *e)
 {
-	autobuf struct buf out = BUF_INIT(OUT_MAX);
 	struct tree *t = tree_map(a);
-	int r;
 
 	for (size_t i = 0; !str_eq(cli->output, "json") && i < list->n; i++)
 		print_map(a, list->items[i].value);
 	if (!str_eq(cli->output, "json"))
 		return 0;
 	tree_set_int(a, t, "schema", 1);
-	r = json_render(tree_set(a, t, "tasks", list), true, &out, e);
-	if (r < 0)
-		return r;
-	(void)buf_addc(&out, '\n');
-	show_text(buf_str(&out), out.len);
-	return 0;
+	return show_json(tree_set(a, t, "tasks", list), e);
 }
 
 static int say_unknown(const struct cli *cli, const struct plan *p, const char *word, struct err *e)

@@ -1,7 +1,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
-#include <time.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/io.h"
@@ -153,16 +152,6 @@ static void restore_missing(struct store *s, const struct tree *t)
 							      .missing = true });
 }
 
-static const char *date_of(struct arena *a, int64_t ns)
-{
-	const time_t when = ns / DUR_SEC;
-	char date[32];
-	struct tm tm;
-
-	(void)strftime(date, sizeof(date), "%F %T UTC", gmtime_r(&when, &tm));
-	return arena_str(a, date);
-}
-
 int store_kept_of(struct arena *a, int root_fd, const char *path, const char **ret_date,
 		  const char **ret_instance, struct err *e)
 {
@@ -175,7 +164,7 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 		return r;
 	key = tree_text(t, "key");
 	space = strrchr(key, ' ');
-	*ret_date = date_of(a, ns);
+	*ret_date = arena_printf(a, "%s UTC", dur_date(a, ns));
 	*ret_instance = space ? space + 1 : key;
 	return 0;
 }
@@ -225,7 +214,7 @@ int store_replay(struct store *s, int root_fd, const char *path, const char *key
 	}
 	restore_folders(s, tree_get(t, "folders"));
 	restore_missing(s, tree_get(t, "missing"));
-	s->kept = date_of(s->arena, seen_ns);
+	s->kept = arena_printf(s->arena, "%s UTC", dur_date(s->arena, seen_ns));
 	s->replaying = true;
 	age_ns = dur_wall() - seen_ns;
 	*ret_age_ns = age_ns < 0 ? 0 : age_ns;

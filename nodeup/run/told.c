@@ -36,6 +36,13 @@ int64_t told_moment(const struct tree *status, const char *key)
 	return ms > 0 && ms < INT64_MAX / DUR_MS ? ms * DUR_MS : -1;
 }
 
+const char *told_date(struct arena *a, const struct tree *run)
+{
+	const int64_t s = told_number(run, "startedUnix", 0);
+
+	return dur_date(a, s > 0 && s < INT64_MAX / DUR_SEC ? s * DUR_SEC : 0);
+}
+
 /* Mirrors that agree about bytes that the document does not want: the document is wrong (fetch/job.c). */
 static bool mirrors_agree(const struct tree *error)
 {

@@ -24,5 +24,7 @@ int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e) mus
 const char *told_name(enum told_state state);
 /* A number that a status has; `otherwise` if it has none. */
 int64_t told_number(const struct tree *status, const char *key, int64_t otherwise);
+/* The day and time at which a run began. */
+const char *told_date(struct arena *a, const struct tree *run);
 /* A moment that a status has in milliseconds since 1970; -1: it has none. */
 int64_t told_moment(const struct tree *status, const char *key);
