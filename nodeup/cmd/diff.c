@@ -22,33 +22,15 @@ static int open_documents(struct cli *cli, const char *conf, struct session *s, 
 	return r;
 }
 
-/* What of the documents before stays on the node: assets stay in the cache, and a reload leaves nothing. */
-static bool stays(const struct task *t)
-{
-	return task_path(t) || t->kind == TASK_UNIT || t->kind == TASK_USER ||
-	       t->kind == TASK_PACKAGE || t->kind == TASK_IMAGE;
-}
-
-static bool is_named(const struct plan *p, const struct task *t)
-{
-	for (size_t i = 0; i < p->n; i++)
-		if (p->tasks[i]->kind == t->kind && str_eq(p->tasks[i]->name, t->name))
-			return true;
-	return false;
-}
-
 static int show_difference(struct cli *cli, struct session *old, struct session *new,
 			   size_t *ret_pending, struct err *e)
 {
-	struct plan_before before = { .conf = location_shown(cli->arena, old->boot.conf) };
+	struct plan_before before = {
+		.conf = location_shown(cli->arena, old->boot.conf),
+		.left = before_left(cli->arena, old->plan.tasks, old->plan.n, new->plan.tasks,
+				    new->plan.n),
+	};
 
-	for (size_t i = 0; i < old->plan.n; i++) {
-		const struct task *t = old->plan.tasks[i];
-
-		if (stays(t) && !(t->kind == TASK_FILE && t->file.unwanted) &&
-		    !is_named(&new->plan, t))
-			strv_add(cli->arena, &before.left, task_title(cli->arena, t));
-	}
 	before_set(new->arena, old->plan.tasks, old->plan.n, new->plan.tasks, new->plan.n,
 		   &new->ctx);
 	return plan_walk(cli, new, &before, ret_pending, e);

@@ -1,7 +1,5 @@
 #include "nodeup/tasks/before.h"
 
-#include "nodeup/tasks/kinds.h"
-
 const struct task *before_of(const struct task *t, const struct task_ctx *ctx)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -35,13 +33,37 @@ static int compare_with_before(const struct task *t, struct task_ctx *ctx, struc
 	return was ? TASK_EQUAL : task_missing(diff, "absent");
 }
 
+static struct map map_by_title(struct arena *a, struct task *const *tasks, size_t n)
+{
+	struct map m = { 0 };
+
+	for (size_t i = 0; i < n; i++)
+		(void)map_put(a, &m, task_title(a, tasks[i]), tasks[i]);
+	return m;
+}
+
+struct strv before_left(struct arena *a, struct task *const *was, size_t n_was,
+			struct task *const *tasks, size_t n)
+{
+	const struct map now = map_by_title(a, tasks, n);
+	struct strv left = { 0 };
+
+	for (size_t i = 0; i < n_was; i++) {
+		const struct task *t = was[i];
+
+		if (t->ops->stays && !(t->kind == TASK_FILE && t->file.unwanted) &&
+		    !map_get(&now, task_title(a, t)))
+			strv_add(a, &left, task_title(a, t));
+	}
+	return left;
+}
+
 void before_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
 		size_t n, struct task_ctx *ctx)
 {
 	struct task_before *before = arena_new(a, struct task_before);
 
-	for (size_t i = 0; i < n_was; i++)
-		(void)map_put(a, &before->tasks, task_title(a, was[i]), was[i]);
+	before->tasks = map_by_title(a, was, n_was);
 	for (size_t i = 0; i < n; i++) {
 		struct task_ops *ops = arena_new(a, struct task_ops);
 

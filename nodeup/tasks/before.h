@@ -21,3 +21,6 @@ int before_once(const struct task *t, const struct task *was, struct task_ctx *c
 int before_of_user(const char *user, struct task_diff *diff);
 /* The task of the same kind and name in the documents before, or NULL: there was none, or the machine is asked. */
 const struct task *before_of(const struct task *t, const struct task_ctx *ctx);
+/* The titles of what the documents before leave on the machine and the new ones do not name. */
+struct strv before_left(struct arena *a, struct task *const *was, size_t n_was,
+			struct task *const *tasks, size_t n);

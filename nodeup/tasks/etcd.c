@@ -173,6 +173,7 @@ static int etcd_compare(const struct task *t, const struct task *was, struct tas
 
 const struct task_ops task_etcd_ops = {
 	.kind = "etcd",
+	.stays = true,
 	.check = etcd_check,
 	.apply = etcd_apply,
 	.compare = etcd_compare,

@@ -226,6 +226,7 @@ static void image_inputs(const struct task *t, struct digest_ctx *c)
 
 const struct task_ops task_image_ops = {
 	.kind = "image",
+	.stays = true,
 	.check = image_check,
 	.apply = image_apply,
 	.compare = image_compare,

@@ -335,6 +335,7 @@ static int install_compare(const struct task *t, const struct task *was, struct 
 
 const struct task_ops task_install_ops = {
 	.kind = "install",
+	.stays = true,
 	.check = install_check,
 	.apply = install_apply,
 	.compare = install_compare,

@@ -257,6 +257,7 @@ static const char *package_remark(const struct task *t, struct task_ctx *ctx, st
 
 const struct task_ops task_package_ops = {
 	.kind = "package",
+	.stays = true,
 	.check = package_check,
 	.apply = package_apply,
 	.compare = before_once,

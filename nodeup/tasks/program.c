@@ -349,6 +349,7 @@ static const char *program_remark(const struct task *t, struct task_ctx *ctx, st
 
 const struct task_ops task_program_ops = {
 	.kind = "program",
+	.stays = true,
 	.check = program_check,
 	.apply = program_apply,
 	.remark = program_remark,

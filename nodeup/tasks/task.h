@@ -136,6 +136,7 @@ struct task_ops {
 	const char *kind; /* "file" */
 	bool on_main;
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
+	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */

@@ -482,6 +482,7 @@ static int unit_compare(const struct task *t, const struct task *was, struct tas
 
 const struct task_ops task_unit_ops = {
 	.kind = "unit",
+	.stays = true,
 	.on_main = true,
 	.check = unit_check,
 	.compare = unit_compare,

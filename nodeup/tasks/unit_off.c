@@ -85,6 +85,7 @@ static int off_compare(const struct task *t, const struct task *was, struct task
 
 const struct task_ops task_unit_off_ops = {
 	.kind = "unit",
+	.stays = true,
 	.on_main = true,
 	.check = off_check,
 	.apply = off_apply,

@@ -234,6 +234,7 @@ static void user_inputs(const struct task *t, struct digest_ctx *c)
 
 const struct task_ops task_user_ops = {
 	.kind = "user",
+	.stays = true,
 	.check = user_check,
 	.apply = user_apply,
 	.compare = user_compare,
