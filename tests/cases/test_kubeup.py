@@ -45,6 +45,7 @@ def zipped(kind, name):
 CASES = {f"{version}-{role}": (version, role, "bookworm", {}, {}) for version in VERSIONS for role in (MASTER, NODE)}
 CASES |= {
     "1.2.7-node-jessie": ("1.2.7", NODE, "jessie", {}, {"DOCKER_STORAGE": "aufs-nolvm", "EXTRA_DOCKER_OPTS": "--insecure-registry=r.example"}),
+    "1.2.7-master-jessie": ("1.2.7", MASTER, "jessie", {}, {}),
     "1.5.8-master-jessie": ("1.5.8", MASTER, "jessie", {}, {}),
     "1.5.8-node-no-store": ("1.5.8", NODE, "noble", {"instanceStore": 0}, {"DOCKER_STORAGE": "overlay"}),
     "1.5.8-node-btrfs": ("1.5.8", NODE, "noble", {"instanceStore": 2}, {"DOCKER_STORAGE": "btrfs"}),
@@ -160,6 +161,9 @@ def test_second_run_leaves_everything(name, tmp_path):
 
 @pytest.mark.parametrize("name, more", [("1.2.0-node", set()), ("1.5.8-node", {"ebtables", "libltdl7"}), ("1.5.8-node-silent", {"ebtables", "libltdl7"}),
                                         ("1.4.0-master", {"ebtables", "libltdl7", "openssl"}),
+                                        ("1.2.7-master", {"openssl"}),
+                                        ("1.2.7-master-jessie", {"aufs-tools", "docker-engine", "libapparmor1", "libltdl7", "perl", "ntp", "openssl",
+                                                                 "python-yaml"}),
                                         ("1.2.7-node-jessie", {"aufs-tools", "docker-engine", "libapparmor1", "libltdl7", "perl", "ntp"})])
 def test_packages_of_a_node(name, more, tmp_path):
     """Below a root they are listed."""

@@ -245,6 +245,7 @@ def all_templates(version):
     }
 
 
+ADDON_IMAGES = ["pause:2.0", "kube-registry-proxy:0.3"]
 IMAGES = ["kube-proxy", "kube-apiserver", "kube-controller-manager", "kube-scheduler"]
 
 
@@ -255,6 +256,8 @@ def server(**changes):
     for image in IMAGES:
         files[f"{below}{image}.tar"] = b"an image of " + image.encode() + b"\n"
         files[f"{below}{image}.docker_tag"] = b"0123456789abcdef0123456789abcdef\n"
+    # as those of 1.2 have them
+    files |= {f"kubernetes/addons/gcr.io~google_containers~{image}.tar": b"an image of " + image.encode() + b"\n" for image in ADDON_IMAGES}
     files |= {"kubernetes/LICENSES": b"licences\n", "kubernetes/kubernetes-src.tar.gz": b"sources\n"}
     files |= changes
     return tar({name: data for name, data in files.items() if data is not None})

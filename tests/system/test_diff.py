@@ -66,6 +66,18 @@ def test_an_asset(pair):
     assert new.origin.count(new.assets[KUBELET].urls[0]) == 0, "it was fetched"
 
 
+def test_a_tag_of_an_image(make_world):
+    """The same bytes under another name are another image: kubelet's pods ask for it by name."""
+    old, new = make_world("old", role="master"), make_world("new", role="master")
+    new.assets, new.protokube = dict(old.assets), old.protokube
+    assert "image" not in diff(old, new).out
+    new.protokube_tag = "1.8.2"
+    result = diff(old, new)
+    lines = result.out.splitlines()
+    assert result.code == PENDING and "+ image protokube:1.8.2: not in the runtime" in lines, result
+    assert "= image protokube:1.8.1" in lines[lines.index("left as they are, though the documents no longer name them:"):], result
+
+
 def test_what_only_the_old_name_stays(pair):
     old, new = pair
     old.edit_store("cluster.spec", lambda text: text + "  fileAssets:\n  - name: motd\n    path: /srv/motd\n    content: hello\n")

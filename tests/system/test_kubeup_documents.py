@@ -151,7 +151,8 @@ WRONG = [
     ("KUBERNETES_MASTER", "yes", "expected one of true"), ("ALLOCATE_NODE_CIDRS", "True", "expected one of true"),
     ("CLUSTER_IP_RANGE", "10.244.0.0", "expected an address range"), ("DNS_SERVER_IP", "x", "expected an? (IP )?address"),
     ("SALT_TAR_HASH", "xyz", "expected a sha1"), ("DOCKER_STORAGE", "zfs", "expected one of aufs"),
-    ("HAIRPIN_MODE", "on", "expected one of promiscuous-bridge"), ("DNS_SERVER_IP", "", "DNS_SERVER_IP is empty, and ENABLE_CLUSTER_DNS"),
+    ("HAIRPIN_MODE", "on", "expected one of promiscuous-bridge"), ("ENABLE_CLUSTER_MONITORING", "prometheus", "expected one of none"),
+    ("DNS_SERVER_IP", "", "DNS_SERVER_IP is empty, and ENABLE_CLUSTER_DNS"),
     ("CA_CERT", "!!", "CA_CERT: expected base64 of PEM"), ("CA_CERT", "aGVsbG8=", "CA_CERT: "),
     ("KUBELET_KEY", kubeup.pem("key", "master"), "KUBELET_KEY: "), ("API_SERVERS", "a b", "expected a name"),
 ]
@@ -207,6 +208,15 @@ UNREAD = ["MASTER_ADVERTISE_ADDRESS", "ENABLE_APISERVER_BASIC_AUDIT", "ENABLE_GA
 def test_a_key_without_effect_is_told(key, tmp_path):
     done = validate(write(tmp_path, kubeup.text(MASTER, "1.5.8", **{key: "true"})))
     assert done.returncode == OK and f"{key} has no effect" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("key, value", [("ENABLE_L7_LOADBALANCING", "glbc"), ("ENABLE_CLUSTER_AUTOSCALER", "true")])
+def test_a_pod_of_another_cloud_is_left_out(key, value, tmp_path):
+    text = kubeup.text(MASTER, "1.5.8", **{key: value})
+    done = validate(write(tmp_path, text))
+    assert done.returncode == OK and re.search(rf"kube_env\.yaml:{line_of(text, key)}:\d+: {key} is left out: its pod", done.stderr), done.stderr
+    # no state of a node asks for it
+    assert "left out" not in validate(write(tmp_path, kubeup.text(NODE, "1.5.8", **{key: value}))).stderr
 
 
 def test_half_of_etcds_tls_is_told(tmp_path):

@@ -149,6 +149,37 @@ def test_addons_are_made_anew(tmp_path):
     assert done.returncode == OK and "No changes" in done.stdout, done.stdout
 
 
+def test_images_of_addons(tmp_path):
+    """The script of 1.2 waits until it has loaded each that is there; where none is, it waits for ever."""
+    m = Machine(tmp_path, MASTER, "1.2.7")
+    assert m.run().returncode == OK
+    found = {path.name: path.read_text() for path in (m.root / "srv/salt/kube-addons-images").iterdir()}
+    assert found == {f"gcr.io~google_containers~{image}.tar": f"an image of {image}\n" for image in kubeup.ADDON_IMAGES}
+
+
+@pytest.mark.parametrize("role, version", [(NODE, "1.2.7"), (MASTER, "1.3.4")])
+def test_no_other_has_images_of_addons(role, version, tmp_path):
+    m = Machine(tmp_path, role, version)
+    assert m.run().returncode == OK
+    assert not (m.root / "srv/salt").exists()
+
+
+def test_an_archive_without_images_of_addons(tmp_path):
+    m = Machine(tmp_path, MASTER, "1.2.7", server=kubeup.server(**{"kubernetes/addons/gcr.io~google_containers~pause:2.0.tar": None}))
+    m.refuse("no asset of the document holds 'gcr.io~google_containers~pause:2.0.tar'")
+
+
+@pytest.mark.parametrize("release, told", [({"distribution": "debian", "version": "12", "codename": "bookworm"}, True),
+                                           ({"distribution": "ubuntu", "version": "18.04", "codename": "bionic"}, False)])
+def test_addons_of_1_2_take_a_python_that_is_gone(release, told, tmp_path):
+    m = Machine(tmp_path, MASTER, "1.2.7")
+    m.facts |= release
+    done = m.run("plan", "--all")
+    assert done.returncode == PENDING, done.stderr
+    assert bool(re.search(r"kube_env\.yaml:\d+:\d+: the addons are not made unless there is a 'python' of Python 2", done.stderr)) == told, done.stderr
+    assert ("python-yaml" in done.stdout) != told, done.stdout
+
+
 def test_a_log_that_is_there_stays(tmp_path):
     m = Machine(tmp_path, MASTER)
     (m.root / "var/log").mkdir(parents=True)
@@ -214,3 +245,14 @@ def test_other_documents_of_a_machine_that_is_elsewhere(tmp_path):
     assert done.returncode == PENDING, done.stdout + done.stderr
     assert "/etc/sysconfig/kubelet" in done.stdout and "--api-servers=https://two" in done.stdout
     assert "/etc/systemd/system/mnt-ephemeral.mount" not in done.stdout
+
+
+def test_another_registry_is_another_image(tmp_path):
+    """Of the same archive: it is loaded again, and gets that name."""
+    m = Machine(tmp_path, NODE)
+    old, new = (write(tmp_path, kubeup.text(NODE, "1.5.8", **{**m.named, "KUBE_DOCKER_REGISTRY": name}), f"{name}.yaml") for name in ("one", "two"))
+    facts = write(tmp_path, yaml.safe_dump(m.facts), "facts.yaml")
+    tag = m.named["SERVER_BINARY_TAR_HASH"][:12]
+    done = nodeup("diff", old, new, f"--facts={facts}")
+    assert done.returncode == PENDING and f"image two/kube-proxy:{tag}: not in the runtime" in done.stdout, done.stdout + done.stderr
+    assert f"= image one/kube-proxy:{tag}" in done.stdout, done.stdout

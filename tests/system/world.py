@@ -198,7 +198,7 @@ class World:
         self.conf.parent.mkdir()
         self.facts = dict(FACTS)
         self.assets = {name: Asset(self.digest(name), [self.url(name)]) for name in (KUBELET, KUBECTL, CNI, UTILS)}
-        self.protokube = Asset(self.digest(PROTOKUBE), [self.url(PROTOKUBE)])
+        self.protokube, self.protokube_tag = Asset(self.digest(PROTOKUBE), [self.url(PROTOKUBE)]), "1.8.1"
         self.secrets = set(self.find_secrets())
 
     # what the world is made of
@@ -254,7 +254,7 @@ class World:
             *([f"ConfigBase: {self.config_base}"] if self.config_base else []),
             f"InstanceGroupName: {GROUPS[self.role]}", "Tags:", *(f"- {t}" for t in tags), "channels:",
             f"- {SEED_BASE}/addons/bootstrap-channel.yaml", "protokubeImage:", f"  hash: {self.protokube.digest}",
-            "  name: protokube:1.8.1", f"  source: {','.join(self.protokube.urls)}"]) + self.more
+            f"  name: protokube:{self.protokube_tag}", f"  source: {','.join(self.protokube.urls)}"]) + self.more
 
     def write_documents(self):
         facts = "".join(f"{k}: {v}\n" for k, v in self.facts.items())

@@ -124,25 +124,35 @@ static bool is_true(const char *value)
 	return str_eq(value, "true");
 }
 
-/* What kube-up's script or its templates ask for by another name: seen in a run of them. */
+/* What kube-up's script or its templates ask for by another name: seen in a run of them. The last two are pods of
+ * a master that work in Google's cloud alone. */
 static void warn_of_nothing(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
+	const bool has_glbc = v->is_master && str_eq(v->enable_l7_loadbalancing, "glbc");
+	const bool has_scaler = v->is_master && is_true(v->enable_cluster_autoscaler);
 	const struct {
 		const char *key, *value;
+		bool is_google;
 	} unread[] = {
 		{ "MASTER_ADVERTISE_ADDRESS", v->master_advertise_address },
 		{ "ENABLE_APISERVER_BASIC_AUDIT", v->enable_apiserver_basic_audit },
 		{ "ENABLE_GARBAGE_COLLECTOR", v->enable_garbage_collector },
 		{ "SCHEDULING_ALGORITHM_PROVIDER", v->scheduling_algorithm_provider },
 		{ "APISERVER_TEST_LOG_LEVEL", v->apiserver_test_log_level },
+		{ "ENABLE_L7_LOADBALANCING", has_glbc ? "glbc" : NULL, true },
+		{ "ENABLE_CLUSTER_AUTOSCALER", has_scaler ? "true" : NULL, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(unread); i++)
 		if (!str_is_empty(unread[i].value))
-			warn(l, arena_printf(l->arena,
-					     "%s%s has no effect, as it had none with kube-up",
-					     where(l, unread[i].key), unread[i].key));
+			warn(l, arena_printf(l->arena, "%s%s %s", where(l, unread[i].key),
+					     unread[i].key,
+					     unread[i].is_google
+						     ? "is left out: its pod works in Google's "
+						       "cloud alone"
+						     : "has no effect, as it had none with "
+						       "kube-up"));
 }
 
 /* Text of PEM out of base64; the message never shows it. */

@@ -1,6 +1,7 @@
 #include "nodeup/config/kubeup/states.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "assets/asset.h"
 #include "nodeup/base/dur.h"
@@ -266,6 +267,11 @@ static void add_programs(struct build *b)
 	static const char *const of_master[] = { "kube-apiserver", "kube-controller-manager",
 						 "kube-scheduler" };
 	static const char *const of_node[] = { "kube-proxy" };
+	/* source: build/common.sh KUBE_ADDON_PATHS, v1.2.0 to v1.2.7 */
+	static const char *const of_addons[] = {
+		"gcr.io~google_containers~pause:2.0.tar",
+		"gcr.io~google_containers~kube-registry-proxy:0.3.tar",
+	};
 	const struct kubeup_env *v = b->env;
 	const char *const *images = v->is_master ? of_master : of_node;
 	const size_t n = v->is_master ? ARRAY_LEN(of_master) : ARRAY_LEN(of_node);
@@ -291,6 +297,15 @@ static void add_programs(struct build *b)
 	add_asset(b, "SERVER_BINARY_TAR_URL", archive.text);
 	for (size_t i = 0; i < ARRAY_LEN(members) - (v->kubernetes.minor < 3); i++)
 		add_member(b, &members[i]);
+	/* the script that makes the addons of 1.2 loads what is there, and waits until it is */
+	for (size_t i = 0; i < ARRAY_LEN(of_addons) && v->is_master && v->kubernetes.minor == 2;
+	     i++)
+		add_member(b,
+			   &(struct node_member){
+				   .name = of_addons[i],
+				   .path = arena_printf(b->arena, "/srv/salt/kube-addons-images/%s",
+							of_addons[i]),
+				   .mode = 0644 });
 	/* pods with a tag of the document's own are pulled */
 	for (size_t i = 0; i < n && str_is_empty(v->kube_image_tag); i++) {
 		struct node_states *s = &b->node->states;
@@ -305,6 +320,30 @@ static void add_programs(struct build *b)
 
 		arena_push(b->arena, s->images.v, s->images.n, image);
 	}
+}
+
+/* The script that makes the addons of 1.2 reads them with Python 2, and what is not read is not made.
+ * source: cluster/aws/templates/configure-vm-aws.sh ensure-packages; kube-addon-update.sh */
+static void add_python(struct build *b)
+{
+	static const struct {
+		const char *distribution;
+		long newest;
+	} all[] = { { "debian", 10 }, { "ubuntu", 18 } };
+	const struct facts *f = b->facts;
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (str_eq(f->distribution, all[i].distribution) && f->version &&
+		    strtol(f->version, NULL, 10) <= all[i].newest) {
+			strv_add(b->arena, &b->node->packages, "python-yaml");
+			return;
+		}
+	if (!b->opts->no_host)
+		warn(b, arena_printf(b->arena,
+				     "%sthe addons are not made unless there is a 'python' of "
+				     "Python 2 with yaml: the script of kube-up 1.2 asks it, and "
+				     "this release has no package of it",
+				     where(b, "KUBERNETES_MASTER")));
 }
 
 /* Packages that the states install. python-apt is for Salt itself, and ntp for hosts that do not keep the time.
@@ -333,6 +372,8 @@ static void add_packages(struct build *b)
 		if (b->env->kubernetes.minor >= all[i].since &&
 		    (all[i].role == KUBEUP_BOTH || b->env->is_master))
 			strv_add(b->arena, &b->node->packages, all[i].name);
+	if (b->env->kubernetes.minor == 2 && b->env->is_master)
+		add_python(b);
 	/* source: cluster/aws/templates/format-disks.sh */
 	if (str_eq(b->node->docker.storage, "aufs"))
 		strv_add(b->arena, &b->node->packages, "aufs-tools");
