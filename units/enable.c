@@ -1,6 +1,7 @@
 #include "units/enable.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"

@@ -76,6 +76,11 @@ static int drop_link(const struct cache *c, const char *folder, struct err *e)
 	return 0;
 }
 
+static bool is_private(const struct folder *f, const struct stat *st)
+{
+	return f->mode != 0700 || (st->st_mode & 0777) == 0700;
+}
+
 /* Note what is wrong with it; with `mend` put it right. */
 static int guard_folder(struct cache *c, const struct folder *f, bool mend, struct err *e)
 {
@@ -83,8 +88,12 @@ static int guard_folder(struct cache *c, const struct folder *f, bool mend, stru
 	struct stat st;
 	int r = 0;
 
-	if (fstatat(c->dir_fd, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(c->dir_fd, f->name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		c->lacks_folder = errno == ENOENT;
 		return errno == ENOENT ? 0 : err_sys(e, "look at '%s/%s'", c->dir, f->name);
+	}
+	if (S_ISDIR(st.st_mode) && cache_is_closed(&st) && is_private(f, &st))
+		return 0;
 	if (S_ISLNK(st.st_mode) && !cache_is_closed(&st)) {
 		note_remark(c, f->name, &st);
 		r = mend ? drop_link(c, f->name, e) : 0;
@@ -98,8 +107,7 @@ static int guard_folder(struct cache *c, const struct folder *f, bool mend, stru
 		note_remark(c, f->name, &st);
 		r = mend ? close_folder(c, fd, f->name, e) : 0;
 	}
-	if (r == 0 && mend && f->mode == 0700 && (st.st_mode & 0777) != 0700 &&
-	    fchmod(fd, 0700) < 0)
+	if (r == 0 && mend && !is_private(f, &st) && fchmod(fd, 0700) < 0)
 		return err_sys(e, "make '%s/%s' private", c->dir, f->name);
 	return r;
 }
@@ -201,7 +209,7 @@ static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, s
 	r = guard_cache(c, own, e);
 	if (r < 0 || !c->writable)
 		return r;
-	r = make_folders(root_fd, dir, c, e);
+	r = c->lacks_folder ? make_folders(root_fd, dir, c, e) : 0;
 	if (r < 0)
 		return err_wrap(e, "asset cache");
 	cache_clean_tmp(c);

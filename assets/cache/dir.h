@@ -13,9 +13,10 @@ enum { CACHE_NAME_MAX = 160, CACHE_RECORD_MAX = 160 };
 struct cache {
 	int dir_fd; /* -1: read-only and absent, an empty cache */
 	bool writable;
-	bool doubted; /* others could write to it (cache.c); read-only: no record counts */
-	char *dir;    /* as the node sees it */
-	char *remark; /* what was wrong with it when it was opened, NULL nothing */
+	bool doubted;      /* others could write to it (cache.c); read-only: no record counts */
+	bool lacks_folder; /* one of its own was not there when it was opened */
+	char *dir;         /* as the node sees it */
+	char *remark;      /* what was wrong with it when it was opened, NULL nothing */
 	/* what this process knows of trees, beside the records: a full disk takes no record */
 	pthread_mutex_t trees_lock;
 	struct cache_known_tree *trees;

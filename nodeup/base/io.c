@@ -1,5 +1,6 @@
 #include "nodeup/base/io.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -19,7 +20,7 @@
 
 static const char stage_prefix[] = ".nodeup-";
 
-enum { DIR_MODE = 0755, STAGE_TRIES = 16, OPEN_TRIES = 128 };
+enum { DIR_MODE = 0755, STAGE_TRIES = 16, OPEN_TRIES = 128, NAMES_CHUNK = 8192 };
 
 int io_open_root(const char *path, int *ret_fd, struct err *e)
 {
@@ -98,19 +99,25 @@ static int open_failed(int root_fd, const char *path, struct err *e)
 	return err_sys(e, "open '%s'", path);
 }
 
-int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e)
+static int open_regular(int root_fd, const char *path, int *ret_fd, struct stat *ret, struct err *e)
 {
 	autoclose int fd = open_below(root_fd, path, O_RDONLY | AT_ONCE, 0);
-	struct stat st;
 
 	if (fd < 0)
 		return open_failed(root_fd, path, e);
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, ret) < 0)
 		return err_sys(e, "look at '%s'", path);
-	if (!S_ISREG(st.st_mode))
-		return not_regular(path, st.st_mode, e);
+	if (!S_ISREG(ret->st_mode))
+		return not_regular(path, ret->st_mode, e);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
+}
+
+int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e)
+{
+	struct stat st;
+
+	return open_regular(root_fd, path, ret_fd, &st, e);
 }
 
 int io_open_at(int dir_fd, const char *name, int flags)
@@ -164,6 +171,25 @@ static int read_stream(int fd, const char *name, int64_t until_ns, struct buf *b
 	}
 }
 
+/* Up to its end, or to the size that it said, which files of /proc and /sys do not know. */
+static int read_up_to(int fd, off_t size, const char *name, struct buf *b, struct err *e)
+{
+	char chunk[16384];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((size == 0 || at < size) && (n = read(fd, chunk, sizeof(chunk))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(e, "read '%s'", name);
+		if (buf_add(b, chunk, (size_t)n) < 0)
+			return buf_check(b, name, e);
+		at += n;
+	}
+	return 0;
+}
+
 int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *e)
 {
 	autoclose int fd = io_open_at(AT_FDCWD, path, 0);
@@ -172,7 +198,7 @@ int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "open '%s'", path);
 	if (S_ISREG(st.st_mode))
-		return io_read_fd(fd, path, b, e);
+		return read_up_to(fd, st.st_size, path, b, e);
 	if (!S_ISFIFO(st.st_mode) && !S_ISCHR(st.st_mode))
 		return not_regular(path, st.st_mode, e);
 	return read_stream(fd, path, dur_now() + (wait_ns > 0 ? wait_ns : IO_PIPE_NS), b, e);
@@ -180,28 +206,16 @@ int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *
 
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e)
 {
-	char chunk[16384];
-	ssize_t n;
-
-	while ((n = read(fd, chunk, sizeof(chunk))) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return err_sys(e, "read '%s'", name);
-		if (buf_add(b, chunk, (size_t)n) < 0)
-			return buf_check(b, name, e);
-	}
-	return 0;
+	return read_up_to(fd, 0, name, b, e);
 }
 
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
 {
 	autoclose int fd = -1;
-	int r = io_open_file(root_fd, path, &fd, e);
+	struct stat st;
+	int r = open_regular(root_fd, path, &fd, &st, e);
 
-	if (r < 0)
-		return r;
-	return io_read_fd(fd, path, b, e);
+	return r < 0 ? r : read_up_to(fd, st.st_size, path, b, e);
 }
 
 bool io_is_full(int errnum)
@@ -505,25 +519,43 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 			  : stage_in(own_fd, path, s, e);
 }
 
+int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *arg)
+{
+	_Alignas(struct dirent64) char entries[NAMES_CHUNK];
+	ssize_t n;
+
+	/* getdents64 and not readdir, which takes the descriptor and asks three times about it */
+	while ((n = getdents64(dir_fd, entries, sizeof(entries))) > 0)
+		for (ssize_t at = 0; at < n;) {
+			const struct dirent64 *d = (const void *)(entries + at);
+
+			if (!str_eq(d->d_name, ".") && !str_eq(d->d_name, ".."))
+				each(arg, d->d_name);
+			at += d->d_reclen;
+		}
+	return n < 0 ? -errno : 0;
+}
+
+static void sweep_name(void *arg, const char *name)
+{
+	const int dir_fd = *(const int *)arg;
+	autoclose int fd = -1;
+
+	if (!str_has_prefix(name, stage_prefix))
+		return;
+	fd = io_open_at(dir_fd, name, O_NOFOLLOW);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		(void)unlinkat(dir_fd, name, 0);
+}
+
 void io_stage_sweep(int root_fd, const char *dir)
 {
-	autodir DIR *d = NULL;
+	autoclose int dir_fd = -1;
 	struct err ignored;
-	const struct dirent *de;
-	int dir_fd = -1;
 
-	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &dir_fd, &ignored) < 0)
-		return;
-	d = fdopendir(dir_fd);
-	while (d && (de = readdir(d))) {
-		autoclose int fd = -1;
-
-		if (!str_has_prefix(de->d_name, stage_prefix))
-			continue;
-		fd = io_open_at(dir_fd, de->d_name, O_NOFOLLOW);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-			(void)unlinkat(dir_fd, de->d_name, 0);
-	}
+	/* what cannot be listed stays for a later run */
+	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &dir_fd, &ignored) == 0)
+		(void)io_each_name(dir_fd, sweep_name, &dir_fd);
 }
 
 int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,

@@ -168,12 +168,6 @@ void cleanup_filep(FILE **f)
 		(void)fclose(*f);
 }
 
-void cleanup_dirp(DIR **d)
-{
-	if (*d)
-		(void)closedir(*d);
-}
-
 void cleanup_arenap(struct arena **a)
 {
 	arena_free(*a);

@@ -7,7 +7,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <dirent.h>
 #include "nodeup/base/err.h"
 
 /* Zeroed memory; never NULL. */
@@ -46,14 +45,12 @@ void *arena_grow(struct arena *a, void *array, size_t n, size_t size) must_check
 void cleanup_freep(void *p);
 void cleanup_closep(const int *fd);
 void cleanup_filep(FILE **f);
-void cleanup_dirp(DIR **d);
 void cleanup_arenap(struct arena **a);
 
 /* `unused`: a variable may be there for its cleanup alone. */
 #define autofree __attribute__((cleanup(cleanup_freep), unused))
 #define autoclose __attribute__((cleanup(cleanup_closep), unused))
 #define autofile __attribute__((cleanup(cleanup_filep), unused))
-#define autodir __attribute__((cleanup(cleanup_dirp), unused))
 #define autoarena __attribute__((cleanup(cleanup_arenap), unused))
 
 /* Hand a pointer or fd out of a scope that would release it. */

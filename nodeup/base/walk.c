@@ -1,27 +1,33 @@
 #include "nodeup/base/walk.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 static int walk_dir(const struct walk *w, const struct walk_at *dir, int depth, struct err *e);
 
+struct names {
+	struct arena *arena;
+	struct strv *list;
+};
+
+static void add_name(void *arg, const char *name)
+{
+	const struct names *n = arg;
+
+	strv_add(n->arena, n->list, arena_str(n->arena, name));
+}
+
 int walk_names(struct arena *a, int dir_fd, struct strv *ret)
 {
-	/* a descriptor of its own, since all that share one share the place that is read next */
-	int fd = io_open_at(dir_fd, ".", O_DIRECTORY);
-	autodir DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *d;
+	struct names n = { a, ret };
+	int r;
 
 	*ret = (struct strv){ 0 };
-	if (!dir)
-		return -errno;
-	for (errno = 0; (d = readdir(dir)); errno = 0)
-		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
-			strv_add(a, ret, arena_str(a, d->d_name));
+	/* a directory that a walk began with may have been read before */
+	r = lseek(dir_fd, 0, SEEK_SET) < 0 ? -errno : io_each_name(dir_fd, add_name, &n);
 	strv_sort(ret);
-	return -errno;
+	return r;
 }
 
 int walk_names_at(struct arena *a, int root_fd, const char *path, struct strv *ret, struct err *e)

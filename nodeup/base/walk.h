@@ -3,7 +3,7 @@
  * that a visitor may remove what it visits. It never follows a symbolic link below its top, and it is
  * at most WALK_DEPTH_MAX deep, since each level takes a descriptor.
  * Owner: descriptors of a walk_at are the walk's. Errors: SYSTEM; ELOOP: too deep. Units: levels.
- * Threads: all functions. Source: readdir(3). */
+ * Threads: all functions. Source: getdents64(2). */
 #pragma once
 
 #include "nodeup/base/io.h"
@@ -12,7 +12,8 @@
 /* Twice what the extractor makes. */
 enum { WALK_DEPTH_MAX = 256 };
 
-/* The sorted names in an open directory but "." and "..". -errno, and errno: the rest is unknown. */
+/* The sorted names in an open directory but "." and "..". Threads that share the descriptor share the place
+ * that is read next, so each needs one of its own. -errno, and errno: the rest is unknown. */
 int walk_names(struct arena *a, int dir_fd, struct strv *ret) must_check;
 
 /* The same of a directory below the root. -ENOENT: it is not there. */

@@ -15,6 +15,8 @@ struct workers {
 	pthread_mutex_t lock; /* what is done */
 	struct worker_job *first, **last;
 	atomic_bool quit;
+	atomic_bool
+		woken; /* and not yet drained: one wake-up is enough for all that is done by then */
 	int event_fd;
 };
 
@@ -91,6 +93,8 @@ void workers_wake(struct workers *w)
 {
 	const uint64_t one = 1;
 
+	if (atomic_exchange(&w->woken, true))
+		return;
 	/* a counter that is full wakes as well */
 	if (write(w->event_fd, &one, sizeof(one)) < 0)
 		return;
@@ -100,6 +104,7 @@ void workers_drain(struct workers *w)
 {
 	uint64_t count;
 
-	if (read(w->event_fd, &count, sizeof(count)) < 0)
-		return;
+	(void)!read(w->event_fd, &count, sizeof(count));
+	/* after the read: a wake-up before it finds the descriptor emptied, and what it tells of is seen now */
+	atomic_store(&w->woken, false);
 }

@@ -7,6 +7,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/xattr.h>
 #include <unistd.h>

@@ -98,6 +98,19 @@ static void names_are_sorted_and_without_dots(void **state)
 	assert_int_equal(names.n, 2);
 }
 
+/* More than the kernel gives at once. */
+static void a_large_directory_is_read_to_its_end(void **state)
+{
+	struct world *w = *state;
+	struct strv names;
+
+	for (int i = 0; i < 1000; i++)
+		scratch_write(&w->root, arena_printf(w->arena, "/many/%0100d", i), "");
+	assert_int_equal(walk_names_at(w->arena, w->root.fd, "/many", &names, &w->e), 0);
+	assert_int_equal(names.n, 1000);
+	assert_string_equal(names.v[999], arena_printf(w->arena, "%0100d", 999));
+}
+
 static void all_below_is_visited_in_order(void **state)
 {
 	struct world *w = *state;
@@ -231,6 +244,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_world(names_are_sorted_and_without_dots),
+		in_world(a_large_directory_is_read_to_its_end),
 		in_world(all_below_is_visited_in_order),
 		in_world(a_negative_result_ends_it),
 		in_world(what_goes_meanwhile_is_an_error_unless_it_may),

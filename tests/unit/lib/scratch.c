@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "tests/unit/lib/dir.h"
 
 void scratch_new(struct scratch *s)
 {

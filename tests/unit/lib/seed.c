@@ -9,6 +9,7 @@
 #include "nodeup/config/keys.h"
 #include "nodeup/base/json.h"
 #include "nodeup/tasks/kinds.h"
+#include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/seed.h"
 
 /* The text of the one file in a folder, NULL if there is none. */

@@ -16,6 +16,7 @@
 #include "assets/cache/dir.h"
 #include "assets/cache/entry.h"
 #include "nodeup/base/walk.h"
+#include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"
 

@@ -17,6 +17,7 @@
 #include "assets/unpack/extract.h"
 #include "assets/cache/unpack.h"
 #include "nodeup/base/walk.h"
+#include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/lost_writes.h"
 #include "tests/unit/lib/origin.h"
 #include "tests/unit/lib/tar.h"

@@ -12,6 +12,7 @@
 #include "assets/fetch/job.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/walk.h"
+#include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/fetch_box.h"
 
 static void test_fetched_once(void **state)

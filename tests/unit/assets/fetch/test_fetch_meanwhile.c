@@ -14,6 +14,7 @@
 #include "assets/cache/entry.h"
 #include "assets/fetch/job.h"
 #include "nodeup/base/dur.h"
+#include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/fetch_box.h"
 
 /* Another who writes the part of the same object, and who publishes it just when the fetcher, which

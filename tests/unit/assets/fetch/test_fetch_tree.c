@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "tests/unit/lib/dir.h"
 #include "tests/unit/lib/fetch_box.h"
 #include "nodeup/base/walk.h"
 #include "tests/unit/lib/tar.h"
