@@ -75,6 +75,26 @@ static bool is_manifest_of_others(const struct task *t, const struct task *need)
 	return is_manifest(t) && !is_manifest(need) && !need->file.of_unit;
 }
 
+/* The pod would be stopped, and not started again before the image is there. */
+static bool is_image_of_pod(const struct task *t, const struct task *image)
+{
+	return strstr(t->file.content, image->image.name);
+}
+
+/* Documents that bring pods and kubelet together say that both are of one version.
+ * source: kubernetes#10122 */
+static bool is_kubelet_of_pod(const struct task *t, const struct task *install)
+{
+	return str_eq(t->origin, install->origin) &&
+	       strcmp(str_basename(install->install.path), "kubelet") == 0;
+}
+
+/* No package reads a manifest. */
+static bool is_read_by_package(const struct task *t, const struct task *file)
+{
+	return !is_manifest(file) && volume_tools_is_before(t, file);
+}
+
 static bool is_same_asset(const struct asset *a, const struct asset *b)
 {
 	return digest_eq(&a->digest, &b->digest);
@@ -238,6 +258,8 @@ static const struct dep_rule needs[] = {
 	{ TASK_DIR, TASK_USER, is_owner },
 	{ TASK_FILE, TASK_DIR, is_inside },
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others, is_manifest },
+	{ TASK_FILE, TASK_IMAGE, is_image_of_pod, is_manifest },
+	{ TASK_FILE, TASK_INSTALL, is_kubelet_of_pod, is_manifest },
 	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
 	{ TASK_INSTALL, TASK_DIR, is_inside },
 	{ TASK_PROGRAM, TASK_DIR, is_inside },
@@ -245,7 +267,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_LINK, TASK_PROGRAM, is_any },
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
 	/* a package may start its service when it is installed: with our settings */
-	{ TASK_PACKAGE, TASK_FILE, volume_tools_is_before },
+	{ TASK_PACKAGE, TASK_FILE, is_read_by_package },
 	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
