@@ -57,12 +57,15 @@ CASES |= {
         "MANIFEST_URL_HEADER": "k:v", "NON_MASQUERADE_CIDR": "172.16.0.0/12", "API_SERVERS": "master.example", **REGISTRY, **TESTS}),
     "1.5.8-node-gcp": ("1.5.8", NODE, "bookworm", {}, {"LOGGING_DESTINATION": "gcp", "KUBE_IMAGE_TAG": "v1.5.8", "ENABLE_CLUSTER_DNS": "false"}),
     "1.5.8-node-silent": ("1.5.8", NODE, "bookworm", {}, {"ENABLE_NODE_LOGGING": "false", "E2E_STORAGE_TEST_ENVIRONMENT": "true"}),
+    "1.4.0-master-options": ("1.4.0", MASTER, "bookworm", {}, {
+        "TEST_ETCD_VERSION": "3.0.1", "STORAGE_BACKEND": "", "FEDERATION": "true", "FEDERATION_NAME": "planets", "DNS_ZONE_NAME": "sol.example"}),
     "1.4.12-master-options": ("1.4.12", MASTER, "bookworm", {}, {
         "RUNTIME_CONFIG": "batch/v2alpha1=true", "KUBE_APISERVER_REQUEST_TIMEOUT": "300", "TERMINATED_POD_GC_THRESHOLD": "100",
         "STORAGE_BACKEND": "etcd3", "ETCD_IMAGE": "2.3.7", "ETCD_VERSION": "3.0.1", "INITIAL_ETCD_CLUSTER": "a,b", "NUM_NODES": "2000",
         "ENABLE_RESCHEDULER": "true", "ENABLE_NODE_PROBLEM_DETECTOR": "true", "ENABLE_CLUSTER_MONITORING": "googleinfluxdb",
         "ADMISSION_CONTROL": "NamespaceLifecycle", "KUBE_ADDON_REGISTRY": "registry.example/addons", "FEATURE_GATES": "AllAlpha=true",
-        "CLUSTER_IP_RANGE": "10.180.0.0/14", "ALLOCATE_NODE_CIDRS": "false", "INSTANCE_PREFIX": "venus", **REGISTRY, **TESTS}),
+        "CLUSTER_IP_RANGE": "10.180.0.0/14", "ALLOCATE_NODE_CIDRS": "false", "INSTANCE_PREFIX": "venus",
+        "FEDERATION": "true", "FEDERATIONS_DOMAIN_MAP": "planets=sol.example,moons=sol.example", **REGISTRY, **TESTS}),
     "1.5.8-master-options": ("1.5.8", MASTER, "noble", {}, {
         "KUBELET_APISERVER": "master.example", "ENABLE_CLUSTER_MONITORING": "google", "ETCD_QUORUM_READ": "true",
         "ENABLE_DNS_HORIZONTAL_AUTOSCALER": "true", "DNS_DOMAIN": "mars.local", "DNS_SERVER_IP": "10.0.0.53", "LOGGING_DESTINATION": "gcp",
@@ -199,6 +202,5 @@ def test_each_option_is_in_a_case():
     rows = [line for line in fields.splitlines() if line.startswith('\tF(') and '"' in line and "NOTHING" not in line]
     keys = {line.split('"')[1] for line in rows}
     changed = {key for *_, options in CASES.values() for key in options} | {row[1] for row in kubeup.KEYS}
-    rest = {"NETWORK_POLICY_PROVIDER", "TEST_ETCD_VERSION", "ENABLE_CLUSTER_AUTOSCALER", "FEDERATION", "FEDERATIONS_DOMAIN_MAP",
-            "FEDERATION_NAME", "DNS_ZONE_NAME"}
+    rest = {"NETWORK_POLICY_PROVIDER", "ENABLE_CLUSTER_AUTOSCALER"}
     assert {key for key in keys if key.isupper() or "_" in key} - changed - rest == set()

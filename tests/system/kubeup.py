@@ -190,7 +190,8 @@ def templates(version):
         "kube-addons/kube-addon-manager.yaml": "kind: Pod\nspec:\n  containers:\n  - image: gcr.io/google-containers/kube-addon-manager:%s\n"
                                                % ("v6.1.2" if number(version) >= [1, 5, 6] else "v1"),
         f"{dns}/skydns-rc.yaml.in": "kind: ReplicationController\ndomain: {{ pillar['dns_domain'] }}.\n"
-                                    "image: gcr.io/google_containers/kube2sky:1\n",
+                                    "image: gcr.io/google_containers/kube2sky:1\n"
+                                    + ("federation: '{{ pillar['federations_domain_map'] }}'\n" if minor >= 3 else ""),
         f"{dns}/skydns-svc.yaml.in": "kind: Service\nclusterIP: {{ pillar['dns_server'] }}\n",
         "kube-addons/cluster-monitoring/influxdb/heapster-controller.yaml":
             "{% set memory = 200 + pillar.num_nodes * 4 -%}\nkind: Deployment\nmemory: {{ memory }}Mi\n",
