@@ -1,5 +1,7 @@
 """Nodes of kube-up's documents, booted: real systemd and docker, the stand-in of an old kubelet, a volume that is /dev/xvdb."""
 import os
+import re
+import subprocess
 
 import pytest
 
@@ -7,6 +9,9 @@ import disknode
 from disknode import findmnt
 from kubeupnode import CONF, MASTER, NODE, PD, TAG, Machine, kubeup, with_volume
 from lab import Lab
+
+CONFIG, REFUSED = 78, 73
+SETTINGS = "/etc/nodeup/nodeup.d/lab.yaml"
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 
@@ -22,11 +27,18 @@ def pid(machine, unit):
 
 
 def test_a_node(lab):
-    """By its user data; then again, and after a reboot with the server of its documents gone."""
+    """By its user data; then again, after a reboot with the server of its documents gone, and with another token."""
     m = Machine(lab, "kubeup-node", NODE, "1.3.4")
     document = kubeup.text(NODE, "1.3.4", **m.named)
     m.put("var/tmp/user-data", kubeup.zipped(kubeup.script(NODE, document)))
+    m.node.sh(f"mv {SETTINGS} /root")
+    done = m.nodeup("apply", "--conf=/var/tmp/user-data")
+    assert done.returncode == CONFIG and re.search(r"Kubernetes 1\.3\S* cannot run here: .*cgroup v2", done.stderr), done.stderr
+    assert not os.path.exists(m.node.root + "/usr/local/bin/kubelet") and not os.path.exists(m.node.root + "/etc/sysconfig/kubelet")
+    # the document may say it, as the settings of the machine may
+    m.put("var/tmp/user-data", kubeup.zipped(kubeup.script(NODE, document + "ignoreHostChecks: true\n")))
     m.apply("--conf=/var/tmp/user-data")
+    m.node.sh(f"mv /root/lab.yaml {SETTINGS}")
     m.check_kubelet()
     assert {f"gcr.io/google_containers/kube-proxy:{tag}" for tag in (TAG, m.tag)} <= m.images()
     assert not any("apiserver" in image for image in m.images())
@@ -49,12 +61,26 @@ def test_a_node(lab):
     assert "documents kept" in done, done
     m.check_kubelet()
 
+    m.serve()
+    m.document(KUBE_PROXY_TOKEN="another-token-0007")
+    done = m.apply(f"--conf={CONF}")
+    assert "changed file /var/lib/kube-proxy/kubeconfig" in done and "another-token" not in done, done
+    assert "token: another-token-0007" in m.node.sh("cat /var/lib/kube-proxy/kubeconfig")
+    m.check_kubelet()
+
 
 def test_a_master(lab):
     """Keys and data are on its volume, which another document does not change."""
     with disknode.Loops() as loops:
-        m = Machine(lab, "kubeup-master", MASTER, "1.5.8", nspawn=with_volume(loops.add(512)))
+        device = loops.add(512)
+        subprocess.run(["mkswap", device], check=True, capture_output=True)
+        m = Machine(lab, "kubeup-master", MASTER, "1.5.8", nspawn=with_volume(device))
         m.document()
+        done = m.nodeup("apply", f"--conf={CONF}")
+        assert done.returncode == REFUSED and "for /mnt/master-pd: not blank; nothing was written" in done.stderr, done
+        assert b"SWAPSPACE2" in subprocess.run(["head", "-c", "8192", device], check=True, capture_output=True).stdout
+        assert m.node.show("kubelet.service", "ActiveState") == {"ActiveState": "inactive"}
+        loops.fresh(device)
         m.apply(f"--conf={CONF}")
         m.check_kubelet()
         for image in ("kube-apiserver", "kube-controller-manager", "kube-scheduler"):
@@ -67,6 +93,14 @@ def test_a_master(lab):
         assert "kubelet-token-0001,kubelet,kubelet" in keys and "BEGIN" in keys
         done = m.apply()
         assert " changed" not in done, done
+
+        m.node.reboot()
+        m.node.wait_booted(120)
+        m.serve()
+        done = m.apply()
+        assert "on the volume" not in done and "changed file" not in done, done
+        m.check_kubelet()
+        assert m.node.sh(f"cat {PD}/srv/kubernetes/* {PD}/srv/salt-overlay/salt/kube-apiserver/*") == keys
 
         m.node.reboot()
         m.node.wait_booted(120)
