@@ -15,7 +15,7 @@ MB = 1000 * 1000
 # those of the seed by size, in MB
 SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
 UNPACKED = ("cni.tar.gz", "utils.tar.gz")
-TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2",
+TOOLS = {"nginx": "nginx", "curl": "curl", "openssl": "openssl", "igzip": "isal", "aria2c": "aria2", "pigz": "pigz",
          "/usr/bin/time": "time", "cc": "gcc", "strace": "strace"}
 SPEC = ROOT / "tests/cases/bare-documents"
 STORE = ROOT / "tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"

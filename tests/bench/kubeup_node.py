@@ -1,0 +1,104 @@
+"""A node of kube-up below a root: both tarballs fetched, verified and taken apart, its templates rendered, all of it installed."""
+
+import os
+import subprocess
+import sys
+import tarfile
+
+import yaml
+
+import data
+import ways
+from data import DATA, MB, PORT, ROOT, WORK
+from measure import faster, rounds, say, table
+
+sys.path.insert(0, str(ROOT / "tests/system"))
+import kubeup  # noqa: E402
+
+SERVER, SIZE, BIN = "kubernetes-server-linux-amd64.tar.gz", 300, "kubernetes/server/bin"
+# Programs by their part of the bytes, as in the archive of 1.5.8; an image is a program and a few files more.
+PROGRAMS = {"hyperkube": 16, "kube-apiserver": 12, "kube-controller-manager": 11, "kubelet": 11, "kube-discovery": 7, "kubectl": 6,
+            "kube-proxy": 5, "kube-scheduler": 6, "kubeadm": 9, "kube-dns": 5}
+INSTALLED = {f"{BIN}/kubelet": "usr/local/bin/kubelet", f"{BIN}/kubectl": "usr/local/bin/kubectl",
+             "kubernetes/LICENSES": "usr/local/share/doc/kubernetes/LICENSES",
+             "kubernetes/kubernetes-src.tar.gz": "usr/local/share/doc/kubernetes/kubernetes-src.tar.gz"}
+# Of a node, beside what is installed: docker loads it.
+IMAGE = [f"{BIN}/kube-proxy.tar", f"{BIN}/kube-proxy.docker_tag"]
+
+
+def members(blocks):
+    """Of the archive: (name, bytes of it in MB) from small to large parts of a release, with its images behind the programs."""
+    unit = SIZE * 3.2 / (sum(PROGRAMS.values()) + sum(PROGRAMS[name] for name in kubeup.IMAGES))
+    sizes = {f"{BIN}/{name}": part * unit for name, part in PROGRAMS.items()}
+    sizes |= {f"{BIN}/{name}.tar": PROGRAMS[name] * unit for name in kubeup.IMAGES}
+    yield "kubernetes/LICENSES", b"a licence\n" * 50_000
+    for name, size in sorted(sizes.items()):
+        yield name, b"".join(next(blocks) for _ in range(int(size)))
+    for name in kubeup.IMAGES:
+        yield f"{BIN}/{name}.docker_tag", b"0123456789abcdef0123456789abcdef\n"
+    yield "kubernetes/kubernetes-src.tar.gz", os.urandom(15 * MB)
+
+
+def make():
+    """The archive of programs, as gzip makes it, and the salt tarball of the tests."""
+    path, new = DATA / SERVER, WORK / f"new-{SERVER}"
+    if path.exists():
+        return
+    with new.open("wb") as out:
+        gzip = subprocess.Popen(["gzip", "-6"], stdin=subprocess.PIPE, stdout=out)
+        with tarfile.open(fileobj=gzip.stdin, mode="w|") as tar:
+            for name, content in members(data.binaries()):
+                info = tarfile.TarInfo(name)
+                info.size, info.mode = len(content), 0o755
+                member = WORK / "member"
+                member.write_bytes(content)
+                with member.open("rb") as file:
+                    tar.addfile(info, file)
+        gzip.stdin.close()
+        gzip.wait()
+    new.rename(path)
+
+
+def documents():
+    """Both tarballs are on the server."""
+    _, salt = kubeup.pack(kubeup.all_templates("1.5.8"), DATA)
+    conf = WORK / "conf"
+    data.write_documents([])
+    (conf / "kube_env.yaml").write_text(kubeup.text(
+        kubeup.NODE, "1.5.8", SALT_TAR_URL=f"{data.base(PORT)}/kubernetes-salt.tar.gz", SALT_TAR_HASH=salt, NETWORK_PROVIDER="none",
+        SERVER_BINARY_TAR_URL=f"{data.base(PORT)}/{SERVER}", SERVER_BINARY_TAR_HASH=data.digest("sha1", SERVER)))
+    facts = {"distribution": "debian", "version": "12", "codename": "bookworm", "systemd": 252, "arch": "amd64", "region": "us-west-2",
+             "localHostname": "ip-172-20-0-9.us-west-2.compute.internal", "instanceStore": 0, "filesystems": ["ext4", "overlay"]}
+    (conf / "facts.yaml").write_text(yaml.safe_dump(facts))
+
+
+def pipeline(inflate):
+    """The best that tools do: hashed and inflated as it comes, and only what is wanted is written, where it is to be."""
+    wanted = " ".join((*INSTALLED, *IMAGE))
+    moves = "\n".join(f"install -D -m 0755 d/{member} root/{path}" for member, path in INSTALLED.items())
+    return (f"mkdir d; mkfifo f; openssl dgst -sha1 -r <f >s &\n"
+            f"curl -sf {data.base(PORT)}/{SERVER} | tee f | {inflate} | tar -x -C d {wanted}\nwait\n"
+            f"grep -q ^{data.digest('sha1', SERVER)} s\n"
+            f"curl -sfo salt.tar.gz {data.base(PORT)}/kubernetes-salt.tar.gz\nsha1sum salt.tar.gz; mkdir t; tar -xzf salt.tar.gz -C t\n{moves}")
+
+
+def tell(program, runs):
+    make()
+    documents()
+    archive, plain = DATA / SERVER, DATA / "installed"
+    plain.mkdir(exist_ok=True)
+    subprocess.run(["tar", "-xzf", archive, "-C", plain, *INSTALLED], check=True)
+    figures = rounds({
+        "nodeup, with fsync": ways.nodeup(program, "apply"),
+        "nodeup, without": [data.helper("nosync"), *ways.nodeup(program, "apply")],
+        "inflate one stream": f"igzip -dc {archive} >/dev/null",
+        "write what is installed": f"cp -r {plain} copy",
+        "pipeline, igzip": pipeline("igzip -dc"),
+        "pipeline, pigz": pipeline("pigz -dc"),
+    }, runs)
+    own = figures["nodeup, without"]
+    table(f"a node of kube-up, {archive.stat().st_size / MB:.0f} MB of programs (ratios to nodeup without fsync)", figures, own)
+    floor = max(figures[name].wall for name in ("inflate one stream", "write what is installed"))
+    say("node of kube-up, to the larger of the two parts", f"{own.wall / floor:.2f}x", "at most 1.2x", own.wall / floor <= 1.2)
+    for name in ("pipeline, igzip", "pipeline, pigz"):
+        faster(figures, own, name, 1)
