@@ -121,7 +121,14 @@ NEEDED = [(role, key, since) for role, key, since in (
     (NODE, "SALT_TAR_URL", "1.2.0"), (NODE, "SALT_TAR_HASH", "1.2.0"), (NODE, "SERVER_BINARY_TAR_URL", "1.2.0"),
     (NODE, "SERVER_BINARY_TAR_HASH", "1.2.0"), (NODE, "INSTANCE_PREFIX", "1.2.0"), (NODE, "ENABLE_NODE_LOGGING", "1.2.0"),
     (NODE, "DNS_REPLICAS", "1.4.0"), (NODE, "KUBE_UID", "1.3.4"), (NODE, "NODE_TAGS", "1.4.0"),
-    (NODE, "ENABLE_RESCHEDULER", "1.4.0"), (NODE, "SOFTLOCKUP_PANIC", "1.5.1"))]
+    (NODE, "ENABLE_RESCHEDULER", "1.4.0"), (NODE, "SOFTLOCKUP_PANIC", "1.5.1"), (NODE, "PREPULL_E2E_IMAGES", "1.3.4"),
+    (NODE, "ENABLE_NODE_PROBLEM_DETECTOR", "1.3.4"), (NODE, "NETWORK_POLICY_PROVIDER", "1.4.0"),
+    (NODE, "ENABLE_DNS_HORIZONTAL_AUTOSCALER", "1.5.1"))]
+NEEDED += [(role, key, "1.2.0") for role in ROLES for key in """CLUSTER_IP_RANGE SERVICE_CLUSTER_IP_RANGE NODE_INSTANCE_PREFIX
+    ALLOCATE_NODE_CIDRS NON_MASQUERADE_CIDR ENABLE_CLUSTER_MONITORING ENABLE_CLUSTER_LOGGING ENABLE_CLUSTER_UI ENABLE_CLUSTER_DNS
+    ENABLE_CLUSTER_REGISTRY ENABLE_L7_LOADBALANCING LOGGING_DESTINATION ELASTICSEARCH_LOGGING_REPLICAS DNS_SERVER_IP DNS_DOMAIN
+    ADMISSION_CONTROL NETWORK_PROVIDER HAIRPIN_MODE OPENCONTRAIL_TAG OPENCONTRAIL_KUBERNETES_TAG OPENCONTRAIL_PUBLIC_SUBNET
+    E2E_STORAGE_TEST_ENVIRONMENT""".split()]
 
 
 @pytest.mark.parametrize("role, key, version", NEEDED)
@@ -217,6 +224,13 @@ def test_a_pod_of_another_cloud_is_left_out(key, value, tmp_path):
     assert done.returncode == OK and re.search(rf"kube_env\.yaml:{line_of(text, key)}:\d+: {key} is left out: its pod", done.stderr), done.stderr
     # no state of a node asks for it
     assert "left out" not in validate(write(tmp_path, kubeup.text(NODE, "1.5.8", **{key: value}))).stderr
+
+
+@pytest.mark.parametrize("version, told", [("1.4.0", False), ("1.5.8", True)])
+def test_etcds_old_key_is_of_1_4(version, told, tmp_path):
+    """kube-up asks another from 1.4.6 on, which no key tells from 1.4.0."""
+    done = validate(write(tmp_path, kubeup.text(MASTER, version, TEST_ETCD_VERSION="3.0.1")))
+    assert done.returncode == OK and ("TEST_ETCD_VERSION has no effect" in done.stderr) == told, done.stderr
 
 
 def test_half_of_etcds_tls_is_told(tmp_path):

@@ -72,7 +72,7 @@ static void add_set(struct arena *a, struct tree *pillar, const struct kubeup_en
 	} all[] = {
 		{ "storage_backend", v->storage_backend, 5 },
 		{ "kubelet_port", v->kubelet_port, 2 },
-		{ "etcd_docker_tag", v->test_etcd_version, 4 },
+		{ "etcd_docker_tag", v->kubernetes.minor == 4 ? v->test_etcd_version : NULL, 4 },
 		{ "etcd_docker_tag", v->etcd_image, 4 },
 		{ "etcd_version", v->etcd_version, 4 },
 		{ "etcd_quorum_read", v->etcd_quorum_read, 5 },

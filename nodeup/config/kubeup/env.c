@@ -140,6 +140,7 @@ static void warn_of_nothing(struct look *l)
 		{ "ENABLE_GARBAGE_COLLECTOR", v->enable_garbage_collector },
 		{ "SCHEDULING_ALGORITHM_PROVIDER", v->scheduling_algorithm_provider },
 		{ "APISERVER_TEST_LOG_LEVEL", v->apiserver_test_log_level },
+		{ "TEST_ETCD_VERSION", v->kubernetes.minor != 4 ? v->test_etcd_version : NULL },
 		{ "ENABLE_L7_LOADBALANCING", has_glbc ? "glbc" : NULL, true },
 		{ "ENABLE_CLUSTER_AUTOSCALER", has_scaler ? "true" : NULL, true },
 	};
