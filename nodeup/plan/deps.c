@@ -18,6 +18,7 @@ static const struct {
 	{ "kubelet.service", "docker.service", "cni" },
 	{ "kubelet.service", "containerd.service", "cni" },
 	{ "kubelet.service", "docker.service", "states" },
+	{ "kube-addons.service", "docker.service", "states" },
 	{ "protokube.service", "docker.service", "protokube" },
 };
 

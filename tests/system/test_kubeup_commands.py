@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from kubeup import MASTER, NODE
+from kubeup import ADDON_IMAGES, MASTER, NODE
 from test_kubeup_node import Machine
 from world import NET, OK, PENDING
 
@@ -49,6 +49,13 @@ def test_kubelet_comes_after_all_pods(tmp_path):
     before = {f"file /etc/kubernetes/manifests/{pod}.manifest" for role, pod in BEFORE if role == MASTER}
     before |= {"unit docker.service", "file /var/lib/kubelet/kubeconfig"}
     assert before - set(needs) == set()
+
+
+def test_the_script_of_addons_comes_after_its_images(tmp_path):
+    """It loads those that are there when it starts, and no other."""
+    needs = tasks_of(Machine(tmp_path, MASTER, "1.2.7"), "kube-addons.service", PENDING)["unit kube-addons.service"]["needs"]
+    assert {"unit docker.service", "install /usr/local/bin/kubectl", *(
+        f"install /srv/salt/kube-addons-images/gcr.io~google_containers~{image}.tar" for image in ADDON_IMAGES)} - set(needs) == set()
 
 
 @pytest.mark.parametrize("role, pod", [(MASTER, "kube-apiserver"), (NODE, "kube-proxy")])
