@@ -31,6 +31,11 @@ def archive(lab):
         with open(path, "rb") as f:
             files[f"kubernetes/server/bin/{image}.tar"] = gzip.decompress(f.read())
         files[f"kubernetes/server/bin/{image}.docker_tag"] = TAG.encode() + b"\n"
+    for image in kubeup.ADDON_IMAGES:
+        path = f"{lab.dir}/{image}.tar"
+        labassets.save_image(path, f"gcr.io/google_containers/{image}", [(image.encode(), "name")])
+        with open(path, "rb") as f:
+            files[f"kubernetes/addons/gcr.io~google_containers~{image}.tar"] = gzip.decompress(f.read())
     return kubeup.server(**files)
 
 

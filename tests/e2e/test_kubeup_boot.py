@@ -112,3 +112,21 @@ def test_a_master(lab):
         m.check_kubelet()
         assert m.node.sh(f"cat {PD}/srv/kubernetes/* {PD}/srv/salt-overlay/salt/kube-apiserver/*") == keys
         m.node.stop()
+
+
+def test_a_master_of_1_2(lab):
+    """Its addons are made by a unit, of images that are in the archive of programs."""
+    with disknode.Loops() as loops:
+        m = Machine(lab, "kubeup-addons", MASTER, "1.2.7", nspawn=with_volume(loops.add(512)))
+        m.document()
+        done = m.apply(f"--conf={CONF}")
+        # Debian 12 has no Python 2
+        assert "the addons are not made unless there is a 'python'" in done, done
+        m.check_kubelet()
+        m.node.wait(lambda: m.node.exec("test", "-e", "/run/addons-are-made").returncode == 0, 60, "the addons")
+        assert {f"gcr.io/google_containers/{image}" for image in kubeup.ADDON_IMAGES} <= m.images()
+        before = pid(m, "kube-addons.service")
+        assert m.node.show("kube-addons.service", "ActiveState", "NRestarts") == {"ActiveState": "active", "NRestarts": "0"}
+        done = m.apply()
+        assert " changed" not in done and pid(m, "kube-addons.service") == before, done
+        m.node.stop()

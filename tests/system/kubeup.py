@@ -164,6 +164,16 @@ ADDON = "kind: ReplicationController\nimage: gcr.io/google_containers/%s:1\n"
 POD = "kind: Pod\nmetadata: {name: %s}\nspec: {image: '{{ pillar['kube_docker_registry'] }}/%s:{{ pillar['%s_docker_tag'] }}'}\n"
 
 
+# As that of 1.2 does: no addon before each image is loaded, and it tries again for ever.
+MAKE_ADDONS = """#!/bin/bash
+until is_loaded=true; for image in /srv/salt/kube-addons-images/*; do docker load -i "$image" || is_loaded=false; done; $is_loaded; do
+  sleep 1
+done
+touch /run/addons-are-made
+exec sleep infinity
+"""
+
+
 def templates(version):
     """Templates of our own, in the grammar of kube-up's, for every file that a document with its usual values asks for."""
     minor = number(version)[1]
@@ -186,7 +196,8 @@ def templates(version):
                               '"flags": "' + ETCD_FLAGS + '"} }\n',
         "fluentd-es/fluentd-es.yaml": "kind: Pod\nspec: {image: gcr.io/google_containers/fluentd:1}\n",
         "kube-addons/namespace.yaml": "kind: Namespace\n", "kube-addons/kube-addon-update.sh": "#!/bin/sh\n",
-        "kube-addons/kube-addons.sh": "#!/bin/sh\n", "kube-addons/kube-addons.service": "[Service]\n",
+        "kube-addons/kube-addons.sh": MAKE_ADDONS,
+        "kube-addons/kube-addons.service": "[Service]\nExecStart=/etc/kubernetes/kube-addons.sh\n\n[Install]\nWantedBy=multi-user.target\n",
         "kube-addons/kube-addon-manager.yaml": "kind: Pod\nspec:\n  containers:\n  - image: gcr.io/google-containers/kube-addon-manager:%s\n"
                                                % ("v6.1.2" if number(version) >= [1, 5, 6] else "v1"),
         f"{dns}/skydns-rc.yaml.in": "kind: ReplicationController\ndomain: {{ pillar['dns_domain'] }}.\n"
