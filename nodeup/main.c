@@ -19,6 +19,7 @@ const struct cli_command cli_commands[] = {
 	{ "plan",     CMD_PLAN,     cmd_plan,     "",        "what apply would do and why; exit 2 when changes are pending", 0 },
 	{ "why",      CMD_WHY,      cmd_why,      "PATH|UNIT|ASSET", "what asks for one thing on this node, who changed it last, and is it right; exit 2 when it is not", 1 },
 	{ "diff",     CMD_DIFF,     cmd_diff,     "OLD NEW", "what documents NEW would change on a node of documents OLD, from both alone; exit 2 when they do", 2 },
+	{ "check",    CMD_CHECK,    cmd_check,    "",        "whether apply can run here, all reasons at once: nothing is changed", 0 },
 	{ "repair",   CMD_REPAIR,   cmd_repair,   "",        "apply, but trust nothing: hash every cached and installed byte again", 0 },
 	{ "bake",     CMD_BAKE,     cmd_bake,     "",        "fill the cache with what documents name, for an image of the machine", 0 },
 	{ "validate", CMD_VALIDATE, cmd_validate, "",        "check the documents alone", 0 },

@@ -290,7 +290,9 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 	if (code == CURLE_PARTIAL_FILE && t->status / 100 == 2)
 		return transfer_fail(t, EPIPE, "short body: %lld bytes came, more were announced",
 				     (long long)t->bytes);
-	if (number == 0 || code == CURLE_OPERATION_TIMEDOUT)
+	if (code == CURLE_COULDNT_RESOLVE_HOST)
+		(void)transfer_fail(t, HTTP_NO_NAME, "%s", text);
+	else if (number == 0 || code == CURLE_OPERATION_TIMEDOUT)
 		(void)transfer_fail(t, number ? (int)number : EPROTO, "%s", text);
 	else
 		(void)transfer_fail(t, (int)number, "%s: %s", text, strerror((int)number));

@@ -614,6 +614,7 @@ struct waiter {
 	pthread_cond_t changed;
 	bool done;
 	int r, status;
+	int64_t length;
 	struct buf *body;
 	struct err *e;
 };
@@ -634,6 +635,7 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	(void)pthread_mutex_lock(&w->lock);
 	w->r = r;
 	w->status = res->status;
+	w->length = res->content_length;
 	if (r < 0)
 		*w->e = *e;
 	w->done = true;
@@ -641,28 +643,46 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	(void)pthread_mutex_unlock(&w->lock);
 }
 
+static int start_and_wait(struct http *h, struct http_req *mine, struct waiter *w)
+{
+	/* the thread of the callbacks must not wait for itself */
+	assert(!pthread_equal(pthread_self(), h->thread));
+	mine->data = on_get_data;
+	mine->done = on_get_done;
+	mine->arg = w;
+	mine->max_bytes = w->body ? w->body->max - w->body->len : 0;
+	(void)pthread_mutex_init(&w->lock, NULL);
+	(void)pthread_cond_init(&w->changed, NULL);
+	(void)http_start(h, mine);
+	(void)pthread_mutex_lock(&w->lock);
+	while (!w->done)
+		(void)pthread_cond_wait(&w->changed, &w->lock);
+	(void)pthread_mutex_unlock(&w->lock);
+	(void)pthread_cond_destroy(&w->changed);
+	(void)pthread_mutex_destroy(&w->lock);
+	return w->r < 0 ? w->r : 0;
+}
+
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
 	     struct err *e)
 {
 	struct waiter w = { .body = b, .e = e };
 	struct http_req mine = *req;
+	int r = start_and_wait(h, &mine, &w);
 
-	/* the thread of the callbacks must not wait for itself */
-	assert(!pthread_equal(pthread_self(), h->thread));
-	mine.data = on_get_data;
-	mine.done = on_get_done;
-	mine.arg = &w;
-	mine.max_bytes = b->max - b->len;
-	(void)pthread_mutex_init(&w.lock, NULL);
-	(void)pthread_cond_init(&w.changed, NULL);
-	(void)http_start(h, &mine);
-	(void)pthread_mutex_lock(&w.lock);
-	while (!w.done)
-		(void)pthread_cond_wait(&w.changed, &w.lock);
-	(void)pthread_mutex_unlock(&w.lock);
-	(void)pthread_cond_destroy(&w.changed);
-	(void)pthread_mutex_destroy(&w.lock);
 	if (ret_status)
 		*ret_status = w.status;
-	return w.r < 0 ? w.r : 0;
+	return r;
+}
+
+int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes, struct err *e)
+{
+	struct waiter w = { .e = e };
+	struct http_req mine = *req;
+	int r;
+
+	mine.method = "HEAD";
+	r = start_and_wait(h, &mine, &w);
+	*ret_bytes = w.length;
+	return r;
 }

@@ -13,6 +13,7 @@
  * Threads: all functions. Source: libcurl, RFC 9110. */
 #pragma once
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/buf.h"
@@ -28,6 +29,8 @@ enum {
 	/* what is started beyond that waits; one is left for instance metadata, as others may wait for
 	 * the credentials that it gives */
 	HTTP_REQUESTS_MAX = HTTP_SOCKETS_MAX - 1,
+	/* the errnum of an error where the name service has no address of the host */
+	HTTP_NO_NAME = EDESTADDRREQ,
 };
 
 struct http_opts {
@@ -117,6 +120,9 @@ void http_cancel(struct http *h, uint64_t id);
  * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
 	     struct err *e) must_check;
+/* Ask how long the body is, without it, as http_get asks; -1: the server does not say. */
+int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes,
+		struct err *e) must_check;
 /* The value of a header of a result, by its lower-case name; "" if there is none. */
 const char *http_header(const char *const *headers, const char *name);
 /* The CA bundle file or directory of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of

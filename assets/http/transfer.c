@@ -515,7 +515,7 @@ int transfer_open_file(struct transfer *t)
 
 int transfer_step_file(struct transfer *t, char *chunk, size_t size)
 {
-	ssize_t n = read(t->fd, chunk, size);
+	ssize_t n = str_eq(t->req.method, "HEAD") ? 0 : read(t->fd, chunk, size);
 
 	if (n < 0 && errno == EINTR)
 		return 1;

@@ -1,4 +1,5 @@
 /* apply.c - converge this machine: lock, load, plan, run, watch, report */
+#include "nodeup/cmd/check.h"
 #include "nodeup/cmd/saved_plan.h"
 #include "nodeup/cmd/cli.h"
 
@@ -308,6 +309,9 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
 			    "%s old",
 			    dur_human(s->arena, s->boot.replay_age_ns));
+	/* that program may be gone before kubelet starts */
+	if (check_ports(s, &late) < 0)
+		log_warning("%s", late.msg);
 	r = ap->cli->offline ? offline_check(s, e) : 0;
 	if (r == 0)
 		r = session_preflight(s, e);

@@ -28,8 +28,8 @@ struct option {
 	size_t flag_offset; /* a bool that is set as well; SIZE_MAX: none */
 };
 
-#define DOCS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_WHY | CMD_USERDATA)
-#define RUNS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_WHY)
+#define DOCS (RUNS | CMD_USERDATA)
+#define RUNS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_WHY | CMD_CHECK)
 #define FETCHES (RUNS | CMD_BAKE)
 #define ALL (~0)
 #define ROW(n, meta, val, member, cmds, text)                                                   \
@@ -69,8 +69,9 @@ static const struct option options[] = {
 	ROW("plan", "FILE", VALUE_STRING, plan_file, CMD_APPLY, "only if what plan -o json wrote there is what would be done now"),
 	ROW("diff", NULL, VALUE_NONE, diff, CMD_PLAN | CMD_DIFF, "show what changes inside files (never secrets)"),
 	ROW("all", NULL, VALUE_NONE, all, CMD_PLAN | CMD_DIFF, "list what is right, too"),
+	ROW("ignore", "NAME,...", VALUE_LIST, ignore, CMD_CHECK, "checks whose failure does not count; repeatable"),
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
-	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_DIFF | CMD_WHY | CMD_STATUS | CMD_VERSION, "text or json"),
+	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_DIFF | CMD_WHY | CMD_STATUS | CMD_CHECK | CMD_VERSION, "text or json"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_VALIDATE, "text, json, or github: annotations of a workflow"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),

@@ -1,7 +1,7 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, diff.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
+ * Bodies: apply.c, bake.c, check.c, diff.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
 #pragma once
@@ -24,6 +24,7 @@ enum cli_command_bit {
 	CMD_STATUS = 1 << 8,
 	CMD_DIFF = 1 << 9,
 	CMD_WHY = 1 << 10,
+	CMD_CHECK = 1 << 11,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
@@ -39,7 +40,7 @@ struct cli {
 	bool runs, full;
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
-	struct strv rewrites, mime, confs; /* confs: of a command that takes several */
+	struct strv rewrites, mime, ignore, confs; /* confs: of a command that takes several */
 };
 
 struct cli_command {
@@ -72,6 +73,8 @@ int cmd_apply(struct cli *cli, struct err *e);
 int cmd_plan(struct cli *cli, struct err *e);
 /* What one thing on this node is for. */
 int cmd_why(struct cli *cli, struct err *e);
+/* Whether apply can run here. */
+int cmd_check(struct cli *cli, struct err *e);
 /* What a change of documents changes. */
 int cmd_diff(struct cli *cli, struct err *e);
 /* The documents alone. */

@@ -124,17 +124,22 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 	/* a node has a container runtime, whatever the machine has that compares documents */
 	if (req->documents_only && !s->image_mode && !plan->runtime.unit)
 		plan->runtime.unit = "docker.service";
+	s->stage = SESSION_PLAN;
 	if (req->documents_only)
 		return plan_build(s->arena, plan, &s->plan, e);
+	s->stage = SESSION_HOST;
 	boot_settle(s, req, plan);
 	/* volumes are attached only where the rest can be done */
 	r = plan_may_run(s->arena, plan, e);
+	if (r == 0)
+		s->stage = SESSION_VOLUMES;
 	if (r == 0 && !req->only && !req->bake)
 		r = claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
 		r = session_disks(s, plan, e);
 	if (r < 0)
 		return r;
+	s->stage = SESSION_PLAN;
 	return plan_build(s->arena, plan, &s->plan, e);
 }
 
@@ -280,6 +285,8 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 		r = workers_new(&s->workers, e);
 	if (r >= 0 && s->ctx.verify)
 		trust_nothing(s, req->for_apply);
+	if (r >= 0 && req->for_check && !cli->offline)
+		r = open_s3(s, e);
 	if (r < 0 || !req->for_apply)
 		return r;
 	s->ctx.flush = flush_new();
@@ -377,6 +384,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	r = open_http(s, req, e);
 	if (r < 0)
 		return r;
+	s->stage = SESSION_DOCUMENTS;
 	if (!req->only) {
 		r = load_documents(s, req, e);
 		set_claims(s, req);
@@ -400,8 +408,10 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	if (req->documents_only)
 		return 0;
 	warn_sha1(s, req);
+	s->stage = SESSION_CACHE;
 	r = open_effects(s, req, e);
 	if (r >= 0) {
+		s->stage = SESSION_OPEN;
 		log_remarks(s);
 		log_foreign(s, req);
 	}

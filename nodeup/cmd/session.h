@@ -14,7 +14,19 @@
 #include "nodeup/run/run.h"
 #include "nodeup/documents/settings_dir.h"
 
+/* How far a session was opened. After a failed open: what failed. */
+enum session_stage {
+	SESSION_SETTINGS,  /* the machine's own */
+	SESSION_DOCUMENTS, /* and the facts that they ask for */
+	SESSION_HOST,      /* whether this host can run them */
+	SESSION_VOLUMES,
+	SESSION_PLAN,
+	SESSION_CACHE,
+	SESSION_OPEN,
+};
+
 struct session {
+	enum session_stage stage;
 	struct arena *arena;
 	int root_fd, host_fd;
 	bool image_mode;
@@ -37,6 +49,7 @@ struct session {
 struct session_req {
 	const struct cli *cli;
 	bool for_apply;      /* may create and start things */
+	bool for_check;      /* s3:// is asked for as apply would, and no more */
 	const char *conf;    /* NULL: the command line's */
 	bool documents_only; /* the plan of documents as such: no machine is asked, no cache, no bus */
 	bool bake;           /* the documents' assets alone: no identity, no bus */

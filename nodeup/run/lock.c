@@ -64,6 +64,17 @@ int lock_take(int root_fd, const char *unit, int *ret_fd, struct err *e)
 	return 0;
 }
 
+int lock_look(int root_fd, struct err *e)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	if (io_open_file(root_fd, lock_path, &fd, &ignored) < 0 ||
+	    flock(fd, LOCK_SH | LOCK_NB) == 0)
+		return 0;
+	return held_elsewhere(root_fd, fd, e);
+}
+
 /* A holder has written to the file, and closes it when it is done. */
 int lock_watch(int root_fd)
 {

@@ -60,7 +60,7 @@ def test_an_example_does_its_work(world, line):
     argv = [re.sub(r"^(edited/)?kube_env\.yaml$", rf"{folder}/kube_env.yaml", a) for a in argv]
     argv = [re.sub(r"^(--conf=|--facts=).*/?(kube_env|facts|nodes|master)\.yaml$", rf"\1{folder}/\2.yaml", a) for a in argv]
     given = {a.split("=")[0] for a in argv}
-    if command in ("apply", "plan", "repair", "why"):
+    if command in ("apply", "plan", "repair", "why", "check"):
         more = {"--root": world.root, "--facts": world.facts_file, "--conf": world.conf, "--cache": world.cache}
         argv += [f"{flag}={value}" for flag, value in more.items() if flag not in given]
     elif command == "diff":

@@ -163,7 +163,7 @@ static void test_broken_bodies(void **state)
 	must_fail(get(fx, URL("/x?close")), EPROTO, "mpty reply");
 	must_fail(get(fx, arena_printf(fx->a, "http://u:hunter2@127.0.0.1:%s/x?s=hunter2", port)),
 		  ECONNREFUSED, "Connection refused");
-	must_fail(get(fx, "http://no-such-host.invalid/x"), EPROTO, "no-such-host.invalid");
+	must_fail(get(fx, "http://no-such-host.invalid/x"), HTTP_NO_NAME, "no-such-host.invalid");
 }
 
 static void test_limits(void **state)

@@ -1,0 +1,422 @@
+/* check.c - whether apply could run on this machine: every reason why not, at once and by name
+ * Each check is a row. The rows of the documents and of the plan say how far the opening of a session came, which is
+ * what apply and plan do as well, so no check knows better than they. Nothing is changed, and the lock is not taken. */
+#include "nodeup/cmd/check.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include "nodeup/aws/imds.h"
+#include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+#include "nodeup/cmd/offline.h"
+#include "nodeup/cmd/plan.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/run/lock.h"
+#include "units/bus.h"
+
+/* before nodeup could speak all that it speaks today */
+#define EARLIEST_NS (INT64_C(1735689600) * DUR_SEC)
+#define PATIENCE_NS (5 * DUR_SEC)
+
+enum { SAID_MAX = 256, PORTS_MAX = 1 << 20, LISTENS = 0x0a };
+
+static int say(struct checking *c, enum check_result result, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int say(struct checking *c, enum check_result result, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vsnprintf(c->said, sizeof(c->said), fmt, ap) < 0)
+		c->said[0] = '\0';
+	va_end(ap);
+	return (int)result;
+}
+
+static int look_at_root(struct checking *c, struct err *e)
+{
+	if (geteuid() == 0)
+		return CHECK_RIGHT;
+	(void)err_fail(e, ERR_USAGE, EPERM, "not root");
+	err_note(e, "got", "uid %u", (unsigned)geteuid());
+	err_note(e, "do",
+		 "run it as root; as another user, files that others may not read are not checked");
+	(void)c;
+	return err_code(e);
+}
+
+static int look_at_files(struct checking *c, struct err *e)
+{
+	static const char *const places[] = { "/etc", "/var/lib",   "/run",
+					      "/opt", "/usr/local", "/srv" };
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		autoclose int fd = -1;
+		struct statvfs fs;
+
+		if (io_open(c->s.root_fd, places[i], O_PATH | O_DIRECTORY, &fd, e) < 0 ||
+		    fstatvfs(fd, &fs) < 0 || !(fs.f_flag & ST_RDONLY))
+			continue;
+		(void)err_fail(e, ERR_SYSTEM, EROFS, "the file system of '%s' is read-only",
+			       places[i]);
+		err_note(e, "do",
+			 "mount it to be written (mount -o remount,rw), and look at dmesg for why");
+		return err_code(e);
+	}
+	return CHECK_RIGHT;
+}
+
+static int look_at_lock(struct checking *c, struct err *e)
+{
+	if (c->s.image_mode)
+		return say(c, CHECK_SKIPPED, "a run on an image takes none");
+	/* apply would wait, or be refused until that run ends: no reason not to come back */
+	return lock_look(c->s.root_fd, e) < 0 ? CHECK_ODD : CHECK_RIGHT;
+}
+
+static int look_at_clock(struct checking *c, struct err *e)
+{
+	const int64_t now = dur_wall();
+
+	if (now >= EARLIEST_NS)
+		return say(c, CHECK_RIGHT, "%s UTC", dur_date(c->cli->arena, now));
+	(void)err_fail(e, ERR_SYSTEM, ETIME, "the clock says %s UTC", dur_date(c->cli->arena, now));
+	err_note(e, "want", "%s or later", dur_date(c->cli->arena, EARLIEST_NS));
+	err_note(e, "do", "timedatectl set-ntp true; no certificate is valid by this clock");
+	return err_code(e);
+}
+
+static int look_at_systemd(struct checking *c, struct err *e)
+{
+	struct bus *bus;
+	const char *version;
+	int r;
+
+	if (c->s.image_mode)
+		return say(c, CHECK_SKIPPED, "an image has none that runs");
+	r = bus_open(&bus, e);
+	if (r < 0)
+		return r;
+	r = bus_version(bus, c->cli->arena, &version, e);
+	bus_close(bus);
+	return r < 0 ? r : say(c, CHECK_RIGHT, "%s", version);
+}
+
+static int look_at_metadata(struct checking *c, struct err *e)
+{
+	const char *id = NULL;
+	struct facts f = { 0 };
+	struct err ignored;
+	struct imds *m;
+	int r;
+
+	if (c->s.image_mode || c->cli->offline || !c->s.http)
+		return say(c, CHECK_SKIPPED, "not asked");
+	if (probe_host(c->cli->arena, c->s.root_fd, true, &f, &ignored) < 0 || !f.instance_id)
+		return say(c, CHECK_SKIPPED, "not asked: the firmware names no instance of EC2");
+	m = imds_new(c->s.http);
+	r = imds_get(m, c->cli->arena, "meta-data/instance-id", &id, e);
+	imds_free(m);
+	if (r < 0)
+		return r;
+	if (str_eq(id, f.instance_id))
+		return say(c, CHECK_RIGHT, "%s", id);
+	(void)err_fail(e, ERR_CONFIG, 0, "the metadata service is another instance's");
+	err_note(e, "want", "%s, as the firmware says", f.instance_id);
+	err_note(e, "got", "%s", id);
+	return err_code(e);
+}
+
+/* What fails for want of the network is the store's row, and all else that of documents. */
+static int look_at_reading(struct checking *c, bool of_store, struct err *e)
+{
+	const bool lost = c->why.kind == ERR_NET;
+
+	if (c->s.stage < SESSION_DOCUMENTS)
+		return say(c, CHECK_SKIPPED, "not looked at: the settings cannot be read");
+	if (c->s.stage == SESSION_DOCUMENTS && c->opened < 0) {
+		*e = c->why;
+		return lost == of_store ? c->opened
+		       : lost ? say(c, CHECK_SKIPPED, "not read: the state store does not answer")
+			      : say(c, CHECK_RIGHT, "it answers");
+	}
+	return CHECK_RIGHT;
+}
+
+static int look_at_store(struct checking *c, struct err *e)
+{
+	int r = look_at_reading(c, true, e);
+
+	if (r != CHECK_RIGHT || !c->s.boot.conf)
+		return r;
+	if (!c->s.boot.replayed)
+		return say(c, CHECK_RIGHT, "%s", location_shown(c->cli->arena, c->s.boot.conf));
+	(void)err_fail(e, ERR_NET, 0, "it does not answer; documents are the kept ones, %s old",
+		       dur_human(c->cli->arena, c->s.boot.replay_age_ns));
+	return CHECK_ODD;
+}
+
+static int look_at_documents(struct checking *c, struct err *e)
+{
+	int r = look_at_reading(c, false, e);
+	const size_t n = c->s.boot.warnings.n;
+
+	if (r != CHECK_RIGHT || !n)
+		return r;
+	return say(c, CHECK_RIGHT, "%zu warning%s: nodeup validate", n, n == 1 ? "" : "s");
+}
+
+/* Whether opening came beyond this stage. */
+static int look_at_stage(struct checking *c, enum session_stage stage, struct err *e)
+{
+	if (c->opened >= 0 || c->s.stage > stage)
+		return CHECK_RIGHT;
+	if (c->s.stage < stage)
+		return say(c, CHECK_SKIPPED, "not looked at: what goes before failed");
+	*e = c->why;
+	return c->opened;
+}
+
+static int look_at_host(struct checking *c, struct err *e)
+{
+	const struct runtime *runtime = &c->s.boot.runtime;
+	int r = look_at_stage(c, SESSION_HOST, e);
+
+	if (r != CHECK_RIGHT)
+		return r;
+	return say(c, CHECK_RIGHT, "%s%s%s",
+		   runtime->unit ? runtime->unit : "no runtime installed yet",
+		   runtime->version ? " " : "", runtime->version ? runtime->version : "");
+}
+
+static int look_at_volumes(struct checking *c, struct err *e)
+{
+	int r = look_at_stage(c, SESSION_VOLUMES, e);
+
+	return r == CHECK_RIGHT && c->opened >= 0 ? session_preflight(&c->s, e) : r;
+}
+
+static int look_at_plan(struct checking *c, struct err *e)
+{
+	int r = look_at_stage(c, SESSION_PLAN, e);
+
+	if (r == CHECK_RIGHT)
+		r = look_at_stage(c, SESSION_CACHE, e);
+	if (r != CHECK_RIGHT || c->opened < 0)
+		return r;
+	return say(c, CHECK_RIGHT, "%zu of %zu tasks are to be done", c->rep.counts[RUN_CHANGED],
+		   c->rep.n);
+}
+
+/* Whether a process listens there, in a table of /proc/net; *ret_uid is its user. */
+static bool is_listening(const char *table, unsigned int port, unsigned int *ret_uid)
+{
+	unsigned int at, state;
+
+	for (const char *line = strchr(table, '\n'); line && line[1]; line = strchr(line + 1, '\n'))
+		if (sscanf(line + 1, " %*u: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*s %*s %*s %u",
+			   &at, &state, ret_uid) == 3 &&
+		    state == LISTENS && at == port)
+			return true;
+	return false;
+}
+
+static int refuse_port(unsigned int port, unsigned int uid, struct err *e)
+{
+	(void)err_fail(
+		e, ERR_BUSY, EADDRINUSE,
+		"port %u, which kubelet listens on, is taken, and kubelet.service does not run",
+		port);
+	err_note(e, "got", "a process of uid %u", uid);
+	err_note(e, "do", "ss -ltnp 'sport = :%u' names it; stop it", port);
+	return err_code(e);
+}
+
+/* Whether it runs, or is about to: then the ports are its own. */
+static bool has_kubelet(struct session *s)
+{
+	struct bus_unit u;
+	struct err ignored;
+
+	return s->ctx.bus && bus_get(s->ctx.bus, s->arena, "kubelet.service", &u, &ignored) == 0 &&
+	       !str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed");
+}
+
+int check_ports(struct session *s, struct err *e)
+{
+	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
+	/* not those of its pods, which run on while it does not */
+	static const unsigned int ports[] = { 10250, 10255, 10248 };
+
+	if (s->image_mode || has_kubelet(s))
+		return 0;
+	for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
+		autobuf struct buf b = BUF_INIT(PORTS_MAX);
+		struct err ignored;
+		unsigned int uid;
+
+		/* what the kernel does not show is not refused */
+		if (io_read(s->root_fd, tables[t], &b, &ignored) < 0)
+			continue;
+		for (size_t i = 0; i < ARRAY_LEN(ports); i++)
+			if (is_listening(buf_str(&b), ports[i], &uid))
+				return refuse_port(ports[i], uid, e);
+	}
+	return 0;
+}
+
+static int look_at_ports(struct checking *c, struct err *e)
+{
+	if (c->s.image_mode || c->opened < 0)
+		return say(c, CHECK_SKIPPED, "not looked at");
+	return check_ports(&c->s, e);
+}
+
+static const struct check {
+	const char *name;
+	int (*look)(struct checking *c, struct err *e);
+} checks[] = {
+	{ "root", look_at_root },       { "files", look_at_files },
+	{ "lock", look_at_lock },       { "clock", look_at_clock },
+	{ "systemd", look_at_systemd }, { "metadata", look_at_metadata },
+	{ "store", look_at_store },     { "documents", look_at_documents },
+	{ "host", look_at_host },       { "volumes", look_at_volumes },
+	{ "plan", look_at_plan },       { "names", check_names },
+	{ "assets", check_assets },     { "room", check_room },
+	{ "ports", look_at_ports },
+};
+
+static int check_ignored(const struct cli *cli, struct strv *ret, struct err *e)
+{
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
+		strv_add(cli->arena, &names, checks[i].name);
+	for (size_t i = 0; i < cli->ignore.n; i++) {
+		const struct strv words = strv_split(cli->arena, cli->ignore.v[i], ',');
+
+		for (size_t k = 0; k < words.n; k++) {
+			if (!strv_has(&names, words.v[k]))
+				return err_fail(e, ERR_USAGE, 0,
+						"--ignore: there is no check '%s'; %s", words.v[k],
+						cli_meant(cli->arena, words.v[k], &names,
+							  strv_join(cli->arena, &names, ", ")));
+			strv_add(cli->arena, ret, words.v[k]);
+		}
+	}
+	return 0;
+}
+
+static const char *const result_names[] = {
+	[CHECK_RIGHT] = "ok",
+	[CHECK_ODD] = "odd",
+	[CHECK_SKIPPED] = "skipped",
+	[CHECK_FAILED] = "failed",
+};
+
+/* One answer as a tree: JSON as it is, and what the text shows. */
+static struct tree *tree_of(struct arena *a, const char *name, enum check_result result,
+			    bool ignored, const char *said, const struct err *e)
+{
+	struct tree *t = tree_map(a), *notes = tree_map(a);
+
+	tree_set_text(a, t, "name", name);
+	tree_set_text(a, t, "result", result_names[result]);
+	tree_set_true(a, t, "ignored", ignored);
+	if (result != CHECK_FAILED && result != CHECK_ODD) {
+		tree_set_text(a, t, "text", *said ? said : NULL);
+		return t;
+	}
+	tree_set_text(a, t, "text", e->msg);
+	for (size_t i = 0; i < ERR_NOTES && e->notes[i].label[0]; i++)
+		tree_set_text(a, notes, e->notes[i].label, e->notes[i].text);
+	tree_set_some(a, t, "notes", notes);
+	return t;
+}
+
+static void print_check(const struct tree *t)
+{
+	const char *text = tree_text(t, "text"),
+		   *ignored = tree_get(t, "ignored") ? "(ignored) " : "";
+	const struct tree *notes = tree_get(t, "notes");
+
+	if (text)
+		show_line(stdout, "%-8s %-10s %s%s", tree_text(t, "result"), tree_text(t, "name"),
+			  ignored, text);
+	else
+		show_line(stdout, "%-8s %s", tree_text(t, "result"), tree_text(t, "name"));
+	for (size_t i = 0; notes && i < notes->n; i++)
+		show_line(stdout, "%20s%-9s %s", "", notes->items[i].key,
+			  notes->items[i].value->scalar);
+}
+
+static int print_all(const struct cli *cli, struct tree *list, size_t failed, struct err *e)
+{
+	struct tree *t = tree_map(cli->arena);
+
+	if (str_eq(cli->output, "json")) {
+		tree_set_int(cli->arena, t, "schema", 1);
+		tree_set_int(cli->arena, t, "failed", (int64_t)failed);
+		return show_json(tree_set(cli->arena, t, "checks", list), e);
+	}
+	for (size_t i = 0; i < list->n; i++)
+		print_check(list->items[i].value);
+	if (failed)
+		show_line(stdout, "%zu of %zu checks failed: apply would not succeed now", failed,
+			  list->n);
+	else
+		show_line(stdout, "nothing speaks against apply");
+	return 0;
+}
+
+static void open_all(struct checking *c)
+{
+	const struct session_req req = { .cli = c->cli,
+					 .for_check = true,
+					 .patience_ns = PATIENCE_NS };
+	struct run_req run;
+
+	c->opened = session_open(&c->s, &req, &c->why);
+	if (c->opened < 0)
+		return;
+	run = session_run(&c->s);
+	run_plan(c->s.arena, &run, &c->rep);
+	check_ask(c);
+}
+
+int cmd_check(struct cli *cli, struct err *e)
+{
+	struct checking c = { .cli = cli };
+	struct tree *list = tree_seq(cli->arena);
+	struct strv ignored = { 0 };
+	struct err first = { 0 };
+	size_t failed = 0;
+	int r = plan_check_output(cli, e);
+
+	if (r == 0)
+		r = check_ignored(cli, &ignored, e);
+	if (r < 0)
+		return r;
+	open_all(&c);
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		const bool counts = !strv_has(&ignored, checks[i].name);
+		struct err why = { 0 };
+
+		c.said[0] = '\0';
+		r = checks[i].look(&c, &why);
+		if (r < 0 && counts && failed++ == 0)
+			first = why;
+		(void)tree_add(cli->arena, list,
+			       tree_of(cli->arena, checks[i].name,
+				       r < 0 ? CHECK_FAILED : (enum check_result)r,
+				       r < 0 && !counts, c.said, &why));
+	}
+	session_close(&c.s);
+	r = print_all(cli, list, failed, e);
+	return r < 0 ? r : failed ? err_exit_status(&first) : 0;
+}

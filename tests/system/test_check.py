@@ -1,0 +1,187 @@
+"""nodeup check: whether apply could run here, every reason why not at once, and nothing is changed."""
+
+import fcntl
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from world import CONFIG, KUBELET, NET, OK, SYSTEM, USAGE
+
+NAMES = ["root", "files", "lock", "clock", "systemd", "metadata", "store", "documents", "host", "volumes", "plan", "names",
+         "assets", "room", "ports"]
+BUSY = 75
+
+
+def check(world, *flags, **kw):
+    """Its exit status, and each row by name; also what it says to a person has all of them."""
+    result = world.run("check", "-o", "json", *flags, **kw)
+    said = json.loads(result.out)
+    assert said["schema"] == 1 and [c["name"] for c in said["checks"]] == NAMES, result
+    rows = {c["name"]: c for c in said["checks"]}
+    assert said["failed"] == sum(c["result"] == "failed" and not c.get("ignored") for c in rows.values()), result
+    text = world.run("check", *flags, **kw)
+    assert text.code == result.code and [l.split()[1] for l in text.out.splitlines()[:-1] if l[0] != " "] == NAMES, text
+    return result, rows
+
+
+def failed(rows):
+    return [n for n, c in rows.items() if c["result"] == "failed"]
+
+
+def listing(folder):
+    return sorted((str(p), p.lstat().st_mtime_ns) for p in folder.rglob("*"))
+
+
+def test_a_fresh_node(world):
+    before = listing(world.root)
+    result, rows = check(world)
+    assert result.code == OK and failed(rows) == [], result
+    # of those that something needs
+    least = len(world.contents[KUBELET])
+    assert (m := re.fullmatch(r"3 to fetch, ([0-9.]+) (KiB|MiB)", rows["assets"]["text"])), rows
+    assert float(m[1]) * {"KiB": 1 << 10, "MiB": 1 << 20}[m[2]] > least, rows
+    assert "tasks are to be done" in rows["plan"]["text"] and not rows["plan"]["text"].startswith("0 "), rows
+    assert rows["store"]["text"] == str(world.conf), rows
+    # nothing was made: no cache, no lock, no status
+    assert listing(world.root) == before and not world.cache.exists()
+
+
+def test_a_node_that_is_right(world):
+    world.converge()
+    before, asked = listing(world.root), world.requests()
+    result, rows = check(world)
+    assert result.code == OK and rows["plan"]["text"].startswith("0 of "), result
+    assert rows["assets"]["text"] == "0 to fetch, 0 bytes" and world.requests() == asked, rows
+    assert listing(world.root) == before
+
+
+def test_an_asset_that_no_mirror_has(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404"), world.url(KUBELET, "status=404") + "?2"]
+    result, rows = check(world)
+    assert result.code == NET and failed(rows) == ["assets"], result
+    assert rows["assets"]["text"].startswith(f"{KUBELET}: HEAD '") and "404" in rows["assets"]["text"], rows
+    # one mirror that has it is enough
+    world.assets[KUBELET].urls[1] = world.url(KUBELET)
+    assert check(world)[0].code == OK
+
+
+def test_what_is_ignored_does_not_count(world):
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    result, rows = check(world, "--ignore=room,assets")
+    assert result.code == OK and rows["assets"]["ignored"] and rows["assets"]["result"] == "failed", result
+    text = world.run("check", "--ignore=assets").out
+    assert f"failed   assets     (ignored) {KUBELET}: " in text and "nothing speaks against apply" in text, text
+    result = world.run("check", "--ignore=asets")
+    assert result.code == USAGE and result.out == "", result
+    assert "--ignore: there is no check 'asets'; did you mean assets?" in result.err, result
+
+
+def test_a_name_without_address(world):
+    world.assets[KUBELET].urls = ["http://nowhere.invalid/kubelet"]
+    result, rows = check(world)
+    assert result.code == NET and failed(rows) == ["names", "assets"], result
+    assert "nowhere.invalid" in rows["names"]["text"] and "resolv.conf" in rows["names"]["notes"]["do"], rows
+    # odd, as another mirror has it
+    world.assets[KUBELET].urls.append(world.url(KUBELET))
+    result, rows = check(world)
+    assert result.code == OK and rows["names"]["result"] == "odd", result
+
+
+def test_documents_that_are_wrong(world):
+    world.edit_store("cluster.spec", lambda text: text + "\n  a: b: c\n")
+    result, rows = check(world)
+    assert result.code == CONFIG and failed(rows) == ["documents"], result
+    assert rows["documents"]["text"].count("cluster.spec:") == 1, rows
+    assert rows["store"]["text"] == "it answers" and rows["room"]["result"] == "skipped", rows
+
+
+def test_a_store_that_does_not_answer(world):
+    result, rows = check(world, conf="http://127.0.0.1:1/kube_env.yaml")
+    assert result.code == NET and failed(rows) == ["store"], result
+    assert "127.0.0.1:1" in rows["store"]["text"] and rows["documents"]["result"] == "skipped", rows
+
+
+def test_assets_of_the_hosts_own_disk(world):
+    world.assets[KUBELET] = world.local(KUBELET, world.contents[KUBELET] if isinstance(world.contents[KUBELET], bytes) else b"x" * 5000)
+    result, rows = check(world)
+    assert result.code == OK and rows["assets"]["text"].startswith("3 to fetch, "), result
+
+
+def test_offline_what_the_cache_lacks(world):
+    result, rows = check(world, "--offline")
+    assert result.code == CONFIG and failed(rows) == ["assets"], result
+    world.converge()
+    assert check(world, "--offline")[0].code == OK
+
+
+def test_room(world, mounts):
+    world.cache.mkdir()
+    mounts.run("mount", "-t", "tmpfs", "-o", "size=128k,mode=755", "tmpfs", world.cache)
+    result, rows = check(world, prefix=mounts.enter)
+    assert result.code == SYSTEM and failed(rows) == ["room"], result
+    assert str(world.cache) in rows["room"]["text"] and set(rows["room"]["notes"]) == {"want", "got", "do"}, rows
+
+
+def test_a_root_that_is_read_only(world, mounts):
+    (world.root / "etc").mkdir(exist_ok=True)
+    mounts.run("mount", "--bind", world.root / "etc", world.root / "etc")
+    mounts.run("mount", "-o", "remount,bind,ro", world.root / "etc")
+    result, rows = check(world, prefix=mounts.enter)
+    assert result.code == SYSTEM and failed(rows) == ["files"], result
+    assert rows["files"]["text"] == "the file system of '/etc' is read-only", rows
+
+
+def test_another_user(world):
+    """What can be told without root is told."""
+    for path in (world.folder, *world.folder.parents):
+        if path != path.parent and path.stat().st_uid == os.geteuid():
+            path.chmod(path.stat().st_mode | 0o755)
+    result, rows = check(world, prefix=["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"])
+    assert "root" in failed(rows) and rows["root"]["notes"]["got"] == "uid 65534", result
+    assert result.code == USAGE and rows["clock"]["result"] == "ok" and rows["documents"]["result"] == "ok", rows
+
+
+LISTENING = "import socket, subprocess, sys; held = [socket.create_server(('', int(p))) for p in sys.argv[1].split()]; " \
+            "sys.exit(subprocess.call(sys.argv[2:]))"
+
+
+@pytest.fixture
+def machine(told):
+    """A root that is a machine to it, in a network of its own, where others listen already."""
+    shell = told.argv.index("apply")
+
+    def run(*flags, ports=""):
+        argv = [*told.argv[:shell], "check", "-o", "json", *told.argv[shell + 1:], *flags]
+        done = subprocess.run(["unshare", "-n", sys.executable, "-c", LISTENING, ports, *argv], env={**os.environ, **told.env},
+                              capture_output=True, text=True, timeout=60, check=False)
+        return done.returncode, {c["name"]: c for c in json.loads(done.stdout)["checks"]}
+    return run
+
+
+@pytest.mark.parametrize("port, taken", ((10250, True), (10248, True), (10249, False)))
+def test_ports(world, machine, port, taken):
+    """Those of kubelet's pods stay in use while kubelet does not run."""
+    world.write_documents()
+    code, rows = machine(f"--facts={world.facts_file}", "--ignore=systemd,metadata,names,assets", ports=str(port))
+    if not taken:
+        assert rows["ports"]["result"] == "ok", rows
+        return
+    assert rows["ports"]["result"] == "failed" and f"port {port}, which kubelet listens on, is taken" in rows["ports"]["text"], rows
+    assert code == BUSY and f"sport = :{port}" in rows["ports"]["notes"]["do"], (code, rows)
+
+
+def test_another_run(world, machine):
+    """It is no reason not to apply, later."""
+    world.write_documents()
+    lock = world.root / "run/nodeup/lock"
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as f:
+        f.write("pid 4711, unit none, since 2026-01-01T00:00:00Z\n")
+        f.flush()
+        fcntl.flock(f, fcntl.LOCK_EX)
+        code, rows = machine(f"--facts={world.facts_file}", "--ignore=systemd,metadata,names,assets")
+    assert code == OK and rows["lock"]["result"] == "odd" and "pid 4711" in rows["lock"]["text"], rows
