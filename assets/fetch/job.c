@@ -387,7 +387,8 @@ static int wrong_content(const struct fetch_job *j, size_t liars, const struct f
 	if (size)
 		err_note(e, "size", "%s", size->text);
 	note_liars(j, e);
-	if (liars > 1 && same)
+	e->lasts = liars > 1 && same;
+	if (e->lasts)
 		err_note(e, "why",
 			 "%s mirrors send the same bytes: the document's hash is probably stale",
 			 liars == 2 ? "both" : "all");
@@ -403,6 +404,7 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 	size_t liars = count_liars(j, &first, &same);
 	int r;
 
+	/* one that did not answer may have the right bytes */
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);
 	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s",

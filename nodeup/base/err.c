@@ -27,6 +27,7 @@ static int fill(struct err *e, enum err_kind kind, int errnum, const char *fmt, 
 
 	e->kind = kind;
 	e->errnum = errnum;
+	e->lasts = false;
 	e->nnotes = 0;
 	e->cause[0] = '\0';
 	e->room = (struct err_room){ 0 };
@@ -157,6 +158,11 @@ const char *err_kind_name(enum err_kind kind)
 const char *err_kind_meaning(enum err_kind kind)
 {
 	return kinds[kind].meaning;
+}
+
+bool err_stays(const struct err *e)
+{
+	return e->lasts || e->kind == ERR_USAGE || e->kind == ERR_REFUSED || e->kind == ERR_CONFIG;
 }
 
 int err_is_transient(const struct err *e)

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,7 @@ struct err_room {
 struct err {
 	enum err_kind kind;
 	int errnum; /* positive errno, 0 when no system call failed */
+	bool lasts; /* no retry mends it, although one may mend others of its kind */
 	size_t nnotes;
 	char msg[ERR_MSG_MAX];
 	/* what other objects may fail of as well, without the name of this one: "no room on /var"; "" unknown */
@@ -83,6 +85,9 @@ const char *err_kind_name(enum err_kind kind);
 
 /* What the exit status of a kind means to a person: the lines of `nodeup help exit-status`. */
 const char *err_kind_meaning(enum err_kind kind);
+
+/* Whether no retry mends it: the command line, a document or a disk must be another first. */
+bool err_stays(const struct err *e);
 
 /* Whether the same action may succeed later although nothing is changed. */
 int err_is_transient(const struct err *e);

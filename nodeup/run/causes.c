@@ -185,6 +185,7 @@ static void tell_many(struct arena *a, const struct cause *c, struct err *e)
 	const struct err was = *e;
 
 	(void)err_fail(e, was.kind, was.errnum, "%s", headline(a, c));
+	e->lasts = was.lasts;
 	err_cause(e, "%s", c->name);
 	err_note(e, "failed", "%s", task_names(a, c->hit, c->n_hit));
 	note_first(e, task_title(a, c->first->task), c->first->error->msg);

@@ -227,6 +227,7 @@ static struct tree *error_tree(struct arena *a, const struct err *e)
 
 	set_text(a, t, "kind", err_kind_name(e->kind));
 	set_number(a, t, "exitStatus", err_exit_status(e));
+	tree_set_true(a, t, "noRetryMends", err_stays(e));
 	set_text(a, t, "message", e->msg);
 	for (size_t i = 0; i < e->nnotes; i++)
 		(void)tree_add(a, notes,
@@ -267,6 +268,7 @@ struct tree *report_causes(struct arena *a, const struct run_report *rep)
 		set_text(a, t, "cause", c->name);
 		set_text(a, t, "kind", err_kind_name(c->first->error->kind));
 		set_number(a, t, "exitStatus", err_exit_status(c->first->error));
+		tree_set_true(a, t, "noRetryMends", err_stays(c->first->error));
 		set_text(a, t, "message", c->first->error->msg);
 		set_number(a, t, "failed", (int64_t)c->n_hit);
 		(void)tree_set(a, t, "tasks", titles_tree(a, c->hit, c->n_hit));

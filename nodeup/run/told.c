@@ -43,35 +43,32 @@ const char *told_date(struct arena *a, const struct tree *run)
 	return dur_date(a, s > 0 && s < INT64_MAX / DUR_SEC ? s * DUR_SEC : 0);
 }
 
-/* Mirrors that agree about bytes that the document does not want: the document is wrong (fetch/job.c). */
-static bool mirrors_agree(const struct tree *error)
+/* An older nodeup wrote no such field: what its exit status says of the kind stands in for it. */
+static bool is_lasting(const struct tree *error)
 {
-	const struct tree *notes = tree_get(error, "notes");
+	static const enum err_kind kinds[] = { ERR_USAGE, ERR_REFUSED, ERR_CONFIG };
+	bool is_of_such_kind = false;
 
-	for (size_t i = 0; notes && i < notes->n; i++) {
-		const struct tree *note = notes->items[i].value;
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const struct err e = { .kind = kinds[i] };
 
-		if (note->kind == TREE_SCALAR &&
-		    strstr(note->scalar, "mirrors send the same bytes"))
-			return true;
+		is_of_such_kind |= told_number(error, "exitStatus", 0) == err_exit_status(&e);
 	}
+	return is_of_such_kind || (error && error->kind == TREE_MAP &&
+				   str_eq(tree_text(error, "noRetryMends"), "true"));
+}
+
+/* The error that the run ended with, or a cause beside it that fails the next run as well. */
+static bool no_retry_mends(const struct tree *status)
+{
+	const struct tree *causes = tree_get(status, "causes");
+
+	if (is_lasting(tree_get(status, "error")))
+		return true;
+	for (size_t i = 0; causes && causes->kind == TREE_SEQ && i < causes->n; i++)
+		if (is_lasting(causes->items[i].value))
+			return true;
 	return false;
-}
-
-static bool is_of_kind(int64_t status, enum err_kind kind)
-{
-	const struct err e = { .kind = kind };
-
-	return status == err_exit_status(&e);
-}
-
-static bool no_retry_mends(const struct tree *error)
-{
-	const int64_t status = told_number(error, "exitStatus", 0);
-
-	return is_of_kind(status, ERR_USAGE) || is_of_kind(status, ERR_REFUSED) ||
-	       is_of_kind(status, ERR_CONFIG) ||
-	       (is_of_kind(status, ERR_INTEGRITY) && mirrors_agree(error));
 }
 
 /* What a run writes, and what it is to a reader: RUNNING only while the process lives. */
@@ -87,7 +84,6 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 {
 	const bool is_map = t->status->kind == TREE_MAP;
 	const char *state = is_map ? tree_text(t->status, "state") : NULL;
-	const struct tree *error = is_map ? tree_get(t->status, "error") : NULL;
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(states) && !str_eq(states[i].written, state))
@@ -96,7 +92,7 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 		return err_fail(e, ERR_CONFIG, 0, "%s: not a status that this nodeup reads",
 				OWN_STATUS);
 	t->state = states[i].state;
-	t->stays = error && no_retry_mends(error);
+	t->stays = no_retry_mends(t->status);
 	if (t->state != TOLD_RUNNING)
 		return 0;
 	t->pid = interrupted_live_pid(a, root_fd, t->status);

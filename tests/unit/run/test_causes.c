@@ -125,6 +125,18 @@ static void many_tasks_and_one_full_disk_are_one_cause(void **state)
 	has_note(e, 2, "held", "file /k, file /l");
 }
 
+/* As one message of many tasks, it is still what no retry mends. */
+static void what_lasts_of_one_task_lasts_of_many(void **state)
+{
+	struct sample *s = *state;
+
+	has_no_room(s, 1, 1 << 20);
+	has_no_room(s, 2, 1 << 20);
+	assert_false(told(s)->lasts);
+	s->errors[1].lasts = true;
+	assert_true(told(s)->lasts);
+}
+
 /* The call that makes a folder does not say on which disk. */
 static void a_full_disk_without_a_name_is_the_one_that_has_one(void **state)
 {
@@ -247,6 +259,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(a_single_failure_is_told_as_it_is),
 		T(many_tasks_and_one_full_disk_are_one_cause),
+		T(what_lasts_of_one_task_lasts_of_many),
 		T(a_full_disk_without_a_name_is_the_one_that_has_one),
 		T(what_all_of_the_machine_meets_is_one_cause),
 		T(the_first_failure_decides_though_it_is_not_the_first_task),

@@ -132,10 +132,24 @@ static void test_stale_hash(void **state)
 	assert_string_equal(
 		box_note(&e, "why"),
 		"both mirrors send the same bytes: the document's hash is probably stale");
+	assert_true(e.lasts);
 	box_open_fetcher(x, x->http);
 	e = box_must_fail(x, &other, ERR_INTEGRITY, "wrong content, 2 of 2 mirrors");
+	assert_false(e.lasts);
 	assert_string_equal(box_note(&e, "why"), "");
 	assert_string_equal(box_note(&e, "size"), "53 bytes, no Content-Length, maybe truncated");
+}
+
+/* It may have the right bytes when it is back. */
+static void test_a_mirror_that_does_not_answer_agrees_with_none(void **state)
+{
+	struct box *x = *state;
+	struct asset as =
+		box_asset_at(x, "/two/a?wrong", "/two/b?wrong", "/two/dead?status=500", NULL);
+	struct err e = box_must_fail(x, &as, ERR_NET, "3 mirrors: ");
+
+	assert_false(e.lasts);
+	assert_string_equal(box_note(&e, "why"), "");
 }
 
 /* A liar and a dead mirror: the liar is out, the dead one has its rounds, and both are named. */
@@ -510,6 +524,7 @@ int main(void)
 		TEST(test_empty_body),
 		TEST(test_wrong_content),
 		TEST(test_stale_hash),
+		TEST(test_a_mirror_that_does_not_answer_agrees_with_none),
 		TEST(test_liar_and_dead),
 		TEST(test_stall_goes_on),
 		TEST(test_retry_after_is_kept),

@@ -1,0 +1,143 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/base/paths.h"
+#include "nodeup/run/report.h"
+#include "nodeup/run/told.h"
+#include "tests/unit/lib/scratch.h"
+
+static struct told told_of(struct arena *a, const struct scratch *root)
+{
+	struct told t;
+	struct err e;
+
+	if (told_read(a, root->fd, &t, &e) < 0)
+		fail_msg("%s", e.msg);
+	return t;
+}
+
+static void no_status_is_a_node_that_never_ran(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct told t;
+
+	(void)state;
+	scratch_new(&root);
+	t = told_of(a, &root);
+	assert_int_equal(t.state, TOLD_NEVER);
+	assert_null(t.status);
+	scratch_done(&root);
+}
+
+static void each_written_state_has_its_meaning(void **state)
+{
+	static const struct {
+		const char *written;
+		enum told_state state;
+		bool died;
+	} rows[] = {
+		{ "ready", TOLD_READY, false },    { "degraded", TOLD_DEGRADED, false },
+		{ "failed", TOLD_FAILED, false },  { "interrupted", TOLD_FAILED, false },
+		{ "running", TOLD_FAILED, true }, /* it names no process */
+		{ "retrying", TOLD_FAILED, true },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct told t;
+
+		scratch_write(&root, OWN_STATUS,
+			      arena_printf(a, "{\"schema\": 1, \"state\": \"%s\"}",
+					   rows[i].written));
+		t = told_of(a, &root);
+		assert_int_equal(t.state, rows[i].state);
+		assert_int_equal(t.died, rows[i].died);
+	}
+	scratch_done(&root);
+}
+
+static void what_is_not_ours_is_refused(void **state)
+{
+	static const char *const texts[] = {
+		"{\"schema\": 2, \"state\": \"ready\"}",
+		"{\"schema\": 1, \"state\": \"fine\"}",
+		"{\"schema\": 1}",
+		"[]",
+		"",
+		"{",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		struct told t;
+		struct err e = { 0 };
+
+		scratch_write(&root, OWN_STATUS, texts[i]);
+		assert_true(told_read(a, root.fd, &t, &e) < 0);
+		assert_int_equal(e.kind, ERR_CONFIG);
+		assert_non_null(strstr(e.msg, OWN_STATUS));
+	}
+	scratch_done(&root);
+}
+
+/* What the writer says of an error, as the reader understands it. */
+static bool stays(const struct scratch *root, const struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct status st = { .state = "failed", .version = "1", .error = e, .attempt = 1 };
+	struct err late;
+
+	if (status_write(root->fd, &st, &late) < 0)
+		fail_msg("%s", late.msg);
+	return told_of(a, root).stays;
+}
+
+static void a_reader_knows_what_no_retry_mends(void **state)
+{
+	static const struct {
+		enum err_kind kind;
+		bool lasts, stays;
+	} rows[] = {
+		{ ERR_USAGE, false, true },      { ERR_REFUSED, false, true },
+		{ ERR_CONFIG, false, true },     { ERR_NET, false, false },
+		{ ERR_BUSY, false, false },      { ERR_SYSTEM, false, false },
+		{ ERR_INTEGRITY, false, false }, { ERR_INTEGRITY, true, true },
+	};
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct err e = { 0 };
+
+		(void)err_fail(&e, rows[i].kind, 0, "boom");
+		if (rows[i].lasts)
+			e.lasts = true;
+		(void)err_wrap(&e, "asset x");
+		assert_int_equal(stays(&root, &e), rows[i].stays);
+	}
+	scratch_done(&root);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_status_is_a_node_that_never_ran),
+		cmocka_unit_test(each_written_state_has_its_meaning),
+		cmocka_unit_test(what_is_not_ours_is_refused),
+		cmocka_unit_test(a_reader_knows_what_no_retry_mends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
