@@ -1,0 +1,157 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/paths.h"
+#include "nodeup/run/history.h"
+#include "tests/unit/lib/scratch.h"
+
+/* What a process wrote that began then and changed this task; task NULL: none. */
+static void write_status(const struct scratch *root, int pid, int began, const char *task)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *tasks =
+		task ? arena_printf(
+			       a,
+			       "{\"kind\": \"file\", \"name\": \"%s\", \"state\": \"changed\", "
+			       "\"why\": \"missing\"}",
+			       task)
+		     : "";
+
+	scratch_write(root, OWN_STATUS,
+		      arena_printf(a,
+				   "{\"schema\": 1, \"state\": \"ready\", \"pid\": %d, "
+				   "\"startedUnix\": %d, \"tasks\": [%s]}",
+				   pid, began, tasks));
+}
+
+static void keep(const struct scratch *root, int began, const char *task)
+{
+	struct err e;
+
+	write_status(root, getpid(), began, task);
+	if (history_keep(root->fd, &e) < 0)
+		fail_msg("%s", e.msg);
+}
+
+static struct tree *list(struct arena *a, const struct scratch *root)
+{
+	struct tree *runs;
+	struct err e;
+
+	if (history_list(a, root->fd, &runs, &e) < 0)
+		fail_msg("%s", e.msg);
+	return runs;
+}
+
+static const char *text_of_run(const struct tree *runs, size_t i, const char *key)
+{
+	assert_true(i < runs->n);
+	return tree_text(runs->items[i].value, key);
+}
+
+static void a_machine_without_runs_has_an_empty_list(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	assert_int_equal(list(a, &root)->n, 0);
+	/* nothing was said, so nothing is kept */
+	assert_int_equal(history_keep(root.fd, &e), 0);
+	assert_int_equal(list(a, &root)->n, 0);
+	scratch_done(&root);
+}
+
+static void the_newest_is_first_and_the_oldest_is_forgotten(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	for (int i = 0; i < HISTORY_MAX + 2; i++)
+		keep(&root, 999999990 + i, NULL);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, HISTORY_MAX);
+	/* also where the number gets another digit */
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1000000011");
+	assert_string_equal(text_of_run(runs, HISTORY_MAX - 1, "startedUnix"), "999999992");
+	assert_int_equal(scratch_count(&root, OWN_RUNS_DIR), HISTORY_MAX);
+	scratch_done(&root);
+}
+
+static void what_is_broken_is_passed_over(void **state)
+{
+	static const char *const texts[] = { "", "{", "[]", "\xff" };
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	keep(&root, 1000, NULL);
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		scratch_write(&root, arena_printf(a, OWN_RUNS_DIR "/00000000200%zu-7.json", i),
+			      texts[i]);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, 1);
+	assert_string_equal(text_of_run(runs, 0, "startedUnix"), "1000");
+	scratch_done(&root);
+}
+
+static void the_word_of_another_process_is_not_kept(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	write_status(&root, getppid(), 1000, NULL);
+	assert_int_equal(history_keep(root.fd, &e), 0);
+	assert_int_equal(list(a, &root)->n, 0);
+	scratch_done(&root);
+}
+
+static void all_that_one_process_changed_stays_listed_once(void **state)
+{
+	static const char *const tasks[] = { "/a", "/b", "/a" };
+	autoarena struct arena *a = arena_new_empty();
+	const struct tree *changed;
+	struct scratch root;
+	struct tree *runs;
+
+	(void)state;
+	scratch_new(&root);
+	for (size_t i = 0; i < ARRAY_LEN(tasks); i++)
+		keep(&root, 1000, tasks[i]);
+	runs = list(a, &root);
+	assert_int_equal(runs->n, 1);
+	changed = tree_get(runs->items[0].value, "changed");
+	assert_non_null(changed);
+	assert_int_equal(changed->n, 2);
+	assert_string_equal(tree_text(changed->items[0].value, "task"), "file /a");
+	assert_string_equal(tree_text(changed->items[1].value, "task"), "file /b");
+	scratch_done(&root);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_machine_without_runs_has_an_empty_list),
+		cmocka_unit_test(the_newest_is_first_and_the_oldest_is_forgotten),
+		cmocka_unit_test(what_is_broken_is_passed_over),
+		cmocka_unit_test(the_word_of_another_process_is_not_kept),
+		cmocka_unit_test(all_that_one_process_changed_stays_listed_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
