@@ -29,6 +29,9 @@
 #define OWN_STOPPED_DIR OWN_RUN "/stopped"
 #define OWN_USERS_DIR OWN_RUN "/users"
 
+/* What is read to those that log in. */
+#define OWN_MOTD "/run/motd.d/nodeup"
+
 /* What can be fetched again, which the cache itself keeps in order. */
 #define OWN_CACHE "/var/cache/nodeup"
 

@@ -19,9 +19,11 @@
 #include "nodeup/run/causes.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/lock.h"
+#include "nodeup/run/notice.h"
 #include "nodeup/run/pause.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
+#include "nodeup/run/told.h"
 #include "nodeup/run/window.h"
 #include "nodeup/cmd/service.h"
 #include "nodeup/cmd/session_cache.h"
@@ -51,10 +53,13 @@ struct apply {
 	struct waits *waits;
 	struct arena *before; /* what is kept of the run before; NULL: nothing */
 	int64_t deadline_ns, next_status_ns;
-	int64_t pause_ns;     /* before the next whole run */
-	int lock_fd;          /* -1: not held */
-	int64_t volumes_ns;   /* how long volumes are waited for; 0: as long as there is time */
-	size_t changed;       /* tasks, in all runs */
+	int64_t pause_ns;   /* before the next whole run */
+	int lock_fd;        /* -1: not held */
+	int64_t volumes_ns; /* how long volumes are waited for; 0: as long as there is time */
+	size_t changed;     /* tasks, in all runs */
+	int64_t begun_ns;
+	bool console_told;    /* of a failed run of this process */
+	bool age_told;        /* of its age, too */
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	enum round round;     /* the run under way */
 	bool volumes_left;    /* it leaves etcd's volumes to another one */
@@ -62,6 +67,21 @@ struct apply {
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
 };
+
+/* A run that has the age which the settings name is told of once. */
+static void tell_age(struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct settings *s = &ap->session.settings;
+	struct strv lines;
+
+	if (ap->age_told || s->quiet_console || !s->console_after_ns ||
+	    dur_now() - ap->begun_ns < s->console_after_ns)
+		return;
+	ap->age_told = true;
+	lines = notice_lines(a, &ap->status);
+	notice_console(ap->live_fd, &lines);
+}
 
 static void publish_status(struct apply *ap)
 {
@@ -72,7 +92,43 @@ static void publish_status(struct apply *ap)
 		return;
 	ending_hold();
 	(void)!status_write(ap->live_fd, &ap->status, &ignored);
+	if (str_eq(ap->status.state, "running"))
+		tell_age(ap);
 	ending_release();
+}
+
+/* What came of a run, for those that do not ask. A person at a terminal has read it there. */
+static void tell_people(struct apply *ap, bool is_last)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv lines = { 0 };
+
+	if (ap->live_fd < 0)
+		return;
+	if (ap->status.error)
+		lines = notice_lines(a, &ap->status);
+	ending_hold();
+	notice_motd(ap->live_fd, &lines);
+	if ((is_last || !ap->console_told) && !ap->session.settings.quiet_console &&
+	    !isatty(STDERR_FILENO))
+		notice_console(ap->live_fd, &lines);
+	ap->console_told |= lines.n > 0;
+	ending_release();
+}
+
+/* The first run since the machine started: until it ends well, the node is not one yet. */
+static void tell_beginning(const struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct status st = { .state = "running" };
+	struct told before;
+	struct strv lines;
+	struct err ignored;
+
+	if (told_read(a, ap->live_fd, &before, &ignored) < 0 || before.state != TOLD_NEVER)
+		return;
+	lines = notice_lines(a, &st);
+	notice_motd(ap->live_fd, &lines);
 }
 
 /* A run that is over is remembered; so is each one of a process that goes on, in the place of the one before. */
@@ -396,6 +452,9 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	if (*ret_next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
 	publish_status(ap);
+	/* a round that another one follows at once has not failed */
+	if (*ret_next == ROUND_NONE || *ret_next == ROUND_FIRST)
+		tell_people(ap, *ret_next == ROUND_NONE);
 	remember(ap);
 	keep_assets(ap);
 	session_close(&ap->session);
@@ -478,6 +537,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		.live_fd = -1,
 		.lock_fd = -1,
 		.pause_ns = PAUSE_FIRST_NS,
+		.begun_ns = dur_now(),
 		.status = { .version = cli_version(),
 			    .unit = own_unit,
 			    .started_wall_ns = dur_wall() },
@@ -508,6 +568,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 			return r;
 		}
 		ending_tell(cmd_ending_run, cli);
+		tell_beginning(&ap);
 	}
 	r = converge_with_retries(&ap, retries, e);
 	waits_free(ap.waits);

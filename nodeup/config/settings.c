@@ -17,6 +17,9 @@ static const struct field settings_fields[] = {
 	F(require_signatures, .key = "requireSignatures", .doc = "refuse assets without a signature"),
 	F(ignore_host_checks, .key = "ignoreHostChecks",
 	  .doc = "try a Kubernetes that cannot run with this host's cgroups or runtime"),
+	F(quiet_console, .key = "quietConsole", .doc = "write nothing on the console of the machine"),
+	F(console_after, .key = "consoleAfter",
+	  .doc = "how old a run gets before the console is told what it waits for; without it: never"),
 #undef F
 };
 /* clang-format on */
@@ -76,6 +79,9 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		s->ca_bundle = doc->ca_bundle;
 	s->require_signatures |= doc->require_signatures.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;
+	s->quiet_console |= doc->quiet_console.v;
+	if (!s->console_after_ns)
+		s->console_after_ns = doc->console_after.ns;
 	/* a document that could add a key to the machine's keys could sign anything */
 	for (size_t i = 0; i < keys.n && (own || !s->keys_are_own); i++)
 		arena_push(a, s->public_keys.v, s->public_keys.n, keys.v[i]);

@@ -21,7 +21,8 @@ struct settings_texts {
 struct settings_doc {
 	const struct tree *url_rewrites, *mirrors, *public_keys;
 	const char *ca_bundle;
-	struct opt_bool require_signatures, ignore_host_checks;
+	struct opt_bool require_signatures, ignore_host_checks, quiet_console;
+	struct opt_dur console_after;
 };
 
 struct settings {
@@ -32,6 +33,8 @@ struct settings {
 	bool keys_are_own;                 /* of the machine: a document's do not count */
 	bool require_signatures;           /* no asset without one */
 	bool ignore_host_checks;           /* try also what cannot run here */
+	bool quiet_console;                /* it is told nothing */
+	int64_t console_after_ns;          /* age of a run that it is told at; 0: none */
 };
 
 /* The rows of a document that is nothing but settings. */

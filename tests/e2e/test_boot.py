@@ -2,6 +2,7 @@
 a reboot find nothing to do, and a run killed anywhere is healed by the next."""
 import difflib
 import os
+import pathlib
 
 import pytest
 
@@ -178,7 +179,12 @@ def test_a_crash_loop_is_told_with_its_own_words(foreground):
     assert "bad.manifest" in result.stderr.split("FAILED", 1)[1], "the journal's last lines are missing"
     assert "success" not in result.stdout
     assert '"state": "failed"' in node.exec("cat", "/run/nodeup/status.json").stdout
+    told = node.exec("cat", "/run/motd.d/nodeup").stdout
+    assert told.startswith("nodeup: FAILED unit kubelet.service") and "; next: nodeup status" in told, told
+    node.wait(lambda: told.split("; next")[0] in pathlib.Path(node.path("log/console")).read_text(errors="replace"),
+              60, "the machine's console")
     node.sh("rm /etc/kubernetes/manifests/bad.manifest")
     result = node.exec("/var/cache/kubernetes-install/nodeup", "apply",
                        "--conf=/var/cache/kubernetes-install/kube_env.yaml", timeout=120)
     assert result.returncode == 0, result
+    assert node.exec("test", "-e", "/run/motd.d/nodeup").returncode == 1, "logins are still told of the failure"

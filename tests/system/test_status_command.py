@@ -242,6 +242,68 @@ def test_mirrors_that_agree_are_known_by_a_field(told, world):
     assert Node(world.root).status("--wait").returncode == FAILED
 
 
+@pytest.fixture
+def console(told, world):
+    """The machine's, as a file that remembers."""
+    path = world.root / "dev/console"
+    path.write_text("")
+    return path
+
+
+def motd(world):
+    return world.root / "run/motd.d/nodeup"
+
+
+def has_notices(lines):
+    """Cause, object and next command: each line by itself."""
+    return 0 < len(lines) <= 10 and all(re.fullmatch(r"nodeup: (FAILED|WAITING) .{10,}; next: \S.*", line) for line in lines)
+
+
+def test_a_failure_is_on_the_console_and_told_at_logins(told, world, console):
+    """Of the asset and of the missing systemd, whichever came first; and no password."""
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404") + "&s=hunter2"]
+    run = told()
+    code = run.end()
+    lines = console.read_text().splitlines()
+    assert has_notices(lines) and f"({code})" in lines[0], lines
+    assert any("asset kubelet" in line for line in lines) and "hunter2" not in console.read_text(), lines
+    assert motd(world).read_text().splitlines() == lines
+    assert motd(world).stat().st_mode & 0o777 == 0o644
+    assert json.loads((world.root / "run/nodeup/status.json").read_text())["error"]["message"] in lines[0]
+
+
+def test_a_quiet_console_is_left_alone(told, world, console):
+    folder = world.root / "etc/nodeup/nodeup.d"
+    folder.mkdir(parents=True)
+    (folder / "quiet.yaml").write_text("quietConsole: true\n")
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    told().end()
+    assert console.read_text() == "" and has_notices(motd(world).read_text().splitlines())
+
+
+def test_a_first_run_is_told_at_logins_and_on_the_console_at_its_age(told, world, console):
+    """It is at work till its asset comes; the node is not one till then."""
+    folder = world.root / "etc/nodeup/nodeup.d"
+    folder.mkdir(parents=True)
+    (folder / "age.yaml").write_text("consoleAfter: 1ms\n")
+    world.assets[KUBELET].urls = [world.url(KUBELET, f"gate={world.token}")]
+    run = told()
+    until(lambda: console.read_text().endswith("\n"), run.text)
+    lines = console.read_text().splitlines()
+    assert len(lines) == 1 and has_notices(lines) and "WAITING" in lines[0], lines
+    said = motd(world).read_text()
+    assert has_notices(said.splitlines()) and "first run since the machine started" in said, said
+    run.end(signal.SIGTERM)
+    assert console.read_text().splitlines() == lines and motd(world).read_text() == said
+
+
+def test_a_full_console_holds_nothing_up(told, world):
+    """One that a debugger has stopped takes no bytes; a FIFO without a reader is such a one."""
+    os.mkfifo(world.root / "dev/console")
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    assert told().end() in (NET, SYSTEM)
+
+
 def test_the_oldest_runs_are_forgotten(told, world):
     """And what a power cut left of one is passed over."""
     folder = world.root / "var/lib/nodeup/runs"

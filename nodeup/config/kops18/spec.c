@@ -34,6 +34,10 @@ static const struct field env_fields[] = {
 	  .doc = "refuse assets without a signature; not of kops"),
 	F(settings.ignore_host_checks, .key = "ignoreHostChecks",
 	  .doc = "try a Kubernetes that cannot run on this host; not of kops"),
+	F(settings.quiet_console, .key = "quietConsole",
+	  .doc = "write nothing on the console of the machine; not of kops"),
+	F(settings.console_after, .key = "consoleAfter",
+	  .doc = "age of a run at which the console is told what it waits for; not of kops"),
 	F(packages, .key = "packages", .doc = "packages of the distribution to install; not of kops"),
 #undef F
 };

@@ -181,12 +181,14 @@ static const struct field env_fields[] = {
 	F(kubeproxy_test_log_level, "KUBEPROXY_TEST_LOG_LEVEL", .format = &line, .doc = "its --v"),
 #undef F
 #define F(m, ...) FIELD(struct kubeup_env, settings.m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next five"),
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next seven"),
 	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d"),
 	F(ca_bundle, .key = "caBundle", .doc = "as in nodeup.d"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
 	F(require_signatures, .key = "requireSignatures", .doc = "as in nodeup.d"),
 	F(ignore_host_checks, .key = "ignoreHostChecks", .doc = "as in nodeup.d"),
+	F(quiet_console, .key = "quietConsole", .doc = "as in nodeup.d"),
+	F(console_after, .key = "consoleAfter", .doc = "as in nodeup.d"),
 #undef F
 };
 /* clang-format on */
