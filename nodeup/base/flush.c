@@ -30,6 +30,7 @@ struct flush_dir {
 	dev_t dev;
 	ino_t ino;
 	int fd;
+	bool whole; /* its file system can be: asked once for each */
 };
 
 struct flush {
@@ -131,10 +132,11 @@ int flush_add(struct flush *f, struct io_stage *s, const char *path, const struc
 }
 
 /* The caller has the lock. */
-static bool is_noted(const struct flush *f, const struct stat *st, bool whole)
+static bool is_noted(const struct flush *f, const struct stat *st)
 {
 	for (size_t i = 0; i < f->n_dirs; i++)
-		if (f->dirs[i].dev == st->st_dev && (whole || f->dirs[i].ino == st->st_ino))
+		if (f->dirs[i].dev == st->st_dev &&
+		    (f->dirs[i].whole || f->dirs[i].ino == st->st_ino))
 			return true;
 	return false;
 }
@@ -152,7 +154,8 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	dir.dev = st.st_dev;
 	dir.ino = st.st_ino;
 	(void)pthread_mutex_lock(&f->lock);
-	if (!is_noted(f, &st, flush_is_whole(dir_fd))) {
+	if (!is_noted(f, &st)) {
+		dir.whole = flush_is_whole(dir_fd);
 		/* not a copy of the descriptor: that one may be of O_PATH, which nothing can flush */
 		dir.fd = io_open_at(dir_fd, ".", O_DIRECTORY);
 		r = dir.fd < 0 ? err_sys(e, "open a directory again") : 0;
@@ -239,8 +242,7 @@ static int flush_names(const struct flush_dir *dirs, size_t n, struct err *e)
 	int r = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if ((flush_is_whole(dirs[i].fd) ? syncfs(dirs[i].fd) : fsync(dirs[i].fd)) < 0 &&
-		    errno != EINVAL)
+		if ((dirs[i].whole ? syncfs(dirs[i].fd) : fsync(dirs[i].fd)) < 0 && errno != EINVAL)
 			r = err_sys(e, "sync the directories that were changed");
 	return r;
 }

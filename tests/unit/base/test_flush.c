@@ -6,8 +6,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/flush.h"
@@ -220,6 +224,44 @@ static void which_was_lost_is_found(void **state)
 	assert_int_equal(in_child(w, lose_of_many), 0);
 }
 
+/* From here on a process that asks for the kernel's version is killed. */
+static void forbid_uname(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_uname, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { ARRAY_LEN(filter), filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
+		_exit(99);
+}
+
+static int note_twice(struct world *w)
+{
+	autoclose int dir = io_open_at(w->root.fd, "dir", O_DIRECTORY);
+	struct err e;
+
+	if (!flush_is_whole(dir))
+		return 0;
+	if (flush_note(w->f, w->root.fd, &e) < 0)
+		return 1;
+	forbid_uname();
+	return flush_note(w->f, dir, &e) < 0 || flush_run(w->f, &e) < 0;
+}
+
+/* The kernel and the file system are asked once, and not for each name. */
+static void a_file_system_is_asked_once(void **state)
+{
+	struct world *w = *state;
+
+	scratch_write(&w->root, "/dir/file", "");
+	assert_int_equal(in_child(w, note_twice), 0);
+}
+
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -231,6 +273,7 @@ int main(void)
 		TEST(a_lost_write_is_told_to_its_file),
 		TEST(lost_names_stay_an_error),
 		TEST(which_was_lost_is_found),
+		TEST(a_file_system_is_asked_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
