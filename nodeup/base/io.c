@@ -72,17 +72,22 @@ int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e
 	return 0;
 }
 
+const char *io_kind(mode_t mode)
+{
+	return S_ISREG(mode)    ? "file"
+	       : S_ISDIR(mode)  ? "directory"
+	       : S_ISLNK(mode)  ? "symbolic link"
+	       : S_ISFIFO(mode) ? "FIFO"
+	       : S_ISSOCK(mode) ? "socket"
+	       : S_ISCHR(mode)  ? "character device"
+	       : S_ISBLK(mode)  ? "block device"
+				: "special file";
+}
+
 static int not_regular(const char *path, mode_t mode, struct err *e)
 {
-	const char *what = S_ISDIR(mode)    ? "directory"
-			   : S_ISFIFO(mode) ? "FIFO"
-			   : S_ISSOCK(mode) ? "socket"
-			   : S_ISCHR(mode)  ? "character device"
-			   : S_ISBLK(mode)  ? "block device"
-					    : "special file";
-
 	return err_fail(e, ERR_SYSTEM, S_ISDIR(mode) ? EISDIR : ENXIO,
-			"'%s' is a %s, not a regular file", path, what);
+			"'%s' is a %s, not a regular file", path, io_kind(mode));
 }
 
 /* A socket cannot even be opened, nor a device without a driver: what it is says more than why not. */
@@ -570,8 +575,15 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 
 int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 {
-	if (renameat(s->dir_fd, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0)
-		return err_sys(e, "rename into '%s'", path);
+	if (renameat(s->dir_fd, s->name, s->dir_fd, strrchr(path, '/') + 1) < 0) {
+		(void)err_sys(e, "rename into '%s'", path);
+		if (e->errnum == EBUSY)
+			err_note(
+				e, "do",
+				"umount %s: it is a mount point, and no other file can take its place",
+				path);
+		return err_code(e);
+	}
 	s->name[0] = '\0';
 	return 0;
 }

@@ -118,6 +118,8 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 int io_stage_name(struct io_stage *s, const char *path, struct err *e) must_check;
 /* Each name but "." and "..", from where the descriptor stands, in no order. -errno, and errno. */
 int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *arg);
+/* What a person calls that kind of file: "directory". */
+const char *io_kind(mode_t mode);
 /* Unlink and close what was not committed. */
 void io_stage_done(struct io_stage *s);
 /* Remove the staging files in a directory whose process has ended. */

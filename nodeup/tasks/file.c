@@ -142,7 +142,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (S_ISDIR(st.st_mode) && f->owner)
 		return task_left(diff, "%s's own, and a directory: left alone", f->owner);
 	if (!S_ISREG(st.st_mode))
-		return task_differs(diff, "not a regular file");
+		return task_differs(diff, "a %s, not a regular file", io_kind(st.st_mode));
 	r = content_differs(t, ctx, &st, diff, e);
 	if (r != TASK_EQUAL)
 		return r;

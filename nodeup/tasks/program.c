@@ -179,7 +179,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0)
 		return r;
 	if (!S_ISREG(st.st_mode))
-		return task_differs(diff, "not a regular file");
+		return task_differs(diff, "a %s, not a regular file", io_kind(st.st_mode));
 	if (state_is_lost(ctx->state, t->program.path, &st))
 		return task_differs(diff, "a write to the disk failed");
 	r = compare(t, ctx, &known, &st, diff, e);

@@ -250,11 +250,11 @@ static void what_is_in_its_place(void **state)
 	struct world *w = *state;
 
 	assert_int_equal(io_mkdirs(w->root.fd, PLACE, 0755, &w->e), 0);
-	assert_differs(w, &w->keep, "not a regular file");
+	assert_differs(w, &w->keep, "a directory, not a regular file");
 	apply_well(w, &w->keep);
 	assert_int_equal(unlinkat(w->root.fd, &PLACE[1], 0), 0);
 	scratch_write(&w->root, PLACE "/mine", "x");
-	assert_differs(w, &w->keep, "not a regular file");
+	assert_differs(w, &w->keep, "a directory, not a regular file");
 	assert_true(apply(w, &w->keep) < 0);
 	assert_non_null(strstr(w->e.msg, "is in the way"));
 }
