@@ -333,7 +333,7 @@ static struct tree *tree_of(struct arena *a, const char *name, enum check_result
 		return t;
 	}
 	tree_set_text(a, t, "text", e->msg);
-	for (size_t i = 0; i < ERR_NOTES && e->notes[i].label[0]; i++)
+	for (size_t i = 0; i < e->nnotes; i++)
 		tree_set_text(a, notes, e->notes[i].label, e->notes[i].text);
 	tree_set_some(a, t, "notes", notes);
 	return t;

@@ -267,8 +267,7 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 		line(b, "next run", run < 0 ? "" : moment(a, run));
 	}
 	add_error(a, t, b);
-	if (t->state == TOLD_DEGRADED)
-		line(b, "why", "the state store was not reached: documents are the kept ones");
+	line(b, "why", t->why ? t->why : "");
 	add_tasks(a, root_fd, list_of(t->status, "tasks"), all, b);
 }
 
@@ -298,6 +297,7 @@ static int print_status_json(struct arena *a, const struct told *t, struct err *
 	tree_set_int(a, out, "status", (int64_t)t->state);
 	tree_set_true(a, out, "died", t->died);
 	tree_set_true(a, out, "noRetryMends", t->stays);
+	tree_set_text(a, out, "why", t->why);
 	if (t->status)
 		(void)tree_set(a, out, "run", (struct tree *)t->status);
 	return show_json(out, e);
@@ -373,6 +373,7 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 
 		if (r < 0)
 			return r;
+		told_ask_units(a, &t);
 		if (t.stays && t.state == TOLD_RUNNING &&
 		    told_moment(t.status, "nextRunUnixMs") > 0)
 			t.state = TOLD_FAILED;
@@ -380,6 +381,8 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 		    (end && dur_now() >= end)) {
 			r = told_read(cli->arena, root_fd, ret, e);
 			ret->state = t.state;
+			if (t.why)
+				ret->why = arena_str(cli->arena, t.why);
 			return r;
 		}
 		next = dur_now() + SAY_NS;

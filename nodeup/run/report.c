@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/window.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/progress.h"
@@ -195,6 +196,7 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 	set_text(a, t, "name", o->task->name);
 	set_text(a, t, "origin", o->task->origin);
 	set_text(a, t, "state", run_state_name(o->state));
+	tree_set_true(a, t, "staysUp", window_is_for(o->task));
 	if (o->state == RUN_WORKING)
 		return t; /* a worker is writing the rest */
 	set_text(a, t, "why", report_why(o));

@@ -7,6 +7,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/run/interrupted.h"
+#include "units/bus.h"
 
 enum { STATUS_MAX = 8 << 20 };
 
@@ -93,6 +94,8 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 				OWN_STATUS);
 	t->state = states[i].state;
 	t->stays = no_retry_mends(t->status);
+	if (t->state == TOLD_DEGRADED)
+		t->why = "the state store was not reached: documents are the kept ones";
 	if (t->state != TOLD_RUNNING)
 		return 0;
 	t->pid = interrupted_live_pid(a, root_fd, t->status);
@@ -119,4 +122,36 @@ int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e)
 	if (r < 0)
 		err_note(e, "next", "the next run of nodeup apply replaces it");
 	return r;
+}
+
+static bool is_up(const struct bus_unit *u)
+{
+	/* a oneshot that ended well has nothing that runs */
+	if (str_eq(u->type, "oneshot"))
+		return !str_eq(u->active_state, "failed");
+	return str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading");
+}
+
+void told_ask_units(struct arena *a, struct told *t)
+{
+	const struct tree *tasks = t->status ? tree_get(t->status, "tasks") : NULL;
+	struct bus *bus;
+	struct err ignored;
+
+	if (t->state != TOLD_READY || !tasks || tasks->kind != TREE_SEQ ||
+	    bus_open(&bus, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < tasks->n && !t->why; i++) {
+		const struct tree *task = tasks->items[i].value;
+		const char *name = tree_text(task, "name");
+		struct bus_unit u;
+
+		if (!tree_get(task, "staysUp") || !name ||
+		    bus_get(bus, a, name, &u, &ignored) < 0 || is_up(&u))
+			continue;
+		t->state = TOLD_DEGRADED;
+		t->why = arena_printf(a, "unit %s: %s (%s); nodeup plan, then nodeup repair", name,
+				      u.active_state, u.sub_state);
+	}
+	bus_close(bus);
 }

@@ -16,10 +16,14 @@ struct told {
 	int pid;                   /* of the run that is under way; 0: none */
 	bool died;                 /* its process ended without a last word */
 	bool stays;                /* it failed, and no retry mends that */
+	const char *why;           /* it is degraded; else NULL */
 };
 
 /* Read it below the root. That there is none is no error. */
 int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e) must_check;
+/* Of a node that is ready, ask the manager whether what the last run saw up still is: degraded if not. Where the
+ * manager does not answer, nothing is added. */
+void told_ask_units(struct arena *a, struct told *t);
 /* "ready" and so on. */
 const char *told_name(enum told_state state);
 /* A number that a status has; `otherwise` if it has none. */

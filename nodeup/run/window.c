@@ -4,6 +4,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
 #include "nodeup/tasks/foreign.h"
+#include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/unit_notes.h"
 
 #define WINDOW_NS (10 * DUR_SEC)
@@ -104,6 +105,12 @@ static int64_t fresh_start(const struct run_outcome *o, const struct bus_unit *u
 	return entered && dur_now() - entered < WINDOW_NS ? entered : 0;
 }
 
+bool window_is_for(const struct task *t)
+{
+	return t->kind == TASK_UNIT && t->ops != &task_unit_off_ops && !t->unit.no_wait &&
+	       !t->unit.at_boot;
+}
+
 static int collect(struct window *w, const struct run_report *rep, struct err *e)
 {
 	int64_t last = 0;
@@ -115,7 +122,7 @@ static int collect(struct window *w, const struct run_report *rep, struct err *e
 		int64_t start;
 		int r;
 
-		if (o->task->kind != TASK_UNIT || o->task->unit.no_wait || o->run.detached ||
+		if (!window_is_for(o->task) || o->run.detached ||
 		    (o->state != RUN_CHANGED && o->state != RUN_EQUAL))
 			continue;
 		r = bus_get(w->req->ctx->bus, w->arena, o->task->unit.name, &u->first, e);

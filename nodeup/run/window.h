@@ -10,6 +10,8 @@
 /* Called about once a second with what is being waited for. */
 typedef void window_wait_fn(void *arg, const char *what);
 
+/* Whether the task is of a unit that is to be up, and not only enabled or stopped. */
+bool window_is_for(const struct task *t);
 /* Watch the units of a finished run. Without a unit that was started just now there is no window:
  * health URLs are asked once more and that is all. Where records are not trusted (repair), a unit that
  * the run found active and that does not answer for a minute is restarted, once. */

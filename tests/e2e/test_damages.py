@@ -72,6 +72,10 @@ def test_why_says_what_differs(node, damage):
     wants(output, *said)
     status, plan = nodeup(node, "plan", CONF)
     assert status == 2 and "to change" in plan, plan
+    if "systemctl stop" in command:
+        status, output = nodeup(node, "status")
+        assert status == 2 and output.startswith("degraded since "), output
+        wants(output, "\n  why       unit kubelet.service: inactive (dead); nodeup plan, then nodeup repair\n")
     repaired(node)
 
 
