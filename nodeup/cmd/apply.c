@@ -144,6 +144,17 @@ static void remember(struct apply *ap)
 	ending_release();
 }
 
+/* What was found and done, at the end of a repair with the reasons: those of a long first run were just told. */
+static void tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv lines = report_recap(a, rep, late);
+
+	for (size_t i = 0; i < lines.n && (ap->cli->verify || i == 0); i++)
+		if (ap->cli->verify || rep->counts[RUN_CHANGED])
+			log_info("%s%s", i ? "  " : "", lines.v[i]);
+}
+
 /* How long documents are waited for: their patience, or what is left of the deadline. */
 static int64_t store_patience(const struct apply *ap)
 {
@@ -403,6 +414,7 @@ static int converge(struct apply *ap, struct err *e)
 		log_warning("applied state not kept: %s", late.msg);
 	if (r == 0 && !s->boot.replayed && bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
+	tell_recap(ap, rep, r < 0 ? e : NULL);
 	if (r == 0)
 		session_trim_cache(s, ap->cli->cache_max);
 	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
@@ -449,6 +461,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
+	ap->status.ended = true;
 	if (*ret_next == ROUND_FIRST)
 		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
 	publish_status(ap);
@@ -458,6 +471,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	remember(ap);
 	keep_assets(ap);
 	session_close(&ap->session);
+	ap->status.ended = false;
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
 	ap->status.conf = NULL;

@@ -176,6 +176,47 @@ char *report_summary(struct arena *a, const struct run_report *rep)
 	return arena_printf(a, "%s, in %s", text, dur_human(a, rep->end_ns - rep->start_ns));
 }
 
+static size_t count_ok(const struct run_report *rep)
+{
+	return rep->counts[RUN_EQUAL] + rep->counts[RUN_UNNEEDED];
+}
+
+/* What was not done for want of something else failed as well. */
+static size_t count_failed(const struct run_report *rep)
+{
+	return rep->n - count_ok(rep) - rep->counts[RUN_CHANGED];
+}
+
+static const char *reason(struct arena *a, const struct run_report *rep,
+			  const struct run_outcome *o)
+{
+	const char *text = o->state == RUN_CHANGED ? o->diff.why : failure(a, rep, o);
+
+	return *text ? text : "not done";
+}
+
+struct strv report_recap(struct arena *a, const struct run_report *rep, const struct err *late)
+{
+	const bool is_late = late && count_failed(rep) == 0;
+	struct strv lines = { 0 };
+
+	strv_add(a, &lines,
+		 arena_printf(a, "ok %zu / changed %zu / failed %zu", count_ok(rep),
+			      rep->counts[RUN_CHANGED], count_failed(rep) + is_late));
+	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		if (o->state != RUN_EQUAL && o->state != RUN_UNNEEDED)
+			strv_add(a, &lines,
+				 arena_printf(a, "%s %s: %s",
+					      o->state == RUN_CHANGED ? "changed" : "failed",
+					      task_title(a, o->task), reason(a, rep, o)));
+	}
+	if (is_late)
+		strv_add(a, &lines, arena_printf(a, "failed %s", late->msg));
+	return lines;
+}
+
 static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)
 {
 	if (!str_is_empty(text))
@@ -311,6 +352,13 @@ static void add_wait(struct arena *a, struct tree *t, const struct status *st)
 		set_number(a, t, "nextTryUnixMs", (next + offset) / DUR_MS);
 }
 
+static void add_recap(struct arena *a, struct tree *t, const struct status *st)
+{
+	const struct strv lines = report_recap(a, st->rep, st->error);
+
+	(void)tree_set(a, t, "recap", tree_of_strv(a, &lines));
+}
+
 int status_write(int root_fd, const struct status *st, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -335,6 +383,8 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 		set_number(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);
 	if (st->rep) {
 		(void)tree_set(a, t, "counts", counts_tree(a, st->rep));
+		if (st->ended)
+			add_recap(a, t, st);
 		(void)tree_set(a, t, "causes", report_causes(a, st->rep));
 		(void)tree_set(a, t, "assets",
 			       progress_tree(a, st->rep, st->fetcher, st->next_run_wall_ns));

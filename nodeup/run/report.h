@@ -22,6 +22,9 @@ void report_waiting(const struct run_report *rep, struct waits *waits);
 char *report_progress(struct arena *a, const struct run_report *rep);
 /* "60 tasks: 23 changed, 35 right, 2 not needed, in 2.9 s" */
 char *report_summary(struct arena *a, const struct run_report *rep);
+/* "ok 50 / changed 2 / failed 1", and a line for each that was changed or failed, with the reason. `late` is the
+ * run's error, which is another one than a task's if no task failed; NULL: none. */
+struct strv report_recap(struct arena *a, const struct run_report *rep, const struct err *late);
 /* The tasks of a report, one map each: kind, name, state, why, error, times. */
 struct tree *report_tree(struct arena *a, const struct run_report *rep);
 
@@ -37,6 +40,7 @@ struct status {
 	int64_t since_ns,
 		next_ns; /* with `waiting`, unless a task of `rep` waits; monotonic: since when, and the next try */
 	const struct run_report *rep; /* NULL: no plan yet */
+	bool ended;                   /* that run is over: nothing of it goes on */
 	struct fetcher *fetcher;      /* of that run, or NULL */
 	struct tree *assets;      /* as they were when the run before ended, till there is a rep */
 	const struct err *error;  /* NULL: none */

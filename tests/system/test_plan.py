@@ -177,7 +177,8 @@ def test_it_says_what_apply_does(node):
     result = node.converge()
     changed = {m[1] for m in (re.match(r"changed (\w+ \S+?): ", l) for l in result.lines) if m}
     assert changed == planned, planned - changed
-    assert f" {len(planned)} changed" in result.lines[-1], result
+    assert f" {len(planned)} changed" in result.lines[-2], result
+    assert f" / changed {len(planned)} / failed 0" in result.lines[-1], result
     # what another task did in passing began when it ended, and not with the machine
     assert not re.search(r"\(\d+ (min|h) ", result.err), result
 

@@ -208,3 +208,21 @@ def test_plan_shows_it_and_changes_nothing(world):
     same(before, listing(world.cache, skip=("tmp",)))
     assert world.unused() == []
     assert world.plan().code == OK
+
+
+def test_repair_ends_with_a_recap(world):
+    world.converge()
+    result = world.run("repair")
+    assert re.search(r" info    ok \d+ / changed 0 / failed 0$", result.err, re.M), result
+    assert not re.search(r"/ changed", world.converge().err)
+    kubelet = world.root / "etc/sysconfig/kubelet"
+    kubelet.write_text("x")
+    result = world.run("repair")
+    assert re.search(r" ok \d+ / changed 1 / failed 0\n.*   changed file /etc/sysconfig/kubelet: content differs.*\n$", result.err), result
+    kubelet.unlink()
+    kubelet.mkdir()
+    (kubelet / "full").write_text("")
+    result = world.run("repair")
+    assert result.code == SYSTEM, result
+    assert re.search(r"ok \d+ / changed \d+ / failed [1-9]", result.err), result
+    assert re.search(r"  failed file /etc/sysconfig/kubelet: .*is in the way: a directory", result.err), result

@@ -210,9 +210,31 @@ static void nothing_waits_or_works_in_silence(void **state)
 	assert_string_equal(logged.text, "");
 }
 
+/* What no task says is the run's own error. */
+static void a_recap_has_the_error_of_the_run(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv recap;
+	struct sample s;
+	struct err e;
+
+	(void)state;
+	sample(&s);
+	s.rep.n = 1;
+	s.outcomes[0].state = RUN_EQUAL;
+	memset(s.rep.counts, 0, sizeof(s.rep.counts));
+	s.rep.counts[RUN_EQUAL] = 1;
+	(void)err_fail(&e, ERR_SYSTEM, 0, "kubelet does not answer");
+	recap = report_recap(a, &s.rep, &e);
+	assert_int_equal(recap.n, 2);
+	assert_string_equal(recap.v[0], "ok 1 / changed 0 / failed 1");
+	assert_string_equal(recap.v[1], "failed kubelet does not answer");
+}
+
 static void progress_and_summary(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct strv recap;
 	struct sample s;
 
 	(void)state;
@@ -221,6 +243,9 @@ static void progress_and_summary(void **state)
 			    "3 of 4 tasks; waiting for file /etc/c: the moon");
 	assert_string_equal(report_summary(a, &s.rep),
 			    "4 tasks: 1 changed, 1 right, 1 failed, in 2.9 s");
+	recap = report_recap(a, &s.rep, NULL);
+	assert_string_equal(recap.v[0], "ok 1 / changed 1 / failed 2");
+	assert_int_equal(recap.n, 4);
 	s.outcomes[3].state = RUN_RETRYING;
 	(void)err_fail(s.outcomes[3].error, ERR_NET, 0, "refused");
 	assert_string_equal(report_progress(a, &s.rep),
@@ -289,6 +314,7 @@ int main(void)
 		LOGGED_TEST(each_outcome_has_its_line),
 		LOGGED_TEST(nothing_waits_or_works_in_silence),
 		LOGGED_TEST(progress_and_summary),
+		LOGGED_TEST(a_recap_has_the_error_of_the_run),
 		LOGGED_TEST(the_status_file_says_it_all_but_no_secret),
 	};
 
