@@ -181,3 +181,15 @@ int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e)
 			r = make_link(root_fd, l.paths.v[i], l.target, f, e);
 	return r;
 }
+
+int enable_remove(int root_fd, const char *unit, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct links l = { .arena = a };
+	int r = find_links(root_fd, unit, &l, e);
+
+	for (size_t i = 0; i < l.paths.n && r == 0; i++)
+		if (is_link_to(root_fd, l.paths.v[i], l.target))
+			r = io_remove(root_fd, l.paths.v[i], e);
+	return r;
+}

@@ -11,3 +11,5 @@
 int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e) must_check;
 /* Create the missing ones; what is made is flushed with f, or at once (NULL). */
 int enable_apply(int root_fd, const char *unit, struct flush *f, struct err *e) must_check;
+/* Remove those that are there. */
+int enable_remove(int root_fd, const char *unit, struct err *e) must_check;

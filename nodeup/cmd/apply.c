@@ -647,6 +647,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 	if (r < 0)
 		return r;
 	cli->verify |= plan.verify;
+	cli->prune |= plan.prune;
 	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
 	if (dry)

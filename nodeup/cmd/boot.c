@@ -69,7 +69,8 @@ static const char *from_anywhere(struct arena *a, const char *arg, const char *v
 static struct strv own_flags(struct arena *a, const struct cli *cli)
 {
 	/* an image is the root of the machine that it boots, which then knows itself */
-	static const char *const dropped[] = { "install-systemd-unit", "wait", "root", "facts" };
+	static const char *const dropped[] = { "install-systemd-unit", "wait", "root", "facts",
+					       "prune" };
 	struct strv out = { 0 };
 
 	for (size_t i = 1; cli->argv[i]; i++) {

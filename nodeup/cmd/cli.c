@@ -71,6 +71,7 @@ static const struct option options[] = {
 	ROW("all", NULL, VALUE_NONE, all, CMD_PLAN | CMD_DIFF, "list what is right, too"),
 	ROW("ignore", "NAME,...", VALUE_LIST, ignore, CMD_CHECK, "checks whose failure does not count; repeatable"),
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
+	ROW("prune", NULL, VALUE_NONE, prune, CMD_APPLY | CMD_PLAN | CMD_REPAIR, "remove files and units that nodeup wrote and the documents no longer name"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_DIFF | CMD_WHY | CMD_STATUS | CMD_CHECK | CMD_VERSION, "text or json"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_VALIDATE, "text, json, or github: annotations of a workflow"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),

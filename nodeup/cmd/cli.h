@@ -36,7 +36,8 @@ struct cli {
 	struct strv args;        /* what follows the flags */
 
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file;
-	bool offline, strict, install_unit, dryrun, wait, diff, all, verify, gzip, help, version;
+	bool offline, strict, install_unit, dryrun, wait, diff, all, verify, prune, gzip, help,
+		version;
 	bool runs, full;
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;

@@ -205,7 +205,11 @@ static char sign_of(const struct run_outcome *o)
 {
 	const struct task *t = o->task;
 
-	if (o->state == RUN_FAILED || o->state == RUN_SKIPPED || o->diff.left)
+	if (o->state == RUN_FAILED || o->state == RUN_SKIPPED)
+		return '!';
+	if (o->diff.removes)
+		return '-';
+	if (o->diff.left)
 		return '!';
 	if (o->state == RUN_UNSURE)
 		return '?';
@@ -389,6 +393,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 	if (!before)
 		tree_set_text(s->arena, t, "digest", saved_plan_digest(s->arena, s));
 	tree_set_true(s->arena, t, "verify", s->ctx.verify);
+	tree_set_true(s->arena, t, "prune", s->ctx.prune);
 	(void)tree_set(s->arena, t, "counts", count_tree(s->arena, rep));
 	(void)tree_set(s->arena, t, "warnings", warning_tree(s));
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));

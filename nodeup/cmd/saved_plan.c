@@ -29,6 +29,7 @@ int saved_plan_read(struct arena *a, const char *path, struct saved_plan *ret, s
 	*ret = (struct saved_plan){ .path = path,
 				    .digest = tree_text(t, "digest"),
 				    .verify = str_eq(tree_text(t, "verify"), "true"),
+				    .prune = str_eq(tree_text(t, "prune"), "true"),
 				    .tasks = tree_get(t, "tasks") };
 	if (!str_eq(schema, SAVED_PLAN_SCHEMA) || !ret->digest || !ret->tasks ||
 	    ret->tasks->kind != TREE_SEQ)

@@ -13,7 +13,7 @@
 
 struct saved_plan {
 	const char *path, *digest;
-	bool verify; /* made by plan --verify */
+	bool verify, prune; /* made by a plan with these flags */
 	const struct tree *tasks;
 };
 

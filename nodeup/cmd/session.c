@@ -102,6 +102,18 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
 }
 
+/* How nodeup is started, and documents that were put back, are asked for only by the run that does so. A plan that
+ * waits for volumes of EBS does not name all that a node is made of. */
+static struct strv find_written(struct session *s, const struct plan_req *plan)
+{
+	static const char *const kept[] = { "bootstrap", "documents", NULL };
+
+	for (size_t i = 0; i < plan->n_claims; i++)
+		if (!plan->claims[i].is_here)
+			return (struct strv){ 0 };
+	return s->claims.left ? (struct strv){ 0 } : state_written(s->ctx.state, s->arena, kept);
+}
+
 static int make_plan(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
@@ -137,8 +149,12 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		r = claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
 		r = session_disks(s, plan, e);
+	if (r == 0)
+		r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
+	if (!req->only && !req->bake)
+		plan->written = find_written(s, plan);
 	s->stage = SESSION_PLAN;
 	return plan_build(s->arena, plan, &s->plan, e);
 }
@@ -264,12 +280,10 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	s->ctx.cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
 	s->ctx.image_mode = s->image_mode;
 	s->ctx.verify = cli->verify;
+	s->ctx.prune = cli->prune;
 	s->ctx.only_looks = !req->for_apply;
 	s->ctx.http = s->http;
 	s->ctx.own_unit = s->own_unit;
-	r = state_open(s->root_fd, &s->ctx.state, e);
-	if (r < 0)
-		return r;
 	if (cli->cache)
 		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,
 			      &s->ctx.cache, e);

@@ -6,6 +6,7 @@
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/deps.h"
 #include "nodeup/plan/host_checks.h"
+#include "nodeup/tasks/kinds.h"
 
 /* What a node is made of, in the order a person would tell it. */
 static const struct plan_builder *const builders[] = {
@@ -39,6 +40,27 @@ static const struct plan_builder *const builders[] = {
 	&build_file_assets,
 	&build_bake,
 };
+
+/* What an earlier run wrote, and no task puts there now. A unit that is still named is not stopped. */
+static void add_leftovers(struct plan *p)
+{
+	p->builder = "leftovers";
+	p->asked = NULL;
+	for (size_t i = 0; i < p->req->written.n; i++) {
+		const char *path = p->req->written.v[i], *name = str_basename(path);
+		struct task *t;
+
+		if (plan_at(p, path))
+			continue;
+		t = plan_no_file(p, path, "");
+		t->ops = &task_leftover_ops;
+		/* it keeps nothing else from being done */
+		t->advisory = true;
+		if (str_has_prefix(path, plan_unit_dir) &&
+		    !strchr(path + strlen(plan_unit_dir), '/') && !plan_unit_of(p, name))
+			t->file.unit = name;
+	}
+}
 
 static void add_reload(struct plan *p)
 {
@@ -158,6 +180,7 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 		deps_drop_unused(&p);
 	/* what was taken out stands no more where it was */
 	plan_index_again(&p);
+	add_leftovers(&p);
 	add_reload(&p);
 	r = check_paths(&p, e);
 	if (r < 0)

@@ -1,6 +1,7 @@
 /* kinds.h - the table of task kinds
  * A kind is a file of this room, or of nodeup/move, with its operations. The plan gives each task those of its
  * kind; some tasks get others, which are named here, too.
+ * Bodies: unit_off.c.
  * Owner: none, constants. Errors: none. Threads: all. */
 #pragma once
 
@@ -29,6 +30,12 @@ extern const char *const task_group_names[TASK_GROUP_MAX];
 
 /* For a unit that is not to run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;
+/* Disable and stop a unit; called as apply is. */
+int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run,
+		  struct err *e) must_check;
+
+/* For a file that nodeup wrote once and the documents no longer name. */
+extern const struct task_ops task_leftover_ops;
 
 /* For an asset of which no record is believed, and for an archive whose tree was found damaged. */
 extern const struct task_ops task_asset_recheck_ops, task_unpack_again_ops;

@@ -55,6 +55,8 @@ struct task_file {
 		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
 	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */
 	const char *unwanted;
+	const char
+		*unit; /* of one that goes: the unit that it makes and no document names; or NULL */
 };
 
 struct task_asset {

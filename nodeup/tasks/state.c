@@ -14,6 +14,7 @@ static const char state_path[] = OWN_STATE;
 static const char header[] = "nodeup state 1\n";
 /* begins the line of a record that is lost */
 static const char lost_mark[] = "!";
+static const char written_mark[] = "+";
 
 enum { STATE_MAX = 4 << 20 };
 
@@ -22,7 +23,8 @@ struct record {
 	struct digest digest;
 	struct io_stamp stamp;
 	bool durable;
-	bool lost; /* an fsync failed: what reads as right may not be on the disk */
+	bool written; /* by us, and not found as it should be */
+	bool lost;    /* an fsync failed: what reads as right may not be on the disk */
 };
 
 struct state {
@@ -51,8 +53,8 @@ static bool parse_record(struct arena *a, const char *line, struct record *r)
 	int used = 0;
 
 	r->lost = str_has_prefix(line, lost_mark);
-	if (r->lost)
-		line += strlen(lost_mark);
+	r->written = str_has_prefix(line, written_mark);
+	line += r->lost || r->written;
 	if (sscanf(line,
 		   "%143s %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNd64 " %" SCNd64 " %o %" SCNu32
 		   " %" SCNu32 " %63s %n",
@@ -150,6 +152,7 @@ bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 static void keep(struct state *s, const struct record *new)
 {
 	struct record *r;
+	bool written;
 
 	(void)pthread_mutex_lock(&s->lock);
 	r = find(s, new->path);
@@ -157,7 +160,9 @@ static void keep(struct state *s, const struct record *new)
 		arena_push(s->arena, s->records, s->n, (struct record){ 0 });
 		r = &s->records[s->n - 1];
 	}
+	written = new->written || (r->written && digest_eq(&r->digest, &new->digest));
 	*r = *new;
+	r->written = written;
 	r->path = arena_str(s->arena, new->path);
 	r->origin = arena_str(s->arena, new->origin);
 	s->dirty = true;
@@ -166,7 +171,9 @@ static void keep(struct state *s, const struct record *new)
 
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin)
 {
-	struct record r = { .path = path, .origin = origin, .digest = *d, .durable = true };
+	struct record r = {
+		.path = path, .origin = origin, .digest = *d, .durable = true, .written = true
+	};
 
 	if (stamp_now(s, path, &r.stamp))
 		keep(s, &r);
@@ -180,6 +187,59 @@ void state_saw(struct state *s, const char *path, const struct digest *d, const 
 	};
 
 	keep(s, &r);
+}
+
+struct strv state_written(struct state *s, struct arena *a, const char *const *origins)
+{
+	struct strv paths = { 0 };
+
+	for (size_t i = 0; i < s->n; i++) {
+		const struct record *r = &s->records[i];
+		struct io_stamp now;
+		bool kept = false;
+
+		for (size_t k = 0; r->written && origins[k]; k++)
+			kept |= str_eq(r->origin, origins[k]);
+		if (r->written && !kept && stamp_now(s, r->path, &now))
+			strv_add(a, &paths, arena_str(a, r->path));
+	}
+	return paths;
+}
+
+/* Its stamp says so, or else its bytes: a disk may have another number after a reboot. */
+bool state_wrote(struct state *s, const char *path, const struct stat *st)
+{
+	const struct io_stamp now = io_stamp_of(st);
+	struct record rec = { 0 };
+	const struct record *r;
+	autoclose int fd = -1;
+	struct digest found;
+	struct err ignored;
+
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, path);
+	if (r)
+		rec = *r;
+	(void)pthread_mutex_unlock(&s->lock);
+	if (!rec.written || rec.lost || !S_ISREG(st->st_mode))
+		return false;
+	return io_stamp_eq(&rec.stamp, &now) ||
+	       (io_open(s->root_fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, &ignored) == 0 &&
+		digest_of_fd(rec.digest.algo, fd, path, &found, &ignored) == 0 &&
+		digest_eq(&found, &rec.digest));
+}
+
+void state_forget(struct state *s, const char *path)
+{
+	struct record *r;
+
+	(void)pthread_mutex_lock(&s->lock);
+	r = find(s, path);
+	if (r) {
+		*r = s->records[--s->n];
+		s->dirty = true;
+	}
+	(void)pthread_mutex_unlock(&s->lock);
 }
 
 /* Whether the path has another file by now, or none, which the record says nothing of. */
@@ -232,9 +292,12 @@ static void render_record(const struct record *r, struct buf *b)
 	(void)buf_addf(b,
 		       "%s%s:%s %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64
 		       " %o %" PRIu32 " %" PRIu32 " %s %s\n",
-		       r->lost ? lost_mark : "", digest_algo_name(r->digest.algo),
-		       digest_hex(&r->digest, hex), st->dev, st->ino, st->size, st->mtime_ns,
-		       st->ctime_ns, st->mode, st->uid, st->gid, r->origin, r->path);
+		       r->lost      ? lost_mark
+		       : r->written ? written_mark
+				    : "",
+		       digest_algo_name(r->digest.algo), digest_hex(&r->digest, hex), st->dev,
+		       st->ino, st->size, st->mtime_ns, st->ctime_ns, st->mode, st->uid, st->gid,
+		       r->origin, r->path);
 }
 
 int state_store(struct state *s, struct err *e)

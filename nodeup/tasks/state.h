@@ -4,8 +4,9 @@
  * correctness: a bad line is dropped, the file is read and compared.
  * A file whose fsync failed is remembered as lost, and put there anew by the next run that meets it: it reads
  * as right from memory, and may be anything after a reboot.
- * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; "!" before
- * the digest if it is lost.
+ * What we wrote is told from what we found as it should be: only the former may be removed again.
+ * Text, one line a record: digest, device, inode, size, mtime, ctime, mode, uid, gid, origin, path; before the digest
+ * "!" if it is lost, or else "+" if we wrote it.
  * Owner: state_open/state_close. Errors: SYSTEM. Threads: all functions. */
 #pragma once
 
@@ -22,13 +23,19 @@ void state_close(struct state *s);
 bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d);
 /* Whether it is one whose fsync failed. */
 bool state_is_lost(struct state *s, const char *path, const struct stat *st);
-/* Record that path holds d now (reads its stamp), and that this is on the disk; what cannot be looked at is
+/* Record that we wrote d to path (reads its stamp), and that this is on the disk; what cannot be looked at is
  * forgotten. */
 void state_set(struct state *s, const char *path, const struct digest *d, const char *origin);
 /* Record that path held d when it was read, which was after `st` was taken: a change since then makes
  * the record void. state_sync flushes it before its record counts. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
+/* The paths that we wrote a file to and where a file is, but for those that `origin` asked for. */
+struct strv state_written(struct state *s, struct arena *a, const char *const *origins);
+/* Whether the file at path, of which `st` was taken, is still the one that we wrote there. */
+bool state_wrote(struct state *s, const char *path, const struct stat *st);
+/* We removed what was at path. */
+void state_forget(struct state *s, const char *path);
 /* fsync what is recorded and not durable yet. Where that fails the files are lost from now on, and the error
  * names them: SYSTEM. */
 int state_sync(struct state *s, struct err *e) must_check;

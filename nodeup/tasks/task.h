@@ -68,6 +68,7 @@ struct task_ctx {
 	int root_fd;
 	bool image_mode; /* a root that is not running: no bus, no runtime, no sysctl */
 	bool verify;     /* trust no record: read and hash again */
+	bool prune;      /* what the documents no longer name goes */
 	bool only_looks; /* a plan: nothing is applied, and no unit is watched afterwards */
 	struct cache *cache;
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
@@ -100,6 +101,7 @@ struct task_diff {
 	bool spare;
 	bool missing;  /* nothing of it is there yet: it would be made, and not changed */
 	bool restarts; /* a unit that runs now, and would be restarted */
+	bool removes;  /* what is there would go, now or with --prune */
 	bool left;     /* equal: it is not what it should be, but a person's own */
 	const char
 		*how; /* equal: in what way, where that is not plain; a constant. NULL: as wanted */

@@ -14,12 +14,12 @@ static bool is_enabled(const struct bus_unit *u)
 	return str_eq(u->file_state, "enabled") || str_eq(u->file_state, "enabled-runtime");
 }
 
-static int get_unit(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
+static int get_unit(const char *name, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
 		    struct err *e)
 {
 	if (!ctx->bus)
 		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
-	return bus_get(ctx->bus, a, t->unit.name, u, e);
+	return bus_get(ctx->bus, a, name, u, e);
 }
 
 /* In an image nothing runs; what is enabled there is stopped when it boots. */
@@ -32,7 +32,7 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = get_unit(t, ctx, a, &u, e);
+	r = get_unit(t->unit.name, ctx, a, &u, e);
 	if (r < 0)
 		return r;
 	if (is_running(&u))
@@ -42,23 +42,22 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	return TASK_EQUAL;
 }
 
-static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
-		     struct err *e)
+int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *result = "";
 	struct bus_unit u;
 	bool changed;
-	int r = get_unit(t, ctx, a, &u, e);
+	int r = get_unit(name, ctx, a, &u, e);
 
 	if (r >= 0 && run->stage == 0 && is_enabled(&u)) {
-		r = bus_enable(ctx->bus, t->unit.name, false, &changed, e);
+		r = bus_enable(ctx->bus, name, false, &changed, e);
 		/* it would tell what it knew before */
 		if (r >= 0)
 			r = bus_reload(ctx->bus, e);
 	}
 	if (r >= 0 && run->stage == 0 && is_running(&u)) {
-		r = bus_job(ctx->bus, "stop", t->unit.name, &run->job, e);
+		r = bus_job(ctx->bus, "stop", name, &run->job, e);
 		run->stage = 1;
 	}
 	if (r < 0 || run->stage == 0)
@@ -72,6 +71,12 @@ static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	default:
 		return task_wait(run, dur_now() + JOB_POLL_NS, "its stop job");
 	}
+}
+
+static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		     struct err *e)
+{
+	return task_unit_off(ctx, t->unit.name, run, e);
 }
 
 static int off_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

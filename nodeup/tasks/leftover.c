@@ -1,0 +1,58 @@
+#include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/state.h"
+#include "units/enable.h"
+
+static const char gone[] = "the documents no longer name it";
+
+/* A plan and a repair are asked for; each boot's apply would say it anew. */
+static int say(const struct task_ctx *ctx, struct task_diff *diff, const char *how)
+{
+	return ctx->only_looks || ctx->verify ? task_left(diff, "%s; %s", gone, how) : TASK_EQUAL;
+}
+
+/* A file system may be in use, and has data: nothing here unmounts it. */
+static bool is_of_disk(const char *path)
+{
+	return str_has_suffix(path, ".mount") || str_has_suffix(path, ".swap");
+}
+
+static int leftover_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			  struct err *e)
+{
+	const char *path = t->file.path;
+	struct stat st;
+	int r = io_stat(ctx->root_fd, path, &st, e);
+
+	if (r == -ENOENT || r == -ENOTDIR)
+		return TASK_EQUAL;
+	if (r < 0)
+		return r;
+	if (!state_wrote(ctx->state, path, &st))
+		return say(ctx, diff, "it is not as nodeup wrote it: left alone");
+	if (is_of_disk(path))
+		return say(ctx, diff, "it mounts a disk: left alone");
+	diff->removes = true;
+	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
+}
+
+static int leftover_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			  struct err *e)
+{
+	const char *unit = t->file.unit;
+	int r = !unit             ? TASK_DONE
+		: ctx->image_mode ? enable_remove(ctx->root_fd, unit, e)
+				  : task_unit_off(ctx, unit, run, e);
+
+	if (r == TASK_DONE)
+		r = io_remove(ctx->root_fd, t->file.path, e);
+	if (r == 0)
+		state_forget(ctx->state, t->file.path);
+	return r;
+}
+
+const struct task_ops task_leftover_ops = {
+	.kind = "file",
+	.on_main = true,
+	.check = leftover_check,
+	.apply = leftover_apply,
+};
