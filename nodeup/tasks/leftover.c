@@ -11,9 +11,17 @@ static int say(const struct task_ctx *ctx, struct task_diff *diff, const char *h
 }
 
 /* A file system may be in use, and has data: nothing here unmounts it. */
-static bool is_of_disk(const char *path)
+static bool is_of_disk(const struct task *t, struct task_ctx *ctx)
 {
-	return str_has_suffix(path, ".mount") || str_has_suffix(path, ".swap");
+	autoarena struct arena *a = arena_new_empty();
+	const char *unit = t->file.unit;
+	struct err ignored;
+	struct bus_unit u;
+
+	if (!unit || !(str_has_suffix(unit, ".mount") || str_has_suffix(unit, ".swap")))
+		return false;
+	return !ctx->bus || bus_get(ctx->bus, a, unit, &u, &ignored) < 0 ||
+	       !(str_eq(u.active_state, "inactive") || str_eq(u.active_state, "failed"));
 }
 
 static int leftover_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -29,7 +37,7 @@ static int leftover_check(const struct task *t, struct task_ctx *ctx, struct tas
 		return r;
 	if (!state_wrote(ctx->state, path, &st))
 		return say(ctx, diff, "it is not as nodeup wrote it: left alone");
-	if (is_of_disk(path))
+	if (is_of_disk(t, ctx))
 		return say(ctx, diff, "it mounts a disk: left alone");
 	diff->removes = true;
 	return ctx->prune ? task_differs(diff, "%s", gone) : say(ctx, diff, "removed with --prune");
