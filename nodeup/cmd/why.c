@@ -10,6 +10,7 @@
 #include "nodeup/run/history.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/told.h"
+#include "nodeup/tasks/kinds.h"
 
 #define PATIENCE_NS (5 * DUR_SEC)
 
@@ -114,13 +115,20 @@ static struct tree *explain(struct arena *a, const struct session *s, const stru
 	tree_set_text(a, map, "task", task_title(a, t));
 	tree_set_text(a, map, "is",
 		      arena_printf(a, "%s%s%s", words[o->state], *why ? ": " : "", why));
-	tree_set_text(a, map, "asked by", t->asked ? t->asked : location_shown(a, s->boot.conf));
+	tree_set_text(a, map, "asked by",
+		      t->ops == &task_leftover_ops ? "no document any more"
+		      : t->asked                   ? t->asked
+						   : location_shown(a, s->boot.conf));
 	tree_set_text(a, map, "builder", t->origin);
 	add_inputs(a, map, t);
 	add_change(a, map, t, runs);
 	add_titles(a, map, "needs", t->needs, t->n_needs);
 	add_titles(a, map, "needed by", t->users, t->n_users);
 	add_restarts(a, map, t);
+	if (o->state == RUN_CHANGED)
+		tree_set_text(a, map, "do", "nodeup repair puts it right");
+	else if (o->diff.removes)
+		tree_set_text(a, map, "do", "nodeup repair --prune removes it");
 	return map;
 }
 

@@ -283,8 +283,12 @@ static int needed_failed(const struct task *t, struct task_ctx *ctx, struct aren
 
 	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
 		needed = failed_before(ctx->bus, a, &u, &other);
-	if (!needed)
-		return err_fail(e, ERR_SYSTEM, EIO, "it was not started: what it needs failed");
+	if (!needed) {
+		r = err_fail(e, ERR_SYSTEM, EIO, "it was not started: what it needs failed");
+		err_note(e, "do", "systemctl list-dependencies %s shows what is not active",
+			 t->unit.name);
+		return r;
+	}
 	r = err_fail(e, ERR_SYSTEM, EIO, "it was not started: %s failed, which it needs", needed);
 	for (size_t i = 0; i < t->n_needs; i++)
 		if (t->needs[i]->kind == TASK_UNIT && str_eq(t->needs[i]->unit.name, needed))
