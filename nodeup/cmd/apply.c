@@ -14,6 +14,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/rounds.h"
 #include "nodeup/run/causes.h"
@@ -387,6 +388,8 @@ static int converge(struct apply *ap, struct err *e)
 		r = saved_plan_check(ap->plan, s, ap->status.attempt == 1, e);
 	if (r < 0)
 		return give_back(s, e);
+	if (identity_renew(s, &late) < 0)
+		log_warning("which instance this is was not noted: %s", late.msg);
 	/* from here on they are used, and stay */
 	if (!s->claims.left)
 		ap->own.ids.n = 0;

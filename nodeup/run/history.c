@@ -118,18 +118,18 @@ static int list_names(struct arena *a, int root_fd, struct strv *ret, struct err
 	return r == -ENOENT ? 0 : r;
 }
 
-static int forget_oldest(struct arena *a, int root_fd, struct err *e)
+static int forget_oldest(struct arena *a, int root_fd, size_t most, struct err *e)
 {
 	struct strv names = { 0 };
 	autoclose int dir = -1;
 	int r = list_names(a, root_fd, &names, e);
 
-	if (r < 0 || names.n <= HISTORY_MAX)
+	if (r < 0 || names.n <= most)
 		return r;
 	r = io_open_own_dir(root_fd, OWN_RUNS_DIR, &dir, e);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < names.n - HISTORY_MAX; i++)
+	for (size_t i = 0; i < names.n - most; i++)
 		if (walk_remove(dir, names.v[i]) < 0)
 			return err_sys(e, "remove '%s/%s'", OWN_RUNS_DIR, names.v[i]);
 	return 0;
@@ -151,7 +151,14 @@ int history_keep(int root_fd, struct err *e)
 			    (long long)told_number(told.status, "startedUnix", 0), (int)getpid(),
 			    suffix);
 	r = put(root_fd, path, record_of(a, told.status, read_record(a, root_fd, path)), e);
-	return r < 0 ? r : forget_oldest(a, root_fd, e);
+	return r < 0 ? r : forget_oldest(a, root_fd, HISTORY_MAX, e);
+}
+
+int history_forget(int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	return forget_oldest(a, root_fd, 0, e);
 }
 
 int history_list(struct arena *a, int root_fd, struct tree **ret, struct err *e)

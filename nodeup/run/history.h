@@ -13,5 +13,7 @@ enum { HISTORY_MAX = 20 };
 /* Remember what status.json says of this process' run now, in the place of what it said before; what the process
  * changed before stays listed. The oldest run beyond HISTORY_MAX is forgotten. */
 int history_keep(int root_fd, struct err *e) must_check;
+/* Forget all runs: they are another machine's. */
+int history_forget(int root_fd, struct err *e) must_check;
 /* The runs that are remembered, the newest first, a map each. */
 int history_list(struct arena *a, int root_fd, struct tree **ret, struct err *e) must_check;
