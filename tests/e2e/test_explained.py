@@ -1,0 +1,196 @@
+"""What is wrong with a booted node is told by `nodeup status` and `nodeup why` alone: the cause, the object and what to do
+next.  And what is done about it: a plan that was saved, and --prune."""
+import os
+import re
+import shutil
+
+import pytest
+
+import labassets
+import nodechecks
+from lab import STATE, Lab
+from nodechecks import CONF, INSTALL, NODEUP
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+KUBELET, FLAGS = "/usr/local/bin/kubelet", "/etc/sysconfig/kubelet"
+UNIT = "/etc/systemd/system/kubelet.service"
+DROPIN = "/etc/systemd/system/kubelet.service.d/99-x.conf"
+PLAN, MINE = "/root/plan.json", "/root/mine.yaml"
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Lab() as lab:
+        node = lab.boot("explained", "nodes", labassets.our_user_data(
+            os.path.join(lab.dir, "conf-explained"), "nodes", lab.assets))
+        nodechecks.wait_kubelet(node)
+        nodechecks.wait_finished(node)
+        yield node
+
+
+def run(node, command, *flags, conf=CONF, timeout=240):
+    status, _, output = nodechecks.timed_nodeup(node, command, *([conf] if conf else []), *flags, timeout=timeout)
+    return status, output
+
+
+def why(node, word):
+    status, output = run(node, "why", word, conf=None)
+    assert status == 2, output
+    return output
+
+
+def heal(node, *flags):
+    status, output = run(node, "repair", *flags)
+    assert status == 0 and node.healthz() == "ok", output
+    assert re.search(r" ok \d+ / changed \d+ / failed 0$", output, re.M), output
+    status, output = run(node, "plan")
+    assert status == 0 and "No changes." in output, output
+
+
+# What a person did; what `why` is asked; what it says.
+DRIFT = {
+    "a unit file that was edited": (
+        "sed -i s/kubelet/kubelet2/ " + UNIT, "kubelet.service", r"differs: /etc/systemd/system/kubelet\.service changes"),
+    "a unit that is masked": (
+        "systemctl stop kubelet; rm {0}; systemctl mask kubelet".format(UNIT), "kubelet.service", r"differs: .*masked"),
+    "a program that was swapped": (
+        "cp /bin/true {0}.new && mv {0}.new {0}".format(KUBELET), "install %s" % KUBELET, r"differs: .*content differs"),
+    "a file of another mode": ("chmod 0600 " + FLAGS, FLAGS, r"differs: mode 0600, want 0644"),
+    "a flag that was removed": ("sed -i s/--v=2// " + FLAGS, FLAGS, r"differs: content differs"),
+    "a service that was stopped": ("systemctl stop docker.service docker.socket; systemctl stop kubelet", "docker.service",
+                                   r"differs: .*(inactive|failed)"),
+}
+
+
+@pytest.mark.parametrize("damage", DRIFT)
+def test_drift(node, damage):
+    script, word, says = DRIFT[damage]
+    node.sh(script)
+    try:
+        said = why(node, word.split(" ")[-1])
+        assert re.search(r"^  is +" + says, said, re.M), said
+        assert re.search(r"^  do +nodeup repair", said, re.M), said
+        assert re.search(r"^  asked by +\S", said, re.M), said
+    finally:
+        node.sh("systemctl unmask kubelet", check=False)
+        heal(node)
+
+
+def mine(node, change):
+    """The node's own documents, but for one thing."""
+    node.sh("%s %s/kube_env.yaml >%s" % (change, INSTALL, MINE))
+    return "--conf=" + MINE
+
+
+# What is wrong; the flags and documents of a run; its exit status; what `status` says of cause, object and next step.
+FAILURES = {
+    "a drop-in that breaks a unit": (
+        "mkdir -p $(dirname {0}); printf '[Service]\\nExecStart=\\nExecStart=/bin/false\\n' >{0}; systemctl daemon-reload; "
+        "systemctl stop kubelet".format(DROPIN), "rm -r $(dirname %s); systemctl daemon-reload" % DROPIN, None, (), 71,
+        (r"kubelet\.service", re.escape(DROPIN), r"^  do +correct what the lines above name, then nodeup repair")),
+    "a daemon whose own file is broken": (
+        "mkdir -p /etc/docker; cp -p /etc/docker/daemon.json /root/daemon.json; echo '{' >/etc/docker/daemon.json; "
+        "systemctl stop docker.socket docker",
+        "rm -f /etc/docker/daemon.json; cp -p /root/daemon.json /etc/docker/; systemctl reset-failed docker || :", None, (), 71,
+        (r"docker\.service", r"daemon\.json", r"^  do +correct what the lines above name, then nodeup repair")),
+    "a mirror that is dead": (
+        "rm -rf {0} /var/cache/nodeup".format(KUBELET), ":", None,
+        ("--rewrite=https://storage.googleapis.com/=http://127.0.0.1:9/", "--rewrite=https://slow.mirror.test/=http://127.0.0.1:9/"), 69,
+        (r"asset kubelet", r"127\.0\.0\.1:9", r"refused", r"^  do +look at the port, security groups, routes and a proxy; or name a mirror")),
+    "a disk that is full": (
+        "rm -f {0}; mount -t tmpfs -o size=64k none /usr/local/bin".format(KUBELET), "umount /usr/local/bin", None, (), 71,
+        (r"/usr/local/bin", r"No space left on device|no room", r"^  do +")),
+    "a hash that is wrong": (
+        "rm -rf {0} /var/cache/nodeup".format(KUBELET), ":", "sed 's/^- [0-9a-f]\\{40\\}\\(@.*kubelet\\)/- %s\\1/'" % ("0" * 40), ("--rewrite=https://dead.mirror.test/=https://slow.mirror.test/",), 65,
+        (r"asset kubelet", r"^  want .*0000", r"^  got ", r"^  do +see nodeup help asset-hash")),
+    "a volume that is missing": (
+        ":", ":", "sed '$ a volumeMounts: [{device: /dev/xvdz, path: /data, filesystem: ext4}]'", ("--deadline=10s",), 75,
+        (r"/data", r"xvdz", r"^  do +")),
+}
+
+
+@pytest.mark.parametrize("damage", FAILURES)
+def test_failure(node, damage):
+    script, undo, change, flags, code, says = FAILURES[damage]
+    node.sh(script)
+    try:
+        status, output = run(node, "apply", *flags, conf=mine(node, change) if change else CONF, timeout=400)
+        assert status == code, output
+        status, said = run(node, "status", conf=None)
+        assert status == 1 and said.startswith("failed since "), said
+        for pattern in says:
+            assert re.search(pattern, said, re.M), pattern + "\n" + said
+    finally:
+        node.sh(undo)
+        # what was asked for in vain goes as well
+        heal(node, "--prune")
+
+
+def test_a_saved_plan_is_done_or_refused(node):
+    node.sh("sed -i s/--v=2/--v=3/ " + FLAGS)
+    assert node.exec("bash", "-c", "%s plan %s -o json >%s" % (NODEUP, CONF, PLAN)).returncode == 2
+    pid = node.show("kubelet.service", "MainPID")["MainPID"]
+    node.sh("chmod 0640 /etc/sysctl.d/99-k8s-general.conf")
+    status, output = run(node, "apply", "--plan=" + PLAN)
+    assert status == 73 and "the machine is not as it was when" in output, output
+    assert re.search(r"now +file /etc/sysctl\.d/99-k8s-general\.conf: change: mode 0640", output), output
+    assert node.show("kubelet.service", "MainPID")["MainPID"] == pid and "--v=3" in node.sh("cat " + FLAGS)
+    node.sh("chmod 0644 /etc/sysctl.d/99-k8s-general.conf")
+    status, output = run(node, "apply", "--plan=" + PLAN, conf=mine(node, "sed '$ a # more'"))
+    assert status == 73 and "the documents, the settings or nodeup are not those" in output, output
+    status, output = run(node, "apply", "--plan=" + PLAN)
+    assert status == 0 and "--v=2" in node.sh("cat " + FLAGS), output
+    assert node.show("kubelet.service", "MainPID")["MainPID"] != pid and run(node, "plan")[0] == 0
+
+
+def test_what_documents_no_longer_name_is_stopped_and_removed(node):
+    left = "/etc/systemd/system/left.service"
+    state = os.path.join(node.root, "root/state")
+    shutil.copytree(os.path.join(STATE, "jdurbin-kops/abc.joshdurbin.net"), state)
+    with open(state + "/instancegroup/nodes", "a") as f:
+        f.write('  hooks: [{name: left.service, manifest: "Type=simple\\nExecStart=/bin/sleep infinity\\n[Install]\\n'
+                'WantedBy=multi-user.target"}]\n')
+    status, output = run(node, "apply", conf=mine(node, "sed 's|^ConfigBase:.*|ConfigBase: /root/state|'"))
+    assert status == 0, output
+    assert node.show("left.service", "ActiveState")["ActiveState"] == "active", output
+    kubelet = node.show("kubelet.service", "MainPID")["MainPID"]
+    status, output = run(node, "plan")
+    assert status == 0 and "- file %s: the documents no longer name it; removed with --prune" % left in output, output
+    status, output = run(node, "apply")
+    assert status == 0 and node.show("left.service", "ActiveState")["ActiveState"] == "active", output
+    # what a person made of it is theirs, and so is that it runs
+    node.sh("cp -p {0} /root/left && echo '# mine' >>{0}".format(left))
+    status, output = run(node, "repair", "--prune")
+    assert status == 0 and "it is not as nodeup wrote it: left alone" in output, output
+    assert node.show("left.service", "ActiveState")["ActiveState"] == "active", output
+    node.sh("cp -p /root/left " + left)
+    # killed when it has stopped the unit, and before the file went or after that
+    node.sh("%s apply %s --prune >/dev/null 2>&1 & p=$!; while systemctl -q is-active left && kill -0 $p; do :; done 2>/dev/null; "
+            "kill -KILL $p 2>/dev/null; wait $p; true" % (NODEUP, CONF))
+    status, output = run(node, "repair", "--prune")
+    assert status == 0, output
+    assert node.exec("test", "-e", left).returncode == 1
+    assert node.sh("find /etc/systemd/system -name left.service") == "", "it is still enabled"
+    assert node.show("left.service", "LoadState", "ActiveState") == {"LoadState": "not-found", "ActiveState": "inactive"}
+    assert node.show("kubelet.service", "MainPID")["MainPID"] == kubelet, "the others run on"
+    status, output = run(node, "plan", "--prune")
+    assert status == 0 and "no longer" not in output, output
+    nodechecks.check_again(node)
+
+
+def test_an_image_of_this_node_is_another_one(node):
+    """The last test: from here on it is another instance."""
+    status, output = run(node, "status", "--runs", conf=None)
+    assert status == 0 and len(output.splitlines()) > 1, output
+    was = node.sh("cat /var/lib/nodeup/identity")
+    pid = node.show("kubelet.service", "MainPID")["MainPID"]
+    node.become("i-0renewed")
+    for said in (1, 0):
+        status, output = run(node, "apply")
+        assert status == 0, output
+        assert output.count("this is instance i-0renewed, made of an image of %s: " % was) == said, output
+    assert node.sh("cat /var/lib/nodeup/identity") == "i-0renewed"
+    assert "i-0renewed" in node.sh("cat /var/lib/nodeup/documents.json")
+    status, output = run(node, "status", "--runs", conf=None)
+    assert len(output.splitlines()) == 2, output
+    assert node.show("kubelet.service", "MainPID")["MainPID"] == pid
