@@ -71,6 +71,11 @@ def test_drift(node, damage):
         assert re.search(r"^  is +" + says, said, re.M), said
         assert re.search(r"^  do +nodeup repair", said, re.M), said
         assert re.search(r"^  asked by +\S", said, re.M), said
+        # what files are like is the plan's to say: that would be read again each time
+        status, said = run(node, "status", conf=None)
+        if "systemctl stop" in script:
+            assert status == 2 and said.startswith("degraded since "), said
+            assert re.search(r"^  why +unit \S+\.service: inactive \(dead\); nodeup plan, then nodeup repair$", said, re.M), said
     finally:
         node.sh("systemctl unmask kubelet", check=False)
         heal(node)
@@ -97,6 +102,12 @@ FAILURES = {
         "rm -rf {0} /var/cache/nodeup".format(KUBELET), ":", None,
         ("--rewrite=https://storage.googleapis.com/=http://127.0.0.1:9/", "--rewrite=https://slow.mirror.test/=http://127.0.0.1:9/"), 69,
         (r"asset kubelet", r"127\.0\.0\.1:9", r"refused", r"^  do +look at the port, security groups, routes and a proxy; or name a mirror")),
+    "a directory in the place of a file": (
+        "rm {0}; mkdir -p {0}/x".format(FLAGS), "rm -r " + FLAGS, None, (), 71,
+        (r"FAILED file {0}: '{0}' is in the way: a directory".format(FLAGS), r"^  held +unit kubelet\.service", r"^  do +")),
+    "a mount point in the place of a file": (
+        "sed -i s/--v=2// {0}; mount --bind {0} {0}".format(FLAGS), "umount " + FLAGS, None, (), 71,
+        (r"FAILED file {0}: ".format(FLAGS), r"^  do +umount {0}: it is a mount point".format(FLAGS))),
     "a disk that is full": (
         "rm -f {0}; mount -t tmpfs -o size=64k none /usr/local/bin".format(KUBELET), "umount /usr/local/bin", None, (), 71,
         (r"/usr/local/bin", r"No space left on device|no room", r"^  do +")),
