@@ -178,6 +178,33 @@ const struct asset *asset_next(const struct asset *first, const struct asset *at
 	return at->twin == first ? NULL : at->twin;
 }
 
+struct asset *asset_copy_archive(struct arena *a, const struct asset *as)
+{
+	struct asset *copy = arena_new(a, struct asset);
+	struct strv *members = as->members ? arena_new(a, struct strv) : NULL;
+
+	*copy = (struct asset){ .name = arena_str(a, as->name),
+				.digest = as->digest,
+				.form = as->form,
+				.unpack = as->unpack,
+				.members = members };
+	if (members)
+		*members = (struct strv){ 0 };
+	for (size_t i = 0; members && i < as->members->n; i++)
+		strv_add(a, members, arena_str(a, as->members->v[i]));
+	return copy;
+}
+
+bool asset_has_members(const struct asset *as, const struct asset *other)
+{
+	if (!as->members || !other->members)
+		return !as->members;
+	for (size_t i = 0; i < other->members->n; i++)
+		if (!strv_has(as->members, other->members->v[i]))
+			return false;
+	return true;
+}
+
 bool asset_is_archive(const struct asset *as)
 {
 	return as->form != ASSET_PLAIN;

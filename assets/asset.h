@@ -14,7 +14,8 @@ struct asset {
 	struct digest digest;
 	struct strv urls; /* first choice first; http, https, s3, file */
 	enum asset_form form;
-	bool unpack; /* its tree is wanted, too: it is unpacked while it is fetched */
+	bool unpack;          /* its tree is wanted, too: it is unpacked while it is fetched */
+	struct strv *members; /* its tree has these alone, by their last part; NULL: all */
 	const struct signature
 		*signature; /* over its bytes, checked before they are used; or NULL */
 	const struct signature_keys *keys; /* by which */
@@ -36,6 +37,10 @@ const struct asset *asset_next(const struct asset *first, const struct asset *at
  * FROM. CONFIG if that makes no URL. */
 int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirrors,
 		      struct err *e) must_check;
+/* What unpacking needs to know of the asset, in an arena of its own. */
+struct asset *asset_copy_archive(struct arena *a, const struct asset *as);
+/* Whether the tree of one has all members that the other's is to have. */
+bool asset_has_members(const struct asset *as, const struct asset *other);
 /* Whether the asset is an archive. */
 bool asset_is_archive(const struct asset *as);
 /* A URL for people: user, password and query removed (they may be secrets). */

@@ -258,6 +258,8 @@ void cache_free(struct cache *c)
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
 	free(c->remark);
+	for (size_t i = 0; i < c->n_trees; i++)
+		free(c->trees[i].members);
 	free(c->trees);
 	(void)pthread_mutex_destroy(&c->trees_lock);
 	free(c);

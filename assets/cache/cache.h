@@ -93,12 +93,14 @@ void cache_abort(struct cache_entry *en);
 
 /* Path (below root) of the unpacked tree of an archive, published or not. */
 const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct digest *d);
-/* Whether the tree is there, and was not changed since it was published or found right. */
-bool cache_has_tree(struct cache *c, const struct digest *d);
-/* Whether a published tree is not what its archive holds: by the digest that it had when that was last looked
+/* Whether the tree is there with all members that the asset's tree is to have, and was not changed since it was
+ * published or found right. */
+bool cache_has_tree(struct cache *c, const struct asset *as);
+/* Whether a published tree is not what its archive holds of the members that are on record for it: by the digest that it had when that was last looked
  * at, else by reading the archive once more, without a byte written. True: it differs, or can be compared with
  * nothing; it is removed, or, in a cache open for reading only, as good as absent for this process. */
 bool cache_tree_is_wrong(struct cache *c, const struct asset *as);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
- * there without being known is compared with its archive first, and dropped when it is another. */
+ * there without being known is compared with its archive first, and dropped when it is another. One that lacks a
+ * member is replaced by one that has those of both. */
 int cache_unpack(struct cache *c, const struct asset *as, struct err *e) must_check;

@@ -27,6 +27,7 @@ struct cache {
 struct cache_known_tree {
 	struct digest archive;
 	struct digest stamp; /* the tree that has this stamp is right */
+	char *members;       /* that it has, as records have them; NULL all */
 	bool wrong;          /* the tree is wrong, whatever its stamp */
 	bool waits;          /* for cache_settle: its bytes were not flushed, so it has no record */
 };

@@ -7,7 +7,7 @@
 #include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
 
-enum { SYNCS_MAX = 1000, TARGET_MAX = 4096 };
+enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, RECORD_MAX = 64 * 1024 };
 
 struct sum {
 	struct digest_ctx *ctx;
@@ -150,31 +150,67 @@ static const char *record_name(const struct digest *archive, const char *what,
 	return out;
 }
 
-/* The version stands for what a record promises, not only for its form: see tree.h. */
-static size_t render_record(const struct digest *tree, char out[static CACHE_RECORD_MAX])
+char *cache_tree_members(struct arena *a, const struct asset *as)
 {
-	char hex[DIGEST_TEXT_MAX];
+	struct strv sorted = { 0 };
 
-	return (size_t)snprintf(out, CACHE_RECORD_MAX, "v2 %s", digest_hex(tree, hex));
+	if (!as->members)
+		return NULL;
+	for (size_t i = 0; i < as->members->n; i++)
+		strv_add(a, &sorted, as->members->v[i]);
+	strv_sort(&sorted);
+	return strv_join(a, &sorted, "\n");
 }
 
-static bool is_recorded(const struct cache *c, const struct digest *archive, const char *what,
+/* Whether a tree with these members has all that the asset's is to have. */
+static bool has_members(const char *members, const struct asset *as)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv have;
+
+	have = strv_split(a, members ? members : "", '\n');
+	return asset_has_members(&(struct asset){ .members = members ? &have : NULL }, as);
+}
+
+/* What is on record, of the tree of this digest; NULL: of whatever tree. The version stands for what a record
+ * promises, not only for its form: see tree.h. */
+static bool find_record(const struct cache *c, struct arena *a, const struct digest *archive,
+			const char *what, const struct digest *tree, const char **ret_members)
+{
+	autobuf struct buf b = BUF_INIT(RECORD_MAX);
+	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
+	const char *text, *end;
+
+	if (!cache_read(c, record_name(archive, what, name), &b))
+		return false;
+	text = buf_str(&b);
+	end = text + strcspn(text, "\n");
+	if (strlen(text) != b.len ||
+	    (strncmp(text, "v2 ", 3) != 0 || *end) == (strncmp(text, "v3 ", 3) != 0 || !*end))
+		return false;
+	*ret_members = *end ? arena_str(a, end + 1) : NULL;
+	return !tree || (strlen(digest_hex(tree, hex)) == (size_t)(end - text - 3) &&
+			 memcmp(text + 3, hex, strlen(hex)) == 0);
+}
+
+static bool is_recorded(const struct cache *c, const struct asset *as, const char *what,
 			const struct digest *tree)
 {
-	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
-	const size_t n = render_record(tree, text);
+	autoarena struct arena *a = arena_new_empty();
+	const char *members;
 
-	return cache_says(c, record_name(archive, what, name), text, n);
+	return find_record(c, a, &as->digest, what, tree, &members) && has_members(members, as);
 }
 
 static void write_record(struct cache *c, const struct digest *archive, const char *what,
-			 const struct digest *tree)
+			 const struct digest *tree, const char *members)
 {
-	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];
-	const size_t n = render_record(tree, text);
+	char name[CACHE_NAME_MAX], hex[DIGEST_TEXT_MAX];
+	autofree char *text = xasprintf("v%d %s%s%s", members ? 3 : 2, digest_hex(tree, hex),
+					members ? "\n" : "", members ? members : "");
 
 	/* without a record the next run compares the tree with its archive: no reason to fail */
-	(void)cache_put(c, record_name(archive, what, name), text, n, NULL);
+	(void)cache_put(c, record_name(archive, what, name), text, strlen(text), NULL);
 }
 
 /* The stamp of the tree that has the archive's name now. */
@@ -212,27 +248,49 @@ static bool find_known(struct cache *c, const struct digest *archive, struct cac
 	return found;
 }
 
-bool cache_has_tree(struct cache *c, const struct digest *d)
+bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *archive,
+		      const char **ret_members)
 {
 	struct cache_known_tree known;
-	const bool is_known = find_known(c, d, &known);
+
+	if (!find_known(c, archive, &known) || known.wrong)
+		return find_record(c, a, archive, by_stamp, NULL, ret_members);
+	*ret_members = known.members ? arena_str(a, known.members) : NULL;
+	return true;
+}
+
+bool cache_has_tree(struct cache *c, const struct asset *as)
+{
+	struct cache_known_tree known;
+	const bool is_known = find_known(c, &as->digest, &known);
 	struct digest now;
 
-	if ((is_known && known.wrong) || stamp_published(c, d, &now) < 0)
+	if ((is_known && known.wrong) || stamp_published(c, &as->digest, &now) < 0)
 		return false;
-	return (is_known && digest_eq(&known.stamp, &now)) || is_recorded(c, d, by_stamp, &now);
+	return (is_known && digest_eq(&known.stamp, &now) && has_members(known.members, as)) ||
+	       is_recorded(c, as, by_stamp, &now);
 }
 
-void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp)
+void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp,
+			const char *members)
 {
-	know_tree(c, &(struct cache_known_tree){ .archive = *archive, .stamp = *stamp });
-	if (!is_recorded(c, archive, by_stamp, stamp))
-		write_record(c, archive, by_stamp, stamp);
+	autoarena struct arena *a = arena_new_empty();
+	const char *noted;
+
+	know_tree(c, &(struct cache_known_tree){ .archive = *archive,
+						 .stamp = *stamp,
+						 .members = members ? xstrdup(members) : NULL });
+	if (!find_record(c, a, archive, by_stamp, stamp, &noted))
+		write_record(c, archive, by_stamp, stamp, members);
 }
 
-void cache_tree_await(struct cache *c, const struct digest *archive, const struct digest *stamp)
+void cache_tree_await(struct cache *c, const struct digest *archive, const struct digest *stamp,
+		      const char *members)
 {
-	const struct cache_known_tree known = { *archive, *stamp, .waits = true };
+	const struct cache_known_tree known = { .archive = *archive,
+						.stamp = *stamp,
+						.members = members ? xstrdup(members) : NULL,
+						.waits = true };
 
 	know_tree(c, &known);
 }
@@ -281,7 +339,8 @@ int cache_settle(struct cache *c, struct err *e)
 			if (r < 0)
 				(void)cache_tree_drop(c, &trees[i].archive);
 			else
-				write_record(c, &trees[i].archive, by_stamp, &trees[i].stamp);
+				write_record(c, &trees[i].archive, by_stamp, &trees[i].stamp,
+					     trees[i].members);
 		}
 	return r;
 }
@@ -304,10 +363,14 @@ bool cache_tree_drop(struct cache *c, const struct digest *archive)
 }
 
 /* Whether the tree is what its archive holds; the archive is read for that. */
-static bool is_as_archive(struct cache *c, const struct asset *as, int tree)
+static bool is_as_archive(struct cache *c, const struct asset *as, int tree, const char *members)
 {
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv names = strv_split(a, members ? members : "", '\n');
 	/* as for the first time: what did not fit then has no tree */
-	static const struct extract_limits limits = { .entries = UINT64_MAX, .bytes = UINT64_MAX };
+	const struct extract_limits limits = { .entries = UINT64_MAX,
+					       .bytes = UINT64_MAX,
+					       .members = members ? &names : NULL };
 	autoclose int archive = -1;
 	struct err e;
 
@@ -316,21 +379,24 @@ static bool is_as_archive(struct cache *c, const struct asset *as, int tree)
 	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
 }
 
-/* Whether the tree is right. Its stamp is taken before it is read. */
-static bool is_right(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp)
+/* Whether the tree is right, with the members that are noted for it. Its stamp is taken before it is read. */
+static bool is_right(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp,
+		     struct arena *a, const char **ret_members)
 {
 	struct digest have, after;
 
 	/* an entry that others can write to is wrong by that alone */
 	if (cache_tree_stamp(tree, ret_stamp) < 0 || cache_tree_digest(tree, &have) < 0)
 		return false;
-	if (is_recorded(c, &as->digest, by_content, &have))
+	if (find_record(c, a, &as->digest, by_content, &have, ret_members))
 		return true;
-	if (!is_as_archive(c, as, tree))
+	if (!cache_tree_noted(c, a, &as->digest, ret_members))
+		*ret_members = cache_tree_members(a, as);
+	if (!is_as_archive(c, as, tree, *ret_members))
 		return false;
 	/* what was hashed is what was compared */
 	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
-		write_record(c, &as->digest, by_content, &have);
+		write_record(c, &as->digest, by_content, &have, *ret_members);
 	return true;
 }
 
@@ -345,8 +411,10 @@ static bool give_up_tree(struct cache *c, const struct digest *archive)
 
 bool cache_tree_is_wrong(struct cache *c, const struct asset *as)
 {
+	autoarena struct arena *a = arena_new_empty();
 	char name[CACHE_NAME_MAX];
 	autoclose int tree = -1;
+	const char *members;
 	struct digest stamp;
 
 	if (c->dir_fd < 0)
@@ -355,13 +423,13 @@ bool cache_tree_is_wrong(struct cache *c, const struct asset *as)
 	tree = io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
 	if (tree < 0 && errno == ENOENT)
 		return false;
-	if (tree < 0 || !is_right(c, as, tree, &stamp))
+	if (tree < 0 || !is_right(c, as, tree, &stamp, a, &members))
 		return give_up_tree(c, &as->digest);
 	if (!c->writable)
 		return false;
-	if (!cache_has_tree(c, &as->digest) && cache_tree_sync(tree) < 0)
+	if (!cache_has_tree(c, as) && cache_tree_sync(tree) < 0)
 		return cache_tree_drop(c, &as->digest);
-	cache_tree_believe(c, &as->digest, &stamp);
+	cache_tree_believe(c, &as->digest, &stamp, members);
 	return false;
 }
 

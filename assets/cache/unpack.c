@@ -9,15 +9,13 @@
 #include "nodeup/base/walk.h"
 
 /* The largest real archive, a set of container images, has 10 GB and few files. */
-static const struct extract_limits limits = {
-	.entries = 200 * 1000,
-	.bytes = UINT64_C(32) << 30,
-};
+#define ENTRIES_MAX (200 * 1000)
+#define BYTES_MAX (UINT64_C(32) << 30)
 
 struct unpack {
 	struct cache *cache;
-	struct digest digest;
-	char *name;
+	struct arena *arena;
+	struct asset *as;         /* ours; its members are those that the tree will have */
 	char tmp[CACHE_NAME_MAX]; /* the tree's, until it is published */
 	int tree_fd;
 	struct extract *extract; /* NULL when the child is done */
@@ -30,14 +28,20 @@ const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct d
 	return arena_printf(a, "%s/%s", c->dir, cache_side_name("unpacked", d, name));
 }
 
+/* Whether the tree is there; what lies there may be of before there were records, a copy, or planted. */
+static bool has_tree_now(struct cache *c, const struct asset *as)
+{
+	return cache_has_tree(c, as) || (!cache_tree_is_wrong(c, as) && cache_has_tree(c, as));
+}
+
 /* Give the complete tree its name. It is believed by its record alone, so what has to be durable first is
  * the tree before its record: cache_settle sees to that, and flushes it with all that was unpacked. */
 static int publish_tree(struct unpack *u, struct err *e)
 {
 	struct cache *c = u->cache;
 	char name[CACHE_NAME_MAX];
-	const struct asset as = { .name = u->name, .digest = u->digest };
 	const bool settles = cache_settles(c);
+	const char *members = cache_tree_members(u->arena, u->as);
 	struct digest stamp;
 	bool ours;
 	int r;
@@ -54,30 +58,34 @@ static int publish_tree(struct unpack *u, struct err *e)
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "look at '%s/%s': %s", c->dir, u->tmp,
 				strerror(-r));
-	cache_side_name("unpacked", &u->digest, name);
-	/* another process may have been faster: its tree is as good, if it is what it should be */
-	ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
-	if (!ours && errno != ENOTEMPTY && errno != EEXIST)
-		return err_sys(e, "rename into '%s/%s'", c->dir, name);
+	cache_side_name("unpacked", &u->as->digest, name);
+	/* another process may have been faster: its tree is as good, if it is what it should be. One that lacks
+	 * members was in use until now */
+	for (int tries = 2;;) {
+		ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
+		if (!ours && errno != ENOTEMPTY && errno != EEXIST)
+			return err_sys(e, "rename into '%s/%s'", c->dir, name);
+		if (ours || has_tree_now(c, u->as))
+			break;
+		if (--tries == 0)
+			return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be",
+					c->dir, name);
+		(void)cache_tree_drop(c, &u->as->digest);
+	}
 	r = cache_note_name(c, "unpacked", e);
 	if (r < 0)
 		return r;
 	if (ours && settles)
-		cache_tree_await(c, &u->digest, &stamp);
+		cache_tree_await(c, &u->as->digest, &stamp, members);
 	else if (ours)
-		cache_tree_believe(c, &u->digest, &stamp);
-	else if (!cache_has_tree(c, &u->digest) && cache_tree_is_wrong(c, &as))
-		return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be", c->dir,
-				name);
+		cache_tree_believe(c, &u->as->digest, &stamp, members);
 	return 0;
 }
 
 /* 0, or -EALREADY when there is nothing to do. */
 static int check_needed(struct cache *c, const struct asset *as, struct err *e)
 {
-	/* what lies there may be of before there were records, a copy, or planted */
-	if (cache_has_tree(c, &as->digest) ||
-	    (!cache_tree_is_wrong(c, as) && cache_has_tree(c, &as->digest)))
+	if (has_tree_now(c, as))
 		return -EALREADY;
 	if (!asset_is_archive(as))
 		return err_fail(e, ERR_INTEGRITY, EINVAL, "asset '%s' is not an archive", as->name);
@@ -87,19 +95,39 @@ static int check_needed(struct cache *c, const struct asset *as, struct err *e)
 	return 0;
 }
 
+/* What the tree has by now it is to have again: others may want that of it. */
+static void keep_members(struct unpack *u)
+{
+	const char *members;
+	struct strv *all, had;
+
+	if (!u->as->members || !cache_tree_noted(u->cache, u->arena, &u->as->digest, &members))
+		return;
+	all = arena_new(u->arena, struct strv);
+	*all = *u->as->members;
+	had = strv_split(u->arena, members ? members : "", '\n');
+	for (size_t i = 0; i < had.n; i++)
+		if (!strv_has(all, had.v[i]))
+			strv_add(u->arena, all, had.v[i]);
+	u->as->members = members ? all : NULL;
+}
+
 static int start_unpack(struct cache *c, const struct asset *as, int in_fd, struct unpack **ret,
 			struct err *e)
 {
 	struct unpack *u = xcalloc(1, sizeof(*u));
+	struct extract_limits limits = { .entries = ENTRIES_MAX, .bytes = BYTES_MAX };
 	int r;
 
-	*u = (struct unpack){ .cache = c, .digest = as->digest, .tree_fd = -1 };
-	u->name = xstrdup(as->name);
+	*u = (struct unpack){ .cache = c, .arena = arena_new_empty(), .tree_fd = -1 };
+	u->as = asset_copy_archive(u->arena, as);
+	keep_members(u);
+	limits.members = u->as->members;
 	r = cache_make_tmp(c, true, u->tmp, &u->tree_fd, e);
 	if (r < 0)
 		u->tmp[0] = '\0';
 	else
-		r = extract_start(u->name, in_fd, u->tree_fd, &limits, &u->extract, e);
+		r = extract_start(u->as->name, in_fd, u->tree_fd, &limits, &u->extract, e);
 	if (r < 0)
 		unpack_abort(u);
 	else
@@ -151,13 +179,14 @@ void unpack_abort(struct unpack *u)
 	if (u->tmp[0])
 		(void)walk_remove(u->cache->dir_fd, u->tmp);
 	cleanup_closep(&u->tree_fd);
-	free(u->name);
+	arena_free(u->arena);
 	free(u);
 }
 
 int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
 {
 	autoclose int archive = -1;
+	struct asset whole = *as;
 	struct unpack *u;
 	int r = check_needed(c, as, e);
 
@@ -167,5 +196,8 @@ int cache_unpack(struct cache *c, const struct asset *as, struct err *e)
 	if (r < 0)
 		return err_wrap(e, "unpack '%s'", as->name);
 	r = start_unpack(c, as, archive, &u, e);
-	return r < 0 ? r : unpack_finish(u, e);
+	r = r < 0 ? r : unpack_finish(u, e);
+	/* a member is another name of a file that is not one */
+	whole.members = NULL;
+	return r == -EMLINK && as->members ? cache_unpack(c, &whole, e) : r;
 }

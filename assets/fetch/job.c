@@ -73,11 +73,8 @@ void fetch_job_want_tree(struct fetch_job *j, const struct asset *as)
 	for (const struct asset *twin = as; twin && !j->tree; twin = asset_next(as, twin)) {
 		if (!twin->unpack)
 			continue;
-		j->tree = xcalloc(1, sizeof(*j->tree));
-		*j->tree = (struct asset){ .name = xstrdup(twin->name),
-					   .digest = twin->digest,
-					   .form = twin->form,
-					   .unpack = true };
+		j->tree_arena = arena_new_empty();
+		j->tree = asset_copy_archive(j->tree_arena, twin);
 	}
 }
 
@@ -425,9 +422,7 @@ void fetch_job_free(struct fetch_job *j)
 	free(j->mirrors);
 	free(j->errs);
 	free(j->wrongs);
-	if (j->tree)
-		free((char *)j->tree->name);
-	free(j->tree);
+	arena_free(j->tree_arena);
 	free(j->refused);
 	free(j);
 }

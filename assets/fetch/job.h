@@ -104,8 +104,9 @@ struct fetch_job {
 	int64_t bytes, total;      /* that are here; total -1 unknown */
 	int64_t best, best_before; /* most bytes so far, and before this round */
 	int64_t next_try_ns;
-	int64_t waited_ns;  /* between rounds, in all */
-	struct asset *tree; /* ours: what is to be unpacked on the way; NULL nothing */
+	int64_t waited_ns;        /* between rounds, in all */
+	struct arena *tree_arena; /* of tree; NULL with it */
+	struct asset *tree;       /* ours: what is to be unpacked on the way; NULL nothing */
 	struct err
 		*refused; /* why the verified archive cannot be unpacked as `tree`; NULL unknown */
 	bool early; /* a mirror's certificate of this round is not valid yet by our clock ... */

@@ -154,7 +154,8 @@ static int find_entry(struct apply *a, const struct extract_entry *told, const c
 	if (why || a->path[0] == '\0')
 		return refuse_entry(a, told->path, why ? why : "no name");
 	parent = parent_of(a, ret_name);
-	if (parent >= 0 && fstatat(parent, *ret_name, ret_st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (parent >= 0 && told->kind != EXTRACT_SKIPPED &&
+	    fstatat(parent, *ret_name, ret_st, AT_SYMLINK_NOFOLLOW) < 0)
 		return sys_error(a, "find");
 	return parent;
 }
@@ -167,6 +168,10 @@ static int apply_entry(struct apply *a, const struct extract_entry *told)
 
 	if (parent < 0)
 		return parent;
+	/* an earlier entry may have had the same name */
+	if (told->kind == EXTRACT_SKIPPED)
+		return unlinkat(parent, name, 0) < 0 && errno != ENOENT ? sys_error(a, "remove")
+									: 0;
 	if (told->kind == EXTRACT_LINK)
 		return apply_link(a, parent, name, &st, told);
 	if (told->kind == EXTRACT_FILE || told->kind == EXTRACT_HARDLINK)

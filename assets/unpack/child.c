@@ -40,19 +40,26 @@ void extract_child(char *const *argv)
 {
 	struct extract_limits limits;
 	struct extract_report *report;
+	struct strv members = { 0 };
 	struct err e;
 	int dir_fd = STDERR_FILENO;
 
 	if (!argv[0] || strcmp(argv[0], EXTRACT_CHILD) != 0 || !argv[1] || !argv[2] || !argv[3])
 		return;
-	limits =
-		(struct extract_limits){ strtoull(argv[2], NULL, 10), strtoull(argv[3], NULL, 10) };
+	limits = (struct extract_limits){ .entries = strtoull(argv[2], NULL, 10),
+					  .bytes = strtoull(argv[3], NULL, 10) };
 	report = xcalloc(1, sizeof(*report));
 	report->file = fdopen(STDOUT_FILENO, "w");
 	if (!report->file)
 		_exit(1);
-	if (argv[4])
+	if (argv[4] && strcmp(argv[4], EXTRACT_ONLY) == 0) {
+		members.v = (const char **)argv + 5;
+		while (members.v[members.n])
+			members.n++;
+		limits.members = &members;
+	} else if (argv[4]) {
 		dir_fd = -1;
+	}
 	if (argv[4] && strcmp(argv[4], EXTRACT_GIVE) == 0) {
 		report->bytes_of_files = fdopen(STDERR_FILENO, "w");
 		if (!report->bytes_of_files)

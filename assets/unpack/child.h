@@ -6,8 +6,10 @@
 #pragma once
 
 /* As its argv[0]; then the archive's name, the two limits, and where it has no directory EXTRACT_TELL, or
- * EXTRACT_GIVE where there is a file in the place of the directory. */
+ * EXTRACT_GIVE where there is a file in the place of the directory; or EXTRACT_ONLY and the members that are
+ * kept. */
 #define EXTRACT_CHILD "nodeup-unpack"
+#define EXTRACT_ONLY "only"
 #define EXTRACT_TELL "tell"
 #define EXTRACT_GIVE "give"
 

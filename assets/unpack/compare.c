@@ -25,6 +25,7 @@ struct name {
 struct match {
 	const char *archive;
 	struct arena *arena;
+	const struct strv *members;
 	struct map names;
 	size_t n_names, n_found;
 	struct err *e;
@@ -38,7 +39,13 @@ static int fail_differ(struct match *m, const char *path, const char *what)
 			extract_show(path, shown), what);
 }
 
-static struct name *name_at(struct match *m, const char *path)
+/* Whether the tree has it. */
+static bool is_kept(const struct match *m, const char *path, enum extract_kind kind)
+{
+	return kind == EXTRACT_DIR || extract_is_wanted(m->members, path);
+}
+
+static struct name *name_at(struct match *m, const char *path, enum extract_kind kind)
 {
 	struct name *at = map_get(&m->names, path);
 
@@ -47,7 +54,7 @@ static struct name *name_at(struct match *m, const char *path)
 	at = arena_new(m->arena, struct name);
 	*at = (struct name){ 0 };
 	(void)map_put(m->arena, &m->names, arena_str(m->arena, path), at);
-	m->n_names++;
+	m->n_names += is_kept(m, path, kind);
 	return at;
 }
 
@@ -71,7 +78,7 @@ static int add_parents(struct match *m, char *path)
 		struct name *dir;
 
 		*slash = '\0';
-		dir = name_at(m, path);
+		dir = name_at(m, path, EXTRACT_DIR);
 		if (!dir->is)
 			dir->is = new_wanted(m, &implied);
 		*slash = '/';
@@ -103,7 +110,7 @@ static int add_entry(struct match *m, const struct extract_entry *told)
 	r = add_parents(m, path);
 	if (r < 0)
 		return r;
-	at = name_at(m, path);
+	at = name_at(m, path, told->kind);
 	if (at->is && (at->is->kind == EXTRACT_DIR) != (told->kind == EXTRACT_DIR))
 		return fail_differ(m, path, "a directory and something else");
 	if (told->kind == EXTRACT_HARDLINK)
@@ -163,7 +170,7 @@ static int match_entry(void *arg, const struct walk_at *at, struct err *e)
 	const struct wanted *w = name ? name->is : NULL;
 
 	(void)e;
-	if (!w)
+	if (!w || !is_kept(m, path, w->kind))
 		return fail_differ(m, path, "the archive has none");
 	m->n_found++;
 	if ((at->st.st_mode & S_IFMT) != type_of(w->kind))
@@ -177,10 +184,11 @@ static int match_entry(void *arg, const struct walk_at *at, struct err *e)
 	return w->kind == EXTRACT_DIR ? 1 : match_file(m, at, path, w);
 }
 
-int extract_match(struct extract_report *report, int tree_fd, const char *name, struct err *e)
+int extract_match(struct extract_report *report, int tree_fd, const char *name,
+		  const struct strv *members, struct err *e)
 {
 	autoarena struct arena *arena = arena_new_empty();
-	struct match m = { .archive = name, .arena = arena, .e = e };
+	struct match m = { .archive = name, .arena = arena, .members = members, .e = e };
 	const struct walk walk = { .enter = match_entry, .arg = &m };
 	struct extract_entry told;
 	int r;

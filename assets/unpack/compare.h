@@ -8,6 +8,7 @@
 #include "assets/unpack/report.h"
 #include "nodeup/base/err.h"
 
-/* `name` is the archive's, for messages. The directory itself is not compared. */
+/* `name` is the archive's, for messages. The directory itself is not compared. Of what is not a directory the tree
+ * has the members alone; NULL: all. */
 int extract_match(struct extract_report *report, int tree_fd, const char *name,
-		  struct err *e) must_check;
+		  const struct strv *members, struct err *e) must_check;

@@ -83,16 +83,21 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 	const int fds[CHILD_FDS] = { in_fd, x->report_fd, x->compares ? in_fd : x->dir_fd,
 				     life_fd };
 	char entries[24], bytes[24];
-	const char *const argv[] = { EXTRACT_CHILD,
-				     x->name,
-				     entries,
-				     bytes,
-				     x->compares ? EXTRACT_TELL : x->gives ? EXTRACT_GIVE : NULL,
-				     NULL };
+	const struct strv *members = x->compares ? NULL : x->limits.members;
+	const char *head[] = { EXTRACT_CHILD, x->name, entries, bytes,
+			       x->compares ? EXTRACT_TELL
+			       : x->gives  ? EXTRACT_GIVE
+			       : members   ? EXTRACT_ONLY
+					   : NULL };
+	autofree const char **argv =
+		xcalloc(ARRAY_LEN(head) + (members ? members->n : 0) + 1, sizeof(*argv));
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
 	int r;
 
+	memcpy(argv, head, sizeof(head));
+	for (size_t i = 0; members && i < members->n; i++)
+		argv[ARRAY_LEN(head) + i] = members->v[i];
 	(void)snprintf(entries, sizeof(entries), "%" PRIu64, x->limits.entries);
 	(void)snprintf(bytes, sizeof(bytes), "%" PRIu64, x->limits.bytes);
 	if (posix_spawn_file_actions_init(&fa) != 0 || posix_spawnattr_init(&attr) != 0)
@@ -319,7 +324,7 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 		return r;
 	rewind(f);
 	if (x->compares)
-		return extract_match(report, x->dir_fd, x->name, e);
+		return extract_match(report, x->dir_fd, x->name, x->limits.members, e);
 	if (x->gives)
 		return take_files(x, report, e);
 	if (geteuid() == 0 && fchown(x->dir_fd, 0, 0) < 0)

@@ -13,10 +13,14 @@
 
 #include <stdint.h>
 #include <sys/types.h>
-#include "nodeup/base/mem.h"
+#include "nodeup/base/str.h"
 
 struct extract_limits {
 	uint64_t entries, bytes; /* unpacked totals */
+	/* what is not a directory is kept if its last part is one of these; NULL: all is. What is not kept is
+	 * checked and counted as if it were. SYSTEM with EMLINK: one that is kept is a hard link to one that
+	 * is not */
+	const struct strv *members;
 };
 
 struct extract;

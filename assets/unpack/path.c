@@ -104,3 +104,8 @@ int extract_open_parent(int dir_fd, char *path, int (*made)(void *arg, const cha
 	*ret_name = part;
 	return fd;
 }
+
+bool extract_is_wanted(const struct strv *members, const char *path)
+{
+	return !members || strv_has(members, str_basename(path));
+}

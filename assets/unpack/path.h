@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include "nodeup/base/err.h"
+#include "nodeup/base/str.h"
 
 enum {
 	EXTRACT_NAME_MAX = 4095, /* with its end it is what the kernel takes */
@@ -18,6 +19,8 @@ const char *extract_show(const char *raw, char out[static EXTRACT_SHOWN_MAX]);
 int extract_refuse(const char *archive, const char *raw, const char *why, struct err *e);
 /* The name without "." parts and double slashes in out; NULL, or why it is refused. */
 const char *extract_clean(const char *raw, char out[static EXTRACT_NAME_MAX + 1]);
+/* Whether what is at the (clean) path, unless it is a directory, is one of the members; NULL: all are. */
+bool extract_is_wanted(const struct strv *members, const char *path);
 /* NULL if a link at the (clean) path to this target stays inside the tree, or why it is refused. */
 const char *extract_check_target(const char *path, const char *target);
 /* Open the directory that holds path, one part at a time and never through a link; *ret_name points to

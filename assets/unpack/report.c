@@ -51,7 +51,7 @@ int extract_report_next(struct extract_report *r, struct extract_entry *ret)
 	r->at = (uint64_t)at;
 	if (fread(&w, sizeof(w), 1, r->file) != 1)
 		return feof(r->file) ? 0 : -EBADMSG;
-	if (w.kind < EXTRACT_END || w.kind > EXTRACT_HARDLINK || w.path_len > EXTRACT_NAME_MAX ||
+	if (w.kind < EXTRACT_END || w.kind > EXTRACT_SKIPPED || w.path_len > EXTRACT_NAME_MAX ||
 	    w.target_len > EXTRACT_NAME_MAX || w.nsec >= 1000000000)
 		return -EBADMSG;
 	if (fread(r->path, 1, w.path_len, r->file) != w.path_len ||

@@ -19,7 +19,8 @@ enum extract_kind {
 	EXTRACT_DIR,
 	EXTRACT_IMPLIED_DIR, /* the archive has no entry for it */
 	EXTRACT_LINK,        /* a placeholder is there, a file without any permission */
-	EXTRACT_HARDLINK     /* is there, or target: of which file */
+	EXTRACT_HARDLINK,    /* is there, or target: of which file */
+	EXTRACT_SKIPPED      /* not wanted: a placeholder is there, to be removed */
 };
 
 /* All that is told: 200 000 names of 300 bytes. */

@@ -181,6 +181,7 @@ static int write_failed(struct job *j, int errnum, uint64_t left)
 	return err_code(j->e);
 }
 
+/* fd -1: read it, and write nothing. */
 static int copy_data(struct job *j, int fd, int64_t size)
 {
 	const void *p;
@@ -191,11 +192,11 @@ static int copy_data(struct job *j, int fd, int64_t size)
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
 		if (at < 0 || at > size || (int64_t)n > size - at)
 			return refuse_entry(j, "more data than its header says");
-		r = write_all(fd, p, n, at);
+		r = fd < 0 ? 0 : write_all(fd, p, n, at);
 		if (r < 0)
 			return write_failed(j, -r, (uint64_t)(size - at));
 		/* starts the writing that the later fsync waits for; a file system that cannot loses nothing */
-		if (at + (int64_t)n - behind >= WRITE_BEHIND) {
+		if (fd >= 0 && at + (int64_t)n - behind >= WRITE_BEHIND) {
 			(void)sync_file_range(fd, behind, at + (int64_t)n - behind,
 					      SYNC_FILE_RANGE_WRITE);
 			behind = at + (int64_t)n;
@@ -278,6 +279,7 @@ static int tell_file(struct job *j, int64_t size)
 
 static int put_file(struct job *j, int parent, const char *name)
 {
+	const bool wanted = extract_is_wanted(j->left.members, j->path);
 	int64_t size = archive_entry_size(j->entry);
 	autoclose int fd = -1;
 	int r;
@@ -293,13 +295,16 @@ static int put_file(struct job *j, int parent, const char *name)
 	fd = make_file(j, parent, name, EXTRACT_NEW_MODE);
 	if (fd < 0)
 		return fd;
-	r = copy_data(j, fd, size);
+	/* one that is not wanted stays empty until all is read: what may follow it is judged by its name */
+	r = copy_data(j, wanted ? fd : -1, size);
 	if (r < 0)
 		return r;
 	/* a hole costs the archive nothing, and costs every reader of the file as much as bytes do */
 	j->made += (uint64_t)size;
 	if (extract_source_is_bomb(&j->source, j->made))
 		return refuse_entry(j, j->source.why);
+	if (!wanted)
+		return report_entry(j, EXTRACT_SKIPPED, j->path, NULL);
 	/* holes at the end of a sparse file have no block */
 	if (ftruncate(fd, size) < 0)
 		return sys_error(j, "set the size of");
@@ -325,6 +330,8 @@ static int put_symlink(struct job *j, int parent, const char *name)
 	if (fd < 0)
 		return fd;
 	(void)close(fd);
+	if (!extract_is_wanted(j->left.members, j->path))
+		return report_entry(j, EXTRACT_SKIPPED, j->path, NULL);
 	return report_entry(j, EXTRACT_LINK, j->path, target);
 }
 
@@ -340,6 +347,7 @@ static bool is_new_file(int dir, const char *name)
 static int put_hardlink(struct job *j, int parent, const char *name)
 {
 	autofree char *target = xcalloc(1, EXTRACT_NAME_MAX + 1);
+	const bool wanted = extract_is_wanted(j->left.members, j->path);
 	const char *raw = archive_entry_hardlink(j->entry);
 	const char *why = raw ? extract_clean(raw, target) : "a link without a target", *last;
 	autoclose int dir = -1;
@@ -354,12 +362,16 @@ static int put_hardlink(struct job *j, int parent, const char *name)
 	dir = extract_open_parent(j->dir_fd, target, NULL, NULL, &last);
 	if (dir < 0 || !is_new_file(dir, last))
 		return refuse_entry(j, "a hard link to no earlier file of the archive");
+	/* whose bytes were not kept */
+	errno = EMLINK;
+	if (wanted && !extract_is_wanted(j->left.members, target))
+		return sys_error(j, "unpack without the file that it is a link to");
 	r = clear_name(j, parent, name);
 	if (r < 0)
 		return r;
 	if (linkat(dir, last, parent, name, 0) < 0)
 		return sys_error(j, "create link");
-	return report_entry(j, EXTRACT_HARDLINK, j->path, NULL);
+	return report_entry(j, wanted ? EXTRACT_HARDLINK : EXTRACT_SKIPPED, j->path, NULL);
 }
 
 static int put_entry(struct job *j)

@@ -1,6 +1,7 @@
 /* tar.h - take a tar archive apart, in a process that is confined
  * Files and directories are made below dir_fd without mode, time or owner, a symbolic link as an empty
  * placeholder; the report says what each is to become.
+ * Of a file that is not wanted the bytes are read and dropped, and it is told of as one to be removed.
  * Without a directory nothing is made: the report tells what the archive holds.
  * Owner: the caller's fds and report. Errors: INTEGRITY with the entry's name and the reason, SYSTEM.
  * Threads: one. Source: libarchive. */

@@ -100,6 +100,22 @@ static size_t count_archives(const struct plan *p)
 	return n;
 }
 
+/* The archive is unpacked, for this member of it; NULL: for none. Those of the same bytes have one tree, so they
+ * share the list. */
+static void want_member(struct plan *p, struct asset *as, const char *member)
+{
+	struct asset *known = map_get(&p->known_by, digest_text(p, as));
+
+	if (!known->members) {
+		known->members = arena_new(p->arena, struct strv);
+		*known->members = (struct strv){ 0 };
+	}
+	as->unpack = true;
+	as->members = known->members;
+	if (member && !strv_has(as->members, member))
+		strv_add(p->arena, as->members, member);
+}
+
 static void make_assets(struct plan *p)
 {
 	/* of several archives the one that nothing comes from may be broken */
@@ -111,7 +127,7 @@ static void make_assets(struct plan *p)
 		if (!asset_is_archive(p->assets[i]))
 			continue;
 		t->optional = optional;
-		p->assets[i]->unpack = true;
+		want_member(p, p->assets[i], NULL);
 		asset_task(p, TASK_UNPACK, p->assets[i])->optional = optional;
 	}
 }
@@ -223,7 +239,7 @@ void plan_install_member(struct plan *p, const char *member, const char *path, m
 			continue;
 		(void)asset_task(p, TASK_ASSET, p->assets[i]);
 		(void)asset_task(p, TASK_UNPACK, p->assets[i]);
-		p->assets[i]->unpack = true;
+		want_member(p, p->assets[i], member);
 		arena_push(p->arena, install.sources, install.n_sources, p->assets[i]);
 	}
 	if (install.n_sources)
@@ -301,7 +317,9 @@ void plan_image_member(struct plan *p, const struct node_member_image *image)
 				 tree_where(p->arena, &image->archive.pos), image->name);
 		return;
 	}
-	as->unpack = true;
+	want_member(p, as, image->member);
+	if (image->tag)
+		want_member(p, as, image->tag);
 	asset_task(p, TASK_ASSET, as)->optional = false;
 	asset_task(p, TASK_UNPACK, as)->optional = false;
 	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){

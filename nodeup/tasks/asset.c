@@ -169,7 +169,7 @@ const struct task_ops task_asset_recheck_ops = {
 static bool unpack_in_passing(const struct task *t, struct task_ctx *ctx, struct task_diff *diff)
 {
 	if (!ctx->fetcher || !fetch_unpacks(ctx->fetcher, t->unpack.asset) ||
-	    !cache_has_tree(ctx->cache, &t->unpack.asset->digest))
+	    !cache_has_tree(ctx->cache, t->unpack.asset))
 		return false;
 	(void)task_missing(diff, "not unpacked in the cache");
 	return true;
@@ -178,7 +178,7 @@ static bool unpack_in_passing(const struct task *t, struct task_ctx *ctx, struct
 static int unpack_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
-	const bool here = cache_has_tree(ctx->cache, &t->unpack.asset->digest);
+	const bool here = cache_has_tree(ctx->cache, t->unpack.asset);
 
 	(void)e;
 	if (unpack_in_passing(t, ctx, diff))
@@ -205,7 +205,8 @@ static int unpack_apply(const struct task *t, struct task_ctx *ctx, struct task_
 static int unpack_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,
 			  struct task_diff *diff)
 {
-	if ((was && digest_eq(&was->unpack.asset->digest, &t->unpack.asset->digest)) ||
+	if ((was && digest_eq(&was->unpack.asset->digest, &t->unpack.asset->digest) &&
+	     asset_has_members(was->unpack.asset, t->unpack.asset)) ||
 	    task_is_unneeded(t, ctx))
 		return TASK_EQUAL;
 	return task_missing(diff, "not unpacked");
@@ -224,7 +225,7 @@ static int unpack_again_check(const struct task *t, struct task_ctx *ctx, struct
 			      struct err *e)
 {
 	(void)e;
-	if (cache_has_tree(ctx->cache, &t->unpack.asset->digest))
+	if (cache_has_tree(ctx->cache, t->unpack.asset))
 		return TASK_EQUAL;
 	(void)task_differs(diff, "what was unpacked of it is damaged, or there is nothing to "
 				 "compare it with");

@@ -105,7 +105,7 @@ static int find_member(const struct task_image *im, struct task_ctx *ctx, struct
 	const char *link;
 	int r;
 
-	if (!cache_has_tree(ctx->cache, &as->digest) || !cache_is_signed(ctx->cache, as))
+	if (!cache_has_tree(ctx->cache, as) || !cache_is_signed(ctx->cache, as))
 		return err_fail(e, ERR_SYSTEM, EAGAIN, "asset %s is not unpacked", as->name);
 	r = member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, &as->digest),
 			member, ret, &link, e);

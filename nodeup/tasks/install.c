@@ -81,7 +81,7 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 		if (r >= 0 && !cache_is_signed(ctx->cache, as))
 			r = -ENOENT;
 		/* or be another process' work: the unpack task inspects it first */
-		if (r >= 0 && !cache_has_tree(ctx->cache, &as->digest))
+		if (r >= 0 && !cache_has_tree(ctx->cache, as))
 			r = last_call ? err_fail(e, ERR_SYSTEM, EAGAIN,
 						 "'%s' has changed since it was unpacked", dir)
 				      : -ENOENT;
@@ -169,7 +169,7 @@ static bool is_in_none(const struct task *t, struct task_ctx *ctx)
 		const char *path, *link;
 		struct err ignored;
 
-		if (!cache_has_tree(ctx->cache, d) ||
+		if (!cache_has_tree(ctx->cache, in->sources[i]) ||
 		    member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, d),
 				in->member, &path, &link, &ignored) < 0 ||
 		    path)

@@ -143,18 +143,26 @@ def test_every_damaged_object_comes_back(world):
     assert world.plan("--verify").code == OK and world.apply("--offline").code == OK
 
 
+def files_below(tree):
+    return {str(p.relative_to(tree)): p.read_bytes() for p in tree.rglob("*") if p.is_file()}
+
+
 @pytest.mark.parametrize("name, member", ((CNI, "bridge"), (UTILS, "socat")))
 def test_a_damaged_tree_comes_back(world, name, member):
-    """Though all that was installed from it is right."""
+    """Though all that was installed from it is right. Nothing of the second archive is wanted here: a file is one too many."""
     full_cache(world)
     tree = world.cache / f"unpacked/sha1-{world.digest(name, 'sha1')}"
-    good = (tree / member).read_bytes()
-    change_a_byte(tree / member)
+    good = files_below(tree)
+    assert (member in good) == (name == CNI)
+    if member in good:
+        change_a_byte(tree / member)
+    else:
+        (tree / member).write_bytes(b"planted")
     asked = world.requests()
     done = repair(world)
     assert any(f"asset {name}: what was unpacked of it is damaged" in l for l in done.lines), done
     assert any(l.startswith(f"changed unpack {name}: ") for l in done.lines), done
-    assert (tree / member).read_bytes() == good
+    assert files_below(tree) == good
     assert world.requests() == asked and world.plan("--verify").code == OK
 
 

@@ -192,12 +192,12 @@ static void test_without_record(void **state)
 	assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
 	if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
 		fail_msg("%s", e.msg);
-	assert_true(cache_has_tree(x->c, &x->as.digest));
+	assert_true(cache_has_tree(x->c, &x->as));
 	/* it is the tree that was verified, not its name, that is known */
 	assert_int_equal(chmod(tree_of(x, "last"), 0600), 0);
-	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_false(cache_has_tree(x->c, &x->as));
 	assert_int_equal(cache_new(x->root_fd, "/cache", false, &later, &e), 0);
-	assert_false(cache_has_tree(later, &x->as.digest));
+	assert_false(cache_has_tree(later, &x->as));
 	cache_free(later);
 }
 
@@ -220,7 +220,7 @@ static bool is_recorded(struct box *x)
 	bool has;
 
 	assert_int_equal(cache_new(x->root_fd, "/cache", false, &other, &e), 0);
-	has = cache_has_tree(other, &x->as.digest);
+	has = cache_has_tree(other, &x->as);
 	cache_free(other);
 	return has;
 }
@@ -232,7 +232,7 @@ static void test_recorded_when_flushed(void **state)
 	struct err e;
 
 	unpack_whole(x);
-	assert_true(cache_has_tree(x->c, &x->as.digest));
+	assert_true(cache_has_tree(x->c, &x->as));
 	assert_int_equal(is_recorded(x), !cache_settles(x->c));
 	assert_int_equal(cache_settle(x->c, &e), 0);
 	assert_true(is_recorded(x));
@@ -252,7 +252,7 @@ static void test_changed_before_it_is_flushed(void **state)
 	unpack_whole(x);
 	assert_int_equal(chmod(tree_of(x, "last"), 0600), 0);
 	assert_int_equal(cache_settle(x->c, &e), 0);
-	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_false(cache_has_tree(x->c, &x->as));
 	assert_false(is_recorded(x));
 }
 
@@ -276,7 +276,7 @@ static void test_lost_when_flushed(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(status, 0);
 	must_be_empty(x);
-	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_false(cache_has_tree(x->c, &x->as));
 	assert_int_equal(cache_settle(x->c, &e), 0);
 	assert_false(is_recorded(x));
 }
@@ -301,19 +301,19 @@ static void test_wrong_in_a_read_only_cache(void **state)
 	(void)close(fd);
 	fd = open(tree_of(x, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(cache_tree_stamp(fd, &stamp), 0);
-	cache_tree_believe(x->c, &x->as.digest, &stamp);
+	cache_tree_believe(x->c, &x->as.digest, &stamp, NULL);
 	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
 		assert_int_equal(cache_new(x->root_fd, "/cache", false, &readers[i], &e), 0);
-	assert_true(cache_has_tree(readers[0], &x->as.digest));
+	assert_true(cache_has_tree(readers[0], &x->as));
 	assert_true(cache_tree_is_wrong(readers[0], &x->as));
-	assert_false(cache_has_tree(readers[0], &x->as.digest));
-	assert_true(cache_has_tree(readers[1], &x->as.digest));
+	assert_false(cache_has_tree(readers[0], &x->as));
+	assert_true(cache_has_tree(readers[1], &x->as));
 	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
 		cache_free(readers[i]);
 	/* where it may, it removes the tree */
 	assert_true(cache_tree_is_wrong(x->c, &x->as));
 	assert_int_equal(access(tree_of(x, ""), F_OK), -1);
-	assert_false(cache_has_tree(x->c, &x->as.digest));
+	assert_false(cache_has_tree(x->c, &x->as));
 }
 
 /* Whatever the archive says, nobody but root may write to anything of the tree. */
@@ -359,7 +359,7 @@ static void test_modes(void **state)
 	assert_int_equal(st.st_mode & 07777, 0755);
 	assert_int_equal(lstat(tree_of(x, "implied/x"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	assert_true(cache_has_tree(x->c, &x->as.digest));
+	assert_true(cache_has_tree(x->c, &x->as));
 }
 
 /* A record is of what was verified: a tree that others may write to has none that counts, whatever its
@@ -381,13 +381,13 @@ static void test_no_record_for_an_open_tree(void **state)
 		assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
 		if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
 			fail_msg("%s", e.msg);
-		assert_true(cache_has_tree(x->c, &x->as.digest));
+		assert_true(cache_has_tree(x->c, &x->as));
 		assert_int_equal(stat(tree_of(x, names[i]), &st), 0);
 		assert_int_equal(chmod(tree_of(x, names[i]), 0757), 0);
 		fd = open(tree_of(x, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		assert_int_equal(cache_tree_stamp(fd, &stamp), -EPERM);
 		assert_int_equal(cache_tree_digest(fd, &stamp), -EPERM);
-		assert_false(cache_has_tree(x->c, &x->as.digest));
+		assert_false(cache_has_tree(x->c, &x->as));
 		assert_int_equal(walk_remove(AT_FDCWD, tree_of(x, "")), 0);
 	}
 }
@@ -513,9 +513,12 @@ static const struct evil {
 	{ { { "huge", '0', .size = UINT64_C(6) << 30 } }, "truncated, at or after entry 'huge'" },
 };
 
+/* Nothing of it is wanted, and what an evil archive is refused for is the same. */
 static void test_evil(void **state)
 {
-	for (size_t i = 0; i < ARRAY_LEN(evils); i++) {
+	for (size_t k = 0; k < 2 * ARRAY_LEN(evils); k++) {
+		const size_t i = k / 2;
+		struct strv none = { 0 };
 		struct box *x = *state;
 		struct unpack *u;
 		struct err e = { 0 };
@@ -523,9 +526,10 @@ static void test_evil(void **state)
 
 		tar_add(&x->archive,
 			&(struct tar_entry){ .name = "good", .type = '0', .data = "x" });
-		for (size_t k = 0; k < ARRAY_LEN(evils[i].entries) && evils[i].entries[k].name; k++)
-			tar_add(&x->archive, &evils[i].entries[k]);
+		for (size_t n = 0; n < ARRAY_LEN(evils[i].entries) && evils[i].entries[n].name; n++)
+			tar_add(&x->archive, &evils[i].entries[n]);
 		end_archive(x);
+		x->as.members = k % 2 ? &none : NULL;
 		assert_int_equal(unpack_start(x->c, &x->as, &u, &e), 0);
 		r = feed(u, &x->archive, 0, x->archive.len, &e);
 		if (r < 0)
@@ -534,12 +538,203 @@ static void test_evil(void **state)
 			r = unpack_finish(u, &e);
 		if (r >= 0 || e.kind != ERR_INTEGRITY || !strstr(e.msg, "'cni.tar.gz'") ||
 		    !strstr(e.msg, evils[i].says))
-			fail_msg("case %zu: %d '%s', wanted '%s'", i, r, e.msg, evils[i].says);
+			fail_msg("case %zu.%zu: %d '%s', wanted '%s'", i, k % 2, r, e.msg,
+				 evils[i].says);
 		must_be_empty(x);
 		assert_int_equal(access(arena_printf(x->a, "%s/evil", x->dir), F_OK), -1);
 		assert_int_equal(teardown(state), 0);
 		assert_int_equal(setup(state), 0);
 	}
+}
+
+/* The asset, with these members alone. */
+static struct asset only(struct box *x, const char *first, const char *second)
+{
+	struct asset as = x->as;
+
+	as.members = arena_new(x->a, struct strv);
+	*as.members = (struct strv){ 0 };
+	strv_add(x->a, as.members, first);
+	if (second)
+		strv_add(x->a, as.members, second);
+	return as;
+}
+
+static void add_archive_to_cache(struct box *x)
+{
+	struct cache_entry *en;
+	struct err e;
+
+	assert_int_equal(cache_begin(x->c, &x->as.digest, &en, &e), 0);
+	assert_int_equal(cache_write(en, x->archive.data, x->archive.len, &e), 0);
+	assert_int_equal(cache_commit(en, &e), 0);
+}
+
+static void must_unpack(struct cache *c, const struct asset *as)
+{
+	struct err e;
+
+	if (cache_unpack(c, as, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_true(cache_has_tree(c, as));
+}
+
+static ino_t inode_of(struct box *x, const char *name)
+{
+	struct stat st;
+
+	return lstat(tree_of(x, name), &st) < 0 ? 0 : st.st_ino;
+}
+
+/* What is wanted is there as it would be in the whole tree, and of the rest the directories. */
+static void test_members(void **state)
+{
+	struct box *x = *state;
+	struct asset two, more;
+	struct cache *other;
+	struct unpack *u;
+	struct stat st;
+	struct err e;
+
+	good_archive(x);
+	two = only(x, "bridge", "alias");
+	more = only(x, "bridge", "last");
+	assert_int_equal(unpack_start(x->c, &two, &u, &e), 0);
+	if (feed(u, &x->archive, 0, x->archive.len, &e) < 0 || unpack_finish(u, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(stat(tree_of(x, "bin/alias"), &st), 0);
+	assert_int_equal(st.st_size, 2000000);
+	assert_int_equal(st.st_mode & 07777, 0755);
+	assert_int_equal(inode_of(x, "last") | inode_of(x, "more"), 0);
+	assert_int_equal(cache_settle(x->c, &e), 0);
+	assert_int_equal(cache_new(x->root_fd, "/cache", false, &other, &e), 0);
+	assert_true(cache_has_tree(other, &two));
+	assert_false(cache_has_tree(other, &more));
+	assert_false(cache_has_tree(other, &x->as));
+	cache_free(other);
+	assert_true(cache_has_tree(x->c, &two));
+	assert_false(cache_has_tree(x->c, &more));
+	assert_false(cache_has_tree(x->c, &x->as));
+}
+
+/* What another node's documents want, too, is added out of the archive. Fewer members change nothing. */
+static void test_members_grow(void **state)
+{
+	struct box *x = *state;
+	struct asset last, more;
+	struct cache *later;
+	struct err e;
+	ino_t tree;
+
+	good_archive(x);
+	add_archive_to_cache(x);
+	last = only(x, "last", NULL);
+	more = only(x, "more", NULL);
+	must_unpack(x->c, &last);
+	tree = inode_of(x, "");
+	must_unpack(x->c, &last);
+	assert_int_equal(inode_of(x, ""), tree);
+	assert_int_equal(cache_settle(x->c, &e), 0);
+
+	assert_int_equal(cache_new(x->root_fd, "/cache", true, &later, &e), 0);
+	must_unpack(later, &more);
+	assert_true(cache_has_tree(later, &last));
+	assert_int_equal(inode_of(x, "bin/bridge"), 0);
+	tree = inode_of(x, "");
+	must_unpack(later, &last);
+	assert_int_equal(inode_of(x, ""), tree);
+	must_unpack(later, &x->as);
+	assert_int_not_equal(inode_of(x, "bin/bridge"), 0);
+	tree = inode_of(x, "");
+	cache_free(later);
+	/* it has a record as each version of nodeup writes it for a whole tree */
+	assert_int_equal(cache_new(x->root_fd, "/cache", true, &later, &e), 0);
+	must_unpack(later, &more);
+	assert_false(cache_tree_is_wrong(later, &more));
+	assert_int_equal(inode_of(x, ""), tree);
+	cache_free(later);
+}
+
+/* The archive cannot be read from its start again while it arrives: the task after it takes all of it. */
+static void test_member_is_a_link_to_another(void **state)
+{
+	struct box *x = *state;
+	struct unpack *u;
+	struct asset as;
+	struct err e;
+	int r;
+
+	tar_add(&x->archive, &(struct tar_entry){ .name = "real", .type = '0', .data = "x" });
+	tar_add(&x->archive, &(struct tar_entry){ .name = "name", .type = '1', .link = "real" });
+	end_archive(x);
+	as = only(x, "name", NULL);
+	assert_int_equal(unpack_start(x->c, &as, &u, &e), 0);
+	r = feed(u, &x->archive, 0, x->archive.len, &e);
+	if (r < 0)
+		unpack_abort(u);
+	else
+		r = unpack_finish(u, &e);
+	assert_int_equal(r, -EMLINK);
+	assert_int_equal(e.kind, ERR_SYSTEM);
+	must_be_empty(x);
+	add_archive_to_cache(x);
+	must_unpack(x->c, &as);
+	assert_int_equal(inode_of(x, "name"), inode_of(x, "real"));
+	assert_true(cache_has_tree(x->c, &x->as));
+}
+
+/* Before it has a record, and whatever its record says, it is compared with what it is to have of the archive. */
+static void test_members_are_compared(void **state)
+{
+	static const char *const wrong[] = { "bin/bridge", "last", "bin/planted" };
+	struct box *x = *state;
+	struct asset as;
+	struct err e;
+
+	good_archive(x);
+	add_archive_to_cache(x);
+	as = only(x, "bridge", "alias");
+	for (size_t i = 0; i <= ARRAY_LEN(wrong); i++) {
+		autoclose int fd = -1;
+		struct cache *later;
+		ino_t tree;
+
+		must_unpack(x->c, &as);
+		tree = inode_of(x, "");
+		/* killed before the trees are settled */
+		assert_int_equal(cache_new(x->root_fd, "/cache", true, &later, &e), 0);
+		assert_int_equal(cache_has_tree(later, &as), !cache_settles(x->c));
+		if (i < ARRAY_LEN(wrong)) {
+			fd = open(tree_of(x, wrong[i]), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+			assert_int_equal(write(fd, "x", 1), 1);
+		}
+		assert_int_equal(cache_tree_is_wrong(later, &as), i < ARRAY_LEN(wrong));
+		must_unpack(later, &as);
+		assert_int_equal(inode_of(x, "") == tree, i == ARRAY_LEN(wrong));
+		assert_int_equal(inode_of(x, "last") | inode_of(x, "bin/planted"), 0);
+		assert_false(cache_tree_is_wrong(later, &as));
+		cache_free(later);
+		(void)cache_tree_drop(x->c, &as.digest);
+	}
+}
+
+/* One is missing, and one that the archive has as it is here is too many. */
+static void test_members_are_exchanged(void **state)
+{
+	struct box *x = *state;
+	struct asset as;
+
+	tar_add(&x->archive,
+		&(struct tar_entry){ .name = "real", .type = '0', .mode = 0644, .data = "x" });
+	tar_add(&x->archive,
+		&(struct tar_entry){ .name = "name", .type = '1', .link = "real", .mode = 0644 });
+	end_archive(x);
+	add_archive_to_cache(x);
+	as = only(x, "real", NULL);
+	must_unpack(x->c, &as);
+	assert_int_equal(inode_of(x, "name"), 0);
+	assert_int_equal(rename(tree_of(x, "real"), tree_of(x, "name")), 0);
+	assert_true(cache_tree_is_wrong(x->c, &as));
 }
 
 static void test_name_of_4096_bytes(void **state)
@@ -636,7 +831,7 @@ static void test_truncated(void **state)
 /* Somebody kills the child: an error that may be tried again, no hang, nothing left. */
 static void test_killed_child(void **state)
 {
-	static const struct extract_limits limits = { 1000, 1 << 24 };
+	static const struct extract_limits limits = { 1000, 1 << 24, NULL };
 	struct box *x = *state;
 	autoclose int dir = -1;
 	struct extract *ex;
@@ -676,6 +871,11 @@ int main(void)
 		TEST(test_killed_child),
 		TEST(test_nobody_else_gets_there),
 		TEST(test_evil),
+		TEST(test_members),
+		TEST(test_members_grow),
+		TEST(test_member_is_a_link_to_another),
+		TEST(test_members_are_compared),
+		TEST(test_members_are_exchanged),
 		TEST(test_name_of_4096_bytes),
 		TEST(test_too_many),
 	};

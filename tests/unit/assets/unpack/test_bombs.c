@@ -64,7 +64,7 @@ static void must_refuse(struct place *p, const struct buf *b, const struct extra
 		fail_msg("r %d kind %d '%s', wanted '%s'", r, e.kind, e.msg, says);
 }
 
-static const struct extract_limits roomy = { 10000, UINT64_C(1) << 32 };
+static const struct extract_limits roomy = { 10000, UINT64_C(1) << 32, NULL };
 
 /* Compress what is in plain and append it as a member of its own, n times; plain is empty then. */
 static void add_members(struct buf *b, struct buf *plain, size_t n)
@@ -200,7 +200,7 @@ static void test_sparse_in_sum(void **state)
 /* Ever the same entry: one file in the end, and more work than allowed. */
 static void test_many_entries(void **state)
 {
-	static const struct extract_limits few = { 5000, UINT64_C(1) << 32 };
+	static const struct extract_limits few = { 5000, UINT64_C(1) << 32, NULL };
 	autobuf struct buf b = TAR_BUF, part = TAR_BUF;
 
 	for (int i = 0; i < 1000; i++)
@@ -214,7 +214,7 @@ static void test_many_entries(void **state)
 /* Few entries and many directories. */
 static void test_implied_directories(void **state)
 {
-	static const struct extract_limits few = { 200, UINT64_C(1) << 32 };
+	static const struct extract_limits few = { 200, UINT64_C(1) << 32, NULL };
 	autobuf struct buf b = TAR_BUF;
 	char name[2 * 100 + 8];
 

@@ -313,8 +313,9 @@ static void test_real_child(void **state)
 	autofree char *path = NULL;
 	autoclose int fd = -1;
 
-	assert_int_equal(
-		extract_start("a.tar", -1, p->fd, &(struct extract_limits){ 9, 9 }, &x, &e), 0);
+	assert_int_equal(extract_start("a.tar", -1, p->fd, &(struct extract_limits){ 9, 9, NULL },
+				       &x, &e),
+			 0);
 	path = xasprintf("/proc/%d/status", (int)extract_pid(x));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	assert_true(fd >= 0);

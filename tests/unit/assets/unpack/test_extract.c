@@ -70,7 +70,7 @@ static int extract_limited(struct place *p, const struct buf *b,
 
 static int extract(struct place *p, const struct buf *b, struct err *e)
 {
-	return extract_limited(p, b, &(struct extract_limits){ 1000, 1 << 20 }, e);
+	return extract_limited(p, b, &(struct extract_limits){ 1000, 1 << 20, NULL }, e);
 }
 
 static int extract_entries(struct place *p, const struct tar_entry *t, size_t n, struct err *e)
@@ -244,7 +244,7 @@ static void test_compare(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(damages) - (geteuid() != 0); i++) {
 		autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
-		const struct extract_limits limits = { 1000, 1 << 20 };
+		const struct extract_limits limits = { 1000, 1 << 20, NULL };
 		struct place *p = *state;
 		autobuf struct buf b = TAR_BUF;
 		struct err e = { .kind = ERR_NONE };
@@ -436,11 +436,12 @@ static void test_limits(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(entries); i++)
 		tar_add(&b, &entries[i]);
 	tar_end(&b);
-	assert_int_equal(extract_limited(*state, &b, &(struct extract_limits){ 2, 10 }, &e), 0);
-	assert_true(extract_limited(*state, &b, &(struct extract_limits){ 1, 10 }, &e) < 0);
+	assert_int_equal(extract_limited(*state, &b, &(struct extract_limits){ 2, 10, NULL }, &e),
+			 0);
+	assert_true(extract_limited(*state, &b, &(struct extract_limits){ 1, 10, NULL }, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 	assert_non_null(strstr(e.msg, "more entries than allowed"));
-	assert_true(extract_limited(*state, &b, &(struct extract_limits){ 2, 9 }, &e) < 0);
+	assert_true(extract_limited(*state, &b, &(struct extract_limits){ 2, 9, NULL }, &e) < 0);
 	assert_int_equal(e.kind, ERR_INTEGRITY);
 	assert_non_null(strstr(e.msg, "more bytes than allowed"));
 }
@@ -555,7 +556,8 @@ static void test_unreadable_is_no_lie(void **state)
 	struct err e;
 
 	/* a directory cannot be read: the disk's fault, not the archive's */
-	assert_true(tar_extract(p->fd, "a.tar", p->fd, &(struct extract_limits){ 1, 1 }, &e) < 0);
+	assert_true(tar_extract(p->fd, "a.tar", p->fd, &(struct extract_limits){ 1, 1, NULL }, &e) <
+		    0);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	assert_int_equal(e.errnum, EISDIR);
 }

@@ -23,7 +23,7 @@
 /* more than the pipe to the child holds */
 enum { FILE_BYTES = 3 * 1024 * 1024, QUICK_MS = 10 };
 
-static const struct extract_limits limits = { 10, 1 << 24 };
+static const struct extract_limits limits = { 10, 1 << 24, NULL };
 
 struct place {
 	char dir[64];
