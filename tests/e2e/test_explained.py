@@ -95,7 +95,7 @@ FAILURES = {
         (r"kubelet\.service", re.escape(DROPIN), r"^  do +correct what the lines above name, then nodeup repair")),
     "a daemon whose own file is broken": (
         "mkdir -p /etc/docker; cp -p /etc/docker/daemon.json /root/daemon.json; echo '{' >/etc/docker/daemon.json; "
-        "systemctl stop docker.socket docker",
+        "systemctl stop docker.socket docker; systemctl reset-failed docker || :",
         "rm -f /etc/docker/daemon.json; cp -p /root/daemon.json /etc/docker/; systemctl reset-failed docker || :", None, (), 71,
         (r"docker\.service", r"daemon\.json", r"^  do +correct what the lines above name, then nodeup repair")),
     "a mirror that is dead": (
