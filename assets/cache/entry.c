@@ -203,8 +203,11 @@ void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin)
 
 int cache_restart(struct cache_entry *en, struct err *e)
 {
+	struct stat st;
+
 	cache_map_clear(en->cache, &en->map);
-	if (ftruncate(en->fd, 0) < 0)
+	/* the close of a file that was emptied waits until its bytes are on the disk: spare a new one that */
+	if (fstat(en->fd, &st) < 0 || (st.st_size > 0 && ftruncate(en->fd, 0) < 0))
 		return err_sys(e, "empty '%s/%s'", en->cache->dir, en->tmp);
 	spans_done(&en->have);
 	digest_free(en->sum);
