@@ -357,7 +357,8 @@ uint64_t cache_followed(const struct cache_entry *en)
 	return en->followed;
 }
 
-int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e)
+int cache_follow(struct cache_entry *en, void *p, size_t n, struct extract_piece *ret,
+		 struct err *e)
 {
 	ssize_t got;
 
@@ -368,8 +369,9 @@ int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e)
 		errno = EIO; /* bytes that were stored are gone */
 	if (got <= 0)
 		return err_sys(e, "read '%s/%s'", en->cache->dir, en->tmp);
+	*ret = (struct extract_piece){ p, (size_t)got, en->fd, (off_t)en->followed };
 	take_in(en, p, (size_t)got);
-	return (int)got;
+	return 0;
 }
 
 static int fail_mismatch(const struct cache_entry *en, const struct digest *got, struct err *e)

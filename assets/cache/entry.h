@@ -11,6 +11,7 @@
 
 #include "assets/cache/cache.h"
 #include "assets/cache/spans.h"
+#include "assets/unpack/extract.h"
 #include "assets/url.h"
 
 enum { CACHE_ETAG_MAX = 256, CACHE_MODIFIED_MAX = 64, CACHE_MARKS = 4 };
@@ -55,8 +56,9 @@ int cache_try_room(struct cache_entry *en, struct err *e) must_check;
 int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 		   struct err *e) must_check;
 /* Read up to n of the bytes behind cache_followed into p and hash them, all of which must be there.
- * Returns how many. */
-int cache_follow(struct cache_entry *en, void *p, size_t n, struct err *e) must_check;
+ * *ret is them and where they lie, until the entry ends. */
+int cache_follow(struct cache_entry *en, void *p, size_t n, struct extract_piece *ret,
+		 struct err *e) must_check;
 uint64_t cache_followed(const struct cache_entry *en);
 /* Drop the bytes and go on with none. */
 int cache_restart(struct cache_entry *en, struct err *e) must_check;

@@ -5,7 +5,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "assets/cache/tree.h"
-#include "assets/unpack/extract.h"
 #include "nodeup/base/walk.h"
 
 /* The largest real archive, a set of container images, has 10 GB and few files. */
@@ -152,9 +151,9 @@ static int explain_room(const struct unpack *u, struct err *e)
 	return io_say_room(u->tree_fd, e->room.wanted, e);
 }
 
-int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e)
+int unpack_feed(struct unpack *u, const struct extract_piece *piece, struct err *e)
 {
-	return extract_feed(u->extract, p, n, e);
+	return extract_feed(u->extract, piece, e);
 }
 
 int unpack_finish(struct unpack *u, struct err *e)

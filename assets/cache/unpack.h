@@ -8,6 +8,7 @@
 #pragma once
 
 #include "assets/cache/cache.h"
+#include "assets/unpack/extract.h"
 
 struct unpack;
 
@@ -15,7 +16,7 @@ struct unpack;
 int unpack_start(struct cache *c, const struct asset *as, struct unpack **ret,
 		 struct err *e) must_check;
 /* The archive's next bytes, in order. After an error only unpack_abort is left. */
-int unpack_feed(struct unpack *u, const void *p, size_t n, struct err *e) must_check;
+int unpack_feed(struct unpack *u, const struct extract_piece *piece, struct err *e) must_check;
 /* The bytes were the right ones: links, modes, owners, times, fsync, the name. Frees u in every case. */
 int unpack_finish(struct unpack *u, struct err *e) must_check;
 /* Kill and reap the child and drop what it made; NULL is fine. */

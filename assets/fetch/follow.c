@@ -92,14 +92,14 @@ static void note_unpacker(struct fetch_job *j, int64_t since_ns)
 	__atomic_store_n(&j->unpacker_ns, since_ns, __ATOMIC_RELAXED);
 }
 
-static void feed_tree(struct fetch_job *j, const char *p, size_t n)
+static void feed_tree(struct fetch_job *j, const struct extract_piece *piece)
 {
 	struct err e;
 
 	if (!j->unpack)
 		return;
 	note_unpacker(j, dur_now());
-	if (unpack_feed(j->unpack, p, n, &e) < 0) {
+	if (unpack_feed(j->unpack, piece, &e) < 0) {
 		note_refusal(j, &e);
 		drop_tree(j);
 	}
@@ -111,6 +111,7 @@ static void read_on(void *arg)
 	struct fetch_job *j = arg;
 	autofree char *chunk = xrealloc(NULL, CHUNK);
 	uint64_t at = cache_followed(j->entry), end = j->follow_end;
+	struct extract_piece piece;
 	int r = 0;
 
 	if (at == 0)
@@ -120,9 +121,9 @@ static void read_on(void *arg)
 	while (at < end && r >= 0) {
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
-		r = cache_follow(j->entry, chunk, n, &j->errs->follow);
-		if (r > 0)
-			feed_tree(j, chunk, (size_t)r);
+		r = cache_follow(j->entry, chunk, n, &piece, &j->errs->follow);
+		if (r >= 0)
+			feed_tree(j, &piece);
 		at = cache_followed(j->entry);
 	}
 	end_errand(j);

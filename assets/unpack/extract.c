@@ -201,7 +201,7 @@ int extract_read(struct arena *a, const char *name, const struct extract_bytes *
 
 	if (r < 0)
 		return r;
-	r = extract_feed(x, archive->text, archive->n, e);
+	r = extract_feed(x, &(struct extract_piece){ archive->text, archive->n, -1, 0 }, e);
 	if (r < 0) {
 		extract_abort(x);
 		return r;
@@ -332,12 +332,25 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	return extract_apply(report, x->dir_fd, x->name, x->limits.entries, e);
 }
 
-int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
+/* As many of the bytes as the pipe takes. A file system that cannot give pages has them copied. */
+static ssize_t give_some(struct extract *x, const struct extract_piece *left)
 {
-	const char *at = p;
+	off_t at = left->at;
+	ssize_t n = left->fd < 0
+			    ? 0
+			    : splice(left->fd, &at, x->data_fd, NULL, left->n, SPLICE_F_NONBLOCK);
 
-	while (n > 0) {
-		const ssize_t w = x->watch.pid ? write(x->data_fd, at, n) : 0;
+	if (n > 0 || (n < 0 && errno != EINVAL))
+		return n;
+	return write(x->data_fd, left->p, left->n);
+}
+
+int extract_feed(struct extract *x, const struct extract_piece *piece, struct err *e)
+{
+	struct extract_piece left = *piece;
+
+	while (left.n > 0) {
+		const ssize_t w = x->watch.pid ? give_some(x, &left) : 0;
 
 		if (w < 0 && errno == EINTR)
 			continue;
@@ -356,8 +369,9 @@ int extract_feed(struct extract *x, const void *p, size_t n, struct err *e)
 						 e, ERR_SYSTEM, EPIPE,
 						 "archive '%s': the unpacker ended before its archive",
 						 x->name);
-		at += w;
-		n -= (size_t)w;
+		left.p = (const char *)left.p + w;
+		left.at += w;
+		left.n -= (size_t)w;
 	}
 	return 0;
 }

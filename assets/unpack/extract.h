@@ -29,9 +29,18 @@ struct extract;
  * when in_fd is -1 what extract_feed gives it. `name` is for messages and kept by reference. */
 int extract_start(const char *name, int in_fd, int dir_fd, const struct extract_limits *limits,
 		  struct extract **ret, struct err *e) must_check;
+/* The next bytes of an archive: `p`. They lie in the file `fd` at `at` as well, unless it is -1, and will not
+ * change there: then the file's own pages are given, not a copy. */
+struct extract_piece {
+	const void *p;
+	size_t n;
+	int fd;
+	off_t at;
+};
+
 /* Give the child the next bytes, and wait while it is busy. An error is the child's own where it
  * has one. */
-int extract_feed(struct extract *x, const void *p, size_t n, struct err *e) must_check;
+int extract_feed(struct extract *x, const struct extract_piece *piece, struct err *e) must_check;
 /* No more bytes: wait for it and complete the tree. Frees x in every case. */
 int extract_finish(struct extract *x, struct err *e) must_check;
 /* Kill and reap it; NULL is fine. */

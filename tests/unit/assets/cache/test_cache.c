@@ -624,6 +624,7 @@ static void test_parts(void **state)
 	struct box *x = *state;
 	struct cache_entry *first, *second;
 	char back[8], name[CACHE_NAME_MAX], entry[CACHE_NAME_MAX];
+	struct extract_piece piece;
 	struct err e;
 
 	assert_int_equal(cache_resume(x->c, &x->d, NULL, &first, &e), 0);
@@ -646,9 +647,13 @@ static void test_parts(void **state)
 	assert_string_equal(cache_origin_of(first)->marks[0].etag, "\"1\"");
 	assert_int_equal(cache_origin_of(first)->total, 5);
 	assert_int_equal(cache_write_at(first, 3, "lo", 2, &e), 0);
-	assert_int_equal(cache_follow(first, back, 4, &e), 4);
+	assert_int_equal(cache_follow(first, back, 4, &piece, &e), 0);
+	assert_int_equal(piece.n, 4);
+	assert_int_equal(piece.at, 0);
 	assert_memory_equal(back, "hell", 4);
-	assert_int_equal(cache_follow(first, back, 1, &e), 1);
+	assert_int_equal(cache_follow(first, back, 1, &piece, &e), 0);
+	assert_int_equal(piece.n, 1);
+	assert_int_equal(piece.at, 4);
 	assert_int_equal(cache_commit(first, &e), 0);
 	must_have_hello(x);
 	assert_int_equal(count_names(x, "partial"), 0);

@@ -133,7 +133,10 @@ static int feed(struct unpack *u, const struct buf *b, size_t from, size_t to, s
 	int r = 0;
 
 	for (size_t at = from; at < to && r == 0; at += 7001)
-		r = unpack_feed(u, b->data + at, to - at < 7001 ? to - at : 7001, e);
+		r = unpack_feed(u,
+				&(struct extract_piece){ b->data + at,
+							 to - at < 7001 ? to - at : 7001, -1, 0 },
+				e);
 	return r;
 }
 
@@ -844,7 +847,8 @@ static void test_killed_child(void **state)
 	assert_int_equal(extract_start("a.tar", -1, dir, &limits, &ex, &e), 0);
 	assert_int_equal(kill(extract_pid(ex), SIGKILL), 0);
 	while (r == 0)
-		r = extract_feed(ex, x->archive.data, x->archive.len, &e);
+		r = extract_feed(
+			ex, &(struct extract_piece){ x->archive.data, x->archive.len, -1, 0 }, &e);
 	assert_int_equal(e.kind, ERR_SYSTEM);
 	assert_non_null(strstr(e.msg, "'a.tar': the unpacker was killed: Killed"));
 	assert_true(err_is_transient(&e));

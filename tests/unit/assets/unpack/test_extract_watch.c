@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -97,11 +99,46 @@ static void test_stopped_while_it_is_fed(void **state)
 
 	stop(p);
 	extract_set_sample_ms(p->x, QUICK_MS);
-	r = extract_feed(p->x, buf_str(&p->archive), p->archive.len, &e);
+	r = extract_feed(
+		p->x, &(struct extract_piece){ buf_str(&p->archive), p->archive.len, -1, 0 }, &e);
 	must_be_given_up(r, &e, pid);
 	/* whoever goes on all the same is told */
-	assert_true(extract_feed(p->x, "x", 1, &e) < 0);
+	assert_true(extract_feed(p->x, &(struct extract_piece){ "x", 1, -1, 0 }, &e) < 0);
 	assert_non_null(strstr(e.msg, "ended before its archive"));
+}
+
+/* Give all of it at once, and see it unpacked. */
+static void must_unpack(struct place *p, const void *bytes, int fd)
+{
+	const struct extract_piece piece = { bytes, p->archive.len, fd, 0 };
+	struct stat st;
+	struct err e;
+
+	if (extract_feed(p->x, &piece, &e) < 0 || extract_finish(TAKE(p->x), &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(fstatat(p->fd, "a", &st, 0), 0);
+	assert_int_equal(st.st_size, FILE_BYTES);
+}
+
+/* The bytes beside are garbage: only the file has the archive. */
+static void test_pages_of_a_file(void **state)
+{
+	struct place *p = *state;
+	autoclose int fd = memfd_create("archive", MFD_CLOEXEC);
+	autofree char *garbage = xcalloc(1, p->archive.len);
+
+	memset(garbage, '?', p->archive.len);
+	assert_int_equal(write(fd, p->archive.data, p->archive.len), p->archive.len);
+	must_unpack(p, garbage, fd);
+}
+
+/* What cannot give its pages has the bytes themselves given. */
+static void test_file_without_pages(void **state)
+{
+	struct place *p = *state;
+	autoclose int fd = eventfd(0, EFD_CLOEXEC);
+
+	must_unpack(p, p->archive.data, fd);
 }
 
 static void test_stopped_at_the_end(void **state)
@@ -147,7 +184,9 @@ static void test_stopped_for_a_while(void **state)
 
 	stop(p);
 	assert_int_equal(pthread_create(&thread, NULL, let_it_go_on, &pid), 0);
-	if (extract_feed(p->x, buf_str(&p->archive), p->archive.len, &e) < 0 ||
+	if (extract_feed(p->x,
+			 &(struct extract_piece){ buf_str(&p->archive), p->archive.len, -1, 0 },
+			 &e) < 0 ||
 	    extract_finish(TAKE(p->x), &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(pthread_join(thread, NULL), 0);
@@ -184,8 +223,12 @@ static void test_work_is_enough(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_stopped_while_it_is_fed),    TEST(test_stopped_at_the_end),
-		TEST(test_stopped_and_given_up),       TEST(test_stopped_for_a_while),
+		TEST(test_stopped_while_it_is_fed),
+		TEST(test_stopped_at_the_end),
+		TEST(test_stopped_and_given_up),
+		TEST(test_stopped_for_a_while),
+		TEST(test_pages_of_a_file),
+		TEST(test_file_without_pages),
 		cmocka_unit_test(test_work_is_enough),
 	};
 
