@@ -106,19 +106,25 @@ static void feed_tree(struct fetch_job *j, const struct extract_piece *piece)
 	note_unpacker(j, 0);
 }
 
+static uint64_t read_to(const struct fetch_job *j)
+{
+	return __atomic_load_n(&j->follow_end, __ATOMIC_ACQUIRE);
+}
+
+/* After a slice the other jobs' errands come first. The net thread is not asked for more: it may be busy with
+ * the bytes of other connections for long, and the unpacker would wait for it. */
 static void read_on(void *arg)
 {
 	struct fetch_job *j = arg;
 	autofree char *chunk = xrealloc(NULL, CHUNK);
-	uint64_t at = cache_followed(j->entry), end = j->follow_end;
+	uint64_t at = cache_followed(j->entry), end;
+	const uint64_t slice = at + SLICE;
 	struct extract_piece piece;
 	int r = 0;
 
 	if (at == 0)
 		begin_tree(j);
-	if (end - at > SLICE)
-		end = at + SLICE;
-	while (at < end && r >= 0) {
+	while (at < (end = read_to(j)) && at < slice && r >= 0) {
 		size_t n = end - at < CHUNK ? (size_t)(end - at) : CHUNK;
 
 		r = cache_follow(j->entry, chunk, n, &piece, &j->errs->follow);
@@ -126,13 +132,17 @@ static void read_on(void *arg)
 			feed_tree(j, &piece);
 		at = cache_followed(j->entry);
 	}
-	end_errand(j);
+	if (at < end && r >= 0)
+		pool_send(j->fetcher->work, read_on, j);
+	else
+		end_errand(j);
 }
 
 void fetch_follow(struct fetch_job *j, uint64_t end, fetch_follow_fn *done)
 {
-	j->follow_end = end;
-	send_errand(j, read_on, false, done);
+	__atomic_store_n(&j->follow_end, end, __ATOMIC_RELEASE);
+	if (!j->following)
+		send_errand(j, read_on, false, done);
 }
 
 static void finish_tree(struct fetch_job *j)

@@ -134,7 +134,7 @@ struct fetch_job {
 	bool following;        /* a worker's errand is under way ... */
 	bool exclusive;        /* ... and the entry is its alone */
 	uint64_t timer_id;     /* the next round's; 0 none */
-	uint64_t follow_end;   /* what the follower may read */
+	uint64_t follow_end;   /* atomic: what the follower may read */
 	void (*followed)(struct fetch_job *j);
 	struct cache_writer found_other; /* by a look-up */
 	int64_t eof;                     /* where a stream of unknown length ended, or -1 */

@@ -167,6 +167,8 @@ static void drain_job(struct fetch_job *j, enum fetch_settle settle,
 		return;
 	j->settle = settle;
 	j->then = then;
+	if (j->following)
+		fetch_follow(j, 0, NULL);
 	fetch_move_stop(j);
 	if (j->timer_id)
 		http_cancel(j->fetcher->http, j->timer_id);
@@ -555,10 +557,10 @@ static void follow_on(struct fetch_job *j)
 {
 	uint64_t here, at, size;
 
-	if (j->following || j->then || j->state != FETCH_MOVING || !j->entry)
+	if (j->exclusive || j->then || j->state != FETCH_MOVING || !j->entry)
 		return;
 	here = spans_missing(cache_spans(j->entry), 0);
-	at = cache_followed(j->entry);
+	at = j->following ? 0 : cache_followed(j->entry);
 	if (here > at && (here - at >= FOLLOW_LEAST || fetch_parts_complete(j, &size)))
 		fetch_follow(j, here, on_followed);
 }
