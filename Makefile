@@ -1,7 +1,7 @@
 # make deps, then make.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
 #   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make install DESTDIR=...
 VERSION := 0.1.0
-DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/documents \
+DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/documents \
            nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/etcd nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
            units manifests userdata
 LIBS    := curl cares ssl crypto systemd cap archive isal yaml jansson expat blkid z lzma zstd lz4 m

@@ -168,6 +168,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 		.image_mode = cli->root != NULL,
 		.offline = cli->offline,
 		.strict = cli->strict,
+		.checks_alone = true,
 		.no_secrets = true,
 		.http = cli->offline ? NULL : http,
 		.patience_ns = PATIENCE_NS,
@@ -188,9 +189,25 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	if (r < 0)
 		return r;
 	/* of half a model nothing is told that is sure */
-	if (errs_any(errors))
+	if (errs_any(errors) || b->documents.checked)
 		return 0;
 	return try_all(cli, b, &settings, errors, e);
+}
+
+/* Documents that no node is made of: what was checked of them, and no more than that. */
+static void note_checked(struct verdict *v, const struct bootstrap *b)
+{
+	struct arena *a = v->cli->arena;
+	struct tree *t = tree_map(a);
+
+	if (!v->cli->output)
+		show_line(stdout, "%s: valid, cluster %s: %s", b->conf, b->documents.cluster_name,
+			  b->documents.checked);
+	tree_set_text(a, t, "conf", location_shown(a, b->conf));
+	tree_set_true(a, t, "valid", true);
+	tree_set_text(a, t, "cluster", b->documents.cluster_name);
+	tree_set_text(a, t, "checked", b->documents.checked);
+	(void)tree_add(a, v->documents, t);
 }
 
 static void note_valid(struct verdict *v, const struct bootstrap *b)
@@ -240,6 +257,8 @@ static void validate(struct verdict *v, int root_fd, struct http *http)
 	}
 	if (r < 0 || errs_any(&errors))
 		note_wrong(v, cli->conf);
+	else if (b.documents.checked)
+		note_checked(v, &b);
 	else
 		note_valid(v, &b);
 	bootstrap_done(&b);

@@ -16,7 +16,8 @@ struct dialect_opts {
 	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
 	struct errs *
 		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
-	bool no_host; /* documents only (validate, userdata): '@aws' stays as it stands */
+	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
+	bool no_host;      /* documents only (validate, userdata): '@aws' stays as it stands */
 	/* Whether mkfs can make what a volume wants, over so many disks (0: not known); NULL: not asked. The
 	 * room that makes file systems has the only tables of this. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
@@ -52,6 +53,8 @@ struct documents {
 	const void *own; /* the dialect's reading of the document of --conf */
 	struct settings_doc settings;
 	const char *cluster_name;
+	const char
+		*checked; /* what of them was checked, where no node is made of them; else NULL */
 	bool any_patch; /* they tell the oldest Kubernetes that may be meant: its patch version or a later one */
 	const char
 		*base; /* the state store, to which kept documents are tied; NULL: none is named */

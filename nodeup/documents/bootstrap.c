@@ -243,6 +243,7 @@ static int load_model(struct loader *l, struct err *e)
 	const struct dialect_opts opts = { .strict = l->req->strict,
 					   .warnings = &b->warnings,
 					   .errors = l->req->errors,
+					   .checks_alone = l->req->checks_alone,
 					   .no_host = l->req->no_secrets,
 					   .volume_fits = volume_fits };
 	int r;

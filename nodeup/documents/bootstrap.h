@@ -15,8 +15,9 @@ struct bootstrap_req {
 	const char *facts_file;
 	int root_fd;
 	bool image_mode, offline, strict;
-	bool no_secrets; /* validate, userdata: documents only */
-	bool may_replay; /* persisted documents may stand in when the store cannot be reached */
+	bool checks_alone; /* of the documents: nothing is made of them */
+	bool no_secrets;   /* validate, userdata: documents only */
+	bool may_replay;   /* persisted documents may stand in when the store cannot be reached */
 	const struct settings *settings; /* of the machine; NULL: none */
 	struct http *http;               /* NULL when offline */
 	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */

@@ -4,20 +4,33 @@
 #include <strings.h>
 #include "assets/unpack/inflate.h"
 #include "nodeup/base/buf.h"
+#include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
-const struct dialect *const dialects[] = { &kubeup_dialect, &kops18_dialect, NULL };
+const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };
 
-/* What no row recognises is of the most usual dialect: its errors name the key that is missing. */
+/* A row stands before that of an older format with which it shares keys. What no row recognises is of the
+ * most usual dialect: its errors name the key that is missing. */
 static const struct dialect *const usual = &kops18_dialect;
 
-/* The first key of a document that only this dialect has, or NULL. */
-static const struct tree_item *sign_of(const struct dialect *d, const struct tree *conf)
+static bool has_key(const struct dialect *d, const char *key)
+{
+	for (size_t i = 0; i < d->document->n; i++)
+		if (strcasecmp(d->document->fields[i].key, key) == 0)
+			return true;
+	return false;
+}
+
+/* The first key of a document that only this dialect has, or NULL. Where the document is of another one,
+ * the keys of that one say nothing: two that follow each other share some. */
+static const struct tree_item *sign_of(const struct dialect *d, const struct dialect *other,
+				       const struct tree *conf)
 {
 	for (size_t i = 0; conf->kind == TREE_MAP && i < conf->n; i++)
 		for (const char *const *sign = d->signs; *sign; sign++)
-			if (strcasecmp(conf->items[i].key, *sign) == 0)
+			if (strcasecmp(conf->items[i].key, *sign) == 0 &&
+			    !(other && has_key(other, *sign)))
 				return &conf->items[i];
 	return NULL;
 }
@@ -30,7 +43,7 @@ static int recognise(struct arena *a, const struct tree *conf, const struct dial
 
 	*ret = usual;
 	for (const struct dialect *const *d = dialects; *d; d++) {
-		const struct tree_item *sign = sign_of(*d, conf);
+		const struct tree_item *sign = sign_of(*d, first ? *ret : NULL, conf);
 
 		if (sign && first)
 			return err_config(e,
@@ -53,7 +66,15 @@ int dialects_read(struct arena *a, const struct tree *conf, const struct dialect
 	const struct dialect *d;
 	int r = recognise(a, conf, &d, e);
 
-	return r < 0 ? r : d->read(a, conf, o, ret, e);
+	if (r >= 0)
+		r = d->read(a, conf, o, ret, e);
+	if (r >= 0 && ret->checked && !o->checks_alone)
+		return err_config(
+			e,
+			"%s: these are documents of today's kops: this nodeup checks them, "
+			"and cannot make a node of them yet",
+			tree_where(a, &conf->pos));
+	return r;
 }
 
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e)
@@ -140,11 +161,17 @@ static int take_out(struct arena *a, const char *file, const char **text, size_t
 			  file);
 }
 
+/* A script, or with others in one multipart message, as cloud-init takes it. */
+static bool is_script(const char *text)
+{
+	return str_has_prefix(text, "#!") || str_has_prefix(text, "Content-Type: multipart/");
+}
+
 int dialects_unwrap(struct arena *a, const char *file, const char **text, size_t *n, struct err *e)
 {
 	int r = is_gzip(*text, *n) ? inflate_all(a, file, text, n, e) : 0;
 
-	if (r < 0 || !str_has_prefix(*text, "#!"))
+	if (r < 0 || !is_script(*text))
 		return r;
 	return take_out(a, file, text, n, e);
 }

@@ -9,7 +9,7 @@ import sys
 RANKS = {
     "nodeup/base": 0,
     "nodeup/config": 1, "nodeup/volumes": 1, "nodeup/template": 1, "assets": 1, "units": 1, "manifests": 1, "userdata": 1,
-    "nodeup/config/kops18": 2, "nodeup/config/kubeup": 2, "assets/http": 2, "assets/unpack": 2,
+    "nodeup/config/kops": 2, "nodeup/config/kops18": 2, "nodeup/config/kubeup": 2, "assets/http": 2, "assets/unpack": 2,
     "nodeup/aws": 3, "assets/cache": 3,
     "assets/fetch": 4, "nodeup/host": 4,
     "nodeup/tasks": 5,

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include "nodeup/config/facts.h"
 #include "nodeup/config/kops18/spec.h"
+#include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
 static const struct schema *const schemas[] = {
@@ -25,6 +26,8 @@ static const struct schema *const schemas[] = {
 	&kops18_networking_schema,
 	&kops18_object_schema,
 	&kubeup_env_schema,
+	&kops_boot_schema,
+	&kops_config_server_schema,
 };
 
 static void check_row(const struct schema *s, size_t i)

@@ -1,0 +1,23 @@
+/* heredoc.h - the document that a boot script writes from a here-document
+ * `cat > kube_env.yaml << MARK`, the mark in quotes or not, up to a line that is the mark alone.
+ * Invariant: pure; what the booting shell would expand is refused, so that the text is what the machine gets.
+ * Owner: the arena. Errors: CONFIG, with file:line:column; no message shows the text, which may be a secret.
+ * Threads: all functions. Source: bash(1), Here Documents. */
+#pragma once
+
+#include "nodeup/base/tree.h"
+
+struct heredoc {
+	const char *text; /* in the script */
+	size_t n;
+	unsigned int line; /* of the script, where the text begins */
+	bool quoted;       /* the shell expands nothing in it */
+};
+
+/* The first here-document that one of the marks ends; marks is NULL-terminated. -ENOENT: there is none. */
+int heredoc_find(struct arena *a, const char *file, const char *text, const char *const *marks,
+		 struct heredoc *ret, struct err *e) must_check;
+/* Its text with as many empty lines before it as make its lines keep their numbers. `place` is where the
+ * machine has the document, for a message. */
+int heredoc_take(struct arena *a, const char *file, const struct heredoc *h, const char *place,
+		 const char **ret, struct err *e) must_check;

@@ -1,0 +1,179 @@
+#include "nodeup/config/kops/kops.h"
+
+#include <string.h>
+#include <strings.h>
+#include "nodeup/base/enc.h"
+
+enum { SHA256_SIZE = 32 };
+
+/* It becomes part of a host name, of a URL and of paths. */
+static bool is_name(const char *s)
+{
+	static const char safe[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+
+	return *s != '.' && *s != '-' && s[strspn(s, safe)] == '\0';
+}
+
+static bool is_https(const char *s)
+{
+	return str_has_prefix(s, "https://") && s[strlen("https://")] != '\0';
+}
+
+static const struct field_format name = { "a name", is_name };
+static const struct field_format https = { "an https URL", is_https };
+
+/* clang-format off */
+static const struct field server_fields[] = {
+#define F(m, ...) FIELD(struct kops_config_server, m, __VA_ARGS__)
+	F(servers, .key = "servers", .format = &https,
+	  .doc = "URLs of kops-controller; one of them wins over ConfigBase"),
+	F(tls_server_name, .key = "tlsServerName", .format = &name,
+	  .doc = "name in the controller's certificate; the URL's host if empty"),
+	F(ca_certificates, .key = "CACertificates",
+	  .doc = "PEM of the CAs that may have signed the controller's certificate"),
+#undef F
+};
+
+static const struct field boot_fields[] = {
+#define F(m, ...) FIELD(struct kops_boot, m, __VA_ARGS__)
+	F(cloud_provider, .key = "CloudProvider", .required = true, .doc = "the cloud: aws"),
+	F(config_base, .key = "ConfigBase", .doc = "URL of the cluster in the state store"),
+	FIELD_NESTED_IF(struct kops_boot, config_server, has_config_server,
+			&kops_config_server_schema, .key = "ConfigServer",
+			.doc = "where a node asks for NodeupConfig and certificates"),
+	F(apiserver_ips, .key = "APIServerIPs", .format = &format_ip,
+	  .doc = "addresses of the API server, for /etc/hosts"),
+	F(cluster_name, .key = "ClusterName", .required = true, .format = &name,
+	  .doc = "name of the cluster"),
+	F(instance_group_name, .key = "InstanceGroupName", .required = true, .format = &name,
+	  .doc = "name of the instance group"),
+	F(instance_group_role, .key = "InstanceGroupRole", .required = true,
+	  .doc = "ControlPlane, APIServer or Node"),
+	F(nodeup_config_hash, .key = "NodeupConfigHash", .required = true,
+	  .doc = "base64 of the sha256 of NodeupConfig"),
+	F(etcd_ips, .key = "EtcdIPs", .format = &format_ip,
+	  .doc = "addresses of etcd, for /etc/hosts of an API server"),
+	F(settings.url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
+	  .doc = "ours: rules that change URLs"),
+	F(settings.mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
+	  .doc = "ours: where else files lie"),
+	F(settings.ca_bundle, .key = "caBundle", .doc = "ours: PEM file of CAs for downloads"),
+#undef F
+};
+/* clang-format on */
+
+const struct schema kops_config_server_schema =
+	SCHEMA(struct kops_config_server, "ConfigServer", server_fields);
+const struct schema kops_boot_schema = SCHEMA(struct kops_boot, "BootConfig", boot_fields);
+
+/* What is being checked. */
+struct look {
+	struct arena *arena;
+	const struct tree *tree;
+	const struct kops_boot *boot;
+	struct err *err;
+};
+
+/* "file:line:column", of the document where it has no such key. */
+static const char *where(const struct look *l, const char *key)
+{
+	for (size_t i = 0; l->tree->kind == TREE_MAP && i < l->tree->n; i++)
+		if (strcasecmp(l->tree->items[i].key, key) == 0)
+			return tree_where(l->arena, &l->tree->items[i].value->pos);
+	return tree_where(l->arena, &l->tree->pos);
+}
+
+static int check_cloud(struct look *l)
+{
+	if (str_eq(l->boot->cloud_provider, "aws"))
+		return 0;
+	return err_config(l->err, "%s: CloudProvider: '%s': nodeup makes nodes on aws alone",
+			  where(l, "CloudProvider"), l->boot->cloud_provider);
+}
+
+static int check_role(struct look *l)
+{
+	static const char *const roles[] = { "ControlPlane", "APIServer", "Node" };
+	const char *role = l->boot->instance_group_role;
+
+	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
+		if (str_eq(role, roles[i]))
+			return 0;
+	return err_config(l->err,
+			  "%s: InstanceGroupRole: '%s'%s; want ControlPlane, APIServer or Node",
+			  where(l, "InstanceGroupRole"), role,
+			  str_eq(role, "Bastion") ? ": a bastion is not a node" : " is not a role");
+}
+
+static int check_hash(struct look *l)
+{
+	struct err why = { 0 };
+	size_t n = 0;
+	char *bytes;
+
+	if (enc_unbase64(l->arena, l->boot->nodeup_config_hash, &bytes, &n, &why) == 0 &&
+	    n == SHA256_SIZE)
+		return 0;
+	return err_config(l->err, "%s: NodeupConfigHash: '%s' is not the base64 of a sha256",
+			  where(l, "NodeupConfigHash"), l->boot->nodeup_config_hash);
+}
+
+/* source: kops 1.37 upup/pkg/fi/nodeup/command.go: servers win over ConfigBase */
+static int check_source(struct look *l)
+{
+	const struct kops_boot *b = l->boot;
+	const bool node = str_eq(b->instance_group_role, "Node");
+
+	if (b->config_server.servers.n && str_is_empty(b->config_server.ca_certificates))
+		return err_config(l->err,
+				  "%s: ConfigServer.CACertificates is missing: without it no "
+				  "server can be trusted",
+				  where(l, "ConfigServer"));
+	if (node && !b->config_server.servers.n)
+		return err_config(l->err,
+				  "%s: ConfigServer.servers is missing: a node gets its "
+				  "certificates there",
+				  where(l, "ConfigServer"));
+	if (!b->config_server.servers.n && str_is_empty(b->config_base))
+		return err_config(l->err,
+				  "%s: ConfigBase is missing: it says where NodeupConfig is",
+				  where(l, "ConfigBase"));
+	return 0;
+}
+
+static int refuse_unknown(const struct field_unknowns *unknown, const struct dialect_opts *o,
+			  struct err *e)
+{
+	const struct strv messages = field_unknown_messages(unknown);
+	int r = 0;
+
+	for (size_t i = 0; i < messages.n && r == 0; i++)
+		r = errs_keep(o->errors, err_config(e, "%s", messages.v[i]), e);
+	for (size_t i = 1; i < messages.n && r < 0; i++)
+		err_note(e, "also", "%s", messages.v[i]);
+	return r;
+}
+
+int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
+	      struct kops_boot *ret, struct err *e)
+{
+	static int (*const checks[])(struct look *) = { check_cloud, check_role, check_hash,
+							check_source };
+	struct kops_boot boot = { 0 };
+	struct look l = { a, t, &boot, e };
+	struct field_unknowns unknown = { .arena = a };
+	const struct field_opts opts = {
+		.unknown = field_note_unknown, .arg = &unknown, .path = "", .errors = o->errors
+	};
+	int r = field_parse(a, &kops_boot_schema, t, &boot, &opts, e);
+
+	if (r == 0)
+		r = refuse_unknown(&unknown, o, e);
+	/* what is missing now may be what could not be read */
+	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0 && !errs_any(o->errors); i++)
+		r = errs_keep(o->errors, checks[i](&l), e);
+	if (r == 0)
+		*ret = boot;
+	return r;
+}
