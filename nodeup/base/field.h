@@ -157,5 +157,8 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 void field_flags(struct arena *a, const struct schema *s, const void *obj, struct strv *out);
 /* Write what is set in `over` on top of obj (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
+/* A JSON Schema (draft 2020-12) of such a map, for editors. It knows what a row knows; keys are those of the
+ * table, to the letter. */
+struct tree *field_json_schema(struct arena *a, const struct schema *s);
 /* Append one line a field for `nodeup help config`: key, type, flag, doc; nested ones indented. */
 int field_docs(const struct schema *s, int depth, struct buf *b);

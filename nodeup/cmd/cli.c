@@ -45,7 +45,7 @@ struct option {
 
 /* clang-format off */
 static const struct option options[] = {
-	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, https:// or file:// URL"),
+	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, http://, https:// or file:// URL"),
 	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE | CMD_VALIDATE, "kube_env.yaml, as for apply; repeatable"),
 	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE | CMD_DIFF, "all effects below DIR: image mode"),
 	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default " OWN_CACHE ")"),
@@ -73,6 +73,7 @@ static const struct option options[] = {
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
 	ROW("prune", NULL, VALUE_NONE, prune, CMD_APPLY | CMD_PLAN | CMD_REPAIR, "remove files and units that nodeup wrote and the documents no longer name"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_DIFF | CMD_WHY | CMD_STATUS | CMD_CHECK | CMD_VERSION, "text or json"),
+	ROW("o", "FORMAT", VALUE_STRING, output, CMD_HELP, "text, or json: a JSON Schema of a document, for editors"),
 	ROW("o", "FORMAT", VALUE_STRING, output, CMD_VALIDATE, "text, json, or github: annotations of a workflow"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),

@@ -49,6 +49,14 @@ static int config_part(struct arena *a, const char *name, struct buf *b, struct 
 			cli_meant(a, name, &names, strv_join(a, &names, ", ")));
 }
 
+static const struct schema *schema_at(const struct dialect *d, size_t offset)
+{
+	const struct schema *s;
+
+	memcpy(&s, (const char *)d + offset, sizeof(s));
+	return s;
+}
+
 /* By number. Of plan alone it is 2. */
 static void help_exit(struct buf *b)
 {
@@ -95,43 +103,17 @@ static void help_disks(struct buf *b)
 		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");
 }
 
-/* One of the documents. */
-static void help_schema(const struct schema *s, struct buf *b)
+/* What each dialect has of this, under its name. */
+static void help_schemas(size_t offset, struct buf *b)
 {
-	if (!s)
-		return;
-	(void)buf_addf(b, "%s%s\n", b->len ? "\n" : "", s->name);
-	(void)field_docs(s, 1, b);
-}
+	for (const struct dialect *const *d = dialects; *d; d++) {
+		const struct schema *s = schema_at(*d, offset);
 
-static void help_kube_env(struct buf *b)
-{
-	for (const struct dialect *const *d = dialects; *d; d++)
-		help_schema((*d)->document, b);
-}
-
-static void help_cluster(struct buf *b)
-{
-	for (const struct dialect *const *d = dialects; *d; d++)
-		help_schema((*d)->cluster, b);
-}
-
-static void help_group(struct buf *b)
-{
-	for (const struct dialect *const *d = dialects; *d; d++)
-		help_schema((*d)->group, b);
-}
-
-static void help_hooks(struct buf *b)
-{
-	for (const struct dialect *const *d = dialects; *d; d++)
-		help_schema((*d)->hook, b);
-}
-
-static void help_file_assets(struct buf *b)
-{
-	for (const struct dialect *const *d = dialects; *d; d++)
-		help_schema((*d)->file_asset, b);
+		if (!s)
+			continue;
+		(void)buf_addf(b, "%s%s\n", b->len ? "\n" : "", s->name);
+		(void)field_docs(s, 1, b);
+	}
 }
 
 static void help_facts(struct buf *b)
@@ -139,22 +121,33 @@ static void help_facts(struct buf *b)
 	(void)field_docs(&facts_schema, 1, b);
 }
 
-/* Topics beside the commands. */
+static void help_pki(struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		if ((*d)->pki)
+			(*d)->pki(b);
+}
+
+#define SCHEMA_OF(member) NULL, offsetof(struct dialect, member)
+
+/* Topics beside the commands: a text, or what each dialect has of a schema. */
 static const struct {
 	const char *name, *help;
 	void (*print)(struct buf *b);
+	size_t schema;
 } topics[] = {
-	{ "config", "every key of the component specs and of a facts file", help_config },
-	{ "kube_env", "every key of the document that --conf names", help_kube_env },
-	{ "cluster", "every key of the cluster spec, cluster_spec.yaml", help_cluster },
-	{ "instancegroup", "every key of the instance group, ig_spec.yaml", help_group },
-	{ "hooks", "an item of hooks: a unit of your own", help_hooks },
-	{ "fileAssets", "an item of fileAssets: a file of your own", help_file_assets },
-	{ "facts", "every key of the file that --facts names", help_facts },
-	{ "volumes", "as disks", help_disks },
-	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks },
-	{ "exit-status", "what an exit status means", help_exit },
-	{ "asset-hash", "when an asset has the wrong hash", help_hash },
+	{ "config", "every key of the component specs and of a facts file", help_config, 0 },
+	{ "kube_env", "every key of the document that --conf names", SCHEMA_OF(document) },
+	{ "cluster", "every key of the cluster spec, cluster_spec.yaml", SCHEMA_OF(cluster) },
+	{ "instancegroup", "every key of the instance group, ig_spec.yaml", SCHEMA_OF(group) },
+	{ "hooks", "an item of hooks: a unit of your own", SCHEMA_OF(hook) },
+	{ "fileAssets", "an item of fileAssets: a file of your own", SCHEMA_OF(file_asset) },
+	{ "pki", "certificates, keys and secrets that a node takes, and their files", help_pki, 0 },
+	{ "facts", "every key of the file that --facts names", help_facts, 0 },
+	{ "volumes", "as disks", help_disks, 0 },
+	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks, 0 },
+	{ "exit-status", "what an exit status means", help_exit, 0 },
+	{ "asset-hash", "when an asset has the wrong hash", help_hash, 0 },
 };
 
 static void usage(struct buf *b)
@@ -169,13 +162,47 @@ static void usage(struct buf *b)
 	cli_help(&cli_commands[0], b);
 }
 
+/* A schema of what the topic tells of; a document is of one of the dialects. */
+static struct tree *json_of(struct arena *a, size_t schema)
+{
+	struct tree *any = tree_seq(a);
+
+	for (const struct dialect *const *d = dialects; *d; d++)
+		if (schema_at(*d, schema))
+			(void)tree_add(a, any, field_json_schema(a, schema_at(*d, schema)));
+	return any->n == 1 ? any->items[0].value : tree_set(a, tree_map(a), "anyOf", any);
+}
+
+static int print_json(struct arena *a, const char *format, const char *name, struct err *e)
+{
+	struct tree *json = NULL;
+
+	if (!str_eq(format, "json"))
+		return err_fail(e, ERR_USAGE, 0, "-o '%s': text or json", format);
+	if (str_eq(name, "facts"))
+		json = field_json_schema(a, &facts_schema);
+	for (size_t i = 0; i < ARRAY_LEN(topics) && !json; i++)
+		if (str_eq(topics[i].name, name) && !topics[i].print)
+			json = json_of(a, topics[i].schema);
+	if (!json)
+		return err_fail(e, ERR_USAGE, 0,
+				"help -o json is a JSON Schema: of kube_env, cluster, "
+				"instancegroup, hooks, fileAssets or facts");
+	(void)tree_set(a, json, "$schema",
+		       tree_string(a, "https://json-schema.org/draft/2020-12/schema"));
+	return show_json(json, e);
+}
+
 static int print_topic(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
 	struct strv names = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
 		if (str_eq(topics[i].name, name)) {
-			topics[i].print(b);
+			if (topics[i].print)
+				topics[i].print(b);
+			else
+				help_schemas(topics[i].schema, b);
 			return 0;
 		}
 	for (size_t i = 0; i < cli_n_commands; i++)
@@ -198,6 +225,9 @@ int cmd_help(struct cli *cli, struct err *e)
 	autobuf struct buf b = BUF_INIT(HELP_MAX);
 	int r = 0;
 
+	if (cli->output && !str_eq(cli->output, "text"))
+		return print_json(cli->arena, cli->output, cli->args.n == 1 ? cli->args.v[0] : NULL,
+				  e);
 	if (cli->args.n > 1 && str_eq(cli->args.v[0], "config"))
 		r = config_part(cli->arena, cli->args.v[1], &b, e);
 	else if (cli->args.n > 1)

@@ -87,6 +87,8 @@ struct dialect {
 	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */
 	const struct schema
 		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
+	/* Append which key pairs and secrets its nodes take, and from which files, for `nodeup help pki`; or NULL. */
+	void (*pki)(struct buf *b);
 	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make
 	 * its lines keep their numbers. -ENOENT: this is no such script. NULL: its scripts are not read. */
 	int (*script)(struct arena *a, const char *file, const char *text, const char **ret,

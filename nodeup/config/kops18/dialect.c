@@ -68,6 +68,7 @@ const struct dialect kops18_dialect = {
 	.hook = &kops18_hook_schema,
 	.file_asset = &kops18_file_asset_schema,
 	.volume_mount = &storage_mount_schema,
+	.pki = kops18_pki,
 	.read = read_conf,
 	.node = make_node,
 	.proxy = find_proxy,

@@ -55,6 +55,53 @@ static const struct {
 	{ "encryptionconfig", false, MASTER | AGGREGATION | ENCRYPTION },
 };
 
+static const struct {
+	int condition;
+	const char *text;
+} condition_texts[] = {
+	{ MASTER, "masters" },
+	{ AGGREGATION, "from Kubernetes 1.7" },
+	{ SECURE_KUBELET, "with kubelet.anonymousAuth false" },
+	{ ETCD_TLS, "with enableEtcdTLS" },
+	{ ENCRYPTION, "with encryptionConfig" },
+	{ KUBE_PROXY, "unless kube-proxy is off" },
+	{ KUBE_ROUTER, "with networking kuberouter" },
+};
+
+static void tell_want(const char *name, const char *what, bool optional, int conditions,
+		      struct buf *b)
+{
+	const char *between = "  ";
+
+	(void)buf_addf(b, "  %-26s %-20s", name, what);
+	for (size_t i = 0; i < ARRAY_LEN(condition_texts); i++)
+		if (conditions & condition_texts[i].condition) {
+			(void)buf_addf(b, "%s%s", between, condition_texts[i].text);
+			between = ", ";
+		}
+	(void)buf_addf(b, "%s%s\n", conditions ? "" : "  every node",
+		       optional ? ", if it is there" : "");
+}
+
+void kops18_pki(struct buf *b)
+{
+	(void)buf_adds(
+		b, "Key pairs, of the state store or of pki/ beside --conf: PEM in\n"
+		   "pki/issued/NAME/ID.crt and pki/private/NAME/ID.key, of which the largest ID "
+		   "counts.\n\n");
+	for (size_t i = 0; i < ARRAY_LEN(keypairs); i++)
+		tell_want(keypairs[i].name, keypairs[i].key ? "certificate and key" : "certificate",
+			  keypairs[i].optional, keypairs[i].conditions, b);
+	(void)buf_adds(
+		b, "\nMasters take the key of ca as well, to sign with. All certificates of ca are "
+		   "written.\n\n"
+		   "Secrets, of the state store or of secrets/ beside --conf: "
+		   "secrets/NAME with\n{\"Data\":\"BASE64\"}. On masters, what else is "
+		   "there is a token, too.\n\n");
+	for (size_t i = 0; i < ARRAY_LEN(secrets); i++)
+		tell_want(secrets[i].id, "secret", secrets[i].optional, secrets[i].conditions, b);
+}
+
 static int conditions_of(const struct node *n)
 {
 	return (n->is_master ? MASTER : 0) | (node_k8s_at_least(n, 1, 7) ? AGGREGATION : 0) |
