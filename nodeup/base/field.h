@@ -160,5 +160,9 @@ void field_overlay(struct arena *a, const struct schema *s, void *obj, const voi
 /* A JSON Schema (draft 2020-12) of such a map, for editors. It knows what a row knows; keys are those of the
  * table, to the letter. */
 struct tree *field_json_schema(struct arena *a, const struct schema *s);
+/* Append such a map as a commented document: what `values` has, each key below what it means, and every other
+ * key as a comment. The text reads back as `values`. */
+int field_example(struct arena *a, const struct schema *s, const struct tree *values, int depth,
+		  struct buf *b, struct err *e) must_check;
 /* Append one line a field for `nodeup help config`: key, type, flag, doc; nested ones indented. */
 int field_docs(const struct schema *s, int depth, struct buf *b);

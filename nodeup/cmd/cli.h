@@ -1,7 +1,7 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, check.c, diff.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
+ * Bodies: apply.c, bake.c, check.c, diff.c, example.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
 #pragma once
@@ -25,6 +25,7 @@ enum cli_command_bit {
 	CMD_DIFF = 1 << 9,
 	CMD_WHY = 1 << 10,
 	CMD_CHECK = 1 << 11,
+	CMD_EXAMPLE = 1 << 12,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
@@ -86,6 +87,8 @@ int cmd_repair(struct cli *cli, struct err *e);
 int cmd_bake(struct cli *cli, struct err *e);
 /* Render the user-data script. */
 int cmd_userdata(struct cli *cli, struct err *e);
+/* Documents to begin with. */
+int cmd_example(struct cli *cli, struct err *e);
 /* Usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
 /* What became of the last run, or of the last twenty. */

@@ -75,6 +75,12 @@ struct documents {
 	const char *instance_store, *instance_store_key;
 };
 
+/* A node's documents: what of their keys has to be there. YAML; a document that the dialect has not is NULL. */
+struct dialect_example {
+	const char *role; /* NULL: no more of them */
+	const char *document, *cluster, *group;
+};
+
 struct dialect {
 	const char *name;
 	const char *conf_name; /* of the document of --conf, where it has the usual name */
@@ -87,6 +93,7 @@ struct dialect {
 	const struct schema *hook, *file_asset; /* an item of their lists, or NULL */
 	const struct schema
 		*volume_mount; /* an item of its volumeMounts, for `nodeup help disks`; or NULL */
+	const struct dialect_example *examples; /* for `nodeup example`; or NULL */
 	/* Append which key pairs and secrets its nodes take, and from which files, for `nodeup help pki`; or NULL. */
 	void (*pki)(struct buf *b);
 	/* Take the document out of the dialect's own boot script, with as many empty lines before it as make

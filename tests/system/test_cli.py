@@ -14,7 +14,7 @@ import pytest
 
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, listing, same, tree)
 
-COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "userdata", "status", "help", "version")
+COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "help", "version")
 LATER = ("timeline",)
 
 

@@ -2,13 +2,15 @@
 
 import json
 import re
+import shutil
 
 import jsonschema
 import pytest
 import yaml
 
 from test_cli import nodeup
-from world import ROOT, SEED as STATE
+from world import CNI, KUBECTL, KUBELET, OK, ROOT, UTILS
+from world import SEED as STATE
 
 SEED = ROOT / "tests/data/seed-cluster"
 DOCUMENTS = [("kube_env", SEED / "master/kube_env.yaml"), ("kube_env", SEED / "nodes/kube_env.yaml"),
@@ -71,3 +73,57 @@ def test_pki_names_what_a_master_takes():
     assert taken <= names, taken - names
     assert re.search(r"^  kubelet +certificate and key +every node$", text, re.M), text
     assert re.search(r"^  dockerconfig +secret +every node, if it is there$", text, re.M), text
+
+
+# Documents to begin with
+
+def beside(world, role):
+    """What `nodeup example` writes for the role, with assets that this world serves, and the key pairs of a cluster."""
+    here, served = world.conf.parent, {"kubelet": KUBELET, "kubectl": KUBECTL, "cni-": CNI, "utils": UTILS}
+    for topic, name in (("kube_env", "kube_env.yaml"), ("cluster", "cluster_spec.yaml"), ("instancegroup", "ig_spec.yaml")):
+        done = nodeup("example", role, topic)
+        assert done.returncode == 0 and not done.stderr, done
+        assert done.stdout.startswith(f"# {name} of a {role}"), done.stdout
+        (here / name).write_text(done.stdout)
+    for name in ("pki", "secrets"):
+        shutil.copytree(STATE / name, here / name)
+    text = world.conf.read_text()
+    for begin, name in served.items():
+        text, n = re.subn(rf"(?m)^- \w+@\S+/{begin}[^/\n]*$", f"- {world.assets[name]}", text)
+        assert n == 1, begin
+    if role == "master":
+        text = re.sub(r"hash: \w+", f"hash: {world.protokube.digest}", text)
+        text = re.sub(r"source: \S+", f"source: {world.protokube.urls[0]}", text)
+    world.conf.write_text(text)
+
+
+@pytest.mark.parametrize("role", ["worker", "master"])
+def test_an_example_validates_and_applies(world, role):
+    world.write_documents()
+    beside(world, role)
+    done = world.run("validate", write=False)
+    assert done.code == OK and f"valid, {role} of cluster example.k8s.local, Kubernetes 1.8.7" in done.out, done
+    assert not any("unknown key" in line for line in done.lines), done
+    done = world.run("apply", write=False)
+    assert done.code == OK, done
+    assert (world.root / "usr/local/bin/kubelet").exists()
+    assert (world.root / "etc/kubernetes/manifests/kube-apiserver.manifest").exists() == (role == "master")
+    assert world.run("plan", write=False).code == OK
+
+
+@pytest.mark.parametrize("role", ["worker", "master"])
+def test_an_example_has_every_key(role):
+    for topic in ("kube_env", "cluster", "instancegroup"):
+        text = nodeup("example", role, topic).stdout
+        schema = json.loads(nodeup("help", "-o", "json", topic).stdout)
+        wanted = [keys for keys in map(set, (s["properties"] for s in schema.get("anyOf", [schema])))
+                  if keys >= set(yaml.safe_load(text))]
+        assert len(wanted) == 1, topic
+        assert set(re.findall(r"(?m)^#?(\w+)(?=:| {2,})", text)) >= wanted[0], topic
+
+
+@pytest.mark.parametrize("argv,says", [((), "example wants a role, and may have a document: worker, master"), (("mastr",), "did you mean master?"),
+                                       (("worker", "clustr"), "no document 'clustr' of a worker; did you mean cluster?")])
+def test_no_such_example(argv, says):
+    done = nodeup("example", *argv)
+    assert done.returncode == 64 and says in done.stderr and not done.stdout, done

@@ -69,6 +69,7 @@ const struct dialect kops18_dialect = {
 	.file_asset = &kops18_file_asset_schema,
 	.volume_mount = &storage_mount_schema,
 	.pki = kops18_pki,
+	.examples = kops18_examples,
 	.read = read_conf,
 	.node = make_node,
 	.proxy = find_proxy,

@@ -43,6 +43,8 @@ int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree 
 		 const struct dialect_opts *o, struct node_proxy *ret, struct err *e) must_check;
 
 /* The keys and secrets of this node, by role and version. */
+/* A worker and a master. */
+extern const struct dialect_example kops18_examples[];
 /* The same of every node, in words: names, conditions, files. */
 void kops18_pki(struct buf *b);
 struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
