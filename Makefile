@@ -55,7 +55,7 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
 # What the virtual machines of the tests are made with, besides QEMU.
 VM_NEEDS := cpio kmod
 
-.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt fuzz-template check-vm check-long \
+.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template check-vm check-long \
         lint measure format bench bench-assets install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -128,6 +128,8 @@ check-long: all fakes
 	$(Q)POWER_CUTS=100 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
 check-salt: all
 	$(Q)SALT=$(SALT) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/system/test_kubeup_salt.py
+check-kops: all
+	$(Q)KOPS=$(KOPS) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -s -p no:cacheprovider tests/system/test_kops_goldens.py
 fuzz-template: deps
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
 check-vm: all

@@ -46,6 +46,8 @@ struct field {
 	const char *key;  /* as kops writes it; matched without regard to case */
 	const char *flag; /* NULL: no flag */
 	const char *doc;
+	const char *
+		config; /* place in the program's own configuration: "logging.format"; NULL: none */
 	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
 	const char *keys;       /* "a|b": the keys that a map of strings may have, or NULL: any */

@@ -177,15 +177,23 @@ static bool are_periods(const char *s)
 	return each(s, is_period);
 }
 
+static bool is_effect(const char *s)
+{
+	return str_eq(s, "NoSchedule") || str_eq(s, "PreferNoSchedule") || str_eq(s, "NoExecute");
+}
+
 static bool is_taint(const char *s)
 {
-	static const char *const effects[] = { "NoSchedule", "PreferNoSchedule", "NoExecute" };
 	const char *equals = strchr(s, '='), *colon = equals ? strchr(equals, ':') : NULL;
 
-	for (size_t i = 0; colon && equals != s && i < ARRAY_LEN(effects); i++)
-		if (strcmp(colon + 1, effects[i]) == 0)
-			return true;
-	return false;
+	return colon && equals != s && is_effect(colon + 1);
+}
+
+static bool is_taint_today(const char *s)
+{
+	const char *colon = strchr(s, ':');
+
+	return colon && colon != s && *s != '=' && is_effect(colon + 1);
 }
 
 const struct field_format format_cidr = { "an address range such as 10.0.0.0/8", is_cidr };
@@ -201,3 +209,6 @@ const struct field_format format_reclaims = { "amounts such as memory.available=
 const struct field_format format_periods = { "periods such as memory.available=1m30s",
 					     are_periods };
 const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };
+const struct field_format format_taint_today = {
+	"a taint such as key=value:NoSchedule or key:NoSchedule", is_taint_today
+};

@@ -22,3 +22,5 @@ extern const struct field_format format_thresholds; /* memory.available<100Mi,no
 extern const struct field_format format_reclaims;   /* memory.available=100Mi,nodefs.free=10% */
 extern const struct field_format format_periods;    /* memory.available=1m30s */
 extern const struct field_format format_taint;      /* key=value:NoSchedule */
+extern const struct field_format
+	format_taint_today; /* the same, or key:NoSchedule, of newer kubelets */

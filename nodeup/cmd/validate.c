@@ -198,15 +198,23 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 static void note_checked(struct verdict *v, const struct bootstrap *b)
 {
 	struct arena *a = v->cli->arena;
+	const struct documents *d = &b->documents;
+	const struct version *k = &b->node.kubernetes;
+	const char *rest = d->cluster_text.text
+				   ? arena_printf(a, "%s, Kubernetes %d.%d.%d",
+						  d->dialect->cluster_name, k->major, k->minor,
+						  k->patch)
+				   : arena_printf(a, "%s beside it was not there to read",
+						  d->dialect->cluster_name);
+	const char *checked = arena_printf(a, "%s; %s", d->checked, rest);
 	struct tree *t = tree_map(a);
 
 	if (!v->cli->output)
-		show_line(stdout, "%s: valid, cluster %s: %s", b->conf, b->documents.cluster_name,
-			  b->documents.checked);
+		show_line(stdout, "%s: valid, cluster %s: %s", b->conf, d->cluster_name, checked);
 	tree_set_text(a, t, "conf", location_shown(a, b->conf));
 	tree_set_true(a, t, "valid", true);
-	tree_set_text(a, t, "cluster", b->documents.cluster_name);
-	tree_set_text(a, t, "checked", b->documents.checked);
+	tree_set_text(a, t, "cluster", d->cluster_name);
+	tree_set_text(a, t, "checked", checked);
 	(void)tree_add(a, v->documents, t);
 }
 

@@ -63,6 +63,7 @@ struct documents {
 	const char *group_from; /* file:line:column that names the group, in a store; else NULL */
 	const struct tree *cluster,
 		*group; /* as read; NULL before, TREE_NULL without such a document */
+	struct documents_file cluster_text; /* the bytes of `cluster`; text NULL: it is not there */
 	/* An archive that is a document as well, "HASH@URL,MIRROR"; text NULL: there is none. And its files, once it
 	 * was read; none where documents alone are checked and it cannot be had. */
 	struct node_text archive;

@@ -137,7 +137,7 @@ static int recall_conf(struct loader *l, struct err *e)
 }
 
 /* Read and parse a document. One that is not there is a configuration error, or with `warn` a
- * warning and nothing. */
+ * warning and nothing; no warning where documents are checked alone, and what was read is told. */
 static int read_document(struct loader *l, const char *what, const char *location, bool warn,
 			 struct tree **ret, struct err *e)
 {
@@ -147,10 +147,12 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 
 	r = store_get(l->b->store, location, &text, &n, e);
 	if (r == -ENOENT && warn) {
+		*ret = tree_null(l->arena);
+		if (l->b->documents.checked)
+			return 0;
 		strv_add(l->arena, &l->b->warnings,
 			 arena_printf(l->arena, "%s: there is no %s, defaults are used", shown,
 				      what));
-		*ret = tree_null(l->arena);
 		return 0;
 	}
 	if (r == -ENOENT)
@@ -212,7 +214,8 @@ static int load_specs(struct loader *l, struct err *e)
 	}
 	if (!d->in_store) {
 		cluster = location_beside(l->arena, l->b->conf, d->dialect->cluster_name);
-		group = location_beside(l->arena, l->b->conf, d->dialect->group_name);
+		if (d->dialect->group_name)
+			group = location_beside(l->arena, l->b->conf, d->dialect->group_name);
 	}
 	strv_add(l->arena, &both, cluster);
 	if (group)
@@ -226,6 +229,10 @@ static int load_specs(struct loader *l, struct err *e)
 	if (r < 0)
 		return r;
 	d->cluster = t;
+	if (t->kind != TREE_NULL)
+		d->cluster_text = (struct documents_file){ cluster,
+							   l->b->texts[l->b->n_texts - 1].text,
+							   l->b->texts[l->b->n_texts - 1].n };
 	if (!group)
 		return 0;
 	t = tree_null(l->arena);

@@ -1,4 +1,6 @@
 """The documents of today's kops: checked as a file and as user data, and no node is made of them yet."""
+import base64
+import hashlib
 import json
 
 import pytest
@@ -15,7 +17,7 @@ InstanceGroupRole: ControlPlane
 NodeupConfigHash: V2Uc2Z93/mG2/4W4SivEjv50rzmrYZ0w8cHIj1r9hGI=
 """
 USER_DATA = f"#!/bin/bash\n\ncat > conf/kube_env.yaml << '__EOF_KUBE_ENV'\n{BOOT}\n__EOF_KUBE_ENV\n\ndownload-release\n"
-CHECKED = "BootConfig of instance group first, ControlPlane; NodeupConfig was not read"
+CHECKED = "BootConfig of instance group first, ControlPlane; nodeupconfig.yaml beside it was not there to read"
 
 
 @pytest.mark.parametrize("text", [BOOT, USER_DATA], ids=["document", "user data"])
@@ -30,6 +32,28 @@ def test_validate_says_what_it_read(text, tmp_path):
 def test_user_data_names_its_own_line(tmp_path):
     done = validate(write(tmp_path, USER_DATA.replace("InstanceGroupRole: C", "InstanceGroupRol: C")))
     assert done.returncode == CONFIG and "kube_env.yaml:8:1: unknown key 'InstanceGroupRol'" in done.stderr
+
+
+NODEUP_CONFIG = "ClusterName: a.example.com\nKubernetesVersion: 1.36.1\ncontainerdConfig: {}\n"
+WORKER = """\
+CloudProvider: aws
+ClusterName: a.example.com
+ConfigServer: {servers: ["https://kops-controller.internal.a.example.com:3988/"], CACertificates: pem}
+InstanceGroupName: nodes
+InstanceGroupRole: Node
+NodeupConfigHash: """ + base64.b64encode(hashlib.sha256(NODEUP_CONFIG.encode()).digest()).decode() + "\n"
+
+
+def test_the_nodeupconfig_beside_it_is_checked(tmp_path):
+    path = write(tmp_path, WORKER)
+    write(tmp_path, NODEUP_CONFIG, "nodeupconfig.yaml")
+    done = validate(path)
+    want = f"{path}: valid, cluster a.example.com: BootConfig of instance group nodes, Node; nodeupconfig.yaml, Kubernetes 1.36.1\n"
+    assert (done.returncode, done.stdout) == (OK, want), done.stderr
+    beside = write(tmp_path, NODEUP_CONFIG + "Assetz: {}\n", "nodeupconfig.yaml")
+    done = validate(path)
+    assert done.returncode == CONFIG and f"{beside}: this is not the NodeupConfig that BootConfig means" in done.stderr
+    assert f"{beside}:4:1: unknown key 'Assetz'; did you mean 'Assets'?" in done.stderr, "all that is wrong is told"
 
 
 @pytest.mark.parametrize("command", ["plan --offline", "bake --root={root} --cache={root}", f"userdata --nodeup-url={'a' * 64}@https://x/y"])

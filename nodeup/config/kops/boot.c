@@ -142,8 +142,8 @@ static int check_source(struct look *l)
 	return 0;
 }
 
-static int refuse_unknown(const struct field_unknowns *unknown, const struct dialect_opts *o,
-			  struct err *e)
+int kops_refuse_unknown(const struct field_unknowns *unknown, const struct dialect_opts *o,
+			struct err *e)
 {
 	const struct strv messages = field_unknown_messages(unknown);
 	int r = 0;
@@ -169,7 +169,7 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 	int r = field_parse(a, &kops_boot_schema, t, &boot, &opts, e);
 
 	if (r == 0)
-		r = refuse_unknown(&unknown, o, e);
+		r = kops_refuse_unknown(&unknown, o, e);
 	/* what is missing now may be what could not be read */
 	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0 && !errs_any(o->errors); i++)
 		r = errs_keep(o->errors, checks[i](&l), e);

@@ -1,65 +1,17 @@
 #include "nodeup/config/kops18/spec.h"
+#include "nodeup/config/version.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Flags, kubeconfigs and certificates differ below and above. */
 static const struct version oldest = { 1, 6, 0, NULL }, newest = { 1, 10, 0, NULL };
 
-static bool take_number(const char **p, int *ret)
-{
-	char *end;
-	long v;
-
-	if (!isdigit((unsigned char)**p))
-		return false;
-	v = strtol(*p, &end, 10);
-	if (v > 9999)
-		return false;
-	*ret = (int)v;
-	*p = end;
-	return true;
-}
-
-/* "-beta.1", "+build"; what follows a '/' is the next part of a URL. */
-static bool take_suffix(struct arena *a, const char *text, const char **ret)
-{
-	static const char semver[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				     "0123456789-+.";
-	const size_t n = strcspn(text, "/");
-
-	if (n && ((*text != '-' && *text != '+') || n == 1 || strspn(text, semver) < n))
-		return false;
-	*ret = arena_strn(a, text, n);
-	return true;
-}
-
-/* "1.8.7", "v1.8.7", "v1.9.0-beta.1", "1.8" */
-static bool parse_version(struct arena *a, const char *text, struct version *ret)
-{
-	struct version v = { 0 };
-
-	if (*text == 'v')
-		text++;
-	if (!take_number(&text, &v.major) || *text++ != '.' || !take_number(&text, &v.minor))
-		return false;
-	if (*text == '.') {
-		text++;
-		if (!take_number(&text, &v.patch))
-			return false;
-	}
-	if (!take_suffix(a, text, &v.suffix))
-		return false;
-	*ret = v;
-	return true;
-}
-
 /* ".../release/v1.8.7/bin/..." */
 static bool parse_url(struct arena *a, const char *url, struct version *ret)
 {
 	for (const char *p = strstr(url, "/v"); p; p = strstr(p + 1, "/v"))
-		if (parse_version(a, p + 1, ret))
+		if (version_parse(a, p + 1, ret))
 			return true;
 	return false;
 }
@@ -68,7 +20,7 @@ static bool parse_tag(struct arena *a, const char *image, struct version *ret)
 {
 	const char *colon = image ? strrchr(image, ':') : NULL;
 
-	return colon && parse_version(a, colon + 1, ret);
+	return colon && version_parse(a, colon + 1, ret);
 }
 
 /* The asset named kubelet; its list may have mirrors behind commas. */
@@ -115,7 +67,7 @@ int kops18_version(struct kops18_build *b)
 
 	if (!str_is_empty(text)) {
 		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
-		if (!parse_version(b->arena, text, v) && !parse_url(b->arena, text, v)) {
+		if (!version_parse(b->arena, text, v) && !parse_url(b->arena, text, v)) {
 			*v = (struct version){ 0 };
 			return err_config(b->err, "%skubernetesVersion '%s' is not a version",
 					  where, text);

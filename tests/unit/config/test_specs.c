@@ -28,6 +28,16 @@ static const struct schema *const schemas[] = {
 	&kubeup_env_schema,
 	&kops_boot_schema,
 	&kops_config_server_schema,
+	&kops_config_schema,
+	&kops_hook_schema,
+	&kops_file_asset_schema,
+	&kops_volume_mount_schema,
+	&kops_kubelet_schema,
+	&kops_kube_proxy_schema,
+	&kops_kube_apiserver_schema,
+	&kops_kcm_schema,
+	&kops_scheduler_schema,
+	&kops_leader_election_schema,
 };
 
 static void check_row(const struct schema *s, size_t i)
@@ -80,6 +90,12 @@ static void nothing_is_left_out(void **state)
 	assert_int_equal(kube_scheduler_schema.n, 6);
 	assert_int_equal(kops18_cluster_schema.n, 49);
 	assert_int_equal(kops18_ig_schema.n, 23);
+	/* and in kops 1.37's, without those that no document has: dockerDisableSharedPID and seven oidc-* */
+	assert_int_equal(kops_kubelet_schema.n, 99);
+	assert_int_equal(kops_kube_proxy_schema.n, 20);
+	assert_int_equal(kops_kube_apiserver_schema.n, 106);
+	assert_int_equal(kops_kcm_schema.n, 63);
+	assert_int_equal(kops_scheduler_schema.n, 23);
 }
 
 static char *flags_of(struct arena *a, const struct schema *s, const void *obj)

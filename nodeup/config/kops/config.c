@@ -1,0 +1,163 @@
+#include "nodeup/config/kops/kops.h"
+
+#include <string.h>
+#include <strings.h>
+#include "assets/digest.h"
+#include "nodeup/base/enc.h"
+#include "nodeup/config/version.h"
+
+static const struct version oldest = { 1, 32, 0, NULL }, newest = { 1, 37, 0, NULL };
+
+/* Keys that are of no node of ours, and why. source: kops pkg/apis/nodeup/config.go, now and at 1.35 */
+static const struct {
+	const char *key, *why;
+} refused[] = {
+	{ "AzureAdminUser", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "Multizone", "a key of GCE, and nodeup makes nodes on aws alone" },
+	{ "NodeTags", "a key of GCE, and nodeup makes nodes on aws alone" },
+	{ "NodeInstancePrefix", "a key of GCE, and nodeup makes nodes on aws alone" },
+	{ "Openstack", "a key of OpenStack, and nodeup makes nodes on aws alone" },
+	{ "Networking.networkID", "a key of Azure, and nodeup makes nodes on aws alone" },
+	{ "Networking.gcp", "a key of GCE, and nodeup makes nodes on aws alone" },
+	{ "channels", "a key of kops 1.35 or older, and nodeup reads those of kops 1.37" },
+	{ "GossipConfig", "a key of kops 1.36 or older with gossip, which nodeup does not know" },
+	{ "UsesLegacyGossip",
+	  "a key of kops 1.36 or older with gossip, which nodeup does not know" },
+};
+
+/* A field_unknown_fn, its arg field_unknowns: a key of theirs is told as what it is. */
+static void note_unknown(void *arg, const struct field_unknown *u)
+{
+	struct field_unknowns *all = arg;
+
+	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
+		if (strcasecmp(u->path, refused[i].key) == 0) {
+			strv_add(all->arena, &all->messages,
+				 arena_printf(all->arena, "%s: '%s' is %s",
+					      tree_where(all->arena, u->pos), u->path,
+					      refused[i].why));
+			return;
+		}
+	field_note_unknown(arg, u);
+}
+
+int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
+			   const char *text, size_t n, struct err *e)
+{
+	struct digest d;
+	const char *got;
+
+	digest_of(DIGEST_SHA256, text, n, &d);
+	got = enc_base64(a, d.bytes, digest_size(d.algo));
+	if (str_eq(got, boot->nodeup_config_hash))
+		return 0;
+	(void)err_config(e, "%s: this is not the NodeupConfig that BootConfig means", from);
+	err_note(e, "want", "NodeupConfigHash: %s", boot->nodeup_config_hash);
+	err_note(e, "got", "%s", got);
+	err_note(e, "do",
+		 "take both from one instance group, after the same `kops update cluster`");
+	return err_code(e);
+}
+
+static int check_version(struct arena *a, const struct tree *t, struct kops_config *c,
+			 struct err *e)
+{
+	const struct tree *at = tree_get(t, "KubernetesVersion");
+	struct version *v = &c->kubernetes;
+
+	if (version_parse(a, c->kubernetes_version_text, v) && v->major == newest.major &&
+	    v->minor >= oldest.minor && v->minor <= newest.minor)
+		return 0;
+	return err_config(e,
+			  "%s: KubernetesVersion: '%s': of kops 1.37 it is one of %d.%d to %d.%d",
+			  tree_where(a, at ? &at->pos : &t->pos), c->kubernetes_version_text,
+			  oldest.major, oldest.minor, newest.major, newest.minor);
+}
+
+/* kops reads `null` as no hook. */
+static int read_hooks(struct arena *a, const struct tree *list, const char *path,
+		      const struct field_opts *opts, struct kops_hooks *ret, struct err *e)
+{
+	int r = 0;
+
+	if (list->kind != TREE_SEQ && list->kind != TREE_NULL)
+		return err_config(e, "%s: %s: expected a list", tree_where(a, &list->pos), path);
+	for (size_t i = 0; list->kind == TREE_SEQ && i < list->n && r == 0; i++) {
+		struct field_opts below = *opts;
+		struct kops_hook hook = { 0 };
+
+		below.path = arena_printf(a, "%s[%zu]", path, i);
+		r = field_parse(a, &kops_hook_schema, list->items[i].value, &hook, &below, e);
+		arena_push(a, ret->v, ret->n, hook);
+	}
+	return r;
+}
+
+static int read_both_hooks(struct arena *a, struct kops_config *c, const struct field_opts *opts,
+			   struct err *e)
+{
+	struct kops_hooks *const both[] = { &c->hooks_of_group, &c->hooks_of_cluster };
+	const struct tree *t = c->hooks_tree;
+	int r = 0;
+
+	if (t && t->n > ARRAY_LEN(both))
+		return err_config(e, "%s: Hooks: expected two lists, found %zu",
+				  tree_where(a, &t->pos), t->n);
+	for (size_t i = 0; t && i < t->n && r == 0; i++)
+		r = read_hooks(a, t->items[i].value, arena_printf(a, "Hooks[%zu]", i), opts,
+			       both[i], e);
+	return r;
+}
+
+static int missing(struct arena *a, const struct tree *t, const char *key, const char *role,
+		   struct err *e)
+{
+	return err_config(e, "%s: '%s' is missing: the InstanceGroupRole is %s",
+			  tree_where(a, &t->pos), key, role);
+}
+
+/* What kops would end without, in the midst of its work. */
+static int check_parts(struct arena *a, const struct tree *t, const struct kops_boot *boot,
+		       struct kops_config *c, struct err *e)
+{
+	const char *role = boot->instance_group_role;
+
+	if (!str_eq(c->cluster_name, boot->cluster_name))
+		return err_config(e, "%s: ClusterName: '%s', and '%s' in BootConfig",
+				  tree_where(a, &t->pos), c->cluster_name, boot->cluster_name);
+	if (!c->has_containerd)
+		return missing(a, t, "containerdConfig", role, e);
+	if (str_eq(role, "Node"))
+		return 0;
+	if (!c->has_apiserver)
+		return missing(a, t, "APIServerConfig", role, e);
+	if (str_is_empty(c->keypair_store) || str_is_empty(c->secret_store))
+		return missing(a, t, "configStore", role, e);
+	if (str_eq(role, "ControlPlane") && !c->has_control_plane)
+		return missing(a, t, "ControlPlaneConfig", role, e);
+	return 0;
+}
+
+int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
+		const struct dialect_opts *o, struct kops_config *ret, struct err *e)
+{
+	struct kops_config c = { 0 };
+	struct field_unknowns unknown = { .arena = a };
+	const struct field_opts opts = {
+		.unknown = note_unknown, .arg = &unknown, .path = "", .errors = o->errors
+	};
+	int r = field_parse(a, &kops_config_schema, t, &c, &opts, e);
+
+	if (r == 0)
+		r = errs_keep(o->errors, read_both_hooks(a, &c, &opts, e), e);
+	if (r == 0)
+		r = kops_refuse_unknown(&unknown, o, e);
+	/* what is missing now may be what could not be read */
+	if (r == 0 && !errs_any(o->errors))
+		r = errs_keep(o->errors, check_version(a, t, &c, e), e);
+	if (r == 0 && !errs_any(o->errors))
+		r = errs_keep(o->errors, check_parts(a, t, boot, &c, e), e);
+	if (r == 0)
+		*ret = c;
+	return r;
+}

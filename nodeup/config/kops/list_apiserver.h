@@ -1,0 +1,171 @@
+/* list_apiserver.h - the keys of kube-apiserver; see specs.h
+ * Owner: constants. Errors: none. Threads: all.
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go. */
+#pragma once
+
+/* clang-format off */
+#define KOPS_KUBE_APISERVER(X) \
+	X(const char *, image, "image", .doc = "container image") \
+	X(struct opt_bool, disable_basic_auth, "disableBasicAuth", .doc = "not used") \
+	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text") \
+	X(int64_t, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
+	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
+	X(struct opt_dur, compaction_interval, "compactionInterval", \
+	  FLAG("etcd-compaction-interval")) \
+	X(int64_t, secure_port, "securePort", FLAG("secure-port")) \
+	X(struct opt_int, insecure_port, "insecurePort", FLAG("insecure-port")) \
+	X(const char *, address, "address", FLAG("address")) \
+	X(const char *, advertise_address, "advertiseAddress", FLAG("advertise-address")) \
+	X(const char *, bind_address, "bindAddress", FLAG("bind-address")) \
+	X(const char *, insecure_bind_address, "insecureBindAddress", \
+	  FLAG("insecure-bind-address")) \
+	X(struct opt_bool, enable_bootstrap_token_auth, "enableBootstrapTokenAuth", \
+	  FLAG("enable-bootstrap-token-auth")) \
+	X(struct opt_bool, enable_aggregator_routing, "enableAggregatorRouting", \
+	  FLAG("enable-aggregator-routing")) \
+	X(struct strv, admission_control, "admissionControl", FLAG("admission-control")) \
+	X(struct strv, append_admission_plugins, "appendAdmissionPlugins", \
+	  .doc = "more of enableAdmissionPlugins") \
+	X(struct strv, enable_admission_plugins, "enableAdmissionPlugins", \
+	  FLAG("enable-admission-plugins")) \
+	X(struct strv, disable_admission_plugins, "disableAdmissionPlugins", \
+	  FLAG("disable-admission-plugins")) \
+	X(const char *, admission_control_config_file, "admissionControlConfigFile", \
+	  FLAG("admission-control-config-file")) \
+	X(const char *, service_cluster_ip_range, "serviceClusterIPRange", \
+	  FLAG("service-cluster-ip-range")) \
+	X(const char *, service_node_port_range, "serviceNodePortRange", \
+	  FLAG("service-node-port-range"), .format = &format_port_range) \
+	X(struct strv, etcd_servers, "etcdServers", FLAG("etcd-servers")) \
+	X(struct strv, etcd_servers_overrides, "etcdServersOverrides", \
+	  FLAG("etcd-servers-overrides")) \
+	X(const char *, etcd_ca_file, "etcdCAFile", FLAG("etcd-cafile")) \
+	X(const char *, etcd_cert_file, "etcdCertFile", FLAG("etcd-certfile")) \
+	X(const char *, etcd_key_file, "etcdKeyFile", FLAG("etcd-keyfile")) \
+	X(const char *, basic_auth_file, "basicAuthFile", FLAG("basic-auth-file")) \
+	X(const char *, client_ca_file, "clientCAFile", FLAG("client-ca-file")) \
+	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file")) \
+	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file")) \
+	X(struct strv, tls_cipher_suites, "tlsCipherSuites", FLAG("tls-cipher-suites")) \
+	X(const char *, tls_min_version, "tlsMinVersion", FLAG("tls-min-version")) \
+	X(const char *, token_auth_file, "tokenAuthFile", FLAG("token-auth-file")) \
+	X(struct opt_bool, allow_privileged, "allowPrivileged", FLAG("allow-privileged")) \
+	X(struct opt_int, api_server_count, "apiServerCount", FLAG("apiserver-count")) \
+	X(struct strmap, runtime_config, "runtimeConfig", FLAG("runtime-config")) \
+	X(const char *, kubelet_client_certificate, "kubeletClientCertificate", \
+	  FLAG("kubelet-client-certificate")) \
+	X(const char *, kubelet_certificate_authority, "kubeletCertificateAuthority", \
+	  FLAG("kubelet-certificate-authority")) \
+	X(const char *, kubelet_client_key, "kubeletClientKey", FLAG("kubelet-client-key")) \
+	X(struct opt_bool, anonymous_auth, "anonymousAuth", FLAG("anonymous-auth")) \
+	X(struct strv, kubelet_preferred_address_types, "kubeletPreferredAddressTypes", \
+	  FLAG("kubelet-preferred-address-types")) \
+	X(const char *, storage_backend, "storageBackend", FLAG("storage-backend")) \
+	X(const char *, oidc_ca_file, "oidcCAFile", FLAG("oidc-ca-file")) \
+	X(const char *, authentication_config_file, "authenticationConfigFile", \
+	  FLAG("authentication-config")) \
+	X(const char *, proxy_client_cert_file, "proxyClientCertFile", \
+	  FLAG("proxy-client-cert-file")) \
+	X(const char *, proxy_client_key_file, "proxyClientKeyFile", \
+	  FLAG("proxy-client-key-file")) \
+	X(const char *, audit_log_format, "auditLogFormat", FLAG("audit-log-format")) \
+	X(const char *, audit_log_path, "auditLogPath", FLAG("audit-log-path")) \
+	X(struct opt_int, audit_log_max_age, "auditLogMaxAge", FLAG("audit-log-maxage")) \
+	X(struct opt_int, audit_log_max_backups, "auditLogMaxBackups", \
+	  FLAG("audit-log-maxbackup")) \
+	X(struct opt_int, audit_log_max_size, "auditLogMaxSize", FLAG("audit-log-maxsize")) \
+	X(const char *, audit_policy_file, "auditPolicyFile", FLAG("audit-policy-file")) \
+	X(struct opt_int, audit_webhook_batch_buffer_size, "auditWebhookBatchBufferSize", \
+	  FLAG("audit-webhook-batch-buffer-size")) \
+	X(struct opt_int, audit_webhook_batch_max_size, "auditWebhookBatchMaxSize", \
+	  FLAG("audit-webhook-batch-max-size")) \
+	X(struct opt_dur, audit_webhook_batch_max_wait, "auditWebhookBatchMaxWait", \
+	  FLAG("audit-webhook-batch-max-wait")) \
+	X(struct opt_int, audit_webhook_batch_throttle_burst, "auditWebhookBatchThrottleBurst", \
+	  FLAG("audit-webhook-batch-throttle-burst")) \
+	X(struct opt_bool, audit_webhook_batch_throttle_enable, "auditWebhookBatchThrottleEnable", \
+	  FLAG("audit-webhook-batch-throttle-enable")) \
+	X(const char *, audit_webhook_batch_throttle_qps, "auditWebhookBatchThrottleQps", \
+	  FLAG("audit-webhook-batch-throttle-qps"), .format = &format_quantity) \
+	X(const char *, audit_webhook_config_file, "auditWebhookConfigFile", \
+	  FLAG("audit-webhook-config-file")) \
+	X(struct opt_dur, audit_webhook_initial_backoff, "auditWebhookInitialBackoff", \
+	  FLAG("audit-webhook-initial-backoff")) \
+	X(const char *, audit_webhook_mode, "auditWebhookMode", FLAG("audit-webhook-mode")) \
+	X(const char *, authentication_token_webhook_config_file, "authenticationTokenWebhookConfigFile", \
+	  FLAG("authentication-token-webhook-config-file")) \
+	X(struct opt_dur, authentication_token_webhook_cache_ttl, "authenticationTokenWebhookCacheTtl", \
+	  FLAG("authentication-token-webhook-cache-ttl")) \
+	X(const char *, authorization_mode, "authorizationMode", FLAG("authorization-mode")) \
+	X(const char *, authorization_webhook_config_file, "authorizationWebhookConfigFile", \
+	  FLAG("authorization-webhook-config-file")) \
+	X(struct opt_dur, authorization_webhook_cache_authorized_ttl, "authorizationWebhookCacheAuthorizedTTL", \
+	  FLAG("authorization-webhook-cache-authorized-ttl")) \
+	X(struct opt_dur, authorization_webhook_cache_unauthorized_ttl, "authorizationWebhookCacheUnauthorizedTTL", \
+	  FLAG("authorization-webhook-cache-unauthorized-ttl")) \
+	X(const char *, authorization_rbac_super_user, "authorizationRBACSuperUser", \
+	  FLAG("authorization-rbac-super-user")) \
+	X(const char *, encryption_provider_config, "encryptionProviderConfig", \
+	  FLAG("encryption-provider-config")) \
+	X(const char *, experimental_encryption_provider_config, "experimentalEncryptionProviderConfig", \
+	  FLAG("experimental-encryption-provider-config")) \
+	X(struct strv, requestheader_username_headers, "requestheaderUsernameHeaders", \
+	  FLAG("requestheader-username-headers")) \
+	X(struct strv, requestheader_group_headers, "requestheaderGroupHeaders", \
+	  FLAG("requestheader-group-headers")) \
+	X(struct strv, requestheader_extra_header_prefixes, "requestheaderExtraHeaderPrefixes", \
+	  FLAG("requestheader-extra-headers-prefix")) \
+	X(const char *, requestheader_client_ca_file, "requestheaderClientCAFile", \
+	  FLAG("requestheader-client-ca-file")) \
+	X(struct strv, requestheader_allowed_names, "requestheaderAllowedNames", \
+	  FLAG("requestheader-allowed-names")) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates")) \
+	X(const char *, goaway_chance, "goawayChance", FLAG("goaway-chance")) \
+	X(int64_t, max_requests_inflight, "maxRequestsInflight", \
+	  FLAG("max-requests-inflight"), .flag_empty = "0") \
+	X(int64_t, max_mutating_requests_inflight, "maxMutatingRequestsInflight", \
+	  FLAG("max-mutating-requests-inflight"), .flag_empty = "0") \
+	X(struct opt_int, http2_max_streams_per_connection, "http2MaxStreamsPerConnection", \
+	  FLAG("http2-max-streams-per-connection")) \
+	X(struct opt_bool, etcd_quorum_read, "etcdQuorumRead", FLAG("etcd-quorum-read")) \
+	X(struct opt_dur, request_timeout, "requestTimeout", FLAG("request-timeout")) \
+	X(struct opt_dur, storage_initialization_timeout, "storageInitializationTimeout", \
+	  FLAG("storage-initialization-timeout")) \
+	X(struct opt_int, min_request_timeout, "minRequestTimeout", FLAG("min-request-timeout")) \
+	X(struct opt_bool, watch_cache, "watchCache", FLAG("watch-cache")) \
+	X(struct strv, watch_cache_sizes, "watchCacheSizes", FLAG("watch-cache-sizes")) \
+	X(struct strv, service_account_key_file, "serviceAccountKeyFile", \
+	  FLAG("service-account-key-file"), .repeat = true) \
+	X(const char *, service_account_signing_key_file, "serviceAccountSigningKeyFile", \
+	  FLAG("service-account-signing-key-file")) \
+	X(const char *, service_account_issuer, "serviceAccountIssuer", \
+	  FLAG("service-account-issuer")) \
+	X(struct strv, additional_service_account_issuers, "additionalServiceAccountIssuers", \
+	  .doc = "flags --service-account-issuer behind the first") \
+	X(const char *, service_account_jwksuri, "serviceAccountJWKSURI", \
+	  FLAG("service-account-jwks-uri")) \
+	X(struct strv, api_audiences, "apiAudiences", FLAG("api-audiences")) \
+	X(const char *, cpu_request, "cpuRequest", \
+	  .doc = "CPU request of the pod", .format = &format_quantity) \
+	X(const char *, cpu_limit, "cpuLimit", \
+	  .doc = "CPU limit of the pod", .format = &format_quantity) \
+	X(const char *, memory_request, "memoryRequest", \
+	  .doc = "memory request of the pod", .format = &format_quantity) \
+	X(const char *, memory_limit, "memoryLimit", \
+	  .doc = "memory limit of the pod", .format = &format_quantity) \
+	X(struct opt_dur, event_ttl, "eventTTL", FLAG("event-ttl")) \
+	X(struct opt_bool, audit_dynamic_configuration, "auditDynamicConfiguration", \
+	  FLAG("audit-dynamic-configuration")) \
+	X(struct opt_bool, enable_profiling, "enableProfiling", FLAG("profiling")) \
+	X(struct opt_bool, enable_contention_profiling, "enableContentionProfiling", \
+	  FLAG("contention-profiling")) \
+	X(struct strv, cors_allowed_origins, "corsAllowedOrigins", FLAG("cors-allowed-origins")) \
+	X(struct strv, strict_transport_security_directives, "strictTransportSecurityDirectives", \
+	  FLAG("strict-transport-security-directives")) \
+	X(struct opt_int, default_not_ready_toleration_seconds, "defaultNotReadyTolerationSeconds", \
+	  FLAG("default-not-ready-toleration-seconds")) \
+	X(struct opt_int, default_unreachable_toleration_seconds, "defaultUnreachableTolerationSeconds", \
+	  FLAG("default-unreachable-toleration-seconds")) \
+	X(int64_t, delete_collection_workers, "deleteCollectionWorkers", \
+	  FLAG("delete-collection-workers"), .flag_empty = "0")
+/* clang-format on */

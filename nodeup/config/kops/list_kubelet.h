@@ -1,0 +1,147 @@
+/* list_kubelet.h - the keys of kubelet; see specs.h
+ * Owner: constants. Errors: none. Threads: all.
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go. */
+#pragma once
+
+/* clang-format off */
+#define KOPS_KUBELET(X) \
+	X(const char *, api_servers, "apiServers", FLAG("api-servers")) \
+	X(struct opt_bool, anonymous_auth, "anonymousAuth", \
+	  CONF("authentication.anonymous.enabled")) \
+	X(const char *, authorization_mode, "authorizationMode", CONF("authorization.mode")) \
+	X(const char *, bootstrap_kubeconfig, "bootstrapKubeconfig", FLAG("bootstrap-kubeconfig")) \
+	X(const char *, client_ca_file, "clientCAFile", CONF("authentication.x509.clientCAFile")) \
+	X(const char *, tls_cert_file, "tlsCertFile", .doc = "not used: kops has one of its own") \
+	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", \
+	  .doc = "not used: kops has one of its own") \
+	X(struct strv, tls_cipher_suites, "tlsCipherSuites", CONF("tlsCipherSuites")) \
+	X(const char *, tls_min_version, "tlsMinVersion", CONF("tlsMinVersion")) \
+	X(const char *, kubeconfig_path, "kubeconfigPath", FLAG("kubeconfig")) \
+	X(struct opt_bool, require_kubeconfig, "requireKubeconfig", FLAG("require-kubeconfig")) \
+	X(const char *, log_format, "logFormat", CONF("logging.format")) \
+	X(struct opt_int, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
+	X(const char *, pod_manifest_path, "podManifestPath", CONF("staticPodPath")) \
+	X(const char *, hostname_override, "hostnameOverride", FLAG("hostname-override")) \
+	X(const char *, pod_infra_container_image, "podInfraContainerImage", .doc = "not used") \
+	X(struct opt_bool, seccomp_default, "seccompDefault", CONF("seccompDefault")) \
+	X(const char *, seccomp_profile_root, "seccompProfileRoot", FLAG("seccomp-profile-root")) \
+	X(struct opt_bool, allow_privileged, "allowPrivileged", FLAG("allow-privileged")) \
+	X(struct opt_bool, enable_debugging_handlers, "enableDebuggingHandlers", \
+	  CONF("enableDebuggingHandlers")) \
+	X(struct opt_bool, register_node, "registerNode", FLAG("register-node")) \
+	X(struct opt_dur, node_status_update_frequency, "nodeStatusUpdateFrequency", \
+	  CONF("nodeStatusUpdateFrequency")) \
+	X(const char *, cluster_domain, "clusterDomain", CONF("clusterDomain")) \
+	X(const char *, cluster_dns, "clusterDNS", CONF("clusterDNS")) \
+	X(const char *, network_plugin_name, "networkPluginName", FLAG("network-plugin")) \
+	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
+	X(const char *, kubelet_cgroups, "kubeletCgroups", CONF("kubeletCgroups")) \
+	X(const char *, runtime_cgroups, "runtimeCgroups", FLAG("runtime-cgroups")) \
+	X(struct opt_int, read_only_port, "readOnlyPort", CONF("readOnlyPort")) \
+	X(const char *, system_cgroups, "systemCgroups", CONF("systemCgroups")) \
+	X(const char *, cgroup_root, "cgroupRoot", CONF("cgroupRoot")) \
+	X(struct opt_bool, configure_cbr0, "configureCbr0", FLAG("configure-cbr0")) \
+	X(const char *, hairpin_mode, "hairpinMode", CONF("hairpinMode")) \
+	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons")) \
+	X(struct opt_int, max_pods, "maxPods", CONF("maxPods")) \
+	X(int64_t, nvidia_gp_us, "nvidiaGPUs", \
+	  FLAG("experimental-nvidia-gpus"), .flag_empty = "0") \
+	X(const char *, pod_cidr, "podCIDR", CONF("podCIDR")) \
+	X(const char *, resolv_conf, "resolvConf", CONF("resolvConf")) \
+	X(struct opt_bool, reconcile_cidr, "reconcileCIDR", FLAG("reconcile-cidr")) \
+	X(struct opt_bool, register_schedulable, "registerSchedulable", \
+	  FLAG("register-schedulable")) \
+	X(struct opt_bool, serialize_image_pulls, "serializeImagePulls", \
+	  CONF("serializeImagePulls")) \
+	X(struct strmap, node_labels, "nodeLabels", FLAG("node-labels")) \
+	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr")) \
+	X(struct opt_bool, enable_custom_metrics, "enableCustomMetrics", \
+	  FLAG("enable-custom-metrics")) \
+	X(struct opt_int, network_plugin_mtu, "networkPluginMTU", FLAG("network-plugin-mtu")) \
+	X(struct opt_dur, image_minimum_gc_age, "imageMinimumGCAge", FLAG("image-minimum-gc-age")) \
+	X(struct opt_dur, image_maximum_gc_age, "imageMaximumGCAge", CONF("imageMaximumGCAge")) \
+	X(struct opt_int, max_parallel_image_pulls, "maxParallelImagePulls", \
+	  CONF("maxParallelImagePulls")) \
+	X(struct opt_int, image_gc_high_threshold_percent, "imageGCHighThresholdPercent", \
+	  CONF("imageGCHighThresholdPercent")) \
+	X(struct opt_int, image_gc_low_threshold_percent, "imageGCLowThresholdPercent", \
+	  CONF("imageGCLowThresholdPercent")) \
+	X(struct opt_dur, image_pull_progress_deadline, "imagePullProgressDeadline", \
+	  FLAG("image-pull-progress-deadline")) \
+	X(const char *, eviction_hard, "evictionHard", \
+	  CONF("evictionHard"), .format = &format_thresholds) \
+	X(const char *, eviction_soft, "evictionSoft", \
+	  CONF("evictionSoft"), .format = &format_thresholds) \
+	X(const char *, eviction_soft_grace_period, "evictionSoftGracePeriod", \
+	  CONF("evictionSoftGracePeriod"), .format = &format_periods) \
+	X(struct opt_dur, eviction_pressure_transition_period, "evictionPressureTransitionPeriod", \
+	  CONF("evictionPressureTransitionPeriod")) \
+	X(int64_t, eviction_max_pod_grace_period, "evictionMaxPodGracePeriod", \
+	  CONF("evictionMaxPodGracePeriod")) \
+	X(const char *, eviction_minimum_reclaim, "evictionMinimumReclaim", \
+	  CONF("evictionMinimumReclaim"), .format = &format_reclaims) \
+	X(const char *, volume_plugin_directory, "volumePluginDirectory", CONF("volumePluginDir")) \
+	X(struct strv, taints, "taints", CONF("registerWithTaints"), .format = &format_taint_today) \
+	X(struct strmap, feature_gates, "featureGates", CONF("featureGates")) \
+	X(struct opt_bool, kernel_memcg_notification, "kernelMemcgNotification", \
+	  CONF("kernelMemcgNotification")) \
+	X(struct strmap, kube_reserved, "kubeReserved", CONF("kubeReserved")) \
+	X(const char *, kube_reserved_cgroup, "kubeReservedCgroup", CONF("kubeReservedCgroup")) \
+	X(struct strmap, system_reserved, "systemReserved", CONF("systemReserved")) \
+	X(const char *, system_reserved_cgroup, "systemReservedCgroup", \
+	  CONF("systemReservedCgroup")) \
+	X(const char *, enforce_node_allocatable, "enforceNodeAllocatable", \
+	  CONF("enforceNodeAllocatable")) \
+	X(struct opt_dur, runtime_request_timeout, "runtimeRequestTimeout", \
+	  FLAG("runtime-request-timeout")) \
+	X(struct opt_dur, volume_stats_agg_period, "volumeStatsAggPeriod", \
+	  FLAG("volume-stats-agg-period")) \
+	X(struct opt_bool, fail_swap_on, "failSwapOn", CONF("failSwapOn")) \
+	X(struct strv, experimental_allowed_unsafe_sysctls, "experimentalAllowedUnsafeSysctls", \
+	  FLAG("experimental-allowed-unsafe-sysctls")) \
+	X(struct strv, allowed_unsafe_sysctls, "allowedUnsafeSysctls", \
+	  CONF("allowedUnsafeSysctls")) \
+	X(struct opt_dur, streaming_connection_idle_timeout, "streamingConnectionIdleTimeout", \
+	  FLAG("streaming-connection-idle-timeout")) \
+	X(const char *, root_dir, "rootDir", FLAG("root-dir")) \
+	X(struct opt_bool, authentication_token_webhook, "authenticationTokenWebhook", \
+	  CONF("authentication.webhook.enabled")) \
+	X(struct opt_dur, authentication_token_webhook_cache_ttl, "authenticationTokenWebhookCacheTTL", \
+	  FLAG("authentication-token-webhook-cache-ttl")) \
+	X(struct opt_bool, cpu_cfs_quota, "cpuCFSQuota", CONF("cpuCFSQuota")) \
+	X(struct opt_dur, cpu_cfs_quota_period, "cpuCFSQuotaPeriod", CONF("cpuCFSQuotaPeriod")) \
+	X(const char *, cpu_manager_policy, "cpuManagerPolicy", CONF("cpuManagerPolicy")) \
+	X(struct opt_int, registry_pull_qps, "registryPullQPS", CONF("registryPullQPS")) \
+	X(struct opt_int, registry_burst, "registryBurst", FLAG("registry-burst")) \
+	X(const char *, topology_manager_policy, "topologyManagerPolicy", \
+	  CONF("topologyManagerPolicy")) \
+	X(struct opt_bool, rotate_certificates, "rotateCertificates", CONF("rotateCertificates")) \
+	X(struct opt_bool, protect_kernel_defaults, "protectKernelDefaults", \
+	  CONF("protectKernelDefaults")) \
+	X(const char *, cgroup_driver, "cgroupDriver", CONF("cgroupDriver")) \
+	X(struct opt_dur, housekeeping_interval, "housekeepingInterval", \
+	  FLAG("housekeeping-interval")) \
+	X(struct opt_int, event_qps, "eventQPS", CONF("eventRecordQPS")) \
+	X(struct opt_int, event_burst, "eventBurst", FLAG("event-burst")) \
+	X(const char *, container_log_max_size, "containerLogMaxSize", \
+	  CONF("containerLogMaxSize")) \
+	X(struct opt_int, container_log_max_files, "containerLogMaxFiles", \
+	  CONF("containerLogMaxFiles")) \
+	X(struct opt_bool, enable_cadvisor_json_endpoints, "enableCadvisorJsonEndpoints", \
+	  FLAG("enable-cadvisor-json-endpoints")) \
+	X(struct opt_int, pod_pids_limit, "podPidsLimit", CONF("podPidsLimit")) \
+	X(struct opt_bool, experimental_allocatable_ignore_eviction, "experimentalAllocatableIgnoreEviction", \
+	  FLAG("experimental-allocatable-ignore-eviction")) \
+	X(struct opt_dur, shutdown_grace_period, "shutdownGracePeriod", \
+	  CONF("shutdownGracePeriod")) \
+	X(struct opt_dur, shutdown_grace_period_critical_pods, "shutdownGracePeriodCriticalPods", \
+	  CONF("shutdownGracePeriodCriticalPods")) \
+	X(const char *, memory_swap_behavior, "memorySwapBehavior", \
+	  CONF("memorySwap.swapBehavior")) \
+	X(struct opt_dur, crash_loop_back_off_max_container_restart_period, "crashLoopBackOffMaxContainerRestartPeriod", \
+	  CONF("crashLoopBackOff.maxContainerRestartPeriod")) \
+	X(struct opt_int, kube_apiqps, "kubeAPIQPS", FLAG("kube-api-qps")) \
+	X(struct opt_int, event_record_qps, "eventRecordQPS", CONF("eventRecordQPS")) \
+	X(struct opt_int, node_lease_duration_seconds, "nodeLeaseDurationSeconds", \
+	  CONF("nodeLeaseDurationSeconds"))
+/* clang-format on */

@@ -1,0 +1,49 @@
+/* specs.h - what NodeupConfig says about each program of a node
+ * One list a spec: C type, member, document key, and the flag (FLAG) or the place in the program's own
+ * configuration (CONF) that it becomes; specs.c makes the rows of the same lists, which are in list_*.h. Keys that are misspelt
+ * are so in kops. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers.
+ * What no document has is not here: kops fills oidc-* of the API server from APIServerConfig.Authentication.
+ * Owner: the arena they were read into. Errors: none; data only. Threads: all.
+ * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration. */
+#pragma once
+
+#include "nodeup/base/field.h"
+#include "nodeup/config/kops/list_apiserver.h"
+#include "nodeup/config/kops/list_kcm.h"
+#include "nodeup/config/kops/list_kubelet.h"
+#include "nodeup/config/kops/list_others.h"
+
+#define KOPS_MEMBER(type, member, ...) type member;
+
+struct kops_leader_election {
+	KOPS_LEADER_ELECTION(KOPS_MEMBER)
+};
+struct kops_kubelet {
+	KOPS_KUBELET(KOPS_MEMBER)
+};
+struct kops_kube_proxy {
+	KOPS_KUBE_PROXY(KOPS_MEMBER)
+};
+struct kops_env_var {
+	const char *name, *value;
+};
+struct kops_kube_apiserver {
+	KOPS_KUBE_APISERVER(KOPS_MEMBER)
+	struct kops_env {
+		struct kops_env_var *v;
+		size_t n;
+	} env;
+};
+struct kops_kcm {
+	KOPS_KCM(KOPS_MEMBER)
+	struct kops_leader_election leader_election;
+};
+struct kops_scheduler {
+	KOPS_SCHEDULER(KOPS_MEMBER)
+	struct kops_leader_election leader_election;
+};
+
+/* Their rows: field_parse reads them, field_flags makes the command line, `config` of a row is the place in the
+ * program's own configuration. */
+extern const struct schema kops_leader_election_schema, kops_kubelet_schema, kops_kube_proxy_schema,
+	kops_kube_apiserver_schema, kops_kcm_schema, kops_scheduler_schema;

@@ -1,0 +1,8 @@
+/* version.h - the text of a version of Kubernetes
+ * Owner: the arena. Errors: none; false is one. Threads: all functions. Source: semver.org. */
+#pragma once
+
+#include "nodeup/config/node.h"
+
+/* "1.8.7", "v1.8.7", "v1.9.0-beta.1", "1.8"; what follows a '/' is the next part of a URL. */
+bool version_parse(struct arena *a, const char *text, struct version *ret) must_check;

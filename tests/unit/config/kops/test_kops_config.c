@@ -1,0 +1,162 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/base/yaml.h"
+#include "nodeup/config/kops/kops.h"
+
+#define NAME "ClusterName: a.example.com\n"
+#define START NAME "KubernetesVersion: v1.35.2\ncontainerdConfig: {version: 2.1.4}\n"
+
+static const struct kops_boot worker = {
+	.cluster_name = "a.example.com",
+	.instance_group_role = "Node",
+	/* of the three bytes "abc" */
+	.nodeup_config_hash = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=",
+};
+
+static int read_as(struct arena *a, const char *role, const char *text, struct kops_config *ret,
+		   struct err *e)
+{
+	const struct dialect_opts o = { .checks_alone = true };
+	struct kops_boot boot = worker;
+	struct tree *t;
+
+	boot.instance_group_role = role;
+	if (yaml_parse(a, "n.yaml", text, strlen(text), &t, e) < 0)
+		return -1;
+	return kops_config(a, t, &boot, &o, ret, e);
+}
+
+static void a_worker_is_read(void **state)
+{
+	static const char text[] = START "Hooks:\n- null\n- - name: h.service\n"
+					 "    execContainer: {image: busybox}\n"
+					 "KubeProxy: null\n"
+					 "Networking: {cilium: {ipam: eni}, kindnet: {}}\n"
+					 "kubeletconfig:\n  anonymousAuth: false\n  logLevel: 2\n"
+					 "  taints: ['gpu:NoSchedule']\n"
+					 "  nodeLabels: {b: '', a: x}\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_config c;
+	struct strv flags = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(read_as(a, "Node", text, &c, &e), 0);
+	assert_int_equal(c.kubernetes.minor, 35);
+	assert_string_equal(c.containerd.version, "2.1.4");
+	assert_false(c.has_kube_proxy);
+	assert_true(c.networking.cilium && c.networking.kindnet && !c.networking.calico);
+	assert_string_equal(c.networking.cilium_ipam, "eni");
+	assert_int_equal(c.hooks_of_group.n, 0);
+	assert_int_equal(c.hooks_of_cluster.n, 1);
+	assert_string_equal(c.hooks_of_cluster.v[0].image, "busybox");
+	assert_true(c.hooks_of_cluster.v[0].has_exec_container);
+	assert_true(c.kubelet.anonymous_auth.set && !c.kubelet.anonymous_auth.v);
+	/* what goes into kubelet.conf gives no flag */
+	field_flags(a, &kops_kubelet_schema, &c.kubelet, &flags);
+	assert_string_equal(strv_join(a, &flags, " "), "--node-labels=a=x,b= --v=2");
+}
+
+static const char *config_of(const struct schema *s, const char *key)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (str_eq(s->fields[i].key, key))
+			return s->fields[i].config;
+	fail_msg("no row %s", key);
+	return NULL;
+}
+
+static void rows_carry_the_place_in_kubelet_conf(void **state)
+{
+	size_t flags = 0, places = 0;
+
+	(void)state;
+	for (size_t i = 0; i < kops_kubelet_schema.n; i++) {
+		const struct field *f = &kops_kubelet_schema.fields[i];
+
+		assert_false(f->flag && f->config);
+		flags += f->flag != NULL;
+		places += f->config != NULL;
+	}
+	assert_int_equal(flags, 35);
+	assert_int_equal(places, 61);
+	assert_string_equal(config_of(&kops_kubelet_schema, "logFormat"), "logging.format");
+	assert_string_equal(config_of(&kops_kubelet_schema, "eventQPS"), "eventRecordQPS");
+	assert_null(config_of(&kops_kubelet_schema, "nodeLabels"));
+}
+
+static void what_is_wrong_in_it_is_told_with_its_place(void **state)
+{
+	static const struct {
+		const char *role, *text, *want;
+	} all[] = {
+		{ "Node", START "KubeletConfig: {maxPodz: 1}\n",
+		  "n.yaml:4:17: unknown key 'KubeletConfig.maxPodz'; did you mean "
+		  "'maxPods'?" },
+		{ "Node", START "Hooks: [[{nam: x}]]\n",
+		  "n.yaml:4:11: unknown key 'Hooks[0][0].nam'; did you mean 'name'?" },
+		{ "Node", START "Hooks: [[], [], []]\n",
+		  "n.yaml:4:8: Hooks: expected two lists, found 3" },
+		{ "Node", START "multizone: true\n",
+		  "n.yaml:4:1: 'multizone' is a key of GCE, and nodeup makes nodes on aws alone" },
+		{ "Node", START "channels: []\n",
+		  "n.yaml:4:1: 'channels' is a key of kops 1.35 or older, and nodeup reads those "
+		  "of kops 1.37" },
+		{ "Node", START "UsesLegacyGossip: true\n",
+		  "n.yaml:4:1: 'UsesLegacyGossip' is a key of kops 1.36 or older with gossip, "
+		  "which nodeup does not know" },
+		{ "Node", NAME "KubernetesVersion: 1.31.9\n",
+		  "n.yaml:2:20: KubernetesVersion: '1.31.9': of kops 1.37 it is one of 1.32 to "
+		  "1.37" },
+		{ "Node", NAME "KubernetesVersion: 1.37.0\n",
+		  "n.yaml:1:1: 'containerdConfig' is missing: the InstanceGroupRole is Node" },
+		{ "APIServer", START,
+		  "n.yaml:1:1: 'APIServerConfig' is missing: the InstanceGroupRole is APIServer" },
+		{ "ControlPlane",
+		  START "APIServerConfig: {}\nconfigStore: {keypairs: s3://a, secrets: s3://b}\n",
+		  "n.yaml:1:1: 'ControlPlaneConfig' is missing: the InstanceGroupRole is "
+		  "ControlPlane" },
+		{ "Node", "ClusterName: b\nKubernetesVersion: 1.35.0\n",
+		  "n.yaml:1:1: ClusterName: 'b', and 'a.example.com' in BootConfig" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_config c;
+		struct err e = { 0 };
+
+		assert_true(read_as(a, all[i].role, all[i].text, &c, &e) < 0);
+		assert_int_equal(e.kind, ERR_CONFIG);
+		assert_string_equal(e.msg, all[i].want);
+	}
+}
+
+static void its_bytes_are_those_that_boot_config_means(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(kops_config_check_hash(a, &worker, "n.yaml", "abc", 3, &e), 0);
+	assert_true(kops_config_check_hash(a, &worker, "n.yaml", "abd", 3, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+	assert_string_equal(e.msg, "n.yaml: this is not the NodeupConfig that BootConfig means");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_worker_is_read),
+		cmocka_unit_test(rows_carry_the_place_in_kubelet_conf),
+		cmocka_unit_test(what_is_wrong_in_it_is_told_with_its_place),
+		cmocka_unit_test(its_bytes_are_those_that_boot_config_means),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
