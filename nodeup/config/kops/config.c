@@ -1,4 +1,4 @@
-#include "nodeup/config/kops/kops.h"
+#include "nodeup/config/kops/readers.h"
 
 #include <string.h>
 #include <strings.h>
@@ -138,6 +138,24 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 	return 0;
 }
 
+/* All of them: which machine it is for is not known here. */
+static int check_assets(struct arena *a, const struct kops_config *c, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; c->assets && i < c->assets->n && r == 0; i++) {
+		struct node_texts ignored = { 0 };
+
+		r = kops_assets(a, c, c->assets->items[i].key, &ignored, e);
+	}
+	for (size_t i = 0; c->images && i < c->images->n && r == 0; i++) {
+		struct kops_images ignored = { 0 };
+
+		r = kops_images(a, c, c->images->items[i].key, &ignored, e);
+	}
+	return r;
+}
+
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		const struct dialect_opts *o, struct kops_config *ret, struct err *e)
 {
@@ -157,6 +175,8 @@ int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *b
 		r = errs_keep(o->errors, check_version(a, t, &c, e), e);
 	if (r == 0 && !errs_any(o->errors))
 		r = errs_keep(o->errors, check_parts(a, t, boot, &c, e), e);
+	if (r == 0 && !errs_any(o->errors))
+		r = errs_keep(o->errors, check_assets(a, &c, e), e);
 	if (r == 0)
 		*ret = c;
 	return r;

@@ -1,0 +1,179 @@
+#include "nodeup/config/kops/readers.h"
+
+#include <string.h>
+#include "assets/asset.h"
+#include "nodeup/base/enc.h"
+#include "nodeup/config/pem.h"
+
+static int no_list(struct arena *a, const struct tree *all, const char *key, const char *arch,
+		   struct err *e)
+{
+	return err_config(e, "%s: %s: expected a list for %s", tree_where(a, &all->pos), key, arch);
+}
+
+/* kops' digests are sha256; its other schemes, gs and azureblob, are of other clouds. */
+static int check_asset(struct arena *a, const char *text, const struct tree_pos *pos, struct err *e)
+{
+	struct asset as;
+	int r = asset_parse(a, text, &as, e);
+
+	if (r < 0)
+		return err_wrap(e, "%s", tree_where(a, pos));
+	if (as.digest.algo != DIGEST_SHA256)
+		return err_config(e, "%s: asset '%s': its hash is not a sha256", tree_where(a, pos),
+				  as.name);
+	return 0;
+}
+
+int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
+		struct node_texts *ret, struct err *e)
+{
+	const struct tree *list = c->assets ? tree_get(c->assets, arch) : NULL;
+	int r = 0;
+
+	if (!list || list->kind != TREE_SEQ)
+		return c->assets ? no_list(a, c->assets, "Assets", arch, e)
+				 : err_config(e, "NodeupConfig has no Assets");
+	for (size_t i = 0; i < list->n && r == 0; i++) {
+		const struct tree *item = list->items[i].value;
+		const struct node_text text = { .text = item->scalar, .pos = item->pos };
+
+		if (item->kind != TREE_SCALAR)
+			return err_config(e, "%s: Assets.%s[%zu]: expected HASH@url",
+					  tree_where(a, &item->pos), arch, i);
+		r = check_asset(a, item->scalar, &item->pos, e);
+		arena_push(a, ret->v, ret->n, text);
+	}
+	return r;
+}
+
+/* clang-format off */
+static const struct field image_fields[] = {
+#define F(m, ...) FIELD(struct kops_image, m, __VA_ARGS__)
+	F(name, .key = "name", .required = true, .doc = "name for the runtime"),
+	F(sources, .key = "sources", .required = true, .secret = true, .doc = "URLs of the archive"),
+	F(hash, .key = "hash", .required = true, .doc = "sha256 of the archive"),
+#undef F
+};
+/* clang-format on */
+static const struct schema image_schema = SCHEMA(struct kops_image, "Image", image_fields);
+
+int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
+		struct kops_images *ret, struct err *e)
+{
+	const struct tree *list = c->images ? tree_get(c->images, arch) : NULL;
+	int r = 0;
+
+	if (!list)
+		return 0;
+	if (list->kind != TREE_SEQ)
+		return no_list(a, c->images, "images", arch, e);
+	for (size_t i = 0; i < list->n && r == 0; i++) {
+		const struct tree *item = list->items[i].value;
+		const struct field_opts opts = { .path = arena_printf(a, "images.%s[%zu]", arch,
+								      i) };
+		struct kops_image image = { 0 };
+
+		r = field_parse(a, &image_schema, item, &image, &opts, e);
+		if (r == 0)
+			r = check_asset(a,
+					arena_printf(a, "%s@%s", image.hash,
+						     strv_join(a, &image.sources, ",")),
+					&item->pos, e);
+		arena_push(a, ret->v, ret->n, image);
+	}
+	return r;
+}
+
+struct key {
+	const char *id, *public_material, *private_material, *distrusted;
+};
+
+struct keyset {
+	const char *kind, *primary_id;
+	struct {
+		struct key *v;
+		size_t n;
+	} keys;
+};
+
+/* clang-format off */
+static const struct field key_fields[] = {
+#define F(m, ...) FIELD(struct key, m, __VA_ARGS__)
+	F(id, .key = "id", .required = true, .doc = "its id"),
+	F(public_material, .key = "publicMaterial", .doc = "base64 of the certificate's PEM"),
+	F(private_material, .key = "privateMaterial", .secret = true, .doc = "base64 of the key's PEM"),
+	F(distrusted, .key = "distrustTimestamp", .doc = "since when it is not to be trusted"),
+#undef F
+};
+static const struct schema key_schema = SCHEMA(struct key, "KeysetItem", key_fields);
+static const struct field spec_fields[] = {
+	FIELD(struct keyset, primary_id, .key = "primaryId", .doc = "the newest that all trust"),
+	FIELD_LIST_OF(struct keyset, keys, &key_schema, .key = "keys", .required = true, .doc = "all keys"),
+};
+static const struct schema spec_schema = SCHEMA(struct keyset, "KeysetSpec", spec_fields);
+static const struct field keyset_fields[] = {
+	FIELD(struct keyset, kind, .key = "kind", .required = true, .oneof = "Keyset", .doc = "kind of the object"),
+	/* the section's members lie in the struct of its parent */
+	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &spec_schema, .present_offset = SIZE_MAX,
+	  .key = "spec", .required = true, .doc = "the keys" },
+};
+/* clang-format on */
+static const struct schema keyset_schema = SCHEMA(struct keyset, "Keyset", keyset_fields);
+
+static const struct key *find_key(const struct keyset *set, const char *id)
+{
+	for (size_t i = 0; i < set->keys.n; i++)
+		if (str_eq(set->keys.v[i].id, id))
+			return &set->keys.v[i];
+	return NULL;
+}
+
+/* The text of what has been put there as base64; NULL: it is not base64, or there is none. */
+static const char *text_of(struct arena *a, const char *base64)
+{
+	struct err ignored;
+	char *text;
+	size_t n;
+
+	if (str_is_empty(base64) || enc_unbase64(a, base64, &text, &n, &ignored) < 0 ||
+	    strlen(text) != n)
+		return NULL;
+	return text;
+}
+
+static int check_pair(const struct node_keypair *pair, struct err *e)
+{
+	int r = pair->cert ? pem_check_certificate(pair->cert, e)
+			   : err_config(e, "publicMaterial is not the base64 of a text");
+
+	if (r == 0 && !pair->key)
+		return err_config(e, "privateMaterial is not the base64 of a text");
+	return r < 0 ? r : pem_check_key(pair->key, pair->cert, e);
+}
+
+int kops_keyset(struct arena *a, const struct tree *t, const char *name, const char *id,
+		struct node_keypair *ret, struct err *e)
+{
+	const struct field_opts opts = { .path = "" };
+	struct keyset set = { 0 };
+	const struct key *key;
+	int r = field_parse(a, &keyset_schema, t, &set, &opts, e);
+
+	if (r < 0)
+		return r;
+	key = find_key(&set, id);
+	if (!key || !str_is_empty(key->distrusted)) {
+		(void)err_config(e, "%s: keyset %s: key '%s', which KeypairIDs pins, is %s",
+				 tree_where(a, &t->pos), name, id,
+				 key ? "not to be trusted any more" : "not there");
+		err_note(e, "ruled out", "the primary key '%s': other nodes may not know it yet",
+			 set.primary_id ? set.primary_id : "");
+		return err_code(e);
+	}
+	*ret = (struct node_keypair){ .name = name,
+				      .cert = text_of(a, key->public_material),
+				      .key = text_of(a, key->private_material) };
+	r = check_pair(ret, e);
+	return r < 0 ? err_wrap(e, "%s: keyset %s: key '%s'", tree_where(a, &t->pos), name, id) : 0;
+}
