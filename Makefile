@@ -9,6 +9,7 @@ LIBS    := curl cares ssl crypto systemd cap archive isal yaml jansson expat blk
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 mandir  ?= $(prefix)/share/man
+catalogdir ?= $(prefix)/lib/systemd/catalog
 ifeq ($(origin CC),default)
 CC      := gcc
 endif
@@ -153,6 +154,8 @@ format:
 install: build/nodeup
 	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
 	install -D -m 644 nodeup/nodeup.8 $(DESTDIR)$(mandir)/man8/nodeup.8
+	install -d $(DESTDIR)$(catalogdir)
+	build/nodeup help catalog >$(DESTDIR)$(catalogdir)/nodeup.catalog
 
 # What took long stays: the built dependencies, and the lab's Debian tree.
 clean:

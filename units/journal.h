@@ -9,7 +9,7 @@
 /* The last `max` messages of a unit since its current (or last) invocation, oldest first. */
 int journal_tail(struct arena *a, const char *unit, size_t max, struct strv *ret,
 		 struct err *e) must_check;
-/* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup and NODEUP_* fields. */
+/* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,
 		  size_t n);
 /* Whether our stderr is connected to the journal (JOURNAL_STREAM names its device and inode). */

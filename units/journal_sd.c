@@ -176,8 +176,9 @@ int journal_write(enum log_level level, const char *message, const struct log_fi
 	iov[1].iov_base = arena_printf(a, "PRIORITY=%d", PRIORITY_ERR + (int)level);
 	iov[2].iov_base = arena_str(a, "SYSLOG_IDENTIFIER=nodeup");
 	for (size_t i = 0; i < n; i++)
-		iov[FIXED + i].iov_base =
-			show_clean(arena_printf(a, "NODEUP_%s=%s", fields[i].key, fields[i].value));
+		iov[FIXED + i].iov_base = show_clean(arena_printf(
+			a, "%s%s=%s", str_eq(fields[i].key, LOG_MESSAGE_ID) ? "" : "NODEUP_",
+			fields[i].key, fields[i].value));
 	for (size_t i = 0; i < FIXED + n; i++)
 		iov[i].iov_len = strlen(iov[i].iov_base);
 	return sd_journal_sendv(iov, (int)(FIXED + n));

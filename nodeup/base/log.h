@@ -10,6 +10,9 @@
 
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_NOTICE, LOG_INFO, LOG_DEBUG };
 
+/* A field that has this name in the journal, too: by it, the journal finds an explanation in its catalog. */
+#define LOG_MESSAGE_ID "MESSAGE_ID"
+
 struct log_field {
 	const char *key, *value; /* "TASK", "kubelet"; journal field NODEUP_TASK */
 };

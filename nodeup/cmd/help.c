@@ -7,6 +7,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/run/explain.h"
 #include "nodeup/config/specs.h"
 
 enum { HELP_MAX = 256 << 10 };
@@ -70,7 +71,10 @@ static void help_exit(struct buf *b)
 				(void)buf_addf(b, "  %-3d %s\n", status, err_kind_meaning(e.kind));
 		}
 	}
-	(void)buf_adds(b, "  128+n ended by signal n\n");
+	(void)buf_adds(b,
+		       "  128+n ended by signal n\n\n"
+		       "Of nodeup status: 0 ready, 1 failed, 2 degraded, 3 running, 4 never ran.\n"
+		       "nodeup help 65 tells more of 65, and so on.\n");
 }
 
 static void help_hash(struct buf *b)
@@ -147,6 +151,8 @@ static const struct {
 	{ "volumes", "as disks", help_disks, 0 },
 	{ "disks", "what volumeMounts may say, and what happens to a disk", help_disks, 0 },
 	{ "exit-status", "what an exit status means", help_exit, 0 },
+	{ "catalog", "the same of each error's number or kind, for the journal", explain_catalog,
+	  0 },
 	{ "asset-hash", "when an asset has the wrong hash", help_hash, 0 },
 };
 
@@ -195,8 +201,13 @@ static int print_json(struct arena *a, const char *format, const char *name, str
 
 static int print_topic(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
+	const struct explanation *explained = explain_find(name);
 	struct strv names = { 0 };
 
+	if (explained) {
+		explain_show(explained, b);
+		return 0;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
 		if (str_eq(topics[i].name, name)) {
 			if (topics[i].print)
@@ -212,6 +223,8 @@ static int print_topic(struct arena *a, const char *name, struct buf *b, struct 
 			cli_help(&cli_commands[i], b);
 			return 0;
 		}
+	for (const struct explanation *x = explanations; x->name; x++)
+		strv_add(a, &names, x->name);
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
 		strv_add(a, &names, topics[i].name);
 	for (size_t i = 0; i < cli_n_commands; i++)

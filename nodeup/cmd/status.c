@@ -11,6 +11,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/show.h"
 #include "nodeup/run/history.h"
+#include "nodeup/run/explain.h"
 #include "nodeup/run/told.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
@@ -95,32 +96,16 @@ static const char *by_whom(struct arena *a, const struct tree *run)
 }
 
 /* What helps where the error itself has no word on it. */
-static const struct {
-	int64_t status; /* exit status of the error */
-	const char *remedy;
-} remedies[] = {
-	{ 64, "correct the command line, or run it as root" },
-	{ 65, "see nodeup help asset-hash" },
-	{ 69, "see that the address above can be reached, then nodeup repair" },
-	{ 71, "correct what the lines above name, then nodeup repair" },
-	{ 73, "name the right disk; see nodeup help disks" },
-	{ 75, "see to what is waited for, then nodeup repair" },
-	{ 78, "correct the document, then nodeup apply" },
-};
-
 static const char *remedy(struct arena *a, const struct told *t)
 {
 	const struct tree *error = tree_get(t->status, "error");
 	const char *unit = text_of(t->status, "unit");
-	const int64_t status = told_number(error, "exitStatus", 0);
+	const struct explanation *x = explain_status(told_number(error, "exitStatus", 0));
 
 	if (t->died || str_eq(text_of(t->status, "state"), "interrupted"))
 		return *unit ? arena_printf(a, "systemctl start %s, or nodeup repair", unit)
 			     : "nodeup repair: it goes on";
-	for (size_t i = 0; i < ARRAY_LEN(remedies); i++)
-		if (remedies[i].status == status)
-			return remedies[i].remedy;
-	return "";
+	return x ? x->remedy : "";
 }
 
 /* What tasks failed of, each cause once. */

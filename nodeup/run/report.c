@@ -7,6 +7,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/run/window.h"
 #include "nodeup/run/causes.h"
+#include "nodeup/run/explain.h"
 #include "nodeup/run/interrupted.h"
 #include "nodeup/run/progress.h"
 
@@ -14,8 +15,14 @@
 
 void report_error(const struct err *e)
 {
-	log_error("%s %s (%d)", e->kind == ERR_REFUSED ? "REFUSED" : "FAILED", e->msg,
-		  err_exit_status(e));
+	const struct explanation *x = explain_status(err_exit_status(e));
+	const struct log_field fields[] = {
+		{ LOG_MESSAGE_ID, x ? x->id : "" },
+		{ "KIND", x ? x->name : "" },
+	};
+
+	log_line(LOG_ERROR, fields, x ? ARRAY_LEN(fields) : 0, "%s %s (%d)",
+		 e->kind == ERR_REFUSED ? "REFUSED" : "FAILED", e->msg, err_exit_status(e));
 	for (size_t i = 0; i < e->nnotes; i++)
 		log_error("  %-9s %s", e->notes[i].label, e->notes[i].text);
 }

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import subprocess
 
 import jsonschema
 import pytest
@@ -127,3 +128,34 @@ def test_an_example_has_every_key(role):
 def test_no_such_example(argv, says):
     done = nodeup("example", *argv)
     assert done.returncode == 64 and says in done.stderr and not done.stdout, done
+
+
+# Errors explained
+
+KINDS = {64: "usage", 65: "integrity", 69: "network", 71: "system", 73: "refused", 75: "busy", 78: "configuration"}
+
+
+def test_every_exit_status_is_explained():
+    named = set(map(int, re.findall(r"(?m)^  (\d\d) ", nodeup("help", "exit-status").stdout)))
+    assert named == set(KINDS)
+    for status, kind in KINDS.items():
+        text = nodeup("help", str(status)).stdout
+        assert text.startswith(f"{kind} ({status}): ") and "\nTo do: " in text, text
+        assert nodeup("help", kind).stdout == text
+    done = nodeup("help", "integrty")
+    assert done.returncode == 64 and "did you mean integrity?" in done.stderr, done
+
+
+def test_the_journal_takes_the_catalog(tmp_path):
+    catalog = nodeup("help", "catalog").stdout
+    (tmp_path / "usr/lib/systemd/catalog").mkdir(parents=True)
+    (tmp_path / "usr/lib/systemd/catalog/nodeup.catalog").write_text(catalog)
+    (tmp_path / "var/lib/systemd/catalog").mkdir(parents=True)
+    done = subprocess.run(["journalctl", f"--root={tmp_path}", "--update-catalog"], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done
+    ids = re.findall(r"(?m)^-- ([0-9a-f]{32})$", catalog)
+    assert len(set(ids)) == len(KINDS)
+    for id, kind in zip(ids, KINDS.values()):
+        shown = subprocess.run(["journalctl", f"--root={tmp_path}", "--dump-catalog", id], capture_output=True, text=True).stdout
+        text = nodeup("help", kind).stdout.split("\n\n", 1)[1]
+        assert text in shown, shown

@@ -341,4 +341,6 @@ def test_a_run_by_hand_is_in_the_journal(told, world):
     journal.close()
     os.close(at)
     assert "FAILED" in run.text()
-    assert any(b"MESSAGE=FAILED " in e and b"SYSLOG_IDENTIFIER=nodeup" in e for e in entries), entries[-3:]
+    failed = [e for e in entries if b"MESSAGE=FAILED " in e and b"SYSLOG_IDENTIFIER=nodeup" in e]
+    assert failed, entries[-3:]
+    assert all(re.search(rb"(?m)^MESSAGE_ID=[0-9a-f]{32}$", e) and b"NODEUP_KIND=" in e for e in failed), failed

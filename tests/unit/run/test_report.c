@@ -121,12 +121,16 @@ static void an_error_is_shown_with_its_notes_and_exit_status(void **state)
 	err_note(&e, "got", "sha1 9c");
 	report_error(&e);
 	assert_string_equal(logged.text, "FAILED asset kubelet: wrong content (65)\n"
+					 "MESSAGE_ID=fe20c34d87d34f06bdbbb0ea0bd23c88\n"
+					 "KIND=integrity\n"
 					 "  want      sha1 0f\n  got       sha1 9c\n");
 	assert_int_equal(logged.worst, LOG_ERROR);
 	forget();
 	(void)err_fail(&e, ERR_REFUSED, 0, "disk: not blank");
 	report_error(&e);
-	assert_string_equal(logged.text, "REFUSED disk: not blank (73)\n");
+	assert_string_equal(logged.text, "REFUSED disk: not blank (73)\n"
+					 "MESSAGE_ID=2594a17717ac4aea82b867141dc514b0\n"
+					 "KIND=refused\n");
 }
 
 static void each_outcome_has_its_line(void **state)
