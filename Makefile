@@ -56,7 +56,7 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
 # What the virtual machines of the tests are made with, besides QEMU.
 VM_NEEDS := cpio kmod
 
-.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template check-vm check-long \
+.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops check-vm check-long \
         lint measure format bench bench-assets install clean
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -131,8 +131,8 @@ check-salt: all
 	$(Q)SALT=$(SALT) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/system/test_kubeup_salt.py
 check-kops: all
 	$(Q)KOPS=$(KOPS) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -s -p no:cacheprovider tests/system/test_kops_goldens.py
-fuzz-template: deps
-	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run
+fuzz-template fuzz-kops: deps
+	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
 check-vm: all
 	$(Q)tools/apt.sh install qemu-system-x86 $(VM_NEEDS)
 	$(Q)tests/run vm
