@@ -47,6 +47,26 @@ def heal(node, *flags):
     assert status == 0 and "No changes." in output, output
 
 
+def quick_start():
+    """The commands for a live node in README.md, with what stands before them."""
+    with open(os.path.join(labassets.ROOT, "README.md")) as readme:
+        live = readme.read().split("\n## Try it\n", 1)[1].split("\n\nOr watch it work.", 1)[0]
+    return re.findall(r"(?m)^    (\./nodeup .*)$", live)
+
+
+def test_the_quick_start_of_the_readme_changes_nothing(node):
+    """It is typed where the program was unpacked, and all of the node is as before."""
+    commands = quick_start()
+    assert commands and all(" plan " in command for command in commands), commands
+    look = ("find /etc /usr/local /var/lib/kubelet /var/cache/kubernetes-install /srv -xdev -printf '%p %m %u %s %T@ %C@\\n' | sort; "
+            "systemctl show -p NRestarts,MainPID kubelet docker")
+    before = node.sh(look)
+    for command in commands:
+        said = node.sh("cd %s && %s" % (INSTALL, command), timeout=240)
+        assert "No changes." in said, said
+    assert node.sh(look) == before
+
+
 # What a person did; what `why` is asked; what it says.
 DRIFT = {
     "a unit file that was edited": (
