@@ -55,9 +55,11 @@ struct field {
 	const struct field_format *format;
 	int64_t min, max;     /* of an integer; both 0: whatever has 32 bits */
 	enum tree_kind shape; /* TREE: a map or a list; TREE_NULL: anything */
-	bool repeat;          /* a list gives one flag an element */
-	bool include_empty;   /* a present but empty string still gives `--x=` */
-	bool pointer;         /* Go's *string: an empty one overlays what was there */
+	int since,
+		until; /* minor versions of Kubernetes 1.x that have the flag first and last; 0: not known */
+	bool repeat;        /* a list gives one flag an element */
+	bool include_empty; /* a present but empty string still gives `--x=` */
+	bool pointer;       /* Go's *string: an empty one overlays what was there */
 	bool required;
 	bool secret; /* may hold a password: no message shows it, nor what is below it */
 	enum field_kind kind;

@@ -26,6 +26,10 @@ int field_docs(const struct schema *s, int depth, struct buf *b)
 			       f->doc ? f->doc : "");
 		if (f->oneof)
 			(void)buf_addf(b, " (%s)", f->oneof);
+		if (f->since)
+			(void)buf_addf(b, " (since Kubernetes 1.%d)", f->since);
+		if (f->until)
+			(void)buf_addf(b, " (until Kubernetes 1.%d)", f->until);
 		(void)buf_addc(b, '\n');
 		if (f->schema)
 			(void)field_docs(f->schema, depth + 1, b);

@@ -170,7 +170,7 @@ static void add_apiserver(struct plan *p)
 	struct pod_container *c = &pod->container;
 	struct strv args = apiserver_flags(p);
 
-	plan_warn_flags(p, "kube-apiserver", &args);
+	plan_warn_flags(p, "kube-apiserver", &kube_apiserver_schema, &args);
 	name_in_dns(p, pod);
 	plan_proxy_env(p, pod);
 	c->cpu_request = "150m";
@@ -220,7 +220,7 @@ static void add_controller_manager(struct plan *p)
 	struct pod *pod = plan_pod(p, name, p->req->node->kube_controller_manager.image);
 	struct strv args = controller_manager_flags(p);
 
-	plan_warn_flags(p, name, &args);
+	plan_warn_flags(p, name, &kube_controller_manager_schema, &args);
 	plan_proxy_env(p, pod);
 	pod->container.liveness = probe(10252);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,

@@ -40,7 +40,7 @@ static const char *environment(struct plan *p)
 	struct strv flags = { 0 };
 
 	field_flags(p->arena, &kubelet_schema, &p->req->node->kubelet, &flags);
-	plan_warn_flags(p, "kubelet", &flags);
+	plan_warn_flags(p, "kubelet", &kubelet_schema, &flags);
 	add_late_flags(p, &flags);
 	/* HOME makes kubelet read /root/.docker/config.json */
 	return arena_printf(p->arena, "%s%s",

@@ -17,9 +17,10 @@ extern const char plan_containerd_unit[];
 /* Whether containerd runs the pods, by itself: Kubernetes 1.10 was the first that can, and only a CNI
  * plugin can set up its networks. */
 bool plan_uses_containerd(const struct plan *p);
-/* Warn of flags that the component of this Kubernetes refuses: the documents have the last word, and kubelet
+/* Warn of flags of the schema that the component of this Kubernetes refuses (struct field): the documents have the last word, and kubelet
  * would report it only in a loop of restarts. */
-void plan_warn_flags(struct plan *p, const char *component, const struct strv *flags);
+void plan_warn_flags(struct plan *p, const char *component, const struct schema *schema,
+		     const struct strv *flags);
 /* kubelet's flag for the program that mounts on Container-Optimized OS; NULL elsewhere. */
 const char *plan_mounter_flag(const struct plan *p);
 /* The API server as seen from this node. */

@@ -94,13 +94,12 @@ TABLES = {"kubelet": "kubelet", "kube-apiserver": "apiserver", "kube-controller-
 
 def test_the_program_knows_which_version_lacks_a_flag():
     """Its table is that of the lists, for all that documents can ask for."""
-    text = (cases.ROOT / "nodeup/plan/flag_versions.c").read_text()
-    ours = {(c, f, m) for c, f, first, last in re.findall(r'\{ "([\w-]+)", "([\w-]+)", (\d+), (\d+) \}', text)
-            for m in MINORS if not int(first) <= m <= int(last)}
-    theirs = set()
+    ours, theirs = set(), set()
     for component, table in TABLES.items():
         fields = (cases.ROOT / ("nodeup/config/fields_%s.c" % table)).read_text()
         asked = set(re.findall(r'\.flag = "([\w-]+)"', fields))
+        for flag, since, until in re.findall(r'\.flag = "([\w-]+)"(?:,\s+\.since = (\d+))?(?:,\s+\.until = (\d+))?', fields):
+            ours |= {(component, flag, m) for m in MINORS if not int(since or 0) <= m <= int(until or m)}
         theirs |= {(component, flag, minor) for minor in MINORS for flag in asked - flags_of(component, minor)
                    if (component, flag) not in UNSURE}
     assert len(theirs) > 20 and ours == theirs

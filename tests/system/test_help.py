@@ -159,3 +159,10 @@ def test_the_journal_takes_the_catalog(tmp_path):
         shown = subprocess.run(["journalctl", f"--root={tmp_path}", "--dump-catalog", id], capture_output=True, text=True).stdout
         text = nodeup("help", kind).stdout.split("\n\n", 1)[1]
         assert text in shown, shown
+
+
+def test_a_key_says_which_versions_have_its_flag():
+    text = nodeup("help", "config", "kubelet").stdout
+    assert re.search(r"(?m)^  failSwapOn .* --fail-swap-on .*\(since Kubernetes 1\.8\)$", text), text
+    assert re.search(r"(?m)^  requireKubeconfig .*\(until Kubernetes 1\.9\)$", text), text
+    assert re.search(r"(?m)^  maxPods .* pods this node may run$", text), text
