@@ -6,8 +6,9 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/str.h"
 
-/* The last `max` messages of a unit since its current (or last) invocation, oldest first. */
-int journal_tail(struct arena *a, const char *unit, size_t max, struct strv *ret,
+/* The last `max` messages of a unit since its current (or last) invocation, oldest first. since_ns: none from
+ * before that time of the wall clock, and what is on its way is not waited for; 0: all, and it is. */
+int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns, struct strv *ret,
 		 struct err *e) must_check;
 /* A log_writer_fn: MESSAGE, PRIORITY, SYSLOG_IDENTIFIER=nodeup, MESSAGE_ID and NODEUP_* fields. */
 int journal_write(enum log_level level, const char *message, const struct log_field *fields,

@@ -93,7 +93,15 @@ static bool is_wanted(sd_journal *j, char invocation[static ID_TEXT], bool *spok
 	return true;
 }
 
-static int tail(sd_journal *j, struct arena *a, size_t max, struct strv *ret)
+static bool is_older(sd_journal *j, int64_t since_ns)
+{
+	uint64_t us;
+
+	return since_ns &&
+	       (sd_journal_get_realtime_usec(j, &us) < 0 || us < (uint64_t)since_ns / 1000);
+}
+
+static int tail(sd_journal *j, struct arena *a, size_t max, int64_t since_ns, struct strv *ret)
 {
 	char invocation[ID_TEXT] = "", message[MESSAGE_MAX];
 	struct strv newest_first = { 0 };
@@ -101,7 +109,7 @@ static int tail(sd_journal *j, struct arena *a, size_t max, struct strv *ret)
 	int r = sd_journal_seek_tail(j);
 
 	while (r >= 0 && newest_first.n < max && (r = sd_journal_previous(j)) > 0) {
-		if (!is_wanted(j, invocation, &spoke))
+		if (is_older(j, since_ns) || !is_wanted(j, invocation, &spoke))
 			break;
 		field_get(j, "MESSAGE", message, sizeof(message));
 		if (!str_is_empty(message))
@@ -138,12 +146,14 @@ static void journal_sync(void)
 	(void)!recv(fd, reply, sizeof(reply), 0);
 }
 
-int journal_tail(struct arena *a, const char *unit, size_t max, struct strv *ret, struct err *e)
+int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns, struct strv *ret,
+		 struct err *e)
 {
 	autojournal sd_journal *j = NULL;
 	int r;
 
-	journal_sync();
+	if (!since_ns)
+		journal_sync();
 	r = sd_journal_open(&j, SD_JOURNAL_LOCAL_ONLY | SD_JOURNAL_SYSTEM);
 	if (r == -ENOENT || r == -EACCES) {
 		*ret = (struct strv){ 0 };
@@ -154,7 +164,7 @@ int journal_tail(struct arena *a, const char *unit, size_t max, struct strv *ret
 	if (r >= 0)
 		r = match_unit(j, unit);
 	if (r >= 0)
-		r = tail(j, a, max, ret);
+		r = tail(j, a, max, since_ns, ret);
 	if (r < 0)
 		return err_fail(e, ERR_SYSTEM, -r, "journal of %s: %s", unit, strerror(-r));
 	return 0;

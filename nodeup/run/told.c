@@ -8,8 +8,12 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/run/interrupted.h"
 #include "units/bus.h"
+#include "units/journal.h"
 
-enum { STATUS_MAX = 8 << 20 };
+/* KUBELET_LINE: what of its line is shown. */
+enum { STATUS_MAX = 8 << 20, KUBELET_LINES = 20, KUBELET_LINE = 240 };
+
+#define KUBELET_PATIENCE_NS (60 * DUR_SEC)
 
 static const char *const names[TOLD_MAX] = {
 	[TOLD_READY] = "ready",     [TOLD_FAILED] = "failed", [TOLD_DEGRADED] = "degraded",
@@ -132,6 +136,63 @@ static bool is_up(const struct bus_unit *u)
 	return str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading");
 }
 
+/* Of client-go, in each Kubernetes from 1.2 on. They come again every few seconds while they are true. */
+static const struct {
+	const char *words, *meaning;
+} kubelet_says[] = {
+	{ "x509: ", "does not trust" },
+	{ "provide credentials", "is refused by" },
+	{ "Unauthorized", "is refused by" },
+	{ "connection refused", "cannot reach" },
+	{ "no such host", "cannot reach" },
+	{ "no route to host", "cannot reach" },
+	{ "network is unreachable", "cannot reach" },
+	{ "i/o timeout", "cannot reach" },
+	{ "TLS handshake timeout", "cannot reach" },
+};
+
+/* The line is of a request, and not of a probe of a pod. */
+static bool is_of_api_server(const char *text)
+{
+	return strstr(text, "/api/v1/") || strstr(text, "node status") ||
+	       strstr(text, "register node") || strstr(text, "provide credentials");
+}
+
+static const char *judge_line(struct arena *a, const char *text)
+{
+	for (size_t i = 0; is_of_api_server(text) && i < ARRAY_LEN(kubelet_says); i++)
+		if (strstr(text, kubelet_says[i].words))
+			return arena_printf(a, "kubelet %s its API server: %.*s",
+					    kubelet_says[i].meaning, KUBELET_LINE, text);
+	return NULL;
+}
+
+static bool is_master(const struct tree *tasks)
+{
+	for (size_t i = 0; i < tasks->n; i++) {
+		const char *name = tree_text(tasks->items[i].value, "name");
+
+		if (name && str_has_suffix(name, "/kube-apiserver.manifest"))
+			return true;
+	}
+	return false;
+}
+
+static void ask_kubelet(struct arena *a, struct told *t, const struct tree *tasks)
+{
+	struct strv lines = { 0 };
+	struct err ignored;
+
+	if (is_master(tasks) ||
+	    journal_tail(a, "kubelet.service", KUBELET_LINES, dur_wall() - KUBELET_PATIENCE_NS,
+			 &lines, &ignored) < 0)
+		return;
+	while (lines.n && !t->why)
+		t->why = judge_line(a, lines.v[--lines.n]);
+	if (t->why)
+		t->state = TOLD_DEGRADED;
+}
+
 void told_ask_units(struct arena *a, struct told *t)
 {
 	const struct tree *tasks = t->status ? tree_get(t->status, "tasks") : NULL;
@@ -154,4 +215,6 @@ void told_ask_units(struct arena *a, struct told *t)
 				      u.active_state, u.sub_state);
 	}
 	bus_close(bus);
+	if (t->state == TOLD_READY)
+		ask_kubelet(a, t, tasks);
 }

@@ -21,8 +21,9 @@ struct told {
 
 /* Read it below the root. That there is none is no error. */
 int told_read(struct arena *a, int root_fd, struct told *ret, struct err *e) must_check;
-/* Of a node that is ready, ask the manager whether what the last run saw up still is: degraded if not. Where the
- * manager does not answer, nothing is added. */
+/* Of a node that is ready, ask the manager whether what the last run saw up still is, and on a worker kubelet's
+ * journal whether it said within a minute that its API server cannot be reached or refuses it: degraded if so. Where
+ * they do not answer, nothing is added. */
 void told_ask_units(struct arena *a, struct told *t);
 /* "ready" and so on. */
 const char *told_name(enum told_state state);

@@ -15,7 +15,7 @@ void unit_notes(const char *name, const struct bus_unit *u, struct err *e)
 		 *u->result ? u->result : "none",
 		 u->exec_code == CLD_EXITED ? "exit status" : "signal", u->exec_status,
 		 u->n_restarts);
-	if (journal_tail(a, name, JOURNAL_LINES, &lines, &ignored) == 0)
+	if (journal_tail(a, name, JOURNAL_LINES, 0, &lines, &ignored) == 0)
 		for (size_t i = 0; i < lines.n; i++)
 			err_note(e, "journal", "%s", lines.v[i]);
 }

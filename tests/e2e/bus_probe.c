@@ -111,7 +111,7 @@ static int do_job(struct probe *p, struct err *e)
 static int do_tail(struct probe *p, struct err *e)
 {
 	struct strv lines;
-	int r = journal_tail(p->arena, p->args[1], (size_t)strtoul(p->args[2], NULL, 10), &lines,
+	int r = journal_tail(p->arena, p->args[1], (size_t)strtoul(p->args[2], NULL, 10), 0, &lines,
 			     e);
 
 	for (size_t i = 0; r >= 0 && i < lines.n; i++)

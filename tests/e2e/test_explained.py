@@ -101,6 +101,41 @@ def test_drift(node, damage):
         heal(node)
 
 
+# What kubelet prints; what the state is, and what the screen says.
+KUBELET_SAYS = {
+    "a server that it does not trust": (
+        "E1123 reflector.go:205] Failed to list *v1.Node: Get https://api.internal.abc/api/v1/nodes?limit=500: x509: certificate "
+        "signed by unknown authority", 2, r"kubelet does not trust its API server: E1123 .* x509: certificate"),
+    "a server that refuses it": (
+        "E1123 kubelet_node_status.go:106] Unable to register node \\\"ip-172-20-32-10\\\" with API server: Unauthorized", 2,
+        r"kubelet is refused by its API server: .*Unauthorized"),
+    "a server that is not there": (
+        "E1123 kubelet_node_status.go:380] Error updating node status, will retry: dial tcp 172.20.0.9:443: getsockopt: connection "
+        "refused", 2, r"kubelet cannot reach its API server: .*connection refused"),
+    "a pod that does not answer its probe": (
+        "I1123 prober.go:111] Readiness probe for dns failed: Get http://100.96.1.2:8081/readiness: connection refused", 0, None),
+}
+
+
+@pytest.mark.parametrize("words", KUBELET_SAYS)
+def test_what_kubelet_says_of_its_api_server(node, words):
+    line, code, says = KUBELET_SAYS[words]
+    try:
+        node.sh("mkdir -p $(dirname {0}); printf '[Service]\\nExecStartPost=/bin/echo \"%s\"\\n' '{1}' >{0}; "
+                "systemctl daemon-reload; systemctl restart kubelet".format(DROPIN, line))
+        nodechecks.wait_kubelet(node)
+        node.wait(lambda: line[:30] in node.sh("journalctl -u kubelet -n 50 -o cat"), 60, "the line to be in the journal")
+        status, said = run(node, "status", conf=None)
+        assert status == code, said
+        assert says is None or re.search(r"^  why +" + says, said, re.M), said
+    finally:
+        node.sh("rm -f {0}; systemctl daemon-reload; systemctl restart kubelet".format(DROPIN))
+        nodechecks.wait_kubelet(node)
+    # another invocation has not said it
+    status, said = run(node, "status", conf=None)
+    assert status == 0, said
+
+
 def mine(node, change):
     """The node's own documents, but for one thing."""
     node.sh("%s %s/kube_env.yaml >%s" % (change, INSTALL, MINE))
