@@ -370,17 +370,23 @@ static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 		 "it is downloaded when the mirror has another file, or the document another hash");
 }
 
+static void note_digests(const struct fetch_job *j, const struct fetch_mirror *liar, struct err *e)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	err_note(e, "want", "%s %s", digest_algo_name(j->digest.algo), digest_hex(&j->digest, hex));
+	err_note(e, "got", "%s", liar->got.text);
+}
+
 static int wrong_content(const struct fetch_job *j, size_t liars, const struct fetch_mirror *first,
 			 bool same, struct err *e)
 {
 	const struct err_note *size = fetch_job_note(&j->errs->last, "size");
-	char hex[DIGEST_TEXT_MAX];
 	int r = err_fail(e, ERR_INTEGRITY, EBADMSG,
 			 "wrong content, %zu of %zu mirror%s, attempt %u", liars, j->nmirrors,
 			 j->nmirrors == 1 ? "" : "s", j->attempt);
 
-	err_note(e, "want", "%s %s", digest_algo_name(j->digest.algo), digest_hex(&j->digest, hex));
-	err_note(e, "got", "%s", first->got.text);
+	note_digests(j, first, e);
 	if (size)
 		err_note(e, "size", "%s", size->text);
 	note_liars(j, e);
@@ -397,17 +403,26 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 {
 	const struct err_note *next = fetch_job_note(&j->errs->last, "do");
 	const struct fetch_mirror *first;
+	char wrong[64] = "";
 	bool same;
 	size_t liars = count_liars(j, &first, &same);
 	int r;
 
+	if (liars)
+		(void)snprintf(wrong, sizeof(wrong), "%zu sent wrong content; ", liars);
 	/* one that did not answer may have the right bytes */
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);
-	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s",
-		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s",
+	r = err_fail(e, ERR_NET, j->errs->last.errnum, "attempt %u, round %u, %zu mirror%s: %s%s",
+		     j->attempt, j->round + 1, j->nmirrors, j->nmirrors == 1 ? "" : "s", wrong,
 		     j->errs->last.msg);
 	err_cause(e, "%s", j->errs->last.cause);
+	if (liars) {
+		note_digests(j, first, e);
+		err_note(
+			e, "do",
+			"compare the document's hash with the publisher's: nodeup help asset-hash");
+	}
 	for (size_t i = 0; i < j->nmirrors && e->nnotes < ERR_NOTES - 1; i++)
 		err_note(e, "mirror", "%s", j->mirrors[i].last_error);
 	if (next)
