@@ -1,14 +1,17 @@
 # make deps, then make.  One object tree per compiler and variant: build/<cc>-<release|asan|tsan>/.
-#   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make install DESTDIR=...
+#   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make dist · make deb · make rpm · make install DESTDIR=...
 VERSION := 0.1.0
-DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/documents \
-           nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/etcd nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
+DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/join nodeup/documents \
+           nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/etcd nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
            units manifests userdata
 LIBS    := curl cares ssl crypto systemd cap archive isal yaml jansson expat blkid z lzma zstd lz4 m
 
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 mandir  ?= $(prefix)/share/man
+bashdir ?= $(prefix)/share/bash-completion/completions
+zshdir  ?= $(prefix)/share/zsh/site-functions
+fishdir ?= $(prefix)/share/fish/vendor_completions.d
 catalogdir ?= $(prefix)/lib/systemd/catalog
 ifeq ($(origin CC),default)
 CC      := gcc
@@ -55,9 +58,11 @@ FAKES  := $(patsubst tests/%.c,build/%,$(filter-out $(wildcard tests/fake/*_*.c)
 
 # What the virtual machines of the tests are made with, besides QEMU.
 VM_NEEDS := cpio kmod
+# What makes a package for another family than this machine's.
+PACKAGE_NEEDS := rpm
 
 .PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops check-vm check-long \
-        lint measure format bench bench-assets install clean
+        lint measure format bench bench-assets install dist deb rpm clean
 .SECONDARY:
 .DELETE_ON_ERROR:
 
@@ -103,6 +108,7 @@ $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename
 
 # Everything a check needs, built by every compiler; tests/run runs the suites and sums them up.
 check: deps
+	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
 	$(Q)! command -v qemu-system-x86_64 >/dev/null || tools/apt.sh install $(VM_NEEDS)
 	$(SUBMAKE) all unit fakes
 	$(SUBMAKE) CC=clang variant unit
@@ -127,10 +133,12 @@ check-system check-e2e: all fakes
 	$(Q)tests/run $(@:check-%=%)
 check-long: all fakes
 	$(Q)POWER_CUTS=100 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
+	$(Q)KOPS_DAMAGES=200 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -s --tb=short -p no:cacheprovider tests/e2e/test_kops_boot.py -k damaged
+	$(Q)KOPS_DAMAGES=200 NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -s --tb=short -p no:cacheprovider tests/e2e/test_kops_control_plane.py
 check-salt: all
 	$(Q)SALT=$(SALT) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/system/test_kubeup_salt.py
 check-kops: all
-	$(Q)KOPS=$(KOPS) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -s -p no:cacheprovider tests/system/test_kops_goldens.py
+	$(Q)KOPS=$(KOPS) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -s -p no:cacheprovider tests/system/test_kops_goldens.py tests/system/test_kops_pods.py
 fuzz-template fuzz-kops: deps
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
 check-vm: all
@@ -154,8 +162,27 @@ format:
 install: build/nodeup
 	install -D -m 755 build/nodeup $(DESTDIR)$(bindir)/nodeup
 	install -D -m 644 nodeup/nodeup.8 $(DESTDIR)$(mandir)/man8/nodeup.8
-	install -d $(DESTDIR)$(catalogdir)
+	install -d $(DESTDIR)$(catalogdir) $(DESTDIR)$(bashdir) $(DESTDIR)$(zshdir) $(DESTDIR)$(fishdir)
 	build/nodeup help catalog >$(DESTDIR)$(catalogdir)/nodeup.catalog
+	build/nodeup completion bash >$(DESTDIR)$(bashdir)/nodeup
+	build/nodeup completion zsh >$(DESTDIR)$(zshdir)/_nodeup
+	build/nodeup completion fish >$(DESTDIR)$(fishdir)/nodeup.fish
+
+# As kops lays out its own program: kops reads nodeup.sha256 to render user data, which fetches nodeup.xz and compares
+# what it has unpacked. Level 6: a node needs 9 MiB to unpack it, and 65 at level 9.
+DIST     := build/dist/linux/$(if $(filter x86_64,$(shell uname -m)),amd64,arm64)
+dist: $(addprefix $(DIST)/nodeup,.sha256 .xz .xz.sha256)
+$(DIST)/nodeup: build/nodeup
+	$(Q)install -D -m 755 $< $@
+$(DIST)/nodeup.xz: $(DIST)/nodeup
+	$(Q)xz -6 -T1 -c $< >$@
+$(DIST)/%.sha256: $(DIST)/%
+	$(Q)sha256sum $< | cut -d ' ' -f 1 >$@
+
+# Packages of what install installs.
+deb rpm: build/nodeup
+	$(Q)tools/apt.sh install $(PACKAGE_NEEDS)
+	$(Q)tools/package.sh $@ $(VERSION) build/dist
 
 # What took long stays: the built dependencies, and the lab's Debian tree.
 clean:

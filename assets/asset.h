@@ -7,7 +7,8 @@
 #include "assets/signature.h"
 #include "nodeup/base/str.h"
 
-enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST };
+/* ASSET_TAR: plain, or packed as its first bytes say; no name means it. */
+enum asset_form { ASSET_PLAIN, ASSET_TAR_GZ, ASSET_TAR_XZ, ASSET_TAR_ZST, ASSET_TAR };
 
 struct asset {
 	const char *name; /* "kubelet", "cni.tar.gz" */

@@ -13,7 +13,7 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 	const struct pod_mount mount = { name ? name : strv_join(a, &parts, ""),
 					 at ? at : host_path, read_only };
 
-	arena_push(a, p->volumes, p->n_volumes, (struct pod_volume){ mount.name, host_path });
+	arena_push(a, p->volumes, p->n_volumes, (struct pod_volume){ mount.name, host_path, NULL });
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
 
@@ -92,15 +92,39 @@ static int check_volumes(const struct pod *p, struct err *e)
 	return 0;
 }
 
-static int check_pod(const struct pod *p, struct err *e)
+/* A list of the sidecar's spec; NULL: there is none. */
+static const struct tree *sidecar_list(const struct pod *p, const char *key)
+{
+	return tree_get(tree_get(p->sidecar, "spec"), key);
+}
+
+/* Volumes of the two must not have one name: the kubelet would refuse the pod. */
+static int check_sidecar(struct arena *a, const struct pod *p, struct err *e)
+{
+	const struct tree *list = sidecar_list(p, "volumes");
+
+	for (size_t i = 0; list && i < list->n; i++) {
+		const struct tree *volume = list->items[i].value;
+		const char *name = tree_text(volume, "name");
+
+		if (name && find_volume(p, name))
+			return err_config(e, "%s: pod %s has a volume '%s' of its own",
+					  tree_where(a, &volume->pos), p->name, name);
+	}
+	return 0;
+}
+
+static int check_pod(struct arena *a, const struct pod *p, struct err *e)
 {
 	const char *name = p->name ? p->name : "";
+	int r;
 
 	if (!is_label(name) || !is_label(p->container.name))
 		return err_config(e, "pod '%s': it or its container has no valid name", name);
 	if (str_is_empty(p->container.image))
 		return err_config(e, "pod %s: no image", name);
-	return check_volumes(p, e);
+	r = check_volumes(p, e);
+	return r < 0 ? r : check_sidecar(a, p, e);
 }
 
 static struct tree *string_map(struct arena *a, const struct strmap *m)
@@ -118,11 +142,18 @@ static struct tree *metadata_tree(struct arena *a, const struct pod *p)
 	struct tree *t = tree_map(a);
 
 	tree_set_some(a, t, "annotations", string_map(a, &p->annotations));
-	(void)tree_set(a, t, "creationTimestamp", tree_null(a));
+	if (p->is_stamped)
+		(void)tree_set(a, t, "creationTimestamp", tree_null(a));
 	tree_set_some(a, t, "labels", string_map(a, &p->labels));
 	tree_set_text(a, t, "name", p->name);
 	tree_set_text(a, t, "namespace", p->namespace_);
 	return t;
+}
+
+static void set_positive(struct arena *a, struct tree *map, const char *key, int64_t n)
+{
+	if (n > 0)
+		tree_set_int(a, map, key, n);
 }
 
 static struct tree *probe_tree(struct arena *a, const struct pod_probe *probe)
@@ -133,10 +164,19 @@ static struct tree *probe_tree(struct arena *a, const struct pod_probe *probe)
 	tree_set_text(a, get, "path", probe->path);
 	tree_set_int(a, get, "port", probe->port);
 	tree_set_text(a, get, "scheme", probe->scheme);
+	set_positive(a, t, "failureThreshold", probe->failures);
 	(void)tree_set(a, t, probe->path ? "httpGet" : "tcpSocket", get);
-	tree_set_int(a, t, "initialDelaySeconds", probe->initial_delay);
-	tree_set_int(a, t, "timeoutSeconds", probe->timeout);
+	set_positive(a, t, "initialDelaySeconds", probe->initial_delay);
+	set_positive(a, t, "periodSeconds", probe->period);
+	set_positive(a, t, "timeoutSeconds", probe->timeout);
 	return t;
+}
+
+static void set_probe(struct arena *a, struct tree *map, const char *key,
+		      const struct pod_probe *probe)
+{
+	if (probe->port)
+		(void)tree_set(a, map, key, probe_tree(a, probe));
 }
 
 static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
@@ -154,6 +194,15 @@ static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
 	return list;
 }
 
+/* Of a tree that was read: what is built of it is only written. */
+static struct tree *as_it_stands(struct arena *a, const struct tree *read)
+{
+	struct tree *t = arena_new(a, struct tree);
+
+	*t = *read;
+	return t;
+}
+
 static struct tree *env_tree(struct arena *a, const struct pod_container *c)
 {
 	struct tree *list = tree_seq(a);
@@ -163,7 +212,7 @@ static struct tree *env_tree(struct arena *a, const struct pod_container *c)
 
 		tree_set_text(a, t, "name", c->env[i].name);
 		tree_set_text(a, t, "value", c->env[i].value);
-		(void)tree_add(a, list, t);
+		(void)tree_add(a, list, c->env[i].whole ? as_it_stands(a, c->env[i].whole) : t);
 	}
 	return list;
 }
@@ -185,9 +234,13 @@ static struct tree *mounts_tree(struct arena *a, const struct pod_container *c)
 
 static struct tree *resources_tree(struct arena *a, const struct pod_container *c)
 {
-	struct tree *requests = tree_map(a), *t = tree_map(a);
+	struct tree *requests = tree_map(a), *limits = tree_map(a), *t = tree_map(a);
 
+	tree_set_text(a, limits, "cpu", c->cpu_limit);
+	tree_set_text(a, limits, "memory", c->memory_limit);
+	tree_set_some(a, t, "limits", limits);
 	tree_set_text(a, requests, "cpu", c->cpu_request);
+	tree_set_text(a, requests, "memory", c->memory_request);
 	tree_set_some(a, t, "requests", requests);
 	return t;
 }
@@ -196,16 +249,18 @@ static struct tree *container_tree(struct arena *a, const struct pod_container *
 {
 	struct tree *t = tree_map(a), *security = tree_map(a);
 
+	tree_set_some(a, t, "args", tree_of_strv(a, &c->args));
 	tree_set_some(a, t, "command", tree_of_strv(a, &c->command));
 	tree_set_some(a, t, "env", env_tree(a, c));
 	tree_set_text(a, t, "image", c->image);
-	if (c->liveness.port)
-		(void)tree_set(a, t, "livenessProbe", probe_tree(a, &c->liveness));
+	set_probe(a, t, "livenessProbe", &c->liveness);
 	tree_set_text(a, t, "name", c->name);
 	tree_set_some(a, t, "ports", ports_tree(a, c));
+	set_probe(a, t, "readinessProbe", &c->readiness);
 	(void)tree_set(a, t, "resources", resources_tree(a, c));
 	tree_set_true(a, security, "privileged", c->privileged);
 	tree_set_some(a, t, "securityContext", security);
+	set_probe(a, t, "startupProbe", &c->startup);
 	tree_set_some(a, t, "volumeMounts", mounts_tree(a, c));
 	return t;
 }
@@ -218,6 +273,7 @@ static struct tree *volumes_tree(struct arena *a, const struct pod *p)
 		struct tree *path = tree_map(a), *t = tree_map(a);
 
 		tree_set_text(a, path, "path", p->volumes[i].host_path);
+		tree_set_text(a, path, "type", p->volumes[i].type);
 		(void)tree_set(a, t, "hostPath", path);
 		tree_set_text(a, t, "name", p->volumes[i].name);
 		(void)tree_add(a, list, t);
@@ -225,9 +281,39 @@ static struct tree *volumes_tree(struct arena *a, const struct pod *p)
 	return list;
 }
 
+/* A context that SELinux lets use the host's files. */
+static struct tree *selinux_options(struct arena *a, const char *type)
+{
+	struct tree *t = tree_map(a);
+
+	tree_set_text(a, t, "level", "s0");
+	tree_set_text(a, t, "type", type);
+	return t;
+}
+
+static struct tree *security_tree(struct arena *a, const struct pod *p)
+{
+	struct tree *t = tree_map(a);
+
+	if (p->selinux_type)
+		(void)tree_set(a, t, "seLinuxOptions", selinux_options(a, p->selinux_type));
+	return t;
+}
+
+/* Its items of spec.key stand behind ours. */
+static struct tree *with_sidecar(struct arena *a, struct tree *list, const struct pod *p,
+				 const char *key)
+{
+	const struct tree *more = sidecar_list(p, key);
+
+	for (size_t i = 0; more && i < more->n; i++)
+		(void)tree_add(a, list, as_it_stands(a, more->items[i].value));
+	return list;
+}
+
 static struct tree *spec_tree(struct arena *a, const struct pod *p)
 {
-	struct tree *t = tree_map(a), *tolerations = tree_seq(a);
+	struct tree *t = tree_map(a), *tolerations = tree_seq(a), *containers = tree_seq(a);
 
 	for (size_t i = 0; i < p->n_tolerations; i++) {
 		struct tree *one = tree_map(a);
@@ -236,11 +322,13 @@ static struct tree *spec_tree(struct arena *a, const struct pod *p)
 		tree_set_text(a, one, "operator", p->tolerations[i].op);
 		(void)tree_add(a, tolerations, one);
 	}
-	(void)tree_set(a, t, "containers",
-		       tree_add(a, tree_seq(a), container_tree(a, &p->container)));
+	(void)tree_add(a, containers, container_tree(a, &p->container));
+	(void)tree_set(a, t, "containers", with_sidecar(a, containers, p, "containers"));
 	tree_set_true(a, t, "hostNetwork", p->host_network);
+	tree_set_text(a, t, "priorityClassName", p->priority_class);
+	tree_set_some(a, t, "securityContext", security_tree(a, p));
 	tree_set_some(a, t, "tolerations", tolerations);
-	tree_set_some(a, t, "volumes", volumes_tree(a, p));
+	tree_set_some(a, t, "volumes", with_sidecar(a, volumes_tree(a, p), p, "volumes"));
 	return t;
 }
 
@@ -248,7 +336,7 @@ int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struc
 {
 	autobuf struct buf b = BUF_INIT(MANIFEST_MAX);
 	struct tree *t = tree_map(a);
-	int r = check_pod(p, e);
+	int r = check_pod(a, p, e);
 
 	if (r < 0)
 		return r;
@@ -262,4 +350,46 @@ int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struc
 		return err_wrap(e, "pod %s", p->name);
 	*ret_text = arena_strn(a, buf_str(&b), b.len);
 	return 0;
+}
+
+int manifest_read(struct arena *a, const char *file, const char *text, struct tree **ret,
+		  struct err *e)
+{
+	static const char *const lists[] = { "containers", "volumes" };
+	const struct tree *spec;
+	struct tree *t;
+	int r = yaml_parse(a, file, text, strlen(text), &t, e);
+
+	if (r < 0)
+		return r;
+	spec = t->kind == TREE_MAP ? tree_get(t, "spec") : NULL;
+	if (!spec || spec->kind != TREE_MAP || !str_eq(tree_text(t, "kind"), "Pod"))
+		return err_config(e, "%s: this is not a pod with a spec", tree_where(a, &t->pos));
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
+		const struct tree *list = tree_get(spec, lists[i]);
+
+		if (list && list->kind != TREE_SEQ && list->kind != TREE_NULL)
+			return err_config(e, "%s: spec.%s: expected a list",
+					  tree_where(a, &list->pos), lists[i]);
+	}
+	*ret = t;
+	return 0;
+}
+
+int manifest_label(struct arena *a, struct tree *pod, const char *selinux_type, char **ret_text,
+		   struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(MANIFEST_MAX);
+	struct tree *spec = tree_get(pod, "spec"), *context = tree_get(spec, "securityContext");
+	int r;
+
+	if (!context || context->kind != TREE_MAP) {
+		context = tree_map(a);
+		(void)tree_set(a, spec, "securityContext", context);
+	}
+	(void)tree_set(a, context, "seLinuxOptions", selinux_options(a, selinux_type));
+	r = yaml_render(pod, &b, e);
+	if (r == 0)
+		*ret_text = arena_strn(a, buf_str(&b), b.len);
+	return r;
 }

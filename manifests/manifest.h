@@ -16,3 +16,9 @@ void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const st
 /* The manifest's text. */
 int manifest_render(struct arena *a, const struct pod *p, char **ret_text,
 		    struct err *e) must_check;
+/* Read the manifest of a pod that others made. It stays as it stands: what we do not know of a pod is in it as well. */
+int manifest_read(struct arena *a, const char *file, const char *text, struct tree **ret,
+		  struct err *e) must_check;
+/* The text of such a pod (which is changed) with the type that SELinux is to give its processes. */
+int manifest_label(struct arena *a, struct tree *pod, const char *selinux_type, char **ret_text,
+		   struct err *e) must_check;

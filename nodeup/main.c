@@ -1,5 +1,5 @@
 /* main.c - argv to commands[] to exit status by the error's kind; the only printer of fatal errors
- * Circle with cmd/help.c: help is a row of the table of commands, and shows that table. */
+ * Circle with cmd/completion.c, cmd/help.c: both are rows of the table of commands, and show that table. */
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>
@@ -23,10 +23,12 @@ const struct cli_command cli_commands[] = {
 	{ "repair",   CMD_REPAIR,   cmd_repair,   "",        "apply, but trust nothing: hash every cached and installed byte again", 0 },
 	{ "bake",     CMD_BAKE,     cmd_bake,     "",        "fill the cache with what documents name, for an image of the machine", 0 },
 	{ "validate", CMD_VALIDATE, cmd_validate, "",        "check the documents alone", 0 },
-	{ "example",  CMD_EXAMPLE,  cmd_example,  "ROLE [DOCUMENT]", "a document of a worker or master to begin with: kube_env, cluster or instancegroup", 2 },
+	{ "example",  CMD_EXAMPLE,  cmd_example,  "ROLE [DOCUMENT]", "a document of a worker or master to begin with: kube_env, cluster or instancegroup", 2, example_roles },
 	{ "status",   CMD_STATUS,   cmd_status,   "",        "is this node ready; if not, why, and what to do", 0 },
 	{ "userdata", CMD_USERDATA, cmd_userdata, "",        "render the user-data script of a node", 0 },
-	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic, or one part of config", 2 },
+	{ "uninstall", CMD_UNINSTALL, cmd_uninstall, "",      "remove the units that nodeup wrote, so that others of their names count again", 0 },
+	{ "completion", CMD_COMPLETION, cmd_completion, "SHELL", "what bash, zsh or fish completes on the command line, from the tables", 1, completion_shells },
+	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic, or one part of config", 2, help_topics },
 	{ "version",  CMD_VERSION,  cmd_version,  "",        "the version, and of what it is made", 0 },
 };
 /* clang-format on */

@@ -357,6 +357,10 @@ static int get_file_state(struct bus *b, struct arena *a, const char *unit, stru
 	const char *state;
 	int r = call(b, MANAGER("GetUnitFileState"), &reply, e, "s", unit);
 
+	/* a link among its files leads nowhere; what else is known of it is true all the same */
+	u->file_state = "";
+	if (r == -ENOENT)
+		return 0;
 	if (r < 0)
 		return r;
 	r = sd_bus_message_read(reply, "s", &state);

@@ -127,6 +127,17 @@ static bool is_link_to(int root_fd, const char *path, const char *target)
 	return strcmp(str_basename(now), str_basename(target)) == 0;
 }
 
+const char *enable_other(int root_fd, struct arena *a, const char *unit)
+{
+	for (size_t i = 1; i < ARRAY_LEN(unit_dirs); i++) {
+		const char *path = arena_printf(a, "%s/%s", unit_dirs[i], unit);
+
+		if (io_is_there(root_fd, path))
+			return path;
+	}
+	return NULL;
+}
+
 int enable_check(int root_fd, const char *unit, bool *ret_enabled, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -6,7 +6,8 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/str.h"
 
-/* The last `max` messages of a unit since its current (or last) invocation, oldest first. since_ns: none from
+/* The last `max` messages of a unit since its current (or last) invocation, oldest first: what its processes said goes
+ * before what systemd says of it, of which at least the last line stays. since_ns: none from
  * before that time of the wall clock, and what is on its way is not waited for; 0: all, and it is. */
 int journal_tail(struct arena *a, const char *unit, size_t max, int64_t since_ns, struct strv *ret,
 		 struct err *e) must_check;

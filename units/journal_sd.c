@@ -21,6 +21,8 @@ enum {
 	SYNC_TIMEOUT_S = 1,
 	ID_TEXT = 33,
 	FIELD_TEXT = 64,
+	/* Entries, so that a unit that says nothing is not followed to the beginning of the boot. */
+	LOOK_MAX = 256,
 };
 
 static void journal_closep(sd_journal **j)
@@ -101,25 +103,56 @@ static bool is_older(sd_journal *j, int64_t since_ns)
 	       (sd_journal_get_realtime_usec(j, &us) < 0 || us < (uint64_t)since_ns / 1000);
 }
 
+/* What was read of a unit, newest first, and which of the lines are systemd's. */
+struct lines {
+	struct strv all;
+	bool manager[LOOK_MAX];
+	size_t n_manager;
+};
+
+/* The last of them. A start that systemd refuses gives three lines of its own, and a unit is often started again: they
+ * would leave no room for what the program said, which tells more. */
+static struct strv choose(struct arena *a, const struct lines *l, size_t max)
+{
+	const size_t spoken = l->all.n - l->n_manager;
+	size_t of_manager = spoken < max ? max - spoken : (size_t)(max > 1);
+	struct strv newest_first = { 0 }, ret = { 0 };
+
+	for (size_t i = 0; i < l->all.n && newest_first.n < max; i++) {
+		if (l->manager[i] && of_manager == 0)
+			continue;
+		of_manager -= l->manager[i];
+		strv_add(a, &newest_first, l->all.v[i]);
+	}
+	while (newest_first.n)
+		strv_add(a, &ret, newest_first.v[--newest_first.n]);
+	return ret;
+}
+
 static int tail(sd_journal *j, struct arena *a, size_t max, int64_t since_ns, struct strv *ret)
 {
 	char invocation[ID_TEXT] = "", message[MESSAGE_MAX];
-	struct strv newest_first = { 0 };
+	struct lines l = { 0 };
 	bool spoke = false;
 	int r = sd_journal_seek_tail(j);
 
-	while (r >= 0 && newest_first.n < max && (r = sd_journal_previous(j)) > 0) {
+	while (r >= 0 && l.all.n - l.n_manager < max && l.all.n < LOOK_MAX &&
+	       (r = sd_journal_previous(j)) > 0) {
+		char pid[ID_TEXT];
+
 		if (is_older(j, since_ns) || !is_wanted(j, invocation, &spoke))
 			break;
 		field_get(j, "MESSAGE", message, sizeof(message));
-		if (!str_is_empty(message))
-			strv_add(a, &newest_first, arena_str(a, message));
+		if (str_is_empty(message))
+			continue;
+		field_get(j, "_PID", pid, sizeof(pid));
+		l.manager[l.all.n] = str_eq(pid, "1");
+		l.n_manager += l.manager[l.all.n];
+		strv_add(a, &l.all, arena_str(a, message));
 	}
 	if (r < 0)
 		return r;
-	*ret = (struct strv){ 0 };
-	while (newest_first.n)
-		strv_add(a, ret, newest_first.v[--newest_first.n]);
+	*ret = choose(a, &l, max);
 	return 0;
 }
 

@@ -57,6 +57,11 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 		(void)snprintf(t->forbidden, sizeof(t->forbidden), "%s", shown);
 		return CURL_SOCKET_BAD;
 	}
+	for (const char *const *address = t->req.nowhere; address && *address; address++)
+		if (str_eq(*address, shown)) {
+			t->is_nowhere = true;
+			return CURL_SOCKET_BAD;
+		}
 	return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }
 
@@ -92,7 +97,8 @@ void http_curl_release(struct http_curl *c, struct transfer *t)
 	(void)curl_multi_remove_handle(c->multi, t->easy);
 	curl_easy_cleanup(t->easy);
 	curl_slist_free_all(t->header_list);
-	t->easy = t->header_list = NULL;
+	curl_slist_free_all(t->connect_list);
+	t->easy = t->header_list = t->connect_list = NULL;
 	c->handles--;
 }
 
@@ -167,6 +173,13 @@ static void set_route(struct transfer *t, const struct http_route *route)
 	SET(t->easy, CURLOPT_NOPROXY, route->no_proxy);
 	if (t->req.unix_socket)
 		SET(t->easy, CURLOPT_UNIX_SOCKET_PATH, t->req.unix_socket);
+	if (t->req.connect_to) {
+		t->connect_list =
+			curl_slist_append(NULL, arena_printf(t->arena, "::%s", t->req.connect_to));
+		if (!t->connect_list)
+			abort();
+		SET(t->easy, CURLOPT_CONNECT_TO, (struct curl_slist *)t->connect_list);
+	}
 	SET(t->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)(route->connect_timeout_ns / DUR_MS));
 	if (t->req.timeout_ns > 0)
 		SET(t->easy, CURLOPT_TIMEOUT_MS, (long)(t->req.timeout_ns / DUR_MS) + 1);
@@ -273,6 +286,9 @@ int http_curl_verdict(struct transfer *t, int code, const char *proxy_error)
 	/* curl's own words quote the proxy, and its password */
 	if (code == CURLE_COULDNT_RESOLVE_PROXY)
 		return transfer_fail(t, EPROTO, "%s", proxy_error);
+	if (t->is_nowhere && !t->connected)
+		return transfer_fail(t, HTTP_NO_NAME,
+				     "the name leads to an address that stands for none");
 	if (*t->forbidden && !t->connected)
 		return transfer_refuse_link_local(t, t->forbidden);
 	if (code == CURLE_PEER_FAILED_VERIFICATION)

@@ -127,7 +127,12 @@ static void remove_active(struct http *h, struct transfer *t)
 
 static int prepare_request(struct transfer *t)
 {
-	struct http_made made = { .asked_ns = t->lent_ns };
+	struct http_made made = {
+		.asked_ns = t->lent_ns,
+		.method = t->req.method,
+		.body = t->req.body,
+		.body_len = t->req.body_len,
+	};
 	int r = t->scheme->prepare(t->scheme->arg, t->arena, t->req.url, &t->scheme_state, &made,
 				   &t->err);
 
@@ -616,8 +621,19 @@ struct waiter {
 	int r, status;
 	int64_t length;
 	struct buf *body;
+	struct http_answer *answer; /* NULL: not wanted */
 	struct err *e;
 };
+
+static void take_answer(struct http_answer *a, const struct http_result *res)
+{
+	const size_t n = res->error_page_n ? strcspn(res->error_page, "\r\n") : 0;
+
+	a->status = res->status;
+	a->retry_after_ns = res->retry_after_ns;
+	(void)snprintf(a->date, sizeof(a->date), "%s", http_header(res->headers, "date"));
+	(void)snprintf(a->line, sizeof(a->line), "%.*s", (int)n, n ? res->error_page : "");
+}
 
 static int on_get_data(void *arg, const void *p, size_t n, struct err *e)
 {
@@ -636,6 +652,8 @@ static void on_get_done(void *arg, int r, const struct http_result *res, const s
 	w->r = r;
 	w->status = res->status;
 	w->length = res->content_length;
+	if (w->answer)
+		take_answer(w->answer, res);
 	if (r < 0)
 		*w->e = *e;
 	w->done = true;
@@ -673,6 +691,16 @@ int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret
 	if (ret_status)
 		*ret_status = w.status;
 	return r;
+}
+
+int http_ask(struct http *h, const struct http_req *req, struct buf *b, struct http_answer *ret,
+	     struct err *e)
+{
+	struct waiter w = { .body = b, .answer = ret, .e = e };
+	struct http_req mine = *req;
+
+	*ret = (struct http_answer){ .retry_after_ns = -1 };
+	return start_and_wait(h, &mine, &w);
 }
 
 int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes, struct err *e)

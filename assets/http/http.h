@@ -58,7 +58,11 @@ struct http_req {
 	const char *url;
 	struct strv headers;     /* "Name: value"; secrets allowed, never printed */
 	const char *unix_socket; /* NULL: TCP */
-	const void *body;        /* NULL: none; copied */
+	const char *
+		connect_to; /* "HOST:PORT" that is asked while the URL's host is who it must be; NULL: that host */
+	/* addresses that stand for none: a name that leads to one is as one that has none; NULL, or ends with NULL */
+	const char *const *nowhere;
+	const void *body; /* NULL: none; copied */
 	size_t body_len;
 	uint64_t max_bytes; /* a longer body is an error; 0 means none allowed */
 	bool no_proxy, no_redirect;
@@ -76,7 +80,10 @@ struct http_req {
 
 /* What a URL of another scheme is over HTTP. Strings are the arena's. */
 struct http_made {
-	int64_t asked_ns; /* given: since when this waits for its turn, monotonic */
+	int64_t asked_ns;   /* given: since when this waits for its turn, monotonic */
+	const char *method; /* given, as the body: what a signature covers */
+	const void *body;   /* NULL: none */
+	size_t body_len;
 	const char *url;
 	struct strv headers; /* added to the request's own; secrets allowed */
 };
@@ -119,6 +126,17 @@ void http_cancel(struct http *h, uint64_t id);
  * of kind NET and errnum ENOENT for 404, EACCES for 401 and 403. ret_status (may be NULL) is the
  * HTTP status whenever one came, else 0. Never from a callback: the net thread would wait for itself. */
 int http_get(struct http *h, const struct http_req *req, struct buf *b, int *ret_status,
+	     struct err *e) must_check;
+/* What is left of an answer that is not a 2xx. */
+struct http_answer {
+	int status;             /* 0: none came */
+	int64_t retry_after_ns; /* -1: none */
+	char date[40];          /* of the server's clock; "" not told */
+	char line[160];         /* the first of its body */
+};
+
+/* As http_get; ret is filled whether it fails or not. */
+int http_ask(struct http *h, const struct http_req *req, struct buf *b, struct http_answer *ret,
 	     struct err *e) must_check;
 /* Ask how long the body is, without it, as http_get asks; -1: the server does not say. */
 int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes,

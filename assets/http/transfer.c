@@ -90,6 +90,7 @@ struct transfer *transfer_new(const struct http_req *req, const struct strv *rew
 	t->req.method = arena_str(a, req->method ? req->method : "GET");
 	t->req.url = t->url = transfer_rewrite(a, req->url, rewrites);
 	t->req.unix_socket = arena_str(a, req->unix_socket);
+	t->req.connect_to = arena_str(a, req->connect_to);
 	t->req.headers = (struct strv){ 0 };
 	for (size_t i = 0; i < req->headers.n; i++)
 		strv_add(a, &t->req.headers, arena_str(a, req->headers.v[i]));
@@ -118,7 +119,7 @@ void transfer_reset(struct transfer *t)
 	t->content_length = -1;
 	t->nheaders = 0;
 	t->headers[0] = NULL;
-	t->connected = t->answered = false;
+	t->connected = t->answered = t->is_nowhere = false;
 	t->forbidden[0] = '\0';
 }
 

@@ -35,6 +35,7 @@ struct transfer {
 	bool ready;   /* it waits for room for its request */
 	bool looking; /* no request yet: its host's name is looked up */
 	bool connected, answered;
+	bool is_nowhere; /* its name leads to an address that stands for none */
 	char forbidden
 		[URL_HOST_MAX]; /* the link-local address that it would have gone to; "" none */
 	int64_t watch_ns, watch_bytes; /* when and where the current window began */
@@ -53,9 +54,9 @@ struct transfer {
 	bool failed; /* err is why */
 	struct err err;
 
-	void *easy, *header_list; /* curl.c's */
-	char *detail;             /* its error text */
-	int fd;                   /* a file:// URL's, or -1 */
+	void *easy, *header_list, *connect_list; /* curl.c's */
+	char *detail;                            /* its error text */
+	int fd;                                  /* a file:// URL's, or -1 */
 };
 
 /* Copy a request. The URL is rewritten by the first "FROM=TO" whose FROM is its prefix. */

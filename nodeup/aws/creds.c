@@ -122,10 +122,9 @@ static int from_variables(struct creds *c, const char *id_name, const char *secr
 	return 1;
 }
 
-/* Whether requests go where kops' own variable says: no role of AWS means anything there. */
 static bool is_foreign(const struct creds *c)
 {
-	return !c->aws_only && str_eq(s3_endpoint(), getenv("S3_ENDPOINT")) && s3_endpoint();
+	return !c->aws_only && s3_is_foreign();
 }
 
 static int from_environment(struct creds *c, struct err *e)

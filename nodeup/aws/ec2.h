@@ -1,9 +1,6 @@
 /* ec2.h - the few requests of an instance to EC2: itself, volumes, attach, detach
- * The Query API, signed as the role of the instance (creds.h). A request takes at most 10 s and never
- * passes the deadline. It is repeated once, with new credentials or with the server's time; every other
- * retry is the caller's. Without credentials nothing is sent.
- * Owner: ec2_new/ec2_free; answers are the arena's. Errors: ec2_errors.h; NET with ETIMEDOUT and the
- * like for a server that does not answer, EKEYEXPIRED without credentials.
+ * By query.h, whose patience and retries are all there are.
+ * Owner: ec2_new/ec2_free; answers are the arena's. Errors: query.h's.
  * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */
 #pragma once
 
@@ -35,6 +32,12 @@ struct ec2_volume {
 	const char *other;      /* another instance that has it as well; "" for none */
 };
 
+/* What an instance type can have at most. */
+struct ec2_type {
+	int64_t enis, ips_per_eni; /* network interfaces, and addresses of version 4 of each */
+	int64_t gpus;              /* of NVIDIA */
+};
+
 struct ec2_volumes {
 	struct ec2_volume *v;
 	size_t n;
@@ -59,6 +62,9 @@ void ec2_set_deadline(struct ec2 *c, int64_t deadline_ns);
 /* An instance by its id. */
 int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct ec2_instance *ret,
 			  struct err *e) must_check;
+/* An instance type by its name. */
+int ec2_describe_type(struct ec2 *c, struct arena *a, const char *name, struct ec2_type *ret,
+		      struct err *e) must_check;
 /* All volumes that pass all filters, page by page. */
 int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filters *filters,
 			 struct ec2_volumes *ret, struct err *e) must_check;
@@ -70,5 +76,7 @@ int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const ch
 	       struct err *e) must_check;
 /* Begin to detach it. */
 int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e) must_check;
+/* Give a network interface one more prefix of version 6. */
+int ec2_assign_prefix(struct ec2 *c, const char *interface, struct err *e) must_check;
 /* As whom EC2 is asked, for people. */
 const char *ec2_who(struct ec2 *c, struct arena *a);

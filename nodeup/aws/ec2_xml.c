@@ -1,5 +1,6 @@
 #include "nodeup/aws/ec2_xml.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/aws/xml.h"
 
@@ -58,6 +59,32 @@ int ec2_xml_instance(struct arena *a, const char *xml, size_t n, struct ec2_inst
 	read_tags(a, x, &i.tags);
 	read_devices(a, x, &i.devices);
 	*ret = i;
+	return 0;
+}
+
+static int64_t number_of(const struct xml *x, const char *name)
+{
+	return strtoll(xml_text(x, name), NULL, 10);
+}
+
+int ec2_xml_type(struct arena *a, const char *xml, size_t n, struct ec2_type *ret, struct err *e)
+{
+	const struct xml *answer, *x, *network, *gpus;
+	int r = read_answer(a, xml, n, "DescribeInstanceTypesResponse", &answer, e);
+
+	if (r < 0)
+		return r;
+	x = xml_get(answer, "instanceTypeSet");
+	x = x ? x->first : NULL;
+	if (!x)
+		return err_fail(e, ERR_NET, ENOENT, "EC2 does not know this type");
+	network = xml_get(x, "networkInfo");
+	gpus = xml_get(xml_get(x, "gpuInfo"), "gpus");
+	*ret = (struct ec2_type){ .enis = number_of(network, "maximumNetworkInterfaces"),
+				  .ips_per_eni = number_of(network, "ipv4AddressesPerInterface") };
+	for (const struct xml *gpu = gpus ? gpus->first : NULL; gpu; gpu = gpu->next)
+		if (str_eq(xml_text(gpu, "manufacturer"), "NVIDIA"))
+			ret->gpus += number_of(gpu, "count");
 	return 0;
 }
 

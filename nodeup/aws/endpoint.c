@@ -24,15 +24,29 @@ const char *endpoint_domain(const char *region)
 			return partitions[i].domain;
 }
 
-char *endpoint_ec2(struct arena *a, const char *region)
+/* Its name in signatures and in the names of hosts, and the variable that names another endpoint. */
+static const struct {
+	const char *name, *variable;
+} services[] = {
+	[ENDPOINT_EC2] = { "ec2", "AWS_ENDPOINT_URL_EC2" },
+	[ENDPOINT_AUTO_SCALING] = { "autoscaling", "AWS_ENDPOINT_URL_AUTO_SCALING" },
+};
+
+const char *endpoint_signed_name(enum endpoint_service service)
 {
-	const char *given = getenv("AWS_ENDPOINT_URL_EC2");
+	return services[service].name;
+}
+
+char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region)
+{
+	const char *given = getenv(services[service].variable);
 	size_t n;
 
 	if (str_is_empty(given))
 		given = getenv("AWS_ENDPOINT_URL");
 	if (str_is_empty(given))
-		return arena_printf(a, "https://ec2.%s.%s", region, endpoint_domain(region));
+		return arena_printf(a, "https://%s.%s.%s", services[service].name, region,
+				    endpoint_domain(region));
 	for (n = strlen(given); n && given[n - 1] == '/';)
 		n--;
 	return arena_printf(a, "%s%.*s", strstr(given, "://") ? "" : "https://", (int)n, given);

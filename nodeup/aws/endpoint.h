@@ -5,7 +5,11 @@
 
 #include "nodeup/base/str.h"
 
+enum endpoint_service { ENDPOINT_EC2, ENDPOINT_AUTO_SCALING };
+
 /* The domain that names of AWS's hosts in a region end in: "amazonaws.com". */
 const char *endpoint_domain(const char *region);
-/* What the environment names instead of AWS's own endpoint of EC2, else that; no slash at its end. */
-char *endpoint_ec2(struct arena *a, const char *region);
+/* By what name the service is signed for: "ec2". */
+const char *endpoint_signed_name(enum endpoint_service service);
+/* What the environment names instead of AWS's own endpoint of the service, else that; no slash at its end. */
+char *endpoint_of(struct arena *a, enum endpoint_service service, const char *region);

@@ -42,6 +42,13 @@ const char *s3_endpoint(void)
 	return NULL;
 }
 
+bool s3_is_foreign(void)
+{
+	const char *endpoint = s3_endpoint();
+
+	return endpoint && str_eq(endpoint, getenv("S3_ENDPOINT"));
+}
+
 static bool fits_host(const char *bucket)
 {
 	/* a dot would need a certificate of two levels; capitals and underscores cannot be a host name */
@@ -50,9 +57,10 @@ static bool fits_host(const char *bucket)
 }
 
 /* Scheme, host and all of the path that is not the key; ends in a slash. */
-static char *bucket_url(struct arena *a, const char *bucket, const char *region)
+static char *bucket_url(struct arena *a, const char *bucket, const struct s3_place *at)
 {
-	const char *endpoint = s3_endpoint();
+	const char *endpoint = s3_endpoint(), *domain = endpoint_domain(at->region);
+	const char *service = at->dual_stack ? "s3.dualstack" : "s3";
 	size_t n = endpoint ? strlen(endpoint) : 0;
 
 	while (n && endpoint[n - 1] == '/')
@@ -61,25 +69,23 @@ static char *bucket_url(struct arena *a, const char *bucket, const char *region)
 		return arena_printf(a, "%s%.*s/%s/", strstr(endpoint, "://") ? "" : "https://",
 				    (int)n, endpoint, bucket);
 	if (!fits_host(bucket))
-		return arena_printf(a, "https://s3.%s.%s/%s/", region, endpoint_domain(region),
-				    bucket);
-	return arena_printf(a, "https://%s.s3.%s.%s/", bucket, region, endpoint_domain(region));
+		return arena_printf(a, "https://%s.%s.%s/%s/", service, at->region, domain, bucket);
+	return arena_printf(a, "https://%s.%s.%s.%s/", bucket, service, at->region, domain);
 }
 
-char *s3_object_url(struct arena *a, const struct s3_location *loc, const char *region)
+char *s3_object_url(struct arena *a, const struct s3_location *loc, const struct s3_place *at)
 {
-	return arena_printf(a, "%s%s", bucket_url(a, loc->bucket, region),
-			    enc_url(a, loc->key, true));
+	return arena_printf(a, "%s%s", bucket_url(a, loc->bucket, at), enc_url(a, loc->key, true));
 }
 
-char *s3_list_url(struct arena *a, const struct s3_location *loc, const char *region,
+char *s3_list_url(struct arena *a, const struct s3_location *loc, const struct s3_place *at,
 		  const char *token)
 {
 	const char *slash = *loc->key && !str_has_suffix(loc->key, "/") ? "%2F" : "";
 
 	/* in the order a signature wants */
 	return arena_printf(a, "%s?%s%s%sdelimiter=%%2F&list-type=2&prefix=%s%s",
-			    bucket_url(a, loc->bucket, region), token ? "continuation-token=" : "",
+			    bucket_url(a, loc->bucket, at), token ? "continuation-token=" : "",
 			    token ? enc_url(a, token, false) : "", token ? "&" : "",
 			    enc_url(a, loc->key, false), slash);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "assets/digest.h"
 #include "nodeup/base/dur.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
@@ -14,6 +15,7 @@ struct s3_session {
 	struct creds_now now;  /* of the request that is being made */
 	const char *region;    /* NULL: not asked for yet */
 	struct strmap regions; /* of buckets that said where they are */
+	bool dual_stack;       /* see s3_place */
 	struct err failure;    /* why no request of the scheme could be made last ... */
 	int64_t failed_ns;     /* ... and when that was known; 0 never */
 };
@@ -33,7 +35,8 @@ int s3_session_new(const char *region, struct imds *imds, struct s3_session **re
 		return err_config(e, "region: '%s' is none", region);
 	s = xcalloc(1, sizeof(*s));
 	s->arena = arena_new_empty();
-	s->region = str_is_empty(region) ? NULL : arena_str(s->arena, region);
+	if (!str_is_empty(region) && !s3_is_foreign())
+		s->region = arena_str(s->arena, region);
 	s->imds = imds;
 	s->creds = creds_new(imds);
 	*ret = s;
@@ -47,6 +50,11 @@ void s3_session_free(struct s3_session *s)
 	creds_free(s->creds);
 	arena_free(s->arena);
 	free(s);
+}
+
+void s3_session_use_dual_stack(struct s3_session *s)
+{
+	s->dual_stack = true;
 }
 
 const char *s3_session_region(const struct s3_session *s)
@@ -68,7 +76,9 @@ static int find_region(struct s3_session *s, struct err *e)
 
 	if (s->region)
 		return 0;
-	for (size_t i = 0; i < ARRAY_LEN(names) && str_is_empty(region); i++)
+	/* source: kops 1.37 util/pkg/vfs/s3context.go, and 1.8 as well: AWS_REGION is the machine's there */
+	for (size_t i = s3_is_foreign() ? ARRAY_LEN(names) - 1 : 0;
+	     i < ARRAY_LEN(names) && str_is_empty(region); i++)
 		region = getenv(from = names[i]);
 	/* an endpoint of one's own has no region; without IMDS the bucket itself will say */
 	if (str_is_empty(region) && (s3_endpoint() || !s->imds))
@@ -92,11 +102,16 @@ int s3_session_ready(struct s3_session *s, struct err *e)
 	return r < 0 ? r : creds_get(s->creds, &s->now, e);
 }
 
+static const char *method_of(const struct s3_try *t)
+{
+	return t->method ? t->method : "GET";
+}
+
 static struct strv sign(struct s3_session *s, struct arena *a, struct s3_try *t, const char *url)
 {
 	struct sigv4_req what = {
-		.method = "GET",
-		.payload = sigv4_empty,
+		.method = method_of(t),
+		.payload = t->payload ? t->payload : sigv4_empty,
 		.region = t->region,
 		.service = "s3",
 		.time = s->now.time,
@@ -113,10 +128,11 @@ void s3_session_request(struct s3_session *s, struct arena *a, struct s3_try *t,
 			const char **ret_url, struct strv *ret_headers)
 {
 	const char *region = strmap_get(&s->regions, t->loc.bucket);
+	struct s3_place at = { .dual_stack = s->dual_stack };
 
-	t->region = region ? region : s->region;
-	*ret_url = t->listing ? s3_list_url(a, &t->loc, t->region, t->token)
-			      : s3_object_url(a, &t->loc, t->region);
+	t->region = at.region = region ? region : s->region;
+	*ret_url = t->listing ? s3_list_url(a, &t->loc, &at, t->token)
+			      : s3_object_url(a, &t->loc, &at);
 	*ret_headers = sign(s, a, t, *ret_url);
 }
 
@@ -132,19 +148,10 @@ static bool is_elsewhere(struct s3_session *s, struct s3_try *t, const struct s3
 	return true;
 }
 
-/* When the server answered, in seconds; -1 unknown. */
-static int64_t date_of(const struct s3_refusal *f)
-{
-	struct tm tm = { 0 };
-	const char *end = strptime(f->date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
-
-	return end && !*end ? timegm(&tm) : -1;
-}
-
 /* Signed at a time that is not the server's. The clock of a machine may be set long after boot. */
 static bool is_late(struct s3_session *s, struct s3_try *t, const struct s3_refusal *f)
 {
-	int64_t date = date_of(f), off = date - t->signed_at;
+	int64_t date = dur_of_http_date(f->date), off = date - t->signed_at;
 
 	if (f->status != 403 || !t->is_signed || t->reclocked || date < 0 ||
 	    llabs(off) <= CLOCK_TOLERANCE_S)
@@ -179,7 +186,7 @@ bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_re
 
 static void note_clock(const struct s3_session *s, const struct s3_refusal *f, struct err *e)
 {
-	int64_t date = date_of(f), off = llabs(date - dur_wall() / DUR_SEC);
+	int64_t date = dur_of_http_date(f->date), off = llabs(date - dur_wall() / DUR_SEC);
 
 	if (date < 0)
 		return;
@@ -199,11 +206,16 @@ static void note_left(struct s3_session *s, const struct s3_try *t, struct err *
 		err_note(e, "unsigned", "%s", creds_who(s->creds, a));
 		err_note(e, "left", "the request is not signed, the bucket must let everyone %s",
 			 listing ? "list"
+			 : t->payload
+				 ? "write"
 				 : "read; or there is no such object, and listing is not allowed");
 	} else if (str_eq(t->code, "SignatureDoesNotMatch")) {
 		err_note(e, "left", "the secret key; a proxy that changes requests");
 	} else if (str_eq(t->code, "InvalidAccessKeyId") || str_eq(t->code, "InvalidToken")) {
 		err_note(e, "left", "credentials that AWS does not know, or not any more");
+	} else if (t->payload) {
+		err_note(e, "left",
+			 "s3:PutObject, kms:GenerateDataKey, bucket and endpoint policy");
 	} else {
 		err_note(e, "left", "%s, kms:Decrypt, endpoint policy%s",
 			 listing ? "s3:ListBucket" : "s3:GetObject",
@@ -228,8 +240,8 @@ void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct 
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	(void)err_fail(e, ERR_NET, f->err->errnum, "%s %s: S3 %d", t->listing ? "LIST" : "GET",
-		       t->location, f->status);
+	(void)err_fail(e, ERR_NET, f->err->errnum, "%s %s: S3 %d",
+		       t->listing ? "LIST" : method_of(t), t->location, f->status);
 	s3_explain(a, f->page, f->page_n, e);
 	if (!strstr(e->msg, ", request ") && *f->request_id)
 		err_add(e, "request %s", f->request_id);
@@ -260,6 +272,15 @@ static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
 	return r;
 }
 
+static const char *digest_text(struct arena *a, const void *data, size_t n)
+{
+	char hex[DIGEST_TEXT_MAX];
+	struct digest d;
+
+	digest_of(DIGEST_SHA256, data, n, &d);
+	return arena_str(a, digest_hex(&d, hex));
+}
+
 static int scheme_prepare(void *arg, struct arena *a, const char *url, void **state,
 			  struct http_made *ret, struct err *e)
 {
@@ -270,13 +291,16 @@ static int scheme_prepare(void *arg, struct arena *a, const char *url, void **st
 	if (!t) {
 		t = *state = arena_new(a, struct s3_try);
 		t->location = arena_str(a, url);
+		t->method = ret->method;
+		if (ret->body)
+			t->payload = digest_text(a, ret->body, ret->body_len);
 		r = s3_parse(a, url, &t->loc, e);
 		if (r < 0)
 			return r;
 	}
 	r = ready_in_turn(s, ret->asked_ns, e);
 	if (r < 0)
-		return err_wrap(e, "GET %s", url);
+		return err_wrap(e, "%s %s", method_of(t), url);
 	s3_session_request(s, a, t, &ret->url, &ret->headers);
 	return 0;
 }

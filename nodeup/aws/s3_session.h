@@ -1,6 +1,6 @@
 /* s3_session.h - as whom, where and when S3 is asked, and what its refusals teach
  * The region: given, environment, IMDS, then what the bucket itself answers; never a guess from an error
- * text. The time: ours, and S3's once they are too far apart. Each request is made, and signed, anew.
+ * text. With S3_ENDPOINT it is S3_REGION alone: AWS_REGION is where the machine is. The time: ours, and S3's once they are too far apart. Each request is made, and signed, anew.
  * Owner: s3_session_new/_free; requests are the caller's arena's: their headers hold secrets. Errors:
  * CONFIG, NET. Units: seconds since 1970. Threads: one at a time.
  * Source: Amazon S3 API reference, "Authenticating Requests", HeadBucket, "Error responses". */
@@ -18,7 +18,9 @@ struct s3_try {
 	const char *location; /* "s3://bucket/key", for messages */
 	struct s3_location loc;
 	bool listing;
-	const char *token; /* of a listing's next page */
+	const char *token;   /* of a listing's next page */
+	const char *method;  /* NULL: GET */
+	const char *payload; /* of what is written: its sha256, in hex; NULL: it is read */
 
 	const char *region; /* that was asked */
 	bool is_signed;     /* with these credentials, at this time */
@@ -44,6 +46,8 @@ int s3_session_new(const char *region, struct imds *imds, struct s3_session **re
 void s3_session_free(struct s3_session *s);
 /* Whether the text can be a region's name: it becomes part of a host name. */
 bool s3_is_region(const char *text);
+/* Ask AWS's own endpoints at names that have addresses of IPv6 too, from the next request on. */
+void s3_session_use_dual_stack(struct s3_session *s);
 /* The region that requests go to, or NULL before the first request. */
 const char *s3_session_region(const struct s3_session *s);
 /* The credentials and the clock that requests are signed with. */
@@ -60,5 +64,5 @@ bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_re
 /* The error, with what is ruled out and what is left. */
 void s3_session_word(struct s3_session *s, const struct s3_try *t, const struct s3_refusal *refusal,
 		     struct err *e);
-/* s3:// for the http engine. The session outlives it. */
+/* s3:// for the http engine: an object is read (GET, HEAD) or written (PUT). The session outlives it. */
 struct http_scheme s3_session_scheme(struct s3_session *s);

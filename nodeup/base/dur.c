@@ -146,6 +146,14 @@ char *dur_clock(struct arena *a, int64_t wall_ns)
 	return moment(a, wall_ns, "%T");
 }
 
+int64_t dur_of_http_date(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(text, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+
+	return end && *end == '\0' ? timegm(&tm) : -1;
+}
+
 char *dur_date(struct arena *a, int64_t wall_ns)
 {
 	return moment(a, wall_ns, "%F %T");

@@ -18,6 +18,8 @@ char *dur_human(struct arena *a, int64_t ns);
 char *dur_clock(struct arena *a, int64_t wall_ns);
 /* The day and the time of day, UTC: "2026-11-23 03:12:40". */
 char *dur_date(struct arena *a, int64_t wall_ns);
+/* Seconds since 1970 of HTTP's "Sun, 06 Nov 1994 08:49:37 GMT"; -1: it is not one. */
+int64_t dur_of_http_date(const char *text);
 /* CLOCK_MONOTONIC and CLOCK_REALTIME. */
 int64_t dur_now(void);
 int64_t dur_wall(void);

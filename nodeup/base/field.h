@@ -49,6 +49,7 @@ struct field {
 	const char *
 		config; /* place in the program's own configuration: "logging.format"; NULL: none */
 	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
+	const char *usual;      /* what a string is where it is not given or empty; NULL: nothing */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
 	const char *keys;       /* "a|b": the keys that a map of strings may have, or NULL: any */
 	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
@@ -119,6 +120,7 @@ struct schema {
 struct field_unknown {
 	const struct tree_pos *pos;
 	const char *path; /* "spec.kubelet.foo" */
+	const struct tree *value;
 	const char *nearest;
 	size_t distance; /* in edits, of nearest */
 };
@@ -161,6 +163,10 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 void field_flags(struct arena *a, const struct schema *s, const void *obj, struct strv *out);
 /* Write what is set in `over` on top of obj (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
+/* What the string at that offset is where it is not given, from its row; NULL: its row has none. */
+const char *field_usual(const struct schema *s, size_t offset);
+/* Give each empty string of obj the value that its row has for it; nested ones are left. */
+void field_fill(const struct schema *s, void *obj);
 /* A JSON Schema (draft 2020-12) of such a map, for editors. It knows what a row knows; keys are those of the
  * table, to the letter. */
 struct tree *field_json_schema(struct arena *a, const struct schema *s);

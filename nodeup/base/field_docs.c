@@ -26,6 +26,8 @@ int field_docs(const struct schema *s, int depth, struct buf *b)
 			       f->doc ? f->doc : "");
 		if (f->oneof)
 			(void)buf_addf(b, " (%s)", f->oneof);
+		if (f->usual)
+			(void)buf_addf(b, " (default %s)", f->usual);
 		if (f->since)
 			(void)buf_addf(b, " (since Kubernetes 1.%d)", f->since);
 		if (f->until)

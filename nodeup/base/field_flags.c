@@ -2,13 +2,14 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/quantity.h"
 
 /* The rules of kops' flag builder:
  * - a string is left out when it is empty or equals flag_empty; with include_empty a present one
  *   always shows; optional values that are not set are left out;
  * - Go's plain bool and int always show unless they equal flag_empty, and so do set optional ones;
  * - a list is joined with commas, or gives one flag an element (repeat); a map becomes sorted k=v
- *   pairs joined with commas; empty ones are left out;
+ *   pairs, likewise; empty ones are left out; a quantity is a plain decimal number;
  * - nested structs are walked; rows without a flag are skipped;
  * - in the end all strings are sorted by bytes. */
 
@@ -42,6 +43,8 @@ static void add_string(struct writer *w, const struct field *f, const char *v)
 {
 	if (!v)
 		return;
+	if (f->format == &format_quantity && *v)
+		v = quantity_decimal(w->arena, v);
 	if (f->include_empty)
 		add(w, f, v);
 	else if (*v)
@@ -64,8 +67,7 @@ static void add_map(struct writer *w, const struct field *f, const struct strmap
 		strv_add(w->arena, &pairs,
 			 arena_printf(w->arena, "%s=%s", m->v[i].key, m->v[i].value));
 	strv_sort(&pairs);
-	if (pairs.n)
-		add(w, f, strv_join(w->arena, &pairs, ","));
+	add_list(w, f, &pairs);
 }
 
 static void add_optional(struct writer *w, const struct field *f, const void *member)

@@ -60,6 +60,7 @@ static struct tree *value_schema(struct arena *a, const struct field *f)
 	set_types(a, map, f->kind, f->shape);
 	if (f->oneof)
 		(void)tree_set(a, map, "enum", choices(a, f->oneof));
+	tree_set_text(a, map, "default", f->usual);
 	if (f->min || f->max) {
 		tree_set_int(a, map, "minimum", f->min);
 		tree_set_int(a, map, "maximum", f->max);

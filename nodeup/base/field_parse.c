@@ -125,7 +125,8 @@ static int read_text(struct reader *r, const struct place *p, const char **ret)
 	s = text_of(p->value);
 	if (p->field->oneof && !is_allowed(p->field->oneof, s))
 		return not_allowed(r, p, s);
-	if (format && *s && !format->is_valid(s))
+	/* an empty string is none; an empty item of a list or a map stays one */
+	if (format && (*s || p->field->kind != FIELD_STRING) && !format->is_valid(s))
 		return expected(r, p, format->wanted);
 	*ret = s;
 	return 0;
@@ -223,6 +224,7 @@ static void tell_unknown(const struct reader *r, const struct tree_item *it, con
 	const struct field_unknown u = {
 		.pos = &it->key_pos,
 		.path = path,
+		.value = it->value,
 		.nearest = nearest,
 		.distance = nearest ? near_edits(it->key, nearest) : 0,
 	};

@@ -71,6 +71,11 @@ static bool each(const char *s, bool (*is_valid)(const char *))
 	}
 }
 
+static bool are_cidrs(const char *s)
+{
+	return each(s, is_cidr);
+}
+
 static bool are_ips(const char *s)
 {
 	return each(s, is_ip);
@@ -191,12 +196,26 @@ static bool is_taint(const char *s)
 
 static bool is_taint_today(const char *s)
 {
-	const char *colon = strchr(s, ':');
+	const char *colon = strchr(s, ':'), *equals = strchr(s, '=');
 
-	return colon && colon != s && *s != '=' && is_effect(colon + 1);
+	return colon && colon != s && equals != s && is_effect(colon + 1) &&
+	       (!equals || !strchr(equals + 1, '='));
+}
+
+/* source: Go's strconv.ParseBool */
+static bool is_switch(const char *s)
+{
+	static const char *const words[] = { "1", "t", "T", "true",  "TRUE",  "True",
+					     "0", "f", "F", "false", "FALSE", "False" };
+	bool is_one = false;
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		is_one = is_one || strcmp(words[i], s) == 0;
+	return is_one;
 }
 
 const struct field_format format_cidr = { "an address range such as 10.0.0.0/8", is_cidr };
+const struct field_format format_cidrs = { "address ranges with commas between them", are_cidrs };
 const struct field_format format_ip = { "an IP address", is_ip };
 const struct field_format format_ips = { "IP addresses with commas between them", are_ips };
 const struct field_format format_quantity = { "an amount such as 100m or 64Mi", is_amount };
@@ -208,6 +227,7 @@ const struct field_format format_reclaims = { "amounts such as memory.available=
 					      are_reclaims };
 const struct field_format format_periods = { "periods such as memory.available=1m30s",
 					     are_periods };
+const struct field_format format_switch = { "true or false", is_switch };
 const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };
 const struct field_format format_taint_today = {
 	"a taint such as key=value:NoSchedule or key:NoSchedule", is_taint_today

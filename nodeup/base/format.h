@@ -15,12 +15,14 @@ struct field_format {
 
 extern const struct field_format format_cidr;       /* 100.64.0.0/10, fd00::/64 */
 extern const struct field_format format_ip;         /* 127.0.0.1, ::1 */
+extern const struct field_format format_cidrs;      /* a comma between each */
 extern const struct field_format format_ips;        /* a comma between each */
 extern const struct field_format format_quantity;   /* 100m, 0.5, 64Mi, 1e3 */
 extern const struct field_format format_port_range; /* 30000-32767 */
 extern const struct field_format format_thresholds; /* memory.available<100Mi,nodefs.free<10% */
 extern const struct field_format format_reclaims;   /* memory.available=100Mi,nodefs.free=10% */
 extern const struct field_format format_periods;    /* memory.available=1m30s */
+extern const struct field_format format_switch;     /* true, false, 1, f */
 extern const struct field_format format_taint;      /* key=value:NoSchedule */
 extern const struct field_format
 	format_taint_today; /* the same, or key:NoSchedule, of newer kubelets */

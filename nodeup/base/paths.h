@@ -29,6 +29,7 @@
 #define OWN_STARTED_DIR OWN_RUN "/started"
 #define OWN_STOPPED_DIR OWN_RUN "/stopped"
 #define OWN_USERS_DIR OWN_RUN "/users"
+#define OWN_GRANTED_DIR OWN_RUN "/granted"
 
 /* What is read to those that log in. */
 #define OWN_MOTD "/run/motd.d/nodeup"
@@ -43,4 +44,5 @@
 /* All directories that files are replaced in. */
 #define OWN_DIRS                                                                                \
 	OWN_LIB, OWN_IMAGES_DIR, OWN_MOVED_DIR, OWN_UNMOVED_DIR, OWN_VOLUMES_DIR, OWN_RUNS_DIR, \
-		OWN_RUN, OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR, OWN_SETTINGS_DIR
+		OWN_RUN, OWN_STARTED_DIR, OWN_STOPPED_DIR, OWN_USERS_DIR, OWN_GRANTED_DIR,      \
+		OWN_SETTINGS_DIR

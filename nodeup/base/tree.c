@@ -1,7 +1,9 @@
 #include "nodeup/base/tree.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <strings.h>
 
 static struct tree *node(struct arena *a, enum tree_kind kind)
@@ -61,6 +63,21 @@ struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct
 	return map;
 }
 
+static int compare_keys(const void *x, const void *y)
+{
+	const struct tree_item *a = x, *b = y;
+
+	return strcmp(a->key, b->key);
+}
+
+void tree_sort(struct tree *t)
+{
+	if (t->kind == TREE_MAP && t->n)
+		qsort(t->items, t->n, sizeof(*t->items), compare_keys);
+	for (size_t i = 0; i < t->n; i++)
+		tree_sort(t->items[i].value);
+}
+
 struct tree *tree_get(const struct tree *map, const char *key)
 {
 	if (!map || map->kind != TREE_MAP)
@@ -69,6 +86,16 @@ struct tree *tree_get(const struct tree *map, const char *key)
 		if (strcmp(map->items[i].key, key) == 0)
 			return map->items[i].value;
 	return NULL;
+}
+
+const struct tree *tree_lookup(const struct tree *map, const char *key)
+{
+	const struct tree *exact = tree_get(map, key);
+
+	for (size_t i = 0; !exact && map && map->kind == TREE_MAP && i < map->n; i++)
+		if (strcasecmp(map->items[i].key, key) == 0)
+			return map->items[i].value;
+	return exact;
 }
 
 const char *tree_text(const struct tree *map, const char *key)
@@ -232,4 +259,12 @@ const char *tree_where(struct arena *a, const struct tree_pos *pos)
 	if (!pos->line)
 		return pos->file;
 	return arena_printf(a, "%s:%u:%u", pos->file, pos->line, pos->column);
+}
+
+const char *tree_place(struct arena *a, const struct tree *map, const char *key)
+{
+	const struct tree *value = tree_lookup(map, key);
+	const char *where = tree_where(a, value ? &value->pos : &map->pos);
+
+	return *where ? arena_printf(a, "%s: ", where) : "";
 }

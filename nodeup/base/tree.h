@@ -49,8 +49,12 @@ void tree_set_some(struct arena *a, struct tree *map, const char *key, struct tr
 /* A sequence of texts, and a map of them in their order. */
 struct tree *tree_of_strv(struct arena *a, const struct strv *v);
 struct tree *tree_of_strmap(struct arena *a, const struct strmap *m);
+/* Sort the keys of all maps, as Go writes them. */
+void tree_sort(struct tree *t);
 /* The value of an exact key, or NULL. */
 struct tree *tree_get(const struct tree *map, const char *key);
+/* As tree_get, a key of another case included where there is no exact one: as kops matches keys. */
+const struct tree *tree_lookup(const struct tree *map, const char *key);
 /* The scalar of an exact key; NULL: there is no such key, or no scalar. */
 const char *tree_text(const struct tree *map, const char *key);
 /* Whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
@@ -62,3 +66,5 @@ enum tree_type tree_type_of(const char *plain);
 bool tree_is_true(const char *plain);
 /* "file:line:column" for a message; "file" alone without a line, "" when unknown. */
 const char *tree_where(struct arena *a, const struct tree_pos *pos);
+/* "file:line:column: " of a key's value as of tree_lookup, else of the map; "" for one that was built. */
+const char *tree_place(struct arena *a, const struct tree *map, const char *key);

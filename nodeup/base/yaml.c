@@ -414,6 +414,32 @@ static bool emit(struct writer *w, yaml_event_t *ev, int initialised)
 	return initialised && yaml_emitter_emit(&w->emitter, ev);
 }
 
+/* Whether text is a date, 2006-1-2 alone or with a time, or a number of base 60, 12:30:45. Go's yaml reads neither, but quotes
+ * both for readers of older YAML. */
+static bool is_time(const char *text)
+{
+	static const char digits[] = "0123456789";
+	const char *s = text + strspn(text, "+-");
+	size_t n = strspn(s, digits), parts = 0;
+
+	if (n == 4 && s == text && s[4] == '-') {
+		for (s += 4; *s == '-' && strspn(s + 1, digits) - 1 < 2; parts++)
+			s += 1 + strspn(s + 1, digits);
+		return parts == 2 && (!*s || strchr("Tt ", *s));
+	}
+	if (n == 0 || s - text > 1)
+		return false;
+	for (s += n; *s == ':' && strspn(s + 1, digits) - 1 < 2; parts++) {
+		n = strspn(s + 1, digits);
+		if (n == 2 && s[1] > '5')
+			return false;
+		s += 1 + n;
+	}
+	if (*s == '.')
+		s += 1 + strspn(s + 1, digits);
+	return parts && !*s;
+}
+
 /* As Go's yaml writes: literal block for several lines, double quotes for what would read back as
  * something else, libyaml's choice for the rest. */
 static bool emit_text(struct writer *w, const char *text, bool quoted)
@@ -423,7 +449,8 @@ static bool emit_text(struct writer *w, const char *text, bool quoted)
 
 	if (quoted && strchr(text, '\n'))
 		style = YAML_LITERAL_SCALAR_STYLE;
-	else if (quoted && (tree_type_of(text) != TREE_IS_STRING || strcmp(text, "<<") == 0))
+	else if (quoted &&
+		 (tree_type_of(text) != TREE_IS_STRING || strcmp(text, "<<") == 0 || is_time(text)))
 		style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
 	return emit(w, &ev,
 		    yaml_scalar_event_initialize(&ev, NULL, NULL, (const yaml_char_t *)text,

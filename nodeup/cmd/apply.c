@@ -29,6 +29,7 @@
 #include "nodeup/cmd/service.h"
 #include "nodeup/cmd/session_cache.h"
 #include "nodeup/cmd/session_disks.h"
+#include "nodeup/cmd/status_copy.h"
 #include "nodeup/tasks/state.h"
 #include "units/journal.h"
 #include "units/notify.h"
@@ -54,16 +55,18 @@ struct apply {
 	struct waits *waits;
 	struct arena *before; /* what is kept of the run before; NULL: nothing */
 	int64_t deadline_ns, next_status_ns;
-	int64_t pause_ns;   /* before the next whole run */
-	int lock_fd;        /* -1: not held */
-	int64_t volumes_ns; /* how long volumes are waited for; 0: as long as there is time */
-	size_t changed;     /* tasks, in all runs */
+	int64_t patience_ns; /* of the run under way, with servers that have documents */
+	int64_t pause_ns;    /* before the next whole run */
+	int lock_fd;         /* -1: not held */
+	int64_t volumes_ns;  /* how long volumes are waited for; 0: as long as there is time */
+	size_t changed;      /* tasks, in all runs */
 	int64_t begun_ns;
 	bool console_told;    /* of a failed run of this process */
 	bool age_told;        /* of its age, too */
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	enum round round;     /* the run under way */
 	bool volumes_left;    /* it leaves etcd's volumes to another one */
+	bool refused;         /* it may not change this machine */
 	bool files_lost;      /* it did all, but the fsync of some files failed */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
@@ -145,6 +148,21 @@ static void remember(struct apply *ap)
 	ending_release();
 }
 
+/* To S3, if the settings say so. */
+static void copy_status(struct apply *ap)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *url;
+	struct err late;
+
+	if (ap->live_fd < 0 || ap->cli->offline)
+		return;
+	if (status_copy(&ap->session, ap->live_fd, a, &url, &late) < 0)
+		log_warning("the status was not copied: %s", late.msg);
+	else if (url)
+		log_info("the status is at %s as well", url);
+}
+
 /* What was found and done, at the end of a repair with the reasons: those of a long first run were just told. */
 static void tell_recap(const struct apply *ap, const struct run_report *rep, const struct err *late)
 {
@@ -156,12 +174,27 @@ static void tell_recap(const struct apply *ap, const struct run_report *rep, con
 			log_info("%s%s", i ? "  " : "", lines.v[i]);
 }
 
-/* How long documents are waited for: their patience, or what is left of the deadline. */
+/* Whether an earlier run kept documents here, which may stand in for those that do not come. */
+static bool has_kept(const struct apply *ap)
+{
+	autoclose int root = -1;
+	struct err ignored;
+
+	return io_open_root(ap->cli->root ? ap->cli->root : "/", &root, &ignored) == 0 &&
+	       io_is_there(root, OWN_DOCUMENTS);
+}
+
+/* How long documents are waited for: their patience, or what is left of the deadline. Where kept ones may stand in
+ * a third of it: the metadata service may be as silent, and there has to be time to use them. */
 static int64_t store_patience(const struct apply *ap)
 {
 	int64_t left = ap->deadline_ns - dur_now();
 
-	if (!ap->deadline_ns || left > STORE_PATIENCE_NS)
+	if (!ap->deadline_ns)
+		return STORE_PATIENCE_NS;
+	if (left < 3 * STORE_PATIENCE_NS && has_kept(ap))
+		left /= 3;
+	if (left > STORE_PATIENCE_NS)
 		return STORE_PATIENCE_NS;
 	return left > 0 ? left : 0;
 }
@@ -176,7 +209,7 @@ static void say_what_is_kept(struct apply *ap, struct arena *a)
 	ap->kept_told = true;
 	if (date)
 		log_notice("documents kept at %s are there: they are used in %s%s", date,
-			   dur_human(a, store_patience(ap)),
+			   dur_human(a, ap->patience_ns),
 			   str_eq(ap->session.own_unit, boot_unit) ? ""
 								   : ", or now with --offline");
 }
@@ -345,13 +378,31 @@ static int sync_files(struct apply *ap, int r, struct err *e)
 	return err_code(e);
 }
 
+static int before_change(void *arg, const struct run_report *rep, struct err *e)
+{
+	struct apply *ap = arg;
+	const int r = check_before_change(ap->cli, &ap->session, rep, e);
+
+	ap->refused = r < 0;
+	return r;
+}
+
+/* Room for the next run, when this one found none. */
+static void trim_cache(struct apply *ap, int r, const struct err *e)
+{
+	if (r == 0)
+		session_trim_cache(&ap->session, ap->cli->cache_max);
+	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
+		session_trim_cache(&ap->session, NO_ROOM);
+}
+
 static int converge(struct apply *ap, struct err *e)
 {
 	struct session *s = &ap->session;
 	const struct session_req req = {
 		.cli = ap->cli,
 		.for_apply = true,
-		.patience_ns = store_patience(ap),
+		.patience_ns = ap->patience_ns,
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_volume_wait,
 		.deadline_ns = volumes_deadline(ap),
@@ -365,7 +416,7 @@ static int converge(struct apply *ap, struct err *e)
 	struct err late;
 	int r;
 
-	ap->files_lost = false;
+	ap->files_lost = ap->refused = false;
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
 	ap->volumes_left = s->claims.left;
@@ -373,13 +424,14 @@ static int converge(struct apply *ap, struct err *e)
 	if (r < 0)
 		return give_back(s, e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
+	ap->status.accepted = &s->boot.accepted;
+	ap->status.expiring = s->boot.expiring;
+	ap->status.expiry = s->boot.expiry;
+	ap->status.renews = s->boot.renews;
 	if (s->boot.replayed)
 		log_warning("the state store cannot be reached: documents are the persisted ones, "
 			    "%s old",
 			    dur_human(s->arena, s->boot.replay_age_ns));
-	/* that program may be gone before kubelet starts */
-	if (check_ports(s, &late) < 0)
-		log_warning("%s", late.msg);
 	r = ap->cli->offline ? offline_check(s, e) : 0;
 	if (r == 0)
 		r = session_preflight(s, e);
@@ -390,6 +442,8 @@ static int converge(struct apply *ap, struct err *e)
 		return give_back(s, e);
 	if (identity_renew(s, &late) < 0)
 		log_warning("which instance this is was not noted: %s", late.msg);
+	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
+		log_warning("what was told of this node was not kept: %s", late.msg);
 	/* from here on they are used, and stay */
 	if (!s->claims.left)
 		ap->own.ids.n = 0;
@@ -397,13 +451,18 @@ static int converge(struct apply *ap, struct err *e)
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
 	run.watch = on_run_event;
-	run.watch_arg = ap;
+	run.watch_arg = run.gate_arg = ap;
+	run.gate = before_change;
 	rep = arena_new(s->arena, struct run_report);
 	ap->progress = progress_new(s->ctx.fetcher, ap->waits);
 	ap->status.fetcher = s->ctx.fetcher;
 	r = run_execute(s->arena, &run, rep, e);
 	progress_free(ap->progress);
 	ap->progress = NULL;
+	if (ap->refused) {
+		trim_cache(ap, r, e);
+		return r;
+	}
 	log_info("%s", report_summary(s->arena, rep));
 	ap->changed += rep->counts[RUN_CHANGED];
 	r = watch_window(ap, &run, rep, r, e);
@@ -415,13 +474,11 @@ static int converge(struct apply *ap, struct err *e)
 	/* what was done is remembered even when something else failed */
 	if (state_store(s->ctx.state, &late) < 0)
 		log_warning("applied state not kept: %s", late.msg);
-	if (r == 0 && !s->boot.replayed && bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
+	if (r == 0 && bootstrap_is_current(&s->boot) &&
+	    bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
 	tell_recap(ap, rep, r < 0 ? e : NULL);
-	if (r == 0)
-		session_trim_cache(s, ap->cli->cache_max);
-	else if (io_is_full(e->errnum) && ap->cli->cache_max >= 0)
-		session_trim_cache(s, NO_ROOM);
+	trim_cache(ap, r, e);
 	if (r == 0)
 		claims_await_members(s->claims.late, &s->plan, &s->ctx);
 	return r;
@@ -449,6 +506,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	ap->status.next_run_wall_ns = 0;
 	ap->status.attempt++;
 	publish_status(ap);
+	ap->patience_ns = store_patience(ap);
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
 		offline_blame(e);
@@ -461,7 +519,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	if (r < 0)
 		ap->status.state = *ret_next ? "retrying" : "failed";
 	else
-		ap->status.state = ap->session.boot.replayed ? "degraded" : "ready";
+		ap->status.state = bootstrap_is_current(&ap->session.boot) ? "ready" : "degraded";
 	ap->status.error = r < 0 ? e : NULL;
 	ap->status.waiting = NULL;
 	ap->status.ended = true;
@@ -472,12 +530,14 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	if (*ret_next == ROUND_NONE || *ret_next == ROUND_FIRST)
 		tell_people(ap, *ret_next == ROUND_NONE);
 	remember(ap);
+	copy_status(ap);
 	keep_assets(ap);
 	session_close(&ap->session);
 	ap->status.ended = false;
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
-	ap->status.conf = NULL;
+	ap->status.conf = ap->status.expiring = NULL;
+	ap->status.accepted = NULL;
 	return r;
 }
 
@@ -629,8 +689,11 @@ int cmd_apply(struct cli *cli, struct err *e)
 	autoarena struct arena *a = arena_new_empty();
 	const bool dry = cli->dryrun || str_eq(cli->target, "dryrun");
 	struct saved_plan plan = { 0 };
-	int r;
+	struct strv ignored = { 0 };
+	int r = check_ignored(cli, false, &ignored, e);
 
+	if (r < 0)
+		return r;
 	if (cli->rootfs && !str_eq(cli->rootfs, "/"))
 		return err_fail(e, ERR_USAGE, 0, "--rootfs=%s: only / is accepted; see --root",
 				cli->rootfs);
@@ -639,7 +702,7 @@ int cmd_apply(struct cli *cli, struct err *e)
 				cli->target);
 	if (cli->facts && !cli->root)
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
-	if (geteuid() != 0 && !dry)
+	if (geteuid() != 0 && !dry && !strv_has(&ignored, "root"))
 		return err_fail(e, ERR_USAGE, EPERM, "must be root to %s",
 				cli->root ? "make files of an image: they belong to its root"
 					  : "change this machine");

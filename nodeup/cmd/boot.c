@@ -22,6 +22,7 @@ static const char *const unit_variables[] = {
 	"AWS_ENDPOINT_URL",
 	"AWS_ENDPOINT_URL_S3",
 	"AWS_ENDPOINT_URL_EC2",
+	"AWS_ENDPOINT_URL_AUTO_SCALING",
 	"S3_ENDPOINT",
 	"S3_REGION",
 	"S3_ACCESS_KEY_ID",

@@ -3,13 +3,12 @@
  * what apply and plan do as well, so no check knows better than they. Nothing is changed, and the lock is not taken. */
 #include "nodeup/cmd/check.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 #include "nodeup/aws/imds.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/offline.h"
@@ -50,45 +49,33 @@ static int look_at_root(struct checking *c, struct err *e)
 	return err_code(e);
 }
 
-static int look_at_files(struct checking *c, struct err *e)
-{
-	static const char *const places[] = { "/etc", "/var/lib",   "/run",
-					      "/opt", "/usr/local", "/srv" };
-
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		autoclose int fd = -1;
-		struct statvfs fs;
-
-		if (io_open(c->s.root_fd, places[i], O_PATH | O_DIRECTORY, &fd, e) < 0 ||
-		    fstatvfs(fd, &fs) < 0 || !(fs.f_flag & ST_RDONLY))
-			continue;
-		(void)err_fail(e, ERR_SYSTEM, EROFS, "the file system of '%s' is read-only",
-			       places[i]);
-		err_note(e, "do",
-			 "mount it to be written (mount -o remount,rw), and look at dmesg for why");
-		return err_code(e);
-	}
-	return CHECK_RIGHT;
-}
-
 static int look_at_lock(struct checking *c, struct err *e)
 {
-	if (c->s.image_mode)
+	if (c->s->image_mode)
 		return say(c, CHECK_SKIPPED, "a run on an image takes none");
 	/* apply would wait, or be refused until that run ends: no reason not to come back */
-	return lock_look(c->s.root_fd, e) < 0 ? CHECK_ODD : CHECK_RIGHT;
+	return lock_look(c->s->root_fd, e) < 0 ? CHECK_ODD : CHECK_RIGHT;
+}
+
+int check_clock(int64_t now_ns, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	if (now_ns >= EARLIEST_NS)
+		return 0;
+	(void)err_fail(e, ERR_SYSTEM, ETIME, "the clock says %s UTC", dur_date(a, now_ns));
+	err_note(e, "want", "%s or later", dur_date(a, EARLIEST_NS));
+	err_note(e, "do", "timedatectl set-ntp true; no certificate is valid by this clock");
+	return err_code(e);
 }
 
 static int look_at_clock(struct checking *c, struct err *e)
 {
 	const int64_t now = dur_wall();
 
-	if (now >= EARLIEST_NS)
-		return say(c, CHECK_RIGHT, "%s UTC", dur_date(c->cli->arena, now));
-	(void)err_fail(e, ERR_SYSTEM, ETIME, "the clock says %s UTC", dur_date(c->cli->arena, now));
-	err_note(e, "want", "%s or later", dur_date(c->cli->arena, EARLIEST_NS));
-	err_note(e, "do", "timedatectl set-ntp true; no certificate is valid by this clock");
-	return err_code(e);
+	if (check_clock(now, e) < 0)
+		return err_code(e);
+	return say(c, CHECK_RIGHT, "%s UTC", dur_date(c->cli->arena, now));
 }
 
 static int look_at_systemd(struct checking *c, struct err *e)
@@ -97,7 +84,7 @@ static int look_at_systemd(struct checking *c, struct err *e)
 	const char *version;
 	int r;
 
-	if (c->s.image_mode)
+	if (c->s->image_mode)
 		return say(c, CHECK_SKIPPED, "an image has none that runs");
 	r = bus_open(&bus, e);
 	if (r < 0)
@@ -115,11 +102,11 @@ static int look_at_metadata(struct checking *c, struct err *e)
 	struct imds *m;
 	int r;
 
-	if (c->s.image_mode || c->cli->offline || !c->s.http)
+	if (c->s->image_mode || c->cli->offline || !c->s->http)
 		return say(c, CHECK_SKIPPED, "not asked");
-	if (probe_host(c->cli->arena, c->s.root_fd, true, &f, &ignored) < 0 || !f.instance_id)
+	if (probe_host(c->cli->arena, c->s->root_fd, true, &f, &ignored) < 0 || !f.instance_id)
 		return say(c, CHECK_SKIPPED, "not asked: the firmware names no instance of EC2");
-	m = imds_new(c->s.http);
+	m = imds_new(c->s->http);
 	r = imds_get(m, c->cli->arena, "meta-data/instance-id", &id, e);
 	imds_free(m);
 	if (r < 0)
@@ -137,9 +124,9 @@ static int look_at_reading(struct checking *c, bool of_store, struct err *e)
 {
 	const bool lost = c->why.kind == ERR_NET;
 
-	if (c->s.stage < SESSION_DOCUMENTS)
+	if (c->s->stage < SESSION_DOCUMENTS)
 		return say(c, CHECK_SKIPPED, "not looked at: the settings cannot be read");
-	if (c->s.stage == SESSION_DOCUMENTS && c->opened < 0) {
+	if (c->s->stage == SESSION_DOCUMENTS && c->opened < 0) {
 		*e = c->why;
 		return lost == of_store ? c->opened
 		       : lost ? say(c, CHECK_SKIPPED, "not read: the state store does not answer")
@@ -152,19 +139,19 @@ static int look_at_store(struct checking *c, struct err *e)
 {
 	int r = look_at_reading(c, true, e);
 
-	if (r != CHECK_RIGHT || !c->s.boot.conf)
+	if (r != CHECK_RIGHT || !c->s->boot.conf)
 		return r;
-	if (!c->s.boot.replayed)
-		return say(c, CHECK_RIGHT, "%s", location_shown(c->cli->arena, c->s.boot.conf));
+	if (!c->s->boot.replayed)
+		return say(c, CHECK_RIGHT, "%s", location_shown(c->cli->arena, c->s->boot.conf));
 	(void)err_fail(e, ERR_NET, 0, "it does not answer; documents are the kept ones, %s old",
-		       dur_human(c->cli->arena, c->s.boot.replay_age_ns));
+		       dur_human(c->cli->arena, c->s->boot.replay_age_ns));
 	return CHECK_ODD;
 }
 
 static int look_at_documents(struct checking *c, struct err *e)
 {
 	int r = look_at_reading(c, false, e);
-	const size_t n = c->s.boot.warnings.n;
+	const size_t n = c->s->boot.warnings.n;
 
 	if (r != CHECK_RIGHT || !n)
 		return r;
@@ -174,9 +161,9 @@ static int look_at_documents(struct checking *c, struct err *e)
 /* Whether opening came beyond this stage. */
 static int look_at_stage(struct checking *c, enum session_stage stage, struct err *e)
 {
-	if (c->opened >= 0 || c->s.stage > stage)
+	if (c->opened >= 0 || c->s->stage > stage)
 		return CHECK_RIGHT;
-	if (c->s.stage < stage)
+	if (c->s->stage < stage)
 		return say(c, CHECK_SKIPPED, "not looked at: what goes before failed");
 	*e = c->why;
 	return c->opened;
@@ -184,7 +171,7 @@ static int look_at_stage(struct checking *c, enum session_stage stage, struct er
 
 static int look_at_host(struct checking *c, struct err *e)
 {
-	const struct runtime *runtime = &c->s.boot.runtime;
+	const struct runtime *runtime = &c->s->boot.runtime;
 	int r = look_at_stage(c, SESSION_HOST, e);
 
 	if (r != CHECK_RIGHT)
@@ -198,7 +185,7 @@ static int look_at_volumes(struct checking *c, struct err *e)
 {
 	int r = look_at_stage(c, SESSION_VOLUMES, e);
 
-	return r == CHECK_RIGHT && c->opened >= 0 ? session_preflight(&c->s, e) : r;
+	return r == CHECK_RIGHT && c->opened >= 0 ? session_preflight(c->s, e) : r;
 }
 
 static int look_at_plan(struct checking *c, struct err *e)
@@ -247,69 +234,109 @@ static bool has_kubelet(struct session *s)
 	       !str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed");
 }
 
-int check_ports(struct session *s, struct err *e)
+static int look_at_ports(struct checking *c, struct err *e)
 {
 	static const char *const tables[] = { "/proc/net/tcp", "/proc/net/tcp6" };
 	/* not those of its pods, which run on while it does not */
 	static const unsigned int ports[] = { 10250, 10255, 10248 };
 
-	if (s->image_mode || has_kubelet(s))
-		return 0;
+	if (c->s->image_mode || c->opened < 0)
+		return say(c, CHECK_SKIPPED, "not looked at");
+	if (has_kubelet(c->s))
+		return CHECK_RIGHT;
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
 		autobuf struct buf b = BUF_INIT(PORTS_MAX);
 		struct err ignored;
 		unsigned int uid;
 
 		/* what the kernel does not show is not refused */
-		if (io_read(s->root_fd, tables[t], &b, &ignored) < 0)
+		if (io_read(c->s->root_fd, tables[t], &b, &ignored) < 0)
 			continue;
 		for (size_t i = 0; i < ARRAY_LEN(ports); i++)
 			if (is_listening(buf_str(&b), ports[i], &uid))
 				return refuse_port(ports[i], uid, e);
 	}
-	return 0;
+	return CHECK_RIGHT;
 }
 
-static int look_at_ports(struct checking *c, struct err *e)
-{
-	if (c->s.image_mode || c->opened < 0)
-		return say(c, CHECK_SKIPPED, "not looked at");
-	return check_ports(&c->s, e);
-}
+/* What apply does with a check when something is to change. What may pass by itself is a warning. */
+enum in_apply { NOT_MADE, WARNS, REFUSES };
 
 static const struct check {
 	const char *name;
 	int (*look)(struct checking *c, struct err *e);
+	enum in_apply in_apply;
 } checks[] = {
-	{ "root", look_at_root },       { "files", look_at_files },
-	{ "lock", look_at_lock },       { "clock", look_at_clock },
-	{ "systemd", look_at_systemd }, { "metadata", look_at_metadata },
-	{ "store", look_at_store },     { "documents", look_at_documents },
-	{ "host", look_at_host },       { "volumes", look_at_volumes },
-	{ "plan", look_at_plan },       { "names", check_names },
-	{ "assets", check_assets },     { "room", check_room },
-	{ "ports", look_at_ports },
+	{ "root", look_at_root, REFUSES },        { "files", check_files, REFUSES },
+	{ "lock", look_at_lock, NOT_MADE },       { "clock", look_at_clock, WARNS },
+	{ "systemd", look_at_systemd, NOT_MADE }, { "metadata", look_at_metadata, NOT_MADE },
+	{ "store", look_at_store, NOT_MADE },     { "documents", look_at_documents, NOT_MADE },
+	{ "host", look_at_host, NOT_MADE },       { "volumes", look_at_volumes, NOT_MADE },
+	{ "plan", look_at_plan, NOT_MADE },       { "names", check_names, NOT_MADE },
+	{ "assets", check_assets, NOT_MADE },     { "room", check_room, REFUSES },
+	{ "ports", look_at_ports, WARNS },
 };
 
-static int check_ignored(const struct cli *cli, struct strv *ret, struct err *e)
+int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e)
 {
 	struct strv names = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++)
-		strv_add(cli->arena, &names, checks[i].name);
+		if (all || checks[i].in_apply != NOT_MADE)
+			strv_add(cli->arena, &names, checks[i].name);
 	for (size_t i = 0; i < cli->ignore.n; i++) {
 		const struct strv words = strv_split(cli->arena, cli->ignore.v[i], ',');
 
 		for (size_t k = 0; k < words.n; k++) {
 			if (!strv_has(&names, words.v[k]))
-				return err_fail(e, ERR_USAGE, 0,
-						"--ignore: there is no check '%s'; %s", words.v[k],
+				return err_fail(e, ERR_USAGE, 0, "--ignore: %s '%s'; %s",
+						all ? "there is no check" : "apply makes no check",
+						words.v[k],
 						cli_meant(cli->arena, words.v[k], &names,
 							  strv_join(cli->arena, &names, ", ")));
 			strv_add(cli->arena, ret, words.v[k]);
 		}
 	}
 	return 0;
+}
+
+/* What this run has found already, too: with --verify that is more than a plan finds. */
+static void add_found(struct run_report *rep, const struct run_report *found)
+{
+	for (size_t i = 0; i < rep->n; i++)
+		if (found->outcomes[i].state == RUN_READY && found->outcomes[i].diff.why[0])
+			rep->outcomes[i].state = RUN_CHANGED;
+}
+
+int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
+			struct err *e)
+{
+	struct checking c = { .cli = cli, .s = s, .before_change = true };
+	struct run_req run = session_run(s);
+	struct task_ctx ctx = s->ctx;
+	struct strv ignored = { 0 };
+	int r = check_ignored(cli, false, &ignored, e);
+
+	ctx.only_looks = true;
+	ctx.verify = false;
+	run.ctx = &ctx;
+	run_plan(s->arena, &run, &c.rep);
+	add_found(&c.rep, rep);
+	for (size_t i = 0; r >= 0 && i < ARRAY_LEN(checks); i++) {
+		struct err why = { 0 };
+
+		if (checks[i].in_apply == NOT_MADE || strv_has(&ignored, checks[i].name) ||
+		    checks[i].look(&c, &why) >= 0)
+			continue;
+		if (checks[i].in_apply == WARNS) {
+			log_warning("%s", why.msg);
+			continue;
+		}
+		err_note(&why, "or", "--ignore=%s", checks[i].name);
+		*e = why;
+		r = err_code(e);
+	}
+	return r < 0 ? r : 0;
 }
 
 static const char *const result_names[] = {
@@ -381,17 +408,18 @@ static void open_all(struct checking *c)
 					 .patience_ns = PATIENCE_NS };
 	struct run_req run;
 
-	c->opened = session_open(&c->s, &req, &c->why);
+	c->opened = session_open(c->s, &req, &c->why);
 	if (c->opened < 0)
 		return;
-	run = session_run(&c->s);
-	run_plan(c->s.arena, &run, &c->rep);
+	run = session_run(c->s);
+	run_plan(c->s->arena, &run, &c->rep);
 	check_ask(c);
 }
 
 int cmd_check(struct cli *cli, struct err *e)
 {
-	struct checking c = { .cli = cli };
+	struct session s = { 0 };
+	struct checking c = { .cli = cli, .s = &s };
 	struct tree *list = tree_seq(cli->arena);
 	struct strv ignored = { 0 };
 	struct err first = { 0 };
@@ -399,7 +427,7 @@ int cmd_check(struct cli *cli, struct err *e)
 	int r = plan_check_output(cli, e);
 
 	if (r == 0)
-		r = check_ignored(cli, &ignored, e);
+		r = check_ignored(cli, true, &ignored, e);
 	if (r < 0)
 		return r;
 	open_all(&c);
@@ -416,7 +444,7 @@ int cmd_check(struct cli *cli, struct err *e)
 				       r < 0 ? CHECK_FAILED : (enum check_result)r,
 				       r < 0 && !counts, c.said, &why));
 	}
-	session_close(&c.s);
+	session_close(&s);
 	r = print_all(cli, list, failed, e);
 	return r < 0 ? r : failed ? err_exit_status(&first) : 0;
 }

@@ -1,5 +1,5 @@
-/* check.h - what the checks of `nodeup check` work with, and those of what is to come from the network
- * Bodies: check.c, check_assets.c.
+/* check.h - what the checks of `nodeup check` and of apply work with, and those of what is to come
+ * Bodies: check.c, check_assets.c, check_places.c.
  * Owner: cmd_check. Errors: as each check says. Units: bytes. Threads: one; check_ask uses others and ends them. */
 #pragma once
 
@@ -20,22 +20,31 @@ struct check_asset {
 
 struct checking {
 	const struct cli *cli;
-	struct session s;
-	int opened;     /* of the session; < 0 with why */
-	struct err why; /* it was not opened */
-	struct run_report rep;
+	struct session *s;
+	int opened;            /* of the session; < 0 with why */
+	struct err why;        /* it was not opened */
+	struct run_report rep; /* what a run would do */
+	bool before_change;    /* for a run of apply: the size of what comes is not asked for */
 	struct check_asset *assets; /* that are not in the cache */
 	size_t n_assets;
 	char said[256]; /* what a check that is right has to tell */
 };
 
-/* Whether another program has kubelet's ports while kubelet does not run: BUSY. */
-int check_ports(struct session *s, struct err *e) must_check;
+/* What --ignore names, of all checks or of those that apply makes before a change. USAGE for another name. */
+int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e) must_check;
+/* The checks of this machine that apply makes when something is to change, and before it is changed: the error of the
+ * first that fails and is not ignored. Others are warnings, as their cause may be gone in time. `rep` is of the run. */
+int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
+			struct err *e) must_check;
+/* Whether a clock that says this may be right: SYSTEM if it is from before nodeup. */
+int check_clock(int64_t now_ns, struct err *e) must_check;
 /* Ask a mirror of each asset that is to be fetched whether it has it, all at once. */
 void check_ask(struct checking *c);
 /* Whether each name has an address. Each check: a check_result, or < 0 with *e. */
 int check_names(struct checking *c, struct err *e) must_check;
 /* Whether a mirror has each asset. */
 int check_assets(struct checking *c, struct err *e) must_check;
+/* Whether what is to change can be written: no file system of it is read-only. */
+int check_files(struct checking *c, struct err *e) must_check;
 /* Whether all that comes has room, by file system. */
 int check_room(struct checking *c, struct err *e) must_check;

@@ -6,6 +6,7 @@
 #include "nodeup/base/near.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
+#include "nodeup/documents/location.h"
 
 #ifndef NODEUP_VERSION
 #define NODEUP_VERSION "unknown"
@@ -21,7 +22,7 @@ enum value {
 };
 
 struct option {
-	const char *name, *metavar, *help;
+	const char *name, *metavar, *help, *values;
 	int commands;
 	enum value value;
 	size_t offset;      /* of the member; SIZE_MAX: accepted and without effect */
@@ -37,6 +38,12 @@ struct option {
 		.name = (n), .metavar = (meta), .help = (text), .commands = (cmds),             \
 		.value = (val), .offset = offsetof(struct cli, member), .flag_offset = SIZE_MAX \
 	}
+#define CHOICE(n, meta, member, cmds, choices, text)                                               \
+	{                                                                                          \
+		.name = (n), .metavar = (meta), .help = (text), .values = (choices),               \
+		.commands = (cmds), .value = VALUE_STRING, .offset = offsetof(struct cli, member), \
+		.flag_offset = SIZE_MAX                                                            \
+	}
 #define IGNORED(n, val)                                                                           \
 	{                                                                                         \
 		.name = (n), .metavar = "X", .help = "accepted, without effect", .commands = ALL, \
@@ -45,9 +52,9 @@ struct option {
 
 /* clang-format off */
 static const struct option options[] = {
-	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an s3://, http://, https:// or file:// URL"),
+	ROW("conf", "PATH", VALUE_STRING, conf, DOCS, "kube_env.yaml: a path, or an " LOCATION_SCHEMES " URL"),
 	ROW("conf", "PATH", VALUE_LIST, confs, CMD_BAKE | CMD_VALIDATE, "kube_env.yaml, as for apply; repeatable"),
-	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE | CMD_DIFF, "all effects below DIR: image mode"),
+	ROW("root", "DIR", VALUE_STRING, root, FETCHES | CMD_VALIDATE | CMD_DIFF | CMD_UNINSTALL, "all effects below DIR: image mode"),
 	ROW("cache", "DIR", VALUE_STRING, cache, FETCHES, "asset cache (default " OWN_CACHE ")"),
 	ROW("cache-max", "BYTES", VALUE_INT, cache_max, CMD_APPLY | CMD_REPAIR, "what documents do not name leaves a larger cache (default 8 GiB; -1: never)"),
 	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "host facts from YAML instead of probing"),
@@ -64,17 +71,19 @@ static const struct option options[] = {
 	  .commands = CMD_STATUS, .value = VALUE_MAYBE_DURATION, .offset = offsetof(struct cli, wait_ns), .flag_offset = offsetof(struct cli, wait) },
 	ROW("long", NULL, VALUE_NONE, full, CMD_STATUS, "every task as well"),
 	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the last 20 runs of this machine, those before its reboots too"),
-	ROW("target", "NAME", VALUE_STRING, target, CMD_APPLY, "direct, or dryrun (as --dryrun)"),
+	CHOICE("target", "NAME", target, CMD_APPLY, "direct dryrun", "direct, or dryrun (as --dryrun)"),
 	ROW("dryrun", NULL, VALUE_NONE, dryrun, CMD_APPLY, "as plan, but exit 0"),
+	ROW("units", NULL, VALUE_NONE, units, CMD_UNINSTALL, "remove the units that nodeup wrote; what runs goes on"),
+	ROW("dryrun", NULL, VALUE_NONE, dryrun, CMD_UNINSTALL, "say what would be removed, and remove nothing"),
 	ROW("plan", "FILE", VALUE_STRING, plan_file, CMD_APPLY, "only if what plan -o json wrote there is what would be done now"),
 	ROW("diff", NULL, VALUE_NONE, diff, CMD_PLAN | CMD_DIFF, "show what changes inside files (never secrets)"),
 	ROW("all", NULL, VALUE_NONE, all, CMD_PLAN | CMD_DIFF, "list what is right, too"),
-	ROW("ignore", "NAME,...", VALUE_LIST, ignore, CMD_CHECK, "checks whose failure does not count; repeatable"),
+	ROW("ignore", "NAME,...", VALUE_LIST, ignore, CMD_APPLY | CMD_REPAIR | CMD_CHECK, "checks whose failure does not count; repeatable"),
 	ROW("verify", NULL, VALUE_NONE, verify, CMD_PLAN, "trust no record: read and hash again"),
 	ROW("prune", NULL, VALUE_NONE, prune, CMD_APPLY | CMD_PLAN | CMD_REPAIR, "remove files and units that nodeup wrote and the documents no longer name"),
-	ROW("o", "FORMAT", VALUE_STRING, output, CMD_PLAN | CMD_DIFF | CMD_WHY | CMD_STATUS | CMD_CHECK | CMD_VERSION, "text or json"),
-	ROW("o", "FORMAT", VALUE_STRING, output, CMD_HELP, "text, or json: a JSON Schema of a document, for editors"),
-	ROW("o", "FORMAT", VALUE_STRING, output, CMD_VALIDATE, "text, json, or github: annotations of a workflow"),
+	CHOICE("o", "FORMAT", output, CMD_PLAN | CMD_DIFF | CMD_WHY | CMD_STATUS | CMD_CHECK | CMD_VERSION, "text json", "text or json"),
+	CHOICE("o", "FORMAT", output, CMD_HELP, "text json", "text, or json: a JSON Schema of a document, for editors"),
+	CHOICE("o", "FORMAT", output, CMD_VALIDATE, "text json github", "text, json, or github: annotations of a workflow"),
 	ROW("gzip", NULL, VALUE_NONE, gzip, CMD_USERDATA, "compress the script"),
 	ROW("mime", "TYPE:FILE", VALUE_LIST, mime, CMD_USERDATA, "add a part: the result is MIME multipart; repeatable"),
 	ROW("nodeup-url", "HASH@URL,...", VALUE_STRING, nodeup_url, CMD_USERDATA, "where an instance gets nodeup"),
@@ -208,9 +217,9 @@ const char *cli_meant(struct arena *a, const char *word, const struct strv *name
 	return nearest ? arena_printf(a, "did you mean %s?", nearest) : otherwise;
 }
 
-static const char *dashes(const struct option *o)
+static const char *dashes(const char *name)
 {
-	return o->name[1] ? "--" : "-";
+	return name[1] ? "--" : "-";
 }
 
 static int unknown_flag(struct cli *cli, const struct cli_command *command, const char *arg,
@@ -222,7 +231,7 @@ static int unknown_flag(struct cli *cli, const struct cli_command *command, cons
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		if ((options[i].commands & command->bit) && options[i].offset != SIZE_MAX)
 			strv_add(cli->arena, &names,
-				 arena_printf(cli->arena, "%s%s", dashes(&options[i]),
+				 arena_printf(cli->arena, "%s%s", dashes(options[i].name),
 					      options[i].name));
 	if (word[0] == '-' && word[1] != '-')
 		word = arena_printf(cli->arena, "-%s", word);
@@ -255,7 +264,7 @@ static int parse_flag(struct cli *cli, const struct cli_command *command, const 
 		return unknown_flag(cli, command, argv[*i], e);
 	if (!(o->commands & command->bit))
 		return err_fail(e, ERR_USAGE, 0, "nodeup %s takes no %s%s", command->name,
-				dashes(o), o->name);
+				dashes(o->name), o->name);
 	if (!value && o->value != VALUE_NONE && o->value != VALUE_MAYBE_DURATION) {
 		value = argv[*i + 1];
 		if (!value)
@@ -298,18 +307,37 @@ void cli_warn(const struct cli *cli, const struct strv *warnings)
 		show_line(stderr, "warning: %s", shown.v[i]);
 }
 
-void cli_help(const struct cli_command *command, struct buf *b)
+bool cli_flag_nth(const struct cli_command *command, size_t n, struct cli_flag *ret)
 {
 	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
 		const struct option *o = &options[i];
+
+		if (!(o->commands & command->bit) || o->offset == SIZE_MAX || n-- > 0)
+			continue;
+		*ret = (struct cli_flag){
+			.name = o->name,
+			.metavar = o->metavar,
+			.help = o->help,
+			.values = o->values,
+			.is_list = o->value == VALUE_LIST,
+			.is_optional = o->value == VALUE_MAYBE_DURATION,
+		};
+		return true;
+	}
+	return false;
+}
+
+void cli_help(const struct cli_command *command, struct buf *b)
+{
+	struct cli_flag f;
+
+	for (size_t i = 0; cli_flag_nth(command, i, &f); i++) {
 		autofree char *left = NULL;
 
-		if (!(o->commands & command->bit) || o->offset == SIZE_MAX)
-			continue;
-		left = xasprintf("%s%s%s%s", strlen(o->name) == 1 ? "-" : "--", o->name,
-				 o->metavar ? (strlen(o->name) == 1 ? " " : "=") : "",
-				 o->metavar ? o->metavar : "");
-		(void)buf_addf(b, "  %-26s %s\n", left, o->help);
+		left = xasprintf("%s%s%s%s", dashes(f.name), f.name,
+				 f.metavar ? (f.name[1] ? "=" : " ") : "",
+				 f.metavar ? f.metavar : "");
+		(void)buf_addf(b, "  %-26s %s\n", left, f.help);
 	}
 }
 

@@ -1,7 +1,8 @@
 /* cli.h - the command line: commands[] and options[] drive parsing and --help
  * A new flag is one row in options[] (cli.c); a new command is a file <name>.c, its bit and prototype here, and
  * one row in commands[] (main.c). Flags have Go's forms: -x, --x, --x=v, --x v.
- * Bodies: apply.c, bake.c, check.c, diff.c, example.c, help.c, plan.c, status.c, userdata.c, validate.c, version.c, why.c.
+ * Bodies: apply.c, bake.c, check.c, completion.c, diff.c, example.c, help.c, plan.c, status.c, uninstall.c,
+ * userdata.c, validate.c, version.c, why.c.
  * Owner: strings point into argv; lists live in the arena. Errors: USAGE naming the flag.
  * Threads: one. Source: Go's flag package, kops cmd/nodeup/main.go. */
 #pragma once
@@ -26,6 +27,8 @@ enum cli_command_bit {
 	CMD_WHY = 1 << 10,
 	CMD_CHECK = 1 << 11,
 	CMD_EXAMPLE = 1 << 12,
+	CMD_COMPLETION = 1 << 13,
+	CMD_UNINSTALL = 1 << 14,
 };
 
 enum { CLI_WARNINGS_MAX = 20 }; /* that are shown one by one */
@@ -39,7 +42,7 @@ struct cli {
 	const char *conf, *root, *cache, *facts, *target, *output, *nodeup_url, *rootfs, *plan_file;
 	bool offline, strict, install_unit, dryrun, wait, diff, all, verify, prune, gzip, help,
 		version;
-	bool runs, full;
+	bool runs, full, units;
 	int64_t wait_ns, deadline_ns, retries, verbosity, cache_max;
 	bool retries_set;
 	struct strv rewrites, mime, ignore, confs; /* confs: of a command that takes several */
@@ -51,6 +54,15 @@ struct cli_command {
 	int (*run)(struct cli *cli, struct err *e); /* >= 0: exit status */
 	const char *args, *help;
 	size_t max_args;
+	/* What its first argument may be; NULL: all are paths, if it takes any. */
+	void (*words)(struct arena *a, struct strv *ret);
+};
+
+/* A flag as its command takes it. */
+struct cli_flag {
+	const char *name, *metavar, *help; /* no metavar: it takes no value */
+	const char *values;                /* all that it may be, a blank between two; or NULL */
+	bool is_list, is_optional;         /* of the value */
 };
 
 extern const struct cli_command cli_commands[];
@@ -64,6 +76,8 @@ const char *cli_meant(struct arena *a, const char *word, const struct strv *name
 		      const char *otherwise);
 /* What may be wrong with documents, on stderr: no more lines than a person reads. */
 void cli_warn(const struct cli *cli, const struct strv *warnings);
+/* The nth flag that a command takes and that has an effect; false: there is none. */
+bool cli_flag_nth(const struct cli_command *command, size_t n, struct cli_flag *ret);
 /* Append the flags a command takes, one line each. */
 void cli_help(const struct cli_command *command, struct buf *b);
 /* "0.1.0". */
@@ -89,6 +103,14 @@ int cmd_bake(struct cli *cli, struct err *e);
 int cmd_userdata(struct cli *cli, struct err *e);
 /* Documents to begin with. */
 int cmd_example(struct cli *cli, struct err *e);
+/* A shell's words after the name of this program. */
+int cmd_completion(struct cli *cli, struct err *e);
+/* The shells, the roles of documents, the topics and commands that have help. */
+void completion_shells(struct arena *a, struct strv *ret);
+void example_roles(struct arena *a, struct strv *ret);
+void help_topics(struct arena *a, struct strv *ret);
+/* Take nodeup's units away. */
+int cmd_uninstall(struct cli *cli, struct err *e);
 /* Usage from the tables. */
 int cmd_help(struct cli *cli, struct err *e);
 /* What became of the last run, or of the last twenty. */

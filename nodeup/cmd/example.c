@@ -53,17 +53,24 @@ static int print_document(struct cli *cli, const struct dialect *d,
 			cli_meant(cli->arena, wanted, &names, strv_join(cli->arena, &names, ", ")));
 }
 
+void example_roles(struct arena *a, struct strv *ret)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		for (const struct dialect_example *x = (*d)->examples; x && x->role; x++)
+			if (!strv_has(ret, x->role))
+				strv_add(a, ret, x->role);
+}
+
 int cmd_example(struct cli *cli, struct err *e)
 {
 	const char *role = cli->args.n ? cli->args.v[0] : "";
 	struct strv roles = { 0 };
 
 	for (const struct dialect *const *d = dialects; *d; d++)
-		for (const struct dialect_example *x = (*d)->examples; x && x->role; x++) {
-			strv_add(cli->arena, &roles, x->role);
+		for (const struct dialect_example *x = (*d)->examples; x && x->role; x++)
 			if (str_eq(x->role, role))
 				return print_document(cli, *d, x, e);
-		}
+	example_roles(cli->arena, &roles);
 	return err_fail(e, ERR_USAGE, 0, "example wants a role, and may have a document: %s",
 			cli_meant(cli->arena, role, &roles, strv_join(cli->arena, &roles, ", ")));
 }

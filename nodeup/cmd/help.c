@@ -199,6 +199,16 @@ static int print_json(struct arena *a, const char *format, const char *name, str
 	return show_json(json, e);
 }
 
+void help_topics(struct arena *a, struct strv *ret)
+{
+	for (const struct explanation *x = explanations; x->name; x++)
+		strv_add(a, ret, x->name);
+	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
+		strv_add(a, ret, topics[i].name);
+	for (size_t i = 0; i < cli_n_commands; i++)
+		strv_add(a, ret, cli_commands[i].name);
+}
+
 static int print_topic(struct arena *a, const char *name, struct buf *b, struct err *e)
 {
 	const struct explanation *explained = explain_find(name);
@@ -223,12 +233,7 @@ static int print_topic(struct arena *a, const char *name, struct buf *b, struct 
 			cli_help(&cli_commands[i], b);
 			return 0;
 		}
-	for (const struct explanation *x = explanations; x->name; x++)
-		strv_add(a, &names, x->name);
-	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
-		strv_add(a, &names, topics[i].name);
-	for (size_t i = 0; i < cli_n_commands; i++)
-		strv_add(a, &names, cli_commands[i].name);
+	help_topics(a, &names);
 	return err_fail(e, ERR_USAGE, 0, "no help on '%s'; %s", name,
 			cli_meant(a, name, &names, "see nodeup help"));
 }

@@ -141,7 +141,7 @@ static void print_flags(struct arena *a, const struct session *s, const struct t
 	const struct task_file *f = &t->file;
 	struct strv lines;
 
-	if (f->unwanted || f->secret || !is_public(s, t) || !read_now(s, t, &now))
+	if (f->unwanted || f->secret || f->unmade || !is_public(s, t) || !read_now(s, t, &now))
 		return;
 	lines = plan_flags(a, buf_str(&now), arena_strn(a, f->content, f->len));
 	for (size_t i = 0; i < lines.n; i++)
@@ -154,6 +154,8 @@ static int print_file(const struct session *s, const struct task *t, struct err 
 		show_line(stdout, INDENT "would be removed; what it holds is not shown");
 	else if (t->file.secret)
 		show_line(stdout, INDENT "not shown: it may hold a password");
+	else if (t->file.unmade)
+		show_line(stdout, INDENT "not shown: it is not made yet");
 	else if (is_public(s, t))
 		return show_diff(s, t, e);
 	else

@@ -91,6 +91,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.offline = cli->offline,
 		.strict = cli->strict,
 		.no_secrets = req->bake,
+		.only_looks = !req->for_apply,
 		.may_replay = !req->bake && !req->documents_only,
 		.http = cli->offline ? NULL : s->http,
 		.patience_ns = req->patience_ns,
@@ -126,6 +127,7 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		.runtime = s->boot.runtime,
 		.imds_lacks_version1 = s->boot.imds_lacks_version1,
 		.image_mode = s->image_mode,
+		.no_keys = s->boot.no_keys,
 		.verify = req->cli->verify,
 		.only = req->bake ? "bake" : req->only,
 	};
@@ -260,6 +262,8 @@ static int open_s3(struct session *s, struct err *e)
 	r = s3_session_new(s->boot.facts.region, s->imds, &s->s3, e);
 	if (r < 0)
 		return r;
+	if (s->boot.documents.dialect->dual_stack)
+		s3_session_use_dual_stack(s->s3);
 	scheme = s3_session_scheme(s->s3);
 	return http_set_scheme(s->http, &scheme, e);
 }
@@ -283,6 +287,7 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	s->ctx.prune = cli->prune;
 	s->ctx.only_looks = !req->for_apply;
 	s->ctx.http = s->http;
+	s->ctx.is_offline = cli->offline;
 	s->ctx.own_unit = s->own_unit;
 	if (cli->cache)
 		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,

@@ -12,6 +12,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/run/history.h"
 #include "nodeup/run/explain.h"
+#include "nodeup/run/pods.h"
 #include "nodeup/run/told.h"
 #include "nodeup/run/waiting.h"
 #include "nodeup/run/watch.h"
@@ -74,19 +75,6 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 			: arena_printf(a, "%s, in %s", dur_clock(a, wall_ns), dur_human(a, -ago));
 }
 
-/* Since when the run is in its state: one that is over since its last word. -1: it is not known. */
-static int64_t since(const struct told *t)
-{
-	const int64_t began = told_number(t->status, "startedUnix", 0),
-		      took = told_number(t->status, "elapsedMs", 0);
-
-	if (began <= 0 || began > INT64_MAX / DUR_SEC / 2)
-		return -1;
-	if (t->state == TOLD_RUNNING || took < 0 || took > INT64_MAX / DUR_MS / 2)
-		return began * DUR_SEC;
-	return began * DUR_SEC + took * DUR_MS;
-}
-
 static const char *by_whom(struct arena *a, const struct tree *run)
 {
 	const char *unit = text_of(run, "unit");
@@ -102,6 +90,8 @@ static const char *remedy(struct arena *a, const struct told *t)
 	const char *unit = text_of(t->status, "unit");
 	const struct explanation *x = explain_status(told_number(error, "exitStatus", 0));
 
+	if (t->remedy)
+		return t->remedy;
 	if (t->died || str_eq(text_of(t->status, "state"), "interrupted"))
 		return *unit ? arena_printf(a, "systemctl start %s, or nodeup repair", unit)
 			     : "nodeup repair: it goes on";
@@ -227,9 +217,18 @@ static void add_tasks(struct arena *a, int root_fd, const struct tree *tasks, bo
 	}
 }
 
+static void add_accepted(struct arena *a, const struct tree *run, struct buf *b)
+{
+	const struct tree *keys = list_of(run, "acceptedKeys");
+
+	for (size_t i = 0; i < keys->n; i++)
+		line(b, "not read",
+		     arena_printf(a, "%s: left alone, as acceptKeys says", text_at(keys, i)));
+}
+
 static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
 {
-	const int64_t began = since(t);
+	const int64_t began = told_since(t);
 	const char *signal = text_of(t->status, "signal");
 	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
 		      next = told_moment(t->status, "nextTryUnixMs"),
@@ -253,6 +252,12 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	}
 	add_error(a, t, b);
 	line(b, "why", t->why ? t->why : "");
+	line(b, "pods", t->pods ? t->pods : "");
+	add_accepted(a, t->status, b);
+	if (all && t->expires_ns)
+		line(b, "expires",
+		     arena_printf(a, "%s, certificate %s", dur_date(a, t->expires_ns),
+				  text_of(t->status, "expiring")));
 	add_tasks(a, root_fd, list_of(t->status, "tasks"), all, b);
 }
 
@@ -283,6 +288,7 @@ static int print_status_json(struct arena *a, const struct told *t, struct err *
 	tree_set_true(a, out, "died", t->died);
 	tree_set_true(a, out, "noRetryMends", t->stays);
 	tree_set_text(a, out, "why", t->why);
+	tree_set_text(a, out, "pods", t->pods);
 	if (t->status)
 		(void)tree_set(a, out, "run", (struct tree *)t->status);
 	return show_json(out, e);
@@ -359,6 +365,7 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 		if (r < 0)
 			return r;
 		told_ask_units(a, &t);
+		pods_ask(a, root_fd, &t);
 		if (t.stays && t.state == TOLD_RUNNING &&
 		    told_moment(t.status, "nextRunUnixMs") > 0)
 			t.state = TOLD_FAILED;
@@ -368,6 +375,8 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 			ret->state = t.state;
 			if (t.why)
 				ret->why = arena_str(cli->arena, t.why);
+			if (t.pods)
+				ret->pods = arena_str(cli->arena, t.pods);
 			return r;
 		}
 		next = dur_now() + SAY_NS;

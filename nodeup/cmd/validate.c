@@ -54,8 +54,9 @@ static void add_host(struct arena *a, struct hosts *hosts, const struct node *no
 	if (!h.facts.instance_id)
 		h.facts.instance_id = any_instance;
 	arena_push(a, hosts->v, hosts->n, h);
-	/* kube-up installs a docker of a release of its time */
-	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64") || node->states.used)
+	/* kube-up installs a docker of a release of its time, and nodes of today have none */
+	if (!release_name(plan_release(&p)) || str_eq(f->arch, "arm64") ||
+	    node->kind != NODE_DESCRIBED)
 		return;
 	h.name = arena_printf(a, "%s without docker", name);
 	h.has_docker = false;

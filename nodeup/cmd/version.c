@@ -4,6 +4,7 @@
 #include "deps_versions.h"
 #include "nodeup/base/show.h"
 #include "nodeup/base/tree.h"
+#include "nodeup/documents/dialects.h"
 
 static const struct {
 	const char *name, *version;
@@ -18,12 +19,36 @@ static const struct {
 	{ "glibc", DEPS_GLIBC },
 };
 
+static const char *minor(struct arena *a, const struct version *v)
+{
+	return arena_printf(a, "%d.%d", v->major, v->minor);
+}
+
+static struct tree *dialects_tree(struct arena *a)
+{
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; dialects[i]; i++) {
+		struct tree *t = tree_map(a);
+
+		tree_set_text(a, t, "documents", dialects[i]->title);
+		tree_set_text(a, t, "oldestKubernetes", minor(a, dialects[i]->oldest));
+		tree_set_text(a, t, "newestKubernetes", minor(a, dialects[i]->newest));
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
 int cmd_version(struct cli *cli, struct err *e)
 {
 	struct tree *t, *made_of;
 
 	if (!str_eq(cli->output, "json")) {
 		show_line(stdout, "nodeup version %s", cli_version());
+		for (size_t i = 0; dialects[i]; i++)
+			show_line(stdout, "documents of %s: Kubernetes %s to %s",
+				  dialects[i]->title, minor(cli->arena, dialects[i]->oldest),
+				  minor(cli->arena, dialects[i]->newest));
 		return 0;
 	}
 	t = tree_map(cli->arena);
@@ -31,6 +56,7 @@ int cmd_version(struct cli *cli, struct err *e)
 	tree_set_text(cli->arena, t, "version", cli_version());
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		tree_set_text(cli->arena, made_of, parts[i].name, parts[i].version);
+	(void)tree_set(cli->arena, t, "documents", dialects_tree(cli->arena));
 	(void)tree_set(cli->arena, t, "libraries", made_of);
 	return show_json(t, e);
 }

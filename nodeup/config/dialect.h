@@ -12,8 +12,10 @@
 
 /* Warnings and strictness while reading. */
 struct dialect_opts {
-	bool strict;           /* unknown keys are errors */
-	struct strv *warnings; /* "file:line:column: unknown key 'x'" are appended */
+	bool strict;               /* unknown keys are errors */
+	const struct strv *accept; /* unknown keys that are no error all the same; NULL: none */
+	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
+	struct strv *warnings;     /* "file:line:column: unknown key 'x'" are appended */
 	struct errs *
 		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
 	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
@@ -30,15 +32,37 @@ struct node_want {
 	bool optional; /* absent is fine, the feature is left out */
 	bool told;     /* optional, but most clusters have it: its absence is a warning */
 	bool pool;     /* a CA: every certificate of it */
+	/* of a keyset, private/NAME/keyset.yaml: which of its keys is meant; NULL: the one of the largest serial number
+	 * in issued/NAME. And the name it had before, where it may still have that; or NULL */
+	const char *id, *older;
+};
+
+/* A certificate that a server issues to this node for a key of its own, or that the node issues itself. */
+struct node_issue {
+	const char *name;      /* "kubelet" */
+	const char *signer;    /* the CA's name: "kubernetes-ca" */
+	const char *signer_id; /* and which of its generations; NULL: any */
+	const char *pool;      /* certificates of that CA, PEM */
+	const char *subject;   /* CN; NULL: any */
+	bool serves;           /* for a server, else for a client */
+	/* of one that the node issues: O of its subject, or NULL, and what it is called beside the subject */
+	const char *organization;
+	struct strv hosts;
+	/* where the node has it: in a kubeconfig, or in two files */
+	const char *login, *cert_at, *key_at;
+	const char *pod; /* the static pod that reads it only when it starts; NULL: none */
 };
 
 struct node_wants {
+	struct node_issue *issues; /* sorted by name */
+	size_t n_issues;
 	struct node_want *keypairs;
 	size_t n_keypairs;
 	struct node_want *secrets;
 	size_t n_secrets;
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
 	bool every_secret;                    /* what else is in secret_store is a token too */
+	struct strv manifests;                /* URLs of texts that go to the node as they are */
 };
 
 /* A file of an archive that is a document: by its name there; a NUL stands behind its text. */
@@ -47,18 +71,32 @@ struct documents_file {
 	size_t n;
 };
 
+/* The servers that give a node the rest of its documents, and certificates. They are trusted by ca alone. */
+struct documents_join {
+	struct strv servers; /* URLs */
+	const char *tls_server_name, *ca;
+};
+
 /* The documents of a node. The loader reads cluster and group from where the dialect says they are. */
 struct documents {
 	const struct dialect *dialect;
 	const void *own; /* the dialect's reading of the document of --conf */
 	struct settings_doc settings;
 	const char *cluster_name;
-	const char
-		*checked; /* what of them was checked, where no node is made of them; else NULL */
+	const char *
+		checked; /* what of them was checked, as long as `cluster` is not there and no node is made of them; else NULL */
+	/* The servers give nothing to this node any more, and no earlier run kept anything: another program made it, and
+	 * what lies there is right. Without `cluster` it is a node of which nothing else is known. */
+	bool adopted;
 	bool any_patch; /* they tell the oldest Kubernetes that may be meant: its patch version or a later one */
 	const char
 		*base; /* the state store, to which kept documents are tied; NULL: none is named */
+	const struct documents_join
+		*join; /* `cluster` is of there, unless documents alone are looked at; or NULL */
 	bool in_store; /* the two below are there; else they stand beside --conf */
+	/* those that stand beside --conf are taken for them where documents are looked at */
+	bool beside_will_do;
+	bool of_instance; /* they make a node of what its instance says of itself, and are kept for it alone */
 	const char *cluster_at, *group_at; /* URLs or paths; group NULL: there is none to read */
 	const char *group_from; /* file:line:column that names the group, in a store; else NULL */
 	const struct tree *cluster,
@@ -84,9 +122,12 @@ struct dialect_example {
 
 struct dialect {
 	const char *name;
+	const char *title;                     /* what people call its documents */
+	const struct version *oldest, *newest; /* of Kubernetes, whose nodes are made */
 	const char *conf_name; /* of the document of --conf, where it has the usual name */
 	const char *cluster_name,
 		*group_name; /* of the others, where they stand beside it; NULL: there are none */
+	bool dual_stack;     /* S3 is asked at names that have addresses of IPv6 too */
 	const char *const *places; /* where a conf is looked for; NULL-terminated */
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */
 	const struct schema *document;        /* the document of --conf, for `nodeup help config` */
@@ -110,6 +151,9 @@ struct dialect {
 	/* The proxy of the cluster's document alone; its url is NULL without one. */
 	int (*proxy)(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		     struct node_proxy *ret, struct err *e);
+	/* The key of a want of a keyset, with its certificate; or NULL: the dialect has no keysets. */
+	int (*keyset)(struct arena *a, const struct tree *t, const char *name, const char *id,
+		      struct node_keypair *ret, struct err *e);
 	/* The keys and secrets that have to be loaded for this node. */
 	struct node_wants (*wants)(struct arena *a, const struct documents *d,
 				   const struct node *n);

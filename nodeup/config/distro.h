@@ -21,11 +21,14 @@ struct distro {
 	const char *volumes_dir;    /* below which masters' volumes are mounted */
 	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
 	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
-	const char *path_env;    /* PATH of kubelet's unit; NULL: systemd's own */
+	const char
+		*volume_plugins_dir; /* of kubelet, unless the documents name one; with its slash */
+	const char *path_env;        /* PATH of kubelet's unit; NULL: systemd's own */
 	bool readonly_usr;
 	bool rotates_logs; /* by itself */
 	bool has_mounter;  /* programs run only where kops' container mounts them */
 	bool has_admin;    /* its images of kops 1.8's days have a user admin */
+	bool has_resolved; /* systemd-resolved answers for /etc/resolv.conf in all of its releases */
 	bool has_apt_conf;
 };
 

@@ -10,7 +10,17 @@ struct facts {
 		distribution; /* debian, ubuntu, amazonlinux, rhel, centos, rocky, flatcar, coreos, containeros */
 	const char *version, *codename, *arch;
 	const char *region, *availability_zone, *instance_id, *instance_type;
-	const char *local_hostname, *local_ipv4;
+	const char *local_hostname, *local_ipv4, *public_ipv4, *ipv6;
+	const char *mac;          /* of the primary interface */
+	struct strmap interfaces; /* physical ones: "ens5" = its MAC */
+	struct strv addresses;    /* of all interfaces, "10.0.0.7/24", sorted */
+	struct strmap
+		homes; /* of the users that images of distributions bring: "admin" = "/home/admin" */
+	struct opt_bool bpffs_mounted;
+	struct opt_int gpus;                /* of this instance type */
+	struct opt_int enis, ips_per_eni;   /* how many it can have at most */
+	struct opt_bool resolved;           /* systemd-resolved has a resolv.conf of its own */
+	const char *target_lifecycle_state; /* of an instance of a warm pool: "Warmed:Stopped" */
 	struct strv filesystems;
 	int64_t systemd;               /* version, 0 unknown */
 	struct opt_int instance_store; /* how many disks of it there are */

@@ -17,8 +17,9 @@ struct node_texts {
 
 /* An image archive that is loaded into the runtime. */
 struct node_image {
-	const char *name;   /* "protokube:1.8.1" */
-	const char *source; /* URL */
+	const char *name;   /* "protokube:1.8.1"; of one that is unnamed "kube-proxy.tar" */
+	bool is_unnamed;    /* the archive alone says what its images are called */
+	const char *source; /* URL, or several with commas between them */
 	const char *hash;
 	const char *signature; /* NULL: none */
 	struct tree_pos pos;
@@ -54,6 +55,9 @@ struct node_keypair {
 	const char *cert, *key;
 	const char
 		*pool; /* of a CA: every certificate in use, the newest first; NULL: cert alone */
+	const char *
+		why; /* of one that was, or would be, made in this run: for what reason; else NULL */
+	bool unmade; /* it would be: cert and key are "" */
 };
 
 struct node_keypairs {
@@ -68,6 +72,7 @@ struct node_hook {
 	struct strv requires, before;
 	bool disabled;
 	const char *manifest; /* its [Service] section; NULL: a container of this image */
+	bool is_whole;        /* the manifest is all of the unit */
 	const char *image;
 	struct strv command;
 	struct strmap environment;
@@ -83,6 +88,7 @@ struct node_hooks {
 struct node_file {
 	const char *path, *content;
 	size_t len;
+	unsigned int mode;
 	struct tree_pos pos;
 };
 
@@ -103,7 +109,17 @@ struct node_proxy {
 	bool is_secret;       /* there is a login in the url */
 };
 
+/* Which documents a node is of, as far as builders differ by it: those that describe its parts, that say file by
+ * file what is there, or that hold the configuration of each program. An adopted one was made by another program
+ * from documents that are not here. */
+enum node_kind { NODE_DESCRIBED, NODE_STATED, NODE_CONFIGURED, NODE_ADOPTED };
+
 struct node {
+	enum node_kind kind;
+	/* an instance type of which EC2 is asked for the facts enis, ipsPerENI and gpus; NULL: they decide nothing */
+	const char *asked_type;
+	bool may_be_warmed; /* the fact targetLifecycleState decides something */
+	const void *own;    /* of NODE_CONFIGURED: the model that its builders alone know */
 	const char *cluster_name, *instance_group;
 	const char *config_base; /* NULL: the documents beside --conf are all there is */
 	const char *master_internal_name, *master_public_name;
@@ -145,6 +161,7 @@ struct node {
 
 	struct node_keypairs keypairs; /* what bootstrap loaded of node_wants() */
 	struct strmap secrets;         /* id to token */
+	struct strmap manifests;       /* URL to text, of those of node_wants() */
 };
 
 /* Whether the node's Kubernetes is at least this version. */

@@ -1,5 +1,5 @@
 /* node_states.h - a node whose documents say file by file what is there
- * A part of the model (node.h): where it is used, no builder writes a text of its own.
+ * A part of the model (node.h), of NODE_STATED: no builder writes a text of its own there.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: the states that kube-up has Salt make. */
 #pragma once
@@ -23,6 +23,8 @@ struct node_made {
 	const char *owner; /* of a directory; NULL: root */
 	bool secret;       /* the text is never shown */
 	bool if_absent;    /* what is there stays, whatever it says */
+	const char
+		*template; /* file of the archive that the text is made of, and where that is asked for; or NULL */
 	const char *
 		other; /* of if_absent: what people are told where it says something else; or NULL */
 };
@@ -45,7 +47,6 @@ struct node_member_image {
 
 /* A node whose documents say what stands in its files: no builder makes their texts. */
 struct node_states {
-	bool used;
 	struct {
 		struct node_made *v;
 		size_t n;

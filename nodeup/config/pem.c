@@ -1,11 +1,12 @@
 #include "nodeup/config/pem.h"
 
+#include <arpa/inet.h>
 #include <limits.h>
 #include <openssl/bn.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
-#include <stdbool.h>
+#include <openssl/x509v3.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/str.h"
@@ -74,6 +75,13 @@ static X509 *read_certificate(const char *text)
 	autobio *bio = open_text(text);
 
 	return PEM_read_bio_X509(bio, NULL, no_password, NULL);
+}
+
+static EVP_PKEY *read_key(const char *text)
+{
+	autobio *bio = open_text(text);
+
+	return PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
 }
 
 int pem_check_certificate(const char *text, struct err *e)
@@ -145,7 +153,6 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 {
 	autocert *cert = NULL;
 	autokey *key = NULL;
-	autobio *bio = NULL;
 	bool is_pair, is_whole;
 
 	if (!has_block(text, "PRIVATE KEY"))
@@ -153,8 +160,7 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	if (strstr(text, "BEGIN ENCRYPTED") || strstr(text, "4,ENCRYPTED"))
 		return err_config(e, "the private key is encrypted, and no person is here to "
 				     "type a password");
-	bio = open_text(text);
-	key = PEM_read_bio_PrivateKey(bio, NULL, no_password, NULL);
+	key = read_key(text);
 	cert = read_certificate(certificate);
 	is_pair = key && cert && X509_check_private_key(cert, key) == 1;
 	is_whole = key && (!EVP_PKEY_is_a(key, "RSA") || is_sound(key));
@@ -162,6 +168,376 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	if (!is_whole)
 		return err_config(e, "the private key is damaged");
 	return is_pair ? 0 : err_config(e, "the private key is not the certificate's");
+}
+
+static const char *text_of(struct arena *a, BIO *bio)
+{
+	char *p;
+	const long n = BIO_get_mem_data(bio, &p);
+
+	return arena_strn(a, p, (size_t)n);
+}
+
+int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public, struct err *e)
+{
+	/* ours, so that the host's openssl.cnf is not read */
+	autobio *none = open_text("");
+	autobio *private = BIO_new(BIO_s_mem()), *public = BIO_new(BIO_s_mem());
+	autokey *key = EVP_RSA_gen(2048);
+	unsigned char *der = NULL;
+	const int n = key ? i2d_PUBKEY(key, &der) : -1;
+	const bool ok = n > 0 && private && public &&
+			PEM_write_bio_PrivateKey_traditional(private, key, NULL, NULL, 0, NULL,
+							     NULL) == 1 &&
+			PEM_write_bio(public, "RSA PUBLIC KEY", "", der, n) > 0;
+
+	(void)none;
+	OPENSSL_free(der);
+	ERR_clear_error();
+	if (!ok)
+		return err_fail(e, ERR_SYSTEM, EIO, "make a private key");
+	*ret_private = text_of(a, private);
+	*ret_public = text_of(a, public);
+	return 0;
+}
+
+static bool has_serial(const X509 *cert, const char *id)
+{
+	BIGNUM *serial = ASN1_INTEGER_to_BN(X509_get0_serialNumber(cert), NULL), *wanted = NULL;
+	const bool has = serial && BN_dec2bn(&wanted, id) > 0 && wanted &&
+			 BN_cmp(serial, wanted) == 0;
+
+	BN_free(wanted);
+	BN_free(serial);
+	return has;
+}
+
+/* The one of that id, or where any will do, whichever has signed it. */
+static X509 *find_issuer(const char *pool, const char *id, X509 *of)
+{
+	autobio *bio = open_text(pool);
+	X509 *cert;
+
+	while ((cert = PEM_read_bio_X509(bio, NULL, no_password, NULL))) {
+		if (id ? has_serial(cert, id) : of && X509_verify(of, X509_get0_pubkey(cert)) == 1)
+			return cert;
+		X509_free(cert);
+	}
+	return NULL;
+}
+
+/* What OpenSSL has against it, or NULL: chain, dates and usage. */
+static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wanted *want)
+{
+	X509_STORE *store = X509_STORE_new();
+	X509_STORE_CTX *ctx = X509_STORE_CTX_new();
+	const char *fault = "no memory";
+
+	if (store && ctx && X509_STORE_add_cert(store, issuer) == 1 &&
+	    X509_STORE_CTX_init(ctx, store, cert, NULL) == 1) {
+		X509_VERIFY_PARAM *param = X509_STORE_CTX_get0_param(ctx);
+
+		X509_VERIFY_PARAM_set_time(param, (time_t)want->time);
+		(void)X509_VERIFY_PARAM_set_purpose(param, want->serves ? X509_PURPOSE_SSL_SERVER
+									: X509_PURPOSE_SSL_CLIENT);
+		fault = X509_verify_cert(ctx) == 1
+				? NULL
+				: X509_verify_cert_error_string(X509_STORE_CTX_get_error(ctx));
+	}
+	X509_STORE_CTX_free(ctx);
+	X509_STORE_free(store);
+	return fault;
+}
+
+static bool has_name(const X509 *cert, const char *name)
+{
+	char have[256] = "";
+
+	return !name || (X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName,
+						   have, sizeof(have)) >= 0 &&
+			 strcmp(have, name) == 0);
+}
+
+static const char *missing_host(X509 *cert, const char *const *hosts)
+{
+	for (; hosts && *hosts; hosts++)
+		if (X509_check_host(cert, *hosts, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) !=
+			    1 &&
+		    X509_check_ip_asc(cert, *hosts, 0) != 1)
+			return *hosts;
+	return NULL;
+}
+
+/* Its subject, O before CN as Go writes it. */
+static X509_NAME *new_subject(const char *organization, const char *name)
+{
+	X509_NAME *subject = X509_NAME_new();
+	const char *const parts[][2] = { { "O", organization }, { "CN", name } };
+
+	for (size_t i = 0; subject && i < 2; i++)
+		if (parts[i][1] && X509_NAME_add_entry_by_txt(subject, parts[i][0], MBSTRING_UTF8,
+							      (const unsigned char *)parts[i][1],
+							      -1, -1, 0) != 1) {
+			X509_NAME_free(subject);
+			return NULL;
+		}
+	return subject;
+}
+
+static GENERAL_NAME *new_host(const char *host)
+{
+	GENERAL_NAME *name = GENERAL_NAME_new();
+	unsigned char address[16];
+	ASN1_STRING *value;
+	int n = 0;
+
+	if (!name)
+		return NULL;
+	if (inet_pton(AF_INET, host, address) == 1)
+		n = 4;
+	else if (inet_pton(AF_INET6, host, address) == 1)
+		n = 16;
+	value = n ? ASN1_OCTET_STRING_new() : ASN1_IA5STRING_new();
+	if (!value || ASN1_STRING_set(value, n ? (const void *)address : host, n ? n : -1) != 1) {
+		ASN1_STRING_free(value);
+		GENERAL_NAME_free(name);
+		return NULL;
+	}
+	GENERAL_NAME_set0_value(name, n ? GEN_IPADD : GEN_DNS, value);
+	return name;
+}
+
+static bool has_host(const GENERAL_NAMES *all, const GENERAL_NAME *host)
+{
+	for (int i = 0; i < sk_GENERAL_NAME_num(all); i++)
+		if (GENERAL_NAME_cmp(sk_GENERAL_NAME_value(all, i), (GENERAL_NAME *)host) == 0)
+			return true;
+	return false;
+}
+
+/* Names before addresses, each once. */
+static GENERAL_NAMES *new_hosts(const char *const *hosts)
+{
+	GENERAL_NAMES *all = GENERAL_NAMES_new();
+
+	for (int kind = GEN_DNS; all && kind != -1; kind = kind == GEN_DNS ? GEN_IPADD : -1)
+		for (const char *const *h = hosts; h && *h; h++) {
+			GENERAL_NAME *name = new_host(*h);
+
+			if (!name)
+				abort();
+			if (name->type != kind || has_host(all, name))
+				GENERAL_NAME_free(name);
+			else if (sk_GENERAL_NAME_push(all, name) <= 0)
+				abort();
+		}
+	return all;
+}
+
+static bool has_all(const GENERAL_NAMES *all, const GENERAL_NAMES *some)
+{
+	for (int i = 0; i < sk_GENERAL_NAME_num(some); i++)
+		if (!has_host(all, sk_GENERAL_NAME_value(some, i)))
+			return false;
+	return true;
+}
+
+static bool has_these_hosts(const X509 *cert, const char *const *hosts)
+{
+	GENERAL_NAMES *want = new_hosts(hosts);
+	GENERAL_NAMES *have = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+	bool same;
+
+	if (!have)
+		have = GENERAL_NAMES_new();
+	same = want && have && has_all(have, want) && has_all(want, have);
+	GENERAL_NAMES_free(want);
+	GENERAL_NAMES_free(have);
+	return same;
+}
+
+static bool has_subject(const X509 *cert, const char *organization, const char *name)
+{
+	X509_NAME *want = new_subject(organization, name);
+	const bool same = want && X509_NAME_cmp(want, X509_get_subject_name(cert)) == 0;
+
+	X509_NAME_free(want);
+	return same;
+}
+
+static int64_t seconds_between(const ASN1_TIME *from, const ASN1_TIME *to)
+{
+	int days, seconds;
+
+	if (ASN1_TIME_diff(&days, &seconds, from, to) != 1)
+		return 0;
+	return days * INT64_C(86400) + seconds;
+}
+
+/* More than a third of it is still to come. */
+static bool is_fresh(const X509 *cert, int64_t time)
+{
+	ASN1_TIME *now = ASN1_TIME_set(NULL, (time_t)time);
+	const ASN1_TIME *from = X509_get0_notBefore(cert), *until = X509_get0_notAfter(cert);
+	const bool fresh = now && seconds_between(now, until) * 3 > seconds_between(from, until);
+
+	ASN1_TIME_free(now);
+	return fresh;
+}
+
+static int check_as_issued(const X509 *cert, const struct pem_wanted *want, struct err *e)
+{
+	int r = 0;
+
+	if (!has_subject(cert, want->organization, want->name))
+		r = err_config(e, "the certificate is not for '%s'%s%s", want->name,
+			       want->organization ? " of " : "",
+			       want->organization ? want->organization : "");
+	else if (!has_these_hosts(cert, want->hosts))
+		r = err_config(e, "the certificate has other names than the documents");
+	else if (!is_fresh(cert, want->time))
+		r = err_config(e, "less than a third of the certificate's life is left");
+	ERR_clear_error();
+	return r;
+}
+
+int pem_check_issued(const char *text, const struct pem_wanted *want, struct err *e)
+{
+	autocert *cert = read_certificate(text);
+	autocert *issuer = find_issuer(want->pool, want->issuer_id, cert);
+	autokey *key = read_key(want->key);
+	const bool ours = key && cert && X509_check_private_key(cert, key) == 1;
+	const bool is_signed = issuer && cert && X509_verify(cert, X509_get0_pubkey(issuer)) == 1;
+	const char *fault = is_signed ? fault_of_chain(cert, issuer, want) : NULL;
+	const char *host = cert ? missing_host(cert, want->hosts) : NULL;
+
+	ERR_clear_error();
+	if (!cert)
+		return err_config(e, "no certificate");
+	if (!ours)
+		return err_config(e, "the certificate is for another key than ours");
+	if (!is_signed && !want->issuer_id)
+		return err_config(e, "the certificate is not signed by the CA");
+	if (!is_signed)
+		return err_config(e, "the certificate is not signed by the CA of id %s",
+				  want->issuer_id);
+	if (fault)
+		return err_config(e, "the certificate does not hold: %s", fault);
+	if (!has_name(cert, want->name))
+		return err_config(e, "the certificate is not for '%s'", want->name);
+	if (host)
+		return err_config(e, "the certificate does not have '%s'", host);
+	return want->as_issued ? check_as_issued(cert, want, e) : 0;
+}
+
+static bool set_usage(X509 *cert, bool serves)
+{
+	ASN1_BIT_STRING *usage = ASN1_BIT_STRING_new();
+	EXTENDED_KEY_USAGE *purpose = EXTENDED_KEY_USAGE_new();
+	ASN1_OBJECT *what = OBJ_nid2obj(serves ? NID_server_auth : NID_client_auth);
+	BASIC_CONSTRAINTS *limits = BASIC_CONSTRAINTS_new();
+	bool ok = usage && purpose && what && limits;
+
+	/* bits by their numbers in RFC 5280: digitalSignature, keyEncipherment */
+	ok = ok && ASN1_BIT_STRING_set_bit(usage, 0, 1) == 1 &&
+	     (!serves || ASN1_BIT_STRING_set_bit(usage, 2, 1) == 1) &&
+	     sk_ASN1_OBJECT_push(purpose, what) > 0 &&
+	     X509_add1_ext_i2d(cert, NID_key_usage, usage, 1, 0) == 1 &&
+	     X509_add1_ext_i2d(cert, NID_ext_key_usage, purpose, 0, 0) == 1 &&
+	     X509_add1_ext_i2d(cert, NID_basic_constraints, limits, 1, 0) == 1;
+	ASN1_BIT_STRING_free(usage);
+	EXTENDED_KEY_USAGE_free(purpose);
+	BASIC_CONSTRAINTS_free(limits);
+	return ok;
+}
+
+static bool set_names(X509 *cert, const struct pem_order *o)
+{
+	X509_NAME *subject = new_subject(o->organization, o->name);
+	GENERAL_NAMES *hosts = new_hosts(o->hosts);
+	bool ok = subject && hosts && X509_set_subject_name(cert, subject) == 1;
+
+	if (ok && sk_GENERAL_NAME_num(hosts) > 0)
+		ok = X509_add1_ext_i2d(cert, NID_subject_alt_name, hosts, 0, 0) == 1;
+	X509_NAME_free(subject);
+	GENERAL_NAMES_free(hosts);
+	return ok;
+}
+
+static bool set_issuer(X509 *cert, X509 *signer)
+{
+	const ASN1_OCTET_STRING *id = X509_get0_subject_key_id(signer);
+	AUTHORITY_KEYID *which = AUTHORITY_KEYID_new();
+	bool ok = which && X509_set_issuer_name(cert, X509_get_subject_name(signer)) == 1;
+
+	if (ok && id) {
+		which->keyid = ASN1_OCTET_STRING_dup(id);
+		ok = which->keyid &&
+		     X509_add1_ext_i2d(cert, NID_authority_key_identifier, which, 0, 0) == 1;
+	}
+	AUTHORITY_KEYID_free(which);
+	return ok;
+}
+
+static bool set_serial(X509 *cert)
+{
+	BIGNUM *serial = BN_new();
+	const bool ok = serial && BN_rand(serial, 128, BN_RAND_TOP_ANY, BN_RAND_BOTTOM_ANY) == 1 &&
+			BN_to_ASN1_INTEGER(serial, X509_get_serialNumber(cert)) != NULL;
+
+	BN_free(serial);
+	return ok;
+}
+
+static const char *certificate_text(struct arena *a, X509 *cert)
+{
+	autobio *bio = BIO_new(BIO_s_mem());
+
+	return bio && PEM_write_bio_X509(bio, cert) == 1 ? text_of(a, bio) : NULL;
+}
+
+/* source: kops 1.37 pkg/pki IssueCert, with what Go's x509.CreateCertificate adds */
+int pem_issue(struct arena *a, const struct pem_order *o, const char **ret, struct err *e)
+{
+	autocert *signer = read_certificate(o->signer), *cert = X509_new();
+	autokey *signer_key = read_key(o->signer_key), *key = read_key(o->key);
+	bool ok = cert != NULL;
+
+	*ret = NULL;
+	if (!signer || !signer_key || !key) {
+		ERR_clear_error();
+		return err_config(e, "certificate '%s': what is to sign it cannot be read",
+				  o->name);
+	}
+	ok = ok && X509_set_version(cert, X509_VERSION_3) == 1 && set_serial(cert) &&
+	     set_issuer(cert, signer) && set_names(cert, o) && set_usage(cert, o->serves) &&
+	     ASN1_TIME_set(X509_getm_notBefore(cert), (time_t)o->from) &&
+	     ASN1_TIME_set(X509_getm_notAfter(cert), (time_t)o->until) &&
+	     X509_set_pubkey(cert, key) == 1 && X509_sign(cert, signer_key, EVP_sha256()) > 0;
+	if (ok)
+		*ret = certificate_text(a, cert);
+	ERR_clear_error();
+	return *ret ? 0 : err_fail(e, ERR_SYSTEM, EIO, "issue the certificate '%s'", o->name);
+}
+
+const char *pem_first(struct arena *a, const char *text)
+{
+	autocert *cert = read_certificate(text);
+
+	ERR_clear_error();
+	return cert ? certificate_text(a, cert) : NULL;
+}
+
+int64_t pem_expiry(const char *text)
+{
+	autocert *cert = read_certificate(text);
+	struct tm until;
+	int64_t at = -1;
+
+	if (cert && ASN1_TIME_to_tm(X509_get0_notAfter(cert), &until) == 1)
+		at = timegm(&until);
+	ERR_clear_error();
+	return at;
 }
 
 const char *pem_lines(struct arena *a, const char *text)

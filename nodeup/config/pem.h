@@ -4,6 +4,8 @@
  * Source: kops 1.8.1 pkg/pki (which finds out what it cannot parse, and no more). */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
 
@@ -12,5 +14,44 @@ int pem_check_certificate(const char *text, struct err *e) must_check;
 /* Whether text holds a private key that can be read without a password, and it is the one of that
  * good certificate. */
 int pem_check_key(const char *text, const char *certificate, struct err *e) must_check;
+/* Make an RSA key of 2048 bits: its private text, PKCS#1, and the public one as kops-controller takes it, a block
+ * named as PKCS#1 with the bytes of PKIX. SYSTEM: there is no randomness. */
+int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public,
+		struct err *e) must_check;
+/* What a certificate that was asked for must be. */
+struct pem_wanted {
+	const char *key;  /* the private key that it is for */
+	const char *pool; /* certificates of the CA, all generations */
+	const char *
+		issuer_id; /* serial number of the one that is to have signed it, in decimal; NULL: any */
+	const char *name;         /* CN of its subject; NULL: any */
+	const char *const *hosts; /* names and addresses, NULL-terminated; NULL: none */
+	bool serves;              /* for a server, else for a client */
+	int64_t time;             /* seconds since 1970 */
+	/* it is what pem_issue() would make now: subject and hosts are these and no others, and more than a third of its
+	 * life is left */
+	bool as_issued;
+	const char *organization; /* of as_issued: O of its subject; NULL: none */
+};
+
+/* Whether text is such a certificate. */
+int pem_check_issued(const char *text, const struct pem_wanted *want, struct err *e) must_check;
+/* What a certificate is made of. Its usage is a server's or a client's, and its serial number has 128 random bits. */
+struct pem_order {
+	const char *key;                 /* the private key that it is for */
+	const char *signer, *signer_key; /* certificate and private key of the CA */
+	const char *name, *organization; /* CN and O of its subject; organization NULL: none */
+	const char *const *hosts;        /* as in pem_wanted; what is not an address is a name */
+	bool serves;                     /* for a server, else for a client */
+	int64_t from, until;             /* seconds since 1970 */
+};
+
+/* Make it. CONFIG: what cannot be read; SYSTEM: there is no randomness. */
+int pem_issue(struct arena *a, const struct pem_order *o, const char **ret,
+	      struct err *e) must_check;
+/* The first certificate of a text, alone; NULL: there is none. */
+const char *pem_first(struct arena *a, const char *text);
+/* Until when a certificate holds, in seconds since 1970; -1: it cannot be read. */
+int64_t pem_expiry(const char *text);
 /* A copy that ends in a newline, so that such texts can be joined; NULL for NULL. */
 const char *pem_lines(struct arena *a, const char *text);

@@ -16,4 +16,5 @@ struct runtime {
 	const char *cgroup_driver; /* that it is told to use; NULL: its default */
 	/* the kernel has AppArmor on, and the program that loads its profiles is missing */
 	bool lacks_apparmor_parser;
+	bool lacks_ipvs; /* the kernel has no ip_vs, and none to load */
 };

@@ -11,6 +11,8 @@ static const struct field settings_fields[] = {
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead"),
 	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
 	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first"),
+	F(accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
+	  .doc = "keys of today's kops, as messages name them, that nodeup does not know and is to leave alone"),
 	F(ca_bundle, .key = "caBundle", .doc = "file of the CA certificates that servers are checked by"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,
 	  .doc = "public keys of minisign, by which signatures of assets are checked"),
@@ -20,6 +22,8 @@ static const struct field settings_fields[] = {
 	F(quiet_console, .key = "quietConsole", .doc = "write nothing on the console of the machine"),
 	F(console_after, .key = "consoleAfter",
 	  .doc = "how old a run gets before the console is told what it waits for; without it: never"),
+	F(status_url, .key = "statusURL",
+	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere"),
 #undef F
 };
 /* clang-format on */
@@ -59,24 +63,39 @@ static int add_prefixes(struct arena *a, const struct tree *list, const char *ke
 	return r;
 }
 
+/* No query and no login: it is shown. */
+static bool is_bucket(const char *url)
+{
+	return str_has_prefix(url, "s3://") && url[strlen("s3://")] &&
+	       url[strlen("s3://")] != '/' && !strpbrk(url, "?#@%") && show_is_clean(url);
+}
+
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct err *e)
 {
-	struct settings_texts keys = { 0 };
+	struct settings_texts keys = { 0 }, accepted = { 0 };
 	int r = add_prefixes(a, doc->url_rewrites, "urlRewrites", &s->url_rewrites, e);
 
 	if (r == 0)
 		r = add_prefixes(a, doc->mirrors, "mirrors", &s->mirrors, e);
 	if (r == 0)
 		r = texts_of(a, doc->public_keys, "publicKeys", &keys, e);
+	if (r == 0)
+		r = texts_of(a, doc->accept_keys, "acceptKeys", &accepted, e);
 	if (r < 0)
 		return r;
+	for (size_t i = 0; i < accepted.n; i++)
+		strv_add(a, &s->accept_keys, accepted.v[i].text);
 	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
 		return err_config(e, "caBundle: '%s' is not an absolute path", doc->ca_bundle);
 	if (!str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))
 		return err_config(e, "caBundle: a control character in '%s'", doc->ca_bundle);
 	if (str_is_empty(s->ca_bundle) && !str_is_empty(doc->ca_bundle))
 		s->ca_bundle = doc->ca_bundle;
+	if (!str_is_empty(doc->status_url) && !is_bucket(doc->status_url))
+		return err_config(e, "statusURL: '%s' is not s3://BUCKET/PREFIX", doc->status_url);
+	if (str_is_empty(s->status_url) && !str_is_empty(doc->status_url))
+		s->status_url = doc->status_url;
 	s->require_signatures |= doc->require_signatures.v;
 	s->ignore_host_checks |= doc->ignore_host_checks.v;
 	s->quiet_console |= doc->quiet_console.v;

@@ -19,8 +19,8 @@ struct settings_texts {
 
 /* As it stands in a document. */
 struct settings_doc {
-	const struct tree *url_rewrites, *mirrors, *public_keys;
-	const char *ca_bundle;
+	const struct tree *url_rewrites, *mirrors, *public_keys, *accept_keys;
+	const char *ca_bundle, *status_url;
 	struct opt_bool require_signatures, ignore_host_checks, quiet_console;
 	struct opt_dur console_after;
 };
@@ -28,13 +28,15 @@ struct settings_doc {
 struct settings {
 	struct strv url_rewrites;          /* "FROM=TO" */
 	struct strv mirrors;               /* "FROM=TO" */
+	struct strv accept_keys;           /* "KubeletConfig.x": unknown keys that are no error */
 	const char *ca_bundle;             /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */
 	bool require_signatures;           /* no asset without one */
 	bool ignore_host_checks;           /* try also what cannot run here */
 	bool quiet_console;                /* it is told nothing */
-	int64_t console_after_ns;          /* age of a run that it is told at; 0: none */
+	const char *status_url;   /* s3:// where the status of a run goes as well; NULL: nowhere */
+	int64_t console_after_ns; /* age of a run that it is told at; 0: none */
 };
 
 /* The rows of a document that is nothing but settings. */

@@ -13,6 +13,8 @@
 #include "nodeup/documents/dialects.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
+#include "nodeup/join/join.h"
+#include "nodeup/join/keys.h"
 #include "nodeup/tasks/volume.h"
 
 enum { CONF_RECORD_MAX = 4096 };
@@ -173,7 +175,11 @@ static int load_conf(struct loader *l, const struct dialect_opts *opts, struct e
 	struct tree *t;
 	int r = read_document(l, "configuration", l->b->conf, false, &t, e);
 
-	return r < 0 ? r : dialects_read(l->arena, t, opts, &l->b->documents, e);
+	if (r == 0)
+		r = dialects_read(l->arena, t, opts, &l->b->documents, e);
+	if (r == 0 && l->b->documents.dialect->dual_stack)
+		store_use_dual_stack(l->b->store);
+	return r;
 }
 
 /* A group that the store does not have is most often another's name: which there are, and which is near. */
@@ -199,20 +205,57 @@ static int no_such_group(struct loader *l, struct err *e)
 	return err_code(e);
 }
 
+/* A document beside --conf stands for the store's or the server's where documents are looked at. */
+static bool is_elsewhere(struct loader *l)
+{
+	const struct bootstrap_req *req = l->req;
+	const char *beside =
+		location_beside(l->arena, l->b->conf, l->b->documents.dialect->cluster_name);
+
+	if (l->b->adopted)
+		return false;
+	if (l->b->store && l->b->replayed)
+		return true;
+	return !req->no_secrets && !((req->offline || req->only_looks) && may_be_there(beside));
+}
+
+static int join_specs(struct loader *l, struct err *e)
+{
+	struct documents *d = &l->b->documents;
+	struct tree *t = tree_null(l->arena);
+	const char *location;
+	int r = loader_join(l, &location, e);
+
+	d->group = t;
+	if (r == 0)
+		r = read_document(l, "NodeupConfig", location, false, &t, e);
+	if (r < 0)
+		return r;
+	d->cluster = t;
+	d->checked = NULL;
+	d->cluster_text = (struct documents_file){ location, l->b->texts[l->b->n_texts - 1].text,
+						   l->b->texts[l->b->n_texts - 1].n };
+	return 0;
+}
+
 /* Where they are is decided by the documents: what ConfigBase lacks is never looked for elsewhere. */
 static int load_specs(struct loader *l, struct err *e)
 {
 	struct documents *d = &l->b->documents;
 	const char *cluster = d->cluster_at, *group = d->group_at;
+	const char *what = d->of_instance ? "NodeupConfig" : "cluster spec";
+	const bool in_store = d->in_store && (!d->beside_will_do || is_elsewhere(l));
 	struct tree *t = tree_null(l->arena);
 	struct strv both = { 0 };
 	int r;
 
+	if (d->join && is_elsewhere(l))
+		return join_specs(l, e);
 	if (!d->dialect->cluster_name) {
 		d->cluster = d->group = t;
 		return 0;
 	}
-	if (!d->in_store) {
+	if (!in_store) {
 		cluster = location_beside(l->arena, l->b->conf, d->dialect->cluster_name);
 		if (d->dialect->group_name)
 			group = location_beside(l->arena, l->b->conf, d->dialect->group_name);
@@ -222,23 +265,24 @@ static int load_specs(struct loader *l, struct err *e)
 		strv_add(l->arena, &both, group);
 	r = store_prefetch(l->b->store, &both, NULL, e);
 	if (r < 0)
-		return err_wrap(e, "cluster spec and instance group");
+		return err_wrap(e, "%s", group ? "cluster spec and instance group" : what);
 	d->cluster = d->group = t;
-	r = errs_keep(l->req->errors,
-		      read_document(l, "cluster spec", cluster, !d->in_store, &t, e), e);
+	r = errs_keep(l->req->errors, read_document(l, what, cluster, !in_store, &t, e), e);
 	if (r < 0)
 		return r;
 	d->cluster = t;
-	if (t->kind != TREE_NULL)
+	if (t->kind != TREE_NULL) {
+		d->checked = NULL;
 		d->cluster_text = (struct documents_file){ cluster,
 							   l->b->texts[l->b->n_texts - 1].text,
 							   l->b->texts[l->b->n_texts - 1].n };
+	}
 	if (!group)
 		return 0;
 	t = tree_null(l->arena);
-	r = read_document(l, "instance group", group, !d->in_store, &t, e);
+	r = read_document(l, "instance group", group, !in_store, &t, e);
 	d->group = t;
-	if (r < 0 && d->in_store && e->errnum == ENOENT)
+	if (r < 0 && in_store && e->errnum == ENOENT)
 		r = no_such_group(l, e);
 	return errs_keep(l->req->errors, r, e);
 }
@@ -247,7 +291,10 @@ static int load_specs(struct loader *l, struct err *e)
 static int load_model(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
+	const struct settings *settings = l->req->settings;
 	const struct dialect_opts opts = { .strict = l->req->strict,
+					   .accept = settings ? &settings->accept_keys : NULL,
+					   .accepted = &b->accepted,
 					   .warnings = &b->warnings,
 					   .errors = l->req->errors,
 					   .checks_alone = l->req->checks_alone,
@@ -255,14 +302,19 @@ static int load_model(struct loader *l, struct err *e)
 					   .volume_fits = volume_fits };
 	int r;
 
-	b->warnings = (struct strv){ 0 };
+	b->warnings = b->accepted = (struct strv){ 0 };
 	if (b->lost_why)
 		strv_add(l->arena, &b->warnings, b->lost_why);
 	b->documents = (struct documents){ 0 };
 	b->node = (struct node){ 0 };
 	r = load_conf(l, &opts, e);
+	b->documents.adopted = b->adopted;
 	if (r >= 0)
 		r = load_specs(l, e);
+	if (r >= 0 && b->documents.checked && !opts.checks_alone && !b->adopted)
+		r = err_config(e, "%s: no %s is beside it, and no node can be made without it",
+			       location_shown(l->arena, b->conf),
+			       b->documents.dialect->cluster_name);
 	if (r >= 0)
 		r = loader_archive(l, e);
 	if (r >= 0)
@@ -270,9 +322,44 @@ static int load_model(struct loader *l, struct err *e)
 	if (r >= 0)
 		r = b->documents.dialect->node(l->arena, &b->documents, &b->facts, &opts, &b->node,
 					       e);
+	if (r < 0 && e->errnum == ESTALE && b->join)
+		err_note(e, "of", "%s", join_server(b->join));
+	if (r >= 0 && !l->req->no_secrets)
+		loader_type(l);
 	if (r >= 0 && !l->req->no_secrets)
 		r = loader_keys(l, e);
 	return r;
+}
+
+/* A node that is Ready has all that it was given, and is given nothing more. Another program may have set it up: then
+ * what lies there is taken as it is, if it is what we would have been given. */
+static int adopt_node(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	struct err why = *e, not_right;
+
+	if (!b->documents.join || e->errnum != EALREADY)
+		return -EINVAL;
+	b->adopted = true;
+	if (load_model(l, &not_right) < 0) {
+		b->adopted = false;
+		err_note(e, "ruled out", "what lies here: %s", not_right.msg);
+		return -EINVAL;
+	}
+	strv_add(l->arena, &b->warnings,
+		 arena_printf(l->arena,
+			      "this node is adopted as it is, its certificates are right: %s",
+			      why.msg));
+	if (b->node.kind == NODE_ADOPTED)
+		strv_add(
+			l->arena, &b->warnings,
+			arena_printf(
+				l->arena,
+				"nothing but its services can be looked after: no %s of it is kept "
+				"here; one beside %s would do",
+				b->documents.dialect->cluster_name,
+				location_shown(l->arena, b->conf)));
+	return 0;
 }
 
 /* Go on with the documents of the last run on this instance, if the store cannot be reached. */
@@ -282,8 +369,12 @@ static int replay_documents(struct loader *l, struct err *e)
 	struct err why = *e, ignored;
 	int r;
 
-	/* a server that says that something is not there was reached */
-	if (e->kind != ERR_NET || e->errnum == ENOENT || !l->req->may_replay)
+	/* A server that says that something is not there was reached. What it has may be of another day than this node's
+	 * user data; and whatever kops-controller says, these tell what the node is. */
+	if ((e->kind != ERR_NET || e->errnum == ENOENT) && !b->is_refused &&
+	    !(b->documents.of_instance && e->errnum == ESTALE))
+		return -EINVAL;
+	if (!l->req->may_replay)
 		return -EINVAL;
 	b->key = loader_key(l);
 	if (!b->key) {
@@ -293,10 +384,19 @@ static int replay_documents(struct loader *l, struct err *e)
 	if (store_replay(b->store, l->req->root_fd, documents_path, b->key, &b->replay_age_ns,
 			 &ignored) < 0) {
 		err_note(e, "ruled out", "kept documents: none of this instance and ConfigBase");
-		return -EINVAL;
+		return adopt_node(l, e);
 	}
 	b->replayed = true;
+	join_free(b->join);
+	b->join = NULL;
 	r = load_model(l, e);
+	if (r < 0 && e->errnum == ESTALE) {
+		*e = why;
+		err_note(e, "ruled out",
+			 "documents kept %s ago: they are not those that the user data mean",
+			 dur_human(l->arena, b->replay_age_ns));
+		return -EINVAL;
+	}
 	if (r < 0)
 		return err_wrap(e, "from the documents kept %s ago",
 				dur_human(l->arena, b->replay_age_ns));
@@ -419,6 +519,11 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
 	return 0;
 }
 
+bool bootstrap_is_current(const struct bootstrap *b)
+{
+	return !b->replayed && b->node.kind != NODE_ADOPTED;
+}
+
 const char *bootstrap_kept(struct arena *a, int root_fd)
 {
 	const char *date, *instance;
@@ -446,32 +551,46 @@ static int record_version1(int root_fd, struct err *e)
 	return record_write(root_fd, version1_path, 0644, "answered\n", e);
 }
 
+static int keep_documents(struct bootstrap *b, int root_fd, const char *name, struct err *e)
+{
+	const struct store_kept kept = { .key = b->key, .conf = b->conf, .conf_name = name };
+
+	/* replayed ones keep their age */
+	return b->key && !b->replayed ? store_save(b->store, root_fd, documents_path, &kept, e) : 0;
+}
+
+int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	int r = b->key ? loader_keep_facts(root_fd, &b->facts, e) : 0;
+
+	if (r < 0 || !b->is_given)
+		return r;
+	r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
+	return r < 0 ? r : keep_documents(b, root_fd, conf_name(a, b->conf), e);
+}
+
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct store_kept kept = {
-		.key = b->key,
-		.conf = b->conf,
-		.conf_name = conf_name(a, b->conf),
-	};
+	const char *name = conf_name(a, b->conf);
 	int r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
 
 	if (r >= 0 && b->imds_has_version1)
 		r = record_version1(root_fd, e);
 	if (r >= 0)
-		r = record_conf(kept.conf_name, root_fd, e);
-	if (r >= 0 && b->key)
-		r = loader_keep_facts(root_fd, &b->facts, e);
-	/* replayed ones keep their age */
-	if (r >= 0 && b->key && !b->replayed)
-		r = store_save(b->store, root_fd, documents_path, &kept, e);
-	return r;
+		r = record_conf(name, root_fd, e);
+	return r < 0 ? r : keep_documents(b, root_fd, name, e);
 }
 
 void bootstrap_done(struct bootstrap *b)
 {
 	store_free(b->store);
+	join_free(b->join);
+	join_keys_free(b->keys);
+	b->keys = NULL;
 	imds_free(b->imds);
+	b->join = NULL;
 	b->store = NULL;
 	b->imds = NULL;
 }

@@ -16,6 +16,7 @@ struct bootstrap_req {
 	int root_fd;
 	bool image_mode, offline, strict;
 	bool checks_alone; /* of the documents: nothing is made of them */
+	bool only_looks;   /* no certificate is asked for */
 	bool no_secrets;   /* validate, userdata: documents only */
 	bool may_replay;   /* persisted documents may stand in when the store cannot be reached */
 	const struct settings *settings; /* of the machine; NULL: none */
@@ -42,9 +43,20 @@ struct bootstrap {
 	struct facts facts;
 	struct runtime runtime;
 	struct strv warnings;
+	struct strv accepted;  /* keys of documents that nodeup does not know and leaves alone */
 	const char *lost_why;  /* what people are told of it */
 	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
+	bool is_given;         /* kops-controller gave certificates, and may not do it again */
+	bool is_refused;       /* kops-controller did not tell what this node is */
+	const char *
+		expiring; /* of the certificates of this node: the one that holds for the shortest time */
+	int64_t expiry;         /* and until when, in seconds since 1970; 0: there is none */
+	bool renews;            /* it issues them itself, each time it is time */
+	bool no_keys;           /* a plan: certificates are not there, and not asked for */
+	struct join_keys *keys; /* being made; NULL: none are */
+	struct join *join;      /* whom the documents are of; NULL: no server was asked */
 	bool replayed;
+	bool adopted; /* the node is another program's work, which verifies: see documents.adopted */
 	int64_t replay_age_ns;
 	struct store *store;
 	struct imds *imds;
@@ -65,6 +77,11 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
 /* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
  * said without asking for the instance. */
 const char *bootstrap_kept(struct arena *a, int root_fd);
+/* Whether its documents are those of this moment, and not what is kept or lies there. */
+bool bootstrap_is_current(const struct bootstrap *b);
+/* Keep, before anything is made of it, what may not be told a second time: by instance metadata, for this boot, and by
+ * kops-controller. Once kubelet runs, the node may be Ready, whether this run comes to its end or not. */
+int bootstrap_keep_told(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Persist the documents below /var/lib/nodeup (0600), for a reboot with the store down. */
 int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e) must_check;
 /* Release what is not the arena's. */

@@ -66,15 +66,7 @@ int dialects_read(struct arena *a, const struct tree *conf, const struct dialect
 	const struct dialect *d;
 	int r = recognise(a, conf, &d, e);
 
-	if (r >= 0)
-		r = d->read(a, conf, o, ret, e);
-	if (r >= 0 && ret->checked && !o->checks_alone)
-		return err_config(
-			e,
-			"%s: these are documents of today's kops: this nodeup checks them, "
-			"and cannot make a node of them yet",
-			tree_where(a, &conf->pos));
-	return r;
+	return r < 0 ? r : d->read(a, conf, o, ret, e);
 }
 
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e)

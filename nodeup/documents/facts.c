@@ -1,6 +1,8 @@
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "nodeup/aws/ec2.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
@@ -14,7 +16,7 @@
 
 enum { FACTS_MAX = 1 << 20, KEPT_FACTS_MAX = 4096 };
 
-/* boot id, instance id and name, a line each */
+/* the boot's id in a line, then the facts of the instance */
 static const char kept_facts[] = OWN_INSTANCE;
 
 int loader_given_facts(struct loader *l, struct err *e)
@@ -39,7 +41,7 @@ int loader_given_facts(struct loader *l, struct err *e)
 }
 
 /* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
-static int ask_fact(struct loader *l, const char *fact, struct err *e)
+int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
 	int64_t since = dur_now(), now, next, left;
@@ -49,7 +51,10 @@ static int ask_fact(struct loader *l, const char *fact, struct err *e)
 		r = probe_fact(l->arena, l->b->imds, fact, &l->b->facts, e);
 		now = dur_now();
 		left = req->patience_ns - (now - since);
-		if (r >= 0 || e->kind != ERR_NET || (req->patience_ns >= 0 && left <= 0))
+		if (r >= 0 || e->kind != ERR_NET)
+			return r;
+		l->is_imds_silent = req->patience_ns >= 0 && left <= 0;
+		if (l->is_imds_silent)
 			return r;
 		next = now + wait_delay(attempt);
 		if (req->patience_ns >= 0 && next > now + left)
@@ -68,7 +73,10 @@ struct wanted {
 
 static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 {
-	const struct dialect_opts opts = { .strict = l->req->strict, .no_host = true };
+	const struct settings *settings = l->req->settings;
+	const struct dialect_opts opts = { .strict = l->req->strict,
+					   .accept = settings ? &settings->accept_keys : NULL,
+					   .no_host = true };
 	const struct documents *d = &l->b->documents;
 	struct node n = { 0 };
 	const char *names[2];
@@ -90,7 +98,7 @@ static int ask_if_online(struct loader *l, const char *fact, const char *why, st
 	int r;
 
 	if (l->b->imds)
-		r = ask_fact(l, fact, e);
+		r = loader_ask_fact(l, fact, e);
 	else
 		r = err_fail(e, ERR_NET, ENETDOWN, "fact %s: not asked for, we are offline", fact);
 	return r < 0 ? err_wrap(e, "%s", why) : 0;
@@ -104,13 +112,43 @@ static int ask_for_store(struct loader *l, struct err *e)
 	int r;
 
 	if (b->imds && !b->facts.instance_id) {
-		r = ask_fact(l, "instanceID", e);
+		r = loader_ask_fact(l, "instanceID", e);
 		if (r < 0)
 			return err_wrap(e, "%s", key);
 	}
 	r = probe_instance_store(l->arena, l->req->root_fd, b->imds, b->documents.instance_store,
 				 &b->facts, e);
 	return r < 0 ? err_wrap(e, "%s", key) : 0;
+}
+
+/* What every node of today is made with. What the metadata service does not say now, it said before in this boot: a
+ * file without it would be another one, and kubelet started anew for it. */
+static int ask_for_all(struct loader *l, struct err *e)
+{
+	static const char *const facts[] = { "region",        "availabilityZone",
+					     "instanceID",    "instanceType",
+					     "localHostname", "localIPv4",
+					     "publicIPv4",    "ipv6",
+					     "mac",           "targetLifecycleState" };
+	const struct facts *f = &l->b->facts;
+	int r = 0;
+
+	if (!l->b->imds || l->is_imds_silent)
+		r = err_fail(e, ERR_NET, ENETDOWN, "what this instance is: %s",
+			     l->b->imds ? "instance metadata does not answer"
+					: "not asked for, we are offline");
+	for (size_t i = 0; i < ARRAY_LEN(facts) && r == 0; i++)
+		r = loader_ask_fact(l, facts[i], e);
+	if (r == 0 || e->kind != ERR_NET)
+		return r;
+	loader_kept_facts(l->arena, l->req->root_fd, &l->b->facts);
+	if (!f->instance_id || !f->region || !f->availability_zone)
+		return err_code(e);
+	if (l->b->imds)
+		strv_add(l->arena, &l->b->warnings,
+			 arena_printf(l->arena, "%s; what it said before in this boot is used",
+				      e->msg));
+	return 0;
 }
 
 static int find_own_facts(struct loader *l, struct err *e)
@@ -122,6 +160,8 @@ static int find_own_facts(struct loader *l, struct err *e)
 	/* an image has no instance, and documents may be read on any machine */
 	if (l->req->image_mode || l->req->no_secrets)
 		return 0;
+	if (l->b->documents.of_instance && !l->req->facts_file)
+		return ask_for_all(l, e);
 	/* facts that were given are of another machine, whose disks are not here */
 	r = l->b->documents.instance_store && !l->req->facts_file ? ask_for_store(l, e) : 0;
 	if (r == 0 && f->local_hostname && f->instance_id)
@@ -135,6 +175,45 @@ static int find_own_facts(struct loader *l, struct err *e)
 	return r;
 }
 
+/* What is not known yet. */
+static void set_type(struct facts *f, struct opt_int gpus, struct opt_int enis,
+		     struct opt_int ips_per_eni)
+{
+	if (!f->gpus.set)
+		f->gpus = gpus;
+	if (!f->enis.set)
+		f->enis = enis;
+	if (!f->ips_per_eni.set)
+		f->ips_per_eni = ips_per_eni;
+}
+
+void loader_type(struct loader *l)
+{
+	const char *name = l->b->node.asked_type;
+	struct http *http = l->req->offline ? NULL : l->req->http;
+	struct facts *f = &l->b->facts, kept = { 0 };
+	struct ec2_type type;
+	struct ec2 *ec2;
+	struct err e;
+
+	if (!name || !http)
+		return;
+	ec2 = ec2_new(&(struct ec2_req){
+		.http = http, .imds = l->b->imds, .region = l->b->facts.region });
+	if (ec2_describe_type(ec2, l->arena, name, &type, &e) == 0) {
+		set_type(f, (struct opt_int){ true, type.gpus },
+			 (struct opt_int){ true, type.enis },
+			 (struct opt_int){ true, type.ips_per_eni });
+	} else {
+		strv_add(l->arena, &l->b->warnings, arena_str(l->arena, e.msg));
+		/* with another number of pods kubelet would be started anew */
+		loader_kept_facts(l->arena, l->req->root_fd, &kept);
+		if (str_eq(kept.instance_type, name))
+			set_type(f, kept.gpus, kept.enis, kept.ips_per_eni);
+	}
+	ec2_free(ec2);
+}
+
 /* Two boots of one disk may be two instances: what was kept in another boot says nothing. */
 static bool read_boot_id(int root_fd, struct buf *b)
 {
@@ -145,30 +224,43 @@ static bool read_boot_id(int root_fd, struct buf *b)
 
 int loader_keep_facts(int root_fd, const struct facts *f, struct err *e)
 {
+	autoarena struct arena *a = arena_new_empty();
 	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX);
 	int r;
 
 	if (!f->instance_id || !read_boot_id(root_fd, &text))
 		return 0;
-	(void)buf_addf(&text, "%s\n%s\n", f->instance_id,
-		       f->local_hostname ? f->local_hostname : "");
-	r = buf_check(&text, kept_facts, e);
+	r = yaml_render(probe_instance(a, f), &text, e);
+	if (r == 0)
+		r = buf_check(&text, kept_facts, e);
 	return r < 0 ? r : record_keep(root_fd, kept_facts, 0644, buf_str(&text), e);
 }
 
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f)
 {
 	autobuf struct buf text = BUF_INIT(KEPT_FACTS_MAX), boot = BUF_INIT(KEPT_FACTS_MAX);
-	struct strv lines;
+	struct facts kept = { 0 };
+	struct err ignored;
+	struct tree *t;
 
 	if (!read_boot_id(root_fd, &boot) || !record_read(root_fd, kept_facts, &text) ||
-	    !str_has_prefix(buf_str(&text), buf_str(&boot)))
+	    !str_has_prefix(buf_str(&text), buf_str(&boot)) ||
+	    yaml_parse(a, kept_facts, buf_str(&text) + boot.len, text.len - boot.len, &t,
+		       &ignored) < 0 ||
+	    facts_parse(a, t, &kept, &ignored) < 0)
 		return;
-	lines = strv_split(a, buf_str(&text) + boot.len, '\n');
-	if (!f->instance_id && lines.n > 0 && *lines.v[0])
-		f->instance_id = lines.v[0];
-	if (!f->local_hostname && lines.n > 1 && *lines.v[1])
-		f->local_hostname = lines.v[1];
+	field_overlay(a, &facts_schema, &kept, f);
+	*f = kept;
+}
+
+/* The store's, unless it is of another company: that has a region of its own, which says nothing of this machine. */
+static const char *known_region(struct loader *l)
+{
+	const char *given = getenv("AWS_REGION");
+
+	if (!s3_is_foreign())
+		return store_region(l->b->store);
+	return given && s3_is_region(given) ? given : NULL;
 }
 
 int loader_facts(struct loader *l, struct err *e)
@@ -183,7 +275,7 @@ int loader_facts(struct loader *l, struct err *e)
 	if (l->req->offline && !l->req->image_mode && !l->req->no_secrets)
 		loader_kept_facts(l->arena, l->req->root_fd, f);
 	if (!f->region)
-		f->region = store_region(l->b->store);
+		f->region = known_region(l);
 	return find_own_facts(l, e);
 }
 
@@ -209,7 +301,8 @@ const char *loader_key(struct loader *l)
 
 	if (location_is_remote(b->conf))
 		base = location_shown(l->arena, b->conf);
-	if (!base || !location_is_remote(base) || !l->req->may_replay || l->req->image_mode)
+	if (!base || !location_is_remote(base) || !l->req->may_replay ||
+	    (l->req->image_mode && !b->documents.of_instance))
 		return NULL;
 	if (loader_instance(l, &ignored) < 0)
 		return NULL;

@@ -1,6 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/json.h"
+#include "nodeup/base/yaml.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/config/keys.h"
@@ -11,8 +12,9 @@ static const char cert_suffix[] = ".crt";
 /* A key pair or secret on its way; cert NULL: not there. */
 struct item {
 	const struct node_want *want;
-	const char *folder;     /* of the certificates; NULL: a secret */
-	const char *cert, *key; /* locations; cert is the secret's own */
+	const char *folder;     /* of the certificates; NULL: a secret, or a keyset */
+	const char *cert, *key; /* locations; cert is the secret's or the keyset's own */
+	const char *older;      /* where the keyset is if it still has its older name; or NULL */
 	struct strv others;     /* of a pool: its older certificates */
 };
 
@@ -227,6 +229,60 @@ static int add_secret(struct loader *l, const struct item *item, struct missing 
 	return node_add_secret(a, &l->b->node, item->want->name, json, from, e);
 }
 
+/* The one key of it that the documents mean. */
+static int add_keyset(struct loader *l, const struct item *item, struct missing *m, struct err *e)
+{
+	const struct node_want *want = item->want;
+	struct arena *a = l->arena;
+	const char *text, *from = location_shown(a, item->cert);
+	struct node_keypair pair;
+	struct tree *t;
+	size_t n;
+	int r = read_optional(l, item->cert, &text, &n, e);
+
+	if (r >= 0 && !text && item->older) {
+		from = location_shown(a, item->older);
+		r = read_optional(l, item->older, &text, &n, e);
+	}
+	if (r < 0)
+		return err_wrap(e, "keyset %s", want->name);
+	if (!text) {
+		note_missing(m, want, "keyset",
+			     arena_printf(a, "%s is not there", location_shown(a, item->cert)));
+		return 0;
+	}
+	/* the reason would quote a key */
+	if (yaml_parse(a, from, text, n, &t, e) < 0)
+		return err_config(e, "%s: keyset %s: not YAML", from, want->name);
+	r = l->b->documents.dialect->keyset(a, t, want->name, want->id, &pair, e);
+	if (r < 0)
+		return r;
+	pair.cert = pem_lines(a, pair.cert);
+	pair.key = pem_lines(a, pair.key);
+	arena_push(a, l->b->node.keypairs.v, l->b->node.keypairs.n, pair);
+	return 0;
+}
+
+static int add_manifests(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < w->manifests.n && r >= 0; i++) {
+		const char *text;
+		size_t n;
+
+		r = store_get(l->b->store, w->manifests.v[i], &text, &n, e);
+		if (r == -ENOENT)
+			e->kind = ERR_CONFIG;
+		if (r >= 0 && strlen(text) != n)
+			r = err_config(e, "%s: a NUL byte in it",
+				       location_shown(l->arena, w->manifests.v[i]));
+		if (r >= 0)
+			strmap_set(l->arena, &l->b->node.manifests, w->manifests.v[i], text);
+	}
+	return r < 0 ? err_wrap(e, "manifest") : 0;
+}
+
 static void add_secret_item(struct loader *l, const struct node_want *want, const char *store,
 			    struct items *items)
 {
@@ -236,6 +292,12 @@ static void add_secret_item(struct loader *l, const struct node_want *want, cons
 	arena_push(l->arena, items->v, items->n, item);
 }
 
+static const char *keyset_of(struct loader *l, const char *store, const char *name)
+{
+	return location_join(l->arena, store,
+			     arena_printf(l->arena, "private/%s/keyset.yaml", name));
+}
+
 static void make_items(struct loader *l, const struct node_wants *w, const char *key_store,
 		       const char *secret_store, struct items *items)
 {
@@ -243,9 +305,14 @@ static void make_items(struct loader *l, const struct node_wants *w, const char 
 
 	for (size_t i = 0; i < w->n_keypairs; i++) {
 		const struct node_want *want = &w->keypairs[i];
-		const struct item item = { .want = want,
-					   .folder = location_join(l->arena, issued, want->name) };
+		struct item item = { .want = want };
 
+		if (want->id)
+			item.cert = keyset_of(l, key_store, want->name);
+		if (want->id && want->older)
+			item.older = keyset_of(l, key_store, want->older);
+		if (!want->id)
+			item.folder = location_join(l->arena, issued, want->name);
 		arena_push(l->arena, items->v, items->n, item);
 	}
 	for (size_t i = 0; i < w->n_secrets; i++)
@@ -297,8 +364,12 @@ static int add_items(struct loader *l, const struct items *items, struct missing
 	for (size_t i = 0; i < items->n && r >= 0; i++) {
 		if (!items->v[i].cert)
 			continue;
-		r = items->v[i].folder ? add_pair(l, &items->v[i], m, e)
-				       : add_secret(l, &items->v[i], m, e);
+		if (items->v[i].folder)
+			r = add_pair(l, &items->v[i], m, e);
+		else if (items->v[i].want->id)
+			r = add_keyset(l, &items->v[i], m, e);
+		else
+			r = add_secret(l, &items->v[i], m, e);
 	}
 	return r;
 }
@@ -324,35 +395,59 @@ static int find_all(struct loader *l, const char *key_store, struct items *items
 	return r;
 }
 
-int loader_keys(struct loader *l, struct err *e)
+/* Documents that lie here can be looked at without those that are elsewhere. */
+static bool has_no_store(const struct loader *l)
+{
+	return l->b->documents.beside_will_do && l->req->only_looks && l->req->offline &&
+	       !l->b->replayed;
+}
+
+static int read_store(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	struct bootstrap *b = l->b;
-	const struct documents *d = &b->documents;
-	struct node_wants w = d->dialect->wants(l->arena, d, &b->node);
-	const char *key_store = w.key_store ? w.key_store
-					    : location_beside(l->arena, l->b->conf, "pki");
-	const char *secret_store =
-		w.secret_store ? w.secret_store : location_beside(l->arena, l->b->conf, "secrets");
-	struct strv documents = { 0 }, folders = { 0 };
+	const char *key_store = w->key_store ? w->key_store
+					     : location_beside(l->arena, l->b->conf, "pki");
+	const char *secret_store = w->secret_store
+					   ? w->secret_store
+					   : location_beside(l->arena, l->b->conf, "secrets");
+	struct strv documents = w->manifests, folders = { 0 };
 	struct missing m = { .arena = l->arena, .warnings = &b->warnings };
 	struct items items = { 0 };
 	int r;
 
-	make_items(l, &w, key_store, secret_store, &items);
+	make_items(l, w, key_store, secret_store, &items);
 	for (size_t i = 0; i < items.n; i++)
 		strv_add(l->arena, items.v[i].folder ? &folders : &documents,
 			 items.v[i].folder ? items.v[i].folder : items.v[i].cert);
-	if (w.every_secret)
+	if (w->every_secret)
 		strv_add(l->arena, &folders, secret_store);
 	r = store_prefetch(b->store, &documents, &folders, e);
 	documents = (struct strv){ 0 };
 	if (r >= 0)
-		r = add_every_secret(l, &w, secret_store, &items, e);
+		r = add_every_secret(l, w, secret_store, &items, e);
 	if (r >= 0)
 		r = find_all(l, key_store, &items, &m, &documents, e);
 	if (r >= 0)
 		r = store_prefetch(b->store, &documents, NULL, e);
 	if (r >= 0)
 		r = add_items(l, &items, &m, e);
+	if (r >= 0)
+		r = add_manifests(l, w, e);
 	return r < 0 ? r : fail_missing(&m, e);
+}
+
+int loader_keys(struct loader *l, struct err *e)
+{
+	const struct documents *d = &l->b->documents;
+	struct node_wants w = d->dialect->wants(l->arena, d, &l->b->node);
+	int r;
+
+	if (d->join)
+		return loader_issues(l, &w, e);
+	if (has_no_store(l)) {
+		l->b->no_keys = true;
+		return 0;
+	}
+	r = read_store(l, &w, e);
+	return r < 0 ? r : loader_issue_here(l, &w, e);
 }

@@ -1,7 +1,7 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: archive.c, facts.c, keys.c.
+ * Bodies: adopt.c, archive.c, facts.c, issue.c, join.c, keys.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
@@ -11,6 +11,9 @@ struct loader {
 	struct arena *arena;
 	const struct bootstrap_req *req;
 	struct bootstrap *b;
+	bool is_imds_silent; /* for as long as it was waited for */
+	struct strmap kept;  /* documents of an earlier run, once they were asked for */
+	bool kept_is_read;
 };
 
 /* The archive that is a document, from the first mirror that has the right bytes, and its files. */
@@ -23,6 +26,24 @@ int loader_keep_facts(int root_fd, const struct facts *f, struct err *e) must_ch
 void loader_kept_facts(struct arena *a, int root_fd, struct facts *f);
 /* The rest: what this host says, and what the documents need of IMDS. */
 int loader_facts(struct loader *l, struct err *e) must_check;
+/* The document that kops-controller gives, and secrets with it; its name for messages. EALREADY: it gives none any more. */
+int loader_join(struct loader *l, const char **ret_location, struct err *e) must_check;
+/* Certificates: those that are kept, where they still do, else new ones for new keys. */
+int loader_issues(struct loader *l, const struct node_wants *w, struct err *e) must_check;
+/* Certificates that the node issues itself: those that it has, where they are what would be issued now, else new ones for
+ * new keys, all of which are made at once. Where nothing is to be done they are only said to be unmade. */
+int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e) must_check;
+/* What an earlier run was given, or made, and kept by that name; NULL: nothing. */
+const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
+/* Have the node use such a pair, and keep it for the next run. */
+void loader_take_issue(struct loader *l, const struct node_keypair *pair);
+/* A certificate and its key as they lie on the node, unchecked. */
+int loader_adopted_pair(struct loader *l, const struct node_issue *want, struct node_keypair *ret,
+			struct err *e) must_check;
+/* What EC2 says of the node's instance type, where that decides something. An answer that does not come is a warning. */
+void loader_type(struct loader *l);
+/* Ask for a fact until it is known. */
+int loader_ask_fact(struct loader *l, const char *fact, struct err *e) must_check;
 /* Know which instance this is: by its firmware or metadata, else as it was known in this boot. */
 int loader_instance(struct loader *l, struct err *e) must_check;
 /* What ties persisted documents to this node, or NULL when that cannot be said. */

@@ -4,6 +4,9 @@
 
 #include "nodeup/base/str.h"
 
+/* For messages and help: what a location begins with that is not a path. */
+#define LOCATION_SCHEMES "s3://, https://, http:// or file://"
+
 /* The path of a file of this machine, or NULL when it is on another machine. */
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */

@@ -195,6 +195,29 @@ int store_recall(struct store *s, int root_fd, const char *path, const struct st
 	return 0;
 }
 
+int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
+		     struct strmap *ret, struct err *e)
+{
+	const struct tree *documents;
+	struct tree *t;
+	int64_t ns;
+	int r = load_saved(a, root_fd, path, key, &t, &ns, e);
+
+	*ret = (struct strmap){ 0 };
+	if (r < 0)
+		return r;
+	documents = tree_get(t, "documents");
+	for (size_t i = 0; documents && i < documents->n; i++) {
+		const struct tree *saved = documents->items[i].value;
+		char *text;
+		size_t n;
+
+		if (saved->kind == TREE_SCALAR && enc_unbase64(a, saved->scalar, &text, &n, e) == 0)
+			strmap_set(a, ret, documents->items[i].key, text);
+	}
+	return 0;
+}
+
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e)
 {

@@ -43,6 +43,11 @@ void store_set_patience(struct store *s, int64_t ns)
 	s->patience_ns = ns;
 }
 
+void store_use_dual_stack(struct store *s)
+{
+	s3_session_use_dual_stack(s->s3);
+}
+
 const char *store_region(const struct store *s)
 {
 	return s3_session_region(s->s3);
@@ -134,7 +139,7 @@ static int prepare_op(struct store *s, const char *location, bool listing, struc
 		if (r < 0)
 			return r;
 	} else if (!str_has_prefix(op.place, "https://") && !str_has_prefix(op.place, "http://")) {
-		return err_config(e, "'%s': wanted s3://, https://, http://, file:// or a path",
+		return err_config(e, "'%s': wanted a path, or an " LOCATION_SCHEMES " URL",
 				  op.place);
 	}
 	op.shown = location_shown(s->arena, op.place);

@@ -42,6 +42,8 @@ int store_list(struct store *s, const char *location, struct strv *ret, struct e
  * answered from memory. A missing one is not an error here. */
 int store_prefetch(struct store *s, const struct strv *documents, const struct strv *folders,
 		   struct err *e) must_check;
+/* Ask S3 at names that have addresses of IPv6 too. */
+void store_use_dual_stack(struct store *s);
 /* The region that s3:// requests go to, or NULL before the first. */
 const char *store_region(const struct store *s);
 /* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
@@ -76,6 +78,9 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 /* Answer conf, which is gone, from what is kept at path. -ENOENT: it is not kept there. */
 int store_recall(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
 		 const char **ret_text, struct err *e) must_check;
+/* The documents that are kept at path, by their locations. */
+int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
+		     struct strmap *ret, struct err *e) must_check;
 /* Answer from such a file from now on. -ENOENT: none, or of another key. Gives its age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e) must_check;

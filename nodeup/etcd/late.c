@@ -26,7 +26,7 @@ static int write_hosts(struct claims *c, struct task *t, struct task_ctx *ctx,
 	struct task_diff diff;
 	int r;
 
-	t->hosts.names = *hosts;
+	t->hosts.lines = hosts_lines(c->req->arena, hosts);
 	r = t->ops->check(t, ctx, &diff, e);
 	if (r != TASK_DIFFERS)
 		return r;

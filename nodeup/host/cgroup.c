@@ -8,6 +8,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/proc.h"
+#include "nodeup/host/kernel.h"
 
 static const char daemon_json[] = "/etc/docker/daemon.json";
 static const char containerd_toml[] = "/etc/containerd/config.toml";
@@ -168,6 +169,7 @@ void probe_cgroup(struct arena *a, int root_fd, const char *command, struct runt
 
 	r->cgroup = cgroup_version(root_fd);
 	r->lacks_apparmor_parser = lacks_apparmor_parser(root_fd);
+	r->lacks_ipvs = kernel_lacks(root_fd, "ip_vs");
 	if (!r->unit)
 		return;
 	r->version = version_of_dpkg(a, root_fd, is_docker ? dockers : containerds);

@@ -6,5 +6,5 @@
 #include "nodeup/config/facts.h"
 #include "nodeup/config/runtime.h"
 
-/* Fill cgroup, lacks_apparmor_parser, cgroup_driver and version of a running host's runtime; its command is in *command. */
+/* Fill cgroup, lacks_apparmor_parser, lacks_ipvs, cgroup_driver and version of a running host's runtime; its command is in *command. */
 void probe_cgroup(struct arena *a, int root_fd, const char *command, struct runtime *r);

@@ -1,12 +1,15 @@
 #include "nodeup/host/probe.h"
 
+#include <arpa/inet.h>
 #include <assert.h>
 #include <elf.h>
 #include <fcntl.h>
+#include <ifaddrs.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/walk.h"
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
 
@@ -156,6 +159,115 @@ static void probe_firmware(struct arena *a, int root_fd, struct facts *f)
 		f->instance_id = id;
 }
 
+/* Those with a device of their own: a bridge or a tunnel of a network plugin has none. */
+static void probe_interfaces(struct arena *a, int root_fd, struct facts *f)
+{
+	static const char folder[] = "/sys/class/net";
+	struct strv names = { 0 };
+	struct err ignored;
+
+	if (f->interfaces.n || walk_names_at(a, root_fd, folder, &names, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		const char *at = arena_printf(a, "%s/%s", folder, names.v[i]);
+		const char *mac = read_text(a, root_fd, arena_printf(a, "%s/address", at));
+
+		if (mac && io_is_there(root_fd, arena_printf(a, "%s/device", at)))
+			strmap_set(a, &f->interfaces, names.v[i], str_trim(a, mac));
+	}
+}
+
+static int bits_of(const unsigned char *mask, size_t n)
+{
+	int bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits += __builtin_popcount(mask[i]);
+	return bits;
+}
+
+/* "10.0.0.7/24"; NULL: of another family. */
+static const char *address_of(struct arena *a, const struct ifaddrs *i)
+{
+	char text[INET6_ADDRSTRLEN];
+	const void *address, *mask;
+	size_t n;
+
+	if (!i->ifa_addr || !i->ifa_netmask)
+		return NULL;
+	if (i->ifa_addr->sa_family == AF_INET) {
+		address = &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr;
+		mask = &((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr;
+		n = sizeof(struct in_addr);
+	} else if (i->ifa_addr->sa_family == AF_INET6) {
+		address = &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr;
+		mask = &((const struct sockaddr_in6 *)(const void *)i->ifa_netmask)->sin6_addr;
+		n = sizeof(struct in6_addr);
+	} else {
+		return NULL;
+	}
+	if (!inet_ntop(i->ifa_addr->sa_family, address, text, sizeof(text)))
+		return NULL;
+	return arena_printf(a, "%s/%d", text, bits_of(mask, n));
+}
+
+static void probe_addresses(struct arena *a, struct facts *f)
+{
+	struct ifaddrs *all;
+
+	if (f->addresses.n || getifaddrs(&all) < 0)
+		return;
+	for (const struct ifaddrs *i = all; i; i = i->ifa_next) {
+		const char *text = address_of(a, i);
+
+		if (text)
+			strv_add(a, &f->addresses, text);
+	}
+	freeifaddrs(all);
+	strv_sort(&f->addresses);
+}
+
+/* Those of images of today's distributions, and root.
+ * source: kops 1.37 util/pkg/distributions DefaultUsers */
+static void probe_homes(struct arena *a, int root_fd, struct facts *f)
+{
+	static const char *const users[] = { "admin", "ubuntu", "ec2-user", "centos",
+					     "rocky", "core",   "root" };
+	const char *text = read_text(a, root_fd, "/etc/passwd");
+	struct strv lines = { 0 };
+
+	if (text && f->homes.n == 0)
+		lines = strv_split(a, text, '\n');
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct strv fields = strv_split(a, lines.v[i], ':');
+
+		for (size_t k = 0; k < ARRAY_LEN(users) && fields.n == 7; k++)
+			if (str_eq(users[k], fields.v[0]) && *fields.v[5] == '/')
+				strmap_set(a, &f->homes, fields.v[0], fields.v[5]);
+	}
+}
+
+static void probe_bpffs(struct arena *a, int root_fd, struct facts *f)
+{
+	const char *text = read_text(a, root_fd, "/proc/self/mounts");
+
+	if (text && !f->bpffs_mounted.set)
+		f->bpffs_mounted =
+			(struct opt_bool){ true, strstr(text, " /sys/fs/bpf bpf ") != NULL };
+}
+
+static void probe_resolved(int root_fd, struct facts *f)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	if (!f->resolved.set)
+		f->resolved =
+			(struct opt_bool){ true,
+					   io_open_file(root_fd, "/run/systemd/resolve/resolv.conf",
+							&fd, &ignored) == 0 };
+}
+
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, struct err *e)
 {
 	int r;
@@ -167,8 +279,14 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 		return r;
 	if (running && f->filesystems.n == 0)
 		probe_filesystems(a, root_fd, f);
-	if (running)
+	if (running) {
 		probe_firmware(a, root_fd, f);
+		probe_interfaces(a, root_fd, f);
+		probe_addresses(a, f);
+		probe_bpffs(a, root_fd, f);
+	}
+	probe_resolved(root_fd, f);
+	probe_homes(a, root_fd, f);
 	return 0;
 }
 
@@ -176,6 +294,7 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 static const struct {
 	const char *name, *path;
 	size_t offset;
+	bool optional; /* not every instance has one */
 } instance_facts[] = {
 	{ "region",           "meta-data/placement/region",            offsetof(struct facts, region) },
 	{ "availabilityZone", "meta-data/placement/availability-zone", offsetof(struct facts, availability_zone) },
@@ -183,6 +302,11 @@ static const struct {
 	{ "instanceType",     "meta-data/instance-type",               offsetof(struct facts, instance_type) },
 	{ "localHostname",    "meta-data/local-hostname",              offsetof(struct facts, local_hostname) },
 	{ "localIPv4",        "meta-data/local-ipv4",                  offsetof(struct facts, local_ipv4) },
+	{ "publicIPv4",       "meta-data/public-ipv4",                 offsetof(struct facts, public_ipv4), true },
+	{ "ipv6",             "meta-data/ipv6",                        offsetof(struct facts, ipv6), true },
+	{ "mac",              "meta-data/mac",                         offsetof(struct facts, mac) },
+	{ "targetLifecycleState", "meta-data/autoscaling/target-lifecycle-state",
+	  offsetof(struct facts, target_lifecycle_state), true },
 };
 /* clang-format on */
 
@@ -195,6 +319,8 @@ static int probe_one(struct arena *a, struct imds *m, size_t i, struct facts *f,
 	if (*member)
 		return 0;
 	r = imds_get(m, a, instance_facts[i].path, &text, e);
+	if (r == -ENOENT && instance_facts[i].optional)
+		return 0;
 	if (r < 0)
 		return err_wrap(e, "fact %s", instance_facts[i].name);
 	/* some networks have several names for a host: kops takes the first, kubernetes/kops#3067 */
@@ -206,15 +332,6 @@ static int probe_one(struct arena *a, struct imds *m, size_t i, struct facts *f,
 	return 0;
 }
 
-int probe_instance(struct arena *a, struct imds *m, struct facts *f, struct err *e)
-{
-	int r = 0;
-
-	for (size_t i = 0; i < ARRAY_LEN(instance_facts) && r >= 0; i++)
-		r = probe_one(a, m, i, f, e);
-	return r;
-}
-
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(instance_facts); i++)
@@ -222,6 +339,27 @@ int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *
 			return probe_one(a, m, i, f, e);
 	assert(!"a fact that IMDS does not have");
 	return -EINVAL;
+}
+
+struct tree *probe_instance(struct arena *a, const struct facts *f)
+{
+	const struct {
+		const char *name;
+		struct opt_int n;
+	} of_type[] = { { "gpus", f->gpus }, { "enis", f->enis }, { "ipsPerENI", f->ips_per_eni } };
+	struct tree *t = tree_map(a);
+
+	for (size_t i = 0; i < ARRAY_LEN(instance_facts); i++) {
+		const char *text = *(const char *const *)(const void *)((const char *)f +
+									instance_facts[i].offset);
+
+		if (text)
+			tree_set_text(a, t, instance_facts[i].name, text);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(of_type); i++)
+		if (of_type[i].n.set)
+			tree_set_int(a, t, of_type[i].name, of_type[i].n.v);
+	return t;
 }
 
 /* Whether systemd would find the unit here: the first folder that has it decides, and a link to

@@ -13,10 +13,11 @@
  * `running` also what only a running host has (uname, /proc, the instance id of its firmware). */
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
 	       struct err *e) must_check;
-/* Fill region, zone, instance id and type, hostname and address from IMDS where f lacks them. */
-int probe_instance(struct arena *a, struct imds *m, struct facts *f, struct err *e) must_check;
-/* Fill one of them, by its name in a facts file ("localHostname"), if f lacks it. */
+/* Fill what IMDS says of this instance, by the fact's name in a facts file ("localHostname"), if f lacks it. One that not
+ * every instance has may be missing after it. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
 	       struct err *e) must_check;
+/* What IMDS and EC2 told of this instance, of what f has: a map that facts_parse reads. */
+struct tree *probe_instance(struct arena *a, const struct facts *f);
 /* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups. */
 struct runtime probe_runtime(struct arena *a, int root_fd, bool running);

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/trust.h"
+#include "nodeup/tasks/image_archive.h"
 
 /* With what the owner of the machine has besides. */
 static int parse_asset(struct plan *p, const char *text, struct asset *ret, struct err *e)
@@ -162,14 +163,15 @@ static bool is_equal_install(const struct task *t, const struct task_install *in
 	       digest_eq(&have->sources[0]->digest, &install->sources[0]->digest);
 }
 
-static void add_install(struct plan *p, const struct task_install *install)
+static struct task *add_install(struct plan *p, const struct task_install *install)
 {
 	struct task *t = plan_at(p, install->path);
 
-	if (!t)
-		plan_new_task(p, TASK_INSTALL, install->path)->install = *install;
-	else if (!is_equal_install(t, install))
-		(void)plan_conflict(p, t);
+	if (!t) {
+		t = plan_new_task(p, TASK_INSTALL, install->path);
+		t->install = *install;
+	}
+	return is_equal_install(t, install) ? t : plan_conflict(p, t);
 }
 
 static void install_plain(struct plan *p, const struct asset *as, const char *path, mode_t mode)
@@ -178,7 +180,7 @@ static void install_plain(struct plan *p, const struct asset *as, const char *pa
 
 	(void)asset_task(p, TASK_ASSET, as);
 	arena_push(p->arena, install.sources, install.n_sources, as);
-	add_install(p, &install);
+	(void)add_install(p, &install);
 }
 
 /* The asset of the list by that name; of several the last, which must be all the same. */
@@ -230,22 +232,47 @@ void plan_install_known(struct plan *p, const char *name, const char *text, cons
 	install_plain(p, as, path, mode);
 }
 
-void plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode)
+static bool is_archive_of(const struct asset *as, const char *start)
+{
+	return asset_is_archive(as) && str_has_prefix(as->name, start);
+}
+
+bool plan_has_archive(const struct plan *p, const char *start)
+{
+	for (size_t i = 0; i < p->n_assets; i++)
+		if (is_archive_of(p->assets[i], start))
+			return true;
+	return false;
+}
+
+struct task *plan_install_member_of(struct plan *p, const char *archives, const char *member,
+				    const char *path, mode_t mode)
 {
 	struct task_install install = { .path = path, .mode = mode, .member = member };
 
 	for (size_t i = 0; i < p->n_assets; i++) {
-		if (!asset_is_archive(p->assets[i]))
+		struct task *fetch, *unpack;
+
+		if (!is_archive_of(p->assets[i], archives))
 			continue;
-		(void)asset_task(p, TASK_ASSET, p->assets[i]);
-		(void)asset_task(p, TASK_UNPACK, p->assets[i]);
+		fetch = asset_task(p, TASK_ASSET, p->assets[i]);
+		unpack = asset_task(p, TASK_UNPACK, p->assets[i]);
+		/* it is known to be the one */
+		if (*archives)
+			fetch->optional = unpack->optional = false;
 		want_member(p, p->assets[i], member);
 		arena_push(p->arena, install.sources, install.n_sources, p->assets[i]);
 	}
 	if (install.n_sources)
-		add_install(p, &install);
-	else
-		fail_missing(p, arena_printf(p->arena, "archive that could hold %s", member));
+		return add_install(p, &install);
+	fail_missing(p, arena_printf(p->arena, "archive %s%sthat could hold %s", archives,
+				     *archives ? "* " : "", member));
+	return arena_new(p->arena, struct task);
+}
+
+void plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode)
+{
+	(void)plan_install_member_of(p, "", member, path, mode);
 }
 
 /* Of an image that is an archive; NULL: the plan fails. */
@@ -295,10 +322,16 @@ void plan_image(struct plan *p, const struct node_image *image)
 	p->asked = where;
 	warn_sha1(p, as, where);
 	asset_task(p, TASK_ASSET, as)->optional = false;
+	for (size_t i = 0; image->is_unnamed && i < IMAGE_LISTS; i++) {
+		as->form = ASSET_TAR;
+		want_member(p, as, image_lists[i]);
+		asset_task(p, TASK_UNPACK, as)->optional = false;
+	}
 	plan_new_task(p, TASK_IMAGE, image->name)->image = (struct task_image){
 		.name = image->name,
 		.asset = as,
 		.in_containerd = plan_uses_containerd(p),
+		.is_unnamed = image->is_unnamed,
 	};
 }
 

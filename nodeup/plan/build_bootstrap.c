@@ -12,22 +12,39 @@ static const char env_file[] = "/etc/sysconfig/kops-configuration";
 /* systemd 229 was the first to take "infinity" here; a oneshot of an older one has no timeout */
 enum { SYSTEMD_INFINITY = 229 };
 
+/* What kops' own file has: its unit reads it where its program comes back, and must find nothing there that it
+ * does not expect. */
+static const char *const file_variables[] = {
+	"AWS_REGION", "S3_ENDPOINT", "S3_REGION", "S3_ACCESS_KEY_ID", "S3_SECRET_ACCESS_KEY", NULL,
+};
+
+static bool is_for_file(const char *name)
+{
+	for (size_t i = 0; file_variables[i]; i++)
+		if (strcmp(file_variables[i], name) == 0)
+			return true;
+	return false;
+}
+
 /* The lines of the unit that tell of the environment. */
 static const char *add_environment(struct plan *p)
 {
-	struct strmap open = { 0 }, secret = { 0 };
+	struct strmap open = { 0 }, shown = { 0 }, file = { 0 };
 	const char *own = "";
 
-	plan_environment(p, &p->req->environment, &open, &secret);
+	plan_environment(p, &p->req->environment, &open, &file);
 	/* without it the first run has no way to the documents that name it */
-	plan_environment(p, &p->req->proxy_environment, &open, &secret);
-	if (open.n)
-		own = arena_printf(p->arena, "Environment=%s\n", plan_assignments(p->arena, &open));
-	if (secret.n)
-		plan_secret(p, env_file, 0600, plan_env_lines(p->arena, &secret));
+	plan_environment(p, &p->req->proxy_environment, &open, &file);
+	for (size_t i = 0; i < open.n; i++)
+		strmap_set(p->arena, is_for_file(open.v[i].key) ? &file : &shown, open.v[i].key,
+			   open.v[i].value);
+	if (shown.n)
+		own = arena_printf(p->arena, "Environment=%s\n",
+				   plan_assignments(p->arena, &shown));
+	if (file.n)
+		plan_secret(p, env_file, 0600, plan_env_lines(p->arena, &file));
 	return arena_printf(p->arena, "%sEnvironmentFile=-/etc/environment\n%s", own,
-			    secret.n ? arena_printf(p->arena, "EnvironmentFile=%s\n", env_file)
-				     : "");
+			    file.n ? arena_printf(p->arena, "EnvironmentFile=%s\n", env_file) : "");
 }
 
 static const char *program_path(struct plan *p)

@@ -18,4 +18,4 @@ static void make_cloud_config(struct plan *p)
 
 const struct plan_builder build_cloud_config = { .name = "cloud-config",
 						 .build = make_cloud_config,
-						 .writes_texts = true };
+						 .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -39,4 +39,6 @@ static void make_cni(struct plan *p)
 				    0755);
 }
 
-const struct plan_builder build_cni = { .name = "cni", .build = make_cni, .writes_texts = true };
+const struct plan_builder build_cni = { .name = "cni",
+					.build = make_cni,
+					.nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -9,18 +9,6 @@
 static const char authn_config[] = "/etc/kubernetes/authn.config";
 static const char cloud_config[] = "/etc/kubernetes/cloud.config";
 
-/* Where distributions keep CA certificates. */
-static const char *const ssl_paths[] = {
-	"/etc/ssl",     "/etc/pki/tls",       "/etc/pki/ca-trust", "/usr/share/ssl", "/usr/ssl",
-	"/usr/lib/ssl", "/usr/local/openssl", "/var/ssl",          "/etc/openssl",
-};
-static const char *const ssl_paths_readonly_usr[] = {
-	"/etc/ssl",
-	"/etc/pki/tls",
-	"/etc/pki/ca-trust",
-	"/usr/share/ca-certificates",
-};
-
 /* What the API server is told beside the documents: where this node keeps its files. */
 static void set_aggregation(const struct plan *p, struct kube_apiserver_spec *s)
 {
@@ -86,16 +74,6 @@ static struct pod_probe probe(int64_t port)
 		.initial_delay = 15,
 		.timeout = 15,
 	};
-}
-
-static void mount_ssl(const struct plan *p, struct pod *pod)
-{
-	const bool readonly_usr = plan_distro(p)->readonly_usr;
-	const char *const *paths = readonly_usr ? ssl_paths_readonly_usr : ssl_paths;
-	size_t n = readonly_usr ? ARRAY_LEN(ssl_paths_readonly_usr) : ARRAY_LEN(ssl_paths);
-
-	for (size_t i = 0; i < n; i++)
-		pod_host_path(p->arena, pod, NULL, paths[i], NULL, true);
 }
 
 static void mount_cloud_config(const struct plan *p, struct pod *pod)
@@ -172,11 +150,11 @@ static void add_apiserver(struct plan *p)
 
 	plan_warn_flags(p, "kube-apiserver", &kube_apiserver_schema, &args);
 	name_in_dns(p, pod);
-	plan_proxy_env(p, pod);
+	plan_proxy_env(p, &p->req->node->proxy, pod);
 	c->cpu_request = "150m";
 	add_ports(p, s, c);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-apiserver", &args, "/bin/tee", log);
-	mount_ssl(p, pod);
+	plan_mount_ssl(p, pod);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	mount_cloud_config(p, pod);
 	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
@@ -221,11 +199,11 @@ static void add_controller_manager(struct plan *p)
 	struct strv args = controller_manager_flags(p);
 
 	plan_warn_flags(p, name, &kube_controller_manager_schema, &args);
-	plan_proxy_env(p, pod);
+	plan_proxy_env(p, &p->req->node->proxy, pod);
 	pod->container.liveness = probe(10252);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,
 			  "/bin/tee", log);
-	mount_ssl(p, pod);
+	plan_mount_ssl(p, pod);
 	mount_cloud_config(p, pod);
 	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
@@ -246,7 +224,7 @@ static void add_scheduler(struct plan *p)
 	if (s->use_policy_config_map.set && s->use_policy_config_map.v)
 		strv_add(p->arena, &args, "--policy-configmap=scheduler-policy");
 	field_flags(p->arena, &kube_scheduler_schema, s, &args);
-	plan_proxy_env(p, pod);
+	plan_proxy_env(p, &p->req->node->proxy, pod);
 	pod->container.liveness = probe(10251);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-scheduler", &args, "/bin/tee", log);
 	pod_host_path(p->arena, pod, "varlibkubescheduler", lib, NULL, true);
@@ -286,4 +264,4 @@ static void make_control_plane(struct plan *p)
 const struct plan_builder build_control_plane = { .name = "control-plane",
 						  .build = make_control_plane,
 						  .master_only = true,
-						  .writes_texts = true };
+						  .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -15,4 +15,4 @@ static void make_directories(struct plan *p)
 
 const struct plan_builder build_directories = { .name = "directories",
 						.build = make_directories,
-						.writes_texts = true };
+						.nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -69,4 +69,6 @@ static void make_egress_proxy(struct plan *p)
 }
 
 const struct plan_builder build_egress_proxy = { .name = "egress-proxy",
-						 .build = make_egress_proxy };
+						 .build = make_egress_proxy,
+						 .nodes = PLAN_NODE(NODE_DESCRIBED) |
+							  PLAN_NODE(NODE_STATED) };

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-enum { MODE = 0440 };
-
 /* Whether a file at path would be in the way of what the plan puts at `have`, or the other way round. */
 static bool is_in_the_way(const struct task *t, const char *path)
 {
@@ -37,7 +35,7 @@ static void make_file_assets(struct plan *p)
 
 		p->asked = tree_where(p->arena, &f->pos);
 		check_place(p, n, f);
-		plan_secret_bytes(p, f->path, MODE, f->content, f->len);
+		plan_secret_bytes(p, f->path, f->mode, f->content, f->len);
 	}
 }
 

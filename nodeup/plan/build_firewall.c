@@ -1,3 +1,5 @@
+#include "nodeup/plan/upkeep.h"
+
 #include "nodeup/plan/builders.h"
 
 static const char script_path[] = "/home/kubernetes/bin/iptables-setup";
@@ -23,7 +25,7 @@ static const char *const rules[] = {
 	"FORWARD -p tcp -j ACCEPT", "FORWARD -p udp -j ACCEPT", "FORWARD -p icmp -j ACCEPT",
 };
 
-static void make_firewall(struct plan *p)
+void plan_firewall(struct plan *p, const char *path, const char *script_text)
 {
 	const char *text = arena_printf(p->arena,
 					"[Unit]\n"
@@ -38,16 +40,21 @@ static void make_firewall(struct plan *p)
 					"\n"
 					"[Install]\n"
 					"WantedBy=basic.target\n",
-					script_path);
+					path);
 	struct task *t;
 
-	plan_file(p, script_path, 0755, script);
+	plan_file(p, path, 0755, script_text);
 	t = plan_service(p, service, text, true);
-	strv_add(p->arena, &t->unit.inputs, script_path);
+	strv_add(p->arena, &t->unit.inputs, path);
 	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
 		strv_add(p->arena, &t->unit.accepts, rules[i]);
 }
 
+static void make_firewall(struct plan *p)
+{
+	plan_firewall(p, script_path, script);
+}
+
 const struct plan_builder build_firewall = { .name = "firewall",
 					     .build = make_firewall,
-					     .writes_texts = true };
+					     .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -53,4 +53,4 @@ static void make_kube_proxy(struct plan *p)
 
 const struct plan_builder build_kube_proxy = { .name = "kube-proxy",
 					       .build = make_kube_proxy,
-					       .writes_texts = true };
+					       .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -101,4 +101,4 @@ static void make_kubelet(struct plan *p)
 
 const struct plan_builder build_kubelet = { .name = "kubelet",
 					    .build = make_kubelet,
-					    .writes_texts = true };
+					    .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -1,6 +1,7 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/upkeep.h"
 
 #include <string.h>
+#include "nodeup/plan/builders.h"
 #include "nodeup/plan/environment.h"
 #include "nodeup/plan/release.h"
 
@@ -9,6 +10,7 @@ static const char auto_upgrades_text[] = "APT::Periodic::Update-Package-Lists \"
 					 "APT::Periodic::Unattended-Upgrade \"1\";\n"
 					 "\n"
 					 "APT::Periodic::AutocleanInterval \"7\";\n";
+static const char no_upgrades_text[] = "APT::Periodic::Enable \"0\";\n";
 
 static const char logrotate_service[] = "logrotate.service";
 static const char logrotate_timer[] = "logrotate.timer";
@@ -34,8 +36,8 @@ static void make_packages(struct plan *p)
 	struct strv names = { 0 };
 	struct task *t;
 
-	/* documents that say what stands in files say which packages those take */
-	if (!p->req->node->states.used)
+	/* other documents say which packages their nodes take, or their builders do */
+	if (p->req->node->kind == NODE_DESCRIBED)
 		add_words(p, &names, d->packages);
 	if (p->req->node->auto_upgrades)
 		add_words(p, &names, d->upgrades);
@@ -58,15 +60,20 @@ static void make_packages(struct plan *p)
 
 const struct plan_builder build_packages = { .name = "packages", .build = make_packages };
 
+void plan_upgrades(struct plan *p, bool wanted)
+{
+	plan_file(p, auto_upgrades, 0644, wanted ? auto_upgrades_text : no_upgrades_text);
+}
+
 static void make_upgrades(struct plan *p)
 {
 	if (p->req->node->auto_upgrades && plan_distro(p)->family == PACKAGE_DEB)
-		plan_file(p, auto_upgrades, 0644, auto_upgrades_text);
+		plan_upgrades(p, true);
 }
 
 const struct plan_builder build_upgrades = { .name = "upgrades",
 					     .build = make_upgrades,
-					     .writes_texts = true };
+					     .nodes = PLAN_NODE(NODE_DESCRIBED) };
 
 /* A vendor's unit, which an image that lacks the package lacks as well. */
 static void make_ntp(struct plan *p)
@@ -79,7 +86,7 @@ static void make_ntp(struct plan *p)
 
 const struct plan_builder build_ntp = { .name = "ntp", .build = make_ntp };
 
-static void add_log(struct plan *p, const char *name)
+void plan_rotated_log(struct plan *p, const char *name, const char *end)
 {
 	const char *text = arena_printf(p->arena,
 					"/var/log/%s.log{\n"
@@ -91,14 +98,27 @@ static void add_log(struct plan *p, const char *name)
 					"  maxsize 100M\n"
 					"  daily\n"
 					"  create 0644 root root\n"
-					"}",
-					name);
+					"}%s",
+					name, end);
 
 	plan_file(p, arena_printf(p->arena, "/etc/logrotate.d/%s", name), 0644, text);
 }
 
 /* Hourly, and not as the vendor's daily timer: the size limit has to bite before a disk is full. */
-static void add_timer(struct plan *p)
+void plan_rotate_hourly(struct plan *p, const char *service)
+{
+	static const char timer[] = "[Unit]\n"
+				    "Description=Hourly Log Rotation\n"
+				    "\n"
+				    "[Timer]\n"
+				    "OnCalendar=hourly\n";
+
+	if (service)
+		plan_unit_file(p, logrotate_service, service);
+	plan_service(p, logrotate_timer, timer, false);
+}
+
+static void make_logrotate(struct plan *p)
 {
 	/* an image without it has no unit that fails each hour */
 	static const char service[] = "[Unit]\n"
@@ -107,30 +127,18 @@ static void add_timer(struct plan *p)
 				      "\n"
 				      "[Service]\n"
 				      "ExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n";
-	static const char timer[] = "[Unit]\n"
-				    "Description=Hourly Log Rotation\n"
-				    "\n"
-				    "[Timer]\n"
-				    "OnCalendar=hourly\n";
 
-	/* CoreOS has its own, elsewhere */
-	if (plan_distro(p)->family != PACKAGE_NONE)
-		plan_unit_file(p, logrotate_service, service);
-	plan_service(p, logrotate_timer, timer, false);
-}
-
-static void make_logrotate(struct plan *p)
-{
 	if (plan_distro(p)->rotates_logs)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
-		add_log(p, logs[i]);
-	add_timer(p);
+		plan_rotated_log(p, logs[i], "");
+	/* CoreOS has its own service, elsewhere */
+	plan_rotate_hourly(p, plan_distro(p)->family == PACKAGE_NONE ? NULL : service);
 }
 
 const struct plan_builder build_logrotate = { .name = "logrotate",
 					      .build = make_logrotate,
-					      .writes_texts = true };
+					      .nodes = PLAN_NODE(NODE_DESCRIBED) };
 
 static void make_users(struct plan *p)
 {
@@ -144,4 +152,4 @@ static void make_users(struct plan *p)
 const struct plan_builder build_users = { .name = "users",
 					  .build = make_users,
 					  .master_only = true,
-					  .writes_texts = true };
+					  .nodes = PLAN_NODE(NODE_DESCRIBED) };

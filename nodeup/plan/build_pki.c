@@ -104,4 +104,6 @@ static void make_pki(struct plan *p)
 	add_logins(p);
 }
 
-const struct plan_builder build_pki = { .name = "pki", .build = make_pki, .writes_texts = true };
+const struct plan_builder build_pki = { .name = "pki",
+					.build = make_pki,
+					.nodes = PLAN_NODE(NODE_DESCRIBED) };

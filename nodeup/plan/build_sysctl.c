@@ -1,6 +1,7 @@
-#include "nodeup/plan/builders.h"
+#include "nodeup/plan/upkeep.h"
 
 #include <string.h>
+#include "nodeup/plan/builders.h"
 
 static const char path[] = "/etc/sysctl.d/99-k8s-general.conf";
 
@@ -31,26 +32,30 @@ static struct strmap parse_values(struct arena *a, const char *lines)
 	struct strmap values = { 0 };
 
 	for (size_t i = 0; i < v.n; i++) {
-		const char *eq = strchr(v.v[i], '=');
+		const char *eq = strchr(v.v[i], '='), *key;
 
-		if (eq)
-			strmap_set(a, &values,
-				   str_trim(a, arena_strn(a, v.v[i], (size_t)(eq - v.v[i]))),
-				   str_trim(a, eq + 1));
+		if (!eq || strspn(v.v[i], "#;"))
+			continue;
+		key = str_trim(a, arena_strn(a, v.v[i], (size_t)(eq - v.v[i])));
+		/* sysctl.d(5): one that cannot be set is passed over, which is so for all here */
+		strmap_set(a, &values, key + (*key == '-'), str_trim(a, eq + 1));
 	}
 	return values;
+}
+
+void plan_sysctl(struct plan *p, const char *content)
+{
+	plan_file(p, path, 0644, content);
+	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse_values(p->arena, content);
 }
 
 static void make_sysctl(struct plan *p)
 {
 	const bool aws = str_eq(p->req->node->cloud_provider, "aws");
-	const char *content =
-		arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward);
 
-	plan_file(p, path, 0644, content);
-	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse_values(p->arena, content);
+	plan_sysctl(p, arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward));
 }
 
 const struct plan_builder build_sysctl = { .name = "sysctl",
 					   .build = make_sysctl,
-					   .writes_texts = true };
+					   .nodes = PLAN_NODE(NODE_DESCRIBED) };

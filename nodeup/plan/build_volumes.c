@@ -191,12 +191,12 @@ static void add_dropins(struct plan *p)
 	}
 }
 
-/* etcd's data is for root alone; through the bind, the volume's directory gets this mode. */
+/* etcd's data is for its owner alone; through the bind, the volume's directory gets this mode. */
 static void add_private(struct plan *p, const struct node_volume *v)
 {
 	for (size_t i = 0; i < v->binds.n; i++)
 		if (str_eq(v->binds.v[i].target, "/var/etcd"))
-			plan_dir(p, v->binds.v[i].target, 0700);
+			plan_dir(p, v->binds.v[i].target, 0700)->dir.any_owner = true;
 }
 
 static void add_volume(struct plan *p, const struct node_volume *v)

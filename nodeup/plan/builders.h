@@ -9,13 +9,16 @@
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/tasklist.h"
 
+/* A kind of nodes in plan_builder.nodes. */
+#define PLAN_NODE(kind) (1u << (kind))
+
 struct plan_builder {
 	const char *name;
 	void (*build)(struct plan *p);
 	/* packages of the distribution that it takes, blank-separated; NULL: none */
 	const char *(*packages)(struct plan *p);
 	bool master_only;
-	bool writes_texts;  /* not of a node whose documents say what stands in its files */
+	unsigned int nodes; /* the kinds of nodes it is for, by PLAN_NODE; 0: all */
 	bool explicit_only; /* runs only when plan_req.only names it */
 };
 
@@ -57,8 +60,6 @@ extern const struct plan_builder build_control_plane;
 extern const struct plan_builder build_claims;
 /* kubelet as a service. */
 extern const struct plan_builder build_kubelet;
-/* The units of the user's own. */
-extern const struct plan_builder build_hooks;
 /* The files of the user's own. */
 extern const struct plan_builder build_file_assets;
 /* Nothing but the assets, all of them, images too. */
@@ -73,6 +74,40 @@ extern const struct plan_builder build_documents;
 /* What stands in the model file by file: kubelet, docker, static pods, keys, images. */
 extern const struct plan_builder build_states;
 
+/* Of nodes of today's kops alone: plan/kops. */
+
+/* The services of a node that another program set up. */
+extern const struct plan_builder build_kops_adopted;
+/* Nothing: refuses a host that these nodes are not made on. */
+extern const struct plan_builder build_kops_release;
+/* What every node has: directories, the CA, the registry login, name resolution. */
+extern const struct plan_builder build_kops_system;
+/* Of a node with an API server: its keys and certificates, and the users who may read them. */
+extern const struct plan_builder build_kops_pki;
+/* What keeps its host in order: updates, time, logs, firewall, kernel settings. */
+extern const struct plan_builder build_kops_upgrades, build_kops_ntp, build_kops_logrotate,
+	build_kops_firewall, build_kops_sysctl;
+/* What its network plugin asks of the host. */
+extern const struct plan_builder build_kops_network;
+/* containerd, its settings, and images that it has before kubelet starts. */
+extern const struct plan_builder build_kops_containerd;
+/* Other runtimes that containerd starts containers by, from their makers' packages. */
+extern const struct plan_builder build_kops_runtimes;
+/* kubelet, its settings and certificates. */
+extern const struct plan_builder build_kops_kubelet;
+/* kube-proxy's static pod, and what the pod that does its work needs. */
+extern const struct plan_builder build_kops_kube_proxy;
+/* The API server's static pod. */
+extern const struct plan_builder build_kops_kube_apiserver;
+/* Those of the controller manager and the scheduler, and kubectl. */
+extern const struct plan_builder build_kops_control_plane;
+/* Static pods that lie in the state store: etcd's, and the one that applies addons. */
+extern const struct plan_builder build_kops_manifests;
+/* Images that an instance of a warm pool has before it is used. */
+extern const struct plan_builder build_kops_warm_pool;
+/* The units of the user's own, their containers by containerd. */
+extern const struct plan_builder build_kops_hooks;
+
 /* Of nodes of kops 1.8 alone: plan/kops18. */
 
 /* The settings of the container runtime that is there, and images to be loaded into it. */
@@ -81,3 +116,5 @@ extern const struct plan_builder build_docker;
 extern const struct plan_builder build_etcd;
 /* protokube as a service. */
 extern const struct plan_builder build_protokube;
+/* The units of the user's own, their containers by docker. */
+extern const struct plan_builder build_hooks;

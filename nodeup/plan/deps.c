@@ -18,6 +18,7 @@ static const struct {
 	{ "kubelet.service", "docker.service", "cni" },
 	{ "kubelet.service", "containerd.service", "cni" },
 	{ "kubelet.service", "docker.service", "states" },
+	{ "kubelet.service", "containerd.service", "containerd" },
 	{ "kube-addons.service", "docker.service", "states" },
 	{ "protokube.service", "docker.service", "protokube" },
 };
@@ -40,6 +41,17 @@ static bool is_started_with(const struct task *t, const struct task *need)
 static bool is_input(const struct task *t, const struct task *need)
 {
 	return strv_has(&t->unit.inputs, task_path(need));
+}
+
+static bool is_rules_of(const struct task *stray, const struct task *file)
+{
+	return str_eq(stray->stray.rules, file->file.path);
+}
+
+/* It begins anew without what they had told it. */
+static bool is_after_strays(const struct task *t, const struct task *stray)
+{
+	return strv_has(&t->unit.inputs, stray->stray.rules);
 }
 
 static bool is_manifest(const struct task *t)
@@ -113,12 +125,18 @@ static bool is_loaded_from(const struct task *t, const struct task *asset)
 
 static bool is_in_archive(const struct task *t, const struct task *unpack)
 {
-	return t->image.member && is_same_asset(t->image.asset, unpack->unpack.asset);
+	return (t->image.member || t->image.is_unnamed) &&
+	       is_same_asset(t->image.asset, unpack->unpack.asset);
 }
 
 static bool is_owner(const struct task *t, const struct task *user)
 {
 	return str_eq(t->dir.owner, user->user.name);
+}
+
+static bool is_id_of(const struct task *t, const struct task *user)
+{
+	return t->file.attr.uid && t->file.attr.uid == user->user.uid;
 }
 
 static bool is_copy_of(const struct task *t, const struct task *asset)
@@ -148,6 +166,12 @@ static bool is_runtime(const struct task *t, const struct task *unit)
 	(void)t;
 	return strcmp(unit->unit.name, "docker.service") == 0 ||
 	       strcmp(unit->unit.name, "containerd.service") == 0;
+}
+
+/* The mirrors that it is to be asked for at. */
+static bool is_mirror_of(const struct task *t, const struct task *file)
+{
+	return t->pull.hosts && str_is_within(task_path(file), t->pull.hosts);
 }
 
 static bool is_mount_of_etcd(const struct task *t, const struct task *unit)
@@ -238,6 +262,9 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 	return strv_has(&resume->move.units, t->unit.name);
 }
 
+/* Of a rule for a task that comes after all others. */
+#define ANY_KIND TASK_KIND_MAX
+
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
@@ -258,6 +285,8 @@ static const struct dep_rule needs[] = {
 	{ TASK_DIR, TASK_DIR, is_inside },
 	{ TASK_DIR, TASK_USER, is_owner },
 	{ TASK_FILE, TASK_DIR, is_inside },
+	/* another user of that id must not get it */
+	{ TASK_FILE, TASK_USER, is_id_of },
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others, is_manifest },
 	{ TASK_FILE, TASK_IMAGE, is_image_of_pod, is_manifest },
 	{ TASK_FILE, TASK_INSTALL, is_kubelet_of_pod, is_manifest },
@@ -269,17 +298,24 @@ static const struct dep_rule needs[] = {
 	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
 	/* a package may start its service when it is installed: with our settings */
 	{ TASK_PACKAGE, TASK_FILE, is_read_by_package },
+	{ TASK_PACKAGE, TASK_KEYRING, is_any },
 	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
 	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
 	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
 	{ TASK_IMAGE, TASK_UNPACK, is_in_archive },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
+	{ TASK_PULL, TASK_UNIT, is_runtime },
+	{ TASK_PULL, TASK_FILE, is_mirror_of },
 	{ TASK_UNIT, TASK_RELOAD, is_any },
 	{ TASK_UNIT, TASK_PROGRAM, is_input },
 	{ TASK_UNIT, TASK_DIR, is_started_with },
 	{ TASK_UNIT, TASK_FILE, is_read_by },
 	{ TASK_UNIT, TASK_SYSCTL, is_started_with },
+	{ TASK_UNIT, TASK_MODULE, is_started_with },
+	{ TASK_SYSCTL, TASK_MODULE, is_any },
+	{ TASK_STRAY, TASK_FILE, is_rules_of },
+	{ TASK_UNIT, TASK_STRAY, is_after_strays },
 	{ TASK_UNIT, TASK_USER, is_started_with },
 	{ TASK_UNIT, TASK_PACKAGE, is_started_with },
 	{ TASK_DIR, TASK_UNIT, volumes_is_below },
@@ -299,6 +335,9 @@ static const struct dep_rule needs[] = {
 	{ TASK_RESUME, TASK_MOVE, is_any },
 	{ TASK_RESUME, TASK_UNIT, is_shown_by },
 	{ TASK_UNIT, TASK_RESUME, is_resumed },
+	/* the controller gives the pods of this node their addresses out of it */
+	{ TASK_UNIT, TASK_PREFIX, is_kubelet },
+	{ TASK_LIFECYCLE, ANY_KIND, is_any },
 };
 
 /* For whose sake the first kind is there at all. */
@@ -379,6 +418,19 @@ static int compare_indices(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
+static void need_those(struct plan *p, const struct dep_rule *rule, struct task *t,
+		       struct task *const *others, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct task *other = others[i];
+
+		if (!matches(rule, t, other))
+			continue;
+		arena_push(p->arena, t->needs, t->n_needs, other);
+		arena_push(p->arena, other->users, other->n_users, t);
+	}
+}
+
 /* Only kinds that a rule joins are looked at together: there may be thousands of files. */
 static void link_task(struct plan *p, const struct kinds *k, struct task *t)
 {
@@ -387,14 +439,10 @@ static void link_task(struct plan *p, const struct kinds *k, struct task *t)
 
 		if (rule->kind != t->kind || (rule->only && !rule->only(t)))
 			continue;
-		for (size_t n = 0; n < k->n[rule->other]; n++) {
-			struct task *other = k->v[rule->other][n];
-
-			if (!matches(rule, t, other))
-				continue;
-			arena_push(p->arena, t->needs, t->n_needs, other);
-			arena_push(p->arena, other->users, other->n_users, t);
-		}
+		if (rule->other == ANY_KIND)
+			need_those(p, rule, t, p->tasks, p->n);
+		else
+			need_those(p, rule, t, k->v[rule->other], k->n[rule->other]);
 	}
 	if (t->n_needs)
 		qsort(t->needs, t->n_needs, sizeof(*t->needs), compare_indices);

@@ -14,9 +14,6 @@ static const char licence[] = "/usr/share/doc/docker/apache.txt";
 static const char prestart[] = "/opt/kubernetes/helpers/docker-prestart";
 static const char healthcheck[] = "/opt/kubernetes/helpers/docker-healthcheck";
 
-/* LICENSE of this tree, which docker 1.13 is under too */
-extern const char plan_apache_start[];
-
 /* docker 24 removed the drivers before overlay2 */
 enum { DOCKER_OVERLAY2 = 24 };
 

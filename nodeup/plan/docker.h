@@ -8,6 +8,8 @@
 #include "nodeup/plan/plan.h"
 
 extern const char plan_docker_unit[];
+/* LICENSE of this tree, the Apache license. */
+extern const char plan_apache_start[];
 
 /* What a dialect's era says of it. */
 struct plan_docker {

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/plan/builders.h"
 
 static const char docker_unit[] = "docker.service";
 static const char containerd_unit[] = "containerd.service";
@@ -15,6 +16,11 @@ static bool is_before(const struct plan *p, int minor)
 	return !node_k8s_at_least(p->req->node, 1, minor);
 }
 
+static bool is_used(const struct plan *p, const char *unit)
+{
+	return str_eq(p->req->runtime.unit, unit);
+}
+
 /* 0: another runtime, or its version is not known */
 static int runtime_version(const struct plan *p, const char *unit)
 {
@@ -22,7 +28,7 @@ static int runtime_version(const struct plan *p, const char *unit)
 	char *rest;
 	long major;
 
-	if (!str_eq(r->unit, unit) || !r->version)
+	if (!is_used(p, unit) || !r->version)
 		return 0;
 	major = strtol(r->version, &rest, 10);
 	if (major < 0 || major > MAJOR)
@@ -38,8 +44,7 @@ static bool needs_cgroup_v1(const struct plan *p)
 /* kubelet of these versions takes cgroupfs unless it is told, and kops 1.8 has no key to tell it */
 static bool has_other_driver(const struct plan *p, const char *unit)
 {
-	return str_eq(p->req->runtime.unit, unit) &&
-	       str_eq(p->req->runtime.cgroup_driver, "systemd");
+	return is_used(p, unit) && str_eq(p->req->runtime.cgroup_driver, "systemd");
 }
 
 static bool has_docker_by_systemd(const struct plan *p)
@@ -127,11 +132,7 @@ static bool lacks_version1(const struct plan *p)
 #define WANT_PARSER "the package apparmor, or a boot with apparmor=0"
 
 /* clang-format off */
-static const struct {
-	bool (*is_so)(const struct plan *p);
-	const char *what, *want;
-	bool is_metadata;
-} checks[] = {
+static const struct host_check checks[] = {
 	{ needs_cgroup_v1, "this host has cgroup v2",
 	  "cgroup v1, or Kubernetes 1.19: boot with systemd.unified_cgroup_hierarchy=0" },
 	{ has_docker_by_systemd, "docker puts containers into systemd's cgroups, kubelet does not",
@@ -148,12 +149,22 @@ static const struct {
 	{ has_containerd_that_needs_apparmor_parser, NO_PARSER("containerd"), WANT_PARSER },
 	{ lacks_version1, "this instance's metadata service wants tokens, kubelet before 1.18 sends none",
 	  "IMDSv1 allowed as well", .is_metadata = true },
+	{ NULL, NULL, NULL },
 };
 /* clang-format on */
 
+/* Whose rows are asked of which nodes. */
+static const struct {
+	unsigned int nodes; /* by PLAN_NODE */
+	const struct host_check *checks;
+} tables[] = {
+	{ PLAN_NODE(NODE_DESCRIBED) | PLAN_NODE(NODE_STATED), checks },
+	{ PLAN_NODE(NODE_CONFIGURED), host_checks_of_configured },
+};
+
 bool plan_is_for(const struct node *n, const struct facts *f)
 {
-	return !n->states.used || distro_of(f->distribution)->family == PACKAGE_DEB;
+	return n->kind != NODE_STATED || distro_of(f->distribution)->family == PACKAGE_DEB;
 }
 
 int plan_check_distribution(const struct plan *p, struct err *e)
@@ -166,19 +177,21 @@ int plan_check_distribution(const struct plan *p, struct err *e)
 			  name ? name : "another distribution");
 }
 
-static int refuse_host(const struct plan *p, size_t i, struct err *e)
+static int refuse_host(const struct plan *p, const struct host_check *check, struct err *e)
 {
 	const struct version *v = &p->req->node->kubernetes;
 	const struct runtime *runtime = &p->req->runtime;
 	int r = err_config(e, "Kubernetes %d.%d.%d cannot run here: %s", v->major, v->minor,
-			   v->patch, checks[i].what);
+			   v->patch, check->what);
 
-	err_note(e, "want", "%s", checks[i].want);
-	if (checks[i].is_metadata)
+	err_note(e, "want", "%s", check->want);
+	if (check->is_metadata)
 		err_note(
 			e, "do",
 			"aws ec2 modify-instance-metadata-options --instance-id %s --http-tokens optional",
 			p->req->facts->instance_id ? p->req->facts->instance_id : "ID");
+	else if (check->got)
+		err_note(e, "got", "%s", check->got(p));
 	else if (runtime->unit)
 		err_note(e, "got", "%s %s", runtime->unit,
 			 runtime->version ? runtime->version : "of unknown version");
@@ -186,19 +199,30 @@ static int refuse_host(const struct plan *p, size_t i, struct err *e)
 	return r;
 }
 
-int plan_check_host(struct plan *p, bool all_the_same, struct err *e)
+static int go_through(struct plan *p, const struct host_check *check, bool all_the_same,
+		      struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+	for (; check->is_so; check++) {
 		struct err ignored;
 
-		if (!checks[i].is_so(p))
+		if (!check->is_so(p))
 			continue;
 		if (!all_the_same)
-			return refuse_host(p, i, e);
-		(void)refuse_host(p, i, &ignored);
+			return refuse_host(p, check, e);
+		(void)refuse_host(p, check, &ignored);
 		strv_add(p->arena, &p->warnings,
 			 arena_printf(p->arena, "%s; tried all the same, as ignoreHostChecks says",
 				      ignored.msg));
 	}
 	return 0;
+}
+
+int plan_check_host(struct plan *p, bool all_the_same, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(tables) && r == 0; i++)
+		if (tables[i].nodes & PLAN_NODE(p->req->node->kind))
+			r = go_through(p, tables[i].checks, all_the_same, e);
+	return r;
 }

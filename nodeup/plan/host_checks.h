@@ -3,12 +3,25 @@
  * A fact that probing could not find out is not a reason to refuse.
  * Owner: none. Errors: CONFIG. Threads: one.
  * Source: Kubernetes' changelogs (cgroup v2: 1.19; CRI v1: 1.20, alone in containerd 2.0), docker's
- * (API 1.44 at least since 29, API 1.23 since 1.11). */
+ * (API 1.44 at least since 29, API 1.23 since 1.11), containerd's (configuration 3: 2.0, 4: 2.3; the last Kubernetes
+ * of 1.7: 1.35).
+ * Bodies: kops/host_checks.c. */
 #pragma once
 
 #include "nodeup/plan/plan.h"
 
-/* Go through the table. all_the_same: each that cannot run is a warning of the plan instead. */
+struct host_check {
+	bool (*is_so)(const struct plan *p); /* NULL ends a table */
+	const char *what, *want;
+	/* the version of what does not fit; NULL: that of the host's runtime */
+	const char *(*got)(const struct plan *p);
+	bool is_metadata; /* the instance's metadata service is what does not fit */
+};
+
+/* Of nodes whose documents hold the configuration of each program. */
+extern const struct host_check host_checks_of_configured[];
+
+/* Go through the tables. all_the_same: each that cannot run is a warning of the plan instead. */
 int plan_check_host(struct plan *p, bool all_the_same, struct err *e) must_check;
 /* Whether the documents are for such a distribution at all: those that say what stands in files, and name
  * packages, are of one family. */

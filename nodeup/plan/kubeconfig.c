@@ -13,7 +13,7 @@ const struct node_keypair *plan_keypair(struct plan *p, const char *name, bool k
 	const struct node_keypair *k = node_keypair(p->req->node, name);
 	struct node_keypair *empty;
 
-	if (k && !str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))
+	if (k && (k->unmade || (!str_is_empty(k->cert) && (!key || !str_is_empty(k->key)))))
 		return k;
 	if (!p->req->no_keys)
 		(void)err_config(plan_error(p), "keypair %s: no %s, which %s needs", name,
@@ -29,27 +29,31 @@ static struct tree *pem_data(struct arena *a, const char *pem)
 	return tree_string(a, enc_base64(a, pem, strlen(pem)));
 }
 
-/* A one-item list {detail_key: detail, name: name}, as a kubeconfig has three of. */
+/* A one-item list {detail_key: detail, name: name}, as a kubeconfig has three of. Its keys are sorted, as kops writes them: the
+ * kubeconfig of a node that kops set up stays as it is. */
 static struct tree *named_item(struct arena *a, const char *detail_key, struct tree *detail,
 			       const char *name)
 {
 	struct tree *t = tree_map(a);
+	const bool last = strcmp(detail_key, "name") > 0;
 
+	if (last)
+		tree_set_text(a, t, "name", name);
 	(void)tree_set(a, t, detail_key, detail);
-	tree_set_text(a, t, "name", name);
+	if (!last)
+		tree_set_text(a, t, "name", name);
 	return tree_add(a, tree_seq(a), t);
 }
 
-static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
+static struct tree *kubeconfig_tree(struct arena *a, const char *ca, const char *server,
 				    const struct node_keypair *user)
 {
 	static const char context_name[] = "service-account-context";
-	struct arena *a = p->arena;
 	struct tree *cluster = tree_map(a), *context = tree_map(a), *login = tree_map(a);
 	struct tree *t = tree_map(a);
 
 	(void)tree_set(a, cluster, "certificate-authority-data", pem_data(a, ca));
-	tree_set_text(a, cluster, "server", plan_api_server(p));
+	tree_set_text(a, cluster, "server", server);
 	tree_set_text(a, context, "cluster", "local");
 	tree_set_text(a, context, "user", user->name);
 	(void)tree_set(a, login, "client-certificate-data", pem_data(a, user->cert));
@@ -63,16 +67,29 @@ static struct tree *kubeconfig_tree(const struct plan *p, const char *ca,
 	return t;
 }
 
-struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user)
+struct task *plan_issued(struct task *file, const struct node_keypair *pair)
+{
+	file->file.why = pair->why;
+	file->file.unmade = pair->unmade;
+	return file;
+}
+
+struct task *plan_kubeconfig_of(struct plan *p, const char *path, const char *user, const char *ca,
+				const char *server)
 {
 	autobuf struct buf b = BUF_INIT(KUBECONFIG_MAX);
 	const struct node_keypair *k = plan_keypair(p, user, true);
-	const struct node_keypair *ca = plan_keypair(p, "ca", false);
 	struct err e;
 
-	if (yaml_render(kubeconfig_tree(p, ca->cert, k), &b, &e) < 0) {
+	if (yaml_render(kubeconfig_tree(p->arena, ca, server, k), &b, &e) < 0) {
 		(void)err_wrap(&e, "%s", path);
 		plan_fail(p, &e);
 	}
-	return plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len));
+	return plan_issued(plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len)), k);
+}
+
+struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user)
+{
+	return plan_kubeconfig_of(p, path, user, plan_keypair(p, "ca", false)->cert,
+				  plan_api_server(p));
 }

@@ -10,6 +10,7 @@
 
 /* What a node is made of, in the order a person would tell it. */
 static const struct plan_builder *const builders[] = {
+	&build_kops_release,
 	&build_claims,
 	&build_volumes,
 	&build_documents,
@@ -34,9 +35,27 @@ static const struct plan_builder *const builders[] = {
 	&build_kubelet,
 	&build_protokube,
 	&build_states,
+	&build_kops_adopted,
+	&build_kops_system,
+	&build_kops_pki,
+	&build_kops_upgrades,
+	&build_kops_ntp,
+	&build_kops_logrotate,
+	&build_kops_firewall,
+	&build_kops_sysctl,
+	&build_kops_network,
+	&build_kops_runtimes,
+	&build_kops_containerd,
+	&build_kops_kube_proxy,
+	&build_kops_kube_apiserver,
+	&build_kops_control_plane,
+	&build_kops_manifests,
+	&build_kops_kubelet,
+	&build_kops_warm_pool,
 	&build_bootstrap,
 	/* what users add comes last: it must not take the place of what a node is made of */
 	&build_hooks,
+	&build_kops_hooks,
 	&build_file_assets,
 	&build_bake,
 };
@@ -46,6 +65,9 @@ static void add_leftovers(struct plan *p)
 {
 	p->builder = "leftovers";
 	p->asked = NULL;
+	/* what they were written for is not known here any more */
+	if (p->req->node->kind == NODE_ADOPTED)
+		return;
 	for (size_t i = 0; i < p->req->written.n; i++) {
 		const char *path = p->req->written.v[i], *name = str_basename(path);
 		struct task *t;
@@ -76,7 +98,7 @@ static void add_reload(struct plan *p)
 
 static bool is_suited(const struct plan_builder *b, const struct plan_req *req)
 {
-	return !(b->writes_texts && req->node->states.used);
+	return !b->nodes || (b->nodes & PLAN_NODE(req->node->kind));
 }
 
 static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)

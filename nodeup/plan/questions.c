@@ -42,6 +42,8 @@ bool plan_is_gossip_cluster(const struct plan *p)
 
 bool plan_uses_containerd(const struct plan *p)
 {
+	if (p->req->node->kind == NODE_CONFIGURED)
+		return true;
 	return str_eq(p->req->runtime.unit, plan_containerd_unit) &&
 	       node_k8s_at_least(p->req->node, 1, 10) &&
 	       str_eq(p->req->node->kubelet.network_plugin_name, "cni");

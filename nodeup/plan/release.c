@@ -24,14 +24,18 @@ static bool is_release(const char *version, const char *row)
 	return strncmp(version, row, n) == 0 && (version[n] == '\0' || version[n] == '.');
 }
 
+bool release_is(const char *distribution, const char *version, const char *codename,
+		const struct facts *f)
+{
+	if (!str_eq(distribution, f->distribution))
+		return false;
+	return f->version ? is_release(f->version, version)
+			  : codename && str_eq(codename, f->codename);
+}
+
 static bool is_row(const struct release *d, const struct facts *f)
 {
-	if (!d->distribution)
-		return true;
-	if (!str_eq(d->distribution, f->distribution))
-		return false;
-	return f->version ? is_release(f->version, d->version)
-			  : d->codename && str_eq(d->codename, f->codename);
+	return !d->distribution || release_is(d->distribution, d->version, d->codename, f);
 }
 
 bool release_nth(size_t n, struct facts *ret)

@@ -21,6 +21,10 @@ struct release {
 /* The n-th release or distribution of the tables, as facts; false: there are no more. Together they
  * stand for every machine that is supported. */
 bool release_nth(size_t n, struct facts *ret);
+/* Whether facts are of this release: its version begins so ("8" is also 8.11), or where a host tells none, the code name
+ * is this (NULL: it has none). */
+bool release_is(const char *distribution, const char *version, const char *codename,
+		const struct facts *f);
 /* The row of this host; one without anything for a release that kops 1.8 did not know. */
 const struct release *plan_release(const struct plan *p);
 /* "jessie", "centos7": how tables call it; NULL for a release kops 1.8 did not know. */

@@ -1,8 +1,9 @@
 #include "nodeup/plan/static_pod.h"
 
+#include "nodeup/plan/questions.h"
 #include "nodeup/plan/tasklist.h"
 
-struct pod *plan_pod(struct plan *p, const char *name, const char *image)
+struct pod *plan_pod_today(struct plan *p, const char *name, const char *image)
 {
 	static const struct pod_toleration critical = { "CriticalAddonsOnly", "Exists" };
 	struct pod *pod = arena_new(p->arena, struct pod);
@@ -11,27 +12,61 @@ struct pod *plan_pod(struct plan *p, const char *name, const char *image)
 		.name = name,
 		.namespace_ = "kube-system",
 		.host_network = true,
-		.container = { .name = name, .image = image, .cpu_request = "100m" },
+		.container = { .name = name, .image = image },
 	};
 	strmap_set(p->arena, &pod->labels, "k8s-app", name);
-	strmap_set(p->arena, &pod->annotations, "scheduler.alpha.kubernetes.io/critical-pod", "");
 	arena_push(p->arena, pod->tolerations, pod->n_tolerations, critical);
 	return pod;
 }
 
-void plan_proxy_env(const struct plan *p, struct pod *pod)
+struct pod *plan_pod(struct plan *p, const char *name, const char *image)
 {
-	const struct node_proxy *proxy = &p->req->node->proxy;
+	struct pod *pod = plan_pod_today(p, name, image);
+
+	pod->is_stamped = true;
+	pod->container.cpu_request = "100m";
+	strmap_set(p->arena, &pod->annotations, "scheduler.alpha.kubernetes.io/critical-pod", "");
+	return pod;
+}
+
+void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct pod *pod)
+{
 	const struct pod_env env[] = {
-		{ "http_proxy", proxy->url },
-		{ "https_proxy", proxy->url },
-		{ "NO_PROXY", proxy->excludes },
-		{ "no_proxy", proxy->excludes },
+		{ .name = "http_proxy", .value = proxy->url },
+		{ .name = "https_proxy", .value = proxy->url },
+		{ .name = "NO_PROXY", .value = proxy->excludes },
+		{ .name = "no_proxy", .value = proxy->excludes },
 	};
 	struct pod_container *c = &pod->container;
 
-	for (size_t i = 0; proxy->url && i < ARRAY_LEN(env); i++)
+	if (!proxy->url)
+		return;
+	/* a login at the proxy is not for every user of this machine */
+	pod->is_private = pod->is_private || proxy->is_secret;
+	for (size_t i = 0; i < ARRAY_LEN(env); i++)
 		arena_push(p->arena, c->env, c->n_env, env[i]);
+}
+
+/* Where distributions keep CA certificates. */
+static const char *const ssl_paths[] = {
+	"/etc/ssl",     "/etc/pki/tls",       "/etc/pki/ca-trust", "/usr/share/ssl", "/usr/ssl",
+	"/usr/lib/ssl", "/usr/local/openssl", "/var/ssl",          "/etc/openssl",
+};
+static const char *const ssl_paths_readonly_usr[] = {
+	"/etc/ssl",
+	"/etc/pki/tls",
+	"/etc/pki/ca-trust",
+	"/usr/share/ca-certificates",
+};
+
+void plan_mount_ssl(const struct plan *p, struct pod *pod)
+{
+	const bool readonly_usr = plan_distro(p)->readonly_usr;
+	const char *const *paths = readonly_usr ? ssl_paths_readonly_usr : ssl_paths;
+	size_t n = readonly_usr ? ARRAY_LEN(ssl_paths_readonly_usr) : ARRAY_LEN(ssl_paths);
+
+	for (size_t i = 0; i < n; i++)
+		pod_host_path(p->arena, pod, NULL, paths[i], NULL, true);
 }
 
 void plan_log_file(struct plan *p, const char *path)
@@ -50,8 +85,7 @@ void plan_static_pod(struct plan *p, const struct pod *pod)
 	plan_log_file(p, arena_printf(p->arena, "/var/log/%s.log", pod->name));
 	if (manifest_render(p->arena, pod, &text, &e) < 0)
 		plan_fail(p, &e);
-	/* a login at the proxy is not for every user of this machine */
-	else if (pod->container.n_env && p->req->node->proxy.is_secret)
+	else if (pod->is_private)
 		plan_secret(p, manifest, 0600, text);
 	else
 		plan_file(p, manifest, 0644, text);

@@ -7,9 +7,13 @@
 #include "nodeup/plan/plan.h"
 
 /* A pod of kube-system on the host's network that must not be evicted; its log file is mounted. */
+struct pod *plan_pod_today(struct plan *p, const char *name, const char *image);
+/* The same as Kubernetes wanted it before 1.10, with an annotation. */
 struct pod *plan_pod(struct plan *p, const char *name, const char *image);
-/* Tell the pod of the cluster's proxy, if there is one. */
-void plan_proxy_env(const struct plan *p, struct pod *pod);
+/* Tell the pod of the cluster's proxy, if there is one (a url). */
+void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct pod *pod);
+/* Show the pod the CA certificates of this host. */
+void plan_mount_ssl(const struct plan *p, struct pod *pod);
 /* An empty file that a pod mounts and writes its log to; one that is there is left. */
 void plan_log_file(struct plan *p, const char *path);
 /* Write the pod's manifest, and its log file first. */

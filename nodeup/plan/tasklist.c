@@ -199,6 +199,18 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable)
 	return t;
 }
 
+struct task *plan_unit_off(struct plan *p, const char *name)
+{
+	struct task *t = plan_unit_of(p, name);
+
+	if (t)
+		return plan_conflict(p, t);
+	t = plan_new_task(p, TASK_UNIT, name);
+	t->unit = (struct task_unit){ .name = name, .no_wait = true };
+	t->ops = &task_unit_off_ops;
+	return t;
+}
+
 struct task *plan_service(struct plan *p, const char *name, const char *text, bool enable)
 {
 	(void)plan_unit_file(p, name, text);

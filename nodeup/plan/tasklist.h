@@ -44,5 +44,7 @@ struct task *plan_service(struct plan *p, const char *name, const char *text, bo
 /* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
  * The caller adds others with strv_add to task->unit.inputs. */
 struct task *plan_unit(struct plan *p, const char *name, bool enable);
+/* A unit that is not to run: stopped, and disabled. No unit of that name may be asked for. */
+struct task *plan_unit_off(struct plan *p, const char *name);
 /* Whether a task writes the unit's own file or one of its drop-ins. */
 bool plan_is_text_of(const struct task *t, const char *unit);

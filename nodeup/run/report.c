@@ -386,6 +386,14 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	set_number(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
 	if (st->error)
 		(void)tree_set(a, t, "error", error_tree(a, st->error));
+	if (st->accepted && st->accepted->n)
+		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, st->accepted));
+	if (st->expiring) {
+		set_text(a, t, "expiring", st->expiring);
+		set_number(a, t, "expiresUnix", st->expiry);
+		if (st->renews)
+			(void)tree_set(a, t, "renews", tree_plain(a, "true"));
+	}
 	if (st->next_run_wall_ns)
 		set_number(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);
 	if (st->rep) {

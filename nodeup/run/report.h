@@ -42,9 +42,13 @@ struct status {
 	const struct run_report *rep; /* NULL: no plan yet */
 	bool ended;                   /* that run is over: nothing of it goes on */
 	struct fetcher *fetcher;      /* of that run, or NULL */
-	struct tree *assets;      /* as they were when the run before ended, till there is a rep */
-	const struct err *error;  /* NULL: none */
-	int64_t next_run_wall_ns; /* 0: none follows this one */
+	struct tree *assets;     /* as they were when the run before ended, till there is a rep */
+	const struct err *error; /* NULL: none */
+	const struct strv *accepted; /* keys that are left alone; NULL: none */
+	const char *expiring;        /* the certificate that ends first; NULL: none */
+	int64_t expiry;              /* when it does, in seconds since 1970 */
+	bool renews;                 /* a run issues it anew in time; else it cannot be had anew */
+	int64_t next_run_wall_ns;    /* 0: none follows this one */
 	int64_t started_wall_ns;
 	unsigned int attempt;
 };

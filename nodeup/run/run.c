@@ -13,6 +13,9 @@
  * for a minute */
 #define GROUP_NS (10 * DUR_MS)
 
+/* what do_step returns of a task that differs while the gate is closed; beside TASK_DONE and TASK_WAIT */
+enum { STEP_HELD = 2 };
+
 enum { ATTEMPTS_MAX = 3 };
 
 static const struct {
@@ -56,6 +59,8 @@ struct sched {
 	struct item *items;
 	bool *changed, *kept;
 	size_t unsettled, working;
+	bool open;               /* tasks may be applied; written while no worker is at work */
+	bool holds;              /* a task waits for that */
 	bool ended;              /* workers read it: begin nothing any more */
 	struct err first;        /* of rep->first_failed */
 	struct flush_item flush; /* what is flushed together */
@@ -103,6 +108,8 @@ static int do_step(struct item *it, struct err *e)
 			return r;
 		it->o->run.unsure = it->o->diff.unsure;
 		it->differs = true;
+		if (!it->sched->open)
+			return STEP_HELD;
 	}
 	/* before it looks at what it waits for: what comes later wakes it again */
 	__atomic_store_n(&it->o->run.woken, false, __ATOMIC_RELEASE);
@@ -282,6 +289,9 @@ static void stepped(struct sched *s, struct item *it)
 		step_failed(s, it);
 	} else if (!it->differs || (it->r == TASK_DONE && o->run.equal)) {
 		settle(s, it, RUN_EQUAL);
+	} else if (it->r == STEP_HELD) {
+		s->holds = true;
+		set_state(s, o, RUN_READY);
 	} else if (it->r == TASK_DONE) {
 		settle(s, it, RUN_CHANGED);
 	} else {
@@ -333,7 +343,7 @@ static bool is_due(const struct item *it, int64_t now, bool events)
 
 	switch (it->o->state) {
 	case RUN_READY:
-		return true;
+		return !it->differs || it->sched->open;
 	case RUN_RETRYING:
 		return now >= run->next_ns;
 	case RUN_WAITING:
@@ -543,6 +553,22 @@ static void cancel_waiting(struct sched *s)
 	}
 }
 
+/* Let tasks be applied, if the caller agrees. Those at work are checking: they are awaited, so the caller has the
+ * machine and the context to itself. */
+static int open_gate(struct sched *s, struct err *e)
+{
+	int r;
+
+	if (s->open || !s->holds || s->working > 0)
+		return 0;
+	r = s->req->gate(s->req->gate_arg, s->rep, e);
+	if (r < 0)
+		return r;
+	s->open = true;
+	begin_due(s, false);
+	return 0;
+}
+
 /* Until all is settled or the deadline has passed. */
 static int loop(struct sched *s, struct err *e)
 {
@@ -554,6 +580,9 @@ static int loop(struct sched *s, struct err *e)
 		/* first, while those that wait are not back at work */
 		drop_unneeded(s);
 		begin_due(s, events);
+		r = open_gate(s, e);
+		if (r < 0)
+			return r;
 		if (s->unsettled == 0)
 			break;
 		if (s->working == 0)
@@ -578,7 +607,7 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 	/* allocated apart: memory that is not touched as long as all is well costs nothing */
 	struct err *errs = arena_alloc(a, (3 * req->n + 1) * sizeof(*errs));
 
-	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n };
+	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n, .open = !req->gate };
 	s->items = arena_alloc(a, (req->n + 1) * sizeof(*s->items));
 	s->changed = arena_alloc(a, req->n + 1);
 	s->kept = arena_alloc(a, req->n + 1);

@@ -49,6 +49,10 @@ struct run_report {
  * four times a second (o NULL). */
 typedef void run_watch_fn(void *arg, const struct run_report *rep, const struct run_outcome *o);
 
+/* Called once, from the scheduler, when the first task is about to be applied and no worker is at work. < 0 with *e
+ * ends the run: nothing was applied. A run where nothing differs never calls it. */
+typedef int run_gate_fn(void *arg, const struct run_report *rep, struct err *e);
+
 struct run_req {
 	const struct task *const *tasks;
 	size_t n;
@@ -57,6 +61,8 @@ struct run_req {
 	int64_t deadline_ns;     /* 0: none */
 	run_watch_fn *watch;
 	void *watch_arg;
+	run_gate_fn *gate; /* NULL: every task may be applied at once */
+	void *gate_arg;
 };
 
 /* Check and apply everything. */

@@ -14,6 +14,7 @@
 enum { STATUS_MAX = 8 << 20, KUBELET_LINES = 20, KUBELET_LINE = 240 };
 
 #define KUBELET_PATIENCE_NS (60 * DUR_SEC)
+#define EXPIRES_SOON_NS (60 * 24 * 3600 * DUR_SEC)
 
 static const char *const names[TOLD_MAX] = {
 	[TOLD_READY] = "ready",     [TOLD_FAILED] = "failed", [TOLD_DEGRADED] = "degraded",
@@ -39,6 +40,18 @@ int64_t told_moment(const struct tree *status, const char *key)
 	const int64_t ms = told_number(status, key, -1);
 
 	return ms > 0 && ms < INT64_MAX / DUR_MS ? ms * DUR_MS : -1;
+}
+
+int64_t told_since(const struct told *t)
+{
+	const int64_t began = told_number(t->status, "startedUnix", 0),
+		      took = told_number(t->status, "elapsedMs", 0);
+
+	if (began <= 0 || began > INT64_MAX / DUR_SEC / 2)
+		return -1;
+	if (t->state == TOLD_RUNNING || took < 0 || took > INT64_MAX / DUR_MS / 2)
+		return began * DUR_SEC;
+	return began * DUR_SEC + took * DUR_MS;
 }
 
 const char *told_date(struct arena *a, const struct tree *run)
@@ -85,6 +98,34 @@ static const struct {
 	{ "retrying", TOLD_RUNNING }, { "failed", TOLD_FAILED },     { "interrupted", TOLD_FAILED },
 };
 
+/* kops-controller gives a node that is Ready nothing, and what a node issues itself takes a run: what is about to end is said
+ * while there is time. */
+static void judge_expiry(struct arena *a, struct told *t)
+{
+	const char *name = tree_text(t->status, "expiring");
+	const int64_t at = told_number(t->status, "expiresUnix", 0);
+	const bool renews = str_eq(tree_text(t->status, "renews"), "true");
+	const char *text;
+
+	if (!name || at <= 0 || at > INT64_MAX / DUR_SEC)
+		return;
+	t->expires_ns = at * DUR_SEC;
+	if ((t->state != TOLD_READY && t->state != TOLD_DEGRADED) ||
+	    t->expires_ns - dur_wall() >= EXPIRES_SOON_NS)
+		return;
+	text = arena_printf(a, "certificate %s %s %s, and %s", name,
+			    t->expires_ns > dur_wall() ? "expires on" : "expired on",
+			    dur_date(a, t->expires_ns),
+			    renews ? "no run has issued it anew"
+				   : "none is given to a node that is Ready");
+	t->state = TOLD_DEGRADED;
+	t->why = t->why ? arena_printf(a, "%s; %s", text, t->why) : text;
+	t->remedy =
+		renews ? "nodeup apply"
+		       : "replace the instance, or stop kubelet until the node is NotReady, then nodeup "
+			 "repair";
+}
+
 static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 {
 	const bool is_map = t->status->kind == TREE_MAP;
@@ -100,6 +141,7 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 	t->stays = no_retry_mends(t->status);
 	if (t->state == TOLD_DEGRADED)
 		t->why = "the state store was not reached: documents are the kept ones";
+	judge_expiry(a, t);
 	if (t->state != TOLD_RUNNING)
 		return 0;
 	t->pid = interrupted_live_pid(a, root_fd, t->status);

@@ -17,6 +17,10 @@ struct told {
 	bool died;                 /* its process ended without a last word */
 	bool stays;                /* it failed, and no retry mends that */
 	const char *why;           /* it is degraded; else NULL */
+	const char *
+		pods; /* what is to be said of static pods though the state is ready, or NULL; see pods.h */
+	const char *remedy; /* what helps against that, where one thing alone does; else NULL */
+	int64_t expires_ns; /* until then holds the certificate that ends first, by the clock; 0: not known */
 };
 
 /* Read it below the root. That there is none is no error. */
@@ -29,6 +33,8 @@ void told_ask_units(struct arena *a, struct told *t);
 const char *told_name(enum told_state state);
 /* A number that a status has; `otherwise` if it has none. */
 int64_t told_number(const struct tree *status, const char *key, int64_t otherwise);
+/* Since when the run is in its state: one that is over since its last word. -1: it is not known. */
+int64_t told_since(const struct told *t);
 /* The day and time at which a run began. */
 const char *told_date(struct arena *a, const struct tree *run);
 /* A moment that a status has in milliseconds since 1970; -1: it has none. */

@@ -98,7 +98,7 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 				t->dir.path);
 	if ((st.st_mode & 07777) != t->dir.mode)
 		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, t->dir.mode);
-	if (t->dir.owner && (st.st_uid != uid || st.st_gid != gid))
+	if (!t->dir.any_owner && (st.st_uid != uid || st.st_gid != gid))
 		return task_differs(diff, "owner %u:%u, want %u:%u", st.st_uid, st.st_gid, uid,
 				    gid);
 	return check_others(t, ctx, diff, e);
@@ -124,7 +124,7 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 		return r;
 	if (fchmod(fd, t->dir.mode) < 0)
 		return err_sys(e, "set the mode of '%s'", t->dir.path);
-	if (t->dir.owner && fchown(fd, uid, gid) < 0)
+	if (!t->dir.any_owner && fchown(fd, uid, gid) < 0)
 		return err_sys(e, "set the owner of '%s'", t->dir.path);
 	r = remove_others(t, ctx, e);
 	return r < 0 ? r : TASK_DONE;

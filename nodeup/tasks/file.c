@@ -61,6 +61,12 @@ static int stage_for_owner(const struct task *t, struct task_ctx *ctx, struct io
 	return r < 0 ? r : io_stage_open_in(fd, t->file.path, s, e);
 }
 
+static int other_content(const struct task_file *f, struct task_diff *diff)
+{
+	return f->why ? task_differs(diff, "issued anew: %s", f->why)
+		      : task_differs(diff, "content differs");
+}
+
 /* `st` was taken before. */
 static int content_differs(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
@@ -70,6 +76,8 @@ static int content_differs(const struct task *t, struct task_ctx *ctx, const str
 	struct digest want;
 	int r;
 
+	if (f->unmade || (f->why && (size_t)st->st_size != f->len))
+		return other_content(f, diff);
 	if ((size_t)st->st_size != f->len)
 		return task_differs(diff, "content differs: %lld bytes, want %zu",
 				    (long long)st->st_size, f->len);
@@ -82,7 +90,7 @@ static int content_differs(const struct task *t, struct task_ctx *ctx, const str
 	if (r < 0 && r != -EFBIG) /* it grows while we look */
 		return r;
 	if (r < 0 || now.len != f->len || memcmp(buf_str(&now), f->content, f->len) != 0)
-		return task_differs(diff, "content differs");
+		return other_content(f, diff);
 	state_saw(ctx->state, f->path, &want, t->origin, st);
 	return TASK_EQUAL;
 }

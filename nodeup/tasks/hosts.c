@@ -1,14 +1,34 @@
-#include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/hosts.h"
 
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/tasks/kinds.h"
 
 enum { HOSTS_MAX = 1 << 20 };
 
 static const char path[] = "/etc/hosts";
-static const char first_line[] = "# etcd members, written by nodeup: lines of yours go elsewhere\n";
-static const char last_line[] = "# end of etcd members\n";
+
+const struct hosts_block hosts_of_etcd = {
+	.first = "# etcd members, written by nodeup: lines of yours go elsewhere\n",
+	.last = "# end of etcd members\n",
+};
+
+/* source: kops 1.37 pkg/dns/hosts/hosts.go */
+const struct hosts_block hosts_of_kops = {
+	.first = "# Begin host entries managed by kops - do not edit\n",
+	.last = "# End host entries managed by kops\n",
+	.is_apart = true,
+};
+
+struct strv hosts_lines(struct arena *a, const struct strmap *names)
+{
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < names->n; i++)
+		strv_add(a, &lines, arena_printf(a, "%s\t%s", names->v[i].value, names->v[i].key));
+	return lines;
+}
 
 /* The part of a line of n bytes that names a host. */
 static const char *name_in(const char *line, size_t n)
@@ -30,7 +50,7 @@ static bool ends_with(const char *whole, const char *part, size_t n)
 
 /* Whether a cut may have left this line of a block of ours: whole, without its beginning where a longer
  * block was, or without its end where the file ends. */
-static bool is_torn(const struct strmap *names, const char *line, size_t n)
+static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 {
 	bool has_end = line[n] == '\n';
 	const char *name = name_in(line, n);
@@ -38,10 +58,10 @@ static bool is_torn(const struct strmap *names, const char *line, size_t n)
 
 	if (n == 0)
 		return true;
-	if (has_end ? ends_with(last_line, line, n + 1) : starts_with(last_line, line, n))
+	if (has_end ? ends_with(h->block->last, line, n + 1) : starts_with(h->block->last, line, n))
 		return true;
-	for (size_t i = 0; i < names->n; i++) {
-		const char *ours = names->v[i].key;
+	for (size_t i = 0; i < h->lines.n; i++) {
+		const char *ours = name_in(h->lines.v[i], strlen(h->lines.v[i]));
 
 		if (name == line ? has_end && ends_with(ours, name, len)
 				 : starts_with(ours, name, len) && (!has_end || !ours[len]))
@@ -52,16 +72,16 @@ static bool is_torn(const struct strmap *names, const char *line, size_t n)
 }
 
 /* The text after our block, whose end may be missing; what may be another program's stays. */
-static const char *after_ours(const struct strmap *names, const char *begin)
+static const char *after_ours(const struct task_hosts *h, const char *begin)
 {
-	const char *rest = begin + strlen(first_line), *end = strstr(rest, last_line);
+	const char *rest = begin + strlen(h->block->first), *end = strstr(rest, h->block->last);
 
 	if (end)
-		rest = end + strlen(last_line);
+		rest = end + strlen(h->block->last);
 	while (*rest) {
 		size_t n = strcspn(rest, "\n");
 
-		if (!is_torn(names, rest, n))
+		if (!is_torn(h, rest, n))
 			break;
 		rest += n + (rest[n] == '\n');
 	}
@@ -71,18 +91,22 @@ static const char *after_ours(const struct strmap *names, const char *begin)
 /* Everything that is not ours, then ours. */
 static int want(const struct task *t, const char *now, struct buf *out, struct err *e)
 {
-	const struct strmap *names = &t->hosts.names;
-	const char *begin = strstr(now, first_line);
+	const struct task_hosts *h = &t->hosts;
+	const char *begin = strstr(now, h->block->first);
 
 	(void)buf_add(out, now, begin ? (size_t)(begin - now) : strlen(now));
 	if (begin)
-		(void)buf_adds(out, after_ours(names, begin));
+		(void)buf_adds(out, after_ours(h, begin));
+	while (h->block->is_apart && out->len && out->data[out->len - 1] == '\n')
+		out->len--;
 	if (out->len && out->data[out->len - 1] != '\n')
 		(void)buf_addc(out, '\n');
-	(void)buf_adds(out, first_line);
-	for (size_t i = 0; i < names->n; i++)
-		(void)buf_addf(out, "%s\t%s\n", names->v[i].value, names->v[i].key);
-	(void)buf_adds(out, last_line);
+	if (h->block->is_apart)
+		(void)buf_addc(out, '\n');
+	(void)buf_adds(out, h->block->first);
+	for (size_t i = 0; i < h->lines.n; i++)
+		(void)buf_addf(out, "%s\n", h->lines.v[i]);
+	(void)buf_adds(out, h->block->last);
 	return buf_check(out, path, e);
 }
 
@@ -105,9 +129,9 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 		return r;
 	if (strcmp(buf_str(&now), buf_str(&then)) == 0)
 		return TASK_EQUAL;
-	return task_differs(diff, strstr(buf_str(&now), first_line)
-					  ? "members have other addresses"
-					  : "members of etcd are not in it");
+	return task_differs(diff, strstr(buf_str(&now), t->hosts.block->first)
+					  ? "names have other addresses"
+					  : "lines of ours are not in it");
 }
 
 /* Containers have the file itself mounted, and one that is renamed over it they would never see. So it
@@ -161,11 +185,10 @@ static int hosts_compare(const struct task *t, const struct task *was, struct ta
 	(void)ctx;
 	if (!was)
 		return task_missing(diff, "no lines of ours");
-	for (size_t i = 0; i < t->hosts.names.n; i++)
-		if (!str_eq(strmap_get(&was->hosts.names, t->hosts.names.v[i].key),
-			    t->hosts.names.v[i].value))
+	for (size_t i = 0; i < t->hosts.lines.n; i++)
+		if (!strv_has(&was->hosts.lines, t->hosts.lines.v[i]))
 			return task_differs(diff, "other lines of ours");
-	return was->hosts.names.n == t->hosts.names.n ? TASK_EQUAL
+	return was->hosts.lines.n == t->hosts.lines.n ? TASK_EQUAL
 						      : task_differs(diff, "other lines of ours");
 }
 

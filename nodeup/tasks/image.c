@@ -7,10 +7,10 @@
 #include "nodeup/base/paths.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/record.h"
+#include "nodeup/host/containers.h"
+#include "nodeup/tasks/image_archive.h"
 #include "nodeup/tasks/image_ctr.h"
-#include "nodeup/tasks/member.h"
 
-static const char docker_socket[] = "/run/docker.sock";
 static const char record_dir[] = OWN_IMAGES_DIR;
 
 #define ASK_NS (30 * DUR_SEC)
@@ -18,7 +18,7 @@ static const char record_dir[] = OWN_IMAGES_DIR;
 
 enum {
 	ANSWER_MAX = 1 << 20,
-	RECORD_MAX = 512,
+	RECORD_MAX = 64 << 10,
 	OUTPUT_MAX = 64 << 10,
 	ID_MAX = IMAGE_ID_MAX,
 	TAG_MAX = 128
@@ -73,6 +73,49 @@ static char *record_path(struct arena *a, const char *image)
 	return arena_printf(a, "%s/%s", record_dir, enc_url(a, image, 0));
 }
 
+/* Of an archive that alone says which images it holds: "<asset digest>", then a line "<name> <image id>" of
+ * each. */
+static const char *record_head(struct arena *a, const struct task_image *im)
+{
+	return str_trim(a, record_text(a, im, ""));
+}
+
+static int check_recorded(struct task_ctx *ctx, const char *line, struct task_diff *diff)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv words = strv_split(a, line, ' ');
+	char id[ID_MAX];
+	struct err why;
+	int r;
+
+	if (words.n != 2)
+		return TASK_EQUAL;
+	r = image_ctr_id(ctx, words.v[0], id, &why);
+	if (r == -ENOENT)
+		return task_missing(diff, "%s is not in the runtime", words.v[0]);
+	if (r < 0)
+		return task_differs(diff, "the runtime does not answer");
+	return strcmp(id, words.v[1]) == 0
+		       ? TASK_EQUAL
+		       : task_differs(diff, "the runtime has another image %s", words.v[0]);
+}
+
+static int check_unnamed(const struct task_image *im, struct task_ctx *ctx, struct task_diff *diff)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autobuf struct buf record = BUF_INIT(RECORD_MAX);
+	struct strv lines = { 0 };
+
+	if (record_read(ctx->root_fd, record_path(a, im->name), &record))
+		lines = strv_split(a, buf_str(&record), '\n');
+	if (!lines.n || strcmp(lines.v[0], record_head(a, im)) != 0)
+		return task_missing(diff, "not loaded by us");
+	for (size_t i = 1; i < lines.n; i++)
+		if (check_recorded(ctx, lines.v[i], diff) != TASK_EQUAL)
+			return TASK_DIFFERS;
+	return TASK_EQUAL;
+}
+
 static int image_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
@@ -85,6 +128,8 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
+	if (t->image.is_unnamed)
+		return check_unnamed(&t->image, ctx, diff);
 	r = image_id(ctx, &t->image, id, &why);
 	if (r == -ENOENT)
 		return task_missing(diff, "not in the runtime");
@@ -97,23 +142,6 @@ static int image_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return TASK_EQUAL;
 }
 
-/* A member of the unpacked archive; the path is below the cache's root. */
-static int find_member(const struct task_image *im, struct task_ctx *ctx, struct arena *a,
-		       const char *member, const char **ret, struct err *e)
-{
-	const struct asset *as = im->asset;
-	const char *link;
-	int r;
-
-	if (!cache_has_tree(ctx->cache, as) || !cache_is_signed(ctx->cache, as))
-		return err_fail(e, ERR_SYSTEM, EAGAIN, "asset %s is not unpacked", as->name);
-	r = member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, &as->digest),
-			member, ret, &link, e);
-	if (r < 0 || *ret)
-		return r;
-	return err_fail(e, ERR_CONFIG, ENOENT, "asset %s holds no file '%s'", as->name, member);
-}
-
 static int open_image(const struct task_image *im, struct task_ctx *ctx, int *ret_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -122,7 +150,7 @@ static int open_image(const struct task_image *im, struct task_ctx *ctx, int *re
 
 	if (!im->member)
 		return cache_open(ctx->cache, &im->asset->digest, ret_fd, e);
-	r = find_member(im, ctx, a, im->member, &path, e);
+	r = image_archive_member(im->asset, ctx, a, im->member, &path, e);
 	return r < 0 ? r : io_open_file(ctx->cache_root_fd, path, ret_fd, e);
 }
 
@@ -167,7 +195,7 @@ static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 		.timeout_ns = task_time_left(ctx, ASK_NS),
 	};
 	const char *path, *tag;
-	int r = find_member(im, ctx, a, im->tag, &path, e);
+	int r = image_archive_member(im->asset, ctx, a, im->tag, &path, e);
 
 	if (r >= 0)
 		r = io_read(ctx->cache_root_fd, path, &text, e);
@@ -179,6 +207,33 @@ static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 				im->asset->name, im->tag);
 	argv[2] = arena_printf(a, "%s:%s", im->loaded_as, tag);
 	return strcmp(argv[2], im->name) == 0 ? 0 : proc_run(&req, &out, e);
+}
+
+/* What containerd has by now of the names that the archive says: it may leave out what is for other machines. */
+static int record_unnamed(const struct task_image *im, struct task_ctx *ctx, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names, lines = { 0 };
+	int r = image_archive_names(im->asset, ctx, a, &names, e);
+
+	strv_add(a, &lines, record_head(a, im));
+	for (size_t i = 0; i < names.n && r >= 0; i++) {
+		char id[ID_MAX];
+
+		r = image_ctr_id(ctx, names.v[i], id, e);
+		if (r == 0)
+			strv_add(a, &lines, arena_printf(a, "%s %s", names.v[i], id));
+		if (r == -ENOENT)
+			r = 0;
+	}
+	if (r < 0)
+		return r;
+	if (names.n && lines.n == 1)
+		return err_fail(e, ERR_INTEGRITY, ENOENT,
+				"asset %s was loaded, but containerd has no image '%s'",
+				im->asset->name, names.v[0]);
+	return record_write(ctx->root_fd, record_path(a, im->name), 0644,
+			    arena_printf(a, "%s\n", strv_join(a, &lines, "\n")), e);
 }
 
 static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -195,6 +250,8 @@ static int image_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	run->final = r < 0 && e->kind == ERR_CONFIG;
 	if (r < 0)
 		return err_wrap(e, "load image %s", t->image.name);
+	if (t->image.is_unnamed)
+		return record_unnamed(&t->image, ctx, e);
 	r = image_id(ctx, &t->image, id, e);
 	if (r == -ENOENT)
 		return err_fail(e, ERR_INTEGRITY, ENOENT,

@@ -13,5 +13,8 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 		 struct err *e) must_check;
 /* Import an archive from an open file: plain, or packed with what this host can unpack. */
 int image_ctr_load(struct task_ctx *ctx, int fd, struct err *e) must_check;
+/* Pull an image that its registry has for this machine, or a mirror that the directory `hosts` names; NULL: no mirror. */
+int image_ctr_pull(struct task_ctx *ctx, const char *image, const char *hosts,
+		   struct err *e) must_check;
 /* The name containerd knows an image by: "busybox" is docker.io/library/busybox:latest. */
 char *image_ctr_name(struct arena *a, const char *image);

@@ -183,14 +183,16 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 {
 	struct stat st;
 	int r = io_stat(ctx->root_fd, t->install.path, &st, e);
+	const bool is_absent = r == -ENOENT || r == -ENOTDIR;
 
 	/* this may be another try */
 	diff->unsure = false;
-	diff->how = "absent: no archive has it";
-	if ((r == -ENOENT || r == -ENOTDIR) && is_in_none(t, ctx))
+	diff->how = is_absent ? "absent: no archive has it"
+			      : "not ours: no archive has it, and what is there stays";
+	if ((is_absent || r >= 0) && is_in_none(t, ctx))
 		return TASK_EQUAL;
 	diff->how = NULL;
-	if (r == -ENOENT || r == -ENOTDIR)
+	if (is_absent)
 		return task_missing(diff, "absent");
 	if (r < 0)
 		return r;
@@ -277,6 +279,10 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	if (task_is_committed(run, &r, e))
 		return r;
 	r = open_source(t, ctx, run->last_call, &source_fd, &source, e);
+	if (r < 0 && is_in_none(t, ctx)) {
+		run->equal = true;
+		return 0;
+	}
 	if (r < 0) {
 		/* a trouble of this moment passes; a document does not */
 		run->final = e->kind != ERR_SYSTEM;

@@ -32,7 +32,7 @@ static const struct manager managers[] = {
 	  { "/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock", "/var/lib/apt/lists/lock",
 	    "/var/cache/apt/archives/lock" } },
 	{ PACKAGE_RPM, "/usr/bin/dnf",
-	  { NULL }, { "dnf", "-q", "-y", "install", "--" }, { "rpm", "-i" },
+	  { NULL }, { "dnf", "-q", "-y", "--setopt=install_weak_deps=False", "install", "--" }, { "rpm", "-i" },
 	  { "/var/lib/rpm/.rpm.lock", "/usr/lib/sysimage/rpm/.rpm.lock",
 	    "/var/cache/dnf/metadata_lock.pid", "/var/lib/dnf/rpmdb_lock.pid" } },
 	{ PACKAGE_RPM, "/usr/bin/yum",

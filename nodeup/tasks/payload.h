@@ -1,5 +1,5 @@
 /* payload.h - what a task of each kind is about
- * The kinds, and one struct for each: the member of struct task that goes with its kind.
+ * One struct for each kind that has something to say: the member of struct task that goes with it.
  * Owner: the plan's arena. Errors: none. Threads: const after planning.
  * Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
@@ -9,36 +9,14 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/str.h"
 #include "nodeup/config/volume.h"
-
-enum task_kind {
-	TASK_DIR,
-	TASK_FILE,
-	TASK_ASSET,   /* verified bytes in the cache */
-	TASK_UNPACK,  /* an archive unpacked in the cache */
-	TASK_INSTALL, /* a copy of an asset, or of an archive's member, at its place */
-	TASK_SYSCTL,
-	TASK_USER,    /* a user with a group of its own */
-	TASK_PACKAGE, /* packages of the distribution */
-	TASK_RELOAD,  /* systemd's daemon-reload, once, when a unit file changed */
-	TASK_IMAGE,   /* an image archive loaded into the runtime */
-	TASK_UNIT,
-	TASK_VOLUME,  /* a file system or swap space on the disks that are meant */
-	TASK_STOP,    /* services stopped because what they use is about to be moved */
-	TASK_MOVE,    /* the content of a directory copied to where it will be mounted from */
-	TASK_RESUME,  /* what TASK_STOP stopped started again, also when the move failed */
-	TASK_ATTACH,  /* an EBS volume attached to this instance */
-	TASK_ETCD,    /* what a volume holds of etcd beside its data, and the link to it */
-	TASK_HOSTS,   /* our lines of /etc/hosts */
-	TASK_PROGRAM, /* nodeup itself, where the boot unit starts it */
-	TASK_LINK,    /* a symbolic link, where nothing else has its place */
-	TASK_KIND_MAX
-};
+#include "nodeup/tasks/hosts.h"
+#include "nodeup/tasks/task_kind.h"
 
 struct task_dir {
 	const char *path;
 	mode_t mode;
-	const char
-		*owner; /* NULL: any owner; if the user does not exist, the directory is not made */
+	const char *owner; /* NULL: root; if the user does not exist, the directory is not made */
+	bool any_owner;    /* what is mounted there says whose it is */
 	const struct strv *only; /* paths of all files that may be below it; NULL: any */
 };
 
@@ -57,6 +35,10 @@ struct task_file {
 	const char *unwanted;
 	const char
 		*unit; /* of one that goes: the unit that it makes and no document names; or NULL */
+	/* of a key or certificate that this run makes anew: for what reason. Where nothing is done it is unmade, and the
+	 * content is not known */
+	const char *why;
+	bool unmade;
 };
 
 struct task_asset {
@@ -80,12 +62,34 @@ struct task_link {
 	const char *path, *target;
 };
 
+/* Of TASK_STRAY. */
+struct task_stray {
+	const char *const *units;  /* patterns: "policy-routes@*.service"; NULL ends them */
+	const char *folder, *file; /* folder/ANY/file is what they wrote */
+	const char *rules;         /* the file of ours without which they would come again */
+};
+
+struct task_prefix {
+	const char *instance, *region; /* region NULL: found out */
+};
+
+struct task_keyring {
+	const char *path, *url; /* https */
+};
+
+struct task_lifecycle {
+	const char *group, *instance;
+	const char *region; /* NULL: found out */
+	const char *state;  /* where the instance goes: "Warmed:Stopped"; NULL: not known */
+};
+
 struct task_sysctl {
 	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
 };
 
 struct task_user {
 	const char *name, *home, *shell;
+	uid_t uid; /* and the id of a group of its own; 0: one that is free */
 };
 
 struct task_package {
@@ -104,6 +108,14 @@ struct task_image {
 	 * without that when it is loaded; `name` is then what we tag it with. NULL: the asset itself */
 	const char *member, *tag, *loaded_as;
 	bool in_containerd; /* not in docker */
+	/* in containerd: the archive alone says which images it holds, and `name` is its own */
+	bool is_unnamed;
+};
+
+struct task_pull {
+	const char *image; /* "registry.k8s.io/pause:3.10", in containerd */
+	const char
+		*hosts; /* the directory that says which mirrors registries have; NULL: none does */
 };
 
 struct task_unit {
@@ -142,7 +154,8 @@ struct task_etcd {
 };
 
 struct task_hosts {
-	struct strmap names; /* name = address */
+	const struct hosts_block *block;
+	struct strv lines; /* "10.0.0.7\tetcd-a.internal.example" */
 };
 
 struct task_volume {

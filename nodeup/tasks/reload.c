@@ -21,6 +21,24 @@ static bool can_be_asked(const struct task_ctx *ctx, const struct task *file)
 	       !(ctx->only_looks && ctx->changed && ctx->changed[file->index]);
 }
 
+/* Where systemd looks after it has looked where we write. source: systemd.unit(5) */
+static const char *const later_dirs[] = {
+	"/lib/",
+	"/usr/",
+	"/run/systemd/system/",
+	"/run/systemd/generator/",
+	"/run/systemd/generator.late/",
+};
+
+/* A unit that was read before ours was written: systemd calls that no need for a reload. */
+static bool is_read_elsewhere(const struct bus_unit *u)
+{
+	for (size_t i = 0; i < ARRAY_LEN(later_dirs); i++)
+		if (str_has_prefix(u->fragment_path, later_dirs[i]))
+			return true;
+	return false;
+}
+
 static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
@@ -46,6 +64,8 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		/* a manager of old does not look again for what it did not find once */
 		if (str_eq(u.load_state, "not-found") && !strstr(path, ".d/"))
 			return task_differs(diff, "%s is not known to systemd", path);
+		if (is_read_elsewhere(&u) && !strstr(path, ".d/"))
+			return task_differs(diff, "%s: systemd has read %s", path, u.fragment_path);
 		if (u.need_reload)
 			return task_differs(diff, "%s is newer than what systemd has read", path);
 	}

@@ -49,6 +49,13 @@ int started_set(int root_fd, const char *unit, const struct started *s, struct e
 	return record_write(root_fd, path, 0644, text, e);
 }
 
+int started_forget(int root_fd, const char *unit, struct err *e)
+{
+	autofree char *path = xasprintf("%s/%s", started_dir, unit);
+
+	return io_remove(root_fd, path, e);
+}
+
 int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e)
 {
 	const char *path = task_path(input);

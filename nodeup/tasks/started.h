@@ -26,6 +26,8 @@ struct started {
 struct started started_get(int root_fd, const char *unit);
 /* Write it. */
 int started_set(int root_fd, const char *unit, const struct started *s, struct err *e) must_check;
+/* Remove it: from now on others start the unit, with inputs of their own. */
+int started_forget(int root_fd, const char *unit, struct err *e) must_check;
 /* Before this task gives what it stands for other content: put the records of the units that are started
  * with it in doubt. Where there is none, there is nothing to doubt. */
 int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e) must_check;

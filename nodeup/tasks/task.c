@@ -22,6 +22,8 @@ const char *task_path(const struct task *t)
 		return t->program.path;
 	case TASK_LINK:
 		return t->link.path;
+	case TASK_KEYRING:
+		return t->keyring.path;
 	default:
 		return NULL;
 	}

@@ -20,9 +20,8 @@ struct task_ops;
 struct task {
 	enum task_kind kind;
 	const struct task_ops
-		*ops; /* what can be done with it: those of its kind (kinds.h), or others */
-	const char *
-		name; /* a path, a unit, an asset: what a person calls it; unique within its kind */
+		*ops;       /* what can be done with it: those of its kind (kinds.h), or others */
+	const char *name;   /* a path, a unit: what people call it; unique within its kind */
 	const char *origin; /* the builder that asked for it */
 	const char
 		*asked; /* "file:line:column" of what it is for; NULL: the documents as a whole */
@@ -41,6 +40,7 @@ struct task {
 		struct task_user user;
 		struct task_package package;
 		struct task_image image;
+		struct task_pull pull;
 		struct task_unit unit;
 		struct task_volume volume;
 		struct task_move move;
@@ -49,6 +49,10 @@ struct task {
 		struct task_hosts hosts;
 		struct task_program program;
 		struct task_link link;
+		struct task_stray stray;
+		struct task_prefix prefix;
+		struct task_keyring keyring;
+		struct task_lifecycle lifecycle;
 	};
 	/* edges, filled by the plan's dependency rules */
 	const struct task **needs; /* must be done before this one starts */
@@ -69,6 +73,7 @@ struct task_ctx {
 	bool image_mode; /* a root that is not running: no bus, no runtime, no sysctl */
 	bool verify;     /* trust no record: read and hash again */
 	bool prune;      /* what the documents no longer name goes */
+	bool is_offline; /* no server outside is asked */
 	bool only_looks; /* a plan: nothing is applied, and no unit is watched afterwards */
 	struct cache *cache;
 	int cache_root_fd; /* what the cache's paths are below: an explicit --cache is the host's */
@@ -85,8 +90,7 @@ struct task_ctx {
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */
 	/* by task index: applied in this run, or in a plan's walk: would be */
 	const bool *changed;
-	/* of these: its content stays, mode or owner do not; NULL: of none */
-	const bool *kept;
+	const bool *kept; /* of these: its content stays, mode or owner do not; NULL: of none */
 	/* Have the scheduler look at run->woken; see task_wake. */
 	void (*wake)(void *arg);
 	void *wake_arg;

@@ -83,6 +83,9 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 	for (size_t i = 0; i < paths->n; i++)
 		if (is_other_now(input_task(t, paths->v[i]), ctx))
 			return task_differs(diff, "%s changes", paths->v[i]);
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i]->kind == TASK_STRAY && is_other_now(t->needs[i], ctx))
+			return task_differs(diff, "%s ends", t->needs[i]->name);
 	if (record.state == STARTED_DOUBT)
 		return task_differs(diff, "what it is started with was written anew since");
 	if (record.state == STARTED_PENDING && start_of(u) < record.us)

@@ -120,6 +120,8 @@ static const char *field_differs(struct arena *a, const struct task_user *u, con
 
 	if (fields.n != 7)
 		return arena_printf(a, "its line has %zu fields", fields.n);
+	if (u->uid && strtoul(fields.v[ID_FIELD], NULL, 10) != u->uid)
+		return arena_printf(a, "its id is %s, want %u", fields.v[ID_FIELD], u->uid);
 	if (!str_eq(fields.v[5], u->home))
 		return arena_printf(a, "home is %s, want %s", fields.v[5], u->home);
 	if (!str_eq(fields.v[6], u->shell))
@@ -144,16 +146,37 @@ static int user_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	return why ? task_differs(diff, "%s", why) : TASK_EQUAL;
 }
 
+/* Files are owned by its id, which programs in containers have: another user's files would be theirs. */
+static int check_free(const struct task_user *u, struct arena *a, const struct user_files *f,
+		      struct err *e)
+{
+	const struct db *const both[] = { &f->passwd, &f->group };
+
+	for (size_t i = 0; u->uid && i < ARRAY_LEN(both); i++)
+		for (size_t k = 0; k < both[i]->lines.n; k++) {
+			const char *line = both[i]->lines.v[k];
+
+			if (id_of(a, line) == (long)u->uid && line != db_line(both[i], u->name))
+				return err_fail(e, ERR_SYSTEM, EEXIST,
+						"'%s': the id %u of '%s' is taken by '%.*s'",
+						both[i]->path, u->uid, u->name,
+						(int)strcspn(line, ":"), line);
+		}
+	return 0;
+}
+
 /* A run that was killed in here left the group: the user gets its id, as it would have then. */
 static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 	       const struct user_files *f, struct err *e)
 {
 	const char *group = db_line(&f->group, u->name);
-	long gid = group ? id_of(a, group) : free_id(a, &f->passwd, &f->group);
-	long uid = gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid
-								: free_id(a, &f->passwd, &f->group);
-	int r = 0;
+	long any = u->uid ? (long)u->uid : free_id(a, &f->passwd, &f->group);
+	long gid = group ? id_of(a, group) : any;
+	long uid = !u->uid && gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid : any;
+	int r = check_free(u, a, f, e);
 
+	if (r < 0)
+		return r;
 	if (uid < 0 || gid < 0)
 		return err_fail(e, ERR_SYSTEM, ENOSPC, "no id is free between %d and %d", ID_MIN,
 				ID_MAX);
@@ -171,16 +194,21 @@ static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 			 0644, e);
 }
 
-/* Ids, password and groups of a user that is there stay; home and shell are what is asked for. */
-static int change(const struct task_user *u, struct task_ctx *ctx, struct arena *a, struct db *db,
-		  const char *line, struct err *e)
+/* Password and groups of a user that is there stay, and its id if any will do; home and shell are what is asked for. */
+static int change(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
+		  struct user_files *f, const char *line, struct err *e)
 {
 	struct strv fields = strv_split(a, line, ':');
-	struct db others = *db;
+	struct db *db = &f->passwd, others = *db;
+	int r = check_free(u, a, f, e);
 
+	if (r < 0)
+		return r;
 	if (fields.n != 7)
 		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s': the line of '%s' has %zu fields",
 				passwd_path, u->name, fields.n);
+	if (u->uid)
+		fields.v[ID_FIELD] = arena_printf(a, "%u", u->uid);
 	fields.v[5] = u->home;
 	fields.v[6] = u->shell;
 	others.lines = (struct strv){ 0 };
@@ -210,7 +238,7 @@ static int user_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	if (r < 0)
 		return r;
 	line = db_line(&f.passwd, t->user.name);
-	r = line ? change(&t->user, ctx, a, &f.passwd, line, e) : add(&t->user, ctx, a, &f, e);
+	r = line ? change(&t->user, ctx, a, &f, line, e) : add(&t->user, ctx, a, &f, e);
 	return r < 0 ? r : TASK_DONE;
 }
 
@@ -220,6 +248,8 @@ static int user_compare(const struct task *t, const struct task *was, struct tas
 	(void)ctx;
 	if (!was)
 		return task_missing(diff, "absent");
+	if (was->user.uid != t->user.uid)
+		return task_differs(diff, "its id is %u, want %u", was->user.uid, t->user.uid);
 	if (!str_eq(was->user.home, t->user.home))
 		return task_differs(diff, "home is %s, want %s", was->user.home, t->user.home);
 	return str_eq(was->user.shell, t->user.shell)

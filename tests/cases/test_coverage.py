@@ -24,7 +24,7 @@ ELSEWHERE = {"facts.c"}
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}
 # Keys of ours that change what nodeup does and not what a node is made of.
 OURS = {"assetsSignature", "signature", "urlRewrites", "mirrors", "caBundle", "publicKeys", "requireSignatures",
-        "ignoreHostChecks", "quietConsole", "consoleAfter"}
+        "ignoreHostChecks", "quietConsole", "consoleAfter", "statusURL"}
 
 
 def bare(text):

@@ -11,10 +11,10 @@ RANKS = {
     "nodeup/config": 1, "nodeup/volumes": 1, "nodeup/template": 1, "assets": 1, "units": 1, "manifests": 1, "userdata": 1,
     "nodeup/config/kops": 2, "nodeup/config/kops18": 2, "nodeup/config/kubeup": 2, "assets/http": 2, "assets/unpack": 2,
     "nodeup/aws": 3, "assets/cache": 3,
-    "assets/fetch": 4, "nodeup/host": 4,
+    "assets/fetch": 4, "nodeup/host": 4, "nodeup/join": 4,
     "nodeup/tasks": 5,
     "nodeup/plan": 6, "nodeup/run": 6, "nodeup/documents": 6, "nodeup/move": 6,
-    "nodeup/plan/kops18": 7, "nodeup/plan/kubeup": 7, "nodeup/etcd": 7,
+    "nodeup/plan/kops": 7, "nodeup/plan/kops18": 7, "nodeup/plan/kubeup": 7, "nodeup/etcd": 7,
     "nodeup/cmd": 8,
     "nodeup": 9,
 }

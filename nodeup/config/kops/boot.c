@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 #include "nodeup/base/enc.h"
+#include "nodeup/config/kops/unknown.h"
 
 enum { SHA256_SIZE = 32 };
 
@@ -59,6 +60,10 @@ static const struct field boot_fields[] = {
 	F(settings.mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
 	  .doc = "ours: where else files lie"),
 	F(settings.ca_bundle, .key = "caBundle", .doc = "ours: PEM file of CAs for downloads"),
+	F(settings.accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
+	  .doc = "ours: keys that nodeup does not know and is to leave alone"),
+	F(settings.ignore_host_checks, .key = "ignoreHostChecks",
+	  .doc = "ours: try a Kubernetes that cannot run on this host"),
 #undef F
 };
 /* clang-format on */
@@ -75,13 +80,21 @@ struct look {
 	struct err *err;
 };
 
+/* The value of a key, whatever its case; NULL: there is none. */
+static const struct tree *find_value(const struct tree *t, const char *key)
+{
+	for (size_t i = 0; t->kind == TREE_MAP && i < t->n; i++)
+		if (strcasecmp(t->items[i].key, key) == 0)
+			return t->items[i].value;
+	return NULL;
+}
+
 /* "file:line:column", of the document where it has no such key. */
 static const char *where(const struct look *l, const char *key)
 {
-	for (size_t i = 0; l->tree->kind == TREE_MAP && i < l->tree->n; i++)
-		if (strcasecmp(l->tree->items[i].key, key) == 0)
-			return tree_where(l->arena, &l->tree->items[i].value->pos);
-	return tree_where(l->arena, &l->tree->pos);
+	const struct tree *value = find_value(l->tree, key);
+
+	return tree_where(l->arena, value ? &value->pos : &l->tree->pos);
 }
 
 static int check_cloud(struct look *l)
@@ -142,17 +155,13 @@ static int check_source(struct look *l)
 	return 0;
 }
 
-int kops_refuse_unknown(const struct field_unknowns *unknown, const struct dialect_opts *o,
-			struct err *e)
+/* A field_unknown_fn, its arg kops_unknowns. */
+static void note_unknown(void *arg, const struct field_unknown *u)
 {
-	const struct strv messages = field_unknown_messages(unknown);
-	int r = 0;
+	struct kops_unknowns *k = arg;
 
-	for (size_t i = 0; i < messages.n && r == 0; i++)
-		r = errs_keep(o->errors, err_config(e, "%s", messages.v[i]), e);
-	for (size_t i = 1; i < messages.n && r < 0; i++)
-		err_note(e, "also", "%s", messages.v[i]);
-	return r;
+	if (!kops_accept(k, u))
+		field_note_unknown(&k->all, u);
 }
 
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
@@ -162,14 +171,16 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 							check_source };
 	struct kops_boot boot = { 0 };
 	struct look l = { a, t, &boot, e };
-	struct field_unknowns unknown = { .arena = a };
+	struct kops_unknowns unknown = { .all.arena = a,
+					 .opts = o,
+					 .accept = find_value(t, "acceptKeys") };
 	const struct field_opts opts = {
-		.unknown = field_note_unknown, .arg = &unknown, .path = "", .errors = o->errors
+		.unknown = note_unknown, .arg = &unknown, .path = "", .errors = o->errors
 	};
 	int r = field_parse(a, &kops_boot_schema, t, &boot, &opts, e);
 
 	if (r == 0)
-		r = kops_refuse_unknown(&unknown, o, e);
+		r = kops_refuse_unknown(&unknown, e);
 	/* what is missing now may be what could not be read */
 	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0 && !errs_any(o->errors); i++)
 		r = errs_keep(o->errors, checks[i](&l), e);

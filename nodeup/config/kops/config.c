@@ -4,9 +4,14 @@
 #include <strings.h>
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
+#include "nodeup/config/kops/unknown.h"
 #include "nodeup/config/version.h"
 
-static const struct version oldest = { 1, 32, 0, NULL }, newest = { 1, 37, 0, NULL };
+const char kops_title[] = "kops 1.36 and 1.37";
+const struct version kops_oldest = { 1, 31, 0, NULL }, kops_newest = { 1, 37, 0, NULL };
+
+/* kops 1.36 writes it of every node. */
+static const char gossip[] = "UsesLegacyGossip";
 
 /* Keys that are of no node of ours, and why. source: kops pkg/apis/nodeup/config.go, now and at 1.35 */
 static const struct {
@@ -19,17 +24,22 @@ static const struct {
 	{ "Openstack", "a key of OpenStack, and nodeup makes nodes on aws alone" },
 	{ "Networking.networkID", "a key of Azure, and nodeup makes nodes on aws alone" },
 	{ "Networking.gcp", "a key of GCE, and nodeup makes nodes on aws alone" },
-	{ "channels", "a key of kops 1.35 or older, and nodeup reads those of kops 1.37" },
+	{ "channels", "a key of kops 1.35 or older, and nodeup reads those of kops 1.36 and 1.37" },
 	{ "GossipConfig", "a key of kops 1.36 or older with gossip, which nodeup does not know" },
-	{ "UsesLegacyGossip",
-	  "a key of kops 1.36 or older with gossip, which nodeup does not know" },
+	{ gossip, "a key of kops 1.36 or older with gossip, which nodeup does not know" },
 };
 
-/* A field_unknown_fn, its arg field_unknowns: a key of theirs is told as what it is. */
+/* A field_unknown_fn, its arg kops_unknowns: a key of theirs is told as what it is. */
 static void note_unknown(void *arg, const struct field_unknown *u)
 {
-	struct field_unknowns *all = arg;
+	struct kops_unknowns *k = arg;
+	struct field_unknowns *all = &k->all;
 
+	if (strcasecmp(u->path, gossip) == 0 && u->value && u->value->kind == TREE_SCALAR &&
+	    str_eq(u->value->scalar, "false"))
+		return;
+	if (kops_accept(k, u))
+		return;
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		if (strcasecmp(u->path, refused[i].key) == 0) {
 			strv_add(all->arena, &all->messages,
@@ -38,7 +48,7 @@ static void note_unknown(void *arg, const struct field_unknown *u)
 					      refused[i].why));
 			return;
 		}
-	field_note_unknown(arg, u);
+	field_note_unknown(all, u);
 }
 
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
@@ -51,11 +61,17 @@ int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const 
 	got = enc_base64(a, d.bytes, digest_size(d.algo));
 	if (str_eq(got, boot->nodeup_config_hash))
 		return 0;
-	(void)err_config(e, "%s: this is not the NodeupConfig that BootConfig means", from);
+	(void)err_fail(e, ERR_CONFIG, ESTALE,
+		       "%s: this is not the NodeupConfig that BootConfig means", from);
 	err_note(e, "want", "NodeupConfigHash: %s", boot->nodeup_config_hash);
 	err_note(e, "got", "%s", got);
 	err_note(e, "do",
 		 "take both from one instance group, after the same `kops update cluster`");
+	if (boot->config_server.servers.n)
+		err_note(e, "do",
+			 "see that this instance's EC2 tag kops.k8s.io/instancegroup, by which "
+			 "kops-controller chooses, is the InstanceGroupName %s",
+			 boot->instance_group_name);
 	return err_code(e);
 }
 
@@ -63,15 +79,15 @@ static int check_version(struct arena *a, const struct tree *t, struct kops_conf
 			 struct err *e)
 {
 	const struct tree *at = tree_get(t, "KubernetesVersion");
+	const struct version *oldest = &kops_oldest, *newest = &kops_newest;
 	struct version *v = &c->kubernetes;
 
-	if (version_parse(a, c->kubernetes_version_text, v) && v->major == newest.major &&
-	    v->minor >= oldest.minor && v->minor <= newest.minor)
+	if (version_parse(a, c->kubernetes_version_text, v) && v->major == newest->major &&
+	    v->minor >= oldest->minor && v->minor <= newest->minor)
 		return 0;
-	return err_config(e,
-			  "%s: KubernetesVersion: '%s': of kops 1.37 it is one of %d.%d to %d.%d",
+	return err_config(e, "%s: KubernetesVersion: '%s': of %s it is one of %d.%d to %d.%d",
 			  tree_where(a, at ? &at->pos : &t->pos), c->kubernetes_version_text,
-			  oldest.major, oldest.minor, newest.major, newest.minor);
+			  kops_title, oldest->major, oldest->minor, newest->major, newest->minor);
 }
 
 /* kops reads `null` as no hook. */
@@ -127,6 +143,8 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 				  tree_where(a, &t->pos), c->cluster_name, boot->cluster_name);
 	if (!c->has_containerd)
 		return missing(a, t, "containerdConfig", role, e);
+	if (c->has_kube_proxy && str_is_empty(c->kube_proxy.cpu_request))
+		return missing(a, t, "KubeProxy.cpuRequest", role, e);
 	if (str_eq(role, "Node"))
 		return 0;
 	if (!c->has_apiserver)
@@ -149,18 +167,43 @@ static int check_assets(struct arena *a, const struct kops_config *c, struct err
 		r = kops_assets(a, c, c->assets->items[i].key, &ignored, e);
 	}
 	for (size_t i = 0; c->images && i < c->images->n && r == 0; i++) {
-		struct kops_images ignored = { 0 };
+		struct node_images ignored = { 0 };
 
 		r = kops_images(a, c, c->images->items[i].key, &ignored, e);
 	}
 	return r;
 }
 
+/* Those whose pods have addresses of the instance's own interfaces. */
+static bool has_eni_pods(const struct kops_config *c)
+{
+	const struct kops_networking *n = &c->networking;
+
+	return n->amazonvpc || (n->cilium && str_eq(n->cilium_ipam, "eni"));
+}
+
+bool kops_wants_gpus(const struct kops_config *c)
+{
+	return c->nvidia_gpu.enabled.v && c->containerd.nvidia_gpu.enabled.v;
+}
+
+bool kops_wants_max_pods(const struct kops_config *c)
+{
+	return has_eni_pods(c) && !c->kubelet.max_pods.set;
+}
+
+bool kops_has_addresses(const struct kops_config *c)
+{
+	return has_eni_pods(c) || c->networking.cni_secondary_ip;
+}
+
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		const struct dialect_opts *o, struct kops_config *ret, struct err *e)
 {
-	struct kops_config c = { 0 };
-	struct field_unknowns unknown = { .arena = a };
+	struct kops_config c = { .tree = t };
+	struct kops_unknowns unknown = { .all.arena = a,
+					 .opts = o,
+					 .accept = boot->settings.accept_keys };
 	const struct field_opts opts = {
 		.unknown = note_unknown, .arg = &unknown, .path = "", .errors = o->errors
 	};
@@ -169,7 +212,7 @@ int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *b
 	if (r == 0)
 		r = errs_keep(o->errors, read_both_hooks(a, &c, &opts, e), e);
 	if (r == 0)
-		r = kops_refuse_unknown(&unknown, o, e);
+		r = kops_refuse_unknown(&unknown, e);
 	/* what is missing now may be what could not be read */
 	if (r == 0 && !errs_any(o->errors))
 		r = errs_keep(o->errors, check_version(a, t, &c, e), e);

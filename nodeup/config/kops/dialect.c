@@ -1,4 +1,4 @@
-#include "nodeup/config/kops/kops.h"
+#include "nodeup/config/kops/model.h"
 
 /* Its place, /opt/kops/conf/kube_env.yaml, is that of kops 1.8 too, whose row names it. */
 static const char *const places[] = { NULL };
@@ -11,16 +11,51 @@ static const char *const signs[] = { "NodeupConfigHash",
 				     "EtcdIPs",
 				     NULL };
 
+/* source: kops 1.37 upup/pkg/fi/nodeup/command.go, pkg/apis/kops InstanceGroupRole.ToLowerString */
+static const char *place_of_config(struct arena *a, const struct kops_boot *boot)
+{
+	return kops_in_base(a, boot,
+			    arena_printf(a, "igconfig/%s/%s/nodeupconfig.yaml",
+					 str_eq(boot->instance_group_role, "APIServer")
+						 ? "apiserver"
+						 : "control-plane",
+					 boot->instance_group_name));
+}
+
 static int read_conf(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		     struct documents *ret, struct err *e)
 {
 	struct kops_boot *boot = arena_new(a, struct kops_boot);
+	struct documents_join *join = NULL;
+	bool in_store;
 	int r = kops_boot(a, conf, o, boot, e);
 
 	if (r < 0)
 		return r;
+	if (boot->config_server.servers.n) {
+		join = arena_new(a, struct documents_join);
+		*join = (struct documents_join){ .servers = boot->config_server.servers,
+						 .tls_server_name =
+							 boot->config_server.tls_server_name,
+						 .ca = boot->config_server.ca_certificates };
+	}
+	/* kops gives such nodes no keys */
+	if (join && kops_serves_api(boot) && !o->checks_alone)
+		return err_config(e,
+				  "%s: ConfigServer has servers, and an InstanceGroupRole %s takes "
+				  "its keys from ConfigBase alone",
+				  tree_where(a, &conf->pos), boot->instance_group_role);
+	in_store = !join && !str_eq(boot->instance_group_role, "Node");
 	*ret = (struct documents){
 		.dialect = &kops_dialect,
+		.join = join,
+		.base = in_store ? boot->config_base
+				 : arena_printf(a, "kops-controller://%s/%s", boot->cluster_name,
+						boot->instance_group_name),
+		.in_store = in_store,
+		.cluster_at = in_store ? place_of_config(a, boot) : NULL,
+		.beside_will_do = true,
+		.of_instance = join || in_store,
 		.own = boot,
 		.settings = boot->settings,
 		.cluster_name = boot->cluster_name,
@@ -36,21 +71,24 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 {
 	const struct kops_boot *boot = d->own;
 	struct kops_config *config = arena_new(a, struct kops_config);
-	int r = 0;
+	int r;
 
-	(void)f;
-	if (d->cluster->kind != TREE_NULL) {
-		r = errs_keep(o->errors,
-			      kops_config_check_hash(a, boot, d->cluster->pos.file,
-						     d->cluster_text.text, d->cluster_text.n, e),
-			      e);
-		if (r == 0)
-			r = kops_config(a, d->cluster, boot, o, config, e);
-	}
-	*ret = (struct node){ .cluster_name = boot->cluster_name,
-			      .kubernetes = config->kubernetes,
-			      .cloud_provider = boot->cloud_provider,
-			      .is_master = str_eq(boot->instance_group_role, "ControlPlane") };
+	*config = (struct kops_config){ 0 };
+	*ret = (struct node){ .kind = NODE_CONFIGURED,
+			      .cluster_name = boot->cluster_name,
+			      .cloud_provider = boot->cloud_provider };
+	if (d->cluster->kind == TREE_NULL && d->adopted)
+		ret->kind = NODE_ADOPTED;
+	if (d->cluster->kind == TREE_NULL)
+		return 0;
+	r = errs_keep(o->errors,
+		      kops_config_check_hash(a, boot, d->cluster->pos.file, d->cluster_text.text,
+					     d->cluster_text.n, e),
+		      e);
+	if (r == 0)
+		r = kops_config(a, d->cluster, boot, o, config, e);
+	if (r == 0 && !errs_any(o->errors))
+		r = kops_node(a, boot, config, f, o, ret, e);
 	return r;
 }
 
@@ -65,17 +103,12 @@ static int find_proxy(struct arena *a, const struct documents *d, const struct d
 	return 0;
 }
 
-static struct node_wants find_wants(struct arena *a, const struct documents *d,
-				    const struct node *n)
-{
-	(void)a;
-	(void)d;
-	(void)n;
-	return (struct node_wants){ 0 };
-}
-
 const struct dialect kops_dialect = {
 	.name = "kops",
+	.dual_stack = true,
+	.title = kops_title,
+	.oldest = &kops_oldest,
+	.newest = &kops_newest,
 	.conf_name = "kube_env.yaml",
 	.cluster_name = "nodeupconfig.yaml",
 	.places = places,
@@ -86,5 +119,6 @@ const struct dialect kops_dialect = {
 	.read = read_conf,
 	.node = make_node,
 	.proxy = find_proxy,
-	.wants = find_wants,
+	.keyset = kops_keyset,
+	.wants = kops_wants,
 };

@@ -59,7 +59,7 @@ static const struct schema gvisor_schema = SCHEMA(SPEC, "GVisorConfig", gvisor_f
 
 #define SPEC struct kops_containerd
 static const struct field containerd_fields[] = {
-	F(address, .key = "address", .doc = "its socket"),
+	F(address, .key = "address", .flag = "address", .doc = "flag --address"),
 	F(config_additions, .key = "configAdditions", .shape = TREE_MAP, .doc = "settings by their path in config.toml"),
 	F(config_override, .key = "configOverride", .doc = "config.toml as it is to be"),
 	F(log_level, .key = "logLevel", .flag = "log-level", .doc = "flag --log-level"),
@@ -79,7 +79,7 @@ static const struct field containerd_fields[] = {
 	F(install_nerdctl, .key = "installNerdCtl", .doc = "install nerdctl"),
 	F(sandbox_image, .key = "sandboxImage", .doc = "image of each pod's first container"),
 };
-static const struct schema containerd_schema = SCHEMA(SPEC, "ContainerdConfig", containerd_fields);
+const struct schema kops_containerd_schema = SCHEMA(SPEC, "ContainerdConfig", containerd_fields);
 #undef SPEC
 
 #define SPEC struct kops_networking
@@ -108,7 +108,7 @@ static const struct field egress_proxy_fields[] = {
 static const struct schema egress_proxy_schema = SCHEMA(SPEC, "EgressProxySpec", egress_proxy_fields);
 static const struct field networking_fields[] = {
 	F(non_masquerade_cidr, .key = "nonMasqueradeCIDR", .format = &format_cidr, .doc = "addresses inside the cluster"),
-	F(service_cluster_ip_range, .key = "serviceClusterIPRange", .doc = "addresses of services"),
+	F(service_cluster_ip_range, .key = "serviceClusterIPRange", .format = &format_cidrs, .doc = "addresses of services"),
 	INSIDE_IF(SPEC, amazonvpc, &nothing_schema, .key = "amazonVPC", .doc = "Amazon VPC CNI"),
 	INSIDE_IF(SPEC, calico, &calico_schema, .key = "calico", .doc = "Calico"),
 	INSIDE_IF(SPEC, cilium, &cilium_schema, .key = "cilium", .doc = "Cilium"),
@@ -164,20 +164,21 @@ const struct schema kops_hook_schema = SCHEMA(SPEC, "HookSpec", hook_fields);
 
 #define SPEC struct kops_apiserver_config
 static const struct schema auth_nothing_schema = { .name = "AuthenticationSpec", .size = sizeof(SPEC) };
+#define OIDC(m, k, f, ...) F(oidc.m, .key = (k), .flag = (f), .doc = "flag --" f, __VA_ARGS__)
 static const struct field oidc_fields[] = {
-	F(oidc.username_claim, .key = "usernameClaim", .doc = "flag --oidc-username-claim"),
-	F(oidc.username_prefix, .key = "usernamePrefix", .doc = "flag --oidc-username-prefix"),
-	F(oidc.groups_claims, .key = "groupsClaims", .doc = "flag --oidc-groups-claim"),
-	F(oidc.groups_prefix, .key = "groupsPrefix", .doc = "flag --oidc-groups-prefix"),
-	F(oidc.issuer_url, .key = "issuerURL", .doc = "flag --oidc-issuer-url"),
-	F(oidc.client_id, .key = "clientID", .doc = "flag --oidc-client-id"),
-	F(oidc.required_claims, .key = "requiredClaims", .doc = "flags --oidc-required-claim"),
+	OIDC(username_claim, "usernameClaim", "oidc-username-claim"),
+	OIDC(username_prefix, "usernamePrefix", "oidc-username-prefix"),
+	OIDC(groups_claims, "groupsClaims", "oidc-groups-claim"),
+	OIDC(groups_prefix, "groupsPrefix", "oidc-groups-prefix"),
+	OIDC(issuer_url, "issuerURL", "oidc-issuer-url"),
+	OIDC(client_id, "clientID", "oidc-client-id"),
+	OIDC(required_claims, "requiredClaims", "oidc-required-claim", .repeat = true),
 };
-static const struct schema oidc_schema = SCHEMA(SPEC, "OIDCAuthenticationSpec", oidc_fields);
+const struct schema kops_oidc_schema = SCHEMA(SPEC, "OIDCAuthenticationSpec", oidc_fields);
 static const struct field authentication_fields[] = {
 	INSIDE(&auth_nothing_schema, .key = "kopeio", .doc = "not used"),
 	INSIDE_IF(SPEC, auth_aws, &auth_nothing_schema, .key = "aws", .doc = "aws-iam-authenticator"),
-	INSIDE_IF(SPEC, has_oidc, &oidc_schema, .key = "oidc", .doc = "OpenID Connect"),
+	INSIDE_IF(SPEC, has_oidc, &kops_oidc_schema, .key = "oidc", .doc = "OpenID Connect"),
 };
 static const struct schema authentication_schema = SCHEMA(SPEC, "AuthenticationSpec", authentication_fields);
 static const struct field load_balancer_fields[] = {
@@ -254,7 +255,7 @@ static const struct field config_fields[] = {
 	FIELD_LIST_OF(SPEC, volume_mounts, &kops_volume_mount_schema, .key = "VolumeMounts", .doc = "disks"),
 	FIELD_LIST_OF(SPEC, file_assets, &kops_file_asset_schema, .key = "FileAssets", .doc = "more files"),
 	F(hooks_tree, .key = "Hooks", .shape = TREE_SEQ, .doc = "two lists of units, the group's and the cluster's"),
-	FIELD_NESTED_IF(SPEC, containerd, has_containerd, &containerd_schema, .key = "containerdConfig", .doc = "containerd"),
+	FIELD_NESTED_IF(SPEC, containerd, has_containerd, &kops_containerd_schema, .key = "containerdConfig", .doc = "containerd"),
 	FIELD_NESTED_IF(SPEC, apiserver, has_apiserver, &apiserver_schema, .key = "APIServerConfig", .doc = "the API server"),
 	INSIDE_IF(SPEC, has_control_plane, &control_plane_schema, .key = "ControlPlaneConfig", .doc = "the rest of a control plane"),
 	F(dns_zone, .key = "DNSZone", .doc = "where the cluster has its names"),

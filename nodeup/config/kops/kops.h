@@ -115,6 +115,7 @@ struct kops_apiserver_config {
 
 /* NodeupConfig, `Config` of kops. A key that is not there is NULL, 0 or an unset has_... */
 struct kops_config {
+	const struct tree *tree; /* as it stands, for places in messages */
 	const char *cluster_name, *kubernetes_version_text;
 	struct version kubernetes;
 	const struct tree *assets; /* by architecture, lists of "HASH@url,mirror" */
@@ -162,21 +163,29 @@ struct kops_config {
 
 /* Their keys. */
 extern const struct schema kops_boot_schema, kops_config_server_schema, kops_config_schema,
-	kops_hook_schema, kops_file_asset_schema, kops_volume_mount_schema;
+	kops_hook_schema, kops_file_asset_schema, kops_volume_mount_schema, kops_containerd_schema;
+/* Of struct kops_apiserver_config: flags of the API server. */
+extern const struct schema kops_oidc_schema;
 
+/* Which kops writes these documents, and of which Kubernetes. */
+extern const char kops_title[];
+extern const struct version kops_oldest, kops_newest;
 /* Read BootConfig and check it by itself. An unknown key is an error. */
 int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	      struct kops_boot *ret, struct err *e) must_check;
-/* Whether these are the bytes of NodeupConfig that BootConfig means; `from` is their place. */
+/* Whether these are the bytes of NodeupConfig that BootConfig means; `from` is their place. ESTALE: they are not. */
 int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const char *from,
 			   const char *text, size_t n, struct err *e) must_check;
 /* Read NodeupConfig and check it. An unknown key is an error, and so is one of
  * another cloud or of an older kops. */
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		const struct dialect_opts *o, struct kops_config *ret, struct err *e) must_check;
-/* Make an error of each unknown key. */
-int kops_refuse_unknown(const struct field_unknowns *unknown, const struct dialect_opts *o,
-			struct err *e) must_check;
+/* Whether how many pods there may be follows from the addresses of the instance. */
+bool kops_wants_max_pods(const struct kops_config *c);
+/* Whether containers may use the instance's GPUs, if its type has any of NVIDIA. */
+bool kops_wants_gpus(const struct kops_config *c);
+/* Whether the network plugin gives the host several addresses. */
+bool kops_has_addresses(const struct kops_config *c);
 /* Take BootConfig out of kops' user data; in the clear its lines keep their numbers. -ENOENT: this is not
  * user data of today's kops. */
 int kops_script(struct arena *a, const char *file, const char *text, const char **ret,

@@ -33,7 +33,7 @@
 	X(const char *, admission_control_config_file, "admissionControlConfigFile", \
 	  FLAG("admission-control-config-file")) \
 	X(const char *, service_cluster_ip_range, "serviceClusterIPRange", \
-	  FLAG("service-cluster-ip-range")) \
+	  FLAG("service-cluster-ip-range"), .format = &format_cidrs) \
 	X(const char *, service_node_port_range, "serviceNodePortRange", \
 	  FLAG("service-node-port-range"), .format = &format_port_range) \
 	X(struct strv, etcd_servers, "etcdServers", FLAG("etcd-servers")) \
@@ -119,7 +119,7 @@
 	  FLAG("requestheader-client-ca-file")) \
 	X(struct strv, requestheader_allowed_names, "requestheaderAllowedNames", \
 	  FLAG("requestheader-allowed-names")) \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates")) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
 	X(const char *, goaway_chance, "goawayChance", FLAG("goaway-chance")) \
 	X(int64_t, max_requests_inflight, "maxRequestsInflight", \
 	  FLAG("max-requests-inflight"), .flag_empty = "0") \

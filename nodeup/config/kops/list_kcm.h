@@ -13,7 +13,7 @@
 	X(const char *, image, "image", .doc = "container image") \
 	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
 	X(const char *, cluster_name, "clusterName", FLAG("cluster-name")) \
-	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr")) \
+	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr"), .format = &format_cidrs) \
 	X(struct opt_bool, allocate_node_cid_rs, "allocateNodeCIDRs", FLAG("allocate-node-cidrs")) \
 	X(struct opt_int, node_cidr_mask_size, "nodeCIDRMaskSize", FLAG("node-cidr-mask-size")) \
 	X(struct opt_bool, configure_cloud_routes, "configureCloudRoutes", \
@@ -54,7 +54,7 @@
 	  FLAG("experimental-cluster-signing-duration")) \
 	X(struct opt_dur, cluster_signing_duration, "ClusterSigningDuration", \
 	  FLAG("cluster-signing-duration")) \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates")) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
 	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file")) \
 	X(struct strv, tls_cipher_suites, "tlsCipherSuites", FLAG("tls-cipher-suites")) \
 	X(const char *, tls_min_version, "tlsMinVersion", FLAG("tls-min-version")) \

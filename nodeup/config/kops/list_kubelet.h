@@ -37,24 +37,24 @@
 	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
 	X(const char *, kubelet_cgroups, "kubeletCgroups", CONF("kubeletCgroups")) \
 	X(const char *, runtime_cgroups, "runtimeCgroups", FLAG("runtime-cgroups")) \
-	X(struct opt_int, read_only_port, "readOnlyPort", CONF("readOnlyPort")) \
+	X(struct opt_int, read_only_port, "readOnlyPort", CONF("readOnlyPort"), .flag_empty = "0") \
 	X(const char *, system_cgroups, "systemCgroups", CONF("systemCgroups")) \
 	X(const char *, cgroup_root, "cgroupRoot", CONF("cgroupRoot")) \
 	X(struct opt_bool, configure_cbr0, "configureCbr0", FLAG("configure-cbr0")) \
 	X(const char *, hairpin_mode, "hairpinMode", CONF("hairpinMode")) \
 	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons")) \
-	X(struct opt_int, max_pods, "maxPods", CONF("maxPods")) \
+	X(struct opt_int, max_pods, "maxPods", CONF("maxPods"), .flag_empty = "0") \
 	X(int64_t, nvidia_gp_us, "nvidiaGPUs", \
 	  FLAG("experimental-nvidia-gpus"), .flag_empty = "0") \
-	X(const char *, pod_cidr, "podCIDR", CONF("podCIDR")) \
-	X(const char *, resolv_conf, "resolvConf", CONF("resolvConf")) \
+	X(const char *, pod_cidr, "podCIDR", CONF("podCIDR"), .format = &format_cidrs) \
+	X(const char *, resolv_conf, "resolvConf", CONF("resolvConf"), .pointer = true) \
 	X(struct opt_bool, reconcile_cidr, "reconcileCIDR", FLAG("reconcile-cidr")) \
 	X(struct opt_bool, register_schedulable, "registerSchedulable", \
 	  FLAG("register-schedulable")) \
 	X(struct opt_bool, serialize_image_pulls, "serializeImagePulls", \
 	  CONF("serializeImagePulls")) \
 	X(struct strmap, node_labels, "nodeLabels", FLAG("node-labels")) \
-	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr")) \
+	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr"), .format = &format_cidr) \
 	X(struct opt_bool, enable_custom_metrics, "enableCustomMetrics", \
 	  FLAG("enable-custom-metrics")) \
 	X(struct opt_int, network_plugin_mtu, "networkPluginMTU", FLAG("network-plugin-mtu")) \
@@ -77,14 +77,14 @@
 	X(struct opt_dur, eviction_pressure_transition_period, "evictionPressureTransitionPeriod", \
 	  CONF("evictionPressureTransitionPeriod")) \
 	X(int64_t, eviction_max_pod_grace_period, "evictionMaxPodGracePeriod", \
-	  CONF("evictionMaxPodGracePeriod")) \
+	  CONF("evictionMaxPodGracePeriod"), .flag_empty = "0") \
 	X(const char *, eviction_minimum_reclaim, "evictionMinimumReclaim", \
 	  CONF("evictionMinimumReclaim"), .format = &format_reclaims) \
 	X(const char *, volume_plugin_directory, "volumePluginDirectory", CONF("volumePluginDir")) \
 	X(struct strv, taints, "taints", CONF("registerWithTaints"), .format = &format_taint_today) \
-	X(struct strmap, feature_gates, "featureGates", CONF("featureGates")) \
+	X(struct strmap, feature_gates, "featureGates", CONF("featureGates"), .format = &format_switch) \
 	X(struct opt_bool, kernel_memcg_notification, "kernelMemcgNotification", \
-	  CONF("kernelMemcgNotification")) \
+	  CONF("kernelMemcgNotification"), .flag_empty = "false") \
 	X(struct strmap, kube_reserved, "kubeReserved", CONF("kubeReserved")) \
 	X(const char *, kube_reserved_cgroup, "kubeReservedCgroup", CONF("kubeReservedCgroup")) \
 	X(struct strmap, system_reserved, "systemReserved", CONF("systemReserved")) \
@@ -115,9 +115,9 @@
 	X(struct opt_int, registry_burst, "registryBurst", FLAG("registry-burst")) \
 	X(const char *, topology_manager_policy, "topologyManagerPolicy", \
 	  CONF("topologyManagerPolicy")) \
-	X(struct opt_bool, rotate_certificates, "rotateCertificates", CONF("rotateCertificates")) \
+	X(struct opt_bool, rotate_certificates, "rotateCertificates", CONF("rotateCertificates"), .flag_empty = "false") \
 	X(struct opt_bool, protect_kernel_defaults, "protectKernelDefaults", \
-	  CONF("protectKernelDefaults")) \
+	  CONF("protectKernelDefaults"), .flag_empty = "false") \
 	X(const char *, cgroup_driver, "cgroupDriver", CONF("cgroupDriver")) \
 	X(struct opt_dur, housekeeping_interval, "housekeepingInterval", \
 	  FLAG("housekeeping-interval")) \
@@ -143,5 +143,5 @@
 	X(struct opt_int, kube_apiqps, "kubeAPIQPS", FLAG("kube-api-qps")) \
 	X(struct opt_int, event_record_qps, "eventRecordQPS", CONF("eventRecordQPS")) \
 	X(struct opt_int, node_lease_duration_seconds, "nodeLeaseDurationSeconds", \
-	  CONF("nodeLeaseDurationSeconds"))
+	  CONF("nodeLeaseDurationSeconds"), .flag_empty = "0")
 /* clang-format on */

@@ -15,18 +15,18 @@
 	X(const char *, memory_limit, "memoryLimit", \
 	  .doc = "memory limit of the pod", .format = &format_quantity) \
 	X(int64_t, log_level, "logLevel", FLAG("v")) \
-	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr")) \
+	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr"), .format = &format_cidrs) \
 	X(const char *, hostname_override, "hostnameOverride", FLAG("hostname-override")) \
 	X(const char *, bind_address, "bindAddress", FLAG("bind-address")) \
 	X(const char *, master, "master", FLAG("master")) \
 	X(const char *, metrics_bind_address, "metricsBindAddress", FLAG("metrics-bind-address")) \
 	X(struct opt_bool, enabled, "enabled", .doc = "false leaves it out") \
 	X(const char *, proxy_mode, "proxyMode", FLAG("proxy-mode")) \
-	X(struct strv, ipvs_exclude_cid_rs, "ipvsExcludeCIDRs", FLAG("ipvs-exclude-cidrs")) \
+	X(struct strv, ipvs_exclude_cid_rs, "ipvsExcludeCIDRs", FLAG("ipvs-exclude-cidrs"), .format = &format_cidr) \
 	X(struct opt_dur, ipvs_min_sync_period, "ipvsMinSyncPeriod", FLAG("ipvs-min-sync-period")) \
 	X(const char *, ipvs_scheduler, "ipvsScheduler", FLAG("ipvs-scheduler")) \
 	X(struct opt_dur, ipvs_sync_period, "ipvsSyncPeriod", FLAG("ipvs-sync-period")) \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates")) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
 	X(struct opt_int, conntrack_max_per_core, "conntrackMaxPerCore", \
 	  FLAG("conntrack-max-per-core")) \
 	X(struct opt_int, conntrack_min, "conntrackMin", FLAG("conntrack-min"))
@@ -37,7 +37,7 @@
 	X(int64_t, log_level, "logLevel", FLAG("v")) \
 	X(const char *, image, "image", .doc = "container image") \
 	X(struct opt_bool, use_policy_config_map, "usePolicyConfigMap", .doc = "not used") \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates")) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
 	X(struct opt_int, max_persistent_volumes, "maxPersistentVolumes", \
 	  .doc = "KUBE_MAX_PD_VOLS of the pod") \
 	X(const char *, qps, "qps", \

@@ -12,7 +12,8 @@ static int no_list(struct arena *a, const struct tree *all, const char *key, con
 }
 
 /* kops' digests are sha256; its other schemes, gs and azureblob, are of other clouds. */
-static int check_asset(struct arena *a, const char *text, const struct tree_pos *pos, struct err *e)
+static int check_asset(struct arena *a, const char *text, const struct tree_pos *pos,
+		       const char **ret_name, struct err *e)
 {
 	struct asset as;
 	int r = asset_parse(a, text, &as, e);
@@ -22,6 +23,7 @@ static int check_asset(struct arena *a, const char *text, const struct tree_pos 
 	if (as.digest.algo != DIGEST_SHA256)
 		return err_config(e, "%s: asset '%s': its hash is not a sha256", tree_where(a, pos),
 				  as.name);
+	*ret_name = as.name;
 	return 0;
 }
 
@@ -37,49 +39,70 @@ int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 	for (size_t i = 0; i < list->n && r == 0; i++) {
 		const struct tree *item = list->items[i].value;
 		const struct node_text text = { .text = item->scalar, .pos = item->pos };
+		const char *ignored;
 
 		if (item->kind != TREE_SCALAR)
 			return err_config(e, "%s: Assets.%s[%zu]: expected HASH@url",
 					  tree_where(a, &item->pos), arch, i);
-		r = check_asset(a, item->scalar, &item->pos, e);
+		r = check_asset(a, item->scalar, &item->pos, &ignored, e);
 		arena_push(a, ret->v, ret->n, text);
 	}
 	return r;
 }
 
+struct image {
+	const char *name, *hash;
+	struct strv sources; /* first choice first */
+};
+
 /* clang-format off */
 static const struct field image_fields[] = {
-#define F(m, ...) FIELD(struct kops_image, m, __VA_ARGS__)
-	F(name, .key = "name", .required = true, .doc = "name for the runtime"),
+#define F(m, ...) FIELD(struct image, m, __VA_ARGS__)
+	F(name, .key = "name", .doc = "its name in the runtime; kops leaves it out"),
 	F(sources, .key = "sources", .required = true, .secret = true, .doc = "URLs of the archive"),
 	F(hash, .key = "hash", .required = true, .doc = "sha256 of the archive"),
 #undef F
 };
 /* clang-format on */
-static const struct schema image_schema = SCHEMA(struct kops_image, "Image", image_fields);
+static const struct schema image_schema = SCHEMA(struct image, "Image", image_fields);
+
+static int read_image(struct arena *a, const struct tree *item, const char *path,
+		      struct node_image *ret, struct err *e)
+{
+	const struct field_opts opts = { .path = path };
+	struct image image = { 0 };
+	const char *name, *sources;
+	int r = field_parse(a, &image_schema, item, &image, &opts, e);
+
+	if (r < 0)
+		return r;
+	sources = strv_join(a, &image.sources, ",");
+	r = check_asset(a, arena_printf(a, "%s@%s", image.hash, sources), &item->pos, &name, e);
+	if (r < 0)
+		return r;
+	*ret = (struct node_image){ .name = str_is_empty(image.name) ? name : image.name,
+				    .is_unnamed = str_is_empty(image.name),
+				    .source = sources,
+				    .hash = image.hash,
+				    .pos = item->pos };
+	return 0;
+}
 
 int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
-		struct kops_images *ret, struct err *e)
+		struct node_images *ret, struct err *e)
 {
 	const struct tree *list = c->images ? tree_get(c->images, arch) : NULL;
 	int r = 0;
 
-	if (!list)
+	if (!c->images || c->images->n == 0)
 		return 0;
-	if (list->kind != TREE_SEQ)
+	if (!list || list->kind != TREE_SEQ)
 		return no_list(a, c->images, "images", arch, e);
 	for (size_t i = 0; i < list->n && r == 0; i++) {
-		const struct tree *item = list->items[i].value;
-		const struct field_opts opts = { .path = arena_printf(a, "images.%s[%zu]", arch,
-								      i) };
-		struct kops_image image = { 0 };
+		struct node_image image = { 0 };
 
-		r = field_parse(a, &image_schema, item, &image, &opts, e);
-		if (r == 0)
-			r = check_asset(a,
-					arena_printf(a, "%s@%s", image.hash,
-						     strv_join(a, &image.sources, ",")),
-					&item->pos, e);
+		r = read_image(a, list->items[i].value, arena_printf(a, "images.%s[%zu]", arch, i),
+			       &image, e);
 		arena_push(a, ret->v, ret->n, image);
 	}
 	return r;

@@ -19,17 +19,10 @@ static const struct field kubelet_fields[] = { KOPS_KUBELET(ROW) };
 #define SPEC struct kops_kube_proxy
 static const struct field kube_proxy_fields[] = { KOPS_KUBE_PROXY(ROW) };
 #undef SPEC
-#define SPEC struct kops_env_var
-static const struct field env_var_fields[] = {
-	FIELD(SPEC, name, .key = "name", .doc = "name of the variable"),
-	FIELD(SPEC, value, .key = "value", .secret = true, .doc = "what it is set to"),
-};
-static const struct schema env_var_schema = SCHEMA(SPEC, "EnvVar", env_var_fields);
-#undef SPEC
 #define SPEC struct kops_kube_apiserver
 static const struct field kube_apiserver_fields[] = {
 	KOPS_KUBE_APISERVER(ROW)
-	FIELD_LIST_OF(SPEC, env, &env_var_schema, .key = "env", .doc = "environment of the pod"),
+	FIELD(SPEC, env, .key = "env", .shape = TREE_SEQ, .secret = true, .doc = "environment of the pod"),
 };
 #undef SPEC
 #define SPEC struct kops_kcm

@@ -24,15 +24,9 @@ struct kops_kubelet {
 struct kops_kube_proxy {
 	KOPS_KUBE_PROXY(KOPS_MEMBER)
 };
-struct kops_env_var {
-	const char *name, *value;
-};
 struct kops_kube_apiserver {
 	KOPS_KUBE_APISERVER(KOPS_MEMBER)
-	struct kops_env {
-		struct kops_env_var *v;
-		size_t n;
-	} env;
+	const struct tree *env; /* a list of what Kubernetes calls EnvVar, as it stands */
 };
 struct kops_kcm {
 	KOPS_KCM(KOPS_MEMBER)

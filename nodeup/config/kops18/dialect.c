@@ -57,6 +57,9 @@ static struct node_wants find_wants(struct arena *a, const struct documents *d,
 
 const struct dialect kops18_dialect = {
 	.name = "kops18",
+	.title = "kops 1.8",
+	.oldest = &kops18_oldest,
+	.newest = &kops18_newest,
 	.conf_name = "kube_env.yaml",
 	.cluster_name = "cluster_spec.yaml",
 	.group_name = "ig_spec.yaml",

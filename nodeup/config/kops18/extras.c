@@ -2,17 +2,14 @@
 #include "nodeup/config/kops18/spec.h"
 
 #include <string.h>
-#include "nodeup/base/enc.h"
 #include "nodeup/base/map.h"
-#include "nodeup/base/show.h"
+#include "nodeup/config/extras.h"
 
 /* What users add to a node: hooks and fileAssets, of the instance group and of the cluster.
  * source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup}.go HookSpec, FileAssetSpec;
  * nodeup/pkg/model/{hooks,file_assets}.go. */
 
-enum { HOOKS_MAX = 100, FILES_MAX = 1000 };
-
-/* Container-Optimized OS has no /srv that can be written to. */
+enum { FILE_MODE = 0440 };
 
 /* kops' CLI puts this behind the hash that it writes into user data instead of the content */
 static const char fingerprint[] = " (fingerprint)";
@@ -116,17 +113,12 @@ static int check_text(struct kops18_build *b, const struct item *it, const char 
 	return r;
 }
 
-/* Names of units end up in paths. */
 static int check_unit(struct kops18_build *b, const struct item *it, const char *key,
 		      const char *name)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   ":_.@\\-";
-
-	if (*name && *name != '.' && strspn(name, safe) == strlen(name) && strlen(name) < 200)
-		return 0;
-	return err_config(b->err, "%s: %s.%s: '%s' is not the name of a unit", item_where(b, it),
-			  it->path, key, name);
+	return extras_check_unit(arena_printf(b->arena, "%s: %s.%s", item_where(b, it), it->path,
+					      key),
+				 name, b->err);
 }
 
 static int check_hook(struct kops18_build *b, const struct item *it, const struct hook *h)
@@ -188,31 +180,6 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 	return 0;
 }
 
-/* Go's raw encoding has no padding; the usual one is accepted as well. */
-static int decode_content(struct kops18_build *b, const struct item *it, const char *text,
-			  struct node_file *f)
-{
-	const char *trimmed = str_trim(b->arena, text);
-	size_t n = 0;
-	char *data;
-
-	for (const char *p = trimmed; *p; p++)
-		n += !strchr(" \t\r\n", *p);
-	if (enc_unbase64(b->arena,
-			 arena_printf(b->arena, "%s%.*s", trimmed, (int)((4 - n % 4) % 4), "==="),
-			 &data, &f->len, b->err) < 0)
-		return err_config(b->err, "%s: %s.content: no base64", item_where(b, it), it->path);
-	f->content = data;
-	return 0;
-}
-
-static bool is_clean_path(const char *path)
-{
-	return *path == '/' && path[1] && !str_has_suffix(path, "/") && !strstr(path, "//") &&
-	       !strstr(path, "/./") && !strstr(path, "/../") && !str_has_suffix(path, "/..") &&
-	       !str_has_suffix(path, "/.");
-}
-
 static int set_path(struct kops18_build *b, const struct item *it, const struct file_asset *fa,
 		    struct node_file *f)
 {
@@ -223,19 +190,14 @@ static int set_path(struct kops18_build *b, const struct item *it, const struct 
 	if (str_is_empty(f->path))
 		f->path = arena_printf(b->arena, "%s/%s",
 				       distro_of(b->facts->distribution)->assets_dir, fa->name);
-	if (!show_is_clean(f->path))
-		return err_config(b->err, "%s: %s: a control character in '%s'", item_where(b, it),
-				  it->path, f->path);
-	if (is_clean_path(f->path))
-		return 0;
-	return err_config(b->err, "%s: %s: '%s' is not an absolute path of a file",
-			  item_where(b, it), it->path, f->path);
+	return extras_check_path(arena_printf(b->arena, "%s: %s", item_where(b, it), it->path),
+				 f->path, b->err);
 }
 
 static int add_file(struct kops18_build *b, const struct item *it)
 {
 	struct file_asset fa = { 0 };
-	struct node_file f = { .pos = it->tree->pos };
+	struct node_file f = { .mode = FILE_MODE, .pos = it->tree->pos };
 	int r = kops18_read(b->arena, &kops18_file_asset_schema, it->tree, it->path, b->opts, &fa,
 			    b->err);
 
@@ -250,7 +212,10 @@ static int add_file(struct kops18_build *b, const struct item *it)
 	f.content = fa.content ? fa.content : "";
 	f.len = strlen(f.content);
 	if (fa.is_base64.set && fa.is_base64.v) {
-		r = decode_content(b, it, f.content, &f);
+		r = extras_decode(b->arena,
+				  arena_printf(b->arena, "%s: %s.content", item_where(b, it),
+					       it->path),
+				  f.content, &f.content, &f.len, b->err);
 		if (r < 0)
 			return r;
 	}
@@ -296,8 +261,8 @@ static int read_list(struct kops18_build *b, struct list *l, const struct tree *
 
 int kops18_extras(struct kops18_build *b)
 {
-	struct list hooks = { .key = "hooks", .most = HOOKS_MAX, .add = add_hook };
-	struct list files = { .key = "fileAssets", .most = FILES_MAX, .add = add_file };
+	struct list hooks = { .key = "hooks", .most = EXTRAS_HOOKS_MAX, .add = add_hook };
+	struct list files = { .key = "fileAssets", .most = EXTRAS_FILES_MAX, .add = add_file };
 	int r = kops18_go_on(b, read_list(b, &hooks, b->ig.hooks, true));
 
 	if (r == 0)

@@ -90,7 +90,7 @@ static const char *config_base(struct arena *a, const struct kube_env *env)
 static void warn_tags(struct arena *a, const struct kube_env *env, const struct dialect_opts *o)
 {
 	static const char *const tags[] = { master_tag, update_tag, aws_tag };
-	const struct tree *list = kops18_lookup(env->tree, "Tags");
+	const struct tree *list = tree_lookup(env->tree, "Tags");
 
 	for (size_t i = 0; o->warnings && i < env->tags.n; i++)
 		for (size_t k = 0; k < ARRAY_LEN(tags); k++)
@@ -147,11 +147,11 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 			      e);
 	if (r == 0)
 		r = errs_keep(o->errors,
-			      kops18_at_most(a, kops18_lookup(t, "packages"), "packages",
+			      kops18_at_most(a, tree_lookup(t, "packages"), "packages",
 					     PACKAGES_MAX, e),
 			      e);
 	if (r == 0)
-		r = check_packages(a, kops18_lookup(t, "packages"), o, &env.packages, e);
+		r = check_packages(a, tree_lookup(t, "packages"), o, &env.packages, e);
 	if (r == 0)
 		*ret = env;
 	return r;
@@ -176,14 +176,14 @@ bool kops18_locations(struct arena *a, const struct kube_env *env, const char **
 /* Only an object has a spec, a kind or metadata; bare sections have none of them. */
 static bool is_object(const struct tree *t)
 {
-	return kops18_lookup(t, "spec") || kops18_lookup(t, "kind") || kops18_lookup(t, "metadata");
+	return tree_lookup(t, "spec") || tree_lookup(t, "kind") || tree_lookup(t, "metadata");
 }
 
 /* A document of another cluster or group would make a working but wrong node. */
 static int check_identity(struct kops18_build *b, const struct kops18_object *o, const char *kind,
 			  const char *name)
 {
-	const struct tree *own = o->metadata ? kops18_lookup(o->metadata, "name") : NULL;
+	const struct tree *own = o->metadata ? tree_lookup(o->metadata, "name") : NULL;
 
 	if (!name || !own || own->kind != TREE_SCALAR || strcmp(own->scalar, name) == 0)
 		return 0;
@@ -206,7 +206,7 @@ static int unwrap(struct kops18_build *b, const struct tree *t, const char *kind
 		return r;
 	if (o.kind && strcmp(o.kind, kind) != 0)
 		return err_config(b->err, "%sexpected an object of kind %s, found %s",
-				  kops18_where(b->arena, t, "kind"), kind, o.kind);
+				  tree_place(b->arena, t, "kind"), kind, o.kind);
 	*ret_spec = o.spec ? o.spec : tree_null(b->arena);
 	return check_identity(b, &o, kind, name);
 }
@@ -239,7 +239,7 @@ static int read_documents(struct kops18_build *b, const struct tree *cluster, co
 static int set_role(struct kops18_build *b)
 {
 	const bool tagged = strv_has(&b->env->tags, master_tag);
-	const char *where = kops18_where(b->arena, b->ig_spec, "role");
+	const char *where = tree_place(b->arena, b->ig_spec, "role");
 	const char *role = b->ig.role;
 
 	b->node->is_master = tagged;
@@ -255,6 +255,9 @@ static int set_role(struct kops18_build *b)
 	return 0;
 }
 
+/* What the cluster's key is where it is not given. */
+#define USUAL(m) field_usual(&kops18_cluster_schema, offsetof(struct kops18_cluster, m))
+
 static const char *either(const char *first, const char *second, const char *fallback)
 {
 	if (!str_is_empty(first))
@@ -267,15 +270,15 @@ static int set_cloud(struct kops18_build *b)
 {
 	const char *cluster = b->cluster.cloud_provider,
 		   *kubelet = b->cluster.kubelet.cloud_provider;
-	const char *where = kops18_where(b->arena, b->cluster_spec, "cloudProvider");
+	const char *where = tree_place(b->arena, b->cluster_spec, "cloudProvider");
 	const char *name = cluster;
 
 	if (str_is_empty(name)) {
-		where = kops18_where(b->arena, b->cluster_spec, "kubelet");
+		where = tree_place(b->arena, b->cluster_spec, "kubelet");
 		/* with a cloud controller manager kubelet does not know its cloud */
 		name = str_eq(kubelet, "external") ? NULL : kubelet;
 	}
-	b->node->cloud_provider = either(name, NULL, "aws");
+	b->node->cloud_provider = either(name, NULL, USUAL(cloud_provider));
 	if (strcmp(b->node->cloud_provider, "aws") != 0)
 		return err_config(b->err, "%scloudProvider '%s' is not supported; aws is", where,
 				  b->node->cloud_provider);
@@ -301,13 +304,13 @@ static void set_names(struct kops18_build *b)
 	n->master_public_name =
 		either(c->master_public_name, NULL, arena_printf(b->arena, "api.%s", cluster_name));
 	n->dns_zone = either(c->dns_zone, NULL, NULL);
-	n->non_masquerade_cidr =
-		either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr, "100.64.0.0/10");
+	n->non_masquerade_cidr = either(c->non_masquerade_cidr, kubelet->non_masquerade_cidr,
+					USUAL(non_masquerade_cidr));
 	n->service_cluster_ip_range = either(c->service_cluster_ip_range,
 					     c->kube_apiserver.service_cluster_ip_range,
-					     "100.64.0.0/13");
+					     USUAL(service_cluster_ip_range));
 	n->cluster_dns_domain =
-		either(c->cluster_dns_domain, kubelet->cluster_domain, "cluster.local");
+		either(c->cluster_dns_domain, kubelet->cluster_domain, USUAL(cluster_dns_domain));
 	n->api_dns = c->has_api ? c->api.dns != NULL : true;
 	n->encryption_config = c->encryption_config.set && c->encryption_config.v;
 	n->isolate_masters = c->isolate_masters.set && c->isolate_masters.v;
@@ -331,7 +334,9 @@ static void set_cloud_config(struct kops18_build *b)
 static void add_etcd_cluster(struct kops18_build *b, const char *name,
 			     const struct kops18_etcd_cluster *c, struct strv members)
 {
-	const char *version = either(c->version, NULL, "2.2.1");
+	const char *version = either(c->version, NULL,
+				     field_usual(&kops18_etcd_cluster_schema,
+						 offsetof(struct kops18_etcd_cluster, version)));
 	const struct node_etcd_cluster cluster = {
 		.name = name,
 		.version = version,
@@ -394,7 +399,7 @@ static int set_assets(struct kops18_build *b)
 	if (!str_is_empty(b->env->assets_signature))
 		n->assets_signature = (struct node_text){
 			.text = b->env->assets_signature,
-			.pos = kops18_lookup(b->env->tree, "assetsSignature")->pos
+			.pos = tree_lookup(b->env->tree, "assetsSignature")->pos
 		};
 	if (b->env->protokube_image) {
 		r = read_image(b, b->env->protokube_image, "protokubeImage", &n->protokube);
@@ -428,7 +433,7 @@ static int check_sections(struct kops18_build *b)
 		return err_config(
 			b->err,
 			"%skubeScheduler.usePolicyConfigMap needs Kubernetes 1.7, this is %d.%d",
-			kops18_where(b->arena, b->cluster_spec, "kubeScheduler"),
+			tree_place(b->arena, b->cluster_spec, "kubeScheduler"),
 			b->node->kubernetes.major, b->node->kubernetes.minor);
 	return 0;
 }

@@ -77,7 +77,7 @@ static int settle_hostname(struct kops18_build *b, const char *section, const ch
 		return err_config(b->err,
 				  "%s%s.hostnameOverride is '%s', but the fact localHostname is "
 				  "not known",
-				  kops18_where(b->arena, b->cluster_spec, section), section, text);
+				  tree_place(b->arena, b->cluster_spec, section), section, text);
 	*name = arena_strn(b->arena, fact, strcspn(fact, " \t\r\n"));
 	return 0;
 }

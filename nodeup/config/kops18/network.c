@@ -44,7 +44,7 @@ static int unknown_network(struct kops18_build *b, const struct tree_item *it)
 /* Skipping it would give the node another network than the cluster has. */
 int kops18_known_networks(struct kops18_build *b)
 {
-	const struct tree *section = kops18_lookup(b->cluster_spec, "networking");
+	const struct tree *section = tree_lookup(b->cluster_spec, "networking");
 
 	for (size_t i = 0; section && section->kind == TREE_MAP && i < section->n; i++) {
 		const struct tree_item *it = &section->items[i];
@@ -71,8 +71,7 @@ static int network_of_plugin(struct kops18_build *b, const char **ret)
 	}
 	if (strcmp(plugin, "kubenet") != 0 && strcmp(plugin, "cni") != 0)
 		return err_config(b->err, "%s%s.networkPluginName: '%s' is neither kubenet nor cni",
-				  kops18_where(b->arena, b->cluster_spec, section), section,
-				  plugin);
+				  tree_place(b->arena, b->cluster_spec, section), section, plugin);
 	*ret = plugin;
 	return 0;
 }
@@ -80,7 +79,7 @@ static int network_of_plugin(struct kops18_build *b, const char **ret)
 int kops18_networking(struct kops18_build *b)
 {
 	const struct schema *s = &kops18_networking_schema;
-	const char *where = kops18_where(b->arena, b->cluster_spec, "networking");
+	const char *where = tree_place(b->arena, b->cluster_spec, "networking");
 	const char *name = NULL;
 
 	for (size_t i = 0; i < s->n; i++) {
@@ -116,7 +115,7 @@ static bool is_plain(const char *s)
 /* The messages leave the text out: there may be a password in it. */
 static int check_proxy(struct kops18_build *b, const char *host, const char *excludes)
 {
-	const char *where = kops18_where(b->arena, b->cluster_spec, "egressProxy");
+	const char *where = tree_place(b->arena, b->cluster_spec, "egressProxy");
 	const char *name = strrchr(host, '@');
 
 	name = name ? name + 1 : host;
@@ -148,11 +147,11 @@ int kops18_egress_proxy(struct kops18_build *b)
 	if (*host == '\0') {
 		/* unless it could not be read */
 		if (b->opts->warnings && !errs_any(b->opts->errors))
-			strv_add(b->arena, b->opts->warnings,
-				 arena_printf(b->arena,
-					      "%segressProxy names no host: nothing is proxied",
-					      kops18_where(b->arena, b->cluster_spec,
-							   "egressProxy")));
+			strv_add(
+				b->arena, b->opts->warnings,
+				arena_printf(b->arena,
+					     "%segressProxy names no host: nothing is proxied",
+					     tree_place(b->arena, b->cluster_spec, "egressProxy")));
 		return 0;
 	}
 	excludes = excludes ? excludes : "";

@@ -1,7 +1,5 @@
 #include "nodeup/config/kops18/spec.h"
 
-#include <strings.h>
-
 /* clang-format off */
 
 /* source: kops 1.8.1 pkg/apis/nodeup/config.go Config, Image */
@@ -38,6 +36,8 @@ static const struct field env_fields[] = {
 	  .doc = "write nothing on the console of the machine; not of kops"),
 	F(settings.console_after, .key = "consoleAfter",
 	  .doc = "age of a run at which the console is told what it waits for; not of kops"),
+	F(settings.status_url, .key = "statusURL",
+	  .doc = "s3://BUCKET/PREFIX where the status of each run goes as well; not of kops"),
 	F(packages, .key = "packages", .doc = "packages of the distribution to install; not of kops"),
 #undef F
 };
@@ -171,7 +171,7 @@ static const struct schema etcd_member_schema =
 static const struct field etcd_cluster_fields[] = {
 #define F(m, ...) FIELD(struct kops18_etcd_cluster, m, __VA_ARGS__)
 	F(name, .key = "name", .doc = "main or events"),
-	F(version, .key = "version", .doc = "etcd version"),
+	F(version, .key = "version", .usual = "2.2.1", .doc = "etcd version"),
 	F(image, .key = "image", .doc = "etcd image instead of the one of that version"),
 	FIELD_LIST_OF(struct kops18_etcd_cluster, members, &etcd_member_schema,
 		      .key = "etcdMembers", .doc = "members"),
@@ -180,7 +180,7 @@ static const struct field etcd_cluster_fields[] = {
 	F(heartbeat_interval, .key = "heartbeatInterval", .doc = "heartbeat interval"),
 #undef F
 };
-static const struct schema etcd_cluster_schema =
+const struct schema kops18_etcd_cluster_schema =
 	SCHEMA(struct kops18_etcd_cluster, "EtcdClusterSpec", etcd_cluster_fields);
 
 static const struct field cloud_config_fields[] = {
@@ -238,24 +238,24 @@ static const struct field cluster_fields[] = {
 	  .key = k, .doc = d, __VA_ARGS__ }
 #define SECTION(m, sch, k, d, ...) \
 	FIELD_NESTED_IF(struct kops18_cluster, m, has_##m, &sch, .key = k, .doc = d, __VA_ARGS__)
-	F(cloud_provider, .key = "cloudProvider", .doc = "aws"),
+	F(cloud_provider, .key = "cloudProvider", .usual = "aws", .doc = "the only one that is supported"),
 	F(kubernetes_version, .key = "kubernetesVersion", .doc = "Kubernetes version"),
-	F(master_public_name, .key = "masterPublicName", .doc = "DNS name of the API, outside"),
-	F(master_internal_name, .key = "masterInternalName", .doc = "DNS name of the API, inside"),
+	F(master_public_name, .key = "masterPublicName", .doc = "DNS name of the API, outside: api.CLUSTER unless given"),
+	F(master_internal_name, .key = "masterInternalName", .doc = "DNS name of the API, inside: api.internal.CLUSTER unless given"),
 	F(secret_store, .key = "secretStore", .doc = "where tokens are"),
 	F(key_store, .key = "keyStore", .doc = "where certificates and keys are"),
 	F(dns_zone, .key = "dnsZone", .doc = "DNS zone, name or id"),
-	F(cluster_dns_domain, .key = "clusterDNSDomain", .doc = "DNS domain inside the cluster"),
+	F(cluster_dns_domain, .key = "clusterDNSDomain", .usual = "cluster.local", .doc = "DNS domain inside the cluster"),
 	F(service_cluster_ip_range, .key = "serviceClusterIPRange",
-	  .format = &format_cidr, .doc = "service addresses"),
+	  .format = &format_cidr, .usual = "100.64.0.0/13", .doc = "service addresses"),
 	F(non_masquerade_cidr, .key = "nonMasqueradeCIDR",
-	  .format = &format_cidr, .doc = "the cluster's own addresses"),
+	  .format = &format_cidr, .usual = "100.64.0.0/10", .doc = "the cluster's own addresses"),
 	F(encryption_config, .key = "encryptionConfig", .doc = "encrypt secrets at rest"),
 	SECTION(api, api_schema, "api", "how the API is reached"),
 	SECTION(networking, kops18_networking_schema, "networking", "pod network, one of"),
 	SECTION(cloud_config, cloud_config_schema, "cloudConfig", "settings of the cloud provider",
 		.secret = true),
-	FIELD_LIST_OF(struct kops18_cluster, etcd_clusters, &etcd_cluster_schema,
+	FIELD_LIST_OF(struct kops18_cluster, etcd_clusters, &kops18_etcd_cluster_schema,
 		      .key = "etcdClusters", .doc = "etcd clusters"),
 	SECTION(docker, docker_schema, "docker", "docker"),
 	SECTION(kubelet, kubelet_schema, "kubelet", "kubelet of workers"),
@@ -406,22 +406,4 @@ int kops18_at_most(struct arena *a, const struct tree *list, const char *key, si
 		return 0;
 	return err_config(e, "%s: %s[%zu]: more than %zu",
 			  tree_where(a, &list->items[most].value->pos), key, most, most);
-}
-
-const struct tree *kops18_lookup(const struct tree *t, const char *key)
-{
-	const struct tree *exact = tree_get(t, key);
-
-	for (size_t i = 0; !exact && t->kind == TREE_MAP && i < t->n; i++)
-		if (strcasecmp(t->items[i].key, key) == 0)
-			return t->items[i].value;
-	return exact;
-}
-
-const char *kops18_where(struct arena *a, const struct tree *t, const char *key)
-{
-	const struct tree *value = kops18_lookup(t, key);
-	const char *where = tree_where(a, value ? &value->pos : &t->pos);
-
-	return *where ? arena_printf(a, "%s: ", where) : "";
 }

@@ -119,7 +119,7 @@ struct kops18_object {
 
 extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluster_schema,
 	kops18_ig_schema, kops18_object_schema, kops18_networking_schema, kops18_hook_schema,
-	kops18_file_asset_schema;
+	kops18_file_asset_schema, kops18_etcd_cluster_schema;
 
 /* Everything that was read, and where it goes. */
 struct kops18_build {
@@ -139,13 +139,9 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
 /* What a step came to, or 0 where errors are kept and this one was. */
 int kops18_go_on(struct kops18_build *b, int r) must_check;
-/* The value of a key, whatever its case; NULL if t is not a map or lacks the key. */
-const struct tree *kops18_lookup(const struct tree *t, const char *key);
 /* Whether a list (NULL is fine) has no more items than a node needs: each costs memory and time. */
 int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
 		   struct err *e) must_check;
-/* "file:line:column: " of a key's value, else of the map; "" without a document. */
-const char *kops18_where(struct arena *a, const struct tree *t, const char *key);
 /* The entries of Assets: a text, or a map of asset (or hash and url) and signature. */
 int kops18_assets(struct arena *a, const struct kube_env *env, const struct dialect_opts *o,
 		  struct node_texts *ret, struct err *e) must_check;
@@ -155,6 +151,8 @@ int kops18_known_networks(struct kops18_build *b) must_check;
 int kops18_networking(struct kops18_build *b) must_check;
 /* The proxy as a URL. */
 int kops18_egress_proxy(struct kops18_build *b) must_check;
+/* Of which Kubernetes these nodes are. */
+extern const struct version kops18_oldest, kops18_newest;
 /* kubernetesVersion, else an image tag, else kubelet's URL; checked against what is supported. */
 int kops18_version(struct kops18_build *b) must_check;
 /* "gcr.io/google_containers/<name>:<tag>", or where the cluster keeps its images. */

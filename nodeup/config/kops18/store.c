@@ -114,8 +114,8 @@ static int conditions_of(const struct node *n)
 static const char *store_of(struct arena *a, const struct node *n, const struct tree *cluster,
 			    const char *key, const char *folder)
 {
-	const struct tree *spec = kops18_lookup(cluster, "spec");
-	const struct tree *value = kops18_lookup(spec ? spec : cluster, key);
+	const struct tree *spec = tree_lookup(cluster, "spec");
+	const struct tree *value = tree_lookup(spec ? spec : cluster, key);
 	const char *s = value ? value->scalar : NULL;
 	size_t len;
 

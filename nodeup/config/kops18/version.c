@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Flags, kubeconfigs and certificates differ below and above. */
-static const struct version oldest = { 1, 6, 0, NULL }, newest = { 1, 10, 0, NULL };
+const struct version kops18_oldest = { 1, 6, 0, NULL }, kops18_newest = { 1, 10, 0, NULL };
 
 /* ".../release/v1.8.7/bin/..." */
 static bool parse_url(struct arena *a, const char *url, struct version *ret)
@@ -62,11 +62,12 @@ static int compare_minors(const struct version *a, const struct version *b)
 
 int kops18_version(struct kops18_build *b)
 {
+	const struct version *oldest = &kops18_oldest, *newest = &kops18_newest;
 	struct version *v = &b->node->kubernetes;
 	const char *text = b->cluster.kubernetes_version, *where;
 
 	if (!str_is_empty(text)) {
-		where = kops18_where(b->arena, b->cluster_spec, "kubernetesVersion");
+		where = tree_place(b->arena, b->cluster_spec, "kubernetesVersion");
 		if (!version_parse(b->arena, text, v) && !parse_url(b->arena, text, v)) {
 			*v = (struct version){ 0 };
 			return err_config(b->err, "%skubernetesVersion '%s' is not a version",
@@ -80,11 +81,11 @@ int kops18_version(struct kops18_build *b)
 				  "the Kubernetes version is not known: no kubernetesVersion, "
 				  "no image tag, none in the URL of kubelet");
 	}
-	if (compare_minors(v, &oldest) >= 0 && compare_minors(v, &newest) <= 0)
+	if (compare_minors(v, oldest) >= 0 && compare_minors(v, newest) <= 0)
 		return 0;
 	(void)err_config(b->err, "%sKubernetes %d.%d is not supported; %d.%d to %d.%d are", where,
-			 v->major, v->minor, oldest.major, oldest.minor, newest.major,
-			 newest.minor);
+			 v->major, v->minor, oldest->major, oldest->minor, newest->major,
+			 newest->minor);
 	*v = (struct version){ 0 };
 	return err_code(b->err);
 }

@@ -55,8 +55,13 @@ static struct node_wants find_wants(struct arena *a, const struct documents *d,
 	return (struct node_wants){ 0 };
 }
 
+static const struct version oldest = { 1, 2, 0, NULL }, newest = { 1, 5, 0, NULL };
+
 const struct dialect kubeup_dialect = {
 	.name = "kubeup",
+	.title = "kube-up",
+	.oldest = &oldest,
+	.newest = &newest,
 	.conf_name = "kube_env.yaml",
 	.places = places,
 	.signs = signs,

@@ -279,21 +279,6 @@ static int check_manifest_url(struct look *l)
 	return 0;
 }
 
-static void set_defaults(struct kubeup_env *v)
-{
-	const struct {
-		const char **value, *usual;
-	} all[] = {
-		{ &v->docker_storage, "aufs" },
-		{ &v->kube_docker_registry, "gcr.io/google_containers" },
-		{ &v->auto_upgrade, "false" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (str_is_empty(*all[i].value))
-			*all[i].value = all[i].usual;
-}
-
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e)
 {
@@ -320,7 +305,7 @@ int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 		return r;
 	warn_of_nothing(&l);
 	warn_of_etcd(&l);
-	set_defaults(&env);
+	field_fill(&kubeup_env_schema, &env);
 	*ret = env;
 	return 0;
 }

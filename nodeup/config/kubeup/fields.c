@@ -153,10 +153,10 @@ static const struct field env_fields[] = {
 	F(federation_name, "FEDERATION_NAME", .format = &line, .doc = "the federation's name"),
 	F(dns_zone_name, "DNS_ZONE_NAME", .format = &line, .doc = "the federation's domain"),
 
-	F(docker_storage, "DOCKER_STORAGE", .oneof = "aufs|aufs-nolvm|btrfs|devicemapper|overlay|", .doc = "docker's storage, on the instance store: aufs"),
+	F(docker_storage, "DOCKER_STORAGE", .oneof = "aufs|aufs-nolvm|btrfs|devicemapper|overlay|", .usual = "aufs", .doc = "docker's storage, on the instance store"),
 	F(extra_docker_opts, "EXTRA_DOCKER_OPTS", SECRET, .format = &line, .doc = "more options of docker, on nodes"),
 	F(docker_registry_mirror_url, "DOCKER_REGISTRY_MIRROR_URL", SECRET, .format = &line, .doc = "docker's --registry-mirror, on nodes"),
-	F(kube_docker_registry, "KUBE_DOCKER_REGISTRY", .format = &line, .doc = "registry of Kubernetes' images: gcr.io/google_containers"),
+	F(kube_docker_registry, "KUBE_DOCKER_REGISTRY", .format = &line, .usual = "gcr.io/google_containers", .doc = "registry of Kubernetes' images"),
 	F(kube_image_tag, "KUBE_IMAGE_TAG", .format = &name, .doc = "their tag: what the programs' archive says"),
 	F(kube_addon_registry, "KUBE_ADDON_REGISTRY", .format = &line, .doc = "registry of the addons' images"),
 	F(node_labels, "NODE_LABELS", .format = &line, .doc = "kubelet's --node-labels"),
@@ -164,7 +164,7 @@ static const struct field env_fields[] = {
 	F(kubelet_port, "KUBELET_PORT", .format = &number, .doc = "kubelet's --port"),
 	F(enable_custom_metrics, "ENABLE_CUSTOM_METRICS", BOOL, .doc = "kubelet's --enable-custom-metrics"),
 
-	F(auto_upgrade, "AUTO_UPGRADE", BOOL, .doc = "updates of the distribution install themselves"),
+	F(auto_upgrade, "AUTO_UPGRADE", BOOL, .usual = "false", .doc = "updates of the distribution install themselves"),
 	F(e2e_storage_test_environment, "E2E_STORAGE_TEST_ENVIRONMENT", BOOL, .doc = "what tests of storage need"),
 	F(softlockup_panic, "SOFTLOCKUP_PANIC", BOOL, .doc = "the kernel panics when it hangs"),
 	F(test_cluster, "TEST_CLUSTER", .doc = NOTHING),
@@ -181,7 +181,7 @@ static const struct field env_fields[] = {
 	F(kubeproxy_test_log_level, "KUBEPROXY_TEST_LOG_LEVEL", .format = &line, .doc = "its --v"),
 #undef F
 #define F(m, ...) FIELD(struct kubeup_env, settings.m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next seven"),
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next eight"),
 	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d"),
 	F(ca_bundle, .key = "caBundle", .doc = "as in nodeup.d"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
@@ -189,6 +189,7 @@ static const struct field env_fields[] = {
 	F(ignore_host_checks, .key = "ignoreHostChecks", .doc = "as in nodeup.d"),
 	F(quiet_console, .key = "quietConsole", .doc = "as in nodeup.d"),
 	F(console_after, .key = "consoleAfter", .doc = "as in nodeup.d"),
+	F(status_url, .key = "statusURL", .doc = "as in nodeup.d"),
 #undef F
 };
 /* clang-format on */

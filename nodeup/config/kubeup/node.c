@@ -159,6 +159,7 @@ static const char *without_itself(struct arena *a, const char *path, const char 
 static int add_states(struct build *b, const struct kubeup_host *host)
 {
 	struct node_states *s = &b->node->states;
+	const struct tree_pos archive = pos_of(b, "SALT_TAR_URL");
 	struct kubeup_files files;
 	int r = kubeup_render(b->arena, b->documents, b->env, host, &files, b->err);
 
@@ -170,6 +171,10 @@ static int add_states(struct build *b, const struct kubeup_host *host)
 			.mode = f->state->mode,
 			.secret = is_secret(b->env, f->text) || !(f->state->mode & 044),
 			.if_absent = !f->state->source,
+			.template = f->template ? arena_printf(b->arena, "%s, %s",
+							       tree_where(b->arena, &archive),
+							       f->template)
+						: NULL,
 		};
 
 		arena_push(b->arena, s->made.v, s->made.n, made);
@@ -432,8 +437,8 @@ static void set_names(struct build *b)
 		.auto_upgrades = str_eq(v->auto_upgrade, "true"),
 		.keeps_time = true,
 		.kubernetes = v->kubernetes,
-		.states = { .used = true,
-			    /* source: cluster/aws/util.sh start-minions */
+		.kind = NODE_STATED,
+		.states = { /* source: cluster/aws/util.sh start-minions */
 			    .replaces = { "/etc/rc.local",
 					  "#!/bin/sh -e\n/etc/kubernetes/bootstrap\n" } },
 	};

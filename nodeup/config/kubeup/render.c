@@ -125,7 +125,9 @@ static int check_pod(struct rendering *r, const char *path, const char *text, si
 static int make_file(struct rendering *r, const struct kubeup_state *s, const char *path,
 		     const struct documents_file *f)
 {
-	struct kubeup_file file = { .state = s, .path = path, .text = with_registry(r, f) };
+	struct kubeup_file file = {
+		.state = s, .path = path, .text = with_registry(r, f), .template = f->path
+	};
 	const struct template_req req = { .file = f->path,
 					  .text = file.text,
 					  .n = strlen(file.text),

@@ -39,6 +39,7 @@ extern const size_t kubeup_n_states;
 struct kubeup_file {
 	const struct kubeup_state *state;
 	const char *path, *text;
+	const char *template; /* in the tarball; NULL: an empty file */
 	size_t n;
 };
 

@@ -172,4 +172,4 @@ static void make_docker(struct plan *p)
 const struct plan_builder build_docker = { .name = "docker",
 					   .build = make_docker,
 					   .packages = plan_docker_needs,
-					   .writes_texts = true };
+					   .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -49,7 +49,7 @@ static void set_env(const struct making *m, const char *name, const char *value)
 {
 	struct pod_container *c = &m->pod->container;
 
-	arena_push(m->p->arena, c->env, c->n_env, (struct pod_env){ name, value });
+	arena_push(m->p->arena, c->env, c->n_env, (struct pod_env){ .name = name, .value = value });
 }
 
 static char *url(const struct making *m, const char *host, int64_t port)
@@ -251,11 +251,14 @@ static void make_etcd(struct plan *p)
 	for (size_t i = 0; i < req->n_etcd; i++)
 		add_member(p, &req->etcd[i]);
 	if (req->etcd_hosts.n)
-		plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts.names = req->etcd_hosts;
+		plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts = (struct task_hosts){
+			.block = &hosts_of_etcd,
+			.lines = hosts_lines(p->arena, &req->etcd_hosts),
+		};
 	add_drop_in(p);
 }
 
 const struct plan_builder build_etcd = { .name = "etcd",
 					 .build = make_etcd,
 					 .master_only = true,
-					 .writes_texts = true };
+					 .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -228,4 +228,4 @@ static void make_protokube(struct plan *p)
 
 const struct plan_builder build_protokube = { .name = "protokube",
 					      .build = make_protokube,
-					      .writes_texts = true };
+					      .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -205,12 +205,28 @@ static void add_user(struct plan *p)
 			(struct task_user){ s->user.name, s->user.home, s->user.shell };
 }
 
+/* docker's files and units are built elsewhere, and are of the archive all the same. */
+static void note_templates(struct plan *p)
+{
+	const struct node_states *s = states(p);
+
+	for (size_t i = 0; i < s->made.n; i++) {
+		const struct node_made *m = &s->made.v[i];
+		const char *unit = m->path + strlen(vendor_units);
+		struct task *t =
+			plan_at(p, str_has_prefix(m->path, vendor_units)
+					   ? arena_printf(p->arena, "%s%s", plan_unit_dir, unit)
+					   : m->path);
+
+		if (t && m->template)
+			t->asked = m->template;
+	}
+}
+
 static void make_states(struct plan *p)
 {
 	const struct node_states *s = states(p);
 
-	if (!s->used)
-		return;
 	add_user(p);
 	for (size_t i = 0; i < s->made.n; i++)
 		add_made(p, &s->made.v[i]);
@@ -226,13 +242,15 @@ static void make_states(struct plan *p)
 	for (size_t i = 0; i < s->units.n; i++)
 		plan_unit(p, s->units.v[i], true);
 	add_kubelet(p);
+	note_templates(p);
 }
 
 static const char *find_needs(struct plan *p)
 {
-	return states(p)->used ? plan_docker_needs(p) : NULL;
+	return plan_docker_needs(p);
 }
 
 const struct plan_builder build_states = { .name = "states",
 					   .build = make_states,
+					   .nodes = PLAN_NODE(NODE_STATED),
 					   .packages = find_needs };

@@ -68,6 +68,7 @@ static void test_object_url(void **state)
 {
 	static const struct {
 		const char *endpoint, *bucket, *key, *region, *url;
+		bool dual_stack;
 	} cases[] = {
 		{ NULL, "bucket", "a/b.crt", "us-west-2",
 		  "https://bucket.s3.us-west-2.amazonaws.com/a/b.crt" },
@@ -79,8 +80,12 @@ static void test_object_url(void **state)
 		  "https://bucket.s3.cn-north-1.amazonaws.com.cn/k" },
 		{ NULL, "bucket", "system:dns a+b?c", "us-west-2",
 		  "https://bucket.s3.us-west-2.amazonaws.com/system%3Adns%20a%2Bb%3Fc" },
+		{ NULL, "bucket", "k", "us-west-2",
+		  "https://bucket.s3.dualstack.us-west-2.amazonaws.com/k", true },
+		{ NULL, "my.bucket", "k", "cn-north-1",
+		  "https://s3.dualstack.cn-north-1.amazonaws.com.cn/my.bucket/k", true },
 		{ "http://127.0.0.1:9000", "bucket", "k", "us-west-2",
-		  "http://127.0.0.1:9000/bucket/k" },
+		  "http://127.0.0.1:9000/bucket/k", true },
 		{ "https://minio.example/", "bucket", "k", "us-west-2",
 		  "https://minio.example/bucket/k" },
 		{ "minio.example:9000", "bucket", "k", "us-west-2",
@@ -89,10 +94,11 @@ static void test_object_url(void **state)
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		struct s3_location loc = { cases[i].bucket, cases[i].key };
+		const struct s3_place at = { cases[i].region, cases[i].dual_stack };
 
 		if (cases[i].endpoint)
 			assert_int_equal(setenv("S3_ENDPOINT", cases[i].endpoint, 1), 0);
-		assert_string_equal(s3_object_url(*state, &loc, cases[i].region), cases[i].url);
+		assert_string_equal(s3_object_url(*state, &loc, &at), cases[i].url);
 	}
 }
 
@@ -112,16 +118,17 @@ static void test_endpoint_order(void **state)
 
 static void test_list_url(void **state)
 {
+	const struct s3_place at = { "us-west-2", false };
 	struct s3_location loc = { "bucket", "pki/issued" }, root = { "bucket", "" };
 
-	assert_string_equal(s3_list_url(*state, &loc, "us-west-2", NULL),
+	assert_string_equal(s3_list_url(*state, &loc, &at, NULL),
 			    "https://bucket.s3.us-west-2.amazonaws.com/"
 			    "?delimiter=%2F&list-type=2&prefix=pki%2Fissued%2F");
-	assert_string_equal(s3_list_url(*state, &loc, "us-west-2", "a/b=="),
+	assert_string_equal(s3_list_url(*state, &loc, &at, "a/b=="),
 			    "https://bucket.s3.us-west-2.amazonaws.com/"
 			    "?continuation-token=a%2Fb%3D%3D&delimiter=%2F&list-type=2"
 			    "&prefix=pki%2Fissued%2F");
-	assert_string_equal(s3_list_url(*state, &root, "us-west-2", NULL),
+	assert_string_equal(s3_list_url(*state, &root, &at, NULL),
 			    "https://bucket.s3.us-west-2.amazonaws.com/"
 			    "?delimiter=%2F&list-type=2&prefix=");
 }

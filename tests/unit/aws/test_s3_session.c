@@ -198,6 +198,32 @@ static void test_region_of_the_answer(void **state)
 	assert_int_equal(asked(fx, "/@us-west-2/bucket/k"), 3);
 }
 
+/* An S3 of another company: its keys, its region, and a path with the bucket's name; the machine has its own. */
+static void test_region_of_another_company(void **state)
+{
+	struct fixture *fx = *state;
+	struct s3_session *other;
+	char *url = cloud_url(fx->c, CLOUD_S3, "");
+
+	assert_int_equal(unsetenv("AWS_ENDPOINT_URL_S3"), 0);
+	assert_int_equal(setenv("S3_ENDPOINT", url, 1), 0);
+	assert_int_equal(setenv("AWS_REGION", "us-east-1", 1), 0);
+	assert_int_equal(setenv("S3_REGION", "us-west-2", 1), 0);
+	assert_int_equal(setenv("S3_ACCESS_KEY_ID", "MINE", 1), 0);
+	assert_int_equal(setenv("S3_SECRET_ACCESS_KEY", "canary-m", 1), 0);
+	cloud_tell(fx->c, CLOUD_S3, "/__key?id=MINE&secret=canary-m");
+	expect(fx, "s3://bucket/k", NULL, "0123456789");
+	assert_int_equal(asked(fx, "/bucket/k"), 1);
+	assert_string_equal(s3_session_region(fx->s3), "us-west-2");
+	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, NULL), 0);
+	/* what is known of the machine is of no use there, and without S3_REGION there is a usual one */
+	assert_int_equal(unsetenv("S3_REGION"), 0);
+	assert_int_equal(s3_session_new("us-west-1", fx->imds, &other, &fx->e), 0);
+	assert_int_equal(s3_session_ready(other, &fx->e), 0);
+	assert_string_equal(s3_session_region(other), "us-east-1");
+	s3_session_free(other);
+}
+
 /* One answer that does not come is not a region: nobody guesses one, and the next request asks again. */
 static void test_region_comes_late(void **state)
 {
@@ -419,6 +445,41 @@ static void test_mirrors(void **state)
 	cache_free(cache);
 }
 
+/* The method is signed too. */
+static void test_head(void **state)
+{
+	struct fixture *fx = *state;
+	const struct http_req req = { .url = "s3://bucket/k" };
+	int64_t bytes = 0;
+
+	if (http_length(fx->c->http, &req, &bytes, &fx->e) < 0)
+		fail_msg("%s", fx->e.msg);
+	assert_int_equal(bytes, 10);
+}
+
+/* What is written is signed by its hash. */
+static void test_written(void **state)
+{
+	static const char hash[] =
+		"X-Amz-Content-Sha256: "
+		"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+	struct fixture *fx = *state;
+	const struct http_scheme scheme = s3_session_scheme(fx->s3);
+	struct http_made put = { .method = "PUT", .body = "abc", .body_len = 3 };
+	struct http_made get = { .method = "GET" };
+	void *of_put = NULL, *of_get = NULL;
+
+	assert_int_equal(scheme.prepare(scheme.arg, fx->c->arena, "s3://bucket/k", &of_put, &put,
+					&fx->e),
+			 0);
+	assert_int_equal(scheme.prepare(scheme.arg, fx->c->arena, "s3://bucket/k", &of_get, &get,
+					&fx->e),
+			 0);
+	assert_true(strv_has(&put.headers, hash));
+	assert_false(strv_has(&get.headers, hash));
+	assert_string_equal(put.url, get.url);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -429,6 +490,8 @@ int main(void)
 		T(test_wrong_token),
 		T(test_clock),
 		cmocka_unit_test_setup_teardown(test_region_of_the_answer, setup_public, teardown),
+		cmocka_unit_test_setup_teardown(test_region_of_another_company, setup_public,
+						teardown),
 		cmocka_unit_test_setup_teardown(test_region_comes_late, setup_public, teardown),
 		T(test_expired),
 		T(test_expired_by_the_clock),
@@ -439,6 +502,8 @@ int main(void)
 		T(test_silence_is_waited_for_once),
 		T(test_end_meanwhile),
 		T(test_mirrors),
+		T(test_head),
+		T(test_written),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,14 +20,14 @@ struct parts {
 };
 
 struct sample {
-	const char *name, *ptr, *always, *mode;
+	const char *name, *ptr, *always, *mode, *rate;
 	bool flag;
 	int64_t count, quiet;
 	struct opt_bool maybe;
 	struct opt_int level;
 	struct opt_dur wait;
 	struct strv joined, repeated;
-	struct strmap labels;
+	struct strmap labels, pairs;
 	struct part part;
 	bool has_part;
 	struct parts parts;
@@ -43,7 +43,7 @@ static const struct schema part_schema = SCHEMA(struct part, "Part", part_fields
 
 #define F(m, ...) FIELD(struct sample, m, .doc = "what it is", __VA_ARGS__)
 static const struct field sample_fields[] = {
-	F(name, .key = "clusterName", .flag = "name"),
+	F(name, .key = "clusterName", .flag = "name", .usual = "here"),
 	F(ptr, .key = "ptr", .flag = "ptr", .pointer = true),
 	F(always, .key = "resolvConf", .flag = "resolv-conf", .include_empty = true, .pointer = true),
 	F(mode, .key = "mode", .flag = "mode", .oneof = "on|half|", .flag_empty = "half"),
@@ -56,6 +56,8 @@ static const struct field sample_fields[] = {
 	F(joined, .key = "joined", .flag = "joined"),
 	F(repeated, .key = "repeated", .flag = "repeated", .repeat = true),
 	F(labels, .key = "labels", .flag = "labels"),
+	F(pairs, .key = "pairs", .flag = "pair", .repeat = true),
+	F(rate, .key = "rate", .flag = "rate", .format = &format_quantity),
 	FIELD_NESTED_IF(struct sample, part, has_part, &part_schema, .key = "part", .doc = "d"),
 	FIELD_LIST_OF(struct sample, parts, &part_schema, .key = "parts", .doc = "d"),
 	F(rest, .key = "rest"),
@@ -219,6 +221,7 @@ static void flags_follow_kops(void **state)
 		a, "clusterName: c\nptr: ''\nresolvConf: ''\nmode: half\nflag: true\ncount: 7\n"
 		   "quiet: 0\nmaybe: false\nlogLevel: 0\nwait: 60s\njoined: [x, w]\n"
 		   "repeated: [b, a]\nlabels: {z: 1, a: '', m-n: 2, m: 3}\n"
+		   "pairs: {b: 2, a: 'x,y'}\nrate: 500m\n"
 		   "part: {leaderElect: true}\nparts: [{weight: 9}]\n");
 
 	(void)state;
@@ -226,8 +229,9 @@ static void flags_follow_kops(void **state)
 	assert_string_equal(flags_of(a, &none), "--count=0 --flag=false");
 	assert_string_equal(flags_of(a, &all),
 			    "--count=7 --flag=true --joined=x,w --labels=a=,m-n=2,m=3,z=1 "
-			    "--leader-elect=true --maybe=false --name=c --repeated=a --repeated=b "
-			    "--resolv-conf= --wait=1m0s --weight=0");
+			    "--leader-elect=true --maybe=false --name=c --pair=a=x,y --pair=b=2 "
+			    "--rate=0.500 --repeated=a --repeated=b --resolv-conf= --wait=1m0s "
+			    "--weight=0");
 	assert_string_equal(flags_of(a, &(struct sample){ .mode = "on", .wait = { true, 0 } }),
 			    "--count=0 --flag=false --mode=on");
 }
@@ -289,6 +293,21 @@ static void overlay_of_nothing_changes_nothing(void **state)
 	assert_int_equal(s.parts.n, 1);
 }
 
+static void usual_values_fill_what_is_empty(void **state)
+{
+	struct sample s = { 0 };
+
+	(void)state;
+	assert_string_equal(field_usual(&sample_schema, offsetof(struct sample, name)), "here");
+	assert_null(field_usual(&sample_schema, offsetof(struct sample, mode)));
+	field_fill(&sample_schema, &s);
+	assert_string_equal(s.name, "here");
+	assert_null(s.mode);
+	s.name = "there";
+	field_fill(&sample_schema, &s);
+	assert_string_equal(s.name, "there");
+}
+
 static void docs_list_each_row(void **state)
 {
 	autobuf struct buf b = BUF_INIT(16384), small = BUF_INIT(10);
@@ -305,6 +324,7 @@ static void docs_list_each_row(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(usual_values_fill_what_is_empty),
 		cmocka_unit_test(reads_every_kind),
 		cmocka_unit_test(null_is_absent),
 		cmocka_unit_test(wrong_types),

@@ -213,6 +213,44 @@ static void writes_what_go_writes(void **state)
 	assert_string_equal(buf_str(&b), text);
 }
 
+/* As Go's yaml does, for readers that know dates and base 60. */
+static void times_are_quoted(void **state)
+{
+	static const struct {
+		const char *text;
+		bool quoted;
+	} cases[] = {
+		{ "2001-01-01", true },
+		{ "2001-1-2T15:04:05Z", true },
+		{ "2001-1-2 15:04:05", true },
+		{ "12:30", true },
+		{ "-1:59:00.5", true },
+		{ "06:11:22:33:44:55", true },
+		{ "2001-01", false },
+		{ "2001-001-01", false },
+		{ "2001-01-01x", false },
+		{ "20010-01-01", false },
+		{ "12:60", false },
+		{ "12:300", false },
+		{ "a:30", false },
+		{ "1:2.x", false },
+		{ "10.0.0.1:80", false },
+		{ "fd00::1", false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		autobuf struct buf b = BUF_INIT(100);
+
+		assert_int_equal(yaml_render(tree_string(a, cases[i].text), &b, &e), 0);
+		assert_string_equal(buf_str(&b),
+				    arena_printf(a, cases[i].quoted ? "\"%s\"\n" : "%s\n",
+						 cases[i].text));
+	}
+}
+
 static void round_trips(void **state)
 {
 	static const char *const strings[] = { "",   " x", "x ",     "a\nb", "a\nb\n\n", "\n",
@@ -328,6 +366,7 @@ int main(void)
 		cmocka_unit_test(alias_depth),
 		cmocka_unit_test(writes_what_go_writes),
 		cmocka_unit_test(round_trips),
+		cmocka_unit_test(times_are_quoted),
 		cmocka_unit_test(render_failures),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(mutated),

@@ -94,6 +94,52 @@ static void test_image(void **state)
 	assert_string_equal(f.arch, "arm64");
 }
 
+static void test_network(void **state)
+{
+	struct fixture *fx = *state;
+	struct scratch *root = &fx->root;
+	struct facts f;
+
+	scratch_write(root, "/etc/os-release", debian);
+	scratch_write(root, "/sys/devices/pci0/net/ens5/address", "06:11:22:33:44:55\n");
+	scratch_write(root, "/sys/devices/pci0/net/ens5/device/vendor", "");
+	scratch_write(root, "/sys/devices/virtual/net/cni0/address", "0a:00:00:00:00:01\n");
+	scratch_write(root, "/sys/class/net/bonding_masters", "");
+	assert_int_equal(symlinkat("../../devices/pci0/net/ens5", root->fd, "sys/class/net/ens5"),
+			 0);
+	assert_int_equal(
+		symlinkat("../../devices/virtual/net/cni0", root->fd, "sys/class/net/cni0"), 0);
+	scratch_write(root, "/proc/self/mounts", "bpf /sys/fs/bpf bpf rw 0 0\n");
+	f = probe(fx, true, (struct facts){ .arch = "amd64" });
+	assert_int_equal(f.interfaces.n, 1);
+	assert_string_equal(strmap_get(&f.interfaces, "ens5"), "06:11:22:33:44:55");
+	assert_true(f.bpffs_mounted.set && f.bpffs_mounted.v);
+	assert_true(f.resolved.set && !f.resolved.v);
+	/* those of the machine that tests: it has one of its own */
+	assert_true(strv_has(&f.addresses, "127.0.0.1/8"));
+	scratch_write(root, "/run/systemd/resolve/resolv.conf", "");
+	scratch_write(root, "/proc/self/mounts", "x / ext4 rw 0 0\n");
+	f = probe(fx, false, (struct facts){ .arch = "amd64" });
+	assert_int_equal(f.interfaces.n, 0);
+	assert_int_equal(f.addresses.n, 0);
+	assert_true(f.resolved.v && !f.bpffs_mounted.set);
+}
+
+static void test_homes(void **state)
+{
+	struct fixture *fx = *state;
+	struct facts f;
+
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	scratch_write(&fx->root, "/etc/passwd",
+		      "root:x:0:0:root:/root:/bin/bash\nother:x:1:1::/home/other:/bin/sh\n"
+		      "admin:x:1000:1000::/home/admin:/bin/bash\n");
+	f = probe(fx, false, (struct facts){ .arch = "amd64" });
+	assert_int_equal(f.homes.n, 2);
+	assert_string_equal(strmap_get(&f.homes, "admin"), "/home/admin");
+	assert_string_equal(strmap_get(&f.homes, "root"), "/root");
+}
+
 static void test_given_facts_win(void **state)
 {
 	struct fixture *fx = *state;
@@ -135,6 +181,9 @@ static void test_unknown_distribution(void **state)
 
 static void test_instance(void **state)
 {
+	static const char *const names[] = { "region",       "availabilityZone", "instanceID",
+					     "instanceType", "localHostname",    "localIPv4",
+					     "publicIPv4" };
 	struct cloud *c = cloud_start(NULL);
 	struct imds *m = imds_new(c->http);
 	struct facts f = { .instance_type = "given" };
@@ -146,8 +195,10 @@ static void test_instance(void **state)
 	assert_string_equal(f.local_hostname, "ip-10-0-0-7.us-west-2.compute.internal");
 	assert_null(f.region);
 	assert_int_equal(cloud_count(c, CLOUD_IMDS, NULL), 2);
-	if (probe_instance(c->arena, m, &f, &e) < 0)
-		fail_msg("%s", e.msg);
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (probe_fact(c->arena, m, names[i], &f, &e) < 0)
+			fail_msg("%s: %s", names[i], e.msg);
+	assert_null(f.public_ipv4);
 	assert_string_equal(f.region, "us-west-2");
 	assert_string_equal(f.availability_zone, "us-west-2a");
 	assert_string_equal(f.instance_id, "i-0123456789abcdef0");
@@ -194,6 +245,7 @@ int main(void)
 		T(test_running),         T(test_image),
 		T(test_given_facts_win), T(test_unknown_distribution),
 		T(test_instance),        T(test_runtime),
+		T(test_network),         T(test_homes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

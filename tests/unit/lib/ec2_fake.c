@@ -16,11 +16,9 @@
 
 extern char **environ;
 
-static void spawn(struct ec2_fake *f, const char *path)
+static void spawn(struct ec2_fake *f, const char *script, const char *path)
 {
-	const char *argv[] = {
-		"/usr/bin/python3", "-B", "tests/fake/ec2.py", "127.0.0.1", "0", path, NULL
-	};
+	const char *argv[] = { "/usr/bin/python3", "-B", script, "127.0.0.1", "0", path, NULL };
 	posix_spawn_file_actions_t actions;
 	int in[2], out[2];
 	FILE *port;
@@ -47,7 +45,7 @@ static void set(const char *name, const char *value)
 	assert_int_equal(value ? setenv(name, value, 1) : unsetenv(name), 0);
 }
 
-struct ec2_fake *ec2_fake_start(const char *state)
+static struct ec2_fake *start(const char *script, const char *variable, const char *state)
 {
 	struct ec2_fake *f = xcalloc(1, sizeof(*f));
 	const char *text;
@@ -58,13 +56,13 @@ struct ec2_fake *ec2_fake_start(const char *state)
 	text = arena_printf(f->arena, "{\"keys\": {\"AKIA1\": [\"secret\", \"token\"]}, %s}",
 			    state);
 	tmp_write(f->dir, "state.json", text, strlen(text));
-	spawn(f, arena_printf(f->arena, "%s/state.json", f->dir));
+	spawn(f, script, arena_printf(f->arena, "%s/state.json", f->dir));
 	f->root_fd = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_true(f->root_fd >= 0);
 	const struct http_opts opts = { .root_fd = f->root_fd };
 
 	set("AWS_ENDPOINT_URL", NULL);
-	set("AWS_ENDPOINT_URL_EC2", arena_printf(f->arena, "http://127.0.0.1:%d/", f->port));
+	set(variable, arena_printf(f->arena, "http://127.0.0.1:%d/", f->port));
 	set("AWS_REGION", "us-west-2");
 	set("AWS_ACCESS_KEY_ID", "AKIA1");
 	set("AWS_SECRET_ACCESS_KEY", "secret");
@@ -75,6 +73,16 @@ struct ec2_fake *ec2_fake_start(const char *state)
 		fail_msg("%s", e.msg);
 	f->ec2 = ec2_new(&(struct ec2_req){ .http = f->http });
 	return f;
+}
+
+struct ec2_fake *ec2_fake_start(const char *state)
+{
+	return start("tests/fake/ec2.py", "AWS_ENDPOINT_URL_EC2", state);
+}
+
+struct ec2_fake *ec2_fake_start_groups(const char *state)
+{
+	return start("tests/fake/autoscaling.py", "AWS_ENDPOINT_URL_AUTO_SCALING", state);
 }
 
 void ec2_fake_stop(struct ec2_fake *f)

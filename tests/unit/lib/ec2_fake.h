@@ -17,6 +17,8 @@ struct ec2_fake {
 
 /* Start it with this state ("instances" and "volumes", JSON without the outer braces). */
 struct ec2_fake *ec2_fake_start(const char *state);
+/* tests/fake/autoscaling.py in its stead: "groups". */
+struct ec2_fake *ec2_fake_start_groups(const char *state);
 void ec2_fake_stop(struct ec2_fake *f);
 /* "AttachVolume&code=VolumeInUse&times=2". */
 void ec2_fake_fault(struct ec2_fake *f, const char *how);

@@ -32,11 +32,19 @@ static void a_pod_is_written_in_upstream_order(void **state)
 	strmap_set(a, &p.labels, "tier", "node");
 	strmap_set(a, &p.labels, "k8s-app", "sample");
 	strmap_set(a, &p.annotations, "critical", "");
+	p.is_stamped = true;
 	c->cpu_request = "100m";
 	c->privileged = true;
-	c->liveness = (struct pod_probe){ "127.0.0.1", "/healthz", "HTTPS", 443, 15, 16 };
+	c->liveness = (struct pod_probe){
+		.host = "127.0.0.1",
+		.path = "/healthz",
+		.scheme = "HTTPS",
+		.port = 443,
+		.initial_delay = 15,
+		.timeout = 16,
+	};
 	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "https", 443, 444 });
-	arena_push(a, c->env, c->n_env, (struct pod_env){ "ANSWER", "42" });
+	arena_push(a, c->env, c->n_env, (struct pod_env){ .name = "ANSWER", .value = "42" });
 	arena_push(a, p.tolerations, p.n_tolerations, (struct pod_toleration){ "Key", "Exists" });
 	pod_host_path(a, &p, "logfile", "/var/log/x.log", NULL, false);
 	pod_host_path(a, &p, "certs", "/usr/share/certs", "/etc/certs", true);
@@ -111,7 +119,6 @@ static void what_is_not_set_is_left_out(void **state)
 	assert_string_equal(text, "apiVersion: v1\n"
 				  "kind: Pod\n"
 				  "metadata:\n"
-				  "  creationTimestamp: null\n"
 				  "  name: sample\n"
 				  "  namespace: kube-system\n"
 				  "spec:\n"

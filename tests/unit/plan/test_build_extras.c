@@ -31,7 +31,7 @@ static void add_hook(struct arena *a, struct host *h, struct node_hook hook)
 
 static void add_file(struct arena *a, struct host *h, const char *path)
 {
-	const struct node_file f = { .path = path, .content = "a\0b", .len = 3 };
+	const struct node_file f = { .path = path, .content = "a\0b", .len = 3, .mode = 0440 };
 
 	arena_push(a, h->w.node.files.v, h->w.node.files.n, f);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/config/kops/model.h"
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/host/cgroup.h"
 #include "tests/unit/lib/scratch.h"
@@ -103,6 +104,48 @@ static void pairs(void **state)
 
 		assert_string_equal(verdict(rows[i].minor, &rows[i].runtime, &e), want);
 	}
+}
+
+static void the_runtime_of_the_documents_is_not_the_hosts(void **state)
+{
+	static const struct runtime hosts[] = {
+		/* our own configuration, as the second run finds it */
+		{ .unit = containerd, .version = "2.1.9", .cgroup_driver = "systemd" },
+		{ .unit = docker,
+		  .version = "20.10.24+dfsg1-1+deb12u1",
+		  .lacks_apparmor_parser = true },
+		{ .unit = docker, .cgroup_driver = "systemd" },
+	};
+
+	autoarena struct arena *a = arena_new_empty();
+	const struct kops_config config = { .containerd = { .version = "2.1.9" } };
+	const struct kops_node own = { .config = &config };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+		const struct node n = { .kind = NODE_CONFIGURED,
+					.own = &own,
+					.kubernetes = { 1, 36, 0, NULL } };
+		const struct plan_req req = { .node = &n, .runtime = hosts[i] };
+		struct plan p = { .arena = a, .req = &req };
+		struct err e = { 0 };
+
+		assert_int_equal(plan_check_host(&p, false, &e), 0);
+	}
+}
+
+static void a_node_of_another_program_is_not_judged(void **state)
+{
+	const struct node n = { .kind = NODE_ADOPTED };
+	const struct plan_req req = {
+		.node = &n,
+		.runtime = { .unit = containerd, .cgroup = 2, .cgroup_driver = "systemd" }
+	};
+	struct plan p = { .req = &req };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(plan_check_host(&p, false, &e), 0);
 }
 
 static void kubelet_without_tokens(void **state)
@@ -231,6 +274,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(kubelet_without_tokens),
+		cmocka_unit_test(the_runtime_of_the_documents_is_not_the_hosts),
+		cmocka_unit_test(a_node_of_another_program_is_not_judged),
 		cmocka_unit_test(versions_and_drivers_are_found),
 		cmocka_unit_test(the_parser_of_apparmor_is_looked_for),
 		cmocka_unit_test(a_program_is_asked_for_its_version),

@@ -186,7 +186,8 @@ static void credentials_stay_out_of_units(void **state)
 	strmap_set(a, &req.proxy_environment, "no_proxy", "10.0.0.0/8");
 	p = seed_plan(a, &req);
 	assert_file(&p, "/etc/sysconfig/kops-configuration", 0600,
-		    "S3_SECRET_ACCESS_KEY=\"hush\\$1\"\nhttp_proxy=\"http://u:p@proxy\"\n");
+		    "S3_SECRET_ACCESS_KEY=\"hush\\$1\"\nhttp_proxy=\"http://u:p@proxy\"\n"
+		    "AWS_REGION=\"us-west-2\"\nS3_ENDPOINT=\"http://s3:9000/100%\"\n");
 	assert_file(&p, "/etc/systemd/system/kops-configuration.service", 0644,
 		    "[Unit]\n"
 		    "Description=Run kops bootstrap (nodeup)\n"
@@ -195,8 +196,7 @@ static void credentials_stay_out_of_units(void **state)
 		    "After=network-online.target\n"
 		    "\n"
 		    "[Service]\n"
-		    "Environment=\"AWS_REGION=us-west-2\" \"S3_ENDPOINT=http://s3:9000/100%%\" "
-		    "\"no_proxy=10.0.0.0/8\"\n"
+		    "Environment=\"no_proxy=10.0.0.0/8\"\n"
 		    "EnvironmentFile=-/etc/environment\n"
 		    "EnvironmentFile=/etc/sysconfig/kops-configuration\n"
 		    "ExecStart=/opt/nodeup/bin/nodeup \"--conf=/opt/a b/kube_env.yaml\"\n"

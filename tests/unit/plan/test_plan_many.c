@@ -27,6 +27,7 @@ static void add_files(struct world *w, size_t n)
 			.path = arena_printf(w->a, "/etc/many/%zu", i),
 			.content = "a",
 			.len = 1,
+			.mode = 0440,
 		};
 
 		arena_push(w->a, w->node.files.v, w->node.files.n, file);

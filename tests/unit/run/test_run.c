@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
@@ -43,6 +44,9 @@ struct graph {
 	int64_t longest_pause_ns;
 	run_watch_fn *watch; /* instead of the one that measures pauses */
 	char said[ERR_NOTE_MAX];
+	run_gate_fn *gate;
+	int gates;
+	bool shuts; /* the gate */
 };
 
 /* scripts are found through the task's name, which points at one */
@@ -169,6 +173,8 @@ static int execute(struct graph *g, int64_t deadline_ns)
 		.deadline_ns = deadline_ns,
 		.watch = g->watch ? g->watch : note_pause,
 		.watch_arg = g,
+		.gate = g->gate,
+		.gate_arg = g,
 	};
 	r = run_execute(g->arena, &req, &g->rep, &g->e);
 	workers_free(workers);
@@ -630,6 +636,69 @@ static void a_plan_says_of_what_the_content_stays(void **state)
 	arena_free(g.arena);
 }
 
+/* Nothing has been applied, and no task is at work. */
+static int scripted_gate(void *arg, const struct run_report *rep, struct err *e)
+{
+	struct graph *g = arg;
+
+	g->gates++;
+	for (size_t i = 0; i < g->n; i++)
+		assert_int_equal(g->scripts[i].calls, 0);
+	assert_int_equal(rep->counts[RUN_WORKING], 0);
+	return g->shuts ? err_fail(e, ERR_SYSTEM, EROFS, "it is shut") : 0;
+}
+
+static void the_gate_opens_once(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, TASKS);
+	g.gate = scripted_gate;
+	edge(&g, 2, 1);
+	edge(&g, 3, 0);
+	g.scripts[0].equal = 1;
+	g.scripts[1].failures = 1;
+	g.scripts[1].kind = ERR_NET;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.gates, 1);
+	assert_int_equal(state_of(&g, 0), RUN_EQUAL);
+	for (size_t i = 1; i < TASKS; i++)
+		assert_int_equal(state_of(&g, i), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
+static void a_shut_gate_ends_the_run(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, TASKS);
+	g.gate = scripted_gate;
+	g.shuts = true;
+	g.scripts[0].equal = 1;
+	assert_true(execute(&g, 0) < 0);
+	assert_string_equal(g.e.msg, "it is shut");
+	for (size_t i = 0; i < TASKS; i++)
+		assert_int_equal(g.scripts[i].calls, 0);
+	arena_free(g.arena);
+}
+
+static void what_changes_nothing_asks_no_gate(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, TASKS);
+	g.gate = scripted_gate;
+	g.shuts = true;
+	for (size_t i = 0; i < TASKS; i++)
+		g.scripts[i].equal = 1;
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(g.gates, 0);
+	arena_free(g.arena);
+}
+
 static void a_plan_applies_nothing(void **state)
 {
 	struct graph g;
@@ -677,6 +746,9 @@ int main(void)
 		cmocka_unit_test(a_unit_is_in_doubt_before_its_file_is_written),
 		cmocka_unit_test(what_could_not_be_compared_is_no_change),
 		cmocka_unit_test(a_plan_says_of_what_the_content_stays),
+		cmocka_unit_test(the_gate_opens_once),
+		cmocka_unit_test(a_shut_gate_ends_the_run),
+		cmocka_unit_test(what_changes_nothing_asks_no_gate),
 		cmocka_unit_test(a_plan_applies_nothing),
 	};
 

@@ -5,6 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/run/report.h"
 #include "nodeup/run/told.h"
@@ -61,6 +62,75 @@ static void each_written_state_has_its_meaning(void **state)
 		assert_int_equal(t.state, rows[i].state);
 		assert_int_equal(t.died, rows[i].died);
 	}
+	scratch_done(&root);
+}
+
+/* Days from now until the certificate ends. */
+static struct told told_with_certificate(struct arena *a, const struct scratch *root,
+					 const char *state, int days, bool renews)
+{
+	const struct status st = { .state = state,
+				   .version = "1",
+				   .attempt = 1,
+				   .expiring = "kubelet",
+				   .renews = renews,
+				   .expiry = dur_wall() / DUR_SEC + (int64_t)days * 24 * 3600 };
+	struct err late;
+
+	if (status_write(root->fd, &st, &late) < 0)
+		fail_msg("%s", late.msg);
+	return told_of(a, root);
+}
+
+static void a_certificate_that_ends_soon_is_told_in_time(void **state)
+{
+	static const struct {
+		const char *state;
+		int days;
+		enum told_state told;
+		const char *says; /* NULL: nothing of it */
+	} rows[] = {
+		{ "ready", 61, TOLD_READY, NULL },
+		{ "ready", 59, TOLD_DEGRADED, "certificate kubelet expires on 2" },
+		{ "ready", -1, TOLD_DEGRADED, "certificate kubelet expired on 2" },
+		{ "degraded", 61, TOLD_DEGRADED, NULL },
+		{ "degraded", 1, TOLD_DEGRADED, "certificate kubelet expires on 2" },
+		{ "failed", 1, TOLD_FAILED, NULL },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+
+	(void)state;
+	scratch_new(&root);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct told t =
+			told_with_certificate(a, &root, rows[i].state, rows[i].days, false);
+
+		assert_int_equal(t.state, rows[i].told);
+		assert_true(t.expires_ns > 0);
+		assert_int_equal(t.remedy != NULL, rows[i].says != NULL);
+		if (rows[i].says)
+			assert_non_null(strstr(t.why, rows[i].says));
+		else
+			assert_true(!t.why || !strstr(t.why, "certificate"));
+	}
+	scratch_done(&root);
+}
+
+static void what_a_node_issues_itself_takes_a_run(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct scratch root;
+	struct told t;
+
+	(void)state;
+	scratch_new(&root);
+	t = told_with_certificate(a, &root, "ready", 59, true);
+	assert_int_equal(t.state, TOLD_DEGRADED);
+	assert_string_equal(t.remedy, "nodeup apply");
+	assert_non_null(strstr(t.why, "and no run has issued it anew"));
+	t = told_with_certificate(a, &root, "ready", 61, true);
+	assert_int_equal(t.state, TOLD_READY);
 	scratch_done(&root);
 }
 
@@ -135,6 +205,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_status_is_a_node_that_never_ran),
 		cmocka_unit_test(each_written_state_has_its_meaning),
+		cmocka_unit_test(a_certificate_that_ends_soon_is_told_in_time),
+		cmocka_unit_test(what_a_node_issues_itself_takes_a_run),
 		cmocka_unit_test(what_is_not_ours_is_refused),
 		cmocka_unit_test(a_reader_knows_what_no_retry_mends),
 	};

@@ -183,8 +183,9 @@ static void test_different(void **state)
 static void make_hosts(struct fixture *fx)
 {
 	fx->t = (struct task){ .kind = TASK_HOSTS, .ops = &task_hosts_ops, .name = "/etc/hosts" };
-	strmap_set(fx->arena, &fx->t.hosts.names, "etcd-a.internal.x", "10.0.0.1");
-	strmap_set(fx->arena, &fx->t.hosts.names, "etcd-b.internal.x", "10.0.0.2");
+	fx->t.hosts.block = &hosts_of_etcd;
+	strv_add(fx->arena, &fx->t.hosts.lines, "10.0.0.1\tetcd-a.internal.x");
+	strv_add(fx->arena, &fx->t.hosts.lines, "10.0.0.2\tetcd-b.internal.x");
 }
 
 static void test_hosts(void **state)
@@ -263,6 +264,48 @@ static void test_hosts_after_a_cut(void **state)
 	}
 }
 
+#define KOPS_LINES                                              \
+	"# Begin host entries managed by kops - do not edit\n"  \
+	"10.0.0.1\tapi.internal.x kops-controller.internal.x\n" \
+	"10.0.0.2\tapi.internal.x kops-controller.internal.x\n" \
+	"# End host entries managed by kops\n"
+
+/* What kops' own nodeup wrote is taken for ours, and stays as it is. */
+static void test_hosts_of_kops(void **state)
+{
+	static const struct {
+		const char *before, *after;
+	} cases[] = {
+		{ "", "\n" KOPS_LINES },
+		{ "127.0.0.1 localhost\n\n\n", "127.0.0.1 localhost\n\n" KOPS_LINES },
+		{ "a\n\n# Begin host entries managed by kops - do not edit\n10.9.9.9\tapi.internal.x\n"
+		  "# End host entries managed by kops\nb\n",
+		  "a\n\nb\n\n" KOPS_LINES },
+		/* a cut between two names of one line */
+		{ "a\n\n# Begin host entries managed by kops - do not edit\n10.0.0.1\tapi.internal.x kops-",
+		  "a\n\n" KOPS_LINES },
+		{ "a\n\n" KOPS_LINES, NULL },
+	};
+	struct fixture *fx = *state;
+
+	make_hosts(fx);
+	fx->t.hosts = (struct task_hosts){ .block = &hosts_of_kops };
+	strv_add(fx->arena, &fx->t.hosts.lines,
+		 "10.0.0.1\tapi.internal.x kops-controller.internal.x");
+	strv_add(fx->arena, &fx->t.hosts.lines,
+		 "10.0.0.2\tapi.internal.x kops-controller.internal.x");
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		autofree char *text = NULL;
+
+		scratch_write(&fx->root, "/etc/hosts", cases[i].before);
+		assert_int_equal(check(fx), cases[i].after ? TASK_DIFFERS : TASK_EQUAL);
+		if (cases[i].after)
+			must_apply(fx);
+		text = scratch_read(&fx->root, "/etc/hosts");
+		assert_string_equal(text, cases[i].after ? cases[i].after : cases[i].before);
+	}
+}
+
 /* A container has the file itself mounted: it sees what is written, longer or shorter, and the mode
  * and all else of the file stay. */
 static void test_hosts_is_the_same_file(void **state)
@@ -289,7 +332,7 @@ static void test_hosts_is_the_same_file(void **state)
 			text, i ? "127.0.0.1 localhost\n" OURS "10.0.0.1\tetcd-a.internal.x\n" END
 				: "127.0.0.1 localhost\n" OURS "10.0.0.1\tetcd-a.internal.x\n"
 				  "10.0.0.2\tetcd-b.internal.x\n" END);
-		fx->t.hosts.names.n = 1;
+		fx->t.hosts.lines.n = 1;
 	}
 	assert_int_equal(umount2(seen_by, MNT_DETACH), 0);
 	assert_true(scratch_stat(&fx->root, "/etc/hosts", &after));
@@ -307,6 +350,7 @@ int main(void)
 		T(test_different),
 		T(test_hosts),
 		T(test_hosts_after_a_cut),
+		T(test_hosts_of_kops),
 		T(test_hosts_is_the_same_file),
 	};
 

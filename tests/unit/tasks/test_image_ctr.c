@@ -9,24 +9,33 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/proc.h"
+#include "nodeup/tasks/image_archive.h"
 #include "nodeup/tasks/image_ctr.h"
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
+#include "tests/unit/lib/tar.h"
 
 /* Stands for ctr: its images are lines of a file, and an archive holds the line of its image. */
-static const char fake_ctr[] = "#!/bin/sh\n"
-			       "[ \"$1 $2 $3\" = '-n k8s.io images' ] || exit 9\n"
-			       "[ ! -e $SCRATCH/down ] || { echo 'ctr: failed to dial'; exit 1; }\n"
-			       "case $4 in\n"
-			       "ls) echo 'REF TYPE DIGEST SIZE PLATFORMS LABELS'\n"
-			       "  grep \"^${5#name==} \" $SCRATCH/images ;;\n"
-			       "import) echo x >>$SCRATCH/imports; cat >>$SCRATCH/images ;;\n"
-			       "esac\n"
-			       "exit 0\n";
+static const char fake_ctr[] =
+	"#!/bin/sh\n"
+	"[ \"$1 $2 $3\" = '-n k8s.io images' ] || exit 9\n"
+	"[ ! -e $SCRATCH/down ] || { echo 'ctr: failed to dial'; exit 1; }\n"
+	"case $4 in\n"
+	"ls) echo 'REF TYPE DIGEST SIZE PLATFORMS LABELS'\n"
+	"  grep \"^${5#name==} \" $SCRATCH/images ;;\n"
+	"pull) [ $5 != --hosts-dir ] || { [ $6 = /hosts ] || exit 1; shift 2; }\n"
+	"  echo $5 >>$SCRATCH/pulls; [ ! -e $SCRATCH/closed ] || exit 1\n"
+	"  echo \"$5 x sha256:33 1 KiB - -\" >>$SCRATCH/images ;;\n"
+	"import) echo x >>$SCRATCH/imports; cat >$SCRATCH/given\n"
+	"  tar -xOf $SCRATCH/given line 2>/dev/null >>$SCRATCH/images ||\n"
+	"  cat $SCRATCH/given >>$SCRATCH/images ;;\n"
+	"esac\n"
+	"exit 0\n";
 static const char archive[] =
 	"docker.io/library/a:1 application/vnd.oci.image  sha256:11 1 KiB linux/amd64 -\n";
 
 struct world {
+	struct arena *arena;
 	struct scratch root;
 	struct task_ctx ctx;
 	struct asset asset;
@@ -42,6 +51,7 @@ static int setup(void **state)
 	struct cache_entry *en;
 	char *path;
 
+	w->arena = arena_new_empty();
 	scratch_new(&w->root);
 	w->ctx = (struct task_ctx){ .root_fd = w->root.fd, .cache_root_fd = w->root.fd };
 	w->asset.name = "a.tar";
@@ -75,6 +85,7 @@ static int teardown(void **state)
 	setenv("PATH", w->path, 1);
 	cache_free(w->ctx.cache);
 	scratch_done(&w->root);
+	arena_free(w->arena);
 	free(w->path);
 	free(w);
 	return 0;
@@ -134,7 +145,7 @@ static void a_runtime_that_is_down_is_no_image_missing(void **state)
 	assert_string_equal(check(w), "the runtime does not answer");
 }
 
-/* ctr itself takes none of these. */
+/* ctr of old takes none of these. */
 static void packed_archives_are_unpacked_on_the_way(void **state)
 {
 	static const char *const programs[] = { "gzip", "xz", "bzip2" };
@@ -158,6 +169,153 @@ static void packed_archives_are_unpacked_on_the_way(void **state)
 		text = scratch_read(&w->root, "/images");
 		assert_int_equal(strncmp(text, archive, strlen(archive) - 1), 0);
 	}
+}
+
+/* Every host has bash and ctr; what else is there differs. */
+static void without_its_program_ctr_gets_a_packed_archive(void **state)
+{
+	static const char *const tools[] = { "bash", "sh", "cat", "tar" };
+	static const char packed[] = "\x28\xb5\x2f\xfd and more";
+	struct world *w = *state;
+	autofree char *path = xasprintf("%s/bin", w->root.path), *text = NULL;
+	autoclose int fd = -1;
+
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+		autofree char *link = xasprintf("bin/%s", tools[i]);
+		autofree char *tool = xasprintf("/bin/%s", tools[i]);
+
+		assert_int_equal(symlinkat(tool, w->root.fd, link), 0);
+	}
+	scratch_write(&w->root, "/packed", packed);
+	fd = openat(w->root.fd, "packed", O_RDONLY | O_CLOEXEC);
+	setenv("PATH", path, 1);
+	assert_int_equal(image_ctr_load(&w->ctx, fd, &w->e), 0);
+	text = scratch_read(&w->root, "/images");
+	assert_string_equal(text, packed);
+	scratch_write(&w->root, "/down", "");
+	assert_true(image_ctr_load(&w->ctx, fd, &w->e) < 0);
+	assert_non_null(strstr(w->e.msg, "this host has no zstd"));
+}
+
+/* An archive with these lists, of which ctr loads a:1, in the cache and unpacked. */
+static void keep_archive(struct world *w, const char *docker, const char *oci)
+{
+	struct strv *members = arena_new(w->arena, struct strv);
+	autobuf struct buf b = TAR_BUF;
+	struct cache_entry *en;
+
+	*members = (struct strv){ 0 };
+	for (size_t i = 0; i < IMAGE_LISTS; i++)
+		strv_add(w->arena, members, image_lists[i]);
+	tar_add(&b, &(struct tar_entry){ .name = "line", .type = '0', .data = archive });
+	if (docker)
+		tar_add(&b, &(struct tar_entry){
+				    .name = "manifest.json", .type = '0', .data = docker });
+	if (oci)
+		tar_add(&b, &(struct tar_entry){ .name = "index.json", .type = '0', .data = oci });
+	tar_end(&b);
+	w->asset.form = ASSET_TAR;
+	w->asset.unpack = true;
+	w->asset.members = members;
+	digest_of(DIGEST_SHA256, buf_str(&b), b.len, &w->asset.digest);
+	if (cache_begin(w->ctx.cache, &w->asset.digest, &en, &w->e) < 0 ||
+	    cache_write(en, buf_str(&b), b.len, &w->e) < 0 || cache_commit(en, &w->e) < 0 ||
+	    cache_unpack(w->ctx.cache, &w->asset, &w->e) < 0)
+		fail_msg("%s", w->e.msg);
+	w->task.name = w->task.image.name = "a.tar";
+	w->task.image.is_unnamed = true;
+}
+
+static const char docker_list[] = "[{\"Config\": \"c\", \"RepoTags\": [\"a:1\", \"other:2\"]}]";
+
+/* Documents of today's kops do not say what an archive's images are called. */
+static void an_archive_says_its_names_itself(void **state)
+{
+	static const char oci[] =
+		"{\"manifests\": [{\"annotations\": {\"io.containerd.image.name\": "
+		"\"docker.io/library/a:1\", \"org.opencontainers.image.ref.name\": \"1\"}}]}";
+	static const struct {
+		const char *docker, *oci;
+	} forms[] = { { docker_list, NULL }, { NULL, oci }, { docker_list, oci } };
+	struct world *w = *state;
+
+	for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+		autofree char *imports = NULL;
+
+		scratch_write(&w->root, "/imports", "");
+		scratch_write(&w->root, "/images", "");
+		keep_archive(w, forms[i].docker, forms[i].oci);
+		assert_string_equal(check(w), "not loaded by us");
+		apply(w);
+		assert_string_equal(check(w), "");
+		scratch_write(&w->root, "/images", "docker.io/library/a:1 x sha256:22 1 KiB - -\n");
+		assert_non_null(strstr(check(w), "the runtime has another image "));
+		scratch_write(&w->root, "/images", "");
+		assert_non_null(strstr(check(w), "a:1 is not in the runtime"));
+		apply(w);
+		assert_string_equal(check(w), "");
+		scratch_write(&w->root, "/down", "");
+		assert_string_equal(check(w), "the runtime does not answer");
+		assert_int_equal(unlinkat(w->root.fd, "down", 0), 0);
+		imports = scratch_read(&w->root, "/imports");
+		assert_string_equal(imports, "x\nx\n");
+	}
+}
+
+/* The same name, other bytes. */
+static void an_archive_that_changed_is_loaded_again(void **state)
+{
+	struct world *w = *state;
+
+	keep_archive(w, docker_list, NULL);
+	apply(w);
+	assert_string_equal(check(w), "");
+	keep_archive(w, "[{\"RepoTags\": [\"a:1\"]}]", NULL);
+	assert_string_equal(check(w), "not loaded by us");
+	apply(w);
+	assert_string_equal(check(w), "");
+}
+
+static void an_archive_of_which_nothing_came_is_told(void **state)
+{
+	struct world *w = *state;
+	struct task_run run = { 0 };
+
+	keep_archive(w, "[{\"RepoTags\": [\"b:1\"]}]", NULL);
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	assert_int_equal(w->e.kind, ERR_INTEGRITY);
+	assert_non_null(strstr(w->e.msg, "containerd has no image 'b:1'"));
+}
+
+static void pull_four_ways(void **state)
+{
+	struct world *w = *state;
+	struct task_run run = { 0 };
+	autofree char *pulls = NULL;
+
+	w->task = (struct task){
+		.kind = TASK_PULL, .ops = &task_pull_ops, .name = "busybox", .pull.image = "busybox"
+	};
+	assert_string_equal(check(w), "not in the runtime");
+	scratch_write(&w->root, "/closed", "");
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	/* a later try may succeed */
+	assert_int_equal(w->e.kind, ERR_NET);
+	assert_int_equal(unlinkat(w->root.fd, "closed", 0), 0);
+	apply(w);
+	assert_string_equal(check(w), "");
+	pulls = scratch_read(&w->root, "/pulls");
+	assert_string_equal(pulls, "docker.io/library/busybox:latest\n"
+				   "docker.io/library/busybox:latest\n");
+	w->task.pull = (struct task_pull){ "mirrored:1", "/hosts" };
+	apply(w);
+	assert_string_equal(check(w), "");
+	w->task.pull = (struct task_pull){ "mirrored:2", "/others" };
+	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
+	scratch_write(&w->root, "/down", "");
+	assert_string_equal(check(w), "the runtime does not answer");
+	w->ctx.image_mode = true;
+	assert_string_equal(check(w), "");
 }
 
 static void names_are_those_of_containerd(void **state)
@@ -186,6 +344,11 @@ int main(void)
 		T(an_archive_of_another_image_is_told),
 		T(a_runtime_that_is_down_is_no_image_missing),
 		T(packed_archives_are_unpacked_on_the_way),
+		T(without_its_program_ctr_gets_a_packed_archive),
+		T(an_archive_says_its_names_itself),
+		T(an_archive_that_changed_is_loaded_again),
+		T(an_archive_of_which_nothing_came_is_told),
+		T(pull_four_ways),
 		T(names_are_those_of_containerd),
 	};
 

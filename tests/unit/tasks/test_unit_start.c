@@ -534,11 +534,20 @@ static void reload_when_systemd_knows_less_than_the_disk(void **state)
 		.kind = TASK_RELOAD, .ops = &task_reload_ops, .needs = needs, .n_needs = 2
 	};
 	const struct task_ops *ops = t.ops;
-	struct fake_unit *y;
+	struct fake_unit *x, *y;
 
 	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_DIFFERS);
 	assert_non_null(strstr(w->diff.why, "not known to systemd"));
-	(void)fake_bus_add(&w->bus, "x.service", 1);
+	x = fake_bus_add(&w->bus, "x.service", 1);
+	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_EQUAL);
+	/* a package brought one, which was read before ours was there */
+	x->is.fragment_path = "/lib/systemd/system/x.service";
+	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_DIFFERS);
+	assert_non_null(strstr(w->diff.why, "systemd has read /lib/systemd/system/x.service"));
+	/* it goes before ours, whatever is read again */
+	x->is.fragment_path = "/run/systemd/transient/x.service";
+	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_EQUAL);
+	x->is.fragment_path = "/etc/systemd/system/x.service";
 	assert_int_equal(ops->check(&t, &w->ctx, &w->diff, &w->e), TASK_EQUAL);
 	y = fake_bus_add(&w->bus, "y.service", 1);
 	y->is.need_reload = true;

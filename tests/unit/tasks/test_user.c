@@ -184,6 +184,41 @@ static void the_lock_of_passwd_is_waited_for(void **state)
 	assert_all(w);
 }
 
+static int check_of(struct world *w, const struct task *t)
+{
+	return t->ops->check(t, &w->ctx, &w->diff, &w->e);
+}
+
+static int apply_of(struct world *w, const struct task *t)
+{
+	struct task_run run = { 0 };
+
+	return t->ops->apply(t, &w->ctx, &run, &w->e);
+}
+
+/* Programs in containers have it, and files are theirs by it. */
+static void an_id_that_is_asked_for_is_given_or_it_fails(void **state)
+{
+	struct world *w = *state;
+	struct task t = the_user;
+
+	t.user.uid = 10011;
+	assert_int_equal(apply_of(w, &t), TASK_DONE);
+	assert_text(w, "/etc/passwd", passwd, "user:x:10011:10011::/var/etcd:/sbin/nologin\n");
+	assert_text(w, "/etc/group", group, "user:x:10011:\n");
+	assert_int_equal(check_of(w, &t), TASK_EQUAL);
+	t.user.uid = 10012;
+	assert_int_equal(check_of(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "its id is 10011, want 10012");
+	assert_int_equal(apply_of(w, &t), TASK_DONE);
+	assert_text(w, "/etc/passwd", passwd, "user:x:10012:10011::/var/etcd:/sbin/nologin\n");
+
+	scratch_write(&w->root, "/etc/passwd", "other:x:10012:1::/:/bin/sh\n");
+	assert_true(apply_of(w, &t) < 0);
+	assert_non_null(strstr(w->e.msg, "the id 10012 of 'user' is taken by 'other'"));
+	assert_text(w, "/etc/passwd", "", "other:x:10012:1::/:/bin/sh\n");
+}
+
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -195,6 +230,7 @@ int main(void)
 		WORLD_TEST(a_group_that_is_there_is_used),
 		WORLD_TEST(a_root_without_files_gets_them),
 		WORLD_TEST(the_lock_of_passwd_is_waited_for),
+		WORLD_TEST(an_id_that_is_asked_for_is_given_or_it_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

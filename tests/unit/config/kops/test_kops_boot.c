@@ -76,17 +76,23 @@ static void what_is_wrong_is_told_with_its_place(void **state)
 	}
 }
 
-static void a_node_is_not_made_of_it_yet(void **state)
+static void keys_come_from_a_store(void **state)
 {
+	static const char server[] =
+		"ConfigServer: {servers: ['https://a:3988/'], CACertificates: x}\n";
 	autoarena struct arena *a = arena_new_empty();
 	struct documents d = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
-	assert_true(read_text(MASTER, false, &d, &e, a) < 0);
-	assert_int_equal(e.kind, ERR_CONFIG);
-	assert_string_equal(e.msg, "k.yaml:1:1: these are documents of today's kops: this nodeup "
-				   "checks them, and cannot make a node of them yet");
+	assert_int_equal(read_text(MASTER, false, &d, &e, a), 0);
+	assert_true(d.in_store && d.beside_will_do && d.of_instance);
+	assert_string_equal(d.base, "s3://tests/minimal.example.com");
+	assert_string_equal(d.cluster_at, "s3://tests/minimal.example.com/igconfig/control-plane/m/"
+					  "nodeupconfig.yaml");
+	assert_true(read_text(arena_printf(a, "%s%s", MASTER, server), false, &d, &e, a) < 0);
+	assert_string_equal(e.msg, "k.yaml:1:1: ConfigServer has servers, and an InstanceGroupRole "
+				   "ControlPlane takes its keys from ConfigBase alone");
 }
 
 #define SCRIPT_HEAD "#!/bin/bash\n\n"
@@ -166,7 +172,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(it_is_known_by_keys_that_kops_18_lacks),
 		cmocka_unit_test(what_is_wrong_is_told_with_its_place),
-		cmocka_unit_test(a_node_is_not_made_of_it_yet),
+		cmocka_unit_test(keys_come_from_a_store),
 		cmocka_unit_test(user_data_in_the_clear_keeps_its_lines),
 		cmocka_unit_test(compressed_user_data_is_unpacked),
 	};

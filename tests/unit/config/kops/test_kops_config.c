@@ -106,13 +106,13 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		  "n.yaml:4:1: 'multizone' is a key of GCE, and nodeup makes nodes on aws alone" },
 		{ "Node", START "channels: []\n",
 		  "n.yaml:4:1: 'channels' is a key of kops 1.35 or older, and nodeup reads those "
-		  "of kops 1.37" },
+		  "of kops 1.36 and 1.37" },
 		{ "Node", START "UsesLegacyGossip: true\n",
 		  "n.yaml:4:1: 'UsesLegacyGossip' is a key of kops 1.36 or older with gossip, "
 		  "which nodeup does not know" },
-		{ "Node", NAME "KubernetesVersion: 1.31.9\n",
-		  "n.yaml:2:20: KubernetesVersion: '1.31.9': of kops 1.37 it is one of 1.32 to "
-		  "1.37" },
+		{ "Node", NAME "KubernetesVersion: 1.30.9\n",
+		  "n.yaml:2:20: KubernetesVersion: '1.30.9': of kops 1.36 and 1.37 it is one of "
+		  "1.31 to 1.37" },
 		{ "Node", NAME "KubernetesVersion: 1.37.0\n",
 		  "n.yaml:1:1: 'containerdConfig' is missing: the InstanceGroupRole is Node" },
 		{ "APIServer", START,
@@ -137,6 +137,54 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 	}
 }
 
+/* kops 1.36 writes of every node that it does not use gossip, and makes nodes of one Kubernetes more. */
+static void documents_of_the_kops_before_are_read(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_config c;
+	struct err e = { 0 };
+
+	(void)state;
+	if (read_as(a, "Node",
+		    NAME "KubernetesVersion: 1.31.9\nusesLegacyGossip: false\n"
+			 "containerdConfig: {version: 1.7.28}\nKubeletConfig: {}\n"
+			 "CAs: {kubernetes-ca: pem}\n",
+		    &c, &e) < 0)
+		fail_msg("%s", e.msg);
+	assert_int_equal(c.kubernetes.minor, 31);
+}
+
+static void a_key_that_is_to_be_left_alone_is_told(void **state)
+{
+	static const char text[] = START "KubeletConfig: {maxPodz: 1, newKey: 2}\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct strv warnings = { 0 }, accepted = { 0 }, accept = { 0 };
+	const struct dialect_opts o = { .accept = &accept,
+					.accepted = &accepted,
+					.warnings = &warnings };
+	struct kops_boot boot = worker;
+	struct kops_config c;
+	struct err e = { 0 };
+	struct tree *t;
+
+	(void)state;
+	assert_int_equal(yaml_parse(a, "n.yaml", text, strlen(text), &t, &e), 0);
+	strv_add(a, &accept, "kubeletconfig.newkey");
+	boot.settings.accept_keys = tree_seq(a);
+	assert_true(kops_config(a, t, &boot, &o, &c, &e) < 0);
+	assert_string_equal(
+		e.msg, "n.yaml:4:17: unknown key 'KubeletConfig.maxPodz'; did you mean 'maxPods'?");
+	assert_int_equal(e.nnotes, 0);
+	boot.settings.accept_keys =
+		tree_add(a, tree_seq(a), tree_string(a, "KubeletConfig.maxPodz"));
+	accepted = warnings = (struct strv){ 0 };
+	assert_int_equal(kops_config(a, t, &boot, &o, &c, &e), 0);
+	assert_int_equal(accepted.n, 2);
+	assert_string_equal(accepted.v[0], "KubeletConfig.maxPodz");
+	assert_string_equal(warnings.v[1], "n.yaml:4:29: 'KubeletConfig.newKey' is left alone, as "
+					   "acceptKeys says");
+}
+
 static void its_bytes_are_those_that_boot_config_means(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -155,6 +203,8 @@ int main(void)
 		cmocka_unit_test(a_worker_is_read),
 		cmocka_unit_test(rows_carry_the_place_in_kubelet_conf),
 		cmocka_unit_test(what_is_wrong_in_it_is_told_with_its_place),
+		cmocka_unit_test(documents_of_the_kops_before_are_read),
+		cmocka_unit_test(a_key_that_is_to_be_left_alone_is_told),
 		cmocka_unit_test(its_bytes_are_those_that_boot_config_means),
 	};
 

@@ -139,7 +139,7 @@ static void images_are_read(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct kops_config c = { 0 };
-	struct kops_images got = { 0 };
+	struct node_images got = { 0 };
 	struct err e = { 0 };
 
 	(void)state;
@@ -148,7 +148,17 @@ static void images_are_read(void **state)
 			    "\n  sources: [https://x/a.tar, https://y/a.tar]\n");
 	assert_int_equal(kops_images(a, &c, "amd64", &got, &e), 0);
 	assert_int_equal(got.n, 1);
-	assert_string_equal(got.v[0].sources.v[1], "https://y/a.tar");
+	assert_string_equal(got.v[0].source, "https://x/a.tar,https://y/a.tar");
+	assert_string_equal(got.v[0].name, "a:1");
+	assert_false(got.v[0].is_unnamed);
+	/* as kops writes it */
+	c.images = parse(a, "amd64:\n- hash: " HASH "\n  sources: [https://x/kube-proxy.tar]\n");
+	got.n = 0;
+	assert_int_equal(kops_images(a, &c, "amd64", &got, &e), 0);
+	assert_string_equal(got.v[0].name, "kube-proxy.tar");
+	assert_true(got.v[0].is_unnamed);
+	assert_true(kops_images(a, &c, "arm64", &got, &e) < 0);
+	assert_string_equal(e.msg, "k.yaml:1:1: images: expected a list for arm64");
 	c.images = parse(a, "amd64:\n- name: a:1\n  sources: [https://x/a.tar]\n");
 	assert_true(kops_images(a, &c, "amd64", &got, &e) < 0);
 	assert_string_equal(e.msg, "k.yaml:2:3: 'images.amd64[0].hash' is missing");

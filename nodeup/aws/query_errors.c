@@ -1,4 +1,4 @@
-#include "nodeup/aws/ec2_errors.h"
+#include "nodeup/aws/query_errors.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -24,24 +24,27 @@ static const struct meaning {
 	{ "RequestLimitExceeded",       NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
 	{ "Throttling",                 NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
 	{ "ThrottlingException",        NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
-	{ "InternalError",              NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
-	{ "InternalFailure",            NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
-	{ "Unavailable",                NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
-	{ "ServiceUnavailable",         NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
-	{ "InsufficientCapacity",       NULL,             ERR_NET,    EAGAIN,      "trouble at EC2's" },
+	{ "InternalError",              NULL,             ERR_NET,    EAGAIN,      "trouble on its side" },
+	{ "InternalFailure",            NULL,             ERR_NET,    EAGAIN,      "trouble on its side" },
+	{ "Unavailable",                NULL,             ERR_NET,    EAGAIN,      "trouble on its side" },
+	{ "ServiceUnavailable",         NULL,             ERR_NET,    EAGAIN,      "trouble on its side" },
+	{ "InsufficientCapacity",       NULL,             ERR_NET,    EAGAIN,      "trouble on its side" },
 	{ "UnauthorizedOperation",      NULL,             ERR_NET,    EACCES,      "the role may not do this" },
 	{ "AccessDenied",               NULL,             ERR_NET,    EACCES,      "the role may not do this" },
-	{ "AuthFailure",                NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not accept the credentials" },
+	{ "AuthFailure",                NULL,             ERR_NET,    EKEYEXPIRED, "the credentials are not accepted" },
 	{ "ExpiredToken",               NULL,             ERR_NET,    EKEYEXPIRED, "the credentials have expired" },
 	{ "RequestExpired",             NULL,             ERR_NET,    EKEYEXPIRED, "the credentials or the clock: what was signed has expired" },
-	{ "InvalidClientTokenId",       NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not know the credentials" },
-	{ "UnrecognizedClientException",NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not know the credentials" },
-	{ "SignatureDoesNotMatch",      NULL,             ERR_NET,    EKEYEXPIRED, "EC2 does not accept the signature" },
+	{ "InvalidClientTokenId",       NULL,             ERR_NET,    EKEYEXPIRED, "the credentials are not known there" },
+	{ "UnrecognizedClientException",NULL,             ERR_NET,    EKEYEXPIRED, "the credentials are not known there" },
+	{ "SignatureDoesNotMatch",      NULL,             ERR_NET,    EKEYEXPIRED, "the signature is not accepted" },
 	{ "MissingAuthenticationToken", NULL,             ERR_NET,    EKEYEXPIRED, "the request was not signed: no credentials" },
 	{ "AttachmentLimitExceeded",    NULL,             ERR_SYSTEM, EMLINK,      "the instance has as many volumes as its type allows" },
 	{ "VolumeTypeNotAvailableInZone", NULL,           ERR_CONFIG, EINVAL,      "this zone has no such type of volume" },
 	{ "InvalidVolume.ZoneMismatch", NULL,             ERR_CONFIG, EINVAL,      "it is in another zone" },
-	{ "InvalidParameterValue",      NULL,             ERR_CONFIG, EINVAL,      "EC2 does not take it" },
+	{ "InvalidParameterValue",      NULL,             ERR_CONFIG, EINVAL,      "it is not taken" },
+	{ "ValidationError",   "No active Lifecycle Action", ERR_BUSY, ESRCH,      "the instance waits for nothing there" },
+	{ "ValidationError",            NULL,             ERR_CONFIG, EINVAL,      "it is not taken" },
+	{ "ResourceContention",         NULL,             ERR_BUSY,   EAGAIN,      "a change of the group is under way" },
 	{ "OptInRequired",              NULL,             ERR_CONFIG, EINVAL,      "the account has not subscribed to EC2" },
 	{ "Blocked",                    NULL,             ERR_CONFIG, EINVAL,      "the account is blocked" },
 };
@@ -87,7 +90,8 @@ static const struct meaning *find_meaning(const char *code, const char *message)
 }
 
 /* An answer without a code of the table: the status has to do. */
-static int by_status(const char *action, int status, const char *said, struct err *e)
+static int by_status(const char *service, const char *action, int status, const char *said,
+		     struct err *e)
 {
 	bool passes = status >= 500 || status == 408 || status == 429 || status < 300;
 
@@ -95,25 +99,28 @@ static int by_status(const char *action, int status, const char *said, struct er
 			passes                           ? EAGAIN
 			: status == 401 || status == 403 ? EACCES
 							 : EPROTO,
-			"%s: EC2 %d%s%s", action, status, *said ? " " : "", said);
+			"%s: %s %d%s%s", action, service, status, *said ? " " : "", said);
 }
 
-int ec2_error(struct arena *a, const char *action, int status, const char *body, size_t n,
-	      struct err *e)
+int query_error(struct arena *a, const char *service, const char *action, int status,
+		const char *body, size_t n, struct err *e)
 {
 	const struct xml *answer = xml_parse(a, body, n, NULL);
-	const struct xml *error = xml_get(xml_get(answer, "Errors"), "Error");
+	const struct xml *errors = xml_get(answer, "Errors");
+	/* EC2 has a list of them and "RequestID", the others have one and "RequestId" */
+	const struct xml *error = xml_get(errors ? errors : answer, "Error");
 	const char *code = one_line(a, xml_text(error, "Code")), *message, *request;
 	const struct meaning *m;
 	int r;
 
 	message = without_secrets(a, one_line(a, xml_text(error, "Message")));
-	request = one_line(a, xml_text(answer, "RequestID"));
+	request = one_line(a, xml_text(answer, errors ? "RequestID" : "RequestId"));
 	m = find_meaning(code, message);
-	r = m ? err_fail(e, m->kind, m->errnum, "%s: EC2 %d %s: %s", action, status, code, m->means)
-	      : by_status(action, status, code, e);
+	r = m ? err_fail(e, m->kind, m->errnum, "%s: %s %d %s: %s", action, service, status, code,
+			 m->means)
+	      : by_status(service, action, status, code, e);
 	if (*message)
-		err_note(e, "EC2 says", "%s", message);
+		err_note(e, "AWS says", "%s", message);
 	if (*request)
 		err_note(e, "request", "%s", request);
 	return r;

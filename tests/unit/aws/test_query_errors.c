@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "nodeup/aws/ec2_errors.h"
+#include "nodeup/aws/query_errors.h"
 
 static int setup(void **state)
 {
@@ -28,7 +28,7 @@ static int explain(struct arena *a, int status, const char *code, const char *me
 				       "</Response>",
 				       code, message);
 
-	return ec2_error(a, "AttachVolume", status, xml, strlen(xml), e);
+	return query_error(a, "EC2", "AttachVolume", status, xml, strlen(xml), e);
 }
 
 static void test_each_code(void **state)
@@ -44,7 +44,7 @@ static void test_each_code(void **state)
 		{ "InvalidParameterValue", "Attachment point /dev/xvdu is already in use",
 		  EADDRINUSE, ERR_BUSY, "the device name is in use" },
 		{ "InvalidParameterValue", "Value (x) for parameter device is invalid", EINVAL,
-		  ERR_CONFIG, "EC2 does not take it" },
+		  ERR_CONFIG, "it is not taken" },
 		{ "InvalidVolume.NotFound", "", ENOENT, ERR_NET,
 		  "EC2 does not know it, or not yet" },
 		{ "InvalidInstanceID.NotFound", "", ENOENT, ERR_NET,
@@ -53,7 +53,7 @@ static void test_each_code(void **state)
 		  "too many requests of this account" },
 		{ "Throttling", "", EAGAIN, ERR_NET, "too many requests of this account" },
 		{ "UnauthorizedOperation", "", EACCES, ERR_NET, "the role may not do this" },
-		{ "AuthFailure", "", EKEYEXPIRED, ERR_NET, "EC2 does not accept the credentials" },
+		{ "AuthFailure", "", EKEYEXPIRED, ERR_NET, "the credentials are not accepted" },
 		{ "ExpiredToken", "", EKEYEXPIRED, ERR_NET, "the credentials have expired" },
 		{ "AttachmentLimitExceeded", "", EMLINK, ERR_SYSTEM,
 		  "the instance has as many volumes as its type allows" },
@@ -82,7 +82,7 @@ static void test_the_encoded_message_is_not_shown(void **state)
 				 &e),
 			 -EACCES);
 	assert_int_equal(e.nnotes, 2);
-	assert_string_equal(e.notes[0].label, "EC2 says");
+	assert_string_equal(e.notes[0].label, "AWS says");
 	assert_string_equal(e.notes[0].text,
 			    "You are not authorized to perform this operation. User: arn:x");
 }
@@ -130,7 +130,8 @@ static void test_what_the_table_does_not_have(void **state)
 		assert_string_equal(e.msg, cases[i].msg);
 		assert_int_equal(e.kind, ERR_NET);
 	}
-	assert_int_equal(ec2_error(*state, "AttachVolume", 503, page, strlen(page), &e), -EAGAIN);
+	assert_int_equal(query_error(*state, "EC2", "AttachVolume", 503, page, strlen(page), &e),
+			 -EAGAIN);
 	assert_string_equal(e.msg, "AttachVolume: EC2 503");
 }
 

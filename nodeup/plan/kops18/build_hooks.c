@@ -1,7 +1,7 @@
 #include "nodeup/plan/builders.h"
-#include "nodeup/tasks/kinds.h"
 
 #include <string.h>
+#include "nodeup/plan/hooks.h"
 
 static const char docker_unit[] = "docker.service";
 
@@ -121,61 +121,23 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 			    run_command(p, h, has_file));
 }
 
-/* A hook may start before kubelet, but it must not be kubelet. */
-static void check_name(struct plan *p, const struct node_hook *h, const char *name)
-{
-	const struct task *t = plan_unit_of(p, name);
-
-	if (t)
-		(void)err_config(plan_error(p), "%s: hook %s: the unit is %s's",
-				 tree_where(p->arena, &h->pos), h->name, t->origin);
-}
-
-static void turn_off(struct plan *p, const char *name)
-{
-	struct task *t = plan_new_task(p, TASK_UNIT, name);
-
-	t->unit = (struct task_unit){ .name = name, .last = true, .no_wait = true };
-	t->ops = &task_unit_off_ops;
-	t->advisory = true;
-}
-
-static void turn_on(struct plan *p, const struct node_hook *h, const char *name, bool has_file)
-{
-	const bool installs = !h->manifest || strstr(h->manifest, "[Install]");
-	struct task *t;
-
-	plan_secret_unit(p, name, hook_text(p, h, has_file));
-	t = plan_unit(p, name, installs);
-	t->unit.last = true;
-	t->unit.before = h->before;
-	for (size_t i = 0; i < h->requires.n; i++)
-		strv_add(p->arena, &t->unit.requires, h->requires.v[i]);
-	if (h->image)
-		strv_add(p->arena, &t->unit.requires, docker_unit);
-	if (has_file)
-		strv_add(p->arena, &t->unit.inputs, env_path(p, h));
-	/* Before= is an order and no condition */
-	t->advisory = true;
-}
-
 static void make_hooks(struct plan *p)
 {
 	const struct node_hooks *hooks = &p->req->node->hooks;
 
 	for (size_t i = 0; i < hooks->n; i++) {
 		const struct node_hook *h = &hooks->v[i];
-		const char *name = unit_name(p, h);
+		struct plan_hook unit = { .name = unit_name(p, h), .runtime = docker_unit };
 		bool has_file;
 
 		p->asked = tree_where(p->arena, &h->pos);
 		has_file = add_env_file(p, h);
-		check_name(p, h, name);
-		if (h->disabled)
-			turn_off(p, name);
-		else
-			turn_on(p, h, name, has_file);
+		unit.input = has_file ? env_path(p, h) : NULL;
+		unit.text = h->disabled ? "" : hook_text(p, h, has_file);
+		plan_add_hook(p, h, &unit);
 	}
 }
 
-const struct plan_builder build_hooks = { .name = "hooks", .build = make_hooks };
+const struct plan_builder build_hooks = { .name = "hooks",
+					  .build = make_hooks,
+					  .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -1,4 +1,4 @@
-/* ec2_errors.h - what EC2's error codes mean for the caller
+/* query_errors.h - what the error codes of EC2 and its kin mean for the caller
  * One table: a code's kind, the errno by which callers decide what to do, and the words for a person.
  *   EBUSY       another instance was faster, or the volume is still busy: look again
  *   EADDRINUSE  the device name is taken: another one
@@ -6,6 +6,7 @@
  *   EAGAIN      too many requests: later
  *   EKEYEXPIRED these credentials: new ones, once
  *   EACCES      the role may not: rights arrive late at boot, else a person has to act
+ *   ESRCH       what was asked for is over, or was never under way
  *   EMLINK      the instance has no room for another volume
  * Owner: the arena. Errors: it fills them. Threads: all functions.
  * Source: EC2 API reference, "Error codes"; Kubernetes' and kops' callers. */
@@ -13,7 +14,7 @@
 
 #include "nodeup/base/str.h"
 
-/* Fill e from the answer to an action that was not a success: EC2's XML, or anything else. Returns the
- * error's negative errno. The encoded message of UnauthorizedOperation is left out. */
-int ec2_error(struct arena *a, const char *action, int status, const char *body, size_t n,
-	      struct err *e) must_check;
+/* Fill e from the answer of a service, by the name people know, to an action that was not a success: its XML, or
+ * anything else. Returns the error's negative errno. The encoded message of UnauthorizedOperation is left out. */
+int query_error(struct arena *a, const char *service, const char *action, int status,
+		const char *body, size_t n, struct err *e) must_check;

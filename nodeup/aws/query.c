@@ -1,0 +1,241 @@
+#include "nodeup/aws/query.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "assets/digest.h"
+#include "nodeup/aws/creds.h"
+#include "nodeup/aws/query_errors.h"
+#include "nodeup/aws/sigv4.h"
+#include "nodeup/base/dur.h"
+#include "nodeup/base/enc.h"
+
+enum { PAGE_MAX = 8 * 1024, CLOCK_TOLERANCE_S = 240 };
+
+#define QUESTION_NS (10 * DUR_SEC)
+
+static const char form[] = "application/x-www-form-urlencoded; charset=utf-8";
+
+struct query {
+	const struct query_service *service;
+	struct http *http;
+	struct imds *imds;
+	struct creds *creds;
+	char *region;
+	int64_t deadline_ns;
+};
+
+/* One question on its way; the net thread fills it. */
+struct question {
+	struct buf body, page;
+	int r, status;
+	int64_t date; /* the server's clock, -1: not said */
+	struct err err;
+	bool answered;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+};
+
+struct query *query_new(const struct query_req *req)
+{
+	struct query *c = xcalloc(1, sizeof(*c));
+
+	c->service = req->service;
+	c->http = req->http;
+	c->imds = req->imds;
+	c->region = req->region ? xstrdup(req->region) : NULL;
+	c->creds = creds_new_aws(req->imds);
+	return c;
+}
+
+void query_free(struct query *c)
+{
+	if (!c)
+		return;
+	creds_free(c->creds);
+	free(c->region);
+	free(c);
+}
+
+void query_set_deadline(struct query *c, int64_t deadline_ns)
+{
+	c->deadline_ns = deadline_ns;
+}
+
+const char *query_who(struct query *c, struct arena *a)
+{
+	return creds_who(c->creds, a);
+}
+
+static int find_region(struct query *c, struct arena *a, struct err *e)
+{
+	const char *region = getenv("AWS_REGION");
+	int r = 0;
+
+	if (c->region)
+		return 0;
+	if (str_is_empty(region) && c->imds)
+		r = imds_get(c->imds, a, "meta-data/placement/region", &region, e);
+	if (r < 0)
+		return err_wrap(e, "which region this is");
+	if (str_is_empty(region))
+		return err_config(e, "no region: neither AWS_REGION nor instance metadata say one");
+	if (region[strspn(region, "abcdefghijklmnopqrstuvwxyz0123456789-")])
+		return err_config(e, "region '%s' is none", region);
+	c->region = xstrdup(region);
+	return 0;
+}
+
+static int on_data(void *arg, const void *p, size_t n, struct err *e)
+{
+	struct question *q = arg;
+
+	return buf_add(&q->body, p, n) < 0 ? buf_check(&q->body, "the answer of AWS", e) : 0;
+}
+
+static void on_done(void *arg, int r, const struct http_result *res, const struct err *e)
+{
+	struct question *q = arg;
+
+	(void)pthread_mutex_lock(&q->lock);
+	q->r = r;
+	q->status = res->status;
+	q->date = dur_of_http_date(http_header(res->headers, "date"));
+	(void)buf_add(&q->page, res->error_page, res->error_page_n);
+	if (r < 0)
+		q->err = *e;
+	q->answered = true;
+	(void)pthread_cond_signal(&q->changed);
+	(void)pthread_mutex_unlock(&q->lock);
+}
+
+static int64_t time_left(const struct query *c)
+{
+	int64_t left = c->deadline_ns - dur_now();
+
+	if (!c->deadline_ns || left > QUESTION_NS)
+		return QUESTION_NS;
+	return left > DUR_MS ? left : DUR_MS;
+}
+
+static void sign(struct query *c, struct arena *a, const struct creds_now *now,
+		 struct http_req *req)
+{
+	char hex[DIGEST_TEXT_MAX];
+	struct digest d;
+	struct sigv4_req what = {
+		.method = "POST",
+		.region = c->region,
+		.service = endpoint_signed_name(c->service->endpoint),
+		.time = now->time,
+	};
+	struct strv signature;
+
+	sigv4_set_url(a, &what, req->url);
+	digest_of(DIGEST_SHA256, req->body, req->body_len, &d);
+	what.payload = digest_hex(&d, hex);
+	strv_add(a, &what.headers, arena_printf(a, "Content-Type: %s", form));
+	signature = sigv4_sign(a, &what, now->key);
+	req->headers = what.headers;
+	for (size_t i = 0; i < signature.n; i++)
+		strv_add(a, &req->headers, signature.v[i]);
+}
+
+static void send(struct query *c, struct arena *a, const struct creds_now *now, const char *text,
+		 struct question *q)
+{
+	struct http_req req = {
+		.method = "POST",
+		.url = arena_printf(a, "%s/", endpoint_of(a, c->service->endpoint, c->region)),
+		.body = text,
+		.body_len = strlen(text),
+		.max_bytes = QUERY_ANSWER_MAX,
+		.no_redirect = true,
+		.timeout_ns = time_left(c),
+		.data = on_data,
+		.done = on_done,
+		.arg = q,
+	};
+
+	sign(c, a, now, &req);
+	(void)http_start(c->http, &req);
+	(void)pthread_mutex_lock(&q->lock);
+	while (!q->answered)
+		(void)pthread_cond_wait(&q->changed, &q->lock);
+	(void)pthread_mutex_unlock(&q->lock);
+}
+
+/* Ask once. Returns the error of an answer that is not a success; *ret_again: another key or time may
+ * help. */
+static int ask_once(struct query *c, struct arena *a, const char *action, const char *text,
+		    struct buf *body, bool *ret_again, struct err *e)
+{
+	struct question q = { .body = BUF_INIT(QUERY_ANSWER_MAX), .page = BUF_INIT(PAGE_MAX) };
+	struct creds_now now;
+	int r = creds_get(c->creds, &now, e);
+
+	*ret_again = false;
+	if (r < 0)
+		return err_wrap(e, "%s", action);
+	if (!now.key) {
+		/* the next one asks IMDS again: a role may be attached later than we are there */
+		(void)creds_refused(c->creds, now.serial);
+		return err_fail(e, ERR_NET, EKEYEXPIRED, "%s: no credentials: %s", action,
+				creds_who(c->creds, a));
+	}
+	(void)pthread_mutex_init(&q.lock, NULL);
+	(void)pthread_cond_init(&q.changed, NULL);
+	send(c, a, &now, text, &q);
+	(void)pthread_cond_destroy(&q.changed);
+	(void)pthread_mutex_destroy(&q.lock);
+	if (q.r >= 0) {
+		*body = q.body;
+	} else if (q.status < 300) {
+		*e = q.err;
+		r = err_wrap(e, "%s", action);
+	} else {
+		r = query_error(a, c->service->name, action, q.status, buf_str(&q.page), q.page.len,
+				e);
+	}
+	if (r == -EKEYEXPIRED && q.date >= 0 && llabs(q.date - now.time) > CLOCK_TOLERANCE_S) {
+		creds_set_clock(c->creds, q.date);
+		*ret_again = true;
+	} else if (r == -EKEYEXPIRED) {
+		*ret_again = creds_refused(c->creds, now.serial);
+	}
+	if (q.r < 0)
+		buf_done(&q.body);
+	buf_done(&q.page);
+	return r;
+}
+
+int query_ask(struct query *c, const char *action, const char *parameters, struct buf *body,
+	      struct err *e)
+{
+	/* what is signed is made with the secret: not in the arena of the run */
+	autoarena struct arena *a = arena_new_empty();
+	struct err first = { 0 };
+	const char *text;
+	bool again;
+	int r = find_region(c, a, e);
+
+	if (r < 0)
+		return err_wrap(e, "%s", action);
+	text = arena_printf(a, "Action=%s&Version=%s%s", action, c->service->version, parameters);
+	r = ask_once(c, a, action, text, body, &again, &first);
+	if (r < 0 && again)
+		r = ask_once(c, a, action, text, body, &again, &first);
+	if (r >= 0)
+		return 0;
+	*e = first;
+	if (e->errnum == EACCES || e->errnum == EKEYEXPIRED)
+		err_note(e, "as", "%s, region %s", creds_who(c->creds, a), c->region);
+	return r;
+}
+
+char *query_parameter(struct arena *a, const char *before, const char *name, const char *value)
+{
+	return arena_printf(a, "%s&%s=%s", before, enc_url(a, name, false),
+			    enc_url(a, value, false));
+}

@@ -1,0 +1,198 @@
+/* check_places.c - where a run would write: whether it can, and whether there is room */
+#include "nodeup/cmd/check.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include "nodeup/base/paths.h"
+
+/* An archive takes its own room, and that of what is in it: about so many times as much. ROOM_LEAST: for some small
+ * files; more is not asked for where nobody knows how much comes, as the run says it where it is known. */
+enum { UNPACKED = 3, FILE_SYSTEMS_MAX = 8, ROOM_SPARE = 64 << 20, ROOM_LEAST = 256 << 10 };
+
+/* A directory that is there, and its file system. */
+struct place {
+	const char *path;
+	struct stat st;
+	struct statvfs fs;
+};
+
+struct room {
+	uint64_t device, wanted, spare, free;
+	const char *path;
+};
+
+/* Of a path below that root, or of what is nearest to it; false: it cannot be looked at. */
+static bool find_place(struct arena *a, int root_fd, const char *path, struct place *ret)
+{
+	char *at = arena_str(a, path);
+	autoclose int fd = -1;
+	struct err ignored;
+
+	while (io_open(root_fd, at, O_PATH | O_DIRECTORY, &fd, &ignored) < 0) {
+		char *slash = strrchr(at, '/');
+
+		if (!slash || !at[1])
+			return false;
+		slash[slash == at] = '\0';
+	}
+	ret->path = at;
+	return fstat(fd, &ret->st) == 0 && fstatvfs(fd, &ret->fs) == 0;
+}
+
+static bool is_read_only(const struct place *p)
+{
+	return p->fs.f_flag & ST_RDONLY;
+}
+
+/* The topmost directory that is read-only like this one: where it was mounted so. */
+static const char *mounted_at(struct arena *a, int root_fd, const struct place *p)
+{
+	const char *path = p->path;
+
+	while (path[1]) {
+		const char *slash = strrchr(path, '/');
+		const char *above = slash == path ? "/"
+						  : arena_strn(a, path, (size_t)(slash - path));
+		struct place parent;
+
+		if (!find_place(a, root_fd, above, &parent) || !is_read_only(&parent))
+			break;
+		path = above;
+	}
+	return path;
+}
+
+/* Where a task of the plan would write, and below which root; NULL: nowhere. */
+static const char *target_of(const struct checking *c, const struct run_outcome *o, int *ret_root)
+{
+	if (o->state != RUN_CHANGED && o->state != RUN_UNSURE)
+		return NULL;
+	*ret_root = c->s->root_fd;
+	if (o->task->kind != TASK_ASSET && o->task->kind != TASK_UNPACK)
+		return task_path(o->task);
+	*ret_root = c->s->ctx.cache_root_fd;
+	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
+}
+
+static int check_place(struct checking *c, int root_fd, const char *path, struct err *e)
+{
+	struct arena *a = c->cli->arena;
+	struct place p;
+
+	if (!find_place(a, root_fd, path, &p) || !is_read_only(&p))
+		return CHECK_RIGHT;
+	(void)err_fail(e, ERR_SYSTEM, EROFS, "the file system of '%s' is read-only",
+		       mounted_at(a, root_fd, &p));
+	err_note(e, "for", "%s", path);
+	err_note(e, "do",
+		 "mount it to be written (mount -o remount,rw), and look at dmesg for why");
+	return err_code(e);
+}
+
+int check_files(struct checking *c, struct err *e)
+{
+	static const char *const places[] = { "/etc", "/var/lib",   "/run",
+					      "/opt", "/usr/local", "/srv" };
+	int r = CHECK_RIGHT;
+
+	/* without a plan: where one is likely to write */
+	for (size_t i = 0; c->opened < 0 && r >= 0 && i < ARRAY_LEN(places); i++)
+		r = check_place(c, c->s->root_fd, places[i], e);
+	for (size_t i = 0; r >= 0 && i < c->rep.n; i++) {
+		int root_fd;
+		const char *path = target_of(c, &c->rep.outcomes[i], &root_fd);
+
+		if (path)
+			r = check_place(c, root_fd, path, e);
+	}
+	return r;
+}
+
+/* The file system that this path is on, or is to be on; NULL if it counts no blocks. */
+static struct room *room_of(struct checking *c, int root_fd, const char *path, struct room *v,
+			    size_t *n)
+{
+	struct place p;
+
+	if (!find_place(c->cli->arena, root_fd, path, &p) || p.fs.f_blocks == 0)
+		return NULL;
+	for (size_t i = 0; i < *n; i++)
+		if (v[i].device == p.st.st_dev)
+			return &v[i];
+	if (*n == FILE_SYSTEMS_MAX)
+		return NULL;
+	v[*n] = (struct room){ .device = p.st.st_dev,
+			       .free = (uint64_t)p.fs.f_bavail * p.fs.f_frsize,
+			       .path = p.path };
+	return &v[(*n)++];
+}
+
+static uint64_t length_of(const struct checking *c, const struct asset *as)
+{
+	for (size_t i = 0; i < c->n_assets; i++)
+		if (c->assets[i].asset == as && c->assets[i].length > 0)
+			return (uint64_t)c->assets[i].length;
+	return 0;
+}
+
+/* The bytes that it brings, as far as they are known; false: it brings few. */
+static bool brings(const struct checking *c, const struct task *t, uint64_t *ret)
+{
+	*ret = 0;
+	if (t->kind == TASK_ASSET || t->kind == TASK_UNPACK)
+		*ret = length_of(c, t->asset.asset) * (t->kind == TASK_UNPACK ? UNPACKED : 1);
+	else if (t->kind == TASK_INSTALL && !t->install.member && t->install.n_sources)
+		*ret = length_of(c, t->install.sources[0]);
+	else
+		return false;
+	return true;
+}
+
+static void add_wanted(struct checking *c, struct room *v, size_t *n)
+{
+	for (size_t i = 0; i < c->rep.n; i++) {
+		const struct run_outcome *o = &c->rep.outcomes[i];
+		int root_fd;
+		const char *path = o->diff.removes ? NULL : target_of(c, o, &root_fd);
+		struct room *at = path ? room_of(c, root_fd, path, v, n) : NULL;
+		uint64_t bytes;
+
+		if (!at)
+			continue;
+		if (brings(c, o->task, &bytes) && !c->before_change)
+			at->spare = ROOM_SPARE;
+		else if (!at->spare)
+			at->spare = ROOM_LEAST;
+		at->wanted += bytes;
+	}
+}
+
+int check_room(struct checking *c, struct err *e)
+{
+	char wanted[STR_SIZE_MAX], room[STR_SIZE_MAX];
+	struct room v[FILE_SYSTEMS_MAX];
+	size_t n = 0;
+
+	if (c->opened < 0) {
+		(void)snprintf(c->said, sizeof(c->said),
+			       "not looked at: the documents say what comes");
+		return CHECK_SKIPPED;
+	}
+	add_wanted(c, v, &n);
+	for (size_t i = 0; i < n; i++)
+		if (v[i].wanted + v[i].spare > v[i].free) {
+			(void)err_fail(e, ERR_SYSTEM, ENOSPC, "no room on the file system of '%s'",
+				       v[i].path);
+			err_note(e, "want", "%s and a little more", str_size(wanted, v[i].wanted));
+			err_note(e, "got", "%s", str_size(room, v[i].free));
+			err_note(e, "do", "a larger disk, or nodeup's --cache on another one");
+			return err_code(e);
+		}
+	if (n)
+		(void)snprintf(c->said, sizeof(c->said),
+			       "%s to come, %s free on the file system of '%s'",
+			       str_size(wanted, v[0].wanted), str_size(room, v[0].free), v[0].path);
+	return CHECK_RIGHT;
+}

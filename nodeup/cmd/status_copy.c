@@ -1,0 +1,87 @@
+#include "nodeup/cmd/status_copy.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/documents/settings_dir.h"
+
+#define PATIENCE_NS (30 * DUR_SEC)
+
+enum { STATUS_MAX = 8 << 20, ANSWER_MAX = 64 << 10 };
+
+/* Engines of our own: those of the run may have failed before they could ask S3. */
+struct copy {
+	struct http *http;
+	struct imds *imds;
+	struct s3_session *s3;
+};
+
+/* Where the firmware names no instance, the machine's own name has to do. */
+static const char *place_of(const struct session *s, struct arena *a)
+{
+	const char *url = s->settings.status_url, *id = s->boot.facts.instance_id;
+	struct utsname machine;
+
+	if (str_is_empty(id) && uname(&machine) == 0)
+		id = arena_str(a, machine.nodename);
+	return arena_printf(a, "%s%s%s/status.json", url, str_has_suffix(url, "/") ? "" : "/",
+			    str_is_empty(id) ? "unknown" : id);
+}
+
+static int open_copy(struct copy *c, const struct session *s, struct err *e)
+{
+	int r = http_new(&(struct http_opts){ .root_fd = s->root_fd }, &c->http, e);
+
+	if (r < 0)
+		return r;
+	http_add_settings(c->http, &(struct strv){ 0 }, settings_ca(&s->settings));
+	c->imds = imds_new(c->http);
+	r = s3_session_new(s->boot.facts.region, c->imds, &c->s3, e);
+	/* documents that could not be read have no dialect */
+	if (r == 0 && s->boot.documents.dialect && s->boot.documents.dialect->dual_stack)
+		s3_session_use_dual_stack(c->s3);
+	return r;
+}
+
+static void close_copy(struct copy *c)
+{
+	http_free(c->http);
+	s3_session_free(c->s3);
+	imds_free(c->imds);
+}
+
+static int put(struct copy *c, const char *url, const struct buf *status, struct err *e)
+{
+	const struct http_scheme scheme = s3_session_scheme(c->s3);
+	autobuf struct buf answer = BUF_INIT(ANSWER_MAX);
+	struct http_req req = {
+		.method = "PUT",
+		.url = url,
+		.body = status->data,
+		.body_len = status->len,
+		.timeout_ns = PATIENCE_NS,
+	};
+	int r = http_set_scheme(c->http, &scheme, e);
+
+	return r < 0 ? r : http_get(c->http, &req, &answer, NULL, e);
+}
+
+int status_copy(const struct session *s, int live_fd, struct arena *a, const char **ret_url,
+		struct err *e)
+{
+	autobuf struct buf status = BUF_INIT(STATUS_MAX);
+	struct copy c = { 0 };
+	int r;
+
+	*ret_url = str_is_empty(s->settings.status_url) ? NULL : place_of(s, a);
+	if (!*ret_url)
+		return 0;
+	r = io_read(live_fd, OWN_STATUS, &status, e);
+	if (r >= 0)
+		r = open_copy(&c, s, e);
+	if (r == 0)
+		r = put(&c, *ret_url, &status, e);
+	close_copy(&c);
+	return r < 0 ? r : 0;
+}

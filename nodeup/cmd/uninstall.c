@@ -1,0 +1,284 @@
+/* uninstall.c - nodeup's units go, so that those of kops or of a package below /lib/systemd/system count again
+ * What runs goes on, and no file but units is touched: not data, programs, keys or documents. Only what the applied
+ * state knows as written by nodeup, and that still is as it was written. A kill in between leaves units that the next
+ * call finds again. */
+#include "nodeup/cmd/cli.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/show.h"
+#include "nodeup/base/wait.h"
+#include "nodeup/cmd/boot.h"
+#include "nodeup/cmd/ending.h"
+#include "nodeup/plan/tasklist.h"
+#include "nodeup/run/lock.h"
+#include "nodeup/run/waiting.h"
+#include "nodeup/tasks/started.h"
+#include "nodeup/tasks/state.h"
+#include "units/enable.h"
+
+/* a stop that ends before needs no line */
+#define QUIET_NS (2 * DUR_SEC)
+
+enum { POLL_MS = 100 };
+
+/* One file below /etc/systemd/system that nodeup wrote. */
+struct entry {
+	const char *path;
+	const char *unit;  /* NULL: a drop-in */
+	const char *other; /* the file of that name that counts then, or NULL */
+	const char *stays; /* why it is left alone, or NULL */
+	bool enabled, runs;
+};
+
+struct removal {
+	struct arena *arena;
+	int root_fd;
+	struct bus *bus; /* NULL: an image */
+	struct state *state;
+	struct entry *entries;
+	size_t n;
+};
+
+static bool is_at_work(const struct bus_unit *u)
+{
+	return !str_eq(u->active_state, "inactive") && !str_eq(u->active_state, "failed");
+}
+
+static const char *why_it_stays(struct removal *rm, const char *path, const struct stat *st)
+{
+	/* what runs has its data there, and kops has no unit for it */
+	if (str_has_suffix(path, ".mount") || str_has_suffix(path, ".swap"))
+		return "it mounts a disk: left alone";
+	if (state_wrote(rm->state, path, st))
+		return NULL;
+	return str_eq(str_basename(path), boot_unit)
+		       ? "it is not as nodeup wrote it: left alone; when it runs, nodeup writes all "
+			 "units again"
+		       : "it is not as nodeup wrote it: left alone";
+}
+
+static int look_at(struct removal *rm, const char *path, struct err *e)
+{
+	struct entry entry = { .path = path };
+	struct bus_unit u;
+	struct stat st;
+	int r = io_stat(rm->root_fd, path, &st, e);
+
+	if (r == 0)
+		entry.stays = why_it_stays(rm, path, &st);
+	/* else it is one of UNIT.d/ */
+	if (r == 0 && !strchr(path + strlen(plan_unit_dir), '/')) {
+		entry.unit = str_basename(path);
+		entry.other = enable_other(rm->root_fd, rm->arena, entry.unit);
+	}
+	if (r == 0 && entry.unit && rm->bus) {
+		r = bus_get(rm->bus, rm->arena, entry.unit, &u, e);
+		entry.runs = r == 0 && is_at_work(&u);
+		entry.enabled = r == 0 && str_has_prefix(u.file_state, "enabled");
+	} else if (r == 0 && entry.unit && !entry.stays) {
+		r = enable_check(rm->root_fd, entry.unit, &entry.enabled, e);
+	}
+	if (r == 0)
+		arena_push(rm->arena, rm->entries, rm->n, entry);
+	return r;
+}
+
+/* A file that the documents themselves place there is at the same path with kops. */
+static int find_units(struct removal *rm, struct err *e)
+{
+	static const char *const of_documents[] = { "file-assets", NULL };
+	const struct strv paths = state_written(rm->state, rm->arena, of_documents);
+	int r = 0;
+
+	for (size_t i = 0; i < paths.n && r == 0; i++)
+		if (str_has_prefix(paths.v[i], plan_unit_dir))
+			r = look_at(rm, paths.v[i], e);
+	return r;
+}
+
+static const char *fate(struct arena *a, const struct entry *entry)
+{
+	if (entry->stays || !entry->unit)
+		return entry->stays;
+	if (entry->other)
+		return arena_printf(a, "%s counts again%s", entry->other,
+				    entry->runs ? "; what runs goes on" : "");
+	return entry->runs ? "what runs goes on; until there is another unit of that name, nothing "
+			     "starts it again"
+			   : "there is no other unit of that name";
+}
+
+static void tell(struct removal *rm, bool dry)
+{
+	size_t stay = 0;
+
+	for (size_t i = 0; i < rm->n; i++) {
+		const struct entry *entry = &rm->entries[i];
+		const char *why = fate(rm->arena, entry);
+
+		stay += entry->stays != NULL;
+		show_signed(stdout, "", NULL, entry->stays ? '!' : '-',
+			    arena_printf(rm->arena, " file %s%s%s", entry->path, why ? ": " : "",
+					 why ? why : ""));
+	}
+	if (!rm->n)
+		show_line(stdout, "nothing to remove: " OWN_STATE " names no unit that is there");
+	else
+		show_line(stdout, "%zu of %zu files of units %s; all else that nodeup wrote stays",
+			  rm->n - stay, rm->n, dry ? "would be removed" : "removed");
+}
+
+static int turn(struct removal *rm, const char *unit, bool on, struct err *e)
+{
+	bool ignored;
+
+	if (rm->bus)
+		return bus_enable(rm->bus, unit, on, &ignored, e);
+	return on ? enable_apply(rm->root_fd, unit, NULL, e) : enable_remove(rm->root_fd, unit, e);
+}
+
+/* From here on no run takes nodeup for installed, and none brings the boot unit back. */
+static int forget_boot(struct removal *rm, struct err *e)
+{
+	int r = io_remove(rm->root_fd, OWN_BOOT, e);
+
+	return r < 0 ? r : io_remove(rm->root_fd, OWN_PROGRAM, e);
+}
+
+static int remove_entry(struct removal *rm, const struct entry *entry, struct err *e)
+{
+	int r = str_eq(entry->unit, boot_unit) ? forget_boot(rm, e) : 0;
+
+	/* Where another unit of that name is to be enabled its link stays meanwhile: systemd goes by the link's name. In an image a
+	 * link of that name would do for the other, whatever it points to. */
+	if (r == 0 && entry->enabled && (!entry->other || !rm->bus))
+		r = turn(rm, entry->unit, false, e);
+	if (r == 0 && entry->unit)
+		r = started_forget(rm->root_fd, entry->unit, e);
+	if (r == 0)
+		r = io_remove(rm->root_fd, entry->path, e);
+	if (r == 0)
+		state_forget(rm->state, entry->path);
+	return r;
+}
+
+static int remove_units(struct removal *rm, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < rm->n && r == 0; i++)
+		if (!rm->entries[i].stays)
+			r = remove_entry(rm, &rm->entries[i], e);
+	if (r == 0 && rm->bus && rm->n)
+		r = bus_reload(rm->bus, e);
+	for (size_t i = 0; i < rm->n && r == 0; i++)
+		if (!rm->entries[i].stays && rm->entries[i].enabled && rm->entries[i].other)
+			r = turn(rm, rm->entries[i].unit, true, e);
+	if (r == 0 && rm->bus && rm->n)
+		r = bus_reload(rm->bus, e);
+	return r < 0 ? r : state_store(rm->state, e);
+}
+
+static int wait_for_stop(struct removal *rm, uint32_t job, struct waits *waits, struct err *e)
+{
+	struct wait w = {
+		.what = boot_unit,
+		.reason = "it was asked to stop",
+		.since_ns = dur_now(),
+		.expected = true,
+	};
+	const char *result = "";
+
+	for (;;) {
+		int r = bus_process(rm->bus, e);
+
+		if (r < 0)
+			return r;
+		switch (bus_job_state(rm->bus, job, &result)) {
+		case BUS_JOB_DONE:
+			return 0;
+		case BUS_JOB_FAILED:
+			return err_fail(e, ERR_SYSTEM, EIO, "%s: its stop job: %s", boot_unit,
+					result);
+		default:
+			w.next_ns = dur_now() + POLL_MS * DUR_MS;
+			if (dur_now() - w.since_ns >= QUIET_NS)
+				waits_tell(waits, &w);
+			wait_until(w.next_ns);
+		}
+	}
+}
+
+/* It may try for ever what does not succeed, and would write its units again at the next try. */
+static int stop_boot_unit(struct removal *rm, bool dry, struct err *e)
+{
+	struct waits *waits;
+	struct bus_unit u;
+	uint32_t job;
+	int r = bus_get(rm->bus, rm->arena, boot_unit, &u, e);
+
+	if (r < 0 || !is_at_work(&u) || !str_has_prefix(u.fragment_path, plan_unit_dir))
+		return r;
+	show_line(stdout, "%s is at work, and %s first", boot_unit,
+		  dry ? "would be stopped" : "is stopped");
+	if (dry)
+		return 0;
+	r = bus_job(rm->bus, "stop", boot_unit, &job, e);
+	if (r < 0)
+		return r;
+	waits = waits_new();
+	r = wait_for_stop(rm, job, waits, e);
+	waits_free(waits);
+	return r;
+}
+
+static int uninstall(struct cli *cli, struct removal *rm, struct err *e)
+{
+	autoclose int lock = -1;
+	int r = io_open_root(cli->root ? cli->root : "/", &rm->root_fd, e);
+
+	if (r == 0 && !cli->root)
+		r = bus_open(&rm->bus, e);
+	if (r == 0 && rm->bus)
+		r = stop_boot_unit(rm, cli->dryrun, e);
+	if (r == 0 && rm->bus && !cli->dryrun)
+		r = lock_take(rm->root_fd, NULL, &lock, e);
+	if (r == 0)
+		r = state_open(rm->root_fd, &rm->state, e);
+	if (r == 0)
+		r = find_units(rm, e);
+	if (r == 0 && !cli->dryrun)
+		r = remove_units(rm, e);
+	if (r < 0)
+		return r;
+	tell(rm, cli->dryrun);
+	return 0;
+}
+
+int cmd_uninstall(struct cli *cli, struct err *e)
+{
+	struct removal rm = { .arena = cli->arena, .root_fd = -1 };
+	int r;
+
+	if (!cli->units)
+		return err_fail(e, ERR_USAGE, 0,
+				"nodeup uninstall needs --units: it removes nothing else");
+	if (geteuid() != 0)
+		return err_fail(e, ERR_USAGE, EPERM, "must be root to %s",
+				cli->dryrun ? "read the state of nodeup" : "remove units");
+	show_line(stdout, "nodeup version %s", cli_version());
+	(void)fflush(stdout);
+	if (!cli->dryrun)
+		ending_tell(cmd_ending_made, cli);
+	r = uninstall(cli, &rm, e);
+	state_close(rm.state);
+	bus_close(rm.bus);
+	cleanup_closep(&rm.root_fd);
+	if (r < 0)
+		return r;
+	show_line(stdout, "success");
+	return 0;
+}

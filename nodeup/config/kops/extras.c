@@ -1,0 +1,255 @@
+#include "nodeup/config/kops/model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/map.h"
+#include "nodeup/config/extras.h"
+#include "nodeup/config/volume_item.h"
+#include "nodeup/config/volumes_check.h"
+
+/* What users add to a node. source: kops 1.37 nodeup/pkg/model/{hooks,file_assets,volumes}.go */
+
+enum { FILE_MODE = 0440, MODE_MAX = 07777, VOLUMES_MAX = 100 };
+
+/* How long a disk may take to appear: it was attached when the instance was made. */
+#define DEVICE_TIMEOUT_NS (60 * DUR_SEC)
+
+static const char files_dir[] = "/srv/kubernetes/assets";
+
+/* What is read, and where it stands. */
+struct item {
+	struct arena *a;
+	const char *where; /* "nodeupconfig.yaml:7:3: FileAssets[0]" */
+	struct tree_pos pos;
+	struct map *seen; /* names or paths of those before it */
+};
+
+static const char *key_of(const struct item *it, const char *key)
+{
+	return arena_printf(it->a, "%s.%s", it->where, key);
+}
+
+/* Item i of the list at that key, as it stands in the document. */
+static const struct tree *item_of(const struct kops_config *c, const char *key, size_t i)
+{
+	const struct tree *list = tree_lookup(c->tree, key);
+
+	return list && i < list->n ? list->items[i].value : c->tree;
+}
+
+static int check_hook(const struct item *it, const struct kops_hook *h, const char *image,
+		      struct err *e)
+{
+	int r = str_is_empty(h->name) ? 0 : extras_check_unit(key_of(it, "name"), h->name, e);
+
+	for (size_t i = 0; i < h->requires.n && r == 0; i++)
+		r = extras_check_unit(key_of(it, "requires"), h->requires.v[i], e);
+	for (size_t i = 0; i < h->before.n && r == 0; i++)
+		r = extras_check_unit(key_of(it, "before"), h->before.v[i], e);
+	/* of a unit that is turned off nothing but its name counts */
+	if (r < 0 || (h->enabled.set && !h->enabled.v))
+		return r;
+	if (h->has_exec_container && !*image)
+		return err_config(e, "%s.execContainer: no image", it->where);
+	if (str_is_empty(h->manifest) && (!h->has_exec_container || h->use_raw_manifest))
+		return err_config(e, "%s: neither execContainer nor manifest", it->where);
+	return 0;
+}
+
+static int add_hook(const struct item *it, const struct kops_hook *h, const char *usual_name,
+		    struct node *ret, struct err *e)
+{
+	const char *image = str_trim(it->a, h->image ? h->image : "");
+	const bool is_container = h->has_exec_container && !h->use_raw_manifest;
+	struct node_hook hook = {
+		.name = str_is_empty(h->name) ? usual_name : h->name,
+		.requires = h->requires,
+		.before = h->before,
+		.disabled = h->enabled.set && !h->enabled.v,
+		.manifest = is_container ? NULL : h->manifest,
+		.is_whole = h->use_raw_manifest,
+		.image = is_container ? image : NULL,
+		.command = h->command,
+		.environment = h->environment,
+		.pos = it->pos,
+	};
+	int r = check_hook(it, h, image, e);
+
+	if (r < 0)
+		return r;
+	strmap_sort(&hook.environment);
+	/* the instance group's come first and hide the cluster's */
+	if (map_put(it->a, it->seen, hook.name, (void *)it->where) == it->where)
+		arena_push(it->a, ret->hooks.v, ret->hooks.n, hook);
+	return 0;
+}
+
+static int add_hooks(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
+		     struct node *ret, struct err *e)
+{
+	const struct kops_hooks *const both[] = { &c->hooks_of_group, &c->hooks_of_cluster };
+	static const char *const endings[] = { "-ig", "" };
+	struct map seen = { 0 };
+	size_t n = 0;
+	int r = 0;
+
+	for (size_t k = 0; k < ARRAY_LEN(both); k++)
+		for (size_t i = 0; i < both[k]->n && r == 0; i++) {
+			struct item it = { .a = a, .seen = &seen };
+
+			it.pos = c->hooks_tree->items[k].value->items[i].value->pos;
+			it.where = arena_printf(a, "%s: Hooks[%zu][%zu]", tree_where(a, &it.pos), k,
+						i);
+			if (n++ == EXTRAS_HOOKS_MAX)
+				return err_config(e, "%s: more than %d", it.where,
+						  EXTRAS_HOOKS_MAX);
+			r = errs_keep(o->errors,
+				      add_hook(&it, &both[k]->v[i],
+					       arena_printf(a, "kops-hook-%zu%s", i, endings[k]),
+					       ret, e),
+				      e);
+		}
+	return r;
+}
+
+static int read_mode(const struct item *it, const char *text, unsigned int *ret, struct err *e)
+{
+	char *end;
+	unsigned long mode;
+
+	*ret = FILE_MODE;
+	if (str_is_empty(text))
+		return 0;
+	mode = strtoul(text, &end, 8);
+	if (strspn(text, "01234567") != strlen(text) || *end || mode > MODE_MAX)
+		return err_config(e, "%s: '%s' is not a mode: expected octal digits, as in 0440",
+				  key_of(it, "mode"), text);
+	*ret = (unsigned int)mode;
+	return 0;
+}
+
+static int add_file(const struct item *it, const struct kops_file_asset *f, struct node *ret,
+		    struct err *e)
+{
+	struct node_file file = { .path = f->path,
+				  .content = f->content ? f->content : "",
+				  .pos = it->pos };
+	int r;
+
+	if (str_is_empty(f->path) && str_is_empty(f->name))
+		return err_config(e, "%s: neither path nor name", it->where);
+	if (str_is_empty(f->path))
+		file.path = arena_printf(it->a, "%s/%s", files_dir, f->name);
+	file.len = strlen(file.content);
+	r = extras_check_path(it->where, file.path, e);
+	if (r == 0)
+		r = read_mode(it, f->mode, &file.mode, e);
+	if (r == 0 && f->is_base64)
+		r = extras_decode(it->a, key_of(it, "content"), file.content, &file.content,
+				  &file.len, e);
+	if (r < 0)
+		return r;
+	if (map_put(it->a, it->seen, file.path, (void *)it->where) == it->where)
+		arena_push(it->a, ret->files.v, ret->files.n, file);
+	return 0;
+}
+
+static int add_files(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
+		     struct node *ret, struct err *e)
+{
+	struct map seen = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < c->file_assets.n && r == 0; i++) {
+		struct item it = { .a = a, .seen = &seen };
+
+		it.pos = item_of(c, "FileAssets", i)->pos;
+		it.where = arena_printf(a, "%s: FileAssets[%zu]", tree_where(a, &it.pos), i);
+		if (i == EXTRAS_FILES_MAX)
+			return err_config(e, "%s: more than %d", it.where, EXTRAS_FILES_MAX);
+		r = errs_keep(o->errors, add_file(&it, &c->file_assets.v[i], ret, e), e);
+	}
+	return r;
+}
+
+/* kops' validation knows no other, and its mistake for btrfs is the only spelling of it that it takes. */
+static const char *file_system(const char *name)
+{
+	static const struct {
+		const char *name, *means;
+	} known[] = {
+		{ "", "ext4" },      { "ext4", "ext4" },   { "xfs", "xfs" },
+		{ "btfs", "btrfs" }, { "btrfs", "btrfs" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(name, known[i].name) == 0)
+			return known[i].means;
+	return NULL;
+}
+
+static int read_volume(struct volume_item *it, const struct kops_volume_mount *m)
+{
+	struct node_volume *v = &it->v;
+	int r;
+
+	v->pos = it->tree->pos;
+	v->filesystem = file_system(m->filesystem ? m->filesystem : "");
+	v->persist = true;
+	v->device_timeout_ns = DEVICE_TIMEOUT_NS;
+	if (!v->filesystem)
+		return volume_item_fail(it, "filesystem", "expected ext4, xfs or btfs, found '%s'",
+					m->filesystem);
+	if (!str_is_empty(m->device))
+		strv_add(it->arena, &v->devices, m->device);
+	r = volume_item_devices(it, "device");
+	if (r == 0 && str_is_empty(m->path))
+		r = volume_item_fail(it, "path", "missing: where is it to be mounted?");
+	v->name = v->path = m->path;
+	if (r == 0)
+		r = volumes_check_path(it->arena, &v->pos,
+				       arena_printf(it->arena, "%s.path", it->path), v->path,
+				       it->err);
+	if (r == 0)
+		r = volume_item_options(it, &m->format_options, &m->mount_options);
+	if (r == 0)
+		volume_item_bind(it);
+	return r;
+}
+
+static int add_volumes(struct arena *a, const struct kops_config *c, const struct facts *f,
+		       const struct dialect_opts *o, struct node *ret, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < c->volume_mounts.n && r == 0; i++) {
+		struct volume_item it = {
+			.arena = a,
+			.tree = item_of(c, "VolumeMounts", i),
+			.path = arena_printf(a, "VolumeMounts[%zu]", i),
+			.facts = f,
+			.opts = o,
+			.err = e,
+		};
+		int wrong;
+
+		if (i == VOLUMES_MAX)
+			return err_config(e, "%s: more than %d", it.path, VOLUMES_MAX);
+		wrong = read_volume(&it, &c->volume_mounts.v[i]);
+		r = errs_keep(o->errors, wrong, e);
+		if (wrong == 0)
+			arena_push(a, ret->volumes.v, ret->volumes.n, it.v);
+	}
+	return r < 0 ? r : volumes_check(a, &ret->volumes, e);
+}
+
+int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
+		const struct dialect_opts *o, struct node *ret, struct err *e)
+{
+	int r = add_hooks(a, c, o, ret, e);
+
+	if (r == 0)
+		r = add_files(a, c, o, ret, e);
+	return r < 0 ? r : add_volumes(a, c, f, o, ret, e);
+}

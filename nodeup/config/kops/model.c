@@ -1,0 +1,166 @@
+#include "nodeup/config/kops/model.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+/* What EC2 calls an address: "ip-10-0-0-7.eu-west-1.compute.internal".
+ * source: kops 1.37 pkg/bootstrap/awsbootstrap PrivateDNSName */
+static const char *name_of_address(struct arena *a, const char *ipv4, const char *region)
+{
+	char *name = arena_printf(a, "ip-%s", ipv4);
+
+	for (char *at = name; *at; at++)
+		if (*at == '.')
+			*at = '-';
+	return str_eq(region, "us-east-1")
+		       ? arena_printf(a, "%s.ec2.internal", name)
+		       : arena_printf(a, "%s.%s.compute.internal", name, region);
+}
+
+/* Documents can be looked at on any machine: then facts are not there, and what they give is empty. */
+static int find_name(struct arena *a, const struct kops_config *c, const struct facts *f,
+		     bool no_host, const char **ret, struct err *e)
+{
+	struct in_addr ignored;
+
+	*ret = "";
+	if (!f->instance_id)
+		return no_host ? 0
+			       : err_config(
+					 e,
+					 "the node's name: which instance this is, is not known");
+	*ret = f->instance_id;
+	if (!c->use_ip_based_node_names)
+		return 0;
+	if (f->local_hostname && str_has_prefix(f->local_hostname, f->instance_id))
+		return err_config(
+			e,
+			"useIPBasedNodeNames: instance %s has a name of its id, %s: its subnet "
+			"must give names of addresses",
+			f->instance_id, f->local_hostname);
+	if (!f->local_ipv4 || !f->region || inet_pton(AF_INET, f->local_ipv4, &ignored) != 1)
+		return no_host ? 0
+			       : err_config(
+					 e,
+					 "useIPBasedNodeNames: the instance's IPv4 address is '%s'",
+					 f->local_ipv4 ? f->local_ipv4 : "");
+	*ret = name_of_address(a, f->local_ipv4, f->region);
+	return 0;
+}
+
+/* source: kops 1.37 upup/pkg/fi/nodeup/command.go evaluateSpec */
+static int fill_names(struct kops_config *c, const char *name, const struct facts *f, bool no_host,
+		      struct err *e)
+{
+	struct kops_kube_proxy *proxy = &c->kube_proxy;
+	struct in6_addr ignored;
+
+	c->kubelet.hostname_override = name;
+	if (!c->has_kube_proxy)
+		return 0;
+	proxy->hostname_override = name;
+	if (str_eq(proxy->bind_address, "@aws")) {
+		if (!f->local_ipv4 && !no_host)
+			return err_config(
+				e,
+				"KubeProxy.bindAddress '@aws': this instance's address is not known");
+		proxy->bind_address = f->local_ipv4;
+	} else if (!str_is_empty(proxy->bind_address) &&
+		   inet_pton(strchr(proxy->bind_address, ':') ? AF_INET6 : AF_INET,
+			     proxy->bind_address, &ignored) != 1)
+		return err_config(e, "KubeProxy.bindAddress: '%s' is not an address",
+				  proxy->bind_address);
+	return 0;
+}
+
+/* Facts that are not there give nothing.
+ * source: kops 1.37 nodeup/pkg/model/kubelet.go kubeletNames */
+static struct strv find_names(struct arena *a, const char *name, const struct facts *f)
+{
+	const char *const all[] = { name,          f->instance_id, f->local_hostname,
+				    f->local_ipv4, f->public_ipv4, f->ipv6 };
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		if (!str_is_empty(all[i]) && !strv_has(&names, all[i]))
+			strv_add(a, &names, all[i]);
+	return names;
+}
+
+/* source: kops 1.37 upup/pkg/fi/cloudup/components WellKnownServiceIP */
+static int find_service_ip(struct arena *a, const char *range, const char **ret, struct err *e)
+{
+	const char *slash = range ? strchr(range, '/') : NULL;
+	const char *ip = slash ? arena_strn(a, range, (size_t)(slash - range)) : "";
+	const int family = strchr(ip, ':') ? AF_INET6 : AF_INET;
+	const size_t n = family == AF_INET6 ? 16 : 4;
+	char text[INET6_ADDRSTRLEN];
+	unsigned char bytes[16];
+
+	*ret = NULL;
+	if (inet_pton(family, ip, bytes) != 1)
+		return err_config(e,
+				  "Networking.serviceClusterIPRange: '%s': expected a range of "
+				  "addresses, like 100.64.0.0/13",
+				  range ? range : "");
+	for (size_t i = n; i > 0 && ++bytes[i - 1] == 0; i--)
+		;
+	*ret = arena_str(a, inet_ntop(family, bytes, text, sizeof(text)));
+	return 0;
+}
+
+bool kops_serves_api(const struct kops_boot *boot)
+{
+	return !str_eq(boot->instance_group_role, "Node");
+}
+
+/* Of what it can have follow how many pods there may be, and whether they may use GPUs. */
+static const char *asked_type(const struct kops_config *c, const struct facts *f)
+{
+	if ((!kops_wants_max_pods(c) || (f->enis.set && f->ips_per_eni.set)) &&
+	    (!kops_wants_gpus(c) || f->gpus.set))
+		return NULL;
+	return f->instance_type ? f->instance_type : c->default_machine_type;
+}
+
+int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
+	      const struct facts *f, const struct dialect_opts *o, struct node *ret, struct err *e)
+{
+	struct kops_node *own = arena_new(a, struct kops_node);
+	const char *arch = f->arch ? f->arch : "amd64";
+	int r;
+
+	*own = (struct kops_node){
+		.boot = boot,
+		.config = config,
+		.api_server = kops_serves_api(boot) ? "https://127.0.0.1"
+						    : arena_printf(a, "https://api.internal.%s",
+								   boot->cluster_name),
+	};
+	*ret = (struct node){
+		.kind = NODE_CONFIGURED,
+		.own = own,
+		.cluster_name = boot->cluster_name,
+		.instance_group = boot->instance_group_name,
+		.kubernetes = config->kubernetes,
+		.cloud_provider = boot->cloud_provider,
+		.is_master = str_eq(boot->instance_group_role, "ControlPlane"),
+		.packages = config->packages,
+		.asked_type = asked_type(config, f),
+		.may_be_warmed = config->warm_pool_images.n > 0,
+	};
+	if (boot->config_server.servers.n)
+		strmap_set(a, &config->cas, KOPS_CA, boot->config_server.ca_certificates);
+	r = find_name(a, config, f, o->no_host, &own->name, e);
+	if (r == 0)
+		r = fill_names(config, own->name, f, o->no_host, e);
+	own->names = find_names(a, own->name, f);
+	if (r == 0 && kops_serves_api(boot))
+		r = find_service_ip(a, config->networking.service_cluster_ip_range,
+				    &own->service_ip, e);
+	if (r == 0)
+		r = kops_assets(a, config, arch, &ret->assets, e);
+	if (r == 0)
+		r = kops_images(a, config, arch, &ret->images, e);
+	return r < 0 ? r : kops_extras(a, config, f, o, ret, e);
+}

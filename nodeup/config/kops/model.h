@@ -1,0 +1,39 @@
+/* model.h - a node of today's kops, as its builders see it
+ * What its documents say, and what follows from them and from the facts. node.own of a NODE_CONFIGURED is one.
+ * Invariant: pure; config->cas has kubernetes-ca. Owner: the arena. Errors: CONFIG. Threads: const once it is made.
+ * Bodies: model.c, extras.c, wants.c.
+ * Source: kops 1.37 upup/pkg/fi/nodeup/command.go, nodeup/pkg/model/context.go. */
+#pragma once
+
+#include "nodeup/config/kops/kops.h"
+#include "nodeup/config/kops/readers.h"
+
+/* The name of the cluster's own CA. */
+#define KOPS_CA "kubernetes-ca"
+
+struct kops_node {
+	const struct kops_boot *boot;
+	const struct kops_config *config;
+	const char *name; /* of its Node object: the instance id, or what EC2 calls its address */
+	const char *
+		api_server; /* as its programs reach it: "https://api.internal.minimal.example.com" */
+	struct strv
+		names; /* what kubelet's server is called: the node's name, the instance's names and addresses */
+	const char *
+		service_ip; /* the first one of services, which is the API server's; NULL: there is none */
+};
+
+/* Make the parts of the common model that users add: hooks, files and volumes. */
+int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
+		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
+/* Whether an API server runs there. */
+bool kops_serves_api(const struct kops_boot *boot);
+/* The state store's URL of what is below ConfigBase. */
+const char *kops_in_base(struct arena *a, const struct kops_boot *boot, const char *path);
+/* The keysets, secrets and manifests that the node takes from the state store, and the certificates that it is given or
+ * issues itself. */
+struct node_wants kops_wants(struct arena *a, const struct documents *d, const struct node *n);
+/* Make the model, and the parts of the common one that common builders read. config is changed: what stands for "@aws" in it. */
+int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
+	      const struct facts *f, const struct dialect_opts *o, struct node *ret,
+	      struct err *e) must_check;

@@ -1,0 +1,49 @@
+#include "nodeup/config/kops/unknown.h"
+
+#include <strings.h>
+
+static bool is_text(const struct tree *t, const char *text)
+{
+	return t->kind == TREE_SCALAR && strcasecmp(t->scalar, text) == 0;
+}
+
+static bool is_accepted(const struct kops_unknowns *k, const char *path)
+{
+	const struct strv *own = k->opts->accept;
+
+	for (size_t i = 0; own && i < own->n; i++)
+		if (strcasecmp(own->v[i], path) == 0)
+			return true;
+	for (size_t i = 0; k->accept && k->accept->kind == TREE_SEQ && i < k->accept->n; i++)
+		if (is_text(k->accept->items[i].value, path))
+			return true;
+	return false;
+}
+
+bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
+{
+	const struct dialect_opts *o = k->opts;
+	struct arena *a = k->all.arena;
+
+	if (!is_accepted(k, u->path))
+		return false;
+	if (o->accepted && !strv_has(o->accepted, u->path))
+		strv_add(a, o->accepted, arena_str(a, u->path));
+	if (o->warnings)
+		strv_add(a, o->warnings,
+			 arena_printf(a, "%s: '%s' is left alone, as acceptKeys says",
+				      tree_where(a, u->pos), u->path));
+	return true;
+}
+
+int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e)
+{
+	const struct strv messages = field_unknown_messages(&unknown->all);
+	int r = 0;
+
+	for (size_t i = 0; i < messages.n && r == 0; i++)
+		r = errs_keep(unknown->opts->errors, err_config(e, "%s", messages.v[i]), e);
+	for (size_t i = 1; i < messages.n && r < 0; i++)
+		err_note(e, "also", "%s", messages.v[i]);
+	return r;
+}

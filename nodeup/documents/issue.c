@@ -1,0 +1,174 @@
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/config/pem.h"
+#include "nodeup/documents/loader.h"
+#include "nodeup/join/keys.h"
+
+#define HOUR INT64_C(3600)
+
+/* One that is issued now is good for so long, and up to LIFE_SPREAD more; it was so already before now, for hosts whose
+ * clock is behind. source: kops 1.37 upup/pkg/fi/nodeup/nodetasks/issue_cert.go, pkg/pki/csr.go */
+#define LIFE (455 * 24 * HOUR)
+#define PAST (48 * HOUR)
+enum { LIFE_SPREAD_HOURS = 30 * 24 };
+
+/* Go's hash/fnv New32, which is FNV-1. */
+static uint32_t hash_of(const struct strv *texts)
+{
+	uint32_t hash = 2166136261U;
+
+	for (size_t i = 0; i < texts->n; i++)
+		for (const char *c = texts->v[i]; *c; c++)
+			hash = hash * 16777619U ^ (unsigned char)*c;
+	return hash;
+}
+
+static int64_t life(const struct strv *addresses)
+{
+	return LIFE + hash_of(addresses) % LIFE_SPREAD_HOURS * HOUR;
+}
+
+/* A list that ends in NULL. */
+static const char *const *hosts_of(struct loader *l, const struct node_issue *want)
+{
+	const char **hosts = arena_alloc(l->arena, (want->hosts.n + 1) * sizeof(*hosts));
+
+	for (size_t i = 0; i < want->hosts.n; i++)
+		hosts[i] = want->hosts.v[i];
+	hosts[want->hosts.n] = NULL;
+	return hosts;
+}
+
+static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
+		 const struct node_keypair *pair, struct err *e)
+{
+	const struct pem_wanted wanted = { .key = pair->key,
+					   .pool = signer->cert,
+					   .name = want->subject,
+					   .organization = want->organization,
+					   .hosts = hosts_of(l, want),
+					   .serves = want->serves,
+					   .as_issued = true,
+					   .time = dur_wall() / DUR_SEC };
+	return pem_check_issued(pair->cert, &wanted, e);
+}
+
+/* Why one is made that never was before. */
+static const char none[] = "there is none yet";
+
+/* What an earlier run remembered; else what lies there, of a run that was killed or of kops. */
+static bool find_pair(struct loader *l, const struct node_issue *want,
+		      const struct node_keypair *signer, struct node_keypair *ret, const char **why)
+{
+	struct node_keypair pair = { .name = want->name,
+				     .cert = loader_kept_issue(l, want->name, "crt"),
+				     .key = loader_kept_issue(l, want->name, "key") };
+	struct err e;
+
+	*why = NULL;
+	for (int tries = 0; tries < 2; tries++) {
+		if (tries && loader_adopted_pair(l, want, &pair, &e) < 0)
+			break;
+		if (!pair.cert || !pair.key)
+			continue;
+		if (check(l, want, signer, &pair, &e) == 0) {
+			/* one that a server shows may have its CA behind it */
+			pair.cert = pem_first(l->arena, pair.cert);
+			pair.name = want->name;
+			*ret = pair;
+			return true;
+		}
+		if (!*why)
+			*why = arena_str(l->arena, e.msg);
+	}
+	if (!*why)
+		*why = none;
+	return false;
+}
+
+static int issue(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
+		 struct node_keypair *ret, struct err *e)
+{
+	const int64_t now = dur_wall() / DUR_SEC;
+	struct pem_order order = { .signer = signer->cert,
+				   .signer_key = signer->key,
+				   .name = want->subject,
+				   .organization = want->organization,
+				   .hosts = hosts_of(l, want),
+				   .serves = want->serves,
+				   .from = now - PAST,
+				   .until = now + life(&l->b->facts.addresses) };
+	const char *public;
+	int r = join_keys_take(l->b->keys, l->arena, &ret->key, &public, e);
+
+	order.key = ret->key;
+	if (r == 0)
+		r = pem_issue(l->arena, &order, &ret->cert, e);
+	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
+}
+
+static int issue_all(struct loader *l, const struct node_wants *w, struct node_keypair *pairs,
+		     size_t n_new, struct err *e)
+{
+	int r = n_new ? join_keys_new(n_new, &l->b->keys, e) : 0;
+
+	for (size_t i = 0; i < w->n_issues && r == 0; i++)
+		if (pairs[i].unmade) {
+			r = issue(l, &w->issues[i], node_keypair(&l->b->node, w->issues[i].signer),
+				  &pairs[i], e);
+			pairs[i].unmade = false;
+		}
+	return r;
+}
+
+/* What has it in use is told: a unit of ours starts again by itself, a static pod does not. */
+static void tell(struct loader *l, const struct node_issue *want, const char *why)
+{
+	const char *until = "";
+
+	if (why == none)
+		return;
+	if (want->pod)
+		until = arena_printf(l->arena,
+				     "; static pod %s has the one before until it starts again",
+				     want->pod);
+	strv_add(l->arena, &l->b->warnings,
+		 arena_printf(l->arena, "certificate %s %s: %s%s", want->name,
+			      l->req->only_looks ? "would be issued anew" : "is issued anew", why,
+			      until));
+}
+
+int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
+	struct node_keypairs *all = &l->b->node.keypairs;
+	size_t n_new = 0;
+	int r = 0;
+
+	for (size_t i = 0; i < w->n_issues; i++) {
+		const struct node_issue *want = &w->issues[i];
+		const struct node_keypair *signer = node_keypair(&l->b->node, want->signer);
+
+		pairs[i] = (struct node_keypair){
+			.name = want->name, .cert = "", .key = "", .unmade = true
+		};
+		if (!signer)
+			return err_config(e, "certificate %s: there is no keyset %s to sign it",
+					  want->name, want->signer);
+		if (find_pair(l, want, signer, &pairs[i], &pairs[i].why))
+			continue;
+		n_new++;
+		tell(l, want, pairs[i].why);
+	}
+	if (n_new && l->req->only_looks)
+		l->b->no_keys = true;
+	else
+		r = issue_all(l, w, pairs, n_new, e);
+	for (size_t i = 0; i < w->n_issues && r == 0; i++)
+		if (pairs[i].unmade)
+			arena_push(l->arena, all->v, all->n, pairs[i]);
+		else
+			loader_take_issue(l, &pairs[i]);
+	l->b->renews = true;
+	return r;
+}

@@ -1,0 +1,294 @@
+#include "nodeup/join/join.h"
+#include "nodeup/join/keys.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/config/pem.h"
+#include "nodeup/documents/loader.h"
+#include "nodeup/documents/location.h"
+#include "nodeup/documents/op.h"
+
+static const char documents_path[] = OWN_DOCUMENTS;
+static const char config_name[] = "nodeupconfig.yaml";
+
+/* By what name an answer of kops-controller is kept. */
+static const char *place_of(struct loader *l, const char *name)
+{
+	return location_join(l->arena, l->b->documents.base, name);
+}
+
+static const char *place_of_issue(struct loader *l, const char *name, const char *half)
+{
+	return place_of(l, arena_printf(l->arena, "issued/%s.%s", name, half));
+}
+
+static void remember(struct loader *l, const char *location, const char *text)
+{
+	store_remember(l->b->store, &(struct store_entry){ .location = location,
+							   .text = text,
+							   .n = strlen(text) });
+}
+
+/* What an earlier run was given; NULL: nothing. */
+static const char *kept_text(struct loader *l, const char *location)
+{
+	const char *key = l->kept_is_read ? NULL : loader_key(l);
+	struct err ignored;
+
+	if (key && store_kept_texts(l->arena, l->req->root_fd, documents_path, key, &l->kept,
+				    &ignored) < 0)
+		l->kept = (struct strmap){ 0 };
+	l->kept_is_read = l->kept_is_read || key;
+	return strmap_get(&l->kept, location);
+}
+
+const char *loader_kept_issue(struct loader *l, const char *name, const char *half)
+{
+	return kept_text(l, place_of_issue(l, name, half));
+}
+
+static int begin(struct loader *l, struct err *e)
+{
+	struct bootstrap *b = l->b;
+	const struct documents_join *d = b->documents.join;
+	int r = 0;
+
+	if (b->join)
+		return 0;
+	if (l->req->offline || !l->req->http)
+		return err_fail(e, ERR_NET, ENETDOWN, "kops-controller: not asked, we are offline");
+	if (!b->facts.region && b->imds)
+		r = loader_ask_fact(l, "region", e);
+	if (r == 0 && !b->facts.region)
+		r = err_config(e,
+			       "kops-controller: in which region this instance is, is not known");
+	if (r < 0)
+		return r;
+	return join_new(&(struct join_req){ .servers = &d->servers,
+					    .tls_server_name = d->tls_server_name,
+					    .ca = d->ca,
+					    .region = b->facts.region,
+					    .imds = b->imds,
+					    .root_fd = l->req->root_fd,
+					    .patience_ns = l->req->patience_ns,
+					    .on_wait = l->req->on_wait,
+					    .wait_arg = l->req->wait_arg },
+			&b->join, e);
+}
+
+/* Most nodes want so many. */
+enum { KEYS = 3 };
+
+/* The answer takes as long as the keys. Where certificates are kept they will do, most often. */
+static int begin_keys(struct loader *l, struct err *e)
+{
+	if (l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
+		return 0;
+	return join_keys_new(KEYS, &l->b->keys, e);
+}
+
+static int ask_for_config(struct loader *l, const char *location, struct err *e)
+{
+	struct bootstrap_answer answer;
+	int r = begin(l, e);
+
+	if (r == 0)
+		r = begin_keys(l, e);
+	if (r == 0)
+		r = join_ask(l->b->join, l->arena, bootstrap_ask_config(l->arena), &answer, e);
+	if (r < 0)
+		return r;
+	if (!answer.config)
+		return err_fail(e, ERR_INTEGRITY, EBADMSG,
+				"kops-controller's answer has no nodeupConfig");
+	remember(l, location, answer.config);
+	for (size_t i = 0; i < answer.secrets.n; i++)
+		remember(l,
+			 place_of(l, arena_printf(l->arena, "secrets/%s", answer.secrets.v[i].key)),
+			 answer.secrets.v[i].value);
+	return 0;
+}
+
+int loader_join(struct loader *l, const char **ret_location, struct err *e)
+{
+	int r;
+
+	*ret_location = place_of(l, config_name);
+	if (l->b->replayed)
+		return 0;
+	r = ask_for_config(l, *ret_location, e);
+	l->b->is_refused = r < 0;
+	return r;
+}
+
+static int check_issued(const struct node_issue *want, const char *cert, const char *key,
+			struct err *e)
+{
+	const struct pem_wanted wanted = { .key = key,
+					   .pool = want->pool,
+					   .issuer_id = want->signer_id,
+					   .name = want->subject,
+					   .serves = want->serves,
+					   .time = dur_wall() / DUR_SEC };
+	int r = pem_check_issued(cert, &wanted, e);
+
+	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
+}
+
+static void note_expiry(struct bootstrap *b, const char *name, int64_t at)
+{
+	if (at <= 0 || (b->expiry && b->expiry <= at))
+		return;
+	b->expiring = name;
+	b->expiry = at;
+}
+
+void loader_take_issue(struct loader *l, const struct node_keypair *pair)
+{
+	struct node_keypairs *all = &l->b->node.keypairs;
+
+	remember(l, place_of_issue(l, pair->name, "crt"), pair->cert);
+	remember(l, place_of_issue(l, pair->name, "key"), pair->key);
+	note_expiry(l->b, pair->name, pem_expiry(pair->cert));
+	arena_push(l->arena, all->v, all->n, *pair);
+}
+
+static void take(struct loader *l, const struct node_issue *want, const char *cert, const char *key)
+{
+	loader_take_issue(l,
+			  &(struct node_keypair){ .name = want->name, .cert = cert, .key = key });
+}
+
+static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret)
+{
+	struct err ignored;
+
+	ret->cert = loader_kept_issue(l, want->name, "crt");
+	ret->key = loader_kept_issue(l, want->name, "key");
+	return ret->cert && ret->key && check_issued(want, ret->cert, ret->key, &ignored) == 0;
+}
+
+/* All of them, or none: keys of one moment. */
+static bool take_kept(struct loader *l, const struct node_wants *w)
+{
+	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
+
+	for (size_t i = 0; i < w->n_issues; i++)
+		if (!is_kept(l, &w->issues[i], &pairs[i]))
+			return false;
+	for (size_t i = 0; i < w->n_issues; i++)
+		take(l, &w->issues[i], pairs[i].cert, pairs[i].key);
+	return true;
+}
+
+static int take_answer(struct loader *l, const struct node_wants *w, const struct strmap *keys,
+		       const struct bootstrap_answer *answer, struct err *e)
+{
+	int r = 0;
+
+	/* all of them are looked at before any is used */
+	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
+		const struct node_issue *want = &w->issues[i];
+		const char *cert = strmap_get(&answer->certificates, want->name);
+
+		r = cert ? check_issued(want, cert, strmap_get(keys, want->name), e)
+			 : err_fail(e, ERR_INTEGRITY, EBADMSG,
+				    "kops-controller's answer has no certificate %s", want->name);
+	}
+	l->b->is_given = r == 0;
+	for (size_t i = 0; i < w->n_issues && r == 0; i++)
+		take(l, &w->issues[i], strmap_get(&answer->certificates, w->issues[i].name),
+		     strmap_get(keys, w->issues[i].name));
+	return r < 0 ? err_wrap(e, "kops-controller") : 0;
+}
+
+static int check_pinned(const struct node_wants *w, struct err *e)
+{
+	for (size_t i = 0; i < w->n_issues; i++)
+		if (!w->issues[i].signer_id || !w->issues[i].pool)
+			return err_config(e, "NodeupConfig: %s: no %s for certificate %s",
+					  w->issues[i].signer,
+					  w->issues[i].pool ? "id in KeypairIDs"
+							    : "certificate in CAs",
+					  w->issues[i].name);
+	return 0;
+}
+
+static int ask_for_certificates(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	struct strmap public = { 0 }, private = { 0 }, ids = { 0 };
+	struct bootstrap_answer answer;
+	int r = check_pinned(w, e);
+
+	if (r == 0 && !l->b->keys)
+		r = join_keys_new(w->n_issues, &l->b->keys, e);
+	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
+		const struct node_issue *want = &w->issues[i];
+		const char *mine, *theirs;
+
+		r = join_keys_take(l->b->keys, l->arena, &mine, &theirs, e);
+		if (r < 0)
+			break;
+		strmap_set(l->arena, &private, want->name, mine);
+		strmap_set(l->arena, &public, want->name, theirs);
+		strmap_set(l->arena, &ids, want->signer, want->signer_id);
+	}
+	strmap_sort(&ids);
+	if (r == 0)
+		r = begin(l, e);
+	if (r == 0)
+		r = join_ask(l->b->join, l->arena,
+			     bootstrap_ask_certificates(l->arena, &public, &ids), &answer, e);
+	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
+}
+
+/* A worker has no other. What was not in the answer is not known to the store. */
+static void take_secrets(struct loader *l)
+{
+	static const char dockerconfig[] = "dockerconfig";
+	const char *at = place_of(l, arena_printf(l->arena, "secrets/%s", dockerconfig)), *text;
+	struct err ignored;
+	size_t n;
+
+	if (store_get(l->b->store, at, &text, &n, &ignored) == 0)
+		strmap_set(l->arena, &l->b->node.secrets, dockerconfig, text);
+}
+
+/* What another program asked for: each of it has to be what we would have been given. */
+static int take_adopted(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	const char *config = l->b->documents.cluster_text.text;
+
+	if (config)
+		remember(l, place_of(l, config_name), config);
+	for (size_t i = 0; i < w->n_issues; i++) {
+		const struct node_issue *want = &w->issues[i];
+		struct node_keypair pair;
+		int r = loader_adopted_pair(l, want, &pair, e);
+
+		if (r == 0)
+			r = check_issued(want, pair.cert, pair.key, e);
+		if (r < 0)
+			return r;
+		take(l, want, pair.cert, pair.key);
+	}
+	return 0;
+}
+
+int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	take_secrets(l);
+	if (l->b->adopted)
+		return take_adopted(l, w, e);
+	if (take_kept(l, w))
+		return 0;
+	if (l->b->replayed)
+		return err_fail(e, ERR_NET, ENODATA,
+				"the certificates that are kept do not hold any more");
+	if (l->req->only_looks) {
+		l->b->no_keys = true;
+		return 0;
+	}
+	return ask_for_certificates(l, w, e);
+}

@@ -1,0 +1,23 @@
+/* containers.h - which containers of kubelet's run, as the container runtime says
+ * kubelet labels each with its pod, namespace and own name; docker has the last in the container's name in every
+ * version: "/k8s_NAME..._POD_NAMESPACE_...". Only the runtime is asked, never kubelet.
+ * Owner: the arena. Errors: SYSTEM, NET: the runtime does not answer, or a user who is not root asks. Threads: one.
+ * Source: Kubernetes 1.2 to 1.10 pkg/kubelet/dockershim/naming.go and dockertools; ctr(8), containerd's filters. */
+#pragma once
+
+#include "assets/http/http.h"
+
+/* Where docker is asked. */
+extern const char docker_socket[];
+
+struct container_query {
+	const char *namespace_; /* of its pod */
+	const char *name;       /* of the container in it */
+	struct http *http;
+};
+
+/* The names of the pods that have a running container of this name, added to ret. */
+int containers_of_docker(struct arena *a, const struct container_query *q, struct strv *ret,
+			 struct err *e) must_check;
+int containers_of_containerd(struct arena *a, const struct container_query *q, struct strv *ret,
+			     struct err *e) must_check;

@@ -1,0 +1,240 @@
+#include "nodeup/join/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include "assets/http/http.h"
+#include "nodeup/aws/sts.h"
+#include "nodeup/base/dur.h"
+#include "nodeup/base/io.h"
+#include "nodeup/base/wait.h"
+#include "nodeup/join/turns.h"
+
+enum { ANSWER_MAX = 4 << 20, CLOCK_TOLERANCE_S = 60 };
+
+#define TRY_NS (15 * DUR_SEC)
+
+/* Name servers have these before the control plane is up.
+ * source: kops 1.37 pkg/dns/placeholder.go */
+static const char *const placeholders[] = { "203.0.113.123", "fd00:dead:add::", NULL };
+
+struct join {
+	struct join_req req;
+	struct join_turns turns;
+	struct http *http;
+	struct creds *creds;
+	int ca_fd; /* a file in memory: libcurl takes no text for a whole engine */
+};
+
+int join_new(const struct join_req *req, struct join **ret, struct err *e)
+{
+	struct join *j = xcalloc(1, sizeof(*j));
+	char path[64];
+	int r = 0;
+
+	*j = (struct join){ .req = *req, .turns = { .n = req->servers->n } };
+	j->ca_fd = memfd_create("kops-controller-ca", MFD_CLOEXEC);
+	if (j->ca_fd < 0)
+		r = err_sys(e, "memfd_create");
+	if (r == 0)
+		r = io_write_fd(j->ca_fd, "kops-controller-ca", req->ca, strlen(req->ca), e);
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", j->ca_fd);
+	if (r == 0)
+		r = http_new(&(struct http_opts){ .root_fd = req->root_fd, .ca_file = path },
+			     &j->http, e);
+	j->creds = creds_new_aws(req->imds);
+	if (r < 0)
+		join_free(j);
+	else
+		*ret = j;
+	return r;
+}
+
+void join_free(struct join *j)
+{
+	if (!j)
+		return;
+	http_free(j->http);
+	creds_free(j->creds);
+	cleanup_closep(&j->ca_fd);
+	free(j);
+}
+
+const char *join_server(const struct join *j)
+{
+	return j->req.servers->v[j->turns.at];
+}
+
+/* The URL has the name that the server must prove to have; the host behind connect_to is where it is. */
+static void set_url(const struct join *j, struct arena *a, struct http_req *ret)
+{
+	const char *server = join_server(j), *host = strstr(server, "://"),
+		   *name = j->req.tls_server_name;
+	size_t n = strlen(server), host_n;
+	const char *port;
+
+	while (n && server[n - 1] == '/')
+		n--;
+	ret->url = arena_printf(a, "%.*s/bootstrap", (int)n, server);
+	if (str_is_empty(name) || !host)
+		return;
+	host += strlen("://");
+	host_n = strcspn(host, "/");
+	port = memrchr(host, ':', host_n);
+	/* the colons of an address of version 6 are within its brackets */
+	if (port && memchr(port, ']', host_n - (size_t)(port - host)))
+		port = NULL;
+	ret->connect_to = arena_printf(a, "%.*s%s", (int)host_n, host, port ? "" : ":443");
+	ret->url = arena_printf(a, "https://%s%.*s/bootstrap", name,
+				port ? (int)(host_n - (size_t)(port - host)) : 0, port ? port : "");
+}
+
+/* Why the proof is not believed cannot be known here; what can be looked at is told. STS takes a proof of its own time
+ * alone: the next one is of the server's. */
+static void word_refusal(struct join *j, struct arena *a, const struct http_answer *answer,
+			 struct err *e)
+{
+	const int64_t date = dur_of_http_date(answer->date), now = dur_wall() / DUR_SEC,
+		      off = date - now;
+
+	err_note(e, "as", "%s", creds_who(j->creds, a));
+	err_note(e, "signed for", "%s, region %s", sts_host(a, j->req.region), j->req.region);
+	if (date >= 0 && llabs(off) > CLOCK_TOLERANCE_S) {
+		err_note(e, "clock", "this one is %s %s the server's, which is %s",
+			 dur_human(a, llabs(off) * DUR_SEC), off > 0 ? "behind" : "ahead of",
+			 answer->date);
+		creds_set_clock(j->creds, date);
+	}
+	err_note(
+		e, "do",
+		"see that the role of this instance is one of the cluster's nodes, and that both clocks are right");
+}
+
+/* Whether another try may bring another answer: then 0, with e. */
+static int judge(struct join *j, struct arena *a, const struct http_answer *answer, struct err *e)
+{
+	switch (answer->status) {
+	case 409:
+		(void)err_fail(
+			e, ERR_NET, EALREADY,
+			"%s: this node is Ready already, and kops-controller gives it nothing more (409)",
+			join_server(j));
+		return -EALREADY;
+	case 400:
+		return err_config(e, "%s: kops-controller refuses the request: %s", join_server(j),
+				  answer->line);
+	case 403:
+		(void)err_fail(
+			e, ERR_NET, EACCES,
+			"%s: kops-controller does not believe who this instance is (403): %s",
+			join_server(j), answer->line);
+		word_refusal(j, a, answer, e);
+		return 0;
+	case 0:
+		if (e->errnum == HTTP_NO_NAME)
+			(void)err_fail(
+				e, ERR_NET, e->errnum,
+				"%s: its name is not set up yet: the control plane is still coming up",
+				join_server(j));
+		else
+			(void)err_wrap(e, "kops-controller");
+		return 0;
+	default:
+		(void)err_wrap(e, "kops-controller");
+		return 0;
+	}
+}
+
+/* A server that says nothing is not listened to for longer than all of them are waited for. */
+static int64_t try_ns(const struct join *j)
+{
+	const int64_t patience = j->req.patience_ns;
+
+	return patience >= 0 && patience < TRY_NS ? patience + DUR_MS : TRY_NS;
+}
+
+/* One try of one server. 1: answered; 0: it may be tried again, with e; else it may not. */
+static int try_once(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
+		    int64_t *wanted_ns, struct err *e)
+{
+	/* the proof is a secret for as long as it is good */
+	autoarena struct arena *secrets = arena_new_empty();
+	autobuf struct buf text = BUF_INIT(ANSWER_MAX);
+	struct sts_proof proof = { .region = j->req.region, .body = body, .n = strlen(body) };
+	struct http_req req = { .method = "POST",
+				.body = body,
+				.body_len = strlen(body),
+				.no_proxy = true,
+				.no_redirect = true,
+				.nowhere = placeholders,
+				.timeout_ns = try_ns(j) };
+	struct http_answer answer;
+	struct creds_now now;
+	int r = creds_get(j->creds, &now, e);
+
+	*wanted_ns = 0;
+	if (r < 0)
+		return e->kind == ERR_NET ? 0 : r;
+	if (!now.key)
+		return err_config(
+			e,
+			"kops-controller wants to know who this instance is, and there are no credentials: %s",
+			creds_who(j->creds, a));
+	proof.key = *now.key;
+	proof.time = now.time;
+	set_url(j, secrets, &req);
+	strv_add(secrets, &req.headers, "Content-Type: application/json");
+	strv_add(secrets, &req.headers,
+		 arena_printf(secrets, "Authorization: %s", sts_authorization(secrets, &proof)));
+	r = http_ask(j->http, &req, &text, &answer, e);
+	if (r == 0)
+		r = bootstrap_read(a, buf_str(&text), text.len, ret, e);
+	if (r == 0)
+		return 1;
+	if (answer.status / 100 == 2)
+		return r;
+	if (answer.retry_after_ns > 0)
+		*wanted_ns = answer.retry_after_ns;
+	if (answer.status == 403)
+		(void)creds_refused(j->creds, now.serial);
+	return judge(j, a, &answer, e);
+}
+
+static double chance(void)
+{
+	uint32_t dice;
+
+	/* early in a boot there is no randomness yet */
+	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
+		dice = UINT32_MAX;
+	return (double)dice / UINT32_MAX;
+}
+
+int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
+	     struct err *e)
+{
+	const struct join_req *req = &j->req;
+	const int64_t since = dur_now();
+
+	for (unsigned int attempt = 1;; attempt++) {
+		int64_t wanted, now, next, left;
+		int r = try_once(j, a, body, ret, &wanted, e);
+
+		if (r > 0)
+			join_turns_answered(&j->turns);
+		if (r)
+			return r > 0 ? 0 : r;
+		now = dur_now();
+		left = req->patience_ns - (now - since);
+		if (req->patience_ns >= 0 && left <= 0)
+			return err_code(e);
+		next = now + join_turns_next(&j->turns, chance(), wanted);
+		if (req->patience_ns >= 0 && next > now + left)
+			next = now + left;
+		if (req->on_wait)
+			req->on_wait(req->wait_arg, "kops-controller", since, attempt, e, next);
+		wait_until(next);
+	}
+}

@@ -1,0 +1,40 @@
+/* join.h - ask kops-controller, until one of its servers answers
+ * Each try has a proof of its own of who this instance is. A server is trusted by the documents' CA alone, never by the
+ * machine's. What may pass is tried again: a name that is not there yet, the address that kops puts there before the
+ * control plane is up, no connection, a refusal of the proof, 5xx. It is said each time what is waited for.
+ * Owner: join_new/join_free; answers are the arena's. Errors: NET (with the last server's), with errnum EALREADY where it is told that
+ * the node is Ready (409) and EACCES where the proof is not believed; CONFIG for a request that is refused (400);
+ * INTEGRITY for an answer that cannot be read. Units: nanoseconds. Threads: one.
+ * Source: kops 1.37 pkg/kopscontrollerclient, upup/pkg/fi/nodeup/command.go. */
+#pragma once
+
+#include "nodeup/aws/creds.h"
+#include "nodeup/join/bootstrap.h"
+
+struct join;
+
+/* Told of each try that failed, before the next: see store_wait_fn. */
+typedef void join_wait_fn(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
+			  const struct err *last, int64_t next_ns);
+
+struct join_req {
+	const struct strv *servers;  /* "https://kops-controller.internal.example.com:3988/" */
+	const char *tls_server_name; /* their name, where it is not the host's; or NULL */
+	const char *ca;              /* certificates, PEM */
+	const char *region;
+	struct imds *imds; /* NULL: credentials of the environment alone */
+	int root_fd;
+	int64_t patience_ns; /* -1: for ever */
+	join_wait_fn *on_wait;
+	void *wait_arg;
+};
+
+/* Asks nothing yet. */
+int join_new(const struct join_req *req, struct join **ret, struct err *e) must_check;
+/* Release; NULL is fine. */
+void join_free(struct join *j);
+/* The server that answered last. */
+const char *join_server(const struct join *j);
+/* Send body until it is answered. */
+int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
+	     struct err *e) must_check;

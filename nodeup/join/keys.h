@@ -1,0 +1,18 @@
+/* keys.h - keys that are made while others are waited for
+ * A key takes a tenth of a second of one processor, and the first answer of kops-controller as long or longer.
+ * Owner: join_keys_new/join_keys_free; texts are the arena's. Errors: SYSTEM. Threads: one; the keys are made on others. */
+#pragma once
+
+#include <stddef.h>
+#include "nodeup/base/err.h"
+#include "nodeup/base/mem.h"
+
+struct join_keys;
+
+/* Begin to make n keys. */
+int join_keys_new(size_t n, struct join_keys **ret, struct err *e) must_check;
+/* The next one, when it is made; beyond n it is made now. See pem_new_key. */
+int join_keys_take(struct join_keys *k, struct arena *a, const char **ret_private,
+		   const char **ret_public, struct err *e) must_check;
+/* Release; waits for keys that are being made. NULL is fine. */
+void join_keys_free(struct join_keys *k);

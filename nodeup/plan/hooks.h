@@ -1,0 +1,17 @@
+/* hooks.h - units of the user's own, whatever runs their containers
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * Source: kops nodeup/pkg/model/hooks.go. */
+#pragma once
+
+#include "nodeup/plan/tasklist.h"
+
+/* The unit that a hook becomes. */
+struct plan_hook {
+	const char *name;    /* "kops-hook-0.service" */
+	const char *text;    /* never shown: it may hold a password */
+	const char *runtime; /* the unit that runs its container */
+	const char *input;   /* a file that it starts with; NULL: none */
+};
+
+/* Append the unit, or what stops and disables it. Its failure fails the run, and keeps no other from starting. */
+void plan_add_hook(struct plan *p, const struct node_hook *h, const struct plan_hook *unit);

@@ -1,0 +1,269 @@
+#include "nodeup/plan/kops/containerd.h"
+
+#include <string.h>
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/docker.h"
+
+static const char config[] = "/etc/containerd/config.toml";
+static const char options[] = "/etc/sysconfig/containerd";
+
+/* Archives that have none of containerd's programs. */
+static const char *const others[] = { "cni-plugins-", "crictl-", "nerdctl-" };
+
+/* What containerd's archive may hold below bin/ that begins with `containerd` or `ctr`. What is always there is what
+ * containerd is started with. */
+static const struct {
+	const char *name;
+	bool is_always;
+} programs[] = {
+	{ "containerd", true },
+	{ "containerd-shim-runc-v2", true },
+	{ "ctr", true },
+	{ "containerd-stress", false },
+	{ "containerd-shim", false },
+	{ "containerd-shim-runc-v1", false },
+};
+
+/* All members of the archive of github.com/containernetworking/plugins, from 0.8 to 1.8. */
+static const char *const plugins[] = {
+	"bandwidth",  "bridge", "dhcp",     "dummy",   "firewall", "flannel", "host-device",
+	"host-local", "ipvlan", "loopback", "macvlan", "portmap",  "ptp",     "sbr",
+	"static",     "tap",    "tuning",   "vlan",    "vrf",      "LICENSE", "README.md",
+};
+
+/* Tools that are there if the documents have them. */
+static const struct {
+	const char *archive, *program;
+} tools[] = {
+	{ "crictl-", "crictl" },
+	{ "nerdctl-", "nerdctl" },
+};
+
+/* What the archive begins with that has containerd: any other than those of known content. */
+static const char *containerd_archive(const struct plan *p)
+{
+	for (size_t i = 0; i < p->n_assets; i++) {
+		const struct asset *as = p->assets[i];
+		bool is_other = !asset_is_archive(as);
+
+		for (size_t k = 0; k < ARRAY_LEN(others); k++)
+			is_other = is_other || str_has_prefix(as->name, others[k]);
+		if (!is_other)
+			return as->name;
+	}
+	return "containerd-";
+}
+
+/* source: kops 1.37 nodeup/pkg/model/resources/containerd-license.txt, which differs from ours in its end and in
+ * the scheme of its links */
+static const char *licence_text(struct plan *p)
+{
+	static const char appendix[] = "   APPENDIX:", owner[] = "Copyright [yyyy]";
+	const char *text = plan_apache_start, *end = strstr(text, appendix);
+	const char *rest = strstr(strstr(text, owner), "\n\n");
+	const struct strv parts = strv_split(
+		p->arena,
+		str_trim(p->arena,
+			 arena_printf(p->arena, "#%.*s   Copyright The containerd Authors%s",
+				      (int)(end - text), text, rest)),
+		':');
+	struct strv out = { 0 };
+
+	for (size_t i = 0; i < parts.n; i++)
+		strv_add(p->arena, &out,
+			 str_has_suffix(parts.v[i], "http") && i + 1 < parts.n
+				 ? arena_printf(p->arena, "%ss", parts.v[i])
+				 : parts.v[i]);
+	return strv_join(p->arena, &out, ":") + 1;
+}
+
+/* source: kops 1.37 nodeup/pkg/model/containerd.go buildSystemdService */
+static const char *unit_text(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+	const char *cgroup = c->kubelet.runtime_cgroups, *slice = "", *labels = "";
+
+	if (plan_distro(p)->family == PACKAGE_RPM && c->containerd.selinux_enabled)
+		labels = "ExecStartPre=/bin/sh -c 'restorecon -v /usr/sbin/runc'\n"
+			 "ExecStartPre=/bin/sh -c 'restorecon -v /usr/bin/containerd*'\n";
+	if (!str_is_empty(cgroup))
+		slice = arena_printf(p->arena, "Slice=%s.slice\n", kops_slice(p, cgroup));
+	return arena_printf(p->arena,
+			    "[Unit]\n"
+			    "Description=containerd container runtime\n"
+			    "Documentation=https://containerd.io\n"
+			    "After=network.target dbus.service\n"
+			    "\n"
+			    "[Service]\n"
+			    "%s"
+			    "EnvironmentFile=%s\n"
+			    "EnvironmentFile=/etc/environment\n"
+			    "ExecStartPre=-/sbin/modprobe overlay\n"
+			    "ExecStart=/usr/bin/containerd -c %s \"$CONTAINERD_OPTS\"\n"
+			    "Type=notify\n"
+			    "Delegate=yes\n"
+			    "KillMode=process\n"
+			    "Restart=always\n"
+			    "RestartSec=5\n"
+			    "LimitNPROC=infinity\n"
+			    "LimitCORE=infinity\n"
+			    "LimitNOFILE=1048576\n"
+			    "TasksMax=infinity\n"
+			    "OOMScoreAdjust=-999\n"
+			    "%s"
+			    "\n"
+			    "[Install]\n"
+			    "WantedBy=multi-user.target\n",
+			    labels, options, config, slice);
+}
+
+static const char *options_text(struct plan *p)
+{
+	const struct strv flags =
+		kops_flags(p, &kops_containerd_schema, &kops_of(p)->config->containerd);
+
+	return arena_printf(p->arena, "CONTAINERD_OPTS=%s", strv_join(p->arena, &flags, " "));
+}
+
+static void install_containerd(struct plan *p)
+{
+	const char *archive = containerd_archive(p), *arch = p->req->facts->arch;
+	const char *runc = arena_printf(p->arena, "runc.%s", arch ? arch : "amd64");
+	struct task *unit;
+
+	plan_file(p, "/usr/share/doc/containerd/apache.txt", 0644, licence_text(p));
+	plan_file(p, "/etc/crictl.yaml", 0644,
+		  "\nruntime-endpoint: unix:///run/containerd/containerd.sock\n");
+	plan_file(p, options, 0644, options_text(p));
+	plan_install(p, runc, "/usr/sbin/runc", 0755);
+	unit = plan_service(p, plan_containerd_unit, unit_text(p), true);
+	strv_add(p->arena, &unit->unit.inputs, options);
+	strv_add(p->arena, &unit->unit.inputs, config);
+	strv_add(p->arena, &unit->unit.inputs, "/usr/sbin/runc");
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
+		const char *path = arena_printf(p->arena, "/usr/bin/%s", programs[i].name);
+
+		plan_install_member_of(p, archive, programs[i].name, path, 0755)->optional =
+			!programs[i].is_always;
+		if (programs[i].is_always)
+			strv_add(p->arena, &unit->unit.inputs, path);
+	}
+}
+
+/* source: kops 1.37 nodeup/pkg/model/containerd.go buildIPMasqueradeRules */
+static void add_masquerade(struct plan *p)
+{
+	static const char script[] = "/opt/kops/bin/cni-iptables-setup";
+	static const char unit_name[] = "cni-iptables-setup.service";
+	const char *cidr = kops_of(p)->config->networking.non_masquerade_cidr;
+	struct task *unit;
+
+	if (str_is_empty(cidr) || str_has_suffix(cidr, "/0"))
+		return;
+	plan_file(p, script, 0755,
+		  arena_printf(
+			  p->arena,
+			  "#!/bin/bash\n"
+			  "# Built by kOps - do not edit\n"
+			  "\n"
+			  "iptables -w -t nat -N IP-MASQ\n"
+			  "iptables -w -t nat -A POSTROUTING -m comment --comment \"ip-masq: "
+			  "ensure nat POSTROUTING directs all non-LOCAL destination traffic to "
+			  "our custom IP-MASQ chain\" -m addrtype ! --dst-type LOCAL -j IP-MASQ\n"
+			  "iptables -w -t nat -A IP-MASQ -d %s -m comment --comment \"ip-masq: "
+			  "pod cidr is not subject to MASQUERADE\" -j RETURN\n"
+			  "iptables -w -t nat -A IP-MASQ -m comment --comment \"ip-masq: "
+			  "outbound traffic is subject to MASQUERADE (must be last in chain)\" "
+			  "-j MASQUERADE\n",
+			  cidr));
+	unit = plan_service(p, unit_name,
+			    "[Unit]\n"
+			    "Description=Configure iptables for kubernetes CNI\n"
+			    "Documentation=https://github.com/kubernetes/kops\n"
+			    "Before=network.target\n"
+			    "\n"
+			    "[Service]\n"
+			    "Type=oneshot\n"
+			    "RemainAfterExit=yes\n"
+			    "ExecStart=/opt/kops/bin/cni-iptables-setup\n"
+			    "\n"
+			    "[Install]\n"
+			    "WantedBy=basic.target\n",
+			    true);
+	strv_add(p->arena, &unit->unit.inputs, script);
+}
+
+/* containerd makes the network's configuration of it, when kubelet tells the addresses of the node's pods. */
+static void add_kubenet(struct plan *p)
+{
+	const char *cidr = kops_of(p)->config->networking.non_masquerade_cidr;
+	const char *ipv6 = cidr && strchr(cidr, ':') ? ",{\"dst\":\"::/0\"}" : "";
+
+	plan_file(p, "/etc/containerd/config-cni.template", 0644,
+		  arena_printf(p->arena,
+			       "{\n"
+			       "    \"cniVersion\": \"1.0.0\",\n"
+			       "    \"name\": \"k8s-pod-network\",\n"
+			       "    \"plugins\": [\n"
+			       "        {\n"
+			       "            \"type\": \"ptp\",\n"
+			       "            \"ipam\": {\n"
+			       "                \"type\": \"host-local\",\n"
+			       "                \"ranges\": [[{\"subnet\": \"{{.PodCIDR}}\"}]],\n"
+			       "                \"routes\": [{\"dst\":\"0.0.0.0/0\"}%s]\n"
+			       "            }\n"
+			       "        },\n"
+			       "        {\n"
+			       "            \"type\": \"portmap\",\n"
+			       "            \"capabilities\": {\"portMappings\": true}\n"
+			       "        }\n"
+			       "    ]\n"
+			       "}\n",
+			       ipv6));
+	add_masquerade(p);
+}
+
+/* kops copies every asset there, and every member of every archive. */
+static void add_plugins(struct plan *p)
+{
+	for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
+		plan_install_member_of(p, "cni-plugins-", plugins[i],
+				       arena_printf(p->arena, "/opt/cni/bin/%s", plugins[i]), 0755)
+			->optional = true;
+}
+
+static void add_tools(struct plan *p)
+{
+	const struct kops_containerd *c = &kops_of(p)->config->containerd;
+	const bool wanted[] = { c->install_crictl, c->install_nerdctl };
+
+	for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+		if (plan_has_archive(p, tools[i].archive) && (!c->skip_install || wanted[i]))
+			plan_install_member_of(p, tools[i].archive, tools[i].program,
+					       arena_printf(p->arena, "/usr/local/bin/%s",
+							    tools[i].program),
+					       0755);
+}
+
+static void make_containerd(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+
+	if (!c->containerd.skip_install) {
+		plan_file(p, config, 0644, kops_containerd_config(p));
+		kops_registry_hosts(p);
+		if (c->uses_kubenet)
+			add_kubenet(p);
+		install_containerd(p);
+	}
+	add_tools(p);
+	if (c->install_cni_assets)
+		add_plugins(p);
+	/* kubelet starts after what this builder loads: see deps.c */
+	for (size_t i = 0; i < p->req->node->images.n; i++)
+		plan_image(p, &p->req->node->images.v[i]);
+}
+
+const struct plan_builder build_kops_containerd = { .name = "containerd",
+						    .build = make_containerd,
+						    .nodes = PLAN_NODE(NODE_CONFIGURED) };

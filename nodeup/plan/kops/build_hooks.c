@@ -1,0 +1,142 @@
+#include "nodeup/plan/hooks.h"
+#include "nodeup/plan/kops/kops.h"
+
+#include <string.h>
+#include "nodeup/base/buf.h"
+#include "nodeup/tasks/image_ctr.h"
+
+/* bytes of one: "\\x09" */
+enum { ESCAPED_MAX = 4 };
+
+/* The endings of units. source: systemd.unit(5), kops 1.37 pkg/systemd/unit.go */
+static const char *const endings[] = {
+	".automount", ".device", ".mount", ".path",   ".scope", ".service",
+	".slice",     ".socket", ".swap",  ".target", ".timer",
+};
+
+static const char *unit_name(struct plan *p, const struct node_hook *h)
+{
+	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
+		if (str_has_suffix(h->name, endings[i]))
+			return h->name;
+	return arena_printf(p->arena, "%s.service", h->name);
+}
+
+/* A word of a command line as kops writes it. source: kops 1.37 pkg/systemd/escaping.go */
+static const char *escape_word(struct plan *p, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "!#$%&()*+,-./:;<=>?@[]^_`{|}~ ";
+	const char *quote = strchr(word, ' ') ? "\"" : "";
+	autobuf struct buf b = BUF_INIT(ESCAPED_MAX * strlen(word) + 1);
+
+	for (const char *at = word; *at; at++)
+		if (strchr(plain, *at))
+			(void)buf_addc(&b, *at);
+		else if (strchr("\"'\\", *at))
+			(void)buf_addf(&b, "\\%c", *at);
+		else
+			(void)buf_addf(&b, "\\x%02x", (unsigned char)*at);
+	return arena_printf(p->arena, "%s%s%s", quote, buf_str(&b), quote);
+}
+
+static const char *command_line(struct plan *p, const struct strv *words)
+{
+	struct strv out = { 0 };
+
+	for (size_t i = 0; i < words->n; i++)
+		strv_add(p->arena, &out, escape_word(p, words->v[i]));
+	return strv_join(p->arena, &out, " ");
+}
+
+/* source: kops 1.37 nodeup/pkg/model/hooks.go buildContainerdService */
+static const char *run_command(struct plan *p, const struct node_hook *h, const char *image)
+{
+	static const char *const head[] = {
+		"/usr/bin/ctr",
+		"--namespace",
+		"k8s.io",
+		"run",
+		"--rm",
+		"--mount",
+		"type=bind,src=/,dst=/rootfs,options=rbind:rslave",
+		"--mount",
+		"type=bind,src=/var/run/dbus,dst=/var/run/dbus,options=rbind:rprivate",
+		"--mount",
+		"type=bind,src=/run/systemd,dst=/run/systemd,options=rbind:rprivate",
+		"--net-host",
+		"--privileged",
+	};
+	struct strv words = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(head); i++)
+		strv_add(p->arena, &words, head[i]);
+	for (size_t i = 0; i < h->environment.n; i++) {
+		const struct strmap_item *item = &h->environment.v[i];
+
+		strv_add(p->arena, &words, "--env");
+		strv_add(p->arena, &words, arena_printf(p->arena, "%s=%s", item->key, item->value));
+	}
+	strv_add(p->arena, &words, image);
+	strv_add(p->arena, &words, h->name);
+	for (size_t i = 0; i < h->command.n; i++)
+		strv_add(p->arena, &words, h->command.v[i]);
+	return command_line(p, &words);
+}
+
+static const char *service_text(struct plan *p, const struct node_hook *h)
+{
+	const char *image;
+
+	if (h->manifest)
+		return arena_printf(p->arena, "\n[Service]\n%s", h->manifest);
+	image = image_ctr_name(p->arena, h->image);
+	return arena_printf(p->arena,
+			    "Requires=%s\n"
+			    "\n"
+			    "[Service]\n"
+			    "ExecStartPre=/usr/bin/ctr --namespace k8s.io image pull %s\n"
+			    "ExecStart=%s\n"
+			    "Type=oneshot\n"
+			    "\n"
+			    "[Install]\n"
+			    "WantedBy=multi-user.target\n",
+			    plan_containerd_unit, escape_word(p, image), run_command(p, h, image));
+}
+
+static const char *unit_text(struct plan *p, const struct node_hook *h)
+{
+	struct strv orders = { 0 };
+
+	if (h->is_whole)
+		return h->manifest;
+	for (size_t i = 0; i < h->requires.n; i++)
+		strv_add(p->arena, &orders,
+			 arena_printf(p->arena, "Requires=%s\n", h->requires.v[i]));
+	for (size_t i = 0; i < h->before.n; i++)
+		strv_add(p->arena, &orders, arena_printf(p->arena, "Before=%s\n", h->before.v[i]));
+	return arena_printf(p->arena,
+			    "[Unit]\n"
+			    "Description=Kops Hook %s\n"
+			    "%s%s",
+			    h->name, strv_join(p->arena, &orders, ""), service_text(p, h));
+}
+
+static void make_hooks(struct plan *p)
+{
+	const struct node_hooks *hooks = &p->req->node->hooks;
+
+	for (size_t i = 0; i < hooks->n; i++) {
+		const struct node_hook *h = &hooks->v[i];
+		const struct plan_hook unit = { .name = unit_name(p, h),
+						.text = h->disabled ? "" : unit_text(p, h),
+						.runtime = plan_containerd_unit };
+
+		p->asked = tree_where(p->arena, &h->pos);
+		plan_add_hook(p, h, &unit);
+	}
+}
+
+const struct plan_builder build_kops_hooks = { .name = "hooks",
+					       .build = make_hooks,
+					       .nodes = PLAN_NODE(NODE_CONFIGURED) };

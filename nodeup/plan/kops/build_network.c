@@ -1,0 +1,252 @@
+#include "nodeup/plan/kops/kops.h"
+
+#include <strings.h>
+#include "nodeup/plan/assets.h"
+#include "nodeup/plan/kops/release.h"
+
+static const char networkd_unit[] = "systemd-networkd.service";
+
+/* What each network asks of the host. Guards that a release does not need are left out by its own row. */
+struct network {
+	const char *name;
+	bool (*is_used)(const struct kops_config *c);
+	unsigned int guards;
+};
+
+static bool has_amazonvpc(const struct kops_config *c)
+{
+	return c->networking.amazonvpc;
+}
+
+static bool has_cilium(const struct kops_config *c)
+{
+	return c->networking.cilium;
+}
+
+static bool has_cilium_eni(const struct kops_config *c)
+{
+	return c->networking.cilium && str_eq(c->networking.cilium_ipam, "eni");
+}
+
+static bool has_kuberouter(const struct kops_config *c)
+{
+	return c->networking.kuberouter;
+}
+
+/* Of the others (calico, flannel, kindnet, kubenet, an external cni) a host needs no guards.
+ * source: kops 1.37 nodeup/pkg/model/networking */
+static const struct network networks[] = {
+	{ "amazonvpc", has_amazonvpc,
+	  GUARD_ROUTES | GUARD_ADDRESSES | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_POLICY },
+	{ "cilium", has_cilium, GUARD_ROUTES | GUARD_HOTPLUG },
+	{ "cilium, ipam eni", has_cilium_eni, GUARD_ADDRESSES | GUARD_OTHERS | GUARD_POLICY },
+	{ "kube-router", has_kuberouter, GUARD_TABLES },
+};
+
+/* The vendor's, which give the host the addresses of pods. Rules of ours take the place of the vendor's rules for udev that
+ * start them. */
+static const char policy_rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
+static const char *const policy_units[] = { "policy-routes@*.service",
+					    "refresh-policy-routes@*.service",
+					    "refresh-policy-routes@*.timer", NULL };
+
+/* Guards that are a file. */
+static const struct {
+	enum kops_guard guard;
+	bool is_read_by_networkd;
+	const char *path, *text;
+} guard_files[] = {
+	{ GUARD_POLICY, true, policy_rules, "" },
+	{ GUARD_ROUTES, true,
+	  "/usr/lib/systemd/networkd.conf.d/40-disable-manage-foreign-routes.conf",
+	  "\n"
+	  "# Do not clobber any routes or rules added by CNI.\n"
+	  "[Network]\n"
+	  "ManageForeignRoutes=no\n"
+	  "ManageForeignRoutingPolicyRules=no\n" },
+	{ GUARD_ADDRESSES, true, "/etc/systemd/network/99-default.link",
+	  "\n"
+	  "[Match]\n"
+	  "OriginalName=*\n"
+	  "[Link]\n"
+	  "NamePolicy=keep kernel database onboard slot path\n"
+	  "AlternativeNamesPolicy=database onboard slot path\n"
+	  "MACAddressPolicy=none\n" },
+	{ GUARD_HOTPLUG, false, "/etc/cloud/cloud.cfg.d/99-disable-network-hotplug.cfg",
+	  "# Disable cloud-init network hotplug to prevent interference with CNI ENI management.\n"
+	  "# See: https://github.com/kubernetes/kops/issues/17881\n"
+	  "updates:\n"
+	  "  network:\n"
+	  "    when: [boot-new-instance]\n" },
+};
+
+/* NULL: not exactly one physical interface has the MAC of the instance's first. */
+static const char *first_interface(const struct facts *f)
+{
+	const char *name = NULL;
+
+	for (size_t i = 0; f->mac && i < f->interfaces.n; i++) {
+		if (strcasecmp(f->interfaces.v[i].value, f->mac) != 0)
+			continue;
+		if (name)
+			return NULL;
+		name = f->interfaces.v[i].key;
+	}
+	return name;
+}
+
+/* A file that hit the first interface as well would leave the host without a network: then there is none. */
+static void add_others(struct plan *p, struct strv *inputs)
+{
+	static const char path[] = "/etc/systemd/network/75-eni-secondary.network";
+	const char *first = first_interface(p->req->facts);
+
+	if (!first) {
+		strv_add(p->arena, &p->warnings,
+			 arena_printf(p->arena,
+				      "%s is not written: which interface is the instance's first "
+				      "is not known",
+				      path));
+		return;
+	}
+	plan_file(p, path, 0644,
+		  arena_printf(p->arena,
+			       "\n"
+			       "[Match]\n"
+			       "Driver=ena\n"
+			       "Property=!INTERFACE=%s\n"
+			       "\n"
+			       "[Link]\n"
+			       "Unmanaged=yes\n",
+			       first));
+	strv_add(p->arena, inputs, path);
+}
+
+static void add_guards(struct plan *p, unsigned int guards)
+{
+	struct strv inputs = { 0 };
+	struct task *unit;
+
+	for (size_t i = 0; i < ARRAY_LEN(guard_files); i++) {
+		if (!(guards & guard_files[i].guard))
+			continue;
+		plan_file(p, guard_files[i].path, 0644, guard_files[i].text);
+		if (guard_files[i].is_read_by_networkd)
+			strv_add(p->arena, &inputs, guard_files[i].path);
+	}
+	if (guards & GUARD_POLICY)
+		plan_new_task(p, TASK_STRAY, "policy-routes")->stray = (struct task_stray){
+			.units = policy_units,
+			.folder = "/run/systemd/network",
+			.file = "ec2net_alias.conf",
+			.rules = policy_rules,
+		};
+	if (guards & GUARD_OTHERS)
+		add_others(p, &inputs);
+	if (guards & GUARD_TABLES) {
+		static const char path[] = "/usr/share/iproute2";
+
+		plan_new_task(p, TASK_LINK, path)->link =
+			(struct task_link){ .path = path, .target = "/etc/iproute2" };
+	}
+	if (inputs.n == 0)
+		return;
+	/* one restart for all of them, after the packages and before there are pods */
+	unit = plan_unit(p, networkd_unit, false);
+	for (size_t i = 0; i < inputs.n; i++)
+		strv_add(p->arena, &unit->unit.inputs, inputs.v[i]);
+	strv_add(p->arena, &unit->unit.before, plan_containerd_unit);
+	strv_add(p->arena, &unit->unit.before, "kubelet.service");
+}
+
+static void add_mount(struct plan *p, const char *name, const char *title, const char *what,
+		      const char *where, const char *type)
+{
+	plan_service(p, name,
+		     arena_printf(p->arena,
+				  "\n"
+				  "[Unit]\n"
+				  "Description=Cilium %s mounts\n"
+				  "Documentation=http://docs.cilium.io/\n"
+				  "DefaultDependencies=no\n"
+				  "Before=local-fs.target umount.target kubelet.service\n"
+				  "\n"
+				  "[Mount]\n"
+				  "What=%s\n"
+				  "Where=%s\n"
+				  "Type=%s\n"
+				  "\n"
+				  "[Install]\n"
+				  "WantedBy=multi-user.target\n",
+				  title, what, where, type),
+		     true);
+}
+
+static void add_cilium(struct plan *p)
+{
+	const struct opt_bool *bpffs = &p->req->facts->bpffs_mounted;
+
+	/* systemd mounts it by itself, from 238 on, and refuses a unit for it then */
+	if (bpffs->set && !bpffs->v)
+		add_mount(p, "sys-fs-bpf.mount", "BPF", "bpffs", "/sys/fs/bpf", "bpf");
+	add_mount(p, "run-cilium-cgroupv2.mount", "Cgroup2", "cgroup2", "/run/cilium/cgroupv2",
+		  "cgroup2");
+}
+
+/* Cilium's own etcd, which its pods reach by these. */
+static void add_cilium_etcd(struct plan *p)
+{
+	const struct node_keypair *client = plan_keypair(p, "etcd-client-cilium", true);
+	const char *ca = strmap_get(&kops_of(p)->config->cas, "etcd-clients-ca-cilium");
+
+	plan_file(p, "/etc/kubernetes/pki/cilium/etcd-ca.crt", 0600, ca ? ca : "");
+	plan_issued(plan_file(p, "/etc/kubernetes/pki/cilium/etcd-client-cilium.crt", 0644,
+			      client->cert),
+		    client);
+	plan_issued(plan_secret(p, "/etc/kubernetes/pki/cilium/etcd-client-cilium.key",
+				kops_has_api_server(p) ? 0600 : 0400, client->key),
+		    client);
+}
+
+/* source: kops 1.37 nodeup/pkg/model/prefix.go */
+static void add_prefix(struct plan *p)
+{
+	if (kops_is_ipv6_only(p) && p->req->facts->instance_id)
+		plan_new_task(p, TASK_PREFIX, "of the first interface")->prefix =
+			(struct task_prefix){ .instance = p->req->facts->instance_id,
+					      .region = p->req->facts->region };
+}
+
+static void make_network(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+	unsigned int guards = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(networks); i++)
+		if (networks[i].is_used(c))
+			guards |= networks[i].guards;
+	add_guards(p, guards & kops_release(p)->guards);
+	if (!c->uses_kubenet)
+		plan_dir(p, "/etc/cni/net.d", 0755);
+	add_prefix(p);
+	if (c->use_cilium_etcd)
+		add_cilium_etcd(p);
+	if (c->networking.cilium)
+		add_cilium(p);
+}
+
+/* source: kops 1.37 nodeup/pkg/model/networking/calico.go */
+static const char *network_packages(struct plan *p)
+{
+	const struct kops_networking *n = &kops_of(p)->config->networking;
+
+	if (!n->calico || kops_is_ipv6_only(p) ||
+	    (n->calico_wireguard.set && !n->calico_wireguard.v))
+		return NULL;
+	return kops_release(p)->wireguard;
+}
+
+const struct plan_builder build_kops_network = { .name = "network",
+						 .build = make_network,
+						 .packages = network_packages,
+						 .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -1,0 +1,93 @@
+#include "nodeup/plan/kops/containerd.h"
+
+#include "nodeup/plan/kops/toml.h"
+
+/* Where packages come from that no distribution has. kops has apt believe each of these keys for every package; here a
+ * key is believed for its own source alone.
+ * source: kops 1.37 nodeup/pkg/model/nvidia.go, gvisor.go */
+static const struct repository {
+	bool (*is_wanted)(const struct plan *p);
+	const char *distribution; /* NULL: all that install Debian's packages */
+	const char *name, *key;
+	const char *options, *source; /* of its line */
+	const char *package;
+} repositories[] = {
+	{ kops_has_nvidia, "ubuntu", "nvidia-container-toolkit",
+	  "https://nvidia.github.io/libnvidia-container/gpgkey", "",
+	  "https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH) /",
+	  "nvidia-container-toolkit" },
+	{ kops_has_gvisor, NULL, "gvisor", "https://gvisor.dev/archive.key", "arch=$(ARCH) ",
+	  "https://storage.googleapis.com/gvisor/releases release main", "runsc" },
+};
+
+static bool is_used(const struct plan *p, const struct repository *r)
+{
+	return r->is_wanted(p) && plan_distro(p)->family == PACKAGE_DEB &&
+	       (!r->distribution || str_eq(r->distribution, p->req->facts->distribution));
+}
+
+/* A key that the documents bring is one that their hash is for. */
+static bool is_of_documents(const struct plan *p, const char *path)
+{
+	const struct node_files *files = &p->req->node->files;
+
+	for (size_t i = 0; i < files->n; i++)
+		if (str_eq(files->v[i].path, path))
+			return true;
+	return false;
+}
+
+static void add_repository(struct plan *p, const struct repository *r)
+{
+	const char *key = arena_printf(p->arena, "/etc/apt/keyrings/%s.asc", r->name);
+
+	if (!is_of_documents(p, key))
+		plan_new_task(p, TASK_KEYRING, key)->keyring = (struct task_keyring){ key, r->key };
+	plan_file(p, arena_printf(p->arena, "/etc/apt/sources.list.d/%s.list", r->name), 0644,
+		  arena_printf(p->arena, "deb [%ssigned-by=%s] %s\n", r->options, key, r->source));
+}
+
+/* A node without GPUs is another one than is asked for, if EC2 was not to be asked. */
+static void check_gpus(struct plan *p)
+{
+	if (kops_wants_gpus(kops_of(p)->config) && !p->req->facts->gpus.set && !p->req->no_keys &&
+	    !p->req->image_mode)
+		(void)err_fail(plan_error(p), ERR_NET, ENODATA,
+			       "whether instances of type %s have GPUs of NVIDIA is not known: EC2 "
+			       "did not say",
+			       p->req->node->asked_type ? p->req->node->asked_type : "");
+}
+
+static void make_runtimes(struct plan *p)
+{
+	const char *platform = kops_of(p)->config->gvisor.platform;
+
+	check_gpus(p);
+	for (size_t i = 0; i < ARRAY_LEN(repositories); i++)
+		if (is_used(p, &repositories[i]))
+			add_repository(p, &repositories[i]);
+	if (kops_has_gvisor(p) && !kops_of(p)->config->containerd.skip_install)
+		plan_file(p, "/etc/containerd/runsc.toml", 0644,
+			  arena_printf(p->arena, "[runsc_config]\n  platform = %s\n",
+				       toml_string(p->arena,
+						   str_is_empty(platform) ? "systrap" : platform)));
+}
+
+static const char *runtime_packages(struct plan *p)
+{
+	const char *driver = kops_of(p)->config->nvidia_gpu.package;
+	struct strv names = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(repositories); i++)
+		if (is_used(p, &repositories[i])) {
+			strv_add(p->arena, &names, repositories[i].package);
+			if (repositories[i].is_wanted == kops_has_nvidia && !str_is_empty(driver))
+				strv_add(p->arena, &names, driver);
+		}
+	return strv_join(p->arena, &names, " ");
+}
+
+const struct plan_builder build_kops_runtimes = { .name = "runtimes",
+						  .build = make_runtimes,
+						  .packages = runtime_packages,
+						  .nodes = PLAN_NODE(NODE_CONFIGURED) };

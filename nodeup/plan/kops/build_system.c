@@ -1,0 +1,124 @@
+#include "nodeup/plan/kops/kops.h"
+
+#include "nodeup/plan/kops/release.h"
+
+/* Say that a name is at these addresses. */
+static void add_names(struct plan *p, struct strmap *hosts, const char *name,
+		      const struct strv *addresses)
+{
+	for (size_t i = 0; !str_is_empty(name) && i < addresses->n; i++) {
+		const char *others = strmap_get(hosts, addresses->v[i]);
+		const struct strv known = strv_split(p->arena, others ? others : "", ' ');
+
+		if (!strv_has(&known, name))
+			strmap_set(p->arena, hosts, addresses->v[i],
+				   others ? arena_printf(p->arena, "%s %s", others, name) : name);
+	}
+}
+
+/* source: kops 1.37 nodeup/pkg/model/etc_hosts.go */
+static struct strmap find_hosts(struct plan *p)
+{
+	static const char *here[] = { "127.0.0.1" };
+	const struct strv this_node = { .v = here, .n = 1 };
+	const struct kops_node *n = kops_of(p);
+	const struct strv *servers = &n->boot->apiserver_ips, *etcd = &n->boot->etcd_ips;
+	const char *cluster = n->config->cluster_name;
+	const char *api = kops_internal_name(p);
+	const bool is_master = p->req->node->is_master;
+	struct strmap hosts = { 0 };
+
+	if (is_master && n->config->uses_none_dns) {
+		add_names(p, &hosts, api, &this_node);
+		add_names(p, &hosts, n->config->apiserver.public_name, &this_node);
+	} else {
+		add_names(p, &hosts, api, servers);
+		add_names(p, &hosts, arena_printf(p->arena, "kops-controller.internal.%s", cluster),
+			  servers);
+	}
+	if (!kops_has_api_server(p) || is_master)
+		return hosts;
+	add_names(p, &hosts, arena_printf(p->arena, "main.etcd.internal.%s", cluster), etcd);
+	add_names(p, &hosts, arena_printf(p->arena, "events.etcd.internal.%s", cluster), etcd);
+	return hosts;
+}
+
+/* A line for each address, and the names in it, are sorted. source: kops 1.37 pkg/dns/hosts */
+static void add_hosts(struct plan *p)
+{
+	const struct strmap hosts = find_hosts(p);
+	struct strv lines = { 0 };
+
+	for (size_t i = 0; i < hosts.n; i++) {
+		struct strv names = strv_split(p->arena, hosts.v[i].value, ' ');
+
+		strv_sort(&names);
+		strv_add(p->arena, &lines,
+			 arena_printf(p->arena, "%s\t%s", hosts.v[i].key,
+				      strv_join(p->arena, &names, " ")));
+	}
+	if (lines.n == 0)
+		return;
+	strv_sort(&lines);
+	plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts =
+		(struct task_hosts){ .block = &hosts_of_kops, .lines = lines };
+}
+
+/* A kubelet that knows of the cloud itself reads it.
+ * source: kops 1.37 nodeup/pkg/model/cloudconfig.go */
+static void add_cloud_config(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+	struct arena *a = p->arena;
+	struct strv lines = { 0 };
+
+	if (!kops_has_api_server(p) && str_eq(c->kubelet.cloud_provider, "external"))
+		return;
+	if (c->disable_security_group_ingress.set)
+		strv_add(a, &lines,
+			 arena_printf(a, "DisableSecurityGroupIngress = %s",
+				      c->disable_security_group_ingress.v ? "true" : "false"));
+	if (c->elb_security_group)
+		strv_add(a, &lines,
+			 arena_printf(a, "ElbSecurityGroup = %s", c->elb_security_group));
+	if (c->nlb_security_group_mode)
+		strv_add(a, &lines,
+			 arena_printf(a, "NLBSecurityGroupMode = %s", c->nlb_security_group_mode));
+	for (size_t i = 0; i < c->node_ip_families.n; i++)
+		strv_add(a, &lines,
+			 arena_printf(a, "NodeIPFamilies = %s", c->node_ip_families.v[i]));
+	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
+		  arena_printf(a, "[global]\n%s\n", strv_join(a, &lines, "\n")));
+}
+
+static void make_system(struct plan *p)
+{
+	static const char *const paths[] = { "/etc/kubernetes/manifests", "/srv/kubernetes",
+					     "/srv/kubernetes/assets" };
+	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
+
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		plan_dir(p, paths[i], 0755);
+	plan_file(p, "/srv/kubernetes/ca.crt", 0600, kops_ca(p));
+	/* kubelet's HOME is /root */
+	if (login)
+		plan_secret(p, "/root/.docker/config.json", 0600, login);
+	add_hosts(p);
+	add_cloud_config(p);
+}
+
+/* source: kops 1.37 nodeup/pkg/model/packages.go */
+static const char *system_packages(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+	const bool nftables = c->has_kube_proxy && c->kube_proxy.enabled.v &&
+			      str_eq(c->kube_proxy.proxy_mode, "nftables");
+
+	return arena_printf(p->arena, "%s%s", kops_release(p)->packages,
+			    nftables ? " nftables" : "");
+}
+
+const struct plan_builder build_kops_system = { .name = "system",
+						.build = make_system,
+						.packages = system_packages,
+						.nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -1,0 +1,221 @@
+#include "nodeup/plan/upkeep.h"
+
+#include <string.h>
+#include "nodeup/plan/kops/kops.h"
+#include "nodeup/plan/kops/release.h"
+
+/* source: kops 1.37 nodeup/pkg/model/sysctls.go; the blanks are its own */
+static const char kernel_text[] =
+	"# Kubernetes Settings\n"
+	"\n"
+	"vm.max_map_count = 1048576\n"
+	"\n"
+	"kernel.softlockup_panic = 1\n"
+	"kernel.softlockup_all_cpu_backtrace = 1\n"
+	"\n"
+	"net.ipv4.ip_local_reserved_ports = %s\n"
+	"\n"
+	"# Increase the number of connections\n"
+	"net.core.somaxconn = 32768\n"
+	"\n"
+	"# Maximum Socket Receive Buffer\n"
+	"net.core.rmem_max = 16777216\n"
+	"\n"
+	"# Maximum Socket Send Buffer\n"
+	"net.core.wmem_max = 16777216\n"
+	"\n"
+	"# Increase the maximum total buffer-space allocatable\n"
+	"net.ipv4.tcp_wmem = 4096 87380 16777216\n"
+	"net.ipv4.tcp_rmem = 4096 87380 16777216\n"
+	"\n"
+	"# Increase the number of outstanding syn requests allowed\n"
+	"net.ipv4.tcp_max_syn_backlog = 8096\n"
+	"\n"
+	"# For persistent HTTP connections\n"
+	"net.ipv4.tcp_slow_start_after_idle = 0\n"
+	"\n"
+	"# Allow to reuse TIME_WAIT sockets for new connections\n"
+	"# when it is safe from protocol viewpoint\n"
+	"net.ipv4.tcp_tw_reuse = 1\n"
+	"\n"
+	"# Max number of packets that can be queued on interface input\n"
+	"# If kernel is receiving packets faster than can be processed\n"
+	"# this queue increases\n"
+	"net.core.netdev_max_backlog = 16384\n"
+	"\n"
+	"# Increase size of file handles and inode cache\n"
+	"fs.file-max = 2097152\n"
+	"\n"
+	"# Max number of inotify instances for a user\n"
+	"# Since dockerd runs as a single user, the default instances value of 128 per user is too low\n"
+	"# e.g. uses of inotify: nginx ingress controller, kubectl logs -f\n"
+	"fs.inotify.max_user_instances = 8192\n"
+	"# Additional sysctl flags that kubelet expects\n"
+	"vm.overcommit_memory = 1\n"
+	"kernel.panic = 10\n"
+	"kernel.panic_on_oops = 1\n"
+	"\n"
+	"# AWS settings\n"
+	"\n"
+	"# Issue #23395\n"
+	"net.ipv4.neigh.default.gc_thresh1=0\n"
+	"\n"
+	"%s"
+	"%s"
+	"%s";
+
+static const char forward_text[] =
+	"# Prevent docker from changing iptables: https://github.com/kubernetes/kubernetes/issues/40182\n"
+	"net.ipv4.ip_forward=1\n"
+	"\n";
+static const char forward_ipv6_text[] =
+	"# Enable IPv6 forwarding for network plugins that don't do it themselves\n"
+	"net.ipv6.conf.all.forwarding=1\n"
+	"\n";
+static const char cilium_text[] =
+	"# Depending on systemd version, cloud and distro, rp_filters may be enabled.\n"
+	"# Cilium requires this to be disabled. See https://github.com/cilium/cilium/issues/10645\n"
+	"net.ipv4.conf.all.rp_filter=0\n"
+	"net.ipv4.conf.lxc*.rp_filter=0\n"
+	"net.ipv4.conf.cilium_*.rp_filter=0\n"
+	"\n";
+
+/* What kube-apiserver takes by itself. */
+static const char node_ports[] = "30000-32767";
+
+static void make_sysctl(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+	const char *ports = c->service_node_port_range;
+	const char *text = arena_printf(p->arena, kernel_text,
+					str_is_empty(ports) ? node_ports : ports,
+					kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
+					c->networking.cilium ? cilium_text : "",
+					strv_join(p->arena, &c->sysctl_parameters, "\n"));
+
+	/* kops joins lines, and its last one has no end */
+	if (c->sysctl_parameters.n == 0)
+		text = arena_strn(p->arena, text, strlen(text) - 1);
+	plan_sysctl(p, text);
+	/* source: kops 1.37 upup/pkg/fi/nodeup/command.go loadKernelModules; as there a warning is enough */
+	plan_new_task(p, TASK_MODULE, c->networking.kindnet ? "nfnetlink_queue" : "br_netfilter")
+		->optional = true;
+}
+
+const struct plan_builder build_kops_sysctl = { .name = "sysctl",
+						.build = make_sysctl,
+						.nodes = PLAN_NODE(NODE_CONFIGURED) };
+
+static void make_firewall(struct plan *p)
+{
+	/* source: kops 1.37 nodeup/pkg/model/firewall.go */
+	plan_firewall(
+		p, "/opt/kops/bin/iptables-setup",
+		"#!/bin/bash\n"
+		"# Built by kops - do not edit\n"
+		"\n"
+		"# The GCI image has host firewall which drop most inbound/forwarded packets.\n"
+		"# We need to add rules to accept all TCP/UDP/ICMP packets.\n"
+		"if iptables -w -L INPUT | grep \"Chain INPUT (policy DROP)\" > /dev/null; then\n"
+		"echo \"Add rules to accept all inbound TCP/UDP/ICMP packets\"\n"
+		"iptables -A INPUT -w -p TCP -j ACCEPT\n"
+		"iptables -A INPUT -w -p UDP -j ACCEPT\n"
+		"iptables -A INPUT -w -p ICMP -j ACCEPT\n"
+		"fi\n"
+		"if iptables -w -L FORWARD | grep \"Chain FORWARD (policy DROP)\" > /dev/null; then\n"
+		"echo \"Add rules to accept all forwarded TCP/UDP/ICMP packets\"\n"
+		"iptables -A FORWARD -w -p TCP -j ACCEPT\n"
+		"iptables -A FORWARD -w -p UDP -j ACCEPT\n"
+		"iptables -A FORWARD -w -p ICMP -j ACCEPT\n"
+		"fi\n");
+}
+
+const struct plan_builder build_kops_firewall = { .name = "firewall",
+						  .build = make_firewall,
+						  .nodes = PLAN_NODE(NODE_CONFIGURED) };
+
+static bool has_upgrades(const struct plan *p)
+{
+	return !str_eq(kops_of(p)->config->update_policy, "external");
+}
+
+static void make_upgrades(struct plan *p)
+{
+	if (kops_release(p)->upgrades)
+		plan_upgrades(p, has_upgrades(p));
+}
+
+static const char *upgrades_packages(struct plan *p)
+{
+	return has_upgrades(p) ? kops_release(p)->upgrades : NULL;
+}
+
+const struct plan_builder build_kops_upgrades = { .name = "upgrades",
+						  .build = make_upgrades,
+						  .packages = upgrades_packages,
+						  .nodes = PLAN_NODE(NODE_CONFIGURED) };
+
+/* The package's own service, with the clock of the VPC. */
+static void make_ntp(struct plan *p)
+{
+	const struct kops_release *r = kops_release(p);
+	struct task *unit;
+
+	if (kops_of(p)->config->ntp_unmanaged)
+		return;
+	/* source: kops 1.37 nodeup/pkg/model/ntp.go */
+	plan_file(p, r->chrony_conf, 0644,
+		  "# Built by kOps - do NOT edit\n"
+		  "\n"
+		  "pool 169.254.169.123 prefer iburst\n"
+		  "driftfile /var/lib/chrony/drift\n"
+		  "leapsectz right/UTC\n"
+		  "logdir /var/log/chrony\n"
+		  "makestep 1.0 3\n"
+		  "maxupdateskew 100.0\n"
+		  "rtcsync\n");
+	/* an image that lacks the package lacks its unit as well */
+	unit = plan_unit(p, r->chrony_unit, !p->req->image_mode);
+	strv_add(p->arena, &unit->unit.inputs, r->chrony_conf);
+}
+
+static const char *ntp_packages(struct plan *p)
+{
+	return kops_of(p)->config->ntp_unmanaged ? NULL : "chrony";
+}
+
+const struct plan_builder build_kops_ntp = { .name = "ntp",
+					     .build = make_ntp,
+					     .packages = ntp_packages,
+					     .nodes = PLAN_NODE(NODE_CONFIGURED) };
+
+static void make_logrotate(struct plan *p)
+{
+	/* kops writes all of them on every role */
+	static const char *const logs[] = {
+		"docker",      "kube-addons",    "kube-apiserver", "kube-controller-manager",
+		"kube-proxy",  "kube-scheduler", "kubelet",        "etcd",
+		"etcd-events", "etcd-leases",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
+		plan_rotated_log(p, logs[i], "\n");
+	if (kops_of(p)->config->use_cilium_etcd)
+		plan_rotated_log(p, "etcd-cilium", "\n");
+	plan_rotate_hourly(p, "[Unit]\n"
+			      "Description=Rotate and Compress System Logs\n"
+			      "\n"
+			      "[Service]\n"
+			      "ExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n");
+}
+
+static const char *logrotate_packages(struct plan *p)
+{
+	(void)p;
+	return "logrotate";
+}
+
+const struct plan_builder build_kops_logrotate = { .name = "logrotate",
+						   .build = make_logrotate,
+						   .packages = logrotate_packages,
+						   .nodes = PLAN_NODE(NODE_CONFIGURED) };

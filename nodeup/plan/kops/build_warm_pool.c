@@ -1,0 +1,40 @@
+#include "nodeup/plan/kops/containerd.h"
+
+/* The group waits for this instance on its way into the pool, and on its way into service: the hook that kops makes is
+ * for every instance that starts, and one that says nothing is terminated.
+ * source: kops 1.37 upup/pkg/fi/nodeup/command.go completeWarmingLifecycleAction */
+static void add_hook(struct plan *p)
+{
+	const struct kops_node *own = kops_of(p);
+	const struct facts *f = p->req->facts;
+
+	if (!own->config->enable_lifecycle_hook || !f->instance_id)
+		return;
+	plan_new_task(p, TASK_LIFECYCLE, "kops-warmpool")->lifecycle = (struct task_lifecycle){
+		.group = arena_printf(p->arena, "%s.%s", own->boot->instance_group_name,
+				      own->config->cluster_name),
+		.instance = f->instance_id,
+		.region = f->region,
+		.state = f->target_lifecycle_state,
+	};
+}
+
+/* source: kops 1.37 nodeup/pkg/model/warm_pool.go */
+static void make_warm_pool(struct plan *p)
+{
+	const struct strv *images = &kops_of(p)->config->warm_pool_images;
+	struct strv seen = { 0 };
+
+	for (size_t i = 0; kops_is_warming(p) && i < images->n; i++) {
+		if (strv_has(&seen, images->v[i]))
+			continue;
+		strv_add(p->arena, &seen, images->v[i]);
+		plan_new_task(p, TASK_PULL, images->v[i])->pull =
+			(struct task_pull){ images->v[i], kops_registry_dir(p) };
+	}
+	add_hook(p);
+}
+
+const struct plan_builder build_kops_warm_pool = { .name = "warm-pool",
+						   .build = make_warm_pool,
+						   .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -1,0 +1,17 @@
+/* containerd.h - what the files of containerd say
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * Source: kops 1.37 nodeup/pkg/model/containerd.go, nvidia.go, gvisor.go. */
+#pragma once
+
+#include "nodeup/plan/kops/kops.h"
+
+/* Text of config.toml: the documents' own, or what is made of their settings. "" when the plan fails. */
+const char *kops_containerd_config(struct plan *p);
+/* A hosts.toml for each registry that has mirrors. No unit reads them when it starts: containerd reads them live. */
+void kops_registry_hosts(struct plan *p);
+/* The directory that holds them; NULL: no registry has mirrors. */
+const char *kops_registry_dir(const struct plan *p);
+/* Whether containers may use the instance's GPUs. */
+bool kops_has_nvidia(const struct plan *p);
+/* Whether pods may run in gVisor. */
+bool kops_has_gvisor(const struct plan *p);

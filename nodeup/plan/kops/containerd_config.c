@@ -1,0 +1,302 @@
+#include "nodeup/plan/kops/containerd.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/config/version.h"
+#include "nodeup/plan/kops/toml.h"
+
+#define NRI "plugins|io.containerd.nri.v1.nri|"
+
+static const char certs_dir[] = "/etc/containerd/certs.d";
+static const char runc[] = "io.containerd.runc.v2";
+
+bool kops_has_nvidia(const struct plan *p)
+{
+	return kops_wants_gpus(kops_of(p)->config) && p->req->facts->gpus.v > 0;
+}
+
+bool kops_has_gvisor(const struct plan *p)
+{
+	return kops_of(p)->config->gvisor.enabled.v &&
+	       str_eq(kops_of(p)->boot->instance_group_role, "Node");
+}
+
+/* At a place whose keys '|' separates. */
+static void set(struct plan *p, struct tree *doc, const char *place, struct tree *value)
+{
+	const struct strv path = strv_split(p->arena, place, '|');
+
+	toml_set(p->arena, doc, &path, value);
+}
+
+static void set_plain(struct plan *p, struct tree *doc, const char *place, const char *value)
+{
+	set(p, doc, place, tree_plain(p->arena, value));
+}
+
+/* One that is not given is left out. */
+static void set_text(struct plan *p, struct tree *doc, const char *place, const char *text)
+{
+	if (text)
+		set(p, doc, place, tree_string(p->arena, text));
+}
+
+/* Where a version of the configuration has its settings. */
+struct layout {
+	int major, minor;    /* of the first containerd that reads it */
+	const char *version; /* of the configuration */
+	const char *runtime, *images, *sandbox;
+};
+
+/* 2.3 refuses what others add in version 4 below a root of version 3. The last row is for what is older.
+ * source: kops 1.37 nodeup/pkg/model/containerd.go; the last row: kops 1.36 */
+static const struct layout layouts[] = {
+	{ 2, 3, "4", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
+	  "pinned_images|sandbox" },
+	{ 2, 0, "3", "io.containerd.cri.v1.runtime", "io.containerd.cri.v1.images",
+	  "pinned_images|sandbox" },
+	{ 0, 0, "2", "io.containerd.grpc.v1.cri", "io.containerd.grpc.v1.cri", "sandbox_image" },
+};
+
+/* A release to come is not the one that reads it. */
+static bool is_at_least(const struct version *v, const struct layout *l)
+{
+	const bool is_to_come = v->patch == 0 && v->suffix && *v->suffix == '-';
+
+	return v->major > l->major ||
+	       (v->major == l->major &&
+		(v->minor > l->minor || (v->minor == l->minor && !is_to_come)));
+}
+
+static const struct layout *layout_of(struct plan *p, const struct kops_containerd *c)
+{
+	const struct layout *l = layouts;
+	struct version v;
+
+	if (!version_parse(p->arena, c->version ? c->version : "", &v)) {
+		(void)err_config(plan_error(p), "containerdConfig.version: '%s' is not a version",
+				 c->version ? c->version : "");
+		return l;
+	}
+	while (l->major && !is_at_least(&v, l))
+		l++;
+	return l;
+}
+
+/* "plugins|PLUGIN|place" */
+static const char *in(struct plan *p, const char *plugin, const char *place)
+{
+	return arena_printf(p->arena, "plugins|%s|%s", plugin, place);
+}
+
+static void set_duration(struct plan *p, struct tree *doc, const char *place,
+			 const struct opt_dur *d)
+{
+	if (d->set)
+		set_text(p, doc, place, dur_render(p->arena, d->ns));
+}
+
+static void add_nri(struct plan *p, struct tree *doc, const struct kops_containerd *c)
+{
+	if (!c->has_nri || (c->nri_enabled.set && !c->nri_enabled.v))
+		return;
+	set_plain(p, doc, NRI "disable", "false");
+	set_duration(p, doc, NRI "plugin_request_timeout", &c->nri_request_timeout);
+	set_duration(p, doc, NRI "plugin_registration_timeout", &c->nri_registration_timeout);
+}
+
+static void add_nvidia(struct plan *p, struct tree *doc, const struct layout *l)
+{
+	static const char runtime[] = "containerd|runtimes|nvidia|";
+	static const struct {
+		const char *key, *text; /* text NULL: it is off */
+	} rows[] = {
+		{ "privileged_without_host_devices", NULL },
+		{ "runtime_engine", "" },
+		{ "runtime_root", "" },
+		{ "runtime_type", runc },
+		{ "options|BinaryName", "/usr/bin/nvidia-container-runtime" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *place =
+			in(p, l->runtime, arena_printf(p->arena, "%s%s", runtime, rows[i].key));
+
+		if (rows[i].text)
+			set_text(p, doc, place, rows[i].text);
+		else
+			set_plain(p, doc, place, "false");
+	}
+	set_plain(p, doc, in(p, l->runtime, "containerd|runtimes|nvidia|options|SystemdCgroup"),
+		  "true");
+}
+
+static void add_runtimes(struct plan *p, struct tree *doc, const struct layout *l)
+{
+	set_text(p, doc, in(p, l->runtime, "containerd|default_runtime_name"), "runc");
+	set_text(p, doc, in(p, l->runtime, "containerd|runtimes|runc|runtime_type"), runc);
+	set_plain(p, doc, in(p, l->runtime, "containerd|runtimes|runc|options|SystemdCgroup"),
+		  "true");
+	if (kops_has_nvidia(p))
+		add_nvidia(p, doc, l);
+	if (kops_has_gvisor(p))
+		set_text(p, doc, in(p, l->runtime, "containerd|runtimes|runsc|runtime_type"),
+			 "io.containerd.runsc.v1");
+}
+
+/* One key of a path, which ends at '.' or at the end; NULL: its quotes are not right.
+ * source: Go's encoding/csv with '.' as the separator */
+static const char *take_key(struct arena *a, const char **at)
+{
+	const char *from = *at;
+	char *key, *to;
+
+	if (*from != '"') {
+		const size_t n = strcspn(from, ".\"");
+
+		*at = from + n;
+		return from[n] == '"' ? NULL : arena_strn(a, from, n);
+	}
+	to = key = arena_str(a, from);
+	for (from++; *from && (*from != '"' || from[1] == '"'); from++) {
+		from += *from == '"';
+		*to++ = *from;
+	}
+	*to = '\0';
+	*at = from + (*from == '"');
+	return *from == '"' && strchr(".", **at) ? key : NULL;
+}
+
+/* The keys of `plugins."io.containerd.grpc.v1.cri".sandbox_image`; none: it is not such a path. */
+static struct strv path_of(struct arena *a, const char *text)
+{
+	const struct strv none = { 0 };
+	struct strv path = { 0 };
+
+	if (!*text || strpbrk(text, "\r\n"))
+		return none;
+	for (;; text++) {
+		const char *key = take_key(a, &text);
+
+		if (!key)
+			return none;
+		strv_add(a, &path, key);
+		if (!*text)
+			return path;
+	}
+}
+
+/* NULL: it is none that containerd is given. */
+static struct tree *value_of(struct arena *a, const struct tree *value)
+{
+	const char *text = value->scalar;
+	const bool is_scalar = value->kind == TREE_SCALAR;
+
+	if (is_scalar && (str_eq(text, "true") || str_eq(text, "false")))
+		return tree_plain(a, text);
+	if (is_scalar && (value->quoted || tree_type_of(text) == TREE_IS_STRING))
+		return tree_string(a, text);
+	if (!is_scalar || tree_type_of(text) != TREE_IS_INT)
+		return NULL;
+	return tree_plain(a, text);
+}
+
+static void add_own(struct plan *p, struct tree *doc, const struct tree *additions)
+{
+	struct strv keys = { 0 };
+
+	for (size_t i = 0; additions && i < additions->n; i++)
+		strv_add(p->arena, &keys, additions->items[i].key);
+	strv_sort(&keys);
+	for (size_t i = 0; i < keys.n; i++) {
+		const struct tree *given = tree_get(additions, keys.v[i]);
+		const struct strv path = path_of(p->arena, keys.v[i]);
+		struct tree *value = value_of(p->arena, given);
+
+		if (path.n && value)
+			toml_set(p->arena, doc, &path, value);
+		else
+			(void)err_config(plan_error(p),
+					 "%s: containerdConfig.configAdditions: %s%s",
+					 tree_where(p->arena, &given->pos), keys.v[i],
+					 path.n ? ": expected a text, an integer, true or false"
+						: " is not a path of keys");
+	}
+}
+
+const char *kops_containerd_config(struct plan *p)
+{
+	const struct kops_config *config = kops_of(p)->config;
+	const struct kops_containerd *c = &config->containerd;
+	struct tree *doc = tree_map(p->arena);
+	const struct layout *l;
+
+	if (c->config_override)
+		return c->config_override;
+	l = layout_of(p, c);
+	set_plain(p, doc, "version", l->version);
+	add_nri(p, doc, c);
+	if (c->selinux_enabled)
+		set_plain(p, doc, in(p, l->runtime, "enable_selinux"), "true");
+	set_text(p, doc, in(p, l->images, l->sandbox), c->sandbox_image);
+	if (kops_registry_dir(p))
+		set_text(p, doc, in(p, l->images, "registry|config_path"), certs_dir);
+	add_runtimes(p, doc, l);
+	if (config->uses_kubenet)
+		set_text(p, doc, in(p, l->runtime, "cni|conf_template"),
+			 "/etc/containerd/config-cni.template");
+	add_own(p, doc, c->config_additions);
+	return toml_text(p->arena, doc);
+}
+
+/* containerd asks them in the order given. */
+static const char *hosts_text(struct plan *p, const struct tree *mirrors)
+{
+	struct strv blocks = { 0 };
+
+	for (size_t i = 0; i < mirrors->n; i++) {
+		const struct tree *url = mirrors->items[i].value;
+
+		if (url->kind == TREE_SCALAR)
+			strv_add(p->arena, &blocks,
+				 arena_printf(p->arena,
+					      "[host.%s]\n"
+					      "  capabilities = [\"pull\", \"resolve\"]\n\n",
+					      toml_string(p->arena, url->scalar)));
+		else
+			(void)err_config(plan_error(p), "%s: registryMirrors: expected a URL",
+					 tree_where(p->arena, &url->pos));
+	}
+	return strv_join(p->arena, &blocks, "");
+}
+
+const char *kops_registry_dir(const struct plan *p)
+{
+	const struct kops_containerd *c = &kops_of(p)->config->containerd;
+
+	return !c->config_override && c->registry_mirrors && c->registry_mirrors->n ? certs_dir
+										    : NULL;
+}
+
+void kops_registry_hosts(struct plan *p)
+{
+	const struct kops_containerd *c = &kops_of(p)->config->containerd;
+
+	for (size_t i = 0; kops_registry_dir(p) && i < c->registry_mirrors->n; i++) {
+		const struct tree_item *at = &c->registry_mirrors->items[i];
+		const char *name = strcmp(at->key, "*") == 0 ? "_default" : at->key;
+
+		if (at->value->kind != TREE_SEQ || !*name || strchr(name, '/') || *name == '.') {
+			(void)err_config(
+				plan_error(p),
+				"%s: registryMirrors: '%s': expected a registry's name and "
+				"a list of URLs",
+				tree_where(p->arena, &at->key_pos), at->key);
+			return;
+		}
+		/* a URL may hold a password */
+		plan_secret(p, arena_printf(p->arena, "%s/%s/hosts.toml", certs_dir, name), 0644,
+			    hosts_text(p, at->value));
+	}
+}

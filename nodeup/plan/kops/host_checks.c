@@ -1,0 +1,88 @@
+#include "nodeup/plan/host_checks.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/config/version.h"
+#include "nodeup/plan/kops/kops.h"
+
+/* What containerd is said to be: by the documents that bring it, or by the host that has its own. */
+static const char *containerd_version(const struct plan *p)
+{
+	const struct kops_containerd *c = &kops_of(p)->config->containerd;
+
+	return c->skip_install ? p->req->runtime.version : c->version;
+}
+
+static bool is_containerd_before(const struct plan *p, int major, int minor)
+{
+	const char *text = containerd_version(p);
+	struct version v;
+
+	return text && version_parse(p->arena, text, &v) &&
+	       (v.major < major || (v.major == major && v.minor < minor));
+}
+
+static bool has_cgroup_v1(const struct plan *p)
+{
+	return p->req->runtime.cgroup == 1 && node_k8s_at_least(p->req->node, 1, 35);
+}
+
+static bool has_containerd_without_cri_v1(const struct plan *p)
+{
+	return is_containerd_before(p, 1, 6);
+}
+
+static bool has_containerd_1(const struct plan *p)
+{
+	return is_containerd_before(p, 2, 0) && node_k8s_at_least(p->req->node, 1, 36);
+}
+
+/* The version that a configuration of the documents' own is written in; 0: none is. */
+static long version_of_override(const struct plan *p)
+{
+	const char *text = kops_of(p)->config->containerd.config_override;
+	const struct strv lines = strv_split(p->arena, text ? text : "", '\n');
+
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *line = str_trim(p->arena, lines.v[i]);
+
+		/* a key below a table is another one */
+		if (*line == '[')
+			return 0;
+		if (str_has_prefix(line, "version") && strchr(line, '='))
+			return strtol(strchr(line, '=') + 1, NULL, 10);
+	}
+	return 0;
+}
+
+static bool has_config_too_new(const struct plan *p)
+{
+	const long version = version_of_override(p);
+
+	return (version >= 4 && is_containerd_before(p, 2, 3)) ||
+	       (version == 3 && is_containerd_before(p, 2, 0));
+}
+
+static bool lacks_ipvs(const struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+
+	return p->req->runtime.lacks_ipvs && c->has_kube_proxy &&
+	       str_eq(c->kube_proxy.proxy_mode, "ipvs");
+}
+
+/* clang-format off */
+const struct host_check host_checks_of_configured[] = {
+	{ has_cgroup_v1, "this host has cgroup v1, which kubelet refuses from Kubernetes 1.35 on",
+	  "cgroup v2: boot with systemd.unified_cgroup_hierarchy=1, or Kubernetes 1.34" },
+	{ has_containerd_without_cri_v1, "this containerd has no CRI v1, the only one that kubelet speaks from 1.26 on",
+	  "containerd 2.1 or later", .got = containerd_version },
+	{ has_containerd_1, "Kubernetes 1.35 is the last that works with containerd 1",
+	  "containerd 2.2 or later", .got = containerd_version },
+	{ has_config_too_new, "this containerd refuses a configOverride of so new a version",
+	  "version 2 to 1.7, 3 from containerd 2.0, 4 from 2.3", .got = containerd_version },
+	{ lacks_ipvs, "kube-proxy is to use ipvs, and this kernel does not have the module ip_vs",
+	  "proxyMode iptables or nftables, or a kernel that has it" },
+	{ NULL, NULL, NULL },
+};
+/* clang-format on */

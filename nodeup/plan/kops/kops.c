@@ -1,0 +1,81 @@
+#include "nodeup/plan/kops/kops.h"
+
+#include <string.h>
+#include "nodeup/plan/kops/toml.h"
+
+const struct kops_node *kops_of(const struct plan *p)
+{
+	return p->req->node->own;
+}
+
+const char *kops_ca(const struct plan *p)
+{
+	return strmap_get(&kops_of(p)->config->cas, KOPS_CA);
+}
+
+bool kops_has_api_server(const struct plan *p)
+{
+	return kops_serves_api(kops_of(p)->boot);
+}
+
+const char *kops_internal_name(const struct plan *p)
+{
+	return arena_printf(p->arena, "api.internal.%s", kops_of(p)->config->cluster_name);
+}
+
+bool kops_has_secondary_ip(const struct plan *p)
+{
+	return kops_has_addresses(kops_of(p)->config);
+}
+
+bool kops_is_ipv6_only(const struct plan *p)
+{
+	const char *cidr = kops_of(p)->config->networking.non_masquerade_cidr;
+
+	return cidr && strchr(cidr, ':');
+}
+
+struct task *kops_kubeconfig(struct plan *p, const char *path, const char *user)
+{
+	/* an API server of this node shows a certificate that it signed with this one */
+	const char *ca = kops_has_api_server(p) ? plan_keypair(p, KOPS_CA, false)->cert
+						: kops_ca(p);
+
+	return plan_kubeconfig_of(p, path, user, ca, kops_of(p)->api_server);
+}
+
+bool kops_is_warming(const struct plan *p)
+{
+	const char *state = p->req->facts->target_lifecycle_state;
+
+	return kops_of(p)->config->warm_pool_images.n && state &&
+	       str_has_prefix(state, "Warmed:") &&
+	       !str_eq(kops_of(p)->boot->instance_group_role, "ControlPlane");
+}
+
+/* source: kops 1.37 pkg/flagbuilder/build_flags.go maybeQuote */
+struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec)
+{
+	struct strv flags = { 0 };
+
+	field_flags(p->arena, schema, spec, &flags);
+	for (size_t i = 0; i < flags.n; i++) {
+		const char *value = strchr(flags.v[i], '=') + 1;
+
+		if (strchr(value, '"'))
+			flags.v[i] = arena_printf(p->arena, "%.*s%s", (int)(value - flags.v[i]),
+						  flags.v[i], toml_string(p->arena, value));
+	}
+	return flags;
+}
+
+const char *kops_slice(const struct plan *p, const char *cgroup)
+{
+	size_t n;
+
+	cgroup += strspn(cgroup, "/");
+	n = strlen(cgroup);
+	while (n && cgroup[n - 1] == '/')
+		n--;
+	return arena_strn(p->arena, cgroup, n);
+}

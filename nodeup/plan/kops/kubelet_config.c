@@ -1,0 +1,240 @@
+#include "nodeup/plan/kops/kubelet_config.h"
+
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/yaml.h"
+
+enum { TEXT_MAX = 1 << 20 };
+
+/* What Go writes of a KubeletConfiguration of which nothing is set: the fields of types without an empty value.
+ * source: k8s.io/kubelet 0.36 config/v1beta1/types.go */
+static const char nothing_set[] = "apiVersion: kubelet.config.k8s.io/v1beta1\n"
+				  "authentication:\n"
+				  "  anonymous: {}\n"
+				  "  webhook: {cacheTTL: 0s}\n"
+				  "  x509: {}\n"
+				  "authorization:\n"
+				  "  webhook: {cacheAuthorizedTTL: 0s, cacheUnauthorizedTTL: 0s}\n"
+				  "containerRuntimeEndpoint: ''\n"
+				  "cpuManagerReconcilePeriod: 0s\n"
+				  "crashLoopBackOff: {}\n"
+				  "evictionPressureTransitionPeriod: 0s\n"
+				  "fileCheckFrequency: 0s\n"
+				  "httpCheckFrequency: 0s\n"
+				  "imageMaximumGCAge: 0s\n"
+				  "imageMinimumGCAge: 0s\n"
+				  "kind: KubeletConfiguration\n"
+				  "logging:\n"
+				  "  flushFrequency: 0\n"
+				  "  options:\n"
+				  "    json: {infoBufferSize: '0'}\n"
+				  "    text: {infoBufferSize: '0'}\n"
+				  "  verbosity: 0\n"
+				  "memorySwap: {}\n"
+				  "nodeStatusReportFrequency: 0s\n"
+				  "nodeStatusUpdateFrequency: 0s\n"
+				  "runtimeRequestTimeout: 0s\n"
+				  "shutdownGracePeriod: 0s\n"
+				  "shutdownGracePeriodCriticalPods: 0s\n"
+				  "streamingConnectionIdleTimeout: 0s\n"
+				  "syncFrequency: 0s\n"
+				  "volumeStatsAggPeriod: 0s\n";
+
+/* "memory.available<100Mi, nodefs.available<10%" as a map. What does not parse was refused with the document. */
+static struct tree *split_pairs(struct arena *a, const char *text, char between)
+{
+	const struct strv pairs = strv_split(a, text ? text : "", ',');
+	struct tree *map = tree_map(a);
+
+	for (size_t i = 0; i < pairs.n; i++) {
+		const char *at = strchr(pairs.v[i], between);
+
+		if (at)
+			tree_set_text(
+				a, map,
+				str_trim(a, arena_strn(a, pairs.v[i], (size_t)(at - pairs.v[i]))),
+				str_trim(a, at + 1));
+	}
+	return map;
+}
+
+static struct tree *make_thresholds(struct arena *a, const void *member)
+{
+	return split_pairs(a, *(const char *const *)member, '<');
+}
+
+static struct tree *make_amounts(struct arena *a, const void *member)
+{
+	return split_pairs(a, *(const char *const *)member, '=');
+}
+
+static struct tree *make_list(struct arena *a, const void *member)
+{
+	const char *text = *(const char *const *)member;
+	struct strv words = strv_split(a, text ? text : "", ',');
+
+	if (str_is_empty(text))
+		words.n = 0;
+	return tree_of_strv(a, &words);
+}
+
+static struct tree *make_gates(struct arena *a, const void *member)
+{
+	const struct strmap *gates = member;
+	struct tree *map = tree_map(a);
+
+	for (size_t i = 0; i < gates->n; i++) {
+		const char *value = gates->v[i].value;
+		const bool on = *value && strchr("1tT", *value);
+
+		(void)tree_set(a, map, gates->v[i].key, tree_plain(a, on ? "true" : "false"));
+	}
+	return map;
+}
+
+/* "dedicated=db:NoSchedule", "dedicated:NoSchedule", "dedicated". */
+static struct tree *make_taints(struct arena *a, const void *member)
+{
+	const struct strv *taints = member;
+	struct tree *list = tree_seq(a);
+
+	for (size_t i = 0; i < taints->n; i++) {
+		const char *text = taints->v[i], *colon = strchr(text, ':');
+		const char *pair = colon ? arena_strn(a, text, (size_t)(colon - text)) : text;
+		const char *equals = colon ? strchr(pair, '=') : NULL;
+		struct tree *t = tree_map(a);
+
+		tree_set_text(a, t, "effect", colon ? colon + 1 : "");
+		tree_set_text(a, t, "key",
+			      equals ? arena_strn(a, pair, (size_t)(equals - pair)) : pair);
+		tree_set_text(a, t, "value", equals && equals[1] ? equals + 1 : NULL);
+		(void)tree_add(a, list, t);
+	}
+	return list;
+}
+
+/* Settings that kubelet has in another form than kops. */
+static const struct {
+	const char *place;
+	struct tree *(*make)(struct arena *a, const void *member);
+} forms[] = {
+	{ "enforceNodeAllocatable", make_list },     { "evictionHard", make_thresholds },
+	{ "evictionMinimumReclaim", make_amounts },  { "evictionSoft", make_thresholds },
+	{ "evictionSoftGracePeriod", make_amounts }, { "featureGates", make_gates },
+	{ "registerWithTaints", make_taints },
+};
+
+static struct tree *make_number(struct arena *a, int64_t n)
+{
+	return tree_plain(a, arena_printf(a, "%lld", (long long)n));
+}
+
+static struct tree *value_of_optional(struct arena *a, const struct field *f, const void *member)
+{
+	const struct opt_bool *b = member;
+	const struct opt_int *n = member;
+	const struct opt_dur *d = member;
+
+	if (f->kind == FIELD_OPT_BOOL && b->set)
+		return tree_plain(a, b->v ? "true" : "false");
+	if (f->kind == FIELD_OPT_INT && n->set)
+		return make_number(a, n->v);
+	if (f->kind == FIELD_OPT_DUR && d->set)
+		return tree_string(a, dur_render(a, d->ns));
+	return NULL;
+}
+
+static struct tree *value_of_member(struct arena *a, const struct field *f, const void *member)
+{
+	const char *text;
+
+	switch (f->kind) {
+	case FIELD_STRING:
+		text = *(const char *const *)member;
+		return text && (*text || f->pointer) ? tree_string(a, text) : NULL;
+	case FIELD_INT:
+		return make_number(a, *(const int64_t *)member);
+	case FIELD_STRV:
+		return tree_of_strv(a, member);
+	case FIELD_STRMAP:
+		return tree_of_strmap(a, member);
+	default:
+		return value_of_optional(a, f, member);
+	}
+}
+
+static struct tree *value_of(struct arena *a, const struct field *f, const void *member)
+{
+	struct tree *value = NULL;
+
+	for (size_t i = 0; i < ARRAY_LEN(forms) && !value; i++)
+		if (strcmp(forms[i].place, f->config) == 0)
+			value = forms[i].make(a, member);
+	if (!value)
+		value = value_of_member(a, f, member);
+	if (!value || (value->kind != TREE_SCALAR && value->n == 0))
+		return NULL;
+	/* Go leaves it out */
+	if (f->flag_empty && str_eq(value->scalar, f->flag_empty))
+		return NULL;
+	return value;
+}
+
+static void set_value(struct arena *a, struct tree *map, const char *place, struct tree *value)
+{
+	const char *dot;
+
+	for (; (dot = strchr(place, '.')); place = dot + 1)
+		map = tree_get(map, arena_strn(a, place, (size_t)(dot - place)));
+	(void)tree_set(a, map, place, value);
+}
+
+/* Of two settings for one place the first has the last word. */
+static void set_values(struct arena *a, struct tree *doc, const struct kops_kubelet *spec)
+{
+	const struct schema *s = &kops_kubelet_schema;
+
+	for (size_t i = s->n; i-- > 0;) {
+		const struct field *f = &s->fields[i];
+		struct tree *value = f->config ? value_of(a, f, (const char *)spec + f->offset)
+					       : NULL;
+
+		if (value)
+			set_value(a, doc, f->config, value);
+	}
+}
+
+const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec)
+{
+	const struct facts *f = p->req->facts;
+	const char *address = kops_of(p)->config->containerd.address;
+	autobuf struct buf b = BUF_INIT(TEXT_MAX);
+	struct arena *a = p->arena;
+	struct tree *doc, *dns;
+	struct err e;
+	int r = yaml_parse(a, "kubelet.conf", nothing_set, sizeof(nothing_set) - 1, &doc, &e);
+
+	if (r < 0) {
+		plan_fail(p, &e);
+		return "";
+	}
+	set_values(a, doc, spec);
+	dns = tree_add(a, tree_seq(a), tree_string(a, spec->cluster_dns ? spec->cluster_dns : ""));
+	(void)tree_set(a, doc, "clusterDNS", dns);
+	tree_set_text(a, doc, "containerRuntimeEndpoint",
+		      address ? arena_printf(a, "unix://%s", address)
+			      : "unix:///run/containerd/containerd.sock");
+	tree_set_text(a, doc, "tlsCertFile", "/srv/kubernetes/kubelet-server.crt");
+	tree_set_text(a, doc, "tlsPrivateKeyFile", "/srv/kubernetes/kubelet-server.key");
+	if (f->availability_zone && f->instance_id)
+		tree_set_text(a, doc, "providerID",
+			      arena_printf(a, "aws:///%s/%s", f->availability_zone,
+					   f->instance_id));
+	tree_sort(doc);
+	r = yaml_render(doc, &b, &e);
+	if (r < 0) {
+		plan_fail(p, &e);
+		return "";
+	}
+	return arena_strn(a, buf_str(&b), b.len);
+}

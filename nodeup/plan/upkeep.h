@@ -1,0 +1,19 @@
+/* upkeep.h - what keeps a host in order, as nodes of several eras have it
+ * Kernel settings, the firewall, updates and logs: the eras differ in their texts.
+ * Bodies: build_sysctl.c, build_firewall.c, build_packages.c.
+ * Owner: the arena of the plan. Errors: the plan's. Threads: one.
+ * Source: kops 1.8.1 and 1.37 nodeup/pkg/model/{sysctls,firewall,update_service,logrotate}.go. */
+#pragma once
+
+#include "nodeup/plan/tasklist.h"
+
+/* Settings of the kernel: a file of sysctl.d(5), and its values in the kernel that runs. */
+void plan_sysctl(struct plan *p, const char *content);
+/* A script by which INPUT and FORWARD let pods and their traffic through, run at each boot. */
+void plan_firewall(struct plan *p, const char *path, const char *script_text);
+/* Of hosts that have apt: whether updates install themselves. */
+void plan_upgrades(struct plan *p, bool wanted);
+/* Rotate /var/log/NAME.log. `end` stands behind the last brace. */
+void plan_rotated_log(struct plan *p, const char *name, const char *end);
+/* Rotate each hour; service is the text of logrotate.service, or NULL where the vendor's is good. */
+void plan_rotate_hourly(struct plan *p, const char *service);

@@ -1,0 +1,59 @@
+#include "nodeup/tasks/kinds.h"
+
+#include <stdio.h>
+#include "nodeup/aws/autoscaling.h"
+#include "nodeup/tasks/before.h"
+#include "nodeup/tasks/granted.h"
+
+static const char asked[] = "lifecycle";
+
+/* An instance that goes to a warm pool and one that leaves it wait for the hook, each for itself. */
+static const char *now(const struct task *t, struct arena *a)
+{
+	const struct task_lifecycle *l = &t->lifecycle;
+
+	return arena_printf(a, "%s %s %s %s", l->group, t->name, l->instance,
+			    l->state ? l->state : "");
+}
+
+/* Whether it waits cannot be asked: a node's role may not. */
+static int lifecycle_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+			   struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)e;
+	if (ctx->image_mode || granted_is(ctx, asked, now(t, a)))
+		return TASK_EQUAL;
+	if (ctx->is_offline)
+		return task_left(diff,
+				 "group %s is not told that this instance is ready: we are offline",
+				 t->lifecycle.group);
+	return task_differs(diff, "group %s may wait for this instance", t->lifecycle.group);
+}
+
+static int lifecycle_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+			   struct err *e)
+{
+	const struct autoscaling_hook hook = { .group = t->lifecycle.group,
+					       .name = t->name,
+					       .instance = t->lifecycle.instance,
+					       .region = t->lifecycle.region };
+	autoarena struct arena *a = arena_new_empty();
+	struct imds *imds = imds_new(ctx->http);
+	int r = autoscaling_go_on(ctx->http, imds, &hook, e);
+
+	imds_free(imds);
+	if (r < 0)
+		return r;
+	(void)snprintf(run->remark, sizeof(run->remark), "%s",
+		       r ? "the group goes on" : "the group waits for nothing");
+	return granted_note(ctx, asked, now(t, a), e);
+}
+
+const struct task_ops task_lifecycle_ops = {
+	.kind = "lifecycle hook",
+	.check = lifecycle_check,
+	.apply = lifecycle_apply,
+	.compare = before_once,
+};

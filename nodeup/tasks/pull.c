@@ -1,0 +1,40 @@
+#include "nodeup/tasks/kinds.h"
+
+#include "nodeup/tasks/image_ctr.h"
+
+/* What is there is not pulled again, whatever its registry has by now under that name. */
+static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		      struct err *e)
+{
+	char id[IMAGE_ID_MAX];
+	struct err why;
+	int r;
+
+	(void)e;
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	r = image_ctr_id(ctx, t->pull.image, id, &why);
+	if (r == -ENOENT)
+		return task_missing(diff, "not in the runtime");
+	return r < 0 ? task_differs(diff, "the runtime does not answer") : TASK_EQUAL;
+}
+
+static int pull_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		      struct err *e)
+{
+	int r = image_ctr_pull(ctx, t->pull.image, t->pull.hosts, e);
+
+	(void)run;
+	if (r >= 0)
+		return TASK_DONE;
+	/* a registry may answer later */
+	e->kind = ERR_NET;
+	return err_wrap(e, "pull image %s", t->pull.image);
+}
+
+const struct task_ops task_pull_ops = {
+	.kind = "pull",
+	.stays = true,
+	.check = pull_check,
+	.apply = pull_apply,
+};

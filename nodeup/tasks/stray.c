@@ -1,0 +1,135 @@
+#include "nodeup/tasks/kinds.h"
+
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/proc.h"
+#include "nodeup/base/walk.h"
+#include "nodeup/tasks/before.h"
+
+#define PATIENCE_NS (60 * DUR_SEC)
+
+enum { LIST_MAX = 1 << 20 };
+
+static int run_program(struct task_ctx *ctx, const struct strv *argv, struct buf *out,
+		       struct err *e)
+{
+	const struct proc_req req = {
+		.argv = argv->v,
+		.stdin_fd = -1,
+		.timeout_ns = task_time_left(ctx, PATIENCE_NS),
+	};
+
+	return proc_run(&req, out, e);
+}
+
+/* The units that run now, and their names begin so. */
+static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
+		      struct strv *ret, struct err *e)
+{
+	static const char *const words[] = { "systemctl", "list-units", "--plain", "--no-legend",
+					     "--state=active,activating,reloading" };
+	autobuf struct buf out = BUF_INIT(LIST_MAX);
+	struct strv argv = { 0 }, lines;
+	int r;
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		strv_add(a, &argv, words[i]);
+	for (const char *const *unit = s->units; *unit; unit++)
+		strv_add(a, &argv, *unit);
+	strv_add(a, &argv, NULL);
+	r = run_program(ctx, &argv, &out, e);
+	if (r < 0)
+		return r;
+	lines = strv_split(a, buf_str(&out), '\n');
+	for (size_t i = 0; i < lines.n; i++)
+		if (lines.v[i][strcspn(lines.v[i], " ")])
+			strv_add(a, ret, arena_strn(a, lines.v[i], strcspn(lines.v[i], " ")));
+	return 0;
+}
+
+/* What they wrote: a file of that name in any directory of the folder. */
+static int list_files(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
+		      struct strv *ret, struct err *e)
+{
+	struct strv names = { 0 };
+	int r = walk_names_at(a, ctx->root_fd, s->folder, &names, e);
+
+	if (r == -ENOENT)
+		return 0;
+	for (size_t i = 0; i < names.n && r >= 0; i++) {
+		const char *path = arena_printf(a, "%s/%s/%s", s->folder, names.v[i], s->file);
+
+		if (io_is_there(ctx->root_fd, path))
+			strv_add(a, ret, path);
+	}
+	return r;
+}
+
+static int stray_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
+		       struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv found = { 0 };
+	int r = 0;
+
+	if (ctx->image_mode)
+		return TASK_EQUAL;
+	r = list_units(&t->stray, ctx, a, &found, e);
+	if (r >= 0 && found.n)
+		return task_differs(diff, "%s runs", found.v[0]);
+	if (r >= 0)
+		r = list_files(&t->stray, ctx, a, &found, e);
+	if (r >= 0 && found.n)
+		return task_differs(diff, "%s is there", found.v[0]);
+	return r < 0 ? r : TASK_EQUAL;
+}
+
+static int remove_file(struct task_ctx *ctx, const char *path, struct err *e)
+{
+	autoclose int dir = -1;
+	const char *name;
+	int r = io_open_parent(ctx->root_fd, path, &dir, &name, e);
+
+	if (r < 0)
+		return r;
+	return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? err_sys(e, "remove '%s'", path) : 0;
+}
+
+static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
+		       struct err *e)
+{
+	static const char *const reload[] = { "udevadm", "control", "--reload-rules", NULL };
+	const struct strv reload_argv = { (const char **)(void *)reload, ARRAY_LEN(reload) };
+	autoarena struct arena *a = arena_new_empty();
+	struct strv units = { 0 }, files = { 0 }, argv = { 0 };
+	int r;
+
+	(void)run;
+	/* first, or the next interface starts them again */
+	r = run_program(ctx, &reload_argv, NULL, e);
+	if (r >= 0)
+		r = list_units(&t->stray, ctx, a, &units, e);
+	if (r >= 0 && units.n) {
+		strv_add(a, &argv, "systemctl");
+		strv_add(a, &argv, "disable");
+		strv_add(a, &argv, "--now");
+		for (size_t i = 0; i < units.n; i++)
+			strv_add(a, &argv, units.v[i]);
+		strv_add(a, &argv, NULL);
+		r = run_program(ctx, &argv, NULL, e);
+	}
+	if (r >= 0)
+		r = list_files(&t->stray, ctx, a, &files, e);
+	for (size_t i = 0; i < files.n && r >= 0; i++)
+		r = remove_file(ctx, files.v[i], e);
+	return r < 0 ? r : TASK_DONE;
+}
+
+const struct task_ops task_stray_ops = {
+	.kind = "stray",
+	.stays = true,
+	.check = stray_check,
+	.apply = stray_apply,
+	.compare = before_once,
+};

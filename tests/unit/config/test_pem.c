@@ -1,0 +1,311 @@
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <string.h>
+#include "nodeup/config/pem.h"
+#include "nodeup/base/str.h"
+
+enum { NOW = 1800000000, DAY = 86400 };
+
+/* What is made; its fields are what a row changes. */
+struct wish {
+	const char *name, *usage, *hosts;
+	long serial, from, to;
+};
+
+static void add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
+{
+	X509V3_CTX ctx;
+	X509_EXTENSION *x;
+
+	X509V3_set_ctx(&ctx, issuer, cert, NULL, NULL, 0);
+	x = X509V3_EXT_conf_nid(NULL, &ctx, nid, value);
+	assert_non_null(x);
+	(void)X509_add_ext(cert, x, -1);
+	X509_EXTENSION_free(x);
+}
+
+/* issuer NULL: a CA of its own. */
+static X509 *make(const struct wish *w, EVP_PKEY *key, X509 *issuer, EVP_PKEY *signer)
+{
+	X509 *cert = X509_new();
+
+	(void)X509_set_version(cert, 2);
+	(void)ASN1_INTEGER_set(X509_get_serialNumber(cert), w->serial);
+	(void)ASN1_TIME_set(X509_getm_notBefore(cert), w->from);
+	(void)ASN1_TIME_set(X509_getm_notAfter(cert), w->to);
+	(void)X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_ASC,
+					 (const unsigned char *)w->name, -1, -1, 0);
+	(void)X509_set_issuer_name(cert, X509_get_subject_name(issuer ? issuer : cert));
+	(void)X509_set_pubkey(cert, key);
+	add_extension(cert, issuer ? issuer : cert, NID_basic_constraints,
+		      issuer ? "critical,CA:FALSE" : "critical,CA:TRUE");
+	if (w->usage)
+		add_extension(cert, issuer, NID_ext_key_usage, w->usage);
+	if (w->hosts)
+		add_extension(cert, issuer, NID_subject_alt_name, w->hosts);
+	assert_true(X509_sign(cert, signer, EVP_sha256()) > 0);
+	return cert;
+}
+
+static const char *pem_of(struct arena *a, X509 *cert)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	char *p;
+	const char *text;
+	long n;
+
+	(void)PEM_write_bio_X509(bio, cert);
+	n = BIO_get_mem_data(bio, &p);
+	text = arena_strn(a, p, (size_t)n);
+	BIO_free(bio);
+	return text;
+}
+
+static EVP_PKEY *key_of(const char *text)
+{
+	BIO *bio = BIO_new_mem_buf(text, -1);
+	EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
+
+	BIO_free(bio);
+	return key;
+}
+
+/* Two generations of a CA of one name, and a key of ours. */
+struct world {
+	struct arena *arena;
+	const char *key, *other, *pool;
+	EVP_PKEY *ours, *ca_keys[2];
+	X509 *cas[2];
+};
+
+static int set_up(void **state)
+{
+	struct arena *a = arena_new_empty();
+	struct world *w = arena_new(a, struct world);
+	const char *public;
+	struct err e;
+
+	w->arena = a;
+	assert_int_equal(pem_new_key(a, &w->key, &public, &e), 0);
+	assert_int_equal(pem_new_key(a, &w->other, &public, &e), 0);
+	w->ours = key_of(w->key);
+	w->pool = "";
+	for (int i = 0; i < 2; i++) {
+		const struct wish ca = {
+			"kubernetes-ca", NULL, NULL, 100 + i, NOW - DAY, NOW + DAY
+		};
+
+		w->ca_keys[i] = EVP_RSA_gen(2048);
+		w->cas[i] = make(&ca, w->ca_keys[i], NULL, w->ca_keys[i]);
+		w->pool = arena_printf(a, "%s%s", w->pool, pem_of(a, w->cas[i]));
+	}
+	*state = w;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct world *w = *state;
+
+	for (int i = 0; i < 2; i++) {
+		EVP_PKEY_free(w->ca_keys[i]);
+		X509_free(w->cas[i]);
+	}
+	EVP_PKEY_free(w->ours);
+	arena_free(w->arena);
+	return 0;
+}
+
+static const char *const hosts[] = { "i-0", "172.20.32.11", NULL };
+
+/* What comes of it, with what is wanted of a server or a client; "" it is right. */
+static const char *judge(struct world *w, const struct wish *wish, int ca, bool serves,
+			 const char *key)
+{
+	X509 *cert = make(wish, w->ours, w->cas[ca], w->ca_keys[ca]);
+	const struct pem_wanted want = {
+		.key = key,
+		.pool = w->pool,
+		.issuer_id = "101",
+		.name = "i-0",
+		.hosts = serves ? hosts : NULL,
+		.serves = serves,
+		.time = NOW,
+	};
+	struct err e = { 0 };
+
+	(void)!pem_check_issued(pem_of(w->arena, cert), &want, &e);
+	X509_free(cert);
+	return arena_str(w->arena, e.msg);
+}
+
+static const struct wish client = { "i-0", "clientAuth", NULL, 7, NOW - DAY, NOW + DAY };
+static const struct wish server = { "i-0", "serverAuth", "DNS:i-0,IP:172.20.32.11",
+				    8,     NOW - DAY,    NOW + DAY };
+
+static void what_was_asked_for_is_taken(void **state)
+{
+	struct world *w = *state;
+
+	assert_string_equal(judge(w, &client, 1, false, w->key), "");
+	assert_string_equal(judge(w, &server, 1, true, w->key), "");
+}
+
+static void anything_else_is_refused(void **state)
+{
+	struct world *w = *state;
+	struct wish of = client, late = client, early = client, short_one = server;
+	const char *said;
+
+	of.name = "i-1";
+	late.to = NOW - 1;
+	early.from = NOW + 1;
+	short_one.hosts = "DNS:i-0";
+	assert_non_null(strstr(judge(w, &client, 1, false, w->other), "another key than ours"));
+	assert_non_null(
+		strstr(judge(w, &client, 0, false, w->key), "not signed by the CA of id 101"));
+	assert_non_null(strstr(judge(w, &of, 1, false, w->key), "not for 'i-0'"));
+	assert_non_null(strstr(judge(w, &late, 1, false, w->key), "certificate has expired"));
+	assert_non_null(strstr(judge(w, &early, 1, false, w->key), "not yet valid"));
+	assert_non_null(
+		strstr(judge(w, &short_one, 1, true, w->key), "does not have '172.20.32.11'"));
+	said = judge(w, &client, 1, true, w->key);
+	assert_non_null(strstr(said, "does not hold: "));
+	assert_non_null(strstr(judge(w, &server, 1, false, w->key), "does not hold: "));
+}
+
+static void it_says_until_when_it_holds(void **state)
+{
+	struct world *w = *state;
+	X509 *cert = make(&client, w->ours, w->cas[1], w->ca_keys[1]);
+
+	assert_int_equal(pem_expiry(pem_of(w->arena, cert)), NOW + DAY);
+	assert_int_equal(pem_expiry(w->key), -1);
+	X509_free(cert);
+}
+
+static void a_text_that_is_none(void **state)
+{
+	struct world *w = *state;
+	const struct pem_wanted want = {
+		.key = w->key, .pool = w->pool, .issuer_id = "101", .time = NOW
+	};
+	struct err e;
+
+	assert_true(pem_check_issued("", &want, &e) < 0);
+	assert_non_null(strstr(e.msg, "no certificate"));
+}
+
+static const char *const issued_hosts[] = { "10.0.0.1", "kubernetes", "fd00::1", "kubernetes",
+					    NULL };
+
+static const char *issue(struct world *w, int64_t from, int64_t until)
+{
+	const char *cert = NULL;
+	BIO *bio = BIO_new(BIO_s_mem());
+	struct pem_order o = { .key = w->key,
+			       .signer = pem_of(w->arena, w->cas[1]),
+			       .name = "kubecfg",
+			       .organization = "system:masters",
+			       .hosts = issued_hosts,
+			       .serves = true,
+			       .from = from,
+			       .until = until };
+	struct err e;
+	char *p;
+	long n;
+
+	(void)PEM_write_bio_PrivateKey(bio, w->ca_keys[1], NULL, NULL, 0, NULL, NULL);
+	n = BIO_get_mem_data(bio, &p);
+	o.signer_key = arena_strn(w->arena, p, (size_t)n);
+	BIO_free(bio);
+	assert_int_equal(pem_issue(w->arena, &o, &cert, &e), 0);
+	return cert;
+}
+
+static const char *judge_issued(struct world *w, const char *cert, const char *organization,
+				const char *const *names)
+{
+	const struct pem_wanted want = { .key = w->key,
+					 .pool = w->pool,
+					 .issuer_id = "101",
+					 .name = "kubecfg",
+					 .organization = organization,
+					 .hosts = names,
+					 .serves = true,
+					 .as_issued = true,
+					 .time = NOW };
+	struct err e = { 0 };
+
+	(void)!pem_check_issued(cert, &want, &e);
+	return arena_str(w->arena, e.msg);
+}
+
+static void what_is_issued_is_what_was_ordered(void **state)
+{
+	static const char *const fewer[] = { "10.0.0.1", "kubernetes", NULL };
+	static const char *const more[] = { "10.0.0.1", "kubernetes", "fd00::1", "other", NULL };
+	struct world *w = *state;
+	const char *cert = issue(w, NOW - DAY, NOW + DAY), *org = "system:masters";
+
+	assert_string_equal(judge_issued(w, cert, org, issued_hosts), "");
+	assert_non_null(strstr(judge_issued(w, cert, NULL, issued_hosts), "not for 'kubecfg'"));
+	assert_non_null(strstr(judge_issued(w, cert, "x", issued_hosts), "not for 'kubecfg' of x"));
+	assert_non_null(
+		strstr(judge_issued(w, cert, org, fewer), "other names than the documents"));
+	assert_non_null(strstr(judge_issued(w, cert, org, more), "does not have 'other'"));
+	assert_string_not_equal(cert, issue(w, NOW - DAY, NOW + DAY));
+}
+
+static void it_is_renewed_in_the_last_third_of_its_life(void **state)
+{
+	struct world *w = *state;
+	const char *org = "system:masters";
+
+	assert_string_equal(
+		judge_issued(w, issue(w, NOW - 2 * DAY + 60, NOW + DAY), org, issued_hosts), "");
+	assert_non_null(
+		strstr(judge_issued(w, issue(w, NOW - 2 * DAY - 60, NOW + DAY), org, issued_hosts),
+		       "less than a third"));
+}
+
+static void it_has_the_extensions_of_a_leaf(void **state)
+{
+	struct world *w = *state;
+	const char *text = issue(w, NOW - DAY, NOW + DAY);
+	BIO *bio = BIO_new_mem_buf(text, -1);
+	X509 *cert = PEM_read_bio_X509(bio, NULL, NULL, NULL);
+	const int at = X509_get_ext_by_NID(cert, NID_basic_constraints, -1);
+
+	assert_int_equal(X509_get_extension_flags(cert) & EXFLAG_CA, 0);
+	assert_true(at >= 0 && X509_EXTENSION_get_critical(X509_get_ext(cert, at)));
+	assert_int_equal(X509_get_key_usage(cert), KU_DIGITAL_SIGNATURE | KU_KEY_ENCIPHERMENT);
+	assert_int_equal(X509_get_extended_key_usage(cert), XKU_SSL_SERVER);
+	assert_true(ASN1_STRING_length(X509_get0_serialNumber(cert)) > 8);
+	X509_free(cert);
+	BIO_free(bio);
+	assert_string_equal(pem_first(w->arena, arena_printf(w->arena, "%s%s", text, w->pool)),
+			    text);
+	assert_null(pem_first(w->arena, "none"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_issued_is_what_was_ordered),
+		cmocka_unit_test(it_is_renewed_in_the_last_third_of_its_life),
+		cmocka_unit_test(it_has_the_extensions_of_a_leaf),
+		cmocka_unit_test(what_was_asked_for_is_taken),
+		cmocka_unit_test(anything_else_is_refused),
+		cmocka_unit_test(it_says_until_when_it_holds),
+		cmocka_unit_test(a_text_that_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,175 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "tests/unit/lib/kops_worker.h"
+
+#define DIGEST "d68969855fbf676cdb8ed758e420fb048d61f984f61de3e53eddfebe484d168@https://a.example/"
+#define ASSETS                                                                     \
+	"Assets: {amd64: [9" DIGEST "runc.amd64, 8" DIGEST "kubelet, 7" DIGEST     \
+	"containerd-2.3.4.tgz, 6" DIGEST "ecr-credential-provider-linux-amd64]}\n" \
+	"containerdConfig: {version: 2.3.4}\n"
+
+static const char networkd[] = "systemd-networkd.service";
+static const char rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
+
+static struct plan *plan_of(struct arena *a, struct kops_worker *w, const char *version,
+			    const char *text)
+{
+	struct plan *p;
+
+	w->facts.version = version;
+	p = kops_try_plan(a, w, NULL, arena_printf(a, ASSETS "%s", text));
+	if (!p)
+		fail_msg("%s", w->e.msg);
+	return p;
+}
+
+static bool needs(const struct task *t, const struct task *other)
+{
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i] == other)
+			return true;
+	return false;
+}
+
+/* A node of amazonvpc on the distribution whose own services are in its way. */
+static void the_network_begins_anew_once_and_before_there_are_pods(void **state)
+{
+	static const char *const inputs[] = {
+		"/etc/udev/rules.d/99-vpc-policy-routes.rules",
+		"/usr/lib/systemd/networkd.conf.d/40-disable-manage-foreign-routes.conf",
+		"/etc/systemd/network/99-default.link",
+		"/etc/systemd/network/75-eni-secondary.network",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { .facts = { .distribution = "amazonlinux", .mac = "0a:01" } };
+	const struct task *unit, *stray;
+	const struct plan *p;
+
+	(void)state;
+	strmap_set(a, &w.facts.interfaces, "ens5", "0A:01");
+	p = plan_of(a, &w, "2023", "Networking: {amazonVPC: {}}\n");
+	unit = plan_get(p, TASK_UNIT, networkd);
+	stray = plan_get(p, TASK_STRAY, "policy-routes");
+	assert_false(unit->unit.enable);
+	assert_int_equal(unit->unit.inputs.n, ARRAY_LEN(inputs));
+	for (size_t i = 0; i < ARRAY_LEN(inputs); i++) {
+		assert_true(strv_has(&unit->unit.inputs, inputs[i]));
+		assert_true(needs(unit, plan_get(p, TASK_FILE, inputs[i])));
+	}
+	for (size_t i = 0; i < p->n; i++)
+		if (p->tasks[i]->kind == TASK_PACKAGE)
+			assert_true(needs(unit, p->tasks[i]));
+	assert_true(needs(unit, stray) && needs(stray, plan_get(p, TASK_FILE, rules)));
+	assert_true(needs(plan_get(p, TASK_UNIT, "kubelet.service"), unit));
+	assert_true(needs(plan_get(p, TASK_UNIT, "containerd.service"), unit));
+	assert_false(needs(plan_get(p, TASK_UNIT, "kubelet.service"), stray));
+}
+
+static void a_network_of_others_is_left_alone(void **state)
+{
+	static const char *const texts[] = { "Networking: {calico: {}}\n",
+					     "Networking: {kubeRouter: {}}\n", "" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { 0 };
+		const struct plan *p = plan_of(a, &w, "12", texts[i]);
+
+		assert_null(plan_look(p, TASK_UNIT, networkd));
+		assert_null(plan_look(p, TASK_STRAY, "policy-routes"));
+	}
+}
+
+/* A service that ends at once is never found running: it would be started by each run. */
+static void logs_are_rotated_when_the_timer_says_so(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { 0 };
+	const struct plan *p = plan_of(a, &w, "12", "");
+	const struct task *timer = plan_get(p, TASK_UNIT, "logrotate.timer");
+
+	(void)state;
+	assert_false(timer->unit.at_boot);
+	(void)plan_get(p, TASK_FILE, "/etc/systemd/system/logrotate.service");
+	assert_null(plan_look(p, TASK_UNIT, "logrotate.service"));
+}
+
+static void modules_are_there_before_settings_and_services(void **state)
+{
+	static const struct {
+		const char *text, *module, *other;
+	} rows[] = {
+		{ "Networking: {kindnet: {}}\n", "nfnetlink_queue", "br_netfilter" },
+		{ "Networking: {cilium: {}}\n", "br_netfilter", "nfnetlink_queue" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { 0 };
+		const struct plan *p = plan_of(a, &w, "12", rows[i].text);
+		const struct task *module = plan_get(p, TASK_MODULE, rows[i].module);
+
+		assert_null(plan_look(p, TASK_MODULE, rows[i].other));
+		assert_true(module->optional);
+		assert_true(needs(plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf"),
+				  module));
+		assert_true(needs(plan_get(p, TASK_UNIT, "kubelet.service"), module));
+	}
+}
+
+static void the_kernel_gets_what_the_file_says(void **state)
+{
+	static const char text[] =
+		"sysctlParameters: ['#net.core.somaxconn = 1', ';x=1', '-net.bridge.a = 1', "
+		"'kernel.panic=0']\n";
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { 0 };
+	const struct plan *p = plan_of(a, &w, "12", text);
+	const struct strmap *values =
+		&plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf")->sysctl.values;
+
+	(void)state;
+	assert_string_equal(strmap_get(values, "net.core.somaxconn"), "32768");
+	assert_string_equal(strmap_get(values, "net.ipv4.neigh.default.gc_thresh1"), "0");
+	assert_string_equal(strmap_get(values, "net.ipv4.ip_local_reserved_ports"), "30000-32767");
+	assert_string_equal(strmap_get(values, "net.bridge.a"), "1");
+	assert_string_equal(strmap_get(values, "kernel.panic"), "0");
+	for (size_t i = 0; i < values->n; i++)
+		assert_null(strchr("#;-", values->v[i].key[0]));
+}
+
+static void documents_alone_are_planned_for_a_release_that_is_named(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { .facts = { .distribution = "rhel" } };
+	const struct plan *p = plan_of(a, &w, "9.4", "");
+
+	(void)state;
+	assert_true(strv_has(&p->warnings, "this is rhel 9.4: planned as for debian 12"));
+	w.req.no_keys = false;
+	w.plan = (struct plan){ 0 };
+	assert_true(plan_build(a, &w.req, &w.plan, &w.e) < 0);
+	assert_string_equal(w.e.msg, "this is rhel 9.4, and nodes of these documents are made on "
+				     "debian 12, ubuntu 24.04, amazonlinux 2023");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_network_begins_anew_once_and_before_there_are_pods),
+		cmocka_unit_test(a_network_of_others_is_left_alone),
+		cmocka_unit_test(logs_are_rotated_when_the_timer_says_so),
+		cmocka_unit_test(modules_are_there_before_settings_and_services),
+		cmocka_unit_test(the_kernel_gets_what_the_file_says),
+		cmocka_unit_test(documents_alone_are_planned_for_a_release_that_is_named),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

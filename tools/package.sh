@@ -1,0 +1,77 @@
+#!/bin/bash
+# A package of what `make install` installs, made by the distribution's own tool.
+#
+#   package.sh deb|rpm VERSION DIR    DIR/nodeup_VERSION_ARCH.deb or DIR/nodeup-VERSION-1.ARCH.rpm, and its .sha256
+#
+# It needs nothing, as the program is static, and starts nothing. The journal's catalog is read in by the package itself.
+set -euo pipefail
+
+summary='Turns a bare EC2 instance into a Kubernetes node'
+catalog='! command -v journalctl >/dev/null || journalctl --update-catalog'
+
+kind=$1 version=$2 out=$(mkdir -p "$3" && cd "$3" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# What a package has of the project besides: who may use it, and what the static binary contains.
+tree()
+{
+	make -s install DESTDIR="$work/tree" prefix=/usr
+	gzip -9n "$work/tree/usr/share/man/man8/nodeup.8"
+	install -D -m 644 -t "$work/tree/usr/share/doc/nodeup" LICENSE NOTICE README.md
+}
+
+deb()
+{
+	local arch
+	arch=$(dpkg --print-architecture)
+	file=$out/nodeup_${version}_$arch.deb
+	install -d "$work/tree/DEBIAN"
+	cat >"$work/tree/DEBIAN/control" <<-END
+		Package: nodeup
+		Version: $version
+		Architecture: $arch
+		Maintainer: the maintainers of nodeup <root@localhost>
+		Section: admin
+		Priority: optional
+		Description: $summary
+		 One static program that reads the documents of kops or kube-up, fetches and verifies assets, formats
+		 blank disks, writes units and static pods, and starts kubelet.
+	END
+	printf '#!/bin/sh\nset -e\n%s\n' "$catalog" >"$work/tree/DEBIAN/postinst"
+	chmod 755 "$work/tree/DEBIAN/postinst"
+	dpkg-deb --root-owner-group -b "$work/tree" "$file" >/dev/null
+}
+
+rpm()
+{
+	file=$out/nodeup-$version-1.$(uname -m).rpm
+	cat >"$work/nodeup.spec" <<-END
+		%global debug_package %{nil}
+		%global __os_install_post %{nil}
+		%global _build_id_links none
+		Name: nodeup
+		Version: $version
+		Release: 1
+		Summary: $summary
+		License: Apache-2.0
+		AutoReqProv: no
+		%description
+		$summary: one static program.
+		%install
+		cp -a $work/tree/. %{buildroot}/
+		%post
+		$catalog
+		%files
+		%defattr(-,root,root)
+		$(cd "$work/tree" && find . -type f -printf '/%P\n' | sort)
+	END
+	rpmbuild --quiet -bb --define "_topdir $work/rpm" --define "_rpmdir $work" --define "_rpmfilename out.rpm" "$work/nodeup.spec"
+	mv "$work/out.rpm" "$file"
+}
+
+cd "$(dirname "$0")/.."
+tree
+"$kind"
+sha256sum "$file" | cut -d ' ' -f 1 >"$file.sha256"
+echo "$file"
