@@ -7,7 +7,8 @@ usage: ec2.py ADDRESS PORT STATE.json [LOG [--stay]]
 STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
              "instances": {id: {"zone", "ip", "tags": {}, "devices": [names]}},
              "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment",
-                              "multiAttachEnabled", "others": [instances that have it as well]}}}
+                              "multiAttachEnabled", "others": [instances that have it as well]}},
+             "types": {name: {"enis", "ips", "gpus": [counts], "maker"}}, "interfaces": {id: [prefixes]}}
 It ends with its standard input, unless it is to stay.  A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
 
     /__put              body: another state, or parts of it
@@ -29,7 +30,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from xml.sax.saxutils import escape
 
 PAGE = 2
-AUTHORIZATION = re.compile(r"AWS4-HMAC-SHA256 Credential=([A-Za-z0-9]+)/(\d{8})/([a-z0-9-]+)/ec2/aws4_request, "
+AUTHORIZATION = re.compile(r"AWS4-HMAC-SHA256 Credential=([A-Za-z0-9]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9]+)/aws4_request, "
                            r"SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$")
 DEVICE = re.compile(r"/dev/(xvd|sd)[a-z]{1,2}$")
 
@@ -65,6 +66,7 @@ def tag_set(tags):
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = 65536
+    service, version = "ec2", "2016-11-15"
     disable_nagle_algorithm = True
 
     def log_message(self, fmt, *args):
@@ -113,17 +115,22 @@ class Handler(BaseHTTPRequestHandler):
                     print(json.dumps(form), file=self.server.log, flush=True)
             self.fault(action)
             self.check_signature(text)
-            if form.get("Version") != "2016-11-15":
+            if form.get("Version") != self.version:
                 raise Refused("InvalidParameterValue", "version")
             method = getattr(self, action, None)
             if not method or not action[:1].isupper():
                 raise Refused("InvalidAction", "The action %s is not valid" % action)
             with self.server.lock:
                 answer = method(form, self.server.state)
-            self.send(200, '<?xml version="1.0"?>\n' + xml(action + "Response", {"requestId": "REQ1", **answer}))
+            self.send(200, '<?xml version="1.0"?>\n' + self.success(action, answer))
         except Refused as e:
-            self.send(e.status, '<?xml version="1.0"?>\n<Response><Errors><Error><Code>%s</Code><Message>%s</Message>'
-                      "</Error></Errors><RequestID>REQ1</RequestID></Response>" % (e.code, escape(e.message)))
+            self.send(e.status, '<?xml version="1.0"?>\n' + self.failure(e.code, escape(e.message)))
+
+    def success(self, action, answer):
+        return xml(action + "Response", {"requestId": "REQ1", **answer})
+
+    def failure(self, code, message):
+        return f"<Response><Errors><Error><Code>{code}</Code><Message>{message}</Message></Error></Errors><RequestID>REQ1</RequestID></Response>"
 
     def fault(self, action):
         with self.server.lock:
@@ -139,21 +146,21 @@ class Handler(BaseHTTPRequestHandler):
         match = AUTHORIZATION.match(self.headers.get("Authorization") or "")
         if not match:
             raise Refused("MissingAuthenticationToken", "unsigned", 403)
-        key, day, region, names, signature = match.groups()
+        key, day, region, service, names, signature = match.groups()
         if key not in self.server.state["keys"]:
             raise Refused("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
         secret, token = self.server.state["keys"][key]
         if (self.headers.get("X-Amz-Security-Token") or None) != token:
             raise Refused("AuthFailure", "AWS was not able to validate the provided access credentials", 401)
-        if region != self.server.state["region"] or not {"host", "x-amz-date", "content-type"} <= set(names.split(";")):
+        if region != self.server.state["region"] or service != self.service or not {"host", "x-amz-date", "content-type"} <= set(names.split(";")):
             raise Refused("SignatureDoesNotMatch", "scope", 403)
         headers = "".join(f"{n}:{' '.join(self.headers[n].split())}\n" for n in names.split(";"))
         canonical = "\n".join(["POST", self.path, "", headers, names, hashlib.sha256(text.encode()).hexdigest()])
-        scope = f"{day}/{region}/ec2/aws4_request"
+        scope = f"{day}/{region}/{service}/aws4_request"
         to_sign = "\n".join(["AWS4-HMAC-SHA256", self.headers["X-Amz-Date"], scope,
                              hashlib.sha256(canonical.encode()).hexdigest()])
         mac = ("AWS4" + secret).encode()
-        for part in (day, region, "ec2", "aws4_request", to_sign):
+        for part in (day, region, service, "aws4_request", to_sign):
             mac = hmac.new(mac, part.encode(), hashlib.sha256).digest()
         if mac.hex() != signature:
             raise Refused("SignatureDoesNotMatch", "The request signature we calculated does not match", 403)
@@ -173,6 +180,29 @@ class Handler(BaseHTTPRequestHandler):
                 "blockDeviceMapping": [{"deviceName": d, "ebs": {"volumeId": "vol-x"}} for d in devices],
                 "networkInterfaceSet": [{"privateIpAddressesSet": [{"association": {"publicIp": "203.0.113.1"}}]}],
                 "tagSet": tag_set(i.get("tags", {}))}
+
+    def DescribeInstanceTypes(self, form, state):
+        names = numbered(form, "InstanceType")
+        unknown = [n for n in names if n not in state.get("types", {})]
+        if unknown:
+            raise Refused("InvalidInstanceType", f"The following supplied instance types do not exist: [{unknown[0]}]")
+        return {"instanceTypeSet": [self.instance_type(n, state["types"][n]) for n in names]}
+
+    def instance_type(self, name, t):
+        answer = {"instanceType": name, "networkInfo": {"maximumNetworkInterfaces": t["enis"], "ipv4AddressesPerInterface": t["ips"]}}
+        if t.get("gpus"):
+            answer["gpuInfo"] = {"gpus": [{"count": n, "manufacturer": t.get("maker", "NVIDIA")} for n in t["gpus"]]}
+        return answer
+
+    def AssignIpv6Addresses(self, form, state):
+        interface = form.get("NetworkInterfaceId")
+        if set(form) != {"Action", "Version", "NetworkInterfaceId", "Ipv6PrefixCount"} or form["Ipv6PrefixCount"] != "1":
+            raise Refused("InvalidParameterCombination", "one prefix is what a node takes")
+        if interface not in state.get("interfaces", {}):
+            raise Refused("InvalidNetworkInterfaceID.NotFound", f"The networkInterface ID '{interface}' does not exist")
+        prefixes = state["interfaces"][interface]
+        prefixes.append(f"2001:db8:0:{len(prefixes)}::/80")
+        return {"networkInterfaceId": interface, "assignedIpv6PrefixSet": prefixes[-1:]}
 
     def DescribeVolumes(self, form, state):
         ids = numbered(form, "VolumeId") or sorted(state["volumes"])
@@ -254,9 +284,9 @@ class Server(ThreadingHTTPServer):
         """A client may go away."""
 
 
-def main():
+def main(handler=Handler):
     address, port, path = sys.argv[1:4]
-    server = Server((address, int(port)), Handler)
+    server = Server((address, int(port)), handler)
     server.state = {"region": "us-west-2", "keys": {}, "instances": {}, "volumes": {}}
     with open(path) as f:
         server.state.update(json.load(f))

@@ -39,6 +39,16 @@ from moto.server import main
 main(["-H", "127.0.0.1", "-p", sys.argv[1]])
 """
 
+# An object, as its owner finds it; stdin: endpoint, key and name.
+READ = """
+import boto3, json, sys
+given = json.load(sys.stdin)
+s3 = boto3.client("s3", endpoint_url=given["endpoint"], region_name="us-west-2", aws_access_key_id=given["key"]["AccessKeyId"],
+                  aws_secret_access_key=given["key"]["SecretAccessKey"])
+bucket, _, key = given["path"].partition("/")
+sys.stdout.buffer.write(s3.get_object(Bucket=bucket, Key=key)["Body"].read())
+"""
+
 # What an account holds, made from within the tree by AWS's own client.  stdin: endpoint and objects.
 SET_UP = """
 import base64, boto3, json, sys
@@ -52,9 +62,9 @@ for bucket in given["buckets"]:
 for path, data in given["objects"].items():
     bucket, _, key = path.partition("/")
     s3.put_object(Bucket=bucket, Key=key, Body=base64.b64decode(data))
-def policy(bucket):
+def policy(bucket, *more):
     return json.dumps({"Version": "2012-10-17", "Statement": [
-        {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::%s/*" % bucket},
+        {"Effect": "Allow", "Action": ["s3:GetObject", *more], "Resource": "arn:aws:s3:::%s/*" % bucket},
         {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": "arn:aws:s3:::" + bucket}]})
 out = {"roles": {}}
 for role, bucket in given["roles"].items():
@@ -62,7 +72,7 @@ for role, bucket in given["roles"].items():
     iam.put_role_policy(RoleName=role, PolicyName="store", PolicyDocument=policy(bucket))
     out["roles"][role] = sts.assume_role(RoleArn=arn, RoleSessionName="i-0123456789abcdef0")["Credentials"]
 iam.create_user(UserName="admin")
-iam.put_user_policy(UserName="admin", PolicyName="store", PolicyDocument=policy(given["buckets"][0]))
+iam.put_user_policy(UserName="admin", PolicyName="store", PolicyDocument=policy(given["buckets"][0], "s3:PutObject"))
 out["user"] = iam.create_access_key(UserName="admin")["AccessKey"]
 print(json.dumps(out, default=lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ")))
 """
@@ -126,6 +136,13 @@ class Emulator:
                               capture_output=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
+
+    def read(self, path):
+        """Of "bucket/key" by the user; None: AWS's own client does not find it."""
+        done = subprocess.run(["chroot", TREE, "python3", "-c", READ], capture_output=True, timeout=60,
+                              input=json.dumps({"endpoint": self.url, "key": self.user, "path": path}).encode())
+        assert done.returncode == 0 or b"NoSuchKey" in done.stderr, done
+        return done.stdout if done.returncode == 0 else None
 
     def close(self):
         self.process.kill()

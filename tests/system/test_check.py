@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from world import CONFIG, KUBELET, NET, OK, SYSTEM, USAGE
+from world import CNI_MEMBERS, CONFIG, KUBELET, NET, OK, SYSTEM, USAGE
 
 NAMES = ["root", "files", "lock", "clock", "systemd", "metadata", "store", "documents", "host", "volumes", "plan", "names",
          "assets", "room", "ports"]
@@ -46,6 +46,7 @@ def test_a_fresh_node(world):
     assert float(m[1]) * {"KiB": 1 << 10, "MiB": 1 << 20}[m[2]] > least, rows
     assert "tasks are to be done" in rows["plan"]["text"] and not rows["plan"]["text"].startswith("0 "), rows
     assert rows["store"]["text"] == str(world.conf), rows
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC", rows["clock"]["text"]), rows
     # nothing was made: no cache, no lock, no status
     assert listing(world.root) == before and not world.cache.exists()
 
@@ -185,3 +186,63 @@ def test_another_run(world, machine):
         fcntl.flock(f, fcntl.LOCK_EX)
         code, rows = machine(f"--facts={world.facts_file}", "--ignore=systemd,metadata,names,assets")
     assert code == OK and rows["lock"]["result"] == "odd" and "pid 4711" in rows["lock"]["text"], rows
+
+
+def read_only(world, mounts, name="etc"):
+    mounts.run("mount", "--bind", world.root / name, world.root / name)
+    mounts.run("mount", "-o", "remount,bind,ro", world.root / name)
+
+
+def test_apply_is_refused_on_a_root_that_is_read_only(world, mounts):
+    (world.root / "etc").mkdir(exist_ok=True)
+    read_only(world, mounts)
+    result = world.apply(prefix=mounts.enter)
+    assert result.code == SYSTEM and result.failure.endswith("the file system of '/etc' is read-only (71)"), result
+    assert re.search(r"do +mount it .*\n +or +--ignore=files$", result.notes, re.M), result.notes
+    assert result.err.count("FAILED") == 1 and not world.installed(KUBELET).exists() and world.requests() == 0, result
+    # then what can be written is
+    result = world.apply("--ignore=files", prefix=mounts.enter)
+    assert result.code == SYSTEM and "'/etc' is read-only" not in result.err and world.entry(KUBELET).exists(), result
+
+
+def test_apply_is_refused_without_room(world, mounts):
+    world.cache.mkdir()
+    mounts.run("mount", "-t", "tmpfs", "-o", "size=128k,mode=755", "tmpfs", world.cache)
+    result = world.apply(prefix=mounts.enter)
+    assert result.code == SYSTEM and f"no room on the file system of '{world.cache}'" in result.failure, result
+    assert "--ignore=room" in result.notes and world.requests() == 0 and not (world.root / "etc/sysconfig").exists(), result
+    result = world.apply("--ignore=room", prefix=mounts.enter)
+    assert result.code == SYSTEM and "no room on the file system" not in result.err and (world.root / "etc/sysconfig").exists(), result
+
+
+def test_a_run_that_changes_nothing_asks_for_nothing(world, mounts):
+    """Neither a place that can be written nor room."""
+    world.cache.mkdir()
+    mounts.run("mount", "-t", "tmpfs", "-o", "size=40m,mode=755", "tmpfs", world.cache)
+    world.converge(prefix=mounts.enter)
+    read_only(world, mounts)
+    mounts.run("sh", "-c", f"! cat /dev/zero > {world.cache}/fill 2>/dev/null")
+    calls = world.folder / "calls"
+    result = world.apply(prefix=[*mounts.enter, "strace", "-f", "-qq", "-o", calls, "-e", "trace=fstatfs"])
+    assert result.code == OK and " changed " not in result.err, result
+    assert calls.read_text() == ""
+    # nor does a change elsewhere need them
+    world.installed(CNI_MEMBERS[0]).unlink()
+    assert world.apply(prefix=mounts.enter).code == OK and world.installed(CNI_MEMBERS[0]).exists()
+
+
+def test_apply_as_another_user(world):
+    """In a namespace of its own a user may be as good as root, for an image: the system decides."""
+    for path in (world.folder, *world.folder.parents):
+        if path != path.parent and path.stat().st_uid == os.geteuid():
+            path.chmod(path.stat().st_mode | 0o755)
+    user = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+    assert "must be root" in (result := world.apply(prefix=user)).failure and result.code == USAGE, result
+    result = world.apply("--ignore=root", prefix=user)
+    assert result.code == SYSTEM and "must be root" not in result.err and "Permission denied" in result.failure, result
+
+
+def test_what_is_ignored_by_apply(world):
+    """Only what it looks at: another name would be without effect."""
+    result = world.apply("--ignore=assets")
+    assert result.code == USAGE and "--ignore: apply makes no check 'assets'; root, files, clock, room, ports" in result.err, result

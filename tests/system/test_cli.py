@@ -14,7 +14,8 @@ import pytest
 
 from world import (BUSY, ENV, FACTS, GROUPS, KUBELET, OK, PENDING, PROGRAM, ROOT, SEED_BASE, listing, same, tree)
 
-COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "help", "version")
+COMMANDS = ("apply", "plan", "why", "diff", "repair", "bake", "check", "validate", "example", "userdata", "status", "uninstall", "completion",
+            "help", "version")
 LATER = ("timeline",)
 
 
@@ -33,7 +34,7 @@ def test_static():
 
 
 def test_size():
-    assert PROGRAM.stat().st_size <= 8 << 20
+    assert PROGRAM.stat().st_size <= 9_000_000
 
 
 def test_empty_root(tmp_path):
@@ -46,12 +47,16 @@ def test_empty_root(tmp_path):
 
 def test_version():
     done = nodeup("version")
-    assert done.returncode == 0 and re.fullmatch(r"nodeup version \d+\.\d+\.\d+.*\n", done.stdout), done
+    first, *documents = done.stdout.splitlines()
+    assert done.returncode == 0 and re.fullmatch(r"nodeup version \d+\.\d+\.\d+.*", first), done
+    assert documents == ["documents of kube-up: Kubernetes 1.2 to 1.5", "documents of kops 1.36 and 1.37: Kubernetes 1.31 to 1.37",
+                         "documents of kops 1.8: Kubernetes 1.6 to 1.10"]
 
 
 def test_version_json():
     found = json.loads(nodeup("version", "-o", "json").stdout)
-    assert f"nodeup version {found['version']}\n" == nodeup("version").stdout
+    assert f"nodeup version {found['version']}" == nodeup("version").stdout.splitlines()[0]
+    assert {"documents": "kops 1.8", "oldestKubernetes": "1.6", "newestKubernetes": "1.10"} in found["documents"]
     for library in ("curl", "c-ares", "openssl", "libsystemd", "libarchive"):
         assert re.match(r"\d", found["libraries"][library]), library
 
@@ -127,6 +132,16 @@ def test_the_manual_page_names_every_command_and_flag():
     for option in options:
         flag = option.replace(" ", "")
         assert any(flag in ("-" + f.lstrip("-"), "--" + f.lstrip("-")) for f in found), f"{option} is not in {sorted(found)}"
+
+
+def test_the_schemes_of_conf_are_the_same_everywhere():
+    words = re.search(r"--conf=PATH +kube_env\.yaml: (a path, or an .* URL)$", nodeup("help", "apply").stdout, re.M)[1]
+    assert f"as {words}. Left out" in man().replace("\n", " ").replace(".I ", "")
+    done = nodeup("validate", "--conf=ftp://x/kube_env.yaml")
+    assert done.returncode == 78 and f"'ftp://x/kube_env.yaml': wanted {words}" in done.stderr, done
+    for scheme in re.findall(r"\w+://", words):
+        done = nodeup("validate", "--offline", f"--conf={scheme}x/kube_env.yaml")
+        assert done.returncode and "wanted" not in done.stderr and "x/kube_env.yaml" in done.stderr, done
 
 
 @pytest.mark.parametrize("command", ["apply", "repair"])

@@ -61,7 +61,7 @@ PASSING = {
     "throttled lists": ("DescribeVolumes", {"code": "RequestLimitExceeded", "status": 503, "times": 2},
                         "DescribeVolumes: EC2 503 RequestLimitExceeded: too many requests of this account"),
     "trouble": ("AttachVolume", {"code": "InternalError", "status": 500, "done": True}, "volume {main} for etcd main: "
-                "AttachVolume: EC2 500 InternalError: trouble at EC2's"),
+                "AttachVolume: EC2 500 InternalError: trouble on its side"),
     "no answer": ("AttachVolume", {"done": True}, "volume {main} for etcd main: AttachVolume: "),
     "rights come late": ("AttachVolume", {"code": "UnauthorizedOperation", "status": 403, "times": 2}, "volume {main} for "
                          "etcd main: AttachVolume: EC2 403 UnauthorizedOperation: the role may not do this"),
@@ -118,7 +118,7 @@ def test_errors_that_stay(name, node, proxy, emulator):  # noqa: F811
     text = message.format(**emulator.volumes)
     assert f"error   FAILED {text} ({code})" in result.err, result
     if "Encoded" not in how["message"]:
-        assert f"  EC2 says  {how['message']}\n" in result.err, result
+        assert f"  AWS says  {how['message']}\n" in result.err, result
     assert "  request   REQ7\n" in result.err and "CANARY" not in result.err, result
     if code == NET:
         assert f"  as        assumed-role/masters/{emulator.instance} (valid until" in result.err, result

@@ -116,7 +116,7 @@ ELSEWHERE = {
     29: "e2e/test_extras.py::test_dpkg_killed_half_way_is_finished",
     30: "system/test_lost_writes.py::test_one_of_the_files_that_are_flushed_together",
     31: "system/test_bad_input.py::test_no_secret_of_a_url_in_the_message",
-    32: "not here: networkd's drop-ins belong to networks that kops 1.8 did not have",
+    32: "system/test_kops_files.py::test_a_node_gets_these_files_and_no_other",
     33: "system/test_identity.py::test_an_image_of_a_live_node_is_another_node",
     34: "system/test_rerun.py::test_a_tight_umask_hides_nothing",
     35: "system/test_enospc.py::test_there_is_no_room_to_unpack",

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from test_cli import nodeup
-from world import CNI, KUBECTL, KUBELET, OK, ROOT, UTILS
+from world import CNI, KUBECTL, KUBELET, OK, PENDING, PROGRAM, ROOT, UTILS
 from world import SEED as STATE
 
 SEED = ROOT / "tests/data/seed-cluster"
@@ -128,6 +128,45 @@ def test_an_example_has_every_key(role):
 def test_no_such_example(argv, says):
     done = nodeup("example", *argv)
     assert done.returncode == 64 and says in done.stderr and not done.stdout, done
+
+
+# Defaults
+
+OTHER = {"clusterDNSDomain": "other.local", "serviceClusterIPRange": "100.72.0.0/13", "nonMasqueradeCIDR": "100.128.0.0/9", "version": "3.0.17",
+         "cloudProvider": None}
+
+
+def told_defaults(schema):
+    """{key: default}, also of keys in lists."""
+    found = {}
+    for key, of in schema["properties"].items():
+        if "default" in of:
+            found[key] = of["default"]
+        found.update(told_defaults(of["items"]) if "properties" in of.get("items", {}) else {})
+    return found
+
+
+def test_a_default_is_what_documents_without_the_key_mean(make_world):
+    """Of the cluster: `diff` finds no change when the key is written down, and one when it says something else."""
+    schema = next(s for s in json.loads(nodeup("help", "-o", "json", "cluster").stdout)["anyOf"] if "etcdClusters" in s["properties"])
+    defaults = told_defaults(schema)
+    assert set(defaults) == set(OTHER)
+    help_text = nodeup("help", "cluster").stdout
+    old, new = make_world("old", role="master"), make_world("new", role="master")
+    new.assets, new.protokube = dict(old.assets), old.protokube
+    for world in (old, new):
+        world.write_documents()
+        beside(world, "master")
+    plain = re.sub(rf"(?m)^({'|'.join(defaults)}):.*\n", "", (old.conf.parent / "cluster_spec.yaml").read_text())
+    assert "clusterDNSDomain:" not in plain
+    (old.conf.parent / "cluster_spec.yaml").write_text(plain)
+    for key, value in defaults.items():
+        assert re.search(rf"(?m)^ *{key} .*\(default {re.escape(value)}\)$", help_text), key
+        for word, changes in ((value, False), (OTHER[key], True)):
+            text = plain.replace("- name: main\n", f"- name: main\n  version: {word}\n") if key == "version" else f"{plain}{key}: {word}\n"
+            (new.conf.parent / "cluster_spec.yaml").write_text(text)
+            done = new.run_argv([str(PROGRAM), "diff", f"--facts={new.facts_file}", str(old.conf), str(new.conf)]) if word else None
+            assert done is None or done.code == (PENDING if changes else OK), f"{key}: {word}\n{done}"
 
 
 # Errors explained

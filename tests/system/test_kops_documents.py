@@ -1,4 +1,4 @@
-"""The documents of today's kops: checked as a file and as user data, and no node is made of them yet."""
+"""The documents of today's kops: checked as a file and as user data."""
 import base64
 import hashlib
 import json
@@ -34,7 +34,10 @@ def test_user_data_names_its_own_line(tmp_path):
     assert done.returncode == CONFIG and "kube_env.yaml:8:1: unknown key 'InstanceGroupRol'" in done.stderr
 
 
-NODEUP_CONFIG = "ClusterName: a.example.com\nKubernetesVersion: 1.36.1\ncontainerdConfig: {}\n"
+ASSETS = [f"{digit * 64}@https://x.example/{name}" for digit, name in (
+    ("a", "kubelet"), ("b", "containerd-2.3.4-linux-amd64.tar.gz"), ("c", "runc.amd64"), ("d", "ecr-credential-provider-linux-amd64"))]
+NODEUP_CONFIG = "ClusterName: a.example.com\nKubernetesVersion: 1.36.1\ncontainerdConfig: {version: 2.3.4}\nAssets: " + json.dumps(
+    {"amd64": ASSETS, "arm64": ASSETS}) + "\n"
 WORKER = """\
 CloudProvider: aws
 ClusterName: a.example.com
@@ -48,17 +51,30 @@ def test_the_nodeupconfig_beside_it_is_checked(tmp_path):
     path = write(tmp_path, WORKER)
     write(tmp_path, NODEUP_CONFIG, "nodeupconfig.yaml")
     done = validate(path)
-    want = f"{path}: valid, cluster a.example.com: BootConfig of instance group nodes, Node; nodeupconfig.yaml, Kubernetes 1.36.1\n"
+    want = f"{path}: valid, worker of cluster a.example.com, Kubernetes 1.36.1\n"
     assert (done.returncode, done.stdout) == (OK, want), done.stderr
     beside = write(tmp_path, NODEUP_CONFIG + "Assetz: {}\n", "nodeupconfig.yaml")
     done = validate(path)
     assert done.returncode == CONFIG and f"{beside}: this is not the NodeupConfig that BootConfig means" in done.stderr
-    assert f"{beside}:4:1: unknown key 'Assetz'; did you mean 'Assets'?" in done.stderr, "all that is wrong is told"
+    assert f"{beside}:5:1: unknown key 'Assetz'; did you mean 'Assets'?" in done.stderr, "all that is wrong is told"
 
 
-@pytest.mark.parametrize("command", ["plan --offline", "bake --root={root} --cache={root}", f"userdata --nodeup-url={'a' * 64}@https://x/y"])
-def test_no_node_is_made_of_them(command, tmp_path):
+@pytest.mark.parametrize("command, says", [
+    ("plan --offline", "NodeupConfig: s3://store/a.example.com/igconfig/control-plane/first/nodeupconfig.yaml: not read, we are offline"),
+    ("bake --root={root} --cache={root}", "no nodeupconfig.yaml is beside it, and no node can be made without it"),
+])
+def test_no_node_is_made_of_them_alone(command, says, tmp_path):
     (tmp_path / "root").mkdir()
     done = nodeup(*command.format(root=tmp_path / "root").split(), f"--conf={write(tmp_path, BOOT)}")
-    assert done.returncode == CONFIG and "this nodeup checks them, and cannot make a node of them yet" in done.stderr, done.stderr
+    assert done.returncode == CONFIG and says in done.stderr, done.stderr
     assert not list((tmp_path / "root").rglob("*.service"))
+
+
+def test_a_key_is_left_alone_where_settings_say_so(tmp_path):
+    refused = validate(write(tmp_path, BOOT + "NewKey: 1\n"))
+    assert refused.returncode == CONFIG and "kube_env.yaml:7:1: unknown key 'NewKey'" in refused.stderr
+    done = validate(write(tmp_path, BOOT + "NewKey: 1\nacceptKeys: [NewKey]\n"))
+    assert done.returncode == OK and "kube_env.yaml:7:1: 'NewKey' is left alone, as acceptKeys says" in done.stderr, done.stderr
+    assert validate(write(tmp_path, BOOT + "NewKey: 1\nOther: 2\nacceptKeys: [NewKey]\n")).returncode == CONFIG
+    wrong = validate(write(tmp_path, BOOT + "NewKey: 1\nacceptKeys: [[NewKey]]\n"))
+    assert wrong.returncode == CONFIG and "acceptKeys[0]: expected a text" in wrong.stderr

@@ -82,6 +82,23 @@ def test_why_of_programs(tmp_path):
     assert task["is"].startswith("differs: content differs") and "kubelet.service" in task["restarts"], task
 
 
+@pytest.mark.parametrize("path,template", [
+    ("/etc/sysconfig/kubelet", "kubelet/default"), ("/etc/sysconfig/docker", "docker/docker-defaults"),
+    ("/etc/systemd/system/docker-healthcheck.service", "docker/docker-healthcheck.service"),
+    ("/etc/systemd/system/kubelet.service", "kubelet/kubelet.service"),
+    ("/etc/kubernetes/manifests/kube-proxy.manifest", "kube-proxy/kube-proxy.manifest")])
+def test_why_names_the_template_of_a_file(tmp_path, path, template):
+    """And the line of the document that names its tarball."""
+    m = Machine(tmp_path, NODE)
+    task = tasks_of(m, path, PENDING)[f"file {path}"]
+    where, made_of = task["asked by"].split(", ")
+    conf, line, _ = where.rsplit(":", 2)
+    assert "SALT_TAR_URL" in open(conf, encoding="utf-8").read().splitlines()[int(line) - 1], task
+    assert made_of.endswith(f"saltbase/salt/{template}"), task
+    # what we make without one is asked by the document
+    assert "saltbase" not in tasks_of(m, "/etc/sysctl.d/99-salt.conf", PENDING)["file /etc/sysctl.d/99-salt.conf"]["asked by"]
+
+
 def test_why_shows_no_token(tmp_path):
     m = converged(tmp_path, MASTER)
     for flags in ((), ("-o", "json")):

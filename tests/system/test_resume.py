@@ -1,5 +1,6 @@
 """What arrived is not asked for again: after a dropped connection, and after a kill of nodeup."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -16,8 +17,12 @@ RUN_LINE = len(f"{0:016x} {0:016x}\n")
 
 
 def parts(world):
-    """Name to size of what is kept of unfinished downloads."""
-    return {p.name: p.stat().st_size for p in (world.cache / "partial").glob("*") if not p.name.endswith(".from")}
+    """Name to size of what is kept of unfinished downloads; one may be finished while this looks."""
+    found = {}
+    for path in (world.cache / "partial").glob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            found[path.name] = path.stat().st_size
+    return {name: size for name, size in found.items() if not name.endswith(".from")}
 
 
 def path_of(url):

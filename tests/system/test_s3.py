@@ -1,5 +1,6 @@
 """s3:// signed, against an emulator of AWS that checks signatures, tokens and policies."""
 
+import json
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ import subprocess
 import pytest
 
 from emulator import REGION, Emulator, Imds
-from world import CNI, ENV, KUBELET, NET, PENDING, PROGRAM, PROTOKUBE, SEED, SEED_BASE, files_of
+from world import CNI, CONFIG, ENV, KUBELET, NET, PENDING, PROGRAM, PROTOKUBE, SEED, SEED_BASE, files_of
 
 BUCKET = "jdurbin-kops"
 
@@ -189,3 +190,58 @@ def test_assets_of_a_stranger(world, emulator):
         asset.urls.append(world.url(name))
     world.protokube.urls.append(world.url(PROTOKUBE))
     world.converge(env=env, timeout=90)
+
+
+# The status of a run, written
+
+def copied(told, world, emulator, credentials, *flags, url=f"s3://{BUCKET}/status/", **env):
+    """A run whose status is to go there: what it said, and what is there then."""
+    folder = world.root / "etc/nodeup/nodeup.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "status.yaml").write_text(f"statusURL: {url}\n")
+    world.assets[KUBELET].urls = [world.url(KUBELET, "status=404")]
+    told.env.update({"AWS_ENDPOINT_URL_S3": emulator.url, "AWS_REGION": REGION, **key_of(credentials), **env})
+    run = told(*flags)
+    code = run.end()
+    for secret in (credentials["SecretAccessKey"], "Signature="):
+        assert secret not in run.text()
+    return code, run.text(), emulator.read(f"{BUCKET}/status/{os.uname().nodename}/status.json")
+
+
+def test_the_status_of_a_failed_run_is_in_s3_as_well(told, world, emulator):
+    code, text, status = copied(told, world, emulator, emulator.user)
+    place = f"s3://{BUCKET}/status/{os.uname().nodename}/status.json"
+    assert f"the status is at {place} as well" in text, text
+    assert status == (world.root / "run/nodeup/status.json").read_bytes() and b'"failed"' in status
+    # the error is the run's own, and the next one replaces it
+    again, text, status = copied(told, world, emulator, emulator.user)
+    assert again == code and status == (world.root / "run/nodeup/status.json").read_bytes(), text
+
+
+@pytest.mark.parametrize("change,says", [
+    ({}, r"PUT s3://jdurbin-kops/status/\S+: S3 403 AccessDenied"),
+    ({"AWS_SECRET_ACCESS_KEY": "x" * 40}, "S3 403 SignatureDoesNotMatch"),
+    ({"AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9"}, "127.0.0.1 port 9 ")], ids=["role", "key", "dead"])
+def test_a_status_that_cannot_be_written_is_a_warning(told, world, emulator, change, says):
+    before = emulator.read(f"{BUCKET}/status/{os.uname().nodename}/status.json")
+    told.env.update(change)
+    code, text, after = copied(told, world, emulator, emulator.roles["nodes.abc.joshdurbin.net"], **change)
+    lines = [line for line in text.splitlines() if "the status was not copied: " in line]
+    assert len(lines) == 1 and "warning" in lines[0] and re.search(says, lines[0]), text
+    assert after == before
+    assert code == json.loads((world.root / "run/nodeup/status.json").read_text())["error"]["exitStatus"]
+
+
+def test_offline_no_status_is_sent(told, world, emulator):
+    before = emulator.read(f"{BUCKET}/status/{os.uname().nodename}/status.json")
+    code, text, after = copied(told, world, emulator, emulator.user, "--offline")
+    assert code and after == before and "copied" not in text, text
+
+
+@pytest.mark.parametrize("url", ["s3://", "s3:///x", "https://bucket/x", "bucket/x", "s3://b/x?versionId=1", "s3://key:secret@b/x"])
+def test_a_place_that_is_no_bucket(world, url):
+    folder = world.root / "etc/nodeup/nodeup.d"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "status.yaml").write_text(f"statusURL: {url}\n")
+    result = world.run("validate")
+    assert result.code == CONFIG and "is not s3://BUCKET/PREFIX" in result.err, result

@@ -74,6 +74,25 @@ def test_the_exit_status_is_the_state(node, state, code):
     assert said["status"] == code and said["run"]["state"] == state, said
 
 
+def test_a_certificate_that_nobody_renews_is_told_in_time(node):
+    day = 24 * 3600
+    node.write(state="ready", expiring="kubelet", expiresUnix=int(time.time()) + 90 * day)
+    done = node.status("--long")
+    assert done.returncode == READY and re.search(r"^  expires   2\d{3}-[-0-9: ]+, certificate kubelet$", done.stdout, re.M), done
+    assert "expires" not in node.status().stdout
+    node.write(state="ready", expiring="kubelet", expiresUnix=int(time.time()) + 59 * day)
+    done = node.status()
+    assert done.returncode == DEGRADED and "certificate kubelet expires on 2" in done.stdout, done
+    assert done.stdout.count("\n  do ") == 1 and "replace the instance, or stop kubelet until the node is NotReady, then nodeup repair" in done.stdout
+    assert "certificate kubelet expires" in json.loads(node.status("-o", "json").stdout)["why"]
+
+
+def test_keys_that_are_left_alone_are_named(node):
+    node.write(state="ready", acceptedKeys=["KubeletConfig.newKey"])
+    done = node.status()
+    assert done.returncode == READY and "KubeletConfig.newKey: left alone, as acceptKeys says\n" in done.stdout, done
+
+
 def test_one_screen_says_what_failed_and_what_to_do(node):
     node.write(state="retrying", unit="kops-configuration.service", conf="/etc/kube_env.yaml",
                error=error(69, "want: an answer", "got: none"), nextRunUnixMs=int(time.time() * 1000) + 600_000,

@@ -1,0 +1,392 @@
+"""A worker of today's kops gets its configuration and its certificates from kops-controller, proves itself, and believes no other."""
+import base64
+import hashlib
+import os
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+import yaml
+
+from kops import ASSETS, ID, SECRET, TOKEN, ControlPlane, Worker, openssl
+from world import CONFIG, INTEGRITY, NET, OK
+
+
+@pytest.fixture
+def worker(tmp_path):
+    return Worker(tmp_path)
+
+
+def lines_of(done):
+    return done.stdout + done.stderr
+
+
+def test_it_joins_with_two_requests(worker):
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == OK, done.stderr
+    assert worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server"]
+    for secret in (SECRET, TOKEN, "x-aws-sts"):
+        assert secret not in lines_of(done)
+    cert, key = (worker.root / f"srv/kubernetes/kubelet-server.{end}" for end in ("crt", "key"))
+    assert openssl("x509", "-in", cert, "-noout", "-pubkey") == openssl("pkey", "-in", key, "-pubout")
+    assert "OK" in openssl("verify", "-purpose", "sslserver", "-CAfile", worker.folder / "ca.crt", cert)
+    assert (key.stat().st_mode & 0o777, cert.stat().st_mode & 0o777) == (0o400, 0o644)
+
+
+def test_a_second_run_asks_for_no_certificate_and_changes_nothing(worker):
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        before, asked = worker.tree(), len(worker.requests())
+        again = worker.apply()
+    assert again.returncode == OK and worker.tree() == before, again.stderr
+    assert worker.requests()[asked:] == ["200 "]
+
+
+def test_a_ready_node_goes_on_with_what_is_kept(worker):
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        before = worker.tree()
+        (worker.root / "srv/kubernetes/kubelet-server.key").unlink()
+        (worker.root / "srv/kubernetes/ca.crt").write_text("damaged\n")
+        worker.control["faults"] = [409] * 10
+        worker.write()
+        # a new process of the same controller counts its answers anew
+    with worker.controller():
+        done = worker.apply()
+        assert done.returncode == OK, done.stderr
+        assert "documents kept" in done.stderr and "Ready" in done.stderr
+        assert worker.tree() == before
+        assert set(worker.requests()[2:]) == {"409 as asked"}
+
+
+def test_a_ready_node_of_which_nothing_is_kept_is_told_so(worker):
+    worker.control["faults"] = [409] * 10
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == NET and "Ready" in done.stderr and "409" in done.stderr, done.stderr
+    assert worker.tree() == {}
+
+
+@pytest.mark.parametrize("fault", [500, 503, 403, "drop"])
+def test_what_may_pass_is_tried_again(fault, worker):
+    worker.control["faults"] = [fault, fault]
+    with worker.controller():
+        done = worker.apply("--deadline=40s")
+    assert done.returncode == OK, done.stderr
+    assert len(worker.requests()) == 4 and worker.requests()[2:] == ["200 ", "200 kube-proxy kubelet kubelet-server"]
+
+
+def test_the_servers_are_asked_in_turn(worker):
+    with worker.controller():
+        worker.ports = [9, *worker.ports]
+        worker.write()
+        done = worker.apply()
+    assert done.returncode == OK and len(worker.requests()) == 2, done.stderr
+
+
+def threads_until_answered(worker, silent):
+    """How many threads a run has while the first server, which takes its connection and says nothing, is waited for."""
+    run = subprocess.Popen(worker.command("apply"), env=worker.environ(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE, text=True)
+    try:
+        connection, _ = silent.accept()
+        n = len(os.listdir(f"/proc/{run.pid}/task"))
+        connection.close()
+        said = run.communicate(timeout=60)[1]
+    finally:
+        run.kill()
+        run.wait()
+    assert run.returncode == OK, said
+    return n
+
+
+def test_keys_are_made_while_the_first_answer_is_awaited(worker):
+    """As many threads as the machine has processors, four at most; a node that has its certificates makes no keys."""
+    with worker.controller(), socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        silent.settimeout(60)
+        worker.ports = [silent.getsockname()[1], *worker.ports]
+        worker.write()
+        with_keys, without = (threads_until_answered(worker, silent) for _ in range(2))
+    assert with_keys - without == min(4, os.sysconf("SC_NPROCESSORS_ONLN"))
+    assert worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server", "200 "]
+
+
+@pytest.mark.parametrize("changes, says", [
+    ({"AWS_SECRET_ACCESS_KEY": "another"}, "does not believe who this instance is (403)"),
+    ({"AWS_SESSION_TOKEN": None}, "does not believe who this instance is (403)"),
+    ({"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None}, "there are no credentials"),
+])
+def test_who_cannot_prove_itself_is_told_what_to_look_at(changes, says, worker):
+    with worker.controller():
+        done = worker.apply("--deadline=2s", **changes)
+    assert done.returncode != OK and says in done.stderr, done.stderr
+    assert worker.tree() == {} and "200" not in "".join(worker.requests())
+
+
+def test_another_ca_is_not_believed(worker):
+    worker.serve_as("DNS:localhost,IP:127.0.0.1")
+    with worker.controller():
+        for name in ("ca", "old"):
+            openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", worker.folder / f"{name}.key", "-out", worker.folder / f"{name}.crt",
+                    "-set_serial", "69828", "-subj", "/CN=kubernetes-ca")
+        worker.write()
+        done = worker.apply("--deadline=2s")
+    assert done.returncode == NET and worker.requests() == [], done.stderr
+
+
+def test_an_older_generation_of_the_ca_is_believed_as_a_server(worker):
+    worker.serve_as("IP:127.0.0.1", ca="old")
+    with worker.controller():
+        assert worker.apply().returncode == OK
+
+
+def test_the_name_of_the_server_is_what_the_documents_say(worker):
+    worker.serve_as("DNS:kops-controller.internal.a.example.com")
+    with worker.controller():
+        refused = worker.apply("--deadline=2s")
+        worker.server_name = "kops-controller.internal.a.example.com"
+        worker.write()
+        done = worker.apply()
+    assert refused.returncode == NET and done.returncode == OK, done.stderr
+
+
+def test_a_certificate_for_another_key_is_refused_before_anything_is_written(worker):
+    worker.control["faults"] = [None, "other-key"]
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == CONFIG and "the certificate is for another key than ours" in done.stderr, done.stderr
+    assert worker.tree() == {}
+
+
+def test_an_answer_that_is_none_is_refused(worker):
+    worker.control["faults"] = ["not-json"] * 5
+    with worker.controller():
+        done = worker.apply("--deadline=2s")
+    assert done.returncode == INTEGRITY and "kops-controller's answer: not JSON" in done.stderr, done.stderr
+
+
+def test_another_configuration_than_the_user_data_means_is_refused(worker):
+    with worker.controller():
+        worker.write(NodeupConfigHash=base64.b64encode(b"x" * 32).decode())
+        done = worker.apply("--deadline=2s")
+    assert done.returncode == CONFIG and "this is not the NodeupConfig that BootConfig means" in done.stderr, done.stderr
+    assert worker.tree() == {}
+
+
+def test_a_node_whose_stored_configuration_was_overwritten_goes_on_with_its_own(worker):
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        before = worker.tree()
+        (worker.root / "srv/kubernetes/ca.crt").unlink()
+        (worker.folder / "nodeupconfig.yaml").write_text(yaml.safe_dump({**worker.config, "UpdatePolicy": "external"}))
+        done = worker.apply("--deadline=2s")
+    assert done.returncode == OK and "documents kept" in done.stderr, done.stderr
+    assert worker.tree() == before
+
+
+def test_no_server_at_all_is_a_wait_that_says_so(worker):
+    worker.ports = [9]
+    worker.write()
+    begun = time.monotonic()
+    done = worker.apply("--deadline=3s")
+    assert done.returncode in (NET, 75) and "kops-controller" in done.stderr, done.stderr
+    assert 2 < time.monotonic() - begun < 30
+
+
+@pytest.fixture(params=["nothing listens", "nothing answers", "no store"])
+def unreachable(request, worker, tmp_path):
+    """A node of which all is kept, and no server that gives it its documents again."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        if request.param == "no store":
+            node = ControlPlane(tmp_path / "control plane")
+            node.write()
+            assert node.apply().returncode == OK
+            node.close()
+        else:
+            node = worker
+            with node.controller():
+                assert node.apply().returncode == OK
+            if request.param == "nothing answers":
+                s.listen()
+            node.ports = [s.getsockname()[1]]
+            node.write()
+        yield node
+
+
+def test_what_is_kept_is_used_while_there_is_time_to_use_it(unreachable):
+    before = unreachable.tree()
+    (unreachable.root / "srv/kubernetes/ca.crt").unlink()
+    done = unreachable.apply("--deadline=6s")
+    assert done.returncode == OK and "documents kept" in done.stderr, done.stderr
+    assert unreachable.tree() == before
+
+
+def test_fifty_nodes_begin_before_the_controller_is_up(worker):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    worker.ports = [port]
+    worker.write()
+    processes = []
+    for i in range(50):
+        place = worker.folder / f"node{i}"
+        shutil.copytree(worker.cache, place / "cache")
+        (place / "root").mkdir()
+        processes.append(subprocess.Popen(worker.command("apply", "--deadline=300s", root=place / "root", cache=place / "cache"), env=worker.environ(),
+                                          stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True))
+    try:
+        for p in processes:
+            assert "WAITING documents" in p.stderr.readline()
+        with worker.controller(port=port):
+            ended = [(p.communicate(timeout=300)[1], p.returncode) for p in processes]
+    finally:
+        for p in processes:
+            p.kill()
+            p.wait()
+    assert [code for _, code in ended] == [OK] * 50, next(text for text, code in ended if code != OK)
+    # what the controller answered, and no proof was sent in vain
+    assert len(worker.requests()) <= 1.2 * 2 * 50 and all(line.startswith("200") for line in worker.requests())
+
+
+def test_a_plan_asks_for_no_certificate(worker):
+    with worker.controller():
+        done = worker.run("plan")
+        assert done.returncode == 2, done.stderr
+        assert worker.requests() == ["200 "]
+        assert worker.apply().returncode == OK
+        assert worker.run("plan").returncode == OK
+
+
+def test_a_dropped_secret_is_not_shown(worker):
+    worker.control["secrets"] = {"dockerconfig": base64.b64encode(b'{"auths": {"x": {"auth": "hidden"}}}').decode()}
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == OK and "hidden" not in lines_of(done), done.stderr
+    assert subprocess.run(["grep", "-r", "-l", "x-aws-sts", worker.root], capture_output=True).stdout == b""
+
+
+def ready(worker):
+    """The controller of a node that is Ready."""
+    worker.control["faults"] = [409] * 50
+    return worker.controller()
+
+
+def set_up_by_kops(worker):
+    """A node as kops' nodeup leaves it: its files, and nothing of ours beside them."""
+    with worker.controller():
+        assert worker.apply().returncode == OK
+    shutil.rmtree(worker.root / "var/lib/nodeup")
+
+
+def test_a_node_of_another_program_is_adopted(worker):
+    set_up_by_kops(worker)
+    before = worker.tree()
+    with ready(worker):
+        done = worker.apply()
+        assert done.returncode == OK and worker.tree() == before, done.stderr
+        assert "this node is adopted as it is, its certificates are right" in done.stderr and "Ready" in done.stderr
+        assert "nothing but its services can be looked after: no nodeupconfig.yaml of it is kept" in done.stderr
+        planned = worker.run("plan")
+        assert planned.returncode == OK and "adopted as it is" in planned.stderr, planned.stderr
+        again = worker.apply()
+        assert again.returncode == OK and worker.tree() == before, again.stderr
+
+
+def test_an_adopted_node_is_repaired_by_the_document_of_its_hash(worker):
+    set_up_by_kops(worker)
+    before = worker.tree()
+    (worker.root / "etc/containerd/config.toml").write_text("damaged\n")
+    (worker.root / "usr/local/bin/kubelet").unlink()
+    with ready(worker):
+        shutil.copy(worker.folder / "nodeupconfig.yaml", worker.folder / "documents")
+        done = worker.apply()
+        assert done.returncode == OK and worker.tree() == before, done.stderr
+        (worker.root / "srv/kubernetes/ca.crt").unlink()
+        (worker.folder / "documents/nodeupconfig.yaml").unlink()
+        done = worker.apply()
+        assert done.returncode == OK and worker.tree() == before and "documents kept" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("path, why", [
+    ("srv/kubernetes/kubelet-server.key", "another key"), ("srv/kubernetes/kubelet-server.crt", "no certificate"),
+    ("var/lib/kubelet/kubeconfig", "no client-certificate-data")])
+def test_what_does_not_verify_is_not_adopted(path, why, worker):
+    set_up_by_kops(worker)
+    (worker.root / path).chmod(0o600)
+    (worker.root / path).write_text(openssl("genrsa", "2048") if path.endswith("key") else "{}\n")
+    before = worker.tree()
+    with ready(worker):
+        done = worker.apply()
+    assert done.returncode == NET and worker.tree() == before
+    assert "409" in done.stderr and "what lies here" in done.stderr and why in done.stderr, done.stderr
+
+
+def test_a_node_of_another_ca_is_not_adopted(worker):
+    set_up_by_kops(worker)
+    for half in ("key", "crt"):
+        shutil.copy(worker.folder / f"tls.{half}", worker.root / f"srv/kubernetes/kubelet-server.{half}")
+    with ready(worker):
+        openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", worker.folder / "ca.key", "-out", worker.folder / "ca.crt", "-days", "9",
+                "-subj", "/CN=kubernetes-ca")
+        worker.serve_as("DNS:localhost,IP:127.0.0.1")
+    with ready(worker):
+        done = worker.apply()
+    assert done.returncode == NET and "not signed by the CA" in done.stderr, done.stderr
+
+
+def test_what_was_given_is_kept_though_the_run_fails(worker):
+    """kubelet may have made the node Ready before that, and then nothing more is given."""
+    data = ASSETS["kubelet"]
+    asset = worker.cache / "sha256" / hashlib.sha256(data).hexdigest()
+    asset.unlink()
+    with worker.controller():
+        failed = worker.apply("--deadline=3s")
+    assert failed.returncode not in (OK, CONFIG), failed.stderr
+    asset.write_bytes(data)
+    with ready(worker):
+        done = worker.apply()
+    assert done.returncode == OK and "documents kept" in done.stderr and "adopted" not in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("lie", ["not-json", 400, "another configuration", "no credentials"])
+def test_what_the_controller_says_does_not_undo_a_node(lie, worker):
+    """The user data tell what it is, and what is kept is just that."""
+    with worker.controller():
+        assert worker.apply().returncode == OK
+    before = worker.tree()
+    (worker.root / "srv/kubernetes/ca.crt").unlink()
+    worker.control["faults"] = [lie] * 50 if lie in ("not-json", 400) else []
+    with worker.controller():
+        if lie == "another configuration":
+            (worker.folder / "nodeupconfig.yaml").write_text(yaml.safe_dump({**worker.config, "UpdatePolicy": "external"}))
+        done = worker.apply(**({"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None} if lie == "no credentials" else {}))
+    assert done.returncode == OK and "documents kept" in done.stderr, done.stderr
+    assert worker.tree() == before
+
+
+def test_an_answer_of_another_ca_does_not_undo_a_node(worker):
+    with worker.controller():
+        assert worker.apply().returncode == OK
+    before = worker.tree()
+    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", worker.folder / "liar.key", "-out", worker.folder / "liar.crt", "-days", "9",
+            "-subj", "/CN=kubernetes-ca")
+    worker.serve_as("DNS:localhost,IP:127.0.0.1", ca="liar")
+    with worker.controller():
+        planned = worker.run("plan")
+    assert planned.returncode == OK and "documents kept" in planned.stderr and worker.tree() == before, planned.stderr
+    assert worker.requests()[2:] == []
+
+
+def test_a_clock_that_is_off_costs_one_request(worker):
+    """STS wants its own time, and the answer says which that is."""
+    worker.control["clock"] = 3600
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == OK and "this one is 60 min 0 s behind the server's" in done.stderr, done.stderr
+    assert worker.requests() == ["403 a proof of another hour", "200 ", "200 kube-proxy kubelet kubelet-server"]

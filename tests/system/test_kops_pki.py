@@ -1,0 +1,385 @@
+"""A control plane of today's kops reads its state store by name, issues its own certificates, and keeps those that are still right."""
+import base64
+import contextlib
+import re
+import ssl
+import stat
+import subprocess
+
+import pytest
+import yaml
+
+from kops import AMAZON, CLUSTERS, DEBIAN, UBUNTU, ControlPlane, openssl
+from world import CONFIG, NET, OK, PENDING, SYSTEM
+
+API, KCM, SCHEDULER = (f"/srv/kubernetes/kube-{name}" for name in ("apiserver", "controller-manager", "scheduler"))
+CONTROLLER, CHECK = "/etc/kubernetes/kops-controller", "/etc/kubernetes/kube-apiserver-healthcheck/secrets"
+RELEASES = {"debian": DEBIAN, "ubuntu": UBUNTU, "amazon": AMAZON}
+# sorted as texts
+ADDRESSES = {"debian": [], "ubuntu": ["127.0.0.1/8", "172.20.32.11/20", "::1/128", "fe80::4:11ff:fe22:3344/64"], "amazon": ["127.0.0.1/8"]}
+API_NAMES = {"DNS:kubernetes", "DNS:kubernetes.default", "DNS:kubernetes.default.svc", "DNS:kubernetes.default.svc.cluster.local",
+             "DNS:api.a.example.com", "DNS:api.internal.a.example.com", "IP Address:100.64.0.1", "IP Address:127.0.0.1"}
+NODE_NAMES = {"DNS:i-0123456789abcdef0", "DNS:ip-172-20-32-11.us-test-1.compute.internal", "IP Address:172.20.32.11"}
+# file: signer, subject, names; what has names is a server's
+ISSUED = {
+    f"{API}/server.crt": ("kubernetes-ca", "CN = kubernetes-master", API_NAMES),
+    f"{API}/kubelet-api.crt": ("kubernetes-ca", "CN = kubelet-api", set()),
+    f"{API}/etcd-client.crt": ("etcd-clients-ca", "CN = kube-apiserver", set()),
+    f"{API}/apiserver-aggregator.crt": ("apiserver-aggregator-ca", "CN = aggregator", set()),
+    f"{CHECK}/client.crt": ("kubernetes-ca", "CN = kube-apiserver-healthcheck", set()),
+    "/srv/kubernetes/kubelet-server.crt": ("kubernetes-ca", "CN = i-0123456789abcdef0", NODE_NAMES),
+    "/var/lib/kubelet/kubeconfig": ("kubernetes-ca", "O = system:nodes, CN = system:node:i-0123456789abcdef0", set()),
+    "/var/lib/kube-proxy/kubeconfig": ("kubernetes-ca", "CN = system:kube-proxy", set()),
+    "/var/lib/kubectl/kubeconfig": ("kubernetes-ca", "O = system:masters, CN = kubecfg", set()),
+}
+OF_CONTROLLERS = {
+    f"{KCM}/server.crt": ("kubernetes-ca", "CN = kube-controller-manager", {"DNS:kube-controller-manager.kube-system.svc.cluster.local"}),
+    f"{SCHEDULER}/server.crt": ("kubernetes-ca", "CN = kube-scheduler", {"DNS:kube-scheduler.kube-system.svc.cluster.local"}),
+    f"{CONTROLLER}/kops-controller.crt": ("kubernetes-ca", "CN = kops-controller", {"DNS:kops-controller.internal.a.example.com"}),
+    "/var/lib/kops/kubeconfig": ("kubernetes-ca", "O = system:masters, CN = kops", set()),
+    "/var/lib/kube-controller-manager/kubeconfig": ("kubernetes-ca", "CN = system:kube-controller-manager", set()),
+    "/var/lib/kube-scheduler/kubeconfig": ("kubernetes-ca", "CN = system:kube-scheduler", set()),
+}
+# path: mode, owner and group
+FILES = {
+    f"{API}/etcd-ca.crt": ("0644", 0, 0), f"{API}/apiserver-aggregator-ca.crt": ("0644", 0, 0), f"{API}/service-account.pub": ("0600", 0, 0),
+    f"{API}/service-account.key": ("0600", 0, 0), f"{API}/known_tokens.csv": ("0600", 0, 0), f"{API}/server.crt": ("0644", 0, 0),
+    f"{API}/server.key": ("0600", 0, 0), f"{API}/etcd-client.crt": ("0644", 0, 0), f"{API}/etcd-client.key": ("0600", 0, 0),
+    f"{API}/kubelet-api.crt": ("0644", 0, 0), f"{API}/kubelet-api.key": ("0600", 0, 0), f"{API}/apiserver-aggregator.crt": ("0644", 0, 0),
+    f"{API}/apiserver-aggregator.key": ("0600", 0, 0), f"{CHECK}/ca.crt": ("0644", 10012, 0), f"{CHECK}/client.crt": ("0644", 10012, 0),
+    f"{CHECK}/client.key": ("0600", 10012, 0), "/srv/kubernetes/ca.crt": ("0600", 0, 0), "/srv/kubernetes/kubelet-server.crt": ("0644", 0, 0),
+    "/srv/kubernetes/kubelet-server.key": ("0400", 0, 0), "/var/lib/kubectl/kubeconfig": ("0400", 0, 0),
+    "/var/lib/kubelet/kubeconfig": ("0400", 0, 0), "/var/lib/kube-proxy/kubeconfig": ("0400", 0, 0), "/etc/kubernetes/cloud.config": ("0644", 0, 0),
+}
+FILES_OF_CONTROLLERS = {
+    **{f"/etc/kubernetes/pki/etcd-manager-{c}/etcd-{name}-ca.{end}": (mode, 0, 0) for c in CLUSTERS for name in ("manager", "peers", "clients")
+       for end, mode in (("crt", "0644"), ("key", "0600"))},
+    f"{CONTROLLER}/kops-controller.crt": ("0644", 10011, 0), f"{CONTROLLER}/kops-controller.key": ("0600", 10011, 0),
+    f"{CONTROLLER}/kubernetes-ca.crt": ("0600", 10011, 0), f"{CONTROLLER}/kubernetes-ca.key": ("0600", 10011, 0),
+    f"{CONTROLLER}/keypair-ids.yaml": ("0600", 10011, 0), f"{KCM}/ca.crt": ("0600", 0, 0), f"{KCM}/ca.key": ("0600", 0, 0),
+    f"{KCM}/service-account.key": ("0600", 0, 0), f"{KCM}/server.crt": ("0644", 0, 0), f"{KCM}/server.key": ("0600", 0, 0),
+    f"{SCHEDULER}/server.crt": ("0644", 0, 0), f"{SCHEDULER}/server.key": ("0600", 0, 0), "/var/lib/kops/kubeconfig": ("0400", 10013, 0),
+    "/var/lib/kube-controller-manager/kubeconfig": ("0400", 0, 0), "/var/lib/kube-scheduler/kubeconfig": ("0400", 0, 0),
+}
+OURS = re.compile(r"/srv/kubernetes/|/etc/kubernetes/(pki|kops-controller|kube-apiserver-healthcheck|authn|cloud)|/var/lib/[^/]+/kubeconfig$")
+
+
+@pytest.fixture
+def master(tmp_path):
+    with contextlib.closing(ControlPlane(tmp_path)) as node:
+        node.write()
+        yield node
+
+
+def pem_of(node, path):
+    """The certificate of a file or of a kubeconfig, as a file for openssl."""
+    text = node.read(path)
+    if path.endswith("kubeconfig") or path.endswith("/.kube/config"):
+        text = base64.b64decode(yaml.safe_load(text)["users"][0]["user"]["client-certificate-data"]).decode()
+    out = node.folder / "of.crt"
+    out.write_text(text)
+    return out
+
+
+def serial(node, path):
+    return openssl("x509", "-in", pem_of(node, path), "-noout", "-serial")
+
+
+def fnv1(text):
+    """Go's hash/fnv New32."""
+    value = 0x811C9DC5
+    for byte in text.encode():
+        value = value * 0x01000193 % 2**32 ^ byte
+    return value
+
+
+assert fnv1("foobar") == 0x31F0B262, "the value of the hash's own test suite"
+
+
+def life_of(node, path):
+    """Hours between a certificate's two dates."""
+    lines = openssl("x509", "-in", pem_of(node, path), "-noout", "-dates").splitlines()
+    begin, end = (ssl.cert_time_to_seconds(line.split("=")[1]) for line in lines)
+    return (end - begin) / 3600
+
+
+def names_in(text):
+    line = re.search(r"Subject Alternative Name: *\n *(.*)", text)
+    return set(line[1].split(", ")) if line else set()
+
+
+def attributes(node):
+    found = {}
+    for path in node.tree():
+        st = (node.root / path.lstrip("/")).lstat()
+        if OURS.match(path):
+            found[path] = ("%04o" % stat.S_IMODE(st.st_mode), st.st_uid, st.st_gid)
+    return found
+
+
+def apply(node, *flags):
+    done = node.apply("--deadline=20s", *flags)
+    assert "PRIVATE KEY" not in done.stdout + done.stderr
+    return done
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_control_plane_gets_these_files_and_certificates(release, master):
+    addresses = ADDRESSES[release]
+    master.facts.update(RELEASES[release], addresses=addresses)
+    master.write()
+    done = apply(master)
+    assert done.returncode == OK, done.stderr
+    assert attributes(master) == {**FILES, **FILES_OF_CONTROLLERS}
+    for path, (signer, subject, names) in {**ISSUED, **OF_CONTROLLERS}.items():
+        cert = pem_of(master, path)
+        purpose = "sslserver" if names else "sslclient"
+        assert "OK" in openssl("verify", "-x509_strict", "-purpose", purpose, "-CAfile", master.ca(signer), cert), path
+        text = openssl("x509", "-in", cert, "-noout", "-text")
+        assert f"Subject: {subject}\n" in text and names_in(text) == names, path
+        assert ("Digital Signature, Key Encipherment" if names else "Digital Signature\n") in text
+        assert re.search("Basic Constraints: critical\n *CA:FALSE", text)
+        # two days before now, and after now for as long as the node's addresses say, so that not all nodes' end together
+        assert life_of(master, path) == 48 + 455 * 24 + fnv1("".join(addresses)) % 720, path
+    home = {"debian": "/home/admin", "ubuntu": "/root", "amazon": None}[release]
+    for place in ("/home/admin", "/root", "/home/ec2-user"):
+        assert ((master.root / place[1:] / ".kube/config").exists()) == (place == home)
+    passwd = master.read("/etc/passwd")
+    assert all(line in passwd for line in (
+        "kops-controller:x:10011:10011::/home/kops-controller:/sbin/nologin\n", f"kube-apiserver-healthcheck:x:10012:10012::{CHECK}:/sbin/nologin\n",
+        "kops-channels:x:10013:10013::/var/lib/kops:/sbin/nologin\n"))
+
+
+def test_a_store_of_another_company_has_a_region_of_its_own(tmp_path):
+    with contextlib.closing(ControlPlane(tmp_path, role="APIServer")) as node:
+        endpoint = node.keep_in_s3("clusters")
+        del node.facts["region"]
+        node.write()
+        done = node.apply("--deadline=20s", S3_ENDPOINT=endpoint, S3_REGION="eu-1", S3_ACCESS_KEY_ID="MINIO", S3_SECRET_ACCESS_KEY="canary",
+                          AWS_REGION="us-test-1")
+    assert done.returncode == OK and "canary" not in done.stdout + done.stderr, done.stderr
+    assert node.signed == {"AWS4-HMAC-SHA256 Credential=MINIO/DAY/eu-1/s3/aws4_request"}
+    assert {"igconfig/apiserver/master-a/nodeupconfig.yaml", "pki/private/kubernetes-ca/keyset.yaml"} <= set(node.asked)
+    provider, = yaml.safe_load(node.read("/var/lib/kubelet/credential-provider.conf"))["providers"]
+    assert provider["env"] == [{"name": "AWS_REGION", "value": "us-test-1"}]
+
+
+def test_an_api_server_alone_has_no_key_of_a_ca(tmp_path):
+    with contextlib.closing(ControlPlane(tmp_path, role="APIServer")) as node:
+        node.write(EtcdIPs=["10.0.0.7"], APIServerIPs=["10.0.0.8"])
+        done = apply(node)
+        assert done.returncode == OK, done.stderr
+        assert attributes(node) == FILES
+        keys = {node.generations[name][-1][2] for name in node.generations if name != "service-account"}
+        assert not [path for path, what in node.tree().items() if isinstance(what, tuple) and what[1].decode(errors="replace") in keys]
+        assert node.read("/etc/hosts").split("\n")[-4:] == [
+            "10.0.0.7\tevents.etcd.internal.a.example.com main.etcd.internal.a.example.com",
+            "10.0.0.8\tapi.internal.a.example.com kops-controller.internal.a.example.com",
+            "# End host entries managed by kops", ""]
+        assert not [path for path in node.asked if "etcd-manager" in path or "etcd-peers" in path or "channels" in path]
+
+
+def test_an_api_server_without_addresses_gets_no_block(tmp_path):
+    with contextlib.closing(ControlPlane(tmp_path, role="APIServer")) as node:
+        node.write()
+        assert apply(node).returncode == OK
+        assert "/etc/hosts" not in node.tree()
+
+
+def test_what_is_written_is_what_the_store_has(master):
+    master.secret("admin", "secret-of-admin")
+    master.secret("system:dns", "secret-of-dns")
+    master.secret("dockerconfig", "{}")
+    master.config["usesNoneDNS"] = True
+    master.write()
+    done = apply(master)
+    assert done.returncode == OK and "secret-of" not in done.stdout + done.stderr
+    ca, key = master.generations["kubernetes-ca"][-1][1:]
+    assert (master.read(f"{KCM}/ca.crt"), master.read(f"{KCM}/ca.key")) == (ca, key)
+    assert (master.read(f"{CONTROLLER}/kubernetes-ca.crt"), master.read(f"{CONTROLLER}/kubernetes-ca.key")) == (ca, key)
+    assert master.read(f"{API}/server.crt").endswith("-----END CERTIFICATE-----\n\n" + ca)
+    assert master.read(f"{API}/known_tokens.csv") == "secret-of-admin,admin,admin,system:masters\nsecret-of-dns,system:dns,system:dns"
+    assert master.read("/root/.docker/config.json") == "{}"
+    assert yaml.safe_load(master.read(f"{CONTROLLER}/keypair-ids.yaml")) == master.config["KeypairIDs"]
+    for cluster in CLUSTERS:
+        for name, keyset in (("etcd-manager-ca", f"etcd-manager-ca-{cluster}"), ("etcd-clients-ca", "etcd-clients-ca")):
+            assert master.read(f"/etc/kubernetes/pki/etcd-manager-{cluster}/{name}.key") == master.generations[keyset][-1][2]
+    login = yaml.safe_load(master.read("/var/lib/kube-scheduler/kubeconfig"))
+    assert login["clusters"][0]["cluster"] == {"certificate-authority-data": base64.b64encode(ca.encode()).decode(), "server": "https://127.0.0.1"}
+    assert "127.0.0.1\tapi.a.example.com api.internal.a.example.com\n" in master.read("/etc/hosts")
+    assert "\n  maxContainerRestartPeriod: 1m0s\n" in master.read("/var/lib/kubelet/kubelet.conf")
+
+
+def test_nothing_is_listed(master):
+    assert apply(master).returncode == OK
+    assert not [path for path in master.asked if path.endswith("/") or not re.search(r"\.yaml$|^secrets/[a-z:_-]+$", path)]
+    assert len(master.asked) == len(set(master.asked))
+
+
+def test_a_second_run_changes_nothing(master):
+    assert apply(master).returncode == OK
+    before = master.tree()
+    again = apply(master)
+    assert again.returncode == OK and master.tree() == before, again.stderr
+    assert " changed " not in again.stderr
+    plan = master.run("plan")
+    assert plan.returncode == OK and "No changes" in plan.stdout, plan.stdout
+
+
+def test_what_is_damaged_is_the_same_again(master):
+    assert apply(master).returncode == OK
+    before = master.tree()
+    for path in (f"{API}/server.key", f"{KCM}/server.crt", "/var/lib/kubelet/kubeconfig"):
+        (master.root / path[1:]).unlink()
+    (master.root / CONTROLLER[1:] / "kops-controller.crt").write_text("damaged\n")
+    done = apply(master)
+    assert done.returncode == OK and master.tree() == before, done.stderr
+
+
+def test_what_lies_there_is_kept_where_nothing_is_remembered(master):
+    """As kops' own nodeup left it, or a run of ours that was killed."""
+    assert apply(master).returncode == OK
+    before = master.tree()
+    subprocess.run(["rm", "-rf", master.root / "var/lib/nodeup"], check=True)
+    done = apply(master)
+    assert done.returncode == OK and master.tree() == before, done.stderr
+
+
+def test_a_rotated_ca_issues_anew_what_it_signs_and_nothing_else(master):
+    assert apply(master).returncode == OK
+    every = {**ISSUED, **OF_CONTROLLERS}
+    before = {path: serial(master, path) for path in every}
+    master.rotate("etcd-clients-ca")
+    master.write()
+    plan = master.run("plan")
+    assert plan.returncode == PENDING
+    why = "the certificate is not signed by the CA"
+    assert f"certificate etcd-client would be issued anew: {why}" in plan.stderr, plan.stderr
+    assert f"file {API}/etcd-client.key: issued anew: {why}" in plan.stdout and "PRIVATE KEY" not in plan.stdout
+    assert "kubelet-api" not in plan.stdout and {path: serial(master, path) for path in every} == before
+    done = apply(master)
+    assert done.returncode == OK, done.stderr
+    after = {path: serial(master, path) for path in every}
+    assert {path for path in every if after[path] != before[path]} == {f"{API}/etcd-client.crt"}
+    assert "OK" in openssl("verify", "-CAfile", master.ca("etcd-clients-ca"), pem_of(master, f"{API}/etcd-client.crt"))
+    assert master.read(f"{API}/etcd-ca.crt") == master.config["CAs"]["etcd-clients-ca"]
+
+
+def test_other_names_issue_one_certificate_anew_and_say_who_has_the_one_before(master):
+    assert apply(master).returncode == OK
+    before = {path: serial(master, path) for path in OF_CONTROLLERS}
+    master.config["APIServerConfig"]["API"]["additionalSANs"] = ["other.example.com", "192.0.2.1"]
+    master.write(APIServerIPs=["10.0.0.8"])
+    done = apply(master)
+    assert done.returncode == OK, done.stderr
+    changed = {path for path in OF_CONTROLLERS if serial(master, path) != before[path]}
+    assert changed == {f"{CONTROLLER}/kops-controller.crt"}
+    names = names_in(openssl("x509", "-in", pem_of(master, f"{API}/server.crt"), "-noout", "-text"))
+    assert names == API_NAMES | {"DNS:other.example.com", "IP Address:192.0.2.1"}
+    master.rotate("kubernetes-ca")
+    master.write(APIServerIPs=["10.0.0.8"])
+    plan = master.run("plan")
+    assert "static pod kube-scheduler has the one before until it starts again" in plan.stderr, plan.stderr
+    assert "unit kubelet.service: /var/lib/kubelet/kubeconfig changes" in plan.stdout or "kubelet.service" not in plan.stdout
+
+
+def test_a_plan_makes_no_key_and_says_what_would_be_issued(master):
+    plan = master.run("plan", "--diff")
+    assert plan.returncode == PENDING and f"file {API}/server.key: absent" in plan.stdout, plan.stderr
+    assert "PRIVATE KEY" not in plan.stdout and master.tree().keys() == {"/etc/passwd"}
+
+
+@pytest.mark.parametrize("change, says", [
+    (lambda m: m.config["KeypairIDs"].update({"kubernetes-ca": "7"}), "keyset kubernetes-ca: key '7', which KeypairIDs pins, is not there"),
+    (lambda m: m.config["KeypairIDs"].pop("service-account"), "keyset service-account: key '', which KeypairIDs pins, is not there"),
+    (lambda m: (m.base / "pki/private/etcd-peers-ca-main/keyset.yaml").unlink(), "missing keyset etcd-peers-ca-main"),
+    (lambda m: m.store("pki/private/service-account/keyset.yaml", "a: [\n"), "keyset service-account: not YAML"),
+    (lambda m: m.store("secrets/admin", "secret-of-admin"), "secret admin: not JSON"),
+    (lambda m: (m.base / "manifests/etcd/main-a.yaml").unlink(), "main-a.yaml"),
+    (lambda m: m.config["APIServerConfig"].update({"encryptionConfigSecretHash": "x"}), "missing secret encryptionconfig"),
+])
+def test_what_the_store_lacks_is_one_error_and_changes_nothing(change, says, master):
+    change(master)
+    master.write()
+    done = apply(master)
+    assert done.returncode == CONFIG and says in done.stderr, done.stderr
+    assert "secret-of" not in done.stderr and master.tree().keys() == {"/etc/passwd"}
+
+
+def test_a_keyset_that_has_its_older_name(master):
+    (master.base / "pki/private/kubernetes-ca").rename(master.base / "pki/private/ca")
+    assert apply(master).returncode == OK
+
+
+def test_other_bytes_than_the_user_data_means_are_refused(master):
+    master.write(NodeupConfigHash=base64.b64encode(b"x" * 32).decode())
+    done = apply(master)
+    assert done.returncode == CONFIG and "this is not the NodeupConfig that BootConfig means" in done.stderr, done.stderr
+
+
+def test_it_goes_on_with_what_is_kept_when_the_store_is_gone_or_overwritten(master):
+    assert apply(master).returncode == OK
+    before = master.tree()
+    (master.root / API[1:] / "server.key").unlink()
+    master.config["UpdatePolicy"] = "external"
+    master.boot()  # the store alone: user data stays
+    done = apply(master)
+    assert done.returncode == OK and "documents kept" in done.stderr and master.tree() == before, done.stderr
+    (master.root / API[1:] / "server.key").unlink()
+    asked = len(master.asked)
+    done = apply(master, "--offline")
+    assert done.returncode == OK and "documents kept" in done.stderr and master.tree() == before, done.stderr
+    assert len(master.asked) == asked
+
+
+def test_a_store_that_refuses_a_secret_is_told(master):
+    master.status["secrets/admin"] = 403
+    done = master.apply("--deadline=2s")
+    assert done.returncode == NET and "secrets/admin" in done.stderr and master.tree().keys() == {"/etc/passwd"}, done.stderr
+
+
+def test_another_user_who_has_an_id_gets_no_key(master):
+    with (master.root / "etc/passwd").open("a") as passwd:
+        passwd.write("other:x:10011:10011::/home/other:/bin/sh\n")
+    done = apply(master)
+    assert done.returncode == SYSTEM and "the id 10011 of 'kops-controller' is taken by 'other'" in done.stderr, done.stderr
+    assert not [path for path in master.tree() if path.startswith(CONTROLLER)]
+
+
+def test_users_of_aws_are_known_by_the_authenticator(master):
+    master.config["APIServerConfig"]["Authentication"] = {"aws": {}}
+    master.write()
+    assert apply(master).returncode == OK
+    found = attributes(master)
+    assert [found[path] for path in (f"/srv/kubernetes/aws-iam-authenticator/{name}.pem" for name in ("cert", "key"))] == [("0600", 10000, 10000)] * 2
+    assert found["/etc/kubernetes/authn.config"] == ("0600", 0, 0)
+    cluster = yaml.safe_load(master.read("/etc/kubernetes/authn.config"))["clusters"][0]
+    assert cluster["cluster"]["server"] == "https://127.0.0.1:21362/authenticate"
+    assert "aws-iam-authenticator:x:10000:10000::/srv/kubernetes/aws-iam-authenticator:/sbin/nologin\n" in master.read("/etc/passwd")
+
+
+def test_pods_of_cilium_reach_its_etcd_from_a_control_plane_too(master):
+    signer, where = "etcd-clients-ca-cilium", "/etc/kubernetes/pki/cilium/"
+    master.rotate(signer)
+    master.config.update(UseCiliumEtcd=True, Networking={**master.config["Networking"], "cilium": {}})
+    master.write()
+    done = apply(master)
+    assert done.returncode == OK, done.stderr
+    found = {path: what[0] for path, what in master.tree().items() if path.startswith(where)}
+    assert found == {f"{where}etcd-ca.crt": "0600", f"{where}etcd-client-cilium.crt": "0644", f"{where}etcd-client-cilium.key": "0600"}
+    assert master.read(f"{where}etcd-ca.crt") == master.config["CAs"][signer]
+    cert = pem_of(master, f"{where}etcd-client-cilium.crt")
+    assert "OK" in openssl("verify", "-x509_strict", "-purpose", "sslclient", "-CAfile", master.ca(signer), cert)
+    assert "CN = cilium\n" in openssl("x509", "-in", cert, "-noout", "-subject")
+    assert openssl("x509", "-in", cert, "-noout", "-pubkey") == openssl("pkey", "-in", master.root / where[1:] / "etcd-client-cilium.key", "-pubout")
+    before = master.tree()
+    assert apply(master).returncode == OK and master.tree() == before
+
+
+def test_a_name_that_is_asked_for_twice_stands_once(master):
+    master.config["APIServerConfig"]["API"]["additionalSANs"] = ["other.example.com", "other.example.com"]
+    master.write()
+    assert apply(master).returncode == OK
+    text = openssl("x509", "-in", pem_of(master, f"{API}/server.crt"), "-noout", "-text")
+    assert text.count("DNS:other.example.com") == 1 and names_in(text) == API_NAMES | {"DNS:other.example.com"}
+    assert "No changes" in master.run("plan").stdout

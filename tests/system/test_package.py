@@ -1,0 +1,52 @@
+"""Packages of the program: what `make deb` and `make rpm` put where, and that their own tools take it."""
+import hashlib
+import pathlib
+import subprocess
+
+import pytest
+
+from world import ROOT
+
+FILES = {
+    "/usr/bin/nodeup", "/usr/lib/systemd/catalog/nodeup.catalog", "/usr/share/bash-completion/completions/nodeup",
+    "/usr/share/fish/vendor_completions.d/nodeup.fish", "/usr/share/zsh/site-functions/_nodeup", "/usr/share/man/man8/nodeup.8.gz",
+    *(f"/usr/share/doc/nodeup/{name}" for name in ("LICENSE", "NOTICE", "README.md"))}
+
+
+def run(*argv, **options):
+    return subprocess.run(list(map(str, argv)), check=True, capture_output=True, text=True, **options).stdout
+
+
+def made(kind, folder):
+    package = pathlib.Path(run("tools/package.sh", kind, "1.2.3", folder, cwd=ROOT).strip())
+    assert pathlib.Path(f"{package}.sha256").read_text().strip() == hashlib.sha256(package.read_bytes()).hexdigest()
+    return package
+
+
+def list_deb(package):
+    assert run("dpkg-deb", "-f", package, "Package", "Version", "Depends") == "Package: nodeup\nVersion: 1.2.3\n"
+    rows = [line.split(None, 5) for line in run("dpkg-deb", "-c", package).splitlines()]
+    return {row[5].lstrip("."): (row[0], row[1]) for row in rows if not row[0].startswith("d")}
+
+
+def list_rpm(package):
+    assert run("rpm", "-qp", "--qf", "%{name} %{version}", package) == "nodeup 1.2.3"
+    # a static program needs no library
+    assert all(need.startswith(("rpmlib(", "/bin/sh")) for need in run("rpm", "-qp", "--requires", package).splitlines())
+    rows = [line.split() for line in run("rpm", "-qp", "--qf", "[%{filenames} %{filemodes:perms} %{fileusername}/%{filegroupname}\n]", package).splitlines()]
+    return {name: (mode, owner) for name, mode, owner in rows}
+
+
+@pytest.mark.parametrize("kind, listed", [("deb", list_deb), ("rpm", list_rpm)])
+def test_a_package_has_these_files(kind, listed, tmp_path):
+    found = listed(made(kind, tmp_path))
+    assert set(found) == FILES
+    assert {name for name, (mode, _) in found.items() if mode == "-rwxr-xr-x"} == {"/usr/bin/nodeup"}
+    assert {mode for mode, _ in found.values()} == {"-rwxr-xr-x", "-rw-r--r--"} and {owner for _, owner in found.values()} == {"root/root"}
+
+
+def test_what_a_package_installs_runs(tmp_path):
+    run("dpkg-deb", "-x", made("deb", tmp_path), tmp_path / "root")
+    program = tmp_path / "root/usr/bin/nodeup"
+    assert program.read_bytes() == (ROOT / "build/nodeup").read_bytes()
+    assert run(program, "version").startswith("nodeup version ")

@@ -1,0 +1,150 @@
+"""nodeup in the place of kops' own program and out of it again: its boot unit's environment, and uninstall --units."""
+import os
+import subprocess
+
+import pytest
+from kops import Worker
+from world import ENV, OK, PROGRAM, USAGE
+
+UNITS, BOOT = "/etc/systemd/system/", "/etc/systemd/system/kops-configuration.service"
+RECORDS = ("boot.json", "program")
+
+
+@pytest.fixture
+def worker(tmp_path):
+    return Worker(tmp_path)
+
+
+@pytest.fixture
+def made(worker):
+    """Applied, and nodeup installed as the service that starts it."""
+    with worker.controller():
+        assert worker.apply("--install-systemd-unit").returncode == OK
+        done = worker.apply()
+    assert done.returncode == OK, done.stderr
+    return worker
+
+
+def uninstall(worker, *flags, program=PROGRAM, **kw):
+    return subprocess.run([program, "uninstall", f"--root={worker.root}", *flags], env=ENV, capture_output=True, text=True, timeout=60, **kw)
+
+
+def units(worker):
+    return {path for path in worker.tree() if path.startswith(UNITS)}
+
+
+def kept(worker):
+    return {name for name in RECORDS if (worker.root / "var/lib/nodeup" / name).exists()}
+
+
+def removed(done):
+    return {line.split()[2].rstrip(":") for line in done.stdout.splitlines() if line.startswith("- file ")}
+
+
+def test_the_boot_unit_has_the_environment_of_kops_own(worker):
+    """Where the state store is, for root alone, and nothing of a shell's."""
+    given = {"AWS_REGION": "us-test-1", "S3_ENDPOINT": "https://s3.example", "S3_REGION": "here", "S3_ACCESS_KEY_ID": "id",
+             "S3_SECRET_ACCESS_KEY": "hush", "OS_AUTH_URL": "https://os.example", "OS_PASSWORD": "stack", "OSS_REGION": "there", "EDITOR": "vi"}
+    worker.write()
+    done = worker.apply("--install-systemd-unit", **given)
+    assert done.returncode == OK and done.stdout.splitlines()[-1] == "service installed", done
+    mode, text = worker.tree()["/etc/sysconfig/kops-configuration"]
+    assert mode == "0600"
+    wanted = {key: value for key, value in given.items() if key.startswith("S3_") or key == "AWS_REGION"}
+    assert dict(line.split("=", 1) for line in text.decode().replace('"', "").splitlines()) == wanted
+    unit = worker.read(BOOT)
+    assert "\nEnvironmentFile=/etc/sysconfig/kops-configuration\n" in unit and "\nEnvironment=" not in unit, unit
+    shown = unit + (worker.root / "var/lib/nodeup/boot.json").read_text()
+    assert not [word for word in ("OS_", "stack", "EDITOR", "OSS_", ENV["PATH"]) if word in shown], shown
+
+
+def test_units_go_and_nothing_else(made):
+    before = made.tree()
+    dry = uninstall(made, "--units", "--dryrun")
+    assert dry.returncode == OK and made.tree() == before and kept(made) == set(RECORDS), dry
+    done = uninstall(made, "--units")
+    files = {path for path in before if path.startswith(UNITS) and isinstance(before[path], tuple)}
+    assert done.returncode == OK and removed(done) == removed(dry) == files and len(files) > 4, done
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("nodeup version ") and lines[-1] == "success" and lines[-2].startswith(f"{len(files)} of {len(files)} files"), done
+    assert "would be removed" in dry.stdout and "would" not in done.stdout
+    # the links of their enablement go with them
+    assert made.tree() == {path: what for path, what in before.items() if not path.startswith(UNITS)}
+    assert kept(made) == set()
+    again = uninstall(made, "--units")
+    assert again.returncode == OK and "nothing to remove" in again.stdout, again
+
+
+def test_all_comes_again_with_apply(made):
+    before = made.tree()
+    assert uninstall(made, "--units").returncode == OK
+    with made.controller():
+        done = made.apply()
+        # what starts nodeup at boot is put there by one command alone
+        assert done.returncode == OK and set(before) - set(made.tree()) == {BOOT, UNITS + "multi-user.target.wants/kops-configuration.service"}
+        assert made.apply("--install-systemd-unit").returncode == OK and made.tree() == before
+        done = made.run("plan")
+    assert done.returncode == OK, done.stdout
+
+
+def test_the_other_unit_of_the_name_is_enabled(made):
+    vendor = made.root / "lib/systemd/system"
+    vendor.mkdir(parents=True)
+    for name in ("kubelet.service", "kops-configuration.service"):
+        (vendor / name).write_text("[Service]\nExecStart=/bin/true\n\n[Install]\nWantedBy=multi-user.target\n")
+    done = uninstall(made, "--units")
+    told = [line for line in done.stdout.splitlines() if "counts again" in line]
+    assert done.returncode == OK and len(told) == 2, done
+    wants = UNITS + "multi-user.target.wants/"
+    assert {path: what for path, what in made.tree().items() if path.startswith(UNITS)} == {
+        wants + name: f"/lib/systemd/system/{name}" for name in ("kubelet.service", "kops-configuration.service")}
+
+
+def test_what_is_not_nodeups_stays(worker):
+    """What another made of it, what it found there, what mounts a disk, and what the documents put there, as kops does."""
+    worker.config["FileAssets"] = [{"name": "theirs", "path": UNITS + "theirs.service", "content": "[Service]\nExecStart=/bin/true\n"}]
+    path = worker.root / (UNITS + "admin.service").lstrip("/")
+    path.parent.mkdir(parents=True)
+    path.write_text("[Service]\nExecStart=/bin/true\n")
+    with worker.controller():
+        assert worker.apply().returncode == OK
+    edited = worker.root / (UNITS + "containerd.service").lstrip("/")
+    edited.write_text(edited.read_text() + "# mine\n")
+    state = worker.root / "var/lib/nodeup/state"
+    timer, mount = (worker.root / (UNITS + name).lstrip("/") for name in ("logrotate.timer", "data.mount"))
+    timer.rename(mount)
+    state.write_text(state.read_text().replace(UNITS + "logrotate.timer", UNITS + "data.mount"))
+    done = uninstall(worker, "--units")
+    told = sorted(line for line in done.stdout.splitlines() if line.startswith("! "))
+    assert done.returncode == OK and told == [
+        f"! file {UNITS}containerd.service: it is not as nodeup wrote it: left alone",
+        f"! file {UNITS}data.mount: it mounts a disk: left alone"], done
+    left = {path for path in units(worker) if ".wants/" not in path}
+    assert left == {UNITS + name for name in ("containerd.service", "data.mount", "theirs.service", "admin.service")}, left
+
+
+def test_a_kill_in_between_is_made_good(made):
+    """Removed and not noted: the records of what is not there name nothing."""
+    state = made.root / "var/lib/nodeup/state"
+    noted, before = state.read_bytes(), made.tree()
+    assert uninstall(made, "--units").returncode == OK
+    state.write_bytes(noted)
+    path = made.root / (UNITS + "kubelet.service").lstrip("/")
+    path.write_bytes(before[UNITS + "kubelet.service"][1])
+    done = uninstall(made, "--units")
+    assert done.returncode == OK and removed(done) == {UNITS + "kubelet.service"} and not path.exists(), done
+
+
+def test_units_alone(made):
+    before = made.tree()
+    for flags in ((), ("--dryrun",)):
+        done = uninstall(made, *flags)
+        assert done.returncode == USAGE and "needs --units" in done.stderr and made.tree() == before, done
+
+
+def test_it_is_roots(made, tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("another user is made by root")
+    done = subprocess.run(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", PROGRAM, "uninstall", "--units", f"--root={made.root}"],
+                          env=ENV, capture_output=True, text=True, timeout=60)
+    assert done.returncode == USAGE and "must be root" in done.stderr and units(made), done
