@@ -200,6 +200,7 @@ class Node:
         self.netns = "nodeup-%s" % name
         self.cgroup = "nodeup-%s-%s" % (os.path.basename(lab.dir), name)
         self.machine, self.servers, self.pid = None, [], None
+        self.state = STATE
         self.hostname = "ip-%s.%s.compute.internal" % (IPS[role].replace(".", "-"), REGION)
 
     def path(self, name):
@@ -258,7 +259,7 @@ class Node:
         keys = self.path("keys.json")
         with open(keys, "w") as f:
             json.dump({role["AccessKeyId"]: [role["SecretAccessKey"], role["Token"]] for role in roles}, f)
-        self.serve("s3", FAKE + "/s3.py", NAMES["s3.amazonaws.com"], "443", STATE,
+        self.serve("s3", FAKE + "/s3.py", NAMES["s3.amazonaws.com"], "443", self.state,
                    CERTS + "/server.crt", CERTS + "/server.key", REGION, self.path("log/s3"), keys)
 
     def serve_imds(self, facts):

@@ -252,7 +252,8 @@ def nginx_conf(directory, names, certs):
         rate = "limit_rate %s;" % SLOW_RATE if address == SLOW else ""
         nodeup = "".join("location = /kops/1.8.1/linux/amd64/%s { alias %s/%s; } " % (
             file, directory, file) for file in ("nodeup", "nodeup.sha1"))
-        lines.append("server { listen %s:443 ssl; server_name %s; root %s; %s%s }" % (
-            address, name, root, nodeup, rate))
+        dist = "location /dist/ { alias %s/dist/; } " % directory
+        lines.append("server { listen %s:443 ssl; server_name %s; root %s; %s%s%s }" % (
+            address, name, root, nodeup, dist, rate))
     assert DEAD not in "".join(lines)
     return "\n".join(lines + ["}", ""])

@@ -111,9 +111,9 @@ def run(*argv, **kwargs):
     return done.stdout
 
 
-def host_packages():
+def host_packages(wanted=None):
     """Install what is missing; a service that comes along is not started."""
-    missing = sorted({package for path, package in HOST.items() if not os.path.exists(path)})
+    missing = sorted({package for path, package in (wanted or HOST).items() if not os.path.exists(path)})
     if not missing:
         return
     policy = "/usr/sbin/policy-rc.d"

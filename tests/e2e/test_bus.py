@@ -17,6 +17,8 @@ UNITS = {
     "after": "[Unit]\nAfter=gate.service\n[Service]\nExecStart=/bin/sleep 1000\n",
     "loop": "[Service]\nRestart=always\nRestartSec=100ms\nStartLimitInterval=0\n"
             "ExecStart=/bin/sh -c 'echo why it crashes; exit 7'\n",
+    "often": "[Unit]\nStartLimitIntervalSec=1h\nStartLimitBurst=2\n"
+             "[Service]\nType=oneshot\nExecStart=/bin/sh -c 'echo first; echo why it ends; exit 7'\n",
 }
 NASTY = "it's \"so\" $HOME ${X} %n 100% \\ ; `tick` \xe9\tend"
 
@@ -101,6 +103,18 @@ def test_crash_loop_is_seen(node):
     lines = values(probe(node, "tail", "loop.service", "6"), "line")
     assert "why it crashes" in lines
     assert probe(node, "stop", "loop.service")["result"] == "done"
+
+
+def test_own_words_are_kept_when_systemd_has_given_up(node):
+    """A start that is refused gives three lines of systemd's, again and again; the program did not run for any."""
+    for _ in range(6):
+        probe(node, "start", "often.service", status=0)
+    node.wait(lambda: "repeated too quickly" in node.sh("journalctl -u often -o cat"), 30, "systemd to give up")
+    lines = values(probe(node, "tail", "often.service", "5"), "line")
+    assert len(lines) == 5 and lines[:2] == ["first", "why it ends"], lines
+    assert all("often.service" in line for line in lines[2:]), lines
+    lines = values(probe(node, "tail", "often.service", "2"), "line")
+    assert lines[0] == "why it ends" and "often.service" in lines[1], lines
 
 
 def test_missing_unit(node):

@@ -1,6 +1,7 @@
 """nodeup's own boot unit on a booted worker: whatever piece of it is gone is named by plan, healed by repair, and a
 reboot of what repair called right reaches an active kubelet."""
 import os
+import re
 
 import pytest
 
@@ -60,6 +61,12 @@ def reboot(node):
     node.reboot()
     nodechecks.wait_kubelet(node, OURS)
     nodechecks.wait_finished(node)
+
+
+def test_the_last_word_of_the_unit_is_what_came_of_the_run(node):
+    """systemctl status shows it when the unit is over: not what was waited for last."""
+    text = node.show(OURS, "StatusText")["StatusText"]
+    assert re.fullmatch(r"success: \d+ changed in \d.*", text), text
 
 
 def test_the_program_is_where_no_cleaner_looks(node):

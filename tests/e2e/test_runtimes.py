@@ -166,6 +166,23 @@ def test_an_image_that_is_gone_comes_back(bare):
     assert digest_in_containerd(bare) == ours and planned(bare) == []
 
 
+def test_static_pods_are_asked_of_containerd(bare):
+    """A container with kubelet's labels, as the stand-in for kubelet starts none; the status is that of a run an hour ago."""
+    def status():
+        done = bare.exec(NODEUP, "status")
+        return done.returncode, [line.strip() for line in done.stdout.splitlines() if line.startswith(("  why ", "  pods "))]
+    apply(bare)
+    bare.sh("sed -Ei 's/(\"startedUnix\": )[0-9]+/\\1'$(($(date +%s) - 3600))/ /run/nodeup/status.json")
+    missing = (2, ["why       no container runs: kube-proxy of pod kube-proxy; see ctr -n k8s.io tasks ls, and journalctl -u kubelet"])
+    assert status() == missing
+    bare.sh("mkdir -p /root/rootfs; cp -L %s /root/rootfs/nodeup; ctr -n k8s.io run -d --null-io --cpu-shares 0 --rootfs --label io.kubernetes.pod.name=kube-proxy-node "
+            "--label io.kubernetes.pod.namespace=kube-system --label io.kubernetes.container.name=kube-proxy /root/rootfs proxy /nodeup status --wait" % NODEUP)
+    assert status() == (0, [])
+    bare.sh("ctr -n k8s.io tasks kill -s KILL proxy")
+    bare.wait(lambda: status() == missing, 30, "the container to end")
+    bare.sh("ctr -n k8s.io tasks rm -f proxy; ctr -n k8s.io containers rm proxy", check=False)
+
+
 def test_weave_on_containerd(bare):
     check_plugins(bare)
     flags = kubelet_flags(bare)

@@ -36,8 +36,9 @@ def die_with_parent():
 
 
 class Machine:
-    def __init__(self, payload):
-        """payload: the bytes of a tar, laid over the image's tree."""
+    def __init__(self, payload, unified=False):
+        """payload: the bytes of a tar, laid over the image's tree; unified: cgroups of version 2."""
+        self.unified = unified
         self.image = ensure_image()
         self.dir = tempfile.mkdtemp(prefix="nodeup-vm-", dir="/var/tmp")
         self.process = self.agent = None
@@ -66,7 +67,7 @@ class Machine:
             "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd", "-append",
             "console=ttyS0 loglevel=4 panic=-1 systemd.show_status=no net.ifnames=0 audit=0 "
             "mitigations=off random.trust_cpu=on nvme_core.multipath=N "
-            "systemd.unified_cgroup_hierarchy=0",
+            "systemd.unified_cgroup_hierarchy=%d" % self.unified,
             "-drive", "if=none,id=root,format=raw,snapshot=on,cache=unsafe,file=%s/root.img" % self.image,
             "-device", "virtio-blk-pci,drive=root",
             "-drive", "if=none,id=payload,format=raw,readonly=on,file=" + self.path("payload"),

@@ -1,0 +1,216 @@
+"""A worker of today's kops, booted: kops-controller and its assets in the node's own network, containerd of the newest Debian suite."""
+import hashlib
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import yaml
+
+import disknode
+import podimages
+from lab import FAKE, IPS, NAMES, REGION, ROLE, LabError
+from labhost import CERTS, LAB, ROOT, apt_site, host_packages
+
+sys.path.insert(0, ROOT + "/tests/system")
+import kops  # noqa: E402
+from world import tar  # noqa: E402
+
+SUITE = "forky"
+# The node has no archive of packages: what its documents ask for is there, as in an image that was made for it.
+# xz is what kops' user data unpacks nodeup with.
+PACKAGES = "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux xz-utils".split()
+TOOLS = {"/usr/bin/patchelf": "patchelf", "/usr/lib/python3/dist-packages/grpc": "python3-grpcio", "/usr/bin/zstd": "zstd"}
+RUNTIME = "containerd runc containernetworking-plugins libc6 libseccomp2".split()
+VERSION = "2.1.9"
+# Its runc wants a C library that the node does not have, and has it beside itself.
+BESIDE, LIBRARIES = "/opt/newest", ("ld-linux-x86-64.so.2", "libc.so.6", "libseccomp.so.2")
+PROGRAM = pathlib.Path(ROOT, "build/e2e/pod")
+PLUGINS = ("bridge", "host-local", "loopback", "ptp")
+REGISTRY = "good.mirror.test:5000"
+CONF, PORT, BASE = "/opt/kops/conf/kube_env.yaml", 3988, "http://127.0.0.1:8000/"
+
+
+def fetch(folder):
+    """The suite's packages, by an apt of their own; whether they can be had."""
+    for name in ("lists/partial", "cache/archives/partial", "debs"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {apt_site()} {SUITE} main\n")
+    options = [word for key, value in {
+        "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": folder / "lists",
+        "Dir::Cache": folder / "cache", "Dir::State::status": "/dev/null", "Debug::NoLocking": "1",
+        "Acquire::Languages": "none"}.items() for word in ("-o", f"{key}={value}")]
+    return all(subprocess.run(["apt-get", "-q", *options, *words], cwd=folder / "debs", capture_output=True, check=False).returncode == 0
+               for words in (["update"], ["download", *RUNTIME]))
+
+
+def newest():
+    """A tree of the packages of the suite after the next; None: it cannot be had."""
+    folder = pathlib.Path(LAB, f"debs-{SUITE}-{hashlib.sha256(' '.join(RUNTIME).encode()).hexdigest()[:8]}")
+    root = folder / "root"
+    host_packages(TOOLS)
+    if root.exists():
+        return root
+    if not fetch(folder):
+        return None
+    for deb in sorted((folder / "debs").glob("*.deb")):
+        subprocess.run(["dpkg-deb", "-x", deb, folder / "root.new"], check=True)
+    subprocess.run(["patchelf", "--set-interpreter", f"{BESIDE}/{LIBRARIES[0]}", "--set-rpath", BESIDE, folder / "root.new/usr/sbin/runc"], check=True)
+    (folder / "root.new").rename(root)
+    return root
+
+
+def beside(runtime):
+    """What runc has beside itself."""
+    return {f"{BESIDE}/{name}": (runtime / "usr/lib/x86_64-linux-gnu" / name).read_bytes() for name in LIBRARIES}
+
+
+def assets(runtime):
+    """Of a worker, by their name."""
+    names = ("containerd", "containerd-shim-runc-v2", "ctr")
+    return {**{n: d for n, d in kops.ASSETS.items() if not n.startswith(("containerd", "cni"))},
+            "kubelet": pathlib.Path(FAKE, "kubelet_of_today.py").read_bytes(), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
+            "cni-plugins-linux-amd64-v1.8.0.tgz": tar({f"./{n}": (runtime / "usr/lib/cni" / n).read_bytes() for n in PLUGINS}),
+            f"containerd-{VERSION}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in names})}
+
+
+def lines(files):
+    """As documents list them."""
+    return [f"{hashlib.sha256(data).hexdigest()}@{BASE}{name}" for name, data in files.items()]
+
+
+def image_list(listed):
+    return [{"hash": line.split("@")[0], "sources": [line.split("@")[1]]} for line in listed]
+
+
+def both(listed):
+    """For either architecture."""
+    return {"amd64": listed, "arm64": listed}
+
+
+class Machine:
+    """A node that ran nothing yet."""
+
+    def __init__(self, lab, name, runtime, disk=None, addresses=(), **config):
+        """disk: a loop device, in the node /dev/xvdb, for the volume /data; addresses: of the API servers, for /etc/hosts."""
+        name = f"{name}-{os.urandom(4).hex()}"
+        # containerd's snapshots cannot lie on an overlay
+        nspawn = [f"--bind={lab.dir}/{name}/docker:/var/lib/containerd"]
+        if disk:
+            uuid = disknode.volume_uuid(disknode.instance_id(name), "/data")
+            nspawn += ["--property=DeviceAllow=block-loop rwm", f"--bind={disk}:/dev/xvdb", f"--bind={disk}:/dev/disk/by-uuid/{uuid}"]
+        self.node = lab.boot(name, "nodes", "#!/bin/sh\ntrue\n", layers=[lab.layer("kops", PACKAGES)], docker_dir=False, nspawn=nspawn)
+        self.instance = disknode.instance_id(self.node.name)
+        self.node.wait(lambda: "status: done" in self.node.exec("cloud-init", "status").stdout, 300, "cloud-init")
+        # kops' image has no docker, and nothing is excused here
+        self.node.sh("systemctl disable --now docker.service docker.socket; rm -f /lib/systemd/system/docker.* /etc/nodeup/nodeup.d/lab.yaml;"
+                     "systemctl daemon-reload")
+        self.worker = self.documents(pathlib.Path(self.node.dir, "kops"), **config)
+        self.worker.config["containerdConfig"]["version"] = VERSION
+        self.worker.control = {"region": REGION, "keys": {ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, "node": self.instance,
+                               "hosts": [self.instance, IPS["nodes"]]}
+        self.worker.ports, self.worker.addresses, self.environ = [PORT], list(addresses), []
+        self.put_assets(runtime)
+        with open(lab.dir + "/nodeup", "rb") as f:
+            self.put("opt/kops/bin/nodeup", f.read())
+        self.server = None
+        self.controller()
+        self.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
+        self.node.wait(lambda: self.node.exec("curl", "-sf", BASE).returncode == 0, 60, "the server of the assets")
+
+    def documents(self, folder, **config):
+        """What it is made of."""
+        return kops.Worker(folder, **config)
+
+    def put(self, name, data):
+        path = pathlib.Path(self.node.root, name.lstrip("/"))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+        path.chmod(0o755)
+        return path
+
+    def put_assets(self, runtime):
+        for name, data in beside(runtime).items():
+            self.put(name, data)
+        self.put("usr/local/sbin/runc", pathlib.Path(FAKE, "runc").read_bytes())
+        self.worker.config["Assets"] = both(self.serve_files(assets(runtime)))
+
+    def serve_files(self, files):
+        for name, data in files.items():
+            self.put(f"var/tmp/assets/{name}", data)
+        return lines(files)
+
+    def preload(self, **archives):
+        """Images of the documents."""
+        self.worker.config["images"] = both(image_list(self.serve_files(archives)))
+
+    def registry(self, **entries):
+        """A registry of images by their name, of the program that each starts."""
+        folder = pathlib.Path(self.node.dir, "registry")
+        for name, entry in entries.items():
+            podimages.put_layout(folder / name, name, PROGRAM.read_bytes(), entry)
+        host, port = REGISTRY.split(":")
+        self.node.serve("registry", FAKE + "/registry.py", NAMES[host], port, str(folder), CERTS + "/server.crt", CERTS + "/server.key")
+        return folder / "log"
+
+    def cri(self, *words):
+        """What kubelet's stand-in for pods says."""
+        socket = f"/proc/{self.node.leader()}/root/run/containerd/containerd.sock"
+        done = subprocess.run([sys.executable, FAKE + "/cri.py", socket, *words], capture_output=True, text=True, timeout=300, check=False)
+        if done.returncode:
+            raise LabError(done.stderr + self.node.journal("containerd.service", lines=20))
+        return done.stdout
+
+    def start_pod(self, path):
+        return json.loads(self.cri("start", self.node.root + path))
+
+    def tasks(self):
+        """{container: its process} of what runs."""
+        return dict(line.split()[:2] for line in self.node.sh("ctr -n k8s.io task ls").splitlines()[1:])
+
+    def controller(self, **control):
+        """Served anew, with faults that are asked for."""
+        self.worker.control.update(control)
+        self.worker.write()
+        if self.server:
+            self.node.servers.remove(self.server)
+            self.server.kill()
+            self.server.wait()
+        self.put(CONF, (self.worker.folder / "documents/kube_env.yaml").read_bytes())
+        self.node.serve("kops-controller", sys.executable, FAKE + "/kops_controller.py", "127.0.0.1", str(PORT), str(self.worker.folder))
+        self.server = self.node.servers[-1]
+        self.node.wait(lambda: f"127.0.0.1:{PORT}" in subprocess.run(
+            ["ip", "netns", "exec", self.node.netns, "ss", "-Hltn"], capture_output=True, text=True, check=True).stdout, 30, "kops-controller")
+
+    def lie(self, how):
+        """Let the controller answer so from now on; what it has is read for each request."""
+        self.worker.control["faults"] = [] if how == "another configuration" else [how] * 100000
+        self.worker.write()
+        if how == "another configuration":
+            (self.worker.folder / "nodeupconfig.yaml").write_text(yaml.safe_dump({**self.worker.config, "UpdatePolicy": "external"}))
+
+    def group(self):
+        """Auto Scaling, whose group waits for this instance; its log."""
+        state, log = self.worker.folder / "group.json", self.worker.folder / "group.log"
+        state.write_text(json.dumps({"region": REGION, "keys": self.worker.control["keys"],
+                                     "groups": {"nodes.a.example.com": {"hooks": {"kops-warmpool": [self.instance]}}}}))
+        self.node.serve("autoscaling", sys.executable, FAKE + "/autoscaling.py", "127.0.0.1", "3989", str(state), str(log), "--stay")
+        self.environ.append("AWS_ENDPOINT_URL_AUTO_SCALING=http://127.0.0.1:3989")
+        return log
+
+    def nodeup(self, *arguments):
+        return self.node.exec("env", *self.environ, "/opt/kops/bin/nodeup", *arguments, timeout=400)
+
+    def apply(self, *flags):
+        done = self.nodeup("apply", f"--conf={CONF}", "--deadline=150s", *flags)
+        if done.returncode:
+            raise LabError(done.stdout + done.stderr + self.node.journal(lines=30))
+        return done.stderr
+
+    def pids(self):
+        return [self.node.show(unit, "MainPID", "ActiveState", "NRestarts") for unit in ("containerd.service", "kubelet.service")]
+
+
+def read(machine, path):
+    return yaml.safe_load(machine.node.sh(f"cat {path}")) if path.endswith("conf") else json.loads(machine.node.sh(f"cat {path}"))

@@ -1,0 +1,152 @@
+"""A worker of today's kops from user data to kubelet with nodeup in the place of kops' own program, back to that, and to nodeup again."""
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import kopsnode
+from lab import FAKE, HERE, ROOT, Lab
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+OURS, UNITS, VENDOR = "kops-configuration.service", "/etc/systemd/system/", "/lib/systemd/system/"
+SERVICES = ("containerd.service", "kubelet.service")
+# the first of two mirrors is down
+URL = "https://dead.mirror.test/dist/linux/{0}/nodeup,https://good.mirror.test/dist/linux/{0}/nodeup"
+
+
+def kops_script():
+    """kops' own where a clone of it is named by KOPS, else ours."""
+    if "KOPS" not in os.environ:
+        return pathlib.Path(HERE, "kops_user_data.sh").read_text()
+    found = sorted(pathlib.Path(os.environ["KOPS"]).glob("tests/integration/update_cluster/minimal-1.*/**/aws_launch_template_nodes.*_user_data"))
+    assert found, "the clone has no user data of a worker"
+    return found[-1].read_text()
+
+
+def user_data(script, document, region, digest):
+    """Unchanged but for what kops fills in: where nodeup is and its hash, the region, and the document of this cluster."""
+    values = {"NODEUP_URL_AMD64": URL.format("amd64"), "NODEUP_HASH_AMD64": digest, "NODEUP_URL_ARM64": URL.format("arm64"),
+              "NODEUP_HASH_ARM64": "0" * 64, "export AWS_REGION": region}
+    for name, value in values.items():
+        script, n = re.subn(rf"(?m)^{name}=.*$", f"{name}={value}", script)
+        assert n == 1, f"user data without {name}"
+    script, n = re.subn(r"(?s)(<< '__EOF_KUBE_ENV'\n).*(__EOF_KUBE_ENV\n)", lambda m: m[1] + document + m[2], script)
+    assert n == 1
+    return script
+
+
+@pytest.fixture(scope="module")
+def machine():
+    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.SUITE}")
+    with Lab() as lab:
+        folder = pathlib.Path(lab.dir, "dist/linux/amd64")
+        subprocess.run(["make", "-s", "-o", "build/nodeup", "dist", f"DIST={folder}"], cwd=ROOT, check=True,
+                       env={k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL")})
+        m = kopsnode.Machine(lab, "kops", runtime)
+        m.dist = folder
+        m.node.sh("rm -r /opt/kops")
+        yield m
+
+
+def fragments(m):
+    """Where the file of each service is, and whether it is up and enabled."""
+    found = {name: m.node.show(name, "FragmentPath", "ActiveState", "UnitFileState") for name in SERVICES}
+    return {name: (of["FragmentPath"], of["ActiveState"], of["UnitFileState"]) for name, of in found.items()}
+
+
+def settled(m):
+    """The boot unit has come to its end."""
+    m.node.wait(lambda: m.node.show(OURS, "ActiveState")["ActiveState"] in ("inactive", "failed"), 300, OURS)
+    assert m.node.show(OURS, "Result")["Result"] == "success", m.node.journal(OURS)
+
+
+def content(m, *folders):
+    return m.node.sh("cd /; find " + " ".join(folders) + " -type f -print0 | sort -z | xargs -0 sha256sum")
+
+
+def healthy(m):
+    m.node.wait(lambda: m.node.healthz() == "ok", 120, "kubelet")
+
+
+def test_user_data_of_kops_makes_a_worker(machine):
+    m = machine
+    digest = (m.dist / "nodeup.sha256").read_text()
+    assert re.fullmatch(r"[0-9a-f]{64}\n", digest)
+    document = (m.worker.folder / "documents/kube_env.yaml").read_text()
+    path = m.put("root/part-001", user_data(kops_script(), document, "us-west-2", digest.strip()).encode())
+    done = m.node.exec("/" + str(path.relative_to(m.node.root)), timeout=400)
+    assert done.returncode == 0 and "service installed" in done.stdout.splitlines(), done
+    settled(m)
+    assert m.worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server"] and m.node.healthz() == "ok"
+    assert fragments(m) == {name: (UNITS + name, "active", "enabled") for name in SERVICES}
+    assert m.node.sh("sha256sum /opt/kops/bin/nodeup").split()[0] == digest.strip()
+    assert not m.node.sh("ls /opt/kops/bin/*.xz", check=False)
+    assert m.node.sh("stat -c %a /etc/sysconfig/kops-configuration; cat /etc/sysconfig/kops-configuration") == '600\nAWS_REGION="us-west-2"\n'
+    # Ready from now on: kops-controller gives it nothing more
+    m.controller(faults=[409] * 1000)
+
+
+def test_units_go_and_what_runs_goes_on(machine):
+    m, before = machine, machine.pids()
+    m.node.sh("mkdir /var/tmp/kops-units; cp " + " ".join(UNITS + name for name in SERVICES) + " /var/tmp/kops-units")
+    others = "etc/kubernetes", "etc/containerd", "etc/sysconfig", "opt", "srv", "var/lib/kubelet", "usr/local"
+    data = content(m, *others)
+    dry = m.nodeup("uninstall", "--units", "--dryrun")
+    assert dry.returncode == 0 and fragments(m)["kubelet.service"][0] == UNITS + "kubelet.service", dry
+    done = m.nodeup("uninstall", "--units")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "success", done
+    gone = [line.split()[2].rstrip(":") for line in done.stdout.splitlines() if line.startswith("- file ")]
+    assert {UNITS + name for name in (*SERVICES, OURS)} < set(gone) and "would" not in done.stdout, done
+    left = m.node.sh(f"find {UNITS} -name '*kube*' -o -name '*containerd*' -o -name '{OURS}'").split()
+    # this image has a package with a unit of that name
+    assert left == [UNITS + "multi-user.target.wants/containerd.service"] and not [p for p in gone if os.path.lexists(m.node.root + p)], left
+    assert fragments(m)["containerd.service"] == (VENDOR + "containerd.service", "active", "enabled")
+    assert m.pids() == before and m.node.healthz() == "ok", "what ran was touched"
+    assert content(m, *others) == data
+
+
+def test_kops_own_program_finds_its_place(machine):
+    m = machine
+    with open(FAKE + "/kops_nodeup.py", "rb") as f:
+        m.put("opt/kops/bin/nodeup", f.read())
+    done = m.node.sh(f"cd /opt/kops/bin && AWS_REGION=us-west-2 ./nodeup --install-systemd-unit --conf={kopsnode.CONF} --v=8")
+    assert done.splitlines()[-1] == "service installed"
+    settled(m)
+    m.node.wait(lambda: fragments(m) == {name: (VENDOR + name, "active", "enabled") for name in SERVICES}, 60, "kops' units")
+    assert m.node.show(OURS, "FragmentPath")["FragmentPath"] == VENDOR + OURS
+    healthy(m)
+
+
+def test_nodeup_again(machine):
+    m, before = machine, machine.pids()
+    m.put("root/nodeup", (m.dist / "nodeup").read_bytes())
+    looked_at = "etc", "opt", "srv", "lib/systemd", "usr/local", "var/lib/kubelet", "var/lib/nodeup"
+    there = content(m, *looked_at)
+    # a person who looks, on a node that nodeup never ran on
+    m.node.sh("mv /var/lib/nodeup /root/kept")
+    plan = m.node.exec("/root/nodeup", "plan")
+    assert plan.returncode in (0, 2) and "adopted as it is" in plan.stderr and "kubelet.service: " not in plan.stdout, plan
+    assert not m.node.sh("ls /var/lib | grep nodeup", check=False)
+    m.node.sh("mv /root/kept /var/lib/nodeup")
+    plan = m.node.exec("/root/nodeup", "plan")
+    assert plan.returncode == 2 and f"+ file {UNITS}kubelet.service: absent" in plan.stdout, plan
+    assert content(m, *looked_at) == there and m.pids() == before, "a plan is for reading"
+    m.node.sh(f"AWS_REGION=us-west-2 /root/nodeup --install-systemd-unit --conf={kopsnode.CONF} --v=8")
+    settled(m)
+    healthy(m)
+    assert fragments(m) == {name: (UNITS + name, "active", "enabled") for name in SERVICES}
+    again, before = m.node.exec("/root/nodeup", "plan"), m.pids()
+    assert " 0 to change" in again.stdout and m.pids() == before, again.stdout + again.stderr
+    # and back, with kops' own units there, and while the boot unit waits for a kops-controller that is gone
+    m.server.kill()
+    m.server.wait()
+    m.node.sh(f"systemctl start --no-block {OURS}")
+    m.node.wait(lambda: "WAITING documents" in m.node.journal(OURS, 20), 60, "the boot unit's wait")
+    done = m.node.exec("/root/nodeup", "uninstall", "--units")
+    assert done.returncode == 0 and f"{OURS} is at work, and is stopped first" in done.stdout.splitlines(), done
+    assert m.node.show(OURS, "ActiveState", "FragmentPath") == {"ActiveState": "inactive", "FragmentPath": VENDOR + OURS}
+    for name in SERVICES:
+        assert re.search(rf"- file {UNITS}{name}: \S+/{name} counts again; what runs goes on\n", done.stdout), done
+    assert fragments(m) == {name: (VENDOR + name, "active", "enabled") for name in SERVICES} and m.pids() == before

@@ -1,0 +1,97 @@
+"""A control plane of today's kops on a booted machine: real systemd, containerd and runc; its state store in S3's stand-in, which checks
+signatures of the node's role; of kubelet, what starts pods is a stand-in as well."""
+import json
+import os
+import random
+import re
+
+import pytest
+
+import disknode
+import kopsdamage
+import kopsmaster
+import kopsnode
+from lab import Lab
+
+DAMAGES = int(os.environ.get("KOPS_DAMAGES", "15"))
+SEED = int(os.environ.get("KOPS_DAMAGES_SEED") or random.randrange(1 << 32))
+LIES = ["all of it", "all of it", "another configuration"]
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
+MANIFESTS = "/etc/kubernetes/manifests"
+SRV = "/srv/kubernetes"
+ISSUED = {
+    f"{SRV}/kube-apiserver/server.crt": ("kubernetes-ca", "sslserver", "kubernetes-master"),
+    f"{SRV}/kube-apiserver/etcd-client.crt": ("etcd-clients-ca", "sslclient", "kube-apiserver"),
+    f"{SRV}/kube-apiserver/apiserver-aggregator.crt": ("apiserver-aggregator-ca", "sslclient", "aggregator"),
+    f"{SRV}/kube-scheduler/server.crt": ("kubernetes-ca", "sslserver", "kube-scheduler"),
+    "/etc/kubernetes/kops-controller/kops-controller.crt": ("kubernetes-ca", "sslserver", "kops-controller"),
+    "/var/lib/kube-controller-manager/kubeconfig": ("kubernetes-ca", "sslclient", "system:kube-controller-manager"),
+    "/var/lib/kops/kubeconfig": ("kubernetes-ca", "sslclient", "kops"),
+}
+
+
+@pytest.fixture(scope="module")
+def master():
+    """Its first run is over."""
+    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.SUITE}")
+    with disknode.Loops() as loops, Lab() as lab:  # nodes end before their disk
+        m = kopsmaster.Machine(lab, "master", runtime, disk=loops.add(), **kopsdamage.CONFIG)
+        m.preload_all()
+        m.controller()
+        m.first = m.apply()
+        yield m
+
+
+def test_a_control_plane(master):
+    m = master
+    assert [p["ActiveState"] for p in m.pids()] == ["active", "active"] and m.node.healthz() == "ok", m.first
+    assert set(m.node.sh(f"ls {MANIFESTS}").split()) == {f"{name}.manifest" for name in kopsmaster.PODS}
+    for path, (ca, purpose, name) in ISSUED.items():
+        assert kopsmaster.verify(m, path, ca, purpose).strip().endswith(f"CN = {name}"), path
+    asked = re.findall(r'"(\w+) (\S+) HTTP/1.1" (\d+)', m.node.s3_log())
+    assert {line.split()[0] for line in m.node.s3_log().splitlines()} == {"jdurbin-kops.s3.dualstack.us-west-2.amazonaws.com"}, m.node.s3_log()
+    assert {method for method, _, _ in asked} == {"GET"} and not [path for _, path, _ in asked if path.endswith("/") or "?" in path], asked
+    assert "403" not in {status for _, _, status in asked}, asked
+    before, was = m.pids(), kopsdamage.marks(m)
+    again = m.apply()
+    assert " changed" not in again and m.pids() == before, again
+    assert not kopsdamage.difference(was, kopsdamage.marks(m))
+
+
+def test_its_static_pods_run(master):
+    m = master
+    assert m.start_pods() == sorted((image, "running") for images in kopsmaster.PODS.values() for image in images)
+    said = m.node.sh("cat /var/log/kube-apiserver.log")
+    assert said.startswith("/go-runner --log-file=/var/log/kube-apiserver.log --also-stdout /usr/local/bin/kube-apiserver "), said
+
+
+def test_another_field_changes_what_reads_it(master):
+    m = master
+    right, before = kopsdamage.look(m), m.pids()
+    m.worker.config["ControlPlaneConfig"]["KubeScheduler"]["logLevel"] = 4
+    m.controller()
+    planned = json.loads(kopsdamage.nodeup(m, "plan", "-o", "json").stdout)
+    done = m.apply()
+    now, changed = kopsdamage.look(m), f"{MANIFESTS}/kube-scheduler.manifest"
+    assert [(task["name"], task["why"]) for task in planned["tasks"] if task["state"] != "right"] == [(changed, "content differs")]
+    assert "restarts" not in planned and [path for path in {*right, *now} if right.get(path) != now.get(path)] == [changed], done
+    assert m.pids() == before and "--v=4" in m.node.sh(f"cat {changed}")
+
+
+def test_what_is_damaged_is_undone(master):
+    print(f"KOPS_DAMAGES={DAMAGES} KOPS_DAMAGES_SEED={SEED}")
+    kopsdamage.undo_all(master, random.Random(SEED), DAMAGES, LIES, most=8)
+
+
+def test_it_comes_back_with_what_it_kept(master):
+    """Its store has another configuration; where there is time to wait a minute for it, it is down."""
+    m = master
+    if DAMAGES > 15:
+        m.no_store()
+    m.lie("another configuration")
+    m.node.reboot()
+    m.node.wait_booted(120)
+    m.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
+    done = m.apply()
+    assert "documents kept" in done and " changed file" not in done and m.node.healthz() == "ok", done
+    assert json.loads(m.nodeup("status", "-o", "json").stdout)["state"] == "degraded"
