@@ -2,6 +2,7 @@
 as binaries do, and nginx on loopback with a warm page cache."""
 
 import hashlib
+import io
 import pathlib
 import shutil
 import subprocess
@@ -48,35 +49,47 @@ def binaries():
                     yield block
 
 
-def make_archive(path, size, names, blocks):
-    """A tar.gz of that size: members of 8 MB until gzip has made enough."""
-    with path.open("wb") as out:
+def pack(path, members):
+    """A tar.gz of (name, bytes), as gzip makes it; path is there when all of it is."""
+    new = WORK / f"new-{path.name}"
+    with new.open("wb") as out:
         gzip = subprocess.Popen(["gzip", "-6"], stdin=subprocess.PIPE, stdout=out)
         with tarfile.open(fileobj=gzip.stdin, mode="w|") as tar:
-            number = 0
-            while path.stat().st_size < size:
-                info = tarfile.TarInfo(names[number] if number < len(names) else f"more-{number}")
-                data = b"".join(next(blocks) for _ in range(8))
-                info.size, info.mode, number = len(data), 0o755, number + 1
-                member = WORK / "member"
-                member.write_bytes(data)
-                with member.open("rb") as file:
-                    tar.addfile(info, file)
+            for name, content in members(new):
+                info = tarfile.TarInfo(name)
+                info.size, info.mode = len(content), 0o755
+                tar.addfile(info, io.BytesIO(content))
         gzip.stdin.close()
         gzip.wait()
+    new.rename(path)
+
+
+def until(size, names, blocks):
+    """Members of 8 MB until gzip has made enough of them."""
+    def members(packed):
+        number = 0
+        while packed.stat().st_size < size:
+            yield names[number] if number < len(names) else f"more-{number}", b"".join(next(blocks) for _ in range(8))
+            number += 1
+    return members
 
 
 def make_assets():
     DATA.mkdir(parents=True, exist_ok=True)
     blocks = binaries()
     for name, size in SIZES.items():
-        path, new = DATA / name, WORK / f"new-{name}"
-        if path.exists():
-            continue
-        if name.endswith(".tar.gz"):
-            make_archive(new, size * MB, ("bridge", "host-local", "loopback"), blocks)
-        else:
-            make_plain(new, size * MB, blocks)
+        make(name, size, ("bridge", "host-local", "loopback"), blocks)
+
+
+def make(name, size, names, blocks):
+    """An asset of that many MB, if it is not there: an archive whose first members have these names, or a file."""
+    path, new = DATA / name, WORK / f"new-{name}"
+    if path.exists():
+        return
+    if name.endswith((".tar.gz", ".tgz")):
+        pack(path, until(size * MB, names, blocks))
+    else:
+        make_plain(new, size * MB, blocks)
         new.rename(path)
 
 

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tarfile
 
 import yaml
 
@@ -41,22 +40,8 @@ def members(blocks):
 
 def make():
     """The archive of programs, as gzip makes it, and the salt tarball of the tests."""
-    path, new = DATA / SERVER, WORK / f"new-{SERVER}"
-    if path.exists():
-        return
-    with new.open("wb") as out:
-        gzip = subprocess.Popen(["gzip", "-6"], stdin=subprocess.PIPE, stdout=out)
-        with tarfile.open(fileobj=gzip.stdin, mode="w|") as tar:
-            for name, content in members(data.binaries()):
-                info = tarfile.TarInfo(name)
-                info.size, info.mode = len(content), 0o755
-                member = WORK / "member"
-                member.write_bytes(content)
-                with member.open("rb") as file:
-                    tar.addfile(info, file)
-        gzip.stdin.close()
-        gzip.wait()
-    new.rename(path)
+    if not (DATA / SERVER).exists():
+        data.pack(DATA / SERVER, lambda packed: members(data.binaries()))
 
 
 def documents():
