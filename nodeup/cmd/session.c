@@ -251,6 +251,17 @@ static void adopt_kops(const struct session *s)
 		log_notice("%zu files of kops' cache taken over", n);
 }
 
+int session_s3(const struct session *s, struct imds *imds, struct s3_session **out, struct err *e)
+{
+	const struct dialect *dialect = s->boot.documents.dialect;
+	int r = s3_session_new(s->boot.facts.region, imds, out, e);
+
+	/* documents that were not read, or could not be, have no dialect */
+	if (r == 0 && dialect && dialect->dual_stack)
+		s3_session_use_dual_stack(*out);
+	return r;
+}
+
 /* Assets of s3:// are asked for as the documents were: by the instance's role, if there is one. */
 static int open_s3(struct session *s, struct err *e)
 {
@@ -259,11 +270,9 @@ static int open_s3(struct session *s, struct err *e)
 
 	if (s->boot.imds)
 		s->imds = imds_new(s->http);
-	r = s3_session_new(s->boot.facts.region, s->imds, &s->s3, e);
+	r = session_s3(s, s->imds, &s->s3, e);
 	if (r < 0)
 		return r;
-	if (s->boot.documents.dialect->dual_stack)
-		s3_session_use_dual_stack(s->s3);
 	scheme = s3_session_scheme(s->s3);
 	return http_set_scheme(s->http, &scheme, e);
 }

@@ -68,6 +68,9 @@ struct session_req {
 int session_open(struct session *s, const struct session_req *req, struct err *e) must_check;
 /* Release everything; a zeroed session is fine. */
 void session_close(struct session *s);
+/* S3 as the session's documents ask for it: their region, their kind of names, the role that *imds* knows. Owner: caller. */
+int session_s3(const struct session *s, struct imds *imds, struct s3_session **out,
+	       struct err *e) must_check;
 /* The asset cache of this command, as the host sees it. */
 const char *session_cache_dir(const struct cli *cli);
 /* What run_execute and run_plan want. */

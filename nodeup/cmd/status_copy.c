@@ -37,11 +37,7 @@ static int open_copy(struct copy *c, const struct session *s, struct err *e)
 		return r;
 	http_add_settings(c->http, &(struct strv){ 0 }, settings_ca(&s->settings));
 	c->imds = imds_new(c->http);
-	r = s3_session_new(s->boot.facts.region, c->imds, &c->s3, e);
-	/* documents that could not be read have no dialect */
-	if (r == 0 && s->boot.documents.dialect && s->boot.documents.dialect->dual_stack)
-		s3_session_use_dual_stack(c->s3);
-	return r;
+	return session_s3(s, c->imds, &c->s3, e);
 }
 
 static void close_copy(struct copy *c)

@@ -118,7 +118,7 @@ def attributes(node):
 
 
 def apply(node, *flags):
-    done = node.apply("--deadline=20s", *flags)
+    done = node.apply("--deadline=2m", *flags)
     assert "PRIVATE KEY" not in done.stdout + done.stderr
     return done
 
@@ -155,7 +155,7 @@ def test_a_store_of_another_company_has_a_region_of_its_own(tmp_path):
         endpoint = node.keep_in_s3("clusters")
         del node.facts["region"]
         node.write()
-        done = node.apply("--deadline=20s", S3_ENDPOINT=endpoint, S3_REGION="eu-1", S3_ACCESS_KEY_ID="MINIO", S3_SECRET_ACCESS_KEY="canary",
+        done = node.apply("--deadline=2m", S3_ENDPOINT=endpoint, S3_REGION="eu-1", S3_ACCESS_KEY_ID="MINIO", S3_SECRET_ACCESS_KEY="canary",
                           AWS_REGION="us-test-1")
     assert done.returncode == OK and "canary" not in done.stdout + done.stderr, done.stderr
     assert node.signed == {"AWS4-HMAC-SHA256 Credential=MINIO/DAY/eu-1/s3/aws4_request"}

@@ -215,7 +215,7 @@ def test_the_status_of_a_failed_run_is_in_s3_as_well(told, world, emulator):
     assert status == (world.root / "run/nodeup/status.json").read_bytes() and b'"failed"' in status
     # the error is the run's own, and the next one replaces it
     again, text, status = copied(told, world, emulator, emulator.user)
-    assert again == code and status == (world.root / "run/nodeup/status.json").read_bytes(), text
+    assert again == json.loads(status)["error"]["exitStatus"] and status == (world.root / "run/nodeup/status.json").read_bytes(), text
 
 
 @pytest.mark.parametrize("change,says", [
