@@ -70,12 +70,14 @@ class Damage:
 def damage_file(rng, path):
     unit = next(unit for unit, pattern in FILES if pattern.fullmatch(path))
     # a program that runs cannot be written to: another takes its place
-    copy, put = f"cp -p {path} /root/was", f"mv /root/was {path}"
-    same_size_and_date = f"printf X | dd of=/root/was conv=notrunc status=none && touch -r {path} /root/was"
+    was = "/root/was" + path.replace("/", "-")
+    # what was moved there before may be a program that still runs
+    copy, put = f"cp -p --remove-destination {path} {was}", f"mv {was} {path}"
+    same_size_and_date = f"printf X | dd of={was} conv=notrunc status=none && touch -r {path} {was}"
     script = rng.choice([
-        f"{copy} && echo damaged >>/root/was && {put}", f"{copy} && : >/root/was && {put}", f"{copy} && {same_size_and_date} && {put}",
+        f"{copy} && echo damaged >>{was} && {put}", f"{copy} && : >{was} && {put}", f"{copy} && {same_size_and_date} && {put}",
         f"{copy} && {put}", f"rm {path}", f"chmod {rng.choice(['000', '777', '4755'])} {path}",
-        f"chown {rng.choice(['1', '0:1', '65534:65534'])} {path}", f"mv {path} /root/was && ln -s /root/was {path}",
+        f"chown {rng.choice(['1', '0:1', '65534:65534'])} {path}", f"mv {path} {was} && ln -s {was} {path}",
         f"rm {path} && ln -s /nowhere {path}", f"rm {path} && mkdir {path}"])
     # the same content in another file is right
     return Damage(script.replace("\\", "\\\\"), path, unit, is_seen=script != f"{copy} && {put}")
