@@ -3,6 +3,7 @@ it; a control plane with its state store."""
 import base64
 import contextlib
 import copy
+import functools
 import hashlib
 import http.server
 import json
@@ -11,6 +12,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 
 import yaml
@@ -58,6 +60,17 @@ def make_ca(name, serial, key, cert, kind="rsa:2048"):
             f"/CN={name}", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
 
 
+@functools.cache
+def worker_keys():
+    """Both CAs of a worker's cluster and the controller's key: to make keys takes longer than a test, and the same do for all."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = pathlib.Path(folder)
+        for name, serial in (("ca", "69828"), ("old", "69827")):
+            make_ca("kubernetes-ca", serial, made / f"{name}.key", made / f"{name}.crt")
+        openssl("genrsa", "-out", made / "tls.key", "2048")
+        return {path.name: path.read_text() for path in made.iterdir()}
+
+
 class Worker:
     """Its folder holds all of it; each run reads what was written last."""
 
@@ -72,14 +85,14 @@ class Worker:
         self.config["Assets"]["arm64"] = self.config["Assets"]["amd64"]
 
     def make_cas(self):
-        for name, serial in (("ca", "69828"), ("old", "69827")):
-            make_ca("kubernetes-ca", serial, self.folder / f"{name}.key", self.folder / f"{name}.crt")
+        for name, text in worker_keys().items():
+            (self.folder / name).write_text(text)
         self.serve_as("DNS:localhost,IP:127.0.0.1")
 
     def serve_as(self, names, ca="ca"):
         """kops-controller's own certificate, of one of the two CAs."""
         f = self.folder
-        openssl("req", "-new", "-newkey", "rsa:2048", "-nodes", "-keyout", f / "tls.key", "-out", f / "tls.csr", "-subj", "/CN=kops-controller")
+        openssl("req", "-new", "-key", f / "tls.key", "-out", f / "tls.csr", "-subj", "/CN=kops-controller")
         (f / "tls.ext").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth\n")
         openssl("x509", "-req", "-in", f / "tls.csr", "-CA", f / f"{ca}.crt", "-CAkey", f / f"{ca}.key", "-set_serial", "5", "-days", "30",
                 "-extfile", f / "tls.ext", "-out", f / "tls.crt")
