@@ -207,6 +207,35 @@ struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum 
 	return (struct cache_answer){ .state = open_entry(c, &q, &fd, e) };
 }
 
+static void list_unread_in(const struct cache *c, struct arena *a, enum digest_algo algo,
+			   struct digest **v, size_t *n)
+{
+	autoclose int fd = io_open_at(c->dir_fd, digest_algo_name(algo), O_DIRECTORY);
+	struct strv names = { 0 };
+	struct err ignored;
+
+	/* what cannot be listed is hashed when it is used */
+	if (fd < 0 || walk_names(a, fd, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++) {
+		struct digest d;
+
+		if (digest_parse(names.v[i], strlen(names.v[i]), &d, &ignored) == 0 &&
+		    d.algo == algo && look_at_record(c, &d).state == CACHE_UNREAD)
+			arena_push(a, *v, *n, d);
+	}
+}
+
+size_t cache_list_unread(const struct cache *c, struct arena *a, struct digest **ret)
+{
+	size_t n = 0;
+
+	*ret = NULL;
+	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++)
+		list_unread_in(c, a, algo, ret, &n);
+	return n;
+}
+
 bool cache_has(const struct cache *c, const struct digest *d)
 {
 	return look_at_record(c, d).state == CACHE_RIGHT;

@@ -10,7 +10,7 @@
 #include "nodeup/cmd/offline.h"
 #include "nodeup/run/progress.h"
 #include "nodeup/run/report.h"
-#include "nodeup/cmd/session.h"
+#include "nodeup/cmd/session_cache.h"
 
 /* the builder of an image is there to see that a store does not answer */
 #define PATIENCE_NS (30 * DUR_SEC)

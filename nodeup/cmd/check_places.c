@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/statvfs.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/cmd/session_cache.h"
 
 /* An archive takes its own room, and that of what is in it: about so many times as much. ROOM_LEAST: for some small
  * files; more is not asked for where nobody knows how much comes, as the run says it where it is known. */

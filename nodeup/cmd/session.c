@@ -79,9 +79,22 @@ static int take_settings(struct session *s, struct err *e)
 	return 0;
 }
 
+struct ahead_arg {
+	struct session *session;
+	const struct session_req *req;
+};
+
+static void read_cache_ahead(void *arg)
+{
+	const struct ahead_arg *a = arg;
+
+	session_read_ahead(a->session, a->req);
+}
+
 static int load_documents(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
+	struct ahead_arg ahead = { .session = s, .req = req };
 	const struct bootstrap_req boot = {
 		.settings = &s->settings,
 		.conf = req->conf ? req->conf : cli->conf,
@@ -98,6 +111,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.pipe_ns = cli->deadline_ns,
 		.on_wait = req->on_wait,
 		.wait_arg = req->wait_arg,
+		.meanwhile = req->for_apply ? read_cache_ahead : NULL,
+		.meanwhile_arg = &ahead,
 	};
 
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
@@ -243,14 +258,6 @@ static void trust_nothing(struct session *s, bool for_apply)
 	wait_for_trees(s, n, for_apply);
 }
 
-static void adopt_kops(const struct session *s)
-{
-	size_t n = cache_adopt_kops(s->ctx.cache);
-
-	if (n)
-		log_notice("%zu files of kops' cache taken over", n);
-}
-
 int session_s3(const struct session *s, struct imds *imds, struct s3_session **out, struct err *e)
 {
 	const struct dialect *dialect = s->boot.documents.dialect;
@@ -277,20 +284,12 @@ static int open_s3(struct session *s, struct err *e)
 	return http_set_scheme(s->http, &scheme, e);
 }
 
-const char *session_cache_dir(const struct cli *cli)
-{
-	if (cli->cache)
-		return location_absolute(cli->arena, cli->cache);
-	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
-}
-
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
 	int r;
 
 	s->ctx.root_fd = s->root_fd;
-	s->ctx.cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
 	s->ctx.image_mode = s->image_mode;
 	s->ctx.verify = cli->verify;
 	s->ctx.prune = cli->prune;
@@ -298,17 +297,10 @@ static int open_effects(struct session *s, const struct session_req *req, struct
 	s->ctx.http = s->http;
 	s->ctx.is_offline = cli->offline;
 	s->ctx.own_unit = s->own_unit;
-	if (cli->cache)
-		r = cache_new(s->ctx.cache_root_fd, session_cache_dir(cli), req->for_apply,
-			      &s->ctx.cache, e);
-	else
-		r = cache_new_own(s->ctx.cache_root_fd, OWN_CACHE, req->for_apply, &s->ctx.cache,
-				  e);
+	session_end_ahead(s);
+	r = session_open_cache(s, req, e);
 	if (r < 0)
 		return r;
-	if (cache_remark(s->ctx.cache))
-		log_warning("%s", cache_remark(s->ctx.cache));
-	adopt_kops(s);
 	if (req->for_apply || s->ctx.verify)
 		r = workers_new(&s->workers, e);
 	if (r >= 0 && s->ctx.verify)
@@ -452,6 +444,7 @@ void session_close(struct session *s)
 {
 	if (!s->arena)
 		return;
+	session_end_ahead(s);
 	/* the fetcher's last callbacks wake the workers' owner, so it goes first; workers use http */
 	fetch_free(s->ctx.fetcher);
 	flush_free(s->ctx.flush);

@@ -43,6 +43,7 @@ struct session {
 	struct plan plan;
 	struct strv foreign; /* lines: what others have put where we start things */
 	struct task_ctx ctx;
+	struct read_ahead *ahead; /* of the cache, while documents are waited for */
 	struct workers *workers;
 };
 
@@ -71,8 +72,6 @@ void session_close(struct session *s);
 /* S3 as the session's documents ask for it: their region, their kind of names, the role that *imds* knows. Owner: caller. */
 int session_s3(const struct session *s, struct imds *imds, struct s3_session **out,
 	       struct err *e) must_check;
-/* The asset cache of this command, as the host sees it. */
-const char *session_cache_dir(const struct cli *cli);
 /* What run_execute and run_plan want. */
 struct run_req session_run(struct session *s);
 /* The name of the service this process runs in, from its control group; NULL for none. */

@@ -1,11 +1,14 @@
 #include "nodeup/cmd/session_cache.h"
+#include "nodeup/documents/location.h"
 
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/stat.h>
 #include "assets/cache/gc.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/pool.h"
 #include "nodeup/base/walk.h"
 
 /* what the cache may have unless --cache-max says so */
@@ -18,6 +21,81 @@ struct named {
 	struct digest *v;
 	size_t n;
 };
+
+/* A thread that hashes; it alone uses the cache until it is joined. */
+struct read_ahead {
+	pthread_t thread;
+	atomic_bool stop;
+	struct cache *cache;
+	struct digest *v;
+	size_t n;
+};
+
+const char *session_cache_dir(const struct cli *cli)
+{
+	if (cli->cache)
+		return location_absolute(cli->arena, cli->cache);
+	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
+}
+
+int session_open_cache(struct session *s, const struct session_req *req, struct err *e)
+{
+	const struct cli *cli = req->cli;
+	struct task_ctx *ctx = &s->ctx;
+	size_t n;
+	int r;
+
+	if (ctx->cache)
+		return 0;
+	ctx->cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
+	if (cli->cache)
+		r = cache_new(ctx->cache_root_fd, session_cache_dir(cli), req->for_apply,
+			      &ctx->cache, e);
+	else
+		r = cache_new_own(ctx->cache_root_fd, OWN_CACHE, req->for_apply, &ctx->cache, e);
+	if (r < 0)
+		return r;
+	if (cache_remark(ctx->cache))
+		log_warning("%s", cache_remark(ctx->cache));
+	n = cache_adopt_kops(ctx->cache);
+	if (n)
+		log_notice("%zu files of kops' cache taken over", n);
+	return 0;
+}
+
+static void *read_all(void *arg)
+{
+	struct read_ahead *ahead = arg;
+	struct err ignored;
+
+	for (size_t i = 0; i < ahead->n && !atomic_load(&ahead->stop); i++)
+		(void)cache_inspect(ahead->cache, &ahead->v[i], CACHE_BY_NEED, &ignored);
+	return NULL;
+}
+
+/* Whatever fails here fails again, and is told, when the run opens the cache or reads it. */
+void session_read_ahead(struct session *s, const struct session_req *req)
+{
+	struct read_ahead *ahead;
+	struct err ignored;
+
+	if (s->ahead || session_open_cache(s, req, &ignored) < 0)
+		return;
+	ahead = arena_new(s->arena, struct read_ahead);
+	ahead->cache = s->ctx.cache;
+	ahead->n = cache_list_unread(ahead->cache, s->arena, &ahead->v);
+	if (ahead->n && pool_thread(&ahead->thread, read_all, ahead, &ignored) == 0)
+		s->ahead = ahead;
+}
+
+void session_end_ahead(struct session *s)
+{
+	if (!s->ahead)
+		return;
+	atomic_store(&s->ahead->stop, true);
+	(void)pthread_join(s->ahead->thread, NULL);
+	s->ahead = NULL;
+}
 
 uint64_t session_kept_bytes(const struct cli *cli)
 {

@@ -25,6 +25,9 @@ struct bootstrap_req {
 	int64_t patience_ns; /* for the store, see store_set_patience */
 	store_wait_fn *on_wait;
 	void *wait_arg;
+	void (*meanwhile)(
+		void *arg); /* called when a server is asked that takes its time; NULL is fine */
+	void *meanwhile_arg;
 	struct errs *
 		errors; /* what is wrong in documents, where all of it is told; NULL: the first ends it */
 };

@@ -93,6 +93,8 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	struct bootstrap_answer answer;
 	int r = begin(l, e);
 
+	if (r == 0 && l->req->meanwhile)
+		l->req->meanwhile(l->req->meanwhile_arg);
 	if (r == 0)
 		r = begin_keys(l, e);
 	if (r == 0)

@@ -6,7 +6,7 @@ usage: kops_controller.py ADDRESS PORT DIR
 DIR holds tls.crt and tls.key (its own), ca.crt and ca.key (kubernetes-ca, whose serial number is its id), nodeupconfig.yaml,
 and control.json: {"region", "keys": {id: [secret, token]}, "node": name, "hosts": [...], "secrets": {name: base64},
 "faults": [status or "not-json" or "huge" (100 MB) or "deep" (a million brackets) or "other-key" or "drop" ...], of which each answer
-takes one, "delay": seconds before each answer, "clock": seconds that its clock is ahead}.  Prints its port once it listens.  What the
+takes one, "delay": seconds before each answer, "after": [files that there have to be before the first answer is given], "clock": seconds that its clock is ahead}.  Prints its port once it listens.  What the
 real one refuses is refused: a header map that is not Go's to the byte, another host of STS, a signature of nobody, a proof for
 another body or of another hour, a public key that is not PKIX under PKCS#1's name, an id of another CA.  requests.log has a line for each request: its status, and the names that were asked for.
 """
@@ -158,11 +158,19 @@ class Handler(http.server.BaseHTTPRequestHandler):
         Handler.served += 1
         return faults[Handler.served - 1] if Handler.served <= len(faults) else None
 
+    def wait_for_files(self, files):
+        """Within half a minute, whatever else happens meanwhile."""
+        for _ in range(600):
+            if all(map(os.path.exists, files)):
+                return
+            time.sleep(0.05)
+
     def do_POST(self):
         control = json.loads((self.folder / "control.json").read_text())
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         fault, names, status, self.clock = self.take_fault(control), [], 200, control.get("clock", 0)
         time.sleep(control.get("delay", 0))
+        self.wait_for_files(control.get("after", []))
         if fault == "drop":
             with (self.folder / "requests.log").open("a") as log:
                 log.write("dropped\n")

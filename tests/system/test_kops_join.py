@@ -105,6 +105,11 @@ def threads_until_answered(worker, silent):
 
 def test_keys_are_made_while_the_first_answer_is_awaited(worker):
     """As many threads as the machine has processors, four at most; a node that has its certificates makes no keys."""
+    with worker.controller():
+        # another tree of the same cache, whose entries have their records from then on
+        (worker.folder / "other").mkdir()
+        subprocess.run(worker.command("apply", root=worker.folder / "other"), env=worker.environ(), check=True, capture_output=True)
+    (worker.folder / "requests.log").unlink()
     with worker.controller(), socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
@@ -114,6 +119,17 @@ def test_keys_are_made_while_the_first_answer_is_awaited(worker):
         with_keys, without = (threads_until_answered(worker, silent) for _ in range(2))
     assert with_keys - without == min(4, os.sysconf("SC_NPROCESSORS_ONLN"))
     assert worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server", "200 "]
+
+
+def test_the_cache_is_hashed_while_the_first_answer_is_awaited(worker):
+    """The first answer is given when each entry has its record."""
+    entries = sorted((worker.cache / "sha256").iterdir())
+    worker.control["after"] = [str(worker.cache / f"verified/sha256-{entry.name}") for entry in entries]
+    with worker.controller():
+        done = worker.apply("--deadline=20s")
+    assert done.returncode == OK, done.stderr
+    assert worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server"]
+    assert all(os.path.exists(path) for path in worker.control["after"])
 
 
 @pytest.mark.parametrize("changes, says", [
