@@ -224,15 +224,17 @@ static void note_valid(struct verdict *v, const struct bootstrap *b)
 	struct arena *a = v->cli->arena;
 	const char *kubernetes = arena_printf(a, "%d.%d.%d", b->node.kubernetes.major,
 					      b->node.kubernetes.minor, b->node.kubernetes.patch);
+	const char *usual = b->node.is_master ? "master" : "worker";
+	const char *role = b->node.title ? b->node.title : usual;
 	struct tree *t = tree_map(a);
 
 	if (!v->cli->output)
-		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s", b->conf,
-			  b->node.is_master ? "master" : "worker", b->node.cluster_name, kubernetes,
+		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s", b->conf, role,
+			  b->node.cluster_name, kubernetes,
 			  b->documents.any_patch ? " or later" : "");
 	tree_set_text(a, t, "conf", location_shown(a, b->conf));
 	tree_set_true(a, t, "valid", true);
-	tree_set_text(a, t, "role", b->node.is_master ? "master" : "worker");
+	tree_set_text(a, t, "role", role);
 	tree_set_text(a, t, "cluster", b->node.cluster_name);
 	tree_set_text(a, t, "kubernetes", kubernetes);
 	(void)tree_add(a, v->documents, t);

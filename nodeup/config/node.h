@@ -120,6 +120,7 @@ struct node {
 	const char *asked_type;
 	bool may_be_warmed; /* the fact targetLifecycleState decides something */
 	const void *own;    /* of NODE_CONFIGURED: the model that its builders alone know */
+	const char *title;  /* as people call such a node; NULL: master or worker */
 	const char *cluster_name, *instance_group;
 	const char *config_base; /* NULL: the documents beside --conf are all there is */
 	const char *master_internal_name, *master_public_name;

@@ -30,7 +30,9 @@ static int read_script(struct arena *a, const char *text, struct err *e)
 static int read_documents(struct arena *a, const struct tree *t, struct errs *errors, struct err *e)
 {
 	const struct dialect_opts o = { .checks_alone = true, .errors = errors };
-	const struct kops_boot worker = { .cluster_name = "a", .instance_group_role = "Node" };
+	const struct kops_boot worker = { .cluster_name = "a",
+					  .instance_group_role = "Node",
+					  .role = kops_role("Node") };
 	struct kops_boot boot;
 	struct kops_config config;
 	struct node_keypair pair;

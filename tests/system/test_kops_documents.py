@@ -4,7 +4,9 @@ import hashlib
 import json
 
 import pytest
+import yaml
 
+from kops import ControlPlane
 from test_kubeup_documents import nodeup, validate, write
 from world import CONFIG, OK
 
@@ -78,3 +80,13 @@ def test_a_key_is_left_alone_where_settings_say_so(tmp_path):
     assert validate(write(tmp_path, BOOT + "NewKey: 1\nOther: 2\nacceptKeys: [NewKey]\n")).returncode == CONFIG
     wrong = validate(write(tmp_path, BOOT + "NewKey: 1\nacceptKeys: [[NewKey]]\n"))
     assert wrong.returncode == CONFIG and "acceptKeys[0]: expected a text" in wrong.stderr
+
+
+@pytest.mark.parametrize("role, title", [("ControlPlane", "control plane"), ("APIServer", "API server")])
+def test_a_node_is_called_what_it_is(role, title, tmp_path):
+    node = ControlPlane(tmp_path / "node", role=role)
+    path = write(tmp_path, yaml.safe_dump(node.boot()))
+    write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+    node.close()
+    done = validate(path)
+    assert (done.returncode, done.stdout) == (OK, f"{path}: valid, {title} of cluster a.example.com, Kubernetes 1.36.1\n"), done.stderr

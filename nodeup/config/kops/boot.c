@@ -107,12 +107,10 @@ static int check_cloud(struct look *l)
 
 static int check_role(struct look *l)
 {
-	static const char *const roles[] = { "ControlPlane", "APIServer", "Node" };
 	const char *role = l->boot->instance_group_role;
 
-	for (size_t i = 0; i < ARRAY_LEN(roles); i++)
-		if (str_eq(role, roles[i]))
-			return 0;
+	if (str_eq(l->boot->role->name, role))
+		return 0;
 	return err_config(l->err,
 			  "%s: InstanceGroupRole: '%s'%s; want ControlPlane, APIServer or Node",
 			  where(l, "InstanceGroupRole"), role,
@@ -136,7 +134,7 @@ static int check_hash(struct look *l)
 static int check_source(struct look *l)
 {
 	const struct kops_boot *b = l->boot;
-	const bool node = str_eq(b->instance_group_role, "Node");
+	const bool node = !b->role->serves_api;
 
 	if (b->config_server.servers.n && str_is_empty(b->config_server.ca_certificates))
 		return err_config(l->err,
@@ -179,6 +177,7 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 	};
 	int r = field_parse(a, &kops_boot_schema, t, &boot, &opts, e);
 
+	boot.role = kops_role(boot.instance_group_role);
 	if (r == 0)
 		r = kops_refuse_unknown(&unknown, e);
 	/* what is missing now may be what could not be read */

@@ -145,13 +145,13 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 		return missing(a, t, "containerdConfig", role, e);
 	if (c->has_kube_proxy && str_is_empty(c->kube_proxy.cpu_request))
 		return missing(a, t, "KubeProxy.cpuRequest", role, e);
-	if (str_eq(role, "Node"))
+	if (!boot->role->serves_api)
 		return 0;
 	if (!c->has_apiserver)
 		return missing(a, t, "APIServerConfig", role, e);
 	if (str_is_empty(c->keypair_store) || str_is_empty(c->secret_store))
 		return missing(a, t, "configStore", role, e);
-	if (str_eq(role, "ControlPlane") && !c->has_control_plane)
+	if (boot->role->is_control_plane && !c->has_control_plane)
 		return missing(a, t, "ControlPlaneConfig", role, e);
 	return 0;
 }

@@ -11,14 +11,11 @@ static const char *const signs[] = { "NodeupConfigHash",
 				     "EtcdIPs",
 				     NULL };
 
-/* source: kops 1.37 upup/pkg/fi/nodeup/command.go, pkg/apis/kops InstanceGroupRole.ToLowerString */
+/* source: kops 1.37 upup/pkg/fi/nodeup/command.go */
 static const char *place_of_config(struct arena *a, const struct kops_boot *boot)
 {
 	return kops_in_base(a, boot,
-			    arena_printf(a, "igconfig/%s/%s/nodeupconfig.yaml",
-					 str_eq(boot->instance_group_role, "APIServer")
-						 ? "apiserver"
-						 : "control-plane",
+			    arena_printf(a, "igconfig/%s/%s/nodeupconfig.yaml", boot->role->folder,
 					 boot->instance_group_name));
 }
 
@@ -40,12 +37,12 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 						 .ca = boot->config_server.ca_certificates };
 	}
 	/* kops gives such nodes no keys */
-	if (join && kops_serves_api(boot) && !o->checks_alone)
+	if (join && boot->role->serves_api && !o->checks_alone)
 		return err_config(e,
 				  "%s: ConfigServer has servers, and an InstanceGroupRole %s takes "
 				  "its keys from ConfigBase alone",
 				  tree_where(a, &conf->pos), boot->instance_group_role);
-	in_store = !join && !str_eq(boot->instance_group_role, "Node");
+	in_store = !join && boot->role->serves_api;
 	*ret = (struct documents){
 		.dialect = &kops_dialect,
 		.join = join,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "nodeup/config/dialect.h"
+#include "nodeup/config/kops/role.h"
 #include "nodeup/config/kops/specs.h"
 
 struct kops_config_server {
@@ -23,6 +24,7 @@ struct kops_boot {
 	bool has_config_server;
 	struct strv apiserver_ips, etcd_ips;
 	struct settings_doc settings; /* ours */
+	const struct kops_role *role; /* of instance_group_role */
 };
 
 struct kops_static_manifest {

@@ -109,11 +109,6 @@ static int find_service_ip(struct arena *a, const char *range, const char **ret,
 	return 0;
 }
 
-bool kops_serves_api(const struct kops_boot *boot)
-{
-	return !str_eq(boot->instance_group_role, "Node");
-}
-
 /* Of what it can have follow how many pods there may be, and whether they may use GPUs. */
 static const char *asked_type(const struct kops_config *c, const struct facts *f)
 {
@@ -133,9 +128,9 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	*own = (struct kops_node){
 		.boot = boot,
 		.config = config,
-		.api_server = kops_serves_api(boot) ? "https://127.0.0.1"
-						    : arena_printf(a, "https://api.internal.%s",
-								   boot->cluster_name),
+		.api_server = boot->role->serves_api ? "https://127.0.0.1"
+						     : arena_printf(a, "https://api.internal.%s",
+								    boot->cluster_name),
 	};
 	*ret = (struct node){
 		.kind = NODE_CONFIGURED,
@@ -144,7 +139,8 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		.instance_group = boot->instance_group_name,
 		.kubernetes = config->kubernetes,
 		.cloud_provider = boot->cloud_provider,
-		.is_master = str_eq(boot->instance_group_role, "ControlPlane"),
+		.title = boot->role->title,
+		.is_master = boot->role->is_control_plane,
 		.packages = config->packages,
 		.asked_type = asked_type(config, f),
 		.may_be_warmed = config->warm_pool_images.n > 0,
@@ -155,7 +151,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	if (r == 0)
 		r = fill_names(config, own->name, f, o->no_host, e);
 	own->names = find_names(a, own->name, f);
-	if (r == 0 && kops_serves_api(boot))
+	if (r == 0 && boot->role->serves_api)
 		r = find_service_ip(a, config->networking.service_cluster_ip_range,
 				    &own->service_ip, e);
 	if (r == 0)

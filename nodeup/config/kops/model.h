@@ -26,8 +26,6 @@ struct kops_node {
 /* Make the parts of the common model that users add: hooks, files and volumes. */
 int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
-/* Whether an API server runs there. */
-bool kops_serves_api(const struct kops_boot *boot);
 /* The state store's URL of what is below ConfigBase. */
 const char *kops_in_base(struct arena *a, const struct kops_boot *boot, const char *path);
 /* The keysets, secrets and manifests that the node takes from the state store, and the certificates that it is given or

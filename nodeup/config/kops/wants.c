@@ -19,14 +19,13 @@ static bool has_healthcheck(const struct kops_config *c)
 unsigned int kops_conditions(const struct kops_node *n)
 {
 	const struct kops_config *c = n->config;
-	const bool api = kops_serves_api(n->boot);
+	const bool api = n->boot->role->serves_api;
 	const struct {
 		unsigned int bit;
 		bool holds;
 	} all[] = {
 		{ KOPS_API, api },
-		{ KOPS_CONTROL_PLANE,
-		  c->has_control_plane && str_eq(n->boot->instance_group_role, "ControlPlane") },
+		{ KOPS_CONTROL_PLANE, c->has_control_plane && n->boot->role->is_control_plane },
 		{ KOPS_KUBE_PROXY, c->has_kube_proxy },
 		{ KOPS_KUBE_ROUTER, c->networking.kuberouter },
 		{ KOPS_CILIUM_ETCD, c->use_cilium_etcd },
@@ -194,7 +193,7 @@ static void add_issue(struct arena *a, const struct documents *d, const struct k
 		.pod = c->pod,
 	};
 
-	if (n && c->names && kops_serves_api(n->boot))
+	if (n && c->names && n->boot->role->serves_api)
 		issue.hosts = c->names(a, n);
 	arena_push(a, w->issues, w->n_issues, issue);
 }
@@ -311,7 +310,7 @@ struct node_wants kops_wants(struct arena *a, const struct documents *d, const s
 		return w;
 	while ((c = kops_certificate(own, &at)))
 		add_issue(a, d, own, c, &w);
-	if (!own || !kops_serves_api(own->boot))
+	if (!own || !own->boot->role->serves_api)
 		return w;
 	w.key_store = own->config->keypair_store;
 	w.secret_store = own->config->secret_store;

@@ -18,8 +18,7 @@ bool kops_has_nvidia(const struct plan *p)
 
 bool kops_has_gvisor(const struct plan *p)
 {
-	return kops_of(p)->config->gvisor.enabled.v &&
-	       str_eq(kops_of(p)->boot->instance_group_role, "Node");
+	return kops_of(p)->config->gvisor.enabled.v && !kops_of(p)->boot->role->serves_api;
 }
 
 /* At a place whose keys '|' separates. */

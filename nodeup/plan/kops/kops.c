@@ -15,7 +15,7 @@ const char *kops_ca(const struct plan *p)
 
 bool kops_has_api_server(const struct plan *p)
 {
-	return kops_serves_api(kops_of(p)->boot);
+	return kops_of(p)->boot->role->serves_api;
 }
 
 const char *kops_internal_name(const struct plan *p)
@@ -49,8 +49,7 @@ bool kops_is_warming(const struct plan *p)
 	const char *state = p->req->facts->target_lifecycle_state;
 
 	return kops_of(p)->config->warm_pool_images.n && state &&
-	       str_has_prefix(state, "Warmed:") &&
-	       !str_eq(kops_of(p)->boot->instance_group_role, "ControlPlane");
+	       str_has_prefix(state, "Warmed:") && !kops_of(p)->boot->role->is_control_plane;
 }
 
 /* source: kops 1.37 pkg/flagbuilder/build_flags.go maybeQuote */

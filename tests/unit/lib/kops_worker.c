@@ -28,6 +28,7 @@ struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const ch
 	w->boot = (struct kops_boot){ .cluster_name = "a.example",
 				      .instance_group_name = "nodes",
 				      .instance_group_role = w->role ? w->role : "Node",
+				      .role = kops_role(w->role ? w->role : "Node"),
 				      .config_base = "s3://store/a.example",
 				      .cloud_provider = "aws" };
 	if (!w->facts.distribution)

@@ -26,6 +26,7 @@ static int read_as(struct arena *a, const char *role, const char *text, struct k
 	struct tree *t;
 
 	boot.instance_group_role = role;
+	boot.role = kops_role(role);
 	if (yaml_parse(a, "n.yaml", text, strlen(text), &t, e) < 0)
 		return -1;
 	return kops_config(a, t, &boot, &o, ret, e);
@@ -169,6 +170,7 @@ static void a_key_that_is_to_be_left_alone_is_told(void **state)
 
 	(void)state;
 	assert_int_equal(yaml_parse(a, "n.yaml", text, strlen(text), &t, &e), 0);
+	boot.role = kops_role("Node");
 	strv_add(a, &accept, "kubeletconfig.newkey");
 	boot.settings.accept_keys = tree_seq(a);
 	assert_true(kops_config(a, t, &boot, &o, &c, &e) < 0);
