@@ -15,6 +15,7 @@ from labhost import CERTS, LAB, ROOT, apt_site, host_packages
 
 sys.path.insert(0, ROOT + "/tests/system")
 import kops  # noqa: E402
+import upstream  # noqa: E402
 from world import tar  # noqa: E402
 
 SUITE = "forky"
@@ -70,7 +71,7 @@ def assets(runtime):
     """Of a worker, by their name."""
     names = ("containerd", "containerd-shim-runc-v2", "ctr")
     return {**{n: d for n, d in kops.ASSETS.items() if not n.startswith(("containerd", "cni"))},
-            "kubelet": pathlib.Path(FAKE, "kubelet_of_today.py").read_bytes(), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
+            "kubelet": upstream.kubelet(36), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
             "cni-plugins-linux-amd64-v1.8.0.tgz": tar({f"./{n}": (runtime / "usr/lib/cni" / n).read_bytes() for n in PLUGINS}),
             f"containerd-{VERSION}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in names})}
 

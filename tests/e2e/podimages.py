@@ -3,8 +3,13 @@ import hashlib
 import json
 import pathlib
 import subprocess
+import sys
 
 from labassets import tar_bytes
+from labhost import ROOT
+
+sys.path.insert(0, ROOT + "/tests/system")
+import upstream  # noqa: E402
 
 OCI = "application/vnd.oci.image."
 
@@ -13,9 +18,11 @@ def sha(data):
     return hashlib.sha256(data).hexdigest()
 
 
-def parts(program, entry):
-    """(layer, configuration) of an image that starts its only program, which is at entry."""
-    layer = tar_bytes([(program, entry.lstrip("/"))])
+def parts(name, program, entry):
+    """(layer, configuration) of an image that starts its only program, which is at entry, and refuses flags that upstream's of that name
+    does not take."""
+    flags = upstream.flags_of_image(name)
+    layer = tar_bytes([(program, entry.lstrip("/")), *[(flags, "flags")] * bool(flags)])
     config = {"architecture": "amd64", "os": "linux", "config": {"Entrypoint": [entry]},
               "rootfs": {"type": "layers", "diff_ids": ["sha256:" + sha(layer)]}}
     return layer, json.dumps(config).encode()
@@ -23,14 +30,14 @@ def parts(program, entry):
 
 def docker(name, program, entry):
     """As `docker save` writes it."""
-    layer, config = parts(program, entry)
+    layer, config = parts(name, program, entry)
     manifest = [{"Config": sha(config) + ".json", "RepoTags": [name], "Layers": ["layer.tar"]}]
     return tar_bytes([(config, sha(config) + ".json"), (layer, "layer.tar"), (json.dumps(manifest).encode(), "manifest.json")])
 
 
 def layout(name, program, entry):
     """{path: bytes} of an OCI layout."""
-    layer, config = parts(program, entry)
+    layer, config = parts(name, program, entry)
 
     def descriptor(kind, data, **more):
         return {"mediaType": OCI + kind, "digest": "sha256:" + sha(data), "size": len(data), **more}

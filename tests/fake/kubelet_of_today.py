@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""kubelet stand-in of Kubernetes 1.36: checks what it is given as the real one would before it starts, then answers /healthz until
+"""kubelet stand-in of one minor version of Kubernetes: checks what it is given as the real one would before it starts, then answers /healthz until
 it is killed. Started as `kubelet "$DAEMON_ARGS"`, one word. It needs a runtime that answers on the endpoint of its configuration, and
 certificates that fit their keys and are of the CA that it is told of. Static pods are read, and not run."""
 import base64
@@ -15,14 +15,8 @@ import tempfile
 
 import yaml
 
-# Of the flags of 1.36, those that are not gone by its configuration file.
-FLAGS = {"cloud-provider", "config", "hostname-override", "image-credential-provider-bin-dir", "image-credential-provider-config", "kubeconfig",
-         "node-ip", "register-node", "register-schedulable", "root-dir", "runtime-cgroups", "runtime-request-timeout", "v"}
-KEYS = set("""apiVersion authentication authorization cgroupDriver cgroupRoot clusterDNS clusterDomain containerRuntimeEndpoint
-cpuManagerReconcilePeriod crashLoopBackOff enableDebuggingHandlers evictionHard evictionPressureTransitionPeriod featureGates fileCheckFrequency
-httpCheckFrequency imageMaximumGCAge imageMinimumGCAge kind logging maxPods memorySwap nodeStatusReportFrequency nodeStatusUpdateFrequency
-protectKernelDefaults providerID resolvConf runtimeRequestTimeout shutdownGracePeriod shutdownGracePeriodCriticalPods staticPodPath
-streamingConnectionIdleTimeout syncFrequency tlsCertFile tlsPrivateKeyFile volumePluginDir volumeStatsAggPeriod""".split())
+# Upstream's own lists, from tests/fake/flags: tests/system/upstream.py puts them in.
+FLAGS, KEYS = set("@kubelet@".split()), set("@kubelet-configuration@".split())
 
 # Of version 1 of a pod, those that a static pod may have.
 SPEC = set("""affinity containers dnsConfig dnsPolicy hostAliases hostIPC hostNetwork hostPID hostname initContainers nodeSelector priority

@@ -1,0 +1,68 @@
+"""What a node of today's kops writes, upstream's programs of each version would take: every flag, and every key of kubelet's configuration."""
+import re
+import shlex
+
+import pytest
+import yaml
+
+import kops
+import upstream
+from world import OK
+
+MINORS = range(32, 38)
+MANIFEST = re.compile(r"/etc/kubernetes/manifests/kube-(apiserver|controller-manager|scheduler|proxy)\.manifest$")
+
+
+def set_version(config, minor):
+    """As documents of that version have it."""
+    text = re.sub(r"v?1\.36\.1\b", lambda match: match[0].replace("1.36.1", f"1.{minor}.1"), yaml.safe_dump(config))
+    return yaml.safe_load(text)
+
+
+def command_lines(node):
+    """(program, minor or None, its words), of units and of static pods."""
+    text = node.read("/etc/sysconfig/kubelet")
+    line = re.search(r'^DAEMON_ARGS=(.*)$', text, re.M)[1]
+    yield "kubelet", None, shlex.split(shlex.split(line)[0])
+    for path in filter(MANIFEST.search, node.tree()):
+        for container in yaml.safe_load(node.read(path))["spec"]["containers"]:
+            match = upstream.IMAGE.match(container["image"])
+            if match:
+                words = [*container.get("command", []), *container.get("args", [])]
+                program = next(i for i, word in enumerate(words) if word.endswith("/" + match[1]))
+                yield match[1], int(match[2]), words[program + 1:]
+
+
+def judge(node, minor):
+    """The programs that were judged; what one of them does not take fails."""
+    seen = set()
+    for program, of_image, words in command_lines(node):
+        assert of_image in (None, minor), "the version of the documents is that of the images"
+        assert words and not upstream.unknown(program, minor, words), f"{program} 1.{minor}"
+        seen.add(program)
+    written = yaml.safe_load(node.read("/var/lib/kubelet/kubelet.conf"))
+    assert not set(written) - upstream.names("kubelet-configuration", minor)
+    return seen
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_a_worker(minor, tmp_path):
+    worker = kops.Worker(tmp_path)
+    worker.config = set_version(worker.config, minor)
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == OK, done.stderr
+    assert judge(worker, minor) == {"kubelet", "kube-proxy"}
+
+
+@pytest.mark.parametrize("minor", MINORS)
+@pytest.mark.parametrize("role", ["ControlPlane", "APIServer"])
+def test_a_control_plane(role, minor, tmp_path):
+    node = kops.ControlPlane(tmp_path, role=role)
+    node.config = set_version(node.config, minor)
+    node.write()
+    done = node.apply("--deadline=2m")
+    node.close()
+    assert done.returncode == OK, done.stderr
+    want = {"kube-apiserver", "kubelet", "kube-proxy"}
+    assert judge(node, minor) == (want if role == "APIServer" else set(upstream.PROGRAMS))
