@@ -9,16 +9,16 @@
 	X(struct opt_bool, disable_basic_auth, "disableBasicAuth", .doc = "not used") \
 	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text") \
 	X(int64_t, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
-	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
+	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider"), .until = 32) \
 	X(struct opt_dur, compaction_interval, "compactionInterval", \
 	  FLAG("etcd-compaction-interval")) \
 	X(int64_t, secure_port, "securePort", FLAG("secure-port")) \
-	X(struct opt_int, insecure_port, "insecurePort", FLAG("insecure-port")) \
-	X(const char *, address, "address", FLAG("address")) \
+	X(struct opt_int, insecure_port, "insecurePort", FLAG("insecure-port"), .until = 23) \
+	X(const char *, address, "address", FLAG("address"), .until = 23) \
 	X(const char *, advertise_address, "advertiseAddress", FLAG("advertise-address")) \
 	X(const char *, bind_address, "bindAddress", FLAG("bind-address")) \
 	X(const char *, insecure_bind_address, "insecureBindAddress", \
-	  FLAG("insecure-bind-address")) \
+	  FLAG("insecure-bind-address"), .until = 23) \
 	X(struct opt_bool, enable_bootstrap_token_auth, "enableBootstrapTokenAuth", \
 	  FLAG("enable-bootstrap-token-auth")) \
 	X(struct opt_bool, enable_aggregator_routing, "enableAggregatorRouting", \

@@ -5,7 +5,7 @@
 
 /* clang-format off */
 #define KOPS_KUBELET(X) \
-	X(const char *, api_servers, "apiServers", FLAG("api-servers")) \
+	X(const char *, api_servers, "apiServers", FLAG("api-servers"), .until = 7) \
 	X(struct opt_bool, anonymous_auth, "anonymousAuth", \
 	  CONF("authentication.anonymous.enabled")) \
 	X(const char *, authorization_mode, "authorizationMode", CONF("authorization.mode")) \
@@ -17,7 +17,7 @@
 	X(struct strv, tls_cipher_suites, "tlsCipherSuites", CONF("tlsCipherSuites")) \
 	X(const char *, tls_min_version, "tlsMinVersion", CONF("tlsMinVersion")) \
 	X(const char *, kubeconfig_path, "kubeconfigPath", FLAG("kubeconfig")) \
-	X(struct opt_bool, require_kubeconfig, "requireKubeconfig", FLAG("require-kubeconfig")) \
+	X(struct opt_bool, require_kubeconfig, "requireKubeconfig", FLAG("require-kubeconfig"), .until = 9) \
 	X(const char *, log_format, "logFormat", CONF("logging.format")) \
 	X(struct opt_int, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
 	X(const char *, pod_manifest_path, "podManifestPath", CONF("staticPodPath")) \
@@ -33,31 +33,31 @@
 	  CONF("nodeStatusUpdateFrequency")) \
 	X(const char *, cluster_domain, "clusterDomain", CONF("clusterDomain")) \
 	X(const char *, cluster_dns, "clusterDNS", CONF("clusterDNS")) \
-	X(const char *, network_plugin_name, "networkPluginName", FLAG("network-plugin")) \
+	X(const char *, network_plugin_name, "networkPluginName", FLAG("network-plugin"), .until = 23) \
 	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
 	X(const char *, kubelet_cgroups, "kubeletCgroups", CONF("kubeletCgroups")) \
 	X(const char *, runtime_cgroups, "runtimeCgroups", FLAG("runtime-cgroups")) \
 	X(struct opt_int, read_only_port, "readOnlyPort", CONF("readOnlyPort"), .flag_empty = "0") \
 	X(const char *, system_cgroups, "systemCgroups", CONF("systemCgroups")) \
 	X(const char *, cgroup_root, "cgroupRoot", CONF("cgroupRoot")) \
-	X(struct opt_bool, configure_cbr0, "configureCbr0", FLAG("configure-cbr0")) \
+	X(struct opt_bool, configure_cbr0, "configureCbr0", FLAG("configure-cbr0"), .until = 5) \
 	X(const char *, hairpin_mode, "hairpinMode", CONF("hairpinMode")) \
-	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons")) \
+	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons"), .until = 6) \
 	X(struct opt_int, max_pods, "maxPods", CONF("maxPods"), .flag_empty = "0") \
 	X(int64_t, nvidia_gp_us, "nvidiaGPUs", \
 	  FLAG("experimental-nvidia-gpus"), .flag_empty = "0") \
 	X(const char *, pod_cidr, "podCIDR", CONF("podCIDR"), .format = &format_cidrs) \
 	X(const char *, resolv_conf, "resolvConf", CONF("resolvConf"), .pointer = true) \
-	X(struct opt_bool, reconcile_cidr, "reconcileCIDR", FLAG("reconcile-cidr")) \
+	X(struct opt_bool, reconcile_cidr, "reconcileCIDR", FLAG("reconcile-cidr"), .until = 5) \
 	X(struct opt_bool, register_schedulable, "registerSchedulable", \
 	  FLAG("register-schedulable")) \
 	X(struct opt_bool, serialize_image_pulls, "serializeImagePulls", \
 	  CONF("serializeImagePulls")) \
 	X(struct strmap, node_labels, "nodeLabels", FLAG("node-labels")) \
-	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr"), .format = &format_cidr) \
+	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr"), .until = 23, .format = &format_cidr) \
 	X(struct opt_bool, enable_custom_metrics, "enableCustomMetrics", \
 	  FLAG("enable-custom-metrics")) \
-	X(struct opt_int, network_plugin_mtu, "networkPluginMTU", FLAG("network-plugin-mtu")) \
+	X(struct opt_int, network_plugin_mtu, "networkPluginMTU", FLAG("network-plugin-mtu"), .until = 23) \
 	X(struct opt_dur, image_minimum_gc_age, "imageMinimumGCAge", FLAG("image-minimum-gc-age")) \
 	X(struct opt_dur, image_maximum_gc_age, "imageMaximumGCAge", CONF("imageMaximumGCAge")) \
 	X(struct opt_int, max_parallel_image_pulls, "maxParallelImagePulls", \
@@ -67,7 +67,7 @@
 	X(struct opt_int, image_gc_low_threshold_percent, "imageGCLowThresholdPercent", \
 	  CONF("imageGCLowThresholdPercent")) \
 	X(struct opt_dur, image_pull_progress_deadline, "imagePullProgressDeadline", \
-	  FLAG("image-pull-progress-deadline")) \
+	  FLAG("image-pull-progress-deadline"), .until = 23) \
 	X(const char *, eviction_hard, "evictionHard", \
 	  CONF("evictionHard"), .format = &format_thresholds) \
 	X(const char *, eviction_soft, "evictionSoft", \

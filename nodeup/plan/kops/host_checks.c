@@ -71,6 +71,48 @@ static bool lacks_ipvs(const struct plan *p)
 	       str_eq(c->kube_proxy.proxy_mode, "ipvs");
 }
 
+/* A flag that the documents ask for, and the program of this Kubernetes ends for; NULL: none of the schema's. */
+static const char *gone_of(const struct plan *p, const struct schema *s, const void *spec)
+{
+	const int minor = p->req->node->kubernetes.minor;
+	struct strv flags = { 0 };
+
+	field_flags(p->arena, s, spec, &flags);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct field *f = &s->fields[i];
+		const char *start = f->flag ? arena_printf(p->arena, "--%s=", f->flag) : NULL;
+
+		for (size_t k = 0; start && f->until && f->until < minor && k < flags.n; k++)
+			if (str_has_prefix(flags.v[k], start))
+				return arena_printf(
+					p->arena,
+					"%s gives --%s, which Kubernetes 1.%d was the last to have",
+					f->key, f->flag, f->until);
+	}
+	return NULL;
+}
+
+static const char *gone_of_kubelet(const struct plan *p)
+{
+	return gone_of(p, &kops_kubelet_schema, &kops_of(p)->config->kubelet);
+}
+
+static const char *gone_of_apiserver(const struct plan *p)
+{
+	return gone_of(p, &kops_kube_apiserver_schema,
+		       &kops_of(p)->config->apiserver.kube_apiserver);
+}
+
+static bool has_flag_gone_of_kubelet(const struct plan *p)
+{
+	return gone_of_kubelet(p);
+}
+
+static bool has_flag_gone_of_apiserver(const struct plan *p)
+{
+	return kops_of(p)->config->has_apiserver && gone_of_apiserver(p);
+}
+
 /* clang-format off */
 const struct host_check host_checks_of_configured[] = {
 	{ has_cgroup_v1, "this host has cgroup v1, which kubelet refuses from Kubernetes 1.35 on",
@@ -83,6 +125,10 @@ const struct host_check host_checks_of_configured[] = {
 	  "version 2 to 1.7, 3 from containerd 2.0, 4 from 2.3", .got = containerd_version },
 	{ lacks_ipvs, "kube-proxy is to use ipvs, and this kernel does not have the module ip_vs",
 	  "proxyMode iptables or nftables, or a kernel that has it" },
+	{ has_flag_gone_of_kubelet, "kubelet of this Kubernetes does not know a flag that the documents ask for",
+	  "NodeupConfig without the key in KubeletConfig", .got = gone_of_kubelet },
+	{ has_flag_gone_of_apiserver, "kube-apiserver of this Kubernetes does not know a flag that the documents ask for",
+	  "NodeupConfig without the key in KubeAPIServer", .got = gone_of_apiserver },
 	{ NULL, NULL, NULL },
 };
 /* clang-format on */
