@@ -22,6 +22,7 @@ static const struct folder {
 	{ "unpacked", 0755 },
 	{ "signed", 0755 },
 	{ "wrong", 0755 },
+	{ "lent", 0755 },
 	/* the unpacking child's user owns what is below it for a while, and other programs may
 	 * run as that user */
 	{ "tmp", 0700 },
@@ -125,7 +126,7 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
  * may still be open for writing by the user that put them there, and are dropped. */
 static int forget_records(const struct cache *c, struct err *e)
 {
-	static const char *const noted[] = { "verified", "signed", "wrong", "partial" };
+	static const char *const noted[] = { "verified", "signed", "wrong", "lent", "partial" };
 
 	for (size_t i = 0; i < ARRAY_LEN(noted); i++) {
 		autoarena struct arena *a = arena_new_empty();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/wait.h"
+#include "nodeup/cmd/behind.h"
 #include "nodeup/cmd/boot.h"
 #include "nodeup/cmd/ending.h"
 #include "nodeup/base/log.h"
@@ -70,6 +71,7 @@ struct apply {
 	bool files_lost;      /* it did all, but the fsync of some files failed */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
+	struct behind behind; /* what the cache gets once all is started */
 };
 
 /* A run that has the age which the settings name is told of once. */
@@ -417,6 +419,7 @@ static int converge(struct apply *ap, struct err *e)
 	int r;
 
 	ap->files_lost = ap->refused = false;
+	behind_end(&ap->behind);
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
 	ap->volumes_left = s->claims.left;
@@ -465,6 +468,7 @@ static int converge(struct apply *ap, struct err *e)
 	}
 	log_info("%s", report_summary(s->arena, rep));
 	ap->changed += rep->counts[RUN_CHANGED];
+	behind_begin(&ap->behind, s, ap->cli->cache ? session_cache_dir(ap->cli) : NULL);
 	r = watch_window(ap, &run, rep, r, e);
 	waits_over(ap->waits);
 	r = sync_files(ap, r, e);
@@ -604,6 +608,19 @@ static int converge_with_retries(struct apply *ap, int64_t retries, struct err *
 	}
 }
 
+/* The run is over for all that ask. A signal ends but the copying from now on. */
+static void tell_pending(struct apply *ap)
+{
+	const size_t n = behind_pending(&ap->behind);
+
+	if (n == 0)
+		return;
+	ending_tell(cmd_ending_made, ap->cli);
+	log_info("pending: %zu of the cache's own copies, which nothing waits for; the next run "
+		 "makes those that a kill leaves",
+		 n);
+}
+
 static int apply(struct cli *cli, const char *own_unit, const struct saved_plan *plan,
 		 struct err *e)
 {
@@ -650,8 +667,13 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	r = converge_with_retries(&ap, retries, e);
 	waits_free(ap.waits);
 	arena_free(ap.before);
+	/* an image is whole before it is said to be */
+	if (cli->root)
+		behind_end(&ap.behind);
+	tell_pending(&ap);
 	cleanup_closep(&ap.lock_fd);
 	if (r < 0) {
+		behind_end(&ap.behind);
 		notify_status("failed: %s", e->msg);
 		return r;
 	}
@@ -659,6 +681,8 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		      dur_human(a, dur_wall() - ap.status.started_wall_ns));
 	notify_ready();
 	show_line(stdout, "success");
+	(void)fflush(stdout);
+	behind_end(&ap.behind);
 	return 0;
 }
 

@@ -5,10 +5,14 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "assets/cache/lend.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/member.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
+
+/* What is smaller is copied as fast as it is lent. */
+enum { LEND_LEAST = 1024 * 1024 };
 
 /* What the state remembers for a path: an asset's own digest, or one made of archive and member, because
  * documents name no digest of a member. */
@@ -210,14 +214,39 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* A reflink where the filesystem has them, else a copy in the kernel. */
+/* Whether the entry may become the installed file itself. The note of that has a path of the cache's own root, and
+ * nothing else may want the entry meanwhile. */
+static bool may_lend(const struct task *t, const struct task_ctx *ctx)
+{
+	const struct digest *d = &t->install.sources[0]->digest;
+
+	if (t->install.member || t->install.mode & 022 ||
+	    (ctx->image_mode && ctx->cache_root_fd != ctx->root_fd))
+		return false;
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (t->needs[i]->kind == TASK_ASSET &&
+		    digest_eq(&t->needs[i]->asset.asset->digest, d) && t->needs[i]->n_serves > 1)
+			return false;
+	return true;
+}
+
+/* It stands in its place: the cache gives it up. That changes its stamp, so it is recorded anew. */
+static void end_lending(const struct task *t, struct task_ctx *ctx)
+{
+	const struct digest *d = &t->install.sources[0]->digest;
+
+	if (!may_lend(t, ctx) || !cache_is_lent(ctx->cache, d))
+		return;
+	cache_lent(ctx->cache, d);
+	state_set(ctx->state, t->install.path, d, t->origin);
+}
+
+/* A copy in the kernel. */
 static int copy_bytes(int from, int to, const char *path, struct err *e)
 {
 	struct stat st;
 	off_t done = 0;
 
-	if (ioctl(to, FICLONE, from) == 0)
-		return 0;
 	if (fstat(from, &st) < 0)
 		return err_sys(e, "look at the source of '%s'", path);
 	while (done < st.st_size) {
@@ -241,6 +270,21 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 		done += n;
 	}
 	return 0;
+}
+
+/* A reflink where the filesystem has them, else the entry itself where that may be, else a copy. */
+static int fill_stage(const struct task *t, struct task_ctx *ctx, int from, struct io_stage *stage,
+		      struct err *e)
+{
+	const struct task_install *in = &t->install;
+	struct stat st;
+
+	if (ioctl(stage->fd, FICLONE, from) == 0)
+		return 0;
+	if (may_lend(t, ctx) && fstat(from, &st) == 0 && st.st_size >= LEND_LEAST &&
+	    cache_lend(ctx->cache, &in->sources[0]->digest, in->path, stage) == 0)
+		return 0;
+	return copy_bytes(from, stage->fd, in->path, e);
 }
 
 /* What check could not compare. The file may have changed since: then it is as any that differs. */
@@ -276,8 +320,11 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	struct digest d;
 	int r;
 
-	if (task_is_committed(run, &r, e))
+	if (task_is_committed(run, &r, e)) {
+		if (r == TASK_DONE)
+			end_lending(t, ctx);
 		return r;
+	}
 	r = open_source(t, ctx, run->last_call, &source_fd, &source, e);
 	if (r < 0 && is_in_none(t, ctx)) {
 		run->equal = true;
@@ -302,13 +349,16 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = io_stage_open(ctx->root_fd, t->install.path, &stage, e);
 	if (r < 0)
 		return r;
-	r = copy_bytes(source_fd, stage.fd, t->install.path, e);
+	r = fill_stage(t, ctx, source_fd, &stage, e);
 	if (r < 0)
 		run->final = cache_heal(ctx->cache, source, t->install.member, e);
 	if (r < 0)
 		return r;
 	wanted_digest(&t->install, source, &d);
-	return task_commit(t, ctx, run, &stage, &attr, &d, e);
+	r = task_commit(t, ctx, run, &stage, &attr, &d, e);
+	if (r == TASK_DONE)
+		end_lending(t, ctx);
+	return r;
 }
 
 static void install_inputs(const struct task *t, struct digest_ctx *c)

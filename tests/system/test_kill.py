@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from world import CNI, KUBELET, OK, SYSTEM, same, tree
+from world import CNI, GROUPS, KUBELET, OK, SYSTEM, same, tree
 
 KILLED = -signal.SIGKILL
 # What puts something on the disk.  strace kills the caller when it is about to do it for the n-th time.
@@ -71,9 +71,12 @@ def settle(world, want):
     return left
 
 
-@pytest.fixture(params=["nodes", "master"])
+@pytest.fixture(params=["nodes", "master", "own cache"])
 def node(request, make_world):
-    return make_world("w", request.param)
+    node = make_world("w", request.param if request.param in GROUPS else "nodes")
+    if request.param == "own cache":
+        node.use_own_cache()
+    return node
 
 
 @pytest.fixture
@@ -87,10 +90,15 @@ def want(node):
 
 
 def clean(world, cache=True):
+    kept = world.folder / "kept"
+    if not cache:
+        world.cache.rename(kept)
+    shutil.rmtree(world.cache, ignore_errors=True)
     shutil.rmtree(world.root)
     world.make_root(world.root)
-    if cache:
-        shutil.rmtree(world.cache)
+    if not cache:
+        world.cache.parent.mkdir(parents=True, exist_ok=True)
+        kept.rename(world.cache)
 
 
 def test_at_any_moment(node, want):
@@ -126,9 +134,12 @@ def test_again_and_again(node, want):
     assert not settle(node, want), "staging files were left behind"
 
 
+@pytest.mark.parametrize("own", [False, True], ids=["a shared cache", "its own cache"])
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_before_each_step(make_world, moment):
+def test_before_each_step(make_world, moment, own):
     node = make_world("w", "master")
+    if own:
+        node.use_own_cache()
     node.converge()
     want = tree(node.root)
     killed, left = 0, []

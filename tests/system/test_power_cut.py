@@ -25,11 +25,13 @@ def disk(request, tmp_path):
         yield disk
 
 
-@pytest.fixture
-def node(disk, make_world):
+@pytest.fixture(params=["a shared cache", "its own cache"])
+def node(request, disk, make_world):
     """Its root and its cache are on the disk."""
     node = make_world("w", "master")
     node.root, node.cache = disk.mount / "root", disk.mount / "cache"
+    if request.param == "its own cache":
+        node.use_own_cache()
     node.make_root(node.root)
     node.write_documents()
     return node

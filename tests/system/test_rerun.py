@@ -10,9 +10,13 @@ import pytest
 from world import CNI, CNI_MEMBERS, KUBELET, OK, SYSTEM, UTILS, listing, noise, same, tree
 
 
-@pytest.fixture(params=["nodes", "master"])
+@pytest.fixture(params=["nodes", "master", "own cache"])
 def node(request, make_world):
-    return make_world(request.param, request.param)
+    if request.param != "own cache":
+        return make_world(request.param, request.param)
+    node = make_world("own")
+    node.use_own_cache()
+    return node
 
 
 def test_the_second_run_changes_nothing(node):

@@ -193,7 +193,7 @@ class World:
         # All that a store holds of places is where the rest of it is.
         self.edit_store("cluster.spec", lambda t: t.replace(SEED_BASE, str(self.store)))
         self.config_base = str(self.store)
-        self.more = ""
+        self.more, self.own_cache = "", False
         self.make_root(self.root)
         self.conf.parent.mkdir()
         self.facts = dict(FACTS)
@@ -202,6 +202,10 @@ class World:
         self.secrets = set(self.find_secrets())
 
     # what the world is made of
+
+    def use_own_cache(self):
+        """That of the node itself, from which files are lent, in the place of one that is shared."""
+        self.own_cache, self.cache = True, self.root / "var/cache/nodeup"
 
     @staticmethod
     def make_root(root):
@@ -272,7 +276,7 @@ class World:
     def argv(self, command, *flags, root=None, cache=None, conf=None):
         return [str(PROGRAM), command, f"--root={root or self.root}", f"--facts={self.facts_file}",
                 f"--conf={conf or self.conf}",
-                *([] if command == "validate" else [f"--cache={cache or self.cache}"]), *flags]
+                *([] if command == "validate" or self.own_cache else [f"--cache={cache or self.cache}"]), *flags]
 
     def start(self, argv, env=None, stdin=subprocess.DEVNULL):
         return subprocess.Popen(argv, env={**ENV, **(env or {})}, stdin=stdin, stdout=subprocess.PIPE,
@@ -438,7 +442,7 @@ def same(before, after):
 
 
 # What nodeup keeps about itself holds inodes and times, so trees are compared without it.
-OWN = ("var/lib/nodeup", "run/nodeup")
+OWN = ("var/lib/nodeup", "var/cache/nodeup", "run/nodeup")
 
 
 def tree(root):

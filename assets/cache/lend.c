@@ -1,0 +1,184 @@
+#include "assets/cache/lend.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include "assets/cache/dir.h"
+#include "nodeup/base/walk.h"
+
+enum { CHUNK = 256 * 1024, PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
+
+static const char folder[] = "lent";
+
+/* A file keeps its label when it is renamed, and a service may not execute what is labelled as a cache. */
+static bool have_same_label(int a, int b)
+{
+	static const char name[] = "security.selinux";
+	char label_a[LABEL_MAX], label_b[LABEL_MAX];
+	const ssize_t na = fgetxattr(a, name, label_a, sizeof(label_a));
+	const ssize_t nb = fgetxattr(b, name, label_b, sizeof(label_b));
+
+	return na == nb && (na <= 0 || memcmp(label_a, label_b, (size_t)na) == 0);
+}
+
+/* Of an entry that can be lent. */
+static int open_alone(const struct cache *c, const char *name, int stage)
+{
+	autoclose int fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_nlink != 1 || !cache_is_closed(&st) ||
+	    !have_same_label(fd, stage))
+		return -EPERM;
+	return TAKE_FD(fd);
+}
+
+/* A second name for the entry, in the place of the empty staging file. */
+static int take_stage(const struct cache *c, const char *entry, const struct io_stage *s)
+{
+	char beside[sizeof(s->name) + 1];
+
+	/* it begins as all staging files do, so that a sweep finds it */
+	(void)snprintf(beside, sizeof(beside), "%s+", s->name);
+	if (linkat(c->dir_fd, entry, s->dir_fd, beside, 0) < 0)
+		return -errno;
+	if (renameat(s->dir_fd, beside, s->dir_fd, s->name) < 0) {
+		const int r = -errno;
+
+		(void)unlinkat(s->dir_fd, beside, 0);
+		return r;
+	}
+	return 0;
+}
+
+int cache_lend(struct cache *c, const struct digest *d, const char *path, struct io_stage *s)
+{
+	char entry[CACHE_NAME_MAX], note[CACHE_NAME_MAX];
+	autoclose int fd = -1;
+	int r;
+
+	if (!c->writable)
+		return -EROFS;
+	fd = open_alone(c, cache_entry_name(d, entry), s->fd);
+	if (fd < 0)
+		return fd;
+	cache_side_name(folder, d, note);
+	r = cache_put(c, note, path, strlen(path), NULL);
+	if (r < 0)
+		return r;
+	r = take_stage(c, entry, s);
+	if (r < 0) {
+		(void)unlinkat(c->dir_fd, note, 0);
+		return r;
+	}
+	/* as a staging file has it, for those that sweep */
+	(void)flock(fd, LOCK_SH);
+	(void)close(s->fd);
+	s->fd = TAKE_FD(fd);
+	return 0;
+}
+
+bool cache_is_lent(const struct cache *c, const struct digest *d)
+{
+	char note[CACHE_NAME_MAX];
+
+	return faccessat(c->dir_fd, cache_side_name(folder, d, note), F_OK, AT_SYMLINK_NOFOLLOW) ==
+	       0;
+}
+
+void cache_lent(struct cache *c, const struct digest *d)
+{
+	autoclose int lock = cache_lock(c, true);
+	char name[CACHE_NAME_MAX];
+
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
+	(void)unlinkat(c->dir_fd, cache_entry_name(d, name), 0);
+}
+
+static bool read_loan(const struct cache *c, struct arena *a, const char *name,
+		      struct cache_loan *ret)
+{
+	autobuf struct buf path = BUF_INIT(PATH_LEN_MAX);
+	autofree char *text = xstrdup(name);
+	char note[CACHE_NAME_MAX];
+	struct err ignored;
+	char *dash = strchr(text, '-');
+
+	if (!dash)
+		return false;
+	*dash = ':'; /* as documents name an algorithm */
+	if (digest_parse(text, strlen(text), &ret->digest, &ignored) < 0 ||
+	    !cache_read(c, cache_side_name(folder, &ret->digest, note), &path))
+		return false;
+	ret->path = arena_str(a, buf_str(&path));
+	return true;
+}
+
+struct cache_loans cache_loans(const struct cache *c, struct arena *a)
+{
+	autoclose int fd = c->dir_fd < 0 ? -1 : io_open_at(c->dir_fd, folder, O_DIRECTORY);
+	struct cache_loans loans = { 0 };
+	struct strv names = { 0 };
+
+	if (fd < 0 || walk_names(a, fd, &names) < 0)
+		return loans;
+	for (size_t i = 0; i < names.n; i++) {
+		struct cache_loan loan;
+
+		if (read_loan(c, a, names.v[i], &loan))
+			arena_push(a, loans.v, loans.n, loan);
+	}
+	return loans;
+}
+
+static bool is_alone(const struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	return fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_nlink == 1;
+}
+
+/* Hashed on the way: what differs never becomes the entry. */
+static int copy_back(struct cache *c, const struct cache_loan *loan, int fd, struct err *e)
+{
+	autofree char *chunk = xrealloc(NULL, CHUNK);
+	struct cache_entry *en;
+	ssize_t n = 0;
+	int r = cache_begin(c, &loan->digest, &en, e);
+
+	if (r < 0)
+		return r;
+	while (r >= 0 && (n = read(fd, chunk, CHUNK)) > 0)
+		r = cache_write(en, chunk, (size_t)n, e);
+	if (r >= 0 && n < 0)
+		r = err_sys(e, "read '%s'", loan->path);
+	if (r >= 0)
+		return cache_commit(en, e);
+	cache_abort(en);
+	return r;
+}
+
+int cache_take_back(struct cache *c, int root_fd, const struct cache_loan *loan, struct err *e)
+{
+	char note[CACHE_NAME_MAX];
+	autoclose int fd = -1;
+	int r = 0;
+
+	if (!is_alone(c, &loan->digest)) {
+		r = io_open_file(root_fd, loan->path, &fd, e);
+		if (r >= 0)
+			r = copy_back(c, loan, fd, e);
+	}
+	/* what is not there any more, or is another file, never comes back by itself */
+	if (r < 0 && fd >= 0 && e->kind != ERR_INTEGRITY)
+		return r;
+	(void)unlinkat(c->dir_fd, cache_side_name(folder, &loan->digest, note), 0);
+	return r;
+}

@@ -1,0 +1,102 @@
+#include "nodeup/cmd/behind.h"
+
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include "assets/cache/lend.h"
+#include "nodeup/base/log.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/base/pool.h"
+
+enum { NICEST = 19, THIS_THREAD = 0 };
+
+/* Of an asset whose note stays, a person may want to know: the disk is full, or fails. */
+static void take_back(struct cache *c, int root_fd, const struct cache_loan *loan)
+{
+	struct err e;
+
+	if (cache_take_back(c, root_fd, loan, &e) < 0 && cache_is_lent(c, &loan->digest))
+		log_warning("the cache has no copy of '%s' yet: %s; the next run makes it",
+			    loan->path, e.msg);
+}
+
+void behind_catch_up(struct session *s)
+{
+	const struct cache_loans loans = cache_loans(s->ctx.cache, s->arena);
+
+	for (size_t i = 0; i < loans.n; i++)
+		take_back(s->ctx.cache, s->root_fd, &loans.v[i]);
+}
+
+/* As little in the way of what was just started as may be. Both are of the thread alone. */
+static void step_back(void)
+{
+	(void)setpriority(PRIO_PROCESS, THIS_THREAD, NICEST);
+	(void)syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, THIS_THREAD,
+		      IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+}
+
+static void *copy_all(void *arg)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct behind *b = arg;
+	const struct cache_loans loans = cache_loans(b->cache, a);
+
+	step_back();
+	for (size_t i = 0; i < loans.n; i++) {
+		take_back(b->cache, b->root_fd, &loans.v[i]);
+		(void)__atomic_add_fetch(&b->done, 1, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static int start(struct behind *b, const struct session *s, const char *cache_dir, struct err *e)
+{
+	int r;
+
+	b->root_fd = fcntl(s->root_fd, F_DUPFD_CLOEXEC, 0);
+	if (b->root_fd < 0)
+		return err_sys(e, "open the root again");
+	r = cache_dir ? cache_new(s->ctx.cache_root_fd, cache_dir, true, &b->cache, e)
+		      : cache_new_own(s->ctx.cache_root_fd, OWN_CACHE, true, &b->cache, e);
+	return r < 0 ? r : pool_thread(&b->thread, copy_all, b, e);
+}
+
+static void release(struct behind *b)
+{
+	cache_free(b->cache);
+	cleanup_closep(&b->root_fd);
+	*b = (struct behind){ .root_fd = -1 };
+}
+
+void behind_begin(struct behind *b, const struct session *s, const char *cache_dir)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const size_t n = cache_loans(s->ctx.cache, a).n;
+	struct err e;
+
+	if (n == 0)
+		return;
+	*b = (struct behind){ .root_fd = -1, .n = n };
+	if (start(b, s, cache_dir, &e) < 0) {
+		log_warning("%s; the next run copies %zu assets into the cache", e.msg, n);
+		release(b);
+		return;
+	}
+	b->runs = true;
+}
+
+size_t behind_pending(const struct behind *b)
+{
+	return b->runs ? b->n - __atomic_load_n(&b->done, __ATOMIC_RELAXED) : 0;
+}
+
+void behind_end(struct behind *b)
+{
+	if (!b->runs)
+		return;
+	(void)pthread_join(b->thread, NULL);
+	release(b);
+}

@@ -1,0 +1,28 @@
+/* behind.h - what only the cache wants, written when nothing waits for it any more
+ * While a node is made, an asset is written once: its entry becomes the installed file (assets/cache/lend.h).
+ * Once all is started, the cache gets bytes of its own again. A thread copies them at idle priority; the run's
+ * success does not wait for it, and the process does. What a kill leaves is done first by the next run.
+ * Owner: the caller. Errors: none; what cannot be copied is a warning. Threads: the caller's. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include "nodeup/cmd/session.h"
+
+struct behind {
+	bool runs; /* the thread is to be joined */
+	pthread_t thread;
+	struct cache *cache; /* its own, as the session may be closed before it is done */
+	int root_fd;
+	size_t n, done; /* done: atomic */
+};
+
+/* Before anything is checked: what a run that was killed left of it. */
+void behind_catch_up(struct session *s);
+/* Begin to copy what the run has lent; nothing to do if that is nothing. One at a time. cache_dir: that of --cache,
+ * or NULL. */
+void behind_begin(struct behind *b, const struct session *s, const char *cache_dir);
+/* How many assets are not copied yet. */
+size_t behind_pending(const struct behind *b);
+/* Wait until all is copied. */
+void behind_end(struct behind *b);

@@ -1,0 +1,97 @@
+"""An asset is written once while the node is made: its entry becomes the installed file.  Behind, the cache gets bytes of its own, of
+what is installed and verified.  A run that is killed between leaves that to the next one, which downloads nothing."""
+
+import signal
+
+import pytest
+
+from world import KUBELET, OK, PENDING, tree
+
+KILLED = -signal.SIGKILL
+
+
+@pytest.fixture
+def node(world):
+    world.use_own_cache()
+    return world
+
+
+def kubelet(node):
+    return node.root / "usr/local/bin" / KUBELET
+
+
+def lent(node):
+    return [p.name for p in (node.cache / "lent").iterdir()]
+
+
+def must_be_whole(node):
+    """The cache has all that is installed, and shares no bytes with it."""
+    assert node.entry(KUBELET).read_bytes() == kubelet(node).read_bytes() == node.contents[KUBELET]
+    assert node.entry(KUBELET).stat().st_nlink == kubelet(node).stat().st_nlink == 1
+    assert lent(node) == [] and node.unused() == []
+
+
+def killed(node):
+    """A run that ends when it is about to give the cache what is the cache's."""
+    done = node.apply(prefix=["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=ioprio_set:signal=KILL"], may_die=True)
+    assert done.code == KILLED, done
+    assert kubelet(node).read_bytes() == node.contents[KUBELET]
+    assert not node.entry(KUBELET).exists() and lent(node) == [f"sha256-{node.digest(KUBELET)}"]
+
+
+def test_the_entry_becomes_the_file(node):
+    node.write_documents()
+    trace = node.folder / "trace"
+    done = node.converge(prefix=["strace", "-f", "-y", "-qq", "-o", trace, "-e", "trace=copy_file_range,linkat,ioprio_set"])
+    calls = trace.read_text()
+    digest = node.digest(KUBELET)
+    assert f'"sha256/{digest}"' in calls, "it was not lent"
+    assert not [line for line in calls.splitlines() if "copy_file_range" in line and digest in line]
+    assert "IOPRIO_CLASS_IDLE" in calls
+    assert "pending" not in done.err, "an image is whole before it is said to be"
+    must_be_whole(node)
+
+
+def test_a_cache_of_several_nodes_lends_nothing(world):
+    trace = world.folder / "trace"
+    world.converge(prefix=["strace", "-f", "-qq", "-o", trace, "-e", "trace=linkat,ioprio_set"])
+    assert "linkat" not in trace.read_text() and "ioprio_set" not in trace.read_text()
+
+
+def test_the_next_run_ends_it_without_a_download(node):
+    killed(node)
+    asked, before = node.requests(), tree(node.root)
+    done = node.converge("--offline")
+    assert not [line for line in done.lines if line.startswith("changed ") and KUBELET in line], done
+    assert tree(node.root) == before and node.requests() == asked
+    must_be_whole(node)
+
+
+def test_what_is_lent_comes_back_before_it_is_asked_for(node):
+    """A file that is right but for its mode is installed anew, of an entry that the killed run has left installed."""
+    killed(node)
+    kubelet(node).chmod(0o600)
+    done = node.converge("--offline")
+    assert not [line for line in done.lines if "not in the cache" in line], done
+    must_be_whole(node)
+
+
+def test_what_was_changed_meanwhile_is_not_taken_for_it(node):
+    """In place, so that it is the very file that was the entry."""
+    killed(node)
+    with open(kubelet(node), "r+b") as f:
+        f.write(b"changed")
+    assert node.plan().code == PENDING
+    node.converge()
+    must_be_whole(node)
+
+
+def test_a_damaged_file_is_repaired_offline(node):
+    node.converge()
+    asked = node.requests()
+    with open(kubelet(node), "r+b") as f:
+        f.write(b"changed")
+    done = node.run("repair", "--offline")
+    assert done.code == OK, done
+    assert node.requests() == asked
+    must_be_whole(node)
