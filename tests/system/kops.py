@@ -259,6 +259,8 @@ class ControlPlane(Worker):
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            # an answer does not wait for the acknowledgement of its headers
+            disable_nagle_algorithm = True
 
             def do_GET(self):
                 path = self.path.split("/", 2)[2]
