@@ -209,6 +209,11 @@ status: {}
 PASSWD = "root:x:0:0:root:/root:/bin/bash\nadmin:x:1000:1000:Debian:/home/admin:/bin/bash\n"
 
 
+class Store(http.server.ThreadingHTTPServer):
+    # with five, Python's own, a connection more is refused, and tried again a second later
+    request_queue_size = 128
+
+
 class ControlPlane(Worker):
     """With a state store that answers over HTTP: what it was asked is in `asked`. No kops-controller is there."""
     made = {}
@@ -217,7 +222,7 @@ class ControlPlane(Worker):
         super().__init__(folder, **config)
         self.role, self.asked, self.signed, self.status = role, [], set(), {}
         self.base = self.folder / "state"
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
+        server = Store(("127.0.0.1", 0), self.handler())
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.server = server
         self.url = f"http://127.0.0.1:{server.server_address[1]}/a.example.com"
