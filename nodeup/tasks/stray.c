@@ -1,7 +1,6 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
-#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/base/walk.h"
@@ -11,11 +10,11 @@
 
 enum { LIST_MAX = 1 << 20 };
 
-static int run_program(struct task_ctx *ctx, const struct strv *argv, struct buf *out,
+static int run_program(struct task_ctx *ctx, const char *const *argv, struct buf *out,
 		       struct err *e)
 {
 	const struct proc_req req = {
-		.argv = argv->v,
+		.argv = argv,
 		.stdin_fd = -1,
 		.timeout_ns = task_time_left(ctx, PATIENCE_NS),
 	};
@@ -38,7 +37,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	for (const char *const *unit = s->units; *unit; unit++)
 		strv_add(a, &argv, *unit);
 	strv_add(a, &argv, NULL);
-	r = run_program(ctx, &argv, &out, e);
+	r = run_program(ctx, argv.v, &out, e);
 	if (r < 0)
 		return r;
 	lines = strv_split(a, buf_str(&out), '\n');
@@ -85,29 +84,17 @@ static int stray_check(const struct task *t, struct task_ctx *ctx, struct task_d
 	return r < 0 ? r : TASK_EQUAL;
 }
 
-static int remove_file(struct task_ctx *ctx, const char *path, struct err *e)
-{
-	autoclose int dir = -1;
-	const char *name;
-	int r = io_open_parent(ctx->root_fd, path, &dir, &name, e);
-
-	if (r < 0)
-		return r;
-	return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? err_sys(e, "remove '%s'", path) : 0;
-}
-
 static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {
 	static const char *const reload[] = { "udevadm", "control", "--reload-rules", NULL };
-	const struct strv reload_argv = { (const char **)(void *)reload, ARRAY_LEN(reload) };
 	autoarena struct arena *a = arena_new_empty();
 	struct strv units = { 0 }, files = { 0 }, argv = { 0 };
 	int r;
 
 	(void)run;
 	/* first, or the next interface starts them again */
-	r = run_program(ctx, &reload_argv, NULL, e);
+	r = run_program(ctx, reload, NULL, e);
 	if (r >= 0)
 		r = list_units(&t->stray, ctx, a, &units, e);
 	if (r >= 0 && units.n) {
@@ -117,12 +104,12 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		for (size_t i = 0; i < units.n; i++)
 			strv_add(a, &argv, units.v[i]);
 		strv_add(a, &argv, NULL);
-		r = run_program(ctx, &argv, NULL, e);
+		r = run_program(ctx, argv.v, NULL, e);
 	}
 	if (r >= 0)
 		r = list_files(&t->stray, ctx, a, &files, e);
 	for (size_t i = 0; i < files.n && r >= 0; i++)
-		r = remove_file(ctx, files.v[i], e);
+		r = io_remove(ctx->root_fd, files.v[i], e);
 	return r < 0 ? r : TASK_DONE;
 }
 
