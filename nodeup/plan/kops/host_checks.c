@@ -80,9 +80,12 @@ static const char *gone_of(const struct plan *p, const struct schema *s, const v
 	field_flags(p->arena, s, spec, &flags);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct field *f = &s->fields[i];
-		const char *start = f->flag ? arena_printf(p->arena, "--%s=", f->flag) : NULL;
+		const char *start;
 
-		for (size_t k = 0; start && f->until && f->until < minor && k < flags.n; k++)
+		if (!f->flag || !f->until || f->until >= minor)
+			continue;
+		start = arena_printf(p->arena, "--%s=", f->flag);
+		for (size_t k = 0; k < flags.n; k++)
 			if (str_has_prefix(flags.v[k], start))
 				return arena_printf(
 					p->arena,
