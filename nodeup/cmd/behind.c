@@ -5,9 +5,7 @@
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-#include "assets/cache/lend.h"
 #include "nodeup/base/log.h"
-#include "nodeup/base/paths.h"
 #include "nodeup/base/pool.h"
 
 enum { NICEST = 19, THIS_THREAD = 0 };
@@ -40,27 +38,24 @@ static void step_back(void)
 
 static void *copy_all(void *arg)
 {
-	autoarena struct arena *a = arena_new_empty();
 	struct behind *b = arg;
-	const struct cache_loans loans = cache_loans(b->cache, a);
 
 	step_back();
-	for (size_t i = 0; i < loans.n; i++) {
-		take_back(b->cache, b->root_fd, &loans.v[i]);
+	for (size_t i = 0; i < b->loans.n; i++) {
+		take_back(b->cache, b->root_fd, &b->loans.v[i]);
 		(void)__atomic_add_fetch(&b->done, 1, __ATOMIC_RELAXED);
 	}
 	return NULL;
 }
 
-static int start(struct behind *b, const struct session *s, const char *cache_dir, struct err *e)
+static int start(struct behind *b, const struct session *s, const struct cli *cli, struct err *e)
 {
 	int r;
 
 	b->root_fd = fcntl(s->root_fd, F_DUPFD_CLOEXEC, 0);
 	if (b->root_fd < 0)
 		return err_sys(e, "open the root again");
-	r = cache_dir ? cache_new(s->ctx.cache_root_fd, cache_dir, true, &b->cache, e)
-		      : cache_new_own(s->ctx.cache_root_fd, OWN_CACHE, true, &b->cache, e);
+	r = session_new_cache(s, cli, true, &b->cache, e);
 	return r < 0 ? r : pool_thread(&b->thread, copy_all, b, e);
 }
 
@@ -68,20 +63,22 @@ static void release(struct behind *b)
 {
 	cache_free(b->cache);
 	cleanup_closep(&b->root_fd);
+	arena_free(b->arena);
 	*b = (struct behind){ .root_fd = -1 };
 }
 
-void behind_begin(struct behind *b, const struct session *s, const char *cache_dir)
+void behind_begin(struct behind *b, const struct session *s, const struct cli *cli)
 {
-	autoarena struct arena *a = arena_new_empty();
-	const size_t n = cache_loans(s->ctx.cache, a).n;
 	struct err e;
 
-	if (n == 0)
+	*b = (struct behind){ .root_fd = -1, .arena = arena_new_empty() };
+	b->loans = cache_loans(s->ctx.cache, b->arena);
+	if (b->loans.n == 0) {
+		release(b);
 		return;
-	*b = (struct behind){ .root_fd = -1, .n = n };
-	if (start(b, s, cache_dir, &e) < 0) {
-		log_warning("%s; the next run copies %zu assets into the cache", e.msg, n);
+	}
+	if (start(b, s, cli, &e) < 0) {
+		log_warning("%s; the next run copies %zu assets into the cache", e.msg, b->loans.n);
 		release(b);
 		return;
 	}
@@ -90,7 +87,7 @@ void behind_begin(struct behind *b, const struct session *s, const char *cache_d
 
 size_t behind_pending(const struct behind *b)
 {
-	return b->runs ? b->n - __atomic_load_n(&b->done, __ATOMIC_RELAXED) : 0;
+	return b->runs ? b->loans.n - __atomic_load_n(&b->done, __ATOMIC_RELAXED) : 0;
 }
 
 void behind_end(struct behind *b)

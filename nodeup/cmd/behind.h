@@ -7,21 +7,23 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include "nodeup/cmd/session.h"
+#include "assets/cache/lend.h"
+#include "nodeup/cmd/session_cache.h"
 
 struct behind {
 	bool runs; /* the thread is to be joined */
 	pthread_t thread;
 	struct cache *cache; /* its own, as the session may be closed before it is done */
 	int root_fd;
-	size_t n, done; /* done: atomic */
+	struct arena *arena;      /* has the loans */
+	struct cache_loans loans; /* of the run, all of them */
+	size_t done;              /* atomic */
 };
 
 /* Before anything is checked: what a run that was killed left of it. */
 void behind_catch_up(struct session *s);
-/* Begin to copy what the run has lent; nothing to do if that is nothing. One at a time. cache_dir: that of --cache,
- * or NULL. */
-void behind_begin(struct behind *b, const struct session *s, const char *cache_dir);
+/* Begin to copy what the run has lent; nothing to do if that is nothing. One at a time. */
+void behind_begin(struct behind *b, const struct session *s, const struct cli *cli);
 /* How many assets are not copied yet. */
 size_t behind_pending(const struct behind *b);
 /* Wait until all is copied. */

@@ -38,21 +38,24 @@ const char *session_cache_dir(const struct cli *cli)
 	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
 }
 
+int session_new_cache(const struct session *s, const struct cli *cli, bool create,
+		      struct cache **ret, struct err *e)
+{
+	if (cli->cache)
+		return cache_new(s->host_fd, session_cache_dir(cli), create, ret, e);
+	return cache_new_own(s->root_fd, OWN_CACHE, create, ret, e);
+}
+
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e)
 {
-	const struct cli *cli = req->cli;
 	struct task_ctx *ctx = &s->ctx;
 	size_t n;
 	int r;
 
 	if (ctx->cache)
 		return 0;
-	ctx->cache_root_fd = cli->cache ? s->host_fd : s->root_fd;
-	if (cli->cache)
-		r = cache_new(ctx->cache_root_fd, session_cache_dir(cli), req->for_apply,
-			      &ctx->cache, e);
-	else
-		r = cache_new_own(ctx->cache_root_fd, OWN_CACHE, req->for_apply, &ctx->cache, e);
+	ctx->cache_root_fd = req->cli->cache ? s->host_fd : s->root_fd;
+	r = session_new_cache(s, req->cli, req->for_apply, &ctx->cache, e);
 	if (r < 0)
 		return r;
 	if (cache_remark(ctx->cache))

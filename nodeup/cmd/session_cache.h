@@ -8,7 +8,10 @@
 
 /* The asset cache of this command, as the host sees it. */
 const char *session_cache_dir(const struct cli *cli);
-/* Open it, unless it is open. */
+/* One more of it: processes and threads share the directory, and each has its own. */
+int session_new_cache(const struct session *s, const struct cli *cli, bool create,
+		      struct cache **ret, struct err *e) must_check;
+/* Open the session's, unless it is open. */
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e) must_check;
 /* Begin to hash what lies in it without a record, beside whatever this thread does, until session_end_ahead. */
 void session_read_ahead(struct session *s, const struct session_req *req);
