@@ -2,7 +2,6 @@
 
 #include <string.h>
 #include "nodeup/base/enc.h"
-#include "nodeup/base/yaml.h"
 #include "nodeup/plan/questions.h"
 #include "nodeup/plan/tasklist.h"
 
@@ -77,15 +76,10 @@ struct task *plan_issued(struct task *file, const struct node_keypair *pair)
 struct task *plan_kubeconfig_of(struct plan *p, const char *path, const char *user, const char *ca,
 				const char *server)
 {
-	autobuf struct buf b = BUF_INIT(KUBECONFIG_MAX);
 	const struct node_keypair *k = plan_keypair(p, user, true);
-	struct err e;
+	const struct tree *t = kubeconfig_tree(p->arena, ca, server, k);
 
-	if (yaml_render(kubeconfig_tree(p->arena, ca, server, k), &b, &e) < 0) {
-		(void)err_wrap(&e, "%s", path);
-		plan_fail(p, &e);
-	}
-	return plan_issued(plan_secret(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len)), k);
+	return plan_issued(plan_secret(p, path, 0400, plan_yaml(p, path, t, KUBECONFIG_MAX)), k);
 }
 
 struct task *plan_kubeconfig(struct plan *p, const char *path, const char *user)

@@ -1,6 +1,7 @@
 #include "nodeup/plan/tasklist.h"
 
 #include <string.h>
+#include "nodeup/base/yaml.h"
 #include "nodeup/plan/environment.h"
 #include "nodeup/plan/volumes.h"
 #include "nodeup/tasks/kinds.h"
@@ -175,6 +176,18 @@ bool plan_is_text_of(const struct task *t, const char *unit)
 		return false;
 	name = t->file.path + strlen(plan_unit_dir);
 	return strncmp(name, unit, n) == 0 && (name[n] == '\0' || str_has_prefix(name + n, ".d/"));
+}
+
+const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, size_t max)
+{
+	autobuf struct buf b = BUF_INIT(max);
+	struct err e;
+
+	if (yaml_render(t, &b, &e) == 0)
+		return arena_strn(p->arena, buf_str(&b), b.len);
+	(void)err_wrap(&e, "%s", path);
+	plan_fail(p, &e);
+	return "";
 }
 
 struct task *plan_unit(struct plan *p, const char *name, bool enable)

@@ -35,6 +35,8 @@ struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const ch
 /* As plan_secret, for content that is not text. */
 struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
 			       size_t len);
+/* The text of a document for that path; one of more than max bytes fails the plan. */
+const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, size_t max);
 /* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
 struct task *plan_unit_file(struct plan *p, const char *name, const char *text);
 /* As plan_unit_file, text never shown. */

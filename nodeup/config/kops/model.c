@@ -3,6 +3,11 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+char *kops_name_inside(struct arena *a, const char *service, const char *cluster)
+{
+	return arena_printf(a, "%s.internal.%s", service, cluster);
+}
+
 /* What EC2 calls an address: "ip-10-0-0-7.eu-west-1.compute.internal".
  * source: kops 1.37 pkg/bootstrap/awsbootstrap PrivateDNSName */
 static const char *name_of_address(struct arena *a, const char *ipv4, const char *region)
@@ -122,15 +127,17 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	      const struct facts *f, const struct dialect_opts *o, struct node *ret, struct err *e)
 {
 	struct kops_node *own = arena_new(a, struct kops_node);
-	const char *arch = f->arch ? f->arch : "amd64";
 	int r;
 
 	*own = (struct kops_node){
 		.boot = boot,
 		.config = config,
-		.api_server = boot->role->serves_api ? "https://127.0.0.1"
-						     : arena_printf(a, "https://api.internal.%s",
-								    boot->cluster_name),
+		.arch = f->arch ? f->arch : "amd64",
+		.api_server =
+			boot->role->serves_api
+				? "https://127.0.0.1"
+				: arena_printf(a, "https://%s",
+					       kops_name_inside(a, "api", boot->cluster_name)),
 	};
 	*ret = (struct node){
 		.kind = NODE_CONFIGURED,
@@ -155,8 +162,8 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		r = find_service_ip(a, config->networking.service_cluster_ip_range,
 				    &own->service_ip, e);
 	if (r == 0)
-		r = kops_assets(a, config, arch, &ret->assets, e);
+		r = kops_assets(a, config, own->arch, &ret->assets, e);
 	if (r == 0)
-		r = kops_images(a, config, arch, &ret->images, e);
+		r = kops_images(a, config, own->arch, &ret->images, e);
 	return r < 0 ? r : kops_extras(a, config, f, o, ret, e);
 }

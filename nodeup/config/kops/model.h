@@ -14,6 +14,7 @@
 struct kops_node {
 	const struct kops_boot *boot;
 	const struct kops_config *config;
+	const char *arch; /* of its assets and images; amd64 where it is not known */
 	const char *name; /* of its Node object: the instance id, or what EC2 calls its address */
 	const char *
 		api_server; /* as its programs reach it: "https://api.internal.minimal.example.com" */
@@ -23,6 +24,8 @@ struct kops_node {
 		service_ip; /* the first one of services, which is the API server's; NULL: there is none */
 };
 
+/* What a service of the cluster's own is called inside it: "api.internal.minimal.example.com". */
+char *kops_name_inside(struct arena *a, const char *service, const char *cluster);
 /* Make the parts of the common model that users add: hooks, files and volumes. */
 int kops_extras(struct arena *a, const struct kops_config *c, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;

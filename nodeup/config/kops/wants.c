@@ -63,7 +63,7 @@ static struct strv names_of_api(struct arena *a, const struct kops_node *n)
 	strv_add(a, &names, arena_printf(a, "kubernetes.default.svc.%s", c->cluster_dns_domain));
 	if (!str_is_empty(c->public_name))
 		strv_add(a, &names, c->public_name);
-	strv_add(a, &names, arena_printf(a, "api.internal.%s", n->config->cluster_name));
+	strv_add(a, &names, kops_name_inside(a, "api", n->config->cluster_name));
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		for (size_t k = 0; k < lists[i]->n; k++)
 			strv_add(a, &names, str_trim(a, lists[i]->v[k]));
@@ -96,8 +96,7 @@ static struct strv names_of_kops_controller(struct arena *a, const struct kops_n
 {
 	struct strv names = { 0 };
 
-	strv_add(a, &names,
-		 arena_printf(a, "kops-controller.internal.%s", n->config->cluster_name));
+	strv_add(a, &names, kops_name_inside(a, "kops-controller", n->config->cluster_name));
 	for (size_t i = 0; i < n->boot->apiserver_ips.n; i++)
 		strv_add(a, &names, n->boot->apiserver_ips.v[i]);
 	return names;

@@ -81,13 +81,11 @@ static const char *licence_text(struct plan *p)
 static const char *unit_text(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
-	const char *cgroup = c->kubelet.runtime_cgroups, *slice = "", *labels = "";
+	const char *labels = "";
 
 	if (plan_distro(p)->family == PACKAGE_RPM && c->containerd.selinux_enabled)
 		labels = "ExecStartPre=/bin/sh -c 'restorecon -v /usr/sbin/runc'\n"
 			 "ExecStartPre=/bin/sh -c 'restorecon -v /usr/bin/containerd*'\n";
-	if (!str_is_empty(cgroup))
-		slice = arena_printf(p->arena, "Slice=%s.slice\n", kops_slice(p, cgroup));
 	return arena_printf(p->arena,
 			    "[Unit]\n"
 			    "Description=containerd container runtime\n"
@@ -114,7 +112,8 @@ static const char *unit_text(struct plan *p)
 			    "\n"
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
-			    labels, options, config, slice);
+			    labels, options, config,
+			    kops_slice_line(p, c->kubelet.runtime_cgroups));
 }
 
 static const char *options_text(struct plan *p)
@@ -127,8 +126,8 @@ static const char *options_text(struct plan *p)
 
 static void install_containerd(struct plan *p)
 {
-	const char *archive = containerd_archive(p), *arch = p->req->facts->arch;
-	const char *runc = arena_printf(p->arena, "runc.%s", arch ? arch : "amd64");
+	const char *archive = containerd_archive(p);
+	const char *runc = arena_printf(p->arena, "runc.%s", kops_of(p)->arch);
 	struct task *unit;
 
 	plan_file(p, "/usr/share/doc/containerd/apache.txt", 0644, licence_text(p));
@@ -196,8 +195,7 @@ static void add_masquerade(struct plan *p)
 /* containerd makes the network's configuration of it, when kubelet tells the addresses of the node's pods. */
 static void add_kubenet(struct plan *p)
 {
-	const char *cidr = kops_of(p)->config->networking.non_masquerade_cidr;
-	const char *ipv6 = cidr && strchr(cidr, ':') ? ",{\"dst\":\"::/0\"}" : "";
+	const char *ipv6 = kops_is_ipv6_only(p) ? ",{\"dst\":\"::/0\"}" : "";
 
 	plan_file(p, "/etc/containerd/config-cni.template", 0644,
 		  arena_printf(p->arena,

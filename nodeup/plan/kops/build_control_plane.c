@@ -1,7 +1,6 @@
 #include "nodeup/plan/kops/pods.h"
 
 #include "nodeup/base/quantity.h"
-#include "nodeup/base/yaml.h"
 #include "nodeup/plan/assets.h"
 
 #define SRV_KCM "/srv/kubernetes/kube-controller-manager"
@@ -101,25 +100,13 @@ static void add_controller_manager(struct plan *p)
 	plan_static_pod(p, pod);
 }
 
-static bool is_user_file(const struct plan *p, const char *path)
-{
-	const struct node_files *files = &p->req->node->files;
-
-	for (size_t i = 0; i < files->n; i++)
-		if (str_eq(files->v[i].path, path))
-			return true;
-	return false;
-}
-
 /* kops gives it as a file of the user's own; where it does not, these are the settings that are no flags. */
 static void add_scheduler_config(struct plan *p, const struct kops_scheduler *s)
 {
 	static const char path[] = LIB_SCHEDULER "/config.yaml";
 	struct tree *t = tree_map(p->arena), *client = tree_map(p->arena);
-	autobuf struct buf b = BUF_INIT(CONFIG_MAX);
-	struct err e;
 
-	if (is_user_file(p, path))
+	if (kops_brings_file(p, path))
 		return;
 	if (s->burst)
 		tree_set_int(p->arena, client, "burst", s->burst);
@@ -130,9 +117,7 @@ static void add_scheduler_config(struct plan *p, const struct kops_scheduler *s)
 	tree_set_text(p->arena, t, "apiVersion", "kubescheduler.config.k8s.io/v1");
 	(void)tree_set(p->arena, t, "clientConnection", client);
 	tree_set_text(p->arena, t, "kind", "KubeSchedulerConfiguration");
-	if (yaml_render(t, &b, &e) < 0)
-		plan_fail(p, &e);
-	plan_file(p, path, 0400, arena_strn(p->arena, buf_str(&b), b.len));
+	plan_file(p, path, 0400, plan_yaml(p, path, t, CONFIG_MAX));
 }
 
 /* source: kops 1.37 nodeup/pkg/model/kube_scheduler.go */

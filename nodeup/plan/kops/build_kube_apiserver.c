@@ -52,9 +52,9 @@ static const struct kops_rule authenticator_rules[] = {
 static const struct {
 	const char *overrides, *name;
 } etcd_names[] = {
-	{ NULL, "main" },
-	{ "/events", "events" },
-	{ "coordination.k8s.io/leases", "leases" },
+	{ NULL, "main.etcd" },
+	{ "/events", "events.etcd" },
+	{ "coordination.k8s.io/leases", "leases.etcd" },
 };
 
 /* The same list with every `what` as `with`, in the texts that begin with `prefix`. */
@@ -88,8 +88,7 @@ static void reach_etcd(struct plan *p, struct kops_kube_apiserver *s)
 		struct strv *list = prefix ? &s->etcd_servers_overrides : &s->etcd_servers;
 
 		*list = replaced(p->arena, list, prefix, "127.0.0.1",
-				 arena_printf(p->arena, "%s.etcd.internal.%s", etcd_names[i].name,
-					      cluster));
+				 kops_name_inside(p->arena, etcd_names[i].name, cluster));
 	}
 }
 

@@ -98,12 +98,14 @@ static const char *provider_text(struct plan *p)
 				   "kind: CredentialProviderConfig\n"
 				   "providers: []\n";
 	const struct strv images = provider_registries(p);
-	autobuf struct buf b = BUF_INIT(TEXT_MAX);
 	struct arena *a = p->arena;
 	struct tree *doc, *provider = tree_map(a), *region = tree_map(a);
 	struct err e;
-	int r = yaml_parse(a, provider_config, form, sizeof(form) - 1, &doc, &e);
 
+	if (yaml_parse(a, provider_config, form, sizeof(form) - 1, &doc, &e) < 0) {
+		plan_fail(p, &e);
+		return "";
+	}
 	tree_set_text(a, provider, "apiVersion", "credentialprovider.kubelet.k8s.io/v1");
 	(void)tree_set(a, provider, "args",
 		       tree_add(a, tree_seq(a), tree_string(a, "get-credentials")));
@@ -113,25 +115,16 @@ static const char *provider_text(struct plan *p)
 	(void)tree_set(a, provider, "env", tree_add(a, tree_seq(a), region));
 	(void)tree_set(a, provider, "matchImages", tree_of_strv(a, &images));
 	tree_set_text(a, provider, "name", "ecr-credential-provider");
-	if (r == 0) {
-		(void)tree_add(a, tree_get(doc, "providers"), provider);
-		r = yaml_render(doc, &b, &e);
-	}
-	if (r < 0) {
-		plan_fail(p, &e);
-		return "";
-	}
-	return arena_strn(a, buf_str(&b), b.len);
+	(void)tree_add(a, tree_get(doc, "providers"), provider);
+	return plan_yaml(p, provider_config, doc, TEXT_MAX);
 }
 
 static void add_provider(struct plan *p)
 {
-	const char *arch = p->req->facts->arch ? p->req->facts->arch : "amd64";
-
-	plan_install(p, arena_printf(p->arena, "ecr-credential-provider-linux-%s", arch),
-		     arena_printf(p->arena, "%s/ecr-credential-provider",
-				  plan_distro(p)->kubelet_dir),
-		     0755);
+	plan_install(
+		p, arena_printf(p->arena, "ecr-credential-provider-linux-%s", kops_of(p)->arch),
+		arena_printf(p->arena, "%s/ecr-credential-provider", plan_distro(p)->kubelet_dir),
+		0755);
 	plan_file(p, provider_config, 0644, provider_text(p));
 }
 
@@ -154,10 +147,6 @@ static void add_slices(struct plan *p, const struct kops_kubelet *settings)
 /* source: kops 1.37 nodeup/pkg/model/kubelet.go buildSystemdService */
 static const char *unit_text(struct plan *p, const char *binary, const char *cgroup)
 {
-	const char *slice = "";
-
-	if (!str_is_empty(cgroup))
-		slice = arena_printf(p->arena, "Slice=%s.slice\n", kops_slice(p, cgroup));
 	return arena_printf(p->arena,
 			    "[Unit]\n"
 			    "Description=Kubernetes Kubelet Server\n"
@@ -178,7 +167,7 @@ static const char *unit_text(struct plan *p, const char *binary, const char *cgr
 			    "\n"
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
-			    sysconfig, binary, slice);
+			    sysconfig, binary, kops_slice_line(p, cgroup));
 }
 
 static void make_kubelet(struct plan *p)

@@ -4,7 +4,6 @@
 
 #include <string.h>
 #include "nodeup/base/enc.h"
-#include "nodeup/base/yaml.h"
 
 enum { TEXT_MAX = 256 << 10 };
 
@@ -166,18 +165,6 @@ static void add_etcd(struct plan *p, const char *cluster)
 	}
 }
 
-static const char *render(struct plan *p, const char *path, const struct tree *t)
-{
-	autobuf struct buf b = BUF_INIT(TEXT_MAX);
-	struct err e;
-
-	if (yaml_render(t, &b, &e) == 0)
-		return arena_strn(p->arena, buf_str(&b), b.len);
-	(void)err_wrap(&e, "%s", path);
-	plan_fail(p, &e);
-	return "";
-}
-
 /* Which keys nodes are to have certificates of. */
 static void add_keypair_ids(struct plan *p)
 {
@@ -191,7 +178,7 @@ static void add_keypair_ids(struct plan *p)
 	strmap_sort(&ids);
 	for (size_t i = 0; i < ids.n; i++)
 		tree_set_text(p->arena, t, ids.v[i].key, ids.v[i].value);
-	give(plan_file(p, path, 0600, render(p, path, t)), "kops-controller");
+	give(plan_file(p, path, 0600, plan_yaml(p, path, t, TEXT_MAX)), "kops-controller");
 }
 
 /* No flag of the API server names it. source: kops 1.37 nodeup/pkg/model/kube_apiserver.go writeStaticCredentials */

@@ -26,22 +26,12 @@ static bool is_used(const struct plan *p, const struct repository *r)
 	       (!r->distribution || str_eq(r->distribution, p->req->facts->distribution));
 }
 
-/* A key that the documents bring is one that their hash is for. */
-static bool is_of_documents(const struct plan *p, const char *path)
-{
-	const struct node_files *files = &p->req->node->files;
-
-	for (size_t i = 0; i < files->n; i++)
-		if (str_eq(files->v[i].path, path))
-			return true;
-	return false;
-}
-
 static void add_repository(struct plan *p, const struct repository *r)
 {
 	const char *key = arena_printf(p->arena, "/etc/apt/keyrings/%s.asc", r->name);
 
-	if (!is_of_documents(p, key))
+	/* a key that the documents bring is one that their hash is for */
+	if (!kops_brings_file(p, key))
 		plan_new_task(p, TASK_KEYRING, key)->keyring = (struct task_keyring){ key, r->key };
 	plan_file(p, arena_printf(p->arena, "/etc/apt/sources.list.d/%s.list", r->name), 0644,
 		  arena_printf(p->arena, "deb [%ssigned-by=%s] %s\n", r->options, key, r->source));

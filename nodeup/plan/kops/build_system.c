@@ -33,13 +33,13 @@ static struct strmap find_hosts(struct plan *p)
 		add_names(p, &hosts, n->config->apiserver.public_name, &this_node);
 	} else {
 		add_names(p, &hosts, api, servers);
-		add_names(p, &hosts, arena_printf(p->arena, "kops-controller.internal.%s", cluster),
+		add_names(p, &hosts, kops_name_inside(p->arena, "kops-controller", cluster),
 			  servers);
 	}
 	if (!kops_has_api_server(p) || is_master)
 		return hosts;
-	add_names(p, &hosts, arena_printf(p->arena, "main.etcd.internal.%s", cluster), etcd);
-	add_names(p, &hosts, arena_printf(p->arena, "events.etcd.internal.%s", cluster), etcd);
+	add_names(p, &hosts, kops_name_inside(p->arena, "main.etcd", cluster), etcd);
+	add_names(p, &hosts, kops_name_inside(p->arena, "events.etcd", cluster), etcd);
 	return hosts;
 }
 

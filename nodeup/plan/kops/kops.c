@@ -20,7 +20,7 @@ bool kops_has_api_server(const struct plan *p)
 
 const char *kops_internal_name(const struct plan *p)
 {
-	return arena_printf(p->arena, "api.internal.%s", kops_of(p)->config->cluster_name);
+	return kops_name_inside(p->arena, "api", kops_of(p)->config->cluster_name);
 }
 
 bool kops_has_secondary_ip(const struct plan *p)
@@ -68,6 +68,16 @@ struct strv kops_flags(struct plan *p, const struct schema *schema, const void *
 	return flags;
 }
 
+bool kops_brings_file(const struct plan *p, const char *path)
+{
+	const struct node_files *files = &p->req->node->files;
+
+	for (size_t i = 0; i < files->n; i++)
+		if (str_eq(files->v[i].path, path))
+			return true;
+	return false;
+}
+
 const char *kops_slice(const struct plan *p, const char *cgroup)
 {
 	size_t n;
@@ -77,4 +87,11 @@ const char *kops_slice(const struct plan *p, const char *cgroup)
 	while (n && cgroup[n - 1] == '/')
 		n--;
 	return arena_strn(p->arena, cgroup, n);
+}
+
+const char *kops_slice_line(const struct plan *p, const char *cgroup)
+{
+	return str_is_empty(cgroup)
+		       ? ""
+		       : arena_printf(p->arena, "Slice=%s.slice\n", kops_slice(p, cgroup));
 }

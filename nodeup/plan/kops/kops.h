@@ -28,5 +28,9 @@ struct task *kops_kubeconfig(struct plan *p, const char *path, const char *user)
 bool kops_is_warming(const struct plan *p);
 /* The flags of a spec for a file of environment variables: a value with a quote stands in quotes. */
 struct strv kops_flags(struct plan *p, const struct schema *schema, const void *spec);
+/* Whether the documents themselves bring a file of that path. */
+bool kops_brings_file(const struct plan *p, const char *path);
 /* A cgroup's slice, without the ending: "/kube/" is kube. */
 const char *kops_slice(const struct plan *p, const char *cgroup);
+/* The line of a unit that puts its service there; "" without a cgroup. */
+const char *kops_slice_line(const struct plan *p, const char *cgroup);

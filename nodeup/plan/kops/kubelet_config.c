@@ -208,13 +208,11 @@ const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec)
 {
 	const struct facts *f = p->req->facts;
 	const char *address = kops_of(p)->config->containerd.address;
-	autobuf struct buf b = BUF_INIT(TEXT_MAX);
 	struct arena *a = p->arena;
 	struct tree *doc, *dns;
 	struct err e;
-	int r = yaml_parse(a, "kubelet.conf", nothing_set, sizeof(nothing_set) - 1, &doc, &e);
 
-	if (r < 0) {
+	if (yaml_parse(a, "kubelet.conf", nothing_set, sizeof(nothing_set) - 1, &doc, &e) < 0) {
 		plan_fail(p, &e);
 		return "";
 	}
@@ -231,10 +229,5 @@ const char *kops_kubelet_config(struct plan *p, const struct kops_kubelet *spec)
 			      arena_printf(a, "aws:///%s/%s", f->availability_zone,
 					   f->instance_id));
 	tree_sort(doc);
-	r = yaml_render(doc, &b, &e);
-	if (r < 0) {
-		plan_fail(p, &e);
-		return "";
-	}
-	return arena_strn(a, buf_str(&b), b.len);
+	return plan_yaml(p, "kubelet.conf", doc, TEXT_MAX);
 }
