@@ -44,24 +44,17 @@ struct world {
 	struct scratch root;
 	struct strv pods;
 	struct err e;
-	char *path; /* PATH as it was */
 };
 
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
-	char *path;
 
 	w->arena = arena_new_empty();
 	scratch_new(&w->root);
-	scratch_write(&w->root, "/bin/ctr", fake_ctr);
-	assert_int_equal(fchmodat(w->root.fd, "bin/ctr", 0755, 0), 0);
+	scratch_program(&w->root, "/bin/ctr", fake_ctr);
 	scratch_write(&w->root, "/containers", "");
-	w->path = strdup(getenv("PATH"));
-	path = xasprintf("%s/bin:%s", w->root.path, w->path);
-	setenv("PATH", path, 1);
-	setenv("SCRATCH", w->root.path, 1);
-	free(path);
+	scratch_find_programs(&w->root, "/bin");
 	*state = w;
 	return 0;
 }
@@ -70,10 +63,8 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	setenv("PATH", w->path, 1);
 	scratch_done(&w->root);
 	arena_free(w->arena);
-	free(w->path);
 	free(w);
 	return 0;
 }

@@ -18,7 +18,7 @@ void scratch_new(struct scratch *s)
 {
 	struct err e;
 
-	(void)snprintf(s->path, sizeof(s->path), "/tmp/nodeup-test-XXXXXX");
+	*s = (struct scratch){ .path = "/tmp/nodeup-test-XXXXXX" };
 	assert_non_null(mkdtemp(s->path));
 	if (io_open_root(s->path, &s->fd, &e) < 0)
 		fail_msg("%s", e.msg);
@@ -34,6 +34,9 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 
 void scratch_done(struct scratch *s)
 {
+	if (s->path_before)
+		setenv("PATH", s->path_before, 1);
+	free(s->path_before);
 	(void)close(s->fd);
 	assert_int_equal(nftw(s->path, remove_entry, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
@@ -48,6 +51,22 @@ void scratch_write(const struct scratch *s, const char *path, const char *text)
 	if ((*dir && io_mkdirs(s->fd, dir, 0755, &e) < 0) ||
 	    io_replace(s->fd, path, text, strlen(text), &attr, &e) < 0)
 		fail_msg("%s", e.msg);
+}
+
+void scratch_program(const struct scratch *s, const char *path, const char *script)
+{
+	scratch_write(s, path, script);
+	assert_int_equal(fchmodat(s->fd, path + 1, 0755, 0), 0);
+}
+
+void scratch_find_programs(struct scratch *s, const char *folder)
+{
+	autofree char *path = NULL;
+
+	s->path_before = xstrdup(getenv("PATH"));
+	path = xasprintf("%s%s:%s", s->path, folder, s->path_before);
+	setenv("PATH", path, 1);
+	setenv("SCRATCH", s->path, 1);
 }
 
 char *scratch_read(const struct scratch *s, const char *path)

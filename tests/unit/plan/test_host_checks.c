@@ -252,20 +252,17 @@ static void the_parser_of_apparmor_is_looked_for(void **state)
 static void a_program_is_asked_for_its_version(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	autofree char *before = strdup(getenv("PATH"));
 	struct scratch s;
 
 	(void)state;
 	scratch_new(&s);
-	scratch_write(&s, "/bin/dockerd", "#!/bin/sh\necho Docker version 1.13.1, build 092cba3\n");
-	scratch_write(&s, "/bin/containerd",
-		      "#!/bin/sh\necho containerd github.com/x/containerd v2.0.1 abc\n");
-	assert_int_equal(fchmodat(s.fd, "bin/dockerd", 0755, 0), 0);
-	assert_int_equal(fchmodat(s.fd, "bin/containerd", 0755, 0), 0);
-	setenv("PATH", arena_printf(a, "%s/bin:%s", s.path, before), 1);
+	scratch_program(&s, "/bin/dockerd",
+			"#!/bin/sh\necho Docker version 1.13.1, build 092cba3\n");
+	scratch_program(&s, "/bin/containerd",
+			"#!/bin/sh\necho containerd github.com/x/containerd v2.0.1 abc\n");
+	scratch_find_programs(&s, "/bin");
 	assert_string_equal(probe(a, &s, docker, NULL).version, "1.13.1");
 	assert_string_equal(probe(a, &s, containerd, NULL).version, "2.0.1");
-	setenv("PATH", before, 1);
 	scratch_done(&s);
 }
 

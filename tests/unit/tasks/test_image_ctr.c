@@ -42,14 +42,12 @@ struct world {
 	struct task task;
 	struct task_diff diff;
 	struct err e;
-	char *path; /* PATH as it was */
 };
 
 static int setup(void **state)
 {
 	struct world *w = calloc(1, sizeof(*w));
 	struct cache_entry *en;
-	char *path;
 
 	w->arena = arena_new_empty();
 	scratch_new(&w->root);
@@ -66,14 +64,9 @@ static int setup(void **state)
 	    cache_begin(w->ctx.cache, &w->asset.digest, &en, &w->e) < 0 ||
 	    cache_write(en, archive, strlen(archive), &w->e) < 0 || cache_commit(en, &w->e) < 0)
 		fail_msg("%s", w->e.msg);
-	scratch_write(&w->root, "/bin/ctr", fake_ctr);
-	assert_int_equal(fchmodat(w->root.fd, "bin/ctr", 0755, 0), 0);
+	scratch_program(&w->root, "/bin/ctr", fake_ctr);
 	scratch_write(&w->root, "/images", "");
-	w->path = strdup(getenv("PATH"));
-	path = xasprintf("%s/bin:%s", w->root.path, w->path);
-	setenv("PATH", path, 1);
-	setenv("SCRATCH", w->root.path, 1);
-	free(path);
+	scratch_find_programs(&w->root, "/bin");
 	*state = w;
 	return 0;
 }
@@ -82,11 +75,9 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	setenv("PATH", w->path, 1);
 	cache_free(w->ctx.cache);
 	scratch_done(&w->root);
 	arena_free(w->arena);
-	free(w->path);
 	free(w);
 	return 0;
 }
@@ -160,8 +151,7 @@ static void packed_archives_are_unpacked_on_the_way(void **state)
 				  (int)strlen(archive) - 1, archive, programs[i]);
 		autoclose int fd = -1;
 
-		scratch_write(&w->root, "/pack", script);
-		assert_int_equal(fchmodat(w->root.fd, "pack", 0755, 0), 0);
+		scratch_program(&w->root, "/pack", script);
 		assert_int_equal(proc_run(&req, NULL, &w->e), 0);
 		scratch_write(&w->root, "/images", "");
 		fd = openat(w->root.fd, "packed", O_RDONLY | O_CLOEXEC);

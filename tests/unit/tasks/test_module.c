@@ -44,16 +44,7 @@ struct world {
 	struct task_diff diff;
 	struct err e;
 	struct arena *a;
-	char *path; /* PATH as it was */
 };
-
-static void program(struct world *w, const char *name, const char *text)
-{
-	char *path = arena_printf(w->a, "/usr/bin/%s", name);
-
-	scratch_write(&w->root, path, text);
-	assert_int_equal(fchmodat(w->root.fd, path + 1, 0755, 0), 0);
-}
 
 static int setup(void **state)
 {
@@ -62,12 +53,10 @@ static int setup(void **state)
 	w->a = arena_new_empty();
 	scratch_new(&w->root);
 	w->ctx = (struct task_ctx){ .root_fd = w->root.fd };
-	w->path = strdup(getenv("PATH"));
-	setenv("PATH", arena_printf(w->a, "%s/usr/bin:%s", w->root.path, w->path), 1);
-	setenv("SCRATCH", w->root.path, 1);
-	program(w, "modprobe", fake_modprobe);
-	program(w, "udevadm", fake_udevadm);
-	program(w, "systemctl", fake_systemctl);
+	scratch_find_programs(&w->root, "/usr/bin");
+	scratch_program(&w->root, "/usr/bin/modprobe", fake_modprobe);
+	scratch_program(&w->root, "/usr/bin/udevadm", fake_udevadm);
+	scratch_program(&w->root, "/usr/bin/systemctl", fake_systemctl);
 	*state = w;
 	return 0;
 }
@@ -76,10 +65,8 @@ static int teardown(void **state)
 {
 	struct world *w = *state;
 
-	setenv("PATH", w->path, 1);
 	scratch_done(&w->root);
 	arena_free(w->a);
-	free(w->path);
 	free(w);
 	return 0;
 }

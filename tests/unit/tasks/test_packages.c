@@ -57,17 +57,8 @@ struct world {
 	struct task_ctx ctx;
 	struct task_diff diff;
 	struct err e;
-	char *path; /* PATH as it was */
 	struct arena *a;
 };
-
-static void program(struct world *w, const char *name, const char *text)
-{
-	char *path = arena_printf(w->a, "/usr/bin/%s", name);
-
-	scratch_write(&w->root, path, text);
-	assert_int_equal(fchmodat(w->root.fd, path + 1, 0755, 0), 0);
-}
 
 static int world_new(void **state)
 {
@@ -78,13 +69,11 @@ static int world_new(void **state)
 	w->ctx = (struct task_ctx){ .root_fd = w->root.fd, .cache_root_fd = w->root.fd };
 	if (cache_new(w->root.fd, "/cache", true, &w->ctx.cache, &w->e) < 0)
 		fail_msg("%s", w->e.msg);
-	w->path = strdup(getenv("PATH"));
-	setenv("PATH", arena_printf(w->a, "%s/usr/bin:%s", w->root.path, w->path), 1);
-	setenv("SCRATCH", w->root.path, 1);
+	scratch_find_programs(&w->root, "/usr/bin");
 	scratch_write(&w->root, "/var/lib/dpkg/status", database);
 	scratch_write(&w->root, "/rpms", "curl\n");
-	program(w, "dpkg", fake_dpkg);
-	program(w, "rpm", fake_rpm);
+	scratch_program(&w->root, "/usr/bin/dpkg", fake_dpkg);
+	scratch_program(&w->root, "/usr/bin/rpm", fake_rpm);
 	*state = w;
 	return 0;
 }
@@ -93,11 +82,9 @@ static int world_done(void **state)
 {
 	struct world *w = *state;
 
-	setenv("PATH", w->path, 1);
 	cache_free(w->ctx.cache);
 	scratch_done(&w->root);
 	arena_free(w->a);
-	free(w->path);
 	free(w);
 	return 0;
 }
@@ -146,7 +133,7 @@ static void apt_four_ways(void **state)
 	struct world *w = *state;
 	const struct task t = packages(w, PACKAGE_DEB, "curl socat ntp");
 
-	program(w, "apt-get", fake_apt);
+	scratch_program(&w->root, "/usr/bin/apt-get", fake_apt);
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
 	/* what has only its settings left is not there */
 	assert_string_equal(w->diff.why, "not installed: socat ntp");
@@ -180,7 +167,8 @@ static void each_manager_is_told_of_the_proxy(void **state)
 
 		strv_add(w->a, &t.package.env, "http_proxy=http://u:p@proxy:3128");
 		strv_add(w->a, &t.package.env, "no_proxy=10.0.0.0/8");
-		program(w, rows[i].program, telling);
+		scratch_program(&w->root, arena_printf(w->a, "/usr/bin/%s", rows[i].program),
+				telling);
 		scratch_write(&w->root, "/called", "");
 		must_apply(w, &t);
 		assert_true(str_has_suffix(called(w), "http://u:p@proxy:3128 10.0.0.0/8\n"));
@@ -232,7 +220,7 @@ static void a_manager_that_installs_nothing_is_not_believed(void **state)
 	const struct task t = packages(w, PACKAGE_DEB, "curl socat");
 	struct task_run run;
 
-	program(w, "apt-get", "#!/bin/sh\nexit 0\n");
+	scratch_program(&w->root, "/usr/bin/apt-get", "#!/bin/sh\nexit 0\n");
 	assert_true(apply(w, &t, &run) < 0);
 	assert_int_equal(w->e.kind, ERR_SYSTEM);
 	assert_true(str_has_suffix(w->e.msg, "not installed: socat"));
@@ -243,7 +231,7 @@ static void dpkg_killed_half_way_finishes_first(void **state)
 	struct world *w = *state;
 	const struct task t = packages(w, PACKAGE_DEB, "socat");
 
-	program(w, "apt-get", fake_apt);
+	scratch_program(&w->root, "/usr/bin/apt-get", fake_apt);
 	scratch_write(&w->root, "/var/lib/dpkg/status",
 		      "Package: other\nStatus: install ok half-configured\n\n");
 	must_apply(w, &t);
@@ -258,7 +246,7 @@ static void stale_lists_are_no_reason_to_give_up(void **state)
 	const struct task t = packages(w, PACKAGE_DEB, "socat");
 	struct task_run run;
 
-	program(w, "apt-get", fake_apt);
+	scratch_program(&w->root, "/usr/bin/apt-get", fake_apt);
 	scratch_write(&w->root, "/stale", "");
 	scratch_write(&w->root, "/fail", "");
 	assert_true(apply(w, &t, &run) < 0);
@@ -280,7 +268,7 @@ static void a_lock_is_waited_for_by_its_holders_name(void **state)
 	struct task_run run;
 	int fd;
 
-	program(w, "apt-get", fake_apt);
+	scratch_program(&w->root, "/usr/bin/apt-get", fake_apt);
 	scratch_write(&w->root, "/var/lib/dpkg/lock-frontend", "");
 	fd = openat(w->root.fd, "var/lib/dpkg/lock-frontend", O_RDWR | O_CLOEXEC);
 	assert_int_equal(fcntl(fd, F_SETLK, &lock), 0);
@@ -305,7 +293,7 @@ static void a_file_is_installed_from_its_verified_bytes(void **state)
 	struct cache_entry *en;
 	struct task_run run;
 
-	program(w, "apt-get", fake_apt);
+	scratch_program(&w->root, "/usr/bin/apt-get", fake_apt);
 	digest_of(DIGEST_SHA256, bytes, strlen(bytes), &as.digest);
 	t.package.source = &as;
 	assert_true(apply(w, &t, &run) < 0);
@@ -323,7 +311,7 @@ static void rpm_four_ways(void **state)
 	struct world *w = *state;
 	const struct task t = packages(w, PACKAGE_RPM, "curl socat ebtables");
 
-	program(w, "dnf", fake_dnf);
+	scratch_program(&w->root, "/usr/bin/dnf", fake_dnf);
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
 	assert_string_equal(w->diff.why, "not installed: socat ebtables");
 	must_apply(w, &t);
@@ -342,7 +330,7 @@ static void dnf_that_runs_is_waited_for(void **state)
 	const struct task t = packages(w, PACKAGE_RPM, "socat");
 	struct task_run run;
 
-	program(w, "dnf", fake_dnf);
+	scratch_program(&w->root, "/usr/bin/dnf", fake_dnf);
 	scratch_write(&w->root, "/var/lib/dnf/rpmdb_lock.pid", arena_printf(w->a, "%d", getpid()));
 	assert_int_equal(apply(w, &t, &run), TASK_WAIT);
 	assert_non_null(strstr(run.waiting, "rpmdb_lock.pid, which test_packages (pid"));
