@@ -57,7 +57,8 @@ struct node_keypair {
 		*pool; /* of a CA: every certificate in use, the newest first; NULL: cert alone */
 	const char *
 		why; /* of one that was, or would be, made in this run: for what reason; else NULL */
-	bool unmade; /* it would be: cert and key are "" */
+	bool unmade;   /* it would be: cert and key are "" */
+	int64_t until; /* of one that was issued: when it ends, in seconds since 1970 */
 };
 
 struct node_keypairs {

@@ -11,8 +11,8 @@
 
 /* Whether text holds an X.509 certificate. */
 int pem_check_certificate(const char *text, struct err *e) must_check;
-/* Whether text holds a private key that can be read without a password, and it is the one of that
- * good certificate. */
+/* Whether text holds a private key that can be read without a password, and it is that of the certificate, which is
+ * one. */
 int pem_check_key(const char *text, const char *certificate, struct err *e) must_check;
 /* Make an RSA key of 2048 bits: its private text, PKCS#1, and the public one as kops-controller takes it, a block
  * named as PKCS#1 with the bytes of PKIX. SYSTEM: there is no randomness. */
@@ -34,8 +34,9 @@ struct pem_wanted {
 	const char *organization; /* of as_issued: O of its subject; NULL: none */
 };
 
-/* Whether text is such a certificate. */
-int pem_check_issued(const char *text, const struct pem_wanted *want, struct err *e) must_check;
+/* Whether text is such a certificate; *ret_until is when it ends, in seconds since 1970. */
+int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
+		     struct err *e) must_check;
 /* What a certificate is made of. Its usage is a server's or a client's, and its serial number has 128 random bits. */
 struct pem_order {
 	const char *key;                 /* the private key that it is for */
@@ -49,9 +50,7 @@ struct pem_order {
 /* Make it. CONFIG: what cannot be read; SYSTEM: there is no randomness. */
 int pem_issue(struct arena *a, const struct pem_order *o, const char **ret,
 	      struct err *e) must_check;
-/* The first certificate of a text, alone; NULL: there is none. */
+/* The first certificate of a text that was checked, alone; NULL: there is none. */
 const char *pem_first(struct arena *a, const char *text);
-/* Until when a certificate holds, in seconds since 1970; -1: it cannot be read. */
-int64_t pem_expiry(const char *text);
 /* A copy that ends in a newline, so that such texts can be joined; NULL for NULL. */
 const char *pem_lines(struct arena *a, const char *text);

@@ -40,7 +40,7 @@ static const char *const *hosts_of(struct loader *l, const struct node_issue *wa
 }
 
 static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
-		 const struct node_keypair *pair, struct err *e)
+		 struct node_keypair *pair, struct err *e)
 {
 	const struct pem_wanted wanted = { .key = pair->key,
 					   .pool = signer->cert,
@@ -50,7 +50,7 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 					   .serves = want->serves,
 					   .as_issued = true,
 					   .time = dur_wall() / DUR_SEC };
-	return pem_check_issued(pair->cert, &wanted, e);
+	return pem_check_issued(pair->cert, &wanted, &pair->until, e);
 }
 
 /* Why one is made that never was before. */
@@ -102,6 +102,7 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 	int r = join_keys_take(l->b->keys, l->arena, &ret->key, &public, e);
 
 	order.key = ret->key;
+	ret->until = order.until;
 	if (r == 0)
 		r = pem_issue(l->arena, &order, &ret->cert, e);
 	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;

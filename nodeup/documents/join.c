@@ -124,17 +124,18 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	return r;
 }
 
-static int check_issued(const struct node_issue *want, const char *cert, const char *key,
-			struct err *e)
+/* The pair gets its name, and when it ends. */
+static int check_issued(const struct node_issue *want, struct node_keypair *pair, struct err *e)
 {
-	const struct pem_wanted wanted = { .key = key,
+	const struct pem_wanted wanted = { .key = pair->key,
 					   .pool = want->pool,
 					   .issuer_id = want->signer_id,
 					   .name = want->subject,
 					   .serves = want->serves,
 					   .time = dur_wall() / DUR_SEC };
-	int r = pem_check_issued(cert, &wanted, e);
+	int r = pem_check_issued(pair->cert, &wanted, &pair->until, e);
 
+	pair->name = want->name;
 	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
 }
 
@@ -152,14 +153,8 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 
 	remember(l, place_of_issue(l, pair->name, "crt"), pair->cert);
 	remember(l, place_of_issue(l, pair->name, "key"), pair->key);
-	note_expiry(l->b, pair->name, pem_expiry(pair->cert));
+	note_expiry(l->b, pair->name, pair->until);
 	arena_push(l->arena, all->v, all->n, *pair);
-}
-
-static void take(struct loader *l, const struct node_issue *want, const char *cert, const char *key)
-{
-	loader_take_issue(l,
-			  &(struct node_keypair){ .name = want->name, .cert = cert, .key = key });
 }
 
 static bool is_kept(struct loader *l, const struct node_issue *want, struct node_keypair *ret)
@@ -168,7 +163,7 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 
 	ret->cert = loader_kept_issue(l, want->name, "crt");
 	ret->key = loader_kept_issue(l, want->name, "key");
-	return ret->cert && ret->key && check_issued(want, ret->cert, ret->key, &ignored) == 0;
+	return ret->cert && ret->key && check_issued(want, ret, &ignored) == 0;
 }
 
 /* All of them, or none: keys of one moment. */
@@ -180,28 +175,32 @@ static bool take_kept(struct loader *l, const struct node_wants *w)
 		if (!is_kept(l, &w->issues[i], &pairs[i]))
 			return false;
 	for (size_t i = 0; i < w->n_issues; i++)
-		take(l, &w->issues[i], pairs[i].cert, pairs[i].key);
+		loader_take_issue(l, &pairs[i]);
 	return true;
 }
 
 static int take_answer(struct loader *l, const struct node_wants *w, const struct strmap *keys,
 		       const struct bootstrap_answer *answer, struct err *e)
 {
+	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
 	int r = 0;
 
 	/* all of them are looked at before any is used */
 	for (size_t i = 0; i < w->n_issues && r == 0; i++) {
 		const struct node_issue *want = &w->issues[i];
-		const char *cert = strmap_get(&answer->certificates, want->name);
 
-		r = cert ? check_issued(want, cert, strmap_get(keys, want->name), e)
-			 : err_fail(e, ERR_INTEGRITY, EBADMSG,
-				    "kops-controller's answer has no certificate %s", want->name);
+		pairs[i] = (struct node_keypair){
+			.cert = strmap_get(&answer->certificates, want->name),
+			.key = strmap_get(keys, want->name),
+		};
+		r = pairs[i].cert ? check_issued(want, &pairs[i], e)
+				  : err_fail(e, ERR_INTEGRITY, EBADMSG,
+					     "kops-controller's answer has no certificate %s",
+					     want->name);
 	}
 	l->b->is_given = r == 0;
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
-		take(l, &w->issues[i], strmap_get(&answer->certificates, w->issues[i].name),
-		     strmap_get(keys, w->issues[i].name));
+		loader_take_issue(l, &pairs[i]);
 	return r < 0 ? err_wrap(e, "kops-controller") : 0;
 }
 
@@ -270,10 +269,10 @@ static int take_adopted(struct loader *l, const struct node_wants *w, struct err
 		int r = loader_adopted_pair(l, want, &pair, e);
 
 		if (r == 0)
-			r = check_issued(want, pair.cert, pair.key, e);
+			r = check_issued(want, &pair, e);
 		if (r < 0)
 			return r;
-		take(l, want, pair.cert, pair.key);
+		loader_take_issue(l, &pair);
 	}
 	return 0;
 }

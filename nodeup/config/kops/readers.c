@@ -167,12 +167,11 @@ static const char *text_of(struct arena *a, const char *base64)
 
 static int check_pair(const struct node_keypair *pair, struct err *e)
 {
-	int r = pair->cert ? pem_check_certificate(pair->cert, e)
-			   : err_config(e, "publicMaterial is not the base64 of a text");
-
-	if (r == 0 && !pair->key)
+	if (!pair->cert)
+		return err_config(e, "publicMaterial is not the base64 of a text");
+	if (!pair->key)
 		return err_config(e, "privateMaterial is not the base64 of a text");
-	return r < 0 ? r : pem_check_key(pair->key, pair->cert, e);
+	return pem_check_key(pair->key, pair->cert, e);
 }
 
 int kops_keyset(struct arena *a, const struct tree *t, const char *name, const char *id,

@@ -139,8 +139,9 @@ static const char *judge(struct world *w, const struct wish *wish, int ca, bool 
 		.time = NOW,
 	};
 	struct err e = { 0 };
+	int64_t until;
 
-	(void)!pem_check_issued(pem_of(w->arena, cert), &want, &e);
+	(void)!pem_check_issued(pem_of(w->arena, cert), &want, &until, &e);
 	X509_free(cert);
 	return arena_str(w->arena, e.msg);
 }
@@ -184,10 +185,55 @@ static void it_says_until_when_it_holds(void **state)
 {
 	struct world *w = *state;
 	X509 *cert = make(&client, w->ours, w->cas[1], w->ca_keys[1]);
+	const struct pem_wanted want = {
+		.key = w->key, .pool = w->pool, .issuer_id = "101", .name = "i-0", .time = NOW
+	};
+	int64_t until = 0;
+	struct err e;
 
-	assert_int_equal(pem_expiry(pem_of(w->arena, cert)), NOW + DAY);
-	assert_int_equal(pem_expiry(w->key), -1);
+	assert_int_equal(pem_check_issued(pem_of(w->arena, cert), &want, &until, &e), 0);
+	assert_int_equal(until, NOW + DAY);
 	X509_free(cert);
+}
+
+static const char *key_text(struct world *w, EVP_PKEY *key, bool by_algorithm)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	const char *text;
+	char *p;
+	long n;
+
+	if (by_algorithm)
+		(void)PEM_write_bio_PrivateKey_traditional(bio, key, NULL, NULL, 0, NULL, NULL);
+	else
+		(void)PEM_write_bio_PKCS8PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL);
+	n = BIO_get_mem_data(bio, &p);
+	text = arena_strn(w->arena, p, (size_t)n);
+	BIO_free(bio);
+	return text;
+}
+
+/* As kops, openssl and Go write them. */
+static void each_form_of_a_key_is_read(void **state)
+{
+	struct world *w = *state;
+	EVP_PKEY *keys[] = { EVP_RSA_gen(2048), EVP_EC_gen("P-256") };
+	static const char *const labels[] = { "BEGIN RSA PRIVATE KEY", "BEGIN EC PRIVATE KEY" };
+	struct err e;
+
+	for (size_t i = 0; i < 2; i++) {
+		X509 *cert = make(&client, keys[i], w->cas[1], w->ca_keys[1]);
+		const char *text = pem_of(w->arena, cert), *own = key_text(w, keys[i], true),
+			   *wrapped = key_text(w, keys[i], false);
+
+		assert_non_null(strstr(own, labels[i]));
+		assert_non_null(strstr(wrapped, "BEGIN PRIVATE KEY"));
+		assert_int_equal(pem_check_key(own, text, &e), 0);
+		assert_int_equal(pem_check_key(wrapped, text, &e), 0);
+		assert_true(pem_check_key(w->other, text, &e) < 0);
+		X509_free(cert);
+		EVP_PKEY_free(keys[i]);
+	}
 }
 
 static void a_text_that_is_none(void **state)
@@ -196,9 +242,10 @@ static void a_text_that_is_none(void **state)
 	const struct pem_wanted want = {
 		.key = w->key, .pool = w->pool, .issuer_id = "101", .time = NOW
 	};
+	int64_t until;
 	struct err e;
 
-	assert_true(pem_check_issued("", &want, &e) < 0);
+	assert_true(pem_check_issued("", &want, &until, &e) < 0);
 	assert_non_null(strstr(e.msg, "no certificate"));
 }
 
@@ -242,8 +289,9 @@ static const char *judge_issued(struct world *w, const char *cert, const char *o
 					 .as_issued = true,
 					 .time = NOW };
 	struct err e = { 0 };
+	int64_t until;
 
-	(void)!pem_check_issued(cert, &want, &e);
+	(void)!pem_check_issued(cert, &want, &until, &e);
 	return arena_str(w->arena, e.msg);
 }
 
@@ -304,6 +352,7 @@ int main(void)
 		cmocka_unit_test(what_was_asked_for_is_taken),
 		cmocka_unit_test(anything_else_is_refused),
 		cmocka_unit_test(it_says_until_when_it_holds),
+		cmocka_unit_test(each_form_of_a_key_is_read),
 		cmocka_unit_test(a_text_that_is_none),
 	};
 
