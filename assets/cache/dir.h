@@ -28,8 +28,11 @@ struct cache_known_tree {
 	struct digest archive;
 	struct digest stamp; /* the tree that has this stamp is right */
 	char *members;       /* that it has, as records have them; NULL all */
-	bool wrong;          /* the tree is wrong, whatever its stamp */
-	bool waits;          /* for cache_settle: its bytes were not flushed, so it has no record */
+	bool wrong; /* as good as absent, whatever its stamp, until it is compared with its archive */
+	bool waits; /* for cache_settle: its bytes were not flushed, so it has no record */
+	/* members have had names given outside in this run, which changes the stamp: this one does not change by it */
+	bool shares;
+	struct digest content_stamp;
 };
 
 /* "sha256/<hex>", and "<folder>/sha256-<hex>". */

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
-#include "assets/cache/dir.h"
+#include "assets/cache/tree.h"
 #include "nodeup/base/walk.h"
 
 enum { CHUNK = 256 * 1024, PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
@@ -38,14 +38,15 @@ static int open_alone(const struct cache *c, const char *name, int stage)
 	return TAKE_FD(fd);
 }
 
-/* A second name for the entry, in the place of the empty staging file. */
-static int take_stage(const struct cache *c, const char *entry, const struct io_stage *s)
+/* A second name for this file of the directory, or where name is "" for what is open itself, in the place of the empty
+ * staging file. */
+static int take_stage(int dir_fd, const char *name, const struct io_stage *s)
 {
 	char beside[sizeof(s->name) + 1];
 
 	/* it begins as all staging files do, so that a sweep finds it */
 	(void)snprintf(beside, sizeof(beside), "%s+", s->name);
-	if (linkat(c->dir_fd, entry, s->dir_fd, beside, 0) < 0)
+	if (linkat(dir_fd, name, s->dir_fd, beside, *name ? 0 : AT_EMPTY_PATH) < 0)
 		return -errno;
 	if (renameat(s->dir_fd, beside, s->dir_fd, s->name) < 0) {
 		const int r = -errno;
@@ -54,6 +55,14 @@ static int take_stage(const struct cache *c, const char *entry, const struct io_
 		return r;
 	}
 	return 0;
+}
+
+/* Locked as a staging file is, for those that sweep. */
+static void hold_stage(struct io_stage *s, int fd)
+{
+	(void)flock(fd, LOCK_SH);
+	(void)close(s->fd);
+	s->fd = fd;
 }
 
 int cache_lend(struct cache *c, const struct digest *d, const char *path, struct io_stage *s)
@@ -71,15 +80,36 @@ int cache_lend(struct cache *c, const struct digest *d, const char *path, struct
 	r = cache_put(c, note, path, strlen(path), NULL);
 	if (r < 0)
 		return r;
-	r = take_stage(c, entry, s);
+	r = take_stage(c->dir_fd, entry, s);
 	if (r < 0) {
 		(void)unlinkat(c->dir_fd, note, 0);
 		return r;
 	}
-	/* as a staging file has it, for those that sweep */
-	(void)flock(fd, LOCK_SH);
-	(void)close(s->fd);
-	s->fd = TAKE_FD(fd);
+	hold_stage(s, TAKE_FD(fd));
+	return 0;
+}
+
+int cache_share_member(struct cache *c, const struct asset *archive, int member_fd,
+		       const struct io_attr *attr, struct io_stage *s)
+{
+	autoclose int fd = fcntl(member_fd, F_DUPFD_CLOEXEC, 0);
+	struct stat st;
+	int r;
+
+	if (!c->writable)
+		return -EROFS;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || (st.st_mode & 07777) != attr->mode || st.st_uid != attr->uid ||
+	    st.st_gid != attr->gid || !have_same_label(fd, s->fd) || !cache_tree_share(c, archive))
+		return -EPERM;
+	/* of two that want it one gets it */
+	(void)pthread_mutex_lock(&c->trees_lock);
+	r = fstat(fd, &st) == 0 && st.st_nlink == 1 ? take_stage(fd, "", s) : -EMLINK;
+	(void)pthread_mutex_unlock(&c->trees_lock);
+	if (r < 0)
+		return r;
+	hold_stage(s, TAKE_FD(fd));
 	return 0;
 }
 

@@ -22,6 +22,13 @@ struct cache_loans {
 /* Make the staging file that is to become `path` the entry itself; 0 or -errno: then it is as before, and a copy
  * will do. An entry that has a further name, or another security label than the staging file, is not lent. */
 int cache_lend(struct cache *c, const struct digest *d, const char *path, struct io_stage *s);
+/* Make the staging file that is to become an installed file one more name of a member of the archive's tree, open
+ * at member_fd; 0 or -errno: then it is as before, and a copy will do. Both share their bytes from then on. What changes
+ * them makes the tree differ from its archive, which is here, too: it is unpacked again, and then the file installed. A
+ * member that has a further name already, or another mode, owner or security label than attr and the staging file, is not
+ * shared. */
+int cache_share_member(struct cache *c, const struct asset *archive, int member_fd,
+		       const struct io_attr *attr, struct io_stage *s);
 /* Whether it is noted as lent. */
 bool cache_is_lent(const struct cache *c, const struct digest *d);
 /* The staging file stands in its place and is on the disk: the entry goes. */

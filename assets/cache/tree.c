@@ -9,9 +9,16 @@
 
 enum { SYNCS_MAX = 1000, TARGET_MAX = 4096, RECORD_MAX = 64 * 1024 };
 
+/* What a sum has of a file beside its name and attributes. */
+enum sum_of {
+	OF_BYTES,
+	OF_TIMES,         /* when it was written and when anything of it was changed */
+	OF_WRITTEN_TIMES, /* when it was written alone: another name for it changes nothing */
+};
+
 struct sum {
 	struct digest_ctx *ctx;
-	bool reads; /* it hashes the contents, else when they were written */
+	enum sum_of of;
 };
 
 static const char by_content[] = "tree", by_stamp[] = "seen";
@@ -25,12 +32,13 @@ static void add_head(struct sum *s, const char *name, const struct stat *st)
 
 	digest_update(s->ctx, head, (size_t)n);
 	digest_update(s->ctx, name, strlen(name) + 1);
-	if (!s->reads) {
+	if (s->of != OF_BYTES) {
 		const struct io_stamp stamp = io_stamp_of(st);
 
 		digest_update(s->ctx, &stamp.ino, sizeof(stamp.ino));
 		digest_update(s->ctx, &stamp.mtime_ns, sizeof(stamp.mtime_ns));
-		digest_update(s->ctx, &stamp.ctime_ns, sizeof(stamp.ctime_ns));
+		if (s->of == OF_TIMES)
+			digest_update(s->ctx, &stamp.ctime_ns, sizeof(stamp.ctime_ns));
 	}
 }
 
@@ -52,7 +60,7 @@ static int add_entry(void *arg, const struct walk_at *at, struct err *e)
 		digest_update(s->ctx, target, (size_t)n);
 		return 0;
 	}
-	if (!s->reads || S_ISDIR(at->st.st_mode))
+	if (s->of != OF_BYTES || S_ISDIR(at->st.st_mode))
 		return 1;
 	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
 	return fd < 0 || digest_update_fd(s->ctx, fd) < 0
@@ -72,10 +80,10 @@ static int add_end(void *arg, const struct walk_at *at, struct err *e)
 	return 0;
 }
 
-static int digest_tree(int fd, bool reads, struct digest *ret)
+static int digest_tree(int fd, enum sum_of of, struct digest *ret)
 {
 	autodigest struct digest_ctx *ctx = digest_new(DIGEST_SHA256);
-	struct sum s = { .ctx = ctx, .reads = reads };
+	struct sum s = { .ctx = ctx, .of = of };
 	const struct walk walk = { .enter = add_entry, .leave = add_end, .arg = &s };
 	struct stat st;
 	struct err e;
@@ -93,12 +101,12 @@ static int digest_tree(int fd, bool reads, struct digest *ret)
 
 int cache_tree_stamp(int fd, struct digest *ret)
 {
-	return digest_tree(fd, false, ret);
+	return digest_tree(fd, OF_TIMES, ret);
 }
 
 int cache_tree_digest(int fd, struct digest *ret)
 {
-	return digest_tree(fd, true, ret);
+	return digest_tree(fd, OF_BYTES, ret);
 }
 
 static int sync_entry(void *arg, const struct walk_at *at, struct err *e)
@@ -213,16 +221,22 @@ static void write_record(struct cache *c, const struct digest *archive, const ch
 	(void)cache_put(c, record_name(archive, what, name), text, strlen(text), NULL);
 }
 
-/* The stamp of the tree that has the archive's name now. */
-static int stamp_published(const struct cache *c, const struct digest *archive, struct digest *ret)
+static int open_tree(const struct cache *c, const struct digest *archive)
 {
 	char name[CACHE_NAME_MAX];
-	autoclose int fd = c->dir_fd < 0 ? -1
-					 : io_open_at(c->dir_fd,
-						      cache_side_name("unpacked", archive, name),
-						      O_DIRECTORY | O_NOFOLLOW);
 
-	return fd < 0 ? -ENOENT : digest_tree(fd, false, ret);
+	return c->dir_fd < 0 ? -1
+			     : io_open_at(c->dir_fd, cache_side_name("unpacked", archive, name),
+					  O_DIRECTORY | O_NOFOLLOW);
+}
+
+/* The stamp of the tree that has the archive's name now. */
+static int stamp_published(const struct cache *c, const struct digest *archive, enum sum_of of,
+			   struct digest *ret)
+{
+	autoclose int fd = open_tree(c, archive);
+
+	return fd < 0 ? -ENOENT : digest_tree(fd, of, ret);
 }
 
 static void know_tree(struct cache *c, const struct cache_known_tree *known)
@@ -233,19 +247,25 @@ static void know_tree(struct cache *c, const struct cache_known_tree *known)
 	(void)pthread_mutex_unlock(&c->trees_lock);
 }
 
-/* What was last learned of the archive's tree; false when this process has not looked at it. */
+/* What was last learned of the archive's tree; NULL when this process has not looked at it. The caller has the lock. */
+static struct cache_known_tree *last_known(struct cache *c, const struct digest *archive)
+{
+	for (size_t i = c->n_trees; i > 0; i--)
+		if (digest_eq(&c->trees[i - 1].archive, archive))
+			return &c->trees[i - 1];
+	return NULL;
+}
+
 static bool find_known(struct cache *c, const struct digest *archive, struct cache_known_tree *ret)
 {
-	bool found = false;
+	const struct cache_known_tree *last;
 
 	(void)pthread_mutex_lock(&c->trees_lock);
-	for (size_t i = 0; i < c->n_trees; i++)
-		if (digest_eq(&c->trees[i].archive, archive)) {
-			*ret = c->trees[i];
-			found = true;
-		}
+	last = last_known(c, archive);
+	if (last)
+		*ret = *last;
 	(void)pthread_mutex_unlock(&c->trees_lock);
-	return found;
+	return last != NULL;
 }
 
 bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *archive,
@@ -259,16 +279,108 @@ bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *arc
 	return true;
 }
 
-bool cache_has_tree(struct cache *c, const struct asset *as)
+/* Of a tree that was changed or replaced since, nothing is said: it is compared before it is used. */
+static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
+{
+	struct digest now;
+
+	return stamp_published(c, &tree->archive, tree->shares ? OF_WRITTEN_TIMES : OF_TIMES,
+			       &now) == 0 &&
+	       digest_eq(&now, tree->shares ? &tree->content_stamp : &tree->stamp);
+}
+
+/* Whether the published tree is the one on record, with these members or more. */
+static bool is_on_record(const struct cache *c, const struct asset *as)
+{
+	struct digest now;
+
+	return stamp_published(c, &as->digest, OF_TIMES, &now) == 0 &&
+	       is_recorded(c, as, by_stamp, &now);
+}
+
+/* Whether its bytes are those that were last found right, whatever happened to its names and times: a file that shares
+ * them was replaced, or restored from a backup. It is looked at once: else it is as good as absent until it is
+ * compared with its archive. */
+static bool has_same_bytes(struct cache *c, const struct asset *as)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int tree = open_tree(c, &as->digest);
+	struct digest stamp, have;
+	const char *members;
+
+	if (tree < 0 || !find_record(c, a, &as->digest, by_content, NULL, &members) ||
+	    !has_members(members, as))
+		return false;
+	if (cache_tree_stamp(tree, &stamp) < 0 || cache_tree_digest(tree, &have) < 0 ||
+	    !find_record(c, a, &as->digest, by_content, &have, &members) ||
+	    (c->writable && cache_tree_sync(tree) < 0)) {
+		know_tree(c, &(struct cache_known_tree){ .archive = as->digest, .wrong = true });
+		return false;
+	}
+	cache_tree_believe(c, &as->digest, &stamp, members);
+	return true;
+}
+
+/* By its stamp, without reading it. */
+static bool is_believed(struct cache *c, const struct asset *as, bool *ret_wrong)
 {
 	struct cache_known_tree known;
 	const bool is_known = find_known(c, &as->digest, &known);
-	struct digest now;
 
-	if ((is_known && known.wrong) || stamp_published(c, &as->digest, &now) < 0)
+	*ret_wrong = is_known && known.wrong;
+	if (*ret_wrong)
 		return false;
-	return (is_known && digest_eq(&known.stamp, &now) && has_members(known.members, as)) ||
-	       is_recorded(c, as, by_stamp, &now);
+	return (is_known && has_members(known.members, as) && is_still(c, &known)) ||
+	       is_on_record(c, as);
+}
+
+bool cache_has_tree(struct cache *c, const struct asset *as)
+{
+	bool is_wrong;
+
+	return is_believed(c, as, &is_wrong) || (!is_wrong && has_same_bytes(c, as));
+}
+
+/* Of a tree that an earlier run left, what its record says. */
+static bool know_record(struct cache *c, const struct asset *as)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct cache_known_tree known = { .archive = as->digest };
+	const char *members;
+
+	if (stamp_published(c, &as->digest, OF_TIMES, &known.stamp) < 0 ||
+	    !find_record(c, a, &as->digest, by_stamp, &known.stamp, &members))
+		return false;
+	known.members = members ? xstrdup(members) : NULL;
+	know_tree(c, &known);
+	return true;
+}
+
+/* Take the stamp that stays, while the one that does not says that the tree is right. */
+static bool begin_sharing(struct cache *c, struct cache_known_tree *tree)
+{
+	struct digest stays;
+
+	if (stamp_published(c, &tree->archive, OF_WRITTEN_TIMES, &stays) < 0 || !is_still(c, tree))
+		return false;
+	tree->content_stamp = stays;
+	tree->shares = true;
+	return true;
+}
+
+bool cache_tree_share(struct cache *c, const struct asset *as)
+{
+	struct cache_known_tree known, *tree;
+	bool may;
+
+	if (!find_known(c, &as->digest, &known) && !know_record(c, as))
+		return false;
+	(void)pthread_mutex_lock(&c->trees_lock);
+	tree = last_known(c, &as->digest);
+	may = !tree->wrong && (tree->shares || begin_sharing(c, tree));
+	tree->waits = tree->waits || may;
+	(void)pthread_mutex_unlock(&c->trees_lock);
+	return may;
 }
 
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp,
@@ -280,7 +392,7 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
 	know_tree(c, &(struct cache_known_tree){ .archive = *archive,
 						 .stamp = *stamp,
 						 .members = members ? xstrdup(members) : NULL });
-	if (!find_record(c, a, archive, by_stamp, stamp, &noted))
+	if (c->writable && !find_record(c, a, archive, by_stamp, stamp, &noted))
 		write_record(c, archive, by_stamp, stamp, members);
 }
 
@@ -313,12 +425,45 @@ static struct cache_known_tree *take_waiting(struct cache *c, size_t *ret_n, boo
 	return trees;
 }
 
-/* Of a tree that was changed or replaced since, nothing is said: it is compared before it is used. */
-static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
+struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a)
 {
-	struct digest now;
+	struct cache_shared_trees all = { 0 };
 
-	return stamp_published(c, &tree->archive, &now) == 0 && digest_eq(&now, &tree->stamp);
+	(void)pthread_mutex_lock(&c->trees_lock);
+	for (size_t i = 0; i < c->n_trees; i++) {
+		const struct cache_known_tree *t = &c->trees[i];
+		const struct cache_shared_tree tree = {
+			.archive = t->archive,
+			.stamp = t->content_stamp,
+			.members = t->members ? arena_str(a, t->members) : NULL,
+		};
+
+		if (t->shares)
+			arena_push(a, all.v, all.n, tree);
+	}
+	(void)pthread_mutex_unlock(&c->trees_lock);
+	return all;
+}
+
+void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared)
+{
+	autoclose int tree = open_tree(c, &shared->archive);
+	struct digest have, after;
+
+	if (tree < 0 || cache_tree_digest(tree, &have) < 0 ||
+	    digest_tree(tree, OF_WRITTEN_TIMES, &after) < 0 || !digest_eq(&after, &shared->stamp))
+		return;
+	write_record(c, &shared->archive, by_content, &have, shared->members);
+}
+
+/* What the next run will see. */
+static void record_settled(struct cache *c, const struct cache_known_tree *tree)
+{
+	struct digest stamp = tree->stamp;
+
+	if (!tree->shares ||
+	    (stamp_published(c, &tree->archive, OF_TIMES, &stamp) == 0 && is_still(c, tree)))
+		write_record(c, &tree->archive, by_stamp, &stamp, tree->members);
 }
 
 int cache_settle(struct cache *c, struct err *e)
@@ -339,8 +484,7 @@ int cache_settle(struct cache *c, struct err *e)
 			if (r < 0)
 				(void)cache_tree_drop(c, &trees[i].archive);
 			else
-				write_record(c, &trees[i].archive, by_stamp, &trees[i].stamp,
-					     trees[i].members);
+				record_settled(c, &trees[i]);
 		}
 	return r;
 }
@@ -412,22 +556,21 @@ static bool give_up_tree(struct cache *c, const struct digest *archive)
 bool cache_tree_is_wrong(struct cache *c, const struct asset *as)
 {
 	autoarena struct arena *a = arena_new_empty();
-	char name[CACHE_NAME_MAX];
 	autoclose int tree = -1;
 	const char *members;
 	struct digest stamp;
+	bool was_wrong;
 
 	if (c->dir_fd < 0)
 		return false;
-	cache_side_name("unpacked", &as->digest, name);
-	tree = io_open_at(c->dir_fd, name, O_DIRECTORY | O_NOFOLLOW);
+	tree = open_tree(c, &as->digest);
 	if (tree < 0 && errno == ENOENT)
 		return false;
 	if (tree < 0 || !is_right(c, as, tree, &stamp, a, &members))
 		return give_up_tree(c, &as->digest);
 	if (!c->writable)
 		return false;
-	if (!cache_has_tree(c, as) && cache_tree_sync(tree) < 0)
+	if (!is_believed(c, as, &was_wrong) && cache_tree_sync(tree) < 0)
 		return cache_tree_drop(c, &as->digest);
 	cache_tree_believe(c, &as->digest, &stamp, members);
 	return false;

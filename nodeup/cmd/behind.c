@@ -45,6 +45,8 @@ static void *copy_all(void *arg)
 		take_back(b->cache, b->root_fd, &b->loans.v[i]);
 		(void)__atomic_add_fetch(&b->done, 1, __ATOMIC_RELAXED);
 	}
+	for (size_t i = 0; i < b->shared.n; i++)
+		cache_tree_seal(b->cache, &b->shared.v[i]);
 	return NULL;
 }
 
@@ -73,7 +75,8 @@ void behind_begin(struct behind *b, const struct session *s, const struct cli *c
 
 	*b = (struct behind){ .root_fd = -1, .arena = arena_new_empty() };
 	b->loans = cache_loans(s->ctx.cache, b->arena);
-	if (b->loans.n == 0) {
+	b->shared = cache_trees_shared(s->ctx.cache, b->arena);
+	if (b->loans.n + b->shared.n == 0) {
 		release(b);
 		return;
 	}

@@ -1,6 +1,7 @@
 /* behind.h - what only the cache wants, written when nothing waits for it any more
  * While a node is made, an asset is written once: its entry becomes the installed file (assets/cache/lend.h).
- * Once all is started, the cache gets bytes of its own again. A thread copies them at idle priority; the run's
+ * Once all is started, the cache gets bytes of its own again,
+ * and what it shares with installed files is hashed. A thread copies them at idle priority; the run's
  * success does not wait for it, and the process does. What a kill leaves is done first by the next run.
  * Owner: the caller. Errors: none; what cannot be copied is a warning. Threads: the caller's. */
 #pragma once
@@ -8,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include "assets/cache/lend.h"
+#include "assets/cache/tree.h"
 #include "nodeup/cmd/session_cache.h"
 
 struct behind {
@@ -17,12 +19,13 @@ struct behind {
 	int root_fd;
 	struct arena *arena;      /* has the loans */
 	struct cache_loans loans; /* of the run, all of them */
-	size_t done;              /* atomic */
+	struct cache_shared_trees shared;
+	size_t done; /* of the loans; atomic */
 };
 
 /* Before anything is checked: what a run that was killed left of it. */
 void behind_catch_up(struct session *s);
-/* Begin to copy what the run has lent; nothing to do if that is nothing. One at a time. */
+/* Begin to copy what the run has lent, and to hash what it shares; nothing to do if that is nothing. One at a time. */
 void behind_begin(struct behind *b, const struct session *s, const struct cli *cli);
 /* How many assets are not copied yet. */
 size_t behind_pending(const struct behind *b);

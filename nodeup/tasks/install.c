@@ -214,14 +214,19 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	return TASK_DIFFERS;
 }
 
-/* Whether the entry may become the installed file itself. The note of that has a path of the cache's own root, and
- * nothing else may want the entry meanwhile. */
+/* Whether what the cache has may become the installed file itself: the cache is this node's own, and no other user may
+ * write to the file. */
+static bool may_be_shared(const struct task *t, const struct task_ctx *ctx)
+{
+	return !(t->install.mode & 022) && !(ctx->image_mode && ctx->cache_root_fd != ctx->root_fd);
+}
+
+/* Whether that is an entry, which nothing else may want meanwhile. */
 static bool may_lend(const struct task *t, const struct task_ctx *ctx)
 {
 	const struct digest *d = &t->install.sources[0]->digest;
 
-	if (t->install.member || t->install.mode & 022 ||
-	    (ctx->image_mode && ctx->cache_root_fd != ctx->root_fd))
+	if (t->install.member || !may_be_shared(t, ctx))
 		return false;
 	for (size_t i = 0; i < t->n_needs; i++)
 		if (t->needs[i]->kind == TASK_ASSET &&
@@ -272,18 +277,23 @@ static int copy_bytes(int from, int to, const char *path, struct err *e)
 	return 0;
 }
 
-/* A reflink where the filesystem has them, else the entry itself where that may be, else a copy. */
-static int fill_stage(const struct task *t, struct task_ctx *ctx, int from, struct io_stage *stage,
-		      struct err *e)
+/* A reflink where the filesystem has them, else the very file that the cache has where that may be, else a copy. */
+static int fill_stage(const struct task *t, struct task_ctx *ctx, const struct asset *source,
+		      int from, const struct io_attr *attr, struct io_stage *stage, struct err *e)
 {
 	const struct task_install *in = &t->install;
 	struct stat st;
 
 	if (ioctl(stage->fd, FICLONE, from) == 0)
 		return 0;
-	if (may_lend(t, ctx) && fstat(from, &st) == 0 && st.st_size >= LEND_LEAST &&
-	    cache_lend(ctx->cache, &in->sources[0]->digest, in->path, stage) == 0)
-		return 0;
+	if (fstat(from, &st) == 0 && st.st_size >= LEND_LEAST) {
+		if (may_lend(t, ctx) &&
+		    cache_lend(ctx->cache, &source->digest, in->path, stage) == 0)
+			return 0;
+		if (in->member && may_be_shared(t, ctx) &&
+		    cache_share_member(ctx->cache, source, from, attr, stage) == 0)
+			return 0;
+	}
 	return copy_bytes(from, stage->fd, in->path, e);
 }
 
@@ -349,7 +359,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = io_stage_open(ctx->root_fd, t->install.path, &stage, e);
 	if (r < 0)
 		return r;
-	r = fill_stage(t, ctx, source_fd, &stage, e);
+	r = fill_stage(t, ctx, source, source_fd, &attr, &stage, e);
 	if (r < 0)
 		run->final = cache_heal(ctx->cache, source, t->install.member, e);
 	if (r < 0)

@@ -1,11 +1,12 @@
 """An asset is written once while the node is made: its entry becomes the installed file.  Behind, the cache gets bytes of its own, of
 what is installed and verified.  A run that is killed between leaves that to the next one, which downloads nothing."""
 
+import os
 import signal
 
 import pytest
 
-from world import KUBELET, OK, PENDING, tree
+from world import CNI, CNI_MEMBERS, KUBELET, OK, PENDING, noise, tar, tree
 
 KILLED = -signal.SIGKILL
 
@@ -95,3 +96,97 @@ def test_a_damaged_file_is_repaired_offline(node):
     assert done.code == OK, done
     assert node.requests() == asked
     must_be_whole(node)
+
+
+@pytest.fixture
+def big(node):
+    """Made, with a member that is large enough to be shared."""
+    node.converge()
+    return node
+
+
+def member(node):
+    return node.root / "opt/cni/bin/bridge"
+
+
+def unpacked(node):
+    return node.cache / f"unpacked/sha256-{node.assets[CNI].digest}/bridge"
+
+
+def must_be_right(node):
+    assert member(node).read_bytes() == unpacked(node).read_bytes() == noise("bridge", 1_500_000)
+    assert member(node).stat().st_mode & 0o7777 == 0o755
+
+
+def must_be_shared(node):
+    must_be_right(node)
+    assert member(node).samefile(unpacked(node)) and member(node).stat().st_nlink == 2
+
+
+def test_a_member_is_written_once(big):
+    must_be_shared(big)
+    before = tree(big.root)
+    assert big.plan().code == OK and big.run("plan", "--verify").code == OK
+    big.converge()
+    done = big.run("repair")
+    assert done.code == OK and not [line for line in done.lines if "damaged" in line], done
+    assert tree(big.root) == before
+    must_be_shared(big)
+
+
+def test_a_shared_member_that_was_changed_is_made_anew(big):
+    """In place, so that the tree in the cache has changed as well: its archive tells."""
+    asked = big.requests()
+    with open(member(big), "r+b") as f:
+        f.write(b"changed")
+    assert unpacked(big).read_bytes() != noise("bridge", 1_500_000)
+    assert big.plan().code == PENDING
+    big.converge("--offline")
+    assert big.requests() == asked
+    must_be_right(big)
+    assert big.plan().code == OK
+
+
+def test_a_shared_member_with_another_mode(big):
+    """Its archive has another one, so the tree is unpacked again; the bytes are right, and so it is not installed for them."""
+    member(big).chmod(0o700)
+    assert big.plan().code == PENDING
+    done = big.converge("--offline")
+    assert [line for line in done.lines if "changed install /opt/cni/bin/bridge: mode 0700" in line], done
+    assert not [line for line in done.lines if "content differs" in line], done
+    must_be_right(big)
+
+
+def test_a_shared_member_that_was_touched(big):
+    """Both have other times now.  That they have the bytes that they had is known without the archive."""
+    os.utime(member(big))
+    assert big.plan().code == OK
+    done = big.converge("--offline")
+    assert not [line for line in done.lines if line.startswith("changed ")], done
+    must_be_shared(big)
+
+
+def test_a_shared_member_that_was_replaced(big):
+    """By the same bytes: the tree's has one name less, and is what it was."""
+    member(big).unlink()
+    member(big).write_bytes(noise("bridge", 1_500_000))
+    member(big).chmod(0o755)
+    assert big.plan().code == OK
+    done = big.converge("--offline")
+    assert not [line for line in done.lines if line.startswith("changed ")], done
+    must_be_right(big)
+
+
+def test_a_shared_member_that_is_gone(big):
+    member(big).unlink()
+    done = big.converge("--offline")
+    assert [line for line in done.lines if line.startswith("changed ")] == [
+        line for line in done.lines if line.startswith("changed install /opt/cni/bin/bridge: absent")], done
+    must_be_shared(big)
+    assert big.plan().code == OK
+
+
+def test_a_cache_of_several_nodes_shares_nothing(world):
+    world.assets[CNI] = world.serve(CNI, tar({f"./{name}": noise(name, 1_500_000) for name in CNI_MEMBERS}))
+    world.converge()
+    assert (world.root / "opt/cni/bin/bridge").stat().st_nlink == 1

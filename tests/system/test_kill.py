@@ -31,8 +31,8 @@ STEPS = {"create": (1, 5, 20, 30, 45, 60, 80, 100, 120), "write": (1, 2, 4, 8, 1
 
 def slow(world):
     """Downloads that last long enough to be killed in."""
-    world.assets[KUBELET].urls = [world.url(KUBELET, "rate=16000000")]
-    world.assets[CNI].urls = [world.url(CNI, "rate=16000000")]
+    for asset in (world.assets[KUBELET], world.assets[CNI]):
+        asset.urls = [world.url(asset.urls[0].rsplit("/", 1)[-1], "rate=16000000")]
 
 
 def is_staging(name):

@@ -204,8 +204,11 @@ class World:
     # what the world is made of
 
     def use_own_cache(self):
-        """That of the node itself, from which files are lent, in the place of one that is shared."""
+        """That of the node itself, in the place of one that is shared: entries are lent from it, and members that are as
+        large as the first one of CNI's are shared with it."""
         self.own_cache, self.cache = True, self.root / "var/cache/nodeup"
+        sizes = {name: 300_000 for name in CNI_MEMBERS} | {CNI_MEMBERS[0]: 1_500_000}
+        self.assets[CNI] = self.serve(CNI, tar({f"./{name}": noise(name, size) for name, size in sizes.items()}))
 
     @staticmethod
     def make_root(root):

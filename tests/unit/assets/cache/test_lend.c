@@ -8,9 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 #include "assets/cache/lend.h"
+#include "assets/cache/tree.h"
+#include "nodeup/base/walk.h"
 #include "tests/unit/lib/scratch.h"
+#include "tests/unit/lib/tar.h"
 
 /* A node with its own cache, and "hello" in it. */
 struct node {
@@ -24,12 +28,12 @@ struct node {
 static const char installed[] = "/usr/local/bin/hello";
 static const struct io_attr executable = { .mode = 0755 };
 
-static void put(struct node *n)
+static void put(struct node *n, const struct digest *d, const void *bytes, size_t size)
 {
 	struct cache_entry *en;
 
-	if (cache_begin(n->cache, &n->d, &en, &n->e) < 0 ||
-	    cache_write(en, "hello", 5, &n->e) < 0 || cache_commit(en, &n->e) < 0)
+	if (cache_begin(n->cache, d, &en, &n->e) < 0 || cache_write(en, bytes, size, &n->e) < 0 ||
+	    cache_commit(en, &n->e) < 0)
 		fail_msg("%s", n->e.msg);
 }
 
@@ -43,7 +47,7 @@ static int setup(void **state)
 	if (cache_new_own(n->root.fd, "/var/cache/nodeup", true, &n->cache, &n->e) < 0 ||
 	    io_mkdirs(n->root.fd, "/usr/local/bin", 0755, &n->e) < 0)
 		fail_msg("%s", n->e.msg);
-	put(n);
+	put(n, &n->d, "hello", 5);
 	*state = n;
 	return 0;
 }
@@ -191,6 +195,143 @@ static void only_an_entry_of_its_own_is_lent(void **state)
 	assert_int_equal(look(n, arena_printf(n->a, "/usr/local/bin/%s", s.name)).st_ino, before);
 }
 
+static struct asset archive = { .name = "bin.tar.gz", .form = ASSET_TAR_GZ };
+
+/* The path of what is unpacked, below the root. */
+static const char *member(struct node *n, const char *name)
+{
+	return arena_printf(n->a, "%s/%s", cache_unpacked_path(n->cache, n->a, &archive.digest),
+			    name);
+}
+
+/* "hello" and another one, in an archive that the cache has unpacked. */
+static void unpack(struct node *n)
+{
+	autobuf struct buf b = TAR_BUF;
+
+	tar_add(&b, &(struct tar_entry){ "hello", '0', NULL, 0755, "hello", 0 });
+	tar_add(&b, &(struct tar_entry){ "last", '0', NULL, 0755, "x", 0 });
+	tar_end(&b);
+	tar_gzip(&b);
+	digest_of(DIGEST_SHA256, b.data, b.len, &archive.digest);
+	put(n, &archive.digest, b.data, b.len);
+	assert_int_equal(cache_unpack(n->cache, &archive, &n->e), 0);
+}
+
+/* Install the member there; what cache_share_member says. */
+static int share(struct node *n, const char *path, const struct io_attr *attr)
+{
+	autostage struct io_stage s = IO_STAGE_INIT;
+	autoclose int fd = -1;
+	int r;
+
+	assert_int_equal(io_open_file(n->root.fd, member(n, "hello"), &fd, &n->e), 0);
+	assert_int_equal(io_stage_open(n->root.fd, path, &s, &n->e), 0);
+	r = cache_share_member(n->cache, &archive, fd, attr, &s);
+	if (r == 0)
+		assert_int_equal(io_stage_commit(&s, path, attr, &n->e), 0);
+	return r;
+}
+
+/* Whether another process would believe the tree. */
+static bool is_known(struct node *n)
+{
+	struct cache *other;
+	bool is;
+
+	assert_int_equal(cache_new_own(n->root.fd, "/var/cache/nodeup", false, &other, &n->e), 0);
+	is = cache_has_tree(other, &archive);
+	cache_free(other);
+	return is;
+}
+
+/* Another name for a member changes nothing of what was unpacked, for this run and for the next. */
+static void a_member_is_shared(void **state)
+{
+	struct node *n = *state;
+
+	unpack(n);
+	assert_int_equal(share(n, installed, &executable), 0);
+	assert_int_equal(look(n, installed).st_ino, look(n, member(n, "hello")).st_ino);
+	assert_int_equal(scratch_count(&n->root, "/usr/local/bin"), 1);
+	assert_true(cache_has_tree(n->cache, &archive));
+	assert_int_equal(cache_settle(n->cache, &n->e), 0);
+	assert_true(cache_has_tree(n->cache, &archive));
+	assert_true(is_known(n));
+	/* a second file is not tied to the first */
+	assert_int_equal(share(n, "/usr/local/bin/other", &executable), -EMLINK);
+}
+
+static void only_a_member_that_is_as_wanted_is_shared(void **state)
+{
+	static const struct io_attr closed = { .mode = 0700 }, given = { .mode = 0755, .uid = 1 };
+	struct node *n = *state;
+
+	unpack(n);
+	assert_int_equal(share(n, installed, &closed), -EPERM);
+	assert_int_equal(share(n, installed, &given), -EPERM);
+	/* a tree that was changed may be of anything */
+	assert_int_equal(fchmodat(n->root.fd, member(n, "last") + 1, 0600, 0), 0);
+	assert_int_equal(share(n, installed, &executable), -EPERM);
+	assert_int_equal(look(n, member(n, "hello")).st_nlink, 1);
+}
+
+/* In place, and later than it was unpacked by the clock of the file system. */
+static void change(struct node *n, const char *path)
+{
+	const struct timespec tick = { .tv_nsec = 20 * 1000 * 1000 };
+	autoclose int fd = openat(n->root.fd, path + 1, O_WRONLY | O_CLOEXEC);
+
+	(void)nanosleep(&tick, NULL);
+	assert_int_equal(write(fd, "j", 1), 1);
+}
+
+/* What writes to the installed file writes to the tree: this run sees it, and the next. */
+static void a_shared_member_was_written_to(void **state)
+{
+	struct node *n = *state;
+
+	unpack(n);
+	assert_int_equal(share(n, installed, &executable), 0);
+	change(n, installed);
+	assert_false(cache_has_tree(n->cache, &archive));
+	assert_int_equal(cache_settle(n->cache, &n->e), 0);
+	assert_false(is_known(n));
+}
+
+/* A name that goes changes a member's stamp and none of its bytes: a record of these tells. */
+static void a_sealed_tree_is_known_by_its_bytes(void **state)
+{
+	struct cache_shared_trees shared;
+	struct node *n = *state;
+
+	unpack(n);
+	assert_int_equal(cache_trees_shared(n->cache, n->a).n, 0);
+	assert_int_equal(share(n, installed, &executable), 0);
+	shared = cache_trees_shared(n->cache, n->a);
+	assert_int_equal(shared.n, 1);
+	assert_int_equal(cache_settle(n->cache, &n->e), 0);
+	assert_int_equal(unlinkat(n->root.fd, installed + 1, 0), 0);
+	assert_false(is_known(n));
+	cache_tree_seal(n->cache, &shared.v[0]);
+	assert_true(is_known(n));
+	change(n, member(n, "hello"));
+	assert_false(is_known(n));
+}
+
+static void a_tree_that_was_written_to_is_not_sealed(void **state)
+{
+	struct cache_shared_trees shared;
+	struct node *n = *state;
+
+	unpack(n);
+	assert_int_equal(share(n, installed, &executable), 0);
+	shared = cache_trees_shared(n->cache, n->a);
+	change(n, installed);
+	cache_tree_seal(n->cache, &shared.v[0]);
+	assert_int_equal(scratch_count(&n->root, "/var/cache/nodeup/verified"), 2);
+}
+
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
@@ -201,6 +342,11 @@ int main(void)
 		NODE_TEST(what_was_never_installed_stays_an_entry),
 		NODE_TEST(what_was_changed_meanwhile_is_no_entry),
 		NODE_TEST(only_an_entry_of_its_own_is_lent),
+		NODE_TEST(a_member_is_shared),
+		NODE_TEST(only_a_member_that_is_as_wanted_is_shared),
+		NODE_TEST(a_shared_member_was_written_to),
+		NODE_TEST(a_sealed_tree_is_known_by_its_bytes),
+		NODE_TEST(a_tree_that_was_written_to_is_not_sealed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
