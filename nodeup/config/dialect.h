@@ -51,6 +51,7 @@ struct node_issue {
 	/* where the node has it: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
 	const char *pod; /* the static pod that reads it only when it starts; NULL: none */
+	bool pod_stays; /* its manifest is not made here: it starts again when something else makes it */
 };
 
 struct node_wants {

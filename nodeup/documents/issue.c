@@ -1,3 +1,4 @@
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/config/pem.h"
@@ -53,6 +54,15 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 	return pem_check_issued(pair->cert, &wanted, &pair->until, e);
 }
 
+/* How often it was issued anew, this time too. */
+static const char *count_renewal(struct loader *l, const char *name)
+{
+	const char *kept = loader_kept_issue(l, name, LOADER_RENEWALS);
+	const unsigned long n = kept ? strtoul(kept, NULL, 10) : 0;
+
+	return arena_printf(l->arena, "%lu", n + 1);
+}
+
 /* Why one is made that never was before. */
 static const char none[] = "there is none yet";
 
@@ -75,6 +85,7 @@ static bool find_pair(struct loader *l, const struct node_issue *want,
 			/* one that a server shows may have its CA behind it */
 			pair.cert = pem_first(l->arena, pair.cert);
 			pair.name = want->name;
+			pair.renewals = loader_kept_issue(l, want->name, LOADER_RENEWALS);
 			*ret = pair;
 			return true;
 		}
@@ -122,21 +133,22 @@ static int issue_all(struct loader *l, const struct node_wants *w, struct node_k
 	return r;
 }
 
-/* What has it in use is told: a unit of ours starts again by itself, a static pod does not. */
+/* What has it in use is told. A unit of ours starts again by itself, and a static pod whose manifest is ours does because that
+ * has the number of renewals in it. */
 static void tell(struct loader *l, const struct node_issue *want, const char *why)
 {
-	const char *until = "";
+	static const char stays[] = "has the one before until it starts again";
+	const char *then = "";
 
 	if (why == none)
 		return;
 	if (want->pod)
-		until = arena_printf(l->arena,
-				     "; static pod %s has the one before until it starts again",
-				     want->pod);
+		then = arena_printf(l->arena, "; static pod %s %s", want->pod,
+				    want->pod_stays ? stays : "starts again with it");
 	strv_add(l->arena, &l->b->warnings,
 		 arena_printf(l->arena, "certificate %s %s: %s%s", want->name,
 			      l->req->only_looks ? "would be issued anew" : "is issued anew", why,
-			      until));
+			      then));
 }
 
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)
@@ -149,6 +161,7 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 	for (size_t i = 0; i < w->n_issues; i++) {
 		const struct node_issue *want = &w->issues[i];
 		const struct node_keypair *signer = node_keypair(&l->b->node, want->signer);
+		const char *why;
 
 		pairs[i] = (struct node_keypair){
 			.name = want->name, .cert = "", .key = "", .unmade = true
@@ -156,10 +169,14 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 		if (!signer)
 			return err_config(e, "certificate %s: there is no keyset %s to sign it",
 					  want->name, want->signer);
-		if (find_pair(l, want, signer, &pairs[i], &pairs[i].why))
-			continue;
-		n_new++;
-		tell(l, want, pairs[i].why);
+		if (!find_pair(l, want, signer, &pairs[i], &why)) {
+			n_new++;
+			pairs[i].why = why;
+			if (why != none)
+				pairs[i].renewals = count_renewal(l, want->name);
+			tell(l, want, why);
+		}
+		pairs[i].pod = want->pod_stays ? NULL : want->pod;
 	}
 	if (n_new && l->req->only_looks)
 		l->b->no_keys = true;

@@ -153,6 +153,8 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 
 	remember(l, place_of_issue(l, pair->name, "crt"), pair->cert);
 	remember(l, place_of_issue(l, pair->name, "key"), pair->key);
+	if (pair->renewals)
+		remember(l, place_of_issue(l, pair->name, LOADER_RENEWALS), pair->renewals);
 	note_expiry(l->b, pair->name, pair->until);
 	arena_push(l->arena, all->v, all->n, *pair);
 }

@@ -279,8 +279,44 @@ def test_other_names_issue_one_certificate_anew_and_say_who_has_the_one_before(m
     master.rotate("kubernetes-ca")
     master.write(APIServerIPs=["10.0.0.8"])
     plan = master.run("plan")
-    assert "static pod kube-scheduler has the one before until it starts again" in plan.stderr, plan.stderr
+    assert "static pod kube-scheduler starts again with it" in plan.stderr, plan.stderr
+    assert "static pod kops-channels has the one before until it starts again" in plan.stderr, plan.stderr
     assert "unit kubelet.service: /var/lib/kubelet/kubeconfig changes" in plan.stdout or "kubelet.service" not in plan.stdout
+
+
+# What kubelet starts again because it reads the certificate only when it starts, and of which certificate it is.
+STARTED = {"kube-apiserver": "kube-apiserver-healthcheck", "kube-controller-manager": "kube-controller-manager",
+           "kube-proxy": "kube-proxy", "kube-scheduler": "kube-scheduler"}
+
+
+def manifests(master):
+    return {path.stem: path.read_text() for path in (master.root / "etc/kubernetes/manifests").iterdir()}
+
+
+def renewals(master):
+    found = {name: (yaml.safe_load(text).get("metadata") or {}).get("annotations", {}) for name, text in manifests(master).items()}
+    return {name: {k: v for k, v in notes.items() if k.startswith("nodeup/")} for name, notes in found.items()}
+
+
+def test_a_static_pod_starts_again_for_a_certificate_that_is_renewed(master):
+    """kubelet does that when its manifest changes, which has the number of renewals in it, and else is what it was."""
+    assert apply(master).returncode == OK
+    assert not any(renewals(master).values())
+    for times in ("1", "2"):
+        before = manifests(master)
+        master.rotate("kubernetes-ca")
+        master.write()
+        plan = master.run("plan")
+        planned = {name for name in before if f"/etc/kubernetes/manifests/{name}.manifest" in plan.stdout}
+        assert apply(master).returncode == OK
+        after = manifests(master)
+        assert {name for name in after if after[name] != before[name]} == set(STARTED) == planned, plan.stdout
+        assert renewals(master) == {name: {f"nodeup/renewals-of-{STARTED[name]}": times} if name in STARTED else {} for name in after}
+        done = master.run("plan")
+        assert done.returncode == OK and "No changes" in done.stdout, done.stdout
+    # what is kept counts on
+    (master.root / "etc/kubernetes/manifests/kube-scheduler.manifest").unlink()
+    assert apply(master).returncode == OK and manifests(master) == after
 
 
 def test_a_plan_makes_no_key_and_says_what_would_be_issued(master):

@@ -126,7 +126,7 @@ static const struct kops_certificate certificates[] = {
 	{ "etcd-client-cilium", cilium_ca, "cilium", .conditions = KOPS_CILIUM_ETCD,
 	  PAIR("/etc/kubernetes/pki/cilium/etcd-client-cilium") },
 	{ "kops", KOPS_CA, "kops", "system:masters", .conditions = KOPS_CONTROL_PLANE, .login = "/var/lib/kops/kubeconfig",
-	  .user = "kops-channels", .pod = "kops-channels" },
+	  .user = "kops-channels", .pod = "kops-channels", .pod_stays = true },
 	{ "kops-controller", KOPS_CA, "kops-controller", .names = names_of_kops_controller, .conditions = KOPS_CONTROL_PLANE,
 	  PAIR("/etc/kubernetes/kops-controller/kops-controller"), .user = "kops-controller" },
 	{ healthcheck, KOPS_CA, healthcheck, .conditions = KOPS_API | KOPS_HEALTHCHECK,
@@ -138,7 +138,7 @@ static const struct kops_certificate certificates[] = {
 	{ "kube-proxy", KOPS_CA, "system:kube-proxy", .conditions = KOPS_KUBE_PROXY,
 	  .login = "/var/lib/kube-proxy/kubeconfig", .pod = "kube-proxy" },
 	{ "kube-router", KOPS_CA, "system:kube-router", .conditions = KOPS_KUBE_ROUTER,
-	  .login = "/var/lib/kube-router/kubeconfig", .pod = "kube-router" },
+	  .login = "/var/lib/kube-router/kubeconfig", .pod = "kube-router", .pod_stays = true },
 	{ "kube-scheduler", KOPS_CA, "system:kube-scheduler", .conditions = KOPS_CONTROL_PLANE,
 	  .login = "/var/lib/kube-scheduler/kubeconfig", .pod = "kube-scheduler" },
 	{ "kube-scheduler-server", KOPS_CA, "kube-scheduler", .names = names_of_scheduler,
@@ -190,6 +190,7 @@ static void add_issue(struct arena *a, const struct documents *d, const struct k
 		.cert_at = c->cert_at,
 		.key_at = c->key_at,
 		.pod = c->pod,
+		.pod_stays = c->pod_stays,
 	};
 
 	if (n && c->names && n->boot->role->serves_api)

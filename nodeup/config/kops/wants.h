@@ -37,6 +37,7 @@ struct kops_certificate {
 	const char *login, *cert_at, *key_at;
 	const char *user; /* whose these are; NULL: root */
 	const char *pod;  /* the static pod that reads it only when it starts; NULL: none */
+	bool pod_stays;   /* its manifest is not made here */
 };
 
 /* The node's, in the order of their names; NULL: no more of them. `at` begins with 0. */

@@ -45,6 +45,19 @@ static void add_mounts(struct plan *p, struct pod *pod, const struct kops_pod *f
 	}
 }
 
+/* kubelet starts a static pod again when its manifest is another one. A certificate that it reads only when it starts is not in
+ * the manifest, so how often that was issued anew is. */
+static void add_renewals(struct plan *p, struct pod *pod)
+{
+	const struct node_keypairs *all = &p->req->node->keypairs;
+
+	for (size_t i = 0; i < all->n; i++)
+		if (all->v[i].renewals && str_eq(all->v[i].pod, pod->name))
+			strmap_set(p->arena, &pod->annotations,
+				   arena_printf(p->arena, "nodeup/renewals-of-%s", all->v[i].name),
+				   all->v[i].renewals);
+}
+
 struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct kops_pod_spec *spec,
 		     const struct strv *flags)
 {
@@ -70,6 +83,7 @@ struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct k
 	for (size_t i = 0; i < flags->n; i++)
 		strv_add(p->arena, &c->args, flags->v[i]);
 	add_mounts(p, pod, form);
+	add_renewals(p, pod);
 	return pod;
 }
 
