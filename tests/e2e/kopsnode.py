@@ -1,4 +1,4 @@
-"""A worker of today's kops, booted: kops-controller and its assets in the node's own network, containerd of the newest Debian suite."""
+"""A worker of today's kops, booted: kops-controller and its assets in the node's own network, containerd of a Debian suite."""
 import hashlib
 import json
 import os
@@ -18,14 +18,14 @@ import kops  # noqa: E402
 import upstream  # noqa: E402
 from world import tar  # noqa: E402
 
-SUITE = "forky"
 # The node has no archive of packages: what its documents ask for is there, as in an image that was made for it.
 # xz is what kops' user data unpacks nodeup with.
 PACKAGES = "chrony iptables libapparmor1 libseccomp2 logrotate unattended-upgrades util-linux xz-utils".split()
 TOOLS = {"/usr/bin/patchelf": "patchelf", "/usr/lib/python3/dist-packages/grpc": "python3-grpcio", "/usr/bin/zstd": "zstd"}
 RUNTIME = "containerd runc containernetworking-plugins libc6 libseccomp2".split()
-VERSION = "2.1.9"
-# Its runc wants a C library that the node does not have, and has it beside itself.
+# Suites, and what their containerd calls itself. The newest reads version 3 of its configuration, the older one version 2.
+NEWEST, OLDER = ("forky", "2.1.9"), ("bookworm", "1.6.20")
+# The newest's runc wants a C library that the node does not have, and has it beside itself.
 BESIDE, LIBRARIES = "/opt/newest", ("ld-linux-x86-64.so.2", "libc.so.6", "libseccomp.so.2")
 PROGRAM = pathlib.Path(ROOT, "build/e2e/pod")
 PLUGINS = ("bridge", "host-local", "loopback", "ptp")
@@ -33,11 +33,11 @@ REGISTRY = "good.mirror.test:5000"
 CONF, PORT, BASE = "/opt/kops/conf/kube_env.yaml", 3988, "http://127.0.0.1:8000/"
 
 
-def fetch(folder):
+def fetch(folder, suite):
     """The suite's packages, by an apt of their own; whether they can be had."""
     for name in ("lists/partial", "cache/archives/partial", "debs"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {apt_site()} {SUITE} main\n")
+    (folder / "sources.list").write_text(f"deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] {apt_site()} {suite} main\n")
     options = [word for key, value in {
         "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": folder / "lists",
         "Dir::Cache": folder / "cache", "Dir::State::status": "/dev/null", "Debug::NoLocking": "1",
@@ -46,14 +46,14 @@ def fetch(folder):
                for words in (["update"], ["download", *RUNTIME]))
 
 
-def newest():
-    """A tree of the packages of the suite after the next; None: it cannot be had."""
-    folder = pathlib.Path(LAB, f"debs-{SUITE}-{hashlib.sha256(' '.join(RUNTIME).encode()).hexdigest()[:8]}")
+def runtime(suite):
+    """A tree of the suite's packages; None: it cannot be had."""
+    folder = pathlib.Path(LAB, f"debs-{suite}-{hashlib.sha256(' '.join(RUNTIME).encode()).hexdigest()[:8]}")
     root = folder / "root"
     host_packages(TOOLS)
     if root.exists():
         return root
-    if not fetch(folder):
+    if not fetch(folder, suite):
         return None
     for deb in sorted((folder / "debs").glob("*.deb")):
         subprocess.run(["dpkg-deb", "-x", deb, folder / "root.new"], check=True)
@@ -62,18 +62,23 @@ def newest():
     return root
 
 
+def newest():
+    return runtime(NEWEST[0])
+
+
 def beside(runtime):
     """What runc has beside itself."""
-    return {f"{BESIDE}/{name}": (runtime / "usr/lib/x86_64-linux-gnu" / name).read_bytes() for name in LIBRARIES}
+    found = {name: [runtime / top / "x86_64-linux-gnu" / name for top in ("usr/lib", "lib")] for name in LIBRARIES}
+    return {f"{BESIDE}/{name}": next(p for p in paths if p.exists()).read_bytes() for name, paths in found.items()}
 
 
-def assets(runtime):
-    """Of a worker, by their name."""
+def assets(runtime, version, minor):
+    """Of a worker with this containerd and this minor version of Kubernetes, by their name."""
     names = ("containerd", "containerd-shim-runc-v2", "ctr")
     return {**{n: d for n, d in kops.ASSETS.items() if not n.startswith(("containerd", "cni"))},
-            "kubelet": upstream.kubelet(36), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
+            "kubelet": upstream.kubelet(minor), "runc.amd64": (runtime / "usr/sbin/runc").read_bytes(),
             "cni-plugins-linux-amd64-v1.8.0.tgz": tar({f"./{n}": (runtime / "usr/lib/cni" / n).read_bytes() for n in PLUGINS}),
-            f"containerd-{VERSION}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in names})}
+            f"containerd-{version}-linux-amd64.tar.gz": tar({f"bin/{n}": (runtime / "usr/bin" / n).read_bytes() for n in names})}
 
 
 def lines(files):
@@ -93,8 +98,8 @@ def both(listed):
 class Machine:
     """A node that ran nothing yet."""
 
-    def __init__(self, lab, name, runtime, disk=None, addresses=(), **config):
-        """disk: a loop device, in the node /dev/xvdb, for the volume /data; addresses: of the API servers, for /etc/hosts."""
+    def __init__(self, lab, name, runtime, disk=None, addresses=(), version=NEWEST[1], **config):
+        """version: of the runtime's containerd; disk: a loop device, in the node /dev/xvdb, for the volume /data; addresses: of the API servers, for /etc/hosts."""
         name = f"{name}-{os.urandom(4).hex()}"
         # containerd's snapshots cannot lie on an overlay
         nspawn = [f"--bind={lab.dir}/{name}/docker:/var/lib/containerd"]
@@ -108,7 +113,7 @@ class Machine:
         self.node.sh("systemctl disable --now docker.service docker.socket; rm -f /lib/systemd/system/docker.* /etc/nodeup/nodeup.d/lab.yaml;"
                      "systemctl daemon-reload")
         self.worker = self.documents(pathlib.Path(self.node.dir, "kops"), **config)
-        self.worker.config["containerdConfig"]["version"] = VERSION
+        self.worker.config["containerdConfig"]["version"] = version
         self.worker.control = {"region": REGION, "keys": {ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, "node": self.instance,
                                "hosts": [self.instance, IPS["nodes"]]}
         self.worker.ports, self.worker.addresses, self.environ = [PORT], list(addresses), []
@@ -135,7 +140,7 @@ class Machine:
         for name, data in beside(runtime).items():
             self.put(name, data)
         self.put("usr/local/sbin/runc", pathlib.Path(FAKE, "runc").read_bytes())
-        self.worker.config["Assets"] = both(self.serve_files(assets(runtime)))
+        self.worker.config["Assets"] = both(self.serve_files(assets(runtime, self.worker.config["containerdConfig"]["version"], int(self.worker.config["KubernetesVersion"].split(".")[1]))))
 
     def serve_files(self, files):
         for name, data in files.items():

@@ -39,7 +39,7 @@ def user_data(script, document, region, digest):
 
 @pytest.fixture(scope="module")
 def machine():
-    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.SUITE}")
+    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
     with Lab() as lab:
         folder = pathlib.Path(lab.dir, "dist/linux/amd64")
         subprocess.run(["make", "-s", "-o", "build/nodeup", "dist", f"DIST={folder}"], cwd=ROOT, check=True,

@@ -47,7 +47,7 @@ def lab(disk):  # nodes end before their disk
 
 @pytest.fixture(scope="module")
 def runtime():
-    return kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.SUITE}")
+    return kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
 
 
 @pytest.fixture(scope="module")

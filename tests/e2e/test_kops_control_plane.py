@@ -33,7 +33,7 @@ ISSUED = {
 @pytest.fixture(scope="module")
 def master():
     """Its first run is over."""
-    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.SUITE}")
+    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
     with disknode.Loops() as loops, Lab() as lab:  # nodes end before their disk
         m = kopsmaster.Machine(lab, "master", runtime, disk=loops.add(), **kopsdamage.CONFIG)
         m.preload_all()

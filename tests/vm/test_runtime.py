@@ -33,7 +33,7 @@ def folder_files(top, below=""):
 
 def documents(folder, assets, images):
     worker = kopsnode.kops.Worker(folder / "kops")
-    worker.config["containerdConfig"]["version"] = kopsnode.VERSION
+    worker.config["containerdConfig"]["version"] = kopsnode.NEWEST[1]
     worker.config["Assets"] = kopsnode.both(kopsnode.lines(assets))
     worker.config["images"] = kopsnode.both(kopsnode.image_list(kopsnode.lines(images)))
     worker.control = {"region": REGION, "keys": {ROLE["AccessKeyId"]: [ROLE["SecretAccessKey"], ROLE["Token"]]}, "node": INSTANCE,
@@ -45,7 +45,7 @@ def documents(folder, assets, images):
 
 @pytest.fixture(scope="module")
 def vm(tmp_path_factory):
-    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.SUITE}")
+    runtime = kopsnode.newest() or pytest.skip(f"no containerd of {kopsnode.NEWEST[0]}")
     program = kopsnode.PROGRAM.read_bytes()
     images = {"proxy.tar.gz": podimages.packed(podimages.docker(PROXY, program, "/go-runner"), "gzip"),
               "pause.tar.zst": podimages.packed(podimages.oci(PAUSE, program, "/pause"), "zstd")}
