@@ -366,13 +366,15 @@ static int adopt_node(struct loader *l, struct err *e)
 static int replay_documents(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
+	const bool was_reached = e->kind != ERR_NET || e->errnum == ENOENT;
+	/* what it has is of another day than this node's user data, or the group was taken out of it: these
+	 * tell what the node is, and so whatever kops-controller says */
+	const bool has_other = b->documents.of_instance &&
+			       (e->errnum == ESTALE || e->errnum == ENOENT);
 	struct err why = *e, ignored;
 	int r;
 
-	/* A server that says that something is not there was reached. What it has may be of another day than this node's
-	 * user data; and whatever kops-controller says, these tell what the node is. */
-	if ((e->kind != ERR_NET || e->errnum == ENOENT) && !b->is_refused &&
-	    !(b->documents.of_instance && e->errnum == ESTALE))
+	if (was_reached && !b->is_refused && !has_other)
 		return -EINVAL;
 	if (!l->req->may_replay)
 		return -EINVAL;

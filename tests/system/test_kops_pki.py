@@ -353,6 +353,13 @@ def test_other_bytes_than_the_user_data_means_are_refused(master):
     assert done.returncode == CONFIG and "this is not the NodeupConfig that BootConfig means" in done.stderr, done.stderr
 
 
+def test_without_its_configuration_nothing_is_done(master):
+    next(master.base.rglob("nodeupconfig.yaml")).unlink()
+    done = apply(master)
+    assert done.returncode == CONFIG and "HTTP status 404" in done.stderr and "kept documents: none of this instance" in done.stderr, done.stderr
+    assert master.tree().keys() == {"/etc/passwd"}
+
+
 def test_it_goes_on_with_what_is_kept_when_the_store_is_gone_or_overwritten(master):
     assert apply(master).returncode == OK
     before = master.tree()
@@ -361,6 +368,13 @@ def test_it_goes_on_with_what_is_kept_when_the_store_is_gone_or_overwritten(mast
     master.boot()  # the store alone: user data stays
     done = apply(master)
     assert done.returncode == OK and "documents kept" in done.stderr and master.tree() == before, done.stderr
+    (master.root / API[1:] / "server.key").unlink()
+    (config,) = master.base.rglob("nodeupconfig.yaml")
+    text = config.read_text()
+    config.unlink()  # as of a group that was deleted
+    done = apply(master)
+    assert done.returncode == OK and "documents kept" in done.stderr and master.tree() == before, done.stderr
+    config.write_text(text)
     (master.root / API[1:] / "server.key").unlink()
     asked = len(master.asked)
     done = apply(master, "--offline")
