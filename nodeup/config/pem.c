@@ -583,6 +583,17 @@ const char *pem_first(struct arena *a, const char *text)
 	return arena_printf(a, "%.*s\n", (int)(end - begin + (long)strlen(last)), begin);
 }
 
+const char *pem_own_form(struct arena *a, const char *text)
+{
+	autokey *key = strstr(text, "BEGIN " PEM_STRING_PKCS8INF "-----") ? read_key(text) : NULL;
+	autobio *bio = key ? BIO_new(BIO_s_mem()) : NULL;
+	const bool is_written = bio && PEM_write_bio_PrivateKey_traditional(bio, key, NULL, NULL, 0,
+									    NULL, NULL) == 1;
+
+	ERR_clear_error();
+	return is_written ? text_of(a, bio) : text;
+}
+
 const char *pem_lines(struct arena *a, const char *text)
 {
 	return !text || str_has_suffix(text, "\n") ? arena_str(a, text)

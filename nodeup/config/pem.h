@@ -52,5 +52,7 @@ int pem_issue(struct arena *a, const struct pem_order *o, const char **ret,
 	      struct err *e) must_check;
 /* The first certificate of a text that was checked, alone; NULL: there is none. */
 const char *pem_first(struct arena *a, const char *text);
+/* A private key that is wrapped as PKCS#8 in its algorithm's own form, PKCS#1 or SEC 1; another text as it is. */
+const char *pem_own_form(struct arena *a, const char *text);
 /* A copy that ends in a newline, so that such texts can be joined; NULL for NULL. */
 const char *pem_lines(struct arena *a, const char *text);

@@ -295,7 +295,7 @@ class ControlPlane(Worker):
             serial = str(1000 + len(self.made))
             key, cert = self.folder / "new.key", self.folder / "new.crt"
             make_ca(name, serial, key, cert, "rsa:2048" if name == "kubernetes-ca" else "ec -pkeyopt ec_paramgen_curve:prime256v1")
-            self.made[name, n] = serial, cert.read_text(), key.read_text()
+            self.made[name, n] = serial, cert.read_text(), openssl("pkey", "-in", key, "-traditional")
         known.append(self.made[name, n])
         serial = known[-1][0]
         keys = [{"id": i, "publicMaterial": base64.b64encode(c.encode()).decode(), "privateMaterial": base64.b64encode(k.encode()).decode()}

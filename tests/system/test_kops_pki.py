@@ -353,6 +353,22 @@ def test_other_bytes_than_the_user_data_means_are_refused(master):
     assert done.returncode == CONFIG and "this is not the NodeupConfig that BootConfig means" in done.stderr, done.stderr
 
 
+def test_a_key_that_is_wrapped_is_written_as_kops_writes_it(master):
+    """kops makes keys in the form of their algorithm, and writes those that were brought to it so, too."""
+    assert apply(master).returncode == OK
+    before = master.tree()
+    for path in master.base.glob("pki/private/*/keyset.yaml"):
+        keyset = yaml.safe_load(path.read_text())
+        for key in keyset["spec"]["keys"]:
+            own = base64.b64decode(key["privateMaterial"])
+            wrapped = subprocess.run(["openssl", "pkcs8", "-topk8", "-nocrypt"], input=own, capture_output=True, check=True).stdout
+            assert b"BEGIN PRIVATE KEY" not in own and wrapped.startswith(b"-----BEGIN PRIVATE KEY")
+            key["privateMaterial"] = base64.b64encode(wrapped).decode()
+        path.write_text(yaml.safe_dump(keyset))
+    done = apply(master)
+    assert done.returncode == OK and master.tree() == before, done.stderr
+
+
 def test_without_its_configuration_nothing_is_done(master):
     next(master.base.rglob("nodeupconfig.yaml")).unlink()
     done = apply(master)

@@ -197,5 +197,9 @@ int kops_keyset(struct arena *a, const struct tree *t, const char *name, const c
 				      .cert = text_of(a, key->public_material),
 				      .key = text_of(a, key->private_material) };
 	r = check_pair(ret, e);
-	return r < 0 ? err_wrap(e, "%s: keyset %s: key '%s'", tree_where(a, &t->pos), name, id) : 0;
+	if (r < 0)
+		return err_wrap(e, "%s: keyset %s: key '%s'", tree_where(a, &t->pos), name, id);
+	/* source: kops 1.37 pkg/pki/privatekey.go, which writes what it has read */
+	ret->key = pem_own_form(a, ret->key);
+	return 0;
 }

@@ -25,6 +25,12 @@ static const char key1[] = "-----BEGIN PRIVATE KEY-----\n"
 			   "gLBi9yKQQEqOGYPaP6pCWxVOJ9+hRANCAAQuOGAz+z+g4hDjyHwWmvySDWa6QNtg\n"
 			   "4ZWWYsPLJvewYvbOF0sl9YexKbIrZL0RJiFpBEWXSRMIdbf1DUWgsfQr\n"
 			   "-----END PRIVATE KEY-----\n";
+/* The same in the form of its algorithm. */
+static const char own_key1[] = "-----BEGIN EC PRIVATE KEY-----\n"
+			       "MHcCAQEEIPsXb2b4hpUMvtB2lYCwYvcikEBKjhmD2j+qQlsVTiffoAoGCCqGSM49\n"
+			       "AwEHoUQDQgAELjhgM/s/oOIQ48h8Fpr8kg1mukDbYOGVlmLDyyb3sGL2zhdLJfWH\n"
+			       "sSmyK2S9ESYhaQRFl0kTCHW39Q1FoLH0Kw==\n"
+			       "-----END EC PRIVATE KEY-----\n";
 static const char key2[] = "-----BEGIN PRIVATE KEY-----\n"
 			   "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqFUp0Uo3B9hyZgjN\n"
 			   "e0A/Q2v5Pp7ck2YrWtcAsX0/VyShRANCAAQoLQUEZf7iusnqCcVKN+bCRphrIhvH\n"
@@ -71,7 +77,7 @@ static void the_pinned_key_is_taken(void **state)
 	(void)state;
 	assert_int_equal(kops_keyset(a, keyset(a), "ca", "1", &pair, &e), 0);
 	assert_string_equal(pair.cert, cert1);
-	assert_string_equal(pair.key, key1);
+	assert_string_equal(pair.key, own_key1);
 }
 
 static void the_primary_key_never_stands_in(void **state)
