@@ -112,7 +112,8 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.pipe_ns = cli->deadline_ns,
 		.on_wait = req->on_wait,
 		.wait_arg = req->wait_arg,
-		.meanwhile = req->for_apply ? read_cache_ahead : NULL,
+		/* which would change what a saved plan has seen of the cache */
+		.meanwhile = req->for_apply && !cli->plan_file ? read_cache_ahead : NULL,
 		.meanwhile_arg = &ahead,
 	};
 

@@ -30,6 +30,15 @@ static void remember(struct loader *l, const char *location, const char *text)
 							   .n = strlen(text) });
 }
 
+static void remember_issue(struct loader *l, const char *name, const char *half, const char *text)
+{
+	store_remember(l->b->store,
+		       &(struct store_entry){ .location = place_of_issue(l, name, half),
+					      .issued = true,
+					      .text = text,
+					      .n = strlen(text) });
+}
+
 /* What an earlier run was given; NULL: nothing. */
 static const char *kept_text(struct loader *l, const char *location)
 {
@@ -151,10 +160,10 @@ void loader_take_issue(struct loader *l, const struct node_keypair *pair)
 {
 	struct node_keypairs *all = &l->b->node.keypairs;
 
-	remember(l, place_of_issue(l, pair->name, "crt"), pair->cert);
-	remember(l, place_of_issue(l, pair->name, "key"), pair->key);
+	remember_issue(l, pair->name, "crt", pair->cert);
+	remember_issue(l, pair->name, "key", pair->key);
 	if (pair->renewals)
-		remember(l, place_of_issue(l, pair->name, LOADER_RENEWALS), pair->renewals);
+		remember_issue(l, pair->name, LOADER_RENEWALS, pair->renewals);
 	note_expiry(l->b, pair->name, pair->until);
 	arena_push(l->arena, all->v, all->n, *pair);
 }
@@ -279,6 +288,21 @@ static int take_adopted(struct loader *l, const struct node_wants *w, struct err
 	return 0;
 }
 
+/* Nothing is asked for; that each of them would be is known. */
+static void leave_unmade(struct loader *l, const struct node_wants *w)
+{
+	struct node_keypairs *all = &l->b->node.keypairs;
+
+	l->b->no_keys = true;
+	for (size_t i = 0; i < w->n_issues; i++) {
+		const struct node_keypair pair = {
+			.name = w->issues[i].name, .cert = "", .key = "", .unmade = true
+		};
+
+		arena_push(l->arena, all->v, all->n, pair);
+	}
+}
+
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	take_secrets(l);
@@ -290,7 +314,7 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 		return err_fail(e, ERR_NET, ENODATA,
 				"the certificates that are kept do not hold any more");
 	if (l->req->only_looks) {
-		l->b->no_keys = true;
+		leave_unmade(l, w);
 		return 0;
 	}
 	return ask_for_certificates(l, w, e);

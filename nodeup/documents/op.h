@@ -17,6 +17,7 @@ enum { STORE_DOCUMENT_MAX = 4 << 20 };
 struct store_entry {
 	const char *location;
 	bool listing, missing;
+	bool issued;     /* by kops-controller or here, for this node: no document is made of it */
 	const char *why; /* missing: what the server said, NULL unknown */
 	const char *text;
 	size_t n;

@@ -242,6 +242,8 @@ void store_digest(const struct store *s, struct digest_ctx *c)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct store_entry *entry = sorted[i];
 
+		if (entry->issued)
+			continue;
 		digest_text(c, entry->location);
 		for (size_t k = 0; k < entry->names.n; k++)
 			digest_text(c, entry->names.v[k]);

@@ -68,6 +68,7 @@ static struct tree *kubeconfig_tree(struct arena *a, const char *ca, const char 
 
 struct task *plan_issued(struct task *file, const struct node_keypair *pair)
 {
+	file->file.issued = pair->unmade || pair->until != 0;
 	file->file.why = pair->why;
 	file->file.unmade = pair->unmade;
 	return file;

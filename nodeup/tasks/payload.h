@@ -35,6 +35,7 @@ struct task_file {
 	const char *unwanted;
 	const char
 		*unit; /* of one that goes: the unit that it makes and no document names; or NULL */
+	bool issued; /* a certificate, its key or a login: what the next run issues is not known before */
 	/* of a key or certificate that this run makes anew: for what reason. Where nothing is done it is unmade, and the
 	 * content is not known */
 	const char *why;

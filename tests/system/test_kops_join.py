@@ -1,5 +1,6 @@
 """A worker of today's kops gets its configuration and its certificates from kops-controller, proves itself, and believes no other."""
 import base64
+import contextlib
 import hashlib
 import os
 import shutil
@@ -11,7 +12,7 @@ import pytest
 import yaml
 
 from kops import ASSETS, ID, SECRET, TOKEN, ControlPlane, Worker, openssl
-from world import CONFIG, INTEGRITY, NET, OK
+from world import CONFIG, INTEGRITY, NET, OK, REFUSED
 
 
 @pytest.fixture
@@ -43,6 +44,20 @@ def test_a_second_run_asks_for_no_certificate_and_changes_nothing(worker):
         again = worker.apply()
     assert again.returncode == OK and worker.tree() == before, again.stderr
     assert worker.requests()[asked:] == ["200 "]
+
+
+@pytest.mark.parametrize("kind", [Worker, ControlPlane])
+def test_a_saved_plan_of_a_first_run_is_done_once(kind, tmp_path):
+    """The plan has no certificate: what the run is given, or makes, is not a change of the documents."""
+    node, plan = kind(tmp_path), tmp_path / "plan.json"
+    with node.controller() if kind is Worker else contextlib.closing(node):
+        node.write()
+        plan.write_text(node.run("plan", "-o", "json").stdout)
+        done = node.apply(f"--plan={plan}")
+        assert done.returncode == OK, done.stderr
+        before = node.tree()
+        again = node.apply(f"--plan={plan}")
+    assert again.returncode == REFUSED and "the machine is not as it was" in again.stderr and node.tree() == before, again.stderr
 
 
 def test_a_ready_node_goes_on_with_what_is_kept(worker):

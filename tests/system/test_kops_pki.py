@@ -306,9 +306,10 @@ def test_a_static_pod_starts_again_for_a_certificate_that_is_renewed(master):
         before = manifests(master)
         master.rotate("kubernetes-ca")
         master.write()
-        plan = master.run("plan")
+        plan, saved = master.run("plan"), master.folder / "plan.json"
+        saved.write_text(master.run("plan", "-o", "json").stdout)
         planned = {name for name in before if f"/etc/kubernetes/manifests/{name}.manifest" in plan.stdout}
-        assert apply(master).returncode == OK
+        assert apply(master, f"--plan={saved}").returncode == OK
         after = manifests(master)
         assert {name for name in after if after[name] != before[name]} == set(STARTED) == planned, plan.stdout
         assert renewals(master) == {name: {f"nodeup/renewals-of-{STARTED[name]}": times} if name in STARTED else {} for name in after}
