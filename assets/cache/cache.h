@@ -102,6 +102,13 @@ bool cache_has_tree(struct cache *c, const struct asset *as);
  * at, else by reading the archive once more, without a byte written. True: it differs, or can be compared with
  * nothing; it is removed, or, in a cache open for reading only, as good as absent for this process. */
 bool cache_tree_is_wrong(struct cache *c, const struct asset *as);
+
+enum cache_knowledge { CACHE_UNKNOWN, CACHE_NOT_THERE, CACHE_THERE };
+
+/* What is on record of the bytes of a member, whether the archive is unpacked or not: it was hashed when the tree was
+ * sealed. */
+enum cache_knowledge cache_member_digest(const struct cache *c, const struct digest *archive,
+					 const char *member, struct digest *ret);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
  * there without being known is compared with its archive first, and dropped when it is another. One that lacks a
  * member is replaced by one that has those of both. */

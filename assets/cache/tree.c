@@ -21,7 +21,8 @@ struct sum {
 	enum sum_of of;
 };
 
-static const char by_content[] = "tree", by_stamp[] = "seen";
+/* What records are about: a tree as a whole, by its bytes or by its stamp, and each of its files. */
+static const char by_content[] = "tree", by_stamp[] = "seen", of_files[] = "files";
 
 /* Type, owner, length and name of an entry. The name's NUL keeps it apart from what follows. */
 static void add_head(struct sum *s, const char *name, const struct stat *st)
@@ -153,7 +154,7 @@ static const char *record_name(const struct digest *archive, const char *what,
 {
 	char name[CACHE_NAME_MAX];
 
-	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.%s", CACHE_NAME_MAX - 6,
+	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.%s", CACHE_NAME_MAX - 7,
 		       cache_side_name("verified", archive, name), what);
 	return out;
 }
@@ -445,6 +446,36 @@ struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a)
 	return all;
 }
 
+/* "sha256:HEX NAME", of a regular file. */
+static int add_file(void *arg, const struct walk_at *at, struct err *e)
+{
+	struct buf *b = arg;
+	char hex[DIGEST_TEXT_MAX];
+	autoclose int fd = -1;
+	struct digest d;
+	int r;
+
+	if (!S_ISREG(at->st.st_mode))
+		return S_ISDIR(at->st.st_mode);
+	fd = io_open_at(at->dir, at->name, O_NOFOLLOW);
+	r = fd < 0 ? err_sys(e, "read '%s'", at->name)
+		   : digest_of_fd(DIGEST_SHA256, fd, at->name, &d, e);
+	if (r == 0 && buf_addf(b, "sha256:%s %s\n", digest_hex(&d, hex), at->name) < 0)
+		r = err_fail(e, ERR_SYSTEM, E2BIG, "too many files for a record");
+	return r;
+}
+
+static void record_files(struct cache *c, const struct digest *archive, int tree)
+{
+	autobuf struct buf b = BUF_INIT(RECORD_MAX - 1);
+	const struct walk walk = { .enter = add_file, .arg = &b };
+	char name[CACHE_NAME_MAX];
+	struct err ignored;
+
+	if (walk_below(tree, &walk, &ignored) == 0)
+		(void)cache_put(c, record_name(archive, of_files, name), b.data, b.len, NULL);
+}
+
 void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared)
 {
 	autoclose int tree = open_tree(c, &shared->archive);
@@ -454,6 +485,31 @@ void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared)
 	    digest_tree(tree, OF_WRITTEN_TIMES, &after) < 0 || !digest_eq(&after, &shared->stamp))
 		return;
 	write_record(c, &shared->archive, by_content, &have, shared->members);
+	record_files(c, &shared->archive, tree);
+}
+
+enum cache_knowledge cache_member_digest(const struct cache *c, const struct digest *archive,
+					 const char *member, struct digest *ret)
+{
+	autobuf struct buf b = BUF_INIT(RECORD_MAX);
+	char name[CACHE_NAME_MAX];
+	const char *at = NULL;
+	struct err ignored;
+
+	if (!cache_read(c, record_name(archive, of_files, name), &b))
+		return CACHE_UNKNOWN;
+	for (const char *line = buf_str(&b); *line; line += strcspn(line, "\n") + 1) {
+		const char *space = strchr(line, ' ');
+		const size_t n = strlen(member);
+
+		if (!space || strncmp(space + 1, member, n) != 0 || space[1 + n] != '\n')
+			continue;
+		/* two of that name: which one is meant only the tree can tell */
+		if (at || digest_parse(line, (size_t)(space - line), ret, &ignored) < 0)
+			return CACHE_UNKNOWN;
+		at = line;
+	}
+	return at ? CACHE_THERE : CACHE_NOT_THERE;
 }
 
 /* What the next run will see. */
@@ -497,6 +553,7 @@ bool cache_tree_drop(struct cache *c, const struct digest *archive)
 
 	(void)unlinkat(c->dir_fd, record_name(archive, by_content, name), 0);
 	(void)unlinkat(c->dir_fd, record_name(archive, by_stamp, name), 0);
+	(void)unlinkat(c->dir_fd, record_name(archive, of_files, name), 0);
 	cache_side_name("unpacked", archive, name);
 	cache_side_name("tmp", archive, tmp);
 	(void)walk_remove(c->dir_fd, tmp);

@@ -46,7 +46,8 @@ struct cache_shared_trees {
 
 /* Whose members this process has shared. */
 struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a);
-/* Hash such a tree and record it: so it is known again by its bytes once another name of a member has gone. */
+/* Hash such a tree, as a whole and file by file, and record it: so it is known again by its bytes once another name of a
+ * member has gone, and so is a member once one of them was written to. */
 void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared);
 /* Remove the tree with what is noted of it; false: there is none. */
 bool cache_tree_drop(struct cache *c, const struct digest *archive);

@@ -304,6 +304,7 @@ static void a_sealed_tree_is_known_by_its_bytes(void **state)
 {
 	struct cache_shared_trees shared;
 	struct node *n = *state;
+	struct digest d;
 
 	unpack(n);
 	assert_int_equal(cache_trees_shared(n->cache, n->a).n, 0);
@@ -313,10 +314,22 @@ static void a_sealed_tree_is_known_by_its_bytes(void **state)
 	assert_int_equal(cache_settle(n->cache, &n->e), 0);
 	assert_int_equal(unlinkat(n->root.fd, installed + 1, 0), 0);
 	assert_false(is_known(n));
+	assert_int_equal(cache_member_digest(n->cache, &archive.digest, "hello", &d),
+			 CACHE_UNKNOWN);
 	cache_tree_seal(n->cache, &shared.v[0]);
 	assert_true(is_known(n));
 	change(n, member(n, "hello"));
 	assert_false(is_known(n));
+	/* what it was is still known, and by its whole name alone */
+	assert_int_equal(cache_member_digest(n->cache, &archive.digest, "hello", &d), CACHE_THERE);
+	assert_true(digest_eq(&d, &n->d));
+	assert_int_equal(cache_member_digest(n->cache, &archive.digest, "hell", &d),
+			 CACHE_NOT_THERE);
+	assert_int_equal(cache_member_digest(n->cache, &archive.digest, "ello", &d),
+			 CACHE_NOT_THERE);
+	assert_true(cache_tree_drop(n->cache, &archive.digest));
+	assert_int_equal(cache_member_digest(n->cache, &archive.digest, "hello", &d),
+			 CACHE_UNKNOWN);
 }
 
 static void a_tree_that_was_written_to_is_not_sealed(void **state)
