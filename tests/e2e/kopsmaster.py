@@ -1,8 +1,9 @@
 """A control plane of today's kops, booted: its state store is in S3's stand-in, which wants the credentials of the node's role."""
 import base64
+import calendar
 import json
 import pathlib
-import subprocess
+import time
 
 import yaml
 
@@ -86,12 +87,24 @@ class Machine(kopsnode.Machine):
                         for i, (name, entry) in enumerate(IMAGES.items())})
 
 
-def verify(machine, path, ca, purpose):
-    """By openssl, of the pinned CA of that name; the subject."""
+def certificate(machine, path):
+    """A copy of what is in the file, or in the kubeconfig."""
     text = machine.node.sh(f"cat {path}")
     if not text.startswith("-----BEGIN"):
         text = base64.b64decode(yaml.safe_load(text)["users"][0]["user"]["client-certificate-data"]).decode()
     out = machine.worker.folder / "of.crt"
     out.write_text(text)
-    kops.openssl("verify", "-x509_strict", "-purpose", purpose, "-CAfile", machine.worker.ca(ca), out)
-    return subprocess.run(["openssl", "x509", "-in", out, "-noout", "-subject"], check=True, capture_output=True, text=True).stdout
+    return out
+
+
+def verify(machine, path, ca, purpose):
+    """By openssl, of the pinned CA of that name; the subject."""
+    of = certificate(machine, path)
+    kops.openssl("verify", "-x509_strict", "-purpose", purpose, "-CAfile", machine.worker.ca(ca), of)
+    return kops.openssl("x509", "-in", of, "-noout", "-subject")
+
+
+def end(machine, path):
+    """When it ends, in seconds since 1970."""
+    said = kops.openssl("x509", "-in", certificate(machine, path), "-noout", "-enddate").split("=", 1)[1].strip()
+    return calendar.timegm(time.strptime(said, "%b %d %H:%M:%S %Y GMT"))

@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import time
 
 import pytest
 
@@ -76,6 +77,29 @@ def test_another_field_changes_what_reads_it(master):
     assert [(task["name"], task["why"]) for task in planned["tasks"] if task["state"] != "right"] == [(changed, "content differs")]
     assert "restarts" not in planned and [path for path in {*right, *now} if right.get(path) != now.get(path)] == [changed], done
     assert m.pids() == before and "--v=4" in m.node.sh(f"cat {changed}")
+
+
+def test_a_field_of_kubelet_starts_kubelet_again_and_nothing_else(master):
+    m = master
+    containers, before = m.tasks(), m.pids()
+    m.worker.config["KubeletConfig"]["maxPods"] = 77
+    m.controller()
+    planned = json.loads(kopsdamage.nodeup(m, "plan", "-o", "json").stdout)
+    done = m.apply()
+    after = m.pids()
+    assert {task["name"] for task in planned["tasks"] if task["state"] != "right"} == {"/var/lib/kubelet/kubelet.conf", "kubelet.service"}, planned
+    assert planned["restarts"] == ["kubelet.service"], planned
+    assert after[0] == before[0] and after[1]["MainPID"] != before[1]["MainPID"] and m.node.healthz() == "ok", done
+    assert containers and m.tasks() == containers
+
+
+def test_status_says_which_certificate_ends_first(master):
+    m = master
+    said = json.loads(m.nodeup("status", "-o", "json").stdout)["run"]
+    ends = {path: kopsmaster.end(m, path) for path in ISSUED}
+    assert abs(int(said["expiresUnix"]) - min(ends.values())) < 60 and said["expiring"], (said, ends)
+    # source: kops' 455 days, and up to 30 more by the addresses
+    assert 454 <= (int(said["expiresUnix"]) - time.time()) / 86400 <= 486
 
 
 def test_what_is_damaged_is_undone(master):
