@@ -11,7 +11,7 @@ import data
 import kops_node
 import ways
 from data import MB, PORT, ROOT, WORK
-from measure import Figure, fresh, hint, measure, measure_until, say, table, without_sync
+from measure import Figure, fresh, hint, measure, measure_until_started, say, table, without_sync
 
 sys.path.insert(0, str(ROOT / "tests/system"))
 import kops  # noqa: E402
@@ -76,7 +76,7 @@ def tell_cold(node, runs):
         put_kept()
         measure(figures["nodeup, without"], without_sync(node.command("apply")))
         put_kept()
-        measure_until(started, without_sync(node.command_of_node("apply")), " tasks: ")
+        measure_until_started(started, without_sync(node.command_of_node("apply")))
     if keys() != made:
         raise SystemExit("a certificate that was kept was issued anew")
     own, parts = figures["nodeup, without"], kops_node.floor(runs, WANTED)

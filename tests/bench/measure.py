@@ -53,21 +53,34 @@ def measure(figure, argv, peak=True):
         figure.peaks.append(int(rss.read_text()) / 1024)
 
 
-def measure_until(figure, argv, word):
-    """Up to the line of stderr that has the word: for what comes after it nothing waits.  Processor time is in the kernel's ticks."""
-    start = time.perf_counter()
+# The line of stderr by which all that a machine needs is there and started. Copies that the cache alone wants come after it.
+STARTED = " tasks: "
+
+
+def when_started(argv, look):
+    """look(folder of /proc), at that line."""
+    found, said = [], []
     with subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
-        said = []
         for line in process.stderr:
             said.append(line)
-            if word in line:
-                figure.walls.append(time.perf_counter() - start)
-                used = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[11:15]
-                figure.cpus.append(sum(map(int, used)) / os.sysconf("SC_CLK_TCK"))
-                break
-        said += process.stderr
-    if process.returncode or not figure.walls:
-        raise SystemExit(f"{argv}: status {process.returncode}, '{word}' is looked for\n{''.join(said)}")
+            if STARTED in line and not found:
+                found.append(look(pathlib.Path(f"/proc/{process.pid}")))
+    if process.returncode or not found:
+        raise SystemExit(f"{argv}: status {process.returncode}\n{''.join(said)}")
+    return found[0]
+
+
+def measure_until_started(figure, argv):
+    """Processor time is in the kernel's ticks."""
+    start = time.perf_counter()
+
+    def look(proc):
+        used = (proc / "stat").read_text().rsplit(")", 1)[1].split()[11:15]
+        return time.perf_counter() - start, sum(map(int, used)) / os.sysconf("SC_CLK_TCK")
+
+    wall, cpu = when_started(argv, look)
+    figure.walls.append(wall)
+    figure.cpus.append(cpu)
 
 
 def shell(out, text):
