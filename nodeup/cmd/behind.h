@@ -1,8 +1,8 @@
 /* behind.h - what only the cache wants, written when nothing waits for it any more
  * While a node is made, an asset is written once: its entry becomes the installed file (assets/cache/lend.h).
- * Once all is started, the cache gets bytes of its own again,
- * and what it shares with installed files is hashed. A thread copies them at idle priority; the run's
- * success does not wait for it, and the process does. What a kill leaves is done first by the next run.
+ * Once all is started, the cache gets bytes of its own again, and what it shares with installed files is hashed. A
+ * thread does that at idle priority; the run's success does not wait for it, and the process does. What a kill leaves to
+ * be copied the next run copies first.
  * Owner: the caller. Errors: none; what cannot be copied is a warning. Threads: the caller's. */
 #pragma once
 

@@ -23,20 +23,22 @@ static const char *place_of_issue(struct loader *l, const char *name, const char
 	return place_of(l, arena_printf(l->arena, "issued/%s.%s", name, half));
 }
 
-static void remember(struct loader *l, const char *location, const char *text)
+static void remember_as(struct loader *l, const char *location, const char *text, bool issued)
 {
 	store_remember(l->b->store, &(struct store_entry){ .location = location,
+							   .issued = issued,
 							   .text = text,
 							   .n = strlen(text) });
 }
 
+static void remember(struct loader *l, const char *location, const char *text)
+{
+	remember_as(l, location, text, false);
+}
+
 static void remember_issue(struct loader *l, const char *name, const char *half, const char *text)
 {
-	store_remember(l->b->store,
-		       &(struct store_entry){ .location = place_of_issue(l, name, half),
-					      .issued = true,
-					      .text = text,
-					      .n = strlen(text) });
+	remember_as(l, place_of_issue(l, name, half), text, true);
 }
 
 /* What an earlier run was given; NULL: nothing. */
