@@ -190,7 +190,13 @@ class Machine:
             ["ip", "netns", "exec", self.node.netns, "ss", "-Hltn"], capture_output=True, text=True, check=True).stdout, 30, "kops-controller")
 
     def lie(self, how):
-        """Let the controller answer so from now on; what it has is read for each request."""
+        """Let the controller answer so from now on; what it has is read for each request. One that is gone is waited for."""
+        if how == "gone":
+            self.server.kill()
+            self.server.wait()
+            return
+        if self.server.poll() is not None:
+            self.controller()
         self.worker.control["faults"] = [] if how == "another configuration" else [how] * 100000
         self.worker.write()
         if how == "another configuration":
