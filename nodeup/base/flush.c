@@ -168,23 +168,6 @@ int flush_note(struct flush *f, int dir_fd, struct err *e)
 	return r;
 }
 
-int flush_replace(struct flush *f, int root_fd, const char *path, const void *data, size_t n,
-		  const struct io_attr *attr, struct err *e)
-{
-	autostage struct io_stage s = IO_STAGE_INIT;
-	int r = io_stage_open(root_fd, path, &s, e);
-
-	if (r >= 0)
-		r = io_write_fd(s.fd, path, data, n, e);
-	if (r >= 0)
-		r = io_stage_attr(&s, path, attr, e);
-	if (r >= 0 && fsync(s.fd) < 0)
-		r = err_sys(e, "sync '%s'", path);
-	if (r >= 0)
-		r = io_stage_name(&s, path, e);
-	return r < 0 ? r : flush_note(f, s.dir_fd, e);
-}
-
 static int note_parent(void *arg, int parent_fd, struct err *e)
 {
 	return flush_note(arg, parent_fd, e);

@@ -7,8 +7,8 @@
  *   1. A task writes its file beside the place, under a staging name (io.h), and adds it to the group.
  *   2. When no task at work can add more, the bytes of all are flushed: once for each file system.
  *   3. All are renamed to their places.
- *   4. The names are flushed, once for each file system. Directories and links that were made, and files
- *      of the system that were rewritten one after another, were only noted since the last time: flushed with them.
+ *   4. The names are flushed, once for each file system. Directories and links that were made since the
+ *      last time were only noted, and are flushed with them.
  *   5. The tasks are done. What needs them may start: a service never reads what a power cut could take back.
  *   6. Records come last. Before they are written, all that was noted is flushed.
  *
@@ -41,9 +41,6 @@ int flush_add(struct flush *f, struct io_stage *s, const char *path, const struc
 /* Note that a name in this directory was made or removed: the next flush_run has it flushed. Without a group
  * (f NULL) it is flushed at once. */
 int flush_note(struct flush *f, int dir_fd, struct err *e) must_check;
-/* As io_replace; that the name is another file's is noted. */
-int flush_replace(struct flush *f, int root_fd, const char *path, const void *data, size_t n,
-		  const struct io_attr *attr, struct err *e) must_check;
 /* As io_mkdirs; what gets a new name is noted. */
 int flush_mkdirs(struct flush *f, int root_fd, const char *path, mode_t mode,
 		 struct err *e) must_check;

@@ -4,7 +4,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/flush.h"
 #include "nodeup/tasks/hold.h"
 
 static const char lock_path[] = "/etc/.pwd.lock";
@@ -96,8 +95,7 @@ static int db_append(struct task_ctx *ctx, const struct db *db, const char *line
 	(void)buf_addf(&text, "%s\n", line);
 	if (buf_check(&text, db->path, e) < 0)
 		return -EFBIG;
-	return flush_replace(ctx->flush, ctx->root_fd, db->path, buf_str(&text), text.len, &attr,
-			     e);
+	return io_replace(ctx->root_fd, db->path, buf_str(&text), text.len, &attr, e);
 }
 
 struct user_files {

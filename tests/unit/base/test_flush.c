@@ -197,40 +197,6 @@ static void lost_names_stay_an_error(void **state)
 	assert_int_equal(in_child(*state, lose_names), 0);
 }
 
-static int replace(struct world *w, struct flush *f)
-{
-	static const struct io_attr attr = { .mode = 0644 };
-	struct err e;
-
-	return flush_replace(f, w->root.fd, "/f1", "new", 3, &attr, &e);
-}
-
-/* The file is on the disk before it has the name, which is flushed with the group's. */
-static int lose_name_of_one(struct world *w)
-{
-	struct err e;
-
-	if (flush_run(w->f, &e) < 0 || replace(w, w->f) < 0)
-		return 1;
-	lose_writes(-1);
-	if (replace(w, w->f) != -EIO)
-		return 2;
-	return flush_run(w->f, &e) == -EIO ? 0 : 3;
-}
-
-static void a_replaced_file_has_its_name_noted(void **state)
-{
-	autofree char *text = NULL;
-	struct world *w = *state;
-
-	scratch_write(&w->root, "/f1", "the old one");
-	assert_int_equal(replace(w, w->f), 0);
-	text = scratch_read(&w->root, "/f1");
-	assert_string_equal(text, "new");
-	assert_int_equal(scratch_count(&w->root, "/"), 1);
-	assert_int_equal(in_child(w, lose_name_of_one), 0);
-}
-
 static int lose_of_many(struct world *w)
 {
 	int lost[FILES];
@@ -306,7 +272,6 @@ int main(void)
 		TEST(a_name_that_cannot_be_had_fails_alone),
 		TEST(a_lost_write_is_told_to_its_file),
 		TEST(lost_names_stay_an_error),
-		TEST(a_replaced_file_has_its_name_noted),
 		TEST(which_was_lost_is_found),
 		TEST(a_file_system_is_asked_once),
 	};
