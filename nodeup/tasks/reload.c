@@ -30,9 +30,12 @@ static const char *const later_dirs[] = {
 	"/run/systemd/generator.late/",
 };
 
-/* A unit that was read before ours was written: systemd calls that no need for a reload. */
+/* A unit that was read before ours was written, or that is of no file, as a mount is that systemd found mounted: systemd
+ * calls that no need for a reload. */
 static bool is_read_elsewhere(const struct bus_unit *u)
 {
+	if (str_eq(u->load_state, "loaded") && str_is_empty(u->fragment_path))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(later_dirs); i++)
 		if (str_has_prefix(u->fragment_path, later_dirs[i]))
 			return true;
@@ -65,7 +68,9 @@ static int reload_check(const struct task *t, struct task_ctx *ctx, struct task_
 		if (str_eq(u.load_state, "not-found") && !strstr(path, ".d/"))
 			return task_differs(diff, "%s is not known to systemd", path);
 		if (is_read_elsewhere(&u) && !strstr(path, ".d/"))
-			return task_differs(diff, "%s: systemd has read %s", path, u.fragment_path);
+			return task_differs(diff, "%s: systemd has read %s", path,
+					    str_is_empty(u.fragment_path) ? "no file of it"
+									  : u.fragment_path);
 		if (u.need_reload)
 			return task_differs(diff, "%s is newer than what systemd has read", path);
 	}

@@ -123,7 +123,9 @@ def damage_record(rng, path):
 
 
 def damage_cache(rng, path):
-    flip = f"f=$(find {path} -type f | sort | head -1); chmod u+w $f; printf X | dd of=$f conv=notrunc status=none"
+    # a copy: what a member is shared with may run, and then nothing can write to it
+    flip = (f"f=$(find {path} -type f | sort | head -1) && cp -p $f $f.was && chmod u+w $f.was && "
+            "printf X | dd of=$f.was conv=notrunc status=none && mv $f.was $f")
     return Damage(rng.choice([f"rm -r {path}", flip]), path, is_seen=False, command="repair")
 
 
@@ -231,8 +233,10 @@ def undo(machine, command, damages):
 def undo_all(machine, rng, n, lies, most=3):
     """n of them, a few at a time. Each is told before it is done."""
     left, restarted, dropin = n, 0, UNITS + "kubelet.service.d/20-nodeup-volumes.conf"
-    # systemd says nothing of such a unit, and no plan named its restart
-    first = [Damage(f"ln -sfn /nowhere {dropin}", dropin, "kubelet.service")]
+    mount = UNITS + "data.mount"
+    # systemd says nothing of such a unit, and no plan named its restart; and what is mounted is a unit of no file for it
+    first = [Damage(f"ln -sfn /nowhere {dropin}", dropin, "kubelet.service"),
+             Damage(f"mv {mount} /root/was-data.mount && ln -s /root/was-data.mount {mount}; systemctl disable data.mount", mount)]
     while left:
         how, some = rng.choice(lies), first or draw(rng, machine, min(left, rng.randint(1, most)))
         first = []
