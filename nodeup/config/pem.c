@@ -216,25 +216,32 @@ static const char *text_of(struct arena *a, BIO *bio)
 	return arena_strn(a, p, (size_t)n);
 }
 
+/* In the form of its own algorithm; NULL: it cannot be written. */
+static const char *key_text(struct arena *a, const EVP_PKEY *key)
+{
+	autobio *bio = BIO_new(BIO_s_mem());
+
+	return bio && PEM_write_bio_PrivateKey_traditional(bio, key, NULL, NULL, 0, NULL, NULL) == 1
+		       ? text_of(a, bio)
+		       : NULL;
+}
+
 int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public, struct err *e)
 {
 	/* ours, so that the host's openssl.cnf is not read */
 	autobio *none = open_text("");
-	autobio *private = BIO_new(BIO_s_mem()), *public = BIO_new(BIO_s_mem());
+	autobio *public = BIO_new(BIO_s_mem());
 	autokey *key = EVP_RSA_gen(2048);
 	unsigned char *der = NULL;
 	const int n = key ? i2d_PUBKEY(key, &der) : -1;
-	const bool ok = n > 0 && private && public &&
-			PEM_write_bio_PrivateKey_traditional(private, key, NULL, NULL, 0, NULL,
-							     NULL) == 1 &&
-			PEM_write_bio(public, "RSA PUBLIC KEY", "", der, n) > 0;
+	const bool ok = n > 0 && public && PEM_write_bio(public, "RSA PUBLIC KEY", "", der, n) > 0;
 
 	(void)none;
 	OPENSSL_free(der);
 	ERR_clear_error();
-	if (!ok)
+	*ret_private = ok ? key_text(a, key) : NULL;
+	if (!*ret_private)
 		return err_fail(e, ERR_SYSTEM, EIO, "make a private key");
-	*ret_private = text_of(a, private);
 	*ret_public = text_of(a, public);
 	return 0;
 }
@@ -586,12 +593,10 @@ const char *pem_first(struct arena *a, const char *text)
 const char *pem_own_form(struct arena *a, const char *text)
 {
 	autokey *key = strstr(text, "BEGIN " PEM_STRING_PKCS8INF "-----") ? read_key(text) : NULL;
-	autobio *bio = key ? BIO_new(BIO_s_mem()) : NULL;
-	const bool is_written = bio && PEM_write_bio_PrivateKey_traditional(bio, key, NULL, NULL, 0,
-									    NULL, NULL) == 1;
+	const char *own = key ? key_text(a, key) : NULL;
 
 	ERR_clear_error();
-	return is_written ? text_of(a, bio) : text;
+	return own ? own : text;
 }
 
 const char *pem_lines(struct arena *a, const char *text)
