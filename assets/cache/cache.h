@@ -109,6 +109,20 @@ enum cache_knowledge { CACHE_UNKNOWN, CACHE_NOT_THERE, CACHE_THERE };
  * sealed. */
 enum cache_knowledge cache_member_digest(const struct cache *c, const struct digest *archive,
 					 const char *member, struct digest *ret);
+
+struct cache_shared_trees {
+	struct cache_shared_tree {
+		struct digest archive, stamp; /* of what does not change by another name */
+		const char *members;          /* as records have them */
+	} * v;
+	size_t n;
+};
+
+/* Whose members this process has shared. */
+struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a);
+/* Hash such a tree, as a whole and file by file, and record it: so it is known again by its bytes once another name of a
+ * member has gone, and so is a member once one of them was written to. */
+void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared);
 /* Unpack the verified entry into staging and publish the tree; nothing to do if it is there. One that is
  * there without being known is compared with its archive first, and dropped when it is another. One that lacks a
  * member is replaced by one that has those of both. */

@@ -35,19 +35,5 @@ void cache_tree_await(struct cache *c, const struct digest *archive, const struc
  * were changed, but not when they were written: for this process the tree is right as long as the latter stays, and
  * cache_settle records it as it is then. */
 bool cache_tree_share(struct cache *c, const struct asset *as);
-
-struct cache_shared_trees {
-	struct cache_shared_tree {
-		struct digest archive, stamp; /* of what does not change by another name */
-		const char *members;          /* as records have them */
-	} * v;
-	size_t n;
-};
-
-/* Whose members this process has shared. */
-struct cache_shared_trees cache_trees_shared(struct cache *c, struct arena *a);
-/* Hash such a tree, as a whole and file by file, and record it: so it is known again by its bytes once another name of a
- * member has gone, and so is a member once one of them was written to. */
-void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared);
 /* Remove the tree with what is noted of it; false: there is none. */
 bool cache_tree_drop(struct cache *c, const struct digest *archive);

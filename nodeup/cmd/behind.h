@@ -9,7 +9,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include "assets/cache/lend.h"
-#include "assets/cache/tree.h"
 #include "nodeup/cmd/session_cache.h"
 
 struct behind {
