@@ -12,7 +12,6 @@
 #include <unistd.h>
 #include "assets/cache/lend.h"
 #include "assets/cache/tree.h"
-#include "nodeup/base/walk.h"
 #include "tests/unit/lib/scratch.h"
 #include "tests/unit/lib/tar.h"
 
