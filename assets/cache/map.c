@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 
 enum {
 	RUN_LINE = 34, /* "first end\n", 16 hexadecimal digits each */
@@ -86,7 +87,7 @@ static void add_run(struct cache_map *m, uint64_t first, uint64_t end)
 		m->max = m->max ? 2 * m->max : 16;
 		m->runs = xrealloc(m->runs, m->max * sizeof(*m->runs));
 	}
-	m->runs[m->n++] = (struct span){ first, end };
+	m->runs[m->n++] = (struct cache_run){ .span = { first, end } };
 }
 
 const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MAX])
@@ -105,8 +106,8 @@ static void mend_last(struct cache_map *m, uint64_t size, int64_t total)
 	struct span *last = NULL;
 
 	for (size_t i = 0; i < m->n; i++)
-		if (!last || m->runs[i].first > last->first)
-			last = &m->runs[i];
+		if (!last || m->runs[i].span.first > last->first)
+			last = &m->runs[i].span;
 	if (last && size > last->end && (total < 0 || size <= (uint64_t)total))
 		last->end = size;
 }
@@ -128,7 +129,7 @@ static bool take_runs(struct cache_map *m, int data, int64_t total, struct spans
 		return false;
 	mend_last(m, (uint64_t)st.st_size, total);
 	for (size_t i = 0; i < m->n; i++) {
-		struct span s = m->runs[i];
+		struct span s = m->runs[i].span;
 
 		if (total >= 0 && s.end > (uint64_t)total)
 			return false;
@@ -141,7 +142,7 @@ static bool take_runs(struct cache_map *m, int data, int64_t total, struct spans
 		if (s.end <= s.first)
 			continue;
 		spans_add(ret, s.first, s.end);
-		m->runs[kept++] = s;
+		m->runs[kept++].span = s;
 	}
 	m->n = kept;
 	return true;
@@ -182,7 +183,8 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 	render_origin(o, &b);
 	begin = (off_t)b.len;
 	for (size_t i = 0; i < m->n; i++) {
-		render_run(&m->runs[i], line);
+		render_run(&m->runs[i].span, line);
+		m->runs[i].written = m->runs[i].span.end;
 		(void)buf_add(&b, line, RUN_LINE);
 	}
 	close_file(m);
@@ -199,10 +201,12 @@ static int write_run(struct cache_map *m, size_t i)
 
 	if (m->fd < 0)
 		return 0;
-	render_run(&m->runs[i], line);
+	render_run(&m->runs[i].span, line);
 	n = pwrite(m->fd, line, RUN_LINE, m->begin + (off_t)(i * RUN_LINE));
-	if (n == RUN_LINE)
+	if (n == RUN_LINE) {
+		m->runs[i].written = m->runs[i].span.end;
 		return 0;
+	}
 	if (n >= 0)
 		return -ENOSPC;
 	if (io_is_full(errno))
@@ -217,7 +221,7 @@ int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret)
 
 	/* mostly one of the youngest runs grows */
 	for (size_t i = m->n; i > 0; i--)
-		if (m->runs[i - 1].end == first) {
+		if (m->runs[i - 1].span.end == first) {
 			*ret = i - 1;
 			return 0;
 		}
@@ -234,7 +238,13 @@ int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret)
 
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end)
 {
-	m->runs[run].end = end;
+	struct cache_run *r = &m->runs[run];
+	const int64_t now = dur_now();
+
+	r->span.end = end;
+	if (now - r->written_ns < CACHE_LINE_MS * DUR_MS)
+		return;
+	r->written_ns = now;
 	/* without room for this line the file itself says how far its last run goes */
 	(void)write_run(m, run);
 }
@@ -249,6 +259,9 @@ void cache_map_clear(struct cache *c, struct cache_map *m)
 
 void cache_map_done(struct cache_map *m)
 {
+	for (size_t i = 0; i < m->n; i++)
+		if (m->runs[i].written != m->runs[i].span.end)
+			(void)write_run(m, i);
 	close_file(m);
 	free(m->runs);
 	m->runs = NULL;
