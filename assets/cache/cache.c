@@ -223,7 +223,9 @@ static int new_cache(int root_fd, const char *dir, bool create, bool own, struct
 	struct cache *c = xcalloc(1, sizeof(*c));
 	int r;
 
-	*c = (struct cache){ .dir_fd = -1, .writable = create, .dir = xstrdup(dir) };
+	*c = (struct cache){
+		.dir_fd = -1, .writable = create, .dir = xstrdup(dir), .spool_root_fd = -1
+	};
 	(void)pthread_mutex_init(&c->trees_lock, NULL);
 	r = open_cache(root_fd, dir, c, own, e);
 	if (r < 0)
@@ -256,6 +258,9 @@ void cache_free(struct cache *c)
 		return;
 	/* what is not settled costs the next run a comparison */
 	(void)!cache_settle(c, &ignored);
+	cache_free(c->spool);
+	cleanup_closep(&c->spool_root_fd);
+	free(c->spool_dir);
 	cleanup_closep(&c->dir_fd);
 	free(c->dir);
 	free(c->remark);

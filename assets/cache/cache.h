@@ -64,8 +64,9 @@ struct cache_answer {
  * for reading only is not changed. */
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e);
-/* The entries that have no record that counts, which would be hashed when they are used. */
-size_t cache_list_unread(const struct cache *c, struct arena *a, struct digest **ret);
+/* Its entries, without those of a spool; or those alone that have no record that counts, which would be hashed when they are
+ * used. */
+size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret);
 /* Whether a verified entry is there, by its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text

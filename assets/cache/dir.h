@@ -22,6 +22,14 @@ struct cache {
 	struct cache_known_tree *trees;
 	size_t n_trees;
 	bool names_wait; /* for cache_settle: folders have names that were not flushed */
+	/* spool.h: where archives wait in memory, itself a cache; NULL none */
+	struct cache *spool;
+	int spool_root_fd; /* and where it is or would be made; -1 nowhere */
+	char *spool_dir;
+	bool spool_fills;
+	/* of a spool: nothing is flushed, and what archives will have taken of it */
+	bool in_memory;
+	uint64_t promised;
 };
 
 struct cache_known_tree {
@@ -71,3 +79,7 @@ bool cache_is_damage(int errnum);
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st);
 /* Whether the entry with this stat is the one that was noted, and no other user can have written to it. */
 bool cache_is_recorded(const struct cache *c, const struct digest *d, const struct stat *st);
+/* The spool of a cache, or NULL. */
+struct cache *cache_spool_of(const struct cache *c);
+/* Whether a spool has room for an archive of so many bytes (-1 unknown), which then is promised. */
+bool cache_promise(struct cache *spool, int64_t total);

@@ -16,6 +16,7 @@
 
 enum {
 	WRITE_BEHIND = 8 * 1024 * 1024,
+	COPY_CHUNK = 256 * 1024,
 	TRIES = 4,
 	ROOM_KNOWN = 256 * 1024,
 	ROOM_UNKNOWN = 4096,
@@ -24,7 +25,8 @@ enum {
 };
 
 struct cache_entry {
-	struct cache *cache;
+	struct cache *cache; /* where it is written */
+	struct cache *home;  /* whose spool that is; else the same */
 	struct digest want;
 	struct digest_ctx *sum;
 	char tmp[CACHE_NAME_MAX]; /* its name until it is published, "" then */
@@ -43,7 +45,7 @@ static struct cache_entry *new_entry(struct cache *c, const struct digest *d, co
 {
 	struct cache_entry *en = xcalloc(1, sizeof(*en));
 
-	en->cache = c;
+	en->cache = en->home = c;
 	en->want = *d;
 	en->sum = digest_new(d->algo);
 	en->fd = fd;
@@ -157,19 +159,34 @@ static int open_partial(struct cache *c, const char *name, struct cache_writer *
 	return -EBUSY;
 }
 
-int cache_resume(struct cache *c, const struct digest *d, struct cache_writer *other,
-		 struct cache_entry **ret, struct err *e)
+/* Where the entry is to be written. What has begun on the disk goes on there. */
+static struct cache *choose_place(struct cache *home, const struct digest *d, struct cache *spool)
 {
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	if (!spool || fstatat(home->dir_fd, cache_side_name("partial", d, name), &st,
+			      AT_SYMLINK_NOFOLLOW) == 0)
+		return home;
+	return spool;
+}
+
+int cache_resume(struct cache *c, const struct digest *d, struct cache *spool,
+		 struct cache_writer *other, struct cache_entry **ret, struct err *e)
+{
+	struct cache *home = c;
 	char name[CACHE_NAME_MAX];
 	struct cache_entry *en;
 	int fd, r = 0;
 
+	c = choose_place(home, d, spool);
 	fd = c->writable ? open_partial(c, cache_side_name("partial", d, name), other) : -EROFS;
 	if (fd == -EWOULDBLOCK && other)
 		return err_fail(e, ERR_BUSY, EBUSY, "another process writes '%s/%s'", c->dir, name);
 	if (fd < 0)
-		return cache_begin(c, d, ret, e);
+		return cache_begin(home, d, ret, e);
 	en = new_entry(c, d, name, fd);
+	en->home = home;
 	(void)cache_map_name(d, en->map.name);
 	if (cache_map_load(c, &en->map, fd, &en->origin, &en->have))
 		cache_map_save(c, &en->map, &en->origin);
@@ -193,10 +210,28 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en)
 	return &en->origin;
 }
 
+/* It is empty yet: go on with an empty file on the disk. Where there is none it stays. */
+static void leave_spool(struct cache_entry *en)
+{
+	char name[CACHE_NAME_MAX];
+	int fd = open_partial(en->home, cache_side_name("partial", &en->want, name), NULL);
+
+	if (fd < 0)
+		return;
+	cache_map_clear(en->cache, &en->map);
+	(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
+	(void)close(en->fd);
+	en->fd = fd;
+	en->cache = en->home;
+	(void)!ftruncate(fd, 0);
+}
+
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin)
 {
 	if (en->map.fd >= 0 && memcmp(&en->origin, origin, sizeof(*origin)) == 0)
 		return;
+	if (en->cache != en->home && en->have.sum == 0 && !cache_promise(en->cache, origin->total))
+		leave_spool(en);
 	en->origin = *origin;
 	cache_map_save(en->cache, &en->map, origin);
 }
@@ -329,7 +364,7 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 /* Begin the writing early, so that the fsync at the end has little to wait for. */
 static void write_behind(struct cache_entry *en)
 {
-	if (en->followed - en->behind < WRITE_BEHIND)
+	if (en->followed - en->behind < WRITE_BEHIND || en->cache->in_memory)
 		return;
 	(void)sync_file_range(en->fd, (off_t)en->behind, (off_t)(en->followed - en->behind),
 			      SYNC_FILE_RANGE_WRITE);
@@ -409,7 +444,7 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 	/* what was not hashed does not belong to it */
 	if (ftruncate(en->fd, (off_t)en->followed) < 0 || fchmod(en->fd, 0444) < 0)
 		return err_sys(e, "end '%s/%s'", c->dir, en->tmp);
-	en->lost = fsync(en->fd) < 0;
+	en->lost = !c->in_memory && fsync(en->fd) < 0;
 	if (en->lost)
 		return err_sys(e, "sync '%s/%s'", c->dir, en->tmp);
 	r = take_name(en, e);
@@ -421,8 +456,8 @@ static int publish_entry(struct cache_entry *en, struct err *e)
 		return r;
 	if (fstat(en->fd, &st) == 0)
 		cache_record(c, &en->want, &st);
-	(void)walk_remove(c->dir_fd, cache_side_name("damaged", &en->want, other));
-	cache_wrongs_forget(c, &en->want);
+	(void)walk_remove(en->home->dir_fd, cache_side_name("damaged", &en->want, other));
+	cache_wrongs_forget(en->home, &en->want);
 	return 0;
 }
 
@@ -454,6 +489,34 @@ int cache_commit(struct cache_entry *en, struct err *e)
 	r = digest_eq(&got, &en->want) ? publish_entry(en, e) : fail_mismatch(en, &got, e);
 	release_entry(en, r < 0 && is_kept(en) && io_is_full(e->errnum));
 	return r;
+}
+
+int cache_copy_in(struct cache *c, const struct digest *d, int fd, struct err *e)
+{
+	autofree char *chunk = xrealloc(NULL, COPY_CHUNK);
+	struct cache_entry *en;
+	ssize_t n = 0;
+	int r = cache_begin(c, d, &en, e);
+
+	if (r < 0)
+		return r;
+	while (r >= 0 && (n = read(fd, chunk, COPY_CHUNK)) > 0)
+		r = cache_write(en, chunk, (size_t)n, e);
+	if (r >= 0 && n < 0)
+		r = err_sys(e, "read what '%s/%s' is made of", c->dir, en->tmp);
+	if (r >= 0)
+		return cache_commit(en, e);
+	cache_abort(en);
+	return r;
+}
+
+void cache_entry_drop(struct cache *c, const struct digest *d)
+{
+	autoclose int lock = cache_lock(c, true);
+	char name[CACHE_NAME_MAX];
+
+	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
+	(void)unlinkat(c->dir_fd, cache_entry_name(d, name), 0);
 }
 
 void cache_abort(struct cache_entry *en)

@@ -6,10 +6,11 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include "assets/cache/entry.h"
 #include "assets/cache/tree.h"
 #include "nodeup/base/walk.h"
 
-enum { CHUNK = 256 * 1024, PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
+enum { PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
 
 static const char folder[] = "lent";
 
@@ -123,11 +124,7 @@ bool cache_is_lent(const struct cache *c, const struct digest *d)
 
 void cache_lent(struct cache *c, const struct digest *d)
 {
-	autoclose int lock = cache_lock(c, true);
-	char name[CACHE_NAME_MAX];
-
-	(void)unlinkat(c->dir_fd, cache_side_name("verified", d, name), 0);
-	(void)unlinkat(c->dir_fd, cache_entry_name(d, name), 0);
+	cache_entry_drop(c, d);
 }
 
 static bool read_loan(const struct cache *c, struct arena *a, const char *name,
@@ -175,26 +172,6 @@ static bool is_alone(const struct cache *c, const struct digest *d)
 	       st.st_nlink == 1;
 }
 
-/* Hashed on the way: what differs never becomes the entry. */
-static int copy_back(struct cache *c, const struct cache_loan *loan, int fd, struct err *e)
-{
-	autofree char *chunk = xrealloc(NULL, CHUNK);
-	struct cache_entry *en;
-	ssize_t n = 0;
-	int r = cache_begin(c, &loan->digest, &en, e);
-
-	if (r < 0)
-		return r;
-	while (r >= 0 && (n = read(fd, chunk, CHUNK)) > 0)
-		r = cache_write(en, chunk, (size_t)n, e);
-	if (r >= 0 && n < 0)
-		r = err_sys(e, "read '%s'", loan->path);
-	if (r >= 0)
-		return cache_commit(en, e);
-	cache_abort(en);
-	return r;
-}
-
 int cache_take_back(struct cache *c, int root_fd, const struct cache_loan *loan, struct err *e)
 {
 	char note[CACHE_NAME_MAX];
@@ -204,7 +181,7 @@ int cache_take_back(struct cache *c, int root_fd, const struct cache_loan *loan,
 	if (!is_alone(c, &loan->digest)) {
 		r = io_open_file(root_fd, loan->path, &fd, e);
 		if (r >= 0)
-			r = copy_back(c, loan, fd, e);
+			r = cache_copy_in(c, &loan->digest, fd, e);
 	}
 	/* what is not there any more, or is another file, never comes back by itself */
 	if (r < 0 && fd >= 0 && e->kind != ERR_INTEGRITY)

@@ -530,7 +530,7 @@ int cache_settle(struct cache *c, struct err *e)
 	int r = 0;
 
 	trees = take_waiting(c, &n, &names);
-	if (!n && !names)
+	if ((!n && !names) || c->in_memory)
 		return 0;
 	/* which file was lost is not told, and all of them read as right from memory */
 	if (syncfs(c->dir_fd) < 0)

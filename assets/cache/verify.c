@@ -4,9 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
+#include "assets/cache/entry.h"
 #include "nodeup/base/walk.h"
 
-enum { COPY_CHUNK = 256 * 1024, SIGNATURES_MAX = 64 * 1024 };
+enum { SIGNATURES_MAX = 64 * 1024 };
 
 /* An entry that is asked for. */
 struct query {
@@ -104,27 +105,12 @@ static enum cache_state hash_entry(struct cache *c, const struct query *q, int f
 static enum cache_state take_over(struct cache *c, const struct query *q, const struct stat *st,
 				  int *fd, struct err *e)
 {
-	autofree char *chunk = xrealloc(NULL, COPY_CHUNK);
 	char name[CACHE_NAME_MAX];
-	struct cache_entry *en;
-	ssize_t n = 0;
-	int r = cache_begin(c, q->digest, &en, e);
 
-	if (r < 0)
-		return CACHE_FAILED;
-	cache_entry_name(q->digest, name);
-	while (r >= 0 && (n = read(*fd, chunk, COPY_CHUNK)) > 0)
-		r = cache_write(en, chunk, (size_t)n, e);
-	if (r >= 0 && n < 0)
-		r = err_sys(e, "read '%s/%s'", c->dir, name);
-	if (r < 0) {
-		cache_abort(en);
-		return CACHE_FAILED;
-	}
-	if (cache_commit(en, e) < 0)
+	if (cache_copy_in(c, q->digest, *fd, e) < 0)
 		return e->kind == ERR_INTEGRITY ? give_up_entry(c, q, st, 0, e) : CACHE_FAILED;
 	(void)close(*fd);
-	*fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
+	*fd = io_open_at(c->dir_fd, cache_entry_name(q->digest, name), O_NOFOLLOW);
 	if (*fd >= 0)
 		return CACHE_RIGHT;
 	(void)err_sys(e, "open '%s/%s'", c->dir, name);
@@ -196,56 +182,72 @@ static struct cache_answer look_at_record(const struct cache *c, const struct di
 	};
 }
 
+/* The cache, or its spool where that alone has the entry. */
+static struct cache *find_holder(struct cache *c, const struct digest *d)
+{
+	struct cache *spool = cache_spool_of(c);
+
+	return spool && look_at_record(c, d).state == CACHE_ABSENT &&
+			       look_at_record(spool, d).state != CACHE_ABSENT
+		       ? spool
+		       : c;
+}
+
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e)
 {
 	const struct query q = { .digest = d, .effort = effort };
 	autoclose int fd = -1;
 
+	c = find_holder(c, d);
 	if (effort == CACHE_BY_RECORD)
 		return look_at_record(c, d);
 	return (struct cache_answer){ .state = open_entry(c, &q, &fd, e) };
 }
 
-static void list_unread_in(const struct cache *c, struct arena *a, enum digest_algo algo,
-			   struct digest **v, size_t *n)
+static void list_in(const struct cache *c, struct arena *a, enum digest_algo algo,
+		    bool unread_alone, struct digest **v, size_t *n)
 {
 	autoclose int fd = io_open_at(c->dir_fd, digest_algo_name(algo), O_DIRECTORY);
 	struct strv names = { 0 };
 	struct err ignored;
 
-	/* what cannot be listed is hashed when it is used */
+	/* what cannot be listed is looked at when it is used */
 	if (fd < 0 || walk_names(a, fd, &names) < 0)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
 		struct digest d;
 
 		if (digest_parse(names.v[i], strlen(names.v[i]), &d, &ignored) == 0 &&
-		    d.algo == algo && look_at_record(c, &d).state == CACHE_UNREAD)
+		    d.algo == algo &&
+		    (!unread_alone || look_at_record(c, &d).state == CACHE_UNREAD))
 			arena_push(a, *v, *n, d);
 	}
 }
 
-size_t cache_list_unread(const struct cache *c, struct arena *a, struct digest **ret)
+size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret)
 {
 	size_t n = 0;
 
 	*ret = NULL;
 	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++)
-		list_unread_in(c, a, algo, ret, &n);
+		list_in(c, a, algo, unread_alone, ret, &n);
 	return n;
 }
 
 bool cache_has(const struct cache *c, const struct digest *d)
 {
-	return look_at_record(c, d).state == CACHE_RIGHT;
+	const struct cache *spool = cache_spool_of(c);
+
+	return look_at_record(c, d).state == CACHE_RIGHT ||
+	       (spool && look_at_record(spool, d).state == CACHE_RIGHT);
 }
 
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)
 {
 	const struct query q = { .digest = d, .effort = CACHE_BY_NEED, .remove = true };
 
-	return open_entry(c, &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
+	return open_entry(find_holder(c, d), &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
 }
 
 /* Signatures: a record DIR/signed/<algo>-<hex> names signature and key, on a line for each signature that the

@@ -1,6 +1,7 @@
 #include "assets/fetch/follow.h"
 
 #include <stdlib.h>
+#include "assets/cache/spool.h"
 #include "assets/cache/unpack.h"
 #include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
@@ -59,16 +60,24 @@ static void keep_refusal(struct fetch_job *j)
 	fetch_unlock(j->fetcher);
 }
 
-/* Unpacking during download is an optimisation: on error, drop the tree. The unpack task repeats it and
- * reports; a refusal of the content is kept for it. */
-static void begin_tree(struct fetch_job *j)
+/* What is to be unpacked on the way; NULL nothing. */
+static struct asset *tree_of(struct fetch_job *j)
 {
 	struct asset *tree;
-	struct err e;
 
 	fetch_lock(j->fetcher);
 	tree = j->full ? NULL : j->tree;
 	fetch_unlock(j->fetcher);
+	return tree;
+}
+
+/* Unpacking during download is an optimisation: on error, drop the tree. The unpack task repeats it and
+ * reports; a refusal of the content is kept for it. */
+static void begin_tree(struct fetch_job *j)
+{
+	struct asset *tree = tree_of(j);
+	struct err e;
+
 	j->errs->tree.kind = ERR_NONE;
 	if (!tree)
 		return;
@@ -212,8 +221,9 @@ static void look_for_part(struct fetch_job *j, struct err *e)
 	struct cache *c = j->fetcher->cache;
 	struct err failure;
 
-	if (cache_resume(c, &j->digest, j->beside ? NULL : &j->found_other, &j->entry, &failure) <
-	    0) {
+	/* what is unpacked on the way is wanted by the cache alone then */
+	if (cache_resume(c, &j->digest, tree_of(j) ? cache_spool_to_fill(c) : NULL,
+			 j->beside ? NULL : &j->found_other, &j->entry, &failure) < 0) {
 		*e = failure;
 		if (e->kind == ERR_BUSY && cache_has(c, &j->digest))
 			e->kind = ERR_NONE;

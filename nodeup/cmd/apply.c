@@ -468,7 +468,7 @@ static int converge(struct apply *ap, struct err *e)
 	}
 	log_info("%s", report_summary(s->arena, rep));
 	ap->changed += rep->counts[RUN_CHANGED];
-	behind_begin(&ap->behind, s, ap->cli);
+	behind_begin(&ap->behind, s, &req);
 	r = watch_window(ap, &run, rep, r, e);
 	waits_over(ap->waits);
 	r = sync_files(ap, r, e);

@@ -20,6 +20,19 @@ static void take_back(struct cache *c, int root_fd, const struct cache_loan *loa
 			    loan->path, e.msg);
 }
 
+/* It has left the memory in any case. */
+static void unspool(struct cache *c, const struct digest *d)
+{
+	char hex[DIGEST_TEXT_MAX];
+	struct err e;
+
+	if (cache_unspool(c, d, &e) < 0)
+		log_warning(
+			"the cache has no copy of the archive %s: %s; it is fetched again when it is "
+			"needed",
+			digest_hex(d, hex), e.msg);
+}
+
 void behind_catch_up(struct session *s)
 {
 	const struct cache_loans loans = cache_loans(s->ctx.cache, s->arena);
@@ -36,28 +49,39 @@ static void step_back(void)
 		      IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
 }
 
+static void count_one(struct behind *b)
+{
+	(void)__atomic_add_fetch(&b->done, 1, __ATOMIC_RELAXED);
+}
+
+/* The archives first: they take memory that others may want. */
 static void *copy_all(void *arg)
 {
 	struct behind *b = arg;
 
 	step_back();
+	for (size_t i = 0; i < b->spooled.n; i++) {
+		unspool(b->cache, &b->spooled.v[i]);
+		count_one(b);
+	}
 	for (size_t i = 0; i < b->loans.n; i++) {
 		take_back(b->cache, b->root_fd, &b->loans.v[i]);
-		(void)__atomic_add_fetch(&b->done, 1, __ATOMIC_RELAXED);
+		count_one(b);
 	}
 	for (size_t i = 0; i < b->shared.n; i++)
 		cache_tree_seal(b->cache, &b->shared.v[i]);
 	return NULL;
 }
 
-static int start(struct behind *b, const struct session *s, const struct cli *cli, struct err *e)
+static int start(struct behind *b, const struct session *s, const struct session_req *req,
+		 struct err *e)
 {
 	int r;
 
 	b->root_fd = fcntl(s->root_fd, F_DUPFD_CLOEXEC, 0);
 	if (b->root_fd < 0)
 		return err_sys(e, "open the root again");
-	r = session_new_cache(s, cli, true, &b->cache, e);
+	r = session_new_cache(s, req, &b->cache, e);
 	return r < 0 ? r : pool_thread(&b->thread, copy_all, b, e);
 }
 
@@ -69,19 +93,26 @@ static void release(struct behind *b)
 	*b = (struct behind){ .root_fd = -1 };
 }
 
-void behind_begin(struct behind *b, const struct session *s, const struct cli *cli)
+static size_t copies_of(const struct behind *b)
+{
+	return b->spooled.n + b->loans.n;
+}
+
+void behind_begin(struct behind *b, const struct session *s, const struct session_req *req)
 {
 	struct err e;
 
 	*b = (struct behind){ .root_fd = -1, .arena = arena_new_empty() };
+	b->spooled = cache_spooled(s->ctx.cache, b->arena);
 	b->loans = cache_loans(s->ctx.cache, b->arena);
 	b->shared = cache_trees_shared(s->ctx.cache, b->arena);
-	if (b->loans.n + b->shared.n == 0) {
+	if (copies_of(b) + b->shared.n == 0) {
 		release(b);
 		return;
 	}
-	if (start(b, s, cli, &e) < 0) {
-		log_warning("%s; the next run copies %zu assets into the cache", e.msg, b->loans.n);
+	if (start(b, s, req, &e) < 0) {
+		log_warning("%s; the next run copies %zu assets into the cache", e.msg,
+			    copies_of(b));
 		release(b);
 		return;
 	}
@@ -90,7 +121,7 @@ void behind_begin(struct behind *b, const struct session *s, const struct cli *c
 
 size_t behind_pending(const struct behind *b)
 {
-	return b->runs ? b->loans.n - __atomic_load_n(&b->done, __ATOMIC_RELAXED) : 0;
+	return b->runs ? copies_of(b) - __atomic_load_n(&b->done, __ATOMIC_RELAXED) : 0;
 }
 
 void behind_end(struct behind *b)
@@ -98,5 +129,6 @@ void behind_end(struct behind *b)
 	if (!b->runs)
 		return;
 	(void)pthread_join(b->thread, NULL);
+	cache_spool_end(b->cache);
 	release(b);
 }

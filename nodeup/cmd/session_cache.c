@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "assets/cache/gc.h"
+#include "assets/cache/spool.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/pool.h"
@@ -38,12 +39,23 @@ const char *session_cache_dir(const struct cli *cli)
 	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
 }
 
-int session_new_cache(const struct session *s, const struct cli *cli, bool create,
-		      struct cache **ret, struct err *e)
+static int new_cache(const struct session *s, const struct cli *cli, bool create,
+		     struct cache **ret, struct err *e)
 {
 	if (cli->cache)
 		return cache_new(s->host_fd, session_cache_dir(cli), create, ret, e);
 	return cache_new_own(s->root_fd, OWN_CACHE, create, ret, e);
+}
+
+int session_new_cache(const struct session *s, const struct session_req *req, struct cache **ret,
+		      struct err *e)
+{
+	int r = new_cache(s, req->cli, req->for_apply, ret, e);
+
+	/* what is baked is complete on the disk */
+	if (r >= 0 && !req->bake)
+		cache_spool_at(*ret, s->root_fd, OWN_SPOOL, req->for_apply);
+	return r;
 }
 
 int session_open_cache(struct session *s, const struct session_req *req, struct err *e)
@@ -55,7 +67,7 @@ int session_open_cache(struct session *s, const struct session_req *req, struct 
 	if (ctx->cache)
 		return 0;
 	ctx->cache_root_fd = req->cli->cache ? s->host_fd : s->root_fd;
-	r = session_new_cache(s, req->cli, req->for_apply, &ctx->cache, e);
+	r = session_new_cache(s, req, &ctx->cache, e);
 	if (r < 0)
 		return r;
 	if (cache_remark(ctx->cache))
@@ -86,7 +98,7 @@ void session_read_ahead(struct session *s, const struct session_req *req)
 		return;
 	ahead = arena_new(s->arena, struct read_ahead);
 	ahead->cache = s->ctx.cache;
-	ahead->n = cache_list_unread(ahead->cache, s->arena, &ahead->v);
+	ahead->n = cache_list(ahead->cache, s->arena, true, &ahead->v);
 	if (ahead->n && pool_thread(&ahead->thread, read_all, ahead, &ignored) == 0)
 		s->ahead = ahead;
 }
@@ -100,21 +112,14 @@ void session_end_ahead(struct session *s)
 	s->ahead = NULL;
 }
 
-uint64_t session_kept_bytes(const struct cli *cli)
+/* Of one directory of unfinished downloads. */
+static uint64_t kept_bytes_in(int dir)
 {
-	autofree char *path = xasprintf("%s/partial", cli->cache ? cli->cache : OWN_CACHE);
 	autoarena struct arena *a = arena_new_empty();
-	autoclose int root = -1, dir = -1;
-	uint64_t bytes = 0;
-	struct err ignored;
 	struct strv names = { 0 };
+	uint64_t bytes = 0;
 
-	if (io_open_root(cli->root && !cli->cache ? cli->root : "/", &root, &ignored) < 0)
-		return 0;
-	/* --cache is a path of the host, as the person gave it */
-	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
-			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
-	if (dir >= 0 && walk_names(a, dir, &names) < 0)
+	if (dir < 0 || walk_names(a, dir, &names) < 0)
 		return 0;
 	for (size_t i = 0; i < names.n; i++) {
 		struct stat st;
@@ -125,6 +130,21 @@ uint64_t session_kept_bytes(const struct cli *cli)
 			bytes += (uint64_t)st.st_blocks * STAT_BLOCK;
 	}
 	return bytes;
+}
+
+uint64_t session_kept_bytes(const struct cli *cli)
+{
+	autofree char *path = xasprintf("%s/partial", cli->cache ? cli->cache : OWN_CACHE);
+	autoclose int root = -1, dir = -1, spool = -1;
+	struct err ignored;
+
+	if (io_open_root(cli->root ? cli->root : "/", &root, &ignored) < 0)
+		return 0;
+	/* --cache is a path of the host, as the person gave it */
+	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
+			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
+	spool = io_open_at(root, &OWN_SPOOL "/partial"[1], O_RDONLY | O_DIRECTORY);
+	return kept_bytes_in(dir) + kept_bytes_in(spool);
 }
 
 static void name_image(struct arena *a, const struct node_image *image, struct named *named)

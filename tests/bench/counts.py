@@ -61,7 +61,14 @@ def tell(program):
     asked = requests() - asked
     installed = files(ways.NODE / "root") - before
     fresh(WORK)
-    at_start = when_started([word for word in apply if not word.startswith("--cache=")], written_by)
+    # as a machine: with a cache of its own, and what belongs to the boot in memory
+    memory = ways.NODE / "root/run"
+    memory.mkdir(exist_ok=True)
+    subprocess.run(["mount", "-t", "tmpfs", "nodeup-bench", memory], check=True)
+    try:
+        at_start = when_started([word for word in apply if not word.startswith("--cache=")], written_by)
+    finally:
+        subprocess.run(["umount", memory], check=True)
     fresh(WORK)
     first, second = traced(apply), traced(apply)
     print("\ncounts: a fresh master, and its second run")

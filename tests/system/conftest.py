@@ -89,10 +89,15 @@ def master(tmp_path, origin, contents):
 
 @pytest.fixture
 def make_world(tmp_path, origin, contents):
+    made = []
+
     def make(name, role="nodes"):
         (tmp_path / name).mkdir()
-        return World(tmp_path / name, origin, contents, role=role)
-    return make
+        made.append(World(tmp_path / name, origin, contents, role=role))
+        return made[-1]
+    yield make
+    for world in made:
+        world.lose_memory()
 
 
 class Mounts:

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 
-from world import CNI, CNI_MEMBERS, KUBELET, OK, PENDING, noise, tar, tree
+from world import CNI, CNI_MEMBERS, KUBELET, OK, PENDING, noise, tar, tree, until
 
 KILLED = -signal.SIGKILL
 
@@ -197,3 +197,106 @@ def test_a_cache_of_several_nodes_shares_nothing(world):
     world.assets[CNI] = world.serve(CNI, tar({f"./{name}": noise(name, 1_500_000) for name in CNI_MEMBERS}))
     world.converge()
     assert (world.root / "opt/cni/bin/bridge").stat().st_nlink == 1
+
+
+# Archives that are unpacked wait in memory, where a machine has some.
+
+SPOOL = "run/nodeup/spool"
+
+
+@pytest.fixture
+def machine(node):
+    node.use_memory()
+    return node
+
+
+def archive(node):
+    return node.cache / f"sha256/{node.assets[CNI].digest}"
+
+
+def killed_with_archives(node):
+    """When the node is made and nothing was moved."""
+    done = node.apply(prefix=["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=ioprio_set:signal=KILL"], may_die=True)
+    assert done.code == KILLED, done
+    assert member(node).exists() and not archive(node).exists()
+    assert node.assets[CNI].digest in node.spooled()
+
+
+def must_have_moved(node):
+    assert archive(node).read_bytes().startswith(b"\x1f\x8b") and not (node.root / SPOOL).exists()
+    must_be_right(node)
+    assert node.plan().code == OK and node.run("plan", "--verify").code == OK
+
+
+def test_an_archive_waits_in_memory(machine):
+    machine.write_documents()
+    trace = machine.folder / "trace"
+    machine.converge(prefix=["strace", "-f", "-y", "-qq", "-o", trace, "-e", "trace=fsync,renameat"])
+    digest = machine.assets[CNI].digest
+    lines = [line for line in trace.read_text().splitlines() if digest in line]
+    assert [line for line in lines if SPOOL in line and f'"sha256/{digest}"' in line], "it was not made in memory"
+    assert not [line for line in lines if "fsync" in line and SPOOL in line], "memory was flushed"
+    must_have_moved(machine)
+
+
+def test_memory_is_not_used_where_there_is_none(node):
+    node.converge()
+    assert archive(node).exists() and not (node.root / SPOOL).exists()
+
+
+def test_a_plan_and_the_next_run_find_it_there(machine):
+    killed_with_archives(machine)
+    asked, before = machine.requests(), tree(machine.root)
+    assert not [line for line in machine.plan().out.splitlines() if " asset " in line], machine.plan()
+    done = machine.converge("--offline")
+    assert not [line for line in done.lines if line.startswith(("changed asset", "changed install"))], done
+    assert machine.requests() == asked and tree(machine.root) == before
+    must_have_moved(machine)
+
+
+def test_a_member_is_mended_of_it(machine):
+    """While it waits it is the archive that vouches for what was unpacked."""
+    killed_with_archives(machine)
+    asked = machine.requests()
+    with open(member(machine), "r+b") as f:
+        f.write(b"changed")
+    machine.converge("--offline")
+    assert machine.requests() == asked
+    must_have_moved(machine)
+
+
+def test_a_reboot_takes_it_away(machine):
+    """What was unpacked is there: nothing is fetched before it is needed."""
+    killed_with_archives(machine)
+    machine.lose_memory()
+    machine.use_memory()
+    machine.converge()
+    assert member(machine).read_bytes() == noise("bridge", 1_500_000)
+    assert machine.plan().code == OK
+
+
+def test_a_part_of_it_is_kept_there(machine):
+    """A download that is killed goes on where it was."""
+    url = machine.assets[CNI].urls[0].rsplit("/", 1)[-1]
+    machine.assets[CNI].urls = [machine.url(url, "ranges", "rate=2000000")]
+    machine.write_documents()
+    process = machine.start(machine.argv("apply"))
+    part = machine.root / SPOOL / f"partial/sha256-{machine.assets[CNI].digest}"
+    until(lambda: part.exists() and part.stat().st_size > 200_000)
+    process.kill()
+    machine.finish(process, 0, may_die=True)
+    assert f"sha256-{machine.assets[CNI].digest}" in machine.spooled()
+    have = part.stat().st_size
+    trace = machine.folder / "trace"
+    machine.converge(prefix=["strace", "-f", "-qq", "-s", "400", "-o", trace, "-e", "trace=sendto"])
+    assert f"Range: bytes={have}-" in trace.read_text()
+    must_have_moved(machine)
+
+
+def test_what_is_baked_is_on_the_disk(machine):
+    trace = machine.folder / "trace"
+    machine.write_documents()
+    done = machine.run("bake", prefix=["strace", "-f", "-y", "-qq", "-o", trace, "-e", "trace=renameat"])
+    assert done.code == OK, done
+    assert SPOOL not in trace.read_text() and archive(machine).exists()
+

@@ -193,7 +193,7 @@ class World:
         # All that a store holds of places is where the rest of it is.
         self.edit_store("cluster.spec", lambda t: t.replace(SEED_BASE, str(self.store)))
         self.config_base = str(self.store)
-        self.more, self.own_cache = "", False
+        self.more, self.own_cache, self.in_memory = "", False, False
         self.make_root(self.root)
         self.conf.parent.mkdir()
         self.facts = dict(FACTS)
@@ -209,6 +209,20 @@ class World:
         self.own_cache, self.cache = True, self.root / "var/cache/nodeup"
         sizes = {name: 300_000 for name in CNI_MEMBERS} | {CNI_MEMBERS[0]: 1_500_000}
         self.assets[CNI] = self.serve(CNI, tar({f"./{name}": noise(name, size) for name, size in sizes.items()}))
+
+    def use_memory(self):
+        """What belongs to a boot is in memory, as on a machine."""
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "nodeup-test", self.root / "run"], check=True)
+        self.in_memory = True
+
+    def lose_memory(self):
+        if self.in_memory:
+            subprocess.run(["umount", self.root / "run"], check=True)
+        self.in_memory = False
+
+    def spooled(self):
+        """Archives that wait in memory for their place on the disk, and parts of them."""
+        return sorted(p.name for p in (self.root / "run/nodeup/spool").glob("*/*") if p.parent.name != "verified")
 
     @staticmethod
     def make_root(root):
