@@ -132,6 +132,13 @@ static struct strv find_written(struct session *s, const struct plan_req *plan)
 	return s->claims.left ? (struct strv){ 0 } : state_written(s->ctx.state, s->arena, kept);
 }
 
+static bool has_file(void *arg, const char *path)
+{
+	const struct session *s = arg;
+
+	return io_is_there(s->root_fd, path);
+}
+
 static int make_plan(struct session *s, const struct session_req *req, struct err *e)
 {
 	struct plan_req *plan = arena_new(s->arena, struct plan_req);
@@ -172,8 +179,11 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
-	if (!req->only && !req->bake)
+	if (!req->only && !req->bake) {
 		plan->written = find_written(s, plan);
+		plan->has_file = has_file;
+		plan->has_file_arg = s;
+	}
 	s->stage = SESSION_PLAN;
 	return plan_build(s->arena, plan, &s->plan, e);
 }

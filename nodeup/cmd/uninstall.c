@@ -94,7 +94,8 @@ static int find_units(struct removal *rm, struct err *e)
 	int r = 0;
 
 	for (size_t i = 0; i < paths.n && r == 0; i++)
-		if (str_has_prefix(paths.v[i], plan_unit_dir))
+		if (str_has_prefix(paths.v[i], plan_unit_dir) &&
+		    io_is_there(rm->root_fd, paths.v[i]))
 			r = look_at(rm, paths.v[i], e);
 	return r;
 }

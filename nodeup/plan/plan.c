@@ -60,6 +60,11 @@ static const struct plan_builder *const builders[] = {
 	&build_bake,
 };
 
+static bool has_file(const struct plan_req *req, const char *path)
+{
+	return !req->has_file || req->has_file(req->has_file_arg, path);
+}
+
 /* What an earlier run wrote, and no task puts there now. A unit that is still named is not stopped. */
 static void add_leftovers(struct plan *p)
 {
@@ -72,7 +77,7 @@ static void add_leftovers(struct plan *p)
 		const char *path = p->req->written.v[i], *name = str_basename(path);
 		struct task *t;
 
-		if (plan_at(p, path))
+		if (plan_at(p, path) || !has_file(p->req, path))
 			continue;
 		t = plan_no_file(p, path, "");
 		t->ops = &task_leftover_ops;

@@ -43,7 +43,10 @@ struct plan_req {
 	bool imds_lacks_version1; /* the instance's metadata service wants tokens, and kubelet has none */
 	bool image_mode;
 	bool verify; /* what the cache has of the documents is looked at, used by this node or not */
-	struct strv written; /* by an earlier run: paths where a file is */
+	struct strv written; /* by an earlier run: paths, where a file may be no more */
+	/* whether one is: asked of each of these paths that no task is for; NULL: there is */
+	bool (*has_file)(void *arg, const char *path);
+	void *has_file_arg;
 	bool no_keys; /* of the documents alone: key pairs and secrets that they need are empty */
 	const char *only;                  /* one builder by name; NULL: all of the node's role */
 	const char *lost_conf, *lost_text; /* path and text of a document to put back, or NULL */

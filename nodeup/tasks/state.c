@@ -195,12 +195,11 @@ struct strv state_written(struct state *s, struct arena *a, const char *const *o
 
 	for (size_t i = 0; i < s->n; i++) {
 		const struct record *r = &s->records[i];
-		struct io_stamp now;
 		bool kept = false;
 
 		for (size_t k = 0; r->written && origins[k]; k++)
 			kept |= str_eq(r->origin, origins[k]);
-		if (r->written && !kept && stamp_now(s, r->path, &now))
+		if (r->written && !kept)
 			strv_add(a, &paths, arena_str(a, r->path));
 	}
 	return paths;

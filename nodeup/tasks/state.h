@@ -30,7 +30,8 @@ void state_set(struct state *s, const char *path, const struct digest *d, const 
  * the record void. state_sync flushes it before its record counts. */
 void state_saw(struct state *s, const char *path, const struct digest *d, const char *origin,
 	       const struct stat *st);
-/* The paths that we wrote a file to and where a file is, but for those that `origin` asked for. */
+/* The paths that we wrote a file to, but for those that `origin` asked for. Whether a file is there now is not
+ * looked at. */
 struct strv state_written(struct state *s, struct arena *a, const char *const *origins);
 /* Whether the file at path, of which `st` was taken, is still the one that we wrote there. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st);

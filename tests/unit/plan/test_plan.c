@@ -484,6 +484,39 @@ static void tasks_know_their_place(void **state)
 	}
 }
 
+/* Notes what it is asked of, and says that only one of them is there. */
+static bool has_file(void *arg, const char *path)
+{
+	struct strv *asked = arg;
+
+	asked->v[asked->n++] = path;
+	return str_eq(path, "/etc/there");
+}
+
+static void what_was_written_and_is_gone_is_no_task(void **state)
+{
+	const char *paths[] = { "/etc/there", "/var/lib/kubelet/kubeconfig", "/etc/gone" };
+	const char *found[ARRAY_LEN(paths)];
+	struct strv asked = { .v = found };
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, false);
+	struct plan_req req = seed_request(&w);
+	struct plan before = seed_plan(a, &req), p;
+
+	(void)state;
+	req.written = (struct strv){ .v = paths, .n = ARRAY_LEN(paths) };
+	req.has_file = has_file;
+	req.has_file_arg = &asked;
+	p = seed_plan(a, &req);
+	assert_int_equal(p.n, before.n + 1);
+	assert_non_null(plan_look(&p, TASK_FILE, "/etc/there"));
+	assert_null(plan_look(&p, TASK_FILE, "/etc/gone"));
+	/* what a task is for is looked at by that */
+	assert_int_equal(asked.n, 2);
+	assert_string_equal(asked.v[0], "/etc/there");
+	assert_string_equal(asked.v[1], "/etc/gone");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -505,6 +538,7 @@ int main(void)
 		cmocka_unit_test(the_first_error_stands),
 		cmocka_unit_test(sha1_is_warned_of_once),
 		cmocka_unit_test(tasks_know_their_place),
+		cmocka_unit_test(what_was_written_and_is_gone_is_no_task),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
