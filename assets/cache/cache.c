@@ -312,7 +312,9 @@ size_t cache_adopt_kops(struct cache *c)
 	struct strv names = { 0 };
 	size_t n = 0;
 
-	if (c->writable && walk_names(a, c->dir_fd, &names) < 0)
+	/* its descriptor stays open, and may have been read before */
+	if (c->writable &&
+	    (lseek(c->dir_fd, 0, SEEK_SET) < 0 || walk_names(a, c->dir_fd, &names) < 0))
 		return 0;
 	for (size_t i = 0; i < names.n; i++)
 		n += adopt_file(c, names.v[i]);

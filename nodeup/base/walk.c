@@ -24,8 +24,7 @@ int walk_names(struct arena *a, int dir_fd, struct strv *ret)
 	int r;
 
 	*ret = (struct strv){ 0 };
-	/* a directory that a walk began with may have been read before */
-	r = lseek(dir_fd, 0, SEEK_SET) < 0 ? -errno : io_each_name(dir_fd, add_name, &n);
+	r = io_each_name(dir_fd, add_name, &n);
 	strv_sort(ret);
 	return r;
 }
@@ -115,6 +114,9 @@ int walk_both(int fd, int twin, const struct walk *w, struct err *e)
 {
 	const struct walk_at top = { .dir = fd, .twin = twin, .path = "", .fd = -1 };
 
+	/* these two may have been read before; those below are opened for the walk */
+	if (lseek(fd, 0, SEEK_SET) < 0 || (twin >= 0 && lseek(twin, 0, SEEK_SET) < 0))
+		return err_sys(e, "read the directory '/'");
 	return walk_dir(w, &top, 1, e);
 }
 

@@ -12,8 +12,9 @@
 /* Twice what the extractor makes. */
 enum { WALK_DEPTH_MAX = 256 };
 
-/* The sorted names in an open directory but "." and "..". Threads that share the descriptor share the place
- * that is read next, so each needs one of its own. -errno, and errno: the rest is unknown. */
+/* The sorted names in an open directory but "." and "..", from the place that is read next: all of them in one
+ * that was opened for this. Threads that share the descriptor share that place, so each needs one of its own.
+ * -errno, and errno: the rest is unknown. */
 int walk_names(struct arena *a, int dir_fd, struct strv *ret) must_check;
 
 /* The same of a directory below the root. -ENOENT: it is not there. */

@@ -83,14 +83,11 @@ static void names_are_sorted_and_without_dots(void **state)
 		      file = openat(w->root.fd, "t/a", O_RDONLY | O_CLOEXEC);
 	struct strv names;
 
-	/* the second time as well, although both share a descriptor */
-	for (int i = 0; i < 2; i++) {
-		assert_int_equal(walk_names(w->arena, dir, &names), 0);
-		assert_int_equal(names.n, 3);
-		assert_string_equal(names.v[0], "a");
-		assert_string_equal(names.v[1], "b");
-		assert_string_equal(names.v[2], "link");
-	}
+	assert_int_equal(walk_names(w->arena, dir, &names), 0);
+	assert_int_equal(names.n, 3);
+	assert_string_equal(names.v[0], "a");
+	assert_string_equal(names.v[1], "b");
+	assert_string_equal(names.v[2], "link");
 	/* what cannot be read is not empty */
 	assert_int_equal(walk_names(w->arena, file, &names), -ENOTDIR);
 	assert_int_equal(walk_names_at(w->arena, w->root.fd, "/none", &names, &w->e), -ENOENT);
@@ -117,9 +114,13 @@ static void all_below_is_visited_in_order(void **state)
 	const struct walk walk = { .enter = note_entry, .leave = note_end, .arg = w };
 	autoclose int dir = open_dir(w, "t");
 
-	assert_int_equal(walk_below(dir, &walk, &w->e), 0);
-	/* a link is not followed, and what enter passes over has no end */
-	assert_string_equal(buf_str(&w->seen), "/a\n/b\n/b/c\n/b/two\nend /b\n/link\n");
+	/* the second time as well, although both share a descriptor */
+	for (int i = 0; i < 2; i++) {
+		buf_done(&w->seen);
+		assert_int_equal(walk_below(dir, &walk, &w->e), 0);
+		/* a link is not followed, and what enter passes over has no end */
+		assert_string_equal(buf_str(&w->seen), "/a\n/b\n/b/c\n/b/two\nend /b\n/link\n");
+	}
 }
 
 static int refuse(void *arg, const struct walk_at *at, struct err *e)
