@@ -17,30 +17,46 @@ struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct errand *first, **last;
+	size_t waiting; /* errands that no thread has begun */
 	bool stop;
-	size_t n;
+	size_t n, busy,
+		most; /* threads: that there are, that do an errand, and that there may be */
 	pthread_t threads[];
 };
+
+/* The lock is held. NULL: none is left, and none comes. */
+static struct errand *await_errand(struct pool *p)
+{
+	struct errand *errand;
+
+	while (!p->first && !p->stop)
+		(void)pthread_cond_wait(&p->changed, &p->lock);
+	errand = p->first;
+	if (!errand)
+		return NULL;
+	p->first = errand->next;
+	if (!p->first)
+		p->last = &p->first;
+	p->waiting--;
+	return errand;
+}
 
 static void *pool_main(void *arg)
 {
 	struct pool *p = arg;
+	struct errand *errand;
 
-	for (;;) {
-		struct errand *errand;
-
-		(void)pthread_mutex_lock(&p->lock);
-		while (!p->first && !p->stop)
-			(void)pthread_cond_wait(&p->changed, &p->lock);
-		errand = p->first;
-		if (errand && !(p->first = errand->next))
-			p->last = &p->first;
+	(void)pthread_mutex_lock(&p->lock);
+	while ((errand = await_errand(p))) {
+		p->busy++;
 		(void)pthread_mutex_unlock(&p->lock);
-		if (!errand)
-			return NULL;
 		errand->fn(errand->arg);
 		free(errand);
+		(void)pthread_mutex_lock(&p->lock);
+		p->busy--;
 	}
+	(void)pthread_mutex_unlock(&p->lock);
+	return NULL;
 }
 
 int pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg, struct err *e)
@@ -57,28 +73,34 @@ int pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg, struct err *e
 
 static size_t count_threads(size_t least, size_t most)
 {
-	const long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	const long cores = least < most ? sysconf(_SC_NPROCESSORS_ONLN) : 0;
 
 	if (cores < 0 || (size_t)cores < least)
 		return least;
 	return (size_t)cores > most ? most : (size_t)cores;
 }
 
+/* The lock is held, or nobody else has the pool yet. */
+static int add_thread(struct pool *p, struct err *e)
+{
+	int r = pool_thread(&p->threads[p->n], pool_main, p, e);
+
+	p->n += r == 0;
+	return r;
+}
+
 int pool_new(size_t least, size_t most, struct pool **ret, struct err *e)
 {
 	const size_t wanted = count_threads(least, most);
 	struct pool *p = xcalloc(1, sizeof(*p) + wanted * sizeof(*p->threads));
-	int r = 0;
+	int r;
 
+	p->most = wanted;
 	p->last = &p->first;
 	(void)pthread_mutex_init(&p->lock, NULL);
 	(void)pthread_cond_init(&p->changed, NULL);
-	while (p->n < wanted && r == 0) {
-		r = pool_thread(&p->threads[p->n], pool_main, p, e);
-		p->n += r == 0;
-	}
-	/* fewer of them are slower, and no less right */
-	if (p->n == 0) {
+	r = add_thread(p, e);
+	if (r < 0) {
 		pool_free(p);
 		return r;
 	}
@@ -89,14 +111,20 @@ int pool_new(size_t least, size_t most, struct pool **ret, struct err *e)
 void pool_send(struct pool *p, void (*fn)(void *arg), void *arg)
 {
 	struct errand *errand = xcalloc(1, sizeof(*errand));
+	struct err ignored;
 
 	errand->fn = fn;
 	errand->arg = arg;
 	(void)pthread_mutex_lock(&p->lock);
 	*p->last = errand;
 	p->last = &errand->next;
-	(void)pthread_cond_signal(&p->changed);
+	p->waiting++;
+	/* fewer of them are slower, and no less right */
+	if (p->busy + p->waiting > p->n && p->n < p->most && !p->stop)
+		(void)!add_thread(p, &ignored);
 	(void)pthread_mutex_unlock(&p->lock);
+	/* who is woken wants the lock at once */
+	(void)pthread_cond_signal(&p->changed);
 }
 
 void pool_free(struct pool *p)

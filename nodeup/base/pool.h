@@ -9,7 +9,8 @@
 
 struct pool;
 
-/* Start as many threads as there are processors, but at least `least` and at most `most`. */
+/* There will be as many threads as processors, but at least `least` and at most `most`. One starts now, each
+ * other when something is sent that no thread is free for. */
 int pool_new(size_t least, size_t most, struct pool **ret, struct err *e) must_check;
 /* Call fn(arg) on one of them. */
 void pool_send(struct pool *p, void (*fn)(void *arg), void *arg);

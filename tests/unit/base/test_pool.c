@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <dirent.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -104,6 +105,36 @@ static void at_least_so_many_threads_work(void **state)
 	assert_int_equal(atomic_load(&n_called), 1);
 }
 
+static size_t count_threads(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	size_t n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	(void)closedir(dir);
+	return n;
+}
+
+/* Each thread costs some system calls, and a run may have nothing to do for it. */
+static void threads_start_when_they_are_needed(void **state)
+{
+	const size_t before = count_threads();
+	struct err e;
+
+	(void)state;
+	assert_int_equal(pool_new(8, 8, &pool, &e), 0);
+	assert_int_equal(count_threads(), before + 1);
+	for (int i = 0; i < 3; i++)
+		pool_send(pool, wait_for_other, NULL);
+	assert_int_equal(count_threads(), before + 3);
+	for (int i = 0; i < 3; i++)
+		(void)sem_post(&gate);
+	pool_free(pool);
+	assert_int_equal(atomic_load(&n_called), 3);
+}
+
 static void note_mask(void *arg)
 {
 	sigset_t now;
@@ -132,9 +163,8 @@ static void no_signal_reaches_the_threads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		pooled(errands_are_done_in_order),
-		pooled(an_errand_may_send_others),
-		pooled(at_least_so_many_threads_work),
+		pooled(errands_are_done_in_order),     pooled(an_errand_may_send_others),
+		pooled(at_least_so_many_threads_work), pooled(threads_start_when_they_are_needed),
 		pooled(no_signal_reaches_the_threads),
 	};
 
