@@ -29,22 +29,23 @@ struct http {
 	struct http_opts
 		opts; /* strings are the arena's; timeouts filled in; rewrites under the lock */
 	struct proxies proxies;
-	struct http_curl *curl;
-	char *chunk; /* for file:// URLs */
 	pthread_t thread;
 
 	/* what follows, what the arena gives, and of every transfer `cancelled` and `given_back` */
 	pthread_mutex_t lock;
-	const char *ca; /* NULL: none found yet */
+	pthread_cond_t begun; /* something is incoming, or it is to stop, while there is no curl */
+	struct http_curl *curl; /* NULL: nothing was ever asked for; else it stays */
+	const char *ca;         /* NULL: none found yet */
 	bool ca_is_dir;
 	struct transfer *incoming; /* started, and not run yet; last started first */
 	struct transfer *active;   /* last started first */
 	uint64_t last_id;
 	bool stop;
 	struct http_scheme scheme; /* name NULL: none */
-	struct pool *scheme_pool;  /* one thread, which may block; with a scheme */
 
 	/* the net thread's */
+	char *chunk;              /* for file:// URLs; there when curl is */
+	struct pool *scheme_pool; /* one thread, which may block; since a transfer was lent first */
 	struct lookup lookup;
 	bool crowded; /* a queued request waits for another to end */
 };
@@ -61,6 +62,19 @@ static void unlock_engine(struct http *h)
 
 /* What was started and what runs */
 
+/* Any thread: have the net thread look at what is new. */
+static void wake_net(struct http *h)
+{
+	struct http_curl *curl;
+
+	lock_engine(h);
+	curl = h->curl;
+	(void)pthread_cond_signal(&h->begun);
+	unlock_engine(h);
+	if (curl)
+		http_curl_wake(curl);
+}
+
 /* Any thread: have the net thread run it. */
 static uint64_t enqueue_transfer(struct http *h, struct transfer *t)
 {
@@ -71,7 +85,7 @@ static uint64_t enqueue_transfer(struct http *h, struct transfer *t)
 	t->next = h->incoming;
 	h->incoming = t;
 	unlock_engine(h);
-	http_curl_wake(h->curl);
+	wake_net(h);
 	return id;
 }
 
@@ -159,7 +173,7 @@ static void run_scheme(void *arg)
 	t->scheme_r = r;
 	t->given_back = true;
 	unlock_engine(h);
-	http_curl_wake(h->curl);
+	wake_net(h);
 }
 
 /* Have a request made of t->req.url, or, when t has an answer, that answer judged. */
@@ -264,6 +278,10 @@ static int start_transfer(struct http *h, struct transfer *t)
 	if (t->fn)
 		return 0;
 	if (is_of_scheme(h, &u)) {
+		int r = h->scheme_pool ? 0 : pool_new(1, 1, &h->scheme_pool, &t->err);
+
+		if (r < 0)
+			return r;
 		t->scheme = &h->scheme;
 		lend_to_scheme(h, t);
 		return 0;
@@ -460,10 +478,26 @@ static int step_all(struct http *h, bool stop)
 	return due <= now ? 0 : (int)((due - now) / DUR_MS) + 1;
 }
 
+/* A run that asks for nothing makes no curl. Whether there is something to do. */
+static bool await_first(struct http *h)
+{
+	lock_engine(h);
+	while (!h->incoming && !h->stop)
+		(void)pthread_cond_wait(&h->begun, &h->lock);
+	if (h->incoming) {
+		h->chunk = xrealloc(NULL, CHUNK_SIZE);
+		h->curl = http_curl_new();
+	}
+	unlock_engine(h);
+	return h->curl;
+}
+
 static void *net_main(void *arg)
 {
 	struct http *h = arg;
 
+	if (!await_first(h))
+		return NULL;
 	for (;;) {
 		bool stop = take_incoming(h);
 		int wait_ms;
@@ -500,7 +534,9 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 static void release_engine(struct http *h)
 {
 	pool_free(h->scheme_pool);
-	http_curl_free(h->curl);
+	if (h->curl)
+		http_curl_free(h->curl);
+	(void)pthread_cond_destroy(&h->begun);
 	(void)pthread_mutex_destroy(&h->lock);
 	lookup_done(&h->lookup);
 	arena_free(h->arena);
@@ -515,9 +551,8 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e)
 
 	h->arena = arena_new_empty();
 	copy_opts(h, opts);
-	h->chunk = xrealloc(NULL, CHUNK_SIZE);
 	(void)pthread_mutex_init(&h->lock, NULL);
-	h->curl = http_curl_new();
+	(void)pthread_cond_init(&h->begun, NULL);
 	/* SIGPIPE of a TLS socket must reach no thread */
 	r = pool_thread(&h->thread, net_main, h, e);
 	if (r < 0) {
@@ -535,24 +570,17 @@ void http_free(struct http *h)
 	lock_engine(h);
 	h->stop = true;
 	unlock_engine(h);
-	http_curl_wake(h->curl);
+	wake_net(h);
 	(void)pthread_join(h->thread, NULL);
 	release_engine(h);
 }
 
-int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e)
+void http_set_scheme(struct http *h, const struct http_scheme *scheme)
 {
-	struct pool *pool;
-	int r = pool_new(1, 1, &pool, e);
-
-	if (r < 0)
-		return r;
 	assert(!h->scheme.name);
 	lock_engine(h);
-	h->scheme_pool = pool;
 	h->scheme = *scheme;
 	unlock_engine(h);
-	return 0;
 }
 
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file)
@@ -610,7 +638,7 @@ void http_cancel(struct http *h, uint64_t id)
 	for (struct transfer *t = h->active; t; t = t->next)
 		t->cancelled = t->cancelled || t->id == id;
 	unlock_engine(h);
-	http_curl_wake(h->curl);
+	wake_net(h);
 }
 
 /* What http_get waits for. */

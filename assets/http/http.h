@@ -109,7 +109,7 @@ int http_new(const struct http_opts *opts, struct http **ret, struct err *e) mus
 void http_free(struct http *h);
 /* Let URLs of one more scheme in: once, and before any of it is asked for. What it points to outlives
  * every transfer. */
-int http_set_scheme(struct http *h, const struct http_scheme *scheme, struct err *e) must_check;
+void http_set_scheme(struct http *h, const struct http_scheme *scheme);
 /* More rewrites, after those there are, and a CA file (NULL: as before). When nothing is under way. */
 void http_add_settings(struct http *h, const struct strv *rewrites, const char *ca_file);
 /* The URL that is asked for in the place of this one, by the rewrites. */

@@ -293,7 +293,8 @@ static int open_s3(struct session *s, struct err *e)
 	if (r < 0)
 		return r;
 	scheme = s3_session_scheme(s->s3);
-	return http_set_scheme(s->http, &scheme, e);
+	http_set_scheme(s->http, &scheme);
+	return 0;
 }
 
 static int open_effects(struct session *s, const struct session_req *req, struct err *e)

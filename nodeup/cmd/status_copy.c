@@ -58,9 +58,9 @@ static int put(struct copy *c, const char *url, const struct buf *status, struct
 		.body_len = status->len,
 		.timeout_ns = PATIENCE_NS,
 	};
-	int r = http_set_scheme(c->http, &scheme, e);
 
-	return r < 0 ? r : http_get(c->http, &req, &answer, NULL, e);
+	http_set_scheme(c->http, &scheme);
+	return http_get(c->http, &req, &answer, NULL, e);
 }
 
 int status_copy(const struct session *s, int live_fd, struct arena *a, const char **ret_url,
