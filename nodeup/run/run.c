@@ -111,6 +111,9 @@ static int do_step(struct item *it, struct err *e)
 		if (!it->sched->open)
 			return STEP_HELD;
 	}
+	/* it may take long, and others may wait for what is done */
+	if (it->job.brief)
+		workers_tell(it->sched->req->workers);
 	/* before it looks at what it waits for: what comes later wakes it again */
 	__atomic_store_n(&it->o->run.woken, false, __ATOMIC_RELEASE);
 	it->o->run.on_tasks = false;
@@ -325,6 +328,7 @@ static void begin_step(struct sched *s, struct item *it)
 	}
 	s->working++;
 	it->job.run = step_job;
+	it->job.brief = it->o->task->ops->brief && !it->differs;
 	workers_push(s->req->workers, &it->job);
 }
 

@@ -15,6 +15,8 @@ struct workers {
 	pthread_mutex_t lock; /* what is done */
 	struct worker_job *first, **last;
 	atomic_bool quit;
+	atomic_size_t waiting; /* pushed, and not begun */
+	atomic_bool untold;    /* something is done that no wake-up told of */
 	atomic_bool
 		woken; /* and not yet drained: one wake-up is enough for all that is done by then */
 	int event_fd;
@@ -25,15 +27,21 @@ static void do_job(void *arg)
 	struct worker_job *job = arg;
 	struct workers *w = job->workers;
 
+	atomic_fetch_sub(&w->waiting, 1);
 	if (atomic_load(&w->quit))
 		return;
+	if (!job->brief)
+		workers_tell(w);
 	job->run(job);
 	(void)pthread_mutex_lock(&w->lock);
 	job->next = NULL;
 	*w->last = job;
 	w->last = &job->next;
 	(void)pthread_mutex_unlock(&w->lock);
-	workers_wake(w);
+	/* in this order: who begins what waits now sees it, and tells in its turn */
+	atomic_store(&w->untold, true);
+	if (atomic_load(&w->waiting) == 0)
+		workers_tell(w);
 }
 
 int workers_new(struct workers **ret, struct err *e)
@@ -69,6 +77,7 @@ void workers_free(struct workers *w)
 void workers_push(struct workers *w, struct worker_job *job)
 {
 	job->workers = w;
+	atomic_fetch_add(&w->waiting, 1);
 	pool_send(w->pool, do_job, job);
 }
 
@@ -98,6 +107,12 @@ void workers_wake(struct workers *w)
 	/* a counter that is full wakes as well */
 	if (write(w->event_fd, &one, sizeof(one)) < 0)
 		return;
+}
+
+void workers_tell(struct workers *w)
+{
+	if (atomic_exchange(&w->untold, false))
+		workers_wake(w);
 }
 
 void workers_drain(struct workers *w)

@@ -1,5 +1,6 @@
 /* worker.h - jobs on a pool of threads, whose ends the caller can poll for
- * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable.
+ * The caller pushes jobs and takes finished ones; a finished job makes worker_fd readable. While others wait for
+ * a thread it does so together with them, but never later than a job begins that is not brief.
  * Owner: workers_new/workers_free (which joins); jobs are the caller's. Errors: SYSTEM.
  * Threads: push and take from the owner's thread only. */
 #pragma once
@@ -11,6 +12,7 @@ struct workers;
 
 struct worker_job {
 	void (*run)(struct worker_job *);
+	bool brief;              /* neither waits nor computes much, or calls workers_tell before */
 	struct worker_job *next; /* ours, as what follows */
 	struct workers *workers;
 };
@@ -27,5 +29,7 @@ struct worker_job *workers_take(struct workers *w);
 int workers_fd(const struct workers *w);
 /* Make the owner's poll return; any thread. */
 void workers_wake(struct workers *w);
+/* Make it return if something is done that it was not told of; any thread. */
+void workers_tell(struct workers *w);
 /* Forget the wake-ups so far. */
 void workers_drain(struct workers *w);

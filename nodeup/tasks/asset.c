@@ -150,6 +150,7 @@ static int asset_compare(const struct task *t, const struct task *was, struct ta
 
 const struct task_ops task_asset_ops = {
 	.kind = "asset",
+	.brief = true,
 	.check = asset_check,
 	.compare = asset_compare,
 	.apply = asset_apply,
