@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
+#include "nodeup/base/map.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/cmd/session_cache.h"
 
@@ -24,22 +25,34 @@ struct room {
 	const char *path;
 };
 
-/* Of a path below that root, or of what is nearest to it; false: it cannot be looked at. */
-static bool find_place(struct arena *a, int root_fd, const char *path, struct place *ret)
+/* The directory that a path is in. */
+static const char *above(struct arena *a, const char *path)
 {
-	char *at = arena_str(a, path);
+	const char *slash = strrchr(path, '/');
+
+	return slash == path ? "/" : arena_strn(a, path, (size_t)(slash - path));
+}
+
+/* The place of a path below that root, or of what is nearest to it; NULL: it cannot be looked at. `known` has what was
+ * found for these paths and those above them: a plan has many of a few directories. */
+static struct place *find_place(struct arena *a, struct map *known, int root_fd, const char *path)
+{
+	const char *key = arena_printf(a, "%d:%s", root_fd, path), *slash = strrchr(path, '/');
+	struct place *p = map_get(known, key);
 	autoclose int fd = -1;
 	struct err ignored;
 
-	while (io_open(root_fd, at, O_PATH | O_DIRECTORY, &fd, &ignored) < 0) {
-		char *slash = strrchr(at, '/');
-
-		if (!slash || !at[1])
-			return false;
-		slash[slash == at] = '\0';
+	if (p || !slash)
+		return p;
+	if (io_open(root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored) < 0) {
+		p = path[1] ? find_place(a, known, root_fd, above(a, path)) : NULL;
+	} else {
+		p = arena_new(a, struct place);
+		p->path = path;
+		if (fstat(fd, &p->st) < 0 || fstatvfs(fd, &p->fs) < 0)
+			return NULL;
 	}
-	ret->path = at;
-	return fstat(fd, &ret->st) == 0 && fstatvfs(fd, &ret->fs) == 0;
+	return p ? map_put(a, known, key, p) : NULL;
 }
 
 static bool is_read_only(const struct place *p)
@@ -48,19 +61,17 @@ static bool is_read_only(const struct place *p)
 }
 
 /* The topmost directory that is read-only like this one: where it was mounted so. */
-static const char *mounted_at(struct arena *a, int root_fd, const struct place *p)
+static const char *mounted_at(struct arena *a, struct map *known, int root_fd,
+			      const struct place *p)
 {
 	const char *path = p->path;
 
 	while (path[1]) {
-		const char *slash = strrchr(path, '/');
-		const char *above = slash == path ? "/"
-						  : arena_strn(a, path, (size_t)(slash - path));
-		struct place parent;
+		const struct place *parent = find_place(a, known, root_fd, above(a, path));
 
-		if (!find_place(a, root_fd, above, &parent) || !is_read_only(&parent))
+		if (!parent || !is_read_only(parent))
 			break;
-		path = above;
+		path = above(a, path);
 	}
 	return path;
 }
@@ -77,15 +88,16 @@ static const char *target_of(const struct checking *c, const struct run_outcome 
 	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
 }
 
-static int check_place(struct checking *c, int root_fd, const char *path, struct err *e)
+static int check_place(struct checking *c, struct map *known, int root_fd, const char *path,
+		       struct err *e)
 {
 	struct arena *a = c->cli->arena;
-	struct place p;
+	const struct place *p = find_place(a, known, root_fd, path);
 
-	if (!find_place(a, root_fd, path, &p) || !is_read_only(&p))
+	if (!p || !is_read_only(p))
 		return CHECK_RIGHT;
 	(void)err_fail(e, ERR_SYSTEM, EROFS, "the file system of '%s' is read-only",
-		       mounted_at(a, root_fd, &p));
+		       mounted_at(a, known, root_fd, p));
 	err_note(e, "for", "%s", path);
 	err_note(e, "do",
 		 "mount it to be written (mount -o remount,rw), and look at dmesg for why");
@@ -96,37 +108,35 @@ int check_files(struct checking *c, struct err *e)
 {
 	static const char *const places[] = { "/etc", "/var/lib",   "/run",
 					      "/opt", "/usr/local", "/srv" };
+	struct map known = { 0 };
 	int r = CHECK_RIGHT;
 
 	/* without a plan: where one is likely to write */
 	for (size_t i = 0; c->opened < 0 && r >= 0 && i < ARRAY_LEN(places); i++)
-		r = check_place(c, c->s->root_fd, places[i], e);
+		r = check_place(c, &known, c->s->root_fd, places[i], e);
 	for (size_t i = 0; r >= 0 && i < c->rep.n; i++) {
 		int root_fd;
 		const char *path = target_of(c, &c->rep.outcomes[i], &root_fd);
 
 		if (path)
-			r = check_place(c, root_fd, path, e);
+			r = check_place(c, &known, root_fd, path, e);
 	}
 	return r;
 }
 
-/* The file system that this path is on, or is to be on; NULL if it counts no blocks. */
-static struct room *room_of(struct checking *c, int root_fd, const char *path, struct room *v,
-			    size_t *n)
+/* The file system of a place; NULL if it counts no blocks. */
+static struct room *room_of(const struct place *p, struct room *v, size_t *n)
 {
-	struct place p;
-
-	if (!find_place(c->cli->arena, root_fd, path, &p) || p.fs.f_blocks == 0)
+	if (!p || p->fs.f_blocks == 0)
 		return NULL;
 	for (size_t i = 0; i < *n; i++)
-		if (v[i].device == p.st.st_dev)
+		if (v[i].device == p->st.st_dev)
 			return &v[i];
 	if (*n == FILE_SYSTEMS_MAX)
 		return NULL;
-	v[*n] = (struct room){ .device = p.st.st_dev,
-			       .free = (uint64_t)p.fs.f_bavail * p.fs.f_frsize,
-			       .path = p.path };
+	v[*n] = (struct room){ .device = p->st.st_dev,
+			       .free = (uint64_t)p->fs.f_bavail * p->fs.f_frsize,
+			       .path = p->path };
 	return &v[(*n)++];
 }
 
@@ -153,13 +163,18 @@ static bool brings(const struct checking *c, const struct task *t, uint64_t *ret
 
 static void add_wanted(struct checking *c, struct room *v, size_t *n)
 {
+	struct map known = { 0 };
+
 	for (size_t i = 0; i < c->rep.n; i++) {
 		const struct run_outcome *o = &c->rep.outcomes[i];
 		int root_fd;
 		const char *path = o->diff.removes ? NULL : target_of(c, o, &root_fd);
-		struct room *at = path ? room_of(c, root_fd, path, v, n) : NULL;
+		struct room *at;
 		uint64_t bytes;
 
+		if (!path)
+			continue;
+		at = room_of(find_place(c->cli->arena, &known, root_fd, path), v, n);
 		if (!at)
 			continue;
 		if (brings(c, o->task, &bytes) && !c->before_change)
