@@ -82,7 +82,7 @@ static bool is_private(const struct folder *f, const struct stat *st)
 	return f->mode != 0700 || (st->st_mode & 0777) == 0700;
 }
 
-/* Note what is wrong with it; with `mend` put it right. */
+/* Note what is wrong with it; with `mend` put it right. 1: it was not as it should be. */
 static int guard_folder(struct cache *c, const struct folder *f, bool mend, struct err *e)
 {
 	autoclose int fd = -1;
@@ -110,16 +110,21 @@ static int guard_folder(struct cache *c, const struct folder *f, bool mend, stru
 	}
 	if (r == 0 && mend && !is_private(f, &st) && fchmod(fd, 0700) < 0)
 		return err_sys(e, "make '%s/%s' private", c->dir, f->name);
-	return r;
+	return r < 0 ? r : 1;
 }
 
+/* 1: one of them was not as it should be. */
 static int guard_folders(struct cache *c, bool mend, struct err *e)
 {
-	int r = 0;
+	int r, odd = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(folders) && r == 0; i++)
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
 		r = guard_folder(c, &folders[i], mend, e);
-	return r;
+		if (r < 0)
+			return r;
+		odd |= r;
+	}
+	return odd;
 }
 
 /* Entries and trees without a record are hashed or compared before they are used; parts of downloads
@@ -154,7 +159,7 @@ static int close_cache(struct cache *c, struct err *e)
 		r = close_folder(c, c->dir_fd, ".", e);
 	if (r == 0)
 		r = guard_folders(c, true, e);
-	return r == 0 && c->doubted ? forget_records(c, e) : r;
+	return r >= 0 && c->doubted ? forget_records(c, e) : r;
 }
 
 static int guard_cache(struct cache *c, bool own, struct err *e)
@@ -172,7 +177,9 @@ static int guard_cache(struct cache *c, bool own, struct err *e)
 		note_remark(c, ".", &st);
 	}
 	r = guard_folders(c, false, e);
-	return r == 0 && c->writable ? close_cache(c, e) : r;
+	if (r < 0)
+		return r;
+	return c->writable && (r > 0 || c->doubted) ? close_cache(c, e) : 0;
 }
 
 /* A directory was made. Nothing of it counts before cache_settle, where that can flush it. */
@@ -187,30 +194,47 @@ static int note_made(void *arg, int parent_fd, struct err *e)
 	return fsync(parent_fd) < 0 && errno != EINVAL ? err_sys(e, "sync its parent") : 0;
 }
 
-static int make_folders(int root_fd, const char *dir, struct cache *c, struct err *e)
+static int make_folder(const struct cache *c, const struct folder *f, struct err *e)
+{
+	autoclose int fd = -1;
+
+	/* another process may be quicker */
+	if (mkdirat(c->dir_fd, f->name, 0755) < 0)
+		return errno == EEXIST ? 0
+				       : err_sys(e, "create directory '%s/%s'", c->dir, f->name);
+	/* whatever the umask is */
+	fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY | O_NOFOLLOW);
+	return fd < 0 || fchmod(fd, f->mode) < 0
+		       ? err_sys(e, "set the mode of '%s/%s'", c->dir, f->name)
+		       : 0;
+}
+
+static int make_folders(struct cache *c, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		autofree char *path = xasprintf("%s/%s", dir, folders[i].name);
-		int r = io_mkdirs_for(root_fd, path, folders[i].mode, note_made, c, e);
+		int r = make_folder(c, &folders[i], e);
 
 		if (r < 0)
 			return r;
 	}
-	return 0;
+	return note_made(c, c->dir_fd, e);
 }
 
 static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, struct err *e)
 {
-	int r = c->writable ? io_mkdirs_for(root_fd, dir, 0755, note_made, c, e) : 0;
+	int r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
 
-	if (r >= 0)
-		r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
+	if (r < 0 && c->writable) {
+		r = io_mkdirs_for(root_fd, dir, 0755, note_made, c, e);
+		if (r >= 0)
+			r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
+	}
 	if (r < 0 && (c->writable || r != -ENOENT))
 		return err_wrap(e, "asset cache");
 	r = guard_cache(c, own, e);
 	if (r < 0 || !c->writable)
 		return r;
-	r = c->lacks_folder ? make_folders(root_fd, dir, c, e) : 0;
+	r = c->lacks_folder ? make_folders(c, e) : 0;
 	if (r < 0)
 		return err_wrap(e, "asset cache");
 	cache_clean_tmp(c);

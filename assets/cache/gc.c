@@ -38,21 +38,27 @@ static int add_blocks(void *arg, const struct walk_at *at, struct err *e)
 	return 1;
 }
 
-static uint64_t tree_bytes(int dir_fd, const char *name)
+/* Of what has this name and this stat. */
+static uint64_t bytes_of(int dir_fd, const char *name, const struct stat *st)
 {
 	uint64_t sum = 0;
 	const struct walk walk = { .enter = add_blocks, .arg = &sum, .live = true };
-	autoclose int fd = -1;
+	autoclose int fd = S_ISDIR(st->st_mode) ? io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW)
+						: -1;
 	struct err ignored;
-	struct stat st;
 
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	fd = S_ISDIR(st.st_mode) ? io_open_at(dir_fd, name, O_DIRECTORY | O_NOFOLLOW) : -1;
 	/* what cannot be read is not counted */
 	if (fd >= 0 && walk_below(fd, &walk, &ignored) < 0)
 		return sum;
-	return sum + (uint64_t)st.st_blocks * 512;
+	return sum + (uint64_t)st->st_blocks * 512;
+}
+
+static uint64_t tree_bytes(int dir_fd, const char *name)
+{
+	struct stat st;
+
+	return fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? 0
+								   : bytes_of(dir_fd, name, &st);
 }
 
 static bool evict_damaged(struct cache *c, const struct digest *d)
@@ -123,7 +129,7 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 		cache_entry_name(d, name);
 	if (fstatat(c->dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return false;
-	u->bytes = tree_bytes(c->dir_fd, name);
+	u->bytes = bytes_of(c->dir_fd, name, &st);
 	u->last = f->by_arrival ? st.st_ctime : st.st_mtime;
 	if (f->dashed)
 		return true;

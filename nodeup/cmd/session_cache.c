@@ -147,13 +147,22 @@ uint64_t session_kept_bytes(const struct cli *cli)
 	return kept_bytes_in(dir) + kept_bytes_in(spool);
 }
 
+/* Once, however many name it. */
+static void name_one(struct arena *a, const struct digest *d, struct named *named)
+{
+	for (size_t i = 0; i < named->n; i++)
+		if (digest_eq(&named->v[i], d))
+			return;
+	arena_push(a, named->v, named->n, *d);
+}
+
 static void name_image(struct arena *a, const struct node_image *image, struct named *named)
 {
 	struct err ignored;
 	struct digest d;
 
 	if (image->hash && digest_parse(image->hash, strlen(image->hash), &d, &ignored) == 0)
-		arena_push(a, named->v, named->n, d);
+		name_one(a, &d, named);
 }
 
 /* By the documents, and by what we know ourselves: packages, plugins. */
@@ -163,11 +172,10 @@ static struct named all_named(struct session *s)
 	struct named named = { 0 };
 
 	for (size_t i = 0; i < s->plan.n_assets; i++)
-		arena_push(s->arena, named.v, named.n, s->plan.assets[i]->digest);
+		name_one(s->arena, &s->plan.assets[i]->digest, &named);
 	for (size_t i = 0; i < s->plan.n; i++)
 		if (s->plan.tasks[i]->kind == TASK_ASSET)
-			arena_push(s->arena, named.v, named.n,
-				   s->plan.tasks[i]->asset.asset->digest);
+			name_one(s->arena, &s->plan.tasks[i]->asset.asset->digest, &named);
 	for (size_t i = 0; i < node->images.n; i++)
 		name_image(s->arena, &node->images.v[i], &named);
 	name_image(s->arena, &node->protokube, &named);
