@@ -402,6 +402,20 @@ int io_mkdirs(int root_fd, const char *path, mode_t mode, struct err *e)
 	return io_mkdirs_for(root_fd, path, mode, sync_parent, NULL, e);
 }
 
+/* How much of a path is the nearest directory above it that is there; 0: the root. */
+static size_t find_above(int root_fd, const char *path)
+{
+	autofree char *above = xstrdup(path);
+	char *slash;
+
+	while ((slash = strrchr(above, '/')) && slash > above) {
+		*slash = '\0';
+		if (is_dir(root_fd, above))
+			return (size_t)(slash - above);
+	}
+	return 0;
+}
+
 int io_mkdirs_for(int root_fd, const char *path, mode_t mode, io_made_fn *made, void *arg,
 		  struct err *e)
 {
@@ -414,7 +428,8 @@ int io_mkdirs_for(int root_fd, const char *path, mode_t mode, io_made_fn *made, 
 		part[--len] = '\0';
 	if (is_dir(root_fd, part))
 		return 0;
-	for (char *p = strchr(part + 1, '/'); p; p = strchr(p + 1, '/')) {
+	for (char *p = strchr(part + find_above(root_fd, part) + 1, '/'); p;
+	     p = strchr(p + 1, '/')) {
 		*p = '\0';
 		r = is_dir(root_fd, part) ? 0 : make_dir(&making, part, DIR_MODE, e);
 		*p = '/';
