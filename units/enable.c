@@ -88,16 +88,26 @@ static bool is_masked(int root_fd, const char *path)
 	return strcmp(target, "/dev/null") == 0;
 }
 
+/* The unit's file, which may be a link to one; not while it is masked. */
+static int read_unit(int root_fd, const char *path, struct buf *text, struct err *e)
+{
+	struct stat st;
+	int r = io_read_itself(root_fd, path, text, &st, e);
+
+	if (r != -ELOOP)
+		return r;
+	if (is_masked(root_fd, path))
+		return err_fail(e, ERR_SYSTEM, EPERM, "unit '%s' is masked", str_basename(path));
+	return io_read(root_fd, path, text, e);
+}
+
 static int find_links(int root_fd, const char *unit, struct links *l, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(unit_dirs); i++) {
 		const char *path = arena_printf(l->arena, "%s/%s", unit_dirs[i], unit);
 		autobuf struct buf text = BUF_INIT(UNIT_FILE_MAX);
-		int r;
+		int r = read_unit(root_fd, path, &text, e);
 
-		if (is_masked(root_fd, path))
-			return err_fail(e, ERR_SYSTEM, EPERM, "unit '%s' is masked", unit);
-		r = io_read(root_fd, path, &text, e);
 		if (r == -ENOENT || r == -ENOTDIR)
 			continue;
 		if (r < 0)

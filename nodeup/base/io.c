@@ -104,9 +104,10 @@ static int open_failed(int root_fd, const char *path, struct err *e)
 	return err_sys(e, "open '%s'", path);
 }
 
-static int open_regular(int root_fd, const char *path, int *ret_fd, struct stat *ret, struct err *e)
+static int open_regular(int root_fd, const char *path, int flags, int *ret_fd, struct stat *ret,
+			struct err *e)
 {
-	autoclose int fd = open_below(root_fd, path, O_RDONLY | AT_ONCE, 0);
+	autoclose int fd = open_below(root_fd, path, O_RDONLY | flags | AT_ONCE, 0);
 
 	if (fd < 0)
 		return open_failed(root_fd, path, e);
@@ -122,7 +123,7 @@ int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e)
 {
 	struct stat st;
 
-	return open_regular(root_fd, path, ret_fd, &st, e);
+	return open_regular(root_fd, path, 0, ret_fd, &st, e);
 }
 
 int io_open_at(int dir_fd, const char *name, int flags)
@@ -214,13 +215,25 @@ int io_read_fd(int fd, const char *name, struct buf *b, struct err *e)
 	return read_up_to(fd, 0, name, b, e);
 }
 
-int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
+static int read_regular(int root_fd, const char *path, int flags, struct buf *b,
+			struct stat *ret_st, struct err *e)
 {
 	autoclose int fd = -1;
-	struct stat st;
-	int r = open_regular(root_fd, path, &fd, &st, e);
+	int r = open_regular(root_fd, path, flags, &fd, ret_st, e);
 
-	return r < 0 ? r : read_up_to(fd, st.st_size, path, b, e);
+	return r < 0 ? r : read_up_to(fd, ret_st->st_size, path, b, e);
+}
+
+int io_read(int root_fd, const char *path, struct buf *b, struct err *e)
+{
+	struct stat st;
+
+	return read_regular(root_fd, path, 0, b, &st, e);
+}
+
+int io_read_itself(int root_fd, const char *path, struct buf *b, struct stat *ret_st, struct err *e)
+{
+	return read_regular(root_fd, path, O_NOFOLLOW, b, ret_st, e);
 }
 
 bool io_is_full(int errnum)

@@ -53,6 +53,9 @@ int io_read_given(const char *path, int64_t wait_ns, struct buf *b, struct err *
 
 /* Read a whole regular file of at most b->max bytes, appended to b; as io_open_file. */
 int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_check;
+/* The same of a file that is no symbolic link, for which it says -ELOOP, and what it is besides its bytes. */
+int io_read_itself(int root_fd, const char *path, struct buf *b, struct stat *ret_st,
+		   struct err *e) must_check;
 /* Word a failed write, from errno; of a full disk or quota as io_say_room does. */
 int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 /* As io_read for an open fd; `name` is for messages. */

@@ -28,13 +28,16 @@ static int db_read(struct task_ctx *ctx, struct arena *a, const char *path, stru
 		   struct err *e)
 {
 	autobuf struct buf text = BUF_INIT(DB_MAX);
-	int r = io_stat(ctx->root_fd, path, &db->st, e);
+	int r = io_read_itself(ctx->root_fd, path, &text, &db->st, e);
 
 	db->path = path;
 	if (r == -ENOENT)
 		return 0;
-	if (r >= 0)
-		r = io_read(ctx->root_fd, path, &text, e);
+	if (r == -ELOOP) {
+		r = io_stat(ctx->root_fd, path, &db->st, e);
+		if (r >= 0)
+			r = io_read(ctx->root_fd, path, &text, e);
+	}
 	if (r < 0)
 		return r;
 	db->there = true;

@@ -188,6 +188,23 @@ static void reading(void **state)
 	assert_int_equal(io_read(root.fd, "/", &b, &e), -EISDIR);
 }
 
+static void a_file_is_read_itself_or_not_at_all(void **state)
+{
+	autobuf struct buf b = BUF_INIT(64);
+	struct err e = { 0 };
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(replace("/a", "text", 0640, &e), 0);
+	assert_int_equal(symlinkat("a", root.fd, "link"), 0);
+	assert_int_equal(io_read_itself(root.fd, "/link", &b, &st, &e), -ELOOP);
+	assert_int_equal(io_read_itself(root.fd, "/none", &b, &st, &e), -ENOENT);
+	assert_int_equal(b.len, 0);
+	assert_int_equal(io_read_itself(root.fd, "/a", &b, &st, &e), 0);
+	assert_string_equal(buf_str(&b), "text");
+	assert_int_equal(st.st_mode, S_IFREG | 0640);
+}
+
 static void directories(void **state)
 {
 	struct err e = { 0 };
@@ -263,6 +280,7 @@ int main(void)
 		in_scratch(nothing_leaves_the_root),
 		in_scratch(renames_elsewhere_do_not_fail_an_open),
 		in_scratch(reading),
+		in_scratch(a_file_is_read_itself_or_not_at_all),
 		in_scratch(directories),
 		in_scratch(stamps_tell_versions_apart),
 	};
