@@ -24,7 +24,5 @@ int identity_renew(const struct session *s, struct err *e)
 			id, str_trim(s->arena, buf_str(&before)));
 		r = history_forget(s->root_fd, e);
 	}
-	if (r == 0)
-		r = io_mkdirs(s->root_fd, OWN_LIB, 0755, e);
 	return r < 0 ? r : record_keep(s->root_fd, OWN_IDENTITY, 0644, id, e);
 }

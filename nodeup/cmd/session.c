@@ -23,12 +23,10 @@ enum { CGROUP_MAX = 64 << 10 };
 char *session_own_unit(struct arena *a)
 {
 	autobuf struct buf text = BUF_INIT(CGROUP_MAX);
-	autoclose int root = -1;
 	struct err ignored;
 	char *line, *rest;
 
-	if (io_open_root("/", &root, &ignored) < 0 ||
-	    io_read(root, "/proc/self/cgroup", &text, &ignored) < 0 || text.len == 0)
+	if (io_read_given("/proc/self/cgroup", 0, &text, &ignored) < 0 || text.len == 0)
 		return NULL;
 	rest = text.data;
 	while ((line = strsep(&rest, "\n"))) {
