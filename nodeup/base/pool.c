@@ -61,13 +61,17 @@ static void *pool_main(void *arg)
 
 int pool_thread(pthread_t *ret, void *(*fn)(void *arg), void *arg, struct err *e)
 {
-	sigset_t all, before;
+	pthread_attr_t attr;
+	sigset_t all;
 	int r;
 
 	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(ret, NULL, fn, arg);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	r = pthread_attr_init(&attr);
+	if (r == 0)
+		r = pthread_attr_setsigmask_np(&attr, &all);
+	if (r == 0)
+		r = pthread_create(ret, &attr, fn, arg);
+	(void)pthread_attr_destroy(&attr);
 	return r == 0 ? 0 : err_fail(e, ERR_SYSTEM, r, "start a thread: %s", strerror(r));
 }
 
