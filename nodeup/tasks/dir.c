@@ -152,6 +152,7 @@ static int dir_compare(const struct task *t, const struct task *was, struct task
 
 const struct task_ops task_dir_ops = {
 	.kind = "dir",
+	.brief = true,
 	.stays = true,
 	.check = dir_check,
 	.apply = dir_apply,

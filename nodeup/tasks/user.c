@@ -267,6 +267,7 @@ static void user_inputs(const struct task *t, struct digest_ctx *c)
 
 const struct task_ops task_user_ops = {
 	.kind = "user",
+	.brief = true,
 	.stays = true,
 	.check = user_check,
 	.apply = user_apply,
