@@ -11,13 +11,16 @@ int identity_renew(const struct session *s, struct err *e)
 {
 	autobuf struct buf before = BUF_INIT(ID_MAX);
 	const char *id = s->boot.facts.instance_id;
+	bool there;
 	int r = 0;
 
 	/* without metadata nothing says that it is another one */
 	if (!id)
 		return 0;
-	if (record_read(s->root_fd, OWN_IDENTITY, &before) && before.len &&
-	    !str_eq(str_trim(s->arena, buf_str(&before)), id)) {
+	there = record_read(s->root_fd, OWN_IDENTITY, &before);
+	if (there && str_eq(buf_str(&before), id))
+		return 0;
+	if (there && before.len && !str_eq(str_trim(s->arena, buf_str(&before)), id)) {
 		log_notice(
 			"this is instance %s, made of an image of %s: the documents, volumes and "
 			"runs that are kept of that one are not used",

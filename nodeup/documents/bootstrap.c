@@ -576,10 +576,8 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *name = conf_name(a, b->conf);
-	int r = io_mkdirs(root_fd, OWN_LIB, 0755, e);
+	int r = b->imds_has_version1 ? record_version1(root_fd, e) : 0;
 
-	if (r >= 0 && b->imds_has_version1)
-		r = record_version1(root_fd, e);
 	if (r >= 0)
 		r = record_conf(name, root_fd, e);
 	return r < 0 ? r : keep_documents(b, root_fd, name, e);
