@@ -57,6 +57,16 @@ def test_a_plan_names_it_and_nothing_goes_without_the_flag(moved):
     same(before, listing(moved.root, skip=OWN))
 
 
+def test_one_that_is_gone_is_named_no_more(moved):
+    at(moved, FILE).unlink()
+    result = moved.plan()
+    assert lines(result, "-") == [f"- file {path}: the documents no longer name it; removed with --prune"
+                                  for path in sorted({*LEFT} - {FILE})], result
+    at(moved, FILE).write_text("another's")
+    result = moved.plan()
+    assert f"{FILE}: the documents no longer name it; it is not as nodeup wrote it: left alone" in result.out + result.err, result
+
+
 @pytest.mark.parametrize("command", ["apply", "repair"])
 def test_it_goes_once(moved, command):
     result = moved.plan("--prune")
