@@ -97,6 +97,8 @@ def fresh(top):
         shutil.rmtree(top / name, ignore_errors=True)
     (top / "out").mkdir(parents=True)
     shutil.copytree(SPEC / "root", top / "node/root")
+    # as each image of a machine has it
+    (top / "node/root/var/lib").mkdir(parents=True, exist_ok=True)
     subprocess.run(["sync", "-f", top], check=True)
 
 
