@@ -111,6 +111,11 @@ struct schema {
 		.kind = FIELD_LIST, .offset = offsetof(S, m), .schema = (sch), \
 		.present_offset = SIZE_MAX, __VA_ARGS__                        \
 	}
+/* What a list of X(type, member, key, ...) is for: members of a struct; and rows of its table, where SPEC is the struct.
+ * NESTED of a list is such an X for a nested struct, whose schema stands before the key. */
+#define FIELD_MEMBER(type, m, ...) type m;
+#define FIELD_ROW(type, m, k, ...) FIELD(SPEC, m, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_NESTED(type, m, sch, k, ...) FIELD_NESTED(SPEC, m, sch, .key = (k), __VA_ARGS__),
 #define SCHEMA(type, label, table)                                                              \
 	{                                                                                       \
 		.name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) \

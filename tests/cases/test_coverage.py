@@ -9,17 +9,16 @@ import test_cases as cases
 
 CONFIG = cases.ROOT / "nodeup/config"
 MANIFEST = "etc/kubernetes/manifests/%s.manifest"
-# table -> (section of the cluster spec, where its flags go)
+# list -> (section of the cluster spec, where its flags go)
 SECTIONS = {
-    "fields_docker.c": (("docker",), "etc/sysconfig/docker"),
-    "fields_kubelet.c": (("kubelet", "masterKubelet"), "etc/sysconfig/kubelet"),
-    "fields_proxy.c": (("kubeProxy",), MANIFEST % "kube-proxy"),
-    "fields_apiserver.c": (("kubeAPIServer",), MANIFEST % "kube-apiserver"),
-    "fields_kcm.c": (("kubeControllerManager",), MANIFEST % "kube-controller-manager"),
-    "fields_scheduler.c": (("kubeScheduler",), MANIFEST % "kube-scheduler"),
+    "DOCKER_SPEC": (("docker",), "etc/sysconfig/docker"),
+    "KUBELET_SPEC": (("kubelet", "masterKubelet"), "etc/sysconfig/kubelet"),
+    "KUBE_PROXY_SPEC": (("kubeProxy",), MANIFEST % "kube-proxy"),
+    "KUBE_APISERVER_SPEC": (("kubeAPIServer",), MANIFEST % "kube-apiserver"),
+    "KCM_SPEC": (("kubeControllerManager",), MANIFEST % "kube-controller-manager"),
+    "SCHEDULER_SPEC": (("kubeScheduler",), MANIFEST % "kube-scheduler"),
+    "LEADER_ELECTION_SPEC": (("kubeControllerManager", "kubeScheduler"), MANIFEST % "kube-scheduler"),
 }
-# Tables of documents that are not kops 1.8 ones: their own tests have them.
-ELSEWHERE = {"facts.c"}
 # And keys that lead to them.
 STORAGE = {"DOCKER_STORAGE", "KUBE_AWS_STORAGE", "volumeMounts"}
 # Keys of ours that change what nodeup does and not what a node is made of.
@@ -33,11 +32,19 @@ def bare(text):
     return re.sub(r"#define .*?[^\\]\n", "", text, flags=re.S)
 
 
+def lists():
+    """The rows of each list of a spec, as they would stand in a table."""
+    text = "".join(p.read_text() for p in sorted(CONFIG.glob("list_*.h")))
+    found = re.findall(r"#define (\w+)\(X.*?\) \\\n(.*?[^\\]\n)", text, re.S)
+    return {name: body.replace(" \\\n", "\n") for name, body in found}
+
+
 def rows(text):
     """(key, flag or None) of each row of a table."""
     found = []
     for row in re.split(r"\n\t(?=[A-Z]+(?:_[A-Z]+)*\(|\{)", bare(text)):
-        key = re.search(r'\.key = "(\w+)"|^UNUSED\("(\w+)"|^(?:SECTION|PART)\(.*?"(\w+)"|^F\((\w+), \w+_schema', row, re.S)
+        key = re.search(r'\.key = "(\w+)"|^(?:X|NESTED)\(.*?"(\w+)"|'
+                        r'^UNUSED\("(\w+)"|^(?:SECTION|PART)\(.*?"(\w+)"|^F\((\w+), \w+_schema', row, re.S)
         if key:
             flag = re.search(r'\.flag = "([\w-]+)"', row)
             found.append((next(filter(None, key.groups())), flag and flag[1]))
@@ -87,23 +94,24 @@ def looked(tmp_path_factory):
 
 
 def test_every_table_is_known():
-    assert {p.name for p in CONFIG.rglob("fields_*.c")} <= {*SECTIONS, *ELSEWHERE}
+    assert {*lists()} == {*SECTIONS}
 
 
 @pytest.mark.parametrize("table", [*SECTIONS, "kops18/spec.c"])
 def test_every_row_is_in_a_case(table, looked):
-    text = (CONFIG / table).read_text()
+    text = (CONFIG / table).read_text() if table.endswith(".c") else "\n" + lists()[table]
     wanted = rows(text)
-    assert len(wanted) >= len(re.findall(r"\n\t(?:F|FIELD|FIELD_\w+|UNUSED|SECTION|PART)\(", bare(text))) > 5
+    least = 1 if table == "LEADER_ELECTION_SPEC" else 6
+    assert len(wanted) >= len(re.findall(r"\n\t(?:X|NESTED|F|FIELD|FIELD_\w+|UNUSED|SECTION|PART)\(", bare(text))) >= least
     assert not [row for row in uncovered(table, wanted, looked) if row[0] not in STORAGE | OURS]
 
 
 def test_a_row_without_a_case_is_found(looked):
-    table = "fields_kubelet.c"
+    table = "KUBELET_SPEC"
     row = rows('static x[] = {\n\tF(max_pods, .key = "maxPods", .flag = "max-podz"),\n\tF(no, .key = "noSuchKey"),\n};\n')
     assert row == [("maxPods", "max-podz"), ("noSuchKey", None)]
     assert uncovered(table, row, looked) == row
     assert uncovered(table, [("maxPods", "max-pods")], looked) == []
     # a flag of another component's file does not count
-    assert uncovered("fields_docker.c", [("version", "max-pods")], looked) == [("version", "max-pods")]
+    assert uncovered("DOCKER_SPEC", [("version", "max-pods")], looked) == [("version", "max-pods")]
     assert uncovered("kops18/spec.c", [("noSuchKey", None), ("Tags", None)], looked) == [("noSuchKey", None)]

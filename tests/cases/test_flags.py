@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import overlay
+import test_coverage as coverage
 import test_cases as cases
 
 sys.path.insert(0, str(cases.ROOT / "tests/e2e"))
@@ -88,15 +89,15 @@ def test_its_version_takes_every_flag(name, kubelets):
 
 # Not warned of: upstream's pages never showed it, so that nobody can say when it went.
 UNSURE = {("kube-apiserver", "authorization-rbac-super-user")}
-TABLES = {"kubelet": "kubelet", "kube-apiserver": "apiserver", "kube-controller-manager": "kcm",
-          "kube-scheduler": "scheduler", "kube-proxy": "proxy"}
+TABLES = {"kubelet": "KUBELET_SPEC", "kube-apiserver": "KUBE_APISERVER_SPEC", "kube-controller-manager": "KCM_SPEC",
+          "kube-scheduler": "SCHEDULER_SPEC", "kube-proxy": "KUBE_PROXY_SPEC"}
 
 
 def test_the_program_knows_which_version_lacks_a_flag():
     """Its table is that of the lists, for all that documents can ask for."""
     ours, theirs = set(), set()
     for component, table in TABLES.items():
-        fields = (cases.ROOT / ("nodeup/config/fields_%s.c" % table)).read_text()
+        fields = coverage.lists()[table]
         asked = set(re.findall(r'\.flag = "([\w-]+)"', fields))
         for flag, since, until in re.findall(r'\.flag = "([\w-]+)"(?:,\s+\.since = (\d+))?(?:,\s+\.until = (\d+))?', fields):
             ours |= {(component, flag, m) for m in MINORS if not int(since or 0) <= m <= int(until or m)}

@@ -4,32 +4,31 @@
 
 #define FLAG(f) .flag = (f), .doc = "flag --" f
 #define CONF(p) .config = (p), .doc = p " of its configuration"
-#define ROW(type, m, k, ...) FIELD(SPEC, m, .key = (k), __VA_ARGS__),
 #define LEADER_ELECTION                                                                            \
 	FIELD_NESTED(SPEC, leader_election, &kops_leader_election_schema, .key = "leaderElection", \
 		     .doc = "which of several does the work")
 
 /* clang-format off */
 #define SPEC struct kops_leader_election
-static const struct field leader_election_fields[] = { KOPS_LEADER_ELECTION(ROW) };
+static const struct field leader_election_fields[] = { KOPS_LEADER_ELECTION(FIELD_ROW) };
 #undef SPEC
 #define SPEC struct kops_kubelet
-static const struct field kubelet_fields[] = { KOPS_KUBELET(ROW) };
+static const struct field kubelet_fields[] = { KOPS_KUBELET(FIELD_ROW) };
 #undef SPEC
 #define SPEC struct kops_kube_proxy
-static const struct field kube_proxy_fields[] = { KOPS_KUBE_PROXY(ROW) };
+static const struct field kube_proxy_fields[] = { KOPS_KUBE_PROXY(FIELD_ROW) };
 #undef SPEC
 #define SPEC struct kops_kube_apiserver
 static const struct field kube_apiserver_fields[] = {
-	KOPS_KUBE_APISERVER(ROW)
+	KOPS_KUBE_APISERVER(FIELD_ROW)
 	FIELD(SPEC, env, .key = "env", .shape = TREE_SEQ, .secret = true, .doc = "environment of the pod"),
 };
 #undef SPEC
 #define SPEC struct kops_kcm
-static const struct field kcm_fields[] = { KOPS_KCM(ROW) LEADER_ELECTION };
+static const struct field kcm_fields[] = { KOPS_KCM(FIELD_ROW) LEADER_ELECTION };
 #undef SPEC
 #define SPEC struct kops_scheduler
-static const struct field scheduler_fields[] = { KOPS_SCHEDULER(ROW) LEADER_ELECTION };
+static const struct field scheduler_fields[] = { KOPS_SCHEDULER(FIELD_ROW) LEADER_ELECTION };
 #undef SPEC
 /* clang-format on */
 

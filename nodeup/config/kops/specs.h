@@ -13,27 +13,25 @@
 #include "nodeup/config/kops/list_kubelet.h"
 #include "nodeup/config/kops/list_others.h"
 
-#define KOPS_MEMBER(type, member, ...) type member;
-
 struct kops_leader_election {
-	KOPS_LEADER_ELECTION(KOPS_MEMBER)
+	KOPS_LEADER_ELECTION(FIELD_MEMBER)
 };
 struct kops_kubelet {
-	KOPS_KUBELET(KOPS_MEMBER)
+	KOPS_KUBELET(FIELD_MEMBER)
 };
 struct kops_kube_proxy {
-	KOPS_KUBE_PROXY(KOPS_MEMBER)
+	KOPS_KUBE_PROXY(FIELD_MEMBER)
 };
 struct kops_kube_apiserver {
-	KOPS_KUBE_APISERVER(KOPS_MEMBER)
+	KOPS_KUBE_APISERVER(FIELD_MEMBER)
 	const struct tree *env; /* a list of what Kubernetes calls EnvVar, as it stands */
 };
 struct kops_kcm {
-	KOPS_KCM(KOPS_MEMBER)
+	KOPS_KCM(FIELD_MEMBER)
 	struct kops_leader_election leader_election;
 };
 struct kops_scheduler {
-	KOPS_SCHEDULER(KOPS_MEMBER)
+	KOPS_SCHEDULER(FIELD_MEMBER)
 	struct kops_leader_election leader_election;
 };
 
