@@ -198,8 +198,8 @@ def test_each_case_is_kept_and_none_else():
 
 def test_each_option_is_in_a_case():
     """Of the schema; but what has no effect on AWS, what is another's business, and what is tested below or in tests/system."""
-    fields = (cases.ROOT / "nodeup/config/kubeup/fields.c").read_text()
-    rows = [line for line in fields.splitlines() if line.startswith('\tF(') and '"' in line and "NOTHING" not in line]
+    fields = (cases.ROOT / "nodeup/config/kubeup/list_keys.h").read_text()
+    rows = [line for line in fields.splitlines() if line.startswith('\tX(') and '"' in line and "NOTHING" not in line]
     keys = {line.split('"')[1] for line in rows}
     changed = {key for *_, options in CASES.values() for key in options} | {row[1] for row in kubeup.KEYS}
     rest = {"NETWORK_POLICY_PROVIDER", "ENABLE_CLUSTER_AUTOSCALER"}
