@@ -208,7 +208,7 @@ static int environment(struct rendering *u, struct strmap *env, struct err *e)
 	take_variable(u, "AWS_REGION", env);
 	for (size_t i = 0; i < ARRAY_LEN(store) && !str_is_empty(getenv(store[0])); i++)
 		take_variable(u, store[i], env);
-	if (u->read.cluster)
+	if (u->read.cluster && u->read.dialect->proxy)
 		r = u->read.dialect->proxy(u->cli->arena, &u->read, &opts, &proxy, e);
 	node_proxy_variables(u->cli->arena, &proxy, env);
 	cli_warn(u->cli, &warnings);

@@ -149,13 +149,13 @@ struct dialect {
 	/* Build the model. Key pairs and secrets stay empty. */
 	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
 		    const struct dialect_opts *o, struct node *ret, struct err *e);
-	/* The proxy of the cluster's document alone; its url is NULL without one. */
+	/* The proxy of the cluster's document alone; its url is NULL without one. NULL: the document names none. */
 	int (*proxy)(struct arena *a, const struct documents *d, const struct dialect_opts *o,
 		     struct node_proxy *ret, struct err *e);
 	/* The key of a want of a keyset, with its certificate; or NULL: the dialect has no keysets. */
 	int (*keyset)(struct arena *a, const struct tree *t, const char *name, const char *id,
 		      struct node_keypair *ret, struct err *e);
-	/* The keys and secrets that have to be loaded for this node. */
+	/* The keys and secrets that have to be loaded for this node; or NULL: all are in the documents. */
 	struct node_wants (*wants)(struct arena *a, const struct documents *d,
 				   const struct node *n);
 };

@@ -439,9 +439,11 @@ static int read_store(struct loader *l, const struct node_wants *w, struct err *
 int loader_keys(struct loader *l, struct err *e)
 {
 	const struct documents *d = &l->b->documents;
-	struct node_wants w = d->dialect->wants(l->arena, d, &l->b->node);
+	struct node_wants w = { 0 };
 	int r;
 
+	if (d->dialect->wants)
+		w = d->dialect->wants(l->arena, d, &l->b->node);
 	if (d->join)
 		return loader_issues(l, &w, e);
 	if (has_no_store(l)) {

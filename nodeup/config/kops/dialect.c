@@ -89,17 +89,6 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	return r;
 }
 
-static int find_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
-		      struct node_proxy *ret, struct err *e)
-{
-	(void)a;
-	(void)d;
-	(void)o;
-	(void)e;
-	*ret = (struct node_proxy){ 0 };
-	return 0;
-}
-
 const struct dialect kops_dialect = {
 	.name = "kops",
 	.dual_stack = true,
@@ -115,7 +104,6 @@ const struct dialect kops_dialect = {
 	.script = kops_script,
 	.read = read_conf,
 	.node = make_node,
-	.proxy = find_proxy,
 	.keyset = kops_keyset,
 	.wants = kops_wants,
 };

@@ -34,27 +34,6 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
-static int find_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
-		      struct node_proxy *ret, struct err *e)
-{
-	(void)a;
-	(void)d;
-	(void)o;
-	(void)e;
-	*ret = (struct node_proxy){ 0 };
-	return 0;
-}
-
-/* Everything is in the one document. */
-static struct node_wants find_wants(struct arena *a, const struct documents *d,
-				    const struct node *n)
-{
-	(void)a;
-	(void)d;
-	(void)n;
-	return (struct node_wants){ 0 };
-}
-
 static const struct version oldest = { 1, 2, 0, NULL }, newest = { 1, 5, 0, NULL };
 
 const struct dialect kubeup_dialect = {
@@ -69,6 +48,4 @@ const struct dialect kubeup_dialect = {
 	.script = kubeup_script,
 	.read = read_conf,
 	.node = kubeup_node,
-	.proxy = find_proxy,
-	.wants = find_wants,
 };
