@@ -6,7 +6,13 @@
 
 enum { UNIT_NAME_MAX = 200 };
 
-int extras_check_unit(const char *where, const char *name, struct err *e)
+const char *extras_key(const struct extras_item *it, const char *key)
+{
+	return arena_printf(it->arena, "%s.%s", it->where, key);
+}
+
+static int check_unit(const struct extras_item *it, const char *key, const char *name,
+		      struct err *e)
 {
 	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				   ":_.@\\-";
@@ -14,7 +20,33 @@ int extras_check_unit(const char *where, const char *name, struct err *e)
 	if (*name && *name != '.' && strspn(name, safe) == strlen(name) &&
 	    strlen(name) < UNIT_NAME_MAX)
 		return 0;
-	return err_config(e, "%s: '%s' is not the name of a unit", where, name);
+	return err_config(e, "%s: '%s' is not the name of a unit", extras_key(it, key), name);
+}
+
+int extras_check_units(const struct extras_item *it, const char *name, const struct strv *requires,
+		       const struct strv *before, struct err *e)
+{
+	int r = str_is_empty(name) ? 0 : check_unit(it, "name", name, e);
+
+	for (size_t i = 0; i < requires->n && r == 0; i++)
+		r = check_unit(it, "requires", requires->v[i], e);
+	for (size_t i = 0; i < before->n && r == 0; i++)
+		r = check_unit(it, "before", before->v[i], e);
+	return r;
+}
+
+void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n)
+{
+	hook->pos = it->pos;
+	strmap_sort(&hook->environment);
+	if (map_put(it->arena, it->seen, hook->name, (void *)it->where) == it->where)
+		arena_push(it->arena, n->hooks.v, n->hooks.n, *hook);
+}
+
+void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n)
+{
+	if (map_put(it->arena, it->seen, f->path, (void *)it->where) == it->where)
+		arena_push(it->arena, n->files.v, n->files.n, *f);
 }
 
 static bool is_clean(const char *path)

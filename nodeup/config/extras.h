@@ -4,13 +4,29 @@
  * Source: systemd.unit(5); kops nodeup/pkg/model/{hooks,file_assets}.go. */
 #pragma once
 
-#include "nodeup/base/str.h"
+#include "nodeup/base/map.h"
+#include "nodeup/config/node.h"
 
 /* How many a node may have: each costs memory. */
 enum { EXTRAS_HOOKS_MAX = 100, EXTRAS_FILES_MAX = 1000 };
 
-/* Check the name of a unit, with or without its ending: names of units end up in paths. */
-int extras_check_unit(const char *where, const char *name, struct err *e) must_check;
+/* A hook or file that is read. */
+struct extras_item {
+	struct arena *arena;
+	const char *where;
+	struct tree_pos pos;
+	struct map *seen; /* names or paths of those before it */
+};
+
+/* "nodeupconfig.yaml:7:3: FileAssets[0].key" */
+const char *extras_key(const struct extras_item *it, const char *key);
+/* Check the names of units that a hook has, each with or without its ending: they end up in paths. */
+int extras_check_units(const struct extras_item *it, const char *name, const struct strv *requires,
+		       const struct strv *before, struct err *e) must_check;
+/* Append it, unless one before it has its name: the instance group's come first and hide the cluster's. */
+void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n);
+/* The same of a file, by its path. */
+void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n);
 /* Check the path of a file: absolute, and with no component that is empty, "." or "..". */
 int extras_check_path(const char *where, const char *path, struct err *e) must_check;
 /* Decode base64 with or without padding: Go's raw encoding has none. */

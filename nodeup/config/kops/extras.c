@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/map.h"
 #include "nodeup/config/extras.h"
 #include "nodeup/config/volume_item.h"
 #include "nodeup/config/volumes_check.h"
@@ -17,19 +16,6 @@ enum { FILE_MODE = 0440, MODE_MAX = 07777, VOLUMES_MAX = 100 };
 
 static const char files_dir[] = "/srv/kubernetes/assets";
 
-/* What is read, and where it stands. */
-struct item {
-	struct arena *a;
-	const char *where; /* "nodeupconfig.yaml:7:3: FileAssets[0]" */
-	struct tree_pos pos;
-	struct map *seen; /* names or paths of those before it */
-};
-
-static const char *key_of(const struct item *it, const char *key)
-{
-	return arena_printf(it->a, "%s.%s", it->where, key);
-}
-
 /* Item i of the list at that key, as it stands in the document. */
 static const struct tree *item_of(const struct kops_config *c, const char *key, size_t i)
 {
@@ -38,15 +24,11 @@ static const struct tree *item_of(const struct kops_config *c, const char *key, 
 	return list && i < list->n ? list->items[i].value : c->tree;
 }
 
-static int check_hook(const struct item *it, const struct kops_hook *h, const char *image,
+static int check_hook(const struct extras_item *it, const struct kops_hook *h, const char *image,
 		      struct err *e)
 {
-	int r = str_is_empty(h->name) ? 0 : extras_check_unit(key_of(it, "name"), h->name, e);
+	int r = extras_check_units(it, h->name, &h->requires, &h->before, e);
 
-	for (size_t i = 0; i < h->requires.n && r == 0; i++)
-		r = extras_check_unit(key_of(it, "requires"), h->requires.v[i], e);
-	for (size_t i = 0; i < h->before.n && r == 0; i++)
-		r = extras_check_unit(key_of(it, "before"), h->before.v[i], e);
 	/* of a unit that is turned off nothing but its name counts */
 	if (r < 0 || (h->enabled.set && !h->enabled.v))
 		return r;
@@ -57,10 +39,10 @@ static int check_hook(const struct item *it, const struct kops_hook *h, const ch
 	return 0;
 }
 
-static int add_hook(const struct item *it, const struct kops_hook *h, const char *usual_name,
+static int add_hook(const struct extras_item *it, const struct kops_hook *h, const char *usual_name,
 		    struct node *ret, struct err *e)
 {
-	const char *image = str_trim(it->a, h->image ? h->image : "");
+	const char *image = str_trim(it->arena, h->image ? h->image : "");
 	const bool is_container = h->has_exec_container && !h->use_raw_manifest;
 	struct node_hook hook = {
 		.name = str_is_empty(h->name) ? usual_name : h->name,
@@ -72,17 +54,12 @@ static int add_hook(const struct item *it, const struct kops_hook *h, const char
 		.image = is_container ? image : NULL,
 		.command = h->command,
 		.environment = h->environment,
-		.pos = it->pos,
 	};
 	int r = check_hook(it, h, image, e);
 
-	if (r < 0)
-		return r;
-	strmap_sort(&hook.environment);
-	/* the instance group's come first and hide the cluster's */
-	if (map_put(it->a, it->seen, hook.name, (void *)it->where) == it->where)
-		arena_push(it->a, ret->hooks.v, ret->hooks.n, hook);
-	return 0;
+	if (r == 0)
+		extras_add_hook(it, &hook, ret);
+	return r;
 }
 
 static int add_hooks(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
@@ -96,7 +73,7 @@ static int add_hooks(struct arena *a, const struct kops_config *c, const struct 
 
 	for (size_t k = 0; k < ARRAY_LEN(both); k++)
 		for (size_t i = 0; i < both[k]->n && r == 0; i++) {
-			struct item it = { .a = a, .seen = &seen };
+			struct extras_item it = { .arena = a, .seen = &seen };
 
 			it.pos = c->hooks_tree->items[k].value->items[i].value->pos;
 			it.where = arena_printf(a, "%s: Hooks[%zu][%zu]", tree_where(a, &it.pos), k,
@@ -113,7 +90,8 @@ static int add_hooks(struct arena *a, const struct kops_config *c, const struct 
 	return r;
 }
 
-static int read_mode(const struct item *it, const char *text, unsigned int *ret, struct err *e)
+static int read_mode(const struct extras_item *it, const char *text, unsigned int *ret,
+		     struct err *e)
 {
 	char *end;
 	unsigned long mode;
@@ -124,12 +102,12 @@ static int read_mode(const struct item *it, const char *text, unsigned int *ret,
 	mode = strtoul(text, &end, 8);
 	if (strspn(text, "01234567") != strlen(text) || *end || mode > MODE_MAX)
 		return err_config(e, "%s: '%s' is not a mode: expected octal digits, as in 0440",
-				  key_of(it, "mode"), text);
+				  extras_key(it, "mode"), text);
 	*ret = (unsigned int)mode;
 	return 0;
 }
 
-static int add_file(const struct item *it, const struct kops_file_asset *f, struct node *ret,
+static int add_file(const struct extras_item *it, const struct kops_file_asset *f, struct node *ret,
 		    struct err *e)
 {
 	struct node_file file = { .path = f->path,
@@ -140,19 +118,17 @@ static int add_file(const struct item *it, const struct kops_file_asset *f, stru
 	if (str_is_empty(f->path) && str_is_empty(f->name))
 		return err_config(e, "%s: neither path nor name", it->where);
 	if (str_is_empty(f->path))
-		file.path = arena_printf(it->a, "%s/%s", files_dir, f->name);
+		file.path = arena_printf(it->arena, "%s/%s", files_dir, f->name);
 	file.len = strlen(file.content);
 	r = extras_check_path(it->where, file.path, e);
 	if (r == 0)
 		r = read_mode(it, f->mode, &file.mode, e);
 	if (r == 0 && f->is_base64)
-		r = extras_decode(it->a, key_of(it, "content"), file.content, &file.content,
+		r = extras_decode(it->arena, extras_key(it, "content"), file.content, &file.content,
 				  &file.len, e);
-	if (r < 0)
-		return r;
-	if (map_put(it->a, it->seen, file.path, (void *)it->where) == it->where)
-		arena_push(it->a, ret->files.v, ret->files.n, file);
-	return 0;
+	if (r == 0)
+		extras_add_file(it, &file, ret);
+	return r;
 }
 
 static int add_files(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
@@ -162,7 +138,7 @@ static int add_files(struct arena *a, const struct kops_config *c, const struct 
 	int r = 0;
 
 	for (size_t i = 0; i < c->file_assets.n && r == 0; i++) {
-		struct item it = { .a = a, .seen = &seen };
+		struct extras_item it = { .arena = a, .seen = &seen };
 
 		it.pos = item_of(c, "FileAssets", i)->pos;
 		it.where = arena_printf(a, "%s: FileAssets[%zu]", tree_where(a, &it.pos), i);

@@ -2,7 +2,6 @@
 #include "nodeup/config/kops18/spec.h"
 
 #include <string.h>
-#include "nodeup/base/map.h"
 #include "nodeup/config/extras.h"
 
 /* What users add to a node: hooks and fileAssets, of the instance group and of the cluster.
@@ -72,19 +71,14 @@ const struct schema kops18_file_asset_schema =
 	SCHEMA(struct file_asset, "FileAssetSpec", file_asset_fields);
 /* clang-format on */
 
-/* Where an item stands, for messages. */
+/* An item of one of the lists. */
 struct item {
+	struct extras_item at;
 	const struct tree *tree;
 	const char *path; /* "hooks[2]" */
 	size_t index;
-	struct map *seen; /* names or paths of those before it */
-	bool of_group;    /* of the instance group, not of the cluster */
+	bool of_group; /* of the instance group, not of the cluster */
 };
-
-static const char *item_where(struct kops18_build *b, const struct item *it)
-{
-	return tree_where(b->arena, &it->tree->pos);
-}
 
 /* 1 for this node, 0 for others. */
 static int is_for_us(struct kops18_build *b, const struct item *it, const struct strv *roles)
@@ -93,8 +87,8 @@ static int is_for_us(struct kops18_build *b, const struct item *it, const struct
 		if (strcmp(roles->v[i], "Master") != 0 && strcmp(roles->v[i], "Node") != 0 &&
 		    strcmp(roles->v[i], "Bastion") != 0)
 			return err_config(b->err,
-					  "%s: %s.roles: no role is '%s': Master, Node, Bastion",
-					  item_where(b, it), it->path, roles->v[i]);
+					  "%s.roles: no role is '%s': Master, Node, Bastion",
+					  it->at.where, roles->v[i]);
 	return roles->n == 0 || strv_has(roles, b->node->is_master ? "Master" : "Node");
 }
 
@@ -105,30 +99,17 @@ static int check_text(struct kops18_build *b, const struct item *it, const char 
 
 	if (!text || !str_has_suffix(text, fingerprint))
 		return 0;
-	r = err_config(b->err, "%s: %s.%s: only a fingerprint of the content", item_where(b, it),
-		       it->path, key);
+	r = err_config(b->err, "%s.%s: only a fingerprint of the content", it->at.where, key);
 	err_note(b->err, "do",
 		 "kops leaves the content out of user data: name ConfigBase in kube_env.yaml, "
 		 "where the whole document is");
 	return r;
 }
 
-static int check_unit(struct kops18_build *b, const struct item *it, const char *key,
-		      const char *name)
-{
-	return extras_check_unit(arena_printf(b->arena, "%s: %s.%s", item_where(b, it), it->path,
-					      key),
-				 name, b->err);
-}
-
 static int check_hook(struct kops18_build *b, const struct item *it, const struct hook *h)
 {
-	int r = str_is_empty(h->name) ? 0 : check_unit(b, it, "name", h->name);
+	int r = extras_check_units(&it->at, h->name, &h->requires, &h->before, b->err);
 
-	for (size_t i = 0; i < h->requires.n && r == 0; i++)
-		r = check_unit(b, it, "requires", h->requires.v[i]);
-	for (size_t i = 0; i < h->before.n && r == 0; i++)
-		r = check_unit(b, it, "before", h->before.v[i]);
 	/* of a unit that is turned off nothing but its name counts */
 	if (r < 0 || (h->disabled.set && h->disabled.v))
 		return r;
@@ -139,11 +120,9 @@ static int check_hook(struct kops18_build *b, const struct item *it, const struc
 		return r;
 	if (h->has_action &&
 	    str_is_empty(str_trim(b->arena, h->action.image ? h->action.image : "")))
-		return err_config(b->err, "%s: %s.execContainer: no image", item_where(b, it),
-				  it->path);
+		return err_config(b->err, "%s.execContainer: no image", it->at.where);
 	if (!h->has_action && str_is_empty(h->manifest))
-		return err_config(b->err, "%s: %s: neither execContainer nor manifest",
-				  item_where(b, it), it->path);
+		return err_config(b->err, "%s: neither execContainer nor manifest", it->at.where);
 	return 0;
 }
 
@@ -171,12 +150,8 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 				      : NULL,
 		.command = h.action.command,
 		.environment = h.action.environment,
-		.pos = it->tree->pos,
 	};
-	strmap_sort(&hook.environment);
-	/* the instance group's come first and hide the cluster's */
-	if (map_put(b->arena, it->seen, hook.name, (void *)it->path) == it->path)
-		arena_push(b->arena, b->node->hooks.v, b->node->hooks.n, hook);
+	extras_add_hook(&it->at, &hook, b->node);
 	return 0;
 }
 
@@ -184,14 +159,12 @@ static int set_path(struct kops18_build *b, const struct item *it, const struct 
 		    struct node_file *f)
 {
 	if (str_is_empty(fa->path) && str_is_empty(fa->name))
-		return err_config(b->err, "%s: %s: neither path nor name", item_where(b, it),
-				  it->path);
+		return err_config(b->err, "%s: neither path nor name", it->at.where);
 	f->path = fa->path;
 	if (str_is_empty(f->path))
 		f->path = arena_printf(b->arena, "%s/%s",
 				       distro_of(b->facts->distribution)->assets_dir, fa->name);
-	return extras_check_path(arena_printf(b->arena, "%s: %s", item_where(b, it), it->path),
-				 f->path, b->err);
+	return extras_check_path(it->at.where, f->path, b->err);
 }
 
 static int add_file(struct kops18_build *b, const struct item *it)
@@ -212,15 +185,12 @@ static int add_file(struct kops18_build *b, const struct item *it)
 	f.content = fa.content ? fa.content : "";
 	f.len = strlen(f.content);
 	if (fa.is_base64.set && fa.is_base64.v) {
-		r = extras_decode(b->arena,
-				  arena_printf(b->arena, "%s: %s.content", item_where(b, it),
-					       it->path),
-				  f.content, &f.content, &f.len, b->err);
+		r = extras_decode(b->arena, extras_key(&it->at, "content"), f.content, &f.content,
+				  &f.len, b->err);
 		if (r < 0)
 			return r;
 	}
-	if (map_put(b->arena, it->seen, f.path, (void *)it->path) == it->path)
-		arena_push(b->arena, b->node->files.v, b->node->files.n, f);
+	extras_add_file(&it->at, &f, b->node);
 	return 0;
 }
 
@@ -244,16 +214,19 @@ static int read_list(struct kops18_build *b, struct list *l, const struct tree *
 				  tree_where(b->arena, &list->pos), l->key);
 	for (size_t i = 0; i < list->n && r == 0; i++) {
 		struct item it = {
+			.at = { .arena = b->arena,
+				.pos = list->items[i].value->pos,
+				.seen = &l->seen },
 			.tree = list->items[i].value,
 			.path = arena_printf(b->arena, "%s[%zu]", l->key, i),
 			.index = i,
-			.seen = &l->seen,
 			.of_group = of_group,
 		};
 
+		it.at.where =
+			arena_printf(b->arena, "%s: %s", tree_where(b->arena, &it.at.pos), it.path);
 		if (l->n++ == l->most)
-			return err_config(b->err, "%s: %s: more than %zu", item_where(b, &it),
-					  it.path, l->most);
+			return err_config(b->err, "%s: more than %zu", it.at.where, l->most);
 		r = kops18_go_on(b, l->add(b, &it));
 	}
 	return r;
