@@ -47,8 +47,7 @@ void pod_shell_command(struct arena *a, struct pod *p, const char *bin, const st
 		strv_add(a, &words, shell_word(a, flags->v[i]));
 	strv_add(a, command, "/bin/sh");
 	strv_add(a, command, "-c");
-	strv_add(a, command,
-		 arena_printf(a, "%s 2>&1 | %s -a %s", strv_join(a, &words, " "), tee, log));
+	strv_addf(a, command, "%s 2>&1 | %s -a %s", strv_join(a, &words, " "), tee, log);
 }
 
 /* RFC 1123: what Kubernetes takes as the name of a container or volume. */

@@ -90,8 +90,7 @@ static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 	const char *token;
 	int status, r;
 
-	strv_add(a, &req.headers,
-		 arena_printf(a, "X-aws-ec2-metadata-token-ttl-seconds: %d", TOKEN_TTL_S));
+	strv_addf(a, &req.headers, "X-aws-ec2-metadata-token-ttl-seconds: %d", TOKEN_TTL_S);
 	r = request(m, &req, &b, &status, e);
 	if (status == 403 || status == 404 || status == 405) {
 		m->version1 = true;
@@ -149,8 +148,7 @@ static int ask_path(struct imds *m, struct arena *a, const char *path, struct bu
 	/* only now is it known where */
 	req.url = arena_printf(a, "%s/latest/%s", m->base, path);
 	if (m->token)
-		strv_add(a, &req.headers,
-			 arena_printf(a, "X-aws-ec2-metadata-token: %s", m->token));
+		strv_addf(a, &req.headers, "X-aws-ec2-metadata-token: %s", m->token);
 	return request(m, &req, b, ret_status, e);
 }
 

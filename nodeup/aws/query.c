@@ -135,11 +135,10 @@ static void sign(struct query *c, struct arena *a, const struct creds_now *now,
 	sigv4_set_url(a, &what, req->url);
 	digest_of(DIGEST_SHA256, req->body, req->body_len, &d);
 	what.payload = digest_hex(&d, hex);
-	strv_add(a, &what.headers, arena_printf(a, "Content-Type: %s", form));
+	strv_addf(a, &what.headers, "Content-Type: %s", form);
 	signature = sigv4_sign(a, &what, now->key);
 	req->headers = what.headers;
-	for (size_t i = 0; i < signature.n; i++)
-		strv_add(a, &req->headers, signature.v[i]);
+	strv_add_all(a, &req->headers, &signature);
 }
 
 static void send(struct query *c, struct arena *a, const struct creds_now *now, const char *text,

@@ -98,11 +98,11 @@ static struct strv added_headers(struct arena *a, const struct sigv4_req *req, c
 	char when[STAMP_MAX];
 
 	stamp(req->time, when);
-	strv_add(a, &out, arena_printf(a, "X-Amz-Date: %s", when));
+	strv_addf(a, &out, "X-Amz-Date: %s", when);
 	if (str_eq(req->service, "s3"))
-		strv_add(a, &out, arena_printf(a, "X-Amz-Content-Sha256: %s", req->payload));
+		strv_addf(a, &out, "X-Amz-Content-Sha256: %s", req->payload);
 	if (token)
-		strv_add(a, &out, arena_printf(a, "X-Amz-Security-Token: %s", token));
+		strv_addf(a, &out, "X-Amz-Security-Token: %s", token);
 	return out;
 }
 
@@ -145,7 +145,7 @@ static const char *canonical_query(struct arena *a, const char *query)
 	/* by name, then value: as whole texts "a-b=" would come before "a=" */
 	sort(&p, compare_parameters);
 	for (size_t i = 0; i < p.n; i++)
-		strv_add(a, &out, arena_printf(a, "%s=%s", p.v[i].name, p.v[i].value));
+		strv_addf(a, &out, "%s=%s", p.v[i].name, p.v[i].value);
 	return strv_join(a, &out, "&");
 }
 
@@ -188,8 +188,7 @@ char *sigv4_canonical(struct arena *a, const struct sigv4_req *req, const char *
 	strv_add(a, &lines, req->path);
 	strv_add(a, &lines, canonical_query(a, req->query));
 	for (size_t i = 0; i < headers.n; i++)
-		strv_add(a, &lines,
-			 arena_printf(a, "%s:%s", headers.v[i].name, headers.v[i].value));
+		strv_addf(a, &lines, "%s:%s", headers.v[i].name, headers.v[i].value);
 	strv_add(a, &lines, "");
 	strv_add(a, &lines, signed_names(a, &headers));
 	strv_add(a, &lines, req->payload);
@@ -239,11 +238,10 @@ struct strv sigv4_sign(struct arena *a, const struct sigv4_req *req, const struc
 	/* before any HMAC: digest keeps OpenSSL from reading the host's configuration */
 	digest_of(DIGEST_SHA256, canonical, strlen(canonical), &d);
 	to_sign = arena_printf(a, "AWS4-HMAC-SHA256\n%s\n%s\n%s", when, scope, digest_hex(&d, hex));
-	strv_add(a, &out,
-		 arena_printf(a,
-			      "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, "
-			      "SignedHeaders=%s, Signature=%s",
-			      key->id, scope, signed_names(a, &headers),
-			      signature(a, req, key->secret, day, to_sign)));
+	strv_addf(a, &out,
+		  "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, "
+		  "SignedHeaders=%s, Signature=%s",
+		  key->id, scope, signed_names(a, &headers),
+		  signature(a, req, key->secret, day, to_sign));
 	return out;
 }

@@ -50,7 +50,7 @@ static struct tree *headers_of(struct arena *a, const struct sts_proof *p)
 	digest_of(DIGEST_SHA256, question, strlen(question), &d);
 	req.payload = digest_hex(&d, hex);
 	req.host = p->host ? p->host : sts_host(a, p->region);
-	strv_add(a, &req.headers, arena_printf(a, "Content-Length: %zu", strlen(question)));
+	strv_addf(a, &req.headers, "Content-Length: %zu", strlen(question));
 	strv_add(a, &req.headers, form);
 	strv_add(a, &req.headers, bound);
 	made = sigv4_sign(a, &req, &p->key);

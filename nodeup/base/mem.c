@@ -51,9 +51,17 @@ char *xasprintf(const char *fmt, ...)
 	char *s;
 
 	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+char *xvasprintf(const char *fmt, va_list ap)
+{
+	char *s;
+
 	if (vasprintf(&s, fmt, ap) < 0)
 		abort();
-	va_end(ap);
 	return s;
 }
 
@@ -132,8 +140,7 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
-		abort();
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
 	return arena_str(a, s);
 }

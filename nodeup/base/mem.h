@@ -17,6 +17,8 @@ void *xrealloc(void *p, size_t n) must_check;
 char *xstrdup(const char *s) must_check;
 /* As asprintf, returning the string, never NULL. */
 char *xasprintf(const char *fmt, ...) printf_like(1, 2) must_check;
+/* The same of arguments that were taken already. */
+char *xvasprintf(const char *fmt, va_list ap) printf_like(1, 0) must_check;
 
 struct arena;
 

@@ -93,13 +93,10 @@ void show_line(FILE *to, const char *fmt, ...)
 {
 	autofree char *text = NULL;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&text, fmt, ap);
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
 	(void)fprintf(to, "%s\n", show_clean(text));
 }
 

@@ -11,6 +11,23 @@ void strv_add(struct arena *a, struct strv *v, const char *s)
 	arena_push(a, v->v, v->n, s);
 }
 
+void strv_addf(struct arena *a, struct strv *v, const char *fmt, ...)
+{
+	autofree char *s = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	s = xvasprintf(fmt, ap);
+	va_end(ap);
+	strv_add(a, v, arena_str(a, s));
+}
+
+void strv_add_all(struct arena *a, struct strv *v, const struct strv *more)
+{
+	for (size_t i = 0; i < more->n; i++)
+		strv_add(a, v, more->v[i]);
+}
+
 bool strv_has(const struct strv *v, const char *s)
 {
 	for (size_t i = 0; i < v->n; i++)

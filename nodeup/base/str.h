@@ -26,6 +26,10 @@ struct strmap {
 
 /* Append a string that already lives long enough. */
 void strv_add(struct arena *a, struct strv *v, const char *s);
+/* Append a formatted string. */
+void strv_addf(struct arena *a, struct strv *v, const char *fmt, ...) printf_like(3, 4);
+/* Append all of another list, whose elements live long enough. */
+void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
 /* Whether s is an element. */
 bool strv_has(const struct strv *v, const char *s);
 /* Split at a separator character, copying; empty pieces are kept, "" gives no piece. */

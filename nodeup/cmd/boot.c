@@ -174,8 +174,7 @@ static struct record record_of_documents(struct session *s, const struct cli *cl
 	struct record rec = record_of_run(s->arena, cli);
 
 	rec.flags = (struct strv){ 0 };
-	strv_add(s->arena, &rec.flags,
-		 arena_printf(s->arena, "--conf=%s", location_absolute(s->arena, s->boot.conf)));
+	strv_addf(s->arena, &rec.flags, "--conf=%s", location_absolute(s->arena, s->boot.conf));
 	strv_add(s->arena, &rec.flags, NULL);
 	return rec;
 }

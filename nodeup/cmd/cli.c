@@ -230,9 +230,8 @@ static int unknown_flag(struct cli *cli, const struct cli_command *command, cons
 
 	for (size_t i = 0; i < ARRAY_LEN(options); i++)
 		if ((options[i].commands & command->bit) && options[i].offset != SIZE_MAX)
-			strv_add(cli->arena, &names,
-				 arena_printf(cli->arena, "%s%s", dashes(options[i].name),
-					      options[i].name));
+			strv_addf(cli->arena, &names, "%s%s", dashes(options[i].name),
+				  options[i].name);
 	if (word[0] == '-' && word[1] != '-')
 		word = arena_printf(cli->arena, "-%s", word);
 	return err_fail(e, ERR_USAGE, 0, "unknown flag '%s'; %s", arg,

@@ -103,9 +103,8 @@ static void bash_command(struct arena *a, const struct cli_command *c, struct bu
 	struct cli_flag f;
 
 	for (size_t i = 0; cli_flag_nth(c, i, &f); i++)
-		strv_add(a, &flags,
-			 arena_printf(a, "%s%s%s", f.name[1] ? "--" : "-", f.name,
-				      f.metavar && f.name[1] && !f.is_optional ? "=" : ""));
+		strv_addf(a, &flags, "%s%s%s", f.name[1] ? "--" : "-", f.name,
+			  f.metavar && f.name[1] && !f.is_optional ? "=" : "");
 	(void)buf_addf(b, "	%s)\n		flags=%s\n", c->name,
 		       userdata_quote(a, strv_join(a, &flags, " ")));
 	if (*words)

@@ -225,8 +225,7 @@ static struct finding of_error(struct arena *a, const struct err *e)
 	struct finding f = { .is_error = true, .text = arena_str(a, e->msg) };
 
 	for (size_t i = 0; i < e->nnotes; i++)
-		strv_add(a, &f.notes,
-			 arena_printf(a, "%-9s %s", e->notes[i].label, e->notes[i].text));
+		strv_addf(a, &f.notes, "%-9s %s", e->notes[i].label, e->notes[i].text);
 	return f;
 }
 

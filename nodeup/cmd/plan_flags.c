@@ -105,8 +105,7 @@ struct lines {
 
 static void flush_added(struct arena *a, struct lines *l)
 {
-	for (size_t i = 0; i < l->added.n; i++)
-		strv_add(a, &l->all, l->added.v[i]);
+	strv_add_all(a, &l->all, &l->added);
 	l->added = (struct strv){ 0 };
 }
 
@@ -118,7 +117,7 @@ static void tell_flag(struct arena *a, struct lines *l, char sign, const char *f
 		flush_added(a, l);
 	l->flag = flag;
 	plan_mask(&b, flag);
-	strv_add(a, sign == '+' ? &l->added : &l->all, arena_printf(a, "%c %s", sign, buf_str(&b)));
+	strv_addf(a, sign == '+' ? &l->added : &l->all, "%c %s", sign, buf_str(&b));
 }
 
 struct strv plan_flags(struct arena *a, const char *was, const char *want)

@@ -80,11 +80,9 @@ static struct strv lines_now(struct arena *a, const struct run_report *rep)
 		const struct run_outcome *o = &rep->outcomes[i];
 
 		if (o->state != RUN_EQUAL)
-			strv_add(a, &lines,
-				 arena_printf(a, "%s: %s: %s", task_title(a, o->task),
-					      saved_plan_word(o),
-					      o->state == RUN_FAILED ? o->error->msg
-								     : report_why(o)));
+			strv_addf(a, &lines, "%s: %s: %s", task_title(a, o->task),
+				  saved_plan_word(o),
+				  o->state == RUN_FAILED ? o->error->msg : report_why(o));
 	}
 	return lines;
 }
@@ -100,11 +98,10 @@ static struct strv lines_then(struct arena *a, const struct tree *tasks)
 			   *why = tree_text(t, "why");
 
 		if (state && kind && name && !str_eq(state, run_state_name(RUN_EQUAL)))
-			strv_add(a, &lines,
-				 arena_printf(a, "%s %s: %s: %s", kind, name, state,
-					      error ? error
-					      : why ? why
-						    : ""));
+			strv_addf(a, &lines, "%s %s: %s: %s", kind, name, state,
+				  error ? error
+				  : why ? why
+					: "");
 	}
 	return lines;
 }

@@ -38,8 +38,7 @@ static void add_line(struct buf *b, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		abort();
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	(void)buf_addf(b, "%s\n", show_clean(text));
 }
@@ -171,9 +170,8 @@ static const char *slowest(struct arena *a, const struct tree *tasks)
 		v[i] = tasks->items[i].value;
 	qsort((void *)v, tasks->n, sizeof(*v), by_time);
 	for (size_t i = 0; i < tasks->n && i < SLOWEST_MAX && took(v[i]) > 0; i++)
-		strv_add(a, &found,
-			 arena_printf(a, "%s %s %s", text_of(v[i], "kind"), text_of(v[i], "name"),
-				      dur_human(a, took(v[i]) * DUR_MS)));
+		strv_addf(a, &found, "%s %s %s", text_of(v[i], "kind"), text_of(v[i], "name"),
+			  dur_human(a, took(v[i]) * DUR_MS));
 	return found.n ? strv_join(a, &found, ", ") : "";
 }
 

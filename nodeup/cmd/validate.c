@@ -184,8 +184,7 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	r = bootstrap_load(cli->arena, &req, b, e);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < warnings.n; i++)
-		strv_add(cli->arena, &b->warnings, warnings.v[i]);
+	strv_add_all(cli->arena, &b->warnings, &warnings);
 	r = settings_of_document(cli->arena, &b->documents.settings, &b->warnings, &settings, e);
 	if (r < 0)
 		return r;

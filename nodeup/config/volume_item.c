@@ -11,11 +11,10 @@ int volume_item_fail(const struct volume_item *it, const char *key, const char *
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		text = NULL;
+	text = xvasprintf(fmt, ap);
 	va_end(ap);
 	return err_config(it->err, "%s%s.%s: %s", tree_place(it->arena, it->tree, key), it->path,
-			  key, text ? text : "");
+			  key, text);
 }
 
 int volume_item_devices(struct volume_item *it, const char *key)
@@ -30,15 +29,13 @@ int volume_item_devices(struct volume_item *it, const char *key)
 			return volume_item_fail(it, key,
 						"'%s' is not a device: expected a path in /dev", d);
 		if (str_has_prefix(d, "/dev/nvme") && it->opts->warnings)
-			strv_add(a, it->opts->warnings,
-				 arena_printf(
-					 a, "%s%s: the number in %s changes from boot to boot; %s",
-					 tree_place(a, it->tree, "device"), it->path, d,
-					 it->is_extended
-						 ? "volumeID or instanceStore say which disk is "
-						   "meant"
-						 : "the name that EC2 has for the volume, as "
-						   "/dev/xvdf, says which disk is meant"));
+			strv_addf(a, it->opts->warnings,
+				  "%s%s: the number in %s changes from boot to boot; %s",
+				  tree_place(a, it->tree, "device"), it->path, d,
+				  it->is_extended ? "volumeID or instanceStore say which disk is "
+						    "meant"
+						  : "the name that EC2 has for the volume, as "
+						    "/dev/xvdf, says which disk is meant");
 	}
 	return it->v.devices.n ? 0 : volume_item_fail(it, key, "an empty list");
 }

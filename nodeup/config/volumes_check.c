@@ -181,7 +181,7 @@ static void add_names(struct arena *a, const struct node_volume *v, struct strv 
 		strv_add(a, names, v->volume_id);
 		break;
 	case NODE_DISKS_TAG:
-		strv_add(a, names, arena_printf(a, "tag %s=%s", v->tag_key, v->tag_value));
+		strv_addf(a, names, "tag %s=%s", v->tag_key, v->tag_value);
 		break;
 	}
 }

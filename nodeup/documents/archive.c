@@ -95,11 +95,10 @@ int loader_archive(struct loader *l, struct err *e)
 	r = fetch_any(l, &as, &bytes, e);
 	/* where documents alone are looked at, what cannot be had now may be had on the node */
 	if (r < 0 && l->req->no_secrets && e->kind == ERR_NET && e->errnum != ENOENT) {
-		strv_add(l->arena, &l->b->warnings,
-			 arena_printf(l->arena,
-				      "%s: not checked: what the templates of %s make of this "
-				      "document: %s",
-				      where, as.name, e->msg));
+		strv_addf(l->arena, &l->b->warnings,
+			  "%s: not checked: what the templates of %s make of this "
+			  "document: %s",
+			  where, as.name, e->msg);
 		return 0;
 	}
 	if (r >= 0)

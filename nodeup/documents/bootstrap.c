@@ -152,9 +152,8 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 		*ret = tree_null(l->arena);
 		if (l->b->documents.checked)
 			return 0;
-		strv_add(l->arena, &l->b->warnings,
-			 arena_printf(l->arena, "%s: there is no %s, defaults are used", shown,
-				      what));
+		strv_addf(l->arena, &l->b->warnings, "%s: there is no %s, defaults are used", shown,
+			  what);
 		return 0;
 	}
 	if (r == -ENOENT)
@@ -346,19 +345,13 @@ static int adopt_node(struct loader *l, struct err *e)
 		err_note(e, "ruled out", "what lies here: %s", not_right.msg);
 		return -EINVAL;
 	}
-	strv_add(l->arena, &b->warnings,
-		 arena_printf(l->arena,
-			      "this node is adopted as it is, its certificates are right: %s",
-			      why.msg));
+	strv_addf(l->arena, &b->warnings,
+		  "this node is adopted as it is, its certificates are right: %s", why.msg);
 	if (b->node.kind == NODE_ADOPTED)
-		strv_add(
-			l->arena, &b->warnings,
-			arena_printf(
-				l->arena,
-				"nothing but its services can be looked after: no %s of it is kept "
-				"here; one beside %s would do",
-				b->documents.dialect->cluster_name,
-				location_shown(l->arena, b->conf)));
+		strv_addf(l->arena, &b->warnings,
+			  "nothing but its services can be looked after: no %s of it is kept "
+			  "here; one beside %s would do",
+			  b->documents.dialect->cluster_name, location_shown(l->arena, b->conf));
 	return 0;
 }
 
@@ -402,9 +395,8 @@ static int replay_documents(struct loader *l, struct err *e)
 	if (r < 0)
 		return err_wrap(e, "from the documents kept %s ago",
 				dur_human(l->arena, b->replay_age_ns));
-	strv_add(l->arena, &b->warnings,
-		 arena_printf(l->arena, "documents kept %s ago are used: %s",
-			      dur_human(l->arena, b->replay_age_ns), why.msg));
+	strv_addf(l->arena, &b->warnings, "documents kept %s ago are used: %s",
+		  dur_human(l->arena, b->replay_age_ns), why.msg);
 	return 0;
 }
 
@@ -441,11 +433,10 @@ static void warn_of_clock(struct loader *l)
 	int64_t off = store_clock_off(l->b->store);
 
 	if (off)
-		strv_add(l->arena, &l->b->warnings,
-			 arena_printf(l->arena,
-				      "the clock is %lld s %s S3's; requests were signed with S3's "
-				      "time",
-				      (long long)llabs(off), off > 0 ? "behind" : "ahead of"));
+		strv_addf(l->arena, &l->b->warnings,
+			  "the clock is %lld s %s S3's; requests were signed with S3's "
+			  "time",
+			  (long long)llabs(off), off > 0 ? "behind" : "ahead of");
 }
 
 /* kubelet asks the metadata service without a token until 1.18, which has the first aws-sdk-go with them

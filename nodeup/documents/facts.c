@@ -145,9 +145,8 @@ static int ask_for_all(struct loader *l, struct err *e)
 	if (!f->instance_id || !f->region || !f->availability_zone)
 		return err_code(e);
 	if (l->b->imds)
-		strv_add(l->arena, &l->b->warnings,
-			 arena_printf(l->arena, "%s; what it said before in this boot is used",
-				      e->msg));
+		strv_addf(l->arena, &l->b->warnings, "%s; what it said before in this boot is used",
+			  e->msg);
 	return 0;
 }
 

@@ -145,10 +145,8 @@ static void tell(struct loader *l, const struct node_issue *want, const char *wh
 	if (want->pod)
 		then = arena_printf(l->arena, "; static pod %s %s", want->pod,
 				    want->pod_stays ? stays : "starts again with it");
-	strv_add(l->arena, &l->b->warnings,
-		 arena_printf(l->arena, "certificate %s %s: %s%s", want->name,
-			      l->req->only_looks ? "would be issued anew" : "is issued anew", why,
-			      then));
+	strv_addf(l->arena, &l->b->warnings, "certificate %s %s: %s%s", want->name,
+		  l->req->only_looks ? "would be issued anew" : "is issued anew", why, then);
 }
 
 int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *e)

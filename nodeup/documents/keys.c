@@ -35,9 +35,8 @@ static void note_missing(struct missing *m, const struct node_want *want, const 
 			 const char *where)
 {
 	if (want->told)
-		strv_add(m->arena, m->warnings,
-			 arena_printf(m->arena, "%s %s is left out, as kops does: %s", what,
-				      want->name, where));
+		strv_addf(m->arena, m->warnings, "%s %s is left out, as kops does: %s", what,
+			  want->name, where);
 	if (want->optional)
 		return;
 	if (!m->first)
@@ -98,9 +97,9 @@ static struct strv serials_of(struct loader *l, const char *folder, const struct
 		if (serial)
 			strv_add(l->arena, &serials, serial);
 		else if (!str_has_suffix(names->v[i], ".yaml"))
-			strv_add(l->arena, &l->b->warnings,
-				 arena_printf(l->arena, "%s/%s: ignored, its name is not a serial",
-					      location_shown(l->arena, folder), names->v[i]));
+			strv_addf(l->arena, &l->b->warnings,
+				  "%s/%s: ignored, its name is not a serial",
+				  location_shown(l->arena, folder), names->v[i]);
 	}
 	if (serials.n)
 		qsort(serials.v, serials.n, sizeof(*serials.v), compare_serials);
@@ -343,11 +342,10 @@ static int add_every_secret(struct loader *l, const struct node_wants *w, const 
 			continue;
 		/* known_tokens.csv has no way to write it */
 		if (strpbrk(names.v[i], ",\"\r\n")) {
-			strv_add(l->arena, &l->b->warnings,
-				 arena_printf(l->arena, "%s: ignored, no such name can be a user's",
-					      location_shown(l->arena,
-							     location_join(l->arena, folder,
-									   names.v[i]))));
+			strv_addf(l->arena, &l->b->warnings,
+				  "%s: ignored, no such name can be a user's",
+				  location_shown(l->arena,
+						 location_join(l->arena, folder, names.v[i])));
 			continue;
 		}
 		want = arena_new(l->arena, struct node_want);

@@ -21,7 +21,7 @@ static int list(struct arena *a, int root_fd, struct strv *ret, struct err *e)
 		return 0;
 	for (size_t i = 0; i < names.n; i++)
 		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], ".yaml"))
-			strv_add(a, ret, arena_printf(a, "%s/%s", settings_dir, names.v[i]));
+			strv_addf(a, ret, "%s/%s", settings_dir, names.v[i]);
 	return r;
 }
 
@@ -59,8 +59,7 @@ int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnin
 	if (strict && unknown.messages.n)
 		return err_config(e, "%s", unknown.messages.v[0]);
 	messages = field_unknown_messages(&unknown);
-	for (size_t i = 0; i < messages.n; i++)
-		strv_add(a, warnings, messages.v[i]);
+	strv_add_all(a, warnings, &messages);
 	*ret = s;
 	return 0;
 }
@@ -69,10 +68,8 @@ int settings_of_document(struct arena *a, const struct settings_doc *doc, struct
 			 struct settings *s, struct err *e)
 {
 	if (s->keys_are_own && doc->public_keys && doc->public_keys->n)
-		strv_add(a, warnings,
-			 arena_printf(a,
-				      "%s: publicKeys: not used, %s has the keys of this machine",
-				      tree_where(a, &doc->public_keys->pos), settings_dir));
+		strv_addf(a, warnings, "%s: publicKeys: not used, %s has the keys of this machine",
+			  tree_where(a, &doc->public_keys->pos), settings_dir);
 	return settings_add(a, doc, false, s, e);
 }
 

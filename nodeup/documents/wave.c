@@ -171,8 +171,7 @@ static int settle_listing(struct store_wave *w, struct store_op *op)
 	} else {
 		store_index_names(a, op->place, buf_str(&answer->body), &names);
 	}
-	for (size_t i = 0; i < names.n; i++)
-		strv_add(a, &op->entry.names, names.v[i]);
+	strv_add_all(a, &op->entry.names, &names);
 	/* the next page has tries of its own */
 	op->attempt = 0;
 	op->state = op->s3.token ? OP_DUE : OP_FINISHED;

@@ -186,8 +186,7 @@ static int try_once(struct join *j, struct arena *a, const char *body, struct bo
 	proof.time = now.time;
 	set_url(j, secrets, &req);
 	strv_add(secrets, &req.headers, "Content-Type: application/json");
-	strv_add(secrets, &req.headers,
-		 arena_printf(secrets, "Authorization: %s", sts_authorization(secrets, &proof)));
+	strv_addf(secrets, &req.headers, "Authorization: %s", sts_authorization(secrets, &proof));
 	r = http_ask(j->http, &req, &text, &answer, e);
 	if (r == 0)
 		r = bootstrap_read(a, buf_str(&text), text.len, ret, e);

@@ -91,10 +91,9 @@ static int xattrs_of(struct arena *a, int dir, const char *name, struct strv *re
 		len = lgetxattr(path, p, value, XATTRS_MAX);
 		if (len < 0)
 			return err_sys(e, "read attribute %s of '%s'", p, name);
-		strv_add(a, &list, arena_printf(a, "%s=%zd", p, len));
+		strv_addf(a, &list, "%s=%zd", p, len);
 		for (ssize_t i = 0; i < len; i++)
-			strv_add(a, &list,
-				 arena_printf(a, "%s@%zd=%02x", p, i, (unsigned char)value[i]));
+			strv_addf(a, &list, "%s@%zd=%02x", p, i, (unsigned char)value[i]);
 	}
 	strv_sort(&list);
 	*ret = list;

@@ -8,9 +8,8 @@ static void make_cloud_config(struct plan *p)
 	if (str_is_empty(n->cloud_provider))
 		return;
 	for (size_t i = 0; i < n->cloud_config.n; i++)
-		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s = %s", n->cloud_config.v[i].key,
-				      n->cloud_config.v[i].value));
+		strv_addf(p->arena, &lines, "%s = %s", n->cloud_config.v[i].key,
+			  n->cloud_config.v[i].value);
 	/* without lines one blank line is left, as kops leaves it */
 	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
 		  arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")));

@@ -60,7 +60,7 @@ static struct strv apiserver_flags(const struct plan *p)
 	if (plan_encryption_config(p))
 		s.experimental_encryption_provider_config = plan_in_srv(p, "encryptionconfig.yaml");
 	if (n->has_cloud_config)
-		strv_add(p->arena, &out, arena_printf(p->arena, "--cloud-config=%s", cloud_config));
+		strv_addf(p->arena, &out, "--cloud-config=%s", cloud_config);
 	field_flags(p->arena, &kube_apiserver_schema, &s, &out);
 	return out;
 }
@@ -176,15 +176,13 @@ static struct strv controller_manager_flags(const struct plan *p)
 	s.root_ca_file = plan_in_srv(p, "ca.crt");
 	s.service_account_private_key_file = plan_in_srv(p, "server.key");
 	if (n->has_cloud_config)
-		strv_add(p->arena, &out, arena_printf(p->arena, "--cloud-config=%s", cloud_config));
+		strv_addf(p->arena, &out, "--cloud-config=%s", cloud_config);
 	strv_add(p->arena, &out, "--kubeconfig=/var/lib/kube-controller-manager/kubeconfig");
 	if (node_k8s_at_least(n, 1, 6)) {
-		strv_add(p->arena, &out,
-			 arena_printf(p->arena, "--cluster-signing-cert-file=%s",
-				      plan_in_srv(p, "ca.crt")));
-		strv_add(p->arena, &out,
-			 arena_printf(p->arena, "--cluster-signing-key-file=%s",
-				      plan_in_srv(p, "ca.key")));
+		strv_addf(p->arena, &out, "--cluster-signing-cert-file=%s",
+			  plan_in_srv(p, "ca.crt"));
+		strv_addf(p->arena, &out, "--cluster-signing-key-file=%s",
+			  plan_in_srv(p, "ca.key"));
 	}
 	field_flags(p->arena, &kube_controller_manager_schema, &s, &out);
 	return out;

@@ -14,7 +14,7 @@ static struct strv proxy_flags(struct plan *p)
 	if (str_is_empty(spec.master))
 		spec.master = plan_api_server(p);
 	strv_add(p->arena, &out, "--conntrack-max-per-core=131072");
-	strv_add(p->arena, &out, arena_printf(p->arena, "--kubeconfig=%s", kubeconfig));
+	strv_addf(p->arena, &out, "--kubeconfig=%s", kubeconfig);
 	strv_add(p->arena, &out, "--oom-score-adj=-998");
 	strv_add(p->arena, &out, "--resource-container=");
 	field_flags(p->arena, &kube_proxy_schema, &spec, &out);

@@ -29,8 +29,7 @@ static void add_late_flags(struct plan *p, struct strv *flags)
 	if (str_eq(n->networking, "kubenet") && node_k8s_at_least(n, 1, 9))
 		strv_add(p->arena, flags, bin);
 	else if (str_eq(n->networking, "kubenet"))
-		strv_add(p->arena, flags,
-			 arena_printf(p->arena, "--network-plugin-dir=%s/", cni_dir));
+		strv_addf(p->arena, flags, "--network-plugin-dir=%s/", cni_dir);
 	if (plan_mounter_flag(p))
 		strv_add(p->arena, flags, plan_mounter_flag(p));
 }

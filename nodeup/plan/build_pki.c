@@ -66,9 +66,8 @@ static const char *known_tokens(const struct plan *p)
 			strmap_set(p->arena, &sorted, secrets->v[i].key, secrets->v[i].value);
 	strmap_sort(&sorted);
 	for (size_t i = 0; i < sorted.n; i++)
-		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s,%s,%s", csv_field(p->arena, sorted.v[i].value),
-				      sorted.v[i].key, sorted.v[i].key));
+		strv_addf(p->arena, &lines, "%s,%s,%s", csv_field(p->arena, sorted.v[i].value),
+			  sorted.v[i].key, sorted.v[i].key);
 	return strv_join(p->arena, &lines, "\n");
 }
 

@@ -68,8 +68,7 @@ static const char *mount_options(struct plan *p, const struct node_volume *v)
 {
 	struct strv all = { 0 };
 
-	for (size_t i = 0; i < v->mount_options.n; i++)
-		strv_add(p->arena, &all, v->mount_options.v[i]);
+	strv_add_all(p->arena, &all, &v->mount_options);
 	if (!strv_has(&all, mount_options_always))
 		strv_add(p->arena, &all, mount_options_always);
 	return strv_join(p->arena, &all, ",");
@@ -235,11 +234,10 @@ static void make_volumes(struct plan *p)
 		if (volumes_uuid(p, v)) {
 			add_volume(p, v);
 		} else if (p->req->image_mode) {
-			strv_add(p->arena, &p->warnings,
-				 arena_printf(p->arena,
-					      "volume %s: an image has no instance id; its units "
-					      "are written where it boots",
-					      v->name));
+			strv_addf(p->arena, &p->warnings,
+				  "volume %s: an image has no instance id; its units "
+				  "are written where it boots",
+				  v->name);
 		} else {
 			(void)err_config(plan_error(p),
 					 "volume %s: the fact instanceID is not known", v->name);

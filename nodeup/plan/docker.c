@@ -96,9 +96,8 @@ const char *plan_docker_driver(struct plan *p, const char *driver)
 	if (!plan_docker_is_at_least(p, DOCKER_OVERLAY2) ||
 	    !(str_eq(driver, "overlay") || str_eq(driver, "aufs")))
 		return driver;
-	strv_add(p->arena, &p->warnings,
-		 arena_printf(p->arena, "docker %s has no %s: its storage driver is overlay2",
-			      p->req->runtime.version, driver));
+	strv_addf(p->arena, &p->warnings, "docker %s has no %s: its storage driver is overlay2",
+		  p->req->runtime.version, driver);
 	return "overlay2";
 }
 

@@ -69,8 +69,7 @@ struct strv plan_proxy_words(const struct plan *p)
 
 	node_proxy_variables(p->arena, &p->req->node->proxy, &variables);
 	for (size_t i = 0; i < variables.n; i++)
-		strv_add(p->arena, &words,
-			 arena_printf(p->arena, "%s=%s", variables.v[i].key, variables.v[i].value));
+		strv_addf(p->arena, &words, "%s=%s", variables.v[i].key, variables.v[i].value);
 	return words;
 }
 

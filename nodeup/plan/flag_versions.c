@@ -26,11 +26,9 @@ void plan_warn_flags(struct plan *p, const char *component, const struct schema 
 		if ((v->minor >= f->since && (!f->until || v->minor <= f->until)) ||
 		    !has_flag(flags, f->flag))
 			continue;
-		strv_add(
-			p->arena, &p->warnings,
-			arena_printf(p->arena,
-				     "%s of Kubernetes %d.%d has no flag --%s, which the documents "
-				     "ask for: it will not start",
-				     component, v->major, v->minor, f->flag));
+		strv_addf(p->arena, &p->warnings,
+			  "%s of Kubernetes %d.%d has no flag --%s, which the documents "
+			  "ask for: it will not start",
+			  component, v->major, v->minor, f->flag);
 	}
 }

@@ -31,8 +31,7 @@ static void turn_on(struct plan *p, const struct node_hook *h, const struct plan
 	t = plan_unit(p, unit->name, installs);
 	t->unit.last = true;
 	t->unit.before = h->before;
-	for (size_t i = 0; i < h->requires.n; i++)
-		strv_add(p->arena, &t->unit.requires, h->requires.v[i]);
+	strv_add_all(p->arena, &t->unit.requires, &h->requires);
 	if (h->image)
 		strv_add(p->arena, &t->unit.requires, unit->runtime);
 	if (unit->input)

@@ -210,9 +210,8 @@ static int go_through(struct plan *p, const struct host_check *check, bool all_t
 		if (!all_the_same)
 			return refuse_host(p, check, e);
 		(void)refuse_host(p, check, &ignored);
-		strv_add(p->arena, &p->warnings,
-			 arena_printf(p->arena, "%s; tried all the same, as ignoreHostChecks says",
-				      ignored.msg));
+		strv_addf(p->arena, &p->warnings,
+			  "%s; tried all the same, as ignoreHostChecks says", ignored.msg);
 	}
 	return 0;
 }

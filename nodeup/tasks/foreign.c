@@ -43,7 +43,7 @@ static struct strv files_in(struct arena *a, int root_fd, const char *dir, const
 		return found;
 	for (size_t i = 0; i < names.n; i++)
 		if (names.v[i][0] != '.' && str_has_suffix(names.v[i], suffix))
-			strv_add(a, &found, arena_printf(a, "%s/%s", dir, names.v[i]));
+			strv_addf(a, &found, "%s/%s", dir, names.v[i]);
 	return found;
 }
 
@@ -102,10 +102,8 @@ static void add_pods(struct arena *a, int root_fd, struct task *const *tasks, si
 		for (size_t k = 0; !ours && k < n; k++)
 			ours = is_wanted_by(tasks[k], files.v[i], 0);
 		if (!ours)
-			strv_add(a, lines,
-				 arena_printf(a,
-					      "foreign static pod %s: kubelet runs it; left alone",
-					      files.v[i]));
+			strv_addf(a, lines, "foreign static pod %s: kubelet runs it; left alone",
+				  files.v[i]);
 	}
 }
 
@@ -128,9 +126,8 @@ struct strv foreign_lines(struct arena *a, int root_fd, struct task *const *task
 		}
 	}
 	for (size_t i = 0; i < units.n; i++)
-		strv_add(a, &lines,
-			 arena_printf(a, "foreign drop-in %s: has a say in %s; left alone",
-				      units.v[i].key, units.v[i].value));
+		strv_addf(a, &lines, "foreign drop-in %s: has a say in %s; left alone",
+			  units.v[i].key, units.v[i].value);
 	add_pods(a, root_fd, tasks, n, &lines);
 	return lines;
 }

@@ -26,7 +26,7 @@ struct strv hosts_lines(struct arena *a, const struct strmap *names)
 	struct strv lines = { 0 };
 
 	for (size_t i = 0; i < names->n; i++)
-		strv_add(a, &lines, arena_printf(a, "%s\t%s", names->v[i].value, names->v[i].key));
+		strv_addf(a, &lines, "%s\t%s", names->v[i].value, names->v[i].key);
 	return lines;
 }
 

@@ -222,7 +222,7 @@ static int record_unnamed(const struct task_image *im, struct task_ctx *ctx, str
 
 		r = image_ctr_id(ctx, names.v[i], id, e);
 		if (r == 0)
-			strv_add(a, &lines, arena_printf(a, "%s %s", names.v[i], id));
+			strv_addf(a, &lines, "%s %s", names.v[i], id);
 		if (r == -ENOENT)
 			r = 0;
 	}

@@ -25,7 +25,7 @@ static int look_into(int root_fd, struct arena *a, const char *dir, const char *
 		if (fstatat(fd, names.v[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
 			return err_sys(e, "look at '%s/%s'", dir, names.v[i]);
 		if (S_ISDIR(st.st_mode))
-			strv_add(a, subdirs, arena_printf(a, "%s/%s", dir, names.v[i]));
+			strv_addf(a, subdirs, "%s/%s", dir, names.v[i]);
 		else if (strcmp(names.v[i], name) == 0)
 			*ret_type = st.st_mode & S_IFMT;
 	}

@@ -112,8 +112,7 @@ static int run(const struct task *t, struct task_ctx *ctx, const char *const *ar
 
 	for (size_t i = 0; i < ARRAY_LEN(quiet_env); i++)
 		strv_add(a, &env, quiet_env[i]);
-	for (size_t i = 0; i < t->package.env.n; i++)
-		strv_add(a, &env, t->package.env.v[i]);
+	strv_add_all(a, &env, &t->package.env);
 	strv_add(a, &env, NULL);
 	req.extra_env = env.v;
 	r = proc_run(&req, &out, e);
@@ -132,8 +131,7 @@ static int run_with(const struct task *t, struct task_ctx *ctx, const char *cons
 
 	for (; *args; args++)
 		strv_add(a, &argv, *args);
-	for (size_t i = 0; i < rest->n; i++)
-		strv_add(a, &argv, rest->v[i]);
+	strv_add_all(a, &argv, rest);
 	strv_add(a, &argv, NULL);
 	return run(t, ctx, argv.v, e);
 }
@@ -149,7 +147,7 @@ static int install_file(const struct task *t, struct task_ctx *ctx, const struct
 
 	if (r < 0)
 		return r;
-	strv_add(a, &path, arena_printf(a, "/proc/%d/fd/%d", getpid(), fd));
+	strv_addf(a, &path, "/proc/%d/fd/%d", getpid(), fd);
 	return run_with(t, ctx, m->install_file, &path, e);
 }
 

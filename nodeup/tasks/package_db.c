@@ -131,8 +131,7 @@ static int ask_rpm(struct task_ctx *ctx, struct arena *a, const char *question, 
 	strv_add(a, &argv, "-q");
 	if (question)
 		strv_add(a, &argv, question);
-	for (size_t i = 0; i < names->n; i++)
-		strv_add(a, &argv, names->v[i]);
+	strv_add_all(a, &argv, names);
 	strv_add(a, &argv, NULL);
 	const struct proc_req req = {
 		.argv = argv.v,
@@ -171,8 +170,7 @@ int package_db_look(const struct task_package *p, struct task_ctx *ctx, struct a
 	struct package_state s = { 0 };
 	int r;
 
-	for (size_t i = 0; i < p->names.n; i++)
-		strv_add(a, &s.missing, p->names.v[i]);
+	strv_add_all(a, &s.missing, &p->names);
 	r = p->family == PACKAGE_DEB ? look_dpkg(ctx, provided, &s, e)
 				     : look_rpm(ctx, a, provided, &s, e);
 	if (r == 0)

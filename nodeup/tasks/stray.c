@@ -101,8 +101,7 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		strv_add(a, &argv, "systemctl");
 		strv_add(a, &argv, "disable");
 		strv_add(a, &argv, "--now");
-		for (size_t i = 0; i < units.n; i++)
-			strv_add(a, &argv, units.v[i]);
+		strv_add_all(a, &argv, &units);
 		strv_add(a, &argv, NULL);
 		r = run_program(ctx, argv.v, NULL, e);
 	}

@@ -108,13 +108,11 @@ void volume_describe(const struct task *t, struct task_ctx *ctx, struct arena *a
 		struct probe p;
 
 		probe_disk(ctx->disks, a, &disks.v[i], want->persist, &p);
-		strv_add(a, ret,
-			 arena_printf(a, "%s: %s, has %s", disks.v[i].name,
-				      disk_describe(a, &disks.v[i]),
-				      p.state == PROBE_BLANK ? "nothing: it is blank" : p.has));
+		strv_addf(a, ret, "%s: %s, has %s", disks.v[i].name, disk_describe(a, &disks.v[i]),
+			  p.state == PROBE_BLANK ? "nothing: it is blank" : p.has);
 	}
 	if (missing)
-		strv_add(a, ret, arena_printf(a, "%s: not here yet", missing));
+		strv_addf(a, ret, "%s: not here yet", missing);
 }
 
 static int say_difference(const struct task *t, struct arena *a, const struct disks *disks,

@@ -24,8 +24,7 @@ int source_fail(const struct source *s, size_t at, const char *fmt, ...)
 		}
 	}
 	va_start(ap, fmt);
-	if (vasprintf(&message, fmt, ap) < 0)
-		abort();
+	message = xvasprintf(fmt, ap);
 	va_end(ap);
 	return err_config(s->e, "%s:%zu:%zu: %s", s->file, line, column, message);
 }

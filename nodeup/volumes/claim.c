@@ -54,7 +54,7 @@ static struct strv nodes_of(const struct disk_host *h, struct arena *a, const st
 			disk_entries(h, a, arena_printf(a, "/sys/fs/btrfs/%s/devices", all.v[i]));
 
 		for (size_t k = 0; strv_has(&names, d->name) && k < names.n; k++)
-			strv_add(a, &nodes, arena_printf(a, "/dev/%s", names.v[k]));
+			strv_addf(a, &nodes, "/dev/%s", names.v[k]);
 	}
 	return nodes;
 }

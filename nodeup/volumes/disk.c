@@ -84,8 +84,7 @@ static void add_holders(const struct disk_host *h, struct arena *a, struct disk 
 {
 	const struct strv found = disk_entries(h, a, path);
 
-	for (size_t i = 0; i < found.n; i++)
-		strv_add(a, &d->holders, found.v[i]);
+	strv_add_all(a, &d->holders, &found);
 }
 
 /* Partitions are directories of the disk's that have a number. */

@@ -111,7 +111,7 @@ static void add_uuid(struct arena *a, const struct mkfs_kind *kind, const char *
 		return;
 	}
 	strv_add(a, argv, arena_strn(a, kind->uuid_arg, (size_t)(blank - kind->uuid_arg)));
-	strv_add(a, argv, arena_printf(a, "%s%s", blank + 1, uuid));
+	strv_addf(a, argv, "%s%s", blank + 1, uuid);
 }
 
 static void add_level(struct arena *a, const struct mkfs_req *req, struct strv *argv)
@@ -168,8 +168,7 @@ struct strv mkfs_argv(struct arena *a, const struct mkfs_req *req)
 		add_level(a, req, &argv);
 	(void)!mkfs_options(a, req->fs, &req->options, &options, &ignored);
 	add_options(a, kind, &options, &argv);
-	for (size_t i = 0; i < req->nodes.n; i++)
-		strv_add(a, &argv, req->nodes.v[i]);
+	strv_add_all(a, &argv, &req->nodes);
 	return argv;
 }
 

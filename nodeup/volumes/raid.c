@@ -89,8 +89,7 @@ static int run_mdadm(struct arena *a, struct strv *argv, const struct strv *node
 	struct proc_req req = { .stdin_fd = lock_fd, .timeout_ns = MDADM_MAX_NS, .let_end = true };
 	int r;
 
-	for (size_t i = 0; i < nodes->n; i++)
-		strv_add(a, argv, nodes->v[i]);
+	strv_add_all(a, argv, nodes);
 	strv_add(a, argv, NULL);
 	req.argv = argv->v;
 	r = proc_run(&req, NULL, e);
@@ -108,15 +107,15 @@ int raid_create(const struct strv *nodes, const char *uuid, int lock_fd, struct 
 
 	strv_add(a, &argv, "mdadm");
 	strv_add(a, &argv, "--create");
-	strv_add(a, &argv, arena_printf(a, "/dev/md/%s", name));
+	strv_addf(a, &argv, "/dev/md/%s", name);
 	/* no questions: that the disks are blank is proven */
 	strv_add(a, &argv, "--run");
 	strv_add(a, &argv, "--level=0");
 	strv_add(a, &argv, "--metadata=1.2");
 	strv_add(a, &argv, "--homehost=any");
-	strv_add(a, &argv, arena_printf(a, "--name=%s", name));
-	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
-	strv_add(a, &argv, arena_printf(a, "--raid-devices=%zu", nodes->n));
+	strv_addf(a, &argv, "--name=%s", name);
+	strv_addf(a, &argv, "--uuid=%s", md_uuid(a, uuid));
+	strv_addf(a, &argv, "--raid-devices=%zu", nodes->n);
 	return run_mdadm(a, &argv, nodes, lock_fd, e);
 }
 
@@ -127,7 +126,7 @@ int raid_assemble(const struct strv *nodes, const char *uuid, int lock_fd, struc
 
 	strv_add(a, &argv, "mdadm");
 	strv_add(a, &argv, "--assemble");
-	strv_add(a, &argv, arena_printf(a, "/dev/md/%s", name_of(a, uuid)));
-	strv_add(a, &argv, arena_printf(a, "--uuid=%s", md_uuid(a, uuid)));
+	strv_addf(a, &argv, "/dev/md/%s", name_of(a, uuid));
+	strv_addf(a, &argv, "--uuid=%s", md_uuid(a, uuid));
 	return run_mdadm(a, &argv, nodes, lock_fd, e);
 }

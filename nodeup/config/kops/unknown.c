@@ -30,9 +30,8 @@ bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
 	if (o->accepted && !strv_has(o->accepted, u->path))
 		strv_add(a, o->accepted, arena_str(a, u->path));
 	if (o->warnings)
-		strv_add(a, o->warnings,
-			 arena_printf(a, "%s: '%s' is left alone, as acceptKeys says",
-				      tree_where(a, u->pos), u->path));
+		strv_addf(a, o->warnings, "%s: '%s' is left alone, as acceptKeys says",
+			  tree_where(a, u->pos), u->path);
 	return true;
 }
 

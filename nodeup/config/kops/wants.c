@@ -60,7 +60,7 @@ static struct strv names_of_api(struct arena *a, const struct kops_node *n)
 	strv_add(a, &names, "kubernetes");
 	strv_add(a, &names, "kubernetes.default");
 	strv_add(a, &names, "kubernetes.default.svc");
-	strv_add(a, &names, arena_printf(a, "kubernetes.default.svc.%s", c->cluster_dns_domain));
+	strv_addf(a, &names, "kubernetes.default.svc.%s", c->cluster_dns_domain);
 	if (!str_is_empty(c->public_name))
 		strv_add(a, &names, c->public_name);
 	strv_add(a, &names, kops_name_inside(a, "api", n->config->cluster_name));
@@ -76,9 +76,8 @@ static struct strv name_of_service(struct arena *a, const struct kops_node *n, c
 {
 	struct strv names = { 0 };
 
-	strv_add(a, &names,
-		 arena_printf(a, "%s.kube-system.svc.%s", name,
-			      n->config->apiserver.cluster_dns_domain));
+	strv_addf(a, &names, "%s.kube-system.svc.%s", name,
+		  n->config->apiserver.cluster_dns_domain);
 	return names;
 }
 
@@ -97,8 +96,7 @@ static struct strv names_of_kops_controller(struct arena *a, const struct kops_n
 	struct strv names = { 0 };
 
 	strv_add(a, &names, kops_name_inside(a, "kops-controller", n->config->cluster_name));
-	for (size_t i = 0; i < n->boot->apiserver_ips.n; i++)
-		strv_add(a, &names, n->boot->apiserver_ips.v[i]);
+	strv_add_all(a, &names, &n->boot->apiserver_ips);
 	return names;
 }
 
@@ -293,8 +291,7 @@ static void add_manifests(struct arena *a, const struct kops_node *n, unsigned i
 		strv_add(a, &w->manifests, kops_in_base(a, n->boot, c->static_manifests.v[i].path));
 	if (!(conditions & KOPS_CONTROL_PLANE))
 		return;
-	for (size_t i = 0; i < c->etcd_manifests.n; i++)
-		strv_add(a, &w->manifests, c->etcd_manifests.v[i]);
+	strv_add_all(a, &w->manifests, &c->etcd_manifests);
 	if (!str_is_empty(c->channels_manifest))
 		strv_add(a, &w->manifests, c->channels_manifest);
 }

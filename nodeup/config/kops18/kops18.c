@@ -96,12 +96,10 @@ static void warn_tags(struct arena *a, const struct kube_env *env, const struct 
 		for (size_t k = 0; k < ARRAY_LEN(tags); k++)
 			if (!str_eq(env->tags.v[i], tags[k]) &&
 			    near_edits(env->tags.v[i], tags[k]) == 1)
-				strv_add(a, o->warnings,
-					 arena_printf(
-						 a,
-						 "%s: Tags: '%s' has no effect; did you mean '%s'?",
-						 tree_where(a, &list->items[i].value->pos),
-						 env->tags.v[i], tags[k]));
+				strv_addf(a, o->warnings,
+					  "%s: Tags: '%s' has no effect; did you mean '%s'?",
+					  tree_where(a, &list->items[i].value->pos), env->tags.v[i],
+					  tags[k]);
 }
 
 /* Its name is part of a path: what is wrong is not gone on with. */

@@ -35,12 +35,10 @@ static void add_taints(struct kops18_build *b)
 	struct strv taints = { 0 };
 
 	/* a copy: the document's list is not ours to grow */
-	for (size_t i = 0; i < before.n; i++)
-		strv_add(b->arena, &taints, before.v[i]);
-	for (size_t i = 0; i < b->ig.taints.n; i++)
-		strv_add(b->arena, &taints, b->ig.taints.v[i]);
+	strv_add_all(b->arena, &taints, &before);
+	strv_add_all(b->arena, &taints, &b->ig.taints);
 	if (taints.n == 0 && b->node->is_master)
-		strv_add(b->arena, &taints, arena_printf(b->arena, "%s=:NoSchedule", master_label));
+		strv_addf(b->arena, &taints, "%s=:NoSchedule", master_label);
 	b->node->kubelet.taints = taints;
 }
 

@@ -147,11 +147,9 @@ int kops18_egress_proxy(struct kops18_build *b)
 	if (*host == '\0') {
 		/* unless it could not be read */
 		if (b->opts->warnings && !errs_any(b->opts->errors))
-			strv_add(
-				b->arena, b->opts->warnings,
-				arena_printf(b->arena,
-					     "%segressProxy names no host: nothing is proxied",
-					     tree_place(b->arena, b->cluster_spec, "egressProxy")));
+			strv_addf(b->arena, b->opts->warnings,
+				  "%segressProxy names no host: nothing is proxied",
+				  tree_place(b->arena, b->cluster_spec, "egressProxy"));
 		return 0;
 	}
 	excludes = excludes ? excludes : "";

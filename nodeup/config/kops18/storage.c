@@ -83,8 +83,7 @@ static int set_devices(struct item *it)
 
 	if (m->device)
 		strv_add(it->i.arena, &it->i.v.devices, m->device);
-	for (size_t i = 0; i < m->devices.n; i++)
-		strv_add(it->i.arena, &it->i.v.devices, m->devices.v[i]);
+	strv_add_all(it->i.arena, &it->i.v.devices, &m->devices);
 	return volume_item_devices(&it->i, m->device ? "device" : "devices");
 }
 

@@ -91,7 +91,7 @@ static void add_controller_manager(struct plan *p)
 
 	if (str_is_empty(plugins))
 		plugins = plan_distro(p)->volume_plugins_dir;
-	strv_add(p->arena, &flags, arena_printf(p->arena, "--flex-volume-plugin-dir=%s", plugins));
+	strv_addf(p->arena, &flags, "--flex-volume-plugin-dir=%s", plugins);
 	kops_apply_rules(&s, kcm_rules, ARRAY_LEN(kcm_rules));
 	field_flags(p->arena, &kops_kcm_schema, &s, &flags);
 	pod = kops_pod(p, &kcm_form, &spec, &flags);

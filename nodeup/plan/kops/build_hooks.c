@@ -75,12 +75,11 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 		const struct strmap_item *item = &h->environment.v[i];
 
 		strv_add(p->arena, &words, "--env");
-		strv_add(p->arena, &words, arena_printf(p->arena, "%s=%s", item->key, item->value));
+		strv_addf(p->arena, &words, "%s=%s", item->key, item->value);
 	}
 	strv_add(p->arena, &words, image);
 	strv_add(p->arena, &words, h->name);
-	for (size_t i = 0; i < h->command.n; i++)
-		strv_add(p->arena, &words, h->command.v[i]);
+	strv_add_all(p->arena, &words, &h->command);
 	return command_line(p, &words);
 }
 
@@ -111,10 +110,9 @@ static const char *unit_text(struct plan *p, const struct node_hook *h)
 	if (h->is_whole)
 		return h->manifest;
 	for (size_t i = 0; i < h->requires.n; i++)
-		strv_add(p->arena, &orders,
-			 arena_printf(p->arena, "Requires=%s\n", h->requires.v[i]));
+		strv_addf(p->arena, &orders, "Requires=%s\n", h->requires.v[i]);
 	for (size_t i = 0; i < h->before.n; i++)
-		strv_add(p->arena, &orders, arena_printf(p->arena, "Before=%s\n", h->before.v[i]));
+		strv_addf(p->arena, &orders, "Before=%s\n", h->before.v[i]);
 	return arena_printf(p->arena,
 			    "[Unit]\n"
 			    "Description=Kops Hook %s\n"

@@ -103,8 +103,7 @@ static struct kops_kube_apiserver settings_of(struct plan *p)
 		kops_apply_rules(&s, encryption_rules, ARRAY_LEN(encryption_rules));
 	if (c->auth_aws)
 		kops_apply_rules(&s, authenticator_rules, ARRAY_LEN(authenticator_rules));
-	for (size_t i = 0; i < s.service_account_key_file.n; i++)
-		strv_add(p->arena, &key_files, s.service_account_key_file.v[i]);
+	strv_add_all(p->arena, &key_files, &s.service_account_key_file);
 	strv_add(p->arena, &key_files, SRV "/service-account.pub");
 	s.service_account_key_file = key_files;
 	if (!p->req->node->is_master)
@@ -249,9 +248,8 @@ static void add_pod(struct plan *p)
 		field_flags(p->arena, &kops_oidc_schema, c, &flags);
 	pod = kops_pod(p, &form, &spec, &flags);
 	for (size_t i = 0; i < s.additional_service_account_issuers.n; i++)
-		strv_add(p->arena, &pod->container.args,
-			 arena_printf(p->arena, "--service-account-issuer=%s",
-				      s.additional_service_account_issuers.v[i]));
+		strv_addf(p->arena, &pod->container.args, "--service-account-issuer=%s",
+			  s.additional_service_account_issuers.v[i]);
 	pod->sidecar = sidecar_of(p);
 	add_annotations(p, pod);
 	add_env(p, pod, s.env);

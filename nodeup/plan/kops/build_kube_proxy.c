@@ -39,7 +39,7 @@ static struct strv proxy_flags(struct plan *p)
 		spec.master = master(p);
 	if (!spec.conntrack_max_per_core.set)
 		spec.conntrack_max_per_core = (struct opt_int){ true, CONNTRACK_PER_CORE };
-	strv_add(p->arena, &out, arena_printf(p->arena, "--kubeconfig=%s", kubeconfig));
+	strv_addf(p->arena, &out, "--kubeconfig=%s", kubeconfig);
 	strv_add(p->arena, &out, "--oom-score-adj=-998");
 	field_flags(p->arena, &kops_kube_proxy_schema, &spec, &out);
 	return out;

@@ -62,15 +62,12 @@ static const char *flags_text(struct plan *p, const struct kops_kubelet *setting
 	struct strv flags = kops_flags(p, &kops_kubelet_schema, settings);
 
 	if (kops_has_secondary_ip(p) && p->req->facts->local_ipv4)
-		strv_add(a, &flags, arena_printf(a, "--node-ip=%s", p->req->facts->local_ipv4));
+		strv_addf(a, &flags, "--node-ip=%s", p->req->facts->local_ipv4);
 	if (kops_is_ipv6_only(p))
 		strv_add(a, &flags, "--node-ip=::");
-	strv_add(a, &flags, arena_printf(a, "--config=%s", config));
-	strv_add(a, &flags,
-		 arena_printf(a, "--image-credential-provider-config=%s", provider_config));
-	strv_add(a, &flags,
-		 arena_printf(a, "--image-credential-provider-bin-dir=%s",
-			      plan_distro(p)->kubelet_dir));
+	strv_addf(a, &flags, "--config=%s", config);
+	strv_addf(a, &flags, "--image-credential-provider-config=%s", provider_config);
+	strv_addf(a, &flags, "--image-credential-provider-bin-dir=%s", plan_distro(p)->kubelet_dir);
 	/* HOME makes kubelet read /root/.docker/config.json */
 	return arena_printf(a, "DAEMON_ARGS=\"%s\"\nHOME=\"/root\"\n", strv_join(a, &flags, " "));
 }
@@ -87,8 +84,7 @@ static struct strv provider_registries(struct plan *p)
 	     i++)
 		strv_add(p->arena, &mirrors, c->registry_mirrors->items[i].key);
 	strv_sort(&mirrors);
-	for (size_t i = 0; i < mirrors.n; i++)
-		strv_add(p->arena, &all, mirrors.v[i]);
+	strv_add_all(p->arena, &all, &mirrors);
 	return all;
 }
 

@@ -102,11 +102,10 @@ static void add_others(struct plan *p, struct strv *inputs)
 	const char *first = first_interface(p->req->facts);
 
 	if (!first) {
-		strv_add(p->arena, &p->warnings,
-			 arena_printf(p->arena,
-				      "%s is not written: which interface is the instance's first "
-				      "is not known",
-				      path));
+		strv_addf(p->arena, &p->warnings,
+			  "%s is not written: which interface is the instance's first "
+			  "is not known",
+			  path);
 		return;
 	}
 	plan_file(p, path, 0644,
@@ -153,8 +152,7 @@ static void add_guards(struct plan *p, unsigned int guards)
 		return;
 	/* one restart for all of them, after the packages and before there are pods */
 	unit = plan_unit(p, networkd_unit, false);
-	for (size_t i = 0; i < inputs.n; i++)
-		strv_add(p->arena, &unit->unit.inputs, inputs.v[i]);
+	strv_add_all(p->arena, &unit->unit.inputs, &inputs);
 	strv_add(p->arena, &unit->unit.before, plan_containerd_unit);
 	strv_add(p->arena, &unit->unit.before, "kubelet.service");
 }

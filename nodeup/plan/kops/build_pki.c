@@ -190,9 +190,8 @@ static const char *known_tokens(struct plan *p)
 		const char *id = kops_tokens[i], *token = strmap_get(&p->req->node->secrets, id);
 
 		if (token)
-			strv_add(p->arena, &lines,
-				 arena_printf(p->arena, "%s,%s,%s%s", token, id, id,
-					      str_eq(id, "admin") ? ",system:masters" : ""));
+			strv_addf(p->arena, &lines, "%s,%s,%s%s", token, id, id,
+				  str_eq(id, "admin") ? ",system:masters" : "");
 	}
 	return strv_join(p->arena, &lines, "\n");
 }

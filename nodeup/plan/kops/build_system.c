@@ -53,9 +53,8 @@ static void add_hosts(struct plan *p)
 		struct strv names = strv_split(p->arena, hosts.v[i].value, ' ');
 
 		strv_sort(&names);
-		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s\t%s", hosts.v[i].key,
-				      strv_join(p->arena, &names, " ")));
+		strv_addf(p->arena, &lines, "%s\t%s", hosts.v[i].key,
+			  strv_join(p->arena, &names, " "));
 	}
 	if (lines.n == 0)
 		return;
@@ -75,18 +74,14 @@ static void add_cloud_config(struct plan *p)
 	if (!kops_has_api_server(p) && str_eq(c->kubelet.cloud_provider, "external"))
 		return;
 	if (c->disable_security_group_ingress.set)
-		strv_add(a, &lines,
-			 arena_printf(a, "DisableSecurityGroupIngress = %s",
-				      c->disable_security_group_ingress.v ? "true" : "false"));
+		strv_addf(a, &lines, "DisableSecurityGroupIngress = %s",
+			  c->disable_security_group_ingress.v ? "true" : "false");
 	if (c->elb_security_group)
-		strv_add(a, &lines,
-			 arena_printf(a, "ElbSecurityGroup = %s", c->elb_security_group));
+		strv_addf(a, &lines, "ElbSecurityGroup = %s", c->elb_security_group);
 	if (c->nlb_security_group_mode)
-		strv_add(a, &lines,
-			 arena_printf(a, "NLBSecurityGroupMode = %s", c->nlb_security_group_mode));
+		strv_addf(a, &lines, "NLBSecurityGroupMode = %s", c->nlb_security_group_mode);
 	for (size_t i = 0; i < c->node_ip_families.n; i++)
-		strv_add(a, &lines,
-			 arena_printf(a, "NodeIPFamilies = %s", c->node_ip_families.v[i]));
+		strv_addf(a, &lines, "NodeIPFamilies = %s", c->node_ip_families.v[i]);
 	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
 		  arena_printf(a, "[global]\n%s\n", strv_join(a, &lines, "\n")));
 }

@@ -258,11 +258,10 @@ static const char *hosts_text(struct plan *p, const struct tree *mirrors)
 		const struct tree *url = mirrors->items[i].value;
 
 		if (url->kind == TREE_SCALAR)
-			strv_add(p->arena, &blocks,
-				 arena_printf(p->arena,
-					      "[host.%s]\n"
-					      "  capabilities = [\"pull\", \"resolve\"]\n\n",
-					      toml_string(p->arena, url->scalar)));
+			strv_addf(p->arena, &blocks,
+				  "[host.%s]\n"
+				  "  capabilities = [\"pull\", \"resolve\"]\n\n",
+				  toml_string(p->arena, url->scalar));
 		else
 			(void)err_config(plan_error(p), "%s: registryMirrors: expected a URL",
 					 tree_where(p->arena, &url->pos));

@@ -92,12 +92,10 @@ struct opt_int kops_max_pods(struct plan *p)
 	if (p->req->no_keys)
 		return n;
 	if (n.set)
-		strv_add(p->arena, &p->warnings,
-			 arena_printf(
-				 p->arena,
-				 "maxPods: EC2 did not say how many addresses %s has; nodeup's own "
-				 "table is used: %lld pods",
-				 type, (long long)n.v));
+		strv_addf(p->arena, &p->warnings,
+			  "maxPods: EC2 did not say how many addresses %s has; nodeup's own "
+			  "table is used: %lld pods",
+			  type, (long long)n.v);
 	else
 		(void)err_config(
 			plan_error(p),

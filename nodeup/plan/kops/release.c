@@ -51,12 +51,10 @@ static void check_release(struct plan *p)
 			    f->distribution ? f->distribution : "another distribution",
 			    f->version ? f->version : "of unknown version");
 	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
-		strv_add(p->arena, &known,
-			 arena_printf(p->arena, "%s %s", releases[i].distribution,
-				      releases[i].version));
+		strv_addf(p->arena, &known, "%s %s", releases[i].distribution, releases[i].version);
 	if (p->req->no_keys)
-		strv_add(p->arena, &p->warnings,
-			 arena_printf(p->arena, "this is %s: planned as for %s", here, known.v[0]));
+		strv_addf(p->arena, &p->warnings, "this is %s: planned as for %s", here,
+			  known.v[0]);
 	else
 		(void)err_config(plan_error(p),
 				 "this is %s, and nodes of these documents are made on %s", here,

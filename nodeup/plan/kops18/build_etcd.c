@@ -70,9 +70,8 @@ static char *initial_cluster(const struct making *m)
 	struct strv all = { 0 };
 
 	for (size_t i = 0; i < members->n; i++)
-		strv_add(a, &all,
-			 arena_printf(a, "%s-%s=%s", m->name, members->v[i],
-				      url(m, host_of(m, members->v[i]), m->role->peer_port)));
+		strv_addf(a, &all, "%s-%s=%s", m->name, members->v[i],
+			  url(m, host_of(m, members->v[i]), m->role->peer_port));
 	return strv_join(a, &all, ",");
 }
 

@@ -44,9 +44,8 @@ static bool add_env_file(struct plan *p, const struct node_hook *h)
 	strv_add(p->arena, &lines, marker);
 	for (size_t i = 0; i < h->environment.n && !h->disabled; i++)
 		if (fits_a_line(&h->environment.v[i]))
-			strv_add(p->arena, &lines,
-				 arena_printf(p->arena, "%s=%s\n", h->environment.v[i].key,
-					      h->environment.v[i].value));
+			strv_addf(p->arena, &lines, "%s=%s\n", h->environment.v[i].key,
+				  h->environment.v[i].value);
 	if (lines.n > 1)
 		plan_secret(p, env_path(p, h), 0600, strv_join(p->arena, &lines, ""));
 	else
@@ -63,9 +62,7 @@ static const char *run_command(struct plan *p, const struct node_hook *h, bool h
 
 	strv_add(p->arena, &out, head);
 	if (has_file)
-		strv_add(p->arena, &out,
-			 arena_printf(p->arena, "--env-file %s",
-				      unit_quote(p->arena, env_path(p, h))));
+		strv_addf(p->arena, &out, "--env-file %s", unit_quote(p->arena, env_path(p, h)));
 	for (size_t i = 0; i < h->environment.n; i++) {
 		const struct strmap_item *item = &h->environment.v[i];
 
@@ -88,9 +85,9 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 	const char *orders;
 
 	for (size_t i = 0; i < h->requires.n; i++)
-		strv_add(a, &lines, arena_printf(a, "Requires=%s\n", h->requires.v[i]));
+		strv_addf(a, &lines, "Requires=%s\n", h->requires.v[i]);
 	for (size_t i = 0; i < h->before.n; i++)
-		strv_add(a, &lines, arena_printf(a, "Before=%s\n", h->before.v[i]));
+		strv_addf(a, &lines, "Before=%s\n", h->before.v[i]);
 	orders = strv_join(a, &lines, "");
 	if (h->manifest)
 		return arena_printf(a,

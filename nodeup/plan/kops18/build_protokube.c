@@ -11,7 +11,7 @@ static const char env_file[] = "/etc/sysconfig/protokube";
 
 static void add_flag(struct plan *p, struct strv *v, const char *key, const char *value)
 {
-	strv_add(p->arena, v, arena_printf(p->arena, "--%s=%s", key, value));
+	strv_addf(p->arena, v, "--%s=%s", key, value);
 }
 
 static void add_dns_flags(struct plan *p, struct strv *flags)
@@ -118,7 +118,7 @@ static const char *docker_env(struct plan *p, const struct strmap *open, bool ha
 						   : arena_printf(p->arena, " -e %s", quoted));
 	}
 	if (has_file)
-		strv_add(p->arena, &out, arena_printf(p->arena, " --env-file %s", env_file));
+		strv_addf(p->arena, &out, " --env-file %s", env_file);
 	return arena_printf(p->arena, "%s%s", strv_join(p->arena, &out, ""), out.n ? " " : "");
 }
 
@@ -182,8 +182,7 @@ static void add_env_file(struct plan *p, const struct strmap *secret)
 
 	strv_add(p->arena, &lines, marker);
 	for (size_t i = 0; i < secret->n; i++)
-		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s=%s\n", secret->v[i].key, secret->v[i].value));
+		strv_addf(p->arena, &lines, "%s=%s\n", secret->v[i].key, secret->v[i].value);
 	if (secret->n)
 		plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""));
 	else

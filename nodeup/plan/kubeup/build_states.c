@@ -176,8 +176,7 @@ static void add_sysctl(struct plan *p)
 	struct strv lines = { 0 };
 
 	for (size_t i = 0; i < values->n; i++)
-		strv_add(p->arena, &lines,
-			 arena_printf(p->arena, "%s = %s\n", values->v[i].key, values->v[i].value));
+		strv_addf(p->arena, &lines, "%s = %s\n", values->v[i].key, values->v[i].value);
 	plan_file(p, sysctl, 0644, strv_join(p->arena, &lines, ""));
 	plan_new_task(p, TASK_SYSCTL, sysctl)->sysctl.values = *values;
 }
