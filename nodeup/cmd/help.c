@@ -194,8 +194,7 @@ static int print_json(struct arena *a, const char *format, const char *name, str
 		return err_fail(e, ERR_USAGE, 0,
 				"help -o json is a JSON Schema: of kube_env, cluster, "
 				"instancegroup, hooks, fileAssets or facts");
-	(void)tree_set(a, json, "$schema",
-		       tree_string(a, "https://json-schema.org/draft/2020-12/schema"));
+	tree_set_text(a, json, "$schema", "https://json-schema.org/draft/2020-12/schema");
 	return show_json(json, e);
 }
 

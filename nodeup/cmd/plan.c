@@ -384,13 +384,11 @@ static int print_json(struct session *s, const struct run_report *rep,
 	for (size_t i = 0; i < rep->n; i++) {
 		struct tree *task = tasks->items[i].value;
 
-		(void)tree_set(s->arena, task, "state",
-			       tree_string(s->arena, saved_plan_word(&rep->outcomes[i])));
+		tree_set_text(s->arena, task, "state", saved_plan_word(&rep->outcomes[i]));
 		add_disks(s, rep->outcomes[i].task, task);
 	}
 	(void)tree_set(s->arena, t, "schema", tree_plain(s->arena, SAVED_PLAN_SCHEMA));
-	(void)tree_set(s->arena, t, "conf",
-		       tree_string(s->arena, location_shown(s->arena, s->boot.conf)));
+	tree_set_text(s->arena, t, "conf", location_shown(s->arena, s->boot.conf));
 	/* that of a comparison of documents alone is not one to apply */
 	if (!before)
 		tree_set_text(s->arena, t, "digest", saved_plan_digest(s->arena, s));
@@ -401,7 +399,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 	(void)tree_set(s->arena, t, "causes", report_causes(s->arena, rep));
 	tree_set_some(s->arena, t, "restarts", tree_of_strv(s->arena, &units));
 	if (before) {
-		(void)tree_set(s->arena, t, "before", tree_string(s->arena, before->conf));
+		tree_set_text(s->arena, t, "before", before->conf);
 		tree_set_some(s->arena, t, "left", tree_of_strv(s->arena, &before->left));
 	}
 	(void)tree_set(s->arena, t, "tasks", tasks);

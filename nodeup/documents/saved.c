@@ -37,8 +37,7 @@ static struct tree *build_saved(struct store *s, struct arena *a, const struct s
 		else if (entry->missing)
 			(void)tree_add(a, missing, tree_string(a, name));
 		else
-			(void)tree_set(a, documents, name,
-				       tree_string(a, enc_base64(a, entry->text, entry->n)));
+			tree_set_text(a, documents, name, enc_base64(a, entry->text, entry->n));
 	}
 	(void)tree_set(a, t, "version", tree_plain(a, version));
 	tree_set_text(a, t, "key", kept->key);

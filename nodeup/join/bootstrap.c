@@ -19,7 +19,7 @@ static const char *request(struct arena *a, const struct strmap *keys,
 	struct tree *map = tree_map(a);
 	struct err never;
 
-	(void)tree_set(a, map, "apiVersion", tree_string(a, "bootstrap.kops.k8s.io/v1alpha1"));
+	tree_set_text(a, map, "apiVersion", "bootstrap.kops.k8s.io/v1alpha1");
 	(void)tree_set(a, map, "certs", map_or_null(a, keys));
 	(void)tree_set(a, map, "keypairIDs", map_or_null(a, pair_ids));
 	(void)tree_set(a, map, "includeNodeConfig", tree_plain(a, config ? "true" : "false"));

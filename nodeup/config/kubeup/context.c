@@ -58,8 +58,7 @@ static void add_always(struct arena *a, struct tree *pillar, const struct kubeup
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (minor >= all[i].since && (!all[i].until || minor <= all[i].until))
-			(void)tree_set(a, pillar, all[i].key,
-				       tree_string(a, all[i].value ? all[i].value : ""));
+			tree_set_text(a, pillar, all[i].key, all[i].value ? all[i].value : "");
 }
 
 /* Pillars that are there where the document has a value. kube-up 1.5.0 and 1.5.1 always have etcd_quorum_read,
@@ -94,7 +93,7 @@ static void add_set(struct arena *a, struct tree *pillar, const struct kubeup_en
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (!str_is_empty(all[i].value) && v->kubernetes.minor >= all[i].since)
-			(void)tree_set(a, pillar, all[i].key, tree_string(a, all[i].value));
+			tree_set_text(a, pillar, all[i].key, all[i].value);
 }
 
 /* "200GB" and "200GiB" are 200Gi. source: cluster/gce/configure-vm.sh convert-bytes-gce-kube */
@@ -117,11 +116,10 @@ static void add_registry(struct arena *a, struct tree *pillar, const struct kube
 {
 	if (!str_eq(v->enable_cluster_registry, "true") || str_is_empty(v->cluster_registry_disk))
 		return;
-	(void)tree_set(a, pillar, "cluster_registry_disk_type", tree_string(a, "gce"));
-	(void)tree_set(a, pillar, "cluster_registry_disk_size",
-		       tree_string(a, size_of(a, v->cluster_registry_disk_size)));
-	(void)tree_set(a, pillar, "cluster_registry_disk_name",
-		       tree_string(a, v->cluster_registry_disk));
+	tree_set_text(a, pillar, "cluster_registry_disk_type", "gce");
+	tree_set_text(a, pillar, "cluster_registry_disk_size",
+		      size_of(a, v->cluster_registry_disk_size));
+	tree_set_text(a, pillar, "cluster_registry_disk_name", v->cluster_registry_disk);
 }
 
 static void add_federation(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
@@ -136,7 +134,7 @@ static void add_federation(struct arena *a, struct tree *pillar, const struct ku
 	map = str_eq(v->federation, "true") && !str_is_empty(map)
 		      ? arena_printf(a, "- --federations=%s", map)
 		      : "";
-	(void)tree_set(a, pillar, "federations_domain_map", tree_string(a, map));
+	tree_set_text(a, pillar, "federations_domain_map", map);
 }
 
 static bool has_etcd_tls(const struct kubeup_env *v)
@@ -176,18 +174,17 @@ static struct tree *make_pillar(struct arena *a, const struct kubeup_env *v,
 	(void)tree_set(a, pillar, "num_nodes",
 		       str_is_empty(v->num_nodes) ? tree_null(a) : tree_plain(a, v->num_nodes));
 	if (v->kubernetes.minor >= 4)
-		(void)tree_set(a, pillar, "hostname", tree_string(a, first));
+		tree_set_text(a, pillar, "hostname", first);
 	if (v->kubernetes.minor >= 5)
-		(void)tree_set(a, pillar, "etcd_over_ssl",
-			       tree_string(a, has_etcd_tls(v) ? "true" : "false"));
+		tree_set_text(a, pillar, "etcd_over_ssl", has_etcd_tls(v) ? "true" : "false");
 	(void)tree_set(a, pillar, "is_systemd", tree_plain(a, "true"));
-	(void)tree_set(a, pillar, "systemd_system_path", tree_string(a, "/lib/systemd/system"));
+	tree_set_text(a, pillar, "systemd_system_path", "/lib/systemd/system");
 	(void)tree_set(a, pillar, "allow_privileged", tree_plain(a, "true"));
-	(void)tree_set(a, pillar, "log_level", tree_string(a, "--v=2"));
-	(void)tree_set(a, pillar, "kube_docker_registry", tree_string(a, v->kube_docker_registry));
+	tree_set_text(a, pillar, "log_level", "--v=2");
+	tree_set_text(a, pillar, "kube_docker_registry", v->kube_docker_registry);
 	for (size_t i = 0; i < ARRAY_LEN(images); i++)
-		(void)tree_set(a, pillar, arena_printf(a, "%s_docker_tag", images[i]),
-			       tree_string(a, kubeup_tag(a, v)));
+		tree_set_text(a, pillar, arena_printf(a, "%s_docker_tag", images[i]),
+			      kubeup_tag(a, v));
 	return pillar;
 }
 
