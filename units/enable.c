@@ -70,10 +70,9 @@ static void parse_install(struct links *l, const char *unit, char *text)
 	}
 }
 
-/* Masked: linked to /dev/null, which need not be there in an image. */
-static bool is_masked(int root_fd, const char *path)
+/* false: it is not a link. */
+static bool read_link(int root_fd, const char *path, char target[static PATH_MAX])
 {
-	char target[PATH_MAX];
 	autoclose int dir = -1;
 	struct err ignored;
 	const char *name;
@@ -81,11 +80,19 @@ static bool is_masked(int root_fd, const char *path)
 
 	if (io_open_parent(root_fd, path, &dir, &name, &ignored) < 0)
 		return false;
-	n = readlinkat(dir, name, target, sizeof(target) - 1);
+	n = readlinkat(dir, name, target, PATH_MAX - 1);
 	if (n < 0)
 		return false;
 	target[n] = '\0';
-	return strcmp(target, "/dev/null") == 0;
+	return true;
+}
+
+/* Masked: linked to /dev/null, which need not be there in an image. */
+static bool is_masked(int root_fd, const char *path)
+{
+	char target[PATH_MAX];
+
+	return read_link(root_fd, path, target) && strcmp(target, "/dev/null") == 0;
 }
 
 /* The unit's file, which may be a link to one; not while it is masked. */
@@ -123,18 +130,9 @@ static int find_links(int root_fd, const char *unit, struct links *l, struct err
 static bool is_link_to(int root_fd, const char *path, const char *target)
 {
 	char now[PATH_MAX];
-	const char *name;
-	autoclose int dir = -1;
-	struct err ignored;
-	ssize_t n;
 
-	if (io_open_parent(root_fd, path, &dir, &name, &ignored) < 0)
-		return false;
-	n = readlinkat(dir, name, now, sizeof(now) - 1);
-	if (n < 0)
-		return false;
-	now[n] = '\0';
-	return strcmp(str_basename(now), str_basename(target)) == 0;
+	return read_link(root_fd, path, now) &&
+	       strcmp(str_basename(now), str_basename(target)) == 0;
 }
 
 const char *enable_other(int root_fd, struct arena *a, const char *unit)

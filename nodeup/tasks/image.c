@@ -189,11 +189,6 @@ static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 	autobuf struct buf text = BUF_INIT(TAG_MAX + 2), out = BUF_INIT(OUTPUT_MAX);
 	const struct task_image *im = &t->image;
 	const char *argv[] = { "docker", "tag", NULL, im->name, NULL };
-	const struct proc_req req = {
-		.argv = argv,
-		.stdin_fd = -1,
-		.timeout_ns = task_time_left(ctx, ASK_NS),
-	};
 	const char *path, *tag;
 	int r = image_archive_member(im->asset, ctx, a, im->tag, &path, e);
 
@@ -206,7 +201,7 @@ static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 		return err_fail(e, ERR_CONFIG, EINVAL, "asset %s: '%s' does not say a tag",
 				im->asset->name, im->tag);
 	argv[2] = arena_printf(a, "%s:%s", im->loaded_as, tag);
-	return strcmp(argv[2], im->name) == 0 ? 0 : proc_run(&req, &out, e);
+	return strcmp(argv[2], im->name) == 0 ? 0 : task_run_program(ctx, argv, ASK_NS, &out, e);
 }
 
 /* What containerd has by now of the names that the archive says: it may leave out what is for other machines. */

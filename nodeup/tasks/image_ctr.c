@@ -53,14 +53,9 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 	const char *const argv[] = {
 		"ctr", "-n", "k8s.io", "images", "ls", arena_printf(a, "name==%s", name), NULL,
 	};
-	const struct proc_req req = {
-		.argv = argv,
-		.stdin_fd = -1,
-		.timeout_ns = task_time_left(ctx, ASK_NS),
-	};
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 	struct strv lines;
-	int r = proc_run(&req, &out, e);
+	int r = task_run_program(ctx, argv, ASK_NS, &out, e);
 
 	if (r < 0)
 		return r;
@@ -138,13 +133,8 @@ int image_ctr_pull(struct task_ctx *ctx, const char *image, const char *hosts, s
 		hosts ? name : NULL,
 		NULL,
 	};
-	const struct proc_req req = {
-		.argv = argv,
-		.stdin_fd = -1,
-		.timeout_ns = task_time_left(ctx, LOAD_NS),
-	};
 	/* it tells its progress several times a second */
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 
-	return proc_run(&req, &out, e);
+	return task_run_program(ctx, argv, LOAD_NS, &out, e);
 }

@@ -1,7 +1,6 @@
 #include "nodeup/tasks/kinds.h"
 
 #include "nodeup/base/dur.h"
-#include "nodeup/base/proc.h"
 #include "nodeup/host/kernel.h"
 #include "nodeup/tasks/before.h"
 
@@ -33,14 +32,9 @@ static int module_apply(const struct task *t, struct task_ctx *ctx, struct task_
 			struct err *e)
 {
 	const char *const argv[] = { "modprobe", "--", t->name, NULL };
-	const struct proc_req req = {
-		.argv = argv,
-		.stdin_fd = -1,
-		.timeout_ns = task_time_left(ctx, LOAD_NS),
-	};
 
 	(void)run;
-	return proc_run(&req, NULL, e);
+	return task_run_program(ctx, argv, LOAD_NS, NULL, e);
 }
 
 static const char *module_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)

@@ -2,25 +2,12 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/proc.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/tasks/before.h"
 
 #define PATIENCE_NS (60 * DUR_SEC)
 
 enum { LIST_MAX = 1 << 20 };
-
-static int run_program(struct task_ctx *ctx, const char *const *argv, struct buf *out,
-		       struct err *e)
-{
-	const struct proc_req req = {
-		.argv = argv,
-		.stdin_fd = -1,
-		.timeout_ns = task_time_left(ctx, PATIENCE_NS),
-	};
-
-	return proc_run(&req, out, e);
-}
 
 /* The units that run now, and their names begin so. */
 static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct arena *a,
@@ -37,7 +24,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	for (const char *const *unit = s->units; *unit; unit++)
 		strv_add(a, &argv, *unit);
 	strv_add(a, &argv, NULL);
-	r = run_program(ctx, argv.v, &out, e);
+	r = task_run_program(ctx, argv.v, PATIENCE_NS, &out, e);
 	if (r < 0)
 		return r;
 	lines = strv_split(a, buf_str(&out), '\n');
@@ -94,7 +81,7 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 
 	(void)run;
 	/* first, or the next interface starts them again */
-	r = run_program(ctx, reload, NULL, e);
+	r = task_run_program(ctx, reload, PATIENCE_NS, NULL, e);
 	if (r >= 0)
 		r = list_units(&t->stray, ctx, a, &units, e);
 	if (r >= 0 && units.n) {
@@ -103,7 +90,7 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 		strv_add(a, &argv, "--now");
 		strv_add_all(a, &argv, &units);
 		strv_add(a, &argv, NULL);
-		r = run_program(ctx, argv.v, NULL, e);
+		r = task_run_program(ctx, argv.v, PATIENCE_NS, NULL, e);
 	}
 	if (r >= 0)
 		r = list_files(&t->stray, ctx, a, &files, e);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/proc.h"
 #include "nodeup/tasks/state.h"
 
 const char *task_path(const struct task *t)
@@ -78,6 +79,18 @@ int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns)
 		return most_ns;
 	/* 0 would mean "no limit" to the caller */
 	return left > DUR_MS ? left : DUR_MS;
+}
+
+int task_run_program(const struct task_ctx *ctx, const char *const *argv, int64_t most_ns,
+		     struct buf *out, struct err *e)
+{
+	const struct proc_req req = {
+		.argv = argv,
+		.stdin_fd = -1,
+		.timeout_ns = task_time_left(ctx, most_ns),
+	};
+
+	return proc_run(&req, out, e);
 }
 
 void task_wake(const struct task_ctx *ctx, struct task_run *run)
