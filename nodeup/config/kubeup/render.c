@@ -38,14 +38,25 @@ bool kubeup_says(const struct documents *d, const char *source, const char *text
 	return f && strstr(f->text, text);
 }
 
+static bool holds(const struct kubeup_when *w, const struct kubeup_env *env)
+{
+	const char *text;
+
+	memcpy(&text, (const char *)env + w->key, sizeof(text));
+	return w->is_part ? text && strstr(text, w->text) : str_eq(text, w->text);
+}
+
 static bool is_here(const struct rendering *r, const struct kubeup_state *s)
 {
 	const int minor = r->env->kubernetes.minor;
 
 	if (s->role != KUBEUP_BOTH && (s->role == KUBEUP_MASTER) != r->env->is_master)
 		return false;
-	if (minor < s->since || (s->until && minor > s->until) || (s->when && !s->when(r->env)))
+	if (minor < s->since || (s->until && minor > s->until))
 		return false;
+	for (size_t i = 0; i < KUBEUP_WHEN_MAX && s->when[i].text; i++)
+		if (!holds(&s->when[i], r->env))
+			return false;
 	return !s->sls || kubeup_says(r->documents, s->sls, s->says);
 }
 

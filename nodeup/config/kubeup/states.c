@@ -1,101 +1,6 @@
 #include "nodeup/config/kubeup/states.h"
 
-#include <string.h>
-
-static bool is_true(const char *value)
-{
-	return str_eq(value, "true");
-}
-
-static bool logs_to(const struct kubeup_env *env, const char *where)
-{
-	return is_true(env->enable_node_logging) && str_eq(env->logging_destination, where);
-}
-
-static bool logs_to_elasticsearch(const struct kubeup_env *env)
-{
-	return logs_to(env, "elasticsearch");
-}
-
-static bool logs_to_gcp(const struct kubeup_env *env)
-{
-	return logs_to(env, "gcp");
-}
-
-static bool keeps_logs(const struct kubeup_env *env)
-{
-	return logs_to_elasticsearch(env) && is_true(env->enable_cluster_logging);
-}
-
-static bool has_dns(const struct kubeup_env *env)
-{
-	return is_true(env->enable_cluster_dns);
-}
-
-static bool scales_dns(const struct kubeup_env *env)
-{
-	return has_dns(env) && is_true(env->enable_dns_horizontal_autoscaler);
-}
-
-static bool has_ui(const struct kubeup_env *env)
-{
-	return is_true(env->enable_cluster_ui);
-}
-
-static bool has_registry(const struct kubeup_env *env)
-{
-	return is_true(env->enable_cluster_registry);
-}
-
-static bool has_detector(const struct kubeup_env *env)
-{
-	return is_true(env->enable_node_problem_detector);
-}
-
-static bool has_rescheduler(const struct kubeup_env *env)
-{
-	return is_true(env->enable_rescheduler);
-}
-
-static bool pulls_images(const struct kubeup_env *env)
-{
-	return is_true(env->prepull_e2e_images);
-}
-
-static bool has_calico(const struct kubeup_env *env)
-{
-	return str_eq(env->network_policy_provider, "calico");
-}
-
-static bool limits_ranges(const struct kubeup_env *env)
-{
-	return env->admission_control && strstr(env->admission_control, "LimitRanger");
-}
-
-static bool monitors(const struct kubeup_env *env, const char *how)
-{
-	return str_eq(env->enable_cluster_monitoring, how);
-}
-
-static bool monitors_influxdb(const struct kubeup_env *env)
-{
-	return monitors(env, "influxdb");
-}
-
-static bool monitors_google(const struct kubeup_env *env)
-{
-	return monitors(env, "google");
-}
-
-static bool monitors_both(const struct kubeup_env *env)
-{
-	return monitors(env, "googleinfluxdb");
-}
-
-static bool monitors_alone(const struct kubeup_env *env)
-{
-	return monitors(env, "standalone");
-}
+#include <stddef.h>
 
 /* clang-format off */
 
@@ -107,6 +12,13 @@ static bool monitors_alone(const struct kubeup_env *env)
 #define NODE KUBEUP_NODE
 #define RENDERED .renders = true
 #define TREE .tree = true
+#define IS(key, text) { offsetof(struct kubeup_env, key), text }
+#define IF(key, text) { IS(key, text) }
+#define LOGS_TO(where) IS(enable_node_logging, "true"), IS(logging_destination, where)
+#define IF_DNS IF(enable_cluster_dns, "true")
+#define IF_REGISTRY IF(enable_cluster_registry, "true")
+#define IF_RESCHEDULER IF(enable_rescheduler, "true")
+#define IF_CALICO IF(network_policy_provider, "calico")
 #define LOG(name) "/etc/logrotate.d/" name, "logrotate/conf", 0644, BOTH, 2, 0, RENDERED, .vars = "{file: '" name "'}"
 #define PROXY MANIFESTS "kube-proxy.manifest", "kube-proxy/kube-proxy.manifest", 0644, NODE
 
@@ -127,34 +39,34 @@ const struct kubeup_state kubeup_states[] = {
 	{ MANIFESTS "etcd.manifest", "etcd/etcd.manifest", 0644, MASTER, 4, 0, RENDERED, .vars = "{suffix: '', port: 2379, server_port: 2380, cpulimit: '\"200m\"'}" },
 	{ MANIFESTS "etcd-events.manifest", "etcd/etcd.manifest", 0644, MASTER, 2, 0, RENDERED, .vars = "{suffix: '-events', port: 4002, server_port: 2381, cpulimit: '\"100m\"'}" },
 
-	{ MANIFESTS "fluentd-es.yaml", "fluentd-es/fluentd-es.yaml", 0644, NODE, 2, 0, logs_to_elasticsearch },
-	{ MANIFESTS "fluentd-gcp.yaml", "fluentd-gcp/fluentd-gcp.yaml", 0644, BOTH, 2, 0, logs_to_gcp },
+	{ MANIFESTS "fluentd-es.yaml", "fluentd-es/fluentd-es.yaml", 0644, NODE, 2, 0, { LOGS_TO("elasticsearch") } },
+	{ MANIFESTS "fluentd-gcp.yaml", "fluentd-gcp/fluentd-gcp.yaml", 0644, BOTH, 2, 0, { LOGS_TO("gcp") } },
 
 	{ ADDONS "namespace.yaml", "kube-addons/namespace.yaml", 0644, MASTER, 2, 2 },
 	{ "/etc/kubernetes/kube-addon-update.sh", "kube-addons/kube-addon-update.sh", 0755, MASTER, 2, 2 },
 	{ "/etc/kubernetes/kube-addons.sh", "kube-addons/kube-addons.sh", 0755, MASTER, 2, 2 },
 	{ "/lib/systemd/system/kube-addons.service", "kube-addons/kube-addons.service", 0644, MASTER, 2, 2 },
 	{ MANIFESTS "kube-addon-manager.yaml", "kube-addons/kube-addon-manager.yaml", 0755, MASTER, 3, 0 },
-	{ ADDONS "dns/skydns-rc.yaml", "kube-addons/dns/skydns-rc.yaml.in", 0644, MASTER, 2, 2, has_dns, RENDERED },
-	{ ADDONS "dns/skydns-svc.yaml", "kube-addons/dns/skydns-svc.yaml.in", 0644, MASTER, 2, 2, has_dns, RENDERED },
-	{ ADDONS "dns/skydns-rc.yaml", "kube-dns/skydns-rc.yaml.in", 0644, MASTER, 3, 3, has_dns, RENDERED },
-	{ ADDONS "dns/skydns-svc.yaml", "kube-dns/skydns-svc.yaml.in", 0644, MASTER, 3, 3, has_dns, RENDERED },
-	{ ADDONS "dns/skydns-rc.yaml", "kube-addons/dns/skydns-rc.yaml.in", 0644, MASTER, 4, 0, has_dns, RENDERED },
-	{ ADDONS "dns/skydns-svc.yaml", "kube-addons/dns/skydns-svc.yaml.in", 0644, MASTER, 4, 0, has_dns, RENDERED },
-	{ ADDONS "dns-horizontal-autoscaler/dns-horizontal-autoscaler.yaml", "kube-addons/dns-horizontal-autoscaler/dns-horizontal-autoscaler.yaml", 0644, MASTER, 5, 0, scales_dns },
-	{ ADDONS "cluster-monitoring/influxdb", "kube-addons/cluster-monitoring/influxdb", 0644, MASTER, 2, 0, monitors_influxdb, RENDERED, TREE },
-	{ ADDONS "cluster-monitoring/google", "kube-addons/cluster-monitoring/google", 0644, MASTER, 2, 0, monitors_google, RENDERED, TREE },
-	{ ADDONS "cluster-monitoring/googleinfluxdb", "kube-addons/cluster-monitoring", 0644, MASTER, 2, 0, monitors_both, RENDERED, TREE, .without = "heapster-controller" },
-	{ ADDONS "cluster-monitoring/standalone", "kube-addons/cluster-monitoring/standalone", 0644, MASTER, 2, 0, monitors_alone, RENDERED, TREE },
-	{ ADDONS "dashboard", "kube-addons/dashboard", 0644, MASTER, 2, 0, has_ui, TREE, .no_json = true },
-	{ ADDONS "fluentd-elasticsearch", "kube-addons/fluentd-elasticsearch", 0644, MASTER, 2, 0, keeps_logs, TREE, .no_json = true },
-	{ ADDONS "registry/registry-pv.yaml", "kube-addons/registry/registry-pv.yaml.in", 0644, MASTER, 2, 0, has_registry, RENDERED },
-	{ ADDONS "registry/registry-pvc.yaml", "kube-addons/registry/registry-pvc.yaml.in", 0644, MASTER, 2, 0, has_registry, RENDERED },
-	{ ADDONS "registry/registry-rc.yaml", "kube-addons/registry/registry-rc.yaml", 0644, MASTER, 2, 0, has_registry },
-	{ ADDONS "registry/registry-svc.yaml", "kube-addons/registry/registry-svc.yaml", 0644, MASTER, 2, 0, has_registry },
-	{ MANIFESTS "kube-registry-proxy.yaml", "kube-registry-proxy/kube-registry-proxy.yaml", 0644, NODE, 2, 0, has_registry },
-	{ ADDONS "node-problem-detector/node-problem-detector.yaml", "kube-addons/node-problem-detector/node-problem-detector.yaml", 0644, MASTER, 3, 0, has_detector },
-	{ "/etc/kubernetes/admission-controls/limit-range", "kube-admission-controls/limit-range", 0644, MASTER, 2, 0, limits_ranges, TREE },
+	{ ADDONS "dns/skydns-rc.yaml", "kube-addons/dns/skydns-rc.yaml.in", 0644, MASTER, 2, 2, IF_DNS, RENDERED },
+	{ ADDONS "dns/skydns-svc.yaml", "kube-addons/dns/skydns-svc.yaml.in", 0644, MASTER, 2, 2, IF_DNS, RENDERED },
+	{ ADDONS "dns/skydns-rc.yaml", "kube-dns/skydns-rc.yaml.in", 0644, MASTER, 3, 3, IF_DNS, RENDERED },
+	{ ADDONS "dns/skydns-svc.yaml", "kube-dns/skydns-svc.yaml.in", 0644, MASTER, 3, 3, IF_DNS, RENDERED },
+	{ ADDONS "dns/skydns-rc.yaml", "kube-addons/dns/skydns-rc.yaml.in", 0644, MASTER, 4, 0, IF_DNS, RENDERED },
+	{ ADDONS "dns/skydns-svc.yaml", "kube-addons/dns/skydns-svc.yaml.in", 0644, MASTER, 4, 0, IF_DNS, RENDERED },
+	{ ADDONS "dns-horizontal-autoscaler/dns-horizontal-autoscaler.yaml", "kube-addons/dns-horizontal-autoscaler/dns-horizontal-autoscaler.yaml", 0644, MASTER, 5, 0, { IS(enable_cluster_dns, "true"), IS(enable_dns_horizontal_autoscaler, "true") } },
+	{ ADDONS "cluster-monitoring/influxdb", "kube-addons/cluster-monitoring/influxdb", 0644, MASTER, 2, 0, IF(enable_cluster_monitoring, "influxdb"), RENDERED, TREE },
+	{ ADDONS "cluster-monitoring/google", "kube-addons/cluster-monitoring/google", 0644, MASTER, 2, 0, IF(enable_cluster_monitoring, "google"), RENDERED, TREE },
+	{ ADDONS "cluster-monitoring/googleinfluxdb", "kube-addons/cluster-monitoring", 0644, MASTER, 2, 0, IF(enable_cluster_monitoring, "googleinfluxdb"), RENDERED, TREE, .without = "heapster-controller" },
+	{ ADDONS "cluster-monitoring/standalone", "kube-addons/cluster-monitoring/standalone", 0644, MASTER, 2, 0, IF(enable_cluster_monitoring, "standalone"), RENDERED, TREE },
+	{ ADDONS "dashboard", "kube-addons/dashboard", 0644, MASTER, 2, 0, IF(enable_cluster_ui, "true"), TREE, .no_json = true },
+	{ ADDONS "fluentd-elasticsearch", "kube-addons/fluentd-elasticsearch", 0644, MASTER, 2, 0, { LOGS_TO("elasticsearch"), IS(enable_cluster_logging, "true") }, TREE, .no_json = true },
+	{ ADDONS "registry/registry-pv.yaml", "kube-addons/registry/registry-pv.yaml.in", 0644, MASTER, 2, 0, IF_REGISTRY, RENDERED },
+	{ ADDONS "registry/registry-pvc.yaml", "kube-addons/registry/registry-pvc.yaml.in", 0644, MASTER, 2, 0, IF_REGISTRY, RENDERED },
+	{ ADDONS "registry/registry-rc.yaml", "kube-addons/registry/registry-rc.yaml", 0644, MASTER, 2, 0, IF_REGISTRY },
+	{ ADDONS "registry/registry-svc.yaml", "kube-addons/registry/registry-svc.yaml", 0644, MASTER, 2, 0, IF_REGISTRY },
+	{ MANIFESTS "kube-registry-proxy.yaml", "kube-registry-proxy/kube-registry-proxy.yaml", 0644, NODE, 2, 0, IF_REGISTRY },
+	{ ADDONS "node-problem-detector/node-problem-detector.yaml", "kube-addons/node-problem-detector/node-problem-detector.yaml", 0644, MASTER, 3, 0, IF(enable_node_problem_detector, "true") },
+	{ "/etc/kubernetes/admission-controls/limit-range", "kube-admission-controls/limit-range", 0644, MASTER, 2, 0, { { offsetof(struct kubeup_env, admission_control), "LimitRanger", .is_part = true } }, TREE },
 
 	{ MANIFESTS "kube-apiserver.manifest", "kube-apiserver/kube-apiserver.manifest", 0644, MASTER, 2, 0, RENDERED },
 	{ "/srv/kubernetes/abac-authz-policy.jsonl", "kube-apiserver/abac-authz-policy.jsonl", 0600, MASTER, 3, 0, RENDERED },
@@ -164,16 +76,16 @@ const struct kubeup_state kubeup_states[] = {
 	{ "/var/log/kube-controller-manager.log", NULL, 0644, MASTER, 2, 0 },
 	{ MANIFESTS "kube-scheduler.manifest", "kube-scheduler/kube-scheduler.manifest", 0644, MASTER, 2, 0, RENDERED },
 	{ "/var/log/kube-scheduler.log", NULL, 0644, MASTER, 2, 0 },
-	{ MANIFESTS "rescheduler.manifest", "rescheduler/rescheduler.manifest", 0644, MASTER, 4, 0, has_rescheduler, RENDERED },
-	{ "/var/log/rescheduler.log", NULL, 0644, MASTER, 4, 0, has_rescheduler },
+	{ MANIFESTS "rescheduler.manifest", "rescheduler/rescheduler.manifest", 0644, MASTER, 4, 0, IF_RESCHEDULER, RENDERED },
+	{ "/var/log/rescheduler.log", NULL, 0644, MASTER, 4, 0, IF_RESCHEDULER },
 
 	{ PROXY, 2, 2, RENDERED, .sls = "kube-proxy/init.sls", .says = "cpurequest: '200m'", .vars = "{cpurequest: 200m}" },
 	{ PROXY, 2, 2, RENDERED, .sls = "kube-proxy/init.sls", .says = "cpurequest: '20m'", .vars = "{cpurequest: 20m}" },
 	{ PROXY, 3, 0, RENDERED, .vars = "{cpurequest: 100m}" },
 	{ "/var/log/kube-proxy.log", NULL, 0644, NODE, 2, 0 },
-	{ MANIFESTS "e2e-image-puller.manifest", "e2e-image-puller/e2e-image-puller.manifest", 0644, NODE, 3, 0, pulls_images, RENDERED },
-	{ MANIFESTS "calico-node.manifest", "calico/calico-node.manifest", 0644, NODE, 4, 0, has_calico, RENDERED },
-	{ "/etc/cni/net.d/10-calico.conf", "calico/10-calico.conf", 0644, NODE, 4, 0, has_calico, RENDERED },
+	{ MANIFESTS "e2e-image-puller.manifest", "e2e-image-puller/e2e-image-puller.manifest", 0644, NODE, 3, 0, IF(prepull_e2e_images, "true"), RENDERED },
+	{ MANIFESTS "calico-node.manifest", "calico/calico-node.manifest", 0644, NODE, 4, 0, IF_CALICO, RENDERED },
+	{ "/etc/cni/net.d/10-calico.conf", "calico/10-calico.conf", 0644, NODE, 4, 0, IF_CALICO, RENDERED },
 
 	{ "/etc/sysconfig/kubelet", "kubelet/default", 0644, BOTH, 2, 0, RENDERED },
 	{ "/lib/systemd/system/kubelet.service", "kubelet/kubelet.service", 0644, BOTH, 2, 0 },

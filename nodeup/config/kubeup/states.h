@@ -14,6 +14,15 @@ enum kubeup_role { KUBEUP_BOTH, KUBEUP_MASTER, KUBEUP_NODE };
 /* The newest minor version of kube-up on AWS. */
 enum { KUBEUP_NEWEST = 5 };
 
+enum { KUBEUP_WHEN_MAX = 3 };
+
+/* What the document has to say. */
+struct kubeup_when {
+	size_t key;       /* offset in struct kubeup_env */
+	const char *text; /* that it is; NULL: no condition */
+	bool is_part;     /* it has this in it */
+};
+
 /* A file, or all YAML and JSON files below a directory, that a state makes. */
 struct kubeup_state {
 	const char *path; /* on the machine */
@@ -21,8 +30,8 @@ struct kubeup_state {
 		*source; /* below saltbase/salt; NULL: an empty file, unless something is there */
 	unsigned int mode;
 	enum kubeup_role role;
-	int since, until;                           /* minor versions; until 0: all later ones */
-	bool (*when)(const struct kubeup_env *env); /* NULL: always */
+	int since, until;                         /* minor versions; until 0: all later ones */
+	struct kubeup_when when[KUBEUP_WHEN_MAX]; /* all of them hold */
 	bool renders;           /* its template is rendered; else the bytes are copied */
 	bool tree;              /* source and path are directories */
 	bool no_json;           /* of a tree: its YAML files alone */
