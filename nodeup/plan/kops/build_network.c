@@ -6,43 +6,6 @@
 
 static const char networkd_unit[] = "systemd-networkd.service";
 
-/* What each network asks of the host. Guards that a release does not need are left out by its own row. */
-struct network {
-	const char *name;
-	bool (*is_used)(const struct kops_config *c);
-	unsigned int guards;
-};
-
-static bool has_amazonvpc(const struct kops_config *c)
-{
-	return c->networking.amazonvpc;
-}
-
-static bool has_cilium(const struct kops_config *c)
-{
-	return c->networking.cilium;
-}
-
-static bool has_cilium_eni(const struct kops_config *c)
-{
-	return c->networking.cilium && str_eq(c->networking.cilium_ipam, "eni");
-}
-
-static bool has_kuberouter(const struct kops_config *c)
-{
-	return c->networking.kuberouter;
-}
-
-/* Of the others (calico, flannel, kindnet, kubenet, an external cni) a host needs no guards.
- * source: kops 1.37 nodeup/pkg/model/networking */
-static const struct network networks[] = {
-	{ "amazonvpc", has_amazonvpc,
-	  GUARD_ROUTES | GUARD_ADDRESSES | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_POLICY },
-	{ "cilium", has_cilium, GUARD_ROUTES | GUARD_HOTPLUG },
-	{ "cilium, ipam eni", has_cilium_eni, GUARD_ADDRESSES | GUARD_OTHERS | GUARD_POLICY },
-	{ "kube-router", has_kuberouter, GUARD_TABLES },
-};
-
 /* The vendor's, which give the host the addresses of pods. Rules of ours take the place of the vendor's rules for udev that
  * start them. */
 static const char policy_rules[] = "/etc/udev/rules.d/99-vpc-policy-routes.rules";
@@ -215,15 +178,36 @@ static void add_prefix(struct plan *p)
 					      .region = p->req->facts->region };
 }
 
-static void make_network(struct plan *p)
+/* What each network asks of the host. Guards that a release does not need are left out by its own row. Of the others
+ * (calico, flannel, kindnet, kubenet, an external cni) a host needs no guards.
+ * source: kops 1.37 nodeup/pkg/model/networking */
+static unsigned int guards_of(const struct kops_config *c)
 {
-	const struct kops_config *c = kops_of(p)->config;
+	const struct kops_networking *n = &c->networking;
+	const struct {
+		bool is_used;
+		unsigned int guards;
+	} networks[] = {
+		{ n->amazonvpc,
+		  GUARD_ROUTES | GUARD_ADDRESSES | GUARD_OTHERS | GUARD_HOTPLUG | GUARD_POLICY },
+		{ n->cilium, GUARD_ROUTES | GUARD_HOTPLUG },
+		{ n->cilium && str_eq(n->cilium_ipam, "eni"),
+		  GUARD_ADDRESSES | GUARD_OTHERS | GUARD_POLICY },
+		{ n->kuberouter, GUARD_TABLES },
+	};
 	unsigned int guards = 0;
 
 	for (size_t i = 0; i < ARRAY_LEN(networks); i++)
-		if (networks[i].is_used(c))
+		if (networks[i].is_used)
 			guards |= networks[i].guards;
-	add_guards(p, guards & kops_release(p)->guards);
+	return guards;
+}
+
+static void make_network(struct plan *p)
+{
+	const struct kops_config *c = kops_of(p)->config;
+
+	add_guards(p, guards_of(c) & kops_release(p)->guards);
 	if (!c->uses_kubenet)
 		plan_dir(p, "/etc/cni/net.d", 0755);
 	add_prefix(p);
