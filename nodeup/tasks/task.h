@@ -19,17 +19,15 @@ struct task_ops;
 
 struct task {
 	enum task_kind kind;
-	const struct task_ops
-		*ops;       /* what can be done with it: those of its kind (kinds.h), or others */
+	const struct task_ops *ops; /* what can be done with it: of its kind (kinds.h), or others */
 	const char *name;   /* a path, a unit: what people call it; unique within its kind */
 	const char *origin; /* the builder that asked for it */
-	const char
-		*asked; /* "file:line:column" of what it is for; NULL: the documents as a whole */
-	size_t index;   /* position in the plan */
-	bool optional;  /* failing is a warning */
-	bool advisory;  /* what needs it goes on when it fails; the run fails in the end */
-	bool always;    /* done also when what it needs failed */
-	bool unused;    /* an asset for other nodes: kept in order where it is, and not fetched */
+	const char *asked;  /* "file:line:column" of what it is for; NULL: all of the documents */
+	size_t index;       /* position in the plan */
+	bool optional;      /* failing is a warning */
+	bool advisory;      /* what needs it goes on when it fails; the run fails in the end */
+	bool always;        /* done also when what it needs failed */
+	bool unused; /* an asset for other nodes: kept in order where it is, and not fetched */
 	union {
 		struct task_dir dir;
 		struct task_file file;
@@ -103,12 +101,11 @@ struct task_diff {
 	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
 	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool spare;
-	bool missing;  /* nothing of it is there yet: it would be made, and not changed */
-	bool restarts; /* a unit that runs now, and would be restarted */
-	bool removes;  /* what is there would go, now or with --prune */
-	bool left;     /* equal: it is not what it should be, but a person's own */
-	const char
-		*how; /* equal: in what way, where that is not plain; a constant. NULL: as wanted */
+	bool missing;    /* nothing of it is there yet: it would be made, and not changed */
+	bool restarts;   /* a unit that runs now, and would be restarted */
+	bool removes;    /* what is there would go, now or with --prune */
+	bool left;       /* equal: it is not what it should be, but a person's own */
+	const char *how; /* equal: in what way, where not plain; a constant. NULL: as wanted */
 	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes
 	 * only what it then finds wrong. */
 	bool unsure;
