@@ -117,7 +117,7 @@ static void want_member(struct plan *p, struct asset *as, const char *member)
 		strv_add(p->arena, as->members, member);
 }
 
-static void make_assets(struct plan *p)
+void build_assets(struct plan *p)
 {
 	/* of several archives the one that nothing comes from may be broken */
 	const bool optional = count_archives(p) > 1;
@@ -132,8 +132,6 @@ static void make_assets(struct plan *p)
 		asset_task(p, TASK_UNPACK, p->assets[i])->optional = optional;
 	}
 }
-
-const struct plan_builder build_assets = { .name = "assets", .build = make_assets };
 
 /* "kube_env.yaml:2:3 lists kubelet, cni.tar.gz": what a person has to look at. */
 static void fail_missing(struct plan *p, const char *what)
@@ -402,11 +400,11 @@ static void bake_image(struct plan *p, const struct node_image *image)
 	(void)asset_task(p, TASK_ASSET, as);
 }
 
-static void make_bake(struct plan *p)
+void build_bake(struct plan *p)
 {
 	const struct node *n = p->req->node;
 
-	make_assets(p);
+	build_assets(p);
 	for (size_t i = 0; i < n->images.n; i++)
 		bake_image(p, &n->images.v[i]);
 	/* without a URL of an archive it is the runtime that pulls it */
@@ -417,7 +415,3 @@ static void make_bake(struct plan *p)
 		p->tasks[i]->optional = false;
 	p->keep_unused = true;
 }
-
-const struct plan_builder build_bake = { .name = "bake",
-					 .build = make_bake,
-					 .explicit_only = true };

@@ -115,7 +115,7 @@ static struct task *add_program(struct plan *p)
 	return t;
 }
 
-static void make_bootstrap(struct plan *p)
+void build_bootstrap(struct plan *p)
 {
 	const struct node_states *states = &p->req->node->states;
 	const struct task *program;
@@ -135,5 +135,3 @@ static void make_bootstrap(struct plan *p)
 	if (plan_at(p, env_file))
 		strv_add(p->arena, &t->unit.inputs, env_file);
 }
-
-const struct plan_builder build_bootstrap = { .name = "bootstrap", .build = make_bootstrap };

@@ -1,6 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-static void make_cloud_config(struct plan *p)
+void build_cloud_config(struct plan *p)
 {
 	const struct node *n = p->req->node;
 	struct strv lines = { 0 };
@@ -14,7 +14,3 @@ static void make_cloud_config(struct plan *p)
 	plan_file(p, "/etc/kubernetes/cloud.config", 0644,
 		  arena_printf(p->arena, "[global]\n%s\n", strv_join(p->arena, &lines, "\n")));
 }
-
-const struct plan_builder build_cloud_config = { .name = "cloud-config",
-						 .build = make_cloud_config,
-						 .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -24,7 +24,7 @@ static const char *plugins_of(const char *networking)
 	return networks[i].plugins;
 }
 
-static void make_cni(struct plan *p)
+void build_cni(struct plan *p)
 {
 	const char *dir = plan_distro(p)->cni_dir;
 	struct strv names = strv_split(p->arena, plugins_of(p->req->node->networking), ' ');
@@ -38,7 +38,3 @@ static void make_cni(struct plan *p)
 		plan_install_member(p, names.v[i], arena_printf(p->arena, "%s/%s", dir, names.v[i]),
 				    0755);
 }
-
-const struct plan_builder build_cni = { .name = "cni",
-					.build = make_cni,
-					.nodes = PLAN_NODE(NODE_DESCRIBED) };

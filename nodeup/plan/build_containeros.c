@@ -105,7 +105,7 @@ static void add_unit(struct plan *p)
 		strv_add(p->arena, &t->unit.mounted, mounts[i]);
 }
 
-static void make_containeros(struct plan *p)
+void build_containeros(struct plan *p)
 {
 	if (!plan_distro(p)->has_mounter)
 		return;
@@ -115,8 +115,6 @@ static void make_containeros(struct plan *p)
 	plan_install_known(p, "mounter.tar", mounter_tar, HOME "/mounter.tar", 0644);
 	add_unit(p);
 }
-
-const struct plan_builder build_containeros = { .name = "containeros", .build = make_containeros };
 
 const char *plan_mounter_flag(const struct plan *p)
 {

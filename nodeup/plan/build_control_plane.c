@@ -251,15 +251,10 @@ static void add_kubectl(struct plan *p)
 	add_admin_kubeconfig(p);
 }
 
-static void make_control_plane(struct plan *p)
+void build_control_plane(struct plan *p)
 {
 	add_apiserver(p);
 	add_controller_manager(p);
 	add_scheduler(p);
 	add_kubectl(p);
 }
-
-const struct plan_builder build_control_plane = { .name = "control-plane",
-						  .build = make_control_plane,
-						  .master_only = true,
-						  .nodes = PLAN_NODE(NODE_DESCRIBED) };

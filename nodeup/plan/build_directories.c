@@ -1,6 +1,6 @@
 #include "nodeup/plan/builders.h"
 
-static void make_directories(struct plan *p)
+void build_directories(struct plan *p)
 {
 	const char *const paths[] = {
 		"/etc/kubernetes",
@@ -12,7 +12,3 @@ static void make_directories(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
 		plan_dir(p, paths[i], 0755);
 }
-
-const struct plan_builder build_directories = { .name = "directories",
-						.build = make_directories,
-						.nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -44,7 +44,7 @@ static void add_dropins(struct plan *p)
 
 /* source: kops 1.8.1 pkg/model/bootstrapscript.go createProxyEnv, whose script writes the same into
  * files of the distribution */
-static void make_egress_proxy(struct plan *p)
+void build_egress_proxy(struct plan *p)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
 	const bool open = proxy->url && !proxy->is_secret;
@@ -67,8 +67,3 @@ static void make_egress_proxy(struct plan *p)
 	if (plan_distro(p)->has_apt_conf)
 		put_file(p, apt_conf, apt_marker, apt);
 }
-
-const struct plan_builder build_egress_proxy = { .name = "egress-proxy",
-						 .build = make_egress_proxy,
-						 .nodes = PLAN_NODE(NODE_DESCRIBED) |
-							  PLAN_NODE(NODE_STATED) };

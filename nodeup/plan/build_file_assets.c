@@ -25,7 +25,7 @@ static void check_place(struct plan *p, size_t n, const struct node_file *f)
 	}
 }
 
-static void make_file_assets(struct plan *p)
+void build_file_assets(struct plan *p)
 {
 	const struct node_files *files = &p->req->node->files;
 	const size_t n = p->n;
@@ -38,5 +38,3 @@ static void make_file_assets(struct plan *p)
 		plan_secret_bytes(p, f->path, f->mode, f->content, f->len);
 	}
 }
-
-const struct plan_builder build_file_assets = { .name = "file-assets", .build = make_file_assets };

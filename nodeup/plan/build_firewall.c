@@ -50,11 +50,7 @@ void plan_firewall(struct plan *p, const char *path, const char *script_text)
 		strv_add(p->arena, &t->unit.accepts, rules[i]);
 }
 
-static void make_firewall(struct plan *p)
+void build_firewall(struct plan *p)
 {
 	plan_firewall(p, script_path, script);
 }
-
-const struct plan_builder build_firewall = { .name = "firewall",
-					     .build = make_firewall,
-					     .nodes = PLAN_NODE(NODE_DESCRIBED) };

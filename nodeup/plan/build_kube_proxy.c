@@ -21,7 +21,7 @@ static struct strv proxy_flags(struct plan *p)
 	return out;
 }
 
-static void make_kube_proxy(struct plan *p)
+void build_kube_proxy(struct plan *p)
 {
 	const struct kube_proxy_spec *spec = &p->req->node->kube_proxy;
 	struct arena *a = p->arena;
@@ -50,7 +50,3 @@ static void make_kube_proxy(struct plan *p)
 	plan_kubeconfig(p, kubeconfig, "kube-proxy");
 	plan_static_pod(p, pod);
 }
-
-const struct plan_builder build_kube_proxy = { .name = "kube-proxy",
-					       .build = make_kube_proxy,
-					       .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -82,7 +82,7 @@ static void add_socat(struct plan *p)
 				    0755);
 }
 
-static void make_kubelet(struct plan *p)
+void build_kubelet(struct plan *p)
 {
 	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_distro(p)->kubelet_dir);
 	struct task *t;
@@ -97,7 +97,3 @@ static void make_kubelet(struct plan *p)
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
 	strv_add(p->arena, &t->unit.inputs, kubeconfig);
 }
-
-const struct plan_builder build_kubelet = { .name = "kubelet",
-					    .build = make_kubelet,
-					    .nodes = PLAN_NODE(NODE_DESCRIBED) };

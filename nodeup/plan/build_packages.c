@@ -30,7 +30,7 @@ static void add_words(struct plan *p, struct strv *names, const char *words)
 			strv_add(p->arena, names, v.v[i]);
 }
 
-static void make_packages(struct plan *p)
+void build_packages(struct plan *p)
 {
 	const struct release *d = plan_release(p);
 	struct strv names = { 0 };
@@ -58,33 +58,25 @@ static void make_packages(struct plan *p)
 					    .env = plan_proxy_words(p) };
 }
 
-const struct plan_builder build_packages = { .name = "packages", .build = make_packages };
-
 void plan_upgrades(struct plan *p, bool wanted)
 {
 	plan_file(p, auto_upgrades, 0644, wanted ? auto_upgrades_text : no_upgrades_text);
 }
 
-static void make_upgrades(struct plan *p)
+void build_upgrades(struct plan *p)
 {
 	if (p->req->node->auto_upgrades && plan_distro(p)->family == PACKAGE_DEB)
 		plan_upgrades(p, true);
 }
 
-const struct plan_builder build_upgrades = { .name = "upgrades",
-					     .build = make_upgrades,
-					     .nodes = PLAN_NODE(NODE_DESCRIBED) };
-
 /* A vendor's unit, which an image that lacks the package lacks as well. */
-static void make_ntp(struct plan *p)
+void build_ntp(struct plan *p)
 {
 	const struct release *d = plan_release(p);
 
 	if (p->req->node->keeps_time && d->ntp_unit)
 		plan_unit(p, d->ntp_unit, !p->req->image_mode);
 }
-
-const struct plan_builder build_ntp = { .name = "ntp", .build = make_ntp };
 
 void plan_rotated_log(struct plan *p, const char *name, const char *end)
 {
@@ -118,7 +110,7 @@ void plan_rotate_hourly(struct plan *p, const char *service)
 	plan_service(p, logrotate_timer, timer, false);
 }
 
-static void make_logrotate(struct plan *p)
+void build_logrotate(struct plan *p)
 {
 	/* an image without it has no unit that fails each hour */
 	static const char service[] = "[Unit]\n"
@@ -136,11 +128,7 @@ static void make_logrotate(struct plan *p)
 	plan_rotate_hourly(p, plan_distro(p)->family == PACKAGE_NONE ? NULL : service);
 }
 
-const struct plan_builder build_logrotate = { .name = "logrotate",
-					      .build = make_logrotate,
-					      .nodes = PLAN_NODE(NODE_DESCRIBED) };
-
-static void make_users(struct plan *p)
+void build_users(struct plan *p)
 {
 	/* kops 1.8 calls the owner of etcd's data so, and nothing runs as it */
 	static const struct task_user user = { "user", "/var/etcd", "/sbin/nologin" };
@@ -148,8 +136,3 @@ static void make_users(struct plan *p)
 	if (plan_distro(p)->family != PACKAGE_NONE)
 		plan_new_task(p, TASK_USER, user.name)->user = user;
 }
-
-const struct plan_builder build_users = { .name = "users",
-					  .build = make_users,
-					  .master_only = true,
-					  .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -86,7 +86,7 @@ static void add_logins(struct plan *p)
 		plan_secret(p, plan_in_srv(p, "encryptionconfig.yaml"), 0600, encryption);
 }
 
-static void make_pki(struct plan *p)
+void build_pki(struct plan *p)
 {
 	const struct node_keypair *ca = plan_keypair(p, "ca", false);
 	const char *login = strmap_get(&p->req->node->secrets, "dockerconfig");
@@ -102,7 +102,3 @@ static void make_pki(struct plan *p)
 	add_keypairs(p);
 	add_logins(p);
 }
-
-const struct plan_builder build_pki = { .name = "pki",
-					.build = make_pki,
-					.nodes = PLAN_NODE(NODE_DESCRIBED) };

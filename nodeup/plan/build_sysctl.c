@@ -49,13 +49,9 @@ void plan_sysctl(struct plan *p, const char *content)
 	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse_values(p->arena, content);
 }
 
-static void make_sysctl(struct plan *p)
+void build_sysctl(struct plan *p)
 {
 	const bool aws = str_eq(p->req->node->cloud_provider, "aws");
 
 	plan_sysctl(p, arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward));
 }
-
-const struct plan_builder build_sysctl = { .name = "sysctl",
-					   .build = make_sysctl,
-					   .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -223,7 +223,7 @@ static void add_volume(struct plan *p, const struct node_volume *v)
 	add_private(p, v);
 }
 
-static void make_volumes(struct plan *p)
+void build_volumes(struct plan *p)
 {
 	const struct node_volumes *volumes = plan_volumes(p->req);
 
@@ -246,9 +246,7 @@ static void make_volumes(struct plan *p)
 	add_dropins(p);
 }
 
-const struct plan_builder build_volumes = { .name = "volumes", .build = make_volumes };
-
-static void make_claims(struct plan *p)
+void build_claims(struct plan *p)
 {
 	for (size_t i = 0; i < p->req->n_claims; i++) {
 		const struct plan_claim *c = &p->req->claims[i];
@@ -257,5 +255,3 @@ static void make_claims(struct plan *p)
 			(struct task_attach){ .is_here = c->is_here, .why = c->why };
 	}
 }
-
-const struct plan_builder build_claims = { .name = "claims", .build = make_claims };

@@ -5,60 +5,76 @@
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/builders.h"
 #include "nodeup/plan/deps.h"
+#include "nodeup/plan/docker.h"
 #include "nodeup/plan/host_checks.h"
 #include "nodeup/tasks/kinds.h"
 
+#define ALL 0
+#define DESCRIBED PLAN_NODE(NODE_DESCRIBED)
+#define STATED PLAN_NODE(NODE_STATED)
+#define CONFIGURED PLAN_NODE(NODE_CONFIGURED)
+#define ADOPTED PLAN_NODE(NODE_ADOPTED)
+
 /* What a node is made of, in the order a person would tell it. */
-static const struct plan_builder *const builders[] = {
-	&build_kops_release,
-	&build_claims,
-	&build_volumes,
-	&build_documents,
-	&build_directories,
-	&build_assets,
-	&build_containeros,
-	&build_users,
-	&build_egress_proxy,
-	&build_packages,
-	&build_upgrades,
-	&build_ntp,
-	&build_logrotate,
-	&build_firewall,
-	&build_pki,
-	&build_sysctl,
-	&build_cloud_config,
-	&build_docker,
-	&build_cni,
-	&build_kube_proxy,
-	&build_control_plane,
-	&build_etcd,
-	&build_kubelet,
-	&build_protokube,
-	&build_states,
-	&build_kops_adopted,
-	&build_kops_system,
-	&build_kops_pki,
-	&build_kops_upgrades,
-	&build_kops_ntp,
-	&build_kops_logrotate,
-	&build_kops_firewall,
-	&build_kops_sysctl,
-	&build_kops_network,
-	&build_kops_runtimes,
-	&build_kops_containerd,
-	&build_kops_kube_proxy,
-	&build_kops_kube_apiserver,
-	&build_kops_control_plane,
-	&build_kops_manifests,
-	&build_kops_kubelet,
-	&build_kops_warm_pool,
-	&build_bootstrap,
+/* clang-format off */
+static const struct builder {
+	const char *name;
+	plan_build_fn *build;
+	unsigned int nodes; /* the kinds of nodes that it is for */
+	plan_needs_fn *packages; /* NULL: none */
+	bool master_only;
+	bool explicit_only; /* runs only when plan_req.only names it */
+} builders[] = {
+	{ "release", build_kops_release, CONFIGURED },
+	{ "claims", build_claims, ALL },
+	{ "volumes", build_volumes, ALL },
+	{ "documents", build_documents, ALL },
+	{ "directories", build_directories, DESCRIBED },
+	{ "assets", build_assets, ALL },
+	{ "containeros", build_containeros, ALL },
+	{ "users", build_users, DESCRIBED, .master_only = true },
+	{ "egress-proxy", build_egress_proxy, DESCRIBED | STATED },
+	{ "packages", build_packages, ALL },
+	{ "upgrades", build_upgrades, DESCRIBED },
+	{ "ntp", build_ntp, ALL },
+	{ "logrotate", build_logrotate, DESCRIBED },
+	{ "firewall", build_firewall, DESCRIBED },
+	{ "pki", build_pki, DESCRIBED },
+	{ "sysctl", build_sysctl, DESCRIBED },
+	{ "cloud-config", build_cloud_config, DESCRIBED },
+	{ "docker", build_docker, DESCRIBED, .packages = plan_docker_needs },
+	{ "cni", build_cni, DESCRIBED },
+	{ "kube-proxy", build_kube_proxy, DESCRIBED },
+	{ "control-plane", build_control_plane, DESCRIBED, .master_only = true },
+	{ "etcd", build_etcd, DESCRIBED, .master_only = true },
+	{ "kubelet", build_kubelet, DESCRIBED },
+	{ "protokube", build_protokube, DESCRIBED },
+	{ "states", build_states, STATED, .packages = plan_docker_needs },
+	{ "adopted", build_kops_adopted, ADOPTED },
+	{ "system", build_kops_system, CONFIGURED, .packages = needs_kops_system },
+	{ "pki", build_kops_pki, CONFIGURED },
+	{ "upgrades", build_kops_upgrades, CONFIGURED, .packages = needs_kops_upgrades },
+	{ "ntp", build_kops_ntp, CONFIGURED, .packages = needs_kops_ntp },
+	{ "logrotate", build_kops_logrotate, CONFIGURED, .packages = needs_kops_logrotate },
+	{ "firewall", build_kops_firewall, CONFIGURED },
+	{ "sysctl", build_kops_sysctl, CONFIGURED },
+	{ "network", build_kops_network, CONFIGURED, .packages = needs_kops_network },
+	{ "runtimes", build_kops_runtimes, CONFIGURED, .packages = needs_kops_runtimes },
+	{ "containerd", build_kops_containerd, CONFIGURED },
+	{ "kube-proxy", build_kops_kube_proxy, CONFIGURED },
+	{ "kube-apiserver", build_kops_kube_apiserver, CONFIGURED },
+	{ "control-plane", build_kops_control_plane, CONFIGURED },
+	{ "manifests", build_kops_manifests, CONFIGURED },
+	{ "kubelet", build_kops_kubelet, CONFIGURED },
+	{ "warm-pool", build_kops_warm_pool, CONFIGURED },
+	{ "bootstrap", build_bootstrap, ALL },
 	/* what users add comes last: it must not take the place of what a node is made of */
-	&build_hooks,
-	&build_kops_hooks,
-	&build_file_assets,
-	&build_bake,
+	{ "hooks", build_hooks, DESCRIBED },
+	{ "hooks", build_kops_hooks, CONFIGURED },
+	{ "file-assets", build_file_assets, ALL },
+	{ "bake", build_bake, ALL, .explicit_only = true },
 };
+/* clang-format on */
 
 static bool has_file(const struct plan_req *req, const char *path)
 {
@@ -101,12 +117,12 @@ static void add_reload(struct plan *p)
 		}
 }
 
-static bool is_suited(const struct plan_builder *b, const struct plan_req *req)
+static bool is_suited(const struct builder *b, const struct plan_req *req)
 {
 	return !b->nodes || (b->nodes & PLAN_NODE(req->node->kind));
 }
 
-static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)
+static bool is_wanted(const struct builder *b, const struct plan_req *req)
 {
 	if (!is_suited(b, req))
 		return false;
@@ -119,7 +135,7 @@ static bool is_wanted(const struct plan_builder *b, const struct plan_req *req)
 static void collect_packages(struct plan *p)
 {
 	for (size_t i = 0; i < ARRAY_LEN(builders); i++) {
-		const struct plan_builder *b = builders[i];
+		const struct builder *b = &builders[i];
 		const char *names = b->packages && is_suited(b, p->req) ? b->packages(p) : NULL;
 
 		if (names)
@@ -134,7 +150,7 @@ static int run_builders(struct plan *p, struct err *e)
 
 	collect_packages(p);
 	for (size_t i = 0; i < ARRAY_LEN(builders); i++) {
-		const struct plan_builder *b = builders[i];
+		const struct builder *b = &builders[i];
 
 		if (!is_wanted(b, p->req))
 			continue;

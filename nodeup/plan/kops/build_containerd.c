@@ -243,7 +243,7 @@ static void add_tools(struct plan *p)
 					       0755);
 }
 
-static void make_containerd(struct plan *p)
+void build_kops_containerd(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
@@ -261,7 +261,3 @@ static void make_containerd(struct plan *p)
 	for (size_t i = 0; i < p->req->node->images.n; i++)
 		plan_image(p, &p->req->node->images.v[i]);
 }
-
-const struct plan_builder build_kops_containerd = { .name = "containerd",
-						    .build = make_containerd,
-						    .nodes = PLAN_NODE(NODE_CONFIGURED) };

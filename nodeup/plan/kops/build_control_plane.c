@@ -142,7 +142,7 @@ static void add_scheduler(struct plan *p)
 	add_scheduler_config(p, &s);
 }
 
-static void make_control_plane(struct plan *p)
+void build_kops_control_plane(struct plan *p)
 {
 	if (kops_has_api_server(p))
 		plan_install(p, "kubectl",
@@ -153,7 +153,3 @@ static void make_control_plane(struct plan *p)
 	add_controller_manager(p);
 	add_scheduler(p);
 }
-
-const struct plan_builder build_kops_control_plane = { .name = "control-plane",
-						       .build = make_control_plane,
-						       .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -120,7 +120,7 @@ static const char *unit_text(struct plan *p, const struct node_hook *h)
 			    h->name, strv_join(p->arena, &orders, ""), service_text(p, h));
 }
 
-static void make_hooks(struct plan *p)
+void build_kops_hooks(struct plan *p)
 {
 	const struct node_hooks *hooks = &p->req->node->hooks;
 
@@ -134,7 +134,3 @@ static void make_hooks(struct plan *p)
 		plan_add_hook(p, h, &unit);
 	}
 }
-
-const struct plan_builder build_kops_hooks = { .name = "hooks",
-					       .build = make_hooks,
-					       .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -261,12 +261,8 @@ static void add_pod(struct plan *p)
 	plan_static_pod(p, pod);
 }
 
-static void make_kube_apiserver(struct plan *p)
+void build_kops_kube_apiserver(struct plan *p)
 {
 	if (kops_has_api_server(p))
 		add_pod(p);
 }
-
-const struct plan_builder build_kops_kube_apiserver = { .name = "kube-apiserver",
-							.build = make_kube_apiserver,
-							.nodes = PLAN_NODE(NODE_CONFIGURED) };

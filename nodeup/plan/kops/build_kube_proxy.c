@@ -58,7 +58,7 @@ static void add_pod(struct plan *p, const struct kops_kube_proxy *s)
 	plan_static_pod(p, pod);
 }
 
-static void make_kube_proxy(struct plan *p)
+void build_kops_kube_proxy(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
@@ -70,7 +70,3 @@ static void make_kube_proxy(struct plan *p)
 	kops_kubeconfig(p, kubeconfig, "kube-proxy");
 	add_pod(p, &c->kube_proxy);
 }
-
-const struct plan_builder build_kops_kube_proxy = { .name = "kube-proxy",
-						    .build = make_kube_proxy,
-						    .nodes = PLAN_NODE(NODE_CONFIGURED) };

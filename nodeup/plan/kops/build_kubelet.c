@@ -166,7 +166,7 @@ static const char *unit_text(struct plan *p, const char *binary, const char *cgr
 			    sysconfig, binary, kops_slice_line(p, cgroup));
 }
 
-static void make_kubelet(struct plan *p)
+void build_kops_kubelet(struct plan *p)
 {
 	const struct kops_kubelet settings = settings_of(p);
 	const struct node_keypair *server = plan_keypair(p, "kubelet-server", true);
@@ -197,7 +197,3 @@ static void make_kubelet(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
 		strv_add(p->arena, &unit->unit.inputs, inputs[i]);
 }
-
-const struct plan_builder build_kops_kubelet = { .name = "kubelet",
-						 .build = make_kubelet,
-						 .nodes = PLAN_NODE(NODE_CONFIGURED) };

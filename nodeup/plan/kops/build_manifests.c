@@ -49,7 +49,7 @@ static const char *channels_text(struct plan *p, const char *from)
 	return "";
 }
 
-static void make_manifests(struct plan *p)
+void build_kops_manifests(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
@@ -60,7 +60,3 @@ static void make_manifests(struct plan *p)
 	if (!str_is_empty(c->channels_manifest))
 		plan_file(p, channels, 0644, channels_text(p, c->channels_manifest));
 }
-
-const struct plan_builder build_kops_manifests = { .name = "manifests",
-						   .build = make_manifests,
-						   .nodes = PLAN_NODE(NODE_CONFIGURED) };

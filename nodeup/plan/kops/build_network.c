@@ -203,7 +203,7 @@ static unsigned int guards_of(const struct kops_config *c)
 	return guards;
 }
 
-static void make_network(struct plan *p)
+void build_kops_network(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
@@ -218,7 +218,7 @@ static void make_network(struct plan *p)
 }
 
 /* source: kops 1.37 nodeup/pkg/model/networking/calico.go */
-static const char *network_packages(struct plan *p)
+const char *needs_kops_network(struct plan *p)
 {
 	const struct kops_networking *n = &kops_of(p)->config->networking;
 
@@ -227,8 +227,3 @@ static const char *network_packages(struct plan *p)
 		return NULL;
 	return kops_release(p)->wireguard;
 }
-
-const struct plan_builder build_kops_network = { .name = "network",
-						 .build = make_network,
-						 .packages = network_packages,
-						 .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -275,7 +275,7 @@ static void add_directories(struct plan *p)
 			plan_dir(p, folders[i].path, 0755);
 }
 
-static void make_pki(struct plan *p)
+void build_kops_pki(struct plan *p)
 {
 	const struct strv *clusters = &kops_of(p)->config->etcd_cluster_names;
 
@@ -296,7 +296,3 @@ static void make_pki(struct plan *p)
 	for (size_t i = 0; i < clusters->n; i++)
 		add_etcd(p, clusters->v[i]);
 }
-
-const struct plan_builder build_kops_pki = { .name = "pki",
-					     .build = make_pki,
-					     .nodes = PLAN_NODE(NODE_CONFIGURED) };

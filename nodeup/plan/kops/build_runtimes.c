@@ -48,7 +48,7 @@ static void check_gpus(struct plan *p)
 			       p->req->node->asked_type ? p->req->node->asked_type : "");
 }
 
-static void make_runtimes(struct plan *p)
+void build_kops_runtimes(struct plan *p)
 {
 	const char *platform = kops_of(p)->config->gvisor.platform;
 
@@ -63,7 +63,7 @@ static void make_runtimes(struct plan *p)
 						   str_is_empty(platform) ? "systrap" : platform)));
 }
 
-static const char *runtime_packages(struct plan *p)
+const char *needs_kops_runtimes(struct plan *p)
 {
 	const char *driver = kops_of(p)->config->nvidia_gpu.package;
 	struct strv names = { 0 };
@@ -76,8 +76,3 @@ static const char *runtime_packages(struct plan *p)
 		}
 	return strv_join(p->arena, &names, " ");
 }
-
-const struct plan_builder build_kops_runtimes = { .name = "runtimes",
-						  .build = make_runtimes,
-						  .packages = runtime_packages,
-						  .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -86,7 +86,7 @@ static void add_cloud_config(struct plan *p)
 		  arena_printf(a, "[global]\n%s\n", strv_join(a, &lines, "\n")));
 }
 
-static void make_system(struct plan *p)
+void build_kops_system(struct plan *p)
 {
 	static const char *const paths[] = { "/etc/kubernetes/manifests", "/srv/kubernetes",
 					     "/srv/kubernetes/assets" };
@@ -103,7 +103,7 @@ static void make_system(struct plan *p)
 }
 
 /* source: kops 1.37 nodeup/pkg/model/packages.go */
-static const char *system_packages(struct plan *p)
+const char *needs_kops_system(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 	const bool nftables = c->has_kube_proxy && c->kube_proxy.enabled.v &&
@@ -112,8 +112,3 @@ static const char *system_packages(struct plan *p)
 	return arena_printf(p->arena, "%s%s", kops_release(p)->packages,
 			    nftables ? " nftables" : "");
 }
-
-const struct plan_builder build_kops_system = { .name = "system",
-						.build = make_system,
-						.packages = system_packages,
-						.nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -83,7 +83,7 @@ static const char cilium_text[] =
 /* What kube-apiserver takes by itself. */
 static const char node_ports[] = "30000-32767";
 
-static void make_sysctl(struct plan *p)
+void build_kops_sysctl(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 	const char *ports = c->service_node_port_range;
@@ -102,11 +102,7 @@ static void make_sysctl(struct plan *p)
 		->optional = true;
 }
 
-const struct plan_builder build_kops_sysctl = { .name = "sysctl",
-						.build = make_sysctl,
-						.nodes = PLAN_NODE(NODE_CONFIGURED) };
-
-static void make_firewall(struct plan *p)
+void build_kops_firewall(struct plan *p)
 {
 	/* source: kops 1.37 nodeup/pkg/model/firewall.go */
 	plan_firewall(
@@ -130,33 +126,24 @@ static void make_firewall(struct plan *p)
 		"fi\n");
 }
 
-const struct plan_builder build_kops_firewall = { .name = "firewall",
-						  .build = make_firewall,
-						  .nodes = PLAN_NODE(NODE_CONFIGURED) };
-
 static bool has_upgrades(const struct plan *p)
 {
 	return !str_eq(kops_of(p)->config->update_policy, "external");
 }
 
-static void make_upgrades(struct plan *p)
+void build_kops_upgrades(struct plan *p)
 {
 	if (kops_release(p)->upgrades)
 		plan_upgrades(p, has_upgrades(p));
 }
 
-static const char *upgrades_packages(struct plan *p)
+const char *needs_kops_upgrades(struct plan *p)
 {
 	return has_upgrades(p) ? kops_release(p)->upgrades : NULL;
 }
 
-const struct plan_builder build_kops_upgrades = { .name = "upgrades",
-						  .build = make_upgrades,
-						  .packages = upgrades_packages,
-						  .nodes = PLAN_NODE(NODE_CONFIGURED) };
-
 /* The package's own service, with the clock of the VPC. */
-static void make_ntp(struct plan *p)
+void build_kops_ntp(struct plan *p)
 {
 	const struct kops_release *r = kops_release(p);
 	struct task *unit;
@@ -179,17 +166,12 @@ static void make_ntp(struct plan *p)
 	strv_add(p->arena, &unit->unit.inputs, r->chrony_conf);
 }
 
-static const char *ntp_packages(struct plan *p)
+const char *needs_kops_ntp(struct plan *p)
 {
 	return kops_of(p)->config->ntp_unmanaged ? NULL : "chrony";
 }
 
-const struct plan_builder build_kops_ntp = { .name = "ntp",
-					     .build = make_ntp,
-					     .packages = ntp_packages,
-					     .nodes = PLAN_NODE(NODE_CONFIGURED) };
-
-static void make_logrotate(struct plan *p)
+void build_kops_logrotate(struct plan *p)
 {
 	/* kops writes all of them on every role */
 	static const char *const logs[] = {
@@ -209,13 +191,8 @@ static void make_logrotate(struct plan *p)
 			      "ExecStart=/usr/sbin/logrotate /etc/logrotate.conf\n");
 }
 
-static const char *logrotate_packages(struct plan *p)
+const char *needs_kops_logrotate(struct plan *p)
 {
 	(void)p;
 	return "logrotate";
 }
-
-const struct plan_builder build_kops_logrotate = { .name = "logrotate",
-						   .build = make_logrotate,
-						   .packages = logrotate_packages,
-						   .nodes = PLAN_NODE(NODE_CONFIGURED) };

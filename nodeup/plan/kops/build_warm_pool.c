@@ -20,7 +20,7 @@ static void add_hook(struct plan *p)
 }
 
 /* source: kops 1.37 nodeup/pkg/model/warm_pool.go */
-static void make_warm_pool(struct plan *p)
+void build_kops_warm_pool(struct plan *p)
 {
 	const struct strv *images = &kops_of(p)->config->warm_pool_images;
 	struct strv seen = { 0 };
@@ -34,7 +34,3 @@ static void make_warm_pool(struct plan *p)
 	}
 	add_hook(p);
 }
-
-const struct plan_builder build_kops_warm_pool = { .name = "warm-pool",
-						   .build = make_warm_pool,
-						   .nodes = PLAN_NODE(NODE_CONFIGURED) };

@@ -39,7 +39,7 @@ const struct kops_release *kops_release(const struct plan *p)
 }
 
 /* Where documents are looked at alone, a warning says what they are planned for. */
-static void check_release(struct plan *p)
+void build_kops_release(struct plan *p)
 {
 	const struct facts *f = p->req->facts;
 	struct strv known = { 0 };
@@ -60,7 +60,3 @@ static void check_release(struct plan *p)
 				 "this is %s, and nodes of these documents are made on %s", here,
 				 strv_join(p->arena, &known, ", "));
 }
-
-const struct plan_builder build_kops_release = { .name = "release",
-						 .build = check_release,
-						 .nodes = PLAN_NODE(NODE_CONFIGURED) };

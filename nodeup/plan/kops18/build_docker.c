@@ -150,7 +150,7 @@ static void add_healthcheck(struct plan *p)
 	plan_docker_healthcheck(p, healthcheck_text, service, timer);
 }
 
-static void make_docker(struct plan *p)
+void build_docker(struct plan *p)
 {
 	const bool debian = plan_distro(p)->family == PACKAGE_DEB;
 	struct plan_docker docker = { .limits = tasks_max(p) };
@@ -168,8 +168,3 @@ static void make_docker(struct plan *p)
 		add_healthcheck(p);
 	add_images(p);
 }
-
-const struct plan_builder build_docker = { .name = "docker",
-					   .build = make_docker,
-					   .packages = plan_docker_needs,
-					   .nodes = PLAN_NODE(NODE_DESCRIBED) };

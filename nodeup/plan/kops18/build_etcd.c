@@ -235,7 +235,7 @@ static void add_drop_in(struct plan *p)
 		       arena_printf(p->arena, "[Unit]\n%s", strv_join(p->arena, &lines, "")));
 }
 
-static void make_etcd(struct plan *p)
+void build_etcd(struct plan *p)
 {
 	const struct plan_req *req = p->req;
 
@@ -256,8 +256,3 @@ static void make_etcd(struct plan *p)
 		};
 	add_drop_in(p);
 }
-
-const struct plan_builder build_etcd = { .name = "etcd",
-					 .build = make_etcd,
-					 .master_only = true,
-					 .nodes = PLAN_NODE(NODE_DESCRIBED) };

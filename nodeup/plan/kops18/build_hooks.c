@@ -118,7 +118,7 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 			    run_command(p, h, has_file));
 }
 
-static void make_hooks(struct plan *p)
+void build_hooks(struct plan *p)
 {
 	const struct node_hooks *hooks = &p->req->node->hooks;
 
@@ -134,7 +134,3 @@ static void make_hooks(struct plan *p)
 		plan_add_hook(p, h, &unit);
 	}
 }
-
-const struct plan_builder build_hooks = { .name = "hooks",
-					  .build = make_hooks,
-					  .nodes = PLAN_NODE(NODE_DESCRIBED) };

@@ -209,7 +209,7 @@ static void add_service(struct plan *p)
 		strv_add(p->arena, &t->unit.inputs, env_file);
 }
 
-static void make_protokube(struct plan *p)
+void build_protokube(struct plan *p)
 {
 	const struct node *n = p->req->node;
 
@@ -224,7 +224,3 @@ static void make_protokube(struct plan *p)
 			p->arena, &p->warnings,
 			"the documents name no protokubeImage: no program writes DNS names or installs addons");
 }
-
-const struct plan_builder build_protokube = { .name = "protokube",
-					      .build = make_protokube,
-					      .nodes = PLAN_NODE(NODE_DESCRIBED) };

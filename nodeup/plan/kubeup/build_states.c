@@ -222,7 +222,7 @@ static void note_templates(struct plan *p)
 	}
 }
 
-static void make_states(struct plan *p)
+void build_states(struct plan *p)
 {
 	const struct node_states *s = states(p);
 
@@ -243,13 +243,3 @@ static void make_states(struct plan *p)
 	add_kubelet(p);
 	note_templates(p);
 }
-
-static const char *find_needs(struct plan *p)
-{
-	return plan_docker_needs(p);
-}
-
-const struct plan_builder build_states = { .name = "states",
-					   .build = make_states,
-					   .nodes = PLAN_NODE(NODE_STATED),
-					   .packages = find_needs };
