@@ -1,6 +1,7 @@
 /* bus.h - systemd's manager, in ten calls
  * /run/systemd/private first (works without dbus), then the system bus. Jobs are followed by signal
  * and by polling, so that a lost signal costs a second and not the run.
+ * Bodies: bus_sd.c, job.c.
  * Owner: bus_open/bus_close; strings in results are the arena's. Errors: SYSTEM with D-Bus name and
  * message; -ENOTCONN when there is no manager. Threads: one, the scheduler's.
  * Source: org.freedesktop.systemd1(5). */
@@ -45,6 +46,8 @@ int bus_process(struct bus *b, struct err *e) must_check;
 /* Read a unit's state; a unit that does not exist has load_state "not-found". */
 int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
 	    struct err *e) must_check;
+/* Whether it runs, or is about to: not what is inactive or has failed. */
+bool bus_unit_is_at_work(const struct bus_unit *u);
 /* daemon-reload. */
 int bus_reload(struct bus *b, struct err *e) must_check;
 /* Enable (or disable) the unit file; ret_changed tells whether links changed. */

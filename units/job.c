@@ -46,17 +46,19 @@ void job_finish(struct job *j, const char *result)
 	j->state = done ? BUS_JOB_DONE : BUS_JOB_FAILED;
 }
 
+bool bus_unit_is_at_work(const struct bus_unit *u)
+{
+	return !str_eq(u->active_state, "inactive") && !str_eq(u->active_state, "failed");
+}
+
 const char *job_judge(const struct job *j, const struct bus_unit *u)
 {
-	bool failed = str_eq(u->active_state, "failed");
-	bool inactive = str_eq(u->active_state, "inactive");
-
 	if (j->stops)
-		return inactive || failed ? "done" : "canceled";
-	if (failed || str_eq(u->sub_state, "auto-restart"))
+		return bus_unit_is_at_work(u) ? "canceled" : "done";
+	if (str_eq(u->active_state, "failed") || str_eq(u->sub_state, "auto-restart"))
 		return "failed";
 	/* A oneshot that ran, or a unit whose conditions do not hold. */
-	if (inactive)
+	if (str_eq(u->active_state, "inactive"))
 		return str_is_empty(u->result) || str_eq(u->result, "success") ? "done" : "failed";
 	if (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading"))
 		return "done";

@@ -231,7 +231,7 @@ static bool has_kubelet(struct session *s)
 	struct err ignored;
 
 	return s->ctx.bus && bus_get(s->ctx.bus, s->arena, "kubelet.service", &u, &ignored) == 0 &&
-	       !str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed");
+	       bus_unit_is_at_work(&u);
 }
 
 static int look_at_ports(struct checking *c, struct err *e)

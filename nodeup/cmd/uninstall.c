@@ -42,11 +42,6 @@ struct removal {
 	size_t n;
 };
 
-static bool is_at_work(const struct bus_unit *u)
-{
-	return !str_eq(u->active_state, "inactive") && !str_eq(u->active_state, "failed");
-}
-
 static const char *why_it_stays(struct removal *rm, const char *path, const struct stat *st)
 {
 	/* what runs has its data there, and kops has no unit for it */
@@ -76,7 +71,7 @@ static int look_at(struct removal *rm, const char *path, struct err *e)
 	}
 	if (r == 0 && entry.unit && rm->bus) {
 		r = bus_get(rm->bus, rm->arena, entry.unit, &u, e);
-		entry.runs = r == 0 && is_at_work(&u);
+		entry.runs = r == 0 && bus_unit_is_at_work(&u);
 		entry.enabled = r == 0 && str_has_prefix(u.file_state, "enabled");
 	} else if (r == 0 && entry.unit && !entry.stays) {
 		r = enable_check(rm->root_fd, entry.unit, &entry.enabled, e);
@@ -221,7 +216,7 @@ static int stop_boot_unit(struct removal *rm, bool dry, struct err *e)
 	uint32_t job;
 	int r = bus_get(rm->bus, rm->arena, boot_unit, &u, e);
 
-	if (r < 0 || !is_at_work(&u) || !str_has_prefix(u.fragment_path, plan_unit_dir))
+	if (r < 0 || !bus_unit_is_at_work(&u) || !str_has_prefix(u.fragment_path, plan_unit_dir))
 		return r;
 	show_line(stdout, "%s is at work, and %s first", boot_unit,
 		  dry ? "would be stopped" : "is stopped");

@@ -41,8 +41,7 @@ static bool is_running(const struct task_ctx *ctx, struct arena *a, const char *
 	struct bus_unit u;
 
 	return ctx->bus &&
-	       (bus_get(ctx->bus, a, unit, &u, &ignored) < 0 ||
-		(!str_eq(u.active_state, "inactive") && !str_eq(u.active_state, "failed")));
+	       (bus_get(ctx->bus, a, unit, &u, &ignored) < 0 || bus_unit_is_at_work(&u));
 }
 
 static struct strv running(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)

@@ -20,8 +20,7 @@ static bool is_of_disk(const struct task *t, struct task_ctx *ctx)
 
 	if (!unit || !(str_has_suffix(unit, ".mount") || str_has_suffix(unit, ".swap")))
 		return false;
-	return !ctx->bus || bus_get(ctx->bus, a, unit, &u, &ignored) < 0 ||
-	       !(str_eq(u.active_state, "inactive") || str_eq(u.active_state, "failed"));
+	return !ctx->bus || bus_get(ctx->bus, a, unit, &u, &ignored) < 0 || bus_unit_is_at_work(&u);
 }
 
 static int leftover_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,

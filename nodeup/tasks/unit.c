@@ -328,7 +328,7 @@ static bool is_on_its_way(const struct task *t, struct task_ctx *ctx, const stru
 
 static const char *verb_for(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
-	if (str_eq(u->active_state, "inactive") || str_eq(u->active_state, "failed"))
+	if (!bus_unit_is_at_work(u))
 		return "start";
 	/* our own unit is never restarted by itself: it would end this run */
 	return str_eq(t->unit.name, ctx->own_unit) || is_on_its_way(t, ctx, u) ? "start"

@@ -4,11 +4,6 @@
 
 #define JOB_POLL_NS (50 * DUR_MS)
 
-static bool is_running(const struct bus_unit *u)
-{
-	return !str_eq(u->active_state, "inactive") && !str_eq(u->active_state, "failed");
-}
-
 static bool is_enabled(const struct bus_unit *u)
 {
 	return str_eq(u->file_state, "enabled") || str_eq(u->file_state, "enabled-runtime");
@@ -35,7 +30,7 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	r = get_unit(t->unit.name, ctx, a, &u, e);
 	if (r < 0)
 		return r;
-	if (is_running(&u))
+	if (bus_unit_is_at_work(&u))
 		return task_differs(diff, "%s, but the documents disable it", u.active_state);
 	if (is_enabled(&u))
 		return task_differs(diff, "enabled, but the documents disable it");
@@ -56,7 +51,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, 
 		if (r >= 0)
 			r = bus_reload(ctx->bus, e);
 	}
-	if (r >= 0 && run->stage == 0 && is_running(&u)) {
+	if (r >= 0 && run->stage == 0 && bus_unit_is_at_work(&u)) {
 		r = bus_job(ctx->bus, "stop", name, &run->job, e);
 		run->stage = 1;
 	}
