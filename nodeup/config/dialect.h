@@ -15,7 +15,8 @@ struct dialect_opts {
 	bool strict;               /* unknown keys are errors */
 	const struct strv *accept; /* unknown keys that are no error all the same; NULL: none */
 	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
-	struct strv *warnings;     /* "file:line:column: unknown key 'x'" are appended */
+	struct strv
+		*warnings; /* "file:line:column: unknown key 'x'" are appended; NULL: not wanted */
 	struct errs *
 		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
 	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
@@ -24,6 +25,10 @@ struct dialect_opts {
 	 * room that makes file systems has the only tables of this. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
 };
+
+/* Append a warning, where they are wanted. */
+void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt, ...)
+	printf_like(3, 4);
 
 /* A key pair or secret this node cannot do without (or can: optional). */
 struct node_want {

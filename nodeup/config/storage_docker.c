@@ -29,12 +29,6 @@ static const struct {
 	{ "kubernetes/pods", "/var/log/pods" },
 };
 
-static void warn(const struct storage_docker *s, const char *text)
-{
-	if (s->warnings)
-		strv_add(s->arena, s->warnings, text);
-}
-
 static void add_volume(const struct storage_docker *s, const struct kube_up *k)
 {
 	struct node_volume v = {
@@ -62,10 +56,10 @@ static bool has_instance_store(const struct storage_docker *s)
 
 	if (!n->set || n->v > 0)
 		return true;
-	warn(s, arena_printf(s->arena,
-			     "%sthis instance has no instance store: docker and kubelet "
-			     "stay on the root volume",
-			     s->where));
+	dialect_warn(s->arena, s->opts,
+		     "%sthis instance has no instance store: docker and kubelet "
+		     "stay on the root volume",
+		     s->where);
 	return false;
 }
 
@@ -102,10 +96,10 @@ static int span_disks(const struct storage_docker *s, const struct kube_up **k)
 		err_note(s->err, "do", "install mdadm, or take aufs-nolvm, which uses one disk");
 		return r;
 	}
-	warn(s, arena_printf(s->arena,
-			     "%sthis host cannot stripe %lld disks by md: they are one btrfs, and "
-			     "docker's storage driver is btrfs",
-			     at, (long long)f->instance_store.v));
+	dialect_warn(s->arena, s->opts,
+		     "%sthis host cannot stripe %lld disks by md: they are one btrfs, and "
+		     "docker's storage driver is btrfs",
+		     at, (long long)f->instance_store.v);
 	*k = kube_up_of("btrfs");
 	return 0;
 }
@@ -154,9 +148,9 @@ static const char *replace_aufs(const struct storage_docker *s, const char *driv
 {
 	if (strcmp(driver, "aufs") != 0 || s->facts->filesystems.n == 0 || kernel_has(s, "aufs"))
 		return driver;
-	warn(s, arena_printf(s->arena,
-			     "%sthis kernel has no aufs: docker's storage driver is overlay2",
-			     s->driver_where));
+	dialect_warn(s->arena, s->opts,
+		     "%sthis kernel has no aufs: docker's storage driver is overlay2",
+		     s->driver_where);
 	return "overlay2";
 }
 

@@ -4,14 +4,13 @@
  * Source: kube-up 1.2 to 1.5 format-disks.sh, mount-master-pd. */
 #pragma once
 
-#include "nodeup/config/facts.h"
-#include "nodeup/config/node.h"
+#include "nodeup/config/dialect.h"
 
 /* What the documents say of it. */
 struct storage_docker {
 	struct arena *arena;
 	const struct facts *facts;
-	struct strv *warnings; /* NULL: they are not wanted */
+	const struct dialect_opts *opts; /* its warnings */
 	/* DOCKER_STORAGE and KUBE_AWS_STORAGE; both NULL or "": neither is asked for */
 	const char *docker_storage, *kube_aws_storage;
 	const char *where, *driver_where; /* "file:line:column: " of the first, and of the driver */

@@ -28,14 +28,15 @@ int volume_item_devices(struct volume_item *it, const char *key)
 		if (!str_has_prefix(d, "/dev/") || strstr(d, "/../") || str_has_suffix(d, "/"))
 			return volume_item_fail(it, key,
 						"'%s' is not a device: expected a path in /dev", d);
-		if (str_has_prefix(d, "/dev/nvme") && it->opts->warnings)
-			strv_addf(a, it->opts->warnings,
-				  "%s%s: the number in %s changes from boot to boot; %s",
-				  tree_place(a, it->tree, "device"), it->path, d,
-				  it->is_extended ? "volumeID or instanceStore say which disk is "
-						    "meant"
-						  : "the name that EC2 has for the volume, as "
-						    "/dev/xvdf, says which disk is meant");
+		if (str_has_prefix(d, "/dev/nvme"))
+			dialect_warn(a, it->opts,
+				     "%s%s: the number in %s changes from boot to boot; %s",
+				     tree_place(a, it->tree, "device"), it->path, d,
+				     it->is_extended
+					     ? "volumeID or instanceStore say which disk is "
+					       "meant"
+					     : "the name that EC2 has for the volume, as "
+					       "/dev/xvdf, says which disk is meant");
 	}
 	return it->v.devices.n ? 0 : volume_item_fail(it, key, "an empty list");
 }

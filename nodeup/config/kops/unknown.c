@@ -29,9 +29,8 @@ bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
 		return false;
 	if (o->accepted && !strv_has(o->accepted, u->path))
 		strv_add(a, o->accepted, arena_str(a, u->path));
-	if (o->warnings)
-		strv_addf(a, o->warnings, "%s: '%s' is left alone, as acceptKeys says",
-			  tree_where(a, u->pos), u->path);
+	dialect_warn(a, o, "%s: '%s' is left alone, as acceptKeys says", tree_where(a, u->pos),
+		     u->path);
 	return true;
 }
 

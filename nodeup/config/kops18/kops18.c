@@ -92,14 +92,14 @@ static void warn_tags(struct arena *a, const struct kube_env *env, const struct 
 	static const char *const tags[] = { master_tag, update_tag, aws_tag };
 	const struct tree *list = tree_lookup(env->tree, "Tags");
 
-	for (size_t i = 0; o->warnings && i < env->tags.n; i++)
+	for (size_t i = 0; i < env->tags.n; i++)
 		for (size_t k = 0; k < ARRAY_LEN(tags); k++)
 			if (!str_eq(env->tags.v[i], tags[k]) &&
 			    near_edits(env->tags.v[i], tags[k]) == 1)
-				strv_addf(a, o->warnings,
-					  "%s: Tags: '%s' has no effect; did you mean '%s'?",
-					  tree_where(a, &list->items[i].value->pos), env->tags.v[i],
-					  tags[k]);
+				dialect_warn(a, o,
+					     "%s: Tags: '%s' has no effect; did you mean '%s'?",
+					     tree_where(a, &list->items[i].value->pos),
+					     env->tags.v[i], tags[k]);
 }
 
 /* Its name is part of a path: what is wrong is not gone on with. */

@@ -146,10 +146,10 @@ int kops18_egress_proxy(struct kops18_build *b)
 		host += strlen("http://");
 	if (*host == '\0') {
 		/* unless it could not be read */
-		if (b->opts->warnings && !errs_any(b->opts->errors))
-			strv_addf(b->arena, b->opts->warnings,
-				  "%segressProxy names no host: nothing is proxied",
-				  tree_place(b->arena, b->cluster_spec, "egressProxy"));
+		if (!errs_any(b->opts->errors))
+			dialect_warn(b->arena, b->opts,
+				     "%segressProxy names no host: nothing is proxied",
+				     tree_place(b->arena, b->cluster_spec, "egressProxy"));
 		return 0;
 	}
 	excludes = excludes ? excludes : "";

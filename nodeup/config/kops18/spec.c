@@ -388,9 +388,9 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 		return r;
 	if (o->strict && messages.n)
 		return refuse_unknown(&messages, o, e);
-	for (size_t i = 0; o->warnings && i < messages.n; i++)
+	for (size_t i = 0; i < messages.n; i++)
 		if (!opts.refuses_slips || !strv_has(&unknown.slips, messages.v[i]))
-			strv_add(a, o->warnings, messages.v[i]);
+			dialect_warn(a, o, "%s", messages.v[i]);
 	return 0;
 }
 

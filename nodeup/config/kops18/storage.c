@@ -364,7 +364,7 @@ static struct storage_docker docker_of(struct kops18_build *b)
 	return (struct storage_docker){
 		.arena = b->arena,
 		.facts = b->facts,
-		.warnings = b->opts->warnings,
+		.opts = b->opts,
 		.docker_storage = b->env->docker_storage,
 		.kube_aws_storage = b->env->kube_aws_storage,
 		.where = tree_place(b->arena, b->env->tree, "DOCKER_STORAGE"),

@@ -20,12 +20,6 @@ static const char *where(struct look *l, const char *key)
 	return kubeup_where(l->arena, l->tree, key);
 }
 
-static void warn(struct look *l, const char *text)
-{
-	if (l->opts->warnings)
-		strv_add(l->arena, l->opts->warnings, text);
-}
-
 /* Whether Python writes a plain scalar as it stands: a text, or a number in its shortest form. */
 static bool is_same_in_python(const char *plain)
 {
@@ -115,7 +109,7 @@ static int read_fields(struct look *l)
 		return r;
 	}
 	for (size_t i = 0; i < messages.n; i++)
-		warn(l, messages.v[i]);
+		dialect_warn(l->arena, l->opts, "%s", messages.v[i]);
 	return 0;
 }
 
@@ -147,13 +141,12 @@ static void warn_of_nothing(struct look *l)
 
 	for (size_t i = 0; i < ARRAY_LEN(unread); i++)
 		if (!str_is_empty(unread[i].value))
-			warn(l, arena_printf(l->arena, "%s%s %s", where(l, unread[i].key),
-					     unread[i].key,
-					     unread[i].is_google
-						     ? "is left out: its pod works in Google's "
-						       "cloud alone"
-						     : "has no effect, as it had none with "
-						       "kube-up"));
+			dialect_warn(l->arena, l->opts, "%s%s %s", where(l, unread[i].key),
+				     unread[i].key,
+				     unread[i].is_google ? "is left out: its pod works in Google's "
+							   "cloud alone"
+							 : "has no effect, as it had none with "
+							   "kube-up");
 }
 
 /* Text of PEM out of base64; the message never shows it. */
@@ -223,10 +216,10 @@ static void warn_of_etcd(struct look *l)
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		n += !str_is_empty(all[i]);
 	if (n > 0 && n < ARRAY_LEN(all))
-		warn(l, arena_printf(l->arena,
-				     "%s: etcd has no TLS: that takes ETCD_CA_KEY, ETCD_CA_CERT, "
-				     "ETCD_PEER_KEY and ETCD_PEER_CERT",
-				     tree_where(l->arena, &l->tree->pos)));
+		dialect_warn(l->arena, l->opts,
+			     "%s: etcd has no TLS: that takes ETCD_CA_KEY, ETCD_CA_CERT, "
+			     "ETCD_PEER_KEY and ETCD_PEER_CERT",
+			     tree_where(l->arena, &l->tree->pos));
 }
 
 static int check_network(struct look *l)
@@ -239,12 +232,11 @@ static int check_network(struct look *l)
 				  "node of '%s'; it knows none, kubenet and cni",
 				  where(l, "NETWORK_PROVIDER"), v->network_provider);
 	if (str_eq(v->network_policy_provider, "calico") && v->is_master)
-		warn(l,
-		     arena_printf(l->arena,
-				  "%sNETWORK_POLICY_PROVIDER: calico is left out on a master: "
-				  "the salt tarball lacks its manifest, and kube-up's own run ends "
-				  "there",
-				  where(l, "NETWORK_POLICY_PROVIDER")));
+		dialect_warn(l->arena, l->opts,
+			     "%sNETWORK_POLICY_PROVIDER: calico is left out on a master: "
+			     "the salt tarball lacks its manifest, and kube-up's own run ends "
+			     "there",
+			     where(l, "NETWORK_POLICY_PROVIDER"));
 	return 0;
 }
 

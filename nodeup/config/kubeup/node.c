@@ -36,12 +36,6 @@ static struct tree_pos pos_of(const struct build *b, const char *key)
 	return t ? t->pos : b->env->tree->pos;
 }
 
-static void warn(struct build *b, const char *text)
-{
-	if (b->opts->warnings)
-		strv_add(b->arena, b->opts->warnings, text);
-}
-
 /* source: cluster/saltbase/pillar/systemd.sls: what has no systemd had sysvinit or upstart */
 static int check_release(const struct facts *f, struct err *e)
 {
@@ -74,7 +68,7 @@ static int set_disks(struct build *b)
 	const struct storage_docker docker = {
 		.arena = b->arena,
 		.facts = b->opts->no_host ? &unknown : b->facts,
-		.warnings = b->opts->warnings,
+		.opts = b->opts,
 		.docker_storage = b->env->docker_storage,
 		.where = where(b, "DOCKER_STORAGE"),
 		.driver_where = where(b, "DOCKER_STORAGE"),
@@ -344,11 +338,11 @@ static void add_python(struct build *b)
 			return;
 		}
 	if (!b->opts->no_host)
-		warn(b, arena_printf(b->arena,
-				     "%sthe addons are not made unless there is a 'python' of "
-				     "Python 2 with yaml: the script of kube-up 1.2 asks it, and "
-				     "this release has no package of it",
-				     where(b, "KUBERNETES_MASTER")));
+		dialect_warn(b->arena, b->opts,
+			     "%sthe addons are not made unless there is a 'python' of "
+			     "Python 2 with yaml: the script of kube-up 1.2 asks it, and "
+			     "this release has no package of it",
+			     where(b, "KUBERNETES_MASTER"));
 }
 
 /* Packages that the states install. python-apt is for Salt itself, and ntp for hosts that do not keep the time.
@@ -383,10 +377,10 @@ static void add_packages(struct build *b)
 	if (str_eq(b->node->docker.storage, "aufs"))
 		strv_add(b->arena, &b->node->packages, "aufs-tools");
 	if (str_eq(b->env->e2e_storage_test_environment, "true"))
-		warn(b, arena_printf(b->arena,
-				     "%sE2E_STORAGE_TEST_ENVIRONMENT: the packages that tests of "
-				     "storage take are left out",
-				     where(b, "E2E_STORAGE_TEST_ENVIRONMENT")));
+		dialect_warn(b->arena, b->opts,
+			     "%sE2E_STORAGE_TEST_ENVIRONMENT: the packages that tests of "
+			     "storage take are left out",
+			     where(b, "E2E_STORAGE_TEST_ENVIRONMENT"));
 }
 
 static void add_sysctl(struct build *b)
