@@ -18,26 +18,15 @@ static int read_answer(struct arena *a, const char *text, size_t n, const char *
 
 static void read_tags(struct arena *a, const struct xml *x, struct strmap *tags)
 {
-	const struct xml *set = xml_get(x, "tagSet");
-
-	for (const struct xml *tag = set ? set->first : NULL; tag; tag = tag->next)
+	for (const struct xml *tag = xml_items(x, "tagSet"); tag; tag = tag->next)
 		strmap_set(a, tags, xml_text(tag, "key"), xml_text(tag, "value"));
 }
 
 static void read_devices(struct arena *a, const struct xml *x, struct strv *devices)
 {
-	const struct xml *map = xml_get(x, "blockDeviceMapping");
-
-	for (const struct xml *d = map ? map->first : NULL; d; d = d->next)
+	for (const struct xml *d = xml_items(x, "blockDeviceMapping"); d; d = d->next)
 		if (*xml_text(d, "deviceName"))
 			strv_add(a, devices, xml_text(d, "deviceName"));
-}
-
-static const struct xml *first_instance(const struct xml *reservation)
-{
-	const struct xml *set = xml_get(reservation, "instancesSet");
-
-	return set ? set->first : NULL;
 }
 
 int ec2_xml_instance(struct arena *a, const char *xml, size_t n, struct ec2_instance *ret,
@@ -49,8 +38,7 @@ int ec2_xml_instance(struct arena *a, const char *xml, size_t n, struct ec2_inst
 
 	if (r < 0)
 		return r;
-	x = xml_get(answer, "reservationSet");
-	x = x ? first_instance(x->first) : NULL;
+	x = xml_items(xml_items(answer, "reservationSet"), "instancesSet");
 	if (!x)
 		return err_fail(e, ERR_NET, ENOENT, "EC2 does not know this instance, or not yet");
 	i.id = xml_text(x, "instanceId");
@@ -69,20 +57,18 @@ static int64_t number_of(const struct xml *x, const char *name)
 
 int ec2_xml_type(struct arena *a, const char *xml, size_t n, struct ec2_type *ret, struct err *e)
 {
-	const struct xml *answer, *x, *network, *gpus;
+	const struct xml *answer, *x, *network;
 	int r = read_answer(a, xml, n, "DescribeInstanceTypesResponse", &answer, e);
 
 	if (r < 0)
 		return r;
-	x = xml_get(answer, "instanceTypeSet");
-	x = x ? x->first : NULL;
+	x = xml_items(answer, "instanceTypeSet");
 	if (!x)
 		return err_fail(e, ERR_NET, ENOENT, "EC2 does not know this type");
 	network = xml_get(x, "networkInfo");
-	gpus = xml_get(xml_get(x, "gpuInfo"), "gpus");
 	*ret = (struct ec2_type){ .enis = number_of(network, "maximumNetworkInterfaces"),
 				  .ips_per_eni = number_of(network, "ipv4AddressesPerInterface") };
-	for (const struct xml *gpu = gpus ? gpus->first : NULL; gpu; gpu = gpu->next)
+	for (const struct xml *gpu = xml_items(xml_get(x, "gpuInfo"), "gpus"); gpu; gpu = gpu->next)
 		if (str_eq(xml_text(gpu, "manufacturer"), "NVIDIA"))
 			ret->gpus += number_of(gpu, "count");
 	return 0;
@@ -90,14 +76,13 @@ int ec2_xml_type(struct arena *a, const char *xml, size_t n, struct ec2_type *re
 
 int ec2_xml_addresses(struct arena *a, const char *xml, size_t n, struct strmap *ret, struct err *e)
 {
-	const struct xml *answer, *set;
+	const struct xml *answer;
 	int r = read_answer(a, xml, n, "DescribeInstancesResponse", &answer, e);
 
 	if (r < 0)
 		return r;
-	set = xml_get(answer, "reservationSet");
-	for (const struct xml *res = set ? set->first : NULL; res; res = res->next)
-		for (const struct xml *i = first_instance(res); i; i = i->next)
+	for (const struct xml *res = xml_items(answer, "reservationSet"); res; res = res->next)
+		for (const struct xml *i = xml_items(res, "instancesSet"); i; i = i->next)
 			if (*xml_text(i, "privateIpAddress"))
 				strmap_set(a, ret, xml_text(i, "instanceId"),
 					   xml_text(i, "privateIpAddress"));
@@ -105,9 +90,9 @@ int ec2_xml_addresses(struct arena *a, const char *xml, size_t n, struct strmap 
 }
 
 /* One more instance that has it, and is not about to lose it; "" for none. */
-static const char *find_other(const struct xml *set, const char *instance)
+static const char *find_other(const struct xml *attachments, const char *instance)
 {
-	for (const struct xml *at = set ? set->first : NULL; at; at = at->next) {
+	for (const struct xml *at = attachments; at; at = at->next) {
 		const char *id = xml_text(at, "instanceId"), *status = xml_text(at, "status");
 
 		if (*id && !str_eq(id, instance) && !str_eq(status, "detached") &&
@@ -119,7 +104,7 @@ static const char *find_other(const struct xml *set, const char *instance)
 
 static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 {
-	const struct xml *set = xml_get(x, "attachmentSet"), *at = set ? set->first : NULL;
+	const struct xml *all = xml_items(x, "attachmentSet"), *at = all;
 	struct ec2_volume v = {
 		.id = xml_text(x, "volumeId"),
 		.zone = xml_text(x, "availabilityZone"),
@@ -135,7 +120,7 @@ static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 	v.instance = xml_text(at, "instanceId");
 	v.device = xml_text(at, "device");
 	v.attachment = xml_text(at, "status");
-	v.other = *v.instance ? find_other(set, v.instance) : "";
+	v.other = *v.instance ? find_other(all, v.instance) : "";
 	read_tags(a, x, &v.tags);
 	return v;
 }
@@ -143,13 +128,12 @@ static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 int ec2_xml_volumes(struct arena *a, const char *xml, size_t n, struct ec2_volumes *ret,
 		    const char **ret_token, struct err *e)
 {
-	const struct xml *answer, *set;
+	const struct xml *answer;
 	int r = read_answer(a, xml, n, "DescribeVolumesResponse", &answer, e);
 
 	if (r < 0)
 		return r;
-	set = xml_get(answer, "volumeSet");
-	for (const struct xml *x = set ? set->first : NULL; x; x = x->next)
+	for (const struct xml *x = xml_items(answer, "volumeSet"); x; x = x->next)
 		arena_push(a, ret->v, ret->n, read_volume(a, x));
 	*ret_token = xml_text(answer, "nextToken");
 	if (!**ret_token)

@@ -102,6 +102,13 @@ const struct xml *xml_get(const struct xml *x, const char *name)
 	return NULL;
 }
 
+const struct xml *xml_items(const struct xml *x, const char *name)
+{
+	const struct xml *list = xml_get(x, name);
+
+	return list ? list->first : NULL;
+}
+
 const char *xml_text(const struct xml *x, const char *name)
 {
 	const struct xml *c = xml_get(x, name);

@@ -16,5 +16,7 @@ struct xml {
 const struct xml *xml_parse(struct arena *a, const char *text, size_t n, bool *ret_whole);
 /* The first element of that name directly in x; NULL if there is none, or x is NULL. */
 const struct xml *xml_get(const struct xml *x, const char *name);
+/* The first element of any name in that one; NULL if there is none. The others are its `next`. */
+const struct xml *xml_items(const struct xml *x, const char *name);
 /* Its text; "" if there is none. */
 const char *xml_text(const struct xml *x, const char *name);
