@@ -24,6 +24,20 @@ struct db {
 	bool there;
 };
 
+/* Of a link: what it leads to, and not the link's own mode, which lets all users write. */
+static int db_read_target(struct task_ctx *ctx, const char *path, struct buf *text, struct stat *st,
+			  struct err *e)
+{
+	autoclose int fd = -1;
+	int r = io_open_file(ctx->root_fd, path, &fd, e);
+
+	if (r < 0)
+		return r;
+	if (fstat(fd, st) < 0)
+		return err_sys(e, "look at '%s'", path);
+	return io_read_fd(fd, path, text, e);
+}
+
 static int db_read(struct task_ctx *ctx, struct arena *a, const char *path, struct db *db,
 		   struct err *e)
 {
@@ -33,11 +47,8 @@ static int db_read(struct task_ctx *ctx, struct arena *a, const char *path, stru
 	db->path = path;
 	if (r == -ENOENT)
 		return 0;
-	if (r == -ELOOP) {
-		r = io_stat(ctx->root_fd, path, &db->st, e);
-		if (r >= 0)
-			r = io_read(ctx->root_fd, path, &text, e);
-	}
+	if (r == -ELOOP)
+		r = db_read_target(ctx, path, &text, &db->st, e);
 	if (r < 0)
 		return r;
 	db->there = true;

@@ -115,6 +115,23 @@ static void user_four_ways(void **state)
 	assert_int_equal(check(w), TASK_EQUAL);
 }
 
+/* The mode is that of the file which a link leads to: that of the link itself would let all users write. */
+static void a_linked_file_keeps_its_mode(void **state)
+{
+	struct world *w = *state;
+	struct stat st;
+
+	scratch_write(&w->root, "/usr/etc/shadow", shadow);
+	assert_int_equal(fchmodat(w->root.fd, "usr/etc/shadow", 0640, 0), 0);
+	assert_int_equal(unlinkat(w->root.fd, "etc/shadow", 0), 0);
+	assert_int_equal(symlinkat("../usr/etc/shadow", w->root.fd, "etc/shadow"), 0);
+	must_apply(w);
+	assert_all(w);
+	assert_true(scratch_stat(&w->root, "/etc/shadow", &st));
+	assert_int_equal(st.st_mode & 07777, 0640);
+	assert_int_equal(check(w), TASK_EQUAL);
+}
+
 /* Killed after each of the files: the next run ends with the same bytes. */
 static void a_killed_run_converges_to_the_same_ids(void **state)
 {
@@ -226,6 +243,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		WORLD_TEST(user_four_ways),
 		WORLD_TEST(a_killed_run_converges_to_the_same_ids),
+		WORLD_TEST(a_linked_file_keeps_its_mode),
 		WORLD_TEST(ids_of_others_are_not_taken),
 		WORLD_TEST(a_group_that_is_there_is_used),
 		WORLD_TEST(a_root_without_files_gets_them),
