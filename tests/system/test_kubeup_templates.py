@@ -122,6 +122,16 @@ def test_options_ask_for_more_files(tmp_path):
         assert done.returncode == CONFIG and source in done.stderr, (option, done.stderr)
 
 
+def test_a_worker_of_a_registry_without_a_size(tmp_path):
+    """It is asked for on masters alone; a worker's templates are rendered without it."""
+    files = kubeup.templates("1.5.8") | {"kube-registry-proxy/kube-registry-proxy.yaml": "kind: Pod\n"}
+    path = document(tmp_path, NODE, files=files, ENABLE_CLUSTER_REGISTRY="true", CLUSTER_REGISTRY_DISK="d")
+    lines = [line for line in path.read_text().splitlines(True) if not line.startswith("CLUSTER_REGISTRY_DISK_SIZE:")]
+    path.write_text("".join(lines))
+    done = validate(path)
+    assert done.returncode == OK, done
+
+
 @pytest.mark.parametrize("whose", ["the machine's", "the document's"])
 def test_a_mirror_of_the_settings_is_asked_first(whose, tmp_path):
     """The host that the document names is gone."""

@@ -114,7 +114,8 @@ static const char *size_of(struct arena *a, const char *size)
 /* Its disk is written without quotes. */
 static void add_registry(struct arena *a, struct tree *pillar, const struct kubeup_env *v)
 {
-	if (!str_eq(v->enable_cluster_registry, "true") || str_is_empty(v->cluster_registry_disk))
+	if (!str_eq(v->enable_cluster_registry, "true") || str_is_empty(v->cluster_registry_disk) ||
+	    str_is_empty(v->cluster_registry_disk_size))
 		return;
 	tree_set_text(a, pillar, "cluster_registry_disk_type", "gce");
 	tree_set_text(a, pillar, "cluster_registry_disk_size",
