@@ -103,6 +103,9 @@ static int do_step(struct item *it, struct err *e)
 		r = ops->check(t, ctx, &it->o->diff, e);
 		if (r != TASK_DIFFERS)
 			return r;
+		/* what follows may take long, and others may wait for what is done */
+		if (it->job.brief)
+			workers_tell(it->sched->req->workers);
 		r = it->o->diff.kept || it->o->diff.unsure ? 0 : started_doubt(t, ctx, e);
 		if (r < 0)
 			return r;
@@ -111,9 +114,6 @@ static int do_step(struct item *it, struct err *e)
 		if (!it->sched->open)
 			return STEP_HELD;
 	}
-	/* it may take long, and others may wait for what is done */
-	if (it->job.brief)
-		workers_tell(it->sched->req->workers);
 	/* before it looks at what it waits for: what comes later wakes it again */
 	__atomic_store_n(&it->o->run.woken, false, __ATOMIC_RELEASE);
 	it->o->run.on_tasks = false;
