@@ -318,6 +318,11 @@ bool cache_promise(struct cache *spool, int64_t total)
 	if (promised <= available_memory() / PART_OF_MEMORY &&
 	    promised <= (uint64_t)fs.f_bavail * (uint64_t)fs.f_bsize / PART_OF_SPOOL)
 		return true;
-	(void)__atomic_sub_fetch(&spool->promised, (uint64_t)total, __ATOMIC_RELAXED);
+	cache_give_back(spool, (uint64_t)total);
 	return false;
+}
+
+void cache_give_back(struct cache *spool, uint64_t bytes)
+{
+	(void)__atomic_sub_fetch(&spool->promised, bytes, __ATOMIC_RELAXED);
 }

@@ -27,7 +27,7 @@ struct cache {
 	int spool_root_fd; /* and where it is or would be made; -1 nowhere */
 	char *spool_dir;
 	bool spool_fills;
-	/* of a spool: nothing is flushed, and what archives will have taken of it */
+	/* of a spool: nothing is flushed, and so many bytes were promised to archives */
 	bool in_memory;
 	uint64_t promised;
 };
@@ -83,3 +83,5 @@ bool cache_is_recorded(const struct cache *c, const struct digest *d, const stru
 struct cache *cache_spool_of(const struct cache *c);
 /* Whether a spool has room for an archive of so many bytes (-1 unknown), which then is promised. */
 bool cache_promise(struct cache *spool, int64_t total);
+/* That it takes them is no more to be expected. */
+void cache_give_back(struct cache *spool, uint64_t bytes);

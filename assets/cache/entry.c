@@ -35,10 +35,19 @@ struct cache_entry {
 	struct cache_map map;
 	struct spans have;
 	uint64_t followed, behind; /* hashed, and of that handed to the disk */
+	uint64_t promised;         /* of the spool */
 	bool lost; /* its fsync failed: what reads as right may not be on the disk */
 };
 
 static const struct cache_origin no_origin = { .total = -1 };
+
+/* What it was promised of the spool and does not take. */
+static void give_back(struct cache_entry *en)
+{
+	if (en->promised)
+		cache_give_back(en->cache, en->promised);
+	en->promised = 0;
+}
 
 static struct cache_entry *new_entry(struct cache *c, const struct digest *d, const char *name,
 				     int fd)
@@ -179,8 +188,14 @@ int cache_resume(struct cache *c, const struct digest *d, struct cache *spool,
 	struct cache_entry *en;
 	int fd, r = 0;
 
+	cache_side_name("partial", d, name);
 	c = choose_place(home, d, spool);
-	fd = c->writable ? open_partial(c, cache_side_name("partial", d, name), other) : -EROFS;
+	fd = c->writable ? open_partial(c, name, other) : -EROFS;
+	/* the spool is full, or another process has removed it */
+	if (c != home && fd < 0 && fd != -EWOULDBLOCK) {
+		c = home;
+		fd = open_partial(c, name, other);
+	}
 	if (fd == -EWOULDBLOCK && other)
 		return err_fail(e, ERR_BUSY, EBUSY, "another process writes '%s/%s'", c->dir, name);
 	if (fd < 0)
@@ -210,27 +225,48 @@ const struct cache_origin *cache_origin_of(const struct cache_entry *en)
 	return &en->origin;
 }
 
-/* It is empty yet: go on with an empty file on the disk. Where there is none it stays. */
+/* It is still empty: go on with an empty file on the disk. While another process writes that, it is one beside it, which is
+ * not kept, as in cache_resume. Where the disk takes no file at all, the entry stays where it is. */
 static void leave_spool(struct cache_entry *en)
 {
 	char name[CACHE_NAME_MAX];
+	struct err ignored;
+	bool kept = true;
 	int fd = open_partial(en->home, cache_side_name("partial", &en->want, name), NULL);
 
-	if (fd < 0)
-		return;
+	if (fd < 0) {
+		kept = false;
+		if (cache_make_tmp(en->home, false, name, &fd, &ignored) < 0)
+			return;
+	}
 	cache_map_clear(en->cache, &en->map);
 	(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
 	(void)close(en->fd);
 	en->fd = fd;
 	en->cache = en->home;
+	(void)snprintf(en->tmp, sizeof(en->tmp), "%s", name);
+	if (!kept)
+		en->map.name[0] = '\0';
 	(void)!ftruncate(fd, 0);
+}
+
+/* Whether it may go on in the spool. What is promised once holds for this entry. */
+static bool may_stay(struct cache_entry *en, int64_t total)
+{
+	if (en->have.sum > 0 || (total > 0 && en->promised == (uint64_t)total))
+		return true;
+	give_back(en);
+	if (!cache_promise(en->cache, total))
+		return false;
+	en->promised = (uint64_t)total;
+	return true;
 }
 
 void cache_set_origin(struct cache_entry *en, const struct cache_origin *origin)
 {
 	if (en->map.fd >= 0 && memcmp(&en->origin, origin, sizeof(*origin)) == 0)
 		return;
-	if (en->cache != en->home && en->have.sum == 0 && !cache_promise(en->cache, origin->total))
+	if (en->cache != en->home && !may_stay(en, origin->total))
 		leave_spool(en);
 	en->origin = *origin;
 	cache_map_save(en->cache, &en->map, origin);
@@ -468,6 +504,8 @@ static void release_entry(struct cache_entry *en, bool keep)
 		(void)unlinkat(en->cache->dir_fd, en->tmp, 0);
 	if (!keep)
 		cache_map_clear(en->cache, &en->map);
+	if (en->tmp[0])
+		give_back(en);
 	cache_map_done(&en->map);
 	(void)close(en->fd);
 	spans_done(&en->have);
@@ -491,7 +529,7 @@ int cache_commit(struct cache_entry *en, struct err *e)
 	return r;
 }
 
-int cache_copy_in(struct cache *c, const struct digest *d, int fd, struct err *e)
+int cache_copy_in(struct cache *c, const struct digest *d, int fd, const char *name, struct err *e)
 {
 	autofree char *chunk = xrealloc(NULL, COPY_CHUNK);
 	struct cache_entry *en;
@@ -503,7 +541,7 @@ int cache_copy_in(struct cache *c, const struct digest *d, int fd, struct err *e
 	while (r >= 0 && (n = read(fd, chunk, COPY_CHUNK)) > 0)
 		r = cache_write(en, chunk, (size_t)n, e);
 	if (r >= 0 && n < 0)
-		r = err_sys(e, "read what '%s/%s' is made of", c->dir, en->tmp);
+		r = err_sys(e, "read '%s'", name);
 	if (r >= 0)
 		return cache_commit(en, e);
 	cache_abort(en);

@@ -34,8 +34,9 @@ struct cache_writer {
 	int64_t bytes; /* that it has written, or reserved */
 };
 
-/* Make an entry of what can be read from a file; hashed on the way, so what differs never becomes one (INTEGRITY). */
-int cache_copy_in(struct cache *c, const struct digest *d, int fd, struct err *e) must_check;
+/* Make an entry of what can be read from a file (`name` is for messages); hashed on the way, so what differs never becomes one (INTEGRITY). */
+int cache_copy_in(struct cache *c, const struct digest *d, int fd, const char *name,
+		  struct err *e) must_check;
 /* The entry goes, with its record. */
 void cache_entry_drop(struct cache *c, const struct digest *d);
 /* Begin an entry with what is left of it from before. With a spool (of the cache; spool.h) it is made

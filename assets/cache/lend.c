@@ -181,7 +181,7 @@ int cache_take_back(struct cache *c, int root_fd, const struct cache_loan *loan,
 	if (!is_alone(c, &loan->digest)) {
 		r = io_open_file(root_fd, loan->path, &fd, e);
 		if (r >= 0)
-			r = cache_copy_in(c, &loan->digest, fd, e);
+			r = cache_copy_in(c, &loan->digest, fd, loan->path, e);
 	}
 	/* what is not there any more, or is another file, never comes back by itself */
 	if (r < 0 && fd >= 0 && e->kind != ERR_INTEGRITY)

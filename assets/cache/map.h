@@ -36,7 +36,7 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 /* The run that goes on at this byte, or a new one. A negative errno when there is no room to write that
  * down: then its bytes must not be stored, or others would be taken for them later. */
 int cache_map_run(struct cache_map *m, uint64_t first, size_t *ret) must_check;
-/* Note that the run has grown up to `end`; what was noted is on the disk after a while, or when the map is released. */
+/* Note that the run has grown up to `end`; it is written down when it grows once more after a while, or when the map is released. */
 void cache_map_grow(struct cache_map *m, size_t run, uint64_t end);
 /* Remove it, and forget all runs. */
 void cache_map_clear(struct cache *c, struct cache_map *m);

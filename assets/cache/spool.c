@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
@@ -31,6 +32,11 @@ static struct cache *open_spool(const struct cache *c)
 	return NULL;
 }
 
+bool cache_has_spool(const struct cache *c)
+{
+	return cache_spool_of(c) != NULL;
+}
+
 void cache_spool_at(struct cache *c, int root_fd, const char *dir, bool fills)
 {
 	autoclose int there = -1;
@@ -41,33 +47,25 @@ void cache_spool_at(struct cache *c, int root_fd, const char *dir, bool fills)
 		return;
 	c->spool_dir = xstrdup(dir);
 	c->spool_fills = fills && c->writable;
-	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &there, &ignored) >= 0)
+	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &there, &ignored) >= 0 &&
+	    is_in_memory(there))
 		c->spool = open_spool(c);
 }
 
-/* What is there of the directory's path; *ret_name is the rest. -1: nothing is. */
-static int open_above(const struct cache *c, char *path, const char **ret_name)
-{
-	struct err ignored;
-	char *slash;
-	int fd;
-
-	while ((slash = strrchr(path, '/')) && slash > path) {
-		*slash = '\0';
-		*ret_name = slash + 1;
-		if (io_open(c->spool_root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) >= 0)
-			return fd;
-	}
-	return -1;
-}
-
+/* By what is there of the directory's path. */
 static bool would_be_in_memory(const struct cache *c)
 {
 	autofree char *path = xstrdup(c->spool_dir);
-	const char *name;
-	autoclose int fd = open_above(c, path, &name);
+	struct err ignored;
 
-	return fd >= 0 && is_in_memory(fd);
+	for (char *end = path + strlen(path); end && end > path; end = strrchr(path, '/')) {
+		autoclose int fd = -1;
+
+		*end = '\0';
+		if (io_open(c->spool_root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) >= 0)
+			return is_in_memory(fd);
+	}
+	return false;
 }
 
 struct cache *cache_spool_to_fill(struct cache *c)
@@ -81,37 +79,56 @@ struct cache *cache_spool_to_fill(struct cache *c)
 	return cache_spool_of(c);
 }
 
-/* What cannot be read is not. */
-static bool is_empty_folder(const struct cache *spool, const char *folder)
+/* A part that no process writes any more. */
+static void drop_part(const struct cache *spool, const char *name)
+{
+	autofree char *path = xasprintf("partial/%s", name);
+	autoclose int fd = io_open_at(spool->dir_fd, path, O_NOFOLLOW);
+
+	if (fd >= 0 && cache_try_lock(fd) == 0)
+		(void)unlinkat(spool->dir_fd, path, 0);
+}
+
+static void drop_parts(const struct cache *spool)
 {
 	autoarena struct arena *a = arena_new_empty();
-	autoclose int fd = io_open_at(spool->dir_fd, folder, O_DIRECTORY);
+	autoclose int fd = io_open_at(spool->dir_fd, "partial", O_DIRECTORY);
 	struct strv names = { 0 };
 
-	return fd >= 0 && walk_names(a, fd, &names) == 0 && names.n == 0;
-}
-
-static bool is_empty(const struct cache *spool)
-{
-	bool empty = is_empty_folder(spool, "partial");
-
-	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++)
-		empty = empty && is_empty_folder(spool, digest_algo_name(algo));
-	return empty;
-}
-
-void cache_spool_end(struct cache *c)
-{
-	autofree char *path = c->spool_dir ? xstrdup(c->spool_dir) : NULL;
-	autoclose int above = -1;
-	const char *name;
-
-	if (!c->spool || !c->writable || !is_empty(c->spool))
+	if (fd < 0 || walk_names(a, fd, &names) < 0)
 		return;
+	for (size_t i = 0; i < names.n; i++)
+		drop_part(spool, names.v[i]);
+}
+
+/* Folder by folder, as long as they are empty: another process may just have begun to use it, which begins in partial/.
+ * Without that a process makes its entries on the disk. */
+static void remove_folders(const struct cache *spool)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
+
+	if (unlinkat(spool->dir_fd, "partial", AT_REMOVEDIR) < 0 ||
+	    walk_names(a, spool->dir_fd, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		(void)unlinkat(spool->dir_fd, names.v[i], AT_REMOVEDIR);
+}
+
+void cache_spool_end(struct cache *c, bool parts_too)
+{
+	autoclose int parent = -1;
+	const char *name;
+	struct err ignored;
+
+	if (!c->spool || !c->writable)
+		return;
+	if (parts_too)
+		drop_parts(c->spool);
+	remove_folders(c->spool);
 	cache_free(TAKE(c->spool));
-	above = open_above(c, path, &name);
-	if (above >= 0)
-		(void)walk_remove(above, name);
+	if (io_open_parent(c->spool_root_fd, c->spool_dir, &parent, &name, &ignored) >= 0)
+		(void)unlinkat(parent, name, AT_REMOVEDIR);
 }
 
 struct cache_spooled cache_spooled(const struct cache *c, struct arena *a)
@@ -124,14 +141,28 @@ struct cache_spooled cache_spooled(const struct cache *c, struct arena *a)
 	return all;
 }
 
+static bool is_on_disk(const struct cache *c, const struct digest *d)
+{
+	char name[CACHE_NAME_MAX];
+	struct stat st;
+
+	return fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       S_ISREG(st.st_mode) && cache_is_recorded(c, d, &st);
+}
+
 int cache_unspool(struct cache *c, const struct digest *d, struct err *e)
 {
 	struct cache *spool = cache_spool_of(c);
 	autoclose int fd = -1;
-	int r = cache_open(spool, d, &fd, e);
+	int r = 0;
 
-	if (r >= 0)
-		r = cache_copy_in(c, d, fd, e);
+	if (!spool)
+		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' cannot be opened", c->spool_dir);
+	if (!is_on_disk(c, d)) {
+		r = cache_open(spool, d, &fd, e);
+		if (r >= 0)
+			r = cache_copy_in(c, d, fd, c->spool_dir, e);
+	}
 	cache_entry_drop(spool, d);
 	return r;
 }

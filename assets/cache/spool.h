@@ -5,7 +5,7 @@
  * entry as any other: all questions of cache.h find it. A process that is killed leaves it to the next one; a loss
  * of power takes it away, and what needs it fetches it again. A spool is itself a cache, below the root of the node.
  * Owner: the cache. Errors: SYSTEM; without a spool all goes to the disk. Units: bytes. Threads: all functions, but
- * for cache_spool_end. Source: tmpfs(5), proc_meminfo(5). */
+ * for cache_spool_at and cache_spool_end, when no other uses the cache. Source: tmpfs(5), proc_meminfo(5). */
 #pragma once
 
 #include "assets/cache/cache.h"
@@ -24,7 +24,11 @@ struct cache_spooled {
 
 /* All of them. */
 struct cache_spooled cache_spooled(const struct cache *c, struct arena *a);
-/* Move one of them to the disk. After an error it is thrown away: memory is for what runs. */
+/* Move one of them to the disk. After an error it is thrown away all the same, if the spool can be opened: memory is for
+ * what runs. */
 int cache_unspool(struct cache *c, const struct digest *d, struct err *e) must_check;
-/* Remove the directory if nothing waits there. No other thread may use the cache. */
-void cache_spool_end(struct cache *c);
+/* Whether there is a spool, with something in it or not. */
+bool cache_has_spool(const struct cache *c);
+/* Remove what no archive needs any more: the directory, and with `parts_too` what is left of downloads that no process is at.
+ * What waits stays. */
+void cache_spool_end(struct cache *c, bool parts_too);

@@ -107,10 +107,11 @@ static enum cache_state take_over(struct cache *c, const struct query *q, const 
 {
 	char name[CACHE_NAME_MAX];
 
-	if (cache_copy_in(c, q->digest, *fd, e) < 0)
+	cache_entry_name(q->digest, name);
+	if (cache_copy_in(c, q->digest, *fd, name, e) < 0)
 		return e->kind == ERR_INTEGRITY ? give_up_entry(c, q, st, 0, e) : CACHE_FAILED;
 	(void)close(*fd);
-	*fd = io_open_at(c->dir_fd, cache_entry_name(q->digest, name), O_NOFOLLOW);
+	*fd = io_open_at(c->dir_fd, name, O_NOFOLLOW);
 	if (*fd >= 0)
 		return CACHE_RIGHT;
 	(void)err_sys(e, "open '%s/%s'", c->dir, name);
@@ -193,16 +194,25 @@ static struct cache *find_holder(struct cache *c, const struct digest *d)
 		       : c;
 }
 
+/* What another process moves to the disk meanwhile is there. */
+static enum cache_state open_anywhere(struct cache *c, const struct query *q, int *ret_fd,
+				      struct err *e)
+{
+	struct cache *holder = find_holder(c, q->digest);
+	const enum cache_state state = open_entry(holder, q, ret_fd, e);
+
+	return holder != c && state == CACHE_ABSENT ? open_entry(c, q, ret_fd, e) : state;
+}
+
 struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum cache_effort effort,
 				  struct err *e)
 {
 	const struct query q = { .digest = d, .effort = effort };
 	autoclose int fd = -1;
 
-	c = find_holder(c, d);
 	if (effort == CACHE_BY_RECORD)
-		return look_at_record(c, d);
-	return (struct cache_answer){ .state = open_entry(c, &q, &fd, e) };
+		return look_at_record(find_holder(c, d), d);
+	return (struct cache_answer){ .state = open_anywhere(c, &q, &fd, e) };
 }
 
 static void list_in(const struct cache *c, struct arena *a, enum digest_algo algo,
@@ -247,7 +257,7 @@ int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err 
 {
 	const struct query q = { .digest = d, .effort = CACHE_BY_NEED, .remove = true };
 
-	return open_entry(find_holder(c, d), &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
+	return open_anywhere(c, &q, ret_fd, e) == CACHE_RIGHT ? 0 : err_code(e);
 }
 
 /* Signatures: a record DIR/signed/<algo>-<hex> names signature and key, on a line for each signature that the

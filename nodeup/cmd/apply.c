@@ -419,7 +419,7 @@ static int converge(struct apply *ap, struct err *e)
 	int r;
 
 	ap->files_lost = ap->refused = false;
-	behind_end(&ap->behind);
+	behind_end(&ap->behind, false);
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
 	ap->volumes_left = s->claims.left;
@@ -669,11 +669,11 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	arena_free(ap.before);
 	/* an image is whole before it is said to be */
 	if (cli->root)
-		behind_end(&ap.behind);
+		behind_end(&ap.behind, r >= 0);
 	tell_pending(&ap);
 	cleanup_closep(&ap.lock_fd);
 	if (r < 0) {
-		behind_end(&ap.behind);
+		behind_end(&ap.behind, false);
 		notify_status("failed: %s", e->msg);
 		return r;
 	}
@@ -682,7 +682,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	notify_ready();
 	show_line(stdout, "success");
 	(void)fflush(stdout);
-	behind_end(&ap.behind);
+	behind_end(&ap.behind, true);
 	return 0;
 }
 

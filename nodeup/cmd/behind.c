@@ -20,7 +20,6 @@ static void take_back(struct cache *c, int root_fd, const struct cache_loan *loa
 			    loan->path, e.msg);
 }
 
-/* It has left the memory in any case. */
 static void unspool(struct cache *c, const struct digest *d)
 {
 	char hex[DIGEST_TEXT_MAX];
@@ -106,7 +105,7 @@ void behind_begin(struct behind *b, const struct session *s, const struct sessio
 	b->spooled = cache_spooled(s->ctx.cache, b->arena);
 	b->loans = cache_loans(s->ctx.cache, b->arena);
 	b->shared = cache_trees_shared(s->ctx.cache, b->arena);
-	if (copies_of(b) + b->shared.n == 0) {
+	if (copies_of(b) + b->shared.n == 0 && !cache_has_spool(s->ctx.cache)) {
 		release(b);
 		return;
 	}
@@ -124,11 +123,11 @@ size_t behind_pending(const struct behind *b)
 	return b->runs ? copies_of(b) - __atomic_load_n(&b->done, __ATOMIC_RELAXED) : 0;
 }
 
-void behind_end(struct behind *b)
+void behind_end(struct behind *b, bool made)
 {
 	if (!b->runs)
 		return;
 	(void)pthread_join(b->thread, NULL);
-	cache_spool_end(b->cache);
+	cache_spool_end(b->cache, made);
 	release(b);
 }

@@ -32,5 +32,5 @@ void behind_catch_up(struct session *s);
 void behind_begin(struct behind *b, const struct session *s, const struct session_req *req);
 /* How many assets are not copied yet. */
 size_t behind_pending(const struct behind *b);
-/* Wait until all is copied. */
-void behind_end(struct behind *b);
+/* Wait until all is copied. With `made` the node is: what is left of downloads in memory goes. */
+void behind_end(struct behind *b, bool made);

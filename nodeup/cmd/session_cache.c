@@ -52,8 +52,8 @@ int session_new_cache(const struct session *s, const struct session_req *req, st
 {
 	int r = new_cache(s, req->cli, req->for_apply, ret, e);
 
-	/* what is baked is complete on the disk */
-	if (r >= 0 && !req->bake)
+	/* what is baked is complete on the disk, and what several nodes share is seen by all of them */
+	if (r >= 0 && !req->bake && !req->cli->cache)
 		cache_spool_at(*ret, s->root_fd, OWN_SPOOL, req->for_apply);
 	return r;
 }
@@ -143,7 +143,8 @@ uint64_t session_kept_bytes(const struct cli *cli)
 	/* --cache is a path of the host, as the person gave it */
 	dir = cli->cache ? io_open_at(AT_FDCWD, path, O_RDONLY | O_DIRECTORY)
 			 : io_open_at(root, path + 1, O_RDONLY | O_DIRECTORY);
-	spool = io_open_at(root, &OWN_SPOOL "/partial"[1], O_RDONLY | O_DIRECTORY);
+	if (io_open(root, OWN_SPOOL "/partial", O_RDONLY | O_DIRECTORY, &spool, &ignored) < 0)
+		spool = -1;
 	return kept_bytes_in(dir) + kept_bytes_in(spool);
 }
 

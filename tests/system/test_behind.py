@@ -1,6 +1,7 @@
 """An asset is written once while the node is made: its entry becomes the installed file.  Behind, the cache gets bytes of its own, of
 what is installed and verified.  A run that is killed between leaves that to the next one, which downloads nothing."""
 
+import contextlib
 import os
 import signal
 
@@ -300,3 +301,31 @@ def test_what_is_baked_is_on_the_disk(machine):
     assert done.code == OK, done
     assert SPOOL not in trace.read_text() and archive(machine).exists()
 
+
+def test_memory_that_gets_full(machine):
+    """Another program takes it in the midst of a download: that goes on on the disk, and nothing is left in memory."""
+    machine.lose_memory()
+    machine.use_memory(8)
+    url = machine.assets[CNI].urls[0].rsplit("/", 1)[-1]
+    machine.assets[CNI].urls = [machine.url(url, "rate=1000000")]
+    machine.write_documents()
+    process = machine.start(machine.argv("apply"))
+    part = machine.root / SPOOL / f"partial/sha256-{machine.assets[CNI].digest}"
+    until(lambda: part.exists() and part.stat().st_size > 100_000)
+    with contextlib.suppress(OSError), open(machine.root / "run/other", "wb", buffering=0) as f:
+        while f.write(bytes(65536)):
+            pass
+    done = machine.finish(process, 0)
+    assert done.code == OK, done
+    must_have_moved(machine)
+
+
+def test_another_run_while_the_first_one_moves(machine):
+    """Both end well, and the archive gets to the disk."""
+    killed_with_archives(machine)
+    first = machine.start(machine.argv("apply"))
+    second = machine.start(machine.argv("apply"))
+    ended = [machine.finish(first, 0), machine.finish(second, 0)]
+    assert [done.code for done in ended] == [OK, OK], ended
+    assert not [line for done in ended for line in done.lines if "has no copy" in line], ended
+    must_have_moved(machine)

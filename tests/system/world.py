@@ -210,9 +210,9 @@ class World:
         sizes = {name: 300_000 for name in CNI_MEMBERS} | {CNI_MEMBERS[0]: 1_500_000}
         self.assets[CNI] = self.serve(CNI, tar({f"./{name}": noise(name, size) for name, size in sizes.items()}))
 
-    def use_memory(self):
+    def use_memory(self, mib=256):
         """What belongs to a boot is in memory, as on a machine."""
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "mode=755", "nodeup-test", self.root / "run"], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"mode=755,size={mib}m", "nodeup-test", self.root / "run"], check=True)
         self.in_memory = True
 
     def lose_memory(self):

@@ -139,13 +139,14 @@ static void test_it_waits_and_moves(void **state)
 	assert_int_equal(all.n, 1);
 	assert_true(digest_eq(&all.v[0], &n->d));
 	/* what waits keeps its directory */
-	cache_spool_end(n->cache);
+	cache_spool_end(n->cache, true);
+	open_again(n);
 	assert_true(is_in_spool(n));
 	assert_int_equal(cache_unspool(n->cache, &n->d, &n->e), 0);
 	assert_true(!is_in_spool(n) && is_on_disk(n));
 	must_be_read(n);
 	assert_int_equal(cache_spooled(n->cache, n->a).n, 0);
-	cache_spool_end(n->cache);
+	cache_spool_end(n->cache, false);
 	assert_int_equal(access(n->spool, F_OK), -1);
 	/* and it is made again when it is needed */
 	digest_of(DIGEST_SHA256, "hullo", 5, &n->d);
@@ -172,26 +173,29 @@ static void test_what_has_no_room_there(void **state)
 	}
 }
 
-/* Together they may not take too much either. */
+/* Together they may not take too much either; what is given up is given back. */
 static void test_all_of_them_together(void **state)
 {
 	struct node *n = *state;
-	struct cache_entry *en;
+	struct cache_entry *held[64];
+	size_t n_held = 0;
 	int64_t size = INT64_C(1) << 20;
+	char text[32];
 
-	en = begin(n, size);
-	assert_true(is_in(n->spool, "partial/sha256-", n));
-	cache_abort(en);
-	/* nothing is written: each has been promised its bytes */
-	for (int i = 0; i < 40; i++, size *= 2) {
-		en = begin(n, size);
-		if (!is_in(n->spool, "partial/sha256-", n)) {
-			cache_abort(en);
-			return;
-		}
-		cache_abort(en);
+	for (; n_held < ARRAY_LEN(held); n_held++, size *= 2) {
+		(void)snprintf(text, sizeof(text), "asset %zu", n_held);
+		digest_of(DIGEST_SHA256, text, strlen(text), &n->d);
+		held[n_held] = begin(n, size);
+		if (!is_in(n->spool, "partial/sha256-", n))
+			break;
 	}
-	fail_msg("there is no end to it");
+	assert_true(n_held > 0 && n_held < ARRAY_LEN(held));
+	for (size_t i = 0; i <= n_held; i++)
+		cache_abort(held[i]);
+	/* the largest that went there */
+	held[0] = begin(n, size / 2);
+	assert_true(is_in(n->spool, "partial/sha256-", n));
+	cache_abort(held[0]);
 }
 
 static void test_no_memory_there(void **state)
@@ -228,7 +232,8 @@ static void test_it_goes_on_where_it_was(void **state)
 	cache_suspend(en);
 	open_again(n);
 	assert_true(is_in(n->spool, "partial/sha256-", n));
-	cache_spool_end(n->cache);
+	cache_spool_end(n->cache, false);
+	open_again(n);
 	en = begin(n, 5);
 	assert_int_equal(cache_spans(en)->sum, 3);
 	assert_int_equal(cache_write_at(en, 3, "lo", 2, &n->e), 0);
@@ -272,6 +277,89 @@ static void test_what_was_changed(void **state)
 	assert_true(!is_in_spool(n) && !is_on_disk(n));
 }
 
+/* A part that is left of a download goes with the last run; one that a process writes stays. */
+static void test_parts_that_are_left(void **state)
+{
+	struct node *n = *state;
+	struct cache_entry *en = begin(n, 5);
+
+	assert_int_equal(cache_write(en, "hel", 3, &n->e), 0);
+	cache_spool_end(n->cache, true);
+	assert_true(is_in(n->spool, "partial/sha256-", n));
+	open_again(n);
+	cache_suspend(TAKE(en));
+	cache_spool_end(n->cache, true);
+	assert_int_equal(access(n->spool, F_OK), -1);
+}
+
+/* Another process has removed the directory: all goes to the disk, where it can be gone on with. */
+static void test_a_spool_that_is_removed(void **state)
+{
+	struct node *n = *state;
+	struct cache_entry *en;
+
+	cache_abort(begin(n, 5));
+	assert_int_equal(walk_remove(AT_FDCWD, n->spool), 0);
+	en = begin(n, 5);
+	assert_int_equal(cache_write(en, "hel", 3, &n->e), 0);
+	cache_suspend(en);
+	en = begin(n, 5);
+	assert_int_equal(cache_spans(en)->sum, 3);
+	cache_abort(en);
+	assert_true(cache_unspool(n->cache, &n->d, &n->e) < 0);
+}
+
+/* It cannot be opened: its owner left it open to others, say. What waits there is not moved, and that is said. */
+static void test_a_spool_that_is_refused(void **state)
+{
+	struct node *n = *state;
+
+	fetch(n, 5);
+	assert_int_equal(chmod(n->spool, 0777), 0);
+	open_again(n);
+	assert_false(cache_has_spool(n->cache));
+	assert_true(cache_unspool(n->cache, &n->d, &n->e) < 0);
+}
+
+/* What the disk has already is not copied once more. */
+static void test_what_is_there_already(void **state)
+{
+	struct node *n = *state;
+	struct cache_entry *en;
+	struct stat before, after;
+	char hex[DIGEST_TEXT_MAX];
+	autofree char *path =
+		xasprintf("%s/var/cache/nodeup/sha256/%s", n->root.path, digest_hex(&n->d, hex));
+
+	fetch(n, 5);
+	assert_int_equal(cache_begin(n->cache, &n->d, &en, &n->e), 0);
+	assert_int_equal(cache_write(en, "hello", 5, &n->e), 0);
+	assert_int_equal(cache_commit(en, &n->e), 0);
+	assert_int_equal(stat(path, &before), 0);
+	assert_int_equal(cache_unspool(n->cache, &n->d, &n->e), 0);
+	assert_int_equal(stat(path, &after), 0);
+	assert_true(before.st_ino == after.st_ino && !is_in_spool(n));
+}
+
+/* There is no room in memory, and another process writes the part on the disk: an entry beside it. */
+static void test_no_room_and_no_part(void **state)
+{
+	struct node *n = *state;
+	struct cache_entry *other, *en;
+	const struct cache_origin large = { .total = INT64_C(1) << 50,
+					    .marks = { { "http://a/b" } } };
+
+	assert_int_equal(
+		cache_resume(n->cache, &n->d, cache_spool_to_fill(n->cache), NULL, &en, &n->e), 0);
+	assert_int_equal(cache_resume(n->cache, &n->d, NULL, NULL, &other, &n->e), 0);
+	cache_set_origin(en, &large);
+	assert_false(is_in(n->spool, "partial/sha256-", n));
+	assert_int_equal(cache_write(en, "hello", 5, &n->e), 0);
+	cache_abort(other);
+	assert_int_equal(cache_commit(en, &n->e), 0);
+	assert_true(is_on_disk(n));
+}
+
 /* A cache without a spool, such as that of bake, does not take what waits for its own. */
 static void test_without_a_spool(void **state)
 {
@@ -292,7 +380,10 @@ int main(void)
 		TEST(test_it_waits_and_moves),      TEST(test_what_has_no_room_there),
 		TEST(test_all_of_them_together),    TEST(test_no_memory_there),
 		TEST(test_it_goes_on_where_it_was), TEST(test_what_cannot_be_moved),
-		TEST(test_what_was_changed),        TEST(test_without_a_spool),
+		TEST(test_what_was_changed),        TEST(test_parts_that_are_left),
+		TEST(test_a_spool_that_is_removed), TEST(test_a_spool_that_is_refused),
+		TEST(test_what_is_there_already),   TEST(test_no_room_and_no_part),
+		TEST(test_without_a_spool),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
