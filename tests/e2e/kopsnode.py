@@ -41,7 +41,7 @@ def fetch(folder, suite):
     options = [word for key, value in {
         "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "/dev/null", "Dir::State::Lists": folder / "lists",
         "Dir::Cache": folder / "cache", "Dir::State::status": "/dev/null", "Debug::NoLocking": "1",
-        "Acquire::Languages": "none"}.items() for word in ("-o", f"{key}={value}")]
+        "Acquire::Languages": "none", "Acquire::PDiffs": "false", "Acquire::Retries": "3"}.items() for word in ("-o", f"{key}={value}")]
     return all(subprocess.run(["apt-get", "-q", *options, *words], cwd=folder / "debs", capture_output=True, check=False).returncode == 0
                for words in (["update"], ["download", *RUNTIME]))
 
