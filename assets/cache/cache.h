@@ -69,6 +69,8 @@ struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum 
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret);
 /* Whether a verified entry is there, by its record. */
 bool cache_has(const struct cache *c, const struct digest *d);
+/* The same without its spool. */
+bool cache_has_own(const struct cache *c, const struct digest *d);
 /* Open an entry that is right, by need, read-only. -ENOENT if it is absent; if it is damaged, too, with a text
  * that says so, and it is removed (never by a cache opened read-only). */
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e) must_check;

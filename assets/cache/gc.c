@@ -234,3 +234,18 @@ size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uin
 	}
 	return gone;
 }
+
+void cache_drop_parts(struct cache *c)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct folder partial = { .name = "partial", .dashed = true };
+	autoclose int fd = io_open_at(c->dir_fd, partial.name, O_DIRECTORY);
+	struct strv names = { 0 };
+	struct digest d;
+
+	if (fd < 0 || walk_names(a, fd, &names) < 0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		if (parse_name(&partial, names.v[i], &d))
+			(void)evict_partial(c, &d);
+}

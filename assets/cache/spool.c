@@ -4,11 +4,11 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "assets/cache/dir.h"
 #include "assets/cache/entry.h"
+#include "assets/cache/gc.h"
 #include "nodeup/base/walk.h"
 
 static bool is_in_memory(int fd)
@@ -79,28 +79,6 @@ struct cache *cache_spool_to_fill(struct cache *c)
 	return cache_spool_of(c);
 }
 
-/* A part that no process writes any more. */
-static void drop_part(const struct cache *spool, const char *name)
-{
-	autofree char *path = xasprintf("partial/%s", name);
-	autoclose int fd = io_open_at(spool->dir_fd, path, O_NOFOLLOW);
-
-	if (fd >= 0 && cache_try_lock(fd) == 0)
-		(void)unlinkat(spool->dir_fd, path, 0);
-}
-
-static void drop_parts(const struct cache *spool)
-{
-	autoarena struct arena *a = arena_new_empty();
-	autoclose int fd = io_open_at(spool->dir_fd, "partial", O_DIRECTORY);
-	struct strv names = { 0 };
-
-	if (fd < 0 || walk_names(a, fd, &names) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++)
-		drop_part(spool, names.v[i]);
-}
-
 /* Folder by folder, as long as they are empty: another process may just have begun to use it, which begins in partial/.
  * Without that a process makes its entries on the disk. */
 static void remove_folders(const struct cache *spool)
@@ -124,7 +102,7 @@ void cache_spool_end(struct cache *c, bool parts_too)
 	if (!c->spool || !c->writable)
 		return;
 	if (parts_too)
-		drop_parts(c->spool);
+		cache_drop_parts(c->spool);
 	remove_folders(c->spool);
 	cache_free(TAKE(c->spool));
 	if (io_open_parent(c->spool_root_fd, c->spool_dir, &parent, &name, &ignored) >= 0)
@@ -141,15 +119,6 @@ struct cache_spooled cache_spooled(const struct cache *c, struct arena *a)
 	return all;
 }
 
-static bool is_on_disk(const struct cache *c, const struct digest *d)
-{
-	char name[CACHE_NAME_MAX];
-	struct stat st;
-
-	return fstatat(c->dir_fd, cache_entry_name(d, name), &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-	       S_ISREG(st.st_mode) && cache_is_recorded(c, d, &st);
-}
-
 int cache_unspool(struct cache *c, const struct digest *d, struct err *e)
 {
 	struct cache *spool = cache_spool_of(c);
@@ -158,7 +127,7 @@ int cache_unspool(struct cache *c, const struct digest *d, struct err *e)
 
 	if (!spool)
 		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' cannot be opened", c->spool_dir);
-	if (!is_on_disk(c, d)) {
+	if (!cache_has_own(c, d)) {
 		r = cache_open(spool, d, &fd, e);
 		if (r >= 0)
 			r = cache_copy_in(c, d, fd, c->spool_dir, e);

@@ -245,12 +245,16 @@ size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, str
 	return n;
 }
 
+bool cache_has_own(const struct cache *c, const struct digest *d)
+{
+	return look_at_record(c, d).state == CACHE_RIGHT;
+}
+
 bool cache_has(const struct cache *c, const struct digest *d)
 {
 	const struct cache *spool = cache_spool_of(c);
 
-	return look_at_record(c, d).state == CACHE_RIGHT ||
-	       (spool && look_at_record(spool, d).state == CACHE_RIGHT);
+	return cache_has_own(c, d) || (spool && cache_has_own(spool, d));
 }
 
 int cache_open(struct cache *c, const struct digest *d, int *ret_fd, struct err *e)

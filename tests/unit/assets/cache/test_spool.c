@@ -293,10 +293,15 @@ static void test_parts_that_are_left(void **state)
 {
 	struct node *n = *state;
 	struct cache_entry *en = begin(n, 5);
+	char hex[DIGEST_TEXT_MAX], map[512];
 
 	assert_int_equal(cache_write(en, "hel", 3, &n->e), 0);
+	(void)snprintf(map, sizeof(map), "%s/partial/sha256-%s.from", n->spool,
+		       digest_hex(&n->d, hex));
+	assert_int_equal(access(map, F_OK), 0);
 	end_elsewhere(n);
 	assert_true(is_in(n->spool, "partial/sha256-", n));
+	assert_int_equal(access(map, F_OK), 0);
 	cache_suspend(en);
 	assert_true(is_in(n->spool, "partial/sha256-", n));
 	end_elsewhere(n);
