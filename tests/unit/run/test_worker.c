@@ -73,10 +73,10 @@ static size_t fill(struct worker_job *jobs, size_t n)
 /* What is done is told before a job begins that may take long, and not only when that is done. */
 static void brief_jobs_do_not_wait_for_long_ones(void **state)
 {
-	struct worker_job long_jobs[32], brief[BRIEF];
+	/* a thread still writes in a job that it let pass when this function is left, until the pool is freed */
+	static struct worker_job long_jobs[32], brief[BRIEF], last;
 	size_t n_long = ARRAY_LEN(long_jobs), n = 0;
 	const struct worker_job *job;
-	struct worker_job last = { .run = wait_at_gate };
 	size_t begun;
 
 	(void)state;
@@ -86,6 +86,7 @@ static void brief_jobs_do_not_wait_for_long_ones(void **state)
 		brief[i] = (struct worker_job){ .run = do_nothing, .brief = true };
 		workers_push(workers, &brief[i]);
 	}
+	last = (struct worker_job){ .run = wait_at_gate };
 	workers_push(workers, &last);
 	/* one thread comes to the brief ones, and to the last, which nobody lets pass */
 	for (size_t i = 0; i < n_long - begun + 1; i++)
