@@ -40,7 +40,8 @@ struct item {
 	struct sched *sched;
 	struct run_outcome *o;
 	size_t nblock;   /* needs that are not settled well */
-	size_t seen;     /* how many tasks were unsettled at its last step */
+	size_t arrived;  /* how many of the tasks that serve it are settled */
+	size_t seen;     /* and were at its last step */
 	bool differs;    /* check has said so, apply is under way */
 	bool dropped;    /* the run ended before a worker came to it */
 	int stage;       /* of its apply, when it began to wait last */
@@ -183,6 +184,8 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 		it->o->start_ns = it->o->end_ns;
 	it->o->run.waiting[0] = '\0';
 	s->unsettled--;
+	for (size_t i = 0; i < t->n_serves; i++)
+		s->items[t->serves[i]->index].arrived++;
 	if (state == RUN_CHANGED)
 		s->changed[t->index] = true;
 	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
@@ -319,7 +322,7 @@ static void begin_step(struct sched *s, struct item *it)
 	it->o->work_ns = dur_now();
 	if (!it->o->start_ns)
 		it->o->start_ns = it->o->work_ns;
-	it->seen = s->unsettled;
+	it->seen = it->arrived;
 	set_state(s, it->o, RUN_WORKING);
 	if (it->o->task->ops->on_main) {
 		step(it);
@@ -352,7 +355,7 @@ static bool is_due(const struct item *it, int64_t now, bool events)
 		return now >= run->next_ns;
 	case RUN_WAITING:
 		if (run->on_tasks)
-			return it->seen != it->sched->unsettled || run->last_call;
+			return it->seen != it->arrived || run->last_call;
 		return is_woken(it->o, events) || (run->next_ns && now >= run->next_ns);
 	default:
 		return false;

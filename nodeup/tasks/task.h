@@ -127,7 +127,7 @@ struct task_run {
 	/* what a waiting apply waits for, shown to people */
 	char waiting[ERR_NOTE_MAX];
 	enum err_kind trouble; /* of its last error, if what it waits for goes wrong so far */
-	bool on_tasks;         /* wake when any task is done */
+	bool on_tasks;         /* wake when a task that serves this one is settled */
 	int64_t next_ns;       /* wake at this monotonic time at the latest; 0: only by task_wake */
 	bool woken;            /* by task_wake, since apply was called last */
 };

@@ -401,6 +401,24 @@ static void a_last_call_comes_although_others_are_blocked(void **state)
 	arena_free(g.arena);
 }
 
+/* What ends that it is not made from cannot bring what it waits for. */
+static void a_task_that_waits_for_its_sources_is_called_by_these_alone(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 6);
+	g.scripts[0].wait_for_tasks = true;
+	serve(&g, 1, 0);
+	for (int i = 1; i < 6; i++)
+		g.scripts[i] = (struct script){ .waits = 1, .pause_ns = 20 * i * DUR_MS };
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
+	/* at first, when b is done, and when nothing else is left */
+	assert_int_equal(g.scripts[0].calls, 3);
+	arena_free(g.arena);
+}
+
 /* An order and no condition: what comes after goes on, and the run has failed all the same. */
 static void an_advisory_task_that_fails_blocks_nobody(void **state)
 {
@@ -733,6 +751,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
+		cmocka_unit_test(a_task_that_waits_for_its_sources_is_called_by_these_alone),
 		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
 		cmocka_unit_test(a_wake_during_apply_is_not_lost),
 		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
