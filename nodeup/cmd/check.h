@@ -3,6 +3,7 @@
  * Owner: cmd_check. Errors: as each check says. Units: bytes. Threads: one; check_ask uses others and ends them. */
 #pragma once
 
+#include "nodeup/base/map.h"
 #include "nodeup/cmd/session.h"
 #include "nodeup/cmd/session_disks.h"
 
@@ -27,7 +28,8 @@ struct checking {
 	bool before_change;    /* for a run of apply: the size of what comes is not asked for */
 	struct check_asset *assets; /* that are not in the cache */
 	size_t n_assets;
-	char said[256]; /* what a check that is right has to tell */
+	struct map places; /* that check_places.c has looked at */
+	char said[256];    /* what a check that is right has to tell */
 };
 
 /* What --ignore names, of all checks or of those that apply makes before a change. USAGE for another name. */

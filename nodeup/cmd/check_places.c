@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
-#include "nodeup/base/map.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/cmd/session_cache.h"
 
@@ -33,26 +32,29 @@ static const char *above(struct arena *a, const char *path)
 	return slash == path ? "/" : arena_strn(a, path, (size_t)(slash - path));
 }
 
-/* The place of a path below that root, or of what is nearest to it; NULL: it cannot be looked at. `known` has what was
- * found for these paths and those above them: a plan has many of a few directories. */
-static struct place *find_place(struct arena *a, struct map *known, int root_fd, const char *path)
+/* The place of a path below that root, or of what is nearest to it; NULL: it cannot be looked at. What was found is
+ * kept: a plan has many paths of a few directories, and nothing is in one that is not there. */
+static struct place *find_place(struct checking *c, int root_fd, const char *path)
 {
+	struct arena *a = c->cli->arena;
 	const char *key = arena_printf(a, "%d:%s", root_fd, path), *slash = strrchr(path, '/');
-	struct place *p = map_get(known, key);
+	struct place *p = map_get(&c->places, key), *parent;
 	autoclose int fd = -1;
 	struct err ignored;
 
 	if (p || !slash)
 		return p;
-	if (io_open(root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored) < 0) {
-		p = path[1] ? find_place(a, known, root_fd, above(a, path)) : NULL;
+	parent = path[1] ? find_place(c, root_fd, above(a, path)) : NULL;
+	if ((parent && !str_eq(parent->path, above(a, path))) ||
+	    io_open(root_fd, path, O_PATH | O_DIRECTORY, &fd, &ignored) < 0) {
+		p = parent;
 	} else {
 		p = arena_new(a, struct place);
 		p->path = path;
 		if (fstat(fd, &p->st) < 0 || fstatvfs(fd, &p->fs) < 0)
 			return NULL;
 	}
-	return p ? map_put(a, known, key, p) : NULL;
+	return p ? map_put(a, &c->places, key, p) : NULL;
 }
 
 static bool is_read_only(const struct place *p)
@@ -61,13 +63,13 @@ static bool is_read_only(const struct place *p)
 }
 
 /* The topmost directory that is read-only like this one: where it was mounted so. */
-static const char *mounted_at(struct arena *a, struct map *known, int root_fd,
-			      const struct place *p)
+static const char *mounted_at(struct checking *c, int root_fd, const struct place *p)
 {
+	struct arena *a = c->cli->arena;
 	const char *path = p->path;
 
 	while (path[1]) {
-		const struct place *parent = find_place(a, known, root_fd, above(a, path));
+		const struct place *parent = find_place(c, root_fd, above(a, path));
 
 		if (!parent || !is_read_only(parent))
 			break;
@@ -88,16 +90,14 @@ static const char *target_of(const struct checking *c, const struct run_outcome 
 	return c->cli->cache ? session_cache_dir(c->cli) : OWN_CACHE;
 }
 
-static int check_place(struct checking *c, struct map *known, int root_fd, const char *path,
-		       struct err *e)
+static int check_place(struct checking *c, int root_fd, const char *path, struct err *e)
 {
-	struct arena *a = c->cli->arena;
-	const struct place *p = find_place(a, known, root_fd, path);
+	const struct place *p = find_place(c, root_fd, path);
 
 	if (!p || !is_read_only(p))
 		return CHECK_RIGHT;
 	(void)err_fail(e, ERR_SYSTEM, EROFS, "the file system of '%s' is read-only",
-		       mounted_at(a, known, root_fd, p));
+		       mounted_at(c, root_fd, p));
 	err_note(e, "for", "%s", path);
 	err_note(e, "do",
 		 "mount it to be written (mount -o remount,rw), and look at dmesg for why");
@@ -108,18 +108,17 @@ int check_files(struct checking *c, struct err *e)
 {
 	static const char *const places[] = { "/etc", "/var/lib",   "/run",
 					      "/opt", "/usr/local", "/srv" };
-	struct map known = { 0 };
 	int r = CHECK_RIGHT;
 
 	/* without a plan: where one is likely to write */
 	for (size_t i = 0; c->opened < 0 && r >= 0 && i < ARRAY_LEN(places); i++)
-		r = check_place(c, &known, c->s->root_fd, places[i], e);
+		r = check_place(c, c->s->root_fd, places[i], e);
 	for (size_t i = 0; r >= 0 && i < c->rep.n; i++) {
 		int root_fd;
 		const char *path = target_of(c, &c->rep.outcomes[i], &root_fd);
 
 		if (path)
-			r = check_place(c, &known, root_fd, path, e);
+			r = check_place(c, root_fd, path, e);
 	}
 	return r;
 }
@@ -163,8 +162,6 @@ static bool brings(const struct checking *c, const struct task *t, uint64_t *ret
 
 static void add_wanted(struct checking *c, struct room *v, size_t *n)
 {
-	struct map known = { 0 };
-
 	for (size_t i = 0; i < c->rep.n; i++) {
 		const struct run_outcome *o = &c->rep.outcomes[i];
 		int root_fd;
@@ -174,7 +171,7 @@ static void add_wanted(struct checking *c, struct room *v, size_t *n)
 
 		if (!path)
 			continue;
-		at = room_of(find_place(c->cli->arena, &known, root_fd, path), v, n);
+		at = room_of(find_place(c, root_fd, path), v, n);
 		if (!at)
 			continue;
 		if (brings(c, o->task, &bytes) && !c->before_change)
