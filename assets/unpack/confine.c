@@ -97,9 +97,9 @@ int confine_privileges(int dir_fd, uint64_t file_max, struct err *e)
 
 	if (r < 0)
 		return r;
-	/* a capability that is not in our bounding set need not be dropped */
-	for (int cap = 0; cap < 64; cap++)
-		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	/* until the kernel knows no more of them; one that is not in our bounding set drops as well */
+	for (int cap = 0; cap < 64 && prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
+		;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (leave_root(dir_fd) < 0)
 		return err_sys(e, "leave root's rights");

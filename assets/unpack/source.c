@@ -11,7 +11,8 @@
 
 /* START: enough to tell what it is. */
 enum {
-	CHUNK = 256 * 1024,
+	CHUNK = 512 * 1024,
+	PARENT_EVERY = 16, /* pieces */
 	START = 8,
 	SKIP_HEAD = 8, /* of a zstd frame that holds no content: magic, length */
 	RATIO_MAX = 256,
@@ -26,6 +27,7 @@ struct extract_reader {
 	struct extract_source *source;
 	int fd;
 	pid_t parent;
+	unsigned int pieces; /* so far */
 	ssize_t have; /* in chunk, not yet given on: the first piece, which has been looked at */
 	struct inflate *inflate;
 	struct archive *filter;
@@ -40,7 +42,7 @@ static ssize_t fill_up(struct extract_reader *rd, size_t have, size_t least)
 	const size_t had = have;
 
 	/* the parent has ended, so the work is of no use */
-	if (getppid() != rd->parent)
+	if (rd->pieces++ % PARENT_EVERY == 0 && getppid() != rd->parent)
 		return -(rd->source->errnum = ECANCELED);
 	while (have < least) {
 		ssize_t n = read(rd->fd, rd->chunk + have, CHUNK - have);
