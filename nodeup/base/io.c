@@ -499,8 +499,7 @@ bool io_stamp_eq(const struct io_stamp *a, const struct io_stamp *b)
 	       a->uid == b->uid && a->gid == b->gid;
 }
 
-/* dir_fd is the stage's from here on. */
-static int stage_in(int dir_fd, const char *path, struct io_stage *s, struct err *e)
+int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct err *e)
 {
 	struct io_stage stage = { .dir_fd = dir_fd, .fd = -1 };
 	int r;
@@ -541,15 +540,7 @@ int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err 
 	int dir_fd = -1;
 	int r = io_open_parent(root_fd, path, &dir_fd, &name, e);
 
-	return r < 0 ? r : stage_in(dir_fd, path, s, e);
-}
-
-int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct err *e)
-{
-	const int own_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0);
-
-	return own_fd < 0 ? err_sys(e, "open the directory of '%s' again", path)
-			  : stage_in(own_fd, path, s, e);
+	return r < 0 ? r : io_stage_open_in(dir_fd, path, s, e);
 }
 
 int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *arg)

@@ -107,7 +107,7 @@ struct io_stage {
 
 /* Open a 0600 staging file in the directory of path. */
 int io_stage_open(int root_fd, const char *path, struct io_stage *s, struct err *e) must_check;
-/* The same in this open directory, whatever stands at its path by now. */
+/* The same in this open directory, whatever stands at its path by now; dir_fd is the stage's, also when that fails. */
 int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct err *e) must_check;
 /* Apply attr, fsync, rename over the final name of path (same directory), fsync the directory. */
 int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr,

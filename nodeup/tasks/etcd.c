@@ -116,10 +116,8 @@ static int make_link(struct task_ctx *ctx, const struct task_etcd *m, struct err
 	autofree char *stage = NULL;
 	autoclose int parent = -1;
 	const char *name;
-	int r = task_make_room(ctx, m->link, e);
+	int r = task_open_place(ctx, m->link, &parent, &name, e);
 
-	if (r == 0)
-		r = io_open_parent(ctx->root_fd, m->link, &parent, &name, e);
 	if (r < 0)
 		return r;
 	stage = xasprintf(".nodeup-%s", name);
@@ -152,9 +150,7 @@ static int etcd_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	if (r > 0)
 		r = make_data(ctx, m->data, e);
 	if (r == 0)
-		r = task_make_room(ctx, m->manifest, e);
-	if (r == 0)
-		r = io_replace(ctx->root_fd, m->manifest, m->content, strlen(m->content), &attr, e);
+		r = task_replace(ctx, m->manifest, m->content, strlen(m->content), &attr, e);
 	return r < 0 ? r : make_link(ctx, m, e);
 }
 

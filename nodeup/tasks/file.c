@@ -55,8 +55,7 @@ static bool is_left_to_its_owner(const struct task *t, struct task_ctx *ctx)
 static int stage_for_owner(const struct task *t, struct task_ctx *ctx, struct io_stage *s,
 			   struct err *e)
 {
-	autoclose int fd = -1;
-	int r = open_owners_dir(t, ctx, &fd, e);
+	int fd = -1, r = open_owners_dir(t, ctx, &fd, e);
 
 	return r < 0 ? r : io_stage_open_in(fd, t->file.path, s, e);
 }
@@ -166,12 +165,11 @@ static int write_file(const struct task *t, struct task_ctx *ctx, struct task_ru
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	struct io_attr attr = f->attr;
 	struct digest content;
-	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e)
-			 : task_make_room(ctx, f->path, e);
+	int r = f->owner ? owner_find(ctx, f->owner, &attr.uid, &attr.gid, e) : 0;
 
 	if (r >= 0)
 		r = f->owner ? stage_for_owner(t, ctx, &stage, e)
-			     : io_stage_open(ctx->root_fd, f->path, &stage, e);
+			     : task_stage(ctx, f->path, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, f->path, f->content, f->len, e);
 	if (r < 0)

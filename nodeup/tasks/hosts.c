@@ -169,14 +169,12 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	(void)run;
 	if (r == 0)
 		r = want(t, buf_str(&now), &then, e);
-	if (r == 0)
-		r = task_make_room(ctx, path, e);
 	if (r < 0)
 		return r;
 	r = io_stat(ctx->root_fd, path, &st, e);
 	if (r == 0 && S_ISREG(st.st_mode))
 		return write_in_place(ctx, &now, &then, e);
-	return io_replace(ctx->root_fd, path, then.data, then.len, &attr, e);
+	return task_replace(ctx, path, then.data, then.len, &attr, e);
 }
 
 static int hosts_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

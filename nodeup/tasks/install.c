@@ -372,10 +372,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = run->unsure ? compare_late(t, ctx, source, source_fd, run, e) : 0;
 	if (r < 0 || run->equal)
 		return r;
-	r = task_make_room(ctx, t->install.path, e);
-	if (r < 0)
-		return r;
-	r = io_stage_open(ctx->root_fd, t->install.path, &stage, e);
+	r = task_stage(ctx, t->install.path, &stage, e);
 	if (r < 0)
 		return r;
 	r = fill_stage(t, ctx, source, source_fd, &attr, &stage, e);

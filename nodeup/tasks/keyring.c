@@ -78,9 +78,7 @@ static int keyring_apply(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	r = fetch(t, ctx, &b, e);
 	if (r >= 0)
-		r = task_make_room(ctx, t->keyring.path, e);
-	if (r >= 0)
-		r = io_stage_open(ctx->root_fd, t->keyring.path, &stage, e);
+		r = task_stage(ctx, t->keyring.path, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, t->keyring.path, buf_str(&b), b.len, e);
 	if (r < 0)

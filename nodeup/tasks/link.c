@@ -20,11 +20,9 @@ static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	autoclose int dir = -1;
 	const char *name;
-	int r = task_make_room(ctx, t->link.path, e);
+	int r = task_open_place(ctx, t->link.path, &dir, &name, e);
 
 	(void)run;
-	if (r == 0)
-		r = io_open_parent(ctx->root_fd, t->link.path, &dir, &name, e);
 	if (r < 0)
 		return r;
 	if (symlinkat(t->link.target, dir, name) < 0 && errno != EEXIST)

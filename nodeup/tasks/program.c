@@ -273,10 +273,8 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	const char *path = t->program.path;
 	struct digest got;
-	int r = task_make_room(ctx, path, e);
+	int r = task_stage(ctx, path, &stage, e);
 
-	if (r == 0)
-		r = io_stage_open(ctx->root_fd, path, &stage, e);
 	if (r == 0)
 		r = copy_bytes(source, &stage, path, e);
 	if (r == 0)
