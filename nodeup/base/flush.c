@@ -13,6 +13,8 @@
 
 /* so many are flushed one by one: they need not wait for what others write */
 enum { FEW = 2 };
+/* bytes, from which on a disk has something to do */
+enum { BEHIND_LEAST = 64 * 1024 };
 /* OVERLAYFS_SUPER_MAGIC: it flushes what is below, and does not pass its errors on */
 enum { OVERLAY_MAGIC = 0x794c7630 };
 
@@ -110,14 +112,13 @@ int flush_add(struct flush *f, struct io_stage *s, const char *path, const struc
 {
 	struct flush_file file = { .done = done, .arg = arg };
 	struct stat st;
-	int r = io_stage_attr(s, path, attr, e);
+	int r = io_stage_attr(s, path, attr, &st, e);
 
 	if (r < 0)
 		return r;
-	if (fstat(s->fd, &st) < 0)
-		return err_sys(e, "look at '%s'", path);
 	/* so that the disk is at work already when the group is flushed */
-	(void)sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
+	if (st.st_size >= BEHIND_LEAST)
+		(void)sync_file_range(s->fd, 0, 0, SYNC_FILE_RANGE_WRITE);
 	file.dev = st.st_dev;
 	file.path = xstrdup(path);
 	file.stage = *s;

@@ -583,9 +583,13 @@ void io_stage_sweep(int root_fd, const char *dir)
 }
 
 int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
-		  struct err *e)
+		  struct stat *ret_st, struct err *e)
 {
-	if (fchown(s->fd, attr->uid, attr->gid) < 0)
+	if (fstat(s->fd, ret_st) < 0)
+		return err_sys(e, "look at '%s'", path);
+	/* mostly ours already */
+	if ((ret_st->st_uid != attr->uid || ret_st->st_gid != attr->gid) &&
+	    fchown(s->fd, attr->uid, attr->gid) < 0)
 		return err_sys(e, "set the owner of '%s'", path);
 	if (fchmod(s->fd, attr->mode) < 0)
 		return err_sys(e, "set the mode of '%s'", path);
@@ -610,14 +614,16 @@ int io_stage_name(struct io_stage *s, const char *path, struct err *e)
 int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
 		     struct err *e)
 {
-	int r = io_stage_attr(s, path, attr, e);
+	struct stat st;
+	int r = io_stage_attr(s, path, attr, &st, e);
 
 	return r < 0 ? r : io_stage_name(s, path, e);
 }
 
 int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *attr, struct err *e)
 {
-	int r = io_stage_attr(s, path, attr, e);
+	struct stat st;
+	int r = io_stage_attr(s, path, attr, &st, e);
 
 	if (r < 0)
 		return r;

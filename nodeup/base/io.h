@@ -115,9 +115,9 @@ int io_stage_commit(struct io_stage *s, const char *path, const struct io_attr *
 /* As io_stage_commit without the fsyncs: for what can be fetched again and is made durable later. */
 int io_stage_publish(struct io_stage *s, const char *path, const struct io_attr *attr,
 		     struct err *e) must_check;
-/* The two steps of it: give the staged file its owner and mode; and its final name. */
+/* The two steps of it: give the staged file its owner and mode, where *ret_st is from before that; and its final name. */
 int io_stage_attr(const struct io_stage *s, const char *path, const struct io_attr *attr,
-		  struct err *e) must_check;
+		  struct stat *ret_st, struct err *e) must_check;
 int io_stage_name(struct io_stage *s, const char *path, struct err *e) must_check;
 /* Each name but "." and "..", from where the descriptor stands, in no order. -errno, and errno. */
 int io_each_name(int dir_fd, void (*each)(void *arg, const char *name), void *arg);
