@@ -319,19 +319,21 @@ static void stepped(struct sched *s, struct item *it)
 
 static void begin_step(struct sched *s, struct item *it)
 {
+	const struct task_ops *ops = it->o->task->ops;
+
 	it->o->work_ns = dur_now();
 	if (!it->o->start_ns)
 		it->o->start_ns = it->o->work_ns;
 	it->seen = it->arrived;
 	set_state(s, it->o, RUN_WORKING);
-	if (it->o->task->ops->on_main) {
+	if (ops->on_main) {
 		step(it);
 		stepped(s, it);
 		return;
 	}
 	s->working++;
 	it->job.run = step_job;
-	it->job.brief = it->o->task->ops->brief && !it->differs;
+	it->job.brief = it->differs ? ops->writes_little : ops->brief;
 	workers_push(s->req->workers, &it->job);
 }
 

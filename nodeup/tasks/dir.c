@@ -153,6 +153,7 @@ static int dir_compare(const struct task *t, const struct task *was, struct task
 const struct task_ops task_dir_ops = {
 	.kind = "dir",
 	.brief = true,
+	.writes_little = true,
 	.stays = true,
 	.check = dir_check,
 	.apply = dir_apply,

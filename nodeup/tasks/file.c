@@ -225,6 +225,7 @@ static void file_inputs(const struct task *t, struct digest_ctx *d)
 const struct task_ops task_file_ops = {
 	.kind = "file",
 	.brief = true,
+	.writes_little = true,
 	.stays = true,
 	.check = file_check,
 	.apply = file_apply,

@@ -33,6 +33,7 @@ static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 const struct task_ops task_link_ops = {
 	.kind = "link",
 	.brief = true,
+	.writes_little = true,
 	.stays = true,
 	.check = link_check,
 	.apply = link_apply,

@@ -138,6 +138,7 @@ enum { TASK_EQUAL = 0, TASK_DIFFERS = 1 };
 struct task_ops {
 	const char *kind;    /* "file" */
 	bool on_main, brief; /* brief: check looks at a few small files, and awaits nothing */
+	bool writes_little;  /* nor does apply, which writes one of them */
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
