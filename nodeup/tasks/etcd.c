@@ -1,4 +1,5 @@
 #include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/place.h"
 
 #include <fcntl.h>
 #include <limits.h>
@@ -116,7 +117,7 @@ static int make_link(struct task_ctx *ctx, const struct task_etcd *m, struct err
 	autofree char *stage = NULL;
 	autoclose int parent = -1;
 	const char *name;
-	int r = task_open_place(ctx, m->link, &parent, &name, e);
+	int r = place_open(ctx, m->link, &parent, &name, e);
 
 	if (r < 0)
 		return r;
@@ -150,7 +151,7 @@ static int etcd_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	if (r > 0)
 		r = make_data(ctx, m->data, e);
 	if (r == 0)
-		r = task_replace(ctx, m->manifest, m->content, strlen(m->content), &attr, e);
+		r = place_replace(ctx, m->manifest, m->content, strlen(m->content), &attr, e);
 	return r < 0 ? r : make_link(ctx, m, e);
 }
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/tasks/before.h"
 #include "nodeup/tasks/owner.h"
+#include "nodeup/tasks/place.h"
 #include "nodeup/tasks/state.h"
 
 enum { OURS_MAX = 64 << 10 };
@@ -169,7 +170,7 @@ static int write_file(const struct task *t, struct task_ctx *ctx, struct task_ru
 
 	if (r >= 0)
 		r = f->owner ? stage_for_owner(t, ctx, &stage, e)
-			     : task_stage(ctx, f->path, &stage, e);
+			     : place_stage(ctx, f->path, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, f->path, f->content, f->len, e);
 	if (r < 0)

@@ -8,6 +8,7 @@
 #include "assets/cache/lend.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/member.h"
+#include "nodeup/tasks/place.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/state.h"
 
@@ -372,7 +373,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = run->unsure ? compare_late(t, ctx, source, source_fd, run, e) : 0;
 	if (r < 0 || run->equal)
 		return r;
-	r = task_stage(ctx, t->install.path, &stage, e);
+	r = place_stage(ctx, t->install.path, &stage, e);
 	if (r < 0)
 		return r;
 	r = fill_stage(t, ctx, source, source_fd, &attr, &stage, e);

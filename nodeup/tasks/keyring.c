@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/before.h"
+#include "nodeup/tasks/place.h"
 
 #define ASK_NS (30 * DUR_SEC)
 
@@ -78,7 +79,7 @@ static int keyring_apply(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	r = fetch(t, ctx, &b, e);
 	if (r >= 0)
-		r = task_stage(ctx, t->keyring.path, &stage, e);
+		r = place_stage(ctx, t->keyring.path, &stage, e);
 	if (r >= 0)
 		r = io_write_fd(stage.fd, t->keyring.path, buf_str(&b), b.len, e);
 	if (r < 0)

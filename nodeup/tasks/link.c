@@ -1,4 +1,5 @@
 #include "nodeup/tasks/kinds.h"
+#include "nodeup/tasks/place.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,7 +21,7 @@ static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	autoclose int dir = -1;
 	const char *name;
-	int r = task_open_place(ctx, t->link.path, &dir, &name, e);
+	int r = place_open(ctx, t->link.path, &dir, &name, e);
 
 	(void)run;
 	if (r < 0)

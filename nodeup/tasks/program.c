@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/tasks/place.h"
 #include "nodeup/tasks/state.h"
 
 /* A line of digest and version for each program that may be the installed one. */
@@ -273,7 +274,7 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	const char *path = t->program.path;
 	struct digest got;
-	int r = task_stage(ctx, path, &stage, e);
+	int r = place_stage(ctx, path, &stage, e);
 
 	if (r == 0)
 		r = copy_bytes(source, &stage, path, e);

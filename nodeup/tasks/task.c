@@ -175,57 +175,6 @@ bool task_is_committed(struct task_run *run, int *ret, struct err *e)
 	return true;
 }
 
-/* The directory that a path is in, which is made if need be. */
-static int open_parent(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
-		       struct err *e)
-{
-	autofree char *dir = NULL;
-	int r = io_open_parent(ctx->root_fd, path, ret_dir, ret_name, e);
-
-	if (r >= 0)
-		return r;
-	dir = xstrdup(path);
-	*strrchr(dir, '/') = '\0';
-	r = *dir ? flush_mkdirs(ctx->flush, ctx->root_fd, dir, 0755, e) : 0;
-	return r < 0 ? r : io_open_parent(ctx->root_fd, path, ret_dir, ret_name, e);
-}
-
-int task_open_place(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
-		    struct err *e)
-{
-	autoclose int dir = -1;
-	struct stat st;
-	int r = open_parent(ctx, path, &dir, ret_name, e);
-
-	if (r < 0)
-		return r;
-	/* a runtime that was to mount a file that was not there made an empty directory of it */
-	if (fstatat(dir, *ret_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode) &&
-	    unlinkat(dir, *ret_name, AT_REMOVEDIR) < 0)
-		return err_sys(e, "'%s' is in the way: a directory", path);
-	*ret_dir = TAKE_FD(dir);
-	return 0;
-}
-
-int task_stage(struct task_ctx *ctx, const char *path, struct io_stage *s, struct err *e)
-{
-	const char *name;
-	int dir = -1, r = task_open_place(ctx, path, &dir, &name, e);
-
-	return r < 0 ? r : io_stage_open_in(dir, path, s, e);
-}
-
-int task_replace(struct task_ctx *ctx, const char *path, const void *data, size_t n,
-		 const struct io_attr *attr, struct err *e)
-{
-	autostage struct io_stage s = IO_STAGE_INIT;
-	int r = task_stage(ctx, path, &s, e);
-
-	if (r >= 0)
-		r = io_write_fd(s.fd, path, data, n, e);
-	return r < 0 ? r : io_stage_commit(&s, path, attr, e);
-}
-
 bool task_serves(const struct task *t, const struct task *other)
 {
 	for (size_t i = 0; i < t->n_serves; i++)

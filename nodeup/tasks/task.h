@@ -195,14 +195,5 @@ int task_commit(const struct task *t, struct task_ctx *ctx, struct task_run *run
 		struct err *e) must_check;
 /* Whether task_commit was called for this run of t: *ret is what apply returns then. */
 bool task_is_committed(struct task_run *run, int *ret, struct err *e) must_check;
-/* Open the directory that a path is in, which is made if need be. A directory in its place is removed if it is empty. */
-int task_open_place(struct task_ctx *ctx, const char *path, int *ret_dir, const char **ret_name,
-		    struct err *e) must_check;
-/* Stage a file beside a path, in that directory. */
-int task_stage(struct task_ctx *ctx, const char *path, struct io_stage *s,
-	       struct err *e) must_check;
-/* Put a file with these bytes in its place, as io_replace does. */
-int task_replace(struct task_ctx *ctx, const char *path, const void *data, size_t n,
-		 const struct io_attr *attr, struct err *e) must_check;
 /* "file /etc/hosts": kind and name. */
 char *task_title(struct arena *a, const struct task *t);
