@@ -1,9 +1,6 @@
 #include "nodeup/tasks/task.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/tasks/state.h"
