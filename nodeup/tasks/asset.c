@@ -158,9 +158,17 @@ const struct task_ops task_asset_ops = {
 	.in_passing = asset_in_passing,
 };
 
+static uint64_t asset_reads(const struct task *t, struct task_ctx *ctx)
+{
+	struct err ignored;
+
+	return cache_inspect(ctx->cache, &t->asset.asset->digest, CACHE_BY_RECORD, &ignored).bytes;
+}
+
 /* Hashing takes a worker. */
 const struct task_ops task_asset_recheck_ops = {
 	.kind = "asset",
+	.reads = asset_reads,
 	.check = asset_recheck,
 	.apply = asset_apply,
 	.cancel = asset_cancel,

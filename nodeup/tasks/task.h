@@ -124,12 +124,11 @@ struct task_run {
 	bool detached;     /* set by apply: enqueued, but it starts only when we end */
 	char remark[64];   /* set by apply: how it was done, for the line that says so */
 	int64_t since_ns;  /* waiting since, monotonic; 0 not waiting */
-	/* what a waiting apply waits for, shown to people */
-	char waiting[ERR_NOTE_MAX];
-	enum err_kind trouble; /* of its last error, if what it waits for goes wrong so far */
-	bool on_tasks;         /* wake when a task that serves this one is settled */
-	int64_t next_ns;       /* wake at this monotonic time at the latest; 0: only by task_wake */
-	bool woken;            /* by task_wake, since apply was called last */
+	char waiting[ERR_NOTE_MAX]; /* what a waiting apply waits for, shown to people */
+	enum err_kind trouble;      /* of its last error, if what it waits for goes wrong so far */
+	bool on_tasks;              /* wake when a task that serves this one is settled */
+	int64_t next_ns; /* wake at this monotonic time at the latest; 0: only by task_wake */
+	bool woken;      /* by task_wake, since apply was called last */
 };
 
 enum { TASK_DONE = 0, TASK_WAIT = 1 };
@@ -141,6 +140,8 @@ struct task_ops {
 	bool writes_little;  /* nor does apply, which writes one of them */
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
+	/* How many bytes check reads; NULL: few. */
+	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
 	int (*check)(const struct task *, struct task_ctx *, struct task_diff *, struct err *);
 	/* TASK_DONE, or TASK_WAIT with run->waiting; called again after each wake-up. */

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/run/run.h"
@@ -29,7 +30,8 @@ struct script {
 	enum err_kind trouble; /* of what it waits for */
 	int waits_of_stage;    /* then it waits for something else */
 	int64_t waited_first;  /* since when, as was said at the second call */
-	int applied, canceled, calls;
+	uint64_t reads;        /* bytes */
+	int applied, canceled, calls, checked;
 };
 
 struct graph {
@@ -58,8 +60,11 @@ static struct script *script_of(const struct task *t)
 static int scripted_check(const struct task *t, struct task_ctx *ctx, struct task_diff *d,
 			  struct err *e)
 {
+	static atomic_int checks;
+
 	(void)ctx;
 	(void)e;
+	script_of(t)->checked = atomic_fetch_add(&checks, 1);
 	if (script_of(t)->equal)
 		return TASK_EQUAL;
 	(void)task_differs(d, "scripted");
@@ -108,12 +113,19 @@ static void scripted_cancel(const struct task *t, struct task_ctx *ctx)
 	script_of(t)->canceled++;
 }
 
+static uint64_t scripted_reads(const struct task *t, struct task_ctx *ctx)
+{
+	(void)ctx;
+	return script_of(t)->reads;
+}
+
 static const struct task_ops on_worker = { .kind = "scripted",
 					   .check = scripted_check,
 					   .apply = scripted_apply,
 					   .cancel = scripted_cancel };
 static const struct task_ops on_main = { .kind = "scripted",
 					 .on_main = true,
+					 .reads = scripted_reads,
 					 .check = scripted_check,
 					 .apply = scripted_apply,
 					 .cancel = scripted_cancel };
@@ -398,6 +410,22 @@ static void a_last_call_comes_although_others_are_blocked(void **state)
 	assert_int_equal(execute(&g, dur_now() + 5 * DUR_SEC), 0);
 	assert_int_equal(state_of(&g, 0), RUN_CHANGED);
 	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
+/* So that no processor is left with it alone at the end. */
+static void what_reads_most_is_begun_first(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 6);
+	/* those that the scheduler's own thread checks, one after another */
+	g.scripts[3].reads = 200;
+	g.scripts[5].reads = 300;
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	assert_true(g.scripts[5].checked < g.scripts[3].checked);
+	assert_true(g.scripts[3].checked < g.scripts[1].checked);
 	arena_free(g.arena);
 }
 
@@ -751,6 +779,7 @@ int main(void)
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
+		cmocka_unit_test(what_reads_most_is_begun_first),
 		cmocka_unit_test(a_task_that_waits_for_its_sources_is_called_by_these_alone),
 		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
 		cmocka_unit_test(a_wake_during_apply_is_not_lost),
