@@ -95,22 +95,23 @@ struct schema {
 		.kind = FIELD_KIND_OF(((S *)0)->m), .offset = offsetof(S, m), \
 		.present_offset = SIZE_MAX, __VA_ARGS__                       \
 	}
-/* A row for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
-#define FIELD_NESTED(S, m, sch, ...)                                             \
-	{                                                                        \
-		.kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch), \
-		.present_offset = SIZE_MAX, __VA_ARGS__                          \
+/* A row whose value has a table of its own. */
+#define FIELD_AT(k, at, present, sch, ...)                                                 \
+	{                                                                                  \
+		.kind = (k), .offset = (at), .present_offset = (present), .schema = (sch), \
+		__VA_ARGS__                                                                \
 	}
-#define FIELD_NESTED_IF(S, m, has, sch, ...)                                     \
-	{                                                                        \
-		.kind = FIELD_OBJECT, .offset = offsetof(S, m), .schema = (sch), \
-		.present_offset = offsetof(S, has), __VA_ARGS__                  \
-	}
-#define FIELD_LIST_OF(S, m, sch, ...)                                          \
-	{                                                                      \
-		.kind = FIELD_LIST, .offset = offsetof(S, m), .schema = (sch), \
-		.present_offset = SIZE_MAX, __VA_ARGS__                        \
-	}
+/* One for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
+#define FIELD_NESTED(S, m, sch, ...) \
+	FIELD_AT(FIELD_OBJECT, offsetof(S, m), SIZE_MAX, sch, __VA_ARGS__)
+#define FIELD_NESTED_IF(S, m, has, sch, ...) \
+	FIELD_AT(FIELD_OBJECT, offsetof(S, m), offsetof(S, has), sch, __VA_ARGS__)
+#define FIELD_LIST_OF(S, m, sch, ...) \
+	FIELD_AT(FIELD_LIST, offsetof(S, m), SIZE_MAX, sch, __VA_ARGS__)
+/* One for a section of the document whose members lie in the struct of its parent. */
+#define FIELD_INSIDE(sch, ...) FIELD_AT(FIELD_OBJECT, 0, SIZE_MAX, sch, __VA_ARGS__)
+#define FIELD_INSIDE_IF(S, has, sch, ...) \
+	FIELD_AT(FIELD_OBJECT, 0, offsetof(S, has), sch, __VA_ARGS__)
 /* What a list of X(type, member, key, ...) is for: members of a struct; and rows of its table, where SPEC is the struct.
  * NESTED of a list is such an X for a nested struct, whose schema stands before the key. */
 #define FIELD_MEMBER(type, m, ...) type m;

@@ -1,17 +1,5 @@
 #include "nodeup/config/kops/kops.h"
 
-/* A section whose members lie in the struct of its parent. */
-#define INSIDE(sch, ...)                                                                        \
-	{                                                                                       \
-		.kind = FIELD_OBJECT, .offset = 0, .schema = (sch), .present_offset = SIZE_MAX, \
-		__VA_ARGS__                                                                     \
-	}
-#define INSIDE_IF(S, has, sch, ...)                                 \
-	{                                                           \
-		.kind = FIELD_OBJECT, .offset = 0, .schema = (sch), \
-		.present_offset = offsetof(S, has), __VA_ARGS__     \
-	}
-
 /* clang-format off */
 #define F(m, ...) FIELD(SPEC, m, __VA_ARGS__)
 
@@ -28,7 +16,7 @@ PACKAGES(packages, packages);
 PACKAGES(runc_packages, runc_packages);
 static const struct field runc_fields[] = {
 	F(runc_version, .key = "version", .doc = "version of runc"),
-	INSIDE(&runc_packages_schema, .key = "packages", .doc = "another runc"),
+	FIELD_INSIDE(&runc_packages_schema, .key = "packages", .doc = "another runc"),
 };
 static const struct schema runc_schema = SCHEMA(SPEC, "Runc", runc_fields);
 static const struct field nri_fields[] = {
@@ -63,7 +51,7 @@ static const struct field containerd_fields[] = {
 	F(config_additions, .key = "configAdditions", .shape = TREE_MAP, .doc = "settings by their path in config.toml"),
 	F(config_override, .key = "configOverride", .doc = "config.toml as it is to be"),
 	F(log_level, .key = "logLevel", .flag = "log-level", .doc = "flag --log-level"),
-	INSIDE(&packages_schema, .key = "packages", .doc = "another containerd"),
+	FIELD_INSIDE(&packages_schema, .key = "packages", .doc = "another containerd"),
 	F(registry_mirrors, .key = "registryMirrors", .shape = TREE_MAP, .secret = true, .doc = "mirrors by registry"),
 	F(root, .key = "root", .flag = "root", .doc = "flag --root"),
 	F(skip_install, .key = "skipInstall", .doc = "leave containerd alone"),
@@ -71,9 +59,9 @@ static const struct field containerd_fields[] = {
 	F(version, .key = "version", .doc = "version of containerd"),
 	FIELD_NESTED_IF(SPEC, nvidia_gpu, has_nvidia_gpu, &gpu_schema, .key = "nvidiaGPU", .doc = "GPUs of Nvidia"),
 	FIELD_NESTED_IF(SPEC, gvisor, has_gvisor, &gvisor_schema, .key = "gvisor", .doc = "gVisor"),
-	INSIDE(&runc_schema, .key = "runc", .doc = "runc"),
+	FIELD_INSIDE(&runc_schema, .key = "runc", .doc = "runc"),
 	F(selinux_enabled, .key = "selinuxEnabled", .doc = "label containers for SELinux"),
-	INSIDE_IF(SPEC, has_nri, &nri_schema, .key = "nri", .doc = "plugins of the runtime"),
+	FIELD_INSIDE_IF(SPEC, has_nri, &nri_schema, .key = "nri", .doc = "plugins of the runtime"),
 	F(use_ecr_credentials_for_mirrors, .key = "useECRCredentialsForMirrors", .doc = "mirrors are logged in to as ECR is"),
 	F(install_crictl, .key = "installCriCtl", .doc = "install crictl"),
 	F(install_nerdctl, .key = "installNerdCtl", .doc = "install nerdctl"),
@@ -102,21 +90,21 @@ static const struct field http_proxy_fields[] = {
 };
 static const struct schema http_proxy_schema = SCHEMA(SPEC, "HTTPProxy", http_proxy_fields);
 static const struct field egress_proxy_fields[] = {
-	INSIDE(&http_proxy_schema, .key = "httpProxy", .doc = "the proxy"),
+	FIELD_INSIDE(&http_proxy_schema, .key = "httpProxy", .doc = "the proxy"),
 	F(proxy_excludes, .key = "excludes", .doc = "what is reached without it"),
 };
 static const struct schema egress_proxy_schema = SCHEMA(SPEC, "EgressProxySpec", egress_proxy_fields);
 static const struct field networking_fields[] = {
 	F(non_masquerade_cidr, .key = "nonMasqueradeCIDR", .format = &format_cidr, .doc = "addresses inside the cluster"),
 	F(service_cluster_ip_range, .key = "serviceClusterIPRange", .format = &format_cidrs, .doc = "addresses of services"),
-	INSIDE_IF(SPEC, amazonvpc, &nothing_schema, .key = "amazonVPC", .doc = "Amazon VPC CNI"),
-	INSIDE_IF(SPEC, calico, &calico_schema, .key = "calico", .doc = "Calico"),
-	INSIDE_IF(SPEC, cilium, &cilium_schema, .key = "cilium", .doc = "Cilium"),
-	INSIDE_IF(SPEC, cni, &cni_schema, .key = "cni", .doc = "any CNI plugin"),
-	INSIDE_IF(SPEC, flannel, &nothing_schema, .key = "flannel", .doc = "flannel"),
-	INSIDE_IF(SPEC, kuberouter, &nothing_schema, .key = "kubeRouter", .doc = "kube-router"),
-	INSIDE_IF(SPEC, kindnet, &nothing_schema, .key = "kindnet", .doc = "kindnet"),
-	INSIDE_IF(SPEC, has_proxy, &egress_proxy_schema, .key = "egressProxy", .doc = "the way to the outside"),
+	FIELD_INSIDE_IF(SPEC, amazonvpc, &nothing_schema, .key = "amazonVPC", .doc = "Amazon VPC CNI"),
+	FIELD_INSIDE_IF(SPEC, calico, &calico_schema, .key = "calico", .doc = "Calico"),
+	FIELD_INSIDE_IF(SPEC, cilium, &cilium_schema, .key = "cilium", .doc = "Cilium"),
+	FIELD_INSIDE_IF(SPEC, cni, &cni_schema, .key = "cni", .doc = "any CNI plugin"),
+	FIELD_INSIDE_IF(SPEC, flannel, &nothing_schema, .key = "flannel", .doc = "flannel"),
+	FIELD_INSIDE_IF(SPEC, kuberouter, &nothing_schema, .key = "kubeRouter", .doc = "kube-router"),
+	FIELD_INSIDE_IF(SPEC, kindnet, &nothing_schema, .key = "kindnet", .doc = "kindnet"),
+	FIELD_INSIDE_IF(SPEC, has_proxy, &egress_proxy_schema, .key = "egressProxy", .doc = "the way to the outside"),
 };
 static const struct schema networking_schema = SCHEMA(SPEC, "NetworkingSpec", networking_fields);
 #undef SPEC
@@ -155,7 +143,7 @@ static const struct field hook_fields[] = {
 	F(enabled, .key = "enabled", .doc = "false stops and disables the unit"),
 	F(requires, .key = "requires", .doc = "units that it requires"),
 	F(before, .key = "before", .doc = "units that start after it"),
-	INSIDE_IF(SPEC, has_exec_container, &exec_container_schema, .key = "execContainer", .doc = "a container to run"),
+	FIELD_INSIDE_IF(SPEC, has_exec_container, &exec_container_schema, .key = "execContainer", .doc = "a container to run"),
 	F(manifest, .key = "manifest", .doc = "the unit's [Service] section"),
 	F(use_raw_manifest, .key = "useRawManifest", .doc = "the manifest is the whole unit"),
 };
@@ -176,9 +164,9 @@ static const struct field oidc_fields[] = {
 };
 const struct schema kops_oidc_schema = SCHEMA(SPEC, "OIDCAuthenticationSpec", oidc_fields);
 static const struct field authentication_fields[] = {
-	INSIDE(&auth_nothing_schema, .key = "kopeio", .doc = "not used"),
-	INSIDE_IF(SPEC, auth_aws, &auth_nothing_schema, .key = "aws", .doc = "aws-iam-authenticator"),
-	INSIDE_IF(SPEC, has_oidc, &kops_oidc_schema, .key = "oidc", .doc = "OpenID Connect"),
+	FIELD_INSIDE(&auth_nothing_schema, .key = "kopeio", .doc = "not used"),
+	FIELD_INSIDE_IF(SPEC, auth_aws, &auth_nothing_schema, .key = "aws", .doc = "aws-iam-authenticator"),
+	FIELD_INSIDE_IF(SPEC, has_oidc, &kops_oidc_schema, .key = "oidc", .doc = "OpenID Connect"),
 };
 static const struct schema authentication_schema = SCHEMA(SPEC, "AuthenticationSpec", authentication_fields);
 static const struct field load_balancer_fields[] = {
@@ -186,8 +174,8 @@ static const struct field load_balancer_fields[] = {
 };
 static const struct schema load_balancer_schema = SCHEMA(SPEC, "LoadBalancerAccessSpec", load_balancer_fields);
 static const struct field api_fields[] = {
-	INSIDE_IF(SPEC, api_dns, &auth_nothing_schema, .key = "dns", .doc = "it has a name"),
-	INSIDE(&load_balancer_schema, .key = "loadBalancer", .doc = "it has a load balancer"),
+	FIELD_INSIDE_IF(SPEC, api_dns, &auth_nothing_schema, .key = "dns", .doc = "it has a name"),
+	FIELD_INSIDE(&load_balancer_schema, .key = "loadBalancer", .doc = "it has a load balancer"),
 	F(public_name, .key = "publicName", .doc = "its name for all"),
 	F(additional_sans, .key = "additionalSANs", .doc = "more names in its certificate"),
 };
@@ -195,8 +183,8 @@ static const struct schema api_schema = SCHEMA(SPEC, "APISpec", api_fields);
 static const struct field apiserver_fields[] = {
 	F(cluster_dns_domain, .key = "ClusterDNSDomain", .doc = "where services have their names"),
 	FIELD_NESTED(SPEC, kube_apiserver, &kops_kube_apiserver_schema, .key = "KubeAPIServer", .doc = "kube-apiserver"),
-	INSIDE(&api_schema, .key = "API", .doc = "how it is reached"),
-	INSIDE(&authentication_schema, .key = "Authentication", .doc = "how users are known"),
+	FIELD_INSIDE(&api_schema, .key = "API", .doc = "how it is reached"),
+	FIELD_INSIDE(&authentication_schema, .key = "Authentication", .doc = "how users are known"),
 	F(encryption_config_secret_hash, .key = "EncryptionConfigSecretHash", .doc = "hash of the secret encryptionconfig"),
 	F(service_account_public_keys, .key = "ServiceAccountPublicKeys", .doc = "PEM of the keys of service accounts"),
 };
@@ -233,7 +221,7 @@ static const struct field config_fields[] = {
 	F(apiserver_additional_ips, .key = "ApiserverAdditionalIPs", .format = &format_ip, .doc = "addresses in the API server's certificate"),
 	F(kubernetes_version_text, .key = "KubernetesVersion", .required = true, .doc = "version of Kubernetes"),
 	F(packages, .key = "packages", .doc = "more packages of the distribution"),
-	INSIDE(&config_store_schema, .key = "configStore", .doc = "where keysets and secrets are"),
+	FIELD_INSIDE(&config_store_schema, .key = "configStore", .doc = "where keysets and secrets are"),
 	F(etcd_cluster_names, .key = "EtcdClusterNames", .doc = "etcd's clusters"),
 	F(etcd_manifests, .key = "etcdManifests", .doc = "URLs of etcd-manager's static pods"),
 	F(channels_manifest, .key = "channelsManifest", .doc = "URL of the static pod that applies addons"),
@@ -257,7 +245,7 @@ static const struct field config_fields[] = {
 	F(hooks_tree, .key = "Hooks", .shape = TREE_SEQ, .doc = "two lists of units, the group's and the cluster's"),
 	FIELD_NESTED_IF(SPEC, containerd, has_containerd, &kops_containerd_schema, .key = "containerdConfig", .doc = "containerd"),
 	FIELD_NESTED_IF(SPEC, apiserver, has_apiserver, &apiserver_schema, .key = "APIServerConfig", .doc = "the API server"),
-	INSIDE_IF(SPEC, has_control_plane, &control_plane_schema, .key = "ControlPlaneConfig", .doc = "the rest of a control plane"),
+	FIELD_INSIDE_IF(SPEC, has_control_plane, &control_plane_schema, .key = "ControlPlaneConfig", .doc = "the rest of a control plane"),
 	F(dns_zone, .key = "DNSZone", .doc = "where the cluster has its names"),
 	FIELD_NESTED_IF(SPEC, nvidia_gpu, has_nvidia_gpu, &gpu_schema, .key = "NvidiaGPU", .doc = "GPUs of Nvidia"),
 	FIELD_NESTED_IF(SPEC, gvisor, has_gvisor, &gvisor_schema, .key = "GVisor", .doc = "gVisor"),
@@ -268,7 +256,7 @@ static const struct field config_fields[] = {
 	F(use_ip_based_node_names, .key = "useIPBasedNodeNames", .doc = "name the node after its address"),
 	F(warm_pool_images, .key = "warmPoolImages", .doc = "images to pull in a warm pool"),
 	F(uses_none_dns, .key = "usesNoneDNS", .doc = "names are in /etc/hosts"),
-	INSIDE(&discovery_schema, .key = "discoveryServiceWithUniverse", .doc = "not used"),
+	FIELD_INSIDE(&discovery_schema, .key = "discoveryServiceWithUniverse", .doc = "not used"),
 };
 const struct schema kops_config_schema = SCHEMA(SPEC, "NodeupConfig", config_fields);
 #undef SPEC

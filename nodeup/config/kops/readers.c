@@ -137,9 +137,7 @@ static const struct field spec_fields[] = {
 static const struct schema spec_schema = SCHEMA(struct keyset, "KeysetSpec", spec_fields);
 static const struct field keyset_fields[] = {
 	FIELD(struct keyset, kind, .key = "kind", .required = true, .oneof = "Keyset", .doc = "kind of the object"),
-	/* the section's members lie in the struct of its parent */
-	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &spec_schema, .present_offset = SIZE_MAX,
-	  .key = "spec", .required = true, .doc = "the keys" },
+	FIELD_INSIDE(&spec_schema, .key = "spec", .required = true, .doc = "the keys"),
 };
 /* clang-format on */
 static const struct schema keyset_schema = SCHEMA(struct keyset, "Keyset", keyset_fields);

@@ -146,9 +146,7 @@ static const struct schema http_proxy_schema =
 	SCHEMA(struct kops18_egress_proxy, "HTTPProxy", http_proxy_fields);
 
 static const struct field egress_proxy_fields[] = {
-	/* the section's members lie in the struct of its parent */
-	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &http_proxy_schema,
-	  .present_offset = SIZE_MAX, .key = "httpProxy", .doc = "the proxy" },
+	FIELD_INSIDE(&http_proxy_schema, .key = "httpProxy", .doc = "the proxy"),
 	FIELD(struct kops18_egress_proxy, excludes, .key = "excludes",
 	      .doc = "hosts, domains and ranges that are reached without it"),
 };
@@ -232,10 +230,6 @@ static const struct schema assets_schema =
 static const struct field cluster_fields[] = {
 #define F(m, ...) FIELD(struct kops18_cluster, m, __VA_ARGS__)
 #define UNUSED(k, s) F(unused, .key = k, .shape = TREE_##s, .doc = "not used by a node")
-/* a section without a struct of its own: its rows know the cluster's */
-#define PART(sch, k, d, ...) \
-	{ .kind = FIELD_OBJECT, .offset = 0, .schema = &sch, .present_offset = SIZE_MAX, \
-	  .key = k, .doc = d, __VA_ARGS__ }
 #define SECTION(m, sch, k, d, ...) \
 	FIELD_NESTED_IF(struct kops18_cluster, m, has_##m, &sch, .key = k, .doc = d, __VA_ARGS__)
 	F(cloud_provider, .key = "cloudProvider", .usual = "aws", .doc = "the only one that is supported"),
@@ -269,12 +263,14 @@ static const struct field cluster_fields[] = {
 	F(file_assets, .key = "fileAssets", .secret = true, .doc = "files of the user's own"),
 	SECTION(egress_proxy, egress_proxy_schema, "egressProxy", "proxy to the outside",
 		.secret = true),
-	PART(authentication_schema, "authentication", "who asks the API server, besides certificates"),
-	PART(authorization_schema, "authorization", "who may do what"),
+	FIELD_INSIDE(&authentication_schema, .key = "authentication",
+		     .doc = "who asks the API server, besides certificates"),
+	FIELD_INSIDE(&authorization_schema, .key = "authorization", .doc = "who may do what"),
 	F(isolate_masters, .key = "isolateMasters", .doc = "masters outside the pod network"),
 	F(cloud_controller_manager, .key = "cloudControllerManager", .shape = TREE_MAP,
 	  .doc = "the cloud is the business of a daemon set"),
-	PART(assets_schema, "assets", "own registry and repository", .secret = true),
+	FIELD_INSIDE(&assets_schema, .key = "assets", .secret = true,
+		     .doc = "own registry and repository"),
 	UNUSED("channel", SCALAR),
 	UNUSED("configBase", SCALAR),
 	UNUSED("subnets", SEQ),
@@ -294,7 +290,6 @@ static const struct field cluster_fields[] = {
 	UNUSED("externalDns", MAP),
 	UNUSED("cloudLabels", MAP),
 	UNUSED("iam", MAP),
-#undef PART
 #undef SECTION
 #undef UNUSED
 #undef F
