@@ -8,6 +8,8 @@
 #pragma once
 
 #include "nodeup/config/dialect.h"
+#include "nodeup/config/kops/list_config.h"
+#include "nodeup/config/kops/list_containerd.h"
 #include "nodeup/config/kops/role.h"
 #include "nodeup/config/kops/specs.h"
 
@@ -28,68 +30,49 @@ struct kops_boot {
 };
 
 struct kops_static_manifest {
-	const char *key, *path;
+	KOPS_STATIC_MANIFEST(FIELD_MEMBER)
 };
 
 /* Name and file of a package by architecture, instead of the usual ones. */
 struct kops_packages {
-	const char *hash_amd64, *hash_arm64, *url_amd64, *url_arm64;
+	KOPS_PACKAGES(FIELD_MEMBER)
 };
 
 struct kops_gpu {
-	const char *package, *image;
-	struct opt_bool enabled;
-	const struct tree *dcgm_exporter;
+	KOPS_GPU(FIELD_MEMBER)
 };
 
 struct kops_gvisor {
-	struct opt_bool enabled;
-	const char *platform;
+	KOPS_GVISOR(FIELD_MEMBER)
 };
 
 struct kops_containerd {
-	const char *address, *config_override, *log_level, *root, *state, *version, *sandbox_image;
-	const char *runc_version;
-	const struct tree *config_additions; /* a map, its values texts, integers or booleans */
-	const struct tree *registry_mirrors; /* a map of lists of URLs, in the order given */
-	struct kops_packages packages, runc_packages;
-	bool skip_install, selinux_enabled, use_ecr_credentials_for_mirrors;
-	bool install_crictl, install_nerdctl;
-	struct kops_gpu nvidia_gpu;
-	struct kops_gvisor gvisor;
-	struct opt_bool nri_enabled;
-	struct opt_dur nri_registration_timeout, nri_request_timeout;
-	bool has_nvidia_gpu, has_gvisor, has_nri;
+	KOPS_RUNC(FIELD_MEMBER)
+	KOPS_NRI(FIELD_MEMBER)
+	KOPS_CONTAINERD(FIELD_MEMBER)
 };
 
 /* What kops tells a node of its network; what else the cluster's spec says it keeps. */
 struct kops_networking {
-	const char *non_masquerade_cidr, *service_cluster_ip_range;
-	struct opt_bool calico_wireguard;
-	const char *cilium_ipam;
-	bool cni_secondary_ip;
-	bool amazonvpc, calico, cilium, cni, flannel, kuberouter, kindnet; /* the key is there */
-	const char *proxy_host, *proxy_excludes;
-	int64_t proxy_port;
-	bool has_proxy;
+	KOPS_CALICO(FIELD_MEMBER)
+	KOPS_CILIUM(FIELD_MEMBER)
+	KOPS_CNI(FIELD_MEMBER)
+	KOPS_HTTP_PROXY(FIELD_MEMBER)
+	KOPS_EGRESS_PROXY(FIELD_MEMBER)
+	KOPS_NETWORKING(FIELD_MEMBER)
 };
 
 struct kops_volume_mount {
-	const char *device, *filesystem, *path;
-	struct strv format_options, mount_options;
+	KOPS_VOLUME_MOUNT(FIELD_MEMBER)
 };
 
 struct kops_file_asset {
-	const char *name, *path, *content, *mode;
-	bool is_base64;
+	KOPS_FILE_ASSET(FIELD_MEMBER)
 };
 
 struct kops_hook {
-	const char *name, *manifest, *image;
-	struct opt_bool enabled;
-	bool use_raw_manifest, has_exec_container;
-	struct strv requires, before, command;
-	struct strmap environment;
+	KOPS_EXEC_CONTAINER(FIELD_MEMBER)
+	KOPS_HOOK(FIELD_MEMBER)
 };
 
 struct kops_hooks {
@@ -98,75 +81,32 @@ struct kops_hooks {
 };
 
 struct kops_oidc {
-	const char *username_claim, *username_prefix, *groups_prefix, *issuer_url, *client_id;
-	struct strv groups_claims;
-	struct strmap required_claims;
+	KOPS_OIDC(FIELD_MEMBER)
 };
 
 /* On a control plane, and on an API server alone. */
 struct kops_apiserver_config {
-	const char *cluster_dns_domain, *public_name, *encryption_config_secret_hash;
-	const char *service_account_public_keys; /* PEM */
-	struct kops_kube_apiserver kube_apiserver;
-	struct strv additional_sans;
-	bool api_dns, use_for_internal_api;
-	bool auth_aws; /* its values are in the state store */
-	struct kops_oidc oidc;
-	bool has_oidc;
+	KOPS_AUTHENTICATION(FIELD_MEMBER)
+	KOPS_LOAD_BALANCER(FIELD_MEMBER)
+	KOPS_API(FIELD_MEMBER)
+	KOPS_APISERVER_CONFIG(FIELD_MEMBER)
 };
 
 /* NodeupConfig, `Config` of kops. A key that is not there is NULL, 0 or an unset has_... */
 struct kops_config {
+	KOPS_CONFIG_STORE(FIELD_MEMBER)
+	KOPS_CONTROL_PLANE(FIELD_MEMBER)
+	KOPS_DISCOVERY(FIELD_MEMBER)
+	KOPS_CONFIG(FIELD_MEMBER)
 	const struct tree *tree; /* as it stands, for places in messages */
-	const char *cluster_name, *kubernetes_version_text;
 	struct version kubernetes;
-	const struct tree *assets; /* by architecture, lists of "HASH@url,mirror" */
-	const struct tree *images; /* by architecture, lists of {name, sources, hash} */
-	struct strv apiserver_additional_ips, packages, etcd_cluster_names, etcd_manifests;
-	const char *keypair_store, *secret_store; /* URLs; NULL on a worker */
-	const char *channels_manifest, *default_machine_type, *service_node_port_range, *dns_zone;
-	const char *update_policy;
-	struct strmap cas, keypair_ids;
-	struct kops_static_manifests {
-		struct kops_static_manifest *v;
-		size_t n;
-	} static_manifests;
-	struct kops_kubelet kubelet;
-	struct kops_kube_proxy kube_proxy;
-	bool has_kube_proxy;
-	struct kops_networking networking;
-	bool enable_lifecycle_hook, install_cni_assets, use_cilium_etcd, uses_kubenet;
-	bool ntp_unmanaged, uses_none_dns, use_ip_based_node_names;
-	struct strv sysctl_parameters, node_ip_families, warm_pool_images;
-	struct kops_volume_mounts {
-		struct kops_volume_mount *v;
-		size_t n;
-	} volume_mounts;
-	struct kops_file_assets {
-		struct kops_file_asset *v;
-		size_t n;
-	} file_assets;
-	const struct tree *hooks_tree; /* as it stands; the two below are it, read */
-	struct kops_hooks hooks_of_group, hooks_of_cluster;
-	struct kops_containerd containerd;
-	bool has_containerd;
-	struct kops_apiserver_config apiserver;
-	bool has_apiserver;
-	struct kops_kcm kcm;             /* with has_control_plane */
-	struct kops_scheduler scheduler; /* with has_control_plane */
-	bool has_control_plane;
-	struct kops_gpu nvidia_gpu;
-	struct kops_gvisor gvisor;
-	bool has_nvidia_gpu, has_gvisor;
-	struct opt_bool disable_security_group_ingress;
-	const char *elb_security_group, *nlb_security_group_mode;
-	const char *discovery_service_url;
+	struct kops_hooks hooks_of_group, hooks_of_cluster; /* hooks_tree, read */
 };
 
 /* Their keys. */
 extern const struct schema kops_boot_schema, kops_config_server_schema, kops_config_schema,
 	kops_hook_schema, kops_file_asset_schema, kops_volume_mount_schema, kops_containerd_schema;
-/* Of struct kops_apiserver_config: flags of the API server. */
+/* Flags of the API server. */
 extern const struct schema kops_oidc_schema;
 
 /* Which kops writes these documents, and of which Kubernetes. */

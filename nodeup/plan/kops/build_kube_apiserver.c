@@ -206,11 +206,12 @@ static void mount_audit(struct plan *p, struct pod *pod, const struct kops_kube_
 
 static const char *healthcheck_at(struct plan *p)
 {
-	const struct kops_static_manifests *all = &kops_of(p)->config->static_manifests;
+	const struct kops_config *c = kops_of(p)->config;
 
-	for (size_t i = 0; i < all->n; i++)
-		if (str_eq(all->v[i].key, "kube-apiserver-healthcheck"))
-			return kops_in_base(p->arena, kops_of(p)->boot, all->v[i].path);
+	for (size_t i = 0; i < c->static_manifests.n; i++)
+		if (str_eq(c->static_manifests.v[i].key, "kube-apiserver-healthcheck"))
+			return kops_in_base(p->arena, kops_of(p)->boot,
+					    c->static_manifests.v[i].path);
 	return NULL;
 }
 
@@ -245,7 +246,7 @@ static void add_pod(struct plan *p)
 
 	field_flags(p->arena, &kops_kube_apiserver_schema, &s, &flags);
 	if (c->has_oidc)
-		field_flags(p->arena, &kops_oidc_schema, c, &flags);
+		field_flags(p->arena, &kops_oidc_schema, &c->oidc, &flags);
 	pod = kops_pod(p, &form, &spec, &flags);
 	for (size_t i = 0; i < s.additional_service_account_issuers.n; i++)
 		strv_addf(p->arena, &pod->container.args, "--service-account-issuer=%s",
