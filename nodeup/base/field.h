@@ -110,28 +110,6 @@ struct schema {
 	FIELD_AT(FIELD_LIST, offsetof(S, m), SIZE_MAX, sch, __VA_ARGS__)
 /* One for a section of the document whose members lie in the struct of its parent. */
 #define FIELD_INSIDE(sch, ...) FIELD_AT(FIELD_OBJECT, 0, SIZE_MAX, sch, __VA_ARGS__)
-/* What a list of X(type, member, key, ...) is for: members of a struct; and rows of its table, where SPEC is the struct.
- * X##_NESTED and its like are for what has a table of its own, which stands before the key. */
-#define FIELD_MEMBER(type, m, ...) type m;
-#define FIELD_MEMBER_NESTED(type, m, ...) type m;
-#define FIELD_MEMBER_IF(type, m, has, ...) \
-	type m;                            \
-	bool has;
-#define FIELD_MEMBER_LIST(type, m, ...) \
-	struct {                        \
-		type *v;                \
-		size_t n;               \
-	} m;
-#define FIELD_MEMBER_INSIDE(...)
-#define FIELD_MEMBER_INSIDE_IF(has, ...) bool has;
-#define FIELD_ROW(type, m, k, ...) FIELD(SPEC, m, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_NESTED(type, m, sch, k, ...) FIELD_NESTED(SPEC, m, sch, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_IF(type, m, has, sch, k, ...) \
-	FIELD_NESTED_IF(SPEC, m, has, sch, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_LIST(type, m, sch, k, ...) FIELD_LIST_OF(SPEC, m, sch, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_INSIDE(sch, k, ...) FIELD_INSIDE(sch, .key = (k), __VA_ARGS__),
-#define FIELD_ROW_INSIDE_IF(has, sch, k, ...) \
-	FIELD_AT(FIELD_OBJECT, 0, offsetof(SPEC, has), sch, .key = (k), __VA_ARGS__),
 #define SCHEMA(type, label, table)                                                              \
 	{                                                                                       \
 		.name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) \

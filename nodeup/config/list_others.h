@@ -50,7 +50,7 @@
 	X(struct strmap, feature_gates, "featureGates", .flag = "feature-gates", \
 	  .keys = FEATURE_GATES, .doc = "feature switches")
 
-#define KCM_SPEC(X, NESTED) \
+#define KCM_SPEC(X) \
 	X(const char *, master, "master", .flag = "master", .doc = "address of the API server") \
 	X(int64_t, log_level, "logLevel", .flag = "v", .flag_empty = "0", .doc = "log verbosity") \
 	X(const char *, service_account_private_key_file, "serviceAccountPrivateKeyFile", \
@@ -69,7 +69,7 @@
 	  .flag = "configure-cloud-routes", .doc = "route pod ranges in the cloud") \
 	X(const char *, root_ca_file, "rootCAFile", .flag = "root-ca-file", \
 	  .doc = "CA given to service accounts") \
-	NESTED(struct leader_election_spec, leader_election, &leader_election_schema, \
+	X##_NESTED(struct leader_election_spec, leader_election, &leader_election_schema, \
 	  "leaderElection", .doc = "leader election") \
 	X(struct opt_dur, attach_detach_reconcile_sync_period, "attachDetachReconcileSyncPeriod", \
 	  .flag = "attach-detach-reconcile-sync-period", \
@@ -96,11 +96,11 @@
 	X(struct strmap, feature_gates, "featureGates", .flag = "feature-gates", \
 	  .keys = FEATURE_GATES, .doc = "feature switches")
 
-#define SCHEDULER_SPEC(X, NESTED) \
+#define SCHEDULER_SPEC(X) \
 	X(const char *, master, "master", .flag = "master", .doc = "address of the API server") \
 	X(int64_t, log_level, "logLevel", .flag = "v", .doc = "log verbosity") \
 	X(const char *, image, "image", .doc = "container image") \
-	NESTED(struct leader_election_spec, leader_election, &leader_election_schema, \
+	X##_NESTED(struct leader_election_spec, leader_election, &leader_election_schema, \
 	  "leaderElection", .doc = "leader election") \
 	X(struct opt_bool, use_policy_config_map, "usePolicyConfigMap", \
 	  .doc = "read the policy from a config map") \

@@ -6,7 +6,7 @@
  * Source: kops 1.8.1 pkg/apis/kops/componentconfig.go and dockerconfig.go. */
 #pragma once
 
-#include "nodeup/base/field.h"
+#include "nodeup/base/field_list.h"
 #include "nodeup/config/list_apiserver.h"
 #include "nodeup/config/list_kubelet.h"
 #include "nodeup/config/list_others.h"
@@ -32,11 +32,11 @@ struct kube_apiserver_spec {
 };
 
 struct kube_controller_manager_spec {
-	KCM_SPEC(FIELD_MEMBER, FIELD_MEMBER)
+	KCM_SPEC(FIELD_MEMBER)
 };
 
 struct kube_scheduler_spec {
-	SCHEDULER_SPEC(FIELD_MEMBER, FIELD_MEMBER)
+	SCHEDULER_SPEC(FIELD_MEMBER)
 };
 
 /* One table a spec; field_parse, field_flags, field_overlay and field_docs walk them. */

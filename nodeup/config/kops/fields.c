@@ -1,84 +1,77 @@
 #include "nodeup/config/kops/kops.h"
 
 #define FLAG(f) .flag = (f), .doc = "flag --" f
+#define CONF(p) .config = (p), .doc = p " of its configuration"
 
 /* clang-format off */
+#define SPEC struct kops_leader_election
+const struct schema kops_leader_election_schema = SCHEMA_OF_LIST("LeaderElectionConfiguration", KOPS_LEADER_ELECTION);
+#undef SPEC
+#define SPEC struct kops_kubelet
+const struct schema kops_kubelet_schema = SCHEMA_OF_LIST("KubeletConfigSpec", KOPS_KUBELET);
+#undef SPEC
+#define SPEC struct kops_kube_proxy
+const struct schema kops_kube_proxy_schema = SCHEMA_OF_LIST("KubeProxyConfig", KOPS_KUBE_PROXY);
+#undef SPEC
+#define SPEC struct kops_kube_apiserver
+const struct schema kops_kube_apiserver_schema = SCHEMA_OF_LIST("KubeAPIServerConfig", KOPS_KUBE_APISERVER);
+#undef SPEC
+#define SPEC struct kops_kcm
+const struct schema kops_kcm_schema = SCHEMA_OF_LIST("KubeControllerManagerConfig", KOPS_KCM);
+#undef SPEC
+#define SPEC struct kops_scheduler
+const struct schema kops_scheduler_schema = SCHEMA_OF_LIST("KubeSchedulerConfig", KOPS_SCHEDULER);
+#undef SPEC
 #define SPEC struct kops_packages
-static const struct field packages_fields[] = { KOPS_PACKAGES(FIELD_ROW) };
-static const struct schema packages_schema = SCHEMA(SPEC, "PackagesConfig", packages_fields);
+static const struct schema packages_schema = SCHEMA_OF_LIST("PackagesConfig", KOPS_PACKAGES);
 #undef SPEC
 #define SPEC struct kops_gpu
-static const struct field gpu_fields[] = { KOPS_GPU(FIELD_ROW) };
-static const struct schema gpu_schema = SCHEMA(SPEC, "NvidiaGPUConfig", gpu_fields);
+static const struct schema gpu_schema = SCHEMA_OF_LIST("NvidiaGPUConfig", KOPS_GPU);
 #undef SPEC
 #define SPEC struct kops_gvisor
-static const struct field gvisor_fields[] = { KOPS_GVISOR(FIELD_ROW) };
-static const struct schema gvisor_schema = SCHEMA(SPEC, "GVisorConfig", gvisor_fields);
+static const struct schema gvisor_schema = SCHEMA_OF_LIST("GVisorConfig", KOPS_GVISOR);
 #undef SPEC
 #define SPEC struct kops_containerd
-static const struct field runc_fields[] = { KOPS_RUNC(FIELD_ROW) };
-static const struct schema runc_schema = SCHEMA(SPEC, "Runc", runc_fields);
-static const struct field nri_fields[] = { KOPS_NRI(FIELD_ROW) };
-static const struct schema nri_schema = SCHEMA(SPEC, "NRIConfig", nri_fields);
-static const struct field containerd_fields[] = { KOPS_CONTAINERD(FIELD_ROW) };
-const struct schema kops_containerd_schema = SCHEMA(SPEC, "ContainerdConfig", containerd_fields);
+static const struct schema runc_schema = SCHEMA_OF_LIST("Runc", KOPS_RUNC);
+static const struct schema nri_schema = SCHEMA_OF_LIST("NRIConfig", KOPS_NRI);
+const struct schema kops_containerd_schema = SCHEMA_OF_LIST("ContainerdConfig", KOPS_CONTAINERD);
 #undef SPEC
 #define SPEC struct kops_networking
 static const struct schema nothing_schema = { .name = "Networking", .size = sizeof(SPEC) };
-static const struct field calico_fields[] = { KOPS_CALICO(FIELD_ROW) };
-static const struct schema calico_schema = SCHEMA(SPEC, "CalicoNetworkingSpec", calico_fields);
-static const struct field cilium_fields[] = { KOPS_CILIUM(FIELD_ROW) };
-static const struct schema cilium_schema = SCHEMA(SPEC, "CiliumNetworkingSpec", cilium_fields);
-static const struct field cni_fields[] = { KOPS_CNI(FIELD_ROW) };
-static const struct schema cni_schema = SCHEMA(SPEC, "CNINetworkingSpec", cni_fields);
-static const struct field http_proxy_fields[] = { KOPS_HTTP_PROXY(FIELD_ROW) };
-static const struct schema http_proxy_schema = SCHEMA(SPEC, "HTTPProxy", http_proxy_fields);
-static const struct field egress_proxy_fields[] = { KOPS_EGRESS_PROXY(FIELD_ROW) };
-static const struct schema egress_proxy_schema = SCHEMA(SPEC, "EgressProxySpec", egress_proxy_fields);
-static const struct field networking_fields[] = { KOPS_NETWORKING(FIELD_ROW) };
-static const struct schema networking_schema = SCHEMA(SPEC, "NetworkingSpec", networking_fields);
+static const struct schema calico_schema = SCHEMA_OF_LIST("CalicoNetworkingSpec", KOPS_CALICO);
+static const struct schema cilium_schema = SCHEMA_OF_LIST("CiliumNetworkingSpec", KOPS_CILIUM);
+static const struct schema cni_schema = SCHEMA_OF_LIST("CNINetworkingSpec", KOPS_CNI);
+static const struct schema http_proxy_schema = SCHEMA_OF_LIST("HTTPProxy", KOPS_HTTP_PROXY);
+static const struct schema egress_proxy_schema = SCHEMA_OF_LIST("EgressProxySpec", KOPS_EGRESS_PROXY);
+static const struct schema networking_schema = SCHEMA_OF_LIST("NetworkingSpec", KOPS_NETWORKING);
 #undef SPEC
 #define SPEC struct kops_volume_mount
-static const struct field volume_mount_fields[] = { KOPS_VOLUME_MOUNT(FIELD_ROW) };
-const struct schema kops_volume_mount_schema = SCHEMA(SPEC, "VolumeMountSpec", volume_mount_fields);
+const struct schema kops_volume_mount_schema = SCHEMA_OF_LIST("VolumeMountSpec", KOPS_VOLUME_MOUNT);
 #undef SPEC
 #define SPEC struct kops_file_asset
-static const struct field file_asset_fields[] = { KOPS_FILE_ASSET(FIELD_ROW) };
-const struct schema kops_file_asset_schema = SCHEMA(SPEC, "FileAssetSpec", file_asset_fields);
+const struct schema kops_file_asset_schema = SCHEMA_OF_LIST("FileAssetSpec", KOPS_FILE_ASSET);
 #undef SPEC
 #define SPEC struct kops_hook
-static const struct field exec_container_fields[] = { KOPS_EXEC_CONTAINER(FIELD_ROW) };
-static const struct schema exec_container_schema = SCHEMA(SPEC, "ExecContainerAction", exec_container_fields);
-static const struct field hook_fields[] = { KOPS_HOOK(FIELD_ROW) };
-const struct schema kops_hook_schema = SCHEMA(SPEC, "HookSpec", hook_fields);
+static const struct schema exec_container_schema = SCHEMA_OF_LIST("ExecContainerAction", KOPS_EXEC_CONTAINER);
+const struct schema kops_hook_schema = SCHEMA_OF_LIST("HookSpec", KOPS_HOOK);
 #undef SPEC
 #define SPEC struct kops_oidc
-static const struct field oidc_fields[] = { KOPS_OIDC(FIELD_ROW) };
-const struct schema kops_oidc_schema = SCHEMA(SPEC, "OIDCAuthenticationSpec", oidc_fields);
+const struct schema kops_oidc_schema = SCHEMA_OF_LIST("OIDCAuthenticationSpec", KOPS_OIDC);
 #undef SPEC
 #define SPEC struct kops_apiserver_config
 static const struct schema auth_nothing_schema = { .name = "AuthenticationSpec", .size = sizeof(SPEC) };
-static const struct field authentication_fields[] = { KOPS_AUTHENTICATION(FIELD_ROW) };
-static const struct schema authentication_schema = SCHEMA(SPEC, "AuthenticationSpec", authentication_fields);
-static const struct field load_balancer_fields[] = { KOPS_LOAD_BALANCER(FIELD_ROW) };
-static const struct schema load_balancer_schema = SCHEMA(SPEC, "LoadBalancerAccessSpec", load_balancer_fields);
-static const struct field api_fields[] = { KOPS_API(FIELD_ROW) };
-static const struct schema api_schema = SCHEMA(SPEC, "APISpec", api_fields);
-static const struct field apiserver_fields[] = { KOPS_APISERVER_CONFIG(FIELD_ROW) };
-static const struct schema apiserver_schema = SCHEMA(SPEC, "APIServerConfig", apiserver_fields);
+static const struct schema authentication_schema = SCHEMA_OF_LIST("AuthenticationSpec", KOPS_AUTHENTICATION);
+static const struct schema load_balancer_schema = SCHEMA_OF_LIST("LoadBalancerAccessSpec", KOPS_LOAD_BALANCER);
+static const struct schema api_schema = SCHEMA_OF_LIST("APISpec", KOPS_API);
+static const struct schema apiserver_schema = SCHEMA_OF_LIST("APIServerConfig", KOPS_APISERVER_CONFIG);
 #undef SPEC
 #define SPEC struct kops_static_manifest
-static const struct field static_manifest_fields[] = { KOPS_STATIC_MANIFEST(FIELD_ROW) };
-static const struct schema static_manifest_schema = SCHEMA(SPEC, "StaticManifest", static_manifest_fields);
+static const struct schema static_manifest_schema = SCHEMA_OF_LIST("StaticManifest", KOPS_STATIC_MANIFEST);
 #undef SPEC
 #define SPEC struct kops_config
-static const struct field config_store_fields[] = { KOPS_CONFIG_STORE(FIELD_ROW) };
-static const struct schema config_store_schema = SCHEMA(SPEC, "ConfigStoreSpec", config_store_fields);
-static const struct field control_plane_fields[] = { KOPS_CONTROL_PLANE(FIELD_ROW) };
-static const struct schema control_plane_schema = SCHEMA(SPEC, "ControlPlaneConfig", control_plane_fields);
-static const struct field discovery_fields[] = { KOPS_DISCOVERY(FIELD_ROW) };
-static const struct schema discovery_schema = SCHEMA(SPEC, "DiscoveryServiceOptions", discovery_fields);
-static const struct field config_fields[] = { KOPS_CONFIG(FIELD_ROW) };
-const struct schema kops_config_schema = SCHEMA(SPEC, "NodeupConfig", config_fields);
+static const struct schema config_store_schema = SCHEMA_OF_LIST("ConfigStoreSpec", KOPS_CONFIG_STORE);
+static const struct schema control_plane_schema = SCHEMA_OF_LIST("ControlPlaneConfig", KOPS_CONTROL_PLANE);
+static const struct schema discovery_schema = SCHEMA_OF_LIST("DiscoveryServiceOptions", KOPS_DISCOVERY);
+const struct schema kops_config_schema = SCHEMA_OF_LIST("NodeupConfig", KOPS_CONFIG);
 #undef SPEC
 /* clang-format on */

@@ -167,5 +167,7 @@
 	X(struct opt_int, default_unreachable_toleration_seconds, "defaultUnreachableTolerationSeconds", \
 	  FLAG("default-unreachable-toleration-seconds")) \
 	X(int64_t, delete_collection_workers, "deleteCollectionWorkers", \
-	  FLAG("delete-collection-workers"), .flag_empty = "0")
+	  FLAG("delete-collection-workers"), .flag_empty = "0") \
+	/* a list of what Kubernetes calls EnvVar, as it stands */ \
+	X(const struct tree *, env, "env", .shape = TREE_SEQ, .secret = true, .doc = "environment of the pod")
 /* clang-format on */

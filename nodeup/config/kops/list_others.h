@@ -64,5 +64,7 @@
 	X(const char *, memory_request, "memoryRequest", \
 	  .doc = "memory request of the pod", .format = &format_quantity) \
 	X(const char *, memory_limit, "memoryLimit", \
-	  .doc = "memory limit of the pod", .format = &format_quantity)
+	  .doc = "memory limit of the pod", .format = &format_quantity) \
+	X##_NESTED(struct kops_leader_election, leader_election, &kops_leader_election_schema, \
+	  "leaderElection", .doc = "which of several does the work")
 /* clang-format on */

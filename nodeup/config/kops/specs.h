@@ -1,13 +1,13 @@
 /* specs.h - what NodeupConfig says about each program of a node
  * One list a spec: C type, member, document key, and the flag (FLAG) or the place in the program's own
- * configuration (CONF) that it becomes; specs.c makes the rows of the same lists, which are in list_*.h. Keys that are misspelt
+ * configuration (CONF) that it becomes; fields.c makes the rows of the same lists, which are in list_*.h. Keys that are misspelt
  * are so in kops. `const char *` is Go's string and *string (NULL: absent), struct opt_* its pointers.
  * What no document has is not here: kops fills oidc-* of the API server from APIServerConfig.Authentication.
  * Owner: the arena they were read into. Errors: none; data only. Threads: all.
  * Source: kops 1.37 pkg/apis/kops/componentconfig.go, nodeup/pkg/model/kubelet.go kubeletConfiguration. */
 #pragma once
 
-#include "nodeup/base/field.h"
+#include "nodeup/base/field_list.h"
 #include "nodeup/config/kops/list_apiserver.h"
 #include "nodeup/config/kops/list_kcm.h"
 #include "nodeup/config/kops/list_kubelet.h"
@@ -24,15 +24,12 @@ struct kops_kube_proxy {
 };
 struct kops_kube_apiserver {
 	KOPS_KUBE_APISERVER(FIELD_MEMBER)
-	const struct tree *env; /* a list of what Kubernetes calls EnvVar, as it stands */
 };
 struct kops_kcm {
 	KOPS_KCM(FIELD_MEMBER)
-	struct kops_leader_election leader_election;
 };
 struct kops_scheduler {
 	KOPS_SCHEDULER(FIELD_MEMBER)
-	struct kops_leader_election leader_election;
 };
 
 /* Their rows: field_parse reads them, field_flags makes the command line, `config` of a row is the place in the

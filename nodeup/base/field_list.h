@@ -1,0 +1,38 @@
+/* field_list.h - one list of keys that makes a struct and its table
+ * A list is a macro of X(type, member, key, ...). X##_NESTED, _IF and _LIST are rows of what has a table of its own, which
+ * stands before the key; X##_INSIDE and _INSIDE_IF are sections whose members lie in the struct around them. Where rows are
+ * made SPEC is the struct.
+ * Owner: constants. Errors: none. Threads: all. */
+#pragma once
+
+#include "nodeup/base/field.h"
+
+/* Members of the struct. */
+#define FIELD_MEMBER(type, m, ...) type m;
+#define FIELD_MEMBER_NESTED(type, m, ...) type m;
+#define FIELD_MEMBER_IF(type, m, has, ...) \
+	type m;                            \
+	bool has;
+#define FIELD_MEMBER_LIST(type, m, ...) \
+	struct {                        \
+		type *v;                \
+		size_t n;               \
+	} m;
+#define FIELD_MEMBER_INSIDE(...)
+#define FIELD_MEMBER_INSIDE_IF(has, ...) bool has;
+/* Rows of its table. */
+#define FIELD_ROW(type, m, k, ...) FIELD(SPEC, m, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_NESTED(type, m, sch, k, ...) FIELD_NESTED(SPEC, m, sch, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_IF(type, m, has, sch, k, ...) \
+	FIELD_NESTED_IF(SPEC, m, has, sch, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_LIST(type, m, sch, k, ...) FIELD_LIST_OF(SPEC, m, sch, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_INSIDE(sch, k, ...) FIELD_INSIDE(sch, .key = (k), __VA_ARGS__),
+#define FIELD_ROW_INSIDE_IF(has, sch, k, ...) \
+	FIELD_AT(FIELD_OBJECT, 0, offsetof(SPEC, has), sch, .key = (k), __VA_ARGS__),
+/* The schema, whose table has no name of its own. */
+#define SCHEMA_OF_LIST(label, list)                                         \
+	{                                                                   \
+		.name = (label), .size = sizeof(SPEC),                      \
+		.fields = (const struct field[]){ list(FIELD_ROW) },        \
+		.n = ARRAY_LEN(((const struct field[]){ list(FIELD_ROW) })) \
+	}
