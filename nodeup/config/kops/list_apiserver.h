@@ -145,14 +145,7 @@
 	X(const char *, service_account_jwksuri, "serviceAccountJWKSURI", \
 	  FLAG("service-account-jwks-uri")) \
 	X(struct strv, api_audiences, "apiAudiences", FLAG("api-audiences")) \
-	X(const char *, cpu_request, "cpuRequest", \
-	  .doc = "CPU request of the pod", .format = &format_quantity) \
-	X(const char *, cpu_limit, "cpuLimit", \
-	  .doc = "CPU limit of the pod", .format = &format_quantity) \
-	X(const char *, memory_request, "memoryRequest", \
-	  .doc = "memory request of the pod", .format = &format_quantity) \
-	X(const char *, memory_limit, "memoryLimit", \
-	  .doc = "memory limit of the pod", .format = &format_quantity) \
+	KOPS_POD_RESOURCES(X) \
 	X(struct opt_dur, event_ttl, "eventTTL", FLAG("event-ttl")) \
 	X(struct opt_bool, audit_dynamic_configuration, "auditDynamicConfiguration", \
 	  FLAG("audit-dynamic-configuration")) \

@@ -99,14 +99,7 @@
 	  FLAG("contention-profiling")) \
 	X(struct opt_bool, enable_leader_migration, "enableLeaderMigration", \
 	  FLAG("enable-leader-migration")) \
-	X(const char *, cpu_request, "cpuRequest", \
-	  .doc = "CPU request of the pod", .format = &format_quantity) \
-	X(const char *, cpu_limit, "cpuLimit", \
-	  .doc = "CPU limit of the pod", .format = &format_quantity) \
-	X(const char *, memory_request, "memoryRequest", \
-	  .doc = "memory request of the pod", .format = &format_quantity) \
-	X(const char *, memory_limit, "memoryLimit", \
-	  .doc = "memory limit of the pod", .format = &format_quantity) \
+	KOPS_POD_RESOURCES(X) \
 	X##_NESTED(struct kops_leader_election, leader_election, &kops_leader_election_schema, \
 	  "leaderElection", .doc = "which of several does the work")
 

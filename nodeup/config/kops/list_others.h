@@ -1,11 +1,11 @@
-/* list_others.h - the keys of kube-proxy and kube-scheduler; see specs.h
+/* list_others.h - the keys of kube-proxy, kube-scheduler and all static pods; see specs.h
  * Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.37 pkg/apis/kops/componentconfig.go. */
 #pragma once
 
 /* clang-format off */
-#define KOPS_KUBE_PROXY(X) \
-	X(const char *, image, "image", .doc = "container image") \
+/* Of every static pod of kops' own. */
+#define KOPS_POD_RESOURCES(X) \
 	X(const char *, cpu_request, "cpuRequest", \
 	  .doc = "CPU request of the pod", .format = &format_quantity) \
 	X(const char *, cpu_limit, "cpuLimit", \
@@ -13,7 +13,11 @@
 	X(const char *, memory_request, "memoryRequest", \
 	  .doc = "memory request of the pod", .format = &format_quantity) \
 	X(const char *, memory_limit, "memoryLimit", \
-	  .doc = "memory limit of the pod", .format = &format_quantity) \
+	  .doc = "memory limit of the pod", .format = &format_quantity)
+
+#define KOPS_KUBE_PROXY(X) \
+	X(const char *, image, "image", .doc = "container image") \
+	KOPS_POD_RESOURCES(X) \
 	X(int64_t, log_level, "logLevel", FLAG("v")) \
 	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr"), .format = &format_cidrs) \
 	X(const char *, hostname_override, "hostnameOverride", FLAG("hostname-override")) \
@@ -57,14 +61,7 @@
 	  FLAG("contention-profiling")) \
 	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file")) \
 	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file")) \
-	X(const char *, cpu_request, "cpuRequest", \
-	  .doc = "CPU request of the pod", .format = &format_quantity) \
-	X(const char *, cpu_limit, "cpuLimit", \
-	  .doc = "CPU limit of the pod", .format = &format_quantity) \
-	X(const char *, memory_request, "memoryRequest", \
-	  .doc = "memory request of the pod", .format = &format_quantity) \
-	X(const char *, memory_limit, "memoryLimit", \
-	  .doc = "memory limit of the pod", .format = &format_quantity) \
+	KOPS_POD_RESOURCES(X) \
 	X##_NESTED(struct kops_leader_election, leader_election, &kops_leader_election_schema, \
 	  "leaderElection", .doc = "which of several does the work")
 /* clang-format on */
