@@ -10,44 +10,9 @@ static const struct {
 	{ "aarch64", "arm64" },
 };
 
-/* clang-format off */
-static const struct field facts_fields[] = {
-#define F(m, ...) FIELD(struct facts, m, __VA_ARGS__)
-	F(distribution, .key = "distribution",
-	  .oneof = "debian|ubuntu|amazonlinux|rhel|centos|rocky|flatcar|coreos|containeros",
-	  .doc = "family of the operating system"),
-	F(version, .key = "version", .doc = "its version, as os-release has it"),
-	F(codename, .key = "codename", .doc = "its code name"),
-	F(arch, .key = "arch", .oneof = "amd64|arm64", .doc = "architecture"),
-	F(region, .key = "region", .doc = "AWS region"),
-	F(availability_zone, .key = "availabilityZone", .doc = "zone within the region"),
-	F(instance_id, .key = "instanceID", .doc = "EC2 instance id"),
-	F(instance_type, .key = "instanceType", .doc = "EC2 instance type"),
-	F(local_hostname, .key = "localHostname", .doc = "host name in the VPC; what @aws means"),
-	F(local_ipv4, .key = "localIPv4", .doc = "address in the VPC"),
-	F(public_ipv4, .key = "publicIPv4", .doc = "address in the internet"),
-	F(ipv6, .key = "ipv6", .doc = "address of version 6"),
-	F(mac, .key = "mac", .doc = "MAC of the primary network interface"),
-	F(interfaces, .key = "interfaces", .doc = "physical network interfaces, NAME: MAC"),
-	F(addresses, .key = "addresses", .doc = "addresses of all interfaces, ADDRESS/PREFIX"),
-	F(homes, .key = "homes", .doc = "users of the image who are to have a kubeconfig, NAME: HOME"),
-	F(bpffs_mounted, .key = "bpffsMounted", .doc = "whether /sys/fs/bpf is mounted"),
-	F(gpus, .key = "gpus", .doc = "GPUs of NVIDIA that the instance type has"),
-	F(enis, .key = "enis", .doc = "network interfaces that the instance type can have"),
-	F(ips_per_eni, .key = "ipsPerENI", .doc = "addresses of each of them"),
-	F(resolved, .key = "resolved", .doc = "whether systemd-resolved has its own resolv.conf"),
-	F(target_lifecycle_state, .key = "targetLifecycleState",
-	  .doc = "what its autoscaling group wants of it"),
-	F(filesystems, .key = "filesystems", .doc = "file systems of the kernel"),
-	F(systemd, .key = "systemd", .doc = "version of systemd"),
-	F(etcd_volumes, .key = "etcdVolumes", .doc = "of a master: etcd cluster: VOLUME ME/MEMBERS"),
-	F(instance_store, .key = "instanceStore", .doc = "disks of the instance store"),
-	F(raid, .key = "raid", .doc = "whether several disks can be striped by md"),
-#undef F
-};
-/* clang-format on */
-
-const struct schema facts_schema = SCHEMA(struct facts, "Facts", facts_fields);
+#define SPEC struct facts
+const struct schema facts_schema = SCHEMA_OF_LIST("Facts", FACTS);
+#undef SPEC
 
 struct unknown {
 	struct arena *arena;

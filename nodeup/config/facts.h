@@ -3,30 +3,49 @@
  * Owner: the arena. Errors: CONFIG for a bad facts file. Source: what the builders of nodeup/plan ask of a host. */
 #pragma once
 
-#include "nodeup/base/field.h"
+#include "nodeup/base/field_list.h"
+
+/* clang-format off */
+#define FACTS(X) \
+	X(const char *, distribution, "distribution", .oneof = "debian|ubuntu|amazonlinux|rhel|centos|rocky|flatcar|coreos|containeros", \
+	  .doc = "family of the operating system") \
+	X(const char *, version, "version", .doc = "its version, as os-release has it") \
+	X(const char *, codename, "codename", .doc = "its code name") \
+	X(const char *, arch, "arch", .oneof = "amd64|arm64", .doc = "architecture") \
+	X(const char *, region, "region", .doc = "AWS region") \
+	X(const char *, availability_zone, "availabilityZone", .doc = "zone within the region") \
+	X(const char *, instance_id, "instanceID", .doc = "EC2 instance id") \
+	X(const char *, instance_type, "instanceType", .doc = "EC2 instance type") \
+	X(const char *, local_hostname, "localHostname", .doc = "host name in the VPC; what @aws means") \
+	X(const char *, local_ipv4, "localIPv4", .doc = "address in the VPC") \
+	X(const char *, public_ipv4, "publicIPv4", .doc = "address in the internet") \
+	X(const char *, ipv6, "ipv6", .doc = "address of version 6") \
+	X(const char *, mac, "mac", .doc = "MAC of the primary network interface") \
+	/* "ens5" = its MAC */ \
+	X(struct strmap, interfaces, "interfaces", .doc = "physical network interfaces, NAME: MAC") \
+	/* "10.0.0.7/24", sorted */ \
+	X(struct strv, addresses, "addresses", .doc = "addresses of all interfaces, ADDRESS/PREFIX") \
+	/* "admin" = "/home/admin", as images of distributions bring them */ \
+	X(struct strmap, homes, "homes", .doc = "users of the image who are to have a kubeconfig, NAME: HOME") \
+	X(struct opt_bool, bpffs_mounted, "bpffsMounted", .doc = "whether /sys/fs/bpf is mounted") \
+	X(struct opt_int, gpus, "gpus", .doc = "GPUs of NVIDIA that the instance type has") \
+	X(struct opt_int, enis, "enis", .doc = "network interfaces that the instance type can have") \
+	X(struct opt_int, ips_per_eni, "ipsPerENI", .doc = "addresses of each of them") \
+	X(struct opt_bool, resolved, "resolved", .doc = "whether systemd-resolved has its own resolv.conf") \
+	/* of an instance of a warm pool: "Warmed:Stopped" */ \
+	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
+	X(struct strv, filesystems, "filesystems", .doc = "file systems of the kernel") \
+	/* 0: unknown */ \
+	X(int64_t, systemd, "systemd", .doc = "version of systemd") \
+	/* "main" = "vol-0abc a/a,b,c", the volume and its etcd tag */ \
+	X(struct strmap, etcd_volumes, "etcdVolumes", .doc = "of a master: etcd cluster: VOLUME ME/MEMBERS") \
+	/* how many there are */ \
+	X(struct opt_int, instance_store, "instanceStore", .doc = "disks of the instance store") \
+	X(struct opt_bool, raid, "raid", .doc = "whether several disks can be striped by md")
+/* clang-format on */
 
 struct facts {
-	const char *
-		distribution; /* debian, ubuntu, amazonlinux, rhel, centos, rocky, flatcar, coreos, containeros */
-	const char *version, *codename, *arch;
-	const char *region, *availability_zone, *instance_id, *instance_type;
-	const char *local_hostname, *local_ipv4, *public_ipv4, *ipv6;
-	const char *mac;          /* of the primary interface */
-	struct strmap interfaces; /* physical ones: "ens5" = its MAC */
-	struct strv addresses;    /* of all interfaces, "10.0.0.7/24", sorted */
-	struct strmap
-		homes; /* of the users that images of distributions bring: "admin" = "/home/admin" */
-	struct opt_bool bpffs_mounted;
-	struct opt_int gpus;                /* of this instance type */
-	struct opt_int enis, ips_per_eni;   /* how many it can have at most */
-	struct opt_bool resolved;           /* systemd-resolved has a resolv.conf of its own */
-	const char *target_lifecycle_state; /* of an instance of a warm pool: "Warmed:Stopped" */
-	struct strv filesystems;
-	int64_t systemd;               /* version, 0 unknown */
-	struct opt_int instance_store; /* how many disks of it there are */
-	struct opt_bool raid;          /* md's raid0 is to be had for several of them */
-	/* of a master to be: "main" = "vol-0abc a/a,b,c", the volume and its etcd tag */
-	struct strmap etcd_volumes;
+	FACTS(FIELD_MEMBER)
 };
 
 extern const struct schema facts_schema;

@@ -4,31 +4,9 @@
 #include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
 
-/* clang-format off */
-static const struct field settings_fields[] = {
-#define F(m, ...) FIELD(struct settings_doc, m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
-	  .doc = "FROM=TO: where URLs that begin so are fetched instead"),
-	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
-	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first"),
-	F(accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
-	  .doc = "keys of today's kops, as messages name them, that nodeup does not know and is to leave alone"),
-	F(ca_bundle, .key = "caBundle", .doc = "file of the CA certificates that servers are checked by"),
-	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,
-	  .doc = "public keys of minisign, by which signatures of assets are checked"),
-	F(require_signatures, .key = "requireSignatures", .doc = "refuse assets without a signature"),
-	F(ignore_host_checks, .key = "ignoreHostChecks",
-	  .doc = "try a Kubernetes that cannot run with this host's cgroups or runtime"),
-	F(quiet_console, .key = "quietConsole", .doc = "write nothing on the console of the machine"),
-	F(console_after, .key = "consoleAfter",
-	  .doc = "how old a run gets before the console is told what it waits for; without it: never"),
-	F(status_url, .key = "statusURL",
-	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere"),
-#undef F
-};
-/* clang-format on */
-
-const struct schema settings_schema = SCHEMA(struct settings_doc, "Settings", settings_fields);
+#define SPEC struct settings_doc
+const struct schema settings_schema = SCHEMA_OF_LIST("Settings", SETTINGS);
+#undef SPEC
 
 /* The texts of a list. */
 static int texts_of(struct arena *a, const struct tree *list, const char *key,

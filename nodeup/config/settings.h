@@ -4,7 +4,7 @@
  * Owner: the arena. Errors: CONFIG with file:line:column. Threads: none of its own. */
 #pragma once
 
-#include "nodeup/base/field.h"
+#include "nodeup/base/field_list.h"
 
 /* A text of a document with the place it stands at, for messages of what parses it further. */
 struct settings_text {
@@ -17,12 +17,30 @@ struct settings_texts {
 	size_t n;
 };
 
+/* clang-format off */
+#define SETTINGS(X) \
+	X(const struct tree *, url_rewrites, "urlRewrites", .shape = TREE_SEQ, .secret = true, \
+	  .doc = "FROM=TO: where URLs that begin so are fetched instead") \
+	X(const struct tree *, mirrors, "mirrors", .shape = TREE_SEQ, .secret = true, \
+	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first") \
+	X(const struct tree *, accept_keys, "acceptKeys", .shape = TREE_SEQ, \
+	  .doc = "keys of today's kops, as messages name them, that nodeup does not know and is to leave alone") \
+	X(const char *, ca_bundle, "caBundle", .doc = "file of the CA certificates that servers are checked by") \
+	X(const struct tree *, public_keys, "publicKeys", .shape = TREE_SEQ, \
+	  .doc = "public keys of minisign, by which signatures of assets are checked") \
+	X(struct opt_bool, require_signatures, "requireSignatures", .doc = "refuse assets without a signature") \
+	X(struct opt_bool, ignore_host_checks, "ignoreHostChecks", \
+	  .doc = "try a Kubernetes that cannot run with this host's cgroups or runtime") \
+	X(struct opt_bool, quiet_console, "quietConsole", .doc = "write nothing on the console of the machine") \
+	X(struct opt_dur, console_after, "consoleAfter", \
+	  .doc = "how old a run gets before the console is told what it waits for; without it: never") \
+	X(const char *, status_url, "statusURL", \
+	  .doc = "s3://BUCKET/PREFIX: the status of each run goes to PREFIX/INSTANCE/status.json there; without it: nowhere")
+/* clang-format on */
+
 /* As it stands in a document. */
 struct settings_doc {
-	const struct tree *url_rewrites, *mirrors, *public_keys, *accept_keys;
-	const char *ca_bundle, *status_url;
-	struct opt_bool require_signatures, ignore_host_checks, quiet_console;
-	struct opt_dur console_after;
+	SETTINGS(FIELD_MEMBER)
 };
 
 struct settings {

@@ -25,51 +25,28 @@ static const struct field_format name = { "a name", is_name };
 static const struct field_format https = { "an https URL", is_https };
 
 /* clang-format off */
-static const struct field server_fields[] = {
-#define F(m, ...) FIELD(struct kops_config_server, m, __VA_ARGS__)
-	F(servers, .key = "servers", .format = &https,
-	  .doc = "URLs of kops-controller; one of them wins over ConfigBase"),
-	F(tls_server_name, .key = "tlsServerName", .format = &name,
-	  .doc = "name in the controller's certificate; the URL's host if empty"),
-	F(ca_certificates, .key = "CACertificates",
-	  .doc = "PEM of the CAs that may have signed the controller's certificate"),
-#undef F
-};
+#define SPEC struct kops_config_server
+const struct schema kops_config_server_schema = SCHEMA_OF_LIST("ConfigServer", KOPS_CONFIG_SERVER);
+#undef SPEC
 
+#define SPEC struct kops_boot
 static const struct field boot_fields[] = {
-#define F(m, ...) FIELD(struct kops_boot, m, __VA_ARGS__)
-	F(cloud_provider, .key = "CloudProvider", .required = true, .doc = "the cloud: aws"),
-	F(config_base, .key = "ConfigBase", .doc = "URL of the cluster in the state store"),
-	FIELD_NESTED_IF(struct kops_boot, config_server, has_config_server,
-			&kops_config_server_schema, .key = "ConfigServer",
-			.doc = "where a node asks for NodeupConfig and certificates"),
-	F(apiserver_ips, .key = "APIServerIPs", .format = &format_ip,
-	  .doc = "addresses of the API server, for /etc/hosts"),
-	F(cluster_name, .key = "ClusterName", .required = true, .format = &name,
-	  .doc = "name of the cluster"),
-	F(instance_group_name, .key = "InstanceGroupName", .required = true, .format = &name,
-	  .doc = "name of the instance group"),
-	F(instance_group_role, .key = "InstanceGroupRole", .required = true,
-	  .doc = "ControlPlane, APIServer or Node"),
-	F(nodeup_config_hash, .key = "NodeupConfigHash", .required = true,
-	  .doc = "base64 of the sha256 of NodeupConfig"),
-	F(etcd_ips, .key = "EtcdIPs", .format = &format_ip,
-	  .doc = "addresses of etcd, for /etc/hosts of an API server"),
-	F(settings.url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
+	KOPS_BOOT(FIELD_ROW)
+#define F(m, ...) FIELD(SPEC, settings.m, __VA_ARGS__)
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, .secret = true,
 	  .doc = "ours: rules that change URLs"),
-	F(settings.mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
+	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
 	  .doc = "ours: where else files lie"),
-	F(settings.ca_bundle, .key = "caBundle", .doc = "ours: PEM file of CAs for downloads"),
-	F(settings.accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
+	F(ca_bundle, .key = "caBundle", .doc = "ours: PEM file of CAs for downloads"),
+	F(accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
 	  .doc = "ours: keys that nodeup does not know and is to leave alone"),
-	F(settings.ignore_host_checks, .key = "ignoreHostChecks",
+	F(ignore_host_checks, .key = "ignoreHostChecks",
 	  .doc = "ours: try a Kubernetes that cannot run on this host"),
 #undef F
 };
+#undef SPEC
 /* clang-format on */
 
-const struct schema kops_config_server_schema =
-	SCHEMA(struct kops_config_server, "ConfigServer", server_fields);
 const struct schema kops_boot_schema = SCHEMA(struct kops_boot, "BootConfig", boot_fields);
 
 /* What is being checked. */

@@ -14,17 +14,12 @@
 #include "nodeup/config/kops/specs.h"
 
 struct kops_config_server {
-	struct strv servers;
-	const char *tls_server_name, *ca_certificates;
+	KOPS_CONFIG_SERVER(FIELD_MEMBER)
 };
 
 /* BootConfig. A key that is not there is NULL. */
 struct kops_boot {
-	const char *cloud_provider, *config_base, *cluster_name, *instance_group_name;
-	const char *instance_group_role, *nodeup_config_hash;
-	struct kops_config_server config_server;
-	bool has_config_server;
-	struct strv apiserver_ips, etcd_ips;
+	KOPS_BOOT(FIELD_MEMBER)
 	struct settings_doc settings; /* ours */
 	const struct kops_role *role; /* of instance_group_role */
 };

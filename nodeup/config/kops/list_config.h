@@ -1,10 +1,29 @@
-/* list_config.h - the keys of NodeupConfig; see kops.h for the structs and fields.c for the tables
+/* list_config.h - the keys of NodeupConfig and BootConfig; see kops.h for the structs, fields.c and boot.c for the tables
  * Keys of a section that has no struct of its own are members of the struct around it.
  * Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.37 pkg/apis/nodeup/config.go, pkg/apis/kops. */
 #pragma once
 
 /* clang-format off */
+#define KOPS_CONFIG_SERVER(X) \
+	X(struct strv, servers, "servers", .format = &https, .doc = "URLs of kops-controller; one of them wins over ConfigBase") \
+	X(const char *, tls_server_name, "tlsServerName", .format = &name, \
+	  .doc = "name in the controller's certificate; the URL's host if empty") \
+	X(const char *, ca_certificates, "CACertificates", .doc = "PEM of the CAs that may have signed the controller's certificate")
+
+#define KOPS_BOOT(X) \
+	X(const char *, cloud_provider, "CloudProvider", .required = true, .doc = "the cloud: aws") \
+	X(const char *, config_base, "ConfigBase", .doc = "URL of the cluster in the state store") \
+	X##_IF(struct kops_config_server, config_server, has_config_server, &kops_config_server_schema, "ConfigServer", \
+	  .doc = "where a node asks for NodeupConfig and certificates") \
+	X(struct strv, apiserver_ips, "APIServerIPs", .format = &format_ip, .doc = "addresses of the API server, for /etc/hosts") \
+	X(const char *, cluster_name, "ClusterName", .required = true, .format = &name, .doc = "name of the cluster") \
+	X(const char *, instance_group_name, "InstanceGroupName", .required = true, .format = &name, \
+	  .doc = "name of the instance group") \
+	X(const char *, instance_group_role, "InstanceGroupRole", .required = true, .doc = "ControlPlane, APIServer or Node") \
+	X(const char *, nodeup_config_hash, "NodeupConfigHash", .required = true, .doc = "base64 of the sha256 of NodeupConfig") \
+	X(struct strv, etcd_ips, "EtcdIPs", .format = &format_ip, .doc = "addresses of etcd, for /etc/hosts of an API server")
+
 #define KOPS_CALICO(X) \
 	X(struct opt_bool, calico_wireguard, "wireguardEnabled", .doc = "encrypt what goes between nodes")
 
