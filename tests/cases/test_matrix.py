@@ -48,10 +48,10 @@ def first_columns(text, start):
 @functools.lru_cache(None)
 def known():
     """What the program knows of each kind."""
-    networks = re.search(r"networking_fields\[\] = \{(.*?)\};", source("config/kops18/spec.c"), re.S)[1]
+    networks = source("config/kops18/list_cluster.h")
     return {
         "distribution": set(releases(source("plan/release.c"))) - {(None, None, None)},
-        "network": set(re.findall(r"^\tF\((\w+),", networks, re.M)) | first_columns(source("plan/build_cni.c"), "networks[] = {"),
+        "network": set(re.findall(r"^\tX##_INSIDE_IF\((\w+),", networks, re.M)) | first_columns(source("plan/build_cni.c"), "networks[] = {"),
         "tag": set(re.findall(r'_tag\[\] = "(_\w+)"', source("config/kops18/kops18.c"))),
         "minor": set(test_flags.MINORS),
     }

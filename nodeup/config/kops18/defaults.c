@@ -18,7 +18,7 @@ static bool is_at_least(const struct kops18_build *b, int minor)
 /* With a registry of one's own, kops flattens what it copies there. */
 const char *kops18_image(struct kops18_build *b, const char *name, const char *tag)
 {
-	const char *registry = b->cluster.assets.container_registry;
+	const char *registry = b->cluster.container_registry;
 
 	return arena_printf(b->arena, "%s/%s:%s",
 			    str_is_empty(registry) ? "gcr.io/google_containers" : registry, name,
@@ -209,7 +209,7 @@ static void default_apiserver(struct kops18_build *b)
 					  ? "InternalIP,Hostname,ExternalIP"
 					  : "InternalIP,Hostname,ExternalIP,LegacyHostIP"),
 		.storage_backend = *etcd == '3' ? "etcd3" : "etcd2",
-		.authorization_mode = b->cluster.authorization.rbac ? "RBAC" : "AlwaysAllow",
+		.authorization_mode = b->cluster.rbac ? "RBAC" : "AlwaysAllow",
 	};
 	if (b->node->kopeio_authentication)
 		s->authentication_token_webhook_config_file = "/etc/kubernetes/authn.config";

@@ -312,8 +312,8 @@ static void set_names(struct kops18_build *b)
 	n->api_dns = c->has_api ? c->api.dns != NULL : true;
 	n->encryption_config = c->encryption_config.set && c->encryption_config.v;
 	n->isolate_masters = c->isolate_masters.set && c->isolate_masters.v;
-	n->kopeio_authentication = c->authentication.kopeio != NULL;
-	n->container_registry = either(c->assets.container_registry, NULL, NULL);
+	n->kopeio_authentication = c->kopeio != NULL;
+	n->container_registry = either(c->container_registry, NULL, NULL);
 }
 
 static void set_cloud_config(struct kops18_build *b)

@@ -10,19 +10,13 @@
 #pragma once
 
 #include "nodeup/config/dialect.h"
+#include "nodeup/config/kops18/list_env.h"
 
 /* kube_env.yaml. */
 struct kube_env {
-	struct strv tags;
-	const struct tree *assets; /* a sequence, kept for its positions */
-	const struct tree *images, *protokube_image;
-	const char *config_base, *cluster_location, *instance_group_name, *cluster_name;
-	struct strv channels;
-	const char *docker_storage, *kube_aws_storage; /* kube-up's */
-	const struct tree *volume_mounts;
+	KOPS18_ENV(FIELD_MEMBER)
 	const struct tree *tree; /* the document, for positions */
 	struct strv packages;    /* ours */
-	const char *assets_signature;
 	struct settings_doc settings;
 };
 

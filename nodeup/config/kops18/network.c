@@ -137,7 +137,7 @@ static int check_proxy(struct kops18_build *b, const char *host, const char *exc
 int kops18_egress_proxy(struct kops18_build *b)
 {
 	const struct kops18_egress_proxy *p = &b->cluster.egress_proxy;
-	const char *host = p->http.host ? p->http.host : "", *excludes = p->excludes;
+	const char *host = p->host ? p->host : "", *excludes = p->excludes;
 	int r;
 
 	if (!b->cluster.has_egress_proxy)
@@ -156,10 +156,9 @@ int kops18_egress_proxy(struct kops18_build *b)
 	r = check_proxy(b, host, excludes);
 	if (r < 0)
 		return r;
-	b->node->proxy.url =
-		p->http.port.set && p->http.port.v
-			? arena_printf(b->arena, "http://%s:%lld", host, (long long)p->http.port.v)
-			: arena_printf(b->arena, "http://%s", host);
+	b->node->proxy.url = p->port.set && p->port.v ? arena_printf(b->arena, "http://%s:%lld",
+								     host, (long long)p->port.v)
+						      : arena_printf(b->arena, "http://%s", host);
 	b->node->proxy.excludes = excludes;
 	b->node->proxy.is_secret = strchr(host, '@') != NULL;
 	return 0;

@@ -7,114 +7,61 @@
 #pragma once
 
 #include "nodeup/config/kops18/kops18.h"
+#include "nodeup/config/kops18/list_cluster.h"
+
+#define FIELD_MEMBER_UNUSED(...)
 
 struct kops18_load_balancer {
-	const char *type;
-	struct opt_int idle_timeout_seconds;
+	KOPS18_LOAD_BALANCER(FIELD_MEMBER)
 };
 
 struct kops18_api {
-	const struct tree *dns;
-	struct kops18_load_balancer load_balancer;
+	KOPS18_API(FIELD_MEMBER)
 };
 
-/* Their addons read these from the cluster spec; a node does not. */
-struct kops18_network_options {
-	struct opt_int mtu, conn_limit, prometheus_metrics_port;
-	const char *backend, *default_endpoint_to_host_action, *chain_insert_mode;
-	const char *daemon_service_ip, *etcd_service_ip;
-	struct opt_bool cross_subnet, prometheus_metrics_enabled;
-	struct opt_bool prometheus_go_metrics_enabled, prometheus_process_metrics_enabled;
-};
-
+/* Their addons read the options from the cluster spec; a node does not. */
 struct kops18_networking {
-	struct kops18_network_options options;
-	bool classic, kubenet, external, cni, kopeio, weave, flannel, calico, canal, kuberouter;
-	bool romana;
-};
-
-struct kops18_etcd_member {
-	const char *name, *instance_group, *volume_type, *kms_key_id;
-	struct opt_int volume_size;
-	struct opt_bool encrypted_volume;
+	KOPS18_WEAVE(FIELD_MEMBER)
+	KOPS18_FLANNEL(FIELD_MEMBER)
+	KOPS18_CALICO(FIELD_MEMBER)
+	KOPS18_CANAL(FIELD_MEMBER)
+	KOPS18_ROMANA(FIELD_MEMBER)
+	KOPS18_NETWORKING(FIELD_MEMBER)
 };
 
 struct kops18_egress_proxy {
-	struct {
-		const char *host;
-		struct opt_int port;
-	} http;
-	const char *excludes;
+	KOPS18_HTTP_PROXY(FIELD_MEMBER)
+	KOPS18_EGRESS_PROXY(FIELD_MEMBER)
+};
+
+struct kops18_etcd_member {
+	KOPS18_ETCD_MEMBER(FIELD_MEMBER)
 };
 
 struct kops18_etcd_cluster {
-	const char *name, *version, *image;
-	struct {
-		struct kops18_etcd_member *v;
-		size_t n;
-	} members;
-	struct opt_bool enable_etcd_tls;
-	struct opt_dur leader_election_timeout, heartbeat_interval;
+	KOPS18_ETCD_CLUSTER(FIELD_MEMBER)
 };
 
 struct kops18_cloud_config {
-	struct opt_bool disable_security_group_ingress;
-	const char *elb_security_group;
-	struct opt_bool multizone;
-	const char *node_tags, *node_instance_prefix, *vsphere[7];
+	KOPS18_CLOUD_CONFIG(FIELD_MEMBER)
 };
 
 struct kops18_cluster {
-	const char *cloud_provider, *kubernetes_version, *master_public_name, *master_internal_name;
-	const char *secret_store, *key_store, *dns_zone, *cluster_dns_domain;
-	const char *service_cluster_ip_range, *non_masquerade_cidr;
-	struct opt_bool encryption_config, isolate_masters;
-	struct kops18_api api;
-	struct {
-		const struct tree *kopeio;
-	} authentication;
-	struct {
-		const struct tree *always_allow, *rbac;
-	} authorization;
-	struct {
-		const char *container_registry, *file_repository;
-	} assets;
-	struct kops18_egress_proxy egress_proxy;
-	struct kops18_networking networking;
-	struct kops18_cloud_config cloud_config;
-	struct {
-		struct kops18_etcd_cluster *v;
-		size_t n;
-	} etcd_clusters;
-	struct docker_spec docker;
-	struct kubelet_spec kubelet, master_kubelet;
-	struct kube_proxy_spec kube_proxy;
-	struct kube_apiserver_spec kube_apiserver;
-	struct kube_controller_manager_spec kube_controller_manager;
-	struct kube_scheduler_spec kube_scheduler;
-	bool has_api, has_networking, has_cloud_config, has_docker, has_kubelet, has_master_kubelet;
-	bool has_kube_proxy, has_kube_apiserver, has_kube_controller_manager, has_kube_scheduler;
-	bool has_egress_proxy;
-	const struct tree *cloud_controller_manager; /* NULL: the cloud is the controllers' own */
-	const struct tree *hooks, *file_assets;      /* read by kops18_extras() */
-	/* of no use to a node */
-	const struct tree *unused;
+	KOPS18_AUTHENTICATION(FIELD_MEMBER)
+	KOPS18_AUTHORIZATION(FIELD_MEMBER)
+	KOPS18_ASSETS(FIELD_MEMBER)
+	KOPS18_CLUSTER(FIELD_MEMBER)
+	const struct tree *unused; /* of no use to a node */
 };
 
 struct kops18_ig {
-	const char *role;
-	struct strmap node_labels;
-	struct strv taints;
-	struct kubelet_spec kubelet;
-	bool has_kubelet;
-	const struct tree *hooks, *file_assets, *volume_mounts;
+	KOPS18_IG(FIELD_MEMBER)
 	const struct tree *unused;
 };
 
 /* v1alpha2 wraps a spec in an object. */
 struct kops18_object {
-	const char *api_version, *kind;
-	const struct tree *metadata, *spec, *status;
+	KOPS18_OBJECT(FIELD_MEMBER)
 };
 
 extern const struct schema kops18_env_schema, kops18_image_schema, kops18_cluster_schema,

@@ -1,0 +1,56 @@
+/* list_env.h - the keys of kube_env.yaml and of an instance group of kops 1.8, as list_cluster.h
+ * Owner: constants. Errors: none. Threads: all. Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops/v1alpha2. */
+#pragma once
+
+/* clang-format off */
+/* source: kops 1.8.1 pkg/apis/nodeup/config.go Config */
+#define KOPS18_ENV(X) \
+	X(struct strv, tags, "Tags", .doc = "what this node is: _aws, _kubernetes_master...") \
+	/* a sequence, kept for its positions */ \
+	X(const struct tree *, assets, "Assets", .secret = true, .doc = "hash@url[,mirror] of each file to fetch") \
+	X(const struct tree *, images, "images", .secret = true, .doc = "image archives to load: name, source, hash") \
+	X(const char *, config_base, "ConfigBase", .doc = "where the cluster's documents are") \
+	X(const char *, cluster_location, "ClusterLocation", .doc = "the cluster spec itself (deprecated)") \
+	X(const char *, instance_group_name, "InstanceGroupName", .doc = "instance group of this node") \
+	X(const char *, cluster_name, "ClusterName", .required = true, .doc = "name of the cluster") \
+	X(const struct tree *, protokube_image, "protokubeImage", .secret = true, .doc = "protokube: name, source, hash") \
+	X(struct strv, channels, "channels", .secret = true, .doc = "addon channels for protokube") \
+	X(const char *, docker_storage, "DOCKER_STORAGE", .doc = "kube-up's: the instance store for docker and kubelet") \
+	X(const char *, kube_aws_storage, "KUBE_AWS_STORAGE", .oneof = "ephemeral|ebs|", \
+	  .doc = "kube-up's: ebs leaves the instance store alone") \
+	X(const struct tree *, volume_mounts, "volumeMounts", .doc = "disks, as in the instance group") \
+	X(const char *, assets_signature, "assetsSignature", .doc = "of minisign, over the lines of Assets; not of kops")
+
+#define KOPS18_OBJECT(X) \
+	X(const char *, api_version, "apiVersion", .oneof = "kops/v1alpha2", .doc = "version of the object") \
+	X(const char *, kind, "kind", .doc = "kind of the object") \
+	X(const struct tree *, metadata, "metadata", .doc = "its name and labels") \
+	X(const struct tree *, spec, "spec", .doc = "the document proper") \
+	X(const struct tree *, status, "status", .doc = "not used")
+
+/* source: kops 1.8.1 pkg/apis/kops/v1alpha2/instancegroup.go InstanceGroupSpec */
+#define KOPS18_IG(X) \
+	X(const char *, role, "role", .oneof = "Master|Node|Bastion", .doc = "role of the group") \
+	X(struct strmap, node_labels, "nodeLabels", .doc = "labels of its nodes") \
+	X(struct strv, taints, "taints", .format = &format_taint, .doc = "taints of its nodes") \
+	X##_IF(struct kubelet_spec, kubelet, has_kubelet, &kubelet_schema, "kubelet", .doc = "laid over the cluster's kubelet section") \
+	X(const struct tree *, hooks, "hooks", .secret = true, .doc = "units of the user's own") \
+	X(const struct tree *, file_assets, "fileAssets", .secret = true, .doc = "files of the user's own") \
+	X(const struct tree *, volume_mounts, "volumeMounts", .doc = "disks to be formatted and mounted") \
+	X##_UNUSED("image", SCALAR) \
+	X##_UNUSED("minSize", SCALAR) \
+	X##_UNUSED("maxSize", SCALAR) \
+	X##_UNUSED("machineType", SCALAR) \
+	X##_UNUSED("rootVolumeSize", SCALAR) \
+	X##_UNUSED("rootVolumeType", SCALAR) \
+	X##_UNUSED("rootVolumeIops", SCALAR) \
+	X##_UNUSED("rootVolumeOptimization", SCALAR) \
+	X##_UNUSED("subnets", SEQ) \
+	X##_UNUSED("zones", SEQ) \
+	X##_UNUSED("maxPrice", SCALAR) \
+	X##_UNUSED("associatePublicIp", SCALAR) \
+	X##_UNUSED("additionalSecurityGroups", SEQ) \
+	X##_UNUSED("cloudLabels", MAP) \
+	X##_UNUSED("tenancy", SCALAR) \
+	X##_UNUSED("additionalUserData", SEQ, .secret = true)
+/* clang-format on */
