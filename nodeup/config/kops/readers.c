@@ -50,21 +50,21 @@ int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
 	return r;
 }
 
+/* clang-format off */
+#define IMAGE(X) \
+	X(const char *, name, "name", .doc = "its name in the runtime; kops leaves it out") \
+	/* first choice first */ \
+	X(struct strv, sources, "sources", .required = true, .secret = true, .doc = "URLs of the archive") \
+	X(const char *, hash, "hash", .required = true, .doc = "sha256 of the archive")
+/* clang-format on */
+
 struct image {
-	const char *name, *hash;
-	struct strv sources; /* first choice first */
+	IMAGE(FIELD_MEMBER)
 };
 
-/* clang-format off */
-static const struct field image_fields[] = {
-#define F(m, ...) FIELD(struct image, m, __VA_ARGS__)
-	F(name, .key = "name", .doc = "its name in the runtime; kops leaves it out"),
-	F(sources, .key = "sources", .required = true, .secret = true, .doc = "URLs of the archive"),
-	F(hash, .key = "hash", .required = true, .doc = "sha256 of the archive"),
-#undef F
-};
-/* clang-format on */
-static const struct schema image_schema = SCHEMA(struct image, "Image", image_fields);
+#define SPEC struct image
+static const struct schema image_schema = SCHEMA_OF_LIST("Image", IMAGE);
+#undef SPEC
 
 static int read_image(struct arena *a, const struct tree *item, const char *path,
 		      struct node_image *ret, struct err *e)
@@ -108,39 +108,38 @@ int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 	return r;
 }
 
+/* clang-format off */
+#define KEY(X) \
+	X(const char *, id, "id", .required = true, .doc = "its id") \
+	X(const char *, public_material, "publicMaterial", .doc = "base64 of the certificate's PEM") \
+	X(const char *, private_material, "privateMaterial", .secret = true, .doc = "base64 of the key's PEM") \
+	X(const char *, distrusted, "distrustTimestamp", .doc = "since when it is not to be trusted")
+
+#define KEYSET_SPEC(X) \
+	X(const char *, primary_id, "primaryId", .doc = "the newest that all trust") \
+	X##_LIST(struct key, keys, &key_schema, "keys", .required = true, .doc = "all keys")
+
+#define KEYSET(X) \
+	X(const char *, kind, "kind", .required = true, .oneof = "Keyset", .doc = "kind of the object") \
+	X##_INSIDE(&spec_schema, "spec", .required = true, .doc = "the keys")
+/* clang-format on */
+
 struct key {
-	const char *id, *public_material, *private_material, *distrusted;
+	KEY(FIELD_MEMBER)
 };
 
 struct keyset {
-	const char *kind, *primary_id;
-	struct {
-		struct key *v;
-		size_t n;
-	} keys;
+	KEYSET_SPEC(FIELD_MEMBER)
+	KEYSET(FIELD_MEMBER)
 };
 
-/* clang-format off */
-static const struct field key_fields[] = {
-#define F(m, ...) FIELD(struct key, m, __VA_ARGS__)
-	F(id, .key = "id", .required = true, .doc = "its id"),
-	F(public_material, .key = "publicMaterial", .doc = "base64 of the certificate's PEM"),
-	F(private_material, .key = "privateMaterial", .secret = true, .doc = "base64 of the key's PEM"),
-	F(distrusted, .key = "distrustTimestamp", .doc = "since when it is not to be trusted"),
-#undef F
-};
-static const struct schema key_schema = SCHEMA(struct key, "KeysetItem", key_fields);
-static const struct field spec_fields[] = {
-	FIELD(struct keyset, primary_id, .key = "primaryId", .doc = "the newest that all trust"),
-	FIELD_LIST_OF(struct keyset, keys, &key_schema, .key = "keys", .required = true, .doc = "all keys"),
-};
-static const struct schema spec_schema = SCHEMA(struct keyset, "KeysetSpec", spec_fields);
-static const struct field keyset_fields[] = {
-	FIELD(struct keyset, kind, .key = "kind", .required = true, .oneof = "Keyset", .doc = "kind of the object"),
-	FIELD_INSIDE(&spec_schema, .key = "spec", .required = true, .doc = "the keys"),
-};
-/* clang-format on */
-static const struct schema keyset_schema = SCHEMA(struct keyset, "Keyset", keyset_fields);
+#define SPEC struct key
+static const struct schema key_schema = SCHEMA_OF_LIST("KeysetItem", KEY);
+#undef SPEC
+#define SPEC struct keyset
+static const struct schema spec_schema = SCHEMA_OF_LIST("KeysetSpec", KEYSET_SPEC);
+static const struct schema keyset_schema = SCHEMA_OF_LIST("Keyset", KEYSET);
+#undef SPEC
 
 static const struct key *find_key(const struct keyset *set, const char *id)
 {

@@ -5,23 +5,22 @@
 enum { ASSETS_MAX = 2000 };
 
 /* An entry of Assets that is more than a text. */
+/* clang-format off */
+#define ENTRY(X) \
+	X(const char *, asset, "asset", .doc = "hash@url[,mirror]") \
+	/* or the same in two */ \
+	X(const char *, hash, "hash", .doc = "hash of the file") \
+	X(const char *, url, "url", .doc = "url[,mirror]") \
+	X(const char *, signature, "signature", .doc = "of minisign, over the file")
+/* clang-format on */
+
 struct entry {
-	const char *asset;      /* "hash@url[,mirror]", or: */
-	const char *hash, *url; /* the same in two */
-	const char *signature;
+	ENTRY(FIELD_MEMBER)
 };
 
-/* clang-format off */
-static const struct field entry_fields[] = {
-#define F(m, ...) FIELD(struct entry, m, __VA_ARGS__)
-	F(asset, .key = "asset", .doc = "hash@url[,mirror]"),
-	F(hash, .key = "hash", .doc = "hash of the file"),
-	F(url, .key = "url", .doc = "url[,mirror]"),
-	F(signature, .key = "signature", .doc = "of minisign, over the file"),
-#undef F
-};
-/* clang-format on */
-static const struct schema entry_schema = SCHEMA(struct entry, "Asset", entry_fields);
+#define SPEC struct entry
+static const struct schema entry_schema = SCHEMA_OF_LIST("Asset", ENTRY);
+#undef SPEC
 
 static int read_entry(struct arena *a, const struct tree *item, const char *path,
 		      const struct dialect_opts *o, struct node_text *ret, struct err *e)

@@ -13,63 +13,51 @@ enum { FILE_MODE = 0440 };
 /* kops' CLI puts this behind the hash that it writes into user data instead of the content */
 static const char fingerprint[] = " (fingerprint)";
 
+/* clang-format off */
+#define ACTION(X) \
+	X(const char *, image, "image", .doc = "image to run") \
+	X(struct strv, command, "command", .secret = true, .doc = "what to run in it") \
+	X(struct strmap, environment, "environment", .secret = true, .doc = "environment of the container")
+
+#define HOOK(X) \
+	X(const char *, name, "name", .doc = "name of the unit, .service unless it is a timer") \
+	X(struct opt_bool, disabled, "disabled", .doc = "stop the unit and disable it") \
+	X(struct strv, roles, "roles", .doc = "Master, Node; none: all") \
+	X(struct strv, requires, "requires", .doc = "units it cannot do without") \
+	X(struct strv, before, "before", .doc = "units that start after it") \
+	X##_IF(struct action, action, has_action, &action_schema, "execContainer", .secret = true, \
+	  .doc = "a container to run once a boot") \
+	X(const char *, manifest, "manifest", .secret = true, .doc = "the [Service] section as it stands")
+
+#define FILE_ASSET(X) \
+	X(const char *, name, "name", .doc = "file name, where there is no path") \
+	X(const char *, path, "path", .doc = "where to put it; /srv/kubernetes/assets/<name>") \
+	X(struct strv, roles, "roles", .doc = "Master, Node; none: all") \
+	X(const char *, content, "content", .secret = true, .doc = "what is in it") \
+	X(struct opt_bool, is_base64, "isBase64", .doc = "the content is base64")
+/* clang-format on */
+
 struct action {
-	const char *image;
-	struct strv command;
-	struct strmap environment;
+	ACTION(FIELD_MEMBER)
 };
 
 struct hook {
-	const char *name, *manifest;
-	struct opt_bool disabled;
-	struct strv roles, requires, before;
-	struct action action;
-	bool has_action;
+	HOOK(FIELD_MEMBER)
 };
 
 struct file_asset {
-	const char *name, *path, *content;
-	struct opt_bool is_base64;
-	struct strv roles;
+	FILE_ASSET(FIELD_MEMBER)
 };
 
-/* clang-format off */
-static const struct field action_fields[] = {
-#define F(m, ...) FIELD(struct action, m, __VA_ARGS__)
-	F(image, .key = "image", .doc = "image to run"),
-	F(command, .key = "command", .secret = true, .doc = "what to run in it"),
-	F(environment, .key = "environment", .secret = true, .doc = "environment of the container"),
-#undef F
-};
-static const struct schema action_schema =
-	SCHEMA(struct action, "ExecContainerAction", action_fields);
-
-static const struct field hook_fields[] = {
-#define F(m, ...) FIELD(struct hook, m, __VA_ARGS__)
-	F(name, .key = "name", .doc = "name of the unit, .service unless it is a timer"),
-	F(disabled, .key = "disabled", .doc = "stop the unit and disable it"),
-	F(roles, .key = "roles", .doc = "Master, Node; none: all"),
-	F(requires, .key = "requires", .doc = "units it cannot do without"),
-	F(before, .key = "before", .doc = "units that start after it"),
-	FIELD_NESTED_IF(struct hook, action, has_action, &action_schema, .key = "execContainer",
-			.secret = true, .doc = "a container to run once a boot"),
-	F(manifest, .key = "manifest", .secret = true, .doc = "the [Service] section as it stands"),
-#undef F
-};
-const struct schema kops18_hook_schema = SCHEMA(struct hook, "HookSpec", hook_fields);
-
-static const struct field file_asset_fields[] = {
-#define F(m, ...) FIELD(struct file_asset, m, __VA_ARGS__)
-	F(name, .key = "name", .doc = "file name, where there is no path"),
-	F(path, .key = "path", .doc = "where to put it; /srv/kubernetes/assets/<name>"),
-	F(roles, .key = "roles", .doc = "Master, Node; none: all"),
-	F(content, .key = "content", .secret = true, .doc = "what is in it"),
-	F(is_base64, .key = "isBase64", .doc = "the content is base64"),
-#undef F
-};
-const struct schema kops18_file_asset_schema =
-	SCHEMA(struct file_asset, "FileAssetSpec", file_asset_fields);
-/* clang-format on */
+#define SPEC struct action
+static const struct schema action_schema = SCHEMA_OF_LIST("ExecContainerAction", ACTION);
+#undef SPEC
+#define SPEC struct hook
+const struct schema kops18_hook_schema = SCHEMA_OF_LIST("HookSpec", HOOK);
+#undef SPEC
+#define SPEC struct file_asset
+const struct schema kops18_file_asset_schema = SCHEMA_OF_LIST("FileAssetSpec", FILE_ASSET);
+#undef SPEC
 
 /* An item of one of the lists. */
 struct item {

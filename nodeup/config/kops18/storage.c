@@ -13,62 +13,47 @@
 
 enum { NTH_MAX = 63, VOLUMES_MAX = 100 };
 
-/* A bind of a mount, as it stands in the document. */
-struct bind {
-	const char *source, *target;
-	struct strv units;
-};
-
-/* One item of volumeMounts. */
-struct mount {
-	const char *device, *instance_store, *volume_id, *tag;
-	struct strv devices;
-	const char *path, *filesystem, *raid, *label;
-	struct strv format_options, mount_options;
-	struct opt_bool persist;
-	struct opt_dur device_timeout;
-	struct {
-		struct bind *v;
-		size_t n;
-	} binds;
-};
-
 /* clang-format off */
-static const struct field bind_fields[] = {
-#define F(m, ...) FIELD(struct bind, m, __VA_ARGS__)
-	F(source, .key = "source", .required = true, .doc = "folder of the volume, relative"),
-	F(target, .key = "target", .required = true, .doc = "where it is seen too"),
-	F(units, .key = "units", .doc = "services that use the target"),
-#undef F
-};
-static const struct schema bind_schema =
-	SCHEMA(struct bind, "VolumeBind", bind_fields);
+/* A bind of a mount, as it stands in the document. */
+#define BIND(X) \
+	X(const char *, source, "source", .required = true, .doc = "folder of the volume, relative") \
+	X(const char *, target, "target", .required = true, .doc = "where it is seen too") \
+	X(struct strv, units, "units", .doc = "services that use the target")
 
-/* source: kops pkg/apis/kops/instancegroup.go VolumeMountSpec, and what it lacks */
-static const struct field mount_fields[] = {
-#define F(m, ...) FIELD(struct mount, m, __VA_ARGS__)
-	F(device, .key = "device", .doc = "the disk by its path; /dev/sdf is /dev/xvdf"),
-	F(devices, .key = "devices", .doc = "or several of them"),
-	F(instance_store, .key = "instanceStore", .doc = "or the instance store: all, or a number from 0"),
-	F(volume_id, .key = "volumeID", .doc = "or the EBS volume with this id"),
-	F(tag, .key = "tag", .doc = "or the attached EBS volume with this tag: KEY=VALUE"),
-	F(path, .key = "path", .doc = "mount point; none for swap"),
-	F(filesystem, .key = "filesystem", .oneof = "ext4|xfs|btrfs|swap|", .usual = "ext4", .doc = "what it is formatted as"),
-	F(format_options, .key = "formatOptions", .doc = "arguments for mkfs"),
-	F(mount_options, .key = "mountOptions", .doc = "noatime unless given"),
-	F(raid, .key = "raid", .oneof = "raid0|raid1|raid10|", .doc = "of several disks; raid0 unless given"),
-	F(label, .key = "label", .doc = "label of the file system"),
-	F(persist, .key = "persist", .doc = "outlives the instance: formatted only if it reads as zeros"),
-	F(device_timeout, .key = "deviceTimeout", .doc = "how long the disk may take to appear"),
-	FIELD_LIST_OF(struct mount, binds, &bind_schema, .key = "binds",
-		      .doc = "folders of it that are seen elsewhere; content there is moved "
-			     "first; none at /mnt/master-pd on a master: /var/etcd, "
-			     "/srv/kubernetes and /srv/sshproxy"),
-#undef F
-};
+/* One item of volumeMounts. source: kops pkg/apis/kops/instancegroup.go VolumeMountSpec, and what it lacks */
+#define MOUNT(X) \
+	X(const char *, device, "device", .doc = "the disk by its path; /dev/sdf is /dev/xvdf") \
+	X(struct strv, devices, "devices", .doc = "or several of them") \
+	X(const char *, instance_store, "instanceStore", .doc = "or the instance store: all, or a number from 0") \
+	X(const char *, volume_id, "volumeID", .doc = "or the EBS volume with this id") \
+	X(const char *, tag, "tag", .doc = "or the attached EBS volume with this tag: KEY=VALUE") \
+	X(const char *, path, "path", .doc = "mount point; none for swap") \
+	X(const char *, filesystem, "filesystem", .oneof = "ext4|xfs|btrfs|swap|", .usual = "ext4", .doc = "what it is formatted as") \
+	X(struct strv, format_options, "formatOptions", .doc = "arguments for mkfs") \
+	X(struct strv, mount_options, "mountOptions", .doc = "noatime unless given") \
+	X(const char *, raid, "raid", .oneof = "raid0|raid1|raid10|", .doc = "of several disks; raid0 unless given") \
+	X(const char *, label, "label", .doc = "label of the file system") \
+	X(struct opt_bool, persist, "persist", .doc = "outlives the instance: formatted only if it reads as zeros") \
+	X(struct opt_dur, device_timeout, "deviceTimeout", .doc = "how long the disk may take to appear") \
+	X##_LIST(struct bind, binds, &bind_schema, "binds", \
+	  .doc = "folders of it that are seen elsewhere; content there is moved first; none at /mnt/master-pd on a " \
+		 "master: /var/etcd, /srv/kubernetes and /srv/sshproxy")
 /* clang-format on */
 
-const struct schema storage_mount_schema = SCHEMA(struct mount, "VolumeMountSpec", mount_fields);
+struct bind {
+	BIND(FIELD_MEMBER)
+};
+
+struct mount {
+	MOUNT(FIELD_MEMBER)
+};
+
+#define SPEC struct bind
+static const struct schema bind_schema = SCHEMA_OF_LIST("VolumeBind", BIND);
+#undef SPEC
+#define SPEC struct mount
+const struct schema storage_mount_schema = SCHEMA_OF_LIST("VolumeMountSpec", MOUNT);
+#undef SPEC
 
 /* One item of volumeMounts on its way into the model. */
 struct item {
