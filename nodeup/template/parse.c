@@ -170,41 +170,28 @@ static int enter(struct parser *p)
 	return ++p->depth > p->deepest ? too_deep(p, p->now.at) : 0;
 }
 
-/* Expressions up to the closing sign, which is the next one: a comma between them, one behind the last is
- * fine. */
+/* An expression that is a part of something. */
+static int parse_kid(struct parser *p, struct node *into)
+{
+	struct node *kid;
+	int r = parse_expression(p, &kid);
+
+	return r < 0 ? r : add_kid(p, into, kid);
+}
+
+/* Expressions, or of a dictionary pairs of them, up to the closing sign, which is the next one: a comma between
+ * them, one behind the last is fine. */
 static int parse_sequence(struct parser *p, const char *end, struct node *into)
 {
 	int r = 0;
 
 	while (r == 0 && !is_sign(p, end)) {
-		struct node *kid;
-
-		r = parse_expression(p, &kid);
-		if (r == 0)
-			r = add_kid(p, into, kid);
-		if (r == 0 && !is_sign(p, end))
-			r = expect_sign(p, ",");
-	}
-	return r < 0 ? r : advance(p);
-}
-
-static int parse_dict(struct parser *p, struct node *into)
-{
-	int r = 0;
-
-	while (r == 0 && !is_sign(p, "}")) {
-		struct node *kid;
-
-		r = parse_expression(p, &kid);
-		if (r == 0)
-			r = add_kid(p, into, kid);
-		if (r == 0)
+		r = parse_kid(p, into);
+		if (r == 0 && into->kind == N_DICT)
 			r = expect_sign(p, ":");
-		if (r == 0)
-			r = parse_expression(p, &kid);
-		if (r == 0)
-			r = add_kid(p, into, kid);
-		if (r == 0 && !is_sign(p, "}"))
+		if (r == 0 && into->kind == N_DICT)
+			r = parse_kid(p, into);
+		if (r == 0 && !is_sign(p, end))
 			r = expect_sign(p, ",");
 	}
 	return r < 0 ? r : advance(p);
@@ -294,13 +281,9 @@ static int parse_primary(struct parser *p, struct node **ret)
 	r = advance(p);
 	if (r < 0)
 		return r;
-	if (t.p[0] == '[') {
-		(*ret)->kind = N_LIST;
-		return parse_sequence(p, "]", *ret);
-	}
-	if (t.p[0] == '{') {
-		(*ret)->kind = N_DICT;
-		return parse_dict(p, *ret);
+	if (t.p[0] != '(') {
+		(*ret)->kind = t.p[0] == '[' ? N_LIST : N_DICT;
+		return parse_sequence(p, t.p[0] == '[' ? "]" : "}", *ret);
 	}
 	r = parse_expression(p, ret);
 	return r < 0 ? r : expect_sign(p, ")");
@@ -577,16 +560,14 @@ static int expect_end(struct parser *p)
 
 static int parse_set(struct parser *p, struct node **ret)
 {
-	struct node *n = node_new(p, N_SET, p->now.at), *kid;
+	struct node *n = node_new(p, N_SET, p->now.at);
 	int r = take_variable(p, n);
 
 	*ret = n;
 	if (r == 0)
 		r = expect_sign(p, "=");
 	if (r == 0)
-		r = parse_expression(p, &kid);
-	if (r == 0)
-		r = add_kid(p, n, kid);
+		r = parse_kid(p, n);
 	p->stored[n->name] = true;
 	return r < 0 ? r : expect_end(p);
 }
@@ -601,31 +582,38 @@ static int parse_do(struct parser *p, struct node **ret)
 	return r < 0 ? r : expect_end(p);
 }
 
+/* The rest of the statement's tag, and the block behind it up to one of the ends, which is the next token then. */
+static int parse_body(struct parser *p, struct node *into, size_t at, const char *name,
+		      const char *const *ends)
+{
+	struct node *kid;
+	int r = expect_end(p);
+
+	if (r == 0)
+		r = parse_block(p, ends, &kid);
+	if (r == 0)
+		r = add_kid(p, into, kid);
+	if (r == 0 && p->lex.tag.kind == PIECE_END)
+		r = source_fail(p->source, at, "this '%s' has no 'end%s'", name, name);
+	return r;
+}
+
 static int parse_if(struct parser *p, struct node **ret)
 {
 	static const char *const ends[] = { "elif", "else", "endif", NULL };
 	const size_t at = p->lex.tag.at;
-	struct node *n = node_new(p, N_IF, at), *kid;
+	struct node *n = node_new(p, N_IF, at);
 	bool last = false;
 	int r = 0;
 
 	*ret = n;
 	do {
-		if (!last) {
-			r = parse_expression(p, &kid);
-			if (r == 0)
-				r = add_kid(p, n, kid);
-		}
+		if (!last)
+			r = parse_kid(p, n);
 		if (r == 0)
-			r = expect_end(p);
-		if (r == 0)
-			r = parse_block(p, last ? ends + 2 : ends, &kid);
-		if (r == 0)
-			r = add_kid(p, n, kid);
+			r = parse_body(p, n, at, "if", last ? ends + 2 : ends);
 		if (r < 0)
 			return r;
-		if (p->lex.tag.kind == PIECE_END)
-			return source_fail(p->source, at, "this 'if' has no 'endif'");
 		last = is_name(p, "else");
 		if (is_name(p, "endif"))
 			break;
@@ -642,7 +630,7 @@ static int parse_for(struct parser *p, struct node **ret)
 {
 	static const char *const ends[] = { "endfor", NULL };
 	const size_t at = p->lex.tag.at;
-	struct node *n = node_new(p, N_FOR, p->now.at), *kid;
+	struct node *n = node_new(p, N_FOR, p->now.at);
 	size_t *saved = NULL;
 	int r = take_variable(p, n);
 
@@ -654,23 +642,15 @@ static int parse_for(struct parser *p, struct node **ret)
 	if (r == 0)
 		r = advance(p);
 	if (r == 0)
-		r = parse_expression(p, &kid);
-	if (r == 0)
-		r = add_kid(p, n, kid);
-	if (r == 0)
-		r = expect_end(p);
+		r = parse_kid(p, n);
 	if (r < 0)
 		return r;
 	memset(p->stored, 0, sizeof(p->stored));
 	p->stored[n->name] = true;
 	p->looping = true;
-	r = parse_block(p, ends, &kid);
-	if (r == 0)
-		r = add_kid(p, n, kid);
+	r = parse_body(p, n, at, "for", ends);
 	if (r < 0)
 		return r;
-	if (p->lex.tag.kind == PIECE_END)
-		return source_fail(p->source, at, "this 'for' has no 'endfor'");
 	p->looping = false;
 	for (size_t i = 0; i < p->names.n; i++)
 		if (p->stored[i])
