@@ -5,6 +5,26 @@
 
 static int eval(struct scope *s, const struct node *n, struct value *ret);
 
+/* What a kid says, which has to be defined. */
+static int eval_kid(struct scope *s, const struct node *kid, struct value *ret)
+{
+	const int r = eval(s, kid, ret);
+
+	return r < 0 ? r : value_need(s->w, kid->at, ret);
+}
+
+/* The same of both kids: each is known before either has to be defined. */
+static int eval_both(struct scope *s, const struct node *n, struct value *a, struct value *b)
+{
+	int r = eval(s, n->kids[0], a);
+
+	if (r == 0)
+		r = eval(s, n->kids[1], b);
+	if (r == 0)
+		r = value_need(s->w, n->kids[0]->at, a);
+	return r < 0 ? r : value_need(s->w, n->kids[1]->at, b);
+}
+
 /* What Jinja or Salt define beside pillar and grains: an error, as it is not what the template expects. */
 static bool is_elsewhere(const char *name)
 {
@@ -114,10 +134,8 @@ static int read_key(struct scope *s, size_t at, const struct dict *d, const stru
 static int eval_attr(struct scope *s, const struct node *n, struct value *ret)
 {
 	struct value of;
-	int r = eval(s, n->kids[0], &of);
+	const int r = eval_kid(s, n->kids[0], &of);
 
-	if (r == 0)
-		r = value_need(s->w, n->kids[0]->at, &of);
 	if (r < 0)
 		return r;
 	if (of.kind == V_DICT)
@@ -141,14 +159,8 @@ static int eval_item(struct scope *s, const struct node *n, struct value *ret)
 	static const struct text element = { "element", sizeof("element") - 1, false };
 	struct value of, index;
 	size_t i;
-	int r = eval(s, n->kids[0], &of);
+	int r = eval_both(s, n, &of, &index);
 
-	if (r == 0)
-		r = eval(s, n->kids[1], &index);
-	if (r == 0)
-		r = value_need(s->w, n->kids[0]->at, &of);
-	if (r == 0)
-		r = value_need(s->w, n->kids[1]->at, &index);
 	if (r < 0)
 		return r;
 	*ret = undefined(&element);
@@ -236,10 +248,8 @@ static int eval_call(struct scope *s, const struct node *n, struct value *ret)
 	};
 	struct value of;
 	struct list *args;
-	int r = eval(s, n->kids[0], &of);
+	int r = eval_kid(s, n->kids[0], &of);
 
-	if (r == 0)
-		r = value_need(s->w, n->kids[0]->at, &of);
 	if (r == 0 && of.kind != receivers[n->method])
 		return source_fail(s->w->source, n->at, "%s has no method '.%.*s'",
 				   value_kind_name(&of), (int)n->value.text.n, n->value.text.p);
@@ -325,10 +335,8 @@ static int eval_unary(struct scope *s, const struct node *n, struct value *ret)
 {
 	const size_t at = n->kids[0]->at;
 	struct value v;
-	int r = eval(s, n->kids[0], &v);
+	const int r = eval_kid(s, n->kids[0], &v);
 
-	if (r == 0)
-		r = value_need(s->w, at, &v);
 	if (r < 0)
 		return r;
 	if (n->kind == N_NEGATE)
@@ -369,14 +377,8 @@ static int eval_comparison(struct scope *s, const struct node *n, struct value *
 {
 	struct value a, b;
 	bool yes = false;
-	int r = eval(s, n->kids[0], &a);
+	int r = eval_both(s, n, &a, &b);
 
-	if (r == 0)
-		r = eval(s, n->kids[1], &b);
-	if (r == 0)
-		r = value_need(s->w, n->kids[0]->at, &a);
-	if (r == 0)
-		r = value_need(s->w, n->kids[1]->at, &b);
 	if (r < 0)
 		return r;
 	if (n->kind == N_IN || n->kind == N_NOT_IN)
@@ -473,10 +475,8 @@ static int run_if(struct scope *s, const struct node *n)
 static int run_for(struct scope *s, const struct node *n)
 {
 	struct value over, *saved;
-	int r = eval(s, n->kids[0], &over);
+	int r = eval_kid(s, n->kids[0], &over);
 
-	if (r == 0)
-		r = value_need(s->w, n->kids[0]->at, &over);
 	if (r == 0 && over.kind != V_LIST)
 		return source_fail(s->w->source, n->kids[0]->at,
 				   "a loop over %s is not in the grammar", value_kind_name(&over));
