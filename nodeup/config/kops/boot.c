@@ -1,7 +1,6 @@
 #include "nodeup/config/kops/kops.h"
 
 #include <string.h>
-#include <strings.h>
 #include "nodeup/base/enc.h"
 #include "nodeup/config/kops/unknown.h"
 
@@ -57,28 +56,16 @@ struct look {
 	struct err *err;
 };
 
-/* The value of a key, whatever its case; NULL: there is none. */
-static const struct tree *find_value(const struct tree *t, const char *key)
-{
-	for (size_t i = 0; t->kind == TREE_MAP && i < t->n; i++)
-		if (strcasecmp(t->items[i].key, key) == 0)
-			return t->items[i].value;
-	return NULL;
-}
-
-/* "file:line:column", of the document where it has no such key. */
 static const char *where(const struct look *l, const char *key)
 {
-	const struct tree *value = find_value(l->tree, key);
-
-	return tree_where(l->arena, value ? &value->pos : &l->tree->pos);
+	return tree_place(l->arena, l->tree, key);
 }
 
 static int check_cloud(struct look *l)
 {
 	if (str_eq(l->boot->cloud_provider, "aws"))
 		return 0;
-	return err_config(l->err, "%s: CloudProvider: '%s': nodeup makes nodes on aws alone",
+	return err_config(l->err, "%sCloudProvider: '%s': nodeup makes nodes on aws alone",
 			  where(l, "CloudProvider"), l->boot->cloud_provider);
 }
 
@@ -89,7 +76,7 @@ static int check_role(struct look *l)
 	if (str_eq(l->boot->role->name, role))
 		return 0;
 	return err_config(l->err,
-			  "%s: InstanceGroupRole: '%s'%s; want ControlPlane, APIServer or Node",
+			  "%sInstanceGroupRole: '%s'%s; want ControlPlane, APIServer or Node",
 			  where(l, "InstanceGroupRole"), role,
 			  str_eq(role, "Bastion") ? ": a bastion is not a node" : " is not a role");
 }
@@ -103,7 +90,7 @@ static int check_hash(struct look *l)
 	if (enc_unbase64(l->arena, l->boot->nodeup_config_hash, &bytes, &n, &why) == 0 &&
 	    n == SHA256_SIZE)
 		return 0;
-	return err_config(l->err, "%s: NodeupConfigHash: '%s' is not the base64 of a sha256",
+	return err_config(l->err, "%sNodeupConfigHash: '%s' is not the base64 of a sha256",
 			  where(l, "NodeupConfigHash"), l->boot->nodeup_config_hash);
 }
 
@@ -115,17 +102,16 @@ static int check_source(struct look *l)
 
 	if (b->config_server.servers.n && str_is_empty(b->config_server.ca_certificates))
 		return err_config(l->err,
-				  "%s: ConfigServer.CACertificates is missing: without it no "
+				  "%sConfigServer.CACertificates is missing: without it no "
 				  "server can be trusted",
 				  where(l, "ConfigServer"));
 	if (node && !b->config_server.servers.n)
 		return err_config(l->err,
-				  "%s: ConfigServer.servers is missing: a node gets its "
+				  "%sConfigServer.servers is missing: a node gets its "
 				  "certificates there",
 				  where(l, "ConfigServer"));
 	if (!b->config_server.servers.n && str_is_empty(b->config_base))
-		return err_config(l->err,
-				  "%s: ConfigBase is missing: it says where NodeupConfig is",
+		return err_config(l->err, "%sConfigBase is missing: it says where NodeupConfig is",
 				  where(l, "ConfigBase"));
 	return 0;
 }
@@ -148,7 +134,7 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 	struct look l = { a, t, &boot, e };
 	struct kops_unknowns unknown = { .all.arena = a,
 					 .opts = o,
-					 .accept = find_value(t, "acceptKeys") };
+					 .accept = tree_lookup(t, "acceptKeys") };
 	const struct field_opts opts = {
 		.unknown = note_unknown, .arg = &unknown, .path = "", .errors = o->errors
 	};

@@ -238,7 +238,7 @@ static int add_etcd(struct auth *u)
 			r = enc_gunzip(u->arena, text, n, GUNZIPPED_MAX, &text, u->err);
 		if (r < 0)
 			return err_config(u->err, "%s%s: expected base64 of %s",
-					  kubeup_where(u->arena, v->tree, all[i].key), all[i].key,
+					  tree_place(u->arena, v->tree, all[i].key), all[i].key,
 					  all[i].zipped ? "gzip of PEM" : "PEM");
 		(void)add(u, path, 0600, text);
 	}

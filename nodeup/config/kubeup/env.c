@@ -17,7 +17,7 @@ struct look {
 
 static const char *where(struct look *l, const char *key)
 {
-	return kubeup_where(l->arena, l->tree, key);
+	return tree_place(l->arena, l->tree, key);
 }
 
 /* Whether Python writes a plain scalar as it stands: a text, or a number in its shortest form. */

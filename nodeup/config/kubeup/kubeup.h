@@ -27,8 +27,6 @@ extern const struct schema kubeup_env_schema;
 /* Read kube_env.yaml and check it by itself. */
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e) must_check;
-/* The place of a key for a message: "file:line:column: ", of the document where it has no such key. */
-const char *kubeup_where(struct arena *a, const struct tree *t, const char *key);
 /* Which Kubernetes writes such a document. Its keys say so: no value does. */
 int kubeup_version(struct arena *a, const struct tree *t, struct version *ret,
 		   struct err *e) must_check;

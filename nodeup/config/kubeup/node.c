@@ -26,7 +26,7 @@ struct build {
 
 static const char *where(struct build *b, const char *key)
 {
-	return kubeup_where(b->arena, b->env->tree, key);
+	return tree_place(b->arena, b->env->tree, key);
 }
 
 static struct tree_pos pos_of(const struct build *b, const char *key)

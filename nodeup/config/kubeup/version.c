@@ -90,14 +90,6 @@ static bool is_at_least(const struct version *v, int minor, int patch)
 	return v->minor != minor ? v->minor > minor : v->patch >= patch;
 }
 
-const char *kubeup_where(struct arena *a, const struct tree *t, const char *key)
-{
-	const struct tree *value = tree_get(t, key);
-	const char *where = tree_where(a, value ? &value->pos : &t->pos);
-
-	return *where ? arena_printf(a, "%s: ", where) : "";
-}
-
 int kubeup_version(struct arena *a, const struct tree *t, struct version *ret, struct err *e)
 {
 	struct version v = { 1, 2, 0, NULL };
@@ -112,7 +104,7 @@ int kubeup_version(struct arena *a, const struct tree *t, struct version *ret, s
 		return err_config(e,
 				  "%s'%s' is of kube-up 1.%d and older, and '%s' (line %u) of 1.%d "
 				  "and later: which version this is cannot be said",
-				  kubeup_where(a, t, gone), gone, GONE_AFTER, newest,
+				  tree_place(a, t, gone), gone, GONE_AFTER, newest,
 				  tree_get(t, newest)->pos.line, v.minor);
 	*ret = v;
 	return 0;
@@ -144,11 +136,11 @@ int kubeup_has_all(struct arena *a, const struct kubeup_env *env, struct err *e)
 	}
 	if (!first && !tree_get(env->tree, gone) && env->kubernetes.minor <= GONE_AFTER)
 		return err_config(e, "%s'%s' is missing, which kube-up 1.%d writes",
-				  kubeup_where(a, env->tree, gone), gone, env->kubernetes.minor);
+				  tree_place(a, env->tree, gone), gone, env->kubernetes.minor);
 	if (!first)
 		return 0;
 	(void)err_config(e, "%s'%s' is %s, which %s of kube-up 1.%d cannot do without",
-			 kubeup_where(a, env->tree, first->key), first->key,
+			 tree_place(a, env->tree, first->key), first->key,
 			 tree_get(env->tree, first->key) ? "empty" : "missing",
 			 env->is_master ? "a master" : "a node", env->kubernetes.minor);
 	if (more.n)
