@@ -37,24 +37,6 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
-static int make_node(struct arena *a, const struct documents *d, const struct facts *f,
-		     const struct dialect_opts *o, struct node *ret, struct err *e)
-{
-	return kops18_node(a, d->own, d->cluster, d->group, f, o, ret, e);
-}
-
-static int find_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
-		      struct node_proxy *ret, struct err *e)
-{
-	return kops18_proxy(a, d->own, d->cluster, o, ret, e);
-}
-
-static struct node_wants find_wants(struct arena *a, const struct documents *d,
-				    const struct node *n)
-{
-	return kops18_wants(a, n, d->own, d->cluster);
-}
-
 const struct dialect kops18_dialect = {
 	.name = "kops18",
 	.title = "kops 1.8",
@@ -74,7 +56,7 @@ const struct dialect kops18_dialect = {
 	.pki = kops18_pki,
 	.examples = kops18_examples,
 	.read = read_conf,
-	.node = make_node,
-	.proxy = find_proxy,
-	.wants = find_wants,
+	.node = kops18_node,
+	.proxy = kops18_proxy,
+	.wants = kops18_wants,
 };

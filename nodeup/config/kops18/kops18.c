@@ -436,12 +436,12 @@ static int check_sections(struct kops18_build *b)
 	return 0;
 }
 
-int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree *cluster,
-		 const struct dialect_opts *o, struct node_proxy *ret, struct err *e)
+int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
+		 struct node_proxy *ret, struct err *e)
 {
 	struct node node = { 0 };
-	struct kops18_build b = { .arena = a, .env = env, .opts = o, .node = &node, .err = e };
-	int r = unwrap(&b, cluster, "Cluster", env->cluster_name, &b.cluster_spec);
+	struct kops18_build b = { .arena = a, .env = d->own, .opts = o, .node = &node, .err = e };
+	int r = unwrap(&b, d->cluster, "Cluster", b.env->cluster_name, &b.cluster_spec);
 
 	if (r == 0)
 		r = kops18_read(a, &kops18_cluster_schema, b.cluster_spec, "", o, &b.cluster, e);
@@ -457,14 +457,13 @@ static int (*const steps[])(struct kops18_build *b) = {
 	set_assets, kops18_version,    set_cloud,
 };
 
-int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
-		const struct tree *ig, const struct facts *f, const struct dialect_opts *o,
-		struct node *ret, struct err *e)
+int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
+		const struct dialect_opts *o, struct node *ret, struct err *e)
 {
 	struct node node = { 0 };
 	struct kops18_build b = {
 		.arena = a,
-		.env = env,
+		.env = d->own,
 		.facts = f,
 		.opts = o,
 		.node = &node,
@@ -472,7 +471,7 @@ int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *
 	};
 	int r;
 
-	r = read_documents(&b, cluster, ig);
+	r = read_documents(&b, d->cluster, d->group);
 	for (size_t i = 0; i < ARRAY_LEN(steps) && r == 0; i++)
 		r = kops18_go_on(&b, steps[i](&b));
 	if (r < 0)

@@ -27,21 +27,19 @@ int kops18_env(struct arena *a, const struct tree *t, const struct dialect_opts 
  * normalised (no trailing slash). false when the documents beside --conf are to be used. */
 bool kops18_locations(struct arena *a, const struct kube_env *env, const char **ret_cluster,
 		      const char **ret_ig);
-/* Build the model. cluster and ig may be TREE_NULL (bare minimum). Keypairs and secrets stay empty. */
-int kops18_node(struct arena *a, const struct kube_env *env, const struct tree *cluster,
-		const struct tree *ig, const struct facts *f, const struct dialect_opts *o,
-		struct node *ret, struct err *e) must_check;
+/* Build the model; d->own is kube_env. cluster and group may be TREE_NULL (bare minimum). Keypairs and secrets stay empty. */
+int kops18_node(struct arena *a, const struct documents *d, const struct facts *f,
+		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;
 
 /* The proxy of a cluster's document alone; its url is NULL without one. */
-int kops18_proxy(struct arena *a, const struct kube_env *env, const struct tree *cluster,
-		 const struct dialect_opts *o, struct node_proxy *ret, struct err *e) must_check;
+int kops18_proxy(struct arena *a, const struct documents *d, const struct dialect_opts *o,
+		 struct node_proxy *ret, struct err *e) must_check;
 
-/* The keys and secrets of this node, by role and version. */
 /* A worker and a master. */
 extern const struct dialect_example kops18_examples[];
+/* The keys and secrets of this node, by role and version. */
+struct node_wants kops18_wants(struct arena *a, const struct documents *d, const struct node *n);
 /* The same of every node, in words: names, conditions, files. */
 void kops18_pki(struct buf *b);
-struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
-			       const struct tree *cluster);
 /* Its row of dialects[]. */
 extern const struct dialect kops18_dialect;

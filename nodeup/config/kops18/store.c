@@ -127,17 +127,15 @@ static const char *store_of(struct arena *a, const struct node *n, const struct 
 	return arena_strn(a, s, len);
 }
 
-struct node_wants kops18_wants(struct arena *a, const struct node *n, const struct kube_env *env,
-			       const struct tree *cluster)
+struct node_wants kops18_wants(struct arena *a, const struct documents *d, const struct node *n)
 {
 	const int have = conditions_of(n);
 	struct node_wants w = {
-		.key_store = store_of(a, n, cluster, "keyStore", "pki"),
-		.secret_store = store_of(a, n, cluster, "secretStore", "secrets"),
+		.key_store = store_of(a, n, d->cluster, "keyStore", "pki"),
+		.secret_store = store_of(a, n, d->cluster, "secretStore", "secrets"),
 		.every_secret = n->is_master,
 	};
 
-	(void)env;
 	for (size_t i = 0; i < ARRAY_LEN(keypairs); i++) {
 		struct node_want want = {
 			.name = keypairs[i].name,

@@ -52,14 +52,14 @@ struct tree *world_file(struct world *w, const char *path)
 
 int world_build(struct world *w)
 {
+	const struct documents d = { .own = &w->env, .cluster = w->cluster, .group = w->ig };
 	int r;
 
 	w->opts.warnings = &w->warnings;
 	w->opts.volume_fits = volume_fits;
 	r = kops18_env(w->a, w->env_doc, &w->opts, &w->env, &w->e);
 	if (r == 0)
-		r = kops18_node(w->a, &w->env, w->cluster, w->ig, &w->facts, &w->opts, &w->node,
-				&w->e);
+		r = kops18_node(w->a, &d, &w->facts, &w->opts, &w->node, &w->e);
 	return r;
 }
 

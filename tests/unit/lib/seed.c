@@ -68,7 +68,7 @@ struct world seed_world(struct arena *a, bool master)
 
 	w.facts.distribution = "debian";
 	world_must_build(&w);
-	wants = kops18_wants(a, &w.node, &w.env, w.cluster);
+	wants = kops18_wants(a, &(struct documents){ .cluster = w.cluster }, &w.node);
 	load_keypairs(&w, &wants);
 	load_secrets(&w, &wants);
 	return w;

@@ -32,7 +32,7 @@ static void wants(void **state)
 
 	(void)state;
 	world_must_build(&m);
-	w = kops18_wants(a, &m.node, &m.env, m.cluster);
+	w = kops18_wants(a, &(struct documents){ .cluster = m.cluster }, &m.node);
 	assert_string_equal(wanted(a, w.keypairs, w.n_keypairs),
 			    "ca+key kubelet+key kube-proxy+key kops+key kubecfg+key master+key "
 			    "kube-controller-manager+key kube-scheduler+key "
@@ -45,12 +45,12 @@ static void wants(void **state)
 	assert_string_equal(w.key_store, "s3://jdurbin-kops/abc.joshdurbin.net/pki");
 	assert_string_equal(w.secret_store, "s3://jdurbin-kops/abc.joshdurbin.net/secrets");
 	world_must_build(&n);
-	w = kops18_wants(a, &n.node, &n.env, tree_null(a));
+	w = kops18_wants(a, &(struct documents){ .cluster = tree_null(a) }, &n.node);
 	assert_string_equal(wanted(a, w.keypairs, w.n_keypairs), "ca kubelet+key kube-proxy+key");
 	assert_string_equal(wanted(a, w.secrets, w.n_secrets), "dockerconfig?");
 	assert_string_equal(w.key_store, "s3://jdurbin-kops/abc.joshdurbin.net/pki");
 	world_must_build(&tls);
-	w = kops18_wants(a, &tls.node, &tls.env, tls.cluster);
+	w = kops18_wants(a, &(struct documents){ .cluster = tls.cluster }, &tls.node);
 	assert_string_equal(
 		wanted(a, w.keypairs, w.n_keypairs),
 		"ca+key kubelet+key kube-proxy+key kops+key kubecfg+key master+key "
