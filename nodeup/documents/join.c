@@ -109,7 +109,7 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	if (r == 0)
 		r = begin_keys(l, e);
 	if (r == 0)
-		r = join_ask(l->b->join, l->arena, bootstrap_ask_config(l->arena), &answer, e);
+		r = join_ask(l->b->join, l->arena, bootstrap_ask(l->arena, NULL, NULL), &answer, e);
 	if (r < 0)
 		return r;
 	if (!answer.config)
@@ -252,8 +252,8 @@ static int ask_for_certificates(struct loader *l, const struct node_wants *w, st
 	if (r == 0)
 		r = begin(l, e);
 	if (r == 0)
-		r = join_ask(l->b->join, l->arena,
-			     bootstrap_ask_certificates(l->arena, &public, &ids), &answer, e);
+		r = join_ask(l->b->join, l->arena, bootstrap_ask(l->arena, &public, &ids), &answer,
+			     e);
 	return r < 0 ? r : take_answer(l, w, &private, &answer, e);
 }
 

@@ -12,8 +12,7 @@ static struct tree *map_or_null(struct arena *a, const struct strmap *m)
 	return m ? tree_of_strmap(a, m) : tree_null(a);
 }
 
-static const char *request(struct arena *a, const struct strmap *keys,
-			   const struct strmap *pair_ids, bool config)
+const char *bootstrap_ask(struct arena *a, const struct strmap *keys, const struct strmap *pair_ids)
 {
 	autobuf struct buf text = BUF_INIT(REQUEST_MAX);
 	struct tree *map = tree_map(a);
@@ -22,21 +21,10 @@ static const char *request(struct arena *a, const struct strmap *keys,
 	tree_set_text(a, map, "apiVersion", "bootstrap.kops.k8s.io/v1alpha1");
 	(void)tree_set(a, map, "certs", map_or_null(a, keys));
 	(void)tree_set(a, map, "keypairIDs", map_or_null(a, pair_ids));
-	(void)tree_set(a, map, "includeNodeConfig", tree_plain(a, config ? "true" : "false"));
+	(void)tree_set(a, map, "includeNodeConfig", tree_plain(a, keys ? "false" : "true"));
 	if (json_render(map, false, &text, &never) < 0)
 		abort();
 	return arena_str(a, buf_str(&text));
-}
-
-const char *bootstrap_ask_config(struct arena *a)
-{
-	return request(a, NULL, NULL, true);
-}
-
-const char *bootstrap_ask_certificates(struct arena *a, const struct strmap *keys,
-				       const struct strmap *pair_ids)
-{
-	return request(a, keys, pair_ids, false);
 }
 
 static int wrong_answer(const char *what, struct err *e)

@@ -7,12 +7,10 @@
 
 #include "nodeup/base/str.h"
 
-/* The first request. */
-const char *bootstrap_ask_config(struct arena *a);
-/* The second: public keys by the names of certificates, and the ids of the key pairs that are to sign. Both are
- * sorted by name. */
-const char *bootstrap_ask_certificates(struct arena *a, const struct strmap *keys,
-				       const struct strmap *pair_ids);
+/* The first request, for the configuration: both are NULL. The second: public keys by the names of certificates, and
+ * the ids of the key pairs that are to sign, both sorted by name. */
+const char *bootstrap_ask(struct arena *a, const struct strmap *keys,
+			  const struct strmap *pair_ids);
 
 /* What an answer holds; what it does not is NULL or empty. */
 struct bootstrap_answer {

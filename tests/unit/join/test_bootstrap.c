@@ -15,13 +15,13 @@ static void requests_are_those_of_kops(void **state)
 	struct strmap keys = { 0 }, ids = { 0 };
 
 	(void)state;
-	assert_string_equal(bootstrap_ask_config(a),
+	assert_string_equal(bootstrap_ask(a, NULL, NULL),
 			    "{\"apiVersion\":\"bootstrap.kops.k8s.io/v1alpha1\",\"certs\":null,"
 			    "\"keypairIDs\":null,\"includeNodeConfig\":true}");
 	strmap_set(a, &keys, "kube-proxy", "-----BEGIN RSA PUBLIC KEY-----\nMIIB+/=\n");
 	strmap_set(a, &keys, "kubelet", "K");
 	strmap_set(a, &ids, "kubernetes-ca", "698");
-	assert_string_equal(bootstrap_ask_certificates(a, &keys, &ids),
+	assert_string_equal(bootstrap_ask(a, &keys, &ids),
 			    "{\"apiVersion\":\"bootstrap.kops.k8s.io/v1alpha1\",\"certs\":{\"kube-"
 			    "proxy\":\"-----BEGIN RSA PUBLIC KEY-----\\nMIIB+/=\\n\",\"kubelet\":"
 			    "\"K\"},\"keypairIDs\":{\"kubernetes-ca\":\"698\"},"
