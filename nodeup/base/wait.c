@@ -7,19 +7,25 @@
 
 static const int64_t first_ns = 200 * DUR_MS, last_ns = 5 * DUR_SEC;
 
+double wait_chance(void)
+{
+	uint32_t dice;
+
+	/* early in a boot there is no randomness yet */
+	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
+		dice = UINT32_MAX;
+	return (double)dice / UINT32_MAX;
+}
+
 int64_t wait_delay(unsigned int attempt)
 {
 	int64_t most = first_ns;
-	uint32_t dice;
 
 	while (attempt-- > 1 && most < last_ns)
 		most *= 2;
 	if (most > last_ns)
 		most = last_ns;
-	/* early in a boot there is no randomness yet */
-	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
-		dice = UINT32_MAX;
-	return (int64_t)((double)most * dice / UINT32_MAX);
+	return (int64_t)((double)most * wait_chance());
 }
 
 void wait_until(int64_t due_ns)

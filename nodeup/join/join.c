@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 #include "assets/http/http.h"
 #include "nodeup/aws/sts.h"
@@ -201,16 +200,6 @@ static int try_once(struct join *j, struct arena *a, const char *body, struct bo
 	return judge(j, a, &answer, e);
 }
 
-static double chance(void)
-{
-	uint32_t dice;
-
-	/* early in a boot there is no randomness yet */
-	if (getrandom(&dice, sizeof(dice), GRND_NONBLOCK) != sizeof(dice))
-		dice = UINT32_MAX;
-	return (double)dice / UINT32_MAX;
-}
-
 int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap_answer *ret,
 	     struct err *e)
 {
@@ -229,7 +218,7 @@ int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap
 		left = req->patience_ns - (now - since);
 		if (req->patience_ns >= 0 && left <= 0)
 			return err_code(e);
-		next = now + join_turns_next(&j->turns, chance(), wanted);
+		next = now + join_turns_next(&j->turns, wait_chance(), wanted);
 		if (req->patience_ns >= 0 && next > now + left)
 			next = now + left;
 		if (req->on_wait)
