@@ -23,15 +23,6 @@ struct reader {
 /* of one map */
 enum { UNKNOWN_MAX = 10 };
 
-/* A message is one line. */
-static bool is_printable(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return false;
-	return true;
-}
-
 /* What a value is, for the second half of "expected ..., found ...". */
 static const char *found(struct arena *a, const struct tree *t, bool quotable)
 {
@@ -41,7 +32,8 @@ static const char *found(struct arena *a, const struct tree *t, bool quotable)
 		return "a list";
 	if (t->kind == TREE_NULL)
 		return "nothing";
-	if (!quotable || !is_printable(t->scalar))
+	/* a message is one line */
+	if (!quotable || !str_is_line(t->scalar))
 		return "a text";
 	return arena_printf(a, "'%.60s'%s", t->scalar,
 			    t->quoted && tree_type_of(t->scalar) != TREE_IS_STRING ? " in quotes"

@@ -145,6 +145,14 @@ bool str_is_empty(const char *s)
 	return !s || *s == '\0';
 }
 
+bool str_is_line(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f)
+			return false;
+	return true;
+}
+
 const char *str_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

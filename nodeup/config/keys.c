@@ -38,14 +38,6 @@ static bool is_token(const char *id)
 	return strcmp(id, "dockerconfig") != 0 && strcmp(id, "encryptionconfig") != 0;
 }
 
-static bool has_control(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return true;
-	return false;
-}
-
 int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
 		    const char *from, struct err *e)
 {
@@ -67,7 +59,7 @@ int node_add_secret(struct arena *a, struct node *n, const char *id, const struc
 		return err_config(e, "%s: secret %s: its data is not base64 of a text", from, id);
 	if (len == 0)
 		return err_config(e, "%s: secret %s is empty", from, id);
-	if (is_token(id) && has_control(token))
+	if (is_token(id) && !str_is_line(token))
 		return err_config(e,
 				  "%s: secret %s: there is a line break or another control "
 				  "character in it, which no token or password has",

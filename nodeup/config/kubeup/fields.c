@@ -37,20 +37,12 @@ static bool is_name(const char *s)
 	return true;
 }
 
-/* Flags and URLs become words of a command line in a manifest. */
-static bool is_line(const char *s)
-{
-	for (; *s; s++)
-		if ((unsigned char)*s < ' ' || *s == 0x7f)
-			return false;
-	return true;
-}
-
 static const struct field_format number = { "a number", is_number };
 static const struct field_format sha1 = { "a sha1 of 40 hex digits", is_sha1 };
 static const struct field_format csv = { "a text without comma, quote and blank", is_csv_field };
 static const struct field_format name = { "a name", is_name };
-static const struct field_format line = { "a text of one line", is_line };
+/* Flags and URLs become words of a command line in a manifest. */
+static const struct field_format line = { "a text of one line", str_is_line };
 
 /* clang-format off */
 
