@@ -76,6 +76,17 @@ int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret
 	return 0;
 }
 
+const char *enc_text(struct arena *a, const char *base64)
+{
+	struct err ignored;
+	char *text;
+	size_t n;
+
+	return base64 && enc_unbase64(a, base64, &text, &n, &ignored) == 0 && strlen(text) == n
+		       ? text
+		       : NULL;
+}
+
 char *enc_url(struct arena *a, const char *text, int keep_slash)
 {
 	static const char digits[] = "0123456789ABCDEF";

@@ -13,6 +13,8 @@ char *enc_base64(struct arena *a, const void *data, size_t n);
 /* Decode standard base64 (white space ignored, padding required); the result has a NUL beyond. */
 int enc_unbase64(struct arena *a, const char *text, char **ret_data, size_t *ret_n,
 		 struct err *e) must_check;
+/* The same of a text; NULL: it is not base64, there is a NUL in it, or base64 is NULL. */
+const char *enc_text(struct arena *a, const char *base64);
 /* Percent-encode all but unreserved characters; '/' is kept when keep_slash. */
 char *enc_url(struct arena *a, const char *text, int keep_slash);
 /* As gzip -9n: equal data gives equal bytes, because the header holds no time. */

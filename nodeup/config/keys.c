@@ -49,15 +49,15 @@ int node_add_secret(struct arena *a, struct node *n, const char *id, const struc
 	};
 	static const struct schema schema = SCHEMA(struct secret, "Secret", fields);
 	struct err problem = { 0 };
-	char *token;
-	size_t len;
+	const char *token;
 
 	/* neither message may quote the text: it is secret */
 	if (field_parse(a, &schema, json, &secret, NULL, &problem) < 0)
 		return err_config(e, "%s: secret %s: expected {\"Data\": \"<base64>\"}", from, id);
-	if (enc_unbase64(a, secret.data, &token, &len, &problem) < 0 || strlen(token) != len)
+	token = enc_text(a, secret.data);
+	if (!token)
 		return err_config(e, "%s: secret %s: its data is not base64 of a text", from, id);
-	if (len == 0)
+	if (!*token)
 		return err_config(e, "%s: secret %s is empty", from, id);
 	if (is_token(id) && !str_is_line(token))
 		return err_config(e,

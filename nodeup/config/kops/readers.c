@@ -149,17 +149,10 @@ static const struct key *find_key(const struct keyset *set, const char *id)
 	return NULL;
 }
 
-/* The text of what has been put there as base64; NULL: it is not base64, or there is none. */
+/* An empty one is none. */
 static const char *text_of(struct arena *a, const char *base64)
 {
-	struct err ignored;
-	char *text;
-	size_t n;
-
-	if (str_is_empty(base64) || enc_unbase64(a, base64, &text, &n, &ignored) < 0 ||
-	    strlen(text) != n)
-		return NULL;
-	return text;
+	return str_is_empty(base64) ? NULL : enc_text(a, base64);
 }
 
 static int check_pair(const struct node_keypair *pair, struct err *e)

@@ -152,14 +152,8 @@ static void warn_of_nothing(struct look *l)
 /* Text of PEM out of base64; the message never shows it. */
 static int decode(struct look *l, const char *key, const char *value, const char **ret)
 {
-	struct err problem;
-	char *text;
-	size_t n;
-
-	if (enc_unbase64(l->arena, value, &text, &n, &problem) < 0 || strlen(text) != n)
-		return err_config(l->err, "%s%s: expected base64 of PEM", where(l, key), key);
-	*ret = text;
-	return 0;
+	*ret = enc_text(l->arena, value);
+	return *ret ? 0 : err_config(l->err, "%s%s: expected base64 of PEM", where(l, key), key);
 }
 
 /* A certificate and, unless key_of is NULL, its key. Both may be left out together. */
