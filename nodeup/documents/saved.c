@@ -107,11 +107,22 @@ int store_save(struct store *s, int root_fd, const char *path, const struct stor
 	return r < 0 ? r : record_write(root_fd, path, 0600, buf_str(&b), e);
 }
 
-static int restore_documents(struct store *s, const struct tree *t, struct err *e)
+/* The bytes of a document that is kept; NULL: there are none, or they are damaged. */
+static const char *kept_bytes(struct arena *a, const struct tree *kept, size_t *ret_n)
+{
+	struct err ignored;
+	char *bytes;
+
+	if (!kept || kept->kind != TREE_SCALAR ||
+	    enc_unbase64(a, kept->scalar, &bytes, ret_n, &ignored) < 0)
+		return NULL;
+	return bytes;
+}
+
+static bool restore_documents(struct store *s, const struct tree *t)
 {
 	for (size_t i = 0; t && i < t->n; i++) {
 		struct store_entry entry = { .location = t->items[i].key };
-		char *text;
 
 		/* a file of this machine is read where it is, unless it is gone */
 		if (!location_is_remote(entry.location)) {
@@ -119,14 +130,12 @@ static int restore_documents(struct store *s, const struct tree *t, struct err *
 				continue;
 			entry.location = s->recalled_as;
 		}
-		if (t->items[i].value->kind != TREE_SCALAR)
-			return err_config(e, "%s: not a text", entry.location);
-		if (enc_unbase64(s->arena, t->items[i].value->scalar, &text, &entry.n, e) < 0)
-			return err_wrap(e, "%s", entry.location);
-		entry.text = text;
+		entry.text = kept_bytes(s->arena, t->items[i].value, &entry.n);
+		if (!entry.text)
+			return false;
 		store_remember(s, &entry);
 	}
-	return 0;
+	return true;
 }
 
 static void restore_folders(struct store *s, const struct tree *t)
@@ -172,25 +181,21 @@ int store_recall(struct store *s, int root_fd, const char *path, const struct st
 		 const char **ret_text, struct err *e)
 {
 	struct store_entry entry = { .location = arena_str(s->arena, kept->conf) };
-	const struct tree *documents, *saved;
 	struct tree *t;
-	char *text;
 	int64_t ns;
 	int r = load_saved(s->arena, root_fd, path, kept->key, &t, &ns, e);
 
 	if (r < 0)
 		return r;
-	documents = tree_get(t, "documents");
-	saved = documents ? tree_get(documents, kept->conf_name) : NULL;
-	if (!saved || saved->kind != TREE_SCALAR ||
-	    enc_unbase64(s->arena, saved->scalar, &text, &entry.n, e) < 0)
+	entry.text =
+		kept_bytes(s->arena, tree_get(tree_get(t, "documents"), kept->conf_name), &entry.n);
+	if (!entry.text)
 		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' has no copy of '%s'", path,
 				kept->conf_name);
-	entry.text = text;
 	store_remember(s, &entry);
 	s->recalled = arena_str(s->arena, kept->conf_name);
 	s->recalled_as = entry.location;
-	*ret_text = text;
+	*ret_text = entry.text;
 	return 0;
 }
 
@@ -207,11 +212,10 @@ int store_kept_texts(struct arena *a, int root_fd, const char *path, const char 
 		return r;
 	documents = tree_get(t, "documents");
 	for (size_t i = 0; documents && i < documents->n; i++) {
-		const struct tree *saved = documents->items[i].value;
-		char *text;
 		size_t n;
+		const char *text = kept_bytes(a, documents->items[i].value, &n);
 
-		if (saved->kind == TREE_SCALAR && enc_unbase64(a, saved->scalar, &text, &n, e) == 0)
+		if (text)
 			strmap_set(a, ret, documents->items[i].key, text);
 	}
 	return 0;
@@ -229,8 +233,7 @@ int store_replay(struct store *s, int root_fd, const char *path, const char *key
 		return r;
 	/* what was read before the store went away may be newer than the rest: one state or the other */
 	s->n = 0;
-	r = restore_documents(s, tree_get(t, "documents"), e);
-	if (r < 0) {
+	if (!restore_documents(s, tree_get(t, "documents"))) {
 		s->n = 0;
 		return err_fail(e, ERR_SYSTEM, ENOENT, "'%s' is damaged", path);
 	}
