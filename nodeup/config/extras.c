@@ -56,13 +56,17 @@ static bool is_clean(const char *path)
 	       !str_has_suffix(path, "/.");
 }
 
-int extras_check_path(const char *where, const char *path, struct err *e)
+int extras_path(const struct extras_item *it, const char *path, const char *name, const char *dir,
+		const char **ret, struct err *e)
 {
-	if (!show_is_clean(path))
-		return err_config(e, "%s: a control character in '%s'", where, path);
-	if (is_clean(path))
+	if (str_is_empty(path) && str_is_empty(name))
+		return err_config(e, "%s: neither path nor name", it->where);
+	*ret = str_is_empty(path) ? arena_printf(it->arena, "%s/%s", dir, name) : path;
+	if (!show_is_clean(*ret))
+		return err_config(e, "%s: a control character in '%s'", it->where, *ret);
+	if (is_clean(*ret))
 		return 0;
-	return err_config(e, "%s: '%s' is not an absolute path of a file", where, path);
+	return err_config(e, "%s: '%s' is not an absolute path of a file", it->where, *ret);
 }
 
 int extras_decode(struct arena *a, const char *where, const char *text, const char **ret,

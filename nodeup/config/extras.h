@@ -27,8 +27,10 @@ int extras_check_units(const struct extras_item *it, const char *name, const str
 void extras_add_hook(const struct extras_item *it, struct node_hook *hook, struct node *n);
 /* The same of a file, by its path. */
 void extras_add_file(const struct extras_item *it, const struct node_file *f, struct node *n);
-/* Check the path of a file: absolute, and with no component that is empty, "." or "..". */
-int extras_check_path(const char *where, const char *path, struct err *e) must_check;
+/* The path of a file, or that of its name in dir where it has none; checked to be absolute, and with no component that is
+ * empty, "." or "..". */
+int extras_path(const struct extras_item *it, const char *path, const char *name, const char *dir,
+		const char **ret, struct err *e) must_check;
 /* Decode base64 with or without padding: Go's raw encoding has none. */
 int extras_decode(struct arena *a, const char *where, const char *text, const char **ret,
 		  size_t *ret_n, struct err *e) must_check;

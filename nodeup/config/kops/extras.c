@@ -110,17 +110,10 @@ static int read_mode(const struct extras_item *it, const char *text, unsigned in
 static int add_file(const struct extras_item *it, const struct kops_file_asset *f, struct node *ret,
 		    struct err *e)
 {
-	struct node_file file = { .path = f->path,
-				  .content = f->content ? f->content : "",
-				  .pos = it->pos };
-	int r;
+	struct node_file file = { .content = f->content ? f->content : "", .pos = it->pos };
+	int r = extras_path(it, f->path, f->name, files_dir, &file.path, e);
 
-	if (str_is_empty(f->path) && str_is_empty(f->name))
-		return err_config(e, "%s: neither path nor name", it->where);
-	if (str_is_empty(f->path))
-		file.path = arena_printf(it->arena, "%s/%s", files_dir, f->name);
 	file.len = strlen(file.content);
-	r = extras_check_path(it->where, file.path, e);
 	if (r == 0)
 		r = read_mode(it, f->mode, &file.mode, e);
 	if (r == 0 && f->is_base64)

@@ -143,18 +143,6 @@ static int add_hook(struct kops18_build *b, const struct item *it)
 	return 0;
 }
 
-static int set_path(struct kops18_build *b, const struct item *it, const struct file_asset *fa,
-		    struct node_file *f)
-{
-	if (str_is_empty(fa->path) && str_is_empty(fa->name))
-		return err_config(b->err, "%s: neither path nor name", it->at.where);
-	f->path = fa->path;
-	if (str_is_empty(f->path))
-		f->path = arena_printf(b->arena, "%s/%s",
-				       distro_of(b->facts->distribution)->assets_dir, fa->name);
-	return extras_check_path(it->at.where, f->path, b->err);
-}
-
 static int add_file(struct kops18_build *b, const struct item *it)
 {
 	struct file_asset fa = { 0 };
@@ -163,7 +151,8 @@ static int add_file(struct kops18_build *b, const struct item *it)
 			    b->err);
 
 	if (r == 0)
-		r = set_path(b, it, &fa, &f);
+		r = extras_path(&it->at, fa.path, fa.name,
+				distro_of(b->facts->distribution)->assets_dir, &f.path, b->err);
 	if (r == 0)
 		r = check_text(b, it, "content", fa.content);
 	if (r == 0)
