@@ -41,6 +41,15 @@ int volume_item_devices(struct volume_item *it, const char *key)
 	return it->v.devices.n ? 0 : volume_item_fail(it, key, "an empty list");
 }
 
+int volume_item_path(struct volume_item *it, const char *path)
+{
+	if (str_is_empty(path))
+		return volume_item_fail(it, "path", "missing: where is it to be mounted?");
+	it->v.name = it->v.path = path;
+	return volumes_check_path(it->arena, &it->v.pos,
+				  arena_printf(it->arena, "%s.path", it->path), path, it->err);
+}
+
 /* Options that a unit would not obey, or that contradict what it is for. */
 static const struct {
 	const char *option, *why;

@@ -23,6 +23,8 @@ int volume_item_fail(const struct volume_item *it, const char *key, const char *
 	printf_like(3, 4);
 /* The disks are v.devices, which `key` says: check them. */
 int volume_item_devices(struct volume_item *it, const char *key) must_check;
+/* It is mounted at this path: take it, and check it. */
+int volume_item_path(struct volume_item *it, const char *path) must_check;
 /* Take the options of mkfs and mount, for a file system that this host knows. Of mount's none is noatime. */
 int volume_item_options(struct volume_item *it, const struct strv *format_options,
 			const struct strv *mount_options) must_check;

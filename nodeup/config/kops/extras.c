@@ -173,13 +173,8 @@ static int read_volume(struct volume_item *it, const struct kops_volume_mount *m
 	if (!str_is_empty(m->device))
 		strv_add(it->arena, &v->devices, m->device);
 	r = volume_item_devices(it, "device");
-	if (r == 0 && str_is_empty(m->path))
-		r = volume_item_fail(it, "path", "missing: where is it to be mounted?");
-	v->name = v->path = m->path;
 	if (r == 0)
-		r = volumes_check_path(it->arena, &v->pos,
-				       arena_printf(it->arena, "%s.path", it->path), v->path,
-				       it->err);
+		r = volume_item_path(it, m->path);
 	if (r == 0)
 		r = volume_item_options(it, &m->format_options, &m->mount_options);
 	if (r == 0)

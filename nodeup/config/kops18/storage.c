@@ -166,10 +166,7 @@ static int set_path(struct item *it)
 		it->i.v.name = swaps ? arena_printf(b->arena, "swap-%zu", swaps + 1) : "swap";
 		return 0;
 	}
-	if (str_is_empty(it->m.path))
-		return volume_item_fail(&it->i, "path", "missing: where is it to be mounted?");
-	it->i.v.name = it->i.v.path = it->m.path;
-	return 0;
+	return volume_item_path(&it->i, it->m.path);
 }
 
 static int set_binds(struct item *it)
@@ -206,14 +203,10 @@ static int set_binds(struct item *it)
 			bind.units = volumes_users(a, s->target);
 		arena_push(a, it->i.v.binds.v, it->i.v.binds.n, bind);
 	}
-	return 0;
-}
-
-/* Unless the document says itself what is kept there. */
-static void set_master_pd(struct item *it)
-{
+	/* unless the document says itself what is kept there */
 	if (it->b->node->is_master && str_eq(it->i.v.path, node_master_pd) && !it->i.v.binds.n)
-		storage_master_pd(it->b->arena, &it->i.v);
+		storage_master_pd(a, &it->i.v);
+	return 0;
 }
 
 static int set_persist(struct item *it)
@@ -244,6 +237,8 @@ static int set_options(struct item *it)
 
 static int read_item(struct item *it)
 {
+	static int (*const steps[])(struct item *) = { set_disks, set_path, set_binds, set_persist,
+						       set_options };
 	struct kops18_build *b = it->b;
 	int r = kops18_read(b->arena, &storage_mount_schema, it->i.tree, it->i.path, b->opts,
 			    &it->m, b->err);
@@ -255,21 +250,8 @@ static int read_item(struct item *it)
 	it->i.v.filesystem = it->m.filesystem;
 	it->i.v.raid = str_is_empty(it->m.raid) ? NULL : it->m.raid;
 	it->i.v.label = str_is_empty(it->m.label) ? NULL : it->m.label;
-	r = set_disks(it);
-	if (r == 0)
-		r = set_path(it);
-	if (r == 0 && it->i.v.path)
-		r = volumes_check_path(b->arena, &it->i.v.pos,
-				       arena_printf(b->arena, "%s.path", it->i.path), it->i.v.path,
-				       b->err);
-	if (r == 0)
-		r = set_binds(it);
-	if (r == 0)
-		set_master_pd(it);
-	if (r == 0)
-		r = set_persist(it);
-	if (r == 0)
-		r = set_options(it);
+	for (size_t i = 0; i < ARRAY_LEN(steps) && r == 0; i++)
+		r = steps[i](it);
 	if (r == 0 && it->i.v.path)
 		volume_item_bind(&it->i);
 	return r;
