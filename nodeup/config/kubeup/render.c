@@ -117,14 +117,14 @@ static const char *with_registry(struct rendering *r, const struct documents_fil
 }
 
 /* kubelet takes a static pod that does not parse for none, in a log that has much else. */
-static int check_pod(struct rendering *r, const char *path, const char *text, size_t n)
+static int check_pod(struct rendering *r, const char *path, const char *text)
 {
 	struct tree *pod;
 	int ret;
 
 	if (!str_has_prefix(path, manifests))
 		return 0;
-	ret = yaml_parse(r->arena, path, text, n, &pod, r->err);
+	ret = yaml_parse(r->arena, path, text, strlen(text), &pod, r->err);
 	if (ret < 0)
 		return err_wrap(r->err, "what the salt tarball's template makes");
 	if (!tree_text(pod, "kind") || strcmp(tree_text(pod, "kind"), "Pod") != 0)
@@ -151,8 +151,7 @@ static int make_file(struct rendering *r, const struct kubeup_state *s, const ch
 		ret = template_render(r->arena, &req, &file.text, r->err);
 	if (ret < 0)
 		return ret;
-	file.n = strlen(file.text);
-	ret = check_pod(r, path, file.text, file.n);
+	ret = check_pod(r, path, file.text);
 	if (ret == 0)
 		arena_push(r->arena, r->files.v, r->files.n, file);
 	return ret;

@@ -49,7 +49,6 @@ struct kubeup_file {
 	const struct kubeup_state *state;
 	const char *path, *text;
 	const char *template; /* in the tarball; NULL: an empty file */
-	size_t n;
 };
 
 struct kubeup_files {
