@@ -30,6 +30,9 @@ struct dialect_opts {
 void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt, ...)
 	printf_like(3, 4);
 
+/* Make an error of each message, where errors are kept, else one of the first, with a note of each other. */
+int dialect_refuse(const struct strv *messages, struct errs *errors, struct err *e) must_check;
+
 /* A key pair or secret this node cannot do without (or can: optional). */
 struct node_want {
 	const char *name;

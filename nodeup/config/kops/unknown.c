@@ -37,11 +37,6 @@ bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
 int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e)
 {
 	const struct strv messages = field_unknown_messages(&unknown->all);
-	int r = 0;
 
-	for (size_t i = 0; i < messages.n && r == 0; i++)
-		r = errs_keep(unknown->opts->errors, err_config(e, "%s", messages.v[i]), e);
-	for (size_t i = 1; i < messages.n && r < 0; i++)
-		err_note(e, "also", "%s", messages.v[i]);
-	return r;
+	return dialect_refuse(&messages, unknown->opts->errors, e);
 }

@@ -87,18 +87,6 @@ const struct schema kops18_ig_schema = SCHEMA_OF_LIST("InstanceGroupSpec", KOPS1
 const struct schema kops18_env_schema = SCHEMA(struct kube_env, "kube_env.yaml", env_fields);
 const struct schema kops18_image_schema = SCHEMA(struct node_image, "Image", image_fields);
 
-/* One error of all of them, or where errors are kept one of each. */
-static int refuse_unknown(const struct strv *messages, const struct dialect_opts *o, struct err *e)
-{
-	int r = err_config(e, "%s", messages->v[0]);
-
-	for (size_t i = 0; i < messages->n && o->errors; i++)
-		r = errs_keep(o->errors, err_config(e, "%s", messages->v[i]), e);
-	for (size_t i = 1; i < messages->n && !o->errors; i++)
-		err_note(e, "also", "%s", messages->v[i]);
-	return r;
-}
-
 static size_t kept_count(const struct dialect_opts *o)
 {
 	return o->errors ? o->errors->n : 0;
@@ -131,7 +119,7 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 	if (r < 0)
 		return r;
 	if (o->strict && messages.n)
-		return refuse_unknown(&messages, o, e);
+		return dialect_refuse(&messages, o->errors, e);
 	for (size_t i = 0; i < messages.n; i++)
 		if (!opts.refuses_slips || !strv_has(&unknown.slips, messages.v[i]))
 			dialect_warn(a, o, "%s", messages.v[i]);

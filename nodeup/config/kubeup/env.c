@@ -102,12 +102,8 @@ static int read_fields(struct look *l)
 		*l->err = l->opts->errors->v[0];
 		return err_code(l->err);
 	}
-	if (l->opts->strict && messages.n) {
-		r = err_config(l->err, "%s", messages.v[0]);
-		for (size_t i = 1; i < messages.n; i++)
-			err_note(l->err, "also", "%s", messages.v[i]);
-		return r;
-	}
+	if (l->opts->strict && messages.n)
+		return dialect_refuse(&messages, NULL, l->err);
 	for (size_t i = 0; i < messages.n; i++)
 		dialect_warn(l->arena, l->opts, "%s", messages.v[i]);
 	return 0;
@@ -268,6 +264,8 @@ static int check_manifest_url(struct look *l)
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e)
 {
+	static int (*const checks[])(struct look *) = { check_network, check_addons,
+							check_manifest_url, check_pairs };
 	struct kubeup_env env = { .tree = t };
 	struct look l = { a, o, t, &env, e };
 	int r = check_items(&l);
@@ -279,14 +277,8 @@ int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 	env.is_master = is_true(env.kubernetes_master);
 	if (r == 0)
 		r = kubeup_has_all(a, &env, e);
-	if (r == 0)
-		r = check_network(&l);
-	if (r == 0)
-		r = check_addons(&l);
-	if (r == 0)
-		r = check_manifest_url(&l);
-	if (r == 0)
-		r = check_pairs(&l);
+	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0; i++)
+		r = checks[i](&l);
 	if (r < 0)
 		return r;
 	warn_of_nothing(&l);
