@@ -44,8 +44,6 @@ static void know_asset(struct plan *p, struct asset *as)
 
 	if (known != as)
 		asset_join(known, as);
-	else
-		arena_push(p->arena, p->known, p->n_known, as);
 }
 
 int plan_parse_assets(struct plan *p, struct err *e)

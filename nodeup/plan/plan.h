@@ -75,9 +75,7 @@ struct plan {
 	struct plan_index *index; /* tasklist.c's, of what the tasks are found by */
 	struct asset **assets;    /* parsed Assets list, document order */
 	size_t n_assets;
-	struct asset **known; /* every asset that was parsed, one of each digest */
-	size_t n_known;
-	struct map known_by;         /* digest: the one of it */
+	struct map known_by;         /* every asset that was parsed, by its digest: one of each */
 	struct map asset_by;         /* kind and digest, kind and name: the task */
 	struct signature_keys *keys; /* by which signatures are checked */
 	bool list_is_signed;         /* the Assets list, as a whole, and rightly */
