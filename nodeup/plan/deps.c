@@ -176,7 +176,7 @@ static bool is_mirror_of(const struct task *t, const struct task *file)
 
 static bool is_mount_of_etcd(const struct task *t, const struct task *unit)
 {
-	return strcmp(unit->unit.name, t->etcd.mount_unit) == 0;
+	return str_eq(unit->unit.where, t->etcd.mount_point);
 }
 
 static bool starts_after(const struct task *t, const struct task *unit)
@@ -219,31 +219,18 @@ static bool is_installed_from(const struct task *t, const struct task *asset)
 /* A mount or swap unit of the volume. */
 static bool is_unit_of_volume(const struct task *t, const struct task *volume)
 {
-	const struct node_volume *want = volume->volume.want;
-	autoarena struct arena *a = arena_new_empty();
-	const char *device = arena_printf(a, "/dev/disk/by-uuid/%s", volume->volume.uuid);
-	const char *name = want->path ? arena_printf(a, "%s.mount", unit_escape_path(a, want->path))
-				      : arena_printf(a, "%s.swap", unit_escape_path(a, device));
-
-	return strcmp(t->unit.name, name) == 0;
-}
-
-static bool is_mount_of(const struct task *unit, const char *path)
-{
-	autoarena struct arena *a = arena_new_empty();
-
-	return strcmp(unit->unit.name, arena_printf(a, "%s.mount", unit_escape_path(a, path))) == 0;
+	return str_eq(t->unit.volume, volume->volume.want->name);
 }
 
 static bool is_moved_onto(const struct task *t, const struct task *unit)
 {
-	return is_mount_of(unit, t->move.mount_point);
+	return str_eq(unit->unit.where, t->move.mount_point);
 }
 
 /* Its own directory, and every other that is shown from a volume: a service may use several. */
 static bool is_shown_by(const struct task *t, const struct task *unit)
 {
-	return is_mount_of(unit, t->move.source) || volumes_is_bind(unit);
+	return str_eq(unit->unit.where, t->move.source) || volumes_is_bind(unit);
 }
 
 static bool is_same_move(const struct task *t, const struct task *other)
@@ -254,7 +241,8 @@ static bool is_same_move(const struct task *t, const struct task *other)
 /* The bind mount shows what was moved; the services that use it start after that. */
 static bool waits_for_move(const struct task *t, const struct task *move)
 {
-	return is_mount_of(t, move->move.source) || strv_has(&move->move.units, t->unit.name);
+	return str_eq(t->unit.where, move->move.source) ||
+	       strv_has(&move->move.units, t->unit.name);
 }
 
 static bool is_resumed(const struct task *t, const struct task *resume)

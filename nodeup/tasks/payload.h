@@ -147,10 +147,9 @@ struct task_attach {
 struct task_etcd {
 	const char
 		*mount_point; /* "/mnt/master-vol-0abc": nothing is written unless it is mounted */
-	const char *mount_unit; /* that mounts it */
-	const char *data;       /* "/mnt/master-vol-0abc/var/etcd/data" */
-	const char *manifest;   /* ".../k8s.io/manifests/etcd.manifest" */
-	const char *link;       /* what kubelet finds: leads nowhere while nothing is mounted */
+	const char *data;     /* "/mnt/master-vol-0abc/var/etcd/data" */
+	const char *manifest; /* ".../k8s.io/manifests/etcd.manifest" */
+	const char *link;     /* what kubelet finds: leads nowhere while nothing is mounted */
 	const char *content;
 };
 

@@ -210,7 +210,6 @@ static void add_member(struct plan *p, const struct plan_etcd *mine)
 	t = plan_new_task(p, TASK_ETCD, name);
 	t->etcd = (struct task_etcd){
 		.mount_point = mount_point,
-		.mount_unit = arena_printf(a, "%s.mount", unit_escape_path(a, mount_point)),
 		.data = arena_printf(a, "%s/var/etcd/%s", mount_point, m.role->data),
 		.manifest = arena_printf(a, "%s/k8s.io/manifests/%s.manifest", mount_point, m.name),
 		.link = name,

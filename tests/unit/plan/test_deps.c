@@ -339,6 +339,9 @@ static void disks_come_before_who_uses_them(void **state)
 	(void)state;
 	volume->volume = (struct task_volume){ .want = &data, .uuid = "0a" };
 	space->volume = (struct task_volume){ .want = &swap, .uuid = "0b" };
+	mount->unit.where = mount->unit.volume = "/mnt/disks";
+	on->unit.volume = "swap";
+	bind->unit.where = "/var/lib/docker";
 	assert_int_equal(deps_link(&p, &e), 0);
 	assert_true(needs(mount, volume));
 	assert_false(needs(mount, space));

@@ -41,7 +41,6 @@ static int setup(void **state)
 		.ops = &task_etcd_ops,
 		.name = link_path,
 		.etcd = { .mount_point = "/mnt/v",
-			  .mount_unit = "mnt-v.mount",
 			  .data = "/mnt/v/var/etcd/data",
 			  .manifest = manifest,
 			  .link = link_path,
