@@ -1,7 +1,7 @@
-/* builders.h - all builders, which plan.c has in a table
+/* builders.h - all builders: what a node is made of
  * A builder reads plan->req and appends tasks (tasklist.h); it never looks at the machine. It asks the
  * model what is wanted, never which dialect the documents are of. What is wrong goes to
- * plan_error(). Their bodies are in build_*.c here or in the room of their era.
+ * plan_error(). Their bodies are in build_*.c here, or in the room of the era that alone has them.
  * Owner: tasks live in the plan's arena. Errors: the plan's. Threads: one.
  * Source: kops 1.8.1 nodeup/pkg/model, one file each. */
 #pragma once
@@ -17,103 +17,63 @@ typedef void plan_build_fn(struct plan *p);
 /* Packages of the distribution that a builder takes, blank-separated; NULL: none. */
 typedef const char *plan_needs_fn(struct plan *p);
 
-/* Disks: file systems, mounts, and the services that wait for them. */
-extern plan_build_fn build_volumes;
-/* Directories that others drop files into. */
-extern plan_build_fn build_directories;
-/* What Container-Optimized OS needs so that programs run at all. */
-extern plan_build_fn build_containeros;
-/* The way to the outside, for services and package managers. */
-extern plan_build_fn build_egress_proxy;
-/* Every asset of the documents, and the unpacking of archives. */
-extern plan_build_fn build_assets;
-/* The user that kops 1.8 makes on a master. */
-extern plan_build_fn build_users;
-/* Packages of the distribution. */
-extern plan_build_fn build_packages;
-/* Updates that install themselves. */
-extern plan_build_fn build_upgrades;
-/* The service that keeps the time. */
-extern plan_build_fn build_ntp;
-/* Rotation of the logs of static pods. */
-extern plan_build_fn build_logrotate;
-/* A firewall that lets pods and their traffic through. */
-extern plan_build_fn build_firewall;
-/* What every role needs of the store: the CA, the registry login. */
-extern plan_build_fn build_pki;
-/* Kernel settings, as a file and in the running kernel. */
-extern plan_build_fn build_sysctl;
-/* cloud.config of kubelet and the control plane. */
-extern plan_build_fn build_cloud_config;
-/* CNI plugins of the network in use. */
-extern plan_build_fn build_cni;
-/* kube-proxy's static pod. */
-extern plan_build_fn build_kube_proxy;
-/* API server, controller manager, scheduler and kubectl. */
-extern plan_build_fn build_control_plane;
-/* EBS volumes to be attached: what became of each. */
-extern plan_build_fn build_claims;
-/* kubelet as a service. */
-extern plan_build_fn build_kubelet;
-/* The files of the user's own. */
-extern plan_build_fn build_file_assets;
-/* Nothing but the assets, all of them, images too. */
-extern plan_build_fn build_bake;
-/* Our own unit, that runs us at each boot. */
-extern plan_build_fn build_bootstrap;
-/* The configuration that is gone from this machine, from its kept copy. */
-extern plan_build_fn build_documents;
+/* In the order a person would tell it: name, function, the kinds of nodes that it is for, and where it has others the members
+ * of plan.c's rows. */
+/* clang-format off */
+#define PLAN_BUILDERS(X) \
+	X("release", build_kops_release, CONFIGURED) /* nothing: refuses a host that these nodes are not made on */ \
+	X("claims", build_claims, ALL) /* EBS volumes to be attached: what became of each */ \
+	X("volumes", build_volumes, ALL) /* disks: file systems, mounts, and the services that wait for them */ \
+	X("documents", build_documents, ALL) /* the configuration that is gone from this machine, from its kept copy */ \
+	X("directories", build_directories, DESCRIBED) /* directories that others drop files into */ \
+	X("assets", build_assets, ALL) /* every asset of the documents, and the unpacking of archives */ \
+	X("containeros", build_containeros, ALL) /* what Container-Optimized OS needs so that programs run at all */ \
+	X("users", build_users, DESCRIBED, .master_only = true) /* the user that kops 1.8 makes on a master */ \
+	X("egress-proxy", build_egress_proxy, DESCRIBED | STATED) /* the way to the outside, for services and package managers */ \
+	X("packages", build_packages, ALL) /* packages of the distribution */ \
+	X("upgrades", build_upgrades, DESCRIBED) /* updates that install themselves */ \
+	X("ntp", build_ntp, ALL) /* the service that keeps the time */ \
+	X("logrotate", build_logrotate, DESCRIBED) /* rotation of the logs of static pods */ \
+	X("firewall", build_firewall, DESCRIBED) /* a firewall that lets pods and their traffic through */ \
+	X("pki", build_pki, DESCRIBED) /* what every role needs of the store: the CA, the registry login */ \
+	X("sysctl", build_sysctl, DESCRIBED) /* kernel settings, as a file and in the running kernel */ \
+	X("cloud-config", build_cloud_config, DESCRIBED) /* cloud.config of kubelet and the control plane */ \
+	X("docker", build_docker, DESCRIBED, .packages = plan_docker_needs) /* settings of the container runtime, and images to be loaded into it */ \
+	X("cni", build_cni, DESCRIBED) /* CNI plugins of the network in use */ \
+	X("kube-proxy", build_kube_proxy, DESCRIBED) /* kube-proxy's static pod */ \
+	X("control-plane", build_control_plane, DESCRIBED, .master_only = true) /* API server, controller manager, scheduler and kubectl */ \
+	X("etcd", build_etcd, DESCRIBED, .master_only = true) /* etcd's static pods on this master's volumes, where no protokube does it */ \
+	X("kubelet", build_kubelet, DESCRIBED) /* kubelet as a service */ \
+	X("protokube", build_protokube, DESCRIBED) /* protokube as a service */ \
+	X("states", build_states, STATED, .packages = plan_docker_needs) /* what the model has file by file: kubelet, docker, static pods, keys, images */ \
+	X("adopted", build_kops_adopted, ADOPTED) /* the services of a node that another program set up */ \
+	X("system", build_kops_system, CONFIGURED, .packages = needs_kops_system) /* directories, the CA, the registry login, name resolution */ \
+	X("pki", build_kops_pki, CONFIGURED) /* of a node with an API server: keys, certificates, and users that may read them */ \
+	X("upgrades", build_kops_upgrades, CONFIGURED, .packages = needs_kops_upgrades) /* updates that install themselves */ \
+	X("ntp", build_kops_ntp, CONFIGURED, .packages = needs_kops_ntp) /* the service that keeps the time */ \
+	X("logrotate", build_kops_logrotate, CONFIGURED, .packages = needs_kops_logrotate) /* rotation of logs */ \
+	X("firewall", build_kops_firewall, CONFIGURED) /* a firewall that lets pods and their traffic through */ \
+	X("sysctl", build_kops_sysctl, CONFIGURED) /* kernel settings, and a module */ \
+	X("network", build_kops_network, CONFIGURED, .packages = needs_kops_network) /* what its network plugin asks of the host */ \
+	X("runtimes", build_kops_runtimes, CONFIGURED, .packages = needs_kops_runtimes) /* what else containerd starts containers by, of its makers' packages */ \
+	X("containerd", build_kops_containerd, CONFIGURED) /* containerd, its settings, and images that it has before kubelet starts */ \
+	X("kube-proxy", build_kops_kube_proxy, CONFIGURED) /* kube-proxy's static pod, and what the pod that does its work needs */ \
+	X("kube-apiserver", build_kops_kube_apiserver, CONFIGURED) /* the API server's static pod */ \
+	X("control-plane", build_kops_control_plane, CONFIGURED) /* pods of the controller manager and the scheduler, and kubectl */ \
+	X("manifests", build_kops_manifests, CONFIGURED) /* static pods that lie in the state store: etcd's, and the one that applies addons */ \
+	X("kubelet", build_kops_kubelet, CONFIGURED) /* kubelet, its settings and certificates */ \
+	X("warm-pool", build_kops_warm_pool, CONFIGURED) /* images that an instance of a warm pool has before it is used */ \
+	X("bootstrap", build_bootstrap, ALL) /* our own unit, that runs us at each boot */ \
+	X("hooks", build_hooks, DESCRIBED) /* what users add comes last: units of theirs, docker runs their containers */ \
+	X("hooks", build_kops_hooks, CONFIGURED) /* the same, and containerd runs them */ \
+	X("file-assets", build_file_assets, ALL) /* the files of the user's own */ \
+	X("bake", build_bake, ALL, .explicit_only = true) /* nothing but the assets, all of them, images too */
+/* clang-format on */
 
-/* Of nodes of kube-up alone: plan/kubeup. */
+/* Each does what its row says. */
+#define DECLARE_BUILDER(name, function, ...) extern plan_build_fn function;
+PLAN_BUILDERS(DECLARE_BUILDER)
 
-/* What stands in the model file by file: kubelet, docker, static pods, keys, images. */
-extern plan_build_fn build_states;
-
-/* Of nodes of today's kops alone: plan/kops. */
-
-/* The services of a node that another program set up. */
-extern plan_build_fn build_kops_adopted;
-/* Nothing: refuses a host that these nodes are not made on. */
-extern plan_build_fn build_kops_release;
-/* What every node has: directories, the CA, the registry login, name resolution. */
-extern plan_build_fn build_kops_system;
-extern plan_needs_fn needs_kops_system;
-/* Of a node with an API server: its keys and certificates, and the users who may read them. */
-extern plan_build_fn build_kops_pki;
-/* What keeps its host in order: updates, time, logs, firewall, kernel settings. */
-extern plan_build_fn build_kops_upgrades, build_kops_ntp, build_kops_logrotate, build_kops_firewall,
-	build_kops_sysctl;
-extern plan_needs_fn needs_kops_upgrades, needs_kops_ntp, needs_kops_logrotate;
-/* What its network plugin asks of the host. */
-extern plan_build_fn build_kops_network;
-extern plan_needs_fn needs_kops_network;
-/* containerd, its settings, and images that it has before kubelet starts. */
-extern plan_build_fn build_kops_containerd;
-/* Other runtimes that containerd starts containers by, from their makers' packages. */
-extern plan_build_fn build_kops_runtimes;
-extern plan_needs_fn needs_kops_runtimes;
-/* kubelet, its settings and certificates. */
-extern plan_build_fn build_kops_kubelet;
-/* kube-proxy's static pod, and what the pod that does its work needs. */
-extern plan_build_fn build_kops_kube_proxy;
-/* The API server's static pod. */
-extern plan_build_fn build_kops_kube_apiserver;
-/* Those of the controller manager and the scheduler, and kubectl. */
-extern plan_build_fn build_kops_control_plane;
-/* Static pods that lie in the state store: etcd's, and the one that applies addons. */
-extern plan_build_fn build_kops_manifests;
-/* Images that an instance of a warm pool has before it is used. */
-extern plan_build_fn build_kops_warm_pool;
-/* The units of the user's own, their containers by containerd. */
-extern plan_build_fn build_kops_hooks;
-
-/* Of nodes of kops 1.8 alone: plan/kops18. */
-
-/* The settings of the container runtime that is there, and images to be loaded into it. */
-extern plan_build_fn build_docker;
-/* etcd's static pods on this master's volumes, where no protokube does it. */
-extern plan_build_fn build_etcd;
-/* protokube as a service. */
-extern plan_build_fn build_protokube;
-/* The units of the user's own, their containers by docker. */
-extern plan_build_fn build_hooks;
+/* What these take. */
+extern plan_needs_fn needs_kops_system, needs_kops_upgrades, needs_kops_ntp, needs_kops_logrotate,
+	needs_kops_network, needs_kops_runtimes;

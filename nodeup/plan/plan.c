@@ -15,66 +15,16 @@
 #define CONFIGURED PLAN_NODE(NODE_CONFIGURED)
 #define ADOPTED PLAN_NODE(NODE_ADOPTED)
 
-/* What a node is made of, in the order a person would tell it. */
-/* clang-format off */
+/* A row each. */
+#define BUILDER_ROW(...) { __VA_ARGS__ },
 static const struct builder {
 	const char *name;
 	plan_build_fn *build;
-	unsigned int nodes; /* the kinds of nodes that it is for */
+	unsigned int nodes;      /* the kinds of nodes that it is for */
 	plan_needs_fn *packages; /* NULL: none */
 	bool master_only;
 	bool explicit_only; /* runs only when plan_req.only names it */
-} builders[] = {
-	{ "release", build_kops_release, CONFIGURED },
-	{ "claims", build_claims, ALL },
-	{ "volumes", build_volumes, ALL },
-	{ "documents", build_documents, ALL },
-	{ "directories", build_directories, DESCRIBED },
-	{ "assets", build_assets, ALL },
-	{ "containeros", build_containeros, ALL },
-	{ "users", build_users, DESCRIBED, .master_only = true },
-	{ "egress-proxy", build_egress_proxy, DESCRIBED | STATED },
-	{ "packages", build_packages, ALL },
-	{ "upgrades", build_upgrades, DESCRIBED },
-	{ "ntp", build_ntp, ALL },
-	{ "logrotate", build_logrotate, DESCRIBED },
-	{ "firewall", build_firewall, DESCRIBED },
-	{ "pki", build_pki, DESCRIBED },
-	{ "sysctl", build_sysctl, DESCRIBED },
-	{ "cloud-config", build_cloud_config, DESCRIBED },
-	{ "docker", build_docker, DESCRIBED, .packages = plan_docker_needs },
-	{ "cni", build_cni, DESCRIBED },
-	{ "kube-proxy", build_kube_proxy, DESCRIBED },
-	{ "control-plane", build_control_plane, DESCRIBED, .master_only = true },
-	{ "etcd", build_etcd, DESCRIBED, .master_only = true },
-	{ "kubelet", build_kubelet, DESCRIBED },
-	{ "protokube", build_protokube, DESCRIBED },
-	{ "states", build_states, STATED, .packages = plan_docker_needs },
-	{ "adopted", build_kops_adopted, ADOPTED },
-	{ "system", build_kops_system, CONFIGURED, .packages = needs_kops_system },
-	{ "pki", build_kops_pki, CONFIGURED },
-	{ "upgrades", build_kops_upgrades, CONFIGURED, .packages = needs_kops_upgrades },
-	{ "ntp", build_kops_ntp, CONFIGURED, .packages = needs_kops_ntp },
-	{ "logrotate", build_kops_logrotate, CONFIGURED, .packages = needs_kops_logrotate },
-	{ "firewall", build_kops_firewall, CONFIGURED },
-	{ "sysctl", build_kops_sysctl, CONFIGURED },
-	{ "network", build_kops_network, CONFIGURED, .packages = needs_kops_network },
-	{ "runtimes", build_kops_runtimes, CONFIGURED, .packages = needs_kops_runtimes },
-	{ "containerd", build_kops_containerd, CONFIGURED },
-	{ "kube-proxy", build_kops_kube_proxy, CONFIGURED },
-	{ "kube-apiserver", build_kops_kube_apiserver, CONFIGURED },
-	{ "control-plane", build_kops_control_plane, CONFIGURED },
-	{ "manifests", build_kops_manifests, CONFIGURED },
-	{ "kubelet", build_kops_kubelet, CONFIGURED },
-	{ "warm-pool", build_kops_warm_pool, CONFIGURED },
-	{ "bootstrap", build_bootstrap, ALL },
-	/* what users add comes last: it must not take the place of what a node is made of */
-	{ "hooks", build_hooks, DESCRIBED },
-	{ "hooks", build_kops_hooks, CONFIGURED },
-	{ "file-assets", build_file_assets, ALL },
-	{ "bake", build_bake, ALL, .explicit_only = true },
-};
-/* clang-format on */
+} builders[] = { PLAN_BUILDERS(BUILDER_ROW) };
 
 static bool has_file(const struct plan_req *req, const char *path)
 {
