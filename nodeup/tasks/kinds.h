@@ -40,10 +40,6 @@ extern const struct task_ops task_leftover_ops;
 /* For an asset of which no record is believed, and for an archive whose tree was found damaged. */
 extern const struct task_ops task_asset_recheck_ops, task_unpack_again_ops;
 
-extern const struct task_ops task_attach_ops, task_etcd_ops, task_hosts_ops, task_program_ops,
-	task_link_ops, task_module_ops, task_stray_ops, task_prefix_ops, task_lifecycle_ops,
-	task_keyring_ops;
-extern const struct task_ops task_dir_ops, task_file_ops, task_asset_ops, task_unpack_ops,
-	task_install_ops, task_sysctl_ops, task_user_ops, task_package_ops, task_reload_ops,
-	task_image_ops, task_pull_ops, task_unit_ops;
-extern const struct task_ops task_volume_ops, task_stop_ops, task_move_ops, task_resume_ops;
+/* Those of each kind. */
+#define DECLARE_OPS(kind, ops, ...) extern const struct task_ops ops;
+TASK_KINDS(DECLARE_OPS)

@@ -1,34 +1,38 @@
 /* task_kind.h - the kinds of tasks
- * Each is a row of kinds.h, and what it is about is a struct of payload.h.
+ * Each has its operations, and what it is about is a struct of payload.h.
  * Owner: none. Errors: none. Threads: all. Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
 
-enum task_kind {
-	TASK_DIR,
-	TASK_FILE,
-	TASK_ASSET,   /* verified bytes in the cache */
-	TASK_UNPACK,  /* an archive unpacked in the cache */
-	TASK_INSTALL, /* a copy of an asset, or of an archive's member, at its place */
-	TASK_SYSCTL,
-	TASK_USER,    /* a user with a group of its own */
-	TASK_PACKAGE, /* packages of the distribution */
-	TASK_RELOAD,  /* systemd's daemon-reload, once, when a unit file changed */
-	TASK_IMAGE,   /* an image archive loaded into the runtime */
-	TASK_UNIT,
-	TASK_VOLUME,    /* a file system or swap space on the disks that are meant */
-	TASK_STOP,      /* services stopped because what they use is about to be moved */
-	TASK_MOVE,      /* the content of a directory copied to where it will be mounted from */
-	TASK_RESUME,    /* what TASK_STOP stopped started again, also when the move failed */
-	TASK_ATTACH,    /* an EBS volume attached to this instance */
-	TASK_ETCD,      /* what a volume holds of etcd beside its data, and the link to it */
-	TASK_HOSTS,     /* our lines of /etc/hosts */
-	TASK_PROGRAM,   /* nodeup itself, where the boot unit starts it */
-	TASK_LINK,      /* a symbolic link, where nothing else has its place */
-	TASK_PULL,      /* an image that the runtime pulls from its registry */
-	TASK_MODULE,    /* a module of the kernel */
-	TASK_STRAY,     /* services of the distribution that must not run, and what they left */
-	TASK_PREFIX,    /* a prefix of version 6 for the instance's first interface */
-	TASK_KEYRING,   /* a public key by which packages are checked */
-	TASK_LIFECYCLE, /* a hook of the instance's group, told that the instance is ready */
-	TASK_KIND_MAX
-};
+/* The kind, its operations, and the group that people look for it in (kinds.h). */
+/* clang-format off */
+#define TASK_KINDS(X) \
+	X(TASK_DIR, task_dir_ops, TASKS_FILES) \
+	X(TASK_FILE, task_file_ops, TASKS_FILES) \
+	X(TASK_ASSET, task_asset_ops, TASKS_ASSETS) /* verified bytes in the cache */ \
+	X(TASK_UNPACK, task_unpack_ops, TASKS_ASSETS) /* an archive unpacked in the cache */ \
+	X(TASK_INSTALL, task_install_ops, TASKS_PROGRAMS) /* a copy of an asset, or of an archive's member, at its place */ \
+	X(TASK_SYSCTL, task_sysctl_ops, TASKS_SYSTEM) \
+	X(TASK_USER, task_user_ops, TASKS_SYSTEM) /* a user with a group of its own */ \
+	X(TASK_PACKAGE, task_package_ops, TASKS_SYSTEM) /* packages of the distribution */ \
+	X(TASK_RELOAD, task_reload_ops, TASKS_UNITS) /* systemd's daemon-reload, once, when a unit file changed */ \
+	X(TASK_IMAGE, task_image_ops, TASKS_ASSETS) /* an image archive loaded into the runtime */ \
+	X(TASK_UNIT, task_unit_ops, TASKS_UNITS) \
+	X(TASK_VOLUME, task_volume_ops, TASKS_DISKS) /* a file system or swap space on the disks that are meant */ \
+	X(TASK_STOP, task_stop_ops, TASKS_DISKS) /* services stopped because what they use is about to be moved */ \
+	X(TASK_MOVE, task_move_ops, TASKS_DISKS) /* the content of a directory copied to where it will be mounted from */ \
+	X(TASK_RESUME, task_resume_ops, TASKS_DISKS) /* what TASK_STOP stopped started again, also when the move failed */ \
+	X(TASK_ATTACH, task_attach_ops, TASKS_DISKS) /* an EBS volume attached to this instance */ \
+	X(TASK_ETCD, task_etcd_ops, TASKS_DISKS) /* what a volume holds of etcd beside its data, and the link to it */ \
+	X(TASK_HOSTS, task_hosts_ops, TASKS_FILES) /* our lines of /etc/hosts */ \
+	X(TASK_PROGRAM, task_program_ops, TASKS_PROGRAMS) /* nodeup itself, where the boot unit starts it */ \
+	X(TASK_LINK, task_link_ops, TASKS_FILES) /* a symbolic link, where nothing else has its place */ \
+	X(TASK_PULL, task_pull_ops, TASKS_ASSETS) /* an image that the runtime pulls from its registry */ \
+	X(TASK_MODULE, task_module_ops, TASKS_SYSTEM) /* a module of the kernel */ \
+	X(TASK_STRAY, task_stray_ops, TASKS_SYSTEM) /* services of the distribution that must not run, and what they left */ \
+	X(TASK_PREFIX, task_prefix_ops, TASKS_SYSTEM) /* a prefix of version 6 for the instance's first interface */ \
+	X(TASK_KEYRING, task_keyring_ops, TASKS_SYSTEM) /* a public key by which packages are checked */ \
+	X(TASK_LIFECYCLE, task_lifecycle_ops, TASKS_UNITS) /* a hook of the instance's group, told that the instance is ready */
+/* clang-format on */
+
+#define TASK_KIND_NAME(kind, ...) kind,
+enum task_kind { TASK_KINDS(TASK_KIND_NAME) TASK_KIND_MAX };
