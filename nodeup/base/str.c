@@ -22,10 +22,15 @@ void strv_addf(struct arena *a, struct strv *v, const char *fmt, ...)
 	strv_add(a, v, arena_str(a, s));
 }
 
+void strv_add_n(struct arena *a, struct strv *v, const char *const *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		strv_add(a, v, s[i]);
+}
+
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more)
 {
-	for (size_t i = 0; i < more->n; i++)
-		strv_add(a, v, more->v[i]);
+	strv_add_n(a, v, more->v, more->n);
 }
 
 bool strv_has(const struct strv *v, const char *s)

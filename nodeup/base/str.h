@@ -30,6 +30,9 @@ void strv_add(struct arena *a, struct strv *v, const char *s);
 void strv_addf(struct arena *a, struct strv *v, const char *fmt, ...) printf_like(3, 4);
 /* Append all of another list, whose elements live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
+/* Append n strings, or all of an array of them, that live long enough. */
+void strv_add_n(struct arena *a, struct strv *v, const char *const *s, size_t n);
+#define strv_add_array(a, v, array) strv_add_n((a), (v), (array), ARRAY_LEN(array))
 /* Whether s is an element. */
 bool strv_has(const struct strv *v, const char *s);
 /* Split at a separator character, copying; empty pieces are kept, "" gives no piece. */

@@ -75,6 +75,7 @@ static void add_unit(struct plan *p)
 	/* all that run what is in there */
 	static const char *const users[] = { "kubelet.service", "kubernetes-iptables-setup.service",
 					     "protokube.service" };
+	static const char *const inputs[] = { script_path, HOME "/mounter.tar" };
 	const char *text = arena_printf(
 		p->arena,
 		"[Unit]\n"
@@ -95,14 +96,11 @@ static void add_unit(struct plan *p)
 
 	plan_file(p, script_path, 0755, script);
 	t = plan_service(p, service, text, true);
-	for (size_t i = 0; i < ARRAY_LEN(users); i++)
-		strv_add(p->arena, &t->unit.before, users[i]);
+	strv_add_array(p->arena, &t->unit.before, users);
 	/* a volume that is mounted there later would not be seen through the mounter's root */
 	t->unit.needs_mounts = volumes_of_service(p, "kubelet.service");
-	strv_add(p->arena, &t->unit.inputs, script_path);
-	strv_add(p->arena, &t->unit.inputs, HOME "/mounter.tar");
-	for (size_t i = 0; i < ARRAY_LEN(mounts); i++)
-		strv_add(p->arena, &t->unit.mounted, mounts[i]);
+	strv_add_array(p->arena, &t->unit.inputs, inputs);
+	strv_add_array(p->arena, &t->unit.mounted, mounts);
 }
 
 void build_containeros(struct plan *p)

@@ -46,8 +46,7 @@ void plan_firewall(struct plan *p, const char *path, const char *script_text)
 	plan_file(p, path, 0755, script_text);
 	t = plan_service(p, service, text, true);
 	strv_add(p->arena, &t->unit.inputs, path);
-	for (size_t i = 0; i < ARRAY_LEN(rules); i++)
-		strv_add(p->arena, &t->unit.accepts, rules[i]);
+	strv_add_array(p->arena, &t->unit.accepts, rules);
 }
 
 void build_firewall(struct plan *p)

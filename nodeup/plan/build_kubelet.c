@@ -85,6 +85,7 @@ static void add_socat(struct plan *p)
 void build_kubelet(struct plan *p)
 {
 	const char *binary = arena_printf(p->arena, "%s/kubelet", plan_distro(p)->kubelet_dir);
+	const char *const inputs[] = { binary, sysconfig, kubeconfig };
 	struct task *t;
 
 	plan_install(p, "kubelet", binary, 0755);
@@ -93,7 +94,5 @@ void build_kubelet(struct plan *p)
 	plan_file(p, sysconfig, 0644, environment(p));
 	t = plan_service(p, "kubelet.service", unit_text(p, binary), false);
 	t->unit.health_url = "http://127.0.0.1:10248/healthz";
-	strv_add(p->arena, &t->unit.inputs, binary);
-	strv_add(p->arena, &t->unit.inputs, sysconfig);
-	strv_add(p->arena, &t->unit.inputs, kubeconfig);
+	strv_add_array(p->arena, &t->unit.inputs, inputs);
 }

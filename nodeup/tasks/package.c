@@ -110,8 +110,7 @@ static int run(const struct task *t, struct task_ctx *ctx, const char *const *ar
 	struct strv env = { 0 }, lines;
 	int r;
 
-	for (size_t i = 0; i < ARRAY_LEN(quiet_env); i++)
-		strv_add(a, &env, quiet_env[i]);
+	strv_add_array(a, &env, quiet_env);
 	strv_add_all(a, &env, &t->package.env);
 	strv_add(a, &env, NULL);
 	req.extra_env = env.v;

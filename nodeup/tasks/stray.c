@@ -19,8 +19,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	struct strv argv = { 0 }, lines;
 	int r;
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		strv_add(a, &argv, words[i]);
+	strv_add_array(a, &argv, words);
 	for (const char *const *unit = s->units; *unit; unit++)
 		strv_add(a, &argv, *unit);
 	strv_add(a, &argv, NULL);
@@ -74,6 +73,7 @@ static int stray_check(const struct task *t, struct task_ctx *ctx, struct task_d
 static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		       struct err *e)
 {
+	static const char *const disable[] = { "systemctl", "disable", "--now" };
 	static const char *const reload[] = { "udevadm", "control", "--reload-rules", NULL };
 	autoarena struct arena *a = arena_new_empty();
 	struct strv units = { 0 }, files = { 0 }, argv = { 0 };
@@ -85,9 +85,7 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	if (r >= 0)
 		r = list_units(&t->stray, ctx, a, &units, e);
 	if (r >= 0 && units.n) {
-		strv_add(a, &argv, "systemctl");
-		strv_add(a, &argv, "disable");
-		strv_add(a, &argv, "--now");
+		strv_add_array(a, &argv, disable);
 		strv_add_all(a, &argv, &units);
 		strv_add(a, &argv, NULL);
 		r = task_run_program(ctx, argv.v, PATIENCE_NS, NULL, e);

@@ -128,6 +128,7 @@ static void install_containerd(struct plan *p)
 {
 	const char *archive = containerd_archive(p);
 	const char *runc = arena_printf(p->arena, "runc.%s", kops_of(p)->arch);
+	static const char *const inputs[] = { options, config, "/usr/sbin/runc" };
 	struct task *unit;
 
 	plan_file(p, "/usr/share/doc/containerd/apache.txt", 0644, licence_text(p));
@@ -136,9 +137,7 @@ static void install_containerd(struct plan *p)
 	plan_file(p, options, 0644, options_text(p));
 	plan_install(p, runc, "/usr/sbin/runc", 0755);
 	unit = plan_service(p, plan_containerd_unit, unit_text(p), true);
-	strv_add(p->arena, &unit->unit.inputs, options);
-	strv_add(p->arena, &unit->unit.inputs, config);
-	strv_add(p->arena, &unit->unit.inputs, "/usr/sbin/runc");
+	strv_add_array(p->arena, &unit->unit.inputs, inputs);
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
 		const char *path = arena_printf(p->arena, "/usr/bin/%s", programs[i].name);
 

@@ -71,26 +71,18 @@ static const char *const scheduler_flags[] = {
 	"--authorization-kubeconfig=" LIB_SCHEDULER "/kubeconfig",
 };
 
-static struct strv with_flags(struct plan *p, const char *const *flags, size_t n)
-{
-	struct strv out = { 0 };
-
-	for (size_t i = 0; i < n; i++)
-		strv_add(p->arena, &out, flags[i]);
-	return out;
-}
-
 /* source: kops 1.37 nodeup/pkg/model/kube_controller_manager.go */
 static void add_controller_manager(struct plan *p)
 {
 	const char *plugins = kops_of(p)->config->kubelet.volume_plugin_directory;
 	struct kops_kcm s = kops_of(p)->config->kcm;
 	const struct kops_pod_spec spec = KOPS_POD_SPEC(&s, "100m");
-	struct strv flags = with_flags(p, kcm_flags, ARRAY_LEN(kcm_flags));
+	struct strv flags = { 0 };
 	struct pod *pod;
 
 	if (str_is_empty(plugins))
 		plugins = plan_distro(p)->volume_plugins_dir;
+	strv_add_array(p->arena, &flags, kcm_flags);
 	strv_addf(p->arena, &flags, "--flex-volume-plugin-dir=%s", plugins);
 	kops_apply_rules(&s, kcm_rules, ARRAY_LEN(kcm_rules));
 	field_flags(p->arena, &kops_kcm_schema, &s, &flags);
@@ -125,11 +117,12 @@ static void add_scheduler(struct plan *p)
 {
 	struct kops_scheduler s = kops_of(p)->config->scheduler;
 	const struct kops_pod_spec spec = KOPS_POD_SPEC(&s, "100m");
-	struct strv flags = with_flags(p, scheduler_flags, ARRAY_LEN(scheduler_flags));
+	struct strv flags = { 0 };
 	struct pod_env volumes = { .name = "KUBE_MAX_PD_VOLS" };
 	struct pod *pod;
 
 	kops_apply_rules(&s, scheduler_rules, ARRAY_LEN(scheduler_rules));
+	strv_add_array(p->arena, &flags, scheduler_flags);
 	field_flags(p->arena, &kops_scheduler_schema, &s, &flags);
 	pod = kops_pod(p, &scheduler_form, &spec, &flags);
 	kops_proxy_env(p, pod);

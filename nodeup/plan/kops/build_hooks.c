@@ -69,8 +69,7 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	};
 	struct strv words = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(head); i++)
-		strv_add(p->arena, &words, head[i]);
+	strv_add_array(p->arena, &words, head);
 	for (size_t i = 0; i < h->environment.n; i++) {
 		const struct strmap_item *item = &h->environment.v[i];
 

@@ -77,8 +77,7 @@ static struct strv provider_registries(struct plan *p)
 	const struct kops_containerd *c = &kops_of(p)->config->containerd;
 	struct strv all = { 0 }, mirrors = { 0 };
 
-	for (size_t i = 0; i < ARRAY_LEN(registries); i++)
-		strv_add(p->arena, &all, registries[i]);
+	strv_add_array(p->arena, &all, registries);
 	for (size_t i = 0; c->use_ecr_credentials_for_mirrors && c->registry_mirrors &&
 			   i < c->registry_mirrors->n;
 	     i++)
@@ -194,6 +193,5 @@ void build_kops_kubelet(struct plan *p)
 	}
 	unit = plan_unit(p, kubelet_unit, true);
 	unit->unit.health_url = "http://127.0.0.1:10248/healthz";
-	for (size_t i = 0; i < ARRAY_LEN(inputs); i++)
-		strv_add(p->arena, &unit->unit.inputs, inputs[i]);
+	strv_add_array(p->arena, &unit->unit.inputs, inputs);
 }

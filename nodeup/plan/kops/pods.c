@@ -78,8 +78,7 @@ struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct k
 	c->memory_limit = spec->memory_limit;
 	c->liveness = form->liveness;
 	strv_add(p->arena, &c->command, "/go-runner");
-	for (size_t i = 0; i < ARRAY_LEN(args); i++)
-		strv_add(p->arena, &c->args, args[i]);
+	strv_add_array(p->arena, &c->args, args);
 	strv_add_all(p->arena, &c->args, flags);
 	add_mounts(p, pod, form);
 	add_renewals(p, pod);

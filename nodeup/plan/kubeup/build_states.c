@@ -162,12 +162,11 @@ static void add_docker(struct plan *p)
 /* Not enabled: at boot our own unit starts it, when disks are mounted and everything it reads is right. */
 static void add_kubelet(struct plan *p)
 {
+	static const char *const inputs[] = { kubelet, kubelet_options, kubeconfig };
 	struct task *t = plan_unit(p, "kubelet.service", false);
 
 	t->unit.health_url = "http://127.0.0.1:10248/healthz";
-	strv_add(p->arena, &t->unit.inputs, kubelet);
-	strv_add(p->arena, &t->unit.inputs, kubelet_options);
-	strv_add(p->arena, &t->unit.inputs, kubeconfig);
+	strv_add_array(p->arena, &t->unit.inputs, inputs);
 }
 
 static void add_sysctl(struct plan *p)
