@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static bool has_flag(const struct strv *flags, const char *name)
+bool plan_has_flag(const struct strv *flags, const char *name)
 {
 	const size_t n = strlen(name);
 
@@ -24,7 +24,7 @@ void plan_warn_flags(struct plan *p, const char *component, const struct schema 
 		if (f->schema)
 			plan_warn_flags(p, component, f->schema, flags);
 		if ((v->minor >= f->since && (!f->until || v->minor <= f->until)) ||
-		    !has_flag(flags, f->flag))
+		    !plan_has_flag(flags, f->flag))
 			continue;
 		strv_addf(p->arena, &p->warnings,
 			  "%s of Kubernetes %d.%d has no flag --%s, which the documents "

@@ -202,10 +202,10 @@ static int refuse_host(const struct plan *p, const struct host_check *check, str
 static int go_through(struct plan *p, const struct host_check *check, bool all_the_same,
 		      struct err *e)
 {
-	for (; check->is_so; check++) {
+	for (; check->what; check++) {
 		struct err ignored;
 
-		if (!check->is_so(p))
+		if (check->is_so ? !check->is_so(p) : !check->got(p))
 			continue;
 		if (!all_the_same)
 			return refuse_host(p, check, e);

@@ -11,8 +11,8 @@
 #include "nodeup/plan/plan.h"
 
 struct host_check {
-	bool (*is_so)(const struct plan *p); /* NULL ends a table */
-	const char *what, *want;
+	bool (*is_so)(const struct plan *p); /* NULL: when `got` has something to say */
+	const char *what, *want;             /* NULL ends a table */
 	/* the version of what does not fit; NULL: that of the host's runtime */
 	const char *(*got)(const struct plan *p);
 	bool is_metadata; /* the instance's metadata service is what does not fit */

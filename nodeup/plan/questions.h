@@ -17,6 +17,8 @@ extern const char plan_containerd_unit[];
 /* Whether containerd runs the pods, by itself: Kubernetes 1.10 was the first that can, and only a CNI
  * plugin can set up its networks. */
 bool plan_uses_containerd(const struct plan *p);
+/* Whether one of these flags, "--name=value", is of that name. */
+bool plan_has_flag(const struct strv *flags, const char *name);
 /* Warn of flags of the schema that the component of this Kubernetes refuses (struct field): the documents have the last word, and kubelet
  * would report it only in a loop of restarts. */
 void plan_warn_flags(struct plan *p, const char *component, const struct schema *schema,

@@ -80,17 +80,12 @@ static const char *gone_of(const struct plan *p, const struct schema *s, const v
 	field_flags(p->arena, s, spec, &flags);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct field *f = &s->fields[i];
-		const char *start;
 
-		if (!f->flag || !f->until || f->until >= minor)
-			continue;
-		start = arena_printf(p->arena, "--%s=", f->flag);
-		for (size_t k = 0; k < flags.n; k++)
-			if (str_has_prefix(flags.v[k], start))
-				return arena_printf(
-					p->arena,
-					"%s gives --%s, which Kubernetes 1.%d was the last to have",
-					f->key, f->flag, f->until);
+		if (f->flag && f->until && f->until < minor && plan_has_flag(&flags, f->flag))
+			return arena_printf(
+				p->arena,
+				"%s gives --%s, which Kubernetes 1.%d was the last to have", f->key,
+				f->flag, f->until);
 	}
 	return NULL;
 }
@@ -102,18 +97,11 @@ static const char *gone_of_kubelet(const struct plan *p)
 
 static const char *gone_of_apiserver(const struct plan *p)
 {
-	return gone_of(p, &kops_kube_apiserver_schema,
-		       &kops_of(p)->config->apiserver.kube_apiserver);
-}
+	const struct kops_config *c = kops_of(p)->config;
 
-static bool has_flag_gone_of_kubelet(const struct plan *p)
-{
-	return gone_of_kubelet(p);
-}
-
-static bool has_flag_gone_of_apiserver(const struct plan *p)
-{
-	return kops_of(p)->config->has_apiserver && gone_of_apiserver(p);
+	return c->has_apiserver
+		       ? gone_of(p, &kops_kube_apiserver_schema, &c->apiserver.kube_apiserver)
+		       : NULL;
 }
 
 /* clang-format off */
@@ -128,9 +116,9 @@ const struct host_check host_checks_of_configured[] = {
 	  "version 2 to 1.7, 3 from containerd 2.0, 4 from 2.3", .got = containerd_version },
 	{ lacks_ipvs, "kube-proxy is to use ipvs, and this kernel does not have the module ip_vs",
 	  "proxyMode iptables or nftables, or a kernel that has it" },
-	{ has_flag_gone_of_kubelet, "kubelet of this Kubernetes does not know a flag that the documents ask for",
+	{ NULL, "kubelet of this Kubernetes does not know a flag that the documents ask for",
 	  "NodeupConfig without the key in KubeletConfig", .got = gone_of_kubelet },
-	{ has_flag_gone_of_apiserver, "kube-apiserver of this Kubernetes does not know a flag that the documents ask for",
+	{ NULL, "kube-apiserver of this Kubernetes does not know a flag that the documents ask for",
 	  "NodeupConfig without the key in KubeAPIServer", .got = gone_of_apiserver },
 	{ NULL, NULL, NULL },
 };
