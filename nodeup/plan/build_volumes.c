@@ -12,11 +12,6 @@ enum { SYSTEMD_RUNNING_TIMEOUT = 233 };
 
 static const char mount_options_always[] = "nofail";
 
-/* What a volume's own units are called after. */
-struct naming {
-	const char *uuid, *what; /* "/dev/disk/by-uuid/..." */
-};
-
 static const char *unit_of(struct plan *p, const char *path, const char *type)
 {
 	return arena_printf(p->arena, "%s.%s", unit_escape_path(p->arena, path), type);
@@ -33,19 +28,19 @@ static const char *unit_of(struct plan *p, const char *path, const char *type)
 	"Before=umount.target\n"
 
 /* x-systemd.device-timeout= counts in fstab only: the limit belongs to the device's own job. */
-static void add_device_limit(struct plan *p, const struct node_volume *v, const struct naming *n)
+static void add_device_limit(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const int64_t systemd = p->req->facts->systemd;
 	const char *key = systemd && systemd < SYSTEMD_RUNNING_TIMEOUT ? "JobTimeoutSec"
 								       : "JobRunningTimeoutSec";
 
 	plan_unit_file(p,
-		       arena_printf(p->arena, "%s.d/50-nodeup.conf", unit_of(p, n->what, "device")),
+		       arena_printf(p->arena, "%s.d/50-nodeup.conf", unit_of(p, device, "device")),
 		       arena_printf(p->arena, "[Unit]\n%s=%lds\n", key,
 				    (long)(v->device_timeout_ns / DUR_SEC)));
 }
 
-static void add_swap(struct plan *p, const struct node_volume *v, const struct naming *n)
+static void add_swap(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const char *text = arena_printf(p->arena,
 					HEAD "\n"
@@ -55,9 +50,9 @@ static void add_swap(struct plan *p, const struct node_volume *v, const struct n
 					     "\n"
 					     "[Install]\n"
 					     "WantedBy=swap.target\n",
-					arena_printf(p->arena, "Volume %s", v->name), n->what,
+					arena_printf(p->arena, "Volume %s", v->name), device,
 					mount_options_always);
-	struct task *t = plan_service(p, unit_of(p, n->what, "swap"), text, true);
+	struct task *t = plan_service(p, unit_of(p, device, "swap"), text, true);
 
 	/* a mount is not restarted because its text changed: the services that use it would have to stop */
 	t->unit.inputs = (struct strv){ 0 };
@@ -104,9 +99,9 @@ static struct task *add_mount(struct plan *p, const struct mount *m)
 
 /* As systemd does for a line of fstab with a pass number; the others repair themselves when they are
  * mounted. What could not be repaired is not mounted. */
-static const char *fsck_orders(struct plan *p, const struct node_volume *v, const struct naming *n)
+static const char *fsck_orders(struct plan *p, const struct node_volume *v, const char *device)
 {
-	const char *name = unit_escape_path(p->arena, n->what);
+	const char *name = unit_escape_path(p->arena, device);
 
 	if (strcmp(v->filesystem, "ext4") != 0)
 		return "";
@@ -116,13 +111,13 @@ static const char *fsck_orders(struct plan *p, const struct node_volume *v, cons
 			    name, name);
 }
 
-static void add_file_system(struct plan *p, const struct node_volume *v, const struct naming *n)
+static void add_file_system(struct plan *p, const struct node_volume *v, const char *device)
 {
 	const struct mount m = {
 		.description = arena_printf(p->arena, "Volume %s", v->name),
 		.orders = arena_printf(p->arena, "After=local-fs-pre.target\n%s",
-				       fsck_orders(p, v, n)),
-		.what = n->what,
+				       fsck_orders(p, v, device)),
+		.what = device,
 		.where = v->path,
 		.type = v->filesystem,
 		.options = mount_options(p, v),
@@ -200,24 +195,22 @@ static void add_private(struct plan *p, const struct node_volume *v)
 
 static void add_volume(struct plan *p, const struct node_volume *v)
 {
-	const struct naming n = {
-		.uuid = volumes_uuid(p, v),
-		.what = arena_printf(p->arena, "/dev/disk/by-uuid/%s", volumes_uuid(p, v)),
-	};
+	const char *uuid = volumes_uuid(p, v);
+	const char *device = arena_printf(p->arena, "/dev/disk/by-uuid/%s", uuid);
 	const struct strv programs = volume_tools(p, v);
 	struct task *t = plan_new_task(p, TASK_VOLUME, v->name);
 
 	t->volume = (struct task_volume){
 		.want = v,
-		.uuid = n.uuid,
+		.uuid = uuid,
 		.machine = p->req->facts->instance_id,
 		.programs = programs,
 	};
-	add_device_limit(p, v, &n);
+	add_device_limit(p, v, device);
 	if (v->path)
-		add_file_system(p, v, &n);
+		add_file_system(p, v, device);
 	else
-		add_swap(p, v, &n);
+		add_swap(p, v, device);
 	for (size_t i = 0; i < v->binds.n; i++)
 		add_bind(p, v, &v->binds.v[i]);
 	add_private(p, v);
