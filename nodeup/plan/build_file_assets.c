@@ -35,6 +35,6 @@ void build_file_assets(struct plan *p)
 
 		p->asked = tree_where(p->arena, &f->pos);
 		check_place(p, n, f);
-		plan_secret_bytes(p, f->path, f->mode, f->content, f->len);
+		plan_bytes(p, f->path, f->mode, f->content, f->len, true);
 	}
 }

@@ -114,16 +114,23 @@ static struct task *add_file(struct plan *p, const struct task_file *file)
 	return t;
 }
 
-struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content)
+struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
+			size_t len, bool secret)
 {
 	const struct task_file file = {
 		.path = path,
 		.content = content,
-		.len = strlen(content),
+		.len = len,
 		.attr = { .mode = mode },
+		.secret = secret,
 	};
 
 	return add_file(p, &file);
+}
+
+struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content)
+{
+	return plan_bytes(p, path, mode, content, strlen(content), false);
 }
 
 struct task *plan_no_file(struct plan *p, const char *path, const char *marker)
@@ -140,21 +147,7 @@ struct task *plan_no_file(struct plan *p, const char *path, const char *marker)
 
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content)
 {
-	return plan_secret_bytes(p, path, mode, content, strlen(content));
-}
-
-struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
-			       size_t len)
-{
-	const struct task_file file = {
-		.path = path,
-		.content = content,
-		.len = len,
-		.attr = { .mode = mode },
-		.secret = true,
-	};
-
-	return add_file(p, &file);
+	return plan_bytes(p, path, mode, content, strlen(content), true);
 }
 
 struct task *plan_unit_file(struct plan *p, const char *name, const char *text)

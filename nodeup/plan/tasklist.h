@@ -32,9 +32,9 @@ struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char
 struct task *plan_no_file(struct plan *p, const char *path, const char *marker);
 /* As plan_file, content never shown. */
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content);
-/* As plan_secret, for content that is not text. */
-struct task *plan_secret_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
-			       size_t len);
+/* As either of them, for content that may not be text. */
+struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const void *content,
+			size_t len, bool secret);
 /* The text of a document for that path; one of more than max bytes fails the plan. */
 const char *plan_yaml(struct plan *p, const char *path, const struct tree *t, size_t max);
 /* A unit file of ours in /etc/systemd/system, or a drop-in: "x.service.d/10-y.conf". */
