@@ -14,6 +14,18 @@ static void check_name(struct plan *p, const struct node_hook *h, const char *na
 				 tree_where(p->arena, &h->pos), h->name, t->origin);
 }
 
+char *plan_hook_head(const struct plan *p, const struct node_hook *h)
+{
+	struct strv lines = { 0 };
+
+	strv_addf(p->arena, &lines, "[Unit]\nDescription=Kops Hook %s\n", h->name);
+	for (size_t i = 0; i < h->requires.n; i++)
+		strv_addf(p->arena, &lines, "Requires=%s\n", h->requires.v[i]);
+	for (size_t i = 0; i < h->before.n; i++)
+		strv_addf(p->arena, &lines, "Before=%s\n", h->before.v[i]);
+	return strv_join(p->arena, &lines, "");
+}
+
 static void turn_off(struct plan *p, const char *name)
 {
 	struct task *t = plan_unit_off(p, name);

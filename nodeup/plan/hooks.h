@@ -13,5 +13,7 @@ struct plan_hook {
 	const char *input;   /* a file that it starts with; NULL: none */
 };
 
+/* How the text of such a unit begins, with what it starts after and before. */
+char *plan_hook_head(const struct plan *p, const struct node_hook *h);
 /* Append the unit, or what stops and disables it. Its failure fails the run, and keeps no other from starting. */
 void plan_add_hook(struct plan *p, const struct node_hook *h, const struct plan_hook *unit);

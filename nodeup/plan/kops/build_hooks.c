@@ -104,19 +104,9 @@ static const char *service_text(struct plan *p, const struct node_hook *h)
 
 static const char *unit_text(struct plan *p, const struct node_hook *h)
 {
-	struct strv orders = { 0 };
-
 	if (h->is_whole)
 		return h->manifest;
-	for (size_t i = 0; i < h->requires.n; i++)
-		strv_addf(p->arena, &orders, "Requires=%s\n", h->requires.v[i]);
-	for (size_t i = 0; i < h->before.n; i++)
-		strv_addf(p->arena, &orders, "Before=%s\n", h->before.v[i]);
-	return arena_printf(p->arena,
-			    "[Unit]\n"
-			    "Description=Kops Hook %s\n"
-			    "%s%s",
-			    h->name, strv_join(p->arena, &orders, ""), service_text(p, h));
+	return arena_printf(p->arena, "%s%s", plan_hook_head(p, h), service_text(p, h));
 }
 
 void build_kops_hooks(struct plan *p)

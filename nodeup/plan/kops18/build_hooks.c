@@ -80,29 +80,19 @@ static const char *run_command(struct plan *p, const struct node_hook *h, bool h
 
 static const char *hook_text(struct plan *p, const struct node_hook *h, bool has_file)
 {
+	const char *head = plan_hook_head(p, h);
 	struct arena *a = p->arena;
-	struct strv lines = { 0 };
-	const char *orders;
 
-	for (size_t i = 0; i < h->requires.n; i++)
-		strv_addf(a, &lines, "Requires=%s\n", h->requires.v[i]);
-	for (size_t i = 0; i < h->before.n; i++)
-		strv_addf(a, &lines, "Before=%s\n", h->before.v[i]);
-	orders = strv_join(a, &lines, "");
 	if (h->manifest)
 		return arena_printf(a,
-				    "[Unit]\n"
-				    "Description=Kops Hook %s\n"
 				    "%s"
 				    "\n"
 				    "[Service]\n"
 				    "%s%s",
-				    h->name, orders, h->manifest,
+				    head, h->manifest,
 				    str_has_suffix(h->manifest, "\n") ? "" : "\n");
 	/* After: at boot systemd starts it by itself, and docker has to be up by then */
 	return arena_printf(a,
-			    "[Unit]\n"
-			    "Description=Kops Hook %s\n"
 			    "%s"
 			    "Requires=%s\n"
 			    "After=%s\n"
@@ -114,7 +104,7 @@ static const char *hook_text(struct plan *p, const struct node_hook *h, bool has
 			    "\n"
 			    "[Install]\n"
 			    "WantedBy=multi-user.target\n",
-			    h->name, orders, docker_unit, docker_unit, unit_quote(a, h->image),
+			    head, docker_unit, docker_unit, unit_quote(a, h->image),
 			    run_command(p, h, has_file));
 }
 
