@@ -105,43 +105,36 @@ static void add_nri(struct plan *p, struct tree *doc, const struct kops_containe
 	set_duration(p, doc, NRI "plugin_registration_timeout", &c->nri_registration_timeout);
 }
 
-static void add_nvidia(struct plan *p, struct tree *doc, const struct layout *l)
-{
-	static const char runtime[] = "containerd|runtimes|nvidia|";
-	static const struct {
-		const char *key, *text; /* text NULL: it is off */
-	} rows[] = {
-		{ "privileged_without_host_devices", NULL },
-		{ "runtime_engine", "" },
-		{ "runtime_root", "" },
-		{ "runtime_type", runc },
-		{ "options|BinaryName", "/usr/bin/nvidia-container-runtime" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const char *place =
-			in(p, l->runtime, arena_printf(p->arena, "%s%s", runtime, rows[i].key));
-
-		if (rows[i].text)
-			set_text(p, doc, place, rows[i].text);
-		else
-			set_plain(p, doc, place, "false");
-	}
-	set_plain(p, doc, in(p, l->runtime, "containerd|runtimes|nvidia|options|SystemdCgroup"),
-		  "true");
-}
+/* How containers are started: keys of containerd's settings, each with a text or a value that is plain. */
+static const struct {
+	bool (*is_there)(const struct plan *p); /* NULL: on every node */
+	const char *key, *text, *plain;
+} runtimes[] = {
+	{ NULL, "default_runtime_name", "runc" },
+	{ NULL, "runtimes|runc|runtime_type", runc },
+	{ NULL, "runtimes|runc|options|SystemdCgroup", .plain = "true" },
+	{ kops_has_nvidia, "runtimes|nvidia|privileged_without_host_devices", .plain = "false" },
+	{ kops_has_nvidia, "runtimes|nvidia|runtime_engine", "" },
+	{ kops_has_nvidia, "runtimes|nvidia|runtime_root", "" },
+	{ kops_has_nvidia, "runtimes|nvidia|runtime_type", runc },
+	{ kops_has_nvidia, "runtimes|nvidia|options|BinaryName",
+	  "/usr/bin/nvidia-container-runtime" },
+	{ kops_has_nvidia, "runtimes|nvidia|options|SystemdCgroup", .plain = "true" },
+	{ kops_has_gvisor, "runtimes|runsc|runtime_type", "io.containerd.runsc.v1" },
+};
 
 static void add_runtimes(struct plan *p, struct tree *doc, const struct layout *l)
 {
-	set_text(p, doc, in(p, l->runtime, "containerd|default_runtime_name"), "runc");
-	set_text(p, doc, in(p, l->runtime, "containerd|runtimes|runc|runtime_type"), runc);
-	set_plain(p, doc, in(p, l->runtime, "containerd|runtimes|runc|options|SystemdCgroup"),
-		  "true");
-	if (kops_has_nvidia(p))
-		add_nvidia(p, doc, l);
-	if (kops_has_gvisor(p))
-		set_text(p, doc, in(p, l->runtime, "containerd|runtimes|runsc|runtime_type"),
-			 "io.containerd.runsc.v1");
+	for (size_t i = 0; i < ARRAY_LEN(runtimes); i++) {
+		const char *key = arena_printf(p->arena, "containerd|%s", runtimes[i].key);
+
+		if (runtimes[i].is_there && !runtimes[i].is_there(p))
+			continue;
+		if (runtimes[i].plain)
+			set_plain(p, doc, in(p, l->runtime, key), runtimes[i].plain);
+		else
+			set_text(p, doc, in(p, l->runtime, key), runtimes[i].text);
+	}
 }
 
 /* One key of a path, which ends at '.' or at the end; NULL: its quotes are not right.
