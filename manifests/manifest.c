@@ -185,8 +185,8 @@ static struct tree *ports_tree(struct arena *a, const struct pod_container *c)
 	for (size_t i = 0; i < c->n_ports; i++) {
 		struct tree *t = tree_map(a);
 
-		tree_set_int(a, t, "containerPort", c->ports[i].container_port);
-		tree_set_int(a, t, "hostPort", c->ports[i].host_port);
+		tree_set_int(a, t, "containerPort", c->ports[i].port);
+		tree_set_int(a, t, "hostPort", c->ports[i].port);
 		tree_set_text(a, t, "name", c->ports[i].name);
 		(void)tree_add(a, list, t);
 	}

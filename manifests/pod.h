@@ -13,7 +13,7 @@ struct pod_mount {
 
 struct pod_port {
 	const char *name;
-	int64_t container_port, host_port;
+	int64_t port; /* of the container, and of the host */
 };
 
 struct pod_env {

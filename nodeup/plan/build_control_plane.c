@@ -91,9 +91,8 @@ static void add_ports(const struct plan *p, const struct kube_apiserver_spec *s,
 		c->liveness.scheme = "HTTPS";
 	if (!c->liveness.port)
 		c->liveness.port = 8080;
-	arena_push(p->arena, c->ports, c->n_ports,
-		   (struct pod_port){ "https", s->secure_port, s->secure_port });
-	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "local", 8080, 8080 });
+	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "https", s->secure_port });
+	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "local", 8080 });
 }
 
 static void mount_audit_log(const struct plan *p, struct pod *pod)

@@ -177,11 +177,10 @@ static void add_probes(struct pod_container *c, const struct kops_kube_apiserver
 
 static void add_ports(struct plan *p, struct pod_container *c, const struct kops_kube_apiserver *s)
 {
-	arena_push(p->arena, c->ports, c->n_ports,
-		   (struct pod_port){ "https", s->secure_port, s->secure_port });
+	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "https", s->secure_port });
 	if (s->insecure_port.set && s->insecure_port.v)
 		arena_push(p->arena, c->ports, c->n_ports,
-			   (struct pod_port){ "local", s->insecure_port.v, s->insecure_port.v });
+			   (struct pod_port){ "local", s->insecure_port.v });
 }
 
 static const char *folder_of(struct plan *p, const char *path)

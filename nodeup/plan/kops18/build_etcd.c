@@ -159,10 +159,8 @@ static struct pod *make_pod(struct making *m, const char *mount_point)
 	c->cpu_request = role->cpu;
 	c->liveness = probe(m);
 	set_environment(m);
-	arena_push(a, c->ports, c->n_ports,
-		   (struct pod_port){ "serverport", role->peer_port, role->peer_port });
-	arena_push(a, c->ports, c->n_ports,
-		   (struct pod_port){ "clientport", role->client_port, role->client_port });
+	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "serverport", role->peer_port });
+	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "clientport", role->client_port });
 	pod_shell_command(a, pod, "/usr/local/bin/etcd", &no_flags, "/bin/tee", log_inside);
 	pod_host_path(a, pod, "varetcdata", arena_printf(a, "%s%s", mount_point, data), data,
 		      false);

@@ -43,7 +43,7 @@ static void a_pod_is_written_in_upstream_order(void **state)
 		.initial_delay = 15,
 		.timeout = 16,
 	};
-	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "https", 443, 444 });
+	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "https", 443 });
 	arena_push(a, c->env, c->n_env, (struct pod_env){ .name = "ANSWER", .value = "42" });
 	arena_push(a, p.tolerations, p.n_tolerations, (struct pod_toleration){ "Key", "Exists" });
 	pod_host_path(a, &p, "logfile", "/var/log/x.log", NULL, false);
@@ -79,7 +79,7 @@ static void a_pod_is_written_in_upstream_order(void **state)
 				  "    name: sample\n"
 				  "    ports:\n"
 				  "    - containerPort: 443\n"
-				  "      hostPort: 444\n"
+				  "      hostPort: 443\n"
 				  "      name: https\n"
 				  "    resources:\n"
 				  "      requests:\n"
