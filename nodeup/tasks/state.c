@@ -123,30 +123,34 @@ static bool stamp_now(struct state *s, const char *path, struct io_stamp *ret)
 	return true;
 }
 
-bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d)
+/* What is recorded of it; false: nothing. */
+static bool look_up(struct state *s, const char *path, struct record *ret)
 {
-	const struct io_stamp now = io_stamp_of(st);
 	const struct record *r;
-	bool same;
 
 	(void)pthread_mutex_lock(&s->lock);
 	r = find(s, path);
-	same = r && !r->lost && digest_eq(&r->digest, d) && io_stamp_eq(&r->stamp, &now);
+	if (r)
+		*ret = *r;
 	(void)pthread_mutex_unlock(&s->lock);
-	return same;
+	return r;
+}
+
+bool state_is(struct state *s, const char *path, const struct stat *st, const struct digest *d)
+{
+	const struct io_stamp now = io_stamp_of(st);
+	struct record r;
+
+	return look_up(s, path, &r) && !r.lost && digest_eq(&r.digest, d) &&
+	       io_stamp_eq(&r.stamp, &now);
 }
 
 bool state_is_lost(struct state *s, const char *path, const struct stat *st)
 {
 	const struct io_stamp now = io_stamp_of(st);
-	const struct record *r;
-	bool lost;
+	struct record r;
 
-	(void)pthread_mutex_lock(&s->lock);
-	r = find(s, path);
-	lost = r && r->lost && io_stamp_eq(&r->stamp, &now);
-	(void)pthread_mutex_unlock(&s->lock);
-	return lost;
+	return look_up(s, path, &r) && r.lost && io_stamp_eq(&r.stamp, &now);
 }
 
 static void keep(struct state *s, const struct record *new)
@@ -209,18 +213,12 @@ struct strv state_written(struct state *s, struct arena *a, const char *const *o
 bool state_wrote(struct state *s, const char *path, const struct stat *st)
 {
 	const struct io_stamp now = io_stamp_of(st);
-	struct record rec = { 0 };
-	const struct record *r;
+	struct record rec;
 	autoclose int fd = -1;
 	struct digest found;
 	struct err ignored;
 
-	(void)pthread_mutex_lock(&s->lock);
-	r = find(s, path);
-	if (r)
-		rec = *r;
-	(void)pthread_mutex_unlock(&s->lock);
-	if (!rec.written || rec.lost || !S_ISREG(st->st_mode))
+	if (!look_up(s, path, &rec) || !rec.written || rec.lost || !S_ISREG(st->st_mode))
 		return false;
 	return io_stamp_eq(&rec.stamp, &now) ||
 	       (io_open(s->root_fd, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, &fd, &ignored) == 0 &&
