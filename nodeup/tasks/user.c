@@ -187,10 +187,8 @@ static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 	long any = u->uid ? (long)u->uid : free_id(a, &f->passwd, &f->group);
 	long gid = group ? id_of(a, group) : any;
 	long uid = !u->uid && gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid : any;
-	int r = check_free(u, a, f, e);
+	int r = 0;
 
-	if (r < 0)
-		return r;
 	if (uid < 0 || gid < 0)
 		return err_fail(e, ERR_SYSTEM, ENOSPC, "no id is free between %d and %d", ID_MIN,
 				ID_MAX);
@@ -214,10 +212,7 @@ static int change(const struct task_user *u, struct task_ctx *ctx, struct arena 
 {
 	struct strv fields = strv_split(a, line, ':');
 	struct db *db = &f->passwd, others = *db;
-	int r = check_free(u, a, f, e);
 
-	if (r < 0)
-		return r;
 	if (fields.n != 7)
 		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s': the line of '%s' has %zu fields",
 				passwd_path, u->name, fields.n);
@@ -249,6 +244,8 @@ static int user_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 				 holder);
 	if (r >= 0)
 		r = read_all(ctx, a, &f, e);
+	if (r >= 0)
+		r = check_free(&t->user, a, &f, e);
 	if (r < 0)
 		return r;
 	line = db_line(&f.passwd, t->user.name);
