@@ -111,6 +111,12 @@ void tree_set_text(struct arena *a, struct tree *map, const char *key, const cha
 		(void)tree_set(a, map, key, tree_string(a, text));
 }
 
+void tree_set_word(struct arena *a, struct tree *map, const char *key, const char *text)
+{
+	if (!str_is_empty(text))
+		tree_set_text(a, map, key, text);
+}
+
 void tree_set_int(struct arena *a, struct tree *map, const char *key, int64_t n)
 {
 	(void)tree_set(a, map, key, tree_plain(a, arena_printf(a, "%" PRId64, n)));

@@ -41,8 +41,9 @@ struct tree *tree_map(struct arena *a);
 struct tree *tree_add(struct arena *a, struct tree *seq, struct tree *value);
 struct tree *tree_set(struct arena *a, struct tree *map, const char *key, struct tree *value);
 /* The same of what most maps are made of; all but numbers are left out when there is nothing to say: no
- * text (NULL), false, an empty container. */
+ * text (NULL), no word (NULL or ""), false, an empty container. */
 void tree_set_text(struct arena *a, struct tree *map, const char *key, const char *text);
+void tree_set_word(struct arena *a, struct tree *map, const char *key, const char *text);
 void tree_set_int(struct arena *a, struct tree *map, const char *key, int64_t n);
 void tree_set_true(struct arena *a, struct tree *map, const char *key, bool value);
 void tree_set_some(struct arena *a, struct tree *map, const char *key, struct tree *container);

@@ -249,12 +249,6 @@ void progress_show(struct progress *p, const struct run_report *rep)
 			tell_asset(p, &rep->outcomes[i], now);
 }
 
-static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)
-{
-	if (!str_is_empty(text))
-		tree_set_text(a, map, key, text);
-}
-
 /* A moment of the monotonic clock, in milliseconds since 1970. */
 static int64_t wall_ms(int64_t then_ns)
 {
@@ -271,11 +265,11 @@ static void add_status(struct arena *a, struct tree *t, const struct run_outcome
 		tree_set_int(a, t, "total", st->total);
 	if (st->attempt)
 		tree_set_int(a, t, "attempt", st->attempt);
-	set_text(a, t, "mirror", st->url);
-	set_text(a, t, "lastError", st->last_error);
+	tree_set_word(a, t, "mirror", st->url);
+	tree_set_word(a, t, "lastError", st->last_error);
 	if (!is_under_way(o))
 		return;
-	set_text(a, t, "waiting", progress_text(a, st, 0, now));
+	tree_set_word(a, t, "waiting", progress_text(a, st, 0, now));
 	if (o->run.since_ns)
 		tree_set_int(a, t, "sinceUnixMs", wall_ms(o->run.since_ns));
 	if (st->next_try_ns > now)
@@ -296,10 +290,10 @@ static void add_pause(struct arena *a, struct tree *t, const struct run_outcome 
 		return;
 	}
 	/* of the task, whatever its mirrors said before */
-	set_text(a, t, "lastError", o->error->msg);
+	tree_set_word(a, t, "lastError", o->error->msg);
 	if (next <= 0)
 		return;
-	set_text(a, t, "waiting", why);
+	tree_set_word(a, t, "waiting", why);
 	tree_set_int(a, t, "sinceUnixMs", wall_ms(o->end_ns ? o->end_ns : dur_now()));
 	tree_set_int(a, t, "nextTryUnixMs", next);
 }
@@ -317,8 +311,8 @@ struct tree *progress_tree(struct arena *a, const struct run_report *rep, struct
 		if (!progress_tells(o->task))
 			continue;
 		t = tree_map(a);
-		set_text(a, t, "name", o->task->name);
-		set_text(a, t, "state", run_state_name(o->state));
+		tree_set_word(a, t, "name", o->task->name);
+		tree_set_word(a, t, "state", run_state_name(o->state));
 		if (f && fetch_status(f, o->task->asset.asset, &st))
 			add_status(a, t, o, &st);
 		add_pause(a, t, o, next_run_wall_ns);

@@ -207,32 +207,19 @@ struct strv report_recap(struct arena *a, const struct run_report *rep, const st
 	const bool is_late = late && count_failed(rep) == 0;
 	struct strv lines = { 0 };
 
-	strv_add(a, &lines,
-		 arena_printf(a, "ok %zu / changed %zu / failed %zu", count_ok(rep),
-			      rep->counts[RUN_CHANGED], count_failed(rep) + is_late));
+	strv_addf(a, &lines, "ok %zu / changed %zu / failed %zu", count_ok(rep),
+		  rep->counts[RUN_CHANGED], count_failed(rep) + is_late);
 	for (size_t i = 0; i < rep->n; i++) {
 		const struct run_outcome *o = &rep->outcomes[i];
 
 		if (o->state != RUN_EQUAL && o->state != RUN_UNNEEDED)
-			strv_add(a, &lines,
-				 arena_printf(a, "%s %s: %s",
-					      o->state == RUN_CHANGED ? "changed" : "failed",
-					      task_title(a, o->task), reason(a, rep, o)));
+			strv_addf(a, &lines, "%s %s: %s",
+				  o->state == RUN_CHANGED ? "changed" : "failed",
+				  task_title(a, o->task), reason(a, rep, o));
 	}
 	if (is_late)
-		strv_add(a, &lines, arena_printf(a, "failed %s", late->msg));
+		strv_addf(a, &lines, "failed %s", late->msg);
 	return lines;
-}
-
-static void set_text(struct arena *a, struct tree *map, const char *key, const char *text)
-{
-	if (!str_is_empty(text))
-		(void)tree_set(a, map, key, tree_string(a, text));
-}
-
-static void set_number(struct arena *a, struct tree *map, const char *key, int64_t v)
-{
-	(void)tree_set(a, map, key, tree_plain(a, arena_printf(a, "%lld", (long long)v)));
 }
 
 static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
@@ -240,24 +227,24 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 {
 	struct tree *t = tree_map(a);
 
-	set_text(a, t, "kind", o->task->ops->kind);
-	set_text(a, t, "name", o->task->name);
-	set_text(a, t, "origin", o->task->origin);
-	set_text(a, t, "state", run_state_name(o->state));
+	tree_set_word(a, t, "kind", o->task->ops->kind);
+	tree_set_word(a, t, "name", o->task->name);
+	tree_set_word(a, t, "origin", o->task->origin);
+	tree_set_word(a, t, "state", run_state_name(o->state));
 	tree_set_true(a, t, "staysUp", window_is_for(o->task));
 	if (o->state == RUN_WORKING)
 		return t; /* a worker is writing the rest */
-	set_text(a, t, "why", report_why(o));
-	set_text(a, t, "waiting", o->run.waiting);
-	set_text(a, t, "error", o->error->msg);
+	tree_set_word(a, t, "why", report_why(o));
+	tree_set_word(a, t, "waiting", o->run.waiting);
+	tree_set_word(a, t, "error", o->error->msg);
 	if (o->because)
-		set_text(a, t, "because", task_title(a, o->because));
+		tree_set_word(a, t, "because", task_title(a, o->because));
 	if (o->attempts)
-		set_number(a, t, "attempts", o->attempts);
+		tree_set_int(a, t, "attempts", o->attempts);
 	if (o->start_ns) {
-		set_number(a, t, "startMs", (o->start_ns - rep->start_ns) / DUR_MS);
+		tree_set_int(a, t, "startMs", (o->start_ns - rep->start_ns) / DUR_MS);
 		if (o->end_ns)
-			set_number(a, t, "endMs", (o->end_ns - rep->start_ns) / DUR_MS);
+			tree_set_int(a, t, "endMs", (o->end_ns - rep->start_ns) / DUR_MS);
 	}
 	return t;
 }
@@ -275,10 +262,10 @@ static struct tree *error_tree(struct arena *a, const struct err *e)
 {
 	struct tree *t = tree_map(a), *notes = tree_seq(a);
 
-	set_text(a, t, "kind", err_kind_name(e->kind));
-	set_number(a, t, "exitStatus", err_exit_status(e));
+	tree_set_word(a, t, "kind", err_kind_name(e->kind));
+	tree_set_int(a, t, "exitStatus", err_exit_status(e));
 	tree_set_true(a, t, "noRetryMends", err_stays(e));
-	set_text(a, t, "message", e->msg);
+	tree_set_word(a, t, "message", e->msg);
 	for (size_t i = 0; i < e->nnotes; i++)
 		(void)tree_add(a, notes,
 			       tree_string(a, arena_printf(a, "%s: %s", e->notes[i].label,
@@ -290,9 +277,9 @@ static struct tree *room_tree(struct arena *a, const struct err_room *room)
 {
 	struct tree *t = tree_map(a);
 
-	set_number(a, t, "wantedBytes", (int64_t)room->wanted);
-	set_number(a, t, "freeBytes", (int64_t)room->free);
-	set_number(a, t, "sizeBytes", (int64_t)room->size);
+	tree_set_int(a, t, "wantedBytes", (int64_t)room->wanted);
+	tree_set_int(a, t, "freeBytes", (int64_t)room->free);
+	tree_set_int(a, t, "sizeBytes", (int64_t)room->size);
 	return t;
 }
 
@@ -315,12 +302,12 @@ struct tree *report_causes(struct arena *a, const struct run_report *rep)
 		const struct cause *c = &causes.v[i];
 		struct tree *t = tree_map(a);
 
-		set_text(a, t, "cause", c->name);
-		set_text(a, t, "kind", err_kind_name(c->first->error->kind));
-		set_number(a, t, "exitStatus", err_exit_status(c->first->error));
+		tree_set_word(a, t, "cause", c->name);
+		tree_set_word(a, t, "kind", err_kind_name(c->first->error->kind));
+		tree_set_int(a, t, "exitStatus", err_exit_status(c->first->error));
 		tree_set_true(a, t, "noRetryMends", err_stays(c->first->error));
-		set_text(a, t, "message", c->first->error->msg);
-		set_number(a, t, "failed", (int64_t)c->n_hit);
+		tree_set_word(a, t, "message", c->first->error->msg);
+		tree_set_int(a, t, "failed", (int64_t)c->n_hit);
 		(void)tree_set(a, t, "tasks", titles_tree(a, c->hit, c->n_hit));
 		(void)tree_set(a, t, "held", titles_tree(a, c->held, c->n_held));
 		if (c->room.size)
@@ -335,7 +322,7 @@ static struct tree *counts_tree(struct arena *a, const struct run_report *rep)
 	struct tree *t = tree_map(a);
 
 	for (int s = 0; s < RUN_STATE_MAX; s++)
-		set_number(a, t, run_state_name((enum run_state)s), (int64_t)rep->counts[s]);
+		tree_set_int(a, t, run_state_name((enum run_state)s), (int64_t)rep->counts[s]);
 	return t;
 }
 
@@ -354,9 +341,9 @@ static void add_wait(struct arena *a, struct tree *t, const struct status *st)
 						: progress_next_try(o->task, st->fetcher);
 	}
 	if (since)
-		set_number(a, t, "waitingSinceUnixMs", (since + offset) / DUR_MS);
+		tree_set_int(a, t, "waitingSinceUnixMs", (since + offset) / DUR_MS);
 	if (next)
-		set_number(a, t, "nextTryUnixMs", (next + offset) / DUR_MS);
+		tree_set_int(a, t, "nextTryUnixMs", (next + offset) / DUR_MS);
 }
 
 static void add_recap(struct arena *a, struct tree *t, const struct status *st)
@@ -373,29 +360,28 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	struct tree *t = tree_map(a);
 	int r;
 
-	set_number(a, t, "schema", 1);
-	set_text(a, t, "state", st->state);
-	set_text(a, t, "version", st->version);
-	set_text(a, t, "conf", st->conf);
-	set_text(a, t, "unit", st->unit);
-	set_text(a, t, "waiting", st->waiting);
+	tree_set_int(a, t, "schema", 1);
+	tree_set_word(a, t, "state", st->state);
+	tree_set_word(a, t, "version", st->version);
+	tree_set_word(a, t, "conf", st->conf);
+	tree_set_word(a, t, "unit", st->unit);
+	tree_set_word(a, t, "waiting", st->waiting);
 	add_wait(a, t, st);
 	interrupted_identify(a, root_fd, t);
-	set_number(a, t, "attempt", st->attempt);
-	set_number(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);
-	set_number(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
+	tree_set_int(a, t, "attempt", st->attempt);
+	tree_set_int(a, t, "startedUnix", st->started_wall_ns / DUR_SEC);
+	tree_set_int(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
 	if (st->error)
 		(void)tree_set(a, t, "error", error_tree(a, st->error));
 	if (st->accepted && st->accepted->n)
 		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, st->accepted));
 	if (st->expiring) {
-		set_text(a, t, "expiring", st->expiring);
-		set_number(a, t, "expiresUnix", st->expiry);
-		if (st->renews)
-			(void)tree_set(a, t, "renews", tree_plain(a, "true"));
+		tree_set_word(a, t, "expiring", st->expiring);
+		tree_set_int(a, t, "expiresUnix", st->expiry);
+		tree_set_true(a, t, "renews", st->renews);
 	}
 	if (st->next_run_wall_ns)
-		set_number(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);
+		tree_set_int(a, t, "nextRunUnixMs", st->next_run_wall_ns / DUR_MS);
 	if (st->rep) {
 		(void)tree_set(a, t, "counts", counts_tree(a, st->rep));
 		if (st->ended)
