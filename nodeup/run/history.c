@@ -52,7 +52,7 @@ static void add_tasks(struct arena *a, struct tree *list, const struct tree *tas
 	for (size_t i = 0; tasks && i < tasks->n; i++) {
 		const struct tree *t = tasks->items[i].value;
 
-		if (t->kind == TREE_MAP && str_eq(tree_text(t, "state"), state))
+		if (str_eq(tree_text(t, "state"), state))
 			add_task(a, list,
 				 arena_printf(a, "%s %s", tree_text(t, "kind"),
 					      tree_text(t, "name")),
@@ -66,7 +66,7 @@ static struct tree *record_of(struct arena *a, const struct tree *status, const 
 					    "unit",        "pid",       "bootId",  "attempt",
 					    "startedUnix", "elapsedMs", "counts",  "error" };
 	const struct tree *tasks = tree_get(status, "tasks"),
-			  *earlier = before ? tree_get(before, "changed") : NULL;
+			  *earlier = tree_get(before, "changed");
 	struct tree *t = tree_map(a), *changed = tree_seq(a), *failed = tree_seq(a);
 
 	tree_set_int(a, t, "schema", 1);

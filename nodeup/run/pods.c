@@ -50,18 +50,11 @@ static const struct runtime_row *find_runtime(const struct tree *tasks)
 	return NULL;
 }
 
-static const struct tree *map_in(const struct tree *map, const char *key)
-{
-	const struct tree *t = map->kind == TREE_MAP ? tree_get(map, key) : NULL;
-
-	return t && t->kind == TREE_MAP ? t : NULL;
-}
-
 static void add_pod(struct asked *q, const struct tree *document)
 {
-	const struct tree *meta = map_in(document, "metadata"), *spec = map_in(document, "spec");
-	const struct tree *list = spec ? tree_get(spec, "containers") : NULL;
-	struct own_pod pod = { .name = meta ? tree_text(meta, "name") : NULL };
+	const struct tree *meta = tree_get(document, "metadata");
+	const struct tree *list = tree_get(tree_get(document, "spec"), "containers");
+	struct own_pod pod = { .name = tree_text(meta, "name") };
 
 	if (!pod.name || !list || list->kind != TREE_SEQ)
 		return;
@@ -69,8 +62,7 @@ static void add_pod(struct asked *q, const struct tree *document)
 	if (!pod.namespace_)
 		pod.namespace_ = "default";
 	for (size_t i = 0; i < list->n; i++) {
-		const struct tree *c = list->items[i].value;
-		const char *name = c->kind == TREE_MAP ? tree_text(c, "name") : NULL;
+		const char *name = tree_text(list->items[i].value, "name");
 
 		if (name)
 			strv_add(q->arena, &pod.containers, name);
@@ -124,8 +116,7 @@ static int ask_container(struct asked *q, const struct own_pod *pod, const char 
 	for (size_t i = 0; i < pods.n; i++)
 		if (is_of(q, pod, pods.v[i]))
 			return 0;
-	strv_add(q->arena, &q->missing,
-		 arena_printf(q->arena, "%s of pod %s", container, pod->name));
+	strv_addf(q->arena, &q->missing, "%s of pod %s", container, pod->name);
 	return 0;
 }
 
@@ -141,7 +132,7 @@ static int ask_all(struct asked *q, struct err *e)
 
 void pods_ask(struct arena *a, int root_fd, struct told *t)
 {
-	const struct tree *tasks = t->status ? tree_get(t->status, "tasks") : NULL;
+	const struct tree *tasks = tree_get(t->status, "tasks");
 	struct asked q = { .arena = a };
 	const int64_t ended = told_since(t);
 	struct err e;

@@ -28,7 +28,7 @@ const char *told_name(enum told_state state)
 
 int64_t told_number(const struct tree *status, const char *key, int64_t otherwise)
 {
-	const char *text = status && status->kind == TREE_MAP ? tree_text(status, key) : NULL;
+	const char *text = tree_text(status, key);
 	char *end;
 	long long n = text ? strtoll(text, &end, 10) : 0;
 
@@ -72,8 +72,7 @@ static bool is_lasting(const struct tree *error)
 
 		is_of_such_kind |= told_number(error, "exitStatus", 0) == err_exit_status(&e);
 	}
-	return is_of_such_kind || (error && error->kind == TREE_MAP &&
-				   str_eq(tree_text(error, "noRetryMends"), "true"));
+	return is_of_such_kind || str_eq(tree_text(error, "noRetryMends"), "true");
 }
 
 /* The error that the run ended with, or a cause beside it that fails the next run as well. */
@@ -128,8 +127,7 @@ static void judge_expiry(struct arena *a, struct told *t)
 
 static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 {
-	const bool is_map = t->status->kind == TREE_MAP;
-	const char *state = is_map ? tree_text(t->status, "state") : NULL;
+	const char *state = tree_text(t->status, "state");
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(states) && !str_eq(states[i].written, state))
@@ -237,7 +235,7 @@ static void ask_kubelet(struct arena *a, struct told *t, const struct tree *task
 
 void told_ask_units(struct arena *a, struct told *t)
 {
-	const struct tree *tasks = t->status ? tree_get(t->status, "tasks") : NULL;
+	const struct tree *tasks = tree_get(t->status, "tasks");
 	struct bus *bus;
 	struct err ignored;
 
