@@ -5,7 +5,6 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
-#include "nodeup/base/proc.h"
 #include "nodeup/base/record.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/tasks/image_archive.h"
@@ -163,14 +162,8 @@ static int load_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (t->image.in_containerd)
-		return image_ctr_load(ctx, fd, e);
-	const struct proc_req req = {
-		.argv = argv,
-		.stdin_fd = fd,
-		.timeout_ns = task_time_left(ctx, LOAD_NS),
-	};
-	return proc_run(&req, &out, e);
+	return t->image.in_containerd ? image_ctr_load(ctx, fd, e)
+				      : task_run_program(ctx, argv, fd, LOAD_NS, &out, e);
 }
 
 static bool is_tag(const char *s)
@@ -201,7 +194,8 @@ static int tag_image(const struct task *t, struct task_ctx *ctx, struct err *e)
 		return err_fail(e, ERR_CONFIG, EINVAL, "asset %s: '%s' does not say a tag",
 				im->asset->name, im->tag);
 	argv[2] = arena_printf(a, "%s:%s", im->loaded_as, tag);
-	return strcmp(argv[2], im->name) == 0 ? 0 : task_run_program(ctx, argv, ASK_NS, &out, e);
+	return strcmp(argv[2], im->name) == 0 ? 0
+					      : task_run_program(ctx, argv, -1, ASK_NS, &out, e);
 }
 
 /* What containerd has by now of the names that the archive says: it may leave out what is for other machines. */

@@ -3,7 +3,6 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/proc.h"
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
@@ -55,7 +54,7 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 	};
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 	struct strv lines;
-	int r = task_run_program(ctx, argv, ASK_NS, &out, e);
+	int r = task_run_program(ctx, argv, -1, ASK_NS, &out, e);
 
 	if (r < 0)
 		return r;
@@ -108,13 +107,8 @@ int image_ctr_load(struct task_ctx *ctx, int fd, struct err *e)
 		NULL,
 	};
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
-	const struct proc_req req = {
-		.argv = packed[3] ? packed : plain,
-		.stdin_fd = fd,
-		.timeout_ns = task_time_left(ctx, LOAD_NS),
-	};
 
-	return proc_run(&req, &out, e);
+	return task_run_program(ctx, packed[3] ? packed : plain, fd, LOAD_NS, &out, e);
 }
 
 int image_ctr_pull(struct task_ctx *ctx, const char *image, const char *hosts, struct err *e)
@@ -136,5 +130,5 @@ int image_ctr_pull(struct task_ctx *ctx, const char *image, const char *hosts, s
 	/* it tells its progress several times a second */
 	autobuf struct buf out = BUF_INIT(OUTPUT_MAX);
 
-	return task_run_program(ctx, argv, LOAD_NS, &out, e);
+	return task_run_program(ctx, argv, -1, LOAD_NS, &out, e);
 }

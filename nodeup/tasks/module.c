@@ -34,7 +34,7 @@ static int module_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	const char *const argv[] = { "modprobe", "--", t->name, NULL };
 
 	(void)run;
-	return task_run_program(ctx, argv, LOAD_NS, NULL, e);
+	return task_run_program(ctx, argv, -1, LOAD_NS, NULL, e);
 }
 
 static const char *module_remark(const struct task *t, struct task_ctx *ctx, struct arena *a)

@@ -23,7 +23,7 @@ static int list_units(const struct task_stray *s, struct task_ctx *ctx, struct a
 	for (const char *const *unit = s->units; *unit; unit++)
 		strv_add(a, &argv, *unit);
 	strv_add(a, &argv, NULL);
-	r = task_run_program(ctx, argv.v, PATIENCE_NS, &out, e);
+	r = task_run_program(ctx, argv.v, -1, PATIENCE_NS, &out, e);
 	if (r < 0)
 		return r;
 	lines = strv_split(a, buf_str(&out), '\n');
@@ -81,14 +81,14 @@ static int stray_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 
 	(void)run;
 	/* first, or the next interface starts them again */
-	r = task_run_program(ctx, reload, PATIENCE_NS, NULL, e);
+	r = task_run_program(ctx, reload, -1, PATIENCE_NS, NULL, e);
 	if (r >= 0)
 		r = list_units(&t->stray, ctx, a, &units, e);
 	if (r >= 0 && units.n) {
 		strv_add_array(a, &argv, disable);
 		strv_add_all(a, &argv, &units);
 		strv_add(a, &argv, NULL);
-		r = task_run_program(ctx, argv.v, PATIENCE_NS, NULL, e);
+		r = task_run_program(ctx, argv.v, -1, PATIENCE_NS, NULL, e);
 	}
 	if (r >= 0)
 		r = list_files(&t->stray, ctx, a, &files, e);

@@ -78,12 +78,12 @@ int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns)
 	return left > DUR_MS ? left : DUR_MS;
 }
 
-int task_run_program(const struct task_ctx *ctx, const char *const *argv, int64_t most_ns,
-		     struct buf *out, struct err *e)
+int task_run_program(const struct task_ctx *ctx, const char *const *argv, int stdin_fd,
+		     int64_t most_ns, struct buf *out, struct err *e)
 {
 	const struct proc_req req = {
 		.argv = argv,
-		.stdin_fd = -1,
+		.stdin_fd = stdin_fd,
 		.timeout_ns = task_time_left(ctx, most_ns),
 	};
 

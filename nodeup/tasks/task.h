@@ -177,9 +177,9 @@ int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* How long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
-/* Run a program as proc_run does, without input, for at most that long and to the deadline. */
-int task_run_program(const struct task_ctx *ctx, const char *const *argv, int64_t most_ns,
-		     struct buf *out, struct err *e) must_check;
+/* Run a program as proc_run does, with that input (-1: none), for at most that long and to the deadline. */
+int task_run_program(const struct task_ctx *ctx, const char *const *argv, int stdin_fd,
+		     int64_t most_ns, struct buf *out, struct err *e) must_check;
 /* Have apply of a waiting task called again; any thread. One that runs on the scheduler's thread is called
  * after whatever happens, too. */
 void task_wake(const struct task_ctx *ctx, struct task_run *run);
