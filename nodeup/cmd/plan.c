@@ -70,7 +70,7 @@ static bool read_now(const struct session *s, const struct task *t, struct buf *
 
 	if (s->ctx.before)
 		return was && buf_add(now, was->file.content, was->file.len) == 0;
-	return io_read(s->root_fd, t->file.path, now, &ignored) >= 0;
+	return io_read(s->root_fd, t->name, now, &ignored) >= 0;
 }
 
 static int show_diff(const struct session *s, const struct task *t, struct err *e)
@@ -91,7 +91,7 @@ static int show_diff(const struct session *s, const struct task *t, struct err *
 	r = memory_file(f->content, f->len, &want_path, &want_fd, e);
 	if (r < 0)
 		return r;
-	label = xasprintf("--label=%s", f->path);
+	label = xasprintf("--label=%s", t->name);
 	const char *const argv[] = { "diff", "-u", label, label, now_path, want_path, NULL };
 	const struct proc_req req = { .argv = argv, .stdin_fd = -1, .timeout_ns = 10 * DUR_SEC };
 
@@ -129,7 +129,7 @@ static bool is_public(const struct session *s, const struct task *t)
 
 	if (s->ctx.before)
 		return !was || (!was->file.secret && (was->file.attr.mode & S_IROTH));
-	return io_stat(s->root_fd, t->file.path, &st, &ignored) < 0 ||
+	return io_stat(s->root_fd, t->name, &st, &ignored) < 0 ||
 	       (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH));
 }
 
@@ -266,7 +266,7 @@ static bool has_live_restore(const struct run_report *rep)
 		const struct task *t = rep->outcomes[i].task;
 
 		if (t->kind == TASK_FILE && t->file.content &&
-		    str_eq(t->file.path, "/etc/sysconfig/docker"))
+		    str_eq(t->name, "/etc/sysconfig/docker"))
 			return strstr(t->file.content, "--live-restore") &&
 			       !strstr(t->file.content, "--live-restore=false");
 	}
@@ -287,7 +287,7 @@ static const char *fate_of_pods(const struct run_report *rep, const struct strv 
 			return "pods stop while content is moved";
 		if (o->task->kind == TASK_ETCD ||
 		    (o->task->kind == TASK_FILE &&
-		     str_has_prefix(o->task->file.path, "/etc/kubernetes/manifests/")))
+		     str_has_prefix(o->task->name, "/etc/kubernetes/manifests/")))
 			return "pods stay, but those whose manifests change";
 	}
 	return "pods stay";

@@ -159,12 +159,13 @@ static bool is_equal_install(const struct task *t, const struct task_install *in
 	       digest_eq(&have->sources[0]->digest, &install->sources[0]->digest);
 }
 
-static struct task *add_install(struct plan *p, const struct task_install *install)
+static struct task *add_install(struct plan *p, const char *path,
+				const struct task_install *install)
 {
-	struct task *t = plan_at(p, install->path);
+	struct task *t = plan_at(p, path);
 
 	if (!t) {
-		t = plan_new_task(p, TASK_INSTALL, install->path);
+		t = plan_new_task(p, TASK_INSTALL, path);
 		t->install = *install;
 	}
 	return is_equal_install(t, install) ? t : plan_conflict(p, t);
@@ -172,11 +173,11 @@ static struct task *add_install(struct plan *p, const struct task_install *insta
 
 static void install_plain(struct plan *p, const struct asset *as, const char *path, mode_t mode)
 {
-	struct task_install install = { .path = path, .mode = mode };
+	struct task_install install = { .mode = mode };
 
 	(void)asset_task(p, TASK_ASSET, as);
 	arena_push(p->arena, install.sources, install.n_sources, as);
-	(void)add_install(p, &install);
+	(void)add_install(p, path, &install);
 }
 
 /* The asset of the list by that name; of several the last, which must be all the same. */
@@ -244,7 +245,7 @@ bool plan_has_archive(const struct plan *p, const char *start)
 struct task *plan_install_member_of(struct plan *p, const char *archives, const char *member,
 				    const char *path, mode_t mode)
 {
-	struct task_install install = { .path = path, .mode = mode, .member = member };
+	struct task_install install = { .mode = mode, .member = member };
 
 	for (size_t i = 0; i < p->n_assets; i++) {
 		struct task *fetch, *unpack;
@@ -260,7 +261,7 @@ struct task *plan_install_member_of(struct plan *p, const char *archives, const 
 		arena_push(p->arena, install.sources, install.n_sources, p->assets[i]);
 	}
 	if (install.n_sources)
-		return add_install(p, &install);
+		return add_install(p, path, &install);
 	fail_missing(p, arena_printf(p->arena, "archive %s%sthat could hold %s", archives,
 				     *archives ? "* " : "", member));
 	return arena_new(p->arena, struct task);

@@ -102,14 +102,13 @@ static struct task *add_program(struct plan *p)
 	struct task *t = plan_new_task(p, TASK_PROGRAM, program_path(p)), *l;
 
 	t->program = (struct task_program){
-		.path = t->name,
 		.version = p->req->boot->version,
 		.replace = p->req->boot->install,
 	};
 	if (!link)
 		return t;
 	l = plan_new_task(p, TASK_LINK, link);
-	l->link = (struct task_link){ .path = link, .target = t->name };
+	l->link.target = t->name;
 	/* it is for people: a node boots without it */
 	l->optional = true;
 	return t;
@@ -131,7 +130,7 @@ void build_bootstrap(struct plan *p)
 	t = plan_unit(p, our_unit, true);
 	t->unit.no_wait = true;
 	t->unit.at_boot = !p->req->boot->install;
-	strv_add(p->arena, &t->unit.inputs, program->program.path);
+	strv_add(p->arena, &t->unit.inputs, program->name);
 	if (plan_at(p, env_file))
 		strv_add(p->arena, &t->unit.inputs, env_file);
 }

@@ -45,7 +45,7 @@ static bool is_input(const struct task *t, const struct task *need)
 
 static bool is_rules_of(const struct task *stray, const struct task *file)
 {
-	return str_eq(stray->stray.rules, file->file.path);
+	return str_eq(stray->stray.rules, file->name);
 }
 
 /* It begins anew without what they had told it. */
@@ -56,13 +56,13 @@ static bool is_after_strays(const struct task *t, const struct task *stray)
 
 static bool is_manifest(const struct task *t)
 {
-	return str_has_prefix(t->file.path, manifest_dir);
+	return str_has_prefix(t->name, manifest_dir);
 }
 
 static bool is_kubelet(const struct task *t, const struct task *need)
 {
 	(void)need;
-	return strcmp(t->unit.name, "kubelet.service") == 0;
+	return strcmp(t->name, "kubelet.service") == 0;
 }
 
 /* Its own text and inputs, and each file that is not a unit's input: any service may read that, or be started
@@ -70,7 +70,7 @@ static bool is_kubelet(const struct task *t, const struct task *need)
  * which kubelet alone reads. */
 static bool is_read_by(const struct task *t, const struct task *file)
 {
-	if (is_input(t, file) || plan_is_text_of(file, t->unit.name))
+	if (is_input(t, file) || plan_is_text_of(file, t->name))
 		return true;
 	return is_started_with(t, file) && !file->file.of_unit &&
 	       (!is_manifest(file) || is_kubelet(t, file));
@@ -78,7 +78,7 @@ static bool is_read_by(const struct task *t, const struct task *file)
 
 static bool is_inside(const struct task *t, const struct task *dir)
 {
-	return str_is_within(task_path(t), dir->dir.path);
+	return str_is_within(task_path(t), dir->name);
 }
 
 /* A kubelet that runs already starts a pod the moment it sees it: what it mounts comes first. No pod
@@ -99,7 +99,7 @@ static bool is_image_of_pod(const struct task *t, const struct task *image)
 static bool is_kubelet_of_pod(const struct task *t, const struct task *install)
 {
 	return str_eq(t->origin, install->origin) &&
-	       strcmp(str_basename(install->install.path), "kubelet") == 0;
+	       strcmp(str_basename(install->name), "kubelet") == 0;
 }
 
 /* No package reads a manifest. */
@@ -157,15 +157,14 @@ static bool may_be_member_of(const struct task *t, const struct task *unpack)
 static bool is_unit_file(const struct task *t, const struct task *file)
 {
 	(void)t;
-	return str_has_prefix(file->file.path, unit_dir) ||
-	       str_has_prefix(file->file.path, manager_dir);
+	return str_has_prefix(file->name, unit_dir) || str_has_prefix(file->name, manager_dir);
 }
 
 static bool is_runtime(const struct task *t, const struct task *unit)
 {
 	(void)t;
-	return strcmp(unit->unit.name, "docker.service") == 0 ||
-	       strcmp(unit->unit.name, "containerd.service") == 0;
+	return strcmp(unit->name, "docker.service") == 0 ||
+	       strcmp(unit->name, "containerd.service") == 0;
 }
 
 /* The mirrors that it is to be asked for at. */
@@ -181,12 +180,11 @@ static bool is_mount_of_etcd(const struct task *t, const struct task *unit)
 
 static bool starts_after(const struct task *t, const struct task *unit)
 {
-	if (strv_has(&t->unit.requires, unit->unit.name) ||
-	    strv_has(&unit->unit.before, t->unit.name))
+	if (strv_has(&t->unit.requires, unit->name) || strv_has(&unit->unit.before, t->name))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (strcmp(starts[i].unit, t->unit.name) == 0 &&
-		    strcmp(starts[i].after, unit->unit.name) == 0)
+		if (strcmp(starts[i].unit, t->name) == 0 &&
+		    strcmp(starts[i].after, unit->name) == 0)
 			return true;
 	return volumes_needs_mount(t, unit);
 }
@@ -194,15 +192,14 @@ static bool starts_after(const struct task *t, const struct task *unit)
 static bool starts_with_what(const struct task *t, const struct task *need)
 {
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
-		if (strcmp(starts[i].unit, t->unit.name) == 0 &&
-		    str_eq(starts[i].origin, need->origin))
+		if (strcmp(starts[i].unit, t->name) == 0 && str_eq(starts[i].origin, need->origin))
 			return true;
 	return false;
 }
 
 static bool starts_with_install(const struct task *t, const struct task *install)
 {
-	return strv_has(&t->unit.inputs, install->install.path) || starts_with_what(t, install);
+	return strv_has(&t->unit.inputs, install->name) || starts_with_what(t, install);
 }
 
 /* One after the other, those of the repositories first: they are what a bare file needs. */
@@ -241,13 +238,12 @@ static bool is_same_move(const struct task *t, const struct task *other)
 /* The bind mount shows what was moved; the services that use it start after that. */
 static bool waits_for_move(const struct task *t, const struct task *move)
 {
-	return str_eq(t->unit.where, move->move.source) ||
-	       strv_has(&move->move.units, t->unit.name);
+	return str_eq(t->unit.where, move->move.source) || strv_has(&move->move.units, t->name);
 }
 
 static bool is_resumed(const struct task *t, const struct task *resume)
 {
-	return strv_has(&resume->move.units, t->unit.name);
+	return strv_has(&resume->move.units, t->name);
 }
 
 /* Of a rule for a task that comes after all others. */

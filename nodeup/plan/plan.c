@@ -59,7 +59,7 @@ static void add_reload(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++)
 		if (p->tasks[i]->kind == TASK_FILE &&
-		    str_has_prefix(p->tasks[i]->file.path, plan_unit_dir)) {
+		    str_has_prefix(p->tasks[i]->name, plan_unit_dir)) {
 			p->builder = p->tasks[i]->origin;
 			/* a file that cannot be written keeps only its own units from starting */
 			plan_new_task(p, TASK_RELOAD, "systemd")->always = true;

@@ -94,13 +94,13 @@ struct task *plan_dir(struct plan *p, const char *path, mode_t mode)
 	if (t)
 		return t;
 	t = plan_new_task(p, TASK_DIR, path);
-	t->dir = (struct task_dir){ .path = path, .mode = mode };
+	t->dir.mode = mode;
 	return t;
 }
 
-static struct task *add_file(struct plan *p, const struct task_file *file)
+static struct task *add_file(struct plan *p, const char *path, const struct task_file *file)
 {
-	struct task *t = plan_at(p, file->path);
+	struct task *t = plan_at(p, path);
 
 	if (t &&
 	    (t->kind != TASK_FILE || !str_eq(t->file.unwanted, file->unwanted) ||
@@ -109,7 +109,7 @@ static struct task *add_file(struct plan *p, const struct task_file *file)
 		return plan_conflict(p, t);
 	if (t)
 		return t;
-	t = plan_new_task(p, TASK_FILE, file->path);
+	t = plan_new_task(p, TASK_FILE, path);
 	t->file = *file;
 	return t;
 }
@@ -118,14 +118,13 @@ struct task *plan_bytes(struct plan *p, const char *path, mode_t mode, const voi
 			size_t len, bool secret)
 {
 	const struct task_file file = {
-		.path = path,
 		.content = content,
 		.len = len,
 		.attr = { .mode = mode },
 		.secret = secret,
 	};
 
-	return add_file(p, &file);
+	return add_file(p, path, &file);
 }
 
 struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char *content)
@@ -136,13 +135,12 @@ struct task *plan_file(struct plan *p, const char *path, mode_t mode, const char
 struct task *plan_no_file(struct plan *p, const char *path, const char *marker)
 {
 	const struct task_file file = {
-		.path = path,
 		.content = "",
 		.secret = true,
 		.unwanted = marker,
 	};
 
-	return add_file(p, &file);
+	return add_file(p, path, &file);
 }
 
 struct task *plan_secret(struct plan *p, const char *path, mode_t mode, const char *content)
@@ -165,9 +163,9 @@ bool plan_is_text_of(const struct task *t, const char *unit)
 	const size_t n = strlen(unit);
 	const char *name;
 
-	if (t->kind != TASK_FILE || !str_has_prefix(t->file.path, plan_unit_dir))
+	if (t->kind != TASK_FILE || !str_has_prefix(t->name, plan_unit_dir))
 		return false;
-	name = t->file.path + strlen(plan_unit_dir);
+	name = t->name + strlen(plan_unit_dir);
 	return strncmp(name, unit, n) == 0 && (name[n] == '\0' || str_has_prefix(name + n, ".d/"));
 }
 
@@ -193,13 +191,12 @@ struct task *plan_unit(struct plan *p, const char *name, bool enable)
 		return t;
 	t = plan_new_task(p, TASK_UNIT, name);
 	t->unit = (struct task_unit){
-		.name = name,
 		.enable = enable,
 		.needs_mounts = volumes_of_service(p, name),
 	};
 	for (size_t i = 0; i < p->n; i++)
 		if (plan_is_text_of(p->tasks[i], name))
-			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->file.path);
+			strv_add(p->arena, &t->unit.inputs, p->tasks[i]->name);
 	if (p->req->node->proxy.is_secret && plan_is_proxied(p, name))
 		strv_add(p->arena, &t->unit.inputs, plan_proxy_env_file);
 	return t;
@@ -212,7 +209,7 @@ struct task *plan_unit_off(struct plan *p, const char *name)
 	if (t)
 		return plan_conflict(p, t);
 	t = plan_new_task(p, TASK_UNIT, name);
-	t->unit = (struct task_unit){ .name = name, .no_wait = true };
+	t->unit = (struct task_unit){ .no_wait = true };
 	t->ops = &task_unit_off_ops;
 	return t;
 }

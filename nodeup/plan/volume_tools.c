@@ -73,5 +73,5 @@ bool volume_tools_is_for(const struct task *volume, const struct task *package)
 /* Files may be meant for a volume that waits for the package; how packages are had is not. */
 bool volume_tools_is_before(const struct task *package, const struct task *file)
 {
-	return !package->package.program || str_has_prefix(file->file.path, "/etc/apt/");
+	return !package->package.program || str_has_prefix(file->name, "/etc/apt/");
 }

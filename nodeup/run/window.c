@@ -36,17 +36,17 @@ static bool is_service(const struct bus_unit *u)
 static int unit_failed(const struct window *w, const struct watched *u, const struct bus_unit *now,
 		       const char *what, struct err *e)
 {
-	int r = err_fail(e, ERR_SYSTEM, EIO, "unit %s %s", u->task->unit.name, what);
+	int r = err_fail(e, ERR_SYSTEM, EIO, "unit %s %s", u->task->name, what);
 
 	foreign_note(u->task, w->req->ctx->root_fd, e);
-	unit_notes(u->task->unit.name, now, e);
+	unit_notes(u->task->name, now, e);
 	return r;
 }
 
 static int look_at_unit(const struct window *w, const struct watched *u, struct err *e)
 {
 	struct bus_unit now;
-	int r = bus_get(w->req->ctx->bus, w->arena, u->task->unit.name, &now, e);
+	int r = bus_get(w->req->ctx->bus, w->arena, u->task->name, &now, e);
 
 	if (r < 0)
 		return r;
@@ -125,7 +125,7 @@ static int collect(struct window *w, const struct run_report *rep, struct err *e
 		if (!window_is_for(o->task) || o->run.detached ||
 		    (o->state != RUN_CHANGED && o->state != RUN_EQUAL))
 			continue;
-		r = bus_get(w->req->ctx->bus, w->arena, o->task->unit.name, &u->first, e);
+		r = bus_get(w->req->ctx->bus, w->arena, o->task->name, &u->first, e);
 		if (r < 0)
 			return r;
 		start = fresh_start(o, &u->first);
@@ -167,7 +167,7 @@ static bool may_restart(const struct window *w, const struct watched *u)
 static int restart(struct window *w, struct watched *u, int64_t deadline_ns, struct err *e)
 {
 	struct bus *bus = w->req->ctx->bus;
-	const char *name = u->task->unit.name;
+	const char *name = u->task->name;
 	uint32_t job;
 	int r = bus_job(bus, "restart", name, &job, e);
 
@@ -190,7 +190,7 @@ static int not_healthy(const struct window *w, const struct watched *u, const st
 	foreign_note(u->task, w->req->ctx->root_fd, e);
 	if (!u->started)
 		err_note(e, "do", "nodeup repair, which restarts it");
-	return err_wrap(e, "unit %s is not healthy for %lld s", u->task->unit.name,
+	return err_wrap(e, "unit %s is not healthy for %lld s", u->task->name,
 			(long long)((dur_now() - since_ns) / DUR_SEC));
 }
 
@@ -222,7 +222,7 @@ int window_watch(const struct run_req *req, const struct run_report *rep, window
 			wait(arg,
 			     arena_printf(a,
 					  "%s, which is restarted: %s has not answered for %lld s",
-					  missing->task->unit.name, missing->task->unit.health_url,
+					  missing->task->name, missing->task->unit.health_url,
 					  (long long)(HEALTH_NS / DUR_SEC)));
 			r = restart(&w, missing, deadline, e);
 			start = dur_now();

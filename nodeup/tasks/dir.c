@@ -9,7 +9,7 @@
 
 /* A search for what may not be in a directory. */
 struct search {
-	const struct task_dir *dir;
+	const struct task *task;
 	struct arena *arena;
 	bool removes;
 	size_t n;
@@ -19,11 +19,11 @@ struct search {
 static int look(void *arg, const struct walk_at *at, struct err *e)
 {
 	struct search *s = arg;
-	const char *path = arena_printf(s->arena, "%s%s/%s", s->dir->path, at->path, at->name);
+	const char *path = arena_printf(s->arena, "%s%s/%s", s->task->name, at->path, at->name);
 
 	if (S_ISDIR(at->st.st_mode))
 		return 1;
-	if (strv_has(s->dir->only, path))
+	if (strv_has(s->task->dir.only, path))
 		return 0;
 	if (s->n++ == 0)
 		s->first = path;
@@ -37,7 +37,7 @@ static int search_dir(struct search *s, struct task_ctx *ctx, struct err *e)
 {
 	const struct walk walk = { .enter = look, .arg = s, .live = true };
 	autoclose int fd = -1;
-	int r = io_open(ctx->root_fd, s->dir->path, O_RDONLY | O_DIRECTORY, &fd, e);
+	int r = io_open(ctx->root_fd, s->task->name, O_RDONLY | O_DIRECTORY, &fd, e);
 
 	return r < 0 ? r : walk_below(fd, &walk, e);
 }
@@ -46,7 +46,7 @@ static int check_others(const struct task *t, struct task_ctx *ctx, struct task_
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct search s = { .dir = &t->dir, .arena = a };
+	struct search s = { .task = t, .arena = a };
 	int r = t->dir.only ? search_dir(&s, ctx, e) : 0;
 
 	if (r < 0)
@@ -57,7 +57,7 @@ static int check_others(const struct task *t, struct task_ctx *ctx, struct task_
 static int remove_others(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct search s = { .dir = &t->dir, .arena = a, .removes = true };
+	struct search s = { .task = t, .arena = a, .removes = true };
 
 	return t->dir.only ? search_dir(&s, ctx, e) : 0;
 }
@@ -73,7 +73,7 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	if (r == -ENOENT)
 		return TASK_EQUAL;
 	if (r >= 0)
-		r = io_stat(ctx->root_fd, t->dir.path, &st, e);
+		r = io_stat(ctx->root_fd, t->name, &st, e);
 	if (r == -ENOENT)
 		return task_missing(diff, "absent");
 	if (r < 0)
@@ -85,17 +85,17 @@ static int dir_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 		autoclose int fd = -1;
 
 		/* a link to a directory serves as one: an admin moved it to a bigger disk */
-		r = io_open(ctx->root_fd, t->dir.path, O_PATH | O_DIRECTORY, &fd, e);
+		r = io_open(ctx->root_fd, t->name, O_PATH | O_DIRECTORY, &fd, e);
 		if (r < 0)
 			return r;
 		if (fstat(fd, &st) < 0)
-			return err_sys(e, "look at '%s'", t->dir.path);
+			return err_sys(e, "look at '%s'", t->name);
 	}
 	if (!S_ISDIR(st.st_mode) && t->dir.owner)
 		return task_left(diff, "%s's own, and not a directory: left alone", t->dir.owner);
 	if (!S_ISDIR(st.st_mode))
 		return err_fail(e, ERR_SYSTEM, ENOTDIR, "'%s' is in the way: not a directory",
-				t->dir.path);
+				t->name);
 	if ((st.st_mode & 07777) != t->dir.mode)
 		return task_differs(diff, "mode %04o, want %04o", st.st_mode & 07777, t->dir.mode);
 	if (!t->dir.any_owner && (st.st_uid != uid || st.st_gid != gid))
@@ -115,17 +115,17 @@ static int dir_apply(const struct task *t, struct task_ctx *ctx, struct task_run
 	(void)run;
 	if (r < 0)
 		return r;
-	r = flush_mkdirs(ctx->flush, ctx->root_fd, t->dir.path, t->dir.mode, e);
+	r = flush_mkdirs(ctx->flush, ctx->root_fd, t->name, t->dir.mode, e);
 	if (r < 0)
 		return r;
-	r = t->dir.owner ? io_open_own_dir(ctx->root_fd, t->dir.path, &fd, e)
-			 : io_open(ctx->root_fd, t->dir.path, O_RDONLY | O_DIRECTORY, &fd, e);
+	r = t->dir.owner ? io_open_own_dir(ctx->root_fd, t->name, &fd, e)
+			 : io_open(ctx->root_fd, t->name, O_RDONLY | O_DIRECTORY, &fd, e);
 	if (r < 0)
 		return r;
 	if (fchmod(fd, t->dir.mode) < 0)
-		return err_sys(e, "set the mode of '%s'", t->dir.path);
+		return err_sys(e, "set the mode of '%s'", t->name);
 	if (!t->dir.any_owner && fchown(fd, uid, gid) < 0)
-		return err_sys(e, "set the owner of '%s'", t->dir.path);
+		return err_sys(e, "set the owner of '%s'", t->name);
 	r = remove_others(t, ctx, e);
 	return r < 0 ? r : TASK_DONE;
 }

@@ -14,7 +14,7 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
 {
 	autobuf struct buf now = BUF_INIT(OURS_MAX);
 	struct stat st;
-	int r = io_stat(ctx->root_fd, t->file.path, &st, e);
+	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
 	diff->how = "absent, as wanted";
 	if (r == -ENOENT || r == -ENOTDIR)
@@ -24,7 +24,7 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
 	diff->how = "left alone: another program's";
 	if (!S_ISREG(st.st_mode) || st.st_size > OURS_MAX)
 		return TASK_EQUAL;
-	r = io_read(ctx->root_fd, t->file.path, &now, e);
+	r = io_read(ctx->root_fd, t->name, &now, e);
 	if (r < 0)
 		return r;
 	return str_has_prefix(buf_str(&now), t->file.unwanted)
@@ -36,7 +36,7 @@ static int unwanted_check(const struct task *t, struct task_ctx *ctx, struct tas
  * write to, not even in a race. */
 static int open_owners_dir(const struct task *t, struct task_ctx *ctx, int *ret_fd, struct err *e)
 {
-	autofree char *dir = xstrdup(t->file.path);
+	autofree char *dir = xstrdup(t->name);
 
 	*strrchr(dir, '/') = '\0';
 	return io_open_own_dir(ctx->root_fd, dir, ret_fd, e);
@@ -58,7 +58,7 @@ static int stage_for_owner(const struct task *t, struct task_ctx *ctx, struct io
 {
 	int fd = -1, r = open_owners_dir(t, ctx, &fd, e);
 
-	return r < 0 ? r : io_stage_open_in(fd, t->file.path, s, e);
+	return r < 0 ? r : io_stage_open_in(fd, t->name, s, e);
 }
 
 static int other_content(const struct task_file *f, struct task_diff *diff)
@@ -82,16 +82,16 @@ static int content_differs(const struct task *t, struct task_ctx *ctx, const str
 		return task_differs(diff, "content differs: %lld bytes, want %zu",
 				    (long long)st->st_size, f->len);
 	digest_of(DIGEST_SHA256, f->content, f->len, &want);
-	if (state_is_lost(ctx->state, f->path, st))
+	if (state_is_lost(ctx->state, t->name, st))
 		return task_differs(diff, "a write to the disk failed");
-	if (!ctx->verify && state_is(ctx->state, f->path, st, &want))
+	if (!ctx->verify && state_is(ctx->state, t->name, st, &want))
 		return TASK_EQUAL;
-	r = io_read(ctx->root_fd, f->path, &now, e);
+	r = io_read(ctx->root_fd, t->name, &now, e);
 	if (r < 0 && r != -EFBIG) /* it grows while we look */
 		return r;
 	if (r < 0 || now.len != f->len || memcmp(buf_str(&now), f->content, f->len) != 0)
 		return other_content(f, diff);
-	state_saw(ctx->state, f->path, &want, t->origin, st);
+	state_saw(ctx->state, t->name, &want, t->origin, st);
 	return TASK_EQUAL;
 }
 
@@ -116,7 +116,7 @@ static int check_kept(const struct task *t, struct task_ctx *ctx, const struct s
 	if (!f->other || !S_ISREG(st->st_mode))
 		return TASK_EQUAL;
 	if (st->st_size <= OURS_MAX) {
-		r = io_read(ctx->root_fd, f->path, &now, e);
+		r = io_read(ctx->root_fd, t->name, &now, e);
 		if (r < 0 && r != -EFBIG)
 			return r;
 		if (r >= 0 && now.len >= f->len && memcmp(buf_str(&now), f->content, f->len) == 0)
@@ -140,7 +140,7 @@ static int file_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	if (r == -ENOENT || is_left_to_its_owner(t, ctx))
 		return TASK_EQUAL;
 	if (r >= 0)
-		r = io_stat(ctx->root_fd, f->path, &st, e);
+		r = io_stat(ctx->root_fd, t->name, &st, e);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_missing(diff, "absent");
 	if (r < 0)
@@ -170,9 +170,9 @@ static int write_file(const struct task *t, struct task_ctx *ctx, struct task_ru
 
 	if (r >= 0)
 		r = f->owner ? stage_for_owner(t, ctx, &stage, e)
-			     : place_stage(ctx, f->path, &stage, e);
+			     : place_stage(ctx, t->name, &stage, e);
 	if (r >= 0)
-		r = io_write_fd(stage.fd, f->path, f->content, f->len, e);
+		r = io_write_fd(stage.fd, t->name, f->content, f->len, e);
 	if (r < 0)
 		return r;
 	digest_of(DIGEST_SHA256, f->content, f->len, &content);
@@ -185,7 +185,7 @@ static int file_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	int r;
 
 	if (t->file.unwanted)
-		return io_remove(ctx->root_fd, t->file.path, e) < 0 ? err_code(e) : TASK_DONE;
+		return io_remove(ctx->root_fd, t->name, e) < 0 ? err_code(e) : TASK_DONE;
 	return task_is_committed(run, &r, e) ? r : write_file(t, ctx, run, e);
 }
 
@@ -219,7 +219,7 @@ static void file_inputs(const struct task *t, struct digest_ctx *d)
 	/* as if there were no such task: what never was is not a change either */
 	if (t->file.unwanted)
 		return;
-	digest_update(d, t->file.path, strlen(t->file.path) + 1);
+	digest_update(d, t->name, strlen(t->name) + 1);
 	digest_update(d, t->file.content, t->file.len);
 }
 

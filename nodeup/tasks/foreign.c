@@ -63,7 +63,7 @@ static void add_drop_ins(struct arena *a, int root_fd, const struct task *unit, 
 /* systemd reads a-b.service.d, a-.service.d and service.d for a-b.service. */
 static struct strv drop_ins(struct arena *a, int root_fd, const struct task *unit)
 {
-	const char *name = unit->unit.name, *type = strrchr(name, '.');
+	const char *name = unit->name, *type = strrchr(name, '.');
 	struct strv found = { 0 };
 
 	add_drop_ins(a, root_fd, unit, name, &found);

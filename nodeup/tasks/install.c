@@ -38,7 +38,7 @@ static bool is_known_right(const struct task *t, struct task_ctx *ctx, const str
 		struct digest d;
 
 		wanted_digest(&t->install, t->install.sources[i], &d);
-		if (state_is(ctx->state, t->install.path, st, &d))
+		if (state_is(ctx->state, t->name, st, &d))
 			return true;
 	}
 	return false;
@@ -114,10 +114,10 @@ static int has_digest(const struct task *t, struct task_ctx *ctx, const struct d
 {
 	autoclose int fd = -1;
 	struct digest got;
-	int r = io_open_file(ctx->root_fd, t->install.path, &fd, e);
+	int r = io_open_file(ctx->root_fd, t->name, &fd, e);
 
 	if (r == 0)
-		r = digest_of_fd(want->algo, fd, t->install.path, &got, e);
+		r = digest_of_fd(want->algo, fd, t->name, &got, e);
 	if (r == 0)
 		*ret_same = digest_eq(want, &got);
 	return r;
@@ -171,7 +171,7 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 	if (!same)
 		return task_differs(diff, "content differs");
 	wanted_digest(&t->install, source, &d);
-	state_saw(ctx->state, t->install.path, &d, t->origin, st);
+	state_saw(ctx->state, t->name, &d, t->origin, st);
 	return TASK_EQUAL;
 }
 
@@ -206,7 +206,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 			 struct err *e)
 {
 	struct stat st;
-	int r = io_stat(ctx->root_fd, t->install.path, &st, e);
+	int r = io_stat(ctx->root_fd, t->name, &st, e);
 	const bool is_absent = r == -ENOENT || r == -ENOTDIR;
 
 	/* this may be another try */
@@ -222,7 +222,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "a %s, not a regular file", io_kind(st.st_mode));
-	if (state_is_lost(ctx->state, t->install.path, &st))
+	if (state_is_lost(ctx->state, t->name, &st))
 		return task_differs(diff, "a write to the disk failed");
 	r = is_known_right(t, ctx, &st) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
 	if (r < 0 || (r == TASK_DIFFERS && !diff->unsure) || has_attributes(t, &st))
@@ -263,7 +263,7 @@ static void end_lending(const struct task *t, struct task_ctx *ctx)
 	if (!may_lend(t, ctx) || !cache_is_lent(ctx->cache, d))
 		return;
 	cache_lent(ctx->cache, d);
-	state_set(ctx->state, t->install.path, d, t->origin);
+	state_set(ctx->state, t->name, d, t->origin);
 }
 
 /* A copy in the kernel. */
@@ -308,13 +308,13 @@ static int fill_stage(const struct task *t, struct task_ctx *ctx, const struct a
 		return 0;
 	if (fstat(from, &st) == 0 && st.st_size >= LEND_LEAST) {
 		if (may_lend(t, ctx) &&
-		    cache_lend(ctx->cache, &source->digest, in->path, stage) == 0)
+		    cache_lend(ctx->cache, &source->digest, t->name, stage) == 0)
 			return 0;
 		if (in->member && may_be_shared(t, ctx) &&
 		    cache_share_member(ctx->cache, source, from, attr, stage) == 0)
 			return 0;
 	}
-	return copy_bytes(from, stage->fd, in->path, e);
+	return copy_bytes(from, stage->fd, t->name, e);
 }
 
 /* What check could not compare. The file may have changed since: then it is as any that differs. */
@@ -324,7 +324,7 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	struct digest d;
 	bool same = false;
 	struct stat st;
-	int r = io_stat(ctx->root_fd, t->install.path, &st, e);
+	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
 	if (r == 0 && S_ISREG(st.st_mode) && has_attributes(t, &st))
 		r = same_bytes(t, ctx, source, source_fd, &same, e);
@@ -335,7 +335,7 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 		return started_doubt(t, ctx, e);
 	}
 	wanted_digest(&t->install, source, &d);
-	state_saw(ctx->state, t->install.path, &d, t->origin, &st);
+	state_saw(ctx->state, t->name, &d, t->origin, &st);
 	run->equal = true;
 	return 0;
 }
@@ -373,7 +373,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = run->unsure ? compare_late(t, ctx, source, source_fd, run, e) : 0;
 	if (r < 0 || run->equal)
 		return r;
-	r = place_stage(ctx, t->install.path, &stage, e);
+	r = place_stage(ctx, t->name, &stage, e);
 	if (r < 0)
 		return r;
 	r = fill_stage(t, ctx, source, source_fd, &attr, &stage, e);
@@ -393,7 +393,7 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 	struct digest d;
 
 	wanted_digest(&t->install, t->install.sources[0], &d);
-	digest_update(c, t->install.path, strlen(t->install.path) + 1);
+	digest_update(c, t->name, strlen(t->name) + 1);
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
 

@@ -29,13 +29,13 @@ static int keyring_check(const struct task *t, struct task_ctx *ctx, struct task
 	/* no package is installed below a root, either */
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = io_stat(ctx->root_fd, t->keyring.path, &st, e);
+	r = io_stat(ctx->root_fd, t->name, &st, e);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_missing(diff, "absent");
 	if (r >= 0 && !S_ISREG(st.st_mode))
 		return task_differs(diff, "a %s, not a regular file", io_kind(st.st_mode));
 	if (r >= 0)
-		r = io_read(ctx->root_fd, t->keyring.path, &b, e);
+		r = io_read(ctx->root_fd, t->name, &b, e);
 	if (r < 0 && r != -EFBIG)
 		return r;
 	if (r == -EFBIG || !is_public_key(&b))
@@ -79,9 +79,9 @@ static int keyring_apply(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	r = fetch(t, ctx, &b, e);
 	if (r >= 0)
-		r = place_stage(ctx, t->keyring.path, &stage, e);
+		r = place_stage(ctx, t->name, &stage, e);
 	if (r >= 0)
-		r = io_write_fd(stage.fd, t->keyring.path, buf_str(&b), b.len, e);
+		r = io_write_fd(stage.fd, t->name, buf_str(&b), b.len, e);
 	if (r < 0)
 		return r;
 	digest_of(DIGEST_SHA256, buf_str(&b), b.len, &content);

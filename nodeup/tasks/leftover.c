@@ -26,7 +26,7 @@ static bool is_of_disk(const struct task *t, struct task_ctx *ctx)
 static int leftover_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			  struct err *e)
 {
-	const char *path = t->file.path;
+	const char *path = t->name;
 	struct stat st;
 	int r = io_stat(ctx->root_fd, path, &st, e);
 
@@ -51,9 +51,9 @@ static int leftover_apply(const struct task *t, struct task_ctx *ctx, struct tas
 				  : task_unit_off(ctx, unit, run, e);
 
 	if (r == TASK_DONE)
-		r = io_remove(ctx->root_fd, t->file.path, e);
+		r = io_remove(ctx->root_fd, t->name, e);
 	if (r == 0)
-		state_forget(ctx->state, t->file.path);
+		state_forget(ctx->state, t->name);
 	return r;
 }
 

@@ -9,7 +9,7 @@ static int link_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		      struct err *e)
 {
 	struct stat st;
-	int r = io_stat(ctx->root_fd, t->link.path, &st, e);
+	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_missing(diff, "absent");
@@ -21,13 +21,13 @@ static int link_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 {
 	autoclose int dir = -1;
 	const char *name;
-	int r = place_open(ctx, t->link.path, &dir, &name, e);
+	int r = place_open(ctx, t->name, &dir, &name, e);
 
 	(void)run;
 	if (r < 0)
 		return r;
 	if (symlinkat(t->link.target, dir, name) < 0 && errno != EEXIST)
-		return err_sys(e, "link '%s'", t->link.path);
+		return err_sys(e, "link '%s'", t->name);
 	return flush_note(ctx->flush, dir, e) < 0 ? err_code(e) : TASK_DONE;
 }
 

@@ -1,5 +1,6 @@
 /* payload.h - what a task of each kind is about
- * One struct for each kind that has something to say: the member of struct task that goes with it.
+ * One struct for each kind that has something to say beside its task's name, which is the path, the unit or the image that it
+ * is about: the member of struct task that goes with it.
  * Owner: the plan's arena. Errors: none. Threads: const after planning.
  * Source: kops upup/pkg/fi/nodeup/nodetasks. */
 #pragma once
@@ -13,7 +14,6 @@
 #include "nodeup/tasks/task_kind.h"
 
 struct task_dir {
-	const char *path;
 	mode_t mode;
 	const char *owner; /* NULL: root; if the user does not exist, the directory is not made */
 	bool any_owner;    /* what is mounted there says whose it is */
@@ -21,7 +21,7 @@ struct task_dir {
 };
 
 struct task_file {
-	const char *path, *content;
+	const char *content;
 	size_t len;
 	struct io_attr attr;
 	bool if_absent; /* a file that is there is right, whatever it says */
@@ -47,7 +47,6 @@ struct task_asset {
 };
 
 struct task_install {
-	const char *path;
 	mode_t mode;
 	const char *member;           /* base name of the member; NULL: the asset itself */
 	const struct asset **sources; /* in document order; the first that has it is used */
@@ -55,12 +54,12 @@ struct task_install {
 };
 
 struct task_program {
-	const char *path, *version; /* version: of the program that runs */
-	bool replace;               /* the program that runs takes the place of the installed one */
+	const char *version; /* of the program that runs */
+	bool replace;        /* the program that runs takes the place of the installed one */
 };
 
 struct task_link {
-	const char *path, *target;
+	const char *target;
 };
 
 /* Of TASK_STRAY. */
@@ -75,7 +74,7 @@ struct task_prefix {
 };
 
 struct task_keyring {
-	const char *path, *url; /* https */
+	const char *url; /* https */
 };
 
 struct task_lifecycle {
@@ -114,13 +113,11 @@ struct task_image {
 };
 
 struct task_pull {
-	const char *image; /* "registry.k8s.io/pause:3.10", in containerd */
 	const char
 		*hosts; /* the directory that says which mirrors registries have; NULL: none does */
 };
 
 struct task_unit {
-	const char *name;       /* "kubelet.service" */
 	bool enable;            /* links of [Install] are wanted */
 	bool no_wait;           /* enqueue the job and go on: our own unit */
 	bool at_boot;           /* enabled and never started: this run does what it would do */

@@ -107,7 +107,7 @@ static bool runs_from(const struct stat *installed)
 static int installed_of(const struct task *t, struct task_ctx *ctx, const struct programs *wanted,
 			const struct stat *st, const struct program **ret, struct err *e)
 {
-	const char *path = t->program.path;
+	const char *path = t->name;
 	autoclose int fd = -1;
 	struct digest now;
 	int r;
@@ -173,7 +173,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 {
 	const struct programs known = read_record(ctx);
 	struct stat st;
-	int r = io_stat(ctx->root_fd, t->program.path, &st, e);
+	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
 	if (r == -ENOENT || r == -ENOTDIR)
 		return task_missing(diff, "absent");
@@ -181,7 +181,7 @@ static int program_check(const struct task *t, struct task_ctx *ctx, struct task
 		return r;
 	if (!S_ISREG(st.st_mode))
 		return task_differs(diff, "a %s, not a regular file", io_kind(st.st_mode));
-	if (state_is_lost(ctx->state, t->program.path, &st))
+	if (state_is_lost(ctx->state, t->name, &st))
 		return task_differs(diff, "a write to the disk failed");
 	r = compare(t, ctx, &known, &st, diff, e);
 	if (r != TASK_EQUAL)
@@ -225,17 +225,17 @@ static int open_source(const struct task *t, struct task_ctx *ctx, const struct 
 
 	if (r < 0)
 		return r;
-	is_installed = io_stat(ctx->root_fd, t->program.path, &st, &ignored) == 0 && runs_from(&st);
+	is_installed = io_stat(ctx->root_fd, t->name, &st, &ignored) == 0 && runs_from(&st);
 	keep = !t->program.replace && known->n && !find(known, &ret->digest) &&
 	       !(is_installed && is_upgraded(t, known, &st));
-	if (keep && (open_known(ctx, t->program.path, known, ret_fd, ret) ||
+	if (keep && (open_known(ctx, t->name, known, ret_fd, ret) ||
 		     open_known(ctx, user_data_program, known, ret_fd, ret)))
 		return 0;
 	if (keep && is_installed)
 		return err_fail(e, ERR_INTEGRITY, 0,
 				"'%s' is damaged, and is what runs now: fetch nodeup %s and run "
 				"its repair",
-				t->program.path, known->v[0].version);
+				t->name, known->v[0].version);
 	*ret_fd = io_open_at(AT_FDCWD, own_program, 0);
 	return *ret_fd < 0 ? err_sys(e, "open '%s'", own_program) : 0;
 }
@@ -272,7 +272,7 @@ static int publish(const struct task *t, struct task_ctx *ctx, int source,
 {
 	static const struct io_attr attr = { .mode = 0755 };
 	autostage struct io_stage stage = IO_STAGE_INIT;
-	const char *path = t->program.path;
+	const char *path = t->name;
 	struct digest got;
 	int r = place_stage(ctx, path, &stage, e);
 
@@ -312,7 +312,7 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 		r = write_record(ctx, &both, e);
 	if (r < 0)
 		return r;
-	state_set(ctx->state, t->program.path, &want->digest, t->origin);
+	state_set(ctx->state, t->name, &want->digest, t->origin);
 	(void)snprintf(run->remark, sizeof(run->remark), "nodeup %.20s, sha256 %.12s",
 		       want->version, digest_hex(&want->digest, hex));
 	return TASK_DONE;
@@ -330,7 +330,7 @@ static const char *program_remark(const struct task *t, struct task_ctx *ctx, st
 	struct err ignored;
 
 	if (ctx->image_mode || t->program.replace || known.n != 1 || n <= 0 ||
-	    io_stat(ctx->root_fd, t->program.path, &st, &ignored) < 0 || runs_from(&st))
+	    io_stat(ctx->root_fd, t->name, &st, &ignored) < 0 || runs_from(&st))
 		return NULL;
 	path[n] = '\0';
 	if (stat(own_program, &own_st) < 0 || state_is(ctx->state, path, &own_st, &was->digest) ||
@@ -343,8 +343,8 @@ static const char *program_remark(const struct task *t, struct task_ctx *ctx, st
 	return arena_printf(a,
 			    "this is nodeup %s (sha256 %.12s) and does not install itself: %s is "
 			    "nodeup %s (sha256 %.12s); apply --install-systemd-unit replaces it",
-			    own.version, digest_hex(&own.digest, own_hex), t->program.path,
-			    was->version, digest_hex(&was->digest, hex));
+			    own.version, digest_hex(&own.digest, own_hex), t->name, was->version,
+			    digest_hex(&was->digest, hex));
 }
 
 const struct task_ops task_program_ops = {

@@ -13,7 +13,7 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 	(void)e;
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = image_ctr_id(ctx, t->pull.image, id, &why);
+	r = image_ctr_id(ctx, t->name, id, &why);
 	if (r == -ENOENT)
 		return task_missing(diff, "not in the runtime");
 	return r < 0 ? task_differs(diff, "the runtime does not answer") : TASK_EQUAL;
@@ -22,14 +22,14 @@ static int pull_check(const struct task *t, struct task_ctx *ctx, struct task_di
 static int pull_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
-	int r = image_ctr_pull(ctx, t->pull.image, t->pull.hosts, e);
+	int r = image_ctr_pull(ctx, t->name, t->pull.hosts, e);
 
 	(void)run;
 	if (r >= 0)
 		return TASK_DONE;
 	/* a registry may answer later */
 	e->kind = ERR_NET;
-	return err_wrap(e, "pull image %s", t->pull.image);
+	return err_wrap(e, "pull image %s", t->name);
 }
 
 const struct task_ops task_pull_ops = {

@@ -67,12 +67,12 @@ int started_doubt(const struct task *input, struct task_ctx *ctx, struct err *e)
 
 		if (user->kind != TASK_UNIT || !strv_has(&user->unit.inputs, path))
 			continue;
-		s = started_get(ctx->root_fd, user->unit.name);
+		s = started_get(ctx->root_fd, user->name);
 		if (s.state == STARTED_UNKNOWN)
 			continue;
 		s.state = STARTED_DOUBT;
 		s.us = (uint64_t)dur_now() / 1000;
-		r = started_set(ctx->root_fd, user->unit.name, &s, e);
+		r = started_set(ctx->root_fd, user->name, &s, e);
 		if (r < 0)
 			return r;
 	}

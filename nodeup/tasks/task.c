@@ -9,19 +9,13 @@ const char *task_path(const struct task *t)
 {
 	switch (t->kind) {
 	case TASK_DIR:
-		return t->dir.path;
 	case TASK_FILE:
-		return t->file.path;
 	case TASK_INSTALL:
-		return t->install.path;
 	case TASK_ETCD:
-		return t->etcd.link;
 	case TASK_PROGRAM:
-		return t->program.path;
 	case TASK_LINK:
-		return t->link.path;
 	case TASK_KEYRING:
-		return t->keyring.path;
+		return t->name;
 	default:
 		return NULL;
 	}

@@ -76,7 +76,7 @@ static uint64_t start_of(const struct bus_unit *u)
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
-	const struct started record = started_get(ctx->root_fd, t->unit.name);
+	const struct started record = started_get(ctx->root_fd, t->name);
 	const struct strv *paths = &t->unit.inputs;
 	struct digest want;
 
@@ -112,7 +112,7 @@ static bool is_enabled(const struct bus_unit *u)
  * it before us because it is enabled. */
 static bool was_run(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
-	const struct started record = started_get(ctx->root_fd, t->unit.name);
+	const struct started record = started_get(ctx->root_fd, t->name);
 
 	if (record.state == STARTED_UNKNOWN)
 		return t->unit.enable && u->start_us;
@@ -163,11 +163,10 @@ static int check_masked(const struct task *t, const struct task_ctx *ctx, struct
 	for (size_t i = 0; i < t->unit.inputs.n; i++) {
 		const char *path = t->unit.inputs.v[i];
 
-		if (str_eq(str_basename(path), t->unit.name) &&
-		    is_other_now(input_task(t, path), ctx))
+		if (str_eq(str_basename(path), t->name) && is_other_now(input_task(t, path), ctx))
 			return task_differs(diff, "masked; %s takes the place of the mask", path);
 	}
-	return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s", t->unit.name);
+	return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s", t->name);
 }
 
 static bool is_at_work(const struct task *t, const struct bus_unit *u)
@@ -188,7 +187,7 @@ static bool needs_no_job(const struct task *t, struct task_ctx *ctx, const struc
 static bool is_restarted(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
 	return (str_eq(u->active_state, "active") || str_eq(u->active_state, "reloading")) &&
-	       !str_eq(t->unit.name, ctx->own_unit) && !needs_no_job(t, ctx, u);
+	       !str_eq(t->name, ctx->own_unit) && !needs_no_job(t, ctx, u);
 }
 
 static int check_unit(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
@@ -219,7 +218,7 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 
 	if (!ctx->bus)
 		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
-	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+	r = bus_get(ctx->bus, a, t->name, &u, e);
 	if (r < 0)
 		return r;
 	r = check_unit(t, ctx, &u, diff, e);
@@ -237,7 +236,7 @@ static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_di
 		return check_running(t, ctx, diff, e);
 	if (!t->unit.enable)
 		return TASK_EQUAL;
-	r = enable_check(ctx->root_fd, t->unit.name, &enabled, e);
+	r = enable_check(ctx->root_fd, t->name, &enabled, e);
 	/* the file may be part of this very plan and not be written yet */
 	if (r < 0)
 		return task_missing(diff, "not enabled");
@@ -284,17 +283,17 @@ static int needed_failed(const struct task *t, struct task_ctx *ctx, struct aren
 	struct err ignored;
 	int r;
 
-	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
+	if (bus_get(ctx->bus, a, t->name, &u, &ignored) == 0)
 		needed = failed_before(ctx->bus, a, &u, &other);
 	if (!needed) {
 		r = err_fail(e, ERR_SYSTEM, EIO, "it was not started: what it needs failed");
 		err_note(e, "do", "systemctl list-dependencies %s shows what is not active",
-			 t->unit.name);
+			 t->name);
 		return r;
 	}
 	r = err_fail(e, ERR_SYSTEM, EIO, "it was not started: %s failed, which it needs", needed);
 	for (size_t i = 0; i < t->n_needs; i++)
-		if (t->needs[i]->kind == TASK_UNIT && str_eq(t->needs[i]->unit.name, needed))
+		if (t->needs[i]->kind == TASK_UNIT && str_eq(t->needs[i]->name, needed))
 			foreign_note(t->needs[i], ctx->root_fd, e);
 	unit_notes(needed, &other, e);
 	return r;
@@ -312,8 +311,8 @@ static int job_failed(const struct task *t, struct task_ctx *ctx, const char *re
 	r = err_fail(e, ERR_SYSTEM, EIO, "its start job %s",
 		     str_eq(result, "failed") ? "failed" : result);
 	foreign_note(t, ctx->root_fd, e);
-	if (bus_get(ctx->bus, a, t->unit.name, &u, &ignored) == 0)
-		unit_notes(t->unit.name, &u, e);
+	if (bus_get(ctx->bus, a, t->name, &u, &ignored) == 0)
+		unit_notes(t->name, &u, e);
 	return r;
 }
 
@@ -331,8 +330,7 @@ static const char *verb_for(const struct task *t, struct task_ctx *ctx, const st
 	if (!bus_unit_is_at_work(u))
 		return "start";
 	/* our own unit is never restarted by itself: it would end this run */
-	return str_eq(t->unit.name, ctx->own_unit) || is_on_its_way(t, ctx, u) ? "start"
-									       : "restart";
+	return str_eq(t->name, ctx->own_unit) || is_on_its_way(t, ctx, u) ? "start" : "restart";
 }
 
 /* The checks of a task may be minutes old by now. */
@@ -357,15 +355,15 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 		return r;
 	/* what is about to happen is on record before it happens */
 	inputs_digest(t, &record.inputs);
-	r = started_set(ctx->root_fd, t->unit.name, &record, e);
+	r = started_set(ctx->root_fd, t->name, &record, e);
 	if (r < 0)
 		return r;
 	if (str_eq(u->active_state, "failed")) {
-		r = bus_reset_failed(ctx->bus, t->unit.name, e);
+		r = bus_reset_failed(ctx->bus, t->name, e);
 		if (r < 0)
 			return r;
 	}
-	return bus_job(ctx->bus, verb, t->unit.name, ret_job, e);
+	return bus_job(ctx->bus, verb, t->name, ret_job, e);
 }
 
 /* Enable it, and enqueue the job unless it runs as it should. */
@@ -377,11 +375,11 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	bool changed;
 	int r;
 
-	r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+	r = bus_get(ctx->bus, a, t->name, &u, e);
 	if (r < 0)
 		return r;
 	if (t->unit.enable && !is_enabled(&u)) {
-		r = bus_enable(ctx->bus, t->unit.name, true, &changed, e);
+		r = bus_enable(ctx->bus, t->name, true, &changed, e);
 		if (r < 0)
 			return r;
 	}
@@ -399,13 +397,13 @@ static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 	autoarena struct arena *a = arena_new_empty();
 	struct started record = { .state = STARTED_DONE };
 	struct bus_unit u;
-	int r = bus_get(ctx->bus, a, t->unit.name, &u, e);
+	int r = bus_get(ctx->bus, a, t->name, &u, e);
 
 	if (r < 0)
 		return r;
 	record.us = start_of(&u);
 	inputs_digest(t, &record.inputs);
-	return started_set(ctx->root_fd, t->unit.name, &record, e);
+	return started_set(ctx->root_fd, t->name, &record, e);
 }
 
 /* Whether its job waits for the end of the very service that we are. */
@@ -418,7 +416,7 @@ static bool waits_for_us(const struct task *t, struct task_ctx *ctx, const struc
 	return ctx->own_unit && run->since_ns && dur_now() - run->since_ns > QUEUE_PATIENCE_NS &&
 	       bus_get(ctx->bus, a, ctx->own_unit, &us, &ignored) == 0 &&
 	       str_eq(us.active_state, "activating") &&
-	       is_ordered_after(ctx->bus, a, t->unit.name, ctx->own_unit, ORDER_DEPTH);
+	       is_ordered_after(ctx->bus, a, t->name, ctx->own_unit, ORDER_DEPTH);
 }
 
 static int follow_job(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -450,7 +448,7 @@ static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_ru
 	int r;
 
 	if (ctx->image_mode)
-		return enable_apply(ctx->root_fd, t->unit.name, ctx->flush, e);
+		return enable_apply(ctx->root_fd, t->name, ctx->flush, e);
 	if (run->stage == 0) {
 		r = begin_job(t, ctx, run, e);
 		if (r != TASK_WAIT)

@@ -27,7 +27,7 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = get_unit(t->unit.name, ctx, a, &u, e);
+	r = get_unit(t->name, ctx, a, &u, e);
 	if (r < 0)
 		return r;
 	if (bus_unit_is_at_work(&u))
@@ -71,7 +71,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, 
 static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		     struct err *e)
 {
-	return task_unit_off(ctx, t->unit.name, run, e);
+	return task_unit_off(ctx, t->name, run, e);
 }
 
 static int off_compare(const struct task *t, const struct task *was, struct task_ctx *ctx,

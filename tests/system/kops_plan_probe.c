@@ -82,7 +82,7 @@ static int print_files(struct arena *a, const struct plan *p, struct err *e)
 
 		if (task->kind != TASK_FILE)
 			continue;
-		tree_set_text(a, t, "path", task->file.path);
+		tree_set_text(a, t, "path", task->name);
 		tree_set_int(a, t, "mode", task->file.attr.mode);
 		tree_set_text(a, t, "content", task->file.content);
 		(void)tree_add(a, list, t);

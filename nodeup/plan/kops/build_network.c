@@ -105,12 +105,8 @@ static void add_guards(struct plan *p, unsigned int guards)
 		};
 	if (guards & GUARD_OTHERS)
 		add_others(p, &inputs);
-	if (guards & GUARD_TABLES) {
-		static const char path[] = "/usr/share/iproute2";
-
-		plan_new_task(p, TASK_LINK, path)->link =
-			(struct task_link){ .path = path, .target = "/etc/iproute2" };
-	}
+	if (guards & GUARD_TABLES)
+		plan_new_task(p, TASK_LINK, "/usr/share/iproute2")->link.target = "/etc/iproute2";
 	if (inputs.n == 0)
 		return;
 	/* one restart for all of them, after the packages and before there are pods */

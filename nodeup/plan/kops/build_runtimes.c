@@ -32,7 +32,7 @@ static void add_repository(struct plan *p, const struct repository *r)
 
 	/* a key that the documents bring is one that their hash is for */
 	if (!kops_brings_file(p, key))
-		plan_new_task(p, TASK_KEYRING, key)->keyring = (struct task_keyring){ key, r->key };
+		plan_new_task(p, TASK_KEYRING, key)->keyring.url = r->key;
 	plan_file(p, arena_printf(p->arena, "/etc/apt/sources.list.d/%s.list", r->name), 0644,
 		  arena_printf(p->arena, "deb [%ssigned-by=%s] %s\n", r->options, key, r->source));
 }

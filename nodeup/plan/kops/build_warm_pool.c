@@ -29,8 +29,7 @@ void build_kops_warm_pool(struct plan *p)
 		if (strv_has(&seen, images->v[i]))
 			continue;
 		strv_add(p->arena, &seen, images->v[i]);
-		plan_new_task(p, TASK_PULL, images->v[i])->pull =
-			(struct task_pull){ images->v[i], kops_registry_dir(p) };
+		plan_new_task(p, TASK_PULL, images->v[i])->pull.hosts = kops_registry_dir(p);
 	}
 	add_hook(p);
 }

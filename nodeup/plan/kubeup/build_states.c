@@ -53,12 +53,6 @@ static void add_file(struct plan *p, const struct node_made *m)
 	t->file.other = m->other;
 }
 
-static void add_link(struct plan *p, const struct node_made *m)
-{
-	plan_new_task(p, TASK_LINK, m->path)->link =
-		(struct task_link){ .path = m->path, .target = m->target };
-}
-
 /* docker's own files are written with docker. */
 static bool is_dockers(const char *path)
 {
@@ -73,7 +67,7 @@ static void add_made(struct plan *p, const struct node_made *m)
 	if (is_dockers(m->path))
 		return;
 	if (m->target)
-		add_link(p, m);
+		plan_new_task(p, TASK_LINK, m->path)->link.target = m->target;
 	else if (!m->text)
 		plan_dir(p, m->path, m->mode)->dir.owner = m->owner;
 	else if (str_has_prefix(m->path, vendor_units))

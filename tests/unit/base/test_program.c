@@ -40,7 +40,7 @@ static int world_new(void **state)
 		.ops = &task_program_ops,
 		.name = PLACE,
 		.origin = "bootstrap",
-		.program = { .path = PLACE, .version = "2.0" },
+		.program = { .version = "2.0" },
 	};
 	w->install = w->keep;
 	w->install.program.replace = true;
@@ -284,7 +284,7 @@ static void a_link_takes_nobodys_place(void **state)
 		.kind = TASK_LINK,
 		.ops = &task_link_ops,
 		.name = "/usr/local/bin/nodeup",
-		.link = { "/usr/local/bin/nodeup", PLACE },
+		.link = { PLACE },
 	};
 	struct world *w = *state;
 	autofree char *text = NULL;

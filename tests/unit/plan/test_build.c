@@ -145,7 +145,7 @@ static struct tree *yaml(struct arena *a, const struct task_file *f)
 	struct tree *t = NULL;
 	struct err e;
 
-	if (yaml_parse(a, f->path, f->content, f->len, &t, &e) < 0)
+	if (yaml_parse(a, "a file", f->content, f->len, &t, &e) < 0)
 		fail_msg("%s", e.msg);
 	return t;
 }

@@ -80,7 +80,7 @@ static void kubelet_waits_for_all_it_uses_and_no_more(void **state)
 	for (size_t i = 0; i < p->n; i++)
 		if (p->tasks[i]->kind == TASK_FILE &&
 		    (!p->tasks[i]->file.of_unit ||
-		     strv_has(&kubelet->unit.inputs, p->tasks[i]->file.path)))
+		     strv_has(&kubelet->unit.inputs, p->tasks[i]->name)))
 			assert_true(needs(kubelet, p->tasks[i]));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_INSTALL, "/usr/local/bin/kubectl")));
 	assert_false(waits_for(kubelet, plan_get(p, TASK_IMAGE, "protokube:1.8.1")));
@@ -112,10 +112,7 @@ static void a_unit_needs_no_file_of_another_unit(void **state)
 
 static struct task *unit_task(struct plan *p, const char *name)
 {
-	struct task *t = plan_new_task(p, TASK_UNIT, name);
-
-	t->unit.name = name;
-	return t;
+	return plan_new_task(p, TASK_UNIT, name);
 }
 
 /* A mount has no inputs that would restart it. */

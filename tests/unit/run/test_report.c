@@ -81,15 +81,14 @@ static void sample(struct sample *s)
 
 	*s = (struct sample){ .rep = { .outcomes = s->outcomes, .n = 4, .first_failed = 2 } };
 	for (size_t i = 0; i < 4; i++) {
-		s->tasks[i] = (struct task){ .kind = TASK_FILE,
-					     .ops = &task_file_ops,
-					     .name = names[i],
-					     .origin = "test",
-					     .index = i,
-					     .file = { .path = names[i],
-						       .content = secret,
-						       .len = sizeof(secret) - 1,
-						       .secret = true } };
+		s->tasks[i] = (struct task){
+			.kind = TASK_FILE,
+			.ops = &task_file_ops,
+			.name = names[i],
+			.origin = "test",
+			.index = i,
+			.file = { .content = secret, .len = sizeof(secret) - 1, .secret = true }
+		};
 		s->outcomes[i].task = &s->tasks[i];
 		s->outcomes[i].error = &s->errors[i];
 		s->outcomes[i].start_ns = s->outcomes[i].work_ns = now - 20 * DUR_SEC;

@@ -622,10 +622,10 @@ static void a_unit_is_in_doubt_before_its_file_is_written(void **state)
 		edge(&g, 2, 0);
 		edge(&g, 2, 1);
 		g.ctx.root_fd = root.fd;
-		g.tasks[0].dir.path = files[0];
-		g.tasks[1].dir.path = files[1];
+		g.tasks[0].name = files[0];
+		g.tasks[1].name = files[1];
 		g.tasks[2].kind = TASK_UNIT;
-		g.tasks[2].unit.name = "x.service";
+		g.tasks[2].name = "x.service";
 		g.tasks[2].unit.inputs = (struct strv){ (const char **)(uintptr_t)files, 2 };
 		g.scripts[i].failures = -1;
 		g.scripts[i].kind = ERR_CONFIG;

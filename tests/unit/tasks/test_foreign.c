@@ -29,13 +29,8 @@ static void world_new(struct world *w)
 {
 	*w = (struct world){ .arena = arena_new_empty() };
 	scratch_new(&w->root);
-	w->drop_in = (struct task){
-		.kind = TASK_FILE, .ops = &task_file_ops, .name = ours, .file = { .path = ours }
-	};
-	w->pod = (struct task){ .kind = TASK_FILE,
-				.ops = &task_file_ops,
-				.name = pod_path,
-				.file = { .path = pod_path } };
+	w->drop_in = (struct task){ .kind = TASK_FILE, .ops = &task_file_ops, .name = ours };
+	w->pod = (struct task){ .kind = TASK_FILE, .ops = &task_file_ops, .name = pod_path };
 	w->files[0] = &w->drop_in;
 	w->reload = (struct task){ .kind = TASK_RELOAD,
 				   .ops = &task_reload_ops,
@@ -47,8 +42,7 @@ static void world_new(struct world *w)
 				 .ops = &task_unit_ops,
 				 .name = "a-b.service",
 				 .needs = w->needs,
-				 .n_needs = 1,
-				 .unit = { .name = "a-b.service" } };
+				 .n_needs = 1 };
 	w->tasks[0] = &w->drop_in;
 	w->tasks[1] = &w->pod;
 	w->tasks[2] = &w->reload;

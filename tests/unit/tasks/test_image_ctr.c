@@ -283,9 +283,7 @@ static void pull_four_ways(void **state)
 	struct task_run run = { 0 };
 	autofree char *pulls = NULL;
 
-	w->task = (struct task){
-		.kind = TASK_PULL, .ops = &task_pull_ops, .name = "busybox", .pull.image = "busybox"
-	};
+	w->task = (struct task){ .kind = TASK_PULL, .ops = &task_pull_ops, .name = "busybox" };
 	assert_string_equal(check(w), "not in the runtime");
 	scratch_write(&w->root, "/closed", "");
 	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
@@ -297,10 +295,12 @@ static void pull_four_ways(void **state)
 	pulls = scratch_read(&w->root, "/pulls");
 	assert_string_equal(pulls, "docker.io/library/busybox:latest\n"
 				   "docker.io/library/busybox:latest\n");
-	w->task.pull = (struct task_pull){ "mirrored:1", "/hosts" };
+	w->task.name = "mirrored:1";
+	w->task.pull.hosts = "/hosts";
 	apply(w);
 	assert_string_equal(check(w), "");
-	w->task.pull = (struct task_pull){ "mirrored:2", "/others" };
+	w->task.name = "mirrored:2";
+	w->task.pull.hosts = "/others";
 	assert_true(w->task.ops->apply(&w->task, &w->ctx, &run, &w->e) < 0);
 	scratch_write(&w->root, "/down", "");
 	assert_string_equal(check(w), "the runtime does not answer");

@@ -35,11 +35,10 @@ static int setup(void **state)
 	tmp_write(w->cloud->dir, "bucket/key", key, strlen(key));
 	w->ctx = (struct task_ctx){ .root_fd = w->root.fd, .http = w->cloud->http };
 	assert_int_equal(state_open(w->root.fd, &w->ctx.state, &w->e), 0);
-	w->task =
-		(struct task){ .kind = TASK_KEYRING,
-			       .ops = &task_keyring_ops,
-			       .name = path,
-			       .keyring = { path, cloud_url(w->cloud, CLOUD_S3, "/bucket/key") } };
+	w->task = (struct task){ .kind = TASK_KEYRING,
+				 .ops = &task_keyring_ops,
+				 .name = path,
+				 .keyring = { cloud_url(w->cloud, CLOUD_S3, "/bucket/key") } };
 	*state = w;
 	return 0;
 }

@@ -27,9 +27,7 @@ static void files_that_came_meanwhile_are_not_hidden(void **state)
 		.kind = TASK_UNIT,
 		.ops = &task_unit_ops,
 		.name = "mnt-disks.mount",
-		.unit = { .name = "mnt-disks.mount",
-			  .where = "/mnt/disks",
-			  .volume = "/mnt/disks" },
+		.unit = { .where = "/mnt/disks", .volume = "/mnt/disks" },
 	};
 
 	inactive(w, unit.name);
@@ -59,7 +57,7 @@ static void a_moved_directory_is_looked_at_once_more(void **state)
 		.kind = TASK_UNIT,
 		.ops = &task_unit_ops,
 		.name = "var-lib-docker.mount",
-		.unit = { .name = "var-lib-docker.mount", .where = "/var/lib/docker" },
+		.unit = { .where = "/var/lib/docker" },
 		.needs = needs,
 		.n_needs = 1,
 	};

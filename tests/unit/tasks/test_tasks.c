@@ -83,7 +83,7 @@ static void dir_four_ways(void **state)
 		.kind = TASK_DIR,
 		.ops = &task_dir_ops,
 		.name = "/etc/cni/net.d",
-		.dir = { "/etc/cni/net.d", 0750 },
+		.dir = { 0750 },
 	};
 
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
@@ -105,7 +105,7 @@ static void dir_is_no_file(void **state)
 {
 	struct world *w = *state;
 	const struct task t = {
-		.kind = TASK_DIR, .ops = &task_dir_ops, .name = "/etc/x", .dir = { "/etc/x", 0755 }
+		.kind = TASK_DIR, .ops = &task_dir_ops, .name = "/etc/x", .dir = { 0755 }
 	};
 
 	scratch_write(&w->root, "/etc/x", "a file in the way");
@@ -120,10 +120,7 @@ static struct task file_task(const char *path, const char *content, mode_t mode)
 		.ops = &task_file_ops,
 		.name = path,
 		.origin = "test",
-		.file = { .path = path,
-			  .content = content,
-			  .len = strlen(content),
-			  .attr = { .mode = mode } },
+		.file = { .content = content, .len = strlen(content), .attr = { .mode = mode } },
 	};
 }
 
@@ -179,7 +176,7 @@ static void what_is_a_persons_has_his_ids(void **state)
 		.kind = TASK_DIR,
 		.ops = &task_dir_ops,
 		.name = "/home/admin/.kube",
-		.dir = { "/home/admin/.kube", 0700, "admin" },
+		.dir = { 0700, "admin" },
 	};
 	struct task f = file_task("/home/admin/.kube/config", "text", 0400);
 	struct stat st;
@@ -219,7 +216,7 @@ static void a_persons_link_is_not_followed(void **state)
 		.kind = TASK_DIR,
 		.ops = &task_dir_ops,
 		.name = "/home/admin/.kube",
-		.dir = { "/home/admin/.kube", 0700, "admin" },
+		.dir = { 0700, "admin" },
 	};
 	struct task f = file_task("/home/admin/.kube/config", "text", 0400);
 	struct task_run run = { 0 };
@@ -405,10 +402,7 @@ static void install_four_ways(void **state)
 		.ops = &task_install_ops,
 		.name = "/usr/local/bin/kubelet",
 		.origin = "test",
-		.install = { .path = "/usr/local/bin/kubelet",
-			     .mode = 0755,
-			     .sources = &as,
-			     .n_sources = 1 },
+		.install = { .mode = 0755, .sources = &as, .n_sources = 1 },
 	};
 	autofree char *text = NULL;
 
@@ -471,11 +465,7 @@ static void install_takes_the_first_source_that_has_it(void **state)
 		.ops = &task_install_ops,
 		.name = "/opt/cni/bin/bridge",
 		.origin = "test",
-		.install = { .path = "/opt/cni/bin/bridge",
-			     .mode = 0755,
-			     .member = "bridge",
-			     .sources = sources,
-			     .n_sources = 2 },
+		.install = { .mode = 0755, .member = "bridge", .sources = sources, .n_sources = 2 },
 	};
 	struct task_run run = { 0 };
 	autofree char *text = NULL;
@@ -506,8 +496,7 @@ static void install_compares_before_it_doubts_a_unit(void **state)
 	const struct task unit = { .kind = TASK_UNIT,
 				   .ops = &task_unit_ops,
 				   .name = "x.service",
-				   .unit = { .name = "x.service",
-					     .inputs = { (const char **)(uintptr_t)paths, 1 } } };
+				   .unit = { .inputs = { (const char **)(uintptr_t)paths, 1 } } };
 	const struct task *users[] = { &unit };
 	const struct task t = {
 		.kind = TASK_INSTALL,
@@ -516,11 +505,7 @@ static void install_compares_before_it_doubts_a_unit(void **state)
 		.origin = "test",
 		.users = users,
 		.n_users = 1,
-		.install = { .path = paths[0],
-			     .mode = 0755,
-			     .member = "bridge",
-			     .sources = &as,
-			     .n_sources = 1 },
+		.install = { .mode = 0755, .member = "bridge", .sources = &as, .n_sources = 1 },
 	};
 	struct started started = { .state = STARTED_DONE, .us = 1 };
 
@@ -563,10 +548,7 @@ static void install_says_when_no_source_has_it(void **state)
 		.kind = TASK_INSTALL,
 		.ops = &task_install_ops,
 		.name = "/opt/cni/bin/loopback",
-		.install = { .path = "/opt/cni/bin/loopback",
-			     .member = "loopback",
-			     .sources = &as,
-			     .n_sources = 1 },
+		.install = { .member = "loopback", .sources = &as, .n_sources = 1 },
 	};
 	struct task_run run = { .last_call = true };
 

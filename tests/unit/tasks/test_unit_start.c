@@ -45,7 +45,7 @@ static int world_new(void **state)
 		.ops = &task_file_ops,
 		.name = file_path,
 		.origin = "test",
-		.file = { .path = file_path, .content = "A=1\n", .len = 4 },
+		.file = { .content = "A=1\n", .len = 4 },
 	};
 	w->needs[0] = &w->file;
 	w->users[0] = &w->unit;
@@ -58,9 +58,7 @@ static int world_new(void **state)
 		.index = 1,
 		.needs = w->needs,
 		.n_needs = 1,
-		.unit = { .name = "x.service",
-			  .enable = true,
-			  .inputs = { (const char **)(uintptr_t)inputs, 1 } },
+		.unit = { .enable = true, .inputs = { (const char **)(uintptr_t)inputs, 1 } },
 	};
 	w->ctx = (struct task_ctx){
 		.root_fd = w->root.fd,
@@ -301,7 +299,7 @@ static void only_records_of_what_is_started_with_it_are_doubted(void **state)
 	w->ctx.image_mode = true;
 	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
 	w->ctx.image_mode = false;
-	w->file.file.path = "/etc/other";
+	w->file.name = "/etc/other";
 	assert_int_equal(started_doubt(&w->file, &w->ctx, &w->e), 0);
 	assert_int_equal(started_get(w->root.fd, "x.service").state, STARTED_DONE);
 }
@@ -525,10 +523,10 @@ static void reload_when_systemd_knows_less_than_the_disk(void **state)
 	struct world *w = *state;
 	struct task file = { .kind = TASK_FILE,
 			     .ops = &task_file_ops,
-			     .file = { .path = "/etc/systemd/system/x.service" } };
+			     .name = "/etc/systemd/system/x.service" };
 	struct task dropin = { .kind = TASK_FILE,
 			       .ops = &task_file_ops,
-			       .file = { .path = "/etc/systemd/system/y.service.d/a.conf" } };
+			       .name = "/etc/systemd/system/y.service.d/a.conf" };
 	const struct task *needs[] = { &file, &dropin };
 	const struct task t = {
 		.kind = TASK_RELOAD, .ops = &task_reload_ops, .needs = needs, .n_needs = 2
