@@ -18,22 +18,11 @@ enum { STEP_HELD = 2 };
 
 enum { ATTEMPTS_MAX = 3 };
 
+#define STATE_ROW(state, ...) [state] = { __VA_ARGS__ },
 static const struct {
 	const char *name;
 	bool settled, good;
-} states[RUN_STATE_MAX] = {
-	[RUN_BLOCKED_BY_NEEDS] = { "pending", false, false },
-	[RUN_READY] = { "ready", false, false },
-	[RUN_WORKING] = { "working", false, false },
-	[RUN_WAITING] = { "waiting", false, false },
-	[RUN_RETRYING] = { "retrying", false, false },
-	[RUN_EQUAL] = { "right", true, true },
-	[RUN_CHANGED] = { "changed", true, true },
-	[RUN_UNSURE] = { "not compared", true, true },
-	[RUN_UNNEEDED] = { "not needed", true, true },
-	[RUN_FAILED] = { "failed", true, false },
-	[RUN_SKIPPED] = { "skipped", true, false },
-};
+} states[RUN_STATE_MAX] = { RUN_STATES(STATE_ROW) };
 
 struct item {
 	struct worker_job job; /* first: workers hand it back */

@@ -9,20 +9,24 @@
 #include "nodeup/run/worker.h"
 #include "nodeup/tasks/task.h"
 
-enum run_state {
-	RUN_BLOCKED_BY_NEEDS, /* not all it needs is done */
-	RUN_READY,
-	RUN_WORKING,
-	RUN_WAITING,  /* on something outside, see outcome.run.waiting */
-	RUN_RETRYING, /* failed, will be tried again at run.next_ns */
-	RUN_EQUAL,
-	RUN_CHANGED, /* applied; in a plan's walk: would be */
-	RUN_UNSURE,  /* in a plan's walk: apply would compare it, with what it fetches */
-	RUN_UNNEEDED,
-	RUN_FAILED,
-	RUN_SKIPPED, /* something it needs failed */
-	RUN_STATE_MAX
-};
+/* The state, its name for reports, whether it is final, and whether what needs the task can go on then. */
+/* clang-format off */
+#define RUN_STATES(X) \
+	X(RUN_BLOCKED_BY_NEEDS, "pending", false, false) /* not all it needs is done */ \
+	X(RUN_READY, "ready", false, false) \
+	X(RUN_WORKING, "working", false, false) \
+	X(RUN_WAITING, "waiting", false, false) /* on something outside, see outcome.run.waiting */ \
+	X(RUN_RETRYING, "retrying", false, false) /* failed, will be tried again at run.next_ns */ \
+	X(RUN_EQUAL, "right", true, true) \
+	X(RUN_CHANGED, "changed", true, true) /* applied; in a plan's walk: would be */ \
+	X(RUN_UNSURE, "not compared", true, true) /* in a plan's walk: apply would compare it, with what it fetches */ \
+	X(RUN_UNNEEDED, "not needed", true, true) \
+	X(RUN_FAILED, "failed", true, false) \
+	X(RUN_SKIPPED, "skipped", true, false) /* something it needs failed */
+/* clang-format on */
+
+#define RUN_STATE(state, ...) state,
+enum run_state { RUN_STATES(RUN_STATE) RUN_STATE_MAX };
 
 struct run_outcome {
 	const struct task *task;
