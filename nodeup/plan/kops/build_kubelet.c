@@ -61,7 +61,7 @@ static const char *flags_text(struct plan *p, const struct kops_kubelet *setting
 	struct arena *a = p->arena;
 	struct strv flags = kops_flags(p, &kops_kubelet_schema, settings);
 
-	if (kops_has_secondary_ip(p) && p->req->facts->local_ipv4)
+	if (kops_has_addresses(kops_of(p)->config) && p->req->facts->local_ipv4)
 		strv_addf(a, &flags, "--node-ip=%s", p->req->facts->local_ipv4);
 	if (kops_is_ipv6_only(p))
 		strv_add(a, &flags, "--node-ip=::");

@@ -23,11 +23,6 @@ const char *kops_internal_name(const struct plan *p)
 	return kops_name_inside(p->arena, "api", kops_of(p)->config->cluster_name);
 }
 
-bool kops_has_secondary_ip(const struct plan *p)
-{
-	return kops_has_addresses(kops_of(p)->config);
-}
-
 bool kops_is_ipv6_only(const struct plan *p)
 {
 	const char *cidr = kops_of(p)->config->networking.non_masquerade_cidr;

@@ -16,8 +16,6 @@ const char *kops_ca(const struct plan *p);
 bool kops_has_api_server(const struct plan *p);
 /* What all API servers are called inside the cluster: "api.internal.minimal.example.com". */
 const char *kops_internal_name(const struct plan *p);
-/* Whether the network plugin gives the host several addresses. */
-bool kops_has_secondary_ip(const struct plan *p);
 /* Whether pods have addresses of version 6 alone. */
 bool kops_is_ipv6_only(const struct plan *p);
 /* How many pods may run here, where the network gives each an address of the instance; unset elsewhere. */
