@@ -191,9 +191,8 @@ static const struct asset *find_plain(struct plan *p, const char *name)
 		if (strcmp(as->name, name) != 0)
 			continue;
 		if (found && !digest_eq(&found->digest, &as->digest))
-			(void)err_config(plan_error(p), "%s: Assets: a second, different %s",
-					 tree_where(p->arena, &p->req->node->assets.v[i].pos),
-					 name);
+			plan_refuse(p, "%s: Assets: a second, different %s",
+				    tree_where(p->arena, &p->req->node->assets.v[i].pos), name);
 		found = as;
 	}
 	return found;
@@ -281,8 +280,8 @@ static struct asset *parse_image(struct plan *p, const struct node_image *image)
 	int r;
 
 	if (str_is_empty(image->hash) || str_is_empty(image->source)) {
-		(void)err_config(plan_error(p), "%s: image %s: no %s", where, image->name,
-				 str_is_empty(image->hash) ? "hash" : "source");
+		plan_refuse(p, "%s: image %s: no %s", where, image->name,
+			    str_is_empty(image->hash) ? "hash" : "source");
 		return NULL;
 	}
 	r = parse_asset(p, arena_printf(p->arena, "%s@%s", image->hash, image->source), as, &e);
@@ -312,8 +311,7 @@ void plan_image(struct plan *p, const struct node_image *image)
 		if (t->kind != TASK_IMAGE || strcmp(t->name, image->name) != 0)
 			continue;
 		if (!digest_eq(&t->image.asset->digest, &as->digest))
-			(void)err_config(plan_error(p), "%s: a second, different image %s", where,
-					 image->name);
+			plan_refuse(p, "%s: a second, different image %s", where, image->name);
 		return;
 	}
 	p->asked = where;
@@ -343,8 +341,8 @@ void plan_image_member(struct plan *p, const struct node_member_image *image)
 	}
 	as = map_get(&p->known_by, digest_text(p, as));
 	if (!as) {
-		(void)err_config(plan_error(p), "%s: the archive of image %s is not an asset",
-				 tree_where(p->arena, &image->archive.pos), image->name);
+		plan_refuse(p, "%s: the archive of image %s is not an asset",
+			    tree_where(p->arena, &image->archive.pos), image->name);
 		return;
 	}
 	want_member(p, as, image->member);

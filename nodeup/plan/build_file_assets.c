@@ -19,9 +19,9 @@ static void check_place(struct plan *p, size_t n, const struct node_file *f)
 		const struct task *t = p->tasks[i];
 
 		if (is_in_the_way(t, f->path))
-			(void)err_config(plan_error(p), "%s: fileAssets: '%s': %s is %s's",
-					 tree_where(p->arena, &f->pos), f->path, task_path(t),
-					 t->origin);
+			plan_refuse(p, "%s: fileAssets: '%s': %s is %s's",
+				    tree_where(p->arena, &f->pos), f->path, task_path(t),
+				    t->origin);
 	}
 }
 

@@ -50,8 +50,8 @@ void build_packages(struct plan *p)
 	if (names.n == 0)
 		return;
 	if (plan_distro(p)->family == PACKAGE_NONE)
-		(void)err_config(plan_error(p), "packages: %s: this distribution installs none",
-				 strv_join(p->arena, &names, " "));
+		plan_refuse(p, "packages: %s: this distribution installs none",
+			    strv_join(p->arena, &names, " "));
 	t = plan_new_task(p, TASK_PACKAGE, strv_join(p->arena, &names, " "));
 	t->package = (struct task_package){ .family = plan_distro(p)->family,
 					    .names = names,

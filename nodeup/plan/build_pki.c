@@ -77,7 +77,7 @@ static void add_logins(struct plan *p)
 	const char *encryption = plan_encryption_config(p);
 
 	if (!password && !p->req->no_keys)
-		(void)err_config(plan_error(p), "secret kube: the admin's password is missing");
+		plan_refuse(p, "secret kube: the admin's password is missing");
 	plan_secret(p, plan_in_srv(p, "basic_auth.csv"), 0600,
 		    arena_printf(p->arena, "%s,admin,admin,system:masters",
 				 csv_field(p->arena, password ? password : "")));

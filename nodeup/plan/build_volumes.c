@@ -227,13 +227,12 @@ void build_volumes(struct plan *p)
 		if (volumes_uuid(p, v)) {
 			add_volume(p, v);
 		} else if (p->req->image_mode) {
-			strv_addf(p->arena, &p->warnings,
+			plan_warn(p,
 				  "volume %s: an image has no instance id; its units "
 				  "are written where it boots",
 				  v->name);
 		} else {
-			(void)err_config(plan_error(p),
-					 "volume %s: the fact instanceID is not known", v->name);
+			plan_refuse(p, "volume %s: the fact instanceID is not known", v->name);
 		}
 	}
 	add_dropins(p);

@@ -96,8 +96,8 @@ const char *plan_docker_driver(struct plan *p, const char *driver)
 	if (!plan_docker_is_at_least(p, DOCKER_OVERLAY2) ||
 	    !(str_eq(driver, "overlay") || str_eq(driver, "aufs")))
 		return driver;
-	strv_addf(p->arena, &p->warnings, "docker %s has no %s: its storage driver is overlay2",
-		  p->req->runtime.version, driver);
+	plan_warn(p, "docker %s has no %s: its storage driver is overlay2", p->req->runtime.version,
+		  driver);
 	return "overlay2";
 }
 
@@ -154,8 +154,8 @@ static bool provide_docker(struct plan *p, const struct plan_docker *d)
 		fail_runtime(p);
 	add_dropin(p, d->limits);
 	if (!is_there)
-		strv_add(
-			p->arena, &p->warnings,
+		plan_warn(
+			p,
 			"docker is not below this root: its settings are written, it is not enabled");
 	return is_there;
 }

@@ -1,6 +1,7 @@
 #include "nodeup/plan/questions.h"
 
 #include <string.h>
+#include "nodeup/plan/tasklist.h"
 
 bool plan_has_flag(const struct strv *flags, const char *name)
 {
@@ -26,7 +27,7 @@ void plan_warn_flags(struct plan *p, const char *component, const struct schema 
 		if ((v->minor >= f->since && (!f->until || v->minor <= f->until)) ||
 		    !plan_has_flag(flags, f->flag))
 			continue;
-		strv_addf(p->arena, &p->warnings,
+		plan_warn(p,
 			  "%s of Kubernetes %d.%d has no flag --%s, which the documents "
 			  "ask for: it will not start",
 			  component, v->major, v->minor, f->flag);

@@ -10,8 +10,8 @@ static void check_name(struct plan *p, const struct node_hook *h, const char *na
 	if (!t)
 		t = plan_at(p, arena_printf(p->arena, "%s%s", plan_unit_dir, name));
 	if (t)
-		(void)err_config(plan_error(p), "%s: hook %s: the unit is %s's",
-				 tree_where(p->arena, &h->pos), h->name, t->origin);
+		plan_refuse(p, "%s: hook %s: the unit is %s's", tree_where(p->arena, &h->pos),
+			    h->name, t->origin);
 }
 
 char *plan_hook_head(const struct plan *p, const struct node_hook *h)

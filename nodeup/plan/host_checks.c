@@ -210,8 +210,7 @@ static int go_through(struct plan *p, const struct host_check *check, bool all_t
 		if (!all_the_same)
 			return refuse_host(p, check, e);
 		(void)refuse_host(p, check, &ignored);
-		strv_addf(p->arena, &p->warnings,
-			  "%s; tried all the same, as ignoreHostChecks says", ignored.msg);
+		plan_warn(p, "%s; tried all the same, as ignoreHostChecks says", ignored.msg);
 	}
 	return 0;
 }

@@ -75,8 +75,7 @@ struct task *plan_new_task(struct plan *p, enum task_kind kind, const char *name
 /* Two builders that want different things at one place: a mistake that must not become a race. */
 struct task *plan_conflict(struct plan *p, const struct task *t)
 {
-	(void)err_config(plan_error(p), "%s: asked for differently by %s and by %s", t->name,
-			 t->origin, p->builder);
+	plan_refuse(p, "%s: asked for differently by %s and by %s", t->name, t->origin, p->builder);
 	return arena_new(p->arena, struct task);
 }
 

@@ -11,7 +11,11 @@ extern const char plan_unit_dir[];
 /* Where to say what is wrong. The first error stands and fails the plan. A builder may go on after it:
  * what it asks for then is not used. */
 struct err *plan_error(struct plan *p);
-/* The same for an error that is there already. */
+/* Say so of the documents, as err_config() does. */
+#define plan_refuse(p, ...) ((void)err_config(plan_error(p), __VA_ARGS__))
+/* Tell of something that is no reason to fail. */
+#define plan_warn(p, ...) strv_addf((p)->arena, &(p)->warnings, __VA_ARGS__)
+/* The same as plan_error() for an error that is there already. */
 void plan_fail(struct plan *p, const struct err *e);
 /* Two builders want different things at one place: the plan fails, and the task returned is not in it. */
 struct task *plan_conflict(struct plan *p, const struct task *t);

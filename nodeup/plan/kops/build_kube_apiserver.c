@@ -139,8 +139,8 @@ static void add_env(struct plan *p, struct pod *pod, const struct tree *env)
 		const struct tree *item = env->items[i].value;
 
 		if (str_is_empty(tree_text(item, "name")))
-			(void)err_config(plan_error(p), "%s: KubeAPIServer.env[%zu]: no name",
-					 tree_where(p->arena, &item->pos), i);
+			plan_refuse(p, "%s: KubeAPIServer.env[%zu]: no name",
+				    tree_where(p->arena, &item->pos), i);
 		arena_push(p->arena, c->env, c->n_env, (struct pod_env){ .whole = item });
 	}
 	/* what a user puts there may be a password */

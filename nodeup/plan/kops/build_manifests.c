@@ -12,8 +12,8 @@ const char *kops_manifest_text(struct plan *p, const char *from)
 	if (!str_is_empty(text))
 		return text;
 	if (!p->req->no_keys)
-		(void)err_config(plan_error(p), "manifest %s: %s, and %s needs it", from,
-				 text ? "it is empty" : "it is not there", p->builder);
+		plan_refuse(p, "manifest %s: %s, and %s needs it", from,
+			    text ? "it is empty" : "it is not there", p->builder);
 	return "";
 }
 

@@ -65,7 +65,7 @@ static void add_others(struct plan *p, struct strv *inputs)
 	const char *first = first_interface(p->req->facts);
 
 	if (!first) {
-		strv_addf(p->arena, &p->warnings,
+		plan_warn(p,
 			  "%s is not written: which interface is the instance's first "
 			  "is not known",
 			  path);

@@ -125,7 +125,7 @@ static const char *pool_of(struct plan *p, const char *name)
 	const char *pool = strmap_get(&kops_of(p)->config->cas, name);
 
 	if (!pool)
-		(void)err_config(plan_error(p), "NodeupConfig: CAs: there is no %s", name);
+		plan_refuse(p, "NodeupConfig: CAs: there is no %s", name);
 	return pool ? pool : "";
 }
 
@@ -207,8 +207,7 @@ static void add_secrets(struct plan *p)
 	if (str_is_empty(c->encryption_config_secret_hash))
 		return;
 	if (!encryption && !p->req->no_keys)
-		(void)err_config(plan_error(p),
-				 "secret encryptionconfig: the documents ask for it");
+		plan_refuse(p, "secret encryptionconfig: the documents ask for it");
 	plan_secret(p, APISERVER "/encryptionconfig.yaml", 0600, encryption ? encryption : "");
 }
 

@@ -74,8 +74,8 @@ static const struct layout *layout_of(struct plan *p, const struct kops_containe
 	struct version v;
 
 	if (!version_parse(p->arena, c->version ? c->version : "", &v)) {
-		(void)err_config(plan_error(p), "containerdConfig.version: '%s' is not a version",
-				 c->version ? c->version : "");
+		plan_refuse(p, "containerdConfig.version: '%s' is not a version",
+			    c->version ? c->version : "");
 		return l;
 	}
 	while (l->major && !is_at_least(&v, l))
@@ -209,11 +209,10 @@ static void add_own(struct plan *p, struct tree *doc, const struct tree *additio
 		if (path.n && value)
 			toml_set(p->arena, doc, &path, value);
 		else
-			(void)err_config(plan_error(p),
-					 "%s: containerdConfig.configAdditions: %s%s",
-					 tree_where(p->arena, &given->pos), keys.v[i],
-					 path.n ? ": expected a text, an integer, true or false"
-						: " is not a path of keys");
+			plan_refuse(p, "%s: containerdConfig.configAdditions: %s%s",
+				    tree_where(p->arena, &given->pos), keys.v[i],
+				    path.n ? ": expected a text, an integer, true or false"
+					   : " is not a path of keys");
 	}
 }
 
@@ -256,8 +255,8 @@ static const char *hosts_text(struct plan *p, const struct tree *mirrors)
 				  "  capabilities = [\"pull\", \"resolve\"]\n\n",
 				  toml_string(p->arena, url->scalar));
 		else
-			(void)err_config(plan_error(p), "%s: registryMirrors: expected a URL",
-					 tree_where(p->arena, &url->pos));
+			plan_refuse(p, "%s: registryMirrors: expected a URL",
+				    tree_where(p->arena, &url->pos));
 	}
 	return strv_join(p->arena, &blocks, "");
 }
@@ -279,11 +278,10 @@ void kops_registry_hosts(struct plan *p)
 		const char *name = strcmp(at->key, "*") == 0 ? "_default" : at->key;
 
 		if (at->value->kind != TREE_SEQ || !*name || strchr(name, '/') || *name == '.') {
-			(void)err_config(
-				plan_error(p),
-				"%s: registryMirrors: '%s': expected a registry's name and "
-				"a list of URLs",
-				tree_where(p->arena, &at->key_pos), at->key);
+			plan_refuse(p,
+				    "%s: registryMirrors: '%s': expected a registry's name and "
+				    "a list of URLs",
+				    tree_where(p->arena, &at->key_pos), at->key);
 			return;
 		}
 		/* a URL may hold a password */

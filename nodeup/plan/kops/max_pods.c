@@ -92,16 +92,15 @@ struct opt_int kops_max_pods(struct plan *p)
 	if (p->req->no_keys)
 		return n;
 	if (n.set)
-		strv_addf(p->arena, &p->warnings,
+		plan_warn(p,
 			  "maxPods: EC2 did not say how many addresses %s has; nodeup's own "
 			  "table is used: %lld pods",
 			  type, (long long)n.v);
 	else
-		(void)err_config(
-			plan_error(p),
-			"maxPods: EC2 did not say how many addresses %s has, and nodeup's own "
-			"table does not have it; set kubelet.maxPods, or let the role call "
-			"ec2:DescribeInstanceTypes",
-			type ? type : "this instance");
+		plan_refuse(p,
+			    "maxPods: EC2 did not say how many addresses %s has, and nodeup's own "
+			    "table does not have it; set kubelet.maxPods, or let the role call "
+			    "ec2:DescribeInstanceTypes",
+			    type ? type : "this instance");
 	return n;
 }

@@ -53,10 +53,8 @@ void build_kops_release(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
 		strv_addf(p->arena, &known, "%s %s", releases[i].distribution, releases[i].version);
 	if (p->req->no_keys)
-		strv_addf(p->arena, &p->warnings, "this is %s: planned as for %s", here,
-			  known.v[0]);
+		plan_warn(p, "this is %s: planned as for %s", here, known.v[0]);
 	else
-		(void)err_config(plan_error(p),
-				 "this is %s, and nodes of these documents are made on %s", here,
-				 strv_join(p->arena, &known, ", "));
+		plan_refuse(p, "this is %s, and nodes of these documents are made on %s", here,
+			    strv_join(p->arena, &known, ", "));
 }

@@ -51,8 +51,7 @@ static void use_containerd(struct plan *p)
 		if (n->hooks.v[i].image && !n->hooks.v[i].disabled)
 			needs = arena_printf(p->arena, "hook %s", n->hooks.v[i].name);
 	if (needs)
-		(void)err_config(plan_error(p),
-				 "%s runs by docker, but this host has containerd alone", needs);
+		plan_refuse(p, "%s runs by docker, but this host has containerd alone", needs);
 	plan_unit(p, plan_containerd_unit, true);
 	add_images(p);
 }

@@ -43,8 +43,7 @@ static void add_zone(struct plan *p, struct strv *flags)
 		return;
 	}
 	if (!plan_uses_gossip(p))
-		strv_add(p->arena, &p->warnings,
-			 "dnsZone is in no document: protokube cannot write DNS names");
+		plan_warn(p, "dnsZone is in no document: protokube cannot write DNS names");
 }
 
 static void add_tls_flags(struct plan *p, struct strv *flags)
@@ -220,7 +219,7 @@ void build_protokube(struct plan *p)
 	if (!str_is_empty(n->protokube.name))
 		add_service(p);
 	else
-		strv_add(
-			p->arena, &p->warnings,
+		plan_warn(
+			p,
 			"the documents name no protokubeImage: no program writes DNS names or installs addons");
 }
