@@ -65,17 +65,6 @@ static struct strv apiserver_flags(const struct plan *p)
 	return out;
 }
 
-static struct pod_probe probe(int64_t port)
-{
-	return (struct pod_probe){
-		.host = "127.0.0.1",
-		.path = "/healthz",
-		.port = port,
-		.initial_delay = 15,
-		.timeout = 15,
-	};
-}
-
 static void mount_cloud_config(const struct plan *p, struct pod *pod)
 {
 	if (p->req->node->has_cloud_config)
@@ -86,7 +75,8 @@ static void mount_cloud_config(const struct plan *p, struct pod *pod)
 static void add_ports(const struct plan *p, const struct kube_apiserver_spec *s,
 		      struct pod_container *c)
 {
-	c->liveness = probe(s->insecure_port ? s->insecure_port : s->secure_port);
+	c->liveness =
+		plan_probe("/healthz", NULL, s->insecure_port ? s->insecure_port : s->secure_port);
 	if (!s->insecure_port && s->secure_port)
 		c->liveness.scheme = "HTTPS";
 	if (!c->liveness.port)
@@ -197,7 +187,7 @@ static void add_controller_manager(struct plan *p)
 
 	plan_warn_flags(p, name, &kube_controller_manager_schema, &args);
 	plan_proxy_env(p, &p->req->node->proxy, pod);
-	pod->container.liveness = probe(10252);
+	pod->container.liveness = plan_probe("/healthz", NULL, 10252);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-controller-manager", &args,
 			  "/bin/tee", log);
 	plan_mount_ssl(p, pod);
@@ -222,7 +212,7 @@ static void add_scheduler(struct plan *p)
 		strv_add(p->arena, &args, "--policy-configmap=scheduler-policy");
 	field_flags(p->arena, &kube_scheduler_schema, s, &args);
 	plan_proxy_env(p, &p->req->node->proxy, pod);
-	pod->container.liveness = probe(10251);
+	pod->container.liveness = plan_probe("/healthz", NULL, 10251);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-scheduler", &args, "/bin/tee", log);
 	pod_host_path(p->arena, pod, "varlibkubescheduler", lib, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);

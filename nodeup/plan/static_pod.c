@@ -29,6 +29,18 @@ struct pod *plan_pod(struct plan *p, const char *name, const char *image)
 	return pod;
 }
 
+struct pod_probe plan_probe(const char *path, const char *scheme, int64_t port)
+{
+	return (struct pod_probe){
+		.host = "127.0.0.1",
+		.path = path,
+		.scheme = scheme,
+		.port = port,
+		.initial_delay = 15,
+		.timeout = 15,
+	};
+}
+
 void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct pod *pod)
 {
 	const struct pod_env env[] = {

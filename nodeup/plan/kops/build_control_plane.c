@@ -9,11 +9,6 @@
 #define LIB_SCHEDULER "/var/lib/kube-scheduler"
 #define SET_KCM(m, w, v) KOPS_RULE(struct kops_kcm, m, w, v)
 #define SET_SCHEDULER(m, w, v) KOPS_RULE(struct kops_scheduler, m, w, v)
-#define HEALTHZ(n)                                                                       \
-	{                                                                                \
-		.host = "127.0.0.1", .path = "/healthz", .scheme = "HTTPS", .port = (n), \
-		.initial_delay = 15, .timeout = 15,                                      \
-	}
 
 enum { CONFIG_MAX = 4096 };
 
@@ -29,7 +24,7 @@ static const struct kops_pod kcm_form = {
 	.priority_class = "system-cluster-critical",
 	.mounts = kcm_mounts,
 	.n_mounts = ARRAY_LEN(kcm_mounts),
-	.liveness = HEALTHZ(10257),
+	.healthz = 10257,
 };
 static const struct kops_rule kcm_rules[] = {
 	SET_KCM(root_ca_file, RULE_ALWAYS, "/srv/kubernetes/ca.crt"),
@@ -56,7 +51,7 @@ static const struct kops_pod scheduler_form = {
 	.priority_class = "system-cluster-critical",
 	.mounts = scheduler_mounts,
 	.n_mounts = ARRAY_LEN(scheduler_mounts),
-	.liveness = HEALTHZ(10259),
+	.healthz = 10259,
 };
 static const struct kops_rule scheduler_rules[] = {
 	KOPS_RULE_OF(struct kops_scheduler, tls_private_key_file, RULE_IF_ABSENT, tls_cert_file,

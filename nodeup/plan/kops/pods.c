@@ -76,7 +76,8 @@ struct pod *kops_pod(struct plan *p, const struct kops_pod *form, const struct k
 	c->cpu_limit = spec->cpu_limit;
 	c->memory_request = spec->memory_request;
 	c->memory_limit = spec->memory_limit;
-	c->liveness = form->liveness;
+	if (form->healthz)
+		c->liveness = plan_probe("/healthz", "HTTPS", form->healthz);
 	strv_add(p->arena, &c->command, "/go-runner");
 	strv_add_array(p->arena, &c->args, args);
 	strv_add_all(p->arena, &c->args, flags);

@@ -21,7 +21,7 @@ struct kops_pod {
 	const char *name, *priority_class;
 	const struct kops_mount *mounts;
 	size_t n_mounts;
-	struct pod_probe liveness;
+	int64_t healthz; /* the port where it says over TLS that it is well; 0: it has probes of its own */
 };
 
 /* What the documents say of any such pod. */

@@ -127,23 +127,6 @@ static void set_environment(const struct making *m)
 	set_env(m, "ETCD_INITIAL_CLUSTER", initial_cluster(m));
 }
 
-/* With TLS kubelet has no certificate that etcd would take. */
-static struct pod_probe probe(const struct making *m)
-{
-	struct pod_probe out = {
-		.host = "127.0.0.1",
-		.port = m->role->client_port,
-		.initial_delay = 15,
-		.timeout = 15,
-	};
-
-	if (!m->p->req->node->etcd_tls) {
-		out.path = "/health";
-		out.scheme = "HTTP";
-	}
-	return out;
-}
-
 static struct pod *make_pod(struct making *m, const char *mount_point)
 {
 	const struct role *role = m->role;
@@ -157,7 +140,9 @@ static struct pod *make_pod(struct making *m, const char *mount_point)
 	m->pod = pod;
 	c->name = "etcd-container";
 	c->cpu_request = role->cpu;
-	c->liveness = probe(m);
+	/* with TLS kubelet has no certificate that etcd would take */
+	c->liveness = m->p->req->node->etcd_tls ? plan_probe(NULL, NULL, role->client_port)
+						: plan_probe("/health", "HTTP", role->client_port);
 	set_environment(m);
 	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "serverport", role->peer_port });
 	arena_push(a, c->ports, c->n_ports, (struct pod_port){ "clientport", role->client_port });
@@ -193,9 +178,8 @@ static void add_member(struct plan *p, const struct plan_etcd *mine)
 	char *text;
 
 	if (!m.role || !m.cluster) {
-		(void)err_config(plan_error(p),
-				 "etcd cluster '%s': only main and events can be run here",
-				 mine->cluster);
+		plan_refuse(p, "etcd cluster '%s': only main and events can be run here",
+			    mine->cluster);
 		return;
 	}
 	m.log = arena_printf(a, "/var/log/%s.log", m.name);
@@ -240,8 +224,8 @@ void build_etcd(struct plan *p)
 		return;
 	if (!req->n_etcd) {
 		if (!req->n_claims && !req->no_keys)
-			strv_add(p->arena, &p->warnings,
-				 "no etcd volume is known here: no etcd will run on this master");
+			plan_warn(p,
+				  "no etcd volume is known here: no etcd will run on this master");
 		return;
 	}
 	for (size_t i = 0; i < req->n_etcd; i++)
