@@ -1,7 +1,6 @@
 #include "nodeup/aws/autoscaling.h"
 
 #include "nodeup/aws/query.h"
-#include "nodeup/aws/xml.h"
 
 static const struct query_service service = { "Auto Scaling", ENDPOINT_AUTO_SCALING, "2011-01-01" };
 
@@ -9,36 +8,29 @@ static const struct query_service service = { "Auto Scaling", ENDPOINT_AUTO_SCAL
 static int has_hook(struct query *q, struct arena *a, const struct autoscaling_hook *hook,
 		    struct err *e)
 {
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	char *text = query_parameter(a, "", "AutoScalingGroupName", hook->group);
+	struct strmap_item p[] = { { "AutoScalingGroupName", hook->group },
+				   { "LifecycleHookNames.member.1", hook->name } };
 	const struct xml *answer, *hooks;
-	bool whole;
-	int r;
+	int r = query_ask(q, a, "DescribeLifecycleHooks", STRMAP_OF(p), &answer, e);
 
-	text = query_parameter(a, text, "LifecycleHookNames.member.1", hook->name);
-	r = query_ask(q, "DescribeLifecycleHooks", text, &body, e);
 	if (r < 0)
 		return r;
-	answer = xml_parse(a, buf_str(&body), body.len, &whole);
 	hooks = xml_get(xml_get(answer, "DescribeLifecycleHooksResult"), "LifecycleHooks");
-	if (!whole || !hooks)
+	if (!hooks)
 		return err_fail(
 			e, ERR_NET, EPROTO,
 			"the answer is not a DescribeLifecycleHooksResponse of Auto Scaling");
 	return hooks->first != NULL;
 }
 
-static int complete(struct query *q, struct arena *a, const struct autoscaling_hook *hook,
-		    struct err *e)
+static int complete(struct query *q, const struct autoscaling_hook *hook, struct err *e)
 {
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	char *text = query_parameter(a, "", "AutoScalingGroupName", hook->group);
-	int r;
+	struct strmap_item p[] = { { "AutoScalingGroupName", hook->group },
+				   { "InstanceId", hook->instance },
+				   { "LifecycleHookName", hook->name },
+				   { "LifecycleActionResult", "CONTINUE" } };
+	int r = query_ask(q, NULL, "CompleteLifecycleAction", STRMAP_OF(p), NULL, e);
 
-	text = query_parameter(a, text, "InstanceId", hook->instance);
-	text = query_parameter(a, text, "LifecycleHookName", hook->name);
-	text = query_parameter(a, text, "LifecycleActionResult", "CONTINUE");
-	r = query_ask(q, "CompleteLifecycleAction", text, &body, e);
 	if (r == -ESRCH)
 		return 0;
 	return r < 0 ? r : 1;
@@ -53,7 +45,7 @@ int autoscaling_go_on(struct http *http, struct imds *imds, const struct autosca
 	int r = has_hook(q, a, hook, e);
 
 	if (r > 0)
-		r = complete(q, a, hook, e);
+		r = complete(q, hook, e);
 	query_free(q);
 	return r < 0 ? err_wrap(e, "group %s, hook %s", hook->group, hook->name) : r;
 }

@@ -34,90 +34,87 @@ void ec2_set_deadline(struct ec2 *c, int64_t deadline_ns)
 	query_set_deadline(c->query, deadline_ns);
 }
 
-const char *ec2_who(struct ec2 *c, struct arena *a)
+static int describe_instances(struct ec2 *c, struct arena *a, const struct strv *ids,
+			      const struct xml **ret, struct err *e)
 {
-	return query_who(c->query, a);
-}
-
-static char *describe_instances(struct arena *a, const struct strv *ids)
-{
-	char *text = arena_str(a, "");
+	struct strmap p = { 0 };
 
 	for (size_t i = 0; i < ids->n; i++)
-		text = query_parameter(a, text, arena_printf(a, "InstanceId.%zu", i + 1),
-				       ids->v[i]);
-	return text;
+		strmap_set(a, &p, arena_printf(a, "InstanceId.%zu", i + 1), ids->v[i]);
+	return query_ask(c->query, a, "DescribeInstances", &p, ret, e);
 }
 
 int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct ec2_instance *ret,
 			  struct err *e)
 {
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
 	struct strv ids = { &id, 1 };
-	int r = query_ask(c->query, "DescribeInstances", describe_instances(a, &ids), &body, e);
+	const struct xml *answer;
+	int r = describe_instances(c, a, &ids, &answer, e);
 
 	if (r >= 0)
-		r = ec2_xml_instance(a, buf_str(&body), body.len, ret, e);
+		r = ec2_xml_instance(a, answer, ret, e);
 	return r < 0 ? err_wrap(e, "instance %s", id) : 0;
 }
 
 int ec2_describe_type(struct ec2 *c, struct arena *a, const char *name, struct ec2_type *ret,
 		      struct err *e)
 {
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	int r = query_ask(c->query, "DescribeInstanceTypes",
-			  query_parameter(a, "", "InstanceType.1", name), &body, e);
+	struct strmap_item p[] = { { "InstanceType.1", name } };
+	const struct xml *answer;
+	int r = query_ask(c->query, a, "DescribeInstanceTypes", STRMAP_OF(p), &answer, e);
 
 	if (r >= 0)
-		r = ec2_xml_type(a, buf_str(&body), body.len, ret, e);
+		r = ec2_xml_type(answer, ret, e);
 	return r < 0 ? err_wrap(e, "instance type %s", name) : 0;
 }
 
 int ec2_describe_addresses(struct ec2 *c, struct arena *a, const struct strv *ids,
 			   struct strmap *ret, struct err *e)
 {
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	int r = query_ask(c->query, "DescribeInstances", describe_instances(a, ids), &body, e);
+	const struct xml *answer;
+	int r = describe_instances(c, a, ids, &answer, e);
 
-	return r < 0 ? r : ec2_xml_addresses(a, buf_str(&body), body.len, ret, e);
+	if (r >= 0)
+		ec2_xml_addresses(a, answer, ret);
+	return r;
 }
 
-static char *filter_parameters(struct arena *a, const struct ec2_filters *filters)
+static struct strmap filter_parameters(struct arena *a, const struct ec2_filters *filters)
 {
-	char *text = arena_str(a, "&MaxResults=500");
+	struct strmap p = { 0 };
 
+	strmap_set(a, &p, "MaxResults", "500");
 	for (size_t i = 0; i < filters->n; i++) {
 		const struct ec2_filter *f = &filters->v[i];
 		const char *at = arena_printf(a, "Filter.%zu", i + 1);
 
-		text = query_parameter(a, text, arena_printf(a, "%s.Name", at), f->name);
+		strmap_set(a, &p, arena_printf(a, "%s.Name", at), f->name);
 		for (size_t k = 0; k < f->values.n; k++)
-			text = query_parameter(a, text, arena_printf(a, "%s.Value.%zu", at, k + 1),
-					       f->values.v[k]);
+			strmap_set(a, &p, arena_printf(a, "%s.Value.%zu", at, k + 1),
+				   f->values.v[k]);
 	}
-	return text;
+	return p;
 }
 
 int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filters *filters,
 			 struct ec2_volumes *ret, struct err *e)
 {
-	char *text = filter_parameters(a, filters), *page = text;
+	struct strmap p = filter_parameters(a, filters);
 	struct ec2_volumes all = { 0 };
-	const char *token = NULL;
 
 	for (size_t i = 0; i < PAGES_MAX; i++) {
-		autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-		int r = query_ask(c->query, "DescribeVolumes", page, &body, e);
+		const struct xml *answer;
+		const char *token;
+		int r = query_ask(c->query, a, "DescribeVolumes", &p, &answer, e);
 
-		if (r >= 0)
-			r = ec2_xml_volumes(a, buf_str(&body), body.len, &all, &token, e);
 		if (r < 0)
 			return r;
+		token = ec2_xml_volumes(a, answer, &all);
 		if (!token) {
 			*ret = all;
 			return 0;
 		}
-		page = query_parameter(a, text, "NextToken", token);
+		strmap_set(a, &p, "NextToken", token);
 	}
 	return err_fail(e, ERR_NET, EPROTO, "DescribeVolumes: the list of EC2 has no end");
 }
@@ -125,31 +122,24 @@ int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filter
 int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const char *device,
 	       struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	char *text = query_parameter(a, "", "VolumeId", volume);
+	struct strmap_item p[] = { { "VolumeId", volume },
+				   { "InstanceId", instance },
+				   { "Device", device } };
 
-	text = query_parameter(a, text, "InstanceId", instance);
-	text = query_parameter(a, text, "Device", device);
-	return query_ask(c->query, "AttachVolume", text, &body, e);
+	return query_ask(c->query, NULL, "AttachVolume", STRMAP_OF(p), NULL, e);
 }
 
 int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	char *text = query_parameter(a, "", "VolumeId", volume);
+	struct strmap_item p[] = { { "VolumeId", volume }, { "InstanceId", instance } };
 
-	text = query_parameter(a, text, "InstanceId", instance);
-	return query_ask(c->query, "DetachVolume", text, &body, e);
+	return query_ask(c->query, NULL, "DetachVolume", STRMAP_OF(p), NULL, e);
 }
 
 int ec2_assign_prefix(struct ec2 *c, const char *interface, struct err *e)
 {
-	autoarena struct arena *a = arena_new_empty();
-	autobuf struct buf body = BUF_INIT(QUERY_ANSWER_MAX);
-	char *text = query_parameter(a, "", "NetworkInterfaceId", interface);
+	struct strmap_item p[] = { { "NetworkInterfaceId", interface },
+				   { "Ipv6PrefixCount", "1" } };
 
-	text = query_parameter(a, text, "Ipv6PrefixCount", "1");
-	return query_ask(c->query, "AssignIpv6Addresses", text, &body, e);
+	return query_ask(c->query, NULL, "AssignIpv6Addresses", STRMAP_OF(p), NULL, e);
 }

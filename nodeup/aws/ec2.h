@@ -78,5 +78,3 @@ int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const ch
 int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e) must_check;
 /* Give a network interface one more prefix of version 6. */
 int ec2_assign_prefix(struct ec2 *c, const char *interface, struct err *e) must_check;
-/* As whom EC2 is asked, for people. */
-const char *ec2_who(struct ec2 *c, struct arena *a);

@@ -2,19 +2,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "nodeup/aws/xml.h"
-
-/* The root of an answer, which has this name. */
-static int read_answer(struct arena *a, const char *text, size_t n, const char *name,
-		       const struct xml **ret, struct err *e)
-{
-	bool whole;
-
-	*ret = xml_parse(a, text, n, &whole);
-	if (!whole || !*ret || !str_eq((*ret)->name, name))
-		return err_fail(e, ERR_NET, EPROTO, "the answer is not a %s of EC2", name);
-	return 0;
-}
 
 static void read_tags(struct arena *a, const struct xml *x, struct strmap *tags)
 {
@@ -29,16 +16,12 @@ static void read_devices(struct arena *a, const struct xml *x, struct strv *devi
 			strv_add(a, devices, xml_text(d, "deviceName"));
 }
 
-int ec2_xml_instance(struct arena *a, const char *xml, size_t n, struct ec2_instance *ret,
+int ec2_xml_instance(struct arena *a, const struct xml *answer, struct ec2_instance *ret,
 		     struct err *e)
 {
-	const struct xml *answer, *x;
+	const struct xml *x = xml_items(xml_items(answer, "reservationSet"), "instancesSet");
 	struct ec2_instance i = { 0 };
-	int r = read_answer(a, xml, n, "DescribeInstancesResponse", &answer, e);
 
-	if (r < 0)
-		return r;
-	x = xml_items(xml_items(answer, "reservationSet"), "instancesSet");
 	if (!x)
 		return err_fail(e, ERR_NET, ENOENT, "EC2 does not know this instance, or not yet");
 	i.id = xml_text(x, "instanceId");
@@ -55,17 +38,13 @@ static int64_t number_of(const struct xml *x, const char *name)
 	return strtoll(xml_text(x, name), NULL, 10);
 }
 
-int ec2_xml_type(struct arena *a, const char *xml, size_t n, struct ec2_type *ret, struct err *e)
+int ec2_xml_type(const struct xml *answer, struct ec2_type *ret, struct err *e)
 {
-	const struct xml *answer, *x, *network;
-	int r = read_answer(a, xml, n, "DescribeInstanceTypesResponse", &answer, e);
+	const struct xml *x = xml_items(answer, "instanceTypeSet");
+	const struct xml *network = xml_get(x, "networkInfo");
 
-	if (r < 0)
-		return r;
-	x = xml_items(answer, "instanceTypeSet");
 	if (!x)
 		return err_fail(e, ERR_NET, ENOENT, "EC2 does not know this type");
-	network = xml_get(x, "networkInfo");
 	*ret = (struct ec2_type){ .enis = number_of(network, "maximumNetworkInterfaces"),
 				  .ips_per_eni = number_of(network, "ipv4AddressesPerInterface") };
 	for (const struct xml *gpu = xml_items(xml_get(x, "gpuInfo"), "gpus"); gpu; gpu = gpu->next)
@@ -74,19 +53,13 @@ int ec2_xml_type(struct arena *a, const char *xml, size_t n, struct ec2_type *re
 	return 0;
 }
 
-int ec2_xml_addresses(struct arena *a, const char *xml, size_t n, struct strmap *ret, struct err *e)
+void ec2_xml_addresses(struct arena *a, const struct xml *answer, struct strmap *ret)
 {
-	const struct xml *answer;
-	int r = read_answer(a, xml, n, "DescribeInstancesResponse", &answer, e);
-
-	if (r < 0)
-		return r;
 	for (const struct xml *res = xml_items(answer, "reservationSet"); res; res = res->next)
 		for (const struct xml *i = xml_items(res, "instancesSet"); i; i = i->next)
 			if (*xml_text(i, "privateIpAddress"))
 				strmap_set(a, ret, xml_text(i, "instanceId"),
 					   xml_text(i, "privateIpAddress"));
-	return 0;
 }
 
 /* One more instance that has it, and is not about to lose it; "" for none. */
@@ -125,18 +98,11 @@ static struct ec2_volume read_volume(struct arena *a, const struct xml *x)
 	return v;
 }
 
-int ec2_xml_volumes(struct arena *a, const char *xml, size_t n, struct ec2_volumes *ret,
-		    const char **ret_token, struct err *e)
+const char *ec2_xml_volumes(struct arena *a, const struct xml *answer, struct ec2_volumes *ret)
 {
-	const struct xml *answer;
-	int r = read_answer(a, xml, n, "DescribeVolumesResponse", &answer, e);
+	const char *token = xml_text(answer, "nextToken");
 
-	if (r < 0)
-		return r;
 	for (const struct xml *x = xml_items(answer, "volumeSet"); x; x = x->next)
 		arena_push(a, ret->v, ret->n, read_volume(a, x));
-	*ret_token = xml_text(answer, "nextToken");
-	if (!**ret_token)
-		*ret_token = NULL;
-	return 0;
+	return *token ? token : NULL;
 }

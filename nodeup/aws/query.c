@@ -11,7 +11,8 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 
-enum { PAGE_MAX = 8 * 1024, CLOCK_TOLERANCE_S = 240 };
+/* ANSWER_MAX: large enough for any. */
+enum { ANSWER_MAX = 8 << 20, PAGE_MAX = 8 * 1024, CLOCK_TOLERANCE_S = 240 };
 
 #define QUESTION_NS (10 * DUR_SEC)
 
@@ -61,11 +62,6 @@ void query_free(struct query *c)
 void query_set_deadline(struct query *c, int64_t deadline_ns)
 {
 	c->deadline_ns = deadline_ns;
-}
-
-const char *query_who(struct query *c, struct arena *a)
-{
-	return creds_who(c->creds, a);
 }
 
 static int find_region(struct query *c, struct arena *a, struct err *e)
@@ -149,7 +145,7 @@ static void send(struct query *c, struct arena *a, const struct creds_now *now, 
 		.url = arena_printf(a, "%s/", endpoint_of(a, c->service->endpoint, c->region)),
 		.body = text,
 		.body_len = strlen(text),
-		.max_bytes = QUERY_ANSWER_MAX,
+		.max_bytes = ANSWER_MAX,
 		.no_redirect = true,
 		.timeout_ns = time_left(c),
 		.data = on_data,
@@ -170,7 +166,7 @@ static void send(struct query *c, struct arena *a, const struct creds_now *now, 
 static int ask_once(struct query *c, struct arena *a, const char *action, const char *text,
 		    struct buf *body, bool *ret_again, struct err *e)
 {
-	struct question q = { .body = BUF_INIT(QUERY_ANSWER_MAX), .page = BUF_INIT(PAGE_MAX) };
+	struct question q = { .body = BUF_INIT(ANSWER_MAX), .page = BUF_INIT(PAGE_MAX) };
 	struct creds_now now;
 	int r = creds_get(c->creds, &now, e);
 
@@ -209,32 +205,51 @@ static int ask_once(struct query *c, struct arena *a, const char *action, const 
 	return r;
 }
 
-int query_ask(struct query *c, const char *action, const char *parameters, struct buf *body,
-	      struct err *e)
+static const char *form_of(struct arena *a, const struct query *c, const char *action,
+			   const struct strmap *parameters)
+{
+	char *text = arena_printf(a, "Action=%s&Version=%s", action, c->service->version);
+
+	for (size_t i = 0; i < parameters->n; i++)
+		text = arena_printf(a, "%s&%s=%s", text, enc_url(a, parameters->v[i].key, false),
+				    enc_url(a, parameters->v[i].value, false));
+	return text;
+}
+
+static int read_answer(struct arena *a, const struct query *c, const char *action,
+		       const struct buf *body, const struct xml **ret, struct err *e)
+{
+	const char *name = arena_printf(a, "%sResponse", action);
+	bool whole;
+
+	*ret = xml_parse(a, buf_str(body), body->len, &whole);
+	if (!whole || !*ret || !str_eq((*ret)->name, name))
+		return err_fail(e, ERR_NET, EPROTO, "the answer is not a %s of %s", name,
+				c->service->name);
+	return 0;
+}
+
+int query_ask(struct query *c, struct arena *a, const char *action, const struct strmap *parameters,
+	      const struct xml **ret, struct err *e)
 {
 	/* what is signed is made with the secret: not in the arena of the run */
-	autoarena struct arena *a = arena_new_empty();
+	autoarena struct arena *scratch = arena_new_empty();
+	autobuf struct buf body = BUF_INIT(ANSWER_MAX);
 	struct err first = { 0 };
 	const char *text;
 	bool again;
-	int r = find_region(c, a, e);
+	int r = find_region(c, scratch, e);
 
 	if (r < 0)
 		return err_wrap(e, "%s", action);
-	text = arena_printf(a, "Action=%s&Version=%s%s", action, c->service->version, parameters);
-	r = ask_once(c, a, action, text, body, &again, &first);
+	text = form_of(scratch, c, action, parameters);
+	r = ask_once(c, scratch, action, text, &body, &again, &first);
 	if (r < 0 && again)
-		r = ask_once(c, a, action, text, body, &again, &first);
+		r = ask_once(c, scratch, action, text, &body, &again, &first);
 	if (r >= 0)
-		return 0;
+		return ret ? read_answer(a, c, action, &body, ret, e) : 0;
 	*e = first;
 	if (e->errnum == EACCES || e->errnum == EKEYEXPIRED)
-		err_note(e, "as", "%s, region %s", creds_who(c->creds, a), c->region);
+		err_note(e, "as", "%s, region %s", creds_who(c->creds, scratch), c->region);
 	return r;
-}
-
-char *query_parameter(struct arena *a, const char *before, const char *name, const char *value)
-{
-	return arena_printf(a, "%s&%s=%s", before, enc_url(a, name, false),
-			    enc_url(a, value, false));
 }

@@ -10,9 +10,7 @@
 #include "assets/http/http.h"
 #include "nodeup/aws/endpoint.h"
 #include "nodeup/aws/imds.h"
-
-/* Large enough for any answer. */
-enum { QUERY_ANSWER_MAX = 8 << 20 };
+#include "nodeup/aws/xml.h"
 
 struct query_service {
 	const char *name; /* what people call it */
@@ -35,10 +33,7 @@ struct query *query_new(const struct query_req *req) must_check;
 void query_free(struct query *q);
 /* No question goes on beyond this monotonic time; 0: none. */
 void query_set_deadline(struct query *q, int64_t deadline_ns);
-/* As whom the service is asked, for people. */
-const char *query_who(struct query *q, struct arena *a);
-/* The form `before` with one more parameter; both texts are encoded. */
-char *query_parameter(struct arena *a, const char *before, const char *name, const char *value);
-/* Ask for an action with these parameters ("&Name=value", "" for none); body gets the XML of its success. */
-int query_ask(struct query *q, const char *action, const char *parameters, struct buf *body,
-	      struct err *e) must_check;
+/* Ask for an action with these parameters, in this order. *ret, if it is wanted, gets the root of the answer, named
+ * after the action ("DescribeVolumesResponse"), and is the arena's. */
+int query_ask(struct query *q, struct arena *a, const char *action, const struct strmap *parameters,
+	      const struct xml **ret, struct err *e) must_check;

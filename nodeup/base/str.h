@@ -24,6 +24,9 @@ struct strmap {
 	size_t n;
 };
 
+/* What an array of items holds, as a map. */
+#define STRMAP_OF(items) (&(struct strmap){ (items), ARRAY_LEN(items) })
+
 /* Append a string that already lives long enough. */
 void strv_add(struct arena *a, struct strv *v, const char *s);
 /* Append a formatted string. */
