@@ -13,10 +13,11 @@ enum { READ_CHUNK = 256 * 1024 };
 static const struct {
 	const char *name;
 	size_t size;
-} algos[DIGEST_ALGO_MAX] = {
+} algos[] = {
 	[DIGEST_SHA1] = { "sha1", 20 },
 	[DIGEST_SHA256] = { "sha256", 32 },
 	[DIGEST_SHA512] = { "sha512", 64 },
+	[DIGEST_BLAKE2B] = { "blake2b512", 64 },
 };
 
 struct digest_ctx {
@@ -25,7 +26,7 @@ struct digest_ctx {
 };
 
 /* Fetched once, read-only afterwards: a fetch walks OpenSSL's provider tables under a lock. */
-static EVP_MD *methods[DIGEST_ALGO_MAX];
+static EVP_MD *methods[ARRAY_LEN(algos)];
 static pthread_once_t methods_once = PTHREAD_ONCE_INIT;
 
 static void fetch_methods(void)
@@ -33,7 +34,7 @@ static void fetch_methods(void)
 	/* openssl.cnf of the host may name engines and providers that a static binary cannot load */
 	if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL) != 1)
 		abort();
-	for (size_t i = 0; i < DIGEST_ALGO_MAX; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(algos); i++) {
 		methods[i] = EVP_MD_fetch(NULL, algos[i].name, NULL);
 		if (!methods[i])
 			abort();
@@ -172,6 +173,14 @@ void digest_of(enum digest_algo algo, const void *data, size_t n, struct digest 
 
 	digest_update(c, data, n);
 	digest_final(c, ret_d);
+}
+
+const char *digest_sha256_hex(const void *data, size_t n, char hex[static DIGEST_TEXT_MAX])
+{
+	struct digest d;
+
+	digest_of(DIGEST_SHA256, data, n, &d);
+	return digest_hex(&d, hex);
 }
 
 int digest_update_fd(struct digest_ctx *c, int fd)

@@ -1,4 +1,4 @@
-/* digest.h - sha1, sha256 and sha512: parse, compute while bytes pass, compare
+/* digest.h - sha1, sha256 and sha512: parse, compute while bytes pass, compare; and BLAKE2b-512, which minisign signs
  * sha1 only because documents of 2018 name it; the caller warns.
  * Owner: values. Errors: CONFIG for text that is not a digest. Threads: a ctx has one user at a time.
  * Source: FIPS 180-4; kops util/pkg/hashing (algorithm by length, optional "algo:" prefix). */
@@ -9,7 +9,14 @@
 #include <stdint.h>
 #include "nodeup/base/err.h"
 
-enum digest_algo { DIGEST_SHA1, DIGEST_SHA256, DIGEST_SHA512, DIGEST_ALGO_MAX };
+/* Those below DIGEST_ALGO_MAX a document may name. */
+enum digest_algo {
+	DIGEST_SHA1,
+	DIGEST_SHA256,
+	DIGEST_SHA512,
+	DIGEST_ALGO_MAX,
+	DIGEST_BLAKE2B = DIGEST_ALGO_MAX
+};
 
 enum { DIGEST_SIZE_MAX = 64, DIGEST_TEXT_MAX = 2 * DIGEST_SIZE_MAX + 1 };
 
@@ -24,7 +31,7 @@ struct digest_ctx;
 int digest_parse(const char *text, size_t n, struct digest *ret_d, struct err *e) must_check;
 /* Hex without prefix, into a fixed buffer. Returns hex. */
 const char *digest_hex(const struct digest *d, char hex[static DIGEST_TEXT_MAX]);
-/* "sha1", "sha256", "sha512". */
+/* "sha1", "sha256", "sha512", "blake2b512". */
 const char *digest_algo_name(enum digest_algo algo);
 /* Bytes of a digest of this algorithm. */
 size_t digest_size(enum digest_algo algo);
@@ -48,3 +55,5 @@ void cleanup_digestp(struct digest_ctx **c);
 void digest_of(enum digest_algo algo, const void *data, size_t n, struct digest *ret_d);
 int digest_of_fd(enum digest_algo algo, int fd, const char *name, struct digest *ret_d,
 		 struct err *e) must_check;
+/* The sha256 of a buffer in hex. Returns hex. */
+const char *digest_sha256_hex(const void *data, size_t n, char hex[static DIGEST_TEXT_MAX]);

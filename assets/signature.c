@@ -5,12 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/str.h"
 
-enum { HASH_SIZE = 64, READ_CHUNK = 256 * 1024, ALGORITHM = 2 };
+enum { ALGORITHM = 2 };
 
 static const char trusted[] = "trusted comment: ", untrusted[] = "untrusted comment:";
 
@@ -160,63 +159,18 @@ static int check_bytes(const struct signature *s, const struct signature_key *ke
 	return 0;
 }
 
-static EVP_MD_CTX *blake2b_new(void)
-{
-	struct digest ignored;
-	EVP_MD_CTX *c;
-
-	digest_of(DIGEST_SHA256, "", 0, &ignored);
-	c = EVP_MD_CTX_new();
-	if (!c || EVP_DigestInit_ex(c, EVP_blake2b512(), NULL) != 1)
-		abort();
-	return c;
-}
-
-static void blake2b_final(EVP_MD_CTX *c, uint8_t hash[static HASH_SIZE])
-{
-	if (EVP_DigestFinal_ex(c, hash, NULL) != 1)
-		abort();
-	EVP_MD_CTX_free(c);
-}
-
 int signature_check(const struct signature *s, const struct signature_keys *keys, const void *data,
 		    size_t n, struct err *e)
 {
 	const struct signature_key *key = find_key(s, keys, e);
-	uint8_t hash[HASH_SIZE];
-	EVP_MD_CTX *c;
+	struct digest d;
 
 	if (!key)
 		return -ENOKEY;
 	if (!s->prehashed)
 		return check_bytes(s, key, data, n, e);
-	c = blake2b_new();
-	if (EVP_DigestUpdate(c, data, n) != 1)
-		abort();
-	blake2b_final(c, hash);
-	return check_bytes(s, key, hash, sizeof(hash), e);
-}
-
-static int hash_file(int fd, const char *name, uint8_t hash[static HASH_SIZE], struct err *e)
-{
-	autofree char *chunk = xrealloc(NULL, READ_CHUNK);
-	EVP_MD_CTX *c = blake2b_new();
-	off_t at = 0;
-	ssize_t n;
-
-	while ((n = pread(fd, chunk, READ_CHUNK, at)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			EVP_MD_CTX_free(c);
-			return err_sys(e, "read '%s'", name);
-		}
-		if (EVP_DigestUpdate(c, chunk, (size_t)n) != 1)
-			abort();
-		at += n;
-	}
-	blake2b_final(c, hash);
-	return 0;
+	digest_of(DIGEST_BLAKE2B, data, n, &d);
+	return check_bytes(s, key, d.bytes, digest_size(d.algo), e);
 }
 
 /* The older algorithm wants the data in one piece: the file's own pages. */
@@ -249,13 +203,13 @@ int signature_check_fd(const struct signature *s, const struct signature_keys *k
 		       const char *name, struct err *e)
 {
 	const struct signature_key *key = find_key(s, keys, e);
-	uint8_t hash[HASH_SIZE];
+	struct digest d;
 	int r;
 
 	if (!key)
 		return -ENOKEY;
 	if (!s->prehashed)
 		return check_mapped(s, key, fd, name, e);
-	r = hash_file(fd, name, hash, e);
-	return r < 0 ? r : check_bytes(s, key, hash, sizeof(hash), e);
+	r = digest_of_fd(DIGEST_BLAKE2B, fd, name, &d, e);
+	return r < 0 ? r : check_bytes(s, key, d.bytes, digest_size(d.algo), e);
 }
