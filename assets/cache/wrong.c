@@ -11,14 +11,6 @@ enum { RECORD_MAX = 16 * 1024, ROW_LINES = 5, DECIMAL = 10 };
 
 static const char first_line[] = "v1", last_line[] = "end";
 
-static void name_url(const char *url, char out[static DIGEST_TEXT_MAX])
-{
-	struct digest d;
-
-	digest_of(DIGEST_SHA256, url, strlen(url), &d);
-	digest_hex(&d, out);
-}
-
 static bool copy_line(char *out, size_t size, const char *line)
 {
 	int n = snprintf(out, size, "%s", line);
@@ -74,7 +66,7 @@ const struct cache_wrong *cache_wrongs_find(const struct cache_wrongs *w, const 
 
 	if (!w)
 		return NULL;
-	name_url(url, name);
+	(void)digest_sha256_hex(url, strlen(url), name);
 	for (size_t i = 0; i < w->n; i++)
 		if (strcmp(w->v[i].url, name) == 0)
 			return &w->v[i];
@@ -104,7 +96,7 @@ void cache_wrongs_note(struct cache *c, const struct digest *d, const char *url,
 	else if (w->n == CACHE_WRONGS_MAX)
 		remove_row(w, 0);
 	w->v[w->n] = *row;
-	name_url(url, w->v[w->n++].url);
+	(void)digest_sha256_hex(url, strlen(url), w->v[w->n++].url);
 	(void)buf_addf(&b, "%s\n", first_line);
 	for (size_t i = 0; i < w->n; i++)
 		(void)buf_addf(&b, "%s\n%s\n%s\n%s\n%" PRIu64 "\n", w->v[i].url, w->v[i].got,

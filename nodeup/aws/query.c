@@ -119,7 +119,6 @@ static void sign(struct query *c, struct arena *a, const struct creds_now *now,
 		 struct http_req *req)
 {
 	char hex[DIGEST_TEXT_MAX];
-	struct digest d;
 	struct sigv4_req what = {
 		.method = "POST",
 		.region = c->region,
@@ -129,8 +128,7 @@ static void sign(struct query *c, struct arena *a, const struct creds_now *now,
 	struct strv signature;
 
 	sigv4_set_url(a, &what, req->url);
-	digest_of(DIGEST_SHA256, req->body, req->body_len, &d);
-	what.payload = digest_hex(&d, hex);
+	what.payload = digest_sha256_hex(req->body, req->body_len, hex);
 	strv_addf(a, &what.headers, "Content-Type: %s", form);
 	signature = sigv4_sign(a, &what, now->key);
 	req->headers = what.headers;

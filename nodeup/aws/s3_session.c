@@ -272,20 +272,12 @@ static int ready_in_turn(struct s3_session *s, int64_t asked_ns, struct err *e)
 	return r;
 }
 
-static const char *digest_text(struct arena *a, const void *data, size_t n)
-{
-	char hex[DIGEST_TEXT_MAX];
-	struct digest d;
-
-	digest_of(DIGEST_SHA256, data, n, &d);
-	return arena_str(a, digest_hex(&d, hex));
-}
-
 static int scheme_prepare(void *arg, struct arena *a, const char *url, void **state,
 			  struct http_made *ret, struct err *e)
 {
 	struct s3_session *s = arg;
 	struct s3_try *t = *state;
+	char hex[DIGEST_TEXT_MAX];
 	int r;
 
 	if (!t) {
@@ -293,7 +285,7 @@ static int scheme_prepare(void *arg, struct arena *a, const char *url, void **st
 		t->location = arena_str(a, url);
 		t->method = ret->method;
 		if (ret->body)
-			t->payload = digest_text(a, ret->body, ret->body_len);
+			t->payload = arena_str(a, digest_sha256_hex(ret->body, ret->body_len, hex));
 		r = s3_parse(a, url, &t->loc, e);
 		if (r < 0)
 			return r;

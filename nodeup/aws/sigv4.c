@@ -230,14 +230,13 @@ struct strv sigv4_sign(struct arena *a, const struct sigv4_req *req, const struc
 	struct pairs headers = canonical_headers(a, req, key->token);
 	const char *canonical = sigv4_canonical(a, req, key->token), *day, *scope, *to_sign;
 	char when[STAMP_MAX], hex[DIGEST_TEXT_MAX];
-	struct digest d;
 
 	stamp(req->time, when);
 	day = arena_strn(a, when, DAY_LEN);
 	scope = arena_printf(a, "%s/%s/%s/aws4_request", day, req->region, req->service);
 	/* before any HMAC: digest keeps OpenSSL from reading the host's configuration */
-	digest_of(DIGEST_SHA256, canonical, strlen(canonical), &d);
-	to_sign = arena_printf(a, "AWS4-HMAC-SHA256\n%s\n%s\n%s", when, scope, digest_hex(&d, hex));
+	to_sign = arena_printf(a, "AWS4-HMAC-SHA256\n%s\n%s\n%s", when, scope,
+			       digest_sha256_hex(canonical, strlen(canonical), hex));
 	strv_addf(a, &out,
 		  "Authorization: AWS4-HMAC-SHA256 Credential=%s/%s, "
 		  "SignedHeaders=%s, Signature=%s",

@@ -43,12 +43,10 @@ static struct tree *headers_of(struct arena *a, const struct sts_proof *p)
 				 .service = "sts",
 				 .time = p->time };
 	struct tree *map = tree_map(a);
-	struct digest d;
 	char hex[DIGEST_TEXT_MAX];
 	struct strv made;
 
-	digest_of(DIGEST_SHA256, question, strlen(question), &d);
-	req.payload = digest_hex(&d, hex);
+	req.payload = digest_sha256_hex(question, strlen(question), hex);
 	req.host = p->host ? p->host : sts_host(a, p->region);
 	strv_addf(a, &req.headers, "Content-Length: %zu", strlen(question));
 	strv_add(a, &req.headers, form);
