@@ -46,14 +46,11 @@ int buf_addf(struct buf *b, const char *fmt, ...)
 {
 	autofree char *s = NULL;
 	va_list ap;
-	int n;
 
 	va_start(ap, fmt);
-	n = vasprintf(&s, fmt, ap);
+	s = xvasprintf(fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
-	return buf_add(b, s, (size_t)n);
+	return buf_adds(b, s);
 }
 
 const char *buf_str(const struct buf *b)

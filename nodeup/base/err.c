@@ -48,17 +48,6 @@ int err_fail(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...
 	return r;
 }
 
-int err_config(struct err *e, const char *fmt, ...)
-{
-	va_list ap;
-	int r;
-
-	va_start(ap, fmt);
-	r = fill(e, ERR_CONFIG, 0, fmt, ap);
-	va_end(ap);
-	return r;
-}
-
 int err_sys(struct err *e, const char *fmt, ...)
 {
 	const int saved = errno;

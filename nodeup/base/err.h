@@ -59,7 +59,7 @@ int err_fail(struct err *e, enum err_kind kind, int errnum, const char *fmt, ...
 int err_sys(struct err *e, const char *fmt, ...) printf_like(2, 3);
 
 /* As err_fail with kind CONFIG. */
-int err_config(struct err *e, const char *fmt, ...) printf_like(2, 3);
+#define err_config(e, ...) err_fail((e), ERR_CONFIG, 0, __VA_ARGS__)
 
 /* Prefix the message with context ("asset kubelet: ..."); the cause is never cut, the context may be.
  * Returns the error's negative errno, so that `return err_wrap(e, ...)` passes it on. */

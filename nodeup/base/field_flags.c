@@ -20,7 +20,7 @@ struct writer {
 
 static void add(struct writer *w, const struct field *f, const char *value)
 {
-	strv_add(w->arena, w->out, arena_printf(w->arena, "--%s=%s", f->flag, value));
+	strv_addf(w->arena, w->out, "--%s=%s", f->flag, value);
 }
 
 static void add_scalar(struct writer *w, const struct field *f, const char *value)
@@ -64,8 +64,7 @@ static void add_map(struct writer *w, const struct field *f, const struct strmap
 	struct strv pairs = { 0 };
 
 	for (size_t i = 0; i < m->n; i++)
-		strv_add(w->arena, &pairs,
-			 arena_printf(w->arena, "%s=%s", m->v[i].key, m->v[i].value));
+		strv_addf(w->arena, &pairs, "%s=%s", m->v[i].key, m->v[i].value);
 	strv_sort(&pairs);
 	add_list(w, f, &pairs);
 }

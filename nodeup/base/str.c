@@ -11,17 +11,6 @@ void strv_add(struct arena *a, struct strv *v, const char *s)
 	arena_push(a, v->v, v->n, s);
 }
 
-void strv_addf(struct arena *a, struct strv *v, const char *fmt, ...)
-{
-	autofree char *s = NULL;
-	va_list ap;
-
-	va_start(ap, fmt);
-	s = xvasprintf(fmt, ap);
-	va_end(ap);
-	strv_add(a, v, arena_str(a, s));
-}
-
 void strv_add_n(struct arena *a, struct strv *v, const char *const *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -87,7 +76,7 @@ struct strv strv_abridge(struct arena *a, const struct strv *v, size_t most)
 	for (size_t i = 0; i < v->n && i < most; i++)
 		strv_add(a, &some, v->v[i]);
 	if (v->n > most)
-		strv_add(a, &some, arena_printf(a, "and %zu more", v->n - most));
+		strv_addf(a, &some, "and %zu more", v->n - most);
 	return some;
 }
 

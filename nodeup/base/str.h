@@ -30,7 +30,7 @@ struct strmap {
 /* Append a string that already lives long enough. */
 void strv_add(struct arena *a, struct strv *v, const char *s);
 /* Append a formatted string. */
-void strv_addf(struct arena *a, struct strv *v, const char *fmt, ...) printf_like(3, 4);
+#define strv_addf(a, v, ...) strv_add((a), (v), arena_printf((a), __VA_ARGS__))
 /* Append all of another list, whose elements live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
 /* Append n strings, or all of an array of them, that live long enough. */
