@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "nodeup/base/mem.h"
+#include "nodeup/base/str.h"
 
 enum { READ_CHUNK = 256 * 1024 };
 
@@ -39,17 +39,6 @@ static void fetch_methods(void)
 		if (!methods[i])
 			abort();
 	}
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
 }
 
 static int bad_text(const char *text, size_t n, const char *why, struct err *e)
@@ -88,7 +77,7 @@ int digest_parse(const char *text, size_t n, struct digest *ret_d, struct err *e
 			      : "wanted 40, 64 or 128 hex digits",
 			e);
 	for (size_t i = 0; i < hex_n; i++) {
-		int v = hex_value(hex[i]);
+		int v = str_hex_value(hex[i]);
 
 		if (v < 0)
 			return bad_text(text, n, "not hexadecimal", e);

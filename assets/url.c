@@ -1,7 +1,6 @@
 #include "assets/url.h"
 
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -109,14 +108,6 @@ static bool is_link_local_6(const struct in6_addr *six)
 	       carries_link_local(six);
 }
 
-static int hex_value(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *p = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
-
-	return p ? (int)(p - digits) : -1;
-}
-
 /* The host with %xx undone, as curl undoes it; its length. A zone's % stays. */
 static size_t decode_host(const struct url *u, char out[static URL_HOST_MAX])
 {
@@ -124,11 +115,12 @@ static size_t decode_host(const struct url *u, char out[static URL_HOST_MAX])
 
 	for (size_t i = 0; i < u->host_n && n + 1 < URL_HOST_MAX; i++) {
 		bool coded = u->host[i] == '%' && i + 2 < u->host_n &&
-			     hex_value(u->host[i + 1]) >= 0 && hex_value(u->host[i + 2]) >= 0;
+			     str_hex_value(u->host[i + 1]) >= 0 &&
+			     str_hex_value(u->host[i + 2]) >= 0;
 
-		out[n++] =
-			coded ? (char)(hex_value(u->host[i + 1]) * 16 + hex_value(u->host[i + 2]))
-			      : u->host[i];
+		out[n++] = coded ? (char)(str_hex_value(u->host[i + 1]) * 16 +
+					  str_hex_value(u->host[i + 2]))
+				 : u->host[i];
 		i += coded ? 2 : 0;
 	}
 	out[n] = '\0';

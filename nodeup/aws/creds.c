@@ -1,6 +1,5 @@
 #include "nodeup/aws/creds.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -84,15 +83,6 @@ int64_t creds_clock_off(const struct creds *c)
 	return c->clock_off;
 }
 
-/* They become headers: one word each. */
-static bool is_word(const char *text)
-{
-	for (const char *p = text; p && *p; p++)
-		if (!isgraph((unsigned char)*p))
-			return false;
-	return !str_is_empty(text);
-}
-
 static void keep(struct creds *c, const char *id, const char *secret, const char *token)
 {
 	drop_keys(c);
@@ -115,7 +105,8 @@ static int from_variables(struct creds *c, const char *id_name, const char *secr
 		return err_config(e, "%s is set, %s is not",
 				  str_is_empty(id) ? secret_name : id_name,
 				  str_is_empty(id) ? id_name : secret_name);
-	if (!is_word(id) || !is_word(secret) || (!str_is_empty(token) && !is_word(token)))
+	if (!str_is_word(id) || !str_is_word(secret) ||
+	    (!str_is_empty(token) && !str_is_word(token)))
 		return err_config(e, "%s: not what a key looks like", id_name);
 	keep(c, id, secret, token);
 	(void)snprintf(c->who, sizeof(c->who), "the key of %s", id_name);
@@ -157,12 +148,13 @@ static int take_keys(struct creds *c, struct arena *a, const char *role, const c
 		return no_credentials(role, "the answer of IMDS is not a JSON object", e);
 	code = tree_text(t, "Code");
 	if (code && !str_eq(code, "Success"))
-		return no_credentials(role, is_word(code) ? code : "the answer says not why", e);
+		return no_credentials(role, str_is_word(code) ? code : "the answer says not why",
+				      e);
 	id = tree_text(t, "AccessKeyId");
 	secret = tree_text(t, "SecretAccessKey");
 	token = tree_text(t, "Token");
 	expires = tree_text(t, "Expiration");
-	if (!is_word(id) || !is_word(secret) || !is_word(token))
+	if (!str_is_word(id) || !str_is_word(secret) || !str_is_word(token))
 		return no_credentials(role, "the answer lacks key, secret or token", e);
 	if (!expires || !strptime(expires, "%Y-%m-%dT%H:%M:%S", &tm))
 		return no_credentials(role, "the answer says not until when", e);
@@ -196,7 +188,7 @@ static int find_role(struct creds *c, struct arena *a, const char **ret, struct 
 		return r;
 	}
 	role = r < 0 ? NULL : arena_strn(a, text, strcspn(text, "\r\n"));
-	if (is_word(role))
+	if (str_is_word(role))
 		*ret = role;
 	else
 		(void)snprintf(c->who, sizeof(c->who), "the instance has no role");

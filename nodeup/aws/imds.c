@@ -1,6 +1,5 @@
 #include "nodeup/aws/imds.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
@@ -73,15 +72,6 @@ static int request(struct imds *m, struct http_req *req, struct buf *b, int *ret
 	return http_get(m->http, req, b, ret_status, e);
 }
 
-/* The answer becomes a header: nothing but what a token is made of. */
-static bool is_token(const char *text)
-{
-	for (const char *p = text; *p; p++)
-		if (!isgraph((unsigned char)*p))
-			return false;
-	return *text != '\0';
-}
-
 static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(TOKEN_MAX);
@@ -104,7 +94,7 @@ static int fetch_token_here(struct imds *m, struct arena *a, struct err *e)
 		return err_wrap(e, "ask for a token");
 	}
 	token = str_trim(a, buf_str(&b));
-	if (!is_token(token))
+	if (!str_is_word(token))
 		return err_fail(e, ERR_NET, EPROTO, "ask for a token: what came is none");
 	drop_token(m);
 	m->token = xstrdup(token);

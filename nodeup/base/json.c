@@ -126,15 +126,7 @@ static bool is_json_plain(const char *s)
 			return false;
 		s += fraction;
 	}
-	if (*s == 'e' || *s == 'E') {
-		s++;
-		if (*s == '-' || *s == '+')
-			s++;
-		if (!*s)
-			return false;
-		s += strspn(s, "0123456789");
-	}
-	return *s == '\0';
+	return str_is_exponent(s);
 }
 
 /* The library knows the escapes, and is to use them for all that a terminal might obey; false for text that is not UTF-8. */

@@ -163,6 +163,35 @@ bool str_is_within(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
+bool str_is_exponent(const char *s)
+{
+	if (*s == 'e' || *s == 'E') {
+		s++;
+		if (*s == '-' || *s == '+')
+			s++;
+		if (!*s)
+			return false;
+		s += strspn(s, "0123456789");
+	}
+	return *s == '\0';
+}
+
+int str_hex_value(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *p = c ? strchr(digits, tolower((unsigned char)c)) : NULL;
+
+	return p ? (int)(p - digits) : -1;
+}
+
+bool str_is_word(const char *s)
+{
+	for (const char *p = s; p && *p; p++)
+		if (!isgraph((unsigned char)*p))
+			return false;
+	return !str_is_empty(s);
+}
+
 char *str_trim(struct arena *a, const char *s)
 {
 	size_t n;

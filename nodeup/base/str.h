@@ -71,5 +71,11 @@ bool str_is_line(const char *s);
 const char *str_basename(const char *path);
 /* Whether a path is that of a directory, which may end with '/', or of what is below it. */
 bool str_is_within(const char *path, const char *dir);
+/* Whether what follows the digits of a number is an exponent, "e-5", or nothing. */
+bool str_is_exponent(const char *s);
+/* What a hexadecimal digit counts, or -1. */
+int str_hex_value(char c);
+/* Whether it is one word of visible ASCII: what a header may have of another program's text. */
+bool str_is_word(const char *s);
 /* A copy without leading and trailing white space. */
 char *str_trim(struct arena *a, const char *s);

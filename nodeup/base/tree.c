@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <strings.h>
 
 static struct tree *node(struct arena *a, enum tree_kind kind)
 {
@@ -205,15 +204,7 @@ static bool is_float(const char *s)
 	}
 	if (whole + fraction == 0)
 		return false;
-	if (*s == 'e' || *s == 'E') {
-		s++;
-		if (*s == '-' || *s == '+')
-			s++;
-		if (!*s)
-			return false;
-		s += strspn(s, "0123456789");
-	}
-	return *s == '\0';
+	return str_is_exponent(s);
 }
 
 enum tree_type tree_type_of(const char *plain)
