@@ -1,40 +1,24 @@
 #include "nodeup/base/field.h"
 
-#include <string.h>
-
-static struct tree *texts(struct arena *a, const char *const *names, size_t n)
-{
-	struct tree *seq = tree_seq(a);
-
-	for (size_t i = 0; i < n; i++)
-		(void)tree_add(a, seq, tree_string(a, names[i]));
-	return seq;
-}
-
 /* The types of JSON that the value may have. Any scalar of YAML is read as a text; null counts as absent. */
 static void set_types(struct arena *a, struct tree *map, enum field_kind kind, enum tree_kind shape)
 {
-	static const char *const scalars[] = { "null", "string", "number", "boolean" };
-	static const char *const booleans[] = { "null", "boolean" };
-	static const char *const integers[] = { "null", "integer" };
-	static const char *const lists[] = { "null", "array" };
-	static const char *const maps[] = { "null", "object" };
-	const char *const *names = scalars;
-	size_t n = ARRAY_LEN(scalars);
+	static const char scalars[] = "null|string|number|boolean", booleans[] = "null|boolean",
+			  integers[] = "null|integer", lists[] = "null|array",
+			  maps[] = "null|object";
+	static const char *const of_kinds[] = {
+		[FIELD_STRING] = scalars,    [FIELD_OPT_DUR] = scalars, [FIELD_BOOL] = booleans,
+		[FIELD_OPT_BOOL] = booleans, [FIELD_INT] = integers,    [FIELD_OPT_INT] = integers,
+		[FIELD_STRV] = lists,        [FIELD_LIST] = lists,      [FIELD_STRMAP] = maps,
+		[FIELD_OBJECT] = maps,       [FIELD_TREE] = NULL,
+	};
+	static const char *const of_shapes[] = {
+		[TREE_NULL] = NULL, [TREE_SCALAR] = scalars, [TREE_SEQ] = lists, [TREE_MAP] = maps
+	};
+	const char *names = kind == FIELD_TREE ? of_shapes[shape] : of_kinds[kind];
+	const struct strv types = strv_split(a, names ? names : "", '|');
 
-	if (kind == FIELD_TREE && shape == TREE_NULL)
-		return;
-	if (kind == FIELD_STRV || kind == FIELD_LIST || shape == TREE_SEQ)
-		names = lists;
-	else if (kind == FIELD_STRMAP || kind == FIELD_OBJECT || shape == TREE_MAP)
-		names = maps;
-	else if (kind == FIELD_BOOL || kind == FIELD_OPT_BOOL)
-		names = booleans;
-	else if (kind == FIELD_INT || kind == FIELD_OPT_INT)
-		names = integers;
-	if (names != scalars)
-		n = 2;
-	(void)tree_set(a, map, "type", texts(a, names, n));
+	tree_set_some(a, map, "type", tree_of_strv(a, &types));
 }
 
 /* "a|b|": the last one is empty. What looks like a number or true is one where it has no quotes. */
