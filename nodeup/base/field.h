@@ -14,6 +14,7 @@
 #include "nodeup/base/format.h"
 #include "nodeup/base/tree.h"
 
+/* Each optional value begins with `set`, by which the walkers tell whether there is one. */
 struct opt_bool {
 	bool set, v;
 };

@@ -26,16 +26,14 @@ static bool says_something(const struct field *f, const void *member)
 	case FIELD_STRING:
 		s = *(const char *const *)member;
 		return s && (*s || f->pointer);
-	case FIELD_BOOL:
-		return *(const bool *)member;
 	case FIELD_INT:
 		return *(const int64_t *)member != 0;
+	case FIELD_BOOL:
 	case FIELD_OPT_BOOL:
-		return ((const struct opt_bool *)member)->set;
 	case FIELD_OPT_INT:
-		return ((const struct opt_int *)member)->set;
 	case FIELD_OPT_DUR:
-		return ((const struct opt_dur *)member)->set;
+		/* an optional value begins with whether it is set */
+		return *(const bool *)member;
 	case FIELD_STRV:
 	case FIELD_STRMAP:
 	case FIELD_LIST:

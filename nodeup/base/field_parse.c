@@ -328,24 +328,16 @@ static int read_list(struct reader *r, const struct place *p)
 
 static int read_optional(struct reader *r, const struct place *p)
 {
-	struct opt_bool b = { .set = true };
-	struct opt_int n = { .set = true };
-	struct opt_dur d = { .set = true };
-	int e;
+	struct opt_bool *b = p->member;
+	struct opt_int *n = p->member;
+	struct opt_dur *d = p->member;
+	int e = p->field->kind == FIELD_OPT_BOOL  ? read_bool(r, p, &b->v)
+		: p->field->kind == FIELD_OPT_INT ? read_int(r, p, &n->v)
+						  : read_duration(r, p, &d->ns);
 
-	if (p->field->kind == FIELD_OPT_BOOL) {
-		e = read_bool(r, p, &b.v);
-		if (e == 0)
-			*(struct opt_bool *)p->member = b;
-	} else if (p->field->kind == FIELD_OPT_INT) {
-		e = read_int(r, p, &n.v);
-		if (e == 0)
-			*(struct opt_int *)p->member = n;
-	} else {
-		e = read_duration(r, p, &d.ns);
-		if (e == 0)
-			*(struct opt_dur *)p->member = d;
-	}
+	/* each begins with it */
+	if (e == 0)
+		*(bool *)p->member = true;
 	return e;
 }
 
@@ -472,8 +464,7 @@ struct strv field_unknown_messages(const struct field_unknowns *u)
 	struct strv all = strv_abridge(u->arena, &u->messages, UNKNOWN_MAX);
 
 	if (u->more)
-		strv_add(u->arena, &all,
-			 arena_printf(u->arena, "and %zu more unknown keys", u->more));
+		strv_addf(u->arena, &all, "and %zu more unknown keys", u->more);
 	return all;
 }
 
