@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -37,45 +35,8 @@ struct extract {
 	int report_fd;               /* shared with the child */
 };
 
-static int set_actions(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr,
-		       const int fds[static CHILD_FDS])
-{
-	sigset_t none, all;
-	int r = 0;
-
-	(void)sigemptyset(&none);
-	(void)sigfillset(&all);
-	for (int i = 0; i < CHILD_FDS && r == 0; i++)
-		r = posix_spawn_file_actions_adddup2(fa, fds[i], i);
-	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(fa, CHILD_FDS);
-	if (r == 0)
-		/* its own group: a terminal's ^C is for us to act on */
-		r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
-							   POSIX_SPAWN_SETSIGDEF);
-	if (r == 0)
-		r = posix_spawnattr_setsigmask(attr, &none);
-	return r ? r : posix_spawnattr_setsigdefault(attr, &all);
-}
-
-/* 0 or a positive errno. A signal that ends us ends the unpacker as well: a later run unpacks anew. */
-static int spawn_held(struct extract_watch *w, const posix_spawn_file_actions_t *fa,
-		      const posix_spawnattr_t *attr, char *const *argv)
-{
-	char *const none[] = { NULL };
-	int r;
-
-	ending_hold();
-	r = posix_spawn(&w->pid, "/proc/self/exe", fa, attr, argv, none);
-	if (r == 0) {
-		w->ending = (struct ending_child){ .pid = w->pid, .name = "the unpacker" };
-		ending_add(&w->ending);
-	}
-	ending_release();
-	return r;
-}
-
-/* 0 or a positive errno. The link leads to this very program even if its file was replaced since. */
+/* 0 or a positive errno. The link leads to this very program even if its file was replaced since. A signal that ends us
+ * ends the unpacker as well: a later run unpacks anew. */
 static int spawn_child(struct extract *x, int in_fd, int life_fd)
 {
 	/* the child only holds the last one; where it gets no directory it gets the archive once
@@ -91,23 +52,19 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 					   : NULL };
 	autofree const char **argv =
 		xcalloc(ARRAY_LEN(head) + (members ? members->n : 0) + 1, sizeof(*argv));
-	posix_spawn_file_actions_t fa;
-	posix_spawnattr_t attr;
-	int r;
+	const struct proc_start start = { .file = "/proc/self/exe",
+					  .argv = argv,
+					  .env = (const char *const[]){ NULL },
+					  .fds = fds,
+					  .n_fds = CHILD_FDS };
 
 	memcpy(argv, head, sizeof(head));
 	for (size_t i = 0; members && i < members->n; i++)
 		argv[ARRAY_LEN(head) + i] = members->v[i];
 	(void)snprintf(entries, sizeof(entries), "%" PRIu64, x->limits.entries);
 	(void)snprintf(bytes, sizeof(bytes), "%" PRIu64, x->limits.bytes);
-	if (posix_spawn_file_actions_init(&fa) != 0 || posix_spawnattr_init(&attr) != 0)
-		return ENOMEM;
-	r = set_actions(&fa, &attr, fds);
-	if (r == 0)
-		r = spawn_held(&x->watch, &fa, &attr, (char *const *)argv);
-	(void)posix_spawnattr_destroy(&attr);
-	(void)posix_spawn_file_actions_destroy(&fa);
-	return r;
+	x->watch.child.name = "the unpacker";
+	return proc_start(&start, &x->watch.child);
 }
 
 static int open_pipe(struct extract *x, int *ret_in)
@@ -148,7 +105,6 @@ static int start_child(struct extract *x, int in_fd, struct err *e)
 	r = spawn_child(x, in_fd < 0 ? in : in_fd, life);
 	if (r == 0)
 		return 0;
-	x->watch.pid = 0;
 	return err_fail(e, ERR_SYSTEM, r, "archive '%s': start the unpacker: %s", x->name,
 			strerror(r));
 }
@@ -213,7 +169,7 @@ int extract_read(struct arena *a, const char *name, const struct extract_bytes *
 
 pid_t extract_pid(const struct extract *x)
 {
-	return x->watch.pid;
+	return x->watch.child.pid;
 }
 
 void extract_set_sample_ms(struct extract *x, int ms)
@@ -224,7 +180,7 @@ void extract_set_sample_ms(struct extract *x, int ms)
 /* Kill the child, which did nothing for too long. */
 static int give_up(struct extract *x, struct err *e)
 {
-	const int pid = (int)x->watch.pid;
+	const int pid = (int)x->watch.child.pid;
 	const char state = x->watch.state;
 
 	extract_watch_kill(&x->watch);
@@ -350,7 +306,7 @@ int extract_feed(struct extract *x, const struct extract_piece *piece, struct er
 	struct extract_piece left = *piece;
 
 	while (left.n > 0) {
-		const ssize_t w = x->watch.pid ? give_some(x, &left) : 0;
+		const ssize_t w = x->watch.child.pid ? give_some(x, &left) : 0;
 
 		if (w < 0 && errno == EINTR)
 			continue;
@@ -363,7 +319,7 @@ int extract_feed(struct extract *x, const struct extract_piece *piece, struct er
 			return err_sys(e, "archive '%s': feed the unpacker", x->name);
 		/* the child is gone, and its report says why */
 		if (w <= 0)
-			return x->watch.pid && conclude_child(x, false, e) < 0
+			return x->watch.child.pid && conclude_child(x, false, e) < 0
 				       ? err_code(e)
 				       : err_fail(
 						 e, ERR_SYSTEM, EPIPE,

@@ -6,7 +6,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 
@@ -33,7 +32,7 @@ static void sample_work(struct extract_watch *w)
 	autoclose int fd = -1;
 	uint64_t work;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)w->pid);
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)w->child.pid);
 	fd = io_open_at(AT_FDCWD, path, 0);
 	/* the name, in parentheses, may hold anything */
 	at = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;
@@ -69,20 +68,9 @@ bool extract_watch_write(struct extract_watch *w, int fd)
 	return wait_for(w, fd, POLLOUT, EXTRACT_SAMPLES);
 }
 
-static int wait_for_status(struct extract_watch *w)
-{
-	int status = 0;
-
-	ending_reap(&w->ending);
-
-	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	return status;
-}
-
 static void end_watch(struct extract_watch *w)
 {
-	w->pid = 0;
+	w->child.pid = 0;
 	cleanup_closep(&w->life_fd);
 	w->life_fd = -1;
 }
@@ -91,19 +79,19 @@ bool extract_watch_reap(struct extract_watch *w, int *ret_status)
 {
 	if (!wait_for(w, w->life_fd, POLLIN, EXTRACT_SAMPLES))
 		return false;
-	*ret_status = wait_for_status(w);
+	*ret_status = proc_reap(&w->child);
 	end_watch(w);
 	return true;
 }
 
 void extract_watch_kill(struct extract_watch *w)
 {
-	if (w->pid) {
-		(void)kill(w->pid, SIGKILL);
+	if (w->child.pid) {
+		(void)kill(w->child.pid, SIGKILL);
 		if (wait_for(w, w->life_fd, POLLIN, KILL_SAMPLES))
-			(void)wait_for_status(w);
+			(void)proc_reap(&w->child);
 		else
-			ending_reap(&w->ending);
+			ending_reap(&w->child);
 	}
 	end_watch(w);
 }

@@ -9,19 +9,17 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/types.h>
-#include "nodeup/base/ending.h"
+#include "nodeup/base/proc.h"
 
 enum { EXTRACT_SAMPLES = 60, EXTRACT_SAMPLE_MS = 1000 };
 
 struct extract_watch {
-	struct ending_child ending;
-	pid_t pid;         /* 0: there is no child to wait for */
-	int life_fd;       /* hangs up when the child ends; owned */
-	int sample_ms;     /* from one sample to the next */
-	unsigned int idle; /* samples in a row that saw nothing done */
-	uint64_t work;     /* processor time at the last sample, in ticks */
-	char state;        /* as ps shows it, at the last sample; '?' unknown */
+	struct ending_child child; /* pid 0: there is none to wait for */
+	int life_fd;               /* hangs up when the child ends; owned */
+	int sample_ms;             /* from one sample to the next */
+	unsigned int idle;         /* samples in a row that saw nothing done */
+	uint64_t work;             /* processor time at the last sample, in ticks */
+	char state;                /* as ps shows it, at the last sample; '?' unknown */
 };
 
 /* Make the fd that the child is to inherit, *ret_child, close-on-exec here; w->life_fd is its other end.

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/ending.h"
 #include "nodeup/base/str.h"
 
 /* How often to look whether the child ended where the kernel has no pidfd (before Linux 5.3). */
@@ -19,12 +18,10 @@ enum { TICK_MS = 50 };
 enum { DRAIN_CHUNKS = 64 };
 
 struct child {
-	const char *name;
-	pid_t pid;
+	struct ending_child self;
 	int pid_fd; /* -1: not to be had */
 	int out_fd;
 	struct buf *out;
-	struct ending_child ending;
 	char tail[256]; /* the end of what it said, for the error */
 	size_t tail_len;
 };
@@ -49,47 +46,57 @@ static const char **environment(struct arena *a, const char *const *extra)
 	return env;
 }
 
-static int prepare(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr, int in, int out)
+static int set_up(posix_spawn_file_actions_t *fa, posix_spawnattr_t *attr, const int *fds, int n)
 {
 	sigset_t none, all;
-	int r;
+	int r = 0;
 
 	(void)sigemptyset(&none);
 	(void)sigfillset(&all);
-	r = posix_spawn_file_actions_adddup2(fa, in, STDIN_FILENO);
+	for (int i = 0; i < n && r == 0; i++)
+		r = posix_spawn_file_actions_adddup2(fa, fds[i], i);
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(fa, out, STDOUT_FILENO);
-	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(fa, out, STDERR_FILENO);
-	if (r == 0)
-		r = posix_spawn_file_actions_addclosefrom_np(fa, STDERR_FILENO + 1);
+		r = posix_spawn_file_actions_addclosefrom_np(fa, n);
+	/* its own group: a terminal's ^C is for us to act on */
 	if (r == 0)
 		r = posix_spawnattr_setflags(attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
 							   POSIX_SPAWN_SETSIGDEF);
 	if (r == 0)
 		r = posix_spawnattr_setsigmask(attr, &none);
-	if (r == 0)
-		r = posix_spawnattr_setsigdefault(attr, &all);
-	return r;
+	return r ? r : posix_spawnattr_setsigdefault(attr, &all);
 }
 
-/* 0 or a positive errno */
-static int spawn(const struct proc_req *req, int in, int out, pid_t *ret_pid)
+int proc_start(const struct proc_start *how, struct ending_child *c)
 {
-	autoarena struct arena *a = arena_new_empty();
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t attr;
+	pid_t pid = 0;
 	int r;
 
 	if (posix_spawn_file_actions_init(&fa) != 0 || posix_spawnattr_init(&attr) != 0)
 		return ENOMEM;
-	r = prepare(&fa, &attr, in, out);
+	r = set_up(&fa, &attr, how->fds, how->n_fds);
+	ending_hold();
 	if (r == 0)
-		r = posix_spawnp(ret_pid, req->argv[0], &fa, &attr, (char *const *)req->argv,
-				 (char *const *)environment(a, req->extra_env));
+		r = posix_spawnp(&pid, how->file, &fa, &attr, (char *const *)how->argv,
+				 (char *const *)how->env);
+	c->pid = r == 0 ? pid : 0;
+	if (r == 0)
+		ending_add(c);
+	ending_release();
 	(void)posix_spawnattr_destroy(&attr);
 	(void)posix_spawn_file_actions_destroy(&fa);
 	return r;
+}
+
+int proc_reap(struct ending_child *c)
+{
+	int status = 0;
+
+	ending_reap(c);
+	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return status;
 }
 
 static void keep_tail(struct child *c, const char *data, size_t n)
@@ -132,8 +139,8 @@ static bool has_ended(const struct child *c)
 {
 	siginfo_t info = { 0 };
 
-	return waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-	       info.si_pid == c->pid;
+	return waitid(P_PID, (id_t)c->self.pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+	       info.si_pid == c->self.pid;
 }
 
 static int poll_timeout(const struct child *c, int64_t deadline)
@@ -185,21 +192,10 @@ static int verdict(const struct child *c, int status, struct err *e)
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
 	if (WIFEXITED(status))
-		return err_fail(e, ERR_SYSTEM, 0, "%s exited with status %d%s%s", c->name,
+		return err_fail(e, ERR_SYSTEM, 0, "%s exited with status %d%s%s", c->self.name,
 				WEXITSTATUS(status), colon, line);
-	return err_fail(e, ERR_SYSTEM, 0, "%s was killed by signal %d (%s)%s%s", c->name,
+	return err_fail(e, ERR_SYSTEM, 0, "%s was killed by signal %d (%s)%s%s", c->self.name,
 			WTERMSIG(status), strsignal(WTERMSIG(status)), colon, line);
-}
-
-static int reap(struct child *c)
-{
-	int status = 0;
-
-	ending_reap(&c->ending);
-
-	while (waitpid(c->pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return status;
 }
 
 static int finish(struct child *c, int64_t timeout_ns, struct err *e)
@@ -208,11 +204,11 @@ static int finish(struct child *c, int64_t timeout_ns, struct err *e)
 	int r = attend(c, timeout_ns ? dur_now() + timeout_ns : 0);
 
 	if (r == 0)
-		return verdict(c, reap(c), e);
-	(void)kill(-c->pid, SIGKILL);
-	(void)reap(c);
-	r = err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s did not end within %s and was killed", c->name,
-		     dur_human(a, timeout_ns));
+		return verdict(c, proc_reap(&c->self), e);
+	(void)kill(-c->self.pid, SIGKILL);
+	(void)proc_reap(&c->self);
+	r = err_fail(e, ERR_SYSTEM, ETIMEDOUT, "%s did not end within %s and was killed",
+		     c->self.name, dur_human(a, timeout_ns));
 	if (*last_line(a, c))
 		err_note(e, "said", "%s", last_line(a, c));
 	return r;
@@ -220,32 +216,36 @@ static int finish(struct child *c, int64_t timeout_ns, struct err *e)
 
 int proc_run(const struct proc_req *req, struct buf *out, struct err *e)
 {
-	struct child c = { .name = str_basename(req->argv[0]), .out = out };
+	autoarena struct arena *a = arena_new_empty();
+	struct child c = { .self = { .name = str_basename(req->argv[0]), .let_end = req->let_end },
+			   .out = out };
 	autoclose int pipe_read = -1, pipe_write = -1, null = -1, pid_fd = -1;
 	int fds[2], r;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return err_sys(e, "run %s: make a pipe", c.name);
+		return err_sys(e, "run %s: make a pipe", c.self.name);
 	pipe_read = fds[0];
 	pipe_write = fds[1];
 	/* only our end: the child expects to block */
 	if (fcntl(pipe_read, F_SETFL, O_NONBLOCK) < 0)
-		return err_sys(e, "run %s: set up a pipe", c.name);
+		return err_sys(e, "run %s: set up a pipe", c.self.name);
 	if (req->stdin_fd < 0) {
 		null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 		if (null < 0)
-			return err_sys(e, "run %s: open /dev/null", c.name);
+			return err_sys(e, "run %s: open /dev/null", c.self.name);
 	}
-	ending_hold();
-	r = spawn(req, req->stdin_fd < 0 ? null : req->stdin_fd, pipe_write, &c.pid);
-	c.ending = (struct ending_child){ .pid = c.pid, .name = c.name, .let_end = req->let_end };
-	if (r == 0)
-		ending_add(&c.ending);
-	ending_release();
+	r = proc_start(
+		&(struct proc_start){ .file = req->argv[0],
+				      .argv = req->argv,
+				      .env = environment(a, req->extra_env),
+				      .fds = (int[]){ req->stdin_fd < 0 ? null : req->stdin_fd,
+						      pipe_write, pipe_write },
+				      .n_fds = 3 },
+		&c.self);
 	if (r)
 		return err_fail(e, ERR_SYSTEM, r, "run %s: %s", req->argv[0], strerror(r));
 	(void)close(TAKE_FD(pipe_write));
-	pid_fd = (int)syscall(SYS_pidfd_open, c.pid, 0);
+	pid_fd = (int)syscall(SYS_pidfd_open, c.self.pid, 0);
 	c.pid_fd = pid_fd;
 	c.out_fd = TAKE_FD(pipe_read);
 	r = finish(&c, req->timeout_ns, e);

@@ -9,6 +9,21 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include "nodeup/base/buf.h"
+#include "nodeup/base/ending.h"
+
+/* How a child begins. */
+struct proc_start {
+	const char *file; /* looked up in PATH unless it has a slash */
+	const char *const *argv, *const *env;
+	const int *fds; /* its descriptors, from 0 on; it has no other */
+	int n_fds;
+};
+
+/* Start it in a process group of its own, with no signal blocked or ignored. *c has its name, and is known to
+ * ending.h from then on. 0 or a positive errno. */
+int proc_start(const struct proc_start *how, struct ending_child *c) must_check;
+/* Wait for its end. Returns its status. */
+int proc_reap(struct ending_child *c);
 
 struct proc_req {
 	const char *const *argv;      /* argv[0] is looked up in PATH unless it has a slash */

@@ -204,8 +204,8 @@ static void test_work_is_enough(void **state)
 	(void)state;
 	assert_int_equal(extract_watch_make(&w, &child), 0);
 	w.sample_ms = 40;
-	w.pid = fork();
-	if (w.pid == 0) {
+	w.child.pid = fork();
+	if (w.child.pid == 0) {
 		struct timespec used = { 0 };
 
 		while (used.tv_sec < 3)
@@ -215,7 +215,7 @@ static void test_work_is_enough(void **state)
 	(void)close(child);
 	assert_true(extract_watch_reap(&w, &status));
 	assert_int_equal(WEXITSTATUS(status), 7);
-	assert_int_equal(w.pid, 0);
+	assert_int_equal(w.child.pid, 0);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
