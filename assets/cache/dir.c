@@ -271,6 +271,49 @@ bool cache_says(const struct cache *c, const char *name, const char *text, size_
 	return fd >= 0 && read(fd, have, sizeof(have)) == (ssize_t)n && memcmp(text, have, n) == 0;
 }
 
+bool cache_take_line(const char **p, char *out, size_t size)
+{
+	size_t n = strcspn(*p, "\n");
+
+	if ((*p)[n] != '\n' || n >= size)
+		return false;
+	memcpy(out, *p, n);
+	out[n] = '\0';
+	*p += n + 1;
+	return true;
+}
+
+static bool parse_name(const char *folder, bool dashed, const char *name, struct digest *ret)
+{
+	char text[CACHE_NAME_MAX];
+	char *dash;
+	struct err ignored;
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	dash = dashed ? strchr(text, '-') : NULL;
+	if (dash)
+		*dash = ':'; /* as documents name an algorithm */
+	return (!dashed || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
+	       (dashed || strcmp(digest_algo_name(ret->algo), folder) == 0);
+}
+
+size_t cache_digests_in(const struct cache *c, struct arena *a, const char *folder, bool dashed,
+			struct digest **ret)
+{
+	autoclose int fd = io_open_at(c->dir_fd, folder, O_DIRECTORY);
+	struct strv names = { 0 };
+	struct digest d;
+	size_t n = 0;
+
+	*ret = NULL;
+	if (fd < 0 || walk_names(a, fd, &names) < 0)
+		return 0;
+	for (size_t i = 0; i < names.n; i++)
+		if (parse_name(folder, dashed, names.v[i], &d))
+			arena_push(a, *ret, n, d);
+	return n;
+}
+
 void cache_record(struct cache *c, const struct digest *d, const struct stat *st)
 {
 	char name[CACHE_NAME_MAX], text[CACHE_RECORD_MAX];

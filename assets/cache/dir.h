@@ -68,6 +68,12 @@ int cache_put(struct cache *c, const char *name, const char *text, size_t n, int
 bool cache_read(const struct cache *c, const char *name, struct buf *b);
 /* Whether a record says this and nothing else. */
 bool cache_says(const struct cache *c, const char *name, const char *text, size_t n);
+/* The next line of a record, without its end, into out; *p goes behind it. False: there is none, or it is too long. */
+bool cache_take_line(const char **p, char *out, size_t size);
+/* The digests that a folder has names of: of entries ("sha256"), or dashed, of what lies beside them ("lent"). How many;
+ * what cannot be listed has none. */
+size_t cache_digests_in(const struct cache *c, struct arena *a, const char *folder, bool dashed,
+			struct digest **ret);
 /* Remove what crashed makers left in tmp/, and what of partial/ and wrong/ was not written to for a week. */
 void cache_clean_tmp(struct cache *c);
 

@@ -140,34 +140,16 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 	return true;
 }
 
-/* The digest of a name, if it is one of this folder's. */
-static bool parse_name(const struct folder *f, const char *name, struct digest *ret)
-{
-	char text[CACHE_NAME_MAX];
-	char *dash;
-	struct err ignored;
-
-	(void)snprintf(text, sizeof(text), "%s", name);
-	dash = f->dashed ? strchr(text, '-') : NULL;
-	if (dash)
-		*dash = ':'; /* as documents name an algorithm */
-	return (!f->dashed || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
-	       (f->dashed || strcmp(digest_algo_name(ret->algo), f->name) == 0);
-}
-
 static void measure_folder(struct arena *a, const struct cache *c, const struct folder *f,
 			   struct usage *u)
 {
-	autoclose int fd = io_open_at(c->dir_fd, f->name, O_DIRECTORY);
-	struct strv names = { 0 };
+	struct digest *all;
+	const size_t n = cache_digests_in(c, a, f->name, f->dashed, &all);
 
-	/* what cannot be listed is not counted */
-	if (fd >= 0 && walk_names(a, fd, &names) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++) {
-		struct used one = { .in = f };
+	for (size_t i = 0; i < n; i++) {
+		struct used one = { .digest = all[i], .in = f };
 
-		if (!parse_name(f, names.v[i], &one.digest) || !measure_one(c, f, &one))
+		if (!measure_one(c, f, &one))
 			continue;
 		u->bytes += one.bytes;
 		arena_push(a, u->v, u->n, one);
@@ -238,14 +220,9 @@ size_t cache_trim(struct cache *c, const struct digest *keep, size_t n_keep, uin
 void cache_drop_parts(struct cache *c)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const struct folder partial = { .name = "partial", .dashed = true };
-	autoclose int fd = io_open_at(c->dir_fd, partial.name, O_DIRECTORY);
-	struct strv names = { 0 };
-	struct digest d;
+	struct digest *all;
+	const size_t n = cache_digests_in(c, a, "partial", true, &all);
 
-	if (fd < 0 || walk_names(a, fd, &names) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++)
-		if (parse_name(&partial, names.v[i], &d))
-			(void)evict_partial(c, &d);
+	for (size_t i = 0; i < n; i++)
+		(void)evict_partial(c, &all[i]);
 }

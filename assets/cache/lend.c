@@ -8,7 +8,6 @@
 #include <unistd.h>
 #include "assets/cache/entry.h"
 #include "assets/cache/tree.h"
-#include "nodeup/base/walk.h"
 
 enum { PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
 
@@ -127,38 +126,21 @@ void cache_lent(struct cache *c, const struct digest *d)
 	cache_entry_drop(c, d);
 }
 
-static bool read_loan(const struct cache *c, struct arena *a, const char *name,
-		      struct cache_loan *ret)
-{
-	autobuf struct buf path = BUF_INIT(PATH_LEN_MAX);
-	autofree char *text = xstrdup(name);
-	char note[CACHE_NAME_MAX];
-	struct err ignored;
-	char *dash = strchr(text, '-');
-
-	if (!dash)
-		return false;
-	*dash = ':'; /* as documents name an algorithm */
-	if (digest_parse(text, strlen(text), &ret->digest, &ignored) < 0 ||
-	    !cache_read(c, cache_side_name(folder, &ret->digest, note), &path))
-		return false;
-	ret->path = arena_str(a, buf_str(&path));
-	return true;
-}
-
 struct cache_loans cache_loans(const struct cache *c, struct arena *a)
 {
-	autoclose int fd = c->dir_fd < 0 ? -1 : io_open_at(c->dir_fd, folder, O_DIRECTORY);
 	struct cache_loans loans = { 0 };
-	struct strv names = { 0 };
+	struct digest *all;
+	const size_t n = cache_digests_in(c, a, folder, true, &all);
 
-	if (fd < 0 || walk_names(a, fd, &names) < 0)
-		return loans;
-	for (size_t i = 0; i < names.n; i++) {
-		struct cache_loan loan;
+	for (size_t i = 0; i < n; i++) {
+		autobuf struct buf path = BUF_INIT(PATH_LEN_MAX);
+		struct cache_loan loan = { .digest = all[i] };
+		char note[CACHE_NAME_MAX];
 
-		if (read_loan(c, a, names.v[i], &loan))
-			arena_push(a, loans.v, loans.n, loan);
+		if (!cache_read(c, cache_side_name(folder, &loan.digest, note), &path))
+			continue;
+		loan.path = arena_str(a, buf_str(&path));
+		arena_push(a, loans.v, loans.n, loan);
 	}
 	return loans;
 }

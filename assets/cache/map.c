@@ -34,25 +34,12 @@ static void render_run(const struct span *s, char out[static RUN_LINE + 1])
 	(void)snprintf(out, RUN_LINE + 1, "%016" PRIx64 " %016" PRIx64 "\n", s->first, s->end);
 }
 
-/* The next line of *p into out, if it fits. */
-static bool take_line(const char **p, char *out, size_t size)
-{
-	size_t n = strcspn(*p, "\n");
-
-	if ((*p)[n] != '\n' || n >= size)
-		return false;
-	memcpy(out, *p, n);
-	out[n] = '\0';
-	*p += n + 1;
-	return true;
-}
-
 static bool parse_origin(const char **p, struct cache_origin *ret)
 {
 	char word[32], *stop;
 
-	if (!take_line(p, word, sizeof(word)) || strcmp(word, version) != 0 ||
-	    !take_line(p, word, sizeof(word)))
+	if (!cache_take_line(p, word, sizeof(word)) || strcmp(word, version) != 0 ||
+	    !cache_take_line(p, word, sizeof(word)))
 		return false;
 	ret->total = strtoll(word, &stop, 10);
 	if (stop == word || *stop)
@@ -60,12 +47,12 @@ static bool parse_origin(const char **p, struct cache_origin *ret)
 	for (size_t i = 0; i < CACHE_MARKS; i++) {
 		struct cache_mark *m = &ret->marks[i];
 
-		if (!take_line(p, m->url, sizeof(m->url)) ||
-		    !take_line(p, m->etag, sizeof(m->etag)) ||
-		    !take_line(p, m->modified, sizeof(m->modified)))
+		if (!cache_take_line(p, m->url, sizeof(m->url)) ||
+		    !cache_take_line(p, m->etag, sizeof(m->etag)) ||
+		    !cache_take_line(p, m->modified, sizeof(m->modified)))
 			return false;
 	}
-	return take_line(p, word, sizeof(word)) && strcmp(word, "end") == 0;
+	return cache_take_line(p, word, sizeof(word)) && strcmp(word, "end") == 0;
 }
 
 /* One run; false for a line that does not read back as it was written. */

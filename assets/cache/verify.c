@@ -215,33 +215,20 @@ struct cache_answer cache_inspect(struct cache *c, const struct digest *d, enum 
 	return (struct cache_answer){ .state = open_anywhere(c, &q, &fd, e) };
 }
 
-static void list_in(const struct cache *c, struct arena *a, enum digest_algo algo,
-		    bool unread_alone, struct digest **v, size_t *n)
-{
-	autoclose int fd = io_open_at(c->dir_fd, digest_algo_name(algo), O_DIRECTORY);
-	struct strv names = { 0 };
-	struct err ignored;
-
-	/* what cannot be listed is looked at when it is used */
-	if (fd < 0 || walk_names(a, fd, &names) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++) {
-		struct digest d;
-
-		if (digest_parse(names.v[i], strlen(names.v[i]), &d, &ignored) == 0 &&
-		    d.algo == algo &&
-		    (!unread_alone || look_at_record(c, &d).state == CACHE_UNREAD))
-			arena_push(a, *v, *n, d);
-	}
-}
-
 size_t cache_list(const struct cache *c, struct arena *a, bool unread_alone, struct digest **ret)
 {
 	size_t n = 0;
 
 	*ret = NULL;
-	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++)
-		list_in(c, a, algo, unread_alone, ret, &n);
+	/* what cannot be listed is looked at when it is used */
+	for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++) {
+		struct digest *in;
+		const size_t n_in = cache_digests_in(c, a, digest_algo_name(algo), false, &in);
+
+		for (size_t i = 0; i < n_in; i++)
+			if (!unread_alone || look_at_record(c, &in[i]).state == CACHE_UNREAD)
+				arena_push(a, *ret, n, in[i]);
+	}
 	return n;
 }
 

@@ -7,43 +7,32 @@
 #include <unistd.h>
 #include "assets/cache/dir.h"
 
-enum { RECORD_MAX = 16 * 1024, ROW_LINES = 5, DECIMAL = 10 };
+enum { RECORD_MAX = 16 * 1024, SIZE_TEXT_MAX = 32, DECIMAL = 10 };
 
-static const char first_line[] = "v1", last_line[] = "end";
+static const char first_line[] = "v1\n", last_line[] = "end\n";
 
-static bool copy_line(char *out, size_t size, const char *line)
+static bool parse_row(const char **p, struct cache_wrong *ret)
 {
-	int n = snprintf(out, size, "%s", line);
+	char size[SIZE_TEXT_MAX], *stop;
 
-	return n >= 0 && (size_t)n < size;
-}
-
-static bool parse_row(const char *const *lines, struct cache_wrong *ret)
-{
-	char *stop;
-
+	if (!cache_take_line(p, ret->url, sizeof(ret->url)) ||
+	    !cache_take_line(p, ret->got, sizeof(ret->got)) ||
+	    !cache_take_line(p, ret->etag, sizeof(ret->etag)) ||
+	    !cache_take_line(p, ret->modified, sizeof(ret->modified)) ||
+	    !cache_take_line(p, size, sizeof(size)))
+		return false;
 	errno = 0;
-	ret->size = strtoull(lines[4], &stop, DECIMAL);
-	return copy_line(ret->url, sizeof(ret->url), lines[0]) &&
-	       copy_line(ret->got, sizeof(ret->got), lines[1]) &&
-	       copy_line(ret->etag, sizeof(ret->etag), lines[2]) &&
-	       copy_line(ret->modified, sizeof(ret->modified), lines[3]) && errno == 0 &&
-	       stop != lines[4] && !*stop && (ret->etag[0] || ret->modified[0]);
+	ret->size = strtoull(size, &stop, DECIMAL);
+	return errno == 0 && stop != size && !*stop && (ret->etag[0] || ret->modified[0]);
 }
 
 static bool parse_rows(const char *text, struct cache_wrongs *ret)
 {
-	autoarena struct arena *a = arena_new_empty();
-	const struct strv lines = strv_split(a, text, '\n');
-	const size_t frame = 3; /* the first line, the last, and what follows its newline */
-
-	if (lines.n < frame || (lines.n - frame) % ROW_LINES != 0 ||
-	    (lines.n - frame) / ROW_LINES > CACHE_WRONGS_MAX || !str_eq(lines.v[0], first_line) ||
-	    !str_eq(lines.v[lines.n - 2], last_line) || *lines.v[lines.n - 1])
+	if (!str_has_prefix(text, first_line))
 		return false;
-	ret->n = (lines.n - frame) / ROW_LINES;
-	for (size_t i = 0; i < ret->n; i++)
-		if (!parse_row(&lines.v[1 + i * ROW_LINES], &ret->v[i]))
+	text += strlen(first_line);
+	for (ret->n = 0; strcmp(text, last_line) != 0; ret->n++)
+		if (ret->n == CACHE_WRONGS_MAX || !parse_row(&text, &ret->v[ret->n]))
 			return false;
 	return true;
 }
@@ -97,11 +86,11 @@ void cache_wrongs_note(struct cache *c, const struct digest *d, const char *url,
 		remove_row(w, 0);
 	w->v[w->n] = *row;
 	(void)digest_sha256_hex(url, strlen(url), w->v[w->n++].url);
-	(void)buf_addf(&b, "%s\n", first_line);
+	(void)buf_adds(&b, first_line);
 	for (size_t i = 0; i < w->n; i++)
 		(void)buf_addf(&b, "%s\n%s\n%s\n%s\n%" PRIu64 "\n", w->v[i].url, w->v[i].got,
 			       w->v[i].etag, w->v[i].modified, w->v[i].size);
-	(void)buf_addf(&b, "%s\n", last_line);
+	(void)buf_adds(&b, last_line);
 	/* without a record the file is downloaded again: no reason to fail */
 	(void)cache_put(c, cache_side_name("wrong", d, name), buf_str(&b), b.len, NULL);
 }
