@@ -318,7 +318,7 @@ static bool has_same_bytes(struct cache *c, const struct asset *as)
 		know_tree(c, &(struct cache_known_tree){ .archive = as->digest, .wrong = true });
 		return false;
 	}
-	cache_tree_believe(c, &as->digest, &stamp, members);
+	cache_tree_believe(c, &as->digest, &stamp, members, false);
 	return true;
 }
 
@@ -385,27 +385,17 @@ bool cache_tree_share(struct cache *c, const struct asset *as)
 }
 
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp,
-			const char *members)
+			const char *members, bool waits)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *noted;
 
 	know_tree(c, &(struct cache_known_tree){ .archive = *archive,
 						 .stamp = *stamp,
-						 .members = members ? xstrdup(members) : NULL });
-	if (c->writable && !find_record(c, a, archive, by_stamp, stamp, &noted))
+						 .members = members ? xstrdup(members) : NULL,
+						 .waits = waits });
+	if (!waits && c->writable && !find_record(c, a, archive, by_stamp, stamp, &noted))
 		write_record(c, archive, by_stamp, stamp, members);
-}
-
-void cache_tree_await(struct cache *c, const struct digest *archive, const struct digest *stamp,
-		      const char *members)
-{
-	const struct cache_known_tree known = { .archive = *archive,
-						.stamp = *stamp,
-						.members = members ? xstrdup(members) : NULL,
-						.waits = true };
-
-	know_tree(c, &known);
 }
 
 /* Take what waits to be settled; the caller frees the trees. */
@@ -629,7 +619,7 @@ bool cache_tree_is_wrong(struct cache *c, const struct asset *as)
 		return false;
 	if (!is_believed(c, as, &was_wrong) && cache_tree_sync(tree) < 0)
 		return cache_tree_drop(c, &as->digest);
-	cache_tree_believe(c, &as->digest, &stamp, members);
+	cache_tree_believe(c, &as->digest, &stamp, members, false);
 	return false;
 }
 

@@ -24,13 +24,10 @@ char *cache_tree_members(struct arena *a, const struct asset *as);
 bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *archive,
 		      const char **ret_members);
 /* Note that the tree which had this stamp when it was verified is right, and has these members. It is taken
- * before the tree can be reached by its name, or before it is compared. */
+ * before the tree can be reached by its name, or before it is compared. One that waits is not durable yet: this
+ * process believes it from now on, and cache_settle makes it durable and writes its record. */
 void cache_tree_believe(struct cache *c, const struct digest *archive, const struct digest *stamp,
-			const char *members);
-/* The same of a tree that is not durable yet: this process believes it from now on, and cache_settle makes it
- * durable and writes its record. */
-void cache_tree_await(struct cache *c, const struct digest *archive, const struct digest *stamp,
-		      const char *members);
+			const char *members, bool waits);
 /* Whether the tree is right, and members may be given further names outside it from now on (lend.h). That changes when they
  * were changed, but not when they were written: for this process the tree is right as long as the latter stays, and
  * cache_settle records it as it is then. */

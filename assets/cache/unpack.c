@@ -74,10 +74,8 @@ static int publish_tree(struct unpack *u, struct err *e)
 	r = cache_note_name(c, "unpacked", e);
 	if (r < 0)
 		return r;
-	if (ours && settles)
-		cache_tree_await(c, &u->as->digest, &stamp, members);
-	else if (ours)
-		cache_tree_believe(c, &u->as->digest, &stamp, members);
+	if (ours)
+		cache_tree_believe(c, &u->as->digest, &stamp, members, settles);
 	return 0;
 }
 

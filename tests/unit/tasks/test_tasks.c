@@ -449,7 +449,7 @@ static void believe_tree(struct world *w, struct arena *a, const struct asset *a
 	struct digest stamp;
 
 	assert_int_equal(cache_tree_stamp(fd, &stamp), 0);
-	cache_tree_believe(w->ctx.cache, &as->digest, &stamp, NULL);
+	cache_tree_believe(w->ctx.cache, &as->digest, &stamp, NULL, false);
 }
 
 /* Document order decides, and an archive that is still under way may yet have it. */

@@ -304,7 +304,7 @@ static void test_wrong_in_a_read_only_cache(void **state)
 	(void)close(fd);
 	fd = open(tree_of(x, ""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	assert_int_equal(cache_tree_stamp(fd, &stamp), 0);
-	cache_tree_believe(x->c, &x->as.digest, &stamp, NULL);
+	cache_tree_believe(x->c, &x->as.digest, &stamp, NULL, false);
 	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
 		assert_int_equal(cache_new(x->root_fd, "/cache", false, &readers[i], &e), 0);
 	assert_true(cache_has_tree(readers[0], &x->as));
