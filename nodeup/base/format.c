@@ -83,13 +83,12 @@ static bool are_ips(const char *s)
 
 static bool is_suffix(const char *s)
 {
-	static const char *const suffixes[] = { "",  "n", "u",  "m",  "k",  "M",  "G",  "T",
-						"P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei" };
+	static const char *const suffixes[] = { "",  "n",  "u",  "m",  "k",  "M",  "G",  "T", "P",
+						"E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei", NULL };
 	const char *end;
 
-	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++)
-		if (strcmp(s, suffixes[i]) == 0)
-			return true;
+	if (str_is_one_of(s, suffixes))
+		return true;
 	if (*s != 'e' && *s != 'E')
 		return false;
 	s++;
@@ -205,13 +204,10 @@ static bool is_taint_today(const char *s)
 /* source: Go's strconv.ParseBool */
 static bool is_switch(const char *s)
 {
-	static const char *const words[] = { "1", "t", "T", "true",  "TRUE",  "True",
-					     "0", "f", "F", "false", "FALSE", "False" };
-	bool is_one = false;
+	static const char *const words[] = { "1", "t", "T",     "true",  "TRUE",  "True", "0",
+					     "f", "F", "false", "FALSE", "False", NULL };
 
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		is_one = is_one || strcmp(words[i], s) == 0;
-	return is_one;
+	return str_is_one_of(s, words);
 }
 
 const struct field_format format_cidr = { "an address range such as 10.0.0.0/8", is_cidr };

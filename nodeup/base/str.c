@@ -163,6 +163,14 @@ bool str_is_within(const char *path, const char *dir)
 	return strncmp(path, dir, n) == 0 && (path[n] == '/' || path[n] == '\0');
 }
 
+bool str_is_one_of(const char *s, const char *const *words)
+{
+	for (; *words; words++)
+		if (strcmp(s, *words) == 0)
+			return true;
+	return false;
+}
+
 bool str_is_exponent(const char *s)
 {
 	if (*s == 'e' || *s == 'E') {

@@ -71,6 +71,8 @@ bool str_is_line(const char *s);
 const char *str_basename(const char *path);
 /* Whether a path is that of a directory, which may end with '/', or of what is below it. */
 bool str_is_within(const char *path, const char *dir);
+/* Whether it is one of these words, the last of which is NULL. */
+bool str_is_one_of(const char *s, const char *const *words);
 /* Whether what follows the digits of a number is an exponent, "e-5", or nothing. */
 bool str_is_exponent(const char *s);
 /* What a hexadecimal digit counts, or -1. */

@@ -151,14 +151,6 @@ struct tree *tree_of_strmap(struct arena *a, const struct strmap *m)
 	return t;
 }
 
-static bool one_of(const char *s, const char *const *words)
-{
-	for (; *words; words++)
-		if (strcmp(s, *words) == 0)
-			return true;
-	return false;
-}
-
 /* YAML 1.1 knows each word in lower case, capitalised and in upper case, and no other mixture. */
 static const char *const true_words[] = { "y",    "Y",    "yes", "Yes", "YES", "true",
 					  "True", "TRUE", "on",  "On",  "ON",  NULL };
@@ -209,20 +201,20 @@ static bool is_float(const char *s)
 
 enum tree_type tree_type_of(const char *plain)
 {
-	if (one_of(plain, null_words))
+	if (str_is_one_of(plain, null_words))
 		return TREE_IS_NULL;
-	if (one_of(plain, true_words) || one_of(plain, false_words))
+	if (str_is_one_of(plain, true_words) || str_is_one_of(plain, false_words))
 		return TREE_IS_BOOL;
 	if (is_int(plain))
 		return TREE_IS_INT;
-	if (one_of(plain, float_words) || is_float(plain))
+	if (str_is_one_of(plain, float_words) || is_float(plain))
 		return TREE_IS_FLOAT;
 	return TREE_IS_STRING;
 }
 
 bool tree_is_true(const char *plain)
 {
-	return one_of(plain, true_words);
+	return str_is_one_of(plain, true_words);
 }
 
 static bool scalar_eq(const struct tree *a, const struct tree *b)

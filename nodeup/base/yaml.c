@@ -113,15 +113,11 @@ static int count(struct reader *r, size_t nodes, unsigned int depth, const yaml_
 static int check_tag(struct reader *r, const yaml_event_t *ev, const char *tag,
 		     const char *const *known)
 {
-	if (!tag || strcmp(tag, "!") == 0)
+	if (!tag || strcmp(tag, "!") == 0 ||
+	    (str_has_prefix(tag, tag_prefix) && str_is_one_of(tag + sizeof(tag_prefix) - 1, known)))
 		return 0;
-	if (str_has_prefix(tag, tag_prefix))
-		for (; *known; known++)
-			if (strcmp(tag + sizeof(tag_prefix) - 1, *known) == 0)
-				return 0;
 	/* not quoted, nor is an alias: a password may begin with ! or * */
-	return err_config(r->err, "%s:%zu:%zu: unknown tag: text that begins with ! needs quotes",
-			  r->file, ev->start_mark.line + 1, ev->start_mark.column + 1);
+	return refuse(r, &ev->start_mark, "unknown tag: text that begins with ! needs quotes");
 }
 
 static int read_scalar(struct reader *r, const yaml_event_t *ev, struct tree **ret)
@@ -129,18 +125,15 @@ static int read_scalar(struct reader *r, const yaml_event_t *ev, struct tree **r
 	static const char *const known[] = { "str", "int", "bool", "float", "null", NULL };
 	const char *tag = (const char *)ev->data.scalar.tag;
 	const char *text = (const char *)ev->data.scalar.value;
-	size_t n = ev->data.scalar.length;
 	struct tree *t;
 	int e;
 
 	e = check_tag(r, ev, tag, known);
 	if (e < 0)
 		return e;
-	if (memchr(text, '\0', n))
+	if (strlen(text) != ev->data.scalar.length)
 		return refuse(r, &ev->start_mark, "a NUL character in a string");
-	t = arena_new(r->arena, struct tree);
-	t->kind = TREE_SCALAR;
-	t->scalar = arena_strn(r->arena, text, n);
+	t = tree_plain(r->arena, text);
 	t->quoted = ev->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
 	if (tag)
 		t->quoted = strcmp(tag, "!") == 0 || str_has_suffix(tag, ":str");
@@ -170,8 +163,7 @@ static int read_alias(struct reader *r, const yaml_event_t *ev, unsigned int dep
 		*ret = anchor->node;
 		return 0;
 	}
-	return err_config(r->err, "%s:%zu:%zu: unknown alias: text that begins with * needs quotes",
-			  r->file, ev->start_mark.line + 1, ev->start_mark.column + 1);
+	return refuse(r, &ev->start_mark, "unknown alias: text that begins with * needs quotes");
 }
 
 static int compare_items(const void *a, const void *b)
