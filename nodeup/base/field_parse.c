@@ -74,17 +74,10 @@ static const char *text_of(const struct tree *t)
 
 static bool is_allowed(const char *oneof, const char *s)
 {
-	size_t n = strlen(s);
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv words = strv_split(a, oneof, '|');
 
-	for (;;) {
-		size_t len = strcspn(oneof, "|");
-
-		if (len == n && strncmp(oneof, s, n) == 0)
-			return true;
-		if (oneof[len] == '\0')
-			return false;
-		oneof += len + 1;
-	}
+	return strv_has(&words, s);
 }
 
 /* A value that is none of the words of its row; the word that it was meant to be, if one is near. */
@@ -177,6 +170,16 @@ static int read_duration(struct reader *r, const struct place *p, int64_t *ret)
 	return 0;
 }
 
+/* One string of a list or a map; "" where it is wrong and that is kept. */
+static int read_item(struct reader *r, const struct place *p, const struct tree *value,
+		     const char *path, const char **ret)
+{
+	const struct place item = { .field = p->field, .value = value, .path = path };
+
+	*ret = "";
+	return go_on(r, read_text(r, &item, ret));
+}
+
 static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
 {
 	struct strv v = { 0 };
@@ -184,14 +187,10 @@ static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
 	if (p->value->kind != TREE_SEQ)
 		return expected(r, p, "a list of strings");
 	for (size_t i = 0; i < p->value->n; i++) {
-		struct place item = *p;
 		const char *s;
-		int e;
+		int e = read_item(r, p, p->value->items[i].value,
+				  arena_printf(r->arena, "%s[%zu]", p->path, i), &s);
 
-		item.value = p->value->items[i].value;
-		item.path = arena_printf(r->arena, "%s[%zu]", p->path, i);
-		s = "";
-		e = go_on(r, read_text(r, &item, &s));
 		if (e < 0)
 			return e;
 		strv_add(r->arena, &v, s);
@@ -246,15 +245,12 @@ static int read_strmap(struct reader *r, const struct place *p, struct strmap *r
 		return expected(r, p, "a map of strings");
 	for (size_t i = 0; i < p->value->n; i++) {
 		const struct tree_item *it = &p->value->items[i];
-		struct place item = *p;
 		const char *s;
 		int e;
 
-		item.value = it->value;
-		item.path = arena_printf(r->arena, "%s.%s", p->path, it->key);
 		check_key(r, p, it);
-		s = "";
-		e = go_on(r, read_text(r, &item, &s));
+		e = read_item(r, p, it->value, arena_printf(r->arena, "%s.%s", p->path, it->key),
+			      &s);
 		if (e < 0)
 			return e;
 		/* keys of a map that was read are unique already */
