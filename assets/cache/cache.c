@@ -222,12 +222,12 @@ static int make_folders(struct cache *c, struct err *e)
 
 static int open_cache(int root_fd, const char *dir, struct cache *c, bool own, struct err *e)
 {
-	int r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
+	int r = io_open_dir(root_fd, dir, &c->dir_fd, e);
 
 	if (r < 0 && c->writable) {
 		r = io_mkdirs_for(root_fd, dir, 0755, note_made, c, e);
 		if (r >= 0)
-			r = io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &c->dir_fd, e);
+			r = io_open_dir(root_fd, dir, &c->dir_fd, e);
 	}
 	if (r < 0 && (c->writable || r != -ENOENT))
 		return err_wrap(e, "asset cache");

@@ -47,8 +47,7 @@ void cache_spool_at(struct cache *c, int root_fd, const char *dir, bool fills)
 		return;
 	c->spool_dir = xstrdup(dir);
 	c->spool_fills = fills && c->writable;
-	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &there, &ignored) >= 0 &&
-	    is_in_memory(there))
+	if (io_open_dir(root_fd, dir, &there, &ignored) >= 0 && is_in_memory(there))
 		c->spool = open_spool(c);
 }
 
@@ -62,7 +61,7 @@ static bool would_be_in_memory(const struct cache *c)
 		autoclose int fd = -1;
 
 		*end = '\0';
-		if (io_open(c->spool_root_fd, path, O_RDONLY | O_DIRECTORY, &fd, &ignored) >= 0)
+		if (io_open_dir(c->spool_root_fd, path, &fd, &ignored) >= 0)
 			return is_in_memory(fd);
 	}
 	return false;

@@ -72,6 +72,11 @@ int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e
 	return 0;
 }
 
+int io_open_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
+{
+	return io_open(root_fd, path, O_RDONLY | O_DIRECTORY, ret_fd, e);
+}
+
 const char *io_kind(mode_t mode)
 {
 	return S_ISREG(mode)    ? "file"
@@ -457,9 +462,7 @@ int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e)
 	autoclose int fd = open_below(root_fd, path, O_PATH | O_NOFOLLOW, 0);
 	struct stat st;
 
-	if (fd < 0)
-		return err_sys(e, "look at '%s'", path);
-	if (fstat(fd, &st) < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_sys(e, "look at '%s'", path);
 	*ret_st = st;
 	return 0;
@@ -578,7 +581,7 @@ void io_stage_sweep(int root_fd, const char *dir)
 	struct err ignored;
 
 	/* what cannot be listed stays for a later run */
-	if (io_open(root_fd, dir, O_RDONLY | O_DIRECTORY, &dir_fd, &ignored) == 0)
+	if (io_open_dir(root_fd, dir, &dir_fd, &ignored) == 0)
 		(void)io_each_name(dir_fd, sweep_name, &dir_fd);
 }
 

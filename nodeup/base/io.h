@@ -33,6 +33,9 @@ int io_open_root(const char *path, int *ret_fd, struct err *e) must_check;
  * read as a file there is io_open_file: of a FIFO this one waits for a writer unless O_NONBLOCK is given. */
 int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e) must_check;
 
+/* Open a directory below the root to read it; a link is followed. */
+int io_open_dir(int root_fd, const char *path, int *ret_fd, struct err *e) must_check;
+
 /* Open a regular file below the root to read it; a link is followed. Anything else is an error at once, and
  * says what it is: -EISDIR for a directory, -ENXIO for a FIFO, a socket or a device. */
 int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e) must_check;

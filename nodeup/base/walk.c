@@ -32,7 +32,7 @@ int walk_names(struct arena *a, int dir_fd, struct strv *ret)
 int walk_names_at(struct arena *a, int root_fd, const char *path, struct strv *ret, struct err *e)
 {
 	autoclose int fd = -1;
-	int r = io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, e);
+	int r = io_open_dir(root_fd, path, &fd, e);
 
 	*ret = (struct strv){ 0 };
 	if (r < 0)

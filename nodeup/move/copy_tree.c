@@ -12,11 +12,6 @@ enum { LINK_MAX = 4096 };
 
 #define COPY_MAX_NS (3600 * DUR_SEC)
 
-static int open_dir(int root_fd, const char *path, int *ret_fd, struct err *e)
-{
-	return io_open(root_fd, path, O_RDONLY | O_DIRECTORY, ret_fd, e);
-}
-
 /* The path of an open directory as a program of this machine calls it. */
 static int path_of(struct arena *a, int fd, const char **ret, struct err *e)
 {
@@ -54,7 +49,7 @@ static int remove_left(int root_fd, const char *aside, struct err *e)
 	autoarena struct arena *a = arena_new_empty();
 	autoclose int fd = -1;
 	const char *path;
-	int r = open_dir(root_fd, aside, &fd, e);
+	int r = io_open_dir(root_fd, aside, &fd, e);
 
 	if (r == -ENOENT)
 		return 0;
@@ -73,14 +68,14 @@ int copy_tree(int root_fd, const char *source, const char *aside, struct err *e)
 	autoarena struct arena *a = arena_new_empty();
 	autoclose int from = -1, to = -1;
 	const char *from_path, *to_path;
-	int r = open_dir(root_fd, source, &from, e);
+	int r = io_open_dir(root_fd, source, &from, e);
 
 	if (r == 0)
 		r = remove_left(root_fd, aside, e);
 	if (r == 0)
 		r = io_mkdirs(root_fd, aside, 0700, e);
 	if (r == 0)
-		r = open_dir(root_fd, aside, &to, e);
+		r = io_open_dir(root_fd, aside, &to, e);
 	if (r == 0)
 		r = lock(to, aside, e);
 	if (r == 0)

@@ -30,11 +30,6 @@ bool move_has_mark(const struct task_ctx *ctx, const struct task_move *m)
 	return io_is_there(ctx->root_fd, move_mark(a, m));
 }
 
-static int open_dir(const struct task_ctx *ctx, const char *path, int *ret_fd, struct err *e)
-{
-	return io_open(ctx->root_fd, path, O_RDONLY | O_DIRECTORY, ret_fd, e);
-}
-
 /* A mount needs a directory of its own: a link may show any content. */
 static int check_source(const struct task_ctx *ctx, const struct task_move *m, struct err *e)
 {
@@ -146,10 +141,10 @@ int move_is_copied(const struct task_ctx *ctx, const struct task_move *m, struct
 {
 	autoclose int from = -1, to = -1;
 	struct err differs;
-	int r = open_dir(ctx, m->source, &from, e);
+	int r = io_open_dir(ctx->root_fd, m->source, &from, e);
 
 	if (r == 0)
-		r = open_dir(ctx, m->target, &to, e);
+		r = io_open_dir(ctx->root_fd, m->target, &to, e);
 	if (r < 0 || same_tree(from, to, &differs) == 0)
 		return r;
 	(void)err_fail(e, ERR_REFUSED, EEXIST, "both %s and %s have content: neither was touched",
@@ -181,7 +176,7 @@ static int check_room(const struct task_ctx *ctx, struct arena *a, const struct 
 	int r = tree_stamp_at(ctx->root_fd, m->source, &need, e);
 
 	if (r == 0)
-		r = open_dir(ctx, m->mount_point, &fd, e);
+		r = io_open_dir(ctx->root_fd, m->mount_point, &fd, e);
 	if (r < 0)
 		return r;
 	if (fstatvfs(fd, &fs) < 0)
