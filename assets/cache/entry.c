@@ -355,30 +355,14 @@ int cache_try_room(struct cache_entry *en, struct err *e)
 	return write_failed(en, n, e);
 }
 
-/* Up to `end`; *at is how far it came. */
-static int write_at(struct cache_entry *en, uint64_t *at, uint64_t end, const char *p,
-		    struct err *e)
-{
-	while (*at < end) {
-		ssize_t done = pwrite(en->fd, p, (size_t)(end - *at), (off_t)*at);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done < 0)
-			return write_failed(en, end - *at, e);
-		p += done;
-		*at += (uint64_t)done;
-	}
-	return 0;
-}
-
 int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n, struct err *e)
 {
 	const uint64_t begin = at, end = at + n;
 
 	/* what was read back and hashed must never change any more */
 	for (at = spans_missing(&en->have, at); at < end; at = spans_missing(&en->have, at)) {
-		uint64_t stop = spans_present(&en->have, at), done = at;
+		uint64_t stop = spans_present(&en->have, at);
+		off_t done = (off_t)at;
 		size_t run;
 		int r = cache_map_run(&en->map, at, &run);
 
@@ -388,9 +372,11 @@ int cache_write_at(struct cache_entry *en, uint64_t at, const void *p, size_t n,
 		}
 		if (stop > end)
 			stop = end;
-		r = write_at(en, &done, stop, (const char *)p + (at - begin), e);
-		cache_map_grow(&en->map, run, done);
-		spans_add(&en->have, at, done);
+		r = io_write_at(en->fd, (const char *)p + (at - begin), stop - at, &done);
+		if (r < 0)
+			(void)write_failed(en, stop - (uint64_t)done, e);
+		cache_map_grow(&en->map, run, (uint64_t)done);
+		spans_add(&en->have, at, (uint64_t)done);
 		if (r < 0)
 			return r;
 	}

@@ -152,22 +152,6 @@ static int put_dir(struct job *j, int parent, const char *name)
 	return report_entry(j, EXTRACT_DIR, j->path, NULL);
 }
 
-static int write_all(int fd, const char *p, size_t n, off_t at)
-{
-	while (n > 0) {
-		ssize_t w = pwrite(fd, p, n, at);
-
-		if (w < 0 && errno == EINTR)
-			continue;
-		if (w < 0)
-			return -errno;
-		p += w;
-		at += w;
-		n -= (size_t)w;
-	}
-	return 0;
-}
-
 static int write_failed(struct job *j, int errnum, uint64_t left)
 {
 	char shown[EXTRACT_SHOWN_MAX];
@@ -187,12 +171,14 @@ static int copy_data(struct job *j, int fd, int64_t size)
 	const void *p;
 	size_t n;
 	int64_t at, behind = 0;
+	off_t to;
 	int r;
 
 	while ((r = archive_read_data_block(j->archive, &p, &n, &at)) == ARCHIVE_OK) {
 		if (at < 0 || at > size || (int64_t)n > size - at)
 			return refuse_entry(j, "more data than its header says");
-		r = fd < 0 ? 0 : write_all(fd, p, n, at);
+		to = at;
+		r = fd < 0 ? 0 : io_write_at(fd, p, n, &to);
 		if (r < 0)
 			return write_failed(j, -r, (uint64_t)(size - at));
 		/* starts the writing that the later fsync waits for; a file system that cannot loses nothing */

@@ -320,6 +320,24 @@ int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err
 	return 0;
 }
 
+int io_write_at(int fd, const void *data, size_t n, off_t *at)
+{
+	const char *p = data;
+
+	while (n > 0) {
+		ssize_t w = pwrite(fd, p, n, *at);
+
+		if (w < 0 && errno == EINTR)
+			continue;
+		if (w < 0)
+			return -errno;
+		p += w;
+		*at += w;
+		n -= (size_t)w;
+	}
+	return 0;
+}
+
 int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_name, struct err *e)
 {
 	const char *slash = strrchr(path, '/');

@@ -65,6 +65,8 @@ int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 int io_read_fd(int fd, const char *name, struct buf *b, struct err *e) must_check;
 /* Write all of it. */
 int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err *e) must_check;
+/* Write all of it at *at, which is behind what was written then. -errno, and errno. */
+int io_write_at(int fd, const void *data, size_t n, off_t *at) must_check;
 /* Of a full disk or quota: add to e where it is mounted, how much is free, and how many bytes more were wanted
  * (0: not known), and name it as the cause. fd is on it. */
 int io_say_room(int fd, uint64_t wanted, struct err *e);
