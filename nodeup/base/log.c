@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include "nodeup/base/buf.h"
+#include "nodeup/base/io.h"
 #include "nodeup/base/show.h"
 
 enum { LINE_MAX_BYTES = 4096, OUTPUT_MAX = 256 << 10 };
@@ -89,17 +89,9 @@ static void add_erasure(struct buf *out)
 /* The lock is held. A failure to write a log line cannot be reported. */
 static void put(const struct buf *out)
 {
-	size_t done = 0;
+	struct err ignored;
 
-	while (done < out->len) {
-		ssize_t n = write(STDERR_FILENO, out->data + done, out->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		done += (size_t)n;
-	}
+	(void)!io_write_fd(STDERR_FILENO, "stderr", out->data, out->len, &ignored);
 }
 
 void log_set_footer(const char *text)
