@@ -43,13 +43,16 @@ static int take_entry(void *arg, const struct walk_at *at, struct err *e)
 	return at->st.st_dev == s->dev;
 }
 
-int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)
+int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e)
 {
 	struct sum s = { 0 };
 	const struct walk walk = { .enter = take_entry, .arg = &s, .live = true };
+	autoclose int fd = -1;
 	struct stat st;
-	int r;
+	int r = io_open_dir(root_fd, path, &fd, e);
 
+	if (r < 0)
+		return r;
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at a directory");
 	s.dev = st.st_dev;
@@ -57,14 +60,6 @@ int tree_stamp(int fd, struct tree_stamp *ret, struct err *e)
 	if (r == 0)
 		*ret = s.found;
 	return r;
-}
-
-int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e)
-{
-	autoclose int fd = -1;
-	int r = io_open(root_fd, path, O_RDONLY | O_DIRECTORY, &fd, e);
-
-	return r < 0 ? r : tree_stamp(fd, ret, e);
 }
 
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b)

@@ -1,6 +1,6 @@
 /* tree_stamp.h - tells whether a directory was written to since: the number of its files, of their
  * bytes, and the newest change of any
- * Owner: the caller's fd. Errors: SYSTEM. Units: bytes, ns. Threads: all functions. */
+ * Owner: none. Errors: SYSTEM. Units: bytes, ns. Threads: all functions. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,9 +15,8 @@ struct tree_stamp {
 	uint64_t disk_bytes, inodes;
 };
 
-/* Look at all regular files and links below an open directory, on its own file system. */
-int tree_stamp(int fd, struct tree_stamp *ret, struct err *e) must_check;
-/* Of a directory below the root. What goes while it is looked at is not counted. */
+/* Look at all regular files and links of a directory below the root, on its own file system. What goes while it is
+ * looked at is not counted. */
 int tree_stamp_at(int root_fd, const char *path, struct tree_stamp *ret, struct err *e) must_check;
 bool tree_stamp_eq(const struct tree_stamp *a, const struct tree_stamp *b);
 /* "files 12 bytes 345 newest 1700000000000000000" */
