@@ -59,11 +59,6 @@ static ssize_t fill_up(struct extract_reader *rd, size_t have, size_t least)
 	return (ssize_t)have;
 }
 
-static ssize_t fill_chunk(struct extract_reader *rd, size_t least)
-{
-	return fill_up(rd, 0, least);
-}
-
 static ssize_t read_raw(void *arg, const void **ret)
 {
 	struct extract_reader *rd = arg;
@@ -71,7 +66,7 @@ static ssize_t read_raw(void *arg, const void **ret)
 
 	*ret = rd->chunk;
 	if (n < 0)
-		return fill_chunk(rd, 1);
+		return fill_up(rd, 0, 1);
 	rd->have = -1;
 	return n;
 }
@@ -83,11 +78,6 @@ static la_ssize_t on_read(struct archive *ar, void *arg, const void **ret)
 	if (n < 0)
 		archive_set_error(ar, (int)-n, "read");
 	return n < 0 ? -1 : n;
-}
-
-static ssize_t read_inflated(struct extract_reader *rd, const void **ret)
-{
-	return inflate_read(rd->inflate, ret, &rd->source->why);
 }
 
 static ssize_t filter_failed(struct extract_reader *rd)
@@ -161,7 +151,7 @@ static void skip_frames(struct extract_reader *rd)
 
 		while (rd->have > 0 && n >= (uint64_t)rd->have) {
 			n -= (uint64_t)rd->have;
-			rd->have = fill_chunk(rd, 1);
+			rd->have = fill_up(rd, 0, 1);
 		}
 		if (rd->have <= 0)
 			return;
@@ -176,7 +166,7 @@ static int detect_format(struct extract_reader *rd, const char *name, struct err
 {
 	int r = 0;
 
-	rd->have = fill_chunk(rd, START);
+	rd->have = fill_up(rd, 0, START);
 	skip_frames(rd);
 	if (rd->have < 0)
 		return err_fail(e, ERR_SYSTEM, (int)-rd->have, "archive '%s': read: %s", name,
@@ -254,7 +244,7 @@ ssize_t extract_source_read(struct extract_source *s, const void **ret)
 	ssize_t n;
 
 	if (rd->inflate)
-		n = read_inflated(rd, ret);
+		n = inflate_read(rd->inflate, ret, &s->why);
 	else if (rd->filter)
 		n = read_filtered(rd, ret);
 	else
