@@ -7,9 +7,14 @@
 
 enum { RECORD_MAX = 16 * 1024 };
 
+char *move_record(struct arena *a, const char *dir, const struct task_move *m)
+{
+	return arena_printf(a, "%s/%s", dir, unit_escape_path(a, m->source));
+}
+
 static char *record_path(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, OWN_MOVED_DIR "/%s@%s", unit_escape_path(a, m->source), m->machine);
+	return arena_printf(a, "%s@%s", move_record(a, OWN_MOVED_DIR, m), m->machine);
 }
 
 char *move_mark_dir(struct arena *a, const struct task_move *m)
@@ -19,7 +24,7 @@ char *move_mark_dir(struct arena *a, const struct task_move *m)
 
 char *move_mark(struct arena *a, const struct task_move *m)
 {
-	return arena_printf(a, "%s/%s@%s", move_mark_dir(a, m), unit_escape_path(a, m->source),
+	return arena_printf(a, "%s@%s", move_record(a, move_mark_dir(a, m), m),
 			    m->machine ? m->machine : "unknown");
 }
 

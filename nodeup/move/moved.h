@@ -8,6 +8,8 @@
 #include "nodeup/tasks/task.h"
 #include "nodeup/move/tree_stamp.h"
 
+/* "DIR/var-lib-docker": what a folder of ours has on record of the directory that is moved. */
+char *move_record(struct arena *a, const char *dir, const struct task_move *m);
 /* The directory of nodeup's own on a volume. */
 #define MOVE_MARK_NAME ".nodeup"
 

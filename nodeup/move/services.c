@@ -4,20 +4,15 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/move/moved.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
 #include "nodeup/tasks/before.h"
 #include "nodeup/tasks/kinds.h"
-#include "units/unit.h"
 
 enum { RECORD_MAX = 16 * 1024 };
 
 #define JOB_POLL_NS (50 * DUR_MS)
-
-static char *record_path(struct arena *a, const struct task_move *m)
-{
-	return arena_printf(a, OWN_STOPPED_DIR "/%s", unit_escape_path(a, m->source));
-}
 
 /* The units that we stopped and did not start again. */
 static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const struct task_move *m)
@@ -25,7 +20,7 @@ static struct strv stopped(const struct task_ctx *ctx, struct arena *a, const st
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	struct strv units = { 0 }, lines;
 
-	if (!record_read(ctx->root_fd, record_path(a, m), &text))
+	if (!record_read(ctx->root_fd, move_record(a, OWN_STOPPED_DIR, m), &text))
 		return units;
 	lines = strv_split(a, buf_str(&text), '\n');
 	for (size_t i = 0; i < lines.n; i++)
@@ -85,17 +80,8 @@ static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_
 	for (size_t i = 0; i < now.n; i++)
 		if (!strv_has(&all, now.v[i]))
 			strv_add(a, &all, now.v[i]);
-	return record_write(ctx->root_fd, record_path(a, m), 0644,
+	return record_write(ctx->root_fd, move_record(a, OWN_STOPPED_DIR, m), 0644,
 			    arena_printf(a, "%s\n", strv_join(a, &all, "\n")), e);
-}
-
-static struct strv reversed(struct arena *a, const struct strv *units)
-{
-	struct strv out = { 0 };
-
-	for (size_t i = units->n; i > 0; i--)
-		strv_add(a, &out, units->v[i - 1]);
-	return out;
 }
 
 /* Have a job for one unit after the other; stage 2k+1 asks for that of the k-th, 2k+2 follows it. */
@@ -200,8 +186,11 @@ static int resume_check(const struct task *t, struct task_ctx *ctx, struct task_
 static struct strv to_start(const struct task *t, struct task_ctx *ctx, struct arena *a)
 {
 	const struct strv was = stopped(ctx, a, &t->move);
+	struct strv units = { 0 };
 
-	return reversed(a, &was);
+	for (size_t i = was.n; i > 0; i--)
+		strv_add(a, &units, was.v[i - 1]);
+	return units;
 }
 
 static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -220,7 +209,7 @@ static int resume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	r = walk_jobs(ctx, &units, "start", run, e);
 	if (r != TASK_DONE)
 		return r;
-	return io_remove(ctx->root_fd, record_path(a, &t->move), e);
+	return io_remove(ctx->root_fd, move_record(a, OWN_STOPPED_DIR, &t->move), e);
 }
 
 /* The run ends before it came to this: what was stopped for it is started all the same. */

@@ -5,18 +5,12 @@
 #include "nodeup/move/inspect.h"
 #include "nodeup/move/moved.h"
 #include "nodeup/volumes/mounts.h"
-#include "units/unit.h"
-
-static char *back_path(struct arena *a, const char *source)
-{
-	return arena_printf(a, OWN_UNMOVED_DIR "/%s", unit_escape_path(a, source));
-}
 
 bool step_back_is_on(const struct task_ctx *ctx, const struct task_move *m)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return io_is_there(ctx->root_fd, back_path(a, m->source));
+	return io_is_there(ctx->root_fd, move_record(a, OWN_UNMOVED_DIR, m));
 }
 
 bool step_back_is_due(const struct task_ctx *ctx, const struct task_move *m)
@@ -38,7 +32,7 @@ int step_back_put(const struct task_ctx *ctx, const struct task_move *m, struct 
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return record_write(ctx->root_fd, back_path(a, m->source), 0644,
+	return record_write(ctx->root_fd, move_record(a, OWN_UNMOVED_DIR, m), 0644,
 			    "what is here was not moved: its mount waits\n", e);
 }
 
@@ -46,5 +40,7 @@ int step_back_remove(const struct task_ctx *ctx, const struct task_move *m, stru
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return step_back_is_on(ctx, m) ? io_remove(ctx->root_fd, back_path(a, m->source), e) : 0;
+	return step_back_is_on(ctx, m)
+		       ? io_remove(ctx->root_fd, move_record(a, OWN_UNMOVED_DIR, m), e)
+		       : 0;
 }

@@ -3,19 +3,14 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/move/moved.h"
 #include "nodeup/volumes/users.h"
-#include "units/unit.h"
 
 /* how long a program that is being stopped may take to let go */
 #define PATIENCE_NS (60 * DUR_SEC)
 #define LOOK_AGAIN_NS (500 * DUR_MS)
 
 enum { PID_MAX_BYTES = 64 };
-
-static char *word_path(struct arena *a, const struct task_move *m)
-{
-	return arena_printf(a, OWN_USERS_DIR "/%s", unit_escape_path(a, m->source));
-}
 
 /* Not worth a failure: without it services are stopped once more. */
 static void leave_word(const struct task_ctx *ctx, struct arena *a, const struct task_move *m,
@@ -24,7 +19,7 @@ static void leave_word(const struct task_ctx *ctx, struct arena *a, const struct
 	const char *text = arena_printf(a, "%s\n", user->pid);
 	struct err ignored;
 
-	(void)!record_write(ctx->root_fd, word_path(a, m), 0644, text, &ignored);
+	(void)!record_write(ctx->root_fd, move_record(a, OWN_USERS_DIR, m), 0644, text, &ignored);
 }
 
 static bool is_out_of_patience(const struct task_run *run)
@@ -51,7 +46,7 @@ int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct ta
 	if (r < 0)
 		return r;
 	if (!user.what) {
-		(void)!io_remove(ctx->root_fd, word_path(a, m), &ignored);
+		(void)!io_remove(ctx->root_fd, move_record(a, OWN_USERS_DIR, m), &ignored);
 		return 0;
 	}
 	if (!run->since_ns || is_last)
@@ -67,7 +62,7 @@ int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const str
 	struct user user;
 	int r;
 
-	if (!record_read(ctx->root_fd, word_path(a, m), &pid))
+	if (!record_read(ctx->root_fd, move_record(a, OWN_USERS_DIR, m), &pid))
 		return 0;
 	r = users_again(ctx->root_fd, a, m->source, str_trim(a, buf_str(&pid)), &user, e);
 	if (r < 0 || !user.what)
