@@ -56,31 +56,6 @@ static bool is_cidr(const char *s)
 	       take_number(slash + 1, bits_of(ip), &end) && *end == '\0';
 }
 
-/* Every comma separated item. */
-static bool each(const char *s, bool (*is_valid)(const char *))
-{
-	for (;;) {
-		const size_t n = strcspn(s, ",");
-		char piece[PIECE_MAX];
-
-		if (!take(s, n, piece) || !is_valid(piece))
-			return false;
-		if (s[n] == '\0')
-			return true;
-		s += n + 1;
-	}
-}
-
-static bool are_cidrs(const char *s)
-{
-	return each(s, is_cidr);
-}
-
-static bool are_ips(const char *s)
-{
-	return each(s, is_ip);
-}
-
 static bool is_suffix(const char *s)
 {
 	static const char *const suffixes[] = { "",  "n",  "u",  "m",  "k",  "M",  "G",  "T", "P",
@@ -166,21 +141,6 @@ static bool is_period(const char *s)
 	return is_signal(s, '=', is_duration);
 }
 
-static bool are_thresholds(const char *s)
-{
-	return each(s, is_threshold);
-}
-
-static bool are_reclaims(const char *s)
-{
-	return each(s, is_reclaim);
-}
-
-static bool are_periods(const char *s)
-{
-	return each(s, is_period);
-}
-
 static bool is_effect(const char *s)
 {
 	return str_eq(s, "NoSchedule") || str_eq(s, "PreferNoSchedule") || str_eq(s, "NoExecute");
@@ -210,19 +170,37 @@ static bool is_switch(const char *s)
 	return str_is_one_of(s, words);
 }
 
+bool format_is_valid(const struct field_format *f, const char *s)
+{
+	if (!f->is_list)
+		return f->is_valid(s);
+	for (;;) {
+		const size_t n = strcspn(s, ",");
+		char piece[PIECE_MAX];
+
+		if (!take(s, n, piece) || !f->is_valid(piece))
+			return false;
+		if (s[n] == '\0')
+			return true;
+		s += n + 1;
+	}
+}
+
 const struct field_format format_cidr = { "an address range such as 10.0.0.0/8", is_cidr };
-const struct field_format format_cidrs = { "address ranges with commas between them", are_cidrs };
+const struct field_format format_cidrs = { "address ranges with commas between them", is_cidr,
+					   .is_list = true };
 const struct field_format format_ip = { "an IP address", is_ip };
-const struct field_format format_ips = { "IP addresses with commas between them", are_ips };
+const struct field_format format_ips = { "IP addresses with commas between them", is_ip,
+					 .is_list = true };
 const struct field_format format_quantity = { "an amount such as 100m or 64Mi", is_amount };
 const struct field_format format_port_range = { "ports from-to such as 30000-32767",
 						is_port_range };
 const struct field_format format_thresholds = { "thresholds such as memory.available<100Mi",
-						are_thresholds };
-const struct field_format format_reclaims = { "amounts such as memory.available=100Mi",
-					      are_reclaims };
-const struct field_format format_periods = { "periods such as memory.available=1m30s",
-					     are_periods };
+						is_threshold, .is_list = true };
+const struct field_format format_reclaims = { "amounts such as memory.available=100Mi", is_reclaim,
+					      .is_list = true };
+const struct field_format format_periods = { "periods such as memory.available=1m30s", is_period,
+					     .is_list = true };
 const struct field_format format_switch = { "true or false", is_switch };
 const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };
 const struct field_format format_taint_today = {

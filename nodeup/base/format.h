@@ -11,7 +11,11 @@
 struct field_format {
 	const char *wanted; /* "an address range such as 10.0.0.0/8" */
 	bool (*is_valid)(const char *s);
+	bool is_list; /* of such, with commas between them */
 };
+
+/* Whether a text looks like that. */
+bool format_is_valid(const struct field_format *f, const char *s);
 
 extern const struct field_format format_cidr;       /* 100.64.0.0/10, fd00::/64 */
 extern const struct field_format format_ip;         /* 127.0.0.1, ::1 */
