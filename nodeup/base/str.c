@@ -104,17 +104,11 @@ const char *strmap_get(const struct strmap *m, const char *key)
 	return NULL;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct strmap_item *x = a, *y = b;
-
-	return strcmp(x->key, y->key);
-}
-
 void strmap_sort(struct strmap *m)
 {
+	/* an item begins with its key */
 	if (m->n)
-		qsort(m->v, m->n, sizeof(*m->v), compare_keys);
+		qsort(m->v, m->n, sizeof(*m->v), compare_strings);
 }
 
 bool str_eq(const char *a, const char *b)
