@@ -1,51 +1,31 @@
 #include "nodeup/aws/ec2.h"
 
-#include <stdlib.h>
 #include "nodeup/aws/ec2_xml.h"
-#include "nodeup/aws/query.h"
 
 enum { PAGES_MAX = 1000 };
 
 static const struct query_service service = { "EC2", ENDPOINT_EC2, "2016-11-15" };
 
-struct ec2 {
-	struct query *query;
-};
-
-struct ec2 *ec2_new(const struct ec2_req *req)
+struct query *ec2_new(const struct query_req *req)
 {
-	struct ec2 *c = xcalloc(1, sizeof(*c));
+	struct query_req own = *req;
 
-	c->query = query_new(&(struct query_req){
-		.service = &service, .http = req->http, .imds = req->imds, .region = req->region });
-	return c;
+	own.service = &service;
+	return query_new(&own);
 }
 
-void ec2_free(struct ec2 *c)
-{
-	if (!c)
-		return;
-	query_free(c->query);
-	free(c);
-}
-
-void ec2_set_deadline(struct ec2 *c, int64_t deadline_ns)
-{
-	query_set_deadline(c->query, deadline_ns);
-}
-
-static int describe_instances(struct ec2 *c, struct arena *a, const struct strv *ids,
+static int describe_instances(struct query *c, struct arena *a, const struct strv *ids,
 			      const struct xml **ret, struct err *e)
 {
 	struct strmap p = { 0 };
 
 	for (size_t i = 0; i < ids->n; i++)
 		strmap_set(a, &p, arena_printf(a, "InstanceId.%zu", i + 1), ids->v[i]);
-	return query_ask(c->query, a, "DescribeInstances", &p, ret, e);
+	return query_ask(c, a, "DescribeInstances", &p, ret, e);
 }
 
-int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct ec2_instance *ret,
-			  struct err *e)
+int ec2_describe_instance(struct query *c, struct arena *a, const char *id,
+			  struct ec2_instance *ret, struct err *e)
 {
 	struct strv ids = { &id, 1 };
 	const struct xml *answer;
@@ -56,19 +36,19 @@ int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct
 	return r < 0 ? err_wrap(e, "instance %s", id) : 0;
 }
 
-int ec2_describe_type(struct ec2 *c, struct arena *a, const char *name, struct ec2_type *ret,
+int ec2_describe_type(struct query *c, struct arena *a, const char *name, struct ec2_type *ret,
 		      struct err *e)
 {
 	struct strmap_item p[] = { { "InstanceType.1", name } };
 	const struct xml *answer;
-	int r = query_ask(c->query, a, "DescribeInstanceTypes", STRMAP_OF(p), &answer, e);
+	int r = query_ask(c, a, "DescribeInstanceTypes", STRMAP_OF(p), &answer, e);
 
 	if (r >= 0)
 		r = ec2_xml_type(answer, ret, e);
 	return r < 0 ? err_wrap(e, "instance type %s", name) : 0;
 }
 
-int ec2_describe_addresses(struct ec2 *c, struct arena *a, const struct strv *ids,
+int ec2_describe_addresses(struct query *c, struct arena *a, const struct strv *ids,
 			   struct strmap *ret, struct err *e)
 {
 	const struct xml *answer;
@@ -96,7 +76,7 @@ static struct strmap filter_parameters(struct arena *a, const struct ec2_filters
 	return p;
 }
 
-int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filters *filters,
+int ec2_describe_volumes(struct query *c, struct arena *a, const struct ec2_filters *filters,
 			 struct ec2_volumes *ret, struct err *e)
 {
 	struct strmap p = filter_parameters(a, filters);
@@ -105,7 +85,7 @@ int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filter
 	for (size_t i = 0; i < PAGES_MAX; i++) {
 		const struct xml *answer;
 		const char *token;
-		int r = query_ask(c->query, a, "DescribeVolumes", &p, &answer, e);
+		int r = query_ask(c, a, "DescribeVolumes", &p, &answer, e);
 
 		if (r < 0)
 			return r;
@@ -119,27 +99,27 @@ int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filter
 	return err_fail(e, ERR_NET, EPROTO, "DescribeVolumes: the list of EC2 has no end");
 }
 
-int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const char *device,
+int ec2_attach(struct query *c, const char *volume, const char *instance, const char *device,
 	       struct err *e)
 {
 	struct strmap_item p[] = { { "VolumeId", volume },
 				   { "InstanceId", instance },
 				   { "Device", device } };
 
-	return query_ask(c->query, NULL, "AttachVolume", STRMAP_OF(p), NULL, e);
+	return query_ask(c, NULL, "AttachVolume", STRMAP_OF(p), NULL, e);
 }
 
-int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e)
+int ec2_detach(struct query *c, const char *volume, const char *instance, struct err *e)
 {
 	struct strmap_item p[] = { { "VolumeId", volume }, { "InstanceId", instance } };
 
-	return query_ask(c->query, NULL, "DetachVolume", STRMAP_OF(p), NULL, e);
+	return query_ask(c, NULL, "DetachVolume", STRMAP_OF(p), NULL, e);
 }
 
-int ec2_assign_prefix(struct ec2 *c, const char *interface, struct err *e)
+int ec2_assign_prefix(struct query *c, const char *interface, struct err *e)
 {
 	struct strmap_item p[] = { { "NetworkInterfaceId", interface },
 				   { "Ipv6PrefixCount", "1" } };
 
-	return query_ask(c->query, NULL, "AssignIpv6Addresses", STRMAP_OF(p), NULL, e);
+	return query_ask(c, NULL, "AssignIpv6Addresses", STRMAP_OF(p), NULL, e);
 }

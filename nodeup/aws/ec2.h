@@ -1,19 +1,10 @@
 /* ec2.h - the few requests of an instance to EC2: itself, volumes, attach, detach
  * By query.h, whose patience and retries are all there are.
- * Owner: ec2_new/ec2_free; answers are the arena's. Errors: query.h's.
+ * Owner: ec2_new/query_free; answers are the arena's. Errors: query.h's.
  * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */
 #pragma once
 
-#include "assets/http/http.h"
-#include "nodeup/aws/imds.h"
-
-struct ec2;
-
-struct ec2_req {
-	struct http *http;
-	struct imds *imds;  /* NULL: credentials of the environment alone */
-	const char *region; /* NULL: AWS_REGION, then IMDS */
-};
+#include "nodeup/aws/query.h"
 
 struct ec2_instance {
 	const char *id, *zone, *private_ip;
@@ -53,28 +44,24 @@ struct ec2_filters {
 	size_t n;
 };
 
-/* Asks nothing yet. */
-struct ec2 *ec2_new(const struct ec2_req *req) must_check;
-/* Release; NULL is fine. */
-void ec2_free(struct ec2 *c);
-/* No question goes on beyond this monotonic time; 0: none. */
-void ec2_set_deadline(struct ec2 *c, int64_t deadline_ns);
+/* A query_new() that needs not to be told the service. */
+struct query *ec2_new(const struct query_req *req) must_check;
 /* An instance by its id. */
-int ec2_describe_instance(struct ec2 *c, struct arena *a, const char *id, struct ec2_instance *ret,
-			  struct err *e) must_check;
+int ec2_describe_instance(struct query *c, struct arena *a, const char *id,
+			  struct ec2_instance *ret, struct err *e) must_check;
 /* An instance type by its name. */
-int ec2_describe_type(struct ec2 *c, struct arena *a, const char *name, struct ec2_type *ret,
+int ec2_describe_type(struct query *c, struct arena *a, const char *name, struct ec2_type *ret,
 		      struct err *e) must_check;
 /* All volumes that pass all filters, page by page. */
-int ec2_describe_volumes(struct ec2 *c, struct arena *a, const struct ec2_filters *filters,
+int ec2_describe_volumes(struct query *c, struct arena *a, const struct ec2_filters *filters,
 			 struct ec2_volumes *ret, struct err *e) must_check;
 /* Addresses of instances that have a volume attached: id to private IP, for those EC2 knows. */
-int ec2_describe_addresses(struct ec2 *c, struct arena *a, const struct strv *ids,
+int ec2_describe_addresses(struct query *c, struct arena *a, const struct strv *ids,
 			   struct strmap *ret, struct err *e) must_check;
 /* Begin to attach a volume under a device name. */
-int ec2_attach(struct ec2 *c, const char *volume, const char *instance, const char *device,
+int ec2_attach(struct query *c, const char *volume, const char *instance, const char *device,
 	       struct err *e) must_check;
 /* Begin to detach it. */
-int ec2_detach(struct ec2 *c, const char *volume, const char *instance, struct err *e) must_check;
+int ec2_detach(struct query *c, const char *volume, const char *instance, struct err *e) must_check;
 /* Give a network interface one more prefix of version 6. */
-int ec2_assign_prefix(struct ec2 *c, const char *interface, struct err *e) must_check;
+int ec2_assign_prefix(struct query *c, const char *interface, struct err *e) must_check;

@@ -192,12 +192,12 @@ void loader_type(struct loader *l)
 	struct http *http = l->req->offline ? NULL : l->req->http;
 	struct facts *f = &l->b->facts, kept = { 0 };
 	struct ec2_type type;
-	struct ec2 *ec2;
+	struct query *ec2;
 	struct err e;
 
 	if (!name || !http)
 		return;
-	ec2 = ec2_new(&(struct ec2_req){
+	ec2 = ec2_new(&(struct query_req){
 		.http = http, .imds = l->b->imds, .region = l->b->facts.region });
 	if (ec2_describe_type(ec2, l->arena, name, &type, &e) == 0) {
 		set_type(f, (struct opt_int){ true, type.gpus },
@@ -210,7 +210,7 @@ void loader_type(struct loader *l)
 		if (str_eq(kept.instance_type, name))
 			set_type(f, kept.gpus, kept.enis, kept.ips_per_eni);
 	}
-	ec2_free(ec2);
+	query_free(ec2);
 }
 
 /* Two boots of one disk may be two instances: what was kept in another boot says nothing. */

@@ -92,7 +92,7 @@ static int attempt_claim(struct claims *c, int64_t deadline_ns, struct plan_req 
 	int r;
 
 	c->deadline_ns = deadline_ns;
-	ec2_set_deadline(c->ec2, deadline_ns);
+	query_set_deadline(c->ec2, deadline_ns);
 	r = claim_take(c->req->arena, &req, &host, c->choices, e);
 	return r < 0 ? r : claims_peers(c, plan, e);
 }
@@ -234,11 +234,11 @@ static int settle_claims(struct claims *c, struct plan_req *plan, struct err *e)
 		claims_use(c, plan);
 		return 0;
 	}
-	c->ec2 = ec2_new(&(struct ec2_req){
+	c->ec2 = ec2_new(&(struct query_req){
 		.http = c->req->http, .imds = c->req->imds, .region = c->req->facts->region });
-	ec2_set_deadline(c->ec2, c->since_ns + LOOK_NS);
+	query_set_deadline(c->ec2, c->since_ns + LOOK_NS);
 	r = c->req->for_apply ? take_volumes(c, plan, e) : look_at_volumes(c, plan, e);
-	ec2_free(c->ec2);
+	query_free(c->ec2);
 	if (r < 0)
 		return r;
 	claims_use(c, plan);
@@ -283,8 +283,8 @@ void claims_give_back(const struct claims_req *req, struct err *e)
 	/* a run that failed before it read documents has no request yet */
 	if (!req->own || req->own->ids.n == 0)
 		return;
-	c.ec2 = ec2_new(&(struct ec2_req){
+	c.ec2 = ec2_new(&(struct query_req){
 		.http = req->http, .imds = req->imds, .region = req->facts->region });
 	claim_give_back(req->own, &host, e);
-	ec2_free(c.ec2);
+	query_free(c.ec2);
 }

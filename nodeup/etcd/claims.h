@@ -41,7 +41,7 @@ struct claims_result {
 struct claims {
 	const struct claims_req *req;
 	struct claims_result *ret;
-	struct ec2 *ec2;
+	struct query *ec2;
 	struct disk_host disks;
 	const struct node_volume **wanted; /* by wish: the documents'; NULL: etcd's */
 	struct volume_wish *wishes;

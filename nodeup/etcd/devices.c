@@ -58,11 +58,11 @@ static int ask_volumes(struct claims *c, const struct mets *mets, struct ec2_vol
 	for (size_t i = 0; i < mets->n; i++)
 		strv_add(a, &ids, mets->v[i].id);
 	by_id.values = ids;
-	c->ec2 = ec2_new(&(struct ec2_req){
+	c->ec2 = ec2_new(&(struct query_req){
 		.http = c->req->http, .imds = c->req->imds, .region = c->req->facts->region });
-	ec2_set_deadline(c->ec2, dur_now() + ANSWER_NS);
+	query_set_deadline(c->ec2, dur_now() + ANSWER_NS);
 	r = ec2_describe_volumes(c->ec2, a, &filters, ret, e);
-	ec2_free(c->ec2);
+	query_free(c->ec2);
 	c->ec2 = NULL;
 	return r;
 }

@@ -69,9 +69,9 @@ void claims_await_members(struct claims *c, const struct plan *plan, struct task
 		last = c->req->deadline_ns;
 	c->since_ns = dur_now();
 	c->attempt = 0;
-	c->ec2 = ec2_new(&(struct ec2_req){
+	c->ec2 = ec2_new(&(struct query_req){
 		.http = c->req->http, .imds = c->req->imds, .region = c->req->facts->region });
-	ec2_set_deadline(c->ec2, last);
+	query_set_deadline(c->ec2, last);
 	while (r <= 0) {
 		struct err why = { 0 };
 
@@ -92,5 +92,5 @@ void claims_await_members(struct claims *c, const struct plan *plan, struct task
 				     who),
 			r < 0 ? &why : NULL);
 	}
-	ec2_free(c->ec2);
+	query_free(c->ec2);
 }

@@ -46,7 +46,7 @@ static int assign(const struct task *t, struct task_ctx *ctx, struct imds *m, st
 {
 	autoarena struct arena *a = arena_new_empty();
 	const char *interface;
-	struct ec2 *ec2;
+	struct query *ec2;
 	int r = ask(m, a, "interface-id", &interface, e);
 
 	if (r == 0 && !*interface)
@@ -55,9 +55,9 @@ static int assign(const struct task *t, struct task_ctx *ctx, struct imds *m, st
 	if (r < 0)
 		return r;
 	ec2 = ec2_new(
-		&(struct ec2_req){ .http = ctx->http, .imds = m, .region = t->prefix.region });
+		&(struct query_req){ .http = ctx->http, .imds = m, .region = t->prefix.region });
 	r = ec2_assign_prefix(ec2, interface, e);
-	ec2_free(ec2);
+	query_free(ec2);
 	return r;
 }
 

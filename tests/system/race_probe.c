@@ -29,7 +29,7 @@ struct race {
 struct master {
 	struct race *race;
 	const char *id;
-	struct ec2 *ec2;
+	struct query *ec2;
 	pthread_t thread;
 };
 
@@ -161,7 +161,7 @@ static int start(struct master *m, int root_fd, struct err *e)
 
 	if (r < 0)
 		return r;
-	m->ec2 = ec2_new(&(struct ec2_req){ .http = http });
+	m->ec2 = ec2_new(&(struct query_req){ .http = http });
 	return pthread_create(&m->thread, NULL, run, m) == 0
 		       ? 0
 		       : err_fail(e, ERR_SYSTEM, EAGAIN, "no thread");

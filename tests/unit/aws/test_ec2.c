@@ -134,17 +134,17 @@ static void test_a_wrong_key_is_refused(void **state)
 		autofree char *before = xstrdup(getenv(names[i]));
 		struct ec2_instance ignored;
 		struct err e = { 0 };
-		struct ec2 *c;
+		struct query *c;
 
 		assert_int_equal(setenv(names[i], "WRONG", 1), 0);
-		c = ec2_new(&(struct ec2_req){ .http = f->http });
+		c = ec2_new(&(struct query_req){ .http = f->http });
 		assert_int_equal(ec2_describe_instance(c, f->arena, "i-1", &ignored, &e),
 				 -EKEYEXPIRED);
 		assert_int_equal(e.kind, ERR_NET);
 		assert_null(strstr(e.msg, "WRONG"));
 		assert_string_equal(e.notes[e.nnotes - 1].text,
 				    "the key of AWS_ACCESS_KEY_ID, region us-west-2");
-		ec2_free(c);
+		query_free(c);
 		assert_int_equal(setenv(names[i], before, 1), 0);
 	}
 }
@@ -154,17 +154,17 @@ static void test_nobody_is_asked_without_credentials(void **state)
 	struct ec2_fake *f = *state;
 	struct ec2_instance ignored;
 	struct err e = { 0 };
-	struct ec2 *c;
+	struct query *c;
 
 	assert_int_equal(unsetenv("AWS_ACCESS_KEY_ID"), 0);
 	assert_int_equal(unsetenv("AWS_SECRET_ACCESS_KEY"), 0);
-	c = ec2_new(&(struct ec2_req){ .http = f->http });
+	c = ec2_new(&(struct query_req){ .http = f->http });
 	assert_int_equal(ec2_describe_instance(c, f->arena, "i-1", &ignored, &e), -EKEYEXPIRED);
 	assert_int_equal(e.kind, ERR_NET);
 	assert_string_equal(e.msg, "instance i-1: DescribeInstances: no credentials: no key in the "
 				   "environment");
 	assert_string_equal(ec2_fake_log(f), "[]");
-	ec2_free(c);
+	query_free(c);
 }
 
 /* The question is given up at the deadline, not when the server says something. */
@@ -175,7 +175,7 @@ static void test_a_silent_server(void **state)
 	struct err e = { 0 };
 
 	ec2_fake_fault(f, "DescribeInstances&hang=1");
-	ec2_set_deadline(f->ec2, dur_now() + 50 * DUR_MS);
+	query_set_deadline(f->ec2, dur_now() + 50 * DUR_MS);
 	assert_int_equal(ec2_describe_instance(f->ec2, f->arena, "i-1", &ignored, &e), -ETIMEDOUT);
 	assert_int_equal(e.kind, ERR_NET);
 }

@@ -71,7 +71,7 @@ static struct ec2_fake *start(const char *script, const char *variable, const ch
 	set("S3_ENDPOINT", NULL);
 	if (http_new(&opts, &f->http, &e) < 0)
 		fail_msg("%s", e.msg);
-	f->ec2 = ec2_new(&(struct ec2_req){ .http = f->http });
+	f->ec2 = ec2_new(&(struct query_req){ .http = f->http });
 	return f;
 }
 
@@ -89,7 +89,7 @@ void ec2_fake_stop(struct ec2_fake *f)
 {
 	int status;
 
-	ec2_free(f->ec2);
+	query_free(f->ec2);
 	http_free(f->http);
 	(void)close(f->stdin_fd);
 	assert_int_equal(waitpid(f->pid, &status, 0), f->pid);

@@ -12,7 +12,7 @@ struct ec2_fake {
 	char dir[64];
 	struct arena *arena;
 	struct http *http;
-	struct ec2 *ec2;
+	struct query *ec2;
 };
 
 /* Start it with this state ("instances" and "volumes", JSON without the outer braces). */
