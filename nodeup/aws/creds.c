@@ -283,15 +283,11 @@ const char *creds_who(struct creds *c, struct arena *a)
 {
 	const char *instance;
 	struct err ignored;
-	time_t until = c->expires;
-	struct tm tm;
-	char when[32];
 
 	if (!c->role)
 		return arena_str(a, c->who);
 	if (!c->instance && imds_get(c->imds, a, "meta-data/instance-id", &instance, &ignored) >= 0)
 		c->instance = xstrdup(instance);
-	(void)strftime(when, sizeof(when), "%H:%M UTC", gmtime_r(&until, &tm));
 	return arena_printf(a, "assumed-role/%s/%s (valid until %s)", c->role,
-			    c->instance ? c->instance : "?", when);
+			    c->instance ? c->instance : "?", dur_utc(a, c->expires, "%H:%M UTC"));
 }

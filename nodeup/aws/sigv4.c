@@ -5,12 +5,12 @@
 #include <openssl/hmac.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include "assets/digest.h"
 #include "assets/url.h"
+#include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 
-enum { MAC_SIZE = 32, STAMP_MAX = 20, DAY_LEN = 8 };
+enum { MAC_SIZE = 32, DAY_LEN = 8 };
 
 const char sigv4_empty[] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
@@ -25,14 +25,7 @@ struct pairs {
 	size_t n;
 };
 
-/* "20150830T123600Z" */
-static void stamp(int64_t seconds, char out[static STAMP_MAX])
-{
-	time_t when = seconds;
-	struct tm tm;
-
-	(void)strftime(out, STAMP_MAX, "%Y%m%dT%H%M%SZ", gmtime_r(&when, &tm));
-}
+static const char stamp[] = "%Y%m%dT%H%M%SZ";
 
 static int compare_headers(const void *a, const void *b)
 {
@@ -95,10 +88,8 @@ static void add_header(struct arena *a, struct pairs *p, const char *header)
 static struct strv added_headers(struct arena *a, const struct sigv4_req *req, const char *token)
 {
 	struct strv out = { 0 };
-	char when[STAMP_MAX];
 
-	stamp(req->time, when);
-	strv_addf(a, &out, "X-Amz-Date: %s", when);
+	strv_addf(a, &out, "X-Amz-Date: %s", dur_utc(a, req->time, stamp));
 	if (str_eq(req->service, "s3"))
 		strv_addf(a, &out, "X-Amz-Content-Sha256: %s", req->payload);
 	if (token)
@@ -229,9 +220,9 @@ struct strv sigv4_sign(struct arena *a, const struct sigv4_req *req, const struc
 	struct strv out = added_headers(a, req, key->token);
 	struct pairs headers = canonical_headers(a, req, key->token);
 	const char *canonical = sigv4_canonical(a, req, key->token), *day, *scope, *to_sign;
-	char when[STAMP_MAX], hex[DIGEST_TEXT_MAX];
+	const char *when = dur_utc(a, req->time, stamp);
+	char hex[DIGEST_TEXT_MAX];
 
-	stamp(req->time, when);
 	day = arena_strn(a, when, DAY_LEN);
 	scope = arena_printf(a, "%s/%s/%s/aws4_request", day, req->region, req->service);
 	/* before any HMAC: digest keeps OpenSSL from reading the host's configuration */

@@ -130,20 +130,20 @@ int64_t dur_wall(void)
 	return now(CLOCK_REALTIME);
 }
 
-static char *moment(struct arena *a, int64_t wall_ns, const char *form)
+char *dur_utc(struct arena *a, int64_t seconds, const char *form)
 {
-	const time_t at = (time_t)(wall_ns / DUR_SEC);
+	const time_t at = seconds;
 	struct tm tm = { 0 };
 	char text[32] = "";
 
 	(void)gmtime_r(&at, &tm);
 	(void)strftime(text, sizeof(text), form, &tm);
-	return arena_strn(a, text, strlen(text));
+	return arena_str(a, text);
 }
 
 char *dur_clock(struct arena *a, int64_t wall_ns)
 {
-	return moment(a, wall_ns, "%T");
+	return dur_utc(a, wall_ns / DUR_SEC, "%T");
 }
 
 int64_t dur_of_http_date(const char *text)
@@ -156,5 +156,5 @@ int64_t dur_of_http_date(const char *text)
 
 char *dur_date(struct arena *a, int64_t wall_ns)
 {
-	return moment(a, wall_ns, "%F %T");
+	return dur_utc(a, wall_ns / DUR_SEC, "%F %T");
 }

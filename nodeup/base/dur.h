@@ -14,6 +14,8 @@ int dur_parse(const char *text, int64_t *ret_ns, struct err *e) must_check;
 char *dur_render(struct arena *a, int64_t ns);
 /* For people: "21 ms", "2.9 s", "4 min 12 s". */
 char *dur_human(struct arena *a, int64_t ns);
+/* A moment, in seconds since 1970, in a form of strftime(3) of at most 31 bytes, UTC. */
+char *dur_utc(struct arena *a, int64_t seconds, const char *form);
 /* The time of day, UTC, of a moment of CLOCK_REALTIME: "03:12:40". */
 char *dur_clock(struct arena *a, int64_t wall_ns);
 /* The day and the time of day, UTC: "2026-11-23 03:12:40". */
