@@ -148,7 +148,6 @@ static void clean_name(struct cache *c, int tmp, const char *name, time_t age)
 	lock = cache_lock(c, true);
 	stale = is_old(fd, age) && is_stale(fd);
 	cleanup_closep(&lock);
-	lock = -1;
 	/* locked by us now; names in tmp/ are never used twice, and a process that opens a partial
 	 * file looks again, once it has the lock, whether the file still has its name */
 	if (stale)

@@ -14,12 +14,6 @@ enum {
 
 static const char version[] = "v2";
 
-static void close_file(struct cache_map *m)
-{
-	cleanup_closep(&m->fd);
-	m->fd = -1;
-}
-
 static void render_origin(const struct cache_origin *o, struct buf *b)
 {
 	(void)buf_addf(b, "%s\n%" PRId64 "\n", version, o->total);
@@ -174,7 +168,7 @@ void cache_map_save(struct cache *c, struct cache_map *m, const struct cache_ori
 		m->runs[i].written = m->runs[i].span.end;
 		(void)buf_add(&b, line, RUN_LINE);
 	}
-	close_file(m);
+	cleanup_closep(&m->fd);
 	r = cache_put(c, m->name, buf_str(&b), b.len, &m->fd);
 	m->full = r < 0 && io_is_full(-r) ? -r : 0;
 	m->begin = begin;
@@ -198,7 +192,7 @@ static int write_run(struct cache_map *m, size_t i)
 		return -ENOSPC;
 	if (io_is_full(errno))
 		return -errno;
-	close_file(m);
+	cleanup_closep(&m->fd);
 	return 0;
 }
 
@@ -240,7 +234,7 @@ void cache_map_clear(struct cache *c, struct cache_map *m)
 {
 	if (m->name[0])
 		(void)unlinkat(c->dir_fd, m->name, 0);
-	close_file(m);
+	cleanup_closep(&m->fd);
 	m->n = 0;
 }
 
@@ -249,7 +243,7 @@ void cache_map_done(struct cache_map *m)
 	for (size_t i = 0; i < m->n; i++)
 		if (m->runs[i].written != m->runs[i].span.end)
 			(void)write_run(m, i);
-	close_file(m);
+	cleanup_closep(&m->fd);
 	free(m->runs);
 	m->runs = NULL;
 	m->n = m->max = 0;

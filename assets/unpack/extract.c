@@ -81,8 +81,10 @@ static int open_pipe(struct extract *x, int *ret_in)
 	return 0;
 }
 
-static void release_extract(struct extract *x)
+void extract_abort(struct extract *x)
 {
+	if (!x)
+		return;
 	cleanup_closep(&x->data_fd);
 	cleanup_closep(&x->report_fd);
 	extract_watch_kill(&x->watch);
@@ -118,7 +120,7 @@ static int begin_extract(const struct extract *what, int in_fd, struct extract *
 	x->data_fd = x->report_fd = x->watch.life_fd = -1;
 	r = start_child(x, in_fd, e);
 	if (r < 0)
-		release_extract(x);
+		extract_abort(x);
 	else
 		*ret = x;
 	return r;
@@ -267,7 +269,6 @@ static int conclude_child(struct extract *x, bool complete, struct err *e)
 	int status, r;
 
 	cleanup_closep(&x->data_fd);
-	x->data_fd = -1;
 	if (!extract_watch_reap(&x->watch, &status))
 		return give_up(x, e);
 	f = lseek(x->report_fd, 0, SEEK_SET) < 0 ? NULL : fdopen(x->report_fd, "r");
@@ -336,12 +337,6 @@ int extract_finish(struct extract *x, struct err *e)
 {
 	int r = conclude_child(x, true, e);
 
-	release_extract(x);
+	extract_abort(x);
 	return r;
-}
-
-void extract_abort(struct extract *x)
-{
-	if (x)
-		release_extract(x);
 }

@@ -72,7 +72,6 @@ static void end_watch(struct extract_watch *w)
 {
 	w->child.pid = 0;
 	cleanup_closep(&w->life_fd);
-	w->life_fd = -1;
 }
 
 bool extract_watch_reap(struct extract_watch *w, int *ret_status)

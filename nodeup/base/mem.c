@@ -163,10 +163,11 @@ void cleanup_freep(void *p)
 	free(*(void **)p);
 }
 
-void cleanup_closep(const int *fd)
+void cleanup_closep(int *fd)
 {
 	if (*fd >= 0)
 		(void)close(*fd);
+	*fd = -1;
 }
 
 void cleanup_filep(FILE **f)

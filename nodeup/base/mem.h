@@ -43,9 +43,9 @@ void *arena_grow(struct arena *a, void *array, size_t n, size_t size) must_check
 		(array)[(n)++] = (__VA_ARGS__);                            \
 	} while (0)
 
-/* Cleanup functions for the attributes below. */
+/* Cleanup functions for the attributes below. That of a descriptor is -1 afterwards. */
 void cleanup_freep(void *p);
-void cleanup_closep(const int *fd);
+void cleanup_closep(int *fd);
 void cleanup_filep(FILE **f);
 void cleanup_arenap(struct arena **a);
 

@@ -129,10 +129,8 @@ static void drain(struct child *c)
 		if (c->out)
 			(void)buf_add(c->out, chunk, (size_t)n);
 	}
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
-		(void)close(c->out_fd);
-		c->out_fd = -1;
-	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		cleanup_closep(&c->out_fd);
 }
 
 static bool has_ended(const struct child *c)

@@ -576,7 +576,6 @@ static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e
 	log_notice("next run in %s", pause);
 	notify_status("failed, next run in %s: %s", pause, why->msg);
 	cleanup_closep(&ap->lock_fd);
-	ap->lock_fd = -1;
 	if (pause_sleep(ap->live_fd, ap->pause_ns))
 		log_notice("another run succeeded: next run now");
 	ap->pause_ns = pause_after(ap->pause_ns);
