@@ -41,11 +41,10 @@ static bool is_host_root(int root_fd)
 }
 
 /* openat2 keeps links below the root; before Linux 5.6 only the host's own root can be served. */
-static int open_below(int root_fd, const char *path, int flags, mode_t mode)
+static int open_below(int root_fd, const char *path, int flags)
 {
 	struct open_how how = {
 		.flags = (uint64_t)(flags | O_CLOEXEC),
-		.mode = mode,
 		.resolve = RESOLVE_IN_ROOT,
 	};
 	int fd = -1;
@@ -59,12 +58,12 @@ static int open_below(int root_fd, const char *path, int flags, mode_t mode)
 		errno = ENOSYS;
 		return -1;
 	}
-	return open(*path ? path : "/", flags | O_CLOEXEC, mode);
+	return open(*path ? path : "/", flags | O_CLOEXEC);
 }
 
 int io_open(int root_fd, const char *path, int flags, int *ret_fd, struct err *e)
 {
-	int fd = open_below(root_fd, path, flags, 0);
+	int fd = open_below(root_fd, path, flags);
 
 	if (fd < 0)
 		return err_sys(e, "open '%s'", path);
@@ -99,8 +98,8 @@ static int not_regular(const char *path, mode_t mode, struct err *e)
 static int open_failed(int root_fd, const char *path, struct err *e)
 {
 	const int errnum = errno;
-	autoclose int fd =
-		errnum == ENXIO || errnum == ENODEV ? open_below(root_fd, path, O_PATH, 0) : -1;
+	autoclose int fd = errnum == ENXIO || errnum == ENODEV ? open_below(root_fd, path, O_PATH)
+							       : -1;
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode))
@@ -109,19 +108,26 @@ static int open_failed(int root_fd, const char *path, struct err *e)
 	return err_sys(e, "open '%s'", path);
 }
 
-static int open_regular(int root_fd, const char *path, int flags, int *ret_fd, struct stat *ret,
+/* Hand out what is open there, if it is a regular file. */
+static int take_regular(int *fd, int root_fd, const char *path, int *ret_fd, struct stat *ret,
 			struct err *e)
 {
-	autoclose int fd = open_below(root_fd, path, O_RDONLY | flags | AT_ONCE, 0);
-
-	if (fd < 0)
+	if (*fd < 0)
 		return open_failed(root_fd, path, e);
-	if (fstat(fd, ret) < 0)
+	if (fstat(*fd, ret) < 0)
 		return err_sys(e, "look at '%s'", path);
 	if (!S_ISREG(ret->st_mode))
 		return not_regular(path, ret->st_mode, e);
-	*ret_fd = TAKE_FD(fd);
+	*ret_fd = TAKE_FD(*fd);
 	return 0;
+}
+
+static int open_regular(int root_fd, const char *path, int flags, int *ret_fd, struct stat *ret,
+			struct err *e)
+{
+	autoclose int fd = open_below(root_fd, path, O_RDONLY | flags | AT_ONCE);
+
+	return take_regular(&fd, root_fd, path, ret_fd, ret, e);
 }
 
 int io_open_file(int root_fd, const char *path, int *ret_fd, struct err *e)
@@ -146,14 +152,7 @@ int io_open_lock(int root_fd, const char *path, mode_t mode, int *ret_fd, struct
 	if (r < 0)
 		return r;
 	fd = openat(dir, name, O_RDWR | O_CREAT | O_NOFOLLOW | AT_ONCE, mode);
-	if (fd < 0)
-		return open_failed(root_fd, path, e);
-	if (fstat(fd, &st) < 0)
-		return err_sys(e, "look at '%s'", path);
-	if (!S_ISREG(st.st_mode))
-		return not_regular(path, st.st_mode, e);
-	*ret_fd = TAKE_FD(fd);
-	return 0;
+	return take_regular(&fd, root_fd, path, ret_fd, &st, e);
 }
 
 /* Until its end, or until then. */
@@ -347,7 +346,7 @@ int io_open_parent(int root_fd, const char *path, int *ret_fd, const char **ret_
 	if (!slash || slash[1] == '\0')
 		return err_fail(e, ERR_SYSTEM, EINVAL, "'%s' is not an absolute file path", path);
 	dir = xasprintf("%.*s", (int)(slash - path), path);
-	fd = open_below(root_fd, dir, O_RDONLY | O_DIRECTORY, 0);
+	fd = open_below(root_fd, dir, O_RDONLY | O_DIRECTORY);
 	if (fd < 0)
 		return err_sys(e, "open directory '%s'", *dir ? dir : "/");
 	*ret_fd = fd;
@@ -392,7 +391,7 @@ int io_remove(int root_fd, const char *path, struct err *e)
 
 static bool is_dir(int root_fd, const char *path)
 {
-	autoclose int fd = open_below(root_fd, path, O_PATH | O_DIRECTORY, 0);
+	autoclose int fd = open_below(root_fd, path, O_PATH | O_DIRECTORY);
 
 	return fd >= 0;
 }
@@ -477,7 +476,7 @@ int io_mkdirs_for(int root_fd, const char *path, mode_t mode, io_made_fn *made, 
 
 int io_stat(int root_fd, const char *path, struct stat *ret_st, struct err *e)
 {
-	autoclose int fd = open_below(root_fd, path, O_PATH | O_NOFOLLOW, 0);
+	autoclose int fd = open_below(root_fd, path, O_PATH | O_NOFOLLOW);
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -541,10 +540,8 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 			continue;
 		/* the lock tells a sweeper that this one is alive; one may have been quicker */
 		(void)flock(stage.fd, LOCK_SH);
-		if (fstat(stage.fd, &st) == 0 && st.st_nlink == 0) {
+		if (fstat(stage.fd, &st) == 0 && st.st_nlink == 0)
 			cleanup_closep(&stage.fd);
-			stage.fd = -1;
-		}
 	}
 	if (stage.fd < 0) {
 		r = err_sys(e, "stage a file beside '%s'", path);
