@@ -13,7 +13,6 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
-#include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/identity.h"
 #include "nodeup/cmd/offline.h"
@@ -685,14 +684,6 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	return 0;
 }
 
-static int dry_run(struct cli *cli, struct err *e)
-{
-	size_t pending;
-	int r = plan_show(cli, &pending, e);
-
-	return r < 0 ? r : 0;
-}
-
 int cmd_repair(struct cli *cli, struct err *e)
 {
 	cli->verify = true;
@@ -739,8 +730,10 @@ int cmd_apply(struct cli *cli, struct err *e)
 	cli->prune |= plan.prune;
 	show_line(stdout, "nodeup version %s", cli_version());
 	(void)fflush(stdout);
-	if (dry)
-		return dry_run(cli, e);
+	if (dry) {
+		r = cmd_plan(cli, e);
+		return r < 0 ? r : 0;
+	}
 	if (journal_is_stderr())
 		log_set_writer(journal_write);
 	else if (!cli->root)

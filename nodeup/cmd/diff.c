@@ -22,8 +22,7 @@ static int open_documents(struct cli *cli, const char *conf, struct session *s, 
 	return r;
 }
 
-static int show_difference(struct cli *cli, struct session *old, struct session *new,
-			   size_t *ret_pending, struct err *e)
+static int show_difference(struct cli *cli, struct session *old, struct session *new, struct err *e)
 {
 	struct plan_before before = {
 		.conf = location_shown(cli->arena, old->boot.conf),
@@ -33,13 +32,12 @@ static int show_difference(struct cli *cli, struct session *old, struct session 
 
 	before_set(new->arena, old->plan.tasks, old->plan.n, new->plan.tasks, new->plan.n,
 		   &new->ctx);
-	return plan_walk(cli, new, &before, ret_pending, e);
+	return plan_walk(cli, new, &before, e);
 }
 
 int cmd_diff(struct cli *cli, struct err *e)
 {
 	struct session old = { 0 }, new = { 0 };
-	size_t pending = 0;
 	int r = plan_check_output(cli, e);
 
 	if (r == 0 && cli->args.n != 2)
@@ -51,8 +49,8 @@ int cmd_diff(struct cli *cli, struct err *e)
 	if (r == 0)
 		r = open_documents(cli, cli->args.v[1], &new, e);
 	if (r == 0)
-		r = show_difference(cli, &old, &new, &pending, e);
+		r = show_difference(cli, &old, &new, e);
 	session_close(&new);
 	session_close(&old);
-	return r < 0 ? r : pending ? PLAN_PENDING : 0;
+	return r;
 }

@@ -460,8 +460,7 @@ static int check_denied(const struct run_report *rep, struct err *e)
 			task_title(a, first->task), first->error->msg);
 }
 
-int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
-	      size_t *ret_pending, struct err *e)
+int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before, struct err *e)
 {
 	struct run_req run = session_run(s);
 	struct run_report rep;
@@ -471,13 +470,15 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 	r = check_denied(&rep, e);
 	if (r < 0)
 		return r;
-	*ret_pending = to_change(&rep) + rep.counts[RUN_UNSURE];
 	tell_unsure(s->arena, &rep);
-	return str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
-					   : print_text(cli, s, &rep, before, e);
+	r = str_eq(cli->output, "json") ? print_json(s, &rep, before, e)
+					: print_text(cli, s, &rep, before, e);
+	if (r < 0)
+		return r;
+	return to_change(&rep) + rep.counts[RUN_UNSURE] ? PLAN_PENDING : 0;
 }
 
-static int show_plan(struct cli *cli, struct session *s, size_t *ret_pending, struct err *e)
+static int show_plan(struct cli *cli, struct session *s, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
 	int r = plan_may_look(cli, e);
@@ -492,7 +493,7 @@ static int show_plan(struct cli *cli, struct session *s, size_t *ret_pending, st
 	if (!s->starts_at_boot && !s->image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");
-	return plan_walk(cli, s, NULL, ret_pending, e);
+	return plan_walk(cli, s, NULL, e);
 }
 
 int plan_check_output(const struct cli *cli, struct err *e)
@@ -502,24 +503,14 @@ int plan_check_output(const struct cli *cli, struct err *e)
 	return 0;
 }
 
-int plan_show(struct cli *cli, size_t *ret_pending, struct err *e)
+int cmd_plan(struct cli *cli, struct err *e)
 {
 	struct session s = { 0 };
 	int r = plan_check_output(cli, e);
 
 	if (r < 0)
 		return r;
-	r = show_plan(cli, &s, ret_pending, e);
+	r = show_plan(cli, &s, e);
 	session_close(&s);
 	return r;
-}
-
-int cmd_plan(struct cli *cli, struct err *e)
-{
-	size_t pending;
-	int r = plan_show(cli, &pending, e);
-
-	if (r < 0)
-		return r;
-	return pending ? PLAN_PENDING : 0;
 }

@@ -1,4 +1,4 @@
-/* plan.h - print what a plan's walk found; shared by plan, apply --dryrun and diff
+/* plan.h - print what a plan's walk found; shared by plan, diff and why
  * Owner: the session's arena. Errors: SYSTEM, CONFIG. Threads: one. */
 #pragma once
 
@@ -20,9 +20,7 @@ int plan_may_look(const struct cli *cli, struct err *e) must_check;
 int plan_say_root(const struct err *why, struct err *e) must_check;
 /* Whether -o is something we have. */
 int plan_check_output(const struct cli *cli, struct err *e) must_check;
-/* Walk the plan of the documents that are asked for, and print it. ret_pending: how many tasks would change
- * something. */
-int plan_show(struct cli *cli, size_t *ret_pending, struct err *e) must_check;
-/* The same of a session that is open. before: NULL for a plan. */
+/* Walk the plan of a session that is open, and print it; PLAN_PENDING when a task would change something, else 0.
+ * before: NULL for a plan. */
 int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,
-	      size_t *ret_pending, struct err *e) must_check;
+	      struct err *e) must_check;
