@@ -340,19 +340,6 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 	return r;
 }
 
-static void add_strings(struct arena *a, struct tree *list, const struct strv *texts)
-{
-	for (size_t i = 0; i < texts->n; i++)
-		(void)tree_add(a, list, tree_string(a, texts->v[i]));
-}
-
-static void add_disks(struct session *s, const struct task *t, struct tree *task)
-{
-	const struct strv lines = disk_lines(s->arena, s, t);
-
-	tree_set_some(s->arena, task, "disks", tree_of_strv(s->arena, &lines));
-}
-
 static struct tree *count_tree(struct arena *a, const struct run_report *rep)
 {
 	struct tree *t = tree_map(a);
@@ -366,13 +353,13 @@ static struct tree *count_tree(struct arena *a, const struct run_report *rep)
 /* What the settings, the documents, the plan and the machine give reason to say. */
 static struct tree *warning_tree(struct session *s)
 {
-	struct tree *list = tree_seq(s->arena);
+	struct strv all = { 0 };
 
-	add_strings(s->arena, list, &s->remarks);
-	add_strings(s->arena, list, &s->boot.warnings);
-	add_strings(s->arena, list, &s->plan.warnings);
-	add_strings(s->arena, list, &s->foreign);
-	return list;
+	strv_add_all(s->arena, &all, &s->remarks);
+	strv_add_all(s->arena, &all, &s->boot.warnings);
+	strv_add_all(s->arena, &all, &s->plan.warnings);
+	strv_add_all(s->arena, &all, &s->foreign);
+	return tree_of_strv(s->arena, &all);
 }
 
 static int print_json(struct session *s, const struct run_report *rep,
@@ -382,10 +369,12 @@ static int print_json(struct session *s, const struct run_report *rep,
 	const struct strv units = restarts(s->arena, rep);
 
 	for (size_t i = 0; i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+		const struct strv disks = disk_lines(s->arena, s, o->task);
 		struct tree *task = tasks->items[i].value;
 
-		tree_set_text(s->arena, task, "state", saved_plan_word(&rep->outcomes[i]));
-		add_disks(s, rep->outcomes[i].task, task);
+		tree_set_text(s->arena, task, "state", saved_plan_word(o));
+		tree_set_some(s->arena, task, "disks", tree_of_strv(s->arena, &disks));
 	}
 	(void)tree_set(s->arena, t, "schema", tree_plain(s->arena, SAVED_PLAN_SCHEMA));
 	tree_set_text(s->arena, t, "conf", location_shown(s->arena, s->boot.conf));

@@ -1,6 +1,5 @@
 #include "nodeup/cmd/saved_plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/json.h"
 #include "nodeup/run/report.h"
@@ -66,11 +65,6 @@ const char *saved_plan_digest(struct arena *a, const struct session *s)
 	return arena_str(a, digest_hex(&d, hex));
 }
 
-static int by_title(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* "change file /etc/x: absent", of each that is not right. */
 static struct strv lines_now(struct arena *a, const struct run_report *rep)
 {
@@ -106,21 +100,14 @@ static struct strv lines_then(struct arena *a, const struct tree *tasks)
 	return lines;
 }
 
-static void sort(struct strv *v)
-{
-	if (v->n)
-		qsort(v->v, v->n, sizeof(*v->v), by_title);
-}
-
-/* What only one of two sorted lists has, as notes; how many there are. */
+/* What only one of two lists has, as notes; how many there are. */
 static size_t note_others(const struct strv *from, const struct strv *other, const char *label,
 			  size_t named, struct err *e)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < from->n; i++) {
-		if (other->n &&
-		    bsearch(&from->v[i], other->v, other->n, sizeof(*other->v), by_title))
+		if (strv_has(other, from->v[i]))
 			continue;
 		if (named + n++ < NAMED_MAX)
 			err_note(e, label, "%s", from->v[i]);
@@ -145,8 +132,8 @@ static int check_machine(const struct saved_plan *p, struct session *s, struct e
 	run_plan(s->arena, &run, rep);
 	s->ctx.only_looks = only_looks;
 	now = lines_now(s->arena, rep);
-	sort(&now);
-	sort(&then);
+	strv_sort(&now);
+	strv_sort(&then);
 	n = note_others(&then, &now, "planned", 0, e);
 	n += note_others(&now, &then, "now", n, e);
 	if (n > NAMED_MAX)
