@@ -19,7 +19,6 @@
 
 /* before nodeup could speak all that it speaks today */
 #define EARLIEST_NS (INT64_C(1735689600) * DUR_SEC)
-#define PATIENCE_NS (5 * DUR_SEC)
 
 enum { SAID_MAX = 256, PORTS_MAX = 1 << 20, LISTENS = 0x0a };
 
@@ -405,7 +404,7 @@ static void open_all(struct checking *c)
 {
 	const struct session_req req = { .cli = c->cli,
 					 .for_check = true,
-					 .patience_ns = PATIENCE_NS };
+					 .patience_ns = SESSION_LOOK_NS };
 	struct run_req run;
 
 	c->opened = session_open(c->s, &req, &c->why);

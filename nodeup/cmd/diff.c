@@ -1,11 +1,8 @@
 /* diff.c - what other documents would change on a node, from the documents alone */
 #include "nodeup/cmd/plan.h"
 
-#include "nodeup/base/dur.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/tasks/before.h"
-
-#define PATIENCE_NS (5 * DUR_SEC)
 
 static int open_documents(struct cli *cli, const char *conf, struct session *s, struct err *e)
 {
@@ -13,7 +10,7 @@ static int open_documents(struct cli *cli, const char *conf, struct session *s, 
 		.cli = cli,
 		.conf = conf,
 		.documents_only = true,
-		.patience_ns = PATIENCE_NS,
+		.patience_ns = SESSION_LOOK_NS,
 	};
 	int r = session_open(s, &req, e);
 

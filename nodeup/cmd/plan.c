@@ -17,9 +17,6 @@
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume.h"
 
-/* documents that do not come within this time are replaced by the persisted ones */
-#define PATIENCE_NS (5 * DUR_SEC)
-
 enum { DIFF_MAX = 4 << 20 };
 
 #define INDENT "    " /* of what belongs to the line above */
@@ -469,7 +466,7 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 
 static int show_plan(struct cli *cli, struct session *s, struct err *e)
 {
-	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
+	const struct session_req req = { .cli = cli, .patience_ns = SESSION_LOOK_NS };
 	int r = plan_may_look(cli, e);
 
 	if (r == 0)

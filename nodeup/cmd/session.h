@@ -5,6 +5,7 @@
  * Threads: one. */
 #pragma once
 
+#include "nodeup/base/dur.h"
 #include "nodeup/etcd/claim.h"
 #include "nodeup/aws/s3_session.h"
 #include "nodeup/documents/bootstrap.h"
@@ -13,6 +14,9 @@
 #include "nodeup/plan/plan.h"
 #include "nodeup/run/run.h"
 #include "nodeup/documents/settings_dir.h"
+
+/* How long commands that only look wait for documents. */
+#define SESSION_LOOK_NS (5 * DUR_SEC)
 
 /* How far a session was opened. After a failed open: what failed. */
 enum session_stage {

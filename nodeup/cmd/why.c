@@ -3,7 +3,6 @@
 #include "nodeup/cmd/session.h"
 
 #include <string.h>
-#include "nodeup/base/dur.h"
 #include "nodeup/base/show.h"
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
@@ -11,8 +10,6 @@
 #include "nodeup/run/report.h"
 #include "nodeup/run/told.h"
 #include "nodeup/tasks/kinds.h"
-
-#define PATIENCE_NS (5 * DUR_SEC)
 
 enum { NAMES_MAX = 8, MOST = 8 };
 
@@ -205,7 +202,7 @@ static int explain_all(const struct cli *cli, struct session *s, const char *wor
 
 int cmd_why(struct cli *cli, struct err *e)
 {
-	const struct session_req req = { .cli = cli, .patience_ns = PATIENCE_NS };
+	const struct session_req req = { .cli = cli, .patience_ns = SESSION_LOOK_NS };
 	struct session s = { 0 };
 	int r = plan_check_output(cli, e);
 
