@@ -20,21 +20,7 @@
 /* before nodeup could speak all that it speaks today */
 #define EARLIEST_NS (INT64_C(1735689600) * DUR_SEC)
 
-enum { SAID_MAX = 256, PORTS_MAX = 1 << 20, LISTENS = 0x0a };
-
-static int say(struct checking *c, enum check_result result, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
-
-static int say(struct checking *c, enum check_result result, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	if (vsnprintf(c->said, sizeof(c->said), fmt, ap) < 0)
-		c->said[0] = '\0';
-	va_end(ap);
-	return (int)result;
-}
+enum { PORTS_MAX = 1 << 20, LISTENS = 0x0a };
 
 static int look_at_root(struct checking *c, struct err *e)
 {
@@ -51,7 +37,7 @@ static int look_at_root(struct checking *c, struct err *e)
 static int look_at_lock(struct checking *c, struct err *e)
 {
 	if (c->s->image_mode)
-		return say(c, CHECK_SKIPPED, "a run on an image takes none");
+		return check_say(c, CHECK_SKIPPED, "a run on an image takes none");
 	/* apply would wait, or be refused until that run ends: no reason not to come back */
 	return lock_look(c->s->root_fd, e) < 0 ? CHECK_ODD : CHECK_RIGHT;
 }
@@ -74,7 +60,7 @@ static int look_at_clock(struct checking *c, struct err *e)
 
 	if (check_clock(now, e) < 0)
 		return err_code(e);
-	return say(c, CHECK_RIGHT, "%s UTC", dur_date(c->cli->arena, now));
+	return check_say(c, CHECK_RIGHT, "%s UTC", dur_date(c->cli->arena, now));
 }
 
 static int look_at_systemd(struct checking *c, struct err *e)
@@ -84,13 +70,13 @@ static int look_at_systemd(struct checking *c, struct err *e)
 	int r;
 
 	if (c->s->image_mode)
-		return say(c, CHECK_SKIPPED, "an image has none that runs");
+		return check_say(c, CHECK_SKIPPED, "an image has none that runs");
 	r = bus_open(&bus, e);
 	if (r < 0)
 		return r;
 	r = bus_version(bus, c->cli->arena, &version, e);
 	bus_close(bus);
-	return r < 0 ? r : say(c, CHECK_RIGHT, "%s", version);
+	return r < 0 ? r : check_say(c, CHECK_RIGHT, "%s", version);
 }
 
 static int look_at_metadata(struct checking *c, struct err *e)
@@ -102,16 +88,17 @@ static int look_at_metadata(struct checking *c, struct err *e)
 	int r;
 
 	if (c->s->image_mode || c->cli->offline || !c->s->http)
-		return say(c, CHECK_SKIPPED, "not asked");
+		return check_say(c, CHECK_SKIPPED, "not asked");
 	if (probe_host(c->cli->arena, c->s->root_fd, true, &f, &ignored) < 0 || !f.instance_id)
-		return say(c, CHECK_SKIPPED, "not asked: the firmware names no instance of EC2");
+		return check_say(c, CHECK_SKIPPED,
+				 "not asked: the firmware names no instance of EC2");
 	m = imds_new(c->s->http);
 	r = imds_get(m, c->cli->arena, "meta-data/instance-id", &id, e);
 	imds_free(m);
 	if (r < 0)
 		return r;
 	if (str_eq(id, f.instance_id))
-		return say(c, CHECK_RIGHT, "%s", id);
+		return check_say(c, CHECK_RIGHT, "%s", id);
 	(void)err_fail(e, ERR_CONFIG, 0, "the metadata service is another instance's");
 	err_note(e, "want", "%s, as the firmware says", f.instance_id);
 	err_note(e, "got", "%s", id);
@@ -124,12 +111,13 @@ static int look_at_reading(struct checking *c, bool of_store, struct err *e)
 	const bool lost = c->why.kind == ERR_NET;
 
 	if (c->s->stage < SESSION_DOCUMENTS)
-		return say(c, CHECK_SKIPPED, "not looked at: the settings cannot be read");
+		return check_say(c, CHECK_SKIPPED, "not looked at: the settings cannot be read");
 	if (c->s->stage == SESSION_DOCUMENTS && c->opened < 0) {
 		*e = c->why;
 		return lost == of_store ? c->opened
-		       : lost ? say(c, CHECK_SKIPPED, "not read: the state store does not answer")
-			      : say(c, CHECK_RIGHT, "it answers");
+		       : lost           ? check_say(c, CHECK_SKIPPED,
+						    "not read: the state store does not answer")
+					: check_say(c, CHECK_RIGHT, "it answers");
 	}
 	return CHECK_RIGHT;
 }
@@ -141,7 +129,8 @@ static int look_at_store(struct checking *c, struct err *e)
 	if (r != CHECK_RIGHT || !c->s->boot.conf)
 		return r;
 	if (!c->s->boot.replayed)
-		return say(c, CHECK_RIGHT, "%s", location_shown(c->cli->arena, c->s->boot.conf));
+		return check_say(c, CHECK_RIGHT, "%s",
+				 location_shown(c->cli->arena, c->s->boot.conf));
 	(void)err_fail(e, ERR_NET, 0, "it does not answer; documents are the kept ones, %s old",
 		       dur_human(c->cli->arena, c->s->boot.replay_age_ns));
 	return CHECK_ODD;
@@ -154,7 +143,7 @@ static int look_at_documents(struct checking *c, struct err *e)
 
 	if (r != CHECK_RIGHT || !n)
 		return r;
-	return say(c, CHECK_RIGHT, "%zu warning%s: nodeup validate", n, n == 1 ? "" : "s");
+	return check_say(c, CHECK_RIGHT, "%zu warning%s: nodeup validate", n, n == 1 ? "" : "s");
 }
 
 /* Whether opening came beyond this stage. */
@@ -163,7 +152,7 @@ static int look_at_stage(struct checking *c, enum session_stage stage, struct er
 	if (c->opened >= 0 || c->s->stage > stage)
 		return CHECK_RIGHT;
 	if (c->s->stage < stage)
-		return say(c, CHECK_SKIPPED, "not looked at: what goes before failed");
+		return check_say(c, CHECK_SKIPPED, "not looked at: what goes before failed");
 	*e = c->why;
 	return c->opened;
 }
@@ -175,9 +164,9 @@ static int look_at_host(struct checking *c, struct err *e)
 
 	if (r != CHECK_RIGHT)
 		return r;
-	return say(c, CHECK_RIGHT, "%s%s%s",
-		   runtime->unit ? runtime->unit : "no runtime installed yet",
-		   runtime->version ? " " : "", runtime->version ? runtime->version : "");
+	return check_say(c, CHECK_RIGHT, "%s%s%s",
+			 runtime->unit ? runtime->unit : "no runtime installed yet",
+			 runtime->version ? " " : "", runtime->version ? runtime->version : "");
 }
 
 static int look_at_volumes(struct checking *c, struct err *e)
@@ -195,8 +184,8 @@ static int look_at_plan(struct checking *c, struct err *e)
 		r = look_at_stage(c, SESSION_CACHE, e);
 	if (r != CHECK_RIGHT || c->opened < 0)
 		return r;
-	return say(c, CHECK_RIGHT, "%zu of %zu tasks are to be done", c->rep.counts[RUN_CHANGED],
-		   c->rep.n);
+	return check_say(c, CHECK_RIGHT, "%zu of %zu tasks are to be done",
+			 c->rep.counts[RUN_CHANGED], c->rep.n);
 }
 
 /* Whether a process listens there, in a table of /proc/net; *ret_uid is its user. */
@@ -240,7 +229,7 @@ static int look_at_ports(struct checking *c, struct err *e)
 	static const unsigned int ports[] = { 10250, 10255, 10248 };
 
 	if (c->s->image_mode || c->opened < 0)
-		return say(c, CHECK_SKIPPED, "not looked at");
+		return check_say(c, CHECK_SKIPPED, "not looked at");
 	if (has_kubelet(c->s))
 		return CHECK_RIGHT;
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++) {

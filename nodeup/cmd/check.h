@@ -1,5 +1,5 @@
 /* check.h - what the checks of `nodeup check` and of apply work with, and those of what is to come
- * Bodies: check.c, check_assets.c, check_places.c.
+ * Bodies: check.c, check_assets.c, check_places.c, check_say.c.
  * Owner: cmd_check. Errors: as each check says. Units: bytes. Threads: one; check_ask uses others and ends them. */
 #pragma once
 
@@ -38,6 +38,8 @@ int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err 
  * first that fails and is not ignored. Others are warnings, as their cause may be gone in time. `rep` is of the run. */
 int check_before_change(const struct cli *cli, struct session *s, const struct run_report *rep,
 			struct err *e) must_check;
+/* The result of a check, and what it has to tell of it. */
+int check_say(struct checking *c, enum check_result result, const char *fmt, ...) printf_like(3, 4);
 /* Whether a clock that says this may be right: SYSTEM if it is from before nodeup. */
 int check_clock(int64_t now_ns, struct err *e) must_check;
 /* Ask a mirror of each asset that is to be fetched whether it has it, all at once. */

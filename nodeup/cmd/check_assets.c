@@ -1,6 +1,5 @@
 #include "nodeup/cmd/check.h"
 
-#include <stdio.h>
 #include "assets/cache/cache.h"
 #include "assets/http/http.h"
 #include "nodeup/base/dur.h"
@@ -62,12 +61,6 @@ void check_ask(struct checking *c)
 	pool_free(askers);
 }
 
-static int skip(struct checking *c, const char *why)
-{
-	(void)snprintf(c->said, sizeof(c->said), "%s", why);
-	return CHECK_SKIPPED;
-}
-
 int check_names(struct checking *c, struct err *e)
 {
 	if (c->opened < 0 && c->why.errnum == HTTP_NO_NAME) {
@@ -75,7 +68,7 @@ int check_names(struct checking *c, struct err *e)
 		return c->opened;
 	}
 	if (c->cli->offline || c->opened < 0)
-		return skip(c, "not asked");
+		return check_say(c, CHECK_SKIPPED, "not asked");
 	for (size_t i = 0; i < c->n_assets; i++)
 		if (c->assets[i].no_name) {
 			*e = c->assets[i].why;
@@ -91,7 +84,7 @@ int check_assets(struct checking *c, struct err *e)
 	uint64_t sum = 0;
 
 	if (c->opened < 0)
-		return skip(c, "not asked: the documents name them");
+		return check_say(c, CHECK_SKIPPED, "not asked: the documents name them");
 	if (c->cli->offline)
 		return offline_check(c->s, e);
 	for (size_t i = 0; i < c->n_assets; i++) {
@@ -103,7 +96,5 @@ int check_assets(struct checking *c, struct err *e)
 		}
 		sum += one->length > 0 ? (uint64_t)one->length : 0;
 	}
-	(void)snprintf(c->said, sizeof(c->said), "%zu to fetch, %s", c->n_assets,
-		       str_size(size, sum));
-	return CHECK_RIGHT;
+	return check_say(c, CHECK_RIGHT, "%zu to fetch, %s", c->n_assets, str_size(size, sum));
 }

@@ -2,7 +2,6 @@
 #include "nodeup/cmd/check.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include "nodeup/base/paths.h"
@@ -188,11 +187,8 @@ int check_room(struct checking *c, struct err *e)
 	struct room v[FILE_SYSTEMS_MAX];
 	size_t n = 0;
 
-	if (c->opened < 0) {
-		(void)snprintf(c->said, sizeof(c->said),
-			       "not looked at: the documents say what comes");
-		return CHECK_SKIPPED;
-	}
+	if (c->opened < 0)
+		return check_say(c, CHECK_SKIPPED, "not looked at: the documents say what comes");
 	add_wanted(c, v, &n);
 	for (size_t i = 0; i < n; i++)
 		if (v[i].wanted + v[i].spare > v[i].free) {
@@ -203,9 +199,8 @@ int check_room(struct checking *c, struct err *e)
 			err_note(e, "do", "a larger disk, or nodeup's --cache on another one");
 			return err_code(e);
 		}
-	if (n)
-		(void)snprintf(c->said, sizeof(c->said),
-			       "%s to come, %s free on the file system of '%s'",
-			       str_size(wanted, v[0].wanted), str_size(room, v[0].free), v[0].path);
-	return CHECK_RIGHT;
+	if (n == 0)
+		return CHECK_RIGHT;
+	return check_say(c, CHECK_RIGHT, "%s to come, %s free on the file system of '%s'",
+			 str_size(wanted, v[0].wanted), str_size(room, v[0].free), v[0].path);
 }
