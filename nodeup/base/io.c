@@ -240,6 +240,16 @@ int io_read_itself(int root_fd, const char *path, struct buf *b, struct stat *re
 	return read_regular(root_fd, path, O_NOFOLLOW, b, ret_st, e);
 }
 
+char *io_text(struct arena *a, int root_fd, const char *path, size_t max)
+{
+	autobuf struct buf b = BUF_INIT(max);
+	struct err ignored;
+
+	if (io_read(root_fd, path, &b, &ignored) < 0)
+		return NULL;
+	return arena_strn(a, buf_str(&b), b.len);
+}
+
 bool io_is_full(int errnum)
 {
 	return errnum == ENOSPC || errnum == EDQUOT;

@@ -59,6 +59,8 @@ int io_read(int root_fd, const char *path, struct buf *b, struct err *e) must_ch
 /* The same of a file that is no symbolic link, for which it says -ELOOP, and what it is besides its bytes. */
 int io_read_itself(int root_fd, const char *path, struct buf *b, struct stat *ret_st,
 		   struct err *e) must_check;
+/* The text of one of at most max bytes; NULL: it cannot be read, whatever the reason. */
+char *io_text(struct arena *a, int root_fd, const char *path, size_t max);
 /* Word a failed write, from errno; of a full disk or quota as io_say_room does. */
 int io_write_failed(int fd, const char *name, uint64_t wanted, struct err *e);
 /* As io_read for an open fd; `name` is for messages. */

@@ -66,13 +66,9 @@ static const char *driver_of_file(struct arena *a, int root_fd)
 static const char *driver_of_containerd(struct arena *a, int root_fd)
 {
 	static const char *const keys[] = { "SystemdCgroup", "systemd_cgroup" };
-	autobuf struct buf b = BUF_INIT(FILE_MAX);
-	struct strv lines;
-	struct err ignored;
+	const char *text = io_text(a, root_fd, containerd_toml, FILE_MAX);
+	const struct strv lines = strv_split(a, text ? text : "", '\n');
 
-	if (io_read(root_fd, containerd_toml, &b, &ignored) < 0)
-		return NULL;
-	lines = strv_split(a, buf_str(&b), '\n');
 	for (size_t i = 0; i < lines.n; i++) {
 		const char *line = str_trim(a, lines.v[i]), *eq = strchr(line, '=');
 

@@ -25,20 +25,10 @@ struct scan {
 	bool is_late;
 };
 
-static const char *read_text(const struct scan *s, const char *path)
-{
-	autobuf struct buf b = BUF_INIT(UNIT_MAX);
-	struct err ignored;
-
-	if (io_read(s->root_fd, path, &b, &ignored) < 0)
-		return NULL;
-	return arena_strn(s->arena, buf_str(&b), b.len);
-}
-
 /* Whether an environment file sets the variable. */
 static bool sets_variable(const struct scan *s, const char *path)
 {
-	const char *text = read_text(s, *path == '-' ? path + 1 : path);
+	const char *text = io_text(s->arena, s->root_fd, path + (*path == '-'), UNIT_MAX);
 	const size_t n = strlen(variable);
 
 	for (; text && *text; text += strcspn(text, "\n"), text += *text == '\n') {
@@ -86,8 +76,8 @@ static void take_text(struct scan *s, const char *text)
 static void take_unit(struct scan *s)
 {
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		const char *text =
-			read_text(s, arena_printf(s->arena, "%s/docker.service", folders[i]));
+		const char *path = arena_printf(s->arena, "%s/docker.service", folders[i]);
+		const char *text = io_text(s->arena, s->root_fd, path, UNIT_MAX);
 
 		if (text) {
 			take_text(s, text);
@@ -126,7 +116,7 @@ static void take_dropins(struct scan *s)
 		if (strcmp(name, early_name) == 0 || strcmp(name, late_name) == 0)
 			continue;
 		s->late = strcmp(name, early_name) > 0;
-		text = read_text(s, found.v[i].value);
+		text = io_text(s->arena, s->root_fd, found.v[i].value, UNIT_MAX);
 		if (text)
 			take_text(s, text);
 	}

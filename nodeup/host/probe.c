@@ -15,17 +15,6 @@
 
 enum { FILE_MAX = 4 << 20 };
 
-/* A small file's text, or NULL whatever the reason. */
-static const char *read_text(struct arena *a, int root_fd, const char *path)
-{
-	autobuf struct buf b = BUF_INIT(FILE_MAX);
-	struct err ignored;
-
-	if (io_read(root_fd, path, &b, &ignored) < 0)
-		return NULL;
-	return arena_strn(a, buf_str(&b), b.len);
-}
-
 static int probe_distribution(struct arena *a, int root_fd, struct facts *f, struct err *e)
 {
 	static const char *const paths[] = { "/etc/os-release", "/usr/lib/os-release" };
@@ -34,7 +23,7 @@ static int probe_distribution(struct arena *a, int root_fd, struct facts *f, str
 	int r;
 
 	for (size_t i = 0; i < ARRAY_LEN(paths) && !text; i++)
-		text = read_text(a, root_fd, paths[i]);
+		text = io_text(a, root_fd, paths[i], FILE_MAX);
 	if (!text && f->distribution)
 		return 0;
 	if (!text)
@@ -135,15 +124,16 @@ static void add_loadable(struct arena *a, const char *text, struct strv *v)
 
 static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 {
-	const char *text = read_text(a, root_fd, "/proc/filesystems");
+	const char *text = io_text(a, root_fd, "/proc/filesystems", FILE_MAX);
 	struct utsname host;
 
 	if (text)
 		add_loaded(a, text, &f->filesystems);
 	text = NULL;
 	if (uname(&host) == 0)
-		text = read_text(a, root_fd,
-				 arena_printf(a, "/lib/modules/%s/modules.dep", host.release));
+		text = io_text(a, root_fd,
+			       arena_printf(a, "/lib/modules/%s/modules.dep", host.release),
+			       FILE_MAX);
 	if (text)
 		add_loadable(a, text, &f->filesystems);
 	strv_sort(&f->filesystems);
@@ -152,7 +142,7 @@ static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 /* Nitro's firmware has the instance's id, so no request is needed. */
 static void probe_firmware(struct arena *a, int root_fd, struct facts *f)
 {
-	const char *text = read_text(a, root_fd, "/sys/class/dmi/id/board_asset_tag");
+	const char *text = io_text(a, root_fd, "/sys/class/dmi/id/board_asset_tag", FILE_MAX);
 	const char *id = text ? str_trim(a, text) : "";
 
 	if (!f->instance_id && str_has_prefix(id, "i-"))
@@ -170,7 +160,7 @@ static void probe_interfaces(struct arena *a, int root_fd, struct facts *f)
 		return;
 	for (size_t i = 0; i < names.n; i++) {
 		const char *at = arena_printf(a, "%s/%s", folder, names.v[i]);
-		const char *mac = read_text(a, root_fd, arena_printf(a, "%s/address", at));
+		const char *mac = io_text(a, root_fd, arena_printf(a, "%s/address", at), FILE_MAX);
 
 		if (mac && io_is_there(root_fd, arena_printf(a, "%s/device", at)))
 			strmap_set(a, &f->interfaces, names.v[i], str_trim(a, mac));
@@ -233,7 +223,7 @@ static void probe_homes(struct arena *a, int root_fd, struct facts *f)
 {
 	static const char *const users[] = { "admin", "ubuntu", "ec2-user", "centos",
 					     "rocky", "core",   "root" };
-	const char *text = read_text(a, root_fd, "/etc/passwd");
+	const char *text = io_text(a, root_fd, "/etc/passwd", FILE_MAX);
 	struct strv lines = { 0 };
 
 	if (text && f->homes.n == 0)
@@ -249,7 +239,7 @@ static void probe_homes(struct arena *a, int root_fd, struct facts *f)
 
 static void probe_bpffs(struct arena *a, int root_fd, struct facts *f)
 {
-	const char *text = read_text(a, root_fd, "/proc/self/mounts");
+	const char *text = io_text(a, root_fd, "/proc/self/mounts", FILE_MAX);
 
 	if (text && !f->bpffs_mounted.set)
 		f->bpffs_mounted =

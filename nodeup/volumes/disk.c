@@ -48,12 +48,9 @@ int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *v
 
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path)
 {
-	autobuf struct buf text = BUF_INIT(ATTR_MAX);
-	struct err ignored;
+	const char *text = io_text(a, h->root_fd, path, ATTR_MAX);
 
-	if (io_read(h->root_fd, path, &text, &ignored) < 0)
-		return NULL;
-	return str_trim(a, buf_str(&text));
+	return text ? str_trim(a, text) : NULL;
 }
 
 static char *attr_text(const struct disk_host *h, struct arena *a, const char *disk,

@@ -35,16 +35,13 @@ struct process {
 static int name_user(const struct search *s, const struct process *p, const char *what,
 		     const char *path)
 {
-	autobuf struct buf name = BUF_INIT(NAME_MAX_BYTES);
 	const char *comm = arena_printf(p->a, "/proc/%s/comm", p->pid);
-	struct err ignored;
+	const char *name = io_text(p->a, s->root_fd, comm, NAME_MAX_BYTES);
 
-	if (io_read(s->root_fd, comm, &name, &ignored) < 0)
-		(void)buf_adds(&name, "a program");
 	*s->ret = (struct user){
 		.pid = arena_str(s->a, p->pid),
 		.what = arena_printf(s->a, "%s (pid %s) has '%s' %s",
-				     str_trim(p->a, buf_str(&name)), p->pid, path, what),
+				     str_trim(p->a, name ? name : "a program"), p->pid, path, what),
 	};
 	return 1;
 }
@@ -274,13 +271,12 @@ static int look_at_loops(struct search *s)
 	if (r < 0)
 		return gone_or(r);
 	for (size_t i = 0; i < names.n; i++) {
-		autobuf struct buf text = BUF_INIT(NAME_MAX_BYTES + LINK_MAX);
-		const char *file =
-			arena_printf(s->a, "/sys/block/%s/loop/backing_file", names.v[i]);
+		const char *at = arena_printf(s->a, "/sys/block/%s/loop/backing_file", names.v[i]);
+		char *file = io_text(s->a, s->root_fd, at, NAME_MAX_BYTES + LINK_MAX);
 
-		if (io_read(s->root_fd, file, &text, &ignored) < 0)
+		if (!file)
 			continue;
-		file = arena_strn(s->a, buf_str(&text), strcspn(buf_str(&text), "\n"));
+		file[strcspn(file, "\n")] = '\0';
 		if (is_ours_inside(s, file)) {
 			return say_kernel(s, arena_printf(s->a, "'%s' is the disk /dev/%s", file,
 							  names.v[i]));
