@@ -6,18 +6,6 @@
 #include "nodeup/base/io.h"
 #include "nodeup/volumes/mounts.h"
 
-enum { TABLE_MAX = 4 << 20 };
-
-static struct strv lines_of(const struct disk_host *h, struct arena *a, const char *path)
-{
-	autobuf struct buf text = BUF_INIT(TABLE_MAX);
-	struct err ignored;
-
-	if (io_read(h->root_fd, path, &text, &ignored) < 0)
-		return (struct strv){ 0 };
-	return strv_split(a, buf_str(&text), '\n');
-}
-
 /* The node at a path, links followed. */
 static bool look_at(const struct disk_host *h, const char *path, struct stat *ret)
 {
@@ -96,15 +84,12 @@ char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct d
 
 static char *swap_of(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
-	const struct strv lines = lines_of(h, a, "/proc/swaps");
+	const struct strv swaps = mounts_swaps(h->root_fd, a);
 
-	for (size_t i = 0; i < lines.n; i++) {
-		const char *name = arena_strn(a, lines.v[i], strcspn(lines.v[i], " \t"));
-
-		if (strcmp(name, arena_printf(a, "/dev/%s", d->name)) == 0 ||
-		    is_same_node(h, name, d->node))
+	for (size_t i = 0; i < swaps.n; i++)
+		if (strcmp(swaps.v[i], arena_printf(a, "/dev/%s", d->name)) == 0 ||
+		    is_same_node(h, swaps.v[i], d->node))
 			return arena_str(a, "swap space in use");
-	}
 	return NULL;
 }
 

@@ -64,6 +64,19 @@ int mounts_read(int root_fd, struct arena *a, const char *process, struct mounts
 	return 0;
 }
 
+/* "/swap\040file file 1024 0 -2" */
+struct strv mounts_swaps(int root_fd, struct arena *a)
+{
+	const char *text = io_text(a, root_fd, "/proc/swaps", TABLE_MAX);
+	const struct strv lines = strv_split(a, text ? text : "", '\n');
+	struct strv swaps = { 0 };
+
+	for (size_t i = 0; i < lines.n; i++)
+		strv_add(a, &swaps,
+			 mounts_unescape(a, arena_strn(a, lines.v[i], strcspn(lines.v[i], " \t"))));
+	return swaps;
+}
+
 const struct mount *mounts_at(const struct mounts *m, const char *path)
 {
 	const struct mount *top = NULL;

@@ -24,6 +24,8 @@ int mounts_read(int root_fd, struct arena *a, const char *process, struct mounts
 		struct err *e) must_check;
 /* A word of the kernel's tables: "/a\040b" is "/a b". */
 char *mounts_unescape(struct arena *a, const char *word);
+/* Files and devices that are swap space in use; none without the kernel's table. */
+struct strv mounts_swaps(int root_fd, struct arena *a);
 /* What is mounted exactly there, on top; NULL: nothing. */
 const struct mount *mounts_at(const struct mounts *m, const char *path);
 /* What a path lies on; NULL when not even "/" is in the table. */

@@ -240,24 +240,14 @@ static int say_kernel(const struct search *s, const char *what)
 	return 1;
 }
 
-/* "/swap\040file file 1024 0 -2" */
 static int look_at_swaps(struct search *s)
 {
-	autobuf struct buf text = BUF_INIT(MAPS_MAX);
-	struct strv lines;
-	struct err ignored;
+	const struct strv swaps = mounts_swaps(s->root_fd, s->a);
 
-	if (io_read(s->root_fd, "/proc/swaps", &text, &ignored) < 0)
-		return 0;
-	lines = strv_split(s->a, buf_str(&text), '\n');
-	for (size_t i = 0; i < lines.n; i++) {
-		const char *file = mounts_unescape(s->a, arena_strn(s->a, lines.v[i],
-								    strcspn(lines.v[i], " \t")));
-
-		if (is_ours_inside(s, file)) {
-			return say_kernel(s, arena_printf(s->a, "'%s' is swap space in use", file));
-		}
-	}
+	for (size_t i = 0; i < swaps.n; i++)
+		if (is_ours_inside(s, swaps.v[i]))
+			return say_kernel(s, arena_printf(s->a, "'%s' is swap space in use",
+							  swaps.v[i]));
 	return 0;
 }
 
