@@ -52,13 +52,13 @@ static int gone_or(int r)
 	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
 }
 
-/* A path of a process, if it is one: "socket:[1]" and memory are not. */
-static bool is_inside(const struct search *s, const struct process *p, const char *path)
+/* A path of a namespace, if it is one: "socket:[1]" and memory are not. */
+static bool is_inside(const struct search *s, struct arena *a, const struct mounts *mounts,
+		      const char *path)
 {
-	const struct mount *m = *path == '/' ? mounts_under(p->mounts, path) : NULL;
+	const struct mount *m = *path == '/' ? mounts_under(mounts, path) : NULL;
 
-	return m && strcmp(m->dev, s->dev) == 0 &&
-	       str_is_within(mounts_inner(p->a, m, path), s->root);
+	return m && strcmp(m->dev, s->dev) == 0 && str_is_within(mounts_inner(a, m, path), s->root);
 }
 
 static int look_at_link(const struct search *s, const struct process *p, int dir, const char *name,
@@ -70,7 +70,7 @@ static int look_at_link(const struct search *s, const struct process *p, int dir
 	if (n < 0)
 		return gone_or(-errno);
 	path[n] = '\0';
-	return is_inside(s, p, path) ? name_user(s, p, what, path) : 0;
+	return is_inside(s, p->a, p->mounts, path) ? name_user(s, p, what, path) : 0;
 }
 
 static int open_proc(const struct search *s, const struct process *p, const char *name, int *ret,
@@ -131,7 +131,7 @@ static int look_at_maps(const struct search *s, const struct process *p)
 	for (size_t i = 0; i < lines.n; i++) {
 		const char *path = strchr(lines.v[i], '/');
 
-		if (path && is_inside(s, p, path))
+		if (path && is_inside(s, p->a, p->mounts, path))
 			return name_user(s, p, "mapped", path);
 	}
 	return 0;
@@ -225,15 +225,6 @@ static int look_at_process(struct search *s, const char *pid, struct err *e)
 				 pid, strerror(-r));
 }
 
-/* A path of our own namespace, whatever name it has for the directory. */
-static bool is_ours_inside(const struct search *s, const char *path)
-{
-	const struct mount *m = *path == '/' ? mounts_under(&s->own, path) : NULL;
-
-	return m && strcmp(m->dev, s->dev) == 0 &&
-	       str_is_within(mounts_inner(s->a, m, path), s->root);
-}
-
 static int say_kernel(const struct search *s, const char *what)
 {
 	*s->ret = (struct user){ .pid = "", .what = what };
@@ -245,7 +236,7 @@ static int look_at_swaps(struct search *s)
 	const struct strv swaps = mounts_swaps(s->root_fd, s->a);
 
 	for (size_t i = 0; i < swaps.n; i++)
-		if (is_ours_inside(s, swaps.v[i]))
+		if (is_inside(s, s->a, &s->own, swaps.v[i]))
 			return say_kernel(s, arena_printf(s->a, "'%s' is swap space in use",
 							  swaps.v[i]));
 	return 0;
@@ -267,7 +258,7 @@ static int look_at_loops(struct search *s)
 		if (!file)
 			continue;
 		file[strcspn(file, "\n")] = '\0';
-		if (is_ours_inside(s, file)) {
+		if (is_inside(s, s->a, &s->own, file)) {
 			return say_kernel(s, arena_printf(s->a, "'%s' is the disk /dev/%s", file,
 							  names.v[i]));
 		}
