@@ -5,8 +5,8 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/program.h"
 #include "nodeup/config/distro.h"
+#include "nodeup/host/kernel.h"
 #include "nodeup/volumes/discover.h"
-#include "nodeup/volumes/raid.h"
 #include "nodeup/volumes/disk_record.h"
 
 /* There, or to be installed. On an unknown distribution a missing mdadm is told when it is needed. */
@@ -23,7 +23,7 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 
 	if (disk_record_get(h->root_fd, a, volume, &before))
 		return !str_eq(before.fs, "btrfs");
-	return raid_in_kernel(h) && has_mdadm(h->root_fd, f);
+	return kernel_has_raid0(h->root_fd) && has_mdadm(h->root_fd, f);
 }
 
 /* How many disks of it this machine once had for the volume; of an image's builder nothing follows. */

@@ -3,37 +3,48 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/str.h"
 
 enum { LIST_MAX = 16 << 20 };
 
 static const char loadable[] = "modules.dep", builtin[] = "modules.builtin";
 
-/* "" of a list that is not there. */
-static void read_list(int root_fd, const char *list, struct buf *text)
+const char *kernel_list(struct arena *a, int root_fd, const char *list)
 {
-	autoarena struct arena *a = arena_new_empty();
 	struct utsname host;
-	struct err ignored;
 
-	if (uname(&host) == 0)
-		(void)!io_read(root_fd, arena_printf(a, "/lib/modules/%s/%s", host.release, list),
-			       text, &ignored);
+	if (uname(&host) < 0)
+		return NULL;
+	return io_text(a, root_fd, arena_printf(a, "/lib/modules/%s/%s", host.release, list),
+		       LIST_MAX);
 }
 
 bool kernel_lists(int root_fd, const char *list, const char *module)
 {
-	autobuf struct buf text = BUF_INIT(LIST_MAX);
 	autoarena struct arena *a = arena_new_empty();
+	const char *text = kernel_list(a, root_fd, list);
 
-	read_list(root_fd, list, &text);
-	return strstr(buf_str(&text), arena_printf(a, "/%s.ko", module));
+	return text && strstr(text, arena_printf(a, "/%s.ko", module));
+}
+
+/* Whether it has the module built in, or can load it. */
+static bool kernel_can(int root_fd, const char *module)
+{
+	return kernel_lists(root_fd, loadable, module) || kernel_lists(root_fd, builtin, module);
 }
 
 bool kernel_lacks(int root_fd, const char *module)
 {
-	autobuf struct buf text = BUF_INIT(LIST_MAX);
+	autoarena struct arena *a = arena_new_empty();
+	const char *text = kernel_list(a, root_fd, loadable);
 
-	read_list(root_fd, loadable, &text);
-	return text.len && !kernel_lists(root_fd, loadable, module) &&
-	       !kernel_lists(root_fd, builtin, module);
+	return !str_is_empty(text) && !kernel_can(root_fd, module);
+}
+
+bool kernel_has_raid0(int root_fd)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *text = io_text(a, root_fd, "/proc/mdstat", LIST_MAX);
+
+	return (text && strstr(text, "[raid0]")) || kernel_can(root_fd, "raid0");
 }

@@ -12,6 +12,7 @@
 #include "nodeup/base/walk.h"
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
+#include "nodeup/host/kernel.h"
 
 enum { FILE_MAX = 4 << 20 };
 
@@ -125,15 +126,10 @@ static void add_loadable(struct arena *a, const char *text, struct strv *v)
 static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 {
 	const char *text = io_text(a, root_fd, "/proc/filesystems", FILE_MAX);
-	struct utsname host;
 
 	if (text)
 		add_loaded(a, text, &f->filesystems);
-	text = NULL;
-	if (uname(&host) == 0)
-		text = io_text(a, root_fd,
-			       arena_printf(a, "/lib/modules/%s/modules.dep", host.release),
-			       FILE_MAX);
+	text = kernel_list(a, root_fd, "modules.dep");
 	if (text)
 		add_loadable(a, text, &f->filesystems);
 	strv_sort(&f->filesystems);

@@ -7,13 +7,13 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/program.h"
 #include "nodeup/base/walk.h"
+#include "nodeup/host/kernel.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/volume_store.h"
 #include "nodeup/volumes/discover.h"
 #include "nodeup/volumes/format.h"
 #include "nodeup/volumes/mounts.h"
 #include "nodeup/volumes/probe.h"
-#include "nodeup/volumes/raid.h"
 
 /* where the documents say nothing; attaching a volume can take minutes */
 #define PATIENCE_NS (300 * DUR_SEC)
@@ -307,7 +307,7 @@ static int check_tools(const struct task *t, struct task_ctx *ctx, const struct 
 	const bool format = l->now.verdict == VERDICT_FORMAT;
 	const bool md = l->now.verdict == VERDICT_ASSEMBLE || (format && l->now.raid);
 
-	if (md && !raid_in_kernel(ctx->disks))
+	if (md && !kernel_has_raid0(ctx->disks->root_fd))
 		return err_config(e,
 				  "volume %s: this kernel has no md to make one of %zu disks for "
 				  "%s; btrfs spans disks without",

@@ -1,39 +1,10 @@
 #include "nodeup/volumes/raid.h"
 
 #include <string.h>
-#include <sys/utsname.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/io.h"
 #include "nodeup/base/proc.h"
 
 #define MDADM_MAX_NS (5 * 60 * DUR_SEC)
-
-enum { MODULES_MAX = 4 << 20 };
-
-bool raid_in_kernel(const struct disk_host *h)
-{
-	autoarena struct arena *a = arena_new_empty();
-	struct utsname host = { 0 };
-
-	(void)uname(&host);
-	const struct {
-		const char *path, *word;
-	} places[] = {
-		{ "/proc/mdstat", "[raid0]" },
-		{ arena_printf(a, "/lib/modules/%s/modules.dep", host.release), "/raid0.ko" },
-		{ arena_printf(a, "/lib/modules/%s/modules.builtin", host.release), "/raid0.ko" },
-	};
-
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		autobuf struct buf text = BUF_INIT(MODULES_MAX);
-		struct err ignored;
-
-		if (io_read(h->root_fd, places[i].path, &text, &ignored) == 0 &&
-		    strstr(buf_str(&text), places[i].word))
-			return true;
-	}
-	return false;
-}
 
 bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
 		struct disk *ret)

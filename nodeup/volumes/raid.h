@@ -10,8 +10,6 @@
 /* What libblkid calls a member of an array. */
 #define RAID_MEMBER "linux_raid_member"
 
-/* Whether this kernel has raid0, or a module of it that it can load. */
-bool raid_in_kernel(const struct disk_host *h);
 /* The array that all of these and nothing else use; false if there is none. */
 bool raid_array(const struct disk_host *h, struct arena *a, const struct disks *members,
 		struct disk *ret);
