@@ -99,9 +99,16 @@ const struct tree *tree_lookup(const struct tree *map, const char *key)
 
 const char *tree_text(const struct tree *map, const char *key)
 {
-	const struct tree *t = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+	const struct tree *t = tree_get(map, key);
 
 	return t && t->kind == TREE_SCALAR ? t->scalar : NULL;
+}
+
+const char *tree_says(const struct tree *map, const char *key)
+{
+	const char *text = tree_text(map, key);
+
+	return text ? text : "";
 }
 
 void tree_set_text(struct arena *a, struct tree *map, const char *key, const char *text)

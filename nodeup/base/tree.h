@@ -58,6 +58,8 @@ struct tree *tree_get(const struct tree *map, const char *key);
 const struct tree *tree_lookup(const struct tree *map, const char *key);
 /* The scalar of an exact key; NULL: there is no such key, or no scalar. */
 const char *tree_text(const struct tree *map, const char *key);
+/* The same, to be shown; "": there is none. */
+const char *tree_says(const struct tree *map, const char *key);
 /* Whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
 bool tree_eq(const struct tree *a, const struct tree *b);
 /* What a plain scalar is by YAML 1.1 as yaml.v2 reads it; a string is what is nothing else. */

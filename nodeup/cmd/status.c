@@ -22,13 +22,6 @@
 
 enum { OUT_MAX = 16 << 20, SLOWEST_MAX = 3, NAMES_MAX = 4 };
 
-static const char *text_of(const struct tree *map, const char *key)
-{
-	const char *text = map && map->kind == TREE_MAP ? tree_text(map, key) : NULL;
-
-	return text ? text : "";
-}
-
 static void add_line(struct buf *b, const char *fmt, ...) printf_like(2, 3);
 
 /* One line, whatever others have put into its texts. */
@@ -52,7 +45,7 @@ static void line(struct buf *b, const char *label, const char *text)
 static const struct tree *list_of(const struct tree *map, const char *key)
 {
 	static const struct tree none = { .kind = TREE_SEQ };
-	const struct tree *list = map && map->kind == TREE_MAP ? tree_get(map, key) : NULL;
+	const struct tree *list = tree_get(map, key);
 
 	return list && list->kind == TREE_SEQ ? list : &none;
 }
@@ -76,22 +69,22 @@ static const char *moment(struct arena *a, int64_t wall_ns)
 
 static const char *by_whom(struct arena *a, const struct tree *run)
 {
-	const char *unit = text_of(run, "unit");
+	const char *unit = tree_says(run, "unit");
 
 	return arena_printf(a, "%s%s, process %s", *unit ? "by unit " : "by hand", unit,
-			    text_of(run, "pid"));
+			    tree_says(run, "pid"));
 }
 
 /* What helps where the error itself has no word on it. */
 static const char *remedy(struct arena *a, const struct told *t)
 {
 	const struct tree *error = tree_get(t->status, "error");
-	const char *unit = text_of(t->status, "unit");
+	const char *unit = tree_says(t->status, "unit");
 	const struct explanation *x = explain_status(told_number(error, "exitStatus", 0));
 
 	if (t->remedy)
 		return t->remedy;
-	if (t->died || str_eq(text_of(t->status, "state"), "interrupted"))
+	if (t->died || str_eq(tree_says(t->status, "state"), "interrupted"))
 		return *unit ? arena_printf(a, "systemctl start %s, or nodeup repair", unit)
 			     : "nodeup repair: it goes on";
 	return x ? x->remedy : "";
@@ -106,7 +99,7 @@ static void add_causes(struct arena *a, const struct told *t, struct buf *b)
 		const struct tree *cause = causes->items[i].value;
 		const struct tree *tasks = list_of(cause, "tasks"), *held = list_of(cause, "held");
 		const char *text =
-			arena_printf(a, "%s: %s", text_at(tasks, 0), text_of(cause, "message"));
+			arena_printf(a, "%s: %s", text_at(tasks, 0), tree_says(cause, "message"));
 
 		for (size_t k = 1; k < tasks->n && k < NAMES_MAX; k++)
 			text = arena_printf(a, "%s%s %s", text, k == 1 ? "; as well" : ",",
@@ -127,8 +120,8 @@ static void add_error(struct arena *a, const struct told *t, struct buf *b)
 
 	if (error)
 		add_line(b, "%s %s (%s)",
-			 str_eq(text_of(error, "exitStatus"), "73") ? "REFUSED" : "FAILED",
-			 text_of(error, "message"), text_of(error, "exitStatus"));
+			 str_eq(tree_says(error, "exitStatus"), "73") ? "REFUSED" : "FAILED",
+			 tree_says(error, "message"), tree_says(error, "exitStatus"));
 	add_causes(a, t, b);
 	for (size_t i = 0; i < notes->n; i++) {
 		const char *note = text_at(notes, i);
@@ -170,7 +163,7 @@ static const char *slowest(struct arena *a, const struct tree *tasks)
 		v[i] = tasks->items[i].value;
 	qsort((void *)v, tasks->n, sizeof(*v), by_time);
 	for (size_t i = 0; i < tasks->n && i < SLOWEST_MAX && took(v[i]) > 0; i++)
-		strv_addf(a, &found, "%s %s %s", text_of(v[i], "kind"), text_of(v[i], "name"),
+		strv_addf(a, &found, "%s %s %s", tree_says(v[i], "kind"), tree_says(v[i], "name"),
 			  dur_human(a, took(v[i]) * DUR_MS));
 	return found.n ? strv_join(a, &found, ", ") : "";
 }
@@ -199,17 +192,18 @@ static void add_tasks(struct arena *a, int root_fd, const struct tree *tasks, bo
 	for (size_t i = 0; i < tasks->n; i++) {
 		const struct tree *t = tasks->items[i].value;
 
-		if (str_eq(text_of(t, "kind"), "volume") && text_of(t, "name")[0] == '/')
-			line(b, "disk", room(a, root_fd, text_of(t, "name"), text_of(t, "state")));
+		if (str_eq(tree_says(t, "kind"), "volume") && tree_says(t, "name")[0] == '/')
+			line(b, "disk",
+			     room(a, root_fd, tree_says(t, "name"), tree_says(t, "state")));
 	}
 	for (size_t i = 0; all && i < tasks->n; i++) {
 		const struct tree *t = tasks->items[i].value;
-		const char *why = *text_of(t, "error")     ? text_of(t, "error")
-				  : *text_of(t, "waiting") ? text_of(t, "waiting")
-							   : text_of(t, "why");
+		const char *why = *tree_says(t, "error")     ? tree_says(t, "error")
+				  : *tree_says(t, "waiting") ? tree_says(t, "waiting")
+							     : tree_says(t, "why");
 
-		add_line(b, "%-10s %s %s%s%s%s", text_of(t, "state"), text_of(t, "kind"),
-			 text_of(t, "name"), *why ? ": " : "", why,
+		add_line(b, "%-10s %s %s%s%s%s", tree_says(t, "state"), tree_says(t, "kind"),
+			 tree_says(t, "name"), *why ? ": " : "", why,
 			 took(t) > 0 ? arena_printf(a, " (%s)", dur_human(a, took(t) * DUR_MS))
 				     : "");
 	}
@@ -227,7 +221,7 @@ static void add_accepted(struct arena *a, const struct tree *run, struct buf *b)
 static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
 {
 	const int64_t began = told_since(t);
-	const char *signal = text_of(t->status, "signal");
+	const char *signal = tree_says(t->status, "signal");
 	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
 		      next = told_moment(t->status, "nextTryUnixMs"),
 		      run = told_moment(t->status, "nextRunUnixMs");
@@ -240,10 +234,10 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 		 signal);
 	line(b, "run",
 	     arena_printf(a, "%s, attempt %s, nodeup %s", by_whom(a, t->status),
-			  text_of(t->status, "attempt"), text_of(t->status, "version")));
-	line(b, "conf", text_of(t->status, "conf"));
+			  tree_says(t->status, "attempt"), tree_says(t->status, "version")));
+	line(b, "conf", tree_says(t->status, "conf"));
 	if (t->pid) {
-		line(b, "waits", text_of(t->status, "waiting"));
+		line(b, "waits", tree_says(t->status, "waiting"));
 		line(b, "since", waiting < 0 ? "" : moment(a, waiting));
 		line(b, "next", next < 0 ? "" : moment(a, next));
 		line(b, "next run", run < 0 ? "" : moment(a, run));
@@ -255,7 +249,7 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	if (all && t->expires_ns)
 		line(b, "expires",
 		     arena_printf(a, "%s, certificate %s", dur_date(a, t->expires_ns),
-				  text_of(t->status, "expiring")));
+				  tree_says(t->status, "expiring")));
 	add_tasks(a, root_fd, list_of(t->status, "tasks"), all, b);
 }
 
@@ -270,9 +264,9 @@ static void add_past(struct arena *a, const struct tree *run, struct buf *b)
 {
 	const struct tree *changed = list_of(run, "changed"), *error = tree_get(run, "error");
 
-	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", told_date(a, run), text_of(run, "state"),
-		 by_whom(a, run), dur_human(a, took_in_all(run)), changed->n, error ? ": " : "",
-		 text_of(error, "message"));
+	add_line(b, "%s  %-11s %s in %s, %zu changed%s%s", told_date(a, run),
+		 tree_says(run, "state"), by_whom(a, run), dur_human(a, took_in_all(run)),
+		 changed->n, error ? ": " : "", tree_says(error, "message"));
 }
 
 /* All that the run wrote, in the state that a reader finds it in. */
@@ -339,9 +333,9 @@ static int show_runs(struct cli *cli, int root_fd, struct err *e)
 /* What keeps it from being ready. */
 static const char *obstacle(struct arena *a, const struct told *t)
 {
-	const struct tree *error = t->status ? tree_get(t->status, "error") : NULL;
-	const char *waiting = t->state == TOLD_RUNNING ? text_of(t->status, "waiting") : "",
-		   *failed = text_of(error, "message");
+	const struct tree *error = tree_get(t->status, "error");
+	const char *waiting = t->state == TOLD_RUNNING ? tree_says(t->status, "waiting") : "",
+		   *failed = tree_says(error, "message");
 	const char *why = *waiting ? waiting : failed;
 
 	return *why ? arena_printf(a, "%s: %s", told_name(t->state), why) : told_name(t->state);

@@ -10,13 +10,6 @@ static const char record_path[] = OWN_CLAIMS;
 
 enum { RECORD_MAX = 256 << 10 };
 
-static const char *text_of(const struct tree *map, const char *key)
-{
-	const char *text = tree_text(map, key);
-
-	return text ? text : "";
-}
-
 /* A wish as the record names it: one that has changed is another. */
 static const char *name_of(struct arena *a, const struct volume_wish *w)
 {
@@ -29,7 +22,7 @@ static const struct tree *find_wish(struct arena *a, const struct tree *all,
 				    const struct volume_wish *w)
 {
 	for (size_t i = 0; all && i < all->n; i++)
-		if (str_eq(text_of(all->items[i].value, "for"), name_of(a, w)))
+		if (str_eq(tree_says(all->items[i].value, "for"), name_of(a, w)))
 			return all->items[i].value;
 	return NULL;
 }
@@ -44,17 +37,17 @@ static bool recall(struct claims *c, const struct tree *kept, struct volume_choi
 	struct err ignored;
 
 	*v = (struct ec2_volume){
-		.id = text_of(kept, "id"),
+		.id = tree_says(kept, "id"),
 		.zone = "",
 		.state = "in-use",
 		.instance = c->req->facts->instance_id,
-		.device = text_of(kept, "device"),
+		.device = tree_says(kept, "device"),
 		.attachment = "attached",
 	};
 	if (!*v->id || claims_find_disk(c, v->id, NULL, &disks, &ignored) < 0)
 		return false;
 	if (wish->by == VOLUME_BY_ETCD &&
-	    volume_member_parse(a, text_of(kept, "member"), &ret->member, &ignored) < 0)
+	    volume_member_parse(a, tree_says(kept, "member"), &ret->member, &ignored) < 0)
 		return false;
 	ret->state = VOLUME_HERE;
 	ret->volume = v;
@@ -83,8 +76,9 @@ static bool is_ours(struct claims *c, const struct tree *t)
 
 	if (!req->facts->instance_id && req->imds)
 		(void)!probe_fact(req->arena, req->imds, "instanceID", req->facts, &ignored);
-	return req->facts->instance_id && str_eq(text_of(t, "instance"), req->facts->instance_id) &&
-	       str_eq(text_of(t, "cluster"), req->node->cluster_name);
+	return req->facts->instance_id &&
+	       str_eq(tree_says(t, "instance"), req->facts->instance_id) &&
+	       str_eq(tree_says(t, "cluster"), req->node->cluster_name);
 }
 
 static void recall_hosts(struct claims *c, const struct tree *t, struct strmap *hosts)
@@ -93,7 +87,7 @@ static void recall_hosts(struct claims *c, const struct tree *t, struct strmap *
 
 	for (size_t i = 0; names && names->kind == TREE_MAP && i < names->n; i++)
 		strmap_set(c->req->arena, hosts, names->items[i].key,
-			   text_of(names, names->items[i].key));
+			   tree_says(names, names->items[i].key));
 }
 
 void claims_recall_hosts(struct claims *c, struct strmap *hosts)

@@ -51,10 +51,7 @@ int containers_of_docker(struct arena *a, const struct container_query *q, struc
 		return err_fail(e, ERR_SYSTEM, EPROTO, "docker does not list its containers");
 	for (size_t i = 0; i < list->n; i++) {
 		const struct tree *c = list->items[i].value;
-		const struct tree *labels = c->kind == TREE_MAP ? tree_get(c, "Labels") : NULL;
-		const char *pod = labels && labels->kind == TREE_MAP
-					  ? tree_text(labels, "io.kubernetes.pod.name")
-					  : NULL;
+		const char *pod = tree_text(tree_get(c, "Labels"), "io.kubernetes.pod.name");
 
 		if (pod && is_named(c, q->name))
 			strv_add(a, ret, pod);
@@ -89,7 +86,7 @@ static bool is_running(struct arena *a, const char *tasks, const char *id)
 static int add_pod(struct arena *a, const char *id, struct strv *ret, struct err *e)
 {
 	const char *const argv[] = { "ctr", "-n", "k8s.io", "containers", "info", id, NULL };
-	const char *pod = NULL;
+	const char *pod;
 	struct tree *info;
 	char *text;
 	int r = ask_ctr(a, argv, &text, e);
@@ -98,8 +95,7 @@ static int add_pod(struct arena *a, const char *id, struct strv *ret, struct err
 		r = json_parse(a, "ctr", text, strlen(text), &info, e);
 	if (r < 0)
 		return r;
-	if (info->kind == TREE_MAP && tree_get(info, "Labels"))
-		pod = tree_text(tree_get(info, "Labels"), "io.kubernetes.pod.name");
+	pod = tree_text(tree_get(info, "Labels"), "io.kubernetes.pod.name");
 	if (pod)
 		strv_add(a, ret, pod);
 	return 0;

@@ -7,13 +7,6 @@
 
 enum { UNIT_MAX = 256 };
 
-static const char *text_of(const struct tree *map, const char *key)
-{
-	const char *text = map && map->kind == TREE_MAP ? tree_text(map, key) : NULL;
-
-	return text ? text : "";
-}
-
 /* What a run wrote last; NULL: nothing. */
 static const struct tree *read_status(struct arena *a, int root_fd)
 {
@@ -25,15 +18,15 @@ static const struct tree *read_status(struct arena *a, int root_fd)
 
 static bool is_of(struct arena *a, const struct tree *status, int pid)
 {
-	return str_eq(text_of(status, "pid"), arena_printf(a, "%d", pid));
+	return str_eq(tree_says(status, "pid"), arena_printf(a, "%d", pid));
 }
 
 static void note_wait(struct arena *a, const struct tree *status, struct err *e)
 {
 	const int64_t since = told_moment(status, "waitingSinceUnixMs"),
 		      next = told_moment(status, "nextTryUnixMs");
-	const char *waiting = text_of(status, "waiting"),
-		   *last = text_of(tree_get(status, "error"), "message");
+	const char *waiting = tree_says(status, "waiting"),
+		   *last = tree_says(tree_get(status, "error"), "message");
 
 	if (*waiting)
 		err_note(e, "waits", "%s", waiting);
@@ -70,7 +63,7 @@ bool holder_succeeded(int root_fd)
 {
 	autoarena struct arena *a = arena_new_empty();
 	const struct tree *status = read_status(a, root_fd);
-	const char *state = text_of(status, "state");
+	const char *state = tree_says(status, "state");
 
 	return (str_eq(state, "ready") || str_eq(state, "degraded")) &&
 	       !is_of(a, status, (int)getpid());
