@@ -143,13 +143,6 @@ void claims_use(struct claims *c, struct plan_req *plan)
 	add_members(c, plan);
 }
 
-static bool never_used(void *arg, const char *name)
-{
-	(void)arg;
-	(void)name;
-	return false;
-}
-
 /* "vol-0abc (a/a,b,c), available in us-west-2a: attach it as /dev/xvdu" */
 static const char *describe(struct arena *a, const struct volume_choice *ch, const char *device)
 {
@@ -175,7 +168,7 @@ void claims_tell(struct claims *c, struct plan_req *plan, const struct strv *dev
 		const char *device = NULL;
 
 		if (ch->state == VOLUME_FREE)
-			device = volume_device_name(&self, &proposed, never_used, NULL);
+			device = volume_device_name(&self, &proposed, NULL, NULL);
 		if (device)
 			strv_add(c->req->arena, &proposed, device);
 		arena_push(c->req->arena, plan->claims, plan->n_claims,

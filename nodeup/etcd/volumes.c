@@ -305,7 +305,7 @@ const char *volume_device_name(const struct ec2_instance *self, const struct str
 {
 	for (size_t i = 0; i < ARRAY_LEN(device_names); i++) {
 		const char *name = device_names[i];
-		bool used = strv_has(refused, name) || is_used(arg, name);
+		bool used = strv_has(refused, name) || (is_used && is_used(arg, name));
 
 		for (size_t k = 0; k < self->devices.n && !used; k++)
 			used = str_eq(letters(self->devices.v[k]), letters(name));

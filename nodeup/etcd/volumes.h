@@ -66,6 +66,6 @@ int volume_check_shared(const struct volume_wish *wish, const struct ec2_volume 
 /* Choose the volume of a wish. like: a member that is preferred ("a"), or NULL. */
 int volume_choose(struct arena *a, const struct volume_view *view, const struct volume_wish *wish,
 		  const char *like, struct volume_choice *ret, struct err *e) must_check;
-/* A device name that neither EC2 nor is_used knows, nor is in refused; NULL: all are taken. */
+/* A device name that neither EC2 nor is_used (NULL: none) knows, nor is in refused; NULL: all are taken. */
 const char *volume_device_name(const struct ec2_instance *self, const struct strv *refused,
 			       bool (*is_used)(void *arg, const char *name), void *arg);
