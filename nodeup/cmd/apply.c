@@ -54,9 +54,8 @@ struct apply {
 	struct progress *progress; /* of the run under way, or NULL */
 	struct waits *waits;
 	struct arena *before; /* what is kept of the run before; NULL: nothing */
-	int64_t deadline_ns, next_status_ns;
+	int64_t next_status_ns;
 	int64_t patience_ns; /* of the run under way, with servers that have documents */
-	int64_t pause_ns;    /* before the next whole run */
 	int lock_fd;         /* -1: not held */
 	int64_t volumes_ns;  /* how long volumes are waited for; 0: as long as there is time */
 	size_t changed;      /* tasks, in all runs */
@@ -64,10 +63,8 @@ struct apply {
 	bool console_told;    /* of a failed run of this process */
 	bool age_told;        /* of its age, too */
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
-	enum round round;     /* the run under way */
-	bool volumes_left;    /* it leaves etcd's volumes to another one */
+	struct round_end end; /* of the run under way, from its beginning on */
 	bool refused;         /* it may not change this machine */
-	bool files_lost;      /* it did all, but the fsync of some files failed */
 	bool etcd_is_new;     /* its volumes were blank when this process began */
 	struct claim_own own; /* attached by us, and not used yet */
 	struct behind behind; /* what the cache gets once all is started */
@@ -189,9 +186,9 @@ static bool has_kept(const struct apply *ap)
  * a third of it: the metadata service may be as silent, and there has to be time to use them. */
 static int64_t store_patience(const struct apply *ap)
 {
-	int64_t left = ap->deadline_ns - dur_now();
+	int64_t left = ap->end.deadline_ns - dur_now();
 
-	if (!ap->deadline_ns)
+	if (!ap->end.deadline_ns)
 		return STORE_PATIENCE_NS;
 	if (left < 3 * STORE_PATIENCE_NS && has_kept(ap))
 		left /= 3;
@@ -352,7 +349,8 @@ static int watch_window(struct apply *ap, const struct run_req *run, const struc
 
 static int64_t volumes_deadline(const struct apply *ap)
 {
-	return ap->deadline_ns || !ap->volumes_ns ? ap->deadline_ns : dur_now() + ap->volumes_ns;
+	return ap->end.deadline_ns || !ap->volumes_ns ? ap->end.deadline_ns
+						      : dur_now() + ap->volumes_ns;
 }
 
 /* What people have to act on before it can be used is not kept from other masters meanwhile. */
@@ -370,8 +368,8 @@ static int sync_files(struct apply *ap, int r, struct err *e)
 
 	if (state_sync(ap->session.ctx.state, &late) == 0)
 		return r;
-	ap->files_lost = r == 0;
-	if (!ap->files_lost) {
+	ap->end.files_lost = r == 0;
+	if (!ap->end.files_lost) {
 		log_warning("%s; the next run installs it anew", late.msg);
 		return r;
 	}
@@ -407,7 +405,7 @@ static int converge(struct apply *ap, struct err *e)
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_volume_wait,
 		.deadline_ns = volumes_deadline(ap),
-		.volumes_later = ap->round == ROUND_FIRST,
+		.volumes_later = ap->end.round == ROUND_FIRST,
 		.etcd_is_new = ap->etcd_is_new,
 		.own = &ap->own,
 		.wait_arg = ap,
@@ -417,11 +415,11 @@ static int converge(struct apply *ap, struct err *e)
 	struct err late;
 	int r;
 
-	ap->files_lost = ap->refused = false;
+	ap->end.files_lost = ap->refused = false;
 	behind_end(&ap->behind, false);
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
-	ap->volumes_left = s->claims.left;
+	ap->end.volumes_left = s->claims.left;
 	ap->etcd_is_new |= s->claims.is_new;
 	if (r < 0)
 		return give_back(s, e);
@@ -451,7 +449,7 @@ static int converge(struct apply *ap, struct err *e)
 		ap->own.ids.n = 0;
 	sweep_stages(s);
 	run = session_run(s);
-	run.deadline_ns = s->ctx.deadline_ns = ap->deadline_ns;
+	run.deadline_ns = s->ctx.deadline_ns = ap->end.deadline_ns;
 	run.watch = on_run_event;
 	run.watch_arg = run.gate_arg = ap;
 	run.gate = before_change;
@@ -499,9 +497,8 @@ static void keep_assets(struct apply *ap)
 }
 
 /* One whole run, told by the status from its beginning to what comes of it; *ret_next is what follows. */
-static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next, struct err *e)
+static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 {
-	struct round_end end = { .round = ap->round, .retries = retries };
 	int r;
 
 	ap->status.state = "running";
@@ -513,12 +510,8 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
 		offline_blame(e);
-	end.volumes_left = ap->volumes_left;
-	end.files_lost = ap->files_lost;
-	end.now_ns = dur_now();
-	end.pause_ns = ap->pause_ns;
-	end.deadline_ns = ap->deadline_ns;
-	*ret_next = r < 0 ? round_after(&end, e) : ROUND_NONE;
+	ap->end.now_ns = dur_now();
+	*ret_next = r < 0 ? round_after(&ap->end, e) : ROUND_NONE;
 	if (r < 0)
 		ap->status.state = *ret_next ? "retrying" : "failed";
 	else
@@ -527,7 +520,7 @@ static int converge_once(struct apply *ap, int64_t retries, enum round *ret_next
 	ap->status.waiting = NULL;
 	ap->status.ended = true;
 	if (*ret_next == ROUND_FIRST)
-		ap->status.next_run_wall_ns = dur_wall() + ap->pause_ns;
+		ap->status.next_run_wall_ns = dur_wall() + ap->end.pause_ns;
 	publish_status(ap);
 	/* a round that another one follows at once has not failed */
 	if (*ret_next == ROUND_NONE || *ret_next == ROUND_FIRST)
@@ -555,7 +548,7 @@ static int take_lock(struct apply *ap, bool wait, struct err *e)
 	for (;;) {
 		r = lock_take(ap->live_fd, session_own_unit(a), &ap->lock_fd, e);
 		if (r != -EWOULDBLOCK || !wait ||
-		    (ap->deadline_ns && dur_now() + DUR_SEC >= ap->deadline_ns))
+		    (ap->end.deadline_ns && dur_now() + DUR_SEC >= ap->end.deadline_ns))
 			break;
 		w.next_ns = dur_now() + LOCK_POLL_MS * DUR_MS;
 		waits_tell(ap->waits, &w);
@@ -569,34 +562,34 @@ static int take_lock(struct apply *ap, bool wait, struct err *e)
 static int sleep_unlocked(struct apply *ap, const struct err *why, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *pause = dur_human(a, ap->pause_ns);
+	const char *pause = dur_human(a, ap->end.pause_ns);
 	const bool locked = ap->lock_fd >= 0;
 
 	log_notice("next run in %s", pause);
 	notify_status("failed, next run in %s: %s", pause, why->msg);
 	cleanup_closep(&ap->lock_fd);
-	if (pause_sleep(ap->live_fd, ap->pause_ns))
+	if (pause_sleep(ap->live_fd, ap->end.pause_ns))
 		log_notice("another run succeeded: next run now");
-	ap->pause_ns = pause_after(ap->pause_ns);
+	ap->end.pause_ns = pause_after(ap->end.pause_ns);
 	return locked ? take_lock(ap, true, e) : 0;
 }
 
 /* Whole runs until one succeeds, the retries are used up, or the error is one that stays. */
-static int converge_with_retries(struct apply *ap, int64_t retries, struct err *e)
+static int converge_with_retries(struct apply *ap, struct err *e)
 {
-	for (ap->round = ROUND_FIRST;;) {
+	for (;;) {
 		enum round next;
 		struct err late;
-		int r = converge_once(ap, retries, &next, e);
+		int r = converge_once(ap, &next, e);
 
-		ap->round = next;
+		ap->end.round = next;
 		if (next == ROUND_NONE)
 			return r;
 		if (next == ROUND_ANEW)
 			log_warning("%s; installing anew", e->msg);
 		if (next != ROUND_FIRST)
 			continue;
-		retries -= retries > 0;
+		ap->end.retries -= ap->end.retries > 0;
 		report_error(e);
 		r = sleep_unlocked(ap, e, &late);
 		if (r < 0) {
@@ -628,14 +621,15 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		.session = { .root_fd = -1 },
 		.live_fd = -1,
 		.lock_fd = -1,
-		.pause_ns = PAUSE_FIRST_NS,
+		.end = { .round = ROUND_FIRST,
+			 .retries = cli->retries,
+			 .pause_ns = PAUSE_FIRST_NS },
 		.begun_ns = dur_now(),
 		.status = { .version = cli_version(),
 			    .unit = own_unit,
 			    .started_wall_ns = dur_wall() },
 	};
 	autoarena struct arena *a = arena_new_empty();
-	int64_t retries = cli->retries;
 	autoclose int root = -1;
 	int r;
 
@@ -647,9 +641,9 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		ap.volumes_ns = VOLUMES_BY_HAND_NS;
 
 	if (cli->deadline_ns)
-		ap.deadline_ns = dur_now() + cli->deadline_ns;
+		ap.end.deadline_ns = dur_now() + cli->deadline_ns;
 	if (!cli->retries_set)
-		retries = str_eq(own_unit, boot_unit) ? -1 : 0;
+		ap.end.retries = str_eq(own_unit, boot_unit) ? -1 : 0;
 	if (!cli->root) {
 		r = io_open_root("/", &root, e);
 		ap.live_fd = root;
@@ -662,7 +656,7 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 		ending_tell(cmd_ending_run, cli);
 		tell_beginning(&ap);
 	}
-	r = converge_with_retries(&ap, retries, e);
+	r = converge_with_retries(&ap, e);
 	waits_free(ap.waits);
 	arena_free(ap.before);
 	/* an image is whole before it is said to be */
