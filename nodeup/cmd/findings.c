@@ -75,21 +75,16 @@ static bool has_url_secret(const char *line)
 	return url && strpbrk(url, "@?");
 }
 
-struct lines {
-	const char **v;
-	size_t n;
-};
-
 /* Those up to the last that is wanted. */
-static struct lines split_lines(struct arena *a, const char *text, size_t n, size_t last)
+static struct strv split_lines(struct arena *a, const char *text, size_t n, size_t last)
 {
-	struct lines l = { 0 };
+	struct strv l = { 0 };
 
 	for (const char *p = text, *end = text + n; p < end && l.n < last;) {
 		const char *eol = memchr(p, '\n', (size_t)(end - p));
 		const size_t len = (size_t)((eol ? eol : end) - p);
 
-		arena_push(a, l.v, l.n, arena_strn(a, p, len));
+		strv_add(a, &l, arena_strn(a, p, len));
 		p += len + 1;
 	}
 	return l;
@@ -102,7 +97,7 @@ static size_t indent_of(const char *line)
 
 /* Whether the last line, or a key that it is below, may hold a password. An item of a list may stand
  * as far left as the key of its list. */
-static bool is_secret_line(struct arena *a, const struct lines *l)
+static bool is_secret_line(struct arena *a, const struct strv *l)
 {
 	const struct strv keys = secret_keys(a);
 	const char *line = l->v[l->n - 1];
@@ -142,7 +137,7 @@ static size_t byte_of(const char *line, size_t character)
 
 static void take_line(struct arena *a, struct finding *f, const struct bootstrap_text *t)
 {
-	const struct lines l = split_lines(a, t->text, t->n, f->pos.line);
+	const struct strv l = split_lines(a, t->text, t->n, f->pos.line);
 	const size_t character = f->pos.column ? f->pos.column - 1 : 0;
 	size_t at, from;
 	char *line;
