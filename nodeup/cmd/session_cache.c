@@ -39,21 +39,16 @@ const char *session_cache_dir(const struct cli *cli)
 	return cli->root ? arena_printf(cli->arena, "%s" OWN_CACHE, cli->root) : OWN_CACHE;
 }
 
-static int new_cache(const struct session *s, const struct cli *cli, bool create,
-		     struct cache **ret, struct err *e)
-{
-	if (cli->cache)
-		return cache_new(s->host_fd, session_cache_dir(cli), create, ret, e);
-	return cache_new_own(s->root_fd, OWN_CACHE, create, ret, e);
-}
-
 int session_new_cache(const struct session *s, const struct session_req *req, struct cache **ret,
 		      struct err *e)
 {
-	int r = new_cache(s, req->cli, req->for_apply, ret, e);
+	int r;
 
+	if (req->cli->cache)
+		return cache_new(s->host_fd, session_cache_dir(req->cli), req->for_apply, ret, e);
+	r = cache_new_own(s->root_fd, OWN_CACHE, req->for_apply, ret, e);
 	/* what is baked is complete on the disk, and what several nodes share is seen by all of them */
-	if (r >= 0 && !req->bake && !req->cli->cache)
+	if (r >= 0 && !req->bake)
 		cache_spool_at(*ret, s->root_fd, OWN_SPOOL, req->for_apply);
 	return r;
 }

@@ -50,9 +50,7 @@ static int check_task(struct session *s, const struct task *t, struct err *e)
 	if (!t->ops->is_preflight)
 		return 0;
 	r = t->ops->check(t, &s->ctx, &diff, &why);
-	if (r >= 0)
-		return 0;
-	if (why.kind == ERR_NET)
+	if (r >= 0 || why.kind == ERR_NET)
 		return 0;
 	*e = why;
 	return err_wrap(e, "volume %s", t->name);
