@@ -11,6 +11,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/record.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
@@ -50,13 +51,12 @@ static int open_http(struct session *s, const struct session_req *req, struct er
 		.header_timeout_ns = silence,
 	};
 
-	const struct strv *asked = &req->cli->rewrites;
 	int r = http_new(&opts, &s->http, e);
 
 	if (r < 0)
 		return r;
 	/* flags go before the machine's settings */
-	http_add_settings(s->http, asked, NULL);
+	http_add_settings(s->http, &req->cli->rewrites, NULL);
 	http_add_settings(s->http, &s->settings.url_rewrites, NULL);
 	return 0;
 }
@@ -385,7 +385,6 @@ static void log_foreign(struct session *s, const struct session_req *req)
 /* Every document of kops 1.8 names assets by sha1, and an admin cannot help it: once a boot is enough. */
 static void warn_sha1(const struct session *s, const struct session_req *req)
 {
-	static const struct io_attr attr = { .mode = 0644 };
 	const bool once = !s->image_mode && !req->bake;
 	struct err ignored;
 
@@ -393,8 +392,8 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 		return;
 	log_warning("%s", s->plan.sha1);
 	/* without the record the next run warns again, no more */
-	if (once && io_mkdirs(s->root_fd, OWN_RUN, 0755, &ignored) == 0)
-		(void)!io_replace(s->root_fd, OWN_SHA1_TOLD, "", 0, &attr, &ignored);
+	if (once)
+		(void)!record_write(s->root_fd, OWN_SHA1_TOLD, 0644, "", &ignored);
 }
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
@@ -418,20 +417,18 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	if (r < 0)
 		return r;
 	s->stage = SESSION_DOCUMENTS;
-	if (!req->only) {
+	if (req->only) {
+		r = bootstrap_facts(s->arena, req->cli->facts, s->root_fd, !s->image_mode,
+				    &s->boot.facts, e);
+	} else {
 		r = load_documents(s, req, e);
 		set_claims(s, req);
 		if (r >= 0)
 			r = take_settings(s, e);
-		if (r < 0)
-			return r;
-		log_warnings(&s->boot.warnings);
 	}
-	if (req->only)
-		r = bootstrap_facts(s->arena, req->cli->facts, s->root_fd, !s->image_mode,
-				    &s->boot.facts, e);
 	if (r < 0)
 		return r;
+	log_warnings(&s->boot.warnings);
 	if (!req->bake && !req->documents_only)
 		open_bus(s);
 	r = make_plan(s, req, e);
