@@ -300,15 +300,10 @@ int check_before_change(const struct cli *cli, struct session *s, const struct r
 			struct err *e)
 {
 	struct checking c = { .cli = cli, .s = s, .before_change = true };
-	struct run_req run = session_run(s);
-	struct task_ctx ctx = s->ctx;
 	struct strv ignored = { 0 };
 	int r = check_ignored(cli, false, &ignored, e);
 
-	ctx.only_looks = true;
-	ctx.verify = false;
-	run.ctx = &ctx;
-	run_plan(s->arena, &run, &c.rep);
+	session_look(s, false, &c.rep);
 	add_found(&c.rep, rep);
 	for (size_t i = 0; r >= 0 && i < ARRAY_LEN(checks); i++) {
 		struct err why = { 0 };
@@ -394,13 +389,11 @@ static void open_all(struct checking *c)
 	const struct session_req req = { .cli = c->cli,
 					 .for_check = true,
 					 .patience_ns = SESSION_LOOK_NS };
-	struct run_req run;
 
 	c->opened = session_open(c->s, &req, &c->why);
 	if (c->opened < 0)
 		return;
-	run = session_run(c->s);
-	run_plan(c->s->arena, &run, &c->rep);
+	session_look(c->s, c->s->ctx.verify, &c->rep);
 	check_ask(c);
 }
 

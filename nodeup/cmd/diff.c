@@ -15,7 +15,6 @@ static int open_documents(struct cli *cli, const char *conf, struct session *s, 
 	int r = session_open(s, &req, e);
 
 	s->ctx.image_mode = s->image_mode;
-	s->ctx.only_looks = true;
 	return r;
 }
 

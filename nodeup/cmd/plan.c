@@ -448,11 +448,10 @@ static int check_denied(const struct run_report *rep, struct err *e)
 
 int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before, struct err *e)
 {
-	struct run_req run = session_run(s);
 	struct run_report rep;
 	int r;
 
-	run_plan(s->arena, &run, &rep);
+	session_look(s, s->ctx.verify, &rep);
 	r = check_denied(&rep, e);
 	if (r < 0)
 		return r;

@@ -117,9 +117,7 @@ static size_t note_others(const struct strv *from, const struct strv *other, con
 
 static int check_machine(const struct saved_plan *p, struct session *s, struct err *e)
 {
-	const bool only_looks = s->ctx.only_looks;
-	struct run_report *rep = arena_new(s->arena, struct run_report);
-	struct run_req run = session_run(s);
+	struct run_report rep;
 	struct strv now, then = lines_then(s->arena, p->tasks);
 	int r = err_fail(e, ERR_REFUSED, 0,
 			 "the machine is not as it was when %s was made: nothing was changed; make "
@@ -127,11 +125,8 @@ static int check_machine(const struct saved_plan *p, struct session *s, struct e
 			 p->path);
 	size_t n;
 
-	run.workers = NULL;
-	s->ctx.only_looks = true;
-	run_plan(s->arena, &run, rep);
-	s->ctx.only_looks = only_looks;
-	now = lines_now(s->arena, rep);
+	session_look(s, s->ctx.verify, &rep);
+	now = lines_now(s->arena, &rep);
 	strv_sort(&now);
 	strv_sort(&then);
 	n = note_others(&then, &now, "planned", 0, e);

@@ -481,3 +481,14 @@ struct run_req session_run(struct session *s)
 		.workers = s->workers,
 	};
 }
+
+void session_look(struct session *s, bool verify, struct run_report *ret)
+{
+	struct run_req run = session_run(s);
+	struct task_ctx ctx = s->ctx;
+
+	ctx.only_looks = true;
+	ctx.verify = verify;
+	run.ctx = &ctx;
+	run_plan(s->arena, &run, ret);
+}

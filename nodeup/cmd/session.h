@@ -76,7 +76,9 @@ void session_close(struct session *s);
 /* S3 as the session's documents ask for it: their region, their kind of names, the role that *imds* knows. Owner: caller. */
 int session_s3(const struct session *s, struct imds *imds, struct s3_session **out,
 	       struct err *e) must_check;
-/* What run_execute and run_plan want. */
+/* What run_execute wants. */
 struct run_req session_run(struct session *s);
+/* What a run would do, by a walk over the plan that changes nothing, also while a run is under way. */
+void session_look(struct session *s, bool verify, struct run_report *ret);
 /* The name of the service this process runs in, from its control group; NULL for none. */
 char *session_own_unit(struct arena *a);

@@ -177,7 +177,6 @@ static int say_unknown(const struct cli *cli, const struct plan *p, const char *
 /* >= 0: whether one of those that are called so differs. */
 static int explain_all(const struct cli *cli, struct session *s, const char *word, struct err *e)
 {
-	struct run_req run = session_run(s);
 	struct tree *runs, *list = tree_seq(s->arena);
 	struct run_report rep;
 	bool differs = false;
@@ -185,7 +184,7 @@ static int explain_all(const struct cli *cli, struct session *s, const char *wor
 
 	if (r < 0)
 		return r;
-	run_plan(s->arena, &run, &rep);
+	session_look(s, s->ctx.verify, &rep);
 	for (size_t i = 0; i < rep.n && list->n < MOST; i++) {
 		const struct run_outcome *o = &rep.outcomes[i];
 
