@@ -22,16 +22,34 @@ static const struct schema *const schemas[] = {
 	&facts_schema,
 };
 
+/* What a schema has, under its name. */
+static void help_schema(const struct schema *s, struct buf *b)
+{
+	(void)buf_addf(b, "%s%s\n", b->len ? "\n" : "", s->name);
+	(void)field_docs(s, 1, b);
+}
+
+static const struct schema *schema_at(const struct dialect *d, size_t offset)
+{
+	const struct schema *s;
+
+	memcpy(&s, (const char *)d + offset, sizeof(s));
+	return s;
+}
+
+/* What each dialect has of this. */
+static void help_schemas(size_t offset, struct buf *b)
+{
+	for (const struct dialect *const *d = dialects; *d; d++)
+		if (schema_at(*d, offset))
+			help_schema(schema_at(*d, offset), b);
+}
+
 static void help_config(struct buf *b)
 {
-	for (size_t i = 0; i < ARRAY_LEN(schemas); i++) {
-		(void)buf_addf(b, "%s%s\n", i ? "\n" : "", schemas[i]->name);
-		(void)field_docs(schemas[i], 1, b);
-	}
-	for (const struct dialect *const *d = dialects; *d; d++) {
-		(void)buf_addf(b, "\n%s\n", (*d)->document->name);
-		(void)field_docs((*d)->document, 1, b);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(schemas); i++)
+		help_schema(schemas[i], b);
+	help_schemas(offsetof(struct dialect, document), b);
 }
 
 /* One of the schemas alone, by the beginning of its name. */
@@ -48,14 +66,6 @@ static int config_part(struct arena *a, const char *name, struct buf *b, struct 
 	}
 	return err_fail(e, ERR_USAGE, 0, "no part '%s' in help config: %s", name,
 			cli_meant(a, name, &names, strv_join(a, &names, ", ")));
-}
-
-static const struct schema *schema_at(const struct dialect *d, size_t offset)
-{
-	const struct schema *s;
-
-	memcpy(&s, (const char *)d + offset, sizeof(s));
-	return s;
 }
 
 /* By number. Of plan alone it is 2. */
@@ -105,19 +115,6 @@ static void help_disks(struct buf *b)
 		"volumeID, or remove the record.\n\n"
 		"kube-up's DOCKER_STORAGE puts docker, containerd, kubelet and pod logs on the\n"
 		"instance store at /mnt/ephemeral, unless KUBE_AWS_STORAGE is ebs.\n");
-}
-
-/* What each dialect has of this, under its name. */
-static void help_schemas(size_t offset, struct buf *b)
-{
-	for (const struct dialect *const *d = dialects; *d; d++) {
-		const struct schema *s = schema_at(*d, offset);
-
-		if (!s)
-			continue;
-		(void)buf_addf(b, "%s%s\n", b->len ? "\n" : "", s->name);
-		(void)field_docs(s, 1, b);
-	}
 }
 
 static void help_facts(struct buf *b)
