@@ -104,13 +104,12 @@ static struct record record_of_run(struct arena *a, const struct cli *cli)
 static const char *render_record(struct arena *a, const struct record *rec)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
-	struct tree *t = tree_map(a), *flags = tree_seq(a);
+	const struct strv flags = { rec->flags.v, rec->flags.n - 1 };
+	struct tree *t = tree_map(a);
 	struct err ignored;
 
-	for (size_t i = 0; rec->flags.v[i]; i++)
-		(void)tree_add(a, flags, tree_string(a, rec->flags.v[i]));
 	(void)tree_set(a, t, "version", tree_plain(a, record_version));
-	(void)tree_set(a, t, "flags", flags);
+	(void)tree_set(a, t, "flags", tree_of_strv(a, &flags));
 	(void)tree_set(a, t, "environment", tree_of_strmap(a, &rec->environment));
 	(void)tree_set(a, t, "proxyEnvironment", tree_of_strmap(a, &rec->proxy_environment));
 	if (json_render(t, true, &text, &ignored) < 0)
