@@ -33,22 +33,20 @@ struct option {
 #define RUNS (CMD_APPLY | CMD_REPAIR | CMD_PLAN | CMD_WHY | CMD_CHECK)
 #define FETCHES (RUNS | CMD_BAKE)
 #define ALL (~0)
-#define ROW(n, meta, val, member, cmds, text)                                                   \
-	{                                                                                       \
-		.name = (n), .metavar = (meta), .help = (text), .commands = (cmds),             \
-		.value = (val), .offset = offsetof(struct cli, member), .flag_offset = SIZE_MAX \
+#define OPTION(n, meta, val, off, flag, cmds, choices, text)                               \
+	{                                                                                  \
+		.name = (n), .metavar = (meta), .help = (text), .values = (choices),       \
+		.commands = (cmds), .value = (val), .offset = (off), .flag_offset = (flag) \
 	}
-#define CHOICE(n, meta, member, cmds, choices, text)                                               \
-	{                                                                                          \
-		.name = (n), .metavar = (meta), .help = (text), .values = (choices),               \
-		.commands = (cmds), .value = VALUE_STRING, .offset = offsetof(struct cli, member), \
-		.flag_offset = SIZE_MAX                                                            \
-	}
-#define IGNORED(n, val)                                                                           \
-	{                                                                                         \
-		.name = (n), .metavar = "X", .help = "accepted, without effect", .commands = ALL, \
-		.value = (val), .offset = SIZE_MAX, .flag_offset = SIZE_MAX                       \
-	}
+#define PLACE(member) offsetof(struct cli, member)
+#define ROW(n, meta, val, member, cmds, text) \
+	OPTION(n, meta, val, PLACE(member), SIZE_MAX, cmds, NULL, text)
+#define MARKED(n, meta, val, member, flag, cmds, text) \
+	OPTION(n, meta, val, PLACE(member), PLACE(flag), cmds, NULL, text)
+#define CHOICE(n, meta, member, cmds, choices, text) \
+	OPTION(n, meta, VALUE_STRING, PLACE(member), SIZE_MAX, cmds, choices, text)
+#define IGNORED(n, val) \
+	OPTION(n, "X", val, SIZE_MAX, SIZE_MAX, ALL, NULL, "accepted, without effect")
 
 /* clang-format off */
 static const struct option options[] = {
@@ -60,15 +58,12 @@ static const struct option options[] = {
 	ROW("facts", "FILE", VALUE_STRING, facts, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "host facts from YAML instead of probing"),
 	ROW("offline", NULL, VALUE_NONE, offline, RUNS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "use the cache and persisted documents only"),
 	ROW("rewrite", "FROM=TO", VALUE_LIST, rewrites, FETCHES | CMD_VALIDATE | CMD_DIFF, "replace a URL prefix of assets and documents; repeatable"),
-	{ .name = "retries", .metavar = "N", .help = "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)",
-	  .commands = CMD_APPLY | CMD_REPAIR, .value = VALUE_INT, .offset = offsetof(struct cli, retries), .flag_offset = offsetof(struct cli, retries_set) },
+	MARKED("retries", "N", VALUE_INT, retries, retries_set, CMD_APPLY | CMD_REPAIR, "whole runs after a failed one, 30 s apart, then twice as long, up to 10 min; -1: for ever (default 0, in our own unit -1)"),
 	ROW("deadline", "DUR", VALUE_DURATION, deadline_ns, CMD_APPLY | CMD_REPAIR, "give up after this time"),
 	ROW("strict", NULL, VALUE_NONE, strict, DOCS | CMD_BAKE | CMD_VALIDATE | CMD_DIFF, "unknown keys are errors"),
 	ROW("install-systemd-unit", NULL, VALUE_NONE, install_unit, CMD_APPLY, "write, enable and start kops-configuration.service, and return"),
-	{ .name = "wait", .metavar = "DUR", .help = "with --install-systemd-unit: block until it has finished",
-	  .commands = CMD_APPLY, .value = VALUE_MAYBE_DURATION, .offset = offsetof(struct cli, wait_ns), .flag_offset = offsetof(struct cli, wait) },
-	{ .name = "wait", .metavar = "DUR", .help = "until the node is ready, or no retry can mend what failed",
-	  .commands = CMD_STATUS, .value = VALUE_MAYBE_DURATION, .offset = offsetof(struct cli, wait_ns), .flag_offset = offsetof(struct cli, wait) },
+	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_APPLY, "with --install-systemd-unit: block until it has finished"),
+	MARKED("wait", "DUR", VALUE_MAYBE_DURATION, wait_ns, wait, CMD_STATUS, "until the node is ready, or no retry can mend what failed"),
 	ROW("long", NULL, VALUE_NONE, full, CMD_STATUS, "every task as well"),
 	ROW("runs", NULL, VALUE_NONE, runs, CMD_STATUS, "the last 20 runs of this machine, those before its reboots too"),
 	CHOICE("target", "NAME", target, CMD_APPLY, "direct dryrun", "direct, or dryrun (as --dryrun)"),
