@@ -362,16 +362,14 @@ static struct tree *warning_tree(struct session *s)
 static int print_json(struct session *s, const struct run_report *rep,
 		      const struct plan_before *before, struct err *e)
 {
-	struct tree *t = tree_map(s->arena), *tasks = report_tree(s->arena, rep);
+	struct tree *t = tree_map(s->arena), *tasks = saved_plan_tasks(s->arena, rep);
 	const struct strv units = restarts(s->arena, rep);
 
 	for (size_t i = 0; i < rep->n; i++) {
-		const struct run_outcome *o = &rep->outcomes[i];
-		const struct strv disks = disk_lines(s->arena, s, o->task);
-		struct tree *task = tasks->items[i].value;
+		const struct strv disks = disk_lines(s->arena, s, rep->outcomes[i].task);
 
-		tree_set_text(s->arena, task, "state", saved_plan_word(o));
-		tree_set_some(s->arena, task, "disks", tree_of_strv(s->arena, &disks));
+		tree_set_some(s->arena, tasks->items[i].value, "disks",
+			      tree_of_strv(s->arena, &disks));
 	}
 	(void)tree_set(s->arena, t, "schema", tree_plain(s->arena, SAVED_PLAN_SCHEMA));
 	tree_set_text(s->arena, t, "conf", location_shown(s->arena, s->boot.conf));

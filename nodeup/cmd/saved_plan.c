@@ -6,11 +6,21 @@
 
 enum { PLAN_MAX = 16 << 20, NAMED_MAX = 6 };
 
-const char *saved_plan_word(const struct run_outcome *o)
+/* What a plan calls the state of a task: what would be done. */
+static const char *word_of(enum run_state state)
 {
-	return o->state == RUN_CHANGED  ? "change"
-	       : o->state == RUN_UNSURE ? "compare"
-					: run_state_name(o->state);
+	return state == RUN_CHANGED  ? "change"
+	       : state == RUN_UNSURE ? "compare"
+				     : run_state_name(state);
+}
+
+struct tree *saved_plan_tasks(struct arena *a, const struct run_report *rep)
+{
+	struct tree *tasks = report_tree(a, rep);
+
+	for (size_t i = 0; i < rep->n; i++)
+		tree_set_text(a, tasks->items[i].value, "state", word_of(rep->outcomes[i].state));
+	return tasks;
 }
 
 int saved_plan_read(struct arena *a, const char *path, struct saved_plan *ret, struct err *e)
@@ -65,23 +75,8 @@ const char *saved_plan_digest(struct arena *a, const struct session *s)
 	return arena_str(a, digest_hex(&d, hex));
 }
 
-/* "change file /etc/x: absent", of each that is not right. */
-static struct strv lines_now(struct arena *a, const struct run_report *rep)
-{
-	struct strv lines = { 0 };
-
-	for (size_t i = 0; i < rep->n; i++) {
-		const struct run_outcome *o = &rep->outcomes[i];
-
-		if (o->state != RUN_EQUAL)
-			strv_addf(a, &lines, "%s: %s: %s", task_title(a, o->task),
-				  saved_plan_word(o),
-				  o->state == RUN_FAILED ? o->error->msg : report_why(o));
-	}
-	return lines;
-}
-
-static struct strv lines_then(struct arena *a, const struct tree *tasks)
+/* "file /etc/x: change: absent", of each that is not right. */
+static struct strv lines_of(struct arena *a, const struct tree *tasks)
 {
 	struct strv lines = { 0 };
 
@@ -118,7 +113,7 @@ static size_t note_others(const struct strv *from, const struct strv *other, con
 static int check_machine(const struct saved_plan *p, struct session *s, struct err *e)
 {
 	struct run_report rep;
-	struct strv now, then = lines_then(s->arena, p->tasks);
+	struct strv now, then = lines_of(s->arena, p->tasks);
 	int r = err_fail(e, ERR_REFUSED, 0,
 			 "the machine is not as it was when %s was made: nothing was changed; make "
 			 "the plan again",
@@ -126,7 +121,7 @@ static int check_machine(const struct saved_plan *p, struct session *s, struct e
 	size_t n;
 
 	session_look(s, s->ctx.verify, &rep);
-	now = lines_now(s->arena, &rep);
+	now = lines_of(s->arena, saved_plan_tasks(s->arena, &rep));
 	strv_sort(&now);
 	strv_sort(&then);
 	n = note_others(&then, &now, "planned", 0, e);

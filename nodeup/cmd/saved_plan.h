@@ -20,8 +20,8 @@ struct saved_plan {
 /* Read such a file. */
 int saved_plan_read(struct arena *a, const char *path, struct saved_plan *ret,
 		    struct err *e) must_check;
-/* What a plan calls the state of a task: what would be done. */
-const char *saved_plan_word(const struct run_outcome *o);
+/* The tasks as a plan lists them: the state of each is what would be done. */
+struct tree *saved_plan_tasks(struct arena *a, const struct run_report *rep);
 /* What a session would do, as far as the documents, the settings and the program decide it: hex. */
 const char *saved_plan_digest(struct arena *a, const struct session *s);
 /* Whether the documents are those of the plan, and, if the machine is asked, whether each task would
