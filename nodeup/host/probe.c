@@ -175,26 +175,24 @@ static int bits_of(const unsigned char *mask, size_t n)
 /* "10.0.0.7/24"; NULL: of another family. */
 static const char *address_of(struct arena *a, const struct ifaddrs *i)
 {
+	static const struct {
+		sa_family_t family;
+		size_t at, n;
+	} kinds[] = {
+		{ AF_INET, offsetof(struct sockaddr_in, sin_addr), sizeof(struct in_addr) },
+		{ AF_INET6, offsetof(struct sockaddr_in6, sin6_addr), sizeof(struct in6_addr) },
+	};
 	char text[INET6_ADDRSTRLEN];
-	const void *address, *mask;
-	size_t n;
 
-	if (!i->ifa_addr || !i->ifa_netmask)
-		return NULL;
-	if (i->ifa_addr->sa_family == AF_INET) {
-		address = &((const struct sockaddr_in *)(const void *)i->ifa_addr)->sin_addr;
-		mask = &((const struct sockaddr_in *)(const void *)i->ifa_netmask)->sin_addr;
-		n = sizeof(struct in_addr);
-	} else if (i->ifa_addr->sa_family == AF_INET6) {
-		address = &((const struct sockaddr_in6 *)(const void *)i->ifa_addr)->sin6_addr;
-		mask = &((const struct sockaddr_in6 *)(const void *)i->ifa_netmask)->sin6_addr;
-		n = sizeof(struct in6_addr);
-	} else {
-		return NULL;
+	for (size_t k = 0; i->ifa_addr && i->ifa_netmask && k < ARRAY_LEN(kinds); k++) {
+		const unsigned char *address = (const unsigned char *)i->ifa_addr + kinds[k].at;
+		const unsigned char *mask = (const unsigned char *)i->ifa_netmask + kinds[k].at;
+
+		if (i->ifa_addr->sa_family == kinds[k].family &&
+		    inet_ntop(kinds[k].family, address, text, sizeof(text)))
+			return arena_printf(a, "%s/%d", text, bits_of(mask, kinds[k].n));
 	}
-	if (!inet_ntop(i->ifa_addr->sa_family, address, text, sizeof(text)))
-		return NULL;
-	return arena_printf(a, "%s/%d", text, bits_of(mask, n));
+	return NULL;
 }
 
 static void probe_addresses(struct arena *a, struct facts *f)
