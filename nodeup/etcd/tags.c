@@ -1,4 +1,5 @@
-#include "nodeup/etcd/tags.h"
+/* tags.c - the tags by which kops of two generations marks what belongs to a cluster */
+#include "nodeup/etcd/volumes.h"
 
 #include <ctype.h>
 #include <string.h>

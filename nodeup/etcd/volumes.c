@@ -1,7 +1,6 @@
 #include "nodeup/etcd/volumes.h"
 
 #include <string.h>
-#include "nodeup/etcd/tags.h"
 
 static char *etcd_key(struct arena *a, const char *cluster)
 {

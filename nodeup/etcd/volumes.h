@@ -5,7 +5,8 @@
  * Bodies: tags.c.
  * Owner: the arena. Errors: CONFIG for tags that cannot be followed, REFUSED for
  * a volume that another instance has or may have as well. Threads: all functions.
- * Source: kops 1.8.1 protokube/pkg/protokube/{aws_volume,volume_mounter}.go; etcd-manager. */
+ * Source: kops 1.8.1 protokube/pkg/protokube/{aws_volume,volume_mounter}.go; etcd-manager;
+ * kops upup/pkg/fi/cloudup/awsup. */
 #pragma once
 
 #include "nodeup/aws/ec2.h"
@@ -52,6 +53,8 @@ struct volume_choice {
 /* Read "<me>/<member>,<member>..."; -EINVAL with e saying what is wrong with it. */
 int volume_member_parse(struct arena *a, const char *text, struct volume_member *ret,
 			struct err *e) must_check;
+/* Whether tags are those of a volume of this cluster's masters. */
+bool volume_is_of_masters(struct arena *a, const struct strmap *tags, const char *cluster);
 /* Whether the instance belongs to the cluster; one clear error if its tags do not say so. */
 int volume_check_cluster(const struct ec2_instance *self, const char *cluster,
 			 struct err *e) must_check;
