@@ -194,6 +194,16 @@ static int load_documents(struct cli *cli, int root_fd, struct http *http, struc
 	return try_all(cli, b, &settings, errors, e);
 }
 
+/* One more of the documents that were asked for; their name is that of the flag, NULL: where they usually are. */
+static struct tree *add_document(struct verdict *v, const char *conf)
+{
+	struct tree *t = tree_map(v->cli->arena);
+
+	tree_set_text(v->cli->arena, t, "conf", conf ? location_shown(v->cli->arena, conf) : NULL);
+	(void)tree_add(v->cli->arena, v->documents, t);
+	return t;
+}
+
 /* Documents that no node is made of: what was checked of them, and no more than that. */
 static void note_checked(struct verdict *v, const struct bootstrap *b)
 {
@@ -207,15 +217,13 @@ static void note_checked(struct verdict *v, const struct bootstrap *b)
 				   : arena_printf(a, "%s beside it was not there to read",
 						  d->dialect->cluster_name);
 	const char *checked = arena_printf(a, "%s; %s", d->checked, rest);
-	struct tree *t = tree_map(a);
+	struct tree *t = add_document(v, b->conf);
 
 	if (!v->cli->output)
 		show_line(stdout, "%s: valid, cluster %s: %s", b->conf, d->cluster_name, checked);
-	tree_set_text(a, t, "conf", location_shown(a, b->conf));
 	tree_set_true(a, t, "valid", true);
 	tree_set_text(a, t, "cluster", d->cluster_name);
 	tree_set_text(a, t, "checked", checked);
-	(void)tree_add(a, v->documents, t);
 }
 
 static void note_valid(struct verdict *v, const struct bootstrap *b)
@@ -225,29 +233,16 @@ static void note_valid(struct verdict *v, const struct bootstrap *b)
 					      b->node.kubernetes.minor, b->node.kubernetes.patch);
 	const char *usual = b->node.is_master ? "master" : "worker";
 	const char *role = b->node.title ? b->node.title : usual;
-	struct tree *t = tree_map(a);
+	struct tree *t = add_document(v, b->conf);
 
 	if (!v->cli->output)
 		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s", b->conf, role,
 			  b->node.cluster_name, kubernetes,
 			  b->documents.any_patch ? " or later" : "");
-	tree_set_text(a, t, "conf", location_shown(a, b->conf));
 	tree_set_true(a, t, "valid", true);
 	tree_set_text(a, t, "role", role);
 	tree_set_text(a, t, "cluster", b->node.cluster_name);
 	tree_set_text(a, t, "kubernetes", kubernetes);
-	(void)tree_add(a, v->documents, t);
-}
-
-/* The name is that of the flag; NULL: where the documents usually are. */
-static void note_wrong(struct verdict *v, const char *conf)
-{
-	struct arena *a = v->cli->arena;
-	struct tree *t = tree_map(a);
-
-	tree_set_text(a, t, "conf", conf ? location_shown(a, conf) : NULL);
-	(void)tree_set(a, t, "valid", tree_plain(a, "false"));
-	(void)tree_add(a, v->documents, t);
 }
 
 /* One --conf. What is wrong with its documents is found in the verdict. */
@@ -266,7 +261,8 @@ static void validate(struct verdict *v, int root_fd, struct http *http)
 			v->failed = e;
 	}
 	if (r < 0 || errs_any(&errors))
-		note_wrong(v, cli->conf);
+		(void)tree_set(cli->arena, add_document(v, cli->conf), "valid",
+			       tree_plain(cli->arena, "false"));
 	else if (b.documents.checked)
 		note_checked(v, &b);
 	else
