@@ -35,3 +35,19 @@ void wait_until(int64_t due_ns)
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL) == EINTR)
 		;
 }
+
+void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
+	       const struct err *last, int64_t next_ns)
+{
+	const struct wait w = {
+		.what = what,
+		.reason = last->msg,
+		.why = last,
+		.since_ns = since_ns,
+		.next_ns = next_ns,
+		.attempt = attempt,
+	};
+
+	if (fn)
+		fn(arg, &w);
+}

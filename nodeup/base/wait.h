@@ -1,14 +1,31 @@
-/* wait.h - the pause before another try, and the wait for a moment
+/* wait.h - the pause before another try, the wait for a moment, and what is told of it
  * Owner: none. Errors: none. Units: nanoseconds of the monotonic clock. Threads: all functions.
  * Source: "Exponential Backoff And Jitter" (full jitter). */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
+#include "nodeup/base/err.h"
+
+/* One that goes on. */
+struct wait {
+	const char *what, *reason;
+	const struct err *why; /* whose notes are told as well, or NULL */
+	int64_t since_ns, next_ns;
+	unsigned int attempt; /* 0: it has none */
+	bool expected;        /* a notice, not a warning */
+};
+
+/* Told of each try that failed, before the next. */
+typedef void wait_fn(void *arg, const struct wait *w);
 
 /* A number between 0 and 1, by chance. */
 double wait_chance(void);
 /* How long to pause after that many tries, from 1 on: any time up to 0.2 s, which doubles to 5 s. Many
  * nodes that failed together do not come back together. */
 int64_t wait_delay(unsigned int attempt);
+/* Tell fn (NULL: nothing) of a try that failed with `last`. */
+void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
+	       const struct err *last, int64_t next_ns);
 /* Sleep until dur_now() is this. */
 void wait_until(int64_t due_ns);

@@ -213,45 +213,31 @@ static void say_what_is_kept(struct apply *ap, struct arena *a)
 }
 
 /* All waits for what is outside, but for tasks'. */
-static void report_wait(struct apply *ap, const char *what, int64_t since_ns, unsigned int attempt,
-			const struct err *last, int64_t next_ns)
+static void on_wait(void *arg, const struct wait *w)
 {
-	const struct wait w = {
-		.what = what,
-		.reason = last->msg,
-		.why = last,
-		.since_ns = since_ns,
-		.next_ns = next_ns,
-		.attempt = attempt,
-	};
+	struct apply *ap = arg;
 
-	waits_tell(ap->waits, &w);
-	notify_status("waiting for %s: %s", what, last->msg);
-	ap->status.waiting = last->msg;
-	ap->status.since_ns = since_ns;
-	ap->status.next_ns = next_ns;
-	ap->status.error = last;
+	waits_tell(ap->waits, w);
+	notify_status("waiting for %s: %s", w->what, w->reason);
+	ap->status.waiting = w->reason;
+	ap->status.since_ns = w->since_ns;
+	ap->status.next_ns = w->next_ns;
+	ap->status.error = w->why;
 	publish_status(ap);
 	ap->status.waiting = NULL;
 	ap->status.since_ns = ap->status.next_ns = 0;
 	ap->status.error = NULL;
 }
 
-static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-			  const struct err *last, int64_t next_ns)
+static void on_store_wait(void *arg, const struct wait *w)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct apply *ap = arg;
+	struct wait documents = *w;
 
-	(void)location; /* the error names it */
-	say_what_is_kept(ap, a);
-	report_wait(ap, "documents", since_ns, attempt, last, next_ns);
-}
-
-static void on_volume_wait(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
-			   const struct err *last, int64_t next_ns)
-{
-	report_wait(arg, what, since_ns, attempt, last, next_ns);
+	/* the error names the location */
+	documents.what = "documents";
+	say_what_is_kept(arg, a);
+	on_wait(arg, &documents);
 }
 
 static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)
@@ -403,7 +389,7 @@ static int converge(struct apply *ap, struct err *e)
 		.for_apply = true,
 		.patience_ns = ap->patience_ns,
 		.on_wait = on_store_wait,
-		.on_volume_wait = on_volume_wait,
+		.on_volume_wait = on_wait,
 		.deadline_ns = volumes_deadline(ap),
 		.volumes_later = ap->end.round == ROUND_FIRST,
 		.etcd_is_new = ap->etcd_is_new,

@@ -20,21 +20,14 @@ struct watch {
 	struct progress *progress;
 };
 
-static void on_store_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-			  const struct err *last, int64_t next_ns)
+static void on_store_wait(void *arg, const struct wait *w)
 {
-	const struct wait w = {
-		.what = "documents",
-		.reason = last->msg,
-		.why = last,
-		.since_ns = since_ns,
-		.next_ns = next_ns,
-		.attempt = attempt,
-	};
 	const struct watch *watch = arg;
+	struct wait documents = *w;
 
-	(void)location; /* the error names it */
-	waits_tell(watch->waits, &w);
+	/* the error names the location */
+	documents.what = "documents";
+	waits_tell(watch->waits, &documents);
 }
 
 static void on_run_event(void *arg, const struct run_report *rep, const struct run_outcome *o)

@@ -60,9 +60,9 @@ struct session_req {
 	bool bake;           /* the documents' assets alone: no identity, no bus */
 	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
 	int64_t patience_ns; /* for documents that cannot be read */
-	store_wait_fn *on_wait;
-	store_wait_fn *on_volume_wait; /* for volumes of EBS */
-	int64_t deadline_ns;           /* of waiting for volumes; 0: none */
+	wait_fn *on_wait;
+	wait_fn *on_volume_wait; /* for volumes of EBS */
+	int64_t deadline_ns;     /* of waiting for volumes; 0: none */
 	bool volumes_later; /* etcd's that do not come soon are left out: another run waits for them */
 	bool etcd_is_new;      /* a run before has formatted its volumes */
 	struct claim_own *own; /* volumes that this process attached and has not used */

@@ -23,7 +23,7 @@ struct bootstrap_req {
 	struct http *http;               /* NULL when offline */
 	int64_t pipe_ns;     /* how long a document that is a pipe may take; 0: IO_PIPE_NS */
 	int64_t patience_ns; /* for the store, see store_set_patience */
-	store_wait_fn *on_wait;
+	wait_fn *on_wait;
 	void *wait_arg;
 	void (*meanwhile)(
 		void *arg); /* called when a server is asked that takes its time; NULL is fine */

@@ -7,7 +7,6 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
-#include "nodeup/base/wait.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/loader.h"
@@ -59,8 +58,8 @@ int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 		next = now + wait_delay(attempt);
 		if (req->patience_ns >= 0 && next > now + left)
 			next = now + left;
-		if (req->on_wait)
-			req->on_wait(req->wait_arg, "instance metadata", since, attempt, e, next);
+		wait_tell(req->on_wait, req->wait_arg, "instance metadata", since, attempt, e,
+			  next);
 		wait_until(next);
 	}
 }

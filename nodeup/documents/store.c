@@ -32,7 +32,7 @@ void store_free(struct store *s)
 	free(s);
 }
 
-void store_on_wait(struct store *s, store_wait_fn *fn, void *arg)
+void store_on_wait(struct store *s, wait_fn *fn, void *arg)
 {
 	s->on_wait = fn;
 	s->wait_arg = arg;

@@ -13,6 +13,7 @@
 #include "nodeup/aws/imds.h"
 #include "nodeup/base/buf.h"
 #include "nodeup/base/str.h"
+#include "nodeup/base/wait.h"
 
 struct store;
 
@@ -52,10 +53,8 @@ int64_t store_clock_off(const struct store *s);
 /* Take all that was read into a digest, in the order of its locations. */
 void store_digest(const struct store *s, struct digest_ctx *c);
 
-/* Called while store_get waits between attempts: since when, attempt, last error, next try. */
-typedef void store_wait_fn(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-			   const struct err *last, int64_t next_ns);
-void store_on_wait(struct store *s, store_wait_fn *fn, void *arg);
+/* Called while store_get waits between attempts: for which location, since when, the last error, the next try. */
+void store_on_wait(struct store *s, wait_fn *fn, void *arg);
 /* Give up on transient errors after this long; 0: at once, -1 never. */
 void store_set_patience(struct store *s, int64_t ns);
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
-#include "nodeup/base/wait.h"
 
 enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024 };
 
@@ -230,9 +229,9 @@ static int settle_answered(struct store_wave *w, struct err *e)
 		if (spoken || op->state != OP_DUE || op->answer.r >= 0)
 			continue;
 		spoken = true;
-		if (why.kind != ERR_NONE && s->on_wait)
-			s->on_wait(s->wait_arg, op->shown, op->since_ns, op->attempt, &why,
-				   op->next_ns);
+		if (why.kind != ERR_NONE)
+			wait_tell(s->on_wait, s->wait_arg, op->shown, op->since_ns, op->attempt,
+				  &why, op->next_ns);
 	}
 	return 0;
 }

@@ -25,7 +25,7 @@ struct claims_req {
 	bool was_new;          /* a run of this process has formatted etcd's volumes before */
 	struct claim_own *own; /* volumes that this process attached and has not used */
 	int64_t deadline_ns;   /* of waiting for volumes; 0: none */
-	store_wait_fn *on_wait;
+	wait_fn *on_wait;
 	void *wait_arg;
 };
 

@@ -163,8 +163,8 @@ void claims_wait(struct claims *c, int64_t until_ns, const char *why, const stru
 		e = *last;
 	else
 		(void)err_fail(&e, ERR_BUSY, 0, "%s", why);
-	if (c->req->on_wait)
-		c->req->on_wait(c->req->wait_arg, "volumes", c->since_ns, c->attempt, &e, until_ns);
+	wait_tell(c->req->on_wait, c->req->wait_arg, "volumes", c->since_ns, c->attempt, &e,
+		  until_ns);
 	wait_until(until_ns);
 }
 

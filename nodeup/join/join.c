@@ -8,7 +8,6 @@
 #include "nodeup/aws/sts.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
-#include "nodeup/base/wait.h"
 #include "nodeup/join/turns.h"
 
 enum { ANSWER_MAX = 4 << 20, CLOCK_TOLERANCE_S = 60 };
@@ -221,8 +220,7 @@ int join_ask(struct join *j, struct arena *a, const char *body, struct bootstrap
 		next = now + join_turns_next(&j->turns, wait_chance(), wanted);
 		if (req->patience_ns >= 0 && next > now + left)
 			next = now + left;
-		if (req->on_wait)
-			req->on_wait(req->wait_arg, "kops-controller", since, attempt, e, next);
+		wait_tell(req->on_wait, req->wait_arg, "kops-controller", since, attempt, e, next);
 		wait_until(next);
 	}
 }

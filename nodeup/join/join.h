@@ -9,13 +9,10 @@
 #pragma once
 
 #include "nodeup/aws/creds.h"
+#include "nodeup/base/wait.h"
 #include "nodeup/join/bootstrap.h"
 
 struct join;
-
-/* Told of each try that failed, before the next: see store_wait_fn. */
-typedef void join_wait_fn(void *arg, const char *what, int64_t since_ns, unsigned int attempt,
-			  const struct err *last, int64_t next_ns);
 
 struct join_req {
 	const struct strv *servers;  /* "https://kops-controller.internal.example.com:3988/" */
@@ -25,7 +22,7 @@ struct join_req {
 	struct imds *imds; /* NULL: credentials of the environment alone */
 	int root_fd;
 	int64_t patience_ns; /* -1: for ever */
-	join_wait_fn *on_wait;
+	wait_fn *on_wait;
 	void *wait_arg;
 };
 

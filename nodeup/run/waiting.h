@@ -7,20 +7,9 @@
  * Threads: one at a time. Source: -. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include "nodeup/base/err.h"
+#include "nodeup/base/wait.h"
 
 struct waits;
-
-/* One that goes on. */
-struct wait {
-	const char *what, *reason;
-	const struct err *why; /* whose notes are told as well, or NULL */
-	int64_t since_ns, next_ns;
-	unsigned int attempt; /* 0: it has none */
-	bool expected;        /* a notice, not a warning */
-};
 
 /* Looks at stderr, as footer.h. */
 struct waits *waits_new(void) must_check;

@@ -35,12 +35,11 @@ struct fixture {
 	int waits;
 };
 
-static void on_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-		    const struct err *last, int64_t next_ns)
+static void on_wait(void *arg, const struct wait *w)
 {
 	struct fixture *fx = arg;
 
-	assert_true(*location && since_ns && attempt && last->kind == ERR_NET && next_ns);
+	assert_true(*w->what && w->since_ns && w->attempt && w->why->kind == ERR_NET && w->next_ns);
 	fx->waits++;
 }
 

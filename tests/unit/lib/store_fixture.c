@@ -10,16 +10,15 @@
 #include <string.h>
 #include "tests/unit/lib/origin.h"
 
-static void on_wait(void *arg, const char *location, int64_t since_ns, unsigned int attempt,
-		    const struct err *last, int64_t next_ns)
+static void on_wait(void *arg, const struct wait *w)
 {
 	struct fixture *fx = arg;
 
-	assert_true(since_ns > 0 && next_ns >= since_ns);
+	assert_true(w->since_ns > 0 && w->next_ns >= w->since_ns);
 	fx->waits++;
-	fx->last = *last;
-	fx->last_attempt = attempt;
-	(void)snprintf(fx->last_location, sizeof(fx->last_location), "%s", location);
+	fx->last = *w->why;
+	fx->last_attempt = w->attempt;
+	(void)snprintf(fx->last_location, sizeof(fx->last_location), "%s", w->what);
 }
 
 /* The store again, as the next run has it. */
