@@ -51,10 +51,11 @@ static void take_setting(struct scan *s, const char *key, const char *value)
 	}
 }
 
-/* One line of [Service]; a backslash at its end goes on with the next. */
-static void take_text(struct scan *s, const char *text)
+/* Lines of [Service] in a unit or drop-in, of which a backslash at the end goes on with the next; false: there is none. */
+static bool take_file(struct scan *s, const char *path)
 {
-	struct strv lines = strv_split(s->arena, text, '\n');
+	const char *text = io_text(s->arena, s->root_fd, path, UNIT_MAX);
+	const struct strv lines = strv_split(s->arena, text ? text : "", '\n');
 	bool in_service = false;
 
 	for (size_t i = 0; i < lines.n; i++) {
@@ -71,19 +72,14 @@ static void take_text(struct scan *s, const char *text)
 		take_setting(s, str_trim(s->arena, arena_strn(s->arena, line, (size_t)(eq - line))),
 			     str_trim(s->arena, eq + 1));
 	}
+	return text != NULL;
 }
 
 static void take_unit(struct scan *s)
 {
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		const char *path = arena_printf(s->arena, "%s/docker.service", folders[i]);
-		const char *text = io_text(s->arena, s->root_fd, path, UNIT_MAX);
-
-		if (text) {
-			take_text(s, text);
+	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
+		if (take_file(s, arena_printf(s->arena, "%s/docker.service", folders[i])))
 			return;
-		}
-	}
 }
 
 static void list_dropins(struct scan *s, const char *folder, struct strmap *found)
@@ -111,14 +107,12 @@ static void take_dropins(struct scan *s)
 		list_dropins(s, folders[i], &found);
 	strmap_sort(&found);
 	for (size_t i = 0; i < found.n; i++) {
-		const char *name = found.v[i].key, *text;
+		const char *name = found.v[i].key;
 
 		if (strcmp(name, early_name) == 0 || strcmp(name, late_name) == 0)
 			continue;
 		s->late = strcmp(name, early_name) > 0;
-		text = io_text(s->arena, s->root_fd, found.v[i].value, UNIT_MAX);
-		if (text)
-			take_text(s, text);
+		(void)take_file(s, found.v[i].value);
 	}
 }
 
