@@ -333,13 +333,10 @@ struct tree *probe_instance(struct arena *a, const struct facts *f)
 	} of_type[] = { { "gpus", f->gpus }, { "enis", f->enis }, { "ipsPerENI", f->ips_per_eni } };
 	struct tree *t = tree_map(a);
 
-	for (size_t i = 0; i < ARRAY_LEN(instance_facts); i++) {
-		const char *text = *(const char *const *)(const void *)((const char *)f +
-									instance_facts[i].offset);
-
-		if (text)
-			tree_set_text(a, t, instance_facts[i].name, text);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(instance_facts); i++)
+		tree_set_text(a, t, instance_facts[i].name,
+			      *(const char *const *)(const void *)((const char *)f +
+								   instance_facts[i].offset));
 	for (size_t i = 0; i < ARRAY_LEN(of_type); i++)
 		if (of_type[i].n.set)
 			tree_set_int(a, t, of_type[i].name, of_type[i].n.v);
