@@ -141,11 +141,6 @@ static int by_serial(const void *x, const void *y)
 	return r ? r : strcmp(a->name, b->name);
 }
 
-static bool is_promised(const struct strmap_item *item)
-{
-	return str_has_prefix(item->key, "ephemeral");
-}
-
 /* Entries of a folder of controllers that are of the instance store and have made no disk yet. */
 static void add_late(const struct disk_host *h, struct arena *a, const char *folder,
 		     bool (*is_store)(const struct disk_host *h, struct arena *a, const char *at),
@@ -208,7 +203,7 @@ static struct disks store_disks(const struct disk_host *h, struct arena *a, cons
 	for (size_t i = 0; i < h->mapping.n; i++) {
 		const struct disk *d = NULL;
 
-		if (!is_promised(&h->mapping.v[i]))
+		if (!str_has_prefix(h->mapping.v[i].key, "ephemeral"))
 			continue;
 		for (size_t k = 0; k < all->n && !d; k++)
 			if (!str_has_prefix(all->v[k].name, "nvme") &&

@@ -26,19 +26,6 @@ enum {
 
 static const char model_ebs[] = "Amazon Elastic Block Store";
 
-struct number {
-	char text[32];
-};
-
-/* "259:3", as /sys writes it */
-static struct number number_of(dev_t dev)
-{
-	struct number n;
-
-	(void)snprintf(n.text, sizeof(n.text), "%u:%u", major(dev), minor(dev));
-	return n;
-}
-
 int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value)
 {
 	int r = h->ioctl ? h->ioctl(h->arg, fd, request, value) : ioctl(fd, request, value);
@@ -252,6 +239,7 @@ int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *r
 	      struct err *e)
 {
 	autoclose int fd = -1;
+	char number[32]; /* "259:3", as /sys writes it */
 	struct stat st;
 	int r = io_open(h->root_fd, d->node, flags, &fd, e);
 
@@ -259,7 +247,8 @@ int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *r
 		return r;
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at disk %s", d->name);
-	if (S_ISBLK(st.st_mode) && strcmp(number_of(st.st_rdev).text, d->dev) != 0)
+	(void)snprintf(number, sizeof(number), "%u:%u", major(st.st_rdev), minor(st.st_rdev));
+	if (S_ISBLK(st.st_mode) && strcmp(number, d->dev) != 0)
 		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is disk %s no more", d->node, d->name);
 	*ret_fd = TAKE_FD(fd);
 	return 0;
