@@ -233,15 +233,12 @@ static int look_at_ports(struct checking *c, struct err *e)
 	if (has_kubelet(c->s))
 		return CHECK_RIGHT;
 	for (size_t t = 0; t < ARRAY_LEN(tables); t++) {
-		autobuf struct buf b = BUF_INIT(PORTS_MAX);
-		struct err ignored;
+		const char *table = io_text(c->s->arena, c->s->root_fd, tables[t], PORTS_MAX);
 		unsigned int uid;
 
 		/* what the kernel does not show is not refused */
-		if (io_read(c->s->root_fd, tables[t], &b, &ignored) < 0)
-			continue;
-		for (size_t i = 0; i < ARRAY_LEN(ports); i++)
-			if (is_listening(buf_str(&b), ports[i], &uid))
+		for (size_t i = 0; table && i < ARRAY_LEN(ports); i++)
+			if (is_listening(table, ports[i], &uid))
 				return refuse_port(ports[i], uid, e);
 	}
 	return CHECK_RIGHT;
