@@ -33,20 +33,21 @@ static void add_volumes(struct arena *a, struct ec2_volumes *all, const struct e
 	}
 }
 
-static int ask_volumes(struct claim *c, const struct volume_wish *wish, const char *zone,
-		       struct ec2_volumes *all, struct err *e)
+int claim_ask(struct arena *a, const struct claim_host *host, const struct volume_wish *wish,
+	      const struct ec2_instance *self, const char *cluster, const char *zone,
+	      struct ec2_volumes *all, struct err *e)
 {
 	struct ec2_filters *filters;
 	size_t n;
 
-	volume_filters(c->step, wish, &c->view.self, c->req->cluster, zone, &filters, &n);
+	volume_filters(a, wish, self, cluster, zone, &filters, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct ec2_volumes some = { 0 };
-		int r = c->host->volumes(c->host->arg, c->step, &filters[i], &some, e);
+		int r = host->volumes(host->arg, a, &filters[i], &some, e);
 
 		if (r < 0)
 			return r;
-		add_volumes(c->step, all, &some);
+		add_volumes(a, all, &some);
 	}
 	return 0;
 }
@@ -61,40 +62,34 @@ static bool is_asked_for(const struct claim *c, size_t wish)
 	return false;
 }
 
-static int look_at_volumes(struct claim *c, struct err *e)
+/* For all wishes; zone as in claim_ask. */
+static int ask_all(struct claim *c, const char *zone, struct ec2_volumes *ret, struct err *e)
 {
 	struct ec2_volumes all = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; i < c->req->n && r >= 0; i++)
+		if (!is_asked_for(c, i))
+			r = claim_ask(c->step, c->host, &c->req->wishes[i], &c->view.self,
+				      c->req->cluster, zone, &all, e);
+	if (r >= 0)
+		*ret = all;
+	return r;
+}
+
+static int look_at_volumes(struct claim *c, struct err *e)
+{
 	int r;
 
 	arena_free(c->step);
 	c->step = arena_new_empty();
-	c->view.here = c->view.elsewhere = all;
+	c->view.here = c->view.elsewhere = (struct ec2_volumes){ 0 };
 	c->view.self = (struct ec2_instance){ 0 };
 	r = c->host->instance(c->host->arg, c->step, &c->view.self, e);
-	for (size_t i = 0; i < c->req->n && r >= 0; i++) {
+	for (size_t i = 0; i < c->req->n && r >= 0; i++)
 		if (c->req->wishes[i].by == VOLUME_BY_ETCD)
 			r = volume_check_cluster(&c->view.self, c->req->cluster, e);
-		if (r >= 0 && !is_asked_for(c, i))
-			r = ask_volumes(c, &c->req->wishes[i], c->view.self.zone, &all, e);
-	}
-	if (r >= 0)
-		c->view.here = all;
-	return r;
-}
-
-/* A volume in the wrong zone explains why there is none. */
-static int look_elsewhere(struct claim *c, struct err *e)
-{
-	struct ec2_volumes all = { 0 };
-
-	for (size_t i = 0; i < c->req->n; i++) {
-		int r = is_asked_for(c, i) ? 0 : ask_volumes(c, &c->req->wishes[i], NULL, &all, e);
-
-		if (r < 0)
-			return r;
-	}
-	c->view.elsewhere = all;
-	return 0;
+	return r < 0 ? r : ask_all(c, c->view.self.zone, &c->view.here, e);
 }
 
 /* Choose for every wish. Returns whether for one of them there is none that could be had now. */
@@ -124,7 +119,8 @@ static int look_and_choose(struct claim *c, struct err *e)
 		r = choose(c, e);
 	if (r != 1)
 		return r;
-	r = look_elsewhere(c, e);
+	/* a volume in the wrong zone explains why there is none */
+	r = ask_all(c, NULL, &c->view.elsewhere, e);
 	return r < 0 ? r : choose(c, e);
 }
 

@@ -46,6 +46,10 @@ struct claim_req {
 	struct claim_own *own; /* what is attached goes there */
 };
 
+/* Ask for all volumes that a wish could mean, of a zone or (NULL) of all; what *all has already is not added. */
+int claim_ask(struct arena *a, const struct claim_host *host, const struct volume_wish *wish,
+	      const struct ec2_instance *self, const char *cluster, const char *zone,
+	      struct ec2_volumes *all, struct err *e) must_check;
 /* Have them here. choices: req->n of them. */
 int claim_take(struct arena *a, const struct claim_req *req, const struct claim_host *host,
 	       struct volume_choice *choices, struct err *e) must_check;

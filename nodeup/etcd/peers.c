@@ -16,26 +16,13 @@
 /* The volumes of all members, wherever they are. */
 static int ask_volumes(struct claims *c, struct arena *a, struct ec2_volumes *ret, struct err *e)
 {
-	const struct node *n = c->req->node;
+	const struct claim_host host = claims_host(c);
 	struct ec2_instance self = { 0 };
-	struct ec2_filters *filters;
-	size_t n_filters;
-	int r;
+	int r = ec2_describe_instance(c->ec2, a, c->req->facts->instance_id, &self, e);
 
-	r = ec2_describe_instance(c->ec2, a, c->req->facts->instance_id, &self, e);
-	if (r < 0)
-		return r;
-	volume_filters(a, &c->wishes[0], &self, n->cluster_name, NULL, &filters, &n_filters);
-	for (size_t i = 0; i < n_filters; i++) {
-		struct ec2_volumes some = { 0 };
-
-		r = ec2_describe_volumes(c->ec2, a, &filters[i], &some, e);
-		if (r < 0)
-			return r;
-		for (size_t k = 0; k < some.n; k++)
-			arena_push(a, ret->v, ret->n, some.v[k]);
-	}
-	return 0;
+	return r < 0 ? r
+		     : claim_ask(a, &host, &c->wishes[0], &self, c->req->node->cluster_name, NULL,
+				 ret, e);
 }
 
 /* The instance that has the volume of a member, or NULL. */
