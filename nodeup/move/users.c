@@ -41,7 +41,7 @@ int move_users_wait(const struct task_ctx *ctx, struct arena *a, const struct ta
 	const bool is_last = is_out_of_patience(run);
 	struct err ignored;
 	struct user user;
-	int r = users_of(ctx->root_fd, a, m->source, &user, e);
+	int r = users_of(ctx->root_fd, a, m->source, NULL, &user, e);
 
 	if (r < 0)
 		return r;
@@ -64,7 +64,7 @@ int move_users_wait_again(const struct task_ctx *ctx, struct arena *a, const str
 
 	if (!record_read(ctx->root_fd, move_record(a, OWN_USERS_DIR, m), &pid))
 		return 0;
-	r = users_again(ctx->root_fd, a, m->source, str_trim(a, buf_str(&pid)), &user, e);
+	r = users_of(ctx->root_fd, a, m->source, str_trim(a, buf_str(&pid)), &user, e);
 	if (r < 0 || !user.what)
 		return r;
 	return is_out_of_patience(run) ? give_up(m, &user, run, e)

@@ -294,7 +294,7 @@ static int look_at_all(struct search *s, struct err *e)
 	for (size_t i = 0; i < names.n && r == 0; i++)
 		if (isdigit((unsigned char)names.v[i][0]) && strcmp(names.v[i], self) != 0)
 			r = look_at_process(s, names.v[i], e);
-	return r < 0 ? r : 0;
+	return r;
 }
 
 static int begin_search(struct search *s, struct err *e)
@@ -313,21 +313,15 @@ static int begin_search(struct search *s, struct err *e)
 	return 0;
 }
 
-int users_of(int root_fd, struct arena *a, const char *path, struct user *ret, struct err *e)
-{
-	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret = ret };
-	int r = begin_search(&s, e);
-
-	return r < 0 ? r : look_at_all(&s, e);
-}
-
-int users_again(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
-		struct err *e)
+int users_of(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
+	     struct err *e)
 {
 	struct search s = { .root_fd = root_fd, .a = a, .path = path, .ret = ret };
 	int r = begin_search(&s, e);
 
 	if (r == 0)
-		r = *pid ? look_at_process(&s, pid, e) : look_at_kernel(&s, e);
+		r = !pid   ? look_at_all(&s, e)
+		    : *pid ? look_at_process(&s, pid, e)
+			   : look_at_kernel(&s, e);
 	return r < 0 ? r : 0;
 }

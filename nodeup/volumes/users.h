@@ -16,9 +16,7 @@ struct user {
 		*what; /* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; NULL: nothing */
 };
 
-/* The first that is found. This process itself does not count. */
-int users_of(int root_fd, struct arena *a, const char *path, struct user *ret,
+/* The first that is found, this process itself left out; or of one that was found before whether it still does. pid: its
+ * own, NULL: any. */
+int users_of(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
 	     struct err *e) must_check;
-/* Whether that one still does. */
-int users_again(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
-		struct err *e) must_check;

@@ -77,7 +77,7 @@ static void process(struct world *w, const char *pid, const char *ns, const char
 static const char *look(struct world *w)
 {
 	w->who = (struct user){ "", "not filled" };
-	if (users_of(w->root.fd, w->arena, DIR_OF, &w->who, &w->e) < 0)
+	if (users_of(w->root.fd, w->arena, DIR_OF, NULL, &w->who, &w->e) < 0)
 		fail_msg("%s", w->e.msg);
 	return w->who.what ? w->who.what : "";
 }
@@ -156,7 +156,7 @@ static void what_cannot_be_seen_is_not_taken_for_unused(void **state)
 	/* no link: as a kernel that refuses, for root may read everything here */
 	(void)unlink(exe);
 	scratch_write(&w->root, "/proc/7/exe", "");
-	assert_true(users_of(w->root.fd, w->arena, DIR_OF, &w->who, &w->e) < 0);
+	assert_true(users_of(w->root.fd, w->arena, DIR_OF, NULL, &w->who, &w->e) < 0);
 	assert_string_equal(w->e.msg, "what process 7 has open cannot be seen: Invalid argument");
 	/* one that ends meanwhile has nothing any more */
 	assert_int_equal(unlink(exe), 0);
@@ -214,7 +214,7 @@ static int look_for_child(struct world *w, const char *dir, const char *path)
 	    mount("proc", "/proc", "proc", 0, NULL) < 0 || pipe(ready) < 0)
 		return 10;
 	root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	before = users_of(root, w->arena, dir, &w->who, &w->e);
+	before = users_of(root, w->arena, dir, NULL, &w->who, &w->e);
 	if (before < 0 || w->who.what)
 		return 11;
 	pid = fork();
@@ -227,7 +227,7 @@ static int look_for_child(struct world *w, const char *dir, const char *path)
 	}
 	if (read(ready[0], &byte, 1) != 1 || byte != 'y')
 		return 12;
-	r = users_of(root, w->arena, dir, &w->who, &w->e);
+	r = users_of(root, w->arena, dir, NULL, &w->who, &w->e);
 	(void)kill(pid, SIGKILL);
 	if (r < 0 || !w->who.what)
 		return 13;
