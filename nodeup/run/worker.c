@@ -26,11 +26,12 @@ static void do_job(void *arg)
 {
 	struct worker_job *job = arg;
 	struct workers *w = job->workers;
+	const bool is_last = atomic_fetch_sub(&w->waiting, 1) == 1;
 
-	atomic_fetch_sub(&w->waiting, 1);
 	if (atomic_load(&w->quit))
 		return;
-	if (!job->brief)
+	/* the last one too may take longer than it says, and a thread that is idle does not tell for it */
+	if (!job->brief || is_last)
 		workers_tell(w);
 	job->run(job);
 	(void)pthread_mutex_lock(&w->lock);

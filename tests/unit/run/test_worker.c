@@ -101,6 +101,34 @@ static void brief_jobs_do_not_wait_for_long_ones(void **state)
 		(void)sem_post(&gate);
 }
 
+/* Nor for one that takes longer than it said. */
+static void brief_jobs_do_not_wait_for_the_last_one(void **state)
+{
+	static struct worker_job long_jobs[32], brief, last;
+	const size_t begun = fill(long_jobs, ARRAY_LEN(long_jobs));
+	bool told;
+
+	(void)state;
+	/* each thread has one job, and no other waits */
+	for (size_t i = begun; i < ARRAY_LEN(long_jobs); i++)
+		(void)sem_post(&gate);
+	while (atomic_load(&n_begun) < ARRAY_LEN(long_jobs) || is_told(100)) {
+		workers_drain(workers);
+		while (workers_take(workers))
+			continue;
+	}
+	brief = (struct worker_job){ .run = do_nothing, .brief = true };
+	workers_push(workers, &brief);
+	last = (struct worker_job){ .run = wait_at_gate, .brief = true };
+	workers_push(workers, &last);
+	/* one thread ends its job, does the brief one, and stays in the last */
+	(void)sem_post(&gate);
+	told = is_told(FOR_EVER_MS);
+	for (size_t i = 0; i < begun; i++)
+		(void)sem_post(&gate);
+	assert_true(told);
+}
+
 /* The last of them tells of all, whoever has it. */
 static void the_last_of_brief_jobs_tells(void **state)
 {
@@ -128,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		working(brief_jobs_do_not_wait_for_long_ones),
+		working(brief_jobs_do_not_wait_for_the_last_one),
 		working(the_last_of_brief_jobs_tells),
 	};
 
