@@ -626,7 +626,6 @@ static void prepare(struct arena *a, struct sched *s, const struct run_req *req,
 
 	*s = (struct sched){ .req = req, .rep = rep, .unsettled = req->n, .open = !req->gate };
 	s->items = arena_alloc(a, (req->n + 1) * sizeof(*s->items));
-	s->order = order_of(a, req);
 	s->changed = arena_alloc(a, req->n + 1);
 	s->kept = arena_alloc(a, req->n + 1);
 	*rep = (struct run_report){ .n = req->n, .first_failed = req->n, .start_ns = dur_now() };
@@ -659,6 +658,7 @@ int run_execute(struct arena *a, const struct run_req *req, struct run_report *r
 	int r;
 
 	prepare(a, s, req, ret);
+	s->order = order_of(a, req);
 	req->ctx->wake = wake;
 	req->ctx->wake_arg = s->req->workers;
 	r = loop(s, e);
