@@ -615,8 +615,8 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 {
 	if (fstat(s->fd, ret_st) < 0)
 		return err_sys(e, "look at '%s'", path);
-	/* mostly ours already */
-	if ((ret_st->st_uid != attr->uid || ret_st->st_gid != attr->gid) &&
+	/* Mostly ours already. One that has another name as well is not new, and a change of owner takes its capabilities. */
+	if ((ret_st->st_nlink > 1 || ret_st->st_uid != attr->uid || ret_st->st_gid != attr->gid) &&
 	    fchown(s->fd, attr->uid, attr->gid) < 0)
 		return err_sys(e, "set the owner of '%s'", path);
 	if (fchmod(s->fd, attr->mode) < 0)
