@@ -12,7 +12,7 @@
 /* START: enough to tell what it is. */
 enum {
 	CHUNK = 512 * 1024,
-	PARENT_EVERY = 16, /* pieces */
+	PARENT_EVERY = 4, /* pieces */
 	START = 8,
 	SKIP_HEAD = 8, /* of a zstd frame that holds no content: magic, length */
 	RATIO_MAX = 256,
