@@ -386,9 +386,7 @@ static const char *join(struct arena *a, const char *path, const char *key)
 /* `{user:password@proxy}` has a key and no value: a key is shown only if it looks like one. */
 static const char *shown_key(const struct reader *r, const struct tree_item *it)
 {
-	static const char word[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				   "0123456789-_";
-	const bool is_key = it->value->kind != TREE_NULL && it->key[strspn(it->key, word)] == '\0';
+	const bool is_key = it->value->kind != TREE_NULL && str_has_only(it->key, "-_");
 
 	return is_key || !r->opts->secret ? it->key : "(not shown)";
 }

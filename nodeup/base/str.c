@@ -133,6 +133,16 @@ bool str_is_empty(const char *s)
 	return !s || *s == '\0';
 }
 
+bool str_has_only(const char *s, const char *signs)
+{
+	static const char usual[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+	while (*s && (strchr(usual, *s) || strchr(signs, *s)))
+		s++;
+	return *s == '\0';
+}
+
 bool str_is_line(const char *s)
 {
 	for (; *s; s++)

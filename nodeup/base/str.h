@@ -65,6 +65,8 @@ const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t t
 const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes);
 /* NULL or "". */
 bool str_is_empty(const char *s);
+/* Whether there is nothing in it but letters and digits of ASCII and these signs. */
+bool str_has_only(const char *s, const char *signs);
 /* Whether there is no line break and no other control character of ASCII in it. */
 bool str_is_line(const char *s);
 /* The part after the last '/', which is s itself if there is none. */

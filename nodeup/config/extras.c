@@ -14,11 +14,7 @@ const char *extras_key(const struct extras_item *it, const char *key)
 static int check_unit(const struct extras_item *it, const char *key, const char *name,
 		      struct err *e)
 {
-	static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				   ":_.@\\-";
-
-	if (*name && *name != '.' && strspn(name, safe) == strlen(name) &&
-	    strlen(name) < UNIT_NAME_MAX)
+	if (*name && *name != '.' && str_has_only(name, ":_.@\\-") && strlen(name) < UNIT_NAME_MAX)
 		return 0;
 	return err_config(e, "%s: '%s' is not the name of a unit", extras_key(it, key), name);
 }

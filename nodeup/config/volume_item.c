@@ -65,10 +65,7 @@ static const struct {
 
 static int check_mount_option(struct volume_item *it, const char *option)
 {
-	static const char good[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_=.:/+@-";
-
-	if (*option == '\0' || *option == '-' || strspn(option, good) != strlen(option))
+	if (*option == '\0' || *option == '-' || !str_has_only(option, "_=.:/+@-"))
 		return volume_item_fail(it, "mountOptions", "'%s' is not a mount option", option);
 	for (size_t i = 0; i < ARRAY_LEN(bad_options); i++) {
 		const size_t n = strlen(bad_options[i].option);

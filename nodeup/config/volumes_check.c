@@ -24,9 +24,6 @@ static const char *const taken[] = {
 	"/opt",     "/home",      "/tmp",
 };
 
-static const char plain[] =
-	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._+:@=-";
-
 struct strv volumes_users(struct arena *a, const char *path)
 {
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
@@ -80,7 +77,7 @@ int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *
 
 	if (*path != '/')
 		return err_config(e, "%s%s: '%s' is not absolute", where, what, path);
-	if (strspn(path, plain) != strlen(path))
+	if (!str_has_only(path, "/._+:@=-"))
 		return err_config(e, "%s%s: '%s' has a character that no mount point may have",
 				  where, what, path);
 	if (strcmp(path, "/") != 0 && !is_normal(path))

@@ -9,10 +9,7 @@ enum { SHA256_SIZE = 32 };
 /* It becomes part of a host name, of a URL and of paths. */
 static bool is_name(const char *s)
 {
-	static const char safe[] =
-		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
-
-	return *s != '.' && *s != '-' && s[strspn(s, safe)] == '\0';
+	return *s != '.' && *s != '-' && str_has_only(s, "-._");
 }
 
 static bool is_https(const char *s)

@@ -108,8 +108,7 @@ int kops18_networking(struct kops18_build *b)
 /* It ends up in shell lines, units and configuration files: nothing that is special in one of them. */
 static bool is_plain(const char *s)
 {
-	return s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			   "-._~%!*+,;=:@[]/")] == '\0';
+	return str_has_only(s, "-._~%!*+,;=:@[]/");
 }
 
 /* The messages leave the text out: there may be a password in it. */

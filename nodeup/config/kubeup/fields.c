@@ -1,6 +1,5 @@
 #include "nodeup/config/kubeup/kubeup.h"
 
-#include <ctype.h>
 #include <string.h>
 
 enum { SHA1_HEX = 40, NUMBER_MAX = 9, TOKEN_MAX = 1024 };
@@ -31,10 +30,7 @@ static bool is_csv_field(const char *s)
 /* It becomes a name of files and a part of flags. */
 static bool is_name(const char *s)
 {
-	for (; *s; s++)
-		if (!isalnum((unsigned char)*s) && !strchr("-._", *s))
-			return false;
-	return true;
+	return str_has_only(s, "-._");
 }
 
 static const struct field_format number = { "a number", is_number };
