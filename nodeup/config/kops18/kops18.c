@@ -62,13 +62,13 @@ static int check_packages(struct arena *a, const struct tree *list, const struct
 	return r;
 }
 
-static char *without_slashes(struct arena *a, const char *s)
+const char *kops18_folder(struct arena *a, const char *location)
 {
-	size_t n = strlen(s);
+	size_t n = strlen(location);
 
-	while (n > 1 && s[n - 1] == '/')
+	while (n > 1 && location[n - 1] == '/')
 		n--;
-	return arena_strn(a, s, n);
+	return arena_strn(a, location, n);
 }
 
 /* ConfigBase, else the folder of ClusterLocation, else NULL. */
@@ -77,7 +77,7 @@ static const char *config_base(struct arena *a, const struct kube_env *env)
 	const char *slash;
 
 	if (!str_is_empty(env->config_base))
-		return without_slashes(a, env->config_base);
+		return kops18_folder(a, env->config_base);
 	if (str_is_empty(env->cluster_location))
 		return NULL;
 	slash = strrchr(env->cluster_location, '/');

@@ -1,7 +1,7 @@
 /* spec.h - the documents of kops 1.8 as they stand, and the steps that make a node of them
  * Internal to the dialect: kops18*.c alone include it. A key the node does not need is kept as a
  * tree, so that each key kops 1.8 knows has a row and a typo is told from a section of no use here.
- * Bodies: assets.c, defaults.c, extras.c, merge.c, network.c, version.c.
+ * Bodies: assets.c, defaults.c, extras.c, kops18.c, merge.c, network.c, version.c.
  * Owner: the arena. Errors: CONFIG with file:line:column.
  * Source: kops 1.8.1 pkg/apis/kops/v1alpha2/{cluster,instancegroup,networking}.go. */
 #pragma once
@@ -86,6 +86,8 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 		const struct dialect_opts *o, void *obj, struct err *e) must_check;
 /* What a step came to, or 0 where errors are kept and this one was. */
 int kops18_go_on(struct kops18_build *b, int r) must_check;
+/* A location without slashes at its end. */
+const char *kops18_folder(struct arena *a, const char *location);
 /* Whether a list (NULL is fine) has no more items than a node needs: each costs memory and time. */
 int kops18_at_most(struct arena *a, const struct tree *list, const char *key, size_t most,
 		   struct err *e) must_check;

@@ -117,14 +117,10 @@ static const char *store_of(struct arena *a, const struct node *n, const struct 
 	const struct tree *spec = tree_lookup(cluster, "spec");
 	const struct tree *value = tree_lookup(spec ? spec : cluster, key);
 	const char *s = value ? value->scalar : NULL;
-	size_t len;
 
 	if (str_is_empty(s))
 		return n->config_base ? arena_printf(a, "%s/%s", n->config_base, folder) : NULL;
-	len = strlen(s);
-	while (len > 1 && s[len - 1] == '/')
-		len--;
-	return arena_strn(a, s, len);
+	return kops18_folder(a, s);
 }
 
 struct node_wants kops18_wants(struct arena *a, const struct documents *d, const struct node *n)
