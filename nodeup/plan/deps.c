@@ -6,7 +6,6 @@
 #include "nodeup/plan/volume_tools.h"
 #include "nodeup/plan/volumes.h"
 
-static const char unit_dir[] = "/etc/systemd/system/";
 static const char manager_dir[] = "/etc/systemd/system.conf.d/";
 static const char manifest_dir[] = "/etc/kubernetes/manifests/";
 
@@ -157,7 +156,7 @@ static bool may_be_member_of(const struct task *t, const struct task *unpack)
 static bool is_unit_file(const struct task *t, const struct task *file)
 {
 	(void)t;
-	return str_has_prefix(file->name, unit_dir) || str_has_prefix(file->name, manager_dir);
+	return str_has_prefix(file->name, plan_unit_dir) || str_has_prefix(file->name, manager_dir);
 }
 
 static bool is_runtime(const struct task *t, const struct task *unit)
@@ -249,16 +248,20 @@ static bool is_resumed(const struct task *t, const struct task *resume)
 /* Of a rule for a task that comes after all others. */
 #define ANY_KIND TASK_KIND_MAX
 
+/* Whether the other one is there for the sake of the first, and whether that is all. */
+enum dep_sake { OF_ITS_OWN, FOR_ITS_SAKE, FOR_ITS_SAKE_ALONE };
+
 struct dep_rule {
 	enum task_kind kind, other;
 	bool (*which)(const struct task *t, const struct task *other);
 	bool (*only)(const struct task
 			     *t); /* of a rule that few tasks of a large kind have; NULL: all */
+	enum dep_sake sake;
 };
 
 /* Each pair of kinds stands here once, so that no edge comes twice. A member has no edge to the
  * archives: which of them has it is known only when the first is unpacked. */
-static const struct dep_rule needs[] = {
+static const struct dep_rule rules[] = {
 	{ TASK_UNIT, TASK_ETCD, is_kubelet },
 	{ TASK_UNIT, TASK_HOSTS, is_kubelet },
 	{ TASK_UNIT, TASK_ATTACH, is_kubelet },
@@ -274,20 +277,21 @@ static const struct dep_rule needs[] = {
 	{ TASK_FILE, TASK_FILE, is_manifest_of_others, is_manifest },
 	{ TASK_FILE, TASK_IMAGE, is_image_of_pod, is_manifest },
 	{ TASK_FILE, TASK_INSTALL, is_kubelet_of_pod, is_manifest },
-	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
+	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from, .sake = FOR_ITS_SAKE },
 	{ TASK_INSTALL, TASK_DIR, is_inside },
 	{ TASK_PROGRAM, TASK_DIR, is_inside },
 	{ TASK_LINK, TASK_DIR, is_inside },
 	{ TASK_LINK, TASK_PROGRAM, is_any },
-	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
+	{ TASK_INSTALL, TASK_ASSET, is_copy_of, .sake = FOR_ITS_SAKE },
+	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of, .sake = FOR_ITS_SAKE_ALONE },
 	/* a package may start its service when it is installed: with our settings */
 	{ TASK_PACKAGE, TASK_FILE, is_read_by_package },
 	{ TASK_PACKAGE, TASK_KEYRING, is_any },
 	{ TASK_PACKAGE, TASK_PACKAGE, is_earlier },
-	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
+	{ TASK_PACKAGE, TASK_ASSET, is_installed_from, .sake = FOR_ITS_SAKE },
 	{ TASK_RELOAD, TASK_FILE, is_unit_file },
-	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
-	{ TASK_IMAGE, TASK_UNPACK, is_in_archive },
+	{ TASK_IMAGE, TASK_ASSET, is_loaded_from, .sake = FOR_ITS_SAKE },
+	{ TASK_IMAGE, TASK_UNPACK, is_in_archive, .sake = FOR_ITS_SAKE },
 	{ TASK_IMAGE, TASK_UNIT, is_runtime },
 	{ TASK_PULL, TASK_UNIT, is_runtime },
 	{ TASK_PULL, TASK_FILE, is_mirror_of },
@@ -308,7 +312,7 @@ static const struct dep_rule needs[] = {
 	{ TASK_UNIT, TASK_INSTALL, starts_with_install },
 	{ TASK_UNIT, TASK_IMAGE, starts_with_what },
 	{ TASK_UNIT, TASK_UNIT, starts_after },
-	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for },
+	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for, .sake = FOR_ITS_SAKE },
 	{ TASK_UNIT, TASK_VOLUME, is_unit_of_volume },
 	{ TASK_STOP, TASK_UNIT, is_moved_onto },
 	{ TASK_MOVE, TASK_UNIT, is_moved_onto },
@@ -322,17 +326,6 @@ static const struct dep_rule needs[] = {
 	/* the controller gives the pods of this node their addresses out of it */
 	{ TASK_UNIT, TASK_PREFIX, is_kubelet },
 	{ TASK_LIFECYCLE, ANY_KIND, is_any },
-};
-
-/* For whose sake the first kind is there at all. */
-static const struct dep_rule users[] = {
-	{ TASK_UNPACK, TASK_ASSET, is_unpacked_from },
-	{ TASK_INSTALL, TASK_ASSET, is_copy_of },
-	{ TASK_IMAGE, TASK_ASSET, is_loaded_from },
-	{ TASK_PACKAGE, TASK_ASSET, is_installed_from },
-	{ TASK_INSTALL, TASK_UNPACK, may_be_member_of },
-	{ TASK_IMAGE, TASK_UNPACK, is_in_archive },
-	{ TASK_VOLUME, TASK_PACKAGE, volume_tools_is_for },
 };
 
 /* The tasks of each kind, in the plan's order. */
@@ -360,11 +353,13 @@ static bool matches(const struct dep_rule *rule, const struct task *t, const str
 
 static bool is_used(const struct kinds *k, const struct task *t)
 {
-	for (size_t i = 0; i < ARRAY_LEN(users); i++) {
-		const enum task_kind kind = users[i].kind;
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		const enum task_kind kind = rules[i].kind;
 
-		for (size_t n = 0; users[i].other == t->kind && n < k->n[kind]; n++)
-			if (matches(&users[i], k->v[kind][n], t))
+		if (!rules[i].sake || rules[i].other != t->kind)
+			continue;
+		for (size_t n = 0; n < k->n[kind]; n++)
+			if (matches(&rules[i], k->v[kind][n], t))
 				return true;
 	}
 	return false;
@@ -402,13 +397,17 @@ static int compare_indices(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
-static void need_those(struct plan *p, const struct dep_rule *rule, struct task *t,
+static void join_those(struct plan *p, const struct dep_rule *rule, struct task *t,
 		       struct task *const *others, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		struct task *other = others[i];
 
 		if (!matches(rule, t, other))
+			continue;
+		if (rule->sake)
+			arena_push(p->arena, other->serves, other->n_serves, t);
+		if (rule->sake == FOR_ITS_SAKE_ALONE)
 			continue;
 		arena_push(p->arena, t->needs, t->n_needs, other);
 		arena_push(p->arena, other->users, other->n_users, t);
@@ -418,25 +417,18 @@ static void need_those(struct plan *p, const struct dep_rule *rule, struct task 
 /* Only kinds that a rule joins are looked at together: there may be thousands of files. */
 static void link_task(struct plan *p, const struct kinds *k, struct task *t)
 {
-	for (size_t i = 0; i < ARRAY_LEN(needs); i++) {
-		const struct dep_rule *rule = &needs[i];
+	for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+		const struct dep_rule *rule = &rules[i];
 
 		if (rule->kind != t->kind || (rule->only && !rule->only(t)))
 			continue;
 		if (rule->other == ANY_KIND)
-			need_those(p, rule, t, p->tasks, p->n);
+			join_those(p, rule, t, p->tasks, p->n);
 		else
-			need_those(p, rule, t, k->v[rule->other], k->n[rule->other]);
+			join_those(p, rule, t, k->v[rule->other], k->n[rule->other]);
 	}
 	if (t->n_needs)
 		qsort(t->needs, t->n_needs, sizeof(*t->needs), compare_indices);
-	for (size_t i = 0; i < ARRAY_LEN(users); i++)
-		for (size_t n = 0; users[i].kind == t->kind && n < k->n[users[i].other]; n++) {
-			struct task *other = k->v[users[i].other][n];
-
-			if (matches(&users[i], t, other))
-				arena_push(p->arena, other->serves, other->n_serves, t);
-		}
 }
 
 /* Depth-first walk that keeps the way it came. */
