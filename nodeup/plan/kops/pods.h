@@ -53,10 +53,7 @@ struct kops_rule {
 	const char *value;
 };
 
-#define KOPS_RULE(S, m, w, v)                            \
-	{                                                \
-		offsetof(S, m), (w), offsetof(S, m), (v) \
-	}
+#define KOPS_RULE(S, m, w, v) KOPS_RULE_OF(S, m, w, m, v)
 #define KOPS_RULE_OF(S, m, w, other, v)                      \
 	{                                                    \
 		offsetof(S, m), (w), offsetof(S, other), (v) \
