@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/plan/docker.h"
 #include "nodeup/plan/hooks.h"
 
 static const char docker_unit[] = "docker.service";
@@ -38,19 +39,14 @@ static bool fits_a_line(const struct strmap_item *item)
 /* A variable may be a password, and every user can read units and command lines. Whether there is a file. */
 static bool add_env_file(struct plan *p, const struct node_hook *h)
 {
-	const char *marker = arena_printf(p->arena, "# Written by nodeup for %s\n", h->name);
-	struct strv lines = { 0 };
+	struct strmap file = { 0 };
 
-	strv_add(p->arena, &lines, marker);
 	for (size_t i = 0; i < h->environment.n && !h->disabled; i++)
 		if (fits_a_line(&h->environment.v[i]))
-			strv_addf(p->arena, &lines, "%s=%s\n", h->environment.v[i].key,
-				  h->environment.v[i].value);
-	if (lines.n > 1)
-		plan_secret(p, env_path(p, h), 0600, strv_join(p->arena, &lines, ""));
-	else
-		plan_no_file(p, env_path(p, h), marker);
-	return lines.n > 1;
+			strmap_set(p->arena, &file, h->environment.v[i].key,
+				   h->environment.v[i].value);
+	plan_docker_env(p, env_path(p, h), h->name, &file);
+	return file.n > 0;
 }
 
 static const char *run_command(struct plan *p, const struct node_hook *h, bool has_file)

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/plan/assets.h"
+#include "nodeup/plan/docker.h"
 #include "nodeup/plan/environment.h"
 #include "nodeup/plan/kubeconfig.h"
 
@@ -173,21 +174,6 @@ static const char *unit_text(struct plan *p, const char *env)
 			    pull, command(p, env));
 }
 
-/* docker reads KEY=value up to the end of the line, without quoting. */
-static void add_env_file(struct plan *p, const struct strmap *secret)
-{
-	static const char marker[] = "# Written by nodeup for protokube\n";
-	struct strv lines = { 0 };
-
-	strv_add(p->arena, &lines, marker);
-	for (size_t i = 0; i < secret->n; i++)
-		strv_addf(p->arena, &lines, "%s=%s\n", secret->v[i].key, secret->v[i].value);
-	if (secret->n)
-		plan_secret(p, env_file, 0600, strv_join(p->arena, &lines, ""));
-	else
-		plan_no_file(p, env_file, marker);
-}
-
 static void add_service(struct plan *p)
 {
 	const struct node *n = p->req->node;
@@ -198,7 +184,7 @@ static void add_service(struct plan *p)
 	node_proxy_variables(p->arena, &n->proxy, n->proxy.is_secret ? &secret : &open);
 	if (is_archive(n->protokube.source))
 		plan_image(p, &n->protokube);
-	add_env_file(p, &secret);
+	plan_docker_env(p, env_file, "protokube", &secret);
 	t = plan_service(p, "protokube.service", unit_text(p, docker_env(p, &open, secret.n > 0)),
 			 true);
 	t->unit.last = true;
