@@ -198,12 +198,12 @@ static const struct asset *find_plain(struct plan *p, const char *name)
 	return found;
 }
 
-void plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode)
+void plan_install(struct plan *p, const char *asset_name, const char *path)
 {
 	const struct asset *as = find_plain(p, asset_name);
 
 	if (as)
-		install_plain(p, as, path, mode);
+		install_plain(p, as, path, 0755);
 	else
 		fail_missing(p, arena_printf(p->arena, "asset %s", asset_name));
 }

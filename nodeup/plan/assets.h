@@ -7,8 +7,8 @@
 
 /* Read the Assets list into plan->assets; errors name file:line:column. */
 int plan_parse_assets(struct plan *p, struct err *e) must_check;
-/* Install an asset found by name at path. */
-void plan_install(struct plan *p, const char *asset_name, const char *path, mode_t mode);
+/* Install an asset found by name at path, a program (0755). */
+void plan_install(struct plan *p, const char *asset_name, const char *path);
 /* Install a member found by base name in any archive of the Assets list. */
 void plan_install_member(struct plan *p, const char *member, const char *path, mode_t mode);
 /* As plan_install_member, from archives whose name begins so. Returns the task. */
@@ -16,7 +16,7 @@ struct task *plan_install_member_of(struct plan *p, const char *archives, const 
 				    const char *path, mode_t mode);
 /* Whether the list has an archive whose name begins so. */
 bool plan_has_archive(const struct plan *p, const char *start);
-/* As plan_install; where the documents list no such asset, the one of text, "sha1@url". */
+/* As plan_install, with that mode; where the documents list no such asset, the one of text, "sha1@url". */
 void plan_install_known(struct plan *p, const char *name, const char *text, const char *path,
 			mode_t mode);
 /* An image that is a member of an archive of the Assets list. */

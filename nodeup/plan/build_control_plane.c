@@ -235,7 +235,7 @@ static void add_kubectl(struct plan *p)
 {
 	const char *path = arena_printf(p->arena, "%s/kubectl", plan_distro(p)->kubectl_dir);
 
-	plan_install(p, "kubectl", path, 0755);
+	plan_install(p, "kubectl", path);
 	plan_kubeconfig(p, "/var/lib/kubectl/kubeconfig", "kubecfg");
 	add_admin_kubeconfig(p);
 }

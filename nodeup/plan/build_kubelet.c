@@ -88,7 +88,7 @@ void build_kubelet(struct plan *p)
 	const char *const inputs[] = { binary, sysconfig, kubeconfig };
 	struct task *t;
 
-	plan_install(p, "kubelet", binary, 0755);
+	plan_install(p, "kubelet", binary);
 	plan_kubeconfig(p, kubeconfig, "kubelet");
 	add_socat(p);
 	plan_file(p, sysconfig, 0644, environment(p));

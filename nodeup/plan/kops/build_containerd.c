@@ -135,7 +135,7 @@ static void install_containerd(struct plan *p)
 	plan_file(p, "/etc/crictl.yaml", 0644,
 		  "\nruntime-endpoint: unix:///run/containerd/containerd.sock\n");
 	plan_file(p, options, 0644, options_text(p));
-	plan_install(p, runc, "/usr/sbin/runc", 0755);
+	plan_install(p, runc, "/usr/sbin/runc");
 	unit = plan_service(p, plan_containerd_unit, unit_text(p), true);
 	strv_add_array(p->arena, &unit->unit.inputs, inputs);
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {

@@ -118,8 +118,7 @@ static void add_provider(struct plan *p)
 {
 	plan_install(
 		p, arena_printf(p->arena, "ecr-credential-provider-linux-%s", kops_of(p)->arch),
-		arena_printf(p->arena, "%s/ecr-credential-provider", plan_distro(p)->kubelet_dir),
-		0755);
+		arena_printf(p->arena, "%s/ecr-credential-provider", plan_distro(p)->kubelet_dir));
 	plan_file(p, provider_config, 0644, provider_text(p));
 }
 
@@ -177,7 +176,7 @@ void build_kops_kubelet(struct plan *p)
 
 	plan_issued(plan_file(p, server_cert, 0644, server->cert), server);
 	plan_issued(plan_secret(p, server_key, 0400, server->key), server);
-	plan_install(p, "kubelet", binary, 0755);
+	plan_install(p, "kubelet", binary);
 	plan_dir(p, "/var/lib/kubelet", 0755);
 	if (!str_is_empty(settings.pod_manifest_path))
 		plan_dir(p, settings.pod_manifest_path, 0755);
