@@ -22,19 +22,17 @@ static void put_file(struct plan *p, const char *path, const char *mark, const c
 }
 
 /* Every user may read Environment= over the bus, but not the content of a file. */
-static void add_dropins(struct plan *p)
+static void add_dropins(struct plan *p, const struct strmap *variables)
 {
 	const struct node_proxy *proxy = &p->req->node->proxy;
-	struct strmap variables = { 0 };
 	const char *text = NULL;
 
-	node_proxy_variables(p->arena, proxy, &variables);
 	if (proxy->url && proxy->is_secret)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironmentFile=-%s\n", marker,
 				    plan_proxy_env_file);
 	else if (proxy->url)
 		text = arena_printf(p->arena, "%s\n[Service]\nEnvironment=%s\n", marker,
-				    plan_assignments(p->arena, &variables));
+				    plan_assignments(p->arena, variables));
 	for (const char *const *unit = plan_proxied_units; *unit; unit++)
 		put_file(p,
 			 arena_printf(p->arena, "/etc/systemd/system/%s.d/20-kops-proxy.conf",
@@ -62,7 +60,7 @@ void build_egress_proxy(struct plan *p)
 		login = arena_printf(p->arena, "%s\n%s", marker,
 				     plan_env_lines(p->arena, &variables));
 	put_file(p, plan_proxy_env_file, marker, login);
-	add_dropins(p);
+	add_dropins(p, &variables);
 	put_file(p, manager_conf, marker, manager);
 	if (plan_distro(p)->has_apt_conf)
 		put_file(p, apt_conf, apt_marker, apt);
