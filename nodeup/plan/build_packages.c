@@ -43,10 +43,8 @@ void build_packages(struct plan *p)
 		add_words(p, &names, d->upgrades);
 	if (p->req->node->keeps_time)
 		add_words(p, &names, d->ntp);
-	for (size_t i = 0; i < p->packages.n; i++)
-		add_words(p, &names, p->packages.v[i]);
-	for (size_t i = 0; i < p->req->node->packages.n; i++)
-		add_words(p, &names, p->req->node->packages.v[i]);
+	add_words(p, &names, strv_join(p->arena, &p->packages, " "));
+	add_words(p, &names, strv_join(p->arena, &p->req->node->packages, " "));
 	if (names.n == 0)
 		return;
 	if (plan_distro(p)->family == PACKAGE_NONE)
