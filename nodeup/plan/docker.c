@@ -160,18 +160,14 @@ static bool provide_docker(struct plan *p, const struct plan_docker *d)
 	return is_there;
 }
 
-struct task *plan_docker(struct plan *p, const struct plan_docker *d)
+void plan_docker(struct plan *p, const struct plan_docker *d)
 {
 	const bool is_there = provide_docker(p, d);
 	struct task *t;
 
-	if (d->is_secret)
-		plan_secret(p, sysconfig, 0644, d->options);
-	else
-		plan_file(p, sysconfig, 0644, d->options);
+	plan_bytes(p, sysconfig, 0644, d->options, strlen(d->options), d->is_secret);
 	t = plan_unit(p, plan_docker_unit, is_there);
 	strv_add(p->arena, &t->unit.inputs, sysconfig);
-	return t;
 }
 
 /* The service once a boot, and the timer for each time after it: a timer alone that counts from the

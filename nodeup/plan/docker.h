@@ -27,8 +27,8 @@ const char *plan_docker_needs(struct plan *p);
 const char *plan_docker_driver(struct plan *p, const char *driver);
 /* The runtime's version is known, and is that or a later one. */
 bool plan_docker_is_at_least(const struct plan *p, long major);
-/* The service and its settings. Returns its unit's task. */
-struct task *plan_docker(struct plan *p, const struct plan_docker *d);
+/* The service and its settings. */
+void plan_docker(struct plan *p, const struct plan_docker *d);
 /* Its licence, which kops 1.8 writes with it and kube-up beside any. */
 void plan_docker_licence(struct plan *p);
 /* What restarts a docker that does not answer: a script, its service and its timer. */

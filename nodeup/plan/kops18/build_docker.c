@@ -161,7 +161,7 @@ void build_docker(struct plan *p)
 	docker.options = docker_options(p);
 	docker.prestart = debian ? prestart_text : NULL;
 	docker.unit = unit_text(p, debian);
-	(void)plan_docker(p, &docker);
+	plan_docker(p, &docker);
 	/* docker of today has no need of being restarted by others */
 	if (plan_release(p)->packages && debian)
 		add_healthcheck(p);

@@ -46,8 +46,7 @@ static const char *unit_text(struct plan *p, const char *unit)
 
 static void add_file(struct plan *p, const struct node_made *m)
 {
-	struct task *t = m->secret ? plan_secret(p, m->path, m->mode, m->text)
-				   : plan_file(p, m->path, m->mode, m->text);
+	struct task *t = plan_bytes(p, m->path, m->mode, m->text, strlen(m->text), m->secret);
 
 	t->file.if_absent = m->if_absent;
 	t->file.other = m->other;
@@ -147,7 +146,7 @@ static void add_docker(struct plan *p)
 
 	plan_docker_licence(p);
 	add_bridge(p, docker.options);
-	(void)plan_docker(p, &docker);
+	plan_docker(p, &docker);
 	plan_docker_healthcheck(p, text_of(p, healthcheck),
 				unit_text(p, "docker-healthcheck.service"),
 				unit_text(p, "docker-healthcheck.timer"));
