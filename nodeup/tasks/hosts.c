@@ -111,21 +111,21 @@ static int want(const struct task *t, const char *now, struct buf *out, struct e
 	return buf_check(out, path, e);
 }
 
-static int read_now(struct task_ctx *ctx, struct buf *now, struct err *e)
+/* What it says now, and what it is to say. */
+static int read_both(const struct task *t, struct task_ctx *ctx, struct buf *now, struct buf *then,
+		     struct err *e)
 {
 	int r = io_read(ctx->root_fd, path, now, e);
 
-	return r == -ENOENT ? 0 : r;
+	return r < 0 && r != -ENOENT ? r : want(t, buf_str(now), then, e);
 }
 
 static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 		       struct err *e)
 {
 	autobuf struct buf now = BUF_INIT(HOSTS_MAX), then = BUF_INIT(2 * HOSTS_MAX);
-	int r = read_now(ctx, &now, e);
+	int r = read_both(t, ctx, &now, &then, e);
 
-	if (r == 0)
-		r = want(t, buf_str(&now), &then, e);
 	if (r < 0)
 		return r;
 	if (strcmp(buf_str(&now), buf_str(&then)) == 0)
@@ -165,11 +165,9 @@ static int hosts_apply(const struct task *t, struct task_ctx *ctx, struct task_r
 	autobuf struct buf now = BUF_INIT(HOSTS_MAX), then = BUF_INIT(2 * HOSTS_MAX);
 	static const struct io_attr attr = { .mode = 0644 };
 	struct stat st;
-	int r = read_now(ctx, &now, e);
+	int r = read_both(t, ctx, &now, &then, e);
 
 	(void)run;
-	if (r == 0)
-		r = want(t, buf_str(&now), &then, e);
 	if (r < 0)
 		return r;
 	r = io_stat(ctx->root_fd, path, &st, e);
