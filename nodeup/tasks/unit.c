@@ -214,11 +214,8 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct bus_unit u;
-	int r;
+	int r = task_get_unit(ctx, a, t->name, &u, e);
 
-	if (!ctx->bus)
-		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
-	r = bus_get(ctx->bus, a, t->name, &u, e);
 	if (r < 0)
 		return r;
 	r = check_unit(t, ctx, &u, diff, e);

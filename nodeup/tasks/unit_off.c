@@ -9,8 +9,8 @@ static bool is_enabled(const struct bus_unit *u)
 	return str_eq(u->file_state, "enabled") || str_eq(u->file_state, "enabled-runtime");
 }
 
-static int get_unit(const char *name, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
-		    struct err *e)
+int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struct bus_unit *u,
+		  struct err *e)
 {
 	if (!ctx->bus)
 		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
@@ -27,7 +27,7 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
-	r = get_unit(t->name, ctx, a, &u, e);
+	r = task_get_unit(ctx, a, t->name, &u, e);
 	if (r < 0)
 		return r;
 	if (bus_unit_is_at_work(&u))
@@ -43,7 +43,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, 
 	const char *result = "";
 	struct bus_unit u;
 	bool changed;
-	int r = get_unit(name, ctx, a, &u, e);
+	int r = task_get_unit(ctx, a, name, &u, e);
 
 	if (r >= 0 && run->stage == 0 && is_enabled(&u)) {
 		r = bus_enable(ctx->bus, name, false, &changed, e);
