@@ -99,8 +99,7 @@ int asset_parse(struct arena *a, const char *text, struct asset *ret, struct err
 		r = check_url(a, url, e);
 		if (r < 0)
 			return r;
-		if (!strv_has(&as.urls, url))
-			strv_add(a, &as.urls, url);
+		strv_add_once(a, &as.urls, url);
 	}
 	if (as.urls.n == 0)
 		return err_config(e, "asset '%s': a hash without a URL", trimmed);
@@ -127,8 +126,7 @@ static int add_mirror(struct arena *a, const char *mirror, const struct strv *ur
 		r = check_url(a, url, e);
 		if (r < 0)
 			return err_wrap(e, "mirrors");
-		if (!strv_has(ret, url))
-			strv_add(a, ret, url);
+		strv_add_once(a, ret, url);
 	}
 	return 0;
 }
@@ -144,8 +142,7 @@ int asset_add_mirrors(struct arena *a, struct asset *as, const struct strv *mirr
 			return r;
 	}
 	for (size_t i = 0; i < as->urls.n; i++)
-		if (!strv_has(&urls, as->urls.v[i]))
-			strv_add(a, &urls, as->urls.v[i]);
+		strv_add_once(a, &urls, as->urls.v[i]);
 	as->urls = urls;
 	return 0;
 }

@@ -104,8 +104,7 @@ static void keep_members(struct unpack *u)
 	*all = *u->as->members;
 	had = strv_split(u->arena, members ? members : "", '\n');
 	for (size_t i = 0; i < had.n; i++)
-		if (!strv_has(all, had.v[i]))
-			strv_add(u->arena, all, had.v[i]);
+		strv_add_once(u->arena, all, had.v[i]);
 	u->as->members = members ? all : NULL;
 }
 

@@ -30,6 +30,12 @@ bool strv_has(const struct strv *v, const char *s)
 	return false;
 }
 
+void strv_add_once(struct arena *a, struct strv *v, const char *s)
+{
+	if (!strv_has(v, s))
+		strv_add(a, v, s);
+}
+
 struct strv strv_split(struct arena *a, const char *s, char sep)
 {
 	struct strv out = { 0 };

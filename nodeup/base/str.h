@@ -33,6 +33,8 @@ void strv_add(struct arena *a, struct strv *v, const char *s);
 #define strv_addf(a, v, ...) strv_add((a), (v), arena_printf((a), __VA_ARGS__))
 /* Append all of another list, whose elements live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);
+/* Append a string that lives long enough, unless it is an element. */
+void strv_add_once(struct arena *a, struct strv *v, const char *s);
 /* Append n strings, or all of an array of them, that live long enough. */
 void strv_add_n(struct arena *a, struct strv *v, const char *const *s, size_t n);
 #define strv_add_array(a, v, array) strv_add_n((a), (v), (array), ARRAY_LEN(array))

@@ -57,8 +57,7 @@ void example_roles(struct arena *a, struct strv *ret)
 {
 	for (const struct dialect *const *d = dialects; *d; d++)
 		for (const struct dialect_example *x = (*d)->examples; x && x->role; x++)
-			if (!strv_has(ret, x->role))
-				strv_add(a, ret, x->role);
+			strv_add_once(a, ret, x->role);
 }
 
 int cmd_example(struct cli *cli, struct err *e)

@@ -96,8 +96,7 @@ static int set_mount_options(struct volume_item *it, const struct strv *given)
 
 			if (r < 0)
 				return r;
-			if (!strv_has(out, one.v[k]))
-				strv_add(it->arena, out, one.v[k]);
+			strv_add_once(it->arena, out, one.v[k]);
 		}
 	}
 	if (given->n == 0)

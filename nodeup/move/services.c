@@ -78,8 +78,7 @@ static int record_stop(struct task_ctx *ctx, struct arena *a, const struct task_
 	struct strv all = stopped(ctx, a, m);
 
 	for (size_t i = 0; i < now.n; i++)
-		if (!strv_has(&all, now.v[i]))
-			strv_add(a, &all, now.v[i]);
+		strv_add_once(a, &all, now.v[i]);
 	return record_write(ctx->root_fd, move_record(a, OWN_STOPPED_DIR, m), 0644,
 			    arena_printf(a, "%s\n", strv_join(a, &all, "\n")), e);
 }

@@ -64,8 +64,7 @@ static const char *mount_options(struct plan *p, const struct node_volume *v)
 	struct strv all = { 0 };
 
 	strv_add_all(p->arena, &all, &v->mount_options);
-	if (!strv_has(&all, mount_options_always))
-		strv_add(p->arena, &all, mount_options_always);
+	strv_add_once(p->arena, &all, mount_options_always);
 	return strv_join(p->arena, &all, ",");
 }
 

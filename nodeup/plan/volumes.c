@@ -36,12 +36,6 @@ static bool is_mounted(const struct plan *p, const struct node_volume *v)
 	return v->path && volumes_uuid(p, v);
 }
 
-static void add_once(struct arena *a, struct strv *v, const char *s)
-{
-	if (!strv_has(v, s))
-		strv_add(a, v, s);
-}
-
 struct strv volumes_services(const struct plan *p)
 {
 	const struct node_volumes *all = plan_volumes(p->req);
@@ -52,11 +46,11 @@ struct strv volumes_services(const struct plan *p)
 
 		if (!is_mounted(p, v))
 			continue;
-		add_once(p->arena, &out, kubelet);
+		strv_add_once(p->arena, &out, kubelet);
 		for (size_t k = 0; k < v->binds.n; k++)
 			for (size_t u = 0; u < v->binds.v[k].units.n; u++)
 				if (str_has_suffix(v->binds.v[k].units.v[u], ".service"))
-					add_once(p->arena, &out, v->binds.v[k].units.v[u]);
+					strv_add_once(p->arena, &out, v->binds.v[k].units.v[u]);
 	}
 	return out;
 }
@@ -72,11 +66,11 @@ struct strv volumes_of_service(const struct plan *p, const char *service)
 		if (!is_mounted(p, v))
 			continue;
 		if (strcmp(service, kubelet) == 0)
-			add_once(p->arena, &out, v->path);
+			strv_add_once(p->arena, &out, v->path);
 		for (size_t k = 0; k < v->binds.n; k++)
 			if (strcmp(service, kubelet) == 0 ||
 			    strv_has(&v->binds.v[k].units, service))
-				add_once(p->arena, &out, v->binds.v[k].target);
+				strv_add_once(p->arena, &out, v->binds.v[k].target);
 	}
 	return out;
 }

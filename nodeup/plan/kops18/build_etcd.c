@@ -209,8 +209,7 @@ static void add_drop_in(struct plan *p)
 		const char *line = arena_printf(p->arena, "RequiresMountsFor=%s\n",
 						path_of(p, &p->req->etcd[i]));
 
-		if (!strv_has(&lines, line))
-			strv_add(p->arena, &lines, line);
+		strv_add_once(p->arena, &lines, line);
 	}
 	plan_unit_file(p, "kubelet.service.d/10-etcd-volumes.conf",
 		       arena_printf(p->arena, "[Unit]\n%s", strv_join(p->arena, &lines, "")));
