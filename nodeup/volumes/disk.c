@@ -26,13 +26,6 @@ enum {
 
 static const char model_ebs[] = "Amazon Elastic Block Store";
 
-int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value)
-{
-	int r = h->ioctl ? h->ioctl(h->arg, fd, request, value) : ioctl(fd, request, value);
-
-	return r < 0 ? -errno : 0;
-}
-
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path)
 {
 	const char *text = io_text(a, h->root_fd, path, ATTR_MAX);
@@ -100,10 +93,11 @@ static int identify_nvme(const struct disk_host *h, int fd, char ret[static NAME
 	};
 	const char *name = (const char *)data + VENDOR_AREA;
 	size_t n = 0, left = NAME_SIZE;
-	int r = disk_ioctl(h, fd, NVME_IOCTL_ADMIN_CMD, &cmd);
+	int r = h->ioctl ? h->ioctl(h->arg, fd, NVME_IOCTL_ADMIN_CMD, &cmd)
+			 : ioctl(fd, NVME_IOCTL_ADMIN_CMD, &cmd);
 
 	if (r < 0)
-		return r;
+		return -errno;
 	if ((data[0] | data[1] << 8) != VENDOR_AMAZON)
 		return -ENOENT;
 	if (memcmp(name, "/dev/", 5) == 0) {

@@ -69,5 +69,3 @@ bool disk_name_eq(const char *a, const char *b);
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
 /* Names in a directory, sorted; none if there is no such directory. */
 struct strv disk_entries(const struct disk_host *h, struct arena *a, const char *path);
-/* The host's ioctl: 0, or -errno. */
-int disk_ioctl(const struct disk_host *h, int fd, unsigned long request, void *value);
