@@ -199,12 +199,10 @@ static void add(struct findings *f, struct finding one, const struct bootstrap *
 	take_place(f->arena, &one);
 	one.order = f->n;
 	one.rank = SIZE_MAX;
-	one.at_line = one.pos.line;
-	one.at_column = one.pos.column;
+	one.at = one.pos;
 	if (!one.pos.file && f->n) {
 		one.rank = f->v[f->n - 1].rank;
-		one.at_line = f->v[f->n - 1].at_line;
-		one.at_column = f->v[f->n - 1].at_column;
+		one.at = f->v[f->n - 1].at;
 	}
 	for (size_t i = 0; b && one.pos.file && one.rank == SIZE_MAX && i < b->n_texts; i++)
 		if (str_eq(b->texts[i].name, one.pos.file)) {
@@ -230,10 +228,10 @@ static int by_place(const void *a, const void *b)
 
 	if (x->rank != y->rank)
 		return x->rank < y->rank ? -1 : 1;
-	if (x->at_line != y->at_line)
-		return x->at_line < y->at_line ? -1 : 1;
-	if (x->at_column != y->at_column)
-		return x->at_column < y->at_column ? -1 : 1;
+	if (x->at.line != y->at.line)
+		return x->at.line < y->at.line ? -1 : 1;
+	if (x->at.column != y->at.column)
+		return x->at.column < y->at.column ? -1 : 1;
 	return x->order < y->order ? -1 : 1;
 }
 

@@ -20,7 +20,7 @@ struct finding {
 	size_t caret;           /* where in line, in characters */
 	/* which document, the place in it, and as it was found; without a place, those of the one before */
 	size_t rank, order;
-	unsigned int at_line, at_column;
+	struct tree_pos at;
 };
 
 struct findings {
