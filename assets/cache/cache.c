@@ -9,14 +9,11 @@
 #include "nodeup/base/flush.h"
 #include "nodeup/base/walk.h"
 
-/* The folders of a cache. */
+/* The folders of a cache, beside one of entries for each algorithm. */
 static const struct folder {
 	const char *name;
 	mode_t mode;
 } folders[] = {
-	{ "sha1", 0755 },
-	{ "sha256", 0755 },
-	{ "sha512", 0755 },
 	{ "partial", 0700 },
 	{ "verified", 0755 },
 	{ "unpacked", 0755 },
@@ -27,6 +24,14 @@ static const struct folder {
 	 * run as that user */
 	{ "tmp", 0700 },
 };
+
+enum { FOLDERS = DIGEST_ALGO_MAX + ARRAY_LEN(folders) };
+
+static struct folder folder_at(size_t i)
+{
+	return i < DIGEST_ALGO_MAX ? (struct folder){ digest_algo_name((enum digest_algo)i), 0755 }
+				   : folders[i - DIGEST_ALGO_MAX];
+}
 
 /* A cache that other users can write to is not believed. A record says that bytes were verified. It proves
  * nothing where another user could have written the record, or the bytes since. The cache's own directory is
@@ -118,8 +123,10 @@ static int guard_folders(struct cache *c, bool mend, struct err *e)
 {
 	int r, odd = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		r = guard_folder(c, &folders[i], mend, e);
+	for (size_t i = 0; i < FOLDERS; i++) {
+		const struct folder f = folder_at(i);
+
+		r = guard_folder(c, &f, mend, e);
 		if (r < 0)
 			return r;
 		odd |= r;
@@ -211,8 +218,9 @@ static int make_folder(const struct cache *c, const struct folder *f, struct err
 
 static int make_folders(struct cache *c, struct err *e)
 {
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		int r = make_folder(c, &folders[i], e);
+	for (size_t i = 0; i < FOLDERS; i++) {
+		const struct folder f = folder_at(i);
+		int r = make_folder(c, &f, e);
 
 		if (r < 0)
 			return r;

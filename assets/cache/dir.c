@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -284,16 +285,17 @@ bool cache_take_line(const char **p, char *out, size_t size)
 
 static bool parse_name(const char *folder, bool dashed, const char *name, struct digest *ret)
 {
+	const char *dash = dashed ? strrchr(name, '-') : NULL;
+	const char *algo = dashed ? name : folder, *hex = dash ? dash + 1 : name;
 	char text[CACHE_NAME_MAX];
-	char *dash;
 	struct err ignored;
 
-	(void)snprintf(text, sizeof(text), "%s", name);
-	dash = dashed ? strchr(text, '-') : NULL;
-	if (dash)
-		*dash = ':'; /* as documents name an algorithm */
-	return (!dashed || dash) && digest_parse(text, strlen(text), ret, &ignored) == 0 &&
-	       (dashed || strcmp(digest_algo_name(ret->algo), folder) == 0);
+	if (dashed && !dash)
+		return false;
+	/* as documents name an algorithm */
+	(void)snprintf(text, sizeof(text), "%.*s:%s", (int)(dash ? dash - name : INT_MAX), algo,
+		       hex);
+	return digest_parse(text, strlen(text), ret, &ignored) == 0;
 }
 
 size_t cache_digests_in(const struct cache *c, struct arena *a, const char *folder, bool dashed,

@@ -92,14 +92,12 @@ static bool evict_entry(struct cache *c, const struct digest *d)
 }
 
 static const struct folder {
-	const char *name;
-	bool dashed;     /* "sha1-<hex>" is in it; otherwise it is the algorithm */
-	bool by_arrival; /* its ctime says when it was used last, else its mtime */
+	const char *name; /* NULL: one for each algorithm */
+	bool dashed;      /* "sha1-<hex>" is in it; otherwise "<hex>" */
+	bool by_arrival;  /* its ctime says when it was used last, else its mtime */
 	bool (*evict)(struct cache *c, const struct digest *d);
 } folders[] = {
-	{ "sha1", false, true, evict_entry },
-	{ "sha256", false, true, evict_entry },
-	{ "sha512", false, true, evict_entry },
+	{ NULL, false, true, evict_entry },
 	{ "unpacked", true, false, evict_entry },
 	/* unfinished downloads, without the little that is written down of them */
 	{ "partial", true, false, evict_partial },
@@ -141,10 +139,10 @@ static bool measure_one(const struct cache *c, const struct folder *f, struct us
 }
 
 static void measure_folder(struct arena *a, const struct cache *c, const struct folder *f,
-			   struct usage *u)
+			   const char *name, struct usage *u)
 {
 	struct digest *all;
-	const size_t n = cache_digests_in(c, a, f->name, f->dashed, &all);
+	const size_t n = cache_digests_in(c, a, name, f->dashed, &all);
 
 	for (size_t i = 0; i < n; i++) {
 		struct used one = { .digest = all[i], .in = f };
@@ -160,8 +158,12 @@ static struct usage measure_folders(struct arena *a, const struct cache *c)
 {
 	struct usage u = { .bytes = tree_bytes(c->dir_fd, "tmp") };
 
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-		measure_folder(a, c, &folders[i], &u);
+	for (const struct folder *f = folders; f < folders + ARRAY_LEN(folders); f++)
+		if (f->name)
+			measure_folder(a, c, f, f->name, &u);
+		else
+			for (enum digest_algo algo = 0; algo < DIGEST_ALGO_MAX; algo++)
+				measure_folder(a, c, f, digest_algo_name(algo), &u);
 	return u;
 }
 
