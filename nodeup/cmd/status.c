@@ -116,11 +116,14 @@ static void add_causes(struct arena *a, const struct told *t, struct buf *b)
 static void add_error(struct arena *a, const struct told *t, struct buf *b)
 {
 	const struct tree *error = tree_get(t->status, "error"), *notes = list_of(error, "notes");
+	const struct err refused = { .kind = ERR_REFUSED };
 	bool has_remedy = false;
 
 	if (error)
 		add_line(b, "%s %s (%s)",
-			 str_eq(tree_says(error, "exitStatus"), "73") ? "REFUSED" : "FAILED",
+			 told_number(error, "exitStatus", 0) == err_exit_status(&refused)
+				 ? "REFUSED"
+				 : "FAILED",
 			 tree_says(error, "message"), tree_says(error, "exitStatus"));
 	add_causes(a, t, b);
 	for (size_t i = 0; i < notes->n; i++) {

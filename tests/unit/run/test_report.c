@@ -9,6 +9,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
+#include "nodeup/run/explain.h"
 #include "nodeup/run/report.h"
 #include "nodeup/tasks/kinds.h"
 #include "tests/unit/lib/scratch.h"
@@ -130,6 +131,16 @@ static void an_error_is_shown_with_its_notes_and_exit_status(void **state)
 	assert_string_equal(logged.text, "REFUSED disk: not blank (73)\n"
 					 "MESSAGE_ID=2594a17717ac4aea82b867141dc514b0\n"
 					 "KIND=refused\n");
+}
+
+static void each_kind_of_error_is_explained(void **state)
+{
+	(void)state;
+	for (enum err_kind kind = ERR_NONE + 1; kind < ERR_KIND_MAX; kind++) {
+		const struct err e = { .kind = kind };
+
+		assert_non_null(explain_status(err_exit_status(&e)));
+	}
 }
 
 static void each_outcome_has_its_line(void **state)
@@ -314,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		LOGGED_TEST(an_error_is_shown_with_its_notes_and_exit_status),
+		cmocka_unit_test(each_kind_of_error_is_explained),
 		LOGGED_TEST(each_outcome_has_its_line),
 		LOGGED_TEST(nothing_waits_or_works_in_silence),
 		LOGGED_TEST(progress_and_summary),
