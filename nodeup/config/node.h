@@ -1,5 +1,5 @@
 /* node.h - the node to be, whatever documents it came from
- * Pure data: a dialect (kops18.c) fills it, builders read it, and no code behind it knows a dialect.
+ * Pure data: the folder of a dialect fills it, builders read it, and no code behind it knows a dialect.
  * Defaults are applied and documents are merged: what a builder sees is what the node gets.
  * Owner: the arena of the run. Errors: none. Threads: const after the dialect is done.
  * Source: kops 1.8.1 pkg/apis/nodeup, pkg/apis/kops. */
