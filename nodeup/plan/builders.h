@@ -64,7 +64,7 @@ typedef const char *plan_needs_fn(struct plan *p);
 	X("kubelet", build_kops_kubelet, CONFIGURED) /* kubelet, its settings and certificates */ \
 	X("warm-pool", build_kops_warm_pool, CONFIGURED) /* images that an instance of a warm pool has before it is used */ \
 	X("bootstrap", build_bootstrap, ALL) /* our own unit, that runs us at each boot */ \
-	X("hooks", build_hooks, DESCRIBED) /* what users add comes last: units of theirs, docker runs their containers */ \
+	X("hooks", build_hooks, DESCRIBED) /* what users add comes last, as it must not take the place of what a node is made of: units of theirs, docker runs their containers */ \
 	X("hooks", build_kops_hooks, CONFIGURED) /* the same, and containerd runs them */ \
 	X("file-assets", build_file_assets, ALL) /* the files of the user's own */ \
 	X("bake", build_bake, ALL, .explicit_only = true) /* nothing but the assets, all of them, images too */

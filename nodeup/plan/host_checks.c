@@ -205,7 +205,7 @@ static int go_through(struct plan *p, const struct host_check *check, bool all_t
 	for (; check->what; check++) {
 		struct err ignored;
 
-		if (check->is_so ? !check->is_so(p) : !check->got(p))
+		if (check->is_so ? !check->is_so(p) : !check->got || !check->got(p))
 			continue;
 		if (!all_the_same)
 			return refuse_host(p, check, e);

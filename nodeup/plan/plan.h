@@ -1,5 +1,5 @@
 /* plan.h - node + facts -> tasks; pure
- * The builders of the table in plan.c append tasks through tasklist.h; the dependency rules then add the edges.
+ * The builders of the table in builders.h append tasks through tasklist.h; the dependency rules then add the edges.
  * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder order.
  * Bodies: etcd.c, volumes.c.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.

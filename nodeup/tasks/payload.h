@@ -127,7 +127,7 @@ struct task_unit {
 	struct strv requires;   /* units it starts after */
 	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
 	const char *health_url; /* answers 200 when the service is well, or NULL */
-	/* a mount or swap unit: where it mounts, and whose it is if it is the volume's own */
+	/* a mount or swap unit: where it mounts, as a normal path, and the name of the volume whose own it is */
 	const char *where, *volume;
 	/* mount points that have to be mounted before it starts */
 	struct strv needs_mounts;

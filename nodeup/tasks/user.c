@@ -187,7 +187,7 @@ static int add(const struct task_user *u, struct task_ctx *ctx, struct arena *a,
 	long any = u->uid ? (long)u->uid : free_id(a, &f->passwd, &f->group);
 	long gid = group ? id_of(a, group) : any;
 	long uid = !u->uid && gid >= ID_MIN && !has_id(a, &f->passwd, gid) ? gid : any;
-	int r = 0;
+	int r = 0; /* that an id which is asked for is free was seen before */
 
 	if (uid < 0 || gid < 0)
 		return err_fail(e, ERR_SYSTEM, ENOSPC, "no id is free between %d and %d", ID_MIN,

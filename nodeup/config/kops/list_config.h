@@ -1,5 +1,6 @@
 /* list_config.h - the keys of NodeupConfig and BootConfig; see kops.h for the structs, fields.c and boot.c for the tables
- * Keys of a section that has no struct of its own are members of the struct around it.
+ * Keys of a section that has no struct of its own are members of the struct around it. A row may name a format or a schema
+ * that is a static of fields.c or boot.c, where the rows of that list are made.
  * Owner: constants. Errors: none. Threads: all.
  * Source: kops 1.37 pkg/apis/nodeup/config.go, pkg/apis/kops. */
 #pragma once
