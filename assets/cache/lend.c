@@ -13,15 +13,20 @@ enum { PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
 
 static const char folder[] = "lent";
 
-/* A file keeps its label when it is renamed, and a service may not execute what is labelled as a cache. */
+static bool have_same(int a, int b, const char *attribute)
+{
+	char value_a[LABEL_MAX], value_b[LABEL_MAX];
+	const ssize_t na = fgetxattr(a, attribute, value_a, sizeof(value_a));
+	const ssize_t nb = fgetxattr(b, attribute, value_b, sizeof(value_b));
+
+	return na == nb && (na <= 0 || memcmp(value_a, value_b, (size_t)na) == 0);
+}
+
+/* A file keeps its label and its capabilities when it is renamed. A service may not execute what is labelled as a cache,
+ * and a copy has no capabilities. */
 static bool have_same_label(int a, int b)
 {
-	static const char name[] = "security.selinux";
-	char label_a[LABEL_MAX], label_b[LABEL_MAX];
-	const ssize_t na = fgetxattr(a, name, label_a, sizeof(label_a));
-	const ssize_t nb = fgetxattr(b, name, label_b, sizeof(label_b));
-
-	return na == nb && (na <= 0 || memcmp(label_a, label_b, (size_t)na) == 0);
+	return have_same(a, b, "security.selinux") && have_same(a, b, "security.capability");
 }
 
 /* Of an entry that can be lent. */

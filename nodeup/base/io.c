@@ -321,7 +321,9 @@ int io_write_fd(int fd, const char *name, const void *data, size_t n, struct err
 
 		if (w < 0 && errno == EINTR)
 			continue;
-		if (w < 0)
+		if (w == 0)
+			errno = EIO;
+		if (w <= 0)
 			return io_write_failed(fd, name, n, e);
 		p += w;
 		n -= (size_t)w;
@@ -338,8 +340,8 @@ int io_write_at(int fd, const void *data, size_t n, off_t *at)
 
 		if (w < 0 && errno == EINTR)
 			continue;
-		if (w < 0)
-			return -errno;
+		if (w <= 0)
+			return w < 0 ? -errno : -EIO;
 		p += w;
 		*at += w;
 		n -= (size_t)w;
@@ -615,8 +617,8 @@ int io_stage_attr(const struct io_stage *s, const char *path, const struct io_at
 {
 	if (fstat(s->fd, ret_st) < 0)
 		return err_sys(e, "look at '%s'", path);
-	/* Mostly ours already. One that has another name as well is not new, and a change of owner takes its capabilities. */
-	if ((ret_st->st_nlink > 1 || ret_st->st_uid != attr->uid || ret_st->st_gid != attr->gid) &&
+	/* mostly ours already */
+	if ((ret_st->st_uid != attr->uid || ret_st->st_gid != attr->gid) &&
 	    fchown(s->fd, attr->uid, attr->gid) < 0)
 		return err_sys(e, "set the owner of '%s'", path);
 	if (fchmod(s->fd, attr->mode) < 0)

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 #include "assets/cache/lend.h"
@@ -174,6 +175,23 @@ static void what_was_changed_meanwhile_is_no_entry(void **state)
 }
 
 /* An entry that another program may write to, by another name or by its mode, is copied. */
+/* A copy has none, and a change of the name takes none away. */
+static void what_has_capabilities_is_not_lent(void **state)
+{
+	/* cap_net_raw, permitted and effective: version 2 of the attribute */
+	static const unsigned char capability[20] = { 1, 0, 0, 2, 0, 0x20 };
+	struct node *n = *state;
+	autostage struct io_stage s = IO_STAGE_INIT;
+	autoclose int fd = -1;
+
+	if (cache_open(n->cache, &n->d, &fd, &n->e) < 0)
+		fail_msg("%s", n->e.msg);
+	if (fsetxattr(fd, "security.capability", capability, sizeof(capability), 0) < 0)
+		skip();
+	stage(n, &s);
+	assert_int_equal(cache_lend(n->cache, &n->d, installed, &s), -EPERM);
+}
+
 static void only_an_entry_of_its_own_is_lent(void **state)
 {
 	struct node *n = *state;
@@ -353,6 +371,7 @@ int main(void)
 		NODE_TEST(it_comes_back_from_a_file_that_is_still_the_entry),
 		NODE_TEST(what_was_never_installed_stays_an_entry),
 		NODE_TEST(what_was_changed_meanwhile_is_no_entry),
+		NODE_TEST(what_has_capabilities_is_not_lent),
 		NODE_TEST(only_an_entry_of_its_own_is_lent),
 		NODE_TEST(a_member_is_shared),
 		NODE_TEST(only_a_member_that_is_as_wanted_is_shared),
