@@ -24,11 +24,14 @@ struct claim {
 static void add_volumes(struct arena *a, struct ec2_volumes *all, const struct ec2_volumes *more)
 {
 	for (size_t i = 0; i < more->n; i++) {
-		bool known = false;
+		size_t k = 0;
 
-		for (size_t k = 0; k < all->n; k++)
-			known |= str_eq(all->v[k].id, more->v[i].id);
-		if (!known)
+		while (k < all->n && !str_eq(all->v[k].id, more->v[i].id))
+			k++;
+		/* the later answer is the newer one */
+		if (k < all->n)
+			all->v[k] = more->v[i];
+		else
 			arena_push(a, all->v, all->n, more->v[i]);
 	}
 }

@@ -46,7 +46,7 @@ struct claim_req {
 	struct claim_own *own; /* what is attached goes there */
 };
 
-/* Ask for all volumes that a wish could mean, of a zone or (NULL) of all; what *all has already is not added. */
+/* Ask for all volumes that a wish could mean, of a zone or (NULL) of all; of one that *all has already the later answer counts. */
 int claim_ask(struct arena *a, const struct claim_host *host, const struct volume_wish *wish,
 	      const struct ec2_instance *self, const char *cluster, const char *zone,
 	      struct ec2_volumes *all, struct err *e) must_check;

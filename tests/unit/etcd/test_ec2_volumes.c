@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/etcd/claim.h"
 #include "nodeup/etcd/volumes.h"
 
 static const char legacy[] = "KubernetesCluster=c.example k8s.io/role/master=1 ";
@@ -417,6 +418,37 @@ static void test_filters(void **state)
 	assert_string_equal(all[1].v[0].name, "tag:kubernetes.io/cluster/c.example");
 }
 
+/* A volume that is attached between two questions. */
+static int attached_meanwhile(void *arg, struct arena *a, const struct ec2_filters *filters,
+			      struct ec2_volumes *ret, struct err *e)
+{
+	int *asked = arg;
+	const struct ec2_volume v = { .id = "vol-1",
+				      .zone = "z",
+				      .instance = (*asked)++ ? "i-2" : "" };
+
+	(void)filters;
+	(void)e;
+	arena_push(a, ret->v, ret->n, v);
+	return 0;
+}
+
+static void the_later_answer_of_a_volume_counts(void **state)
+{
+	struct fixture *fx = *state;
+	int asked = 0;
+	const struct claim_host host = { .arg = &asked, .volumes = attached_meanwhile };
+	struct ec2_volumes all = { 0 };
+
+	set_tags(fx->arena, &fx->view.self.tags, "kubernetes.io/cluster/c.example=owned");
+	assert_int_equal(claim_ask(fx->arena, &host, &main_wish, &fx->view.self, "c.example", "z",
+				   &all, &fx->e),
+			 0);
+	assert_int_equal(asked, 2);
+	assert_int_equal(all.n, 1);
+	assert_string_equal(all.v[0].instance, "i-2");
+}
+
 static bool is_used(void *arg, const char *name)
 {
 	return str_eq(arg, name);
@@ -462,6 +494,7 @@ int main(void)
 		T(test_by_id_and_by_tag),
 		T(test_the_cluster_of_the_instance),
 		T(test_filters),
+		T(the_later_answer_of_a_volume_counts),
 		T(test_device_names),
 	};
 
