@@ -331,7 +331,9 @@ static int read_optional(struct reader *r, const struct place *p)
 		: p->field->kind == FIELD_OPT_INT ? read_int(r, p, &n->v)
 						  : read_duration(r, p, &d->ns);
 
-	/* each begins with it */
+	_Static_assert(offsetof(struct opt_bool, set) == 0 && offsetof(struct opt_int, set) == 0 &&
+			       offsetof(struct opt_dur, set) == 0,
+		       "each begins with it");
 	if (e == 0)
 		*(bool *)p->member = true;
 	return e;

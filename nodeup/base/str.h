@@ -29,7 +29,7 @@ struct strmap {
 
 /* Append a string that already lives long enough. */
 void strv_add(struct arena *a, struct strv *v, const char *s);
-/* Append a formatted string. */
+/* Append a formatted string. The arena is named twice, so it must not be a call. */
 #define strv_addf(a, v, ...) strv_add((a), (v), arena_printf((a), __VA_ARGS__))
 /* Append all of another list, whose elements live long enough. */
 void strv_add_all(struct arena *a, struct strv *v, const struct strv *more);

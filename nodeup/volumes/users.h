@@ -16,7 +16,7 @@ struct user {
 		*what; /* "containerd-shim (pid 812) has '/var/lib/docker/x' open"; NULL: nothing */
 };
 
-/* The first that is found, this process itself left out; or of one that was found before whether it still does. pid: its
- * own, NULL: any. */
+/* The first that is found, this process itself left out. pid: NULL any, "" the kernel, else that process alone: whether one
+ * that was found before still uses the path. */
 int users_of(int root_fd, struct arena *a, const char *path, const char *pid, struct user *ret,
 	     struct err *e) must_check;
