@@ -42,8 +42,10 @@ def test_everything_and_no_identity(world):
 def test_offline_afterwards(world, make_world):
     assert bake(world).code == OK
     asked = world.requests()
-    world.converge("--offline")
+    done = world.converge("--offline")
     assert world.requests() == asked and world.installed("bridge").exists()
+    # what is baked is not unpacked once more
+    assert not [line for line in done.lines if "changed unpack" in line], done
     # the other role, from the same cache
     master = make_world("master", role="master")
     master.assets, master.protokube = world.assets, world.protokube
