@@ -691,9 +691,6 @@ int cmd_apply(struct cli *cli, struct err *e)
 	if (cli->rootfs && !str_eq(cli->rootfs, "/"))
 		return err_fail(e, ERR_USAGE, 0, "--rootfs=%s: only / is accepted; see --root",
 				cli->rootfs);
-	if (cli->target && !str_eq(cli->target, "direct") && !str_eq(cli->target, "dryrun"))
-		return err_fail(e, ERR_USAGE, 0, "--target=%s: neither direct nor dryrun",
-				cli->target);
 	if (cli->facts && !cli->root)
 		return err_fail(e, ERR_USAGE, 0, "--facts needs --root: a running host is probed");
 	if (geteuid() != 0 && !dry && !strv_has(&ignored, "root"))

@@ -402,10 +402,8 @@ int cmd_check(struct cli *cli, struct err *e)
 	struct strv ignored = { 0 };
 	struct err first = { 0 };
 	size_t failed = 0;
-	int r = plan_check_output(cli, e);
+	int r = check_ignored(cli, true, &ignored, e);
 
-	if (r == 0)
-		r = check_ignored(cli, true, &ignored, e);
 	if (r < 0)
 		return r;
 	open_all(&c);

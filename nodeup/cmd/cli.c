@@ -244,6 +244,19 @@ static int unexpected(const struct cli_command *command, const char *word, struc
 						      : "");
 }
 
+static int check_choice(const struct cli *cli, const struct cli_command *command,
+			const struct option *o, const char *value, struct err *e)
+{
+	const struct strv choices = strv_split(cli->arena, o->values, ' ');
+
+	if (strv_has(&choices, value))
+		return 0;
+	return err_fail(e, ERR_USAGE, 0, "%s%s: '%s' is none of %s; %s", dashes(o->name), o->name,
+			value, strv_join(cli->arena, &choices, ", "),
+			cli_meant(cli->arena, value, &choices,
+				  arena_printf(cli->arena, "see nodeup help %s", command->name)));
+}
+
 /* One flag at argv[*i]; moves *i past a separate value. */
 static int parse_flag(struct cli *cli, const struct cli_command *command, const char *const *argv,
 		      size_t *i, struct err *e)
@@ -266,6 +279,8 @@ static int parse_flag(struct cli *cli, const struct cli_command *command, const 
 					o->metavar);
 		(*i)++;
 	}
+	if (o->values && check_choice(cli, command, o, value, e) < 0)
+		return err_code(e);
 	return set_option(cli, o, value, e);
 }
 

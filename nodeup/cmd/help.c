@@ -176,12 +176,10 @@ static struct tree *json_of(struct arena *a, size_t schema)
 	return any->n == 1 ? any->items[0].value : tree_set(a, tree_map(a), "anyOf", any);
 }
 
-static int print_json(struct arena *a, const char *format, const char *name, struct err *e)
+static int print_json(struct arena *a, const char *name, struct err *e)
 {
 	struct tree *json = NULL;
 
-	if (!str_eq(format, "json"))
-		return err_fail(e, ERR_USAGE, 0, "-o '%s': text or json", format);
 	if (str_eq(name, "facts"))
 		json = field_json_schema(a, &facts_schema);
 	for (size_t i = 0; i < ARRAY_LEN(topics) && !json; i++)
@@ -239,9 +237,8 @@ int cmd_help(struct cli *cli, struct err *e)
 	autobuf struct buf b = BUF_INIT(HELP_MAX);
 	int r = 0;
 
-	if (cli->output && !str_eq(cli->output, "text"))
-		return print_json(cli->arena, cli->output, cli->args.n == 1 ? cli->args.v[0] : NULL,
-				  e);
+	if (str_eq(cli->output, "json"))
+		return print_json(cli->arena, cli->args.n == 1 ? cli->args.v[0] : NULL, e);
 	if (cli->args.n > 1 && str_eq(cli->args.v[0], "config"))
 		r = config_part(cli->arena, cli->args.v[1], &b, e);
 	else if (cli->args.n > 1)

@@ -479,21 +479,11 @@ static int show_plan(struct cli *cli, struct session *s, struct err *e)
 	return plan_walk(cli, s, NULL, e);
 }
 
-int plan_check_output(const struct cli *cli, struct err *e)
-{
-	if (cli->output && !str_eq(cli->output, "text") && !str_eq(cli->output, "json"))
-		return err_fail(e, ERR_USAGE, 0, "-o: '%s' is neither text nor json", cli->output);
-	return 0;
-}
-
 int cmd_plan(struct cli *cli, struct err *e)
 {
 	struct session s = { 0 };
-	int r = plan_check_output(cli, e);
+	int r = show_plan(cli, &s, e);
 
-	if (r < 0)
-		return r;
-	r = show_plan(cli, &s, e);
 	session_close(&s);
 	return r;
 }

@@ -18,8 +18,6 @@ struct plan_before {
 int plan_may_look(const struct cli *cli, struct err *e) must_check;
 /* *why, and for an ordinary user who may not read something, what to do. May be e itself. */
 int plan_say_root(const struct err *why, struct err *e) must_check;
-/* Whether -o is something we have. */
-int plan_check_output(const struct cli *cli, struct err *e) must_check;
 /* Walk the plan of a session that is open, and print it; PLAN_PENDING when a task would change something, else 0.
  * before: NULL for a plan. */
 int plan_walk(struct cli *cli, struct session *s, const struct plan_before *before,

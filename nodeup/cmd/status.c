@@ -393,8 +393,6 @@ int cmd_status(struct cli *cli, struct err *e)
 	struct told t;
 	int r;
 
-	if (cli->output && !str_eq(cli->output, "json") && !str_eq(cli->output, "text"))
-		return err_fail(e, ERR_USAGE, 0, "-o %s: neither text nor json", cli->output);
 	r = io_open_root("/", &root, e);
 	if (r >= 0 && cli->runs)
 		return show_runs(cli, root, e);

@@ -314,22 +314,6 @@ static int print_verdict(struct verdict *v, struct err *e)
 	return 0;
 }
 
-static int check_format(struct cli *cli, struct err *e)
-{
-	struct strv names = { 0 };
-
-	for (size_t i = 0; i < ARRAY_LEN(formats); i++)
-		strv_add(cli->arena, &names, formats[i].name);
-	if (!cli->output || strv_has(&names, cli->output)) {
-		if (str_eq(cli->output, "text"))
-			cli->output = NULL;
-		return 0;
-	}
-	return err_fail(e, ERR_USAGE, 0, "-o: '%s' is none of %s; %s", cli->output,
-			strv_join(cli->arena, &names, ", "),
-			cli_meant(cli->arena, cli->output, &names, "see nodeup help validate"));
-}
-
 int cmd_validate(struct cli *cli, struct err *e)
 {
 	struct verdict v = { .cli = cli,
@@ -337,12 +321,12 @@ int cmd_validate(struct cli *cli, struct err *e)
 			     .documents = tree_seq(cli->arena) };
 	struct http *http = NULL;
 	autoclose int root = -1;
-	int r = check_format(cli, e);
+	int r = io_open_root(cli->root ? cli->root : "/", &root, e);
 
-	if (r == 0)
-		r = io_open_root(cli->root ? cli->root : "/", &root, e);
 	if (r < 0)
 		return r;
+	if (str_eq(cli->output, "text"))
+		cli->output = NULL;
 	for (size_t i = 0; i == 0 || i < cli->confs.n; i++) {
 		const struct http_opts opts = { .root_fd = root, .rewrites = cli->rewrites };
 

@@ -207,6 +207,8 @@ def test_version_as_a_flag(form):
     (["--conf=x", "validate"], "'validate' is a command: it goes before all flags"),
     (["bake", "-o", "json"], "nodeup bake takes no -o"),
     (["validate", "-o", "jsn"], "-o: 'jsn' is none of text, json, github; did you mean json? (64)"),
+    (["version", "-o", "xml"], "-o: 'xml' is none of text, json; see nodeup help version (64)"),
+    (["apply", "--target=dryrum"], "--target: 'dryrum' is none of direct, dryrun; did you mean dryrun? (64)"),
     (["plan", "--conf=A", "--conf=B"], "--conf names both 'A' and 'B'"),
 ], ids=lambda v: " ".join(v) if isinstance(v, list) else "")
 def test_a_wrong_line_says_what_was_meant(line, says):

@@ -60,7 +60,7 @@ def test_the_schema_of_facts():
     assert errors("facts", {"distribution": "debian", "arch": 64, "systemd": "new"})
 
 
-@pytest.mark.parametrize("argv,says", [(("-o", "yaml", "cluster"), "-o 'yaml': text or json"), (("-o", "json"), "is a JSON Schema"),
+@pytest.mark.parametrize("argv,says", [(("-o", "yaml", "cluster"), "-o: 'yaml' is none of text, json"), (("-o", "json"), "is a JSON Schema"),
                                        (("-o", "json", "disks"), "is a JSON Schema")])
 def test_no_such_schema(argv, says):
     done = nodeup("help", *argv)

@@ -215,7 +215,7 @@ def test_an_ordinary_user_may_ask(node):
 
 def test_another_format_is_refused(node):
     done = node.status("-o", "xml")
-    assert done.returncode == USAGE and "neither text nor json" in done.stderr, done
+    assert done.returncode == USAGE and "is none of text, json" in done.stderr, done
 
 
 # A real run
