@@ -9,7 +9,7 @@
 #include "nodeup/base/dur.h"
 
 enum {
-	BUFFER_SIZE = 320 * 1024,
+	BUFFER_SIZE = 352 * 1024,
 	LOOKUP_MS = 3 * 1000,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
