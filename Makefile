@@ -42,7 +42,8 @@ X86      := $(filter x86_64,$(shell uname -m))
 CFLAGS   += -fstack-protector-strong -fstack-clash-protection $(if $(X86),-fcf-protection) -D_FORTIFY_SOURCE=2 \
             -fno-asynchronous-unwind-tables
 # Half a megabyte of relocations in some kilobytes, where the linker knows how.
-STATIC   := -static-pie -Wl,--wrap=dlopen$(if $(X86),$(comma)-z$(comma)pack-relative-relocs)
+UNWIND   := tools/no_unwind.ld
+STATIC   := -static-pie -Wl,--wrap=dlopen,--no-eh-frame-hdr,-T,$(UNWIND)$(if $(X86),$(comma)-z$(comma)pack-relative-relocs)
 STUBS    := $(O)/nodeup/base/nss_stubs.o
 endif
 
@@ -90,7 +91,7 @@ $(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)
 $(B)/libnodeup.a: $(B)/objects $(OBJS)
 	$(Q)rm -f $@ && ar qcs $@ $(OBJS)
 
-$(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a
+$(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a | $(UNWIND)
 	$(if $(V),,@echo "  LD    $@")
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
 
