@@ -27,9 +27,9 @@ const struct cli_command cli_commands[] = {
 	{ "status",   CMD_STATUS,   cmd_status,   "",        "is this node ready; if not, why, and what to do", 0 },
 	{ "userdata", CMD_USERDATA, cmd_userdata, "",        "render the user-data script of a node", 0 },
 	{ "uninstall", CMD_UNINSTALL, cmd_uninstall, "",      "remove the units that nodeup wrote, so that others of their names count again", 0 },
-	{ "completion", CMD_COMPLETION, cmd_completion, "SHELL", "what bash, zsh or fish completes on the command line, from the tables", 1, completion_shells },
-	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic, or one part of config", 2, help_topics },
-	{ "version",  CMD_VERSION,  cmd_version,  "",        "the version, and of what it is made", 0 },
+	{ "completion", CMD_COMPLETION, cmd_completion, "SHELL", "what bash, zsh or fish completes on the command line, from the tables", 1, completion_shells, .is_brief = true },
+	{ "help",     CMD_HELP,     cmd_help,     "[TOPIC]", "this text, a command's flags, or a topic, or one part of config", 2, help_topics, .is_brief = true },
+	{ "version",  CMD_VERSION,  cmd_version,  "",        "the version, and of what it is made", 0, .is_brief = true },
 };
 /* clang-format on */
 const size_t cli_n_commands = ARRAY_LEN(cli_commands);
@@ -87,6 +87,8 @@ static int run(struct cli *cli, const char *const *argv, struct err *e)
 			strv_add(cli->arena, &cli->args, command->name);
 		command = find_command(cli->help ? "help" : "version");
 	}
+	if (!command->is_brief)
+		ending_begin(cmd_ending_looked, cli);
 	forget_host_root(cli);
 	log_set_level(cli->verbosity >= 10 ? LOG_DEBUG : LOG_INFO);
 	r = command->run(cli, e);
@@ -125,7 +127,6 @@ int main(int argc, char **argv)
 	keep_standard_fds();
 	/* what is made here does not depend on the caller; what is secret says so itself */
 	(void)umask(022);
-	ending_begin(cmd_ending_looked, &cli);
 	/* a reader that went away is an error of that write, not the end of us */
 	(void)signal(SIGPIPE, SIG_IGN);
 	r = run(&cli, cli.argv + (argv[0] != NULL), &e);

@@ -43,31 +43,35 @@ enum field_kind {
 
 struct schema;
 
+/* For present_offset: no member says whether the key is there. */
+#define FIELD_ALWAYS UINT32_MAX
+
+/* Packed, as there are a thousand rows: each has pointers, so each start of the program writes to all their pages. */
 struct field {
 	const char *key;  /* as kops writes it; matched without regard to case */
 	const char *flag; /* NULL: no flag */
 	const char *doc;
-	const char *
-		config; /* place in the program's own configuration: "logging.format"; NULL: none */
+	const char
+		*config; /* place in the program's own configuration: "logging.format", or NULL */
 	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
 	const char *usual;      /* what a string is where it is not given or empty; NULL: nothing */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */
 	const char *keys;       /* "a|b": the keys that a map of strings may have, or NULL: any */
 	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
 	const struct field_format *format;
-	int64_t min, max;     /* of an integer; both 0: whatever has 32 bits */
-	enum tree_kind shape; /* TREE: a map or a list; TREE_NULL: anything */
-	int since,
-		until; /* minor versions of Kubernetes 1.x that have the flag first and last; 0: not known */
-	bool repeat;        /* a list gives one flag an element */
-	bool include_empty; /* a present but empty string still gives `--x=` */
-	bool pointer;       /* Go's *string: an empty one overlays what was there */
-	bool required;
-	bool secret; /* may hold a password: no message shows it, nor what is below it */
-	enum field_kind kind;
-	size_t offset;
 	const struct schema *schema; /* OBJECT, LIST */
-	size_t present_offset; /* OBJECT: a bool member set when the key is there; or SIZE_MAX */
+	int32_t min, max;            /* of an integer; both 0: whatever has 32 bits */
+	uint32_t offset;
+	uint32_t present_offset; /* OBJECT: a bool set when the key is there; or FIELD_ALWAYS */
+	enum field_kind kind : 8;
+	enum tree_kind shape : 8; /* TREE: a map or a list; TREE_NULL: anything */
+	/* minor versions of Kubernetes 1.x that have the flag first and last; 0: not known */
+	unsigned since : 8, until : 8;
+	bool repeat : 1;        /* a list gives one flag an element */
+	bool include_empty : 1; /* a present but empty string still gives `--x=` */
+	bool pointer : 1;       /* Go's *string: an empty one overlays what was there */
+	bool required : 1;
+	bool secret : 1; /* may hold a password: no message shows it, nor what is below it */
 };
 
 struct schema {
@@ -94,7 +98,7 @@ struct schema {
 #define FIELD(S, m, ...)                                                      \
 	{                                                                     \
 		.kind = FIELD_KIND_OF(((S *)0)->m), .offset = offsetof(S, m), \
-		.present_offset = SIZE_MAX, __VA_ARGS__                       \
+		.present_offset = FIELD_ALWAYS, __VA_ARGS__                   \
 	}
 /* A row whose value has a table of its own. */
 #define FIELD_AT(k, at, present, sch, ...)                                                 \
@@ -104,13 +108,13 @@ struct schema {
 	}
 /* One for a nested struct, and for a list `struct { T *v; size_t n; } m`. */
 #define FIELD_NESTED(S, m, sch, ...) \
-	FIELD_AT(FIELD_OBJECT, offsetof(S, m), SIZE_MAX, sch, __VA_ARGS__)
+	FIELD_AT(FIELD_OBJECT, offsetof(S, m), FIELD_ALWAYS, sch, __VA_ARGS__)
 #define FIELD_NESTED_IF(S, m, has, sch, ...) \
 	FIELD_AT(FIELD_OBJECT, offsetof(S, m), offsetof(S, has), sch, __VA_ARGS__)
 #define FIELD_LIST_OF(S, m, sch, ...) \
-	FIELD_AT(FIELD_LIST, offsetof(S, m), SIZE_MAX, sch, __VA_ARGS__)
+	FIELD_AT(FIELD_LIST, offsetof(S, m), FIELD_ALWAYS, sch, __VA_ARGS__)
 /* One for a section of the document whose members lie in the struct of its parent. */
-#define FIELD_INSIDE(sch, ...) FIELD_AT(FIELD_OBJECT, 0, SIZE_MAX, sch, __VA_ARGS__)
+#define FIELD_INSIDE(sch, ...) FIELD_AT(FIELD_OBJECT, 0, FIELD_ALWAYS, sch, __VA_ARGS__)
 #define SCHEMA(type, label, table)                                                              \
 	{                                                                                       \
 		.name = (label), .size = sizeof(type), .fields = (table), .n = ARRAY_LEN(table) \

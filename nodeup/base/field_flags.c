@@ -115,7 +115,7 @@ static void add_member(struct writer *w, const struct field *f, const void *memb
 
 static bool is_present(const struct field *f, const void *obj)
 {
-	return f->present_offset == SIZE_MAX ||
+	return f->present_offset == FIELD_ALWAYS ||
 	       *(const bool *)((const char *)obj + f->present_offset);
 }
 

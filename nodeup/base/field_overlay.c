@@ -75,7 +75,7 @@ void field_overlay(struct arena *a, const struct schema *s, void *obj, const voi
 			*(struct strmap *)to = merged(a, to, from);
 		else
 			memcpy(to, from, sizes[f->kind]);
-		if (f->present_offset != SIZE_MAX &&
+		if (f->present_offset != FIELD_ALWAYS &&
 		    *(const bool *)((const char *)over + f->present_offset))
 			*(bool *)((char *)obj + f->present_offset) = true;
 	}

@@ -501,7 +501,7 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		ret = go_on(&r, wrong);
 		if (ret < 0)
 			return ret;
-		if (wrong == 0 && p.field->present_offset != SIZE_MAX)
+		if (wrong == 0 && p.field->present_offset != FIELD_ALWAYS)
 			*(bool *)((char *)obj + p.field->present_offset) = true;
 	}
 	return check_required(&r, s, map, seen);

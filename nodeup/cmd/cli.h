@@ -56,6 +56,7 @@ struct cli_command {
 	size_t max_args;
 	/* What its first argument may be; NULL: all are paths, if it takes any. */
 	void (*words)(struct arena *a, struct strv *ret);
+	bool is_brief; /* it prints and ends: a signal has nothing to be said about */
 };
 
 /* A flag as its command takes it. */
