@@ -3,6 +3,7 @@
 #include "nodeup/cmd/cli.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,6 +13,8 @@
 #include "nodeup/cmd/ending.h"
 #include "nodeup/cmd/offline.h"
 #include "nodeup/run/report.h"
+
+enum { BUFFERS_LEAST = 256 * 1024 };
 
 /* clang-format off */
 const struct cli_command cli_commands[] = {
@@ -125,6 +128,8 @@ int main(int argc, char **argv)
 	(void)argc;
 	extract_child(argv);
 	keep_standard_fds();
+	/* a buffer of a transfer goes back when it is freed: left to itself, malloc keeps such ones from the second on */
+	(void)mallopt(M_MMAP_THRESHOLD, BUFFERS_LEAST);
 	/* what is made here does not depend on the caller; what is secret says so itself */
 	(void)umask(022);
 	/* a reader that went away is an error of that write, not the end of us */
