@@ -6,23 +6,27 @@
 #include <unistd.h>
 #include "nodeup/base/io.h"
 
-/* Where distributions keep their bundle of roots, as one file; directories of hashed names last.
- * Source: Go's crypto/x509/root_linux.go. */
-static const struct {
-	const char *path;
-	bool is_dir;
-} places[] = {
-	{ "/etc/ssl/certs/ca-certificates.crt", false }, /* Debian, Flatcar, COS, Alpine */
-	{ "/etc/pki/tls/certs/ca-bundle.crt", false },   /* RHEL, Amazon Linux, Rocky */
-	{ "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", false }, /* RHEL 10, Fedora */
-	{ "/etc/ssl/ca-bundle.pem", false },                            /* SUSE */
-	{ "/var/lib/ca-certificates/ca-bundle.pem", false },            /* SUSE, MicroOS */
-	{ "/etc/pki/tls/cacert.pem", false },
-	{ "/etc/ssl/cert.pem", false }, /* Alpine */
-	{ "/usr/share/ca-certificates/ca-certificates.crt",
-	  false }, /* Flatcar before tmpfiles ran */
-	{ "/etc/ssl/certs", true },
-	{ "/etc/pki/tls/certs", true },
+/* Where distributions keep their bundle of roots, as one file, and the folder that has the same ones by the hashes of their
+ * names; folders without a bundle last.
+ * Source: Go's crypto/x509/root_linux.go; update-ca-certificates(8), update-ca-trust(8). */
+static const struct http_ca places[] = {
+	/* Debian, Flatcar, COS, Alpine */
+	{ "/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/certs" },
+	/* RHEL, Amazon Linux, Rocky */
+	{ "/etc/pki/tls/certs/ca-bundle.crt", "/etc/pki/ca-trust/extracted/pem/directory-hash" },
+	/* RHEL 10, Fedora */
+	{ "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+	  "/etc/pki/ca-trust/extracted/pem/directory-hash" },
+	/* SUSE, MicroOS */
+	{ "/etc/ssl/ca-bundle.pem", "/etc/ssl/certs" },
+	{ "/var/lib/ca-certificates/ca-bundle.pem", "/var/lib/ca-certificates/pem" },
+	{ "/etc/pki/tls/cacert.pem", NULL },
+	/* Alpine */
+	{ "/etc/ssl/cert.pem", "/etc/ssl/certs" },
+	/* Flatcar before tmpfiles ran */
+	{ "/usr/share/ca-certificates/ca-certificates.crt", NULL },
+	{ NULL, "/etc/ssl/certs" },
+	{ NULL, "/etc/pki/tls/certs" },
 };
 
 /* Neither a dangling link nor an empty file is a bundle. */
@@ -37,7 +41,7 @@ static bool is_usable(int root_fd, const char *path, bool is_dir)
 	return io_open_file(root_fd, path, &fd, &e) == 0 && fstat(fd, &st) == 0 && st.st_size > 0;
 }
 
-const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir)
+struct http_ca http_find_ca(struct arena *a, int root_fd)
 {
 	static const char *const variables[] = { "SSL_CERT_FILE", "AWS_CA_BUNDLE" };
 
@@ -45,15 +49,15 @@ const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir)
 		const char *path = getenv(variables[i]);
 
 		/* named by a person: if it is broken, that is an error to show, not to work around */
-		if (!str_is_empty(path)) {
-			*ret_is_dir = false;
-			return arena_str(a, path);
-		}
+		if (!str_is_empty(path))
+			return (struct http_ca){ .bundle = arena_str(a, path) };
 	}
-	for (size_t i = 0; i < ARRAY_LEN(places); i++)
-		if (is_usable(root_fd, places[i].path, places[i].is_dir)) {
-			*ret_is_dir = places[i].is_dir;
-			return arena_str(a, places[i].path);
-		}
-	return NULL;
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const struct http_ca *p = &places[i];
+		const bool has_folder = p->folder && is_usable(root_fd, p->folder, true);
+
+		if (p->bundle ? is_usable(root_fd, p->bundle, false) : has_folder)
+			return (struct http_ca){ p->bundle, has_folder ? p->folder : NULL };
+	}
+	return (struct http_ca){ 0 };
 }

@@ -18,7 +18,8 @@ enum {
 
 struct http_curl {
 	CURLM *multi;
-	size_t handles; /* that transfers have */
+	struct http_trust *trust; /* NULL: of bundle and folder no request was made */
+	size_t handles;           /* that transfers have */
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -159,21 +160,25 @@ static void set_headers(struct transfer *t)
 	SET(t->easy, CURLOPT_HTTPHEADER, (struct curl_slist *)t->header_list);
 }
 
-static CURLcode on_tls(CURL *easy, void *ssl_ctx, void *arg)
+static CURLcode on_tls(CURL *easy, void *ssl_ctx, void *trust)
 {
 	(void)easy;
-	(void)arg;
-	http_tls_arm(ssl_ctx);
+	http_tls_arm(ssl_ctx, trust);
 	return CURLE_OK;
 }
 
-static void set_tls(struct transfer *t, const struct http_route *route)
+static void set_tls(struct http_curl *c, struct transfer *t, const struct http_ca *ca)
 {
-	const char *file = route->ca_is_dir ? NULL : route->ca;
-	const char *dir = route->ca_is_dir ? route->ca : NULL;
+	const bool ours = ca->bundle && ca->folder;
+	const char *file = ours ? NULL : ca->bundle;
+	const char *dir = ours ? NULL : ca->folder;
 
+	/* both were found on this machine, and what was found stays */
+	if (ours && !c->trust)
+		c->trust = http_trust_new(ca->bundle, ca->folder);
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
+	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
 	/* curl would look where the machine that built it keeps its CAs */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
@@ -254,7 +259,7 @@ void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_
 	SET(t->easy, CURLOPT_PATH_AS_IS, (long)(t->scheme != NULL));
 	set_method(t);
 	set_headers(t);
-	set_tls(t, route);
+	set_tls(c, t, &route->ca);
 	set_route(t, route);
 	add_easy(c, t);
 }
@@ -353,6 +358,7 @@ struct http_curl *http_curl_new(void)
 void http_curl_free(struct http_curl *c)
 {
 	(void)curl_multi_cleanup(c->multi);
+	http_trust_free(c->trust);
 	free(c);
 }
 

@@ -13,8 +13,7 @@ struct http_curl;
 struct http_route {
 	const char *proxy;    /* "" none; never NULL: that would make curl ask the environment */
 	const char *no_proxy; /* hosts without a proxy, as curl reads them */
-	const char *ca;       /* NULL none */
-	bool ca_is_dir;
+	struct http_ca ca;
 	int64_t connect_timeout_ns;
 };
 

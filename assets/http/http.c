@@ -34,9 +34,8 @@ struct http {
 	/* what follows, what the arena gives, and of every transfer `cancelled` and `given_back` */
 	pthread_mutex_t lock;
 	pthread_cond_t begun; /* something is incoming, or it is to stop, while there is no curl */
-	struct http_curl *curl; /* NULL: nothing was ever asked for; else it stays */
-	const char *ca;         /* NULL: none found yet */
-	bool ca_is_dir;
+	struct http_curl *curl;    /* NULL: nothing was ever asked for; else it stays */
+	struct http_ca ca;         /* none: not found yet */
 	struct transfer *incoming; /* started, and not run yet; last started first */
 	struct transfer *active;   /* last started first */
 	uint64_t last_id;
@@ -200,15 +199,14 @@ static bool take_from_scheme(struct http *h, struct transfer *t, int *ret_r)
 /* Requests */
 
 /* Certificates may be installed, or another file be named, while this runs. */
-static const char *find_ca(struct http *h, bool *ret_is_dir)
+static struct http_ca find_ca(struct http *h)
 {
-	const char *ca;
+	struct http_ca ca;
 
 	lock_engine(h);
-	if (!h->ca)
-		h->ca = http_find_ca(h->arena, h->opts.root_fd, &h->ca_is_dir);
+	if (!h->ca.bundle && !h->ca.folder)
+		h->ca = http_find_ca(h->arena, h->opts.root_fd);
 	ca = h->ca;
-	*ret_is_dir = h->ca_is_dir;
 	unlock_engine(h);
 	return ca;
 }
@@ -251,8 +249,8 @@ static int start_request(struct http *h, struct transfer *t)
 	}
 	if (*address)
 		return transfer_refuse_link_local(t, address);
-	route.ca = find_ca(h, &route.ca_is_dir);
-	if (strncasecmp(t->url, "https:", 6) == 0 && !route.ca)
+	route.ca = find_ca(h);
+	if (strncasecmp(t->url, "https:", 6) == 0 && !route.ca.bundle && !route.ca.folder)
 		return transfer_fail(t, ENOENT,
 				     "no CA certificates on this machine: "
 				     "install ca-certificates or set SSL_CERT_FILE");
@@ -528,7 +526,8 @@ static void copy_opts(struct http *h, const struct http_opts *opts)
 	if (h->opts.stall_timeout_ns <= 0)
 		h->opts.stall_timeout_ns = STALL_TIMEOUT_S * DUR_SEC;
 	h->proxies = proxy_load(a);
-	h->ca = h->opts.ca_file ? h->opts.ca_file : http_find_ca(a, opts->root_fd, &h->ca_is_dir);
+	h->ca = h->opts.ca_file ? (struct http_ca){ .bundle = h->opts.ca_file }
+				: http_find_ca(a, opts->root_fd);
 }
 
 static void release_engine(struct http *h)
@@ -588,10 +587,8 @@ void http_add_settings(struct http *h, const struct strv *rewrites, const char *
 	lock_engine(h);
 	for (size_t i = 0; i < rewrites->n; i++)
 		strv_add(h->arena, &h->opts.rewrites, arena_str(h->arena, rewrites->v[i]));
-	if (ca_file) {
-		h->ca = arena_str(h->arena, ca_file);
-		h->ca_is_dir = false;
-	}
+	if (ca_file)
+		h->ca = (struct http_ca){ .bundle = arena_str(h->arena, ca_file) };
 	unlock_engine(h);
 }
 

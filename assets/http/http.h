@@ -143,6 +143,13 @@ int http_length(struct http *h, const struct http_req *req, int64_t *ret_bytes,
 		struct err *e) must_check;
 /* The value of a header of a result, by its lower-case name; "" if there is none. */
 const char *http_header(const char *const *headers, const char *name);
-/* The CA bundle file or directory of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of
- * Debian, RHEL and Amazon Linux, Flatcar, SUSE, Alpine below root_fd. NULL if there is none. */
-const char *http_find_ca(struct arena *a, int root_fd, bool *ret_is_dir);
+/* The roots that a server is verified by. Where both are known, the folder is asked for one root, and the bundle of all is
+ * read only when the folder has it not. */
+struct http_ca {
+	const char *bundle; /* a file; NULL none */
+	const char *folder; /* of files that are named by a hash; NULL none */
+};
+
+/* Those of this machine: SSL_CERT_FILE, AWS_CA_BUNDLE, then the places of Debian, RHEL and Amazon Linux, Flatcar, SUSE, Alpine
+ * below root_fd. Neither: there are none. */
+struct http_ca http_find_ca(struct arena *a, int root_fd);

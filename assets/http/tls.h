@@ -1,11 +1,19 @@
-/* tls.h - what curl does not ask of a certificate
+/* tls.h - what curl does not ask of a certificate, and the roots that it does not look for
  * curl takes the common name for the host's when a certificate names no host in its subjectAltName.
  * Browsers and Go stopped that long ago, because authorities do not check such a name: so here.
- * Owner: curl's SSL_CTX. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net thread.
- * Source: RFC 6125 6.4.4, RFC 9525 2. */
+ * curl reads all roots of a bundle before the first handshake, which takes 25 ms of a processor. Here one root is looked up
+ * in a folder by its hash, and the bundle is read when the folder does not have it. Both hold the roots of this machine.
+ * Owner: curl's SSL_CTX; a trust is the caller's. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net thread.
+ * Source: RFC 6125 6.4.4, RFC 9525 2; X509_LOOKUP_meth_new(3), openssl-rehash(1). */
 #pragma once
 
 enum { HTTP_TLS_NAMELESS = 50 }; /* X509_V_ERR_APPLICATION_VERIFICATION */
 
-/* Let handshakes of this SSL_CTX fail for a certificate that names neither a host nor an address. */
-void http_tls_arm(void *ssl_ctx);
+struct http_trust;
+
+/* The roots of a bundle and of a folder. The strings must stay. */
+struct http_trust *http_trust_new(const char *bundle, const char *folder);
+void http_trust_free(struct http_trust *t);
+/* Let handshakes of this SSL_CTX fail for a certificate that names neither a host nor an address. t: roots that they are verified
+ * by, which must stay until the SSL_CTX is gone; NULL: those that curl has. */
+void http_tls_arm(void *ssl_ctx, struct http_trust *t);

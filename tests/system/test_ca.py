@@ -68,6 +68,37 @@ def test_directory_of_hashed_names(world, mounts, machine):
     world.converge(prefix=mounts.enter)
 
 
+@pytest.fixture
+def other_ca(tmp_path):
+    path = tmp_path / "other.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                    "-keyout", tmp_path / "other.key", "-out", path, "-days", "10", "-subj", "/CN=other"],
+                   check=True, stderr=subprocess.DEVNULL)
+    return path
+
+
+FOLDERS = {"etc/ssl/certs/ca-certificates.crt": "etc/ssl/certs", "etc/ssl/ca-bundle.pem": "etc/ssl/certs",
+           "etc/pki/tls/certs/ca-bundle.crt": "etc/pki/ca-trust/extracted/pem/directory-hash",
+           "var/lib/ca-certificates/ca-bundle.pem": "var/lib/ca-certificates/pem"}
+
+
+@pytest.mark.parametrize("bundle, folder", FOLDERS.items())
+def test_a_root_of_the_folder_spares_the_bundle(world, mounts, machine, other_ca, bundle, folder):
+    machine({bundle: None}, text=other_ca.read_text())
+    machine({f"{folder}/{hashed_name(world.origin.ca)}": None})
+    trace = world.folder / "trace"
+    world.converge(prefix=[*mounts.enter, "strace", "-f", "-qq", "-e", "trace=openat", "-o", trace])
+    opened = trace.read_text()
+    assert hashed_name(world.origin.ca) in opened and f'openat(AT_FDCWD, "/{bundle}' not in opened
+
+
+def test_a_root_that_the_bundle_alone_has(world, mounts, machine, other_ca):
+    """The folder has others, one of them by our root's hash."""
+    machine({"etc/ssl/certs/ca-certificates.crt": None})
+    machine({f"etc/ssl/certs/{hashed_name(path)}": None for path in (other_ca, world.origin.ca)}, text=other_ca.read_text())
+    world.converge(prefix=mounts.enter)
+
+
 def fails(world, *patterns, **kw):
     result = world.apply(timeout=30, **kw)
     assert result.code == NET, result
@@ -89,12 +120,14 @@ def test_an_empty_bundle(world, mounts, machine):
     fails(world, "(?i)CA|certificate", prefix=mounts.enter)
 
 
-def test_roots_of_somebody_else(world, mounts, machine, tmp_path):
-    other = tmp_path / "other.pem"
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                    "-keyout", tmp_path / "other.key", "-out", other, "-days", "10", "-subj", "/CN=other"],
-                   check=True, stderr=subprocess.DEVNULL)
-    machine({"etc/ssl/certs/ca-certificates.crt": None}, text=other.read_text())
+@pytest.mark.parametrize("bundle, folder", FOLDERS.items())
+def test_roots_of_somebody_else(world, mounts, machine, other_ca, bundle, folder):
+    machine({bundle: None, f"{folder}/{hashed_name(other_ca)}": None}, text=other_ca.read_text())
+    fails(world, "(?i)certificate", prefix=mounts.enter)
+
+
+def test_a_bundle_of_something_else(world, mounts, machine):
+    machine({"etc/ssl/certs/ca-certificates.crt": None}, text="-----BEGIN CERTIFICATE-----\nMIIB\n")
     fails(world, "(?i)certificate", prefix=mounts.enter)
 
 

@@ -297,37 +297,41 @@ static void test_tls_is_verified(void **state)
 
 static void test_find_ca(void **state)
 {
+	static const char hashed[] = "/etc/pki/ca-trust/extracted/pem/directory-hash";
 	static const struct {
-		const char *path;
-		bool is_dir;
+		const char *file; /* what the machine has */
+		struct http_ca found;
 	} cases[] = {
-		{ "/etc/ssl/certs/ca-certificates.crt", false },
-		{ "/etc/pki/tls/certs/ca-bundle.crt", false },
-		{ "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", false },
-		{ "/etc/ssl/ca-bundle.pem", false },
-		{ "/var/lib/ca-certificates/ca-bundle.pem", false },
-		{ "/etc/ssl/cert.pem", false },
-		{ "/etc/ssl/certs", true },
+		{ "/etc/ssl/certs/ca-certificates.crt",
+		  { "/etc/ssl/certs/ca-certificates.crt", "/etc/ssl/certs" } },
+		{ "/etc/pki/tls/certs/ca-bundle.crt",
+		  { "/etc/pki/tls/certs/ca-bundle.crt", hashed } },
+		{ "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+		  { "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem", hashed } },
+		{ "/etc/ssl/ca-bundle.pem", { "/etc/ssl/ca-bundle.pem", NULL } },
+		{ "/var/lib/ca-certificates/ca-bundle.pem",
+		  { "/var/lib/ca-certificates/ca-bundle.pem", NULL } },
+		{ "/etc/ssl/cert.pem", { "/etc/ssl/cert.pem", NULL } },
+		{ "/etc/ssl/certs/0.pem", { NULL, "/etc/ssl/certs" } },
 	};
 	struct fixture *fx = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-		const char *file = cases[i].is_dir ? "/0.pem" : "";
-		autofree char *path = xasprintf("%s%s", cases[i].path + 1, file);
-		bool is_dir = !cases[i].is_dir;
-		const char *found;
+		struct http_ca found;
 		char dir[64];
 		int fd;
 
 		tmp_make(dir);
-		tmp_write(dir, path, "pem", 3);
-		if (!cases[i].is_dir) /* broken and empty ones do not count */
+		tmp_write(dir, cases[i].file + 1, "pem", 3);
+		if (cases[i].found.folder == hashed)
+			tmp_write(dir, "etc/pki/ca-trust/extracted/pem/directory-hash/0.0", "pem",
+				  3);
+		if (cases[i].found.bundle) /* broken and empty ones do not count */
 			tmp_write(dir, "etc/pki/tls/cacert.pem", "", 0);
 		fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		found = http_find_ca(fx->a, fd, &is_dir);
-		assert_non_null(found);
-		assert_string_equal(found, cases[i].path);
-		assert_int_equal(is_dir, cases[i].is_dir);
+		found = http_find_ca(fx->a, fd);
+		assert_true(str_eq(found.bundle, cases[i].found.bundle));
+		assert_true(str_eq(found.folder, cases[i].found.folder));
 		(void)close(fd);
 		tmp_remove(dir);
 	}
@@ -336,13 +340,12 @@ static void test_find_ca(void **state)
 static void test_find_ca_by_environment(void **state)
 {
 	struct fixture *fx = *state;
-	bool is_dir = true;
 
 	assert_int_equal(setenv("AWS_CA_BUNDLE", "/aws.pem", 1), 0);
-	assert_string_equal(http_find_ca(fx->a, fx->root_fd, &is_dir), "/aws.pem");
+	assert_string_equal(http_find_ca(fx->a, fx->root_fd).bundle, "/aws.pem");
 	assert_int_equal(setenv("SSL_CERT_FILE", "/ssl.pem", 1), 0);
-	assert_string_equal(http_find_ca(fx->a, fx->root_fd, &is_dir), "/ssl.pem");
-	assert_false(is_dir);
+	assert_string_equal(http_find_ca(fx->a, fx->root_fd).bundle, "/ssl.pem");
+	assert_null(http_find_ca(fx->a, fx->root_fd).folder);
 	assert_int_equal(unsetenv("AWS_CA_BUNDLE"), 0);
 	assert_int_equal(unsetenv("SSL_CERT_FILE"), 0);
 }
