@@ -170,6 +170,13 @@ static int call_once(struct bus *b, const struct method *m, sd_bus_message **ret
 	return r;
 }
 
+static int no_reply(const struct method *m, int r, const sd_bus_error *error, struct err *e)
+{
+	return err_fail(e, ERR_SYSTEM, -r, "%s: %s: %s", m->member,
+			error->name ? error->name : "no reply",
+			error->message ? error->message : strerror(-r));
+}
+
 /* Call a method, on a new connection if the old one is gone: every call here may be made twice. */
 static int call(struct bus *b, const struct method *m, sd_bus_message **ret, struct err *e,
 		const char *types, ...)
@@ -191,11 +198,88 @@ static int call(struct bus *b, const struct method *m, sd_bus_message **ret, str
 			break;
 	}
 	if (r < 0)
-		return err_fail(e, ERR_SYSTEM, -r, "%s: %s: %s", m->member,
-				error.name ? error.name : "no reply",
-				error.message ? error.message : strerror(-r));
+		return no_reply(m, r, &error, e);
 	*ret = TAKE(reply);
 	return 0;
+}
+
+/* One of several questions with one argument, and the answer: neither a reply nor an error while there is none. */
+struct query {
+	const struct method *method;
+	const char *arg;
+	sd_bus_message *reply;
+	sd_bus_error error;
+	sd_bus_slot *slot;
+};
+
+static void forget(struct query *q, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		q[i].slot = sd_bus_slot_unref(q[i].slot);
+		q[i].reply = sd_bus_message_unref(q[i].reply);
+		sd_bus_error_free(&q[i].error);
+	}
+}
+
+static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
+{
+	struct query *q = userdata;
+
+	(void)ret_error;
+	if (sd_bus_message_is_method_error(m, NULL))
+		(void)sd_bus_error_copy(&q->error, sd_bus_message_get_error(m));
+	else
+		q->reply = sd_bus_message_ref(m);
+	return 0;
+}
+
+static int send_query(struct bus *b, struct query *q)
+{
+	automessage sd_bus_message *request = NULL;
+	int r = sd_bus_message_new_method_call(b->bus, &request, SYSTEMD, q->method->path,
+					       q->method->interface, q->method->member);
+
+	if (r >= 0)
+		r = sd_bus_message_append(request, "s", q->arg);
+	return r < 0 ? r : sd_bus_call_async(b->bus, &q->slot, request, on_reply, q, 0);
+}
+
+static bool is_answered(const struct query *q, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!q[i].reply && !sd_bus_error_is_set(&q[i].error))
+			return false;
+	return true;
+}
+
+static int ask_once(struct bus *b, struct query *q, size_t n)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < n && r >= 0; i++)
+		r = send_query(b, &q[i]);
+	while (r >= 0 && !is_answered(q, n)) {
+		r = sd_bus_process(b->bus, NULL);
+		if (r == 0)
+			r = sd_bus_wait(b->bus, UINT64_MAX);
+	}
+	return r;
+}
+
+/* Ask all of them before the first answer; as call(). An error that is an answer stays with its question. */
+static int ask(struct bus *b, struct query *q, size_t n, struct err *e)
+{
+	int r = -ENOTCONN;
+
+	for (int tries = 0; tries < 2; tries++) {
+		if (is_lost(b) && reconnect(b, e) < 0)
+			return -ENOTCONN;
+		forget(q, n);
+		r = ask_once(b, q, n);
+		if (!is_lost(b))
+			break;
+	}
+	return r < 0 ? no_reply(q[0].method, r, &q[0].error, e) : 0;
 }
 
 static int malformed(struct err *e, const char *what, int r)
@@ -336,72 +420,66 @@ static int read_properties(sd_bus_message *m, struct arena *a, struct bus_unit *
 	return r < 0 ? r : 0;
 }
 
-static int get_all(struct bus *b, struct arena *a, const struct method *m, const char *interface,
-		   struct bus_unit *u, struct err *e)
+/* Its object; systemd loads the unit of one that is asked for. */
+static char *path_of(const char *unit)
 {
-	automessage sd_bus_message *reply = NULL;
-	int r = call(b, m, &reply, e, "s", interface);
+	char *path = NULL;
 
-	if (r < 0)
-		return r;
-	r = read_properties(reply, a, u);
-	return r < 0 ? malformed(e, interface, r) : 0;
+	if (sd_bus_path_encode(SYSTEMD_PATH "/unit", unit, &path) < 0)
+		abort();
+	return path;
+}
+
+static int read_unit(sd_bus_message *m, struct arena *a, struct bus_unit *ret, struct err *e)
+{
+	static const char *const none[] = { NULL };
+	int r;
+
+	*ret = (struct bus_unit){ "", "", "", "", "", "", "", .after = none };
+	r = read_properties(m, a, ret);
+	return r < 0 ? malformed(e, "GetAll", r) : 0;
 }
 
 /* The enablement as the links on the disk say it; the property UnitFileState is remembered by the
  * manager from before the last change. */
-static int get_file_state(struct bus *b, struct arena *a, const char *unit, struct bus_unit *u,
-			  struct err *e)
+static int read_file_state(const struct query *q, struct arena *a, struct bus_unit *u,
+			   struct err *e)
 {
-	automessage sd_bus_message *reply = NULL;
 	const char *state;
-	int r = call(b, MANAGER("GetUnitFileState"), &reply, e, "s", unit);
+	int r;
 
 	/* a link among its files leads nowhere; what else is known of it is true all the same */
-	u->file_state = "";
-	if (r == -ENOENT)
+	if (str_is_empty(u->fragment_path) || sd_bus_error_get_errno(&q->error) == ENOENT)
 		return 0;
-	if (r < 0)
-		return r;
-	r = sd_bus_message_read(reply, "s", &state);
+	if (!q->reply)
+		return no_reply(q->method, -sd_bus_error_get_errno(&q->error), &q->error, e);
+	r = sd_bus_message_read(q->reply, "s", &state);
 	if (r < 0)
 		return malformed(e, "GetUnitFileState", r);
 	u->file_state = arena_str(a, state);
 	return 0;
 }
 
-static int load_unit(struct bus *b, struct arena *a, const char *unit, const char **ret_path,
-		     struct err *e)
-{
-	automessage sd_bus_message *reply = NULL;
-	const char *path;
-	int r = call(b, MANAGER("LoadUnit"), &reply, e, "s", unit);
-
-	if (r < 0)
-		return r;
-	r = sd_bus_message_read(reply, "o", &path);
-	if (r < 0)
-		return malformed(e, "LoadUnit", r);
-	*ret_path = arena_str(a, path);
-	return 0;
-}
-
+/* Both questions at once: a manager that has much to tell comes to each of them late. */
 static int get_unit(struct bus *b, struct arena *a, const char *unit, struct bus_unit *u,
 		    struct err *e)
 {
-	static const char *const none[] = { NULL };
-	const char *path;
-	int r = load_unit(b, a, unit, &path, e);
+	autofree char *path = path_of(unit);
+	/* the type and the result of a timer or a mount mean something else */
+	const char *interface = str_has_suffix(unit, ".service") ? "" : SYSTEMD ".Unit";
+	struct query q[] = {
+		{ METHOD(path, PROPERTIES_IFACE, "GetAll"), interface },
+		{ MANAGER("GetUnitFileState"), unit },
+	};
+	int r = ask(b, q, ARRAY_LEN(q), e);
 
-	if (r < 0)
-		return r;
-	*u = (struct bus_unit){ "", "", "", "", "", "", "", .after = none };
-	r = get_all(b, a, METHOD(path, PROPERTIES_IFACE, "GetAll"), SYSTEMD ".Unit", u, e);
-	if (r >= 0 && str_has_suffix(unit, ".service"))
-		r = get_all(b, a, METHOD(path, PROPERTIES_IFACE, "GetAll"), SYSTEMD ".Service", u,
-			    e);
-	if (r >= 0 && !str_is_empty(u->fragment_path))
-		r = get_file_state(b, a, unit, u, e);
+	if (r >= 0 && !q[0].reply)
+		r = no_reply(q[0].method, -sd_bus_error_get_errno(&q[0].error), &q[0].error, e);
+	if (r >= 0)
+		r = read_unit(q[0].reply, a, u, e);
+	if (r >= 0)
+		r = read_file_state(&q[1], a, u, e);
+	forget(q, ARRAY_LEN(q));
 	return r;
 }
 
@@ -562,13 +640,10 @@ int bus_process(struct bus *b, struct err *e)
 int bus_reset_failed(struct bus *b, const char *unit, struct err *e)
 {
 	automessage sd_bus_message *reply = NULL;
-	autoarena struct arena *a = arena_new_empty();
-	const char *path;
-	int r = load_unit(b, a, unit, &path, e);
-
+	autofree char *path = path_of(unit);
 	/* By its object and not by name: a unit that is not loaded has nothing to reset. */
-	if (r >= 0)
-		r = call(b, METHOD(path, SYSTEMD ".Unit", "ResetFailed"), &reply, e, NULL);
+	int r = call(b, METHOD(path, SYSTEMD ".Unit", "ResetFailed"), &reply, e, NULL);
+
 	return settle(b, r) < 0 ? err_wrap(e, "reset-failed %s", unit) : 0;
 }
 
