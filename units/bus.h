@@ -1,4 +1,4 @@
-/* bus.h - systemd's manager, in ten calls
+/* bus.h - systemd's manager, in a dozen calls
  * /run/systemd/private first (works without dbus), then the system bus. Jobs are followed by signal
  * and by polling, so that a lost signal costs a second and not the run.
  * Bodies: bus_sd.c, job.c.
@@ -20,7 +20,7 @@ struct bus_unit {
 	const char *load_state;   /* loaded, not-found, masked */
 	const char *active_state; /* active, inactive, failed, activating... */
 	const char *sub_state;
-	const char *file_state; /* enabled, disabled, static, "" */
+	const char *file_state; /* enabled, disabled, static; "" also where it was not asked for */
 	const char *result;     /* services: success, exit-code, timeout... ; "" otherwise */
 	const char *type;       /* services: simple, notify, oneshot... ; "" otherwise */
 	const char *fragment_path;
@@ -43,9 +43,12 @@ int bus_events(struct bus *b);
 /* Handle what has arrived; call when the fd is ready and about once a second. */
 int bus_process(struct bus *b, struct err *e) must_check;
 
-/* Read a unit's state; a unit that does not exist has load_state "not-found". */
+/* Read a unit's state, but for file_state; a unit that does not exist has load_state "not-found". */
 int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
 	    struct err *e) must_check;
+/* The same with file_state, from the links on the disk. */
+int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
+		       struct err *e) must_check;
 /* Whether it runs, or is about to: not what is inactive or has failed. */
 bool bus_unit_is_at_work(const struct bus_unit *u);
 /* daemon-reload. */

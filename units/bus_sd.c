@@ -460,9 +460,10 @@ static int read_file_state(const struct query *q, struct arena *a, struct bus_un
 	return 0;
 }
 
-/* Both questions at once: a manager that has much to tell comes to each of them late. */
-static int get_unit(struct bus *b, struct arena *a, const char *unit, struct bus_unit *u,
-		    struct err *e)
+/* Both questions at once: a manager that has much to tell comes to each of them late. Without links only the first, as the
+ * manager reads all its folders for the other. */
+static int get_unit(struct bus *b, struct arena *a, const char *unit, bool links,
+		    struct bus_unit *u, struct err *e)
 {
 	autofree char *path = path_of(unit);
 	/* the type and the result of a timer or a mount mean something else */
@@ -471,27 +472,39 @@ static int get_unit(struct bus *b, struct arena *a, const char *unit, struct bus
 		{ METHOD(path, PROPERTIES_IFACE, "GetAll"), interface },
 		{ MANAGER("GetUnitFileState"), unit },
 	};
-	int r = ask(b, q, ARRAY_LEN(q), e);
+	int r = ask(b, q, links ? 2 : 1, e);
 
 	if (r >= 0 && !q[0].reply)
 		r = no_reply(q[0].method, -sd_bus_error_get_errno(&q[0].error), &q[0].error, e);
 	if (r >= 0)
 		r = read_unit(q[0].reply, a, u, e);
-	if (r >= 0)
+	if (r >= 0 && links)
 		r = read_file_state(&q[1], a, u, e);
 	forget(q, ARRAY_LEN(q));
 	return r;
 }
 
-int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret, struct err *e)
+static int get_settled(struct bus *b, struct arena *a, const char *unit, bool links,
+		       struct bus_unit *ret, struct err *e)
 {
 	struct bus_unit u;
-	int r = settle(b, get_unit(b, a, unit, &u, e));
+	int r = settle(b, get_unit(b, a, unit, links, &u, e));
 
 	if (r < 0)
 		return err_wrap(e, "state of %s", unit);
 	*ret = u;
 	return 0;
+}
+
+int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret, struct err *e)
+{
+	return get_settled(b, a, unit, false, ret, e);
+}
+
+int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
+		       struct err *e)
+{
+	return get_settled(b, a, unit, true, ret, e);
 }
 
 int bus_reload(struct bus *b, struct err *e)

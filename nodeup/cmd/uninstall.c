@@ -70,7 +70,7 @@ static int look_at(struct removal *rm, const char *path, struct err *e)
 		entry.other = enable_other(rm->root_fd, rm->arena, entry.unit);
 	}
 	if (r == 0 && entry.unit && rm->bus) {
-		r = bus_get(rm->bus, rm->arena, entry.unit, &u, e);
+		r = bus_get_with_links(rm->bus, rm->arena, entry.unit, &u, e);
 		entry.runs = r == 0 && bus_unit_is_at_work(&u);
 		entry.enabled = r == 0 && str_has_prefix(u.file_state, "enabled");
 	} else if (r == 0 && entry.unit && !entry.stays) {

@@ -30,7 +30,7 @@ extern const char *const task_group_names[TASK_GROUP_MAX];
 
 /* For a unit that is not to run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;
-/* What the manager says of a unit; -ENOTCONN: there is no manager. */
+/* What the manager says of a unit, with its links; -ENOTCONN: there is no manager. */
 int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struct bus_unit *u,
 		  struct err *e) must_check;
 /* Disable and stop a unit; called as apply is. */

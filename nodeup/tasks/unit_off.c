@@ -14,7 +14,7 @@ int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struc
 {
 	if (!ctx->bus)
 		return err_fail(e, ERR_SYSTEM, ENOTCONN, "no systemd on this host");
-	return bus_get(ctx->bus, a, name, u, e);
+	return bus_get_with_links(ctx->bus, a, name, u, e);
 }
 
 /* In an image nothing runs; what is enabled there is stopped when it boots. */

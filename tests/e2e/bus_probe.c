@@ -42,7 +42,7 @@ static int do_reload(struct probe *p, struct err *e)
 static int do_get(struct probe *p, struct err *e)
 {
 	struct bus_unit u;
-	int r = bus_get(p->bus, p->arena, p->args[1], &u, e);
+	int r = bus_get_with_links(p->bus, p->arena, p->args[1], &u, e);
 
 	if (r < 0)
 		return r;
@@ -66,7 +66,7 @@ static int do_enable(struct probe *p, struct err *e)
 	int r = bus_enable(p->bus, p->args[1], on, &changed, e);
 
 	if (r >= 0)
-		r = bus_get(p->bus, p->arena, p->args[1], &u, e);
+		r = bus_get_with_links(p->bus, p->arena, p->args[1], &u, e);
 	if (r >= 0)
 		printf("changed=%d\nfile=%s\n", changed, u.file_state);
 	return r;

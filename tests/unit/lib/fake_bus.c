@@ -74,6 +74,12 @@ int bus_process(struct bus *b, struct err *e)
 	return 0;
 }
 
+int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
+		       struct err *e)
+{
+	return bus_get(b, a, unit, ret, e);
+}
+
 int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret, struct err *e)
 {
 	const struct fake_unit *u = find(b, unit);
