@@ -51,8 +51,7 @@ struct field {
 	const char *key;  /* as kops writes it; matched without regard to case */
 	const char *flag; /* NULL: no flag */
 	const char *doc;
-	const char
-		*config; /* place in the program's own configuration: "logging.format", or NULL */
+	const char *config;     /* its place in the program's own configuration: "a.b", or NULL */
 	const char *flag_empty; /* the value that counts as unset: kops `flag-empty` */
 	const char *usual;      /* what a string is where it is not given or empty; NULL: nothing */
 	const char *oneof;      /* "a|b|": allowed strings, or NULL */

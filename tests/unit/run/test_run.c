@@ -429,6 +429,25 @@ static void what_reads_most_is_begun_first(void **state)
 	arena_free(g.arena);
 }
 
+/* The longest way to the end decides when it ends. */
+static void what_most_waits_for_is_begun_first(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 6);
+	/* the first waits for nothing, and nothing for it; of the two others one has a longer chain behind it */
+	for (size_t i = 0; i < g.n; i++)
+		g.tasks[i].ops = &on_main;
+	edge(&g, 3, 1);
+	edge(&g, 4, 2);
+	edge(&g, 5, 4);
+	assert_int_equal(execute(&g, dur_now() + 60 * DUR_SEC), 0);
+	assert_true(g.scripts[2].checked < g.scripts[1].checked);
+	assert_true(g.scripts[1].checked < g.scripts[0].checked);
+	arena_free(g.arena);
+}
+
 /* What ends that it is not made from cannot bring what it waits for. */
 static void a_task_that_waits_for_its_sources_is_called_by_these_alone(void **state)
 {
@@ -780,6 +799,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
 		cmocka_unit_test(what_reads_most_is_begun_first),
+		cmocka_unit_test(what_most_waits_for_is_begun_first),
 		cmocka_unit_test(a_task_that_waits_for_its_sources_is_called_by_these_alone),
 		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
 		cmocka_unit_test(a_wake_during_apply_is_not_lost),
