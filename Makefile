@@ -144,6 +144,7 @@ fuzz-template fuzz-kops: deps
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
 check-vm: all
 	$(Q)tools/apt.sh install qemu-system-x86 $(VM_NEEDS)
+	$(Q)NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q --tb=short -p no:cacheprovider tests/system/test_power_cut.py
 	$(Q)tests/run vm
 lint: all
 	$(Q)tests/run lint
