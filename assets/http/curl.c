@@ -18,6 +18,7 @@ enum {
 
 struct http_curl {
 	CURLM *multi;
+	CURLSH *share;            /* TLS sessions: each handle would begin without any */
 	struct http_trust *trust; /* NULL: of bundle and folder no request was made */
 	size_t handles;           /* that transfers have */
 };
@@ -213,11 +214,12 @@ static void add_easy(struct http_curl *c, struct transfer *t)
 	c->handles++;
 }
 
-static void new_easy(struct transfer *t)
+static void new_easy(const struct http_curl *c, struct transfer *t)
 {
 	t->easy = curl_easy_init();
 	if (!t->easy)
 		abort();
+	SET(t->easy, CURLOPT_SHARE, c->share);
 	SET(t->easy, CURLOPT_PRIVATE, t);
 	SET(t->easy, CURLOPT_NOSIGNAL, 1L);
 	SET(t->easy, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -225,7 +227,7 @@ static void new_easy(struct transfer *t)
 
 void http_curl_look_up(struct http_curl *c, struct transfer *t)
 {
-	new_easy(t);
+	new_easy(c, t);
 	t->looking = true;
 	SET(t->easy, CURLOPT_PROXY, "");
 	SET(t->easy, CURLOPT_CONNECT_ONLY, 1L);
@@ -238,7 +240,7 @@ void http_curl_look_up(struct http_curl *c, struct transfer *t)
 /* A new handle each time: its resolver reads resolv.conf again, which may be young at boot. */
 void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_route *route)
 {
-	new_easy(t);
+	new_easy(c, t);
 	if (!t->detail)
 		t->detail = arena_alloc(t->arena, CURL_ERROR_SIZE);
 	t->detail[0] = '\0';
@@ -346,6 +348,10 @@ struct http_curl *http_curl_new(void)
 	struct http_curl *c = xcalloc(1, sizeof(*c));
 
 	(void)pthread_once(&curl_once, init_curl);
+	c->share = curl_share_init();
+	if (!c->share ||
+	    curl_share_setopt(c->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION) != CURLSHE_OK)
+		abort();
 	c->multi = curl_multi_init();
 	/* curl closes a kept connection before it makes a new one; its limit on kept ones is
 	 * applied only when a connection is put back */
@@ -358,6 +364,7 @@ struct http_curl *http_curl_new(void)
 void http_curl_free(struct http_curl *c)
 {
 	(void)curl_multi_cleanup(c->multi);
+	(void)curl_share_cleanup(c->share);
 	http_trust_free(c->trust);
 	free(c);
 }

@@ -41,6 +41,7 @@ several may be combined:
 
     GET /__count?path=P   how often P (without its query) was asked for
     GET /__sent?path=P    how many bytes of bodies of P were sent
+    GET /__resumed?path=P how many of these came by a TLS session that was resumed
     GET /__peak           the most requests that were answered at a time
     GET /__tls?path=DIR   another certificate: DIR/cert.pem and DIR/key.pem
     GET /__now            how many requests are being answered
@@ -73,6 +74,7 @@ GATE_TIMEOUT = 300
 
 counts = collections.Counter()
 sent_bytes = collections.Counter()
+resumed = collections.Counter()
 busy = collections.Counter()
 barriers = {}
 buckets = {}
@@ -149,6 +151,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             counts[key] += 1
             nth = counts[key]
             headers[key] = self.headers.items()
+            resumed[key] += getattr(self.connection, "session_reused", False)
             busy["now"] += 1
             busy[key] += 1
             busy["peak"] = max(busy["peak"], busy["now"])
@@ -168,6 +171,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 text = str(counts[path])
             elif url.path == "/__sent":
                 text = str(sent_bytes[path])
+            elif url.path == "/__resumed":
+                text = str(resumed[path])
             elif url.path in ("/__peak", "/__now"):
                 text = str(busy[url.path[3:]])
             elif url.path == "/__headers":
@@ -175,6 +180,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif url.path == "/__reset":
                 counts.clear()
                 sent_bytes.clear()
+                resumed.clear()
                 headers.clear()
                 busy["peak"] = busy["now"]
                 text = ""

@@ -288,6 +288,15 @@ def test_from_http_to_https(world):
     assert installed_is_right(world)
 
 
+def test_a_session_is_resumed(world):
+    """A further connection to a server proves again who it is by what the first one agreed on."""
+    url = world.url(KUBELET, "truncate=1000", "times=1", base=world.origin.tls_base)
+    world.assets[KUBELET].urls = [url]
+    world.converge(env={"SSL_CERT_FILE": str(world.origin.ca)})
+    assert installed_is_right(world)
+    assert world.origin.count(url) == 2 and world.origin.ask("resumed", url) == 1
+
+
 def test_never_to_the_metadata_service(world):
     target = "http://169.254.169.254/latest/user-data/kubelet".replace("/", "%2F")
     world.assets[KUBELET].urls = [world.url("kubelet", f"redirect={target}")]
