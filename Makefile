@@ -91,9 +91,10 @@ $(shell mkdir -p $(B) && echo '$(OBJS)' | cmp -s - $(B)/objects || echo '$(OBJS)
 $(B)/libnodeup.a: $(B)/objects $(OBJS)
 	$(Q)rm -f $@ && ar qcs $@ $(OBJS)
 
-$(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a | $(UNWIND)
+$(B)/nodeup: $(O)/nodeup/main.o $(STUBS) $(B)/libnodeup.a $(UNWIND)
 	$(if $(V),,@echo "  LD    $@")
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(filter-out %.ld,$^) $(LDLIBS)
+	$(if $(SAN),,$(Q)! nm $@ | grep -E ' pthread_(exit|cancel)$$' || { echo "$(UNWIND) leaves out what this needs" >&2; exit 1; })
 
 build/nodeup: $(B)/nodeup
 	$(Q)strip -o $@.new $< && mv $@.new $@
@@ -103,9 +104,9 @@ $(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
 
 .SECONDEXPANSION:
-$(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a
+$(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a $(UNWIND)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $^ $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) $(STATIC) -o $@ $(filter-out %.ld,$^) $(LDLIBS)
 
 # Everything a check needs, built by every compiler; tests/run runs the suites and sums them up.
 check: deps

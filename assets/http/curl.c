@@ -11,6 +11,7 @@
 enum {
 	BUFFER_SIZE = 352 * 1024,
 	LOOKUP_MS = 3 * 1000,
+	CA_CACHE_S = 24 * 60 * 60,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
 	CERT_HAS_EXPIRED = 10,
@@ -50,11 +51,18 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 
 /* A mark of that many bytes has the kernel make room for twice as many, and go on to size the buffer by itself, which
  * SO_RCVBUF would end (tcp_set_rcvlowat, Linux 4.18). From the usual 64 KiB on each connection would begin with a
- * dozen small pieces. */
-static void widen_window(int fd)
+ * dozen small pieces. Not before it is connected: an older kernel would take the room for the most that it may ever offer. */
+static void widen_window(CURL *easy)
 {
 	static const int room = BUFFER_SIZE, one = 1;
+	curl_socket_t fd = CURL_SOCKET_BAD;
+	long connects = 0;
 
+	/* one that is kept was widened when it was new */
+	if (curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects) != CURLE_OK ||
+	    connects == 0 || curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK ||
+	    fd == CURL_SOCKET_BAD)
+		return;
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 }
@@ -64,7 +72,6 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 {
 	struct transfer *t = arg;
 	char shown[URL_HOST_MAX];
-	int fd;
 
 	(void)purpose;
 	if (url_peer_is_link_local(&peer->addr, shown) && (!t->req.link_local || t->redirects)) {
@@ -76,10 +83,7 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 			t->is_nowhere = true;
 			return CURL_SOCKET_BAD;
 		}
-	fd = socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
-	if (fd >= 0)
-		widen_window(fd);
-	return fd;
+	return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
 }
 
 /* The same of a name that is only looked up: nothing is connected to. */
@@ -104,6 +108,7 @@ static int on_connected(void *arg, char *ip, char *local_ip, int port, int local
 	(void)local_port;
 	t->connected = true;
 	t->watch_ns = dur_now();
+	widen_window(t->easy);
 	return CURL_PREREQFUNC_OK;
 }
 
@@ -180,6 +185,8 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
+	/* what curl keeps has the name of its file: without one it would put a store of others in the place of ours */
+	SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, file ? (long)CA_CACHE_S : 0L);
 	/* curl would look where the machine that built it keeps its CAs */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
@@ -281,6 +288,8 @@ static int fail_tls(struct transfer *t, long verdict, const char *text)
 {
 	int r;
 
+	if (verdict == HTTP_TLS_NO_BUNDLE)
+		text = "the CA certificates of this machine cannot be read";
 	if (verdict == CERT_NOT_YET_VALID || verdict == CERT_HAS_EXPIRED)
 		return transfer_wrong_time(t, verdict == CERT_NOT_YET_VALID, text);
 	if (verdict == HTTP_TLS_NAMELESS)

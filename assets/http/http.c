@@ -230,6 +230,11 @@ static bool is_for_proxy(const struct http *h, const struct transfer *t)
 	return !is_direct(t) && *proxy_of(h, t)->url;
 }
 
+static bool is_https(const char *url)
+{
+	return strncasecmp(url, "https:", 6) == 0;
+}
+
 /* Begin the request of t->url, which a rewrite or a redirect may have changed. */
 static int start_request(struct http *h, struct transfer *t)
 {
@@ -250,11 +255,11 @@ static int start_request(struct http *h, struct transfer *t)
 	if (*address)
 		return transfer_refuse_link_local(t, address);
 	route.ca = find_ca(h);
-	if (strncasecmp(t->url, "https:", 6) == 0 && !route.ca.bundle && !route.ca.folder)
+	route.proxy = is_direct(t) ? "" : proxy_of(h, t)->url;
+	if ((is_https(t->url) || is_https(route.proxy)) && !route.ca.bundle && !route.ca.folder)
 		return transfer_fail(t, ENOENT,
 				     "no CA certificates on this machine: "
 				     "install ca-certificates or set SSL_CERT_FILE");
-	route.proxy = is_direct(t) ? "" : proxy_of(h, t)->url;
 	http_curl_start(h->curl, t, &route);
 	return 0;
 }

@@ -8,10 +8,10 @@
 #include "nodeup/base/mem.h"
 
 struct http_trust {
-	X509_STORE *store;
-	X509_LOOKUP_METHOD *method;
-	const char *bundle;
-	bool has_bundle; /* it was read into the store */
+	X509_STORE *folder; /* which OpenSSL looks into, one root at a time */
+	X509_STORE *bundle; /* empty until a server is not known by the folder */
+	const char *bundle_path;
+	bool has_bundle; /* it was read */
 };
 
 /* Whether its subjectAltName names a host or an address. */
@@ -38,47 +38,66 @@ static int on_certificate(int ok, X509_STORE_CTX *chain)
 	return 0;
 }
 
-/* Called for an issuer that neither the store has nor the folder. OpenSSL asks what is in the store once more only if it
- * gets it from here. */
-static int find_in_bundle(X509_LOOKUP *lookup, X509_LOOKUP_TYPE type, const X509_NAME *name,
-			  X509_OBJECT *ret)
+/* Whether a root of the folder vouches for the chain that `chain` is about to verify. A context verifies once, so this is
+ * one of its own. */
+static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain)
 {
-	struct http_trust *t = X509_LOOKUP_get_method_data(lookup);
-	X509_OBJECT *found;
-	X509 *root;
+	X509_STORE_CTX *probe = X509_STORE_CTX_new();
+	bool known = false;
 
-	if (type != X509_LU_X509 || t->has_bundle)
-		return 0;
-	t->has_bundle = true;
-	/* a bundle that cannot be read leaves the issuer unknown, which is the verdict then */
-	(void)X509_STORE_load_file(t->store, t->bundle);
+	if (!probe || !X509_STORE_CTX_init(probe, t->folder, X509_STORE_CTX_get0_cert(chain),
+					   X509_STORE_CTX_get0_untrusted(chain)))
+		abort();
+	if (!X509_VERIFY_PARAM_set1(X509_STORE_CTX_get0_param(probe),
+				    X509_STORE_CTX_get0_param(chain)))
+		abort();
+	X509_STORE_CTX_set_verify_cb(probe, on_certificate);
+	if (X509_verify_cert(probe) > 0) {
+		known = true;
+		X509_STORE_CTX_set_error(chain, X509_V_OK);
+		X509_STORE_CTX_set0_verified_chain(chain, X509_STORE_CTX_get1_chain(probe));
+	}
+	X509_STORE_CTX_free(probe);
 	ERR_clear_error();
-	found = X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(t->store), type, name);
-	root = found ? X509_OBJECT_get0_X509(found) : NULL;
-	if (!root || !X509_OBJECT_set1_X509(ret, root))
+	return known;
+}
+
+/* In place of OpenSSL's own verification. What the folder has may be out of date, so its refusal is not the last word. */
+static int verify_chain(X509_STORE_CTX *chain, void *arg)
+{
+	struct http_trust *t = arg;
+
+	if (is_known_by_folder(t, chain))
+		return 1;
+	if (!t->has_bundle)
+		t->has_bundle = X509_STORE_load_file(t->bundle, t->bundle_path);
+	ERR_clear_error();
+	if (!t->has_bundle) {
+		X509_STORE_CTX_set_error(chain, HTTP_TLS_NO_BUNDLE);
 		return 0;
-	/* OpenSSL takes a reference of its own to what it gets, and lets the store keep the other */
-	X509_free(root);
-	return 1;
+	}
+	return X509_verify_cert(chain) > 0;
+}
+
+static X509_STORE *new_store(void)
+{
+	X509_STORE *s = X509_STORE_new();
+
+	/* as curl sets it for its own: a chain may end in any certificate that is trusted */
+	if (!s || !X509_STORE_set_flags(s, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN))
+		abort();
+	return s;
 }
 
 struct http_trust *http_trust_new(const char *bundle, const char *folder)
 {
 	struct http_trust *t = xcalloc(1, sizeof(*t));
-	X509_LOOKUP *lookup;
 
-	t->bundle = bundle;
-	t->store = X509_STORE_new();
-	t->method = X509_LOOKUP_meth_new("bundle");
-	if (!t->store || !t->method ||
-	    !X509_LOOKUP_meth_set_get_by_subject(t->method, find_in_bundle) ||
-	    !X509_STORE_load_path(t->store, folder))
+	t->bundle_path = bundle;
+	t->bundle = new_store();
+	t->folder = new_store();
+	if (!X509_STORE_load_path(t->folder, folder))
 		abort();
-	lookup = X509_STORE_add_lookup(t->store, t->method);
-	if (!lookup || !X509_LOOKUP_set_method_data(lookup, t))
-		abort();
-	/* as curl sets it for its own: a chain may end in any certificate that is trusted */
-	(void)X509_STORE_set_flags(t->store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
 	return t;
 }
 
@@ -86,14 +105,16 @@ void http_trust_free(struct http_trust *t)
 {
 	if (!t)
 		return;
-	X509_STORE_free(t->store);
-	X509_LOOKUP_meth_free(t->method);
+	X509_STORE_free(t->folder);
+	X509_STORE_free(t->bundle);
 	free(t);
 }
 
 void http_tls_arm(void *ssl_ctx, struct http_trust *t)
 {
 	SSL_CTX_set_verify(ssl_ctx, SSL_VERIFY_PEER, on_certificate);
-	if (t)
-		SSL_CTX_set1_cert_store(ssl_ctx, t->store);
+	if (!t)
+		return;
+	SSL_CTX_set1_cert_store(ssl_ctx, t->bundle);
+	SSL_CTX_set_cert_verify_callback(ssl_ctx, verify_chain, t);
 }

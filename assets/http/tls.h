@@ -1,13 +1,17 @@
 /* tls.h - what curl does not ask of a certificate, and the roots that it does not look for
  * curl takes the common name for the host's when a certificate names no host in its subjectAltName.
  * Browsers and Go stopped that long ago, because authorities do not check such a name: so here.
- * curl reads all roots of a bundle before the first handshake, which takes 25 ms of a processor. Here one root is looked up
- * in a folder by its hash, and the bundle is read when the folder does not have it. Both hold the roots of this machine.
+ * curl reads all roots of a bundle before the first handshake, which takes 25 ms of a processor. Here a chain is verified
+ * by a folder first, where a root is looked up by its hash. The bundle is read, and has the last word, for a chain that no
+ * root of the folder vouches for. Both are the roots of this machine, as OpenSSL's own defaults are.
  * Owner: curl's SSL_CTX; a trust is the caller's. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net thread.
- * Source: RFC 6125 6.4.4, RFC 9525 2; X509_LOOKUP_meth_new(3), openssl-rehash(1). */
+ * Source: RFC 6125 6.4.4, RFC 9525 2; SSL_CTX_set_cert_verify_callback(3), openssl-rehash(1). */
 #pragma once
 
-enum { HTTP_TLS_NAMELESS = 50 }; /* X509_V_ERR_APPLICATION_VERIFICATION */
+enum {
+	HTTP_TLS_NAMELESS = 50,  /* X509_V_ERR_APPLICATION_VERIFICATION */
+	HTTP_TLS_NO_BUNDLE = 70, /* X509_V_ERR_STORE_LOOKUP */
+};
 
 struct http_trust;
 
