@@ -77,11 +77,6 @@ int bus_process(struct bus *b, struct err *e)
 int bus_get_with_links(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret,
 		       struct err *e)
 {
-	return bus_get(b, a, unit, ret, e);
-}
-
-int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret, struct err *e)
-{
 	const struct fake_unit *u = find(b, unit);
 
 	(void)a;
@@ -89,6 +84,14 @@ int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *r
 	*ret = u ? u->is : (struct bus_unit){ "not-found", "inactive", "dead", "",
 					      "",          "",         "",     .after = nothing };
 	return 0;
+}
+
+int bus_get(struct bus *b, struct arena *a, const char *unit, struct bus_unit *ret, struct err *e)
+{
+	const int r = bus_get_with_links(b, a, unit, ret, e);
+
+	ret->file_state = "";
+	return r;
 }
 
 int bus_reload(struct bus *b, struct err *e)
