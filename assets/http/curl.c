@@ -1,6 +1,7 @@
 #include "assets/http/curl.h"
 
 #include <curl/curl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,21 +50,34 @@ static size_t on_body(char *p, size_t size, size_t n, void *arg)
 	return transfer_body(arg, p, size * n) < 0 ? CURL_WRITEFUNC_ERROR : size * n;
 }
 
+/* Of those that were opened for it the one that is connected: it alone has that port. curl tells no more before the end. */
+static int find_socket(const struct transfer *t, int local_port)
+{
+	for (size_t i = 0; i < t->n_sockets && i < ARRAY_LEN(t->sockets); i++) {
+		union {
+			struct sockaddr any;
+			struct sockaddr_in v4;
+			struct sockaddr_in6 v6;
+		} own = { 0 };
+		socklen_t size = sizeof(own);
+
+		if (getsockname(t->sockets[i], &own.any, &size) < 0)
+			continue;
+		if ((own.any.sa_family == AF_INET && ntohs(own.v4.sin_port) == local_port) ||
+		    (own.any.sa_family == AF_INET6 && ntohs(own.v6.sin6_port) == local_port))
+			return t->sockets[i];
+	}
+	return -1;
+}
+
 /* A mark of that many bytes has the kernel make room for twice as many, and go on to size the buffer by itself, which
  * SO_RCVBUF would end (tcp_set_rcvlowat, Linux 4.18). From the usual 64 KiB on each connection would begin with a
  * dozen small pieces. Not before it is connected: an older kernel would take the room for the most that it may ever offer. */
-static void widen_window(CURL *easy)
+static void widen_window(int fd)
 {
 	static const int room = BUFFER_SIZE, one = 1;
-	curl_socket_t fd = CURL_SOCKET_BAD;
-	long connects = 0;
 
-	/* one that is kept was widened when it was new */
-	if (curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &connects) != CURLE_OK ||
-	    connects == 0 || curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK ||
-	    fd == CURL_SOCKET_BAD)
-		return;
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0)
+	if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &room, sizeof(room)) == 0)
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVLOWAT, &one, sizeof(one));
 }
 
@@ -72,6 +86,7 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 {
 	struct transfer *t = arg;
 	char shown[URL_HOST_MAX];
+	int fd;
 
 	(void)purpose;
 	if (url_peer_is_link_local(&peer->addr, shown) && (!t->req.link_local || t->redirects)) {
@@ -83,7 +98,10 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 			t->is_nowhere = true;
 			return CURL_SOCKET_BAD;
 		}
-	return socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+	fd = socket(peer->family, peer->socktype | SOCK_CLOEXEC, peer->protocol);
+	if (fd >= 0)
+		t->sockets[t->n_sockets++ % ARRAY_LEN(t->sockets)] = fd;
+	return fd;
 }
 
 /* The same of a name that is only looked up: nothing is connected to. */
@@ -105,10 +123,10 @@ static int on_connected(void *arg, char *ip, char *local_ip, int port, int local
 	(void)ip;
 	(void)local_ip;
 	(void)port;
-	(void)local_port;
 	t->connected = true;
 	t->watch_ns = dur_now();
-	widen_window(t->easy);
+	/* one that was kept is not among them, and was widened when it was new */
+	widen_window(find_socket(t, local_port));
 	return CURL_PREREQFUNC_OK;
 }
 
@@ -121,6 +139,7 @@ void http_curl_release(struct http_curl *c, struct transfer *t)
 	curl_slist_free_all(t->header_list);
 	curl_slist_free_all(t->connect_list);
 	t->easy = t->header_list = t->connect_list = NULL;
+	t->n_sockets = 0;
 	c->handles--;
 }
 
@@ -183,6 +202,7 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	if (ours && !c->trust)
 		c->trust = http_trust_new(ca->bundle, ca->folder);
 	SET(t->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	SET(t->easy, CURLOPT_PROXY_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
 	/* what curl keeps has the name of its file: without one it would put a store of others in the place of ours */
@@ -273,14 +293,16 @@ void http_curl_start(struct http_curl *c, struct transfer *t, const struct http_
 	add_easy(c, t);
 }
 
-/* What OpenSSL has against the certificate; else 0. */
+/* What OpenSSL has against the certificate of the server, or of the proxy; else 0. */
 static long tls_verdict(struct transfer *t, int code)
 {
 	long verdict = 0;
 
-	if (code != CURLE_PEER_FAILED_VERIFICATION ||
-	    curl_easy_getinfo(t->easy, CURLINFO_SSL_VERIFYRESULT, &verdict) != CURLE_OK)
+	if (code != CURLE_PEER_FAILED_VERIFICATION)
 		return 0;
+	(void)curl_easy_getinfo(t->easy, CURLINFO_SSL_VERIFYRESULT, &verdict);
+	if (verdict == 0)
+		(void)curl_easy_getinfo(t->easy, CURLINFO_PROXY_SSL_VERIFYRESULT, &verdict);
 	return verdict;
 }
 

@@ -242,6 +242,7 @@ static int start_request(struct http *h, struct transfer *t)
 	struct http_route route = { .no_proxy = h->proxies.none,
 				    .connect_timeout_ns = h->opts.connect_timeout_ns };
 	struct url u = url_split(t->url);
+	bool needs_roots;
 
 	if (!url_host_is_ascii(&u))
 		return transfer_fail(t, EINVAL, "its host is not ASCII: write such a name as xn--");
@@ -256,7 +257,9 @@ static int start_request(struct http *h, struct transfer *t)
 		return transfer_refuse_link_local(t, address);
 	route.ca = find_ca(h);
 	route.proxy = is_direct(t) ? "" : proxy_of(h, t)->url;
-	if ((is_https(t->url) || is_https(route.proxy)) && !route.ca.bundle && !route.ca.folder)
+	/* curl alone knows which hosts go without the proxy */
+	needs_roots = is_https(t->url) || (is_https(route.proxy) && !*route.no_proxy);
+	if (needs_roots && !route.ca.bundle && !route.ca.folder)
 		return transfer_fail(t, ENOENT,
 				     "no CA certificates on this machine: "
 				     "install ca-certificates or set SSL_CERT_FILE");

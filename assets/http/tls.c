@@ -38,12 +38,12 @@ static int on_certificate(int ok, X509_STORE_CTX *chain)
 	return 0;
 }
 
-/* Whether a root of the folder vouches for the chain that `chain` is about to verify. A context verifies once, so this is
- * one of its own. */
-static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain)
+/* Whether a root of the folder vouches for the chain that `chain` is about to verify, which is its verdict if so. A context
+ * verifies once, so this is one of its own. */
+static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain, int *ret_verdict)
 {
 	X509_STORE_CTX *probe = X509_STORE_CTX_new();
-	bool known = false;
+	bool known;
 
 	if (!probe || !X509_STORE_CTX_init(probe, t->folder, X509_STORE_CTX_get0_cert(chain),
 					   X509_STORE_CTX_get0_untrusted(chain)))
@@ -52,31 +52,49 @@ static bool is_known_by_folder(const struct http_trust *t, X509_STORE_CTX *chain
 				    X509_STORE_CTX_get0_param(chain)))
 		abort();
 	X509_STORE_CTX_set_verify_cb(probe, on_certificate);
-	if (X509_verify_cert(probe) > 0) {
-		known = true;
+	known = X509_verify_cert(probe) > 0;
+	*ret_verdict = X509_STORE_CTX_get_error(probe);
+	if (known) {
 		X509_STORE_CTX_set_error(chain, X509_V_OK);
 		X509_STORE_CTX_set0_verified_chain(chain, X509_STORE_CTX_get1_chain(probe));
 	}
 	X509_STORE_CTX_free(probe);
-	ERR_clear_error();
 	return known;
 }
 
-/* In place of OpenSSL's own verification. What the folder has may be out of date, so its refusal is not the last word. */
-static int verify_chain(X509_STORE_CTX *chain, void *arg)
+/* Whether these roots have nothing to say of the chain. */
+static bool is_unknown(int verdict)
 {
-	struct http_trust *t = arg;
+	return verdict == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+	       verdict == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
+	       verdict == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT ||
+	       verdict == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
+	       verdict == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE ||
+	       verdict == HTTP_TLS_NO_BUNDLE;
+}
 
-	if (is_known_by_folder(t, chain))
-		return 1;
+static bool is_known_by_bundle(struct http_trust *t, X509_STORE_CTX *chain)
+{
 	if (!t->has_bundle)
 		t->has_bundle = X509_STORE_load_file(t->bundle, t->bundle_path);
-	ERR_clear_error();
-	if (!t->has_bundle) {
+	if (!t->has_bundle)
 		X509_STORE_CTX_set_error(chain, HTTP_TLS_NO_BUNDLE);
-		return 0;
-	}
-	return X509_verify_cert(chain) > 0;
+	return t->has_bundle && X509_verify_cert(chain) > 0;
+}
+
+/* In place of OpenSSL's own verification. What the folder has may be out of date, so its refusal is not the last word. What it
+ * says of a chain that it alone knows is. */
+static int verify_chain(X509_STORE_CTX *chain, void *arg)
+{
+	int verdict;
+	const bool known = is_known_by_folder(arg, chain, &verdict) ||
+			   is_known_by_bundle(arg, chain);
+
+	if (!known && is_unknown(X509_STORE_CTX_get_error(chain)) && !is_unknown(verdict))
+		X509_STORE_CTX_set_error(chain, verdict);
+	/* curl takes the oldest error for the reason */
+	ERR_clear_error();
+	return known;
 }
 
 static X509_STORE *new_store(void)

@@ -3,7 +3,8 @@
  * Browsers and Go stopped that long ago, because authorities do not check such a name: so here.
  * curl reads all roots of a bundle before the first handshake, which takes 25 ms of a processor. Here a chain is verified
  * by a folder first, where a root is looked up by its hash. The bundle is read, and has the last word, for a chain that no
- * root of the folder vouches for. Both are the roots of this machine, as OpenSSL's own defaults are.
+ * root of the folder vouches for. Both are root's, and OpenSSL's own defaults: a certificate that the folder alone has
+ * counts as well.
  * Owner: curl's SSL_CTX; a trust is the caller's. Errors: OpenSSL's verdict, HTTP_TLS_NAMELESS. Threads: the net thread.
  * Source: RFC 6125 6.4.4, RFC 9525 2; SSL_CTX_set_cert_verify_callback(3), openssl-rehash(1). */
 #pragma once

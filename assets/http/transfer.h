@@ -55,8 +55,11 @@ struct transfer {
 	struct err err;
 
 	void *easy, *header_list, *connect_list; /* curl.c's */
-	char *detail;                            /* its error text */
-	int fd;                                  /* a file:// URL's, or -1 */
+	int sockets
+		[4]; /* the last that were opened for it; those that did not connect are closed by now */
+	size_t n_sockets;
+	char *detail; /* its error text */
+	int fd;       /* a file:// URL's, or -1 */
 };
 
 /* Copy a request. The URL is rewritten by the first "FROM=TO" whose FROM is its prefix. */

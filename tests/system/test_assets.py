@@ -297,6 +297,14 @@ def test_a_session_is_resumed(world):
     assert world.origin.count(url) == 2 and world.origin.ask("resumed", url) == 1
 
 
+def test_a_connection_has_room_from_its_beginning(world, tmp_path):
+    """Only once it is connected: before that an older kernel takes the room for the most that it may ever have."""
+    trace = tmp_path / "trace"
+    world.converge(prefix=["strace", "-f", "-qq", "-e", "trace=connect,setsockopt", "-o", trace])
+    calls = re.findall(rf"(connect)\(\d+, {{sa_family=AF_INET, sin_port=htons\({world.origin.port}\)|(RCVLOWAT), \[(\d+)\]", trace.read_text())
+    assert [(a or b, int(n or 0) > 100000) for a, b, n in calls][:3] == [("connect", False), ("RCVLOWAT", True), ("RCVLOWAT", False)], calls
+
+
 def test_never_to_the_metadata_service(world):
     target = "http://169.254.169.254/latest/user-data/kubelet".replace("/", "%2F")
     world.assets[KUBELET].urls = [world.url("kubelet", f"redirect={target}")]

@@ -106,24 +106,54 @@ def openssl(*argv, **kw):
 EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
 
 
+def signed(pki, name, signer, extensions, start="20200101000000Z", end="20800101000000Z"):
+    """A certificate pki/name.pem of the key pki/name.key, which is made where there is none."""
+    (pki / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n"
+                                f"unique_subject=no\nx509_extensions=x\n[p]\ncommonName=supplied\n[x]\n{extensions}\n")
+    (pki / "index").touch()
+    key = ["-key", f"{name}.key"] if (pki / f"{name}.key").exists() else [*EC, "-keyout", f"{name}.key"]
+    openssl("req", "-new", *key, "-subj", f"/CN={name}", "-out", "request", cwd=pki)
+    by = ["-selfsign", "-keyfile", f"{name}.key"] if signer is None else ["-cert", f"{signer}.pem", "-keyfile", f"{signer}.key"]
+    openssl("ca", "-batch", "-config", "ca.cnf", *by, "-in", "request", "-out", f"{name}.new", "-notext", "-startdate", start, "-enddate", end,
+            cwd=pki)
+    (pki / f"{name}.new").rename(pki / f"{name}.pem")
+    return pki / f"{name}.pem"
+
+
+CA, OURS = "basicConstraints=critical,CA:TRUE", "subjectAltName=IP:127.0.0.1"
+
+
 @pytest.fixture
-def public(world, make_origin, tmp_path):
-    """A server as public ones are: its certificate is signed by an intermediate, which it sends as well. Its root."""
-    pki = tmp_path / "pki"
-    pki.mkdir()
-    root, middle, leaf = (pki / name for name in ("root", "middle", "leaf"))
-    for folder, signer, extensions in ((root, None, "basicConstraints=critical,CA:TRUE"), (middle, root, "basicConstraints=critical,CA:TRUE"),
-                                       (leaf, middle, "subjectAltName=IP:127.0.0.1")):
-        folder.mkdir()
-        signed = ["-CA", signer / "cert.pem", "-CAkey", signer / "key.pem"] if signer else []
-        openssl("req", "-x509", *EC, "-keyout", folder / "key.pem", "-out", folder / "cert.pem", "-days", "10", "-subj", f"/CN={folder.name}",
-                "-addext", extensions, *signed)
-    (leaf / "cert.pem").write_text("".join((folder / "cert.pem").read_text() for folder in (leaf, middle)))
+def present(world, make_origin):
+    """A server of kubelet that shows such a certificate, and what it is signed by."""
     origin = make_origin()
-    origin.control(f"/__tls?path={leaf}")
     (origin.folder / KUBELET).write_bytes(world.contents[KUBELET])
     world.assets[KUBELET].urls = [f"{origin.tls_base}/{KUBELET}"]
-    return root / "cert.pem"
+
+    def present(pki, name, *more):
+        shown = pki / "shown"
+        shown.mkdir(exist_ok=True)
+        (shown / "cert.pem").write_text("".join((pki / f"{n}.pem").read_text() for n in (name, *more)))
+        shutil.copy(pki / f"{name}.key", shown / "key.pem")
+        origin.control(f"/__tls?path={shown}")
+    return present
+
+
+@pytest.fixture
+def pki(tmp_path):
+    folder = tmp_path / "pki"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def public(pki, present):
+    """A server as public ones are: its certificate is signed by an intermediate, which it sends as well. Its root."""
+    root = signed(pki, "root", None, CA)
+    signed(pki, "middle", "root", CA)
+    signed(pki, "leaf", "middle", OURS)
+    present(pki, "leaf", "middle")
+    return root
 
 
 def test_an_intermediate_spares_the_bundle_too(world, mounts, machine, other_ca, public):
@@ -135,27 +165,24 @@ def test_an_intermediate_spares_the_bundle_too(world, mounts, machine, other_ca,
 
 
 @pytest.mark.parametrize("folder_has_another", [False, True])
-def test_an_intermediate_by_the_bundle(world, mounts, machine, public, tmp_path, folder_has_another):
+def test_an_intermediate_by_the_bundle(world, mounts, machine, pki, public, folder_has_another):
     """What the folder has of that name may be an older one, of another key."""
     machine({"etc/ssl/certs/ca-certificates.crt": None}, text=public.read_text())
     if folder_has_another:
-        older = tmp_path / "older.pem"
-        openssl("req", "-x509", *EC, "-keyout", tmp_path / "older.key", "-out", older, "-days", "10", "-subj", "/CN=root")
+        (pki / "root.key").unlink()
+        older = signed(pki, "root", None, CA)
         machine({f"etc/ssl/certs/{hashed_name(older)}": None}, text=older.read_text())
     world.converge(prefix=mounts.enter)
 
 
-def test_an_expired_root_of_the_folder(world, mounts, machine, public):
+@pytest.mark.parametrize("chain", [["leaf", "middle"], ["direct"]])
+def test_an_expired_root_of_the_folder(world, mounts, machine, pki, public, present, chain):
     """The bundle has it renewed, by the same key."""
-    pki = public.parents[1]
-    (pki / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n"
-                                "x509_extensions=x\n[p]\ncommonName=supplied\n[x]\nbasicConstraints=critical,CA:TRUE\n")
-    (pki / "index").write_text("")
-    openssl("req", "-new", "-key", "root/key.pem", "-subj", "/CN=root", "-out", "root.csr", cwd=pki)
-    openssl("ca", "-batch", "-config", "ca.cnf", "-selfsign", "-keyfile", "root/key.pem", "-in", "root.csr", "-out", "expired.pem", "-notext",
-            "-startdate", "20100101000000Z", "-enddate", "20110101000000Z", cwd=pki)
+    signed(pki, "direct", "root", OURS)
+    present(pki, *chain)
     machine({"etc/ssl/certs/ca-certificates.crt": None}, text=public.read_text())
-    machine({f"etc/ssl/certs/{hashed_name(public)}": None}, text=(pki / "expired.pem").read_text())
+    expired = signed(pki, "root", None, CA, "20100101000000Z", "20110101000000Z")
+    machine({f"etc/ssl/certs/{hashed_name(expired)}": None}, text=expired.read_text())
     world.converge(prefix=mounts.enter)
 
 
@@ -226,3 +253,19 @@ def test_http_needs_no_roots(world, mounts, machine):
 def test_a_proxy_by_https_needs_roots(world, mounts, machine):
     world.assets[KUBELET].urls = [world.url(KUBELET)]
     fails(world, "no CA certificates on this machine", prefix=mounts.enter, env={"http_proxy": "https://127.0.0.1:1"})
+
+
+@pytest.mark.parametrize("bundle", ["other", "broken", "ours"])
+@pytest.mark.parametrize("extensions, start, end, says", [(OURS, "20100101000000Z", "20110101000000Z", "expired"),
+                                                          (OURS, "20700101000000Z", "20800101000000Z", "not yet valid"),
+                                                          ("subjectAltName=email:a@127.0.0.1", "20200101000000Z", "20800101000000Z", "names no host")])
+def test_what_the_folder_alone_knows_of(world, mounts, machine, pki, present, other_ca, bundle, extensions, start, end, says):
+    """The bundle, which has the last word, says nothing better of it."""
+    root = signed(pki, "root", None, CA)
+    signed(pki, "leaf", "root", extensions, start, end)
+    present(pki, "leaf")
+    machine({"etc/ssl/certs/ca-certificates.crt": None}, text={"other": other_ca.read_text(), "broken": "no certificate", "ours": root.read_text()}[bundle])
+    machine({f"etc/ssl/certs/{hashed_name(root)}": None}, text=root.read_text())
+    result = world.apply("--deadline=3s", timeout=30, prefix=mounts.enter)
+    assert result.code == NET and says in f"{result.failure}\n{result.notes}", result
+    assert not world.installed(KUBELET).exists()
