@@ -14,9 +14,9 @@ jobs=$(nproc)
 # What is linked: static archives of the distribution, as component=package.
 linked=(openssl=libssl-dev cares=libc-ares-dev yaml=libyaml-dev jansson=libjansson-dev expat=libexpat1-dev
 	archive=libarchive-dev blkid=libblkid-dev zlib=zlib1g-dev lzma=liblzma-dev zstd=libzstd-dev
-	lz4=liblz4-dev cap=libcap-dev glibc=libc6-dev)
+	lz4=liblz4-dev glibc=libc6-dev)
 build_tools=(gcc clang make pkg-config dpkg-dev meson ninja-build autoconf automake libtool nasm gperf
-	python3-jinja2 libmount-dev)
+	python3-jinja2 libmount-dev libcap-dev)
 test_tools=(libcmocka-dev python3-pytest python3-pytest-xdist python3-yaml python3-jsonschema shellcheck clang-format universal-ctags
 	curl wget openssl zstd xz-utils strace debootstrap systemd-container iproute2
 	xfsprogs btrfs-progs f2fs-tools qemu-system-common minisign)
