@@ -44,7 +44,7 @@ several may be combined:
     GET /__resumed?path=P how many of these came by a TLS session that was resumed
     GET /__peak           the most requests that were answered at a time
     GET /__tls?path=DIR   another certificate: DIR/cert.pem and DIR/key.pem
-    GET /__now            how many requests are being answered
+    GET /__now?path=P     how many requests for P, or of all, are being answered
     GET /__headers?path=P the headers of the last request for P, "name: value" lines
     GET /__open?path=N    let those through who wait at gate N, and whoever comes
     GET /__reset          forget both
@@ -174,7 +174,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif url.path == "/__resumed":
                 text = str(resumed[path])
             elif url.path in ("/__peak", "/__now"):
-                text = str(busy[url.path[3:]])
+                text = str(busy[path or url.path[3:]])
             elif url.path == "/__headers":
                 text = "".join(f"{k.lower()}: {v}\n" for k, v in headers.get(path, []))
             elif url.path == "/__reset":
