@@ -26,13 +26,13 @@ UDEV = """#!/bin/sh
 mkdir -p /run/lab/block /dev/disk/by-uuid
 touch /var/lib/lab-disks
 while read -r name number size volume uuid; do
+	[ -e "/dev/$name" ] || mknod "/dev/$name" b "${number%:*}" "${number#*:}"
+	ln -sfn "/dev/$name" "/dev/disk/by-uuid/$uuid"
 	d=/run/lab/block/$name
 	mkdir -p "$d/device" "$d/holders"
 	echo "$number" >"$d/dev"; echo "$size" >"$d/size"; echo 0 >"$d/ro"
 	echo "Amazon Elastic Block Store" >"$d/device/model"
 	echo "$volume" | tr -d - >"$d/device/serial"
-	[ -e "/dev/$name" ] || mknod "/dev/$name" b "${number%:*}" "${number#*:}"
-	ln -sfn "/dev/$name" "/dev/disk/by-uuid/$uuid"
 done </var/lib/lab-disks
 [ -d /run/lab/block/nvme0n1 ] || { mkdir /run/lab/block/nvme0n1; echo 1 >/run/lab/block/nvme0n1/size;
 	echo 259:0 >/run/lab/block/nvme0n1/dev; }
