@@ -72,7 +72,7 @@ def worker(lab, runtime):
 def test_a_worker(worker):
     m = worker
     assert m.worker.requests() == ["200 ", "200 kube-proxy kubelet kubelet-server"], m.first
-    assert [p["ActiveState"] for p in m.pids()] == ["active", "active"] and m.node.healthz() == "ok"
+    assert [p["ActiveState"] for p in m.pids()] == ["active", "active"] and m.node.healthz() == "ok", m.first
     assert kopsnode.read(m, "/var/lib/kubelet/kubelet.conf")["providerID"] == f"aws:///us-west-2a/{m.instance}"
     # the tree's own package brought one, which systemd had read and started at boot
     assert m.node.show("containerd.service", "FragmentPath") == {"FragmentPath": "/etc/systemd/system/containerd.service"}
