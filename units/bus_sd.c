@@ -156,12 +156,17 @@ static int settle(struct bus *b, int r)
 	return r;
 }
 
+static int new_request(struct bus *b, const struct method *m, sd_bus_message **ret)
+{
+	return sd_bus_message_new_method_call(b->bus, ret, SYSTEMD, m->path, m->interface,
+					      m->member);
+}
+
 static int call_once(struct bus *b, const struct method *m, sd_bus_message **ret,
 		     sd_bus_error *error, const char *types, va_list ap)
 {
 	automessage sd_bus_message *request = NULL;
-	int r = sd_bus_message_new_method_call(b->bus, &request, SYSTEMD, m->path, m->interface,
-					       m->member);
+	int r = new_request(b, m, &request);
 
 	if (r >= 0 && types)
 		r = sd_bus_message_appendv(request, types, ap);
@@ -221,6 +226,12 @@ static void forget(struct query *q, size_t n)
 	}
 }
 
+/* For one whose answer is an error. */
+static int refused(const struct query *q, struct err *e)
+{
+	return no_reply(q->method, -sd_bus_error_get_errno(&q->error), &q->error, e);
+}
+
 static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 {
 	struct query *q = userdata;
@@ -236,8 +247,7 @@ static int on_reply(sd_bus_message *m, void *userdata, sd_bus_error *ret_error)
 static int send_query(struct bus *b, struct query *q)
 {
 	automessage sd_bus_message *request = NULL;
-	int r = sd_bus_message_new_method_call(b->bus, &request, SYSTEMD, q->method->path,
-					       q->method->interface, q->method->member);
+	int r = new_request(b, q->method, &request);
 
 	if (r >= 0)
 		r = sd_bus_message_append(request, "s", q->arg);
@@ -452,7 +462,7 @@ static int read_file_state(const struct query *q, struct arena *a, struct bus_un
 	if (str_is_empty(u->fragment_path) || sd_bus_error_get_errno(&q->error) == ENOENT)
 		return 0;
 	if (!q->reply)
-		return no_reply(q->method, -sd_bus_error_get_errno(&q->error), &q->error, e);
+		return refused(q, e);
 	r = sd_bus_message_read(q->reply, "s", &state);
 	if (r < 0)
 		return malformed(e, "GetUnitFileState", r);
@@ -475,7 +485,7 @@ static int get_unit(struct bus *b, struct arena *a, const char *unit, bool links
 	int r = ask(b, q, links ? 2 : 1, e);
 
 	if (r >= 0 && !q[0].reply)
-		r = no_reply(q[0].method, -sd_bus_error_get_errno(&q[0].error), &q[0].error, e);
+		r = refused(&q[0], e);
 	if (r >= 0)
 		r = read_unit(q[0].reply, a, u, e);
 	if (r >= 0 && links)

@@ -12,7 +12,6 @@
 enum {
 	BUFFER_SIZE = 352 * 1024,
 	LOOKUP_MS = 3 * 1000,
-	CA_CACHE_S = 24 * 60 * 60,
 	/* what OpenSSL says of a certificate (X509_V_ERR_...) */
 	CERT_NOT_YET_VALID = 9,
 	CERT_HAS_EXPIRED = 10,
@@ -206,7 +205,8 @@ static void set_tls(struct http_curl *c, struct transfer *t, const struct http_c
 	SET(t->easy, CURLOPT_SSL_CTX_FUNCTION, on_tls);
 	SET(t->easy, CURLOPT_SSL_CTX_DATA, ours ? c->trust : NULL);
 	/* what curl keeps has the name of its file: without one it would put a store of others in the place of ours */
-	SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, file ? (long)CA_CACHE_S : 0L);
+	if (!file)
+		SET(t->easy, CURLOPT_CA_CACHE_TIMEOUT, 0L);
 	/* curl would look where the machine that built it keeps its CAs */
 	SET(t->easy, CURLOPT_CAINFO, file);
 	SET(t->easy, CURLOPT_CAPATH, dir);
