@@ -141,22 +141,36 @@ static void unblock(struct sched *s, struct item *user)
 		set_state(s, user->o, RUN_READY);
 }
 
-static void unblock_users(struct sched *s, const struct task *t)
+/* Whether a task that needs another can be done although that one is not. One that may fail is missed only by what is
+ * made from it. */
+static bool goes_on_without(const struct run_outcome *needed, const struct task *user)
 {
-	for (size_t i = 0; i < t->n_users; i++)
-		unblock(s, &s->items[t->users[i]->index]);
+	const struct task *t = needed->task;
+
+	return states[needed->state].good || user->always ||
+	       (needed->state == RUN_FAILED && (t->advisory || needed->diff.spare)) ||
+	       (t->optional && !task_serves(t, user));
 }
 
-static void skip_users(struct sched *s, const struct task *t)
+/* The run fails by the first that it cannot do without: one that failed, or one for whose sake another was skipped. */
+static void note_failed(struct sched *s, const struct task *failed)
 {
-	const struct run_outcome *o = s->items[t->index].o;
+	if (s->rep->first_failed != s->rep->n)
+		return;
+	s->rep->first_failed = failed->index;
+	s->first = *s->items[failed->index].o->error;
+}
+
+static void release_users(struct sched *s, const struct run_outcome *o)
+{
+	const struct task *t = o->task;
 
 	for (size_t i = 0; i < t->n_users; i++) {
 		struct item *user = &s->items[t->users[i]->index];
 
-		if (user->o->task->always)
+		if (goes_on_without(o, user->o->task)) {
 			unblock(s, user);
-		else if (!states[user->o->state].settled) {
+		} else if (!states[user->o->state].settled) {
 			user->o->because = o->because ? o->because : t;
 			settle(s, user, RUN_SKIPPED);
 		}
@@ -179,15 +193,10 @@ static void settle(struct sched *s, struct item *it, enum run_state state)
 	if (state == RUN_CHANGED)
 		s->changed[t->index] = true;
 	s->kept[t->index] = state == RUN_CHANGED && it->o->diff.kept;
-	if (state == RUN_FAILED && !causes_may_fail(it->o) && s->rep->first_failed == s->rep->n) {
-		s->rep->first_failed = t->index;
-		s->first = *it->o->error;
-	}
+	if (!states[state].good && !causes_may_fail(it->o))
+		note_failed(s, state == RUN_SKIPPED ? it->o->because : t);
 	tell(s, it->o);
-	if (states[state].good || ((t->advisory || it->o->diff.spare) && state == RUN_FAILED))
-		unblock_users(s, t);
-	else
-		skip_users(s, t);
+	release_users(s, it->o);
 }
 
 static bool serves_only_settled(const struct sched *s, const struct task *t)

@@ -340,6 +340,48 @@ static void an_optional_failure_does_not_fail_the_run(void **state)
 	arena_free(g.arena);
 }
 
+/* A warning is enough: what only comes after it is done all the same. */
+static void what_needs_an_optional_task_goes_on_without_it(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 4);
+	/* b is made from a and not needed either; c comes after b, d after c */
+	g.tasks[0].optional = g.tasks[1].optional = true;
+	edge(&g, 1, 0);
+	serve(&g, 0, 1);
+	edge(&g, 2, 1);
+	edge(&g, 3, 2);
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	assert_int_equal(execute(&g, 0), 0);
+	assert_int_equal(state_of(&g, 0), RUN_FAILED);
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 2), RUN_CHANGED);
+	assert_int_equal(state_of(&g, 3), RUN_CHANGED);
+	arena_free(g.arena);
+}
+
+/* No run ends well that left out what the node cannot do without. */
+static void what_is_made_from_an_optional_task_fails_the_run(void **state)
+{
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 3);
+	g.tasks[0].optional = true;
+	edge(&g, 1, 0);
+	serve(&g, 0, 1);
+	edge(&g, 2, 1);
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_INTEGRITY };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(g.e.kind, ERR_INTEGRITY);
+	assert_string_equal(g.e.msg, "scripted a: scripted failure of a");
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(state_of(&g, 2), RUN_SKIPPED);
+	arena_free(g.arena);
+}
+
 static void what_nobody_waits_for_is_dropped(void **state)
 {
 	struct graph g;
@@ -795,6 +837,8 @@ int main(void)
 		cmocka_unit_test(what_is_always_done_is_done_after_failures_too),
 		cmocka_unit_test(what_is_always_done_is_told_of_the_deadline),
 		cmocka_unit_test(an_optional_failure_does_not_fail_the_run),
+		cmocka_unit_test(what_needs_an_optional_task_goes_on_without_it),
+		cmocka_unit_test(what_is_made_from_an_optional_task_fails_the_run),
 		cmocka_unit_test(what_nobody_waits_for_is_dropped),
 		cmocka_unit_test(who_waits_for_tasks_is_called_a_last_time),
 		cmocka_unit_test(a_last_call_comes_although_others_are_blocked),
