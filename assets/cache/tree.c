@@ -240,11 +240,17 @@ static int stamp_published(const struct cache *c, const struct digest *archive, 
 	return fd < 0 ? -ENOENT : digest_tree(fd, of, ret);
 }
 
+/* The caller has the lock. */
+static void add_known(struct cache *c, const struct cache_known_tree *known)
+{
+	c->trees = xrealloc(c->trees, (c->n_trees + 1) * sizeof(*c->trees));
+	c->trees[c->n_trees++] = *known;
+}
+
 static void know_tree(struct cache *c, const struct cache_known_tree *known)
 {
 	(void)pthread_mutex_lock(&c->trees_lock);
-	c->trees = xrealloc(c->trees, (c->n_trees + 1) * sizeof(*c->trees));
-	c->trees[c->n_trees++] = *known;
+	add_known(c, known);
 	(void)pthread_mutex_unlock(&c->trees_lock);
 }
 
@@ -322,17 +328,24 @@ static bool has_same_bytes(struct cache *c, const struct asset *as)
 	return true;
 }
 
-/* By its stamp, without reading it. */
+/* By its stamp, without reading it. Another task may share a member meanwhile, which changes the stamp that was known
+ * before: the one that stays is asked for then. */
 static bool is_believed(struct cache *c, const struct asset *as, bool *ret_wrong)
 {
-	struct cache_known_tree known;
-	const bool is_known = find_known(c, &as->digest, &known);
+	struct cache_known_tree known = { .shares = false };
+	bool is_known, was_shared;
 
-	*ret_wrong = is_known && known.wrong;
-	if (*ret_wrong)
-		return false;
-	return (is_known && has_members(known.members, as) && is_still(c, &known)) ||
-	       is_on_record(c, as);
+	do {
+		was_shared = known.shares;
+		is_known = find_known(c, &as->digest, &known);
+		*ret_wrong = is_known && known.wrong;
+		if (*ret_wrong)
+			return false;
+		if ((is_known && has_members(known.members, as) && is_still(c, &known)) ||
+		    is_on_record(c, as))
+			return true;
+	} while (!was_shared && find_known(c, &as->digest, &known) && known.shares);
+	return false;
 }
 
 bool cache_has_tree(struct cache *c, const struct asset *as)
@@ -342,19 +355,26 @@ bool cache_has_tree(struct cache *c, const struct asset *as)
 	return is_believed(c, as, &is_wrong) || (!is_wrong && has_same_bytes(c, as));
 }
 
-/* Of a tree that an earlier run left, what its record says. */
+/* Of a tree that an earlier run left, what its record says; unless another task has learned it meanwhile, and perhaps
+ * shared a member already. */
 static bool know_record(struct cache *c, const struct asset *as)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct cache_known_tree known = { .archive = as->digest };
 	const char *members;
+	bool is_right;
 
-	if (stamp_published(c, &as->digest, OF_TIMES, &known.stamp) < 0 ||
-	    !find_record(c, a, &as->digest, by_stamp, &known.stamp, &members))
-		return false;
-	known.members = members ? xstrdup(members) : NULL;
-	know_tree(c, &known);
-	return true;
+	is_right = stamp_published(c, &as->digest, OF_TIMES, &known.stamp) == 0 &&
+		   find_record(c, a, &as->digest, by_stamp, &known.stamp, &members);
+	(void)pthread_mutex_lock(&c->trees_lock);
+	if (last_known(c, &as->digest)) {
+		is_right = true;
+	} else if (is_right) {
+		known.members = members ? xstrdup(members) : NULL;
+		add_known(c, &known);
+	}
+	(void)pthread_mutex_unlock(&c->trees_lock);
+	return is_right;
 }
 
 /* Take the stamp that stays, while the one that does not says that the tree is right. */

@@ -5,6 +5,9 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -236,13 +239,13 @@ static void unpack(struct node *n)
 }
 
 /* Install the member there; what cache_share_member says. */
-static int share(struct node *n, const char *path, const struct io_attr *attr)
+static int share(struct node *n, const char *name, const char *path, const struct io_attr *attr)
 {
 	autostage struct io_stage s = IO_STAGE_INIT;
 	autoclose int fd = -1;
 	int r;
 
-	assert_int_equal(io_open_file(n->root.fd, member(n, "hello"), &fd, &n->e), 0);
+	assert_int_equal(io_open_file(n->root.fd, member(n, name), &fd, &n->e), 0);
 	assert_int_equal(io_stage_open(n->root.fd, path, &s, &n->e), 0);
 	r = cache_share_member(n->cache, &archive, fd, attr, &s);
 	if (r == 0)
@@ -268,7 +271,7 @@ static void a_member_is_shared(void **state)
 	struct node *n = *state;
 
 	unpack(n);
-	assert_int_equal(share(n, installed, &executable), 0);
+	assert_int_equal(share(n, "hello", installed, &executable), 0);
 	assert_int_equal(look(n, installed).st_ino, look(n, member(n, "hello")).st_ino);
 	assert_int_equal(scratch_count(&n->root, "/usr/local/bin"), 1);
 	assert_true(cache_has_tree(n->cache, &archive));
@@ -276,7 +279,7 @@ static void a_member_is_shared(void **state)
 	assert_true(cache_has_tree(n->cache, &archive));
 	assert_true(is_known(n));
 	/* a second file is not tied to the first */
-	assert_int_equal(share(n, "/usr/local/bin/other", &executable), -EMLINK);
+	assert_int_equal(share(n, "hello", "/usr/local/bin/other", &executable), -EMLINK);
 }
 
 static void only_a_member_that_is_as_wanted_is_shared(void **state)
@@ -285,11 +288,11 @@ static void only_a_member_that_is_as_wanted_is_shared(void **state)
 	struct node *n = *state;
 
 	unpack(n);
-	assert_int_equal(share(n, installed, &closed), -EPERM);
-	assert_int_equal(share(n, installed, &given), -EPERM);
+	assert_int_equal(share(n, "hello", installed, &closed), -EPERM);
+	assert_int_equal(share(n, "hello", installed, &given), -EPERM);
 	/* a tree that was changed may be of anything */
 	assert_int_equal(fchmodat(n->root.fd, member(n, "last") + 1, 0600, 0), 0);
-	assert_int_equal(share(n, installed, &executable), -EPERM);
+	assert_int_equal(share(n, "hello", installed, &executable), -EPERM);
 	assert_int_equal(look(n, member(n, "hello")).st_nlink, 1);
 }
 
@@ -309,7 +312,7 @@ static void a_shared_member_was_written_to(void **state)
 	struct node *n = *state;
 
 	unpack(n);
-	assert_int_equal(share(n, installed, &executable), 0);
+	assert_int_equal(share(n, "hello", installed, &executable), 0);
 	change(n, installed);
 	assert_false(cache_has_tree(n->cache, &archive));
 	assert_int_equal(cache_settle(n->cache, &n->e), 0);
@@ -325,7 +328,7 @@ static void a_sealed_tree_is_known_by_its_bytes(void **state)
 
 	unpack(n);
 	assert_int_equal(cache_trees_shared(n->cache, n->a).n, 0);
-	assert_int_equal(share(n, installed, &executable), 0);
+	assert_int_equal(share(n, "hello", installed, &executable), 0);
 	shared = cache_trees_shared(n->cache, n->a);
 	assert_int_equal(shared.n, 1);
 	assert_int_equal(cache_settle(n->cache, &n->e), 0);
@@ -355,11 +358,104 @@ static void a_tree_that_was_written_to_is_not_sealed(void **state)
 	struct node *n = *state;
 
 	unpack(n);
-	assert_int_equal(share(n, installed, &executable), 0);
+	assert_int_equal(share(n, "hello", installed, &executable), 0);
 	shared = cache_trees_shared(n->cache, n->a);
 	change(n, installed);
 	cache_tree_seal(n->cache, &shared.v[0]);
 	assert_int_equal(scratch_count(&n->root, "/var/cache/nodeup/verified"), 2);
+}
+
+/* Unpack an archive of many members that no other round has. */
+static void unpack_many(struct node *n, int round)
+{
+	autobuf struct buf b = TAR_BUF;
+
+	tar_add(&b, &(struct tar_entry){ "hello", '0', NULL, 0755, "hello", 0 });
+	tar_add(&b, &(struct tar_entry){ "last", '0', NULL, 0755, "x", 0 });
+	for (int i = 0; i < 200; i++)
+		tar_add(&b, &(struct tar_entry){ arena_printf(n->a, "%d.%d", round, i), '0', NULL,
+						 0644, "x", 0 });
+	tar_end(&b);
+	tar_gzip(&b);
+	digest_of(DIGEST_SHA256, b.data, b.len, &archive.digest);
+	put(n, &archive.digest, b.data, b.len);
+	assert_int_equal(cache_unpack(n->cache, &archive, &n->e), 0);
+}
+
+struct beside {
+	struct node *n;
+	const char *path;
+	atomic_bool begun, ends, missed;
+};
+
+static void *ask(void *arg)
+{
+	struct beside *b = arg;
+
+	do {
+		if (!cache_has_tree(b->n->cache, &archive))
+			atomic_store(&b->missed, true);
+		atomic_store(&b->begun, true);
+	} while (!atomic_load(&b->ends));
+	return NULL;
+}
+
+static void *share_last(void *arg)
+{
+	struct beside *b = arg;
+	struct node own = { .cache = b->n->cache, .root = b->n->root, .a = arena_new_empty() };
+
+	atomic_store(&b->begun, true);
+	(void)share(&own, "last", b->path, &executable);
+	arena_free(own.a);
+	return NULL;
+}
+
+/* Share a member while a thread does that. */
+static void share_beside(struct node *n, void *(*does)(void *), struct beside *b)
+{
+	pthread_t thread;
+
+	assert_int_equal(pthread_create(&thread, NULL, does, b), 0);
+	while (!atomic_load(&b->begun))
+		(void)sched_yield();
+	assert_int_equal(share(n, "hello", arena_printf(n->a, "%s0", b->path), &executable), 0);
+	atomic_store(&b->ends, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(cache_has_tree(n->cache, &archive));
+	assert_false(atomic_load(&b->missed));
+}
+
+/* A task that asks while another shares a member must not find the tree changed. */
+static void a_tree_is_there_while_a_member_is_shared(void **state)
+{
+	struct node *n = *state;
+
+	for (int round = 0; round < 20; round++) {
+		struct beside b = { .n = n,
+				    .path = arena_printf(n->a, "/usr/local/bin/%d", round) };
+
+		unpack_many(n, round);
+		share_beside(n, ask, &b);
+	}
+}
+
+/* Of a tree that an earlier process unpacked both learn at once that it is right. */
+static void a_tree_of_before_is_there_when_two_members_are_shared(void **state)
+{
+	struct node *n = *state;
+
+	for (int round = 0; round < 20; round++) {
+		struct beside b = { .n = n,
+				    .path = arena_printf(n->a, "/usr/local/bin/%d", round) };
+
+		unpack_many(n, round);
+		assert_int_equal(cache_settle(n->cache, &n->e), 0);
+		cache_free(n->cache);
+		assert_int_equal(
+			cache_new_own(n->root.fd, "/var/cache/nodeup", true, &n->cache, &n->e), 0);
+		share_beside(n, share_last, &b);
+	}
 }
 
 #define NODE_TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -378,6 +474,8 @@ int main(void)
 		NODE_TEST(a_shared_member_was_written_to),
 		NODE_TEST(a_sealed_tree_is_known_by_its_bytes),
 		NODE_TEST(a_tree_that_was_written_to_is_not_sealed),
+		NODE_TEST(a_tree_is_there_while_a_member_is_shared),
+		NODE_TEST(a_tree_of_before_is_there_when_two_members_are_shared),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
