@@ -572,6 +572,25 @@ static void patience_has_an_end(void **state)
 	assert_true(w->run.final);
 }
 
+/* It is unreadable only once there is something to read. */
+static void a_disk_without_its_node_is_waited_for(void **state)
+{
+	struct world *w = *state;
+
+	plug_sized(w, "xvdb", 32 * MIB);
+	w->want.disks = NODE_DISKS_VOLUME_ID;
+	w->want.volume_id = "vol-0abc";
+	w->want.attached_as = "/dev/sdb";
+	assert_int_equal(rename(disk_box_file(&w->box, "xvdb"), disk_box_file(&w->box, "later")),
+			 0);
+	assert_int_equal(check(w), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "disk xvdb is here, but not its node /dev/xvdb");
+	assert_int_equal(apply(w), TASK_WAIT);
+	assert_int_equal(rename(disk_box_file(&w->box, "later"), disk_box_file(&w->box, "xvdb")),
+			 0);
+	apply_well(w);
+}
+
 static void promised_disks_are_waited_for_not_required(void **state)
 {
 	struct world *w = *state;
@@ -664,6 +683,7 @@ int main(void)
 		T(a_second_process_finds_the_disk_locked),
 		T(what_was_made_meanwhile_is_left),
 		T(patience_has_an_end),
+		T(a_disk_without_its_node_is_waited_for),
 		T(promised_disks_are_waited_for_not_required),
 		T(a_tag_alone_is_no_volume),
 		T(an_image_has_no_disks),

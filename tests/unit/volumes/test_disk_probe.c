@@ -43,7 +43,7 @@ static void plug(struct world *w, const char *name, uint64_t size)
 	disk_box_add(&w->box, &(struct box_disk){ .name = name, .size = size });
 }
 
-static enum probe_state probe(struct world *w, const char *name, bool persist)
+static struct disk find_disk(struct world *w, const char *name)
 {
 	struct disk_want want = { .by = DISK_BY_PATHS };
 	const char *missing;
@@ -53,7 +53,14 @@ static enum probe_state probe(struct world *w, const char *name, bool persist)
 	strv_add(w->box.arena, &want.paths, name);
 	if (disk_find(&w->box.host, w->box.arena, &want, &found, &missing, &e) < 0)
 		fail_msg("%s", e.msg);
-	probe_disk(&w->box.host, w->box.arena, &found.v[0], persist, &w->p);
+	return found.v[0];
+}
+
+static enum probe_state probe(struct world *w, const char *name, bool persist)
+{
+	const struct disk d = find_disk(w, name);
+
+	probe_disk(&w->box.host, w->box.arena, &d, persist, &w->p);
 	return w->p.state;
 }
 
@@ -234,8 +241,18 @@ static void a_device_shorter_than_it_says_is_unreadable(void **state)
 	assert_string_equal(w->p.has, "it ends at byte 335543808, its size is 335544320");
 	assert_int_equal(truncate(disk_box_file(&w->box, "xvdb"), 0), 0);
 	assert_int_equal(probe(w, "xvdb", false), PROBE_UNREADABLE);
+}
+
+static void a_device_that_went_away_is_unreadable(void **state)
+{
+	struct world *w = *state;
+	struct disk d;
+
+	plug(w, "xvdb", SIZE);
+	d = find_disk(w, "xvdb");
 	assert_int_equal(unlink(disk_box_file(&w->box, "xvdb")), 0);
-	assert_int_equal(probe(w, "xvdb", false), PROBE_UNREADABLE);
+	probe_disk(&w->box.host, w->box.arena, &d, false, &w->p);
+	assert_int_equal(w->p.state, PROBE_UNREADABLE);
 }
 
 static void both_ends_are_zeros_whatever_the_volume(void **state)
@@ -390,6 +407,7 @@ int main(void)
 		T(partitions_the_kernel_knows_are_data),
 		T(an_error_anywhere_is_unreadable),
 		T(a_device_shorter_than_it_says_is_unreadable),
+		T(a_device_that_went_away_is_unreadable),
 		T(both_ends_are_zeros_whatever_the_volume),
 		T(volumes_that_persist_are_looked_at_all_over),
 		T(small_disks_are_read_whole),
