@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 
+from certs import CA, OURS, shown, signed
 from world import KUBELET, NET
 
 BUNDLE = {
@@ -99,30 +100,6 @@ def test_a_root_that_the_bundle_alone_has(world, mounts, machine, other_ca):
     world.converge(prefix=mounts.enter)
 
 
-def openssl(*argv, **kw):
-    subprocess.run(["openssl", *argv], check=True, capture_output=True, **kw)
-
-
-EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-
-
-def signed(pki, name, signer, extensions, start="20200101000000Z", end="20800101000000Z"):
-    """A certificate pki/name.pem of the key pki/name.key, which is made where there is none."""
-    (pki / "ca.cnf").write_text("[ca]\ndefault_ca=d\n[d]\ndatabase=index\nnew_certs_dir=.\ndefault_md=sha256\nrand_serial=yes\npolicy=p\n"
-                                f"unique_subject=no\nx509_extensions=x\n[p]\ncommonName=supplied\n[x]\n{extensions}\n")
-    (pki / "index").touch()
-    key = ["-key", f"{name}.key"] if (pki / f"{name}.key").exists() else [*EC, "-keyout", f"{name}.key"]
-    openssl("req", "-new", *key, "-subj", f"/CN={name}", "-out", "request", cwd=pki)
-    by = ["-selfsign", "-keyfile", f"{name}.key"] if signer is None else ["-cert", f"{signer}.pem", "-keyfile", f"{signer}.key"]
-    openssl("ca", "-batch", "-config", "ca.cnf", *by, "-in", "request", "-out", f"{name}.new", "-notext", "-startdate", start, "-enddate", end,
-            cwd=pki)
-    (pki / f"{name}.new").rename(pki / f"{name}.pem")
-    return pki / f"{name}.pem"
-
-
-CA, OURS = "basicConstraints=critical,CA:TRUE", "subjectAltName=IP:127.0.0.1"
-
-
 @pytest.fixture
 def present(world, make_origin):
     """A server of kubelet that shows such a certificate, and what it is signed by."""
@@ -131,11 +108,7 @@ def present(world, make_origin):
     world.assets[KUBELET].urls = [f"{origin.tls_base}/{KUBELET}"]
 
     def present(pki, name, *more):
-        shown = pki / "shown"
-        shown.mkdir(exist_ok=True)
-        (shown / "cert.pem").write_text("".join((pki / f"{n}.pem").read_text() for n in (name, *more)))
-        shutil.copy(pki / f"{name}.key", shown / "key.pem")
-        origin.control(f"/__tls?path={shown}")
+        origin.control(f"/__tls?path={shown(pki, name, *more)}")
     return present
 
 

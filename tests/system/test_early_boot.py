@@ -6,12 +6,12 @@ import re
 import signal
 import socket
 import struct
-import subprocess
 import threading
 import time
 
 import pytest
 
+from certs import CA, OURS, shown, signed
 from terminal import Run
 from world import ENV, KUBELET, NET, OK, Origin, Told
 
@@ -111,17 +111,8 @@ def test_the_resolver_starts_late(world, late_name, resolv_conf, resolver):
 def make_cert(folder, start, end):
     """A certificate of 127.0.0.1 that is its own CA."""
     folder.mkdir()
-    (folder / "index").write_text("")
-    (folder / "ca.cnf").write_text(
-        f"[ca]\ndefault_ca = d\n[d]\ndatabase = {folder}/index\nnew_certs_dir = {folder}\ndefault_md = sha256\n"
-        "policy = p\nrand_serial = yes\nx509_extensions = x\n[p]\ncommonName = supplied\n"
-        "[x]\nsubjectAltName = IP:127.0.0.1\nbasicConstraints = CA:TRUE\n"
-        "[req]\ndistinguished_name = n\n[n]\n")
-    for argv in (["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=late",
-                  "-config", "ca.cnf", "-keyout", "key.pem", "-out", "csr.pem"],
-                 ["ca", "-batch", "-selfsign", "-config", "ca.cnf", "-notext", "-in", "csr.pem", "-keyfile", "key.pem",
-                  "-out", "cert.pem", "-startdate", start, "-enddate", end]):
-        subprocess.run(["openssl", *argv], check=True, capture_output=True, cwd=folder)
+    signed(folder, "late", None, f"{OURS}\n{CA}", start, end)
+    return shown(folder, "late")
 
 
 def zulu(seconds_from_now):
@@ -134,8 +125,8 @@ def served(world, tmp_path):
     servers = []
 
     def serve(start, end):
-        make_cert(tmp_path / "late-tls", zulu(start), zulu(end))
-        servers.append(Origin(world.origin.folder, tmp_path / "late-tls"))
+        shows = make_cert(tmp_path / "late-tls", zulu(start), zulu(end))
+        servers.append(Origin(world.origin.folder, shows))
         world.assets[KUBELET].urls = [world.url(KUBELET, base=servers[0].tls_base)]
         return {"SSL_CERT_FILE": str(servers[0].ca)}
     serve.origins = servers
@@ -160,15 +151,15 @@ def test_a_clock_that_the_certificate_does_not_hold_at(world, served, start, end
 def test_the_clock_is_set_late(world, served, tmp_path):
     """Here it is the certificate that comes to hold. Three rounds do not end it before."""
     served(YEAR, 2 * YEAR)
-    make_cert(tmp_path / "now", zulu(-YEAR), zulu(YEAR))
+    now = make_cert(tmp_path / "now", zulu(-YEAR), zulu(YEAR))
     bundle = tmp_path / "bundle.pem"
-    bundle.write_text("".join((tmp_path / d / "cert.pem").read_text() for d in ("late-tls", "now")))
+    bundle.write_text("".join((tmp_path / d / "late.pem").read_text() for d in ("late-tls", "now")))
     world.write_documents()
     run = Run(world.argv("apply"), {**ENV, "TERM": "xterm", "SSL_CERT_FILE": str(bundle)}, 1000, world.folder)
     try:
         run.until(lambda s: re.search(r"^kubelet +attempt ([4-9]|\d\d), next in .*not yet valid; this machine's clock: "
                                       ".*which may not be set yet", s.text(), re.M))
-        served.origins[0].control(f"/__tls?path={tmp_path / 'now'}")
+        served.origins[0].control(f"/__tls?path={now}")
         assert run.finish() == OK, run.screen.text()
     finally:
         run.kill()
