@@ -14,6 +14,7 @@
 #include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/plan.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/run/causes.h"
 #include "nodeup/run/lock.h"
 #include "units/bus.h"
 
@@ -184,6 +185,11 @@ static int look_at_plan(struct checking *c, struct err *e)
 		r = look_at_stage(c, SESSION_CACHE, e);
 	if (r != CHECK_RIGHT || c->opened < 0)
 		return r;
+	/* without systemd no unit can be looked at, which has a row of its own */
+	if (c->rep.first_failed < c->rep.n && (c->s->ctx.bus || c->s->ctx.image_mode)) {
+		*e = *c->rep.outcomes[c->rep.first_failed].error;
+		return causes_tell(&c->rep, e);
+	}
 	return check_say(c, CHECK_RIGHT, "%zu of %zu tasks are to be done",
 			 c->rep.counts[RUN_CHANGED], c->rep.n);
 }

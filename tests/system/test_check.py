@@ -51,6 +51,15 @@ def test_a_fresh_node(world):
     assert listing(world.root) == before and not world.cache.exists()
 
 
+def test_a_task_that_cannot_be_done(world):
+    (world.root / "etc/kubernetes").mkdir(parents=True, exist_ok=True)
+    (world.root / "etc/kubernetes/manifests").write_text("a file in the place of a folder\n")
+    result, rows = check(world)
+    assert result.code == SYSTEM and failed(rows) == ["plan"], result
+    assert "/etc/kubernetes/manifests" in rows["plan"]["text"], rows
+    assert world.apply().code == SYSTEM
+
+
 def test_a_node_that_is_right(world):
     world.converge()
     before, asked = listing(world.root), world.requests()
