@@ -15,6 +15,12 @@
 /* What is smaller is copied as fast as it is lent. */
 enum { LEND_LEAST = 1024 * 1024 };
 
+/* Where the bytes come from. */
+struct source {
+	const struct asset *asset;
+	bool is_guess; /* an archive before it could not be looked at, and may have the member too */
+};
+
 /* What the state remembers for a path: an asset's own digest, or one made of archive and member, because
  * documents name no digest of a member. */
 static void wanted_digest(const struct task_install *in, const struct asset *source,
@@ -61,23 +67,48 @@ static const char *describe_link(struct task_ctx *ctx, struct arena *a, const st
 			    as->name, link + strlen(tree) + 1, target);
 }
 
+/* As wanted_digest; no task takes what is remembered of a guess for right. */
+static void installed_digest(const struct task_install *in, const struct source *source,
+			     struct digest *ret)
+{
+	autodigest struct digest_ctx *c = NULL;
+
+	wanted_digest(in, source->asset, ret);
+	if (!source->is_guess)
+		return;
+	c = digest_new(DIGEST_SHA256);
+	digest_update(c, "guess", strlen("guess"));
+	digest_update(c, ret->bytes, digest_size(ret->algo));
+	digest_final(c, ret);
+}
+
+/* Whether an archive that is not unpacked is known to lack the member. */
+static bool is_known_to_lack(const struct task *t, struct task_ctx *ctx, const struct asset *as)
+{
+	struct digest ignored;
+
+	return cache_member_digest(ctx->cache, &as->digest, t->install.member, &ignored) ==
+	       CACHE_NOT_THERE;
+}
+
 /* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), -ENOENT
  * and CONFIG when no source has it; a read error is not an answer, but an error of its own. Only
- * after everything else is settled is "not yet" "never". */
+ * after everything else is settled is "not yet" "never": a later source is a guess then. */
 static int open_source(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
-		       const struct asset **ret_source, struct err *e)
+		       struct source *ret_source, struct err *e)
 {
 	const struct task_install *in = &t->install;
 	autoarena struct arena *a = arena_new_empty();
 	const char *instead = "";
 
+	ret_source->is_guess = false;
 	for (size_t i = 0; i < in->n_sources; i++) {
 		const struct asset *as = in->sources[i];
 		const char *dir, *path = NULL, *link = NULL;
 		struct stat st;
 		int r;
 
-		*ret_source = as;
+		ret_source->asset = as;
 		if (!in->member)
 			return cache_open(ctx->cache, &as->digest, ret_fd, e);
 		dir = cache_unpacked_path(ctx->cache, a, &as->digest);
@@ -94,8 +125,10 @@ static int open_source(const struct task *t, struct task_ctx *ctx, bool last_cal
 			return r;
 		if (r < 0 && !last_call)
 			return 1;
-		if (r < 0)
+		if (r < 0) {
+			ret_source->is_guess |= !is_known_to_lack(t, ctx, as);
 			continue;
+		}
 		r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, &link, e);
 		if (r < 0)
 			return r;
@@ -152,7 +185,7 @@ static bool is_on_record(const struct task *t, struct task_ctx *ctx, struct dige
 static int compare_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
 {
-	const struct asset *source = t->install.sources[0];
+	struct source source = { .asset = t->install.sources[0] };
 	autoclose int source_fd = -1;
 	struct digest d;
 	bool same = false;
@@ -161,16 +194,16 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 
 	if (t->install.member)
 		r = open_source(t, ctx, true, &source_fd, &source, &why);
-	diff->unsure = r < 0 && !is_on_record(t, ctx, &d, &source);
+	diff->unsure = r < 0 ? !is_on_record(t, ctx, &d, &source.asset) : source.is_guess;
 	if (diff->unsure)
 		return task_differs(diff, "cannot be compared: its archive is not unpacked");
 	r = r < 0 ? has_digest(t, ctx, &d, &same, e)
-		  : same_bytes(t, ctx, source, source_fd, &same, e);
+		  : same_bytes(t, ctx, source.asset, source_fd, &same, e);
 	if (r < 0)
 		return r;
 	if (!same)
 		return task_differs(diff, "content differs");
-	wanted_digest(&t->install, source, &d);
+	wanted_digest(&t->install, source.asset, &d);
 	state_saw(ctx->state, t->name, &d, t->origin, st);
 	return TASK_EQUAL;
 }
@@ -185,7 +218,7 @@ static bool is_in_none(const struct task *t, struct task_ctx *ctx)
 {
 	const struct task_install *in = &t->install;
 
-	if (!t->optional || !in->member)
+	if (!in->may_lack)
 		return false;
 	for (size_t i = 0; i < in->n_sources; i++) {
 		autoarena struct arena *a = arena_new_empty();
@@ -193,10 +226,11 @@ static bool is_in_none(const struct task *t, struct task_ctx *ctx)
 		const char *path, *link;
 		struct err ignored;
 
+		/* a link in its place is told as an error: only files are installed */
 		if (!cache_has_tree(ctx->cache, in->sources[i]) ||
 		    member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, d),
 				in->member, &path, &link, &ignored) < 0 ||
-		    path)
+		    path || link)
 			return false;
 	}
 	return true;
@@ -318,7 +352,7 @@ static int fill_stage(const struct task *t, struct task_ctx *ctx, const struct a
 }
 
 /* What check could not compare. The file may have changed since: then it is as any that differs. */
-static int compare_late(const struct task *t, struct task_ctx *ctx, const struct asset *source,
+static int compare_late(const struct task *t, struct task_ctx *ctx, const struct source *source,
 			int source_fd, struct task_run *run, struct err *e)
 {
 	struct digest d;
@@ -327,14 +361,14 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
 	if (r == 0 && S_ISREG(st.st_mode) && has_attributes(t, &st))
-		r = same_bytes(t, ctx, source, source_fd, &same, e);
+		r = same_bytes(t, ctx, source->asset, source_fd, &same, e);
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
 		return r;
 	if (!same) {
 		(void)snprintf(run->remark, sizeof(run->remark), "content differs");
 		return started_doubt(t, ctx, e);
 	}
-	wanted_digest(&t->install, source, &d);
+	installed_digest(&t->install, source, &d);
 	state_saw(ctx->state, t->name, &d, t->origin, &st);
 	run->equal = true;
 	return 0;
@@ -346,7 +380,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	const struct io_attr attr = { .mode = t->install.mode };
 	autostage struct io_stage stage = IO_STAGE_INIT;
 	autoclose int source_fd = -1;
-	const struct asset *source;
+	struct source source;
 	struct digest d;
 	int r;
 
@@ -370,18 +404,18 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 		/* which of them is for the scheduler to say: one that failed will not come */
 		return task_wait(run, 0, "its archives");
 	}
-	r = run->unsure ? compare_late(t, ctx, source, source_fd, run, e) : 0;
+	r = run->unsure ? compare_late(t, ctx, &source, source_fd, run, e) : 0;
 	if (r < 0 || run->equal)
 		return r;
 	r = place_stage(ctx, t->name, &stage, e);
 	if (r < 0)
 		return r;
-	r = fill_stage(t, ctx, source, source_fd, &attr, &stage, e);
+	r = fill_stage(t, ctx, source.asset, source_fd, &attr, &stage, e);
 	if (r < 0)
-		run->final = cache_heal(ctx->cache, source, t->install.member, e);
+		run->final = cache_heal(ctx->cache, source.asset, t->install.member, e);
 	if (r < 0)
 		return r;
-	wanted_digest(&t->install, source, &d);
+	installed_digest(&t->install, &source, &d);
 	r = task_commit(t, ctx, run, &stage, &attr, &d, e);
 	if (r == TASK_DONE)
 		end_lending(t, ctx);

@@ -51,6 +51,7 @@ struct task_install {
 	const char *member;           /* base name of the member; NULL: the asset itself */
 	const struct asset **sources; /* in document order; the first that has it is used */
 	size_t n_sources;
+	bool may_lack; /* the member: what no archive has is not installed */
 };
 
 struct task_program {

@@ -2,17 +2,19 @@
 import base64
 import json
 import os
+import tarfile
 
 import pytest
 
-from kops import AMAZON, DEBIAN, FACTS, UBUNTU, Worker
+from kops import AMAZON, ASSETS, DEBIAN, FACTS, UBUNTU, Worker
 from world import CONFIG as REFUSED
-from world import OK, PENDING
+from world import OK, PENDING, SYSTEM, tar
 
 RELEASES = {"debian": DEBIAN, "ubuntu": UBUNTU, "amazon": AMAZON}
 NETWORK = {"nonMasqueradeCIDR": "100.64.0.0/10", "serviceClusterIPRange": "100.64.0.0/13"}
 UNITS = "/etc/systemd/system/"
 
+CNI = "cni-plugins-linux-amd64-v1.8.0.tgz"
 SYSCTL = """\
 # Kubernetes Settings
 
@@ -433,3 +435,27 @@ def test_a_directory_is_given_back_to_root(tmp_path):
         assert planned.returncode == PENDING and "dir /srv/kubernetes: owner 1:1, want 0:0" in planned.stdout, planned.stdout
         assert worker.apply().returncode == OK
     assert (worker.root / "srv/kubernetes").stat().st_uid == 0
+
+
+def test_a_plugin_that_cannot_be_installed(tmp_path):
+    """Only what no archive has is left out: a plugin that the archive has, and the disk will not take, fails the run."""
+    worker = Worker(tmp_path)
+    (worker.root / "opt/cni/bin/bridge/in-the-way").mkdir(parents=True)
+    with worker.controller():
+        done = worker.apply("--deadline=20s")
+        assert done.returncode == SYSTEM and "/opt/cni/bin/bridge" in done.stderr.splitlines()[-1] + done.stderr, done.stderr
+        assert UNITS + "multi-user.target.wants/kubelet.service" not in worker.tree()
+        (worker.root / "opt/cni/bin/bridge/in-the-way").rmdir()
+        (worker.root / "opt/cni/bin/bridge").rmdir()
+        assert worker.apply("--deadline=20s").returncode == OK
+    assert "/opt/cni/bin/bridge" in worker.tree() and "/opt/cni/bin/ptp" not in worker.tree()
+
+
+def test_a_plugin_that_is_a_link(tmp_path, monkeypatch):
+    link = tarfile.TarInfo("./bridge")
+    link.type, link.linkname = tarfile.SYMTYPE, "host-local"
+    monkeypatch.setitem(ASSETS, CNI, tar({"./bridge": link, "./host-local": b"host-local\n"}))
+    worker = Worker(tmp_path)
+    with worker.controller():
+        done = worker.apply("--deadline=20s")
+    assert done.returncode == REFUSED and "'bridge' is a link to 'host-local', and only files are installed" in done.stderr, done.stderr

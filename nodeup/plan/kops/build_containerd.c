@@ -141,7 +141,7 @@ static void install_containerd(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
 		const char *path = arena_printf(p->arena, "/usr/bin/%s", programs[i].name);
 
-		plan_install_member_of(p, archive, programs[i].name, path, 0755)->optional =
+		plan_install_member_of(p, archive, programs[i].name, path, 0755)->install.may_lack =
 			!programs[i].is_always;
 		if (programs[i].is_always)
 			strv_add(p->arena, &unit->unit.inputs, path);
@@ -226,7 +226,7 @@ static void add_plugins(struct plan *p)
 	for (size_t i = 0; i < ARRAY_LEN(plugins); i++)
 		plan_install_member_of(p, "cni-plugins-", plugins[i],
 				       arena_printf(p->arena, "/opt/cni/bin/%s", plugins[i]), 0755)
-			->optional = true;
+			->install.may_lack = true;
 }
 
 static void add_tools(struct plan *p)

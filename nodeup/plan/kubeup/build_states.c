@@ -97,7 +97,7 @@ static void add_member(struct plan *p, const struct node_member *m)
 		plan_install_member(p, m->name, m->path, m->mode);
 	t = plan_at(p, m->path);
 	if (t)
-		t->optional = m->optional;
+		t->install.may_lack = m->optional;
 }
 
 /* The text with one of its words, or several, as others. */

@@ -376,8 +376,8 @@ static void programs_come_from_their_archives(void **state)
 	assert_int_equal(install(p, "/usr/bin/containerd")->n_sources, 1);
 	assert_string_equal(install(p, "/usr/bin/containerd-shim-runc-v2")->sources[0]->name,
 			    "containerd-2.3.4-linux-amd64.tgz");
-	assert_true(plan_get(p, TASK_INSTALL, "/usr/bin/containerd-stress")->optional);
-	assert_false(plan_get(p, TASK_INSTALL, "/usr/bin/ctr")->optional);
+	assert_true(plan_get(p, TASK_INSTALL, "/usr/bin/containerd-stress")->install.may_lack);
+	assert_false(plan_get(p, TASK_INSTALL, "/usr/bin/ctr")->install.may_lack);
 	assert_null(install(p, "/usr/sbin/runc")->member);
 	assert_string_equal(install(p, "/usr/local/bin/crictl")->sources[0]->name,
 			    "crictl-v1.35.0-linux-amd64.tar.gz");
