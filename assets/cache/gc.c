@@ -82,7 +82,7 @@ static bool evict_partial(struct cache *c, const struct digest *d)
 
 static bool evict_entry(struct cache *c, const struct digest *d)
 {
-	const bool had_tree = cache_tree_drop(c, d);
+	const bool had_tree = cache_tree_drop(c, d, -1);
 	char name[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
 

@@ -222,7 +222,7 @@ static void write_record(struct cache *c, const struct digest *archive, const ch
 	(void)cache_put(c, record_name(archive, what, name), text, strlen(text), NULL);
 }
 
-static int open_tree(const struct cache *c, const struct digest *archive)
+int cache_tree_open(const struct cache *c, const struct digest *archive)
 {
 	char name[CACHE_NAME_MAX];
 
@@ -235,7 +235,7 @@ static int open_tree(const struct cache *c, const struct digest *archive)
 static int stamp_published(const struct cache *c, const struct digest *archive, enum sum_of of,
 			   struct digest *ret)
 {
-	autoclose int fd = open_tree(c, archive);
+	autoclose int fd = cache_tree_open(c, archive);
 
 	return fd < 0 ? -ENOENT : digest_tree(fd, of, ret);
 }
@@ -275,17 +275,6 @@ static bool find_known(struct cache *c, const struct digest *archive, struct cac
 	return last != NULL;
 }
 
-bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *archive,
-		      const char **ret_members)
-{
-	struct cache_known_tree known;
-
-	if (!find_known(c, archive, &known) || known.wrong)
-		return find_record(c, a, archive, by_stamp, NULL, ret_members);
-	*ret_members = known.members ? arena_str(a, known.members) : NULL;
-	return true;
-}
-
 /* Of a tree that was changed or replaced since, nothing is said: it is compared before it is used. */
 static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
 {
@@ -294,6 +283,18 @@ static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
 	return stamp_published(c, &tree->archive, tree->shares ? OF_WRITTEN_TIMES : OF_TIMES,
 			       &now) == 0 &&
 	       digest_eq(&now, tree->shares ? &tree->content_stamp : &tree->stamp);
+}
+
+bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *archive,
+		      const char **ret_members)
+{
+	struct cache_known_tree known;
+
+	/* what is known of a tree that another process has replaced is not true of the new one */
+	if (!find_known(c, archive, &known) || known.wrong || !is_still(c, &known))
+		return find_record(c, a, archive, by_stamp, NULL, ret_members);
+	*ret_members = known.members ? arena_str(a, known.members) : NULL;
+	return true;
 }
 
 /* Whether the published tree is the one on record, with these members or more. */
@@ -305,23 +306,37 @@ static bool is_on_record(const struct cache *c, const struct asset *as)
 	       is_recorded(c, as, by_stamp, &now);
 }
 
+/* Whether the tree at fd has the archive's name now. */
+static bool is_published(const struct cache *c, const struct digest *archive, int tree)
+{
+	autoclose int now = cache_tree_open(c, archive);
+	struct stat a, b;
+
+	return now >= 0 && fstat(now, &a) == 0 && fstat(tree, &b) == 0 && a.st_ino == b.st_ino &&
+	       a.st_dev == b.st_dev;
+}
+
 /* Whether its bytes are those that were last found right, whatever happened to its names and times: a file that shares
  * them was replaced, or restored from a backup. It is looked at once: else it is as good as absent until it is
  * compared with its archive. */
 static bool has_same_bytes(struct cache *c, const struct asset *as)
 {
 	autoarena struct arena *a = arena_new_empty();
-	autoclose int tree = open_tree(c, &as->digest);
+	autoclose int tree = cache_tree_open(c, &as->digest);
 	struct digest stamp, have;
 	const char *members;
 
 	if (tree < 0 || !find_record(c, a, &as->digest, by_content, NULL, &members) ||
 	    !has_members(members, as))
 		return false;
-	if (cache_tree_stamp(tree, &stamp) < 0 || cache_tree_digest(tree, &have) < 0 ||
-	    !find_record(c, a, &as->digest, by_content, &have, &members) ||
+	/* another process may be replacing it */
+	if (cache_tree_stamp(tree, &stamp) < 0 || cache_tree_digest(tree, &have) < 0)
+		return false;
+	if (!find_record(c, a, &as->digest, by_content, &have, &members) ||
 	    (c->writable && cache_tree_sync(tree) < 0)) {
-		know_tree(c, &(struct cache_known_tree){ .archive = as->digest, .wrong = true });
+		if (is_published(c, &as->digest, tree))
+			know_tree(c, &(struct cache_known_tree){ .archive = as->digest,
+								 .wrong = true });
 		return false;
 	}
 	cache_tree_believe(c, &as->digest, &stamp, members, false);
@@ -408,12 +423,19 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
 			const char *members, bool waits)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const struct cache_known_tree *last;
 	const char *noted;
 
-	know_tree(c, &(struct cache_known_tree){ .archive = *archive,
-						 .stamp = *stamp,
-						 .members = members ? xstrdup(members) : NULL,
-						 .waits = waits });
+	(void)pthread_mutex_lock(&c->trees_lock);
+	last = last_known(c, archive);
+	/* another task may have learned it before, and shared a member since: this stamp is older than that */
+	if (waits || !last || !last->shares || !is_still(c, last))
+		add_known(c,
+			  &(struct cache_known_tree){ .archive = *archive,
+						      .stamp = *stamp,
+						      .members = members ? xstrdup(members) : NULL,
+						      .waits = waits });
+	(void)pthread_mutex_unlock(&c->trees_lock);
 	if (!waits && c->writable && !find_record(c, a, archive, by_stamp, stamp, &noted))
 		write_record(c, archive, by_stamp, stamp, members);
 }
@@ -488,7 +510,7 @@ static void record_files(struct cache *c, const struct digest *archive, int tree
 
 void cache_tree_seal(struct cache *c, const struct cache_shared_tree *shared)
 {
-	autoclose int tree = open_tree(c, &shared->archive);
+	autoclose int tree = cache_tree_open(c, &shared->archive);
 	struct digest have, after;
 
 	if (tree < 0 || cache_tree_digest(tree, &have) < 0 ||
@@ -548,7 +570,7 @@ int cache_settle(struct cache *c, struct err *e)
 	for (size_t i = 0; i < n; i++)
 		if (is_still(c, &trees[i])) {
 			if (r < 0)
-				(void)cache_tree_drop(c, &trees[i].archive);
+				(void)cache_tree_drop(c, &trees[i].archive, -1);
 			else
 				record_settled(c, &trees[i]);
 		}
@@ -556,11 +578,13 @@ int cache_settle(struct cache *c, struct err *e)
 }
 
 /* It is moved to tmp/ first: half a tree must not have a tree's name, wherever we are killed. */
-bool cache_tree_drop(struct cache *c, const struct digest *archive)
+bool cache_tree_drop(struct cache *c, const struct digest *archive, int judged)
 {
 	char name[CACHE_NAME_MAX], tmp[CACHE_NAME_MAX];
 	autoclose int lock = cache_lock(c, true);
 
+	if (judged >= 0 && !is_published(c, archive, judged))
+		return true;
 	(void)unlinkat(c->dir_fd, record_name(archive, by_content, name), 0);
 	(void)unlinkat(c->dir_fd, record_name(archive, by_stamp, name), 0);
 	(void)unlinkat(c->dir_fd, record_name(archive, of_files, name), 0);
@@ -590,32 +614,49 @@ static bool is_as_archive(struct cache *c, const struct asset *as, int tree, con
 	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
 }
 
+/* Whether it is what its archive holds of the members that are noted for it. What is noted may be of a tree that another
+ * process has replaced since, and has noted nothing of: that one has what is wanted here, or all. */
+static bool has_its_members(struct cache *c, const struct asset *as, int tree, struct arena *a,
+			    const char **ret_members)
+{
+	const char *const wanted = cache_tree_members(a, as);
+
+	if (cache_tree_noted(c, a, &as->digest, ret_members) &&
+	    is_as_archive(c, as, tree, *ret_members))
+		return true;
+	*ret_members = wanted;
+	if (is_as_archive(c, as, tree, wanted))
+		return true;
+	*ret_members = NULL;
+	return wanted && is_as_archive(c, as, tree, NULL);
+}
+
 /* Whether the tree is right, with the members that are noted for it. Its stamp is taken before it is read. */
 static bool is_right(struct cache *c, const struct asset *as, int tree, struct digest *ret_stamp,
 		     struct arena *a, const char **ret_members)
 {
-	struct digest have, after;
+	struct digest have, before, after;
 
 	/* an entry that others can write to is wrong by that alone */
-	if (cache_tree_stamp(tree, ret_stamp) < 0 || cache_tree_digest(tree, &have) < 0)
+	if (cache_tree_stamp(tree, ret_stamp) < 0 ||
+	    digest_tree(tree, OF_WRITTEN_TIMES, &before) < 0 || cache_tree_digest(tree, &have) < 0)
 		return false;
 	if (find_record(c, a, &as->digest, by_content, &have, ret_members))
 		return true;
-	if (!cache_tree_noted(c, a, &as->digest, ret_members))
-		*ret_members = cache_tree_members(a, as);
-	if (!is_as_archive(c, as, tree, *ret_members))
+	if (!has_its_members(c, as, tree, a, ret_members))
 		return false;
-	/* what was hashed is what was compared */
-	if (c->writable && cache_tree_stamp(tree, &after) == 0 && digest_eq(ret_stamp, &after))
+	/* what was hashed is what was compared, though a member may have another name by now */
+	if (c->writable && digest_tree(tree, OF_WRITTEN_TIMES, &after) == 0 &&
+	    digest_eq(&before, &after))
 		write_record(c, &as->digest, by_content, &have, *ret_members);
 	return true;
 }
 
 /* Remove the tree; in a cache open for reading only, remember that it is wrong. */
-static bool give_up_tree(struct cache *c, const struct digest *archive)
+static bool give_up_tree(struct cache *c, const struct digest *archive, int tree)
 {
 	if (c->writable)
-		return cache_tree_drop(c, archive);
+		return cache_tree_drop(c, archive, tree);
 	know_tree(c, &(struct cache_known_tree){ .archive = *archive, .wrong = true });
 	return true;
 }
@@ -630,15 +671,15 @@ bool cache_tree_is_wrong(struct cache *c, const struct asset *as)
 
 	if (c->dir_fd < 0)
 		return false;
-	tree = open_tree(c, &as->digest);
+	tree = cache_tree_open(c, &as->digest);
 	if (tree < 0 && errno == ENOENT)
 		return false;
 	if (tree < 0 || !is_right(c, as, tree, &stamp, a, &members))
-		return give_up_tree(c, &as->digest);
+		return give_up_tree(c, &as->digest, tree);
 	if (!c->writable)
 		return false;
 	if (!is_believed(c, as, &was_wrong) && cache_tree_sync(tree) < 0)
-		return cache_tree_drop(c, &as->digest);
+		return cache_tree_drop(c, &as->digest, tree);
 	cache_tree_believe(c, &as->digest, &stamp, members, false);
 	return false;
 }

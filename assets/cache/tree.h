@@ -32,5 +32,8 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
  * were changed, but not when they were written: for this process the tree is right as long as the latter stays, and
  * cache_settle records it as it is then. */
 bool cache_tree_share(struct cache *c, const struct asset *as);
-/* Remove the tree with what is noted of it; false: there is none. */
-bool cache_tree_drop(struct cache *c, const struct digest *archive);
+/* The tree that has the archive's name now; -1 with errno. */
+int cache_tree_open(const struct cache *c, const struct digest *archive);
+/* Remove the tree with what is noted of it; false: there is none. `judged` is the one that was found wrong (-1: whichever
+ * it is): where it has the name no more, another process has replaced it, and that one stays. */
+bool cache_tree_drop(struct cache *c, const struct digest *archive, int judged);

@@ -61,15 +61,19 @@ static int publish_tree(struct unpack *u, struct err *e)
 	/* another process may have been faster: its tree is as good, if it is what it should be. One that lacks
 	 * members was in use until now */
 	for (int tries = 2;;) {
+		autoclose int other = -1;
+
 		ours = renameat(c->dir_fd, u->tmp, c->dir_fd, name) == 0;
 		if (!ours && errno != ENOTEMPTY && errno != EEXIST)
 			return err_sys(e, "rename into '%s/%s'", c->dir, name);
+		other = ours ? -1 : cache_tree_open(c, &u->as->digest);
 		if (ours || has_tree_now(c, u->as))
 			break;
 		if (--tries == 0)
 			return err_fail(e, ERR_SYSTEM, EAGAIN, "'%s/%s' was not what it should be",
 					c->dir, name);
-		(void)cache_tree_drop(c, &u->as->digest);
+		if (other >= 0)
+			(void)cache_tree_drop(c, &u->as->digest, other);
 	}
 	r = cache_note_name(c, "unpacked", e);
 	if (r < 0)

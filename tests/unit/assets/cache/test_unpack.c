@@ -717,7 +717,7 @@ static void test_members_are_compared(void **state)
 		assert_int_equal(inode_of(x, "last") | inode_of(x, "bin/planted"), 0);
 		assert_false(cache_tree_is_wrong(later, &as));
 		cache_free(later);
-		(void)cache_tree_drop(x->c, &as.digest);
+		(void)cache_tree_drop(x->c, &as.digest, -1);
 	}
 }
 
