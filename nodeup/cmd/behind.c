@@ -32,9 +32,16 @@ static void unspool(struct cache *c, const struct digest *d)
 			digest_hex(d, hex), e.msg);
 }
 
+/* What was lent from a cache of several nodes, another of them has. */
+static struct cache_loans loans_of(const struct session *s, struct arena *a)
+{
+	return task_has_own_cache(&s->ctx) ? cache_loans(s->ctx.cache, a)
+					   : (struct cache_loans){ 0 };
+}
+
 void behind_catch_up(struct session *s)
 {
-	const struct cache_loans loans = cache_loans(s->ctx.cache, s->arena);
+	const struct cache_loans loans = loans_of(s, s->arena);
 
 	for (size_t i = 0; i < loans.n; i++)
 		take_back(s->ctx.cache, s->root_fd, &loans.v[i]);
@@ -103,7 +110,7 @@ void behind_begin(struct behind *b, const struct session *s, const struct sessio
 
 	*b = (struct behind){ .root_fd = -1, .arena = arena_new_empty() };
 	b->spooled = cache_spooled(s->ctx.cache, b->arena);
-	b->loans = cache_loans(s->ctx.cache, b->arena);
+	b->loans = loans_of(s, b->arena);
 	b->shared = cache_trees_shared(s->ctx.cache, b->arena);
 	if (copies_of(b) + b->shared.n == 0 && !cache_has_spool(s->ctx.cache)) {
 		release(b);

@@ -272,7 +272,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
  * write to the file. */
 static bool may_be_shared(const struct task *t, const struct task_ctx *ctx)
 {
-	return !(t->install.mode & 022) && !(ctx->image_mode && ctx->cache_root_fd != ctx->root_fd);
+	return !(t->install.mode & 022) && task_has_own_cache(ctx);
 }
 
 /* Whether that is an entry, which nothing else may want meanwhile. */
@@ -374,6 +374,18 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	return 0;
 }
 
+/* Another process with this cache may have made the tree anew, and the task that unpacks it is over: it is inspected again,
+ * and unpacked if it is not right. */
+static int open_renewed(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
+			struct source *ret_source, struct err *e)
+{
+	int r = open_source(t, ctx, last_call, ret_fd, ret_source, e);
+
+	if (r == -EAGAIN && cache_unpack(ctx->cache, ret_source->asset, e) >= 0)
+		r = open_source(t, ctx, last_call, ret_fd, ret_source, e);
+	return r;
+}
+
 static int install_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			 struct err *e)
 {
@@ -389,7 +401,7 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 			end_lending(t, ctx);
 		return r;
 	}
-	r = open_source(t, ctx, run->last_call, &source_fd, &source, e);
+	r = open_renewed(t, ctx, run->last_call, &source_fd, &source, e);
 	if (r < 0 && is_in_none(t, ctx)) {
 		run->equal = true;
 		return 0;

@@ -172,16 +172,16 @@ const char *task_path(const struct task *t);
 int task_differs(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
 /* As task_differs, for what is not there at all. */
 int task_missing(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
-/* As task_differs for what a person has made of a place of their own: nothing is done, `why` is a warning.
- * Returns TASK_EQUAL. */
+/* As task_differs for what a person has made of their own place: TASK_EQUAL, and `why` is a warning. */
 int task_left(struct task_diff *d, const char *fmt, ...) printf_like(2, 3);
+/* Whether the cache is this node's alone, and not one that serves several images. */
+bool task_has_own_cache(const struct task_ctx *ctx);
 /* How long something may take: `most`, or what is left until the deadline. */
 int64_t task_time_left(const struct task_ctx *ctx, int64_t most_ns);
 /* Run a program as proc_run does, with that input (-1: none), for at most that long and to the deadline. */
 int task_run_program(const struct task_ctx *ctx, const char *const *argv, int stdin_fd,
 		     int64_t most_ns, struct buf *out, struct err *e) must_check;
-/* Have apply of a waiting task called again; any thread. One that runs on the scheduler's thread is called
- * after whatever happens, too. */
+/* Have a waiting apply called again; any thread. One on the scheduler's thread is called after each event, too. */
 void task_wake(const struct task_ctx *ctx, struct task_run *run);
 /* Say what a waiting apply waits for, at the latest until next_ns, and return TASK_WAIT. */
 int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...) printf_like(3, 4);

@@ -394,11 +394,11 @@ def test_an_archive_that_may_have_it_too(world):
 
 def test_a_verified_entry_is_never_fetched_again(world):
     world.converge()
-    asked, first = world.requests(), tree(world.root)
+    asked, first = world.requests_of_needed(), tree(world.root)
     shutil.rmtree(world.root)
     world.make_root(world.root)
     world.converge()
-    assert world.requests() == asked
+    assert world.requests_of_needed() == asked
     same(first, tree(world.root))
 
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from world import CNI, KUBECTL, KUBELET, OK, PROTOKUBE, Told, UTILS, listing, same, until
+from world import CNI, KUBECTL, KUBELET, OK, PROTOKUBE, Told, UTILS, listing, noise, same, until
 
 EVERY = (KUBELET, KUBECTL, CNI, UTILS, PROTOKUBE)
 PROCESSES = 8
@@ -91,3 +91,68 @@ def kept(world):
     """How much of kubelet is there of a download that is not over."""
     part = world.cache / "partial" / f"sha256-{world.digest(KUBELET)}"
     return part.stat().st_size if part.exists() else 0
+
+
+@pytest.fixture
+def beside(world):
+    """Commands that are at work at once. They are held at the gate of UTILS, or of protokube."""
+    gates = {name: f"{world.token}-{name}" for name in (UTILS, PROTOKUBE)}
+    made = []
+    world.assets = {UTILS: world.assets.pop(UTILS), **world.assets}
+    for name, gate in gates.items():
+        (world.protokube if name == PROTOKUBE else world.assets[name]).urls = [world.url(name, f"gate={gate}")]
+    world.write_documents()
+
+    def start(command):
+        made.append(Told(world, world.argv(command)))
+        return made[-1]
+    start.opens = lambda name: world.origin.control(f"/__open?path={gates[name]}")
+    yield start
+    for t in made:
+        t.end(signal.SIGKILL)
+
+
+def unpacked(world):
+    """Which tree the archive of the plugins has."""
+    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
+    until(tree.exists)
+    return tree.stat().st_ino
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_tree_that_another_process_made_anew(world, beside, killed):
+    """A bake wants all of an archive, of which an apply has some: the apply goes on with what is there."""
+    first = beside("apply")
+    before = unpacked(world)
+    second = beside("bake")
+    until(lambda: unpacked(world) != before)
+    if killed:
+        second.end(signal.SIGKILL)
+    beside.opens(UTILS)
+    assert first.end() == OK, first.lines
+    beside.opens(PROTOKUBE)
+    assert killed or second.end() == OK
+    assert world.installed("bridge").read_bytes() == noise("bridge", 300_000)
+
+
+def test_a_tree_that_another_process_needs_whole(world, beside):
+    bake = beside("bake")
+    before = unpacked(world)
+    beside.opens(UTILS)
+    assert world.apply().code == OK and unpacked(world) == before
+    beside.opens(PROTOKUBE)
+    assert bake.end() == OK
+    asked = world.requests()
+    result = world.run("bake", "--offline")
+    assert result.code == OK and "changed unpack" not in result.err and world.requests() == asked, result
+
+
+def test_what_another_node_was_lent_is_its_own(make_world):
+    """Its note is the only trace of where the bytes are, if it was killed."""
+    world = make_world("w", "nodes")
+    world.converge()
+    note, other = world.cache / f"lent/sha256-{world.digest(KUBELET)}", world.folder / "image"
+    note.write_text("/usr/local/bin/kubelet")
+    world.make_root(other)
+    result = world.run_argv(world.argv("bake", root=other))
+    assert result.code == OK and note.exists(), result

@@ -7,7 +7,7 @@ import stat
 
 import pytest
 
-from world import CNI, CNI_MEMBERS, KUBELET, OK, SYSTEM, UTILS, listing, noise, same, tree
+from world import CNI, CNI_MEMBERS, KUBELET, OK, SYSTEM, listing, noise, same, tree
 
 
 @pytest.fixture(params=["nodes", "master", "own cache"])
@@ -156,22 +156,16 @@ DRIFT = {
 }
 
 
-def requests_of_needed(world):
-    """Without those for the archive that is given up once the other one has the plugins: whether it was asked for
-    by then is a matter of chance."""
-    return world.requests() - sum(map(world.origin.count, world.assets[UTILS].urls))
-
-
 @pytest.mark.parametrize("name", DRIFT)
 def test_drift_is_put_right(world, name):
     path, change = DRIFT[name]
     world.converge()
-    want, before, asked = tree(world.root), listing(world.root, skip=["var/lib/nodeup"]), requests_of_needed(world)
+    want, before, asked = tree(world.root), listing(world.root, skip=["var/lib/nodeup"]), world.requests_of_needed()
     change(world.root / path)
     assert tree(world.root) != want
     world.converge()
     same(want, tree(world.root))
-    assert requests_of_needed(world) == asked
+    assert world.requests_of_needed() == asked
     # and nothing but that was touched
     after = listing(world.root, skip=["var/lib/nodeup"])
     touched = {n for n in before if before[n] != after[n] and not stat.S_ISDIR(int(before[n][0], 8))}
@@ -298,13 +292,13 @@ def test_a_damaged_entry_is_never_installed(world, how, name):
 def test_records_are_gone(world):
     """An entry without a record is hashed again, not fetched again."""
     world.converge()
-    want, asked = tree(world.root), world.requests()
+    want, asked = tree(world.root), world.requests_of_needed()
     shutil.rmtree(world.root)
     shutil.rmtree(world.cache / "verified")
     world.make_root(world.root)
     world.converge()
     same(want, tree(world.root))
-    assert world.requests() == asked
+    assert world.requests_of_needed() == asked
 
 
 def test_a_cache_that_was_planted(world):
@@ -321,7 +315,7 @@ def test_a_cache_that_was_copied(make_world):
     first.converge()
     shutil.copytree(first.cache, second.cache, symlinks=True)
     second.converge()
-    assert second.requests() == 0
+    assert second.requests_of_needed() == 0
     assert second.installed(KUBELET).read_bytes() == first.contents[KUBELET]
 
 
@@ -346,11 +340,11 @@ def test_a_tree_that_nobody_vouches_for(world, how):
             st = bridge.stat()
             bridge.write_bytes(b"#" * st.st_size)
             os.utime(bridge, ns=(st.st_atime_ns, st.st_mtime_ns))
-    asked = world.requests()
+    asked = world.requests_of_needed()
     world.converge()
     for name in CNI_MEMBERS:
         assert world.installed(name).read_bytes() == noise(name, 300_000)
-    assert how == "planted" or world.requests() == asked, "the archive is here"
+    assert how == "planted" or world.requests_of_needed() == asked, "the archive is here"
     assert world.unused() == [] and world.plan().code == OK
 
 

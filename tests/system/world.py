@@ -288,6 +288,11 @@ class World:
         urls = {u for a in (*self.assets.values(), self.protokube) for u in a.urls if u.startswith(self.origin.base)}
         return sum(map(self.origin.count, urls))
 
+    def requests_of_needed(self):
+        """Without those for the archive that is given up once the other one has the plugins: whether it was asked for
+        by then is a matter of chance."""
+        return self.requests() - sum(map(self.origin.count, self.assets[UTILS].urls))
+
     # what is run
 
     def argv(self, command, *flags, root=None, cache=None, conf=None):
