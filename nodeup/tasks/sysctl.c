@@ -6,13 +6,17 @@
 
 enum { VALUE_MAX = 4096 };
 
+/* Of a key that is written with dots a slash is a dot of a name, as of VLAN eth0.100; one that is written with slashes is a path.
+ * source: sysctl.d(5) */
 static char *proc_path(struct arena *a, const char *key)
 {
-	char *path = arena_printf(a, "/proc/sys/%s", key);
+	static const char root[] = "/proc/sys/";
+	char *path = arena_printf(a, "%s%s", root, key);
+	const bool has_dots = key[strcspn(key, "./")] == '.';
 
-	for (char *p = path; *p; p++)
-		if (*p == '.')
-			*p = '/';
+	for (char *p = path + strlen(root); *p && has_dots; p++)
+		if (*p == '.' || *p == '/')
+			*p = *p == '.' ? '/' : '.';
 	return path;
 }
 

@@ -586,6 +586,32 @@ static void sysctl_four_ways(void **state)
 	assert_string_equal(text, "4096 12582912 16777216");
 }
 
+static void sysctl_names_with_dots(void **state)
+{
+	struct world *w = *state;
+	struct strmap_item items[] = {
+		{ "net.ipv4.conf.eth0/100.rp_filter", "1" },
+		{ "net/ipv4/conf/eth0.200/rp_filter", "2" },
+	};
+	const struct task t = {
+		.kind = TASK_SYSCTL,
+		.ops = &task_sysctl_ops,
+		.name = "sysctl",
+		.sysctl = { .values = { items, 2 } },
+	};
+	autofree char *first = NULL, *second = NULL;
+
+	scratch_write(&w->root, "/proc/sys/net/ipv4/conf/eth0.100/rp_filter", "");
+	scratch_write(&w->root, "/proc/sys/net/ipv4/conf/eth0.200/rp_filter", "");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	apply(w, &t);
+	first = scratch_read(&w->root, "/proc/sys/net/ipv4/conf/eth0.100/rp_filter");
+	second = scratch_read(&w->root, "/proc/sys/net/ipv4/conf/eth0.200/rp_filter");
+	assert_string_equal(first, "1");
+	assert_string_equal(second, "2");
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+}
+
 static void started_records(void **state)
 {
 	static const char *const damaged[] = { "done zz 1\n", "", "done\n", "d " };
@@ -634,6 +660,7 @@ int main(void)
 		WORLD_TEST(install_compares_before_it_doubts_a_unit),
 		WORLD_TEST(install_says_when_no_source_has_it),
 		WORLD_TEST(sysctl_four_ways),
+		WORLD_TEST(sysctl_names_with_dots),
 		WORLD_TEST(started_records),
 	};
 
