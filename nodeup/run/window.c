@@ -95,13 +95,14 @@ static int look_at_units(struct window *w, struct watched **ret_missing, struct 
 }
 
 /* When the unit was last started, on our clock, if that is so short ago that it has to prove itself:
- * by this run, or by one that was killed before it could look. 0: long ago. */
+ * by this run (or by systemd since, while other tasks were at work), or by one that was killed before it could look.
+ * 0: long ago. */
 static int64_t fresh_start(const struct run_outcome *o, const struct bus_unit *u)
 {
 	int64_t entered = (int64_t)u->active_enter_us * 1000;
 
 	if (o->state == RUN_CHANGED)
-		return o->end_ns;
+		return entered > o->end_ns ? entered : o->end_ns;
 	return entered && dur_now() - entered < WINDOW_NS ? entered : 0;
 }
 
