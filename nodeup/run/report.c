@@ -204,7 +204,8 @@ static const char *reason(struct arena *a, const struct run_report *rep,
 
 struct strv report_recap(struct arena *a, const struct run_report *rep, const struct err *late)
 {
-	const bool is_late = late && count_failed(rep) == 0;
+	/* a task that may fail is not what the run ended with */
+	const bool is_late = late && rep->first_failed == rep->n;
 	struct strv lines = { 0 };
 
 	strv_addf(a, &lines, "ok %zu / changed %zu / failed %zu", count_ok(rep),

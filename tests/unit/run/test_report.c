@@ -234,7 +234,7 @@ static void a_recap_has_the_error_of_the_run(void **state)
 
 	(void)state;
 	sample(&s);
-	s.rep.n = 1;
+	s.rep.n = s.rep.first_failed = 1;
 	s.outcomes[0].state = RUN_EQUAL;
 	memset(s.rep.counts, 0, sizeof(s.rep.counts));
 	s.rep.counts[RUN_EQUAL] = 1;
@@ -243,6 +243,15 @@ static void a_recap_has_the_error_of_the_run(void **state)
 	assert_int_equal(recap.n, 2);
 	assert_string_equal(recap.v[0], "ok 1 / changed 0 / failed 1");
 	assert_string_equal(recap.v[1], "failed kubelet does not answer");
+	s.rep.n = s.rep.first_failed = 2;
+	s.outcomes[1].state = RUN_FAILED;
+	s.outcomes[1].task = &s.tasks[2];
+	s.tasks[2].optional = true;
+	s.rep.counts[RUN_FAILED] = 1;
+	recap = report_recap(a, &s.rep, &e);
+	assert_int_equal(recap.n, 3);
+	assert_string_equal(recap.v[0], "ok 1 / changed 0 / failed 2");
+	assert_string_equal(recap.v[2], "failed kubelet does not answer");
 }
 
 static void progress_and_summary(void **state)
