@@ -146,9 +146,10 @@ static void unblock(struct sched *s, struct item *user)
 static bool goes_on_without(const struct run_outcome *needed, const struct task *user)
 {
 	const struct task *t = needed->task;
+	const bool is_advice = t->advisory && !user->ops->says_all_is_well;
 
 	return states[needed->state].good || user->always ||
-	       (needed->state == RUN_FAILED && (t->advisory || needed->diff.spare)) ||
+	       (needed->state == RUN_FAILED && (is_advice || needed->diff.spare)) ||
 	       (t->optional && !task_serves(t, user));
 }
 

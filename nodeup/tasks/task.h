@@ -140,6 +140,7 @@ struct task_ops {
 	bool writes_little;  /* nor does apply, which writes one of them */
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
+	bool says_all_is_well; /* to others: an advisory task that failed is not passed over */
 	/* How many bytes check reads; NULL: few. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
@@ -150,8 +151,7 @@ struct task_ops {
 	 * more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
-	/* As check, where `was` is what the documents before wanted and got; NULL: nothing of this kind and name.
-	 * NULL: equal if there was one, else missing. See before.h. */
+	/* As check, where `was` is what the documents before wanted and got; NULL: no such. See before.h. */
 	int (*compare)(const struct task *, const struct task *was, struct task_ctx *,
 		       struct task_diff *);
 	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */

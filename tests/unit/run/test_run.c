@@ -525,6 +525,25 @@ static void an_advisory_task_that_fails_blocks_nobody(void **state)
 	arena_free(g.arena);
 }
 
+static void all_is_well_is_not_said_after_an_advisory_failure(void **state)
+{
+	struct task_ops says;
+	struct graph g;
+
+	(void)state;
+	graph_new(&g, 2);
+	edge(&g, 1, 0);
+	says = *g.tasks[1].ops;
+	says.says_all_is_well = true;
+	g.tasks[1].ops = &says;
+	g.tasks[0].advisory = true;
+	g.scripts[0] = (struct script){ .failures = -1, .kind = ERR_CONFIG };
+	assert_true(execute(&g, 0) < 0);
+	assert_int_equal(state_of(&g, 1), RUN_SKIPPED);
+	assert_int_equal(g.scripts[1].calls, 0);
+	arena_free(g.arena);
+}
+
 /* An archive may be missing as long as nobody misses it; then its error is the cause. */
 static void what_misses_a_broken_source_fails_with_its_error(void **state)
 {
@@ -848,6 +867,7 @@ int main(void)
 		cmocka_unit_test(who_waits_for_a_time_is_asked_no_sooner),
 		cmocka_unit_test(a_wake_during_apply_is_not_lost),
 		cmocka_unit_test(an_advisory_task_that_fails_blocks_nobody),
+		cmocka_unit_test(all_is_well_is_not_said_after_an_advisory_failure),
 		cmocka_unit_test(what_misses_a_broken_source_fails_with_its_error),
 		cmocka_unit_test(what_waits_names_what_is_under_way),
 		cmocka_unit_test(another_wait_begins_anew),
