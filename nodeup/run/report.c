@@ -56,6 +56,14 @@ static const char *failure(struct arena *a, const struct run_report *rep,
 	return o->error->msg;
 }
 
+/* Why a run may end well although the task failed. */
+static const char *excuse(const struct run_outcome *o)
+{
+	return o->diff.spare       ? " (not needed now)"
+	       : o->task->optional ? " (perhaps not needed)"
+				   : "";
+}
+
 void report_outcome(const struct run_report *rep, const struct run_outcome *o, struct waits *waits)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -75,12 +83,8 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 		break;
 	case RUN_FAILED:
 		log_line(causes_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
-			 "failed %s%s: %s%s%s", title,
-			 o->diff.spare       ? " (not needed now)"
-			 : o->task->optional ? " (perhaps not needed)"
-					     : "",
-			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "",
-			 failure(a, rep, o));
+			 "failed %s%s: %s%s%s", title, excuse(o), o->diff.lost ? o->diff.why : "",
+			 o->diff.lost ? "; " : "", failure(a, rep, o));
 		break;
 	case RUN_SKIPPED:
 		log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "skipped %s: %s failed", title,
@@ -214,9 +218,10 @@ struct strv report_recap(struct arena *a, const struct run_report *rep, const st
 		const struct run_outcome *o = &rep->outcomes[i];
 
 		if (o->state != RUN_EQUAL && o->state != RUN_UNNEEDED)
-			strv_addf(a, &lines, "%s %s: %s",
+			strv_addf(a, &lines, "%s %s%s: %s",
 				  o->state == RUN_CHANGED ? "changed" : "failed",
-				  task_title(a, o->task), reason(a, rep, o));
+				  task_title(a, o->task), o->state == RUN_FAILED ? excuse(o) : "",
+				  reason(a, rep, o));
 	}
 	if (is_late)
 		strv_addf(a, &lines, "failed %s", late->msg);

@@ -251,6 +251,7 @@ static void a_recap_has_the_error_of_the_run(void **state)
 	recap = report_recap(a, &s.rep, &e);
 	assert_int_equal(recap.n, 3);
 	assert_string_equal(recap.v[0], "ok 1 / changed 0 / failed 2");
+	assert_non_null(strstr(recap.v[1], " (perhaps not needed): "));
 	assert_string_equal(recap.v[2], "failed kubelet does not answer");
 }
 
