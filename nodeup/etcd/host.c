@@ -134,6 +134,8 @@ static int on_fit(void *arg, const struct volume_choice *choice, struct err *e)
 	struct disks disks;
 	int r = claims_find_disk(c, id, choice->volume->device, &disks, e);
 
+	if (r == 0)
+		r = disk_have_nodes(&c->disks, &disks, e);
 	if (r == -ENODEV)
 		return err_fail(e, ERR_BUSY, EAGAIN, "%s, says EC2, but no disk has its id yet",
 				choice->why);

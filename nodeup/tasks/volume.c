@@ -337,6 +337,10 @@ static int look(const struct task *t, struct task_ctx *ctx, struct arena *a, str
 	l->absent = r == -ENODEV;
 	if (r == 0)
 		r = check_disks_are_own(v->want, ctx, a, &l->disks, e);
+	if (r == 0) {
+		r = disk_have_nodes(ctx->disks, &l->disks, e);
+		l->absent = r == -ENODEV;
+	}
 	if (r == 0)
 		r = judge_disks(ctx->disks, a, &l->req, &l->disks, &l->now, e);
 	if (r == 0)

@@ -246,20 +246,6 @@ static int find_store(const struct disk_host *h, struct arena *a, const struct d
 	return 0;
 }
 
-/* The kernel names a disk in /sys a moment before it makes its node: until then it is no more here than one to come. */
-static int have_nodes(const struct disk_host *h, const struct disks *found, struct err *e)
-{
-	for (size_t i = 0; i < found->n; i++) {
-		const struct disk *d = &found->v[i];
-		struct stat st;
-
-		if (io_stat(h->root_fd, d->node, &st, e) == -ENOENT)
-			return err_fail(e, ERR_SYSTEM, ENODEV,
-					"disk %s is here, but not its node %s", d->name, d->node);
-	}
-	return 0;
-}
-
 int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want *want,
 	      struct disks *ret, const char **ret_missing, struct err *e)
 {
@@ -284,11 +270,22 @@ int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want
 		arena_push(a, found.v, found.n, *d);
 		break;
 	}
-	if (r == 0)
-		r = have_nodes(h, &found, e);
 	if (r < 0)
 		return r;
 	*ret = found;
 	*ret_missing = missing;
+	return 0;
+}
+
+int disk_have_nodes(const struct disk_host *h, const struct disks *found, struct err *e)
+{
+	for (size_t i = 0; i < found->n; i++) {
+		const struct disk *d = &found->v[i];
+		struct stat st;
+
+		if (io_stat(h->root_fd, d->node, &st, e) == -ENOENT)
+			return err_fail(e, ERR_SYSTEM, ENODEV,
+					"disk %s is here, but not its node %s", d->name, d->node);
+	}
 	return 0;
 }

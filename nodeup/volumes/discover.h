@@ -22,3 +22,6 @@ struct disk_want {
  * them or their controllers are here already, *ret_missing names them ("sdc") and is NULL otherwise. */
 int disk_find(const struct disk_host *h, struct arena *a, const struct disk_want *want,
 	      struct disks *ret, const char **ret_missing, struct err *e) must_check;
+/* The kernel names a disk in /sys before it makes the disk's node. -ENODEV until each of them has one: then it can be
+ * looked at, and not before. */
+int disk_have_nodes(const struct disk_host *h, const struct disks *found, struct err *e) must_check;

@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <unistd.h>
+
 #include "nodeup/host/disks.h"
 #include "nodeup/volumes/disk_record.h"
 #include "tests/unit/lib/cloud.h"
@@ -39,6 +41,10 @@ static void what_the_machine_shows(void **state)
 					 .model = "Amazon EC2 NVMe Instance Storage",
 					 .serial = i == 1 ? "AWS1" : "AWS2",
 				 });
+	assert_int_equal(count(&b, NULL, &some), 2);
+	/* one whose node is late counts */
+	some = (struct facts){ 0 };
+	assert_int_equal(unlink(disk_box_file(&b, "nvme2n1")), 0);
 	assert_int_equal(count(&b, NULL, &some), 2);
 	assert_int_equal(count(&b, NULL, &given), 7);
 	disk_box_done(&b);

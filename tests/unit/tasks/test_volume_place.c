@@ -75,6 +75,13 @@ static void one_disk_is_not_for_two(void **state)
 			  "disk nvme1n1 for /data: it is asked for /other as well; nothing was "
 			  "written");
 	assert_string_equal(note(w, "is"), "asked by ig_spec.yaml:18:5 and ig_spec.yaml:20:5");
+	/* also while another disk of that one has no node */
+	plug_sized(w, "xvdq", 32 * MIB);
+	assert_int_equal(unlink(disk_box_file(&w->box, "xvdq")), 0);
+	strv_add(w->box.arena, &both[1].devices, "/dev/sdq");
+	assert_true(check(w) < 0);
+	assert_int_equal(w->e.kind, ERR_REFUSED);
+	both[1].devices.n = 1;
 	/* one that is not here is nobody's */
 	both[1].devices.v[0] = "/dev/sdg";
 	assert_int_equal(check(w), TASK_DIFFERS);
