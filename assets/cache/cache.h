@@ -101,6 +101,8 @@ const char *cache_unpacked_path(struct cache *c, struct arena *a, const struct d
 /* Whether the tree is there with all members that the asset's tree is to have, and was not changed since it was
  * published or found right. */
 bool cache_has_tree(struct cache *c, const struct asset *as);
+/* Whether this process has known the tree to be right, whatever became of it. */
+bool cache_had_tree(struct cache *c, const struct digest *archive);
 /* Whether a published tree is not what its archive holds of the members that are on record for it: by the digest that it had when that was last looked
  * at, else by reading the archive once more, without a byte written. True: it differs, or can be compared with
  * nothing; it is removed, or, in a cache open for reading only, as good as absent for this process. */

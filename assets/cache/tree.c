@@ -285,13 +285,36 @@ static bool is_still(const struct cache *c, const struct cache_known_tree *tree)
 	       digest_eq(&now, tree->shares ? &tree->content_stamp : &tree->stamp);
 }
 
+/* What this process knows of the tree, if it is still that one. Another task may share a member meanwhile, which changes
+ * the stamp that was known before: the one that stays is asked for then. */
+static bool find_still(struct cache *c, const struct digest *archive, struct cache_known_tree *ret)
+{
+	bool shared;
+
+	do {
+		if (!find_known(c, archive, ret) || ret->wrong)
+			return false;
+		if (is_still(c, ret))
+			return true;
+		shared = ret->shares;
+	} while (!shared && find_known(c, archive, ret) && ret->shares);
+	return false;
+}
+
+bool cache_had_tree(struct cache *c, const struct digest *archive)
+{
+	struct cache_known_tree known;
+
+	return find_known(c, archive, &known) && !known.wrong;
+}
+
 bool cache_tree_noted(struct cache *c, struct arena *a, const struct digest *archive,
 		      const char **ret_members)
 {
 	struct cache_known_tree known;
 
 	/* what is known of a tree that another process has replaced is not true of the new one */
-	if (!find_known(c, archive, &known) || known.wrong || !is_still(c, &known))
+	if (!find_still(c, archive, &known))
 		return find_record(c, a, archive, by_stamp, NULL, ret_members);
 	*ret_members = known.members ? arena_str(a, known.members) : NULL;
 	return true;
@@ -329,11 +352,10 @@ static bool has_same_bytes(struct cache *c, const struct asset *as)
 	if (tree < 0 || !find_record(c, a, &as->digest, by_content, NULL, &members) ||
 	    !has_members(members, as))
 		return false;
-	/* another process may be replacing it */
-	if (cache_tree_stamp(tree, &stamp) < 0 || cache_tree_digest(tree, &have) < 0)
-		return false;
-	if (!find_record(c, a, &as->digest, by_content, &have, &members) ||
+	if (cache_tree_stamp(tree, &stamp) < 0 || cache_tree_digest(tree, &have) < 0 ||
+	    !find_record(c, a, &as->digest, by_content, &have, &members) ||
 	    (c->writable && cache_tree_sync(tree) < 0)) {
+		/* of one that another process has replaced meanwhile nothing is known */
 		if (is_published(c, &as->digest, tree))
 			know_tree(c, &(struct cache_known_tree){ .archive = as->digest,
 								 .wrong = true });
@@ -343,24 +365,20 @@ static bool has_same_bytes(struct cache *c, const struct asset *as)
 	return true;
 }
 
-/* By its stamp, without reading it. Another task may share a member meanwhile, which changes the stamp that was known
- * before: the one that stays is asked for then. */
+static bool is_known(struct cache *c, const struct asset *as)
+{
+	struct cache_known_tree known;
+
+	return find_still(c, &as->digest, &known) && has_members(known.members, as);
+}
+
+/* By its stamp, without reading it. Another task may learn of it between the first two questions, and share a member. */
 static bool is_believed(struct cache *c, const struct asset *as, bool *ret_wrong)
 {
-	struct cache_known_tree known = { .shares = false };
-	bool is_known, was_shared;
+	struct cache_known_tree known;
 
-	do {
-		was_shared = known.shares;
-		is_known = find_known(c, &as->digest, &known);
-		*ret_wrong = is_known && known.wrong;
-		if (*ret_wrong)
-			return false;
-		if ((is_known && has_members(known.members, as) && is_still(c, &known)) ||
-		    is_on_record(c, as))
-			return true;
-	} while (!was_shared && find_known(c, &as->digest, &known) && known.shares);
-	return false;
+	*ret_wrong = find_known(c, &as->digest, &known) && known.wrong;
+	return !*ret_wrong && (is_known(c, as) || is_on_record(c, as) || is_known(c, as));
 }
 
 bool cache_has_tree(struct cache *c, const struct asset *as)
@@ -428,7 +446,7 @@ void cache_tree_believe(struct cache *c, const struct digest *archive, const str
 
 	(void)pthread_mutex_lock(&c->trees_lock);
 	last = last_known(c, archive);
-	/* another task may have learned it before, and shared a member since: this stamp is older than that */
+	/* another task may have learned it before, and shared a member since: then this stamp is older than the sharing */
 	if (waits || !last || !last->shares || !is_still(c, last))
 		add_known(c,
 			  &(struct cache_known_tree){ .archive = *archive,
@@ -614,21 +632,28 @@ static bool is_as_archive(struct cache *c, const struct asset *as, int tree, con
 	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
 }
 
+/* Of members as records have them. */
+static bool is_same(const char *a, const char *b)
+{
+	return (!a && !b) || (a && b && strcmp(a, b) == 0);
+}
+
 /* Whether it is what its archive holds of the members that are noted for it. What is noted may be of a tree that another
  * process has replaced since, and has noted nothing of: that one has what is wanted here, or all. */
 static bool has_its_members(struct cache *c, const struct asset *as, int tree, struct arena *a,
 			    const char **ret_members)
 {
-	const char *const wanted = cache_tree_members(a, as);
+	const char *noted = NULL, *const wanted = cache_tree_members(a, as);
+	const bool is_noted = cache_tree_noted(c, a, &as->digest, &noted);
 
-	if (cache_tree_noted(c, a, &as->digest, ret_members) &&
-	    is_as_archive(c, as, tree, *ret_members))
+	*ret_members = noted;
+	if (is_noted && is_as_archive(c, as, tree, noted))
 		return true;
 	*ret_members = wanted;
-	if (is_as_archive(c, as, tree, wanted))
+	if (!(is_noted && is_same(noted, wanted)) && is_as_archive(c, as, tree, wanted))
 		return true;
 	*ret_members = NULL;
-	return wanted && is_as_archive(c, as, tree, NULL);
+	return wanted && !(is_noted && !noted) && is_as_archive(c, as, tree, NULL);
 }
 
 /* Whether the tree is right, with the members that are noted for it. Its stamp is taken before it is read. */

@@ -35,5 +35,5 @@ bool cache_tree_share(struct cache *c, const struct asset *as);
 /* The tree that has the archive's name now; -1 with errno. */
 int cache_tree_open(const struct cache *c, const struct digest *archive);
 /* Remove the tree with what is noted of it; false: there is none. `judged` is the one that was found wrong (-1: whichever
- * it is): where it has the name no more, another process has replaced it, and that one stays. */
+ * it is): if it does not have the name any more, another process has replaced it, and the new tree stays. */
 bool cache_tree_drop(struct cache *c, const struct digest *archive, int judged);

@@ -17,24 +17,48 @@ enum { LEND_LEAST = 1024 * 1024 };
 
 /* Where the bytes come from. */
 struct source {
-	const struct asset *asset;
+	size_t at;
 	bool is_guess; /* an archive before it could not be looked at, and may have the member too */
+	bool in_none;  /* every archive was looked at, and none has anything of that name */
 };
 
-/* What the state remembers for a path: an asset's own digest, or one made of archive and member, because
- * documents name no digest of a member. */
-static void wanted_digest(const struct task_install *in, const struct asset *source,
-			  struct digest *ret)
+/* What open_source does about an archive that is not unpacked. */
+enum patience {
+	PASSES,      /* passes over it: to compare with what is there */
+	WAITS,       /* waits for it */
+	PASSES_LAST, /* passes over it, as nothing more will come, unless it was unpacked before */
+};
+
+/* What the state remembers for a path: an asset's own digest, or one made of the member and of the archives up to the one
+ * that has it, because documents name no digest of a member. */
+static void wanted_digest(const struct task_install *in, size_t at, struct digest *ret)
 {
 	autodigest struct digest_ctx *c = NULL;
 
 	if (!in->member) {
-		*ret = source->digest;
+		*ret = in->sources[at]->digest;
 		return;
 	}
 	c = digest_new(DIGEST_SHA256);
-	digest_update(c, source->digest.bytes, digest_size(source->digest.algo));
+	for (size_t i = 0; i <= at; i++)
+		digest_update(c, in->sources[i]->digest.bytes,
+			      digest_size(in->sources[i]->digest.algo));
 	digest_update(c, in->member, strlen(in->member));
+	digest_final(c, ret);
+}
+
+/* The digest to remember. That of a guess has a mark, so that no later check takes it for right. */
+static void installed_digest(const struct task_install *in, const struct source *source,
+			     struct digest *ret)
+{
+	autodigest struct digest_ctx *c = NULL;
+
+	wanted_digest(in, source->at, ret);
+	if (!source->is_guess)
+		return;
+	c = digest_new(DIGEST_SHA256);
+	digest_update(c, "guess", strlen("guess"));
+	digest_update(c, ret->bytes, digest_size(ret->algo));
 	digest_final(c, ret);
 }
 
@@ -43,7 +67,7 @@ static bool is_known_right(const struct task *t, struct task_ctx *ctx, const str
 	for (size_t i = 0; i < t->install.n_sources && !ctx->verify; i++) {
 		struct digest d;
 
-		wanted_digest(&t->install, t->install.sources[i], &d);
+		wanted_digest(&t->install, i, &d);
 		if (state_is(ctx->state, t->name, st, &d))
 			return true;
 	}
@@ -67,76 +91,71 @@ static const char *describe_link(struct task_ctx *ctx, struct arena *a, const st
 			    as->name, link + strlen(tree) + 1, target);
 }
 
-/* As wanted_digest; no task takes what is remembered of a guess for right. */
-static void installed_digest(const struct task_install *in, const struct source *source,
-			     struct digest *ret)
+/* Whether the archive is unpacked, and what is unpacked is right. Another process with this cache may have taken the tree
+ * away to make one with more members, and the task that unpacked it is over: then it is unpacked again. < 0 with *e: the tree
+ * is there, and cannot be made right. */
+static int has_tree(struct task_ctx *ctx, const struct asset *as, const char *dir,
+		    enum patience patience, struct err *e)
 {
-	autodigest struct digest_ctx *c = NULL;
+	struct stat st;
+	const int r = io_stat(ctx->cache_root_fd, dir, &st, e);
+	const bool is_there = r >= 0;
 
-	wanted_digest(in, source->asset, ret);
-	if (!source->is_guess)
-		return;
-	c = digest_new(DIGEST_SHA256);
-	digest_update(c, "guess", strlen("guess"));
-	digest_update(c, ret->bytes, digest_size(ret->algo));
-	digest_final(c, ret);
-}
-
-/* Whether an archive that is not unpacked is known to lack the member. */
-static bool is_known_to_lack(const struct task *t, struct task_ctx *ctx, const struct asset *as)
-{
-	struct digest ignored;
-
-	return cache_member_digest(ctx->cache, &as->digest, t->install.member, &ignored) ==
-	       CACHE_NOT_THERE;
+	if (r < 0 && r != -ENOENT)
+		return r;
+	/* a tree may be there before its signature was asked for */
+	if (!cache_is_signed(ctx->cache, as))
+		return false;
+	if (is_there && cache_has_tree(ctx->cache, as))
+		return true;
+	if (patience != PASSES_LAST || !(is_there || cache_had_tree(ctx->cache, &as->digest)))
+		return false;
+	if (cache_unpack(ctx->cache, as, e) >= 0)
+		return true;
+	return is_there ? err_wrap(e, "'%s' has changed since it was unpacked", dir) : false;
 }
 
 /* Open the bytes to install. 0 found, 1 not known yet (an earlier source is still under way), -ENOENT
- * and CONFIG when no source has it; a read error is not an answer, but an error of its own. Only
- * after everything else is settled is "not yet" "never": a later source is a guess then. */
-static int open_source(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
-		       struct source *ret_source, struct err *e)
+ * and CONFIG when no source has it; a read error is not an answer, but an error of its own. Where an archive is passed
+ * over, a later source is a guess. */
+static int open_source(const struct task *t, struct task_ctx *ctx, enum patience patience,
+		       int *ret_fd, struct source *ret_source, struct err *e)
 {
 	const struct task_install *in = &t->install;
 	autoarena struct arena *a = arena_new_empty();
 	const char *instead = "";
 
-	ret_source->is_guess = false;
+	*ret_source = (struct source){ 0 };
 	for (size_t i = 0; i < in->n_sources; i++) {
 		const struct asset *as = in->sources[i];
 		const char *dir, *path = NULL, *link = NULL;
-		struct stat st;
+		bool is_here;
 		int r;
 
-		ret_source->asset = as;
+		ret_source->at = i;
 		if (!in->member)
 			return cache_open(ctx->cache, &as->digest, ret_fd, e);
 		dir = cache_unpacked_path(ctx->cache, a, &as->digest);
-		r = io_stat(ctx->cache_root_fd, dir, &st, e);
-		/* a tree may be there before its signature was asked for */
-		if (r >= 0 && !cache_is_signed(ctx->cache, as))
-			r = -ENOENT;
-		/* or be another process' work: the unpack task inspects it first */
-		if (r >= 0 && !cache_has_tree(ctx->cache, as))
-			r = last_call ? err_fail(e, ERR_SYSTEM, EAGAIN,
-						 "'%s' has changed since it was unpacked", dir)
-				      : -ENOENT;
-		if (r < 0 && r != -ENOENT)
-			return r;
-		if (r < 0 && !last_call)
+		r = has_tree(ctx, as, dir, patience, e);
+		is_here = r > 0;
+		if (r == 0 && patience == WAITS)
 			return 1;
-		if (r < 0) {
-			ret_source->is_guess |= !is_known_to_lack(t, ctx, as);
-			continue;
-		}
-		r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, &link, e);
+		if (is_here)
+			r = member_find(ctx->cache_root_fd, a, dir, in->member, &path, &link, e);
+		else if (r == 0)
+			ret_source->is_guess = true;
 		if (r < 0)
 			return r;
 		if (path)
 			return io_open_file(ctx->cache_root_fd, path, ret_fd, e);
 		if (link)
 			instead = describe_link(ctx, a, as, dir, link);
+		/* another process may have taken the tree away while it was searched */
+		else if (is_here && !cache_has_tree(ctx->cache, as))
+			return err_fail(e, ERR_SYSTEM, EAGAIN,
+					"'%s' has changed since it was unpacked", dir);
 	}
+	ret_source->in_none = !ret_source->is_guess && !*instead;
 	return err_fail(e, ERR_CONFIG, ENOENT, "no asset of the document holds '%s'%s",
 			in->member ? in->member : t->name, instead);
 }
@@ -156,10 +175,10 @@ static int has_digest(const struct task *t, struct task_ctx *ctx, const struct d
 	return r;
 }
 
-static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct asset *source,
+static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct source *source,
 		      int source_fd, bool *ret_same, struct err *e)
 {
-	struct digest want = source->digest;
+	struct digest want = t->install.sources[source->at]->digest;
 	int r = t->install.member ? digest_of_fd(want.algo, source_fd, t->install.member, &want, e)
 				  : 0;
 
@@ -168,15 +187,15 @@ static int same_bytes(const struct task *t, struct task_ctx *ctx, const struct a
 
 /* The member's digest and its archive as they are on record. A run that believes no record does not ask. */
 static bool is_on_record(const struct task *t, struct task_ctx *ctx, struct digest *ret,
-			 const struct asset **ret_source)
+			 size_t *ret_at)
 {
 	enum cache_knowledge known = CACHE_NOT_THERE;
 
 	for (size_t i = 0; i < t->install.n_sources && !ctx->verify && known == CACHE_NOT_THERE;
 	     i++) {
-		*ret_source = t->install.sources[i];
-		known = cache_member_digest(ctx->cache, &(*ret_source)->digest, t->install.member,
-					    ret);
+		*ret_at = i;
+		known = cache_member_digest(ctx->cache, &t->install.sources[i]->digest,
+					    t->install.member, ret);
 	}
 	return known == CACHE_THERE;
 }
@@ -185,7 +204,7 @@ static bool is_on_record(const struct task *t, struct task_ctx *ctx, struct dige
 static int compare_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
 {
-	struct source source = { .asset = t->install.sources[0] };
+	struct source source = { 0 };
 	autoclose int source_fd = -1;
 	struct digest d;
 	bool same = false;
@@ -193,17 +212,17 @@ static int compare_content(const struct task *t, struct task_ctx *ctx, const str
 	int r = 0;
 
 	if (t->install.member)
-		r = open_source(t, ctx, true, &source_fd, &source, &why);
-	diff->unsure = r < 0 ? !is_on_record(t, ctx, &d, &source.asset) : source.is_guess;
+		r = open_source(t, ctx, PASSES, &source_fd, &source, &why);
+	diff->unsure = r < 0 ? !is_on_record(t, ctx, &d, &source.at) : source.is_guess;
 	if (diff->unsure)
 		return task_differs(diff, "cannot be compared: its archive is not unpacked");
 	r = r < 0 ? has_digest(t, ctx, &d, &same, e)
-		  : same_bytes(t, ctx, source.asset, source_fd, &same, e);
+		  : same_bytes(t, ctx, &source, source_fd, &same, e);
 	if (r < 0)
 		return r;
 	if (!same)
 		return task_differs(diff, "content differs");
-	wanted_digest(&t->install, source.asset, &d);
+	wanted_digest(&t->install, source.at, &d);
 	state_saw(ctx->state, t->name, &d, t->origin, st);
 	return TASK_EQUAL;
 }
@@ -216,24 +235,12 @@ static bool has_attributes(const struct task *t, const struct stat *st)
 /* A member that may be missing, and is: every archive that could hold it is here, and none does. */
 static bool is_in_none(const struct task *t, struct task_ctx *ctx)
 {
-	const struct task_install *in = &t->install;
+	autoclose int fd = -1;
+	struct source source = { 0 };
+	struct err ignored;
 
-	if (!in->may_lack)
-		return false;
-	for (size_t i = 0; i < in->n_sources; i++) {
-		autoarena struct arena *a = arena_new_empty();
-		const struct digest *d = &in->sources[i]->digest;
-		const char *path, *link;
-		struct err ignored;
-
-		/* a link in its place is told as an error: only files are installed */
-		if (!cache_has_tree(ctx->cache, in->sources[i]) ||
-		    member_find(ctx->cache_root_fd, a, cache_unpacked_path(ctx->cache, a, d),
-				in->member, &path, &link, &ignored) < 0 ||
-		    path || link)
-			return false;
-	}
-	return true;
+	return t->install.may_lack && open_source(t, ctx, PASSES, &fd, &source, &ignored) < 0 &&
+	       source.in_none;
 }
 
 static int install_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
@@ -242,12 +249,13 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 	struct stat st;
 	int r = io_stat(ctx->root_fd, t->name, &st, e);
 	const bool is_absent = r == -ENOENT || r == -ENOTDIR;
+	const bool is_right = r >= 0 && S_ISREG(st.st_mode) && is_known_right(t, ctx, &st);
 
 	/* this may be another try */
 	diff->unsure = false;
 	diff->how = is_absent ? "absent: no archive has it"
 			      : "not ours: no archive has it, and what is there stays";
-	if ((is_absent || r >= 0) && is_in_none(t, ctx))
+	if (!is_right && (is_absent || r >= 0) && is_in_none(t, ctx))
 		return TASK_EQUAL;
 	diff->how = NULL;
 	if (is_absent)
@@ -258,7 +266,7 @@ static int install_check(const struct task *t, struct task_ctx *ctx, struct task
 		return task_differs(diff, "a %s, not a regular file", io_kind(st.st_mode));
 	if (state_is_lost(ctx->state, t->name, &st))
 		return task_differs(diff, "a write to the disk failed");
-	r = is_known_right(t, ctx, &st) ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
+	r = is_right ? TASK_EQUAL : compare_content(t, ctx, &st, diff, e);
 	if (r < 0 || (r == TASK_DIFFERS && !diff->unsure) || has_attributes(t, &st))
 		return r;
 	(void)task_differs(diff, "mode %04o owner %u:%u, want %04o 0:0", st.st_mode & 07777,
@@ -361,7 +369,7 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	int r = io_stat(ctx->root_fd, t->name, &st, e);
 
 	if (r == 0 && S_ISREG(st.st_mode) && has_attributes(t, &st))
-		r = same_bytes(t, ctx, source->asset, source_fd, &same, e);
+		r = same_bytes(t, ctx, source, source_fd, &same, e);
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
 		return r;
 	if (!same) {
@@ -372,18 +380,6 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	state_saw(ctx->state, t->name, &d, t->origin, &st);
 	run->equal = true;
 	return 0;
-}
-
-/* Another process with this cache may have made the tree anew, and the task that unpacks it is over: it is inspected again,
- * and unpacked if it is not right. */
-static int open_renewed(const struct task *t, struct task_ctx *ctx, bool last_call, int *ret_fd,
-			struct source *ret_source, struct err *e)
-{
-	int r = open_source(t, ctx, last_call, ret_fd, ret_source, e);
-
-	if (r == -EAGAIN && cache_unpack(ctx->cache, ret_source->asset, e) >= 0)
-		r = open_source(t, ctx, last_call, ret_fd, ret_source, e);
-	return r;
 }
 
 static int install_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
@@ -401,8 +397,8 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 			end_lending(t, ctx);
 		return r;
 	}
-	r = open_renewed(t, ctx, run->last_call, &source_fd, &source, e);
-	if (r < 0 && is_in_none(t, ctx)) {
+	r = open_source(t, ctx, run->last_call ? PASSES_LAST : WAITS, &source_fd, &source, e);
+	if (r < 0 && t->install.may_lack && source.in_none) {
 		run->equal = true;
 		return 0;
 	}
@@ -422,9 +418,10 @@ static int install_apply(const struct task *t, struct task_ctx *ctx, struct task
 	r = place_stage(ctx, t->name, &stage, e);
 	if (r < 0)
 		return r;
-	r = fill_stage(t, ctx, source.asset, source_fd, &attr, &stage, e);
+	r = fill_stage(t, ctx, t->install.sources[source.at], source_fd, &attr, &stage, e);
 	if (r < 0)
-		run->final = cache_heal(ctx->cache, source.asset, t->install.member, e);
+		run->final =
+			cache_heal(ctx->cache, t->install.sources[source.at], t->install.member, e);
 	if (r < 0)
 		return r;
 	installed_digest(&t->install, &source, &d);
@@ -438,7 +435,7 @@ static void install_inputs(const struct task *t, struct digest_ctx *c)
 {
 	struct digest d;
 
-	wanted_digest(&t->install, t->install.sources[0], &d);
+	wanted_digest(&t->install, 0, &d);
 	digest_update(c, t->name, strlen(t->name) + 1);
 	digest_update(c, d.bytes, sizeof(d.bytes));
 }
@@ -452,8 +449,8 @@ static int install_compare(const struct task *t, const struct task *was, struct 
 	(void)ctx;
 	if (!was)
 		return task_missing(diff, "absent");
-	wanted_digest(&was->install, was->install.sources[0], &had);
-	wanted_digest(&t->install, t->install.sources[0], &want);
+	wanted_digest(&was->install, 0, &had);
+	wanted_digest(&t->install, 0, &want);
 	if (!digest_eq(&had, &want))
 		return task_differs(diff, "content differs");
 	return was->install.mode == t->install.mode

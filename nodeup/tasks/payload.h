@@ -51,7 +51,7 @@ struct task_install {
 	const char *member;           /* base name of the member; NULL: the asset itself */
 	const struct asset **sources; /* in document order; the first that has it is used */
 	size_t n_sources;
-	bool may_lack; /* the member: what no archive has is not installed */
+	bool may_lack; /* a member that no archive has is left out; any other failure counts */
 };
 
 struct task_program {

@@ -390,6 +390,17 @@ def test_an_archive_that_may_have_it_too(world):
     assert world.plan().code == OK
 
 
+def test_an_archive_that_comes_before(world):
+    """Documents that name another archive first want the member of that one, though nothing is wrong with what is installed."""
+    packed = {what: tar({f"./{name}": what for name in CNI_MEMBERS}) for what in (b"first", b"later")}
+    world.assets[CNI], world.assets[UTILS] = world.assets[UTILS], world.serve("later.tar.gz", packed[b"later"])
+    world.converge()
+    assert {world.installed(name).read_bytes() for name in CNI_MEMBERS} == {b"later"}
+    world.assets[CNI] = world.serve("first.tar.gz", packed[b"first"])
+    world.converge()
+    assert {world.installed(name).read_bytes() for name in CNI_MEMBERS} == {b"first"}
+
+
 # The cache
 
 def test_a_verified_entry_is_never_fetched_again(world):

@@ -114,9 +114,17 @@ def beside(world):
 
 def unpacked(world):
     """Which tree the archive of the plugins has."""
-    tree = world.cache / f"unpacked/sha256-{world.digest(CNI)}"
-    until(tree.exists)
-    return tree.stat().st_ino
+    def look():
+        try:
+            found = plugins(world).stat()
+        except FileNotFoundError:
+            return None
+        return found.st_ino, found.st_ctime_ns
+    return until(look)
+
+
+def plugins(world):
+    return world.cache / f"unpacked/sha256-{world.digest(CNI)}"
 
 
 @pytest.mark.parametrize("killed", [False, True])
@@ -132,6 +140,17 @@ def test_a_tree_that_another_process_made_anew(world, beside, killed):
     assert first.end() == OK, first.lines
     beside.opens(PROTOKUBE)
     assert killed or second.end() == OK
+    assert world.installed("bridge").read_bytes() == noise("bridge", 300_000)
+
+
+def test_a_tree_that_another_process_took_away(world, beside):
+    """It is about to make one with more members, or was killed before it had."""
+    run = beside("apply")
+    unpacked(world)
+    plugins(world).rename(world.folder / "taken-away")
+    beside.opens(UTILS)
+    beside.opens(PROTOKUBE)
+    assert run.end() == OK, run.lines
     assert world.installed("bridge").read_bytes() == noise("bridge", 300_000)
 
 
