@@ -177,6 +177,17 @@ static int look_at_volumes(struct checking *c, struct err *e)
 	return r == CHECK_RIGHT && c->opened >= 0 ? session_preflight(c->s, e) : r;
 }
 
+/* Whether the task cannot be done, by a cause that has no row of its own: systemd, volumes, and what the network does not
+ * answer have one. */
+static bool is_of_plan(const struct checking *c, const struct run_outcome *o)
+{
+	const struct task_ctx *ctx = &c->s->ctx;
+	const bool has_manager = ctx->bus || ctx->image_mode;
+
+	return o->state == RUN_FAILED && !causes_may_fail(o) && !o->task->ops->is_preflight &&
+	       o->error->kind != ERR_NET && (has_manager || !o->task->ops->on_main);
+}
+
 static int look_at_plan(struct checking *c, struct err *e)
 {
 	int r = look_at_stage(c, SESSION_PLAN, e);
@@ -185,11 +196,14 @@ static int look_at_plan(struct checking *c, struct err *e)
 		r = look_at_stage(c, SESSION_CACHE, e);
 	if (r != CHECK_RIGHT || c->opened < 0)
 		return r;
-	/* without systemd no unit can be looked at, which has a row of its own */
-	if (c->rep.first_failed < c->rep.n && (c->s->ctx.bus || c->s->ctx.image_mode)) {
-		*e = *c->rep.outcomes[c->rep.first_failed].error;
-		return causes_tell(&c->rep, e);
-	}
+	for (size_t i = 0; i < c->rep.n; i++)
+		if (is_of_plan(c, &c->rep.outcomes[i])) {
+			struct run_report rep = c->rep;
+
+			rep.first_failed = i;
+			*e = *rep.outcomes[i].error;
+			return causes_tell(&rep, e);
+		}
 	return check_say(c, CHECK_RIGHT, "%zu of %zu tasks are to be done",
 			 c->rep.counts[RUN_CHANGED], c->rep.n);
 }
