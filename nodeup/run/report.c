@@ -56,12 +56,21 @@ static const char *failure(struct arena *a, const struct run_report *rep,
 	return o->error->msg;
 }
 
-/* Why a run may end well although the task failed. */
-static const char *excuse(const struct run_outcome *o)
+/* Whether the run needs what was not done for want of it. */
+static bool is_missed(const struct run_report *rep, const struct run_outcome *o)
 {
-	return o->diff.spare       ? " (not needed now)"
-	       : o->task->optional ? " (perhaps not needed)"
-				   : "";
+	for (size_t i = 0; i < rep->n; i++)
+		if (rep->outcomes[i].because == o->task && !causes_may_fail(&rep->outcomes[i]))
+			return true;
+	return false;
+}
+
+/* Why a run may end well although the task failed. */
+static const char *excuse(const struct run_report *rep, const struct run_outcome *o)
+{
+	if (!causes_may_fail(o) || is_missed(rep, o))
+		return "";
+	return o->diff.spare ? " (not needed now)" : " (perhaps not needed)";
 }
 
 void report_outcome(const struct run_report *rep, const struct run_outcome *o, struct waits *waits)
@@ -83,8 +92,9 @@ void report_outcome(const struct run_report *rep, const struct run_outcome *o, s
 		break;
 	case RUN_FAILED:
 		log_line(causes_may_fail(o) ? LOG_WARNING : LOG_ERROR, fields, ARRAY_LEN(fields),
-			 "failed %s%s: %s%s%s", title, excuse(o), o->diff.lost ? o->diff.why : "",
-			 o->diff.lost ? "; " : "", failure(a, rep, o));
+			 "failed %s%s: %s%s%s", title, excuse(rep, o),
+			 o->diff.lost ? o->diff.why : "", o->diff.lost ? "; " : "",
+			 failure(a, rep, o));
 		break;
 	case RUN_SKIPPED:
 		log_line(LOG_WARNING, fields, ARRAY_LEN(fields), "skipped %s: %s failed", title,
@@ -198,6 +208,15 @@ static size_t count_failed(const struct run_report *rep)
 	return rep->n - count_ok(rep) - rep->counts[RUN_CHANGED];
 }
 
+static size_t count_excused(const struct run_report *rep)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < rep->n; i++)
+		n += rep->outcomes[i].state == RUN_FAILED && *excuse(rep, &rep->outcomes[i]);
+	return n;
+}
+
 static const char *reason(struct arena *a, const struct run_report *rep,
 			  const struct run_outcome *o)
 {
@@ -208,8 +227,7 @@ static const char *reason(struct arena *a, const struct run_report *rep,
 
 struct strv report_recap(struct arena *a, const struct run_report *rep, const struct err *late)
 {
-	/* a task that may fail is not what the run ended with */
-	const bool is_late = late && rep->first_failed == rep->n;
+	const bool is_late = late && count_failed(rep) == count_excused(rep);
 	struct strv lines = { 0 };
 
 	strv_addf(a, &lines, "ok %zu / changed %zu / failed %zu", count_ok(rep),
@@ -220,8 +238,8 @@ struct strv report_recap(struct arena *a, const struct run_report *rep, const st
 		if (o->state != RUN_EQUAL && o->state != RUN_UNNEEDED)
 			strv_addf(a, &lines, "%s %s%s: %s",
 				  o->state == RUN_CHANGED ? "changed" : "failed",
-				  task_title(a, o->task), o->state == RUN_FAILED ? excuse(o) : "",
-				  reason(a, rep, o));
+				  task_title(a, o->task),
+				  o->state == RUN_FAILED ? excuse(rep, o) : "", reason(a, rep, o));
 	}
 	if (is_late)
 		strv_addf(a, &lines, "failed %s", late->msg);

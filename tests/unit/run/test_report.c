@@ -253,6 +253,21 @@ static void a_recap_has_the_error_of_the_run(void **state)
 	assert_string_equal(recap.v[0], "ok 1 / changed 0 / failed 2");
 	assert_non_null(strstr(recap.v[1], " (perhaps not needed): "));
 	assert_string_equal(recap.v[2], "failed kubelet does not answer");
+	/* what was not done when the time was up says so itself */
+	s.outcomes[1].state = RUN_WAITING;
+	s.rep.counts[RUN_WAITING] = 1;
+	s.rep.counts[RUN_FAILED] = 0;
+	recap = report_recap(a, &s.rep, &e);
+	assert_int_equal(recap.n, 2);
+	assert_string_equal(recap.v[0], "ok 1 / changed 0 / failed 1");
+	/* a loss that the node misses is not excused */
+	s.rep.n = 3;
+	s.outcomes[1].state = RUN_FAILED;
+	s.outcomes[2].state = RUN_SKIPPED;
+	s.outcomes[2].task = &s.tasks[0];
+	s.outcomes[2].because = &s.tasks[2];
+	recap = report_recap(a, &s.rep, NULL);
+	assert_null(strstr(recap.v[1], "perhaps not needed"));
 }
 
 static void progress_and_summary(void **state)
