@@ -32,7 +32,7 @@ static void unspool(struct cache *c, const struct digest *d)
 			digest_hex(d, hex), e.msg);
 }
 
-/* What was lent from a cache of several nodes, another of them has. */
+/* A cache of several nodes lends nothing to this one: its notes are of others. */
 static struct cache_loans loans_of(const struct session *s, struct arena *a)
 {
 	return task_has_own_cache(&s->ctx) ? cache_loans(s->ctx.cache, a)

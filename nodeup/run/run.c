@@ -141,8 +141,7 @@ static void unblock(struct sched *s, struct item *user)
 		set_state(s, user->o, RUN_READY);
 }
 
-/* Whether a task that needs another can be done although that one is not. One that may fail is missed only by what is
- * made from it. */
+/* Whether `user` can be done although `needed` is not. Only what is made from an optional task misses it. */
 static bool goes_on_without(const struct run_outcome *needed, const struct task *user)
 {
 	const struct task *t = needed->task;

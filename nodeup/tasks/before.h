@@ -11,7 +11,8 @@ struct task_before {
 	struct map tasks; /* by title */
 };
 
-/* Have all checks of `tasks` compare with `was` instead of the machine. */
+/* Have all checks of `tasks` compare with `was` instead of the machine. Without a compare of its own, a task is equal if there was
+ * one, else missing. */
 void before_set(struct arena *a, struct task *const *was, size_t n_was, struct task **tasks,
 		size_t n, struct task_ctx *ctx);
 /* The `compare` of what is done on a machine that runs, once: equal in an image, and where it was done before. */

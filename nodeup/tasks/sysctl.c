@@ -6,8 +6,8 @@
 
 enum { VALUE_MAX = 4096 };
 
-/* Of a key that is written with dots a slash is a dot of a name, as of VLAN eth0.100; one that is written with slashes is a path.
- * source: sysctl.d(5) */
+/* In a key whose first separator is a dot, a slash stands for a dot in a name (net.ipv4.conf.eth0/100). A key whose first
+ * separator is a slash is a path. source: sysctl.d(5) */
 static char *proc_path(struct arena *a, const char *key)
 {
 	static const char root[] = "/proc/sys/";

@@ -24,10 +24,10 @@ struct task {
 	const char *origin; /* the builder that asked for it */
 	const char *asked;  /* "file:line:column" of what it is for; NULL: all of the documents */
 	size_t index;       /* position in the plan */
-	bool optional;      /* failing is a warning */
-	bool advisory;      /* what needs it goes on when it fails; the run fails in the end */
-	bool always;        /* done also when what it needs failed */
-	bool unused; /* an asset for other nodes: kept in order where it is, and not fetched */
+	bool optional; /* failing is a warning; what is made from it is skipped, all else goes on */
+	bool advisory; /* what needs it goes on when it fails; the run fails in the end */
+	bool always;   /* done also when what it needs failed */
+	bool unused;   /* an asset for other nodes: kept in order where it is, and not fetched */
 	union {
 		struct task_dir dir;
 		struct task_file file;
@@ -140,7 +140,7 @@ struct task_ops {
 	bool writes_little;  /* nor does apply, which writes one of them */
 	bool is_preflight; /* apply checks it before it does anything, and an error ends the run */
 	bool stays; /* what it made is on the machine when no document names it any more; a reload leaves nothing */
-	bool says_all_is_well; /* to others: an advisory task that failed is not passed over */
+	bool says_all_is_well; /* to others: it is skipped if an advisory task failed */
 	/* How many bytes check reads; NULL: few. */
 	uint64_t (*reads)(const struct task *, struct task_ctx *);
 	/* TASK_EQUAL or TASK_DIFFERS with diff->why; no side effect. */
@@ -151,7 +151,7 @@ struct task_ops {
 	 * more. May be NULL. */
 	int (*may_start)(const struct task *, const struct task *unit, struct task_ctx *,
 			 struct err *);
-	/* As check, where `was` is what the documents before wanted and got; NULL: no such. See before.h. */
+	/* As check, where `was` is what the documents before wanted and got; NULL: no such. A NULL compare: see before.h. */
 	int (*compare)(const struct task *, const struct task *was, struct task_ctx *,
 		       struct task_diff *);
 	/* Feed what this task puts on the machine into the digest of a unit's inputs; may be NULL. */
