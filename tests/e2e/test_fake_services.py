@@ -13,14 +13,11 @@ import pytest
 
 import labhost
 
+sys.path.insert(0, os.path.join(labhost.ROOT, "tests/system"))
+from emulator import free_port  # noqa: E402
+
 FAKE = os.path.join(labhost.ROOT, "tests/fake")
 BUCKET = "jdurbin-kops.s3.us-west-2.amazonaws.com"
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def start(*command):

@@ -4,6 +4,7 @@ It lives in a Debian trixie tree of its own (bookworm has none), made once and k
 
 import base64
 import fcntl
+import itertools
 import json
 import os
 import shutil
@@ -93,10 +94,15 @@ def ensure_tree():
         os.rename(making, TREE)
 
 
+# Each process of the tests has its own: of two servers that were given one port, the first answers for both. The kernel
+# gives these to no other socket.
+PORTS = itertools.count(12000 + 2000 * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]))
+
+
 def free_port():
+    port = next(PORTS)
     with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+        return port if s.connect_ex(("127.0.0.1", port)) else free_port()
 
 
 def listen(argv, port, log, env=None, keep_stdin=False):
