@@ -49,7 +49,7 @@ def vm(tmp_path_factory):
     program = kopsnode.PROGRAM.read_bytes()
     images = {"proxy.tar.gz": podimages.packed(podimages.docker(PROXY, program, "/go-runner"), "gzip"),
               "pause.tar.zst": podimages.packed(podimages.oci(PAUSE, program, "/pause"), "zstd")}
-    assets = kopsnode.assets(runtime)
+    assets = kopsnode.assets(runtime, kopsnode.NEWEST[1], 36)
     folder = documents(tmp_path_factory.mktemp("documents"), assets, images)
     with Lab() as lab:
         files = folder_files(lab.layer("kops-cri", [*kopsnode.PACKAGES, "python3-grpcio"]))

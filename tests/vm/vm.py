@@ -65,7 +65,7 @@ class Machine:
             QEMU, "-nodefaults", "-no-user-config", "-display", "none", "-machine", "q35",
             "-accel", ACCEL, "-cpu", "max,la57=off", "-m", "1024",
             "-kernel", self.image + "/vmlinuz", "-initrd", self.image + "/initrd", "-append",
-            "console=ttyS0 loglevel=4 panic=-1 systemd.show_status=no net.ifnames=0 audit=0 "
+            "console=ttyS0 loglevel=4 panic=-1 systemd.show_status=no net.ifnames=0 audit=0 apparmor=0 "
             "mitigations=off random.trust_cpu=on nvme_core.multipath=N "
             "systemd.unified_cgroup_hierarchy=%d" % self.unified,
             "-drive", "if=none,id=root,format=raw,snapshot=on,cache=unsafe,file=%s/root.img" % self.image,
