@@ -632,12 +632,6 @@ static bool is_as_archive(struct cache *c, const struct asset *as, int tree, con
 	       extract_compare(archive, as->name, tree, &limits, &e) >= 0;
 }
 
-/* Of members as records have them. */
-static bool is_same(const char *a, const char *b)
-{
-	return (!a && !b) || (a && b && strcmp(a, b) == 0);
-}
-
 /* Whether it is what its archive holds of the members that are noted for it. What is noted may be of a tree that another
  * process has replaced since, and has noted nothing of: that one has what is wanted here, or all. */
 static bool has_its_members(struct cache *c, const struct asset *as, int tree, struct arena *a,
@@ -650,7 +644,7 @@ static bool has_its_members(struct cache *c, const struct asset *as, int tree, s
 	if (is_noted && is_as_archive(c, as, tree, noted))
 		return true;
 	*ret_members = wanted;
-	if (!(is_noted && is_same(noted, wanted)) && is_as_archive(c, as, tree, wanted))
+	if (!(is_noted && str_eq(noted, wanted)) && is_as_archive(c, as, tree, wanted))
 		return true;
 	*ret_members = NULL;
 	return wanted && !(is_noted && !noted) && is_as_archive(c, as, tree, NULL);

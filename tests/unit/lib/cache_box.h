@@ -24,6 +24,6 @@ void cache_box_put(struct cache_box *b, const struct digest *d, const void *byte
 struct asset cache_box_archive(struct cache_box *b, int number, int more);
 /* Where a member of it is unpacked. */
 const char *cache_box_member(struct cache_box *b, const struct asset *archive, const char *name);
-/* Install "hello" of the archive there; what cache_share_member says. */
+/* Install that member of the archive there; what cache_share_member says. */
 int cache_box_share(struct cache_box *b, struct cache *c, const struct asset *archive,
 		    const char *name, const char *path, const struct io_attr *attr);
