@@ -1,9 +1,9 @@
 #include "units/notify.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <systemd/sd-daemon.h>
+#include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 
 /* More than systemctl shows in one line; what is beyond is cut. */
@@ -13,15 +13,12 @@ void notify_status(const char *fmt, ...)
 {
 	char text[STATUS_MAX];
 	va_list ap;
-	int n;
 
 	if (!notify_is_wanted())
 		return;
 	va_start(ap, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, ap);
+	(void)print_va(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		return;
 	/* A line break would begin another assignment of the protocol. */
 	(void)sd_notifyf(0, "STATUS=%s", show_prose(text));
 }

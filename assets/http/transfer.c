@@ -10,6 +10,7 @@
 #include "assets/url.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 
 enum {
 	ERROR_PAGE_MAX =
@@ -138,8 +139,7 @@ int transfer_fail(struct transfer *t, int errnum, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vsnprintf(text, sizeof(text), fmt, ap) < 0)
-		text[0] = '\0';
+	(void)print_va(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	t->failed = true;
 	(void)err_fail(&t->err, ERR_NET, errnum, "%s", text);

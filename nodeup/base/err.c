@@ -1,7 +1,7 @@
 #include "nodeup/base/err.h"
 
-#include <stdio.h>
 #include <string.h>
+#include "nodeup/base/print.h"
 
 /* One row a kind: what main() exits with, what that means, and whether the task is worth another try. */
 static const struct {
@@ -23,17 +23,13 @@ static const struct {
 
 static int fill(struct err *e, enum err_kind kind, int errnum, const char *fmt, va_list ap)
 {
-	int n;
-
 	e->kind = kind;
 	e->errnum = errnum;
 	e->lasts = false;
 	e->nnotes = 0;
 	e->cause[0] = '\0';
 	e->room = (struct err_room){ 0 };
-	n = vsnprintf(e->msg, sizeof(e->msg), fmt, ap);
-	if (n < 0)
-		e->msg[0] = '\0';
+	(void)print_va(e->msg, sizeof(e->msg), fmt, ap);
 	return errnum > 0 ? -errnum : -EINVAL;
 }
 
@@ -62,7 +58,7 @@ int err_sys(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	/* a long message gives way to the cause */
 	len = strnlen(e->msg, room);
-	(void)snprintf(e->msg + len, sizeof(e->msg) - len, ": %s", cause);
+	(void)print_to(e->msg + len, sizeof(e->msg) - len, ": %s", cause);
 	return r;
 }
 
@@ -74,8 +70,7 @@ int err_wrap(struct err *e, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vsnprintf(context, sizeof(context), fmt, ap) < 0)
-		context[0] = '\0';
+	(void)print_va(context, sizeof(context), fmt, ap);
 	va_end(ap);
 
 	len = strlen(context);
@@ -96,11 +91,10 @@ void err_add(struct err *e, const char *fmt, ...)
 	size_t len = strlen(e->msg);
 	va_list ap;
 
-	(void)snprintf(e->msg + len, sizeof(e->msg) - len, ", ");
+	(void)print_to(e->msg + len, sizeof(e->msg) - len, ", ");
 	len = strlen(e->msg);
 	va_start(ap, fmt);
-	if (vsnprintf(e->msg + len, sizeof(e->msg) - len, fmt, ap) < 0)
-		e->msg[len] = '\0';
+	(void)print_va(e->msg + len, sizeof(e->msg) - len, fmt, ap);
 	va_end(ap);
 }
 
@@ -112,10 +106,9 @@ void err_note(struct err *e, const char *label, const char *fmt, ...)
 	if (e->nnotes >= ERR_NOTES)
 		return;
 	note = &e->notes[e->nnotes++];
-	(void)snprintf(note->label, sizeof(note->label), "%s", label);
+	(void)print_to(note->label, sizeof(note->label), "%s", label);
 	va_start(ap, fmt);
-	if (vsnprintf(note->text, sizeof(note->text), fmt, ap) < 0)
-		note->text[0] = '\0';
+	(void)print_va(note->text, sizeof(note->text), fmt, ap);
 	va_end(ap);
 }
 
@@ -124,8 +117,7 @@ void err_cause(struct err *e, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vsnprintf(e->cause, sizeof(e->cause), fmt, ap) < 0)
-		e->cause[0] = '\0';
+	(void)print_va(e->cause, sizeof(e->cause), fmt, ap);
 	va_end(ap);
 }
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 
 enum { LINE_MAX_BYTES = 4096, OUTPUT_MAX = 256 << 10 };
@@ -137,8 +138,7 @@ void log_line(enum log_level level, const struct log_field *fields, size_t n, co
 	prefix = add_prefix(line, sizeof(line), level);
 	message = line + prefix;
 	va_start(ap, fmt);
-	if (vsnprintf(message, sizeof(line) - prefix - 2, fmt, ap) < 0)
-		*message = '\0';
+	(void)print_va(message, sizeof(line) - prefix - 2, fmt, ap);
 	va_end(ap);
 	(void)show_clean(message);
 	if (writer && writer(level, message, fields, n) >= 0)

@@ -5,9 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/print.h"
 
 /* The first chunk: many arenas hold no more than a name. Each is twice the one before, up to the second. */
 enum { ARENA_FIRST = 512, ARENA_CHUNK = 16 * 1024 };
+
+/* Most texts that are printed are shorter. */
+enum { PRINTED_USUAL = 256 };
 
 struct chunk {
 	struct chunk *next;
@@ -58,10 +62,13 @@ char *xasprintf(const char *fmt, ...)
 
 char *xvasprintf(const char *fmt, va_list ap)
 {
-	char *s;
+	char text[PRINTED_USUAL], *s;
+	const size_t n = print_va(text, sizeof(text), fmt, ap);
 
-	if (vasprintf(&s, fmt, ap) < 0)
-		abort();
+	if (n < sizeof(text))
+		return xstrdup(text);
+	s = xrealloc(NULL, n + 1);
+	(void)print_va(s, n + 1, fmt, ap);
 	return s;
 }
 

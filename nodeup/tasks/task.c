@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/proc.h"
 #include "nodeup/tasks/state.h"
 
@@ -23,8 +24,7 @@ const char *task_path(const struct task *t)
 
 static void set_why(struct task_diff *d, const char *fmt, va_list ap)
 {
-	if (vsnprintf(d->why, sizeof(d->why), fmt, ap) < 0)
-		d->why[0] = '\0';
+	(void)print_va(d->why, sizeof(d->why), fmt, ap);
 	d->missing = d->restarts = false;
 }
 
@@ -100,8 +100,7 @@ int task_wait(struct task_run *run, int64_t next_ns, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vsnprintf(run->waiting, sizeof(run->waiting), fmt, ap) < 0)
-		run->waiting[0] = '\0';
+	(void)print_va(run->waiting, sizeof(run->waiting), fmt, ap);
 	va_end(ap);
 	run->next_ns = next_ns;
 	return TASK_WAIT;
