@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
 enum { ALGORITHM = 2 };
@@ -87,7 +88,7 @@ const char *signature_id(const uint8_t id[static SIGNATURE_ID], struct arena *a)
 
 	/* a little-endian number */
 	for (size_t i = 0; i < SIGNATURE_ID; i++)
-		(void)snprintf(text + 2 * i, 3, "%02X", id[SIGNATURE_ID - 1 - i]);
+		(void)print_to(text + 2 * i, 3, "%02X", id[SIGNATURE_ID - 1 - i]);
 	return arena_str(a, text);
 }
 

@@ -1,10 +1,10 @@
 #include "assets/url.h"
 
 #include <arpa/inet.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
 
@@ -190,10 +190,10 @@ const char *url_public(const char *text, char out[static URL_PUBLIC_MAX])
 	struct url u = url_split(text);
 
 	if (u.scheme)
-		(void)snprintf(out, URL_PUBLIC_MAX, "%.*s://%.*s%.*s", (int)u.scheme_n, u.scheme,
+		(void)print_to(out, URL_PUBLIC_MAX, "%.*s://%.*s%.*s", (int)u.scheme_n, u.scheme,
 			       (int)u.authority_n, u.authority, (int)u.path_n, u.path);
 	else /* no URL at all: drop what could be a secret in one */
-		(void)snprintf(out, URL_PUBLIC_MAX, "%.*s",
+		(void)print_to(out, URL_PUBLIC_MAX, "%.*s",
 			       (int)span_until(text, strlen(text), "?#@"), text);
 	return show_clean(out);
 }

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "nodeup/base/flush.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
 
 enum {
@@ -28,7 +29,7 @@ const char *cache_entry_name(const struct digest *d, char out[static CACHE_NAME_
 {
 	char hex[DIGEST_TEXT_MAX];
 
-	(void)snprintf(out, CACHE_NAME_MAX, "%s/%s", digest_algo_name(d->algo), digest_hex(d, hex));
+	(void)print_to(out, CACHE_NAME_MAX, "%s/%s", digest_algo_name(d->algo), digest_hex(d, hex));
 	return out;
 }
 
@@ -37,7 +38,7 @@ const char *cache_side_name(const char *folder, const struct digest *d,
 {
 	char hex[DIGEST_TEXT_MAX];
 
-	(void)snprintf(out, CACHE_NAME_MAX, "%s/%s-%s", folder, digest_algo_name(d->algo),
+	(void)print_to(out, CACHE_NAME_MAX, "%s/%s-%s", folder, digest_algo_name(d->algo),
 		       digest_hex(d, hex));
 	return out;
 }
@@ -94,7 +95,7 @@ int cache_make_tmp(struct cache *c, bool is_dir, char ret_name[static CACHE_NAME
 
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			break;
-		(void)snprintf(ret_name, CACHE_NAME_MAX, "tmp/%s-%016" PRIx64,
+		(void)print_to(ret_name, CACHE_NAME_MAX, "tmp/%s-%016" PRIx64,
 			       is_dir ? "unpack" : "get", id);
 		fd = make_named(c, is_dir, ret_name);
 		if (fd >= 0) {
@@ -193,7 +194,7 @@ static size_t render_record(const struct stat *st, char out[static CACHE_RECORD_
 {
 	struct io_stamp s = io_stamp_of(st);
 
-	return (size_t)snprintf(out, CACHE_RECORD_MAX,
+	return (size_t)print_to(out, CACHE_RECORD_MAX,
 				"v1 %" PRIu64 " %" PRIu64 " %" PRId64 " %" PRId64 "\n", s.ino,
 				s.size, s.mtime_ns, s.ctime_ns);
 }
@@ -293,7 +294,7 @@ static bool parse_name(const char *folder, bool dashed, const char *name, struct
 	if (dashed && !dash)
 		return false;
 	/* as documents name an algorithm */
-	(void)snprintf(text, sizeof(text), "%.*s:%s", (int)(dash ? dash - name : INT_MAX), algo,
+	(void)print_to(text, sizeof(text), "%.*s:%s", (int)(dash ? dash - name : INT_MAX), algo,
 		       hex);
 	return digest_parse(text, strlen(text), ret, &ignored) == 0;
 }

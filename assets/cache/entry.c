@@ -11,6 +11,7 @@
 #include "assets/cache/dir.h"
 #include "assets/cache/map.h"
 #include "assets/cache/wrong.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
 
@@ -60,7 +61,7 @@ static struct cache_entry *new_entry(struct cache *c, const struct digest *d, co
 	en->fd = fd;
 	en->origin = no_origin;
 	en->map.fd = -1;
-	(void)snprintf(en->tmp, sizeof(en->tmp), "%s", name);
+	(void)print_to(en->tmp, sizeof(en->tmp), "%s", name);
 	return en;
 }
 
@@ -244,7 +245,7 @@ static void leave_spool(struct cache_entry *en)
 	(void)close(en->fd);
 	en->fd = fd;
 	en->cache = en->home;
-	(void)snprintf(en->tmp, sizeof(en->tmp), "%s", name);
+	(void)print_to(en->tmp, sizeof(en->tmp), "%s", name);
 	if (!kept)
 		en->map.name[0] = '\0';
 	(void)!ftruncate(fd, 0);

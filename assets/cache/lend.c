@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "assets/cache/entry.h"
 #include "assets/cache/tree.h"
+#include "nodeup/base/print.h"
 
 enum { PATH_LEN_MAX = 4096, LABEL_MAX = 256 };
 
@@ -50,7 +51,7 @@ static int take_stage(int dir_fd, const char *name, const struct io_stage *s)
 	char beside[sizeof(s->name) + 1];
 
 	/* it begins as all staging files do, so that a sweep finds it */
-	(void)snprintf(beside, sizeof(beside), "%s+", s->name);
+	(void)print_to(beside, sizeof(beside), "%s+", s->name);
 	if (linkat(dir_fd, name, s->dir_fd, beside, *name ? 0 : AT_EMPTY_PATH) < 0)
 		return -errno;
 	if (renameat(s->dir_fd, beside, s->dir_fd, s->name) < 0) {

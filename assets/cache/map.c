@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 enum {
 	RUN_LINE = 34, /* "first end\n", 16 hexadecimal digits each */
@@ -25,7 +26,7 @@ static void render_origin(const struct cache_origin *o, struct buf *b)
 
 static void render_run(const struct span *s, char out[static RUN_LINE + 1])
 {
-	(void)snprintf(out, RUN_LINE + 1, "%016" PRIx64 " %016" PRIx64 "\n", s->first, s->end);
+	(void)print_to(out, RUN_LINE + 1, "%016" PRIx64 " %016" PRIx64 "\n", s->first, s->end);
 }
 
 static bool parse_origin(const char **p, struct cache_origin *ret)
@@ -75,7 +76,7 @@ const char *cache_map_name(const struct digest *d, char out[static CACHE_NAME_MA
 {
 	char part[CACHE_NAME_MAX];
 
-	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.from", CACHE_NAME_MAX - 6,
+	(void)print_to(out, CACHE_NAME_MAX, "%.*s.from", CACHE_NAME_MAX - 6,
 		       cache_side_name("partial", d, part));
 	return out;
 }

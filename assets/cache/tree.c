@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "assets/unpack/extract.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 #include "nodeup/base/walk.h"
 
@@ -28,7 +29,7 @@ static const char by_content[] = "tree", by_stamp[] = "seen", of_files[] = "file
 static void add_head(struct sum *s, const char *name, const struct stat *st)
 {
 	char head[64];
-	int n = snprintf(head, sizeof(head), "%o %u %u %lld ", st->st_mode, st->st_uid, st->st_gid,
+	int n = print_to(head, sizeof(head), "%o %u %u %lld ", st->st_mode, st->st_uid, st->st_gid,
 			 S_ISDIR(st->st_mode) ? 0 : (long long)st->st_size);
 
 	digest_update(s->ctx, head, (size_t)n);
@@ -154,7 +155,7 @@ static const char *record_name(const struct digest *archive, const char *what,
 {
 	char name[CACHE_NAME_MAX];
 
-	(void)snprintf(out, CACHE_NAME_MAX, "%.*s.%s", CACHE_NAME_MAX - 7,
+	(void)print_to(out, CACHE_NAME_MAX, "%.*s.%s", CACHE_NAME_MAX - 7,
 		       cache_side_name("verified", archive, name), what);
 	return out;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "assets/fetch/run.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 enum {
 	CONNECTIONS = HTTP_REQUESTS_MAX,
@@ -172,9 +173,9 @@ static void note_other(const struct fetch_job *j, struct fetch_status *ret)
 		return;
 	ret->since_ns = j->other_since_ns;
 	if (w->pid)
-		(void)snprintf(ret->other, sizeof(ret->other), "process %d (%s)", w->pid, w->name);
+		(void)print_to(ret->other, sizeof(ret->other), "process %d (%s)", w->pid, w->name);
 	else
-		(void)snprintf(ret->other, sizeof(ret->other), "another process");
+		(void)print_to(ret->other, sizeof(ret->other), "another process");
 }
 
 bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status *ret)
@@ -194,8 +195,8 @@ bool fetch_status(struct fetcher *f, const struct asset *as, struct fetch_status
 			.waited_ns = j->waited_ns,
 			.unpacker_ns = __atomic_load_n(&j->unpacker_ns, __ATOMIC_RELAXED),
 		};
-		(void)snprintf(ret->url, sizeof(ret->url), "%s", m ? m->public : "");
-		(void)snprintf(ret->last_error, sizeof(ret->last_error), "%s", j->last_error);
+		(void)print_to(ret->url, sizeof(ret->url), "%s", m ? m->public : "");
+		(void)print_to(ret->last_error, sizeof(ret->last_error), "%s", j->last_error);
 		note_other(j, ret);
 	}
 	fetch_unlock(f);

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "assets/fetch/known.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 void fetch_lock(struct fetcher *f)
 {
@@ -231,8 +232,8 @@ void fetch_job_failed(struct fetch_job *j, size_t mirror, const struct err *e, i
 	/* of several connections to the mirror, one may say how long, and another nothing */
 	if (retry_at_ns > m->not_before_ns)
 		m->not_before_ns = retry_at_ns;
-	(void)snprintf(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
-	(void)snprintf(j->last_error, sizeof(j->last_error), "%s", m->last_error);
+	(void)print_to(m->last_error, sizeof(m->last_error), "%.*s", ERR_NOTE_MAX - 1, e->msg);
+	(void)print_to(j->last_error, sizeof(j->last_error), "%s", m->last_error);
 	if (e->kind != ERR_INTEGRITY)
 		return;
 	m->dropped = true;
@@ -312,7 +313,7 @@ void fetch_job_explain(const struct fetch_job *j, struct err *e)
 	(void)err_wrap(e, "GET '%s'", j->mirrors[j->source].public);
 	for (size_t i = 0; i < e->nnotes; i++)
 		if (strcmp(e->notes[i].label, "size") == 0)
-			(void)snprintf(e->notes[i].text, sizeof(e->notes[i].text), "%lld bytes%s",
+			(void)print_to(e->notes[i].text, sizeof(e->notes[i].text), "%lld bytes%s",
 				       (long long)j->bytes,
 				       j->total == j->bytes
 					       ? " = Content-Length, not truncated"
@@ -363,7 +364,7 @@ static void say_known(const struct fetch_job *j, size_t liars, struct err *e)
 		known += j->mirrors[i].known;
 	if (known < liars)
 		return;
-	(void)snprintf(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
+	(void)print_to(e->msg + n, sizeof(e->msg) - n, "; the mirror%s the same wrong file%s, %s",
 		       liars == 1 ? " still has" : "s still have", liars == 1 ? "" : "s",
 		       fetch_known_mark(j, 0, mark));
 	err_note(e, "next",
@@ -409,7 +410,7 @@ int fetch_job_verdict(const struct fetch_job *j, struct err *e)
 	int r;
 
 	if (liars)
-		(void)snprintf(wrong, sizeof(wrong), "%zu sent wrong content; ", liars);
+		(void)print_to(wrong, sizeof(wrong), "%zu sent wrong content; ", liars);
 	/* one that did not answer may have the right bytes */
 	if (liars == j->nmirrors && first)
 		return wrong_content(j, liars, first, same, e);

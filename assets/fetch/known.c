@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assets/fetch/range.h"
+#include "nodeup/base/print.h"
 
 static const struct cache_wrong *row_of(const struct fetch_job *j, size_t mirror)
 {
@@ -83,7 +84,7 @@ const char *fetch_known_mark(const struct fetch_job *j, size_t mirror,
 	const struct cache_wrong *row = row_of(j, mirror);
 	const bool tagged = row && row->etag[0];
 
-	(void)snprintf(out, ERR_NOTE_MAX, "%s %.200s", tagged ? "ETag" : "Last-Modified",
+	(void)print_to(out, ERR_NOTE_MAX, "%s %.200s", tagged ? "ETag" : "Last-Modified",
 		       !row     ? "unknown"
 		       : tagged ? row->etag
 				: row->modified);

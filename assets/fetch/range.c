@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/print.h"
 
 /* Copy what can be kept in a line of a file and sent back; else "". */
 static void copy_mark(char *out, size_t size, const char *text)
@@ -13,7 +14,7 @@ static void copy_mark(char *out, size_t size, const char *text)
 		if (!isprint((unsigned char)*p))
 			return;
 	if (strlen(text) < size)
-		(void)snprintf(out, size, "%s", text);
+		(void)print_to(out, size, "%s", text);
 }
 
 /* `public` is not empty. */

@@ -8,6 +8,7 @@
 #include "assets/http/tls.h"
 #include "assets/url.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 enum {
 	BUFFER_SIZE = 352 * 1024,
@@ -89,7 +90,7 @@ static curl_socket_t on_open_socket(void *arg, curlsocktype purpose, struct curl
 
 	(void)purpose;
 	if (url_peer_is_link_local(&peer->addr, shown) && (!t->req.link_local || t->redirects)) {
-		(void)snprintf(t->forbidden, sizeof(t->forbidden), "%s", shown);
+		(void)print_to(t->forbidden, sizeof(t->forbidden), "%s", shown);
 		return CURL_SOCKET_BAD;
 	}
 	for (const char *const *address = t->req.nowhere; address && *address; address++)
@@ -111,7 +112,7 @@ static curl_socket_t on_look(void *arg, curlsocktype purpose, struct curl_sockad
 
 	(void)purpose;
 	if (url_peer_is_link_local(&peer->addr, shown))
-		(void)snprintf(t->forbidden, sizeof(t->forbidden), "%s", shown);
+		(void)print_to(t->forbidden, sizeof(t->forbidden), "%s", shown);
 	return CURL_SOCKET_BAD;
 }
 

@@ -11,6 +11,7 @@
 #include "assets/url.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/pool.h"
+#include "nodeup/base/print.h"
 
 enum {
 	CONNECT_TIMEOUT_S = 20,
@@ -664,8 +665,8 @@ static void take_answer(struct http_answer *a, const struct http_result *res)
 
 	a->status = res->status;
 	a->retry_after_ns = res->retry_after_ns;
-	(void)snprintf(a->date, sizeof(a->date), "%s", http_header(res->headers, "date"));
-	(void)snprintf(a->line, sizeof(a->line), "%.*s", (int)n, n ? res->error_page : "");
+	(void)print_to(a->date, sizeof(a->date), "%s", http_header(res->headers, "date"));
+	(void)print_to(a->line, sizeof(a->line), "%.*s", (int)n, n ? res->error_page : "");
 }
 
 static int on_get_data(void *arg, const void *p, size_t n, struct err *e)

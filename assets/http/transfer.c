@@ -419,7 +419,7 @@ static void error_code(const struct transfer *t, char code[static CODE_MAX])
 	n = strspn(at, letters);
 	code[0] = '\0';
 	if (n > 0 && n + 1 < CODE_MAX && str_has_prefix(at + n, "</Code>"))
-		(void)snprintf(code, CODE_MAX, " %.*s", (int)n, at);
+		(void)print_to(code, CODE_MAX, " %.*s", (int)n, at);
 }
 
 static void advise_on_status(struct transfer *t)
@@ -457,7 +457,7 @@ int transfer_verdict(struct transfer *t)
 			    "HTTP status %d%s, its body of %lld bytes dropped", t->status, code,
 			    (long long)t->discarded);
 	/* the cause names no length, in which error pages differ */
-	(void)snprintf(cause, sizeof(cause), "HTTP status %d%s", t->status, code);
+	(void)print_to(cause, sizeof(cause), "HTTP status %d%s", t->status, code);
 	name_cause(t, cause);
 	advise_on_status(t);
 	return err_code(&t->err);

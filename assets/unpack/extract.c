@@ -12,6 +12,7 @@
 #include "assets/unpack/compare.h"
 #include "assets/unpack/watch.h"
 #include "nodeup/base/mem.h"
+#include "nodeup/base/print.h"
 
 enum { PIPE_BYTES = 1024 * 1024, CHILD_FDS = 4 };
 
@@ -61,8 +62,8 @@ static int spawn_child(struct extract *x, int in_fd, int life_fd)
 	memcpy(argv, head, sizeof(head));
 	for (size_t i = 0; members && i < members->n; i++)
 		argv[ARRAY_LEN(head) + i] = members->v[i];
-	(void)snprintf(entries, sizeof(entries), "%" PRIu64, x->limits.entries);
-	(void)snprintf(bytes, sizeof(bytes), "%" PRIu64, x->limits.bytes);
+	(void)print_to(entries, sizeof(entries), "%" PRIu64, x->limits.entries);
+	(void)print_to(bytes, sizeof(bytes), "%" PRIu64, x->limits.bytes);
 	x->watch.child.name = "the unpacker";
 	return proc_start(&start, &x->watch.child);
 }

@@ -6,13 +6,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 
 enum { PART_BYTES_MAX = 255 };
 
 const char *extract_show(const char *raw, char out[static EXTRACT_SHOWN_MAX])
 {
-	(void)snprintf(out, EXTRACT_SHOWN_MAX, "%.*s", EXTRACT_SHOWN_MAX - 1, raw);
+	(void)print_to(out, EXTRACT_SHOWN_MAX, "%.*s", EXTRACT_SHOWN_MAX - 1, raw);
 	return show_clean(out);
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 
 /* a process that is killed needs no more, unless it cannot die */
 enum { KILL_SAMPLES = 5 };
@@ -32,7 +33,7 @@ static void sample_work(struct extract_watch *w)
 	autoclose int fd = -1;
 	uint64_t work;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", (int)w->child.pid);
+	(void)print_to(path, sizeof(path), "/proc/%d/stat", (int)w->child.pid);
 	fd = io_open_at(AT_FDCWD, path, 0);
 	/* the name, in parentheses, may hold anything */
 	at = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 ? strrchr(text, ')') : NULL;

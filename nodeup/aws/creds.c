@@ -7,6 +7,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/print.h"
 
 enum { EXPIRY_MARGIN_S = 5 * 60, REFRESH_PAUSE_S = 10, WHO_MAX = ERR_MSG_MAX + 64 };
 
@@ -109,7 +110,7 @@ static int from_variables(struct creds *c, const char *id_name, const char *secr
 	    (!str_is_empty(token) && !str_is_word(token)))
 		return err_config(e, "%s: not what a key looks like", id_name);
 	keep(c, id, secret, token);
-	(void)snprintf(c->who, sizeof(c->who), "the key of %s", id_name);
+	(void)print_to(c->who, sizeof(c->who), "the key of %s", id_name);
 	return 1;
 }
 
@@ -183,7 +184,7 @@ static int find_role(struct creds *c, struct arena *a, const char **ret, struct 
 
 	*ret = NULL;
 	if (r < 0 && r != -ENOENT) {
-		(void)snprintf(c->who, sizeof(c->who), "which role there is cannot be asked: %s",
+		(void)print_to(c->who, sizeof(c->who), "which role there is cannot be asked: %s",
 			       e->msg);
 		return r;
 	}
@@ -191,7 +192,7 @@ static int find_role(struct creds *c, struct arena *a, const char **ret, struct 
 	if (str_is_word(role))
 		*ret = role;
 	else
-		(void)snprintf(c->who, sizeof(c->who), "the instance has no role");
+		(void)print_to(c->who, sizeof(c->who), "the instance has no role");
 	return 0;
 }
 
@@ -244,7 +245,7 @@ static int renew(struct creds *c, struct err *e)
 	if (r == 0 && c->imds && !is_foreign(c))
 		r = from_role(c, &why);
 	else if (r == 0)
-		(void)snprintf(c->who, sizeof(c->who), "no key in the environment");
+		(void)print_to(c->who, sizeof(c->who), "no key in the environment");
 	if (r < 0 && !usable) {
 		*e = why;
 		c->refused = true;

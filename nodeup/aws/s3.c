@@ -6,6 +6,7 @@
 #include "nodeup/aws/endpoint.h"
 #include "nodeup/aws/xml.h"
 #include "nodeup/base/enc.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/show.h"
 
 enum { NAMES_MAX = 100 * 1000 };
@@ -155,7 +156,7 @@ void s3_explain(struct arena *a, const char *xml, size_t n, struct err *e)
 
 	if (!error)
 		return;
-	(void)snprintf(e->msg + len, sizeof(e->msg) - len, " %s%s%s%s%s",
+	(void)print_to(e->msg + len, sizeof(e->msg) - len, " %s%s%s%s%s",
 		       one_line(a, xml_get(error, "Code")), message ? ": " : "",
 		       message ? message : "", request_id ? ", request " : "",
 		       request_id ? request_id : "");

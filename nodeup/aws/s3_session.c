@@ -5,6 +5,7 @@
 #include <time.h>
 #include "assets/digest.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
 
@@ -180,7 +181,7 @@ bool s3_session_learn(struct s3_session *s, struct s3_try *t, const struct s3_re
 	autoarena struct arena *a = arena_new_empty();
 	const char *code = s3_error_code(a, f->page, f->page_n);
 
-	(void)snprintf(t->code, sizeof(t->code), "%s", code ? code : "");
+	(void)print_to(t->code, sizeof(t->code), "%s", code ? code : "");
 	return is_elsewhere(s, t, f) || is_late(s, t, f) || is_expired(s, t, f);
 }
 

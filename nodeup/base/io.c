@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
 /* what waits for nothing, whatever is opened */
@@ -265,15 +266,15 @@ static void mount_point(int fd, char ret[static PATH_MAX])
 
 	path[n > 0 ? n : 0] = '\0';
 	if (*path != '/' || fstat(fd, &here) < 0) {
-		(void)snprintf(ret, PATH_MAX, "its file system");
+		(void)print_to(ret, PATH_MAX, "its file system");
 		return;
 	}
-	(void)snprintf(ret, PATH_MAX, "%s", path);
+	(void)print_to(ret, PATH_MAX, "%s", path);
 	while (ret[1] && (slash = strrchr(path, '/'))) {
 		*slash = '\0';
 		if (stat(*path ? path : "/", &above) < 0 || above.st_dev != here.st_dev)
 			return;
-		(void)snprintf(ret, PATH_MAX, "%s", *path ? path : "/");
+		(void)print_to(ret, PATH_MAX, "%s", *path ? path : "/");
 	}
 }
 
@@ -542,7 +543,7 @@ int io_stage_open_in(int dir_fd, const char *path, struct io_stage *s, struct er
 
 		if (getrandom(&id, sizeof(id), 0) != sizeof(id))
 			break;
-		(void)snprintf(stage.name, sizeof(stage.name), "%s%016llx", stage_prefix,
+		(void)print_to(stage.name, sizeof(stage.name), "%s%016llx", stage_prefix,
 			       (unsigned long long)id);
 		stage.fd = openat(stage.dir_fd, stage.name,
 				  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/print.h"
 
 /* jansson keeps no positions below the top: nodes carry the file alone. */
 struct reader {
@@ -24,7 +25,7 @@ static struct tree *number(struct arena *a, double v)
 
 	/* the shortest that reads back as the same number */
 	for (int digits = 15; digits <= 17; digits++) {
-		(void)snprintf(text, sizeof(text), "%.*g", digits, v);
+		(void)print_to(text, sizeof(text), "%.*g", digits, v);
 		if (fabs(strtod(text, NULL) - v) <= 0.0)
 			break;
 	}

@@ -65,12 +65,12 @@ static size_t add_prefix(char *line, size_t size, enum log_level level)
 	int n;
 
 	if (is_journal(STDERR_FILENO)) {
-		n = snprintf(line, size, "<%d>", levels[level].syslog);
+		n = print_to(line, size, "<%d>", levels[level].syslog);
 		return (size_t)n;
 	}
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	(void)gmtime_r(&now.tv_sec, &tm);
-	n = snprintf(line, size, "%02d:%02d:%02d.%03ld %-7s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
+	n = print_to(line, size, "%02d:%02d:%02d.%03ld %-7s ", tm.tm_hour, tm.tm_min, tm.tm_sec,
 		     now.tv_nsec / 1000000, levels[level].name);
 	return (size_t)n;
 }

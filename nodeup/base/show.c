@@ -97,15 +97,16 @@ void show_line(FILE *to, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
-	(void)fprintf(to, "%s\n", show_clean(text));
+	(void)fputs(show_clean(text), to);
+	(void)fputc('\n', to);
 }
 
 void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text)
 {
-	if (colour)
-		(void)fprintf(to, "%s\033[%sm%c\033[0m", indent, colour, sign);
-	else
-		(void)fprintf(to, "%s%c", indent, sign);
+	autofree char *mark = colour ? xasprintf("%s\033[%sm%c\033[0m", indent, colour, sign)
+				     : xasprintf("%s%c", indent, sign);
+
+	(void)fputs(mark, to);
 	show_line(to, "%s", text);
 }
 

@@ -2,9 +2,9 @@
 
 #include <ctype.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/print.h"
 
 void strv_add(struct arena *a, struct strv *v, const char *s)
 {
@@ -225,10 +225,10 @@ char *str_trim(struct arena *a, const char *s)
 const char *str_amount(char out[static STR_AMOUNT_MAX], int64_t bytes, int64_t total)
 {
 	if (total < 0)
-		(void)snprintf(out, STR_AMOUNT_MAX, "%lld bytes so far, length unknown",
+		(void)print_to(out, STR_AMOUNT_MAX, "%lld bytes so far, length unknown",
 			       (long long)bytes);
 	else
-		(void)snprintf(out, STR_AMOUNT_MAX, "%lld of %lld bytes", (long long)bytes,
+		(void)print_to(out, STR_AMOUNT_MAX, "%lld of %lld bytes", (long long)bytes,
 			       (long long)total);
 	return out;
 }
@@ -244,9 +244,9 @@ const char *str_size(char out[static STR_SIZE_MAX], uint64_t bytes)
 		unit++;
 	}
 	if (tenths % 10 == 0)
-		(void)snprintf(out, STR_SIZE_MAX, "%" PRIu64 " %s", tenths / 10, units[unit]);
+		(void)print_to(out, STR_SIZE_MAX, "%" PRIu64 " %s", tenths / 10, units[unit]);
 	else
-		(void)snprintf(out, STR_SIZE_MAX, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
+		(void)print_to(out, STR_SIZE_MAX, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10,
 			       tenths % 10, units[unit]);
 	return out;
 }

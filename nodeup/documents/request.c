@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assets/url.h"
+#include "nodeup/base/print.h"
 #include "nodeup/documents/location.h"
 
 /* Encode what may not stand in a URL; what is encoded stays. */
@@ -16,7 +17,7 @@ static char *clean_url(struct arena *a, const char *location)
 		if (c > ' ' && c < 0x7f && !strchr("\"<>\\^`{|}", c))
 			*p++ = *location;
 		else
-			p += snprintf(p, 4, "%%%02X", c);
+			p += print_to(p, 4, "%%%02X", c);
 	}
 	return out;
 }

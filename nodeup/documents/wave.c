@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 enum { RUNNING_MAX = 12, PAGE_MAX = 4 * 1024 };
 
@@ -34,11 +35,11 @@ static void on_done(void *arg, int r, const struct http_result *res, const struc
 	answer->r = r;
 	answer->status = res->status;
 	answer->retry_after_ns = res->retry_after_ns;
-	(void)snprintf(answer->region, sizeof(answer->region), "%s",
+	(void)print_to(answer->region, sizeof(answer->region), "%s",
 		       http_header(res->headers, "x-amz-bucket-region"));
-	(void)snprintf(answer->request_id, sizeof(answer->request_id), "%s",
+	(void)print_to(answer->request_id, sizeof(answer->request_id), "%s",
 		       http_header(res->headers, "x-amz-request-id"));
-	(void)snprintf(answer->date, sizeof(answer->date), "%s", http_header(res->headers, "date"));
+	(void)print_to(answer->date, sizeof(answer->date), "%s", http_header(res->headers, "date"));
 	(void)buf_add(&answer->page, res->error_page, res->error_page_n);
 	if (r < 0)
 		answer->err = *e;

@@ -4,6 +4,7 @@
 #include "nodeup/base/json.h"
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
 
 static const char record_path[] = OWN_CLAIMS;
@@ -51,7 +52,7 @@ static bool recall(struct claims *c, const struct tree *kept, struct volume_choi
 		return false;
 	ret->state = VOLUME_HERE;
 	ret->volume = v;
-	(void)snprintf(ret->why, sizeof(ret->why), "here as %s, says its serial number",
+	(void)print_to(ret->why, sizeof(ret->why), "here as %s, says its serial number",
 		       disks.v[0].name);
 	return true;
 }

@@ -1,6 +1,7 @@
 #include "nodeup/etcd/volumes.h"
 
 #include <string.h>
+#include "nodeup/base/print.h"
 
 static char *etcd_key(struct arena *a, const char *cluster)
 {
@@ -153,11 +154,11 @@ static void choose_candidate(struct volume_choice *ret, const struct candidate *
 	ret->volume = c->volume;
 	ret->member = c->member;
 	if (c->state == VOLUME_HERE)
-		(void)snprintf(ret->why, sizeof(ret->why), "%s as %s",
+		(void)print_to(ret->why, sizeof(ret->why), "%s as %s",
 			       *c->volume->attachment ? c->volume->attachment : "attaching",
 			       *c->volume->device ? c->volume->device : "what we asked for");
 	else
-		(void)snprintf(ret->why, sizeof(ret->why), "available in %s", c->volume->zone);
+		(void)print_to(ret->why, sizeof(ret->why), "available in %s", c->volume->zone);
 }
 
 /* Masters that boot together begin at different places. */
@@ -198,18 +199,18 @@ static void say_pending(const struct volume_view *view, const struct candidate *
 
 	ret->state = VOLUME_PENDING;
 	if (c->state == VOLUME_FREE)
-		(void)snprintf(
+		(void)print_to(
 			ret->why, sizeof(ret->why),
 			"%s is available: the program that attaches this master's volumes has not done so yet",
 			v->id);
 	else if (*v->instance)
-		(void)snprintf(ret->why, sizeof(ret->why), "%s is %s %s%s", v->id,
+		(void)print_to(ret->why, sizeof(ret->why), "%s is %s %s%s", v->id,
 			       str_eq(v->attachment, "detaching") ? "being detached from"
 								  : "attached to",
 			       str_eq(v->instance, view->self.id) ? "this instance" : v->instance,
 			       str_eq(v->attachment, "busy") ? ", which keeps it busy" : "");
 	else
-		(void)snprintf(ret->why, sizeof(ret->why), "%s: %s", v->id,
+		(void)print_to(ret->why, sizeof(ret->why), "%s: %s", v->id,
 			       strv_has(&view->lost, v->id) ? "another master was faster"
 							    : v->state);
 }
@@ -231,7 +232,7 @@ static void say_none(struct arena *a, const struct volume_view *view,
 		     const struct volume_wish *wish, struct volume_choice *ret)
 {
 	ret->state = VOLUME_ABSENT;
-	(void)snprintf(ret->why, sizeof(ret->why), "no %s in %s", wanted(a, view, wish),
+	(void)print_to(ret->why, sizeof(ret->why), "no %s in %s", wanted(a, view, wish),
 		       view->self.zone);
 	for (size_t i = 0; i < view->elsewhere.n; i++) {
 		const struct ec2_volume *v = &view->elsewhere.v[i];
@@ -239,7 +240,7 @@ static void say_none(struct arena *a, const struct volume_view *view,
 
 		if (str_eq(v->zone, view->self.zone) || !is_meant(a, view, wish, v))
 			continue;
-		(void)snprintf(ret->why + n, sizeof(ret->why) - n, "; %s is in %s, out of reach",
+		(void)print_to(ret->why + n, sizeof(ret->why) - n, "; %s is in %s, out of reach",
 			       v->id, v->zone);
 		return;
 	}

@@ -8,6 +8,7 @@
 #include "nodeup/aws/sts.h"
 #include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 #include "nodeup/join/turns.h"
 
 enum { ANSWER_MAX = 4 << 20, CLOCK_TOLERANCE_S = 60 };
@@ -38,7 +39,7 @@ int join_new(const struct join_req *req, struct join **ret, struct err *e)
 		r = err_sys(e, "memfd_create");
 	if (r == 0)
 		r = io_write_fd(j->ca_fd, "kops-controller-ca", req->ca, strlen(req->ca), e);
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", j->ca_fd);
+	(void)print_to(path, sizeof(path), "/proc/self/fd/%d", j->ca_fd);
 	if (r == 0)
 		r = http_new(&(struct http_opts){ .root_fd = req->root_fd, .ca_file = path },
 			     &j->http, e);

@@ -1,6 +1,7 @@
 #include "nodeup/move/inspect.h"
 
 #include <string.h>
+#include "nodeup/base/print.h"
 #include "nodeup/move/copy_tree.h"
 #include "nodeup/move/step_back.h"
 #include "nodeup/move/users.h"
@@ -84,7 +85,7 @@ static int begin_empty(const struct task_ctx *ctx, const struct task_move *m, st
 	if (r == 0)
 		r = io_mkdirs(ctx->root_fd, m->target, 0755, e);
 	if (r == 0)
-		(void)snprintf(run->remark, sizeof(run->remark), "begins empty");
+		(void)print_to(run->remark, sizeof(run->remark), "begins empty");
 	return r;
 }
 

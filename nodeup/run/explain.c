@@ -1,5 +1,6 @@
 #include "nodeup/run/explain.h"
 
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
 /* A number that was given away is never changed: journals on disk and others' filters have it. */
@@ -60,7 +61,7 @@ const struct explanation *explain_find(const char *word)
 	for (const struct explanation *x = explanations; x->name; x++) {
 		char number[16];
 
-		(void)snprintf(number, sizeof(number), "%d", x->status);
+		(void)print_to(number, sizeof(number), "%d", x->status);
 		if (str_eq(word, x->name) || str_eq(word, number))
 			return x;
 	}

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/ending.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/wait.h"
 #include "nodeup/run/causes.h"
 #include "nodeup/tasks/started.h"
@@ -281,7 +282,7 @@ static void word_sources(const struct sched *s, struct run_outcome *o)
 
 		if (states[s->items[i].o->state].settled || !task_serves(source, o->task))
 			continue;
-		n += (size_t)snprintf(o->run.waiting + n, max - n, "%s%s %s", n ? ", " : "",
+		n += (size_t)print_to(o->run.waiting + n, max - n, "%s%s %s", n ? ", " : "",
 				      source->ops->kind, source->name);
 	}
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/log.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 #include "nodeup/run/footer.h"
 
@@ -111,7 +112,7 @@ bool waits_due(struct waits *w, const char *what, const char *reason, int64_t no
 	char text[2 * REASON_MAX];
 
 	forget(w, now_ns - REPEAT_NS);
-	(void)snprintf(text, sizeof(text), "%.*s: ", REASON_MAX - 3, what);
+	(void)print_to(text, sizeof(text), "%.*s: ", REASON_MAX - 3, what);
 	add_reason(text, sizeof(text), reason);
 	for (size_t i = 0; i < w->n; i++)
 		if (str_eq(w->said[i].text, text))

@@ -2,6 +2,7 @@
 
 #include "assets/cache/wrong.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 /* how often a waiting asset's progress line is renewed */
 #define POLL_NS (500 * DUR_MS)
@@ -93,7 +94,7 @@ static void remark(const struct task *t, struct task_ctx *ctx, struct task_run *
 	struct fetch_status st;
 
 	if (fetch_status(ctx->fetcher, t->asset.asset, &st) && st.attempt > 1)
-		(void)snprintf(run->remark, sizeof(run->remark), "attempt %u, %.3f s between them",
+		(void)print_to(run->remark, sizeof(run->remark), "attempt %u, %.3f s between them",
 			       st.attempt, (double)st.waited_ns / DUR_SEC);
 }
 

@@ -3,11 +3,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
 /* What /proc calls the process; a lock of another pid namespace has no pid here. */
@@ -18,17 +18,17 @@ static void describe(pid_t pid, char holder[static HOLD_NAME_MAX])
 	int fd;
 
 	if (pid <= 0) {
-		(void)snprintf(holder, HOLD_NAME_MAX, "another process");
+		(void)print_to(holder, HOLD_NAME_MAX, "another process");
 		return;
 	}
-	(void)snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	(void)print_to(path, sizeof(path), "/proc/%d/comm", pid);
 	fd = io_open_at(AT_FDCWD, path, 0);
 	if (fd >= 0) {
 		n = read(fd, name, sizeof(name) - 1);
 		(void)close(fd);
 	}
 	name[n > 0 ? strcspn(name, "\n") : 0] = '\0';
-	(void)snprintf(holder, HOLD_NAME_MAX, "%s (pid %d)", *name ? name : "a process", pid);
+	(void)print_to(holder, HOLD_NAME_MAX, "%s (pid %d)", *name ? name : "a process", pid);
 }
 
 static bool is_locked(int fd, char holder[static HOLD_NAME_MAX])

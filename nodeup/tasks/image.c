@@ -5,6 +5,7 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
 #include "nodeup/host/containers.h"
 #include "nodeup/tasks/image_archive.h"
@@ -47,7 +48,7 @@ static int docker_id(struct task_ctx *ctx, const char *image, char id[static ID_
 	field = tree_get(t, "Id");
 	if (!field || field->kind != TREE_SCALAR || strlen(field->scalar) >= ID_MAX)
 		return err_fail(e, ERR_SYSTEM, EPROTO, "docker does not say the id of %s", image);
-	(void)snprintf(id, ID_MAX, "%s", field->scalar);
+	(void)print_to(id, ID_MAX, "%s", field->scalar);
 	return 0;
 }
 

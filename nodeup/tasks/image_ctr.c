@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 
 #define ASK_NS (30 * DUR_SEC)
 #define LOAD_NS (600 * DUR_SEC)
@@ -63,7 +64,7 @@ int image_ctr_id(struct task_ctx *ctx, const char *image, char id[static IMAGE_I
 		const struct strv v = columns(a, lines.v[i]);
 
 		if (v.n > DIGEST_COLUMN && strcmp(v.v[0], name) == 0) {
-			(void)snprintf(id, IMAGE_ID_MAX, "%s", v.v[DIGEST_COLUMN]);
+			(void)print_to(id, IMAGE_ID_MAX, "%s", v.v[DIGEST_COLUMN]);
 			return 0;
 		}
 	}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include "assets/cache/lend.h"
 #include "nodeup/base/dur.h"
+#include "nodeup/base/print.h"
 #include "nodeup/tasks/member.h"
 #include "nodeup/tasks/place.h"
 #include "nodeup/tasks/started.h"
@@ -373,7 +374,7 @@ static int compare_late(const struct task *t, struct task_ctx *ctx, const struct
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR)
 		return r;
 	if (!same) {
-		(void)snprintf(run->remark, sizeof(run->remark), "content differs");
+		(void)print_to(run->remark, sizeof(run->remark), "content differs");
 		return started_doubt(t, ctx, e);
 	}
 	installed_digest(&t->install, source, &d);

@@ -1,7 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
-#include <stdio.h>
 #include "nodeup/aws/autoscaling.h"
+#include "nodeup/base/print.h"
 #include "nodeup/tasks/before.h"
 #include "nodeup/tasks/granted.h"
 
@@ -46,7 +46,7 @@ static int lifecycle_apply(const struct task *t, struct task_ctx *ctx, struct ta
 	imds_free(imds);
 	if (r < 0)
 		return r;
-	(void)snprintf(run->remark, sizeof(run->remark), "%s",
+	(void)print_to(run->remark, sizeof(run->remark), "%s",
 		       r ? "the group goes on" : "the group waits for nothing");
 	return granted_note(ctx, asked, now(t, a), e);
 }

@@ -12,6 +12,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 #include "nodeup/base/paths.h"
+#include "nodeup/base/print.h"
 #include "nodeup/base/record.h"
 #include "nodeup/tasks/place.h"
 #include "nodeup/tasks/state.h"
@@ -90,7 +91,7 @@ static int own_of(const struct task *t, struct program *ret, struct err *e)
 
 	if (fd < 0)
 		return err_sys(e, "open '%s'", own_program);
-	(void)snprintf(ret->version, sizeof(ret->version), "%s", t->program.version);
+	(void)print_to(ret->version, sizeof(ret->version), "%s", t->program.version);
 	return digest_of_fd(DIGEST_SHA256, fd, own_program, &ret->digest, e);
 }
 
@@ -313,7 +314,7 @@ static int program_apply(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0)
 		return r;
 	state_set(ctx->state, t->name, &want->digest, t->origin);
-	(void)snprintf(run->remark, sizeof(run->remark), "nodeup %.20s, sha256 %.12s",
+	(void)print_to(run->remark, sizeof(run->remark), "nodeup %.20s, sha256 %.12s",
 		       want->version, digest_hex(&want->digest, hex));
 	return TASK_DONE;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/map.h"
+#include "nodeup/base/print.h"
 #include "nodeup/template/lex.h"
 
 struct parser {
@@ -104,7 +105,7 @@ static int expect_sign(struct parser *p, const char *sign)
 
 	if (is_sign(p, sign))
 		return advance(p);
-	(void)snprintf(wanted, sizeof(wanted), "'%s'", sign);
+	(void)print_to(wanted, sizeof(wanted), "'%s'", sign);
 	return refuse(p, wanted);
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/buf.h"
+#include "nodeup/base/print.h"
 
 /* A step is about what a short comparison takes; a longer one is several. */
 enum { BYTES_A_STEP = 64, INT_DIGITS = 32 };
@@ -75,7 +76,7 @@ static bool is_plain_float(double f)
 		return true;
 	if (!isfinite(f) || size < 1e-4 || size >= 1e11)
 		return false;
-	(void)snprintf(digits, sizeof(digits), "%.12g", f);
+	(void)print_to(digits, sizeof(digits), "%.12g", f);
 	return strtod(digits, NULL) == f;
 }
 
@@ -537,7 +538,7 @@ static void add_float(double f, struct buf *b)
 {
 	char digits[INT_DIGITS];
 
-	(void)snprintf(digits, sizeof(digits), "%.12g", f);
+	(void)print_to(digits, sizeof(digits), "%.12g", f);
 	(void)buf_adds(b, digits);
 	if (!strchr(digits, '.'))
 		(void)buf_adds(b, ".0");

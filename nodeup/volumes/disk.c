@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
+#include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
 
 enum { ATTR_MAX = 4096, LINK_MAX = 4096, SECTOR = 512 };
@@ -241,7 +242,7 @@ int disk_open(const struct disk_host *h, const struct disk *d, int flags, int *r
 		return r;
 	if (fstat(fd, &st) < 0)
 		return err_sys(e, "look at disk %s", d->name);
-	(void)snprintf(number, sizeof(number), "%u:%u", major(st.st_rdev), minor(st.st_rdev));
+	(void)print_to(number, sizeof(number), "%u:%u", major(st.st_rdev), minor(st.st_rdev));
 	if (S_ISBLK(st.st_mode) && strcmp(number, d->dev) != 0)
 		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is disk %s no more", d->node, d->name);
 	*ret_fd = TAKE_FD(fd);

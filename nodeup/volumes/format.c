@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/print.h"
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/raid.h"
 
@@ -136,7 +137,7 @@ static void name_disks(struct err *e, struct arena *a, const struct strv *nodes,
 		const char *rest = at ? arena_str(a, at + strlen(nodes->v[i])) : NULL;
 
 		if (at)
-			(void)snprintf(at, sizeof(e->msg) - (size_t)(at - e->msg), "/dev/%s%s",
+			(void)print_to(at, sizeof(e->msg) - (size_t)(at - e->msg), "/dev/%s%s",
 				       on->v[i].name, rest);
 	}
 }
