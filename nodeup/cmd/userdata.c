@@ -69,8 +69,9 @@ static void add_document(struct rendering *u, const char *name, struct userdata_
 		   (struct userdata_share){ name, strlen(d->text) });
 }
 
-/* One beside --conf, which need not be there. */
-static int add_other(struct rendering *u, const char *name, const struct tree **ret, struct err *e)
+/* One beside --conf; where it is not there, its name is missing. */
+static int add_other(struct rendering *u, const char *name, struct strv *missing,
+		     const struct tree **ret, struct err *e)
 {
 	const char *conf = u->cli->conf;
 	struct userdata_document d;
@@ -84,6 +85,8 @@ static int add_other(struct rendering *u, const char *name, const struct tree **
 				       conf, name),
 			  &d, &t, e);
 
+	if (r == -ENOENT)
+		strv_add(u->cli->arena, missing, name);
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	add_document(u, name, &d);
@@ -94,32 +97,35 @@ static int add_other(struct rendering *u, const char *name, const struct tree **
 /* The one of --conf says which the others are, and is the last that the script writes. */
 static int add_documents(struct rendering *u, struct err *e)
 {
-	struct strv warnings = { 0 };
+	struct strv warnings = { 0 }, missing = { 0 };
 	const struct dialect_opts opts = { .strict = u->cli->strict,
 					   .warnings = &warnings,
 					   .no_host = true };
-	const struct dialect *dialect;
 	struct userdata_document conf;
 	const struct tree *group = NULL;
+	const struct documents *d = &u->read;
 	struct tree *t;
 	int r = read_document(u, u->cli->conf, &conf, &t, e);
+	bool elsewhere;
 
 	if (r == 0)
 		r = dialects_read(u->cli->arena, t, &opts, &u->read, e);
 	cli_warn(u->cli, &warnings);
 	if (r < 0)
 		return r;
-	dialect = u->read.dialect;
-	r = add_other(u, dialect->cluster_name, &u->read.cluster, e);
-	if (r == 0)
-		r = add_other(u, dialect->group_name, &group, e);
+	elsewhere = d->in_store || d->join;
+	/* what may stand beside it to be looked at makes no node of one that has them from elsewhere */
+	if (!elsewhere || !d->beside_will_do) {
+		r = add_other(u, d->dialect->cluster_name, &missing, &u->read.cluster, e);
+		if (r == 0)
+			r = add_other(u, d->dialect->group_name, &missing, &group, e);
+	}
 	if (r < 0)
 		return r;
-	add_document(u, dialect->conf_name, &conf);
-	/* a node without a state store has nothing but these */
-	if (!u->read.in_store && u->n_documents < DOCUMENTS)
-		return err_config(e, "%s: no ConfigBase, and not both %s and %s beside it",
-				  u->cli->conf, dialect->cluster_name, dialect->group_name);
+	add_document(u, d->dialect->conf_name, &conf);
+	if (!elsewhere && missing.n)
+		return err_config(e, "%s: no ConfigBase, and no %s beside it", u->cli->conf,
+				  strv_join(u->cli->arena, &missing, " and no "));
 	return 0;
 }
 
