@@ -145,7 +145,7 @@ static int put_document(struct arena *a, const struct userdata_document *d, stru
 		return err_config(e, "'%s' is not a name for a document", d->name);
 	for (unsigned int i = 1; strstr(d->text, end); i++)
 		end = arena_printf(a, "END_OF_DOCUMENT_%u", i);
-	(void)buf_addf(b, "put %s <<'%s'\n", d->name, end);
+	(void)buf_addf(b, USERDATA_PUT "%s <<'%s'\n", d->name, end);
 	(void)buf_adds(b, d->text);
 	if (*d->text && !str_has_suffix(d->text, "\n"))
 		(void)buf_addc(b, '\n');

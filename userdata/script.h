@@ -12,6 +12,9 @@ struct userdata_document {
 	const char *name, *text;
 };
 
+/* What writes one: the beginning of `put NAME <<'MARK'`, which ends at the line MARK. */
+#define USERDATA_PUT "put "
+
 struct userdata_req {
 	const char *nodeup; /* "[algo:]HASH@URL,MIRROR..."; sha1, sha256, sha512 by length */
 	const struct userdata_document *documents;

@@ -8,6 +8,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/documents/user_data.h"
 #include "userdata/mime.h"
 #include "userdata/pack.h"
 #include "userdata/script.h"
@@ -46,19 +47,19 @@ static int read_file(const struct rendering *u, const char *path, const char **r
 static int read_document(struct rendering *u, const char *path, struct userdata_document *ret,
 			 struct tree **ret_tree, struct err *e)
 {
-	const char *text;
-	size_t n;
-	int r = read_file(u, path, &text, &n, e);
+	struct user_data_file f = { 0 };
+	struct user_data data;
+	int r = read_file(u, path, &f.text, &f.n, e);
 
 	if (r == 0)
-		r = dialects_unwrap(u->cli->arena, path, &text, &n, e);
+		r = user_data_read(u->cli->arena, path, &f, false, &data, e);
 	if (r < 0)
 		return r;
-	if (strlen(text) != n)
+	f = data.conf;
+	if (strlen(f.text) != f.n)
 		return err_config(e, "%s: holds a NUL byte", path);
-	/* out of a script it comes with empty lines before it */
-	ret->text = text + strspn(text, "\n");
-	return yaml_parse(u->cli->arena, path, text, n, ret_tree, e);
+	ret->text = f.text + f.before;
+	return yaml_parse(u->cli->arena, data.file, f.text, f.n, ret_tree, e);
 }
 
 static void add_document(struct rendering *u, const char *name, struct userdata_document *d)

@@ -26,45 +26,77 @@ static bool is_text(const struct line *l, const char *text)
 	return l->n == strlen(text) && strncmp(l->text, text, l->n) == 0;
 }
 
-/* "cat > kube_env.yaml << MARK", the mark in quotes or not. */
-static const char *mark_of(struct arena *a, const char *const *marks, const struct line *l,
-			   bool *ret_quoted)
+/* Of "cat > kube_env.yaml << MARK", the mark in quotes or not; "": it begins no here-document. */
+static const char *mark_of(struct arena *a, const struct line *l, bool *ret_quoted)
 {
 	const char *line = arena_strn(a, l->text, l->n), *arrows = strstr(line, "<<");
 	const char *word = arrows ? str_trim(a, arrows + 2) : "";
 	const size_t n = strlen(word);
 	const bool quoted = n > 1 && (*word == '\'' || *word == '"') && word[n - 1] == *word;
 
-	if (quoted)
-		word = arena_strn(a, word + 1, n - 2);
 	*ret_quoted = quoted;
-	for (; *marks; marks++)
-		if (strcmp(word, *marks) == 0)
-			return *marks;
-	return NULL;
+	return quoted ? arena_strn(a, word + 1, n - 2) : word;
+}
+
+/* Fill in the text, from the line that names the mark to the one that is it; both are left behind. */
+static int take_text(struct arena *a, const char *file, const char *text, const char *mark,
+		     struct line *l, struct heredoc *h, struct err *e)
+{
+	h->text = l->text[l->n] ? l->text + l->n + 1 : l->text + l->n;
+	h->line = l->number + 1;
+	while (next_line(text, l))
+		if (is_text(l, mark)) {
+			h->n = (size_t)(l->text - h->text);
+			return 0;
+		}
+	return err_config(e, "%s: the document that begins here has no line '%s' at its end",
+			  tree_where(a, &(struct tree_pos){ file, h->line - 1, 1 }), mark);
 }
 
 int heredoc_find(struct arena *a, const char *file, const char *text, const char *const *marks,
 		 struct heredoc *ret, struct err *e)
 {
-	struct heredoc h = { 0 };
 	struct line l = { 0 };
-	const char *mark = NULL;
 
-	while (!mark && next_line(text, &l))
-		mark = mark_of(a, marks, &l, &h.quoted);
-	if (!mark)
-		return -ENOENT;
-	h.text = l.text[l.n] ? l.text + l.n + 1 : l.text + l.n;
-	h.line = l.number + 1;
-	while (next_line(text, &l))
-		if (is_text(&l, mark)) {
-			h.n = (size_t)(l.text - h.text);
+	while (next_line(text, &l)) {
+		struct heredoc h = { 0 };
+		const char *mark = mark_of(a, &l, &h.quoted);
+		int r;
+
+		if (!str_is_one_of(mark, marks))
+			continue;
+		r = take_text(a, file, text, mark, &l, &h, e);
+		if (r == 0)
 			*ret = h;
-			return 0;
-		}
-	return err_config(e, "%s: the document that begins here has no line '%s' at its end",
-			  tree_where(a, &(struct tree_pos){ file, h.line - 1, 1 }), mark);
+		return r;
+	}
+	return -ENOENT;
+}
+
+int heredoc_all(struct arena *a, const char *file, const char *text, const char *command,
+		struct heredoc **ret, size_t *ret_n, struct err *e)
+{
+	struct line l = { 0 };
+
+	*ret = NULL;
+	*ret_n = 0;
+	while (next_line(text, &l)) {
+		struct heredoc h = { 0 };
+		const char *name = l.text + strlen(command), *mark;
+		int r;
+
+		if (!str_has_prefix(l.text, command))
+			continue;
+		mark = mark_of(a, &l, &h.quoted);
+		if (!*mark)
+			continue;
+		h.name = arena_strn(a, name, strcspn(name, " <\n"));
+		r = take_text(a, file, text, mark, &l, &h, e);
+		if (r < 0)
+			return r;
+		arena_push(a, *ret, *ret_n, h);
+	}
+	return 0;
 }
 
 /* The shell that boots the machine puts something else there. The message does not show the line: it may

@@ -8,6 +8,7 @@
 #include "nodeup/base/tree.h"
 
 struct heredoc {
+	const char *name; /* what is named behind the command that reads it; heredoc_find: NULL */
 	const char *text; /* in the script */
 	size_t n;
 	unsigned int line; /* of the script, where the text begins */
@@ -17,6 +18,9 @@ struct heredoc {
 /* The first here-document that one of the marks ends; marks is NULL-terminated. -ENOENT: there is none. */
 int heredoc_find(struct arena *a, const char *file, const char *text, const char *const *marks,
 		 struct heredoc *ret, struct err *e) must_check;
+/* All that a command reads, as in `put NAME <<MARK`, in their order. */
+int heredoc_all(struct arena *a, const char *file, const char *text, const char *command,
+		struct heredoc **ret, size_t *ret_n, struct err *e) must_check;
 /* Its text with as many empty lines before it as make its lines keep their numbers. `place` is where the
  * machine has the document, for a message. */
 int heredoc_take(struct arena *a, const char *file, const struct heredoc *h, const char *place,

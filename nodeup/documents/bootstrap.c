@@ -143,11 +143,10 @@ static int recall_conf(struct loader *l, struct err *e)
 static int read_document(struct loader *l, const char *what, const char *location, bool warn,
 			 struct tree **ret, struct err *e)
 {
-	const char *text, *shown = location_shown(l->arena, location);
-	size_t n;
-	int r;
+	const char *shown = location_shown(l->arena, location);
+	struct user_data_file f = { 0 };
+	int r = store_get(l->b->store, location, &f.text, &f.n, e);
 
-	r = store_get(l->b->store, location, &text, &n, e);
 	if (r == -ENOENT && warn) {
 		*ret = tree_null(l->arena);
 		if (l->b->documents.checked)
@@ -161,12 +160,16 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 	if (r < 0)
 		return err_wrap(e, "%s", what);
 	/* it may be the user data that brings it */
-	if (location == l->b->conf)
-		r = dialects_unwrap(l->arena, shown, &text, &n, e);
-	if (r < 0)
-		return r;
-	arena_push(l->arena, l->b->texts, l->b->n_texts, (struct bootstrap_text){ shown, text, n });
-	return yaml_parse(l->arena, shown, text, n, ret, e);
+	if (location == l->b->conf) {
+		r = user_data_read(l->arena, shown, &f, false, &l->user_data, e);
+		if (r < 0)
+			return r;
+		f = l->user_data.conf;
+		shown = l->user_data.file;
+	}
+	arena_push(l->arena, l->b->texts, l->b->n_texts,
+		   (struct bootstrap_text){ shown, f.text, f.n });
+	return yaml_parse(l->arena, shown, f.text, f.n, ret, e);
 }
 
 static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)

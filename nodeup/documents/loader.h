@@ -6,13 +6,15 @@
 #pragma once
 
 #include "nodeup/documents/bootstrap.h"
+#include "nodeup/documents/user_data.h"
 
 struct loader {
 	struct arena *arena;
 	const struct bootstrap_req *req;
 	struct bootstrap *b;
-	bool is_imds_silent; /* for as long as it was waited for */
-	struct strmap kept;  /* documents of an earlier run, once they were asked for */
+	bool is_imds_silent;        /* for as long as it was waited for */
+	struct user_data user_data; /* what --conf brings */
+	struct strmap kept;         /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;
 };
 

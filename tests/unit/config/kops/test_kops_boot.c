@@ -8,6 +8,7 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/documents/user_data.h"
 
 #define HASH "NodeupConfigHash: V2Uc2Z93/mG2/4W4SivEjv50rzmrYZ0w8cHIj1r9hGI=\n"
 #define NAMES "ClusterName: minimal.example.com\nInstanceGroupName: m\n"
@@ -100,10 +101,12 @@ static void keys_come_from_a_store(void **state)
 
 static int unwrap(struct arena *a, const char *text, const char **ret, struct err *e)
 {
-	size_t n = strlen(text);
+	const struct user_data_file given = { NULL, text, strlen(text), 0 };
+	struct user_data u;
+	int r = user_data_read(a, "u", &given, false, &u, e);
 
-	*ret = text;
-	return dialects_unwrap(a, "u", ret, &n, e);
+	*ret = r < 0 ? NULL : u.conf.text;
+	return r;
 }
 
 static void user_data_in_the_clear_keeps_its_lines(void **state)
@@ -120,13 +123,14 @@ static void user_data_in_the_clear_keeps_its_lines(void **state)
 				&got, &e),
 			 0);
 	assert_string_equal(got, "\n\n\nClusterName: $x\n");
-	assert_int_equal(unwrap(a,
-				"Content-Type: multipart/mixed; boundary=\"B\"\n--B\n\n" SCRIPT_HEAD
-				"cat > conf/kube_env.yaml << '__EOF_KUBE_ENV'\n"
-				"ClusterName: x\n" SCRIPT_TAIL "--B--\n",
-				&got, &e),
-			 0);
-	assert_string_equal(got, "\n\n\n\n\n\nClusterName: x\n");
+	assert_int_equal(
+		unwrap(a,
+		       "Content-Type: multipart/mixed; boundary=\"B\"\nMIME-Version: 1.0\n--B\n\n" SCRIPT_HEAD
+		       "cat > conf/kube_env.yaml << '__EOF_KUBE_ENV'\n"
+		       "ClusterName: x\n" SCRIPT_TAIL "--B--\n",
+		       &got, &e),
+		0);
+	assert_string_equal(got, "\n\n\n\n\n\n\nClusterName: x\n");
 	assert_true(unwrap(a,
 			   SCRIPT_HEAD "cat > conf/kube_env.yaml << __EOF_KUBE_ENV\n"
 				       "ClusterName: $x\n" SCRIPT_TAIL,

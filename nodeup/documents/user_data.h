@@ -1,0 +1,34 @@
+/* user_data.h - the documents that user data bring
+ * User data is a script that writes kube_env.yaml, alone or as a part of a MIME message, all of it in gzip or
+ * not, and that in base64 or not, as EC2's API shows it. What cloud-init would run is read. Of all else an
+ * error says what it is: a cloud-config, a list of URLs, a script that cloud-init or the kernel does not run.
+ * Invariant: pure; what is unpacked is at most USER_DATA_MAX bytes in all.
+ * Owner: the arena. Errors: CONFIG, with the place; no message shows the text, which may be a secret.
+ * Threads: all functions. Source: cloud-init cloudinit/user_data.py (what is unpacked, and which types),
+ * cloudinit/handlers/__init__.py INCLUSION_TYPES_MAP (what a text begins with), cloudinit/handlers/shell_script.py. */
+#pragma once
+
+#include "nodeup/base/str.h"
+
+/* Of what gzip makes of it, in bytes. */
+enum { USER_DATA_MAX = 4 << 20 };
+
+/* A document. Lines keep the numbers of the file by empty lines that stand before the text. */
+struct user_data_file {
+	const char *name, *text;
+	size_t n;
+	size_t before; /* so many of n are such lines */
+};
+
+struct user_data {
+	const char *file; /* for messages: its name, and which part of it was decoded */
+	struct user_data_file conf;
+	/* what `nodeup userdata` wrote beside it; nothing of other scripts */
+	struct user_data_file *others;
+	size_t n_others;
+};
+
+/* What was read as file. A text that is not user data is the document itself. `raw`: as an instance gets it,
+ * which is never base64. */
+int user_data_read(struct arena *a, const char *file, const struct user_data_file *text, bool raw,
+		   struct user_data *ret, struct err *e) must_check;
