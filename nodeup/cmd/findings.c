@@ -194,21 +194,32 @@ static void take_place(struct arena *a, struct finding *f)
 	}
 }
 
+/* Of the texts of a script, which have one name, the one that the place is in; SIZE_MAX: none. */
+static size_t text_at(const struct bootstrap *b, const struct tree_pos *pos)
+{
+	size_t best = SIZE_MAX;
+
+	for (size_t i = 0; b && pos->file && i < b->n_texts; i++)
+		if (str_eq(b->texts[i].name, pos->file) && b->texts[i].before < pos->line &&
+		    (best == SIZE_MAX || b->texts[i].before > b->texts[best].before))
+			best = i;
+	return best;
+}
+
 static void add(struct findings *f, struct finding one, const struct bootstrap *b)
 {
+	size_t text;
+
 	take_place(f->arena, &one);
 	one.order = f->n;
-	one.rank = SIZE_MAX;
+	one.rank = text = text_at(b, &one.pos);
 	one.at = one.pos;
 	if (!one.pos.file && f->n) {
 		one.rank = f->v[f->n - 1].rank;
 		one.at = f->v[f->n - 1].at;
 	}
-	for (size_t i = 0; b && one.pos.file && one.rank == SIZE_MAX && i < b->n_texts; i++)
-		if (str_eq(b->texts[i].name, one.pos.file)) {
-			take_line(f->arena, &one, &b->texts[i]);
-			one.rank = i;
-		}
+	if (text != SIZE_MAX)
+		take_line(f->arena, &one, &b->texts[text]);
 	f->errors += one.is_error;
 	arena_push(f->arena, f->v, f->n, one);
 }

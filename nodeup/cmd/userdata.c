@@ -8,6 +8,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
+#include "nodeup/documents/location.h"
 #include "nodeup/documents/user_data.h"
 #include "userdata/mime.h"
 #include "userdata/pack.h"
@@ -20,6 +21,7 @@ enum { DOCUMENTS = 3 };
 
 struct rendering {
 	struct cli *cli;
+	struct user_data data; /* of --conf */
 	struct documents read; /* its cluster: NULL without such a document */
 	struct userdata_document documents[DOCUMENTS];
 	size_t n_documents;
@@ -44,22 +46,40 @@ static int read_file(const struct rendering *u, const char *path, const char **r
 
 /* A document's text and tree. Documents are checked here, where a person can still mend them, and not on
  * a thousand nodes. */
-static int read_document(struct rendering *u, const char *path, struct userdata_document *ret,
-			 struct tree **ret_tree, struct err *e)
+static int take_document(struct rendering *u, const char *file, const struct user_data_file *f,
+			 struct userdata_document *ret, struct tree **ret_tree, struct err *e)
+{
+	if (strlen(f->text) != f->n)
+		return err_config(e, "%s: holds a NUL byte", file);
+	ret->text = f->text + f->before;
+	return yaml_parse(u->cli->arena, file, f->text, f->n, ret_tree, e);
+}
+
+/* That of --conf, which may be user data. */
+static int read_conf(struct rendering *u, struct userdata_document *ret, struct tree **ret_tree,
+		     struct err *e)
 {
 	struct user_data_file f = { 0 };
-	struct user_data data;
-	int r = read_file(u, path, &f.text, &f.n, e);
+	int r = read_file(u, u->cli->conf, &f.text, &f.n, e);
 
 	if (r == 0)
-		r = user_data_read(u->cli->arena, path, &f, false, &data, e);
-	if (r < 0)
-		return r;
-	f = data.conf;
-	if (strlen(f.text) != f.n)
-		return err_config(e, "%s: holds a NUL byte", path);
-	ret->text = f.text + f.before;
-	return yaml_parse(u->cli->arena, data.file, f.text, f.n, ret_tree, e);
+		r = user_data_read(u->cli->arena, u->cli->conf, &f, false, &u->data, e);
+	return r < 0 ? r : take_document(u, u->data.file, &u->data.conf, ret, ret_tree, e);
+}
+
+/* One beside it: in the same user data, or a file. */
+static int read_other(struct rendering *u, const char *name, struct userdata_document *ret,
+		      struct tree **ret_tree, struct err *e)
+{
+	const char *path = location_beside(u->cli->arena, u->cli->conf, name);
+	struct user_data_file f = { 0 };
+	int r;
+
+	for (size_t i = 0; i < u->data.n_others; i++)
+		if (str_eq(u->data.others[i].name, name))
+			return take_document(u, u->data.file, &u->data.others[i], ret, ret_tree, e);
+	r = read_file(u, path, &f.text, &f.n, e);
+	return r < 0 ? r : take_document(u, path, &f, ret, ret_tree, e);
 }
 
 static void add_document(struct rendering *u, const char *name, struct userdata_document *d)
@@ -74,21 +94,13 @@ static void add_document(struct rendering *u, const char *name, struct userdata_
 static int add_other(struct rendering *u, const char *name, struct strv *missing,
 		     const struct tree **ret, struct err *e)
 {
-	const char *conf = u->cli->conf;
 	struct userdata_document d;
 	struct tree *t;
-	int r;
-
-	if (!name)
-		return 0;
-	r = read_document(u,
-			  arena_printf(u->cli->arena, "%.*s%s", (int)(str_basename(conf) - conf),
-				       conf, name),
-			  &d, &t, e);
+	int r = name ? read_other(u, name, &d, &t, e) : 0;
 
 	if (r == -ENOENT)
 		strv_add(u->cli->arena, missing, name);
-	if (r < 0)
+	if (r < 0 || !name)
 		return r == -ENOENT ? 0 : r;
 	add_document(u, name, &d);
 	*ret = t;
@@ -106,7 +118,7 @@ static int add_documents(struct rendering *u, struct err *e)
 	const struct tree *group = NULL;
 	const struct documents *d = &u->read;
 	struct tree *t;
-	int r = read_document(u, u->cli->conf, &conf, &t, e);
+	int r = read_conf(u, &conf, &t, e);
 	bool elsewhere;
 
 	if (r == 0)

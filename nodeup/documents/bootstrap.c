@@ -138,15 +138,31 @@ static int recall_conf(struct loader *l, struct err *e)
 	return 0;
 }
 
+/* What the user data of --conf bring besides is beside it, whatever lies there. */
+static const struct user_data_file *brought(struct loader *l, const char *location)
+{
+	const struct user_data *u = &l->user_data;
+
+	for (size_t i = 0; i < u->n_others; i++)
+		if (str_eq(location_beside(l->arena, l->b->conf, u->others[i].name), location))
+			return &u->others[i];
+	return NULL;
+}
+
 /* Read and parse a document. One that is not there is a configuration error, or with `warn` a
  * warning and nothing; no warning where documents are checked alone, and what was read is told. */
 static int read_document(struct loader *l, const char *what, const char *location, bool warn,
 			 struct tree **ret, struct err *e)
 {
 	const char *shown = location_shown(l->arena, location);
+	const struct user_data_file *other = brought(l, location);
 	struct user_data_file f = { 0 };
-	int r = store_get(l->b->store, location, &f.text, &f.n, e);
+	int r = 0;
 
+	if (other)
+		f = *other;
+	else
+		r = store_get(l->b->store, location, &f.text, &f.n, e);
 	if (r == -ENOENT && warn) {
 		*ret = tree_null(l->arena);
 		if (l->b->documents.checked)
@@ -165,10 +181,11 @@ static int read_document(struct loader *l, const char *what, const char *locatio
 		if (r < 0)
 			return r;
 		f = l->user_data.conf;
-		shown = l->user_data.file;
 	}
+	if (other || location == l->b->conf)
+		shown = l->user_data.file;
 	arena_push(l->arena, l->b->texts, l->b->n_texts,
-		   (struct bootstrap_text){ shown, f.text, f.n });
+		   (struct bootstrap_text){ shown, f.text, f.n, f.before });
 	return yaml_parse(l->arena, shown, f.text, f.n, ret, e);
 }
 
@@ -218,7 +235,20 @@ static bool is_elsewhere(struct loader *l)
 		return false;
 	if (l->b->store && l->b->replayed)
 		return true;
-	return !req->no_secrets && !((req->offline || req->only_looks) && may_be_there(beside));
+	return !req->no_secrets &&
+	       !((req->offline || req->only_looks) && (brought(l, beside) || may_be_there(beside)));
+}
+
+/* What was read last is the document that `cluster` is. */
+static void set_cluster(struct loader *l, const char *location, const struct tree *t)
+{
+	const struct bootstrap_text *last = &l->b->texts[l->b->n_texts - 1];
+	struct documents *d = &l->b->documents;
+
+	d->cluster = t;
+	d->checked = NULL;
+	d->cluster_text = (struct documents_file){ location, last->text + last->before,
+						   last->n - last->before };
 }
 
 static int join_specs(struct loader *l, struct err *e)
@@ -233,10 +263,7 @@ static int join_specs(struct loader *l, struct err *e)
 		r = read_document(l, "NodeupConfig", location, false, &t, e);
 	if (r < 0)
 		return r;
-	d->cluster = t;
-	d->checked = NULL;
-	d->cluster_text = (struct documents_file){ location, l->b->texts[l->b->n_texts - 1].text,
-						   l->b->texts[l->b->n_texts - 1].n };
+	set_cluster(l, location, t);
 	return 0;
 }
 
@@ -262,8 +289,9 @@ static int load_specs(struct loader *l, struct err *e)
 		if (d->dialect->group_name)
 			group = location_beside(l->arena, l->b->conf, d->dialect->group_name);
 	}
-	strv_add(l->arena, &both, cluster);
-	if (group)
+	if (!brought(l, cluster))
+		strv_add(l->arena, &both, cluster);
+	if (group && !brought(l, group))
 		strv_add(l->arena, &both, group);
 	r = store_prefetch(l->b->store, &both, NULL, e);
 	if (r < 0)
@@ -273,12 +301,8 @@ static int load_specs(struct loader *l, struct err *e)
 	if (r < 0)
 		return r;
 	d->cluster = t;
-	if (t->kind != TREE_NULL) {
-		d->checked = NULL;
-		d->cluster_text = (struct documents_file){ cluster,
-							   l->b->texts[l->b->n_texts - 1].text,
-							   l->b->texts[l->b->n_texts - 1].n };
-	}
+	if (t->kind != TREE_NULL)
+		set_cluster(l, cluster, t);
 	if (!group)
 		return 0;
 	t = tree_null(l->arena);

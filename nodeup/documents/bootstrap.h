@@ -37,6 +37,7 @@ struct bootstrap_text {
 	const char *name; /* as messages have it */
 	const char *text;
 	size_t n;
+	size_t before; /* so many of n are empty lines that keep the others' numbers */
 };
 
 struct bootstrap {
