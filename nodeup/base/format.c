@@ -8,7 +8,7 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/str.h"
 
-enum { PIECE_MAX = 256 };
+enum { PIECE_MAX = 256, DNS_NAME_MAX = 253, DNS_LABEL_MAX = 63 };
 
 /* A piece of a text as a string of its own; false when it is longer than any sensible one. */
 static bool take(const char *s, size_t n, char piece[static PIECE_MAX])
@@ -32,6 +32,28 @@ static int bits_of(const char *ip)
 static bool is_ip(const char *s)
 {
 	return bits_of(s) != 0;
+}
+
+/* "api.a.example.com". With digits alone behind the last dot it would be an address with a slip. */
+static bool is_dns_name(const char *s)
+{
+	char label[PIECE_MAX];
+
+	if (strlen(s) > DNS_NAME_MAX)
+		return false;
+	for (size_t n;; s += n + 1) {
+		n = strcspn(s, ".");
+		if (n == 0 || n > DNS_LABEL_MAX || s[0] == '-' || s[n - 1] == '-' ||
+		    !take(s, n, label) || !str_has_only(label, "-_"))
+			return false;
+		if (s[n] == '\0')
+			return strspn(s, "0123456789") < n;
+	}
+}
+
+static bool is_host(const char *s)
+{
+	return is_ip(s) || is_dns_name(s);
 }
 
 /* A decimal number of at most max; *end is what follows. */
@@ -190,6 +212,7 @@ const struct field_format format_cidr = { "an address range such as 10.0.0.0/8",
 const struct field_format format_cidrs = { "address ranges with commas between them", is_cidr,
 					   .is_list = true };
 const struct field_format format_ip = { "an IP address", is_ip };
+const struct field_format format_host = { "an IP address or a DNS name", is_host };
 const struct field_format format_ips = { "IP addresses with commas between them", is_ip,
 					 .is_list = true };
 const struct field_format format_quantity = { "an amount such as 100m or 64Mi", is_amount };

@@ -19,6 +19,7 @@ bool format_is_valid(const struct field_format *f, const char *s);
 
 extern const struct field_format format_cidr;       /* 100.64.0.0/10, fd00::/64 */
 extern const struct field_format format_ip;         /* 127.0.0.1, ::1 */
+extern const struct field_format format_host;       /* an address, or api.a.example.com */
 extern const struct field_format format_cidrs;      /* a comma between each */
 extern const struct field_format format_ips;        /* a comma between each */
 extern const struct field_format format_quantity;   /* 100m, 0.5, 64Mi, 1e3 */

@@ -450,3 +450,14 @@ def test_a_name_that_is_asked_for_twice_stands_once(master):
     text = openssl("x509", "-in", pem_of(master, f"{API}/server.crt"), "-noout", "-text")
     assert text.count("DNS:other.example.com") == 1 and names_in(text) == API_NAMES | {"DNS:other.example.com"}
     assert "No changes" in master.run("plan").stdout
+
+
+def test_a_load_balancer_is_in_the_certificate_by_name_and_by_address(master):
+    balancer = "api-a-example-com-1a2b3c-0123456789.us-test-1.elb.amazonaws.com"
+    master.config["ApiserverAdditionalIPs"] = [balancer, "172.20.40.5", "2001:db8::5"]
+    master.write()
+    done = apply(master)
+    assert done.returncode == OK, done.stderr
+    names = names_in(openssl("x509", "-in", pem_of(master, f"{API}/server.crt"), "-noout", "-text"))
+    assert names == API_NAMES | {f"DNS:{balancer}", "IP Address:172.20.40.5", "IP Address:2001:DB8:0:0:0:0:0:5"}
+    assert "No changes" in master.run("plan").stdout

@@ -135,7 +135,8 @@
 	X(const struct tree *, assets, "Assets", .shape = TREE_MAP, .secret = true, .doc = "by architecture: HASH@url[,mirror] of each file") \
 	X(const struct tree *, images, "images", .shape = TREE_MAP, .secret = true, .doc = "by architecture: images to load") \
 	X(const char *, cluster_name, "ClusterName", .required = true, .doc = "name of the cluster") \
-	X(struct strv, apiserver_additional_ips, "ApiserverAdditionalIPs", .format = &format_ip, .doc = "addresses in the API server's certificate") \
+	X(struct strv, apiserver_additional_ips, "ApiserverAdditionalIPs", .format = &format_host, \
+	  .doc = "more names and addresses in the API server's certificate: those of its load balancer") \
 	X(const char *, kubernetes_version_text, "KubernetesVersion", .required = true, .doc = "version of Kubernetes") \
 	X(struct strv, packages, "packages", .doc = "more packages of the distribution") \
 	X##_INSIDE(&config_store_schema, "configStore", .doc = "where keysets and secrets are") \

@@ -91,6 +91,39 @@ static void rows_carry_the_place_in_kubelet_conf(void **state)
 	assert_null(config_of(&kops_kubelet_schema, "nodeLabels"));
 }
 
+/* What kops writes for a load balancer, its name among the addresses, and what could be meant by nothing. */
+static void names_stand_among_addresses(void **state)
+{
+	static const char *const right[] = {
+		"api-a-example-com-1a2b3c-0123456789.us-test-1.elb.amazonaws.com",
+		"api.a.example.com",
+		"localhost",
+		"10.0.0.9",
+		"2001:db8::9",
+	};
+	static const char *const wrong[] = {
+		"''", "'a b'", "a/b",   "https://a",  "a..b", ".a",
+		"a.", "'a,b'", "a:443", "10.0.0.256", "-a",   "10.0.0.9/32",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_config c;
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(right); i++) {
+		const char *text =
+			arena_printf(a, START "ApiserverAdditionalIPs: [%s]\n", right[i]);
+
+		assert_int_equal(read_as(a, "Node", text, &c, &e), 0);
+		assert_string_equal(c.apiserver_additional_ips.v[0], right[i]);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		assert_true(
+			read_as(a, "Node",
+				arena_printf(a, START "ApiserverAdditionalIPs: [%s]\n", wrong[i]),
+				&c, &e) < 0);
+}
+
 static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 {
 	static const struct {
@@ -122,6 +155,9 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		  START "APIServerConfig: {}\nconfigStore: {keypairs: s3://a, secrets: s3://b}\n",
 		  "n.yaml:1:1: 'ControlPlaneConfig' is missing: the InstanceGroupRole is "
 		  "ControlPlane" },
+		{ "Node", START "ApiserverAdditionalIPs: ['10.0.0.9', 'a b']\n",
+		  "n.yaml:4:38: ApiserverAdditionalIPs[1]: expected an IP address or a DNS name, "
+		  "found 'a b'" },
 		{ "Node", "ClusterName: b\nKubernetesVersion: 1.35.0\n",
 		  "n.yaml:1:1: ClusterName: 'b', and 'a.example.com' in BootConfig" },
 	};
@@ -204,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_worker_is_read),
 		cmocka_unit_test(rows_carry_the_place_in_kubelet_conf),
+		cmocka_unit_test(names_stand_among_addresses),
 		cmocka_unit_test(what_is_wrong_in_it_is_told_with_its_place),
 		cmocka_unit_test(documents_of_the_kops_before_are_read),
 		cmocka_unit_test(a_key_that_is_to_be_left_alone_is_told),
