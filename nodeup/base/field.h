@@ -59,7 +59,7 @@ struct field {
 	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
 	const struct field_format *format;
 	const struct schema *schema; /* OBJECT, LIST */
-	int32_t min, max;            /* of an integer; both 0: whatever has 32 bits */
+	int32_t min, max;            /* of an integer; both 0: whatever has 32 bits, or 64 */
 	uint32_t offset;
 	uint32_t present_offset; /* OBJECT: a bool set when the key is there; or FIELD_ALWAYS */
 	enum field_kind kind : 8;
@@ -70,6 +70,7 @@ struct field {
 	bool include_empty : 1; /* a present but empty string still gives `--x=` */
 	bool pointer : 1;       /* Go's *string: an empty one overlays what was there */
 	bool required : 1;
+	bool wide : 1;   /* an integer is Go's int64; the others are int32 */
 	bool secret : 1; /* may hold a password: no message shows it, nor what is below it */
 };
 

@@ -127,7 +127,6 @@ static int read_bool(struct reader *r, const struct place *p, bool *ret)
 	return 0;
 }
 
-/* Every integer of the documents is Go's int32. */
 static int read_int(struct reader *r, const struct place *p, int64_t *ret)
 {
 	const struct tree *t = p->value;
@@ -151,8 +150,9 @@ static int read_int(struct reader *r, const struct place *p, int64_t *ret)
 	}
 	errno = 0;
 	v = strtoll(s, NULL, base);
-	if (errno || v < INT32_MIN || v > INT32_MAX)
-		return expected(r, p, "an integer of 32 bits");
+	if (errno || (!p->field->wide && (v < INT32_MIN || v > INT32_MAX)))
+		return expected(r, p,
+				p->field->wide ? "an integer of 64 bits" : "an integer of 32 bits");
 	if ((p->field->min || p->field->max) && (v < p->field->min || v > p->field->max))
 		return expected(r, p,
 				arena_printf(r->arena, "an integer from %lld to %lld",

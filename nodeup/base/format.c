@@ -8,7 +8,7 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/str.h"
 
-enum { PIECE_MAX = 256, DNS_NAME_MAX = 253, DNS_LABEL_MAX = 63 };
+enum { PIECE_MAX = 256, DNS_NAME_MAX = 253, DNS_LABEL_MAX = 63, PORT_MAX = 65535 };
 
 /* A piece of a text as a string of its own; false when it is longer than any sensible one. */
 static bool take(const char *s, size_t n, char piece[static PIECE_MAX])
@@ -117,8 +117,21 @@ static bool is_port_range(const char *s)
 {
 	const char *end;
 
-	return take_number(s, 65535, &end) && *end == '-' && take_number(end + 1, 65535, &end) &&
-	       *end == '\0' && strtol(s, NULL, 10) <= strtol(strchr(s, '-') + 1, NULL, 10);
+	return take_number(s, PORT_MAX, &end) && *end == '-' &&
+	       take_number(end + 1, PORT_MAX, &end) && *end == '\0' &&
+	       strtol(s, NULL, 10) <= strtol(strchr(s, '-') + 1, NULL, 10);
+}
+
+/* One port, and FROM+MORE, as well. */
+static bool is_port_range_today(const char *s)
+{
+	const char *end, *last;
+
+	if (!take_number(s, PORT_MAX, &end) || *end == '-')
+		return is_port_range(s);
+	return *end == '\0' ||
+	       (*end == '+' && take_number(end + 1, PORT_MAX - strtol(s, NULL, 10), &last) &&
+		*last == '\0');
 }
 
 static bool is_share(const char *s)
@@ -192,15 +205,29 @@ static bool is_switch(const char *s)
 	return str_is_one_of(s, words);
 }
 
+/* "a < b" without the blanks. */
+static const char *without_blanks(struct arena *a, const char *s, char op)
+{
+	const char *at = strchr(s, op);
+
+	if (!at)
+		return s;
+	return arena_printf(a, "%s%c%s", str_trim(a, arena_strn(a, s, (size_t)(at - s))), op,
+			    str_trim(a, at + 1));
+}
+
 bool format_is_valid(const struct field_format *f, const char *s)
 {
+	autoarena struct arena *scratch = f->padded ? arena_new_empty() : NULL;
+
 	if (!f->is_list)
 		return f->is_valid(s);
 	for (;;) {
 		const size_t n = strcspn(s, ",");
 		char piece[PIECE_MAX];
 
-		if (!take(s, n, piece) || !f->is_valid(piece))
+		if (!take(s, n, piece) ||
+		    !f->is_valid(f->padded ? without_blanks(scratch, piece, f->padded) : piece))
 			return false;
 		if (s[n] == '\0')
 			return true;
@@ -218,6 +245,9 @@ const struct field_format format_ips = { "IP addresses with commas between them"
 const struct field_format format_quantity = { "an amount such as 100m or 64Mi", is_amount };
 const struct field_format format_port_range = { "ports from-to such as 30000-32767",
 						is_port_range };
+const struct field_format format_port_range_today = {
+	"ports such as 30000-32767, 30000+2767 or 30000", is_port_range_today
+};
 const struct field_format format_thresholds = { "thresholds such as memory.available<100Mi",
 						is_threshold, .is_list = true };
 const struct field_format format_reclaims = { "amounts such as memory.available=100Mi", is_reclaim,
@@ -229,3 +259,10 @@ const struct field_format format_taint = { "a taint such as key=value:NoSchedule
 const struct field_format format_taint_today = {
 	"a taint such as key=value:NoSchedule or key:NoSchedule", is_taint_today
 };
+const struct field_format format_thresholds_today = { "thresholds such as memory.available<100Mi",
+						      is_threshold, .is_list = true,
+						      .padded = '<' };
+const struct field_format format_reclaims_today = { "amounts such as memory.available=100Mi",
+						    is_reclaim, .is_list = true, .padded = '=' };
+const struct field_format format_periods_today = { "periods such as memory.available=1m30s",
+						   is_period, .is_list = true, .padded = '=' };

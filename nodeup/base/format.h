@@ -12,6 +12,7 @@ struct field_format {
 	const char *wanted; /* "an address range such as 10.0.0.0/8" */
 	bool (*is_valid)(const char *s);
 	bool is_list; /* of such, with commas between them */
+	char padded;  /* blanks around what is left and right of it do not count; 0: they do */
 };
 
 /* Whether a text looks like that. */
@@ -27,7 +28,12 @@ extern const struct field_format format_port_range; /* 30000-32767 */
 extern const struct field_format format_thresholds; /* memory.available<100Mi,nodefs.free<10% */
 extern const struct field_format format_reclaims;   /* memory.available=100Mi,nodefs.free=10% */
 extern const struct field_format format_periods;    /* memory.available=1m30s */
-extern const struct field_format format_switch;     /* true, false, 1, f */
-extern const struct field_format format_taint;      /* key=value:NoSchedule */
+/* of today's kops and Kubernetes, which take more */
+extern const struct field_format format_port_range_today; /* 30000-32767, 30000+2767, 30000 */
+extern const struct field_format format_thresholds_today; /* memory.available < 100Mi */
+extern const struct field_format format_reclaims_today;   /* memory.available = 100Mi */
+extern const struct field_format format_periods_today;    /* memory.available = 1m30s */
+extern const struct field_format format_switch;           /* true, false, 1, f */
+extern const struct field_format format_taint;            /* key=value:NoSchedule */
 extern const struct field_format
 	format_taint_today; /* the same, or key:NoSchedule, of newer kubelets */

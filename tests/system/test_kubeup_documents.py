@@ -171,6 +171,12 @@ def test_a_wrong_value(key, value, message, tmp_path):
     refuse(write(tmp_path, text), rf"kube_env\.yaml:{line_of(text, key)}:\d+: .*{message}")
 
 
+def test_no_pod_is_collected(tmp_path):
+    done = validate(write(tmp_path, kubeup.text(MASTER, "1.5.8", TERMINATED_POD_GC_THRESHOLD="-1")))
+    assert done.returncode == OK, done.stderr
+    refuse(write(tmp_path, kubeup.text(MASTER, "1.5.8", TERMINATED_POD_GC_THRESHOLD="--1")), "expected a number")
+
+
 @pytest.mark.parametrize("key, value", [("KUBE_PASSWORD", "hunter2,admin"), ("KUBE_USER", 'hunter2"x'), ("KUBELET_TOKEN", "hunter2 x")])
 def test_what_would_break_a_line_of_tokens(key, value, tmp_path):
     text = kubeup.text(MASTER, "1.5.8", **{key: value})

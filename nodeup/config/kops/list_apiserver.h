@@ -35,7 +35,7 @@
 	X(const char *, service_cluster_ip_range, "serviceClusterIPRange", \
 	  FLAG("service-cluster-ip-range"), .format = &format_cidrs) \
 	X(const char *, service_node_port_range, "serviceNodePortRange", \
-	  FLAG("service-node-port-range"), .format = &format_port_range) \
+	  FLAG("service-node-port-range"), .format = &format_port_range_today) \
 	X(struct strv, etcd_servers, "etcdServers", FLAG("etcd-servers")) \
 	X(struct strv, etcd_servers_overrides, "etcdServersOverrides", \
 	  FLAG("etcd-servers-overrides")) \
@@ -156,9 +156,9 @@
 	X(struct strv, strict_transport_security_directives, "strictTransportSecurityDirectives", \
 	  FLAG("strict-transport-security-directives")) \
 	X(struct opt_int, default_not_ready_toleration_seconds, "defaultNotReadyTolerationSeconds", \
-	  FLAG("default-not-ready-toleration-seconds")) \
+	  FLAG("default-not-ready-toleration-seconds"), .wide = true) \
 	X(struct opt_int, default_unreachable_toleration_seconds, "defaultUnreachableTolerationSeconds", \
-	  FLAG("default-unreachable-toleration-seconds")) \
+	  FLAG("default-unreachable-toleration-seconds"), .wide = true) \
 	X(int64_t, delete_collection_workers, "deleteCollectionWorkers", \
 	  FLAG("delete-collection-workers"), .flag_empty = "0") \
 	/* a list of what Kubernetes calls EnvVar, as it stands */ \

@@ -69,17 +69,17 @@
 	X(struct opt_dur, image_pull_progress_deadline, "imagePullProgressDeadline", \
 	  FLAG("image-pull-progress-deadline"), .until = 23) \
 	X(const char *, eviction_hard, "evictionHard", \
-	  CONF("evictionHard"), .format = &format_thresholds) \
+	  CONF("evictionHard"), .format = &format_thresholds_today) \
 	X(const char *, eviction_soft, "evictionSoft", \
-	  CONF("evictionSoft"), .format = &format_thresholds) \
+	  CONF("evictionSoft"), .format = &format_thresholds_today) \
 	X(const char *, eviction_soft_grace_period, "evictionSoftGracePeriod", \
-	  CONF("evictionSoftGracePeriod"), .format = &format_periods) \
+	  CONF("evictionSoftGracePeriod"), .format = &format_periods_today) \
 	X(struct opt_dur, eviction_pressure_transition_period, "evictionPressureTransitionPeriod", \
 	  CONF("evictionPressureTransitionPeriod")) \
 	X(int64_t, eviction_max_pod_grace_period, "evictionMaxPodGracePeriod", \
 	  CONF("evictionMaxPodGracePeriod"), .flag_empty = "0") \
 	X(const char *, eviction_minimum_reclaim, "evictionMinimumReclaim", \
-	  CONF("evictionMinimumReclaim"), .format = &format_reclaims) \
+	  CONF("evictionMinimumReclaim"), .format = &format_reclaims_today) \
 	X(const char *, volume_plugin_directory, "volumePluginDirectory", CONF("volumePluginDir")) \
 	X(struct strv, taints, "taints", CONF("registerWithTaints"), .format = &format_taint_today) \
 	X(struct strmap, feature_gates, "featureGates", CONF("featureGates"), .format = &format_switch) \
@@ -129,7 +129,7 @@
 	  CONF("containerLogMaxFiles")) \
 	X(struct opt_bool, enable_cadvisor_json_endpoints, "enableCadvisorJsonEndpoints", \
 	  FLAG("enable-cadvisor-json-endpoints")) \
-	X(struct opt_int, pod_pids_limit, "podPidsLimit", CONF("podPidsLimit")) \
+	X(struct opt_int, pod_pids_limit, "podPidsLimit", CONF("podPidsLimit"), .wide = true) \
 	X(struct opt_bool, experimental_allocatable_ignore_eviction, "experimentalAllocatableIgnoreEviction", \
 	  FLAG("experimental-allocatable-ignore-eviction")) \
 	X(struct opt_dur, shutdown_grace_period, "shutdownGracePeriod", \

@@ -6,7 +6,7 @@
 /* clang-format off */
 #define KOPS18_LOAD_BALANCER(X) \
 	X(const char *, type, "type", .oneof = "Public|Internal|", .doc = "who can reach it") \
-	X(struct opt_int, idle_timeout_seconds, "idleTimeoutSeconds", .max = INT32_MAX, \
+	X(struct opt_int, idle_timeout_seconds, "idleTimeoutSeconds", .wide = true, \
 	  .doc = "seconds until an idle connection is closed")
 
 #define KOPS18_API(X) \

@@ -11,6 +11,11 @@ static bool is_number(const char *s)
 	return n > 0 && n <= NUMBER_MAX && s[n] == '\0';
 }
 
+static bool is_signed_number(const char *s)
+{
+	return is_number(s + (*s == '-'));
+}
+
 static bool is_sha1(const char *s)
 {
 	return strspn(s, "0123456789abcdefABCDEF") == SHA1_HEX && s[SHA1_HEX] == '\0';
@@ -34,6 +39,7 @@ static bool is_name(const char *s)
 }
 
 static const struct field_format number = { "a number", is_number };
+static const struct field_format signed_number = { "a number", is_signed_number };
 static const struct field_format sha1 = { "a sha1 of 40 hex digits", is_sha1 };
 static const struct field_format csv = { "a text without comma, quote and blank", is_csv_field };
 static const struct field_format name = { "a name", is_name };

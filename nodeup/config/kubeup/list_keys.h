@@ -39,7 +39,7 @@
 	X(const char *, runtime_config, "RUNTIME_CONFIG", .format = &line, .doc = "the API server's --runtime-config") \
 	X(const char *, kube_apiserver_request_timeout, "KUBE_APISERVER_REQUEST_TIMEOUT", .format = &number, .doc = "the API server's --min-request-timeout") \
 	X(const char *, num_nodes, "NUM_NODES", .format = &number, .doc = "how many nodes the master is for") \
-	X(const char *, terminated_pod_gc_threshold, "TERMINATED_POD_GC_THRESHOLD", .format = &number, .doc = "the controller manager's --terminated-pod-gc-threshold") \
+	X(const char *, terminated_pod_gc_threshold, "TERMINATED_POD_GC_THRESHOLD", .format = &signed_number, .doc = "the controller manager's --terminated-pod-gc-threshold; none below 1") \
 	X(const char *, feature_gates, "FEATURE_GATES", .format = &line, .doc = "--feature-gates of all programs") \
 	X(const char *, master_advertise_address, "MASTER_ADVERTISE_ADDRESS", .doc = NOTHING) \
 	X(const char *, enable_apiserver_basic_audit, "ENABLE_APISERVER_BASIC_AUDIT", .doc = NOTHING) \

@@ -1,8 +1,11 @@
 #include "nodeup/plan/upkeep.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include "nodeup/plan/kops/kops.h"
 #include "nodeup/plan/kops/release.h"
+
+enum { BASE = 10 };
 
 /* source: kops 1.37 nodeup/pkg/model/sysctls.go; the blanks are its own */
 static const char kernel_text[] =
@@ -83,15 +86,25 @@ static const char cilium_text[] =
 /* What kube-apiserver takes by itself. */
 static const char node_ports[] = "30000-32767";
 
+/* The kernel knows no FROM+MORE. */
+static const char *reserved_ports(struct arena *a, const char *range)
+{
+	const char *plus = strchr(range, '+');
+	const long from = strtol(range, NULL, BASE);
+
+	return plus ? arena_printf(a, "%ld-%ld", from, from + strtol(plus + 1, NULL, BASE)) : range;
+}
+
 void build_kops_sysctl(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 	const char *ports = c->service_node_port_range;
-	const char *text = arena_printf(p->arena, kernel_text,
-					str_is_empty(ports) ? node_ports : ports,
-					kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
-					c->networking.cilium ? cilium_text : "",
-					strv_join(p->arena, &c->sysctl_parameters, "\n"));
+	const char *text =
+		arena_printf(p->arena, kernel_text,
+			     reserved_ports(p->arena, str_is_empty(ports) ? node_ports : ports),
+			     kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
+			     c->networking.cilium ? cilium_text : "",
+			     strv_join(p->arena, &c->sysctl_parameters, "\n"));
 
 	/* kops joins lines, and its last one has no end */
 	if (c->sysctl_parameters.n == 0)

@@ -24,7 +24,7 @@ struct sample {
 	bool flag;
 	int64_t count, quiet;
 	struct opt_bool maybe;
-	struct opt_int level;
+	struct opt_int level, pids;
 	struct opt_dur wait;
 	struct strv joined, repeated;
 	struct strmap labels, pairs;
@@ -52,6 +52,7 @@ static const struct field sample_fields[] = {
 	F(quiet, .key = "quiet", .flag = "quiet", .flag_empty = "0"),
 	F(maybe, .key = "maybe", .flag = "maybe"),
 	F(level, .key = "logLevel", .flag = "v", .flag_empty = "0"),
+	F(pids, .key = "pids", .flag = "pids", .wide = true),
 	F(wait, .key = "wait", .flag = "wait", .flag_empty = "0s"),
 	F(joined, .key = "joined", .flag = "joined"),
 	F(repeated, .key = "repeated", .flag = "repeated", .repeat = true),
@@ -145,6 +146,8 @@ static void wrong_types(void **state)
 		{ "count: 99999999999999999999999999",
 		  "f.yaml:1:8: count: expected an integer of 32 bits, found "
 		  "'99999999999999999999999999'" },
+		{ "pids: 9223372036854775808",
+		  "f.yaml:1:7: pids: expected an integer of 64 bits, found '9223372036854775808'" },
 		{ "flag: 1", "f.yaml:1:7: flag: expected true or false, found '1'" },
 		{ "flag: 'true'",
 		  "f.yaml:1:7: flag: expected true or false, found 'true' in quotes" },

@@ -91,6 +91,45 @@ static void rows_carry_the_place_in_kubelet_conf(void **state)
 	assert_null(config_of(&kops_kubelet_schema, "nodeLabels"));
 }
 
+/* Each with the type that it has in kops, and in all forms that the program it is for takes. */
+static void values_have_the_width_of_kops_own(void **state)
+{
+	static const char *const all[] = {
+		"KubeletConfig: {podPidsLimit: 4294967296}",
+		"KubeletConfig: {podPidsLimit: -1}",
+		"KubeletConfig: {evictionHard: 'memory.available< 100Mi, nodefs.available <10%'}",
+		"KubeletConfig: {evictionSoftGracePeriod: 'memory.available = 1m30s'}",
+		"KubeletConfig: {evictionMinimumReclaim: 'memory.available= 0Mi'}",
+		"ServiceNodePortRange: '30000'",
+		"ServiceNodePortRange: 30000+2767",
+		"APIServerConfig: {KubeAPIServer: {serviceNodePortRange: 30000+2767}}",
+		"APIServerConfig: {KubeAPIServer: {defaultNotReadyTolerationSeconds: 4294967296,"
+		" defaultUnreachableTolerationSeconds: 4294967296}}",
+	};
+	static const char *const wrong[] = {
+		"KubeletConfig: {evictionHard: 'memory.available<100Mi,'}",
+		"KubeletConfig: {evictionHard: ' <100Mi'}",
+		"KubeletConfig: {maxPods: 4294967296}",
+		"ServiceNodePortRange: 65000+1000",
+		"ServiceNodePortRange: 30000-",
+		"ServiceNodePortRange: 30000+1-2",
+		"ServiceNodePortRange: '65536'",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all) + ARRAY_LEN(wrong); i++) {
+		const bool right = i < ARRAY_LEN(all);
+		const char *text = right ? all[i] : wrong[i - ARRAY_LEN(all)];
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_config c;
+		struct err e = { 0 };
+		int r = read_as(a, "Node", arena_printf(a, START "%s\n", text), &c, &e);
+
+		if (right != (r == 0))
+			fail_msg("%s: %s", text, e.msg);
+	}
+}
+
 /* What kops writes for a load balancer, its name among the addresses, and what could be meant by nothing. */
 static void names_stand_among_addresses(void **state)
 {
@@ -240,6 +279,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_worker_is_read),
 		cmocka_unit_test(rows_carry_the_place_in_kubelet_conf),
+		cmocka_unit_test(values_have_the_width_of_kops_own),
 		cmocka_unit_test(names_stand_among_addresses),
 		cmocka_unit_test(what_is_wrong_in_it_is_told_with_its_place),
 		cmocka_unit_test(documents_of_the_kops_before_are_read),

@@ -145,6 +145,27 @@ static void the_kernel_gets_what_the_file_says(void **state)
 		assert_null(strchr("#;-", values->v[i].key[0]));
 }
 
+static void the_kernel_is_told_of_ports_in_its_own_form(void **state)
+{
+	static const char *const all[][2] = { { "30000-32767", "30000-32767" },
+					      { "30000+2767", "30000-32767" },
+					      { "'30000'", "30000" } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { 0 };
+		const struct plan *p = plan_of(
+			a, &w, "12", arena_printf(a, "ServiceNodePortRange: %s\n", all[i][0]));
+
+		assert_string_equal(
+			strmap_get(&plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf")
+					    ->sysctl.values,
+				   "net.ipv4.ip_local_reserved_ports"),
+			all[i][1]);
+	}
+}
+
 static void documents_alone_are_planned_for_a_release_that_is_named(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -168,6 +189,7 @@ int main(void)
 		cmocka_unit_test(logs_are_rotated_when_the_timer_says_so),
 		cmocka_unit_test(modules_are_there_before_settings_and_services),
 		cmocka_unit_test(the_kernel_gets_what_the_file_says),
+		cmocka_unit_test(the_kernel_is_told_of_ports_in_its_own_form),
 		cmocka_unit_test(documents_alone_are_planned_for_a_release_that_is_named),
 	};
 
