@@ -76,9 +76,8 @@ static struct hosts list_hosts(const struct cli *cli, const struct node *node,
 	}
 	if (!cli->facts) /* what this machine is says nothing of those that the documents are for */
 		f.arch = NULL;
-	for (size_t i = 0; release_nth(i, &f); i++)
-		if (plan_is_for(node, &f))
-			add_host(cli->arena, &hosts, node, &f);
+	for (size_t i = 0; plan_nth_host(node, i, &f); i++)
+		add_host(cli->arena, &hosts, node, &f);
 	return hosts;
 }
 
@@ -110,30 +109,35 @@ static bool says(const struct host *h, const char *text)
 	return h->r < 0 ? str_eq(h->e.msg, text) : strv_has(&h->warnings, text);
 }
 
-/* Say once what several hosts have to say, and of which it is true unless it is of all. */
-static void warn(struct arena *a, const struct hosts *hosts, const char *text, struct strv *said,
-		 struct strv *ret)
+/* What hosts have to say, each once. */
+struct said {
+	struct strv texts;
+	struct strv by_all;
+	struct strv by_some; /* "on debian 9: text" */
+};
+
+static void warn(struct arena *a, const struct hosts *hosts, const char *text, struct said *said)
 {
 	struct strv names = { 0 };
 
-	if (strv_has(said, text))
+	if (strv_has(&said->texts, text))
 		return;
-	strv_add(a, said, text);
+	strv_add(a, &said->texts, text);
 	for (size_t i = 0; i < hosts->n; i++)
 		if (says(&hosts->v[i], text))
 			strv_add(a, &names, hosts->v[i].name);
-	strv_add(a, ret,
-		 names.n == hosts->n
-			 ? text
-			 : arena_printf(a, "on %s: %s", strv_join(a, &names, ", "), text));
+	if (names.n == hosts->n)
+		strv_add(a, &said->by_all, text);
+	else
+		strv_addf(a, &said->by_some, "on %s: %s", strv_join(a, &names, ", "), text);
 }
 
-/* What no supported machine would take is an error, what some would not take a warning. */
+/* What no supported machine would take is an error; what only some say or would not take is one warning of all of them. */
 static int try_all(const struct cli *cli, struct bootstrap *b, const struct settings *settings,
 		   struct errs *errors, struct err *e)
 {
 	const struct hosts hosts = list_hosts(cli, &b->node, &b->facts);
-	struct strv said = { 0 };
+	struct said said = { 0 };
 	size_t good = 0;
 
 	for (size_t i = 0; i < hosts.n; i++) {
@@ -150,10 +154,13 @@ static int try_all(const struct cli *cli, struct bootstrap *b, const struct sett
 		const struct host *h = &hosts.v[i];
 
 		if (h->r < 0)
-			warn(cli->arena, &hosts, h->e.msg, &said, &b->warnings);
+			warn(cli->arena, &hosts, h->e.msg, &said);
 		for (size_t k = 0; k < h->warnings.n; k++)
-			warn(cli->arena, &hosts, h->warnings.v[k], &said, &b->warnings);
+			warn(cli->arena, &hosts, h->warnings.v[k], &said);
 	}
+	strv_add_all(cli->arena, &b->warnings, &said.by_all);
+	if (said.by_some.n)
+		strv_add(cli->arena, &b->warnings, strv_join(cli->arena, &said.by_some, "; "));
 	return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/paths.h"
 #include "nodeup/plan/builders.h"
+#include "nodeup/plan/release.h"
 
 static const char docker_unit[] = "docker.service";
 static const char containerd_unit[] = "containerd.service";
@@ -162,16 +163,26 @@ static const struct {
 	{ PLAN_NODE(NODE_CONFIGURED), host_checks_of_configured },
 };
 
-bool plan_is_for(const struct node *n, const struct facts *f)
+static bool is_for(const struct node *n, const struct facts *f)
 {
 	return n->kind != NODE_STATED || distro_of(f->distribution)->family == PACKAGE_DEB;
+}
+
+bool plan_nth_host(const struct node *node, size_t n, struct facts *ret)
+{
+	if (node->kind == NODE_CONFIGURED)
+		return plan_nth_host_of_configured(n, ret);
+	for (size_t i = 0; release_nth(i, ret); i++)
+		if (is_for(node, ret) && n-- == 0)
+			return true;
+	return false;
 }
 
 int plan_check_distribution(const struct plan *p, struct err *e)
 {
 	const char *name = p->req->facts->distribution;
 
-	if (plan_is_for(p->req->node, p->req->facts))
+	if (is_for(p->req->node, p->req->facts))
 		return 0;
 	return err_config(e, "kube-up made nodes of Debian and Ubuntu, and this is %s",
 			  name ? name : "another distribution");

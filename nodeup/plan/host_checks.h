@@ -23,8 +23,11 @@ extern const struct host_check host_checks_of_configured[];
 
 /* Go through the tables. all_the_same: each that cannot run is a warning of the plan instead. */
 int plan_check_host(struct plan *p, bool all_the_same, struct err *e) must_check;
-/* Whether the documents are for such a distribution at all: those that say what stands in files, and name
- * packages, are of one family. */
-bool plan_is_for(const struct node *n, const struct facts *f);
-/* The same as an error. */
+/* The n-th release or distribution that a node is made on, as facts; false: there are no more. */
+typedef bool plan_nth_host_fn(size_t n, struct facts *ret);
+/* Of nodes whose documents hold the configuration of each program. */
+extern plan_nth_host_fn *const plan_nth_host_of_configured;
+/* The same of this node. Together they stand for every machine that is supported. */
+bool plan_nth_host(const struct node *node, size_t n, struct facts *ret);
+/* Documents that say what stands in files, and name packages, are for one family of distributions. */
 int plan_check_distribution(const struct plan *p, struct err *e) must_check;

@@ -18,8 +18,7 @@ struct release {
 	const char *ntp_unit;
 };
 
-/* The n-th release or distribution of the tables, as facts; false: there are no more. Together they
- * stand for every machine that is supported. */
+/* The n-th release or distribution of the tables, as facts; false: there are no more. */
 bool release_nth(size_t n, struct facts *ret);
 /* Whether facts are of this release: its version begins so ("8" is also 8.11), or where a host tells none, the code name
  * is this (NULL: it has none). */

@@ -6,7 +6,7 @@ import json
 import pytest
 import yaml
 
-from kops import ControlPlane
+from kops import ControlPlane, Worker
 from test_kubeup_documents import nodeup, validate, write
 from world import CONFIG, OK
 
@@ -90,3 +90,20 @@ def test_a_node_is_called_what_it_is(role, title, tmp_path):
     node.close()
     done = validate(path)
     assert (done.returncode, done.stdout) == (OK, f"{path}: valid, {title} of cluster a.example.com, Kubernetes 1.36.1\n"), done.stderr
+
+
+@pytest.mark.parametrize("change", [{}, {"Networking": {"amazonVPC": {}}}, {"Networking": {"cilium": {"ipam": "eni"}}}, {"packages": ["socat"]}])
+def test_of_a_right_worker_one_line_is_said(change, tmp_path):
+    node = Worker(tmp_path / "node", **change)
+    node.ports = [3988]
+    path = write(tmp_path, yaml.safe_dump(node.boot()))
+    write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+    done = validate(path)
+    assert (done.stdout, done.stderr) == (f"{path}: valid, worker of cluster a.example.com, Kubernetes 1.36.1\n", "")
+    assert json.loads(validate(path, "-o", "json").stdout)["findings"] == []
+    for facts, code in (({"distribution": "ubuntu", "version": "24.04"}, OK), ({"distribution": "ubuntu"}, OK),
+                        ({"distribution": "rhel", "version": "9.4"}, CONFIG), ({"distribution": "debian", "version": "11"}, CONFIG)):
+        (tmp_path / "facts.yaml").write_text(yaml.safe_dump(facts))
+        done = validate(path, f"--facts={tmp_path}/facts.yaml")
+        assert done.returncode == code, done.stderr
+        assert ("and nodes of these documents are made on debian 12, ubuntu 24.04, amazonlinux 2023" in done.stderr) == (code == CONFIG)

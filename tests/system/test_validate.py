@@ -137,6 +137,15 @@ def test_what_some_machines_refuse_is_told_with_their_names(world):
     assert "warning" not in validate(world, facts=True).err
 
 
+def test_all_that_is_true_of_some_machines_alone_is_one_line(world):
+    world.edit_store("cluster.spec", lambda t: re.sub(r"\n  docker:\n(    .*\n)*", "\n", t) + "  docker: {version: 1.11.2}\n")
+    world.more = "packages: [socat]\n"
+    result = validate(world)
+    assert result.code == OK and result.err.count("warning: ") == 1, result
+    assert re.search("warning: on [^:]*coreos[^:]*: packages: socat: .*; on debian 9 without docker: no container runtime|"
+                     "warning: on debian 9 without docker: no container runtime.*; on [^:]*coreos[^:]*: packages: socat: ", result.err), result
+
+
 # All at once: what is wrong in one set of documents, beside each other and without what follows from another error
 
 DOCUMENTS = {

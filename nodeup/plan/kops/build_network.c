@@ -64,13 +64,14 @@ static void add_others(struct plan *p, struct strv *inputs)
 	static const char path[] = "/etc/systemd/network/75-eni-secondary.network";
 	const char *first = first_interface(p->req->facts);
 
-	if (!first) {
+	/* documents that are looked at alone are of no instance */
+	if (!first && !p->req->no_keys)
 		plan_warn(p,
 			  "%s is not written: which interface is the instance's first "
 			  "is not known",
 			  path);
+	if (!first)
 		return;
-	}
 	plan_file(p, path, 0644,
 		  arena_printf(p->arena,
 			       "\n"

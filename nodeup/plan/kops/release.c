@@ -1,6 +1,7 @@
 #include "nodeup/plan/kops/release.h"
 
 #include "nodeup/plan/builders.h"
+#include "nodeup/plan/host_checks.h"
 #include "nodeup/plan/release.h"
 
 #define DEB "iptables libapparmor1 libseccomp2 util-linux"
@@ -20,16 +21,35 @@ static const struct kops_release releases[] = {
 };
 /* clang-format on */
 
+/* Documents that are looked at alone may be for a distribution without a version. */
+static bool is_release(const struct plan *p, const struct kops_release *r)
+{
+	const struct facts *f = p->req->facts;
+	const bool any = p->req->no_keys && !f->version && !f->codename;
+
+	return any ? str_eq(r->distribution, f->distribution)
+		   : release_is(r->distribution, r->version, r->codename, f);
+}
+
 static const struct kops_release *find_release(const struct plan *p)
 {
-	for (size_t i = 0; i < ARRAY_LEN(releases); i++) {
-		const struct kops_release *r = &releases[i];
-
-		if (release_is(r->distribution, r->version, r->codename, p->req->facts))
-			return r;
-	}
+	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
+		if (is_release(p, &releases[i]))
+			return &releases[i];
 	return NULL;
 }
+
+static bool nth_host(size_t n, struct facts *ret)
+{
+	if (n >= ARRAY_LEN(releases))
+		return false;
+	ret->distribution = releases[n].distribution;
+	ret->version = releases[n].version;
+	ret->codename = releases[n].codename;
+	return true;
+}
+
+plan_nth_host_fn *const plan_nth_host_of_configured = nth_host;
 
 const struct kops_release *kops_release(const struct plan *p)
 {
@@ -38,23 +58,17 @@ const struct kops_release *kops_release(const struct plan *p)
 	return r ? r : releases;
 }
 
-/* Where documents are looked at alone, a warning says what they are planned for. */
 void build_kops_release(struct plan *p)
 {
 	const struct facts *f = p->req->facts;
 	struct strv known = { 0 };
-	const char *here;
 
 	if (find_release(p))
 		return;
-	here = arena_printf(p->arena, "%s %s",
-			    f->distribution ? f->distribution : "another distribution",
-			    f->version ? f->version : "of unknown version");
 	for (size_t i = 0; i < ARRAY_LEN(releases); i++)
 		strv_addf(p->arena, &known, "%s %s", releases[i].distribution, releases[i].version);
-	if (p->req->no_keys)
-		plan_warn(p, "this is %s: planned as for %s", here, known.v[0]);
-	else
-		plan_refuse(p, "this is %s, and nodes of these documents are made on %s", here,
-			    strv_join(p->arena, &known, ", "));
+	plan_refuse(p, "this is %s %s, and nodes of these documents are made on %s",
+		    f->distribution ? f->distribution : "another distribution",
+		    f->version ? f->version : "of unknown version",
+		    strv_join(p->arena, &known, ", "));
 }

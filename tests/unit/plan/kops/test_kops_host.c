@@ -166,19 +166,44 @@ static void the_kernel_is_told_of_ports_in_its_own_form(void **state)
 	}
 }
 
-static void documents_alone_are_planned_for_a_release_that_is_named(void **state)
+static const struct plan *plan_for(struct arena *a, const char *distribution, const char *version,
+				   struct kops_worker *w)
+{
+	*w = (struct kops_worker){ .facts = { .distribution = distribution } };
+	return plan_of(a, w, version, "");
+}
+
+static void documents_alone_are_planned_for_what_is_known(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct kops_worker w = { .facts = { .distribution = "rhel" } };
-	const struct plan *p = plan_of(a, &w, "9.4", "");
+	struct kops_worker w;
 
 	(void)state;
-	assert_true(strv_has(&p->warnings, "this is rhel 9.4: planned as for debian 12"));
-	w.req.no_keys = false;
-	w.plan = (struct plan){ 0 };
-	assert_true(plan_build(a, &w.req, &w.plan, &w.e) < 0);
-	assert_string_equal(w.e.msg, "this is rhel 9.4, and nodes of these documents are made on "
-				     "debian 12, ubuntu 24.04, amazonlinux 2023");
+	assert_int_equal(plan_for(a, "amazonlinux", "2023", &w)->warnings.n, 0);
+	assert_int_equal(plan_for(a, "ubuntu", NULL, &w)->warnings.n, 0);
+}
+
+static void other_releases_are_refused(void **state)
+{
+	static const char *const all[][2] = { { "rhel", "9.4" }, { "debian", "11" } };
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(all); i++) {
+		const char *const *host = all[i / 2];
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { .facts = { .distribution = host[0], .version = host[1] } };
+
+		assert_null(kops_try_plan(a, &w, NULL, ASSETS));
+		w.req.no_keys = i % 2;
+		w.plan = (struct plan){ 0 };
+		assert_true(plan_build(a, &w.req, &w.plan, &w.e) < 0);
+		assert_string_equal(w.e.msg,
+				    arena_printf(a,
+						 "this is %s %s, and nodes of these documents "
+						 "are made on debian 12, ubuntu 24.04, "
+						 "amazonlinux 2023",
+						 host[0], host[1]));
+	}
 }
 
 int main(void)
@@ -190,7 +215,8 @@ int main(void)
 		cmocka_unit_test(modules_are_there_before_settings_and_services),
 		cmocka_unit_test(the_kernel_gets_what_the_file_says),
 		cmocka_unit_test(the_kernel_is_told_of_ports_in_its_own_form),
-		cmocka_unit_test(documents_alone_are_planned_for_a_release_that_is_named),
+		cmocka_unit_test(documents_alone_are_planned_for_what_is_known),
+		cmocka_unit_test(other_releases_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
