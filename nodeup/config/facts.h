@@ -35,6 +35,8 @@
 	/* of an instance of a warm pool: "Warmed:Stopped" */ \
 	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
 	X(struct strv, filesystems, "filesystems", .doc = "file systems of the kernel") \
+	/* volumes of the documents are not counted */ \
+	X(const char *, docker_filesystem, "dockerFilesystem", .doc = "file system that docker's directory is on: ext4") \
 	/* 0: unknown */ \
 	X(int64_t, systemd, "systemd", .doc = "version of systemd") \
 	/* "main" = "vol-0abc a/a,b,c", the volume and its etcd tag */ \

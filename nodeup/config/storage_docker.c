@@ -49,10 +49,18 @@ static void add_volume(const struct storage_docker *s, const struct kube_up *k)
 	arena_push(s->arena, s->node->volumes.v, s->node->volumes.n, v);
 }
 
+/* What the machine is where documents are checked says nothing of the node. */
+static const struct facts *host_of(const struct storage_docker *s)
+{
+	static const struct facts unknown;
+
+	return s->opts->no_host ? &unknown : s->facts;
+}
+
 /* An instance type without it is not an error, as it was not for kube-up. */
 static bool has_instance_store(const struct storage_docker *s)
 {
-	const struct opt_int *n = &s->facts->instance_store;
+	const struct opt_int *n = &host_of(s)->instance_store;
 
 	if (!n->set || n->v > 0)
 		return true;
@@ -73,7 +81,7 @@ static const struct kube_up *kube_up_of(const char *name)
 
 static bool kernel_has(const struct storage_docker *s, const char *driver)
 {
-	return strv_has(&s->facts->filesystems,
+	return strv_has(&host_of(s)->filesystems,
 			strcmp(driver, "overlay2") == 0 ? "overlay" : driver);
 }
 
@@ -81,7 +89,7 @@ static bool kernel_has(const struct storage_docker *s, const char *driver)
  * btrfs, so that its driver is btrfs as well. */
 static int span_disks(const struct storage_docker *s, const struct kube_up **k)
 {
-	const struct facts *f = s->facts;
+	const struct facts *f = host_of(s);
 	const char *at = s->where;
 
 	if ((*k)->nth >= 0 || f->instance_store.v < 2 || !f->raid.set || f->raid.v ||
@@ -143,10 +151,68 @@ static int refuse_devicemapper(const struct storage_docker *s)
 	return r;
 }
 
+/* What docker's own drivers say of the file system of docker's directory.
+ * source: moby daemon/graphdriver, Init of each driver */
+static const struct {
+	const char *driver;
+	const char *only;  /* it works on this one alone */
+	const char *never; /* or on all but these */
+} places[] = {
+	{ "btrfs", "btrfs", "" },    { "zfs", "zfs", "" },      { "overlay", NULL, "btrfs zfs" },
+	{ "overlay2", NULL, "zfs" }, { "aufs", NULL, "btrfs" },
+};
+
+/* Of a directory whose file system is not known, it is one of the usual ones. */
+static bool works_on(const struct storage_docker *s, const char *driver, const char *filesystem)
+{
+	const char *on = filesystem ? filesystem : "";
+
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		const struct strv never = strv_split(s->arena, places[i].never, ' ');
+
+		if (strcmp(places[i].driver, driver) == 0)
+			return places[i].only ? strcmp(places[i].only, on) == 0
+					      : !strv_has(&never, on);
+	}
+	return true;
+}
+
+/* The file system that docker's directory is to be on; NULL: not known. */
+static const char *docker_filesystem(const struct storage_docker *s)
+{
+	static const char directory[] = "/var/lib/docker";
+	const struct node_volumes *volumes = &s->node->volumes;
+
+	for (size_t i = 0; i < volumes->n; i++) {
+		const struct node_volume *v = &volumes->v[i];
+		bool is_there = v->path && str_is_within(directory, v->path);
+
+		for (size_t k = 0; k < v->binds.n; k++)
+			is_there |= str_is_within(directory, v->binds.v[k].target);
+		if (is_there)
+			return v->filesystem;
+	}
+	return host_of(s)->docker_filesystem;
+}
+
+/* Docker would not start with it. Where the kernel is not known to have another one, it stays, as with kops. */
+static const char *replace_misplaced(const struct storage_docker *s, const char *driver)
+{
+	const char *on = docker_filesystem(s), *other = str_eq(on, "zfs") ? "zfs" : "overlay2";
+
+	if (works_on(s, driver, on) || !kernel_has(s, other))
+		return driver;
+	dialect_warn(s->arena, s->opts,
+		     "%sdocker's storage driver %s does not work where docker's directory is, on "
+		     "%s: it is %s",
+		     s->driver_where, driver, on ? on : "a file system that is not known", other);
+	return other;
+}
+
 /* A kernel without aufs is any since Debian 10 and Ubuntu 20.10. */
 static const char *replace_aufs(const struct storage_docker *s, const char *driver)
 {
-	if (strcmp(driver, "aufs") != 0 || s->facts->filesystems.n == 0 || kernel_has(s, "aufs"))
+	if (strcmp(driver, "aufs") != 0 || host_of(s)->filesystems.n == 0 || kernel_has(s, "aufs"))
 		return driver;
 	dialect_warn(s->arena, s->opts,
 		     "%sthis kernel has no aufs: docker's storage driver is overlay2",
@@ -157,8 +223,8 @@ static const char *replace_aufs(const struct storage_docker *s, const char *driv
 int storage_driver(const struct storage_docker *s)
 {
 	struct docker_spec *d = &s->node->docker;
+	const char *chosen = NULL, *on = docker_filesystem(s);
 	struct strv drivers;
-	const char *chosen = NULL;
 
 	if (str_is_empty(d->storage))
 		return 0;
@@ -166,7 +232,8 @@ int storage_driver(const struct storage_docker *s)
 	for (size_t i = 0; i < drivers.n; i++)
 		drivers.v[i] = str_trim(s->arena, drivers.v[i]);
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
-		if (kernel_has(s, drivers.v[i]) && strcmp(drivers.v[i], "devicemapper") != 0)
+		if (kernel_has(s, drivers.v[i]) && strcmp(drivers.v[i], "devicemapper") != 0 &&
+		    works_on(s, drivers.v[i], on))
 			chosen = drivers.v[i];
 	/* if it is unknown which drivers the host has, take the first that it may have */
 	for (size_t i = 0; i < drivers.n && !chosen; i++)
@@ -174,7 +241,7 @@ int storage_driver(const struct storage_docker *s)
 			chosen = drivers.v[i];
 	if (!chosen)
 		return refuse_devicemapper(s);
-	d->storage = replace_aufs(s, chosen);
+	d->storage = replace_misplaced(s, replace_aufs(s, chosen));
 	return 0;
 }
 

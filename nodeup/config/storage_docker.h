@@ -24,7 +24,8 @@ extern const char storage_kube_up_name[];
 
 /* Append the volume of kube-up's settings, and set the driver that they name. */
 int storage_kube_up(const struct storage_docker *s) must_check;
-/* One driver out of node->docker.storage that this kernel and a docker of today have. */
+/* One driver out of node->docker.storage that this kernel and a docker of today have, and that works on the file system
+ * of docker's directory: that of a volume of the node, all of which are to be there, or of the fact. */
 int storage_driver(const struct storage_docker *s) must_check;
 /* What kube-up keeps of a master on its volume: etcd's data, keys and tokens, the key of its tunnels. */
 void storage_master_pd(struct arena *a, struct node_volume *v);

@@ -5,8 +5,10 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
+#include <linux/magic.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/walk.h"
@@ -133,6 +135,29 @@ static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 	if (text)
 		add_loadable(a, text, &f->filesystems);
 	strv_sort(&f->filesystems);
+}
+
+/* What docker asks of its directory when it starts, or of the one that it will make it in. */
+static void probe_docker_filesystem(int root_fd, struct facts *f)
+{
+	static const struct {
+		long magic;
+		const char *name;
+	} names[] = {
+		{ EXT4_SUPER_MAGIC, "ext4" },         { XFS_SUPER_MAGIC, "xfs" },
+		{ BTRFS_SUPER_MAGIC, "btrfs" },       { 0x2fc12fc1, "zfs" },
+		{ OVERLAYFS_SUPER_MAGIC, "overlay" }, { TMPFS_MAGIC, "tmpfs" },
+	};
+	static const char *const paths[] = { "/var/lib/docker", "/var/lib", "/" };
+	autoclose int fd = -1;
+	struct err ignored;
+	struct statfs fs;
+
+	for (size_t i = 0; i < ARRAY_LEN(paths) && fd < 0; i++)
+		(void)!io_open(root_fd, paths[i], O_RDONLY | O_DIRECTORY, &fd, &ignored);
+	for (size_t i = 0; i < ARRAY_LEN(names) && fd >= 0 && fstatfs(fd, &fs) == 0; i++)
+		if (fs.f_type == names[i].magic)
+			f->docker_filesystem = names[i].name;
 }
 
 /* Nitro's firmware has the instance's id, so no request is needed. */
@@ -263,6 +288,8 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 		return r;
 	if (running && f->filesystems.n == 0)
 		probe_filesystems(a, root_fd, f);
+	if (running && !f->docker_filesystem)
+		probe_docker_filesystem(root_fd, f);
 	if (running) {
 		probe_firmware(a, root_fd, f);
 		probe_interfaces(a, root_fd, f);

@@ -348,11 +348,11 @@ int kops18_storage(struct kops18_build *b)
 	int r = storage_kube_up(&docker);
 
 	if (r == 0)
-		r = storage_driver(&docker);
-	if (r == 0)
 		r = kops18_go_on(b, read_mounts(b, b->ig.volume_mounts));
 	if (r == 0)
 		r = kops18_go_on(b, read_mounts(b, b->env->volume_mounts));
+	if (r == 0)
+		r = storage_driver(&docker);
 	if (r == 0)
 		r = volumes_check(b->arena, &b->node->volumes, b->err);
 	return r < 0 ? r : check_swap(b);

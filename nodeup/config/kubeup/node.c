@@ -63,11 +63,9 @@ static int check_release(const struct facts *f, struct err *e)
  * source: cluster/aws/templates/format-disks.sh; cluster/aws/util.sh attaches the volume as /dev/sdb */
 static int set_disks(struct build *b)
 {
-	/* what the machine is where documents are checked says nothing of the node */
-	static const struct facts unknown;
 	const struct storage_docker docker = {
 		.arena = b->arena,
-		.facts = b->opts->no_host ? &unknown : b->facts,
+		.facts = b->facts,
 		.opts = b->opts,
 		.docker_storage = b->env->docker_storage,
 		.where = where(b, "DOCKER_STORAGE"),

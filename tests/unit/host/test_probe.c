@@ -5,8 +5,10 @@
 #include <cmocka.h>
 
 #include <elf.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 #include "nodeup/host/probe.h"
@@ -123,6 +125,25 @@ static void test_network(void **state)
 	assert_int_equal(f.interfaces.n, 0);
 	assert_int_equal(f.addresses.n, 0);
 	assert_true(f.resolved.v && !f.bpffs_mounted.set);
+}
+
+/* As docker finds it: links are followed, and a mount counts. */
+static void test_docker_filesystem(void **state)
+{
+	struct fixture *fx = *state;
+	const struct facts none = { .arch = "amd64" };
+	const struct facts given = { .arch = "amd64", .docker_filesystem = "zfs" };
+	const char *at = arena_printf(fx->a, "%s/elsewhere", fx->root.path);
+
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	scratch_write(&fx->root, "/elsewhere/x", "");
+	scratch_write(&fx->root, "/var/lib/x", "");
+	assert_int_equal(symlinkat("../../elsewhere", fx->root.fd, "var/lib/docker"), 0);
+	assert_string_equal(probe(fx, true, given).docker_filesystem, "zfs");
+	assert_null(probe(fx, false, none).docker_filesystem);
+	assert_int_equal(mount("none", at, "tmpfs", 0, NULL), 0);
+	assert_string_equal(probe(fx, true, none).docker_filesystem, "tmpfs");
+	assert_int_equal(umount2(at, MNT_DETACH), 0);
 }
 
 static void test_homes(void **state)
@@ -242,11 +263,15 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_running),         T(test_image),
-		T(test_given_facts_win), T(test_unknown_distribution),
-		T(test_instance),        T(test_runtime),
-		T(test_network),         T(test_homes),
+		T(test_running),           T(test_image),
+		T(test_given_facts_win),   T(test_unknown_distribution),
+		T(test_instance),          T(test_runtime),
+		T(test_network),           T(test_homes),
+		T(test_docker_filesystem),
 	};
 
+	/* what is mounted here is nobody else's */
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		abort();
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -412,7 +412,7 @@ static void storage_drivers(void **state)
 		{ "aufs,overlay2", "overlay", "overlay2" },
 		{ "aufs,overlay", "overlay", "overlay" },
 		{ "aufs,btrfs", "overlay", "overlay2" },
-		{ "devicemapper,btrfs", "overlay", "btrfs" },
+		{ "devicemapper,btrfs", "overlay", "overlay2" },
 		{ "zfs,overlay", "", "zfs" },
 	};
 

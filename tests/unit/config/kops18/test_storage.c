@@ -235,10 +235,20 @@ static void an_instance_without_a_store_goes_on(void **state)
 	w.facts.instance_store = (struct opt_int){ true, 0 };
 	world_must_build(&w);
 	assert_int_equal(w.node.volumes.n, 0);
-	assert_int_equal(w.warnings.n, 1);
+	assert_int_equal(w.warnings.n, 2);
 	assert_string_equal(w.warnings.v[0],
 			    "env:5:17: this instance has no instance store: docker and kubelet "
 			    "stay on the root volume");
+	assert_string_equal(w.warnings.v[1],
+			    "env:5:17: docker's storage driver btrfs does not work where docker's "
+			    "directory is, on a file system that is not known: it is overlay2");
+	assert_string_equal(w.node.docker.storage, "overlay2");
+	w.warnings.n = 0;
+	w.facts.docker_filesystem = "ext4";
+	world_must_build(&w);
+	assert_string_equal(w.warnings.v[1],
+			    "env:5:17: docker's storage driver btrfs does not work where docker's "
+			    "directory is, on ext4: it is overlay2");
 }
 
 /* Disks, whether md can stripe them, and what becomes of DOCKER_STORAGE; no driver: it is refused. */
@@ -316,6 +326,79 @@ static void of_a_list_the_first_that_the_kernel_has(void **state)
 
 		world_must_build(&w);
 		assert_string_equal(w.node.docker.storage, cases[i][1]);
+	}
+}
+
+/* What is asked for, the kernel's file systems, that of docker's directory, and the driver. */
+static void a_driver_only_where_its_file_system_is(void **state)
+{
+	static const struct {
+		const char *storage, *kernel, *on, *driver;
+	} rows[] = {
+		{ "btrfs", "btrfs,ext4,overlay", "btrfs", "btrfs" },
+		{ "btrfs", "btrfs,ext4,overlay", "ext4", "overlay2" },
+		{ "btrfs", "btrfs,ext4,overlay", NULL, "overlay2" },
+		{ "btrfs", "ext4,overlay", NULL, "overlay2" },
+		{ "zfs", "ext4,overlay,zfs", "xfs", "overlay2" },
+		{ "zfs", "ext4,overlay,zfs", "zfs", "zfs" },
+		{ "overlay2", "ext4,overlay,zfs", "zfs", "zfs" },
+		{ "overlay", "btrfs,overlay", "btrfs", "overlay2" },
+		{ "overlay2", "btrfs,overlay", "btrfs", "overlay2" },
+		{ "aufs", "aufs,btrfs,overlay", "btrfs", "overlay2" },
+		{ "aufs", "aufs,ext4,overlay", "ext4", "aufs" },
+		{ "vfs", "ext4,overlay", "ext4", "vfs" },
+		{ "btrfs,overlay", "btrfs,ext4,overlay", "ext4", "overlay" },
+		{ "overlay,btrfs", "btrfs,ext4,overlay", "btrfs", "btrfs" },
+		{ "devicemapper,btrfs", "btrfs,ext4,overlay", "ext4", "overlay2" },
+		/* as kops, where nothing else is known to do */
+		{ "btrfs,overlay", "ext4", NULL, "btrfs" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct world w = world_small(
+			a, "", arena_printf(a, "docker: {storage: '%s'}\n", rows[i].storage), "");
+
+		w.facts.filesystems = strv_split(a, rows[i].kernel, ',');
+		w.facts.docker_filesystem = rows[i].on;
+		world_must_build(&w);
+		if (strcmp(w.node.docker.storage, rows[i].driver) != 0 ||
+		    w.warnings.n != (strstr(rows[i].storage, rows[i].driver) == NULL))
+			fail_msg("row %zu: %s, %zu warnings", i, w.node.docker.storage,
+				 w.warnings.n);
+		/* what this machine has says nothing of a node where documents alone are looked at */
+		w.opts.no_host = true;
+		w.warnings.n = 0;
+		world_must_build(&w);
+		assert_int_equal(w.warnings.n, 0);
+	}
+}
+
+/* A volume of docker's counts, and not what is below its mount. */
+static void of_docker_the_volume_counts(void **state)
+{
+	static const struct {
+		const char *mount, *driver;
+	} rows[] = {
+		{ "path: /var/lib/docker, filesystem: btrfs", "btrfs" },
+		{ "path: /a, filesystem: btrfs, binds: [{source: d, target: /var/lib/docker}]",
+		  "btrfs" },
+		{ "path: /var/lib/docker, filesystem: xfs", "overlay2" },
+		{ "path: /var/lib/dockers, filesystem: btrfs", "overlay2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct world w =
+			group(a, arena_printf(a, "volumeMounts: [{device: /dev/xvdf, %s}]\n",
+					      rows[i].mount));
+
+		w.cluster = world_text(&w, "cluster", "docker: {storage: btrfs}\n");
+		w.facts.docker_filesystem = strcmp(rows[i].driver, "btrfs") == 0 ? "ext4" : NULL;
+		world_must_build(&w);
+		assert_string_equal(w.node.docker.storage, rows[i].driver);
 	}
 }
 
@@ -549,6 +632,8 @@ int main(void)
 		cmocka_unit_test(several_disks_without_md_are_one_btrfs),
 		cmocka_unit_test(aufs_becomes_overlay2_with_one_line),
 		cmocka_unit_test(of_a_list_the_first_that_the_kernel_has),
+		cmocka_unit_test(a_driver_only_where_its_file_system_is),
+		cmocka_unit_test(of_docker_the_volume_counts),
 		cmocka_unit_test(devicemapper_is_refused),
 		cmocka_unit_test(bad_formats),
 		cmocka_unit_test(bad_items),
