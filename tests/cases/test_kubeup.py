@@ -48,6 +48,7 @@ CASES |= {
     "1.2.7-master-jessie": ("1.2.7", MASTER, "jessie", {}, {}),
     "1.5.8-master-jessie": ("1.5.8", MASTER, "jessie", {}, {}),
     "1.5.8-node-no-store": ("1.5.8", NODE, "noble", {"instanceStore": 0}, {"DOCKER_STORAGE": "overlay"}),
+    "1.5.8-node-ebs": ("1.5.8", NODE, "noble", {"instanceStore": 2}, {"DOCKER_STORAGE": "btrfs", "KUBE_AWS_STORAGE": "ebs"}),
     "1.5.8-node-btrfs": ("1.5.8", NODE, "noble", {"instanceStore": 2}, {"DOCKER_STORAGE": "btrfs"}),
     "1.5.8-node-options": ("1.5.8", NODE, "noble", {}, {
         "DOCKER_REGISTRY_MIRROR_URL": "https://mirror.example", "HAIRPIN_MODE": "hairpin-veth", "NODE_LABELS": "a=b", "KUBELET_PORT": "10252",

@@ -158,6 +158,7 @@ WRONG = [
     ("KUBERNETES_MASTER", "yes", "expected one of true"), ("ALLOCATE_NODE_CIDRS", "True", "expected one of true"),
     ("CLUSTER_IP_RANGE", "10.244.0.0", "expected an address range"), ("DNS_SERVER_IP", "x", "expected an? (IP )?address"),
     ("SALT_TAR_HASH", "xyz", "expected a sha1"), ("DOCKER_STORAGE", "zfs", "expected one of aufs"),
+    ("KUBE_AWS_STORAGE", "EBS", r"expected one of ephemeral\|ebs"),
     ("HAIRPIN_MODE", "on", "expected one of promiscuous-bridge"), ("ENABLE_CLUSTER_MONITORING", "prometheus", "expected one of none"),
     ("DNS_SERVER_IP", "", "DNS_SERVER_IP is empty, and ENABLE_CLUSTER_DNS"),
     ("CA_CERT", "!!", "CA_CERT: expected base64 of PEM"), ("CA_CERT", "aGVsbG8=", "CA_CERT: "),
@@ -211,6 +212,12 @@ def test_an_unknown_key(tmp_path):
     assert done.returncode == OK and "unknown key 'GREETING_OF_OURS'" in done.stderr, done.stderr
     refuse(path, "unknown key 'GREETING_OF_OURS'", "--strict")
     refuse(write(tmp_path, kubeup.text(NODE, "1.5.8", DOCKER_STORAGES="aufs")), "did you mean 'DOCKER_STORAGE'")
+
+
+@pytest.mark.parametrize("value", ["ebs", "ephemeral", ""])
+def test_where_disks_are_left_alone_is_a_key(value, tmp_path):
+    done = validate(write(tmp_path, kubeup.text(NODE, "1.5.8", KUBE_AWS_STORAGE=value)), "--strict")
+    assert done.returncode == OK and "KUBE_AWS_STORAGE" not in done.stderr, done.stderr
 
 
 UNREAD = ["MASTER_ADVERTISE_ADDRESS", "ENABLE_APISERVER_BASIC_AUDIT", "ENABLE_GARBAGE_COLLECTOR", "SCHEDULING_ALGORITHM_PROVIDER",

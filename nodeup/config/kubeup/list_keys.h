@@ -99,6 +99,7 @@
 	X(const char *, dns_zone_name, "DNS_ZONE_NAME", .format = &line, .doc = "the federation's domain") \
 	/* docker, images and kubelet */ \
 	X(const char *, docker_storage, "DOCKER_STORAGE", .oneof = "aufs|aufs-nolvm|btrfs|devicemapper|overlay|", .usual = "aufs", .doc = "docker's storage, on the instance store") \
+	X(const char *, kube_aws_storage, "KUBE_AWS_STORAGE", .oneof = "ephemeral|ebs|", .usual = "ephemeral", .doc = "ebs leaves the instance store alone; not of kube-up's document") \
 	X(const char *, extra_docker_opts, "EXTRA_DOCKER_OPTS", SECRET, .format = &line, .doc = "more options of docker, on nodes") \
 	X(const char *, docker_registry_mirror_url, "DOCKER_REGISTRY_MIRROR_URL", SECRET, .format = &line, .doc = "docker's --registry-mirror, on nodes") \
 	X(const char *, kube_docker_registry, "KUBE_DOCKER_REGISTRY", .format = &line, .usual = "gcr.io/google_containers", .doc = "registry of Kubernetes' images") \
