@@ -224,6 +224,17 @@ bool tree_is_true(const char *plain)
 	return str_is_one_of(plain, true_words);
 }
 
+bool tree_is_hollow(const struct tree *t)
+{
+	const struct tree *spec = tree_lookup(t, "spec");
+
+	if (t->kind == TREE_SCALAR)
+		return *t->scalar == '\0';
+	if (spec)
+		return tree_is_hollow(spec);
+	return t->n == 0 || tree_lookup(t, "metadata");
+}
+
 static bool scalar_eq(const struct tree *a, const struct tree *b)
 {
 	if (strcmp(a->scalar, b->scalar) != 0)

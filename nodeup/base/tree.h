@@ -60,6 +60,8 @@ const struct tree *tree_lookup(const struct tree *map, const char *key);
 const char *tree_text(const struct tree *map, const char *key);
 /* The same, to be shown; "": there is none. */
 const char *tree_says(const struct tree *map, const char *key);
+/* Whether a document says nothing: null, empty, or an object of Kubernetes' form whose `spec` is so or is not there. */
+bool tree_is_hollow(const struct tree *t);
 /* Whether two trees say the same: kinds, scalars and keys equal, map order ignored. */
 bool tree_eq(const struct tree *a, const struct tree *b);
 /* What a plain scalar is by YAML 1.1 as yaml.v2 reads it; a string is what is nothing else. */

@@ -385,6 +385,15 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	return ret;
 }
 
+bool yaml_is_hollow(const char *text, size_t n)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err ignored;
+	struct tree *t;
+
+	return yaml_parse(a, "", text, n, &t, &ignored) == 0 && tree_is_hollow(t);
+}
+
 struct writer {
 	yaml_emitter_t emitter;
 	struct buf *out;

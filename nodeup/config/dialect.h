@@ -154,6 +154,10 @@ struct dialect {
 	/* Read the document of --conf and check it by itself; fills all of ret but cluster and group. */
 	int (*read)(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		    struct documents *ret, struct err *e);
+	/* Whether these are the bytes of `cluster` that the document of --conf means; `from` is their place. ESTALE: they
+	 * are not. NULL: it does not say. */
+	int (*check_cluster)(struct arena *a, const struct documents *d, const char *from,
+			     const char *text, size_t n, struct err *e);
 	/* Build the model. Key pairs and secrets stay empty. */
 	int (*node)(struct arena *a, const struct documents *d, const struct facts *f,
 		    const struct dialect_opts *o, struct node *ret, struct err *e);

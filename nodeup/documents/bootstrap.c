@@ -138,61 +138,10 @@ static int recall_conf(struct loader *l, struct err *e)
 	return 0;
 }
 
-/* What the user data of --conf bring besides is beside it, whatever lies there. */
-static const struct user_data_file *brought(struct loader *l, const char *location)
-{
-	const struct user_data *u = &l->user_data;
-
-	for (size_t i = 0; i < u->n_others; i++)
-		if (str_eq(location_beside(l->arena, l->b->conf, u->others[i].name), location))
-			return &u->others[i];
-	return NULL;
-}
-
-/* Read and parse a document. One that is not there is a configuration error, or with `warn` a
- * warning and nothing; no warning where documents are checked alone, and what was read is told. */
-static int read_document(struct loader *l, const char *what, const char *location, bool warn,
-			 struct tree **ret, struct err *e)
-{
-	const char *shown = location_shown(l->arena, location);
-	const struct user_data_file *other = brought(l, location);
-	struct user_data_file f = { 0 };
-	int r = 0;
-
-	if (other)
-		f = *other;
-	else
-		r = store_get(l->b->store, location, &f.text, &f.n, e);
-	if (r == -ENOENT && warn) {
-		*ret = tree_null(l->arena);
-		if (l->b->documents.checked)
-			return 0;
-		strv_addf(l->arena, &l->b->warnings, "%s: there is no %s, defaults are used", shown,
-			  what);
-		return 0;
-	}
-	if (r == -ENOENT)
-		e->kind = ERR_CONFIG;
-	if (r < 0)
-		return err_wrap(e, "%s", what);
-	/* it may be the user data that brings it */
-	if (location == l->b->conf) {
-		r = user_data_read(l->arena, shown, &f, false, &l->user_data, e);
-		if (r < 0)
-			return r;
-		f = l->user_data.conf;
-	}
-	if (other || location == l->b->conf)
-		shown = l->user_data.file;
-	arena_push(l->arena, l->b->texts, l->b->n_texts,
-		   (struct bootstrap_text){ shown, f.text, f.n, f.before });
-	return yaml_parse(l->arena, shown, f.text, f.n, ret, e);
-}
-
 static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)
 {
 	struct tree *t;
-	int r = read_document(l, "configuration", l->b->conf, false, &t, e);
+	int r = loader_read(l, "configuration", l->b->conf, false, &t, e);
 
 	if (r == 0)
 		r = dialects_read(l->arena, t, opts, &l->b->documents, e);
@@ -235,36 +184,17 @@ static bool is_elsewhere(struct loader *l)
 		return false;
 	if (l->b->store && l->b->replayed)
 		return true;
-	return !req->no_secrets &&
-	       !((req->offline || req->only_looks) && (brought(l, beside) || may_be_there(beside)));
-}
-
-/* What was read last is the document that `cluster` is. */
-static void set_cluster(struct loader *l, const char *location, const struct tree *t)
-{
-	const struct bootstrap_text *last = &l->b->texts[l->b->n_texts - 1];
-	struct documents *d = &l->b->documents;
-
-	d->cluster = t;
-	d->checked = NULL;
-	d->cluster_text = (struct documents_file){ location, last->text + last->before,
-						   last->n - last->before };
+	return !req->no_secrets && !((req->offline || req->only_looks) &&
+				     (loader_brought(l, beside) || may_be_there(beside)));
 }
 
 static int join_specs(struct loader *l, struct err *e)
 {
-	struct documents *d = &l->b->documents;
-	struct tree *t = tree_null(l->arena);
 	const char *location;
 	int r = loader_join(l, &location, e);
 
-	d->group = t;
-	if (r == 0)
-		r = read_document(l, "NodeupConfig", location, false, &t, e);
-	if (r < 0)
-		return r;
-	set_cluster(l, location, t);
-	return 0;
+	l->b->documents.group = tree_null(l->arena);
+	return r < 0 ? r : loader_read_cluster(l, "NodeupConfig", location, false, e);
 }
 
 /* Where they are is decided by the documents: what ConfigBase lacks is never looked for elsewhere. */
@@ -289,24 +219,18 @@ static int load_specs(struct loader *l, struct err *e)
 		if (d->dialect->group_name)
 			group = location_beside(l->arena, l->b->conf, d->dialect->group_name);
 	}
-	if (!brought(l, cluster))
+	if (!loader_brought(l, cluster))
 		strv_add(l->arena, &both, cluster);
-	if (group && !brought(l, group))
+	if (group && !loader_brought(l, group))
 		strv_add(l->arena, &both, group);
 	r = store_prefetch(l->b->store, &both, NULL, e);
 	if (r < 0)
 		return err_wrap(e, "%s", group ? "cluster spec and instance group" : what);
 	d->cluster = d->group = t;
-	r = errs_keep(l->req->errors, read_document(l, what, cluster, !in_store, &t, e), e);
-	if (r < 0)
+	r = errs_keep(l->req->errors, loader_read_cluster(l, what, cluster, !in_store, e), e);
+	if (r < 0 || !group)
 		return r;
-	d->cluster = t;
-	if (t->kind != TREE_NULL)
-		set_cluster(l, cluster, t);
-	if (!group)
-		return 0;
-	t = tree_null(l->arena);
-	r = read_document(l, "instance group", group, !in_store, &t, e);
+	r = loader_read(l, "instance group", group, !in_store, &t, e);
 	d->group = t;
 	if (r < 0 && in_store && e->errnum == ENOENT)
 		r = no_such_group(l, e);
@@ -329,6 +253,8 @@ static int load_model(struct loader *l, struct err *e)
 	int r;
 
 	b->warnings = b->accepted = (struct strv){ 0 };
+	b->texts = NULL;
+	b->n_texts = 0;
 	if (b->lost_why)
 		strv_add(l->arena, &b->warnings, b->lost_why);
 	b->documents = (struct documents){ 0 };
@@ -427,6 +353,31 @@ static int replay_documents(struct loader *l, struct err *e)
 	return 0;
 }
 
+/* A server whose answer says nothing is asked again, unless what is kept stands in for it. */
+static int load_or_replay(struct loader *l, struct err *e)
+{
+	const struct bootstrap_req *req = l->req;
+	const int64_t since = dur_now();
+
+	for (unsigned int attempt = 1;; attempt++) {
+		int r = load_model(l, e);
+		int64_t now, next, left;
+
+		if (r < 0 && replay_documents(l, e) >= 0)
+			r = 0;
+		now = dur_now();
+		left = req->patience_ns - (now - since);
+		if (r >= 0 || e->errnum != LOADER_HOLLOW || l->b->replayed ||
+		    (req->patience_ns >= 0 && left <= 0))
+			return r;
+		next = now + wait_delay(attempt);
+		if (req->patience_ns >= 0 && next > now + left)
+			next = now + left;
+		wait_tell(req->on_wait, req->wait_arg, "documents", since, attempt, e, next);
+		wait_until(next);
+	}
+}
+
 static int prepare_store(struct loader *l, struct err *e)
 {
 	const struct bootstrap_req *req = l->req;
@@ -499,11 +450,8 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	int r;
 
 	r = prepare_store(&l, &why);
-	if (r >= 0) {
-		r = load_model(&l, &why);
-		if (r < 0 && replay_documents(&l, &why) >= 0)
-			r = 0;
-	}
+	if (r >= 0)
+		r = load_or_replay(&l, &why);
 	if (r < 0) {
 		bootstrap_done(&b);
 		ret->texts = b.texts;

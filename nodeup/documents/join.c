@@ -94,7 +94,7 @@ enum { KEYS = 3 };
 /* The answer takes as long as the keys. Where certificates are kept they will do, most often. */
 static int begin_keys(struct loader *l, struct err *e)
 {
-	if (l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
+	if (l->b->keys || l->req->only_looks || loader_kept_issue(l, "kubelet", "key"))
 		return 0;
 	return join_keys_new(KEYS, &l->b->keys, e);
 }
@@ -113,8 +113,9 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	if (r < 0)
 		return r;
 	if (!answer.config)
-		return err_fail(e, ERR_INTEGRITY, EBADMSG,
-				"kops-controller's answer has no nodeupConfig");
+		return err_fail(e, ERR_NET, LOADER_HOLLOW,
+				"%s: kops-controller's answer has no nodeupConfig",
+				join_server(l->b->join));
 	remember(l, location, answer.config);
 	for (size_t i = 0; i < answer.secrets.n; i++)
 		remember(l,

@@ -139,11 +139,19 @@ static int find_pair(struct loader *l, const char *store, struct item *item, str
 	return 0;
 }
 
+static int read_whole(struct loader *l, const char *location, const char **ret_text, size_t *ret_n,
+		      struct err *e)
+{
+	int r = store_get(l->b->store, location, ret_text, ret_n, e);
+
+	return r == 0 && yaml_is_hollow(*ret_text, *ret_n) ? loader_hollow(l, location, e) : r;
+}
+
 /* A document, or NULL text when it is not there. */
 static int read_optional(struct loader *l, const char *location, const char **ret_text,
 			 size_t *ret_n, struct err *e)
 {
-	int r = store_get(l->b->store, location, ret_text, ret_n, e);
+	int r = read_whole(l, location, ret_text, ret_n, e);
 
 	if (r == -ENOENT) {
 		*ret_text = NULL;
@@ -270,7 +278,7 @@ static int add_manifests(struct loader *l, const struct node_wants *w, struct er
 		const char *text;
 		size_t n;
 
-		r = store_get(l->b->store, w->manifests.v[i], &text, &n, e);
+		r = read_whole(l, w->manifests.v[i], &text, &n, e);
 		if (r == -ENOENT)
 			e->kind = ERR_CONFIG;
 		if (r >= 0 && strlen(text) != n)

@@ -1,7 +1,7 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, archive.c, facts.c, issue.c, join.c, keys.c.
+ * Bodies: adopt.c, archive.c, facts.c, issue.c, join.c, keys.c, read.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
@@ -18,6 +18,19 @@ struct loader {
 	bool kept_is_read;
 };
 
+/* The document at that location that the user data of --conf brings, whatever lies there; NULL: it brings none. */
+const struct user_data_file *loader_brought(struct loader *l, const char *location);
+/* Read and parse a document; `what` is its name for people. One that is not there is a configuration error, or with `warn` a
+ * warning and TREE_NULL. One that says nothing is an error. */
+int loader_read(struct loader *l, const char *what, const char *location, bool warn,
+		struct tree **ret, struct err *e) must_check;
+/* The same of documents.cluster, whose bytes are compared with what the document of --conf says of them before they are
+ * parsed. */
+int loader_read_cluster(struct loader *l, const char *what, const char *location, bool warn,
+			struct err *e) must_check;
+/* The error of a document that says nothing: of a server it is no answer (NET, this errnum), and is forgotten. */
+enum { LOADER_HOLLOW = ENOMSG };
+int loader_hollow(struct loader *l, const char *location, struct err *e) must_check;
 /* The archive that is a document, from the first mirror that has the right bytes, and its files. */
 int loader_archive(struct loader *l, struct err *e) must_check;
 /* The facts that --facts gives. */

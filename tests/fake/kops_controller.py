@@ -5,7 +5,8 @@ usage: kops_controller.py ADDRESS PORT DIR
 
 DIR holds tls.crt and tls.key (its own), ca.crt and ca.key (kubernetes-ca, whose serial number is its id), nodeupconfig.yaml,
 and control.json: {"region", "keys": {id: [secret, token]}, "node": name, "hosts": [...], "secrets": {name: base64},
-"faults": [status or "not-json" or "huge" (100 MB) or "deep" (a million brackets) or "other-key" or "drop" ...], of which each answer
+"faults": [status or "not-json" or "huge" (100 MB) or "deep" (a million brackets) or "other-key" or "drop" or {...}, which is
+its nodeConfig ...], of which each answer
 takes one, "delay": seconds before each answer, "after": [files that there have to be before the first answer is given], "clock": seconds that its clock is ahead}.  Prints its port once it listens.  What the
 real one refuses is refused: a header map that is not Go's to the byte, another host of STS, a signature of nobody, a proof for
 another body or of another hour, a public key that is not PKIX under PKCS#1's name, an id of another CA.  requests.log has a line for each request: its status, and the names that were asked for.
@@ -145,7 +146,9 @@ def answer(folder, control, body, fault):
         if unknown:
             raise Refused(400, f"failed to issue {sorted(unknown)[0]}")
         told["Certs"] = {n: issue(folder, control, n, key, fault == "other-key") for n, key in request["certs"].items()}
-    if request["includeNodeConfig"]:
+    if request["includeNodeConfig"] and isinstance(fault, dict):
+        told["nodeConfig"] = fault
+    elif request["includeNodeConfig"]:
         told["nodeConfig"] = {"nodeupConfig": (folder / "nodeupconfig.yaml").read_text(), "nodeSecrets": control.get("secrets", {})}
     return compact(told).encode(), sorted(request["certs"] or ())
 
@@ -195,7 +198,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             except (ValueError, KeyError) as why:
                 raise Refused(403, f"a token that cannot be read: {why}") from None
             text, names = answer(self.folder, control, body, fault)
-            text = FAULTY[fault]() if fault in FAULTY else text
+            text = FAULTY[fault]() if isinstance(fault, str) and fault in FAULTY else text
         except Refused as why:
             status = why.status
             # who is not believed is not told why

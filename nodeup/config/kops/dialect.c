@@ -78,15 +78,16 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 		ret->kind = NODE_ADOPTED;
 	if (d->cluster->kind == TREE_NULL)
 		return 0;
-	r = errs_keep(o->errors,
-		      kops_config_check_hash(a, boot, d->cluster->pos.file, d->cluster_text.text,
-					     d->cluster_text.n, e),
-		      e);
-	if (r == 0)
-		r = kops_config(a, d->cluster, boot, o, config, e);
+	r = kops_config(a, d->cluster, boot, o, config, e);
 	if (r == 0 && !errs_any(o->errors))
 		r = kops_node(a, boot, config, f, o, ret, e);
 	return r;
+}
+
+static int check_config(struct arena *a, const struct documents *d, const char *from,
+			const char *text, size_t n, struct err *e)
+{
+	return kops_config_check_hash(a, d->own, from, text, n, e);
 }
 
 const struct dialect kops_dialect = {
@@ -103,6 +104,7 @@ const struct dialect kops_dialect = {
 	.cluster = &kops_config_schema,
 	.script = kops_script,
 	.read = read_conf,
+	.check_cluster = check_config,
 	.node = make_node,
 	.keyset = kops_keyset,
 	.wants = kops_wants,

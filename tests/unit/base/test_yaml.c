@@ -354,6 +354,46 @@ static void mutated(void **state)
 	}
 }
 
+/* As servers answer that have lost a document. */
+static void what_says_nothing(void **state)
+{
+	static const char *const hollow[] = {
+		"",
+		"\n \n",
+		"# c\n",
+		"null",
+		"~ # c\n",
+		"Null",
+		"---",
+		"---\n...\n",
+		"--- !!null",
+		"{}",
+		"[]",
+		"''",
+		"{ }\n",
+		"spec:",
+		"spec: {}",
+		"Spec: ~\n",
+		"spec: [] # c",
+		"metadata: {name: a}",
+		"kind: InstanceGroup\nmetadata: {name: a}\nspec: null\n",
+		"{\"kind\":\"Keyset\",\"spec\":{}}",
+	};
+	static const char *const full[] = { "a",          "0",
+					    "a:",         "spec: {a: }",
+					    "{",          "- ",
+					    "role: Node", "-----BEGIN CERTIFICATE-----",
+					    "---\n---\n" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(hollow); i++)
+		if (!yaml_is_hollow(hollow[i], strlen(hollow[i])))
+			fail_msg("'%s' says nothing", hollow[i]);
+	for (size_t i = 0; i < ARRAY_LEN(full); i++)
+		if (yaml_is_hollow(full[i], strlen(full[i])))
+			fail_msg("'%s' says something", full[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -370,6 +410,7 @@ int main(void)
 		cmocka_unit_test(render_failures),
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(mutated),
+		cmocka_unit_test(what_says_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
