@@ -43,21 +43,39 @@ static BIO *open_text(const char *text)
 	return bio;
 }
 
-/* A BEGIN and an END line of that kind ("CERTIFICATE", "PRIVATE KEY" of any sort). */
-static bool has_block(const char *text, const char *kind)
-{
-	const char *begin = strstr(text, "-----BEGIN "), *end;
-	size_t n;
+/* A block of a text: what its BEGIN line calls it, and what is in it. */
+struct block {
+	char *label, *headers;
+	unsigned char *der;
+	long n;
+};
 
-	if (!begin)
-		return false;
-	begin += strlen("-----BEGIN ");
-	n = strcspn(begin, "\r\n");
-	if (n < strlen(kind) + 5 || strncmp(begin + n - 5, "-----", 5) != 0 ||
-	    strncmp(begin + n - 5 - strlen(kind), kind, strlen(kind)) != 0)
-		return false;
-	end = strstr(begin, "-----END ");
-	return end && strncmp(end + strlen("-----END "), begin, n) == 0;
+static void free_block(struct block *b)
+{
+	OPENSSL_free(b->label);
+	OPENSSL_free(b->headers);
+	OPENSSL_clear_free(b->der, b->der ? (size_t)b->n : 0);
+}
+
+#define autoblock __attribute__((cleanup(free_block))) struct block
+
+/* Whether there is one more that can be read. */
+static bool next_block(BIO *bio, struct block *ret)
+{
+	free_block(ret);
+	*ret = (struct block){ 0 };
+	return PEM_read_bio(bio, &ret->label, &ret->headers, &ret->der, &ret->n) == 1;
+}
+
+/* The lines that begin a block, or are to. */
+static size_t count_begins(const char *text)
+{
+	static const char begin[] = "-----BEGIN";
+	size_t n = str_has_prefix(text, begin);
+
+	for (const char *p = text; (p = strchr(p, '\n')); p++)
+		n += str_has_prefix(p + 1, begin);
+	return n;
 }
 
 /* At boot there is no person to type a password. */
@@ -118,15 +136,78 @@ static EVP_PKEY *read_key(const char *text)
 	return key;
 }
 
+static int is_damaged(const char *what, size_t before, struct err *e)
+{
+	return before ? err_config(e, "the %s behind the first %zu is damaged", what, before)
+		      : err_config(e, "the %s is damaged", what);
+}
+
+/* Go's programs pass over a certificate that is called otherwise or has headers. */
+static int check_block(const struct block *b, size_t before, struct err *e)
+{
+	const bool is_named = strcmp(b->label, PEM_STRING_X509) == 0;
+	const unsigned char *p = b->der;
+	autocert *cert = d2i_X509(NULL, &p, b->n);
+
+	if (cert && !is_named)
+		return err_config(e, "a certificate that is called '%.40s'", b->label);
+	if (is_named && (!cert || p != b->der + b->n || *b->headers))
+		return is_damaged("certificate", before, e);
+	return 0;
+}
+
 int pem_check_certificate(const char *text, struct err *e)
 {
-	autocert *cert = NULL;
+	autobio *bio = open_text(text);
+	autoblock b = { 0 };
+	size_t n = 0, certificates = 0;
+	int r = 0;
 
-	if (!has_block(text, "CERTIFICATE"))
-		return err_config(e, "no PEM certificate");
-	cert = read_certificate(text);
+	for (; r == 0 && next_block(bio, &b); n++) {
+		r = check_block(&b, n, e);
+		certificates += strcmp(b.label, PEM_STRING_X509) == 0;
+	}
+	if (r == 0 && n < count_begins(text))
+		r = is_damaged("certificate", n, e);
 	ERR_clear_error();
-	return cert ? 0 : err_config(e, "the certificate is damaged");
+	return r < 0 || certificates ? r : err_config(e, "no PEM certificate");
+}
+
+/* source: client-go util/keyutil ParsePublicKeysPEM, which reads each block in each way, whatever it is called */
+static bool has_public_key(const struct block *b)
+{
+	const unsigned char *der[] = { b->der, b->der, b->der, b->der };
+	autocert *cert = d2i_X509(NULL, &der[0], b->n);
+	EVP_PKEY *keys[] = { d2i_PUBKEY(NULL, &der[1], b->n),
+			     d2i_PublicKey(EVP_PKEY_RSA, NULL, &der[2], b->n),
+			     d2i_AutoPrivateKey(NULL, &der[3], b->n) };
+	bool found = cert != NULL;
+
+	for (size_t i = 0; i < 3; i++) {
+		found = found || keys[i];
+		EVP_PKEY_free(keys[i]);
+	}
+	return found;
+}
+
+int pem_check_public_keys(const char *text, struct err *e)
+{
+	autobio *bio = open_text(text);
+	autoblock b = { 0 };
+	size_t n = 0, keys = 0;
+	int r = 0;
+
+	for (; r == 0 && next_block(bio, &b); n++) {
+		const bool is_key = has_public_key(&b);
+
+		if (!is_key && str_has_suffix(b.label, "KEY"))
+			r = is_damaged("public key", n, e);
+		keys += is_key;
+	}
+	if (r == 0 && n < count_begins(text))
+		r = is_damaged("public key", n, e);
+	ERR_clear_error();
+	return r < 0 || keys ? r : err_config(e, "no PEM public key");
 }
 
 /* Numbers of an RSA key, by OpenSSL's names. */
@@ -188,10 +269,11 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	autocert *cert = NULL;
 	autokey *key = NULL;
 	bool is_pair, is_whole;
+	int r = pem_check_certificate(certificate, e);
 
-	if (!has_block(certificate, "CERTIFICATE"))
-		return err_config(e, "no PEM certificate");
-	if (!has_block(text, "PRIVATE KEY"))
+	if (r < 0)
+		return r;
+	if (!strstr(text, "PRIVATE KEY-----"))
 		return err_config(e, "no PEM private key");
 	if (strstr(text, "BEGIN ENCRYPTED") || strstr(text, "4,ENCRYPTED"))
 		return err_config(e, "the private key is encrypted, and no person is here to "
@@ -201,8 +283,6 @@ int pem_check_key(const char *text, const char *certificate, struct err *e)
 	is_pair = key && cert && X509_check_private_key(cert, key) == 1;
 	is_whole = key && (!EVP_PKEY_is_a(key, "RSA") || is_sound(key));
 	ERR_clear_error();
-	if (!cert)
-		return err_config(e, "the certificate is damaged");
 	if (!is_whole)
 		return err_config(e, "the private key is damaged");
 	return is_pair ? 0 : err_config(e, "the private key is not the certificate's");

@@ -9,8 +9,11 @@
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
 
-/* Whether text holds an X.509 certificate. */
+/* Whether text holds X.509 certificates, and each block of it that is to be one, is. When they end is not asked. */
 int pem_check_certificate(const char *text, struct err *e) must_check;
+/* Whether text holds public keys as kube-apiserver takes them: in whatever form, private keys and certificates among
+ * them. */
+int pem_check_public_keys(const char *text, struct err *e) must_check;
 /* Whether text holds a private key that can be read without a password, and it is that of the certificate, which is
  * one. */
 int pem_check_key(const char *text, const char *certificate, struct err *e) must_check;

@@ -21,6 +21,25 @@ from world import ENV, PROGRAM, ROOT, tar
 
 REGION, ID, SECRET, TOKEN = "us-test-1", "ASIAFAKE", "fakesecret", "faketoken"
 INSTANCE, ADDRESS = "i-0123456789abcdef0", "172.20.32.11"
+CA = """\
+-----BEGIN CERTIFICATE-----
+MIIBhDCCASqgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1rdWJlcm5l
+dGVzLWNhMCAXDTI2MTEyNzIwNDQyNloYDzIxMjYxMTAzMjA0NDI2WjAYMRYwFAYD
+VQQDDA1rdWJlcm5ldGVzLWNhMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEtsbW
+TQ07sGFdeNN3ouICWLxM4oZcLuuZITfdRX2G8IaMw10oe10ZI0jj9m/cMqcsynr4
+U5oEP9aKnB8f5c/XMaNjMGEwHQYDVR0OBBYEFLj79ol0Tv/4rfS32lWBaoUKbTG/
+MB8GA1UdIwQYMBaAFLj79ol0Tv/4rfS32lWBaoUKbTG/MA8GA1UdEwEB/wQFMAMB
+Af8wDgYDVR0PAQH/BAQDAgIEMAoGCCqGSM49BAMCA0gAMEUCIH/DAgdxulioR1g0
+A0jAyDh9f0aIFWznX2DQu1LbzbRtAiEAnedFG+TxYbz9k3nMqAn/r64Z59MhHU73
+THZgU2ryGK0=
+-----END CERTIFICATE-----
+"""
+PUBLIC_KEY = """\
+-----BEGIN PUBLIC KEY-----
+MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEtsbWTQ07sGFdeNN3ouICWLxM4oZc
+LuuZITfdRX2G8IaMw10oe10ZI0jj9m/cMqcsynr4U5oEP9aKnB8f5c/XMQ==
+-----END PUBLIC KEY-----
+"""
 ASSETS = {
     "kubelet": b"stands for kubelet\n", "kubectl": b"stands for kubectl\n",
     "ecr-credential-provider-linux-amd64": b"stands for a credential provider\n", "runc.amd64": b"stands for runc\n",
@@ -184,7 +203,7 @@ CONTROL_PLANE = {
         "KubeAPIServer": {"allowPrivileged": True, "anonymousAuth": False, "etcdServers": ["https://127.0.0.1:4001"],
                           "etcdServersOverrides": ["/events#https://127.0.0.1:4002"], "image": "registry.k8s.io/kube-apiserver:v1.36.1",
                           "logLevel": 2, "securePort": 443, "serviceClusterIPRange": "100.64.0.0/13"},
-        "ServiceAccountPublicKeys": "-----BEGIN RSA PUBLIC KEY-----\nAA==\n-----END RSA PUBLIC KEY-----\n"},
+        "ServiceAccountPublicKeys": PUBLIC_KEY},
     "ControlPlaneConfig": {
         "KubeControllerManager": {"clusterName": "a.example.com", "image": "registry.k8s.io/kube-controller-manager:v1.36.1", "logLevel": 2},
         "KubeScheduler": {"image": "registry.k8s.io/kube-scheduler:v1.36.1", "logLevel": 2}},

@@ -2,11 +2,12 @@
 import base64
 import hashlib
 import json
+import re
 
 import pytest
 import yaml
 
-from kops import ControlPlane, Worker
+from kops import CA, PUBLIC_KEY, ControlPlane, Worker, openssl
 from test_kubeup_documents import nodeup, validate, write
 from world import CONFIG, OK
 
@@ -43,7 +44,7 @@ NODEUP_CONFIG = "ClusterName: a.example.com\nKubernetesVersion: 1.36.1\ncontaine
 WORKER = """\
 CloudProvider: aws
 ClusterName: a.example.com
-ConfigServer: {servers: ["https://kops-controller.internal.a.example.com:3988/"], CACertificates: pem}
+ConfigServer: {servers: ["https://kops-controller.internal.a.example.com:3988/"], CACertificates: """ + json.dumps(CA) + """}
 InstanceGroupName: nodes
 InstanceGroupRole: Node
 NodeupConfigHash: """ + base64.b64encode(hashlib.sha256(NODEUP_CONFIG.encode()).digest()).decode() + "\n"
@@ -107,3 +108,88 @@ def test_of_a_right_worker_one_line_is_said(change, tmp_path):
         done = validate(path, f"--facts={tmp_path}/facts.yaml")
         assert done.returncode == code, done.stderr
         assert ("and nodes of these documents are made on debian 12, ubuntu 24.04, amazonlinux 2023" in done.stderr) == (code == CONFIG)
+
+
+def broken(text, label):
+    """What is left of one that is right."""
+    return {"garbage": "garbage\n", "empty": "", "cut off": text[:150], "begin": text.replace(f"BEGIN {label}", f"BEGIN {label}S"),
+            "junk": text.replace("\nM", "\n!!!"), "second": text + text[:150], "label": text.replace(label, "CERTIFICAT")}
+
+
+BROKEN, BROKEN_KEYS = broken(CA, "CERTIFICATE"), broken(PUBLIC_KEY, "PUBLIC KEY")
+
+
+def put(tree, path, value):
+    for key in path[:-1]:
+        tree = tree[key]
+    tree[path[-1]] = value
+
+
+def refused_at(path, told, *words):
+    """The messages of the errors that stand at this line of the document, where the last of the words is."""
+    line = next(n for n, line in enumerate(path.read_text().splitlines(), 1) if line.strip().startswith(words[-1] + ":"))
+    return re.findall(rf"^{re.escape(str(path))}:{line}:\d+: {re.escape('.'.join(words))}:? (.*)$", told, re.M)
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_certificate_or_key_that_is_none(name, tmp_path):
+    """Each of them, with its place, in validate as in a run."""
+    wrong = [("CAs", "kubernetes-ca"), ("CAs", "etcd-clients-ca")]
+    node = ControlPlane(tmp_path / "node")
+    for key in wrong:
+        put(node.config, key, BROKEN[name])
+    # of these the name of a block does not count
+    if name != "label":
+        wrong.append(("APIServerConfig", "ServiceAccountPublicKeys"))
+        put(node.config, wrong[-1], BROKEN_KEYS[name])
+    path = write(tmp_path, yaml.safe_dump(node.boot()))
+    beside = write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+    node.write()
+    done, run = validate(path), node.apply()
+    node.close()
+    assert done.returncode == run.returncode == CONFIG, done.stderr + run.stderr
+    for key in wrong:
+        assert len(refused_at(beside, done.stderr, *key)) == 1, (key, done.stderr)
+    assert "nodeupconfig.yaml:" in run.stderr and node.tree().keys() == {"/etc/passwd"}, run.stderr
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_servers_ca_that_is_none(name, tmp_path):
+    boot = yaml.safe_load(WORKER)
+    put(boot, ("ConfigServer", "CACertificates"), BROKEN[name])
+    path = write(tmp_path, yaml.safe_dump(boot))
+    for done in (validate(path), nodeup("plan", f"--conf={path}", "--offline")):
+        assert done.returncode == CONFIG, done.stderr
+        if name == "empty":
+            assert "ConfigServer.CACertificates is missing" in done.stderr, done.stderr
+        else:
+            assert re.search(r"kube_env\.yaml:4:\d+: ConfigServer\.CACertificates: ", done.stderr), done.stderr
+
+
+def test_what_is_around_a_certificate_is_passed_over(tmp_path):
+    """As by the programs that read it, and so is when it ends."""
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", tmp_path / "k", "-out", tmp_path / "r",
+            "-subj", "/CN=old")
+    openssl("x509", "-req", "-in", tmp_path / "r", "-signkey", tmp_path / "k", "-days", "-1", "-out", tmp_path / "c")
+    node = ControlPlane(tmp_path / "node")
+    node.config["CAs"]["etcd-clients-ca"] = f"# ours\n{CA}\n{PUBLIC_KEY}Subject: old\n{(tmp_path / 'c').read_text()}".replace("\n", "\r\n")
+    path = write(tmp_path, yaml.safe_dump(node.boot()))
+    write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+    node.close()
+    done = validate(path)
+    assert done.returncode == OK, done.stderr
+
+
+@pytest.mark.parametrize("cas", [None, {}, {"etcd-clients-ca": CA}])
+@pytest.mark.parametrize("role", ["ControlPlane", "APIServer"])
+def test_without_the_clusters_ca_there_is_no_node(role, cas, tmp_path):
+    node = ControlPlane(tmp_path / "node", role=role)
+    node.config["CAs"] = cas
+    node.write()
+    path = write(tmp_path, yaml.safe_dump(node.boot()))
+    write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+    runs = [validate(path), node.run("plan"), node.apply()]
+    node.close()
+    for done in runs:
+        assert done.returncode == CONFIG and re.search(
+            rf"nodeupconfig\.yaml:\d+:\d+: 'CAs\.kubernetes-ca' is missing: the InstanceGroupRole is {role}", done.stderr), done.stderr

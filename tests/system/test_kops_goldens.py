@@ -3,6 +3,7 @@ directory. Each nodeupconfig of aws is read by its hash with no key left over; t
 import base64
 import gzip
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -10,6 +11,7 @@ import subprocess
 
 import pytest
 
+from kops import CA
 from test_kubeup_documents import nodeup, write
 from world import CONFIG, OK
 
@@ -51,7 +53,7 @@ def boot_of(config):
     return f"""\
 CloudProvider: aws
 ClusterName: {re.search(r"^ClusterName: (.*)$", text, re.M)[1]}
-ConfigServer: {{servers: ["https://a:3988/"], CACertificates: pem}}
+ConfigServer: {{servers: ["https://a:3988/"], CACertificates: {json.dumps(CA)}}}
 InstanceGroupName: none
 InstanceGroupRole: {role}
 NodeupConfigHash: {base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}

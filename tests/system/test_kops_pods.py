@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import yaml
 
+from kops import CA
 from test_kops_goldens import clusters, nodes_of  # pylint: disable=unused-import
 from world import ROOT, build
 
@@ -114,7 +115,7 @@ def documents_of(program, cluster, group, pod, issuers):
     api_server = {"API": {"dns": {}, "publicName": spec["masterPublicName"]}, "ClusterDNSDomain": "cluster.local"}
     assets = {arch: [f"{'0' * 64}@https://a.example/kubectl"] for arch in ("amd64", "arm64")}
     config = {"Assets": assets, "ClusterName": name, "KubernetesVersion": re.search(r"\d+\.\d+\.\d+", spec["kubernetesVersion"])[0], "containerdConfig": {},
-              "CAs": {"kubernetes-ca": "pem"}, "KubeletConfig": {}, "configStore": {"keypairs": "s3://a/pki", "secrets": "s3://a/secrets"},
+              "CAs": {"kubernetes-ca": CA}, "KubeletConfig": {}, "configStore": {"keypairs": "s3://a/pki", "secrets": "s3://a/secrets"},
               "ControlPlaneConfig": {name: {"image": "other"} for name in ("KubeControllerManager", "KubeScheduler")},
               "APIServerConfig": api_server, "Networking": {"serviceClusterIPRange": "100.64.0.0/13"}}
     if authentication:

@@ -1,4 +1,6 @@
 """The documents of kube-up: read in either role and of each version, as a file and as user data; refused with the place."""
+import base64
+import gzip
 import re
 import subprocess
 
@@ -249,6 +251,25 @@ def test_etcds_old_key_is_of_1_4(version, told, tmp_path):
 def test_half_of_etcds_tls_is_told(tmp_path):
     done = validate(write(tmp_path, kubeup.text(MASTER, "1.5.8", ETCD_CA_KEY="aGVsbG8=")))
     assert done.returncode == OK and "etcd has no TLS" in done.stderr, done.stderr
+
+
+def zipped(base):
+    return base64.b64encode(gzip.compress(base64.b64decode(base), mtime=0)).decode()
+
+
+ETCD = {"ETCD_CA_CERT": zipped(kubeup.pem("crt", "ca")), "ETCD_CA_KEY": kubeup.pem("key", "ca"), "ETCD_PEER_CERT": zipped(kubeup.pem("crt", "master")),
+        "ETCD_PEER_KEY": kubeup.pem("key", "master")}
+JUNK = base64.b64encode(b"-----BEGIN CERTIFICATE-----\njunk\n-----END CERTIFICATE-----\n").decode()
+
+
+@pytest.mark.parametrize("key, value", [
+    ("CA_CERT", JUNK), ("KUBELET_CERT", JUNK), ("MASTER_CERT", JUNK), ("ETCD_CA_CERT", zipped(JUNK)), ("ETCD_PEER_CERT", zipped(JUNK)),
+    ("ETCD_PEER_CERT", JUNK), ("ETCD_CA_CERT", kubeup.pem("crt", "ca")), ("ETCD_PEER_KEY", JUNK), ("ETCD_PEER_KEY", ETCD["ETCD_CA_KEY"]),
+    ("ETCD_CA_KEY", "eA==")])
+def test_a_certificate_or_key_that_is_none(key, value, tmp_path):
+    assert validate(write(tmp_path, kubeup.text(MASTER, "1.5.8", **ETCD))).returncode == OK
+    text = kubeup.text(MASTER, "1.5.8", **{**ETCD, key: value})
+    refuse(write(tmp_path, text), rf"kube_env\.yaml:{line_of(text, key)}:\d+: {key}: ")
 
 
 @pytest.mark.parametrize("distribution, version, codename", [

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/enc.h"
+#include "nodeup/config/pem.h"
 #include "nodeup/config/kops/unknown.h"
 
 enum { SHA256_SIZE = 32 };
@@ -113,6 +114,17 @@ static int check_source(struct look *l)
 	return 0;
 }
 
+static int check_server_ca(struct look *l)
+{
+	static const char key[] = "CACertificates";
+	const char *ca = l->boot->config_server.ca_certificates;
+
+	if (str_is_empty(ca) || pem_check_certificate(ca, l->err) == 0)
+		return 0;
+	return err_wrap(l->err, "%sConfigServer.%s",
+			tree_place(l->arena, tree_lookup(l->tree, "ConfigServer"), key), key);
+}
+
 /* A field_unknown_fn, its arg kops_unknowns. */
 static void note_unknown(void *arg, const struct field_unknown *u)
 {
@@ -126,7 +138,7 @@ int kops_boot(struct arena *a, const struct tree *t, const struct dialect_opts *
 	      struct kops_boot *ret, struct err *e)
 {
 	static int (*const checks[])(struct look *) = { check_cloud, check_role, check_hash,
-							check_source };
+							check_source, check_server_ca };
 	struct kops_boot boot = { 0 };
 	struct look l = { a, t, &boot, e };
 	struct kops_unknowns unknown = { .all.arena = a,

@@ -5,6 +5,7 @@
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/config/kops/unknown.h"
+#include "nodeup/config/pem.h"
 #include "nodeup/config/version.h"
 
 const char kops_title[] = "kops 1.36 and 1.37";
@@ -130,6 +131,28 @@ static int missing(struct arena *a, const struct tree *t, const char *key, const
 			  tree_where(a, &t->pos), key, role);
 }
 
+/* Each is looked at, where errors are kept. */
+static int check_cas(struct arena *a, const struct tree *t, const struct kops_config *c,
+		     const struct dialect_opts *o, struct err *e)
+{
+	const struct tree *cas = tree_lookup(t, "CAs"), *api = tree_lookup(t, "APIServerConfig");
+	const char *keys = c->apiserver.service_account_public_keys;
+	int r = 0;
+
+	for (size_t i = 0; i < c->cas.n && r == 0; i++) {
+		const char *name = c->cas.v[i].key;
+
+		if (pem_check_certificate(c->cas.v[i].value, e) < 0)
+			r = errs_keep(o->errors,
+				      err_wrap(e, "%sCAs.%s", tree_place(a, cas, name), name), e);
+	}
+	if (r < 0 || !keys || pem_check_public_keys(keys, e) == 0)
+		return r;
+	r = err_wrap(e, "%sAPIServerConfig.ServiceAccountPublicKeys",
+		     tree_place(a, api, "ServiceAccountPublicKeys"));
+	return errs_keep(o->errors, r, e);
+}
+
 /* What kops would end without, in the midst of its work. */
 static int check_parts(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		       struct kops_config *c, struct err *e)
@@ -151,6 +174,8 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 		return missing(a, t, "configStore", role, e);
 	if (boot->role->is_control_plane && !c->has_control_plane)
 		return missing(a, t, "ControlPlaneConfig", role, e);
+	if (!strmap_get(&c->cas, KOPS_CA))
+		return missing(a, tree_lookup(t, "CAs") ?: t, "CAs." KOPS_CA, role, e);
 	return 0;
 }
 
@@ -209,6 +234,8 @@ int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *b
 
 	if (r == 0)
 		r = errs_keep(o->errors, read_both_hooks(a, &c, &opts, e), e);
+	if (r == 0)
+		r = check_cas(a, t, &c, o, e);
 	if (r == 0)
 		r = kops_refuse_unknown(&unknown, e);
 	/* what is missing now may be what could not be read */

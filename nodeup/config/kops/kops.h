@@ -13,6 +13,9 @@
 #include "nodeup/config/kops/role.h"
 #include "nodeup/config/kops/specs.h"
 
+/* The name of the cluster's own CA. */
+#define KOPS_CA "kubernetes-ca"
+
 struct kops_config_server {
 	KOPS_CONFIG_SERVER(FIELD_MEMBER)
 };

@@ -8,9 +8,6 @@
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kops/readers.h"
 
-/* The name of the cluster's own CA. */
-#define KOPS_CA "kubernetes-ca"
-
 struct kops_node {
 	const struct kops_boot *boot;
 	const struct kops_config *config;

@@ -164,6 +164,15 @@ static int check_pair(const struct node_keypair *pair, struct err *e)
 	return pem_check_key(pair->key, pair->cert, e);
 }
 
+/* Where the key stands in its keyset. */
+static const char *place_of(struct arena *a, const struct tree *t, const struct keyset *set,
+			    const struct key *key)
+{
+	const struct tree *list = tree_lookup(tree_lookup(t, "spec"), "keys");
+
+	return tree_where(a, &list->items[key - set->keys.v].value->pos);
+}
+
 int kops_keyset(struct arena *a, const struct tree *t, const char *name, const char *id,
 		struct node_keypair *ret, struct err *e)
 {
@@ -188,7 +197,7 @@ int kops_keyset(struct arena *a, const struct tree *t, const char *name, const c
 				      .key = text_of(a, key->private_material) };
 	r = check_pair(ret, e);
 	if (r < 0)
-		return err_wrap(e, "%s: keyset %s: key '%s'", tree_where(a, &t->pos), name, id);
+		return err_wrap(e, "%s: keyset %s: key '%s'", place_of(a, t, &set, key), name, id);
 	/* source: kops 1.37 pkg/pki/privatekey.go, which writes what it has read */
 	ret->key = pem_own_form(a, ret->key);
 	return 0;

@@ -9,14 +9,11 @@ static const char srv[] = "/srv/kubernetes/";
 /* Where the script leaves what Salt then copies; on a master's volume. */
 static const char overlay[] = "/srv/salt-overlay/salt/kube-apiserver/";
 
-enum { GUNZIPPED_MAX = 64 << 10 };
-
 struct auth {
 	struct arena *arena;
 	const struct documents *documents;
 	const struct kubeup_env *env;
 	struct node_states *node;
-	struct err *err;
 };
 
 static struct node_made *add(struct auth *u, const char *path, unsigned int mode, const char *text)
@@ -27,12 +24,17 @@ static struct node_made *add(struct auth *u, const char *path, unsigned int mode
 	return &u->node->made.v[u->node->made.n - 1];
 }
 
-/* Text out of base64 that was found right when the document was read; empty for none. */
-static const char *decoded(struct auth *u, const char *base64)
+/* Of what was found right when the document was read; empty for none. */
+static const char *decoded_of(struct auth *u, const char *base64, bool is_zipped)
 {
-	const char *text = enc_text(u->arena, base64);
+	const char *text = base64 ? kubeup_pem(u->arena, base64, is_zipped) : NULL;
 
 	return text ? text : "";
+}
+
+static const char *decoded(struct auth *u, const char *base64)
+{
+	return decoded_of(u, base64, false);
 }
 
 /* kube-up writes its keys into files from 1.5.6 on. No key of a document tells that version from the one before, but
@@ -211,51 +213,39 @@ static void add_keys(struct auth *u)
 
 /* Both certificates are gzip inside base64.
  * source: cluster/gce/configure-vm.sh create-salt-master-etcd-auth */
-static int add_etcd(struct auth *u)
+static void add_etcd(struct auth *u)
 {
 	const struct kubeup_env *v = u->env;
 	const struct {
-		const char *key, *name, *base64;
-		bool zipped;
+		const char *name, *base64;
+		bool is_zipped;
 	} all[] = {
-		{ "ETCD_CA_CERT", "etcd-ca.crt", v->etcd_ca_cert, true },
-		{ "ETCD_PEER_KEY", "etcd-peer.key", v->etcd_peer_key, false },
-		{ "ETCD_PEER_CERT", "etcd-peer.crt", v->etcd_peer_cert, true },
+		{ "etcd-ca.crt", v->etcd_ca_cert, true },
+		{ "etcd-peer.key", v->etcd_peer_key, false },
+		{ "etcd-peer.crt", v->etcd_peer_cert, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (str_is_empty(all[i].base64) || v->kubernetes.minor < 5)
-			return 0;
-	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-		const char *path = arena_printf(u->arena, "%s%s", srv, all[i].name);
-		char *text;
-		size_t n;
-		int r = enc_unbase64(u->arena, all[i].base64, &text, &n, u->err);
-
-		if (r == 0 && all[i].zipped)
-			r = enc_gunzip(u->arena, text, n, GUNZIPPED_MAX, &text, u->err);
-		if (r < 0)
-			return err_config(u->err, "%s%s: expected base64 of %s",
-					  tree_place(u->arena, v->tree, all[i].key), all[i].key,
-					  all[i].zipped ? "gzip of PEM" : "PEM");
-		(void)add(u, path, 0600, text);
-	}
-	return 0;
+			return;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		(void)add(u, arena_printf(u->arena, "%s%s", srv, all[i].name), 0600,
+			  decoded_of(u, all[i].base64, all[i].is_zipped));
 }
 
-int kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		struct node_states *ret, struct err *e)
+void kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
+		 struct node_states *ret)
 {
-	struct auth u = { a, d, env, ret, e };
+	struct auth u = { a, d, env, ret };
 
 	if (has_pki(&u))
 		add_pki(&u);
 	add_kubelet(&u);
 	if (!env->is_master) {
 		add_proxy(&u);
-		return 0;
+		return;
 	}
 	add_keys(&u);
 	add_logins(&u);
-	return add_etcd(&u);
+	add_etcd(&u);
 }

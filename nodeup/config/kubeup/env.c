@@ -6,6 +6,8 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/config/pem.h"
 
+enum { GUNZIPPED_MAX = 64 << 10 };
+
 /* A document that is looked at. */
 struct look {
 	struct arena *arena;
@@ -145,16 +147,33 @@ static void warn_of_nothing(struct look *l)
 							   "kube-up");
 }
 
-/* Text of PEM out of base64; the message never shows it. */
-static int decode(struct look *l, const char *key, const char *value, const char **ret)
+const char *kubeup_pem(struct arena *a, const char *base64, bool is_zipped)
 {
-	*ret = enc_text(l->arena, value);
-	return *ret ? 0 : err_config(l->err, "%s%s: expected base64 of PEM", where(l, key), key);
+	struct err ignored;
+	char *text;
+	size_t n;
+
+	if (!is_zipped)
+		return enc_text(a, base64);
+	if (enc_unbase64(a, base64, &text, &n, &ignored) < 0 ||
+	    enc_gunzip(a, text, n, GUNZIPPED_MAX, &text, &ignored) < 0)
+		return NULL;
+	return text;
+}
+
+/* The message never shows it. */
+static int decode(struct look *l, const char *key, const char *value, bool is_zipped,
+		  const char **ret)
+{
+	*ret = kubeup_pem(l->arena, value, is_zipped);
+	return *ret ? 0
+		    : err_config(l->err, "%s%s: expected base64 of %s", where(l, key), key,
+				 is_zipped ? "gzip of PEM" : "PEM");
 }
 
 /* A certificate and, unless key_of is NULL, its key. Both may be left out together. */
-static int check_pair(struct look *l, const char *cert_of, const char *cert, const char *key_of,
-		      const char *key)
+static int check_pair(struct look *l, const char *cert_of, const char *cert, bool is_zipped,
+		      const char *key_of, const char *key)
 {
 	const char *pem, *key_pem;
 	int r;
@@ -166,14 +185,14 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, con
 				  where(l, str_is_empty(cert) ? key_of : cert_of),
 				  str_is_empty(cert) ? key_of : cert_of,
 				  str_is_empty(cert) ? cert_of : key_of);
-	r = decode(l, cert_of, cert, &pem);
+	r = decode(l, cert_of, cert, is_zipped, &pem);
 	if (r < 0)
 		return r;
 	if (pem_check_certificate(pem, l->err) < 0)
 		return err_wrap(l->err, "%s%s", where(l, cert_of), cert_of);
 	if (!key_of)
 		return 0;
-	r = decode(l, key_of, key, &key_pem);
+	r = decode(l, key_of, key, false, &key_pem);
 	if (r < 0)
 		return r;
 	return pem_check_key(key_pem, pem, l->err) < 0
@@ -184,14 +203,31 @@ static int check_pair(struct look *l, const char *cert_of, const char *cert, con
 static int check_pairs(struct look *l)
 {
 	const struct kubeup_env *v = l->env;
-	int r = check_pair(l, "CA_CERT", v->ca_cert, NULL, NULL);
+	/* the script writes three of the four, and these if all three are there */
+	const bool has_etcd = v->is_master && !str_is_empty(v->etcd_ca_cert) &&
+			      !str_is_empty(v->etcd_peer_key) && !str_is_empty(v->etcd_peer_cert);
+	const char *etcd_key_of = str_is_empty(v->etcd_ca_key) ? NULL : "ETCD_CA_KEY";
+	const struct {
+		bool is_read;
+		const char *cert_of, *cert;
+		bool is_zipped;
+		const char *key_of, *key;
+	} all[] = {
+		{ true, "CA_CERT", v->ca_cert, false, NULL, NULL },
+		{ true, "KUBELET_CERT", v->kubelet_cert, false, "KUBELET_KEY", v->kubelet_key },
+		{ v->is_master, "MASTER_CERT", v->master_cert, false, "MASTER_KEY", v->master_key },
+		{ v->is_master, "KUBECFG_CERT", v->kubecfg_cert, false, "KUBECFG_KEY",
+		  v->kubecfg_key },
+		{ has_etcd, "ETCD_CA_CERT", v->etcd_ca_cert, true, etcd_key_of, v->etcd_ca_key },
+		{ has_etcd, "ETCD_PEER_CERT", v->etcd_peer_cert, true, "ETCD_PEER_KEY",
+		  v->etcd_peer_key },
+	};
+	int r = 0;
 
-	if (r == 0)
-		r = check_pair(l, "KUBELET_CERT", v->kubelet_cert, "KUBELET_KEY", v->kubelet_key);
-	if (r == 0 && v->is_master)
-		r = check_pair(l, "MASTER_CERT", v->master_cert, "MASTER_KEY", v->master_key);
-	if (r == 0 && v->is_master)
-		r = check_pair(l, "KUBECFG_CERT", v->kubecfg_cert, "KUBECFG_KEY", v->kubecfg_key);
+	for (size_t i = 0; i < ARRAY_LEN(all) && r == 0; i++)
+		if (all[i].is_read)
+			r = check_pair(l, all[i].cert_of, all[i].cert, all[i].is_zipped,
+				       all[i].key_of, all[i].key);
 	return r;
 }
 

@@ -27,6 +27,8 @@ extern const struct schema kubeup_env_schema;
 /* Read kube_env.yaml and check it by itself. */
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e) must_check;
+/* Text of PEM out of base64, of some keys in gzip; NULL: it is not that. */
+const char *kubeup_pem(struct arena *a, const char *base64, bool is_zipped);
 /* Which Kubernetes writes such a document. Its keys say so: no value does. */
 int kubeup_version(struct arena *a, const struct tree *t, struct version *ret,
 		   struct err *e) must_check;

@@ -458,7 +458,7 @@ int kubeup_node(struct arena *a, const struct documents *d, const struct facts *
 	if (r == 0 && d->files.n)
 		r = add_states(&b, &host);
 	if (r == 0 && d->files.n)
-		r = kubeup_auth(a, d, b.env, &node.states, e);
+		kubeup_auth(a, d, b.env, &node.states);
 	if (r == 0)
 		r = add_plugins(&b);
 	if (r < 0)

@@ -77,8 +77,8 @@ int kubeup_render(struct arena *a, const struct documents *d, const struct kubeu
 bool kubeup_says(const struct documents *d, const char *source, const char *text);
 
 /* What the script writes beside the states: configurations, keys and tokens, appended. */
-int kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
-		struct node_states *ret, struct err *e) must_check;
+void kubeup_auth(struct arena *a, const struct documents *d, const struct kubeup_env *env,
+		 struct node_states *ret);
 /* The node of a document. */
 int kubeup_node(struct arena *a, const struct documents *d, const struct facts *f,
 		const struct dialect_opts *o, struct node *ret, struct err *e) must_check;

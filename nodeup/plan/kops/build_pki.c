@@ -122,10 +122,11 @@ static const struct keyset_file {
 
 static const char *pool_of(struct plan *p, const char *name)
 {
-	const char *pool = strmap_get(&kops_of(p)->config->cas, name);
+	const struct kops_config *c = kops_of(p)->config;
+	const char *pool = strmap_get(&c->cas, name);
 
 	if (!pool)
-		plan_refuse(p, "NodeupConfig: CAs: there is no %s", name);
+		plan_refuse(p, "%sCAs: there is no %s", tree_place(p->arena, c->tree, "CAs"), name);
 	return pool ? pool : "";
 }
 

@@ -249,6 +249,105 @@ static void a_text_that_is_none(void **state)
 	assert_non_null(strstr(e.msg, "no certificate"));
 }
 
+/* The text with each `what` replaced. */
+static const char *with(struct world *w, const char *text, const char *what, const char *by)
+{
+	const char *at = strstr(text, what);
+
+	if (!at)
+		return text;
+	return arena_printf(w->arena, "%.*s%s%s", (int)(at - text), text, by,
+			    with(w, at + strlen(what), what, by));
+}
+
+static const char *public_key(struct world *w, const char *label)
+{
+	BIO *bio = BIO_new(BIO_s_mem());
+	const char *text;
+	char *p;
+	long n;
+
+	(void)PEM_write_bio_PUBKEY(bio, w->ours);
+	n = BIO_get_mem_data(bio, &p);
+	text = arena_strn(w->arena, p, (size_t)n);
+	BIO_free(bio);
+	return with(w, text, "PUBLIC KEY", label);
+}
+
+/* As the programs that use it: Go passes over what is no block, and over a block of another name. */
+static void certificates_are_read_to_the_last(void **state)
+{
+	struct world *w = *state;
+	const char *one = pem_of(w->arena, w->cas[0]), *two = w->pool;
+	const char *behind = arena_printf(w->arena, "%s%s", one, "-----BEGIN CERTIFICATE-----\n");
+	const struct {
+		const char *text, *says; /* NULL: it is right */
+	} all[] = {
+		{ one, NULL },
+		{ two, NULL },
+		{ arena_printf(w->arena, "Subject: x\n%s\n# the older\n%s\n\n", one, one), NULL },
+		{ with(w, one, "\n", "\r\n"), NULL },
+		{ arena_printf(w->arena, "%s%s", one, public_key(w, "PUBLIC KEY")), NULL },
+		{ arena_strn(w->arena, one, strlen(one) - 1), NULL },
+		{ "", "no PEM certificate" },
+		{ "garbage", "no PEM certificate" },
+		{ w->key, "no PEM certificate" },
+		{ public_key(w, "PUBLIC KEY"), "no PEM certificate" },
+		{ "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n", "damaged" },
+		{ "-----BEGIN CERTIFICATE-----\njunk\n-----END CERTIFICATE-----\n", "damaged" },
+		{ "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "damaged" },
+		{ arena_strn(w->arena, one, strlen(one) / 2), "damaged" },
+		{ with(w, one, "END CERTIFICATE", "END CERTIFICAT"), "damaged" },
+		{ with(w, one, "BEGIN CERTIFICATE", "BEGIN CERTIFICAT"), "damaged" },
+		{ with(w, one, "CERTIFICATE", "CERTIFICAT"), "called 'CERTIFICAT'" },
+		{ with(w, one, "CERTIFICATE", "X509 CERTIFICATE"), "called 'X509 CERTIFICATE'" },
+		{ with(w, one, "CERTIFICATE", "TRUSTED CERTIFICATE"), "called 'TRUSTED" },
+		{ with(w, one, "CERTIFICATE-----\n", "CERTIFICATE-----\nA: b\n\n"), "damaged" },
+		{ behind, "behind the first 1 is damaged" },
+		{ arena_printf(w->arena, "%s%s", behind, two), "damaged" },
+		{ arena_printf(w->arena, "%s%s", one, with(w, one, "CERTIFICATE", "CERT")),
+		  "called 'CERT'" },
+		{ arena_printf(w->arena, "%s-----BEGIN CERTIFICATE----\n", one), "damaged" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct err e = { 0 };
+
+		(void)!pem_check_certificate(all[i].text, &e);
+		if (all[i].says ? !strstr(e.msg, all[i].says) : *e.msg != '\0')
+			fail_msg("%zu: '%s' of\n%s", i, e.msg, all[i].text);
+	}
+}
+
+static void public_keys_are_read_in_each_form(void **state)
+{
+	struct world *w = *state;
+	const char *one = public_key(w, "PUBLIC KEY"), *of_kops = public_key(w, "RSA PUBLIC KEY");
+	const struct {
+		const char *text, *says;
+	} all[] = {
+		{ one, NULL },
+		{ of_kops, NULL },
+		{ arena_printf(w->arena, "%s%s%s", one, of_kops, w->pool), NULL },
+		{ w->key, NULL },
+		{ w->pool, NULL },
+		{ "", "no PEM public key" },
+		{ "garbage", "no PEM public key" },
+		{ "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n", "damaged" },
+		{ arena_strn(w->arena, one, strlen(one) / 2), "damaged" },
+		{ arena_printf(w->arena, "%s-----BEGIN PUBLIC KEY-----\n", one),
+		  "behind the first 1" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		struct err e = { 0 };
+
+		(void)!pem_check_public_keys(all[i].text, &e);
+		if (all[i].says ? !strstr(e.msg, all[i].says) : *e.msg != '\0')
+			fail_msg("%zu: '%s' of\n%s", i, e.msg, all[i].text);
+	}
+}
+
 static const char *const issued_hosts[] = { "10.0.0.1", "kubernetes", "fd00::1", "kubernetes",
 					    NULL };
 
@@ -354,6 +453,8 @@ int main(void)
 		cmocka_unit_test(it_says_until_when_it_holds),
 		cmocka_unit_test(each_form_of_a_key_is_read),
 		cmocka_unit_test(a_text_that_is_none),
+		cmocka_unit_test(certificates_are_read_to_the_last),
+		cmocka_unit_test(public_keys_are_read_in_each_form),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

@@ -14,8 +14,9 @@
 struct plan *kops_try_plan(struct arena *a, struct kops_worker *w, const char *builder,
 			   const char *text)
 {
-	return kops_try_documents(a, w, builder,
-				  arena_printf(a, CLUSTER "%s\nCAs: {kubernetes-ca: pem}\n", text));
+	return kops_try_documents(
+		a, w, builder,
+		arena_printf(a, CLUSTER "%s\nCAs: {kubernetes-ca: " KOPS_TEST_CA "}\n", text));
 }
 
 struct plan *kops_try_documents(struct arena *a, struct kops_worker *w, const char *builder,

@@ -5,6 +5,20 @@
 #include "nodeup/config/kops/model.h"
 #include "tests/unit/lib/seed.h"
 
+/* A certificate of a CA, as a text of YAML. */
+#define KOPS_TEST_CA                                                          \
+	"\"-----BEGIN CERTIFICATE-----\\n"                                    \
+	"MIIBhDCCASqgAwIBAgIBATAKBggqhkjOPQQDAjAYMRYwFAYDVQQDDA1rdWJlcm5l\\n" \
+	"dGVzLWNhMCAXDTI2MTEyNzIwNDQyNloYDzIxMjYxMTAzMjA0NDI2WjAYMRYwFAYD\\n" \
+	"VQQDDA1rdWJlcm5ldGVzLWNhMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEtsbW\\n" \
+	"TQ07sGFdeNN3ouICWLxM4oZcLuuZITfdRX2G8IaMw10oe10ZI0jj9m/cMqcsynr4\\n" \
+	"U5oEP9aKnB8f5c/XMaNjMGEwHQYDVR0OBBYEFLj79ol0Tv/4rfS32lWBaoUKbTG/\\n" \
+	"MB8GA1UdIwQYMBaAFLj79ol0Tv/4rfS32lWBaoUKbTG/MA8GA1UdEwEB/wQFMAMB\\n" \
+	"Af8wDgYDVR0PAQH/BAQDAgIEMAoGCCqGSM49BAMCA0gAMEUCIH/DAgdxulioR1g0\\n" \
+	"A0jAyDh9f0aIFWznX2DQu1LbzbRtAiEAnedFG+TxYbz9k3nMqAn/r64Z59MhHU73\\n" \
+	"THZgU2ryGK0=\\n"                                                     \
+	"-----END CERTIFICATE-----\\n\""
+
 /* facts, role and manifests may be filled in before it is planned. */
 struct kops_worker {
 	const char *role; /* NULL: "Node" */

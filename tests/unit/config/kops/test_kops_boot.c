@@ -9,6 +9,7 @@
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
 #include "nodeup/documents/user_data.h"
+#include "tests/unit/lib/kops_worker.h"
 
 #define HASH "NodeupConfigHash: V2Uc2Z93/mG2/4W4SivEjv50rzmrYZ0w8cHIj1r9hGI=\n"
 #define NAMES "ClusterName: minimal.example.com\nInstanceGroupName: m\n"
@@ -80,7 +81,7 @@ static void what_is_wrong_is_told_with_its_place(void **state)
 static void keys_come_from_a_store(void **state)
 {
 	static const char server[] =
-		"ConfigServer: {servers: ['https://a:3988/'], CACertificates: x}\n";
+		"ConfigServer: {servers: ['https://a:3988/'], CACertificates: " KOPS_TEST_CA "}\n";
 	autoarena struct arena *a = arena_new_empty();
 	struct documents d = { 0 };
 	struct err e = { 0 };

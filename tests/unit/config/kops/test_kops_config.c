@@ -7,6 +7,7 @@
 #include <string.h>
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/kops/kops.h"
+#include "tests/unit/lib/kops_worker.h"
 
 #define NAME "ClusterName: a.example.com\n"
 #define START NAME "KubernetesVersion: v1.35.2\ncontainerdConfig: {version: 2.1.4}\n"
@@ -224,7 +225,7 @@ static void documents_of_the_kops_before_are_read(void **state)
 	if (read_as(a, "Node",
 		    NAME "KubernetesVersion: 1.31.9\nusesLegacyGossip: false\n"
 			 "containerdConfig: {version: 1.7.28}\nKubeletConfig: {}\n"
-			 "CAs: {kubernetes-ca: pem}\n",
+			 "CAs: {kubernetes-ca: " KOPS_TEST_CA "}\n",
 		    &c, &e) < 0)
 		fail_msg("%s", e.msg);
 	assert_int_equal(c.kubernetes.minor, 31);

@@ -89,9 +89,9 @@ static void the_primary_key_never_stands_in(void **state)
 		{ "2",
 		  "k.yaml:1:1: keyset ca: key '2', which KeypairIDs pins, is not to be trusted "
 		  "any more" },
-		{ "3", "k.yaml:1:1: keyset ca: key '3': " },
+		{ "3", "k.yaml:7:5: keyset ca: key '3': " },
 		{ "4",
-		  "k.yaml:1:1: keyset ca: key '4': publicMaterial is not the base64 of a text" },
+		  "k.yaml:8:5: keyset ca: key '4': publicMaterial is not the base64 of a text" },
 	};
 
 	(void)state;
