@@ -5,6 +5,14 @@
 
 enum { MANIFEST_MAX = 256 << 10, NAME_MAX_LEN = 63 };
 
+const struct pod_volume *pod_volume(const struct pod *p, const char *name)
+{
+	for (size_t i = 0; i < p->n_volumes; i++)
+		if (strcmp(p->volumes[i].name, name) == 0)
+			return &p->volumes[i];
+	return NULL;
+}
+
 void pod_host_path(struct arena *a, struct pod *p, const char *name, const char *host_path,
 		   const char *at, bool read_only)
 {
@@ -13,6 +21,15 @@ void pod_host_path(struct arena *a, struct pod *p, const char *name, const char 
 	const struct pod_mount mount = { name ? name : strv_join(a, &parts, ""),
 					 at ? at : host_path, read_only };
 
+	for (size_t i = 0; i < c->n_mounts; i++) {
+		const struct pod_volume *v = pod_volume(p, c->mounts[i].name);
+
+		if (!v || !str_eq(c->mounts[i].path, mount.path) ||
+		    !str_eq(v->host_path, host_path))
+			continue;
+		c->mounts[i].read_only = c->mounts[i].read_only && read_only;
+		return;
+	}
 	arena_push(a, p->volumes, p->n_volumes, (struct pod_volume){ mount.name, host_path, NULL });
 	arena_push(a, c->mounts, c->n_mounts, mount);
 }
@@ -59,35 +76,21 @@ static bool is_label(const char *s)
 	       strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789-") == n;
 }
 
-static const struct pod_volume *find_volume(const struct pod *p, const char *name)
-{
-	for (size_t i = 0; i < p->n_volumes; i++)
-		if (strcmp(p->volumes[i].name, name) == 0)
-			return &p->volumes[i];
-	return NULL;
-}
-
 static int check_volumes(const struct pod *p, struct err *e)
 {
-	const struct pod_container *c = &p->container;
-
 	for (size_t i = 0; i < p->n_volumes; i++) {
 		const struct pod_volume *v = &p->volumes[i];
 
 		if (!is_label(v->name))
 			return err_config(e, "pod %s: '%s' is not the name of a volume", p->name,
 					  v->name);
-		if (find_volume(p, v->name) != v)
+		if (pod_volume(p, v->name) != v)
 			return err_config(e, "pod %s: two volumes are named '%s'", p->name,
 					  v->name);
 		if (str_is_empty(v->host_path) || *v->host_path != '/')
 			return err_config(e, "pod %s: volume %s: '%s' is not an absolute path",
 					  p->name, v->name, v->host_path ? v->host_path : "");
 	}
-	for (size_t i = 0; i < c->n_mounts; i++)
-		if (!find_volume(p, c->mounts[i].name))
-			return err_config(e, "pod %s: mounts volume '%s', which it does not have",
-					  p->name, c->mounts[i].name);
 	return 0;
 }
 
@@ -106,7 +109,7 @@ static int check_sidecar(struct arena *a, const struct pod *p, struct err *e)
 		const struct tree *volume = list->items[i].value;
 		const char *name = tree_text(volume, "name");
 
-		if (name && find_volume(p, name))
+		if (name && pod_volume(p, name))
 			return err_config(e, "%s: pod %s has a volume '%s' of its own",
 					  tree_where(a, &volume->pos), p->name, name);
 	}
@@ -331,6 +334,55 @@ static struct tree *spec_tree(struct arena *a, const struct pod *p)
 	return t;
 }
 
+static bool has_volume(const struct tree *spec, const char *name)
+{
+	const struct tree *list = tree_get(spec, "volumes");
+
+	for (size_t i = 0; list && i < list->n; i++)
+		if (str_eq(tree_text(list->items[i].value, "name"), name))
+			return true;
+	return false;
+}
+
+static int check_mounts(struct arena *a, const char *pod, const struct tree *spec,
+			const struct tree *container, struct err *e)
+{
+	const struct tree *list = tree_get(container, "volumeMounts");
+
+	for (size_t i = 0; list && i < list->n; i++) {
+		const struct tree *mount = list->items[i].value;
+		const char *path = tree_text(mount, "mountPath"), *name = tree_text(mount, "name");
+		const char *where = tree_place(a, mount, "mountPath");
+
+		if (name && !has_volume(spec, name))
+			return err_config(e, "%spod %s: mounts volume '%s', which it does not have",
+					  where, pod, name);
+		for (size_t k = 0; path && k < i; k++)
+			if (str_eq(tree_text(list->items[k].value, "mountPath"), path))
+				return err_config(e,
+						  "%spod %s: mounts two volumes at '%s', and "
+						  "kubelet refuses such a pod",
+						  where, pod, path);
+	}
+	return 0;
+}
+
+int manifest_check(struct arena *a, const struct tree *pod, struct err *e)
+{
+	static const char *const lists[] = { "initContainers", "containers" };
+	const struct tree *spec = tree_get(pod, "spec");
+	const char *name = tree_text(tree_get(pod, "metadata"), "name");
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_LEN(lists); i++) {
+		const struct tree *list = tree_get(spec, lists[i]);
+
+		for (size_t k = 0; r == 0 && list && k < list->n; k++)
+			r = check_mounts(a, name ? name : "", spec, list->items[k].value, e);
+	}
+	return r;
+}
+
 int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struct err *e)
 {
 	autobuf struct buf b = BUF_INIT(MANIFEST_MAX);
@@ -344,6 +396,9 @@ int manifest_render(struct arena *a, const struct pod *p, char **ret_text, struc
 	(void)tree_set(a, t, "metadata", metadata_tree(a, p));
 	(void)tree_set(a, t, "spec", spec_tree(a, p));
 	(void)tree_set(a, t, "status", tree_map(a));
+	r = manifest_check(a, t, e);
+	if (r < 0)
+		return r;
 	r = yaml_render(t, &b, e);
 	if (r < 0)
 		return err_wrap(e, "pod %s", p->name);

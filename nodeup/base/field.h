@@ -41,6 +41,13 @@ enum field_kind {
 	FIELD_TREE,     /* const struct tree *: kept as it stands */
 };
 
+/* Whether the value of a flag names a file of the host, or several. */
+enum field_file {
+	FIELD_NO_FILE,
+	FIELD_FILE, /* the program reads it */
+	FIELD_LOG,  /* the program writes it, and renames it; "-" is standard output */
+};
+
 struct schema;
 
 /* For present_offset: no member says whether the key is there. */
@@ -64,6 +71,7 @@ struct field {
 	uint32_t present_offset; /* OBJECT: a bool set when the key is there; or FIELD_ALWAYS */
 	enum field_kind kind : 8;
 	enum tree_kind shape : 8; /* TREE: a map or a list; TREE_NULL: anything */
+	enum field_file file : 8;
 	/* minor versions of Kubernetes 1.x that have the flag first and last; 0: not known */
 	unsigned since : 8, until : 8;
 	bool repeat : 1;        /* a list gives one flag an element */
@@ -165,6 +173,10 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		const struct field_opts *opts, struct err *e) must_check;
 /* Append `--flag=value` strings by kops' rules (see the .c file), then sort all of out. */
 void field_flags(struct arena *a, const struct schema *s, const void *obj, struct strv *out);
+/* Called for each file that a flag names; path is not empty. */
+typedef void field_file_fn(void *arg, const struct field *f, const char *path);
+/* Call fn for the files of all flags that are set, in the order of the table. */
+void field_files(const struct schema *s, const void *obj, field_file_fn *fn, void *arg);
 /* Write what is set in `over` on top of obj (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
 /* What the string at that offset is where it is not given, from its row; NULL: its row has none. */

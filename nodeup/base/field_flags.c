@@ -139,3 +139,31 @@ void field_flags(struct arena *a, const struct schema *s, const void *obj, struc
 	walk(&w, s, obj);
 	strv_sort(out);
 }
+
+/* A row's value, of whichever kind: one path or a list of them. */
+static void visit_files(const struct field *f, const void *member, field_file_fn *fn, void *arg)
+{
+	const char *const *one = member;
+	const struct strv *list = member;
+	const size_t n = f->kind == FIELD_STRV ? list->n : 1;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *path = f->kind == FIELD_STRV ? list->v[i] : *one;
+
+		if (!str_is_empty(path))
+			fn(arg, f, path);
+	}
+}
+
+void field_files(const struct schema *s, const void *obj, field_file_fn *fn, void *arg)
+{
+	for (size_t i = 0; i < s->n; i++) {
+		const struct field *f = &s->fields[i];
+		const void *member = (const char *)obj + f->offset;
+
+		if (f->file)
+			visit_files(f, member, fn, arg);
+		else if (f->kind == FIELD_OBJECT && is_present(f, obj))
+			field_files(f->schema, member, fn, arg);
+	}
+}

@@ -26,20 +26,20 @@
 	  .doc = "etcd endpoints") \
 	X(struct strv, etcd_servers_overrides, "etcdServersOverrides", \
 	  .flag = "etcd-servers-overrides", .doc = "etcd endpoints by resource") \
-	X(const char *, etcd_ca_file, "etcdCaFile", .flag = "etcd-cafile", .doc = "CA of etcd") \
-	X(const char *, etcd_cert_file, "etcdCertFile", .flag = "etcd-certfile", \
+	X(const char *, etcd_ca_file, "etcdCaFile", .flag = "etcd-cafile", .file = FIELD_FILE, .doc = "CA of etcd") \
+	X(const char *, etcd_cert_file, "etcdCertFile", .flag = "etcd-certfile", .file = FIELD_FILE, \
 	  .doc = "client certificate for etcd") \
-	X(const char *, etcd_key_file, "etcdKeyFile", .flag = "etcd-keyfile", \
+	X(const char *, etcd_key_file, "etcdKeyFile", .flag = "etcd-keyfile", .file = FIELD_FILE, \
 	  .doc = "client key for etcd") \
-	X(const char *, basic_auth_file, "basicAuthFile", .flag = "basic-auth-file", \
+	X(const char *, basic_auth_file, "basicAuthFile", .flag = "basic-auth-file", .file = FIELD_FILE, \
 	  .doc = "file of user names and passwords") \
-	X(const char *, client_ca_file, "clientCAFile", .flag = "client-ca-file", \
+	X(const char *, client_ca_file, "clientCAFile", .flag = "client-ca-file", .file = FIELD_FILE, \
 	  .doc = "CA of client certificates") \
-	X(const char *, tls_cert_file, "tlsCertFile", .flag = "tls-cert-file", \
+	X(const char *, tls_cert_file, "tlsCertFile", .flag = "tls-cert-file", .file = FIELD_FILE, \
 	  .doc = "serving certificate") \
-	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", .flag = "tls-private-key-file", \
+	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", .flag = "tls-private-key-file", .file = FIELD_FILE, \
 	  .doc = "serving key") \
-	X(const char *, token_auth_file, "tokenAuthFile", .flag = "token-auth-file", \
+	X(const char *, token_auth_file, "tokenAuthFile", .flag = "token-auth-file", .file = FIELD_FILE, \
 	  .doc = "file of static tokens") \
 	X(struct opt_bool, allow_privileged, "allowPrivileged", .flag = "allow-privileged", \
 	  .doc = "allow privileged containers") \
@@ -48,8 +48,8 @@
 	X(struct strmap, runtime_config, "runtimeConfig", .flag = "runtime-config", \
 	  .doc = "API versions on and off") \
 	X(const char *, kubelet_client_certificate, "kubeletClientCertificate", \
-	  .flag = "kubelet-client-certificate", .doc = "client certificate for kubelets") \
-	X(const char *, kubelet_client_key, "kubeletClientKey", .flag = "kubelet-client-key", \
+	  .flag = "kubelet-client-certificate", .file = FIELD_FILE, .doc = "client certificate for kubelets") \
+	X(const char *, kubelet_client_key, "kubeletClientKey", .flag = "kubelet-client-key", .file = FIELD_FILE, \
 	  .doc = "client key for kubelets") \
 	X(struct opt_bool, anonymous_auth, "anonymousAuth", .flag = "anonymous-auth", \
 	  .doc = "answer unauthenticated requests") \
@@ -65,15 +65,15 @@
 	  .pointer = true, .doc = "OpenID issuer") \
 	X(const char *, oidc_client_id, "oidcClientID", .flag = "oidc-client-id", .pointer = true, \
 	  .doc = "OpenID client id") \
-	X(const char *, oidc_ca_file, "oidcCAFile", .flag = "oidc-ca-file", .pointer = true, \
+	X(const char *, oidc_ca_file, "oidcCAFile", .flag = "oidc-ca-file", .file = FIELD_FILE, .pointer = true, \
 	  .doc = "CA of the OpenID issuer") \
 	X(const char *, proxy_client_cert_file, "proxyClientCertFile", \
-	  .flag = "proxy-client-cert-file", .since = 7, .pointer = true, \
+	  .flag = "proxy-client-cert-file", .since = 7, .file = FIELD_FILE, .pointer = true, \
 	  .doc = "client certificate for extension servers") \
 	X(const char *, proxy_client_key_file, "proxyClientKeyFile", \
-	  .flag = "proxy-client-key-file", .since = 7, .pointer = true, \
+	  .flag = "proxy-client-key-file", .since = 7, .file = FIELD_FILE, .pointer = true, \
 	  .doc = "client key for extension servers") \
-	X(const char *, audit_log_path, "auditLogPath", .flag = "audit-log-path", .pointer = true, \
+	X(const char *, audit_log_path, "auditLogPath", .flag = "audit-log-path", .file = FIELD_LOG, .pointer = true, \
 	  .doc = "file of the audit log") \
 	X(struct opt_int, audit_log_max_age, "auditLogMaxAge", .flag = "audit-log-maxage", \
 	  .max = INT32_MAX, .doc = "days to keep audit logs") \
@@ -82,10 +82,10 @@
 	X(struct opt_int, audit_log_max_size, "auditLogMaxSize", .flag = "audit-log-maxsize", \
 	  .max = INT32_MAX, .doc = "megabytes of one audit log") \
 	X(const char *, audit_policy_file, "auditPolicyFile", .flag = "audit-policy-file", \
-	  .since = 7, .doc = "audit policy") \
+	  .since = 7, .file = FIELD_FILE, .doc = "audit policy") \
 	X(const char *, authentication_token_webhook_config_file, \
 	  "authenticationTokenWebhookConfigFile", \
-	  .flag = "authentication-token-webhook-config-file", .pointer = true, \
+	  .flag = "authentication-token-webhook-config-file", .file = FIELD_FILE, .pointer = true, \
 	  .doc = "kubeconfig of the token webhook") \
 	X(struct opt_dur, authentication_token_webhook_cache_ttl, \
 	  "authenticationTokenWebhookCacheTtl", .flag = "authentication-token-webhook-cache-ttl", \
@@ -97,7 +97,7 @@
 	  .doc = "user that may do anything under RBAC") \
 	X(const char *, experimental_encryption_provider_config, \
 	  "experimentalEncryptionProviderConfig", \
-	  .flag = "experimental-encryption-provider-config", .since = 7, .pointer = true, \
+	  .flag = "experimental-encryption-provider-config", .since = 7, .file = FIELD_FILE, .pointer = true, \
 	  .doc = "encryption of secrets at rest") \
 	X(struct strv, requestheader_username_headers, "requestheaderUsernameHeaders", \
 	  .flag = "requestheader-username-headers", .doc = "headers that carry the user") \
@@ -107,7 +107,7 @@
 	  .flag = "requestheader-extra-headers-prefix", \
 	  .doc = "prefixes of headers that carry extras") \
 	X(const char *, requestheader_client_ca_file, "requestheaderClientCAFile", \
-	  .flag = "requestheader-client-ca-file", .doc = "CA of the front proxy") \
+	  .flag = "requestheader-client-ca-file", .file = FIELD_FILE, .doc = "CA of the front proxy") \
 	X(struct strv, requestheader_allowed_names, "requestheaderAllowedNames", \
 	  .flag = "requestheader-allowed-names", .doc = "common names of the front proxy") \
 	X(struct strmap, feature_gates, "featureGates", .flag = "feature-gates", \

@@ -54,7 +54,7 @@
 	X(const char *, master, "master", .flag = "master", .doc = "address of the API server") \
 	X(int64_t, log_level, "logLevel", .flag = "v", .flag_empty = "0", .doc = "log verbosity") \
 	X(const char *, service_account_private_key_file, "serviceAccountPrivateKeyFile", \
-	  .flag = "service-account-private-key-file", \
+	  .flag = "service-account-private-key-file", .file = FIELD_FILE, \
 	  .doc = "key that signs service account tokens") \
 	X(const char *, image, "image", .doc = "container image") \
 	X(const char *, cloud_provider, "cloudProvider", .flag = "cloud-provider", \
@@ -67,7 +67,7 @@
 	  .flag = "allocate-node-cidrs", .doc = "give each node a pod range") \
 	X(struct opt_bool, configure_cloud_routes, "configureCloudRoutes", \
 	  .flag = "configure-cloud-routes", .doc = "route pod ranges in the cloud") \
-	X(const char *, root_ca_file, "rootCAFile", .flag = "root-ca-file", \
+	X(const char *, root_ca_file, "rootCAFile", .flag = "root-ca-file", .file = FIELD_FILE, \
 	  .doc = "CA given to service accounts") \
 	X##_NESTED(struct leader_election_spec, leader_election, &leader_election_schema, \
 	  "leaderElection", .doc = "leader election") \

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/kubeconfig.h"
+#include "nodeup/plan/pod_files.h"
 #include "nodeup/plan/release.h"
 #include "nodeup/plan/static_pod.h"
 
@@ -40,11 +41,11 @@ static void set_etcd_tls(const struct plan *p, struct kube_apiserver_spec *s)
 	s->etcd_servers_overrides = strv_split(p->arena, "/events#https://127.0.0.1:4002", ',');
 }
 
-static struct strv apiserver_flags(const struct plan *p)
+/* What the API server is told. */
+static struct kube_apiserver_spec apiserver_settings(const struct plan *p)
 {
 	const struct node *n = p->req->node;
 	struct kube_apiserver_spec s = n->kube_apiserver;
-	struct strv out = { 0 };
 
 	s.basic_auth_file = plan_in_srv(p, "basic_auth.csv");
 	s.client_ca_file = plan_in_srv(p, "ca.crt");
@@ -59,10 +60,7 @@ static struct strv apiserver_flags(const struct plan *p)
 	}
 	if (plan_encryption_config(p))
 		s.experimental_encryption_provider_config = plan_in_srv(p, "encryptionconfig.yaml");
-	if (n->has_cloud_config)
-		strv_addf(p->arena, &out, "--cloud-config=%s", cloud_config);
-	field_flags(p->arena, &kube_apiserver_schema, &s, &out);
-	return out;
+	return s;
 }
 
 static void mount_cloud_config(const struct plan *p, struct pod *pod)
@@ -83,17 +81,6 @@ static void add_ports(const struct plan *p, const struct kube_apiserver_spec *s,
 		c->liveness.port = 8080;
 	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "https", s->secure_port });
 	arena_push(p->arena, c->ports, c->n_ports, (struct pod_port){ "local", 8080 });
-}
-
-static void mount_audit_log(const struct plan *p, struct pod *pod)
-{
-	const char *log = p->req->node->kube_apiserver.audit_log_path;
-	const char *slash = log ? strrchr(log, '/') : NULL;
-
-	if (!slash || slash == log)
-		return;
-	pod_host_path(p->arena, pod, "auditlogpathdir",
-		      arena_strn(p->arena, log, (size_t)(slash - log)), NULL, false);
 }
 
 static void name_in_dns(const struct plan *p, struct pod *pod)
@@ -132,38 +119,40 @@ static void add_authentication(struct plan *p)
 static void add_apiserver(struct plan *p)
 {
 	static const char log[] = "/var/log/kube-apiserver.log";
-	const struct kube_apiserver_spec *s = &p->req->node->kube_apiserver;
-	struct pod *pod = plan_pod(p, "kube-apiserver", s->image);
+	const struct kube_apiserver_spec s = apiserver_settings(p);
+	struct pod *pod = plan_pod(p, "kube-apiserver", s.image);
 	struct pod_container *c = &pod->container;
-	struct strv args = apiserver_flags(p);
+	struct strv args = { 0 };
 
+	if (p->req->node->has_cloud_config)
+		strv_addf(p->arena, &args, "--cloud-config=%s", cloud_config);
+	field_flags(p->arena, &kube_apiserver_schema, &s, &args);
 	plan_warn_flags(p, "kube-apiserver", &kube_apiserver_schema, &args);
 	name_in_dns(p, pod);
 	plan_proxy_env(p, &p->req->node->proxy, pod);
 	c->cpu_request = "150m";
-	add_ports(p, s, c);
+	add_ports(p, &s, c);
 	pod_shell_command(p->arena, pod, "/usr/local/bin/kube-apiserver", &args, "/bin/tee", log);
 	plan_mount_ssl(p, pod);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	mount_cloud_config(p, pod);
 	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "srvsshproxy", plan_distro(p)->sshproxy, NULL, true);
-	mount_audit_log(p, pod);
+	plan_mount_folder_of(p, pod, "auditlogpathdir", s.audit_log_path, false);
 	if (p->req->node->kopeio_authentication) {
 		pod_host_path(p->arena, pod, "authn-config", authn_config, NULL, true);
 		add_authentication(p);
 	}
+	plan_pod_files(p, pod, &kube_apiserver_schema, &s);
 	plan_static_pod(p, pod);
 }
 
-static struct strv controller_manager_flags(const struct plan *p)
+static struct strv controller_manager_flags(const struct plan *p,
+					    const struct kube_controller_manager_spec *s)
 {
 	const struct node *n = p->req->node;
-	struct kube_controller_manager_spec s = n->kube_controller_manager;
 	struct strv out = { 0 };
 
-	s.root_ca_file = plan_in_srv(p, "ca.crt");
-	s.service_account_private_key_file = plan_in_srv(p, "server.key");
 	if (n->has_cloud_config)
 		strv_addf(p->arena, &out, "--cloud-config=%s", cloud_config);
 	strv_add(p->arena, &out, "--kubeconfig=/var/lib/kube-controller-manager/kubeconfig");
@@ -173,7 +162,7 @@ static struct strv controller_manager_flags(const struct plan *p)
 		strv_addf(p->arena, &out, "--cluster-signing-key-file=%s",
 			  plan_in_srv(p, "ca.key"));
 	}
-	field_flags(p->arena, &kube_controller_manager_schema, &s, &out);
+	field_flags(p->arena, &kube_controller_manager_schema, s, &out);
 	return out;
 }
 
@@ -182,9 +171,13 @@ static void add_controller_manager(struct plan *p)
 	static const char name[] = "kube-controller-manager";
 	static const char log[] = "/var/log/kube-controller-manager.log";
 	static const char lib[] = "/var/lib/kube-controller-manager";
-	struct pod *pod = plan_pod(p, name, p->req->node->kube_controller_manager.image);
-	struct strv args = controller_manager_flags(p);
+	struct kube_controller_manager_spec s = p->req->node->kube_controller_manager;
+	struct pod *pod = plan_pod(p, name, s.image);
+	struct strv args;
 
+	s.root_ca_file = plan_in_srv(p, "ca.crt");
+	s.service_account_private_key_file = plan_in_srv(p, "server.key");
+	args = controller_manager_flags(p, &s);
 	plan_warn_flags(p, name, &kube_controller_manager_schema, &args);
 	plan_proxy_env(p, &p->req->node->proxy, pod);
 	pod->container.liveness = plan_probe("/healthz", NULL, 10252);
@@ -195,6 +188,7 @@ static void add_controller_manager(struct plan *p)
 	pod_host_path(p->arena, pod, "srvkube", plan_distro(p)->srv, NULL, true);
 	pod_host_path(p->arena, pod, "logfile", log, NULL, false);
 	pod_host_path(p->arena, pod, "varlibkcm", lib, NULL, true);
+	plan_pod_files(p, pod, &kube_controller_manager_schema, &s);
 	plan_kubeconfig(p, "/var/lib/kube-controller-manager/kubeconfig", name);
 	plan_static_pod(p, pod);
 }

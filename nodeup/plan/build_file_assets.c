@@ -1,6 +1,7 @@
 #include "nodeup/plan/builders.h"
 
 #include <string.h>
+#include "nodeup/plan/pod_files.h"
 
 /* Whether a file at path would be in the way of what the plan puts at `have`, or the other way round. */
 static bool is_in_the_way(const struct task *t, const char *path)
@@ -35,6 +36,9 @@ void build_file_assets(struct plan *p)
 
 		p->asked = tree_where(p->arena, &f->pos);
 		check_place(p, n, f);
+		if (str_is_within(f->path, plan_manifests))
+			plan_check_manifest(p, arena_printf(p->arena, "%s: %s", p->asked, f->path),
+					    arena_strn(p->arena, f->content, f->len));
 		plan_bytes(p, f->path, f->mode, f->content, f->len, true);
 	}
 }

@@ -7,6 +7,7 @@
 #include "nodeup/plan/deps.h"
 #include "nodeup/plan/docker.h"
 #include "nodeup/plan/host_checks.h"
+#include "nodeup/plan/pod_files.h"
 #include "nodeup/tasks/kinds.h"
 
 #define ALL 0
@@ -169,6 +170,7 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 		r = run_builders(&p, e);
 	if (r < 0)
 		return r;
+	plan_warn_pod_files(&p);
 	if (!p.keep_unused)
 		deps_drop_unused(&p);
 	/* what was taken out stands no more where it was */

@@ -67,6 +67,11 @@ struct plan_req {
 	struct strmap proxy_environment; /* the way to the outside that we have, for that unit */
 };
 
+/* A file of this host that a flag of a static pod names. */
+struct plan_pod_file {
+	const char *pod, *flag, *path;
+};
+
 struct plan {
 	struct arena *arena;
 	const struct plan_req *req;
@@ -83,6 +88,8 @@ struct plan {
 	const char *asked; /* the place in the documents it is at, or NULL: of new tasks */
 	struct err *err;   /* of the first builder that fails; see plan_error() */
 	bool failed;
+	struct plan_pod_file *pod_files;
+	size_t n_pod_files;
 	struct strv packages; /* that the builders need, each text blank-separated */
 	struct strv warnings;
 	const char *sha1; /* a warning that an asset is named by it, or NULL */

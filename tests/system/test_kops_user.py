@@ -80,6 +80,29 @@ def test_a_directory_that_is_there_keeps_its_mode(tmp_path):
     assert (worker.root / "root").stat().st_mode & 0o7777 == 0o700
 
 
+POD = """\
+kind: Pod
+metadata: {name: mine}
+spec:
+  containers:
+  - name: mine
+    command: [/bin/sh, -c, "/usr/local/bin/kube-apiserver --tls-cert-file=/a/b/c --client-ca-file=/ca/x --etcd-cafile=/ca/y 2>&1"]
+    volumeMounts: [{mountPath: /ca, name: ca}, {mountPath: /more, name: ca}]
+  volumes: [{name: ca, hostPath: {path: /etc/mine}}]
+"""
+
+
+def test_a_pod_of_the_users_own_is_looked_at(tmp_path):
+    files = [{"path": "/etc/kubernetes/manifests/mine.yaml", "content": POD}, {"path": "/etc/mine/x", "content": "x"}]
+    _, done = made(tmp_path / "a", FileAssets=files)
+    assert done.returncode == OK and "mine: --tls-cert-file=/a/b/c: no mount of its pod is for this path" in done.stderr
+    assert "mine: --etcd-cafile: /etc/mine/y is not there" in done.stderr and "/etc/mine/x is not" not in done.stderr
+    files[0]["content"] = POD.replace("/more", "/ca")
+    worker, done = made(tmp_path / "b", FileAssets=files)
+    assert done.returncode == CONFIG and worker.tree() == {}
+    assert "/etc/kubernetes/manifests/mine.yaml:7:60: pod mine: mounts two volumes at '/ca', and kubelet refuses such a pod" in done.stderr
+
+
 def test_what_is_gone_from_the_documents_goes(tmp_path):
     hook = {"name": "mine", "manifest": "ExecStart=/bin/mine\n\n[Install]\nWantedBy=multi-user.target\n"}
     worker, done = made(tmp_path, Hooks=[[hook], None], FileAssets=[{"path": "/opt/x", "content": "x"}])

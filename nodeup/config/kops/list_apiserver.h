@@ -31,7 +31,7 @@
 	X(struct strv, disable_admission_plugins, "disableAdmissionPlugins", \
 	  FLAG("disable-admission-plugins")) \
 	X(const char *, admission_control_config_file, "admissionControlConfigFile", \
-	  FLAG("admission-control-config-file")) \
+	  FLAG("admission-control-config-file"), .file = FIELD_FILE) \
 	X(const char *, service_cluster_ip_range, "serviceClusterIPRange", \
 	  FLAG("service-cluster-ip-range"), .format = &format_cidrs) \
 	X(const char *, service_node_port_range, "serviceNodePortRange", \
@@ -39,42 +39,42 @@
 	X(struct strv, etcd_servers, "etcdServers", FLAG("etcd-servers")) \
 	X(struct strv, etcd_servers_overrides, "etcdServersOverrides", \
 	  FLAG("etcd-servers-overrides")) \
-	X(const char *, etcd_ca_file, "etcdCAFile", FLAG("etcd-cafile")) \
-	X(const char *, etcd_cert_file, "etcdCertFile", FLAG("etcd-certfile")) \
-	X(const char *, etcd_key_file, "etcdKeyFile", FLAG("etcd-keyfile")) \
-	X(const char *, basic_auth_file, "basicAuthFile", FLAG("basic-auth-file")) \
-	X(const char *, client_ca_file, "clientCAFile", FLAG("client-ca-file")) \
-	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file")) \
-	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file")) \
+	X(const char *, etcd_ca_file, "etcdCAFile", FLAG("etcd-cafile"), .file = FIELD_FILE) \
+	X(const char *, etcd_cert_file, "etcdCertFile", FLAG("etcd-certfile"), .file = FIELD_FILE) \
+	X(const char *, etcd_key_file, "etcdKeyFile", FLAG("etcd-keyfile"), .file = FIELD_FILE) \
+	X(const char *, basic_auth_file, "basicAuthFile", FLAG("basic-auth-file"), .file = FIELD_FILE) \
+	X(const char *, client_ca_file, "clientCAFile", FLAG("client-ca-file"), .file = FIELD_FILE) \
+	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file"), .file = FIELD_FILE) \
+	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file"), .file = FIELD_FILE) \
 	X(struct strv, tls_cipher_suites, "tlsCipherSuites", FLAG("tls-cipher-suites")) \
 	X(const char *, tls_min_version, "tlsMinVersion", FLAG("tls-min-version")) \
-	X(const char *, token_auth_file, "tokenAuthFile", FLAG("token-auth-file")) \
+	X(const char *, token_auth_file, "tokenAuthFile", FLAG("token-auth-file"), .file = FIELD_FILE) \
 	X(struct opt_bool, allow_privileged, "allowPrivileged", FLAG("allow-privileged")) \
 	X(struct opt_int, api_server_count, "apiServerCount", FLAG("apiserver-count")) \
 	X(struct strmap, runtime_config, "runtimeConfig", FLAG("runtime-config")) \
 	X(const char *, kubelet_client_certificate, "kubeletClientCertificate", \
-	  FLAG("kubelet-client-certificate")) \
+	  FLAG("kubelet-client-certificate"), .file = FIELD_FILE) \
 	X(const char *, kubelet_certificate_authority, "kubeletCertificateAuthority", \
-	  FLAG("kubelet-certificate-authority")) \
-	X(const char *, kubelet_client_key, "kubeletClientKey", FLAG("kubelet-client-key")) \
+	  FLAG("kubelet-certificate-authority"), .file = FIELD_FILE) \
+	X(const char *, kubelet_client_key, "kubeletClientKey", FLAG("kubelet-client-key"), .file = FIELD_FILE) \
 	X(struct opt_bool, anonymous_auth, "anonymousAuth", FLAG("anonymous-auth")) \
 	X(struct strv, kubelet_preferred_address_types, "kubeletPreferredAddressTypes", \
 	  FLAG("kubelet-preferred-address-types")) \
 	X(const char *, storage_backend, "storageBackend", FLAG("storage-backend")) \
-	X(const char *, oidc_ca_file, "oidcCAFile", FLAG("oidc-ca-file")) \
+	X(const char *, oidc_ca_file, "oidcCAFile", FLAG("oidc-ca-file"), .file = FIELD_FILE) \
 	X(const char *, authentication_config_file, "authenticationConfigFile", \
-	  FLAG("authentication-config")) \
+	  FLAG("authentication-config"), .file = FIELD_FILE) \
 	X(const char *, proxy_client_cert_file, "proxyClientCertFile", \
-	  FLAG("proxy-client-cert-file")) \
+	  FLAG("proxy-client-cert-file"), .file = FIELD_FILE) \
 	X(const char *, proxy_client_key_file, "proxyClientKeyFile", \
-	  FLAG("proxy-client-key-file")) \
+	  FLAG("proxy-client-key-file"), .file = FIELD_FILE) \
 	X(const char *, audit_log_format, "auditLogFormat", FLAG("audit-log-format")) \
-	X(const char *, audit_log_path, "auditLogPath", FLAG("audit-log-path")) \
+	X(const char *, audit_log_path, "auditLogPath", FLAG("audit-log-path"), .file = FIELD_LOG) \
 	X(struct opt_int, audit_log_max_age, "auditLogMaxAge", FLAG("audit-log-maxage")) \
 	X(struct opt_int, audit_log_max_backups, "auditLogMaxBackups", \
 	  FLAG("audit-log-maxbackup")) \
 	X(struct opt_int, audit_log_max_size, "auditLogMaxSize", FLAG("audit-log-maxsize")) \
-	X(const char *, audit_policy_file, "auditPolicyFile", FLAG("audit-policy-file")) \
+	X(const char *, audit_policy_file, "auditPolicyFile", FLAG("audit-policy-file"), .file = FIELD_FILE) \
 	X(struct opt_int, audit_webhook_batch_buffer_size, "auditWebhookBatchBufferSize", \
 	  FLAG("audit-webhook-batch-buffer-size")) \
 	X(struct opt_int, audit_webhook_batch_max_size, "auditWebhookBatchMaxSize", \
@@ -88,17 +88,17 @@
 	X(const char *, audit_webhook_batch_throttle_qps, "auditWebhookBatchThrottleQps", \
 	  FLAG("audit-webhook-batch-throttle-qps"), .format = &format_quantity) \
 	X(const char *, audit_webhook_config_file, "auditWebhookConfigFile", \
-	  FLAG("audit-webhook-config-file")) \
+	  FLAG("audit-webhook-config-file"), .file = FIELD_FILE) \
 	X(struct opt_dur, audit_webhook_initial_backoff, "auditWebhookInitialBackoff", \
 	  FLAG("audit-webhook-initial-backoff")) \
 	X(const char *, audit_webhook_mode, "auditWebhookMode", FLAG("audit-webhook-mode")) \
 	X(const char *, authentication_token_webhook_config_file, "authenticationTokenWebhookConfigFile", \
-	  FLAG("authentication-token-webhook-config-file")) \
+	  FLAG("authentication-token-webhook-config-file"), .file = FIELD_FILE) \
 	X(struct opt_dur, authentication_token_webhook_cache_ttl, "authenticationTokenWebhookCacheTtl", \
 	  FLAG("authentication-token-webhook-cache-ttl")) \
 	X(const char *, authorization_mode, "authorizationMode", FLAG("authorization-mode")) \
 	X(const char *, authorization_webhook_config_file, "authorizationWebhookConfigFile", \
-	  FLAG("authorization-webhook-config-file")) \
+	  FLAG("authorization-webhook-config-file"), .file = FIELD_FILE) \
 	X(struct opt_dur, authorization_webhook_cache_authorized_ttl, "authorizationWebhookCacheAuthorizedTTL", \
 	  FLAG("authorization-webhook-cache-authorized-ttl")) \
 	X(struct opt_dur, authorization_webhook_cache_unauthorized_ttl, "authorizationWebhookCacheUnauthorizedTTL", \
@@ -106,9 +106,9 @@
 	X(const char *, authorization_rbac_super_user, "authorizationRBACSuperUser", \
 	  FLAG("authorization-rbac-super-user")) \
 	X(const char *, encryption_provider_config, "encryptionProviderConfig", \
-	  FLAG("encryption-provider-config")) \
+	  FLAG("encryption-provider-config"), .file = FIELD_FILE) \
 	X(const char *, experimental_encryption_provider_config, "experimentalEncryptionProviderConfig", \
-	  FLAG("experimental-encryption-provider-config")) \
+	  FLAG("experimental-encryption-provider-config"), .file = FIELD_FILE) \
 	X(struct strv, requestheader_username_headers, "requestheaderUsernameHeaders", \
 	  FLAG("requestheader-username-headers")) \
 	X(struct strv, requestheader_group_headers, "requestheaderGroupHeaders", \
@@ -116,7 +116,7 @@
 	X(struct strv, requestheader_extra_header_prefixes, "requestheaderExtraHeaderPrefixes", \
 	  FLAG("requestheader-extra-headers-prefix")) \
 	X(const char *, requestheader_client_ca_file, "requestheaderClientCAFile", \
-	  FLAG("requestheader-client-ca-file")) \
+	  FLAG("requestheader-client-ca-file"), .file = FIELD_FILE) \
 	X(struct strv, requestheader_allowed_names, "requestheaderAllowedNames", \
 	  FLAG("requestheader-allowed-names")) \
 	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
@@ -135,9 +135,9 @@
 	X(struct opt_bool, watch_cache, "watchCache", FLAG("watch-cache")) \
 	X(struct strv, watch_cache_sizes, "watchCacheSizes", FLAG("watch-cache-sizes")) \
 	X(struct strv, service_account_key_file, "serviceAccountKeyFile", \
-	  FLAG("service-account-key-file"), .repeat = true) \
+	  FLAG("service-account-key-file"), .file = FIELD_FILE, .repeat = true) \
 	X(const char *, service_account_signing_key_file, "serviceAccountSigningKeyFile", \
-	  FLAG("service-account-signing-key-file")) \
+	  FLAG("service-account-signing-key-file"), .file = FIELD_FILE) \
 	X(const char *, service_account_issuer, "serviceAccountIssuer", \
 	  FLAG("service-account-issuer")) \
 	X(struct strv, additional_service_account_issuers, "additionalServiceAccountIssuers", \

@@ -9,7 +9,7 @@
 	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text") \
 	X(int64_t, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
 	X(const char *, service_account_private_key_file, "serviceAccountPrivateKeyFile", \
-	  FLAG("service-account-private-key-file")) \
+	  FLAG("service-account-private-key-file"), .file = FIELD_FILE) \
 	X(const char *, image, "image", .doc = "container image") \
 	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
 	X(const char *, cluster_name, "clusterName", FLAG("cluster-name")) \
@@ -20,7 +20,7 @@
 	  FLAG("configure-cloud-routes")) \
 	X(struct strv, controllers, "controllers", FLAG("controllers")) \
 	X(const char *, cidr_allocator_type, "cidrAllocatorType", FLAG("cidr-allocator-type")) \
-	X(const char *, root_ca_file, "rootCAFile", FLAG("root-ca-file")) \
+	X(const char *, root_ca_file, "rootCAFile", FLAG("root-ca-file"), .file = FIELD_FILE) \
 	X(struct opt_dur, attach_detach_reconcile_sync_period, "attachDetachReconcileSyncPeriod", \
 	  FLAG("attach-detach-reconcile-sync-period")) \
 	X(struct opt_bool, disable_attach_detach_reconcile_sync, "disableAttachDetachReconcileSync", \
@@ -55,10 +55,10 @@
 	X(struct opt_dur, cluster_signing_duration, "ClusterSigningDuration", \
 	  FLAG("cluster-signing-duration")) \
 	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
-	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file")) \
+	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file"), .file = FIELD_FILE) \
 	X(struct strv, tls_cipher_suites, "tlsCipherSuites", FLAG("tls-cipher-suites")) \
 	X(const char *, tls_min_version, "tlsMinVersion", FLAG("tls-min-version")) \
-	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file")) \
+	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file"), .file = FIELD_FILE) \
 	X(const char *, min_resync_period, "minResyncPeriod", FLAG("min-resync-period")) \
 	X(const char *, kube_apiqps, "kubeAPIQPS", \
 	  FLAG("kube-api-qps"), .format = &format_quantity) \
@@ -83,9 +83,9 @@
 	X(struct opt_int, concurrent_job_syncs, "concurrentJobSyncs", \
 	  FLAG("concurrent-job-syncs")) \
 	X(const char *, authentication_kubeconfig, "authenticationKubeconfig", \
-	  FLAG("authentication-kubeconfig")) \
+	  FLAG("authentication-kubeconfig"), .file = FIELD_FILE) \
 	X(const char *, authorization_kubeconfig, "authorizationKubeconfig", \
-	  FLAG("authorization-kubeconfig")) \
+	  FLAG("authorization-kubeconfig"), .file = FIELD_FILE) \
 	X(struct strv, authorization_always_allow_paths, "authorizationAlwaysAllowPaths", \
 	  FLAG("authorization-always-allow-paths")) \
 	X(const char *, external_cloud_volume_plugin, "externalCloudVolumePlugin", \

@@ -51,16 +51,16 @@
 	  FLAG("kube-api-qps"), .format = &format_quantity) \
 	X(struct opt_int, kube_api_burst, "kubeAPIBurst", FLAG("kube-api-burst")) \
 	X(const char *, authentication_kubeconfig, "authenticationKubeconfig", \
-	  FLAG("authentication-kubeconfig")) \
+	  FLAG("authentication-kubeconfig"), .file = FIELD_FILE) \
 	X(const char *, authorization_kubeconfig, "authorizationKubeconfig", \
-	  FLAG("authorization-kubeconfig")) \
+	  FLAG("authorization-kubeconfig"), .file = FIELD_FILE) \
 	X(struct strv, authorization_always_allow_paths, "authorizationAlwaysAllowPaths", \
 	  FLAG("authorization-always-allow-paths")) \
 	X(struct opt_bool, enable_profiling, "enableProfiling", FLAG("profiling")) \
 	X(struct opt_bool, enable_contention_profiling, "enableContentionProfiling", \
 	  FLAG("contention-profiling")) \
-	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file")) \
-	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file")) \
+	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file"), .file = FIELD_FILE) \
+	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file"), .file = FIELD_FILE) \
 	KOPS_POD_RESOURCES(X) \
 	X##_NESTED(struct kops_leader_election, leader_election, &kops_leader_election_schema, \
 	  "leaderElection", .doc = "which of several does the work")

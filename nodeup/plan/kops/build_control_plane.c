@@ -1,4 +1,5 @@
 #include "nodeup/plan/kops/pods.h"
+#include "nodeup/plan/pod_files.h"
 
 #include "nodeup/base/quantity.h"
 #include "nodeup/plan/assets.h"
@@ -84,6 +85,7 @@ static void add_controller_manager(struct plan *p)
 	pod = kops_pod(p, &kcm_form, &spec, &flags);
 	pod_host_path(p->arena, pod, "volplugins", plugins, NULL, false);
 	kops_proxy_env(p, pod);
+	plan_pod_files(p, pod, &kops_kcm_schema, &s);
 	plan_static_pod(p, pod);
 }
 
@@ -126,6 +128,7 @@ static void add_scheduler(struct plan *p)
 			arena_printf(p->arena, "%lld", (long long)s.max_persistent_volumes.v);
 		arena_push(p->arena, pod->container.env, pod->container.n_env, volumes);
 	}
+	plan_pod_files(p, pod, &kops_scheduler_schema, &s);
 	plan_static_pod(p, pod);
 	add_scheduler_config(p, &s);
 }

@@ -1,5 +1,6 @@
 #include "nodeup/plan/kops/manifests.h"
 #include "nodeup/plan/kops/pods.h"
+#include "nodeup/plan/pod_files.h"
 
 #include <string.h>
 
@@ -183,26 +184,6 @@ static void add_ports(struct plan *p, struct pod_container *c, const struct kops
 			   (struct pod_port){ "local", s->insecure_port.v });
 }
 
-static const char *folder_of(struct plan *p, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!slash)
-		return ".";
-	return slash == path ? "/" : arena_strn(p->arena, path, (size_t)(slash - path));
-}
-
-/* Of the log the folder, as the API server renames the file. "-" is standard output. */
-static void mount_audit(struct plan *p, struct pod *pod, const struct kops_kube_apiserver *s)
-{
-	const char *log = s->audit_log_path, *policy = s->audit_policy_file;
-
-	if (!str_is_empty(log) && strcmp(log, "-") != 0)
-		pod_host_path(p->arena, pod, "auditlogpathdir", folder_of(p, log), NULL, false);
-	if (!str_is_empty(policy) && strcmp(folder_of(p, policy), SRV) != 0)
-		pod_host_path(p->arena, pod, "auditconfigdir", folder_of(p, policy), NULL, true);
-}
-
 static const char *healthcheck_at(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
@@ -255,9 +236,11 @@ static void add_pod(struct plan *p)
 	add_env(p, pod, s.env);
 	add_probes(&pod->container, &s, pod->sidecar);
 	add_ports(p, &pod->container, &s);
-	mount_audit(p, pod, &s);
+	plan_mount_folder_of(p, pod, "auditlogpathdir", s.audit_log_path, false);
+	plan_mount_folder_of(p, pod, "auditconfigdir", s.audit_policy_file, true);
 	if (c->auth_aws)
 		pod_host_path(p->arena, pod, "authn-config", authn_config, NULL, true);
+	plan_pod_files(p, pod, &kops_kube_apiserver_schema, &s);
 	plan_static_pod(p, pod);
 }
 

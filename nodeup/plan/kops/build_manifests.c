@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "manifests/manifest.h"
+#include "nodeup/plan/pod_files.h"
 
 static const char channels[] = "/etc/kubernetes/manifests/kops-channels.manifest";
 
@@ -9,8 +10,10 @@ const char *kops_manifest_text(struct plan *p, const char *from)
 {
 	const char *text = strmap_get(&p->req->node->manifests, from);
 
-	if (!str_is_empty(text))
+	if (!str_is_empty(text)) {
+		plan_check_manifest(p, from, text);
 		return text;
+	}
 	if (!p->req->no_keys)
 		plan_refuse(p, "manifest %s: %s, and %s needs it", from,
 			    text ? "it is empty" : "it is not there", p->builder);

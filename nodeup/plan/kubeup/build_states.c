@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/plan/assets.h"
 #include "nodeup/plan/docker.h"
+#include "nodeup/plan/pod_files.h"
 
 static const char vendor_units[] = "/lib/systemd/system/";
 static const char docker_options[] = "/etc/sysconfig/docker";
@@ -48,6 +49,8 @@ static void add_file(struct plan *p, const struct node_made *m)
 {
 	struct task *t = plan_bytes(p, m->path, m->mode, m->text, strlen(m->text), m->secret);
 
+	if (str_is_within(m->path, plan_manifests))
+		plan_check_manifest(p, m->template ? m->template : m->path, m->text);
 	t->file.if_absent = m->if_absent;
 	t->file.other = m->other;
 }

@@ -67,6 +67,35 @@ static void rows_are_unique_and_documented(void **state)
 			check_row(schemas[n], i);
 }
 
+/* What a program of a static pod is told of files, it is told by rows that say so. */
+static void flags_of_files_are_marked(void **state)
+{
+	static const struct schema *const pods[] = {
+		&kube_proxy_schema,     &kube_apiserver_schema,  &kube_controller_manager_schema,
+		&kube_scheduler_schema, &kops_kube_proxy_schema, &kops_kube_apiserver_schema,
+		&kops_kcm_schema,       &kops_scheduler_schema,
+	};
+	static const char *const endings[] = {
+		"file",         "-config", "-provider-config",       "kubeconfig",
+		"-certificate", "-key",    "-certificate-authority", "-log-path"
+	};
+
+	(void)state;
+	for (size_t n = 0; n < ARRAY_LEN(pods); n++)
+		for (size_t i = 0; i < pods[n]->n; i++)
+			for (size_t k = 0; k < ARRAY_LEN(endings); k++) {
+				const struct field *f = &pods[n]->fields[i];
+				const bool is_text = f->kind == FIELD_STRING ||
+						     f->kind == FIELD_STRV;
+
+				if (is_text && f->flag && str_has_suffix(f->flag, endings[k]) &&
+				    !f->file)
+					fail_msg("%s: --%s is not marked", pods[n]->name, f->flag);
+				if (f->file && !is_text)
+					fail_msg("%s: --%s is no path", pods[n]->name, f->flag);
+			}
+}
+
 /* A component's members are named after their keys: two rows never share one. */
 static void members_have_one_row(void **state)
 {
@@ -158,6 +187,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_unique_and_documented),
+		cmocka_unit_test(flags_of_files_are_marked),
 		cmocka_unit_test(members_have_one_row),
 		cmocka_unit_test(nothing_is_left_out),
 		cmocka_unit_test(empty_specs),

@@ -169,6 +169,7 @@ static void a_bad_pod_is_refused(void **state)
 		"two volumes are named 'log'",
 		"volume log: 'log' is not an absolute path",
 		"mounts volume 'gone', which it does not have",
+		"pod sample: mounts two volumes at '/log', and kubelet refuses such a pod",
 	};
 
 	(void)state;
@@ -188,6 +189,8 @@ static void a_bad_pod_is_refused(void **state)
 			pod_host_path(a, &p, "log", "/other", NULL, true);
 		if (i == 6)
 			arena_push(a, c->mounts, c->n_mounts, (struct pod_mount){ "gone", "/", 0 });
+		if (i == 7)
+			pod_host_path(a, &p, "other", "/other", "/log", true);
 		assert_int_equal(manifest_render(a, &p, &text, &e), -EINVAL);
 		assert_int_equal(e.kind, ERR_CONFIG);
 		assert_non_null(strstr(e.msg, wants[i]));

@@ -601,6 +601,41 @@ static void an_audit_log_without_a_directory_gets_no_mount(void **state)
 	}
 }
 
+static bool has_nothing(void *arg, const char *path)
+{
+	(void)arg;
+	(void)path;
+	return false;
+}
+
+static void files_of_flags_are_mounted(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = seed_world(a, true);
+	struct plan_req req = seed_request(&w);
+	const char *mounted, *warnings;
+	struct plan p;
+
+	(void)state;
+	req.has_file = has_nothing;
+	w.node.kube_apiserver.audit_log_path = "/srv/kubernetes/a.log";
+	w.node.kube_apiserver.audit_policy_file = "/srv/kubernetes/p.yaml";
+	w.node.kube_apiserver.authentication_token_webhook_config_file = "/etc/kubernetes/w.yaml";
+	p = seed_plan(a, &req);
+	mounted = mounts(a, manifest(a, &p, "kube-apiserver"));
+	assert_null(strstr(mounted, "auditlogpathdir"));
+	assert_non_null(strstr(mounted, " srvkube=/srv/kubernetes!"));
+	assert_non_null(
+		strstr(mounted, " authentication-token-webhook-config-file=/etc/kubernetes"));
+	warnings = strv_join(a, &p.warnings, "\n");
+	assert_non_null(
+		strstr(warnings, "--audit-policy-file: /srv/kubernetes/p.yaml is not there"));
+	assert_non_null(strstr(warnings, "/etc/kubernetes/w.yaml is not there"));
+	/* of a log, and of what the plan itself writes, nothing is said */
+	assert_null(strstr(warnings, "a.log"));
+	assert_null(strstr(warnings, "/srv/kubernetes/server."));
+}
+
 static void images_of_the_documents_are_loaded_on_every_role(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -644,6 +679,7 @@ int main(void)
 		cmocka_unit_test(gossip_needs_protokube_everywhere),
 		cmocka_unit_test(a_hardened_cluster_has_more_keys_and_flags),
 		cmocka_unit_test(an_audit_log_without_a_directory_gets_no_mount),
+		cmocka_unit_test(files_of_flags_are_mounted),
 		cmocka_unit_test(images_of_the_documents_are_loaded_on_every_role),
 	};
 

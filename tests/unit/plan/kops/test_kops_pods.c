@@ -134,6 +134,17 @@ static const struct tree *mount_of(const struct tree *pod, const char *name)
 	return NULL;
 }
 
+/* What of the host its volume is. */
+static const struct tree *volume_of(const struct tree *pod, const char *name)
+{
+	const struct tree *volumes = tree_get(tree_get(pod, "spec"), "volumes");
+
+	for (size_t i = 0; i < volumes->n; i++)
+		if (str_eq(tree_text(volumes->items[i].value, "name"), name))
+			return tree_get(volumes->items[i].value, "hostPath");
+	return NULL;
+}
+
 static void what_a_feature_needs_is_set_with_it(void **state)
 {
 	static const struct {
@@ -458,7 +469,7 @@ static void folders_of_audit_are_mounted(void **state)
 		{ ", auditLogPath: /var/log/audit/a.log", "/var/log/audit", NULL },
 		{ ", auditLogPath: '-'", NULL, NULL },
 		{ ", auditLogPath: ''", NULL, NULL },
-		{ ", auditLogPath: /a.log", "/", NULL },
+		{ ", auditLogPath: /a.log", NULL, NULL },
 		{ ", auditPolicyFile: /etc/audit/p.yaml", NULL, "/etc/audit" },
 		{ ", auditPolicyFile: " API "p.yaml", NULL, NULL },
 	};
@@ -477,6 +488,127 @@ static void folders_of_audit_are_mounted(void **state)
 		assert_true(!log || !tree_get(log, "readOnly"));
 		assert_true(!config || str_eq(tree_text(config, "readOnly"), "true"));
 	}
+}
+
+static void a_file_of_a_flag_gets_a_mount_where_it_has_none(void **state)
+{
+	static const struct {
+		const char *keys, *volume, *mount; /* NULL: there is one that will do */
+		const char *host;
+	} rows[] = {
+		/* of its own it has the folder */
+		{ ", admissionControlConfigFile: /etc/admission/c.yaml",
+		  "admission-control-config-file",
+		  "{mountPath: /etc/admission, name: admission-control-config-file, readOnly: true}",
+		  "{path: /etc/admission}" },
+		/* not of what is the container's, nor of what others are mounted in */
+		{ ", authenticationConfigFile: /etc/c.yaml", "authentication-config",
+		  "{mountPath: /etc/c.yaml, name: authentication-config, readOnly: true}",
+		  "{path: /etc/c.yaml, type: File}" },
+		{ ", oidcCAFile: /usr/local/bin/ca.crt", "oidc-ca-file",
+		  "{mountPath: /usr/local/bin/ca.crt, name: oidc-ca-file, readOnly: true}",
+		  "{path: /usr/local/bin/ca.crt, type: File}" },
+		{ ", auditWebhookConfigFile: /srv/kubernetes/w.yaml", "audit-webhook-config-file",
+		  "{mountPath: /srv/kubernetes/w.yaml, name: audit-webhook-config-file, readOnly: true}",
+		  "{path: /srv/kubernetes/w.yaml, type: File}" },
+		{ ", auditPolicyFile: /p.yaml", "audit-policy-file",
+		  "{mountPath: /p.yaml, name: audit-policy-file, readOnly: true}",
+		  "{path: /p.yaml, type: File}" },
+		{ ", admissionControlConfigFile: " API "c.yaml", "admission-control-config-file" },
+		{ ", oidcCAFile: /etc/ssl/certs/ca.pem", "oidc-ca-file" },
+		/* one folder has one mount, which is for both */
+		{ ", auditPolicyFile: /var/log/audit/p.yaml, auditLogPath: /var/log/audit/a.log",
+		  "auditlogpathdir", "{mountPath: /var/log/audit, name: auditlogpathdir}",
+		  "{path: /var/log/audit}" },
+		{ ", auditLogPath: /srv/sshproxy/a.log", "srvsshproxy",
+		  "{mountPath: /srv/sshproxy, name: srvsshproxy}", "{path: /srv/sshproxy}" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct control_plane c = { .api_server = rows[i].keys };
+		const struct tree *pod =
+			planned_pod(control_plane_plan(a, &c, "kube-apiserver"), "kube-apiserver");
+
+		if (!rows[i].mount) {
+			assert_null(mount_of(pod, rows[i].volume));
+			continue;
+		}
+		assert_says(a, mount_of(pod, rows[i].volume), rows[i].mount);
+		assert_says(a, volume_of(pod, rows[i].volume), rows[i].host);
+	}
+}
+
+/* Whether the container sees the file by one of its mounts; no two of them are at one place. */
+static bool is_mounted(const struct tree *pod, const char *path)
+{
+	const struct tree *mounts = tree_get(container_of(pod, 0), "volumeMounts");
+	bool found = false;
+
+	for (size_t i = 0; i < mounts->n; i++) {
+		const char *at = tree_text(mounts->items[i].value, "mountPath");
+
+		found = found || str_is_within(path, at);
+		for (size_t k = 0; k < i; k++)
+			assert_string_not_equal(at, tree_text(mounts->items[k].value, "mountPath"));
+	}
+	return found;
+}
+
+/* Each setting that names a file, at each kind of place. */
+static void whatever_file_a_flag_names_is_mounted_once(void **state)
+{
+	static const char *const folders[] = {
+		"",
+		"/etc",
+		"/etc/ssl",
+		"/etc/ssl/more",
+		"/opt/a/b",
+		"/srv/kubernetes",
+		"/srv/sshproxy",
+		"/srv/kubernetes/kube-apiserver",
+		"/usr/lib",
+		"/var/log",
+		"/var/lib/kube-scheduler",
+	};
+	static const struct {
+		const struct schema *schema;
+		const char *builder, *pod;
+		size_t settings; /* of struct control_plane */
+	} programs[] = {
+		{ &kops_kube_apiserver_schema, "kube-apiserver", "kube-apiserver",
+		  offsetof(struct control_plane, api_server) },
+		{ &kops_kcm_schema, "control-plane", "kube-controller-manager",
+		  offsetof(struct control_plane, kcm) },
+		{ &kops_scheduler_schema, "control-plane", "kube-scheduler",
+		  offsetof(struct control_plane, scheduler) },
+	};
+	size_t seen = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+		for (size_t k = 0; k < programs[i].schema->n * ARRAY_LEN(folders); k++) {
+			const struct field *f = &programs[i].schema->fields[k / ARRAY_LEN(folders)];
+			const char *folder = folders[k % ARRAY_LEN(folders)], *value;
+			autoarena struct arena *a = arena_new_empty();
+			struct control_plane c = { 0 };
+			const struct tree *pod;
+
+			/* a log has a folder */
+			if (!f->file || (f->file == FIELD_LOG && !*folder))
+				continue;
+			*(const char **)((char *)&c + programs[i].settings) = arena_printf(
+				a, f->kind == FIELD_STRV ? ", %s: [%s/f]" : ", %s: %s/f", f->key,
+				folder);
+			pod = planned_pod(control_plane_plan(a, &c, programs[i].builder),
+					  programs[i].pod);
+			value = flag_of(pod, f->flag);
+			if (!value || !is_mounted(pod, value))
+				fail_msg("%s: %s/f is not mounted", f->key, folder);
+			seen++;
+		}
+	assert_in_range(seen, 300, 1000);
 }
 
 static void names_in_dns_are_those_that_lead_here(void **state)
@@ -566,6 +698,8 @@ int main(void)
 		cmocka_unit_test(admission_control_has_a_newer_flag),
 		cmocka_unit_test(users_of_openid_connect_are_known_by_flags),
 		cmocka_unit_test(folders_of_audit_are_mounted),
+		cmocka_unit_test(a_file_of_a_flag_gets_a_mount_where_it_has_none),
+		cmocka_unit_test(whatever_file_a_flag_names_is_mounted_once),
 		cmocka_unit_test(names_in_dns_are_those_that_lead_here),
 		cmocka_unit_test(variables_may_be_passwords),
 		cmocka_unit_test(a_variable_has_a_name),
