@@ -265,16 +265,25 @@ static void probe_bpffs(struct arena *a, int root_fd, struct facts *f)
 			(struct opt_bool){ true, strstr(text, " /sys/fs/bpf bpf ") != NULL };
 }
 
-static void probe_resolved(int root_fd, struct facts *f)
+static bool has_file(int root_fd, const char *path)
 {
 	autoclose int fd = -1;
 	struct err ignored;
 
-	if (!f->resolved.set)
-		f->resolved =
-			(struct opt_bool){ true,
-					   io_open_file(root_fd, "/run/systemd/resolve/resolv.conf",
-							&fd, &ignored) == 0 };
+	return io_open_file(root_fd, path, &fd, &ignored) == 0;
+}
+
+/* It writes its file before the network counts as up. In an image it never ran: only of one that is masked, by a link to a device,
+ * it is known that it will not. */
+static void probe_resolved(int root_fd, bool running, struct facts *f)
+{
+	static const char unit[] = "/etc/systemd/system/systemd-resolved.service";
+	const bool runs = has_file(root_fd, "/run/systemd/resolve/resolv.conf");
+
+	if (f->resolved.set)
+		return;
+	if (runs || running || (io_is_there(root_fd, unit) && !has_file(root_fd, unit)))
+		f->resolved = (struct opt_bool){ true, runs };
 }
 
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, struct err *e)
@@ -296,7 +305,7 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 		probe_addresses(a, f);
 		probe_bpffs(a, root_fd, f);
 	}
-	probe_resolved(root_fd, f);
+	probe_resolved(root_fd, running, f);
 	probe_homes(a, root_fd, f);
 	return 0;
 }

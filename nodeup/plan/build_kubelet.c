@@ -36,9 +36,12 @@ static void add_late_flags(struct plan *p, struct strv *flags)
 
 static const char *environment(struct plan *p)
 {
+	struct kubelet_spec s = p->req->node->kubelet;
 	struct strv flags = { 0 };
 
-	field_flags(p->arena, &kubelet_schema, &p->req->node->kubelet, &flags);
+	if (!s.resolv_conf)
+		s.resolv_conf = plan_resolv_conf(p);
+	field_flags(p->arena, &kubelet_schema, &s, &flags);
 	plan_warn_flags(p, "kubelet", &kubelet_schema, &flags);
 	add_late_flags(p, &flags);
 	/* HOME makes kubelet read /root/.docker/config.json */

@@ -14,6 +14,15 @@ const char *plan_in_srv(const struct plan *p, const char *name)
 	return arena_printf(p->arena, "%s/%s", plan_distro(p)->srv, name);
 }
 
+const char *plan_resolv_conf(const struct plan *p)
+{
+	const struct opt_bool resolved = p->req->facts->resolved;
+	/* of the releases that older documents are for not each has it */
+	const bool usual = p->req->node->kind == NODE_CONFIGURED && plan_distro(p)->has_resolved;
+
+	return (resolved.set ? resolved.v : usual) ? "/run/systemd/resolve/resolv.conf" : NULL;
+}
+
 const char *plan_api_server(const struct plan *p)
 {
 	const struct node *n = p->req->node;

@@ -10,7 +10,7 @@ import tempfile
 import pytest
 import yaml
 
-from kops import ADDRESS, AMAZON, ID, INSTANCE, REGION, SECRET, TOKEN, UBUNTU, Worker, openssl
+from kops import ADDRESS, AMAZON, DEBIAN, ID, INSTANCE, REGION, SECRET, TOKEN, UBUNTU, Worker, openssl
 from world import CONFIG, OK, ROOT
 
 # What Go writes although nothing of it is set.
@@ -300,7 +300,11 @@ def test_slices_stand_for_cgroups(worker):
     assert "--runtime-cgroups=/runtime" in flags(worker) and conf(worker)["systemCgroups"] == "/system"
 
 
-@pytest.mark.parametrize("system, want", [(UBUNTU, "/run/systemd/resolve/resolv.conf"), (AMAZON, None)])
+STUB = "/run/systemd/resolve/resolv.conf"
+
+
+@pytest.mark.parametrize("system, want", [
+    (UBUNTU, STUB), (AMAZON, None), (UBUNTU | {"resolved": False}, None), (DEBIAN | {"resolved": True}, STUB), (DEBIAN | {"resolved": False}, None)])
 def test_names_are_asked_of_servers_and_not_of_this_host(system, want, worker):
     worker.facts.update(system)
     applied(worker)

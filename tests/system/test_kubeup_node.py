@@ -47,6 +47,15 @@ def test_a_distribution_that_kube_up_did_not_know(tmp_path):
     assert not list(m.root.iterdir())
 
 
+@pytest.mark.parametrize("resolved, args, want", [
+    (True, {}, ["/run/systemd/resolve/resolv.conf"]), (False, {}, []), (True, {"KUBELET_TEST_ARGS": "--resolv-conf=/mine"}, ["/mine"])])
+def test_pods_ask_servers_that_they_can_reach(resolved, args, want, tmp_path):
+    m = Machine(tmp_path, NODE, **args)
+    done = m.run(facts={**m.facts, "resolved": resolved})
+    assert done.returncode == OK, done.stderr
+    assert re.findall(r'--resolv-conf=([^ "]+)', m.read("etc/sysconfig/kubelet")) == want
+
+
 def test_a_release_without_systemd(tmp_path):
     m = Machine(tmp_path, NODE)
     m.refuse("trusty has no systemd", facts={**m.facts, "distribution": "ubuntu", "version": "14.04", "codename": "trusty"})

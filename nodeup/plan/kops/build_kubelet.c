@@ -26,9 +26,6 @@ static const char *const registries[] = {
 #define REQUEST_TIMEOUT_NS (15 * 60 * DUR_SEC)
 #define RESTART_PERIOD_NS (60 * DUR_SEC)
 
-/* systemd-resolved puts its own loopback address into /etc/resolv.conf, which a pod cannot ask. */
-static const char resolved_conf[] = "/run/systemd/resolve/resolv.conf";
-
 /* Those of the document, and what this node makes of them. */
 static struct kops_kubelet settings_of(struct plan *p)
 {
@@ -41,8 +38,8 @@ static struct kops_kubelet settings_of(struct plan *p)
 		s.max_pods = kops_max_pods(p);
 	if (str_is_empty(s.volume_plugin_directory))
 		s.volume_plugin_directory = plan_distro(p)->volume_plugins_dir;
-	if (!s.resolv_conf && (plan_distro(p)->has_resolved || p->req->facts->resolved.v))
-		s.resolv_conf = resolved_conf;
+	if (!s.resolv_conf)
+		s.resolv_conf = plan_resolv_conf(p);
 	/* a kubelet may not say of itself what it is for: kops-controller sets the labels */
 	s.node_labels = (struct strmap){ 0 };
 	/* pods of a control plane wait less for each other when all of them start */

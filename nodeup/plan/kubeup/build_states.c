@@ -45,9 +45,32 @@ static const char *unit_text(struct plan *p, const char *unit)
 	return text_of(p, arena_printf(p->arena, "%s%s", vendor_units, unit));
 }
 
+/* The text with one of its words, or several, as others. */
+static const char *replaced(struct arena *a, const char *text, const char *from, const char *to)
+{
+	const char *at = strstr(text, from);
+
+	return at ? arena_printf(a, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from))
+		  : text;
+}
+
+/* No document of kube-up says which servers pods ask, but for arguments of tests. */
+static const char *options_of_kubelet(struct plan *p, const char *text)
+{
+	const char *resolv_conf = plan_resolv_conf(p);
+	static const char start[] = "DAEMON_ARGS=\"";
+
+	if (!resolv_conf || strstr(text, "--resolv-conf"))
+		return text;
+	return replaced(p->arena, text, start,
+			arena_printf(p->arena, "%s--resolv-conf=%s ", start, resolv_conf));
+}
+
 static void add_file(struct plan *p, const struct node_made *m)
 {
-	struct task *t = plan_bytes(p, m->path, m->mode, m->text, strlen(m->text), m->secret);
+	const char *text = strcmp(m->path, kubelet_options) == 0 ? options_of_kubelet(p, m->text)
+								 : m->text;
+	struct task *t = plan_bytes(p, m->path, m->mode, text, strlen(text), m->secret);
 
 	if (str_is_within(m->path, plan_manifests))
 		plan_check_manifest(p, m->template ? m->template : m->path, m->text);
@@ -101,15 +124,6 @@ static void add_member(struct plan *p, const struct node_member *m)
 	t = plan_at(p, m->path);
 	if (t)
 		t->install.may_lack = m->optional;
-}
-
-/* The text with one of its words, or several, as others. */
-static const char *replaced(struct arena *a, const char *text, const char *from, const char *to)
-{
-	const char *at = strstr(text, from);
-
-	return at ? arena_printf(a, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from))
-		  : text;
 }
 
 /* A docker of today has another name for the option, and lacks drivers. */

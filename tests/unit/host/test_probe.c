@@ -125,6 +125,15 @@ static void test_network(void **state)
 	assert_int_equal(f.interfaces.n, 0);
 	assert_int_equal(f.addresses.n, 0);
 	assert_true(f.resolved.v && !f.bpffs_mounted.set);
+	/* an image: nothing runs yet, and only what is masked never will */
+	assert_int_equal(unlinkat(root->fd, "run/systemd/resolve/resolv.conf", 0), 0);
+	f = probe(fx, false, (struct facts){ .arch = "amd64" });
+	assert_false(f.resolved.set);
+	scratch_write(root, "/etc/systemd/system/x", "");
+	assert_int_equal(
+		symlinkat("/dev/null", root->fd, "etc/systemd/system/systemd-resolved.service"), 0);
+	f = probe(fx, false, (struct facts){ .arch = "amd64" });
+	assert_true(f.resolved.set && !f.resolved.v);
 }
 
 /* As docker finds it: links are followed, and a mount counts. */
