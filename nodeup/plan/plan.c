@@ -56,6 +56,22 @@ static void add_leftovers(struct plan *p)
 	}
 }
 
+/* Drop-ins that were asked for after their service was, as files of users are. What is mounted is never mounted anew for one. */
+static void add_late_dropins(struct plan *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct task *t = p->tasks[i];
+		const char *folder = arena_printf(p->arena, "%s%s.d", plan_unit_dir, t->name);
+
+		if (t->kind != TASK_UNIT || !str_has_suffix(t->name, ".service"))
+			continue;
+		for (size_t k = 0; k < p->n; k++)
+			if (p->tasks[k]->kind == TASK_FILE &&
+			    str_is_within(p->tasks[k]->name, folder))
+				strv_add_once(p->arena, &t->unit.inputs, p->tasks[k]->name);
+	}
+}
+
 static void add_reload(struct plan *p)
 {
 	for (size_t i = 0; i < p->n; i++)
@@ -176,6 +192,7 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret, st
 	/* what was taken out stands no more where it was */
 	plan_index_again(&p);
 	add_leftovers(&p);
+	add_late_dropins(&p);
 	add_reload(&p);
 	r = check_paths(&p, e);
 	if (r < 0)

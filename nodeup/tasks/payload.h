@@ -119,14 +119,16 @@ struct task_pull {
 };
 
 struct task_unit {
-	bool enable;            /* links of [Install] are wanted */
-	bool no_wait;           /* enqueue the job and go on: our own unit */
-	bool at_boot;           /* enabled and never started: this run does what it would do */
-	bool once;              /* a oneshot that others start again: no_wait, and once a boot */
-	bool last;              /* its failure fails the run only after all else is done */
-	struct strv before;     /* units that start after it */
-	struct strv requires;   /* units it starts after */
-	struct strv inputs;     /* paths of the files and binaries whose change restarts it */
+	bool enable;          /* links of [Install] are wanted */
+	bool no_wait;         /* enqueue the job and go on: our own unit */
+	bool at_boot;         /* enabled and never started: this run does what it would do */
+	bool once;            /* a oneshot that others start again: no_wait, and once a boot */
+	bool last;            /* its failure fails the run only after all else is done */
+	struct strv before;   /* units that start after it */
+	struct strv requires; /* units it starts after */
+	struct strv inputs;   /* paths of the files and binaries whose change restarts it */
+	/* a folder where others put files that it is started with, and how their names end; or NULL */
+	const char *shared, *shared_ending;
 	const char *health_url; /* answers 200 when the service is well, or NULL */
 	/* a mount or swap unit: where it mounts, as a normal path, and the name of the volume whose own it is */
 	const char *where, *volume;

@@ -5,6 +5,7 @@
 #include "nodeup/base/dur.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
+#include "nodeup/tasks/others.h"
 #include "nodeup/tasks/started.h"
 #include "nodeup/tasks/unit_notes.h"
 #include "nodeup/tasks/volume.h"
@@ -71,6 +72,35 @@ static uint64_t start_of(const struct bus_unit *u)
 	return u->start_us ? u->start_us : u->active_enter_us;
 }
 
+static void others_now(const struct task *t, const struct task_ctx *ctx, struct digest *ret)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv paths = others_paths(t, ctx->root_fd, a);
+
+	others_digest(ctx->root_fd, &paths, ret);
+}
+
+/* The same of files that others write. */
+static int others_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
+			 const struct started *record, struct task_diff *diff)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv paths = others_paths(t, ctx->root_fd, a);
+	struct digest now;
+
+	others_digest(ctx->root_fd, &paths, &now);
+	if (record->has_others && digest_eq(&now, &record->others))
+		return TASK_EQUAL;
+	for (size_t i = 0; i < paths.n; i++)
+		if (is_newer_than_process(ctx, paths.v[i], u))
+			return task_differs(diff, "%s is newer than the running process",
+					    paths.v[i]);
+	/* whoever started it again since then did so with what was left */
+	return record->has_others && start_of(u) <= record->us
+		       ? task_differs(diff, "files of others that it was started with are gone")
+		       : TASK_EQUAL;
+}
+
 /* Whether an active unit runs with other inputs than the plan's. The record also covers restarts that
  * were not ours: see started.h. Without a record the age of the files decides. */
 static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
@@ -91,15 +121,13 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 	if (record.state == STARTED_PENDING && start_of(u) < record.us)
 		return task_differs(diff, "its last start was interrupted");
 	inputs_digest(t, &want);
-	if (record.state != STARTED_UNKNOWN)
-		return digest_eq(&want, &record.inputs)
-			       ? TASK_EQUAL
-			       : task_differs(diff, "it was started with other inputs");
-	for (size_t i = 0; i < paths->n; i++)
+	if (record.state != STARTED_UNKNOWN && !digest_eq(&want, &record.inputs))
+		return task_differs(diff, "it was started with other inputs");
+	for (size_t i = 0; record.state == STARTED_UNKNOWN && i < paths->n; i++)
 		if (is_newer_than_process(ctx, paths->v[i], u))
 			return task_differs(diff, "%s is newer than the running process",
 					    paths->v[i]);
-	return TASK_EQUAL;
+	return others_differ(t, ctx, u, &record, diff);
 }
 
 /* Whether it is enabled is asked only where that counts: the manager takes longer over it than over all else. */
@@ -352,7 +380,9 @@ static int may_start(const struct task *t, struct task_ctx *ctx, struct err *e)
 static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 		   uint32_t *ret_job, struct err *e)
 {
-	struct started record = { .state = STARTED_PENDING, .us = (uint64_t)dur_now() / 1000 };
+	struct started record = { .state = STARTED_PENDING,
+				  .us = (uint64_t)dur_now() / 1000,
+				  .has_others = true };
 	const char *verb = verb_for(t, ctx, u);
 	int r = strcmp(verb, "start") == 0 ? may_start(t, ctx, e) : 0;
 
@@ -360,6 +390,7 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 		return r;
 	/* what is about to happen is on record before it happens */
 	inputs_digest(t, &record.inputs);
+	others_now(t, ctx, &record.others);
 	r = started_set(ctx->root_fd, t->name, &record, e);
 	if (r < 0)
 		return r;
@@ -400,12 +431,14 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	struct started record = { .state = STARTED_DONE };
+	/* those of others are as they were when it was about to start */
+	struct started record = started_get(ctx->root_fd, t->name);
 	struct bus_unit u;
 	int r = bus_get(ctx->bus, a, t->name, &u, e);
 
 	if (r < 0)
 		return r;
+	record.state = STARTED_DONE;
 	record.us = start_of(&u);
 	inputs_digest(t, &record.inputs);
 	return started_set(ctx->root_fd, t->name, &record, e);

@@ -315,6 +315,83 @@ static void without_a_record_age_decides(void **state)
 	expect(w, "/etc/sysconfig/x is newer than the running process");
 }
 
+/* Drop-ins of an admin, and what others put where the unit has a place for them. */
+static void files_of_others_restart_it(void **state)
+{
+	static const char *const paths[] = {
+		"/etc/systemd/system/x.service.d/50-mine.conf",
+		"/run/systemd/system/x.service.d/a.conf",
+		"/usr/lib/systemd/system/x.service.d/a.conf",
+		"/etc/x/conf.d/99-theirs.toml",
+	};
+	static const char *const other[] = {
+		"/etc/systemd/system/x.service.d/README",
+		"/etc/systemd/system/y.service.d/50-mine.conf",
+		"/run/systemd/system.control/x.service.d/50-CPUQuota.conf",
+		"/etc/x/conf.d/theirs.toml.bak",
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	w->unit.unit.shared = "/etc/x/conf.d";
+	w->unit.unit.shared_ending = ".toml";
+	expect(w, "");
+	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
+		for (size_t k = 0; k < 3; k++) {
+			if (k < 2)
+				scratch_write(&w->root, paths[i], k ? "changed" : "made");
+			else
+				assert_int_equal(unlinkat(w->root.fd, paths[i] + 1, 0), 0);
+			/* it is older than they are */
+			u->is.start_us = 1;
+			expect(w, k < 2 ? arena_printf(a, "%s is newer than the running process",
+						       paths[i])
+					: "files of others that it was started with are gone");
+			/* an admin has restarted it since */
+			u->is.start_us = now_us() + 1;
+			expect(w, "");
+			u->is.start_us = 1;
+			w->run = (struct task_run){ 0 };
+			assert_int_equal(apply(w), TASK_DONE);
+			assert_string_equal(w->bus.calls, "restart x.service, ");
+			w->bus.calls[0] = '\0';
+			expect(w, "");
+		}
+	for (size_t i = 0; i < ARRAY_LEN(other); i++)
+		scratch_write(&w->root, other[i], "");
+	expect(w, "");
+}
+
+static void what_is_mounted_stays_whatever_others_write(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u;
+
+	w->unit.name = "data.mount";
+	u = fake_bus_add(&w->bus, "data.mount", now_us() + 1);
+	(void)w->unit.ops->apply(&w->unit, &w->ctx, &w->run, &w->e);
+	w->bus.calls[0] = '\0';
+	scratch_write(&w->root, "/etc/systemd/system/data.mount.d/50-mine.conf", "changed");
+	u->is.start_us = 1;
+	expect(w, "");
+}
+
+static void a_record_of_before_tells_nothing_of_others(void **state)
+{
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+	struct started s = started_get(w->root.fd, "x.service");
+
+	scratch_write(&w->root, "/etc/systemd/system/x.service.d/a.conf", "");
+	s.has_others = false;
+	assert_int_equal(started_set(w->root.fd, "x.service", &s, &w->e), 0);
+	u->is.start_us = (uint64_t)dur_now() / 1000 + 1;
+	expect(w, "");
+	u->is.start_us = 1;
+	expect(w, "/etc/systemd/system/x.service.d/a.conf is newer than the running process");
+}
+
 static void a_masked_unit_is_its_admins(void **state)
 {
 	struct world *w = *state;
@@ -652,6 +729,9 @@ int main(void)
 		WORLD_TEST(a_oneshot_is_run_again_with_what_was_written),
 		WORLD_TEST(only_records_of_what_is_started_with_it_are_doubted),
 		WORLD_TEST(without_a_record_age_decides),
+		WORLD_TEST(files_of_others_restart_it),
+		WORLD_TEST(what_is_mounted_stays_whatever_others_write),
+		WORLD_TEST(a_record_of_before_tells_nothing_of_others),
 		WORLD_TEST(a_masked_unit_is_its_admins),
 		WORLD_TEST(a_failed_job_tells_what_the_unit_said),
 		WORLD_TEST(what_it_needed_is_named),

@@ -400,6 +400,27 @@ static void what_is_wrong_is_told(void **state)
 	}
 }
 
+static void a_drop_in_of_the_users_is_an_input_of_its_unit(void **state)
+{
+	static const char path[] = SYSTEM "kubelet.service.d/50-mine.conf";
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { 0 };
+	const struct plan *p = kops_try_plan(
+		a, &w, NULL,
+		arena_printf(a, ASSETS "FileAssets: [{path: %s, content: x}]\n", path));
+	const struct task *t;
+
+	(void)state;
+	assert_non_null(p);
+	t = plan_get(p, TASK_UNIT, "kubelet.service");
+	assert_true(strv_has(&t->unit.inputs, path));
+	assert_false(strv_has(&plan_get(p, TASK_UNIT, "containerd.service")->unit.inputs, path));
+	for (size_t i = 0; i < t->n_needs; i++)
+		if (str_eq(t->needs[i]->name, path))
+			return;
+	fail_msg("kubelet does not wait for %s", path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -415,6 +436,7 @@ int main(void)
 		cmocka_unit_test(the_group_is_told_after_all_else),
 		cmocka_unit_test(kubelet_waits_for_the_prefix_of_its_pods),
 		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(a_drop_in_of_the_users_is_an_input_of_its_unit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
