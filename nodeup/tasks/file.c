@@ -63,8 +63,33 @@ static int stage_for_owner(const struct task *t, struct task_ctx *ctx, struct io
 
 static int other_content(const struct task_file *f, struct task_diff *diff)
 {
-	return f->why ? task_differs(diff, "issued anew: %s", f->why)
-		      : task_differs(diff, "content differs");
+	if (f->why)
+		return task_differs(diff, "issued anew: %s", f->why);
+	return f->elsewhere ? task_differs(diff, "content differs; what others add belongs in %s",
+					   f->elsewhere)
+			    : task_differs(diff, "content differs");
+}
+
+/* Whether the bytes that are there are these. */
+static int is_content(const struct task *t, struct task_ctx *ctx, const struct stat *st,
+		      const char *text, size_t len, struct err *e)
+{
+	autobuf struct buf now = BUF_INIT(len + 1);
+	struct digest want;
+	int r;
+
+	if ((size_t)st->st_size != len)
+		return 0;
+	digest_of(DIGEST_SHA256, text, len, &want);
+	if (!ctx->verify && state_is(ctx->state, t->name, st, &want))
+		return 1;
+	r = io_read(ctx->root_fd, t->name, &now, e);
+	if (r < 0 && r != -EFBIG) /* it grows while we look */
+		return r;
+	if (r < 0 || now.len != len || memcmp(buf_str(&now), text, len) != 0)
+		return 0;
+	state_saw(ctx->state, t->name, &want, t->origin, st);
+	return 1;
 }
 
 /* `st` was taken before. */
@@ -72,27 +97,26 @@ static int content_differs(const struct task *t, struct task_ctx *ctx, const str
 			   struct task_diff *diff, struct err *e)
 {
 	const struct task_file *f = &t->file;
-	autobuf struct buf now = BUF_INIT(f->len + 1);
-	struct digest want;
 	int r;
 
 	if (f->unmade || (f->why && (size_t)st->st_size != f->len))
 		return other_content(f, diff);
-	if ((size_t)st->st_size != f->len)
-		return task_differs(diff, "content differs: %lld bytes, want %zu",
-				    (long long)st->st_size, f->len);
-	digest_of(DIGEST_SHA256, f->content, f->len, &want);
 	if (state_is_lost(ctx->state, t->name, st))
 		return task_differs(diff, "a write to the disk failed");
-	if (!ctx->verify && state_is(ctx->state, t->name, st, &want))
-		return TASK_EQUAL;
-	r = io_read(ctx->root_fd, t->name, &now, e);
-	if (r < 0 && r != -EFBIG) /* it grows while we look */
+	r = is_content(t, ctx, st, f->content, f->len, e);
+	if (r == 0 && f->also) {
+		r = is_content(t, ctx, st, f->also, strlen(f->also), e);
+		if (r > 0)
+			diff->how = "as it was; what is new in it comes with the next change";
+	}
+	if (r < 0)
 		return r;
-	if (r < 0 || now.len != f->len || memcmp(buf_str(&now), f->content, f->len) != 0)
-		return other_content(f, diff);
-	state_saw(ctx->state, t->name, &want, t->origin, st);
-	return TASK_EQUAL;
+	if (r > 0)
+		return TASK_EQUAL;
+	if ((size_t)st->st_size != f->len && !f->elsewhere)
+		return task_differs(diff, "content differs: %lld bytes, want %zu",
+				    (long long)st->st_size, f->len);
+	return other_content(f, diff);
 }
 
 static int attr_differs(const struct io_attr *want, const struct stat *st, struct task_diff *diff)
@@ -220,7 +244,10 @@ static void file_inputs(const struct task *t, struct digest_ctx *d)
 	if (t->file.unwanted)
 		return;
 	digest_update(d, t->name, strlen(t->name) + 1);
-	digest_update(d, t->file.content, t->file.len);
+	if (t->file.also)
+		digest_update(d, t->file.also, strlen(t->file.also));
+	else
+		digest_update(d, t->file.content, t->file.len);
 }
 
 const struct task_ops task_file_ops = {

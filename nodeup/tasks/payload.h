@@ -27,8 +27,12 @@ struct task_file {
 	bool if_absent; /* a file that is there is right, whatever it says */
 	const char *
 		other; /* of if_absent: what people are told where it says something else; or NULL */
-	bool secret;   /* content never shown, not even in a diff */
-	bool of_unit;  /* an input of units, which alone read it; set by the dependency rules */
+	const char *
+		also; /* a content that is right as well where it is there, and as good for units; or NULL */
+	const char *
+		elsewhere; /* where others put what they would add to it, told when its content differs; or NULL */
+	bool secret;  /* content never shown, not even in a diff */
+	bool of_unit; /* an input of units, which alone read it; set by the dependency rules */
 	const char *
 		owner; /* instead of attr's ids; if the user does not exist, the file is not written */
 	/* the file is not wanted: one that begins with this is ours and goes; content is "" then */

@@ -48,9 +48,29 @@ def test_nothing_foreign_is_named_on_a_node_that_is_right(node):
         assert status == 0 and "foreign" not in output, output
 
 
+@pytest.mark.parametrize("path", [DROPIN, "/run/systemd/system/kubelet.service.d/99-x.conf"])
+def test_a_drop_in_of_others_is_named_and_started_with(node, path):
+    pid = main_pid(node)
+    node.sh("mkdir -p %s && printf '[Service]\\nNice=0\\n' >%s && systemctl daemon-reload" % (os.path.dirname(path), path))
+    try:
+        status, output = run(node, "plan")
+        assert status == 2 and "unit kubelet.service: %s is newer than the running process" % path in output, output
+        status, output = run(node, "repair")
+        assert status == 0 and main_pid(node) != pid and "Nice=0" in node.sh("cat " + path), output
+        pid = main_pid(node)
+        for command in ("plan", "repair"):
+            status, output = run(node, command)
+            assert status == 0 and "foreign drop-in" in named(output, path) and "left alone" in named(output, path), output
+        assert main_pid(node) == pid
+    finally:
+        node.sh("rm -rf %s && systemctl daemon-reload" % os.path.dirname(path))
+    status, output = run(node, "plan")
+    assert status == 2 and "unit kubelet.service: files of others that it was started with are gone" in output, output
+    assert run(node, "repair")[0] == 0 and main_pid(node) != pid
+
+
 @pytest.mark.parametrize("path", [
-    DROPIN, "/run/systemd/system/kubelet.service.d/99-x.conf", "/etc/systemd/system/service.d/99-x.conf",
-    "/etc/systemd/system.control/docker.service.d/50-MemoryHigh.conf"])
+    "/etc/systemd/system/service.d/99-x.conf", "/etc/systemd/system.control/docker.service.d/50-MemoryHigh.conf"])
 def test_a_harmless_drop_in_is_named_and_left(node, path):
     pid = main_pid(node)
     node.sh("mkdir -p %s && printf '[Service]\\nNice=0\\n' >%s && systemctl daemon-reload" % (os.path.dirname(path), path))

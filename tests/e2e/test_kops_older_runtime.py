@@ -36,7 +36,7 @@ def test_version_2_is_read_as_it_is_meant(worker):
     m = worker
     assert [p["ActiveState"] for p in m.pids()] == ["active", "active"] and m.node.healthz() == "ok", m.first
     assert m.node.sh("ctr version").count(f"Version:  {kopsnode.OLDER[1]}") == 2, "it is the server that answers"
-    assert m.node.sh("cat /etc/containerd/config.toml").startswith("version = 2\n")
+    assert m.node.sh("cat /etc/containerd/config.toml").startswith("imports = [\"/etc/containerd/conf.d/*.toml\"]\nversion = 2\n")
     meant = m.node.sh("containerd config dump")
     for line in (f'sandbox_image = "{PAUSE}"', 'config_path = "/etc/containerd/certs.d"', "SystemdCgroup = true", 'bin_dir = "/opt/cni/bin"'):
         assert line in meant, meant

@@ -80,6 +80,21 @@ def test_a_directory_that_is_there_keeps_its_mode(tmp_path):
     assert (worker.root / "root").stat().st_mode & 0o7777 == 0o700
 
 
+def test_a_live_runtime_is_not_restarted_for_a_place_of_others(tmp_path):
+    path, line = "/etc/containerd/config.toml", 'imports = ["/etc/containerd/conf.d/*.toml"]\n'
+    worker, done = made(tmp_path)
+    text = worker.read(path)
+    assert done.returncode == OK and text.startswith(line)
+    # as a nodeup of before wrote it
+    (worker.root / path[1:]).write_text(text.removeprefix(line))
+    assert applied(worker).returncode == OK and worker.read(path) == text.removeprefix(line)
+    # an agent of the cluster edits it
+    (worker.root / path[1:]).write_text(text + "# theirs\n")
+    done = applied(worker)
+    assert done.returncode == OK and worker.read(path) == text
+    assert f"file {path}: content differs; what others add belongs in /etc/containerd/conf.d" in done.stderr
+
+
 POD = """\
 kind: Pod
 metadata: {name: mine}

@@ -138,6 +138,11 @@ static void install_containerd(struct plan *p)
 	plan_install(p, runc, "/usr/sbin/runc");
 	unit = plan_service(p, plan_containerd_unit, unit_text(p), true);
 	strv_add_array(p->arena, &unit->unit.inputs, inputs);
+	/* a configuration of the documents' own may read no others */
+	if (strstr(plan_at(p, config)->file.content, kops_containerd_shared)) {
+		unit->unit.shared = kops_containerd_shared;
+		unit->unit.shared_ending = kops_containerd_ending;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(programs); i++) {
 		const char *path = arena_printf(p->arena, "/usr/bin/%s", programs[i].name);
 
@@ -242,12 +247,23 @@ static void add_tools(struct plan *p)
 					       0755);
 }
 
+/* A live node goes on with what it has until something else changes in the file: this is no reason to restart its runtime. */
+static void add_config(struct plan *p)
+{
+	const char *before, *text = kops_containerd_config(p, &before);
+
+	struct task_file *f = &plan_file(p, config, 0644, text)->file;
+
+	f->also = before;
+	f->elsewhere = before ? kops_containerd_shared : NULL;
+}
+
 void build_kops_containerd(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 
 	if (!c->containerd.skip_install) {
-		plan_file(p, config, 0644, kops_containerd_config(p));
+		add_config(p);
 		kops_registry_hosts(p);
 		if (c->uses_kubenet)
 			add_kubenet(p);

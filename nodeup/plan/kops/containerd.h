@@ -5,8 +5,11 @@
 
 #include "nodeup/plan/kops/kops.h"
 
-/* Text of config.toml: the documents' own, or what is made of their settings. "" when the plan fails. */
-const char *kops_containerd_config(struct plan *p);
+/* Where others put files that containerd reads behind its config.toml, and how their names end. */
+extern const char kops_containerd_shared[], kops_containerd_ending[];
+/* Text of config.toml: the documents' own, or what is made of their settings. "" when the plan fails. ret_before: how it was
+ * before others had a place, or NULL. */
+const char *kops_containerd_config(struct plan *p, const char **ret_before);
 /* A hosts.toml for each registry that has mirrors. No unit reads them when it starts: containerd reads them live. */
 void kops_registry_hosts(struct plan *p);
 /* The directory that holds them; NULL: no registry has mirrors. */

@@ -8,6 +8,9 @@
 
 #define NRI "plugins|io.containerd.nri.v1.nri|"
 
+const char kops_containerd_shared[] = "/etc/containerd/conf.d";
+const char kops_containerd_ending[] = ".toml";
+
 static const char certs_dir[] = "/etc/containerd/certs.d";
 static const char runc[] = "io.containerd.runc.v2";
 
@@ -216,13 +219,24 @@ static void add_own(struct plan *p, struct tree *doc, const struct tree *additio
 	}
 }
 
-const char *kops_containerd_config(struct plan *p)
+/* A file there may stand for a runtime that another agent brings, without two writers of one file. */
+static const char *with_imports(struct plan *p, struct tree *doc)
+{
+	if (!tree_get(doc, "imports"))
+		set_plain(p, doc, "imports",
+			  arena_printf(p->arena, "[\"%s/*%s\"]", kops_containerd_shared,
+				       kops_containerd_ending));
+	return toml_text(p->arena, doc);
+}
+
+const char *kops_containerd_config(struct plan *p, const char **ret_before)
 {
 	const struct kops_config *config = kops_of(p)->config;
 	const struct kops_containerd *c = &config->containerd;
 	struct tree *doc = tree_map(p->arena);
 	const struct layout *l;
 
+	*ret_before = NULL;
 	if (c->config_override)
 		return c->config_override;
 	l = layout_of(p, c);
@@ -238,7 +252,8 @@ const char *kops_containerd_config(struct plan *p)
 		set_text(p, doc, in(p, l->runtime, "cni|conf_template"),
 			 "/etc/containerd/config-cni.template");
 	add_own(p, doc, c->config_additions);
-	return toml_text(p->arena, doc);
+	*ret_before = toml_text(p->arena, doc);
+	return with_imports(p, doc);
 }
 
 /* containerd asks them in the order given. */

@@ -149,6 +149,43 @@ static void file_four_ways(void **state)
 	assert_int_equal(scratch_count(&w->root, "/etc/sysconfig"), 1);
 }
 
+static void digest_of_inputs(const struct task *t, struct digest *ret)
+{
+	autodigest struct digest_ctx *c = digest_new(DIGEST_SHA256);
+
+	t->ops->inputs(t, c);
+	digest_final(c, ret);
+}
+
+/* What is new in a file can come with its next change: until then nothing is written, and no unit started again. */
+static void file_as_it_was_before_is_right(void **state)
+{
+	static const char path[] = "/etc/x";
+	struct world *w = *state;
+	const struct task was = file_task(path, "A=1\n", 0644);
+	struct task t = file_task(path, "new\nA=1\n", 0644);
+	autofree char *text = NULL;
+	struct digest a, b;
+
+	t.file.also = "A=1\n";
+	t.file.elsewhere = "/etc/x.d";
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	apply(w, &was);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	w->ctx.verify = true;
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	digest_of_inputs(&was, &a);
+	digest_of_inputs(&t, &b);
+	assert_true(digest_eq(&a, &b));
+	scratch_write(&w->root, path, "B=1\n");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_string_equal(w->diff.why, "content differs; what others add belongs in /etc/x.d");
+	apply(w, &t);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
+	text = scratch_read(&w->root, path);
+	assert_string_equal(text, "new\nA=1\n");
+}
+
 /* Who is started with it need not be started again for a mode; wrong content is said first. */
 static void only_another_mode_keeps_the_content(void **state)
 {
@@ -645,6 +682,7 @@ int main(void)
 		WORLD_TEST(dir_four_ways),
 		WORLD_TEST(dir_is_no_file),
 		WORLD_TEST(file_four_ways),
+		WORLD_TEST(file_as_it_was_before_is_right),
 		WORLD_TEST(only_another_mode_keeps_the_content),
 		WORLD_TEST(what_is_a_persons_has_his_ids),
 		WORLD_TEST(a_persons_link_is_not_followed),

@@ -16,6 +16,8 @@
 	"  - 2" HASH_TAIL "cni-plugins-linux-amd64-v1.8.0.tgz\n" \
 	"  - 1" HASH_TAIL "runc.amd64\n"
 
+#define IMPORTS "imports = [\"/etc/containerd/conf.d/*.toml\"]\n"
+
 static const char config_path[] = "/etc/containerd/config.toml";
 
 static struct plan *must_plan(struct arena *a, struct kops_worker *w, const char *text)
@@ -54,7 +56,7 @@ static const char complex[] = ASSETS
 	"Networking: {nonMasqueradeCIDR: 100.64.0.0/10}\n"
 	"UsesKubenet: true\n";
 
-static const char complex_toml[] =
+static const char complex_toml[] = IMPORTS
 	"version = 4\n"
 	"\n"
 	"[plugins]\n"
@@ -117,7 +119,7 @@ static void containerd_1_reads_version_2(void **state)
 		"containerdConfig: {version: 1.7.28, sandboxImage: r/pause, selinuxEnabled: true, "
 		"registryMirrors: {a.example: ['https://b.example']}, nvidiaGPU: {enabled: true}}\n"
 		"NvidiaGPU: {enabled: true}\nUsesKubenet: true\n";
-	static const char want[] =
+	static const char want[] = IMPORTS
 		"version = 2\n"
 		"\n"
 		"[plugins]\n"
@@ -190,13 +192,13 @@ static void settings_become_entries(void **state)
 	static const struct {
 		const char *settings, *want;
 	} cases[] = {
-		{ "version: 2.2.9", "version = 3\n" },
-		{ "version: 2.0.0", "version = 3\n" },
-		{ "version: 2.0.0-rc.1", "version = 2\n" },
-		{ "version: 1.7.28", "version = 2\n" },
-		{ "version: v2.3", "version = 4\n" },
-		{ "version: 2.3.0-rc.1", "version = 3\n" },
-		{ "version: 3.0.0", "version = 4\n" },
+		{ "version: 2.2.9", IMPORTS "version = 3\n" },
+		{ "version: 2.0.0", IMPORTS "version = 3\n" },
+		{ "version: 2.0.0-rc.1", IMPORTS "version = 2\n" },
+		{ "version: 1.7.28", IMPORTS "version = 2\n" },
+		{ "version: v2.3", IMPORTS "version = 4\n" },
+		{ "version: 2.3.0-rc.1", IMPORTS "version = 3\n" },
+		{ "version: 3.0.0", IMPORTS "version = 4\n" },
 		{ "version: 2.1.4, selinuxEnabled: true", "    enable_selinux = true\n" },
 		{ "version: 2.1.4, nri: {pluginRequestTimeout: 1500ms, "
 		  "pluginRegistrationTimeout: 5s}",
@@ -208,7 +210,7 @@ static void settings_become_entries(void **state)
 		  "[a]\n"
 		  "  \"b\\\"c\" = \"x\\\"y\"\n"
 		  "  d = -7\n" },
-		{ "version: 2.1.4, configAdditions: {version.below: 1}", "version = 3\n" },
+		{ "version: 2.1.4, configAdditions: {version.below: 1}", IMPORTS "version = 3\n" },
 	};
 	autoarena struct arena *a = arena_new_empty();
 
@@ -222,6 +224,20 @@ static void settings_become_entries(void **state)
 		if (!strstr(text, cases[i].want))
 			fail_msg("%s gives\n%s", cases[i].settings, text);
 	}
+}
+
+static void others_have_a_place_of_their_own(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct kops_worker w = { 0 };
+	const struct plan *p = must_plan(a, &w, ASSETS "containerdConfig: {version: 2.1.4}\n");
+	const struct task_file *f = &plan_get(p, TASK_FILE, config_path)->file;
+
+	(void)state;
+	assert_string_equal(f->content, arena_printf(a, IMPORTS "%s", f->also));
+	assert_true(str_has_prefix(f->also, "version = 3\n"));
+	assert_string_equal(plan_get(p, TASK_UNIT, "containerd.service")->unit.shared,
+			    "/etc/containerd/conf.d");
 }
 
 static void nri_that_is_off_is_left_to_containerd(void **state)
@@ -248,6 +264,8 @@ static void an_own_configuration_stands_alone(void **state)
 
 	(void)state;
 	assert_string_equal(text_of(p, config_path), "version = 2\n");
+	/* and reads nothing that others write */
+	assert_null(plan_get(p, TASK_UNIT, "containerd.service")->unit.shared);
 	assert_null(plan_look(p, TASK_FILE, "/etc/containerd/certs.d/docker.io/hosts.toml"));
 }
 
@@ -463,6 +481,7 @@ int main(void)
 		cmocka_unit_test(containerd_1_reads_version_2),
 		cmocka_unit_test(mirrors_keep_their_order_and_restart_nothing),
 		cmocka_unit_test(settings_become_entries),
+		cmocka_unit_test(others_have_a_place_of_their_own),
 		cmocka_unit_test(nri_that_is_off_is_left_to_containerd),
 		cmocka_unit_test(an_own_configuration_stands_alone),
 		cmocka_unit_test(a_network_of_kubenet_has_its_template_and_rules),
