@@ -47,15 +47,14 @@ struct node_want {
 
 /* A certificate that a server issues to this node for a key of its own, or that the node issues itself. */
 struct node_issue {
-	const char *name;      /* "kubelet" */
-	const char *signer;    /* the CA's name: "kubernetes-ca" */
-	const char *signer_id; /* and which of its generations; NULL: any */
-	const char *pool;      /* certificates of that CA, PEM */
-	const char *subject;   /* CN; NULL: any */
-	bool serves;           /* for a server, else for a client */
-	/* of one that the node issues: O of its subject, or NULL, and what it is called beside the subject */
-	const char *organization;
-	struct strv hosts;
+	const char *name;                   /* "kubelet" */
+	const char *signer;                 /* the CA's name: "kubernetes-ca" */
+	const char *signer_id;              /* and which of its generations; NULL: any */
+	const char *pool;                   /* certificates of that CA, PEM */
+	const char *subject, *organization; /* CN and O; organization NULL: none */
+	bool serves;                        /* for a server, else for a client */
+	struct strv hosts;                  /* what it is called beside the subject */
+	struct strv others;                 /* what it may be called too */
 	/* where the node has it: in a kubeconfig, or in two files */
 	const char *login, *cert_at, *key_at;
 	const char *pod; /* the static pod that reads it only when it starts; NULL: none */
@@ -72,6 +71,8 @@ struct node_wants {
 	const char *key_store, *secret_store; /* URLs or paths; NULL: beside --conf */
 	bool every_secret;                    /* what else is in secret_store is a token too */
 	struct strv manifests;                /* URLs of texts that go to the node as they are */
+	const struct node_wants *
+		otherwise; /* of an adopted node that may be called in two ways: what the second would be; or NULL */
 };
 
 /* A file of an archive that is a document: by its name there; a NUL stands behind its text. */

@@ -1,12 +1,14 @@
 #include "nodeup/config/pem.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <limits.h>
 #include <openssl/bn.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/str.h"
@@ -93,6 +95,32 @@ static X509 *read_certificate(const char *text)
 	autobio *bio = open_text(text);
 
 	return PEM_read_bio_X509(bio, NULL, no_password, NULL);
+}
+
+/* The first block that is called so; what else there is is passed over. Go's programs take no other name for one. */
+static X509 *read_first(const char *text)
+{
+	autobio *bio = open_text(text);
+	char *label = NULL, *header = NULL;
+	unsigned char *der = NULL;
+	X509 *cert = NULL;
+	bool found = false;
+	long n;
+
+	while (!found && PEM_read_bio(bio, &label, &header, &der, &n) == 1) {
+		const unsigned char *end = der;
+
+		found = strcmp(label, PEM_STRING_X509) == 0;
+		cert = found ? d2i_X509(NULL, &end, n) : NULL;
+		if (cert && end != der + n) {
+			X509_free(cert);
+			cert = NULL;
+		}
+		OPENSSL_free(label);
+		OPENSSL_free(header);
+		OPENSSL_free(der);
+	}
+	return cert;
 }
 
 /* PKCS#8, which says itself of which algorithm the key is. */
@@ -379,25 +407,6 @@ static const char *fault_of_chain(X509 *cert, X509 *issuer, const struct pem_wan
 	return fault;
 }
 
-static bool has_name(const X509 *cert, const char *name)
-{
-	char have[256] = "";
-
-	return !name || (X509_NAME_get_text_by_NID(X509_get_subject_name(cert), NID_commonName,
-						   have, sizeof(have)) >= 0 &&
-			 strcmp(have, name) == 0);
-}
-
-static const char *missing_host(X509 *cert, const char *const *hosts)
-{
-	for (; hosts && *hosts; hosts++)
-		if (X509_check_host(cert, *hosts, 0, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT, NULL) !=
-			    1 &&
-		    X509_check_ip_asc(cert, *hosts, 0) != 1)
-			return *hosts;
-	return NULL;
-}
-
 /* Its subject, O before CN as Go writes it. */
 static X509_NAME *new_subject(const char *organization, const char *name)
 {
@@ -464,35 +473,105 @@ static GENERAL_NAMES *new_hosts(const char *const *hosts)
 	return all;
 }
 
-static bool has_all(const GENERAL_NAMES *all, const GENERAL_NAMES *some)
+/* The first of some that is neither in all nor in more; NULL: none. */
+static const GENERAL_NAME *first_beyond(const GENERAL_NAMES *some, const GENERAL_NAMES *all,
+					const GENERAL_NAMES *more)
 {
-	for (int i = 0; i < sk_GENERAL_NAME_num(some); i++)
-		if (!has_host(all, sk_GENERAL_NAME_value(some, i)))
-			return false;
-	return true;
+	for (int i = 0; i < sk_GENERAL_NAME_num(some); i++) {
+		const GENERAL_NAME *name = sk_GENERAL_NAME_value(some, i);
+
+		if (!has_host(all, name) && !has_host(more, name))
+			return name;
+	}
+	return NULL;
 }
 
-static bool has_these_hosts(const X509 *cert, const char *const *hosts)
+/* For a message; a name may be anything. */
+static void show_host(const GENERAL_NAME *host, char *ret, size_t size)
 {
-	GENERAL_NAMES *want = new_hosts(hosts);
-	GENERAL_NAMES *have = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
-	bool same;
+	int kind;
+	const ASN1_STRING *value = GENERAL_NAME_get0_value(host, &kind);
+	const unsigned char *bytes = ASN1_STRING_get0_data(value);
+	const int n = ASN1_STRING_length(value);
 
+	if (kind == GEN_IPADD && (n == 4 || n == 16))
+		(void)inet_ntop(n == 4 ? AF_INET : AF_INET6, bytes, ret, (socklen_t)size);
+	else if (kind == GEN_DNS)
+		(void)snprintf(ret, size, "%.*s", n, (const char *)bytes);
+	else
+		(void)snprintf(ret, size, "neither a name nor an address");
+	for (char *c = ret; *c; c++)
+		if (*c < ' ' || *c > '~')
+			*c = '?';
+}
+
+/* What it is called beside its subject; none is an empty list, and NULL what cannot be read. */
+static GENERAL_NAMES *read_hosts(const X509 *cert)
+{
+	int found;
+	GENERAL_NAMES *have = X509_get_ext_d2i(cert, NID_subject_alt_name, &found, NULL);
+
+	return have || found != -1 ? have : GENERAL_NAMES_new();
+}
+
+static int check_hosts(const X509 *cert, const struct pem_wanted *want, struct err *e)
+{
+	GENERAL_NAMES *have = read_hosts(cert), *must = new_hosts(want->hosts),
+		      *may = new_hosts(want->others);
+	const GENERAL_NAME *missing = have ? first_beyond(must, have, NULL) : NULL, *other = NULL;
+	char shown[256];
+	int r = 0;
+
+	if (have && want->others)
+		other = first_beyond(have, must, may);
+	if (missing || other)
+		show_host(missing ? missing : other, shown, sizeof(shown));
 	if (!have)
-		have = GENERAL_NAMES_new();
-	same = want && have && has_all(have, want) && has_all(want, have);
-	GENERAL_NAMES_free(want);
+		r = err_config(e, "the certificate's names cannot be read");
+	else if (missing)
+		r = err_config(e, "the certificate does not have '%s'", shown);
+	else if (other)
+		r = err_fail(e, ERR_CONFIG, EADDRNOTAVAIL,
+			     "the certificate has '%s', which is not this one's", shown);
 	GENERAL_NAMES_free(have);
+	GENERAL_NAMES_free(must);
+	GENERAL_NAMES_free(may);
+	return r;
+}
+
+/* To the byte: OpenSSL's own comparison takes "System:Nodes" for "system:nodes". */
+static bool has_part(const X509_NAME *subject, int at, int nid, const char *wanted)
+{
+	const X509_NAME_ENTRY *entry = X509_NAME_get_entry(subject, at);
+	unsigned char *text = NULL;
+	const int n = entry && OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry)) == nid
+			      ? ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(entry))
+			      : -1;
+	const bool same = n >= 0 && (size_t)n == strlen(wanted) &&
+			  memcmp(text, wanted, (size_t)n) == 0;
+
+	OPENSSL_free(text);
 	return same;
 }
 
-static bool has_subject(const X509 *cert, const char *organization, const char *name)
+static int check_subject(const X509 *cert, const struct pem_wanted *want, struct err *e)
 {
-	X509_NAME *want = new_subject(organization, name);
-	const bool same = want && X509_NAME_cmp(want, X509_get_subject_name(cert)) == 0;
+	const X509_NAME *subject = X509_get_subject_name(cert);
+	const int before = want->organization ? 1 : 0;
+	char *got;
 
-	X509_NAME_free(want);
-	return same;
+	if (X509_NAME_entry_count(subject) == before + 1 &&
+	    has_part(subject, before, NID_commonName, want->name) &&
+	    (!before || has_part(subject, 0, NID_organizationName, want->organization)))
+		return 0;
+	got = X509_NAME_oneline(subject, NULL, 0);
+	(void)err_config(e, "the certificate is not for '%s'%s%s", want->name, before ? " of " : "",
+			 before ? want->organization : "");
+	err_note(e, "want", "%s%sCN=%s", before ? "O=" : "", before ? want->organization : "",
+		 want->name);
+	err_note(e, "got", "%s", got ? got : "");
+	OPENSSL_free(got);
+	return err_code(e);
 }
 
 static int64_t seconds_between(const ASN1_TIME *from, const ASN1_TIME *to)
@@ -515,20 +594,23 @@ static bool is_fresh(const X509 *cert, int64_t time)
 	return fresh;
 }
 
-static int check_as_issued(const X509 *cert, const struct pem_wanted *want, struct err *e)
+/* What it may be used for; NULL: what is wanted of it, and nothing else. */
+static const char *fault_of_usage(X509 *cert, bool serves)
 {
-	int r = 0;
+	const uint32_t flags = X509_get_extension_flags(cert);
+	EXTENDED_KEY_USAGE *usage = X509_get_ext_d2i(cert, NID_ext_key_usage, NULL, NULL);
+	const bool is_one = usage && sk_ASN1_OBJECT_num(usage) == 1 &&
+			    OBJ_obj2nid(sk_ASN1_OBJECT_value(usage, 0)) ==
+				    (serves ? NID_server_auth : NID_client_auth);
 
-	if (!has_subject(cert, want->organization, want->name))
-		r = err_config(e, "the certificate is not for '%s'%s%s", want->name,
-			       want->organization ? " of " : "",
-			       want->organization ? want->organization : "");
-	else if (!has_these_hosts(cert, want->hosts))
-		r = err_config(e, "the certificate has other names than the documents");
-	else if (!is_fresh(cert, want->time))
-		r = err_config(e, "less than a third of the certificate's life is left");
-	ERR_clear_error();
-	return r;
+	EXTENDED_KEY_USAGE_free(usage);
+	if (flags & EXFLAG_CA)
+		return "it is that of a CA";
+	if (flags & EXFLAG_KUSAGE && X509_get_key_usage(cert) & (KU_KEY_CERT_SIGN | KU_CRL_SIGN))
+		return "it may sign others";
+	if (!is_one)
+		return serves ? "it is not for a server alone" : "it is not for a client alone";
+	return NULL;
 }
 
 static int64_t until(const X509 *cert)
@@ -538,35 +620,44 @@ static int64_t until(const X509 *cert)
 	return ASN1_TIME_to_tm(X509_get0_notAfter(cert), &end) == 1 ? timegm(&end) : 0;
 }
 
+static int check_made(X509 *cert, const struct pem_wanted *want, struct err *e)
+{
+	const char *fault = fault_of_usage(cert, want->serves);
+	int r = fault ? err_config(e, "the certificate does not hold: %s", fault)
+		      : check_subject(cert, want, e);
+
+	if (r == 0 && want->fresh && !is_fresh(cert, want->time))
+		r = err_config(e, "less than a third of the certificate's life is left");
+	return r < 0 ? r : check_hosts(cert, want, e);
+}
+
 int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
 		     struct err *e)
 {
-	autocert *cert = read_certificate(text);
+	autocert *cert = read_first(text);
 	autocert *issuer = find_issuer(want->pool, want->issuer_id, cert);
 	autokey *key = read_key(want->key);
 	const bool ours = key && cert && X509_check_private_key(cert, key) == 1;
 	const bool is_signed = issuer && cert && (!want->issuer_id || is_signed_by(cert, issuer));
 	const char *fault = is_signed ? fault_of_chain(cert, issuer, want) : NULL;
-	const char *host = cert ? missing_host(cert, want->hosts) : NULL;
+	int r = 0;
 
-	ERR_clear_error();
 	if (!cert)
-		return err_config(e, "no certificate");
-	if (!ours)
-		return err_config(e, "the certificate is for another key than ours");
-	if (!is_signed && !want->issuer_id)
-		return err_config(e, "the certificate is not signed by the CA");
-	if (!is_signed)
-		return err_config(e, "the certificate is not signed by the CA of id %s",
-				  want->issuer_id);
-	if (fault)
-		return err_config(e, "the certificate does not hold: %s", fault);
-	if (!has_name(cert, want->name))
-		return err_config(e, "the certificate is not for '%s'", want->name);
-	if (host)
-		return err_config(e, "the certificate does not have '%s'", host);
-	*ret_until = until(cert);
-	return want->as_issued ? check_as_issued(cert, want, e) : 0;
+		r = err_config(e, "no certificate");
+	else if (!ours)
+		r = err_config(e, "the certificate is for another key than ours");
+	else if (!is_signed)
+		r = err_config(e, "the certificate is not signed by the CA%s%s",
+			       want->issuer_id ? " of id " : "",
+			       want->issuer_id ? want->issuer_id : "");
+	else if (fault)
+		r = err_config(e, "the certificate does not hold: %s", fault);
+	else
+		r = check_made(cert, want, e);
+	if (r == 0)
+		*ret_until = until(cert);
+	ERR_clear_error();
+	return r;
 }
 
 static bool set_usage(X509 *cert, bool serves)
@@ -661,13 +752,10 @@ int pem_issue(struct arena *a, const struct pem_order *o, const char **ret, stru
 
 const char *pem_first(struct arena *a, const char *text)
 {
-	static const char first[] = "-----BEGIN " PEM_STRING_X509 "-----",
-			  last[] = "-----END " PEM_STRING_X509 "-----";
-	const char *begin = strstr(text, first), *end = begin ? strstr(begin, last) : NULL;
+	autocert *cert = read_first(text);
 
-	if (!end)
-		return NULL;
-	return arena_printf(a, "%.*s\n", (int)(end - begin + (long)strlen(last)), begin);
+	ERR_clear_error();
+	return cert ? certificate_text(a, cert) : NULL;
 }
 
 const char *pem_own_form(struct arena *a, const char *text)

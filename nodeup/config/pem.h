@@ -1,5 +1,6 @@
 /* pem.h - whether a certificate and a key of the state store are what they should be
- * The texts go to the node as they stand. No message has anything of a text in it.
+ * The texts of the store go to the node as they stand, and no message has anything of them. Of a certificate that was issued
+ * messages have the names.
  * Owner: nothing is kept. Errors: CONFIG, without the place, which the caller knows. Threads: all.
  * Source: kops 1.8.1 pkg/pki (which finds out what it cannot parse, and no more). */
 #pragma once
@@ -21,23 +22,24 @@ int pem_check_key(const char *text, const char *certificate, struct err *e) must
  * named as PKCS#1 with the bytes of PKIX. SYSTEM: there is no randomness. */
 int pem_new_key(struct arena *a, const char **ret_private, const char **ret_public,
 		struct err *e) must_check;
-/* What a certificate that was asked for must be. */
+/* What a certificate that was asked for must be. It is no CA's, may sign no other, and has one usage. */
 struct pem_wanted {
 	const char *key;  /* the private key that it is for */
 	const char *pool; /* certificates of the CA, all generations */
 	const char *
 		issuer_id; /* serial number of the one that is to have signed it, in decimal; NULL: any */
-	const char *name;         /* CN of its subject; NULL: any */
-	const char *const *hosts; /* names and addresses, NULL-terminated; NULL: none */
-	bool serves;              /* for a server, else for a client */
-	int64_t time;             /* seconds since 1970 */
-	/* it is what pem_issue() would make now: subject and hosts are these and no others, and more than a third of its
-	 * life is left */
-	bool as_issued;
-	const char *organization; /* of as_issued: O of its subject; NULL: none */
+	const char *name,
+		*organization; /* its subject is CN and O, no more; organization NULL: CN alone */
+	/* names and addresses that it has, and those that it may have beside them; NULL-terminated. hosts NULL: none must
+	 * be there; others NULL: any may */
+	const char *const *hosts, *const *others;
+	bool serves;  /* for a server, else for a client */
+	int64_t time; /* seconds since 1970 */
+	bool fresh;   /* more than a third of its life is left */
 };
 
-/* Whether text is such a certificate; *ret_until is when it ends, in seconds since 1970. */
+/* Whether the first certificate of a text is such a one; *ret_until is when it ends, in seconds since 1970. CONFIG, with
+ * EADDRNOTAVAIL where nothing but a name beyond others is wrong. */
 int pem_check_issued(const char *text, const struct pem_wanted *want, int64_t *ret_until,
 		     struct err *e) must_check;
 /* What a certificate is made of. Its usage is a server's or a client's, and its serial number has 128 random bits. */
@@ -53,7 +55,8 @@ struct pem_order {
 /* Make it. CONFIG: what cannot be read; SYSTEM: there is no randomness. */
 int pem_issue(struct arena *a, const struct pem_order *o, const char **ret,
 	      struct err *e) must_check;
-/* The first certificate of a text that was checked, alone; NULL: there is none. */
+/* The first certificate of a text that was checked, written anew: nothing that stands around it is in there; NULL: there is
+ * none. */
 const char *pem_first(struct arena *a, const char *text);
 /* A private key that is wrapped as PKCS#8 in its algorithm's own form, PKCS#1 or SEC 1; another text as it is. */
 const char *pem_own_form(struct arena *a, const char *text);

@@ -29,17 +29,6 @@ static int64_t life(const struct strv *addresses)
 	return LIFE + hash_of(addresses) % LIFE_SPREAD_HOURS * HOUR;
 }
 
-/* A list that ends in NULL. */
-static const char *const *hosts_of(struct loader *l, const struct node_issue *want)
-{
-	const char **hosts = arena_alloc(l->arena, (want->hosts.n + 1) * sizeof(*hosts));
-
-	for (size_t i = 0; i < want->hosts.n; i++)
-		hosts[i] = want->hosts.v[i];
-	hosts[want->hosts.n] = NULL;
-	return hosts;
-}
-
 static int check(struct loader *l, const struct node_issue *want, const struct node_keypair *signer,
 		 struct node_keypair *pair, struct err *e)
 {
@@ -47,9 +36,10 @@ static int check(struct loader *l, const struct node_issue *want, const struct n
 					   .pool = signer->cert,
 					   .name = want->subject,
 					   .organization = want->organization,
-					   .hosts = hosts_of(l, want),
+					   .hosts = loader_list(l, &want->hosts),
+					   .others = loader_list(l, &want->others),
 					   .serves = want->serves,
-					   .as_issued = true,
+					   .fresh = true,
 					   .time = dur_wall() / DUR_SEC };
 	return pem_check_issued(pair->cert, &wanted, &pair->until, e);
 }
@@ -105,7 +95,7 @@ static int issue(struct loader *l, const struct node_issue *want, const struct n
 				   .signer_key = signer->key,
 				   .name = want->subject,
 				   .organization = want->organization,
-				   .hosts = hosts_of(l, want),
+				   .hosts = loader_list(l, &want->hosts),
 				   .serves = want->serves,
 				   .from = now - PAST,
 				   .until = now + life(&l->b->facts.addresses) };

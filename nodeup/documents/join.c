@@ -136,19 +136,51 @@ int loader_join(struct loader *l, const char **ret_location, struct err *e)
 	return r;
 }
 
-/* The pair gets its name, and when it ends. */
-static int check_issued(const struct node_issue *want, struct node_keypair *pair, struct err *e)
+const char *const *loader_list(struct loader *l, const struct strv *texts)
+{
+	const char **list = arena_alloc(l->arena, (texts->n + 1) * sizeof(*list));
+
+	for (size_t i = 0; i < texts->n; i++)
+		list[i] = texts->v[i];
+	list[texts->n] = NULL;
+	return list;
+}
+
+/* The pair gets its name, and when it ends. others NULL: it may have any name beside those that are wanted. */
+static int check_pair(struct loader *l, const struct node_issue *want, const struct strv *others,
+		      struct node_keypair *pair, struct err *e)
 {
 	const struct pem_wanted wanted = { .key = pair->key,
 					   .pool = want->pool,
 					   .issuer_id = want->signer_id,
 					   .name = want->subject,
+					   .organization = want->organization,
+					   .hosts = loader_list(l, &want->hosts),
+					   .others = others ? loader_list(l, others) : NULL,
 					   .serves = want->serves,
 					   .time = dur_wall() / DUR_SEC };
 	int r = pem_check_issued(pair->cert, &wanted, &pair->until, e);
 
 	pair->name = want->name;
 	return r < 0 ? err_wrap(e, "certificate %s", want->name) : 0;
+}
+
+/* Of a pair that is new here. The instance may have names that no document asks for: whether one is its own, the metadata
+ * service says. */
+static int check_new(struct loader *l, const struct node_issue *want, struct node_keypair *pair,
+		     struct err *e)
+{
+	int r = check_pair(l, want, &want->others, pair, e);
+	struct strv others = want->others;
+
+	if (r != -EADDRNOTAVAIL || !l->b->imds)
+		return r;
+	r = l->names.n ? 0
+		       : probe_names(l->arena, l->b->imds, l->b->facts.instance_id, &l->names, e);
+	if (r < 0)
+		return err_wrap(e, "certificate %s: which names this instance has", want->name);
+	strv_add_all(l->arena, &others, &l->names);
+	return check_pair(l, want, &others, pair, e);
 }
 
 static void note_expiry(struct bootstrap *b, const char *name, int64_t at)
@@ -175,9 +207,10 @@ static bool is_kept(struct loader *l, const struct node_issue *want, struct node
 {
 	struct err ignored;
 
+	/* it was looked at when it was new; the instance may have another address by now */
 	ret->cert = loader_kept_issue(l, want->name, "crt");
 	ret->key = loader_kept_issue(l, want->name, "key");
-	return ret->cert && ret->key && check_issued(want, ret, &ignored) == 0;
+	return ret->cert && ret->key && check_pair(l, want, NULL, ret, &ignored) == 0;
 }
 
 /* All of them, or none: keys of one moment. */
@@ -207,10 +240,12 @@ static int take_answer(struct loader *l, const struct node_wants *w, const struc
 			.cert = strmap_get(&answer->certificates, want->name),
 			.key = strmap_get(keys, want->name),
 		};
-		r = pairs[i].cert ? check_issued(want, &pairs[i], e)
+		r = pairs[i].cert ? check_new(l, want, &pairs[i], e)
 				  : err_fail(e, ERR_INTEGRITY, EBADMSG,
 					     "kops-controller's answer has no certificate %s",
 					     want->name);
+		if (r == 0)
+			pairs[i].cert = pem_first(l->arena, pairs[i].cert);
 	}
 	l->b->is_given = r == 0;
 	for (size_t i = 0; i < w->n_issues && r == 0; i++)
@@ -270,25 +305,46 @@ static void take_secrets(struct loader *l)
 		strmap_set(l->arena, &l->b->node.secrets, dockerconfig, text);
 }
 
-/* What another program asked for: each of it has to be what we would have been given. */
+/* Put an error to those before it. That something is not there tells least. */
+static void add_fault(struct err *e, const struct err *fault, bool is_first)
+{
+	if (is_first || (e->errnum == ENOENT && fault->errnum != ENOENT))
+		*e = *fault;
+	else if (fault->errnum != ENOENT)
+		err_add(e, "%s", fault->msg);
+}
+
+/* What another program asked for: each of it has to be what we would have been given, and stays as it is. All that is wrong
+ * is told. */
+static int take_there(struct loader *l, const struct node_wants *w, struct err *e)
+{
+	struct node_keypair *pairs = arena_alloc(l->arena, (w->n_issues + 1) * sizeof(*pairs));
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < w->n_issues; i++) {
+		struct err fault;
+		int r = loader_adopted_pair(l, &w->issues[i], &pairs[i], &fault);
+
+		if (r == 0)
+			r = check_new(l, &w->issues[i], &pairs[i], &fault);
+		if (r < 0)
+			add_fault(e, &fault, wrong++ == 0);
+	}
+	if (wrong)
+		return err_code(e);
+	for (size_t i = 0; i < w->n_issues; i++)
+		loader_take_issue(l, &pairs[i]);
+	return 0;
+}
+
 static int take_adopted(struct loader *l, const struct node_wants *w, struct err *e)
 {
 	const char *config = l->b->documents.cluster_text.text;
+	struct err ignored;
 
 	if (config)
 		remember(l, place_of(l, config_name), config);
-	for (size_t i = 0; i < w->n_issues; i++) {
-		const struct node_issue *want = &w->issues[i];
-		struct node_keypair pair;
-		int r = loader_adopted_pair(l, want, &pair, e);
-
-		if (r == 0)
-			r = check_issued(want, &pair, e);
-		if (r < 0)
-			return r;
-		loader_take_issue(l, &pair);
-	}
-	return 0;
+	return w->otherwise && take_there(l, w->otherwise, &ignored) == 0 ? 0 : take_there(l, w, e);
 }
 
 /* Nothing is asked for; that each of them would be is known. */
@@ -308,6 +364,8 @@ static void leave_unmade(struct loader *l, const struct node_wants *w)
 
 int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 {
+	struct err why;
+
 	take_secrets(l);
 	if (l->b->adopted)
 		return take_adopted(l, w, e);
@@ -316,6 +374,12 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 	if (l->b->replayed)
 		return err_fail(e, ERR_NET, ENODATA,
 				"the certificates that are kept do not hold any more");
+	if (take_there(l, w, &why) == 0)
+		return 0;
+	if (why.errnum != ENOENT)
+		strv_addf(l->arena, &l->b->warnings,
+			  "new certificates %s, those that lie here do not do: %s",
+			  l->req->only_looks ? "would be asked for" : "are asked for", why.msg);
 	if (l->req->only_looks) {
 		leave_unmade(l, w);
 		return 0;

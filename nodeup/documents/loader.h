@@ -16,6 +16,8 @@ struct loader {
 	struct user_data user_data; /* what --conf brings */
 	struct strmap kept;         /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;
+	struct strv
+		names; /* of this instance, once the metadata service was asked for all of them */
 };
 
 /* The document at that location that the user data of --conf brings, whatever lies there; NULL: it brings none. */
@@ -52,6 +54,8 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 #define LOADER_RENEWALS "renewals"
 /* What an earlier run was given, or made, and kept by that name; NULL: nothing. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
+/* Texts as a list that ends in NULL. */
+const char *const *loader_list(struct loader *l, const struct strv *texts);
 /* Have the node use such a pair, and keep it for the next run. */
 void loader_take_issue(struct loader *l, const struct node_keypair *pair);
 /* A certificate and its key as they lie on the node, unchecked. */

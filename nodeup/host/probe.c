@@ -361,6 +361,53 @@ int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *
 	return -EINVAL;
 }
 
+/* The words of what IMDS has there, which may be nothing. */
+static int add_words(struct arena *a, struct imds *m, const char *path, struct strv *ret,
+		     struct err *e)
+{
+	static const char blanks[] = " \t\r\n";
+	const char *text;
+	int r = imds_get(m, a, path, &text, e);
+
+	if (r == -ENOENT)
+		return 0;
+	for (const char *at = text; r == 0 && *(at += strspn(at, blanks));) {
+		const size_t n = strcspn(at, blanks);
+
+		strv_add(a, ret, arena_strn(a, at, n));
+		at += n;
+	}
+	return r;
+}
+
+int probe_names(struct arena *a, struct imds *m, const char *instance, struct strv *ret,
+		struct err *e)
+{
+	static const char macs[] = "meta-data/network/interfaces/macs/";
+	static const char *const own[] = { "hostname", "local-hostname", "public-hostname" };
+	static const char *const of_interface[] = { "local-hostname", "public-hostname",
+						    "local-ipv4s", "public-ipv4s", "ipv6s" };
+	struct strv id = { 0 }, interfaces = { 0 }, names = { 0 };
+	int r = add_words(a, m, "meta-data/instance-id", &id, e);
+
+	if (r == 0 && (!id.n || !str_eq(id.v[0], instance)))
+		return 0;
+	for (size_t i = 0; i < ARRAY_LEN(own) && r == 0; i++)
+		r = add_words(a, m, arena_printf(a, "meta-data/%s", own[i]), &names, e);
+	if (r == 0)
+		r = add_words(a, m, macs, &interfaces, e);
+	for (size_t i = 0; i < interfaces.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(of_interface) && r == 0; k++)
+			r = add_words(a, m,
+				      arena_printf(a, "%s%s%s%s", macs, interfaces.v[i],
+						   str_has_suffix(interfaces.v[i], "/") ? "" : "/",
+						   of_interface[k]),
+				      &names, e);
+	if (r == 0)
+		*ret = names;
+	return r;
+}
+
 struct tree *probe_instance(struct arena *a, const struct facts *f)
 {
 	const struct {

@@ -6,7 +6,6 @@
 
 #include "nodeup/aws/imds.h"
 #include "nodeup/config/facts.h"
-#include "nodeup/config/facts.h"
 #include "nodeup/config/runtime.h"
 
 /* Fill what f lacks from below root_fd: distribution, version, codename, arch, filesystems. With
@@ -17,6 +16,10 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
  * every instance has may be missing after it. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,
 	       struct err *e) must_check;
+/* All host names and addresses that IMDS has of instance now, of each of its interfaces; none where it is another's.
+ * NET: one of them cannot be had. */
+int probe_names(struct arena *a, struct imds *m, const char *instance, struct strv *ret,
+		struct err *e) must_check;
 /* What IMDS and EC2 told of this instance, of what f has: a map that facts_parse reads. */
 struct tree *probe_instance(struct arena *a, const struct facts *f);
 /* The runtime whose unit file is installed below root_fd; with `running` also its version and cgroups. */

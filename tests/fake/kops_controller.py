@@ -104,7 +104,10 @@ def serial(certificate, written):  # of another certificate under the same name 
 
 def issue(folder, control, name, public, key_of_another):
     """As the real one: the public key alone says for whom it is."""
+    lie = control.get("lies", {}).get(name, {})
     subject, usage, hosts = SUBJECTS[name]
+    subject, usage = lie.get("subject", subject), lie.get("usage", usage)
+    hosts = lie.get("hosts", control["hosts"] if hosts else [])
     lines = public.strip().splitlines()
     if lines[0] != "-----BEGIN RSA PUBLIC KEY-----" or lines[-1] != "-----END RSA PUBLIC KEY-----":
         raise Refused(400, f"failed to parse public key of {name}")
@@ -122,13 +125,15 @@ def issue(folder, control, name, public, key_of_another):
             raise Refused(400, f"key of {name} does not have 2048 bits")
         # a request for another key: the one in the certificate is forced
         openssl("req", "-new", "-key", folder / "tls.key", "-out", work / "csr", "-subj", subject.format(node=control["node"]))
-        extensions = f"basicConstraints=critical,CA:FALSE\nkeyUsage=critical,digitalSignature,keyEncipherment\nextendedKeyUsage={usage}\n"
+        extensions = (f"basicConstraints=critical,{lie.get('basic', 'CA:FALSE')}\nextendedKeyUsage={usage}\n"
+                      f"keyUsage=critical,{lie.get('key_usage', 'digitalSignature,keyEncipherment')}\n")
         if hosts:
-            extensions += "subjectAltName=" + ",".join(("IP:" if re.fullmatch(r"[\d.]+|.*:.*", h) else "DNS:") + h for h in control["hosts"]) + "\n"
+            extensions += "subjectAltName=" + ",".join(("IP:" if re.fullmatch(r"[\d.]+|.*:.*", h) else "DNS:") + h for h in hosts) + "\n"
         (work / "ext").write_text(extensions)
         forced = [] if key_of_another else ["-force_pubkey", work / "key.pem"]
-        return openssl("x509", "-req", "-in", work / "csr", *forced, "-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-days", "400",
+        text = openssl("x509", "-req", "-in", work / "csr", *forced, "-CA", folder / "ca.crt", "-CAkey", folder / "ca.key", "-days", "400",
                        "-set_serial", str(int.from_bytes(os.urandom(15), "big")), "-extfile", work / "ext")
+        return lie.get("before", "") + text.replace("CERTIFICATE", lie.get("label", "CERTIFICATE")) + lie.get("behind", "")
 
 
 def answer(folder, control, body, fault):

@@ -11,8 +11,9 @@ import time
 import pytest
 import yaml
 
-from kops import ASSETS, ID, SECRET, TOKEN, ControlPlane, Worker, openssl
-from world import CONFIG, INTEGRITY, NET, OK, REFUSED
+from emulator import Imds
+from kops import ADDRESS, ASSETS, ID, INSTANCE, REGION, SECRET, TOKEN, ControlPlane, Worker, openssl
+from world import CONFIG, INTEGRITY, NET, OK, PROGRAM, REFUSED
 
 
 @pytest.fixture
@@ -194,6 +195,55 @@ def test_a_certificate_for_another_key_is_refused_before_anything_is_written(wor
     assert worker.tree() == {}
 
 
+@pytest.mark.parametrize("name, lie, says", [
+    ("kubelet", {"subject": "/O=system:masters/CN=system:node:{node}"}, "not for 'system:node:i-0123456789abcdef0' of system:nodes"),
+    ("kubelet", {"subject": "/CN=system:node:{node}"}, "not for 'system:node:i-0123456789abcdef0' of system:nodes"),
+    ("kube-proxy", {"subject": "/O=system:masters/CN=system:kube-proxy"}, "not for 'system:kube-proxy'"),
+    ("kubelet", {"subject": "/O=system:nodes/CN=system:node:{node}/CN=another"}, "not for"),
+    ("kubelet-server", {"basic": "CA:TRUE", "key_usage": "digitalSignature,keyCertSign"}, "does not hold: it is that of a CA"),
+    ("kubelet", {"usage": "clientAuth,serverAuth"}, "does not hold: it is not for a client alone"),
+    ("kubelet", {"label": "X509 CERTIFICATE"}, "no certificate"),
+    ("kubelet-server", {"hosts": []}, f"does not have '{INSTANCE}'"),
+    ("kubelet-server", {"hosts": [INSTANCE]}, f"does not have '{ADDRESS}'"),
+    ("kubelet-server", {"hosts": ["*", ADDRESS]}, f"does not have '{INSTANCE}'"),
+    ("kubelet-server", {"hosts": [INSTANCE, ADDRESS, "kubernetes.default.svc"]}, "has 'kubernetes.default.svc', which is not this one's"),
+    ("kubelet", {"hosts": [INSTANCE]}, f"has '{INSTANCE}', which is not this one's")])
+def test_a_certificate_that_is_not_what_was_asked_for_is_refused(name, lie, says, worker):
+    worker.control["lies"] = {name: lie}
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == CONFIG and f"certificate {name}: " in done.stderr and says in done.stderr, done.stderr
+    assert worker.tree() == {}
+
+
+def test_what_stands_around_a_certificate_is_left_out(worker):
+    other = (worker.folder / "ca.crt").read_text()
+    worker.control["lies"] = {name: {"before": "GARBAGE\n", "behind": other + "GARBAGE\n"} for name in ("kubelet", "kubelet-server")}
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == OK, done.stderr
+    login = yaml.safe_load(worker.read("/var/lib/kubelet/kubeconfig"))["users"][0]["user"]
+    for text in (worker.read("/srv/kubernetes/kubelet-server.crt"), base64.b64decode(login["client-certificate-data"]).decode()):
+        assert text.startswith("-----BEGIN CERTIFICATE-----\n") and text.endswith("-----END CERTIFICATE-----\n")
+        assert text.count("-----") == 4 and "GARBAGE" not in text
+
+
+def test_all_names_that_ec2_gives_are_taken(worker):
+    """Of the first interface, as the controller asks EC2 for them; a network with a domain of its own names the host otherwise."""
+    worker.facts.update(publicIPv4="203.0.113.7", ipv6="2001:db8::7", localHostname="ip-172-20-32-11.corp.example.com")
+    worker.control["hosts"] = [INSTANCE, f"ip-172-20-32-11.{REGION}.compute.internal", f"{INSTANCE}.{REGION}.compute.internal", ADDRESS,
+                               "2001:db8::7", "203.0.113.7", "ip-172-20-32-11.corp.example.com"]
+    with worker.controller():
+        done = worker.apply()
+        # the address may go; what was taken stays
+        worker.facts["publicIPv4"] = "203.0.113.8"
+        worker.write()
+        before = worker.tree()
+        again = worker.apply()
+    assert done.returncode == OK, done.stderr
+    assert again.returncode == OK and worker.tree() == before, again.stderr
+
+
 def test_an_answer_that_is_none_is_refused(worker):
     worker.control["faults"] = ["not-json"] * 5
     with worker.controller():
@@ -356,6 +406,114 @@ def test_what_does_not_verify_is_not_adopted(path, why, worker):
         done = worker.apply()
     assert done.returncode == NET and worker.tree() == before
     assert "409" in done.stderr and "what lies here" in done.stderr and why in done.stderr, done.stderr
+
+
+def issue_again(worker, name, subject, usage, hosts=None):
+    """Another certificate for the key that lies there, by the cluster's CA; its text."""
+    key, csr, ext = (worker.folder / f"again.{end}" for end in ("key", "csr", "ext"))
+    key.write_text(worker.read("/srv/kubernetes/kubelet-server.key") if name == "kubelet-server" else
+                   base64.b64decode(yaml.safe_load(worker.read("/var/lib/kubelet/kubeconfig"))["users"][0]["user"]["client-key-data"]).decode())
+    openssl("req", "-new", "-key", key, "-out", csr, "-subj", subject)
+    ext.write_text(f"extendedKeyUsage={usage}\n" + (f"subjectAltName={hosts}\n" if hosts else ""))
+    return openssl("x509", "-req", "-in", csr, "-CA", worker.folder / "ca.crt", "-CAkey", worker.folder / "ca.key", "-days", "9", "-set_serial", "7",
+                   "-extfile", ext)
+
+
+def put_login(worker, cert):
+    path = worker.root / "var/lib/kubelet/kubeconfig"
+    login = yaml.safe_load(path.read_text())
+    login["users"][0]["user"]["client-certificate-data"] = base64.b64encode(cert.encode()).decode()
+    path.write_text(yaml.safe_dump(login))
+
+
+NOT_OURS = [
+    ("kubelet", "/O=system:nodes/CN=system:node:i-00000000000000000", "clientAuth", None, "not for 'system:node:i-0123456789abcdef0' of system:nodes"),
+    ("kubelet-server", f"/CN={INSTANCE}", "serverAuth", f"DNS:{INSTANCE},IP:{ADDRESS},DNS:kubernetes", "has 'kubernetes', which is not this one's")]
+
+
+@pytest.mark.parametrize("with_document", [True, False])
+@pytest.mark.parametrize("name, subject, usage, hosts, says", NOT_OURS)
+def test_what_would_not_be_given_is_not_adopted(name, subject, usage, hosts, says, with_document, worker):
+    set_up_by_kops(worker)
+    text = issue_again(worker, name, subject, usage, hosts)
+    if name == "kubelet":
+        put_login(worker, text)
+    else:
+        (worker.root / "srv/kubernetes/kubelet-server.crt").write_text(text)
+    if with_document:
+        shutil.copy(worker.folder / "nodeupconfig.yaml", worker.folder / "documents")
+    before = worker.tree()
+    with ready(worker):
+        for command in ("plan", "apply"):
+            done = worker.run(command)
+            # with the document a plan asks nobody
+            alone = with_document and command == "plan"
+            assert done.returncode == (2 if alone else NET) and worker.tree() == before and ("409" in done.stderr) != alone, done.stderr
+            assert f"certificate {name}: " in done.stderr and says in done.stderr, done.stderr
+    # a node that is not Ready is still served
+    worker.control["faults"] = []
+    with worker.controller():
+        planned = worker.run("plan")
+        assert planned.returncode == 2 and "new certificates would be asked for" in planned.stderr and says in planned.stderr, planned.stderr
+        done = worker.apply()
+    assert done.returncode == OK and worker.requests()[-2:] == ["200 ", "200 kube-proxy kubelet kubelet-server"], done.stderr
+
+
+def test_all_that_is_wrong_is_told_at_once(worker):
+    set_up_by_kops(worker)
+    put_login(worker, issue_again(worker, "kubelet", *NOT_OURS[0][1:4]))
+    (worker.root / "srv/kubernetes/kubelet-server.crt").write_text(issue_again(worker, "kubelet-server", *NOT_OURS[1][1:4]))
+    with ready(worker):
+        done = worker.run("plan")
+    assert done.returncode == NET and all(f"certificate {row[0]}: the certificate" in done.stderr for row in NOT_OURS), done.stderr
+
+
+def test_what_is_right_is_left_to_the_byte(worker):
+    """A node with a name of its address, as its configuration would say; what stands behind its certificate is its own."""
+    set_up_by_kops(worker)
+    name = f"ip-172-20-32-11.{REGION}.compute.internal"
+    put_login(worker, issue_again(worker, "kubelet", f"/O=system:nodes/CN=system:node:{name}", "clientAuth"))
+    text = issue_again(worker, "kubelet-server", f"/CN={name}", "serverAuth", f"DNS:{name},IP:{ADDRESS},DNS:{INSTANCE}")
+    (worker.root / "srv/kubernetes/kubelet-server.crt").write_text(text.replace("\n", "\r\n"))
+    before = worker.tree()
+    with ready(worker):
+        for _ in range(2):
+            done = worker.apply()
+            assert done.returncode == OK and worker.tree() == before, done.stderr
+    assert "adopted" in done.stderr
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_another_name_is_right_if_the_metadata_service_gives_it(told, worker, tmp_path):
+    """On a machine of its own: in an image metadata is not asked."""
+    set_up_by_kops(worker)
+    text = issue_again(worker, "kubelet-server", f"/CN={INSTANCE}", "serverAuth", f"DNS:{INSTANCE},IP:{ADDRESS},DNS:host.example.com,IP:203.0.113.9")
+    (worker.root / "srv/kubernetes/kubelet-server.crt").write_text(text)
+    (worker.root / "proc").mkdir()
+    (worker.root / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n')
+    shutil.copy(PROGRAM, worker.root / "opt/nodeup")
+    second = "network/interfaces/macs/02:00:00:00:00:02/"
+    more = {second + "public-hostname": "host.example.com", second + "public-ipv4s": "203.0.113.8\n203.0.113.9"} if told else {}
+    imds = Imds(tmp_path, **{"instance-id": INSTANCE, "placement/region": REGION, "placement/availability-zone": REGION + "a", "instance-type": "m5.large",
+                             "local-hostname": "x", "local-ipv4": ADDRESS, "mac": "06:11:22:33:44:55", **more})
+    try:
+        with ready(worker):
+            shutil.copy(worker.folder / "documents/kube_env.yaml", worker.root / "opt")
+            done = subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', worker.root, "/opt/nodeup",
+                                   "plan", "--conf=/opt/kube_env.yaml"], env=worker.environ(AWS_EC2_METADATA_SERVICE_ENDPOINT=imds.url),
+                                  capture_output=True, text=True, timeout=60, check=False)
+    finally:
+        imds.close()
+    assert ("this node is adopted as it is" in done.stderr) == told and ("which is not this one's" in done.stderr) != told, done.stderr
+
+
+def test_what_lies_there_is_kept_though_new_ones_would_be_given(worker):
+    set_up_by_kops(worker)
+    before, asked = worker.tree(), len(worker.requests())
+    with worker.controller():
+        planned, done = worker.run("plan"), worker.apply()
+    assert planned.returncode == OK and done.returncode == OK and worker.tree() == before, planned.stderr + done.stderr
+    assert worker.requests()[asked:] == ["200 ", "200 "]
 
 
 def test_a_node_of_another_ca_is_not_adopted(worker):

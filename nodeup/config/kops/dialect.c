@@ -74,8 +74,10 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	*ret = (struct node){ .kind = NODE_CONFIGURED,
 			      .cluster_name = boot->cluster_name,
 			      .cloud_provider = boot->cloud_provider };
-	if (d->cluster->kind == TREE_NULL && d->adopted)
+	if (d->cluster->kind == TREE_NULL && d->adopted) {
 		ret->kind = NODE_ADOPTED;
+		ret->own = kops_unknown_node(a, boot, f);
+	}
 	if (d->cluster->kind == TREE_NULL)
 		return 0;
 	r = kops_config(a, d->cluster, boot, o, config, e);

@@ -8,18 +8,24 @@ char *kops_name_inside(struct arena *a, const char *service, const char *cluster
 	return arena_printf(a, "%s.internal.%s", service, cluster);
 }
 
-/* What EC2 calls an address: "ip-10-0-0-7.eu-west-1.compute.internal".
+/* What EC2 calls an instance by itself: "i-0abc.eu-west-1.compute.internal". */
+static const char *name_in_region(struct arena *a, const char *host, const char *region)
+{
+	return str_eq(region, "us-east-1")
+		       ? arena_printf(a, "%s.ec2.internal", host)
+		       : arena_printf(a, "%s.%s.compute.internal", host, region);
+}
+
+/* And by its address: "ip-10-0-0-7.eu-west-1.compute.internal".
  * source: kops 1.37 pkg/bootstrap/awsbootstrap PrivateDNSName */
 static const char *name_of_address(struct arena *a, const char *ipv4, const char *region)
 {
-	char *name = arena_printf(a, "ip-%s", ipv4);
+	char *host = arena_printf(a, "ip-%s", ipv4);
 
-	for (char *at = name; *at; at++)
+	for (char *at = host; *at; at++)
 		if (*at == '.')
 			*at = '-';
-	return str_eq(region, "us-east-1")
-		       ? arena_printf(a, "%s.ec2.internal", name)
-		       : arena_printf(a, "%s.%s.compute.internal", name, region);
+	return name_in_region(a, host, region);
 }
 
 /* Documents can be looked at on any machine: then facts are not there, and what they give is empty. */
@@ -79,17 +85,39 @@ static int fill_names(struct kops_config *c, const char *name, const struct fact
 }
 
 /* Facts that are not there give nothing.
- * source: kops 1.37 nodeup/pkg/model/kubelet.go kubeletNames */
-static struct strv find_names(struct arena *a, const char *name, const struct facts *f)
+ * source: kops 1.37 nodeup/pkg/model/kubelet.go kubeletNames; of names_of_ec2, upup/pkg/fi/cloudup/awsup
+ * GetInstanceCertificateNames */
+static void find_names(struct arena *a, const struct facts *f, struct kops_node *own)
 {
-	const char *const all[] = { name,          f->instance_id, f->local_hostname,
+	const char *const all[] = { own->name,     f->instance_id, f->local_hostname,
 				    f->local_ipv4, f->public_ipv4, f->ipv6 };
-	struct strv names = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
-		if (!str_is_empty(all[i]) && !strv_has(&names, all[i]))
-			strv_add(a, &names, all[i]);
-	return names;
+		if (!str_is_empty(all[i]) && !strv_has(&own->names, all[i]))
+			strv_add(a, &own->names, all[i]);
+	own->address = f->local_ipv4 ? f->local_ipv4 : f->ipv6;
+	if (f->region && f->instance_id)
+		strv_add(a, &own->names_of_ec2, name_in_region(a, f->instance_id, f->region));
+	if (f->region && f->local_ipv4)
+		strv_add(a, &own->names_of_ec2, name_of_address(a, f->local_ipv4, f->region));
+}
+
+struct kops_node *kops_unknown_node(struct arena *a, const struct kops_boot *boot,
+				    const struct facts *f)
+{
+	const bool has_address = f->local_ipv4 && f->region;
+	const char *const names[] = {
+		f->instance_id ? f->instance_id : "",
+		has_address ? name_of_address(a, f->local_ipv4, f->region) : NULL,
+	};
+	struct kops_node *n = arena_alloc(a, ARRAY_LEN(names) * sizeof(*n));
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		n[i] = (struct kops_node){ .boot = boot, .name = names[i] };
+		find_names(a, f, &n[i]);
+	}
+	n->otherwise = has_address ? &n[1] : NULL;
+	return n;
 }
 
 /* source: kops 1.37 upup/pkg/fi/cloudup/components WellKnownServiceIP */
@@ -157,7 +185,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 	r = find_name(a, config, f, o->no_host, &own->name, e);
 	if (r == 0)
 		r = fill_names(config, own->name, f, o->no_host, e);
-	own->names = find_names(a, own->name, f);
+	find_names(a, f, own);
 	if (r == 0 && boot->role->serves_api)
 		r = find_service_ip(a, config->networking.service_cluster_ip_range,
 				    &own->service_ip, e);

@@ -1,5 +1,6 @@
 /* model.h - a node of today's kops, as its builders see it
- * What its documents say, and what follows from them and from the facts. node.own of a NODE_CONFIGURED is one.
+ * What its documents say, and what follows from them and from the facts. node.own of a NODE_CONFIGURED is one; that of a
+ * NODE_ADOPTED has names alone.
  * Invariant: pure; config->cas has kubernetes-ca. Owner: the arena. Errors: CONFIG. Threads: const once it is made.
  * Bodies: model.c, extras.c, wants.c.
  * Source: kops 1.37 upup/pkg/fi/nodeup/command.go, nodeup/pkg/model/context.go. */
@@ -17,10 +18,17 @@ struct kops_node {
 		api_server; /* as its programs reach it: "https://api.internal.minimal.example.com" */
 	struct strv
 		names; /* what kubelet's server is called: the node's name, the instance's names and addresses */
+	struct strv names_of_ec2; /* and what EC2 itself calls it, whatever its network does */
+	const char *address;      /* its first one; NULL: not known */
+	const struct kops_node *
+		otherwise; /* of a node whose configuration is not known: what it is with the other kind of name; or NULL */
 	const char *
 		service_ip; /* the first one of services, which is the API server's; NULL: there is none */
 };
 
+/* A node of which there is no NodeupConfig: it may be called by its instance's id or by its address. */
+struct kops_node *kops_unknown_node(struct arena *a, const struct kops_boot *boot,
+				    const struct facts *f);
 /* What a service of the cluster's own is called inside it: "api.internal.minimal.example.com". */
 char *kops_name_inside(struct arena *a, const char *service, const char *cluster);
 /* Make the parts of the common model that users add: hooks, files and volumes. */

@@ -152,8 +152,7 @@ static const struct kops_certificate certificates[] = {
 
 const struct kops_certificate *kops_certificate(const struct kops_node *n, size_t *at)
 {
-	/* of an adopted node of which nothing is known */
-	const unsigned int conditions = n ? kops_conditions(n) : KOPS_ANY_NODE;
+	const unsigned int conditions = n->config ? kops_conditions(n) : KOPS_ANY_NODE;
 
 	while (*at < ARRAY_LEN(certificates)) {
 		const struct kops_certificate *c = &certificates[(*at)++];
@@ -167,20 +166,35 @@ const struct kops_certificate *kops_certificate(const struct kops_node *n, size_
 static const char *subject_of(struct arena *a, const struct kops_certificate *c,
 			      const struct kops_node *n)
 {
-	if (c->subject || !n)
+	if (c->subject)
 		return c->subject;
 	return c->names ? n->name : arena_printf(a, "system:node:%s", n->name);
 }
 
-/* n NULL: of an adopted node of which nothing is known. */
+/* What a node issues itself has all of its names; kops-controller gives those that EC2 tells it. */
+static void set_hosts(struct arena *a, const struct kops_node *n, const struct kops_certificate *c,
+		      struct node_issue *issue)
+{
+	if (n->boot->role->serves_api) {
+		issue->hosts = c->names(a, n);
+		return;
+	}
+	strv_add(a, &issue->hosts, n->name);
+	if (n->address)
+		strv_add(a, &issue->hosts, n->address);
+	strv_add_all(a, &issue->others, &n->names);
+	strv_add_all(a, &issue->others, &n->names_of_ec2);
+}
+
 static void add_issue(struct arena *a, const struct documents *d, const struct kops_node *n,
 		      const struct kops_certificate *c, struct node_wants *w)
 {
+	const struct kops_config *config = n->config;
 	struct node_issue issue = {
 		.name = c->name,
 		.signer = c->signer,
-		.signer_id = n ? strmap_get(&n->config->keypair_ids, c->signer) : NULL,
-		.pool = n ? strmap_get(&n->config->cas, c->signer) : d->join->ca,
+		.signer_id = config ? strmap_get(&config->keypair_ids, c->signer) : NULL,
+		.pool = config ? strmap_get(&config->cas, c->signer) : d->join->ca,
 		.subject = subject_of(a, c, n),
 		.organization = c->organization,
 		.serves = c->names != NULL,
@@ -191,8 +205,8 @@ static void add_issue(struct arena *a, const struct documents *d, const struct k
 		.pod_stays = c->pod_stays,
 	};
 
-	if (n && c->names && n->boot->role->serves_api)
-		issue.hosts = c->names(a, n);
+	if (c->names)
+		set_hosts(a, n, c, &issue);
 	arena_push(a, w->issues, w->n_issues, issue);
 }
 
@@ -303,11 +317,17 @@ struct node_wants kops_wants(struct arena *a, const struct documents *d, const s
 	struct node_wants w = { 0 };
 	size_t at = 0;
 
-	if (!own && !d->adopted)
+	if (!own)
 		return w;
 	while ((c = kops_certificate(own, &at)))
 		add_issue(a, d, own, c, &w);
-	if (!own || !own->boot->role->serves_api)
+	if (own->otherwise) {
+		struct node_wants *otherwise = arena_new(a, struct node_wants);
+
+		*otherwise = kops_wants(a, d, &(struct node){ .own = own->otherwise });
+		w.otherwise = otherwise;
+	}
+	if (!own->boot->role->serves_api)
 		return w;
 	w.key_store = own->config->keypair_store;
 	w.secret_store = own->config->secret_store;

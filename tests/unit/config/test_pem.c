@@ -16,6 +16,8 @@ enum { NOW = 1800000000, DAY = 86400 };
 struct wish {
 	const char *name, *usage, *hosts;
 	long serial, from, to;
+	const char *organization, *second_name, *key_usage;
+	bool ca;
 };
 
 static void add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
@@ -30,6 +32,13 @@ static void add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
 	X509_EXTENSION_free(x);
 }
 
+static void add_to_subject(X509 *cert, const char *what, const char *text)
+{
+	if (text)
+		(void)X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), what, MBSTRING_ASC,
+						 (const unsigned char *)text, -1, -1, 0);
+}
+
 /* issuer NULL: a CA of its own. */
 static X509 *make(const struct wish *w, EVP_PKEY *key, X509 *issuer, EVP_PKEY *signer)
 {
@@ -39,12 +48,15 @@ static X509 *make(const struct wish *w, EVP_PKEY *key, X509 *issuer, EVP_PKEY *s
 	(void)ASN1_INTEGER_set(X509_get_serialNumber(cert), w->serial);
 	(void)ASN1_TIME_set(X509_getm_notBefore(cert), w->from);
 	(void)ASN1_TIME_set(X509_getm_notAfter(cert), w->to);
-	(void)X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), "CN", MBSTRING_ASC,
-					 (const unsigned char *)w->name, -1, -1, 0);
+	add_to_subject(cert, "O", w->organization);
+	add_to_subject(cert, "CN", w->name);
+	add_to_subject(cert, "CN", w->second_name);
 	(void)X509_set_issuer_name(cert, X509_get_subject_name(issuer ? issuer : cert));
 	(void)X509_set_pubkey(cert, key);
 	add_extension(cert, issuer ? issuer : cert, NID_basic_constraints,
-		      issuer ? "critical,CA:FALSE" : "critical,CA:TRUE");
+		      issuer && !w->ca ? "critical,CA:FALSE" : "critical,CA:TRUE");
+	if (w->key_usage)
+		add_extension(cert, issuer, NID_key_usage, w->key_usage);
 	if (w->usage)
 		add_extension(cert, issuer, NID_ext_key_usage, w->usage);
 	if (w->hosts)
@@ -123,6 +135,9 @@ static int tear_down(void **state)
 }
 
 static const char *const hosts[] = { "i-0", "172.20.32.11", NULL };
+/* beside them, as EC2 names an instance */
+static const char *const others[] = { "ip-172-20-32-11.internal", "2001:db8::1", NULL };
+static const char *const none[] = { NULL };
 
 /* What comes of it, with what is wanted of a server or a client; "" it is right. */
 static const char *judge(struct world *w, const struct wish *wish, int ca, bool serves,
@@ -134,7 +149,9 @@ static const char *judge(struct world *w, const struct wish *wish, int ca, bool 
 		.pool = w->pool,
 		.issuer_id = "101",
 		.name = "i-0",
+		.organization = wish->organization ? "system:nodes" : NULL,
 		.hosts = serves ? hosts : NULL,
+		.others = serves ? others : none,
 		.serves = serves,
 		.time = NOW,
 	};
@@ -179,6 +196,96 @@ static void anything_else_is_refused(void **state)
 	said = judge(w, &client, 1, true, w->key);
 	assert_non_null(strstr(said, "does not hold: "));
 	assert_non_null(strstr(judge(w, &server, 1, false, w->key), "does not hold: "));
+}
+
+/* What a signer that is not ours to judge may put there beside our key. */
+static void what_is_not_wanted_of_it_is_refused(void **state)
+{
+	static const struct wish *const base[] = { &client, &server };
+	static const struct {
+		bool serves;
+		struct wish change;
+		const char *says; /* "" it is right */
+	} rows[] = {
+		{ false, { .organization = "system:nodes" }, "" },
+		{ false, { .organization = "system:masters" }, "not for 'i-0' of system:nodes" },
+		{ false, { .organization = "System:Nodes" }, "not for 'i-0' of system:nodes" },
+		{ false, { .second_name = "i-1" }, "not for 'i-0'" },
+		{ false, { .name = "I-0" }, "not for 'i-0'" },
+		{ false, { .ca = true }, "it is that of a CA" },
+		{ false, { .key_usage = "critical,digitalSignature" }, "" },
+		{ true, { .key_usage = "critical,digitalSignature,keyEncipherment" }, "" },
+		{ false,
+		  { .key_usage = "critical,digitalSignature,keyCertSign" },
+		  "it may sign others" },
+		{ true,
+		  { .key_usage = "critical,digitalSignature,cRLSign" },
+		  "it may sign others" },
+		{ false, { .usage = "clientAuth,serverAuth" }, "it is not for a client alone" },
+		{ true, { .usage = "serverAuth,clientAuth" }, "it is not for a server alone" },
+		{ false, { .usage = "" }, "it is not for a client alone" },
+		{ false, { .hosts = "DNS:i-0" }, "has 'i-0', which is not this one's" },
+		{ true, { .hosts = "" }, "does not have 'i-0'" },
+		{ true, { .hosts = "DNS:i-0" }, "does not have '172.20.32.11'" },
+		{ true, { .hosts = "DNS:*,IP:172.20.32.11" }, "does not have 'i-0'" },
+		{ true, { .hosts = "DNS:i-0,IP:172.20.32.11,DNS:*" }, "has '*'" },
+		{ true,
+		  { .hosts =
+			    "DNS:i-0,IP:172.20.32.11,IP:2001:DB8:0:0::1,DNS:ip-172-20-32-11.internal" },
+		  "" },
+		{ true,
+		  { .hosts = "DNS:i-0,IP:172.20.32.11,DNS:kubernetes.default.svc" },
+		  "has 'kubernetes.default.svc', which is not this one's" },
+		{ true, { .hosts = "DNS:i-0,IP:172.20.32.11,IP:10.0.0.1" }, "has '10.0.0.1'" },
+		{ true,
+		  { .hosts = "DNS:i-0,IP:172.20.32.11,URI:spiffe://a/b" },
+		  "has 'neither a name nor an address'" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct wish *change = &rows[i].change;
+		struct wish wish = *base[rows[i].serves];
+		const char *said;
+
+		wish.organization = change->organization;
+		wish.second_name = change->second_name;
+		wish.key_usage = change->key_usage;
+		wish.ca = change->ca;
+		if (change->name)
+			wish.name = change->name;
+		if (change->usage)
+			wish.usage = *change->usage ? change->usage : NULL;
+		if (change->hosts)
+			wish.hosts = *change->hosts ? change->hosts : NULL;
+		said = judge(*state, &wish, 1, rows[i].serves, ((struct world *)*state)->key);
+		if (*rows[i].says ? !strstr(said, rows[i].says) : *said)
+			fail_msg("row %zu: '%s'", i, said);
+	}
+}
+
+/* One block is looked at, and that one is written anew. */
+static void what_stands_around_it_is_not_taken(void **state)
+{
+	struct world *w = *state;
+	X509 *cert = make(&client, w->ours, w->cas[1], w->ca_keys[1]);
+	const char *text = pem_of(w->arena, cert);
+	const char *const kinds[] = { "X509 CERTIFICATE", "TRUSTED CERTIFICATE", "PUBLIC KEY" };
+
+	assert_string_equal(
+		pem_first(w->arena, arena_printf(w->arena, "text\n%s%s", text, w->pool)), text);
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+		const char *body = text + strlen("-----BEGIN CERTIFICATE-----"),
+			   *end = strstr(body, "-----END");
+		const char *other = arena_printf(w->arena,
+						 "-----BEGIN %s-----%.*s-----END %s-----\n",
+						 kinds[i], (int)(end - body), body, kinds[i]);
+
+		assert_null(pem_first(w->arena, other));
+		assert_string_equal(
+			pem_first(w->arena, arena_printf(w->arena, "%s%s", other, text)), text);
+	}
+	assert_null(pem_first(w->arena, "none"));
+	X509_free(cert);
 }
 
 static void it_says_until_when_it_holds(void **state)
@@ -384,8 +491,9 @@ static const char *judge_issued(struct world *w, const char *cert, const char *o
 					 .name = "kubecfg",
 					 .organization = organization,
 					 .hosts = names,
+					 .others = none,
 					 .serves = true,
-					 .as_issued = true,
+					 .fresh = true,
 					 .time = NOW };
 	struct err e = { 0 };
 	int64_t until;
@@ -404,8 +512,7 @@ static void what_is_issued_is_what_was_ordered(void **state)
 	assert_string_equal(judge_issued(w, cert, org, issued_hosts), "");
 	assert_non_null(strstr(judge_issued(w, cert, NULL, issued_hosts), "not for 'kubecfg'"));
 	assert_non_null(strstr(judge_issued(w, cert, "x", issued_hosts), "not for 'kubecfg' of x"));
-	assert_non_null(
-		strstr(judge_issued(w, cert, org, fewer), "other names than the documents"));
+	assert_non_null(strstr(judge_issued(w, cert, org, fewer), "has 'fd00::1'"));
 	assert_non_null(strstr(judge_issued(w, cert, org, more), "does not have 'other'"));
 	assert_string_not_equal(cert, issue(w, NOW - DAY, NOW + DAY));
 }
@@ -437,9 +544,6 @@ static void it_has_the_extensions_of_a_leaf(void **state)
 	assert_true(ASN1_STRING_length(X509_get0_serialNumber(cert)) > 8);
 	X509_free(cert);
 	BIO_free(bio);
-	assert_string_equal(pem_first(w->arena, arena_printf(w->arena, "%s%s", text, w->pool)),
-			    text);
-	assert_null(pem_first(w->arena, "none"));
 }
 
 int main(void)
@@ -450,6 +554,8 @@ int main(void)
 		cmocka_unit_test(it_has_the_extensions_of_a_leaf),
 		cmocka_unit_test(what_was_asked_for_is_taken),
 		cmocka_unit_test(anything_else_is_refused),
+		cmocka_unit_test(what_is_not_wanted_of_it_is_refused),
+		cmocka_unit_test(what_stands_around_it_is_not_taken),
 		cmocka_unit_test(it_says_until_when_it_holds),
 		cmocka_unit_test(each_form_of_a_key_is_read),
 		cmocka_unit_test(a_text_that_is_none),

@@ -268,6 +268,43 @@ static void test_runtime(void **state)
 	assert_string_equal(probe_runtime(fx->a, root->fd, false).unit, "docker.service");
 }
 
+/* Of each interface, as a certificate may have them. */
+static void test_names(void **state)
+{
+	static const char at[] = "network/interfaces/macs/02:00:00:00:00:02/";
+	static const char *const set[][2] = {
+		{ "public-hostname", "ec2-203-0-113-9.example" },
+		{ "local-ipv4s", "10.0.0.8%0a10.0.0.9" },
+		{ "public-ipv4s", "203.0.113.9" },
+		{ "ipv6s", "2001:db8::9" },
+	};
+	struct cloud *c = cloud_start(NULL);
+	struct imds *m = imds_new(c->http);
+	struct strv names = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(set); i++)
+		cloud_tell(c, CLOUD_IMDS,
+			   arena_printf(c->arena, "/__set?path=%s%s&value=%s", at, set[i][0],
+					set[i][1]));
+	if (probe_names(c->arena, m, "i-0123456789abcdef0", &names, &e) < 0)
+		fail_msg("%s", e.msg);
+	for (size_t i = 0; i < ARRAY_LEN(set); i++)
+		assert_true(strv_has(&names, i == 1 ? "10.0.0.9" : set[i][1]));
+	assert_true(strv_has(&names, "ip-10-0-0-7.us-west-2.compute.internal"));
+	names = (struct strv){ 0 };
+	assert_int_equal(probe_names(c->arena, m, "i-other", &names, &e), 0);
+	assert_int_equal(names.n, 0);
+	cloud_fault(c, CLOUD_IMDS, arena_printf(c->arena, "/latest/meta-data/%sipv6s", at),
+		    "status=500");
+	assert_true(probe_names(c->arena, m, "i-0123456789abcdef0", &names, &e) < 0);
+	assert_int_equal(e.kind, ERR_NET);
+	assert_int_equal(names.n, 0);
+	imds_free(m);
+	cloud_stop(c);
+}
+
 int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -276,7 +313,7 @@ int main(void)
 		T(test_given_facts_win),   T(test_unknown_distribution),
 		T(test_instance),          T(test_runtime),
 		T(test_network),           T(test_homes),
-		T(test_docker_filesystem),
+		T(test_docker_filesystem), T(test_names),
 	};
 
 	/* what is mounted here is nobody else's */
