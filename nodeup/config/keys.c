@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/enc.h"
 #include "nodeup/base/field.h"
+#include "nodeup/base/json.h"
 #include "nodeup/config/pem.h"
 
 int node_check_certificate(const char *name, const char *text, const char *from, struct err *e)
@@ -38,6 +39,18 @@ static bool is_token(const char *id)
 	return strcmp(id, "dockerconfig") != 0 && strcmp(id, "encryptionconfig") != 0;
 }
 
+int node_check_secret(const char *id, const char *text, const char *from, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct err ignored;
+	struct tree *t;
+
+	if (!str_eq(id, "dockerconfig") ||
+	    (json_parse(a, from, text, strlen(text), &t, &ignored) == 0 && t->kind == TREE_MAP))
+		return 0;
+	return err_config(e, "%s: secret %s: not a JSON object", from, id);
+}
+
 int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
 		    const char *from, struct err *e)
 {
@@ -64,6 +77,8 @@ int node_add_secret(struct arena *a, struct node *n, const char *id, const struc
 				  "%s: secret %s: there is a line break or another control "
 				  "character in it, which no token or password has",
 				  from, id);
+	if (node_check_secret(id, token, from, e) < 0)
+		return err_code(e);
 	strmap_set(a, &n->secrets, arena_str(a, id), token);
 	return 0;
 }

@@ -12,6 +12,8 @@ int node_check_certificate(const char *name, const char *text, const char *from,
  * model; `from` has the places of certificate and key, for messages. */
 int node_add_keypair(struct arena *a, struct node *n, const struct node_keypair *pair,
 		     const struct node_keypair *from, struct err *e) must_check;
+/* Check the text of a secret that is a document: dockerconfig is a JSON object. The message begins with from, its place. */
+int node_check_secret(const char *id, const char *text, const char *from, struct err *e) must_check;
 /* Read a secret's JSON {"Data":"<base64>"} and put the token into the model. */
 int node_add_secret(struct arena *a, struct node *n, const char *id, const struct tree *json,
 		    const char *from, struct err *e) must_check;

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "nodeup/base/dur.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/config/keys.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/documents/loader.h"
 #include "nodeup/documents/location.h"
@@ -116,6 +117,13 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 		return err_fail(e, ERR_NET, LOADER_HOLLOW,
 				"%s: kops-controller's answer has no nodeupConfig",
 				join_server(l->b->join));
+	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
+		r = node_check_secret(answer.secrets.v[i].key, answer.secrets.v[i].value,
+				      "kops-controller's answer", e);
+	if (r < 0) {
+		e->kind = ERR_INTEGRITY;
+		return r;
+	}
 	remember(l, location, answer.config);
 	for (size_t i = 0; i < answer.secrets.n; i++)
 		remember(l,

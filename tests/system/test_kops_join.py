@@ -244,6 +244,23 @@ def test_all_names_that_ec2_gives_are_taken(worker):
     assert again.returncode == OK and worker.tree() == before, again.stderr
 
 
+@pytest.mark.parametrize("text", ["not JSON", "[]", "{}{}"])
+def test_a_login_at_registries_that_is_no_json_is_refused(text, worker):
+    worker.control["secrets"] = {"dockerconfig": base64.b64encode(text.encode()).decode()}
+    with worker.controller():
+        done = worker.apply("--deadline=2s")
+        assert done.returncode == INTEGRITY and "secret dockerconfig: not a JSON object" in done.stderr, done.stderr
+        assert worker.tree() == {}
+        del worker.control["secrets"]
+        worker.write()
+        assert worker.apply().returncode == OK
+        before = worker.tree()
+        worker.control["secrets"] = {"dockerconfig": base64.b64encode(text.encode()).decode()}
+        worker.write()
+        done = worker.apply("--deadline=20s")
+    assert done.returncode == OK and "documents kept" in done.stderr and worker.tree() == before, done.stderr
+
+
 def test_an_answer_that_is_none_is_refused(worker):
     worker.control["faults"] = ["not-json"] * 5
     with worker.controller():

@@ -244,17 +244,42 @@ static void tokens_have_one_line(void **state)
 		assert_string_equal(w.e.msg, "f: secret kube: there is a line break or another "
 					     "control character in it, which no token or password "
 					     "has");
-		assert_int_equal(node_add_secret(a, &w.node, "dockerconfig",
-						 world_text(&w, "f", text), "f", &w.e),
-				 0);
 	}
 	assert_null(strmap_get(&w.node.secrets, "kube"));
+}
+
+/* kubelet reads it as JSON; what it is not may be a secret. */
+static void a_login_at_registries_is_a_document(void **state)
+{
+	static const struct {
+		const char *data; /* base64 */
+		bool right;
+	} rows[] = {
+		{ "ewogImF1dGhzIjoge30KfQo=", true }, /* {"auths": {}} over three lines */
+		{ "Ym90aA==", false },                /* both */
+		{ "W10=", false },                    /* [] */
+		{ "e30gLQ==", false },                /* {} - */
+	};
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = world_new(a);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const char *text = arena_printf(a, "{Data: %s}", rows[i].data);
+		const int r = node_add_secret(a, &w.node, "dockerconfig", world_text(&w, "f", text),
+					      "f", &w.e);
+
+		assert_int_equal(r == 0, rows[i].right);
+		if (r < 0)
+			assert_string_equal(w.e.msg, "f: secret dockerconfig: not a JSON object");
+	}
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(wants),
+		cmocka_unit_test(a_login_at_registries_is_a_document),
 		cmocka_unit_test(keypairs),
 		cmocka_unit_test(bad_certificates),
 		cmocka_unit_test(bad_keys),
