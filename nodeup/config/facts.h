@@ -34,6 +34,8 @@
 	X(struct opt_bool, resolved, "resolved", .doc = "whether systemd-resolved has its own resolv.conf") \
 	/* of an instance of a warm pool: "Warmed:Stopped" */ \
 	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
+	X(struct strv, swaps, "swaps", .doc = "swap space in use: files and devices") \
+	X(struct strv, boot_swaps, "bootSwaps", .doc = "swap space that is used from the next boot on") \
 	X(struct strv, filesystems, "filesystems", .doc = "file systems of the kernel") \
 	/* volumes of the documents are not counted */ \
 	X(const char *, docker_filesystem, "dockerFilesystem", .doc = "file system that docker's directory is on: ext4") \

@@ -18,6 +18,13 @@ bool node_has_master_pd(const struct node *n)
 	return false;
 }
 
+bool node_refuses_swap(const struct node *n)
+{
+	const struct opt_bool *on = &n->kubelet.fail_swap_on;
+
+	return node_k8s_at_least(n, 1, 8) && (!on->set || on->v);
+}
+
 bool node_runs_kube_proxy(const struct node *n)
 {
 	const struct opt_bool *enabled = &n->kube_proxy.enabled;

@@ -170,6 +170,8 @@ struct node {
 
 /* Whether the node's Kubernetes is at least this version. */
 bool node_k8s_at_least(const struct node *n, int major, int minor);
+/* Whether kubelet ends where there is swap space: from 1.8 on, unless it is told to start all the same. */
+bool node_refuses_swap(const struct node *n);
 /* Where kube-up mounts the one volume that a master has for all its data. */
 extern const char node_master_pd[];
 /* Whether the documents of this master put a volume there. */

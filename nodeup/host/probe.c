@@ -15,6 +15,7 @@
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
 #include "nodeup/host/kernel.h"
+#include "nodeup/host/swap.h"
 
 enum { FILE_MAX = 4 << 20 };
 
@@ -305,6 +306,7 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 		probe_addresses(a, f);
 		probe_bpffs(a, root_fd, f);
 	}
+	probe_swaps(a, root_fd, running, f);
 	probe_resolved(root_fd, running, f);
 	probe_homes(a, root_fd, f);
 	return 0;

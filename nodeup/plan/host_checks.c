@@ -127,6 +127,45 @@ static bool lacks_version1(const struct plan *p)
 	return p->req->imds_lacks_version1 && is_before(p, 18);
 }
 
+/* Hooks run before kubelet does, and so may what a file of the documents is there for. */
+static bool documents_end_swap(const struct node *n)
+{
+	static const char program[] = "swapoff";
+
+	for (size_t i = 0; i < n->files.n; i++)
+		if (memmem(n->files.v[i].content, n->files.v[i].len, program, strlen(program)))
+			return true;
+	for (size_t i = 0; i < n->hooks.n; i++) {
+		const struct node_hook *hook = &n->hooks.v[i];
+
+		if (hook->manifest && strstr(hook->manifest, program))
+			return true;
+		for (size_t k = 0; k < hook->command.n; k++)
+			if (strstr(hook->command.v[k], program))
+				return true;
+	}
+	return false;
+}
+
+static const char *swaps_of(const struct plan *p, const struct strv *all)
+{
+	const struct node *n = p->req->node;
+
+	return all->n && node_refuses_swap(n) && !documents_end_swap(n)
+		       ? strv_join(p->arena, all, ", ")
+		       : NULL;
+}
+
+static const char *swaps(const struct plan *p)
+{
+	return p->req->facts ? swaps_of(p, &p->req->facts->swaps) : NULL;
+}
+
+static const char *boot_swaps(const struct plan *p)
+{
+	return p->req->facts ? swaps_of(p, &p->req->facts->boot_swaps) : NULL;
+}
+
 #define NO_PARSER(runtime)                                         \
 	"AppArmor is on, and apparmor_parser, which this " runtime \
 	" starts no container without, is missing"
@@ -152,6 +191,15 @@ static const struct host_check checks[] = {
 	  "IMDSv1 allowed as well", .is_metadata = true },
 	{ NULL, NULL, NULL },
 };
+
+/* Of nodes of any kind. */
+static const struct host_check checks_of_all[] = {
+	{ NULL, "there is swap space, with which kubelet does not start", "none: swapoff -a; or failSwapOn: false",
+	  .got = swaps },
+	{ NULL, "there will be swap space from the next boot on, with which kubelet does not start",
+	  "none, or failSwapOn: false", .got = boot_swaps, .is_later = true },
+	{ NULL, NULL, NULL },
+};
 /* clang-format on */
 
 /* Whose rows are asked of which nodes. */
@@ -161,6 +209,8 @@ static const struct {
 } tables[] = {
 	{ PLAN_NODE(NODE_DESCRIBED) | PLAN_NODE(NODE_STATED), checks },
 	{ PLAN_NODE(NODE_CONFIGURED), host_checks_of_configured },
+	{ PLAN_NODE(NODE_DESCRIBED) | PLAN_NODE(NODE_STATED) | PLAN_NODE(NODE_CONFIGURED),
+	  checks_of_all },
 };
 
 static bool is_for(const struct node *n, const struct facts *f)
@@ -218,6 +268,10 @@ static int go_through(struct plan *p, const struct host_check *check, bool all_t
 
 		if (check->is_so ? !check->is_so(p) : !check->got || !check->got(p))
 			continue;
+		if (check->is_later) {
+			plan_warn(p, "%s: %s; want %s", check->what, check->got(p), check->want);
+			continue;
+		}
 		if (!all_the_same)
 			return refuse_host(p, check, e);
 		(void)refuse_host(p, check, &ignored);

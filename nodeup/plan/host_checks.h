@@ -16,6 +16,7 @@ struct host_check {
 	/* what does not fit, as a version; NULL: that of the host's runtime. Without is_so it is the question as well. */
 	const char *(*got)(const struct plan *p);
 	bool is_metadata; /* the instance's metadata service is what does not fit */
+	bool is_later;    /* it can run now: a warning is all */
 };
 
 /* Of nodes whose documents hold the configuration of each program. */

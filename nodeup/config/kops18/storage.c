@@ -289,15 +289,6 @@ static int read_mounts(struct kops18_build *b, const struct tree *list)
 	return r;
 }
 
-/* --fail-swap-on came with 1.8, on unless said otherwise. */
-static bool kubelet_refuses_swap(const struct node *n)
-{
-	const struct opt_bool *on = &n->kubelet.fail_swap_on;
-
-	return node_k8s_at_least(n, 1, 8) && (!on->set || on->v);
-}
-
-/* kubelet of 1.8 and later does not start where there is swap, unless it is told to. */
 static int check_swap(struct kops18_build *b)
 {
 	const struct node_volumes *v = &b->node->volumes;
@@ -307,7 +298,7 @@ static int check_swap(struct kops18_build *b)
 				  "kubelet.failSwapOn: kubelet has it since 1.8, this is %d.%d",
 				  b->node->kubernetes.major, b->node->kubernetes.minor);
 	for (size_t i = 0; i < v->n; i++)
-		if (!v->v[i].path && kubelet_refuses_swap(b->node))
+		if (!v->v[i].path && node_refuses_swap(b->node))
 			return err_config(b->err,
 					  "%s: %s: kubelet would not start with it; set "
 					  "kubelet.failSwapOn to false, or leave it out",

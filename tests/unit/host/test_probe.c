@@ -268,6 +268,29 @@ static void test_runtime(void **state)
 	assert_string_equal(probe_runtime(fx->a, root->fd, false).unit, "docker.service");
 }
 
+static void test_swaps(void **state)
+{
+	static const char fstab[] = "# /off none swap sw 0 0\nUUID=1 / ext4 defaults 0 1\n"
+				    "/swap\\040file\tnone\tswap\tsw 0 0\n"
+				    "/later none swap sw,noauto 0 0\n";
+	struct fixture *fx = *state;
+	struct facts f;
+
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	scratch_write(&fx->root, "/proc/swaps", "Filename\tType\n/dev/zram0 partition 1 0 5\n");
+	scratch_write(&fx->root, "/etc/fstab", fstab);
+	scratch_write(&fx->root, "/etc/systemd/system/data.swap", "");
+	scratch_write(&fx->root, "/etc/systemd/system/swap.target.wants/b.swap", "");
+	f = probe(fx, true, (struct facts){ .arch = "amd64" });
+	assert_string_equal(strv_join(fx->a, &f.swaps, " "), "/dev/zram0");
+	assert_string_equal(strv_join(fx->a, &f.boot_swaps, ", "),
+			    "/swap file of /etc/fstab, b.swap");
+	/* those of its builder are not an image's */
+	f = probe(fx, false, (struct facts){ .arch = "amd64" });
+	assert_int_equal(f.swaps.n, 0);
+	assert_int_equal(f.boot_swaps.n, 2);
+}
+
 /* Of each interface, as a certificate may have them. */
 static void test_names(void **state)
 {
@@ -309,11 +332,17 @@ int main(void)
 {
 #define T(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 	const struct CMUnitTest tests[] = {
-		T(test_running),           T(test_image),
-		T(test_given_facts_win),   T(test_unknown_distribution),
-		T(test_instance),          T(test_runtime),
-		T(test_network),           T(test_homes),
-		T(test_docker_filesystem), T(test_names),
+		T(test_running),
+		T(test_image),
+		T(test_given_facts_win),
+		T(test_unknown_distribution),
+		T(test_instance),
+		T(test_runtime),
+		T(test_network),
+		T(test_homes),
+		T(test_docker_filesystem),
+		T(test_names),
+		T(test_swaps),
 	};
 
 	/* what is mounted here is nobody else's */

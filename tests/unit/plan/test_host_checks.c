@@ -171,6 +171,68 @@ static void kubelet_without_tokens(void **state)
 	assert_int_equal(plan_check_host(&p, false, &e), 0);
 }
 
+/* Of each kind of documents; kubelet has the flag since 1.8. */
+static void kubelet_that_swap_ends(void **state)
+{
+	static const struct {
+		enum node_kind kind;
+		int minor;
+		struct opt_bool fail;
+		bool now, refused;
+		size_t warnings;
+		const char *hook;
+	} rows[] = {
+		{ NODE_CONFIGURED,
+		  36,
+		  { 0 },
+		  true,
+		  false,
+		  0,
+		  "[Service]\nExecStart=/sbin/swapoff -a\n" },
+		{ NODE_DESCRIBED, 10, { 0 }, true, true, 0, "[Service]\nExecStart=/bin/true\n" },
+		{ NODE_DESCRIBED, 8, { 0 }, true, true, 0 },
+		{ NODE_DESCRIBED, 8, { true, true }, true, true, 0 },
+		{ NODE_DESCRIBED, 8, { true, false }, true, false, 0 },
+		{ NODE_DESCRIBED, 7, { 0 }, true, false, 0 },
+		{ NODE_STATED, 5, { 0 }, true, false, 0 },
+		{ NODE_CONFIGURED, 36, { 0 }, true, true, 0 },
+		{ NODE_CONFIGURED, 36, { true, false }, true, false, 0 },
+		{ NODE_CONFIGURED, 36, { 0 }, false, false, 1 },
+		{ NODE_CONFIGURED, 36, { true, false }, false, false, 0 },
+		{ NODE_ADOPTED, 36, { 0 }, true, false, 0 },
+	};
+	autoarena struct arena *a = arena_new_empty();
+	const struct kops_config config = { .containerd = { .version = "2.1.9" } };
+	const struct kops_node own = { .config = &config };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct node_hook hook = { .manifest = rows[i].hook };
+		const struct node n = { .kind = rows[i].kind,
+					.own = &own,
+					.hooks = { &hook, 1 },
+					.kubelet = { .fail_swap_on = rows[i].fail },
+					.kubernetes = { 1, rows[i].minor, 0, NULL } };
+		struct facts f = { .distribution = "debian" };
+		const struct plan_req req = { .node = &n, .facts = &f };
+		struct plan p = { .arena = a, .req = &req };
+		struct err e = { 0 };
+
+		strv_add(a, rows[i].now ? &f.swaps : &f.boot_swaps, "/swapfile");
+		if ((plan_check_host(&p, false, &e) < 0) != rows[i].refused ||
+		    p.warnings.n != rows[i].warnings)
+			fail_msg("row %zu: '%s', %zu warnings", i, e.msg, p.warnings.n);
+		if (!rows[i].refused)
+			continue;
+		assert_int_equal(e.kind, ERR_CONFIG);
+		assert_non_null(
+			strstr(e.msg, "there is swap space, with which kubelet does not start"));
+		assert_string_equal(e.notes[1].text, "/swapfile");
+		assert_int_equal(plan_check_host(&p, true, &e), 0);
+		assert_int_equal(p.warnings.n, 1);
+	}
+}
+
 static struct runtime probe(struct arena *a, const struct scratch *s, const char *unit,
 			    const char *command)
 {
@@ -271,6 +333,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(kubelet_without_tokens),
+		cmocka_unit_test(kubelet_that_swap_ends),
 		cmocka_unit_test(the_runtime_of_the_documents_is_not_the_hosts),
 		cmocka_unit_test(a_node_of_another_program_is_not_judged),
 		cmocka_unit_test(versions_and_drivers_are_found),

@@ -125,6 +125,35 @@ static void pairs(void **state)
 	}
 }
 
+static void swap_is_refused_unless_the_documents_allow_it(void **state)
+{
+	static const struct {
+		const char *text;
+		bool refused;
+	} rows[] = {
+		{ "KubeletConfig: {logLevel: 2}\n", true },
+		{ "KubeletConfig: {failSwapOn: true}\n", true },
+		{ "KubeletConfig: {failSwapOn: false}\n", false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct kops_worker *w = arena_new(a, struct kops_worker);
+		struct plan p = { .arena = a, .req = &w->req };
+		struct err e = { 0 };
+
+		*w = (struct kops_worker){ 0 };
+		if (!kops_try_plan(a, w, "system",
+				   arena_printf(a, "Assets: {amd64: []}\n%s" OF("2.2.1"),
+						rows[i].text)))
+			fail_msg("%s", w->e.msg);
+		strv_add(a, &w->facts.swaps, "/dev/nvme1n1p2");
+		assert_int_equal(plan_check_host(&p, false, &e) < 0, rows[i].refused);
+		assert_string_equal(note(&e, "got"), rows[i].refused ? "/dev/nvme1n1p2" : "");
+	}
+}
+
 static void a_kernel_without_lists_lacks_nothing(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -150,6 +179,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs),
+		cmocka_unit_test(swap_is_refused_unless_the_documents_allow_it),
 		cmocka_unit_test(a_kernel_without_lists_lacks_nothing),
 	};
 

@@ -1,0 +1,88 @@
+#include "nodeup/host/swap.h"
+
+#include <string.h>
+#include "nodeup/base/walk.h"
+#include "nodeup/volumes/mounts.h"
+
+enum { FILE_MAX = 1 << 20 };
+
+static const char units[] = "/etc/systemd/system";
+
+/* The kernel's table has a line of titles. */
+static void add_used(struct arena *a, int root_fd, struct strv *ret)
+{
+	const struct strv all = mounts_swaps(root_fd, a);
+
+	for (size_t i = 0; i < all.n; i++)
+		if (*all.v[i] == '/')
+			strv_add(a, ret, all.v[i]);
+}
+
+static struct strv words_of(struct arena *a, const char *line)
+{
+	static const char blanks[] = " \t\r";
+	struct strv words = { 0 };
+
+	while (*(line += strspn(line, blanks))) {
+		const size_t n = strcspn(line, blanks);
+
+		strv_add(a, &words, arena_strn(a, line, n));
+		line += n;
+	}
+	return words;
+}
+
+/* "/swapfile none swap sw 0 0" */
+static void add_of_fstab(struct arena *a, int root_fd, struct strv *ret)
+{
+	const char *text = io_text(a, root_fd, "/etc/fstab", FILE_MAX);
+	const struct strv lines = strv_split(a, text ? text : "", '\n');
+
+	for (size_t i = 0; i < lines.n; i++) {
+		const struct strv words = words_of(a, lines.v[i]);
+		struct strv options;
+
+		if (words.n < 3 || *words.v[0] == '#' || !str_eq(words.v[2], "swap"))
+			continue;
+		options = strv_split(a, words.n > 3 ? words.v[3] : "", ',');
+		if (!strv_has(&options, "noauto"))
+			strv_addf(a, ret, "%s of /etc/fstab", mounts_unescape(a, words.v[0]));
+	}
+}
+
+/* Swap units that something at boot wants. */
+static void add_of_folder(struct arena *a, int root_fd, const char *folder, struct strv *ret)
+{
+	struct strv names = { 0 };
+	struct err ignored;
+
+	if (walk_names_at(a, root_fd, arena_printf(a, "%s/%s", units, folder), &names, &ignored) <
+	    0)
+		return;
+	for (size_t i = 0; i < names.n; i++)
+		if (str_has_suffix(names.v[i], ".swap") && !strv_has(ret, names.v[i]))
+			strv_add(a, ret, names.v[i]);
+}
+
+static void add_of_units(struct arena *a, int root_fd, struct strv *ret)
+{
+	struct strv folders = { 0 };
+	struct err ignored;
+
+	if (walk_names_at(a, root_fd, units, &folders, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < folders.n; i++)
+		if (str_has_suffix(folders.v[i], ".wants") ||
+		    str_has_suffix(folders.v[i], ".requires"))
+			add_of_folder(a, root_fd, folders.v[i], ret);
+}
+
+void probe_swaps(struct arena *a, int root_fd, bool running, struct facts *f)
+{
+	if (running && f->swaps.n == 0)
+		add_used(a, root_fd, &f->swaps);
+	if (f->boot_swaps.n)
+		return;
+	add_of_fstab(a, root_fd, &f->boot_swaps);
+	add_of_units(a, root_fd, &f->boot_swaps);
+}
