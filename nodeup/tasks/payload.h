@@ -141,6 +141,9 @@ struct task_unit {
 	/* what a oneshot leaves behind, which others can take away: mount points, and iptables' rules
 	 * ("FORWARD -p tcp -j ACCEPT") of chains whose policy is DROP */
 	struct strv mounted, accepts;
+	/* it is started with what is on the disk, and no record says with what; what systemd has seen to at boot is left alone,
+	 * and what is masked */
+	bool as_is;
 };
 
 struct task_attach {

@@ -197,16 +197,25 @@ struct strv state_written(struct state *s, struct arena *a, const char *const *o
 {
 	struct strv paths = { 0 };
 
+	for (size_t i = 0; i < s->n; i++)
+		if (s->records[i].written && !str_is_one_of(s->records[i].origin, origins))
+			strv_add(a, &paths, arena_str(a, s->records[i].path));
+	return paths;
+}
+
+struct strv state_names(struct state *s, struct arena *a, const char *dir,
+			const char *const *origins)
+{
+	struct strv names = { 0 };
+
 	for (size_t i = 0; i < s->n; i++) {
 		const struct record *r = &s->records[i];
-		bool kept = false;
 
-		for (size_t k = 0; r->written && origins[k]; k++)
-			kept |= str_eq(r->origin, origins[k]);
-		if (r->written && !kept)
-			strv_add(a, &paths, arena_str(a, r->path));
+		if (str_has_prefix(r->path, dir) && !strchr(r->path + strlen(dir), '/') &&
+		    !str_is_one_of(r->origin, origins))
+			strv_add(a, &names, arena_str(a, str_basename(r->path)));
 	}
-	return paths;
+	return names;
 }
 
 /* Its stamp says so, or else its bytes: a disk may have another number after a reboot. */

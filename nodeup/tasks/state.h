@@ -33,6 +33,10 @@ void state_saw(struct state *s, const char *path, const struct digest *d, const 
 /* The paths that we wrote a file to, but for those that `origin` asked for. Whether a file is there now is not
  * looked at. */
 struct strv state_written(struct state *s, struct arena *a, const char *const *origins);
+/* The names in that directory, with its slash, that have a record, but for those that `origin` asked for: written by us, or
+ * found as they should be. */
+struct strv state_names(struct state *s, struct arena *a, const char *dir,
+			const char *const *origins);
 /* Whether the file at path, of which `st` was taken, is still the one that we wrote there. */
 bool state_wrote(struct state *s, const char *path, const struct stat *st);
 /* We removed what was at path. */

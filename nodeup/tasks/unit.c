@@ -134,8 +134,8 @@ static int inputs_differ(const struct task *t, struct task_ctx *ctx, const struc
 static int get_unit(const struct task *t, struct task_ctx *ctx, struct arena *a, struct bus_unit *u,
 		    struct err *e)
 {
-	return t->unit.enable || !ctx->bus ? task_get_unit(ctx, a, t->name, u, e)
-					   : bus_get(ctx->bus, a, t->name, u, e);
+	return t->unit.enable || t->unit.as_is || !ctx->bus ? task_get_unit(ctx, a, t->name, u, e)
+							    : bus_get(ctx->bus, a, t->name, u, e);
 }
 
 static bool is_enabled(const struct bus_unit *u)
@@ -170,7 +170,7 @@ static bool is_up(const struct task *t, struct task_ctx *ctx, const struct bus_u
 static int is_as_started(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u,
 			 struct task_diff *diff)
 {
-	int r = inputs_differ(t, ctx, u, diff);
+	int r = t->unit.as_is ? TASK_EQUAL : inputs_differ(t, ctx, u, diff);
 
 	return r == TASK_EQUAL ? effect_check(t, ctx, diff) : r;
 }
@@ -205,6 +205,16 @@ static int check_masked(const struct task *t, const struct task_ctx *ctx, struct
 	return err_fail(e, ERR_SYSTEM, EPERM, "it is masked: systemctl unmask %s", t->name);
 }
 
+/* Of a unit that is started as it is: a person does not want it, or systemd has seen to it in this boot. A service may still be
+ * on its way, or have failed; a mount, a timer and a oneshot had their turn. */
+static bool is_left_to_others(const struct bus_unit *u)
+{
+	const bool had_its_turn = !*u->type || str_eq(u->type, "oneshot");
+
+	return str_eq(u->load_state, "masked") ||
+	       (str_has_prefix(u->file_state, "enabled") && had_its_turn);
+}
+
 static bool is_at_work(const struct task *t, const struct bus_unit *u)
 {
 	return t->unit.no_wait && str_eq(u->active_state, "activating");
@@ -231,6 +241,8 @@ static int check_unit(const struct task *t, struct task_ctx *ctx, const struct b
 {
 	int r;
 
+	if (t->unit.as_is && is_left_to_others(u))
+		return TASK_EQUAL;
 	if (str_eq(u->load_state, "masked"))
 		return check_masked(t, ctx, diff, e);
 	if (str_eq(u->load_state, "not-found"))
@@ -360,7 +372,7 @@ static bool is_on_its_way(const struct task *t, struct task_ctx *ctx, const stru
 
 static const char *verb_for(const struct task *t, struct task_ctx *ctx, const struct bus_unit *u)
 {
-	if (!bus_unit_is_at_work(u))
+	if (!bus_unit_is_at_work(u) || t->unit.as_is)
 		return "start";
 	/* our own unit is never restarted by itself: it would end this run */
 	return str_eq(t->name, ctx->own_unit) || is_on_its_way(t, ctx, u) ? "start" : "restart";
@@ -386,12 +398,11 @@ static int enqueue(const struct task *t, struct task_ctx *ctx, const struct bus_
 	const char *verb = verb_for(t, ctx, u);
 	int r = strcmp(verb, "start") == 0 ? may_start(t, ctx, e) : 0;
 
-	if (r < 0)
-		return r;
 	/* what is about to happen is on record before it happens */
 	inputs_digest(t, &record.inputs);
 	others_now(t, ctx, &record.others);
-	r = started_set(ctx->root_fd, t->name, &record, e);
+	if (r == 0 && !t->unit.as_is)
+		r = started_set(ctx->root_fd, t->name, &record, e);
 	if (r < 0)
 		return r;
 	if (str_eq(u->active_state, "failed")) {
@@ -434,9 +445,9 @@ static int job_done(const struct task *t, struct task_ctx *ctx, struct err *e)
 	/* those of others are as they were when it was about to start */
 	struct started record = started_get(ctx->root_fd, t->name);
 	struct bus_unit u;
-	int r = bus_get(ctx->bus, a, t->name, &u, e);
+	int r = t->unit.as_is ? 0 : bus_get(ctx->bus, a, t->name, &u, e);
 
-	if (r < 0)
+	if (r < 0 || t->unit.as_is)
 		return r;
 	record.state = STARTED_DONE;
 	record.us = start_of(&u);
