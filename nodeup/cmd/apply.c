@@ -15,6 +15,7 @@
 #include "nodeup/base/show.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/cmd/identity.h"
+#include "nodeup/cmd/last_good.h"
 #include "nodeup/cmd/offline.h"
 #include "nodeup/cmd/rounds.h"
 #include "nodeup/run/causes.h"
@@ -482,9 +483,62 @@ static void keep_assets(struct apply *ap)
 					  ap->status.next_run_wall_ns);
 }
 
+/* What the next boot starts, if its run is refused. */
+static void keep_good(struct apply *ap)
+{
+	struct err late;
+
+	if (ap->live_fd >= 0 && last_good_keep(&ap->session, &late) < 0)
+		log_warning("what runs here was not noted: %s", late.msg);
+}
+
+/* Data on a disk and wrong bytes keep a node down as they always did, also beside another cause. */
+static bool is_refused(const struct apply *ap, const struct err *e)
+{
+	const struct run_report *rep = ap->status.rep;
+
+	for (size_t i = 0; rep && i < rep->n; i++) {
+		const struct run_outcome *o = &rep->outcomes[i];
+
+		if (o->state == RUN_FAILED &&
+		    (o->error->kind == ERR_REFUSED || o->error->kind == ERR_INTEGRITY))
+			return false;
+	}
+	return round_is_refused(rep && !ap->refused, e);
+}
+
+/* Whether a node that our unit may not change goes on as it was. A person at a run by hand sees to it. */
+static bool go_on_as_before(struct apply *ap, struct err *e)
+{
+	const struct last_good_req req = {
+		.patience_ns = ap->patience_ns,
+		.deadline_ns = ap->end.deadline_ns,
+		.offline = ap->cli->offline,
+		.on_wait = on_wait,
+		.watch = on_run_event,
+		.on_window = on_window_wait,
+		.arg = ap,
+	};
+	const struct run_report *of_run = ap->refused ? NULL : ap->status.rep;
+	bool goes_on;
+
+	if (!str_eq(ap->status.unit, boot_unit) || !is_refused(ap, e))
+		return false;
+	ap->progress = progress_new(NULL, ap->waits);
+	goes_on = last_good_start(&ap->session, &req, e);
+	progress_free(ap->progress);
+	ap->progress = NULL;
+	waits_over(ap->waits);
+	/* what a run has changed before it failed is its own */
+	if (of_run)
+		ap->status.rep = of_run;
+	return goes_on;
+}
+
 /* One whole run, told by the status from its beginning to what comes of it; *ret_next is what follows. */
 static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 {
+	bool goes_on;
 	int r;
 
 	ap->status.state = "running";
@@ -496,10 +550,13 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	r = converge(ap, e);
 	if (r < 0 && ap->cli->offline)
 		offline_blame(e);
+	goes_on = r < 0 && go_on_as_before(ap, e);
+	if (r == 0)
+		keep_good(ap);
 	ap->end.now_ns = dur_now();
 	*ret_next = r < 0 ? round_after(&ap->end, e) : ROUND_NONE;
 	if (r < 0)
-		ap->status.state = *ret_next ? "retrying" : "failed";
+		ap->status.state = *ret_next ? "retrying" : goes_on ? "degraded" : "failed";
 	else
 		ap->status.state = bootstrap_is_current(&ap->session.boot) ? "ready" : "degraded";
 	ap->status.error = r < 0 ? e : NULL;

@@ -20,3 +20,8 @@ enum round round_after(const struct round_end *end, const struct err *e)
 		return ROUND_FIRST;
 	return ROUND_NONE;
 }
+
+bool round_is_refused(bool begun, const struct err *e)
+{
+	return e->kind == ERR_CONFIG || (e->kind == ERR_SYSTEM && !begun);
+}

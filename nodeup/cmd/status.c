@@ -364,7 +364,8 @@ static int await_ready(struct cli *cli, int root_fd, struct waits *waits, struct
 		if (t.stays && t.state == TOLD_RUNNING &&
 		    told_moment(t.status, "nextRunUnixMs") > 0)
 			t.state = TOLD_FAILED;
-		if (!cli->wait || t.state == TOLD_READY || (t.state == TOLD_FAILED && t.stays) ||
+		if (!cli->wait || t.state == TOLD_READY ||
+		    (t.stays && (t.state == TOLD_FAILED || t.state == TOLD_DEGRADED)) ||
 		    (end && dur_now() >= end)) {
 			r = told_read(cli->arena, root_fd, ret, e);
 			ret->state = t.state;

@@ -487,6 +487,30 @@ int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool r
 	return 0;
 }
 
+int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const char **ret,
+		       struct err *e)
+{
+	struct bootstrap b = { 0 };
+	struct loader l = { .arena = a, .req = req, .b = &b };
+	struct err ignored;
+	int r = 0;
+
+	(void)!probe_host(a, req->root_fd, true, &b.facts, &ignored);
+	if (!b.facts.instance_id)
+		loader_kept_facts(a, req->root_fd, &b.facts);
+	if (!b.facts.instance_id && !req->http)
+		return err_fail(e, ERR_NET, ENETDOWN, "which instance this is cannot be said");
+	if (!b.facts.instance_id) {
+		b.imds = imds_new(req->http);
+		r = loader_ask_fact(&l, "instanceID", e);
+		imds_free(b.imds);
+	}
+	if (r < 0)
+		return err_wrap(e, "which instance this is cannot be said");
+	*ret = b.facts.instance_id;
+	return 0;
+}
+
 bool bootstrap_is_current(const struct bootstrap *b)
 {
 	return !b->replayed && b->node.kind != NODE_ADOPTED;

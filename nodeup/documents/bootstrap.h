@@ -78,6 +78,10 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 /* What can be known without a document: the facts that were given, and those of the host. */
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
 		    struct facts *ret, struct err *e) must_check;
+/* Which instance this is, without a document: as the firmware says, as it was known in this boot, or by the metadata service,
+ * which is asked with the request's patience. NET: it does not say. */
+int bootstrap_instance(struct arena *a, const struct bootstrap_req *req, const char **ret,
+		       struct err *e) must_check;
 /* When the documents that are kept for this instance were current, or NULL: none are, or it cannot be
  * said without asking for the instance. */
 const char *bootstrap_kept(struct arena *a, int root_fd);

@@ -43,7 +43,8 @@ const struct explanation explanations[] = {
 	  "A document is wrong, or is not there",
 	  "The line begins with the file, line and column. Nothing was changed because of it. All that is\n"
 	  "wrong is told by nodeup validate; every key by nodeup help kube_env, cluster and instancegroup;\n"
-	  "nodeup example writes documents to begin with. With --offline, it is what was not kept.\n",
+	  "nodeup example writes documents to begin with. With --offline, it is what was not kept.\n"
+	  "At boot, what the last run that ended well had started is started all the same.\n",
 	  "correct the document, then nodeup apply" },
 	{ 0 },
 };

@@ -19,19 +19,27 @@ static void add_line(struct arena *a, struct strv *lines, const char *word, cons
 	strv_add(a, lines, show_clean((char *)arena_strn(a, text, strlen(text))));
 }
 
+static const char *note_of(const struct err *e, const char *label)
+{
+	for (size_t i = 0; i < e->nnotes; i++)
+		if (str_eq(e->notes[i].label, label))
+			return e->notes[i].text;
+	return NULL;
+}
+
 /* What the error itself advises. */
 static const char *advice(const struct err *e)
 {
-	for (size_t i = 0; i < e->nnotes; i++)
-		if (str_eq(e->notes[i].label, "do"))
-			return e->notes[i].text;
-	return "nodeup status";
+	const char *text = note_of(e, "do");
+
+	return text ? text : "nodeup status";
 }
 
 struct strv notice_lines(struct arena *a, const struct status *st)
 {
 	const bool runs = str_eq(st->state, "running");
-	const char *word = runs ? "WAITING" : "FAILED";
+	const bool goes_on = str_eq(st->state, "degraded");
+	const char *word = runs ? "WAITING" : goes_on ? "DEGRADED" : "FAILED";
 	struct causes causes = { 0 };
 	struct strv lines = { 0 };
 
@@ -44,6 +52,10 @@ struct strv notice_lines(struct arena *a, const struct status *st)
 	add_line(a, &lines, word,
 		 arena_printf(a, "%s (%d)", st->error->msg, err_exit_status(st->error)),
 		 advice(st->error));
+	if (note_of(st->error, NOTICE_STARTED))
+		add_line(a, &lines, word,
+			 arena_printf(a, "started %s", note_of(st->error, NOTICE_STARTED)),
+			 "nodeup status");
 	if (st->rep && st->rep->first_failed < st->rep->n)
 		causes = causes_find(a, st->rep);
 	/* the first is what the run failed of */

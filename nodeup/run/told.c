@@ -138,7 +138,9 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 	t->state = states[i].state;
 	t->stays = no_retry_mends(t->status);
 	if (t->state == TOLD_DEGRADED)
-		t->why = "the state store was not reached: documents are the kept ones";
+		t->why = tree_get(t->status, "error")
+				 ? "the run was refused: what the one before had started goes on"
+				 : "the state store was not reached: documents are the kept ones";
 	judge_expiry(a, t);
 	if (t->state != TOLD_RUNNING)
 		return 0;

@@ -169,6 +169,14 @@ def test_wait_ends_at_once_with_what_no_retry_mends(node, state, said):
     assert node.status("--wait").returncode == FAILED
 
 
+def test_a_refused_run_after_which_the_node_goes_on_is_degraded(node):
+    """No run follows by itself, so nothing is waited for."""
+    node.write(state="degraded", error=error(78, "started: kubelet.service"))
+    done = node.status("--wait")
+    assert done.returncode == DEGRADED and "FAILED the cause (78)\n  started   kubelet.service\n" in done.stdout, done
+    assert "the run was refused" in json.loads(node.status("-o", "json").stdout)["why"]
+
+
 @pytest.mark.parametrize("said, code", [
     ({"state": "retrying", "error": error(69)}, RUNNING), ({"state": "retrying", "error": error(65)}, RUNNING),
     ({"state": "failed", "error": error(71)}, FAILED), ({"state": "degraded"}, DEGRADED), (None, NEVER)])

@@ -84,6 +84,24 @@ static void check_rounds(enum round round, int runs)
 	}
 }
 
+static void a_refusal_is_of_a_document_or_of_this_host(void **state)
+{
+	static const enum err_kind others[] = { ERR_USAGE, ERR_REFUSED, ERR_NET, ERR_BUSY,
+						ERR_INTEGRITY };
+	const struct err config = { .kind = ERR_CONFIG }, system = { .kind = ERR_SYSTEM };
+
+	(void)state;
+	assert_true(round_is_refused(false, &config) && round_is_refused(true, &config));
+	assert_true(round_is_refused(false, &system));
+	/* a service that does not start, say */
+	assert_false(round_is_refused(true, &system));
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		const struct err e = { .kind = others[i] };
+
+		assert_false(round_is_refused(false, &e) || round_is_refused(true, &e));
+	}
+}
+
 static void it_ends(void **state)
 {
 	(void)state;
@@ -94,6 +112,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_follows),
+		cmocka_unit_test(a_refusal_is_of_a_document_or_of_this_host),
 		cmocka_unit_test(it_ends),
 	};
 

@@ -29,6 +29,24 @@ static void a_status_without_an_error_is_one_line(void **state)
 			    "nodeup: WAITING documents:?a store; next: nodeup status");
 }
 
+static void a_refusal_says_what_was_started_all_the_same(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct status st = { .state = "degraded" };
+	struct strv lines;
+	struct err e;
+
+	(void)state;
+	(void)err_config(&e, "wrong");
+	err_note(&e, NOTICE_STARTED, "kubelet.service");
+	st.error = &e;
+	lines = notice_lines(a, &st);
+	assert_int_equal(lines.n, 2);
+	assert_string_equal(lines.v[0], "nodeup: DEGRADED wrong (78); next: nodeup status");
+	assert_string_equal(lines.v[1],
+			    "nodeup: DEGRADED started kubelet.service; next: nodeup status");
+}
+
 /* Ten lines of fifteen causes, and each says what to do. */
 static void more_causes_than_lines_are_counted(void **state)
 {
@@ -88,6 +106,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_status_without_an_error_is_one_line),
+		cmocka_unit_test(a_refusal_says_what_was_started_all_the_same),
 		cmocka_unit_test(more_causes_than_lines_are_counted),
 		cmocka_unit_test(what_is_read_at_logins_goes_when_nothing_is_left),
 	};
