@@ -11,6 +11,7 @@ import disknode
 import kopsdamage
 import kopsnode
 import podimages
+import refused
 from lab import Lab
 
 # How many damages are undone, and by which draw; `make check-long` wants more.
@@ -157,6 +158,22 @@ def test_a_ready_node_is_repaired_and_comes_back(worker):
     m.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
     done = m.apply()
     assert "documents kept" in done and m.node.healthz() == "ok", done
+
+
+def test_a_refused_boot_leaves_its_services_started(worker):
+    """Also the hook that nothing but a run starts; by what an older nodeup left."""
+    m = worker
+    m.worker.config["Hooks"][1].append({"name": "stays", "manifest": "ExecStart=/bin/sleep infinity\n"})
+    m.controller(faults=[])
+    done = m.nodeup("--install-systemd-unit", f"--conf={kopsnode.CONF}", "--wait=150s")
+    assert done.returncode == 0, done
+    command = ["env", *m.environ, "/opt/kops/bin/nodeup"]
+    with refused.Refused(m.node, command, kopsnode.CONF, ["containerd.service", "kubelet.service", "stays.service"]) as r:
+        r.by_hand()
+        m.node.sh("rm " + refused.RECORD)
+        r.boot_and_work()
+    m.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
+    r.mended()
 
 
 @pytest.fixture(scope="module")

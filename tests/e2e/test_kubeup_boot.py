@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import disknode
+import refused
 from disknode import findmnt
 from kubeupnode import CONF, MASTER, NODE, PD, TAG, Machine, kubeup, with_volume
 from lab import Lab
@@ -67,6 +68,21 @@ def test_a_node(lab):
     assert "changed file /var/lib/kube-proxy/kubeconfig" in done and "another-token" not in done, done
     assert "token: another-token-0007" in m.node.sh("cat /var/lib/kube-proxy/kubeconfig")
     m.check_kubelet()
+
+
+def test_a_refused_boot_leaves_kubelet_started(lab):
+    """Its unit has an [Install], and is not enabled; what an older nodeup left says that a run starts it."""
+    m = Machine(lab, "kubeup-refused", NODE, "1.5.8")
+    m.document()
+    done = m.nodeup("--install-systemd-unit", f"--conf={CONF}", "--wait=150s")
+    assert done.returncode == 0, done
+    with refused.Refused(m.node, ["/opt/nodeup-test"], CONF, ["docker.service", "kubelet.service"]) as r:
+        r.by_hand()
+        m.node.sh("rm " + refused.RECORD)
+        r.boot_and_work()
+    m.serve()
+    r.mended()
+    m.node.stop()
 
 
 def test_a_master(lab):

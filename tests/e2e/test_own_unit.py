@@ -7,6 +7,7 @@ import pytest
 
 import labassets
 import nodechecks
+import refused
 from lab import Lab
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
@@ -210,3 +211,31 @@ def test_a_dead_store_and_a_kept_copy_are_told_at_once(node):
     assert said.index("documents kept at ") < said.index("WAITING documents")
     status, said = by_hand(node, "apply", "--offline")
     assert status == 0 and "documents kept " in said, said
+
+
+def test_a_refused_boot_leaves_kubelet_started(node):
+    """But not on another instance, whose disk is a copy of this one's."""
+    with refused.Refused(node, [HAND], CONF, ["docker.service", "kubelet.service"]) as r:
+        r.by_hand()
+        r.boot_and_work()
+        assert re.search(r"^  started   .*\bkubelet\.service.*: as the last run", r.nodeup("status").stdout, re.M)
+    r.mended()
+    node.become("i-0123456789abcdef0")
+    with r:
+        r.boot()
+        assert node.show("kubelet.service", "ActiveState") == {"ActiveState": "inactive"}
+        done = r.nodeup("status")
+        assert done.returncode == refused.FAILED and "and this is i-0123456789abcdef0" in done.stdout, done
+
+
+def test_a_refused_boot_starts_no_service_whose_mount_is_missing(node):
+    node.become("i-0" + node.digest())
+    node.sh("mkdir -p /etc/systemd/system/kubelet.service.d; cd /etc/systemd/system;"
+            "printf '[Unit]\\nRequiresMountsFor=/data\\n' >kubelet.service.d/20-data.conf;"
+            "printf '[Mount]\\nWhat=/dev/none\\nWhere=/data\\nOptions=nofail\\n[Install]\\nWantedBy=local-fs.target\\n' >data.mount;"
+            "systemctl enable -q data.mount")
+    with refused.Refused(node, [HAND], CONF, []) as r:
+        r.boot()
+        assert node.show("kubelet.service", "ActiveState") == {"ActiveState": "inactive"}
+        done = r.nodeup("status")
+        assert done.returncode == refused.FAILED and re.search(r"^  not up +unit kubelet\.service: .* data\.mount failed", done.stdout, re.M), done

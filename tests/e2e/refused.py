@@ -1,0 +1,77 @@
+"""A node whose last run ended well, and whose next boot finds a document that is refused: it works as before, and says so."""
+import json
+
+import nodechecks
+
+CONFIG, DEGRADED, FAILED = 78, 2, 1
+RECORD, MOTD = "/var/lib/nodeup/last-good", "/run/motd.d/nodeup"
+# all but what a run says of itself
+LEFT_ALONE = nodechecks.MANAGED + " /opt/nodeup /var/lib/nodeup -path /var/lib/nodeup/runs -prune -o"
+BAD = "\nkey of no document: [\n"
+
+
+def files(node):
+    return node.sh("find %s -printf '%%p %%T@ %%C@ %%i %%m\\n' 2>/dev/null | sort" % LEFT_ALONE, check=False).splitlines()
+
+
+def processes(node, units):
+    return [node.show(unit, "MainPID", "ActiveState", "InvocationID") for unit in units]
+
+
+class Refused:
+    """Its document is a bad one for as long as this is entered."""
+
+    def __init__(self, node, command, conf, units):
+        """command: nodeup by hand; conf: the document's path; units: that a run starts, kubelet among them."""
+        self.node, self.command, self.path, self.units = node, command, node.root + conf, units
+
+    def __enter__(self):
+        with open(self.path, "r+", encoding="utf-8") as f:
+            self.text = f.read()
+            f.write(BAD)
+        return self
+
+    def __exit__(self, *_):
+        with open(self.path, "w", encoding="utf-8") as f:
+            f.write(self.text)
+
+    def nodeup(self, *words):
+        return self.node.exec(*self.command, *words, timeout=300)
+
+    def by_hand(self):
+        """The refusal is all that happens, also where kubelet does not run."""
+        for stop in ("true", "systemctl stop kubelet"):
+            self.node.sh(stop)
+            before = files(self.node), processes(self.node, self.units)
+            done = self.nodeup("apply")
+            assert done.returncode == CONFIG and "started" not in done.stderr, done
+            assert (files(self.node), processes(self.node, self.units)) == before
+            assert self.nodeup("status").returncode == FAILED
+
+    def boot(self):
+        """What our unit does at the boot, and nothing else is written."""
+        before = files(self.node)
+        self.node.reboot()
+        self.node.wait(lambda: self.node.show(nodechecks.OURS, "ActiveState")["ActiveState"] == "failed", 180, "the refusal")
+        assert self.node.show(nodechecks.OURS, "ExecMainStatus") == {"ExecMainStatus": str(CONFIG)}
+        assert files(self.node) == before
+
+    def boot_and_work(self):
+        self.boot()
+        assert [p["ActiveState"] for p in processes(self.node, self.units)] == ["active"] * len(self.units), self.node.journal(nodechecks.OURS)
+        assert self.node.healthz() == "ok"
+        done = self.nodeup("status", "--wait=60s")
+        lines = [line.split(None, 1) for line in done.stdout.splitlines()]
+        assert done.returncode == DEGRADED and [line for line in lines if line[0] == "FAILED" and line[1].endswith(" (78)")], done
+        assert [line for line in lines if line[0] == "started"], done
+        said = json.loads(self.nodeup("status", "-o", "json").stdout)
+        assert said["run"]["state"] == "degraded" and said["why"].startswith("the run was refused"), said
+        assert self.node.sh("cat " + MOTD).startswith("nodeup: DEGRADED ")
+
+    def mended(self):
+        """A run that ends well restarts nothing, and is all that it takes. Call it when the document is right again."""
+        before = processes(self.node, self.units)
+        done = self.nodeup("apply")
+        assert done.returncode == 0 and self.nodeup("status").returncode == 0, done
+        assert self.node.exec("test", "-e", MOTD).returncode == 1
+        assert processes(self.node, self.units) == before, done.stderr
