@@ -51,3 +51,18 @@ void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsig
 	if (fn)
 		fn(arg, &w);
 }
+
+bool wait_again(const struct wait_patience *p, const char *what, int64_t since_ns,
+		unsigned int attempt, const struct err *last)
+{
+	const int64_t now = dur_now(), end = since_ns + p->ns;
+	int64_t next = now + wait_delay(attempt);
+
+	if (p->ns >= 0 && now >= end)
+		return false;
+	if (p->ns >= 0 && next > end)
+		next = end;
+	wait_tell(p->fn, p->arg, what, since_ns, attempt, last, next);
+	wait_until(next);
+	return true;
+}

@@ -27,5 +27,15 @@ int64_t wait_delay(unsigned int attempt);
 /* Tell fn (NULL: nothing) of a try that failed with `last`. */
 void wait_tell(wait_fn *fn, void *arg, const char *what, int64_t since_ns, unsigned int attempt,
 	       const struct err *last, int64_t next_ns);
+/* For how long to try again (< 0: for ever), and who is told before each pause. */
+struct wait_patience {
+	int64_t ns;
+	wait_fn *fn;
+	void *arg;
+};
+
+/* Pause after a try that failed with `last`, the first of which began at since_ns; false, at once: patience is over. */
+bool wait_again(const struct wait_patience *p, const char *what, int64_t since_ns,
+		unsigned int attempt, const struct err *last);
 /* Sleep until dur_now() is this. */
 void wait_until(int64_t due_ns);

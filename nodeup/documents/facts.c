@@ -42,26 +42,19 @@ int loader_given_facts(struct loader *l, struct err *e)
 /* Ask IMDS as patiently as the store is asked: it may come up later than we do. */
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e)
 {
-	const struct bootstrap_req *req = l->req;
-	int64_t since = dur_now(), now, next, left;
+	const struct wait_patience patience = { l->req->patience_ns, l->req->on_wait,
+						l->req->wait_arg };
+	const int64_t since = dur_now();
+	unsigned int attempt = 0;
 	int r;
 
-	for (unsigned int attempt = 1;; attempt++) {
+	do {
 		r = probe_fact(l->arena, l->b->imds, fact, &l->b->facts, e);
-		now = dur_now();
-		left = req->patience_ns - (now - since);
 		if (r >= 0 || e->kind != ERR_NET)
 			return r;
-		l->is_imds_silent = req->patience_ns >= 0 && left <= 0;
-		if (l->is_imds_silent)
-			return r;
-		next = now + wait_delay(attempt);
-		if (req->patience_ns >= 0 && next > now + left)
-			next = now + left;
-		wait_tell(req->on_wait, req->wait_arg, "instance metadata", since, attempt, e,
-			  next);
-		wait_until(next);
-	}
+	} while (wait_again(&patience, "instance metadata", since, ++attempt, e));
+	l->is_imds_silent = true;
+	return r;
 }
 
 /* What the documents make us ask of IMDS: @aws means the name that the VPC gives us, and the file
