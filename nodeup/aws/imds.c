@@ -156,23 +156,43 @@ int imds_has_version1(struct imds *m, struct err *e)
 	return r < 0 ? err_wrap(e, "instance metadata, version 1") : 1;
 }
 
-int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
-	     struct err *e)
+static int get(struct imds *m, const char *path, struct buf *b, struct err *e)
 {
 	/* requests hold the token: not in the arena of the run */
 	autoarena struct arena *scratch = arena_new_empty();
-	autobuf struct buf b = BUF_INIT(ANSWER_MAX);
 	int status, r;
 
-	r = ask_path(m, scratch, path, &b, &status, e);
+	r = ask_path(m, scratch, path, b, &status, e);
 	if (r < 0 && status == 401) {
 		/* expired, or the clock jumped, or version 1 was just switched off */
 		drop_token(m);
 		m->version1 = false;
-		r = ask_path(m, scratch, path, &b, &status, e);
+		r = ask_path(m, scratch, path, b, &status, e);
 	}
+	return r < 0 ? err_wrap(e, "instance metadata") : 0;
+}
+
+int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
+	     struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(ANSWER_MAX);
+	int r = get(m, path, &b, e);
+
+	if (r == 0)
+		*ret_text = str_trim(a, buf_str(&b));
+	return r;
+}
+
+int imds_user_data(struct imds *m, struct arena *a, const char **ret, size_t *ret_n, struct err *e)
+{
+	autobuf struct buf b = BUF_INIT(ANSWER_MAX);
+	int r = get(m, "user-data", &b, e);
+
+	if (r == -ENOENT)
+		return err_fail(e, ERR_NET, ENOENT, "this instance has no user data");
 	if (r < 0)
-		return err_wrap(e, "instance metadata");
-	*ret_text = str_trim(a, buf_str(&b));
+		return r;
+	*ret = arena_strn(a, buf_str(&b), b.len);
+	*ret_n = b.len;
 	return 0;
 }

@@ -19,3 +19,6 @@ int imds_has_version1(struct imds *m, struct err *e) must_check;
 /* GET /latest/<path>, trimmed of white space at both ends. No retries. */
 int imds_get(struct imds *m, struct arena *a, const char *path, const char **ret_text,
 	     struct err *e) must_check;
+/* This instance's user data, byte by byte, with a NUL beyond. ENOENT: it has none. No retries. */
+int imds_user_data(struct imds *m, struct arena *a, const char **ret, size_t *ret_n,
+		   struct err *e) must_check;

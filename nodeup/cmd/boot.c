@@ -58,12 +58,9 @@ struct record {
 /* The argument with its value as seen from anywhere, if `value` is a relative path in it. */
 static const char *from_anywhere(struct arena *a, const char *arg, const char *value)
 {
-	autofree char *here = NULL;
-
-	if (!value || value < arg || value > arg + strlen(arg) || *value == '/' ||
-	    strstr(value, "://") || !(here = getcwd(NULL, 0)))
+	if (!value || value < arg || value > arg + strlen(arg))
 		return arg;
-	return arena_printf(a, "%.*s%s/%s", (int)(value - arg), arg, here, value);
+	return arena_printf(a, "%.*s%s", (int)(value - arg), arg, location_absolute(a, value));
 }
 
 /* Our own flags, but for those that speak of this run alone. */

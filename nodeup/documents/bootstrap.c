@@ -27,6 +27,8 @@ static const char version1_path[] = OWN_IMDS_VERSION;
 
 static bool may_be_there(const char *conf)
 {
+	if (location_is_imds(conf))
+		return str_eq(conf, LOCATION_IMDS);
 	return location_is_remote(conf) || str_has_prefix(conf, "file://") ||
 	       access(conf, F_OK) == 0;
 }

@@ -34,7 +34,7 @@ struct bootstrap_req {
 
 /* A document as it was read, for messages that show a line of it. */
 struct bootstrap_text {
-	const char *name; /* as messages have it */
+	const char *name; /* as messages have it; NULL: none shows a line of it */
 	const char *text;
 	size_t n;
 	size_t before; /* so many of n are empty lines that keep the others' numbers */

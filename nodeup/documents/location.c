@@ -6,11 +6,16 @@
 
 static const char file_scheme[] = "file://";
 
+bool location_is_imds(const char *location)
+{
+	return str_eq(location, LOCATION_IMDS) || str_has_prefix(location, LOCATION_IMDS "/");
+}
+
 const char *location_path(const char *location)
 {
 	if (str_has_prefix(location, file_scheme))
 		return location + strlen(file_scheme);
-	return strstr(location, "://") ? NULL : location;
+	return strstr(location, "://") || location_is_imds(location) ? NULL : location;
 }
 
 bool location_is_remote(const char *location)
@@ -20,7 +25,8 @@ bool location_is_remote(const char *location)
 
 const char *location_absolute(struct arena *a, const char *location)
 {
-	autofree char *here = *location == '/' || strstr(location, "://") ? NULL : getcwd(NULL, 0);
+	const bool is_relative = *location != '/' && location_path(location) == location;
+	autofree char *here = is_relative ? getcwd(NULL, 0) : NULL;
 
 	return here ? arena_printf(a, "%s/%s", here, location) : location;
 }
@@ -34,6 +40,8 @@ char *location_beside(struct arena *a, const char *location, const char *name)
 {
 	const char *slash = strrchr(location, '/');
 
+	if (location_is_imds(location))
+		return location_join(a, location, name);
 	if (!slash)
 		return arena_str(a, name);
 	return location_join(a, arena_strn(a, location, (size_t)(slash - location) + 1), name);

@@ -1,12 +1,18 @@
-/* location.h - where a document is: s3://, https://, http://, file:// or a path
+/* location.h - where a document is: s3://, https://, http://, file://, a path, or this instance's user data
  * Owner: borrowed from the text, or the arena. Errors: none. Threads: all functions. */
 #pragma once
 
 #include "nodeup/base/str.h"
 
-/* For messages and help: what a location begins with that is not a path. */
-#define LOCATION_SCHEMES "s3://, https://, http:// or file://"
+/* The user data of this instance, which the metadata service has; what is beside it begins so, and is nowhere.
+ * A file of that name is ./imds. */
+#define LOCATION_IMDS "imds"
 
+/* For messages and help: what a location begins with that is not a path. */
+#define LOCATION_SCHEMES "s3://, https://, http://, file:// or " LOCATION_IMDS
+
+/* Whether it is there, or would be beside it. */
+bool location_is_imds(const char *location);
 /* The path of a file of this machine, or NULL when it is on another machine. */
 const char *location_path(const char *location);
 /* Whether a network is needed to read it. */

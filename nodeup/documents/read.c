@@ -51,7 +51,8 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 		return err_wrap(e, "%s", what);
 	/* it may be the user data that brings it */
 	if (location == l->b->conf) {
-		r = user_data_read(l->arena, shown, &f, false, &l->user_data, e);
+		r = user_data_read(l->arena, shown, &f, location_is_imds(location), &l->user_data,
+				   e);
 		if (r < 0)
 			return r;
 		f = l->user_data.conf;
@@ -60,6 +61,9 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 		shown = l->user_data.file;
 	*ret = (struct bootstrap_text){ shown, f.text, f.n, f.before };
 	arena_push(l->arena, l->b->texts, l->b->n_texts, *ret);
+	/* of an instance's own user data no line is shown */
+	if (location_is_imds(location))
+		l->b->texts[l->b->n_texts - 1].name = NULL;
 	return 0;
 }
 

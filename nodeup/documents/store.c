@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/documents/op.h"
@@ -159,6 +160,32 @@ static int check_reachable(struct store *s, const char *location, struct err *e)
 	return 0;
 }
 
+/* The user data of this instance; beside it is nothing. */
+static int read_imds(struct store *s, struct store_entry *entry, struct err *e)
+{
+	const struct wait_patience patience = { s->patience_ns, s->on_wait, s->wait_arg };
+	const int64_t since = dur_now();
+	unsigned int attempt = 0;
+	struct imds *imds;
+	int r;
+
+	entry->missing = !str_eq(entry->location, LOCATION_IMDS);
+	r = entry->missing ? 0 : check_reachable(s, entry->location, e);
+	if (r < 0 || entry->missing)
+		return r;
+	imds = imds_new(s->http);
+	do
+		r = imds_user_data(imds, s->arena, &entry->text, &entry->n, e);
+	while (r < 0 && r != -ENOENT && e->kind == ERR_NET &&
+	       wait_again(&patience, LOCATION_IMDS, since, ++attempt, e));
+	imds_free(imds);
+	if (r != -ENOENT)
+		return r;
+	entry->missing = true;
+	entry->why = arena_str(s->arena, e->msg);
+	return 0;
+}
+
 static int read_remote(struct store *s, const char *location, bool listing,
 		       struct store_entry *entry, struct err *e)
 {
@@ -189,7 +216,9 @@ static int look_up(struct store *s, const char *location, bool listing, struct s
 	*ret = find_entry(s, location, listing);
 	if (*ret)
 		return 0;
-	if (!path)
+	if (location_is_imds(location))
+		r = read_imds(s, &entry, e);
+	else if (!path)
 		r = read_remote(s, location, listing, &entry, e);
 	else
 		r = listing ? list_local(s, path, &entry, e) : read_local(s, path, &entry, e);
@@ -287,8 +316,8 @@ static int add_ops(struct store *s, const struct strv *locations, bool listing,
 		for (size_t k = 0; k < *n; k++)
 			known = known || (ops[k].entry.listing == listing &&
 					  str_eq(ops[k].entry.location, location));
-		if (known || !location_is_remote(place_of(s, location)) ||
-		    find_entry(s, location, listing))
+		if (known || location_is_imds(location) ||
+		    !location_is_remote(place_of(s, location)) || find_entry(s, location, listing))
 			continue;
 		r = prepare_op(s, location, listing, &ops[*n], e);
 		if (r < 0)

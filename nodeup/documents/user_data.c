@@ -301,7 +301,7 @@ static int look(struct reader *r, const struct piece *p, struct verdict *v, stru
 	*v = (struct verdict){ kind ? kind->what : NULL, .is_other = true };
 	if (str_has_prefix(p->text, byte_order_mark) && is_user_data(p->text + mark, p->n - mark))
 		v->what = "user data behind a byte order mark, which neither cloud-init nor the "
-			  "kernel takes for the begin of a script";
+			  "kernel takes for the beginning of a script";
 	else if (narrowed && is_user_data(narrowed, strlen(narrowed)))
 		v->what = "user data in UTF-16, of which cloud-init takes nothing";
 	else if (is_gzip(p->text, p->n))

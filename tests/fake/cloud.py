@@ -15,6 +15,7 @@ On both ports:
     /__expire           IMDS: no token is valid any more
     /__tokens?http=optional   IMDS: version 1 is answered as well
     /__set?path=P&value=V   IMDS: another value below meta-data; without value: none
+    /__user_data?file=F IMDS: the instance has the bytes of that file as its user data
     /__key?id=I&secret=S[&token=T]  S3: this key alone is known, and asked for
     /__clock?off=S[&step=S] S3: the clock is so much ahead, and more so by step with each request
     /__signed           S3: how many requests had a signature
@@ -59,6 +60,9 @@ class Faults:
         elif url.path == "/__set":
             server.facts.pop(path, None)
             server.facts.update({path: query["value"]} if "value" in query else {})
+        elif url.path == "/__user_data":
+            with open(query["file"], "rb") as f:
+                server.user_data = f.read()
         elif url.path == "/__key":
             server.keys = {query["id"]: [query["secret"], query.get("token")]}
         elif url.path == "/__clock":

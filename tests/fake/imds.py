@@ -8,8 +8,9 @@ FACTS.json maps a path below /latest/meta-data/ to its text.  The URL base of th
 doubled slashes are one, a directory lists its entries, a token needs its TTL header, a request
 with a token that is not valid is 401, and where tokens are required one without a token too; one that
 came through a proxy is 403.  The key "http-tokens" of FACTS.json ("optional") is the kind of instance, and no
-path.  The log says of a request that it had no token.
+path; "user-data" or, of bytes, "user-data-base64" is what is answered as such.  The log says of a request that it had no token.
 """
+import base64
 import json
 import secrets
 import sys
@@ -32,7 +33,7 @@ class Handler(BaseHTTPRequestHandler):
             self.server.log.flush()
 
     def reply(self, status, body="", headers=()):
-        data = body.encode()
+        data = body if isinstance(body, bytes) else body.encode()
         self.send_response(status)
         self.send_header("Content-Type", "text/plain")
         self.send_header("Content-Length", str(len(data)))
@@ -99,7 +100,8 @@ def main():
         server.facts = json.load(f)
     server.tokens = {}
     server.optional = server.facts.pop("http-tokens", "required") == "optional"
-    server.user_data = server.facts.pop("user-data", None)
+    packed = server.facts.pop("user-data-base64", None)
+    server.user_data = base64.b64decode(packed) if packed else server.facts.pop("user-data", None)
     server.document = {
         "accountId": "123456789012", "architecture": "x86_64", "version": "2017-09-30",
         "availabilityZone": server.facts.get("placement/availability-zone"),

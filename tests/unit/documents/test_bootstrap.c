@@ -608,6 +608,25 @@ static void test_conf_from_the_store(void **state)
 	assert_string_equal(fx->b.conf, "s3://" BASE "/kube_env.yaml");
 }
 
+/* As any other that is not of this machine; of a secret no message shows a line. */
+static void test_conf_is_the_user_data(void **state)
+{
+	struct fixture *fx = *state;
+
+	cloud_tell(fx->c, CLOUD_IMDS, arena_printf(fx->a, "/__user_data?file=%s", worker_conf));
+	fx->req.conf = "imds";
+	fx->req.may_replay = true;
+	must_load(fx);
+	assert_string_equal(fx->b.key, "imds i-0123456789abcdef0");
+	assert_null(fx->b.texts[0].name);
+	must_persist(fx);
+	cloud_fault(fx->c, CLOUD_IMDS, "/latest/user-data", "status=500&times=99");
+	fx->req.conf = NULL;
+	must_load(fx);
+	assert_true(fx->b.replayed);
+	assert_string_equal(fx->b.conf, "imds");
+}
+
 static void test_last_applied(void **state)
 {
 	struct fixture *fx = *state;
@@ -850,6 +869,7 @@ int main(void)
 		T(test_offline),
 		T(test_offline_in_the_same_boot),
 		T(test_conf_from_the_store),
+		T(test_conf_is_the_user_data),
 		T(test_last_applied),
 		T(test_a_lost_conf_is_kept),
 		T(test_a_conf_that_is_there_is_read),

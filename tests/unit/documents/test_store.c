@@ -170,6 +170,38 @@ static void test_never_retried(void **state)
 	}
 }
 
+static void test_user_data(void **state)
+{
+	static const char bytes[] = "\x1f\x8b \0 \n";
+	struct fixture *fx = *state;
+	const char *text, *file = arena_printf(fx->c->arena, "%s/data", fx->c->dir);
+	struct err e = { 0 };
+	size_t n;
+
+	e = fx_expect_failure(fx, "imds", ENOENT);
+	assert_string_equal(e.msg, "this instance has no user data");
+	fx_reopen(fx, fx->c->http, NULL);
+	tmp_write(fx->c->dir, "data", bytes, sizeof(bytes));
+	cloud_tell(fx->c, CLOUD_IMDS, arena_printf(fx->c->arena, "/__user_data?file=%s", file));
+	cloud_fault(fx->c, CLOUD_IMDS, "/latest/user-data", "status=503&times=2");
+	e = fx_expect_failure(fx, "imds", EAGAIN);
+	assert_true(str_has_prefix(e.msg, "instance metadata: "));
+	store_set_patience(fx->s, 60 * DUR_SEC);
+	assert_int_equal(store_get(fx->s, "imds", &text, &n, &e), 0);
+	assert_int_equal(n, sizeof(bytes));
+	assert_memory_equal(text, bytes, n);
+	assert_int_equal(fx->waits, 1);
+	assert_string_equal(fx->last_location, "imds");
+	/* from memory; and beside it is nothing, of which nobody is asked */
+	cloud_tell(fx->c, CLOUD_IMDS, "/__reset");
+	assert_int_equal(store_get(fx->s, "imds", &text, &n, &e), 0);
+	(void)fx_expect_failure(fx, location_beside(fx->c->arena, "imds", "ig_spec.yaml"), ENOENT);
+	fx_expect_list(fx, location_beside(fx->c->arena, "imds", "pki"), "");
+	assert_int_equal(cloud_count(fx->c, CLOUD_IMDS, NULL), 0);
+	fx_reopen(fx, NULL, NULL);
+	(void)fx_expect_failure(fx, "imds", ENETDOWN);
+}
+
 static void test_s3_list(void **state)
 {
 	struct fixture *fx = *state;
@@ -562,6 +594,7 @@ int main(void)
 		T(test_retries_denied),
 		T(test_gives_up),
 		T(test_never_retried),
+		T(test_user_data),
 		T(test_s3_list),
 		T(test_s3_list_retries),
 		T(test_s3_no_bucket_is_no_empty_folder),
