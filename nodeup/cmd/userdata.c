@@ -5,10 +5,12 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include "nodeup/base/dur.h"
 #include "nodeup/base/io.h"
 #include "nodeup/base/yaml.h"
 #include "nodeup/documents/dialects.h"
 #include "nodeup/documents/location.h"
+#include "nodeup/documents/store.h"
 #include "nodeup/documents/user_data.h"
 #include "userdata/mime.h"
 #include "userdata/pack.h"
@@ -16,11 +18,16 @@
 
 enum { DOCUMENT_MAX = 4 << 20 };
 
+#define PATIENCE_NS (5 * DUR_SEC)
+
 /* The document of --conf and the two beside it. */
 enum { DOCUMENTS = 3 };
 
 struct rendering {
 	struct cli *cli;
+	struct http *http; /* NULL: all is on this machine */
+	struct imds *imds;
+	struct store *store;
 	struct user_data data; /* of --conf */
 	struct documents read; /* its cluster: NULL without such a document */
 	struct userdata_document documents[DOCUMENTS];
@@ -60,14 +67,16 @@ static int read_conf(struct rendering *u, struct userdata_document *ret, struct 
 		     struct err *e)
 {
 	struct user_data_file f = { 0 };
-	int r = read_file(u, u->cli->conf, &f.text, &f.n, e);
+	const char *conf = u->cli->conf;
+	int r = store_get(u->store, conf, &f.text, &f.n, e);
 
 	if (r == 0)
-		r = user_data_read(u->cli->arena, u->cli->conf, &f, false, &u->data, e);
+		r = user_data_read(u->cli->arena, location_shown(u->cli->arena, conf), &f,
+				   location_is_imds(conf), &u->data, e);
 	return r < 0 ? r : take_document(u, u->data.file, &u->data.conf, ret, ret_tree, e);
 }
 
-/* One beside it: in the same user data, or a file. */
+/* One beside it: in the same user data, or there. */
 static int read_other(struct rendering *u, const char *name, struct userdata_document *ret,
 		      struct tree **ret_tree, struct err *e)
 {
@@ -78,8 +87,9 @@ static int read_other(struct rendering *u, const char *name, struct userdata_doc
 	for (size_t i = 0; i < u->data.n_others; i++)
 		if (str_eq(u->data.others[i].name, name))
 			return take_document(u, u->data.file, &u->data.others[i], ret, ret_tree, e);
-	r = read_file(u, path, &f.text, &f.n, e);
-	return r < 0 ? r : take_document(u, path, &f, ret, ret_tree, e);
+	r = store_get(u->store, path, &f.text, &f.n, e);
+	return r < 0 ? r
+		     : take_document(u, location_shown(u->cli->arena, path), &f, ret, ret_tree, e);
 }
 
 static void add_document(struct rendering *u, const char *name, struct userdata_document *d)
@@ -137,7 +147,7 @@ static int add_documents(struct rendering *u, struct err *e)
 		return r;
 	add_document(u, d->dialect->conf_name, &conf);
 	if (!elsewhere && missing.n)
-		return err_config(e, "%s: no ConfigBase, and no %s beside it", u->cli->conf,
+		return err_config(e, "%s: no ConfigBase, and no %s beside it", u->data.file,
 				  strv_join(u->cli->arena, &missing, " and no "));
 	return 0;
 }
@@ -268,9 +278,28 @@ static int render_script(struct rendering *u, const char **ret, size_t *ret_n, s
 	return userdata_pack(a, &pack, ret, ret_n, e);
 }
 
+static int open_store(struct rendering *u, int root_fd, struct err *e)
+{
+	struct store_req req = { 0 };
+	int r = 0;
+
+	if (location_is_remote(u->cli->conf)) {
+		r = http_new(&(struct http_opts){ .root_fd = root_fd }, &u->http, e);
+		if (r < 0)
+			return r;
+		u->imds = imds_new(u->http);
+		req = (struct store_req){ .http = u->http, .imds = u->imds };
+	}
+	r = store_new(u->cli->arena, &req, &u->store, e);
+	if (r >= 0)
+		store_set_patience(u->store, PATIENCE_NS);
+	return r;
+}
+
 int cmd_userdata(struct cli *cli, struct err *e)
 {
 	struct rendering u = { .cli = cli };
+	autoclose int root = -1;
 	const char *data;
 	size_t n;
 	int r;
@@ -279,10 +308,16 @@ int cmd_userdata(struct cli *cli, struct err *e)
 		return err_fail(e, ERR_USAGE, 0, "userdata needs --conf=PATH");
 	if (!cli->nodeup_url)
 		return err_fail(e, ERR_USAGE, 0, "userdata needs --nodeup-url=HASH@URL,...");
-	r = add_documents(&u, e);
-	if (r < 0)
-		return r;
-	r = render_script(&u, &data, &n, e);
+	r = io_open_root("/", &root, e);
+	if (r >= 0)
+		r = open_store(&u, root, e);
+	if (r >= 0)
+		r = add_documents(&u, e);
+	if (r >= 0)
+		r = render_script(&u, &data, &n, e);
+	store_free(u.store);
+	imds_free(u.imds);
+	http_free(u.http);
 	if (r < 0)
 		return r;
 	return io_write_fd(STDOUT_FILENO, "stdout", data, n, e);

@@ -48,6 +48,9 @@ def test_every_command_takes_it(world, instance):
     env = {"AWS_EC2_METADATA_SERVICE_ENDPOINT": instance.made[-1].url}
     done = world.run_argv([PROGRAM, "diff", world.conf, "imds", f"--facts={world.facts_file}", f"--root={world.root}"], env)
     assert done.code == OK and done.out.startswith("No changes."), done
+    url = "--nodeup-url=" + "0" * 64 + "@https://dl.example/nodeup"
+    done = world.run_argv([PROGRAM, "userdata", "--conf=imds", url], env)
+    assert done.code == OK and world.env_text() in done.out, done
     asked = instance.made[0].log.read_text()
     assert asked.count("GET /latest/user-data") == 1 and "without-token" not in asked
 
