@@ -25,5 +25,5 @@ int errs_keep(struct errs *l, int r, const struct err *e)
 
 bool errs_any(const struct errs *l)
 {
-	return l && l->n;
+	return l && (l->n || l->lines.n);
 }

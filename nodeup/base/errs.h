@@ -1,13 +1,14 @@
 /* errs.h - errors that are kept, so that a reader goes on to the next
  * A checker of documents tells all that is wrong with them at once. Other callers pass NULL for the
  * list: then the first error ends the reading, as always.
- * Invariant: an error is kept once, however often it is found; of very many the others are counted.
+ * Invariant: an error is kept once, however often it is found; of very many the others are counted. Lines are all kept.
  * Owner: the list's arena. Errors: none. Threads: one. Source: butane and terraform tell all at once. */
 #pragma once
 
 #include <stdbool.h>
 #include "nodeup/base/err.h"
 #include "nodeup/base/mem.h"
+#include "nodeup/base/str.h"
 
 enum { ERRS_MAX = 100 };
 
@@ -15,6 +16,8 @@ struct errs {
 	struct arena *arena;
 	struct err *v;
 	size_t n, more;
+	struct strv
+		lines; /* errors that are a message and no more: of those there may be thousands */
 };
 
 /* What r stands for, an error of a document, is kept in l, and 0 is returned: the caller goes on. A

@@ -134,7 +134,7 @@ struct field_unknown {
 	const char *path; /* "spec.kubelet.foo" */
 	const struct tree *value;
 	const char *nearest;
-	size_t distance; /* in edits, of nearest */
+	size_t distance; /* in edits, of nearest; SIZE_MAX: it is like none, one less: compared with none */
 };
 
 /* Called for each unknown key. */
@@ -143,18 +143,26 @@ typedef void field_unknown_fn(void *arg, const struct field_unknown *u);
 /* "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
 char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u);
 
-/* Such keys, for messages. Of many the first are named and the others counted. */
+/* Such keys, for messages. */
 struct field_unknowns {
 	struct arena *arena;
-	struct strv messages; /* "file:line:column: unknown key 'x'" */
-	size_t more;
-	struct strv slips; /* those of keys at the top that are one edit from a known one */
+	struct field_stray {
+		const char *text; /* "file:line:column: unknown key 'x'" */
+		size_t distance;  /* from a known key, as above */
+	} * v;
+	size_t n;
+	bool slips_apart; /* keys at the top that are one edit from a known one go to slips alone */
+	struct strv slips; /* their texts */
 };
 
 /* A field_unknown_fn, its arg such a list. */
 void field_note_unknown(void *arg, const struct field_unknown *key);
-/* The messages, with a last one of how many more there are. */
-struct strv field_unknown_messages(const struct field_unknowns *u);
+/* Add one with a text of its own. */
+void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance);
+/* Add those of another list, without its slips. */
+void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more);
+/* The texts, of keys that are most like a known one first. */
+struct strv field_unknown_texts(const struct field_unknowns *u);
 
 struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignore */

@@ -20,9 +20,6 @@ struct reader {
 	struct err *err;
 };
 
-/* of one map */
-enum { UNKNOWN_MAX = 10 };
-
 /* What a value is, for the second half of "expected ..., found ...". */
 static const char *found(struct arena *a, const struct tree *t, bool quotable)
 {
@@ -217,7 +214,9 @@ static void tell_unknown(const struct reader *r, const struct tree_item *it, con
 		.path = path,
 		.value = it->value,
 		.nearest = nearest,
-		.distance = nearest ? near_edits(it->key, nearest) : 0,
+		.distance = nearest    ? near_edits(it->key, nearest)
+			    : known->n ? SIZE_MAX
+				       : SIZE_MAX - 1,
 	};
 
 	if (r->opts->unknown)
@@ -439,29 +438,48 @@ static int check_required(struct reader *r, const struct schema *s, const struct
 	return e;
 }
 
+void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance)
+{
+	arena_push(u->arena, u->v, u->n, (struct field_stray){ text, distance });
+}
+
 void field_note_unknown(void *arg, const struct field_unknown *key)
 {
 	struct field_unknowns *u = arg;
-	const bool slips = u->slips.n < UNKNOWN_MAX && key->nearest && key->distance == 1 &&
-			   !strpbrk(key->path, ".[");
-	const bool full = u->messages.n == UNKNOWN_MAX;
-	const char *text = slips || !full ? field_unknown_text(u->arena, "key", key) : NULL;
+	const char *text = field_unknown_text(u->arena, "key", key);
 
-	if (slips)
+	if (u->slips_apart && key->nearest && key->distance == 1 && !strpbrk(key->path, ".["))
 		strv_add(u->arena, &u->slips, text);
-	if (full)
-		u->more++;
 	else
-		strv_add(u->arena, &u->messages, text);
+		field_add_unknown(u, text, key->distance);
 }
 
-struct strv field_unknown_messages(const struct field_unknowns *u)
+void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more)
 {
-	struct strv all = strv_abridge(u->arena, &u->messages, UNKNOWN_MAX);
+	for (size_t i = 0; i < more->n; i++)
+		field_add_unknown(u, more->v[i].text, more->v[i].distance);
+}
 
-	if (u->more)
-		strv_addf(u->arena, &all, "and %zu more unknown keys", u->more);
-	return all;
+struct strv field_unknown_texts(const struct field_unknowns *u)
+{
+	struct strv texts = { 0 };
+	size_t next = 0;
+
+	/* distances are few, and small but for the last */
+	for (size_t now = 0; u->n; now = next) {
+		next = SIZE_MAX;
+		for (size_t i = 0; i < u->n; i++) {
+			const size_t distance = u->v[i].distance;
+
+			if (distance == now)
+				strv_add(u->arena, &texts, u->v[i].text);
+			else if (distance > now && distance < next)
+				next = distance;
+		}
+		if (now == SIZE_MAX)
+			break;
+	}
+	return texts;
 }
 
 int field_parse(struct arena *a, const struct schema *s, const struct tree *map, void *obj,

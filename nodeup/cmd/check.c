@@ -140,7 +140,7 @@ static int look_at_store(struct checking *c, struct err *e)
 static int look_at_documents(struct checking *c, struct err *e)
 {
 	int r = look_at_reading(c, false, e);
-	const size_t n = c->s->boot.warnings.n;
+	const size_t n = c->s->boot.warnings.n + c->s->boot.unknown.n;
 
 	if (r != CHECK_RIGHT || !n)
 		return r;

@@ -9,7 +9,8 @@
 #include "nodeup/cmd/cli.h"
 #include "nodeup/documents/dialects.h"
 
-enum { SHOWN_MAX = 100, DEPTH_MAX = 16, KEY_MIN = 5, GITHUB_MAX = 1 << 20 };
+/* EXCERPTS_MAX: of how many the line is shown */
+enum { EXCERPTS_MAX = 200, SHOWN_MAX = 100, DEPTH_MAX = 16, KEY_MIN = 5, GITHUB_MAX = 1 << 20 };
 
 /* The keys of a schema that may hold a password, and of those in it. */
 static void add_secrets(struct arena *a, const struct schema *s, size_t depth, struct strv *keys)
@@ -137,14 +138,15 @@ static size_t byte_of(const char *line, size_t character)
 
 static void take_line(struct arena *a, struct finding *f, const struct bootstrap_text *t)
 {
-	const struct strv l = split_lines(a, t->text, t->n, f->pos.line);
+	autoarena struct arena *scratch = arena_new_empty();
+	const struct strv l = split_lines(scratch, t->text, t->n, f->pos.line);
 	const size_t character = f->pos.column ? f->pos.column - 1 : 0;
 	size_t at, from;
 	char *line;
 
-	if (l.n < f->pos.line || is_secret_line(a, &l))
+	if (l.n < f->pos.line || is_secret_line(scratch, &l))
 		return;
-	line = arena_str(a, l.v[l.n - 1]);
+	line = arena_str(scratch, l.v[l.n - 1]);
 	line[strcspn(line, "\r")] = '\0';
 	for (char *p = line; *p; p++)
 		if (*p == '\t')
@@ -218,7 +220,7 @@ static void add(struct findings *f, struct finding one, const struct bootstrap *
 		one.rank = f->v[f->n - 1].rank;
 		one.at = f->v[f->n - 1].at;
 	}
-	if (text != SIZE_MAX)
+	if (text != SIZE_MAX && f->n < EXCERPTS_MAX)
 		take_line(f->arena, &one, &b->texts[text]);
 	f->errors += one.is_error;
 	arena_push(f->arena, f->v, f->n, one);
@@ -259,6 +261,8 @@ void findings_add(struct findings *f, const struct errs *errors, const struct st
 			    .is_error = true,
 			    .text = arena_printf(f->arena, "and %zu more errors", errors->more) },
 		    b);
+	for (size_t i = 0; i < errors->lines.n; i++)
+		add(f, (struct finding){ .is_error = true, .text = errors->lines.v[i] }, b);
 	for (size_t i = 0; i < warnings->n; i++)
 		add(f, (struct finding){ .text = warnings->v[i] }, b);
 	if (f->n > before)
@@ -279,31 +283,54 @@ static const char *severity(const struct finding *f)
 	return f->is_error ? "error" : "warning";
 }
 
+static void print_one(const struct finding *f)
+{
+	const struct tree_pos *pos = &f->pos;
+
+	if (pos->file)
+		show_line(stderr, "%s:%u:%u: %s: %s", pos->file, pos->line, pos->column,
+			  severity(f), f->text);
+	else
+		show_line(stderr, "%s: %s", severity(f), f->text);
+	if (f->line) {
+		show_line(stderr, "%6u | %s", pos->line, f->line);
+		show_line(stderr, "       | %*s^", (int)f->caret, "");
+	}
+	for (size_t k = 0; k < f->notes.n; k++)
+		show_line(stderr, "  %s", f->notes.v[k]);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct finding *x = a, *y = b;
+
+	return x->order < y->order ? -1 : 1;
+}
+
+/* Errors as they stand, and behind them the warnings that matter most. */
+static struct findings without_many(const struct findings *f)
+{
+	struct findings out = { .arena = f->arena, .errors = f->errors };
+
+	for (int is_error = 1; is_error >= 0; is_error--)
+		for (size_t i = 0; i < f->n; i++)
+			if (f->v[i].is_error == is_error)
+				arena_push(out.arena, out.v, out.n, f->v[i]);
+	qsort(out.v + f->errors, f->n - f->errors, sizeof(*out.v), by_weight);
+	out.n = f->errors + CLI_WARNINGS_MAX;
+	return out;
+}
+
 void findings_print(const struct findings *f)
 {
-	size_t warnings = 0;
+	const bool many = f->n - f->errors > CLI_WARNINGS_MAX;
+	const struct findings shown = many ? without_many(f) : *f;
 
-	for (size_t i = 0; i < f->n; i++) {
-		const struct finding *one = &f->v[i];
-		const struct tree_pos *pos = &one->pos;
-
-		warnings += !one->is_error;
-		if (one->ends_it || (!one->is_error && warnings > CLI_WARNINGS_MAX))
-			continue;
-		if (pos->file)
-			show_line(stderr, "%s:%u:%u: %s: %s", pos->file, pos->line, pos->column,
-				  severity(one), one->text);
-		else
-			show_line(stderr, "%s: %s", severity(one), one->text);
-		if (one->line) {
-			show_line(stderr, "%6u | %s", pos->line, one->line);
-			show_line(stderr, "       | %*s^", (int)one->caret, "");
-		}
-		for (size_t k = 0; k < one->notes.n; k++)
-			show_line(stderr, "  %s", one->notes.v[k]);
-	}
-	if (warnings > CLI_WARNINGS_MAX)
-		show_line(stderr, "warning: and %zu more", warnings - CLI_WARNINGS_MAX);
+	for (size_t i = 0; i < shown.n; i++)
+		if (!shown.v[i].ends_it)
+			print_one(&shown.v[i]);
+	if (many)
+		show_line(stderr, "warning: and %zu more", f->n - shown.n);
 }
 
 /* What a workflow command would take for its own signs. */

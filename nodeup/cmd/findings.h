@@ -29,12 +29,13 @@ struct findings {
 	size_t n, errors;
 };
 
-/* Append errors and warnings about these documents, sorted as they stand in them. */
+/* Append errors and warnings about these documents, sorted as they stand in them. What matters most is the first of warnings. */
 void findings_add(struct findings *f, const struct errs *errors, const struct strv *warnings,
 		  const struct bootstrap *b);
 /* An error that is not of a document; ends_it as in a finding. */
 void findings_add_other(struct findings *f, const struct err *e, bool ends_it);
-/* On stderr, as compilers say it; all but what ends the program. */
+/* On stderr, as compilers say it; all but what ends the program. Of many warnings those that matter most come first, and the
+ * others are counted. */
 void findings_print(const struct findings *f);
 /* On stdout: "::error file=x,line=1,col=2::text". */
 void findings_print_github(const struct findings *f);

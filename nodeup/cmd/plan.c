@@ -350,10 +350,11 @@ static struct tree *count_tree(struct arena *a, const struct run_report *rep)
 /* What the settings, the documents, the plan and the machine give reason to say. */
 static struct tree *warning_tree(struct session *s)
 {
+	const struct strv boot = bootstrap_warnings(s->arena, &s->boot);
 	struct strv all = { 0 };
 
 	strv_add_all(s->arena, &all, &s->remarks);
-	strv_add_all(s->arena, &all, &s->boot.warnings);
+	strv_add_all(s->arena, &all, &boot);
 	strv_add_all(s->arena, &all, &s->plan.warnings);
 	strv_add_all(s->arena, &all, &s->foreign);
 	return tree_of_strv(s->arena, &all);

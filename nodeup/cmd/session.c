@@ -398,6 +398,7 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
+	struct strv warnings;
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
@@ -428,7 +429,8 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	}
 	if (r < 0)
 		return r;
-	log_warnings(&s->boot.warnings);
+	warnings = bootstrap_warnings(s->arena, &s->boot);
+	log_warnings(&warnings);
 	if (!req->bake && !req->documents_only)
 		open_bus(s);
 	r = make_plan(s, req, e);

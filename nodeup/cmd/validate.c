@@ -260,8 +260,9 @@ static void validate(struct verdict *v, int root_fd, struct http *http)
 	struct bootstrap b = { 0 };
 	struct err e = { 0 };
 	int r = errs_keep(&errors, load_documents(cli, root_fd, http, &b, &errors, &e), &e);
+	const struct strv warnings = bootstrap_warnings(cli->arena, &b);
 
-	findings_add(&v->findings, &errors, &b.warnings, &b);
+	findings_add(&v->findings, &errors, &warnings, &b);
 	if (r < 0) {
 		findings_add_other(&v->findings, &e, !v->failed.kind);
 		if (!v->failed.kind)

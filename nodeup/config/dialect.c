@@ -13,13 +13,34 @@ void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt
 	strv_add(a, o->warnings, arena_str(a, text));
 }
 
-int dialect_refuse(const struct strv *messages, struct errs *errors, struct err *e)
+void dialect_tell_unknown(const struct dialect_opts *o, const struct field_unknowns *found)
 {
-	int r = 0;
+	struct field_unknowns own = { .arena = found->arena };
+	struct strv texts;
 
-	for (size_t i = 0; i < messages->n && r == 0; i++)
-		r = errs_keep(errors, err_config(e, "%s", messages->v[i]), e);
-	for (size_t i = 1; i < messages->n && r < 0; i++)
-		err_note(e, "also", "%s", messages->v[i]);
+	field_add_unknowns(o->unknown ? o->unknown : &own, found);
+	texts = field_unknown_texts(&own);
+	if (o->warnings)
+		strv_add_all(found->arena, o->warnings, &texts);
+}
+
+int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unknowns *found,
+			   struct err *e)
+{
+	const struct strv texts = field_unknown_texts(found);
+	const size_t noted = texts.n > ERR_NOTES + 1 ? ERR_NOTES : texts.n;
+	int r;
+
+	if (!texts.n)
+		return 0;
+	if (o->errors) {
+		strv_add_all(o->errors->arena, &o->errors->lines, &texts);
+		return 0;
+	}
+	r = err_config(e, "%s", texts.v[0]);
+	for (size_t i = 1; i < noted; i++)
+		err_note(e, "also", "%s", texts.v[i]);
+	if (noted < texts.n)
+		err_note(e, "also", "%zu more unknown keys: nodeup validate", texts.n - noted);
 	return r;
 }

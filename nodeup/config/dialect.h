@@ -17,6 +17,8 @@ struct dialect_opts {
 	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
 	struct strv
 		*warnings; /* "file:line:column: unknown key 'x'" are appended; NULL: not wanted */
+	struct field_unknowns
+		*unknown; /* unknown keys that are no error are added here; NULL: to warnings */
 	struct errs *
 		errors; /* what is wrong is kept there, and the rest is read; NULL: the first ends it */
 	bool checks_alone; /* nothing is made of them: a dialect that can only be checked is fine */
@@ -30,8 +32,11 @@ struct dialect_opts {
 void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt, ...)
 	printf_like(3, 4);
 
-/* Make an error of each message, where errors are kept, else one of the first, with a note of each other. */
-int dialect_refuse(const struct strv *messages, struct errs *errors, struct err *e) must_check;
+/* A warning of each key that is not known. */
+void dialect_tell_unknown(const struct dialect_opts *o, const struct field_unknowns *found);
+/* An error of each, where errors are kept, else one that names the others. */
+int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unknowns *found,
+			   struct err *e) must_check;
 
 /* A key pair or secret this node cannot do without (or can: optional). */
 struct node_want {

@@ -248,6 +248,7 @@ static int load_model(struct loader *l, struct err *e)
 					   .accept = settings ? &settings->accept_keys : NULL,
 					   .accepted = &b->accepted,
 					   .warnings = &b->warnings,
+					   .unknown = &b->unknown,
 					   .errors = l->req->errors,
 					   .checks_alone = l->req->checks_alone,
 					   .no_host = l->req->no_secrets,
@@ -257,6 +258,7 @@ static int load_model(struct loader *l, struct err *e)
 	b->warnings = b->accepted = (struct strv){ 0 };
 	b->texts = NULL;
 	b->n_texts = 0;
+	b->unknown = (struct field_unknowns){ .arena = l->arena };
 	if (b->lost_why)
 		strv_add(l->arena, &b->warnings, b->lost_why);
 	b->documents = (struct documents){ 0 };
@@ -459,6 +461,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 		ret->texts = b.texts;
 		ret->n_texts = b.n_texts;
 		ret->warnings = b.warnings;
+		ret->unknown = b.unknown;
 		*e = why;
 		return why.errnum > 0 ? -why.errnum : -EINVAL;
 	}
@@ -470,6 +473,16 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	ask_for_version1(&l);
 	*ret = b;
 	return 0;
+}
+
+struct strv bootstrap_warnings(struct arena *a, const struct bootstrap *b)
+{
+	const struct strv unknown = field_unknown_texts(&b->unknown);
+	struct strv all = { 0 };
+
+	strv_add_all(a, &all, &b->warnings);
+	strv_add_all(a, &all, &unknown);
+	return all;
 }
 
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,

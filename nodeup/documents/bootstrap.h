@@ -47,6 +47,8 @@ struct bootstrap {
 	struct facts facts;
 	struct runtime runtime;
 	struct strv warnings;
+	struct field_unknowns
+		unknown;       /* keys of documents that are warnings; see bootstrap_warnings */
 	struct strv accepted;  /* keys of documents that nodeup does not know and leaves alone */
 	const char *lost_why;  /* what people are told of it */
 	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
@@ -72,9 +74,11 @@ struct bootstrap {
 	const char *key; /* ties persisted documents to this node: ConfigBase and instance id */
 };
 
-/* Load it all. After an error only texts and warnings are filled. */
+/* Load it all. After an error only texts, warnings and unknown are filled. */
 int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct bootstrap *ret,
 		   struct err *e) must_check;
+/* All warnings. Unknown keys are the last, those that are most like a known one before the others. */
+struct strv bootstrap_warnings(struct arena *a, const struct bootstrap *b);
 /* What can be known without a document: the facts that were given, and those of the host. */
 int bootstrap_facts(struct arena *a, const char *facts_file, int root_fd, bool running,
 		    struct facts *ret, struct err *e) must_check;

@@ -56,9 +56,9 @@ int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnin
 		r = load_file(a, root_fd, files.v[i], &unknown, &s, e);
 	if (r < 0)
 		return r;
-	if (strict && unknown.messages.n)
-		return err_config(e, "%s", unknown.messages.v[0]);
-	messages = field_unknown_messages(&unknown);
+	messages = field_unknown_texts(&unknown);
+	if (strict && messages.n)
+		return err_config(e, "%s", messages.v[0]);
 	strv_add_all(a, warnings, &messages);
 	*ret = s;
 	return 0;

@@ -1,5 +1,6 @@
 """Many assets, few descriptors, little memory: none is held for an asset whose turn has not come."""
 
+import json
 import re
 
 import pytest
@@ -53,10 +54,10 @@ def list_many(world, key, n):
     world.edit_store(name, lambda t: t.rstrip("\n") + f"\n  {key}:\n{items}")
 
 
-def measured(world, command):
+def measured(world, command, *flags, most=MOST):
     prefix, peak = world.measuring()
-    result = world.run(command, prefix=prefix, timeout=120)
-    assert peak() < MOST, f"{peak() / MIB:.1f} MiB"
+    result = world.run(command, *flags, prefix=prefix, timeout=120)
+    assert peak() < most, f"{peak() / MIB:.1f} MiB"
     return result
 
 
@@ -104,13 +105,25 @@ def test_values_are_counted(world, command, text, n):
 
 @pytest.mark.parametrize("command", ["validate", "plan", "apply"])
 def test_warnings_are_counted(world, command):
-    """The first of one map, and the first of all."""
+    """Twenty are shown, those first that are like a key that is known."""
     world.more = "".join(f"unknown-{i}: 1\n" for i in range(15_000))
-    list_many(world, "fileAssets", 50)
-    world.edit_store("cluster.spec", lambda t: t.replace("content: a}", "content: a, odd: 1}"))
+    world.edit_store("cluster.spec", lambda t: t.replace("  etcdClusters:\n", "  etcdClusters:\n" + "".join(
+        f"  - {{name: c{i}, versio: '1', nothing-like-it: 1}}\n" for i in range(25))))
     result = measured(world, command)
     lines = [l for l in result.err.splitlines() if "unknown key" in l or re.search(r"and \d+ more", l)]
-    assert len(lines) == 21, result
-    assert "kube_env.yaml" in lines[0] and "'unknown-0'" in lines[0], result
-    assert lines[10].endswith("and 14990 more unknown keys"), result
-    assert lines[20].endswith("and 41 more"), result
+    assert len(lines) == 21 and lines[20].endswith("and 15030 more"), result
+    assert all(re.search(rf"'etcdClusters\[{i}\]\.versio'; did you mean 'version'\?", l) for i, l in enumerate(lines[:20])), result
+
+
+def test_many_unknown_keys_are_listed_whole(world):
+    n = 5_000
+    world.more = "".join(f"unknown-{i}: 1\n" for i in range(n))
+    for flags, severity in (([], "warning"), (["--strict"], "error")):
+        read = json.loads(measured(world, "validate", "-o", "json", *flags).out)
+        assert [f["text"] for f in read["findings"]] == [f"unknown key 'unknown-{i}'" for i in range(n)], read["findings"][-1]
+        assert {f["severity"] for f in read["findings"]} == {severity} and read[severity + "s"] == n
+    assert measured(world, "validate", "-o", "github").out.count("::warning file=") == n
+    strict = measured(world, "validate", "--strict")
+    assert strict.code == CONFIG and strict.err.count("error: unknown key") == n and strict.err.endswith(f"{n} errors\n"), strict.err[-500:]
+    refused = world.plan("--strict")
+    assert refused.code == CONFIG and f"{n - 8} more unknown keys: nodeup validate" in refused.err, refused

@@ -43,8 +43,11 @@ static void note_unknown(void *arg, const struct field_unknown *u)
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		if (strcasecmp(u->path, refused[i].key) == 0) {
-			strv_addf(all->arena, &all->messages, "%s: '%s' is %s",
-				  tree_where(all->arena, u->pos), u->path, refused[i].why);
+			field_add_unknown(all,
+					  arena_printf(all->arena, "%s: '%s' is %s",
+						       tree_where(all->arena, u->pos), u->path,
+						       refused[i].why),
+					  0);
 			return;
 		}
 	field_note_unknown(all, u);

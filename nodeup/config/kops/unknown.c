@@ -36,7 +36,5 @@ bool kops_accept(struct kops_unknowns *k, const struct field_unknown *u)
 
 int kops_refuse_unknown(const struct kops_unknowns *unknown, struct err *e)
 {
-	const struct strv messages = field_unknown_messages(&unknown->all);
-
-	return dialect_refuse(&messages, unknown->opts->errors, e);
+	return dialect_refuse_unknown(unknown->opts, &unknown->all, e);
 }

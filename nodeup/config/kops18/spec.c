@@ -95,15 +95,14 @@ static size_t kept_count(const struct dialect_opts *o)
 int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, const char *path,
 		const struct dialect_opts *o, void *obj, struct err *e)
 {
-	struct field_unknowns unknown = { .arena = a };
+	struct field_unknowns unknown = { .arena = a, .slips_apart = s == &kops18_env_schema };
 	const struct field_opts opts = { .unknown = field_note_unknown,
 					 .arg = &unknown,
 					 .path = path,
 					 .errors = o->errors,
-					 .refuses_slips = s == &kops18_env_schema };
+					 .refuses_slips = unknown.slips_apart };
 	const size_t before = kept_count(o);
 	int r = field_parse(a, s, t, obj, &opts, e);
-	const struct strv messages = field_unknown_messages(&unknown);
 
 	/* an item of a list is not checked further without what could not be read */
 	if (r == 0 && *path && kept_count(o) > before) {
@@ -111,18 +110,16 @@ int kops18_read(struct arena *a, const struct schema *s, const struct tree *t, c
 		r = err_code(e);
 	}
 	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
-	for (size_t i = 0; i < unknown.slips.n && opts.refuses_slips; i++) {
+	for (size_t i = 0; i < unknown.slips.n; i++) {
 		r = errs_keep(o->errors, err_config(e, "%s", unknown.slips.v[i]), e);
 		if (r < 0)
 			return r;
 	}
 	if (r < 0)
 		return r;
-	if (o->strict && messages.n)
-		return dialect_refuse(&messages, o->errors, e);
-	for (size_t i = 0; i < messages.n; i++)
-		if (!opts.refuses_slips || !strv_has(&unknown.slips, messages.v[i]))
-			dialect_warn(a, o, "%s", messages.v[i]);
+	if (o->strict)
+		return dialect_refuse_unknown(o, &unknown, e);
+	dialect_tell_unknown(o, &unknown);
 	return 0;
 }
 

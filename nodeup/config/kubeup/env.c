@@ -82,13 +82,12 @@ static int check_items(struct look *l)
 
 static int read_fields(struct look *l)
 {
-	struct field_unknowns unknown = { .arena = l->arena };
+	struct field_unknowns unknown = { .arena = l->arena, .slips_apart = true };
 	const struct field_opts opts = { .unknown = field_note_unknown,
 					 .arg = &unknown,
 					 .errors = l->opts->errors,
 					 .refuses_slips = true };
 	int r = field_parse(l->arena, &kubeup_env_schema, l->tree, l->env, &opts, l->err);
-	const struct strv messages = field_unknown_messages(&unknown);
 
 	/* the key that it was meant to be is missing, and what is said of that leads nowhere */
 	for (size_t i = 0; i < unknown.slips.n; i++) {
@@ -104,10 +103,9 @@ static int read_fields(struct look *l)
 		*l->err = l->opts->errors->v[0];
 		return err_code(l->err);
 	}
-	if (l->opts->strict && messages.n)
-		return dialect_refuse(&messages, NULL, l->err);
-	for (size_t i = 0; i < messages.n; i++)
-		dialect_warn(l->arena, l->opts, "%s", messages.v[i]);
+	if (l->opts->strict)
+		return dialect_refuse_unknown(l->opts, &unknown, l->err);
+	dialect_tell_unknown(l->opts, &unknown);
 	return 0;
 }
 
