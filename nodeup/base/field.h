@@ -77,6 +77,7 @@ struct field {
 	bool repeat : 1;        /* a list gives one flag an element */
 	bool include_empty : 1; /* a present but empty string still gives `--x=` */
 	bool pointer : 1;       /* Go's *string: an empty one overlays what was there */
+	bool filled : 1;        /* an empty string is not one that is left out: its format counts */
 	bool required : 1;
 	bool wide : 1;   /* an integer is Go's int64; the others are int32 */
 	bool secret : 1; /* may hold a password: no message shows it, nor what is below it */

@@ -8,7 +8,13 @@
 #include "nodeup/base/mem.h"
 #include "nodeup/base/str.h"
 
-enum { PIECE_MAX = 256, DNS_NAME_MAX = 253, DNS_LABEL_MAX = 63, PORT_MAX = 65535 };
+enum {
+	PIECE_MAX = 256,
+	UNIT_NAME_MAX = 200,
+	DNS_NAME_MAX = 253,
+	DNS_LABEL_MAX = 63,
+	PORT_MAX = 65535
+};
 
 /* A piece of a text as a string of its own; false when it is longer than any sensible one. */
 static bool take(const char *s, size_t n, char piece[static PIECE_MAX])
@@ -196,6 +202,44 @@ static bool is_taint_today(const char *s)
 	       (!equals || !strchr(equals + 1, '='));
 }
 
+static bool is_path(const char *s)
+{
+	return str_is_path(s) && str_is_line(s);
+}
+
+static bool is_below(const char *s)
+{
+	autofree char *path = xasprintf("/%s", s);
+
+	return *s && is_path(path);
+}
+
+static bool is_log(const char *s)
+{
+	return str_eq(s, "-") || is_path(s);
+}
+
+/* As kubelet takes it: with the '/' before it or without. */
+static bool is_cgroup(const char *s)
+{
+	return is_path(s) || is_below(s);
+}
+
+/* Its name becomes that of a unit. source: systemd src/basic/unit-name.c VALID_CHARS */
+static bool is_slice(const char *s)
+{
+	const char *name = s + (*s == '/');
+
+	return *name && !strchr(".-", *name) && strlen(name) < UNIT_NAME_MAX && is_cgroup(s) &&
+	       str_has_only(s, "/:_.@\\-");
+}
+
+/* Part of a file's name, of a URL or of a unit's. */
+static bool is_name(const char *s)
+{
+	return *s && *s != '.' && *s != '-' && str_has_only(s, "-._");
+}
+
 /* source: Go's strconv.ParseBool */
 static bool is_switch(const char *s)
 {
@@ -254,6 +298,15 @@ const struct field_format format_reclaims = { "amounts such as memory.available=
 					      .is_list = true };
 const struct field_format format_periods = { "periods such as memory.available=1m30s", is_period,
 					     .is_list = true };
+const struct field_format format_path = { "an absolute path such as /etc/kubernetes/manifests",
+					  is_path };
+const struct field_format format_below = { "a path without '/' before it and '..' in it",
+					   is_below };
+const struct field_format format_log = { "an absolute path, or -", is_log };
+const struct field_format format_cgroup = { "a cgroup such as /system.slice/kubelet.service",
+					    is_cgroup };
+const struct field_format format_slice = { "a cgroup such as /kube-reserved", is_slice };
+const struct field_format format_name = { "a name", is_name };
 const struct field_format format_switch = { "true or false", is_switch };
 const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };
 const struct field_format format_taint_today = {

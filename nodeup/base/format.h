@@ -28,6 +28,12 @@ extern const struct field_format format_port_range; /* 30000-32767 */
 extern const struct field_format format_thresholds; /* memory.available<100Mi,nodefs.free<10% */
 extern const struct field_format format_reclaims;   /* memory.available=100Mi,nodefs.free=10% */
 extern const struct field_format format_periods;    /* memory.available=1m30s */
+extern const struct field_format format_path;       /* /etc/kubernetes/manifests */
+extern const struct field_format format_below;      /* manifests/static/a.yaml */
+extern const struct field_format format_log;        /* /var/log/audit.log, - */
+extern const struct field_format format_cgroup;     /* /, /system.slice, kube-reserved */
+extern const struct field_format format_slice;      /* the same, but /: a unit is called so */
+extern const struct field_format format_name;       /* main, nodes-1.a */
 /* of today's kops and Kubernetes, which take more */
 extern const struct field_format format_port_range_today; /* 30000-32767, 30000+2767, 30000 */
 extern const struct field_format format_thresholds_today; /* memory.available < 100Mi */

@@ -157,6 +157,20 @@ bool str_is_line(const char *s)
 	return true;
 }
 
+bool str_is_path(const char *s)
+{
+	if (*s != '/')
+		return false;
+	while (s[0] && s[1]) {
+		const size_t n = strcspn(++s, "/");
+
+		if (n == 0 || (n <= 2 && strspn(s, ".") >= n))
+			return false;
+		s += n;
+	}
+	return true;
+}
+
 const char *str_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

@@ -71,6 +71,8 @@ bool str_is_empty(const char *s);
 bool str_has_only(const char *s, const char *signs);
 /* Whether there is no line break and no other control character of ASCII in it. */
 bool str_is_line(const char *s);
+/* Whether it is an absolute path without empty, "." or ".." components; a '/' may stand at the end. */
+bool str_is_path(const char *s);
 /* The part after the last '/', which is s itself if there is none. */
 const char *str_basename(const char *path);
 /* Whether a path is that of a directory, which may end with '/', or of what is below it. */

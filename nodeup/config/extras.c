@@ -45,13 +45,6 @@ void extras_add_file(const struct extras_item *it, const struct node_file *f, st
 		arena_push(it->arena, n->files.v, n->files.n, *f);
 }
 
-static bool is_clean(const char *path)
-{
-	return *path == '/' && path[1] && !str_has_suffix(path, "/") && !strstr(path, "//") &&
-	       !strstr(path, "/./") && !strstr(path, "/../") && !str_has_suffix(path, "/..") &&
-	       !str_has_suffix(path, "/.");
-}
-
 int extras_path(const struct extras_item *it, const char *path, const char *name, const char *dir,
 		const char **ret, struct err *e)
 {
@@ -60,7 +53,7 @@ int extras_path(const struct extras_item *it, const char *path, const char *name
 	*ret = str_is_empty(path) ? arena_printf(it->arena, "%s/%s", dir, name) : path;
 	if (!show_is_clean(*ret))
 		return err_config(e, "%s: a control character in '%s'", it->where, *ret);
-	if (is_clean(*ret))
+	if (str_is_path(*ret) && !str_has_suffix(*ret, "/"))
 		return 0;
 	return err_config(e, "%s: '%s' is not an absolute path of a file", it->where, *ret);
 }

@@ -74,7 +74,7 @@
 	  .flag = "proxy-client-key-file", .since = 7, .file = FIELD_FILE, .pointer = true, \
 	  .doc = "client key for extension servers") \
 	X(const char *, audit_log_path, "auditLogPath", .flag = "audit-log-path", .file = FIELD_LOG, .pointer = true, \
-	  .doc = "file of the audit log") \
+	  .doc = "file of the audit log", .format = &format_log) \
 	X(struct opt_int, audit_log_max_age, "auditLogMaxAge", .flag = "audit-log-maxage", \
 	  .max = INT32_MAX, .doc = "days to keep audit logs") \
 	X(struct opt_int, audit_log_max_backups, "auditLogMaxBackups", \

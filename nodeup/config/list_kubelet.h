@@ -18,7 +18,7 @@
 	X(struct opt_int, log_level, "logLevel", .flag = "v", .flag_empty = "0", \
 	  .doc = "log verbosity") \
 	X(const char *, pod_manifest_path, "podManifestPath", .flag = "pod-manifest-path", \
-	  .doc = "directory of static pods") \
+	  .doc = "directory of static pods", .format = &format_path) \
 	X(const char *, hostname_override, "hostnameOverride", .flag = "hostname-override", \
 	  .doc = "node name; @aws takes it from the instance's metadata") \
 	X(const char *, pod_infra_container_image, "podInfraContainerImage", \
@@ -40,15 +40,15 @@
 	X(const char *, cloud_provider, "cloudProvider", .flag = "cloud-provider", \
 	  .doc = "cloud integration to use") \
 	X(const char *, kubelet_cgroups, "kubeletCgroups", .flag = "kubelet-cgroups", \
-	  .doc = "cgroup to run kubelet in") \
+	  .doc = "cgroup to run kubelet in", .format = &format_cgroup) \
 	X(const char *, runtime_cgroups, "runtimeCgroups", .flag = "runtime-cgroups", \
-	  .doc = "cgroup of the container runtime") \
+	  .doc = "cgroup of the container runtime", .format = &format_cgroup) \
 	X(struct opt_int, read_only_port, "readOnlyPort", .flag = "read-only-port", .max = 65535, \
 	  .doc = "port of the unauthenticated API, 0 for none") \
 	X(const char *, system_cgroups, "systemCgroups", .flag = "system-cgroups", \
-	  .doc = "cgroup of other system processes") \
+	  .doc = "cgroup of other system processes", .format = &format_cgroup) \
 	X(const char *, cgroup_root, "cgroupRoot", .flag = "cgroup-root", \
-	  .doc = "cgroup that pods live under") \
+	  .doc = "cgroup that pods live under", .format = &format_cgroup) \
 	X(struct opt_bool, configure_cbr0, "configureCbr0", .flag = "configure-cbr0", .until = 5, \
 	  .doc = "let kubelet configure cbr0") \
 	X(const char *, hairpin_mode, "hairpinMode", .flag = "hairpin-mode", \
@@ -109,11 +109,11 @@
 	X(struct strmap, kube_reserved, "kubeReserved", .flag = "kube-reserved", \
 	  .format = &format_quantity, .doc = "resources kept for Kubernetes daemons") \
 	X(const char *, kube_reserved_cgroup, "kubeReservedCgroup", \
-	  .flag = "kube-reserved-cgroup", .doc = "cgroup of Kubernetes daemons") \
+	  .flag = "kube-reserved-cgroup", .doc = "cgroup of Kubernetes daemons", .format = &format_cgroup) \
 	X(struct strmap, system_reserved, "systemReserved", .flag = "system-reserved", \
 	  .format = &format_quantity, .doc = "resources kept for the system") \
 	X(const char *, system_reserved_cgroup, "systemReservedCgroup", \
-	  .flag = "system-reserved-cgroup", .doc = "cgroup of the system") \
+	  .flag = "system-reserved-cgroup", .doc = "cgroup of the system", .format = &format_cgroup) \
 	X(const char *, enforce_node_allocatable, "enforceNodeAllocatable", \
 	  .flag = "enforce-node-allocatable", .doc = "levels at which allocatable is enforced") \
 	X(struct opt_dur, runtime_request_timeout, "runtimeRequestTimeout", \

@@ -50,19 +50,6 @@ static bool is_taken(const char *path)
 	return false;
 }
 
-/* No empty, "." or ".." component, and none at the end. */
-static bool is_normal(const char *path)
-{
-	for (const char *p = path; *p == '/';) {
-		size_t n = strcspn(p + 1, "/");
-
-		if (n == 0 || (n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.'))
-			return false;
-		p += n + 1;
-	}
-	return true;
-}
-
 static const char *place(struct arena *a, const struct tree_pos *pos)
 {
 	const char *where = tree_where(a, pos);
@@ -80,7 +67,7 @@ int volumes_check_path(struct arena *a, const struct tree_pos *pos, const char *
 	if (!str_has_only(path, "/._+:@=-"))
 		return err_config(e, "%s%s: '%s' has a character that no mount point may have",
 				  where, what, path);
-	if (strcmp(path, "/") != 0 && !is_normal(path))
+	if (strcmp(path, "/") != 0 && (!str_is_path(path) || str_has_suffix(path, "/")))
 		return err_config(e, "%s%s: '%s' has an empty, '.' or '..' component", where, what,
 				  path);
 	if (is_taken(path))

@@ -152,6 +152,9 @@ static int check_paths(const struct plan *p, struct err *e)
 		if (path && !show_is_clean(path))
 			return err_config(e, "a control character in '%s', which %s asks for", path,
 					  p->tasks[i]->origin);
+		if (path && (!str_is_path(path) || str_has_suffix(path, "/")))
+			return err_config(e, "'%s', which %s asks for, is not an absolute path",
+					  path, p->tasks[i]->origin);
 	}
 	return 0;
 }

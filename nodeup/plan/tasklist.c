@@ -84,9 +84,17 @@ struct task *plan_at(const struct plan *p, const char *path)
 	return map_get(&fill_index(p)->paths, path);
 }
 
+/* One directory has one name. */
+static const char *without_slash(const struct plan *p, const char *path)
+{
+	const size_t n = strlen(path);
+
+	return n > 1 && path[n - 1] == '/' ? arena_strn(p->arena, path, n - 1) : path;
+}
+
 struct task *plan_dir(struct plan *p, const char *path, mode_t mode)
 {
-	struct task *t = plan_at(p, path);
+	struct task *t = plan_at(p, path = without_slash(p, path));
 
 	if (t && (t->kind != TASK_DIR || t->dir.mode != mode))
 		return plan_conflict(p, t);

@@ -193,3 +193,35 @@ def test_without_the_clusters_ca_there_is_no_node(role, cas, tmp_path):
     for done in runs:
         assert done.returncode == CONFIG and re.search(
             rf"nodeupconfig\.yaml:\d+:\d+: 'CAs\.kubernetes-ca' is missing: the InstanceGroupRole is {role}", done.stderr), done.stderr
+
+
+KUBELET = "KubeletConfig"
+PATHS = {(KUBELET, "podManifestPath"): ["", "x", "-1", "%s", "./x", "/a/../b", "//etc", "/a\nb"], (KUBELET, "volumePluginDirectory"): ["x", "/a/.."],
+         **{(KUBELET, f"{whose}Cgroups"): ["../../evil", "/..", "a/../b", "/", "-", ".x", "a b", "%s", "x" * 300] for whose in ("kubelet", "runtime", "system")},
+         **{(KUBELET, key): ["../x", "/a/../b", "a//b", "a\nb"] for key in ("cgroupRoot", "kubeReservedCgroup", "systemReservedCgroup")},
+         ("APIServerConfig", "KubeAPIServer", "auditLogPath"): ["audit.log", "/var/../log"], ("APIServerConfig", "KubeAPIServer", "auditPolicyFile"): ["x"],
+         ("etcdClusterNames",): [["../x"], ["a/b"], [""]],
+         ("staticManifests",): [[{"key": "a", "path": path}] for path in ("../x", "/x", "")] + [[{"key": "a"}], [{"path": "a"}]]}
+RIGHT = {"podManifestPath": "/etc/kubernetes/manifests/", "kubeletCgroups": "/kube.slice/kubelet", "runtimeCgroups": "/system.slice/containerd.service",
+         "systemCgroups": "system", "cgroupRoot": "/", "kubeReservedCgroup": "kube-reserved", "systemReservedCgroup": "/system.slice/"}
+
+
+@pytest.mark.parametrize("key", PATHS, ids=lambda key: key[-1])
+def test_a_path_or_a_cgroup_that_cannot_be(key, tmp_path):
+    """It becomes the name of a file or of a unit."""
+    node = ControlPlane(tmp_path / "node")
+    node.config[KUBELET].update(RIGHT)
+    for value in [None, *PATHS[key]]:
+        if value is not None:
+            put(node.config, key, value)
+        path = write(tmp_path, yaml.safe_dump(node.boot()))
+        beside = write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+        done = validate(path)
+        if value is None:
+            assert done.returncode == OK, done.stderr
+            continue
+        assert done.returncode == CONFIG and re.search(rf"^{beside}:\d+:\d+: .*{key[-1]}.*(expected|missing)", done.stderr, re.M), (value, done.stderr)
+        node.write()
+        run = node.apply()
+        assert run.returncode == CONFIG and node.tree().keys() == {"/etc/passwd"}, (value, run.stderr)
+    node.close()

@@ -7,18 +7,11 @@
 
 enum { SHA256_SIZE = 32 };
 
-/* It becomes part of a host name, of a URL and of paths. */
-static bool is_name(const char *s)
-{
-	return *s != '.' && *s != '-' && str_has_only(s, "-._");
-}
-
 static bool is_https(const char *s)
 {
 	return str_has_prefix(s, "https://") && s[strlen("https://")] != '\0';
 }
 
-static const struct field_format name = { "a name", is_name };
 static const struct field_format https = { "an https URL", is_https };
 
 /* clang-format off */

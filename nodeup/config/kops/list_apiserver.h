@@ -69,12 +69,12 @@
 	X(const char *, proxy_client_key_file, "proxyClientKeyFile", \
 	  FLAG("proxy-client-key-file"), .file = FIELD_FILE) \
 	X(const char *, audit_log_format, "auditLogFormat", FLAG("audit-log-format")) \
-	X(const char *, audit_log_path, "auditLogPath", FLAG("audit-log-path"), .file = FIELD_LOG) \
+	X(const char *, audit_log_path, "auditLogPath", FLAG("audit-log-path"), .file = FIELD_LOG, .format = &format_log) \
 	X(struct opt_int, audit_log_max_age, "auditLogMaxAge", FLAG("audit-log-maxage")) \
 	X(struct opt_int, audit_log_max_backups, "auditLogMaxBackups", \
 	  FLAG("audit-log-maxbackup")) \
 	X(struct opt_int, audit_log_max_size, "auditLogMaxSize", FLAG("audit-log-maxsize")) \
-	X(const char *, audit_policy_file, "auditPolicyFile", FLAG("audit-policy-file"), .file = FIELD_FILE) \
+	X(const char *, audit_policy_file, "auditPolicyFile", FLAG("audit-policy-file"), .file = FIELD_FILE, .format = &format_path) \
 	X(struct opt_int, audit_webhook_batch_buffer_size, "auditWebhookBatchBufferSize", \
 	  FLAG("audit-webhook-batch-buffer-size")) \
 	X(struct opt_int, audit_webhook_batch_max_size, "auditWebhookBatchMaxSize", \

@@ -8,7 +8,7 @@
 /* clang-format off */
 #define KOPS_CONFIG_SERVER(X) \
 	X(struct strv, servers, "servers", .format = &https, .doc = "URLs of kops-controller; one of them wins over ConfigBase") \
-	X(const char *, tls_server_name, "tlsServerName", .format = &name, \
+	X(const char *, tls_server_name, "tlsServerName", .format = &format_name, \
 	  .doc = "name in the controller's certificate; the URL's host if empty") \
 	X(const char *, ca_certificates, "CACertificates", .doc = "PEM of the CAs that may have signed the controller's certificate")
 
@@ -18,8 +18,8 @@
 	X##_IF(struct kops_config_server, config_server, has_config_server, &kops_config_server_schema, "ConfigServer", \
 	  .doc = "where a node asks for NodeupConfig and certificates") \
 	X(struct strv, apiserver_ips, "APIServerIPs", .format = &format_ip, .doc = "addresses of the API server, for /etc/hosts") \
-	X(const char *, cluster_name, "ClusterName", .required = true, .format = &name, .doc = "name of the cluster") \
-	X(const char *, instance_group_name, "InstanceGroupName", .required = true, .format = &name, \
+	X(const char *, cluster_name, "ClusterName", .required = true, .format = &format_name, .doc = "name of the cluster") \
+	X(const char *, instance_group_name, "InstanceGroupName", .required = true, .format = &format_name, \
 	  .doc = "name of the instance group") \
 	X(const char *, instance_group_role, "InstanceGroupRole", .required = true, .doc = "ControlPlane, APIServer or Node") \
 	X(const char *, nodeup_config_hash, "NodeupConfigHash", .required = true, .doc = "base64 of the sha256 of NodeupConfig") \
@@ -115,8 +115,8 @@
 	X(const char *, service_account_public_keys, "ServiceAccountPublicKeys", .doc = "PEM of the keys of service accounts")
 
 #define KOPS_STATIC_MANIFEST(X) \
-	X(const char *, key, "key", .doc = "name of the pod") \
-	X(const char *, path, "path", .doc = "where its manifest is, below ConfigBase")
+	X(const char *, key, "key", .required = true, .doc = "name of the pod") \
+	X(const char *, path, "path", .required = true, .format = &format_below, .filled = true, .doc = "where its manifest is, below ConfigBase")
 
 #define KOPS_CONFIG_STORE(X) \
 	/* NULL on a worker */ \
@@ -140,7 +140,7 @@
 	X(const char *, kubernetes_version_text, "KubernetesVersion", .required = true, .doc = "version of Kubernetes") \
 	X(struct strv, packages, "packages", .doc = "more packages of the distribution") \
 	X##_INSIDE(&config_store_schema, "configStore", .doc = "where keysets and secrets are") \
-	X(struct strv, etcd_cluster_names, "EtcdClusterNames", .doc = "etcd's clusters") \
+	X(struct strv, etcd_cluster_names, "EtcdClusterNames", .doc = "etcd's clusters", .format = &format_name) \
 	X(struct strv, etcd_manifests, "etcdManifests", .doc = "URLs of etcd-manager's static pods") \
 	X(const char *, channels_manifest, "channelsManifest", .doc = "URL of the static pod that applies addons") \
 	X(struct strmap, cas, "CAs", .doc = "PEM of the CAs, by name") \

@@ -20,7 +20,7 @@
 	X(struct opt_bool, require_kubeconfig, "requireKubeconfig", FLAG("require-kubeconfig"), .until = 9) \
 	X(const char *, log_format, "logFormat", CONF("logging.format")) \
 	X(struct opt_int, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
-	X(const char *, pod_manifest_path, "podManifestPath", CONF("staticPodPath")) \
+	X(const char *, pod_manifest_path, "podManifestPath", CONF("staticPodPath"), .format = &format_path, .filled = true) \
 	X(const char *, hostname_override, "hostnameOverride", FLAG("hostname-override")) \
 	X(const char *, pod_infra_container_image, "podInfraContainerImage", .doc = "not used") \
 	X(struct opt_bool, seccomp_default, "seccompDefault", CONF("seccompDefault")) \
@@ -35,11 +35,11 @@
 	X(const char *, cluster_dns, "clusterDNS", CONF("clusterDNS")) \
 	X(const char *, network_plugin_name, "networkPluginName", FLAG("network-plugin"), .until = 23) \
 	X(const char *, cloud_provider, "cloudProvider", FLAG("cloud-provider")) \
-	X(const char *, kubelet_cgroups, "kubeletCgroups", CONF("kubeletCgroups")) \
-	X(const char *, runtime_cgroups, "runtimeCgroups", FLAG("runtime-cgroups")) \
+	X(const char *, kubelet_cgroups, "kubeletCgroups", CONF("kubeletCgroups"), .format = &format_slice) \
+	X(const char *, runtime_cgroups, "runtimeCgroups", FLAG("runtime-cgroups"), .format = &format_slice) \
 	X(struct opt_int, read_only_port, "readOnlyPort", CONF("readOnlyPort"), .flag_empty = "0") \
-	X(const char *, system_cgroups, "systemCgroups", CONF("systemCgroups")) \
-	X(const char *, cgroup_root, "cgroupRoot", CONF("cgroupRoot")) \
+	X(const char *, system_cgroups, "systemCgroups", CONF("systemCgroups"), .format = &format_slice) \
+	X(const char *, cgroup_root, "cgroupRoot", CONF("cgroupRoot"), .format = &format_cgroup) \
 	X(struct opt_bool, configure_cbr0, "configureCbr0", FLAG("configure-cbr0"), .until = 5) \
 	X(const char *, hairpin_mode, "hairpinMode", CONF("hairpinMode")) \
 	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons"), .until = 6) \
@@ -80,16 +80,16 @@
 	  CONF("evictionMaxPodGracePeriod"), .flag_empty = "0") \
 	X(const char *, eviction_minimum_reclaim, "evictionMinimumReclaim", \
 	  CONF("evictionMinimumReclaim"), .format = &format_reclaims_today) \
-	X(const char *, volume_plugin_directory, "volumePluginDirectory", CONF("volumePluginDir")) \
+	X(const char *, volume_plugin_directory, "volumePluginDirectory", CONF("volumePluginDir"), .format = &format_path) \
 	X(struct strv, taints, "taints", CONF("registerWithTaints"), .format = &format_taint_today) \
 	X(struct strmap, feature_gates, "featureGates", CONF("featureGates"), .format = &format_switch) \
 	X(struct opt_bool, kernel_memcg_notification, "kernelMemcgNotification", \
 	  CONF("kernelMemcgNotification"), .flag_empty = "false") \
 	X(struct strmap, kube_reserved, "kubeReserved", CONF("kubeReserved")) \
-	X(const char *, kube_reserved_cgroup, "kubeReservedCgroup", CONF("kubeReservedCgroup")) \
+	X(const char *, kube_reserved_cgroup, "kubeReservedCgroup", CONF("kubeReservedCgroup"), .format = &format_cgroup) \
 	X(struct strmap, system_reserved, "systemReserved", CONF("systemReserved")) \
 	X(const char *, system_reserved_cgroup, "systemReservedCgroup", \
-	  CONF("systemReservedCgroup")) \
+	  CONF("systemReservedCgroup"), .format = &format_cgroup) \
 	X(const char *, enforce_node_allocatable, "enforceNodeAllocatable", \
 	  CONF("enforceNodeAllocatable")) \
 	X(struct opt_dur, runtime_request_timeout, "runtimeRequestTimeout", \

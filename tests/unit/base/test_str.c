@@ -225,6 +225,23 @@ static void paths_and_what_they_are_below(void **state)
 			fail_msg("%s of %s", rows[i].path, rows[i].dir);
 }
 
+static void paths_are_absolute_and_clean(void **state)
+{
+	static const char *const good[] = { "/", "/a", "/a/", "/a/b.c/..d", "/.a/...", "/%s" };
+	static const char *const bad[] = {
+		"",      "a",  "-1",  "%s",     "./a",   "../a",  "//",
+		"/a//b", "/.", "/..", "/a/./b", "/a/..", "/../a", "/a//"
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		if (!str_is_path(good[i]))
+			fail_msg("'%s' is one", good[i]);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (str_is_path(bad[i]))
+			fail_msg("'%s' is none", bad[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +256,7 @@ int main(void)
 		cmocka_unit_test(the_nearest_of_known_names),
 		cmocka_unit_test(sizes_for_people),
 		cmocka_unit_test(paths_and_what_they_are_below),
+		cmocka_unit_test(paths_are_absolute_and_clean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -386,6 +386,26 @@ static void a_bad_asset_is_found_by_line(void **state)
 	assert_fails(a, &req, "kube_env.yaml:3:3: ");
 }
 
+/* Where no dialect knew it as a path. */
+static void a_path_is_absolute_and_clean(void **state)
+{
+	static const char *const wrong[] = { "x", "-1", "../x", "/a/../x", "//x", "/x/" };
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct world w = seed_world(a, false);
+		struct plan_req req = seed_request(&w);
+		struct node_file file = { .path = wrong[i], .content = "", .mode = 0600 };
+
+		arena_push(a, w.node.files.v, w.node.files.n, file);
+		assert_fails(
+			a, &req,
+			arena_printf(a, "'%s', which file-assets asks for, is not an absolute path",
+				     wrong[i]));
+	}
+}
+
 static void missing_keys_and_secrets_are_named(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -533,6 +553,7 @@ int main(void)
 		cmocka_unit_test(a_host_without_docker_is_told),
 		cmocka_unit_test(a_missing_asset_is_named_with_its_list),
 		cmocka_unit_test(a_bad_asset_is_found_by_line),
+		cmocka_unit_test(a_path_is_absolute_and_clean),
 		cmocka_unit_test(missing_keys_and_secrets_are_named),
 		cmocka_unit_test(one_path_has_one_content),
 		cmocka_unit_test(the_first_error_stands),

@@ -66,6 +66,15 @@ static const struct {
 	{ "", "kubelet: {evictionHard: 'memory.available<10q'}", "",
 	  "cluster:1:25: kubelet.evictionHard: expected thresholds such as "
 	  "memory.available<100Mi, found 'memory.available<10q'" },
+	{ "", "kubelet: {podManifestPath: x}", "",
+	  "cluster:1:28: kubelet.podManifestPath: expected an absolute path such as "
+	  "/etc/kubernetes/manifests, found 'x'" },
+	{ "", "masterKubelet: {kubeletCgroups: /../evil}", "",
+	  "cluster:1:33: masterKubelet.kubeletCgroups: expected a cgroup such as "
+	  "/system.slice/kubelet.service, found '/../evil'" },
+	{ "", "kubeAPIServer: {auditLogPath: audit.log}", "",
+	  "cluster:1:31: kubeAPIServer.auditLogPath: expected an absolute path, or -, found "
+	  "'audit.log'" },
 	{ "", "kubelet: {readOnlyPort: -1}", "",
 	  "cluster:1:25: kubelet.readOnlyPort: expected an integer from 0 to 65535, found "
 	  "'-1'" },
