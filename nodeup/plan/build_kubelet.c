@@ -98,4 +98,5 @@ void build_kubelet(struct plan *p)
 	t = plan_service(p, "kubelet.service", unit_text(p, binary), false);
 	t->unit.health_url = "http://127.0.0.1:10248/healthz";
 	strv_add_array(p->arena, &t->unit.inputs, inputs);
+	plan_checkpoints(p, t, NULL, NULL);
 }

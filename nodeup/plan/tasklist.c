@@ -226,3 +226,28 @@ struct task *plan_service(struct plan *p, const char *name, const char *text, bo
 	(void)plan_unit_file(p, name, text);
 	return plan_unit(p, name, enable);
 }
+
+/* No documents that are read here have a policy for memory.
+ * source: Kubernetes pkg/kubelet/cm/cpumanager, memorymanager: since 1.8 and 1.21 */
+void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus)
+{
+	static const struct {
+		const char *name, *policy;
+		int since;
+	} rows[] = { { "cpu_manager_state", "none", 8 }, { "memory_manager_state", "None", 21 } };
+	struct task_unit *u = &kubelet->unit;
+
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const bool is_set = i == 0 && !str_is_empty(cpus);
+		const struct task_checkpoint c = {
+			.path = arena_printf(p->arena, "%s/%s",
+					     str_is_empty(root) ? "/var/lib/kubelet" : root,
+					     rows[i].name),
+			.policy = is_set ? cpus : rows[i].policy,
+			.gives_cpus = is_set && str_eq(cpus, "static"),
+		};
+
+		if (node_k8s_at_least(p->req->node, 1, rows[i].since))
+			arena_push(p->arena, u->checkpoints, u->n_checkpoints, c);
+	}
+}

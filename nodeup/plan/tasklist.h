@@ -50,6 +50,9 @@ struct task *plan_service(struct plan *p, const char *name, const char *text, bo
 /* A unit to be started (and enabled); inputs start with its unit file and drop-ins of this plan.
  * The caller adds others with strv_add to task->unit.inputs. */
 struct task *plan_unit(struct plan *p, const char *name, bool enable);
+/* Have kubelet, the task, start without what it remembers of other policies. root: its directory; cpus: its policy for CPUs;
+ * either empty: its own default. */
+void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus);
 /* A unit that is not to run: stopped, and disabled. No unit of that name may be asked for. */
 struct task *plan_unit_off(struct plan *p, const char *name);
 /* Whether a task writes the unit's own file or one of its drop-ins. */

@@ -37,6 +37,9 @@ int task_get_unit(struct task_ctx *ctx, struct arena *a, const char *name, struc
 int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run,
 		  struct err *e) must_check;
 
+/* Follow run->job, which stops it, to its end. */
+int task_follow_stop(struct task_ctx *ctx, struct task_run *run, struct err *e) must_check;
+
 /* For a file that nodeup wrote once and the documents no longer name. */
 extern const struct task_ops task_leftover_ops;
 

@@ -122,6 +122,12 @@ struct task_pull {
 		*hosts; /* the directory that says which mirrors registries have; NULL: none does */
 };
 
+/* Of kubelet: what it remembers between its starts; see checkpoint.h. */
+struct task_checkpoint {
+	const char *path, *policy; /* the one that kubelet has now */
+	bool gives_cpus;           /* by that policy it holds the machine's CPUs */
+};
+
 struct task_unit {
 	bool enable;          /* links of [Install] are wanted */
 	bool no_wait;         /* enqueue the job and go on: our own unit */
@@ -144,6 +150,9 @@ struct task_unit {
 	/* it is started with what is on the disk, and no record says with what; what systemd has seen to at boot is left alone,
 	 * and what is masked */
 	bool as_is;
+	/* put aside where they would end it, before it is started */
+	struct task_checkpoint *checkpoints;
+	size_t n_checkpoints;
 };
 
 struct task_attach {

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/tasks/checkpoint.h"
 #include "nodeup/tasks/effect.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/others.h"
@@ -18,6 +19,9 @@
 #define HEALTH_NS (2 * DUR_SEC)
 
 enum { ORDER_DEPTH = 3, HEALTH_MAX = 64 << 10 };
+
+/* Stages of an apply; 0: nothing is under way. */
+enum { STARTING = 1, STOPPING };
 
 static const struct task *input_task(const struct task *t, const char *path)
 {
@@ -192,6 +196,35 @@ static int check_health(const struct task *t, struct task_ctx *ctx, struct task_
 	return task_differs(diff, "active, but it does not answer: %s", why.msg);
 }
 
+/* One that would end it at its next start; diff says so. */
+static bool has_wrong_checkpoint(const struct task *t, const struct task_ctx *ctx,
+				 struct task_diff *diff)
+{
+	autofree char *before = xasprintf("%s%s", diff->why, diff->why[0] ? "; " : "");
+	char wrong[ERR_NOTE_MAX];
+
+	for (size_t i = 0; i < t->unit.n_checkpoints; i++) {
+		if (!checkpoint_is_wrong(ctx->root_fd, &t->unit.checkpoints[i], wrong,
+					 sizeof(wrong)))
+			continue;
+		(void)task_differs(diff, "%s%s: it is put aside", before, wrong);
+		return true;
+	}
+	return false;
+}
+
+static int put_checkpoints_aside(const struct task *t, const struct task_ctx *ctx, struct err *e)
+{
+	char ignored[ERR_NOTE_MAX];
+	int r = 0;
+
+	for (size_t i = 0; i < t->unit.n_checkpoints && r == 0; i++)
+		if (checkpoint_is_wrong(ctx->root_fd, &t->unit.checkpoints[i], ignored,
+					sizeof(ignored)))
+			r = checkpoint_put_aside(ctx->root_fd, &t->unit.checkpoints[i], e);
+	return r;
+}
+
 /* The unit file of the plan takes the place of the mask. */
 static int check_masked(const struct task *t, const struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
@@ -267,6 +300,9 @@ static int check_running(const struct task *t, struct task_ctx *ctx, struct task
 	if (r < 0)
 		return r;
 	r = check_unit(t, ctx, &u, diff, e);
+	/* one that runs as it should has written its own */
+	if (r == TASK_DIFFERS && !needs_no_job(t, ctx, &u))
+		(void)has_wrong_checkpoint(t, ctx, diff);
 	diff->restarts = r == TASK_DIFFERS && is_restarted(t, ctx, &u);
 	return r;
 }
@@ -279,13 +315,13 @@ static int unit_check(const struct task *t, struct task_ctx *ctx, struct task_di
 
 	if (!ctx->image_mode)
 		return check_running(t, ctx, diff, e);
-	if (!t->unit.enable)
-		return TASK_EQUAL;
-	r = enable_check(ctx->root_fd, t->name, &enabled, e);
+	r = t->unit.enable ? enable_check(ctx->root_fd, t->name, &enabled, e) : 0;
 	/* the file may be part of this very plan and not be written yet */
 	if (r < 0)
-		return task_missing(diff, "not enabled");
-	return enabled ? TASK_EQUAL : task_differs(diff, "not enabled");
+		(void)task_missing(diff, "not enabled");
+	else if (t->unit.enable && !enabled)
+		(void)task_differs(diff, "not enabled");
+	return has_wrong_checkpoint(t, ctx, diff) || diff->why[0] ? TASK_DIFFERS : TASK_EQUAL;
 }
 
 /* Whether `unit` starts only after `other` has finished: then waiting for it is waiting for ourselves. */
@@ -418,6 +454,7 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 		     struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct task_diff diff = { 0 };
 	struct bus_unit u;
 	bool changed;
 	int r;
@@ -432,10 +469,19 @@ static int begin_job(const struct task *t, struct task_ctx *ctx, struct task_run
 	}
 	if (needs_no_job(t, ctx, &u))
 		return TASK_DONE;
+	/* as long as it runs it may write one */
+	if (bus_unit_is_at_work(&u) && has_wrong_checkpoint(t, ctx, &diff)) {
+		r = bus_job(ctx->bus, "stop", t->name, &run->job, e);
+		run->stage = STOPPING;
+		return r < 0 ? r : TASK_WAIT;
+	}
+	r = put_checkpoints_aside(t, ctx, e);
+	if (r < 0)
+		return r;
 	r = enqueue(t, ctx, &u, &run->job, e);
 	if (r < 0 || t->unit.no_wait)
 		return r;
-	run->stage = 1;
+	run->stage = STARTING;
 	return TASK_WAIT;
 }
 
@@ -491,18 +537,33 @@ static int follow_job(const struct task *t, struct task_ctx *ctx, struct task_ru
 	return task_wait(run, dur_now() + JOB_POLL_NS, "its start job");
 }
 
+static int apply_to_image(const struct task *t, struct task_ctx *ctx, struct err *e)
+{
+	int r = put_checkpoints_aside(t, ctx, e);
+
+	return r < 0 || !t->unit.enable ? r : enable_apply(ctx->root_fd, t->name, ctx->flush, e);
+}
+
 static int unit_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 		      struct err *e)
 {
 	int r;
 
 	if (ctx->image_mode)
-		return enable_apply(ctx->root_fd, t->name, ctx->flush, e);
+		return apply_to_image(t, ctx, e);
+	if (run->stage == STOPPING) {
+		r = task_follow_stop(ctx, run, e);
+		if (r != TASK_DONE)
+			return r;
+		run->stage = 0;
+	}
 	if (run->stage == 0) {
 		r = begin_job(t, ctx, run, e);
 		if (r != TASK_WAIT)
 			return r;
 	}
+	if (run->stage == STOPPING)
+		return task_wait(run, dur_now() + JOB_POLL_NS, "its stop job");
 	return follow_job(t, ctx, run, e);
 }
 

@@ -37,10 +37,24 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	return TASK_EQUAL;
 }
 
+int task_follow_stop(struct task_ctx *ctx, struct task_run *run, struct err *e)
+{
+	const char *result = "";
+
+	switch (bus_job_state(ctx->bus, run->job, &result)) {
+	case BUS_JOB_DONE:
+		return TASK_DONE;
+	case BUS_JOB_FAILED:
+		run->stage = 0;
+		return err_fail(e, ERR_SYSTEM, EIO, "its stop job: %s", result);
+	default:
+		return task_wait(run, dur_now() + JOB_POLL_NS, "its stop job");
+	}
+}
+
 int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *result = "";
 	struct bus_unit u;
 	bool changed;
 	int r = task_get_unit(ctx, a, name, &u, e);
@@ -57,15 +71,7 @@ int task_unit_off(struct task_ctx *ctx, const char *name, struct task_run *run, 
 	}
 	if (r < 0 || run->stage == 0)
 		return r < 0 ? r : TASK_DONE;
-	switch (bus_job_state(ctx->bus, run->job, &result)) {
-	case BUS_JOB_DONE:
-		return TASK_DONE;
-	case BUS_JOB_FAILED:
-		run->stage = 0;
-		return err_fail(e, ERR_SYSTEM, EIO, "its stop job: %s", result);
-	default:
-		return task_wait(run, dur_now() + JOB_POLL_NS, "its stop job");
-	}
+	return task_follow_stop(ctx, run, e);
 }
 
 static int off_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,

@@ -153,6 +153,16 @@ def test_a_ready_node_is_repaired_and_comes_back(worker):
     assert "documents kept" in done and m.pids() == before, done
     assert m.node.sh("stat -c %a /opt/cni/bin/bridge /etc/kubernetes/manifests/kube-proxy.manifest").split() == ["755", "644"]
 
+    # what kubelet remembers is its own while it runs, and of another policy in the way of its next start
+    state = "/var/lib/kubelet/cpu_manager_state"
+    m.node.sh(f"echo '{{\"policyName\": \"static\"}}' >{state}")
+    done = m.apply()
+    assert m.pids() == before and m.node.sh(f"ls {state}*").split() == [state], done
+    m.node.sh("echo >>/var/lib/kubelet/kubelet.conf")
+    done = m.apply()
+    assert f"{state} is of policy static, and kubelet has none: it is put aside" in done and m.node.healthz() == "ok", done
+    assert m.node.sh(f"ls {state}*").split() == [state + ".old"]
+
     m.node.reboot()
     m.node.wait_booted(120)
     m.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")

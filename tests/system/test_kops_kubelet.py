@@ -163,6 +163,28 @@ def flags(worker):
     return line[len('DAEMON_ARGS="'):-1].split(" ")
 
 
+@pytest.mark.parametrize("name, text, changes, left", [
+    ("cpu_manager_state", {"policyName": "none", "defaultCpuSet": "", "checksum": 1353318690}, {"cpuManagerPolicy": "static"}, False),
+    ("cpu_manager_state", {"policyName": "static", "defaultCpuSet": "0-3"}, {}, False),
+    ("cpu_manager_state", {"policyName": "static", "defaultCpuSet": "0-3"}, {"cpuManagerPolicy": "static"}, True),
+    ("cpu_manager_state", {"policyName": "none", "defaultCpuSet": ""}, {"cpuManagerPolicy": "none"}, True),
+    ("memory_manager_state", {"policyName": "Static", "machineState": {}}, {}, False),
+    ("memory_manager_state", {"policyName": "None", "machineState": {}}, {}, True),
+    ("cpu_manager_state", {"policyName": "static"}, {"rootDir": "/mnt/kubelet"}, False)])
+def test_what_kubelet_remembers_of_another_policy_is_put_aside(name, text, changes, left, worker):
+    """In an image nothing runs; on a live node it is stopped for it, see tests/unit/tasks/test_unit_start.c."""
+    worker.config["KubeletConfig"].update(changes)
+    folder = worker.root / changes.get("rootDir", "/var/lib/kubelet").lstrip("/")
+    folder.mkdir(parents=True)
+    (folder / name).write_text(json.dumps(text))
+    with worker.controller():
+        planned, done, again = worker.run("plan"), worker.apply(), worker.run("plan")
+    says = f"/{name} is of policy {text['policyName']}, and kubelet has "
+    assert (says in planned.stdout) != left and done.returncode == OK and again.returncode == OK, planned.stdout + done.stderr + again.stdout
+    assert sorted(p.name for p in folder.glob(name + "*")) == [name if left else name + ".old"]
+    assert json.loads((folder / (name if left else name + ".old")).read_text()) == text
+
+
 def test_every_file_of_kubelet(worker):
     assert "failed 0\n" in applied(worker).stderr, "a plugin that the archive does not have is not missed"
     assert conf(worker) == yaml.safe_load(UNSET)

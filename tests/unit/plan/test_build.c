@@ -230,6 +230,10 @@ static void the_worker_has_the_kubelet_of_kops(void **state)
 			    "/etc/systemd/system/kubelet.service /usr/local/bin/kubelet "
 			    "/etc/sysconfig/kubelet /var/lib/kubelet/kubeconfig");
 	assert_int_equal(plan_get(&p, TASK_INSTALL, "/usr/local/bin/kubelet")->install.mode, 0755);
+	/* this Kubernetes has no policy for memory yet */
+	assert_int_equal(unit->unit.n_checkpoints, 1);
+	assert_string_equal(unit->unit.checkpoints->path, "/var/lib/kubelet/cpu_manager_state");
+	assert_string_equal(unit->unit.checkpoints->policy, "none");
 }
 
 static void docker_gets_options_and_a_dropin(void **state)

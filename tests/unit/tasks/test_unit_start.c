@@ -712,6 +712,77 @@ static void the_window_is_over_at_the_deadline(void **state)
 	assert_int_equal(window_watch(&req, &rep, strike, &m, &w->e), -ETIMEDOUT);
 }
 
+static const char checkpoint[] = "/var/lib/x/cpu_manager_state";
+
+static bool is_put_aside(struct world *w)
+{
+	struct stat st;
+	const bool is_there = scratch_stat(&w->root, checkpoint, &st),
+		   has_other = scratch_stat(&w->root, "/var/lib/x/cpu_manager_state.old", &st);
+
+	assert_true(is_there != has_other);
+	return has_other;
+}
+
+static void a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped(void **state)
+{
+	struct task_checkpoint wanted = { checkpoint, "static", false };
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	w->unit.unit.checkpoints = &wanted;
+	w->unit.unit.n_checkpoints = 1;
+	scratch_write(&w->root, checkpoint, "{\"policyName\": \"none\"}");
+	/* it runs as it should: its own */
+	expect(w, "");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "");
+	w->changed[0] = true;
+	expect(w,
+	       "/etc/sysconfig/x changes; /var/lib/x/cpu_manager_state is of policy none, and kubelet has "
+	       "static: it is put aside");
+	assert_int_equal(apply(w), TASK_WAIT);
+	assert_string_equal(w->bus.calls, "stop x.service, ");
+	assert_false(is_put_aside(w));
+	/* a process of ours that was killed here begins anew */
+	u->is.active_state = "inactive";
+	u->is.sub_state = "dead";
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "stop x.service, start x.service, ");
+	assert_true(is_put_aside(w));
+}
+
+static void a_checkpoint_of_this_policy_is_left(void **state)
+{
+	struct task_checkpoint wanted = { checkpoint, "static", false };
+	struct world *w = *state;
+
+	(void)converged(w);
+	w->unit.unit.checkpoints = &wanted;
+	w->unit.unit.n_checkpoints = 1;
+	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
+	w->changed[0] = true;
+	expect(w, "/etc/sysconfig/x changes");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "restart x.service, ");
+	assert_false(is_put_aside(w));
+}
+
+static void a_checkpoint_is_put_aside_before_a_first_start(void **state)
+{
+	struct task_checkpoint wanted = { checkpoint, "none", false };
+	struct world *w = *state;
+	struct fake_unit *u = fake_bus_add(&w->bus, "x.service", 0);
+
+	u->is.active_state = "failed";
+	w->unit.unit.checkpoints = &wanted;
+	w->unit.unit.n_checkpoints = 1;
+	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "reset-failed x.service, start x.service, ");
+	assert_true(is_put_aside(w));
+}
+
 #define WORLD_TEST(f) cmocka_unit_test_setup_teardown(f, world_new, world_done)
 
 int main(void)
@@ -723,6 +794,9 @@ int main(void)
 		WORLD_TEST(other_inputs_restart_it),
 		WORLD_TEST(an_input_changed_in_this_run_restarts_it),
 		WORLD_TEST(enabling_restarts_nothing),
+		WORLD_TEST(a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped),
+		WORLD_TEST(a_checkpoint_of_this_policy_is_left),
+		WORLD_TEST(a_checkpoint_is_put_aside_before_a_first_start),
 		WORLD_TEST(a_start_that_was_cut_short_is_made_again),
 		WORLD_TEST(the_same_bytes_written_again_restart_nothing),
 		WORLD_TEST(what_was_written_and_not_started_with_is_made_good),

@@ -1,0 +1,100 @@
+#include "nodeup/tasks/checkpoint.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
+
+enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
+
+struct cpus {
+	bool has[CPUS_MAX];
+};
+
+/* "0-3,8"; false: it is no such list. */
+static bool add_cpus(const char *text, struct cpus *ret)
+{
+	while (*text) {
+		char *end;
+		unsigned long first, last;
+
+		if (*text < '0' || *text > '9')
+			return false;
+		first = last = strtoul(text, &end, 10);
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		if (first > last || last >= CPUS_MAX || (*end && *end != ','))
+			return false;
+		for (unsigned long cpu = first; cpu <= last; cpu++)
+			ret->has[cpu] = true;
+		text = end + (*end == ',');
+	}
+	return true;
+}
+
+/* What containers were given, whichever level they stand at. */
+static bool add_given(const struct tree *t, struct cpus *ret)
+{
+	if (t->kind == TREE_SCALAR)
+		return add_cpus(t->scalar, ret);
+	for (size_t i = 0; i < t->n; i++)
+		if (!add_given(t->items[i].value, ret))
+			return false;
+	return true;
+}
+
+/* Whether it speaks of just the CPUs that are here. One that gave none away is filled at the start. */
+static bool is_of_machine(struct arena *a, int root_fd, const struct tree *checkpoint)
+{
+	const char *online = io_text(a, root_fd, "/sys/devices/system/cpu/online", FILE_MAX);
+	const char *rest = tree_text(checkpoint, "defaultCpuSet");
+	const struct tree *given = tree_get(checkpoint, "entries");
+	struct cpus *here = arena_new(a, struct cpus), *told = arena_new(a, struct cpus);
+
+	*here = *told = (struct cpus){ 0 };
+	if (!online || !rest || !*rest || !add_cpus(str_trim(a, online), here) ||
+	    !add_cpus(rest, told) || (given && !add_given(given, told)))
+		return true;
+	return memcmp(here, told, sizeof(*here)) == 0;
+}
+
+bool checkpoint_is_wrong(int root_fd, const struct task_checkpoint *c, char *why, size_t size)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const char *text = io_text(a, root_fd, c->path, FILE_MAX), *policy;
+	struct err ignored;
+	struct tree *t;
+
+	if (!text)
+		return false;
+	if (json_parse(a, c->path, text, strlen(text), &t, &ignored) < 0 || t->kind != TREE_MAP) {
+		(void)snprintf(why, size, "%s cannot be read", c->path);
+		return true;
+	}
+	policy = tree_text(t, "policyName");
+	if (!str_eq(policy, c->policy)) {
+		(void)snprintf(why, size, "%s is of policy %.20s, and kubelet has %s", c->path,
+			       policy ? policy : "''", c->policy);
+		return true;
+	}
+	if (!c->gives_cpus || is_of_machine(a, root_fd, t))
+		return false;
+	(void)snprintf(why, size, "%s has other CPUs than this machine", c->path);
+	return true;
+}
+
+int checkpoint_put_aside(int root_fd, const struct task_checkpoint *c, struct err *e)
+{
+	autofree char *old = xasprintf("%s.old", str_basename(c->path));
+	autoclose int dir_fd = -1;
+	const char *name;
+	int r = io_open_parent(root_fd, c->path, &dir_fd, &name, e);
+
+	if (r < 0)
+		return r;
+	if (renameat(dir_fd, name, dir_fd, old) < 0)
+		return err_sys(e, "rename '%s' to '%s'", c->path, old);
+	return fsync(dir_fd) < 0 ? err_sys(e, "flush the directory of '%s'", c->path) : 0;
+}
