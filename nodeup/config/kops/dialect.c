@@ -103,6 +103,7 @@ const struct dialect kops_dialect = {
 	.places = places,
 	.signs = signs,
 	.document = &kops_boot_schema,
+	.hook = &kops_hook_schema,
 	.cluster = &kops_config_schema,
 	.script = kops_script,
 	.read = read_conf,

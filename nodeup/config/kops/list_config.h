@@ -70,7 +70,7 @@
 
 #define KOPS_EXEC_CONTAINER(X) \
 	X(const char *, image, "image", .doc = "image of the container") \
-	X(struct strv, command, "command", .doc = "what runs in it") \
+	X(struct strv, command, "command", .doc = "what runs in it; systemd reads % and $ first, so write %% and $$") \
 	X(struct strmap, environment, "environment", .secret = true, .doc = "its environment")
 
 #define KOPS_HOOK(X) \

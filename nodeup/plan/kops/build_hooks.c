@@ -82,6 +82,50 @@ static const char *run_command(struct plan *p, const struct node_hook *h, const 
 	return command_line(p, &words);
 }
 
+/* What systemd puts something else for, from there on; NULL: nothing. source: systemd.unit(5), systemd.service(5) */
+static const char *find_special(const char *word)
+{
+	static const char specifiers[] = "aAbBCdDEfgGhHiIjJlLmMnNopPqsStTuUvVwWyY";
+	const bool is_variable = word[0] == '$' && word[1] && word[1] != '$';
+
+	for (const char *at = word; *at; at++) {
+		if ((at == word && is_variable) || (at[0] == '$' && at[1] == '{') ||
+		    (at[0] == '%' && at[1] && strchr(specifiers, at[1])))
+			return at;
+		/* these two are one */
+		at += (*at == '%' || *at == '$') && at[1] == *at;
+	}
+	return NULL;
+}
+
+/* Of a word only that is shown, and of a value, which may be a password, the sign alone. */
+static void warn_of_special(struct plan *p, const struct node_hook *h, const char *place,
+			    const char *word, int shown)
+{
+	const char *at = find_special(word);
+
+	if (at)
+		plan_warn(p,
+			  "%s: hook %s: execContainer.%s: systemd puts something else for '%.*s', "
+			  "unless it stands there as '%c%.*s'",
+			  tree_where(p->arena, &h->pos), h->name, place, shown, at, *at, shown, at);
+}
+
+/* The words are as of kops, whose users may know, and double the signs. */
+static void check_words(struct plan *p, const struct node_hook *h)
+{
+	warn_of_special(p, h, "image", h->image, 2);
+	for (size_t i = 0; i < h->environment.n; i++) {
+		const struct strmap_item *item = &h->environment.v[i];
+
+		warn_of_special(p, h, arena_printf(p->arena, "environment.%s", item->key),
+				arena_printf(p->arena, "%s=%s", item->key, item->value), 1);
+	}
+	for (size_t i = 0; i < h->command.n; i++)
+		warn_of_special(p, h, arena_printf(p->arena, "command[%zu]", i), h->command.v[i],
+				2);
+}
+
 static const char *service_text(struct plan *p, const struct node_hook *h)
 {
 	const char *image;
@@ -120,6 +164,8 @@ void build_kops_hooks(struct plan *p)
 						.runtime = plan_containerd_unit };
 
 		p->asked = tree_where(p->arena, &h->pos);
+		if (!h->disabled && !h->manifest)
+			check_words(p, h);
 		plan_add_hook(p, h, &unit);
 	}
 }

@@ -400,6 +400,46 @@ static void what_is_wrong_is_told(void **state)
 	}
 }
 
+static void what_systemd_reads_of_a_word_is_told(void **state)
+{
+	static const struct {
+		const char *word, *says; /* NULL: nothing */
+	} rows[] = {
+		{ "date +%Y-%m-%d", "'%Y', unless it stands there as '%%Y'" },
+		{ "echo ${N}", "'${', unless it stands there as '$${'" },
+		{ "$N", "'$N', unless it stands there as '$$N'" },
+		{ "$$$${N} %%%m", "'%m'" },
+		{ "date +%%Y", NULL },
+		{ "echo $${N} $N; echo $(date) $?", NULL },
+		{ "$$N", NULL },
+		{ "100% of %1 and %x%", NULL },
+		{ "$", NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct kops_worker w = { 0 };
+		const struct plan *p = plan_of(
+			a, &w, "hooks",
+			arena_printf(a,
+				     "Hooks: [null, [{name: mine, execContainer: {image: b, "
+				     "command: [sh, '%s'], environment: {A: 'b%%Hc'}}}]]\n",
+				     rows[i].word));
+		const char *said = strv_join(a, &p->warnings, "\n");
+		const char *mine = strstr(said, "hook mine: execContainer.command[1]: ");
+
+		assert_int_equal(!mine, !rows[i].says);
+		assert_true(!mine || strstr(mine, rows[i].says));
+		assert_non_null(strstr(said, ": hook mine: execContainer.environment.A: systemd "
+					     "puts something else for '%', unless"));
+		assert_string_equal(tree_where(a, &w.node.hooks.v[0].pos),
+				    arena_strn(a, said, strcspn(said, " ") - 1));
+		/* a value may be a password */
+		assert_null(strstr(said, "H"));
+	}
+}
+
 static void a_drop_in_of_the_users_is_an_input_of_its_unit(void **state)
 {
 	static const char path[] = SYSTEM "kubelet.service.d/50-mine.conf";
@@ -436,6 +476,7 @@ int main(void)
 		cmocka_unit_test(the_group_is_told_after_all_else),
 		cmocka_unit_test(kubelet_waits_for_the_prefix_of_its_pods),
 		cmocka_unit_test(what_is_wrong_is_told),
+		cmocka_unit_test(what_systemd_reads_of_a_word_is_told),
 		cmocka_unit_test(a_drop_in_of_the_users_is_an_input_of_its_unit),
 	};
 
