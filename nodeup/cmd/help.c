@@ -110,6 +110,9 @@ static void help_disks(struct buf *b)
 		"signatures live and any read error is refused, and nodeup has no --force. Wipe\n"
 		"a disk yourself (wipefs -a, then zeros all over it), or attach the right one.\n"
 		"plan shows each disk, what is on it and what would be done, reading only.\n\n"
+		"A disk of the instance store that is as EC2 made it, an empty ext3 that cloud-init\n"
+		"mounts at /mnt, counts as blank for a volume that need not persist. What is not\n"
+		"shown of it is data, and the refusal says what that is.\n\n"
 		"A device that persists is the disk that was recorded under its name, in\n" OWN_VOLUMES_DIR
 		". Another one is refused, blank or not: ask for it by\n"
 		"volumeID, or remove the record.\n\n"

@@ -123,6 +123,9 @@ static int say_difference(const struct task *t, struct arena *a, const struct di
 
 	switch (j->verdict) {
 	case VERDICT_OURS:
+		if (j->is_cloud_inits)
+			return task_differs(diff, "cloud-init's line of /etc/fstab for %s is to go",
+					    text);
 		if (j->recorded)
 			return TASK_EQUAL;
 		return task_differs(diff, "%s of %s has no record", t->volume.want->filesystem,
@@ -137,6 +140,7 @@ static int say_difference(const struct task *t, struct arena *a, const struct di
 	}
 	return task_differs(diff, "%s (%s) %s: %s%s", text, disk_describe(a, &disks->v[0]),
 			    j->again        ? "was being formatted by us"
+			    : j->handed.n   ? "is as EC2 made it, and empty"
 			    : disks->n == 1 ? "is blank"
 					    : "are blank",
 			    j->raid ? "mdadm, " : "", mkfs_kind(t->volume.want->filesystem)->tool);

@@ -17,7 +17,7 @@ static bool look_at(const struct disk_host *h, const char *path, struct stat *re
 }
 
 /* Links are made and turned, and a node has several names: what counts is the device. */
-static bool is_same_node(const struct disk_host *h, const char *x, const char *y)
+bool claim_is_same_node(const struct disk_host *h, const char *x, const char *y)
 {
 	struct stat a, b;
 
@@ -50,14 +50,14 @@ static struct strv nodes_of(const struct disk_host *h, struct arena *a, const st
 static bool is_from(const struct disk_host *h, const struct mount *m, const struct strv *nodes)
 {
 	for (size_t i = 0; i < nodes->n; i++)
-		if (is_same_node(h, m->source, nodes->v[i]))
+		if (claim_is_same_node(h, m->source, nodes->v[i]))
 			return true;
 	return false;
 }
 
 /* Where it is mounted, all places. A multi-device file system has a number of its own: its source tells
  * one of its disks. */
-static struct strv mounts_of(const struct disk_host *h, struct arena *a, const struct disk *d)
+struct strv claim_mounts(const struct disk_host *h, struct arena *a, const struct disk *d)
 {
 	const struct strv nodes = nodes_of(h, a, d);
 	struct strv points = { 0 };
@@ -75,7 +75,7 @@ static struct strv mounts_of(const struct disk_host *h, struct arena *a, const s
 char *claim_elsewhere(const struct disk_host *h, struct arena *a, const struct disk *d,
 		      const char *path)
 {
-	const struct strv points = mounts_of(h, a, d);
+	const struct strv points = claim_mounts(h, a, d);
 
 	if (points.n == 0 || (path && strv_has(&points, path)))
 		return NULL;
@@ -88,7 +88,7 @@ static char *swap_of(const struct disk_host *h, struct arena *a, const struct di
 
 	for (size_t i = 0; i < swaps.n; i++)
 		if (strcmp(swaps.v[i], arena_printf(a, "/dev/%s", d->name)) == 0 ||
-		    is_same_node(h, swaps.v[i], d->node))
+		    claim_is_same_node(h, swaps.v[i], d->node))
 			return arena_str(a, "swap space in use");
 	return NULL;
 }
@@ -116,6 +116,6 @@ char *claim_now(const struct disk_host *h, struct arena *a, const struct disk *d
 	struct err ignored;
 
 	if (!who && claim_open(h, d, &fd, &ignored) == -EBUSY)
-		who = arena_str(a, "in use by the kernel: mounted elsewhere, or part of something");
+		who = arena_str(a, CLAIM_UNNAMED);
 	return who;
 }

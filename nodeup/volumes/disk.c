@@ -137,16 +137,25 @@ static void read_nvme(const struct disk_host *h, struct arena *a, struct disk *d
 		d->ec2_name = arena_str(a, name);
 }
 
-/* Disks that are not NVMe have the name that EC2 knows them by. */
+/* Disks that are not NVMe have the name that EC2 knows them by. A name that IMDS gives to a volume as well is not the
+ * instance store's. */
 static void read_named(const struct disk_host *h, struct disk *d)
 {
+	bool is_store = false, is_other = false;
+
 	if (!str_has_prefix(d->name, "xvd") && !str_has_prefix(d->name, "sd"))
 		return;
 	d->ec2_name = d->name;
-	for (size_t i = 0; i < h->mapping.n; i++)
-		if (str_has_prefix(h->mapping.v[i].key, "ephemeral") &&
-		    disk_name_eq(h->mapping.v[i].value, d->name))
-			d->kind = DISK_INSTANCE_STORE;
+	for (size_t i = 0; i < h->mapping.n; i++) {
+		if (!disk_name_eq(h->mapping.v[i].value, d->name))
+			continue;
+		if (str_has_prefix(h->mapping.v[i].key, "ephemeral"))
+			is_store = true;
+		else
+			is_other = true;
+	}
+	if (is_store && !is_other)
+		d->kind = DISK_INSTANCE_STORE;
 }
 
 static bool read_disk(const struct disk_host *h, struct arena *a, const char *name, struct disk *d)

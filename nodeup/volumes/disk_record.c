@@ -4,6 +4,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/base/walk.h"
 
 static const char record_dir[] = OWN_VOLUMES_DIR;
 
@@ -50,14 +51,14 @@ static void take_line(struct arena *a, const char *line, struct disk_record *rec
 	}
 }
 
-bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret)
+static bool read_record(int root_fd, struct arena *a, const char *path, struct disk_record *ret)
 {
 	autobuf struct buf text = BUF_INIT(RECORD_MAX);
 	struct disk_record rec = { .label = "" };
 	bool known = false;
 	struct strv lines;
 
-	if (!record_read(root_fd, disk_record_path(a, volume), &text))
+	if (!record_read(root_fd, path, &text))
 		return false;
 	lines = strv_split(a, buf_str(&text), '\n');
 	/* the last line is a mark: what lacks it was cut */
@@ -69,6 +70,11 @@ bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct di
 		return false;
 	*ret = rec;
 	return true;
+}
+
+bool disk_record_get(int root_fd, struct arena *a, const char *volume, struct disk_record *ret)
+{
+	return read_record(root_fd, a, disk_record_path(a, volume), ret);
 }
 
 /* The serial number of an identity; "" when the disk told none. */
@@ -118,6 +124,31 @@ bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const
 		if (strcmp(without_vol(known.v[i]), without_vol(serial)) == 0)
 			return false;
 	return known.n > 0 && *serial;
+}
+
+bool disk_record_speaks_of(int root_fd, struct arena *a, const char *serial, const char *identity,
+			   const char *uuid, const char *but)
+{
+	const char *own = but ? disk_record_path(a, but) : "";
+	struct strv names;
+	struct err ignored;
+	int r = walk_names_at(a, root_fd, record_dir, &names, &ignored);
+
+	for (size_t i = 0; r == 0 && i < names.n; i++) {
+		const char *path = arena_printf(a, "%s/%s", record_dir, names.v[i]);
+		struct disk_record rec;
+		struct strv serials;
+
+		if (strcmp(path, own) == 0)
+			continue;
+		if (!read_record(root_fd, a, path, &rec))
+			return true;
+		serials = disk_record_serials(a, &rec);
+		if ((*serial && strv_has(&serials, serial)) ||
+		    (identity && strv_has(&rec.disks, identity)) || strcmp(rec.uuid, uuid) == 0)
+			return true;
+	}
+	return r < 0 && r != -ENOENT;
 }
 
 int disk_record_set(int root_fd, const char *volume, const struct disk_record *rec, struct err *e)

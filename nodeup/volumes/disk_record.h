@@ -26,6 +26,10 @@ struct strv disk_record_serials(struct arena *a, const struct disk_record *rec);
 /* Whether it names disks by serial number and this one, which has another, is none of them. Of two disks
  * without a serial number nothing is known. */
 bool disk_record_rules_out(struct arena *a, const struct disk_record *rec, const char *serial);
+/* Whether the record of any volume but one (NULL: of any) speaks of a disk: by its serial number, by its identity (NULL: it has
+ * none) or by the UUID of what is on it. One that cannot be read may. */
+bool disk_record_speaks_of(int root_fd, struct arena *a, const char *serial, const char *identity,
+			   const char *uuid, const char *but);
 /* Write it. */
 int disk_record_set(int root_fd, const char *volume, const struct disk_record *rec,
 		    struct err *e) must_check;

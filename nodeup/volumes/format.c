@@ -7,6 +7,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/print.h"
 #include "nodeup/volumes/claim.h"
+#include "nodeup/volumes/handed.h"
 #include "nodeup/volumes/raid.h"
 
 enum { DISKS_MAX = 64 };
@@ -277,6 +278,93 @@ static int make_filesystem(const struct disk_host *h, struct arena *a, const str
 	return format_record(h, a, req, disks, req->mkfs.uuid, true, e);
 }
 
+static int unmount_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		       const struct disks *on, struct disks *ret_was, struct err *e)
+{
+	*ret_was = (struct disks){ 0 };
+	for (size_t i = 0; i < on->n; i++) {
+		int r;
+
+		if (claim_mounts(h, a, &on->v[i]).n == 0)
+			continue;
+		r = handed_unmount(h, &on->v[i], e);
+		if (r == -EBUSY)
+			return judge_refuse_used(e, a, req, &on->v[i],
+						 "mounted on " HANDED_POINT ", and in use there");
+		if (r < 0)
+			return r;
+		arena_push(a, ret_was->v, ret_was->n, on->v[i]);
+	}
+	return 0;
+}
+
+static int hold_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		    const struct disks *on, struct locks *held, struct err *e)
+{
+	for (size_t i = 0; i < on->n; i++) {
+		int r = claim_open(h, &on->v[i], &held->fds[i], e);
+
+		if (r == -EBUSY)
+			return judge_refuse_used(e, a, req, &on->v[i], CLAIM_UNNAMED);
+		if (r < 0)
+			return r;
+		held->n++;
+	}
+	return 0;
+}
+
+/* Look at them once more while the kernel lets nobody mount them: what is new now stays it. Then they lose what
+ * makes them mountable, and are disks that we began on. */
+static int prove_and_erase(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+			   const struct disks *disks, const struct disks *handed, struct err *e)
+{
+	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
+	struct judged now;
+	int r = hold_all(h, a, req, handed, &held, e);
+
+	if (r == 0)
+		r = judge_disks(h, a, req, disks, &now, e);
+	if (r < 0)
+		return r;
+	if (now.verdict != VERDICT_FORMAT || now.handed.n != handed->n)
+		return err_fail(e, ERR_REFUSED, 0,
+				"disk %s for %s: another program wrote to it just now; nothing was "
+				"written",
+				handed->v[0].name, req->name);
+	r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
+	for (size_t i = 0; i < handed->n && r == 0; i++)
+		r = handed_erase(h, a, &handed->v[i], e);
+	return r;
+}
+
+/* Disks that are as EC2 made them; *now is what they are after that. */
+static int take_handed(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		       struct disks *disks, struct judged *now, struct err *e)
+{
+	const struct disks handed = now->handed;
+	struct disks was;
+	int r = unmount_all(h, a, req, &handed, &was, e);
+
+	if (r == 0)
+		r = look_again(h, a, disks, disks, e);
+	if (r == 0)
+		r = prove_and_erase(h, a, req, disks, &handed, e);
+	for (size_t i = 0; i < was.n && r < 0; i++)
+		handed_mount(h, a, &was.v[i]);
+	return r < 0 ? r : judge_disks(h, a, req, disks, now, e);
+}
+
+/* Cloud-init's line would mount what is ours at the next boot. */
+static int take_back(const struct disk_host *h, struct arena *a, const struct volume_req *req,
+		     const struct disks *disks, struct err *e)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < disks->n && r == 0; i++)
+		r = handed_take_back(h, a, &disks->v[i], req->mkfs.uuid, req->path, e);
+	return r;
+}
+
 static int format_locked(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 			 struct disks *disks, struct err *e)
 {
@@ -289,13 +377,15 @@ static int format_locked(const struct disk_host *h, struct arena *a, const struc
 		r = look_again(h, a, disks, disks, e);
 	if (r == 0)
 		r = judge_disks(h, a, req, disks, &now, e);
+	if (r == 0 && now.handed.n)
+		r = take_handed(h, a, req, disks, &now, e);
 	if (r < 0 || now.verdict == VERDICT_ADOPT)
 		return r;
-	if (now.verdict == VERDICT_OURS)
-		return format_record(h, a, req, disks, now.uuid, true, e);
 	/* one of them will do: the next run waits for all */
 	locked.mkfs.lock_fd = locks.fds[0];
-	return make_filesystem(h, a, &locked, disks, &now, e);
+	r = now.verdict == VERDICT_OURS ? format_record(h, a, req, disks, now.uuid, true, e)
+					: make_filesystem(h, a, &locked, disks, &now, e);
+	return r < 0 ? r : take_back(h, a, req, disks, e);
 }
 
 int format_disks(const struct disk_host *h, struct arena *a, const struct volume_req *req,

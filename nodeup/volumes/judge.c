@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/volumes/claim.h"
+#include "nodeup/volumes/handed.h"
 #include "nodeup/volumes/probe.h"
 #include "nodeup/volumes/raid.h"
 
@@ -75,8 +76,9 @@ static int leave_alone(struct err *e, enum err_kind kind, struct arena *a,
 	return r;
 }
 
+/* `why`: it might have been as EC2 made it, but for this; or NULL. */
 static int refuse_data(const struct look *l, const struct disk *d, const struct probe *p,
-		       struct err *e)
+		       const char *why, struct err *e)
 {
 	const struct volume_req *req = l->req;
 	int r = leave_alone(e, ERR_REFUSED, l->a, req, d, "not blank");
@@ -88,7 +90,17 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 			 "an interrupted %s of ours: %s says that one began, but not on this disk "
 			 "in this boot",
 			 mkfs_kind(l->rec->fs)->tool, disk_record_path(l->a, req->name));
+	if (why)
+		err_note(
+			e, "ruled out",
+			"a file system made by EC2 and mounted by cloud-init, which counts as blank: %s",
+			why);
 	err_note(e, "do", "name the right disk, or wipe it yourself: nodeup has no --force");
+	if (why)
+		err_note(e, "next",
+			 "if nothing on it is yours: umount " HANDED_POINT
+			 ", remove its line of /etc/fstab, wipefs -a /dev/%s",
+			 d->name);
 	return r;
 }
 
@@ -112,10 +124,10 @@ int judge_refuse_used(struct err *e, struct arena *a, const struct volume_req *r
 }
 
 static int may_format(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		      const struct disk *d, struct err *e)
+		      const struct disk *d, bool is_mounted, struct err *e)
 {
 	const struct mkfs_kind *kind = mkfs_kind(req->mkfs.fs);
-	const char *who = claim_of(h, a, d);
+	const char *who = is_mounted ? NULL : claim_of(h, a, d);
 	char size[STR_SIZE_MAX], least[STR_SIZE_MAX];
 
 	if (who)
@@ -130,40 +142,65 @@ static int may_format(const struct disk_host *h, struct arena *a, const struct v
 	return 0;
 }
 
-static int judge_format(const struct look *l, const struct probe *probes, bool *ret_again,
+/* Whether a disk is as EC2 made it. What is to outlive the instance is not put on its store that way. */
+static struct handed look_at_handed(const struct look *l, size_t i, const struct probe *p)
+{
+	struct handed ret;
+
+	/* killed when it had begun with this very disk, it goes on */
+	handed_look(l->h, l->a, &l->disks->v[i], p, is_begun(l, i) ? l->req->name : NULL, &ret);
+	if (ret.is_new && l->req->persist)
+		ret = (struct handed){ .why = "the volume is to outlive the instance" };
+	return ret;
+}
+
+static int judge_format(const struct look *l, const struct probe *probes, struct judged *ret,
 			struct err *e)
 {
-	*ret_again = false;
 	for (size_t i = 0; i < l->disks->n; i++) {
 		const struct disk *d = &l->disks->v[i];
 		const struct probe *p = &probes[i];
 		const bool unfinished = p->state == PROBE_DATA && may_be_unfinished(l->req, p) &&
 					is_begun(l, i);
+		struct handed handed = { 0 };
 		int r;
 
 		if (p->state == PROBE_UNREADABLE)
 			return refuse_unreadable(e, l->a, l->req, d, p);
 		if (p->state != PROBE_BLANK && !unfinished)
-			return refuse_data(l, d, p, e);
-		r = may_format(l->h, l->a, l->req, d, e);
+			handed = look_at_handed(l, i, p);
+		if (p->state != PROBE_BLANK && !unfinished && !handed.is_new)
+			return refuse_data(l, d, p, handed.why, e);
+		r = may_format(l->h, l->a, l->req, d, handed.is_mounted, e);
 		if (r < 0)
 			return r;
-		*ret_again |= unfinished;
+		ret->again |= unfinished;
+		if (handed.is_new)
+			arena_push(l->a, ret->handed.v, ret->handed.n, *d);
 	}
 	return mkfs_check(&l->req->mkfs, l->members->n, e);
 }
 
-/* What carries the right file system but serves another purpose already. */
-static int not_elsewhere(const struct look *l, struct err *e)
+/* What carries the right file system but serves another purpose already. Cloud-init's mount of a disk that is ours by its
+ * record serves none. */
+static int not_elsewhere(const struct look *l, bool is_cloud_inits, struct err *e)
 {
 	for (size_t i = 0; i < l->disks->n; i++) {
 		const struct disk *d = &l->disks->v[i];
 		const char *who = claim_elsewhere(l->h, l->a, d, l->req->path);
 
-		if (who)
+		if (who && !(is_cloud_inits && handed_is_at_point(l->h, l->a, d, l->req->path)))
 			return judge_refuse_used(e, l->a, l->req, d, who);
 	}
 	return 0;
+}
+
+static bool has_cloud_inits_line(const struct look *l, const char *uuid)
+{
+	for (size_t i = 0; i < l->members->n; i++)
+		if (handed_has_line(l->h, l->a, &l->members->v[i], uuid))
+			return true;
+	return false;
 }
 
 static bool is_among(const struct disks *disks, const struct disk *d)
@@ -338,6 +375,7 @@ static int judge_plain(const struct look *l, const struct probe *probes, struct 
 	if (all_carry(req, probes, l->disks->n, req->mkfs.uuid)) {
 		j.verdict = VERDICT_OURS;
 		j.recorded = is_recorded_done(l, j.uuid);
+		j.is_cloud_inits = j.recorded && has_cloud_inits_line(l, j.uuid);
 	} else if ((r = not_replaced(l, probes, e)) < 0) {
 		return r;
 	} else if (req->persist && all_carry(req, probes, l->disks->n, probes[0].uuid)) {
@@ -345,10 +383,10 @@ static int judge_plain(const struct look *l, const struct probe *probes, struct 
 		j.uuid = probes[0].uuid;
 	} else {
 		j.verdict = VERDICT_FORMAT;
-		r = judge_format(l, probes, &j.again, e);
+		r = judge_format(l, probes, &j, e);
 	}
 	if (r == 0 && j.verdict != VERDICT_FORMAT)
-		r = not_elsewhere(l, e);
+		r = not_elsewhere(l, j.is_cloud_inits, e);
 	if (r == 0)
 		r = not_copied(l, j.uuid, e);
 	if (r < 0)

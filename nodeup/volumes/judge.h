@@ -2,6 +2,7 @@
  * OURS when all carry the file system that was to be made; ADOPT when a volume that persists carries
  * one of the wanted kind already; FORMAT only when each disk is blank and unused, or is one
  * that our own mkfs was interrupted on in this boot. Everything else is an error that says what is there.
+ * A disk of the instance store that is as EC2 made it counts as blank for what need not persist (handed.h).
  * If a record ties a device name to a disk, any other disk under that name is refused until the record
  * is removed.
  * Owner: the arena. Errors: REFUSED for data and for disks in use, SYSTEM for unreadable ones, CONFIG
@@ -31,11 +32,13 @@ enum verdict {
 
 struct judged {
 	enum verdict verdict;
-	bool raid;        /* FORMAT: make an array of the disks first */
-	struct disks on;  /* what carries the file system, or is to: the disks, or their array */
-	bool again;       /* FORMAT: over what our interrupted mkfs left */
-	bool recorded;    /* OURS: and its record says so */
-	const char *uuid; /* what the disks carry, or will */
+	bool raid;           /* FORMAT: make an array of the disks first */
+	struct disks on;     /* what carries the file system, or is to: the disks, or their array */
+	struct disks handed; /* FORMAT: those that are as EC2 made them, and blank by that alone */
+	bool is_cloud_inits; /* OURS: cloud-init has a line of fstab for it, which is to go */
+	bool again;          /* FORMAT: over what our interrupted mkfs left */
+	bool recorded;       /* OURS: and its record says so */
+	const char *uuid;    /* what the disks carry, or will */
 };
 
 /* The refusal of a disk that is in use. */

@@ -27,13 +27,21 @@ char *mounts_unescape(struct arena *a, const char *s)
 static bool read_line(struct arena *a, const char *line, struct mount *ret)
 {
 	const struct strv words = strv_split(a, line, ' ');
+	const char *peers = "", *master = "";
 	size_t dash = 6;
 
-	while (dash < words.n && strcmp(words.v[dash], "-") != 0)
-		dash++;
+	for (; dash < words.n && strcmp(words.v[dash], "-") != 0; dash++) {
+		if (str_has_prefix(words.v[dash], "shared:"))
+			peers = words.v[dash] + strlen("shared:");
+		if (str_has_prefix(words.v[dash], "master:"))
+			master = words.v[dash] + strlen("master:");
+	}
 	if (dash + 2 >= words.n)
 		return false;
 	*ret = (struct mount){
+		.id = words.v[0],
+		.peers = peers,
+		.master = master,
 		.dev = words.v[2],
 		.root = mounts_unescape(a, words.v[3]),
 		.point = mounts_unescape(a, words.v[4]),

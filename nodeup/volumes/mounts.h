@@ -7,6 +7,9 @@
 #include "nodeup/base/str.h"
 
 struct mount {
+	const char *id;      /* "36": no other mount of any namespace has it */
+	const char *peers;   /* "1": the group of mounts that go with it; "" without */
+	const char *master;  /* the group that it goes with; "" without */
 	const char *dev;     /* "259:3" */
 	const char *root;    /* the directory of the file system that is seen: "/" */
 	const char *point;   /* "/data" */

@@ -60,6 +60,7 @@ static void found(const struct disk_host *h, struct arena *a, blkid_probe pr, in
 		.fs = *type ? type : NULL,
 		.uuid = value(a, pr, "UUID"),
 		.label = value(a, pr, "LABEL"),
+		.bad_checksum = blkid_probe_has_value(pr, "SBBADCSUM") == 1,
 	};
 	ret->incomplete = ret->fs && is_in_progress(h, fd, ret);
 	ret->has = what(a, ret, value(a, pr, "USAGE"), value(a, pr, "PTTYPE"));

@@ -18,6 +18,7 @@ struct probe {
 	const char *fs;           /* TYPE of libblkid, NULL: no signature that it knows */
 	const char *uuid, *label; /* "" without */
 	bool unknown;             /* DATA without any signature */
+	bool bad_checksum;        /* of its superblock */
 	bool incomplete;          /* a file system whose making did not come to its end */
 };
 

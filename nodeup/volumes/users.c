@@ -3,6 +3,7 @@
 #include <ctype.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "nodeup/base/walk.h"
 #include "nodeup/volumes/mounts.h"
@@ -18,7 +19,8 @@ struct view {
 struct search {
 	int root_fd;
 	struct arena *a;
-	const char *path;       /* of the directory, for us */
+	const char *path;       /* of the directory, for us; NULL: a disk alone is asked about */
+	const char *disk;       /* "259:3", or NULL */
 	const char *dev, *root; /* its file system, and where it is in it */
 	struct mounts own;
 	struct view *views;
@@ -52,11 +54,24 @@ static int gone_or(int r)
 	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
 }
 
+/* Whether it is the disk that is asked about. No server is waited for to tell. */
+static bool is_disk(const struct search *s, int dir, const char *name, int flags)
+{
+	char dev[32]; /* as /sys writes it */
+	struct statx st;
+
+	if (!s->disk || statx(dir, name, AT_STATX_DONT_SYNC | flags, STATX_TYPE, &st) < 0 ||
+	    !S_ISBLK(st.stx_mode))
+		return false;
+	(void)snprintf(dev, sizeof(dev), "%u:%u", st.stx_rdev_major, st.stx_rdev_minor);
+	return strcmp(dev, s->disk) == 0;
+}
+
 /* A path of a namespace, if it is one: "socket:[1]" and memory are not. */
 static bool is_inside(const struct search *s, struct arena *a, const struct mounts *mounts,
 		      const char *path)
 {
-	const struct mount *m = *path == '/' ? mounts_under(mounts, path) : NULL;
+	const struct mount *m = s->path && *path == '/' ? mounts_under(mounts, path) : NULL;
 
 	return m && strcmp(m->dev, s->dev) == 0 && str_is_within(mounts_inner(a, m, path), s->root);
 }
@@ -112,8 +127,11 @@ static int look_at_files(const struct search *s, const struct process *p)
 		r = walk_names(a, fd, &names);
 	if (r < 0)
 		return gone_or(r);
-	for (size_t i = 0; i < names.n && r == 0; i++)
+	for (size_t i = 0; i < names.n && r == 0; i++) {
+		if (is_disk(s, fd, names.v[i], 0))
+			return name_user(s, p, "open", arena_printf(p->a, "disk %s", s->disk));
 		r = look_at_link(s, p, fd, names.v[i], "open");
+	}
 	return r;
 }
 
@@ -159,11 +177,22 @@ static bool has_our_root(const struct search *s, const struct process *p)
 	       strcmp(ours->root, theirs->root) == 0;
 }
 
+/* The mount of a disk that is asked about, or one of another namespace that goes when it goes. */
+static bool is_that_mount(const struct search *s, const struct mount *m)
+{
+	const struct mount *ours = s->disk ? mounts_at(&s->own, s->path) : NULL;
+
+	if (!ours || strcmp(m->id, ours->id) == 0)
+		return ours != NULL;
+	return *ours->peers && strcmp(m->point, ours->point) == 0 &&
+	       (strcmp(m->peers, ours->peers) == 0 || strcmp(m->master, ours->peers) == 0);
+}
+
 static int look_at_mounts(const struct search *s, const struct process *p)
 {
-	const bool same = has_our_root(s, p);
+	const bool same = s->path && has_our_root(s, p);
 
-	for (size_t i = 0; i < p->mounts->n; i++) {
+	for (size_t i = 0; s->path && i < p->mounts->n; i++) {
 		const struct mount *m = &p->mounts->v[i];
 
 		/* it, or a part of it, at another place */
@@ -171,7 +200,7 @@ static int look_at_mounts(const struct search *s, const struct process *p)
 		const bool is_in_it = same && strcmp(m->point, s->path) != 0 &&
 				      str_is_within(m->point, s->path);
 
-		if (is_part || is_in_it || is_overlay_of(s, m))
+		if (!is_that_mount(s, m) && (is_part || is_in_it || is_overlay_of(s, m)))
 			return name_user(s, p, "mounted", m->point);
 	}
 	return 0;
@@ -242,6 +271,15 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
+static bool is_disk_at(const struct search *s, const char *path)
+{
+	autoclose int fd = -1;
+	struct err ignored;
+
+	return s->disk && *path == '/' && io_open(s->root_fd, path, O_PATH, &fd, &ignored) == 0 &&
+	       is_disk(s, fd, "", AT_EMPTY_PATH);
+}
+
 /* A file that backs a disk, as docker's devicemapper has: the kernel uses it, and no process has it open. */
 static int look_at_loops(struct search *s)
 {
@@ -258,7 +296,7 @@ static int look_at_loops(struct search *s)
 		if (!file)
 			continue;
 		file[strcspn(file, "\n")] = '\0';
-		if (is_inside(s, s->a, &s->own, file)) {
+		if (is_inside(s, s->a, &s->own, file) || is_disk_at(s, file)) {
 			return say_kernel(s, arena_printf(s->a, "'%s' is the disk /dev/%s", file,
 							  names.v[i]));
 		}
@@ -303,7 +341,7 @@ static int begin_search(struct search *s, struct err *e)
 	int r = mounts_read(s->root_fd, s->a, "self", &s->own, e);
 
 	*s->ret = (struct user){ 0 };
-	if (r < 0)
+	if (r < 0 || !s->path)
 		return r;
 	m = mounts_under(&s->own, s->path);
 	if (!m)
@@ -323,5 +361,16 @@ int users_of(int root_fd, struct arena *a, const char *path, const char *pid, st
 		r = !pid   ? look_at_all(&s, e)
 		    : *pid ? look_at_process(&s, pid, e)
 			   : look_at_kernel(&s, e);
+	return r < 0 ? r : 0;
+}
+
+int users_of_disk(int root_fd, struct arena *a, const char *dev, const char *point,
+		  struct user *ret, struct err *e)
+{
+	struct search s = { .root_fd = root_fd, .a = a, .path = point, .disk = dev, .ret = ret };
+	int r = begin_search(&s, e);
+
+	if (r == 0)
+		r = look_at_all(&s, e);
 	return r < 0 ? r : 0;
 }

@@ -1,7 +1,7 @@
 /* disk_probe - one volume task from a command line, on disks of this machine
  *
  *   disk_probe check|apply ROOT MACHINE PATH FS store|persist DEVICE...
- *   ... vol-ID | instance-store
+ *   ... vol-ID | instance-store | ephemeral0=sdb
  *
  * ROOT has /dev, /sys and /proc of the machine, and the records. The volume is called "/data" and to be
  * mounted at PATH. Says "equal", "differs: WHY", "done" or "waits: WHAT"; or KIND, message and notes. */
@@ -37,10 +37,18 @@ static int run_task(struct task_ctx *ctx, const struct task *t, bool apply)
 }
 
 /* The kind says which disks where it names no devices. */
-static void select_disks(struct node_volume *want, const char *kind)
+static void select_disks(struct arena *a, struct disk_host *host, struct node_volume *want,
+			 const char *kind)
 {
+	const char *device = strchr(kind, '=');
+
 	want->nth = -1;
-	if (strcmp(kind, "instance-store") == 0) {
+	if (device) {
+		/* as IMDS says it */
+		want->disks = NODE_DISKS_INSTANCE_STORE;
+		strmap_set(a, &host->mapping, arena_strn(a, kind, (size_t)(device - kind)),
+			   device + 1);
+	} else if (strcmp(kind, "instance-store") == 0) {
 		want->disks = NODE_DISKS_INSTANCE_STORE;
 	} else if (str_has_prefix(kind, "vol-")) {
 		want->disks = NODE_DISKS_VOLUME_ID;
@@ -76,6 +84,6 @@ int main(int argc, char **argv)
 	want.persist = strcmp(argv[6], "persist") == 0;
 	for (int i = 7; i < argc; i++)
 		strv_add(a, &want.devices, argv[i]);
-	select_disks(&want, argv[6]);
+	select_disks(a, &host, &want, argv[6]);
 	return run_task(&ctx, &t, strcmp(argv[1], "apply") == 0);
 }

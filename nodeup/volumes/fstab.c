@@ -1,0 +1,136 @@
+#include "nodeup/volumes/fstab.h"
+
+#include <string.h>
+#include "nodeup/base/io.h"
+#include "nodeup/volumes/claim.h"
+#include "nodeup/volumes/mounts.h"
+
+static const char path[] = "/etc/fstab";
+static const char mark[] = "comment=cloudconfig";
+
+enum { FSTAB_MAX = 1 << 20 };
+
+/* 'UUID="x"' is x. */
+static const char *value_of(struct arena *a, const char *spec, const char *key)
+{
+	const char *value = str_has_prefix(spec, key) ? spec + strlen(key) : NULL;
+	const size_t n = value ? strlen(value) : 0;
+
+	if (n > 1 && (*value == '"' || *value == '\'') && value[n - 1] == *value)
+		return arena_strn(a, value + 1, n - 2);
+	return value;
+}
+
+static bool is_about(const struct disk_host *h, struct arena *a, const char *spec,
+		     const struct disk *d, const char *uuid)
+{
+	static const char by_uuid[] = "/dev/disk/by-uuid/";
+	const char *named = value_of(a, spec, "UUID=");
+
+	if (!named && str_has_prefix(spec, by_uuid))
+		named = spec + strlen(by_uuid);
+	if (named && *uuid && strcasecmp(named, uuid) == 0)
+		return true;
+	if (*spec != '/')
+		return false;
+	/* a link of EC2's name for it may be missing when it is asked for */
+	return claim_is_same_node(h, spec, d->node) || disk_name_eq(spec, d->name) ||
+	       (d->ec2_name && disk_name_eq(spec, d->ec2_name));
+}
+
+static bool has_mark(struct arena *a, const char *options)
+{
+	const struct strv all = strv_split(a, options, ',');
+
+	return strv_has(&all, mark);
+}
+
+/* The words of a line: device, place, type, options. */
+static struct strv words_of(struct arena *a, const char *line)
+{
+	struct strv words = { 0 };
+
+	line += strspn(line, " \t");
+	if (*line == '#')
+		return words;
+	while (*line) {
+		const size_t n = strcspn(line, " \t\r");
+
+		strv_add(a, &words, mounts_unescape(a, arena_strn(a, line, n)));
+		line += n;
+		line += strspn(line, " \t\r");
+	}
+	return words;
+}
+
+struct about {
+	const struct disk_host *h;
+	struct arena *a;
+	const struct disk *d;
+	const char *uuid;
+};
+
+/* Whether a line is cloud-init's, and about the disk. Counts those about the disk. */
+static bool take_line(const struct about *x, const char *line, struct fstab *ret)
+{
+	const struct strv words = words_of(x->a, line);
+
+	if (words.n < 2 || !is_about(x->h, x->a, words.v[0], x->d, x->uuid))
+		return false;
+	if (words.n < 4 || !has_mark(x->a, words.v[3])) {
+		ret->others++;
+		return false;
+	}
+	ret->cloud++;
+	ret->point = words.v[1];
+	return true;
+}
+
+/* Read it; what is left without cloud-init's lines about the disk is appended to ret_rest. */
+static int read_lines(const struct about *x, struct fstab *ret, struct buf *ret_rest,
+		      struct io_attr *ret_attr, struct err *e)
+{
+	autobuf struct buf text = BUF_INIT(FSTAB_MAX);
+	struct stat st;
+	int r = io_read_itself(x->h->root_fd, path, &text, &st, e);
+
+	*ret = (struct fstab){ 0 };
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	if (memchr(buf_str(&text), '\0', text.len))
+		return err_fail(e, ERR_SYSTEM, EINVAL, "%s is no text", path);
+	*ret_attr = (struct io_attr){ st.st_mode & 07777, st.st_uid, st.st_gid };
+	for (const char *line = buf_str(&text); *line;) {
+		const size_t n = strcspn(line, "\n");
+		const char *next = line + n + (line[n] == '\n');
+
+		if (!take_line(x, arena_strn(x->a, line, n), ret))
+			(void)buf_add(ret_rest, line, (size_t)(next - line));
+		line = next;
+	}
+	return buf_check(ret_rest, path, e);
+}
+
+int fstab_of(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
+	     struct fstab *ret, struct err *e)
+{
+	const struct about x = { h, a, d, uuid };
+	autobuf struct buf rest = BUF_INIT(FSTAB_MAX);
+	struct io_attr attr;
+
+	return read_lines(&x, ret, &rest, &attr, e);
+}
+
+int fstab_drop(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
+	       struct err *e)
+{
+	const struct about x = { h, a, d, uuid };
+	autobuf struct buf rest = BUF_INIT(FSTAB_MAX);
+	struct io_attr attr = { 0 };
+	struct fstab found;
+	int r = read_lines(&x, &found, &rest, &attr, e);
+
+	if (r < 0 || found.cloud == 0)
+		return r;
+	return io_replace(h->root_fd, path, buf_str(&rest), rest.len, &attr, e);
+}

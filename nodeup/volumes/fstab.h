@@ -1,0 +1,20 @@
+/* fstab.h - the lines of /etc/fstab about a disk, and those that cloud-init wrote
+ * cloud-init writes a line for the first disk of the instance store, whatever becomes of it later, and marks it by
+ * the option comment=cloudconfig. Such lines alone are ever removed; all others stay byte for byte.
+ * Owner: the arena. Errors: SYSTEM. Threads: all functions. Source: fstab(5); cloud-init's cc_mounts. */
+#pragma once
+
+#include "nodeup/volumes/disk.h"
+
+struct fstab {
+	size_t cloud;      /* how many lines of cloud-init's there are about the disk */
+	size_t others;     /* and of anybody else's */
+	const char *point; /* where the last of cloud-init's mounts it; NULL without one */
+};
+
+/* What is said of a disk, by any of its names or by the UUID of what is on it. No file: nothing. */
+int fstab_of(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
+	     struct fstab *ret, struct err *e) must_check;
+/* Remove cloud-init's lines about it, durably. */
+int fstab_drop(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
+	       struct err *e) must_check;

@@ -1,0 +1,238 @@
+#include "nodeup/volumes/handed.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+#include "nodeup/base/io.h"
+#include "nodeup/base/paths.h"
+#include "nodeup/volumes/claim.h"
+#include "nodeup/volumes/disk_record.h"
+#include "nodeup/volumes/extfs.h"
+#include "nodeup/volumes/fstab.h"
+#include "nodeup/volumes/mounts.h"
+#include "nodeup/volumes/users.h"
+
+/* The superblock that a mount and libblkid look for is in it. */
+enum { HEAD = 4096 };
+
+struct look {
+	const struct disk_host *h;
+	struct arena *a;
+	const struct disk *d;
+	const struct probe *p;
+	const char *but;
+	struct fstab lines;
+	bool is_mounted;
+};
+
+/* Each of these says why not, or NULL. */
+
+static const char *not_of_store(struct look *l)
+{
+	if (l->d->kind != DISK_INSTANCE_STORE || l->d->volume_id)
+		return "nothing says that it is of the instance store";
+	if (l->d->partitions.n)
+		return "it has partitions";
+	return NULL;
+}
+
+static const char *not_as_made(struct look *l)
+{
+	if (!str_eq(l->p->fs, "ext3") && !str_eq(l->p->fs, "ext4"))
+		return "EC2 makes no such file system";
+	if (*l->p->label)
+		return "it has a label";
+	if (l->p->bad_checksum)
+		return "its superblock is damaged";
+	return NULL;
+}
+
+static const char *recorded(struct look *l)
+{
+	const char *identity = disk_identity(l->a, l->h, l->d);
+
+	return disk_record_speaks_of(l->h->root_fd, l->a, l->d->serial, identity, l->p->uuid,
+				     l->but)
+		       ? "a record in " OWN_VOLUMES_DIR " speaks of it"
+		       : NULL;
+}
+
+static const char *named_in_fstab(struct look *l)
+{
+	struct err e;
+
+	if (fstab_of(l->h, l->a, l->d, l->p->uuid, &l->lines, &e) < 0)
+		return arena_str(l->a, e.msg);
+	if (l->lines.others)
+		return "a line of /etc/fstab is about it that is not cloud-init's";
+	if (l->lines.cloud > 1 || (l->lines.cloud && !str_eq(l->lines.point, HANDED_POINT)))
+		return "cloud-init mounts it at another place than " HANDED_POINT;
+	return NULL;
+}
+
+/* Not at all, or once and whole where cloud-init's line says. */
+static const char *mounted(struct look *l)
+{
+	const struct strv points = claim_mounts(l->h, l->a, l->d);
+	const struct mount *m;
+	struct mounts all;
+	struct err e;
+
+	if (mounts_read(l->h->root_fd, l->a, "self", &all, &e) < 0)
+		return arena_str(l->a, e.msg);
+	if (points.n == 0)
+		return NULL;
+	if (points.n > 1)
+		return arena_printf(l->a, "it is mounted at %s", strv_join(l->a, &points, ", "));
+	m = mounts_at(&all, HANDED_POINT);
+	if (!m || !str_eq(points.v[0], HANDED_POINT) || !str_eq(m->dev, l->d->dev) ||
+	    !str_eq(m->root, "/"))
+		return arena_printf(l->a, "it is mounted at %s", points.v[0]);
+	if (!l->lines.cloud)
+		return "no line of cloud-init's in /etc/fstab mounts it at " HANDED_POINT;
+	l->is_mounted = true;
+	return NULL;
+}
+
+static const char *in_use(struct look *l)
+{
+	struct user user;
+	struct err e;
+
+	if (!l->is_mounted) {
+		const char *who = claim_of(l->h, l->a, l->d);
+
+		if (who)
+			return who;
+	}
+	if (l->d->holders.n)
+		return arena_printf(l->a, "in use by %s", strv_join(l->a, &l->d->holders, ", "));
+	if (users_of_disk(l->h->root_fd, l->a, l->d->dev, l->is_mounted ? HANDED_POINT : NULL,
+			  &user, &e) < 0)
+		return arena_str(l->a, e.msg);
+	return user.what;
+}
+
+static const char *used_before(struct look *l)
+{
+	const char *why = NULL;
+	autoclose int fd = -1;
+	struct err e;
+	int r = disk_open(l->h, l->d, O_RDONLY | O_NONBLOCK, &fd, &e);
+
+	if (r < 0)
+		return arena_str(l->a, e.msg);
+	r = extfs_new(l->h, fd, l->d->size, l->is_mounted, &why);
+	if (r < 0)
+		return arena_printf(l->a, "it cannot be read: %s", strerror(-r));
+	return r ? why : NULL;
+}
+
+void handed_look(const struct disk_host *h, struct arena *a, const struct disk *d,
+		 const struct probe *p, const char *but, struct handed *ret)
+{
+	static const char *(*const looks[])(struct look *) = {
+		not_of_store, not_as_made, recorded, named_in_fstab, mounted, in_use, used_before,
+	};
+	struct look l = { .h = h, .a = a, .d = d, .p = p, .but = but };
+	const char *why = NULL;
+
+	*ret = (struct handed){ 0 };
+	if (!p->fs || !str_has_prefix(p->fs, "ext") ||
+	    (d->kind != DISK_INSTANCE_STORE && !handed_has_line(h, a, d, p->uuid)))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(looks) && !why; i++)
+		why = looks[i](&l);
+	*ret = (struct handed){ .is_new = !why, .is_mounted = l.is_mounted, .why = why };
+}
+
+/* Below the root that all paths are below; no descriptor keeps it busy. */
+static const char *point_of(const struct disk_host *h, char *text, size_t n)
+{
+	(void)snprintf(text, n, "/proc/self/fd/%d" HANDED_POINT, h->root_fd);
+	return text;
+}
+
+int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *e)
+{
+	char path[64], dev[32];
+	struct stat st;
+	int r = io_stat(h->root_fd, HANDED_POINT, &st, e);
+
+	if (r < 0)
+		return r;
+	(void)snprintf(dev, sizeof(dev), "%u:%u", major(st.st_dev), minor(st.st_dev));
+	if (strcmp(dev, d->dev) != 0)
+		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted on " HANDED_POINT,
+				d->name);
+	if (umount2(point_of(h, path, sizeof(path)), UMOUNT_NOFOLLOW) < 0)
+		return err_sys(e, "unmount " HANDED_POINT);
+	return 0;
+}
+
+void handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d)
+{
+	char path[64], *node;
+	struct err ignored;
+	struct probe p;
+
+	if (probe_signature(h, a, d, &p) && p.fs && disk_host_path(h, a, d, &node, &ignored) == 0)
+		(void)!mount(node, point_of(h, path, sizeof(path)), p.fs, 0, NULL);
+}
+
+int handed_erase(const struct disk_host *h, struct arena *a, const struct disk *d, struct err *e)
+{
+	static const char zeros[HEAD];
+	autoclose int fd = -1;
+	struct probe p = { .uuid = "" };
+	off_t at = 0;
+	int r;
+
+	(void)!probe_signature(h, a, d, &p);
+	r = fstab_drop(h, a, d, p.uuid, e);
+	if (r == 0)
+		r = disk_open(h, d, O_RDWR | O_NONBLOCK, &fd, e);
+	if (r < 0)
+		return r;
+	if (io_write_at(fd, zeros, sizeof(zeros), &at) < 0 || fsync(fd) < 0)
+		return err_sys(e, "write to disk %s", d->name);
+	return 0;
+}
+
+bool handed_has_line(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     const char *uuid)
+{
+	struct fstab lines;
+	struct err ignored;
+
+	return fstab_of(h, a, d, uuid, &lines, &ignored) == 0 && lines.cloud > 0;
+}
+
+bool handed_is_at_point(const struct disk_host *h, struct arena *a, const struct disk *d,
+			const char *path)
+{
+	const struct strv points = claim_mounts(h, a, d);
+
+	for (size_t i = 0; i < points.n; i++)
+		if (!str_eq(points.v[i], HANDED_POINT) && !str_eq(points.v[i], path))
+			return false;
+	return strv_has(&points, HANDED_POINT);
+}
+
+int handed_take_back(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     const char *uuid, const char *path, struct err *e)
+{
+	struct err ignored;
+	int r;
+
+	if (!handed_has_line(h, a, d, uuid))
+		return 0;
+	r = fstab_drop(h, a, d, uuid, e);
+	/* what uses it there goes on: it has its own place all the same, and that one alone at the next boot */
+	if (r == 0 && !str_eq(path, HANDED_POINT) && handed_is_at_point(h, a, d, path))
+		(void)!handed_unmount(h, d, &ignored);
+	return r;
+}

@@ -1,0 +1,43 @@
+/* handed.h - a disk of the instance store as EC2 hands it out: a new ext3, which cloud-init mounts at /mnt
+ * The oldest types of instance have no blank one. Such a disk counts as blank if all of this is shown: IMDS or the
+ * NVMe model says that it is of the instance store; it is an ext3 or ext4 that nothing was ever kept on (extfs.h);
+ * no record of ours speaks of it; it is not mounted, or once and whole, at /mnt, by cloud-init's line of fstab, and
+ * no other line is about it; and no process, swap, loop device, array or other mount uses it. What cannot be read
+ * or shown is data. A disk that is ours by its record is never judged here: of cloud-init only the line is taken back.
+ * Owner: the arena. Errors: SYSTEM. Threads: all functions.
+ * Source: EC2 user guide, "instance store"; cloud-init's cc_mounts; kube-up's format-disks.sh. */
+#pragma once
+
+#include "nodeup/volumes/disk.h"
+#include "nodeup/volumes/probe.h"
+
+/* Where cloud-init mounts it. */
+#define HANDED_POINT "/mnt"
+
+struct handed {
+	bool is_new;     /* all is shown */
+	bool is_mounted; /* at HANDED_POINT, by cloud-init: it is to be looked at again without */
+	const char *
+		why; /* it looks like such a disk, and this is not shown; NULL: it does not look like one */
+};
+
+/* Look at a disk and what was found on it, for reading only. `but`: the volume whose own record is left out, NULL: none. */
+void handed_look(const struct disk_host *h, struct arena *a, const struct disk *d,
+		 const struct probe *p, const char *but, struct handed *ret);
+/* Unmount it at HANDED_POINT, never lazily; -EBUSY while anything uses it. */
+int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *e) must_check;
+/* Mount it there again, as cloud-init does, when nothing came of it after all. */
+void handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d);
+/* Of one that was proven to be new and is held: cloud-init's line goes, then the superblock. */
+int handed_erase(const struct disk_host *h, struct arena *a, const struct disk *d,
+		 struct err *e) must_check;
+
+/* Whether cloud-init has a line for a disk of ours. */
+bool handed_has_line(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     const char *uuid);
+/* Whether it is mounted at HANDED_POINT as well as at its own place, or there alone. */
+bool handed_is_at_point(const struct disk_host *h, struct arena *a, const struct disk *d,
+			const char *path);
+/* Remove the line, and the mount where nothing uses it; `path` is the disk's own place. */
+int handed_take_back(const struct disk_host *h, struct arena *a, const struct disk *d,
+		     const char *uuid, const char *path, struct err *e) must_check;
