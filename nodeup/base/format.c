@@ -279,6 +279,21 @@ bool format_is_valid(const struct field_format *f, const char *s)
 	}
 }
 
+/* Of each line. Those that begin with '-' may be keys alone, which patterns then leave out. */
+static bool is_sysctl(const char *s)
+{
+	for (;; s++) {
+		const char *start = s + strspn(s, " \t\r");
+		const size_t n = strcspn(start, "\n"), key = strcspn(start, "=\n");
+
+		if (n && !strchr("#;-", *start) && (key == n || key == 0))
+			return false;
+		s = start + n;
+		if (!*s)
+			return true;
+	}
+}
+
 const struct field_format format_cidr = { "an address range such as 10.0.0.0/8", is_cidr };
 const struct field_format format_cidrs = { "address ranges with commas between them", is_cidr,
 					   .is_list = true };
@@ -308,6 +323,8 @@ const struct field_format format_cgroup = { "a cgroup such as /system.slice/kube
 const struct field_format format_slice = { "a cgroup such as /kube-reserved", is_slice };
 const struct field_format format_name = { "a name", is_name };
 const struct field_format format_switch = { "true or false", is_switch };
+const struct field_format format_sysctl = { "a line of sysctl.d(5) such as net.core.somaxconn=1024",
+					    is_sysctl };
 const struct field_format format_taint = { "a taint such as key=value:NoSchedule", is_taint };
 const struct field_format format_taint_today = {
 	"a taint such as key=value:NoSchedule or key:NoSchedule", is_taint_today

@@ -34,6 +34,7 @@ extern const struct field_format format_log;        /* /var/log/audit.log, - */
 extern const struct field_format format_cgroup;     /* /, /system.slice, kube-reserved */
 extern const struct field_format format_slice;      /* the same, but /: a unit is called so */
 extern const struct field_format format_name;       /* main, nodes-1.a */
+extern const struct field_format format_sysctl;     /* net.core.somaxconn=1024, with more lines */
 /* of today's kops and Kubernetes, which take more */
 extern const struct field_format format_port_range_today; /* 30000-32767, 30000+2767, 30000 */
 extern const struct field_format format_thresholds_today; /* memory.available < 100Mi */

@@ -2,6 +2,7 @@
 import base64
 import json
 import os
+import re
 import tarfile
 
 import pytest
@@ -290,6 +291,14 @@ def test_settings_of_the_kernel_that_the_documents_have(tmp_path):
     worker = make(tmp_path, sysctlParameters=["# mine", "vm.swappiness=10", "net.core.somaxconn=65535"], ServiceNodePortRange="20000-20999")
     assert files_of(worker)["/etc/sysctl.d/99-k8s-general.conf"] == (SYSCTL + FORWARD).replace("30000-32767", "20000-20999") + (
         "\n# mine\nvm.swappiness=10\nnet.core.somaxconn=65535")
+
+
+def test_a_setting_of_the_kernel_that_says_nothing(tmp_path):
+    worker = Worker(tmp_path, SysctlParameters=["vm.swappiness=10", "# none", "-net.a", "no equals here"])
+    with worker.controller():
+        done = worker.apply()
+    assert done.returncode == REFUSED and worker.tree() == {}, done.stderr
+    assert re.search(r"\.yaml:\d+:\d+: SysctlParameters\[3\]: expected a line of sysctl\.d\(5\) .*found 'no equals here'", done.stderr)
 
 
 def test_settings_of_a_kernel_of_version_6(tmp_path):

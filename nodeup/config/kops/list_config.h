@@ -156,7 +156,7 @@
 	X(bool, uses_kubenet, "UsesKubenet", .doc = "the network is kubenet's, or made of it") \
 	X(bool, ntp_unmanaged, "NTPUnmanaged", .doc = "leave the clock's service alone") \
 	X(const char *, service_node_port_range, "ServiceNodePortRange", .format = &format_port_range_today, .doc = "ports of services on nodes") \
-	X(struct strv, sysctl_parameters, "SysctlParameters", .doc = "more lines for sysctl") \
+	X(struct strv, sysctl_parameters, "SysctlParameters", .format = &format_sysctl, .doc = "more lines for sysctl") \
 	X(const char *, update_policy, "UpdatePolicy", .oneof = "automatic|external|", .doc = "who installs updates") \
 	X##_LIST(struct kops_volume_mount, volume_mounts, &kops_volume_mount_schema, "VolumeMounts", .doc = "disks") \
 	X##_LIST(struct kops_file_asset, file_assets, &kops_file_asset_schema, "FileAssets", .doc = "more files") \
