@@ -208,6 +208,22 @@ static int look_at_plan(struct checking *c, struct err *e)
 			 c->rep.counts[RUN_CHANGED], c->rep.n);
 }
 
+/* Settings that others have the last word on, or that the kernel lacks. */
+static int look_at_kernel(struct checking *c, struct err *e)
+{
+	if (c->opened < 0)
+		return check_say(c, CHECK_SKIPPED, "not looked at: what goes before failed");
+	for (size_t i = 0; i < c->rep.n; i++) {
+		const struct run_outcome *o = &c->rep.outcomes[i];
+
+		if (o->task->kind != TASK_SYSCTL || !o->diff.left)
+			continue;
+		(void)err_fail(e, ERR_SYSTEM, 0, "%s", o->diff.why);
+		return CHECK_ODD;
+	}
+	return CHECK_RIGHT;
+}
+
 /* Whether a process listens there, in a table of /proc/net; *ret_uid is its user. */
 static bool is_listening(const char *table, unsigned int port, unsigned int *ret_uid)
 {
@@ -277,9 +293,9 @@ static const struct check {
 	{ "systemd", look_at_systemd, NOT_MADE }, { "metadata", look_at_metadata, NOT_MADE },
 	{ "store", look_at_store, NOT_MADE },     { "documents", look_at_documents, NOT_MADE },
 	{ "host", look_at_host, NOT_MADE },       { "volumes", look_at_volumes, NOT_MADE },
-	{ "plan", look_at_plan, NOT_MADE },       { "names", check_names, NOT_MADE },
-	{ "assets", check_assets, NOT_MADE },     { "room", check_room, REFUSES },
-	{ "ports", look_at_ports, WARNS },
+	{ "plan", look_at_plan, NOT_MADE },       { "kernel", look_at_kernel, NOT_MADE },
+	{ "names", check_names, NOT_MADE },       { "assets", check_assets, NOT_MADE },
+	{ "room", check_room, REFUSES },          { "ports", look_at_ports, WARNS },
 };
 
 int check_ignored(const struct cli *cli, bool all, struct strv *ret, struct err *e)

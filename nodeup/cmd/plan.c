@@ -208,7 +208,7 @@ static char sign_of(const struct run_outcome *o)
 		return '!';
 	if (o->diff.removes)
 		return '-';
-	if (o->diff.left)
+	if (o->diff.left && o->state != RUN_CHANGED)
 		return '!';
 	if (o->state == RUN_UNSURE)
 		return '?';

@@ -190,6 +190,14 @@ static const char *room(struct arena *a, int root_fd, const char *path, const ch
 static void add_tasks(struct arena *a, int root_fd, const struct tree *tasks, bool all,
 		      struct buf *b)
 {
+	for (size_t i = 0; i < tasks->n; i++) {
+		const struct tree *t = tasks->items[i].value;
+
+		if (tree_get(t, "left"))
+			line(b, "left",
+			     arena_printf(a, "%s %s: %s", tree_says(t, "kind"),
+					  tree_says(t, "name"), tree_says(t, "why")));
+	}
 	line(b, "slowest", slowest(a, tasks));
 	line(b, "disk", room(a, root_fd, "/", ""));
 	for (size_t i = 0; i < tasks->n; i++) {

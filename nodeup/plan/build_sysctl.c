@@ -26,32 +26,45 @@ static const char text[] = "vm.max_map_count = 262144\n"
 static const char text_aws[] = "net.ipv4.neigh.default.gc_thresh1=0\n";
 static const char text_forward[] = "net.ipv4.ip_forward=1\n";
 
-static struct strmap parse_values(struct arena *a, const char *lines)
+/* Its settings; keys: of those that must not fail. */
+static struct strmap parse_values(struct arena *a, const char *lines, struct strv *keys)
 {
 	struct strv v = strv_split(a, lines, '\n');
 	struct strmap values = { 0 };
 
 	for (size_t i = 0; i < v.n; i++) {
-		const char *eq = strchr(v.v[i], '='), *key;
+		const char *line = str_trim(a, v.v[i]), *eq = strchr(line, '='), *key;
 
-		if (!eq || strspn(v.v[i], "#;"))
+		if (!eq || strchr("#;", *line))
 			continue;
-		key = str_trim(a, arena_strn(a, v.v[i], (size_t)(eq - v.v[i])));
+		key = str_trim(a, arena_strn(a, line, (size_t)(eq - line)));
 		/* sysctl.d(5): one that cannot be set is passed over, which is so for all here */
-		strmap_set(a, &values, key + (*key == '-'), str_trim(a, eq + 1));
+		if (*key == '-')
+			key++;
+		else
+			strv_add(a, keys, key);
+		strmap_set(a, &values, key, str_trim(a, eq + 1));
 	}
 	return values;
 }
 
-void plan_sysctl(struct plan *p, const char *content)
+struct task *plan_sysctl(struct plan *p, const char *content, const char *own)
 {
+	struct strv all = { 0 }, asked = { 0 };
+	struct task *t;
+
+	(void)parse_values(p->arena, own, &asked);
 	plan_file(p, path, 0644, content);
-	plan_new_task(p, TASK_SYSCTL, path)->sysctl.values = parse_values(p->arena, content);
+	t = plan_new_task(p, TASK_SYSCTL, path);
+	t->sysctl.values = parse_values(p->arena, content, &all);
+	t->sysctl.asked = asked;
+	return t;
 }
 
 void build_sysctl(struct plan *p)
 {
 	const bool aws = str_eq(p->req->node->cloud_provider, "aws");
 
-	plan_sysctl(p, arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward));
+	plan_sysctl(p, arena_printf(p->arena, "%s%s%s", text, aws ? text_aws : "", text_forward),
+		    "");
 }

@@ -7,8 +7,9 @@
 
 #include "nodeup/plan/tasklist.h"
 
-/* Settings of the kernel: a file of sysctl.d(5), and its values in the kernel that runs. */
-void plan_sysctl(struct plan *p, const char *content);
+/* Settings of the kernel: a file of sysctl.d(5), and its values in the kernel that runs. `own` are lines of it that the
+ * documents themselves have. */
+struct task *plan_sysctl(struct plan *p, const char *content, const char *own);
 /* A script by which INPUT and FORWARD let pods and their traffic through, run at each boot. */
 void plan_firewall(struct plan *p, const char *path, const char *script_text);
 /* Of hosts that have apt: whether updates install themselves. */

@@ -259,6 +259,7 @@ static struct tree *outcome_tree(struct arena *a, const struct run_report *rep,
 	if (o->state == RUN_WORKING)
 		return t; /* a worker is writing the rest */
 	tree_set_word(a, t, "why", report_why(o));
+	tree_set_true(a, t, "left", o->diff.left);
 	tree_set_word(a, t, "waiting", o->run.waiting);
 	tree_set_word(a, t, "error", o->error->msg);
 	if (o->because)

@@ -90,6 +90,9 @@ struct task_lifecycle {
 
 struct task_sysctl {
 	struct strmap values; /* "net.ipv4.ip_forward" = "1" */
+	struct strv
+		asked; /* keys of these that the documents themselves name: one that the kernel lacks is told of */
+	bool keeps_defaults; /* kubelet ends where the kernel's settings are not as it wants them */
 };
 
 struct task_user {

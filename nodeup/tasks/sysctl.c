@@ -3,21 +3,39 @@
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
+#include "nodeup/tasks/sysctl_files.h"
 
 enum { VALUE_MAX = 4096 };
 
-/* In a key whose first separator is a dot, a slash stands for a dot in a name (net.ipv4.conf.eth0/100). A key whose first
- * separator is a slash is a path. source: sysctl.d(5) */
-static char *proc_path(struct arena *a, const char *key)
-{
-	static const char root[] = "/proc/sys/";
-	char *path = arena_printf(a, "%s%s", root, key);
-	const bool has_dots = key[strcspn(key, "./")] == '.';
+/* Without these pods have no network. */
+static const char *const network_keys[] = {
+	"net.ipv4.ip_forward",
+	"net.ipv4.conf.all.forwarding",
+	"net.ipv6.conf.all.forwarding",
+	"net.ipv6.conf.default.forwarding",
+	"net.bridge.bridge-nf-call-iptables",
+	"net.bridge.bridge-nf-call-ip6tables",
+	"net.bridge.bridge-nf-call-arptables",
+	NULL,
+};
 
-	for (char *p = path + strlen(root); *p && has_dots; p++)
-		if (*p == '.' || *p == '/')
-			*p = *p == '.' ? '/' : '.';
-	return path;
+/* What kubelet compares with --protect-kernel-defaults. source: kubernetes pkg/kubelet/cm, pkg/util/sysctl */
+static const char *const kubelet_keys[] = {
+	"vm.overcommit_memory",
+	"vm.panic_on_oom",
+	"kernel.panic",
+	"kernel.panic_on_oops",
+	"kernel.keys.root_maxkeys",
+	"kernel.keys.root_maxbytes",
+	NULL,
+};
+
+static bool has_key(struct arena *a, const char *const *keys, const char *path)
+{
+	for (; *keys; keys++)
+		if (strcmp(sysctl_path(a, *keys), path) == 0)
+			return true;
+	return false;
 }
 
 /* A key this kernel lacks, or that a container may not set, is not ours to change. */
@@ -64,37 +82,120 @@ static int value_differs(struct task_ctx *ctx, const struct strmap_item *item, c
 	return !same_value(buf_str(&now), item->value);
 }
 
+/* One walk over the settings of a task. */
+struct walk {
+	const struct task *t;
+	struct task_ctx *ctx;
+	struct arena *arena;
+	struct map behind;
+	struct strv notes; /* what the admin should know */
+};
+
+static struct walk walk_new(const struct task *t, struct task_ctx *ctx, struct arena *a)
+{
+	return (struct walk){
+		.t = t,
+		.ctx = ctx,
+		.arena = a,
+		.behind = sysctl_behind(a, ctx->root_fd, t->name),
+	};
+}
+
+static bool is_lacking(const struct walk *w, const char *path)
+{
+	struct err ignored;
+	struct stat st;
+
+	return !strpbrk(path, "*?[") && io_stat(w->ctx->root_fd, path, &st, &ignored) == -ENOENT;
+}
+
+static bool is_needed(const struct walk *w, const char *path)
+{
+	return has_key(w->arena, network_keys, path) ||
+	       (w->t->sysctl.keeps_defaults && has_key(w->arena, kubelet_keys, path));
+}
+
+/* Whether another file has the last word on a setting, as an admin's does for whom kops' `sysctl --system` keeps the order. */
+static bool is_others(struct walk *w, const struct strmap_item *item, const char *path)
+{
+	const struct sysctl_line *line = map_get(&w->behind, path);
+
+	if (!line || same_value(line->value, item->value))
+		return false;
+	if (is_needed(w, path)) {
+		strv_addf(w->arena, &w->notes, "%s:%zu would undo %s = %s", line->file,
+			  line->number, item->key, item->value);
+		return false;
+	}
+	strv_addf(w->arena, &w->notes, "%s is %s:%zu's, which comes later", item->key, line->file,
+		  line->number);
+	return true;
+}
+
+/* Whether the kernel has another value that is ours to set: 0 or 1. */
+static int is_to_set(struct walk *w, const struct strmap_item *item, const char *path,
+		     struct err *e)
+{
+	if (is_others(w, item, path))
+		return 0;
+	if (strv_has(&w->t->sysctl.asked, item->key) && is_lacking(w, path))
+		strv_addf(w->arena, &w->notes,
+			  "the kernel has no %s, and systemd-sysctl fails of it", item->key);
+	return value_differs(w->ctx, item, path, e);
+}
+
+/* What there is room for; the rest is counted. */
+static const char *notes_text(const struct walk *w)
+{
+	enum { ROOM = ERR_NOTE_MAX - sizeof("; and 1000 more") };
+	const char *text = w->notes.n ? w->notes.v[0] : "";
+
+	for (size_t i = 1; i < w->notes.n; i++) {
+		if (strlen(text) + strlen(w->notes.v[i]) > ROOM)
+			return arena_printf(w->arena, "%s; and %zu more", text, w->notes.n - i);
+		text = arena_printf(w->arena, "%s; %s", text, w->notes.v[i]);
+	}
+	return text;
+}
+
 static int sysctl_check(const struct task *t, struct task_ctx *ctx, struct task_diff *diff,
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const struct strmap_item *first = NULL;
+	struct walk w;
 
 	if (ctx->image_mode)
 		return TASK_EQUAL;
+	w = walk_new(t, ctx, a);
 	for (size_t i = 0; i < t->sysctl.values.n; i++) {
 		const struct strmap_item *item = &t->sysctl.values.v[i];
-		int r = value_differs(ctx, item, proc_path(a, item->key), e);
+		int r = is_to_set(&w, item, sysctl_path(a, item->key), e);
 
 		if (r < 0)
 			return r;
-		if (r > 0)
-			return task_differs(diff, "%s is not '%s' in the kernel", item->key,
-					    item->value);
+		if (r > 0 && !first)
+			first = item;
 	}
-	return TASK_EQUAL;
+	diff->left = w.notes.n > 0;
+	if (first)
+		return task_differs(diff, "%s is not '%s' in the kernel%s%s", first->key,
+				    first->value, w.notes.n ? "; " : "", notes_text(&w));
+	return w.notes.n ? task_left(diff, "%s", notes_text(&w)) : TASK_EQUAL;
 }
 
 static int sysctl_apply(const struct task *t, struct task_ctx *ctx, struct task_run *run,
 			struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	struct walk w = walk_new(t, ctx, a);
 
 	(void)run;
 	for (size_t i = 0; i < t->sysctl.values.n; i++) {
 		const struct strmap_item *item = &t->sysctl.values.v[i];
-		const char *path = proc_path(a, item->key);
+		const char *path = sysctl_path(a, item->key);
 		autoclose int fd = -1;
-		int r = value_differs(ctx, item, path, e);
+		int r = is_to_set(&w, item, path, e);
 
 		if (r < 0)
 			return r;

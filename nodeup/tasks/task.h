@@ -101,10 +101,10 @@ struct task_diff {
 	bool lost; /* it was here and is damaged: to be done whether it is needed or not */
 	/* of what is lost: no task needs it now, so a failure is a warning, and stops nothing */
 	bool spare;
-	bool missing;    /* nothing of it is there yet: it would be made, and not changed */
-	bool restarts;   /* a unit that runs now, and would be restarted */
-	bool removes;    /* what is there would go, now or with --prune */
-	bool left;       /* equal: it is not what it should be, but a person's own */
+	bool missing;  /* nothing of it is there yet: it would be made, and not changed */
+	bool restarts; /* a unit that runs now, and would be restarted */
+	bool removes;  /* what is there would go, now or with --prune */
+	bool left; /* it, or some of it, is not what it should be, but a person's own: why says so */
 	const char *how; /* equal: in what way, where not plain; a constant. NULL: as wanted */
 	/* differs: nothing is known to be wrong. apply fetches what it takes to compare, and changes
 	 * only what it then finds wrong. */

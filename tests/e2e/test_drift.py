@@ -99,6 +99,25 @@ def test_a_drop_in_that_breaks_a_unit_is_named_in_the_failure(node):
     assert status == 0 and node.healthz() == "ok", output
 
 
+def test_settings_of_others_stay_but_for_what_pods_need(node):
+    theirs = "/etc/sysctl.d/999-mine.conf"
+    node.sh("printf 'net.ipv4.tcp_slow_start_after_idle = 1\\nnet.ipv4.ip_forward = 0\\n' >%s; sysctl -qp %s" % (theirs, theirs))
+    try:
+        stays, undoes = "net.ipv4.tcp_slow_start_after_idle is %s:1's, which comes later" % theirs, "%s:2 would undo net.ipv4.ip_forward = 1" % theirs
+        status, output = run(node, "plan")
+        assert status == 2 and "net.ipv4.ip_forward is not '1' in the kernel; " + stays in output and undoes in output, output
+        for _ in range(2):
+            assert run(node, "apply")[0] == 0
+            assert node.sh("sysctl -n net.ipv4.tcp_slow_start_after_idle net.ipv4.ip_forward").split() == ["1", "1"]
+        status, output = run(node, "plan")
+        assert status == 0 and stays in output and undoes in output, output
+        for output in (run(node, "check")[1], nodechecks.timed_nodeup(node, "status")[2]):
+            assert undoes in output, output
+    finally:
+        node.sh("rm %s; sysctl -qw net.ipv4.tcp_slow_start_after_idle=0" % theirs)
+    assert run(node, "plan")[0] == 0
+
+
 def test_a_static_pod_of_others_is_named_and_left(node):
     node.sh("printf 'apiVersion: v1\\nkind: Pod\\nmetadata: {name: stranger}\\nspec: {containers: "
             "[{name: a, image: b}]}\\n' >%s; touch /etc/kubernetes/manifests/.hidden" % POD)

@@ -11,7 +11,7 @@ import pytest
 
 from world import CNI_MEMBERS, CONFIG, KUBELET, NET, OK, SYSTEM, USAGE
 
-NAMES = ["root", "files", "lock", "clock", "systemd", "metadata", "store", "documents", "host", "volumes", "plan", "names",
+NAMES = ["root", "files", "lock", "clock", "systemd", "metadata", "store", "documents", "host", "volumes", "plan", "kernel", "names",
          "assets", "room", "ports"]
 BUSY = 75
 

@@ -99,17 +99,17 @@ void build_kops_sysctl(struct plan *p)
 {
 	const struct kops_config *c = kops_of(p)->config;
 	const char *ports = c->service_node_port_range;
+	const char *own = strv_join(p->arena, &c->sysctl_parameters, "\n");
 	const char *text =
 		arena_printf(p->arena, kernel_text,
 			     reserved_ports(p->arena, str_is_empty(ports) ? node_ports : ports),
 			     kops_is_ipv6_only(p) ? forward_ipv6_text : forward_text,
-			     c->networking.cilium ? cilium_text : "",
-			     strv_join(p->arena, &c->sysctl_parameters, "\n"));
+			     c->networking.cilium ? cilium_text : "", own);
 
 	/* kops joins lines, and its last one has no end */
 	if (c->sysctl_parameters.n == 0)
 		text = arena_strn(p->arena, text, strlen(text) - 1);
-	plan_sysctl(p, text);
+	plan_sysctl(p, text, own)->sysctl.keeps_defaults = c->kubelet.protect_kernel_defaults.v;
 	/* source: kops 1.37 upup/pkg/fi/nodeup/command.go loadKernelModules; as there a warning is enough */
 	plan_new_task(p, TASK_MODULE, c->networking.kindnet ? "nfnetlink_queue" : "br_netfilter")
 		->optional = true;

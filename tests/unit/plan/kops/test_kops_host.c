@@ -130,10 +130,10 @@ static void the_kernel_gets_what_the_file_says(void **state)
 		"sysctlParameters: ['#net.core.somaxconn = 1', ';x=1', '-net.bridge.a = 1', "
 		"'kernel.panic=0']\n";
 	autoarena struct arena *a = arena_new_empty();
-	struct kops_worker w = { 0 };
+	struct kops_worker w = { 0 }, strict = { 0 };
 	const struct plan *p = plan_of(a, &w, "12", text);
-	const struct strmap *values =
-		&plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf")->sysctl.values;
+	const struct task *t = plan_get(p, TASK_SYSCTL, "/etc/sysctl.d/99-k8s-general.conf");
+	const struct strmap *values = &t->sysctl.values;
 
 	(void)state;
 	assert_string_equal(strmap_get(values, "net.core.somaxconn"), "32768");
@@ -141,6 +141,12 @@ static void the_kernel_gets_what_the_file_says(void **state)
 	assert_string_equal(strmap_get(values, "net.ipv4.ip_local_reserved_ports"), "30000-32767");
 	assert_string_equal(strmap_get(values, "net.bridge.a"), "1");
 	assert_string_equal(strmap_get(values, "kernel.panic"), "0");
+	/* of the documents' own, one that may fail is not told of */
+	assert_int_equal(t->sysctl.asked.n, 1);
+	assert_string_equal(t->sysctl.asked.v[0], "kernel.panic");
+	assert_false(t->sysctl.keeps_defaults);
+	p = plan_of(a, &strict, "12", "KubeletConfig: {protectKernelDefaults: true}\n");
+	assert_true(plan_get(p, TASK_SYSCTL, t->name)->sysctl.keeps_defaults);
 	for (size_t i = 0; i < values->n; i++)
 		assert_null(strchr("#;-", values->v[i].key[0]));
 }
