@@ -67,7 +67,7 @@ def test_each_node_of_each_cluster(clusters, tmp_path):
         write(tmp_path, config.read_bytes(), "nodeupconfig.yaml")
         done = nodeup("validate", f"--conf={conf}", "--offline")
         cloud = re.search(r"CloudProvider: '(\w+)': nodeup makes nodes on aws alone", done.stderr)
-        if done.returncode == OK and re.search(r"(master|worker) of cluster \S+, Kubernetes 1\.\d+", done.stdout):
+        if done.returncode == OK and re.search(r"(master|worker|control plane|API server) of cluster \S+, Kubernetes 1\.\d+", done.stdout):
             good.append(config)
             hashes += bool(user_data)
         elif done.returncode == CONFIG and cloud:
