@@ -8,6 +8,7 @@
 #define OWN_LIB "/var/lib/nodeup"
 #define OWN_STATE OWN_LIB "/state"
 #define OWN_CONF OWN_LIB "/conf"
+#define OWN_VINTAGE OWN_LIB "/vintage"
 #define OWN_DOCUMENTS OWN_LIB "/documents.json"
 #define OWN_CLAIMS OWN_LIB "/claims.json"
 #define OWN_PROGRAM OWN_LIB "/program"

@@ -121,9 +121,9 @@ static int add_other(struct rendering *u, const char *name, struct strv *missing
 static int add_documents(struct rendering *u, struct err *e)
 {
 	struct strv warnings = { 0 }, missing = { 0 };
-	const struct dialect_opts opts = { .strict = u->cli->strict,
-					   .warnings = &warnings,
-					   .no_host = true };
+	struct dialect_opts opts = { .strict = u->cli->strict,
+				     .warnings = &warnings,
+				     .no_host = true };
 	struct userdata_document conf;
 	const struct tree *group = NULL;
 	const struct documents *d = &u->read;
@@ -131,6 +131,8 @@ static int add_documents(struct rendering *u, struct err *e)
 	int r = read_conf(u, &conf, &t, e);
 	bool elsewhere;
 
+	opts.script = u->data.script;
+	opts.script_pos = (struct tree_pos){ u->data.file, 1, 1 };
 	if (r == 0)
 		r = dialects_read(u->cli->arena, t, &opts, &u->read, e);
 	cli_warn(u->cli, &warnings);

@@ -8,6 +8,7 @@
 
 #include "nodeup/base/errs.h"
 #include "nodeup/config/facts.h"
+#include "nodeup/config/vintage.h"
 #include "nodeup/config/node.h"
 
 /* Warnings and strictness while reading. */
@@ -26,6 +27,12 @@ struct dialect_opts {
 	/* Whether mkfs can make what a volume wants, over so many disks (0: not known); NULL: not asked. The
 	 * room that makes file systems has the only tables of this. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
+	const char *script;         /* user data that brought the document of --conf; NULL: none */
+	struct tree_pos script_pos; /* see vintage_sources */
+	/* Whether the records say that a run ended well on this instance with a document of such a kops; NULL: there are
+	 * none. It is asked of a version that is not spoken. */
+	bool (*was_applied)(void *records, const struct vintage *v);
+	void *records;
 };
 
 /* Append a warning, where they are wanted. */
@@ -98,6 +105,8 @@ struct documents {
 	const void *own; /* the dialect's reading of the document of --conf */
 	struct settings_doc settings;
 	const char *cluster_name;
+	struct vintage
+		vintage; /* the kops that rendered the document of --conf; all 0: not known */
 	const char *
 		checked; /* what of them was checked, as long as `cluster` is not there and no node is made of them; else NULL */
 	/* The servers give nothing to this node any more, and no earlier run kept anything: another program made it, and

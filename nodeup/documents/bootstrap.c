@@ -21,6 +21,8 @@ enum { CONF_RECORD_MAX = 4096 };
 
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char conf_path[] = OWN_CONF; /* what was last applied */
+static const char vintage_path[] =
+	OWN_VINTAGE; /* of which kops, where that is not spoken any more */
 
 /* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
 static const char version1_path[] = OWN_IMDS_VERSION;
@@ -140,11 +142,13 @@ static int recall_conf(struct loader *l, struct err *e)
 	return 0;
 }
 
-static int load_conf(struct loader *l, const struct dialect_opts *opts, struct err *e)
+static int load_conf(struct loader *l, struct dialect_opts *opts, struct err *e)
 {
 	struct tree *t;
 	int r = loader_read(l, "configuration", l->b->conf, false, &t, e);
 
+	opts->script = l->user_data.script;
+	opts->script_pos = (struct tree_pos){ l->user_data.file, 1, 1 };
 	if (r == 0)
 		r = dialects_read(l->arena, t, opts, &l->b->documents, e);
 	if (r == 0 && l->b->documents.dialect->dual_stack)
@@ -239,26 +243,88 @@ static int load_specs(struct loader *l, struct err *e)
 	return errs_keep(l->req->errors, r, e);
 }
 
+/* Whether a document that the last run kept is of the same minors. Where none of this instance is kept, it is so if the
+ * last run had the same --conf: an earlier nodeup has not said of which kops that was. */
+static bool is_kept(struct loader *l, const char *last, const char *minors)
+{
+	const char *date, *instance;
+	struct strmap texts;
+	struct err ignored;
+
+	if (store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored) <
+		    0 ||
+	    !str_eq(instance, l->b->facts.instance_id) ||
+	    store_kept_texts(l->arena, l->req->root_fd, documents_path, NULL, &texts, &ignored) < 0)
+		return str_eq(last, conf_name(l->arena, l->b->conf));
+	for (size_t i = 0; i < texts.n; i++) {
+		const char *file = texts.v[i].key, *text = texts.v[i].value;
+		const struct user_data_file given = { file, text, strlen(text), 0 };
+		struct user_data u;
+		struct vintage kept;
+		struct tree *t;
+
+		if (user_data_read(l->arena, file, &given, false, &u, &ignored) == 0 &&
+		    yaml_parse(l->arena, file, u.conf.text, u.conf.n, &t, &ignored) == 0 &&
+		    vintage_find(l->arena,
+				 &(struct vintage_sources){
+					 .script = u.script,
+					 .document = t,
+					 .is_node_config = !tree_lookup(t, "InstanceGroupName") },
+				 &kept, &ignored) == 0 &&
+		    str_eq(vintage_minors(l->arena, &kept), minors))
+			return true;
+	}
+	return false;
+}
+
+/* A node that an earlier nodeup made of such a document goes on with it: the records of this instance say that a run
+ * ended well, and of which kops its documents were. */
+static bool was_applied(void *records, const struct vintage *v)
+{
+	autobuf struct buf identity = BUF_INIT(CONF_RECORD_MAX),
+			   vintage = BUF_INIT(CONF_RECORD_MAX);
+	struct loader *l = records;
+	struct bootstrap *b = l->b;
+	const int root_fd = l->req->root_fd;
+	const char *last, *minors = vintage_minors(l->arena, v);
+	struct err ignored;
+	bool is_same;
+
+	if (!l->req->may_replay || last_applied(l->arena, root_fd, &last, &ignored) < 0 || !last ||
+	    !record_read(root_fd, OWN_IDENTITY, &identity) || loader_instance(l, &ignored) < 0 ||
+	    !str_eq(str_trim(l->arena, buf_str(&identity)), b->facts.instance_id))
+		return false;
+	is_same = record_read(root_fd, vintage_path, &vintage)
+			  ? str_eq(str_trim(l->arena, buf_str(&vintage)), minors)
+			  : is_kept(l, last, minors);
+	if (is_same)
+		b->outlived = minors;
+	return is_same;
+}
+
 /* From documents to the model; may run again, from kept documents. */
 static int load_model(struct loader *l, struct err *e)
 {
 	struct bootstrap *b = l->b;
 	const struct settings *settings = l->req->settings;
-	const struct dialect_opts opts = { .strict = l->req->strict,
-					   .accept = settings ? &settings->accept_keys : NULL,
-					   .accepted = &b->accepted,
-					   .warnings = &b->warnings,
-					   .unknown = &b->unknown,
-					   .errors = l->req->errors,
-					   .checks_alone = l->req->checks_alone,
-					   .no_host = l->req->no_secrets,
-					   .volume_fits = volume_fits };
+	struct dialect_opts opts = { .strict = l->req->strict,
+				     .accept = settings ? &settings->accept_keys : NULL,
+				     .accepted = &b->accepted,
+				     .warnings = &b->warnings,
+				     .unknown = &b->unknown,
+				     .errors = l->req->errors,
+				     .checks_alone = l->req->checks_alone,
+				     .no_host = l->req->no_secrets,
+				     .volume_fits = volume_fits,
+				     .was_applied = was_applied,
+				     .records = l };
 	int r;
 
 	b->warnings = b->accepted = (struct strv){ 0 };
 	b->texts = NULL;
 	b->n_texts = 0;
 	b->unknown = (struct field_unknowns){ .arena = l->arena };
+	b->outlived = NULL;
 	if (b->lost_why)
 		strv_add(l->arena, &b->warnings, b->lost_why);
 	b->documents = (struct documents){ 0 };
@@ -552,6 +618,14 @@ static int record_conf(const char *name, int root_fd, struct err *e)
 	return record_keep(root_fd, conf_path, 0600, text, e);
 }
 
+/* Remember whether a later run may go on with documents of a kops that is not spoken, and which. */
+static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
+{
+	autofree char *text = xasprintf("%s\n", b->outlived ? b->outlived : "spoken");
+
+	return record_keep(root_fd, vintage_path, 0644, text, e);
+}
+
 /* The next run of this boot need not ask. */
 static int record_version1(int root_fd, struct err *e)
 {
@@ -583,6 +657,8 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 	const char *name = conf_name(a, b->conf);
 	int r = b->imds_has_version1 ? record_version1(root_fd, e) : 0;
 
+	if (r >= 0)
+		r = record_vintage(b, root_fd, e);
 	if (r >= 0)
 		r = record_conf(name, root_fd, e);
 	return r < 0 ? r : keep_documents(b, root_fd, name, e);

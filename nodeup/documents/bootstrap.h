@@ -52,8 +52,10 @@ struct bootstrap {
 	struct strv accepted;  /* keys of documents that nodeup does not know and leaves alone */
 	const char *lost_why;  /* what people are told of it */
 	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
-	bool is_given;         /* kops-controller gave certificates, and may not do it again */
-	bool is_refused;       /* kops-controller did not tell what this node is */
+	const char *
+		outlived; /* minors of a kops that is not spoken, of whose documents this node was made; else NULL */
+	bool is_given;   /* kops-controller gave certificates, and may not do it again */
+	bool is_refused; /* kops-controller did not tell what this node is */
 	const char *
 		expiring; /* of the certificates of this node: the one that holds for the shortest time */
 	int64_t expiry;         /* and until when, in seconds since 1970; 0: there is none */

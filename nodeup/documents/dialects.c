@@ -61,10 +61,22 @@ static int recognise(struct arena *a, const struct tree *conf, const struct dial
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e)
 {
+	const struct vintage_sources sources = { .script = o->script,
+						 .script_pos = o->script_pos,
+						 .document = conf };
+	struct vintage vintage;
 	const struct dialect *d;
-	int r = recognise(a, conf, &d, e);
+	int r = vintage_find(a, &sources, &vintage, e);
 
-	return r < 0 ? r : d->read(a, conf, o, ret, e);
+	if (r == 0)
+		r = vintage_check(a, &vintage, o, e);
+	if (r == 0)
+		r = recognise(a, conf, &d, e);
+	if (r == 0)
+		r = d->read(a, conf, o, ret, e);
+	if (r == 0)
+		ret->vintage = vintage;
+	return r;
 }
 
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e)

@@ -207,7 +207,8 @@ static int take_out(struct reader *r, const struct piece *p, struct user_data *r
 	for (const struct dialect *const *d = dialects; *d && q == -ENOENT; d++) {
 		q = (*d)->script ? (*d)->script(r->arena, p->file, p->text, &text, e) : -ENOENT;
 		if (q == 0)
-			*ret = (struct user_data){ p->file, file_of((*d)->conf_name, text) };
+			*ret = (struct user_data){ .file = p->file,
+						   .conf = file_of((*d)->conf_name, text) };
 	}
 	return q;
 }
@@ -230,7 +231,9 @@ static int take_in_place(struct reader *r, const struct piece *p, struct user_da
 	memcpy(text + before, p->text, p->n);
 	placed.text = text;
 	placed.n += before;
-	return take_out(r, &placed, ret, e);
+	q = take_out(r, &placed, ret, e);
+	ret->script = text;
+	return q;
 }
 
 /* The line whose end is CRLF; 0: none. */
@@ -454,7 +457,7 @@ int user_data_read(struct arena *a, const char *file, const struct user_data_fil
 
 	if (q < 0)
 		return q;
-	*ret = (struct user_data){ file, { text->name, p.text, p.n, 0 } };
+	*ret = (struct user_data){ .file = file, .conf = { text->name, p.text, p.n, 0 } };
 	if (mime_is_message(p.text, p.n))
 		return read_message(&r, &p, e);
 	q = look(&r, &p, &v, e);

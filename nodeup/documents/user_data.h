@@ -23,6 +23,7 @@ struct user_data_file {
 struct user_data {
 	const char *file; /* for messages: its name, and which part of it was decoded */
 	struct user_data_file conf;
+	const char *script; /* that writes it, with the lines of file; NULL: none does */
 	/* what `nodeup userdata` wrote beside it; nothing of other scripts */
 	struct user_data_file *others;
 	size_t n_others;

@@ -120,6 +120,11 @@ def no_name(text):
     return re.sub(r"ClusterName: .*\n", "", text)
 
 
+def other_kops(world):
+    world.protokube_tag = "1.10.0"
+    return world.apply()
+
+
 class Denies(http.server.BaseHTTPRequestHandler):
     """A store that lets nobody in."""
 
@@ -201,6 +206,7 @@ SCENES = {
     "must be root to change this machine": not_root,
     "no --conf, nothing was applied yet, and none of X is there": no_documents,
     "X: unknown key 'X'; did you mean 'X'?": edited(misspelt),
+    "X: this is X of kops X (X); nodeup reads X": other_kops,
     "X: 'X' is missing": edited(no_name),
     "X: Kubernetes X is not supported; 1.6 to 1.10 are": too_new,
     "X: Assets: no X, which X needs": no_archive,

@@ -14,7 +14,7 @@ const struct version kops_oldest = { 1, 31, 0, NULL }, kops_newest = { 1, 37, 0,
 /* kops 1.36 writes it of every node. */
 static const char gossip[] = "UsesLegacyGossip";
 
-/* Keys that are of no node of ours, and why. source: kops pkg/apis/nodeup/config.go, now and at 1.35 */
+/* Keys that are of no node of ours, and why. source: kops pkg/apis/nodeup/config.go */
 static const struct {
 	const char *key, *why;
 } refused[] = {
@@ -25,7 +25,6 @@ static const struct {
 	{ "Openstack", "a key of OpenStack, and nodeup makes nodes on aws alone" },
 	{ "Networking.networkID", "a key of Azure, and nodeup makes nodes on aws alone" },
 	{ "Networking.gcp", "a key of GCE, and nodeup makes nodes on aws alone" },
-	{ "channels", "a key of kops 1.35 or older, and nodeup reads those of kops 1.36 and 1.37" },
 	{ "GossipConfig", "a key of kops 1.36 or older with gossip, which nodeup does not know" },
 	{ gossip, "a key of kops 1.36 or older with gossip, which nodeup does not know" },
 };

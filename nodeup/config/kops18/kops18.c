@@ -247,10 +247,15 @@ static int set_role(struct kops18_build *b)
 	if (strcmp(role, "Bastion") == 0)
 		return err_config(b->err, "%srole is Bastion: a bastion is not a Kubernetes node",
 				  where);
-	if (tagged != (strcmp(role, "Master") == 0))
+	if (tagged == (strcmp(role, "Master") == 0))
+		return 0;
+	if (tagged || b->is_known)
 		return err_config(b->err, "%srole is %s, but kube_env.yaml %s the tag %s", where,
 				  role, tagged ? "has" : "lacks", master_tag);
-	return 0;
+	return err_config(b->err,
+			  "%srole is %s, but kube_env.yaml lacks the tag %s, as of kops 1.11 and "
+			  "newer; nodeup reads %s",
+			  where, role, master_tag, vintage_spoken(b->arena));
 }
 
 /* What the cluster's key is where it is not given. */
@@ -466,6 +471,7 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 		.env = d->own,
 		.facts = f,
 		.opts = o,
+		.is_known = d->vintage.newest != 0,
 		.node = &node,
 		.err = e,
 	};

@@ -74,6 +74,7 @@ struct kops18_build {
 	const struct kube_env *env;
 	const struct facts *facts;
 	const struct dialect_opts *opts;
+	bool is_known;                             /* which kops rendered kube_env.yaml */
 	const struct tree *cluster_spec, *ig_spec; /* unwrapped, for positions */
 	struct kops18_cluster cluster;
 	struct kops18_ig ig;

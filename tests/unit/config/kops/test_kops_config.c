@@ -178,9 +178,6 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		  "n.yaml:4:8: Hooks: expected two lists, found 3" },
 		{ "Node", START "multizone: true\n",
 		  "n.yaml:4:1: 'multizone' is a key of GCE, and nodeup makes nodes on aws alone" },
-		{ "Node", START "channels: []\n",
-		  "n.yaml:4:1: 'channels' is a key of kops 1.35 or older, and nodeup reads those "
-		  "of kops 1.36 and 1.37" },
 		{ "Node", START "UsesLegacyGossip: true\n",
 		  "n.yaml:4:1: 'UsesLegacyGossip' is a key of kops 1.36 or older with gossip, "
 		  "which nodeup does not know" },

@@ -1,0 +1,371 @@
+#include "nodeup/config/vintage.h"
+
+#include <string.h>
+#include "nodeup/base/near.h"
+#include "nodeup/config/dialect.h"
+#include "nodeup/config/version.h"
+
+/* The minors of kops 1.x whose documents are read: one more range is one more row. */
+static const struct {
+	int oldest, newest;
+} spoken[] = { { 6, 8 }, { 36, 37 } };
+
+enum { NEWEST_MINOR = 9999 };
+
+/* The version that kops' own tests give themselves, of whichever minor they are: their documents are told by keys.
+ * source: kops cmd/kops/integration_test.go MockKopsVersion */
+static const char *const of_tests[] = { "1.21.0-alpha.1", "1.34.0-beta.1", NULL };
+
+/* What a document is, as far as its keys are concerned. */
+enum form {
+	FORM_ENV,    /* kube_env.yaml with a list of Assets, to kops 1.18 */
+	FORM_ARCHES, /* kube_env.yaml with Assets by architecture */
+	FORM_BOOT,   /* BootConfig */
+	FORM_CONFIG, /* NodeupConfig */
+};
+
+static const char *const form_names[] = {
+	[FORM_ENV] = "a kube_env.yaml",
+	[FORM_ARCHES] = "a kube_env.yaml",
+	[FORM_BOOT] = "a BootConfig",
+	[FORM_CONFIG] = "a NodeupConfig",
+};
+
+/* Minors whose documents of a form have one key, and lack another; the first row that fits counts. Keys are paths;
+ * without `has` the row is of any document, and `before` is the minor of Kubernetes that theirs are below.
+ * source: kops pkg/apis/nodeup/config.go, pkg/apis/kops/componentconfig.go of each minor */
+static const struct {
+	enum form form;
+	const char *has, *lacks;
+	int oldest, newest, before;
+} ages[] = {
+	{ FORM_ENV, "staticManifests", NULL, 17, 18, 0 },
+	{ FORM_ENV, "protokubeImage.sources", NULL, 12, 18, 0 },
+	{ FORM_ENV, "etcdManifests", NULL, 10, 18, 0 },
+	{ FORM_ARCHES, "Assets", NULL, 19, 21, 0 },
+	{ FORM_BOOT, "NodeupConfigHash", "ClusterName", 22, 26, 0 },
+	{ FORM_CONFIG, NULL, "KubernetesVersion", 22, 26, 0 },
+	{ FORM_CONFIG, "ContainerRuntime", NULL, 27, 28, 0 },
+	{ FORM_CONFIG, "docker", NULL, 27, 28, 0 },
+	{ FORM_CONFIG, "useInstanceIDForNodeName", NULL, 27, 28, 0 },
+	{ FORM_CONFIG, "channelsManifest", NULL, 36, NEWEST_MINOR, 0 },
+	{ FORM_CONFIG, "KubeletConfig.podInfraContainerImage", "containerdConfig.sandboxImage", 29,
+	  34, 0 },
+	{ FORM_CONFIG, "channels", NULL, 29, 35, 0 },
+	{ FORM_CONFIG, "KubernetesVersion", NULL, 29, 35, 31 },
+};
+
+/* Files of kops' own, which lie in a folder of its version. */
+static const char *const own_files[] = { "nodeup", "protokube", "channels", "utils.tar.gz" };
+
+/* Where a version was looked for, and what of it is known so far. */
+struct search {
+	struct arena *arena;
+	struct vintage found;
+	struct err *err;
+};
+
+static bool is_own_file(const char *url, size_t n)
+{
+	size_t start = n;
+
+	while (start > 0 && url[start - 1] != '/')
+		start--;
+	for (size_t i = 0; i < ARRAY_LEN(own_files); i++) {
+		const size_t len = strlen(own_files[i]);
+
+		if (n - start >= len && strncmp(url + start, own_files[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool ends_with(const char *text, const char *end, const char *word)
+{
+	const size_t n = strlen(word);
+
+	return (size_t)(end - text) >= n && strncmp(end - n, word, n) == 0;
+}
+
+static bool set_version(struct arena *a, const char *text, size_t n, struct vintage *ret)
+{
+	const char *word = arena_strn(a, text, n);
+	struct version v;
+
+	if (str_is_one_of(word, of_tests) || !version_parse(a, word, &v) || v.major != 1)
+		return false;
+	*ret = (struct vintage){ .oldest = v.minor, .newest = v.minor, .text = word };
+	return true;
+}
+
+/* A part of the path of one URL: ".../kops/1.8.1/linux/amd64/nodeup", ".../download/v1.34.3/nodeup-linux-amd64". What user
+ * data start need not lie in a folder called kops: that of a build for tests, or of a mirror, does not. */
+static bool set_of_url(struct arena *a, const char *url, size_t n, bool any_folder,
+		       struct vintage *ret)
+{
+	const char *end = url + n;
+
+	if (!is_own_file(url, n))
+		return false;
+	for (const char *p = memchr(url, '/', n); p; p = memchr(p, '/', (size_t)(end - p))) {
+		const char *part = ++p;
+		const size_t len = strcspn(part, "/%");
+
+		if (part + len >= end)
+			break;
+		part += *part == 'v';
+		if ((ends_with(url, p, "/kops/") || ends_with(url, p, "/download/") ||
+		     ends_with(url, p, "/releases/") ||
+		     (any_folder && str_has_prefix(p + strcspn(p, "/"), "/linux/"))) &&
+		    set_version(a, part, (size_t)(p + len - part), ret))
+			return true;
+	}
+	return false;
+}
+
+/* URLs with commas between them: the first that tells. */
+static bool set_of_urls(struct arena *a, const char *urls, bool any_folder, struct vintage *ret)
+{
+	for (const char *p = urls; *p; p += strspn(p, ",")) {
+		const size_t n = strcspn(p, ", \t\r\n\"'");
+
+		if (set_of_url(a, p, n, any_folder, ret))
+			return true;
+		p += n;
+		if (*p && *p != ',')
+			break;
+	}
+	return false;
+}
+
+static const char *told(struct arena *a, const struct vintage *v)
+{
+	return arena_printf(a, "%s of kops %s (%s)", v->of, vintage_text(a, v), v->by);
+}
+
+int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
+		 struct vintage *ret, struct err *e)
+{
+	struct vintage both = first->newest ? *first : *second;
+
+	if (first->newest && second->newest) {
+		if (first->newest < second->oldest || second->newest < first->oldest)
+			return err_config(e,
+					  "%s: this is %s, and %s: %s; which of them is right "
+					  "cannot be said",
+					  tree_where(a, &first->pos), told(a, first),
+					  tree_where(a, &second->pos), told(a, second));
+		if (second->text && !first->text)
+			both = *second;
+	}
+	*ret = both;
+	return 0;
+}
+
+static int add(struct search *s, struct vintage *v, const char *of, const char *by,
+	       struct tree_pos pos)
+{
+	v->of = of;
+	v->by = by;
+	v->pos = pos;
+	return vintage_join(s->arena, &s->found, v, &s->found, s->err);
+}
+
+/* "NODEUP_URL_AMD64=https://...". source: kops pkg/model/resources/nodeup.go; the last one is that of kops 1.4 */
+static int search_script(struct search *s, const char *script, struct tree_pos pos)
+{
+	static const char *const names[] = { "NODEUP_URL", "NODEUP_URL_AMD64", "NODEUP_URL_ARM64",
+					     "NODEUP_TAR_URL", NULL };
+	int r = 0;
+
+	for (const char *line = script; *line && r == 0; pos.line += pos.line > 0) {
+		const size_t n = strcspn(line, "\n");
+		const char *start = line + strspn(line, " \t");
+		const char *word = arena_strn(s->arena, start, strcspn(start, "=\n"));
+		const char *value = start + strlen(word) + 1;
+		struct vintage v;
+
+		if (start[strlen(word)] == '=' && str_is_one_of(word, names)) {
+			value += strspn(value, "\"'");
+			pos.column = (unsigned int)(value - line) + 1;
+			if (set_of_urls(s->arena, value, true, &v))
+				r = add(s, &v, "user data", word, pos);
+		}
+		line += n + (line[n] == '\n');
+	}
+	return r;
+}
+
+static int search_assets(struct search *s, const struct tree *list, const char *of)
+{
+	int r = 0;
+
+	for (size_t i = 0; list && i < list->n && r == 0; i++) {
+		const struct tree *item = list->items[i].value;
+		const char *at = item->kind == TREE_SCALAR ? strchr(item->scalar, '@') : NULL;
+		struct vintage v;
+
+		if (item->kind == TREE_SEQ)
+			r = search_assets(s, item, of);
+		else if (at && set_of_urls(s->arena, at + 1, false, &v))
+			r = add(s, &v, of, "Assets", item->pos);
+	}
+	return r;
+}
+
+/* "protokube:1.8.1", and where it lies. */
+static int search_protokube(struct search *s, const struct tree *image, const char *of)
+{
+	const struct tree *name = image ? tree_lookup(image, "name") : NULL;
+	const struct tree *source = image ? tree_lookup(image, "source") : NULL;
+	struct vintage v;
+	int r = 0;
+
+	if (name && name->kind == TREE_SCALAR) {
+		const char *base = str_basename(name->scalar);
+		const char *tag = strchr(base, ':');
+
+		if (tag && str_has_prefix(base, "protokube:") &&
+		    set_version(s->arena, tag + 1, strlen(tag + 1), &v))
+			r = add(s, &v, of, "protokubeImage.name", name->pos);
+	}
+	if (r == 0 && source && source->kind == TREE_SCALAR &&
+	    set_of_urls(s->arena, source->scalar, false, &v))
+		r = add(s, &v, of, "protokubeImage.source", source->pos);
+	return r;
+}
+
+/* A key below maps, "KubeletConfig.podInfraContainerImage". One that is null is not there. */
+static const struct tree *find(struct arena *a, const struct tree *t, const char *path)
+{
+	const struct strv keys = strv_split(a, path, '.');
+
+	for (size_t i = 0; i < keys.n && t; i++)
+		t = t->kind == TREE_MAP ? tree_lookup(t, keys.v[i]) : NULL;
+	return t && t->kind != TREE_NULL ? t : NULL;
+}
+
+/* Whether a key is not there, nor one that may be meant for it. */
+static bool lacks(struct arena *a, const struct tree *t, const char *path)
+{
+	if (find(a, t, path))
+		return false;
+	for (size_t i = 0; t->kind == TREE_MAP && i < t->n; i++)
+		if (near_edits(t->items[i].key, path) <= 1)
+			return false;
+	return true;
+}
+
+static bool is_before(struct arena *a, const struct tree *kubernetes, int minor)
+{
+	struct version v;
+
+	return kubernetes->kind == TREE_SCALAR && version_parse(a, kubernetes->scalar, &v) &&
+	       v.major == 1 && v.minor < minor;
+}
+
+static int search_keys(struct search *s, const struct tree *t, enum form form)
+{
+	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
+		struct vintage v = { .oldest = ages[i].oldest, .newest = ages[i].newest };
+		const char *has = ages[i].has, *without = ages[i].lacks;
+		const struct tree *there = has ? find(s->arena, t, has) : t;
+
+		if (ages[i].form != form || !there || (without && !lacks(s->arena, t, without)) ||
+		    (ages[i].before && !is_before(s->arena, there, ages[i].before)))
+			continue;
+		return add(s, &v, form_names[form],
+			   without ? arena_printf(s->arena, "no %s", without) : has,
+			   without ? t->pos : there->pos);
+	}
+	return 0;
+}
+
+static enum form form_of(const struct vintage_sources *r)
+{
+	const struct tree *assets = tree_lookup(r->document, "Assets");
+
+	if (r->is_node_config)
+		return FORM_CONFIG;
+	if (tree_lookup(r->document, "NodeupConfigHash"))
+		return FORM_BOOT;
+	return assets && assets->kind == TREE_MAP ? FORM_ARCHES : FORM_ENV;
+}
+
+static bool is_spoken(const struct vintage *v)
+{
+	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
+		if (v->oldest <= spoken[i].newest && v->newest >= spoken[i].oldest)
+			return true;
+	return v->newest == 0;
+}
+
+int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct vintage *ret,
+		 struct err *e)
+{
+	struct search s = { .arena = a, .err = e };
+	const struct tree *t = rendered->document;
+	int r = 0;
+
+	if (rendered->script)
+		r = search_script(&s, rendered->script, rendered->script_pos);
+	if (r == 0 && t->kind == TREE_MAP) {
+		const enum form form = form_of(rendered);
+		const char *of = form_names[form];
+
+		r = search_protokube(&s, tree_lookup(t, "protokubeImage"), of);
+		if (r == 0)
+			r = search_assets(&s, tree_lookup(t, "Assets"), of);
+		/* of those that are not spoken it is enough to know one name */
+		if (r == 0 && is_spoken(&s.found))
+			r = search_keys(&s, t, form);
+	}
+	if (r == 0)
+		*ret = s.found;
+	return r;
+}
+
+static const char *range(struct arena *a, int oldest, int newest)
+{
+	if (newest == NEWEST_MINOR)
+		return arena_printf(a, "1.%d or newer", oldest);
+	if (oldest == newest)
+		return arena_printf(a, "1.%d", oldest);
+	return arena_printf(a, newest == oldest + 1 ? "1.%d and 1.%d" : "1.%d to 1.%d", oldest,
+			    newest);
+}
+
+const char *vintage_minors(struct arena *a, const struct vintage *v)
+{
+	return v->newest ? range(a, v->oldest, v->newest) : NULL;
+}
+
+const char *vintage_text(struct arena *a, const struct vintage *v)
+{
+	return v->text ? v->text : vintage_minors(a, v);
+}
+
+const char *vintage_spoken(struct arena *a)
+{
+	struct strv ranges = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(spoken); i++)
+		strv_add(a, &ranges, range(a, spoken[i].oldest, spoken[i].newest));
+	return arena_printf(a, "kops %s", strv_join(a, &ranges, ", "));
+}
+
+int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,
+		  struct err *e)
+{
+	const char *text;
+
+	if (is_spoken(v))
+		return 0;
+	text = arena_printf(a, "%s: this is %s; nodeup reads %s", tree_where(a, &v->pos),
+			    told(a, v), vintage_spoken(a));
+	if (!o->was_applied || !o->was_applied(o->records, v))
+		return err_config(e, "%s", text);
+	dialect_warn(a, o, "%s; it goes on, as this instance was made of such a document before",
+		     text);
+	return 0;
+}

@@ -1,0 +1,45 @@
+/* vintage.h - of which kops a document is, how that is known, and whether nodeup speaks it
+ * No key holds it. Addresses of kops' own files name it: in user data, in Assets, in the tag of protokube's image.
+ * Where none does, keys that came and went tell a range of minors. Minors are compared in the tables of the .c
+ * file alone.
+ * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG with file:line:column.
+ * Threads: all functions. Source: kops pkg/apis/nodeup/config.go of each minor, pkg/model/resources/nodeup.go. */
+#pragma once
+
+#include "nodeup/base/err.h"
+#include "nodeup/base/tree.h"
+
+struct dialect_opts;
+
+/* A kops of some minor of 1.x; all 0: it is not known. */
+struct vintage {
+	int oldest, newest;  /* minors: keys tell a range */
+	const char *text;    /* "1.34.3"; NULL: its minors are all that is known */
+	const char *of, *by; /* "user data", by "NODEUP_URL_AMD64" */
+	struct tree_pos pos; /* where that stands */
+};
+
+/* Where it has been looked for. */
+struct vintage_sources {
+	const char *script;         /* user data that brought the document; NULL: none */
+	struct tree_pos script_pos; /* where they begin; line 0: lines are not counted in them */
+	const struct tree *document;
+	bool is_node_config; /* NodeupConfig, else the document of --conf */
+};
+
+/* Know it by all that is there; the result is all 0 where nothing tells. Two answers that differ are an error. */
+int vintage_find(struct arena *a, const struct vintage_sources *r, struct vintage *ret,
+		 struct err *e) must_check;
+/* Whether nodeup speaks it: one that it does not is an error, or a warning on a node that was made of such a
+ * document before. One that is not known is spoken. */
+int vintage_check(struct arena *a, const struct vintage *v, const struct dialect_opts *o,
+		  struct err *e) must_check;
+/* Make one of what two documents of a node tell. */
+int vintage_join(struct arena *a, const struct vintage *first, const struct vintage *second,
+		 struct vintage *ret, struct err *e) must_check;
+/* "1.34.3", "1.22 to 1.26". NULL: it is not known. */
+const char *vintage_text(struct arena *a, const struct vintage *v);
+/* Its minors alone, by which two are the same. */
+const char *vintage_minors(struct arena *a, const struct vintage *v);
+/* "kops 1.6 to 1.8, 1.36 and 1.37": what nodeup speaks. */
+const char *vintage_spoken(struct arena *a);

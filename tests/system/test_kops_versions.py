@@ -1,0 +1,146 @@
+"""Which kops rendered the documents: one that nodeup does not speak is refused by its name in one line, whatever the role, and a node
+that was made of such documents before goes on with them."""
+import base64
+import hashlib
+import json
+
+import pytest
+import yaml
+
+from kops import ControlPlane, Worker
+from test_kops_documents import BOOT, NODEUP_CONFIG, WORKER
+from test_kubeup_documents import validate, write
+from world import CONFIG, OK
+
+READS = "nodeup reads kops 1.6 to 1.8, 1.36 and 1.37"
+OLD_ENV = """\
+Assets: ["0000000000000000000000000000000000000001@https://h/v1.11.7/kubelet"]
+ClusterName: c.example.test
+ConfigBase: s3://none/c.example.test
+InstanceGroupName: nodes
+Tags: [_automatic_upgrades, _aws]
+"""
+ARCHES = OLD_ENV.replace("Assets: [", "Assets: {amd64: [").replace('"]', '"]}') + "InstanceGroupRole: Node\nUpdatePolicy: automatic\n"
+NO_NAME = "".join(line + "\n" for line in WORKER.splitlines() if not line.startswith("ClusterName"))
+
+
+def user_data(version, document, variable="NODEUP_URL_AMD64"):
+    return (f"#!/bin/bash\n\n{variable}=https://artifacts.k8s.io/binaries/kops/{version}/linux/amd64/nodeup\n\n"
+            f"cat > conf/kube_env.yaml << '__EOF_KUBE_ENV'\n{document}\n__EOF_KUBE_ENV\n")
+
+
+def only(done):
+    """It is all that is said, with the line that it is of."""
+    lines = [line for line in done.stderr.splitlines() if not line.startswith(" ")]
+    assert len(lines) == 1, done.stderr
+
+
+@pytest.mark.parametrize("version, document, variable", [
+    ("1.4.3", OLD_ENV + "protokubeImage: {source: x}\n", "NODEUP_URL"), ("1.9.0", OLD_ENV, "NODEUP_URL"), ("1.11.1", OLD_ENV, "NODEUP_URL"),
+    ("1.21.1", ARCHES, "NODEUP_URL_AMD64"), ("1.25.3", NO_NAME, "NODEUP_URL_AMD64"), ("1.35.0", WORKER, "NODEUP_URL_AMD64"),
+    ("1.35.0", BOOT, "NODEUP_URL_ARM64"), ("1.29.0-alpha.2+v1.29.0-3-gab", BOOT, "NODEUP_URL_AMD64"), ("1.38.0", BOOT, "NODEUP_URL_AMD64")],
+    ids=["1.4", "1.9", "1.11", "1.21", "1.25", "worker 1.35", "control plane 1.35", "1.29 of a test", "1.38"])
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "with NodeupConfig"])
+def test_user_data_of_another_version(version, document, variable, beside, tmp_path):
+    path = write(tmp_path, user_data(version, document, variable))
+    if beside:
+        write(tmp_path, NODEUP_CONFIG + "channels: [x]\nuseless: 1\n", "nodeupconfig.yaml")
+    done = validate(path)
+    place = f"{path}:3:{len(variable) + 2}"
+    assert done.returncode == CONFIG and done.stderr.splitlines()[0] == (
+        f"{place}: this is user data of kops {version} ({variable}); {READS}"), done.stderr
+    assert "artifacts.k8s.io" in done.stderr.splitlines()[1], "its line is shown"
+    only(done)
+
+
+@pytest.mark.parametrize("document, told", [
+    (OLD_ENV + "protokubeImage: {name: 'protokube:1.10.0'}\n", "kube_env.yaml of kops 1.10.0 (protokubeImage.name)"),
+    (ARCHES, "kube_env.yaml of kops 1.19 to 1.21 (Assets)"), (NO_NAME, "BootConfig of kops 1.22 to 1.26 (no ClusterName)")],
+    ids=["1.10", "1.21", "1.25"])
+def test_a_document_of_another_version(document, told, tmp_path):
+    done = validate(write(tmp_path, document))
+    assert done.returncode == CONFIG and f": this is a {told}; {READS}" in done.stderr, done.stderr
+    only(done)
+
+
+def hashed(text):
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return "".join(f"NodeupConfigHash: {digest}\n" if line.startswith("NodeupConfigHash") else line + "\n" for line in WORKER.splitlines())
+
+
+@pytest.mark.parametrize("more, told", [
+    ("channels: [x]\n", "1.29 to 1.35 (channels)"), ("useInstanceIDForNodeName: true\n", "1.27 and 1.28 (useInstanceIDForNodeName)"),
+    ("KubeletConfig: {podInfraContainerImage: p}\n", "1.29 to 1.34 (no containerdConfig.sandboxImage)")], ids=["1.35", "1.28", "1.34"])
+def test_a_nodeupconfig_of_another_version(more, told, tmp_path):
+    path = write(tmp_path, hashed(NODEUP_CONFIG + more))
+    beside = write(tmp_path, NODEUP_CONFIG + more, "nodeupconfig.yaml")
+    done = validate(path)
+    assert done.returncode == CONFIG and f"this is a NodeupConfig of kops {told}; {READS}" in done.stderr, done.stderr
+    only(done)
+    write(tmp_path, user_data("1.36.0", hashed(NODEUP_CONFIG + more)))
+    done = validate(path)
+    assert done.returncode == CONFIG and f"{path}:3:18: this is user data of kops 1.36.0 (NODEUP_URL_AMD64), and {beside}" in done.stderr
+    assert f"a NodeupConfig of kops {told}; which of them is right cannot be said" in done.stderr, done.stderr
+
+
+def earlier(node):
+    """The records of an nodeup that did not say of which kops it was."""
+    (node.root / "var/lib/nodeup/vintage").unlink()
+
+
+@pytest.mark.parametrize("command", ["plan", "apply", "repair", "check"])
+def test_a_node_of_such_documents_goes_on(world, command):
+    world.protokube_tag = "1.9.2"
+    assert world.apply().code == CONFIG
+    world.protokube_tag = "1.8.1"
+    world.converge()
+    world.protokube_tag = "1.9.2"
+    refused = world.run(command)
+    assert refused.code == CONFIG and f"of kops 1.9.2 (protokubeImage.name); {READS}" in refused.out + refused.err, refused
+    earlier(world)
+    other = world.conf.with_name("other.yaml")
+    other.write_text(world.env_text())
+    assert world.run(command, conf=other).code == CONFIG, "no record speaks of this document"
+    result = world.run(command)
+    told = [line for line in result.err.splitlines() if READS in line]
+    assert result.code in (OK, 2) and len(told) == 1 and "this instance was made of such a document before" in told[0], result
+    if command == "apply":
+        assert world.apply().code == world.run(command, conf=other).code == OK
+        assert world.run("validate").code == world.run("bake").code == CONFIG, "these make no node of it"
+        world.protokube_tag = "1.10.0"
+        assert world.apply().code == CONFIG
+    world.facts["instanceID"] = "i-0fedcba9876543210"
+    assert world.run(command).code == CONFIG, "these records are another instance's"
+
+
+def test_what_is_kept_says_of_which_kops_it_was(tmp_path):
+    worker = Worker(tmp_path / "node")
+    kept = worker.root / "var/lib/nodeup/documents.json"
+    with worker.controller():
+        assert worker.apply().returncode == OK
+        now = json.loads(kept.read_text())
+        place = next(name for name in now["documents"] if name.endswith("nodeupconfig.yaml"))
+        worker.config["KubeletConfig"]["podInfraContainerImage"] = worker.config["containerdConfig"].pop("sandboxImage")
+        worker.write()
+        earlier(worker)
+        done = worker.run("plan")
+        assert done.returncode == CONFIG and f"of kops 1.29 to 1.34 (no containerdConfig.sandboxImage); {READS}" in done.stderr, done.stderr
+        now["documents"][place] = base64.b64encode(yaml.safe_dump(worker.config).encode()).decode()
+        kept.write_text(json.dumps(now))
+        done = worker.apply()
+        assert done.returncode == OK and "this instance was made of such a document before" in done.stderr, done.stderr
+
+
+def test_both_roles_get_one_answer(tmp_path):
+    """By their keys, where nothing else tells."""
+    for name, node in (("worker", Worker(tmp_path / "w")), ("control plane", ControlPlane(tmp_path / "c"))):
+        del node.config["containerdConfig"]["sandboxImage"]
+        node.config.pop("channelsManifest", None)
+        node.config["KubeletConfig"]["podInfraContainerImage"] = "p"
+        boot = yaml.safe_dump({**node.boot(), **({"ConfigServer": {"servers": ["https://a:1/"], "CACertificates": "p"}} if name == "worker" else {})})
+        path = write(tmp_path, boot)
+        write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+        done = validate(path)
+        assert done.returncode == CONFIG and f"of kops 1.29 to 1.34 (no containerdConfig.sandboxImage); {READS}" in done.stderr, done.stderr
+        if name != "worker":
+            node.close()

@@ -1,0 +1,234 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/base/yaml.h"
+#include "nodeup/config/dialect.h"
+
+#define CDN "https://artifacts.k8s.io/binaries/kops/"
+#define GITHUB "https://github.com/kubernetes/kops/releases/download/"
+
+static int find(struct arena *a, const char *script, const char *text, bool is_node_config,
+		struct vintage *v, struct err *e)
+{
+	struct vintage_sources r = { .script = script,
+				     .script_pos = { "u", 1, 1 },
+				     .is_node_config = is_node_config };
+	struct tree *t;
+
+	assert_int_equal(yaml_parse(a, "k", text, strlen(text), &t, e), 0);
+	r.document = t;
+	return vintage_find(a, &r, v, e);
+}
+
+/* "1.8.1 by NODEUP_URL at u:1:12", or "" where it is not known. */
+static const char *told(struct arena *a, const char *script, const char *text, bool is_node_config)
+{
+	struct vintage v;
+	struct err e = { 0 };
+
+	if (find(a, script, text, is_node_config, &v, &e) < 0)
+		return arena_str(a, e.msg);
+	return v.newest ? arena_printf(a, "%s by %s at %s", vintage_text(a, &v), v.by,
+				       tree_where(a, &v.pos))
+			: "";
+}
+
+static void user_data_say_it(void **state)
+{
+	static const struct {
+		const char *script, *want;
+	} all[] = {
+		{ "NODEUP_URL=" CDN "1.8.1/linux/amd64/nodeup\n", "1.8.1 by NODEUP_URL at u:1:12" },
+		{ "#!/bin/bash\n\nNODEUP_URL_AMD64=" CDN "1.34.3/linux/amd64/nodeup," GITHUB
+		  "v1.34.3/nodeup-linux-amd64\n",
+		  "1.34.3 by NODEUP_URL_AMD64 at u:3:18" },
+		{ "NODEUP_URL_AMD64=\nNODEUP_URL_ARM64=\"" GITHUB "v1.25.3/nodeup-linux-arm64\"\n",
+		  "1.25.3 by NODEUP_URL_ARM64 at u:2:19" },
+		{ "NODEUP_URL=https://mirror.example/a/1.19.0/linux/amd64/nodeup",
+		  "1.19.0 by NODEUP_URL at u:1:12" },
+		{ "NODEUP_URL_AMD64=https://b.example/pulls/1.29.0-alpha.2+v1.29.0-3-gab/linux/"
+		  "amd64/nodeup",
+		  "1.29.0-alpha.2+v1.29.0-3-gab by NODEUP_URL_AMD64 at u:1:18" },
+		{ "NODEUP_URL_AMD64=https://b.example/1.29.0-alpha.2%2Bv1.29.0/linux/amd64/nodeup",
+		  "1.29.0-alpha.2 by NODEUP_URL_AMD64 at u:1:18" },
+		{ "  NODEUP_URL_AMD64='" CDN "1.36.0/linux/amd64/nodeup'",
+		  "1.36.0 by NODEUP_URL_AMD64 at u:1:21" },
+		/* one of ours, of a test of kops, and what is no address of kops' program */
+		{ "NODEUP_URL_AMD64=https://ours.example/linux/amd64/nodeup", "" },
+		{ "NODEUP_URLS='" CDN "1.25.3/linux/amd64/nodeup'", "" },
+		{ "NODEUP_URL_AMD64=" CDN "1.34.0-beta.1/linux/amd64/nodeup", "" },
+		{ "NODEUP_URL=https://h/containerd/releases/download/v1.7.2/containerd.tgz", "" },
+		{ "NODEUP_URL=" CDN "${V}/linux/amd64/nodeup", "" },
+		{ "echo NODEUP_URL=" CDN "1.25.3/linux/amd64/nodeup", "" },
+		/* two that differ */
+		{ "NODEUP_URL_AMD64=" CDN "1.36.1/linux/amd64/nodeup\nNODEUP_URL_ARM64=" CDN
+		  "1.37.0/linux/arm64/nodeup",
+		  "u:1:18: this is user data of kops 1.36.1 (NODEUP_URL_AMD64), and u:2:18: user "
+		  "data of kops 1.37.0 (NODEUP_URL_ARM64); which of them is right cannot be said" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+
+		assert_string_equal(told(a, all[i].script, "ClusterName: c", false), all[i].want);
+	}
+}
+
+#define HASH "0000000000000000000000000000000000000000@"
+#define BOOT "CloudProvider: aws\nNodeupConfigHash: x\n"
+#define ENV "ClusterName: c\nAssets: [" HASH "https://h/kubelet]\n"
+
+static void documents_say_it(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} all[] = {
+		{ "protokubeImage: {name: 'protokube:1.10.0'}",
+		  "1.10.0 by protokubeImage.name at k:1:24" },
+		{ "protokubeImage: {name: 'registry:5000/x/protokube:1.9.2'}",
+		  "1.9.2 by protokubeImage.name at k:1:24" },
+		{ "protokubeImage: {source: 'https://h/kops/1.4.3/images/protokube.tar.gz'}",
+		  "1.4.3 by protokubeImage.source at k:1:26" },
+		{ "Assets: [" HASH "https://h/v1.9.0/kubelet, " HASH CDN
+		  "1.9.1/linux/amd64/utils.tar.gz]",
+		  "1.9.1 by Assets at k:1:77" },
+		{ "protokubeImage: {name: 'protokube:latest'}\n" ENV, "" },
+		{ "protokubeImage: {name: 'other:1.10.0'}\n" ENV, "" },
+		{ "Assets: [" HASH "https://h/1.9.1/linux/amd64/utils.tar.gz]", "" },
+		{ "Assets: [" HASH "https://h/kops/cni/v1.31.7/linux/amd64/plugins]", "" },
+		{ ENV, "" },
+		{ ENV "etcdManifests: [x]", "1.10 to 1.18 by etcdManifests at k:3:16" },
+		{ ENV "protokubeImage: {sources: [x]}",
+		  "1.12 to 1.18 by protokubeImage.sources at k:3:27" },
+		{ ENV "staticManifests: [x]", "1.17 and 1.18 by staticManifests at k:3:18" },
+		{ "Assets: {amd64: []}\nInstanceGroupName: g", "1.19 to 1.21 by Assets at k:1:9" },
+		{ BOOT, "1.22 to 1.26 by no ClusterName at k:1:1" },
+		{ BOOT "ClusterName: c", "" },
+		/* a slip of the pen */
+		{ BOOT "ClusterNam: c", "" },
+		{ "protokubeImage: {name: 'protokube:1.8.1'}\nAssets: [" HASH CDN
+		  "1.10.0/linux/amd64/utils.tar.gz]",
+		  "k:1:24: this is a kube_env.yaml of kops 1.8.1 (protokubeImage.name), and "
+		  "k:2:10: a kube_env.yaml of kops 1.10.0 (Assets); which of them is right cannot "
+		  "be said" },
+		{ "protokubeImage: {name: 'protokube:1.8.1', sources: [x]}",
+		  "k:1:24: this is a kube_env.yaml of kops 1.8.1 (protokubeImage.name), and "
+		  "k:1:52: a kube_env.yaml of kops 1.12 to 1.18 (protokubeImage.sources); which "
+		  "of them is right cannot be said" },
+		/* patches write the same keys */
+		{ "protokubeImage: {name: 'protokube:1.8.1'}\nAssets: [" HASH CDN
+		  "1.8.0/linux/amd64/utils.tar.gz]",
+		  "1.8.1 by protokubeImage.name at k:1:24" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+
+		assert_string_equal(told(a, NULL, all[i].text, false), all[i].want);
+	}
+}
+
+#define K8S "KubernetesVersion: 1.31.0\n"
+
+static void keys_of_nodeup_config_say_it(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} all[] = {
+		{ K8S "Assets: {amd64: [" HASH CDN "1.35.2/linux/amd64/channels]}",
+		  "1.35.2 by Assets at k:2:18" },
+		{ "CAs: {}", "1.22 to 1.26 by no KubernetesVersion at k:1:1" },
+		{ K8S "ContainerRuntime: containerd",
+		  "1.27 and 1.28 by ContainerRuntime at k:2:19" },
+		{ K8S "useInstanceIDForNodeName: true",
+		  "1.27 and 1.28 by useInstanceIDForNodeName at k:2:27" },
+		{ K8S "channels: [x]", "1.29 to 1.35 by channels at k:2:11" },
+		{ K8S "channels: [x]\nKubeletConfig: {podInfraContainerImage: p}",
+		  "1.29 to 1.34 by no containerdConfig.sandboxImage at k:1:1" },
+		{ K8S "KubeletConfig: {podInfraContainerImage: p}\n"
+		      "containerdConfig: {sandboxImage: p}",
+		  "" },
+		{ K8S "channelsManifest: x", "1.36 or newer by channelsManifest at k:2:19" },
+		{ "KubernetesVersion: 1.30.9", "1.29 to 1.35 by KubernetesVersion at k:1:20" },
+		{ K8S, "" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(all); i++) {
+		autoarena struct arena *a = arena_new_empty();
+
+		assert_string_equal(told(a, NULL, all[i].text, true), all[i].want);
+	}
+}
+
+static bool yes(void *records, const struct vintage *v)
+{
+	(void)v;
+	return *(bool *)records;
+}
+
+/* Each minor, and what nodeup says of it. */
+static void what_is_not_spoken_is_refused_by_name(void **state)
+{
+	(void)state;
+	for (int minor = 3; minor < 40; minor++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct vintage v = { minor, minor, NULL, "user data", "URL", { "u", 8, 5 } };
+		const bool is_spoken = (minor >= 6 && minor <= 8) || minor == 36 || minor == 37;
+		struct strv warnings = { 0 };
+		bool applied = false;
+		const struct dialect_opts o = { .warnings = &warnings,
+						.was_applied = yes,
+						.records = &applied };
+		struct err e = { 0 };
+		const char *want =
+			arena_printf(a,
+				     "u:8:5: this is user data of kops 1.%d (URL); nodeup "
+				     "reads kops 1.6 to 1.8, 1.36 and 1.37",
+				     minor);
+
+		assert_int_equal(vintage_check(a, &v, &o, &e) == 0, is_spoken);
+		if (!is_spoken)
+			assert_string_equal(e.msg, want);
+		applied = true;
+		assert_int_equal(vintage_check(a, &v, &o, &e), 0);
+		assert_int_equal(warnings.n, !is_spoken);
+		if (!is_spoken)
+			assert_true(str_has_prefix(warnings.v[0], want));
+	}
+}
+
+/* A worker of 1.35 or 1.36 may be of the one that is spoken. */
+static void a_range_that_has_a_spoken_one_is_taken(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct vintage both = { .oldest = 35, .newest = 36 };
+	const struct vintage none = { .oldest = 9, .newest = 35, .of = "x", .by = "y" };
+	const struct dialect_opts o = { 0 };
+	struct err e = { 0 };
+
+	(void)state;
+	assert_int_equal(vintage_check(a, &both, &o, &e), 0);
+	assert_int_equal(vintage_check(a, &(struct vintage){ 0 }, &o, &e), 0);
+	assert_true(vintage_check(a, &none, &o, &e) < 0);
+	assert_int_equal(e.kind, ERR_CONFIG);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(user_data_say_it),
+		cmocka_unit_test(documents_say_it),
+		cmocka_unit_test(keys_of_nodeup_config_say_it),
+		cmocka_unit_test(what_is_not_spoken_is_refused_by_name),
+		cmocka_unit_test(a_range_that_has_a_spoken_one_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
