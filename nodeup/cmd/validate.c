@@ -211,6 +211,16 @@ static struct tree *add_document(struct verdict *v, const char *conf)
 	return t;
 }
 
+/* ", kops 1.36.2 (by NODEUP_URL_AMD64)": which kops rendered the document, where that is known. */
+static const char *note_vintage(struct arena *a, const struct vintage *v, struct tree *t)
+{
+	const char *text = vintage_text(a, v);
+
+	tree_set_text(a, t, "kops", text);
+	tree_set_text(a, t, "kopsKnownBy", text ? v->by : NULL);
+	return text ? arena_printf(a, ", kops %s (by %s)", text, v->by) : "";
+}
+
 /* Documents that no node is made of: what was checked of them, and no more than that. */
 static void note_checked(struct verdict *v, const struct bootstrap *b)
 {
@@ -225,9 +235,11 @@ static void note_checked(struct verdict *v, const struct bootstrap *b)
 						  d->dialect->cluster_name);
 	const char *checked = arena_printf(a, "%s; %s", d->checked, rest);
 	struct tree *t = add_document(v, b->conf);
+	const char *vintage = note_vintage(a, &d->vintage, t);
 
 	if (!v->cli->output)
-		show_line(stdout, "%s: valid, cluster %s: %s", b->conf, d->cluster_name, checked);
+		show_line(stdout, "%s: valid, cluster %s: %s%s", b->conf, d->cluster_name, checked,
+			  vintage);
 	tree_set_true(a, t, "valid", true);
 	tree_set_text(a, t, "cluster", d->cluster_name);
 	tree_set_text(a, t, "checked", checked);
@@ -241,11 +253,12 @@ static void note_valid(struct verdict *v, const struct bootstrap *b)
 	const char *usual = b->node.is_master ? "master" : "worker";
 	const char *role = b->node.title ? b->node.title : usual;
 	struct tree *t = add_document(v, b->conf);
+	const char *vintage = note_vintage(a, &b->documents.vintage, t);
 
 	if (!v->cli->output)
-		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s", b->conf, role,
+		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s%s", b->conf, role,
 			  b->node.cluster_name, kubernetes,
-			  b->documents.any_patch ? " or later" : "");
+			  b->documents.any_patch ? " or later" : "", vintage);
 	tree_set_true(a, t, "valid", true);
 	tree_set_text(a, t, "role", role);
 	tree_set_text(a, t, "cluster", b->node.cluster_name);

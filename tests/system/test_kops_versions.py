@@ -83,6 +83,16 @@ def test_a_nodeupconfig_of_another_version(more, told, tmp_path):
     assert f"a NodeupConfig of kops {told}; which of them is right cannot be said" in done.stderr, done.stderr
 
 
+def test_what_is_spoken_is_named(tmp_path):
+    path = write(tmp_path, user_data("1.36.2", WORKER))
+    write(tmp_path, NODEUP_CONFIG, "nodeupconfig.yaml")
+    done = validate(path)
+    assert (done.returncode, done.stdout) == (
+        OK, f"{path}: valid, worker of cluster a.example.com, Kubernetes 1.36.1, kops 1.36.2 (by NODEUP_URL_AMD64)\n"), done.stderr
+    told = json.loads(validate(path, "-o", "json").stdout)["documents"][0]
+    assert (told["kops"], told["kopsKnownBy"]) == ("1.36.2", "NODEUP_URL_AMD64")
+
+
 def earlier(node):
     """The records of an nodeup that did not say of which kops it was."""
     (node.root / "var/lib/nodeup/vintage").unlink()
