@@ -5,6 +5,7 @@
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kops18/kops18.h"
 #include "nodeup/config/kubeup/kubeup.h"
+#include "nodeup/documents/kinds.h"
 
 const struct dialect *const dialects[] = { &kubeup_dialect, &kops_dialect, &kops18_dialect, NULL };
 
@@ -66,8 +67,10 @@ int dialects_read(struct arena *a, const struct tree *conf, const struct dialect
 						 .document = conf };
 	struct vintage vintage;
 	const struct dialect *d;
-	int r = vintage_find(a, &sources, &vintage, e);
+	int r = kinds_check(a, conf, e);
 
+	if (r == 0)
+		r = vintage_find(a, &sources, &vintage, e);
 	if (r == 0)
 		r = vintage_check(a, &vintage, o, e);
 	if (r == 0)

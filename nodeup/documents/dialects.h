@@ -7,8 +7,8 @@
 /* The rows, NULL-terminated. A document is of the one whose keys it has. */
 extern const struct dialect *const dialects[];
 
-/* Read the document of --conf in its dialect. One of a kops that is not spoken, or with keys of two dialects
- * is an error. */
+/* Read the document of --conf in its dialect. One of another kind, of a kops that is not spoken, or with keys of
+ * two dialects is an error. */
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e) must_check;
 /* The place at which is_there says there is a document, or NULL; two such places are an error. */

@@ -1,6 +1,7 @@
 #include "nodeup/documents/loader.h"
 
 #include "nodeup/base/yaml.h"
+#include "nodeup/documents/kinds.h"
 #include "nodeup/documents/location.h"
 
 int loader_hollow(struct loader *l, const char *location, struct err *e)
@@ -54,7 +55,7 @@ static int read_bytes(struct loader *l, const char *what, const char *location, 
 		r = user_data_read(l->arena, shown, &f, location_is_imds(location), &l->user_data,
 				   e);
 		if (r < 0)
-			return r;
+			return kinds_explain(shown, f.text, e);
 		f = l->user_data.conf;
 	}
 	if (other || location == l->b->conf)
@@ -76,7 +77,11 @@ static int parse_bytes(struct loader *l, const char *location, const struct boot
 	*ret = tree_null(l->arena);
 	if (!text->text)
 		return 0;
-	r = yaml_parse(l->arena, text->name, text->text, text->n, ret, e);
+	/* what people hand to --conf may be anything */
+	if (location == l->b->conf && !yaml_is_hollow(text->text, text->n))
+		r = kinds_parse(l->arena, text->name, text->text, text->n, ret, e);
+	else
+		r = yaml_parse(l->arena, text->name, text->text, text->n, ret, e);
 	return r == 0 && tree_is_hollow(*ret) ? loader_hollow(l, location, e) : r;
 }
 

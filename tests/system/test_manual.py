@@ -120,6 +120,10 @@ def no_name(text):
     return re.sub(r"ClusterName: .*\n", "", text)
 
 
+def cluster_spec(text):
+    return "apiVersion: kops.k8s.io/v1alpha2\nkind: Cluster\n"
+
+
 def other_kops(world):
     world.protokube_tag = "1.10.0"
     return world.apply()
@@ -207,6 +211,7 @@ SCENES = {
     "no --conf, nothing was applied yet, and none of X is there": no_documents,
     "X: unknown key 'X'; did you mean 'X'?": edited(misspelt),
     "X: this is X of kops X (X); nodeup reads X": other_kops,
+    "X: this is X; --conf wants a kube_env.yaml of kops or kube-up, or the user data that bring it": edited(cluster_spec),
     "X: 'X' is missing": edited(no_name),
     "X: Kubernetes X is not supported; 1.6 to 1.10 are": too_new,
     "X: Assets: no X, which X needs": no_archive,
