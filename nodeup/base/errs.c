@@ -23,7 +23,22 @@ int errs_keep(struct errs *l, int r, const struct err *e)
 	return 0;
 }
 
+int errs_keep_apart(struct errs *l, int r, const struct err *e)
+{
+	const size_t before = l ? errs_count(l) : 0;
+	const int kept = errs_keep(l, r, e);
+
+	if (l)
+		l->apart += errs_count(l) - before;
+	return kept;
+}
+
 bool errs_any(const struct errs *l)
 {
-	return l && (l->n || l->lines.n);
+	return l && errs_count(l) > l->apart;
+}
+
+size_t errs_count(const struct errs *l)
+{
+	return l->n + l->more + l->lines.n;
 }

@@ -281,7 +281,7 @@ static void validate(struct verdict *v, int root_fd, struct http *http)
 		if (!v->failed.kind)
 			v->failed = e;
 	}
-	if (r < 0 || errs_any(&errors))
+	if (r < 0 || errs_count(&errors))
 		(void)tree_set(cli->arena, add_document(v, cli->conf), "valid",
 			       tree_plain(cli->arena, "false"));
 	else if (b.documents.checked)

@@ -35,6 +35,9 @@ int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unkn
 		return 0;
 	if (o->errors) {
 		strv_add_all(o->errors->arena, &o->errors->lines, &texts);
+		/* what is like no known key is no slip of one that is missing now */
+		for (size_t i = 0; i < found->n; i++)
+			o->errors->apart += found->v[i].distance == SIZE_MAX;
 		return 0;
 	}
 	r = err_config(e, "%s", texts.v[0]);

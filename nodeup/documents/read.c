@@ -106,7 +106,7 @@ static int check_bytes(struct loader *l, const char *location, const struct boot
 		return 0;
 	if (yaml_is_hollow(text->text, text->n))
 		return loader_hollow(l, location, e);
-	return errs_keep(l->req->errors, err_code(e), e);
+	return errs_keep_apart(l->req->errors, err_code(e), e);
 }
 
 int loader_read_cluster(struct loader *l, const char *what, const char *location, bool warn,

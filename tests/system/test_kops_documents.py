@@ -225,3 +225,29 @@ def test_a_path_or_a_cgroup_that_cannot_be(key, tmp_path):
         run = node.apply()
         assert run.returncode == CONFIG and node.tree().keys() == {"/etc/passwd"}, (value, run.stderr)
     node.close()
+
+
+def test_a_wrong_hash_hides_nothing(tmp_path):
+    """What the documents say wrong, and what the plan would refuse, beside it and beside each other."""
+    node = Worker(tmp_path / "node")
+    node.ports = [3988]
+    boot = node.boot()
+    boot["NodeupConfigHash"] = base64.b64encode(hashlib.sha256(b"another").digest()).decode()
+    path = write(tmp_path, yaml.safe_dump(boot))
+    (name, digest), = [(line.split("/")[-1], line.split("@")[0]) for line in node.config["Assets"]["amd64"] if line.endswith("/kubelet")]
+    for arch in ("amd64", "arm64"):
+        node.config["Assets"][arch] = [line.replace(digest, digest[:40]) for line in node.config["Assets"][arch]]
+    node.config.update(KubernetesVersion="1.29.0", Hooks=[[{"name": "kubelet.service", "manifest": "Type=oneshot"}], []],
+                       ServiceAccountz=1, containerdConfig={"version": "x"})
+    beside = write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
+    wrong = ["this is not the NodeupConfig that BootConfig means", "KubernetesVersion: '1.29.0': of kops", f"asset '{name}': its hash is not a sha256",
+             "unknown key 'ServiceAccountz'", "hook kubelet.service: the unit is kubelet's", "containerdConfig.version: 'x' is not a version"]
+    told = json.loads(validate(path, "-o", "json").stdout)
+    texts = [f["text"] for f in told["findings"] if f["severity"] == "error"]
+    assert all(any(text in t for t in texts) for text in wrong), texts
+    assert told["documents"][0]["valid"] is False and validate(path).returncode == CONFIG
+    text = yaml.safe_dump({**node.config, "KubeletConfig": {**node.config.get("KubeletConfig", {}), "maxPods": "many"}})
+    write(tmp_path, text, "nodeupconfig.yaml")
+    told = validate(path).stderr
+    assert all(text in told for text in wrong[:4]) and "KubeletConfig.maxPods: expected an integer" in told, told
+    assert str(beside) in told

@@ -180,6 +180,16 @@ def test_no_pod_is_collected(tmp_path):
     refuse(write(tmp_path, kubeup.text(MASTER, "1.5.8", TERMINATED_POD_GC_THRESHOLD="--1")), "expected a number")
 
 
+def test_wrong_values_hide_no_other(tmp_path):
+    text = kubeup.text(NODE, "1.5.8", NETWORK_PROVIDER="flannel", ALLOCATE_NODE_CIDRS="True", SALT_TAR_HASH="xyz", DNS_SERVER_IP="x")
+    lines = [re.sub("'", "", line) if line.startswith("ENABLE_CLUSTER_UI") else line for line in text.splitlines(True)]
+    error = refuse(write(tmp_path, "".join(lines)), "")
+    for said in ("makes a node of 'flannel'", "ALLOCATE_NODE_CIDRS: expected one of true", "SALT_TAR_HASH: expected a sha1",
+                 "DNS_SERVER_IP: expected an IP address", "ENABLE_CLUSTER_UI: kube-up reads this as another text"):
+        assert said in error, (said, error)
+    assert "is empty" not in error and "is missing" not in error, error
+
+
 @pytest.mark.parametrize("key, value", [("KUBE_PASSWORD", "hunter2,admin"), ("KUBE_USER", 'hunter2"x'), ("KUBELET_TOKEN", "hunter2 x")])
 def test_what_would_break_a_line_of_tokens(key, value, tmp_path):
     text = kubeup.text(MASTER, "1.5.8", **{key: value})

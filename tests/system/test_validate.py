@@ -234,6 +234,18 @@ def test_what_is_wrong_in_disks_is_told_beside_the_rest(tmp_path):
     assert "did you mean xfs?" in done.stderr
 
 
+def test_a_mistake_in_each_document_is_told_beside_those_of_assets_and_disks(tmp_path):
+    done = check(tmp_path, changed={
+        "kube_env.yaml": "ClusterName: x.example\nTags: [_aws]\nAssets: [abc@http://x/kubelet, def@http://x/cni]\npackages: [-bad]\n",
+        "cluster_spec.yaml": "spec:\n  kubernetesVersion: 1.8.4\n  networking: {cni: {}}\n  kubelet: {maxPods: many}\n  isolateMasters: maybe\n",
+        "ig_spec.yaml": "spec:\n  role: Node\n  volumeMounts:\n  - {device: /dev/xvdb, filesystem: zfs, path: /data}\n"
+                        "  - {device: /dev/xvdc, filesystem: ext4, path: /data}\n"})
+    wrong = [f for f in places(done.stderr) if f[3] == "error"]
+    assert [(f[0], f[1]) for f in wrong] == [("kube_env.yaml", 3), ("kube_env.yaml", 3), ("kube_env.yaml", 4), ("cluster_spec.yaml", 4),
+                                             ("cluster_spec.yaml", 5), ("ig_spec.yaml", 4), ("ig_spec.yaml", 5)], done.stderr
+    assert "'/data' is mounted twice" in done.stderr, done.stderr
+
+
 def test_a_document_that_cannot_be_read_hides_no_other(tmp_path):
     done = check(tmp_path, changed={"cluster_spec.yaml": "spec:\n  a: [\n"})
     found = places(done.stderr)

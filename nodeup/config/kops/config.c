@@ -77,18 +77,21 @@ int kops_config_check_hash(struct arena *a, const struct kops_boot *boot, const 
 }
 
 static int check_version(struct arena *a, const struct tree *t, struct kops_config *c,
-			 struct err *e)
+			 const struct dialect_opts *o, struct err *e)
 {
 	const struct tree *at = tree_get(t, "KubernetesVersion");
 	const struct version *oldest = &kops_oldest, *newest = &kops_newest;
 	struct version *v = &c->kubernetes;
+	const bool is_version = version_parse(a, c->kubernetes_version_text, v);
+	int r;
 
-	if (version_parse(a, c->kubernetes_version_text, v) && v->major == newest->major &&
-	    v->minor >= oldest->minor && v->minor <= newest->minor)
+	if (is_version && v->major == newest->major && v->minor >= oldest->minor &&
+	    v->minor <= newest->minor)
 		return 0;
-	return err_config(e, "%s: KubernetesVersion: '%s': of %s it is one of %d.%d to %d.%d",
-			  tree_where(a, at ? &at->pos : &t->pos), c->kubernetes_version_text,
-			  kops_title, oldest->major, oldest->minor, newest->major, newest->minor);
+	r = err_config(e, "%s: KubernetesVersion: '%s': of %s it is one of %d.%d to %d.%d",
+		       tree_where(a, at ? &at->pos : &t->pos), c->kubernetes_version_text,
+		       kops_title, oldest->major, oldest->minor, newest->major, newest->minor);
+	return is_version ? errs_keep_apart(o->errors, r, e) : errs_keep(o->errors, r, e);
 }
 
 /* kops reads `null` as no hook. */
@@ -182,19 +185,20 @@ static int check_parts(struct arena *a, const struct tree *t, const struct kops_
 }
 
 /* All of them: which machine it is for is not known here. */
-static int check_assets(struct arena *a, const struct kops_config *c, struct err *e)
+static int check_assets(struct arena *a, const struct kops_config *c, const struct dialect_opts *o,
+			struct err *e)
 {
 	int r = 0;
 
 	for (size_t i = 0; c->assets && i < c->assets->n && r == 0; i++) {
 		struct node_texts ignored = { 0 };
 
-		r = kops_assets(a, c, c->assets->items[i].key, &ignored, e);
+		r = kops_assets(a, c, c->assets->items[i].key, o, &ignored, e);
 	}
 	for (size_t i = 0; c->images && i < c->images->n && r == 0; i++) {
 		struct node_images ignored = { 0 };
 
-		r = kops_images(a, c, c->images->items[i].key, &ignored, e);
+		r = kops_images(a, c, c->images->items[i].key, o, &ignored, e);
 	}
 	return r;
 }
@@ -240,13 +244,13 @@ int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *b
 		r = check_cas(a, t, &c, o, e);
 	if (r == 0)
 		r = kops_refuse_unknown(&unknown, e);
+	if (r == 0 && c.kubernetes_version_text)
+		r = check_version(a, t, &c, o, e);
+	if (r == 0)
+		r = check_assets(a, &c, o, e);
 	/* what is missing now may be what could not be read */
 	if (r == 0 && !errs_any(o->errors))
-		r = errs_keep(o->errors, check_version(a, t, &c, e), e);
-	if (r == 0 && !errs_any(o->errors))
 		r = errs_keep(o->errors, check_parts(a, t, boot, &c, e), e);
-	if (r == 0 && !errs_any(o->errors))
-		r = errs_keep(o->errors, check_assets(a, &c, e), e);
 	if (r == 0)
 		*ret = c;
 	return r;

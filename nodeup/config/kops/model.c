@@ -191,8 +191,8 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		r = find_service_ip(a, config->networking.service_cluster_ip_range,
 				    &own->service_ip, e);
 	if (r == 0)
-		r = kops_assets(a, config, own->arch, &ret->assets, e);
+		r = kops_assets(a, config, own->arch, o, &ret->assets, e);
 	if (r == 0)
-		r = kops_images(a, config, own->arch, &ret->images, e);
+		r = kops_images(a, config, own->arch, o, &ret->images, e);
 	return r < 0 ? r : kops_extras(a, config, f, o, ret, e);
 }

@@ -6,45 +6,53 @@
 #include "nodeup/config/pem.h"
 
 static int no_list(struct arena *a, const struct tree *all, const char *key, const char *arch,
-		   struct err *e)
+		   const struct dialect_opts *o, struct err *e)
 {
-	return err_config(e, "%s: %s: expected a list for %s", tree_where(a, &all->pos), key, arch);
+	int r = err_config(e, "%s: %s: expected a list for %s", tree_where(a, &all->pos), key,
+			   arch);
+
+	return errs_keep(o->errors, r, e);
 }
 
 /* kops' digests are sha256; its other schemes, gs and azureblob, are of other clouds. */
 static int check_asset(struct arena *a, const char *text, const struct tree_pos *pos,
-		       const char **ret_name, struct err *e)
+		       const struct dialect_opts *o, const char **ret_name, struct err *e)
 {
 	struct asset as;
 	int r = asset_parse(a, text, &as, e);
 
+	*ret_name = "";
 	if (r < 0)
-		return err_wrap(e, "%s", tree_where(a, pos));
-	if (as.digest.algo != DIGEST_SHA256)
-		return err_config(e, "%s: asset '%s': its hash is not a sha256", tree_where(a, pos),
-				  as.name);
+		return errs_keep(o->errors, err_wrap(e, "%s", tree_where(a, pos)), e);
 	*ret_name = as.name;
-	return 0;
+	if (as.digest.algo == DIGEST_SHA256)
+		return 0;
+	r = err_config(e, "%s: asset '%s': its hash is not a sha256", tree_where(a, pos), as.name);
+	return errs_keep_apart(o->errors, r, e);
 }
 
 int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
-		struct node_texts *ret, struct err *e)
+		const struct dialect_opts *o, struct node_texts *ret, struct err *e)
 {
 	const struct tree *list = c->assets ? tree_get(c->assets, arch) : NULL;
 	int r = 0;
 
+	if (!c->assets)
+		return errs_keep(o->errors, err_config(e, "NodeupConfig has no Assets"), e);
 	if (!list || list->kind != TREE_SEQ)
-		return c->assets ? no_list(a, c->assets, "Assets", arch, e)
-				 : err_config(e, "NodeupConfig has no Assets");
+		return no_list(a, c->assets, "Assets", arch, o, e);
 	for (size_t i = 0; i < list->n && r == 0; i++) {
 		const struct tree *item = list->items[i].value;
 		const struct node_text text = { .text = item->scalar, .pos = item->pos };
 		const char *ignored;
 
-		if (item->kind != TREE_SCALAR)
-			return err_config(e, "%s: Assets.%s[%zu]: expected HASH@url",
-					  tree_where(a, &item->pos), arch, i);
-		r = check_asset(a, item->scalar, &item->pos, &ignored, e);
+		if (item->kind == TREE_SCALAR)
+			r = check_asset(a, item->scalar, &item->pos, o, &ignored, e);
+		else
+			r = errs_keep(o->errors,
+				      err_config(e, "%s: Assets.%s[%zu]: expected HASH@url",
+						 tree_where(a, &item->pos), arch, i),
+				      e);
 		arena_push(a, ret->v, ret->n, text);
 	}
 	return r;
@@ -67,7 +75,7 @@ static const struct schema image_schema = SCHEMA_OF_LIST("Image", IMAGE);
 #undef SPEC
 
 static int read_image(struct arena *a, const struct tree *item, const char *path,
-		      struct node_image *ret, struct err *e)
+		      const struct dialect_opts *o, struct node_image *ret, struct err *e)
 {
 	const struct field_opts opts = { .path = path };
 	struct image image = { 0 };
@@ -75,9 +83,9 @@ static int read_image(struct arena *a, const struct tree *item, const char *path
 	int r = field_parse(a, &image_schema, item, &image, &opts, e);
 
 	if (r < 0)
-		return r;
+		return errs_keep(o->errors, r, e);
 	sources = strv_join(a, &image.sources, ",");
-	r = check_asset(a, arena_printf(a, "%s@%s", image.hash, sources), &item->pos, &name, e);
+	r = check_asset(a, arena_printf(a, "%s@%s", image.hash, sources), &item->pos, o, &name, e);
 	if (r < 0)
 		return r;
 	*ret = (struct node_image){ .name = str_is_empty(image.name) ? name : image.name,
@@ -89,7 +97,7 @@ static int read_image(struct arena *a, const struct tree *item, const char *path
 }
 
 int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
-		struct node_images *ret, struct err *e)
+		const struct dialect_opts *o, struct node_images *ret, struct err *e)
 {
 	const struct tree *list = c->images ? tree_get(c->images, arch) : NULL;
 	int r = 0;
@@ -97,12 +105,12 @@ int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
 	if (!c->images || c->images->n == 0)
 		return 0;
 	if (!list || list->kind != TREE_SEQ)
-		return no_list(a, c->images, "images", arch, e);
+		return no_list(a, c->images, "images", arch, o, e);
 	for (size_t i = 0; i < list->n && r == 0; i++) {
 		struct node_image image = { 0 };
 
 		r = read_image(a, list->items[i].value, arena_printf(a, "images.%s[%zu]", arch, i),
-			       &image, e);
+			       o, &image, e);
 		arena_push(a, ret->v, ret->n, image);
 	}
 	return r;

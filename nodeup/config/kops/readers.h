@@ -7,12 +7,12 @@
 
 #include "nodeup/config/kops/kops.h"
 
-/* The assets of an architecture, "HASH@url,mirror", each one that asset_parse() takes. */
+/* The assets of an architecture, "HASH@url,mirror", each one that asset_parse() takes; all that are wrong are errors. */
 int kops_assets(struct arena *a, const struct kops_config *c, const char *arch,
-		struct node_texts *ret, struct err *e) must_check;
+		const struct dialect_opts *o, struct node_texts *ret, struct err *e) must_check;
 /* The images of an architecture. That there are none at all is fine. */
 int kops_images(struct arena *a, const struct kops_config *c, const char *arch,
-		struct node_images *ret, struct err *e) must_check;
+		const struct dialect_opts *o, struct node_images *ret, struct err *e) must_check;
 /* The key of that id of a keyset.yaml, its certificate and its private key as PEM. */
 int kops_keyset(struct arena *a, const struct tree *t, const char *name, const char *id,
 		struct node_keypair *ret, struct err *e) must_check;

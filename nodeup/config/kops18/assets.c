@@ -1,6 +1,7 @@
 #include "nodeup/config/kops18/spec.h"
 
 #include <string.h>
+#include "assets/asset.h"
 
 enum { ASSETS_MAX = 2000 };
 
@@ -41,6 +42,15 @@ static int read_entry(struct arena *a, const struct tree *item, const char *path
 	return 0;
 }
 
+/* The plan says so too, and is not made of documents with another error. */
+static int check_digest(struct arena *a, const struct node_text *text, struct err *e)
+{
+	struct asset ignored;
+	int r = asset_parse(a, text->text, &ignored, e);
+
+	return r < 0 ? err_wrap(e, "%s", tree_where(a, &text->pos)) : 0;
+}
+
 int kops18_assets(struct arena *a, const struct kube_env *env, const struct dialect_opts *o,
 		  struct node_texts *ret, struct err *e)
 {
@@ -61,6 +71,8 @@ int kops18_assets(struct arena *a, const struct kube_env *env, const struct dial
 		else
 			r = err_config(e, "%s: Assets[%zu]: expected hash@url",
 				       tree_where(a, &item->pos), i);
+		if (r == 0 && o->errors && text.text)
+			r = check_digest(a, &text, e);
 		r = errs_keep(o->errors, r, e);
 		arena_push(a, ret->v, ret->n, text);
 	}

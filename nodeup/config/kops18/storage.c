@@ -283,7 +283,12 @@ static int read_mounts(struct kops18_build *b, const struct tree *list)
 
 		wrong = read_item(&it);
 		r = kops18_go_on(b, wrong);
-		if (wrong == 0)
+		/* where it is to be mounted is known all the same */
+		if (r == 0 && wrong < 0 && !it.i.v.path && it.m.path)
+			r = kops18_go_on(b, volume_item_path(&it.i, it.m.path));
+		if (wrong < 0)
+			it.i.v = (struct node_volume){ .path = it.i.v.path, .pos = it.i.tree->pos };
+		if (r == 0 && (wrong == 0 || it.i.v.path))
 			arena_push(b->arena, b->node->volumes.v, b->node->volumes.n, it.i.v);
 	}
 	return r;

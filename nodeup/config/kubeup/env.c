@@ -76,7 +76,7 @@ static int check_items(struct look *l)
 	int r = 0;
 
 	for (size_t i = 0; l->tree->kind == TREE_MAP && i < l->tree->n && r == 0; i++)
-		r = check_item(l, &l->tree->items[i]);
+		r = errs_keep(l->opts->errors, check_item(l, &l->tree->items[i]), l->err);
 	return r;
 }
 
@@ -98,11 +98,6 @@ static int read_fields(struct look *l)
 	}
 	if (r < 0)
 		return r;
-	/* what follows asks values of each other: it wants all of them */
-	if (errs_any(l->opts->errors)) {
-		*l->err = l->opts->errors->v[0];
-		return err_code(l->err);
-	}
 	if (l->opts->strict)
 		return dialect_refuse_unknown(l->opts, &unknown, l->err);
 	dialect_tell_unknown(l->opts, &unknown);
@@ -295,10 +290,19 @@ static int check_manifest_url(struct look *l)
 	return 0;
 }
 
+/* Which one it is, and whether all that it takes is there. */
+static int check_version(struct look *l)
+{
+	int r = kubeup_version(l->arena, l->tree, &l->env->kubernetes, l->err);
+
+	return r < 0 ? r : kubeup_has_all(l->arena, l->env, l->err);
+}
+
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e)
 {
-	static int (*const checks[])(struct look *) = { check_network, check_addons,
+	/* those behind the first ask values of each other, and want all of them */
+	static int (*const checks[])(struct look *) = { check_network, check_version, check_addons,
 							check_manifest_url, check_pairs };
 	struct kubeup_env env = { .tree = t };
 	struct look l = { a, o, t, &env, e };
@@ -306,13 +310,13 @@ int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 
 	if (r == 0)
 		r = read_fields(&l);
-	if (r == 0)
-		r = kubeup_version(a, t, &env.kubernetes, e);
 	env.is_master = is_true(env.kubernetes_master);
-	if (r == 0)
-		r = kubeup_has_all(a, &env, e);
-	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0; i++)
-		r = checks[i](&l);
+	for (size_t i = 0; i < ARRAY_LEN(checks) && r == 0 && (i == 0 || !errs_any(o->errors)); i++)
+		r = i == 0 ? errs_keep(o->errors, checks[i](&l), e) : checks[i](&l);
+	if (r == 0 && o->errors && o->errors->n) {
+		*e = o->errors->v[0];
+		r = err_code(e);
+	}
 	if (r < 0)
 		return r;
 	warn_of_nothing(&l);

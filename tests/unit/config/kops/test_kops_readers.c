@@ -10,6 +10,8 @@
 #include "nodeup/config/kops/readers.h"
 
 /* A CA and another one, made for this test. */
+static const struct dialect_opts no_opts;
+
 static const char cert1[] = "-----BEGIN CERTIFICATE-----\n"
 			    "MIIBcDCCARegAwIBAgIUL6xEVgwSJCOLsWLSaDgp8Zhl6w0wCgYIKoZIzj0EAwIw\n"
 			    "DTELMAkGA1UEAwwCYTEwIBcNMjYxMTIzMjMwNzU5WhgPMjEyNjEwMzAyMzA3NTla\n"
@@ -111,7 +113,7 @@ static int assets_of(struct arena *a, const char *text, const char *arch, struct
 {
 	const struct kops_config c = { .assets = parse(a, text) };
 
-	return kops_assets(a, &c, arch, ret, e);
+	return kops_assets(a, &c, arch, &no_opts, ret, e);
 }
 
 static void assets_are_those_of_the_machine(void **state)
@@ -149,10 +151,10 @@ static void images_are_read(void **state)
 	struct err e = { 0 };
 
 	(void)state;
-	assert_int_equal(kops_images(a, &c, "amd64", &got, &e), 0);
+	assert_int_equal(kops_images(a, &c, "amd64", &no_opts, &got, &e), 0);
 	c.images = parse(a, "amd64:\n- name: a:1\n  hash: " HASH
 			    "\n  sources: [https://x/a.tar, https://y/a.tar]\n");
-	assert_int_equal(kops_images(a, &c, "amd64", &got, &e), 0);
+	assert_int_equal(kops_images(a, &c, "amd64", &no_opts, &got, &e), 0);
 	assert_int_equal(got.n, 1);
 	assert_string_equal(got.v[0].source, "https://x/a.tar,https://y/a.tar");
 	assert_string_equal(got.v[0].name, "a:1");
@@ -160,13 +162,13 @@ static void images_are_read(void **state)
 	/* as kops writes it */
 	c.images = parse(a, "amd64:\n- hash: " HASH "\n  sources: [https://x/kube-proxy.tar]\n");
 	got.n = 0;
-	assert_int_equal(kops_images(a, &c, "amd64", &got, &e), 0);
+	assert_int_equal(kops_images(a, &c, "amd64", &no_opts, &got, &e), 0);
 	assert_string_equal(got.v[0].name, "kube-proxy.tar");
 	assert_true(got.v[0].is_unnamed);
-	assert_true(kops_images(a, &c, "arm64", &got, &e) < 0);
+	assert_true(kops_images(a, &c, "arm64", &no_opts, &got, &e) < 0);
 	assert_string_equal(e.msg, "k.yaml:1:1: images: expected a list for arm64");
 	c.images = parse(a, "amd64:\n- name: a:1\n  sources: [https://x/a.tar]\n");
-	assert_true(kops_images(a, &c, "amd64", &got, &e) < 0);
+	assert_true(kops_images(a, &c, "amd64", &no_opts, &got, &e) < 0);
 	assert_string_equal(e.msg, "k.yaml:2:3: 'images.amd64[0].hash' is missing");
 }
 
