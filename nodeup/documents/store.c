@@ -248,39 +248,31 @@ int store_get(struct store *s, const char *location, const char **ret_text, size
 	return 0;
 }
 
-static int by_location(const void *a, const void *b)
+static int by_bytes(const void *a, const void *b)
 {
-	const struct store_entry *const *x = a, *const *y = b;
-	int order = strcmp((*x)->location, (*y)->location);
-
-	return order ? order : (int)(*x)->listing - (int)(*y)->listing;
+	return memcmp(((const struct digest *)a)->bytes, ((const struct digest *)b)->bytes,
+		      sizeof(((const struct digest *)a)->bytes));
 }
 
-static void digest_text(struct digest_ctx *c, const char *text)
-{
-	digest_update(c, text, strlen(text) + 1);
-}
-
+/* Where it was read does not count, nor what was not there. */
 void store_digest(const struct store *s, struct digest_ctx *c)
 {
-	const struct store_entry **sorted = xcalloc(s->n + 1, sizeof(*sorted));
+	struct digest *all = xcalloc(s->n + 1, sizeof(*all));
+	size_t n = 0;
 
-	for (size_t i = 0; i < s->n; i++)
-		sorted[i] = &s->entries[i];
-	qsort(sorted, s->n, sizeof(*sorted), by_location);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct store_entry *entry = sorted[i];
+		const struct store_entry *entry = &s->entries[i];
+		const char *names = entry->listing ? strv_join(s->arena, &entry->names, "/") : NULL;
 
-		if (entry->issued)
+		if (entry->issued || entry->missing)
 			continue;
-		digest_text(c, entry->location);
-		for (size_t k = 0; k < entry->names.n; k++)
-			digest_text(c, entry->names.v[k]);
-		if (!entry->listing && !entry->missing)
-			digest_update(c, entry->text, entry->n);
-		digest_text(c, entry->missing ? "missing" : "");
+		digest_of(DIGEST_SHA256, names ? names : entry->text,
+			  names ? strlen(names) : entry->n, &all[n++]);
 	}
-	free(sorted);
+	qsort(all, n, sizeof(*all), by_bytes);
+	for (size_t i = 0; i < n; i++)
+		digest_update(c, all[i].bytes, digest_size(DIGEST_SHA256));
+	free(all);
 }
 
 void store_forget(struct store *s, const char *location)

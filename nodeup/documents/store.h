@@ -50,7 +50,7 @@ const char *store_region(const struct store *s);
 /* Seconds that S3's clock is ahead of ours, once it had to be followed to sign; else 0. */
 int64_t store_clock_off(const struct store *s);
 
-/* Take all that was read into a digest, in the order of its locations. */
+/* Take the contents of all that was read into a digest. */
 void store_digest(const struct store *s, struct digest_ctx *c);
 
 /* Called while store_get waits between attempts: for which location, since when, the last error, the next try. */

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from kops import AMAZON, CLUSTERS, DEBIAN, UBUNTU, ControlPlane, openssl
-from world import CONFIG, NET, OK, PENDING, SYSTEM
+from world import CONFIG, NET, OK, PENDING, REFUSED, SYSTEM
 
 API, KCM, SCHEDULER = (f"/srv/kubernetes/kube-{name}" for name in ("apiserver", "controller-manager", "scheduler"))
 CONTROLLER, CHECK = "/etc/kubernetes/kops-controller", "/etc/kubernetes/kube-apiserver-healthcheck/secrets"
@@ -461,3 +461,18 @@ def test_a_load_balancer_is_in_the_certificate_by_name_and_by_address(master):
     names = names_in(openssl("x509", "-in", pem_of(master, f"{API}/server.crt"), "-noout", "-text"))
     assert names == API_NAMES | {f"DNS:{balancer}", "IP Address:172.20.40.5", "IP Address:2001:DB8:0:0:0:0:0:5"}
     assert "No changes" in master.run("plan").stdout
+
+
+def test_a_saved_plan_of_the_document_beside_is_that_of_the_same_bytes_in_the_store(master):
+    beside = master.folder / "documents/nodeupconfig.yaml"
+    beside.write_text((master.base / "igconfig/control-plane/master-a/nodeupconfig.yaml").read_text())
+    plan = master.folder / "plan.json"
+    plan.write_text(master.run("plan", "-o", "json").stdout)
+    assert "igconfig/control-plane/master-a/nodeupconfig.yaml" not in master.asked
+    done = apply(master, f"--plan={plan}")
+    assert done.returncode == OK and "igconfig/control-plane/master-a/nodeupconfig.yaml" in master.asked, done.stderr
+    # of other bytes it is not
+    plan.write_text(master.run("plan", "-o", "json").stdout)
+    master.secret("admin", "another")
+    done = apply(master, f"--plan={plan}")
+    assert done.returncode == REFUSED and "are not those" in done.stderr, done.stderr
