@@ -12,6 +12,7 @@
 #include "nodeup/base/log.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/record.h"
+#include "nodeup/plan/host_checks.h"
 #include "nodeup/tasks/foreign.h"
 #include "nodeup/tasks/kinds.h"
 #include "nodeup/tasks/state.h"
@@ -90,6 +91,12 @@ static void read_cache_ahead(void *arg)
 	session_read_ahead(a->session, a->req);
 }
 
+/* Documents are compared as such, below a root with what is there. */
+static bool is_of_no_machine(const struct session *s, const struct session_req *req)
+{
+	return req->documents_only && !s->image_mode;
+}
+
 static int load_documents(struct session *s, const struct session_req *req, struct err *e)
 {
 	const struct cli *cli = req->cli;
@@ -104,6 +111,7 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 		.strict = cli->strict,
 		.no_secrets = req->bake,
 		.only_looks = !req->for_apply,
+		.no_machine = is_of_no_machine(s, req),
 		.may_replay = !req->bake && !req->documents_only,
 		.http = cli->offline ? NULL : s->http,
 		.patience_ns = req->patience_ns,
@@ -157,9 +165,12 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		plan->lost_conf = location_path(location_absolute(s->arena, s->boot.conf));
 		plan->lost_text = s->boot.lost_conf;
 	}
-	/* a node has a container runtime, whatever the machine has that compares documents */
-	if (req->documents_only && !s->image_mode && !plan->runtime.unit)
+	/* a node has a container runtime, whatever the machine has that compares documents, and a distribution */
+	if (is_of_no_machine(s, req)) {
 		plan->runtime.unit = "docker.service";
+		if (!plan->facts->distribution)
+			(void)plan_nth_host(plan->node, 0, &s->boot.facts);
+	}
 	s->stage = SESSION_PLAN;
 	if (req->documents_only)
 		return plan_build(s->arena, plan, &s->plan, e);
@@ -403,14 +414,17 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
 	s->image_mode = req->cli->root != NULL;
-	s->own_unit = session_own_unit(s->arena);
+	if (!is_of_no_machine(s, req))
+		s->own_unit = session_own_unit(s->arena);
 	r = io_open_root("/", &s->host_fd, e);
 	if (r < 0)
 		return r;
 	r = io_open_root(s->image_mode ? req->cli->root : "/", &s->root_fd, e);
 	if (r < 0)
 		return r;
-	r = settings_load(s->arena, s->root_fd, req->cli->strict, &s->remarks, &s->settings, e);
+	if (!is_of_no_machine(s, req))
+		r = settings_load(s->arena, s->root_fd, req->cli->strict, &s->remarks, &s->settings,
+				  e);
 	if (r < 0)
 		return r;
 	log_warnings(&s->remarks);

@@ -314,7 +314,8 @@ static int load_model(struct loader *l, struct err *e)
 				     .unknown = &b->unknown,
 				     .errors = l->req->errors,
 				     .checks_alone = l->req->checks_alone,
-				     .no_host = l->req->no_secrets,
+				     .no_host = l->req->no_secrets ||
+						(l->req->no_machine && !b->facts.local_hostname),
 				     .volume_fits = volume_fits,
 				     .was_applied = was_applied,
 				     .records = l };
@@ -346,7 +347,7 @@ static int load_model(struct loader *l, struct err *e)
 					       e);
 	if (r < 0 && e->errnum == ESTALE && b->join)
 		err_note(e, "of", "%s", join_server(b->join));
-	if (r >= 0 && !l->req->no_secrets)
+	if (r >= 0 && !l->req->no_secrets && !l->req->no_machine)
 		loader_type(l);
 	if (r >= 0 && !l->req->no_secrets)
 		r = loader_keys(l, e);
@@ -534,9 +535,10 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 	warn_of_clock(&l);
 	if (!b.key)
 		b.key = loader_key(&l);
-	if (!req->no_secrets)
+	if (!req->no_secrets && !req->no_machine)
 		b.runtime = probe_runtime(a, req->root_fd, !req->image_mode);
-	ask_for_version1(&l);
+	if (!req->no_machine)
+		ask_for_version1(&l);
 	*ret = b;
 	return 0;
 }

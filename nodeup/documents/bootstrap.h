@@ -18,6 +18,7 @@ struct bootstrap_req {
 	bool checks_alone; /* of the documents: nothing is made of them */
 	bool only_looks;   /* no certificate is asked for */
 	bool no_secrets;   /* validate, userdata: documents only */
+	bool no_machine;   /* diff: nothing of this machine counts, nor is it asked */
 	bool may_replay;   /* persisted documents may stand in when the store cannot be reached */
 	const struct settings *settings; /* of the machine; NULL: none */
 	struct http *http;               /* NULL when offline */

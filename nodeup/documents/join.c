@@ -355,8 +355,7 @@ static int take_adopted(struct loader *l, const struct node_wants *w, struct err
 	return w->otherwise && take_there(l, w->otherwise, &ignored) == 0 ? 0 : take_there(l, w, e);
 }
 
-/* Nothing is asked for; that each of them would be is known. */
-static void leave_unmade(struct loader *l, const struct node_wants *w)
+void loader_leave_issues(struct loader *l, const struct node_wants *w)
 {
 	struct node_keypairs *all = &l->b->node.keypairs;
 
@@ -389,7 +388,7 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 			  "new certificates %s, those that lie here do not do: %s",
 			  l->req->only_looks ? "would be asked for" : "are asked for", why.msg);
 	if (l->req->only_looks) {
-		leave_unmade(l, w);
+		loader_leave_issues(l, w);
 		return 0;
 	}
 	return ask_for_certificates(l, w, e);

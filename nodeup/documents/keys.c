@@ -450,12 +450,16 @@ int loader_keys(struct loader *l, struct err *e)
 
 	if (d->dialect->wants)
 		w = d->dialect->wants(l->arena, d, &l->b->node);
-	if (d->join)
+	if (d->join && !l->req->no_machine)
 		return loader_issues(l, &w, e);
 	if (has_no_store(l)) {
 		l->b->no_keys = true;
 		return 0;
 	}
-	r = read_store(l, &w, e);
-	return r < 0 ? r : loader_issue_here(l, &w, e);
+	r = d->join ? 0 : read_store(l, &w, e);
+	if (r == 0 && l->req->no_machine && w.n_issues)
+		loader_leave_issues(l, &w);
+	else if (r == 0)
+		r = loader_issue_here(l, &w, e);
+	return r;
 }

@@ -3,11 +3,16 @@
 import hashlib
 import json
 import re
+import subprocess
 
 import pytest
+import yaml
 
+import kubeup
+from kops import Worker
+from test_kubeup_node import Machine
 from test_plan import tasks
-from world import Asset, CONFIG, KUBELET, OK, PENDING, PROGRAM, USAGE, tree
+from world import Asset, CONFIG, ENV, KUBELET, OK, PENDING, PROGRAM, USAGE, tree
 
 
 def diff(old, new, *flags, env=None):
@@ -111,3 +116,48 @@ def test_documents_that_cannot_be_read(pair):
     old.write_documents()
     result = new.run_argv([str(PROGRAM), "diff", f"--facts={old.facts_file}", str(old.conf), "/nowhere/kube_env.yaml"])
     assert result.code == CONFIG and "/nowhere/kube_env.yaml" in result.failure, result
+
+
+def of_kops18(folder, make_world):
+    old, new = make_world("old"), make_world("new")
+    new.assets, new.protokube = dict(old.assets), old.protokube
+    new.edit_store("cluster.spec", pods)
+    for node in (old, new):
+        node.write_documents()
+    return new.facts_file, old.conf, new.conf
+
+
+def of_kubeup(folder, _):
+    m = Machine(folder, kubeup.NODE)
+    confs = [folder / f"{name}.yaml" for name in ("one", "two")]
+    for conf in confs:
+        conf.write_text(kubeup.text(kubeup.NODE, "1.5.8", **{**m.named, "API_SERVERS": conf.stem}))
+    (folder / "facts.yaml").write_text(yaml.safe_dump(m.facts))
+    return folder / "facts.yaml", *confs
+
+
+def of_kops(folder, _):
+    confs = []
+    for pods in (7, 8):
+        node = Worker(folder / str(pods), Networking={"cilium": {"ipam": "eni"}}, KubernetesVersion="1.36.1")
+        node.config["KubeletConfig"]["maxPods"], node.ports = pods, [3988]
+        node.write()
+        confs.append(node.folder / "documents/kube_env.yaml")
+        confs[-1].with_name("nodeupconfig.yaml").write_text(yaml.safe_dump(node.config))
+    return confs[0].with_name("facts.yaml"), *confs
+
+
+@pytest.mark.parametrize("has_facts", [True, False], ids=["facts", "none"])
+@pytest.mark.parametrize("make", [of_kops18, of_kubeup, of_kops])
+def test_nothing_of_this_machine_is_looked_at(make, has_facts, tmp_path, make_world):
+    facts, *confs = make(tmp_path, make_world)
+    known = [f"--facts={facts}"] if has_facts else []
+    argv = ["strace", "-f", "-qq", "-o", tmp_path / "calls", "-e", "trace=%file,connect,sendto,sendmsg", PROGRAM, "diff", *known, *confs]
+    done = subprocess.run(argv, env=ENV, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60)
+    assert done.returncode == PENDING, done.stdout + done.stderr
+    calls = (tmp_path / "calls").read_text()
+    paths = {path for call, path in re.findall(r'(\w+)\([^"]*"([^"]*)"', calls) if call not in ("execve", "sendto", "sendmsg")}
+    # what belongs to the process itself, and what a client needs to reach the servers that documents name
+    own = {"", "/", ".", "/proc/self/exe", "/proc/self/statm", "/proc/self/fdinfo", "/etc/localtime", "/etc/resolv.conf", "/etc/hosts"}
+    assert {p for p in paths - own if not p.startswith((str(tmp_path.parent), "/etc/ssl/", "/etc/pki/"))} == set(), calls
+    assert set(re.findall(r'inet_addr\("([^"]*)"\)', calls)) <= {"127.0.0.1"} and "sun_path" not in calls, calls
