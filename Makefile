@@ -32,7 +32,8 @@ comma    := ,
 LDLIBS   := -Wl,-Bstatic,--start-group $(LIBS:%=-l%) -Wl,--end-group
 DYNAMIC  := -Wl,-Bdynamic
 ifdef SAN
-CFLAGS   += -fsanitize=$(if $(filter asan,$(SAN)),address$(comma)undefined,thread) \
+CHECKED  := address$(comma)undefined
+CFLAGS   += -fsanitize=$(if $(filter tsan,$(SAN)),thread,$(CHECKED)$(if $(filter fuzz,$(SAN)),$(comma)fuzzer-no-link)) \
             -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS  += -pie
 LDLIBS   += $(DYNAMIC)
@@ -62,7 +63,7 @@ VM_NEEDS := cpio kmod
 # What makes a package for another family than this machine's.
 PACKAGE_NEEDS := rpm
 
-.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops check-vm check-long \
+.PHONY: all deps variant fakes unit t quick demo demo-shell check check-unit check-cases check-system check-e2e check-salt check-kops fuzz-template fuzz-kops fuzz-join fuzz-kubeup check-vm check-long \
         lint measure format bench bench-assets install dist deb rpm clean
 .SECONDARY:
 .DELETE_ON_ERROR:
@@ -103,6 +104,10 @@ $(UNIT): $(B)/%: $(O)/%.o $(SHARED) $(B)/libnodeup.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,--wrap=main -pie -o $@ $^ $(LDLIBS) $(DYNAMIC) -lcmocka
 
+FUZZLIB := $(patsubst %.c,$(O)/%.o,$(wildcard tests/fuzz/lib/*.c))
+$(B)/fuzz-%: $(O)/tests/fuzz/%.o $(FUZZLIB) $(B)/libnodeup.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -fsanitize=fuzzer -o $@ $^ $(filter-out -lm,$(LDLIBS)) $(DYNAMIC) -lm
+
 .SECONDEXPANSION:
 $(FAKES): build/%: $(O)/tests/%.o $$(addprefix $(O)/,$$(addsuffix .o,$$(basename $$(wildcard tests/$$*_*.c)))) $(STUBS) $(B)/libnodeup.a $(UNWIND)
 	@mkdir -p $(@D)
@@ -141,7 +146,8 @@ check-salt: all
 	$(Q)SALT=$(SALT) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -p no:cacheprovider tests/system/test_kubeup_salt.py
 check-kops: all
 	$(Q)KOPS=$(KOPS) NODEUP=$(CURDIR)/build/nodeup /usr/bin/python3 -m pytest -q -rs -s -p no:cacheprovider tests/system/test_kops_goldens.py tests/system/test_kops_pods.py
-fuzz-template fuzz-kops: deps
+fuzz-template fuzz-kops fuzz-join fuzz-kubeup: deps
+	$(SUBMAKE) CC=clang SAN=fuzz build/clang-fuzz/$@
 	$(Q)SALT=$(SALT) FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run $(@:fuzz-%=%)
 check-vm: all
 	$(Q)tools/apt.sh install qemu-system-x86 $(VM_NEEDS)

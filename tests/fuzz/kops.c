@@ -1,68 +1,56 @@
 /* kops.c - documents of today's kops that libFuzzer makes: user data, BootConfig, NodeupConfig, keysets
- * Each is an error with a text, or is read; and whatever was read is read again the same way. */
+ * Each is an error with a text, or is read; and a node is planned of what was read. How long the input is says of which role,
+ * and for which host.
+ * Parts: NodeupConfig; BootConfig, instead of one of our own; a manifest of the state store. */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "nodeup/base/yaml.h"
 #include "nodeup/config/kops/readers.h"
+#include "tests/fuzz/lib/node.h"
+#include "tests/unit/lib/kops_worker.h"
 
-static void expect(int is_so, const char *what)
-{
-	if (is_so)
-		return;
-	fprintf(stderr, "not so: %s\n", what);
-	abort();
-}
+#define BOOT(role, source)                                                                                \
+	"{CloudProvider: aws, ClusterName: a.example.com, InstanceGroupName: g, InstanceGroupRole: " role \
+	", NodeupConfigHash: V2Uc2Z93/mG2/4W4SivEjv50rzmrYZ0w8cHIj1r9hGI=, " source "}"
+#define FROM_STORE "ConfigBase: 's3://store/a.example.com'"
+#define FROM_SERVERS \
+	"ConfigServer: {servers: ['https://k:3988/'], CACertificates: " KOPS_TEST_CA "}"
 
-static int read_script(struct arena *a, const char *text, struct err *e)
+static const char *const boots[] = { BOOT("Node", FROM_SERVERS), BOOT("ControlPlane", FROM_STORE),
+				     BOOT("APIServer", FROM_STORE) };
+
+static void read_script(struct arena *a, const char *text)
 {
+	struct err e = { 0 };
 	const char *got;
-	int r = kops_script(a, "f", text, &got, e);
+	int r = kops_script(a, "f", text, &got, &e);
 
-	if (r == -ENOENT)
-		(void)err_config(e, "not user data");
-	return r;
+	fuzz_expect(r >= 0 || r == -ENOENT || *e.msg, "an error without a text, of user data");
 }
 
-/* With an error of each document kept, as validate does, and without. */
-static int read_documents(struct arena *a, const struct tree *t, struct errs *errors, struct err *e)
+static void read_keyset(struct arena *a, const char *text)
 {
-	const struct dialect_opts o = { .checks_alone = true, .errors = errors };
-	const struct kops_boot worker = { .cluster_name = "a",
-					  .instance_group_role = "Node",
-					  .role = kops_role("Node") };
-	struct kops_boot boot;
-	struct kops_config config;
 	struct node_keypair pair;
-	struct strv flags = { 0 };
-	struct err ignored = { 0 };
+	struct err e = { 0 };
+	struct tree *t;
 
-	(void)!kops_boot(a, t, &o, &boot, &ignored);
-	(void)!kops_keyset(a, t, "ca", "1", &pair, &ignored);
-	ignored = (struct err){ 0 };
-	if (kops_config(a, t, &worker, &o, &config, e) < 0)
-		return -1;
-	if (!errs_any(errors))
-		field_flags(a, &kops_kubelet_schema, &config.kubelet, &flags);
-	return 0;
+	if (yaml_parse(a, "f", text, strlen(text), &t, &e) == 0)
+		fuzz_expect(kops_keyset(a, t, "ca", "1", &pair, &e) >= 0 || *e.msg,
+			    "an error without a text, of a keyset");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *text = arena_strn(a, (const char *)data, n);
-	struct errs errors = { .arena = a };
-	struct err e = { 0 };
-	struct tree *t;
+	const struct fuzz_parts parts = fuzz_split(a, (const char *)data, n);
+	struct fuzz_documents all = { .cluster = parts.v[0].text };
 
-	expect(read_script(a, text, &e) >= 0 || *e.msg, "an error without a text, of user data");
-	e = (struct err){ 0 };
-	if (yaml_parse(a, "f", text, strlen(text), &t, &e) < 0)
-		return 0;
-	expect(read_documents(a, t, NULL, &e) >= 0 || *e.msg, "an error without a text");
-	e = (struct err){ 0 };
-	expect(read_documents(a, t, &errors, &e) >= 0 || *e.msg, "an error without a text, of all");
+	read_script(a, all.cluster);
+	read_keyset(a, all.cluster);
+	all.manifest = parts.n > 2 ? parts.v[2].text : NULL;
+	all.conf = parts.n > 1 ? parts.v[1].text : boots[n % ARRAY_LEN(boots)];
+	all.host = n / ARRAY_LEN(boots);
+	fuzz_plan(a, &all);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "nodeup/base/yaml.h"
 #include "nodeup/template/template.h"
+#include "tests/fuzz/lib/node.h"
 
 enum { CONTEXTS_MAX = 64, CONTEXT_MAX = 1 << 20, STEPS = 20000, RESULT_MAX = 1 << 16 };
 
@@ -19,19 +20,11 @@ static struct arena *kept; /* for all runs */
 static struct tree *contexts[CONTEXTS_MAX];
 static size_t n_contexts;
 
-static void expect(int is_so, const char *what)
-{
-	if (is_so)
-		return;
-	fprintf(stderr, "not so: %s\n", what);
-	abort();
-}
-
 static void add_context(const char *name, const char *text, size_t n)
 {
 	struct err e;
 
-	expect(yaml_parse(kept, name, text, n, &contexts[n_contexts++], &e) == 0, name);
+	fuzz_expect(yaml_parse(kept, name, text, n, &contexts[n_contexts++], &e) == 0, name);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
@@ -49,7 +42,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		static char text[CONTEXT_MAX];
 		FILE *f = fopen(found.gl_pathv[i], "re");
 
-		expect(f != NULL, found.gl_pathv[i]);
+		fuzz_expect(f != NULL, found.gl_pathv[i]);
 		add_context(found.gl_pathv[i], text, fread(text, 1, sizeof(text), f));
 		fclose(f);
 	}
@@ -73,14 +66,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	struct err e = { 0 }, again = { 0 };
 	int r = template_render(a, &req, &first, &e);
 
-	expect(template_render(a, &req, &second, &again) == r, "the same status again");
+	fuzz_expect(template_render(a, &req, &second, &again) == r, "the same status again");
 	if (r < 0) {
-		expect(e.kind == ERR_CONFIG && strncmp(e.msg, "t:", 2) == 0,
-		       "an error with its place");
-		expect(strcmp(e.msg, again.msg) == 0 && !first, "the same error again");
+		fuzz_expect(e.kind == ERR_CONFIG && strncmp(e.msg, "t:", 2) == 0,
+			    "an error with its place");
+		fuzz_expect(strcmp(e.msg, again.msg) == 0 && !first, "the same error again");
 	} else {
-		expect(first && strlen(first) <= RESULT_MAX, "a text within the limit");
-		expect(strcmp(first, second) == 0, "the same text again");
+		fuzz_expect(first && strlen(first) <= RESULT_MAX, "a text within the limit");
+		fuzz_expect(strcmp(first, second) == 0, "the same text again");
 	}
 	free(text);
 	return 0;
