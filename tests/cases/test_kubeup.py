@@ -193,6 +193,18 @@ def test_plugins_are_planned(version, provider, tmp_path):
     assert "file /etc/modules-load.d/kube-up.conf: absent" in done.stdout
 
 
+@pytest.mark.parametrize("facts, driver", [({}, "overlay2"), ({"dockerFilesystem": "ext4"}, "overlay2"), ({"dockerFilesystem": "btrfs"}, None)])
+def test_a_driver_without_its_file_system_is_told(facts, driver, tmp_path):
+    version, role, release, _, options = CASES["1.5.8-node-ebs"]
+    CASES["driver"] = (version, role, release, facts, options)
+    prepare("driver", tmp_path)
+    del CASES["driver"]
+    done = nodeup("plan", tmp_path, "--diff")
+    told = f"docker's storage driver btrfs does not work where docker's directory is, on {facts.get('dockerFilesystem', 'a file system that is not known')}"
+    assert done.returncode == 2 and (told in done.stderr) == bool(driver), done.stderr
+    assert f" -s {driver or 'btrfs'} " in done.stdout
+
+
 def test_each_case_is_kept_and_none_else():
     assert {path.stem for path in HERE.glob("*.yaml")} == set(CASES)
 
