@@ -41,12 +41,8 @@ enum field_kind {
 	FIELD_TREE,     /* const struct tree *: kept as it stands */
 };
 
-/* Whether the value of a flag names a file of the host, or several. */
-enum field_file {
-	FIELD_NO_FILE,
-	FIELD_FILE, /* the program reads it */
-	FIELD_LOG,  /* the program writes it, and renames it; "-" is standard output */
-};
+/* Whether a flag's value names files of the host: the program reads a FILE; it writes and renames a LOG ("-" is none). */
+enum field_file { FIELD_NO_FILE, FIELD_FILE, FIELD_LOG };
 
 struct schema;
 
@@ -182,9 +178,8 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 		const struct field_opts *opts, struct err *e) must_check;
 /* Append `--flag=value` strings by kops' rules (see the .c file), then sort all of out. */
 void field_flags(struct arena *a, const struct schema *s, const void *obj, struct strv *out);
-/* Called for each file that a flag names; path is not empty. */
 typedef void field_file_fn(void *arg, const struct field *f, const char *path);
-/* Call fn for the files of all flags that are set, in the order of the table. */
+/* Call fn for each file that a flag names, in the order of the table; path is not empty. */
 void field_files(const struct schema *s, const void *obj, field_file_fn *fn, void *arg);
 /* Write what is set in `over` on top of obj (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);

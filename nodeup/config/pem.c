@@ -8,9 +8,9 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "nodeup/base/print.h"
 #include "nodeup/base/str.h"
 
 static void free_bio(BIO **bio)
@@ -497,9 +497,9 @@ static void show_host(const GENERAL_NAME *host, char *ret, size_t size)
 	if (kind == GEN_IPADD && (n == 4 || n == 16))
 		(void)inet_ntop(n == 4 ? AF_INET : AF_INET6, bytes, ret, (socklen_t)size);
 	else if (kind == GEN_DNS)
-		(void)snprintf(ret, size, "%.*s", n, (const char *)bytes);
+		(void)print_to(ret, size, "%.*s", n, (const char *)bytes);
 	else
-		(void)snprintf(ret, size, "neither a name nor an address");
+		(void)print_to(ret, size, "neither a name nor an address");
 	for (char *c = ret; *c; c++)
 		if (*c < ' ' || *c > '~')
 			*c = '?';

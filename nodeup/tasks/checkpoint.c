@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
+#include "nodeup/base/print.h"
 
 enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
 
@@ -70,18 +71,18 @@ bool checkpoint_is_wrong(int root_fd, const struct task_checkpoint *c, char *why
 	if (!text)
 		return false;
 	if (json_parse(a, c->path, text, strlen(text), &t, &ignored) < 0 || t->kind != TREE_MAP) {
-		(void)snprintf(why, size, "%s cannot be read", c->path);
+		(void)print_to(why, size, "%s cannot be read", c->path);
 		return true;
 	}
 	policy = tree_text(t, "policyName");
 	if (!str_eq(policy, c->policy)) {
-		(void)snprintf(why, size, "%s is of policy %.20s, and kubelet has %s", c->path,
+		(void)print_to(why, size, "%s is of policy %.20s, and kubelet has %s", c->path,
 			       policy ? policy : "''", c->policy);
 		return true;
 	}
 	if (!c->gives_cpus || is_of_machine(a, root_fd, t))
 		return false;
-	(void)snprintf(why, size, "%s has other CPUs than this machine", c->path);
+	(void)print_to(why, size, "%s has other CPUs than this machine", c->path);
 	return true;
 }
 

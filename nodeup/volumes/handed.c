@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
+#include "nodeup/base/print.h"
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/disk_record.h"
 #include "nodeup/volumes/extfs.h"
@@ -152,7 +153,7 @@ void handed_look(const struct disk_host *h, struct arena *a, const struct disk *
 /* Below the root that all paths are below; no descriptor keeps it busy. */
 static const char *point_of(const struct disk_host *h, char *text, size_t n)
 {
-	(void)snprintf(text, n, "/proc/self/fd/%d" HANDED_POINT, h->root_fd);
+	(void)print_to(text, n, "/proc/self/fd/%d" HANDED_POINT, h->root_fd);
 	return text;
 }
 
@@ -164,7 +165,7 @@ int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *
 
 	if (r < 0)
 		return r;
-	(void)snprintf(dev, sizeof(dev), "%u:%u", major(st.st_dev), minor(st.st_dev));
+	(void)print_to(dev, sizeof(dev), "%u:%u", major(st.st_dev), minor(st.st_dev));
 	if (strcmp(dev, d->dev) != 0)
 		return err_fail(e, ERR_SYSTEM, ENODEV, "%s is not mounted on " HANDED_POINT,
 				d->name);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/volumes/mounts.h"
 
@@ -63,7 +64,7 @@ static bool is_disk(const struct search *s, int dir, const char *name, int flags
 	if (!s->disk || statx(dir, name, AT_STATX_DONT_SYNC | flags, STATX_TYPE, &st) < 0 ||
 	    !S_ISBLK(st.stx_mode))
 		return false;
-	(void)snprintf(dev, sizeof(dev), "%u:%u", st.stx_rdev_major, st.stx_rdev_minor);
+	(void)print_to(dev, sizeof(dev), "%u:%u", st.stx_rdev_major, st.stx_rdev_minor);
 	return strcmp(dev, s->disk) == 0;
 }
 
