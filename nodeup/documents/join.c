@@ -26,6 +26,8 @@ static const char *place_of_issue(struct loader *l, const char *name, const char
 
 static void remember_as(struct loader *l, const char *location, const char *text, bool issued)
 {
+	/* of an answer before this one */
+	store_forget(l->b->store, location);
 	store_remember(l->b->store, &(struct store_entry){ .location = location,
 							   .issued = issued,
 							   .text = text,
