@@ -411,6 +411,7 @@ static int converge(struct apply *ap, struct err *e)
 	if (r < 0)
 		return give_back(s, e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
+	ap->status.kept_why = s->boot.replay_why;
 	ap->status.accepted = &s->boot.accepted;
 	ap->status.expiring = s->boot.expiring;
 	ap->status.expiry = s->boot.expiry;
@@ -575,7 +576,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	ap->status.ended = false;
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
-	ap->status.conf = ap->status.expiring = NULL;
+	ap->status.conf = ap->status.expiring = ap->status.kept_why = NULL;
 	ap->status.accepted = NULL;
 	return r;
 }

@@ -345,7 +345,7 @@ static int load_model(struct loader *l, struct err *e)
 	if (r >= 0)
 		r = b->documents.dialect->node(l->arena, &b->documents, &b->facts, &opts, &b->node,
 					       e);
-	if (r < 0 && e->errnum == ESTALE && b->join)
+	if (r < 0 && (e->errnum == ESTALE || e->errnum == LOADER_HOLLOW) && b->join)
 		err_note(e, "of", "%s", join_server(b->join));
 	if (r >= 0 && !l->req->no_secrets && !l->req->no_machine)
 		loader_type(l);
@@ -419,8 +419,9 @@ static int replay_documents(struct loader *l, struct err *e)
 	if (r < 0)
 		return err_wrap(e, "from the documents kept %s ago",
 				dur_human(l->arena, b->replay_age_ns));
+	b->replay_why = arena_str(l->arena, why.msg);
 	strv_addf(l->arena, &b->warnings, "documents kept %s ago are used: %s",
-		  dur_human(l->arena, b->replay_age_ns), why.msg);
+		  dur_human(l->arena, b->replay_age_ns), b->replay_why);
 	return 0;
 }
 

@@ -67,6 +67,7 @@ struct bootstrap {
 	bool replayed;
 	bool adopted; /* the node is another program's work, which verifies: see documents.adopted */
 	int64_t replay_age_ns;
+	const char *replay_why; /* for what reason kept documents are used; NULL: they are not */
 	struct store *store;
 	struct imds *imds;
 	/* The instance refuses version 1 of its metadata service, which this Kubernetes asks. */

@@ -398,6 +398,7 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_int(a, t, "elapsedMs", (dur_wall() - st->started_wall_ns) / DUR_MS);
 	if (st->error)
 		(void)tree_set(a, t, "error", error_tree(a, st->error));
+	tree_set_word(a, t, "keptWhy", st->kept_why);
 	if (st->accepted && st->accepted->n)
 		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, st->accepted));
 	if (st->expiring) {

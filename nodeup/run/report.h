@@ -44,6 +44,7 @@ struct status {
 	struct fetcher *fetcher;      /* of that run, or NULL */
 	struct tree *assets;     /* as they were when the run before ended, till there is a rep */
 	const struct err *error; /* NULL: none */
+	const char *kept_why; /* for what reason documents are the kept ones; NULL: they are not */
 	const struct strv *accepted; /* keys that are left alone; NULL: none */
 	const char *expiring;        /* the certificate that ends first; NULL: none */
 	int64_t expiry;              /* when it does, in seconds since 1970 */

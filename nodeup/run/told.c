@@ -127,7 +127,7 @@ static void judge_expiry(struct arena *a, struct told *t)
 
 static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 {
-	const char *state = tree_text(t->status, "state");
+	const char *state = tree_text(t->status, "state"), *why;
 	size_t i = 0;
 
 	while (i < ARRAY_LEN(states) && !str_eq(states[i].written, state))
@@ -137,10 +137,12 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 				OWN_STATUS);
 	t->state = states[i].state;
 	t->stays = no_retry_mends(t->status);
+	why = tree_text(t->status, "keptWhy");
 	if (t->state == TOLD_DEGRADED)
 		t->why = tree_get(t->status, "error")
 				 ? "the run was refused: what the one before had started goes on"
-				 : "the state store was not reached: documents are the kept ones";
+			 : why ? arena_printf(a, "documents are the kept ones: %s", why)
+			       : "the state store was not reached: documents are the kept ones";
 	judge_expiry(a, t);
 	if (t->state != TOLD_RUNNING)
 		return 0;

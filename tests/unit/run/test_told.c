@@ -65,6 +65,25 @@ static void each_written_state_has_its_meaning(void **state)
 	scratch_done(&root);
 }
 
+/* What was wrong with the documents of the servers. */
+static void the_reason_for_kept_documents_is_told(void **state)
+{
+	static const char reason[] = "s3://b/c/nodeupconfig.yaml: the document is empty";
+	autoarena struct arena *a = arena_new_empty();
+	const struct status st = {
+		.state = "degraded", .version = "1", .attempt = 1, .kept_why = reason
+	};
+	struct scratch root;
+	struct err e;
+
+	(void)state;
+	scratch_new(&root);
+	assert_int_equal(status_write(root.fd, &st, &e), 0);
+	assert_string_equal(told_of(a, &root).why,
+			    arena_printf(a, "documents are the kept ones: %s", reason));
+	scratch_done(&root);
+}
+
 /* Days from now until the certificate ends. */
 static struct told told_with_certificate(struct arena *a, const struct scratch *root,
 					 const char *state, int days, bool renews)
@@ -205,6 +224,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_status_is_a_node_that_never_ran),
 		cmocka_unit_test(each_written_state_has_its_meaning),
+		cmocka_unit_test(the_reason_for_kept_documents_is_told),
 		cmocka_unit_test(a_certificate_that_ends_soon_is_told_in_time),
 		cmocka_unit_test(what_a_node_issues_itself_takes_a_run),
 		cmocka_unit_test(what_is_not_ours_is_refused),
