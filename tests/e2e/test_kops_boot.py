@@ -204,6 +204,16 @@ def test_what_is_damaged_on_a_ready_node_is_undone(plain):
     assert " changed" not in done and m.pids() == before, "what only instance metadata tells is another thing without it: " + done
 
 
+def test_an_empty_answer_is_none(plain):
+    m = plain
+    m.lie({"nodeupConfig": ""})
+    before = m.pids()
+    m.node.sh("rm /etc/kubernetes/manifests/kube-proxy.manifest")
+    done, said = m.apply(), m.nodeup("status")
+    assert "documents kept" in done and m.pids() == before, done
+    assert said.returncode == 2 and "nodeupconfig.yaml: the document is empty" in said.stdout, said.stdout
+
+
 def test_a_node_of_kops_is_adopted(plain):
     m = plain
     m.lie(409)
