@@ -238,8 +238,8 @@ static void note_checked(struct verdict *v, const struct bootstrap *b)
 	const char *vintage = note_vintage(a, &d->vintage, t);
 
 	if (!v->cli->output)
-		show_line(stdout, "%s: valid, cluster %s: %s%s", b->conf, d->cluster_name, checked,
-			  vintage);
+		show_line(stdout, "%s: valid, cluster %s: %s%s", location_shown(a, b->conf),
+			  d->cluster_name, checked, vintage);
 	tree_set_true(a, t, "valid", true);
 	tree_set_text(a, t, "cluster", d->cluster_name);
 	tree_set_text(a, t, "checked", checked);
@@ -256,8 +256,8 @@ static void note_valid(struct verdict *v, const struct bootstrap *b)
 	const char *vintage = note_vintage(a, &b->documents.vintage, t);
 
 	if (!v->cli->output)
-		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s%s", b->conf, role,
-			  b->node.cluster_name, kubernetes,
+		show_line(stdout, "%s: valid, %s of cluster %s, Kubernetes %s%s%s",
+			  location_shown(a, b->conf), role, b->node.cluster_name, kubernetes,
 			  b->documents.any_patch ? " or later" : "", vintage);
 	tree_set_true(a, t, "valid", true);
 	tree_set_text(a, t, "role", role);

@@ -1,8 +1,11 @@
 """The documents of today's kops: checked as a file and as user data."""
 import base64
+import functools
 import hashlib
+import http.server
 import json
 import re
+import threading
 
 import pytest
 import yaml
@@ -251,3 +254,15 @@ def test_a_wrong_hash_hides_nothing(tmp_path):
     told = validate(path).stderr
     assert all(text in told for text in wrong[:4]) and "KubeletConfig.maxPods: expected an integer" in told, told
     assert str(beside) in told
+
+
+def test_the_query_of_a_presigned_url_is_not_shown(tmp_path):
+    write(tmp_path, BOOT)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}/kube_env.yaml"
+    for output in ([], ["-o", "json"], ["-o", "github"]):
+        done = nodeup("validate", f"--conf={url}?X-Amz-Signature=f00dfeed", *output)
+        assert done.returncode == OK and "f00dfeed" not in done.stdout + done.stderr, done
+        assert output == ["-o", "github"] or url in done.stdout, done
+    server.shutdown()
