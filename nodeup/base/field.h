@@ -159,7 +159,7 @@ void field_add_unknown(struct field_unknowns *u, const char *text, size_t distan
 /* Add those of another list, without its slips. */
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more);
 /* The texts, of keys that are most like a known one first. */
-struct strv field_unknown_texts(const struct field_unknowns *u);
+struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u);
 
 struct field_opts {
 	field_unknown_fn *unknown; /* NULL: ignore */

@@ -199,11 +199,12 @@ static int read_strv(struct reader *r, const struct place *p, struct strv *ret)
 
 char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u)
 {
-	const char *text =
-		arena_printf(a, "%s: unknown %s '%s'", tree_where(a, u->pos), what, u->path);
+	autoarena struct arena *scratch = arena_new_empty();
+	const char *where = tree_where(scratch, u->pos);
 
-	return u->nearest ? arena_printf(a, "%s; did you mean '%s'?", text, u->nearest)
-			  : arena_str(a, text);
+	return u->nearest ? arena_printf(a, "%s: unknown %s '%s'; did you mean '%s'?", where, what,
+					 u->path, u->nearest)
+			  : arena_printf(a, "%s: unknown %s '%s'", where, what, u->path);
 }
 
 static void tell_unknown(const struct reader *r, const struct tree_item *it, const char *path,
@@ -461,7 +462,7 @@ void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *m
 		field_add_unknown(u, more->v[i].text, more->v[i].distance);
 }
 
-struct strv field_unknown_texts(const struct field_unknowns *u)
+struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u)
 {
 	struct strv texts = { 0 };
 	size_t next = 0;
@@ -473,7 +474,7 @@ struct strv field_unknown_texts(const struct field_unknowns *u)
 			const size_t distance = u->v[i].distance;
 
 			if (distance == now)
-				strv_add(u->arena, &texts, u->v[i].text);
+				strv_add(a, &texts, u->v[i].text);
 			else if (distance > now && distance < next)
 				next = distance;
 		}

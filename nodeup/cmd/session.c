@@ -350,6 +350,14 @@ static void log_warnings(const struct strv *warnings)
 		log_warning("%s", shown.v[i]);
 }
 
+static void log_boot_warnings(const struct session *s)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv warnings = bootstrap_warnings(a, &s->boot);
+
+	log_warnings(&warnings);
+}
+
 /* What a person should know of single tasks. */
 static void log_remarks(struct session *s)
 {
@@ -409,7 +417,6 @@ static void warn_sha1(const struct session *s, const struct session_req *req)
 
 int session_open(struct session *s, const struct session_req *req, struct err *e)
 {
-	struct strv warnings;
 	int r;
 
 	*s = (struct session){ .arena = arena_new_empty(), .root_fd = -1, .host_fd = -1 };
@@ -443,8 +450,7 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 	}
 	if (r < 0)
 		return r;
-	warnings = bootstrap_warnings(s->arena, &s->boot);
-	log_warnings(&warnings);
+	log_boot_warnings(s);
 	if (!req->bake && !req->documents_only)
 		open_bus(s);
 	r = make_plan(s, req, e);

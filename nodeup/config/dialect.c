@@ -15,11 +15,12 @@ void dialect_warn(struct arena *a, const struct dialect_opts *o, const char *fmt
 
 void dialect_tell_unknown(const struct dialect_opts *o, const struct field_unknowns *found)
 {
-	struct field_unknowns own = { .arena = found->arena };
-	struct strv texts;
+	struct strv texts = { 0 };
 
-	field_add_unknowns(o->unknown ? o->unknown : &own, found);
-	texts = field_unknown_texts(&own);
+	if (o->unknown)
+		field_add_unknowns(o->unknown, found);
+	else
+		texts = field_unknown_texts(found->arena, found);
 	if (o->warnings)
 		strv_add_all(found->arena, o->warnings, &texts);
 }
@@ -27,7 +28,7 @@ void dialect_tell_unknown(const struct dialect_opts *o, const struct field_unkno
 int dialect_refuse_unknown(const struct dialect_opts *o, const struct field_unknowns *found,
 			   struct err *e)
 {
-	const struct strv texts = field_unknown_texts(found);
+	const struct strv texts = field_unknown_texts(found->arena, found);
 	const size_t noted = texts.n > ERR_NOTES + 1 ? ERR_NOTES : texts.n;
 	int r;
 

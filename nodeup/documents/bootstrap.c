@@ -546,7 +546,7 @@ int bootstrap_load(struct arena *a, const struct bootstrap_req *req, struct boot
 
 struct strv bootstrap_warnings(struct arena *a, const struct bootstrap *b)
 {
-	const struct strv unknown = field_unknown_texts(&b->unknown);
+	const struct strv unknown = field_unknown_texts(a, &b->unknown);
 	struct strv all = { 0 };
 
 	strv_add_all(a, &all, &b->warnings);

@@ -56,7 +56,7 @@ int settings_load(struct arena *a, int root_fd, bool strict, struct strv *warnin
 		r = load_file(a, root_fd, files.v[i], &unknown, &s, e);
 	if (r < 0)
 		return r;
-	messages = field_unknown_texts(&unknown);
+	messages = field_unknown_texts(a, &unknown);
 	if (strict && messages.n)
 		return err_config(e, "%s", messages.v[0]);
 	strv_add_all(a, warnings, &messages);

@@ -43,12 +43,13 @@ static int read_entry(struct arena *a, const struct tree *item, const char *path
 }
 
 /* The plan says so too, and is not made of documents with another error. */
-static int check_digest(struct arena *a, const struct node_text *text, struct err *e)
+static int check_digest(const struct node_text *text, struct err *e)
 {
+	autoarena struct arena *scratch = arena_new_empty();
 	struct asset ignored;
-	int r = asset_parse(a, text->text, &ignored, e);
+	int r = asset_parse(scratch, text->text, &ignored, e);
 
-	return r < 0 ? err_wrap(e, "%s", tree_where(a, &text->pos)) : 0;
+	return r < 0 ? err_wrap(e, "%s", tree_where(scratch, &text->pos)) : 0;
 }
 
 int kops18_assets(struct arena *a, const struct kube_env *env, const struct dialect_opts *o,
@@ -72,7 +73,7 @@ int kops18_assets(struct arena *a, const struct kube_env *env, const struct dial
 			r = err_config(e, "%s: Assets[%zu]: expected hash@url",
 				       tree_where(a, &item->pos), i);
 		if (r == 0 && o->errors && text.text)
-			r = check_digest(a, &text, e);
+			r = check_digest(&text, e);
 		r = errs_keep(o->errors, r, e);
 		arena_push(a, ret->v, ret->n, text);
 	}
