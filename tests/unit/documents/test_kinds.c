@@ -143,8 +143,8 @@ static void what_nodeup_reads_is_no_other_kind(void **state)
 		"ClusterName: c\nAssets: []\nTags: [_aws]\nprotokubeImage: {}\nchannels: [x]\n",
 		"ClusterName: c\nkind: x\n",
 		"CloudProvider: aws\nNodeupConfigHash: x\nInstanceGroupName: g\n",
-		"KUBERNETES_MASTER: 'true'\nSALT_TAR_URL: x\nZONE: us-west-2a\n"
-		"SERVER_BINARY_TAR_URL: https://storage.googleapis.com/kubernetes-release/x\n",
+		"KUBERNETES_MASTER: 'true'\nSALT_TAR_URL: x\nZONE: us-west-2a\n",
+		"ZONE: us-west-2a\nSERVER_BINARY_TAR_URL: https://a/kubernetes-release/x\n",
 		"Asets: []\n",
 		"- a\n",
 	};

@@ -104,8 +104,8 @@ static void values_have_the_width_of_kops_own(void **state)
 		"ServiceNodePortRange: '30000'",
 		"ServiceNodePortRange: 30000+2767",
 		"APIServerConfig: {KubeAPIServer: {serviceNodePortRange: 30000+2767}}",
-		"APIServerConfig: {KubeAPIServer: {defaultNotReadyTolerationSeconds: 4294967296,"
-		" defaultUnreachableTolerationSeconds: 4294967296}}",
+		"APIServerConfig: {KubeAPIServer: {defaultNotReadyTolerationSeconds: 4294967296}}",
+		"APIServerConfig: {KubeAPIServer: {defaultUnreachableTolerationSeconds: 4294967296}}",
 	};
 	static const char *const wrong[] = {
 		"KubeletConfig: {evictionHard: 'memory.available<100Mi,'}",

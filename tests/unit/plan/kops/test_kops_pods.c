@@ -598,9 +598,10 @@ static void whatever_file_a_flag_names_is_mounted_once(void **state)
 			/* a log has a folder */
 			if (!f->file || (f->file == FIELD_LOG && !*folder))
 				continue;
-			*(const char **)((char *)&c + programs[i].settings) = arena_printf(
-				a, f->kind == FIELD_STRV ? ", %s: [%s/f]" : ", %s: %s/f", f->key,
-				folder);
+			value = arena_printf(a,
+					     f->kind == FIELD_STRV ? ", %s: [%s/f]" : ", %s: %s/f",
+					     f->key, folder);
+			memcpy((char *)&c + programs[i].settings, &value, sizeof(value));
 			pod = planned_pod(control_plane_plan(a, &c, programs[i].builder),
 					  programs[i].pod);
 			value = flag_of(pod, f->flag);
