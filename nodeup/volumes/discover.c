@@ -206,7 +206,8 @@ static struct disks store_disks(const struct disk_host *h, struct arena *a, cons
 		if (!str_has_prefix(h->mapping.v[i].key, "ephemeral"))
 			continue;
 		for (size_t k = 0; k < all->n && !d; k++)
-			if (!str_has_prefix(all->v[k].name, "nvme") &&
+			if (disk_may_be_ec2s(&all->v[k]) &&
+			    !str_has_prefix(all->v[k].name, "nvme") &&
 			    disk_name_eq(all->v[k].name, h->mapping.v[i].value))
 				d = &all->v[k];
 		if (d)

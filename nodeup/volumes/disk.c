@@ -137,6 +137,11 @@ static void read_nvme(const struct disk_host *h, struct arena *a, struct disk *d
 		d->ec2_name = arena_str(a, name);
 }
 
+bool disk_may_be_ec2s(const struct disk *d)
+{
+	return !*d->model || strcmp(d->model, DISK_MODEL_STORE) == 0;
+}
+
 /* Disks that are not NVMe have the name that EC2 knows them by. A name that IMDS gives to a volume as well is not the
  * instance store's. */
 static void read_named(const struct disk_host *h, struct disk *d)
@@ -154,7 +159,7 @@ static void read_named(const struct disk_host *h, struct disk *d)
 		else
 			is_other = true;
 	}
-	if (is_store && !is_other)
+	if (is_store && !is_other && disk_may_be_ec2s(d))
 		d->kind = DISK_INSTANCE_STORE;
 }
 

@@ -65,6 +65,8 @@ int disk_host_path(const struct disk_host *h, struct arena *a, const struct disk
 		   struct err *e) must_check;
 /* Whether two names of EC2's ("/dev/sdf", "xvdf") mean one disk. */
 bool disk_name_eq(const char *a, const char *b);
+/* Whether a disk that is not NVMe may be EC2's own: those tell no model, and a LUN does. */
+bool disk_may_be_ec2s(const struct disk *d);
 /* One line of a file of /sys or /proc, trimmed; NULL if there is none. */
 char *disk_attr(const struct disk_host *h, struct arena *a, const char *path);
 /* Names in a directory, sorted; none if there is no such directory. */

@@ -320,6 +320,8 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 {
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
 	struct judged now;
+	struct err ignored;
+	bool begun = false;
 	int r = hold_all(h, a, req, handed, &held, e);
 
 	if (r == 0)
@@ -333,7 +335,12 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 				handed->v[0].name, req->name);
 	r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
 	for (size_t i = 0; i < handed->n && r == 0; i++)
-		r = handed_erase(h, a, &handed->v[i], e);
+		r = handed_forget(h, a, &handed->v[i], e);
+	for (size_t i = 0; i < handed->n && r == 0; i++)
+		r = handed_erase(h, &handed->v[i], &begun, e);
+	/* the record excuses whatever is there later: of what was not begun there is none */
+	if (r < 0 && !begun)
+		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	return r;
 }
 
@@ -351,7 +358,10 @@ static int take_handed(const struct disk_host *h, struct arena *a, const struct 
 		r = prove_and_erase(h, a, req, disks, &handed, e);
 	for (size_t i = 0; i < was.n && r < 0; i++)
 		handed_mount(h, a, &was.v[i]);
-	return r < 0 ? r : judge_disks(h, a, req, disks, now, e);
+	if (r < 0)
+		return r;
+	r = judge_disks(h, a, req, disks, now, e);
+	return r < 0 ? err_wrap(e, "without its superblock, which is gone") : 0;
 }
 
 /* Cloud-init's line would mount what is ours at the next boot. */

@@ -51,10 +51,13 @@ static const char *not_as_made(struct look *l)
 	return NULL;
 }
 
+/* A run that is killed halfway knows by its record what it began on. */
 static const char *recorded(struct look *l)
 {
 	const char *identity = disk_identity(l->a, l->h, l->d);
 
+	if (!identity)
+		return "nothing tells it from another disk of this boot";
 	return disk_record_speaks_of(l->h->root_fd, l->a, l->d->serial, identity, l->p->uuid,
 				     l->but)
 		       ? "a record in " OWN_VOLUMES_DIR " speaks of it"
@@ -184,20 +187,24 @@ void handed_mount(const struct disk_host *h, struct arena *a, const struct disk 
 		(void)!mount(node, point_of(h, path, sizeof(path)), p.fs, 0, NULL);
 }
 
-int handed_erase(const struct disk_host *h, struct arena *a, const struct disk *d, struct err *e)
+int handed_forget(const struct disk_host *h, struct arena *a, const struct disk *d, struct err *e)
+{
+	struct probe p = { .uuid = "" };
+
+	(void)!probe_signature(h, a, d, &p);
+	return fstab_drop(h, a, d, p.uuid, e);
+}
+
+int handed_erase(const struct disk_host *h, const struct disk *d, bool *ret_begun, struct err *e)
 {
 	static const char zeros[HEAD];
 	autoclose int fd = -1;
-	struct probe p = { .uuid = "" };
 	off_t at = 0;
-	int r;
+	int r = disk_open(h, d, O_RDWR | O_NONBLOCK, &fd, e);
 
-	(void)!probe_signature(h, a, d, &p);
-	r = fstab_drop(h, a, d, p.uuid, e);
-	if (r == 0)
-		r = disk_open(h, d, O_RDWR | O_NONBLOCK, &fd, e);
 	if (r < 0)
 		return r;
+	*ret_begun = true;
 	if (io_write_at(fd, zeros, sizeof(zeros), &at) < 0 || fsync(fd) < 0)
 		return err_sys(e, "write to disk %s", d->name);
 	return 0;

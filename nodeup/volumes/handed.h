@@ -28,8 +28,11 @@ void handed_look(const struct disk_host *h, struct arena *a, const struct disk *
 int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *e) must_check;
 /* Mount it there again, as cloud-init does, when nothing came of it after all. */
 void handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d);
-/* Of one that was proven to be new and is held: cloud-init's line goes, then the superblock. */
-int handed_erase(const struct disk_host *h, struct arena *a, const struct disk *d,
+/* Of one that was proven to be new and is held: cloud-init's line goes. */
+int handed_forget(const struct disk_host *h, struct arena *a, const struct disk *d,
+		  struct err *e) must_check;
+/* And then the superblock. *ret_begun: something was written to it, or may have been. */
+int handed_erase(const struct disk_host *h, const struct disk *d, bool *ret_begun,
 		 struct err *e) must_check;
 
 /* Whether cloud-init has a line for a disk of ours. */

@@ -4,8 +4,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/base/proc.h"
@@ -150,6 +152,19 @@ static void also_ebs(struct world *w, const char *arg)
 	strmap_set(w->box.arena, &w->box.host.mapping, arg, "/dev/sdb");
 }
 
+/* As a disk is on a kernel that counts none. */
+static void has_no_number(struct world *w, const char *arg)
+{
+	write_file(w, "/sys/block/xvdb/diskseq", arg);
+}
+
+/* No disk that the hypervisor has put there itself. */
+static void has_model(struct world *w, const char *arg)
+{
+	mapped_as(w, "ephemeral0");
+	write_file(w, "/sys/block/xvdb/device/model", arg);
+}
+
 static void made_as(struct world *w, const char *arg)
 {
 	const char *blank = strchr(arg, ' ');
@@ -206,6 +221,8 @@ static void near_misses_are_data(void **state)
 		{ record, "/data", "a record in /var/lib/nodeup/volumes" },
 		{ record, "/other", "a record in /var/lib/nodeup/volumes" },
 		{ persists, "", "is to outlive the instance" },
+		{ has_model, "LIO-ORG lun\n", "nothing says that it is of the instance store" },
+		{ has_no_number, "0\n", "nothing tells it from another" },
 		/* what is on it */
 		{ made_as, "ext3 -L scratch", "it has a label" },
 		{ made_as, "ext2 -m 0", "EC2 makes no such file system" },
@@ -297,6 +314,45 @@ static void the_hint(void **state)
 	assert_string_equal(note(w, "next"), "");
 }
 
+/* A LUN may be called as the instance store is, and comes before it. */
+static void a_lun_of_that_name_is_left_alone(void **state)
+{
+	struct world *w = *state;
+	struct timespec made;
+
+	plug_handed(w);
+	disk_box_add(&w->box,
+		     &(struct box_disk){ .name = "sdb", .model = "LIO-ORG lun", .size = 64 * MIB });
+	made = touched(w, "sdb");
+	apply_well(w);
+	assert_untouched(w, "sdb", made);
+	assert_string_equal(fstab(w), ROOT_LINE "# end\n");
+}
+
+/* A record that a run began would excuse whatever is on the disk later. */
+static void what_was_not_begun_has_no_record(void **state)
+{
+	struct world *w = *state;
+	const char *lines = arena_printf(w->box.arena, "%s/etc/fstab", w->box.root.path);
+	struct disk_record rec;
+	struct timespec before;
+
+	plug_handed(w);
+	before = touched(w, "xvdb");
+	/* a file that is a mount point is not replaced */
+	assert_int_equal(unshare(CLONE_NEWNS), 0);
+	assert_int_equal(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	assert_int_equal(mount(lines, lines, NULL, MS_BIND, NULL), 0);
+	assert_true(apply(w) < 0);
+	assert_int_equal(w->e.kind, ERR_SYSTEM);
+	assert_untouched(w, "xvdb", before);
+	assert_false(disk_record_get(w->box.root.fd, w->box.arena, "/data", &rec));
+	assert_int_equal(umount2(lines, MNT_DETACH), 0);
+	disk_box_poke(&w->box, "xvdb", 0, "somebody's", 10);
+	disk_box_poke(&w->box, "xvdb", 1024, (const char[4096]){ "no superblock" }, 4096);
+	assert_left_alone(w, "xvdb", ERR_REFUSED, "not blank");
+}
+
 /* Killed after the record was written, and after the superblock went. */
 static void killed_anywhere_it_goes_on(void **state)
 {
@@ -361,6 +417,8 @@ int main(void)
 		T(near_misses_are_data),
 		T(holders_and_partitions_are_in_use),
 		T(the_hint),
+		T(a_lun_of_that_name_is_left_alone),
+		T(what_was_not_begun_has_no_record),
 		T(killed_anywhere_it_goes_on),
 		T(of_ours_the_line_alone_goes),
 	};
