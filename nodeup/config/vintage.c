@@ -10,7 +10,8 @@ static const struct {
 	int oldest, newest;
 } spoken[] = { { 6, 8 }, { 36, 37 } };
 
-enum { NEWEST_MINOR = 9999 };
+/* kops 1.4 is the oldest whose user data are known */
+enum { OLDEST_MINOR = 4, NEWEST_MINOR = 9999 };
 
 /* The version that kops' own tests give themselves, of whichever minor they are: their documents are told by keys.
  * source: kops cmd/kops/integration_test.go MockKopsVersion */
@@ -117,7 +118,8 @@ static bool set_of_url(struct arena *a, const char *url, size_t n, bool any_fold
 		if ((ends_with(url, p, "/kops/") || ends_with(url, p, "/download/") ||
 		     ends_with(url, p, "/releases/") ||
 		     (any_folder && str_has_prefix(p + strcspn(p, "/"), "/linux/"))) &&
-		    set_version(a, part, (size_t)(p + len - part), ret))
+		    set_version(a, part, (size_t)(p + len - part), ret) &&
+		    (!any_folder || ret->oldest >= OLDEST_MINOR))
 			return true;
 	}
 	return false;
@@ -172,7 +174,7 @@ static int add(struct search *s, struct vintage *v, const char *of, const char *
 }
 
 /* "NODEUP_URL_AMD64=https://...". source: kops pkg/model/resources/nodeup.go; the last one is that of kops 1.4 */
-static int search_script(struct search *s, const char *script, struct tree_pos pos)
+static int search_script(struct search *s, const char *script, struct tree_pos pos, bool any_folder)
 {
 	static const char *const names[] = { "NODEUP_URL", "NODEUP_URL_AMD64", "NODEUP_URL_ARM64",
 					     "NODEUP_TAR_URL", NULL };
@@ -188,7 +190,7 @@ static int search_script(struct search *s, const char *script, struct tree_pos p
 		if (start[strlen(word)] == '=' && str_is_one_of(word, names)) {
 			value += strspn(value, "\"'");
 			pos.column = (unsigned int)(value - line) + 1;
-			if (set_of_urls(s->arena, value, true, &v))
+			if (set_of_urls(s->arena, value, any_folder, &v))
 				r = add(s, &v, "user data", word, pos);
 		}
 		line += n + (line[n] == '\n');
@@ -308,7 +310,7 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 	int r = 0;
 
 	if (rendered->script)
-		r = search_script(&s, rendered->script, rendered->script_pos);
+		r = search_script(&s, rendered->script, rendered->script_pos, false);
 	if (r == 0 && t->kind == TREE_MAP) {
 		const enum form form = form_of(rendered);
 		const char *of = form_names[form];
@@ -320,6 +322,9 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 		if (r == 0 && is_spoken(&s.found))
 			r = search_keys(&s, t, form);
 	}
+	/* a folder of any name may be one of this nodeup's own versions: it counts where nothing else tells */
+	if (r == 0 && rendered->script && !s.found.newest)
+		r = search_script(&s, rendered->script, rendered->script_pos, true);
 	if (r == 0)
 		*ret = s.found;
 	return r;

@@ -79,6 +79,22 @@ static void user_data_say_it(void **state)
 	}
 }
 
+/* A mirror of this nodeup may have folders of its versions. */
+static void a_folder_of_any_name_counts_where_nothing_else_tells(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	static const char script[] = "NODEUP_URL=https://h/nodeup/1.10.0/linux/amd64/nodeup\n";
+
+	(void)state;
+	assert_string_equal(told(a, script, "ClusterName: c", false),
+			    "1.10.0 by NODEUP_URL at u:1:12");
+	assert_string_equal(told(a, script, "protokubeImage: {name: 'protokube:1.8.1'}", false),
+			    "1.8.1 by protokubeImage.name at k:1:24");
+	assert_string_equal(told(a, "NODEUP_URL=https://h/nodeup/1.2.0/linux/amd64/nodeup\n",
+				 "ClusterName: c", false),
+			    "");
+}
+
 #define HASH "0000000000000000000000000000000000000000@"
 #define BOOT "CloudProvider: aws\nNodeupConfigHash: x\n"
 #define ENV "ClusterName: c\nAssets: [" HASH "https://h/kubelet]\n"
@@ -224,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(user_data_say_it),
+		cmocka_unit_test(a_folder_of_any_name_counts_where_nothing_else_tells),
 		cmocka_unit_test(documents_say_it),
 		cmocka_unit_test(keys_of_nodeup_config_say_it),
 		cmocka_unit_test(what_is_not_spoken_is_refused_by_name),
