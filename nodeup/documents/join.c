@@ -190,7 +190,11 @@ static int check_new(struct loader *l, const struct node_issue *want, struct nod
 	if (r < 0)
 		return err_wrap(e, "certificate %s: which names this instance has", want->name);
 	strv_add_all(l->arena, &others, &l->names);
-	return check_pair(l, want, &others, pair, e);
+	r = check_pair(l, want, &others, pair, e);
+	/* EC2 knows a new address before the metadata service does */
+	if (r == -EADDRNOTAVAIL)
+		e->kind = ERR_NET;
+	return r;
 }
 
 static void note_expiry(struct bootstrap *b, const char *name, int64_t at)
@@ -387,7 +391,7 @@ int loader_issues(struct loader *l, const struct node_wants *w, struct err *e)
 		return 0;
 	if (why.errnum != ENOENT)
 		strv_addf(l->arena, &l->b->warnings,
-			  "new certificates %s, those that lie here do not do: %s",
+			  "new certificates %s, as those that are here do not fit: %s",
 			  l->req->only_looks ? "would be asked for" : "are asked for", why.msg);
 	if (l->req->only_looks) {
 		loader_leave_issues(l, w);
