@@ -1,6 +1,7 @@
 #include "nodeup/tasks/kinds.h"
 
 #include <string.h>
+#include "nodeup/base/walk.h"
 #include "nodeup/tasks/before.h"
 #include "nodeup/tasks/owner.h"
 #include "nodeup/tasks/place.h"
@@ -92,6 +93,17 @@ static int is_content(const struct task *t, struct task_ctx *ctx, const struct s
 	return 1;
 }
 
+/* Whether others have put files there: then they wait for what is new in this one. */
+static bool is_awaited(const struct task_ctx *ctx, const char *folder)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv names = { 0 };
+	struct err ignored;
+
+	return folder && walk_names_at(a, ctx->root_fd, folder, &names, &ignored) >= 0 &&
+	       names.n > 0;
+}
+
 /* `st` was taken before. */
 static int content_differs(const struct task *t, struct task_ctx *ctx, const struct stat *st,
 			   struct task_diff *diff, struct err *e)
@@ -104,7 +116,7 @@ static int content_differs(const struct task *t, struct task_ctx *ctx, const str
 	if (state_is_lost(ctx->state, t->name, st))
 		return task_differs(diff, "a write to the disk failed");
 	r = is_content(t, ctx, st, f->content, f->len, e);
-	if (r == 0 && f->also) {
+	if (r == 0 && f->also && !is_awaited(ctx, f->elsewhere)) {
 		r = is_content(t, ctx, st, f->also, strlen(f->also), e);
 		if (r > 0)
 			diff->how = "as it was; what is new in it comes with the next change";

@@ -177,6 +177,11 @@ static void file_as_it_was_before_is_right(void **state)
 	digest_of_inputs(&was, &a);
 	digest_of_inputs(&t, &b);
 	assert_true(digest_eq(&a, &b));
+	/* others wait for what is new */
+	scratch_write(&w->root, "/etc/x.d/a.toml", "");
+	assert_int_equal(check(w, &t), TASK_DIFFERS);
+	assert_int_equal(unlinkat(w->root.fd, "etc/x.d/a.toml", 0), 0);
+	assert_int_equal(check(w, &t), TASK_EQUAL);
 	scratch_write(&w->root, path, "B=1\n");
 	assert_int_equal(check(w, &t), TASK_DIFFERS);
 	assert_string_equal(w->diff.why, "content differs; what others add belongs in /etc/x.d");
@@ -790,7 +795,7 @@ static void sysctl_that_the_kernel_lacks_is_told(void **state)
 		assert_true(w->diff.left);
 		assert_string_equal(w->diff.why,
 				    "the kernel has no net.ipv4.tcp_keepalive_tme, and "
-				    "systemd-sysctl fails of it");
+				    "systemd-sysctl fails on it");
 		apply(w, &t);
 	}
 	scratch_write(&w->root, "/proc/sys/net/ipv4/tcp_keepalive_tme", "600\n");
