@@ -25,8 +25,12 @@ static void add_secrets(struct arena *a, const struct schema *s, size_t depth, s
 
 static struct strv secret_keys(struct arena *a)
 {
+	/* of documents that kinds.c names */
+	static const char *const others[] = { "token", "UserData", "LaunchTemplateVersions",
+					      "machine" };
 	struct strv keys = { 0 };
 
+	strv_add_array(a, &keys, others);
 	for (const struct dialect *const *d = dialects; *d; d++) {
 		add_secrets(a, (*d)->document, 0, &keys);
 		add_secrets(a, (*d)->cluster, 0, &keys);

@@ -266,3 +266,10 @@ def test_the_query_of_a_presigned_url_is_not_shown(tmp_path):
         assert done.returncode == OK and "f00dfeed" not in done.stdout + done.stderr, done
         assert output == ["-o", "github"] or url in done.stdout, done
     server.shutdown()
+
+
+@pytest.mark.parametrize("text", ["server: https://s:6443\ntoken: V3ryS3cret\n", "UserData:\n  Value: V3ryS3cret\n", "machine: {token: V3ryS3cret}\ncluster: {}\n"])
+def test_of_anothers_document_no_secret_is_shown(text, tmp_path):
+    """What names it may be what must not be read."""
+    done = validate(write(tmp_path, text))
+    assert done.returncode == CONFIG and "this is a" in done.stderr and "V3ryS3cret" not in done.stderr, done.stderr
