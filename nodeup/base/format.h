@@ -35,12 +35,12 @@ extern const struct field_format format_cgroup;     /* /, /system.slice, kube-re
 extern const struct field_format format_slice;      /* the same, but /: a unit is called so */
 extern const struct field_format format_name;       /* main, nodes-1.a */
 extern const struct field_format format_sysctl;     /* net.core.somaxconn=1024, with more lines */
+extern const struct field_format format_switch;     /* true, false, 1, f */
+extern const struct field_format format_taint;      /* key=value:NoSchedule */
 /* of today's kops and Kubernetes, which take more */
 extern const struct field_format format_port_range_today; /* 30000-32767, 30000+2767, 30000 */
 extern const struct field_format format_thresholds_today; /* memory.available < 100Mi */
 extern const struct field_format format_reclaims_today;   /* memory.available = 100Mi */
 extern const struct field_format format_periods_today;    /* memory.available = 1m30s */
-extern const struct field_format format_switch;           /* true, false, 1, f */
-extern const struct field_format format_taint;            /* key=value:NoSchedule */
 extern const struct field_format
 	format_taint_today; /* the same, or key:NoSchedule, of newer kubelets */

@@ -78,7 +78,7 @@ static bool was_started(struct arena *a, const struct tree *runs, const char *un
 			const struct tree *t = changed->items[k].value;
 
 			if (str_eq(tree_text(t, "task"), task))
-				return !strstr(tree_says(t, "why"), "the documents disable it");
+				return !strstr(tree_says(t, "why"), TASK_DISABLED);
 		}
 	}
 	/* one that is forgotten may have done it */

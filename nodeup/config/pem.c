@@ -101,24 +101,18 @@ static X509 *read_certificate(const char *text)
 static X509 *read_first(const char *text)
 {
 	autobio *bio = open_text(text);
-	char *label = NULL, *header = NULL;
-	unsigned char *der = NULL;
+	autoblock b = { 0 };
+	const unsigned char *end;
 	X509 *cert = NULL;
 	bool found = false;
-	long n;
 
-	while (!found && PEM_read_bio(bio, &label, &header, &der, &n) == 1) {
-		const unsigned char *end = der;
-
-		found = strcmp(label, PEM_STRING_X509) == 0;
-		cert = found ? d2i_X509(NULL, &end, n) : NULL;
-		if (cert && end != der + n) {
-			X509_free(cert);
-			cert = NULL;
-		}
-		OPENSSL_free(label);
-		OPENSSL_free(header);
-		OPENSSL_free(der);
+	while (!found && next_block(bio, &b))
+		found = strcmp(b.label, PEM_STRING_X509) == 0;
+	end = b.der;
+	cert = found ? d2i_X509(NULL, &end, b.n) : NULL;
+	if (cert && end != b.der + b.n) {
+		X509_free(cert);
+		cert = NULL;
 	}
 	return cert;
 }

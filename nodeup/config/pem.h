@@ -1,5 +1,5 @@
 /* pem.h - whether a certificate and a key of the state store are what they should be
- * The texts of the store go to the node as they stand, and no message has anything of them. Of a certificate that was issued
+ * The texts of the store go to the node as they stand, and no message has anything of them but what a block is called. Of a certificate that was issued
  * messages have the names.
  * Owner: nothing is kept. Errors: CONFIG, without the place, which the caller knows. Threads: all.
  * Source: kops 1.8.1 pkg/pki (which finds out what it cannot parse, and no more). */

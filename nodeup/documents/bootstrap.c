@@ -21,8 +21,8 @@ enum { CONF_RECORD_MAX = 4096 };
 
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char conf_path[] = OWN_CONF; /* what was last applied */
-static const char vintage_path[] =
-	OWN_VINTAGE; /* of which kops, where that is not spoken any more */
+/* of which kops the documents were, where that is not spoken any more */
+static const char vintage_path[] = OWN_VINTAGE;
 
 /* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
 static const char version1_path[] = OWN_IMDS_VERSION;
@@ -277,8 +277,8 @@ static bool is_kept(struct loader *l, const char *last, const char *minors)
 	return false;
 }
 
-/* A node that an earlier nodeup made of such a document goes on with it: the records of this instance say that a run
- * ended well, and of which kops its documents were. */
+/* Whether a node goes on with such a document: the records of this instance must say that a run ended well, and of which
+ * kops its documents were. */
 static bool was_applied(void *records, const struct vintage *v)
 {
 	autobuf struct buf identity = BUF_INIT(CONF_RECORD_MAX),
@@ -428,26 +428,19 @@ static int replay_documents(struct loader *l, struct err *e)
 /* A server whose answer says nothing is asked again, unless what is kept stands in for it. */
 static int load_or_replay(struct loader *l, struct err *e)
 {
-	const struct bootstrap_req *req = l->req;
+	const struct wait_patience patience = { l->req->patience_ns, l->req->on_wait,
+						l->req->wait_arg };
 	const int64_t since = dur_now();
+	unsigned int attempt = 0;
+	int r;
 
-	for (unsigned int attempt = 1;; attempt++) {
-		int r = load_model(l, e);
-		int64_t now, next, left;
-
+	do {
+		r = load_model(l, e);
 		if (r < 0 && replay_documents(l, e) >= 0)
 			r = 0;
-		now = dur_now();
-		left = req->patience_ns - (now - since);
-		if (r >= 0 || e->errnum != LOADER_HOLLOW || l->b->replayed ||
-		    (req->patience_ns >= 0 && left <= 0))
-			return r;
-		next = now + wait_delay(attempt);
-		if (req->patience_ns >= 0 && next > now + left)
-			next = now + left;
-		wait_tell(req->on_wait, req->wait_arg, "documents", since, attempt, e, next);
-		wait_until(next);
-	}
+	} while (r < 0 && e->errnum == LOADER_HOLLOW && !l->b->replayed &&
+		 wait_again(&patience, "documents", since, ++attempt, e));
+	return r;
 }
 
 static int prepare_store(struct loader *l, struct err *e)

@@ -2,6 +2,7 @@
 
 #include <string.h>
 #include "nodeup/base/walk.h"
+#include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/mounts.h"
 
 enum { FILE_MAX = 1 << 20 };
@@ -18,20 +19,6 @@ static void add_used(struct arena *a, int root_fd, struct strv *ret)
 			strv_add(a, ret, all.v[i]);
 }
 
-static struct strv words_of(struct arena *a, const char *line)
-{
-	static const char blanks[] = " \t\r";
-	struct strv words = { 0 };
-
-	while (*(line += strspn(line, blanks))) {
-		const size_t n = strcspn(line, blanks);
-
-		strv_add(a, &words, arena_strn(a, line, n));
-		line += n;
-	}
-	return words;
-}
-
 /* "/swapfile none swap sw 0 0" */
 static void add_of_fstab(struct arena *a, int root_fd, struct strv *ret)
 {
@@ -39,14 +26,14 @@ static void add_of_fstab(struct arena *a, int root_fd, struct strv *ret)
 	const struct strv lines = strv_split(a, text ? text : "", '\n');
 
 	for (size_t i = 0; i < lines.n; i++) {
-		const struct strv words = words_of(a, lines.v[i]);
+		const struct strv words = fstab_words(a, lines.v[i]);
 		struct strv options;
 
-		if (words.n < 3 || *words.v[0] == '#' || !str_eq(words.v[2], "swap"))
+		if (words.n < 3 || !str_eq(words.v[2], "swap"))
 			continue;
 		options = strv_split(a, words.n > 3 ? words.v[3] : "", ',');
 		if (!strv_has(&options, "noauto"))
-			strv_addf(a, ret, "%s of /etc/fstab", mounts_unescape(a, words.v[0]));
+			strv_addf(a, ret, "%s of /etc/fstab", words.v[0]);
 	}
 }
 

@@ -28,6 +28,8 @@ extern const struct task_kind_row task_kinds[TASK_KIND_MAX];
 /* By group: what a plan calls it. */
 extern const char *const task_group_names[TASK_GROUP_MAX];
 
+/* Ends what a difference of such a unit is called: runs that are remembered are searched for it. */
+#define TASK_DISABLED "the documents disable it"
 /* For a unit that is not to run: stopped, and disabled. */
 extern const struct task_ops task_unit_off_ops;
 /* What the manager says of a unit, with its links; -ENOTCONN: there is no manager. */

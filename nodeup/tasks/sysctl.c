@@ -140,7 +140,7 @@ static int is_to_set(struct walk *w, const struct strmap_item *item, const char 
 		return 0;
 	if (strv_has(&w->t->sysctl.asked, item->key) && is_lacking(w, path))
 		strv_addf(w->arena, &w->notes,
-			  "the kernel has no %s, and systemd-sysctl fails of it", item->key);
+			  "the kernel has no %s, and systemd-sysctl fails on it", item->key);
 	return value_differs(w->ctx, item, path, e);
 }
 

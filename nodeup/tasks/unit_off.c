@@ -31,9 +31,9 @@ static int off_check(const struct task *t, struct task_ctx *ctx, struct task_dif
 	if (r < 0)
 		return r;
 	if (bus_unit_is_at_work(&u))
-		return task_differs(diff, "%s, but the documents disable it", u.active_state);
+		return task_differs(diff, "%s, but " TASK_DISABLED, u.active_state);
 	if (is_enabled(&u))
-		return task_differs(diff, "enabled, but the documents disable it");
+		return task_differs(diff, "enabled, but " TASK_DISABLED);
 	return TASK_EQUAL;
 }
 
@@ -85,7 +85,7 @@ static int off_compare(const struct task *t, const struct task *was, struct task
 {
 	(void)t;
 	return was && was->ops->apply != off_apply && !ctx->image_mode
-		       ? task_differs(diff, "active, but the documents disable it")
+		       ? task_differs(diff, "active, but " TASK_DISABLED)
 		       : TASK_EQUAL;
 }
 

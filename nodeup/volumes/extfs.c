@@ -1,7 +1,5 @@
 #include "nodeup/volumes/extfs.h"
 
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include "nodeup/volumes/blank.h"
 
@@ -31,7 +29,7 @@ enum { RO_SPARSE_SUPER = 0x1 };
 	 0x20 /* dir_nlink */ | 0x40 /* extra_isize */ | 0x400 /* metadata_csum */)
 
 enum { MODE_DIR = 0x4000, MODE_KIND = 0xf000, FLAG_EXTENTS = 0x80000 };
-enum { EXTENT_MAGIC = 0xf30a, EXTENT_DEPTH_MAX = 5, EXTENT_SIZE = 12, EXTENT_LEN_MAX = 32768 };
+enum { EXTENT_MAGIC = 0xf30a, EXTENT_DEPTH_MAX = 5, EXTENT_SIZE = 12 };
 enum { GROUP_INODES_UNSET = 1, GROUP_BLOCKS_UNSET = 2, GROUP_ZEROED = 4 };
 
 #define JOURNAL_MAGIC 0xc03b3998u

@@ -45,8 +45,7 @@ static bool has_mark(struct arena *a, const char *options)
 	return strv_has(&all, mark);
 }
 
-/* The words of a line: device, place, type, options. */
-static struct strv words_of(struct arena *a, const char *line)
+struct strv fstab_words(struct arena *a, const char *line)
 {
 	struct strv words = { 0 };
 
@@ -73,7 +72,7 @@ struct about {
 /* Whether a line is cloud-init's, and about the disk. Counts those about the disk. */
 static bool take_line(const struct about *x, const char *line, struct fstab *ret)
 {
-	const struct strv words = words_of(x->a, line);
+	const struct strv words = fstab_words(x->a, line);
 
 	if (words.n < 2 || !is_about(x->h, x->a, words.v[0], x->d, x->uuid))
 		return false;

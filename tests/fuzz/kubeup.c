@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "nodeup/documents/dialects.h"
+#include "nodeup/documents/user_data.h"
 #include "tests/fuzz/lib/node.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
@@ -13,13 +13,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	const struct fuzz_parts parts = fuzz_split(a, (const char *)data, n);
 	const struct fuzz_parts files = { parts.v + 1, parts.n - 1 };
 	struct fuzz_documents all = { .conf = parts.v[0].text, .host = n };
-	size_t length = parts.v[0].n;
+	const struct user_data_file given = { "f", parts.v[0].text, parts.v[0].n, 0 };
+	struct user_data user_data;
 	struct err e = { 0 };
 
-	if (dialects_unwrap(a, "f", &all.conf, &length, &e) < 0) {
+	if (user_data_read(a, "f", &given, false, &user_data, &e) < 0) {
 		fuzz_expect(*e.msg, "an error without a text, of user data");
 		return 0;
 	}
+	all.conf = user_data.conf.text;
 	fuzz_plan(a, &all);
 	all.files = &files;
 	all.folder = "kubernetes/saltbase/salt/";
