@@ -156,7 +156,7 @@ struct field_unknowns {
 void field_note_unknown(void *arg, const struct field_unknown *key);
 /* Add one with a text of its own. */
 void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance);
-/* Add those of another list, without its slips. */
+/* Add those of another list of the same arena, which gets no more; without its slips. */
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more);
 /* The texts, of keys that are most like a known one first. */
 struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u);

@@ -458,6 +458,12 @@ void field_note_unknown(void *arg, const struct field_unknown *key)
 
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more)
 {
+	/* of thousands there are not two lists */
+	if (u->n == 0) {
+		u->v = more->v;
+		u->n = more->n;
+		return;
+	}
 	for (size_t i = 0; i < more->n; i++)
 		field_add_unknown(u, more->v[i].text, more->v[i].distance);
 }

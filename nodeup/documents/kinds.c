@@ -134,11 +134,7 @@ static const char *kind_of_bytes(const char *text, size_t n)
 		p += strcspn(p, "\n");
 		p += *p == '\n';
 	}
-	if (!kind)
-		kind = start_of(text, n, (size_t)(p - text));
-	if (!kind && memchr(text, '\0', n))
-		kind = "no text: it has a NUL byte";
-	return kind;
+	return kind ? kind : start_of(text, n, (size_t)(p - text));
 }
 
 /* What keys at the beginning of lines say, where the rest cannot be read; NULL: nothing. */

@@ -78,10 +78,12 @@ static int parse_bytes(struct loader *l, const char *location, const struct boot
 	if (!text->text)
 		return 0;
 	/* what people hand to --conf may be anything */
-	if (location == l->b->conf && !yaml_is_hollow(text->text, text->n))
+	if (location == l->b->conf)
 		r = kinds_parse(l->arena, text->name, text->text, text->n, ret, e);
 	else
 		r = yaml_parse(l->arena, text->name, text->text, text->n, ret, e);
+	if (r < 0 && location == l->b->conf && yaml_is_hollow(text->text, text->n))
+		return loader_hollow(l, location, e);
 	return r == 0 && tree_is_hollow(*ret) ? loader_hollow(l, location, e) : r;
 }
 

@@ -97,13 +97,26 @@ static bool is_text(const char *text, size_t n)
 	return true;
 }
 
+/* Whether a text may be base64, in quotes or not: most are not, and need no copy. */
+static bool may_be_base64(const char *text, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!isalnum((unsigned char)text[i]) && !strchr("+/=\" \t\r\n\v\f", text[i]))
+			return false;
+	return true;
+}
+
 /* What base64 stands for, alone or in quotes; false: it is no base64 of user data. */
 static bool is_base64(struct arena *a, const char *text, size_t n, struct piece *ret)
 {
-	char *word = str_trim(a, arena_strn(a, text, n)), *bytes;
-	const size_t end = strlen(word);
+	char *word, *bytes;
 	struct err ignored;
+	size_t end;
 
+	if (!may_be_base64(text, n))
+		return false;
+	word = str_trim(a, arena_strn(a, text, n));
+	end = strlen(word);
 	if (end > 1 && *word == '"' && word[end - 1] == '"') {
 		word[end - 1] = '\0';
 		word++;
@@ -427,7 +440,7 @@ static int read_message(struct reader *r, const struct piece *p, struct err *e)
 	if (told < r->parts.n)
 		strv_addf(r->arena, &r->parts, "and %zu more", r->parts.n - told);
 	return err_config(e, "%s: a MIME message of which no part writes kube_env.yaml: %s%s%s",
-			  r->file,
+			  tree_where(r->arena, &(struct tree_pos){ r->file, 1, 1 }),
 			  told ? strv_join(r->arena, &(struct strv){ r->parts.v, told }, "; ")
 			       : "it has none",
 			  told < r->parts.n ? "; " : "",

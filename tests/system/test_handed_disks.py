@@ -69,7 +69,7 @@ class Machine:
         (self.root / "etc/fstab").write_text(text)
 
     def argv(self, command):
-        return ["nsenter", f"--target={self.init}", "--mount", "--pid", "sh", "-ec", command]
+        return ["nsenter", f"--target={self.init}", "--mount", "--pid", "--root", "sh", "-ec", command]
 
     def inside(self, command):
         return subprocess.run(self.argv(command), check=True, stdout=subprocess.PIPE, text=True).stdout

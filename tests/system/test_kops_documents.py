@@ -240,10 +240,10 @@ def test_a_wrong_hash_hides_nothing(tmp_path):
     (name, digest), = [(line.split("/")[-1], line.split("@")[0]) for line in node.config["Assets"]["amd64"] if line.endswith("/kubelet")]
     for arch in ("amd64", "arm64"):
         node.config["Assets"][arch] = [line.replace(digest, digest[:40]) for line in node.config["Assets"][arch]]
-    node.config.update(KubernetesVersion="1.29.0", Hooks=[[{"name": "kubelet.service", "manifest": "Type=oneshot"}], []],
+    node.config.update(KubernetesVersion="1.38.0", Hooks=[[{"name": "kubelet.service", "manifest": "Type=oneshot"}], []],
                        ServiceAccountz=1, containerdConfig={"version": "x"})
     beside = write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
-    wrong = ["this is not the NodeupConfig that BootConfig means", "KubernetesVersion: '1.29.0': of kops", f"asset '{name}': its hash is not a sha256",
+    wrong = ["this is not the NodeupConfig that BootConfig means", "KubernetesVersion: '1.38.0': of kops", f"asset '{name}': its hash is not a sha256",
              "unknown key 'ServiceAccountz'", "hook kubelet.service: the unit is kubelet's", "containerdConfig.version: 'x' is not a version"]
     told = json.loads(validate(path, "-o", "json").stdout)
     texts = [f["text"] for f in told["findings"] if f["severity"] == "error"]

@@ -116,7 +116,8 @@ static void bytes_are_no_text(void **state)
 	char tar[512] = "name";
 
 	(void)state;
-	assert_string_equal(told(a, "a\0b", 3), "f: this is no text: it has a NUL byte" WANTS);
+	/* which has a place */
+	assert_non_null(strstr(told(a, "a\0b", 3), "f:1:2: control characters are not allowed"));
 	memcpy(tar + 257, "ustar", 6);
 	assert_string_equal(told(a, tar, sizeof(tar)), "f: this is an archive (tar)" WANTS);
 }

@@ -251,7 +251,7 @@ static void what_is_no_script_is_called_what_it_is(void **state)
 		refuse(a, bytes(arena_printf(a, "%s%s" END, HEAD PART("text/plain"), rows[i].text)),
 		       arena_printf(
 			       a,
-			       "u: a MIME message of which no part writes kube_env.yaml: part 1 is %s",
+			       "u:1:1: a MIME message of which no part writes kube_env.yaml: part 1 is %s",
 			       rows[i].what));
 		expect(a, "beside it",
 		       bytes(arena_printf(a, "%s" SCRIPT "\n%s%s" END,
