@@ -69,7 +69,7 @@ class Machine:
         (self.root / "etc/fstab").write_text(text)
 
     def argv(self, command):
-        return ["nsenter", f"--target={self.init}", "--mount", "--pid", "--root", "sh", "-ec", command]
+        return ["nsenter", f"--target={self.init}", "--mount", "--pid", "--root", "--wd", "sh", "-ec", command]
 
     def inside(self, command):
         return subprocess.run(self.argv(command), check=True, stdout=subprocess.PIPE, text=True).stdout
@@ -233,7 +233,7 @@ def test_a_use_that_nothing_tells_of_ends_it(machine, use, why):
     """Of a process that /proc does not show: the kernel knows of it, and what was mounted is mounted again."""
     machine.make()
     machine.mount()
-    machine.start("nsenter", f"--target={machine.init}", "--mount", "sh", "-ec", f"{use} sleep infinity")
+    machine.start("nsenter", f"--target={machine.init}", "--mount", "--root", "--wd", "sh", "-ec", f"{use} sleep infinity")
     time.sleep(0.5)
     assert "is as EC2 made it" in machine.run("check")
     out = machine.run(status=73)
