@@ -248,7 +248,7 @@ static int load_specs(struct loader *l, struct err *e)
 static bool is_kept(struct loader *l, const char *last, const char *minors)
 {
 	const char *date, *instance;
-	struct strmap texts;
+	struct store_texts texts;
 	struct err ignored;
 
 	if (store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored) <
@@ -257,13 +257,14 @@ static bool is_kept(struct loader *l, const char *last, const char *minors)
 	    store_kept_texts(l->arena, l->req->root_fd, documents_path, NULL, &texts, &ignored) < 0)
 		return str_eq(last, conf_name(l->arena, l->b->conf));
 	for (size_t i = 0; i < texts.n; i++) {
-		const char *file = texts.v[i].key, *text = texts.v[i].value;
-		const struct user_data_file given = { file, text, strlen(text), 0 };
+		const char *file = texts.v[i].location;
+		const struct user_data_file given = { file, texts.v[i].text, texts.v[i].n, 0 };
 		struct user_data u;
 		struct vintage kept;
 		struct tree *t;
 
-		if (user_data_read(l->arena, file, &given, false, &u, &ignored) == 0 &&
+		if (user_data_read(l->arena, file, &given, location_is_imds(file), &u, &ignored) ==
+			    0 &&
 		    yaml_parse(l->arena, file, u.conf.text, u.conf.n, &t, &ignored) == 0 &&
 		    vintage_find(l->arena,
 				 &(struct vintage_sources){

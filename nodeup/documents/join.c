@@ -52,9 +52,12 @@ static const char *kept_text(struct loader *l, const char *location)
 
 	if (key && store_kept_texts(l->arena, l->req->root_fd, documents_path, key, &l->kept,
 				    &ignored) < 0)
-		l->kept = (struct strmap){ 0 };
+		l->kept = (struct store_texts){ 0 };
 	l->kept_is_read = l->kept_is_read || key;
-	return strmap_get(&l->kept, location);
+	for (size_t i = 0; i < l->kept.n; i++)
+		if (str_eq(l->kept.v[i].location, location))
+			return l->kept.v[i].text;
+	return NULL;
 }
 
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half)

@@ -14,7 +14,7 @@ struct loader {
 	struct bootstrap *b;
 	bool is_imds_silent;        /* for as long as it was waited for */
 	struct user_data user_data; /* what --conf brings */
-	struct strmap kept;         /* documents of an earlier run, once they were asked for */
+	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
 	bool kept_is_read;
 	struct strv
 		names; /* of this instance, once the metadata service was asked for all of them */

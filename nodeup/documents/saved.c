@@ -200,23 +200,23 @@ int store_recall(struct store *s, int root_fd, const char *path, const struct st
 }
 
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
-		     struct strmap *ret, struct err *e)
+		     struct store_texts *ret, struct err *e)
 {
 	const struct tree *documents;
 	struct tree *t;
 	int64_t ns;
 	int r = load_saved(a, root_fd, path, key, &t, &ns, e);
 
-	*ret = (struct strmap){ 0 };
+	*ret = (struct store_texts){ 0 };
 	if (r < 0)
 		return r;
 	documents = tree_get(t, "documents");
 	for (size_t i = 0; documents && i < documents->n; i++) {
-		size_t n;
-		const char *text = kept_bytes(a, documents->items[i].value, &n);
+		struct store_text kept = { .location = documents->items[i].key };
 
-		if (text)
-			strmap_set(a, ret, documents->items[i].key, text);
+		kept.text = kept_bytes(a, documents->items[i].value, &kept.n);
+		if (kept.text)
+			arena_push(a, ret->v, ret->n, kept);
 	}
 	return 0;
 }

@@ -77,9 +77,18 @@ int store_kept_of(struct arena *a, int root_fd, const char *path, const char **r
 /* Answer conf, which is gone, from what is kept at path. -ENOENT: it is not kept there. */
 int store_recall(struct store *s, int root_fd, const char *path, const struct store_kept *kept,
 		 const char **ret_text, struct err *e) must_check;
-/* The documents that are kept at path, by their locations. */
+/* Kept documents: bytes as they were read, with a NUL beyond. */
+struct store_texts {
+	struct store_text {
+		const char *location, *text;
+		size_t n;
+	} * v;
+	size_t n;
+};
+
+/* The documents that are kept at path. */
 int store_kept_texts(struct arena *a, int root_fd, const char *path, const char *key,
-		     struct strmap *ret, struct err *e) must_check;
+		     struct store_texts *ret, struct err *e) must_check;
 /* Answer from such a file from now on. -ENOENT: none, or of another key. Gives its age. */
 int store_replay(struct store *s, int root_fd, const char *path, const char *key,
 		 int64_t *ret_age_ns, struct err *e) must_check;

@@ -1,6 +1,7 @@
 """Which kops rendered the documents: one that nodeup does not speak is refused by its name in one line, whatever the role, and a node
 that was made of such documents before goes on with them."""
 import base64
+import gzip
 import hashlib
 import json
 
@@ -136,6 +137,33 @@ def test_what_is_kept_says_of_which_kops_it_was(tmp_path):
         done = worker.run("plan")
         assert done.returncode == CONFIG and f"of kops 1.29 to 1.34 (no containerdConfig.sandboxImage); {READS}" in done.stderr, done.stderr
         now["documents"][place] = base64.b64encode(yaml.safe_dump(worker.config).encode()).decode()
+        kept.write_text(json.dumps(now))
+        done = worker.apply()
+        assert done.returncode == OK and "this instance was made of such a document before" in done.stderr, done.stderr
+
+
+MIME = b"MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=B\n\n--B\nContent-Type: text/x-shellscript\n\n%s\n--B--\n"
+
+
+@pytest.mark.parametrize("packed", [gzip.compress, base64.b64encode, lambda script: gzip.compress(MIME % script)], ids=["gzip", "base64", "MIME"])
+def test_it_is_kept_packed(packed, tmp_path):
+    """As cloud-init gets it; an earlier nodeup has applied it, and kept it as it was."""
+    worker = Worker(tmp_path / "node")
+    kept = worker.root / "var/lib/nodeup/documents.json"
+    conf = worker.folder / "documents/kube_env.yaml"
+
+    def write(version):
+        conf.write_bytes(packed(user_data(version, yaml.safe_dump(worker.boot())).encode()))
+
+    with worker.controller():
+        write("1.36.2")
+        assert worker.apply().returncode == OK
+        earlier(worker)
+        write("1.35.3")
+        done = worker.run("plan")
+        assert done.returncode == CONFIG and f"this is user data of kops 1.35.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done.stderr
+        now = json.loads(kept.read_text())
+        now["documents"][str(conf)] = base64.b64encode(conf.read_bytes()).decode()
         kept.write_text(json.dumps(now))
         done = worker.apply()
         assert done.returncode == OK and "this instance was made of such a document before" in done.stderr, done.stderr
