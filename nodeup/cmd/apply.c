@@ -411,6 +411,8 @@ static int converge(struct apply *ap, struct err *e)
 	if (r < 0)
 		return give_back(s, e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
+	ap->status.kops = vintage_text(s->arena, &s->boot.documents.vintage);
+	ap->status.known_by = s->boot.documents.vintage.by;
 	ap->status.kept_why = s->boot.replay_why;
 	ap->status.accepted = &s->boot.accepted;
 	ap->status.expiring = s->boot.expiring;
@@ -577,6 +579,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	ap->status.rep = NULL;
 	ap->status.fetcher = NULL;
 	ap->status.conf = ap->status.expiring = ap->status.kept_why = NULL;
+	ap->status.kops = ap->status.known_by = NULL;
 	ap->status.accepted = NULL;
 	return r;
 }

@@ -374,6 +374,7 @@ static int print_json(struct session *s, const struct run_report *rep,
 	}
 	(void)tree_set(s->arena, t, "schema", tree_plain(s->arena, SAVED_PLAN_SCHEMA));
 	tree_set_text(s->arena, t, "conf", location_shown(s->arena, s->boot.conf));
+	vintage_note(s->arena, &s->boot.documents.vintage, t);
 	/* that of a comparison of documents alone is not one to apply */
 	if (!before)
 		tree_set_text(s->arena, t, "digest", saved_plan_digest(s->arena, s));
@@ -465,6 +466,7 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 static int show_plan(struct cli *cli, struct session *s, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = SESSION_LOOK_NS };
+	const struct vintage *vintage = &s->boot.documents.vintage;
 	int r = plan_may_look(cli, e);
 
 	if (r == 0)
@@ -474,6 +476,9 @@ static int show_plan(struct cli *cli, struct session *s, struct err *e)
 	if (s->boot.replayed)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));
+	if (vintage->newest)
+		show_line(stderr, "documents are of kops %s (by %s)",
+			  vintage_text(s->arena, vintage), vintage->by);
 	if (!s->starts_at_boot && !s->image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");

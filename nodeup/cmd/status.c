@@ -232,7 +232,7 @@ static void add_accepted(struct arena *a, const struct tree *run, struct buf *b)
 static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
 {
 	const int64_t began = told_since(t);
-	const char *signal = tree_says(t->status, "signal");
+	const char *signal = tree_says(t->status, "signal"), *kops = tree_says(t->status, "kops");
 	const int64_t waiting = told_moment(t->status, "waitingSinceUnixMs"),
 		      next = told_moment(t->status, "nextTryUnixMs"),
 		      run = told_moment(t->status, "nextRunUnixMs");
@@ -247,6 +247,9 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	     arena_printf(a, "%s, attempt %s, nodeup %s", by_whom(a, t->status),
 			  tree_says(t->status, "attempt"), tree_says(t->status, "version")));
 	line(b, "conf", tree_says(t->status, "conf"));
+	if (*kops)
+		line(b, "kops",
+		     arena_printf(a, "%s (by %s)", kops, tree_says(t->status, "kopsKnownBy")));
 	if (t->pid) {
 		line(b, "waits", tree_says(t->status, "waiting"));
 		line(b, "since", waiting < 0 ? "" : moment(a, waiting));

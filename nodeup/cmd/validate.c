@@ -216,8 +216,7 @@ static const char *note_vintage(struct arena *a, const struct vintage *v, struct
 {
 	const char *text = vintage_text(a, v);
 
-	tree_set_text(a, t, "kops", text);
-	tree_set_text(a, t, "kopsKnownBy", text ? v->by : NULL);
+	vintage_note(a, v, t);
 	return text ? arena_printf(a, ", kops %s (by %s)", text, v->by) : "";
 }
 

@@ -350,6 +350,14 @@ const char *vintage_text(struct arena *a, const struct vintage *v)
 	return v->text ? v->text : vintage_minors(a, v);
 }
 
+void vintage_note(struct arena *a, const struct vintage *v, struct tree *t)
+{
+	const char *text = vintage_text(a, v);
+
+	tree_set_text(a, t, "kops", text);
+	tree_set_text(a, t, "kopsKnownBy", text ? v->by : NULL);
+}
+
 const char *vintage_spoken(struct arena *a)
 {
 	struct strv ranges = { 0 };

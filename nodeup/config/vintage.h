@@ -39,6 +39,8 @@ int vintage_join(struct arena *a, const struct vintage *first, const struct vint
 		 struct vintage *ret, struct err *e) must_check;
 /* "1.34.3", "1.22 to 1.26". NULL: it is not known. */
 const char *vintage_text(struct arena *a, const struct vintage *v);
+/* Set `kops` and `kopsKnownBy` of a map; nothing where it is not known. */
+void vintage_note(struct arena *a, const struct vintage *v, struct tree *t);
 /* Its minors alone, by which two are the same. */
 const char *vintage_minors(struct arena *a, const struct vintage *v);
 /* "kops 1.6 to 1.8, 1.36 and 1.37": what nodeup speaks. */

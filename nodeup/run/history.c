@@ -62,9 +62,10 @@ static void add_tasks(struct arena *a, struct tree *list, const struct tree *tas
 
 static struct tree *record_of(struct arena *a, const struct tree *status, const struct tree *before)
 {
-	static const char *const kept[] = { "state",       "signal",    "version", "conf",
-					    "unit",        "pid",       "bootId",  "attempt",
-					    "startedUnix", "elapsedMs", "counts",  "error" };
+	static const char *const kept[] = { "state",  "signal",      "version",     "conf",
+					    "kops",   "kopsKnownBy", "unit",        "pid",
+					    "bootId", "attempt",     "startedUnix", "elapsedMs",
+					    "counts", "error" };
 	const struct tree *tasks = tree_get(status, "tasks"),
 			  *earlier = tree_get(before, "changed");
 	struct tree *t = tree_map(a), *changed = tree_seq(a), *failed = tree_seq(a);

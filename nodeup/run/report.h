@@ -35,6 +35,8 @@ struct status {
 	const char *
 		state; /* "running", "ready", "retrying", "failed", "degraded"; see interrupted.h */
 	const char *version, *conf;
+	/* the version that rendered the documents, and what tells it; NULL: not known */
+	const char *kops, *known_by;
 	const char *unit;    /* that runs us; NULL: none */
 	const char *waiting; /* NULL: for nothing */
 	int64_t since_ns,

@@ -94,6 +94,18 @@ def test_what_is_spoken_is_named(tmp_path):
     assert (told["kops"], told["kopsKnownBy"]) == ("1.36.2", "NODEUP_URL_AMD64")
 
 
+def test_plan_says_it(tmp_path):
+    worker = Worker(tmp_path / "node")
+    conf = worker.folder / "documents/kube_env.yaml"
+    with worker.controller():
+        assert "documents are of kops" not in worker.run("plan").stderr
+        conf.write_text(user_data("1.36.2", yaml.safe_dump(worker.boot())))
+        done = worker.run("plan")
+        assert "documents are of kops 1.36.2 (by NODEUP_URL_AMD64)" in done.stderr.splitlines(), done.stderr
+        told = json.loads(worker.run("plan", "-o", "json").stdout)
+        assert (told["kops"], told["kopsKnownBy"]) == ("1.36.2", "NODEUP_URL_AMD64")
+
+
 def earlier(node):
     """The records of an nodeup that did not say of which kops it was."""
     (node.root / "var/lib/nodeup/vintage").unlink()

@@ -93,6 +93,12 @@ def test_keys_that_are_left_alone_are_named(node):
     assert done.returncode == READY and "KubeletConfig.newKey: left alone, as acceptKeys says\n" in done.stdout, done
 
 
+def test_the_kops_of_the_documents_is_named(node):
+    node.write(state="ready", conf="/c", kops="1.36.2", kopsKnownBy="NODEUP_URL_AMD64")
+    assert "\n  conf      /c\n  kops      1.36.2 (by NODEUP_URL_AMD64)\n" in node.status().stdout
+    assert json.loads(node.status("-o", "json").stdout)["run"]["kops"] == "1.36.2"
+
+
 def test_one_screen_says_what_failed_and_what_to_do(node):
     node.write(state="retrying", unit="kops-configuration.service", conf="/etc/kube_env.yaml",
                error=error(69, "want: an answer", "got: none"), nextRunUnixMs=int(time.time() * 1000) + 600_000,
@@ -244,6 +250,7 @@ def test_runs_are_remembered(told, world, status):
     assert done.returncode == FAILED and "FAILED" in done.stdout and "by hand" in done.stdout, done
     first, = runs(node)
     assert first["state"] == "failed" and first["error"]["exitStatus"] == code and first["pid"] == run.process.pid, first
+    assert "  kops      1.8.1 (by protokubeImage.name)\n" in done.stdout and (first["kops"], first["kopsKnownBy"]) == ("1.8.1", "protokubeImage.name")
     assert "dir /etc/kubernetes" in str(first["changed"]) and first["failed"], first
     assert all(set(t) <= {"task", "why"} for t in first["changed"]), first
     world.assets[KUBELET].urls = [world.url(KUBELET, f"gate={world.token}")]
