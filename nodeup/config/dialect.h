@@ -105,8 +105,7 @@ struct documents {
 	const void *own; /* the dialect's reading of the document of --conf */
 	struct settings_doc settings;
 	const char *cluster_name;
-	struct vintage
-		vintage; /* the kops that rendered the document of --conf; all 0: not known */
+	struct vintage vintage; /* the kops that rendered them; all 0: not known */
 	const char *
 		checked; /* what of them was checked, as long as `cluster` is not there and no node is made of them; else NULL */
 	/* The servers give nothing to this node any more, and no earlier run kept anything: another program made it, and
@@ -151,6 +150,7 @@ struct dialect {
 	const char *conf_name; /* of the document of --conf, where it has the usual name */
 	const char *cluster_name,
 		*group_name; /* of the others, where they stand beside it; NULL: there are none */
+	bool cluster_tells;  /* its keys, too, tell which kops rendered it: a NodeupConfig */
 	bool dual_stack;     /* S3 is asked at names that have addresses of IPv6 too */
 	const char *const *places; /* where a conf is looked for; NULL-terminated */
 	const char *const *signs;  /* keys of the document of --conf that no other dialect has */

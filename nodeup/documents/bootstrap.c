@@ -335,6 +335,8 @@ static int load_model(struct loader *l, struct err *e)
 	b->documents.adopted = b->adopted;
 	if (r >= 0)
 		r = load_specs(l, e);
+	if (r >= 0)
+		r = dialects_check_cluster(l->arena, &opts, &b->documents, e);
 	if (r >= 0 && b->documents.checked && !opts.checks_alone && !b->adopted)
 		r = err_config(e, "%s: no %s is beside it, and no node can be made without it",
 			       location_shown(l->arena, b->conf),

@@ -82,6 +82,25 @@ int dialects_read(struct arena *a, const struct tree *conf, const struct dialect
 	return r;
 }
 
+int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct documents *d,
+			   struct err *e)
+{
+	const struct vintage_sources sources = { .document = d->cluster, .is_node_config = true };
+	struct vintage found, both;
+	int r;
+
+	if (!d->dialect->cluster_tells)
+		return 0;
+	r = vintage_find(a, &sources, &found, e);
+	if (r == 0)
+		r = vintage_join(a, &d->vintage, &found, &both, e);
+	if (r == 0 && !d->vintage.newest)
+		r = vintage_check(a, &both, o, e);
+	if (r == 0)
+		d->vintage = both;
+	return r;
+}
+
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e)
 {
 	const char *found = NULL;

@@ -11,5 +11,8 @@ extern const struct dialect *const dialects[];
  * two dialects is an error. */
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e) must_check;
+/* Know it by `cluster` as well, which was read since: both have to be of one kops, which is spoken. */
+int dialects_check_cluster(struct arena *a, const struct dialect_opts *o, struct documents *d,
+			   struct err *e) must_check;
 /* The place at which is_there says there is a document, or NULL; two such places are an error. */
 int dialects_find(bool (*is_there)(const char *path), const char **ret, struct err *e) must_check;

@@ -86,14 +86,14 @@ def test_a_key_is_left_alone_where_settings_say_so(tmp_path):
     assert wrong.returncode == CONFIG and "acceptKeys[0]: expected a text" in wrong.stderr
 
 
-@pytest.mark.parametrize("role, title", [("ControlPlane", "control plane"), ("APIServer", "API server")])
-def test_a_node_is_called_what_it_is(role, title, tmp_path):
+@pytest.mark.parametrize("role, title, kops", [("ControlPlane", "control plane", ", kops 1.36 or newer (by channelsManifest)"), ("APIServer", "API server", "")])
+def test_a_node_is_called_what_it_is(role, title, kops, tmp_path):
     node = ControlPlane(tmp_path / "node", role=role)
     path = write(tmp_path, yaml.safe_dump(node.boot()))
     write(tmp_path, yaml.safe_dump(node.config), "nodeupconfig.yaml")
     node.close()
     done = validate(path)
-    assert (done.returncode, done.stdout) == (OK, f"{path}: valid, {title} of cluster a.example.com, Kubernetes 1.36.1\n"), done.stderr
+    assert (done.returncode, done.stdout) == (OK, f"{path}: valid, {title} of cluster a.example.com, Kubernetes 1.36.1{kops}\n"), done.stderr
 
 
 @pytest.mark.parametrize("change", [{}, {"Networking": {"amazonVPC": {}}}, {"Networking": {"cilium": {"ipam": "eni"}}}, {"packages": ["socat"]}])

@@ -106,6 +106,18 @@ def test_plan_says_it(tmp_path):
         assert (told["kops"], told["kopsKnownBy"]) == ("1.36.2", "NODEUP_URL_AMD64")
 
 
+def test_what_nodeup_config_tells_is_said(tmp_path):
+    node = ControlPlane(tmp_path)
+    try:
+        node.write()
+        write(node.folder / "documents", yaml.safe_dump(node.config), "nodeupconfig.yaml")
+        done = validate(node.folder / "documents/kube_env.yaml")
+        assert done.returncode == OK and done.stdout.endswith(", Kubernetes 1.36.1, kops 1.36 or newer (by channelsManifest)\n"), done
+        assert "documents are of kops 1.36 or newer (by channelsManifest)" in node.run("plan").stderr
+    finally:
+        node.close()
+
+
 def earlier(node):
     """The records of an nodeup that did not say of which kops it was."""
     (node.root / "var/lib/nodeup/vintage").unlink()

@@ -62,20 +62,6 @@ static int read_conf(struct arena *a, const struct tree *conf, const struct dial
 	return 0;
 }
 
-/* Where user data say which kops it is, NodeupConfig has to be of the same. */
-static int check_vintage(struct arena *a, const struct documents *d, const struct dialect_opts *o,
-			 struct err *e)
-{
-	const struct vintage_sources sources = { .document = d->cluster, .is_node_config = true };
-	struct vintage vintage, both;
-	int r = vintage_find(a, &sources, &vintage, e);
-
-	if (r < 0)
-		return r;
-	return d->vintage.newest ? vintage_join(a, &d->vintage, &vintage, &both, e)
-				 : vintage_check(a, &vintage, o, e);
-}
-
 /* NodeupConfig beside the document of --conf stands for what the state store or kops-controller would say. */
 static int make_node(struct arena *a, const struct documents *d, const struct facts *f,
 		     const struct dialect_opts *o, struct node *ret, struct err *e)
@@ -94,9 +80,7 @@ static int make_node(struct arena *a, const struct documents *d, const struct fa
 	}
 	if (d->cluster->kind == TREE_NULL)
 		return 0;
-	r = check_vintage(a, d, o, e);
-	if (r == 0)
-		r = kops_config(a, d->cluster, boot, o, config, e);
+	r = kops_config(a, d->cluster, boot, o, config, e);
 	if (r == 0 && !errs_any(o->errors))
 		r = kops_node(a, boot, config, f, o, ret, e);
 	return r;
@@ -110,6 +94,7 @@ static int check_config(struct arena *a, const struct documents *d, const char *
 
 const struct dialect kops_dialect = {
 	.name = "kops",
+	.cluster_tells = true,
 	.dual_stack = true,
 	.title = kops_title,
 	.oldest = &kops_oldest,
