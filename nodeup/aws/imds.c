@@ -142,6 +142,11 @@ static int ask_path(struct imds *m, struct arena *a, const char *path, struct bu
 	return request(m, &req, b, ret_status, e);
 }
 
+bool imds_has_answered(const struct imds *m)
+{
+	return m->token || m->version1;
+}
+
 int imds_has_version1(struct imds *m, struct err *e)
 {
 	autoarena struct arena *scratch = arena_new_empty();

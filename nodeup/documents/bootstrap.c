@@ -243,18 +243,42 @@ static int load_specs(struct loader *l, struct err *e)
 	return errs_keep(l->req->errors, r, e);
 }
 
+/* The documents that the last run on this instance kept; false: there are none. */
+static bool kept_here(struct loader *l, struct store_texts *ret)
+{
+	const int root_fd = l->req->root_fd;
+	const char *date, *instance;
+	struct err ignored;
+
+	return store_kept_of(l->arena, root_fd, documents_path, &date, &instance, &ignored) >= 0 &&
+	       str_eq(instance, l->b->facts.instance_id) &&
+	       store_kept_texts(l->arena, root_fd, documents_path, NULL, ret, &ignored) >= 0;
+}
+
+/* Whether the last run kept this very document of --conf. It may have had fewer signs of a version than there are now. */
+static bool is_conf_kept(struct loader *l)
+{
+	const char *name = conf_name(l->arena, l->b->conf), *text;
+	struct store_texts texts;
+	struct err ignored;
+	size_t n;
+
+	if (!kept_here(l, &texts) || store_get(l->b->store, l->b->conf, &text, &n, &ignored) < 0)
+		return false;
+	for (size_t i = 0; i < texts.n; i++)
+		if (str_eq(texts.v[i].location, name))
+			return texts.v[i].n == n && memcmp(texts.v[i].text, text, n) == 0;
+	return false;
+}
+
 /* Whether a document that the last run kept is of the same minors. Where none of this instance is kept, it is so if the
  * last run had the same --conf: an earlier nodeup has not said of which kops that was. */
 static bool is_kept(struct loader *l, const char *last, const char *minors)
 {
-	const char *date, *instance;
 	struct store_texts texts;
 	struct err ignored;
 
-	if (store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored) <
-		    0 ||
-	    !str_eq(instance, l->b->facts.instance_id) ||
-	    store_kept_texts(l->arena, l->req->root_fd, documents_path, NULL, &texts, &ignored) < 0)
+	if (!kept_here(l, &texts))
 		return str_eq(last, conf_name(l->arena, l->b->conf));
 	for (size_t i = 0; i < texts.n; i++) {
 		const char *file = texts.v[i].location;
@@ -298,6 +322,7 @@ static bool was_applied(void *records, const struct vintage *v)
 	is_same = record_read(root_fd, vintage_path, &vintage)
 			  ? str_eq(str_trim(l->arena, buf_str(&vintage)), minors)
 			  : is_kept(l, last, minors);
+	is_same = is_same || is_conf_kept(l);
 	if (is_same)
 		b->outlived = minors;
 	return is_same;
@@ -345,6 +370,8 @@ static int load_model(struct loader *l, struct err *e)
 		r = loader_archive(l, e);
 	if (r >= 0)
 		r = loader_facts(l, e);
+	if (r >= 0)
+		r = loader_vintage(l, &opts, e);
 	if (r >= 0)
 		r = b->documents.dialect->node(l->arena, &b->documents, &b->facts, &opts, &b->node,
 					       e);

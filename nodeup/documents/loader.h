@@ -1,7 +1,7 @@
 /* loader.h - the steps of bootstrap_load that have files of their own
  * Facts and keys, each step reading through the store and leaving its result in the bootstrap. A
  * step can be run again after the store was told to replay what is kept.
- * Bodies: adopt.c, archive.c, facts.c, issue.c, join.c, keys.c, read.c.
+ * Bodies: adopt.c, archive.c, facts.c, issue.c, join.c, keys.c, read.c, vintage.c.
  * Owner: the arena. Errors: as bootstrap.h. Threads: one. */
 #pragma once
 
@@ -69,6 +69,10 @@ void loader_type(struct loader *l);
 int loader_ask_fact(struct loader *l, const char *fact, struct err *e) must_check;
 /* Know which instance this is: by its firmware or metadata, else as it was known in this boot. */
 int loader_instance(struct loader *l, struct err *e) must_check;
+/* Where nothing else tells which kops rendered the document of --conf, look for it in this instance's own user data, if
+ * they bring that very document. Only a metadata service that this command has heard is asked, and its silence changes
+ * nothing. A version that is not spoken is an error, as it is elsewhere. */
+int loader_vintage(struct loader *l, const struct dialect_opts *o, struct err *e) must_check;
 /* What ties persisted documents to this node, or NULL when that cannot be said. */
 const char *loader_key(struct loader *l);
 /* Key pairs and secrets of the node, all of them present. */

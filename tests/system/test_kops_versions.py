@@ -4,14 +4,17 @@ import base64
 import gzip
 import hashlib
 import json
+import shutil
+import subprocess
 
 import pytest
 import yaml
 
-from kops import ControlPlane, Worker
+from emulator import Imds
+from kops import ADDRESS, INSTANCE, REGION, ControlPlane, Worker
 from test_kops_documents import BOOT, NODEUP_CONFIG, WORKER
 from test_kubeup_documents import validate, write
-from world import CONFIG, OK
+from world import CONFIG, OK, PROGRAM
 
 READS = "nodeup reads kops 1.6 to 1.8, 1.36 and 1.37"
 OLD_ENV = """\
@@ -191,6 +194,51 @@ def test_it_is_kept_packed(packed, tmp_path):
         kept.write_text(json.dumps(now))
         done = worker.apply()
         assert done.returncode == OK and "this instance was made of such a document before" in done.stderr, done.stderr
+
+
+def test_the_user_data_of_the_instance_say_it_of_its_document(tmp_path):
+    """On a machine of its own, where --conf is the file that they wrote; what has another document, or no address of kops, says nothing of it."""
+    worker = Worker(tmp_path / "node")
+    here = worker.root / "opt/kube_env.yaml"
+    for folder in ("proc", "etc", "opt"):
+        (worker.root / folder).mkdir()
+    (worker.root / "etc/os-release").write_text('ID=debian\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\n')
+    shutil.copy(PROGRAM, worker.root / "opt/nodeup")
+
+    def plan(data, conf=here):
+        imds = Imds(tmp_path, **{"instance-id": INSTANCE, "placement/region": REGION, "placement/availability-zone": REGION + "a", "instance-type": "m5.large",
+                                 "local-hostname": "x", "local-ipv4": ADDRESS, "mac": "06:11:22:33:44:55", **({"user-data": data} if data else {})})
+        try:
+            return subprocess.run(["unshare", "-m", "sh", "-c", 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"', worker.root, "/opt/nodeup", "plan",
+                                   "--conf=/" + str(conf.relative_to(worker.root))], env=worker.environ(AWS_EC2_METADATA_SERVICE_ENDPOINT=imds.url),
+                                  capture_output=True, text=True, timeout=60, check=False)
+        finally:
+            imds.close()
+
+    def says(done):
+        return [line for line in done.stderr.splitlines() if "of kops" in line]
+
+    with worker.controller():
+        document = yaml.safe_dump(worker.boot())
+        here.write_text(document)
+        assert says(plan(user_data("1.36.2", document))) == ["documents are of kops 1.36.2 (by NODEUP_URL_AMD64)"]
+        told = ["plan", *(plan(data) for data in (None, user_data("1.35.3", document + "a: 1\n"), user_data("none", document), "#!/bin/sh\n", "x"))]
+        assert all(done.returncode == 2 and not says(done) for done in told[1:]), told
+        done = plan(user_data("1.35.3", document))
+        assert done.returncode == CONFIG and f"imds:3:18: this is user data of kops 1.35.3 (NODEUP_URL_AMD64); {READS}" in done.stderr, done
+        # one that an earlier nodeup was content with, as it did not look there
+        assert worker.apply().returncode == OK
+        records, conf = worker.root / "var/lib/nodeup", str(worker.folder / "documents/kube_env.yaml")
+        kept = json.loads((records / "documents.json").read_text())
+        kept["documents"]["/opt/kube_env.yaml"] = kept["documents"].pop(conf)
+        (records / "documents.json").write_text(json.dumps(kept))
+        (records / "conf").write_text("/opt/kube_env.yaml\n")
+        here.write_text(base64.b64decode(kept["documents"]["/opt/kube_env.yaml"]).decode())
+        done = plan(user_data("1.35.3", here.read_text()))
+        assert done.returncode != CONFIG and "this instance was made of such a document before" in done.stderr, done
+        assert "documents are of kops 1.35.3 (by NODEUP_URL_AMD64)" in done.stderr
+        here.write_text(here.read_text() + "# another\n")
+        assert plan(user_data("1.35.3", here.read_text())).returncode == CONFIG
 
 
 def test_both_roles_get_one_answer(tmp_path):
