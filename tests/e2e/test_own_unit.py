@@ -239,3 +239,18 @@ def test_a_refused_boot_starts_no_service_whose_mount_is_missing(node):
         assert node.show("kubelet.service", "ActiveState") == {"ActiveState": "inactive"}
         done = r.nodeup("status")
         assert done.returncode == refused.FAILED and re.search(r"^  not up +unit kubelet\.service: .* data\.mount failed", done.stdout, re.M), done
+
+
+def test_a_boot_reads_the_user_data_of_its_instance(node):
+    """No document lies on this disk: the unit has --conf=imds. What it reads is the script of kops itself."""
+    node.sh("systemctl disable -q data.mount; cd /etc/systemd/system; rm -rf kubelet.service.d data.mount /var/lib/nodeup {0};"
+            "systemctl daemon-reload".format(nodechecks.INSTALL))
+    done = node.exec(HAND, "--install-systemd-unit", "--conf=imds")
+    assert done.returncode == 0 and " --conf=imds" in re.search("^ExecStart=.*", node.sh("cat " + UNIT), re.M)[0], done
+    # the boot's run is the first that comes to its end
+    node.sh("systemctl stop " + OURS)
+    asked = node.imds_log().count('"GET /latest/user-data ')
+    reboot(node)
+    assert node.imds_log().count('"GET /latest/user-data ') > asked and not os.path.exists(node.root + CONF)
+    status, said = by_hand(node, "status")
+    assert status == 0 and "\n  conf      imds\n  kops      1.8.1 (by " in said, said
