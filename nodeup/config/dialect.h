@@ -27,6 +27,7 @@ struct dialect_opts {
 	/* Whether mkfs can make what a volume wants, over so many disks (0: not known); NULL: not asked. The
 	 * room that makes file systems has the only tables of this. */
 	int (*volume_fits)(const struct node_volume *v, size_t n_disks, struct err *e);
+	const struct tree *vintage; /* what the machine's settings say of it; NULL: nothing */
 	const char *script;         /* user data that brought the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
 	/* Whether the records say that a run ended well on this instance with a document of such a kops; NULL: there are

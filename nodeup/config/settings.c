@@ -3,6 +3,7 @@
 #include <string.h>
 #include "nodeup/base/show.h"
 #include "nodeup/base/str.h"
+#include "nodeup/config/vintage.h"
 
 #define SPEC struct settings_doc
 const struct schema settings_schema = SCHEMA_OF_LIST("Settings", SETTINGS);
@@ -62,6 +63,11 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		r = texts_of(a, doc->accept_keys, "acceptKeys", &accepted, e);
 	if (r < 0)
 		return r;
+	if (doc->vintage && !vintage_is_version(a, doc->vintage->scalar))
+		return err_config(e, "%s: kopsVersion: '%s' is no version of kops",
+				  tree_where(a, &doc->vintage->pos), doc->vintage->scalar);
+	if (!s->vintage)
+		s->vintage = doc->vintage;
 	for (size_t i = 0; i < accepted.n; i++)
 		strv_add(a, &s->accept_keys, accepted.v[i].text);
 	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')

@@ -25,6 +25,8 @@ struct settings_texts {
 	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first") \
 	X(const struct tree *, accept_keys, "acceptKeys", .shape = TREE_SEQ, \
 	  .doc = "keys of today's kops, as messages name them, that nodeup does not know and is to leave alone") \
+	X(const struct tree *, vintage, "kopsVersion", .shape = TREE_SCALAR, \
+	  .doc = "which kops rendered the documents, where they do not tell: 1.36.2") \
 	X(const char *, ca_bundle, "caBundle", .doc = "file of the CA certificates that servers are checked by") \
 	X(const struct tree *, public_keys, "publicKeys", .shape = TREE_SEQ, \
 	  .doc = "public keys of minisign, by which signatures of assets are checked") \
@@ -47,6 +49,7 @@ struct settings {
 	struct strv url_rewrites;          /* "FROM=TO" */
 	struct strv mirrors;               /* "FROM=TO" */
 	struct strv accept_keys;           /* "KubeletConfig.x": unknown keys that are no error */
+	const struct tree *vintage;        /* the kops of the documents; NULL: not said */
 	const char *ca_bundle;             /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */

@@ -88,6 +88,13 @@ static bool ends_with(const char *text, const char *end, const char *word)
 	return (size_t)(end - text) >= n && strncmp(end - n, word, n) == 0;
 }
 
+bool vintage_is_version(struct arena *a, const char *text)
+{
+	struct version v;
+
+	return !strchr(text, '/') && version_parse(a, text, &v) && v.major == 1;
+}
+
 static bool set_version(struct arena *a, const char *text, size_t n, struct vintage *ret)
 {
 	const char *word = arena_strn(a, text, n);
@@ -171,6 +178,16 @@ static int add(struct search *s, struct vintage *v, const char *of, const char *
 	v->by = by;
 	v->pos = pos;
 	return vintage_join(s->arena, &s->found, v, &s->found, s->err);
+}
+
+static int search_setting(struct search *s, const struct tree *t)
+{
+	const char *text = t->scalar + (*t->scalar == 'v');
+	struct vintage v;
+
+	if (!set_version(s->arena, text, strlen(text), &v))
+		return 0;
+	return add(s, &v, "a setting", "kopsVersion", t->pos);
 }
 
 /* "NODEUP_URL_AMD64=https://...". source: kops pkg/model/resources/nodeup.go; the last one is that of kops 1.4 */
@@ -307,9 +324,9 @@ int vintage_find(struct arena *a, const struct vintage_sources *rendered, struct
 {
 	struct search s = { .arena = a, .err = e };
 	const struct tree *t = rendered->document;
-	int r = 0;
+	int r = rendered->setting ? search_setting(&s, rendered->setting) : 0;
 
-	if (rendered->script)
+	if (r == 0 && rendered->script)
 		r = search_script(&s, rendered->script, rendered->script_pos, false);
 	if (r == 0 && t->kind == TREE_MAP) {
 		const enum form form = form_of(rendered);

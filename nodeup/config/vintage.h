@@ -1,5 +1,5 @@
 /* vintage.h - of which kops a document is, how that is known, and whether nodeup speaks it
- * No key holds it. Addresses of kops' own files name it: in user data, in Assets, in the tag of protokube's image.
+ * No key of kops holds it. A setting of the machine says it, where an image is made. Addresses of kops' own files name it: in user data, in Assets, in the tag of protokube's image.
  * Where none does, keys that came and went tell a range of minors. Minors are compared in the tables of the .c
  * file alone.
  * Invariant: pure; no file, network or clock. Owner: the arena. Errors: CONFIG with file:line:column.
@@ -21,12 +21,15 @@ struct vintage {
 
 /* Where it has been looked for. */
 struct vintage_sources {
+	const struct tree *setting; /* of the machine, a version; NULL: none */
 	const char *script;         /* user data that brought the document; NULL: none */
 	struct tree_pos script_pos; /* where they begin; line 0: lines are not counted in them */
 	const struct tree *document;
 	bool is_node_config; /* NodeupConfig, else the document of --conf */
 };
 
+/* Whether it is a version of kops: "1.36.2", "v1.36.0-beta.1". */
+bool vintage_is_version(struct arena *a, const char *text);
 /* Know it by all that is there; the result is all 0 where nothing tells. Two answers that differ are an error. */
 int vintage_find(struct arena *a, const struct vintage_sources *r, struct vintage *ret,
 		 struct err *e) must_check;

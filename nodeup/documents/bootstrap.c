@@ -336,6 +336,7 @@ static int load_model(struct loader *l, struct err *e)
 	struct dialect_opts opts = { .strict = l->req->strict,
 				     .accept = settings ? &settings->accept_keys : NULL,
 				     .accepted = &b->accepted,
+				     .vintage = settings ? settings->vintage : NULL,
 				     .warnings = &b->warnings,
 				     .unknown = &b->unknown,
 				     .errors = l->req->errors,

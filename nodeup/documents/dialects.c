@@ -62,7 +62,8 @@ static int recognise(struct arena *a, const struct tree *conf, const struct dial
 int dialects_read(struct arena *a, const struct tree *conf, const struct dialect_opts *o,
 		  struct documents *ret, struct err *e)
 {
-	const struct vintage_sources sources = { .script = o->script,
+	const struct vintage_sources sources = { .setting = o->vintage,
+						 .script = o->script,
 						 .script_pos = o->script_pos,
 						 .document = conf };
 	struct vintage vintage;

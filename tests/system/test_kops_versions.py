@@ -121,6 +121,28 @@ def test_what_nodeup_config_tells_is_said(tmp_path):
         node.close()
 
 
+def test_a_setting_of_the_machine_says_it_first(tmp_path):
+    """For an image, and where nothing else tells."""
+    worker = Worker(tmp_path / "node")
+    setting = worker.root / "etc/nodeup/nodeup.d/50-kops.yaml"
+    setting.parent.mkdir(parents=True)
+    conf = worker.folder / "documents/kube_env.yaml"
+    with worker.controller():
+        document = conf.read_text()
+        setting.write_text("kopsVersion: v1.36.2\n")
+        done = worker.run("plan")
+        assert done.returncode == 2 and "documents are of kops 1.36.2 (by kopsVersion)" in done.stderr.splitlines(), done.stderr
+        setting.write_text("kopsVersion: 1.35.3\n")
+        done = worker.run("plan")
+        assert done.returncode == CONFIG and f"50-kops.yaml:1:14: this is a setting of kops 1.35.3 (kopsVersion); {READS}" in done.stderr, done.stderr
+        conf.write_text(user_data("1.36.2", document))
+        assert ": this is a setting of kops 1.35.3 (kopsVersion), and " in (done := worker.run("plan")).stderr and done.returncode == CONFIG
+        for wrong in ("kops", "2.1.0", "1", "[1.36.2]"):
+            setting.write_text(f"kopsVersion: {wrong}\n")
+            done = worker.run("plan")
+            assert done.returncode == CONFIG and "50-kops.yaml:1:14: kopsVersion" in done.stderr, done.stderr
+
+
 def earlier(node):
     """The records of an nodeup that did not say of which kops it was."""
     (node.root / "var/lib/nodeup/vintage").unlink()
