@@ -56,7 +56,7 @@ struct ext {
 struct inode {
 	uint32_t mode, links, flags;
 	uint64_t size, blocks; /* blocks: of 512 bytes */
-	uint64_t attributes;
+	uint64_t attributes; /* the block that has them; or not 0: they are in the inode */
 	unsigned char map[60];
 };
 
@@ -326,12 +326,13 @@ static int check_groups(struct ext *x)
 static int read_inode(const struct ext *x, uint32_t number, struct inode *ret)
 {
 	const uint64_t at = x->inodes_at * x->block + (uint64_t)(number - 1) * x->inode;
-	unsigned char i[INODE_MIN];
+	unsigned char i[BLOCK_MAX];
+	size_t rest = INODE_MIN;
 	int r;
 
 	if (x->inodes_at >= x->blocks)
 		return -ENODATA;
-	r = read_at(x, i, sizeof(i), at);
+	r = read_at(x, i, x->inode, at);
 	if (r < 0)
 		return r;
 	*ret = (struct inode){
@@ -343,6 +344,12 @@ static int read_inode(const struct ext *x, uint32_t number, struct inode *ret)
 		.attributes = le48(i + 0x68, i + 0x76),
 	};
 	memcpy(ret->map, i + 0x28, sizeof(ret->map));
+	/* behind its own part is the room for attributes */
+	if (x->inode > INODE_MIN)
+		rest += le16(i + INODE_MIN);
+	for (size_t k = rest; k < x->inode; k++)
+		ret->attributes |= i[k];
+	ret->attributes |= rest > x->inode;
 	return 0;
 }
 

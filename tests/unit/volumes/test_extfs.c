@@ -227,6 +227,11 @@ static void what_was_used_is_refused(void **state)
 		{ "ext3", "sif <11> file_acl 5000", "lost+found" },
 		{ "ext3", "sif <11> size 1000000", "lost+found" },
 		{ "ext4", "sif <11> mode 0100644", "lost+found" },
+		/* attributes that are beside their inode, and those that are in it */
+		{ "ext3", "ea_set <2> user.owner someone", "its root" },
+		{ "ext4", "ea_set <2> user.owner someone", "its root" },
+		{ "ext4", "ea_set <11> security.x y", "lost+found" },
+		{ "ext4", "sif <2> extra_isize 2000", "its root" },
 	};
 	struct world *w = *state;
 
