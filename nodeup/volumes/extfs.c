@@ -19,14 +19,16 @@ enum { ROOT = 2, RESIZE = 7, JOURNAL = 8, LOST = 11, DIRECTS = 12 };
 enum { COMPAT_JOURNAL = 0x4, COMPAT_RESIZE = 0x10 };
 enum { INCOMPAT_RECOVER = 0x4, INCOMPAT_64BIT = 0x80 };
 enum { RO_SPARSE_SUPER = 0x1 };
+/* uninit_bg and metadata_csum: without one of them nobody honours what a group says of its bitmaps */
+enum { RO_GROUP_FLAGS = 0x10 | 0x400 };
 
 /* What is understood here; a file system with any other is somebody's choice. */
 #define COMPAT_KNOWN (COMPAT_JOURNAL | 0x8 /* ext_attr */ | COMPAT_RESIZE | 0x20 /* dir_index */)
 #define INCOMPAT_KNOWN \
 	(0x2 /* filetype */ | 0x40 /* extent */ | INCOMPAT_64BIT | 0x200 /* flex_bg */)
 #define RO_KNOWN                                                                               \
-	(RO_SPARSE_SUPER | 0x2 /* large_file */ | 0x8 /* huge_file */ | 0x10 /* uninit_bg */ | \
-	 0x20 /* dir_nlink */ | 0x40 /* extra_isize */ | 0x400 /* metadata_csum */)
+	(RO_SPARSE_SUPER | 0x2 /* large_file */ | 0x8 /* huge_file */ | 0x20 /* dir_nlink */ | \
+	 0x40 /* extra_isize */ | RO_GROUP_FLAGS)
 
 enum { MODE_DIR = 0x4000, MODE_KIND = 0xf000, FLAG_EXTENTS = 0x80000 };
 enum { EXTENT_MAGIC = 0xf30a, EXTENT_DEPTH_MAX = 5, EXTENT_SIZE = 12 };
@@ -282,7 +284,7 @@ static int check_group(struct ext *x, const unsigned char *g, uint32_t number)
 	const uint64_t dirs = le16(g + 0x10) | (wide ? le16(g + 0x30) << 16 : 0);
 	const uint64_t blocks_at = le32(g) | (wide ? (uint64_t)le32(g + 0x20) << 32 : 0);
 	const uint64_t bits_at = le32(g + 4) | (wide ? (uint64_t)le32(g + 0x24) << 32 : 0);
-	const uint32_t flags = le16(g + 0x12);
+	const uint32_t flags = x->ro & RO_GROUP_FLAGS ? le16(g + 0x12) : 0;
 	unsigned char bits[BLOCK_MAX];
 	int r = 0;
 

@@ -232,6 +232,9 @@ static void what_was_used_is_refused(void **state)
 		{ "ext4", "ea_set <2> user.owner someone", "its root" },
 		{ "ext4", "ea_set <11> security.x y", "lost+found" },
 		{ "ext4", "sif <2> extra_isize 2000", "its root" },
+		/* without checksums of the groups the kernel reads each bitmap, whatever a group says of its own */
+		{ "ext3", "seti <40000>\nset_bg 1 flags 1", "inodes in use" },
+		{ "ext3", "setb 40000\nset_bg 1 flags 2", "bitmaps" },
 	};
 	struct world *w = *state;
 
