@@ -7,6 +7,15 @@ static const char folder[] = "meta-data/block-device-mapping";
 /* No instance has more disks; a longer list is not a list of disks. */
 enum { DISKS_MAX = 128 };
 
+int imds_instance_type(struct imds *m, struct arena *a, const char **ret, struct err *e)
+{
+	int r = imds_get(m, a, "meta-data/instance-type", ret, e);
+
+	if (r == -ENOENT)
+		*ret = NULL;
+	return r < 0 && r != -ENOENT ? err_wrap(e, "instance type") : 0;
+}
+
 int imds_block_devices(struct imds *m, struct arena *a, struct strmap *ret, struct err *e)
 {
 	struct strmap map = { 0 };

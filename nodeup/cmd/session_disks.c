@@ -24,6 +24,8 @@ int session_disks(struct session *s, struct plan_req *plan, struct err *e)
 	host->root_fd = s->root_fd;
 	if (s->boot.imds && wants_store(volumes)) {
 		r = imds_block_devices(s->boot.imds, s->arena, &host->mapping, e);
+		if (r == 0)
+			r = imds_instance_type(s->boot.imds, s->arena, &host->instance_type, e);
 		if (r < 0)
 			return r;
 	}

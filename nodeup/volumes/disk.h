@@ -23,6 +23,8 @@ struct disk_host {
 	void *arg;
 	/* IMDS block-device-mapping: "ephemeral0" = "sdb"; empty where there is none */
 	struct strmap mapping;
+	/* IMDS instance-type: "m3.medium"; NULL unknown */
+	const char *instance_type;
 };
 
 enum disk_kind { DISK_OTHER, DISK_EBS, DISK_INSTANCE_STORE };

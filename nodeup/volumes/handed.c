@@ -29,12 +29,72 @@ struct look {
 	bool is_mounted;
 };
 
+/* A mapping is that of the launch: it promises disks that the type of instance lacks, and a volume that is attached later
+ * under such a name is not in it. So the type has to have the disk: then nothing else can be attached under its name.
+ * These are the types whose first disk EC2 hands out with a file system, and ephemeral0 and on that they have. */
+static const struct {
+	const char *type;
+	unsigned int disks;
+} types[] = {
+	{ "c1.medium", 1 },  { "c1.xlarge", 4 },  { "c3.large", 2 },   { "c3.xlarge", 2 },
+	{ "c3.2xlarge", 2 }, { "c3.4xlarge", 2 }, { "c3.8xlarge", 2 }, { "m1.small", 1 },
+	{ "m1.medium", 1 },  { "m1.large", 2 },   { "m1.xlarge", 4 },  { "m2.xlarge", 1 },
+	{ "m2.2xlarge", 1 }, { "m2.4xlarge", 2 }, { "m3.medium", 1 },  { "m3.large", 1 },
+	{ "m3.xlarge", 2 },  { "m3.2xlarge", 2 },
+};
+
+static unsigned int count_of_type(const char *type)
+{
+	for (size_t i = 0; i < ARRAY_LEN(types); i++)
+		if (str_eq(types[i].type, type))
+			return types[i].disks;
+	return 0;
+}
+
+static bool is_of_type(const struct disk_host *h, struct arena *a, const struct disk *d)
+{
+	const unsigned int n = count_of_type(h->instance_type);
+
+	for (unsigned int i = 0; i < n; i++) {
+		const char *name = strmap_get(&h->mapping, arena_printf(a, "ephemeral%u", i));
+
+		if (name && disk_name_eq(name, d->name))
+			return true;
+	}
+	return false;
+}
+
+/* By that name EC2 means one of two. A LUN is none of EC2's. */
+static bool has_twin(const struct look *l)
+{
+	struct disks all;
+	struct err ignored;
+
+	if (disk_list(l->h, l->a, &all, &ignored) < 0)
+		return true;
+	for (size_t i = 0; i < all.n; i++) {
+		const struct disk *other = &all.v[i];
+
+		if (!str_eq(other->dev, l->d->dev) && other->ec2_name &&
+		    disk_name_eq(other->ec2_name, l->d->name) &&
+		    (disk_may_be_ec2s(other) || other->volume_id))
+			return true;
+	}
+	return false;
+}
+
 /* Each of these says why not, or NULL. */
 
 static const char *not_of_store(struct look *l)
 {
 	if (l->d->kind != DISK_INSTANCE_STORE || l->d->volume_id)
 		return "nothing says that it is of the instance store";
+	if (!str_eq(l->d->model, DISK_MODEL_STORE)) {
+		if (!is_of_type(l->h, l->a, l->d))
+			return "nothing says that instances of this type have that disk";
+		if (has_twin(l))
+			return "another disk has its name";
+	}
 	if (l->d->partitions.n)
 		return "it has partitions";
 	return NULL;

@@ -1,11 +1,11 @@
 /* handed.h - a disk of the instance store as EC2 hands it out: a new ext3, which cloud-init mounts at /mnt
  * The oldest types of instance have no blank one. Such a disk counts as blank if all of this is shown: IMDS or the
- * NVMe model says that it is of the instance store; it is an ext3 or ext4 that nothing was ever kept on (extfs.h);
+ * NVMe model says that it is of the instance store, and on Xen the type of instance has such a disk; it is an ext3 or ext4 that nothing was ever kept on (extfs.h);
  * no record of ours speaks of it; it is not mounted, or once and whole, at /mnt, by cloud-init's line of fstab, and
  * no other line is about it; and no process, swap, loop device, array or other mount uses it. What cannot be read
  * or shown is data. A disk that is ours by its record is never judged here: of cloud-init only the line is taken back.
  * Owner: the arena. Errors: SYSTEM. Threads: all functions.
- * Source: EC2 user guide, "instance store"; cloud-init's cc_mounts; kube-up's format-disks.sh. */
+ * Source: EC2 user guide, "instance store"; kops' table of machine types, EphemeralDisks; cloud-init's cc_mounts; kube-up's format-disks.sh. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"

@@ -48,6 +48,7 @@ static void select_disks(struct arena *a, struct disk_host *host, struct node_vo
 		want->disks = NODE_DISKS_INSTANCE_STORE;
 		strmap_set(a, &host->mapping, arena_strn(a, kind, (size_t)(device - kind)),
 			   device + 1);
+		host->instance_type = "m3.xlarge";
 	} else if (strcmp(kind, "instance-store") == 0) {
 		want->disks = NODE_DISKS_INSTANCE_STORE;
 	} else if (str_has_prefix(kind, "vol-")) {

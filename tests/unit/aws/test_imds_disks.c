@@ -87,6 +87,25 @@ static void who_does_not_answer_is_an_error(void **state)
 	imds_free(m);
 }
 
+static void the_type(void **state)
+{
+	struct cloud *c = *state;
+	struct imds *m = imds_new(c->http);
+	const char *type = "";
+	struct err e;
+
+	cloud_tell(c, CLOUD_IMDS, "/__set?path=instance-type&value=m3.medium");
+	assert_int_equal(imds_instance_type(m, c->arena, &type, &e), 0);
+	assert_string_equal(type, "m3.medium");
+	cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/instance-type", "status=404&times=1");
+	assert_int_equal(imds_instance_type(m, c->arena, &type, &e), 0);
+	assert_null(type);
+	cloud_fault(c, CLOUD_IMDS, "/latest/meta-data/instance-type", "status=500&times=9");
+	assert_true(imds_instance_type(m, c->arena, &type, &e) < 0);
+	assert_int_equal(e.kind, ERR_NET);
+	imds_free(m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -94,6 +113,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(nothing_is_mapped, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_is_gone_meanwhile, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_does_not_answer_is_an_error, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_type, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

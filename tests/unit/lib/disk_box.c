@@ -74,6 +74,7 @@ void disk_box_new(struct disk_box *b)
 		.ioctl = box_ioctl,
 		.pread = box_pread,
 		.arg = b,
+		.instance_type = "m3.xlarge",
 	};
 	scratch_write(&b->root, "/proc/sys/kernel/random/boot_id", "boot-1\n");
 	scratch_write(&b->root, "/proc/self/mountinfo", "");

@@ -39,6 +39,7 @@ static void plug_handed(struct world *w)
 	disk_box_add(&w->box, &(struct box_disk){ .name = "xvdb", .size = 64 * MIB });
 	strmap_set(w->box.arena, &w->box.host.mapping, "ami", "sda1");
 	strmap_set(w->box.arena, &w->box.host.mapping, "ephemeral0", "sdb");
+	w->box.host.instance_type = "m3.medium";
 	make(w, "xvdb", "ext3", "");
 	scratch_write(&w->box.root, "/etc/fstab", ROOT_LINE LINE "# end\n");
 	scratch_write(&w->box.root, SELF, ROOT_MOUNT);
@@ -152,6 +153,26 @@ static void also_ebs(struct world *w, const char *arg)
 	strmap_set(w->box.arena, &w->box.host.mapping, arg, "/dev/sdb");
 }
 
+static void is_type(struct world *w, const char *arg)
+{
+	w->box.host.instance_type = arg;
+}
+
+/* The kernel has two disks of that name. */
+static void twin(struct world *w, const char *arg)
+{
+	disk_box_add(&w->box, &(struct box_disk){ .name = arg, .size = 64 * MIB });
+	make(w, arg, "ext3", "");
+}
+
+static void volume_has_the_name(struct world *w, const char *arg)
+{
+	disk_box_add(&w->box, &(struct box_disk){ .name = "nvme1n1",
+						  .model = "Amazon Elastic Block Store",
+						  .serial = "vol0abc",
+						  .ec2_name = arg });
+}
+
 /* As a disk is on a kernel that counts none. */
 static void has_no_number(struct world *w, const char *arg)
 {
@@ -218,6 +239,17 @@ static void near_misses_are_data(void **state)
 		{ mapped_as, "", "nothing says that it is of the instance store" },
 		{ also_ebs, "ebs1", "nothing says that it is of the instance store" },
 		{ also_ebs, "root", "nothing says that it is of the instance store" },
+		{ is_type, NULL, "nothing says that instances of this type have that disk" },
+		{ is_type, "t2.medium", "nothing says that instances of this type have" },
+		{ is_type, "m3", "nothing says that instances of this type have that disk" },
+		{ is_type, "m3.medium2", "nothing says that instances of this type have" },
+		{ mapped_as, "ephemeral1", "nothing says that instances of this type have" },
+		{ mapped_as, "ephemeral", "nothing says that instances of this type have" },
+		{ mapped_as, "ephemeral00", "nothing says that instances of this type have" },
+		{ mapped_as, "ephemeral0", "" },
+		{ twin, "sdb", "another disk has its name" },
+		{ volume_has_the_name, "sdb", "another disk has its name" },
+		{ volume_has_the_name, "sdf", "" },
 		{ record, "/data", "a record in /var/lib/nodeup/volumes" },
 		{ record, "/other", "a record in /var/lib/nodeup/volumes" },
 		{ persists, "", "is to outlive the instance" },
