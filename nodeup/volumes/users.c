@@ -2,8 +2,11 @@
 
 #include <ctype.h>
 #include <fcntl.h>
+#include <linux/loop.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 #include "nodeup/base/print.h"
 #include "nodeup/base/walk.h"
@@ -29,10 +32,13 @@ struct search {
 	struct user *ret;
 };
 
+/* A process, as one of its threads sees it: each may have files, directories and mounts of its own. */
 struct process {
 	const char *pid;
+	const char *tid;  /* below /proc as a process is, though not listed there */
+	bool *has_memory; /* one of its threads had it: it is that of all */
 	const struct mounts *mounts;
-	struct arena *a; /* gone with the process */
+	struct arena *a; /* gone with the thread */
 };
 
 static int name_user(const struct search *s, const struct process *p, const char *what,
@@ -55,17 +61,25 @@ static int gone_or(int r)
 	return r == -ENOENT || r == -ESRCH || r == -ENOTDIR ? 0 : r;
 }
 
-/* Whether it is the disk that is asked about. No server is waited for to tell. */
-static bool is_disk(const struct search *s, int dir, const char *name, int flags)
+/* Whether a number is that of the disk that is asked about. */
+static bool is_number(const struct search *s, unsigned int dev_major, unsigned int dev_minor)
 {
 	char dev[32]; /* as /sys writes it */
+
+	(void)print_to(dev, sizeof(dev), "%u:%u", dev_major, dev_minor);
+	return s->disk && strcmp(dev, s->disk) == 0;
+}
+
+/* Whether it is the disk that is asked about: 1, 0 or -errno. No server is waited for to tell. */
+static int is_disk(const struct search *s, int dir, const char *name)
+{
 	struct statx st;
 
-	if (!s->disk || statx(dir, name, AT_STATX_DONT_SYNC | flags, STATX_TYPE, &st) < 0 ||
-	    !S_ISBLK(st.stx_mode))
-		return false;
-	(void)print_to(dev, sizeof(dev), "%u:%u", st.stx_rdev_major, st.stx_rdev_minor);
-	return strcmp(dev, s->disk) == 0;
+	if (!s->disk)
+		return 0;
+	if (statx(dir, name, AT_STATX_DONT_SYNC, STATX_TYPE, &st) < 0)
+		return errno == EPERM || errno == EACCES ? -errno : 0;
+	return S_ISBLK(st.stx_mode) && is_number(s, st.stx_rdev_major, st.stx_rdev_minor);
 }
 
 /* A path of a namespace, if it is one: "socket:[1]" and memory are not. */
@@ -92,7 +106,7 @@ static int look_at_link(const struct search *s, const struct process *p, int dir
 static int open_proc(const struct search *s, const struct process *p, const char *name, int *ret,
 		     struct err *e)
 {
-	return io_open(s->root_fd, arena_printf(p->a, "/proc/%s/%s", p->pid, name),
+	return io_open(s->root_fd, arena_printf(p->a, "/proc/%s/%s", p->tid, name),
 		       O_RDONLY | O_DIRECTORY, ret, e);
 }
 
@@ -129,11 +143,34 @@ static int look_at_files(const struct search *s, const struct process *p)
 	if (r < 0)
 		return gone_or(r);
 	for (size_t i = 0; i < names.n && r == 0; i++) {
-		if (is_disk(s, fd, names.v[i], 0))
+		r = is_disk(s, fd, names.v[i]);
+		if (r > 0)
 			return name_user(s, p, "open", arena_printf(p->a, "disk %s", s->disk));
-		r = look_at_link(s, p, fd, names.v[i], "open");
+		if (r == 0)
+			r = look_at_link(s, p, fd, names.v[i], "open");
 	}
 	return r;
+}
+
+/* The disk, mapped: its node may have any name, or none any more, and needs no descriptor. */
+static int look_at_mapped_disk(const struct search *s, const struct process *p)
+{
+	autoarena struct arena *a = arena_new_empty();
+	autoclose int fd = -1, alive = -1;
+	struct strv names;
+	struct err ignored;
+	int r = open_proc(s, p, "map_files", &fd, &ignored);
+
+	/* a kernel before 4.3 may have no such directory, and then nothing tells */
+	if (r == -ENOENT && open_proc(s, p, "ns", &alive, &ignored) == 0)
+		return -EOPNOTSUPP;
+	if (r == 0)
+		r = walk_names(a, fd, &names);
+	if (r < 0)
+		return gone_or(r);
+	for (size_t i = 0; i < names.n && r == 0; i++)
+		r = is_disk(s, fd, names.v[i]);
+	return r > 0 ? name_user(s, p, "mapped", arena_printf(p->a, "disk %s", s->disk)) : r;
 }
 
 /* "7f12-7f13 r--p 00000000 08:01 123    /usr/lib/libc.so" */
@@ -142,10 +179,14 @@ static int look_at_maps(const struct search *s, const struct process *p)
 	autobuf struct buf text = BUF_INIT(MAPS_MAX);
 	struct err ignored;
 	struct strv lines;
-	int r = io_read(s->root_fd, arena_printf(p->a, "/proc/%s/maps", p->pid), &text, &ignored);
+	int r;
 
+	if (*p->has_memory)
+		return 0;
+	r = io_read(s->root_fd, arena_printf(p->a, "/proc/%s/maps", p->tid), &text, &ignored);
 	if (r < 0)
 		return gone_or(r);
+	*p->has_memory = text.len > 0;
 	lines = strv_split(p->a, buf_str(&text), '\n');
 	for (size_t i = 0; i < lines.n; i++) {
 		const char *path = strchr(lines.v[i], '/');
@@ -153,7 +194,7 @@ static int look_at_maps(const struct search *s, const struct process *p)
 		if (path && is_inside(s, p->a, p->mounts, path))
 			return name_user(s, p, "mapped", path);
 	}
-	return 0;
+	return s->disk ? look_at_mapped_disk(s, p) : 0;
 }
 
 /* The directories that an overlay is made of, in its options. */
@@ -228,7 +269,7 @@ static int look_at_namespace(struct search *s, struct process *p)
 			return 0;
 		}
 	v.name = arena_strn(s->a, name, (size_t)n);
-	r = mounts_read(s->root_fd, s->a, p->pid, &v.mounts, &ignored);
+	r = mounts_read(s->root_fd, s->a, p->tid, &v.mounts, &ignored);
 	/* of one that is about to be gone the table is gone first */
 	if (r < 0)
 		return r == -EINVAL ? 0 : gone_or(r);
@@ -237,7 +278,7 @@ static int look_at_namespace(struct search *s, struct process *p)
 	return look_at_mounts(s, p);
 }
 
-static int look_at_process(struct search *s, const char *pid, struct err *e)
+static int look_at_thread(struct search *s, const char *pid, const char *tid, bool *has_memory)
 {
 	static int (*const looks[])(const struct search *, const struct process *) = {
 		look_at_links,
@@ -245,11 +286,29 @@ static int look_at_process(struct search *s, const char *pid, struct err *e)
 		look_at_maps,
 	};
 	autoarena struct arena *a = arena_new_empty();
-	struct process p = { .pid = pid, .a = a };
+	struct process p = { .pid = pid, .tid = tid, .has_memory = has_memory, .a = a };
 	int r = look_at_namespace(s, &p);
 
 	for (size_t i = 0; i < ARRAY_LEN(looks) && r == 0 && p.mounts; i++)
 		r = looks[i](s, &p);
+	return r;
+}
+
+static int look_at_process(struct search *s, const char *pid, struct err *e)
+{
+	autoarena struct arena *a = arena_new_empty();
+	bool has_memory = false;
+	struct strv tids = { 0 };
+	struct err ignored;
+	/* the first thread may have ended before the others */
+	int r = look_at_thread(s, pid, pid, &has_memory);
+
+	if (r == 0)
+		r = gone_or(walk_names_at(a, s->root_fd, arena_printf(a, "/proc/%s/task", pid),
+					  &tids, &ignored));
+	for (size_t i = 0; r == 0 && i < tids.n; i++)
+		if (strcmp(tids.v[i], pid) != 0)
+			r = look_at_thread(s, pid, tids.v[i], &has_memory);
 	return r >= 0 ? r
 		      : err_fail(e, ERR_SYSTEM, -r, "what process %s has open cannot be seen: %s",
 				 pid, strerror(-r));
@@ -272,13 +331,28 @@ static int look_at_swaps(struct search *s)
 	return 0;
 }
 
-static bool is_disk_at(const struct search *s, const char *path)
+/* Whether a loop device is over the disk, or over a file of it. Its path is that of whoever made it, and may mean another
+ * file here: the device itself is asked. If it does not tell, it may be. */
+static bool is_over_disk(const struct search *s, const char *loop)
 {
+	const char *at = arena_printf(s->a, "/sys/block/%s/dev", loop);
+	const char *want = io_text(s->a, s->root_fd, at, NAME_MAX_BYTES);
+	struct loop_info64 info;
 	autoclose int fd = -1;
 	struct err ignored;
+	struct stat st;
+	char dev[32];
 
-	return s->disk && *path == '/' && io_open(s->root_fd, path, O_PATH, &fd, &ignored) == 0 &&
-	       is_disk(s, fd, "", AT_EMPTY_PATH);
+	if (!want ||
+	    io_open(s->root_fd, arena_printf(s->a, "/dev/%s", loop), O_RDONLY | O_NONBLOCK, &fd,
+		    &ignored) < 0 ||
+	    fstat(fd, &st) < 0 || !S_ISBLK(st.st_mode))
+		return true;
+	(void)print_to(dev, sizeof(dev), "%u:%u\n", major(st.st_rdev), minor(st.st_rdev));
+	if (strcmp(dev, want) != 0 || ioctl(fd, LOOP_GET_STATUS64, &info) < 0)
+		return true;
+	return is_number(s, major(info.lo_device), minor(info.lo_device)) ||
+	       is_number(s, major(info.lo_rdevice), minor(info.lo_rdevice));
 }
 
 /* A file that backs a disk, as docker's devicemapper has: the kernel uses it, and no process has it open. */
@@ -297,7 +371,7 @@ static int look_at_loops(struct search *s)
 		if (!file)
 			continue;
 		file[strcspn(file, "\n")] = '\0';
-		if (is_inside(s, s->a, &s->own, file) || is_disk_at(s, file)) {
+		if (is_inside(s, s->a, &s->own, file) || (s->disk && is_over_disk(s, names.v[i]))) {
 			return say_kernel(s, arena_printf(s->a, "'%s' is the disk /dev/%s", file,
 							  names.v[i]));
 		}

@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import os
 import pathlib
+import platform
 import shutil
 import subprocess
 import tempfile
@@ -17,6 +18,29 @@ from world import build
 LINE = "/dev/xvdb\t/mnt\tauto\tdefaults,nofail,x-systemd.requires=cloud-init.service,_netdev,comment=cloudconfig\t0\t2\n"
 OTHER = "UUID=0b1e5c53-1f83-5c6e-9d35-0d5b4f1e7a11 / ext4 defaults 0 1\n"
 SIZE = 128 * MIB
+# a thread that works, while the main one waits for it or ends
+THREAD = """
+import ctypes, os, threading, time
+libc = ctypes.CDLL(None)
+def work():
+    %s
+    print(flush=True)
+    time.sleep(1e6)
+t = threading.Thread(target=work)
+t.start()
+%s
+"""
+WAITS, ENDS = "t.join()", "libc.syscall(%d, 0)" % {"x86_64": 60, "aarch64": 93}[platform.machine()]
+# its fd is closed, and it is mapped
+MAPS = """f = os.open("/dev/xvdb", os.O_RDWR)
+    libc.mmap.restype = ctypes.c_void_p
+    assert libc.mmap(None, 4096, 3, 1, f, ctypes.c_long(0)) + 1
+    os.close(f)"""
+# files that the process has not, but one of its threads
+OPENS = """assert libc.unshare(0x400) == 0
+    os.open("/dev/xvdb", os.O_RDONLY)"""
+STANDS = """assert libc.unshare(0x200) == 0
+    os.chdir("/mnt")"""
 
 
 @pytest.fixture(scope="session")
@@ -79,6 +103,10 @@ class Machine:
         child = self.start(*self.argv(f"{command}; echo; exec sleep infinity"), stdout=subprocess.PIPE)
         assert child.stdout.readline() == b"\n"
         return child
+
+    def thread(self, work, main=WAITS):
+        child = self.start(*self.argv("exec python3 -c '%s'" % (THREAD % (work, main))), stdout=subprocess.PIPE)
+        assert child.stdout.readline() == b"\n"
 
     def run(self, verb="apply", status=0, path="/usr/sbin:/usr/bin"):
         done = subprocess.run(self.argv(f"PATH={path} exec /probe {verb} / i-0a1b /data ext4 ephemeral0=sdb x"),
@@ -166,6 +194,11 @@ USES = {
     "cwd below": (lambda m: m.stays("cd /mnt/lost+found"), "as its working directory"),
     "open": (lambda m: m.stays("exec 5</mnt/lost+found"), "open"),
     "the device": (lambda m: m.stays("exec 5</dev/xvdb"), "open"),
+    "the device, mapped": (lambda m: m.thread(MAPS), "mapped"),
+    "mapped by a thread alone": (lambda m: m.thread(MAPS, ENDS), "mapped"),
+    "open by a thread": (lambda m: m.thread(OPENS), "open"),
+    "open by a thread alone": (lambda m: m.thread(OPENS, ENDS), "open"),
+    "cwd of a thread": (lambda m: m.thread(STANDS), "as its working directory"),
     "a bind": (lambda m: m.inside("mount --bind /mnt/lost+found /srv"), "it is mounted at /mnt, /srv"),
     "twice": (lambda m: m.inside("mount /dev/xvdb /srv"), "it is mounted at /mnt, /srv"),
     "elsewhere": (lambda m: m.inside("umount /mnt; mount -o noinit_itable /dev/xvdb /srv"), "it is mounted at /srv"),
@@ -196,6 +229,31 @@ def test_a_loop_device_over_it_is_a_use(machine):
     loop.mkdir(parents=True)
     (loop / "backing_file").write_text("/dev/xvdb\n")
     left_alone(machine, "is the disk /dev/loop7")
+
+
+def test_a_loop_device_is_known_by_what_it_is_over(machine):
+    """Its path is that of another namespace, or of a file that was removed: it means another file here, or none."""
+    machine.make()
+    other = machine.folder / "other"
+    other.write_bytes(bytes(MIB))
+    for file in (other, machine.disk.path):
+        loop = subprocess.run(["losetup", "-f", "--show", file], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+        name = os.path.basename(loop)
+        at = machine.root / "sys/block" / name
+        (at / "loop").mkdir(parents=True)
+        shutil.copy(f"/sys/block/{name}/dev", at / "dev")
+        os.mknod(machine.root / "dev" / name, 0o60600, os.stat(loop).st_rdev)
+        try:
+            for path in ("/gone/file", "/etc/fstab", "/file (deleted)"):
+                (at / "loop/backing_file").write_text(path + "\n")
+                if file == other:
+                    assert "is as EC2 made it" in machine.run("check")
+                else:
+                    left_alone(machine, f"is the disk {loop}")
+        finally:
+            subprocess.run(["losetup", "-d", loop], check=True)
+        shutil.rmtree(at)
+        (machine.root / "dev" / name).unlink()
 
 
 def test_a_journal_to_replay_is_data(machine):

@@ -98,6 +98,7 @@ static void process(struct world *w, const char *table)
 	scratch_write(&w->box.root, "/proc/7/mountinfo", table);
 	scratch_write(&w->box.root, "/proc/7/ns/x", "");
 	assert_int_equal(io_mkdirs(w->box.root.fd, "/proc/7/fd", 0755, &w->e), 0);
+	assert_int_equal(io_mkdirs(w->box.root.fd, "/proc/7/map_files", 0755, &w->e), 0);
 	assert_int_equal(symlink("mnt:[1]", arena_printf(a, "%s/proc/7/ns/mnt", root)), 0);
 	assert_int_equal(symlink("/", arena_printf(a, "%s/proc/7/cwd", root)), 0);
 }
@@ -127,6 +128,12 @@ static void other_namespace(struct world *w, const char *arg)
 {
 	is_mounted(w, AT_MNT);
 	process(w, arg);
+}
+
+static void unseen(struct world *w, const char *arg)
+{
+	other_namespace(w, TABLE);
+	assert_int_equal(rmdir(arena_printf(w->box.arena, "%s%s", w->box.root.path, arg)), 0);
 }
 
 static void cwd(struct world *w, const char *arg)
@@ -285,6 +292,9 @@ static void near_misses_are_data(void **state)
 		/* what uses it */
 		{ swap_is, "/dev/xvdb", "swap space in use" },
 		{ loop_over, "/mnt/file", "is the disk /dev/loop0" },
+		{ loop_over, "/gone/file", "is the disk /dev/loop0" },
+		{ loop_over, "/etc/fstab", "is the disk /dev/loop0" },
+		{ unseen, "/proc/7/map_files", "what process 7 has open cannot be seen" },
 		{ cwd, "/mnt", "as its working directory" },
 		{ cwd, "/mnt/lost+found", "as its working directory" },
 		{ other_namespace, TABLE, "" },
