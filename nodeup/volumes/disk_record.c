@@ -139,7 +139,8 @@ bool disk_record_speaks_of(int root_fd, struct arena *a, const char *serial, con
 		struct disk_record rec;
 		struct strv serials;
 
-		if (strcmp(path, own) == 0)
+		/* what a run that was killed had staged is no record yet: nothing was begun */
+		if (*names.v[i] == '.' || strcmp(path, own) == 0)
 			continue;
 		if (!read_record(root_fd, a, path, &rec))
 			return true;

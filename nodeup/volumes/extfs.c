@@ -41,6 +41,7 @@ struct ext {
 	int fd;
 	uint64_t size; /* of the device */
 	bool mounted;
+	uint32_t magic; /* that it is to have */
 	const char **why;
 
 	uint32_t compat, incompat, ro;
@@ -58,7 +59,7 @@ struct ext {
 struct inode {
 	uint32_t mode, links, flags;
 	uint64_t size, blocks; /* blocks: of 512 bytes */
-	uint64_t attributes; /* the block that has them; or not 0: they are in the inode */
+	uint64_t attributes;   /* the block that has them; or not 0: they are in the inode */
 	unsigned char map[60];
 };
 
@@ -157,7 +158,8 @@ static int check_super(struct ext *x, const unsigned char *s)
 	x->compat = le32(s + 0x5c);
 	x->incompat = le32(s + 0x60);
 	x->ro = le32(s + 0x64);
-	if (le16(s + 0x38) != MAGIC || le32(s + 0x4c) != 1 || le32(s + 0x48) != 0)
+	if (le16(s + EXTFS_MAGIC_AT - SUPER_AT) != x->magic || le32(s + 0x4c) != 1 ||
+	    le32(s + 0x48) != 0)
 		return no(x, "its superblock is not one of Linux");
 	if (x->compat & ~(uint32_t)COMPAT_KNOWN || x->ro & ~(uint32_t)RO_KNOWN ||
 	    x->incompat & ~(uint32_t)(INCOMPAT_KNOWN | INCOMPAT_RECOVER))
@@ -548,9 +550,17 @@ static int check_counts(const struct ext *x)
 	return 0;
 }
 
-int extfs_new(const struct disk_host *h, int fd, uint64_t size, bool mounted, const char **ret_why)
+int extfs_new(const struct disk_host *h, int fd, uint64_t size, enum extfs_as as,
+	      const char **ret_why)
 {
-	struct ext x = { .h = h, .fd = fd, .size = size, .mounted = mounted, .why = ret_why };
+	struct ext x = {
+		.h = h,
+		.fd = fd,
+		.size = size,
+		.mounted = as == EXTFS_MOUNTED,
+		.magic = as == EXTFS_CUT ? 0 : MAGIC,
+		.why = ret_why,
+	};
 	unsigned char super[SUPER_SIZE];
 	int r = read_at(&x, super, sizeof(super), SUPER_AT);
 

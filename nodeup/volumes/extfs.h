@@ -11,7 +11,16 @@
 
 #include "nodeup/volumes/disk.h"
 
-/* 0: new; 1: not, or not known to be, and *ret_why says why. Of one that is mounted the kernel keeps the superblock's
- * counts and the journal to itself: these two are not looked at, and only the answer of one that is not mounted is proof. */
-int extfs_new(const struct disk_host *h, int fd, uint64_t size, bool mounted,
+/* Where the number is that a superblock is known by: without it nobody mounts it, and all else is as it was. */
+enum { EXTFS_MAGIC_AT = 1024 + 0x38, EXTFS_MAGIC_SIZE = 2 };
+
+enum extfs_as {
+	EXTFS_UNMOUNTED,
+	/* the kernel keeps the superblock's counts and the journal to itself: these two are not looked at, and this answer is no proof */
+	EXTFS_MOUNTED,
+	EXTFS_CUT, /* unmounted, and without that number, which we took */
+};
+
+/* 0: new; 1: not, or not known to be, and *ret_why says why. */
+int extfs_new(const struct disk_host *h, int fd, uint64_t size, enum extfs_as as,
 	      const char **ret_why) must_check;

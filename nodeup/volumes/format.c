@@ -321,7 +321,7 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
 	struct judged now;
 	struct err ignored;
-	bool begun = false;
+	bool begun;
 	int r = hold_all(h, a, req, handed, &held, e);
 
 	if (r == 0)
@@ -333,6 +333,7 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 				"disk %s for %s: another program wrote to it just now; nothing was "
 				"written",
 				handed->v[0].name, req->name);
+	begun = now.again;
 	r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
 	for (size_t i = 0; i < handed->n && r == 0; i++)
 		r = handed_forget(h, a, &handed->v[i], e);
@@ -361,7 +362,7 @@ static int take_handed(const struct disk_host *h, struct arena *a, const struct 
 	if (r < 0)
 		return r;
 	r = judge_disks(h, a, req, disks, now, e);
-	return r < 0 ? err_wrap(e, "without its superblock, which is gone") : 0;
+	return r < 0 ? err_wrap(e, "without the number of its superblock, which is gone") : 0;
 }
 
 /* Cloud-init's line would mount what is ours at the next boot. */

@@ -16,9 +16,6 @@
 #include "nodeup/volumes/mounts.h"
 #include "nodeup/volumes/users.h"
 
-/* The superblock that a mount and libblkid look for is in it. */
-enum { HEAD = 4096 };
-
 struct look {
 	const struct disk_host *h;
 	struct arena *a;
@@ -26,6 +23,7 @@ struct look {
 	const struct probe *p;
 	const char *but;
 	struct fstab lines;
+	bool is_cut; /* by a run of ours: all but the number of its superblock may be there */
 	bool is_mounted;
 };
 
@@ -102,6 +100,8 @@ static const char *not_of_store(struct look *l)
 
 static const char *not_as_made(struct look *l)
 {
+	if (l->is_cut)
+		return NULL;
 	if (!str_eq(l->p->fs, "ext3") && !str_eq(l->p->fs, "ext4"))
 		return "EC2 makes no such file system";
 	if (*l->p->label)
@@ -111,13 +111,10 @@ static const char *not_as_made(struct look *l)
 	return NULL;
 }
 
-/* A run that is killed halfway knows by its record what it began on. */
 static const char *recorded(struct look *l)
 {
 	const char *identity = disk_identity(l->a, l->h, l->d);
 
-	if (!identity)
-		return "nothing tells it from another disk of this boot";
 	return disk_record_speaks_of(l->h->root_fd, l->a, l->d->serial, identity, l->p->uuid,
 				     l->but)
 		       ? "a record in " OWN_VOLUMES_DIR " speaks of it"
@@ -149,7 +146,7 @@ static const char *mounted(struct look *l)
 		return arena_str(l->a, e.msg);
 	if (points.n == 0)
 		return NULL;
-	if (points.n > 1)
+	if (points.n > 1 || l->is_cut)
 		return arena_printf(l->a, "it is mounted at %s", strv_join(l->a, &points, ", "));
 	m = mounts_at(&all, HANDED_POINT);
 	if (!m || !str_eq(points.v[0], HANDED_POINT) || !str_eq(m->dev, l->d->dev) ||
@@ -189,7 +186,11 @@ static const char *used_before(struct look *l)
 
 	if (r < 0)
 		return arena_str(l->a, e.msg);
-	r = extfs_new(l->h, fd, l->d->size, l->is_mounted, &why);
+	r = extfs_new(l->h, fd, l->d->size,
+		      l->is_cut       ? EXTFS_CUT
+		      : l->is_mounted ? EXTFS_MOUNTED
+				      : EXTFS_UNMOUNTED,
+		      &why);
 	if (r < 0)
 		return arena_printf(l->a, "it cannot be read: %s", strerror(-r));
 	return r ? why : NULL;
@@ -201,16 +202,22 @@ void handed_look(const struct disk_host *h, struct arena *a, const struct disk *
 	static const char *(*const looks[])(struct look *) = {
 		not_of_store, not_as_made, recorded, named_in_fstab, mounted, in_use, used_before,
 	};
-	struct look l = { .h = h, .a = a, .d = d, .p = p, .but = but };
+	const bool is_cut = p->unknown && but;
+	struct look l = { .h = h, .a = a, .d = d, .p = p, .but = but, .is_cut = is_cut };
 	const char *why = NULL;
 
 	*ret = (struct handed){ 0 };
-	if (!p->fs || !str_has_prefix(p->fs, "ext") ||
+	if ((!is_cut && (!p->fs || !str_has_prefix(p->fs, "ext"))) ||
 	    (d->kind != DISK_INSTANCE_STORE && !handed_has_line(h, a, d, p->uuid)))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(looks) && !why; i++)
 		why = looks[i](&l);
-	*ret = (struct handed){ .is_new = !why, .is_mounted = l.is_mounted, .why = why };
+	*ret = (struct handed){
+		.is_new = !why,
+		.is_cut = is_cut,
+		.is_mounted = l.is_mounted,
+		.why = why,
+	};
 }
 
 /* Below the root that all paths are below; no descriptor keeps it busy. */
@@ -257,9 +264,9 @@ int handed_forget(const struct disk_host *h, struct arena *a, const struct disk 
 
 int handed_erase(const struct disk_host *h, const struct disk *d, bool *ret_begun, struct err *e)
 {
-	static const char zeros[HEAD];
+	static const char zeros[EXTFS_MAGIC_SIZE];
 	autoclose int fd = -1;
-	off_t at = 0;
+	off_t at = EXTFS_MAGIC_AT;
 	int r = disk_open(h, d, O_RDWR | O_NONBLOCK, &fd, e);
 
 	if (r < 0)

@@ -16,12 +16,14 @@
 
 struct handed {
 	bool is_new;     /* all is shown */
+	bool is_cut;     /* and a run of ours that was killed had begun on it */
 	bool is_mounted; /* at HANDED_POINT, by cloud-init: it is to be looked at again without */
 	const char *
 		why; /* it looks like such a disk, and this is not shown; NULL: it does not look like one */
 };
 
-/* Look at a disk and what was found on it, for reading only. `but`: the volume whose own record is left out, NULL: none. */
+/* Look at a disk and what was found on it, for reading only. `but`: the volume that a run of ours began and did not end on this
+ * machine, whose record is left out; NULL: none. On whatever disk it began, this one is proven by what is on it. */
 void handed_look(const struct disk_host *h, struct arena *a, const struct disk *d,
 		 const struct probe *p, const char *but, struct handed *ret);
 /* Unmount it at HANDED_POINT, never lazily; -EBUSY while anything uses it. */
@@ -31,7 +33,7 @@ void handed_mount(const struct disk_host *h, struct arena *a, const struct disk 
 /* Of one that was proven to be new and is held: cloud-init's line goes. */
 int handed_forget(const struct disk_host *h, struct arena *a, const struct disk *d,
 		  struct err *e) must_check;
-/* And then the superblock. *ret_begun: something was written to it, or may have been. */
+/* And then the number of the superblock, without which nobody can mount it; a later run proves the rest anew. *ret_begun: something was written to it, or may have been. */
 int handed_erase(const struct disk_host *h, const struct disk *d, bool *ret_begun,
 		 struct err *e) must_check;
 

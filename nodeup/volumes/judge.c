@@ -47,14 +47,20 @@ static bool is_recorded(const struct look *l, const struct disk *d)
 	return identity && strv_has(&l->rec->disks, identity);
 }
 
+/* Whether a run on this machine began, on whatever disks, and was interrupted. */
+static bool has_begun(const struct look *l)
+{
+	return l->rec && !l->rec->done && strcmp(l->rec->machine, l->req->machine) == 0;
+}
+
 /* Whether we began on these very disks when they were blank, and were interrupted. */
 static bool is_begun(const struct look *l, size_t i)
 {
 	const struct volume_req *req = l->req;
 	const struct disk_record *rec = l->rec;
 
-	if (!rec || rec->done || strcmp(rec->machine, req->machine) != 0 ||
-	    strcmp(rec->fs, req->mkfs.fs) != 0 || strcmp(rec->uuid, req->mkfs.uuid) != 0)
+	if (!has_begun(l) || strcmp(rec->fs, req->mkfs.fs) != 0 ||
+	    strcmp(rec->uuid, req->mkfs.uuid) != 0)
 		return false;
 	if (l->members == l->disks)
 		return is_recorded(l, &l->disks->v[i]);
@@ -85,7 +91,7 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 
 	err_note(e, "has", "%s; wanted blank%s%s", p->has, req->persist ? " or " : "",
 		 req->persist ? req->mkfs.fs : "");
-	if (p->unknown && l->rec && !l->rec->done && strcmp(l->rec->machine, req->machine) == 0)
+	if (p->unknown && has_begun(l))
 		err_note(e, "ruled out",
 			 "an interrupted %s of ours: %s says that one began, but not on this disk "
 			 "in this boot",
@@ -96,7 +102,7 @@ static int refuse_data(const struct look *l, const struct disk *d, const struct 
 			"a file system made by EC2 and mounted by cloud-init, which counts as blank: %s",
 			why);
 	err_note(e, "do", "name the right disk, or wipe it yourself: nodeup has no --force");
-	if (why)
+	if (why && p->fs)
 		err_note(e, "next",
 			 "if nothing on it is yours: umount " HANDED_POINT
 			 ", remove its line of /etc/fstab, wipefs -a /dev/%s",
@@ -147,8 +153,7 @@ static struct handed look_at_handed(const struct look *l, size_t i, const struct
 {
 	struct handed ret;
 
-	/* killed when it had begun with this very disk, it goes on */
-	handed_look(l->h, l->a, &l->disks->v[i], p, is_begun(l, i) ? l->req->name : NULL, &ret);
+	handed_look(l->h, l->a, &l->disks->v[i], p, has_begun(l) ? l->req->name : NULL, &ret);
 	if (ret.is_new && l->req->persist)
 		ret = (struct handed){ .why = "the volume is to outlive the instance" };
 	return ret;
@@ -174,7 +179,7 @@ static int judge_format(const struct look *l, const struct probe *probes, struct
 		r = may_format(l->h, l->a, l->req, d, handed.is_mounted, e);
 		if (r < 0)
 			return r;
-		ret->again |= unfinished;
+		ret->again |= unfinished || handed.is_cut;
 		if (handed.is_new)
 			arena_push(l->a, ret->handed.v, ret->handed.n, *d);
 	}

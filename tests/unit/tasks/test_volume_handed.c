@@ -223,6 +223,11 @@ static void record(struct world *w, const char *arg)
 	assert_int_equal(disk_record_set(w->box.root.fd, arg, &rec, &w->e), 0);
 }
 
+static void record_file(struct world *w, const char *arg)
+{
+	write_file(w, arg, "state form");
+}
+
 static void unreadable(struct world *w, const char *arg)
 {
 	w->box.bad_from = strtoull(arg, NULL, 10);
@@ -259,9 +264,11 @@ static void near_misses_are_data(void **state)
 		{ volume_has_the_name, "sdf", "" },
 		{ record, "/data", "a record in /var/lib/nodeup/volumes" },
 		{ record, "/other", "a record in /var/lib/nodeup/volumes" },
+		{ record_file, "/var/lib/nodeup/volumes/other", "a record in" },
+		{ record_file, "/var/lib/nodeup/volumes/.nodeup-4711", "" },
 		{ persists, "", "is to outlive the instance" },
 		{ has_model, "LIO-ORG lun\n", "nothing says that it is of the instance store" },
-		{ has_no_number, "0\n", "nothing tells it from another" },
+		{ has_no_number, "0\n", "" },
 		/* what is on it */
 		{ made_as, "ext3 -L scratch", "it has a label" },
 		{ made_as, "ext2 -m 0", "EC2 makes no such file system" },
@@ -371,43 +378,65 @@ static void a_lun_of_that_name_is_left_alone(void **state)
 	assert_string_equal(fstab(w), ROOT_LINE "# end\n");
 }
 
-/* A record that a run began would excuse whatever is on the disk later. */
-static void what_was_not_begun_has_no_record(void **state)
+/* A run that cannot write fstab: a file that is a mount point is not replaced. */
+static void apply_without_fstab(struct world *w)
 {
-	struct world *w = *state;
 	const char *lines = arena_printf(w->box.arena, "%s/etc/fstab", w->box.root.path);
-	struct disk_record rec;
-	struct timespec before;
+	struct timespec before = touched(w, "xvdb");
 
-	plug_handed(w);
-	before = touched(w, "xvdb");
-	/* a file that is a mount point is not replaced */
 	assert_int_equal(unshare(CLONE_NEWNS), 0);
 	assert_int_equal(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
 	assert_int_equal(mount(lines, lines, NULL, MS_BIND, NULL), 0);
 	assert_true(apply(w) < 0);
 	assert_int_equal(w->e.kind, ERR_SYSTEM);
 	assert_untouched(w, "xvdb", before);
-	assert_false(disk_record_get(w->box.root.fd, w->box.arena, "/data", &rec));
 	assert_int_equal(umount2(lines, MNT_DETACH), 0);
+}
+
+/* A record that a run began would excuse whatever is on the disk later. */
+static void what_was_not_begun_has_no_record(void **state)
+{
+	struct world *w = *state;
+	struct disk_record rec;
+
+	plug_handed(w);
+	apply_without_fstab(w);
+	assert_false(disk_record_get(w->box.root.fd, w->box.arena, "/data", &rec));
 	disk_box_poke(&w->box, "xvdb", 0, "somebody's", 10);
 	disk_box_poke(&w->box, "xvdb", 1024, (const char[4096]){ "no superblock" }, 4096);
 	assert_left_alone(w, "xvdb", ERR_REFUSED, "not blank");
+}
+
+/* As a run records it that begins. */
+static void begin(struct world *w, const char *machine, bool done)
+{
+	struct volume_req req = volume_req_of(w->box.arena, &w->want, w->task.volume.uuid, machine);
+	struct disks all;
+
+	assert_int_equal(disk_list(&w->box.host, w->box.arena, &all, &w->e), 0);
+	assert_int_equal(format_record(&w->box.host, w->box.arena, &req, &all, req.mkfs.uuid, done,
+				       &w->e),
+			 0);
+}
+
+/* And what it takes then: the magic number of the superblock. */
+static void take(struct world *w, const char *name)
+{
+	disk_box_poke(&w->box, name, 1080, (const char[2]){ 0 }, 2);
+}
+
+static void boot_again(struct world *w)
+{
+	write_file(w, "/proc/sys/kernel/random/boot_id", "boot-2\n");
 }
 
 /* Killed after the record was written, and after the superblock went. */
 static void killed_anywhere_it_goes_on(void **state)
 {
 	struct world *w = *state;
-	struct volume_req req;
-	struct disks all;
 
 	plug_handed(w);
-	req = volume_req_of(w->box.arena, &w->want, w->task.volume.uuid, MACHINE);
-	assert_int_equal(disk_list(&w->box.host, w->box.arena, &all, &w->e), 0);
-	assert_int_equal(format_record(&w->box.host, w->box.arena, &req, &all, req.mkfs.uuid, false,
-				       &w->e),
-			 0);
+	begin(w, MACHINE, false);
 	assert_int_equal(check(w), TASK_DIFFERS);
 	/* but it is looked at as closely as before */
 	is_mounted(w, "30 22 259:0 / /data2 rw - ext3 /dev/xvdb rw\n");
@@ -416,6 +445,105 @@ static void killed_anywhere_it_goes_on(void **state)
 	disk_box_poke(&w->box, "xvdb", 0, (const char[4096]){ 0 }, 4096);
 	apply_well(w);
 	assert_int_equal(check(w), TASK_EQUAL);
+}
+
+/* And the machine boots again, or its kernel does not number disks: nothing tells that it is the disk of before. */
+static void killed_anywhere_it_goes_on_after_a_boot(void **state)
+{
+	struct world *w = *state;
+
+	(void)state;
+	for (int k = 0; k < 8; k++) {
+		const bool nvme = k & 1, is_taken = k & 2, unnumbered = k & 4;
+		const char *name = nvme ? "nvme1n1" : "xvdb";
+		void *new;
+
+		volume_world_new(&new);
+		w = new;
+		if (nvme) {
+			plug_sized(w, name, 64 * MIB);
+			make(w, name, "ext4", "");
+			scratch_write(&w->box.root, SELF, ROOT_MOUNT);
+		} else {
+			plug_handed(w);
+		}
+		if (unnumbered)
+			write_file(w, arena_printf(w->box.arena, "/sys/block/%s/diskseq", name),
+				   "0\n");
+		begin(w, MACHINE, false);
+		if (is_taken)
+			take(w, name);
+		boot_again(w);
+		if (check(w) != TASK_DIFFERS)
+			fail_msg("%d: %s: %s", k, w->e.msg, note(w, "ruled out"));
+		if (is_taken)
+			assert_non_null(strstr(w->diff.why, "was being formatted by us"));
+		apply_well(w);
+		assert_int_equal(check(w), TASK_EQUAL);
+		volume_world_done(&new);
+	}
+}
+
+/* It is looked at as closely as ever, and only where a run of this volume began on this machine. */
+static void what_else_lacks_a_superblock_is_data(void **state)
+{
+	static const struct {
+		const char *args, *machine;
+		bool done;
+		const char *mounts, *fstab, *why;
+	} rows[] = {
+		{ "", NULL, false, "", LINE, "" },
+		{ "", "i-other", false, "", LINE, "" },
+		{ "", MACHINE, true, "", LINE, "" },
+		{ "-d /etc/apt", MACHINE, false, "", LINE, "its count of free inodes" },
+		{ "-L scratch", MACHINE, false, "", LINE, "it has a label" },
+		{ "-O quota", MACHINE, false, "", LINE, "features that nodeup does not know" },
+		{ "", MACHINE, false, AT_MNT, LINE, "it is mounted at /mnt" },
+		{ "", MACHINE, false, "", "/dev/sdb /mnt auto noauto 0 0\n", "not cloud-init's" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world *w;
+		void *new;
+
+		volume_world_new(&new);
+		w = new;
+		plug_handed(w);
+		make(w, "xvdb", "ext4", rows[i].args);
+		if (rows[i].machine)
+			begin(w, rows[i].machine, rows[i].done);
+		boot_again(w);
+		take(w, "xvdb");
+		is_mounted(w, rows[i].mounts);
+		fstab_is(w, rows[i].fstab);
+		assert_left_alone(w, "xvdb", ERR_REFUSED, "not blank");
+		if (!strstr(w->e.notes[w->e.nnotes - 2].text, rows[i].why))
+			fail_msg("%zu: %s", i, w->e.notes[w->e.nnotes - 2].text);
+		volume_world_done(&new);
+	}
+}
+
+/* Of a disk that was begun on the record stays, whatever comes between. */
+static void what_was_begun_keeps_its_record(void **state)
+{
+	struct world *w = *state;
+	const char *path = arena_str(w->box.arena, getenv("PATH"));
+	struct disk_record rec;
+
+	plug_handed(w);
+	begin(w, MACHINE, false);
+	take(w, "xvdb");
+	boot_again(w);
+	apply_without_fstab(w);
+	assert_true(disk_record_get(w->box.root.fd, w->box.arena, "/data", &rec));
+	put_tool(w, "mkfs.ext4", "#!/bin/sh\nexit 1\n");
+	(void)setenv("PATH", arena_printf(w->box.arena, "%s/tools", w->box.root.path), 1);
+	assert_true(apply(w) < 0);
+	(void)setenv("PATH", path, 1);
+	assert_true(disk_record_get(w->box.root.fd, w->box.arena, "/data", &rec));
+	assert_false(rec.done);
+	apply_well(w);
 }
 
 /* cloud-init writes its line for a blank disk as well: it would mount what we made. */
@@ -462,6 +590,9 @@ int main(void)
 		T(a_lun_of_that_name_is_left_alone),
 		T(what_was_not_begun_has_no_record),
 		T(killed_anywhere_it_goes_on),
+		T(killed_anywhere_it_goes_on_after_a_boot),
+		T(what_else_lacks_a_superblock_is_data),
+		T(what_was_begun_keeps_its_record),
 		T(of_ours_the_line_alone_goes),
 	};
 
