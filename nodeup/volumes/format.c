@@ -278,31 +278,63 @@ static int make_filesystem(const struct disk_host *h, struct arena *a, const str
 	return format_record(h, a, req, disks, req->mkfs.uuid, true, e);
 }
 
+/* Disks that were unmounted, and the lines by which they had been mounted. */
+struct unmounted {
+	struct disk d;
+	struct fstab line;
+};
+
+struct all_unmounted {
+	struct unmounted *v;
+	size_t n;
+};
+
 static int unmount_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-		       const struct disks *on, struct disks *ret_was, struct err *e)
+		       const struct disks *on, struct all_unmounted *ret, struct err *e)
 {
-	*ret_was = (struct disks){ 0 };
 	for (size_t i = 0; i < on->n; i++) {
+		struct fstab line;
 		int r;
 
 		if (claim_mounts(h, a, &on->v[i]).n == 0)
 			continue;
-		r = handed_unmount(h, &on->v[i], e);
+		r = handed_line(h, a, &on->v[i], &line, e);
+		if (r == 0 && !line.cloud)
+			r = judge_refuse_used(e, a, req, &on->v[i], "mounted on " HANDED_POINT);
+		if (r == 0)
+			r = handed_unmount(h, &on->v[i], e);
 		if (r == -EBUSY)
 			return judge_refuse_used(e, a, req, &on->v[i],
 						 "mounted on " HANDED_POINT ", and in use there");
 		if (r < 0)
 			return r;
-		arena_push(a, ret_was->v, ret_was->n, on->v[i]);
+		arena_push(a, ret->v, ret->n, (struct unmounted){ on->v[i], line });
 	}
 	return 0;
 }
 
+/* What had been unmounted in vain is mounted as it was. */
+static void mount_all(const struct disk_host *h, struct arena *a, const struct all_unmounted *was,
+		      struct err *e)
+{
+	for (size_t i = 0; i < was->n; i++) {
+		struct err why;
+
+		if (handed_mount(h, a, &was->v[i].d, &was->v[i].line, &why) < 0 &&
+		    claim_mounts(h, a, &was->v[i].d).n == 0)
+			err_note(e, "next",
+				 "mount " HANDED_POINT ": it was unmounted, and could not be "
+				 "mounted again: %s",
+				 why.msg);
+	}
+}
+
+/* For writing: nothing has been taken from what turns out not to be writable. */
 static int hold_all(const struct disk_host *h, struct arena *a, const struct volume_req *req,
 		    const struct disks *on, struct locks *held, struct err *e)
 {
 	for (size_t i = 0; i < on->n; i++) {
-		int r = claim_open(h, &on->v[i], &held->fds[i], e);
+		int r = disk_open(h, &on->v[i], O_RDWR | O_EXCL | O_NONBLOCK, &held->fds[i], e);
 
 		if (r == -EBUSY)
 			return judge_refuse_used(e, a, req, &on->v[i], CLAIM_UNNAMED);
@@ -314,14 +346,14 @@ static int hold_all(const struct disk_host *h, struct arena *a, const struct vol
 }
 
 /* Look at them once more while the kernel lets nobody mount them: what is new now stays it. Then they lose what
- * makes them mountable, and are disks that we began on. */
+ * makes them mountable, and are disks that we began on. *ret_begun: something was written to one, or may have been. */
 static int prove_and_erase(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-			   const struct disks *disks, const struct disks *handed, struct err *e)
+			   const struct disks *disks, const struct disks *handed, bool *ret_begun,
+			   struct err *e)
 {
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
 	struct judged now;
 	struct err ignored;
-	bool begun;
 	int r = hold_all(h, a, req, handed, &held, e);
 
 	if (r == 0)
@@ -333,14 +365,16 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 				"disk %s for %s: another program wrote to it just now; nothing was "
 				"written",
 				handed->v[0].name, req->name);
-	begun = now.again;
+	*ret_begun = now.again;
 	r = format_record(h, a, req, disks, req->mkfs.uuid, false, e);
 	for (size_t i = 0; i < handed->n && r == 0; i++)
 		r = handed_forget(h, a, &handed->v[i], e);
-	for (size_t i = 0; i < handed->n && r == 0; i++)
-		r = handed_erase(h, &handed->v[i], &begun, e);
+	for (size_t i = 0; i < handed->n && r == 0; i++) {
+		*ret_begun = true;
+		r = handed_erase(held.fds[i], &handed->v[i], e);
+	}
 	/* the record excuses whatever is there later: of what was not begun there is none */
-	if (r < 0 && !begun)
+	if (r < 0 && !*ret_begun)
 		(void)!disk_record_remove(h->root_fd, req->name, &ignored);
 	return r;
 }
@@ -350,15 +384,16 @@ static int take_handed(const struct disk_host *h, struct arena *a, const struct 
 		       struct disks *disks, struct judged *now, struct err *e)
 {
 	const struct disks handed = now->handed;
-	struct disks was;
+	struct all_unmounted was = { 0 };
+	bool begun = false;
 	int r = unmount_all(h, a, req, &handed, &was, e);
 
 	if (r == 0)
 		r = look_again(h, a, disks, disks, e);
 	if (r == 0)
-		r = prove_and_erase(h, a, req, disks, &handed, e);
-	for (size_t i = 0; i < was.n && r < 0; i++)
-		handed_mount(h, a, &was.v[i]);
+		r = prove_and_erase(h, a, req, disks, &handed, &begun, e);
+	if (r < 0 && !begun)
+		mount_all(h, a, &was, e);
 	if (r < 0)
 		return r;
 	r = judge_disks(h, a, req, disks, now, e);

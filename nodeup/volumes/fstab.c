@@ -82,6 +82,8 @@ static bool take_line(const struct about *x, const char *line, struct fstab *ret
 	}
 	ret->cloud++;
 	ret->point = words.v[1];
+	ret->type = words.v[2];
+	ret->options = words.v[3];
 	return true;
 }
 

@@ -9,7 +9,8 @@
 struct fstab {
 	size_t cloud;      /* how many lines of cloud-init's there are about the disk */
 	size_t others;     /* and of anybody else's */
-	const char *point; /* where the last of cloud-init's mounts it; NULL without one */
+	/* where the last of cloud-init's mounts it, as what, and how; NULL without one */
+	const char *point, *type, *options;
 };
 
 /* The words of a line: device, place, type, options; none of a comment. */

@@ -9,10 +9,10 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/print.h"
+#include "nodeup/base/proc.h"
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/disk_record.h"
 #include "nodeup/volumes/extfs.h"
-#include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/mounts.h"
 #include "nodeup/volumes/users.h"
 
@@ -244,14 +244,31 @@ int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *
 	return 0;
 }
 
-void handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d)
+int handed_line(const struct disk_host *h, struct arena *a, const struct disk *d, struct fstab *ret,
+		struct err *e)
 {
-	char path[64], *node;
-	struct err ignored;
-	struct probe p;
+	struct probe p = { .uuid = "" };
 
-	if (probe_signature(h, a, d, &p) && p.fs && disk_host_path(h, a, d, &node, &ignored) == 0)
-		(void)!mount(node, point_of(h, path, sizeof(path)), p.fs, 0, NULL);
+	(void)!probe_signature(h, a, d, &p);
+	return fstab_of(h, a, d, p.uuid, ret, e);
+}
+
+int handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d,
+		 const struct fstab *line, struct err *e)
+{
+	const char *point =
+		arena_printf(a, "/proc/%d/fd/%d" HANDED_POINT, (int)getpid(), h->root_fd);
+	char *node;
+	int r = disk_host_path(h, a, d, &node, e);
+
+	if (r == 0) {
+		const char *const argv[] = { "mount",       "-t", line->type, "-o",
+					     line->options, node, point,      NULL };
+		const struct proc_req req = { .argv = argv, .stdin_fd = -1, .let_end = true };
+
+		r = proc_run(&req, NULL, e);
+	}
+	return r;
 }
 
 int handed_forget(const struct disk_host *h, struct arena *a, const struct disk *d, struct err *e)
@@ -262,16 +279,11 @@ int handed_forget(const struct disk_host *h, struct arena *a, const struct disk 
 	return fstab_drop(h, a, d, p.uuid, e);
 }
 
-int handed_erase(const struct disk_host *h, const struct disk *d, bool *ret_begun, struct err *e)
+int handed_erase(int fd, const struct disk *d, struct err *e)
 {
 	static const char zeros[EXTFS_MAGIC_SIZE];
-	autoclose int fd = -1;
 	off_t at = EXTFS_MAGIC_AT;
-	int r = disk_open(h, d, O_RDWR | O_NONBLOCK, &fd, e);
 
-	if (r < 0)
-		return r;
-	*ret_begun = true;
 	if (io_write_at(fd, zeros, sizeof(zeros), &at) < 0 || fsync(fd) < 0)
 		return err_sys(e, "write to disk %s", d->name);
 	return 0;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "nodeup/volumes/disk.h"
+#include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/probe.h"
 
 /* Where cloud-init mounts it. */
@@ -28,14 +29,16 @@ void handed_look(const struct disk_host *h, struct arena *a, const struct disk *
 		 const struct probe *p, const char *but, struct handed *ret);
 /* Unmount it at HANDED_POINT, never lazily; -EBUSY while anything uses it. */
 int handed_unmount(const struct disk_host *h, const struct disk *d, struct err *e) must_check;
-/* Mount it there again, as cloud-init does, when nothing came of it after all. */
-void handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d);
+/* Cloud-init's line about it, to mount it there again as that line says when nothing came of it after all. */
+int handed_line(const struct disk_host *h, struct arena *a, const struct disk *d, struct fstab *ret,
+		struct err *e) must_check;
+int handed_mount(const struct disk_host *h, struct arena *a, const struct disk *d,
+		 const struct fstab *line, struct err *e) must_check;
 /* Of one that was proven to be new and is held: cloud-init's line goes. */
 int handed_forget(const struct disk_host *h, struct arena *a, const struct disk *d,
 		  struct err *e) must_check;
-/* And then the number of the superblock, without which nobody can mount it; a later run proves the rest anew. *ret_begun: something was written to it, or may have been. */
-int handed_erase(const struct disk_host *h, const struct disk *d, bool *ret_begun,
-		 struct err *e) must_check;
+/* And then the number of the superblock, without which nobody can mount it; a later run proves the rest anew. */
+int handed_erase(int fd, const struct disk *d, struct err *e) must_check;
 
 /* Whether cloud-init has a line for a disk of ours. */
 bool handed_has_line(const struct disk_host *h, struct arena *a, const struct disk *d,

@@ -53,7 +53,7 @@ class Machine:
 
     def __init__(self, folder, program):
         self.folder, self.root, self.children = folder, folder / "root", []
-        for name in ("dev", "proc", "sys/block/xvdb", "usr", "etc", "mnt", "tmp", "var/lib", "data", "srv"):
+        for name in ("dev", "proc", "sys/block/xvdb", "usr", "etc", "mnt", "tmp", "var/lib", "data", "srv", "run"):
             (self.root / name).mkdir(parents=True)
         for name in ("bin", "sbin", "lib", "lib64"):
             (self.root / name).symlink_to(f"usr/{name}")
@@ -304,6 +304,27 @@ def test_a_use_that_nothing_tells_of_ends_it(machine, use, why):
     assert why in out and "nothing was written" in out
     assert machine.mounts() == ["/mnt"] and machine.lines() == OTHER + LINE
     assert not (machine.root / "var/lib/nodeup").exists()
+
+
+def test_what_was_unmounted_in_vain_is_mounted_as_it_was(machine):
+    machine.make()
+    machine.fstab(OTHER + LINE.replace("defaults", "noatime,nosuid,nodev,commit=7,data=journal,noinit_itable"))
+    machine.inside("mount /mnt")
+    before = machine.inside("grep /mnt /proc/self/mountinfo").split(" ", 1)[1], machine.content()
+    assert "data=journal" in before[0] and "noatime" in before[0] and "commit=7" in before[0]
+    # the record cannot be written
+    out = machine.run(under="strace -o /tmp/log -e trace=umount2,fsync -e inject=fsync:error=EIO", status=71)
+    assert "umount2" in (machine.root / "tmp/log").read_text()
+    assert machine.inside("grep /mnt /proc/self/mountinfo").split(" ", 1)[1] == before[0] and "any more" not in out
+    assert machine.lines().count("cloudconfig") == 1
+    # nor can it be mounted again
+    (machine.root / "tools").mkdir()
+    (machine.root / "tools/mount").write_text("#!/bin/sh\necho no room >&2\nexit 32\n")
+    (machine.root / "tools/mount").chmod(0o755)
+    out = machine.run(under="strace -o /tmp/log -e inject=fsync:error=EIO", path="/tools:/usr/sbin:/usr/bin", status=71)
+    assert "next: mount /mnt: it was unmounted, and could not be mounted again: " in out and "no room" in out
+    assert machine.mounts() == [] and machine.lines().count("cloudconfig") == 1
+    assert machine.run() == "done\n"
 
 
 def test_what_comes_between_look_and_write_is_seen(machine):
