@@ -100,6 +100,42 @@ static int open_all(const struct disk_host *h, struct arena *a, const struct dis
 	return 0;
 }
 
+/* A number alone tells no disk from the next that gets it. */
+static bool is_same_disk(const struct disk *x, const struct disk *y)
+{
+	return strcmp(x->dev, y->dev) == 0 && x->seq == y->seq && x->size == y->size &&
+	       strcmp(x->serial, y->serial) == 0;
+}
+
+static bool are_same_disks(const struct disks *x, const struct disks *y)
+{
+	for (size_t i = 0; i < x->n && i < y->n; i++)
+		if (!is_same_disk(&x->v[i], &y->v[i]))
+			return false;
+	return x->n == y->n;
+}
+
+/* Read the disks from sysfs again: their holders have changed. */
+static int look_again(const struct disk_host *h, struct arena *a, const struct disks *disks,
+		      struct disks *ret, struct err *e)
+{
+	struct disks all, found = { 0 };
+	int r = disk_list(h, a, &all, e);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < disks->n; i++)
+		for (size_t k = 0; k < all.n; k++)
+			if (is_same_disk(&all.v[k], &disks->v[i])) {
+				all.v[k].node = disks->v[i].node;
+				arena_push(a, found.v, found.n, all.v[k]);
+			}
+	if (found.n != disks->n)
+		return err_fail(e, ERR_SYSTEM, ENODEV, "a disk of %s went away", disks->v[0].name);
+	*ret = found;
+	return 0;
+}
+
 /* Inspect the disks once more while no other program can open them exclusively: what was written since
  * the verdict is seen. */
 static int judge_held(const struct disk_host *h, struct arena *a, const struct volume_req *req,
@@ -108,6 +144,7 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
 	const struct disks *on = &before->on;
 	struct judged now;
+	struct disks same;
 	int r = 0;
 
 	for (size_t i = 0; i < on->n && r == 0; i++) {
@@ -117,12 +154,15 @@ static int judge_held(const struct disk_host *h, struct arena *a, const struct v
 	if (r == -EBUSY)
 		return err_fail(e, ERR_BUSY, EBUSY, "disk %s for %s: another program has taken it",
 				on->v[0].name, req->name);
+	/* by now no other can get their numbers */
 	if (r == 0)
-		r = judge_disks(h, a, req, disks, &now, e);
+		r = look_again(h, a, disks, &same, e);
+	if (r == 0)
+		r = judge_disks(h, a, req, &same, &now, e);
 	if (r < 0)
 		return r;
 	if (now.verdict == before->verdict && now.again == before->again &&
-	    now.raid == before->raid)
+	    now.raid == before->raid && are_same_disks(&now.on, on))
 		return 0;
 	return err_fail(e, ERR_REFUSED, 0,
 			"disk %s for %s: another program wrote to it just now; nothing was written",
@@ -172,27 +212,6 @@ static int run_tool(const struct disk_host *h, struct arena *a, const struct vol
 	if (r < 0)
 		name_disks(e, a, &mkfs.nodes, &now->on);
 	return r;
-}
-
-/* Read the disks from sysfs again: their holders have changed. */
-static int look_again(const struct disk_host *h, struct arena *a, const struct disks *disks,
-		      struct disks *ret, struct err *e)
-{
-	struct disks all, found = { 0 };
-	int r = disk_list(h, a, &all, e);
-
-	if (r < 0)
-		return r;
-	for (size_t i = 0; i < disks->n; i++)
-		for (size_t k = 0; k < all.n; k++)
-			if (strcmp(all.v[k].dev, disks->v[i].dev) == 0) {
-				all.v[k].node = disks->v[i].node;
-				arena_push(a, found.v, found.n, all.v[k]);
-			}
-	if (found.n != disks->n)
-		return err_fail(e, ERR_SYSTEM, ENODEV, "a disk of %s went away", disks->v[0].name);
-	*ret = found;
-	return 0;
 }
 
 /* An array first, where one is needed; what it carries is judged as any disk is. */
@@ -348,7 +367,7 @@ static int hold_all(const struct disk_host *h, struct arena *a, const struct vol
 /* Look at them once more while the kernel lets nobody mount them: what is new now stays it. Then they lose what
  * makes them mountable, and are disks that we began on. *ret_begun: something was written to one, or may have been. */
 static int prove_and_erase(const struct disk_host *h, struct arena *a, const struct volume_req *req,
-			   const struct disks *disks, const struct disks *handed, bool *ret_begun,
+			   struct disks *disks, const struct disks *handed, bool *ret_begun,
 			   struct err *e)
 {
 	__attribute__((cleanup(locks_done))) struct locks held = { 0 };
@@ -357,10 +376,12 @@ static int prove_and_erase(const struct disk_host *h, struct arena *a, const str
 	int r = hold_all(h, a, req, handed, &held, e);
 
 	if (r == 0)
+		r = look_again(h, a, disks, disks, e);
+	if (r == 0)
 		r = judge_disks(h, a, req, disks, &now, e);
 	if (r < 0)
 		return r;
-	if (now.verdict != VERDICT_FORMAT || now.handed.n != handed->n)
+	if (now.verdict != VERDICT_FORMAT || !are_same_disks(&now.handed, handed))
 		return err_fail(e, ERR_REFUSED, 0,
 				"disk %s for %s: another program wrote to it just now; nothing was "
 				"written",
@@ -388,8 +409,6 @@ static int take_handed(const struct disk_host *h, struct arena *a, const struct 
 	bool begun = false;
 	int r = unmount_all(h, a, req, &handed, &was, e);
 
-	if (r == 0)
-		r = look_again(h, a, disks, disks, e);
 	if (r == 0)
 		r = prove_and_erase(h, a, req, disks, &handed, &begun, e);
 	if (r < 0 && !begun)

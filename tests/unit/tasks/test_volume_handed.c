@@ -430,6 +430,57 @@ static void boot_again(struct world *w)
 	write_file(w, "/proc/sys/kernel/random/boot_id", "boot-2\n");
 }
 
+/* Another disk takes the number of the one that was looked at, at the n-th reading of it. */
+static struct {
+	struct world *w;
+	int reads, when;
+	const char *attr, *text;
+} change_at;
+
+static ssize_t read_and_change(void *arg, int fd, void *data, size_t n, off_t at)
+{
+	(void)arg;
+	if (++change_at.reads == change_at.when)
+		write_file(change_at.w, change_at.attr, change_at.text);
+	return pread(fd, data, n, at);
+}
+
+static void another_disk_of_that_number_is_left(void **state)
+{
+	static const char *const attrs[][2] = {
+		{ "/sys/block/xvdb/diskseq", "999\n" },
+		{ "/sys/block/xvdb/device/serial", "other\n" },
+		{ "/sys/block/xvdb/size", "8192\n" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(attrs); i++)
+		/* before it is locked, and before it is held */
+		for (int looks = 0; looks < 2; looks++) {
+			struct timespec before;
+			struct world *w;
+			void *new;
+
+			volume_world_new(&new);
+			w = new;
+			plug_handed(w);
+			change_at.w = w;
+			change_at.reads = change_at.when = 0;
+			change_at.attr = attrs[i][0];
+			change_at.text = attrs[i][1];
+			w->box.host.pread = read_and_change;
+			assert_int_equal(check(w), TASK_DIFFERS);
+			change_at.when = change_at.reads * looks + 1;
+			change_at.reads = 0;
+			before = touched(w, "xvdb");
+			assert_true(apply(w) < 0);
+			assert_non_null(strstr(w->e.msg, "went away"));
+			assert_untouched(w, "xvdb", before);
+			assert_string_equal(fstab(w), ROOT_LINE LINE "# end\n");
+			volume_world_done(&new);
+		}
+}
+
 /* Killed after the record was written, and after the superblock went. */
 static void killed_anywhere_it_goes_on(void **state)
 {
@@ -589,6 +640,7 @@ int main(void)
 		T(the_hint),
 		T(a_lun_of_that_name_is_left_alone),
 		T(what_was_not_begun_has_no_record),
+		T(another_disk_of_that_number_is_left),
 		T(killed_anywhere_it_goes_on),
 		T(killed_anywhere_it_goes_on_after_a_boot),
 		T(what_else_lacks_a_superblock_is_data),
