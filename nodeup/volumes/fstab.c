@@ -1,6 +1,7 @@
 #include "nodeup/volumes/fstab.h"
 
 #include <string.h>
+#include <unistd.h>
 #include "nodeup/base/io.h"
 #include "nodeup/volumes/claim.h"
 #include "nodeup/volumes/mounts.h"
@@ -8,7 +9,7 @@
 static const char path[] = "/etc/fstab";
 static const char mark[] = "comment=cloudconfig";
 
-enum { FSTAB_MAX = 1 << 20 };
+enum { FSTAB_MAX = 1 << 20, TRIES = 10 };
 
 /* 'UUID="x"' is x. */
 static const char *value_of(struct arena *a, const char *spec, const char *key)
@@ -87,21 +88,27 @@ static bool take_line(const struct about *x, const char *line, struct fstab *ret
 	return true;
 }
 
-/* Read it; what is left without cloud-init's lines about the disk is appended to ret_rest. */
-static int read_lines(const struct about *x, struct fstab *ret, struct buf *ret_rest,
-		      struct io_attr *ret_attr, struct err *e)
+/* No file is an empty one. */
+static int read_text(const struct disk_host *h, struct buf *text, struct io_attr *ret_attr,
+		     struct err *e)
 {
-	autobuf struct buf text = BUF_INIT(FSTAB_MAX);
 	struct stat st;
-	int r = io_read_itself(x->h->root_fd, path, &text, &st, e);
+	int r = io_read_itself(h->root_fd, path, text, &st, e);
 
-	*ret = (struct fstab){ 0 };
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
-	if (memchr(buf_str(&text), '\0', text.len))
+	if (memchr(buf_str(text), '\0', text->len))
 		return err_fail(e, ERR_SYSTEM, EINVAL, "%s is no text", path);
 	*ret_attr = (struct io_attr){ st.st_mode & 07777, st.st_uid, st.st_gid };
-	for (const char *line = buf_str(&text); *line;) {
+	return 0;
+}
+
+/* What is left of it without cloud-init's lines about the disk is appended to ret_rest. */
+static int read_lines(const struct about *x, const char *text, struct fstab *ret,
+		      struct buf *ret_rest, struct err *e)
+{
+	*ret = (struct fstab){ 0 };
+	for (const char *line = text; *line;) {
 		const size_t n = strcspn(line, "\n");
 		const char *next = line + n + (line[n] == '\n');
 
@@ -116,22 +123,61 @@ int fstab_of(const struct disk_host *h, struct arena *a, const struct disk *d, c
 	     struct fstab *ret, struct err *e)
 {
 	const struct about x = { h, a, d, uuid };
-	autobuf struct buf rest = BUF_INIT(FSTAB_MAX);
+	autobuf struct buf text = BUF_INIT(FSTAB_MAX), rest = BUF_INIT(FSTAB_MAX);
 	struct io_attr attr;
+	int r = read_text(h, &text, &attr, e);
 
-	return read_lines(&x, ret, &rest, &attr, e);
+	return r < 0 ? r : read_lines(&x, buf_str(&text), ret, &rest, e);
+}
+
+/* As io_replace, but that what another program wrote since it was read is kept: then *ret_again, and nothing was done. No lock
+ * is agreed on for this file, so that the moment between the last look and the rename is left. */
+static int replace(const struct disk_host *h, const struct buf *was, const struct buf *rest,
+		   const struct io_attr *attr, bool *ret_again, struct err *e)
+{
+	autobuf struct buf now = BUF_INIT(FSTAB_MAX);
+	autostage struct io_stage s = IO_STAGE_INIT;
+	struct io_attr unused;
+	struct stat st;
+	int r = io_stage_open(h->root_fd, path, &s, e);
+
+	if (r >= 0)
+		r = io_write_fd(s.fd, path, buf_str(rest), rest->len, e);
+	if (r >= 0)
+		r = io_stage_attr(&s, path, attr, &st, e);
+	if (r >= 0 && fsync(s.fd) < 0)
+		r = err_sys(e, "sync '%s'", path);
+	if (r >= 0)
+		r = read_text(h, &now, &unused, e);
+	if (r < 0)
+		return r;
+	*ret_again = strcmp(buf_str(&now), buf_str(was)) != 0;
+	if (*ret_again)
+		return 0;
+	r = io_stage_name(&s, path, e);
+	if (r >= 0 && fsync(s.dir_fd) < 0)
+		r = err_sys(e, "sync the directory of '%s'", path);
+	return r;
 }
 
 int fstab_drop(const struct disk_host *h, struct arena *a, const struct disk *d, const char *uuid,
 	       struct err *e)
 {
 	const struct about x = { h, a, d, uuid };
-	autobuf struct buf rest = BUF_INIT(FSTAB_MAX);
-	struct io_attr attr = { 0 };
-	struct fstab found;
-	int r = read_lines(&x, &found, &rest, &attr, e);
 
-	if (r < 0 || found.cloud == 0)
-		return r;
-	return io_replace(h->root_fd, path, buf_str(&rest), rest.len, &attr, e);
+	for (int i = 0; i < TRIES; i++) {
+		autobuf struct buf text = BUF_INIT(FSTAB_MAX), rest = BUF_INIT(FSTAB_MAX);
+		struct io_attr attr = { 0 };
+		struct fstab found;
+		bool again = false;
+		int r = read_text(h, &text, &attr, e);
+
+		if (r == 0)
+			r = read_lines(&x, buf_str(&text), &found, &rest, e);
+		if (r == 0 && found.cloud)
+			r = replace(h, &text, &rest, &attr, &again, e);
+		if (r < 0 || !again)
+			return r;
+	}
+	return err_fail(e, ERR_BUSY, EBUSY, "another program writes to %s", path);
 }

@@ -1,14 +1,14 @@
 /* fstab.h - the lines of /etc/fstab about a disk, and those that cloud-init wrote
  * cloud-init writes a line for the first disk of the instance store, whatever becomes of it later, and marks it by
- * the option comment=cloudconfig. Such lines alone are ever removed; all others stay byte for byte.
- * Owner: the arena. Errors: SYSTEM. Threads: all functions. Source: fstab(5); cloud-init's cc_mounts. */
+ * the option comment=cloudconfig. Such lines alone are ever removed; all others stay byte for byte, also what another program writes meanwhile.
+ * Owner: the arena. Errors: SYSTEM; BUSY while another program writes to it. Threads: all functions. Source: fstab(5); cloud-init's cc_mounts. */
 #pragma once
 
 #include "nodeup/volumes/disk.h"
 
 struct fstab {
-	size_t cloud;      /* how many lines of cloud-init's there are about the disk */
-	size_t others;     /* and of anybody else's */
+	size_t cloud;  /* how many lines of cloud-init's there are about the disk */
+	size_t others; /* and of anybody else's */
 	/* where the last of cloud-init's mounts it, as what, and how; NULL without one */
 	const char *point, *type, *options;
 };

@@ -327,6 +327,27 @@ def test_what_was_unmounted_in_vain_is_mounted_as_it_was(machine):
     assert machine.run() == "done\n"
 
 
+@pytest.mark.parametrize("how", ["in place", "by another file"])
+def test_what_another_writes_to_fstab_stays(machine, how):
+    machine.make()
+    mine, etc = "tmpfs /scratch tmpfs defaults 0 0\n", machine.root / "etc"
+    child = machine.start(*machine.argv("exec strace -o /tmp/log -e inject=fsync:delay_enter=500000 /probe apply / i-0a1b /data ext4 ephemeral0=sdb x"),
+                          stdout=subprocess.PIPE, text=True)
+    end = time.monotonic() + 60
+    while not list(etc.glob(".nodeup-*")):
+        assert time.monotonic() < end and child.poll() is None
+    time.sleep(0.1)
+    if how == "in place":
+        with open(etc / "fstab", "a") as f:
+            f.write(mine)
+    else:
+        (etc / "new").write_text(machine.lines() + mine)
+        os.replace(etc / "new", etc / "fstab")
+    assert child.communicate(timeout=60)[0] == "done\n"
+    assert machine.lines() == OTHER + mine
+    assert not list(etc.glob(".nodeup-*"))
+
+
 def test_what_comes_between_look_and_write_is_seen(machine):
     """mkfs begins when the disk is nobody's file system any more: a mount between the two finds none."""
     machine.make()
