@@ -32,6 +32,7 @@
 	X(struct opt_int, enis, "enis", .doc = "network interfaces that the instance type can have") \
 	X(struct opt_int, ips_per_eni, "ipsPerENI", .doc = "addresses of each of them") \
 	X(struct opt_bool, resolved, "resolved", .doc = "whether systemd-resolved has its own resolv.conf") \
+	X(struct opt_bool, asks_itself, "asksItself", .doc = "whether /etc/resolv.conf names this host, or no server") \
 	/* of an instance of a warm pool: "Warmed:Stopped" */ \
 	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
 	X(struct strv, swaps, "swaps", .doc = "swap space in use: files and devices") \

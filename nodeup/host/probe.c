@@ -287,6 +287,27 @@ static void probe_resolved(int root_fd, bool running, struct facts *f)
 		f->resolved = (struct opt_bool){ true, runs };
 }
 
+/* Servers of /etc/resolv.conf are pods' as well, but for those on the loopback interface. An admin may have written that
+ * file while systemd-resolved runs. source: resolv.conf(5) */
+static void probe_servers(struct arena *a, int root_fd, struct facts *f)
+{
+	const char *text = io_text(a, root_fd, "/etc/resolv.conf", FILE_MAX);
+	const struct strv lines = strv_split(a, text ? text : "", '\n');
+	size_t n = 0, loops = 0;
+
+	for (size_t i = 0; i < lines.n; i++) {
+		const char *server = lines.v[i] + strlen("nameserver");
+
+		if (!str_has_prefix(lines.v[i], "nameserver") || !strchr(" \t", *server))
+			continue;
+		server += strspn(server, " \t");
+		n += *server != '\0';
+		loops += str_has_prefix(server, "127.") ||
+			 str_eq(arena_strn(a, server, strcspn(server, " \t")), "::1");
+	}
+	f->asks_itself = (struct opt_bool){ true, n == 0 || loops > 0 };
+}
+
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, struct err *e)
 {
 	int r;
@@ -308,6 +329,8 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 	}
 	probe_swaps(a, root_fd, running, f);
 	probe_resolved(root_fd, running, f);
+	if (f->resolved.v && !f->asks_itself.set)
+		probe_servers(a, root_fd, f);
 	probe_homes(a, root_fd, f);
 	return 0;
 }

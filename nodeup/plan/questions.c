@@ -16,10 +16,15 @@ const char *plan_in_srv(const struct plan *p, const char *name)
 
 const char *plan_resolv_conf(const struct plan *p)
 {
-	const struct opt_bool resolved = p->req->facts->resolved;
+	const struct opt_bool resolved = p->req->facts->resolved,
+			      loops = p->req->facts->asks_itself;
+	const bool is_todays = p->req->node->kind == NODE_CONFIGURED;
 	/* of the releases that older documents are for not each has it */
-	const bool usual = p->req->node->kind == NODE_CONFIGURED && plan_distro(p)->has_resolved;
+	const bool usual = is_todays && plan_distro(p)->has_resolved;
 
+	/* kops of today takes its file wherever it is */
+	if (!is_todays && loops.set && !loops.v)
+		return NULL;
 	return (resolved.set ? resolved.v : usual) ? "/run/systemd/resolve/resolv.conf" : NULL;
 }
 

@@ -26,7 +26,7 @@ void plan_warn_flags(struct plan *p, const char *component, const struct schema 
 /* kubelet's flag for the program that mounts on Container-Optimized OS; NULL elsewhere. */
 const char *plan_mounter_flag(const struct plan *p);
 /* Where servers are named that pods can ask, if the documents do not say: systemd-resolved puts its own loopback address into
- * /etc/resolv.conf. NULL: kubelet takes that. */
+ * /etc/resolv.conf. NULL: kubelet takes /etc/resolv.conf, as on older nodes whose admin wrote other servers there. */
 const char *plan_resolv_conf(const struct plan *p);
 /* The API server as seen from this node. */
 const char *plan_api_server(const struct plan *p);

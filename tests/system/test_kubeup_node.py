@@ -56,6 +56,17 @@ def test_pods_ask_servers_that_they_can_reach(resolved, args, want, tmp_path):
     assert re.findall(r'--resolv-conf=([^ "]+)', m.read("etc/sysconfig/kubelet")) == want
 
 
+@pytest.mark.parametrize("servers, want", [("127.0.0.53", ["/run/systemd/resolve/resolv.conf"]), ("10.0.0.2", [])])
+def test_a_resolver_file_of_the_admin_stays(servers, want, tmp_path):
+    m = Machine(tmp_path, NODE)
+    for path, server in ("run/systemd/resolve/resolv.conf", "10.0.0.9"), ("etc/resolv.conf", servers):
+        (m.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (m.root / path).write_text(f"nameserver {server}\n")
+    done = m.run()
+    assert done.returncode == OK, done.stderr
+    assert re.findall(r'--resolv-conf=([^ "]+)', m.read("etc/sysconfig/kubelet")) == want
+
+
 def test_a_release_without_systemd(tmp_path):
     m = Machine(tmp_path, NODE)
     m.refuse("trusty has no systemd", facts={**m.facts, "distribution": "ubuntu", "version": "14.04", "codename": "trusty"})

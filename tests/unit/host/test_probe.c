@@ -136,6 +136,28 @@ static void test_network(void **state)
 	assert_true(f.resolved.set && !f.resolved.v);
 }
 
+static bool asks_itself(struct fixture *fx, const char *text)
+{
+	if (text)
+		scratch_write(&fx->root, "/etc/resolv.conf", text);
+	return probe(fx, false, (struct facts){ .arch = "amd64" }).asks_itself.v;
+}
+
+/* systemd-resolved may run beside a file that an admin wrote. */
+static void test_servers_of_etc_resolv_conf(void **state)
+{
+	struct fixture *fx = *state;
+
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	assert_false(probe(fx, true, (struct facts){ .arch = "amd64" }).asks_itself.set);
+	scratch_write(&fx->root, "/run/systemd/resolve/resolv.conf", "nameserver 10.0.0.2\n");
+	assert_true(asks_itself(fx, NULL));
+	assert_true(asks_itself(fx, "# nameserver 10.0.0.2\nsearch example.com\n"));
+	assert_true(asks_itself(fx, "nameserver 127.0.0.53\noptions edns0\n"));
+	assert_true(asks_itself(fx, "nameserver 10.0.0.2\nnameserver\t::1\n"));
+	assert_false(asks_itself(fx, "search x\nnameserver 10.0.0.2\nnameserver  fd00::1\n"));
+}
+
 /* As docker finds it: links are followed, and a mount counts. */
 static void test_docker_filesystem(void **state)
 {
@@ -340,6 +362,7 @@ int main(void)
 		T(test_runtime),
 		T(test_network),
 		T(test_homes),
+		T(test_servers_of_etc_resolv_conf),
 		T(test_docker_filesystem),
 		T(test_names),
 		T(test_swaps),
