@@ -46,6 +46,7 @@
 	X(struct strmap, etcd_volumes, "etcdVolumes", .doc = "of a master: etcd cluster: VOLUME ME/MEMBERS") \
 	/* how many there are */ \
 	X(struct opt_int, instance_store, "instanceStore", .doc = "disks of the instance store") \
+	X(struct opt_bool, instance_store_used, "instanceStoreUsed", .doc = "whether docker and kubelet of this instance are on them") \
 	X(struct opt_bool, raid, "raid", .doc = "whether several disks can be striped by md")
 /* clang-format on */
 

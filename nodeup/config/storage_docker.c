@@ -57,6 +57,24 @@ static const struct facts *host_of(const struct storage_docker *s)
 	return s->opts->no_host ? &unknown : s->facts;
 }
 
+/* docker and kubelet are on it, and the units of that layout stay: without its volume they would wait for a disk that is
+ * empty after a stop. A volume of that name that the documents ask for themselves is another one. */
+static bool stays_on_store(const struct storage_docker *s)
+{
+	const struct node_volumes *volumes = &s->node->volumes;
+
+	if (!host_of(s)->instance_store_used.v)
+		return false;
+	for (size_t i = 0; i < volumes->n; i++)
+		if (str_eq(volumes->v[i].name, storage_kube_up_name))
+			return false;
+	dialect_warn(s->arena, s->opts,
+		     "%sKUBE_AWS_STORAGE: docker and kubelet of this instance are on its instance "
+		     "store and stay there; ebs is for new instances",
+		     s->where);
+	return true;
+}
+
 /* An instance type without it is not an error, as it was not for kube-up. */
 static bool has_instance_store(const struct storage_docker *s)
 {
@@ -129,8 +147,8 @@ int storage_kube_up(const struct storage_docker *s)
 				  "%sDOCKER_STORAGE: expected aufs, aufs-nolvm, btrfs, overlay, "
 				  "overlay2 or devicemapper, found '%s'",
 				  s->where, docker);
-	on_store = !str_eq(disks, "ebs") && strcmp(k->driver, "devicemapper") != 0 &&
-		   has_instance_store(s);
+	on_store = strcmp(k->driver, "devicemapper") != 0 &&
+		   (!str_eq(disks, "ebs") || stays_on_store(s)) && has_instance_store(s);
 	if (on_store && span_disks(s, &k) < 0)
 		return err_code(s->err);
 	s->node->docker.storage = k->driver;

@@ -26,14 +26,14 @@ static bool can_raid(struct arena *a, const struct disk_host *h, const char *vol
 	return kernel_has_raid0(h->root_fd) && has_mdadm(h->root_fd, f);
 }
 
-/* How many disks of it this machine once had for the volume; of an image's builder nothing follows. */
+/* How many disks of it this machine once had for the volume, or may have had: who it is may not be known. */
 static int64_t had_before(struct arena *a, const struct disk_host *h, const char *volume,
 			  const struct facts *f)
 {
 	struct disk_record before;
 
-	if (!f->instance_id || !disk_record_get(h->root_fd, a, volume, &before) ||
-	    !str_eq(before.machine, f->instance_id))
+	if (!disk_record_get(h->root_fd, a, volume, &before) ||
+	    (f->instance_id && !str_eq(before.machine, f->instance_id)))
 		return 0;
 	return (int64_t)before.disks.n;
 }
@@ -49,6 +49,9 @@ int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const cha
 
 	if (!f->raid.set)
 		f->raid = (struct opt_bool){ true, can_raid(a, &host, volume, f) };
+	if (!f->instance_store_used.set)
+		f->instance_store_used =
+			(struct opt_bool){ true, had_before(a, &host, volume, f) > 0 };
 	if (f->instance_store.set)
 		return 0;
 	if (m)
@@ -62,8 +65,9 @@ int probe_instance_store(struct arena *a, int root_fd, struct imds *m, const cha
 	/* one that is promised and late counts: it is waited for */
 	for (size_t i = 0; i < host.mapping.n && found.n == 0; i++)
 		f->instance_store.v += str_has_prefix(host.mapping.v[i].key, "ephemeral");
-	/* nor is an instance without it that had it: docker would start beside its own content */
-	if (f->instance_store.v == 0)
+	/* nor is an instance without it that had it: docker would start beside its own content. Of an image's builder nothing
+	 * follows */
+	if (f->instance_store.v == 0 && f->instance_id)
 		f->instance_store.v = had_before(a, &host, volume, f);
 	return 0;
 }

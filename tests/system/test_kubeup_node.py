@@ -72,6 +72,18 @@ def test_a_release_without_systemd(tmp_path):
     m.refuse("trusty has no systemd", facts={**m.facts, "distribution": "ubuntu", "version": "14.04", "codename": "trusty"})
 
 
+@pytest.mark.parametrize("used", [True, False])
+def test_what_is_on_the_instance_store_stays_there(used, tmp_path):
+    """ebs came into the document of a node whose disks are in use."""
+    m = Machine(tmp_path, NODE, KUBE_AWS_STORAGE="ebs")
+    done = m.run(facts={**m.facts, "instanceStore": 1, "instanceStoreUsed": used})
+    assert done.returncode == OK, done.stderr
+    assert ("docker and kubelet of this instance are on its instance store" in done.stderr) == used
+    assert (m.root / "etc/systemd/system/mnt-ephemeral.mount").exists() == used
+    assert (" -g /mnt/ephemeral/docker" in m.read("etc/sysconfig/docker")) == used
+    assert (m.root / "etc/systemd/system/docker.service.d/20-nodeup-volumes.conf").exists() == used
+
+
 def test_a_node_whose_name_is_not_known(tmp_path):
     m = Machine(tmp_path, NODE)
     m.refuse("the fact localHostname is not known", facts={k: v for k, v in m.facts.items() if k != "localHostname"})

@@ -341,12 +341,12 @@ static struct storage_docker docker_of(struct kops18_build *b)
 int kops18_storage(struct kops18_build *b)
 {
 	const struct storage_docker docker = docker_of(b);
-	int r = storage_kube_up(&docker);
+	int r = kops18_go_on(b, read_mounts(b, b->ig.volume_mounts));
 
 	if (r == 0)
-		r = kops18_go_on(b, read_mounts(b, b->ig.volume_mounts));
-	if (r == 0)
 		r = kops18_go_on(b, read_mounts(b, b->env->volume_mounts));
+	if (r == 0)
+		r = storage_kube_up(&docker);
 	if (r == 0)
 		r = storage_driver(&docker);
 	if (r == 0)

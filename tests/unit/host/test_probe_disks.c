@@ -73,20 +73,23 @@ static void what_this_machine_had(void **state)
 {
 	struct disk_record before = { .machine = "i-1", .fs = "ext4", .uuid = "u" };
 	struct facts nobody = { 0 }, own = { .instance_id = "i-1" },
-		     other = { .instance_id = "i-2" };
+		     other = { .instance_id = "i-2" }, new = own;
 	struct disk_box b;
 	struct err e;
 
 	(void)state;
 	disk_box_new(&b);
 	disk_box_add(&b, &ebs);
-	assert_int_equal(count(&b, NULL, &(struct facts){ .instance_id = "i-1" }), 0);
+	assert_int_equal(count(&b, NULL, &new), 0);
+	assert_true(new.instance_store_used.set && !new.instance_store_used.v);
 	strv_add(b.arena, &before.disks, "serial:AWS1");
 	strv_add(b.arena, &before.disks, "serial:AWS2");
 	assert_int_equal(disk_record_set(b.root.fd, "/mnt/ephemeral", &before, &e), 0);
 	assert_int_equal(count(&b, NULL, &own), 2);
 	assert_int_equal(count(&b, NULL, &other), 0);
 	assert_int_equal(count(&b, NULL, &nobody), 0);
+	assert_true(own.instance_store_used.v && nobody.instance_store_used.v);
+	assert_true(other.instance_store_used.set && !other.instance_store_used.v);
 	disk_box_done(&b);
 }
 

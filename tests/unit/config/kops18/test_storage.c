@@ -226,6 +226,31 @@ static void kube_up(void **state)
 	kube_up_is("DOCKER_STORAGE: aufs\nKUBE_AWS_STORAGE: ebs\n", "overlay2", NULL, 0);
 }
 
+/* KUBE_AWS_STORAGE: ebs came into the documents of a node that has docker on its instance store. */
+static void what_is_on_the_store_stays(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct world w = flat(a, "DOCKER_STORAGE: btrfs\nKUBE_AWS_STORAGE: ebs\n");
+	struct world own = flat(a, "KUBE_AWS_STORAGE: ebs\nvolumeMounts:\n"
+				   "- {instanceStore: all, path: /mnt/ephemeral}\n");
+
+	(void)state;
+	w.facts.instance_store_used = own.facts.instance_store_used =
+		(struct opt_bool){ true, true };
+	world_must_build(&w);
+	assert_int_equal(w.node.volumes.n, 1);
+	assert_string_equal(w.node.volumes.v[0].name, "/mnt/ephemeral");
+	assert_string_equal(w.node.docker.storage, "btrfs");
+	assert_int_equal(w.warnings.n, 1);
+	assert_non_null(strstr(
+		w.warnings.v[0],
+		"docker and kubelet of this instance are on its instance store and stay there"));
+	/* one that was asked for in another way is no layout of kube-up's */
+	world_must_build(&own);
+	assert_int_equal(own.node.volumes.n, 1);
+	assert_int_equal(own.node.volumes.v[0].binds.n, 0);
+}
+
 static void an_instance_without_a_store_goes_on(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -628,6 +653,7 @@ int main(void)
 		cmocka_unit_test(a_service_s_own_directory_is_a_bind),
 		cmocka_unit_test(kube_env_has_volume_mounts_too),
 		cmocka_unit_test(kube_up),
+		cmocka_unit_test(what_is_on_the_store_stays),
 		cmocka_unit_test(an_instance_without_a_store_goes_on),
 		cmocka_unit_test(several_disks_without_md_are_one_btrfs),
 		cmocka_unit_test(aufs_becomes_overlay2_with_one_line),
