@@ -37,6 +37,7 @@
 	X(const char *, target_lifecycle_state, "targetLifecycleState", .doc = "what its autoscaling group wants of it") \
 	X(struct strv, swaps, "swaps", .doc = "swap space in use: files and devices") \
 	X(struct strv, boot_swaps, "bootSwaps", .doc = "swap space that is used from the next boot on") \
+	X(struct opt_bool, kubelet_takes_swap, "kubeletTakesSwap", .doc = "whether a drop-in of kubelet's is for a host with swap") \
 	X(struct strv, filesystems, "filesystems", .doc = "file systems of the kernel") \
 	/* volumes of the documents are not counted */ \
 	X(const char *, docker_filesystem, "dockerFilesystem", .doc = "file system that docker's directory is on: ext4") \

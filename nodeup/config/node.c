@@ -25,6 +25,29 @@ bool node_refuses_swap(const struct node *n)
 	return node_k8s_at_least(n, 1, 8) && (!on->set || on->v);
 }
 
+/* "--fail-swap-on=false", "failSwapOn: false", "\"failSwapOn\": false": what Go takes for false begins so. */
+static bool is_false(const char *p, const char *end)
+{
+	while (p < end && memchr("\"'=: \t", *p, 6))
+		p++;
+	return p < end && memchr("fF0", *p, 3);
+}
+
+bool node_takes_swap(const char *text, size_t n)
+{
+	static const char program[] = "swapoff";
+	static const char *const keys[] = { "fail-swap-on", "failSwapOn" };
+	const char *end = text + n, *p;
+
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		for (p = text; (p = memmem(p, (size_t)(end - p), keys[i], strlen(keys[i])));) {
+			p += strlen(keys[i]);
+			if (is_false(p, end))
+				return true;
+		}
+	return memmem(text, n, program, strlen(program));
+}
+
 bool node_runs_kube_proxy(const struct node *n)
 {
 	const struct opt_bool *enabled = &n->kube_proxy.enabled;

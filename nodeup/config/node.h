@@ -172,6 +172,9 @@ struct node {
 bool node_k8s_at_least(const struct node *n, int major, int minor);
 /* Whether kubelet ends where there is swap space: from 1.8 on, unless it is told to start all the same. */
 bool node_refuses_swap(const struct node *n);
+/* Whether a text of n bytes has kubelet start on a host with swap: it ends the swap, or says fail-swap-on false as a flag or as
+ * a key of kubelet's configuration. */
+bool node_takes_swap(const char *text, size_t n);
 /* Where kube-up mounts the one volume that a master has for all its data. */
 extern const char node_master_pd[];
 /* Whether the documents of this master put a volume there. */

@@ -2,8 +2,10 @@
 
 #include <string.h>
 #include "nodeup/base/walk.h"
+#include "nodeup/config/node.h"
 #include "nodeup/volumes/fstab.h"
 #include "nodeup/volumes/mounts.h"
+#include "units/dropins.h"
 
 enum { FILE_MAX = 1 << 20 };
 
@@ -64,10 +66,23 @@ static void add_of_units(struct arena *a, int root_fd, struct strv *ret)
 			add_of_folder(a, root_fd, folders.v[i], ret);
 }
 
+/* By a drop-in of an admin, or one that an earlier document brought. */
+static bool kubelet_takes_swap(struct arena *a, int root_fd)
+{
+	const struct strmap texts = unit_dropin_texts(a, root_fd, "kubelet.service");
+
+	for (size_t i = 0; i < texts.n; i++)
+		if (node_takes_swap(texts.v[i].value, strlen(texts.v[i].value)))
+			return true;
+	return false;
+}
+
 void probe_swaps(struct arena *a, int root_fd, bool running, struct facts *f)
 {
 	if (running && f->swaps.n == 0)
 		add_used(a, root_fd, &f->swaps);
+	if (!f->kubelet_takes_swap.set)
+		f->kubelet_takes_swap = (struct opt_bool){ true, kubelet_takes_swap(a, root_fd) };
 	if (f->boot_swaps.n)
 		return;
 	add_of_fstab(a, root_fd, &f->boot_swaps);

@@ -127,21 +127,24 @@ static bool lacks_version1(const struct plan *p)
 	return p->req->imds_lacks_version1 && is_before(p, 18);
 }
 
-/* Hooks run before kubelet does, and so may what a file of the documents is there for. */
-static bool documents_end_swap(const struct node *n)
+static bool says_so(const char *text)
 {
-	static const char program[] = "swapoff";
+	return text && node_takes_swap(text, strlen(text));
+}
 
+/* Hooks run before kubelet does, and so may what a file of the documents is there for: a script, or a drop-in of kubelet's. */
+static bool documents_take_swap(const struct node *n)
+{
 	for (size_t i = 0; i < n->files.n; i++)
-		if (memmem(n->files.v[i].content, n->files.v[i].len, program, strlen(program)))
+		if (node_takes_swap(n->files.v[i].content, n->files.v[i].len))
 			return true;
 	for (size_t i = 0; i < n->hooks.n; i++) {
 		const struct node_hook *hook = &n->hooks.v[i];
 
-		if (hook->manifest && strstr(hook->manifest, program))
+		if (says_so(hook->manifest))
 			return true;
 		for (size_t k = 0; k < hook->command.n; k++)
-			if (strstr(hook->command.v[k], program))
+			if (says_so(hook->command.v[k]))
 				return true;
 	}
 	return false;
@@ -151,7 +154,8 @@ static const char *swaps_of(const struct plan *p, const struct strv *all)
 {
 	const struct node *n = p->req->node;
 
-	return all->n && node_refuses_swap(n) && !documents_end_swap(n)
+	return all->n && node_refuses_swap(n) && !p->req->facts->kubelet_takes_swap.v &&
+			       !documents_take_swap(n)
 		       ? strv_join(p->arena, all, ", ")
 		       : NULL;
 }

@@ -2,42 +2,35 @@
 
 #include <string.h>
 #include "nodeup/base/walk.h"
+#include "units/dropins.h"
 
 enum { FILE_MAX = 1 << 20 };
 
-static const char *const unit_dirs[] = {
-	"/etc/systemd/system",
-	"/run/systemd/system",
-	"/usr/local/lib/systemd/system",
-	"/usr/lib/systemd/system",
-};
-
-static void add_folder(const struct task *unit, int root_fd, struct arena *a, const char *folder,
-		       const char *ending, struct strv *paths)
+static struct strv shared_paths(const struct task *unit, int root_fd, struct arena *a)
 {
-	struct strv names = { 0 };
+	struct strv names = { 0 }, paths = { 0 };
 	struct err ignored;
 
-	if (walk_names_at(a, root_fd, folder, &names, &ignored) < 0)
-		return;
-	for (size_t i = 0; i < names.n; i++) {
-		const char *path = arena_printf(a, "%s/%s", folder, names.v[i]);
-
-		if (str_has_suffix(path, ending) && !strv_has(&unit->unit.inputs, path))
-			strv_add(a, paths, path);
-	}
+	if (!unit->unit.shared ||
+	    walk_names_at(a, root_fd, unit->unit.shared, &names, &ignored) < 0)
+		return paths;
+	for (size_t i = 0; i < names.n; i++)
+		if (str_has_suffix(names.v[i], unit->unit.shared_ending))
+			strv_addf(a, &paths, "%s/%s", unit->unit.shared, names.v[i]);
+	return paths;
 }
 
 struct strv others_paths(const struct task *unit, int root_fd, struct arena *a)
 {
-	const bool is_service = str_has_suffix(unit->name, ".service");
-	struct strv paths = { 0 };
+	const struct strv shared = shared_paths(unit, root_fd, a);
+	struct strv all = { 0 }, paths = { 0 };
 
-	for (size_t i = 0; is_service && i < ARRAY_LEN(unit_dirs); i++)
-		add_folder(unit, root_fd, a, arena_printf(a, "%s/%s.d", unit_dirs[i], unit->name),
-			   ".conf", &paths);
-	if (unit->unit.shared)
-		add_folder(unit, root_fd, a, unit->unit.shared, unit->unit.shared_ending, &paths);
+	if (str_has_suffix(unit->name, ".service"))
+		all = unit_dropins(a, root_fd, unit->name);
+	strv_add_all(a, &all, &shared);
+	for (size_t i = 0; i < all.n; i++)
+		if (!strv_has(&unit->unit.inputs, all.v[i]))
+			strv_add(a, &paths, all.v[i]);
 	return paths;
 }
 

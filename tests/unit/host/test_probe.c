@@ -313,6 +313,38 @@ static void test_swaps(void **state)
 	assert_int_equal(f.boot_swaps.n, 2);
 }
 
+/* An admin's drop-in of kubelet's, or the file of variables that it names. */
+static void test_kubelet_that_takes_swap(void **state)
+{
+	static const struct {
+		const char *dropin, *file;
+		bool takes;
+	} rows[] = {
+		{ "[Service]\nEnvironment=X=--fail-swap-on=false\n", NULL, true },
+		{ "[Service]\nExecStartPre=/sbin/swapoff -a\n", NULL, true },
+		{ "[Service]\n EnvironmentFile=-/etc/default/kubelet \n", "X=--fail-swap-on=false",
+		  true },
+		{ "[Service]\nEnvironmentFile=/etc/default/kubelet\n", "X=--fail-swap-on=true",
+		  false },
+		{ "[Service]\nEnvironmentFile=-etc/default/kubelet\n", "X=--fail-swap-on=false",
+		  false },
+		{ "[Service]\nEnvironmentFile=-/etc/default/none\n", "X=--fail-swap-on=false",
+		  false },
+		{ "", NULL, false },
+	};
+	struct fixture *fx = *state;
+
+	scratch_write(&fx->root, "/etc/os-release", debian);
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		scratch_write(&fx->root, "/usr/lib/systemd/system/kubelet.service.d/a.conf",
+			      rows[i].dropin);
+		scratch_write(&fx->root, "/etc/default/kubelet", rows[i].file ? rows[i].file : "");
+		if (probe(fx, false, (struct facts){ .arch = "amd64" }).kubelet_takes_swap.v !=
+		    rows[i].takes)
+			fail_msg("row %zu", i);
+	}
+}
+
 /* Of each interface, as a certificate may have them. */
 static void test_names(void **state)
 {
@@ -366,6 +398,7 @@ int main(void)
 		T(test_docker_filesystem),
 		T(test_names),
 		T(test_swaps),
+		T(test_kubelet_that_takes_swap),
 	};
 
 	/* what is mounted here is nobody else's */

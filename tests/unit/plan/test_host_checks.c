@@ -233,6 +233,52 @@ static void kubelet_that_swap_ends(void **state)
 	}
 }
 
+/* As a drop-in of kubelet's, a file of its variables or of its configuration may have it. */
+static void kubelet_that_takes_swap(void **state)
+{
+	static const struct {
+		const char *text;
+		bool takes;
+	} rows[] = {
+		{ "[Service]\nEnvironment=KUBELET_EXTRA_ARGS=--fail-swap-on=false\n", true },
+		{ "ARGS=\"--v=2 --fail-swap-on=False --x\"\n", true },
+		{ "ARGS=--fail-swap-on=true --fail-swap-on=0", true },
+		{ "kind: KubeletConfiguration\nfailSwapOn: false\n", true },
+		{ "{\"kind\": \"KubeletConfiguration\",\"failSwapOn\":false}", true },
+		{ "#!/bin/sh\nswapoff -a\n", true },
+		{ "ARGS=--fail-swap-on=true\nOTHER=false\n", false },
+		{ "ARGS=--fail-swap-on\n", false },
+		{ "failSwapOn:", false },
+		{ "", false },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
+		const char *text = rows[i / 2].text;
+		struct node_file file = {
+			.path = "/etc/systemd/system/kubelet.service.d/9-mine.conf",
+			.content = text,
+			.len = strlen(text),
+		};
+		const struct node n = { .kind = NODE_DESCRIBED,
+					.files = { &file, i % 2 ? 1 : 0 },
+					.kubernetes = { 1, 10, 0, NULL } };
+		/* of the host, where no document has it */
+		struct facts f = {
+			.distribution = "debian",
+			.kubelet_takes_swap = { true, i % 2 == 0 && rows[i / 2].takes },
+		};
+		const struct plan_req req = { .node = &n, .facts = &f };
+		struct plan p = { .arena = a, .req = &req };
+		struct err e = { 0 };
+
+		strv_add(a, &f.swaps, "/swapfile");
+		if ((plan_check_host(&p, false, &e) == 0) != rows[i / 2].takes)
+			fail_msg("row %zu: '%s'", i, text);
+	}
+}
+
 static struct runtime probe(struct arena *a, const struct scratch *s, const char *unit,
 			    const char *command)
 {
@@ -334,6 +380,7 @@ int main(void)
 		cmocka_unit_test(pairs),
 		cmocka_unit_test(kubelet_without_tokens),
 		cmocka_unit_test(kubelet_that_swap_ends),
+		cmocka_unit_test(kubelet_that_takes_swap),
 		cmocka_unit_test(the_runtime_of_the_documents_is_not_the_hosts),
 		cmocka_unit_test(a_node_of_another_program_is_not_judged),
 		cmocka_unit_test(versions_and_drivers_are_found),
