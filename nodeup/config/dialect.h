@@ -136,6 +136,7 @@ struct documents {
 	/* The volume made of the instance store, and the key that wants it: the disks must be known before
 	 * the model. NULL: not wanted. */
 	const char *instance_store, *instance_store_key;
+	const char *docker_root; /* docker's directory, an absolute path; NULL: they do not say */
 };
 
 /* A node's documents: what of their keys has to be there. YAML; a document that the dialect has not is NULL. */

@@ -39,6 +39,7 @@
 	X(struct strv, boot_swaps, "bootSwaps", .doc = "swap space that is used from the next boot on") \
 	X(struct opt_bool, kubelet_takes_swap, "kubeletTakesSwap", .doc = "whether a drop-in of kubelet's is for a host with swap") \
 	X(struct strv, filesystems, "filesystems", .doc = "file systems of the kernel") \
+	X(const char *, docker_root, "dockerRoot", .doc = "docker's directory, where its daemon.json names one") \
 	/* volumes of the documents are not counted */ \
 	X(const char *, docker_filesystem, "dockerFilesystem", .doc = "file system that docker's directory is on: ext4") \
 	/* 0: unknown */ \

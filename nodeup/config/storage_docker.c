@@ -180,11 +180,43 @@ static const struct {
 	{ "overlay2", NULL, "zfs" }, { "aufs", NULL, "btrfs" },
 };
 
-/* Of a directory whose file system is not known, it is one of the usual ones. */
+static const char usual_root[] = "/var/lib/docker";
+
+static const char *root_of(const struct storage_docker *s)
+{
+	const char *of_host = host_of(s)->docker_root;
+
+	return s->root ? s->root : of_host ? of_host : usual_root;
+}
+
+const char *storage_docker_root(struct arena *a, const char *options)
+{
+	static const char *const names[] = { "--data-root", "--graph", "-g" };
+	const struct strv words = strv_split(a, options ? options : "", ' ');
+	const char *root = NULL;
+
+	for (size_t i = 0; i < words.n; i++)
+		for (size_t k = 0; k < ARRAY_LEN(names); k++) {
+			const char *value = words.v[i] + strlen(names[k]);
+
+			if (!str_has_prefix(words.v[i], names[k]))
+				continue;
+			if (!*value && i + 1 < words.n)
+				value = words.v[i + 1];
+			value += *value == '=';
+			if (str_is_path(value))
+				root = value;
+		}
+	return root;
+}
+
+/* Of the usual directory, a file system that is not known is one of the usual ones. */
 static bool works_on(const struct storage_docker *s, const char *driver, const char *filesystem)
 {
 	const char *on = filesystem ? filesystem : "";
 
+	if (!filesystem && strcmp(root_of(s), usual_root) != 0)
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
 		const struct strv never = strv_split(s->arena, places[i].never, ' ');
 
@@ -198,7 +230,7 @@ static bool works_on(const struct storage_docker *s, const char *driver, const c
 /* The file system that docker's directory is to be on; NULL: not known. */
 static const char *docker_filesystem(const struct storage_docker *s)
 {
-	static const char directory[] = "/var/lib/docker";
+	const char *directory = root_of(s);
 	const struct node_volumes *volumes = &s->node->volumes;
 
 	for (size_t i = 0; i < volumes->n; i++) {

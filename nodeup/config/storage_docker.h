@@ -13,6 +13,7 @@ struct storage_docker {
 	const struct dialect_opts *opts; /* its warnings */
 	/* DOCKER_STORAGE and KUBE_AWS_STORAGE; both NULL or "": neither is asked for */
 	const char *docker_storage, *kube_aws_storage;
+	const char *root; /* docker's directory by the documents' options; NULL: they do not say */
 	const char *where, *driver_where; /* "file:line:column: " of the first, and of the driver */
 	struct tree_pos pos;              /* of the volume */
 	struct node *node;                /* gets the volume and the driver */
@@ -26,7 +27,11 @@ extern const char storage_kube_up_name[];
  * themselves are there. */
 int storage_kube_up(const struct storage_docker *s) must_check;
 /* One driver out of node->docker.storage that this kernel and a docker of today have, and that works on the file system
- * of docker's directory: that of a volume of the node, all of which are to be there, or of the fact. */
+ * of docker's directory: that of a volume of the node, all of which are to be there, or of the fact. Of a directory that is
+ * not the usual one any driver is left as it is where the file system is not known. */
 int storage_driver(const struct storage_docker *s) must_check;
+/* Returns the last directory that options of docker's command put its data in, -g, --graph or --data-root; NULL: none that is
+ * an absolute path. */
+const char *storage_docker_root(struct arena *a, const char *options);
 /* What kube-up keeps of a master on its volume: etcd's data, keys and tokens, the key of its tunnels. */
 void storage_master_pd(struct arena *a, struct node_volume *v);

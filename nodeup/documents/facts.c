@@ -154,6 +154,9 @@ static int find_own_facts(struct loader *l, struct err *e)
 	if (l->b->documents.of_instance && !l->req->facts_file)
 		return ask_for_all(l, e);
 	/* facts that were given are of another machine, whose disks are not here */
+	if (l->b->documents.docker_root && !l->req->facts_file)
+		probe_docker_filesystem(l->arena, l->req->root_fd, l->b->documents.docker_root,
+					&l->b->facts);
 	r = l->b->documents.instance_store && !l->req->facts_file ? ask_for_store(l, e) : 0;
 	if (r == 0 && f->local_hostname && f->instance_id)
 		return 0;

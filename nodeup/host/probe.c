@@ -11,6 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 #include "nodeup/base/io.h"
+#include "nodeup/base/json.h"
 #include "nodeup/base/walk.h"
 #include "nodeup/host/cgroup.h"
 #include "nodeup/host/docker.h"
@@ -138,8 +139,23 @@ static void probe_filesystems(struct arena *a, int root_fd, struct facts *f)
 	strv_sort(&f->filesystems);
 }
 
-/* What docker asks of its directory when it starts, or of the one that it will make it in. */
-static void probe_docker_filesystem(int root_fd, struct facts *f)
+static const char *root_of_daemon(struct arena *a, int root_fd)
+{
+	static const char path[] = "/etc/docker/daemon.json";
+	const char *text = io_text(a, root_fd, path, FILE_MAX), *root;
+	struct err ignored;
+	struct tree *t;
+
+	if (!text || json_parse(a, path, text, strlen(text), &t, &ignored) < 0 ||
+	    t->kind != TREE_MAP)
+		return NULL;
+	root = tree_text(t, "data-root");
+	if (!root)
+		root = tree_text(t, "graph");
+	return root && *root == '/' ? root : NULL;
+}
+
+void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory, struct facts *f)
 {
 	static const struct {
 		long magic;
@@ -149,13 +165,14 @@ static void probe_docker_filesystem(int root_fd, struct facts *f)
 		{ BTRFS_SUPER_MAGIC, "btrfs" },       { 0x2fc12fc1, "zfs" },
 		{ OVERLAYFS_SUPER_MAGIC, "overlay" }, { TMPFS_MAGIC, "tmpfs" },
 	};
-	static const char *const paths[] = { "/var/lib/docker", "/var/lib", "/" };
+	char *at = arena_str(a, directory);
 	autoclose int fd = -1;
 	struct err ignored;
 	struct statfs fs;
 
-	for (size_t i = 0; i < ARRAY_LEN(paths) && fd < 0; i++)
-		(void)!io_open(root_fd, paths[i], O_RDONLY | O_DIRECTORY, &fd, &ignored);
+	f->docker_filesystem = NULL;
+	while (io_open(root_fd, *at ? at : "/", O_RDONLY | O_DIRECTORY, &fd, &ignored) < 0 && *at)
+		*strrchr(at, '/') = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(names) && fd >= 0 && fstatfs(fd, &fs) == 0; i++)
 		if (fs.f_type == names[i].magic)
 			f->docker_filesystem = names[i].name;
@@ -319,8 +336,11 @@ int probe_host(struct arena *a, int root_fd, bool running, struct facts *f, stru
 		return r;
 	if (running && f->filesystems.n == 0)
 		probe_filesystems(a, root_fd, f);
+	if (!f->docker_root)
+		f->docker_root = root_of_daemon(a, root_fd);
 	if (running && !f->docker_filesystem)
-		probe_docker_filesystem(root_fd, f);
+		probe_docker_filesystem(a, root_fd,
+					f->docker_root ? f->docker_root : "/var/lib/docker", f);
 	if (running) {
 		probe_firmware(a, root_fd, f);
 		probe_interfaces(a, root_fd, f);

@@ -12,6 +12,9 @@
  * `running` also what only a running host has (uname, /proc, the instance id of its firmware). */
 int probe_host(struct arena *a, int root_fd, bool running, struct facts *f,
 	       struct err *e) must_check;
+/* Fill the fact dockerFilesystem: what docker asks of its directory, an absolute path, when it starts, or of the one that it will
+ * make it in. NULL: one that is not known. */
+void probe_docker_filesystem(struct arena *a, int root_fd, const char *directory, struct facts *f);
 /* Fill what IMDS says of this instance, by the fact's name in a facts file ("localHostname"), if f lacks it. One that not
  * every instance has may be missing after it. */
 int probe_fact(struct arena *a, struct imds *m, const char *name, struct facts *f,

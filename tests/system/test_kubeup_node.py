@@ -90,6 +90,15 @@ def test_a_node_whose_name_is_not_known(tmp_path):
     assert not list(m.root.iterdir())
 
 
+@pytest.mark.parametrize("on, want", [("ext4", "overlay2"), ("btrfs", "btrfs"), (None, "btrfs")])
+def test_a_driver_for_the_place_that_docker_is_told(on, want, tmp_path):
+    m = Machine(tmp_path, NODE, DOCKER_STORAGE="btrfs", KUBE_AWS_STORAGE="ebs", EXTRA_DOCKER_OPTS="-g /data/docker")
+    place = {"dockerFilesystem": on} if on else {}
+    done = m.run(facts={**m.facts, "filesystems": ["btrfs", "ext4", "overlay"], **place})
+    assert done.returncode == OK, done.stderr
+    assert re.findall(r" -s (\w+)", m.read("etc/sysconfig/docker")) == [want]
+
+
 @pytest.mark.parametrize("version", ["1.2.7", "1.3.4"])
 @pytest.mark.parametrize("provider", ["kubenet", "cni"])
 def test_plugins_that_only_an_md5_names(version, provider, tmp_path):

@@ -69,6 +69,7 @@ static int set_disks(struct build *b)
 		.opts = b->opts,
 		.docker_storage = b->env->docker_storage,
 		.kube_aws_storage = b->env->kube_aws_storage,
+		.root = b->documents->docker_root,
 		.where = where(b, "DOCKER_STORAGE"),
 		.driver_where = where(b, "DOCKER_STORAGE"),
 		.pos = pos_of(b, "DOCKER_STORAGE"),

@@ -164,6 +164,8 @@ static void test_docker_filesystem(void **state)
 	struct fixture *fx = *state;
 	const struct facts none = { .arch = "amd64" };
 	const struct facts given = { .arch = "amd64", .docker_filesystem = "zfs" };
+	static const char *const nothing[] = { "{\"data-root\": \"a\"}",
+					       "{\"data-root\": [\"/a\"]}", "[\"/a\"]", "{}", "{" };
 	const char *at = arena_printf(fx->a, "%s/elsewhere", fx->root.path);
 
 	scratch_write(&fx->root, "/etc/os-release", debian);
@@ -174,7 +176,18 @@ static void test_docker_filesystem(void **state)
 	assert_null(probe(fx, false, none).docker_filesystem);
 	assert_int_equal(mount("none", at, "tmpfs", 0, NULL), 0);
 	assert_string_equal(probe(fx, true, none).docker_filesystem, "tmpfs");
+	/* daemon.json may name another place, which may not be there yet */
+	scratch_write(&fx->root, "/etc/docker/daemon.json", "{\"data-root\": \"/elsewhere/a/b\"}");
+	assert_int_equal(unlinkat(fx->root.fd, "var/lib/docker", 0), 0);
+	assert_string_equal(probe(fx, true, none).docker_root, "/elsewhere/a/b");
+	assert_string_equal(probe(fx, true, none).docker_filesystem, "tmpfs");
+	scratch_write(&fx->root, "/etc/docker/daemon.json", "{\"graph\": \"/elsewhere\"}");
+	assert_string_equal(probe(fx, true, none).docker_filesystem, "tmpfs");
 	assert_int_equal(umount2(at, MNT_DETACH), 0);
+	for (size_t i = 0; i < ARRAY_LEN(nothing); i++) {
+		scratch_write(&fx->root, "/etc/docker/daemon.json", nothing[i]);
+		assert_null(probe(fx, true, none).docker_root);
+	}
 }
 
 static void test_homes(void **state)

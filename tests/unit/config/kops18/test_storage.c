@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/config/storage_docker.h"
 #include "tests/unit/lib/kops18_world.h"
 
 /* A worker with these lines in its instance group, on a kernel with what Debian has. */
@@ -400,6 +401,46 @@ static void a_driver_only_where_its_file_system_is(void **state)
 	}
 }
 
+/* By options of its command, or of its daemon.json: where the file system there is not known, what is asked for stays. */
+static void docker_is_elsewhere(void **state)
+{
+	static const struct {
+		const char *root, *on, *driver;
+	} rows[] = {
+		{ "/data/docker", NULL, "btrfs" },       { "/data/docker", "ext4", "overlay2" },
+		{ "/data/docker", "btrfs", "btrfs" },    { "/vol/docker", "ext4", "btrfs" },
+		{ "/var/lib/docker", NULL, "overlay2" },
+	};
+	static const char *const options[][2] = {
+		{ "-g /a", "/a" },
+		{ "--x --graph=/a -s aufs", "/a" },
+		{ "-g /b --data-root /a", "/a" },
+		{ "-g=/a", "/a" },
+		{ "-g/a", "/a" },
+		{ "--graph a --x=/b -g", NULL },
+		{ "--graph-x /a", NULL },
+		{ "", NULL },
+		{ NULL, NULL },
+	};
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++)
+		assert_true(str_eq(storage_docker_root(a, options[i][0]), options[i][1]));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		struct world w = world_small(
+			a, "", "docker: {storage: btrfs}\n",
+			"volumeMounts: [{device: /dev/xvdf, path: /vol, filesystem: btrfs}]\n");
+
+		w.facts.filesystems = strv_split(a, "btrfs,ext4,overlay", ',');
+		w.facts.docker_root = rows[i].root;
+		w.facts.docker_filesystem = rows[i].on;
+		world_must_build(&w);
+		if (strcmp(w.node.docker.storage, rows[i].driver) != 0)
+			fail_msg("row %zu: %s", i, w.node.docker.storage);
+	}
+}
+
 /* A volume of docker's counts, and not what is below its mount. */
 static void of_docker_the_volume_counts(void **state)
 {
@@ -659,6 +700,7 @@ int main(void)
 		cmocka_unit_test(aufs_becomes_overlay2_with_one_line),
 		cmocka_unit_test(of_a_list_the_first_that_the_kernel_has),
 		cmocka_unit_test(a_driver_only_where_its_file_system_is),
+		cmocka_unit_test(docker_is_elsewhere),
 		cmocka_unit_test(of_docker_the_volume_counts),
 		cmocka_unit_test(devicemapper_is_refused),
 		cmocka_unit_test(bad_formats),
