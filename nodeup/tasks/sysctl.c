@@ -10,7 +10,6 @@ enum { VALUE_MAX = 4096 };
 /* Without these pods have no network. */
 static const char *const network_keys[] = {
 	"net.ipv4.ip_forward",
-	"net.ipv4.conf.all.forwarding",
 	"net.ipv6.conf.all.forwarding",
 	"net.ipv6.conf.default.forwarding",
 	"net.bridge.bridge-nf-call-iptables",

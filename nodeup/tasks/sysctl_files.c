@@ -11,6 +11,10 @@ static const char *const folders[] = {
 	"/usr/lib/sysctl.d", "/lib/sysctl.d",
 };
 
+/* The kernel keeps one value under both names. source: Linux Documentation/networking/ip-sysctl.rst */
+static const char forward[] = "/proc/sys/net/ipv4/ip_forward";
+static const char forward_of_all[] = "/proc/sys/net/ipv4/conf/all/forwarding";
+
 static const char last[] = "/etc/sysctl.conf";
 
 /* In a key whose first separator is a dot, a slash stands for a dot in a name (net.ipv4.conf.eth0/100). A key whose first
@@ -24,7 +28,7 @@ char *sysctl_path(struct arena *a, const char *key)
 	for (char *p = path + strlen(root); *p && has_dots; p++)
 		if (*p == '.' || *p == '/')
 			*p = *p == '.' ? '/' : '.';
-	return path;
+	return strcmp(path, forward_of_all) == 0 ? arena_str(a, forward) : path;
 }
 
 static void read_line(struct arena *a, const char *file, size_t number, const char *text,

@@ -737,8 +737,15 @@ static void sysctl_that_is_needed_is_set(void **state)
 	static const struct {
 		const char *key, *path;
 		bool by_kubelet;
+		const char *other; /* what the other file calls it; NULL: the same */
 	} rows[] = {
 		{ "net.ipv4.ip_forward", "/proc/sys/net/ipv4/ip_forward", false },
+		{ "net.ipv4.ip_forward", "/proc/sys/net/ipv4/ip_forward", false,
+		  "net.ipv4.conf.all.forwarding" },
+		{ "net.ipv4.ip_forward", "/proc/sys/net/ipv4/ip_forward", false,
+		  "net/ipv4/conf/all/forwarding" },
+		{ "net.ipv4.conf.all.forwarding", "/proc/sys/net/ipv4/ip_forward", false,
+		  "net.ipv4.ip_forward" },
 		{ "net.ipv6.conf.all.forwarding", "/proc/sys/net/ipv6/conf/all/forwarding", false },
 		{ "net.bridge.bridge-nf-call-iptables",
 		  "/proc/sys/net/bridge/bridge-nf-call-iptables", false },
@@ -750,7 +757,8 @@ static void sysctl_that_is_needed_is_set(void **state)
 	for (size_t i = 0; i < 2 * ARRAY_LEN(rows); i++) {
 		const bool keeps = i % 2;
 		const char *key = rows[i / 2].key, *path = rows[i / 2].path;
-		autofree char *text = xasprintf("%s=0\n", key), *now = NULL;
+		const char *other = rows[i / 2].other ? rows[i / 2].other : key;
+		autofree char *text = xasprintf("%s=0\n", other), *now = NULL;
 		autofree char *says =
 			xasprintf("/etc/sysctl.d/999-mine.conf:1 would undo %s = 1", key);
 		struct strmap_item items[] = { { key, "1" } };
