@@ -232,9 +232,12 @@ struct task *plan_service(struct plan *p, const char *name, const char *text, bo
 void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, const char *cpus)
 {
 	static const struct {
-		const char *name, *policy;
+		const char *name, *policy, *flag;
 		int since;
-	} rows[] = { { "cpu_manager_state", "none", 8 }, { "memory_manager_state", "None", 21 } };
+	} rows[] = {
+		{ "cpu_manager_state", "none", "cpu-manager-policy", 8 },
+		{ "memory_manager_state", "None", "memory-manager-policy", 21 },
+	};
 	struct task_unit *u = &kubelet->unit;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -244,6 +247,7 @@ void plan_checkpoints(struct plan *p, struct task *kubelet, const char *root, co
 					     str_is_empty(root) ? "/var/lib/kubelet" : root,
 					     rows[i].name),
 			.policy = is_set ? cpus : rows[i].policy,
+			.flag = rows[i].flag,
 			.gives_cpus = is_set && str_eq(cpus, "static"),
 		};
 

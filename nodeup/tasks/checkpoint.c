@@ -7,6 +7,7 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/json.h"
 #include "nodeup/base/print.h"
+#include "units/dropins.h"
 
 enum { FILE_MAX = 4 << 20, CPUS_MAX = 8192 };
 
@@ -61,29 +62,54 @@ static bool is_of_machine(struct arena *a, int root_fd, const struct tree *check
 	return memcmp(here, told, sizeof(*here)) == 0;
 }
 
-bool checkpoint_is_wrong(int root_fd, const struct task_checkpoint *c, char *why, size_t size)
+/* What is said of one that kubelet can read; NULL: nothing. */
+static const char *fault_of(struct arena *a, int root_fd, const struct task_checkpoint *c,
+			    const struct tree *checkpoint)
+{
+	const char *policy = tree_text(checkpoint, "policyName");
+
+	if (!str_eq(policy, c->policy))
+		return arena_printf(a, "is of policy %.20s, and kubelet has %s",
+				    policy ? policy : "''", c->policy);
+	if (c->gives_cpus && !is_of_machine(a, root_fd, checkpoint))
+		return "has other CPUs than this machine";
+	return NULL;
+}
+
+/* The drop-in, or the file of variables of one, that may give kubelet another policy than is known here. */
+static const char *policy_of_others(struct arena *a, int root_fd, const char *unit,
+				    const struct task_checkpoint *c)
+{
+	const struct strmap texts = unit_dropin_texts(a, root_fd, unit);
+
+	for (size_t i = 0; i < texts.n; i++)
+		if (strstr(texts.v[i].value, c->flag))
+			return texts.v[i].key;
+	return NULL;
+}
+
+enum checkpoint checkpoint_judge(int root_fd, const char *unit, const struct task_checkpoint *c,
+				 char *why, size_t size)
 {
 	autoarena struct arena *a = arena_new_empty();
-	const char *text = io_text(a, root_fd, c->path, FILE_MAX), *policy;
+	const char *text = io_text(a, root_fd, c->path, FILE_MAX), *fault, *others;
 	struct err ignored;
 	struct tree *t;
 
 	if (!text)
-		return false;
+		return CHECKPOINT_RIGHT;
 	if (json_parse(a, c->path, text, strlen(text), &t, &ignored) < 0 || t->kind != TREE_MAP) {
 		(void)print_to(why, size, "%s cannot be read", c->path);
-		return true;
+		return CHECKPOINT_WRONG;
 	}
-	policy = tree_text(t, "policyName");
-	if (!str_eq(policy, c->policy)) {
-		(void)print_to(why, size, "%s is of policy %.20s, and kubelet has %s", c->path,
-			       policy ? policy : "''", c->policy);
-		return true;
-	}
-	if (!c->gives_cpus || is_of_machine(a, root_fd, t))
-		return false;
-	(void)print_to(why, size, "%s has other CPUs than this machine", c->path);
-	return true;
+	fault = fault_of(a, root_fd, c, t);
+	others = fault ? policy_of_others(a, root_fd, unit, c) : NULL;
+	if (others)
+		(void)print_to(why, size, "%s %s: it is left, as %s has %s", c->path, fault, others,
+			       c->flag);
+	else if (fault)
+		(void)print_to(why, size, "%s %s", c->path, fault);
+	return others ? CHECKPOINT_OTHERS : fault ? CHECKPOINT_WRONG : CHECKPOINT_RIGHT;
 }
 
 int checkpoint_put_aside(int root_fd, const struct task_checkpoint *c, struct err *e)

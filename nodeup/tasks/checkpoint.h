@@ -7,8 +7,14 @@
 
 #include "nodeup/tasks/task.h"
 
-/* Whether it would end kubelet that starts now; why, with its name, is cut at size. One that is not there, or of which that
- * cannot be told, would not. */
-bool checkpoint_is_wrong(int root_fd, const struct task_checkpoint *c, char *why, size_t size);
+enum checkpoint {
+	CHECKPOINT_RIGHT, /* also one that is not there, or of which it cannot be told */
+	CHECKPOINT_WRONG, /* it would end kubelet that starts now */
+	CHECKPOINT_OTHERS, /* it would by what is known here, but a drop-in of kubelet's sets the policy as well */
+};
+
+/* Judges the one of a service; why, with its name, is cut at size. */
+enum checkpoint checkpoint_judge(int root_fd, const char *unit, const struct task_checkpoint *c,
+				 char *why, size_t size);
 /* Give it another name, at which kubelet does not look: ".old" behind it. */
 int checkpoint_put_aside(int root_fd, const struct task_checkpoint *c, struct err *e) must_check;

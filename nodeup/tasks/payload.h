@@ -128,7 +128,8 @@ struct task_pull {
 /* Of kubelet: what it remembers between its starts; see checkpoint.h. */
 struct task_checkpoint {
 	const char *path, *policy; /* the one that kubelet has now */
-	bool gives_cpus;           /* by that policy it holds the machine's CPUs */
+	const char *flag; /* the name of the flag by which others may give it another one */
+	bool gives_cpus;  /* by that policy it holds the machine's CPUs */
 };
 
 struct task_unit {

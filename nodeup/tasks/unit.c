@@ -196,19 +196,23 @@ static int check_health(const struct task *t, struct task_ctx *ctx, struct task_
 	return task_differs(diff, "active, but it does not answer: %s", why.msg);
 }
 
-/* One that would end it at its next start; diff says so. */
+/* One that would end it at its next start; diff says so, and of one that is left where it says something anyway. */
 static bool has_wrong_checkpoint(const struct task *t, const struct task_ctx *ctx,
 				 struct task_diff *diff)
 {
-	autofree char *before = xasprintf("%s%s", diff->why, diff->why[0] ? "; " : "");
 	char wrong[ERR_NOTE_MAX];
 
 	for (size_t i = 0; i < t->unit.n_checkpoints; i++) {
-		if (!checkpoint_is_wrong(ctx->root_fd, &t->unit.checkpoints[i], wrong,
-					 sizeof(wrong)))
-			continue;
-		(void)task_differs(diff, "%s%s: it is put aside", before, wrong);
-		return true;
+		autofree char *before = xasprintf("%s%s", diff->why, diff->why[0] ? "; " : "");
+		const enum checkpoint is = checkpoint_judge(
+			ctx->root_fd, t->name, &t->unit.checkpoints[i], wrong, sizeof(wrong));
+
+		if (is == CHECKPOINT_WRONG) {
+			(void)task_differs(diff, "%s%s: it is put aside", before, wrong);
+			return true;
+		}
+		if (is == CHECKPOINT_OTHERS && diff->why[0])
+			(void)task_differs(diff, "%s%s", before, wrong);
 	}
 	return false;
 }
@@ -219,8 +223,8 @@ static int put_checkpoints_aside(const struct task *t, const struct task_ctx *ct
 	int r = 0;
 
 	for (size_t i = 0; i < t->unit.n_checkpoints && r == 0; i++)
-		if (checkpoint_is_wrong(ctx->root_fd, &t->unit.checkpoints[i], ignored,
-					sizeof(ignored)))
+		if (checkpoint_judge(ctx->root_fd, t->name, &t->unit.checkpoints[i], ignored,
+				     sizeof(ignored)) == CHECKPOINT_WRONG)
 			r = checkpoint_put_aside(ctx->root_fd, &t->unit.checkpoints[i], e);
 	return r;
 }

@@ -15,8 +15,8 @@ static const char path[] = "/var/lib/kubelet/cpu_manager_state";
 /* On a machine with four CPUs, of which the third is off. */
 static void judgements(void **state)
 {
-	static const struct task_checkpoint none = { path, "none", false },
-					    fixed = { path, "static", true };
+	static const struct task_checkpoint none = { path, "none", "cpu-manager-policy", false },
+					    fixed = { path, "static", "cpu-manager-policy", true };
 	static const struct {
 		const struct task_checkpoint *wanted;
 		const char *text, *says; /* "" it is right */
@@ -70,15 +70,16 @@ static void judgements(void **state)
 
 		if (rows[i].text)
 			scratch_write(&root, path, rows[i].text);
-		if (checkpoint_is_wrong(root.fd, rows[i].wanted, why, sizeof(why)) !=
-			    (*rows[i].says != '\0') ||
+		if ((checkpoint_judge(root.fd, "x.service", rows[i].wanted, why, sizeof(why)) ==
+		     CHECKPOINT_WRONG) != (*rows[i].says != '\0') ||
 		    (*rows[i].says && strcmp(why + strlen(path), rows[i].says) != 0))
 			fail_msg("row %zu: '%s'", i, why);
 	}
 	/* an image has no CPUs */
 	scratch_write(&root, path, "{\"policyName\":\"static\",\"defaultCpuSet\":\"0-63\"}");
 	assert_int_equal(unlinkat(root.fd, "sys/devices/system/cpu/online", 0), 0);
-	assert_false(checkpoint_is_wrong(root.fd, &fixed, (char[256]){ 0 }, 256));
+	assert_false(checkpoint_judge(root.fd, "x.service", &fixed, (char[256]){ 0 }, 256) ==
+		     CHECKPOINT_WRONG);
 	assert_true(scratch_stat(&root, path, &st));
 	scratch_done(&root);
 }

@@ -726,7 +726,7 @@ static bool is_put_aside(struct world *w)
 
 static void a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped(void **state)
 {
-	struct task_checkpoint wanted = { checkpoint, "static", false };
+	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy", false };
 	struct world *w = *state;
 	struct fake_unit *u = converged(w);
 
@@ -754,7 +754,7 @@ static void a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped(void
 
 static void a_checkpoint_of_this_policy_is_left(void **state)
 {
-	struct task_checkpoint wanted = { checkpoint, "static", false };
+	struct task_checkpoint wanted = { checkpoint, "static", "cpu-manager-policy", false };
 	struct world *w = *state;
 
 	(void)converged(w);
@@ -768,9 +768,43 @@ static void a_checkpoint_of_this_policy_is_left(void **state)
 	assert_false(is_put_aside(w));
 }
 
+/* An admin's drop-in gives kubelet a policy that no document speaks of. */
+static void a_checkpoint_of_a_policy_that_others_set_is_left(void **state)
+{
+	static const char dropin[] = "/etc/systemd/system/x.service.d/9-mine.conf";
+	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy", true };
+	struct world *w = *state;
+	struct fake_unit *u = converged(w);
+
+	w->unit.unit.checkpoints = &wanted;
+	w->unit.unit.n_checkpoints = 1;
+	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
+	scratch_write(&w->root, "/etc/default/x", "ARGS=--cpu-manager-policy=static");
+	scratch_write(&w->root, dropin, "[Service]\nEnvironmentFile=/etc/default/x\n");
+	u->is.start_us = now_us() + 1;
+	expect(w, "");
+	w->changed[0] = true;
+	expect(w, "/etc/sysconfig/x changes; /var/lib/x/cpu_manager_state is of policy static, and "
+		  "kubelet has none: it is left, as /etc/default/x has cpu-manager-policy");
+	assert_int_equal(apply(w), TASK_DONE);
+	assert_string_equal(w->bus.calls, "restart x.service, ");
+	assert_false(is_put_aside(w));
+	w->bus.calls[0] = '\0';
+	/* that one ends kubelet of any policy */
+	scratch_write(&w->root, checkpoint, "{");
+	expect(w,
+	       "/etc/sysconfig/x changes; /var/lib/x/cpu_manager_state cannot be read: it is put aside");
+	/* this drop-in says nothing of it */
+	scratch_write(&w->root, checkpoint, "{\"policyName\": \"static\"}");
+	scratch_write(&w->root, dropin, "[Service]\nNice=1\n");
+	w->run = (struct task_run){ 0 };
+	assert_int_equal(apply(w), TASK_WAIT);
+	assert_string_equal(w->bus.calls, "stop x.service, ");
+}
+
 static void a_checkpoint_is_put_aside_before_a_first_start(void **state)
 {
-	struct task_checkpoint wanted = { checkpoint, "none", false };
+	struct task_checkpoint wanted = { checkpoint, "none", "cpu-manager-policy", false };
 	struct world *w = *state;
 	struct fake_unit *u = fake_bus_add(&w->bus, "x.service", 0);
 
@@ -796,6 +830,7 @@ int main(void)
 		WORLD_TEST(enabling_restarts_nothing),
 		WORLD_TEST(a_checkpoint_of_another_policy_is_put_aside_while_it_is_stopped),
 		WORLD_TEST(a_checkpoint_of_this_policy_is_left),
+		WORLD_TEST(a_checkpoint_of_a_policy_that_others_set_is_left),
 		WORLD_TEST(a_checkpoint_is_put_aside_before_a_first_start),
 		WORLD_TEST(a_start_that_was_cut_short_is_made_again),
 		WORLD_TEST(the_same_bytes_written_again_restart_nothing),
