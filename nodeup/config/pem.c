@@ -448,15 +448,18 @@ static bool has_host(const GENERAL_NAMES *all, const GENERAL_NAME *host)
 	return false;
 }
 
-/* Names before addresses, each once. */
+/* Names before addresses, each once. An empty one is none. source: kops pkg/pki IssueCert */
 static GENERAL_NAMES *new_hosts(const char *const *hosts)
 {
 	GENERAL_NAMES *all = GENERAL_NAMES_new();
 
 	for (int kind = GEN_DNS; all && kind != -1; kind = kind == GEN_DNS ? GEN_IPADD : -1)
 		for (const char *const *h = hosts; h && *h; h++) {
-			GENERAL_NAME *name = new_host(*h);
+			GENERAL_NAME *name;
 
+			if (!**h)
+				continue;
+			name = new_host(*h);
 			if (!name)
 				abort();
 			if (name->type != kind || has_host(all, name))
@@ -508,6 +511,11 @@ static GENERAL_NAMES *read_hosts(const X509 *cert)
 	return have || found != -1 ? have : GENERAL_NAMES_new();
 }
 
+static bool is_empty(const GENERAL_NAME *host)
+{
+	return host->type == GEN_DNS && ASN1_STRING_length(host->d.dNSName) == 0;
+}
+
 static int check_hosts(const X509 *cert, const struct pem_wanted *want, struct err *e)
 {
 	GENERAL_NAMES *have = read_hosts(cert), *must = new_hosts(want->hosts),
@@ -524,6 +532,8 @@ static int check_hosts(const X509 *cert, const struct pem_wanted *want, struct e
 		r = err_config(e, "the certificate's names cannot be read");
 	else if (missing)
 		r = err_config(e, "the certificate does not have '%s'", shown);
+	else if (other && is_empty(other))
+		r = err_config(e, "the certificate has an empty name");
 	else if (other)
 		r = err_fail(e, ERR_CONFIG, EADDRNOTAVAIL,
 			     "the certificate has '%s', which is not this one's", shown);

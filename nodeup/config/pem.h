@@ -30,8 +30,8 @@ struct pem_wanted {
 		issuer_id; /* serial number of the one that is to have signed it, in decimal; NULL: any */
 	const char *name,
 		*organization; /* its subject is CN and O, no more; organization NULL: CN alone */
-	/* names and addresses that it has, and those that it may have beside them; NULL-terminated. hosts NULL: none must
-	 * be there; others NULL: any may */
+	/* names and addresses that it has, and those that it may have beside them; NULL-terminated, where an empty
+	 * one is none. hosts NULL: none must be there; others NULL: any may */
 	const char *const *hosts, *const *others;
 	bool serves;  /* for a server, else for a client */
 	int64_t time; /* seconds since 1970 */

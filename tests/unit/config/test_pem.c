@@ -18,6 +18,7 @@ struct wish {
 	long serial, from, to;
 	const char *organization, *second_name, *key_usage;
 	bool ca;
+	bool nameless; /* a name without a letter stands behind its hosts */
 };
 
 static void add_extension(X509 *cert, X509 *issuer, int nid, const char *value)
@@ -37,6 +38,20 @@ static void add_to_subject(X509 *cert, const char *what, const char *text)
 	if (text)
 		(void)X509_NAME_add_entry_by_txt(X509_get_subject_name(cert), what, MBSTRING_ASC,
 						 (const unsigned char *)text, -1, -1, 0);
+}
+
+static void add_empty_name(X509 *cert)
+{
+	GENERAL_NAMES *all = X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
+	GENERAL_NAME *name = GENERAL_NAME_new();
+	ASN1_IA5STRING *text = ASN1_IA5STRING_new();
+
+	assert_int_equal(ASN1_STRING_set(text, "", 0), 1);
+	GENERAL_NAME_set0_value(name, GEN_DNS, text);
+	assert_true(sk_GENERAL_NAME_push(all, name) > 0);
+	assert_int_equal(X509_add1_ext_i2d(cert, NID_subject_alt_name, all, 0, X509V3_ADD_REPLACE),
+			 1);
+	GENERAL_NAMES_free(all);
 }
 
 /* issuer NULL: a CA of its own. */
@@ -61,6 +76,8 @@ static X509 *make(const struct wish *w, EVP_PKEY *key, X509 *issuer, EVP_PKEY *s
 		add_extension(cert, issuer, NID_ext_key_usage, w->usage);
 	if (w->hosts)
 		add_extension(cert, issuer, NID_subject_alt_name, w->hosts);
+	if (w->nameless)
+		add_empty_name(cert);
 	assert_true(X509_sign(cert, signer, EVP_sha256()) > 0);
 	return cert;
 }
@@ -136,7 +153,7 @@ static int tear_down(void **state)
 
 static const char *const hosts[] = { "i-0", "172.20.32.11", NULL };
 /* beside them, as EC2 names an instance */
-static const char *const others[] = { "ip-172-20-32-11.internal", "2001:db8::1", NULL };
+static const char *const others[] = { "", "ip-172-20-32-11.internal", "2001:db8::1", NULL };
 static const char *const none[] = { NULL };
 
 /* What comes of it, with what is wanted of a server or a client; "" it is right. */
@@ -240,6 +257,7 @@ static void what_is_not_wanted_of_it_is_refused(void **state)
 		{ true,
 		  { .hosts = "DNS:i-0,IP:172.20.32.11,URI:spiffe://a/b" },
 		  "has 'neither a name nor an address'" },
+		{ true, { .nameless = true }, "the certificate has an empty name" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -251,6 +269,7 @@ static void what_is_not_wanted_of_it_is_refused(void **state)
 		wish.second_name = change->second_name;
 		wish.key_usage = change->key_usage;
 		wish.ca = change->ca;
+		wish.nameless = change->nameless;
 		if (change->name)
 			wish.name = change->name;
 		if (change->usage)
@@ -455,8 +474,9 @@ static void public_keys_are_read_in_each_form(void **state)
 	}
 }
 
-static const char *const issued_hosts[] = { "10.0.0.1", "kubernetes", "fd00::1", "kubernetes",
-					    NULL };
+/* as kops does, an empty one is passed over */
+static const char *const issued_hosts[] = { "10.0.0.1", "kubernetes", "",
+					    "fd00::1",  "kubernetes", NULL };
 
 static const char *issue(struct world *w, int64_t from, int64_t until)
 {
