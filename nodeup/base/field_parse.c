@@ -107,6 +107,7 @@ static int read_text(struct reader *r, const struct place *p, const char **ret)
 	s = text_of(p->value);
 	if (p->field->oneof && !is_allowed(p->field->oneof, s))
 		return not_allowed(r, p, s);
+	s = format ? format_fold(r->arena, format, s) : s;
 	/* an empty string is none, of most rows; an empty item of a list or a map stays one */
 	if (format && (*s || p->field->filled || p->field->kind != FIELD_STRING) &&
 	    !format_is_valid(format, s))

@@ -260,6 +260,19 @@ static const char *without_blanks(struct arena *a, const char *s, char op)
 			    str_trim(a, at + 1));
 }
 
+const char *format_fold(struct arena *a, const struct field_format *f, const char *s)
+{
+	char *text = f->folds ? arena_str(a, s) : NULL, *to = text;
+
+	if (!text)
+		return s;
+	for (; *s; s++)
+		if (*s != '/' || s[1] != '/')
+			*to++ = *s;
+	*to = '\0';
+	return text;
+}
+
 bool format_is_valid(const struct field_format *f, const char *s)
 {
 	autoarena struct arena *scratch = f->padded ? arena_new_empty() : NULL;
@@ -314,12 +327,12 @@ const struct field_format format_reclaims = { "amounts such as memory.available=
 const struct field_format format_periods = { "periods such as memory.available=1m30s", is_period,
 					     .is_list = true };
 const struct field_format format_path = { "an absolute path such as /etc/kubernetes/manifests",
-					  is_path };
+					  is_path, .folds = true };
 const struct field_format format_below = { "a path without '/' before it and '..' in it",
 					   is_below };
 const struct field_format format_log = { "an absolute path, or -", is_log };
 const struct field_format format_cgroup = { "a cgroup such as /system.slice/kubelet.service",
-					    is_cgroup };
+					    is_cgroup, .folds = true };
 const struct field_format format_slice = { "a cgroup such as /kube-reserved", is_slice };
 const struct field_format format_name = { "a name", is_name };
 const struct field_format format_switch = { "true or false", is_switch };

@@ -7,14 +7,18 @@
 #pragma once
 
 #include <stdbool.h>
+#include "nodeup/base/mem.h"
 
 struct field_format {
 	const char *wanted; /* "an address range such as 10.0.0.0/8" */
 	bool (*is_valid)(const char *s);
 	bool is_list; /* of such, with commas between them */
+	bool folds;   /* slashes in a row are one */
 	char padded;  /* blanks around what is left and right of it do not count; 0: they do */
 };
 
+/* Returns the text as it is kept. */
+const char *format_fold(struct arena *a, const struct field_format *f, const char *s);
 /* Whether a text looks like that. */
 bool format_is_valid(const struct field_format *f, const char *s);
 

@@ -199,9 +199,9 @@ def test_without_the_clusters_ca_there_is_no_node(role, cas, tmp_path):
 
 
 KUBELET = "KubeletConfig"
-PATHS = {(KUBELET, "podManifestPath"): ["", "x", "-1", "%s", "./x", "/a/../b", "//etc", "/a\nb"], (KUBELET, "volumePluginDirectory"): ["x", "/a/.."],
+PATHS = {(KUBELET, "podManifestPath"): ["", "x", "-1", "%s", "./x", "/a/../b", "/a\nb"], (KUBELET, "volumePluginDirectory"): ["x", "/a/.."],
          **{(KUBELET, f"{whose}Cgroups"): ["../../evil", "/..", "a/../b", "/", "-", ".x", "a b", "%s", "x" * 300] for whose in ("kubelet", "runtime", "system")},
-         **{(KUBELET, key): ["../x", "/a/../b", "a//b", "a\nb"] for key in ("cgroupRoot", "kubeReservedCgroup", "systemReservedCgroup")},
+         **{(KUBELET, key): ["../x", "/a/../b", "a/./b", "a\nb"] for key in ("cgroupRoot", "kubeReservedCgroup", "systemReservedCgroup")},
          ("APIServerConfig", "KubeAPIServer", "auditLogPath"): ["audit.log", "/var/../log"], ("APIServerConfig", "KubeAPIServer", "auditPolicyFile"): ["x"],
          ("etcdClusterNames",): [["../x"], ["a/b"], [""]],
          ("staticManifests",): [[{"key": "a", "path": path}] for path in ("../x", "/x", "")] + [[{"key": "a"}], [{"path": "a"}]]}

@@ -322,6 +322,13 @@ def test_slices_stand_for_cgroups(worker):
     assert "--runtime-cgroups=/runtime" in flags(worker) and conf(worker)["systemCgroups"] == "/system"
 
 
+def test_slashes_in_a_row_are_one(worker):
+    """kubelet would clean the path, and end on the cgroup."""
+    worker.config["KubeletConfig"].update(podManifestPath="//etc///kubernetes/manifests", cgroupRoot="//", kubeReservedCgroup="a//b")
+    applied(worker)
+    assert [conf(worker)[key] for key in ("staticPodPath", "cgroupRoot", "kubeReservedCgroup")] == ["/etc/kubernetes/manifests", "/", "a/b"]
+
+
 STUB = "/run/systemd/resolve/resolv.conf"
 
 
