@@ -125,10 +125,8 @@ static int ask_for_config(struct loader *l, const char *location, struct err *e)
 	for (size_t i = 0; i < answer.secrets.n && r == 0; i++)
 		r = node_check_secret(answer.secrets.v[i].key, answer.secrets.v[i].value,
 				      "kops-controller's answer", e);
-	if (r < 0) {
-		e->kind = ERR_INTEGRITY;
+	if (r < 0)
 		return r;
-	}
 	remember(l, location, answer.config);
 	for (size_t i = 0; i < answer.secrets.n; i++)
 		remember(l,

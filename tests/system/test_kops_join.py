@@ -249,7 +249,7 @@ def test_a_login_at_registries_that_is_no_json_is_refused(text, worker):
     worker.control["secrets"] = {"dockerconfig": base64.b64encode(text.encode()).decode()}
     with worker.controller():
         done = worker.apply("--deadline=2s")
-        assert done.returncode == INTEGRITY and "secret dockerconfig: not a JSON object" in done.stderr, done.stderr
+        assert done.returncode == CONFIG and "secret dockerconfig: not a JSON object" in done.stderr, done.stderr
         assert worker.tree() == {}
         del worker.control["secrets"]
         worker.write()
