@@ -459,8 +459,6 @@ static int replay_documents(struct loader *l, struct err *e)
 /* A server whose answer says nothing is asked again, unless what is kept stands in for it. */
 static int load_or_replay(struct loader *l, struct err *e)
 {
-	const struct wait_patience patience = { l->req->patience_ns, l->req->on_wait,
-						l->req->wait_arg };
 	const int64_t since = dur_now();
 	unsigned int attempt = 0;
 	int r;
@@ -470,7 +468,7 @@ static int load_or_replay(struct loader *l, struct err *e)
 		if (r < 0 && replay_documents(l, e) >= 0)
 			r = 0;
 	} while (r < 0 && e->errnum == LOADER_HOLLOW && !l->b->replayed &&
-		 wait_again(&patience, "documents", since, ++attempt, e));
+		 loader_wait_again(l, "documents", since, ++attempt, e));
 	return r;
 }
 
