@@ -1,17 +1,15 @@
 """The documents of today's kops: checked as a file and as user data."""
 import base64
-import functools
 import hashlib
-import http.server
 import json
 import re
-import threading
 
 import pytest
 import yaml
 
 from kops import CA, PUBLIC_KEY, ControlPlane, Worker, openssl
 from test_kubeup_documents import nodeup, validate, write
+from test_store_kinds import serving
 from world import CONFIG, OK
 
 BOOT = """\
@@ -258,14 +256,12 @@ def test_a_wrong_hash_hides_nothing(tmp_path):
 
 def test_the_query_of_a_presigned_url_is_not_shown(tmp_path):
     write(tmp_path, BOOT)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(http.server.SimpleHTTPRequestHandler, directory=tmp_path))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_address[1]}/kube_env.yaml"
-    for output in ([], ["-o", "json"], ["-o", "github"]):
-        done = nodeup("validate", f"--conf={url}?X-Amz-Signature=f00dfeed", *output)
-        assert done.returncode == OK and "f00dfeed" not in done.stdout + done.stderr, done
-        assert output == ["-o", "github"] or url in done.stdout, done
-    server.shutdown()
+    with serving(tmp_path) as server:
+        url = f"http://127.0.0.1:{server.server_address[1]}/kube_env.yaml"
+        for output in ([], ["-o", "json"], ["-o", "github"]):
+            done = nodeup("validate", f"--conf={url}?X-Amz-Signature=f00dfeed", *output)
+            assert done.returncode == OK and "f00dfeed" not in done.stdout + done.stderr, done
+            assert output == ["-o", "github"] or url in done.stdout, done
 
 
 @pytest.mark.parametrize("text", ["server: https://s:6443\ntoken: V3ryS3cret\n", "UserData:\n  Value: V3ryS3cret\n", "machine: {token: V3ryS3cret}\ncluster: {}\n"])
