@@ -20,12 +20,12 @@ struct errs {
 	size_t apart;      /* of them all, those that hide nothing of the rest */
 };
 
-/* What r stands for, an error of a document, is kept in l, and 0 is returned: the caller goes on. A
+/* Keep what r stands for, an error of a document, in l, and return 0: the caller goes on. A
  * success, an error of another kind, or a list that is NULL gives r again. */
 int errs_keep(struct errs *l, int r, const struct err *e) must_check;
-/* The same of one that leaves all else as it is, like a version that is too old. */
+/* Keep in the same way one that leaves all else as it is, like a version that is too old. */
 int errs_keep_apart(struct errs *l, int r, const struct err *e) must_check;
 /* Whether one was kept that may hide more: what is missing now may be what could not be read. */
 bool errs_any(const struct errs *l);
-/* How many there are. */
+/* Returns how many there are. */
 size_t errs_count(const struct errs *l);

@@ -137,7 +137,7 @@ struct field_unknown {
 /* Called for each unknown key. */
 typedef void field_unknown_fn(void *arg, const struct field_unknown *u);
 
-/* "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
+/* Returns "f:2:1: unknown key 'maxPodz'; did you mean 'maxPods'?" */
 char *field_unknown_text(struct arena *a, const char *what, const struct field_unknown *u);
 
 /* Such keys, for messages. */
@@ -152,13 +152,13 @@ struct field_unknowns {
 	struct strv slips; /* their texts */
 };
 
-/* A field_unknown_fn, its arg such a list. */
+/* Add an unknown key to such a list, which is its arg: a field_unknown_fn. */
 void field_note_unknown(void *arg, const struct field_unknown *key);
 /* Add one with a text of its own. */
 void field_add_unknown(struct field_unknowns *u, const char *text, size_t distance);
 /* Add those of another list of the same arena, which gets no more; without its slips. */
 void field_add_unknowns(struct field_unknowns *u, const struct field_unknowns *more);
-/* The texts, of keys that are most like a known one first. */
+/* Returns the texts, of keys that are most like a known one first. */
 struct strv field_unknown_texts(struct arena *a, const struct field_unknowns *u);
 
 struct field_opts {
@@ -183,11 +183,11 @@ typedef void field_file_fn(void *arg, const struct field *f, const char *path);
 void field_files(const struct schema *s, const void *obj, field_file_fn *fn, void *arg);
 /* Write what is set in `over` on top of obj (both of schema s). */
 void field_overlay(struct arena *a, const struct schema *s, void *obj, const void *over);
-/* What the string at that offset is where it is not given, from its row; NULL: its row has none. */
+/* Returns what the string at that offset is where it is not given, from its row; NULL: its row has none. */
 const char *field_usual(const struct schema *s, size_t offset);
 /* Give each empty string of obj the value that its row has for it; nested ones are left. */
 void field_fill(const struct schema *s, void *obj);
-/* A JSON Schema (draft 2020-12) of such a map, for editors. It knows what a row knows; keys are those of the
+/* Returns a JSON Schema (draft 2020-12) of such a map, for editors. It knows what a row knows; keys are those of the
  * table, to the letter. */
 struct tree *field_json_schema(struct arena *a, const struct schema *s);
 /* Append such a map as a commented document: what `values` has, each key below what it means, and every other

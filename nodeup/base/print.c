@@ -38,7 +38,7 @@ static void put_text(struct sink *s, const char *text)
 	put(s, text ? text : absent, strlen(text ? text : absent));
 }
 
-/* What the library makes of one argument. */
+/* Writes what the library makes of one argument. */
 static void put_one(struct sink *s, const char *spec, ...)
 {
 	const size_t at = s->n < s->size ? s->n : s->size;
@@ -108,7 +108,7 @@ static uintmax_t take_unsigned(const char *length, struct args *args)
 	return va_arg(args->ap, unsigned int);
 }
 
-/* At the '%' of a format, which is behind the directive then. */
+/* Writes the directive at the '%' of a format, which is behind it then. */
 static void put_directive(struct sink *s, const char **fmt, struct args *args)
 {
 	const struct directive d = read_directive(fmt, args);
@@ -139,7 +139,7 @@ static void put_directive(struct sink *s, const char **fmt, struct args *args)
 	}
 }
 
-/* "%2$s", in a format of nothing but texts; 0: it is none, else how long it is. */
+/* Writes "%2$s", in a format of nothing but texts, and returns how long that is; 0: it is another one. */
 static size_t put_numbered(struct sink *s, const char *fmt, va_list ap)
 {
 	const size_t digits = strspn(fmt + 1, "0123456789");

@@ -18,7 +18,7 @@ static const char *const network_keys[] = {
 	NULL,
 };
 
-/* What kubelet compares with --protect-kernel-defaults. source: kubernetes pkg/kubelet/cm, pkg/util/sysctl */
+/* Keys that kubelet compares with --protect-kernel-defaults. source: kubernetes pkg/kubelet/cm, pkg/util/sysctl */
 static const char *const kubelet_keys[] = {
 	"vm.overcommit_memory",
 	"vm.panic_on_oom",
@@ -143,7 +143,7 @@ static int is_to_set(struct walk *w, const struct strmap_item *item, const char 
 	return value_differs(w->ctx, item, path, e);
 }
 
-/* What there is room for; the rest is counted. */
+/* Joins what there is room for; the rest is counted. */
 static const char *notes_text(const struct walk *w)
 {
 	enum { ROOM = ERR_NOTE_MAX - sizeof("; and 1000 more") };
