@@ -1,9 +1,8 @@
 #include "nodeup/base/field.h"
 
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include "nodeup/base/dur.h"
+#include "nodeup/base/field_value.h"
 #include "nodeup/base/near.h"
 
 /* Where a value stands in the document and in the struct. */
@@ -19,23 +18,6 @@ struct reader {
 	const struct field_opts *opts;
 	struct err *err;
 };
-
-/* What a value is, for the second half of "expected ..., found ...". */
-static const char *found(struct arena *a, const struct tree *t, bool quotable)
-{
-	if (t->kind == TREE_MAP)
-		return "a map";
-	if (t->kind == TREE_SEQ)
-		return "a list";
-	if (t->kind == TREE_NULL)
-		return "nothing";
-	/* a message is one line */
-	if (!quotable || !str_is_line(t->scalar))
-		return "a text";
-	return arena_printf(a, "'%.60s'%s", t->scalar,
-			    t->quoted && tree_type_of(t->scalar) != TREE_IS_STRING ? " in quotes"
-										   : "");
-}
 
 /* Whether reading ends with this result; 0: what is wrong is kept, or nothing is. */
 static int go_on(const struct reader *r, int result)
@@ -56,17 +38,7 @@ static int expected(struct reader *r, const struct place *p, const char *what)
 
 	return err_config(r->err, "%s%s%s%sexpected %s, found %s", where, *where ? ": " : "",
 			  p->path, *p->path ? ": " : "", what,
-			  found(r->arena, p->value, p->field && !is_secret(r, p)));
-}
-
-/* A string. A number stays as it is written (1.10 is not 1.1); a boolean word becomes Go's. */
-static const char *text_of(const struct tree *t)
-{
-	if (t->kind == TREE_NULL)
-		return "";
-	if (!t->quoted && tree_type_of(t->scalar) == TREE_IS_BOOL)
-		return tree_is_true(t->scalar) ? "true" : "false";
-	return t->scalar;
+			  field_found(r->arena, p->value, p->field && !is_secret(r, p)));
 }
 
 static bool is_allowed(const char *oneof, const char *s)
@@ -104,7 +76,7 @@ static int read_text(struct reader *r, const struct place *p, const char **ret)
 
 	if (p->value->kind != TREE_SCALAR && p->value->kind != TREE_NULL)
 		return expected(r, p, "a string");
-	s = text_of(p->value);
+	s = field_text(p->value);
 	if (p->field->oneof && !is_allowed(p->field->oneof, s))
 		return not_allowed(r, p, s);
 	s = format ? format_fold(r->arena, format, s) : s;
@@ -128,28 +100,12 @@ static int read_bool(struct reader *r, const struct place *p, bool *ret)
 
 static int read_int(struct reader *r, const struct place *p, int64_t *ret)
 {
-	const struct tree *t = p->value;
-	char digits[24];
-	const char *s = digits;
-	size_t n = 0;
-	int base = 0;
-	int64_t v;
+	int64_t v = 0;
+	int e = field_integer(p->value, &v);
 
-	if (t->kind != TREE_SCALAR || t->quoted || tree_type_of(t->scalar) != TREE_IS_INT)
+	if (e == -EINVAL)
 		return expected(r, p, "an integer");
-	for (const char *c = t->scalar; *c && n < sizeof(digits) - 1; c++)
-		if (*c != '_' && !(*c == '+' && n == 0))
-			digits[n++] = *c;
-	digits[n] = '\0';
-	/* base 2 is the one that strtoll does not find out by itself */
-	if (strncmp(digits + (*digits == '-'), "0b", 2) == 0) {
-		digits[*digits == '-'] = '0';
-		digits[1 + (*digits == '-')] = '0';
-		base = 2;
-	}
-	errno = 0;
-	v = strtoll(s, NULL, base);
-	if (errno || (!p->field->wide && (v < INT32_MIN || v > INT32_MAX)))
+	if (e < 0 || (!p->field->wide && (v < INT32_MIN || v > INT32_MAX)))
 		return expected(r, p,
 				p->field->wide ? "an integer of 64 bits" : "an integer of 32 bits");
 	if ((p->field->min || p->field->max) && (v < p->field->min || v > p->field->max))
@@ -368,25 +324,6 @@ static int read_value(struct reader *r, const struct place *p)
 	return 0;
 }
 
-/* The row of a key: spelled the same, else the same but for case; s->n if there is none. */
-static size_t find(const struct schema *s, const char *key)
-{
-	size_t other = s->n;
-
-	for (size_t i = 0; i < s->n; i++) {
-		if (strcmp(s->fields[i].key, key) == 0)
-			return i;
-		if (other == s->n && strcasecmp(s->fields[i].key, key) == 0)
-			other = i;
-	}
-	return other;
-}
-
-static const char *join(struct arena *a, const char *path, const char *key)
-{
-	return str_is_empty(path) ? key : arena_printf(a, "%s.%s", path, key);
-}
-
 /* `{user:password@proxy}` has a key and no value: a key is shown only if it looks like one. */
 static const char *shown_key(const struct reader *r, const struct tree_item *it)
 {
@@ -403,7 +340,7 @@ static void unknown_key(const struct reader *r, const struct schema *s, const st
 
 	for (size_t i = 0; i < s->n && !r->opts->secret; i++)
 		strv_add(scratch, &known, s->fields[i].key);
-	tell_unknown(r, it, join(r->arena, r->opts->path, shown_key(r, it)), &known);
+	tell_unknown(r, it, field_path(r->arena, r->opts->path, shown_key(r, it)), &known);
 }
 
 static int duplicate(struct reader *r, const struct tree_item *it, const struct tree_item *first)
@@ -416,7 +353,7 @@ static int duplicate(struct reader *r, const struct tree_item *it, const struct 
 static int missing(struct reader *r, const struct tree *map, const char *key)
 {
 	return err_config(r->err, "%s: '%s' is missing", tree_where(r->arena, &map->pos),
-			  join(r->arena, r->opts->path, key));
+			  field_path(r->arena, r->opts->path, key));
 }
 
 /* Whether an unknown key was meant to be this one. */
@@ -424,7 +361,8 @@ static bool is_slip_of(const struct reader *r, const struct schema *s, const str
 		       const char *key)
 {
 	for (size_t i = 0; r->opts->refuses_slips && i < map->n; i++)
-		if (find(s, map->items[i].key) == s->n && near_edits(map->items[i].key, key) == 1)
+		if (field_row(s, map->items[i].key) == s->n &&
+		    near_edits(map->items[i].key, key) == 1)
 			return true;
 	return false;
 }
@@ -505,8 +443,9 @@ int field_parse(struct arena *a, const struct schema *s, const struct tree *map,
 	seen = arena_alloc(a, s->n * sizeof(*seen));
 	for (size_t i = 0; i < map->n; i++) {
 		const struct tree_item *it = &map->items[i];
-		const size_t row = find(s, it->key);
-		struct place p = { .value = it->value, .path = join(a, r.opts->path, it->key) };
+		const size_t row = field_row(s, it->key);
+		struct place p = { .value = it->value,
+				   .path = field_path(a, r.opts->path, it->key) };
 		int wrong;
 
 		if (row == s->n) {
