@@ -1,0 +1,217 @@
+#include "nodeup/base/accepts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/field_value.h"
+#include "nodeup/base/near.h"
+
+struct walk {
+	struct arena *arena;
+	int minor;
+	struct accepts_findings *ret;
+};
+
+/* A value, or an item of it. */
+struct place {
+	const struct field *field;
+	const struct tree *value;
+	const char *key, *path; /* of the row, and of the item */
+	bool secret;
+};
+
+bool accepts_holds(const struct field_accepts *d, int minor)
+{
+	return (!d->since || minor >= d->since) && (!d->until || minor <= d->until);
+}
+
+static bool has_range(const struct field_accepts *d)
+{
+	return d->min || d->max;
+}
+
+static const char *amount(struct arena *a, const struct field *f, int64_t n)
+{
+	return f->kind == FIELD_OPT_DUR ? dur_render(a, n) : arena_printf(a, "%lld", (long long)n);
+}
+
+static const char *range(struct arena *a, const struct field *f, const struct field_accepts *d)
+{
+	const char *of = f->kind == FIELD_OPT_DUR ? "a duration" : "an integer";
+	const char *least = amount(a, f, d->min), *most = amount(a, f, d->max);
+
+	if (d->max == INT64_MAX)
+		return arena_printf(a, "%s of %s or more", of, least);
+	if (d->min == INT64_MIN)
+		return arena_printf(a, "%s of %s or less", of, most);
+	return arena_printf(a, "%s from %s to %s", of, least, most);
+}
+
+const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d)
+{
+	if (d->wanted)
+		return d->wanted;
+	if (d->oneof)
+		return arena_printf(a, "%s%s", strchr(d->oneof, '|') ? "one of " : "", d->oneof);
+	return has_range(d) ? range(a, f, d) : "another text";
+}
+
+/* The number that is compared with a range; false: it is none. */
+static bool number_of(const struct field *f, const struct tree *t, const char *word, int64_t *ret)
+{
+	struct err ignored;
+	char *end;
+
+	if (f->kind == FIELD_OPT_DUR)
+		return dur_parse(word, ret, &ignored) == 0;
+	if (f->kind == FIELD_INT || f->kind == FIELD_OPT_INT)
+		return field_integer(t, ret) == 0;
+	errno = 0;
+	*ret = strtoll(word, &end, 10);
+	return end != word && !*end && !errno;
+}
+
+/* What the reader could not read it has told. */
+static bool is_in_range(const struct place *p, const struct field_accepts *d, const char *word)
+{
+	const enum field_kind kind = p->field->kind;
+	const bool is_read = kind == FIELD_OPT_DUR || kind == FIELD_INT || kind == FIELD_OPT_INT;
+	int64_t n;
+
+	if (!number_of(p->field, p->value, word, &n))
+		return is_read;
+	return n >= d->min && n <= d->max;
+}
+
+static bool is_taken(const struct place *p, const struct field_accepts *d, const struct strv *words,
+		     const char *word)
+{
+	return (!d->oneof || strv_has(words, word)) && (!d->is_valid || d->is_valid(word)) &&
+	       (!has_range(d) || is_in_range(p, d, word));
+}
+
+/* A value that is the row's flag_empty, in whichever form, is not given to the program. */
+static bool is_unset(const struct place *p, const char *text)
+{
+	const char *none = p->field->flag_empty;
+	const struct tree t = { .kind = TREE_SCALAR, .scalar = none };
+	int64_t n, unset;
+
+	if (!*text)
+		return !p->field->filled;
+	if (!none)
+		return false;
+	return str_eq(text, none) || (number_of(p->field, p->value, text, &n) &&
+				      number_of(p->field, &t, none, &unset) && n == unset);
+}
+
+static void check_word(struct walk *w, const struct place *p, const struct field_accepts *d,
+		       const char *word)
+{
+	struct arena *a = w->arena;
+	const struct strv words = strv_split(a, d->oneof ? d->oneof : "", '|');
+	const struct tree part = { .kind = TREE_SCALAR, .scalar = word };
+	const char *nearest;
+
+	if (is_taken(p, d, &words, word))
+		return;
+	nearest = d->oneof && !p->secret ? near_name(word, words.v, words.n) : NULL;
+	arena_push(a, w->ret->v, w->ret->n,
+		   (struct accepts_finding){
+			   .key = p->key,
+			   .text = arena_printf(a, "%s: %s: expected %s, found %s",
+						tree_where(a, &p->value->pos), p->path,
+						accepts_wanted(a, p->field, d),
+						field_found(a, d->commas ? &part : p->value,
+							    !p->secret)),
+			   .nearest = nearest && *nearest ? nearest : NULL,
+			   .names = d->names });
+}
+
+static void check_scalar(struct walk *w, const struct place *p, const struct field_accepts *d)
+{
+	const char *text = p->value->kind == TREE_SCALAR ? field_text(p->value) : "";
+	struct strv words = { 0 };
+
+	if (p->value->kind != TREE_SCALAR || is_unset(p, text))
+		return;
+	if (d->commas && *text)
+		words = strv_split(w->arena, text, ',');
+	else
+		strv_add(w->arena, &words, text);
+	for (size_t i = 0; i < words.n; i++)
+		check_word(w, p, d, words.v[i]);
+}
+
+static void check_item(struct walk *w, const struct place *p, const struct field_accepts *d,
+		       size_t i)
+{
+	const struct tree_item *it = &p->value->items[i];
+	const struct tree key = { .kind = TREE_SCALAR, .pos = it->key_pos, .scalar = it->key };
+	struct place item = *p;
+
+	item.path = it->key ? arena_printf(w->arena, "%s.%s", p->path, it->key)
+			    : arena_printf(w->arena, "%s[%zu]", p->path, i);
+	item.value = d->keys ? &key : it->value;
+	if (d->keys && it->key)
+		check_word(w, &item, d, it->key);
+	else if (!d->keys)
+		check_scalar(w, &item, d);
+}
+
+static void check_demand(struct walk *w, const struct place *p, const struct field_accepts *d)
+{
+	if (p->value->kind != TREE_MAP && p->value->kind != TREE_SEQ && !d->keys)
+		check_scalar(w, p, d);
+	else
+		for (size_t i = 0; i < p->value->n; i++)
+			check_item(w, p, d, i);
+}
+
+static void check_section(struct walk *w, const struct schema *s, const struct place *p);
+
+static void check_value(struct walk *w, const struct place *p)
+{
+	const struct schema *s = p->field->schema;
+
+	if (s && p->value->kind == TREE_SEQ)
+		for (size_t i = 0; i < p->value->n; i++) {
+			struct place item = *p;
+
+			item.key = item.path = arena_printf(w->arena, "%s[%zu]", p->path, i);
+			item.value = p->value->items[i].value;
+			check_section(w, s, &item);
+		}
+	else if (s)
+		check_section(w, s, p);
+	for (const struct field_accepts *d = p->field->accepts; d; d = d->next)
+		if (accepts_holds(d, w->minor))
+			check_demand(w, p, d);
+}
+
+static void check_section(struct walk *w, const struct schema *s, const struct place *p)
+{
+	for (size_t i = 0; p->value->kind == TREE_MAP && i < p->value->n; i++) {
+		const struct tree_item *it = &p->value->items[i];
+		const size_t row = field_row(s, it->key);
+		const char *path;
+
+		if (row == s->n || it->value->kind == TREE_NULL)
+			continue;
+		path = field_path(w->arena, p->path, it->key);
+		check_value(w, &(struct place){ .field = &s->fields[row],
+						.value = it->value,
+						.key = path,
+						.path = path,
+						.secret = p->secret || s->fields[row].secret });
+	}
+}
+
+void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
+		   const struct accepts_opts *o, struct accepts_findings *ret)
+{
+	struct walk w = { a, o->minor, ret };
+
+	check_section(&w, s, &(struct place){ .value = map, .path = o->path ? o->path : "" });
+}

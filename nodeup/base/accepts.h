@@ -1,0 +1,54 @@
+/* accepts.h - what the program behind a key takes, at which versions of Kubernetes
+ * A row of a field table names such a demand in `accepts`. The row's own format, words and range are what the reader
+ * demands: they are errors always. A demand is told apart from them, as it holds for some versions alone, and the version is
+ * known only when all of the document was read: so the check is a walk of its own.
+ * Invariant: a value that counts as not given is never told: an empty one, unless the row says `filled`, and one that is
+ * the row's flag_empty. What the reader refused is not told again. No secret is shown.
+ * Owner: the arena; demands are constants. Errors: none; findings are data, the caller weighs them. Threads: all.
+ * Source: demands name their own where they stand. */
+#pragma once
+
+#include "nodeup/base/field.h"
+
+/* One demand. In a text with `commas` it is of each word, in a list of each item, in a map of each value. */
+struct field_accepts {
+	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof, or of min and max */
+	const char *wanted;
+	const char *oneof; /* "a|b", or NULL */
+	/* Of an integer, also one in a text; of a duration in nanoseconds. Both 0: any. INT64_MIN, INT64_MAX: no bound. */
+	int64_t min, max;
+	bool (*is_valid)(const char *s); /* NULL: any form */
+	bool keys;                       /* of a map: its keys are meant, not its values */
+	bool commas;                     /* a text has several words, with a comma between each */
+	bool names; /* a build of the program may have more: a warning, an error with --strict */
+	/* minor versions of Kubernetes 1.x that the demand holds for first and last; 0: no bound */
+	uint8_t since, until;
+	const struct field_accepts
+		*next; /* of the same field: one for other versions, or one more */
+};
+
+/* A value that the program refuses. */
+struct accepts_finding {
+	const char *key;     /* "KubeletConfig.taints": what the setting `accept` calls it */
+	const char *text;    /* "f:2:1: KubeletConfig.taints[0]: expected ..., found ..." */
+	const char *nearest; /* the word that it was meant to be, or NULL */
+	bool names;
+};
+
+struct accepts_findings {
+	struct accepts_finding *v;
+	size_t n;
+};
+
+struct accepts_opts {
+	int minor;        /* of Kubernetes 1.x */
+	const char *path; /* prefix for messages and keys, "" at the top */
+};
+
+/* Append what the programs refuse of a map that was read by schema s, in the order of the document. */
+void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
+		   const struct accepts_opts *o, struct accepts_findings *ret);
+/* Whether a demand holds for that version. */
+bool accepts_holds(const struct field_accepts *d, int minor);
+/* What a demand wants: "one of a|b", "a duration of 1s or more". */
+const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d);
