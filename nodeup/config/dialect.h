@@ -16,6 +16,10 @@ struct dialect_opts {
 	bool strict;               /* unknown keys are errors */
 	const struct strv *accept; /* unknown keys that are no error all the same; NULL: none */
 	struct strv *accepted;     /* those of them that are there are appended; NULL: not asked */
+	bool any_value;            /* what programs take of values is not looked at */
+	const struct strv *accept_values; /* keys whose values no program refuses; NULL: none */
+	struct strv
+		*tolerated; /* refused values that it goes on with are appended; NULL: not asked */
 	struct strv
 		*warnings; /* "file:line:column: unknown key 'x'" are appended; NULL: not wanted */
 	struct field_unknowns
@@ -30,8 +34,9 @@ struct dialect_opts {
 	const struct tree *vintage; /* what the machine's settings say of it; NULL: nothing */
 	const char *script;         /* user data that brought the document of --conf; NULL: none */
 	struct tree_pos script_pos; /* see vintage_sources */
-	/* Whether the records say that a run ended well on this instance with a document of such a kops; NULL: there are
-	 * none. It is asked of a version that is not spoken. */
+	/* Whether the records say that a run ended well on this instance with a document of such a kops, or, where v is
+	 * NULL, with the documents that were read now. NULL: there are no records. It is asked of a version that is
+	 * not spoken, and of values that a program refuses. */
 	bool (*was_applied)(void *records, const struct vintage *v);
 	void *records;
 };

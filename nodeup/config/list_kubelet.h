@@ -56,7 +56,7 @@
 	  .doc = "promiscuous-bridge, hairpin-veth or none") \
 	X(struct opt_bool, babysit_daemons, "babysitDaemons", .flag = "babysit-daemons", \
 	  .until = 6, .doc = "a babysitter watches docker and kubelet") \
-	X(struct opt_int, max_pods, "maxPods", .flag = "max-pods", .max = INT32_MAX, \
+	X(struct opt_int, max_pods, "maxPods", .flag = "max-pods", .accepts = &accepts_max_pods, \
 	  .doc = "pods this node may run") \
 	X(int64_t, nvidia_gpus, "nvidiaGPUs", .flag = "experimental-nvidia-gpus", .until = 5, \
 	  .flag_empty = "0", .max = INT32_MAX, .doc = "NVIDIA devices on this node") \

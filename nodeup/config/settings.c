@@ -52,7 +52,7 @@ static bool is_bucket(const char *url)
 int settings_add(struct arena *a, const struct settings_doc *doc, bool own, struct settings *s,
 		 struct err *e)
 {
-	struct settings_texts keys = { 0 }, accepted = { 0 };
+	struct settings_texts keys = { 0 }, accepted = { 0 }, values = { 0 };
 	int r = add_prefixes(a, doc->url_rewrites, "urlRewrites", &s->url_rewrites, e);
 
 	if (r == 0)
@@ -61,6 +61,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		r = texts_of(a, doc->public_keys, "publicKeys", &keys, e);
 	if (r == 0)
 		r = texts_of(a, doc->accept_keys, "acceptKeys", &accepted, e);
+	if (r == 0)
+		r = texts_of(a, doc->accept, "accept", &values, e);
 	if (r < 0)
 		return r;
 	if (doc->vintage && !vintage_is_version(a, doc->vintage->scalar))
@@ -70,6 +72,8 @@ int settings_add(struct arena *a, const struct settings_doc *doc, bool own, stru
 		s->vintage = doc->vintage;
 	for (size_t i = 0; i < accepted.n; i++)
 		strv_add(a, &s->accept_keys, accepted.v[i].text);
+	for (size_t i = 0; i < values.n; i++)
+		strv_add(a, &s->accept, values.v[i].text);
 	if (!str_is_empty(doc->ca_bundle) && *doc->ca_bundle != '/')
 		return err_config(e, "caBundle: '%s' is not an absolute path", doc->ca_bundle);
 	if (!str_is_empty(doc->ca_bundle) && !show_is_clean(doc->ca_bundle))

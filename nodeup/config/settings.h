@@ -27,6 +27,8 @@ struct settings_texts {
 	  .doc = "keys of today's kops, as messages name them, that nodeup does not know and is to leave alone") \
 	X(const struct tree *, vintage, "kopsVersion", .shape = TREE_SCALAR, \
 	  .doc = "which kops rendered the documents, where they do not tell: 1.36.2") \
+	X(const struct tree *, accept, "accept", .shape = TREE_SEQ, \
+	  .doc = "keys, as messages name them, whose values go on with a warning where nodeup says that a program refuses them") \
 	X(const char *, ca_bundle, "caBundle", .doc = "file of the CA certificates that servers are checked by") \
 	X(const struct tree *, public_keys, "publicKeys", .shape = TREE_SEQ, \
 	  .doc = "public keys of minisign, by which signatures of assets are checked") \
@@ -50,6 +52,7 @@ struct settings {
 	struct strv mirrors;               /* "FROM=TO" */
 	struct strv accept_keys;           /* "KubeletConfig.x": unknown keys that are no error */
 	const struct tree *vintage;        /* the kops of the documents; NULL: not said */
+	struct strv accept;                /* "KubeletConfig.maxPods": its value is no error, whatever it is */
 	const char *ca_bundle;             /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */

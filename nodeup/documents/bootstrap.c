@@ -337,6 +337,8 @@ static int load_model(struct loader *l, struct err *e)
 				     .accept = settings ? &settings->accept_keys : NULL,
 				     .accepted = &b->accepted,
 				     .vintage = settings ? settings->vintage : NULL,
+				     .accept_values = settings ? &settings->accept : NULL,
+				     .tolerated = &b->tolerated,
 				     .warnings = &b->warnings,
 				     .unknown = &b->unknown,
 				     .errors = l->req->errors,
@@ -348,7 +350,7 @@ static int load_model(struct loader *l, struct err *e)
 				     .records = l };
 	int r;
 
-	b->warnings = b->accepted = (struct strv){ 0 };
+	b->warnings = b->accepted = b->tolerated = (struct strv){ 0 };
 	b->texts = NULL;
 	b->n_texts = 0;
 	b->unknown = (struct field_unknowns){ .arena = l->arena };

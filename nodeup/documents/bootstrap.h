@@ -49,8 +49,10 @@ struct bootstrap {
 	struct runtime runtime;
 	struct strv warnings;
 	struct field_unknowns
-		unknown;       /* keys of documents that are warnings; see bootstrap_warnings */
-	struct strv accepted;  /* keys of documents that nodeup does not know and leaves alone */
+		unknown;      /* keys of documents that are warnings; see bootstrap_warnings */
+	struct strv accepted; /* keys of documents that nodeup does not know and leaves alone */
+	struct strv
+		tolerated; /* values that a program refuses, and that it goes on with all the same */
 	const char *lost_why;  /* what people are told of it */
 	const char *lost_conf; /* text of conf, which is gone and is put back; else NULL */
 	const char *

@@ -75,6 +75,7 @@ static int find_wanted(struct loader *l, struct wanted *ret, struct err *e)
 	const struct settings *settings = l->req->settings;
 	const struct dialect_opts opts = { .strict = l->req->strict,
 					   .accept = settings ? &settings->accept_keys : NULL,
+					   .any_value = true,
 					   .no_host = true };
 	const struct documents *d = &l->b->documents;
 	struct node n = { 0 };

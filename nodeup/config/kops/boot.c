@@ -30,6 +30,8 @@ static const struct field boot_fields[] = {
 	F(ca_bundle, .key = "caBundle", .doc = "ours: PEM file of CAs for downloads"),
 	F(accept_keys, .key = "acceptKeys", .shape = TREE_SEQ,
 	  .doc = "ours: keys that nodeup does not know and is to leave alone"),
+	F(accept, .key = "accept", .shape = TREE_SEQ,
+	  .doc = "ours: keys whose values go on with a warning where a program is said to refuse them"),
 	F(ignore_host_checks, .key = "ignoreHostChecks",
 	  .doc = "ours: try a Kubernetes that cannot run on this host"),
 #undef F

@@ -5,7 +5,9 @@
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/config/kops/unknown.h"
+#include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/pem.h"
+#include "nodeup/config/values.h"
 #include "nodeup/config/version.h"
 
 const char kops_title[] = "kops 1.36 and 1.37";
@@ -226,6 +228,21 @@ bool kops_has_addresses(const struct kops_config *c)
 	return has_eni_pods(c) || c->networking.cni_secondary_ip;
 }
 
+/* What the programs of that version refuse. */
+static int check_values(struct arena *a, const struct tree *t, const struct kops_boot *boot,
+			const struct kops_config *c, const struct dialect_opts *o, struct err *e)
+{
+	struct values v = { .arena = a,
+			    .opts = o,
+			    .minor = c->kubernetes.minor,
+			    .accept = boot->settings.accept };
+	const struct rule_section kubelet = { "KubeletConfig", tree_lookup(t, "KubeletConfig") };
+
+	values_find(&v, &kops_config_schema, t);
+	values_find_across(&v, &kubelet_rules, &kubelet, 1);
+	return values_judge(&v, e);
+}
+
 int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 		const struct dialect_opts *o, struct kops_config *ret, struct err *e)
 {
@@ -246,6 +263,8 @@ int kops_config(struct arena *a, const struct tree *t, const struct kops_boot *b
 		r = kops_refuse_unknown(&unknown, e);
 	if (r == 0 && c.kubernetes_version_text)
 		r = check_version(a, t, &c, o, e);
+	if (r == 0 && c.kubernetes.minor)
+		r = check_values(a, t, boot, &c, o, e);
 	if (r == 0)
 		r = check_assets(a, &c, o, e);
 	/* what is missing now may be what could not be read */

@@ -1,3 +1,4 @@
+#include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/kops/kops.h"
 
 #define FLAG(f) .flag = (f), .doc = "flag --" f

@@ -43,7 +43,8 @@
 	X(struct opt_bool, configure_cbr0, "configureCbr0", FLAG("configure-cbr0"), .until = 5) \
 	X(const char *, hairpin_mode, "hairpinMode", CONF("hairpinMode")) \
 	X(struct opt_bool, babysit_daemons, "babysitDaemons", FLAG("babysit-daemons"), .until = 6) \
-	X(struct opt_int, max_pods, "maxPods", CONF("maxPods"), .flag_empty = "0") \
+	X(struct opt_int, max_pods, "maxPods", CONF("maxPods"), .flag_empty = "0", \
+	  .accepts = &accepts_max_pods) \
 	X(int64_t, nvidia_gp_us, "nvidiaGPUs", \
 	  FLAG("experimental-nvidia-gpus"), .flag_empty = "0") \
 	X(const char *, pod_cidr, "podCIDR", CONF("podCIDR"), .format = &format_cidrs) \

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 #include "nodeup/base/near.h"
+#include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/values.h"
 
 /* What the documents may leave out, as kops' CLI would have filled it in:
  *   masterInternalName  api.internal.<ClusterName>      networking        from networkPluginName
@@ -456,6 +458,25 @@ int kops18_proxy(struct arena *a, const struct documents *d, const struct dialec
 	return r;
 }
 
+/* What the programs of that version refuse, in each document by itself, and of kubelet's sections as they are merged. */
+static int check_values(struct kops18_build *b)
+{
+	const char *role = b->node->is_master ? "masterKubelet" : "kubelet";
+	const struct rule_section kubelet[] = {
+		{ role, tree_lookup(b->cluster_spec, role) },
+		{ "kubelet", tree_lookup(b->ig_spec, "kubelet") },
+	};
+	struct values v = { .arena = b->arena,
+			    .opts = b->opts,
+			    .minor = b->node->kubernetes.minor,
+			    .accept = b->env->settings.accept };
+
+	values_find(&v, &kops18_cluster_schema, b->cluster_spec);
+	values_find(&v, &kops18_ig_schema, b->ig_spec);
+	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));
+	return values_judge(&v, b->err);
+}
+
 /* What can be checked one by one. */
 static int (*const steps[])(struct kops18_build *b) = {
 	set_role,   kops18_networking, kops18_extras, kops18_egress_proxy,
@@ -491,6 +512,8 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 		set_etcd_clusters(&b);
 		kops18_default_sections(&b);
 		r = kops18_go_on(&b, check_sections(&b));
+		if (r == 0)
+			r = kops18_go_on(&b, check_values(&b));
 		if (r == 0)
 			r = kops18_go_on(&b, kops18_merge(&b));
 	}

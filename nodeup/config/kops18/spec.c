@@ -13,6 +13,8 @@ static const struct field env_fields[] = {
 	  .doc = "FROM=TO: where URLs that begin so are fetched instead; not of kops"),
 	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, .secret = true,
 	  .doc = "FROM=TO: where assets whose URLs begin so are asked for first; not of kops"),
+	F(accept, .key = "accept", .shape = TREE_SEQ,
+	  .doc = "keys whose values go on with a warning where a program is said to refuse them; not of kops"),
 	F(ca_bundle, .key = "caBundle",
 	  .doc = "file of the CA certificates that servers are checked by; not of kops"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ,

@@ -5,6 +5,7 @@
 #include <strings.h>
 #include "nodeup/base/enc.h"
 #include "nodeup/config/pem.h"
+#include "nodeup/config/values.h"
 
 enum { GUNZIPPED_MAX = 64 << 10 };
 
@@ -298,11 +299,24 @@ static int check_version(struct look *l)
 	return r < 0 ? r : kubeup_has_all(l->arena, l->env, l->err);
 }
 
+/* What the programs of that version refuse. */
+static int check_values(struct look *l)
+{
+	struct values v = { .arena = l->arena,
+			    .opts = l->opts,
+			    .minor = l->env->kubernetes.minor,
+			    .accept = l->env->settings.accept };
+
+	values_find(&v, &kubeup_env_schema, l->tree);
+	return values_judge(&v, l->err);
+}
+
 int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts *o,
 	       struct kubeup_env *ret, struct err *e)
 {
 	/* those behind the first ask values of each other, and want all of them */
-	static int (*const checks[])(struct look *) = { check_network, check_version, check_addons,
+	static int (*const checks[])(struct look *) = { check_network,	    check_version,
+							check_values,	    check_addons,
 							check_manifest_url, check_pairs };
 	struct kubeup_env env = { .tree = t };
 	struct look l = { a, o, t, &env, e };

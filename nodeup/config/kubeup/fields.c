@@ -56,8 +56,9 @@ static const struct field_format line = { "a text of one line", str_is_line };
 static const struct field env_fields[] = {
 	KUBEUP_KEYS(FIELD_ROW)
 #define F(m, ...) FIELD(struct kubeup_env, settings.m, __VA_ARGS__)
-	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next eight"),
+	F(url_rewrites, .key = "urlRewrites", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d; not of kube-up, nor are the next nine"),
 	F(mirrors, .key = "mirrors", .shape = TREE_SEQ, SECRET, .doc = "as in nodeup.d"),
+	F(accept, .key = "accept", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
 	F(ca_bundle, .key = "caBundle", .doc = "as in nodeup.d"),
 	F(public_keys, .key = "publicKeys", .shape = TREE_SEQ, .doc = "as in nodeup.d"),
 	F(require_signatures, .key = "requireSignatures", .doc = "as in nodeup.d"),

@@ -172,6 +172,13 @@ static void what_is_wrong_in_it_is_told_with_its_place(void **state)
 		{ "Node", START "KubeletConfig: {maxPodz: 1}\n",
 		  "n.yaml:4:17: unknown key 'KubeletConfig.maxPodz'; did you mean "
 		  "'maxPods'?" },
+		{ "Node", START "KubeletConfig: {maxPods: -1}\n",
+		  "n.yaml:4:26: KubeletConfig.maxPods: expected an integer of 0 or more, found "
+		  "'-1'" },
+		{ "Node", START "KubeletConfig: {imageGCHighThresholdPercent: 80}\n",
+		  "n.yaml:4:46: KubeletConfig.imageGCHighThresholdPercent: expected "
+		  "imageGCLowThresholdPercent (80 where it is not given) below "
+		  "imageGCHighThresholdPercent (85)" },
 		{ "Node", START "Hooks: [[{nam: x}]]\n",
 		  "n.yaml:4:11: unknown key 'Hooks[0][0].nam'; did you mean 'name'?" },
 		{ "Node", START "Hooks: [[], [], []]\n",

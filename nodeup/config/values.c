@@ -1,0 +1,105 @@
+#include "nodeup/config/values.h"
+
+#include <strings.h>
+
+void values_find(struct values *v, const struct schema *s, const struct tree *map)
+{
+	const struct accepts_opts o = { .minor = v->minor };
+
+	accepts_check(v->arena, s, map, &o, &v->found);
+}
+
+void values_find_across(struct values *v, const struct field_rules *rules,
+			const struct rule_section *sections, size_t n)
+{
+	const struct rule_values all = { .sections = sections, .n = n, .minor = v->minor };
+
+	rules_find(v->arena, rules, &all, &v->found);
+}
+
+void values_add(struct values *v, const char *key, const char *text)
+{
+	arena_push(v->arena, v->found.v, v->found.n,
+		   (struct accepts_finding){ .key = key, .text = text });
+}
+
+static bool is_accepted(const struct values *v, const char *key)
+{
+	const struct strv *own = v->opts->accept_values;
+	const struct tree *list = v->accept;
+
+	for (size_t i = 0; own && i < own->n; i++)
+		if (strcasecmp(own->v[i], key) == 0)
+			return true;
+	for (size_t i = 0; list && list->kind == TREE_SEQ && i < list->n; i++)
+		if (list->items[i].value->kind == TREE_SCALAR &&
+		    strcasecmp(list->items[i].value->scalar, key) == 0)
+			return true;
+	return false;
+}
+
+static bool was_applied(const struct values *v)
+{
+	return v->opts->was_applied && v->opts->was_applied(v->opts->records, NULL);
+}
+
+/* It goes on with such a value, and status names it. */
+static void tolerate(struct values *v, const char *text, const char *why)
+{
+	const struct dialect_opts *o = v->opts;
+
+	text = arena_printf(v->arena, "%s; it goes on, %s", text, why);
+	dialect_warn(v->arena, o, "%s", text);
+	if (o->tolerated && !strv_has(o->tolerated, text))
+		strv_add(v->arena, o->tolerated, text);
+}
+
+static int fail(const struct accepts_finding *f, struct err *e)
+{
+	int r = err_config(e, "%s", f->text);
+
+	if (f->nearest)
+		err_note(e, "do", "did you mean %s?", f->nearest);
+	err_note(e, "do", "if its program takes it, say accept: [%s] in the settings", f->key);
+	return r;
+}
+
+static int refuse(struct values *v, const struct accepts_findings *refused, struct err *e)
+{
+	struct errs *errors = v->opts->errors;
+	int r = 0;
+
+	if (!refused->n)
+		return 0;
+	for (size_t i = 0; errors && i < refused->n && r == 0; i++)
+		r = errs_keep_apart(errors, fail(&refused->v[i], e), e);
+	if (errors)
+		return r;
+	r = fail(&refused->v[0], e);
+	for (size_t i = 1; i < refused->n; i++)
+		err_note(e, "also", "%s", refused->v[i].text);
+	return r;
+}
+
+int values_judge(struct values *v, struct err *e)
+{
+	const struct dialect_opts *o = v->opts;
+	struct accepts_findings refused = { 0 };
+
+	for (size_t i = 0; !o->any_value && i < v->found.n; i++) {
+		const struct accepts_finding *f = &v->found.v[i];
+
+		if (is_accepted(v, f->key))
+			tolerate(v, f->text, "as accept says");
+		else if (f->names && !o->strict)
+			dialect_warn(v->arena, o, "%s%s%s%s", f->text,
+				     f->nearest ? "; did you mean '" : "",
+				     f->nearest ? f->nearest : "", f->nearest ? "'?" : "");
+		else if (was_applied(v))
+			tolerate(v, f->text,
+				 "as a run with these documents ended well on this instance");
+		else
+			arena_push(v->arena, refused.v, refused.n, *f);
+	}
+	return refuse(v, &refused, e);
+}
