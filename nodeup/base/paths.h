@@ -9,6 +9,7 @@
 #define OWN_STATE OWN_LIB "/state"
 #define OWN_CONF OWN_LIB "/conf"
 #define OWN_VINTAGE OWN_LIB "/vintage"
+#define OWN_APPLIED OWN_LIB "/applied"
 #define OWN_DOCUMENTS OWN_LIB "/documents.json"
 #define OWN_CLAIMS OWN_LIB "/claims.json"
 #define OWN_PROGRAM OWN_LIB "/program"

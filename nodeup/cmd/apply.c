@@ -415,6 +415,7 @@ static int converge(struct apply *ap, struct err *e)
 	ap->status.known_by = s->boot.documents.vintage.by;
 	ap->status.kept_why = s->boot.replay_why;
 	ap->status.accepted = &s->boot.accepted;
+	ap->status.tolerated = &s->boot.tolerated;
 	ap->status.expiring = s->boot.expiring;
 	ap->status.expiry = s->boot.expiry;
 	ap->status.renews = s->boot.renews;
@@ -580,7 +581,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	ap->status.fetcher = NULL;
 	ap->status.conf = ap->status.expiring = ap->status.kept_why = NULL;
 	ap->status.kops = ap->status.known_by = NULL;
-	ap->status.accepted = NULL;
+	ap->status.accepted = ap->status.tolerated = NULL;
 	return r;
 }
 

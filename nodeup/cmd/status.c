@@ -229,6 +229,15 @@ static void add_accepted(struct arena *a, const struct tree *run, struct buf *b)
 		     arena_printf(a, "%s: left alone, as acceptKeys says", text_at(keys, i)));
 }
 
+/* Values that nodeup says a program refuses, and why it went on. */
+static void add_values(const struct tree *run, struct buf *b)
+{
+	const struct tree *texts = list_of(run, "refusedValues");
+
+	for (size_t i = 0; i < texts->n; i++)
+		line(b, "value", text_at(texts, i));
+}
+
 static void add_run(struct arena *a, int root_fd, const struct told *t, bool all, struct buf *b)
 {
 	const int64_t began = told_since(t);
@@ -260,6 +269,7 @@ static void add_run(struct arena *a, int root_fd, const struct told *t, bool all
 	line(b, "why", t->why ? t->why : "");
 	line(b, "pods", t->pods ? t->pods : "");
 	add_accepted(a, t->status, b);
+	add_values(t->status, b);
 	if (all && t->expires_ns)
 		line(b, "expires",
 		     arena_printf(a, "%s, certificate %s", dur_date(a, t->expires_ns),

@@ -17,12 +17,14 @@
 #include "nodeup/join/keys.h"
 #include "nodeup/tasks/volume.h"
 
-enum { CONF_RECORD_MAX = 4096 };
+enum { CONF_RECORD_MAX = 4096, APPLIED_MAX = 64 << 10 };
 
 static const char documents_path[] = OWN_DOCUMENTS;
 static const char conf_path[] = OWN_CONF; /* what was last applied */
 /* of which kops the documents were, where that is not spoken any more */
 static const char vintage_path[] = OWN_VINTAGE;
+/* which documents the last run that ended well had: the sha256 of each, a line each */
+static const char applied_path[] = OWN_APPLIED;
 
 /* That the metadata service answers version 1, once asked in this boot: /run is empty at the next one. */
 static const char version1_path[] = OWN_IMDS_VERSION;
@@ -302,30 +304,85 @@ static bool is_kept(struct loader *l, const char *last, const char *minors)
 	return false;
 }
 
+static bool was_of_vintage(struct loader *l, const char *last, const struct vintage *v)
+{
+	autobuf struct buf vintage = BUF_INIT(CONF_RECORD_MAX);
+	const char *minors = vintage_minors(l->arena, v);
+	bool is_same = record_read(l->req->root_fd, vintage_path, &vintage)
+			       ? str_eq(str_trim(l->arena, buf_str(&vintage)), minors)
+			       : is_kept(l, last, minors);
+
+	is_same = is_same || is_conf_kept(l);
+	if (is_same)
+		l->b->outlived = minors;
+	return is_same;
+}
+
+/* A line of the record of a document. */
+static void note_document(const char *text, size_t n, struct buf *b)
+{
+	char hex[DIGEST_TEXT_MAX];
+
+	(void)buf_addf(b, "%s\n", digest_sha256_hex(text, n, hex));
+}
+
+/* What a nodeup that has no such record kept of the documents of this instance; user data as they are, and the
+ * document that they bring. */
+static void note_kept(struct loader *l, struct buf *b)
+{
+	const char *date, *instance;
+	struct strmap texts = { 0 };
+	struct err ignored;
+
+	if (store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored) <
+		    0 ||
+	    !str_eq(instance, l->b->facts.instance_id) ||
+	    store_kept_texts(l->arena, l->req->root_fd, documents_path, NULL, &texts, &ignored) < 0)
+		return;
+	for (size_t i = 0; i < texts.n; i++) {
+		const char *file = texts.v[i].key, *text = texts.v[i].value;
+		const struct user_data_file given = { file, text, strlen(text), 0 };
+		struct user_data u;
+
+		note_document(text, strlen(text), b);
+		if (user_data_read(l->arena, file, &given, false, &u, &ignored) == 0)
+			note_document(u.conf.text, u.conf.n, b);
+	}
+}
+
+/* Whether each document that was read by now is one of those. */
+static bool has_same_documents(struct loader *l)
+{
+	autobuf struct buf applied = BUF_INIT(APPLIED_MAX);
+	const struct bootstrap *b = l->b;
+	bool is_same = b->n_texts > 0;
+
+	if (!record_read(l->req->root_fd, applied_path, &applied))
+		note_kept(l, &applied);
+	for (size_t i = 0; i < b->n_texts && is_same; i++) {
+		autobuf struct buf line = BUF_INIT(APPLIED_MAX);
+
+		note_document(b->texts[i].text, b->texts[i].n, &line);
+		is_same = strstr(buf_str(&applied), buf_str(&line)) != NULL;
+	}
+	return is_same;
+}
+
 /* Whether a node goes on with such a document: the records of this instance must say that a run ended well, and of which
- * kops its documents were. */
+ * kops its documents were, or that they were these. */
 static bool was_applied(void *records, const struct vintage *v)
 {
-	autobuf struct buf identity = BUF_INIT(CONF_RECORD_MAX),
-			   vintage = BUF_INIT(CONF_RECORD_MAX);
+	autobuf struct buf identity = BUF_INIT(CONF_RECORD_MAX);
 	struct loader *l = records;
-	struct bootstrap *b = l->b;
 	const int root_fd = l->req->root_fd;
-	const char *last, *minors = vintage_minors(l->arena, v);
+	const char *last;
 	struct err ignored;
-	bool is_same;
 
 	if (!l->req->may_replay || last_applied(l->arena, root_fd, &last, &ignored) < 0 || !last ||
 	    !record_read(root_fd, OWN_IDENTITY, &identity) || loader_instance(l, &ignored) < 0 ||
-	    !str_eq(str_trim(l->arena, buf_str(&identity)), b->facts.instance_id))
+	    !str_eq(str_trim(l->arena, buf_str(&identity)), l->b->facts.instance_id))
 		return false;
-	is_same = record_read(root_fd, vintage_path, &vintage)
-			  ? str_eq(str_trim(l->arena, buf_str(&vintage)), minors)
-			  : is_kept(l, last, minors);
-	is_same = is_same || is_conf_kept(l);
-	if (is_same)
-		b->outlived = minors;
-	return is_same;
+	return v ? was_of_vintage(l, last, v) : has_same_documents(l);
 }
 
 /* From documents to the model; may run again, from kept documents. */
@@ -653,6 +710,16 @@ static int record_vintage(const struct bootstrap *b, int root_fd, struct err *e)
 	return record_keep(root_fd, vintage_path, 0644, text, e);
 }
 
+/* Remember which documents it were, for a later run that finds a value in them refused. */
+static int record_applied(const struct bootstrap *b, int root_fd, struct err *e)
+{
+	autobuf struct buf lines = BUF_INIT(APPLIED_MAX);
+
+	for (size_t i = 0; i < b->n_texts; i++)
+		note_document(b->texts[i].text, b->texts[i].n, &lines);
+	return record_keep(root_fd, applied_path, 0644, buf_str(&lines), e);
+}
+
 /* The next run of this boot need not ask. */
 static int record_version1(int root_fd, struct err *e)
 {
@@ -686,6 +753,8 @@ int bootstrap_persist(struct bootstrap *b, int root_fd, struct err *e)
 
 	if (r >= 0)
 		r = record_vintage(b, root_fd, e);
+	if (r >= 0)
+		r = record_applied(b, root_fd, e);
 	if (r >= 0)
 		r = record_conf(name, root_fd, e);
 	return r < 0 ? r : keep_documents(b, root_fd, name, e);

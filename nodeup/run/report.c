@@ -403,6 +403,8 @@ int status_write(int root_fd, const struct status *st, struct err *e)
 	tree_set_word(a, t, "keptWhy", st->kept_why);
 	if (st->accepted && st->accepted->n)
 		(void)tree_set(a, t, "acceptedKeys", tree_of_strv(a, st->accepted));
+	if (st->tolerated && st->tolerated->n)
+		(void)tree_set(a, t, "refusedValues", tree_of_strv(a, st->tolerated));
 	if (st->expiring) {
 		tree_set_word(a, t, "expiring", st->expiring);
 		tree_set_int(a, t, "expiresUnix", st->expiry);

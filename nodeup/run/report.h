@@ -47,11 +47,12 @@ struct status {
 	struct tree *assets;     /* as they were when the run before ended, till there is a rep */
 	const struct err *error; /* NULL: none */
 	const char *kept_why; /* for what reason documents are the kept ones; NULL: they are not */
-	const struct strv *accepted; /* keys that are left alone; NULL: none */
-	const char *expiring;        /* the certificate that ends first; NULL: none */
-	int64_t expiry;              /* when it does, in seconds since 1970 */
-	bool renews;                 /* a run issues it anew in time; else it cannot be had anew */
-	int64_t next_run_wall_ns;    /* 0: none follows this one */
+	const struct strv *accepted;  /* keys that are left alone; NULL: none */
+	const struct strv *tolerated; /* refused values that it goes on with; NULL: none */
+	const char *expiring;         /* the certificate that ends first; NULL: none */
+	int64_t expiry;               /* when it does, in seconds since 1970 */
+	bool renews;                  /* a run issues it anew in time; else it cannot be had anew */
+	int64_t next_run_wall_ns;     /* 0: none follows this one */
 	int64_t started_wall_ns;
 	unsigned int attempt;
 };

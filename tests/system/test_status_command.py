@@ -99,6 +99,13 @@ def test_the_kops_of_the_documents_is_named(node):
     assert json.loads(node.status("-o", "json").stdout)["run"]["kops"] == "1.36.2"
 
 
+def test_values_that_it_goes_on_with_are_named(node):
+    node.write(state="ready", refusedValues=["f:1:2: KubeletConfig.maxPods: expected more; it goes on, as accept says"])
+    done = node.status()
+    assert done.returncode == READY and "  value     f:1:2: KubeletConfig.maxPods: expected more; it goes on, as accept says\n" in done.stdout, done
+    assert json.loads(node.status("-o", "json").stdout)["run"]["refusedValues"]
+
+
 def test_one_screen_says_what_failed_and_what_to_do(node):
     node.write(state="retrying", unit="kops-configuration.service", conf="/etc/kube_env.yaml",
                error=error(69, "want: an answer", "got: none"), nextRunUnixMs=int(time.time() * 1000) + 600_000,
