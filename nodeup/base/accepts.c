@@ -57,6 +57,16 @@ const char *accepts_wanted(struct arena *a, const struct field *f, const struct 
 	return has_range(d) ? range(a, f, d) : "another text";
 }
 
+const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until)
+{
+	if (since && until)
+		return arena_printf(a, " (Kubernetes 1.%u to 1.%u)", since, until);
+	if (since || until)
+		return arena_printf(a, " (%s Kubernetes 1.%u)", since ? "since" : "until",
+				    since ? since : until);
+	return "";
+}
+
 /* The number that is compared with a range; false: it is none. */
 static bool number_of(const struct field *f, const struct tree *t, const char *word, int64_t *ret)
 {

@@ -50,5 +50,7 @@ void accepts_check(struct arena *a, const struct schema *s, const struct tree *m
 		   const struct accepts_opts *o, struct accepts_findings *ret);
 /* Whether a demand holds for that version. */
 bool accepts_holds(const struct field_accepts *d, int minor);
+/* " (since Kubernetes 1.31)", " (Kubernetes 1.8 to 1.9)"; "": all versions. */
+const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until);
 /* What a demand wants: "one of a|b", "a duration of 1s or more". */
 const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d);

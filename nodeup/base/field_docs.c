@@ -1,4 +1,4 @@
-#include "nodeup/base/field.h"
+#include "nodeup/base/accepts.h"
 
 static const char *const kind_names[] = {
 	[FIELD_STRING] = "string", [FIELD_BOOL] = "bool",       [FIELD_INT] = "integer",
@@ -8,6 +8,16 @@ static const char *const kind_names[] = {
 };
 
 enum { KEY_WIDTH = 38, KIND_WIDTH = 9, FLAG_WIDTH = 40 };
+
+/* What its program takes; a long list of words has a name. */
+static void add_accepts(const struct field *f, struct buf *b)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	for (const struct field_accepts *d = f->accepts; d; d = d->next)
+		(void)buf_addf(b, " (accepts %s%s%s)", d->keys ? "as a key " : "",
+			       accepts_wanted(a, f, d), accepts_versions(a, d->since, d->until));
+}
 
 int field_docs(const struct schema *s, int depth, struct buf *b)
 {
@@ -26,6 +36,7 @@ int field_docs(const struct schema *s, int depth, struct buf *b)
 			       f->doc ? f->doc : "");
 		if (f->oneof)
 			(void)buf_addf(b, " (%s)", f->oneof);
+		add_accepts(f, b);
 		if (f->usual)
 			(void)buf_addf(b, " (default %s)", f->usual);
 		if (f->since)

@@ -1,4 +1,4 @@
-#include "nodeup/base/field.h"
+#include "nodeup/base/accepts.h"
 
 /* The types of JSON that the value may have. Any scalar of YAML is read as a text; null counts as absent. */
 static void set_types(struct arena *a, struct tree *map, enum field_kind kind, enum tree_kind shape)
@@ -33,6 +33,22 @@ static struct tree *choices(struct arena *a, const char *oneof)
 	return seq;
 }
 
+/* What its program takes at all versions, of a single value. */
+static void set_accepts(struct arena *a, struct tree *map, const struct field *f)
+{
+	const bool is_number = f->kind == FIELD_INT || f->kind == FIELD_OPT_INT;
+	const struct field_accepts *d = f->accepts;
+
+	if (!d || d->since || d->until || d->names || d->next || f->flag_empty)
+		return;
+	if (d->oneof && f->kind == FIELD_STRING && !d->commas && !f->oneof)
+		(void)tree_set(a, map, "enum", choices(a, arena_printf(a, "%s|", d->oneof)));
+	if (is_number && (d->min || d->max) && d->min != INT64_MIN)
+		tree_set_int(a, map, "minimum", d->min);
+	if (is_number && (d->min || d->max) && d->max != INT64_MAX)
+		tree_set_int(a, map, "maximum", d->max);
+}
+
 static struct tree *value_schema(struct arena *a, const struct field *f)
 {
 	struct tree *map = f->kind == FIELD_OBJECT ? field_json_schema(a, f->schema) : tree_map(a);
@@ -49,6 +65,7 @@ static struct tree *value_schema(struct arena *a, const struct field *f)
 		tree_set_int(a, map, "minimum", f->min);
 		tree_set_int(a, map, "maximum", f->max);
 	}
+	set_accepts(a, map, f);
 	set_types(a, each, FIELD_STRING, TREE_NULL);
 	if (f->kind == FIELD_STRV)
 		(void)tree_set(a, map, "items", each);

@@ -5,6 +5,7 @@
 #include "nodeup/base/field.h"
 #include "nodeup/base/paths.h"
 #include "nodeup/base/show.h"
+#include "nodeup/cmd/help_key.h"
 #include "nodeup/config/facts.h"
 #include "nodeup/documents/dialects.h"
 #include "nodeup/run/explain.h"
@@ -161,7 +162,7 @@ static void usage(struct buf *b)
 	(void)buf_adds(b, "usage: nodeup [COMMAND] [FLAGS]\n\ncommands:\n");
 	for (size_t i = 0; i < cli_n_commands; i++)
 		(void)buf_addf(b, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].help);
-	(void)buf_adds(b, "\nnodeup help TOPIC, with a command or one of:\n");
+	(void)buf_adds(b, "\nnodeup help TOPIC, with a command, a key of a document or one of:\n");
 	for (size_t i = 0; i < ARRAY_LEN(topics); i++)
 		(void)buf_addf(b, "  %-13s %s\n", topics[i].name, topics[i].help);
 	(void)buf_adds(b, "\nflags of apply:\n");
@@ -230,6 +231,8 @@ static int print_topic(struct arena *a, const char *name, struct buf *b, struct 
 			cli_help(&cli_commands[i], b);
 			return 0;
 		}
+	if (help_key(a, name, b))
+		return 0;
 	help_topics(a, &names);
 	return err_fail(e, ERR_USAGE, 0, "no help on '%s'; %s", name,
 			cli_meant(a, name, &names, "see nodeup help"));

@@ -38,9 +38,9 @@ def test_the_schema_takes_documents_of_kops(topic, path):
     assert not errors(topic, read(path))
 
 
-@pytest.mark.parametrize("change", [{"kubelet": {"maxPodz": 1}}, {"kubelet": {"maxPods": "many"}}, {"kubelet": []},
+@pytest.mark.parametrize("change", [{"kubelet": {"maxPodz": 1}}, {"kubelet": {"maxPods": "many"}}, {"kubelet": {"maxPods": -1}}, {"kubelet": []},
                                     {"docker": {"logLevel": "loud"}}, {"etcdClusters": [{"nme": "main"}]}],
-                         ids=["unknown-key", "text-for-a-number", "list-for-a-section", "no-such-choice", "in-a-list"])
+                         ids=["unknown-key", "text-for-a-number", "too-small", "list-for-a-section", "no-such-choice", "in-a-list"])
 def test_the_schema_refuses(change):
     document = read(STATE / "cluster.spec")
     assert not errors("cluster", document)
@@ -74,6 +74,18 @@ def test_pki_names_what_a_master_takes():
     assert taken <= names, taken - names
     assert re.search(r"^  kubelet +certificate and key +every node$", text, re.M), text
     assert re.search(r"^  dockerconfig +secret +every node, if it is there$", text, re.M), text
+
+
+def test_a_key_says_what_it_accepts():
+    text = nodeup("help", "maxpods").stdout
+    assert text.startswith("KubeletConfig.maxPods, of kops 1.36 and 1.37\n") and "\n  config   maxPods\n" in text, text
+    assert "\nkubelet.maxPods, masterKubelet.maxPods, of kops 1.8\n" in text and "\n  flag     --max-pods\n" in text, text
+    assert text.count("\n  accepts  an integer of 0 or more\n") == 2, text
+    done = nodeup("help", "KubeletConfig.imageGCLowThresholdPercent")
+    assert done.returncode == 0 and done.stdout.count("\n  rule ") == 1 and "below imageGCHighThresholdPercent" in done.stdout, done
+    assert done.stdout.endswith(" (since Kubernetes 1.30)\n"), done
+    assert nodeup("help", "noSuchKey").returncode == 64
+    assert "(accepts an integer of 0 or more)" in nodeup("help", "config", "kubelet").stdout
 
 
 # Documents to begin with
@@ -204,4 +216,4 @@ def test_a_key_says_which_versions_have_its_flag():
     text = nodeup("help", "config", "kubelet").stdout
     assert re.search(r"(?m)^  failSwapOn .* --fail-swap-on .*\(since Kubernetes 1\.8\)$", text), text
     assert re.search(r"(?m)^  requireKubeconfig .*\(until Kubernetes 1\.9\)$", text), text
-    assert re.search(r"(?m)^  maxPods .* pods this node may run$", text), text
+    assert re.search(r"(?m)^  maxPods .* pods this node may run \(accepts an integer of 0 or more\)$", text), text
