@@ -61,9 +61,9 @@ struct field {
 	const char *keys;       /* "a|b": the keys that a map of strings may have, or NULL: any */
 	/* what a string, each of a list and each value of a map must look like unless empty, or NULL */
 	const struct field_format *format;
-	const struct field_accepts *accepts; /* what its program takes: accepts.h; NULL: all that is read */
-	const struct schema *schema; /* OBJECT, LIST */
-	int32_t min, max;            /* of an integer; both 0: whatever has 32 bits, or 64 */
+	const struct field_accepts *accepts; /* what its program takes, or NULL: accepts.h */
+	const struct schema *schema;         /* OBJECT, LIST */
+	int32_t min, max; /* of an integer; both 0: whatever has 32 bits, or 64 */
 	uint32_t offset;
 	uint32_t present_offset; /* OBJECT: a bool set when the key is there; or FIELD_ALWAYS */
 	enum field_kind kind : 8;

@@ -232,10 +232,9 @@ bool kops_has_addresses(const struct kops_config *c)
 static int check_values(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 			const struct kops_config *c, const struct dialect_opts *o, struct err *e)
 {
-	struct values v = { .arena = a,
-			    .opts = o,
-			    .minor = c->kubernetes.minor,
-			    .accept = boot->settings.accept };
+	struct values v = {
+		.arena = a, .opts = o, .minor = c->kubernetes.minor, .accept = boot->settings.accept
+	};
 	const struct rule_section kubelet = { "KubeletConfig", tree_lookup(t, "KubeletConfig") };
 
 	values_find(&v, &kops_config_schema, t);

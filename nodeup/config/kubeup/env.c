@@ -315,8 +315,8 @@ int kubeup_env(struct arena *a, const struct tree *t, const struct dialect_opts 
 	       struct kubeup_env *ret, struct err *e)
 {
 	/* those behind the first ask values of each other, and want all of them */
-	static int (*const checks[])(struct look *) = { check_network,	    check_version,
-							check_values,	    check_addons,
+	static int (*const checks[])(struct look *) = { check_network,      check_version,
+							check_values,       check_addons,
 							check_manifest_url, check_pairs };
 	struct kubeup_env env = { .tree = t };
 	struct look l = { a, o, t, &env, e };
