@@ -36,22 +36,31 @@ static int refuse(struct reader *r, const yaml_mark_t *mark, const char *what)
 			  what);
 }
 
-/* libyaml gives a byte offset for text that is not UTF-8, and a mark for every other error. */
-static int refuse_bytes(struct reader *r)
+/* Where libyaml stopped: it gives a byte offset for text that is not UTF-8, and a mark for every other error. */
+static yaml_mark_t stop_of(const struct reader *r)
 {
 	size_t end = r->parser.problem_offset < r->len ? r->parser.problem_offset : r->len;
-	size_t line = 1, column = 1;
+	yaml_mark_t at = { 0 };
 
+	if (r->parser.error != YAML_READER_ERROR)
+		return r->parser.problem_mark;
 	for (size_t i = 0; i < end; i++) {
 		if (r->text[i] == '\n') {
-			line++;
-			column = 1;
+			at.line++;
+			at.column = 0;
 		} else if (((unsigned char)r->text[i] & 0xc0) != 0x80) {
-			column++;
+			at.column++;
 		}
 	}
-	return err_config(r->err, "%s:%zu:%zu: %s (byte 0x%02x)", r->file, line, column,
-			  r->parser.problem, (unsigned int)r->parser.problem_value);
+	return at;
+}
+
+static int refuse_bytes(struct reader *r)
+{
+	const yaml_mark_t at = stop_of(r);
+
+	return err_config(r->err, "%s:%zu:%zu: %s (byte 0x%02x)", r->file, at.line + 1,
+			  at.column + 1, r->parser.problem, (unsigned int)r->parser.problem_value);
 }
 
 static bool is_tab_at(const struct reader *r, const yaml_mark_t *mark)
@@ -360,6 +369,21 @@ static int read_document(struct reader *r, struct tree **ret_tree)
 	}
 }
 
+static void open_text(struct reader *r, const char *text, size_t n)
+{
+	/* libyaml would count the byte order mark as a column */
+	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		n -= 3;
+	}
+	r->text = text;
+	r->len = n;
+	if (!yaml_parser_initialize(&r->parser))
+		abort();
+	yaml_parser_set_input_string(&r->parser, (const yaml_char_t *)text, n);
+	yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
+}
+
 int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	       struct tree **ret_tree, struct err *e)
 {
@@ -367,22 +391,33 @@ int yaml_parse(struct arena *a, const char *file, const char *text, size_t n,
 	struct tree *t = NULL;
 	int ret;
 
-	/* libyaml would count the byte order mark as a column */
-	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-		text += 3;
-		n -= 3;
-	}
-	r.text = text;
-	r.len = n;
-	if (!yaml_parser_initialize(&r.parser))
-		abort();
-	yaml_parser_set_input_string(&r.parser, (const yaml_char_t *)text, n);
-	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	open_text(&r, text, n);
 	ret = read_document(&r, &t);
 	yaml_parser_delete(&r.parser);
 	if (ret == 0)
 		*ret_tree = t;
 	return ret;
+}
+
+bool yaml_is_well_formed(const char *text, size_t n, struct tree_pos *ret_stop)
+{
+	struct reader r = { 0 };
+	bool is_fine, ended = false;
+
+	open_text(&r, text, n);
+	do {
+		autoevent yaml_event_t ev = { 0 };
+
+		is_fine = yaml_parser_parse(&r.parser, &ev) != 0;
+		ended = ev.type == YAML_DOCUMENT_END_EVENT || ev.type == YAML_STREAM_END_EVENT;
+	} while (is_fine && !ended);
+	if (!is_fine) {
+		const yaml_mark_t at = stop_of(&r);
+
+		*ret_stop = pos_of(&r, &at);
+	}
+	yaml_parser_delete(&r.parser);
+	return is_fine;
 }
 
 bool yaml_is_hollow(const char *text, size_t n)

@@ -394,6 +394,36 @@ static void what_says_nothing(void **state)
 			fail_msg("'%s' says something", full[i]);
 }
 
+static void what_is_well_formed_need_not_be_read(void **state)
+{
+	static const struct {
+		const char *text;
+		bool is_fine;
+		unsigned int line, column; /* where it ends */
+	} samples[] = {
+		{ "", true, 0, 0 },
+		{ "a: 1\n", true, 0, 0 },
+		{ "a: 1\na: 2\n", true, 0, 0 },
+		{ "a: !x y\nb: *c\n", true, 0, 0 },
+		{ "a: 1\n---\nb: [\n", true, 0, 0 },
+		{ "\xef\xbb\xbf{a: 1}\n", true, 0, 0 },
+		{ "a: [\n", false, 2, 1 },
+		{ "a: b: c\n", false, 1, 5 },
+		{ "a: 1\n\tb: 2\n", false, 2, 1 },
+		{ "a: b\nc: \xff\n", false, 2, 4 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(samples); i++) {
+		const char *text = samples[i].text;
+		struct tree_pos stop = { 0 };
+
+		if (yaml_is_well_formed(text, strlen(text), &stop) != samples[i].is_fine ||
+		    stop.line != samples[i].line || stop.column != samples[i].column)
+			fail_msg("%s: %u:%u", text, stop.line, stop.column);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +441,7 @@ int main(void)
 		cmocka_unit_test(truncated),
 		cmocka_unit_test(mutated),
 		cmocka_unit_test(what_says_nothing),
+		cmocka_unit_test(what_is_well_formed_need_not_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
