@@ -4,6 +4,7 @@
 #include <strings.h>
 #include "nodeup/base/accepts.h"
 #include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/documents/dialects.h"
 
 enum { DEPTH_MAX = 16 };
@@ -23,7 +24,7 @@ struct search {
 	size_t n;
 };
 
-static const struct field_rules *const all_rules[] = { &kubelet_rules };
+static const struct field_rules *const all_rules[] = { &kubelet_rules, &taint_rules };
 
 static void add(struct search *s, const struct field *f, const char *path)
 {

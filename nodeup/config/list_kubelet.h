@@ -70,7 +70,7 @@
 	  .flag = "register-schedulable", .doc = "register as schedulable") \
 	X(struct opt_bool, serialize_image_pulls, "serializeImagePulls", \
 	  .flag = "serialize-image-pulls", .doc = "pull one image at a time") \
-	X(struct strmap, node_labels, "nodeLabels", .flag = "node-labels", \
+	X(struct strmap, node_labels, "nodeLabels", .flag = "node-labels", .accepts = &accepts_node_labels, \
 	  .doc = "labels to register with") \
 	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", .flag = "non-masquerade-cidr", \
 	  .format = &format_cidr, .doc = "destinations that are not masqueraded") \
@@ -102,7 +102,7 @@
 	  .doc = "least to reclaim on an eviction") \
 	X(const char *, volume_plugin_directory, "volumePluginDirectory", \
 	  .flag = "volume-plugin-dir", .doc = "directory of volume plugins") \
-	X(struct strv, taints, "taints", .flag = "register-with-taints", .format = &format_taint, \
+	X(struct strv, taints, "taints", .flag = "register-with-taints", .format = &format_taint, .accepts = &accepts_taints, \
 	  .doc = "taints to register with") \
 	X(struct strmap, feature_gates, "featureGates", .flag = "feature-gates", \
 	  .keys = FEATURE_GATES, .doc = "feature switches") \

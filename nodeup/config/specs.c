@@ -2,6 +2,7 @@
 
 #include <stddef.h>
 #include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/feature_gates.h"
 
 /* clang-format off */

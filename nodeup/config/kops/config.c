@@ -6,6 +6,7 @@
 #include "nodeup/base/enc.h"
 #include "nodeup/config/kops/unknown.h"
 #include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/pem.h"
 #include "nodeup/config/values.h"
 #include "nodeup/config/version.h"
@@ -239,6 +240,7 @@ static int check_values(struct arena *a, const struct tree *t, const struct kops
 
 	values_find(&v, &kops_config_schema, t);
 	values_find_across(&v, &kubelet_rules, &kubelet, 1);
+	values_find_across(&v, &taint_rules, &kubelet, 1);
 	return values_judge(&v, e);
 }
 

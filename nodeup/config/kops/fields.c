@@ -1,4 +1,5 @@
 #include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/kops/kops.h"
 
 #define FLAG(f) .flag = (f), .doc = "flag --" f

@@ -54,7 +54,7 @@
 	  FLAG("register-schedulable")) \
 	X(struct opt_bool, serialize_image_pulls, "serializeImagePulls", \
 	  CONF("serializeImagePulls")) \
-	X(struct strmap, node_labels, "nodeLabels", FLAG("node-labels")) \
+	X(struct strmap, node_labels, "nodeLabels", FLAG("node-labels"), .accepts = &accepts_given_labels) \
 	X(const char *, non_masquerade_cidr, "nonMasqueradeCIDR", FLAG("non-masquerade-cidr"), .until = 23, .format = &format_cidr) \
 	X(struct opt_bool, enable_custom_metrics, "enableCustomMetrics", \
 	  FLAG("enable-custom-metrics")) \
@@ -82,7 +82,7 @@
 	X(const char *, eviction_minimum_reclaim, "evictionMinimumReclaim", \
 	  CONF("evictionMinimumReclaim"), .format = &format_reclaims_today) \
 	X(const char *, volume_plugin_directory, "volumePluginDirectory", CONF("volumePluginDir"), .format = &format_path) \
-	X(struct strv, taints, "taints", CONF("registerWithTaints"), .format = &format_taint_today) \
+	X(struct strv, taints, "taints", CONF("registerWithTaints"), .format = &format_taint_today, .accepts = &accepts_taints) \
 	X(struct strmap, feature_gates, "featureGates", CONF("featureGates"), .format = &format_switch) \
 	X(struct opt_bool, kernel_memcg_notification, "kernelMemcgNotification", \
 	  CONF("kernelMemcgNotification"), .flag_empty = "false") \

@@ -4,6 +4,7 @@
 #include <strings.h>
 #include "nodeup/base/near.h"
 #include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/values.h"
 
 /* What the documents may leave out, as kops' CLI would have filled it in:
@@ -466,6 +467,7 @@ static int check_values(struct kops18_build *b)
 		{ role, tree_lookup(b->cluster_spec, role) },
 		{ "kubelet", tree_lookup(b->ig_spec, "kubelet") },
 	};
+	const struct rule_section group = { "", b->ig_spec };
 	struct values v = { .arena = b->arena,
 			    .opts = b->opts,
 			    .minor = b->node->kubernetes.minor,
@@ -474,6 +476,8 @@ static int check_values(struct kops18_build *b)
 	values_find(&v, &kops18_cluster_schema, b->cluster_spec);
 	values_find(&v, &kops18_ig_schema, b->ig_spec);
 	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));
+	values_find_across(&v, &taint_rules, kubelet, ARRAY_LEN(kubelet));
+	values_find_across(&v, &taint_rules, &group, 1);
 	return values_judge(&v, b->err);
 }
 

@@ -31,8 +31,8 @@
 /* source: kops 1.8.1 pkg/apis/kops/v1alpha2/instancegroup.go InstanceGroupSpec */
 #define KOPS18_IG(X) \
 	X(const char *, role, "role", .oneof = "Master|Node|Bastion", .doc = "role of the group") \
-	X(struct strmap, node_labels, "nodeLabels", .doc = "labels of its nodes") \
-	X(struct strv, taints, "taints", .format = &format_taint, .doc = "taints of its nodes") \
+	X(struct strmap, node_labels, "nodeLabels", .accepts = &accepts_node_labels, .doc = "labels of its nodes") \
+	X(struct strv, taints, "taints", .format = &format_taint, .accepts = &accepts_taints, .doc = "taints of its nodes") \
 	X##_IF(struct kubelet_spec, kubelet, has_kubelet, &kubelet_schema, "kubelet", .doc = "laid over the cluster's kubelet section") \
 	X(const struct tree *, hooks, "hooks", .secret = true, .doc = "units of the user's own") \
 	X(const struct tree *, file_assets, "fileAssets", .secret = true, .doc = "files of the user's own") \

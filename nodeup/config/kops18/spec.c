@@ -1,5 +1,7 @@
 #include "nodeup/config/kops18/spec.h"
 
+#include "nodeup/config/accepts_labels.h"
+
 #define FIELD_ROW_UNUSED(k, s, ...)                                                     \
 	FIELD(SPEC, unused, .key = (k), .shape = TREE_##s, .doc = "not used by a node", \
 	      __VA_ARGS__),

@@ -1,3 +1,4 @@
+#include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
 #include <string.h>

@@ -105,7 +105,7 @@
 	X(const char *, kube_docker_registry, "KUBE_DOCKER_REGISTRY", .format = &line, .usual = "gcr.io/google_containers", .doc = "registry of Kubernetes' images") \
 	X(const char *, kube_image_tag, "KUBE_IMAGE_TAG", .format = &name, .doc = "their tag: what the programs' archive says") \
 	X(const char *, kube_addon_registry, "KUBE_ADDON_REGISTRY", .format = &line, .doc = "registry of the addons' images") \
-	X(const char *, node_labels, "NODE_LABELS", .format = &line, .doc = "kubelet's --node-labels") \
+	X(const char *, node_labels, "NODE_LABELS", .format = &line, .accepts = &accepts_label_pairs, .doc = "kubelet's --node-labels") \
 	X(const char *, eviction_hard, "EVICTION_HARD", .format = &format_thresholds, .doc = "kubelet's --eviction-hard") \
 	X(const char *, kubelet_port, "KUBELET_PORT", .format = &number, .doc = "kubelet's --port") \
 	X(const char *, enable_custom_metrics, "ENABLE_CUSTOM_METRICS", BOOL, .doc = "kubelet's --enable-custom-metrics") \
