@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <string.h>
+#include "nodeup/config/parsed_files.h"
+#include "nodeup/config/values.h"
 
 char *kops_name_inside(struct arena *a, const char *service, const char *cluster)
 {
@@ -151,6 +153,25 @@ static const char *asked_type(const struct kops_config *c, const struct facts *f
 	return f->instance_type ? f->instance_type : c->default_machine_type;
 }
 
+/* What the API server refuses of files that the documents bring. */
+static int check_files(struct arena *a, const struct kops_node *own, const struct node *n,
+		       const struct dialect_opts *o, struct err *e)
+{
+	const struct kops_apiserver_config *c = &own->config->apiserver;
+	struct kops_kube_apiserver s = c->kube_apiserver;
+	struct values v = { .arena = a,
+			    .opts = o,
+			    .minor = n->kubernetes.minor,
+			    .accept = own->boot->settings.accept };
+
+	/* a secret stands in its place */
+	if (!str_is_empty(c->encryption_config_secret_hash))
+		s.encryption_provider_config = NULL;
+	if (own->boot->role->serves_api)
+		parsed_files_check(a, &kops_kube_apiserver_schema, &s, n, &v.found);
+	return values_judge(&v, e);
+}
+
 int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config *config,
 	      const struct facts *f, const struct dialect_opts *o, struct node *ret, struct err *e)
 {
@@ -194,5 +215,7 @@ int kops_node(struct arena *a, const struct kops_boot *boot, struct kops_config 
 		r = kops_assets(a, config, own->arch, o, &ret->assets, e);
 	if (r == 0)
 		r = kops_images(a, config, own->arch, o, &ret->images, e);
-	return r < 0 ? r : kops_extras(a, config, f, o, ret, e);
+	if (r == 0)
+		r = kops_extras(a, config, f, o, ret, e);
+	return r < 0 ? r : check_files(a, own, ret, o, e);
 }

@@ -5,6 +5,7 @@
 #include "nodeup/base/near.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/parsed_files.h"
 #include "nodeup/config/values.h"
 
 /* What the documents may leave out, as kops' CLI would have filled it in:
@@ -481,6 +482,22 @@ static int check_values(struct kops18_build *b)
 	return values_judge(&v, b->err);
 }
 
+/* What the API server refuses of files that the documents bring. */
+static int check_files(struct kops18_build *b)
+{
+	struct kube_apiserver_spec s = b->node->kube_apiserver;
+	struct values v = { .arena = b->arena,
+			    .opts = b->opts,
+			    .minor = b->node->kubernetes.minor,
+			    .accept = b->env->settings.accept };
+
+	/* a secret stands in its place */
+	if (b->node->encryption_config)
+		s.experimental_encryption_provider_config = NULL;
+	parsed_files_check(b->arena, &kube_apiserver_schema, &s, b->node, &v.found);
+	return values_judge(&v, b->err);
+}
+
 /* What can be checked one by one. */
 static int (*const steps[])(struct kops18_build *b) = {
 	set_role,   kops18_networking, kops18_extras, kops18_egress_proxy,
@@ -520,6 +537,8 @@ int kops18_node(struct arena *a, const struct documents *d, const struct facts *
 			r = kops18_go_on(&b, check_values(&b));
 		if (r == 0)
 			r = kops18_go_on(&b, kops18_merge(&b));
+		if (r == 0)
+			r = kops18_go_on(&b, check_files(&b));
 	}
 	if (r < 0)
 		return r;
