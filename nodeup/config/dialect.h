@@ -58,6 +58,8 @@ struct node_want {
 	bool optional; /* absent is fine, the feature is left out */
 	bool told;     /* optional, but most clusters have it: its absence is a warning */
 	bool pool;     /* a CA: every certificate of it */
+	/* of a secret that becomes a file which the API server parses: its flag with the file's name; or NULL */
+	const char *flag;
 	/* of a keyset, private/NAME/keyset.yaml: which of its keys is meant; NULL: the one of the largest serial number
 	 * in issued/NAME. And the name it had before, where it may still have that; or NULL */
 	const char *id, *older;

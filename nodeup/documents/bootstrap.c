@@ -412,6 +412,7 @@ static int load_model(struct loader *l, struct err *e)
 	b->n_texts = 0;
 	b->unknown = (struct field_unknowns){ .arena = l->arena };
 	b->outlived = NULL;
+	l->opts = &opts;
 	if (b->lost_why)
 		strv_add(l->arena, &b->warnings, b->lost_why);
 	b->documents = (struct documents){ 0 };
@@ -441,6 +442,7 @@ static int load_model(struct loader *l, struct err *e)
 		loader_type(l);
 	if (r >= 0 && !l->req->no_secrets)
 		r = loader_keys(l, e);
+	l->opts = NULL;
 	return r;
 }
 

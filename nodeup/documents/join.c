@@ -44,8 +44,7 @@ static void remember_issue(struct loader *l, const char *name, const char *half,
 	remember_as(l, place_of_issue(l, name, half), text, true);
 }
 
-/* What an earlier run was given; NULL: nothing. */
-static const char *kept_text(struct loader *l, const char *location)
+const char *loader_kept_text(struct loader *l, const char *location)
 {
 	const char *key = l->kept_is_read ? NULL : loader_key(l);
 	struct err ignored;
@@ -62,7 +61,7 @@ static const char *kept_text(struct loader *l, const char *location)
 
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half)
 {
-	return kept_text(l, place_of_issue(l, name, half));
+	return loader_kept_text(l, place_of_issue(l, name, half));
 }
 
 static int begin(struct loader *l, struct err *e)

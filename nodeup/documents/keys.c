@@ -5,6 +5,8 @@
 #include "nodeup/config/pem.h"
 #include "nodeup/documents/location.h"
 #include "nodeup/config/keys.h"
+#include "nodeup/config/parsed_files.h"
+#include "nodeup/config/values.h"
 #include "nodeup/documents/loader.h"
 
 static const char cert_suffix[] = ".crt";
@@ -215,6 +217,49 @@ static int add_pair(struct loader *l, const struct item *item, struct missing *m
 		e);
 }
 
+/* A secret that becomes a file, as it is in the store. */
+struct stored {
+	struct loader *loader;
+	const char *location, *text;
+};
+
+/* Whether a run with the same documents and the same secret ended well on this instance. */
+static bool was_applied(void *records, const struct vintage *v)
+{
+	const struct stored *s = records;
+	const struct dialect_opts *o = s->loader->opts;
+	const char *kept = loader_kept_text(s->loader, s->location);
+
+	return kept && str_eq(kept, s->text) && o->was_applied && o->was_applied(o->records, v);
+}
+
+/* Of what the API server parses. */
+static int check_parsed(struct loader *l, const struct item *item, const char *text,
+			const char *from, struct err *e)
+{
+	const struct node *n = &l->b->node;
+	const char *name = item->want->name, *data = strmap_get(&n->secrets, name);
+	struct stored stored = { l, item->cert, text };
+	struct dialect_opts opts = *l->opts;
+	struct values v = { .arena = l->arena,
+			    .opts = &opts,
+			    .minor = n->kubernetes.minor,
+			    .accept = l->b->documents.settings.accept };
+	const struct parsed_text parsed = {
+		.flag = item->want->flag,
+		.key = name,
+		.from = arena_printf(l->arena, "%s: secret %s", from, name),
+		.text = data,
+		.n = strlen(data),
+	};
+
+	opts.errors = NULL;
+	opts.was_applied = was_applied;
+	opts.records = &stored;
+	parsed_text_check(l->arena, &parsed, v.minor, &v.found);
+	return values_judge(&v, e);
+}
+
 static int add_secret(struct loader *l, const struct item *item, struct missing *m, struct err *e)
 {
 	struct arena *a = l->arena;
@@ -233,7 +278,8 @@ static int add_secret(struct loader *l, const struct item *item, struct missing 
 	/* the reason would quote the secret */
 	if (json_parse(a, from, text, n, &json, e) < 0)
 		return err_config(e, "%s: secret %s: not JSON", from, item->want->name);
-	return node_add_secret(a, &l->b->node, item->want->name, json, from, e);
+	r = node_add_secret(a, &l->b->node, item->want->name, json, from, e);
+	return r < 0 || !item->want->flag ? r : check_parsed(l, item, text, from, e);
 }
 
 /* The one key of it that the documents mean. */

@@ -12,6 +12,8 @@ struct loader {
 	struct arena *arena;
 	const struct bootstrap_req *req;
 	struct bootstrap *b;
+	/* as long as the model is made, else NULL */
+	const struct dialect_opts *opts;
 	bool is_imds_silent;        /* for as long as it was waited for */
 	struct user_data user_data; /* what --conf brings */
 	struct store_texts kept;    /* documents of an earlier run, once they were asked for */
@@ -54,6 +56,8 @@ int loader_issue_here(struct loader *l, const struct node_wants *w, struct err *
 void loader_leave_issues(struct loader *l, const struct node_wants *w);
 /* How often it was issued anew; what else is kept of a certificate are its halves, "crt" and "key". */
 #define LOADER_RENEWALS "renewals"
+/* The text that an earlier run read at that location, and kept; NULL: none. */
+const char *loader_kept_text(struct loader *l, const char *location);
 /* What an earlier run was given, or made, and kept by that name; NULL: nothing. */
 const char *loader_kept_issue(struct loader *l, const char *name, const char *half);
 /* Texts as a list that ends in NULL. */

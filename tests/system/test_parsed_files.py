@@ -1,14 +1,17 @@
-"""Files that the API server parses when it starts, and ends on."""
+"""Files that the API server parses when it starts, and ends on: secrets, and files that the documents bring."""
 import base64
+import json
 
 import pytest
 
 from kops import ControlPlane
 from test_bad_input import place, refuse
+from test_values import RAN, settings
 from world import CONFIG, OK
 
 KEY = base64.b64encode(b"swordfish" * 3 + b"12345").decode()
 NEW = "kind: EncryptionConfiguration\napiVersion: apiserver.config.k8s.io/v1\n"
+OLD = "kind: EncryptionConfig\napiVersion: v1\n"
 POLICY = "apiVersion: audit.k8s.io/v1\nkind: Policy\n"
 
 
@@ -23,11 +26,61 @@ def plane(tmp_path):
     node.close()
 
 
+def encrypt(node, text):
+    node.config["APIServerConfig"]["encryptionConfigSecretHash"] = "abc"
+    node.secret("encryptionconfig", text)
+
+
 def apply(node, *flags):
     node.write()
     done = node.apply("--deadline=25s", *flags)
     assert "swordfish" not in done.stderr + done.stdout and KEY not in done.stderr + done.stdout
     return done
+
+
+BAD = {
+    "no YAML": ("garbage: [", "line 2, column 1: expected YAML"),
+    "no providers": (NEW + "resources: []\n", "line 3, column 12: resources: expected a list, found nothing"),
+    "another kind": (NEW.replace("Encryption", "Audit") + resources(), "line 1, column 7: kind: expected one of EncryptionConfiguration|EncryptionConfig"),
+    "a short key": (NEW + resources("c3dvcmRmaXNo"), "line 9, column 17: resources[0].providers[0].aescbc.keys[0].secret: expected base64 of 16, 24 or 32 bytes"),
+    "two providers": (NEW + resources().replace("  - identity", "    identity"), "providers[0]: expected one of"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_the_secret_of_a_control_plane(name, plane):
+    text, says = BAD[name]
+    encrypt(plane, text)
+    done = apply(plane)
+    assert done.returncode == CONFIG and "secrets/encryptionconfig: secret encryptionconfig: " in done.stderr and says in done.stderr, done.stderr
+    assert plane.tree().keys() == {"/etc/passwd"}
+
+
+def test_a_good_secret_is_written_as_it_is(plane):
+    encrypt(plane, NEW + resources())
+    assert apply(plane).returncode == OK
+    assert plane.read("/srv/kubernetes/kube-apiserver/encryptionconfig.yaml") == NEW + resources()
+
+
+def test_a_secret_that_is_accepted_is_written(plane):
+    encrypt(plane, NEW + "resources: []\n")
+    plane.write()
+    done = plane.apply("--deadline=25s")
+    assert done.returncode == CONFIG and "accept: [encryptionconfig]" in done.stderr
+    plane.write(accept=["encryptionconfig"])
+    done = plane.apply("--deadline=25s")
+    assert done.returncode == OK and "resources: expected a list" in done.stderr, done.stderr
+
+
+def test_a_node_that_works_keeps_its_secret_and_no_other(plane):
+    encrypt(plane, NEW + "resources: []\n")
+    accept = settings(plane.root, "accept: [encryptionconfig]\n")
+    assert apply(plane).returncode == OK
+    accept.unlink()
+    done = apply(plane)
+    assert done.returncode == OK and f"resources: expected a list, found nothing; {RAN}" in done.stderr, done.stderr
+    plane.secret("encryptionconfig", NEW + "resources: {}\n")
+    assert apply(plane).returncode == CONFIG
 
 
 def bring(node, key, content, path="/srv/a/file.yaml"):
@@ -66,6 +119,27 @@ def test_an_older_version_of_a_file_is_a_warning(plane):
 
 
 # kops 1.8
+
+def secret_of_1_8(master, text):
+    master.edit_store("cluster.spec", lambda t: t.rstrip("\n") + "\n  encryptionConfig: true\n")
+    (master.store / "secrets/encryptionconfig").write_text(json.dumps({"Data": base64.b64encode(text.encode()).decode()}))
+
+
+@pytest.mark.parametrize("text, says", [
+    ("garbage: [", "line 2, column 1: expected YAML"), (NEW + resources(), "line 1, column 7: kind: expected EncryptionConfig, found a text"),
+    (OLD + resources("c3dvcmRmaXNo"), "secret: expected base64 of 16, 24 or 32 bytes"),
+    (OLD + "resources:\n- resources: [secrets]\n  providers:\n  - aescbc: {}\n", "aescbc.keys: expected a list, found nothing"),
+])
+def test_the_secret_of_a_master_of_1_8(master, text, says):
+    secret_of_1_8(master, text)
+    result = refuse(master, CONFIG, "secret encryptionconfig: ")
+    assert says in result.err and "swordfish" not in result.err and "c3dvcmRmaXNo" not in result.err
+
+
+def test_a_good_secret_of_1_8(master):
+    secret_of_1_8(master, OLD + resources())
+    assert master.apply().code == OK
+
 
 @pytest.mark.parametrize("level, code", [("Metadata", OK), ("Everything", CONFIG)])
 def test_an_audit_policy_of_1_8(master, level, code):

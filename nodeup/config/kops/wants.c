@@ -281,7 +281,8 @@ static void add_secrets(struct arena *a, const struct kops_node *n, struct node_
 		want.name = kops_tokens[i];
 		arena_push(a, w->secrets, w->n_secrets, want);
 	}
-	want = (struct node_want){ .name = "encryptionconfig" };
+	want = (struct node_want){ .name = "encryptionconfig",
+				   .flag = "encryption-provider-config" };
 	if (encrypts)
 		arena_push(a, w->secrets, w->n_secrets, want);
 }

@@ -41,6 +41,7 @@ static const struct {
 	const char *id;
 	bool optional;
 	int conditions;
+	const char *flag; /* see node_want */
 } secrets[] = {
 	{ "dockerconfig", true, PLAIN },
 	{ "kube", false, MASTER }, /* the admin's password */
@@ -52,7 +53,8 @@ static const struct {
 	{ "system:logging", true, MASTER },
 	{ "system:monitoring", true, MASTER },
 	{ "system:dns", true, MASTER },
-	{ "encryptionconfig", false, MASTER | AGGREGATION | ENCRYPTION },
+	{ "encryptionconfig", false, MASTER | AGGREGATION | ENCRYPTION,
+	  "experimental-encryption-provider-config" },
 };
 
 static const struct {
@@ -153,6 +155,7 @@ struct node_wants kops18_wants(struct arena *a, const struct documents *d, const
 		if ((secrets[i].conditions & ~have) == 0)
 			arena_push(a, w.secrets, w.n_secrets,
 				   (struct node_want){ .name = secrets[i].id,
-						       .optional = secrets[i].optional });
+						       .optional = secrets[i].optional,
+						       .flag = secrets[i].flag });
 	return w;
 }
