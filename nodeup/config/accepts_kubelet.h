@@ -1,14 +1,54 @@
-/* accepts_kubelet.h - what kubelet takes, for the rows of its keys in every dialect; see base/accepts.h and rules.h
- * Kubernetes that was read: 1.6 and 1.8 (kops 1.6.0 and 1.8.1 vendor it; 94ef202), 1.30 and 1.34 (vendored by microshift,
- * 3a1aed3 and 473c3de).
+/* accepts_kubelet.h - what kubelet and kube-proxy take of the values of their keys, by version
+ * Today's kops and kops 1.8 have keys in common, and kube-up a few: a demand names the versions that it was read for. Where a
+ * version was not read, or a form is not sure, a demand is left out or is wider than the program's.
  * Owner: constants. Errors: none. Threads: all.
- * Source: pkg/kubelet/apis/config/validation/validation.go, pkg/kubelet/images/image_gc_manager.go,
- * pkg/kubelet/apis/config/v1beta1/defaults.go. */
+ * Source: Kubernetes 1.31.14 to 1.36.3, as openshift/microshift 8eb6c29 to ab25d11 have them, and kubernetes 001332b of 1.37:
+ * pkg/kubelet (apis/config/validation, eviction/helpers.go, cm, sysctl, logs), cmd/kubelet/app, pkg/proxy/apis/config/validation,
+ * cmd/kube-proxy/app. 1.6 to 1.8, as kops f69a313, e04c29d and 94ef202 have them: the same, with pkg/kubelet/images. */
 #pragma once
 
 #include "nodeup/config/rules.h"
 
-extern const struct field_accepts accepts_max_pods;
+/* of kubelet from 1.31 on */
+extern const struct field_accepts kubelet_authorization_mode;
+extern const struct field_accepts kubelet_reserved; /* kubeReserved, systemReserved */
+extern const struct field_accepts kubelet_cloud_provider;
+extern const struct field_accepts kubelet_cpu_policy;
+extern const struct field_accepts kubelet_cfs_period;
+extern const struct field_accepts kubelet_enforced;
+extern const struct field_accepts kubelet_grace;
+extern const struct field_accepts kubelet_hairpin;
+extern const struct field_accepts kubelet_image_age;
+extern const struct field_accepts kubelet_lease;
+extern const struct field_accepts kubelet_log_files;
+extern const struct field_accepts kubelet_log_size;
+extern const struct field_accepts kubelet_percent;
+extern const struct field_accepts kubelet_periods; /* of thresholds that wait */
+extern const struct field_accepts kubelet_port;
+extern const struct field_accepts kubelet_pulls;
+extern const struct field_accepts kubelet_reclaims;
+extern const struct field_accepts kubelet_restart_period;
+extern const struct field_accepts kubelet_swap;
+extern const struct field_accepts kubelet_sysctls;
+extern const struct field_accepts kubelet_thresholds;
+extern const struct field_accepts kubelet_topology_policy;
+/* of kube-proxy from 1.31 on */
+extern const struct field_accepts proxy_address;
+extern const struct field_accepts proxy_cidrs;
+extern const struct field_accepts proxy_metrics;
+extern const struct field_accepts proxy_mode;
+/* of kubelet up to 1.10, where they differ */
+extern const struct field_accepts kubelet_cloud_provider_old;
+extern const struct field_accepts kubelet_enforced_old;
+extern const struct field_accepts kubelet_network_plugin_old;
+extern const struct field_accepts kubelet_periods_old;
+extern const struct field_accepts kubelet_reclaims_old;
+extern const struct field_accepts kubelet_reserved_old;
+extern const struct field_accepts kubelet_thresholds_old;
+extern const struct field_accepts gate_pairs_old; /* a=true,b=false: of all programs */
+
+/* The signal that a threshold or a period of one is of: "memory.available" of " memory.available < 1Gi". */
+const char *kubelet_signal(struct arena *a, const char *statement, char op);
 
 /* What its settings have to be together. */
 extern const struct field_rules kubelet_rules;

@@ -36,14 +36,14 @@
 	X(const char *, cluster_dns, "clusterDNS", .flag = "cluster-dns", .format = &format_ips, \
 	  .doc = "address of the cluster's DNS") \
 	X(const char *, network_plugin_name, "networkPluginName", .flag = "network-plugin", \
-	  .doc = "kubenet, cni, or none") \
+	  .doc = "kubenet, cni, or none", .accepts = &kubelet_network_plugin_old) \
 	X(const char *, cloud_provider, "cloudProvider", .flag = "cloud-provider", \
-	  .doc = "cloud integration to use") \
+	  .doc = "cloud integration to use", .accepts = &kubelet_cloud_provider_old) \
 	X(const char *, kubelet_cgroups, "kubeletCgroups", .flag = "kubelet-cgroups", \
 	  .doc = "cgroup to run kubelet in", .format = &format_cgroup) \
 	X(const char *, runtime_cgroups, "runtimeCgroups", .flag = "runtime-cgroups", \
 	  .doc = "cgroup of the container runtime", .format = &format_cgroup) \
-	X(struct opt_int, read_only_port, "readOnlyPort", .flag = "read-only-port", .max = 65535, \
+	X(struct opt_int, read_only_port, "readOnlyPort", .flag = "read-only-port", .accepts = &kubelet_port, \
 	  .doc = "port of the unauthenticated API, 0 for none") \
 	X(const char *, system_cgroups, "systemCgroups", .flag = "system-cgroups", \
 	  .doc = "cgroup of other system processes", .format = &format_cgroup) \
@@ -52,11 +52,11 @@
 	X(struct opt_bool, configure_cbr0, "configureCbr0", .flag = "configure-cbr0", .until = 5, \
 	  .doc = "let kubelet configure cbr0") \
 	X(const char *, hairpin_mode, "hairpinMode", .flag = "hairpin-mode", \
-	  .oneof = "promiscuous-bridge|hairpin-veth|none|", \
+	  .accepts = &kubelet_hairpin, \
 	  .doc = "promiscuous-bridge, hairpin-veth or none") \
 	X(struct opt_bool, babysit_daemons, "babysitDaemons", .flag = "babysit-daemons", \
 	  .until = 6, .doc = "a babysitter watches docker and kubelet") \
-	X(struct opt_int, max_pods, "maxPods", .flag = "max-pods", .accepts = &accepts_max_pods, \
+	X(struct opt_int, max_pods, "maxPods", .flag = "max-pods", .accepts = &accepts_not_negative, \
 	  .doc = "pods this node may run") \
 	X(int64_t, nvidia_gpus, "nvidiaGPUs", .flag = "experimental-nvidia-gpus", .until = 5, \
 	  .flag_empty = "0", .max = INT32_MAX, .doc = "NVIDIA devices on this node") \
@@ -79,18 +79,18 @@
 	X(struct opt_int, network_plugin_mtu, "networkPluginMTU", .flag = "network-plugin-mtu", \
 	  .max = 65535, .doc = "MTU given to the network plugin") \
 	X(struct opt_int, image_gc_high_threshold_percent, "imageGCHighThresholdPercent", \
-	  .flag = "image-gc-high-threshold", .max = 100, \
+	  .flag = "image-gc-high-threshold", .accepts = &kubelet_percent, \
 	  .doc = "disk use at which images are collected") \
 	X(struct opt_int, image_gc_low_threshold_percent, "imageGCLowThresholdPercent", \
-	  .flag = "image-gc-low-threshold", .max = 100, \
+	  .flag = "image-gc-low-threshold", .accepts = &kubelet_percent, \
 	  .doc = "disk use to collect images down to") \
 	X(const char *, eviction_hard, "evictionHard", .flag = "eviction-hard", .pointer = true, \
-	  .format = &format_thresholds, .doc = "thresholds that evict at once") \
+	  .format = &format_thresholds, .doc = "thresholds that evict at once", .accepts = &kubelet_thresholds_old) \
 	X(const char *, eviction_soft, "evictionSoft", .flag = "eviction-soft", \
-	  .format = &format_thresholds, .doc = "thresholds that evict after a grace period") \
+	  .format = &format_thresholds, .doc = "thresholds that evict after a grace period", .accepts = &kubelet_thresholds_old) \
 	X(const char *, eviction_soft_grace_period, "evictionSoftGracePeriod", \
 	  .flag = "eviction-soft-grace-period", .format = &format_periods, \
-	  .doc = "grace period of each soft threshold") \
+	  .doc = "grace period of each soft threshold", .accepts = &kubelet_periods_old) \
 	X(struct opt_dur, eviction_pressure_transition_period, "evictionPressureTransitionPeriod", \
 	  .flag = "eviction-pressure-transition-period", .flag_empty = "0s", \
 	  .doc = "wait before leaving a pressure condition") \
@@ -99,7 +99,7 @@
 	  .doc = "seconds a pod gets on a soft eviction") \
 	X(const char *, eviction_minimum_reclaim, "evictionMinimumReclaim", \
 	  .flag = "eviction-minimum-reclaim", .format = &format_reclaims, \
-	  .doc = "least to reclaim on an eviction") \
+	  .doc = "least to reclaim on an eviction", .accepts = &kubelet_reclaims_old) \
 	X(const char *, volume_plugin_directory, "volumePluginDirectory", \
 	  .flag = "volume-plugin-dir", .doc = "directory of volume plugins") \
 	X(struct strv, taints, "taints", .flag = "register-with-taints", .format = &format_taint, .accepts = &accepts_taints, \
@@ -107,15 +107,15 @@
 	X(struct strmap, feature_gates, "featureGates", .flag = "feature-gates", \
 	  .keys = FEATURE_GATES, .doc = "feature switches") \
 	X(struct strmap, kube_reserved, "kubeReserved", .flag = "kube-reserved", \
-	  .format = &format_quantity, .doc = "resources kept for Kubernetes daemons") \
+	  .format = &format_quantity, .doc = "resources kept for Kubernetes daemons", .accepts = &kubelet_reserved_old) \
 	X(const char *, kube_reserved_cgroup, "kubeReservedCgroup", \
 	  .flag = "kube-reserved-cgroup", .doc = "cgroup of Kubernetes daemons", .format = &format_cgroup) \
 	X(struct strmap, system_reserved, "systemReserved", .flag = "system-reserved", \
-	  .format = &format_quantity, .doc = "resources kept for the system") \
+	  .format = &format_quantity, .doc = "resources kept for the system", .accepts = &kubelet_reserved_old) \
 	X(const char *, system_reserved_cgroup, "systemReservedCgroup", \
 	  .flag = "system-reserved-cgroup", .doc = "cgroup of the system", .format = &format_cgroup) \
 	X(const char *, enforce_node_allocatable, "enforceNodeAllocatable", \
-	  .flag = "enforce-node-allocatable", .doc = "levels at which allocatable is enforced") \
+	  .flag = "enforce-node-allocatable", .doc = "levels at which allocatable is enforced", .accepts = &kubelet_enforced_old) \
 	X(struct opt_dur, runtime_request_timeout, "runtimeRequestTimeout", \
 	  .flag = "runtime-request-timeout", .doc = "timeout of requests to the runtime") \
 	X(struct opt_dur, volume_stats_agg_period, "volumeStatsAggPeriod", \

@@ -18,22 +18,22 @@
 #define KOPS_KUBE_PROXY(X) \
 	X(const char *, image, "image", .doc = "container image") \
 	KOPS_POD_RESOURCES(X) \
-	X(int64_t, log_level, "logLevel", FLAG("v")) \
-	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr"), .format = &format_cidrs) \
+	X(int64_t, log_level, "logLevel", FLAG("v"), .accepts = &accepts_log_level) \
+	X(const char *, cluster_cidr, "clusterCIDR", FLAG("cluster-cidr"), .format = &format_cidrs, .accepts = &proxy_cidrs) \
 	X(const char *, hostname_override, "hostnameOverride", FLAG("hostname-override")) \
-	X(const char *, bind_address, "bindAddress", FLAG("bind-address")) \
+	X(const char *, bind_address, "bindAddress", FLAG("bind-address"), .accepts = &proxy_address) \
 	X(const char *, master, "master", FLAG("master")) \
-	X(const char *, metrics_bind_address, "metricsBindAddress", FLAG("metrics-bind-address")) \
+	X(const char *, metrics_bind_address, "metricsBindAddress", FLAG("metrics-bind-address"), .accepts = &proxy_metrics) \
 	X(struct opt_bool, enabled, "enabled", .doc = "false leaves it out") \
-	X(const char *, proxy_mode, "proxyMode", FLAG("proxy-mode")) \
+	X(const char *, proxy_mode, "proxyMode", FLAG("proxy-mode"), .accepts = &proxy_mode) \
 	X(struct strv, ipvs_exclude_cid_rs, "ipvsExcludeCIDRs", FLAG("ipvs-exclude-cidrs"), .format = &format_cidr) \
 	X(struct opt_dur, ipvs_min_sync_period, "ipvsMinSyncPeriod", FLAG("ipvs-min-sync-period")) \
 	X(const char *, ipvs_scheduler, "ipvsScheduler", FLAG("ipvs-scheduler")) \
 	X(struct opt_dur, ipvs_sync_period, "ipvsSyncPeriod", FLAG("ipvs-sync-period")) \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch, .accepts = &accepts_gates) \
 	X(struct opt_int, conntrack_max_per_core, "conntrackMaxPerCore", \
-	  FLAG("conntrack-max-per-core")) \
-	X(struct opt_int, conntrack_min, "conntrackMin", FLAG("conntrack-min"))
+	  FLAG("conntrack-max-per-core"), .accepts = &accepts_not_negative) \
+	X(struct opt_int, conntrack_min, "conntrackMin", FLAG("conntrack-min"), .accepts = &accepts_not_negative)
 
 #define KOPS_SCHEDULER(X) \
 	X(const char *, master, "master", FLAG("master")) \

@@ -2,6 +2,7 @@
 #include "nodeup/config/kubeup/kubeup.h"
 
 #include <string.h>
+#include "nodeup/config/accepts_kubelet.h"
 
 enum { SHA1_HEX = 40, NUMBER_MAX = 9, TOKEN_MAX = 1024 };
 

@@ -40,7 +40,7 @@
 	X(const char *, kube_apiserver_request_timeout, "KUBE_APISERVER_REQUEST_TIMEOUT", .format = &number, .doc = "the API server's --min-request-timeout") \
 	X(const char *, num_nodes, "NUM_NODES", .format = &number, .doc = "how many nodes the master is for") \
 	X(const char *, terminated_pod_gc_threshold, "TERMINATED_POD_GC_THRESHOLD", .format = &signed_number, .doc = "the controller manager's --terminated-pod-gc-threshold; none below 1") \
-	X(const char *, feature_gates, "FEATURE_GATES", .format = &line, .doc = "--feature-gates of all programs") \
+	X(const char *, feature_gates, "FEATURE_GATES", .format = &line, .doc = "--feature-gates of all programs", .accepts = &gate_pairs_old) \
 	X(const char *, master_advertise_address, "MASTER_ADVERTISE_ADDRESS", .doc = NOTHING) \
 	X(const char *, enable_apiserver_basic_audit, "ENABLE_APISERVER_BASIC_AUDIT", .doc = NOTHING) \
 	X(const char *, enable_garbage_collector, "ENABLE_GARBAGE_COLLECTOR", .doc = NOTHING) \
@@ -106,8 +106,8 @@
 	X(const char *, kube_image_tag, "KUBE_IMAGE_TAG", .format = &name, .doc = "their tag: what the programs' archive says") \
 	X(const char *, kube_addon_registry, "KUBE_ADDON_REGISTRY", .format = &line, .doc = "registry of the addons' images") \
 	X(const char *, node_labels, "NODE_LABELS", .format = &line, .accepts = &accepts_label_pairs, .doc = "kubelet's --node-labels") \
-	X(const char *, eviction_hard, "EVICTION_HARD", .format = &format_thresholds, .doc = "kubelet's --eviction-hard") \
-	X(const char *, kubelet_port, "KUBELET_PORT", .format = &number, .doc = "kubelet's --port") \
+	X(const char *, eviction_hard, "EVICTION_HARD", .format = &format_thresholds, .doc = "kubelet's --eviction-hard", .accepts = &kubelet_thresholds_old) \
+	X(const char *, kubelet_port, "KUBELET_PORT", .format = &number, .doc = "kubelet's --port", .accepts = &kubelet_port) \
 	X(const char *, enable_custom_metrics, "ENABLE_CUSTOM_METRICS", BOOL, .doc = "kubelet's --enable-custom-metrics") \
 	/* the host, and tests */ \
 	X(const char *, auto_upgrade, "AUTO_UPGRADE", BOOL, .usual = "false", .doc = "updates of the distribution install themselves") \
