@@ -24,7 +24,8 @@ struct search {
 	size_t n;
 };
 
-static const struct field_rules *const all_rules[] = { &kubelet_rules, &taint_rules };
+static const struct field_rules *const all_rules[] = { &kubelet_rules, &kube_proxy_rules,
+						       &taint_rules };
 
 static void add(struct search *s, const struct field *f, const char *path)
 {

@@ -50,5 +50,5 @@ extern const struct field_accepts gate_pairs_old; /* a=true,b=false: of all prog
 /* The signal that a threshold or a period of one is of: "memory.available" of " memory.available < 1Gi". */
 const char *kubelet_signal(struct arena *a, const char *statement, char op);
 
-/* What its settings have to be together. */
-extern const struct field_rules kubelet_rules;
+/* What the settings of each have to be together. */
+extern const struct field_rules kubelet_rules, kube_proxy_rules;

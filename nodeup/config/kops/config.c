@@ -237,10 +237,12 @@ static int check_values(struct arena *a, const struct tree *t, const struct kops
 		.arena = a, .opts = o, .minor = c->kubernetes.minor, .accept = boot->settings.accept
 	};
 	const struct rule_section kubelet = { "KubeletConfig", tree_lookup(t, "KubeletConfig") };
+	const struct rule_section proxy = { "KubeProxy", tree_lookup(t, "KubeProxy") };
 
 	values_find(&v, &kops_config_schema, t);
 	values_find_across(&v, &kubelet_rules, &kubelet, 1);
 	values_find_across(&v, &taint_rules, &kubelet, 1);
+	values_find_across(&v, &kube_proxy_rules, &proxy, 1);
 	return values_judge(&v, e);
 }
 

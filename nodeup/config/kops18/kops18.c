@@ -463,7 +463,8 @@ int kops18_proxy(struct arena *a, const struct documents *d, const struct dialec
 /* What the programs of that version refuse, in each document by itself, and of kubelet's sections as they are merged. */
 static int check_values(struct kops18_build *b)
 {
-	const char *role = b->node->is_master ? "masterKubelet" : "kubelet";
+	const bool is_master = b->node->is_master && b->cluster.has_master_kubelet;
+	const char *role = is_master ? "masterKubelet" : "kubelet";
 	const struct rule_section kubelet[] = {
 		{ role, tree_lookup(b->cluster_spec, role) },
 		{ "kubelet", tree_lookup(b->ig_spec, "kubelet") },

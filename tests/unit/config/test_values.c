@@ -256,7 +256,7 @@ static void the_last_section_has_the_last_word(void **state)
 	assert_string_equal(found.v[0].text, "f:1:7: third.low: expected low below high");
 }
 
-/* The defaults that a key has where it is absent: 80, and 85 or before 1.8 90. */
+/* The defaults that a key has where it is absent: 80, and 85 or before 1.7 90. */
 static void kubelets_thresholds_belong_together(void **state)
 {
 	static const struct {
@@ -268,8 +268,8 @@ static void kubelets_thresholds_belong_together(void **state)
 		{ "imageGCLowThresholdPercent: 85", 31, 1 },
 		{ "imageGCLowThresholdPercent: 85", 8, 0 },
 		{ "imageGCLowThresholdPercent: 86", 8, 1 },
-		{ "imageGCLowThresholdPercent: 90", 7, 0 },
-		{ "imageGCLowThresholdPercent: 91", 7, 1 },
+		{ "imageGCLowThresholdPercent: 90", 6, 0 },
+		{ "imageGCLowThresholdPercent: 91", 6, 1 },
 		{ "imageGCHighThresholdPercent: 81", 31, 0 },
 		{ "imageGCHighThresholdPercent: 80", 31, 1 },
 		{ "imageGCHighThresholdPercent: 80", 9, 0 },
