@@ -173,7 +173,7 @@ def flags(worker):
     ("cpu_manager_state", {"policyName": "static"}, {"rootDir": "/mnt/kubelet"}, False)])
 def test_what_kubelet_remembers_of_another_policy_is_put_aside(name, text, changes, left, worker):
     """In an image nothing runs; on a live node it is stopped for it, see tests/unit/tasks/test_unit_start.c."""
-    worker.config["KubeletConfig"].update(changes)
+    worker.config["KubeletConfig"] |= {"kubeReserved": {"cpu": "100m"}, **changes}
     folder = worker.root / changes.get("rootDir", "/var/lib/kubelet").lstrip("/")
     folder.mkdir(parents=True)
     (folder / name).write_text(json.dumps(text))
