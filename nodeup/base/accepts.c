@@ -1,6 +1,7 @@
 #include "nodeup/base/accepts.h"
 
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 #include "nodeup/base/dur.h"
@@ -94,10 +95,26 @@ static bool is_in_range(const struct place *p, const struct field_accepts *d, co
 	return n >= d->min && n <= d->max;
 }
 
+/* One that is no expression asks for nothing. */
+static bool matches(const char *pattern, const char *word)
+{
+	const bool any_case = str_has_prefix(pattern, "(?i)");
+	regex_t re;
+	bool is;
+
+	if (regcomp(&re, pattern + (any_case ? 4 : 0),
+		    REG_EXTENDED | REG_NOSUB | (any_case ? REG_ICASE : 0)) != 0)
+		return true;
+	is = regexec(&re, word, 0, NULL, 0) == 0;
+	regfree(&re);
+	return is;
+}
+
 static bool is_taken(const struct place *p, const struct field_accepts *d, const struct strv *words,
 		     const char *word)
 {
 	return (!d->oneof || strv_has(words, word)) && (!d->is_valid || d->is_valid(word)) &&
+	       (!d->pattern || matches(d->pattern, word)) &&
 	       (!has_range(d) || is_in_range(p, d, word));
 }
 

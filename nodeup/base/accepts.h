@@ -17,7 +17,9 @@ struct field_accepts {
 	const char *oneof; /* "a|b", or NULL */
 	/* Of an integer, also one in a text; of a duration in nanoseconds. Both 0: any. INT64_MIN, INT64_MAX: no bound. */
 	int64_t min, max;
-	bool (*is_valid)(const char *s); /* NULL: any form */
+	/* an extended regular expression, of any case behind "(?i)"; NULL: any form */
+	const char *pattern;
+	bool (*is_valid)(const char *s); /* the same, of what no expression says */
 	bool keys;                       /* of a map: its keys are meant, not its values */
 	bool commas;                     /* a text has several words, with a comma between each */
 	bool names; /* a build of the program may have more: a warning, an error with --strict */

@@ -17,6 +17,7 @@ struct sample {
 	struct opt_dur period;
 	struct strv taints;
 	struct strmap gates, labels;
+	const char *pair, *level;
 	struct sample_part {
 		struct opt_int depth;
 	} part;
@@ -45,6 +46,8 @@ static const struct field_accepts lower = { .wanted = "small letters", .is_valid
 					    .oneof = "GateOne|GateTwo",
 					    .keys = true,
 					    .names = true };
+static const struct field_accepts pair = { .wanted = "a pair", .pattern = "^[a-z]+=[0-9]+$" },
+				  level = { .wanted = "a level", .pattern = "(?i)^(low|high)$" };
 static const struct field_accepts label_keys = { .wanted = "a key of small letters",
 						 .is_valid = is_lower,
 						 .keys = true,
@@ -72,6 +75,8 @@ static const struct field fields[] = {
 	F(labels, .key = "labels", .accepts = &label_keys),
 	FIELD_NESTED(struct sample, part, &part_schema, .key = "part", .doc = "d"),
 	FIELD_LIST_OF(struct sample, parts, &part_schema, .key = "parts", .secret = true, .doc = "d"),
+	F(pair, .key = "pair", .accepts = &pair),
+	F(level, .key = "level", .accepts = &level),
 	F(any, .key = "any", .accepts = &lower),
 };
 static const struct schema schema = SCHEMA(struct sample, "Sample", fields);
@@ -223,6 +228,19 @@ static void keys_of_a_map_have_demands_of_their_own(void **state)
 			    "f:1:19: Top.labels.c: expected small letters, found 'D'");
 }
 
+static void a_text_has_a_pattern(void **state)
+{
+	autoarena struct arena *a = arena_new_empty();
+
+	(void)state;
+	assert_string_equal(told(a, 30, "pair: a=1"), "");
+	assert_string_equal(told(a, 30, "pair: A=1"),
+			    "f:1:7: Top.pair: expected a pair, found 'A=1'");
+	assert_string_equal(told(a, 30, "level: High"), "");
+	assert_string_equal(told(a, 30, "level: higher"),
+			    "f:1:8: Top.level: expected a level, found 'higher'");
+}
+
 static void sections_and_lists_are_walked(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
@@ -260,6 +278,7 @@ int main(void)
 		cmocka_unit_test(a_demand_holds_for_its_versions),
 		cmocka_unit_test(each_word_and_item_is_looked_at),
 		cmocka_unit_test(keys_of_a_map_have_demands_of_their_own),
+		cmocka_unit_test(a_text_has_a_pattern),
 		cmocka_unit_test(sections_and_lists_are_walked),
 		cmocka_unit_test(no_secret_is_shown),
 	};
