@@ -16,14 +16,14 @@
 	X(const char *, address, "address", .flag = "address", .format = &format_ip, \
 	  .doc = "address of the plain port") \
 	X(struct strv, admission_control, "admissionControl", .flag = "admission-control", \
-	  .doc = "admission plugins in order") \
+	  .doc = "admission plugins in order", .accepts = &accepts_admission_plugin) \
 	X(const char *, service_cluster_ip_range, "serviceClusterIPRange", \
-	  .flag = "service-cluster-ip-range", .format = &format_cidr, .doc = "service addresses") \
+	  .flag = "service-cluster-ip-range", .format = &format_cidr, .doc = "service addresses", .accepts = &accepts_service_ranges) \
 	X(const char *, service_node_port_range, "serviceNodePortRange", \
 	  .flag = "service-node-port-range", .format = &format_port_range, \
 	  .doc = "node ports of services, first-last") \
 	X(struct strv, etcd_servers, "etcdServers", .flag = "etcd-servers", \
-	  .doc = "etcd endpoints") \
+	  .doc = "etcd endpoints", .accepts = &accepts_etcd_server) \
 	X(struct strv, etcd_servers_overrides, "etcdServersOverrides", \
 	  .flag = "etcd-servers-overrides", .doc = "etcd endpoints by resource") \
 	X(const char *, etcd_ca_file, "etcdCaFile", .flag = "etcd-cafile", .file = FIELD_FILE, .doc = "CA of etcd") \
@@ -46,7 +46,7 @@
 	X(struct opt_int, api_server_count, "apiServerCount", .flag = "apiserver-count", .min = 1, \
 	  .max = INT32_MAX, .doc = "API servers of the cluster") \
 	X(struct strmap, runtime_config, "runtimeConfig", .flag = "runtime-config", \
-	  .doc = "API versions on and off") \
+	  .doc = "API versions on and off", .accepts = &accepts_runtime_config) \
 	X(const char *, kubelet_client_certificate, "kubeletClientCertificate", \
 	  .flag = "kubelet-client-certificate", .file = FIELD_FILE, .doc = "client certificate for kubelets") \
 	X(const char *, kubelet_client_key, "kubeletClientKey", .flag = "kubelet-client-key", .file = FIELD_FILE, \
@@ -62,7 +62,7 @@
 	X(const char *, oidc_groups_claim, "oidcGroupsClaim", .flag = "oidc-groups-claim", \
 	  .pointer = true, .doc = "OpenID claim of the groups") \
 	X(const char *, oidc_issuer_url, "oidcIssuerURL", .flag = "oidc-issuer-url", \
-	  .pointer = true, .doc = "OpenID issuer") \
+	  .pointer = true, .doc = "OpenID issuer", .accepts = &accepts_oidc_issuer) \
 	X(const char *, oidc_client_id, "oidcClientID", .flag = "oidc-client-id", .pointer = true, \
 	  .doc = "OpenID client id") \
 	X(const char *, oidc_ca_file, "oidcCAFile", .flag = "oidc-ca-file", .file = FIELD_FILE, .pointer = true, \
@@ -91,7 +91,7 @@
 	  "authenticationTokenWebhookCacheTtl", .flag = "authentication-token-webhook-cache-ttl", \
 	  .doc = "how long its answers are cached") \
 	X(const char *, authorization_mode, "authorizationMode", .flag = "authorization-mode", \
-	  .pointer = true, .doc = "authorizers, comma separated") \
+	  .pointer = true, .doc = "authorizers, comma separated", .accepts = &accepts_authorization_mode) \
 	X(const char *, authorization_rbac_super_user, "authorizationRbacSuperUser", \
 	  .flag = "authorization-rbac-super-user", .pointer = true, \
 	  .doc = "user that may do anything under RBAC") \

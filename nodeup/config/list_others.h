@@ -13,7 +13,7 @@
 	X(const char *, bridge_ip, "bridgeIP", .flag = "bip", .pointer = true, \
 	  .format = &format_cidr, .doc = "address and mask of docker0") \
 	X(struct strv, default_ulimit, "defaultUlimit", .flag = "default-ulimit", .repeat = true, \
-	  .doc = "limits of every container, name=soft:hard") \
+	  .doc = "limits of every container, name=soft:hard", .accepts = &accepts_ulimit) \
 	X(struct opt_bool, ip_masq, "ipMasq", .flag = "ip-masq", \
 	  .doc = "masquerade container traffic") \
 	X(struct opt_bool, ip_tables, "ipTables", .flag = "iptables", \
@@ -21,7 +21,7 @@
 	X(const char *, insecure_registry, "insecureRegistry", .flag = "insecure-registry", \
 	  .pointer = true, .doc = "registry reached without TLS") \
 	X(const char *, log_driver, "logDriver", .flag = "log-driver", \
-	  .doc = "driver that keeps container output") \
+	  .doc = "driver that keeps container output", .accepts = &accepts_log_driver) \
 	X(const char *, log_level, "logLevel", .flag = "log-level", .pointer = true, \
 	  .oneof = "debug|info|warn|error|fatal|", .doc = "debug, info, warn, error or fatal") \
 	X(struct strv, log_opt, "logOpt", .flag = "log-opt", .repeat = true, .secret = true, \
@@ -29,7 +29,7 @@
 	X(struct opt_int, mtu, "mtu", .flag = "mtu", .max = 65535, \
 	  .doc = "MTU of container interfaces") \
 	X(struct strv, registry_mirrors, "registryMirrors", .flag = "registry-mirror", \
-	  .repeat = true, .secret = true, .doc = "mirrors of the default registry") \
+	  .repeat = true, .secret = true, .doc = "mirrors of the default registry", .accepts = &accepts_mirror) \
 	X(const char *, storage, "storage", .flag = "storage-driver", .pointer = true, \
 	  .doc = "storage driver; of a list the first this kernel has") \
 	X(struct strv, storage_opts, "storageOpts", .flag = "storage-opt", .repeat = true, \
@@ -73,7 +73,7 @@
 	  "leaderElection", .doc = "leader election") \
 	X(struct opt_dur, attach_detach_reconcile_sync_period, "attachDetachReconcileSyncPeriod", \
 	  .flag = "attach-detach-reconcile-sync-period", \
-	  .doc = "interval of the volume reconciler") \
+	  .doc = "interval of the volume reconciler", .accepts = &accepts_reconcile_period) \
 	X(struct opt_int, terminated_pod_gc_threshold, "terminatedPodGCThreshold", \
 	  .flag = "terminated-pod-gc-threshold", .doc = "finished pods to keep") \
 	X(struct opt_bool, use_service_account_credentials, "useServiceAccountCredentials", \

@@ -1,6 +1,7 @@
 #include "nodeup/config/specs.h"
 
 #include <stddef.h>
+#include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"

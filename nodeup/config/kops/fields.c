@@ -1,3 +1,4 @@
+#include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_common.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"

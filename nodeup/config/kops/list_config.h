@@ -87,7 +87,7 @@
 	X(const char *, username_prefix, "usernamePrefix", FLAG("oidc-username-prefix")) \
 	X(struct strv, groups_claims, "groupsClaims", FLAG("oidc-groups-claim")) \
 	X(const char *, groups_prefix, "groupsPrefix", FLAG("oidc-groups-prefix")) \
-	X(const char *, issuer_url, "issuerURL", FLAG("oidc-issuer-url")) \
+	X(const char *, issuer_url, "issuerURL", FLAG("oidc-issuer-url"), .accepts = &accepts_oidc_issuer) \
 	X(const char *, client_id, "clientID", FLAG("oidc-client-id")) \
 	X(struct strmap, required_claims, "requiredClaims", FLAG("oidc-required-claim"), .repeat = true)
 

@@ -34,7 +34,7 @@
 	/* a map, its values texts, integers or booleans */ \
 	X(const struct tree *, config_additions, "configAdditions", .shape = TREE_MAP, .doc = "settings by their path in config.toml") \
 	X(const char *, config_override, "configOverride", .doc = "config.toml as it is to be") \
-	X(const char *, log_level, "logLevel", FLAG("log-level")) \
+	X(const char *, log_level, "logLevel", FLAG("log-level"), .accepts = &accepts_containerd_level) \
 	X##_NESTED(struct kops_packages, packages, &packages_schema, "packages", .doc = "another containerd") \
 	/* a map of lists of URLs, in the order given */ \
 	X(const struct tree *, registry_mirrors, "registryMirrors", .shape = TREE_MAP, .secret = true, .doc = "mirrors by registry") \

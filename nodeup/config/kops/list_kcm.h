@@ -6,8 +6,8 @@
 /* clang-format off */
 #define KOPS_KCM(X) \
 	X(const char *, master, "master", FLAG("master")) \
-	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text") \
-	X(int64_t, log_level, "logLevel", FLAG("v"), .flag_empty = "0") \
+	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text", .accepts = &accepts_log_format) \
+	X(int64_t, log_level, "logLevel", FLAG("v"), .flag_empty = "0", .accepts = &accepts_log_level) \
 	X(const char *, service_account_private_key_file, "serviceAccountPrivateKeyFile", \
 	  FLAG("service-account-private-key-file"), .file = FIELD_FILE) \
 	X(const char *, image, "image", .doc = "container image") \
@@ -18,11 +18,11 @@
 	X(struct opt_int, node_cidr_mask_size, "nodeCIDRMaskSize", FLAG("node-cidr-mask-size")) \
 	X(struct opt_bool, configure_cloud_routes, "configureCloudRoutes", \
 	  FLAG("configure-cloud-routes")) \
-	X(struct strv, controllers, "controllers", FLAG("controllers")) \
+	X(struct strv, controllers, "controllers", FLAG("controllers"), .accepts = &accepts_controller) \
 	X(const char *, cidr_allocator_type, "cidrAllocatorType", FLAG("cidr-allocator-type")) \
 	X(const char *, root_ca_file, "rootCAFile", FLAG("root-ca-file"), .file = FIELD_FILE) \
 	X(struct opt_dur, attach_detach_reconcile_sync_period, "attachDetachReconcileSyncPeriod", \
-	  FLAG("attach-detach-reconcile-sync-period")) \
+	  FLAG("attach-detach-reconcile-sync-period"), .accepts = &accepts_reconcile_period) \
 	X(struct opt_bool, disable_attach_detach_reconcile_sync, "disableAttachDetachReconcileSync", \
 	  FLAG("disable-attach-detach-reconcile-sync")) \
 	X(struct opt_int, terminated_pod_gc_threshold, "terminatedPodGCThreshold", \
@@ -54,12 +54,12 @@
 	  FLAG("experimental-cluster-signing-duration")) \
 	X(struct opt_dur, cluster_signing_duration, "ClusterSigningDuration", \
 	  FLAG("cluster-signing-duration")) \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch, .accepts = &accepts_gates) \
 	X(const char *, tls_cert_file, "tlsCertFile", FLAG("tls-cert-file"), .file = FIELD_FILE) \
-	X(struct strv, tls_cipher_suites, "tlsCipherSuites", FLAG("tls-cipher-suites")) \
-	X(const char *, tls_min_version, "tlsMinVersion", FLAG("tls-min-version")) \
+	X(struct strv, tls_cipher_suites, "tlsCipherSuites", FLAG("tls-cipher-suites"), .accepts = &accepts_tls_ciphers) \
+	X(const char *, tls_min_version, "tlsMinVersion", FLAG("tls-min-version"), .accepts = &accepts_tls_version) \
 	X(const char *, tls_private_key_file, "tlsPrivateKeyFile", FLAG("tls-private-key-file"), .file = FIELD_FILE) \
-	X(const char *, min_resync_period, "minResyncPeriod", FLAG("min-resync-period")) \
+	X(const char *, min_resync_period, "minResyncPeriod", FLAG("min-resync-period"), .accepts = &accepts_period_text) \
 	X(const char *, kube_apiqps, "kubeAPIQPS", \
 	  FLAG("kube-api-qps"), .format = &format_quantity) \
 	X(struct opt_int, kube_api_burst, "kubeAPIBurst", FLAG("kube-api-burst")) \
@@ -79,15 +79,15 @@
 	  FLAG("concurrent-serviceaccount-token-syncs")) \
 	X(struct opt_int, concurrent_rc_syncs, "concurrentRCSyncs", FLAG("concurrent-rc-syncs")) \
 	X(struct opt_int, concurrent_horizontal_pod_austoscaler_syncs, "concurrentHorizontalPodAustoscalerSyncs", \
-	  FLAG("concurrent-horizontal-pod-autoscaler-syncs")) \
+	  FLAG("concurrent-horizontal-pod-autoscaler-syncs"), .accepts = &accepts_one_or_more) \
 	X(struct opt_int, concurrent_job_syncs, "concurrentJobSyncs", \
-	  FLAG("concurrent-job-syncs")) \
+	  FLAG("concurrent-job-syncs"), .accepts = &accepts_one_or_more) \
 	X(const char *, authentication_kubeconfig, "authenticationKubeconfig", \
 	  FLAG("authentication-kubeconfig"), .file = FIELD_FILE) \
 	X(const char *, authorization_kubeconfig, "authorizationKubeconfig", \
 	  FLAG("authorization-kubeconfig"), .file = FIELD_FILE) \
 	X(struct strv, authorization_always_allow_paths, "authorizationAlwaysAllowPaths", \
-	  FLAG("authorization-always-allow-paths")) \
+	  FLAG("authorization-always-allow-paths"), .accepts = &accepts_allowed_path) \
 	X(const char *, external_cloud_volume_plugin, "externalCloudVolumePlugin", \
 	  FLAG("external-cloud-volume-plugin")) \
 	X(struct opt_dur, endpoint_updates_batch_period, "endpointUpdatesBatchPeriod", \

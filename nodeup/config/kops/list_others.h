@@ -37,16 +37,16 @@
 
 #define KOPS_SCHEDULER(X) \
 	X(const char *, master, "master", FLAG("master")) \
-	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text") \
-	X(int64_t, log_level, "logLevel", FLAG("v")) \
+	X(const char *, log_format, "logFormat", FLAG("logging-format"), .flag_empty = "text", .accepts = &accepts_log_format) \
+	X(int64_t, log_level, "logLevel", FLAG("v"), .accepts = &accepts_log_level) \
 	X(const char *, image, "image", .doc = "container image") \
 	X(struct opt_bool, use_policy_config_map, "usePolicyConfigMap", .doc = "not used") \
-	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch) \
+	X(struct strmap, feature_gates, "featureGates", FLAG("feature-gates"), .format = &format_switch, .accepts = &accepts_gates) \
 	X(struct opt_int, max_persistent_volumes, "maxPersistentVolumes", \
 	  .doc = "KUBE_MAX_PD_VOLS of the pod") \
 	X(const char *, qps, "qps", \
 	  .doc = "clientConnection.qps of its configuration", .format = &format_quantity) \
-	X(int64_t, burst, "burst", .doc = "clientConnection.burst of its configuration") \
+	X(int64_t, burst, "burst", .doc = "clientConnection.burst of its configuration", .accepts = &accepts_not_negative) \
 	X(const char *, kube_apiqps, "kubeAPIQPS", \
 	  FLAG("kube-api-qps"), .format = &format_quantity) \
 	X(struct opt_int, kube_api_burst, "kubeAPIBurst", FLAG("kube-api-burst")) \
@@ -55,7 +55,7 @@
 	X(const char *, authorization_kubeconfig, "authorizationKubeconfig", \
 	  FLAG("authorization-kubeconfig"), .file = FIELD_FILE) \
 	X(struct strv, authorization_always_allow_paths, "authorizationAlwaysAllowPaths", \
-	  FLAG("authorization-always-allow-paths")) \
+	  FLAG("authorization-always-allow-paths"), .accepts = &accepts_allowed_path) \
 	X(struct opt_bool, enable_profiling, "enableProfiling", FLAG("profiling")) \
 	X(struct opt_bool, enable_contention_profiling, "enableContentionProfiling", \
 	  FLAG("contention-profiling")) \

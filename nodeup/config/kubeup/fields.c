@@ -1,8 +1,9 @@
-#include "nodeup/config/accepts_labels.h"
+#include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/kubeup/kubeup.h"
 
 #include <string.h>
 #include "nodeup/config/accepts_kubelet.h"
+#include "nodeup/config/accepts_labels.h"
 
 enum { SHA1_HEX = 40, NUMBER_MAX = 9, TOKEN_MAX = 1024 };
 

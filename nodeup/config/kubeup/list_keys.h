@@ -22,7 +22,7 @@
 	X(const char *, kube_uid, "KUBE_UID", .doc = NOTHING) \
 	/* the network */ \
 	X(const char *, cluster_ip_range, "CLUSTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of pods") \
-	X(const char *, service_cluster_ip_range, "SERVICE_CLUSTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of services") \
+	X(const char *, service_cluster_ip_range, "SERVICE_CLUSTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of services", .accepts = &accepts_service_ranges) \
 	X(const char *, master_ip_range, "MASTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of a master's pods") \
 	X(const char *, non_masquerade_cidr, "NON_MASQUERADE_CIDR", .format = &format_cidr, .doc = "addresses that pods reach under their own") \
 	X(const char *, allocate_node_cidrs, "ALLOCATE_NODE_CIDRS", BOOL, .doc = "the controller manager gives each node its addresses") \
@@ -35,7 +35,7 @@
 	X(const char *, kubernetes_configure_cbr0, "KUBERNETES_CONFIGURE_CBR0", .doc = NOTHING) \
 	X(const char *, enable_l7_loadbalancing, "ENABLE_L7_LOADBALANCING", .doc = NOTHING) \
 	/* the control plane */ \
-	X(const char *, admission_control, "ADMISSION_CONTROL", .format = &line, .doc = "the API server's --admission-control") \
+	X(const char *, admission_control, "ADMISSION_CONTROL", .format = &line, .doc = "the API server's --admission-control", .accepts = &accepts_admission_plugin_old) \
 	X(const char *, runtime_config, "RUNTIME_CONFIG", .format = &line, .doc = "the API server's --runtime-config") \
 	X(const char *, kube_apiserver_request_timeout, "KUBE_APISERVER_REQUEST_TIMEOUT", .format = &number, .doc = "the API server's --min-request-timeout") \
 	X(const char *, num_nodes, "NUM_NODES", .format = &number, .doc = "how many nodes the master is for") \

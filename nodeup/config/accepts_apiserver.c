@@ -1,0 +1,275 @@
+#include "nodeup/config/accepts_apiserver.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "nodeup/base/dur.h"
+#include "nodeup/base/str.h"
+
+enum {
+	PORT_MAX = 65535,
+	RANGES_MAX = 2,    /* one of each family */
+	ADDRESS_BITS = 3,  /* at least eight addresses */
+	HOST_BITS_MAX = 20 /* what etcd holds a bit of each for */
+};
+
+/* An address range that the reader knows to be one. */
+struct range {
+	bool ipv6;
+	int bits; /* of hosts */
+};
+
+/* The ranges of a text with commas, one more than there may be at most; how many there are. */
+static size_t read_ranges(const char *s, struct range out[static RANGES_MAX + 1])
+{
+	size_t n = 0;
+
+	while (n <= RANGES_MAX) {
+		const size_t len = strcspn(s, ",");
+		const char *slash = memchr(s, '/', len);
+		const bool ipv6 = memchr(s, ':', len) != NULL;
+		const long mask = slash ? strtol(slash + 1, NULL, 10) : 0;
+
+		out[n++] = (struct range){ ipv6, (ipv6 ? 128 : 32) - (int)mask };
+		if (!s[len])
+			break;
+		s += len + 1;
+	}
+	return n;
+}
+
+/* One, or two of different families. */
+static bool is_single_or_dual(const struct range *r, size_t n)
+{
+	return n == 1 || (n == RANGES_MAX && r[0].ipv6 != r[1].ipv6);
+}
+
+static bool are_service_ranges(const char *s)
+{
+	struct range r[RANGES_MAX + 1];
+
+	return is_single_or_dual(r, read_ranges(s, r)) && r[0].bits >= ADDRESS_BITS;
+}
+
+static bool is_any_larger(const char *s, int bits)
+{
+	struct range r[RANGES_MAX + 1];
+
+	for (size_t i = read_ranges(s, r); i-- > 0;)
+		if (r[i].bits > bits)
+			return true;
+	return false;
+}
+
+static bool are_small_service_ranges(const char *s)
+{
+	return are_service_ranges(s) && !is_any_larger(s, HOST_BITS_MAX);
+}
+
+/* A number that Go reads as a float. */
+static bool is_chance(const char *s)
+{
+	char *end;
+	const double v = strtod(s, &end);
+
+	return end != s && !*end && v >= 0 && v <= 0.02;
+}
+
+static bool is_go_duration(const char *s)
+{
+	struct err ignored;
+	int64_t ns;
+
+	return dur_parse(s, &ns, &ignored) == 0;
+}
+
+static bool is_bool(const char *s)
+{
+	return format_is_valid(&format_switch, s);
+}
+
+/* Limits of name=soft:hard. */
+static bool is_soft_below_hard(const char *s)
+{
+	char *end;
+	const long long soft = strtoll(s + strcspn(s, "=") + (strchr(s, '=') != NULL), &end, 10);
+	const long long hard = *end == ':' ? strtoll(end + 1, NULL, 10) : -1;
+
+	return hard == -1 || soft <= hard;
+}
+
+/* clang-format off */
+#define PLUGINS_OLD                                                                                     \
+	"AlwaysAdmit|AlwaysDeny|AlwaysPullImages|DefaultStorageClass|DenyEscalatingExec|"               \
+	"DenyExecOnPrivileged|ImagePolicyWebhook|InitialResources|LimitPodHardAntiAffinityTopology|"    \
+	"LimitRanger|NamespaceAutoProvision|NamespaceExists|NamespaceLifecycle|"                        \
+	"OwnerReferencesPermissionEnforcement|PersistentVolumeLabel|PodNodeSelector|PodSecurityPolicy|" \
+	"ResourceQuota|SecurityContextDeny|ServiceAccount"
+#define PLUGINS_6_TO_10                                                                          \
+	PLUGINS_OLD                                                                              \
+		"|DefaultTolerationSeconds|EventRateLimit|ExtendedResourceToleration|"           \
+		"GenericAdmissionWebhook|Initializers|MutatingAdmissionWebhook|NodeRestriction|" \
+		"PersistentVolumeClaimResize|PodTolerationRestriction|Priority|PVCProtection|"   \
+		"StorageObjectInUseProtection|ValidatingAdmissionWebhook"
+#define PLUGINS                                                                                           \
+	"AlwaysAdmit|AlwaysDeny|AlwaysPullImages|CertificateApproval|CertificateSigning|"                 \
+	"CertificateSubjectRestriction|ClusterTrustBundleAttest|DefaultIngressClass|DefaultStorageClass|" \
+	"DefaultTolerationSeconds|DenyServiceExternalIPs|EventRateLimit|ExtendedResourceToleration|"      \
+	"ImagePolicyWebhook|JobValidation|LimitPodHardAntiAffinityTopology|LimitRanger|"                  \
+	"MutatingAdmissionPolicy|MutatingAdmissionWebhook|NamespaceAutoProvision|NamespaceExists|"        \
+	"NamespaceLifecycle|NodeDeclaredFeatureValidator|NodeRestriction|"                                \
+	"OwnerReferencesPermissionEnforcement|PersistentVolumeClaimResize|PodGroupProtection|"            \
+	"PodGroupWorkloadExists|PodNodeSelector|PodResizeValidator|PodSecurity|"                          \
+	"PodTolerationRestriction|PodTopologyLabels|Priority|ResourceQuota|RuntimeClass|ServiceAccount|"  \
+	"StorageObjectInUseProtection|TaintNodesByCondition|ValidatingAdmissionPolicy|"                   \
+	"ValidatingAdmissionWebhook"
+#define CONTROLLERS                                                                                      \
+	"attachdetach|bootstrap-signer-controller|bootstrapsigner|"                                      \
+	"certificatesigningrequest-approving-controller|certificatesigningrequest-cleaner-controller|"   \
+	"certificatesigningrequest-signing-controller|cloud-node-lifecycle|"                             \
+	"cloud-node-lifecycle-controller|clusterrole-aggregation|clusterrole-aggregation-controller|"    \
+	"cronjob|cronjob-controller|csrapproving|csrcleaner|csrsigning|daemonset|daemonset-controller|"  \
+	"deployment|deployment-controller|device-taint-eviction-controller|disruption|"                  \
+	"disruption-controller|endpoint|endpoints-controller|endpointslice|endpointslice-controller|"    \
+	"endpointslice-mirroring-controller|endpointslicemirroring|ephemeral-volume|"                    \
+	"ephemeral-volume-controller|evictionrequest-controller|garbage-collector-controller|"           \
+	"garbagecollector|horizontal-pod-autoscaler-controller|horizontalpodautoscaling|job|"            \
+	"job-controller|kube-apiserver-serving-clustertrustbundle-publisher-controller|"                 \
+	"legacy-service-account-token-cleaner|legacy-serviceaccount-token-cleaner-controller|namespace|" \
+	"namespace-controller|node-ipam-controller|node-lifecycle-controller|node-route-controller|"     \
+	"nodeipam|nodelifecycle|persistentvolume-attach-detach-controller|persistentvolume-binder|"      \
+	"persistentvolume-binder-controller|persistentvolume-expander|"                                  \
+	"persistentvolume-expander-controller|persistentvolume-protection-controller|"                   \
+	"persistentvolumeclaim-protection-controller|pod-garbage-collector-controller|"                  \
+	"podcertificaterequest-cleaner-controller|podgc|podgroup-protection-controller|pv-protection|"   \
+	"pvc-protection|replicaset|replicaset-controller|replicationcontroller|"                         \
+	"replicationcontroller-controller|resource-claim-controller|resourceclaim-controller|"           \
+	"resourcepoolstatusrequest-controller|resourcequota|resourcequota-controller|"                   \
+	"root-ca-cert-publisher|root-ca-certificate-publisher-controller|route|"                         \
+	"selinux-warning-controller|service|service-ca-cert-publisher|"                                  \
+	"service-ca-certificate-publisher-controller|service-cidr-controller|service-lb-controller|"     \
+	"serviceaccount|serviceaccount-controller|serviceaccount-token|"                                 \
+	"serviceaccount-token-controller|statefulset|statefulset-controller|storage-version-gc|"         \
+	"storage-version-migrator-controller|storageversion-garbage-collector-controller|svm|"           \
+	"taint-eviction-controller|token-cleaner-controller|tokencleaner|ttl|ttl-after-finished|"        \
+	"ttl-after-finished-controller|ttl-controller|validatingadmissionpolicy-status-controller|"      \
+	"volumeattributesclass-protection-controller"
+/* clang-format on */
+
+/* '*', a name, or one with '-' before it. */
+static bool is_controller(const char *s)
+{
+	autoarena struct arena *a = arena_new_empty();
+	const struct strv names = strv_split(a, CONTROLLERS, '|');
+
+	return str_eq(s, "*") || strv_has(&names, s + (*s == '-'));
+}
+
+#define OR_MORE(n) .min = (n), .max = INT64_MAX
+#define FORM(w, f) .wanted = (w), .is_valid = (f)
+#define PATTERN(w, p) .wanted = (w), .pattern = (p)
+/* zeros before a part count, as in Kubernetes */
+#define OCTET "0*(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+/* what Go reads as a URL, or more; without ':' anything */
+#define URL                                                                                                      \
+	"^([^:]*|[^:/]*/.*|[A-Za-z][A-Za-z0-9+.-]*:(//([^/?#]*@)?([[][^]]*[]]|[^][/?#: ]*)(:[0-9]*)?([/?#].*)?|" \
+	"/?([^/].*)?))$"
+#define MODES "AlwaysAllow|AlwaysDeny|ABAC|Webhook|RBAC"
+#define RANGES \
+	"one address range, or two of different families; the first has eight addresses or more"
+
+const struct field_accepts accepts_ip = { PATTERN(
+	"an IP address",
+	"^[ \t]*((" OCTET "\\.){3}" OCTET "|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*)[ \t]*$") };
+const struct field_accepts accepts_one_or_more = { OR_MORE(1) };
+const struct field_accepts accepts_period_text = { FORM("a duration such as 12h", is_go_duration) };
+const struct field_accepts accepts_allowed_path = { PATTERN("a path with '*' at its end alone",
+							    "^[^*]*\\*?$") };
+
+const struct field_accepts accepts_secure_port = { .min = 1, .max = PORT_MAX, .since = 20 };
+/* from 1.31 on gates decide of the size: see rules */
+static const struct field_accepts service_ranges_today = { FORM(RANGES, are_service_ranges),
+							   .since = 31 };
+const struct field_accepts accepts_service_ranges = { FORM(RANGES ", each at most 2^20",
+							   are_small_service_ranges),
+						      .until = 30, .next = &service_ranges_today };
+const struct field_accepts accepts_etcd_server = { PATTERN(
+	"a URL such as https://127.0.0.1:4001", "^(https?|unixs?)://|^([^:]|:[^/]|:/[^/])*:?/?$") };
+const struct field_accepts accepts_etcd_override = {
+	PATTERN("group/resource#server, with a semicolon between servers", "^[^#/]*/[^#/]*#[^#]*$"),
+	.since = 20
+};
+const struct field_accepts accepts_storage_backend = { .oneof = "etcd3", .since = 13 };
+static const struct field_accepts authorization_mode_7 = { .oneof = MODES "|Node",
+							   .commas = true,
+							   .since = 7 };
+const struct field_accepts accepts_authorization_mode = { .oneof = MODES,
+							  .commas = true,
+							  .until = 6,
+							  .next = &authorization_mode_7 };
+static const struct field_accepts plugin_today = { .wanted = "an admission plugin",
+						   .oneof = PLUGINS,
+						   .commas = true,
+						   .names = true,
+						   .since = 31 };
+const struct field_accepts accepts_admission_plugin = { .wanted = "an admission plugin",
+							.oneof = PLUGINS_6_TO_10,
+							.commas = true,
+							.names = true,
+							.until = 10,
+							.next = &plugin_today };
+const struct field_accepts accepts_goaway_chance = { FORM("a number from 0 to 0.02", is_chance) };
+static const struct field_accepts oidc_issuer_today = {
+	PATTERN("an https URL without a user, a query and a fragment",
+		"(?i)^https:(//[^@/?#]*(/[^?#]*)?|[^/?#][^?#]*)$"),
+	.since = 31
+};
+const struct field_accepts accepts_oidc_issuer = { PATTERN("an https URL", "(?i)^https:"),
+						   .until = 30, .next = &oidc_issuer_today };
+const struct field_accepts accepts_token_issuer = { PATTERN("a URL, or a text without ':'", URL),
+						    .since = 22 };
+const struct field_accepts accepts_https_url = { PATTERN("an https URL", "(?i)^https:"),
+						 .since = 20 };
+static const struct field_accepts runtime_key = {
+	PATTERN("v1, group/version, group/version/resource or a word such as api/all",
+		"^(v1|[^/]*/[^/]*(/[^/]*)?)$"),
+	.keys = true, .since = 31
+};
+const struct field_accepts accepts_runtime_config = { FORM("true or false", is_bool),
+						      .next = &runtime_key };
+const struct field_accepts accepts_request_header = {
+	PATTERN("a text that is not blank", "[^ \t\r\n]"), .since = 18
+};
+const struct field_accepts accepts_cors_origin = {
+	PATTERN("a pattern with ^ or // before the host and $ or : behind it",
+		"((\\^|//).*[$:])|([$:].*(\\^|//))"),
+	.since = 31
+};
+const struct field_accepts accepts_hsts = { PATTERN(
+	"max-age=SECONDS, includeSubDomains or preload",
+	"^(includeSubDomains|preload|max-age=[^=]*)$") };
+
+const struct field_accepts accepts_controller = { FORM("*, a controller, or one with - before it",
+						       is_controller),
+						  .commas = true, .names = true, .since = 31 };
+const struct field_accepts accepts_reconcile_period = { OR_MORE(DUR_SEC) };
+
+const struct field_accepts accepts_containerd_level = { PATTERN(
+	"one of panic|fatal|error|warn|warning|info|debug|trace",
+	"(?i)^(panic|fatal|error|warn|warning|info|debug|trace)$") };
+const struct field_accepts accepts_ulimit = {
+	PATTERN("a limit such as nofile=1024:4096",
+		"^(core|cpu|data|fsize|locks|memlock|msgqueue|nice|nofile|nproc|rss|rtprio|rttime|sigpending|stack)=-?[0-9]+(:-?[0-9]+)?$"),
+	.is_valid = is_soft_below_hard
+};
+const struct field_accepts accepts_mirror = { PATTERN(
+	"a URL such as https://mirror.example.com, without a path", "(?i)^https?://[^/?#]+/?$") };
+const struct field_accepts accepts_log_driver = {
+	.oneof =
+		"none|local|json-file|syslog|journald|gelf|fluentd|awslogs|splunk|etwlogs|gcplogs|logentries",
+	.names = true
+};
+
+const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admission plugin",
+							    .oneof = PLUGINS_OLD,
+							    .commas = true,
+							    .names = true };

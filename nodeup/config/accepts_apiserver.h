@@ -1,0 +1,28 @@
+/* accepts_apiserver.h - what the programs of a control plane, containerd and docker take, by field
+ * Rows of all dialects name these; a range of versions is in a demand where the programs differ.
+ * Owner: constants. Errors: none. Threads: all.
+ * Source: kubernetes/apiserver release-1.6 to 1.10, e8a4fefba (1.31), 8f96c5224 (1.36) and 24a394e51 (1.37)
+ * pkg/server/options, pkg/server/resourceconfig, pkg/authorization/path, plugin/pkg/authenticator/token/oidc;
+ * component-base 349fbe0 config/validation; controller-manager eb4af90 options; Kubernetes 1.5 to 1.8, 1.31.14 and 1.36.2
+ * cmd/kube-apiserver/app/options, cmd/kube-controller-manager/app, pkg/kubeapiserver/options;
+ * docker/go-units ulimit.go, docker 1.12 registry/config.go, logrus ParseLevel. */
+#pragma once
+
+#include "nodeup/config/accepts_common.h"
+
+/* Several programs. */
+extern const struct field_accepts accepts_ip, accepts_one_or_more, accepts_period_text,
+	accepts_allowed_path;
+/* kube-apiserver. */
+extern const struct field_accepts accepts_secure_port, accepts_service_ranges, accepts_etcd_server,
+	accepts_etcd_override, accepts_storage_backend, accepts_authorization_mode,
+	accepts_admission_plugin, accepts_goaway_chance, accepts_oidc_issuer, accepts_token_issuer,
+	accepts_https_url, accepts_runtime_config, accepts_request_header, accepts_cors_origin,
+	accepts_hsts;
+/* kube-controller-manager. */
+extern const struct field_accepts accepts_controller, accepts_reconcile_period;
+/* containerd and docker. */
+extern const struct field_accepts accepts_containerd_level, accepts_ulimit, accepts_mirror,
+	accepts_log_driver;
+/* kube-up's texts of 1.2 to 1.5. */
+extern const struct field_accepts accepts_admission_plugin_old;

@@ -1,0 +1,229 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+#include "nodeup/base/accepts.h"
+#include "nodeup/base/yaml.h"
+#include "nodeup/config/kops/kops.h"
+#include "nodeup/config/kubeup/kubeup.h"
+#include "nodeup/config/specs.h"
+
+enum { TODAY = 36 };
+
+/* A value as a document has it: taken, told as a name that a build may have, or refused. */
+struct sample {
+	const char *text;
+	char told; /* '-', 'n' or 'e' */
+	int minor; /* 0: today's */
+};
+
+static void check(const struct schema *s, const struct sample *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		autoarena struct arena *a = arena_new_empty();
+		const struct accepts_opts o = { .minor = all[i].minor ? all[i].minor : TODAY };
+		struct accepts_findings found = { 0 };
+		struct tree *t = NULL;
+		struct err e;
+		char told;
+
+		assert_int_equal(yaml_parse(a, "f", all[i].text, strlen(all[i].text), &t, &e), 0);
+		accepts_check(a, s, t, &o, &found);
+		told = !found.n ? '-' : found.v[0].names ? 'n' : 'e';
+		if (told != all[i].told || found.n > 1)
+			fail_msg("%s, 1.%d: %zu told, %s", all[i].text, o.minor, found.n,
+				 found.n ? found.v[0].text : "");
+	}
+}
+
+/* clang-format off */
+static void the_api_server(void **state)
+{
+	static const struct sample all[] = {
+		{ "logFormat: text", '-' }, { "logFormat: json", '-' }, { "logFormat: xml", 'e' }, { "logFormat: JSON", 'e' },
+		{ "logLevel: 0", '-' }, { "logLevel: 2147483647", '-' }, { "logLevel: -1", 'e' },
+		{ "securePort: 1", '-' }, { "securePort: 65535", '-' }, { "securePort: 0", 'e' }, { "securePort: 65536", 'e' },
+		{ "securePort: 70000", 'e' },
+		{ "bindAddress: 0.0.0.0", '-' }, { "bindAddress: '::'", '-' }, { "bindAddress: 255.255.255.255", '-' },
+		{ "bindAddress: 010.0.0.1", '-' }, { "bindAddress: ' 10.0.0.1 '", '-' }, { "bindAddress: '::ffff:10.0.0.1'", '-' },
+		{ "bindAddress: 255.255.255.256", 'e' }, { "bindAddress: 10.0.0", 'e' }, { "bindAddress: localhost", 'e' },
+		{ "bindAddress: 10.0.0.1:443", 'e' }, { "bindAddress: 'fe80::1%eth0'", 'e' },
+		{ "advertiseAddress: 10.0.0.1", '-' }, { "advertiseAddress: api.example.com", 'e' },
+		{ "enableAdmissionPlugins: [NodeRestriction, PodSecurity]", '-' }, { "enableAdmissionPlugins: [NodeRestrictions]", 'n' },
+		{ "disableAdmissionPlugins: [PodSecurity]", '-' }, { "disableAdmissionPlugins: [PodSecurityPolicy]", 'n' },
+		{ "admissionControl: ['NodeRestriction,PodSecurity']", '-' }, { "admissionControl: [Mine]", 'n' },
+		{ "serviceClusterIPRange: 100.64.0.0/13", '-' }, { "serviceClusterIPRange: 10.0.0.0/29", '-' },
+		{ "serviceClusterIPRange: 10.0.0.0/30", 'e' }, { "serviceClusterIPRange: fd00::/108", '-' },
+		{ "serviceClusterIPRange: fd00::/126", 'e' }, { "serviceClusterIPRange: 10.0.0.0/8", '-', 34 },
+		{ "serviceClusterIPRange: '10.0.0.0/16,fd00::/108'", '-' }, { "serviceClusterIPRange: '10.0.0.0/16,fd00::/128'", '-' },
+		{ "serviceClusterIPRange: '10.0.0.0/16,10.1.0.0/16'", 'e' },
+		{ "serviceClusterIPRange: '10.0.0.0/16,fd00::/108,10.1.0.0/16'", 'e' },
+		{ "etcdServers: [https://127.0.0.1:4001]", '-' }, { "etcdServers: ['127.0.0.1:4001']", '-' },
+		{ "etcdServers: ['unix:///run/etcd']", '-' }, { "etcdServers: ['htps://127.0.0.1:4001']", 'e' },
+		{ "etcdServersOverrides: ['/events#https://127.0.0.1:4002;https://b:1']", '-' },
+		{ "etcdServersOverrides: ['coordination.k8s.io/leases#https://127.0.0.1:4003']", '-' },
+		{ "etcdServersOverrides: ['events#https://127.0.0.1:4002']", 'e' }, { "etcdServersOverrides: ['/events']", 'e' },
+		{ "etcdServersOverrides: ['/a/b#https://127.0.0.1:4002']", 'e' }, { "etcdServersOverrides: ['/a#b#c']", 'e' },
+		{ "tlsCipherSuites: [TLS_AES_128_GCM_SHA256, TLS_RSA_WITH_AES_128_CBC_SHA]", '-' }, { "tlsCipherSuites: [NOPE]", 'n' },
+		{ "tlsMinVersion: VersionTLS10", '-' }, { "tlsMinVersion: VersionTLS13", '-' }, { "tlsMinVersion: VersionTLS14", 'e' },
+		{ "tlsMinVersion: TLS1.2", 'e' },
+		{ "apiServerCount: 1", '-' }, { "apiServerCount: 0", 'e' },
+		{ "storageBackend: etcd3", '-' }, { "storageBackend: ''", '-' }, { "storageBackend: etcd2", 'e' },
+		{ "authorizationMode: AlwaysAllow,AlwaysDeny,ABAC,Webhook,RBAC,Node", '-' }, { "authorizationMode: abac", 'e' },
+		{ "authorizationMode: rbac", 'e' }, { "authorizationMode: 'Node, RBAC'", 'e' },
+		{ "requestheaderUsernameHeaders: [X-Remote-User]", '-' }, { "requestheaderUsernameHeaders: [' ']", 'e' },
+		{ "requestheaderGroupHeaders: [a]", '-' }, { "requestheaderGroupHeaders: ['  ']", 'e' },
+		{ "requestheaderExtraHeaderPrefixes: [a]", '-' }, { "requestheaderExtraHeaderPrefixes: [' ']", 'e' },
+		{ "requestheaderAllowedNames: [aggregator]", '-' }, { "requestheaderAllowedNames: [' ']", 'e' },
+		{ "featureGates: {AllAlpha: 'false'}", '-' }, { "featureGates: {AllAlfa: 'false'}", 'n' },
+		{ "goawayChance: '0'", '-' }, { "goawayChance: 0.02", '-' }, { "goawayChance: 1e-3", '-' }, { "goawayChance: 0.021", 'e' },
+		{ "goawayChance: -0.001", 'e' }, { "goawayChance: 1%", 'e' },
+		{ "maxRequestsInflight: 1", '-' }, { "maxRequestsInflight: -1", 'e' },
+		{ "maxMutatingRequestsInflight: 0", '-' }, { "maxMutatingRequestsInflight: -1", 'e' },
+		{ "requestTimeout: 0s", '-' }, { "requestTimeout: -1ns", 'e' }, { "minRequestTimeout: 0", '-' },
+		{ "minRequestTimeout: -1", 'e' }, { "storageInitializationTimeout: 0s", '-' }, { "storageInitializationTimeout: -1s", 'e' },
+		{ "serviceAccountIssuer: https://api.internal.minimal.example.com", '-' }, { "serviceAccountIssuer: kubernetes/serviceaccount", '-' },
+		{ "serviceAccountIssuer: 'https://a:x'", 'e' }, { "serviceAccountIssuer: ':a'", 'e' }, { "serviceAccountIssuer: '1a:b'", 'e' },
+		{ "serviceAccountIssuer: 'https://[fd00::1]:443/a'", '-' }, { "serviceAccountIssuer: 'https://a b:1'", 'e' },
+		{ "additionalServiceAccountIssuers: [a]", '-' }, { "additionalServiceAccountIssuers: ['1:']", 'e' },
+		{ "serviceAccountJWKSURI: https://a/openid/v1/jwks", '-' }, { "serviceAccountJWKSURI: http://a/openid/v1/jwks", 'e' },
+		{ "runtimeConfig: {api/all: 'true', v1: 'true', batch/v2alpha1: 'false', a/v1/b: ''}", '-' },
+		{ "runtimeConfig: {batch: 'true'}", 'e' }, { "runtimeConfig: {a/b/c/d: 'true'}", 'e' }, { "runtimeConfig: {api/beta: on}", '-' },
+		{ "runtimeConfig: {api/beta: 'enabled'}", 'e' },
+		{ "corsAllowedOrigins: ['^https://a$', '//a(:|$)']", '-' }, { "corsAllowedOrigins: [a.example.com]", 'e' },
+		{ "corsAllowedOrigins: ['^a']", 'e' },
+		{ "strictTransportSecurityDirectives: [max-age=1, includeSubDomains, preload]", '-' },
+		{ "strictTransportSecurityDirectives: [maxage=1]", 'e' }, { "strictTransportSecurityDirectives: [max-age=1=2]", 'e' },
+	};
+
+	(void)state;
+	check(&kops_kube_apiserver_schema, all, ARRAY_LEN(all));
+}
+
+static void the_api_server_of_kops_18(void **state)
+{
+	static const struct sample all[] = {
+		{ "authorizationMode: RBAC", '-', 6 }, { "authorizationMode: abac", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 7 },
+		{ "authorizationMode: 'Node,RBAC'", 'e', 6 }, { "authorizationMode: 'Node,RBAC'", '-', 10 },
+		{ "admissionControl: [NamespaceLifecycle, Initializers]", '-', 8 }, { "admissionControl: [PodSecurity]", 'n', 8 },
+		{ "serviceClusterIPRange: 100.64.0.0/12", '-', 8 }, { "serviceClusterIPRange: 100.64.0.0/11", 'e', 8 },
+		{ "serviceClusterIPRange: 10.0.0.0/29", '-', 8 }, { "serviceClusterIPRange: 10.0.0.0/30", 'e', 8 },
+		{ "etcdServers: [http://127.0.0.1:4001]", '-', 8 }, { "etcdServers: ['ftp://127.0.0.1']", 'e', 8 },
+		{ "runtimeConfig: {batch: 'true', batch/v2alpha1: 'true'}", '-', 8 }, { "runtimeConfig: {batch/v2alpha1: 'yes'}", 'e', 8 },
+		{ "oidcIssuerURL: https://a?b", '-', 8 }, { "oidcIssuerURL: HTTPS://a", '-', 8 }, { "oidcIssuerURL: http://a", 'e', 8 },
+		{ "oidcIssuerURL: a", 'e', 8 },
+	};
+
+	(void)state;
+	check(&kube_apiserver_schema, all, ARRAY_LEN(all));
+}
+
+static void openid_connect(void **state)
+{
+	static const struct sample all[] = {
+		{ "issuerURL: https://accounts.google.com", '-' }, { "issuerURL: https://a:8443/b@c", '-' },
+		{ "issuerURL: http://a", 'e' }, { "issuerURL: https://u@a", 'e' }, { "issuerURL: https://a?b", 'e' },
+		{ "issuerURL: 'https://a#b'", 'e' },
+	};
+
+	(void)state;
+	check(&kops_oidc_schema, all, ARRAY_LEN(all));
+}
+
+static void the_controller_manager(void **state)
+{
+	static const struct sample all[] = {
+		{ "logFormat: json", '-' }, { "logFormat: yaml", 'e' }, { "logLevel: 2", '-' }, { "logLevel: -1", 'e' },
+		{ "controllers: ['*', -nodeipam, job-controller, tokencleaner]", '-' }, { "controllers: ['*', -nodeipm]", 'n' },
+		{ "attachDetachReconcileSyncPeriod: 1s", '-' }, { "attachDetachReconcileSyncPeriod: 999ms", 'e' },
+		{ "featureGates: {WatchList: 'true'}", '-' }, { "featureGates: {Watchlist: 'true'}", 'n' },
+		{ "tlsCipherSuites: [TLS_AES_128_GCM_SHA256]", '-' }, { "tlsCipherSuites: [RC4]", 'n' },
+		{ "tlsMinVersion: VersionTLS12", '-' }, { "tlsMinVersion: '1.2'", 'e' },
+		{ "minResyncPeriod: 12h", '-' }, { "minResyncPeriod: 12", 'e' },
+		{ "concurrentHorizontalPodAustoscalerSyncs: 1", '-' }, { "concurrentHorizontalPodAustoscalerSyncs: 0", 'e' },
+		{ "concurrentJobSyncs: 1", '-' }, { "concurrentJobSyncs: 0", 'e' },
+		{ "concurrentDeploymentSyncs: 0", '-' }, { "terminatedPodGCThreshold: -1", '-' },
+		{ "authorizationAlwaysAllowPaths: [/healthz, '/a*', '*']", '-' }, { "authorizationAlwaysAllowPaths: ['/*/a']", 'e' },
+	};
+
+	(void)state;
+	check(&kops_kcm_schema, all, ARRAY_LEN(all));
+}
+
+static void the_controller_manager_of_kops_18(void **state)
+{
+	static const struct sample all[] = {
+		{ "attachDetachReconcileSyncPeriod: 1s", '-', 6 }, { "attachDetachReconcileSyncPeriod: 999ms", 'e', 6 },
+	};
+
+	(void)state;
+	check(&kube_controller_manager_schema, all, ARRAY_LEN(all));
+}
+
+static void the_scheduler(void **state)
+{
+	static const struct sample all[] = {
+		{ "logFormat: json", '-' }, { "logFormat: yaml", 'e' }, { "logLevel: 2", '-' }, { "logLevel: -1", 'e' },
+		{ "featureGates: {WatchList: 'true'}", '-' }, { "featureGates: {Watchlist: 'true'}", 'n' },
+		{ "burst: 0", '-' }, { "burst: -1", 'e' },
+		{ "authorizationAlwaysAllowPaths: [/healthz]", '-' }, { "authorizationAlwaysAllowPaths: ['/**']", 'e' },
+	};
+
+	(void)state;
+	check(&kops_scheduler_schema, all, ARRAY_LEN(all));
+}
+
+static void containerd_and_docker(void **state)
+{
+	static const struct sample containerd[] = {
+		{ "logLevel: panic", '-' }, { "logLevel: Trace", '-' }, { "logLevel: warning", '-' }, { "logLevel: notice", 'e' },
+	};
+	static const struct sample docker[] = {
+		{ "defaultUlimit: ['nofile=1024', 'nofile=1024:1024', 'memlock=-1:-1']", '-', 8 }, { "defaultUlimit: ['nofile=1025:1024']", 'e', 8 },
+		{ "defaultUlimit: ['files=1']", 'e', 8 }, { "defaultUlimit: ['nofile=a']", 'e', 8 }, { "defaultUlimit: ['nofile=1:']", 'e', 8 },
+		{ "defaultUlimit: [nofile]", 'e', 8 }, { "defaultUlimit: ['nofile=1:2:3']", 'e', 8 },
+		{ "registryMirrors: [https://a, 'http://a:5000/']", '-', 8 }, { "registryMirrors: [a]", 'e', 8 },
+		{ "registryMirrors: ['ftp://a']", 'e', 8 }, { "registryMirrors: [https://a/v2]", 'e', 8 }, { "registryMirrors: ['https://']", 'e', 8 },
+		{ "logDriver: json-file", '-', 8 }, { "logDriver: jsonfile", 'n', 8 },
+	};
+
+	(void)state;
+	check(&kops_containerd_schema, containerd, ARRAY_LEN(containerd));
+	check(&docker_schema, docker, ARRAY_LEN(docker));
+}
+
+static void texts_of_kube_up(void **state)
+{
+	static const struct sample all[] = {
+		{ "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/16", '-', 4 }, { "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/12", '-', 4 },
+		{ "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/11", 'e', 4 },
+		{ "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/29", '-', 4 }, { "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/30", 'e', 4 },
+		{ "ADMISSION_CONTROL: NamespaceLifecycle,LimitRanger,ServiceAccount,PersistentVolumeLabel,ResourceQuota", '-', 4 },
+		{ "ADMISSION_CONTROL: NamespaceLifecycle,LimitRangr", 'n', 4 },
+		{ "FEATURE_GATES: 'AllAlpha=true,AppArmor= false'", '-', 4 }, { "FEATURE_GATES: AllAlpha", 'e', 4 },
+		{ "FEATURE_GATES: AllAlpha=yes", 'e', 4 }, { "FEATURE_GATES: =true", 'e', 4 },
+	};
+
+	(void)state;
+	check(&kubeup_env_schema, all, ARRAY_LEN(all));
+}
+/* clang-format on */
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_api_server),
+		cmocka_unit_test(the_api_server_of_kops_18),
+		cmocka_unit_test(openid_connect),
+		cmocka_unit_test(the_controller_manager),
+		cmocka_unit_test(the_controller_manager_of_kops_18),
+		cmocka_unit_test(the_scheduler),
+		cmocka_unit_test(containerd_and_docker),
+		cmocka_unit_test(texts_of_kube_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
