@@ -460,6 +460,23 @@ int kops18_proxy(struct arena *a, const struct documents *d, const struct dialec
 	return r;
 }
 
+/* cluster.spec without the programs that a worker does not run: what they refuse must not stop it. */
+static const struct tree *cluster_spec_of_node(struct kops18_build *b)
+{
+	static const char *const of_masters[] = { "kubeAPIServer", "kubeControllerManager",
+						  "kubeScheduler", "masterKubelet", NULL };
+	const struct tree *all = b->cluster_spec;
+	struct tree *t = tree_map(b->arena);
+
+	if (b->node->is_master)
+		return all;
+	t->pos = all->pos;
+	for (size_t i = 0; i < all->n; i++)
+		if (!str_is_one_of(all->items[i].key, of_masters))
+			arena_push(b->arena, t->items, t->n, all->items[i]);
+	return t;
+}
+
 /* What the programs of that version refuse, in each document by itself, and of kubelet's sections as they are merged. */
 static int check_values(struct kops18_build *b)
 {
@@ -475,7 +492,7 @@ static int check_values(struct kops18_build *b)
 			    .minor = b->node->kubernetes.minor,
 			    .accept = b->env->settings.accept };
 
-	values_find(&v, &kops18_cluster_schema, b->cluster_spec);
+	values_find(&v, &kops18_cluster_schema, cluster_spec_of_node(b));
 	values_find(&v, &kops18_ig_schema, b->ig_spec);
 	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));
 	values_find_across(&v, &taint_rules, kubelet, ARRAY_LEN(kubelet));
