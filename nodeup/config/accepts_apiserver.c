@@ -7,9 +7,12 @@
 
 enum {
 	PORT_MAX = 65535,
-	RANGES_MAX = 2,    /* one of each family */
-	ADDRESS_BITS = 3,  /* at least eight addresses */
-	HOST_BITS_MAX = 20 /* what etcd holds a bit of each for */
+	RANGES_MAX = 2,     /* one of each family */
+	ADDRESS_BITS = 3,   /* at least eight addresses */
+	HOST_BITS_MAX = 20, /* what etcd holds a bit of each for */
+	NODE_MASK_IPV4 = 24,
+	NODE_MASK_IPV6 = 64,
+	SUBNET_BITS_MAX = 16 /* of IPv6 */
 };
 
 /* An address range that the reader knows to be one. */
@@ -248,6 +251,9 @@ const struct field_accepts accepts_hsts = { PATTERN(
 	"max-age=SECONDS, includeSubDomains or preload",
 	"^(includeSubDomains|preload|max-age=[^=]*)$") };
 
+const struct field_accepts accepts_cache_size = { PATTERN("resource#size", "^[^#]*#[+]?[0-9]+$"),
+						  .commas = true };
+
 const struct field_accepts accepts_controller = { FORM("*, a controller, or one with - before it",
 						       is_controller),
 						  .commas = true, .names = true, .since = 31 };
@@ -273,3 +279,178 @@ const struct field_accepts accepts_admission_plugin_old = { .wanted = "an admiss
 							    .oneof = PLUGINS_OLD,
 							    .commas = true,
 							    .names = true };
+
+/* Rules. */
+
+static size_t ranges_of(const struct rule_values *v, const char *key,
+			struct range r[static RANGES_MAX + 1])
+{
+	return read_ranges(rules_text(v, key, ""), r);
+}
+
+static bool are_services_too_many(const struct rule_values *v)
+{
+	return is_any_larger(rules_text(v, "serviceClusterIPRange", ""), HOST_BITS_MAX);
+}
+
+/* An address that stands for all is left to the program. */
+static bool is_advertised_in_another_family(const struct rule_values *v)
+{
+	const char *address = rules_text(v, "advertiseAddress", "");
+	struct range r[RANGES_MAX + 1];
+
+	(void)ranges_of(v, "serviceClusterIPRange", r);
+	return address[strspn(address, "0.:")] && (strchr(address, ':') != NULL) != r[0].ipv6;
+}
+
+static bool has_mode_twice(const struct rule_values *v)
+{
+	autoarena struct arena *a = arena_new_empty();
+	struct strv modes = strv_split(a, rules_text(v, "authorizationMode", ""), ',');
+
+	strv_sort(&modes);
+	for (size_t i = 1; i < modes.n; i++)
+		if (str_eq(modes.v[i - 1], modes.v[i]))
+			return true;
+	return false;
+}
+
+static bool are_cluster_ranges_wrong(const struct rule_values *v)
+{
+	struct range r[RANGES_MAX + 1];
+
+	return !is_single_or_dual(r, ranges_of(v, "clusterCIDR", r));
+}
+
+static bool has_several_ranges(const struct rule_values *v)
+{
+	struct range r[RANGES_MAX + 1];
+
+	return ranges_of(v, "clusterCIDR", r) > 1;
+}
+
+static bool is_node_mask_wrong(const struct rule_values *v)
+{
+	const int64_t given = rules_int(v, "nodeCIDRMaskSize", 0);
+	struct range r[RANGES_MAX + 1];
+	const size_t n = ranges_of(v, "clusterCIDR", r);
+
+	for (size_t i = 0; (n == 1 || !given) && i < n; i++) {
+		const int bits = r[i].ipv6 ? 128 : 32;
+		const int64_t mask = given ? given : r[i].ipv6 ? NODE_MASK_IPV6 : NODE_MASK_IPV4;
+		const int64_t longer = mask - (bits - r[i].bits);
+
+		if (longer < 0 || mask > bits || (r[i].ipv6 && longer > SUBNET_BITS_MAX))
+			return true;
+	}
+	return false;
+}
+
+/* clang-format off */
+#define RULES(name, ...) \
+	static const struct field_rule rows_of_##name[] = { __VA_ARGS__ }; \
+	const struct field_rules rules_##name = { rows_of_##name, ARRAY_LEN(rows_of_##name) }
+/* the audit log and its webhook are looked at where they are on */
+#define LOG(k) .keys = "auditLog" k, .when = "auditLogPath&auditLog" k
+#define HOOK(k, more) .keys = "auditWebhook" k, .when = "auditWebhookConfigFile&" more
+#define BATCH "auditWebhookMode:batch=batch&auditWebhookBatch"
+#define THROTTLED "auditWebhookBatchThrottleEnable!=false&" BATCH
+#define COUNT .text = "expected an integer of 0 or more"
+#define POSITIVE .text = "expected a number above 0"
+/* kubelet refuses such a pod; `usual` is what kops requests */
+#define POD(usual) \
+	{ .keys = "cpuLimit", .when = "cpuLimit<cpuRequest" usual, .text = "expected at least cpuRequest" usual }, \
+	{ .keys = "memoryLimit", .when = "memoryLimit<memoryRequest", .text = "expected at least memoryRequest" }
+#define OIDC_KEYS "usernameClaim|usernamePrefix|groupsClaims|groupsPrefix|requiredClaims"
+
+RULES(apiserver,
+	{ .keys = "authorizationMode", .when = "authorizationMode=ABAC",
+	  .text = "expected no ABAC, as no key names its policy file" },
+	{ .keys = "authorizationMode", .when = "authorizationMode=Webhook&!authorizationWebhookConfigFile",
+	  .text = "expected authorizationWebhookConfigFile with Webhook" },
+	{ .keys = "authorizationWebhookConfigFile", .when = "authorizationMode!=Webhook",
+	  .text = "expected Webhook in authorizationMode" },
+	{ .keys = "authorizationMode", .is_broken = has_mode_twice, .text = "expected each mode once" },
+	/* kops 1.8 gives nodes their rights by an addon of its own */
+	{ .keys = "authorizationMode", .since = 19,
+	  .when = "authorizationMode=RBAC|AlwaysDeny&authorizationMode!=Node|Webhook|ABAC|AlwaysAllow",
+	  .text = "expected Node as well, as no node can register without it" },
+	{ .keys = "disableAdmissionPlugins", .since = 10, .when = "disableAdmissionPlugins=@admissionControl",
+	  .text = "expected no plugin that admissionControl has" },
+	/* nodeup gives the API server admissionControl instead where it is given */
+	{ .keys = "disableAdmissionPlugins", .since = 10,
+	  .when = "!admissionControl&disableAdmissionPlugins=@enableAdmissionPlugins",
+	  .text = "expected no plugin that enableAdmissionPlugins has" },
+	{ LOG("Format") "!=json|legacy", .text = "expected json or legacy" },
+	{ LOG("MaxAge") "<0", COUNT },
+	{ LOG("MaxBackups") "<0", COUNT },
+	{ LOG("MaxSize") "<0", COUNT },
+	{ HOOK("Mode", "auditWebhookMode!=batch|blocking|blocking-strict"), .text = "expected batch, blocking or blocking-strict" },
+	{ HOOK("BatchBufferSize", BATCH "BufferSize<=0"), POSITIVE },
+	{ HOOK("BatchMaxSize", BATCH "MaxSize<=0"), POSITIVE },
+	{ HOOK("BatchThrottleBurst", THROTTLED "ThrottleBurst<=0"), POSITIVE },
+	{ HOOK("BatchThrottleQps", THROTTLED "ThrottleQps<=0"), POSITIVE },
+	{ .keys = "oidcIssuerURL", .when = "!oidcClientID", .text = "expected oidcClientID as well" },
+	{ .keys = "oidcClientID", .when = "!oidcIssuerURL", .text = "expected oidcIssuerURL as well" },
+	/* priority and fairness wants its own group, and no key turns it off */
+	{ .keys = "runtimeConfig", .since = 31, .when = "runtimeConfig.flowcontrol.apiserver.k8s.io/v1=false",
+	  .text = "expected flowcontrol.apiserver.k8s.io/v1 to be on" },
+	{ .keys = "runtimeConfig", .since = 31,
+	  .when = "!runtimeConfig.flowcontrol.apiserver.k8s.io/v1&runtimeConfig.api/ga=false",
+	  .text = "expected flowcontrol.apiserver.k8s.io/v1: true beside api/ga: false" },
+	{ .keys = "runtimeConfig", .since = 31,
+	  .when = "!runtimeConfig.flowcontrol.apiserver.k8s.io/v1&!runtimeConfig.api/ga&runtimeConfig.api/all=false",
+	  .text = "expected api/ga: true or flowcontrol.apiserver.k8s.io/v1: true beside api/all: false" },
+	/* from 1.34 on no bit of each address is held; before, a gate may say so */
+	{ .keys = "serviceClusterIPRange", .since = 31, .until = 33, .is_broken = are_services_too_many,
+	  .when = "featureGates.DisableAllocatorDualWrite!=true&featureGates.AllAlpha!=true&featureGates.AllBeta!=true",
+	  .text = "expected ranges of at most 2^20 addresses" },
+	{ .keys = "advertiseAddress", .since = 31, .when = "serviceClusterIPRange",
+	  .is_broken = is_advertised_in_another_family, .text = "expected an address of the family of serviceClusterIPRange" },
+	{ .keys = "etcdServers", .when = "!etcdServers", .text = "expected at least one server" },
+	{ .keys = "additionalServiceAccountIssuers", .since = 22,
+	  .when = "additionalServiceAccountIssuers=@serviceAccountIssuer", .text = "expected other issuers than serviceAccountIssuer" },
+	POD(":150m"));
+
+RULES(oidc,
+	{ .keys = "clientID|" OIDC_KEYS, .since = 31, .when = "!issuerURL&!authenticationConfigFile",
+	  .text = "expected issuerURL as well" },
+	{ .keys = "issuerURL|" OIDC_KEYS, .since = 31, .when = "!clientID&!authenticationConfigFile",
+	  .text = "expected clientID as well" },
+	{ .keys = "issuerURL|clientID|" OIDC_KEYS, .since = 31, .when = "authenticationConfigFile",
+	  .text = "expected no OpenID Connect beside authenticationConfigFile" });
+
+/* the controller that gives nodes their ranges runs */
+#define GIVES "allocateNodeCIDRs=true&cidrAllocatorType!=CloudAllocator&" \
+	      "controllers!=-nodeipam|-node-ipam-controller&controllers:*=*|nodeipam|node-ipam-controller"
+RULES(kcm,
+	{ .keys = "allocateNodeCIDRs", .since = 31, .when = GIVES "&!clusterCIDR", .text = "expected clusterCIDR with it" },
+	{ .keys = "clusterCIDR", .since = 31, .when = GIVES, .is_broken = are_cluster_ranges_wrong,
+	  .text = "expected one range, or two of different families" },
+	{ .keys = "nodeCIDRMaskSize", .since = 31, .when = GIVES "&nodeCIDRMaskSize!=0&clusterCIDR",
+	  .is_broken = has_several_ranges, .text = "expected one range in clusterCIDR" },
+	{ .keys = "nodeCIDRMaskSize|clusterCIDR", .when = GIVES "&clusterCIDR", .is_broken = is_node_mask_wrong,
+	  .text = "expected a mask of nodes (nodeCIDRMaskSize, else 24 and 64) as long as that of clusterCIDR or longer, of IPv6 by at most 16" },
+	{ .keys = "cidrAllocatorType", .since = 31, .when = GIVES "&cidrAllocatorType!=RangeAllocator|IPAMFromCluster|IPAMFromCloud",
+	  .text = "expected RangeAllocator" },
+	{ .keys = "kubeAPIBurst", .since = 31, .when = "kubeAPIBurst<=0&0<kubeAPIQPS:20", POSITIVE },
+	POD(":100m"));
+
+#define LED "leaderElect!=false&leaderElect"
+RULES(leader,
+	{ .keys = "leaderElectLeaseDuration|leaderElectRenewDeadlineDuration",
+	  .when = LED "LeaseDuration:15s<=~leaderElectRenewDeadlineDuration:10s",
+	  .text = "expected a lease (15s where it is not given) longer than the deadline of its renewal (10s)" },
+	{ .keys = "leaderElectRenewDeadlineDuration|leaderElectRetryPeriod",
+	  .when = LED "RenewDeadlineDuration:10s<=~leaderElectRetryPeriod:2s*1.2",
+	  .text = "expected a deadline of the renewal (10s where it is not given) longer than 1.2 times the retry period (2s)" },
+	{ .keys = "leaderElectRetryPeriod", .when = LED "RetryPeriod<=~0", .text = "expected a duration above 0" },
+	{ .keys = "leaderElectResourceLock", .since = 24, .when = LED "ResourceLock!=leases", .text = "expected leases" });
+
+RULES(scheduler, POD(":100m"));
+RULES(pod, POD(""));
+
+RULES(containerd,
+	{ .keys = "state|root", .when = "root:/var/lib/containerd=@state:/run/containerd",
+	  .text = "expected root and state to be two folders" });
+/* clang-format on */

@@ -5,10 +5,12 @@
  * pkg/server/options, pkg/server/resourceconfig, pkg/authorization/path, plugin/pkg/authenticator/token/oidc;
  * component-base 349fbe0 config/validation; controller-manager eb4af90 options; Kubernetes 1.5 to 1.8, 1.31.14 and 1.36.2
  * cmd/kube-apiserver/app/options, cmd/kube-controller-manager/app, pkg/kubeapiserver/options;
- * docker/go-units ulimit.go, docker 1.12 registry/config.go, logrus ParseLevel. */
+ * client-go tools/leaderelection; kops 268927e26 pkg/apis/kops/validation/validation.go; docker/go-units ulimit.go, docker 1.12
+ * registry/config.go, logrus ParseLevel. */
 #pragma once
 
 #include "nodeup/config/accepts_common.h"
+#include "nodeup/config/rules.h"
 
 /* Several programs. */
 extern const struct field_accepts accepts_ip, accepts_one_or_more, accepts_period_text,
@@ -18,7 +20,7 @@ extern const struct field_accepts accepts_secure_port, accepts_service_ranges, a
 	accepts_etcd_override, accepts_storage_backend, accepts_authorization_mode,
 	accepts_admission_plugin, accepts_goaway_chance, accepts_oidc_issuer, accepts_token_issuer,
 	accepts_https_url, accepts_runtime_config, accepts_request_header, accepts_cors_origin,
-	accepts_hsts;
+	accepts_hsts, accepts_cache_size;
 /* kube-controller-manager. */
 extern const struct field_accepts accepts_controller, accepts_reconcile_period;
 /* containerd and docker. */
@@ -26,3 +28,8 @@ extern const struct field_accepts accepts_containerd_level, accepts_ulimit, acce
 	accepts_log_driver;
 /* kube-up's texts of 1.2 to 1.5. */
 extern const struct field_accepts accepts_admission_plugin_old;
+
+/* Values of several keys. Those of leader election are of its own section; those of OpenID Connect of its section and
+ * kube-apiserver's; those of a pod are kube-proxy's. */
+extern const struct field_rules rules_apiserver, rules_oidc, rules_kcm, rules_scheduler,
+	rules_leader, rules_pod, rules_containerd;

@@ -17,6 +17,26 @@ void values_find_across(struct values *v, const struct field_rules *rules,
 	rules_find(v->arena, rules, &all, &v->found);
 }
 
+void values_find_below(struct values *v, const struct field_rules *rules, const struct tree *t,
+		       const char *places)
+{
+	const struct strv all = strv_split(v->arena, places, '|');
+	struct {
+		struct rule_section *v;
+		size_t n;
+	} sections = { 0 };
+
+	for (size_t i = 0; i < all.n; i++) {
+		const struct strv keys = strv_split(v->arena, all.v[i], '.');
+		struct rule_section s = { all.v[i], t };
+
+		for (size_t j = 0; s.map && j < keys.n; j++)
+			s.map = s.map->kind == TREE_MAP ? tree_lookup(s.map, keys.v[j]) : NULL;
+		arena_push(v->arena, sections.v, sections.n, s);
+	}
+	values_find_across(v, rules, sections.v, sections.n);
+}
+
 void values_add(struct values *v, const char *key, const char *text)
 {
 	arena_push(v->arena, v->found.v, v->found.n,

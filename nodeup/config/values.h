@@ -28,6 +28,9 @@ void values_find(struct values *v, const struct schema *s, const struct tree *ma
 /* Find the rules that a program's sections break together; the last section with a key has the last word. */
 void values_find_across(struct values *v, const struct field_rules *rules,
 			const struct rule_section *sections, size_t n);
+/* The same of sections by their place in a document: "a.b", with '|' before each that comes later. */
+void values_find_below(struct values *v, const struct field_rules *rules, const struct tree *t,
+		       const char *places);
 /* Add one: its key, and "file:line:column: key: expected ..., found ...". */
 void values_add(struct values *v, const char *key, const char *text);
 /* Make errors and warnings of what was found. */

@@ -5,6 +5,7 @@
 #include "assets/digest.h"
 #include "nodeup/base/enc.h"
 #include "nodeup/config/kops/unknown.h"
+#include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/pem.h"
@@ -229,6 +230,25 @@ bool kops_has_addresses(const struct kops_config *c)
 	return has_eni_pods(c) || c->networking.cni_secondary_ip;
 }
 
+#define API "APIServerConfig."
+#define KCM "ControlPlaneConfig.KubeControllerManager"
+#define SCHEDULER "ControlPlaneConfig.KubeScheduler"
+
+/* Rules of several keys, and the sections that have them. */
+static const struct {
+	const char *places;
+	const struct field_rules *rules;
+} programs[] = {
+	{ API "KubeAPIServer", &rules_apiserver },
+	{ API "KubeAPIServer|" API "Authentication.oidc", &rules_oidc },
+	{ KCM, &rules_kcm },
+	{ KCM ".leaderElection", &rules_leader },
+	{ SCHEDULER, &rules_scheduler },
+	{ SCHEDULER ".leaderElection", &rules_leader },
+	{ "KubeProxy", &rules_pod },
+	{ "containerdConfig", &rules_containerd },
+};
+
 /* What the programs of that version refuse. */
 static int check_values(struct arena *a, const struct tree *t, const struct kops_boot *boot,
 			const struct kops_config *c, const struct dialect_opts *o, struct err *e)
@@ -243,6 +263,8 @@ static int check_values(struct arena *a, const struct tree *t, const struct kops
 	values_find_across(&v, &kubelet_rules, &kubelet, 1);
 	values_find_across(&v, &taint_rules, &kubelet, 1);
 	values_find_across(&v, &kube_proxy_rules, &proxy, 1);
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+		values_find_below(&v, programs[i].rules, t, programs[i].places);
 	return values_judge(&v, e);
 }
 

@@ -133,7 +133,7 @@
 	  FLAG("storage-initialization-timeout"), .accepts = &accepts_not_negative) \
 	X(struct opt_int, min_request_timeout, "minRequestTimeout", FLAG("min-request-timeout"), .accepts = &accepts_not_negative) \
 	X(struct opt_bool, watch_cache, "watchCache", FLAG("watch-cache")) \
-	X(struct strv, watch_cache_sizes, "watchCacheSizes", FLAG("watch-cache-sizes")) \
+	X(struct strv, watch_cache_sizes, "watchCacheSizes", FLAG("watch-cache-sizes"), .accepts = &accepts_cache_size) \
 	X(struct strv, service_account_key_file, "serviceAccountKeyFile", \
 	  FLAG("service-account-key-file"), .file = FIELD_FILE, .repeat = true) \
 	X(const char *, service_account_signing_key_file, "serviceAccountSigningKeyFile", \

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <strings.h>
 #include "nodeup/base/near.h"
+#include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"
 #include "nodeup/config/parsed_files.h"
@@ -497,6 +498,10 @@ static int check_values(struct kops18_build *b)
 	values_find_across(&v, &kubelet_rules, kubelet, ARRAY_LEN(kubelet));
 	values_find_across(&v, &taint_rules, kubelet, ARRAY_LEN(kubelet));
 	values_find_across(&v, &taint_rules, &group, 1);
+	if (b->node->is_master) {
+		values_find_below(&v, &rules_apiserver, b->cluster_spec, "kubeAPIServer");
+		values_find_below(&v, &rules_kcm, b->cluster_spec, "kubeControllerManager");
+	}
 	return values_judge(&v, b->err);
 }
 

@@ -22,7 +22,7 @@
 	X(const char *, kube_uid, "KUBE_UID", .doc = NOTHING) \
 	/* the network */ \
 	X(const char *, cluster_ip_range, "CLUSTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of pods") \
-	X(const char *, service_cluster_ip_range, "SERVICE_CLUSTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of services", .accepts = &accepts_service_ranges) \
+	X(const char *, service_cluster_ip_range, "SERVICE_CLUSTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of services") \
 	X(const char *, master_ip_range, "MASTER_IP_RANGE", .format = &format_cidr, .doc = "addresses of a master's pods") \
 	X(const char *, non_masquerade_cidr, "NON_MASQUERADE_CIDR", .format = &format_cidr, .doc = "addresses that pods reach under their own") \
 	X(const char *, allocate_node_cidrs, "ALLOCATE_NODE_CIDRS", BOOL, .doc = "the controller manager gives each node its addresses") \

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "nodeup/base/accepts.h"
 #include "nodeup/base/yaml.h"
+#include "nodeup/config/accepts_apiserver.h"
 #include "nodeup/config/kops/kops.h"
 #include "nodeup/config/kubeup/kubeup.h"
 #include "nodeup/config/specs.h"
@@ -96,6 +97,7 @@ static void the_api_server(void **state)
 		{ "corsAllowedOrigins: ['^https://a$', '//a(:|$)']", '-' }, { "corsAllowedOrigins: [a.example.com]", 'e' },
 		{ "corsAllowedOrigins: ['^a']", 'e' },
 		{ "strictTransportSecurityDirectives: [max-age=1, includeSubDomains, preload]", '-' },
+		{ "watchCacheSizes: ['pods#100', 'a.b#0']", '-' }, { "watchCacheSizes: ['pods#-1']", 'e' }, { "watchCacheSizes: [pods]", 'e' },
 		{ "strictTransportSecurityDirectives: [maxage=1]", 'e' }, { "strictTransportSecurityDirectives: [max-age=1=2]", 'e' },
 	};
 
@@ -198,9 +200,6 @@ static void containerd_and_docker(void **state)
 static void texts_of_kube_up(void **state)
 {
 	static const struct sample all[] = {
-		{ "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/16", '-', 4 }, { "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/12", '-', 4 },
-		{ "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/11", 'e', 4 },
-		{ "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/29", '-', 4 }, { "SERVICE_CLUSTER_IP_RANGE: 10.0.0.0/30", 'e', 4 },
 		{ "ADMISSION_CONTROL: NamespaceLifecycle,LimitRanger,ServiceAccount,PersistentVolumeLabel,ResourceQuota", '-', 4 },
 		{ "ADMISSION_CONTROL: NamespaceLifecycle,LimitRangr", 'n', 4 },
 		{ "FEATURE_GATES: 'AllAlpha=true,AppArmor= false'", '-', 4 }, { "FEATURE_GATES: AllAlpha", 'e', 4 },
@@ -209,6 +208,130 @@ static void texts_of_kube_up(void **state)
 
 	(void)state;
 	check(&kubeup_env_schema, all, ARRAY_LEN(all));
+}
+/* What rules tell of a map: "key: text" of the first, "" of none. */
+static void tell(const struct field_rules *rules, const struct sample *all, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		autoarena struct arena *a = arena_new_empty();
+		struct accepts_findings found = { 0 };
+		struct rule_section section = { .path = "P" };
+		struct rule_values v = { &section, 1, all[i].minor ? all[i].minor : TODAY };
+		struct tree *t = NULL;
+		struct err e;
+
+		assert_int_equal(yaml_parse(a, "f", all[i].text, strlen(all[i].text), &t, &e), 0);
+		section.map = t;
+		rules_find(a, rules, &v, &found);
+		if ((found.n != 0) != (all[i].told == 'e') || found.n > 1)
+			fail_msg("%s, 1.%d: %zu told, %s", all[i].text, v.minor, found.n,
+				 found.n ? found.v[0].text : "");
+	}
+}
+
+static void rules_of_the_api_server(void **state)
+{
+	static const struct sample all[] = {
+		{ "authorizationMode: 'Node,RBAC'", '-' }, { "authorizationMode: RBAC", 'e' }, { "authorizationMode: RBAC", '-', 8 },
+		{ "authorizationMode: AlwaysAllow", '-' }, { "authorizationMode: AlwaysDeny", 'e' }, { "authorizationMode: ''", '-' },
+		{ "authorizationMode: 'RBAC,AlwaysAllow'", '-' }, { "authorizationMode: 'Node,ABAC'", 'e' }, { "authorizationMode: ABAC", 'e', 8 },
+		{ "authorizationMode: 'RBAC,Node,RBAC'", 'e' },
+		{ "{authorizationMode: 'Node,Webhook', authorizationWebhookConfigFile: /a}", '-' }, { "authorizationMode: 'Node,Webhook'", 'e' },
+		{ "{authorizationMode: 'Node,Webhook', authorizationWebhookConfigFile: ''}", 'e' },
+		{ "{authorizationMode: 'Node,RBAC', authorizationWebhookConfigFile: /a}", 'e' }, { "authorizationWebhookConfigFile: /a", 'e' },
+		{ "{enableAdmissionPlugins: [A, B], disableAdmissionPlugins: [C]}", '-' },
+		{ "{enableAdmissionPlugins: [A, B], disableAdmissionPlugins: ['C,B']}", 'e' },
+		{ "{admissionControl: [A], enableAdmissionPlugins: [B], disableAdmissionPlugins: [B]}", '-' },
+		{ "{admissionControl: [A], enableAdmissionPlugins: [B], disableAdmissionPlugins: [A]}", 'e' },
+		{ "{auditLogPath: '-', auditLogFormat: json, auditLogMaxAge: 0, auditLogMaxBackups: 0, auditLogMaxSize: 0}", '-' },
+		{ "{auditLogPath: '-', auditLogFormat: xml}", 'e' }, { "auditLogFormat: xml", '-' }, { "{auditLogPath: '-', auditLogFormat: ''}", '-' },
+		{ "{auditLogPath: /a, auditLogMaxAge: -1}", 'e' }, { "auditLogMaxAge: -1", '-' },
+		{ "{auditLogPath: /a, auditLogMaxBackups: -1}", 'e' }, { "{auditLogPath: /a, auditLogMaxSize: -1}", 'e' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookMode: blocking-strict}", '-' }, { "{auditWebhookConfigFile: /a, auditWebhookMode: async}", 'e' },
+		{ "auditWebhookMode: async", '-' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookBatchBufferSize: 1, auditWebhookBatchMaxSize: 1}", '-' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookBatchBufferSize: 0}", 'e' }, { "{auditWebhookConfigFile: /a, auditWebhookBatchMaxSize: 0}", 'e' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookMode: blocking, auditWebhookBatchMaxSize: 0}", '-' },
+		{ "auditWebhookBatchBufferSize: 0", '-' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookBatchThrottleQps: 10m, auditWebhookBatchThrottleBurst: 1}", '-' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookBatchThrottleQps: 0}", 'e' }, { "{auditWebhookConfigFile: /a, auditWebhookBatchThrottleBurst: 0}", 'e' },
+		{ "{auditWebhookConfigFile: /a, auditWebhookBatchThrottleQps: '0', auditWebhookBatchThrottleEnable: false}", '-' },
+		{ "{oidcIssuerURL: https://a, oidcClientID: b}", '-', 8 }, { "oidcIssuerURL: https://a", 'e', 8 }, { "oidcClientID: b", 'e', 8 },
+		{ "oidcUsernameClaim: b", '-', 8 },
+		{ "runtimeConfig: {api/alpha: 'false'}", '-' }, { "runtimeConfig: {flowcontrol.apiserver.k8s.io/v1: 'false'}", 'e' },
+		{ "runtimeConfig: {api/ga: 'false'}", 'e' }, { "runtimeConfig: {api/ga: false, flowcontrol.apiserver.k8s.io/v1: true}", '-' },
+		{ "runtimeConfig: {api/all: 'false'}", 'e' }, { "runtimeConfig: {api/all: 'false', api/ga: 'true'}", '-' },
+		{ "runtimeConfig: {api/all: 'true'}", '-' },
+		{ "serviceClusterIPRange: 10.0.0.0/12", '-', 33 }, { "serviceClusterIPRange: 10.0.0.0/11", 'e', 33 }, { "serviceClusterIPRange: 10.0.0.0/11", '-', 34 },
+		{ "serviceClusterIPRange: 'fd00::/108,10.0.0.0/11'", 'e', 31 },
+		{ "{serviceClusterIPRange: 10.0.0.0/11, featureGates: {DisableAllocatorDualWrite: 'true'}}", '-', 33 },
+		{ "{serviceClusterIPRange: 10.0.0.0/12, advertiseAddress: 10.0.0.1}", '-' }, { "{serviceClusterIPRange: 10.0.0.0/12, advertiseAddress: 'fd00::1'}", 'e' },
+		{ "{serviceClusterIPRange: 'fd00::/108,10.0.0.0/12', advertiseAddress: '10.0.0.1'}", 'e' },
+		{ "{serviceClusterIPRange: 'fd00::/108', advertiseAddress: 0.0.0.0}", '-' }, { "advertiseAddress: 'fd00::1'", '-' },
+		{ "etcdServers: [a]", '-' }, { "etcdServers: []", 'e' }, { "etcdServers: ['']", 'e' },
+		{ "{serviceAccountIssuer: a, additionalServiceAccountIssuers: [b]}", '-' }, { "{serviceAccountIssuer: a, additionalServiceAccountIssuers: [b, a]}", 'e' },
+		{ "{cpuRequest: 150m, cpuLimit: 150m}", '-' }, { "{cpuRequest: 1, cpuLimit: 999m}", 'e' }, { "cpuLimit: 0.15", '-' }, { "cpuLimit: 149m", 'e' },
+		{ "{memoryRequest: 1Gi, memoryLimit: 1024Mi}", '-' }, { "{memoryRequest: 1Gi, memoryLimit: 1G}", 'e' }, { "memoryLimit: 1", '-' },
+	};
+	static const struct sample oidc[] = {
+		{ "{issuerURL: https://a, clientID: b, usernameClaim: c}", '-' }, { "issuerURL: https://a", 'e' }, { "clientID: a", 'e' },
+		{ "{issuerURL: https://a, clientID: ''}", 'e' }, { "{issuerURL: '', clientID: ''}", '-' },
+		{ "{issuerURL: https://a, clientID: b, authenticationConfigFile: /c}", 'e' }, { "authenticationConfigFile: /c", '-' },
+	};
+
+	(void)state;
+	tell(&rules_apiserver, all, ARRAY_LEN(all));
+	tell(&rules_oidc, oidc, ARRAY_LEN(oidc));
+}
+
+static void rules_of_the_controller_manager(void **state)
+{
+	static const struct sample all[] = {
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/11}", '-' }, { "allocateNodeCIDRs: true", 'e' }, { "allocateNodeCIDRs: false", '-' },
+		{ "allocateNodeCIDRs: true", '-', 8 }, { "{allocateNodeCIDRs: true, cidrAllocatorType: CloudAllocator}", '-' },
+		{ "{allocateNodeCIDRs: true, controllers: ['*', -nodeipam]}", '-' }, { "{allocateNodeCIDRs: true, controllers: [job]}", '-' },
+		{ "{allocateNodeCIDRs: true, controllers: ['*', -job]}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: '10.0.0.0/11,fd00::/48'}", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: '10.0.0.0/11,11.0.0.0/11'}", 'e' },
+		{ "clusterCIDR: '10.0.0.0/11,11.0.0.0/11'", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: '10.0.0.0/11,fd00::/48', nodeCIDRMaskSize: 64}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/24}", '-' }, { "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/25}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/24}", '-', 8 }, { "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/25}", 'e', 8 },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/25, nodeCIDRMaskSize: 25}", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/25, nodeCIDRMaskSize: 24}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, nodeCIDRMaskSize: 32}", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, nodeCIDRMaskSize: 33}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/48'}", '-' }, { "{allocateNodeCIDRs: true, clusterCIDR: 'fd00::/47'}", 'e' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, cidrAllocatorType: RangeAllocator}", '-' },
+		{ "{allocateNodeCIDRs: true, clusterCIDR: 10.0.0.0/8, cidrAllocatorType: rangeAllocator}", 'e' }, { "cidrAllocatorType: none", '-' },
+		{ "kubeAPIBurst: 1", '-' }, { "kubeAPIBurst: 0", 'e' }, { "{kubeAPIBurst: 0, kubeAPIQPS: 0}", '-' }, { "cpuLimit: 99m", 'e' }, { "cpuLimit: 100m", '-' },
+	};
+	static const struct sample leader[] = {
+		{ "leaderElectLeaseDuration: 10001ms", '-' }, { "leaderElectLeaseDuration: 10s", 'e' }, { "{leaderElect: false, leaderElectLeaseDuration: 10s}", '-' },
+		{ "leaderElectRenewDeadlineDuration: 14999ms", '-' }, { "leaderElectRenewDeadlineDuration: 15s", 'e' },
+		{ "leaderElectRenewDeadlineDuration: 2401ms", '-' }, { "leaderElectRenewDeadlineDuration: 2.4s", 'e' },
+		{ "leaderElectRetryPeriod: 8333ms", '-' }, { "leaderElectRetryPeriod: 8334ms", 'e' },
+		{ "leaderElectRetryPeriod: 1ns", '-' }, { "{leaderElectLeaseDuration: 2m, leaderElectRenewDeadlineDuration: 90s}", '-' }, { "leaderElectRetryPeriod: 0s", 'e' },
+		{ "leaderElectResourceLock: leases", '-' }, { "leaderElectResourceLock: endpoints", 'e' }, { "leaderElectResourceLock: endpoints", '-', 20 },
+	};
+
+	(void)state;
+	tell(&rules_kcm, all, ARRAY_LEN(all));
+	tell(&rules_leader, leader, ARRAY_LEN(leader));
+}
+
+static void rules_of_the_others(void **state)
+{
+	static const struct sample pod[] = { { "cpuLimit: 50m", '-' }, { "{cpuLimit: 50m, cpuRequest: 51m}", 'e' } };
+	static const struct sample scheduler[] = { { "cpuLimit: 100m", '-' }, { "cpuLimit: 99m", 'e' } };
+	static const struct sample containerd[] = {
+		{ "{root: /a, state: /b}", '-' }, { "{root: /a, state: /a}", 'e' }, { "root: /run/containerd", 'e' }, { "state: /var/lib/containerd", 'e' },
+	};
+
+	(void)state;
+	tell(&rules_pod, pod, ARRAY_LEN(pod));
+	tell(&rules_scheduler, scheduler, ARRAY_LEN(scheduler));
+	tell(&rules_containerd, containerd, ARRAY_LEN(containerd));
 }
 /* clang-format on */
 
@@ -223,6 +346,9 @@ int main(void)
 		cmocka_unit_test(the_scheduler),
 		cmocka_unit_test(containerd_and_docker),
 		cmocka_unit_test(texts_of_kube_up),
+		cmocka_unit_test(rules_of_the_api_server),
+		cmocka_unit_test(rules_of_the_controller_manager),
+		cmocka_unit_test(rules_of_the_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
