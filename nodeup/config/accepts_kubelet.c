@@ -157,9 +157,10 @@ static bool is_ip_of(const char *s, size_t len)
 	return format_is_valid(&format_ip, plain);
 }
 
+/* kops puts the machine's own address in place of @aws. */
 static bool is_ip(const char *s)
 {
-	return is_ip_of(s, strlen(s));
+	return str_eq(s, "@aws") || is_ip_of(s, strlen(s));
 }
 
 /* "0.0.0.0", "0.0.0.0:10249", "[::]:10249". */

@@ -250,14 +250,14 @@ def test_kube_proxy_as_the_document_wants_it(worker):
 
 # Document key and value; place and value in kubelet.conf, None: it is not there.
 SETTINGS = [
-    ({"evictionSoft": "memory.available<1Gi, nodefs.available<15%"}, "evictionSoft", {"memory.available": "1Gi", "nodefs.available": "15%"}),
+    ({"evictionSoft": "memory.available<1Gi, nodefs.available<15%", "evictionSoftGracePeriod": "memory.available=1m,nodefs.available=1m"}, "evictionSoft", {"memory.available": "1Gi", "nodefs.available": "15%"}),
     ({"evictionSoftGracePeriod": "memory.available=1m30s"}, "evictionSoftGracePeriod", {"memory.available": "1m30s"}),
     ({"evictionMinimumReclaim": "nodefs.available=1Gi"}, "evictionMinimumReclaim", {"nodefs.available": "1Gi"}),
     ({"evictionHard": ""}, "evictionHard", None),
     ({"featureGates": {"A": "true", "B": "f", "C": "1"}}, "featureGates", {"A": True, "B": False, "C": True}),
     ({"taints": ["a=b:NoSchedule", "c:NoExecute"]}, "registerWithTaints",
      [{"effect": "NoSchedule", "key": "a", "value": "b"}, {"effect": "NoExecute", "key": "c"}]),
-    ({"enforceNodeAllocatable": "pods,kube-reserved"}, "enforceNodeAllocatable", ["pods", "kube-reserved"]),
+    ({"enforceNodeAllocatable": "pods,kube-reserved", "kubeReservedCgroup": "/kube"}, "enforceNodeAllocatable", ["pods", "kube-reserved"]),
     ({"kubeReserved": {"cpu": "100m"}}, "kubeReserved", {"cpu": "100m"}),
     ({"eventQPS": 0, "eventRecordQPS": 7}, "eventRecordQPS", 0),
     ({"eventRecordQPS": 7}, "eventRecordQPS", 7),

@@ -196,6 +196,7 @@ static const struct sample proxy_today[] = {
 	{ "bindAddress", 36, "0.0.0.0", TAKEN },
 	{ "bindAddress", 36, "'::'", TAKEN },
 	{ "bindAddress", 36, "010.000.0.1", TAKEN },
+	{ "bindAddress", 36, "'@aws'", TAKEN },
 	{ "bindAddress", 36, "eth0", REFUSED },
 	{ "bindAddress", 36, "0.0.0.0:1", REFUSED },
 	{ "bindAddress", 36, "1.2.3.256", REFUSED },
