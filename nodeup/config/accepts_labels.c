@@ -60,6 +60,8 @@ static bool has_twins(const struct rule_values *v)
 }
 
 static const struct field_rule twins[] = {
-	{ "taints", has_twins, "expected each name and effect once, found a taint twice" },
+	{ .keys = "taints",
+	  .is_broken = has_twins,
+	  .text = "expected each name and effect once, found a taint twice" },
 };
 const struct field_rules taint_rules = { twins, ARRAY_LEN(twins) };

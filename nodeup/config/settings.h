@@ -48,12 +48,12 @@ struct settings_doc {
 };
 
 struct settings {
-	struct strv url_rewrites;          /* "FROM=TO" */
-	struct strv mirrors;               /* "FROM=TO" */
-	struct strv accept_keys;           /* "KubeletConfig.x": unknown keys that are no error */
-	const struct tree *vintage;        /* the kops of the documents; NULL: not said */
-	struct strv accept;                /* "KubeletConfig.maxPods": its value is no error, whatever it is */
-	const char *ca_bundle;             /* NULL: searched */
+	struct strv url_rewrites;   /* "FROM=TO" */
+	struct strv mirrors;        /* "FROM=TO" */
+	struct strv accept_keys;    /* "KubeletConfig.x": unknown keys that are no error */
+	const struct tree *vintage; /* the kops of the documents; NULL: not said */
+	struct strv accept;    /* "KubeletConfig.maxPods": its value is no error, whatever it is */
+	const char *ca_bundle; /* NULL: searched */
 	struct settings_texts public_keys; /* of minisign */
 	bool keys_are_own;                 /* of the machine: a document's do not count */
 	bool require_signatures;           /* no asset without one */

@@ -330,22 +330,18 @@ static void note_document(const char *text, size_t n, struct buf *b)
  * document that they bring. */
 static void note_kept(struct loader *l, struct buf *b)
 {
-	const char *date, *instance;
-	struct strmap texts = { 0 };
-	struct err ignored;
+	struct store_texts texts;
 
-	if (store_kept_of(l->arena, l->req->root_fd, documents_path, &date, &instance, &ignored) <
-		    0 ||
-	    !str_eq(instance, l->b->facts.instance_id) ||
-	    store_kept_texts(l->arena, l->req->root_fd, documents_path, NULL, &texts, &ignored) < 0)
+	if (!kept_here(l, &texts))
 		return;
 	for (size_t i = 0; i < texts.n; i++) {
-		const char *file = texts.v[i].key, *text = texts.v[i].value;
-		const struct user_data_file given = { file, text, strlen(text), 0 };
+		const struct store_text *kept = &texts.v[i];
+		const struct user_data_file given = { kept->location, kept->text, kept->n, 0 };
 		struct user_data u;
+		struct err ignored;
 
-		note_document(text, strlen(text), b);
-		if (user_data_read(l->arena, file, &given, false, &u, &ignored) == 0)
+		note_document(kept->text, kept->n, b);
+		if (user_data_read(l->arena, kept->location, &given, false, &u, &ignored) == 0)
 			note_document(u.conf.text, u.conf.n, b);
 	}
 }

@@ -92,5 +92,5 @@ def test_services_of_kube_up(tmp_path, value, code):
 
 def test_texts_of_kube_up(tmp_path):
     done = validate(write(tmp_path, kubeup.text("master", "1.5.8", ADMISSION_CONTROL="NamespaceLifecycle,LimitRangr", FEATURE_GATES="AppArmor")))
-    assert done.returncode == CONFIG and "FEATURE_GATES: expected a gate such as AppArmor=true" in done.stderr, done.stderr
+    assert done.returncode == CONFIG and "FEATURE_GATES: expected feature gates such as AllAlpha=true" in done.stderr, done.stderr
     assert "did you mean 'LimitRanger'?" in done.stderr and "ADMISSION_CONTROL: expected an admission plugin" in done.stderr, done.stderr

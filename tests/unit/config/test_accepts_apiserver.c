@@ -203,7 +203,7 @@ static void texts_of_kube_up(void **state)
 		{ "ADMISSION_CONTROL: NamespaceLifecycle,LimitRanger,ServiceAccount,PersistentVolumeLabel,ResourceQuota", '-', 4 },
 		{ "ADMISSION_CONTROL: NamespaceLifecycle,LimitRangr", 'n', 4 },
 		{ "FEATURE_GATES: 'AllAlpha=true,AppArmor= false'", '-', 4 }, { "FEATURE_GATES: AllAlpha", 'e', 4 },
-		{ "FEATURE_GATES: AllAlpha=yes", 'e', 4 }, { "FEATURE_GATES: =true", 'e', 4 },
+		{ "FEATURE_GATES: AllAlpha=yes", 'e', 4 }, { "FEATURE_GATES: =true", 'n', 4 },
 	};
 
 	(void)state;

@@ -601,6 +601,8 @@ static void whatever_file_a_flag_names_is_mounted_once(void **state)
 			value = arena_printf(a,
 					     f->kind == FIELD_STRV ? ", %s: [%s/f]" : ", %s: %s/f",
 					     f->key, folder);
+			if (str_eq(f->key, "authorizationWebhookConfigFile"))
+				value = arena_printf(a, "%s, authorizationMode: Webhook", value);
 			memcpy((char *)&c + programs[i].settings, &value, sizeof(value));
 			pod = planned_pod(control_plane_plan(a, &c, programs[i].builder),
 					  programs[i].pod);
