@@ -560,7 +560,7 @@ static int converge_once(struct apply *ap, enum round *ret_next, struct err *e)
 	ap->end.now_ns = dur_now();
 	*ret_next = r < 0 ? round_after(&ap->end, e) : ROUND_NONE;
 	if (r < 0)
-		ap->status.state = *ret_next ? "retrying" : goes_on ? "degraded" : "failed";
+		ap->status.state = goes_on ? "degraded" : *ret_next ? "retrying" : "failed";
 	else
 		ap->status.state = bootstrap_is_current(&ap->session.boot) ? "ready" : "degraded";
 	ap->status.error = r < 0 ? e : NULL;

@@ -144,6 +144,9 @@ static int judge(struct arena *a, int root_fd, struct told *t, struct err *e)
 			 : why ? arena_printf(a, "documents are the kept ones: %s", why)
 			       : "the state store was not reached: documents are the kept ones";
 	judge_expiry(a, t);
+	/* it will be tried again, as long as that process lives */
+	if (t->state == TOLD_DEGRADED && told_moment(t->status, "nextRunUnixMs") > 0)
+		t->pid = interrupted_live_pid(a, root_fd, t->status);
 	if (t->state != TOLD_RUNNING)
 		return 0;
 	t->pid = interrupted_live_pid(a, root_fd, t->status);

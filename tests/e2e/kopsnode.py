@@ -122,6 +122,10 @@ class Machine:
             self.put("opt/kops/bin/nodeup", f.read())
         self.server = None
         self.controller()
+        self.serve()
+
+    def serve(self):
+        """The assets, for as long as it is booted."""
         self.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
         self.node.wait(lambda: self.node.exec("curl", "-sf", BASE).returncode == 0, 60, "the server of the assets")
 

@@ -1,10 +1,12 @@
-"""A node whose last run ended well, and whose next boot finds a document that is refused: it works as before, and says so."""
+"""A node whose last run ended well, and whose next boot is refused, by a document or by the host: it works as before, and says so."""
+import contextlib
 import json
 
 import nodechecks
 
 CONFIG, DEGRADED, FAILED = 78, 2, 1
-RECORD, MOTD = "/var/lib/nodeup/last-good", "/run/motd.d/nodeup"
+# An older nodeup kept neither, and all other records as today's does; so a node without them is one whose last run was of that one.
+RECORDS, MOTD = "/var/lib/nodeup/last-good /var/lib/nodeup/vintage", "/run/motd.d/nodeup"
 # all but what a run says of itself
 LEFT_ALONE = nodechecks.MANAGED + " /opt/nodeup /var/lib/nodeup -path /var/lib/nodeup/runs -prune -o"
 BAD = "\nkey of no document: [\n"
@@ -18,22 +20,31 @@ def processes(node, units):
     return [node.show(unit, "MainPID", "ActiveState", "InvocationID") for unit in units]
 
 
-class Refused:
-    """Its document is a bad one for as long as this is entered."""
+@contextlib.contextmanager
+def bad_document(node, conf):
+    """What no nodeup ever took."""
+    with open(node.root + conf, "r+", encoding="utf-8") as f:
+        text = f.read()
+        f.write(BAD)
+    yield
+    with open(node.root + conf, "w", encoding="utf-8") as f:
+        f.write(text)
 
-    def __init__(self, node, command, conf, units):
-        """command: nodeup by hand; conf: the document's path; units: that a run starts, kubelet among them."""
-        self.node, self.command, self.path, self.units = node, command, node.root + conf, units
+
+class Refused:
+    """Each run is refused for as long as this is entered."""
+
+    def __init__(self, node, command, units, how):
+        """command: nodeup by hand; units: that a run starts, kubelet among them; how: makes a context in which a run is refused."""
+        self.node, self.command, self.units, self.how = node, command, units, how
 
     def __enter__(self):
-        with open(self.path, "r+", encoding="utf-8") as f:
-            self.text = f.read()
-            f.write(BAD)
+        self.context = self.how()
+        self.context.__enter__()
         return self
 
-    def __exit__(self, *_):
-        with open(self.path, "w", encoding="utf-8") as f:
-            f.write(self.text)
+    def __exit__(self, *why):
+        self.context.__exit__(*why)
 
     def nodeup(self, *words):
         return self.node.exec(*self.command, *words, timeout=300)
@@ -56,13 +67,14 @@ class Refused:
         assert self.node.show(nodechecks.OURS, "ExecMainStatus") == {"ExecMainStatus": str(CONFIG)}
         assert files(self.node) == before
 
-    def boot_and_work(self):
+    def boot_and_work(self, words=""):
+        """words: of the cause."""
         self.boot()
         assert [p["ActiveState"] for p in processes(self.node, self.units)] == ["active"] * len(self.units), self.node.journal(nodechecks.OURS)
         assert self.node.healthz() == "ok"
         done = self.nodeup("status", "--wait=60s")
         lines = [line.split(None, 1) for line in done.stdout.splitlines()]
-        assert done.returncode == DEGRADED and [line for line in lines if line[0] == "FAILED" and line[1].endswith(" (78)")], done
+        assert done.returncode == DEGRADED and [line for line in lines if line[0] == "FAILED" and words in line[1] and line[1].endswith(" (78)")], done
         assert [line for line in lines if line[0] == "started"], done
         said = json.loads(self.nodeup("status", "-o", "json").stdout)
         assert said["run"]["state"] == "degraded" and said["why"].startswith("the run was refused"), said

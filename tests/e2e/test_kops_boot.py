@@ -1,5 +1,6 @@
 """A worker of today's kops on a booted machine: real systemd, real containerd, runc and CNI plugins of the newest Debian suite, with the
 configuration that we write; kops-controller, its registry and what of kubelet starts pods are stand-ins."""
+import contextlib
 import json
 import os
 import random
@@ -170,19 +171,34 @@ def test_a_ready_node_is_repaired_and_comes_back(worker):
     assert "documents kept" in done and m.node.healthz() == "ok", done
 
 
+@contextlib.contextmanager
+def newly_refused(m):
+    """What a nodeup took before such lines were looked at."""
+    m.worker.config["SysctlParameters"] = ["net.core.somaxconn"]
+    m.controller()
+    yield
+    del m.worker.config["SysctlParameters"]
+    m.controller()
+
+
 def test_a_refused_boot_leaves_its_services_started(worker):
-    """Also the hook that nothing but a run starts; by what an older nodeup left."""
+    """Also the hook that nothing but a run starts; and by what an older nodeup left."""
     m = worker
     m.worker.config["Hooks"][1].append({"name": "stays", "manifest": "ExecStart=/bin/sleep infinity\n"})
     m.controller(faults=[])
     done = m.nodeup("--install-systemd-unit", f"--conf={kopsnode.CONF}", "--wait=150s")
     assert done.returncode == 0, done
     command = ["env", *m.environ, "/opt/kops/bin/nodeup"]
-    with refused.Refused(m.node, command, kopsnode.CONF, ["containerd.service", "kubelet.service", "stays.service"]) as r:
+    units = ["containerd.service", "kubelet.service", "stays.service"]
+    with refused.Refused(m.node, command, units, lambda: refused.bad_document(m.node, kopsnode.CONF)) as r:
         r.by_hand()
-        m.node.sh("rm " + refused.RECORD)
         r.boot_and_work()
-    m.node.sh("systemd-run --unit=assets python3 -m http.server 8000 --bind 127.0.0.1 --directory /var/tmp/assets")
+    m.serve()
+    r.mended()
+    with refused.Refused(m.node, command, units, lambda: newly_refused(m)) as r:
+        m.node.sh("rm " + refused.RECORDS)
+        r.boot_and_work("SysctlParameters[0]: expected a line of sysctl.d(5)")
+    m.serve()
     r.mended()
 
 

@@ -1,4 +1,6 @@
 """Nodes of kube-up's documents, booted: real systemd and docker, the stand-in of an old kubelet, a volume that is /dev/xvdb."""
+import base64
+import contextlib
 import os
 import re
 import subprocess
@@ -70,16 +72,30 @@ def test_a_node(lab):
     m.check_kubelet()
 
 
+@contextlib.contextmanager
+def newly_refused(m):
+    """What a nodeup took before each certificate of a CA was looked at."""
+    ca = base64.b64decode(kubeup.pem("crt", "ca")) + b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    m.document(CA_CERT=base64.b64encode(ca).decode())
+    yield
+    m.document()
+
+
 def test_a_refused_boot_leaves_kubelet_started(lab):
     """Its unit has an [Install], and is not enabled; what an older nodeup left says that a run starts it."""
     m = Machine(lab, "kubeup-refused", NODE, "1.5.8")
     m.document()
     done = m.nodeup("--install-systemd-unit", f"--conf={CONF}", "--wait=150s")
     assert done.returncode == 0, done
-    with refused.Refused(m.node, ["/opt/nodeup-test"], CONF, ["docker.service", "kubelet.service"]) as r:
+    units = ["docker.service", "kubelet.service"]
+    with refused.Refused(m.node, ["/opt/nodeup-test"], units, lambda: refused.bad_document(m.node, CONF)) as r:
         r.by_hand()
-        m.node.sh("rm " + refused.RECORD)
         r.boot_and_work()
+    m.serve()
+    r.mended()
+    with refused.Refused(m.node, ["/opt/nodeup-test"], units, lambda: newly_refused(m)) as r:
+        m.node.sh("rm " + refused.RECORDS)
+        r.boot_and_work("CA_CERT: the certificate behind the first 1 is damaged")
     m.serve()
     r.mended()
     m.node.stop()

@@ -1,14 +1,17 @@
 """nodeup's own boot unit on a booted worker: whatever piece of it is gone is named by plan, healed by repair, and a
 reboot of what repair called right reaches an active kubelet."""
+import contextlib
 import os
+import pathlib
 import re
+import shutil
 
 import pytest
 
 import labassets
 import nodechecks
 import refused
-from lab import Lab
+from lab import Lab, ROLE
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="the lab makes mounts and namespaces")
 OURS = nodechecks.OURS
@@ -213,9 +216,61 @@ def test_a_dead_store_and_a_kept_copy_are_told_at_once(node):
     assert status == 0 and "documents kept " in said, said
 
 
+UNITS = ["docker.service", "kubelet.service"]
+
+
+@contextlib.contextmanager
+def newly_refused(node):
+    """A cluster spec that a nodeup took before kubelet's cgroups were looked at."""
+    was, node.state = node.state, node.path("state")
+    shutil.copytree(was, node.state)
+    spec = pathlib.Path(node.state, "jdurbin-kops/abc.joshdurbin.net/cluster.spec")
+    spec.write_text(spec.read_text().replace("  kubelet:\n", "  kubelet:\n    kubeletCgroups: /system.slice/../kube\n"))
+    node.again(1, node.serve_s3, [ROLE])
+    yield
+    node.state = was
+    node.again(1, node.serve_s3, [ROLE])
+
+
+@contextlib.contextmanager
+def no_longer_fit(node):
+    """Its cgroups are those of the test's machine, which a node of these versions cannot have, and nothing excuses that."""
+    node.sh("mv /etc/nodeup/nodeup.d/lab.yaml /root")
+    yield
+    node.sh("mv /root/lab.yaml /etc/nodeup/nodeup.d")
+
+
+def test_a_document_that_an_older_nodeup_took(node):
+    with refused.Refused(node, [HAND], UNITS, lambda: newly_refused(node)) as r:
+        node.sh("rm " + refused.RECORDS)
+        r.boot_and_work("kubelet.kubeletCgroups: expected a cgroup")
+    r.mended()
+
+
+def test_a_host_that_is_refused_at_boot(node):
+    with refused.Refused(node, [HAND], UNITS, lambda: no_longer_fit(node)) as r:
+        r.boot_and_work("this host has cgroup v2")
+    r.mended()
+
+
+def test_a_boot_that_can_write_nothing_is_tried_again(node):
+    """Kubelet does not wait for that, and status says why the node is not all that it should be."""
+    node.sh("echo 'tmpfs /etc/sysctl.d tmpfs ro 0 0' >>/etc/fstab")
+    node.reboot()
+    node.wait_active("kubelet.service", 120)
+    node.wait(lambda: by_hand(node, "status")[0] == 2, 60, "status to say degraded")
+    said = by_hand(node, "status")[1]
+    assert "FAILED the file system of '/etc/sysctl.d' is read-only (71)" in said and "  next run  " in said, said
+    assert node.show(OURS, "ActiveState") == {"ActiveState": "activating"} and node.healthz() == "ok"
+    before = refused.processes(node, UNITS)
+    node.sh("umount /etc/sysctl.d; sed -i /sysctl.d/d /etc/fstab")
+    nodechecks.wait_finished(node, 90)
+    assert by_hand(node, "status")[0] == 0 and refused.processes(node, UNITS) == before
+
+
 def test_a_refused_boot_leaves_kubelet_started(node):
     """But not on another instance, whose disk is a copy of this one's."""
-    with refused.Refused(node, [HAND], CONF, ["docker.service", "kubelet.service"]) as r:
+    with refused.Refused(node, [HAND], UNITS, lambda: refused.bad_document(node, CONF)) as r:
         r.by_hand()
         r.boot_and_work()
         assert re.search(r"^  started   .*\bkubelet\.service.*: as the last run", r.nodeup("status").stdout, re.M)
@@ -234,7 +289,7 @@ def test_a_refused_boot_starts_no_service_whose_mount_is_missing(node):
             "printf '[Unit]\\nRequiresMountsFor=/data\\n' >kubelet.service.d/20-data.conf;"
             "printf '[Mount]\\nWhat=/dev/none\\nWhere=/data\\nOptions=nofail\\n[Install]\\nWantedBy=local-fs.target\\n' >data.mount;"
             "systemctl enable -q data.mount")
-    with refused.Refused(node, [HAND], CONF, []) as r:
+    with refused.Refused(node, [HAND], [], lambda: refused.bad_document(node, CONF)) as r:
         r.boot()
         assert node.show("kubelet.service", "ActiveState") == {"ActiveState": "inactive"}
         done = r.nodeup("status")

@@ -125,6 +125,16 @@ def test_one_screen_says_what_failed_and_what_to_do(node):
     assert "changed    asset slow: absent (3.0 s)" in node.status("--long").stdout
 
 
+@pytest.mark.parametrize("pid, is_alive", [(os.getpid(), True), (1 << 22, False)], ids=["alive", "gone"])
+def test_a_refused_run_that_is_tried_again_is_of_a_degraded_node(node, pid, is_alive):
+    """What ran before runs. Somebody who waits for the node waits on."""
+    node.write(state="degraded", error=error(71, "started: kubelet.service"), nextRunUnixMs=int(time.time() * 1000) + 600_000, pid=pid)
+    done = node.status()
+    assert done.returncode == DEGRADED and "FAILED the cause (71)" in done.stdout, done
+    assert ("next run  " in done.stdout) == is_alive, done
+    assert node.status("--wait=1s").returncode == DEGRADED
+
+
 @pytest.mark.parametrize("text", ["", "{", '{"schema": 1, "state": "ready"', "[]", '"ready"', '{"state": "ready"}',
                                   '{"schema": 2, "state": "ready"}', '{"schema": 1, "state": "fine"}', '{"schema": 1}'])
 @pytest.mark.parametrize("flags", [[], ["-o", "json"], ["--wait"]], ids=" ".join)
