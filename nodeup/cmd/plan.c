@@ -476,13 +476,14 @@ static int show_plan(struct cli *cli, struct session *s, struct err *e)
 	if (s->boot.replayed)
 		show_line(stderr, "documents are the persisted ones, %s old",
 			  dur_human(s->arena, s->boot.replay_age_ns));
-	if (vintage->newest)
-		show_line(stderr, "documents are of kops %s (by %s)",
-			  vintage_text(s->arena, vintage), vintage->by);
 	if (!s->starts_at_boot && !s->image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");
-	return plan_walk(cli, s, NULL, e);
+	r = plan_walk(cli, s, NULL, e);
+	if (r >= 0 && vintage->newest)
+		show_line(stderr, "documents are of kops %s (by %s)",
+			  vintage_text(s->arena, vintage), vintage->by);
+	return r;
 }
 
 int cmd_plan(struct cli *cli, struct err *e)
