@@ -14,7 +14,7 @@ struct imds;
 struct imds *imds_new(struct http *http) must_check;
 /* Release; NULL is fine. */
 void imds_free(struct imds *m);
-/* Whether it has given this client a token, or said that it has none. */
+/* Returns whether it has given this client a token, or said that it has none. */
 bool imds_has_answered(const struct imds *m);
 /* Whether a request without a token is answered (1) or refused with 401 (0); negative: there was no answer. */
 int imds_has_version1(struct imds *m, struct err *e) must_check;

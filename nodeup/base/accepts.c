@@ -22,9 +22,9 @@ struct place {
 	bool secret;
 };
 
-bool accepts_holds(const struct field_accepts *d, int minor)
+bool accepts_holds(unsigned int since, unsigned int until, int minor)
 {
-	return (!d->since || minor >= d->since) && (!d->until || minor <= d->until);
+	return (!since || minor >= (int)since) && (!until || minor <= (int)until);
 }
 
 static bool has_range(const struct field_accepts *d)
@@ -83,7 +83,7 @@ static bool number_of(const struct field *f, const struct tree *t, const char *w
 	return end != word && !*end && !errno;
 }
 
-/* What the reader could not read it has told. */
+/* The reader has told what it could not read. */
 static bool is_in_range(const struct place *p, const struct field_accepts *d, const char *word)
 {
 	const enum field_kind kind = p->field->kind;
@@ -213,7 +213,7 @@ static void check_value(struct walk *w, const struct place *p)
 	else if (s)
 		check_section(w, s, p);
 	for (const struct field_accepts *d = p->field->accepts; d; d = d->next)
-		if (accepts_holds(d, w->minor))
+		if (accepts_holds(d->since, d->until, w->minor))
 			check_demand(w, p, d);
 }
 

@@ -15,7 +15,7 @@ struct field_accepts {
 	/* "an integer from 0 to 100", for messages and help; NULL: made of oneof, or of min and max */
 	const char *wanted;
 	const char *oneof; /* "a|b", or NULL */
-	/* Of an integer, also one in a text; of a duration in nanoseconds. Both 0: any. INT64_MIN, INT64_MAX: no bound. */
+	/* range of an integer, also in a text, or of a duration in ns; both 0: any; INT64_MIN, INT64_MAX: no bound */
 	int64_t min, max;
 	/* an extended regular expression, of any case behind "(?i)"; NULL: any form */
 	const char *pattern;
@@ -50,9 +50,9 @@ struct accepts_opts {
 /* Append what the programs refuse of a map that was read by schema s, in the order of the document. */
 void accepts_check(struct arena *a, const struct schema *s, const struct tree *map,
 		   const struct accepts_opts *o, struct accepts_findings *ret);
-/* Whether a demand holds for that version. */
-bool accepts_holds(const struct field_accepts *d, int minor);
+/* Returns whether what holds from `since` to `until` (0: no bound) holds for this version. */
+bool accepts_holds(unsigned int since, unsigned int until, int minor);
 /* " (since Kubernetes 1.31)", " (Kubernetes 1.8 to 1.9)"; "": all versions. */
 const char *accepts_versions(struct arena *a, unsigned int since, unsigned int until);
-/* What a demand wants: "one of a|b", "a duration of 1s or more". */
+/* Returns the words for a demand: "one of a|b", "a duration of 1s or more". */
 const char *accepts_wanted(struct arena *a, const struct field *f, const struct field_accepts *d);

@@ -9,7 +9,7 @@ static const char *const kind_names[] = {
 
 enum { KEY_WIDTH = 38, KIND_WIDTH = 9, FLAG_WIDTH = 40 };
 
-/* What its program takes; a long list of words has a name. */
+/* Writes what the program of a row takes; a long list of words has a name. */
 static void add_accepts(const struct field *f, struct buf *b)
 {
 	autoarena struct arena *a = arena_new_empty();

@@ -3,6 +3,7 @@
 
 #include <strings.h>
 #include "nodeup/base/accepts.h"
+#include "nodeup/base/field_value.h"
 #include "nodeup/config/accepts_kubelet.h"
 #include "nodeup/config/accepts_labels.h"
 #include "nodeup/documents/dialects.h"
@@ -46,7 +47,7 @@ static void look(struct search *s, const struct schema *in, const char *path, si
 {
 	for (size_t i = 0; in && i < in->n && depth < DEPTH_MAX; i++) {
 		const struct field *f = &in->fields[i];
-		const char *here = *path ? arena_printf(s->arena, "%s.%s", path, f->key) : f->key;
+		const char *here = field_path(s->arena, path, f->key);
 
 		if (strcasecmp(f->key, s->name) == 0 || strcasecmp(here, s->name) == 0)
 			add(s, f, here);

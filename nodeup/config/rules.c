@@ -181,11 +181,6 @@ static bool is_broken(const struct field_rule *r, const struct rule_values *v)
 	return (!r->when || rules_hold(v, r->when)) && (!r->is_broken || r->is_broken(v));
 }
 
-static bool holds(const struct field_rule *r, int minor)
-{
-	return (!r->since || minor >= r->since) && (!r->until || minor <= r->until);
-}
-
 static void tell(struct arena *a, const struct field_rule *r, const struct rule_values *v,
 		 struct accepts_findings *ret)
 {
@@ -213,6 +208,6 @@ void rules_find(struct arena *a, const struct field_rules *rules, const struct r
 		struct accepts_findings *ret)
 {
 	for (size_t i = 0; i < rules->n; i++)
-		if (holds(&rules->v[i], v->minor))
+		if (accepts_holds(rules->v[i].since, rules->v[i].until, v->minor))
 			tell(a, &rules->v[i], v, ret);
 }
