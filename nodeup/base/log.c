@@ -87,11 +87,13 @@ static void add_erasure(struct buf *out)
 		(void)buf_addf(out, "\r\033[%zuA\033[J", rows);
 }
 
-/* The lock is held. A failure to write a log line cannot be reported. */
+/* The lock is held. A failure to write a log line cannot be reported. Where both streams are one file,
+ * a buffer of stdout that is half written must not have the line in its middle. */
 static void put(const struct buf *out)
 {
 	struct err ignored;
 
+	(void)fflush(stdout);
 	(void)!io_write_fd(STDERR_FILENO, "stderr", out->data, out->len, &ignored);
 }
 

@@ -97,6 +97,8 @@ void show_line(FILE *to, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = xvasprintf(fmt, ap);
 	va_end(ap);
+	if (to == stderr)
+		(void)fflush(stdout);
 	(void)fputs(show_clean(text), to);
 	(void)fputc('\n', to);
 }

@@ -20,7 +20,7 @@ char *show_clean(char *text);
 char *show_prose(char *text);
 /* Whether it is harmless as it stands. */
 bool show_is_clean(const char *text);
-/* One line and its end, on stdout or stderr. */
+/* Writes one line and its end on stdout or stderr. On stderr, what stdout has so far comes before it. */
 void show_line(FILE *to, const char *fmt, ...) printf_like(2, 3);
 /* One line that begins with a sign of ours; colour: that sign's, as ECMA-48 counts them ("32"), or NULL. */
 void show_signed(FILE *to, const char *indent, const char *colour, char sign, const char *text);

@@ -96,11 +96,60 @@ static void lines_and_text(void **state)
 	assert_string_equal(text, "-a\n+?[31mb\n");
 }
 
+static void write_late_line(const void *arg)
+{
+	show_line(stderr, "%s", (const char *)arg);
+}
+
+static void write_late_log(const void *arg)
+{
+	log_warning("%s", (const char *)arg);
+}
+
+/* Writes more than a buffer of stdout, then the line, with both streams on one file. */
+static char *both_streams(void (*write_it)(const void *arg))
+{
+	static char whole[16384 + 100];
+	FILE *file = tmpfile();
+	int out = dup(STDOUT_FILENO), err = dup(STDERR_FILENO);
+	char *text = xcalloc(1, sizeof(whole) + 200);
+
+	assert_non_null(file);
+	memset(whole, 'x', sizeof(whole));
+	(void)fflush(NULL);
+	assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+	assert_true(dup2(fileno(file), STDERR_FILENO) >= 0);
+	show_text(whole, sizeof(whole) / 2);
+	show_text(whole, sizeof(whole) / 2);
+	write_it("late");
+	(void)fflush(NULL);
+	assert_true(dup2(out, STDOUT_FILENO) >= 0);
+	assert_true(dup2(err, STDERR_FILENO) >= 0);
+	(void)close(out);
+	(void)close(err);
+	rewind(file);
+	assert_true(fread(text, 1, sizeof(whole) + 199, file) > sizeof(whole));
+	(void)fclose(file);
+	assert_int_equal(strspn(text, "x"), sizeof(whole));
+	return text;
+}
+
+static void line_of_the_other_stream_cuts_nothing(void **state)
+{
+	(void)state;
+	autofree char *line = both_streams(write_late_line);
+	autofree char *logged = both_streams(write_late_log);
+
+	assert_non_null(strstr(line, "xlate\n"));
+	assert_non_null(strstr(logged, "warning late\n"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_shown),
 		cmocka_unit_test(lines_and_text),
+		cmocka_unit_test(line_of_the_other_stream_cuts_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
