@@ -310,9 +310,13 @@ static int print_text(const struct cli *cli, struct session *s, const struct run
 		      const struct plan_before *before, struct err *e)
 {
 	autoarena struct arena *a = arena_new_empty();
+	const struct vintage *vintage = &s->boot.documents.vintage;
 	const bool colours = footer_has_colours(STDOUT_FILENO);
 	int r = 0;
 
+	if (!before && vintage->newest)
+		show_line(stderr, "documents are of kops %s (by %s)", vintage_text(a, vintage),
+			  vintage->by);
 	for (enum task_group g = 0; g < TASK_GROUP_MAX; g++) {
 		bool named = false;
 
@@ -466,7 +470,6 @@ int plan_walk(struct cli *cli, struct session *s, const struct plan_before *befo
 static int show_plan(struct cli *cli, struct session *s, struct err *e)
 {
 	const struct session_req req = { .cli = cli, .patience_ns = SESSION_LOOK_NS };
-	const struct vintage *vintage = &s->boot.documents.vintage;
 	int r = plan_may_look(cli, e);
 
 	if (r == 0)
@@ -479,11 +482,7 @@ static int show_plan(struct cli *cli, struct session *s, struct err *e)
 	if (!s->starts_at_boot && !s->image_mode)
 		show_line(stderr, "nothing starts nodeup at boot here; "
 				  "nodeup apply --install-systemd-unit would see to that");
-	r = plan_walk(cli, s, NULL, e);
-	if (r >= 0 && vintage->newest)
-		show_line(stderr, "documents are of kops %s (by %s)",
-			  vintage_text(s->arena, vintage), vintage->by);
-	return r;
+	return plan_walk(cli, s, NULL, e);
 }
 
 int cmd_plan(struct cli *cli, struct err *e)
