@@ -11,7 +11,7 @@ import tarfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 WORK = ROOT / "build/bench"
 DATA = WORK / "data"
-PORT, SLOW_PORT, COUNTED_PORT = 18881, 18882, 18883
+PORT, SLOW_PORT, COUNTED_PORT, CRAWL_PORT = 18881, 18882, 18883, 18884
 MB = 1000 * 1000
 # those of the seed by size, in MB
 SIZES = {"kubelet": 110, "kubectl": 50, "cni.tar.gz": 37, "utils.tar.gz": 20, "image.tar.gz": 60}
@@ -126,7 +126,7 @@ def base(port):
 
 
 class Servers:
-    """nginx, and before it a network of 60 MB/s and 20 ms a connection."""
+    """nginx, and before it a network of 60 MB/s and 20 ms a connection, and a mirror that crawls: 100 kB/s a connection."""
 
     def __init__(self):
         (WORK / "nginx").mkdir(parents=True, exist_ok=True)
@@ -138,8 +138,9 @@ class Servers:
             f"http {{ access_log off; sendfile on; server {{ listen 127.0.0.1:{PORT}; root {DATA}; }}\n"
             f"server {{ listen 127.0.0.1:{COUNTED_PORT}; root {DATA}; access_log {WORK}/nginx/requests; }} }}\n")
         self.processes = [subprocess.Popen(["nginx", "-p", WORK / "nginx", "-c", conf]),
-                          subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"])]
-        for port in (PORT, SLOW_PORT):
+                          subprocess.Popen([helper("shape"), str(SLOW_PORT), str(PORT), str(60 * MB), "20"]),
+                          subprocess.Popen([helper("shape"), str(CRAWL_PORT), str(PORT), str(MB // 10), "20"])]
+        for port in (PORT, SLOW_PORT, CRAWL_PORT):
             subprocess.run(["curl", "-sf", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", "-r", "0-9",
                             "-o", "/dev/null", f"{base(port)}/kubelet"], check=True)
         for name in SIZES:
