@@ -12,7 +12,8 @@ static const struct userdata_share *largest_below(const struct userdata_pack_req
 {
 	const struct userdata_share *best = NULL;
 
-	for (const struct userdata_share *s = req->shares; s < req->shares + req->n_shares; s++) {
+	for (size_t i = 0; i < req->n_shares; i++) {
+		const struct userdata_share *s = &req->shares[i];
 		/* Equal ones keep their order. */
 		bool told = last &&
 			    (s->bytes > last->bytes || (s->bytes == last->bytes && s <= last));
