@@ -2,7 +2,7 @@
 #   make CC=clang · make SAN=asan · make V=1 · make check · make demo · make bench · make dist · make deb · make rpm · make install DESTDIR=...
 VERSION := 0.1.0
 DIRS    := nodeup nodeup/base nodeup/config nodeup/config/kops nodeup/config/kops18 nodeup/config/kubeup nodeup/volumes nodeup/template nodeup/aws nodeup/host nodeup/join nodeup/documents \
-           nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/etcd nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
+           nodeup/tasks nodeup/move nodeup/plan nodeup/plan/kops nodeup/plan/kops18 nodeup/plan/kubeup nodeup/run nodeup/cmd assets assets/http assets/unpack assets/cache assets/fetch \
            units manifests userdata
 LIBS    := curl cares ssl crypto systemd archive isal yaml jansson expat blkid z lzma zstd lz4 m
 

@@ -1,4 +1,4 @@
-/* ec2.h - the few requests of an instance to EC2: itself, volumes, attach, detach
+/* ec2.h - the few questions of an instance to EC2: its type, volumes; and one request: a prefix
  * By query.h, whose patience and retries are all there are.
  * Owner: ec2_new/query_free; answers are the arena's. Errors: query.h's.
  * Units: nanoseconds. Threads: one. Source: Amazon EC2 API reference, 2016-11-15. */
@@ -6,16 +6,9 @@
 
 #include "nodeup/aws/query.h"
 
-struct ec2_instance {
-	const char *id, *zone, *private_ip;
-	struct strmap tags;
-	struct strv devices; /* names its mapping has: "/dev/xvda" */
-};
-
 struct ec2_volume {
-	const char *id, *zone;
+	const char *id;
 	const char *state; /* creating, available, in-use, deleting, deleted, error */
-	struct strmap tags;
 	/* of its attachment; "" for none */
 	const char *instance, *device;
 	const char *attachment; /* attaching, attached, detaching, detached, busy */
@@ -34,34 +27,13 @@ struct ec2_volumes {
 	size_t n;
 };
 
-struct ec2_filter {
-	const char *name; /* "tag-key" */
-	struct strv values;
-};
-
-struct ec2_filters {
-	struct ec2_filter *v;
-	size_t n;
-};
-
 /* A query_new() that needs not to be told the service. */
 struct query *ec2_new(const struct query_req *req) must_check;
-/* An instance by its id. */
-int ec2_describe_instance(struct query *c, struct arena *a, const char *id,
-			  struct ec2_instance *ret, struct err *e) must_check;
 /* An instance type by its name. */
 int ec2_describe_type(struct query *c, struct arena *a, const char *name, struct ec2_type *ret,
 		      struct err *e) must_check;
-/* All volumes that pass all filters, page by page. */
-int ec2_describe_volumes(struct query *c, struct arena *a, const struct ec2_filters *filters,
+/* The volumes of these ids that EC2 knows, page by page. */
+int ec2_describe_volumes(struct query *c, struct arena *a, const struct strv *ids,
 			 struct ec2_volumes *ret, struct err *e) must_check;
-/* Addresses of instances that have a volume attached: id to private IP, for those EC2 knows. */
-int ec2_describe_addresses(struct query *c, struct arena *a, const struct strv *ids,
-			   struct strmap *ret, struct err *e) must_check;
-/* Begin to attach a volume under a device name. */
-int ec2_attach(struct query *c, const char *volume, const char *instance, const char *device,
-	       struct err *e) must_check;
-/* Begin to detach it. */
-int ec2_detach(struct query *c, const char *volume, const char *instance, struct err *e) must_check;
 /* Give a network interface one more prefix of version 6. */
 int ec2_assign_prefix(struct query *c, const char *interface, struct err *e) must_check;

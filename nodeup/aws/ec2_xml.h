@@ -1,17 +1,12 @@
 /* ec2_xml.h - EC2's answers as values
  * Owner: the arena. Errors: NET. Threads: all functions.
- * Source: Amazon EC2 API reference, DescribeInstances, DescribeInstanceTypes and DescribeVolumes. */
+ * Source: Amazon EC2 API reference, DescribeInstanceTypes and DescribeVolumes. */
 #pragma once
 
 #include "nodeup/aws/ec2.h"
 #include "nodeup/aws/xml.h"
 
-/* The only instance of a DescribeInstancesResponse; ENOENT if there is none. */
-int ec2_xml_instance(struct arena *a, const struct xml *answer, struct ec2_instance *ret,
-		     struct err *e) must_check;
 /* The only type of a DescribeInstanceTypesResponse; ENOENT if there is none. */
 int ec2_xml_type(const struct xml *answer, struct ec2_type *ret, struct err *e) must_check;
-/* Id and private address of each instance of one page. */
-void ec2_xml_addresses(struct arena *a, const struct xml *answer, struct strmap *ret);
 /* One page: appends. What the next one is asked for by; NULL: it was the last. */
 const char *ec2_xml_volumes(struct arena *a, const struct xml *answer, struct ec2_volumes *ret);

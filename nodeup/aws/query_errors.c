@@ -12,15 +12,6 @@ static const struct meaning {
 	int errnum;
 	const char *means;
 } meanings[] = {
-	{ "VolumeInUse",                NULL,             ERR_BUSY,   EBUSY,       "it is attached already" },
-	{ "IncorrectState",             NULL,             ERR_BUSY,   EBUSY,       "it is not in a state for that" },
-	{ "IncorrectInstanceState",     NULL,             ERR_BUSY,   EBUSY,       "the instance is not in a state for that" },
-	{ "InvalidAttachment.NotFound", NULL,             ERR_BUSY,   EBUSY,       "it is not attached" },
-	{ "InvalidParameterValue",      "already in use", ERR_BUSY,   EADDRINUSE,  "the device name is in use" },
-	{ "InvalidDevice.InUse",        NULL,             ERR_BUSY,   EADDRINUSE,  "the device name is in use" },
-	{ "InvalidVolume.NotFound",     NULL,             ERR_NET,    ENOENT,      "EC2 does not know it, or not yet" },
-	{ "InvalidVolumeID.NotFound",   NULL,             ERR_NET,    ENOENT,      "EC2 does not know it, or not yet" },
-	{ "InvalidInstanceID.NotFound", NULL,             ERR_NET,    ENOENT,      "EC2 does not know this instance, or not yet" },
 	{ "RequestLimitExceeded",       NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
 	{ "Throttling",                 NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
 	{ "ThrottlingException",        NULL,             ERR_NET,    EAGAIN,      "too many requests of this account" },
@@ -38,9 +29,6 @@ static const struct meaning {
 	{ "UnrecognizedClientException",NULL,             ERR_NET,    EKEYEXPIRED, "the credentials are not known there" },
 	{ "SignatureDoesNotMatch",      NULL,             ERR_NET,    EKEYEXPIRED, "the signature is not accepted" },
 	{ "MissingAuthenticationToken", NULL,             ERR_NET,    EKEYEXPIRED, "the request was not signed: no credentials" },
-	{ "AttachmentLimitExceeded",    NULL,             ERR_SYSTEM, EMLINK,      "the instance has as many volumes as its type allows" },
-	{ "VolumeTypeNotAvailableInZone", NULL,           ERR_CONFIG, EINVAL,      "this zone has no such type of volume" },
-	{ "InvalidVolume.ZoneMismatch", NULL,             ERR_CONFIG, EINVAL,      "it is in another zone" },
 	{ "InvalidParameterValue",      NULL,             ERR_CONFIG, EINVAL,      "it is not taken" },
 	{ "ValidationError",   "No active Lifecycle Action", ERR_BUSY, ESRCH,      "the instance waits for nothing there" },
 	{ "ValidationError",            NULL,             ERR_CONFIG, EINVAL,      "it is not taken" },

@@ -66,8 +66,6 @@ struct apply {
 	bool kept_told;       /* that documents are kept, for when the store cannot be reached */
 	struct round_end end; /* of the run under way, from its beginning on */
 	bool refused;         /* it may not change this machine */
-	bool etcd_is_new;     /* its volumes were blank when this process began */
-	struct claim_own own; /* attached by us, and not used yet */
 	struct behind behind; /* what the cache gets once all is started */
 };
 
@@ -340,14 +338,6 @@ static int64_t volumes_deadline(const struct apply *ap)
 						      : dur_now() + ap->volumes_ns;
 }
 
-/* What people have to act on before it can be used is not kept from other masters meanwhile. */
-static int give_back(const struct session *s, struct err *e)
-{
-	if (e->kind == ERR_CONFIG || e->kind == ERR_REFUSED)
-		claims_give_back(&s->claims_req, e);
-	return err_code(e);
-}
-
 /* What was installed goes to the disk while units start: here is seen whether it came there. */
 static int sync_files(struct apply *ap, int r, struct err *e)
 {
@@ -392,9 +382,6 @@ static int converge(struct apply *ap, struct err *e)
 		.on_wait = on_store_wait,
 		.on_volume_wait = on_wait,
 		.deadline_ns = volumes_deadline(ap),
-		.volumes_later = ap->end.round == ROUND_FIRST,
-		.etcd_is_new = ap->etcd_is_new,
-		.own = &ap->own,
 		.wait_arg = ap,
 	};
 	struct run_report *rep;
@@ -406,10 +393,8 @@ static int converge(struct apply *ap, struct err *e)
 	behind_end(&ap->behind, false);
 	r = session_open(s, &req, e);
 	waits_over(ap->waits);
-	ap->end.volumes_left = s->claims.left;
-	ap->etcd_is_new |= s->claims.is_new;
 	if (r < 0)
-		return give_back(s, e);
+		return err_code(e);
 	ap->status.conf = location_shown(s->arena, s->boot.conf);
 	ap->status.kops = vintage_text(s->arena, &s->boot.documents.vintage);
 	ap->status.known_by = s->boot.documents.vintage.by;
@@ -430,14 +415,11 @@ static int converge(struct apply *ap, struct err *e)
 	if (r == 0 && ap->cli->plan_file)
 		r = saved_plan_check(ap->plan, s, ap->status.attempt == 1, e);
 	if (r < 0)
-		return give_back(s, e);
+		return err_code(e);
 	if (identity_renew(s, &late) < 0)
 		log_warning("which instance this is was not noted: %s", late.msg);
 	if (bootstrap_keep_told(&s->boot, s->root_fd, &late) < 0)
 		log_warning("what was told of this node was not kept: %s", late.msg);
-	/* from here on they are used, and stay */
-	if (!s->claims.left)
-		ap->own.ids.n = 0;
 	sweep_stages(s);
 	run = session_run(s);
 	run.deadline_ns = s->ctx.deadline_ns = ap->end.deadline_ns;
@@ -469,10 +451,11 @@ static int converge(struct apply *ap, struct err *e)
 	if (r == 0 && bootstrap_is_current(&s->boot) &&
 	    bootstrap_persist(&s->boot, s->root_fd, &late) < 0)
 		log_warning("documents not kept: %s", late.msg);
+	/* a record of versions that attached volumes */
+	if (r == 0)
+		(void)!io_remove(s->root_fd, OWN_CLAIMS, &late);
 	tell_recap(ap, rep, r < 0 ? e : NULL);
 	trim_cache(ap, r, e);
-	if (r == 0)
-		claims_await_members(s->claims.late, &s->plan, &s->ctx);
 	return r;
 }
 
@@ -682,7 +665,6 @@ static int apply(struct cli *cli, const char *own_unit, const struct saved_plan 
 	int r;
 
 	ending_tell(cmd_ending_made, cli);
-	ap.own.arena = a;
 	ap.waits = waits_new();
 	/* a person does not want to wait for a day; our unit has nothing better to do */
 	if (!str_eq(own_unit, boot_unit))

@@ -282,9 +282,8 @@ static const char *fate_of_pods(const struct run_report *rep, const struct strv 
 			continue;
 		if (o->task->kind == TASK_STOP)
 			return "pods stop while content is moved";
-		if (o->task->kind == TASK_ETCD ||
-		    (o->task->kind == TASK_FILE &&
-		     str_has_prefix(o->task->name, "/etc/kubernetes/manifests/")))
+		if (o->task->kind == TASK_FILE &&
+		    str_has_prefix(o->task->name, "/etc/kubernetes/manifests/"))
 			return "pods stay, but those whose manifests change";
 	}
 	return "pods stay";

@@ -12,9 +12,6 @@ enum round round_after(const struct round_end *end, const struct err *e)
 	/* the files are new ones then, whose writes may well come to the disk */
 	if (at_once && end->files_lost && end->round != ROUND_ANEW)
 		return ROUND_ANEW;
-	/* all else is done: now for the volumes */
-	if (at_once && end->volumes_left && end->round == ROUND_FIRST && may_pass)
-		return ROUND_VOLUMES;
 	if (end->retries != 0 && has_time(end, end->pause_ns) &&
 	    (may_pass || e->kind == ERR_INTEGRITY))
 		return ROUND_FIRST;

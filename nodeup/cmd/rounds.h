@@ -1,7 +1,7 @@
 /* rounds.h - whether a run of apply is followed by another, and by which
- * Most applies are one run. What needs etcd's volumes has a run of its own once these are there, and so has what
- * was lost on its way to the disk. After an error that may pass there is a pause, and all is done again.
- * Invariant: without a pause there are at most three runs, so that this ends without a deadline.
+ * Most applies are one run. What was lost on its way to the disk has a run of its own. After an error that may
+ * pass there is a pause, and all is done again.
+ * Invariant: without a pause there are at most two runs, so that this ends without a deadline.
  * Owner: none. Errors: none. Units: ns, monotonic. Threads: all functions. */
 #pragma once
 
@@ -10,16 +10,14 @@
 #include "nodeup/base/err.h"
 
 enum round {
-	ROUND_NONE, /* none */
-	ROUND_FIRST, /* all but etcd's volumes, if these do not come soon; after a pause, unless it is the first */
-	ROUND_ANEW,    /* install what was lost on its way to the disk */
-	ROUND_VOLUMES, /* wait for etcd's volumes, and do what needs them */
+	ROUND_NONE,  /* none */
+	ROUND_FIRST, /* all; after a pause, unless it is the first */
+	ROUND_ANEW,  /* install what was lost on its way to the disk */
 };
 
 /* What came of a run that failed. */
 struct round_end {
 	enum round round;
-	bool volumes_left;                     /* it left etcd's volumes to another run */
 	bool files_lost;                       /* it did all, but the fsync of some files failed */
 	int64_t retries;                       /* that are left; below 0: no limit */
 	int64_t now_ns, pause_ns, deadline_ns; /* deadline 0: none */

@@ -126,16 +126,12 @@ static int load_documents(struct session *s, const struct session_req *req, stru
 	return bootstrap_load(s->arena, &boot, &s->boot, e);
 }
 
-/* How nodeup is started, and documents that were put back, are asked for only by the run that does so. A plan that
- * waits for volumes of EBS does not name all that a node is made of. */
-static struct strv find_written(struct session *s, const struct plan_req *plan)
+/* How nodeup is started, and documents that were put back, are asked for only by the run that does so. */
+static struct strv find_written(struct session *s)
 {
 	static const char *const kept[] = { "bootstrap", "documents", NULL };
 
-	for (size_t i = 0; i < plan->n_claims; i++)
-		if (!plan->claims[i].is_here)
-			return (struct strv){ 0 };
-	return s->claims.left ? (struct strv){ 0 } : state_written(s->ctx.state, s->arena, kept);
+	return state_written(s->ctx.state, s->arena, kept);
 }
 
 static bool has_file(void *arg, const char *path)
@@ -176,20 +172,17 @@ static int make_plan(struct session *s, const struct session_req *req, struct er
 		return plan_build(s->arena, plan, &s->plan, e);
 	s->stage = SESSION_HOST;
 	boot_settle(s, req, plan);
-	/* volumes are attached only where the rest can be done */
 	r = plan_may_run(s->arena, plan, e);
 	if (r == 0)
 		s->stage = SESSION_VOLUMES;
-	if (r == 0 && !req->only && !req->bake)
-		r = claims_settle(&s->claims_req, plan, &s->claims, e);
 	if (r == 0)
-		r = session_disks(s, plan, e);
+		r = session_disks(s, req, plan, e);
 	if (r == 0)
 		r = state_open(s->root_fd, &s->ctx.state, e);
 	if (r < 0)
 		return r;
 	if (!req->only && !req->bake) {
-		plan->written = find_written(s, plan);
+		plan->written = find_written(s);
 		plan->has_file = has_file;
 		plan->has_file_arg = s;
 	}
@@ -370,28 +363,6 @@ static void log_remarks(struct session *s)
 	}
 }
 
-/* Also after documents that could not be had: what an earlier run attached may have to be given back. */
-static void set_claims(struct session *s, const struct session_req *req)
-{
-	s->claims_req = (struct claims_req){
-		.arena = s->arena,
-		.root_fd = s->root_fd,
-		.http = s->http,
-		.imds = s->boot.imds,
-		.facts = &s->boot.facts,
-		.node = &s->boot.node,
-		.image_mode = s->image_mode,
-		.offline = req->cli->offline,
-		.for_apply = req->for_apply,
-		.may_leave = req->volumes_later,
-		.was_new = req->etcd_is_new,
-		.own = req->own,
-		.deadline_ns = req->deadline_ns,
-		.on_wait = req->on_volume_wait,
-		.wait_arg = req->wait_arg,
-	};
-}
-
 /* Each boot's apply would say it anew of what an admin knows about: plan and repair are asked for. */
 static void log_foreign(struct session *s, const struct session_req *req)
 {
@@ -444,7 +415,6 @@ int session_open(struct session *s, const struct session_req *req, struct err *e
 				    &s->boot.facts, e);
 	} else {
 		r = load_documents(s, req, e);
-		set_claims(s, req);
 		if (r >= 0)
 			r = take_settings(s, e);
 	}

@@ -6,13 +6,12 @@
 #pragma once
 
 #include "nodeup/base/dur.h"
-#include "nodeup/etcd/claim.h"
 #include "nodeup/aws/s3_session.h"
 #include "nodeup/documents/bootstrap.h"
-#include "nodeup/etcd/claims.h"
 #include "nodeup/cmd/cli.h"
 #include "nodeup/plan/plan.h"
 #include "nodeup/run/run.h"
+#include "nodeup/tasks/volume.h"
 #include "nodeup/documents/settings_dir.h"
 
 /* How long commands that only look wait for documents. */
@@ -34,8 +33,6 @@ struct session {
 	struct arena *arena;
 	int root_fd, host_fd;
 	bool image_mode;
-	struct claims_req claims_req;
-	struct claims_result claims;
 	const char *own_unit; /* the service we run in, or NULL */
 	bool starts_at_boot;  /* our unit was installed here */
 	struct http *http;
@@ -47,7 +44,9 @@ struct session {
 	struct plan plan;
 	struct strv foreign; /* lines: what others have put where we start things */
 	struct task_ctx ctx;
-	struct read_ahead *ahead; /* of the cache, while documents are waited for */
+	struct volume_guard guard; /* of ctx */
+	struct strv ebs_asked;     /* volumes that EC2 was asked about, whose disks are here */
+	struct read_ahead *ahead;  /* of the cache, while documents are waited for */
 	struct workers *workers;
 };
 
@@ -61,11 +60,8 @@ struct session_req {
 	const char *only;    /* one builder by name, no documents but those at hand; or NULL */
 	int64_t patience_ns; /* for documents that cannot be read */
 	wait_fn *on_wait;
-	wait_fn *on_volume_wait; /* for volumes of EBS */
-	int64_t deadline_ns;     /* of waiting for volumes; 0: none */
-	bool volumes_later; /* etcd's that do not come soon are left out: another run waits for them */
-	bool etcd_is_new;      /* a run before has formatted its volumes */
-	struct claim_own *own; /* volumes that this process attached and has not used */
+	wait_fn *on_volume_wait; /* for what EC2 says of volumes */
+	int64_t deadline_ns;     /* of waiting for it; 0: none */
 	void *wait_arg;
 };
 

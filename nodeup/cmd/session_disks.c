@@ -1,6 +1,7 @@
 #include "nodeup/cmd/session_disks.h"
 
 #include "nodeup/aws/imds_disks.h"
+#include "nodeup/cmd/session_ebs.h"
 #include "nodeup/tasks/volume_known.h"
 
 /* Only an instance store may be promised by IMDS and known by nothing else. */
@@ -12,9 +13,10 @@ static bool wants_store(const struct node_volumes *volumes)
 	return false;
 }
 
-int session_disks(struct session *s, struct plan_req *plan, struct err *e)
+int session_disks(struct session *s, const struct session_req *req, struct plan_req *plan,
+		  struct err *e)
 {
-	const struct node_volumes *volumes = plan_volumes(plan);
+	const struct node_volumes *volumes = &s->boot.node.volumes;
 	struct disk_host *host;
 	int r;
 
@@ -31,8 +33,13 @@ int session_disks(struct session *s, struct plan_req *plan, struct err *e)
 	}
 	s->ctx.disks = host;
 	s->ctx.volumes = volumes;
-	s->ctx.machine = s->boot.facts.instance_id;
+	s->guard = (struct volume_guard){ .may_use = session_may_use, .arg = s };
+	s->ctx.guard = &s->guard;
 	s->ctx.root_fd = s->root_fd;
+	r = session_ebs(s, req, e);
+	if (r < 0)
+		return r;
+	s->ctx.machine = s->boot.facts.instance_id;
 	for (size_t i = 0; i < volumes->n; i++) {
 		const char *uuid = volume_known_uuid(&volumes->v[i], &s->ctx, s->arena);
 

@@ -6,17 +6,17 @@
 #define COMMON                                                                            \
 	.kubelet_dir = "/usr/local/bin", .kubectl_dir = "/usr/local/bin",                 \
 	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy", \
-	.assets_dir = "/srv/kubernetes/assets", .volumes_dir = "/mnt",                    \
-	.nodeup_dir = "/opt/nodeup/bin", .nodeup_link = "/usr/local/bin/nodeup",          \
+	.assets_dir = "/srv/kubernetes/assets", .nodeup_dir = "/opt/nodeup/bin",          \
+	.nodeup_link = "/usr/local/bin/nodeup",                                           \
 	.volume_plugins_dir = "/usr/libexec/kubernetes/kubelet-plugins/volume/exec/"
 
 /* /usr cannot be written to. */
-#define COREOS                                                                                   \
-	.kubelet_dir = "/opt/kubernetes/bin", .kubectl_dir = "/opt/bin",                         \
-	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy",        \
-	.assets_dir = "/srv/kubernetes/assets", .volumes_dir = "/mnt", .nodeup_dir = "/opt/bin", \
-	.readonly_usr = true, .volume_plugins_dir = "/var/lib/kubelet/volumeplugins/",           \
-	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"         \
+#define COREOS                                                                                  \
+	.kubelet_dir = "/opt/kubernetes/bin", .kubectl_dir = "/opt/bin",                        \
+	.cni_dir = "/opt/cni/bin", .srv = "/srv/kubernetes", .sshproxy = "/srv/sshproxy",       \
+	.assets_dir = "/srv/kubernetes/assets", .nodeup_dir = "/opt/bin", .readonly_usr = true, \
+	.volume_plugins_dir = "/var/lib/kubelet/volumeplugins/",                                \
+	.path_env = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:"        \
 		    "/opt/kubernetes/bin"
 
 /* Container-Optimized OS mounts all but /home/kubernetes/bin without exec, and has nothing writable beside
@@ -26,9 +26,8 @@
 	.kubelet_dir = "/home/kubernetes/bin", .kubectl_dir = "/home/kubernetes/bin",          \
 	.cni_dir = "/home/kubernetes/bin", .srv = "/etc/srv/kubernetes",                       \
 	.sshproxy = "/etc/srv/sshproxy", .volume_plugins_dir = "/home/kubernetes/flexvolume/", \
-	.assets_dir = "/etc/srv/kubernetes/assets", .volumes_dir = "/mnt/disks",               \
-	.nodeup_dir = "/var/lib/toolbox/nodeup", .readonly_usr = true, .rotates_logs = true,   \
-	.has_mounter = true
+	.assets_dir = "/etc/srv/kubernetes/assets", .nodeup_dir = "/var/lib/toolbox/nodeup",   \
+	.readonly_usr = true, .rotates_logs = true, .has_mounter = true
 
 /* clang-format off */
 const struct distro distros[] = {

@@ -18,7 +18,6 @@ struct distro {
 	const char *kubelet_dir, *kubectl_dir, *cni_dir;
 	const char *srv, *sshproxy; /* keys and logins; what the API server's tunnels use */
 	const char *assets_dir;     /* of file assets that name no path */
-	const char *volumes_dir;    /* below which masters' volumes are mounted */
 	const char *nodeup_dir; /* of nodeup itself: may be executed before this run did anything */
 	const char *nodeup_link; /* where a login shell finds it; NULL: in nodeup_dir, or nowhere */
 	const char

@@ -44,8 +44,6 @@
 	X(const char *, docker_filesystem, "dockerFilesystem", .doc = "file system that docker's directory is on: ext4") \
 	/* 0: unknown */ \
 	X(int64_t, systemd, "systemd", .doc = "version of systemd") \
-	/* "main" = "vol-0abc a/a,b,c", the volume and its etcd tag */ \
-	X(struct strmap, etcd_volumes, "etcdVolumes", .doc = "of a master: etcd cluster: VOLUME ME/MEMBERS") \
 	/* how many there are */ \
 	X(struct opt_int, instance_store, "instanceStore", .doc = "disks of the instance store") \
 	X(struct opt_bool, instance_store_used, "instanceStoreUsed", .doc = "whether docker and kubelet of this instance are on them") \

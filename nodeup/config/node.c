@@ -10,14 +10,6 @@ bool node_k8s_at_least(const struct node *n, int major, int minor)
 
 const char node_master_pd[] = "/mnt/master-pd";
 
-bool node_has_master_pd(const struct node *n)
-{
-	for (size_t i = 0; i < n->volumes.n; i++)
-		if (n->is_master && str_eq(n->volumes.v[i].path, node_master_pd))
-			return true;
-	return false;
-}
-
 bool node_refuses_swap(const struct node *n)
 {
 	const struct opt_bool *on = &n->kubelet.fail_swap_on;

@@ -30,12 +30,6 @@ struct node_images {
 	size_t n;
 };
 
-/* What a k8s.io/etcd/ tag says. */
-struct volume_member {
-	const char *me;
-	struct strv members; /* me among them, in the tag's order */
-};
-
 struct node_etcd_cluster {
 	const char *name;    /* "main", "events" */
 	const char *version; /* "2.2.1" */
@@ -177,8 +171,6 @@ bool node_refuses_swap(const struct node *n);
 bool node_takes_swap(const char *text, size_t n);
 /* Where kube-up mounts the one volume that a master has for all its data. */
 extern const char node_master_pd[];
-/* Whether the documents of this master put a volume there. */
-bool node_has_master_pd(const struct node *n);
 /* Whether kube-proxy runs here: not on isolated masters, not where kube-router does. */
 bool node_runs_kube_proxy(const struct node *n);
 /* The proxy as variables of an environment; none without one. */

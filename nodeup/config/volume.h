@@ -29,7 +29,6 @@ enum node_disks {
 	NODE_DISKS_PATHS,          /* device paths; /dev/sdf and /dev/xvdf are one disk */
 	NODE_DISKS_INSTANCE_STORE, /* all of the instance store, or the nth of it */
 	NODE_DISKS_VOLUME_ID,      /* an EBS volume */
-	NODE_DISKS_TAG,            /* the EBS volume with a tag; EC2 says which, before the plan */
 };
 
 struct node_volume {
@@ -38,11 +37,9 @@ struct node_volume {
 	const char *filesystem; /* "ext4", "xfs", "btrfs", "swap" */
 
 	enum node_disks disks;
-	struct strv devices;     /* PATHS */
-	int64_t nth;             /* INSTANCE_STORE: from 0; -1 all of it */
-	const char *volume_id;   /* VOLUME_ID: "vol-0abc" */
-	const char *attached_as; /* VOLUME_ID: EC2's name for it, "/dev/xvdu"; NULL unknown */
-	const char *tag_key, *tag_value; /* TAG */
+	struct strv devices;   /* PATHS */
+	int64_t nth;           /* INSTANCE_STORE: from 0; -1 all of it */
+	const char *volume_id; /* VOLUME_ID: "vol-0abc" */
 
 	const char *raid;  /* "raid0", "raid1", "raid10"; NULL: one disk, or raid0 over several */
 	const char *label; /* NULL: none */

@@ -164,9 +164,6 @@ static void add_names(struct arena *a, const struct node_volume *v, struct strv 
 	case NODE_DISKS_VOLUME_ID:
 		strv_add(a, names, v->volume_id);
 		break;
-	case NODE_DISKS_TAG:
-		strv_addf(a, names, "tag %s=%s", v->tag_key, v->tag_value);
-		break;
 	}
 }
 

@@ -217,7 +217,7 @@ static void add_volume(struct plan *p, const struct node_volume *v)
 
 void build_volumes(struct plan *p)
 {
-	const struct node_volumes *volumes = plan_volumes(p->req);
+	const struct node_volumes *volumes = &p->req->node->volumes;
 
 	for (size_t i = 0; i < volumes->n; i++) {
 		const struct node_volume *v = &volumes->v[i];
@@ -235,14 +235,4 @@ void build_volumes(struct plan *p)
 		}
 	}
 	add_dropins(p);
-}
-
-void build_claims(struct plan *p)
-{
-	for (size_t i = 0; i < p->req->n_claims; i++) {
-		const struct plan_claim *c = &p->req->claims[i];
-
-		plan_new_task(p, TASK_ATTACH, c->what)->attach =
-			(struct task_attach){ .is_here = c->is_here, .why = c->why };
-	}
 }

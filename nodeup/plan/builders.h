@@ -22,7 +22,6 @@ typedef const char *plan_needs_fn(struct plan *p);
 /* clang-format off */
 #define PLAN_BUILDERS(X) \
 	X("release", build_kops_release, CONFIGURED) /* nothing: refuses a host that these nodes are not made on */ \
-	X("claims", build_claims, ALL) /* EBS volumes to be attached: what became of each */ \
 	X("volumes", build_volumes, ALL) /* disks: file systems, mounts, and the services that wait for them */ \
 	X("documents", build_documents, ALL) /* the configuration that is gone from this machine, from its kept copy */ \
 	X("directories", build_directories, DESCRIBED) /* directories that others drop files into */ \
@@ -42,7 +41,6 @@ typedef const char *plan_needs_fn(struct plan *p);
 	X("cni", build_cni, DESCRIBED) /* CNI plugins of the network in use */ \
 	X("kube-proxy", build_kube_proxy, DESCRIBED) /* kube-proxy's static pod */ \
 	X("control-plane", build_control_plane, DESCRIBED, .master_only = true) /* API server, controller manager, scheduler and kubectl */ \
-	X("etcd", build_etcd, DESCRIBED, .master_only = true) /* etcd's static pods on this master's volumes, where no protokube does it */ \
 	X("kubelet", build_kubelet, DESCRIBED) /* kubelet as a service */ \
 	X("protokube", build_protokube, DESCRIBED) /* protokube as a service */ \
 	X("states", build_states, STATED, .packages = plan_docker_needs) /* what the model has file by file: kubelet, docker, static pods, keys, images */ \

@@ -172,11 +172,6 @@ static bool is_mirror_of(const struct task *t, const struct task *file)
 	return t->pull.hosts && str_is_within(task_path(file), t->pull.hosts);
 }
 
-static bool is_mount_of_etcd(const struct task *t, const struct task *unit)
-{
-	return str_eq(unit->unit.where, t->etcd.mount_point);
-}
-
 static bool starts_after(const struct task *t, const struct task *unit)
 {
 	if (strv_has(&t->unit.requires, unit->name) || strv_has(&unit->unit.before, t->name))
@@ -262,13 +257,7 @@ struct dep_rule {
 /* Each pair of kinds stands here once, so that no edge comes twice. A member has no edge to the
  * archives: which of them has it is known only when the first is unpacked. */
 static const struct dep_rule rules[] = {
-	{ TASK_UNIT, TASK_ETCD, is_kubelet },
 	{ TASK_UNIT, TASK_HOSTS, is_kubelet },
-	{ TASK_UNIT, TASK_ATTACH, is_kubelet },
-	{ TASK_ETCD, TASK_UNIT, is_mount_of_etcd },
-	{ TASK_ETCD, TASK_DIR, is_any },
-	{ TASK_ETCD, TASK_FILE, is_any },
-	{ TASK_ETCD, TASK_HOSTS, is_any },
 	{ TASK_DIR, TASK_DIR, is_inside },
 	{ TASK_DIR, TASK_USER, is_owner },
 	{ TASK_FILE, TASK_DIR, is_inside },

@@ -1,7 +1,6 @@
 /* plan.h - node + facts -> tasks; pure
  * The builders of the table in builders.h append tasks through tasklist.h; the dependency rules then add the edges.
  * Planning reads no file and asks no server: same model, same facts, same plan. Tasks keep builder order.
- * Bodies: etcd.c, volumes.c.
  * Owner: the arena of the plan. Errors: CONFIG. Threads: one; const afterwards.
  * Source: kops upup/pkg/fi/nodeup/loader.go, nodeup/pkg/model. */
 #pragma once
@@ -12,20 +11,6 @@
 #include "nodeup/config/runtime.h"
 #include "nodeup/tasks/task.h"
 #include "units/unit.h"
-
-/* The member of an etcd cluster that this master has a volume of. */
-struct plan_etcd {
-	const char *cluster;   /* "main" */
-	const char *volume_id; /* "vol-0abc" */
-	const char *path;      /* where it is mounted; NULL: at plan_etcd_path() */
-	struct volume_member member;
-};
-
-/* An EBS volume that is wanted here. */
-struct plan_claim {
-	const char *what, *why; /* "etcd main", "vol-0abc, attached as /dev/xvdu" */
-	bool is_here;
-};
 
 /* How nodeup is started at boot. */
 struct plan_boot {
@@ -51,15 +36,6 @@ struct plan_req {
 	const char *only;                  /* one builder by name; NULL: all of the node's role */
 	const char *lost_conf, *lost_text; /* path and text of a document to put back, or NULL */
 	const struct plan_boot *boot;      /* NULL: nothing starts nodeup at boot here */
-	/* the node's, with what is known of them by now, and those of etcd's members; empty: the node's.
-	 * Read by plan_volumes alone. */
-	struct node_volumes volumes;
-	/* of a master that has no protokube: its etcd volumes, and where the members are */
-	struct plan_etcd *etcd;
-	size_t n_etcd;
-	struct plan_claim *claims; /* EBS volumes that were to be attached */
-	size_t n_claims;
-	struct strmap etcd_hosts; /* "etcd-a.internal.example" = "10.0.0.7" */
 	struct strmap
 		volume_uuids; /* of volumes whose file system has another than the derived one */
 	struct errs *errors;  /* of documents, one of each builder; NULL: the first ends it */
@@ -96,8 +72,6 @@ struct plan {
 	bool keep_unused; /* assets are wanted for their own sake */
 };
 
-/* All volumes that are planned for. */
-const struct node_volumes *plan_volumes(const struct plan_req *req);
 /* Whether what it would plan can run on this host at all; changes nothing, and is asked before anything is. */
 int plan_may_run(struct arena *a, const struct plan_req *req, struct err *e) must_check;
 /* Build it all. */
@@ -106,11 +80,3 @@ int plan_build(struct arena *a, const struct plan_req *req, struct plan *ret,
 
 /* Where the flags and the environment of the boot unit are remembered. */
 extern const char plan_boot_record[];
-
-/* Where a master's etcd volume is mounted. */
-const char *plan_etcd_path(struct arena *a, const struct facts *f, const char *volume_id);
-/* What an etcd cluster's members are called after: "etcd-events"; NULL: it is unknown. */
-const char *plan_etcd_cluster(const char *cluster);
-/* The DNS name of a member of an etcd cluster. */
-const char *plan_etcd_name(struct arena *a, const struct node *n, const char *cluster,
-			   const char *member);

@@ -81,12 +81,6 @@ void plan_mount_ssl(const struct plan *p, struct pod *pod)
 		pod_host_path(p->arena, pod, NULL, paths[i], NULL, true);
 }
 
-void plan_log_file(struct plan *p, const char *path)
-{
-	/* the runtime would make a directory of a file that is mounted and not there */
-	plan_file(p, path, 0400, "")->file.if_absent = true;
-}
-
 void plan_static_pod(struct plan *p, const struct pod *pod)
 {
 	const char *manifest =
@@ -94,7 +88,9 @@ void plan_static_pod(struct plan *p, const struct pod *pod)
 	struct err e;
 	char *text;
 
-	plan_log_file(p, arena_printf(p->arena, "/var/log/%s.log", pod->name));
+	/* the runtime would make a directory of a file that is mounted and not there */
+	plan_file(p, arena_printf(p->arena, "/var/log/%s.log", pod->name), 0400, "")
+		->file.if_absent = true;
 	if (manifest_render(p->arena, pod, &text, &e) < 0)
 		plan_fail(p, &e);
 	else if (pod->is_private)

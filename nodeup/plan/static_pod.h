@@ -16,7 +16,5 @@ struct pod_probe plan_probe(const char *path, const char *scheme, int64_t port);
 void plan_proxy_env(const struct plan *p, const struct node_proxy *proxy, struct pod *pod);
 /* Show the pod the CA certificates of this host. */
 void plan_mount_ssl(const struct plan *p, struct pod *pod);
-/* An empty file that a pod mounts and writes its log to; one that is there is left. */
-void plan_log_file(struct plan *p, const char *path);
 /* Write the pod's manifest, and its log file first. */
 void plan_static_pod(struct plan *p, const struct pod *pod);

@@ -5,18 +5,11 @@
 
 static const char kubelet[] = "kubelet.service";
 
-const struct node_volumes *plan_volumes(const struct plan_req *req)
-{
-	return req->volumes.n ? &req->volumes : &req->node->volumes;
-}
-
 /* Whom the disks belong to: a volume of EBS to itself, all else to this machine. */
 static const char *disk_owner(const struct plan *p, const struct node_volume *v)
 {
 	if (v->disks == NODE_DISKS_VOLUME_ID)
 		return v->volume_id;
-	if (v->disks == NODE_DISKS_TAG)
-		return arena_printf(p->arena, "%s=%s", v->tag_key, v->tag_value);
 	return p->req->facts->instance_id;
 }
 
@@ -38,7 +31,7 @@ static bool is_mounted(const struct plan *p, const struct node_volume *v)
 
 struct strv volumes_services(const struct plan *p)
 {
-	const struct node_volumes *all = plan_volumes(p->req);
+	const struct node_volumes *all = &p->req->node->volumes;
 	struct strv out = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {
@@ -57,7 +50,7 @@ struct strv volumes_services(const struct plan *p)
 
 struct strv volumes_of_service(const struct plan *p, const char *service)
 {
-	const struct node_volumes *all = plan_volumes(p->req);
+	const struct node_volumes *all = &p->req->node->volumes;
 	struct strv out = { 0 };
 
 	for (size_t i = 0; i < all->n; i++) {

@@ -37,8 +37,6 @@ static void report_retry(struct arena *a, const struct run_outcome *o, const cha
 
 const char *report_why(const struct run_outcome *o)
 {
-	if (o->task->kind == TASK_ATTACH && !*o->diff.why)
-		return o->task->attach.why;
 	return o->state == RUN_EQUAL && !*o->diff.why && o->diff.how ? o->diff.how : o->diff.why;
 }
 

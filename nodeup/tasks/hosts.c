@@ -1,5 +1,3 @@
-#include "nodeup/tasks/hosts.h"
-
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,26 +8,9 @@ enum { HOSTS_MAX = 1 << 20 };
 
 static const char path[] = "/etc/hosts";
 
-const struct hosts_block hosts_of_etcd = {
-	.first = "# etcd members, written by nodeup: lines of yours go elsewhere\n",
-	.last = "# end of etcd members\n",
-};
-
 /* source: kops 1.37 pkg/dns/hosts/hosts.go */
-const struct hosts_block hosts_of_kops = {
-	.first = "# Begin host entries managed by kops - do not edit\n",
-	.last = "# End host entries managed by kops\n",
-	.is_apart = true,
-};
-
-struct strv hosts_lines(struct arena *a, const struct strmap *names)
-{
-	struct strv lines = { 0 };
-
-	for (size_t i = 0; i < names->n; i++)
-		strv_addf(a, &lines, "%s\t%s", names->v[i].value, names->v[i].key);
-	return lines;
-}
+static const char first_line[] = "# Begin host entries managed by kops - do not edit\n";
+static const char last_line[] = "# End host entries managed by kops\n";
 
 /* The part of a line of n bytes that names a host. */
 static const char *name_in(const char *line, size_t n)
@@ -59,7 +40,7 @@ static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 
 	if (n == 0)
 		return true;
-	if (has_end ? ends_with(h->block->last, line, n + 1) : starts_with(h->block->last, line, n))
+	if (has_end ? ends_with(last_line, line, n + 1) : starts_with(last_line, line, n))
 		return true;
 	for (size_t i = 0; i < h->lines.n; i++) {
 		const char *ours = name_in(h->lines.v[i], strlen(h->lines.v[i]));
@@ -75,10 +56,10 @@ static bool is_torn(const struct task_hosts *h, const char *line, size_t n)
 /* The text after our block, whose end may be missing; what may be another program's stays. */
 static const char *after_ours(const struct task_hosts *h, const char *begin)
 {
-	const char *rest = begin + strlen(h->block->first), *end = strstr(rest, h->block->last);
+	const char *rest = begin + strlen(first_line), *end = strstr(rest, last_line);
 
 	if (end)
-		rest = end + strlen(h->block->last);
+		rest = end + strlen(last_line);
 	while (*rest) {
 		size_t n = strcspn(rest, "\n");
 
@@ -93,21 +74,20 @@ static const char *after_ours(const struct task_hosts *h, const char *begin)
 static int want(const struct task *t, const char *now, struct buf *out, struct err *e)
 {
 	const struct task_hosts *h = &t->hosts;
-	const char *begin = strstr(now, h->block->first);
+	const char *begin = strstr(now, first_line);
 
 	(void)buf_add(out, now, begin ? (size_t)(begin - now) : strlen(now));
 	if (begin)
 		(void)buf_adds(out, after_ours(h, begin));
-	while (h->block->is_apart && out->len && out->data[out->len - 1] == '\n')
+	while (out->len && out->data[out->len - 1] == '\n')
 		out->len--;
-	if (out->len && out->data[out->len - 1] != '\n')
+	if (out->len)
 		(void)buf_addc(out, '\n');
-	if (h->block->is_apart)
-		(void)buf_addc(out, '\n');
-	(void)buf_adds(out, h->block->first);
+	(void)buf_addc(out, '\n');
+	(void)buf_adds(out, first_line);
 	for (size_t i = 0; i < h->lines.n; i++)
 		(void)buf_addf(out, "%s\n", h->lines.v[i]);
-	(void)buf_adds(out, h->block->last);
+	(void)buf_adds(out, last_line);
 	return buf_check(out, path, e);
 }
 
@@ -130,7 +110,7 @@ static int hosts_check(const struct task *t, struct task_ctx *ctx, struct task_d
 		return r;
 	if (strcmp(buf_str(&now), buf_str(&then)) == 0)
 		return TASK_EQUAL;
-	return task_differs(diff, strstr(buf_str(&now), t->hosts.block->first)
+	return task_differs(diff, strstr(buf_str(&now), first_line)
 					  ? "names have other addresses"
 					  : "lines of ours are not in it");
 }

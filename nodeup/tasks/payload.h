@@ -10,7 +10,6 @@
 #include "nodeup/base/io.h"
 #include "nodeup/base/str.h"
 #include "nodeup/config/volume.h"
-#include "nodeup/tasks/hosts.h"
 #include "nodeup/tasks/task_kind.h"
 
 struct task_dir {
@@ -159,23 +158,8 @@ struct task_unit {
 	size_t n_checkpoints;
 };
 
-struct task_attach {
-	bool is_here;
-	const char *why; /* which volume, what it is doing, what is to be done */
-};
-
-struct task_etcd {
-	const char
-		*mount_point; /* "/mnt/master-vol-0abc": nothing is written unless it is mounted */
-	const char *data;     /* "/mnt/master-vol-0abc/var/etcd/data" */
-	const char *manifest; /* ".../k8s.io/manifests/etcd.manifest" */
-	const char *link;     /* what kubelet finds: leads nowhere while nothing is mounted */
-	const char *content;
-};
-
 struct task_hosts {
-	const struct hosts_block *block;
-	struct strv lines; /* "10.0.0.7\tetcd-a.internal.example" */
+	struct strv lines; /* "10.0.0.7\tapi.internal.example" */
 };
 
 struct task_volume {

@@ -12,7 +12,6 @@ const char *task_path(const struct task *t)
 	case TASK_DIR:
 	case TASK_FILE:
 	case TASK_INSTALL:
-	case TASK_ETCD:
 	case TASK_PROGRAM:
 	case TASK_LINK:
 	case TASK_KEYRING:

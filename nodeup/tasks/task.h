@@ -42,8 +42,6 @@ struct task {
 		struct task_unit unit;
 		struct task_volume volume;
 		struct task_move move;
-		struct task_attach attach;
-		struct task_etcd etcd;
 		struct task_hosts hosts;
 		struct task_program program;
 		struct task_link link;
@@ -64,6 +62,7 @@ struct task {
 
 struct state;
 struct task_before;
+struct volume_guard;
 
 /* What tasks work with: the seams that tests replace. */
 struct task_ctx {
@@ -83,6 +82,7 @@ struct task_ctx {
 	int64_t deadline_ns;                /* monotonic; 0: none */
 	const struct disk_host *disks;      /* NULL: no disk is looked at (image mode) */
 	const struct node_volumes *volumes; /* all that are wanted of them; NULL: not known */
+	const struct volume_guard *guard;   /* of volumes of EBS; NULL: EC2 is not asked */
 	const char *machine; /* whose file systems are ours: the instance id; NULL unknown */
 	const struct task_before *before; /* a diff of documents: no machine is asked; else NULL */
 	const char *own_unit; /* "kops-configuration.service" when we run inside it, or NULL */

@@ -21,8 +21,6 @@
 	X(TASK_STOP, task_stop_ops, TASKS_DISKS) /* services stopped because what they use is about to be moved */ \
 	X(TASK_MOVE, task_move_ops, TASKS_DISKS) /* the content of a directory copied to where it will be mounted from */ \
 	X(TASK_RESUME, task_resume_ops, TASKS_DISKS) /* what TASK_STOP stopped started again, also when the move failed */ \
-	X(TASK_ATTACH, task_attach_ops, TASKS_DISKS) /* an EBS volume attached to this instance */ \
-	X(TASK_ETCD, task_etcd_ops, TASKS_DISKS) /* what a volume holds of etcd beside its data, and the link to it */ \
 	X(TASK_HOSTS, task_hosts_ops, TASKS_FILES) /* our lines of /etc/hosts */ \
 	X(TASK_PROGRAM, task_program_ops, TASKS_PROGRAMS) /* nodeup itself, where the boot unit starts it */ \
 	X(TASK_LINK, task_link_ops, TASKS_FILES) /* a symbolic link, where nothing else has its place */ \

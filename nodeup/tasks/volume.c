@@ -18,6 +18,7 @@
 /* where the documents say nothing; attaching a volume can take minutes */
 #define PATIENCE_NS (300 * DUR_SEC)
 #define LOOK_AGAIN_NS (500 * DUR_MS)
+#define ASK_AGAIN_NS (5 * DUR_SEC)
 
 struct volume_req volume_req_of(struct arena *a, const struct node_volume *want, const char *uuid,
 				const char *machine)
@@ -47,13 +48,20 @@ int volume_fits(const struct node_volume *want, size_t n_disks, struct err *e)
 	return mkfs_check(&req.mkfs, n_disks, e);
 }
 
+/* EC2's, of a volume whose disk tells no id; NULL: it is not known. */
+static const char *name_of_disk(const struct node_volume *want, const struct task_ctx *ctx)
+{
+	return want->volume_id && ctx->guard ? strmap_get(&ctx->guard->attached_as, want->volume_id)
+					     : NULL;
+}
+
 int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct arena *a,
 		 struct disks *ret, const char **ret_missing, struct err *e)
 {
 	struct disk_want disks = {
 		.nth = -1,
 		.volume_id = want->volume_id,
-		.attached_as = want->attached_as,
+		.attached_as = name_of_disk(want, ctx),
 	};
 	struct disks found;
 	int r;
@@ -66,10 +74,6 @@ int volume_disks(const struct node_volume *want, struct task_ctx *ctx, struct ar
 	case NODE_DISKS_INSTANCE_STORE:
 		disks.by = DISK_BY_STORE;
 		break;
-	case NODE_DISKS_TAG:
-		/* what is known of it by now is a volume of an id */
-		return err_fail(e, ERR_SYSTEM, ENODEV, "only EC2 knows which volume has tag %s=%s",
-				want->tag_key, want->tag_value);
 	case NODE_DISKS_VOLUME_ID:
 		disks.by = DISK_BY_VOLUME_ID;
 		break;
@@ -413,11 +417,11 @@ static bool is_out_of_patience(const struct task *t, const struct task_run *run)
 	return run->since_ns && dur_now() - run->since_ns >= patience_of(t);
 }
 
-static int wait_for(const struct task *t, struct task_run *run, const char *what)
+static int wait_for(const struct task *t, struct task_run *run, const char *what, int64_t pause_ns)
 {
 	autoarena struct arena *a = arena_new_empty();
 
-	return task_wait(run, dur_now() + LOOK_AGAIN_NS, "%s, waiting up to %s", what,
+	return task_wait(run, dur_now() + pause_ns, "%s, waiting up to %s", what,
 			 dur_human(a, patience_of(t)));
 }
 
@@ -427,7 +431,7 @@ static int wait_or_give_up(const struct task *t, struct task_run *run, const str
 	autoarena struct arena *a = arena_new_empty();
 
 	if (!is_out_of_patience(t, run))
-		return wait_for(t, run, absent->msg);
+		return wait_for(t, run, absent->msg, LOOK_AGAIN_NS);
 	*e = *absent;
 	run->final = true;
 	err_note(e, "got", "no such disk for %s", dur_human(a, patience_of(t)));
@@ -445,14 +449,16 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 	if (r < 0 && l.absent)
 		return wait_or_give_up(t, run, &why, e);
 	if (r < 0 && l.too_early && !is_out_of_patience(t, run))
-		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing));
+		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing),
+				LOOK_AGAIN_NS);
 	if (r < 0) {
 		*e = why;
 		return r;
 	}
 	/* some mappings promise disks that this type of instance has not: those that are here will do */
 	if (l.missing && l.now.verdict != VERDICT_OURS && !is_out_of_patience(t, run))
-		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing));
+		return wait_for(t, run, arena_printf(a, "%s is not here", l.missing),
+				LOOK_AGAIN_NS);
 	if (is_guess(t, &l)) {
 		run->final = true;
 		return err_fail(e, ERR_SYSTEM, ENODEV,
@@ -460,6 +466,12 @@ static int volume_apply(const struct task *t, struct task_ctx *ctx, struct task_
 				"no disk",
 				(long long)t->volume.want->nth, l.missing);
 	}
+	if (ctx->guard)
+		r = ctx->guard->may_use(ctx->guard->arg, t->volume.want, &l.disks, e);
+	if (r < 0 && e->kind == ERR_NET && !is_out_of_patience(t, run))
+		return wait_for(t, run, e->msg, ASK_AGAIN_NS);
+	if (r < 0)
+		return r;
 	if (l.now.verdict == VERDICT_ADOPT)
 		return adopt(t, ctx, a, &l.req, &l.disks, l.now.uuid, run, e);
 	return format_disks(ctx->disks, a, &l.req, &l.disks, e);

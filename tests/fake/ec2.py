@@ -1,13 +1,12 @@
 #!/usr/bin/python3
 """EC2's Query API as far as an instance needs it, strict: what the real one refuses is refused with its
-error document, and attaching is atomic.
+error document.
 
 usage: ec2.py ADDRESS PORT STATE.json [LOG [--stay]]
 
 STATE.json: {"region": R, "keys": {id: [secret, session token or null]},
-             "instances": {id: {"zone", "ip", "tags": {}, "devices": [names]}},
-             "volumes": {id: {"zone", "tags": {}, "state", "instance", "device", "attachment",
-                              "multiAttachEnabled", "others": [instances that have it as well]}},
+             "volumes": {id: {"state", "instance", "device", "attachment", "multiAttachEnabled",
+                              "others": [instances that have it as well]}},
              "types": {name: {"enis", "ips", "gpus": [counts], "maker"}}, "interfaces": {id: [prefixes]}}
 It ends with its standard input, unless it is to stay.  A list of volumes has two a page.  LOG gets a line for each action: its name and parameters.
 
@@ -18,7 +17,6 @@ It ends with its standard input, unless it is to stay.  A list of volumes has tw
                         the next N requests for A get that; hang=1: no answer
 """
 import collections
-import fnmatch
 import hashlib
 import hmac
 import json
@@ -32,7 +30,6 @@ from xml.sax.saxutils import escape
 PAGE = 2
 AUTHORIZATION = re.compile(r"AWS4-HMAC-SHA256 Credential=([A-Za-z0-9]+)/(\d{8})/([a-z0-9-]+)/([a-z0-9]+)/aws4_request, "
                            r"SignedHeaders=([a-z0-9;-]+), Signature=([0-9a-f]{64})$")
-DEVICE = re.compile(r"/dev/(xvd|sd)[a-z]{1,2}$")
 
 
 class Refused(Exception):
@@ -57,10 +54,6 @@ def numbered(form, prefix):
     while f"{prefix}.{len(found) + 1}" in form:
         found.append(form[f"{prefix}.{len(found) + 1}"])
     return found
-
-
-def tag_set(tags):
-    return [{"key": k, "value": v} for k, v in sorted(tags.items())]
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -165,22 +158,6 @@ class Handler(BaseHTTPRequestHandler):
         if mac.hex() != signature:
             raise Refused("SignatureDoesNotMatch", "The request signature we calculated does not match", 403)
 
-    def DescribeInstances(self, form, state):
-        ids = numbered(form, "InstanceId")
-        unknown = [i for i in ids if i not in state["instances"]]
-        if unknown:
-            raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{unknown[0]}' does not exist")
-        return {"reservationSet": [{"instancesSet": [self.instance(i, state)]} for i in ids]}
-
-    def instance(self, name, state):
-        i = state["instances"][name]
-        devices = i.get("devices", ["/dev/xvda"]) + [
-            v["device"] for v in state["volumes"].values() if v.get("instance") == name]
-        return {"instanceId": name, "privateIpAddress": i["ip"], "placement": {"availabilityZone": i["zone"]},
-                "blockDeviceMapping": [{"deviceName": d, "ebs": {"volumeId": "vol-x"}} for d in devices],
-                "networkInterfaceSet": [{"privateIpAddressesSet": [{"association": {"publicIp": "203.0.113.1"}}]}],
-                "tagSet": tag_set(i.get("tags", {}))}
-
     def DescribeInstanceTypes(self, form, state):
         names = numbered(form, "InstanceType")
         unknown = [n for n in names if n not in state.get("types", {})]
@@ -221,59 +198,17 @@ class Handler(BaseHTTPRequestHandler):
         return answer
 
     def passes(self, name, volume, key, values):
-        tags = volume.get("tags", {})
-        if key == "tag-key":
-            return any(fnmatch.fnmatchcase(t, v) for t in tags for v in values)
-        if key.startswith("tag:"):
-            return tags.get(key[4:]) in values
-        if key == "availability-zone":
-            return volume["zone"] in values
         if key == "volume-id":
             return name in values
         raise Refused("InvalidParameterValue", f"The filter '{key}' is invalid")
 
     def volume(self, name, v):
         answer = {"volumeId": name, "status": v.get("state", "in-use" if v.get("instance") else "available"),
-                  "availabilityZone": v["zone"], "multiAttachEnabled": json.dumps(v.get("multiAttachEnabled", False)),
-                  "tagSet": tag_set(v.get("tags", {})), "attachmentSet": []}
+                  "multiAttachEnabled": json.dumps(v.get("multiAttachEnabled", False)), "attachmentSet": []}
         if v.get("instance"):
             answer["attachmentSet"] = [{"volumeId": name, "instanceId": i, "device": v["device"],
                                         "status": v.get("attachment", "attached")} for i in [*v.get("others", []), v["instance"]]]
         return answer
-
-    def find(self, form, state):
-        volume = state["volumes"].get(form.get("VolumeId"))
-        if not volume:
-            raise Refused("InvalidVolume.NotFound", f"The volume '{form.get('VolumeId')}' does not exist.")
-        if form.get("InstanceId") not in state["instances"]:
-            raise Refused("InvalidInstanceID.NotFound", f"The instance ID '{form.get('InstanceId')}' does not exist")
-        return volume, form["InstanceId"], state["instances"][form["InstanceId"]]
-
-    def AttachVolume(self, form, state):
-        volume, name, instance = self.find(form, state)
-        device = form.get("Device", "")
-        if volume["zone"] != instance["zone"]:
-            raise Refused("InvalidVolume.ZoneMismatch", "The volume is not in the same availability zone as instance")
-        if volume.get("instance"):
-            raise Refused("VolumeInUse", f"{form['VolumeId']} is already attached to an instance")
-        if volume.get("state", "available") != "available":
-            raise Refused("IncorrectState", f"Volume is not 'available'.")
-        taken = instance.get("devices", ["/dev/xvda"]) + [
-            v["device"] for v in state["volumes"].values() if v.get("instance") == name]
-        if not DEVICE.match(device):
-            raise Refused("InvalidParameterValue", f"Value ({device}) for parameter device is invalid.")
-        if device.replace("/sd", "/xvd") in [d.replace("/sd", "/xvd") for d in taken]:
-            raise Refused("InvalidParameterValue", f"Invalid value '{device}' for unixDevice. "
-                          f"Attachment point {device} is already in use")
-        volume.update(instance=name, device=device)
-        return {"volumeId": form["VolumeId"], "instanceId": name, "device": device, "status": "attaching"}
-
-    def DetachVolume(self, form, state):
-        volume, name, _ = self.find(form, state)
-        if volume.get("instance") != name:
-            raise Refused("IncorrectState", f"Volume '{form['VolumeId']}' is in the 'available' state.")
-        volume.update(instance="", device="")
-        return {"volumeId": form["VolumeId"], "instanceId": name, "status": "detaching"}
 
 
 class Server(ThreadingHTTPServer):
@@ -287,7 +222,7 @@ class Server(ThreadingHTTPServer):
 def main(handler=Handler):
     address, port, path = sys.argv[1:4]
     server = Server((address, int(port)), handler)
-    server.state = {"region": "us-west-2", "keys": {}, "instances": {}, "volumes": {}}
+    server.state = {"region": "us-west-2", "keys": {}, "volumes": {}}
     with open(path) as f:
         server.state.update(json.load(f))
     server.lock, server.faults, server.actions = threading.RLock(), collections.OrderedDict(), []

@@ -14,7 +14,7 @@ RANKS = {
     "assets/fetch": 4, "nodeup/host": 4, "nodeup/join": 4,
     "nodeup/tasks": 5,
     "nodeup/plan": 6, "nodeup/run": 6, "nodeup/documents": 6, "nodeup/move": 6,
-    "nodeup/plan/kops": 7, "nodeup/plan/kops18": 7, "nodeup/plan/kubeup": 7, "nodeup/etcd": 7,
+    "nodeup/plan/kops": 7, "nodeup/plan/kops18": 7, "nodeup/plan/kubeup": 7,
     "nodeup/cmd": 8,
     "nodeup": 9,
 }

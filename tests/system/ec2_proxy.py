@@ -1,5 +1,4 @@
-"""A proxy in front of an emulator of EC2 that injects errors, and refuses what EC2 refuses and the emulator
-does not: attaching a volume that is attached."""
+"""A proxy in front of an emulator of EC2 that injects errors."""
 
 import collections
 import http.client
@@ -26,8 +25,8 @@ class Handler(BaseHTTPRequestHandler):
         with proxy.lock:
             fault = proxy.take(form)
             answer = None
-            if not fault or fault["done"]:
-                answer = proxy.forward(self.headers, body, form)
+            if not fault:
+                answer = proxy.forward(self.headers, body)
         if fault and fault["code"]:
             answer = fault["status"], (ERROR % (fault["code"], escape(fault["message"]))).encode()
         elif fault:
@@ -51,16 +50,15 @@ class Server(ThreadingHTTPServer):
 class Proxy:
     def __init__(self, target):
         self.target = urllib.parse.urlsplit(target).netloc
-        self.lock, self.faults, self.forms, self.holder = threading.Lock(), collections.deque(), [], {}
+        self.lock, self.faults, self.forms = threading.Lock(), collections.deque(), []
         self.server = Server(("127.0.0.1", 0), Handler)
         self.server.proxy = self
         self.url = "http://127.0.0.1:%d" % self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
-    def fault(self, action, code=None, status=400, message="As asked", times=1, done=False):
-        """The next requests for it get this error, or no answer; done: what they ask for is done all the same."""
-        self.faults.append({"action": action, "code": code, "status": status, "message": message, "times": times,
-                            "done": done})
+    def fault(self, action, code=None, status=400, message="As asked", times=1):
+        """The next requests for it get this error, or no answer."""
+        self.faults.append({"action": action, "code": code, "status": status, "message": message, "times": times})
 
     def take(self, form):
         self.forms.append(form)
@@ -70,17 +68,12 @@ class Proxy:
                 return fault
         return None
 
-    def forward(self, headers, body, form):
-        volume, action = form.get("VolumeId"), form["Action"]
-        if action == "AttachVolume" and self.holder.get(volume):
-            return 400, (ERROR % ("VolumeInUse", volume + " is already attached to an instance")).encode()
+    def forward(self, headers, body):
         connection = http.client.HTTPConnection(self.target, timeout=60)
         connection.request("POST", "/", body, dict(headers))
         answer = connection.getresponse()
         data = answer.read()
         connection.close()
-        if answer.status == 200 and action in ("AttachVolume", "DetachVolume"):
-            self.holder[volume] = form["InstanceId"] if action == "AttachVolume" else None
         return answer.status, data
 
     def count(self, action):

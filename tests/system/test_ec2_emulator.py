@@ -1,6 +1,8 @@
-"""A master's volumes against an emulator of AWS that checks signatures, tokens and policies."""
+"""Volumes of EBS against an emulator of AWS that checks signatures, tokens and policies."""
 
 import json
+import re
+import shutil
 import subprocess
 import sys
 import urllib.request
@@ -9,8 +11,8 @@ import pytest
 
 from emulator import REGION, TREE, ensure_tree, free_port, listen
 from emulator import SERVER
-from test_master_volumes import CLUSTER, LEGACY, Master, loops  # noqa: F401
-from world import ENV, PENDING, REFUSED, ROOT
+from test_master_volumes import Node, loops  # noqa: F401
+from world import ENV, REFUSED, ROOT
 
 SET_UP = """
 import boto3, json, sys
@@ -21,15 +23,13 @@ def client(name):
 ec2, iam, sts = client("ec2"), client("iam"), client("sts")
 def tags(kind, tags):
     return [{"ResourceType": kind, "Tags": [{"Key": k, "Value": v} for k, v in tags.items()]}]
-instance = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1, Placement={"AvailabilityZone": "us-west-2a"},
-                             TagSpecifications=tags("instance", {"KubernetesCluster": given["cluster"]}))["Instances"][0]
-out = {"instance": instance["InstanceId"], "ip": instance["PrivateIpAddress"], "roles": {}, "volumes": {}}
-for name, zone in (("main", "us-west-2a"), ("events", "us-west-2a"), ("elsewhere", "us-west-2b")):
-    wanted = {**given["tags"], "k8s.io/etcd/" + ("main" if name == "elsewhere" else name): "b/a,b" if zone[-1] == "b" else "a/a,b"}
-    out["volumes"][name] = ec2.create_volume(AvailabilityZone=zone, Size=1, TagSpecifications=tags("volume", wanted))["VolumeId"]
-for _ in range(4):
-    ec2.create_volume(AvailabilityZone="us-west-2a", Size=1, TagSpecifications=tags("volume", {"Name": "of somebody else"}))
-actions = {"masters": ["Describe*", "AttachVolume", "DetachVolume"], "nodes": ["DescribeInstances"]}
+instance = ec2.run_instances(ImageId="ami-12c6146b", MinCount=1, MaxCount=1,
+                             Placement={"AvailabilityZone": "us-west-2a"})["Instances"][0]
+out = {"instance": instance["InstanceId"], "roles": {}}
+for _ in range(5):
+    out["volume"] = ec2.create_volume(AvailabilityZone="us-west-2a", Size=1)["VolumeId"]
+ec2.attach_volume(VolumeId=out["volume"], InstanceId=out["instance"], Device="/dev/xvdf")
+actions = {"asks": ["DescribeVolumes"], "nodes": ["DescribeInstances"]}
 for role, allowed in actions.items():
     arn = iam.create_role(RoleName=role, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
     iam.put_role_policy(RoleName=role, PolicyName="ec2", PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [
@@ -37,17 +37,8 @@ for role, allowed in actions.items():
     out["roles"][role] = sts.assume_role(RoleArn=arn, RoleSessionName=instance["InstanceId"])["Credentials"]
 print(json.dumps(out, default=lambda t: t.strftime("%Y-%m-%dT%H:%M:%SZ")))
 """
-LOOK = """
-import boto3, json, sys
-given = json.load(sys.stdin)
-ec2 = boto3.client("ec2", endpoint_url=given["endpoint"], region_name="us-west-2", aws_access_key_id=given["AccessKeyId"],
-                   aws_secret_access_key=given["SecretAccessKey"], aws_session_token=given["SessionToken"])
-print(json.dumps({v["VolumeId"]: [a["InstanceId"] for a in v["Attachments"]] for v in ec2.describe_volumes()["Volumes"]}))
-"""
-
-
 class Emulator:
-    """moto with one instance and its cluster's volumes."""
+    """moto with one instance that has a volume."""
 
     def __init__(self, folder):
         ensure_tree()
@@ -55,8 +46,8 @@ class Emulator:
         self.url = f"http://127.0.0.1:{port}"
         self.process = listen(["chroot", TREE, "python3", "-c", SERVER, port], port, folder / "moto.log",
                               {**ENV, "INITIAL_NO_AUTH_ACTION_COUNT": "100000"})
-        made = self.python(SET_UP, {"cluster": CLUSTER, "tags": LEGACY})
-        self.instance, self.roles, self.volumes = made["instance"], made["roles"], made["volumes"]
+        made = self.python(SET_UP, {})
+        self.instance, self.roles, self.volume = made["instance"], made["roles"], made["volume"]
         urllib.request.urlopen(urllib.request.Request(
             self.url + "/moto-api/reset-auth", data=b"0", headers={"Content-Type": "text/plain"}), timeout=60)
 
@@ -65,9 +56,6 @@ class Emulator:
                               text=True, capture_output=True, timeout=180)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
-
-    def attachments(self):
-        return self.python(LOOK, {k: self.roles["masters"][k] for k in ("AccessKeyId", "SecretAccessKey", "SessionToken")})
 
     def close(self):
         self.process.kill()
@@ -82,7 +70,7 @@ def emulator(tmp_path_factory):
 
 
 class Instance:
-    """What Master wants of a cloud: the emulator, and the metadata of an instance with a role."""
+    """What Node wants of a cloud: the emulator, and the metadata of an instance with a role."""
 
     def __init__(self, folder, emulator, role, **changes):
         credentials = {**emulator.roles[role], **changes}
@@ -107,12 +95,12 @@ class Instance:
 
 
 @pytest.fixture
-def make_node(master, tmp_path, emulator):
+def make_node(make_world, tmp_path, emulator):
     made = []
 
     def make(role, **changes):
         made.append(Instance(tmp_path, emulator, role, **changes))
-        node = Master(master, made[-1])
+        node = Node(make_world("x", "nodes"), made[-1], "volumeMounts:\n- {volumeID: %s, path: /data}\n" % emulator.volume)
         facts = node.root / "facts.yaml"
         facts.write_text(facts.read_text().replace("i-0123456789abcdef0", emulator.instance))
         return node
@@ -124,33 +112,25 @@ def make_node(master, tmp_path, emulator):
 @pytest.mark.parametrize("wrong", ["SecretAccessKey", "SessionToken", "AccessKeyId"])
 def test_the_emulator_checks(wrong, make_node, emulator):
     """First of all: what is wrong is refused.  Then what is right means something."""
-    result = make_node("masters", **{wrong: "A" * len(emulator.roles["masters"][wrong])}).plan()
-    assert "attach etcd main: not known: instance " in result.out and "DescribeInstances: EC2 40" in result.out, result
-    assert "available in" not in result.out
-
-
-def test_plan(make_node, emulator):
-    result = make_node("masters").plan()
-    assert result.code == PENDING, result
-    for name, device in (("main", "/dev/xvdu"), ("events", "/dev/xvdv")):
-        assert (f"attach etcd {name}: {emulator.volumes[name]} (a/a,b), available in us-west-2a: attach it as {device}"
-                in result.out), result
-    assert emulator.volumes["elsewhere"] not in result.out
+    result = make_node("asks", **{wrong: "A" * len(emulator.roles["asks"][wrong])}).plan()
+    assert re.search(r"warning volume /data: .* is not known: DescribeVolumes: EC2 40", result.err), result
 
 
 def test_a_role_that_may_not(make_node):
     result = make_node("nodes").plan()
-    assert "not known: DescribeVolumes: EC2 403 AccessDenied: the role may not do this" in result.out, result
+    assert "is not known: DescribeVolumes: EC2 403 AccessDenied: the role may not do this" in result.err, result
 
 
-def test_attached_and_given_back(make_node, emulator, loops):  # noqa: F811
-    """One disk holds foreign data: both were attached to be looked at, and neither is after that."""
-    node = make_node("masters")
-    node.add_disk(emulator.volumes["main"], loops())
-    node.add_disk(emulator.volumes["events"], loops(b"somebody's", 4096))
+def test_what_is_attached_is_judged(make_node, emulator, loops):  # noqa: F811
+    node = make_node("asks")
+    node.add_disk(emulator.volume, loops(b"somebody's", 4096))
     result = node.refused(REFUSED)
-    for name in ("main", "events"):
-        assert f"volume {emulator.volumes[name]} is being attached as /dev/xvd" in result.err, result
-        assert f"  detached  {emulator.volumes[name]}, which this run had attached" in result.err, result
-    found = emulator.attachments()
-    assert not any(found[v] for v in emulator.volumes.values()), found
+    assert "REFUSED volume /data: disk nvme1n1" in result.err, result
+
+
+def test_xen(make_node, loops):  # noqa: F811
+    """The emulator names the device."""
+    node = make_node("asks")
+    shutil.rmtree(node.root / "sys/block/nvme0n1")
+    node.add_xen_disk("xvdf", loops(b"somebody's", 4096))
+    assert "REFUSED volume /data: disk xvdf" in node.refused(REFUSED).err

@@ -1,6 +1,5 @@
-"""The volumes of a master whose documents name no protokube: what a plan says of them, and what an
-apply refuses.  EC2 is tests/fake/ec2.py, which checks signatures and attaches atomically; a disk is a
-loop device with the sysfs of an NVMe disk of EBS, in a root of its own."""
+"""Volumes of EBS that the documents name: what EC2 is asked of them, and what is refused.  EC2 is tests/fake/ec2.py, which
+checks signatures; a disk is a loop device with the sysfs of an NVMe disk of EBS, in a root of its own."""
 
 import contextlib
 import json
@@ -12,35 +11,28 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import urllib.parse
 import urllib.request
 
 import pytest
 
+import kubeup
 from emulator import REGION, free_port, listen
 from disknode import volume_uuid
-from world import BUSY, CONFIG, ENV, KUBELET, NET, PENDING, PROGRAM, REFUSED, ROOT, SYSTEM, differences, listing
+from world import CONFIG, ENV, NET, OK, PROGRAM, REFUSED, ROOT, SYSTEM, differences, listing
 
-ME, ZONE, CLUSTER = "i-0123456789abcdef0", "us-west-2a", "abc.joshdurbin.net"
+ME, ZONE = "i-0123456789abcdef0", "us-west-2a"
 KEY = {"AccessKeyId": "ASIAMASTER", "SecretAccessKey": "canary-secret-of-the-role", "Token": "canary-token-of-the-role"}
-LEGACY = {"KubernetesCluster": CLUSTER, "k8s.io/role/master": "1"}
-TODAY = {f"kubernetes.io/cluster/{CLUSTER}": "owned", "k8s.io/role/control-plane": "1"}
-MAIN, EVENTS = "vol-0a1", "vol-0e1"
+DATA = "vol-0d1"
 MIB = 1 << 20
 
 
-def volume(etcd, tag, tags=None, **more):
-    return {**{"zone": ZONE, "tags": {**(LEGACY if tags is None else tags), f"k8s.io/etcd/{etcd}": tag}}, **more}
-
-
 class Cloud:
-    """EC2 and the metadata service of one master."""
+    """EC2 and the metadata service of one instance."""
 
     def __init__(self, folder):
         self.folder = folder
-        self.volumes = {MAIN: volume("main", "a/a"), EVENTS: volume("events", "a/a")}
-        self.tags = {"KubernetesCluster": CLUSTER}
+        self.volumes = {DATA: {"instance": ME, "device": "/dev/xvdf"}}
         state = {"region": REGION, "keys": {KEY["AccessKeyId"]: [KEY["SecretAccessKey"], KEY["Token"]]}}
         (folder / "ec2.json").write_text(json.dumps(state))
         (folder / "imds.json").write_text(json.dumps({
@@ -56,25 +48,12 @@ class Cloud:
             listen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", ports[1], folder / "imds.json"], ports[1],
                    folder / "imds.log")]
 
-    def require_tokens(self):
-        """Be the kind of instance that kubelet of these documents cannot ask."""
-        imds = self.children.pop()
-        imds.kill()
-        imds.wait(10)
-        facts, port = self.folder / "imds.json", int(self.imds.rsplit(":", 1)[1])
-        facts.write_text(json.dumps({**json.loads(facts.read_text()), "http-tokens": "required"}))
-        self.children.append(listen([sys.executable, ROOT / "tests/fake/imds.py", "127.0.0.1", port, facts], port,
-                                    self.folder / "imds.log"))
-
     def ask(self, path, data=None):
         with urllib.request.urlopen(self.url + path, data=data and json.dumps(data).encode(), timeout=60) as answer:
             return json.load(answer)
 
     def settle(self):
-        self.ask("/__put", {"volumes": self.volumes, "instances": {
-            ME: {"zone": ZONE, "ip": "10.0.0.7", "tags": self.tags},
-            "i-0other": {"zone": ZONE, "ip": "10.0.0.8", "tags": {}},
-            "i-0third": {"zone": ZONE, "ip": "10.0.0.9", "tags": {}}}})
+        self.ask("/__put", {"volumes": self.volumes})
 
     def fault(self, action, **how):
         self.ask("/__fault?" + urllib.parse.urlencode({"action": action, **how}))
@@ -82,44 +61,21 @@ class Cloud:
     def actions(self):
         return [form["Action"] for form in self.ask("/__log")]
 
-    def attached(self):
-        return {v for v, data in self.ask("/__get")["volumes"].items() if data.get("instance") == ME}
-
-    @contextlib.contextmanager
-    def hand(self, plug):
-        """The hand that plugs in what is attached, as plug(volume, device)."""
-        done, plugged = threading.Event(), set()
-
-        def watch():
-            while not done.wait(0.05):
-                for volume_id, data in self.ask("/__get")["volumes"].items():
-                    if data.get("instance") == ME and volume_id not in plugged:
-                        plugged.add(volume_id)
-                        plug(volume_id, data["device"])
-        thread = threading.Thread(target=watch, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join(60)
-
     def close(self):
         for child in self.children:
             child.kill()
             child.wait(10)
 
 
-class Master:
+class Node:
     """A root with the program, the documents and disks in it; not image mode."""
 
-    def __init__(self, world, cloud, protokube=False, more=""):
+    def __init__(self, world, cloud, more=""):
         self.world, self.cloud, self.root = world, cloud, world.root
         world.config_base = "file:///store"
         world.write_documents()
         conf = self.root / "kube_env.yaml"
-        text = world.conf.read_text()
-        conf.write_text((text if protokube else text.split("protokubeImage:")[0]) + more)
+        conf.write_text(world.conf.read_text() + more)
         shutil.copytree(world.store, self.root / "store")
         spec = self.root / "store/cluster.spec"
         spec.write_text(spec.read_text().replace(str(world.store), "file:///store"))
@@ -132,7 +88,8 @@ class Master:
         (self.root / "usr/sbin/mkfs.ext4").touch(0o755)
         os.mknod(self.root / "dev/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
         (self.root / "sys/block/nvme0n1").mkdir()
-        self.disk_facts("nvme0n1", {"size": "1", "dev": "259:0"})
+        self.disk_facts("nvme0n1", {"size": "1", "dev": "259:0", "device/model": "Amazon Elastic Block Store",
+                                    "device/serial": "vol0root"})
 
     def disk_facts(self, name, facts):
         for path, text in facts.items():
@@ -157,6 +114,11 @@ class Master:
         # without a size it is none: last, as somebody may be looking
         self.disk_facts(name, {"dev": f"{os.major(number)}:{os.minor(number)}", "ro": "0", "size": "131072"})
 
+    def status(self):
+        """What the run says of itself; None before it does."""
+        with contextlib.suppress(OSError, ValueError):
+            return json.loads((self.root / "run/nodeup/status.json").read_text())
+
     def run(self, command, *flags, timeout=120, **env):
         self.cloud.settle()
         enter = 'mount -t proc proc "$0/proc" && exec chroot "$0" "$@"'
@@ -166,6 +128,23 @@ class Master:
         for secret in ("canary", "Signature="):
             assert secret not in result.out + result.err, result
         return result
+
+    @contextlib.contextmanager
+    def meanwhile(self, happened, do):
+        """While a run goes on, something is done once it happened."""
+        ended = threading.Event()
+
+        def watch():
+            while not ended.wait(0.05):
+                if happened():
+                    return do()
+        thread = threading.Thread(target=watch, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join(60)
 
     def plan(self, *flags, **env):
         return self.run("plan", "--facts=/facts.yaml", *flags, **env)
@@ -181,16 +160,6 @@ class Master:
         return result
 
 
-    def left(self, code, *flags, **env):
-        """An apply that does not get its volumes: all that needs none is done, nothing of them is."""
-        result = self.run("apply", *flags, **env)
-        assert result.code == code, result
-        assert (self.root / "srv/kubernetes/ca.crt").exists() and not (self.root / "mnt").exists(), result
-        assert not list((self.root / "etc/kubernetes/manifests").glob("etcd*")), result
-        assert re.search(r"skipped unit kubelet.service: (attach|volume|etcd) .* failed", result.err), result
-        return result
-
-
 @pytest.fixture
 def cloud(tmp_path):
     folder = tmp_path / "cloud"
@@ -198,11 +167,6 @@ def cloud(tmp_path):
     c = Cloud(folder)
     yield c
     c.close()
-
-
-@pytest.fixture
-def node(master, cloud):
-    return Master(master, cloud)
 
 
 @pytest.fixture
@@ -226,53 +190,6 @@ def loops():
         yield make
 
 
-def rows(result, kind):
-    return [line for line in result.out.splitlines() if re.match(rf"\S+ +{kind} ", line)]
-
-
-def test_plan_of_free_volumes(node, cloud):
-    cloud.volumes[EVENTS] = volume("events", "a/a", TODAY)
-    cloud.tags[f"kubernetes.io/cluster/{CLUSTER}"] = "owned"
-    result = node.plan()
-    assert result.code == PENDING, result
-    assert rows(result, "attach") == [
-        f"~ attach etcd main: {MAIN} (a/a), available in {ZONE}: attach it as /dev/xvdu",
-        f"~ attach etcd events: {EVENTS} (a/a), available in {ZONE}: attach it as /dev/xvdv"]
-    assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
-    # there is no systemd that would mount them, so they are not looked at
-    assert rows(result, "etcd") == [
-        rf"! etcd /etc/kubernetes/manifests/{name}.manifest: skipped: unit mnt-master\x2dvol\x2d{volume[4:]}.mount cannot be done"
-        for name, volume in (("etcd", MAIN), ("etcd-events", EVENTS))]
-    assert "hosts /etc/hosts" in result.out
-
-
-def test_plan_of_what_is_here_and_of_what_is_not(node, cloud):
-    cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
-    cloud.volumes[EVENTS].update(instance="i-0other", device="/dev/xvdu", attachment="detaching")
-    result = node.plan("--all")
-    assert rows(result, "attach") == [f"= attach etcd main: {MAIN} (a/a), attached as /dev/xvdu",
-                                      f"~ attach etcd events: waiting: {EVENTS} is being detached from i-0other"]
-    assert set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
-
-
-def test_plan_offline(node, cloud):
-    result = node.plan("--offline")
-    assert result.code == PENDING, result
-    assert rows(result, "attach") == [f"~ attach etcd {name}: not known offline: which volume, whether it is attached, and to whom else"
-                                      for name in ("main", "events")]
-    assert cloud.actions() == []
-
-
-def test_plan_with_a_wrong_key(node, cloud):
-    """First of all: the stand-in checks."""
-    for wrong in ({"AWS_SECRET_ACCESS_KEY": "x"}, {"AWS_SESSION_TOKEN": "y"}):
-        right = {"AWS_ACCESS_KEY_ID": KEY["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": KEY["SecretAccessKey"],
-                 "AWS_SESSION_TOKEN": KEY["Token"]}
-        assert "available in" in node.plan(**right).out
-        result = node.plan(**{**right, **wrong})
-        assert "not known: instance" in result.out and " not accepted" in result.out, result
-
-
 def until(run, happened):
     """A run that only its deadline ends: on a slow machine what is to be seen may take longer than that."""
     for seconds in (4, 16, 64):
@@ -287,284 +204,21 @@ def message(result):
     return [line.split(" error   ", 1)[1] for line in result.err.splitlines() if " error   " in line]
 
 
-def twin(cloud):
-    cloud.volumes["vol-0a2"] = volume("main", "a/a")
+def named(how):
+    return "volumeMounts:\n- {%s, path: /data}\n" % how
 
 
-def both_here(cloud):
-    cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
-    cloud.volumes["vol-0a2"] = volume("main", "a/a", TODAY, instance=ME, device="/dev/xvdv")
-    cloud.tags[f"kubernetes.io/cluster/{CLUSTER}"] = "owned"
+BY_ID, BY_DEVICE = f"volumeID: {DATA}", "device: /dev/nvme1n1"
 
 
-def shared(cloud):
-    cloud.volumes[EVENTS]["multiAttachEnabled"] = True
+def add_formatted(node, loops):
+    """The disk of a machine that ran before."""
+    device = loops()
+    subprocess.run(["mkfs.ext4", "-q", device], check=True)
+    node.add_disk(DATA, device)
 
 
-def malformed(cloud):
-    cloud.volumes[EVENTS] = volume("events", "a/b,c")
-
-
-def untagged(cloud):
-    cloud.tags = {"Name": "x"}
-
-
-def of_others(cloud):
-    cloud.tags = {"KubernetesCluster": "other.example"}
-
-
-@pytest.mark.parametrize("change,code,lines", [
-    (twin, CONFIG, [f"FAILED etcd main: two volumes for member a: {MAIN} and vol-0a2 (78)",
-            "  do        take the tags off the one that is not to be used"]),
-    (both_here, CONFIG, [f"FAILED etcd main: two volumes are attached to this instance: {MAIN}, member a and vol-0a2, member a (78)",
-                 "  do        detach the one that is not to be used, or take its tags off"]),
-    (shared, REFUSED, [f"REFUSED etcd events: volume {EVENTS} can be attached to several instances at once (73)",
-                       "  has       multi-attach is on; wanted a volume that one instance has alone",
-                       "  do        turn it off, or take the tags off and make another volume"]),
-    (malformed, CONFIG, [f"FAILED volume {EVENTS}: tag k8s.io/etcd/events: 'a/b,c': 'a' is not among its members (78)",
-                 "  want      this member and all members: a/a,b,c",
-                 "  do        mend the tag, or take it off"]),
-    (untagged, CONFIG, [f"FAILED instance {ME} has no tag that says which cluster it is of (78)",
-                f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
-    (of_others, CONFIG, [f"FAILED instance {ME} is tagged for cluster 'other.example', the documents are of '{CLUSTER}' (78)",
-                 f"  want      KubernetesCluster={CLUSTER} or kubernetes.io/cluster/{CLUSTER}=owned"]),
-])
-def test_bad_tags(change, code, lines, node, cloud):
-    change(cloud)
-    result = node.refused(code)
-    assert message(result) == lines + ["  untouched no volume was attached, nothing was written"], result
-    assert "AttachVolume" not in cloud.actions()
-
-
-@pytest.mark.parametrize("name,lacking", [("main", MAIN), ("events", EVENTS)])
-@pytest.mark.parametrize("elsewhere", [True, False])
-def test_no_volume_here(name, lacking, elsewhere, node, cloud):
-    """One may be in the making: it is waited for, and the other is not taken meanwhile."""
-    why = (f"etcd {name}: no volume of cluster {CLUSTER} with tags k8s.io/role/master (or control-plane) and "
-           f"k8s.io/etcd/{name} in {ZONE}")
-    if elsewhere:
-        cloud.volumes[lacking]["zone"] = "us-west-2b"
-        why += f"; {lacking} is in us-west-2b, out of reach"
-    else:
-        del cloud.volumes[lacking]
-    result = node.refused(BUSY, "--deadline=6s")
-    assert "WAITING volumes: for " in result.err, result
-    assert message(result) == [f"FAILED {why} (75)"], result
-    assert "AttachVolume" not in cloud.actions()
-
-
-def test_foreign_data(node, cloud, loops):
-    """Both are attached to be looked at, one is not fit: both are detached again."""
-    node.add_disk(MAIN, loops())
-    node.add_disk(EVENTS, loops(b"somebody's", 4096))
-    result = node.refused(REFUSED)
-    assert message(result) == [
-        f"REFUSED disk nvme2n1 for /mnt/master-{EVENTS}: not blank; nothing was written (73)",
-        f"  is        EBS {EVENTS}, 64 MiB",
-        "  has       unknown data at byte 4096; wanted blank or ext4",
-        "  do        name the right disk, or wipe it yourself: nodeup has no --force",
-        "  for       etcd events",
-        f"  detached  {MAIN}, which this run had attached",
-        f"  detached  {EVENTS}, which this run had attached",
-        "  untouched nothing was written to any volume"], result
-    actions = cloud.actions()
-    assert actions.count("AttachVolume") == 2 and actions.count("DetachVolume") == 2
-    assert cloud.attached() == set()
-
-
-def given_back(result, *volumes):
-    for volume_id in volumes:
-        assert f"  detached  {volume_id}, which this run had attached" in result.err, result
-    assert "  untouched nothing was written to any volume" in result.err, result
-
-
-def test_a_place_with_files_in_it(node, cloud, loops):
-    """What is found wrong only after both were attached and seen to be fit."""
-    node.add_disk(MAIN, loops())
-    node.add_disk(EVENTS, loops())
-    (node.root / f"mnt/master-{EVENTS}").mkdir(parents=True)
-    (node.root / f"mnt/master-{EVENTS}/somebody's").write_text("x")
-    result = node.refused(REFUSED)
-    assert (f"REFUSED volume /mnt/master-{EVENTS}: /mnt/master-{EVENTS} is in use; nothing was written (73)"
-            in result.err), result
-    given_back(result, MAIN, EVENTS)
-    assert cloud.attached() == set()
-
-
-def test_a_cluster_that_cannot_be_run(node, cloud, loops):
-    spec = node.root / "store/cluster.spec"
-    spec.write_text(spec.read_text().replace("name: events", "name: cilium"))
-    cloud.volumes[EVENTS] = volume("cilium", "a/a")
-    node.add_disk(MAIN, loops())
-    node.add_disk(EVENTS, loops())
-    result = node.refused(CONFIG)
-    assert "FAILED etcd cluster 'cilium': only main and events can be run here (78)" in result.err, result
-    given_back(result, MAIN, EVENTS)
-    assert cloud.attached() == set()
-
-
-def test_disks_without_serial_numbers(node, cloud, loops):
-    """Xen: a disk is known by the name that EC2 attached it by."""
-    device = {MAIN: loops(), EVENTS: loops(b"somebody's", 4096)}
-    with cloud.hand(lambda volume_id, name: node.add_xen_disk(os.path.basename(name), device[volume_id])):
-        result = node.run("apply", "--deadline=60s")
-    assert result.code == REFUSED and not (node.root / "etc/kubernetes").exists(), result
-    assert f"REFUSED disk xvdv for /mnt/master-{EVENTS}: not blank; nothing was written (73)" in result.err, result
-    given_back(result, MAIN, EVENTS)
-
-
-def test_a_disk_without_a_serial_number_that_is_in_use(node, cloud, loops, tmp_path):
-    """A unit of before mounts it as soon as it is there: it is not taken away below that."""
-    device = {MAIN: loops(b"somebody's", 4096), EVENTS: loops()}
-    subprocess.run(["mkfs.ext4", "-q", device[EVENTS]], check=True)
-    place = tmp_path / "place"
-    place.mkdir()
-    subprocess.run(["mount", device[EVENTS], place], check=True)
-    names = {}
-
-    def plug(volume_id, name):
-        # the one that is refused comes last: before, nobody would see that the other one is in use
-        names[volume_id] = os.path.basename(name)
-        for which in (EVENTS, MAIN) if len(names) == 2 else ():
-            node.add_xen_disk(names[which], device[which])
-
-    try:
-        with cloud.hand(plug):
-            result = node.run("apply", "--deadline=60s")
-    finally:
-        subprocess.run(["umount", place], check=True)
-    assert result.code == REFUSED, result
-    given_back(result, MAIN)
-    assert f"  attached  {EVENTS} stays: in use by the kernel: mounted elsewhere, or part of something" in result.err, result
-    assert cloud.attached() == {EVENTS}
-
-
-def add_formatted(node, loops, *names):
-    """The disks of a master that ran before."""
-    for name in names or (MAIN, EVENTS):
-        device = loops()
-        subprocess.run(["mkfs.ext4", "-q", device], check=True)
-        node.add_disk(name, device)
-
-
-def test_addresses_of_the_members(node, cloud, loops):
-    """Names of all members, with the address of whoever has the volume; what was in the file stays."""
-    add_formatted(node, loops)
-    hosts = node.root / "etc/hosts"
-    hosts.parent.mkdir(exist_ok=True)
-    hosts.write_text("127.0.0.1 localhost\n")
-    number = hosts.stat().st_ino
-    for etcd in ("main", "events"):
-        mine = MAIN if etcd == "main" else EVENTS
-        cloud.volumes[mine] = volume(etcd, "a/a,b,c")
-        for member, instance in (("b", "i-0other"), ("c", "i-0third")):
-            cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", TODAY, zone="us-west-2" + member,
-                                                      instance=instance, device="/dev/xvdu")
-    cloud.tags[f"kubernetes.io/cluster/{CLUSTER}"] = "owned"
-    result = node.run("apply", "--deadline=60s")
-    assert result.code == SYSTEM, result
-    assert hosts.read_text() == (
-        "127.0.0.1 localhost\n# etcd members, written by nodeup: lines of yours go elsewhere\n" + "".join(
-            f"{address}\t{name}-{member}.internal.{CLUSTER}\n"
-            for name in ("etcd", "etcd-events")
-            for member, address in (("a", "10.0.0.7"), ("b", "10.0.0.8"), ("c", "10.0.0.9"))) + "# end of etcd members\n")
-    assert hosts.stat().st_ino == number
-    # a member that is being replaced keeps its line
-    record = node.root / "var/lib/nodeup/claims.json"
-    kept = hosts.read_text(), record.read_text()
-    for mine in (MAIN, EVENTS):
-        cloud.volumes[f"{mine}c"].update(instance="", attachment="")
-    result = node.run("apply", "--deadline=60s")
-    assert result.code == SYSTEM and "warning no master has the volume of etcd-c.internal." in result.err, result
-    assert (hosts.read_text(), record.read_text()) == kept, result
-
-
-def test_ec2_is_silent_at_a_later_start(node, cloud, loops):
-    """The disks are here by their serial numbers, and the last run was told what they are."""
-    add_formatted(node, loops)
-    record = node.root / "var/lib/nodeup/claims.json"
-    first = node.run("apply", "--deadline=30s")
-    assert first.code == SYSTEM, first
-    kept = record.read_text()
-    assert json.loads(kept)["volumes"] == [
-        {"for": f"etcd {name}", "id": v, "device": device, "member": "a/a"}
-        for name, v, device in (("main", MAIN, "/dev/xvdu"), ("events", EVENTS, "/dev/xvdv"))]
-    cloud.fault("DescribeInstances", times=1000, hang=1)
-    told = "what the last run was told of them is used"
-    result = node.run("apply", "--deadline=60s")
-    assert told in result.err and "skipped unit kubelet" in result.err, result
-    assert "attach etcd" not in result.err, result
-    assert record.read_text() == kept
-    asked = len(cloud.actions())
-    result = node.plan("--offline", "--all")
-    assert result.code == PENDING and told in result.err, result
-    assert rows(result, "attach") == [f"= attach etcd {name}: {v} (a/a), here as nvme{i}n1, says its serial number"
-                                      for i, (name, v) in enumerate((("main", MAIN), ("events", EVENTS)), 1)], result
-    assert len(cloud.actions()) == asked
-    # of another instance, damaged, or without a disk of that number: EC2 has to be asked
-    for change in (lambda: record.write_text(kept.replace(ME, "i-0fffffffffffffff1")),
-                   lambda: record.write_text(kept[:-20]),
-                   lambda: record.write_text(kept.replace("vol-0e1", "vol-0e2")),
-                   lambda: record.write_text(kept.replace("a/a", "a/b"))):
-        change()
-        result = node.run("apply", "--deadline=3s")
-        assert result.code == NET and told not in result.err, result
-
-
-def test_what_was_here_before_stays(node, cloud, loops):
-    cloud.volumes[MAIN].update(instance=ME, device="/dev/xvdu")
-    node.add_disk(MAIN, loops())
-    node.add_disk(EVENTS, loops(b"", 0, "--read-only"))
-    result = node.refused(CONFIG)
-    assert message(result) == [
-        f"FAILED disk nvme2n1 for /mnt/master-{EVENTS}: it is read-only; nothing was written (78)",
-        f"  is        EBS {EVENTS}, 64 MiB",
-        "  for       etcd events",
-        f"  detached  {EVENTS}, which this run had attached",
-        "  untouched nothing was written to any volume"], result
-    assert cloud.attached() == {MAIN}
-
-
-TAGGED, DATA = "volumeMounts:\n- {tag: name=scratch, path: /data}\n", "vol-0d1"
-
-
-@pytest.mark.parametrize("role,protokube", [("nodes", False), ("nodes", True), ("master", False)])
-def test_a_volume_that_the_documents_name_by_its_tag(role, protokube, make_world, cloud, loops):
-    """Attached as etcd's are, and given back when it holds somebody's data."""
-    node = Master(make_world("x", role), cloud, protokube, TAGGED)
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
-    cloud.volumes["vol-0d2"] = {"zone": "us-west-2b", "tags": {"name": "scratch"}}
-    node.add_disk(DATA, loops(b"somebody's", 4096))
-    taken = [DATA]
-    if role == "master":
-        taken = [MAIN, EVENTS, DATA]
-        for volume_id in (MAIN, EVENTS):
-            node.add_disk(volume_id, loops())
-    assert f"{DATA}, available in {ZONE}: attach it as /dev/xvd" in node.plan().out
-    assert "AttachVolume" not in cloud.actions()
-    result = node.refused(REFUSED)
-    assert message(result)[0] == "REFUSED disk nvme1n1 for /data: not blank; nothing was written (73)", result
-    given_back(result, *taken)
-    assert cloud.actions().count("AttachVolume") == cloud.actions().count("DetachVolume") == len(taken)
-
-
-def test_a_tag_on_a_master_with_protokube(make_world, cloud, loops):
-    """protokube attaches there: what is attached is found, and nothing else is done."""
-    node = Master(make_world("x", "master"), cloud, True, TAGGED)
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
-    node.add_disk(DATA, loops(b"somebody's", 4096))
-    result = node.refused(BUSY, "--deadline=6s")
-    assert message(result) == [
-        f"FAILED /data: {DATA} is available: the program that attaches this master's volumes has not done so yet (75)"], result
-    cloud.volumes[DATA].update(instance=ME, device="/dev/xvdba")
-    assert f"= attach /data: {DATA}, attached as /dev/xvdba\n" in node.plan("--all").out
-    result = node.refused(REFUSED)
-    assert message(result)[0] == "REFUSED disk nvme1n1 for /data: not blank; nothing was written (73)", result
-    assert cloud.attached() == {DATA} and set(cloud.actions()) == {"DescribeInstances", "DescribeVolumes"}
-
-
-@pytest.mark.parametrize("named,what", [("volumeID: vol-0d1", "name"), ("device: /dev/nvme1n1", "name"),
-                                        ("tag: name=scratch", "take the tags off and make")])
+@pytest.mark.parametrize("how", [BY_ID, BY_DEVICE])
 @pytest.mark.parametrize("state,lines", [
     ({"multiAttachEnabled": True}, [f"REFUSED /data: volume {DATA} can be attached to several instances at once (73)",
                                     "  has       multi-attach is on; wanted a volume that one instance has alone"]),
@@ -573,25 +227,88 @@ def test_a_tag_on_a_master_with_protokube(make_world, cloud, loops):
         f"  has       multi-attach is on, i-0other and {ME}; wanted a volume that one instance has alone"]),
     ({"others": ["i-0other"]}, [f"REFUSED /data: volume {DATA} is attached to two instances (73)",
                                 f"  has       i-0other and {ME}; wanted a volume that one instance has alone"])])
-def test_a_disk_that_is_here_and_elsewhere(state, lines, named, what, make_world, cloud, loops):
+def test_a_disk_that_is_here_and_elsewhere(state, lines, how, make_world, cloud, loops):
     """Blank or not, to format or mount it may destroy what another instance has on it: EC2 is asked before."""
-    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, path: /data}\n" % named)
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}, "instance": ME, "device": "/dev/xvdf", **state}
+    node = Node(make_world("x", "nodes"), cloud, named(how))
+    cloud.volumes[DATA].update(state)
     device = loops()
     node.add_disk(DATA, device)
     result = node.refused(REFUSED)
-    assert message(result) == [*lines, f"  do        turn it off, or {what} another volume",
-                               "  untouched no volume was attached, nothing was written"], result
+    assert message(result) == [*lines, "  do        turn it off, or name another volume", "  untouched nothing was written to it"], result
     assert node.plan().code == REFUSED
-    assert {a for a in cloud.actions() if a != "DescribeInstances"} == {"DescribeVolumes"}
+    assert set(cloud.actions()) == {"DescribeVolumes"}
     with open(device, "rb") as f:
         assert not any(f.read(MIB))
 
 
+@pytest.mark.parametrize("document", ["kops", "kube-up"])
+def test_the_volume_of_all_data_of_a_master(document, make_world, cloud, loops):
+    """As kube-up has it, at /dev/xvdb: EC2 is asked about it as about any."""
+    node = Node(make_world("x", "master"), cloud, "volumeMounts:\n- {device: /dev/xvdb, path: /mnt/master-pd}\n")
+    if document == "kube-up":
+        salt = kubeup.named(kubeup.all_templates("1.5.8"), node.root)
+        salt["SALT_TAR_URL"] = salt["SALT_TAR_URL"].replace(str(node.root), "")
+        (node.root / "kube_env.yaml").write_text(kubeup.text("master", "1.5.8", **salt))
+    cloud.volumes[DATA]["others"] = ["i-0other"]
+    node.add_disk(DATA, loops())
+    (node.root / "dev/xvdb").symlink_to("nvme1n1")
+    result = node.refused(REFUSED)
+    assert message(result)[0] == f"REFUSED /mnt/master-pd: volume {DATA} is attached to two instances (73)", result
+
+
+@pytest.mark.parametrize("elsewhere,said", [
+    ({"instance": "i-0other"}, "in-use, attached at i-0other"), ({"instance": None, "device": None}, "available"),
+    ({"attachment": "detaching"}, f"in-use, detaching at {ME}"), (None, "unknown to EC2")])
+def test_a_disk_that_ec2_does_not_see_here(elsewhere, said, make_world, cloud, loops):
+    """Who else has it is not known until EC2 says that it is attached here."""
+    node = Node(make_world("x", "nodes"), cloud, named(BY_ID))
+    if elsewhere is None:
+        cloud.volumes["vol-0d2"] = cloud.volumes.pop(DATA)
+    else:
+        cloud.volumes[DATA].update(elsewhere)
+    node.add_disk(DATA, loops())
+    result = until(lambda deadline: node.refused(NET, deadline), lambda: cloud.actions().count("DescribeVolumes") > 1)
+    assert message(result)[0] == f"FAILED /data: the disk of {DATA} is here, and it is {said} (69)", result
+
+
+@pytest.mark.parametrize("how", [BY_ID, BY_DEVICE])
+def test_a_disk_that_comes_while_it_is_waited_for(how, make_world, cloud, loops):
+    """What EC2 said before says nothing of now: it is asked when the disk is here."""
+    node = Node(make_world("x", "nodes"), cloud, named(how))
+    cloud.volumes[DATA].update(instance=None, device=None)
+    device = loops()
+
+    def come():
+        cloud.volumes[DATA].update(instance=ME, device="/dev/xvdf", others=["i-0other"])
+        cloud.settle()
+        node.add_disk(DATA, device)
+    with node.meanwhile(lambda: "is not here" in json.dumps(node.status()), come):
+        result = node.run("apply", "--deadline=100s")
+    assert result.code and f"/data: volume {DATA} is attached to two instances" in result.err, result
+    assert set(cloud.actions()) == {"DescribeVolumes"}
+    with open(device, "rb") as f:
+        assert not any(f.read(MIB))
+
+
+@pytest.mark.parametrize("how", [BY_ID, BY_DEVICE])
+def test_a_disk_that_comes_and_is_ours_alone(how, make_world, cloud, loops):
+    node = Node(make_world("x", "nodes"), cloud, named(how))
+    cloud.volumes[DATA].update(instance="i-0other")
+
+    def come():
+        cloud.volumes[DATA].update(instance=ME)
+        cloud.settle()
+        add_formatted(node, loops)
+    with node.meanwhile(lambda: "is not here" in json.dumps(node.status()), come):
+        result = node.run("apply", "--deadline=100s")
+    # there is no systemd: this is as far as it gets
+    assert result.code == SYSTEM and "recorded, the next run mounts it" in result.err, result
+    assert (node.root / "var/lib/nodeup/volumes/data").exists()
+
+
 def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
     """Nobody says that no other instance has it: it is not formatted."""
-    node = Master(make_world("x", "nodes"), cloud, more=f"volumeMounts:\n- {{volumeID: {DATA}, path: /data}}\n")
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {}, "instance": ME, "device": "/dev/xvdf"}
+    node = Node(make_world("x", "nodes"), cloud, named(BY_ID))
     node.add_disk(DATA, loops())
     cloud.fault("DescribeVolumes", times=1000, code="UnauthorizedOperation", status=403)
     result = until(lambda deadline: node.refused(NET, deadline), lambda: cloud.actions().count("DescribeVolumes") > 1)
@@ -602,18 +319,15 @@ def test_a_disk_that_ec2_is_silent_about(make_world, cloud, loops):
     tag.parent.mkdir(parents=True)
     tag.write_text(ME + "\n")
     result = node.plan("--offline")
-    assert rows(result, "attach") == [
-        "~ attach /data: not known offline: which volume, whether it is attached, and to whom else"], result
+    assert f"warning volume /data: whether another instance has {DATA} as well is not known: we are offline" in result.err, result
     result = node.refused(CONFIG, "--offline")
     assert message(result)[0] == (f"FAILED /data: whether another instance has volume {DATA} as well EC2 would know, and we "
                                   "are offline (78)"), result
 
 
-@pytest.mark.parametrize("named", ["tag: name=scratch", f"volumeID: {DATA}"])
-def test_swap_that_we_have_made_is_ours(named, make_world, cloud, loops):
+def test_swap_that_we_have_made_is_ours(make_world, cloud, loops):
     """It does not persist, but what carries our own UUID is not foreign data."""
-    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, filesystem: swap}\n" % named)
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}}
+    node = Node(make_world("x", "nodes"), cloud, "volumeMounts:\n- {%s, filesystem: swap}\n" % BY_ID)
     group = node.root / "store/instancegroup/nodes"
     group.write_text(group.read_text() + "  kubelet:\n    failSwapOn: false\n")
     device = loops()
@@ -624,36 +338,30 @@ def test_swap_that_we_have_made_is_ours(named, make_world, cloud, loops):
         assert result.code == code, result
 
 
-def test_a_mkfs_of_ours_that_was_killed_is_no_foreign_data(node, cloud, loops):
+def test_a_mkfs_of_ours_that_was_killed_is_no_foreign_data(make_world, cloud, loops):
     """The record says that it was begun on this very disk, in this boot, when that was blank."""
-    for volume_id in (MAIN, EVENTS):
-        node.add_disk(volume_id, loops(b"half of a file system", 4096))
+    node = Node(make_world("x", "nodes"), cloud, named(BY_ID))
+    node.add_disk(DATA, loops(b"half of a file system", 4096))
     with open("/proc/sys/kernel/random/boot_id") as f:
         boot = f.read().strip()
-    folder = node.root / "var/lib/nodeup/volumes"
-    folder.mkdir(parents=True)
-    for i, volume_id in enumerate((MAIN, EVENTS), 1):
-        path = "/mnt/master-" + volume_id
-        serial, uuid = volume_id.replace("-", ""), volume_uuid(volume_id, path)
-        (folder / path[1:].replace("-", "\\x2d").replace("/", "-")).write_text(
-            f"state formatting\nmachine {ME}\nfs ext4\nuuid {uuid}\nlabel \n"
-            f"disk serial={serial} size={64 * MIB} name=nvme{i}n1 seq=0 boot={boot}\nend\n")
+    record = node.root / "var/lib/nodeup/volumes/data"
+    record.parent.mkdir(parents=True)
+    record.write_text(
+        f"state formatting\nmachine {ME}\nfs ext4\nuuid {volume_uuid(DATA, '/data')}\nlabel \n"
+        f"disk serial={DATA.replace('-', '')} size={64 * MIB} name=nvme1n1 seq=0 boot={boot}\nend\n")
     result = node.run("apply", "--deadline=60s")
     # there is none that could be run: this is as far as it gets
     assert result.code == SYSTEM and "not blank" not in result.err and "mkfs.ext4" in result.err, result
-    assert cloud.attached() == {MAIN, EVENTS}
     # of another boot, it may be anything
-    for record in folder.iterdir():
-        record.write_text(record.read_text().replace(boot, "x" * 36))
+    record.write_text(record.read_text().replace(boot, "x" * 36))
     assert node.run("apply", "--deadline=60s").code == REFUSED
 
 
-@pytest.mark.parametrize("named", [f"volumeID: {DATA}", "device: /dev/nvme1n1"])
-def test_a_disk_in_use_costs_no_call(named, make_world, cloud, loops):
+@pytest.mark.parametrize("how", [BY_ID, BY_DEVICE])
+def test_a_disk_in_use_costs_no_call(how, make_world, cloud, loops):
     """Once it was formatted or taken over by this very machine, nobody is asked about it any more."""
-    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {%s, path: /data}\n" % named)
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {}, "instance": ME, "device": "/dev/xvdf"}
-    add_formatted(node, loops, DATA)
+    node = Node(make_world("x", "nodes"), cloud, named(how))
+    add_formatted(node, loops)
     first = node.run("apply", "--deadline=60s")
     record = node.root / "var/lib/nodeup/volumes/data"
     assert first.code == SYSTEM and "\nstate done\n" in "\n" + record.read_text(), first
@@ -671,139 +379,76 @@ def test_a_disk_in_use_costs_no_call(named, make_world, cloud, loops):
         assert node.run("apply", "--deadline=60s").code == REFUSED
 
 
-def test_a_device_that_the_role_may_not_ask_about(make_world, cloud, loops):
+@pytest.mark.parametrize("code,status", [("UnauthorizedOperation", 403), ("Blocked", 400)])
+def test_a_device_that_the_role_may_not_ask_about(code, status, make_world, cloud, loops):
     """kops' own form, and its role for nodes: it is used as ever, with a line that says what is not known."""
-    node = Master(make_world("x", "nodes"), cloud, more="volumeMounts:\n- {device: /dev/nvme1n1, path: /data}\n")
-    add_formatted(node, loops, DATA)
-    cloud.fault("DescribeVolumes", times=1000, code="UnauthorizedOperation", status=403)
+    node = Node(make_world("x", "nodes"), cloud, named(BY_DEVICE))
+    add_formatted(node, loops)
+    cloud.fault("DescribeVolumes", times=1000, code=code, status=status)
     said = f"volume /data: whether another instance has {DATA} as well is not known: "
     result = node.run("apply", "--deadline=60s")
-    assert result.code == SYSTEM and said + "DescribeVolumes: EC2 403 UnauthorizedOperation" in result.err, result
+    assert result.code == SYSTEM and said + f"DescribeVolumes: EC2 {status} {code}" in result.err, result
     assert (node.root / "var/lib/nodeup/volumes/data").exists()
 
 
-def test_a_blank_disk_of_the_documents_is_no_new_etcd(make_world, cloud, loops):
-    """etcd has data: it knows its members, and does not wait for most of them to have a volume."""
-    node = Master(make_world("x", "master"), cloud, False, TAGGED)
-    add_formatted(node, loops)
-    for etcd, mine in (("main", MAIN), ("events", EVENTS)):
-        cloud.volumes[mine] = volume(etcd, "a/a,b,c", instance=ME, device="/dev/xvdu" if etcd == "main" else "/dev/xvdv")
-        for member in "bc":
-            cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", zone="us-west-2" + member)
-    cloud.volumes[DATA] = {"zone": ZONE, "tags": {"name": "scratch"}, "instance": ME, "device": "/dev/xvdw"}
-    node.add_disk(DATA, loops())
-    result = node.run("apply", "--deadline=60s")
-    assert "warning no master has the volume of etcd-b.internal." in result.err and result.code != BUSY, result
+def test_a_volume_that_is_elsewhere_is_waited_for(make_world, cloud, loops):
+    """It is never attached: a program or a person does that, and the disk is waited for as any disk."""
+    node = Node(make_world("x", "nodes"), cloud, "volumeMounts:\n- {%s, path: /data, deviceTimeout: 2s}\n" % BY_ID)
+    cloud.volumes[DATA].update(instance="i-0other")
+    result = node.run("apply", "--deadline=30s")
+    assert f"warning volume /data: {DATA} is in-use, attached at i-0other, and nodeup attaches no volume" in result.err, result
+    assert result.code and f"{DATA} is not here" in result.err, result
+    assert set(cloud.actions()) == {"DescribeVolumes"}, result
 
 
-def test_a_master_whose_others_are_away(node, cloud, loops):
-    """Its volumes are known from the last run: it begins at once without the addresses of others."""
-    add_formatted(node, loops)
-    for etcd, mine in (("main", MAIN), ("events", EVENTS)):
-        cloud.volumes[mine] = volume(etcd, "a/a,b,c", instance=ME, device="/dev/xvdu" if etcd == "main" else "/dev/xvdv")
-        for member in "bc":
-            cloud.volumes[f"{mine}{member}"] = volume(etcd, f"{member}/a,b,c", zone="us-west-2" + member)
-    for first in (True, False):
-        result = node.run("apply", "--deadline=100s")
-        assert "warning no master has the volume of etcd-b.internal." in result.err and result.code == SYSTEM, result
-        assert first or "what does not need them is done meanwhile" not in result.err, result
+def test_xen_by_the_name_that_ec2_tells(make_world, cloud, loops):
+    """No disk tells an id there: EC2 says by which name the volume is attached."""
+    node = Node(make_world("x", "nodes"), cloud, named(BY_ID))
+    shutil.rmtree(node.root / "sys/block/nvme0n1")
+    node.add_xen_disk("xvda", loops())
+    node.add_xen_disk("xvdf", loops(b"somebody's", 4096))
+    result = node.refused(REFUSED)
+    assert message(result)[0] == "REFUSED volume /data: disk xvdf for /data: not blank; nothing was written (73)", result
+    # EC2 does not say it, or says it of another instance
+    for change in ({"instance": "i-0other"}, {"instance": None, "device": None}):
+        cloud.volumes[DATA].update(change)
+        result = node.refused(CONFIG)
+        assert re.match(r"FAILED \S+:\d+:\d+: /data: volumeID: no disk of this machine tells which volume it is, and EC2 names no "
+                        rf"device of {DATA} here \(78\)", message(result)[0]), result
+        assert "  do        attach it, or name the disk by its device" in result.err, result
 
 
-def test_the_first_boot_of_an_image(make_world, cloud, loops):
-    """An image knows its volumes by a fact; the machine that boots it finds nothing in their places."""
-    world = make_world("x", "master")
-    world.write_documents()
-    text = world.conf.read_text().split("protokubeImage:")[0]
-    facts = world.facts_file.read_text() + f"etcdVolumes: {{main: {MAIN} a/a, events: {EVENTS} a/a}}\n"
-    world.conf.write_text(text)
-    world.facts_file.write_text(facts)
-    made = world.run_argv(world.argv("apply"))
-    assert made.code == 0, made
-    link = world.root / "etc/kubernetes/manifests/etcd.manifest"
-    assert os.readlink(link) == f"/mnt/master-{MAIN}/k8s.io/manifests/etcd.manifest" and not (world.root / "mnt").exists()
-    node = Master(world, cloud)
-    add_formatted(node, loops)
-    result = node.run("apply", "--deadline=60s")
-    # there is no systemd here that would mount them: this is as far as it gets
-    assert result.code == SYSTEM and "is in use" not in result.err, result
-    assert cloud.attached() == {MAIN, EVENTS} and "DetachVolume" not in cloud.actions()
-    assert not (node.root / "mnt").exists() or not list((node.root / "mnt").rglob("*.manifest"))
+def test_the_record_of_attached_volumes_goes(world):
+    """That of a version that attached them: by the first run that ends well, and by none before."""
+    record = world.root / "var/lib/nodeup/claims.json"
+    record.parent.mkdir(parents=True)
+    record.write_text("{}")
+    assert world.apply("--offline").code != OK and record.exists()
+    world.converge()
+    assert not record.exists()
 
 
-def when(condition, action):
-    """Do it as soon as that holds, beside what runs."""
-    def watch():
-        for _ in range(1200):
-            if condition():
-                action()
-                return
-            time.sleep(0.1)
-    thread = threading.Thread(target=watch, daemon=True)
-    thread.start()
-    return thread
+def test_a_fact_of_attached_volumes_is_unknown(world):
+    world.facts["etcdVolumes"] = "{main: vol-0abc a/a}"
+    result = world.apply()
+    assert result.code == CONFIG and "etcdVolumes" in result.failure, result
 
 
-def test_a_volume_that_another_master_still_has(node, cloud, loops):
-    """It is waited for, and what does not need it is done meanwhile; when it comes and holds somebody's data, the
-    one that was attached long before is given back, too."""
-    node.add_disk(MAIN, loops())
-    node.add_disk(EVENTS, loops(b"somebody's", 4096))
-    cloud.volumes[EVENTS].update(instance="i-0other", device="/dev/xvdu", attachment="detaching")
-    done = node.root / "srv/kubernetes/ca.crt"
-
-    def detached():
-        state = cloud.ask("/__get")["volumes"]
-        assert state[MAIN]["instance"] == ME
-        state[EVENTS] = volume("events", "a/a")
-        cloud.ask("/__put", {"volumes": state})
-    thread = when(done.exists, detached)
-    result = node.run("apply", "--deadline=100s")
-    thread.join(60)
-    assert result.code == REFUSED, result
-    said = f"etcd events: {EVENTS} is being detached from i-0other"
-    assert f"warning WAITING volumes: what does not need them is done meanwhile: {said}" in result.err, result
-    assert re.search(r"skipped unit kubelet.service: (attach|volume|etcd) .* failed", result.err), result
-    assert not list((node.root / "etc/kubernetes/manifests").glob("etcd*")) and not (node.root / "mnt").exists()
-    given_back(result, MAIN, EVENTS)
-    assert cloud.attached() == set()
-
-
-def test_a_role_that_may_not(node, cloud):
-    cloud.fault("AttachVolume", times=1000, code="UnauthorizedOperation", status=403,
-                message="You are not authorized to perform this operation. Encoded authorization failure message: CANARY77")
-    result = node.left(NET, "--deadline=15s")
-    assert (f"FAILED volume {MAIN} for etcd main: AttachVolume: EC2 403 UnauthorizedOperation: the role may not do this (69)"
-            in result.err), result
-    assert f"  as        assumed-role/masters/{ME} (valid until " in result.err, result
-    assert "CANARY77" not in result.err + result.out
-
-
-def test_no_run_follows_at_the_deadline(master, cloud):
-    """The run without etcd's volumes took all the time there was: the status does not promise the one for them."""
-    master.assets[KUBELET].urls = [master.url(KUBELET, f"gate={master.token}")]
-    cloud.fault("AttachVolume", times=1000, code="UnauthorizedOperation", status=403, message="You are not authorized.")
-    node = Master(master, cloud)
-    result = node.left(BUSY, "--deadline=15s")
-    status = json.loads((node.root / "run/nodeup/status.json").read_text())
-    assert (status["attempt"], status["state"]) == (1, "failed"), (status, result)
-
-
-def test_a_host_that_cannot_run_it_gets_no_volume(node, cloud):
-    cloud.require_tokens()
+def test_a_tag_is_no_name(make_world, cloud):
+    node = Node(make_world("x", "nodes"), cloud, named("tag: name=scratch"))
     result = node.refused(CONFIG)
-    assert "metadata service wants tokens, kubelet before 1.18 sends none" in result.err, result
-    assert "AttachVolume" not in cloud.actions() and not cloud.attached()
+    assert "tag: name its volumeID or device (78)" in message(result)[0], result
+    assert cloud.actions() == []
 
 
-def test_a_silent_ec2(node, cloud):
-    cloud.fault("DescribeInstances", times=1000, hang=1)
-    result = node.left(NET, "--deadline=15s")
-    assert f"instance {ME}: DescribeInstances: " in result.err, result
-
-
-def test_an_expired_key_is_renewed_once(node, cloud):
-    cloud.fault("DescribeVolumes", times=1, code="ExpiredToken")
-    result = node.plan()
-    assert "available in" in result.out, result
-    # the question for all volumes and that for the members' ones, and once more
-    assert cloud.actions().count("DescribeVolumes") == 3
+@pytest.mark.parametrize("more", ["", "volumeMounts:\n- {device: /dev/xvdb, path: /mnt/master-pd}\n"])
+def test_a_master_without_protokube(more, make_world, cloud):
+    """kops never wrote one."""
+    node = Node(make_world("x", "master"), cloud)
+    conf = node.root / "kube_env.yaml"
+    conf.write_text(conf.read_text().split("protokubeImage:")[0] + more)
+    for command in ("validate", "apply"):
+        result = node.run(command)
+        assert result.code == CONFIG and re.search(
+            r"kube_env.yaml:\d+:1: (error: )?'protokubeImage' is missing: protokube brings a master its volumes, etcd, addons and "
+            "DNS names", result.out + result.err), result

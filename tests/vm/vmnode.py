@@ -16,7 +16,7 @@ from vm import Machine, disk
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
-INSTANCE, ZONE = "i-0123456789abcdef0", "us-west-2a"
+INSTANCE = "i-0123456789abcdef0"
 PROGRAM = os.environ.get("NODEUP", ROOT + "/build/nodeup")
 CONF, OURS = "/opt/node/kube_env.yaml", "kops-configuration.service"
 STATE = ROOT + "/tests/data/seed-cluster/state/jdurbin-kops/abc.joshdurbin.net"
@@ -105,16 +105,9 @@ def worker():
     return node("nodes", "[_aws]", "role: Node\nkubelet: {failSwapOn: false}\n")
 
 
-def master():
-    return node("master-us-west-2a", "[_aws, _kubernetes_master]", "role: Master\n")
-
-
 def ec2_state(volumes):
-    """What EC2's stand-in knows: this instance and {volume id: more of it}."""
-    cluster = {"KubernetesCluster": "abc.joshdurbin.net"}
-    return {"region": "us-west-2", "keys": {"ASIALABLABLABLABLAB0": ["lab/secret", "lab//token=="]},
-            "instances": {INSTANCE: {"zone": ZONE, "ip": "10.0.0.1", "tags": cluster}},
-            "volumes": {v: {"zone": ZONE, "tags": {}, **more} for v, more in volumes.items()}}
+    """What EC2's stand-in knows: {volume id: where it is}."""
+    return {"region": "us-west-2", "keys": {"ASIALABLABLABLABLAB0": ["lab/secret", "lab//token=="]}, "volumes": volumes}
 
 
 class Node:
@@ -164,4 +157,4 @@ class Node:
         assert "Failed to start" not in text and "\nsuccess\n" in text, text
 
 
-__all__ = ["CONF", "ENDPOINT", "INSTANCE", "OURS", "disk", "ec2_state", "master", "worker"]
+__all__ = ["CONF", "ENDPOINT", "INSTANCE", "OURS", "disk", "ec2_state", "worker"]

@@ -413,6 +413,11 @@ static int set_assets(struct kops18_build *b)
 		r = read_image(b, b->env->protokube_image, "protokubeImage", &n->protokube);
 		if (r < 0)
 			return r;
+	} else if (n->is_master) {
+		return err_config(b->err,
+				  "%s: 'protokubeImage' is missing: protokube brings a master its "
+				  "volumes, etcd, addons and DNS names",
+				  tree_where(b->arena, &b->env->tree->pos));
 	}
 	if (images && images->kind != TREE_SEQ)
 		return err_config(b->err, "%s: images: expected a list",

@@ -26,7 +26,7 @@ enum { NTH_MAX = 63, VOLUMES_MAX = 100 };
 	X(struct strv, devices, "devices", .doc = "or several of them") \
 	X(const char *, instance_store, "instanceStore", .doc = "or the instance store: all, or a number from 0") \
 	X(const char *, volume_id, "volumeID", .doc = "or the EBS volume with this id") \
-	X(const char *, tag, "tag", .doc = "or the attached EBS volume with this tag: KEY=VALUE") \
+	X(const char *, tag, "tag", .doc = "not used: name the volumeID or the device") \
 	X(const char *, path, "path", .doc = "mount point; none for swap") \
 	X(const char *, filesystem, "filesystem", .oneof = "ext4|xfs|btrfs|swap|", .usual = "ext4", .doc = "what it is formatted as") \
 	X(struct strv, format_options, "formatOptions", .doc = "arguments for mkfs") \
@@ -104,16 +104,10 @@ static int set_volume_id(struct item *it)
 				"expected vol- and hexadecimal digits, found '%s'", id);
 }
 
-static int set_tag(struct item *it)
+/* Older versions of nodeup asked EC2 which volume it is. */
+static int refuse_tag(struct item *it)
 {
-	const char *eq = strchr(it->m.tag, '=');
-
-	it->i.v.disks = NODE_DISKS_TAG;
-	if (!eq || eq == it->m.tag)
-		return volume_item_fail(&it->i, "tag", "expected KEY=VALUE, found '%s'", it->m.tag);
-	it->i.v.tag_key = arena_strn(it->b->arena, it->m.tag, (size_t)(eq - it->m.tag));
-	it->i.v.tag_value = eq + 1;
-	return 0;
+	return volume_item_fail(&it->i, "tag", "name its volumeID or device");
 }
 
 /* Exactly one of them says which disks are meant. */
@@ -128,7 +122,7 @@ static int set_disks(struct item *it)
 		{ m->device || m->devices.n, "device", set_devices },
 		{ m->instance_store, "instanceStore", set_instance_store },
 		{ m->volume_id, "volumeID", set_volume_id },
-		{ m->tag, "tag", set_tag },
+		{ m->tag, "tag", refuse_tag },
 	};
 	size_t which = ARRAY_LEN(selectors);
 
@@ -144,7 +138,7 @@ static int set_disks(struct item *it)
 	if (which == ARRAY_LEN(selectors))
 		return volume_item_fail(
 			&it->i, "device",
-			"no disk is named: one of device, devices, instanceStore, volumeID, tag");
+			"no disk is named: one of device, devices, instanceStore, volumeID");
 	return selectors[which].set(it);
 }
 
@@ -217,9 +211,9 @@ static int set_persist(struct item *it)
 	if (it->i.v.persist && store)
 		return volume_item_fail(&it->i, "persist",
 					"the instance store is empty after each stop and start");
-	it->i.v.device_timeout_ns = it->m.device_timeout.set               ? it->m.device_timeout.ns
-				    : it->i.v.volume_id || it->i.v.tag_key ? ATTACH_TIMEOUT_NS
-									   : TIMEOUT_NS;
+	it->i.v.device_timeout_ns = it->m.device_timeout.set ? it->m.device_timeout.ns
+				    : it->i.v.volume_id      ? ATTACH_TIMEOUT_NS
+							     : TIMEOUT_NS;
 	if (it->i.v.device_timeout_ns < DUR_SEC)
 		return volume_item_fail(&it->i, "deviceTimeout", "less than a second");
 	return 0;

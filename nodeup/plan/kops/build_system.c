@@ -59,8 +59,7 @@ static void add_hosts(struct plan *p)
 	if (lines.n == 0)
 		return;
 	strv_sort(&lines);
-	plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts =
-		(struct task_hosts){ .block = &hosts_of_kops, .lines = lines };
+	plan_new_task(p, TASK_HOSTS, "/etc/hosts")->hosts = (struct task_hosts){ .lines = lines };
 }
 
 /* A kubelet that knows of the cloud itself reads it.

@@ -205,7 +205,5 @@ void build_protokube(struct plan *p)
 	if (!str_is_empty(n->protokube.name))
 		add_service(p);
 	else
-		plan_warn(
-			p,
-			"the documents name no protokubeImage: no program writes DNS names or installs addons");
+		plan_warn(p, "the documents name no protokubeImage: no program writes DNS names");
 }

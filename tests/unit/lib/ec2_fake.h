@@ -15,12 +15,12 @@ struct ec2_fake {
 	struct query *ec2;
 };
 
-/* Start it with this state ("instances" and "volumes", JSON without the outer braces). */
+/* Start it with this state ("volumes" and others, JSON without the outer braces). */
 struct ec2_fake *ec2_fake_start(const char *state);
 /* tests/fake/autoscaling.py in its stead: "groups". */
 struct ec2_fake *ec2_fake_start_groups(const char *state);
 void ec2_fake_stop(struct ec2_fake *f);
-/* "AttachVolume&code=VolumeInUse&times=2". */
+/* "DescribeVolumes&code=Blocked&times=2". */
 void ec2_fake_fault(struct ec2_fake *f, const char *how);
 /* How often an action was asked for. */
 int ec2_fake_count(struct ec2_fake *f, const char *action);

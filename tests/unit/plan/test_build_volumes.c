@@ -271,24 +271,17 @@ static void whose_the_uuid_is(void **state)
 {
 	autoarena struct arena *a = arena_new_empty();
 	struct box *b = box(a);
-	struct node_volume id = volume(a, "/id"), tag = volume(a, "/tag"),
-			   known = volume(a, "/known");
+	struct node_volume id = volume(a, "/id"), known = volume(a, "/known");
 
 	(void)state;
 	id.disks = NODE_DISKS_VOLUME_ID;
 	id.volume_id = "vol-1";
-	tag.disks = NODE_DISKS_TAG;
-	tag.tag_key = "k";
-	tag.tag_value = "v";
 	add(a, b, &id);
-	add(a, b, &tag);
 	add(a, b, &known);
 	strmap_set(a, &b->req.volume_uuids, "/known", "11111111-2222-3333-4444-555555555555");
 	build(a, b);
 	assert_string_equal(plan_get(&b->plan, TASK_VOLUME, "/id")->volume.uuid,
 			    volume_uuid(a, "vol-1", "/id"));
-	assert_string_equal(plan_get(&b->plan, TASK_VOLUME, "/tag")->volume.uuid,
-			    volume_uuid(a, "k=v", "/tag"));
 	assert_string_equal(plan_get(&b->plan, TASK_VOLUME, "/known")->volume.uuid,
 			    "11111111-2222-3333-4444-555555555555");
 	assert_non_null(strstr(text(b, "known.mount"), "by-uuid/11111111-2222"));

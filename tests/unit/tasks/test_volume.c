@@ -573,14 +573,26 @@ static void patience_has_an_end(void **state)
 }
 
 /* It is unreadable only once there is something to read. */
+static int ours_alone(void *arg, const struct node_volume *want, const struct disks *disks,
+		      struct err *e)
+{
+	(void)arg;
+	(void)want;
+	(void)disks;
+	(void)e;
+	return 0;
+}
+
 static void a_disk_without_its_node_is_waited_for(void **state)
 {
 	struct world *w = *state;
+	struct volume_guard guard = { .may_use = ours_alone };
 
 	plug_sized(w, "xvdb", 32 * MIB);
 	w->want.disks = NODE_DISKS_VOLUME_ID;
 	w->want.volume_id = "vol-0abc";
-	w->want.attached_as = "/dev/sdb";
+	strmap_set(w->box.arena, &guard.attached_as, "vol-0abc", "/dev/sdb");
+	w->ctx.guard = &guard;
 	assert_int_equal(rename(disk_box_file(&w->box, "xvdb"), disk_box_file(&w->box, "later")),
 			 0);
 	assert_int_equal(check(w), TASK_DIFFERS);
@@ -605,22 +617,6 @@ static void promised_disks_are_waited_for_not_required(void **state)
 	apply_well(w);
 	/* and never again */
 	assert_int_equal(check(w), TASK_EQUAL);
-}
-
-/* Which volume has it EC2 has said before the plan, or nobody knows. */
-static void a_tag_alone_is_no_volume(void **state)
-{
-	struct world *w = *state;
-
-	plug_ebs(w);
-	w->want.disks = NODE_DISKS_TAG;
-	w->want.volume_id = NULL;
-	w->want.tag_key = "k8s.io/etcd/main";
-	w->want.tag_value = "a/a,b,c";
-	assert_int_equal(check(w), TASK_DIFFERS);
-	assert_string_equal(w->diff.why,
-			    "only EC2 knows which volume has tag k8s.io/etcd/main=a/a,b,c");
-	assert_int_equal(apply(w), TASK_WAIT);
 }
 
 static void an_image_has_no_disks(void **state)
@@ -685,7 +681,6 @@ int main(void)
 		T(patience_has_an_end),
 		T(a_disk_without_its_node_is_waited_for),
 		T(promised_disks_are_waited_for_not_required),
-		T(a_tag_alone_is_no_volume),
 		T(an_image_has_no_disks),
 		T(plan_tells_disk_by_disk),
 	};

@@ -87,11 +87,9 @@ static void master_pd(void **state)
 	(void)state;
 	world_must_build(&w);
 	assert_int_equal(w.node.volumes.v[0].binds.n, 0);
-	assert_false(node_has_master_pd(&w.node));
 	w = seed_master(a, mounts);
 	world_must_build(&w);
 	v = w.node.volumes.v;
-	assert_true(node_has_master_pd(&w.node));
 	assert_int_equal(v->binds.n, ARRAY_LEN(targets));
 	for (size_t i = 0; i < ARRAY_LEN(targets); i++) {
 		assert_string_equal(v->binds.v[i].target, targets[i]);
@@ -112,7 +110,7 @@ static void selectors_beyond_a_path(void **state)
 		a, "volumeMounts:\n"
 		   "- {instanceStore: all, path: /a, filesystem: btrfs, raid: raid10}\n"
 		   "- {volumeID: vol-0abc, path: /b, deviceTimeout: 2s, label: b, persist: false}\n"
-		   "- {tag: k8s.io/etcd/main=a/a=b, path: /c}\n"
+		   "- {volumeID: vol-0c, path: /c}\n"
 		   "- {devices: [/dev/sdf, /dev/xvdg], path: /d, filesystem: btrfs, raid: raid1}\n"
 		   "- {device: /dev/sdh, filesystem: swap}\n"
 		   "- {device: /dev/sdi, filesystem: swap}\n"
@@ -132,9 +130,7 @@ static void selectors_beyond_a_path(void **state)
 	assert_int_equal(v[1].device_timeout_ns, 2 * DUR_SEC);
 	assert_string_equal(v[1].label, "b");
 	assert_false(v[1].persist);
-	assert_int_equal(v[2].disks, NODE_DISKS_TAG);
-	assert_string_equal(v[2].tag_key, "k8s.io/etcd/main");
-	assert_string_equal(v[2].tag_value, "a/a=b");
+	assert_int_equal(v[2].disks, NODE_DISKS_VOLUME_ID);
 	assert_true(v[2].persist);
 	assert_int_equal(v[2].device_timeout_ns, 300 * DUR_SEC);
 	assert_int_equal(v[3].devices.n, 2);
@@ -523,7 +519,8 @@ static void bad_items(void **state)
 {
 	static const char *const cases[][2] = {
 		{ "path: /a", "1:16: volumeMounts[0].device: no disk is named: one of device, "
-			      "devices, instanceStore, volumeID, tag" },
+			      "devices, instanceStore, volumeID" },
+		{ "tag: k=v", "1:22: volumeMounts[0].tag: name its volumeID or device" },
 		{ "path: /a, device: sdf",
 		  "1:35: volumeMounts[0].device: 'sdf' is not a device: expected a path in /dev" },
 		{ "path: /a, device: /dev/sdf, volumeID: vol-0",
@@ -535,7 +532,6 @@ static void bad_items(void **state)
 		  "or a number from 0, found '-1'" },
 		{ "path: /a, volumeID: 0abc", "1:37: volumeMounts[0].volumeID: expected vol- and "
 					      "hexadecimal digits, found '0abc'" },
-		{ "path: /a, tag: x", "1:32: volumeMounts[0].tag: expected KEY=VALUE, found 'x'" },
 		{ "device: /dev/sdf",
 		  "1:16: volumeMounts[0].path: missing: where is it to be mounted?" },
 		{ "device: /dev/sdf, path: data",
